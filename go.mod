@@ -1,0 +1,3 @@
+module github.com/64ed045f/weir
+
+go 1.26.0
