@@ -1,0 +1,197 @@
+package engine
+
+import "runtime"
+
+// Start starts n workers, at most as many as are allowed.
+func (e *Engine[T]) Start(n int) {
+	e.mu.Lock()
+	for range n {
+		if !e.permits.tryEnter() {
+			break
+		}
+		w := &worker[T]{seat: len(e.crew)}
+		e.crew = append(e.crew, w)
+		e.send(w, orderTake)
+	}
+	e.unlock()
+}
+
+// Resize sets the limit to n. When it returns, no task is taken while n or more
+// run; it does not wait for those that do.
+func (e *Engine[T]) Resize(n int) {
+	e.mu.Lock()
+	e.limit = n
+	if !e.paused {
+		e.permits.allow(min(n, maxAllowed))
+	}
+	if excess := len(e.crew) - n; excess > 0 {
+		e.quitIdle(min(excess, len(e.idle)))
+	}
+	e.unlock()
+}
+
+// Pause stops workers from taking tasks, until Resume or Close.
+func (e *Engine[T]) Pause() {
+	e.mu.Lock()
+	if !e.closed {
+		e.paused = true
+		e.permits.allow(0)
+	}
+	e.unlock()
+}
+
+// Resume undoes Pause.
+func (e *Engine[T]) Resume() {
+	e.mu.Lock()
+	e.resumeLocked()
+	e.unlock()
+}
+
+func (e *Engine[T]) resumeLocked() {
+	if e.paused {
+		e.paused = false
+		e.permits.allow(min(e.limit, maxAllowed))
+	}
+}
+
+// Close stops accepting, has everything run that was accepted, and returns when
+// the last worker has ended.
+func (e *Engine[T]) Close() { <-e.shut() }
+
+// Shutdown is Close until done is closed. Then it takes the tasks off the queue
+// that no worker has started, and returns them at once.
+func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
+	over := e.shut()
+	select {
+	case <-over:
+		return nil, true
+	case <-done:
+	}
+	e.mu.Lock()
+	for {
+		task, _, ok := e.queue.pop()
+		if ok {
+			unrun = append(unrun, task)
+			e.handedBack++
+			continue
+		}
+		if e.queue.len() == 0 {
+			break
+		}
+		// A submitter was accepted but has not finished writing.
+		e.mu.Unlock()
+		runtime.Gosched()
+		e.mu.Lock()
+	}
+	e.unlock()
+	select {
+	case <-over:
+		return unrun, len(unrun) == 0
+	default:
+		return unrun, false
+	}
+}
+
+// shut closes the engine, and returns what is closed when it has come to rest.
+func (e *Engine[T]) shut() <-chan struct{} {
+	e.mu.Lock()
+	if !e.closed {
+		e.closed = true
+		e.finished = make(chan struct{})
+		e.resumeLocked()
+		for s := e.line.first; s != nil; s = e.line.first {
+			e.line.leave(s, Closed)
+		}
+	}
+	over := e.finished
+	e.unlock()
+	return over
+}
+
+// Dismiss returns when no worker is left. It is for an engine that has nothing
+// to do: what is submitted meanwhile is run, and keeps workers busy. The engine
+// stays open.
+func (e *Engine[T]) Dismiss() {
+	e.mu.Lock()
+	if len(e.crew) == 0 {
+		e.mu.Unlock()
+		return
+	}
+	if e.dismissed == nil {
+		e.dismissed = make(chan struct{})
+	}
+	over := e.dismissed
+	e.unlock()
+	<-over
+}
+
+// wind tells idle workers to end that are no longer wanted, and those who wait
+// for the last to have ended.
+func (e *Engine[T]) wind() {
+	if e.dismissed != nil {
+		e.quitIdle(len(e.idle))
+		if len(e.crew) == 0 {
+			close(e.dismissed)
+			e.dismissed = nil
+		}
+	}
+	if !e.closed || e.queue.len() > 0 {
+		return
+	}
+	e.quitIdle(len(e.idle))
+	// A permit without a worker is that of a waker on its way to the lock.
+	if len(e.crew) > 0 || e.permits.active() > 0 {
+		return
+	}
+	select {
+	case <-e.finished:
+	default:
+		e.permits.allow(0) // nobody is woken any more
+		if e.timer != nil {
+			e.timer.Stop()
+		}
+		close(e.finished)
+	}
+}
+
+// Discard takes the queued tasks that match selects out of their places, never
+// to be run, and returns their number. Each place stays taken until a worker
+// comes to it and gets the zero value.
+func (e *Engine[T]) Discard(match func(T) bool) int {
+	e.mu.Lock()
+	e.queue.setGates(true, e.queue.tailGated) // nobody takes what is being looked at
+	n := e.queue.discard(match)
+	e.unlock()
+	return n
+}
+
+// Stats are counts at one moment; they are exact when nothing is under way.
+type Stats struct {
+	Limit, Workers, Running, Idle, Queued, Waiting     int
+	Accepted, Finished, HandedBack, Rejected, Panicked uint64
+}
+
+// Stats counts.
+func (e *Engine[T]) Stats() Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := Stats{
+		Limit:      e.limit,
+		Workers:    len(e.crew),
+		Idle:       len(e.idle),
+		Waiting:    e.line.length,
+		HandedBack: e.handedBack,
+		Rejected:   e.rejected,
+		Panicked:   e.panicked,
+		Accepted:   e.queue.accepted(),
+	}
+	taken := e.queue.taken()
+	s.Queued = int(max(0, int64(s.Accepted-taken)))
+	for _, w := range e.crew {
+		if cell := w.cell.Load(); cell != unknown && cell != resting {
+			s.Running++
+		}
+	}
+	s.Finished = uint64(max(0, int64(taken-s.HandedBack)-int64(s.Running)))
+	return s
+}

@@ -1,0 +1,41 @@
+// Package engine runs values on a bounded number of reused goroutines. It is
+// what every public type of weir is a face of; it knows nothing of contexts,
+// errors or groups, and is generic over the task: a function, a member of a
+// group, an argument.
+//
+// # The parts
+//
+//   - ring: a bounded FIFO of task slots, one atomic operation for a push or a take.
+//   - queue: the rings of one engine, chained as the queue grows.
+//   - permits: one word that counts the active workers against the limit and
+//     holds the searching token.
+//   - line: the submitters that wait for room.
+//   - worker: a goroutine, its cell and its parking place.
+//
+// # The two speeds
+//
+// Tasks flow through the ring without a lock. Everything rare is done under
+// the one lock, Engine.mu, where it can be exact and simple: growing, waiting,
+// parking, resizing, closing. A gate, one bit in the word that a fast path must
+// exchange anyway, sends everybody the slow way: while the head of the queue is
+// gated, a task is taken only under the lock; while the tail is gated, a
+// task is added only under the lock. Closing a gate makes every exchange that
+// is under way fail, so what the lock's holder decides next cannot be undercut.
+//
+// # The rules that keep wake-ups from being lost
+//
+//  1. Whoever adds a task looks at the permits afterwards: if a worker may be
+//     woken and nobody is searching, it wakes one, which is then searching.
+//  2. A searching worker that found a task gives the token back, then looks at
+//     the queue again, and wakes a successor, before it runs its task.
+//  3. A worker that goes to rest is first seen as idle, then gives its permit
+//     (and the token) back, then looks at the queue once more, and parks last.
+//  4. Whoever raises the limit looks at the line and at the queue afterwards.
+//  5. While a submitter stands in the line, both gates are closed. A worker
+//     whose take was under way when they closed sees the gate after it has
+//     given its slot free, and serves the line.
+//
+// In each of them one side writes and then looks, the other writes and then
+// looks in the opposite order, and Go's atomics are sequentially consistent:
+// one of the two must see the other.
+package engine

@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Verdict is what became of a submission.
+type Verdict uint8
+
+const (
+	waiting   Verdict = iota
+	Accepted          // the task will run, or be handed back by Shutdown
+	Full              // no room, and the submitter did not want to wait, or must not
+	Closed            // the engine takes no tasks any more
+	Cancelled         // the submitter gave up waiting
+)
+
+// Config is what an engine is made of. The caller has checked it.
+type Config[T any] struct {
+	Limit       int           // the most tasks that run at once, at least 1
+	Queue       int           // how many more may wait; math.MaxInt for no bound
+	MaxWaiting  int           // how many submitters may wait for room
+	IdleTimeout time.Duration // after which an idle worker ends
+	Labels      context.Context
+
+	// Run runs one task, on worker w.
+	Run func(w *Worker, task T)
+	// Broken is called, on a worker of its own standing, for a task that
+	// panicked (panicked is what recover returned) or ended its goroutine
+	// with runtime.Goexit (panicked is nil). It must not panic.
+	Broken func(w *Worker, task T, panicked any)
+	// Crash lets a panic take the program down instead.
+	Crash bool
+}
+
+// Engine runs values of type T on at most Limit workers.
+type Engine[T any] struct {
+	Config[T]
+
+	queue  queue[T]
+	waitAt atomic.Uint64 // the position at whose passing somebody in Wait wants to know
+
+	_       [cacheLine]byte // every submission reads permits, every wake-up writes it
+	permits permits
+	_       [cacheLine - 8]byte
+
+	mu    sync.Mutex // never held across a channel receive
+	line  line[T]
+	crew  []*worker[T] // every worker there is
+	idle  []*worker[T] // those that are parked, the newest last
+	waits []*wait      // those in Wait, the earliest first
+	epoch uint32       // numbers the scans for waits[0]
+	timer *time.Timer  // trims the idle; made by a worker, so that it belongs to its bubble
+	clock time.Time    // what idle times are measured from
+
+	limit     int
+	paused    bool
+	closed    bool
+	armed     bool          // timer is running
+	finished  chan struct{} // closed when the engine is closed, empty and without a worker
+	dismissed chan struct{} // if not nil: idle workers end, and it is closed when the last has
+
+	rejected, panicked, handedBack uint64
+}
+
+// New returns an engine that has not started anything yet.
+func New[T any](c Config[T]) *Engine[T] {
+	e := &Engine[T]{Config: c, limit: c.Limit, clock: time.Now()}
+	e.queue.capacity = c.Queue
+	e.waitAt.Store(never)
+	e.permits.allow(min(c.Limit, maxAllowed))
+	return e
+}
+
+// stir wakes or starts a worker to search, if one may be. Whoever has made work
+// available calls it afterwards.
+func (e *Engine[T]) stir() {
+	if !e.permits.tryWake() {
+		return
+	}
+	e.mu.Lock()
+	w := e.recruit()
+	w.cell.Store(unknown)
+	e.send(w, orderSearch)
+	e.mu.Unlock()
+}
+
+// assign makes a worker run task, whose position in the queue ended at behind.
+// The caller has a permit for it.
+func (e *Engine[T]) assign(task T, behind uint64) {
+	w := e.recruit()
+	w.hand = task
+	w.cell.Store(behind)
+	e.send(w, orderRun)
+}
+
+// recruit returns the newest idle worker, or a new one. It never exceeds
+// the limit: the caller's permit is one of at most limit, and while nobody is
+// idle every other worker holds one too.
+func (e *Engine[T]) recruit() *worker[T] {
+	if last := len(e.idle) - 1; last >= 0 {
+		w := e.idle[last]
+		e.idle[last] = nil
+		e.idle = e.idle[:last]
+		return w
+	}
+	w := &worker[T]{seat: len(e.crew)}
+	e.crew = append(e.crew, w)
+	return w
+}
+
+// send gives an idle or new worker its order.
+func (e *Engine[T]) send(w *worker[T], o order) {
+	if w.parked == nil {
+		go e.work(w, o)
+		return
+	}
+	w.parked <- o
+}
+
+// regate closes the gates that must be closed, and opens the others.
+func (e *Engine[T]) regate() {
+	lined := e.line.length > 0
+	e.queue.setGates(lined || e.permits.over() || e.dismissed != nil, lined || e.closed)
+}
+
+// serve lets waiting submitters in, in order, as far as there is room. It
+// reports false if that depends on somebody who is half-way through a slot: who
+// will come here, or wake somebody who does.
+func (e *Engine[T]) serve() (settled bool) {
+	for s := e.line.first; s != nil; s = e.line.first {
+		switch e.queue.push(s.value) {
+		case done:
+			e.line.leave(s, Accepted)
+			continue
+		case unsettled:
+			return false
+		}
+		// The queue is full, but a free worker has always room for one more.
+		if !e.permits.tryEnter() {
+			return true
+		}
+		if e.queue.capacity == 0 {
+			e.assign(s.value, e.queue.pass())
+			e.line.leave(s, Accepted)
+			continue
+		}
+		oldest, behind, ok := e.queue.pop()
+		if !ok {
+			e.permits.leave(false)
+			return false
+		}
+		e.assign(oldest, behind)
+	}
+	return true
+}
+
+// unlock ends a change under the lock: it lets submitters in, tells those in
+// Wait and Close, sets the gates, and wakes a worker if there is work for it.
+func (e *Engine[T]) unlock() (settled bool) {
+	settled = e.serve()
+	e.checkWaits()
+	e.wind()
+	e.regate()
+	e.mu.Unlock()
+	if e.permits.wakeable() && e.queue.ready() {
+		e.stir()
+	}
+	return settled
+}

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// permits is one word that says who may run: the searching token, the number of
+// active workers (running a task, or on their way to one) and how many are
+// allowed. A task starts only on an active worker, and no worker
+// becomes active beyond what is allowed: that is the promise of the limit.
+//
+//	bit 63     somebody is searching
+//	bits 32…62 active
+//	bits 0…31  allowed
+type permits struct{ word atomic.Uint64 }
+
+const (
+	searchingBit = 1 << 63
+	activeOne    = 1 << 32
+	allowedMask  = 1<<32 - 1
+
+	// maxAllowed stands for no limit: so many goroutines fit in no memory.
+	maxAllowed = math.MaxInt32
+)
+
+func active(word uint64) uint64  { return word &^ searchingBit >> 32 }
+func allowed(word uint64) uint64 { return word & allowedMask }
+
+// wakeable reports whether a worker may be woken to search: nobody is searching
+// already, and one more is allowed.
+func wakeable(word uint64) bool {
+	return word&searchingBit == 0 && active(word) < allowed(word)
+}
+
+// tryWake takes the searching token and a permit for the worker about to be
+// woken.
+func (p *permits) tryWake() bool {
+	for {
+		word := p.word.Load()
+		if !wakeable(word) {
+			return false
+		}
+		if p.word.CompareAndSwap(word, word+activeOne|searchingBit) {
+			return true
+		}
+	}
+}
+
+// trySearch takes the searching token for a worker that has a permit.
+func (p *permits) trySearch() bool {
+	for {
+		word := p.word.Load()
+		if word&searchingBit != 0 {
+			return false
+		}
+		if p.word.CompareAndSwap(word, word|searchingBit) {
+			return true
+		}
+	}
+}
+
+// endSearch gives the searching token back.
+func (p *permits) endSearch() { p.word.And(^uint64(searchingBit)) }
+
+// tryEnter takes a permit without the token, for a worker that is handed its task.
+func (p *permits) tryEnter() bool {
+	for {
+		word := p.word.Load()
+		if active(word) >= allowed(word) {
+			return false
+		}
+		if p.word.CompareAndSwap(word, word+activeOne) {
+			return true
+		}
+	}
+}
+
+// leave gives a permit back, and the searching token if its holder had that too.
+func (p *permits) leave(searching bool) {
+	delta := uint64(activeOne)
+	if searching {
+		delta += searchingBit
+	}
+	p.word.Add(-delta)
+}
+
+func (p *permits) allow(n int) {
+	for {
+		word := p.word.Load()
+		if p.word.CompareAndSwap(word, word&^allowedMask|uint64(n)) {
+			return
+		}
+	}
+}
+
+func (p *permits) active() int     { return int(active(p.word.Load())) }
+func (p *permits) searching() bool { return p.word.Load()&searchingBit != 0 }
+func (p *permits) wakeable() bool  { return wakeable(p.word.Load()) }
+
+// over reports whether more workers are active than allowed.
+func (p *permits) over() bool {
+	word := p.word.Load()
+	return active(word) > allowed(word)
+}

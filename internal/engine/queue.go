@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// The first ring is small, so that a pool for ten tasks costs little; each
+// further one is four times as large, up to the queue's capacity or to
+// largestRing: what an unbounded queue holds on to after a flood is one
+// ring of that size.
+const (
+	firstRing   = 32
+	growth      = 4
+	largestRing = 4096
+)
+
+// queue is a FIFO of exactly capacity places, as a chain of rings: a used-up
+// ring is dropped, a full one followed by a larger one. With all its
+// capacity in one ring, which is where a bounded queue soon ends, it never
+// allocates again.
+//
+// The fast path uses the rings at head and tail directly. All methods need
+// Engine.mu, but for ready.
+//
+// Invariant: if the tail is not gated, then filling the tail ring cannot take
+// the queue over its capacity. Fast pushes rely on it: they look at one ring only.
+type queue[T any] struct {
+	head atomic.Pointer[ring[T]] // nil while the queue has no ring
+	tail atomic.Pointer[ring[T]]
+
+	capacity int // math.MaxInt: no bound
+
+	headGated, tailGated bool // what the engine asked for
+
+	// Where positions and counts go on when there is no ring.
+	position uint64
+	before   uint64
+}
+
+// push adds v, unless the queue is full.
+func (q *queue[T]) push(v T) outcome {
+	if q.len() >= q.capacity {
+		return none
+	}
+	r := q.tail.Load()
+	size := min(firstRing, q.capacity)
+	if r != nil {
+		if o := r.push(v, true); o != none {
+			return o
+		}
+		if r.count(r.tailAt())-r.count(r.headAt()) < uint64(len(r.slots)) {
+			return unsettled // a consumer has yet to leave the slot at the tail
+		}
+		r.tail.Or(retired)
+		q.position, q.before = r.tailAt(), r.count(r.tailAt())
+		size = min(len(r.slots)*growth, q.capacity, max(largestRing, firstRing))
+	}
+	next := newRing[T](size, q.position, q.before)
+	next.push(v, true)
+	if q.headGated {
+		next.head.Or(gate)
+	}
+	next.tail.Or(gate) // regate opens it where the invariant allows
+	if r == nil {
+		q.head.Store(next)
+	} else {
+		r.next = next
+	}
+	q.tail.Store(next)
+	q.regate()
+	return done
+}
+
+// pop takes the oldest task.
+func (q *queue[T]) pop() (v T, behind uint64, ok bool) {
+	q.advance()
+	r := q.head.Load()
+	if r == nil {
+		return v, 0, false
+	}
+	v, behind, o := r.pop(true)
+	return v, behind, o == done
+}
+
+// pass lets one task go by that never stood in the queue: it is accepted and
+// taken at once. Only a queue without room for any needs it.
+func (q *queue[T]) pass() (behind uint64) {
+	q.position++
+	q.before++
+	return q.position
+}
+
+// advance drops the rings that are used up.
+func (q *queue[T]) advance() {
+	for r := q.head.Load(); r != nil && r.next != nil && r.usedUp(); r = q.head.Load() {
+		q.head.Store(r.next)
+		q.regate()
+	}
+}
+
+// release gives the memory of an empty queue back. It does nothing to a queue
+// that holds tasks.
+func (q *queue[T]) release() {
+	q.advance()
+	r := q.head.Load()
+	if r == nil || r.next != nil {
+		return
+	}
+	t := r.tail.Load()
+	if t&^gate != r.headAt() || !r.tail.CompareAndSwap(t, t|retired) {
+		return
+	}
+	q.position, q.before = r.tailAt(), r.count(r.tailAt())
+	q.head.Store(nil)
+	q.tail.Store(nil)
+}
+
+// setGates closes or opens the two ends for the fast paths.
+func (q *queue[T]) setGates(head, tail bool) {
+	q.headGated, q.tailGated = head, tail
+	q.regate()
+}
+
+func (q *queue[T]) regate() {
+	head, tail := q.head.Load(), q.tail.Load()
+	if head == nil {
+		return
+	}
+	setGate(&head.head, q.headGated)
+	setGate(&tail.tail, q.tailGated || q.mayOverflow(head, tail))
+}
+
+// mayOverflow reports whether filling the tail ring would exceed the capacity.
+func (q *queue[T]) mayOverflow(head, tail *ring[T]) bool {
+	if head == tail || q.capacity == math.MaxInt {
+		return false
+	}
+	older := tail.before - head.count(head.headAt())
+	return uint64(len(tail.slots))+older > uint64(q.capacity)
+}
+
+func setGate(word *atomic.Uint64, closed bool) {
+	switch is := word.Load()&gate != 0; {
+	case closed && !is:
+		word.Or(gate)
+	case !closed && is:
+		word.And(^uint64(gate))
+	}
+}
+
+// ready reports whether a worker would find a task. It needs no lock.
+func (q *queue[T]) ready() bool {
+	r := q.head.Load()
+	return r != nil && r.ready()
+}
+
+// accepted and taken count tasks since the queue was made; accepted is read
+// first, so that their difference never exceeds what stood in the queue.
+func (q *queue[T]) accepted() uint64 {
+	if r := q.tail.Load(); r != nil {
+		return r.count(r.tailAt())
+	}
+	return q.before
+}
+
+func (q *queue[T]) taken() uint64 {
+	if r := q.head.Load(); r != nil {
+		return r.count(r.headAt())
+	}
+	return q.before
+}
+
+func (q *queue[T]) len() int {
+	accepted := q.accepted()
+	return int(max(0, int64(accepted-q.taken())))
+}
+
+// end is the position behind the youngest task, begin the one before the oldest.
+func (q *queue[T]) end() uint64 {
+	if r := q.tail.Load(); r != nil {
+		return r.tailAt()
+	}
+	return q.position
+}
+
+func (q *queue[T]) begin() uint64 {
+	q.advance()
+	if r := q.head.Load(); r != nil {
+		return r.headAt()
+	}
+	return q.position
+}
+
+// discard replaces every queued task that match selects by the zero value, in
+// its place, and tells how many there were. The head must be gated.
+func (q *queue[T]) discard(match func(T) bool) (n int) {
+	for r := q.head.Load(); r != nil; r = r.next {
+		end := r.tailAt()
+		for pos := r.headAt(); pos != end; pos = r.after(pos) {
+			s := &r.slots[pos&r.mask]
+			if s.stamp.Load() == pos+1 && match(s.value) {
+				var zero T
+				s.value = zero
+				n++
+			}
+		}
+	}
+	return n
+}

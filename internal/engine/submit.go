@@ -1,0 +1,150 @@
+package engine
+
+import "runtime"
+
+// patience is how often a submitter that finds the queue full lets others run
+// before it stands in line. With tasks shorter than a goroutine switch the
+// workers have then made room, and nobody had to park; with longer ones it is
+// a small price beside the task.
+const patience = 4
+
+// Submit hands task over, and waits for room until done is closed.
+func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
+	if e.push(task) {
+		return Accepted
+	}
+	for range patience {
+		if r := e.queue.tail.Load(); r == nil || r.tail.Load()&(gate|retired) != 0 {
+			break
+		}
+		runtime.Gosched()
+		if e.push(task) {
+			return Accepted
+		}
+	}
+	return e.standInLine(task, done)
+}
+
+// TrySubmit hands task over if there is room for it, or a free worker.
+func (e *Engine[T]) TrySubmit(task T) Verdict {
+	if e.push(task) {
+		return Accepted
+	}
+	for {
+		e.mu.Lock()
+		if verdict := e.tryLocked(task); verdict != waiting {
+			return verdict
+		}
+		// A worker is between two tasks. Whether it will take one from the
+		// queue is decided before the caller is told that there is no room.
+		runtime.Gosched()
+	}
+}
+
+// push is the fast path: it succeeds if the queue has a ring, with a free slot,
+// whose gate is open.
+func (e *Engine[T]) push(task T) bool {
+	r := e.queue.tail.Load()
+	if r == nil || r.push(task, false) != done {
+		return false
+	}
+	if e.permits.wakeable() {
+		e.stir()
+	}
+	return true
+}
+
+func (e *Engine[T]) standInLine(task T, done <-chan struct{}) Verdict {
+	e.mu.Lock()
+	for e.line.length >= e.MaxWaiting {
+		if verdict := e.tryLocked(task); verdict != waiting {
+			return verdict
+		}
+		runtime.Gosched()
+		e.mu.Lock()
+	}
+	if e.closed {
+		return e.reject(Closed)
+	}
+	s := e.line.join(task)
+	e.regate()
+	e.serve()
+	if s.verdict == Accepted {
+		e.line.keep(s)
+		e.unlock()
+		return Accepted
+	}
+	e.line.park(s)
+	e.unlock()
+
+	var verdict Verdict
+	select {
+	case verdict = <-s.answer:
+		e.mu.Lock()
+	case <-done:
+		e.mu.Lock()
+		if s.verdict == waiting {
+			e.line.leave(s, Cancelled)
+		}
+		verdict = <-s.answer // there already: no wait under the lock
+	}
+	e.line.keep(s)
+	if verdict != Accepted {
+		e.rejected++
+	}
+	e.unlock()
+	return verdict
+}
+
+// tryLocked is one attempt without waiting. It returns waiting if the answer
+// is not settled yet, and unlocks in any case.
+func (e *Engine[T]) tryLocked(task T) Verdict {
+	switch {
+	case e.closed:
+		return e.reject(Closed)
+	case e.line.length > 0:
+		return e.reject(Full)
+	}
+	// With somebody in the line both gates are closed: until the lock is
+	// given back no task is added or taken but here, so that what is
+	// seen below is true at one moment.
+	s := e.line.join(task)
+	e.regate()
+	settled := e.serve()
+	if s.verdict != Accepted {
+		settled = settled && !e.permits.searching() && !e.between()
+		e.line.leave(s, Full)
+		if settled {
+			e.rejected++
+		}
+	}
+	verdict := s.verdict
+	e.line.keep(s)
+	e.unlock()
+	if verdict == Full && !settled {
+		return waiting
+	}
+	return verdict
+}
+
+func (e *Engine[T]) reject(verdict Verdict) Verdict {
+	e.rejected++
+	e.mu.Unlock()
+	return verdict
+}
+
+// between reports whether some active worker is known to hold no task.
+func (e *Engine[T]) between() bool {
+	for _, w := range e.crew {
+		if w.cell.Load() == unknown {
+			return true
+		}
+	}
+	return false
+}
+
+// Reject counts a submission that the caller refused itself.
+func (e *Engine[T]) Reject() {
+	e.mu.Lock()
+	e.reject(Cancelled)
+}

@@ -1,0 +1,280 @@
+package engine
+
+import (
+	"runtime"
+	"runtime/pprof"
+	"sync/atomic"
+	"time"
+)
+
+// Worker is the part of a worker that others look at.
+type Worker struct {
+	// cell says which task the worker is on, by the position behind it; or
+	// unknown, while it may take one at any moment; or resting.
+	cell atomic.Uint64
+	// mark, if not 0, asks the worker to report at its next change of
+	// cell: the number of the scan that wants to know.
+	mark atomic.Uint32
+}
+
+const (
+	unknown = 0
+	resting = 1<<64 - 1
+)
+
+// Finished says that the task in hand is over, before anybody is told so
+// by other means: who hears it may rely on the worker being free.
+func (w *Worker) Finished() { w.cell.Store(unknown) }
+
+type worker[T any] struct {
+	Worker
+	seat   int           // where it stands in Engine.crew
+	parked chan order    // of capacity 1; nil until the worker first rests
+	since  time.Duration // when it began to rest
+	hand   T             // the task that comes with orderRun
+}
+
+type order uint8
+
+const (
+	orderSearch order = iota // look for a task; the permit and the token are yours
+	orderRun                 // run the task in hand; the permit is yours
+	orderQuit                // end
+	orderTake                // look for a task; only the permit is yours
+)
+
+// spins is how often a searching worker lets others run before it rests.
+const spins = 4
+
+// work is the life of a worker. A task that ends the goroutine by
+// runtime.Goexit does not end the worker: it goes on in a new goroutine.
+func (e *Engine[T]) work(w *worker[T], o order) {
+	over := false
+	defer func() {
+		if !over {
+			go e.work(w, orderTake)
+		}
+	}()
+	// A goroutine inherits the profiler labels of the one that started it:
+	// here, of whichever submitter happened to need a worker.
+	pprof.SetGoroutineLabels(e.Labels)
+	for !e.session(w, o) {
+		o = orderTake
+	}
+	over = true
+}
+
+// session runs tasks until the worker shall end (true), or a task panics
+// (false). The deferred call stands here, once for many tasks.
+func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
+	var task T
+	running := false
+	defer func() {
+		if !running {
+			return
+		}
+		panicked := recover()
+		if panicked != nil {
+			if e.Crash {
+				panic(panicked) // nobody may be told that the task is over
+			}
+			e.mu.Lock()
+			e.panicked++
+			e.mu.Unlock()
+		}
+		e.Broken(&w.Worker, task, panicked)
+	}()
+	for {
+		if o != orderRun {
+			if task, o = e.next(w, o == orderSearch); o == orderQuit {
+				return true
+			}
+		} else {
+			task = w.takeHand()
+		}
+		o = orderTake
+		running = true
+		e.Run(&w.Worker, task)
+		running = false
+	}
+}
+
+func (w *worker[T]) takeHand() T {
+	task := w.hand
+	var zero T
+	w.hand = zero
+	return task
+}
+
+// next finds the next task for w, which holds a permit, and the token if
+// searching. The order that comes with the task is orderRun, or orderQuit if
+// there is none and the worker shall end.
+func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
+	left := spins
+	for {
+		if r := e.queue.head.Load(); r != nil {
+			task, behind, took := r.pop(false)
+			if took == done {
+				w.cell.Store(behind)
+				if behind >= e.waitAt.Load() || w.mark.Load() != 0 || r.gated() {
+					e.attend(w)
+				}
+				if searching {
+					e.endSearch()
+				}
+				return task, orderRun
+			}
+			if took == none && !r.usedUp() {
+				if left == spins {
+					w.cell.Store(unknown)
+					if w.mark.Load() != 0 {
+						e.attend(w)
+					}
+				}
+				if !searching {
+					searching = e.permits.trySearch()
+				}
+				if searching && left > 0 {
+					left--
+					runtime.Gosched()
+					continue
+				}
+			}
+		}
+		switch task, o = e.rest(w, searching); o {
+		case orderRun, orderQuit:
+			return task, o
+		default:
+			searching, left = o == orderSearch, spins
+		}
+	}
+}
+
+// endSearch gives the token back and makes sure that no other task waits
+// behind the one that the worker has found.
+func (e *Engine[T]) endSearch() {
+	e.permits.endSearch()
+	if e.queue.ready() && e.permits.wakeable() {
+		e.stir()
+	}
+}
+
+// attend is what a worker does when somebody waits for its change of cell, or
+// when the gate closed while it took a task.
+func (e *Engine[T]) attend(w *worker[T]) {
+	e.mu.Lock()
+	e.report(w)
+	e.unlock()
+}
+
+// rest is the slow way to a task: the worker takes one under the lock, or parks
+// until it is given one or told to search or to end.
+func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
+	w.cell.Store(unknown)
+	e.mu.Lock()
+	e.report(w)
+	if !e.permits.over() {
+		if task, behind, ok := e.takeLocked(); ok {
+			w.cell.Store(behind)
+			e.unlock()
+			if searching {
+				e.endSearch()
+			}
+			return task, orderRun
+		}
+	}
+	if e.superfluous() {
+		e.dismiss(w)
+		e.permits.leave(searching)
+		e.unlock()
+		return task, orderQuit
+	}
+	// Seen as idle first, then without a permit and without the token, and
+	// then, in unlock, one more look at the queue. A submitter does it in
+	// the opposite order, so one of the two sees the other.
+	if w.parked == nil {
+		w.parked = make(chan order, 1)
+	}
+	w.cell.Store(resting)
+	e.idle = append(e.idle, w)
+	e.permits.leave(searching)
+	e.arm(w)
+	e.unlock()
+	switch o = <-w.parked; o {
+	case orderRun:
+		task = w.takeHand()
+	case orderQuit:
+		e.mu.Lock()
+		e.dismiss(w)
+		e.unlock()
+	}
+	return task, o
+}
+
+// takeLocked takes the oldest task: off the queue or, where the queue has no
+// room for any, from the first in the line.
+func (e *Engine[T]) takeLocked() (task T, behind uint64, ok bool) {
+	if s := e.line.first; s != nil && e.queue.capacity == 0 {
+		task = s.value
+		e.line.leave(s, Accepted)
+		return task, e.queue.pass(), true
+	}
+	return e.queue.pop()
+}
+
+// superfluous reports whether a worker that has nothing to do shall end rather
+// than rest.
+func (e *Engine[T]) superfluous() bool {
+	return e.IdleTimeout == 0 || len(e.crew) > e.limit || e.dismissed != nil || e.closed && e.queue.len() == 0
+}
+
+// dismiss strikes a worker off the crew.
+func (e *Engine[T]) dismiss(w *worker[T]) {
+	last := e.crew[len(e.crew)-1]
+	e.crew[w.seat], last.seat = last, w.seat
+	e.crew[len(e.crew)-1] = nil
+	e.crew = e.crew[:len(e.crew)-1]
+	if len(e.crew) == 0 {
+		e.crew, e.idle = nil, nil
+		e.queue.release()
+		e.line.release()
+	}
+}
+
+// quitIdle tells the n workers that have been idle for longest to end.
+func (e *Engine[T]) quitIdle(n int) {
+	for _, w := range e.idle[:n] {
+		w.parked <- orderQuit
+	}
+	rest := copy(e.idle, e.idle[n:])
+	clear(e.idle[rest:])
+	e.idle = e.idle[:rest]
+}
+
+// arm starts the timer that ends idle workers, unless it runs. One timer
+// serves the whole engine, and it runs only while somebody is idle. It is
+// never reset by an idle engine's next user but made anew: that one may
+// live in another test bubble.
+func (e *Engine[T]) arm(w *worker[T]) {
+	w.since = time.Since(e.clock)
+	if !e.armed {
+		e.armed = true
+		e.timer = time.AfterFunc(e.IdleTimeout, e.expire)
+	}
+}
+
+// expire ends the workers whose idle time is over. They are the oldest of the
+// stack, since the newest are woken first.
+func (e *Engine[T]) expire() {
+	e.mu.Lock()
+	now := time.Since(e.clock)
+	n := 0
+	for n < len(e.idle) && now-e.idle[n].since >= e.IdleTimeout {
+		n++
+	}
+	e.quitIdle(n)
+	if e.armed = len(e.idle) > 0; e.armed {
+		e.timer.Reset(e.idle[0].since + e.IdleTimeout - now)
+	}
+	e.unlock()
+}
