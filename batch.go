@@ -1,0 +1,211 @@
+package weir
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// batch is a group's tasks from one Wait to the next. Nothing of it is left to
+// the batch that follows.
+//
+// Submitters write begun, workers write ended: a batch is over when the two are
+// equal. Wait then sets sealed in begun with the same atomic step that
+// makes sure of it, so that a task is either waited for or finds the batch
+// sealed and goes to the next.
+type batch struct {
+	group  *Group
+	ctx    context.Context
+	done   <-chan struct{}
+	cancel context.CancelCauseFunc
+
+	begun atomic.Int64
+	_     [64]byte // submitters write begun, workers write ended
+	ended atomic.Int64
+	// target is the number of ended tasks at which Wait wants to be told.
+	target atomic.Int64
+	_      [48]byte
+
+	told chan struct{} // of capacity 1
+	over chan struct{} // closed when the batch is sealed and err and panicked are set
+
+	mu       sync.Mutex
+	waited   bool // somebody sees to the end of the batch already
+	failures []*TaskError
+	panicked *Panic
+	err      error
+}
+
+const sealed = 1 << 62
+
+func newBatch(g *Group) *batch {
+	b := &batch{group: g, told: make(chan struct{}, 1), over: make(chan struct{})}
+	b.ctx, b.cancel = context.WithCancelCause(g.parent)
+	b.done = b.ctx.Done()
+	b.target.Store(math.MaxInt64)
+	return b
+}
+
+// begin counts a task in and numbers it; it reports false if the batch is sealed.
+func (b *batch) begin() (index int, ok bool) {
+	n := b.begun.Add(1)
+	return int(n - 1), n < sealed
+}
+
+// withdraw undoes begin for a task that was not accepted. Its number is used
+// again, unless another task has begun since.
+func (b *batch) withdraw(index int) {
+	if !b.begun.CompareAndSwap(int64(index)+1, int64(index)) {
+		b.finish(1)
+		return
+	}
+	b.release(1)
+	b.tell() // whom the higher number may have kept waiting
+}
+
+// finish counts n tasks out. It is the last thing done for a task.
+func (b *batch) finish(n int) {
+	b.release(n)
+	if b.ended.Add(int64(n)) >= b.target.Load() {
+		b.tell()
+	}
+}
+
+// release makes room under the group's limit.
+func (b *batch) release(n int) {
+	if slots := b.group.slots; slots != nil {
+		for range n {
+			<-slots
+		}
+	}
+}
+
+// tell makes Wait look again.
+func (b *batch) tell() {
+	select {
+	case b.told <- struct{}{}:
+	default:
+	}
+}
+
+// run runs a task of the batch on worker w, unless the batch was cancelled.
+func (b *batch) run(w *engine.Worker, j job) {
+	if b.ctx.Err() == nil {
+		if err := j.member(b.ctx); err != nil {
+			b.fail(j.index, err)
+		}
+	}
+	w.Finished()
+	b.finish(1)
+}
+
+// broken ends a task that panicked, or called runtime.Goexit (panicked is nil).
+func (b *batch) broken(w *engine.Worker, j job, panicked any) {
+	defer b.finish(1)
+	defer w.Finished()
+	if panicked == nil {
+		b.fail(j.index, ErrGoexit)
+		return
+	}
+	reporter := &b.group.pool.reporter
+	p := reporter.caught(panicked)
+	if b.group.options.panicsAsErrors {
+		b.fail(j.index, p)
+		return
+	}
+	b.mu.Lock()
+	first := b.panicked == nil
+	if first {
+		b.panicked = p
+	}
+	b.mu.Unlock()
+	b.cancel(&TaskError{Index: j.index, Err: p})
+	if !first {
+		reporter.report(p)
+	}
+}
+
+// reject ends a task that the pool did not take, or handed back.
+func (b *batch) reject(index int, err error) {
+	b.fail(index, err)
+	b.finish(1)
+}
+
+func (b *batch) fail(index int, err error) {
+	failure := &TaskError{Index: index, Err: err}
+	if !b.group.options.keepGoing {
+		b.cancel(failure)
+		return
+	}
+	b.mu.Lock()
+	b.failures = append(b.failures, failure)
+	b.mu.Unlock()
+}
+
+// wait blocks until the batch is over; the first to call it brings that about.
+func (b *batch) wait() {
+	b.mu.Lock()
+	first := !b.waited
+	b.waited = true
+	b.mu.Unlock()
+	if !first {
+		<-b.over
+		return
+	}
+
+	done, cancelled := b.done, false
+	for {
+		begun := b.begun.Load()
+		if cancelled {
+			// Tasks in the queue will not run, and may stay there for long: the
+			// workers may be busy with others'. Every end of a task is
+			// looked at, since it may have added one meanwhile.
+			b.target.Store(0)
+			if n := b.group.pool.engine.Discard(func(j job) bool { return j.batch == b }); n > 0 {
+				b.finish(n)
+			}
+		} else {
+			b.target.Store(begun)
+		}
+		if b.ended.Load() == begun {
+			if b.begun.CompareAndSwap(begun, begun|sealed) {
+				break
+			}
+			continue
+		}
+		select {
+		case <-b.told:
+		case <-done:
+			done, cancelled = nil, true
+		}
+	}
+	b.settle()
+}
+
+// settle makes the sealed batch's result, and lets everybody have it.
+func (b *batch) settle() {
+	g := b.group
+	b.mu.Lock()
+	b.err = context.Cause(b.ctx)
+	if g.options.keepGoing && len(b.failures) > 0 {
+		slices.SortFunc(b.failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })
+		errs := make([]error, 0, len(b.failures)+1)
+		for _, failure := range b.failures {
+			errs = append(errs, failure)
+		}
+		b.err = errors.Join(append(errs, b.err)...)
+	}
+	b.mu.Unlock()
+	b.cancel(nil)
+	g.batch.CompareAndSwap(b, nil)
+	if g.owned {
+		g.pool.engine.Dismiss()
+	}
+	close(b.over)
+}

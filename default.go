@@ -1,0 +1,18 @@
+package weir
+
+import "sync"
+
+// defaultLimit bounds what a flood of tasks on the default pool can cost, and is
+// far above what tasks that wait for each other usually need.
+const defaultLimit = 10_000
+
+var defaultPool = sync.OnceValue(func() *Pool {
+	p := New(defaultLimit, Name("default"))
+	p.shared = true
+	return p
+})
+
+// Default returns a pool for the whole program, with a limit of 10 000 and
+// the default queue. It is made by the first call. Whoever uses it may change
+// its limit but should not; closing it panics.
+func Default() *Pool { return defaultPool() }

@@ -1,0 +1,58 @@
+package weir
+
+import (
+	"context"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// FuncPool runs one function with many arguments on a bounded number of
+// workers: a [Pool] without a closure for each task. All methods may be called
+// by any number of goroutines at once.
+type FuncPool[T any] struct{ workers[T] }
+
+// NewFunc returns a pool that calls run with each argument, at most limit at
+// once; [Unbounded] sets no limit. It starts nothing, unless [Prestart] is given.
+func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
+	must(run != nil, "function must not be nil", "nil")
+	p := new(FuncPool[T])
+	p.start(poolOptions(limit, opts), func(_ *engine.Worker, arg T) { run(arg) }, p.broken)
+	return p
+}
+
+func (p *FuncPool[T]) broken(_ *engine.Worker, _ T, panicked any) {
+	if panicked != nil {
+		p.reporter.report(p.reporter.caught(panicked))
+	}
+}
+
+// Invoke hands arg to the pool's function. It blocks while the pool is full. It
+// returns [ErrClosed] if the pool is closed, or becomes so while it waits, and
+// [ErrFull] if it would have to wait beyond [MaxWaiting]; the function is then
+// never called with arg.
+//
+// The call synchronizes before the function's. It allocates nothing.
+func (p *FuncPool[T]) Invoke(arg T) error {
+	return refusal(p.engine.Submit(arg, nil))
+}
+
+// InvokeContext is [FuncPool.Invoke] that waits for room only until ctx is done,
+// and then returns the context's cause. If ctx is done beforehand arg is not
+// accepted.
+func (p *FuncPool[T]) InvokeContext(ctx context.Context, arg T) error {
+	mustContext(ctx == nil)
+	return p.submit(ctx, arg)
+}
+
+// TryInvoke is [FuncPool.Invoke] that never waits: it returns [ErrFull] if the
+// pool is full, or if other submitters wait already.
+func (p *FuncPool[T]) TryInvoke(arg T) error {
+	return refusal(p.engine.TrySubmit(arg))
+}
+
+// Shutdown is [FuncPool.Close] until ctx is done. Then it takes back the
+// arguments that no worker has started with and returns them, in order, with the
+// cause of ctx; calls that run are left alone.
+func (p *FuncPool[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
+	return p.shutdown(ctx)
+}

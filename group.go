@@ -1,0 +1,189 @@
+package weir
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// Group is a set of tasks that begins and ends together: Go adds tasks, Wait
+// blocks until all have finished and returns what went wrong. Each task gets
+// a context that is done when the group is cancelled: by the first error
+// (unless [KeepGoing] is set), by a panic, by Cancel, or with the
+// context that the group was made from.
+//
+// A cancelled group starts none of its queued tasks any more, and further ones
+// are dropped.
+//
+// All methods may be called by any number of goroutines at once, tasks of
+// the group included, but for Wait: a task that waits for its own group waits
+// for itself. A group may be used again after Wait: the next Go begins anew,
+// with a fresh context and numbers from 0.
+type Group struct {
+	pool    *Pool
+	owned   bool // the pool is this group's alone
+	parent  context.Context
+	options options
+	slots   chan struct{} // one element for each of the group's queued or running tasks; nil without Limit
+
+	mu    sync.Mutex
+	batch atomic.Pointer[batch] // made on first use after each Wait
+}
+
+// NewGroup returns a group with workers of its own, at most limit of them. They
+// start with the tasks, and none is left when Wait returns. ctx must not be nil.
+func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
+	mustContext(ctx == nil)
+	o := newOptions(limit)
+	collect(&o, opts)
+	g := newGroup(ctx, newPool(o), o)
+	g.owned = true
+	return g
+}
+
+// Group returns a group whose tasks run on the pool, among others. Closing the
+// pool fails the group's tasks that were not accepted with [ErrClosed].
+func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
+	mustContext(ctx == nil)
+	var o options
+	collect(&o, opts)
+	return newGroup(ctx, p, o)
+}
+
+func newGroup(ctx context.Context, p *Pool, o options) *Group {
+	g := &Group{pool: p, parent: ctx, options: o}
+	if o.members > 0 {
+		g.slots = make(chan struct{}, o.members)
+	}
+	return g
+}
+
+// Go adds a task. It blocks while the pool is full, or the group's [Limit] is
+// reached, and returns at once when the group is cancelled: the task then never
+// runs, and Wait returns the cause.
+//
+// If the pool is closed, or full beyond [MaxWaiting], the task fails with
+// [ErrClosed] or [ErrFull], as if it had returned that.
+//
+// The call synchronizes before the start of the task. It allocates nothing but
+// the group's context, once.
+func (g *Group) Go(task func(ctx context.Context) error) {
+	mustTask(task == nil)
+	for {
+		b := g.current()
+		if b.ctx.Err() != nil {
+			return
+		}
+		if g.slots != nil {
+			select {
+			case g.slots <- struct{}{}:
+			case <-b.done:
+				return
+			}
+		}
+		index, ok := b.begin()
+		if !ok {
+			g.giveUp(b)
+			continue
+		}
+		verdict := g.pool.engine.Submit(job{member: task, batch: b, index: index}, b.done)
+		switch verdict {
+		case engine.Accepted:
+		case engine.Cancelled:
+			b.withdraw(index)
+		default:
+			b.reject(index, refusal(verdict))
+		}
+		return
+	}
+}
+
+// TryGo is [Group.Go] that never waits. It reports whether the task was
+// accepted: false means that there was no room, that the group is cancelled, or
+// that its pool is closed; the task then never runs and does not count.
+func (g *Group) TryGo(task func(ctx context.Context) error) bool {
+	mustTask(task == nil)
+	for {
+		b := g.current()
+		if b.ctx.Err() != nil {
+			return false
+		}
+		if g.slots != nil {
+			select {
+			case g.slots <- struct{}{}:
+			default:
+				return false
+			}
+		}
+		index, ok := b.begin()
+		if !ok {
+			g.giveUp(b)
+			continue
+		}
+		if g.pool.engine.TrySubmit(job{member: task, batch: b, index: index}) == engine.Accepted {
+			return true
+		}
+		b.withdraw(index)
+		return false
+	}
+}
+
+// giveUp leaves a batch that Wait has ended before a task could be added.
+func (g *Group) giveUp(b *batch) {
+	if g.slots != nil {
+		<-g.slots
+	}
+	g.batch.CompareAndSwap(b, nil)
+}
+
+// Wait blocks until every task of the group has finished, and those of a
+// cancelled group that have not started are struck off. It returns
+//
+//   - nil, if the group was not cancelled and no task failed;
+//   - the cause of the cancellation: the first error, as a [*TaskError]; or what
+//     was given to Cancel; or the cause of the context the group was made from;
+//   - with [KeepGoing], all errors, each a [*TaskError], in the order in which the
+//     tasks were given to Go, joined with the cause if the group was cancelled.
+//
+// If a task panicked, Wait panics with a [*Panic] that carries the task's own
+// stack, unless [PanicsAsErrors] is set. A task that called
+// [runtime.Goexit] has failed with [ErrGoexit].
+//
+// The end of each task synchronizes before the return of Wait. A group with
+// workers of its own has no goroutine left then. The group's context is
+// cancelled, as nobody needs it any more, and the group may be used again.
+func (g *Group) Wait() error {
+	b := g.batch.Load()
+	if b == nil {
+		return context.Cause(g.parent)
+	}
+	b.wait()
+	if b.panicked != nil {
+		panic(b.panicked)
+	}
+	return b.err
+}
+
+// Context returns the context that the group's tasks get, until the next Wait
+// has returned.
+func (g *Group) Context() context.Context { return g.current().ctx }
+
+// Cancel cancels the group with the given cause, which Wait then returns; nil
+// stands for [context.Canceled]. Only the first cancellation counts. It does not wait.
+func (g *Group) Cancel(cause error) { g.current().cancel(cause) }
+
+func (g *Group) current() *batch {
+	if b := g.batch.Load(); b != nil {
+		return b
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b := g.batch.Load()
+	if b == nil {
+		b = newBatch(g)
+		g.batch.Store(b)
+	}
+	return b
+}

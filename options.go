@@ -1,0 +1,183 @@
+package weir
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime/pprof"
+	"time"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// Unbounded, as a number of workers or as a length of the queue, sets no bound.
+const Unbounded = math.MaxInt
+
+const (
+	// defaultQueue is where a longer queue stopped to make tiny tasks faster.
+	defaultQueue = 1024
+
+	defaultIdleTimeout = 10 * time.Second
+)
+
+// An Option sets up a [Pool], a [FuncPool] or a [Group] with workers of its own.
+type Option interface{ apply(*options) }
+
+// A GroupOption sets up a [Group].
+type GroupOption interface {
+	Option
+	groupOption() string
+}
+
+type options struct {
+	limit       int
+	queue       int
+	maxWaiting  int
+	idleTimeout time.Duration
+	prestart    int
+	name        string
+	onPanic     func(*Panic)
+	crash       bool
+
+	members        int // a group's own limit; 0 for none
+	keepGoing      bool
+	panicsAsErrors bool
+}
+
+type poolOption func(*options)
+
+func (set poolOption) apply(o *options) { set(o) }
+
+type groupOption struct {
+	name string
+	set  func(*options)
+}
+
+func (g groupOption) apply(o *options)    { g.set(o) }
+func (g groupOption) groupOption() string { return g.name }
+
+// Queue sets how many accepted tasks may wait for a worker; the default is 1024.
+// [Unbounded] lets the queue grow with what is submitted; the memory is given
+// back when the tasks have run. Queue(0) is a hand-over: a task is accepted
+// only when a worker is free to take it.
+//
+// A short queue makes submitters wait early, which bounds memory and delay; below
+// about 256 it also makes tasks of less than a microsecond slower.
+func Queue(n int) Option {
+	must(n >= 0, "queue must be at least 0", n)
+	return poolOption(func(o *options) { o.queue = n })
+}
+
+// MaxWaiting sets how many submitters may wait for room at once; further ones
+// get [ErrFull]. By default there is no such bound.
+func MaxWaiting(n int) Option {
+	must(n >= 0, "waiting submitters must be at least 0", n)
+	return poolOption(func(o *options) { o.maxWaiting = n })
+}
+
+// IdleTimeout sets after how long an idle worker ends; the default is 10 s. The
+// workers that have been idle for longest go first, and the rest is kept for
+// reuse. With 0 a worker ends as soon as there is nothing for it to do.
+func IdleTimeout(d time.Duration) Option {
+	must(d >= 0, "idle timeout must be at least 0", d)
+	return poolOption(func(o *options) { o.idleTimeout = d })
+}
+
+// Prestart starts n workers at once, instead of with the first tasks. They
+// expire like others.
+func Prestart(n int) Option {
+	must(n >= 0, "prestarted workers must be at least 0", n)
+	return poolOption(func(o *options) { o.prestart = n })
+}
+
+// Name gives the pool a name, which stands in reports of panics, and as label
+// "weir" on its workers in profiles.
+func Name(name string) Option {
+	return poolOption(func(o *options) { o.name = name })
+}
+
+// OnPanic sets what is called with the panic of a task, on the goroutine that
+// panicked and before the task counts as finished. The default logs value and
+// stack with [log/slog.Error]. The handler may be called by several workers at
+// once. If it panics itself, both panics are logged. Panics of a [Group]'s
+// tasks come out of its Wait instead; only the second and further ones of a
+// group are passed to the handler.
+func OnPanic(handle func(*Panic)) Option {
+	must(handle != nil, "panic handler must be a function", "nil")
+	return poolOption(func(o *options) { o.onPanic = handle })
+}
+
+// CrashOnPanic lets the panic of a task end the program, as it would in a plain
+// goroutine. It holds for the tasks of groups on the pool, too.
+func CrashOnPanic() Option {
+	return poolOption(func(o *options) { o.crash = true })
+}
+
+// Limit sets how many tasks of the group run at once, at most. Go waits until
+// fewer than that are queued or running.
+func Limit(n int) GroupOption {
+	mustLimit(n)
+	return groupOption{"Limit", func(o *options) { o.members = n }}
+}
+
+// KeepGoing lets the other tasks of a group go on when one fails: nothing is
+// cancelled, and Wait returns all errors, joined in the order of submission.
+// A panic still cancels the group, unless [PanicsAsErrors] is set.
+func KeepGoing() GroupOption {
+	return groupOption{"KeepGoing", func(o *options) { o.keepGoing = true }}
+}
+
+// PanicsAsErrors makes a panic in a task of the group an error like others, a
+// [*Panic], instead of a panic in Wait.
+func PanicsAsErrors() GroupOption {
+	return groupOption{"PanicsAsErrors", func(o *options) { o.panicsAsErrors = true }}
+}
+
+func newOptions(limit int) options {
+	mustLimit(limit)
+	return options{
+		limit:       limit,
+		queue:       defaultQueue,
+		maxWaiting:  math.MaxInt,
+		idleTimeout: defaultIdleTimeout,
+	}
+}
+
+// poolOptions checks and collects the options of a pool that is not a group's.
+func poolOptions(limit int, opts []Option) options {
+	for _, opt := range opts {
+		if g, ok := opt.(GroupOption); ok {
+			panic(fmt.Sprintf("weir: %s is an option of groups, not of pools", g.groupOption()))
+		}
+	}
+	o := newOptions(limit)
+	collect(&o, opts)
+	return o
+}
+
+func collect[O Option](o *options, opts []O) {
+	for _, opt := range opts {
+		must(any(opt) != nil, "option must not be nil", "nil")
+		opt.apply(o)
+	}
+	must(o.prestart <= o.limit || o.limit == 0,
+		fmt.Sprintf("prestarted workers must be at most the limit %d", o.limit), o.prestart)
+}
+
+// config is the engine's part of the options.
+func config[T any](o options, run func(*engine.Worker, T), broken func(*engine.Worker, T, any)) engine.Config[T] {
+	labels := context.Background()
+	if o.name != "" {
+		labels = pprof.WithLabels(labels, pprof.Labels("weir", o.name))
+	}
+	return engine.Config[T]{
+		Limit:       o.limit,
+		Queue:       o.queue,
+		MaxWaiting:  o.maxWaiting,
+		IdleTimeout: o.idleTimeout,
+		Labels:      labels,
+		Run:         run,
+		Broken:      broken,
+		Crash:       o.crash,
+	}
+}

@@ -1,0 +1,101 @@
+package weir
+
+import (
+	"context"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// Pool runs functions on a bounded number of workers. It is made to live long
+// and to be shared: all methods may be called by any number of goroutines at
+// once. Workers start with the first tasks, are reused, and end when they
+// have been idle for the [IdleTimeout].
+//
+// A pool that is no longer used need not be closed: it holds no goroutine once
+// its workers have expired. Close it to know that its tasks are done.
+type Pool struct{ workers[job] }
+
+// job is what travels through the engine of a Pool: a plain task, or a
+// group's. The zero job is a group's task that was taken back.
+type job struct {
+	run func()
+
+	member func(context.Context) error
+	batch  *batch
+	index  int
+}
+
+// New returns a pool on which at most limit tasks run at once; [Unbounded] sets
+// no limit. It starts nothing, unless [Prestart] is given.
+func New(limit int, opts ...Option) *Pool {
+	return newPool(poolOptions(limit, opts))
+}
+
+func newPool(o options) *Pool {
+	p := new(Pool)
+	p.start(o, runJob, p.broken)
+	return p
+}
+
+func runJob(w *engine.Worker, j job) {
+	if j.run != nil {
+		j.run()
+	} else if j.batch != nil {
+		j.batch.run(w, j)
+	}
+}
+
+func (p *Pool) broken(w *engine.Worker, j job, panicked any) {
+	switch {
+	case j.batch != nil:
+		j.batch.broken(w, j, panicked)
+	case panicked != nil:
+		p.reporter.report(p.reporter.caught(panicked))
+	}
+}
+
+// Submit hands task to the pool. It blocks while the pool is full. It returns
+// [ErrClosed] if the pool is closed, or becomes so while it waits, and
+// [ErrFull] if it would have to wait beyond [MaxWaiting]; the task then never
+// runs. A task that submits to its own pool should use TrySubmit,
+// or an [Unbounded] queue: if all workers wait for room in their own queue,
+// nobody makes any.
+//
+// The call synchronizes before the start of the task. It allocates nothing.
+func (p *Pool) Submit(task func()) error {
+	mustTask(task == nil)
+	return refusal(p.engine.Submit(job{run: task}, nil))
+}
+
+// SubmitContext is [Pool.Submit] that waits for room only until ctx is done, and
+// then returns the context's cause. ctx has no influence on a task that was
+// accepted. If ctx is done beforehand the task is not accepted.
+func (p *Pool) SubmitContext(ctx context.Context, task func()) error {
+	mustContext(ctx == nil)
+	mustTask(task == nil)
+	return p.submit(ctx, job{run: task})
+}
+
+// TrySubmit is [Pool.Submit] that never waits: it returns [ErrFull] if the pool
+// is full, or if other submitters wait already.
+func (p *Pool) TrySubmit(task func()) error {
+	mustTask(task == nil)
+	return refusal(p.engine.TrySubmit(job{run: task}))
+}
+
+// Shutdown is [Pool.Close] until ctx is done. Then it takes back the tasks that
+// no worker has started and returns them, in order, with the cause of ctx;
+// tasks that run are left alone. Tasks of a [Group] are not among those returned:
+// they are handed back to their group, whose Wait reports [ErrClosed] for each.
+func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
+	jobs, err := p.shutdown(ctx)
+	for _, j := range jobs {
+		switch {
+		case j.run != nil:
+			unrun = append(unrun, j.run)
+		case j.batch != nil:
+			j.batch.reject(j.index, ErrClosed)
+		}
+	}
+	return unrun, err
+}

@@ -1,0 +1,19 @@
+package weir
+
+// Stats are the counts of a pool. When nothing is under way they are exact, and
+// Accepted = Finished + Queued + HandedBack. While tasks are submitted and
+// run they may be off by those in motion.
+type Stats struct {
+	Limit   int // the most tasks that run at once
+	Workers int // goroutines the pool has now
+	Running int // tasks that have started and not finished
+	Idle    int // workers that are parked
+	Queued  int // accepted tasks that no worker has started
+	Waiting int // submitters that wait for room
+
+	Accepted   uint64 // tasks accepted since the pool was made
+	Finished   uint64 // tasks that returned, panicked or called runtime.Goexit
+	HandedBack uint64 // tasks that Shutdown took off the queue
+	Rejected   uint64 // submissions that returned an error
+	Panicked   uint64 // tasks that panicked
+}

@@ -1,0 +1,110 @@
+package weir
+
+import (
+	"context"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// workers is what [Pool] and [FuncPool] have in common: everything but how a
+// task is handed over, and handed back.
+type workers[T any] struct {
+	engine   *engine.Engine[T]
+	reporter reporter
+	shared   bool // the default pool, which nobody may close
+}
+
+func (w *workers[T]) start(o options, run func(*engine.Worker, T), broken func(*engine.Worker, T, any)) {
+	w.reporter = reporter{pool: o.name, onPanic: o.onPanic}
+	w.engine = engine.New(config(o, run, broken))
+	if o.prestart > 0 {
+		w.engine.Start(o.prestart)
+	}
+}
+
+// submit waits for room until ctx is done.
+func (w *workers[T]) submit(ctx context.Context, task T) error {
+	if ctx.Err() != nil {
+		w.engine.Reject()
+		return context.Cause(ctx)
+	}
+	verdict := w.engine.Submit(task, ctx.Done())
+	if verdict == engine.Cancelled {
+		return context.Cause(ctx)
+	}
+	return refusal(verdict)
+}
+
+func refusal(verdict engine.Verdict) error {
+	switch verdict {
+	case engine.Closed:
+		return ErrClosed
+	case engine.Full:
+		return ErrFull
+	default:
+		return nil
+	}
+}
+
+// Wait blocks until all tasks accepted before the call have finished. The pool
+// stays open, and tasks submitted meanwhile are not waited for. Any number of
+// goroutines may wait at once; a task of the pool itself must not, for it would
+// wait for itself.
+func (w *workers[T]) Wait() { w.engine.Wait(nil) }
+
+// WaitContext is [Pool.Wait] until ctx is done; then it returns the context's
+// cause. Waiting again later is possible.
+func (w *workers[T]) WaitContext(ctx context.Context) error {
+	mustContext(ctx == nil)
+	if !w.engine.Wait(ctx.Done()) {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// Resize sets the limit. It does not block. When it returns, no further task
+// starts while limit or more tasks run; tasks that run already are left alone,
+// and idle workers beyond the limit end. A higher limit is used at once.
+func (w *workers[T]) Resize(limit int) {
+	mustLimit(limit)
+	w.engine.Resize(limit)
+}
+
+// Pause stops workers from starting tasks; those that run go on. Tasks are
+// accepted and queued while there is room. It does not block. Pausing twice is
+// the same as pausing once.
+func (w *workers[T]) Pause() { w.engine.Pause() }
+
+// Resume ends a [Pool.Pause].
+func (w *workers[T]) Resume() { w.engine.Resume() }
+
+// Close stops accepting tasks, runs all that were accepted (also those of a paused
+// pool), and returns when the last worker has ended. Submitters that
+// wait for room get [ErrClosed]. Close may be called more than once and
+// by several goroutines; each call returns when all is done. A task of the pool
+// itself must not call it.
+func (w *workers[T]) Close() {
+	w.mustBeOwn()
+	w.engine.Close()
+}
+
+func (w *workers[T]) mustBeOwn() {
+	if w.shared {
+		panic("weir: the default pool is shared and cannot be closed")
+	}
+}
+
+// Stats returns counts of what the pool has done and is doing. It takes a lock
+// and looks at each worker, so it is meant for monitoring rather than
+// for decisions on a hot path.
+func (w *workers[T]) Stats() Stats { return Stats(w.engine.Stats()) }
+
+func (w *workers[T]) shutdown(ctx context.Context) ([]T, error) {
+	mustContext(ctx == nil)
+	w.mustBeOwn()
+	unrun, finished := w.engine.Shutdown(ctx.Done())
+	if finished {
+		return nil, nil
+	}
+	return unrun, context.Cause(ctx)
+}
