@@ -24,16 +24,14 @@ type batch struct {
 	ctx    context.Context
 	done   <-chan struct{}
 	cancel context.CancelCauseFunc
+	told   chan struct{} // of capacity 1
+	over   chan struct{} // closed when the batch is sealed and err and panicked are set
 
-	begun atomic.Int64
-	_     [64]byte // submitters write begun, workers write ended
-	ended atomic.Int64
-	// target is the number of ended tasks at which Wait wants to be told.
-	target atomic.Int64
-	_      [48]byte
-
-	told chan struct{} // of capacity 1
-	over chan struct{} // closed when the batch is sealed and err and panicked are set
+	_      [cacheLine]byte // all of the above is read for every task
+	begun  atomic.Int64
+	_      [cacheLine]byte // submitters write begun, workers write ended
+	ended  atomic.Int64
+	target atomic.Int64 // the number of ended tasks at which Wait wants to be told
 
 	mu       sync.Mutex
 	waited   bool // somebody sees to the end of the batch already
@@ -41,6 +39,8 @@ type batch struct {
 	panicked *Panic
 	err      error
 }
+
+const cacheLine = 64
 
 const sealed = 1 << 62
 
@@ -61,17 +61,17 @@ func (b *batch) begin() (index int, ok bool) {
 // withdraw undoes begin for a task that was not accepted. Its number is used
 // again, unless another task has begun since.
 func (b *batch) withdraw(index int) {
+	b.release(1)
 	if !b.begun.CompareAndSwap(int64(index)+1, int64(index)) {
-		b.finish(1)
+		b.Ended(1)
 		return
 	}
-	b.release(1)
 	b.tell() // whom the higher number may have kept waiting
 }
 
-// finish counts n tasks out. It is the last thing done for a task.
-func (b *batch) finish(n int) {
-	b.release(n)
+// Ended counts n tasks out. Nothing of the batch may be touched for them
+// afterwards.
+func (b *batch) Ended(n int) {
 	if b.ended.Add(int64(n)) >= b.target.Load() {
 		b.tell()
 	}
@@ -96,19 +96,20 @@ func (b *batch) tell() {
 
 // run runs a task of the batch on worker w, unless the batch was cancelled.
 func (b *batch) run(w *engine.Worker, j job) {
+	w.SettleFor(b)
 	if b.ctx.Err() == nil {
 		if err := j.member(b.ctx); err != nil {
 			b.fail(j.index, err)
 		}
 	}
-	w.Finished()
-	b.finish(1)
+	b.release(1)
+	w.Ended(b)
 }
 
 // broken ends a task that panicked, or called runtime.Goexit (panicked is nil).
 func (b *batch) broken(w *engine.Worker, j job, panicked any) {
-	defer b.finish(1)
-	defer w.Finished()
+	defer w.Ended(b)
+	defer b.release(1)
 	if panicked == nil {
 		b.fail(j.index, ErrGoexit)
 		return
@@ -134,7 +135,8 @@ func (b *batch) broken(w *engine.Worker, j job, panicked any) {
 // reject ends a task that the pool did not take, or handed back.
 func (b *batch) reject(index int, err error) {
 	b.fail(index, err)
-	b.finish(1)
+	b.release(1)
+	b.Ended(1)
 }
 
 func (b *batch) fail(index int, err error) {
@@ -168,7 +170,8 @@ func (b *batch) wait() {
 			// looked at, since it may have added one meanwhile.
 			b.target.Store(0)
 			if n := b.group.pool.engine.Discard(func(j job) bool { return j.batch == b }); n > 0 {
-				b.finish(n)
+				b.release(n)
+				b.Ended(n)
 			}
 		} else {
 			b.target.Store(begun)

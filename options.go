@@ -14,8 +14,10 @@ import (
 const Unbounded = math.MaxInt
 
 const (
-	// defaultQueue is where a longer queue stopped to make tiny tasks faster.
-	defaultQueue = 1024
+	// defaultQueue is where a longer queue stopped to make programs faster: not
+	// those of tiny tasks, for which 256 is enough, but those of many workers
+	// that wait, which park when the one submitter has no turn for long.
+	defaultQueue = 4096
 
 	defaultIdleTimeout = 10 * time.Second
 )
@@ -56,7 +58,7 @@ type groupOption struct {
 func (g groupOption) apply(o *options)    { g.set(o) }
 func (g groupOption) groupOption() string { return g.name }
 
-// Queue sets how many accepted tasks may wait for a worker; the default is 1024.
+// Queue sets how many accepted tasks may wait for a worker; the default is 4096.
 // [Unbounded] lets the queue grow with what is submitted; the memory is given
 // back when the tasks have run. Queue(0) is a hand-over: a task is accepted
 // only when a worker is free to take it.

@@ -39,6 +39,7 @@ func newPool(o options) *Pool {
 
 func runJob(w *engine.Worker, j job) {
 	if j.run != nil {
+		w.Settle()
 		j.run()
 	} else if j.batch != nil {
 		j.batch.run(w, j)

@@ -9,9 +9,7 @@ func (e *Engine[T]) Start(n int) {
 		if !e.permits.tryEnter() {
 			break
 		}
-		w := &worker[T]{seat: len(e.crew)}
-		e.crew = append(e.crew, w)
-		e.send(w, orderTake)
+		e.send(e.hire(), orderTake)
 	}
 	e.unlock()
 }
@@ -69,7 +67,7 @@ func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
 	}
 	e.mu.Lock()
 	for {
-		task, _, ok := e.queue.pop()
+		task, ok := e.queue.pop()
 		if ok {
 			unrun = append(unrun, task)
 			e.handedBack++
@@ -188,7 +186,7 @@ func (e *Engine[T]) Stats() Stats {
 	taken := e.queue.taken()
 	s.Queued = int(max(0, int64(s.Accepted-taken)))
 	for _, w := range e.crew {
-		if cell := w.cell.Load(); cell != unknown && cell != resting {
+		if !w.free.Load() {
 			s.Running++
 		}
 	}

@@ -41,7 +41,7 @@ type Engine[T any] struct {
 	Config[T]
 
 	queue  queue[T]
-	waitAt atomic.Uint64 // the position at whose passing somebody in Wait wants to know
+	waitAt atomic.Uint64 // the position before which tasks must finish for somebody in Wait
 
 	_       [cacheLine]byte // every submission reads permits, every wake-up writes it
 	permits permits
@@ -52,7 +52,7 @@ type Engine[T any] struct {
 	crew  []*worker[T] // every worker there is
 	idle  []*worker[T] // those that are parked, the newest last
 	waits []*wait      // those in Wait, the earliest first
-	epoch uint32       // numbers the scans for waits[0]
+	scans uint64       // numbers the scans for them
 	timer *time.Timer  // trims the idle; made by a worker, so that it belongs to its bubble
 	clock time.Time    // what idle times are measured from
 
@@ -82,18 +82,15 @@ func (e *Engine[T]) stir() {
 		return
 	}
 	e.mu.Lock()
-	w := e.recruit()
-	w.cell.Store(unknown)
-	e.send(w, orderSearch)
+	e.send(e.recruit(), orderSearch)
 	e.mu.Unlock()
 }
 
-// assign makes a worker run task, whose position in the queue ended at behind.
-// The caller has a permit for it.
-func (e *Engine[T]) assign(task T, behind uint64) {
+// assign makes a worker run task. The caller has a permit for it.
+func (e *Engine[T]) assign(task T) {
 	w := e.recruit()
 	w.hand = task
-	w.cell.Store(behind)
+	w.free.Store(false)
 	e.send(w, orderRun)
 }
 
@@ -105,9 +102,15 @@ func (e *Engine[T]) recruit() *worker[T] {
 		w := e.idle[last]
 		e.idle[last] = nil
 		e.idle = e.idle[:last]
+		w.idle = false
 		return w
 	}
+	return e.hire()
+}
+
+func (e *Engine[T]) hire() *worker[T] {
 	w := &worker[T]{seat: len(e.crew)}
+	w.free.Store(true)
 	e.crew = append(e.crew, w)
 	return w
 }
@@ -143,17 +146,12 @@ func (e *Engine[T]) serve() (settled bool) {
 		if !e.permits.tryEnter() {
 			return true
 		}
-		if e.queue.capacity == 0 {
-			e.assign(s.value, e.queue.pass())
-			e.line.leave(s, Accepted)
-			continue
-		}
-		oldest, behind, ok := e.queue.pop()
+		task, ok := e.takeLocked()
 		if !ok {
 			e.permits.leave(false)
 			return false
 		}
-		e.assign(oldest, behind)
+		e.assign(task)
 	}
 	return true
 }

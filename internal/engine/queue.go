@@ -73,22 +73,21 @@ func (q *queue[T]) push(v T) outcome {
 }
 
 // pop takes the oldest task.
-func (q *queue[T]) pop() (v T, behind uint64, ok bool) {
+func (q *queue[T]) pop() (v T, ok bool) {
 	q.advance()
 	r := q.head.Load()
 	if r == nil {
-		return v, 0, false
+		return v, false
 	}
-	v, behind, o := r.pop(true)
-	return v, behind, o == done
+	v, _, o := r.pop(nil)
+	return v, o == done
 }
 
 // pass lets one task go by that never stood in the queue: it is accepted and
 // taken at once. Only a queue without room for any needs it.
-func (q *queue[T]) pass() (behind uint64) {
+func (q *queue[T]) pass() {
 	q.position++
 	q.before++
-	return q.position
 }
 
 // advance drops the rings that are used up.

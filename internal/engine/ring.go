@@ -103,13 +103,17 @@ func (r *ring[T]) push(v T, held bool) outcome {
 	}
 }
 
-// pop takes the oldest task, and tells the position behind it. It reports none
-// also when the oldest task's producer has not finished writing it: that
-// producer will look for somebody to wake when it has.
-func (r *ring[T]) pop(held bool) (v T, behind uint64, o outcome) {
+// pop takes the oldest task, unless it stands at or behind the position in stop,
+// and tells the position behind it. It reports none also when the oldest task's
+// producer has not finished writing it: that producer will look for somebody
+// to wake when it has. Only the holder of Engine.mu passes nil for stop,
+// which opens the gate to it.
+func (r *ring[T]) pop(stop *atomic.Uint64) (v T, behind uint64, o outcome) {
 	for {
 		h := r.head.Load()
-		if h&gate != 0 && !held {
+		// stop is looked at after head: whoever sets it closes the gate meanwhile,
+		// so that a head that is already behind it cannot be exchanged.
+		if stop != nil && (h&gate != 0 || h >= stop.Load()) {
 			return v, 0, barred
 		}
 		pos := h &^ gate

@@ -136,7 +136,7 @@ func (e *Engine[T]) reject(verdict Verdict) Verdict {
 // between reports whether some active worker is known to hold no task.
 func (e *Engine[T]) between() bool {
 	for _, w := range e.crew {
-		if w.cell.Load() == unknown {
+		if !w.idle && w.free.Load() {
 			return true
 		}
 	}

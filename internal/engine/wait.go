@@ -7,16 +7,19 @@ const never = 1<<64 - 1
 
 // wait is one call of Wait: until every task before position at has finished.
 //
-// First the queue must have been taken up to that position; the worker that
-// does so sees waitAt. Then the crew is scanned, once: each worker that may be
-// on an earlier task is marked, and reports when it changes its cell. The
-// worker writes its cell and then looks at its mark, the scan marks and then
-// looks at the cell, so no change goes unseen. Waits are dealt with one
-// after the other: an earlier one can never be over later.
+// First the queue must be taken up to that position. Engine.waitAt keeps workers
+// from taking more before the crew has been scanned. So each worker that is
+// not idle then is on a task of before that position, or on none. It is marked,
+// once, and reports when it next takes a task, or finds none: that one is
+// over. A worker marked while it took a task looks at its mark after that, and
+// can tell by the task's position whether it was one of before.
+//
+// A worker marked for one wait that has not yet reported counts for
+// every further one, too. So waits end in the order in which they began.
 type wait struct {
 	at      uint64
-	scanned bool
-	pending int // workers marked and not yet heard of
+	scan    uint64 // its number; 0 until it is done
+	pending int    // workers marked and not yet heard of
 	over    chan struct{}
 }
 
@@ -24,6 +27,8 @@ type wait struct {
 // until done is closed.
 func (e *Engine[T]) Wait(done <-chan struct{}) bool {
 	e.mu.Lock()
+	// With the head gated nothing behind the tail is taken before waitAt is set.
+	e.queue.setGates(true, e.queue.tailGated)
 	w := &wait{at: e.queue.end(), over: make(chan struct{})}
 	e.waits = append(e.waits, w)
 	e.unlock()
@@ -34,67 +39,76 @@ func (e *Engine[T]) Wait(done <-chan struct{}) bool {
 	}
 	e.mu.Lock()
 	i := slices.Index(e.waits, w)
-	if i < 0 {
-		e.mu.Unlock()
-		return true
-	}
-	e.waits = slices.Delete(e.waits, i, i+1)
-	if i == 0 {
-		e.waitAt.Store(never)
-		e.epoch++ // marks that were made for it mean nothing any more
+	if i >= 0 {
+		e.waits = slices.Delete(e.waits, i, i+1)
 	}
 	e.unlock()
-	return false
+	return i < 0
 }
 
-// checkWaits goes on with the first wait as far as possible.
+// checkWaits scans for the waits whose tasks have all been taken, sets waitAt to
+// the next, and ends those that no worker is marked for.
 func (e *Engine[T]) checkWaits() {
-	for len(e.waits) > 0 {
-		w := e.waits[0]
-		if !w.scanned {
-			e.waitAt.Store(w.at)
-			if e.queue.begin() < w.at {
-				return
-			}
+	if len(e.waits) == 0 {
+		if e.waitAt.Load() != never {
 			e.waitAt.Store(never)
-			e.scan(w)
 		}
-		if w.pending > 0 {
-			return
-		}
-		close(w.over)
-		e.waits = slices.Delete(e.waits, 0, 1)
+		return
 	}
+	at := uint64(never)
+	for _, w := range e.waits {
+		if w.scan != 0 {
+			continue
+		}
+		if e.queue.begin() < w.at {
+			at = w.at
+			break
+		}
+		e.scan(w)
+	}
+	if e.waitAt.Load() != at {
+		e.waitAt.Store(at)
+	}
+	over := 0
+	for over < len(e.waits) && e.waits[over].scan != 0 && e.waits[over].pending == 0 {
+		close(e.waits[over].over)
+		over++
+	}
+	e.waits = slices.Delete(e.waits, 0, over)
 }
 
-// scan marks the workers that may be on a task of before w.at.
+// scan marks the workers that may be on a task.
 func (e *Engine[T]) scan(w *wait) {
-	if e.epoch++; e.epoch == 0 {
-		e.epoch = 1
-	}
-	w.scanned = true
+	e.scans++
+	w.scan = e.scans
 	for _, c := range e.crew {
-		c.mark.Store(e.epoch)
-		if c.cell.Load() <= w.at { // unknown is
-			w.pending++
-		} else {
-			c.mark.Store(0)
+		if c.idle {
+			continue
+		}
+		w.pending++
+		if c.mark.Load() == 0 {
+			c.mark.Store(w.scan)
 		}
 	}
 }
 
-// report takes the mark off w, which calls it, unless it is on a task of before
-// the wait that the mark was made for.
-func (e *Engine[T]) report(w *worker[T]) {
+// report takes w, which calls it, off the waits that it is marked for: it holds
+// no task, or one that ends at position behind and is of before none but the last
+// of them.
+func (e *Engine[T]) report(w *worker[T], behind uint64) {
 	mark := w.mark.Load()
 	if mark == 0 {
 		return
 	}
-	if mark == e.epoch && len(e.waits) > 0 && e.waits[0].scanned {
-		if cell := w.cell.Load(); cell != unknown && cell <= e.waits[0].at {
+	for _, wait := range e.waits {
+		if wait.scan < mark {
+			continue // not marked for it, or not scanned
+		}
+		if behind != 0 && behind <= wait.at {
+			w.mark.Store(wait.scan)
 			return
 		}
-		e.waits[0].pending--
+		wait.pending--
 	}
 	w.mark.Store(0)
 }

@@ -9,26 +9,62 @@ import (
 
 // Worker is the part of a worker that others look at.
 type Worker struct {
-	// cell says which task the worker is on, by the position behind it; or
-	// unknown, while it may take one at any moment; or resting.
-	cell atomic.Uint64
-	// mark, if not 0, asks the worker to report at its next change of
-	// cell: the number of the scan that wants to know.
-	mark atomic.Uint32
+	// free says that the worker certainly holds no task. It is not kept up
+	// between two tasks that come straight from the queue: that would cost
+	// every task, and nobody has been told that the first one is over.
+	free atomic.Bool
+	// mark, if not 0, asks the worker to report when it next takes a task, or
+	// finds none: the number of the first scan since its last report.
+	mark atomic.Uint64
+
+	ledger Ledger // of the worker's own, as is
+	ended  int    // how many of the ledger's tasks are over that it has not been told of
 }
 
-const (
-	unknown = 0
-	resting = 1<<64 - 1
-)
+// Ledger counts tasks of one kind that are over.
+type Ledger interface{ Ended(n int) }
 
-// Finished says that the task in hand is over, before anybody is told so
-// by other means: who hears it may rely on the worker being free.
-func (w *Worker) Finished() { w.cell.Store(unknown) }
+// Ended notes that the task in hand, one of l's, is over. l is told of it, and
+// of others before it, when the worker has no further task of l in hand: until
+// then l's tasks are not all over anyway, and one atomic addition serves many.
+func (w *Worker) Ended(l Ledger) {
+	if w.ledger != l {
+		w.Settle()
+		w.ledger = l
+	}
+	w.ended++
+}
+
+// Settle tells the ledger what it has not been told. It must be called before
+// a task that is not the ledger's is run.
+func (w *Worker) Settle() {
+	if n := w.ended; n > 0 {
+		l := w.ledger
+		w.ledger, w.ended = nil, 0
+		l.Ended(n)
+	}
+}
+
+// SettleFor settles unless the ledger is l.
+func (w *Worker) SettleFor(l Ledger) {
+	if w.ledger != l {
+		w.Settle()
+	}
+}
+
+// release says that the worker holds no task. It does so before the ledger is
+// told, so that who hears of a task's end may rely on the worker being free.
+func (w *Worker) release() {
+	if !w.free.Load() {
+		w.free.Store(true)
+	}
+	w.Settle()
+}
 
 type worker[T any] struct {
 	Worker
 	seat   int           // where it stands in Engine.crew
+	idle   bool          // holds no task, and takes none but under Engine.mu
 	parked chan order    // of capacity 1; nil until the worker first rests
 	since  time.Duration // when it began to rest
 	hand   T             // the task that comes with orderRun
@@ -113,11 +149,13 @@ func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 	left := spins
 	for {
 		if r := e.queue.head.Load(); r != nil {
-			task, behind, took := r.pop(false)
+			task, behind, took := r.pop(&e.waitAt)
 			if took == done {
-				w.cell.Store(behind)
-				if behind >= e.waitAt.Load() || w.mark.Load() != 0 || r.gated() {
-					e.attend(w)
+				if w.free.Load() {
+					w.free.Store(false)
+				}
+				if w.mark.Load() != 0 || r.gated() {
+					e.attend(w, behind)
 				}
 				if searching {
 					e.endSearch()
@@ -126,9 +164,9 @@ func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 			}
 			if took == none && !r.usedUp() {
 				if left == spins {
-					w.cell.Store(unknown)
+					w.release()
 					if w.mark.Load() != 0 {
-						e.attend(w)
+						e.attend(w, 0)
 					}
 				}
 				if !searching {
@@ -159,23 +197,26 @@ func (e *Engine[T]) endSearch() {
 	}
 }
 
-// attend is what a worker does when somebody waits for its change of cell, or
-// when the gate closed while it took a task.
-func (e *Engine[T]) attend(w *worker[T]) {
+// attend is what a worker does that is asked to report, or that took a task
+// while the gate closed. The task, if any, ends at position behind.
+func (e *Engine[T]) attend(w *worker[T], behind uint64) {
 	e.mu.Lock()
-	e.report(w)
+	e.report(w, behind)
 	e.unlock()
 }
 
 // rest is the slow way to a task: the worker takes one under the lock, or parks
 // until it is given one or told to search or to end.
 func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
-	w.cell.Store(unknown)
+	w.release()
 	e.mu.Lock()
-	e.report(w)
+	w.idle = true
+	e.report(w, 0)
 	if !e.permits.over() {
-		if task, behind, ok := e.takeLocked(); ok {
-			w.cell.Store(behind)
+		var ok bool
+		if task, ok = e.takeLocked(); ok {
+			w.idle = false
+			w.free.Store(false)
 			e.unlock()
 			if searching {
 				e.endSearch()
@@ -195,7 +236,6 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	if w.parked == nil {
 		w.parked = make(chan order, 1)
 	}
-	w.cell.Store(resting)
 	e.idle = append(e.idle, w)
 	e.permits.leave(searching)
 	e.arm(w)
@@ -213,11 +253,13 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 
 // takeLocked takes the oldest task: off the queue or, where the queue has no
 // room for any, from the first in the line.
-func (e *Engine[T]) takeLocked() (task T, behind uint64, ok bool) {
+func (e *Engine[T]) takeLocked() (task T, ok bool) {
+	e.checkWaits() // before anything of behind their position is taken
 	if s := e.line.first; s != nil && e.queue.capacity == 0 {
 		task = s.value
+		e.queue.pass()
 		e.line.leave(s, Accepted)
-		return task, e.queue.pass(), true
+		return task, true
 	}
 	return e.queue.pop()
 }
