@@ -25,7 +25,6 @@ type batch struct {
 	done   <-chan struct{}
 	cancel context.CancelCauseFunc
 	told   chan struct{} // of capacity 1
-	over   chan struct{} // closed when the batch is sealed and err and panicked are set
 
 	_      [cacheLine]byte // all of the above is read for every task
 	begun  atomic.Int64
@@ -34,7 +33,9 @@ type batch struct {
 	target atomic.Int64 // the number of ended tasks at which Wait wants to be told
 
 	mu       sync.Mutex
-	waited   bool // somebody sees to the end of the batch already
+	waited   bool          // somebody sees to the end of the batch already
+	settled  bool          // panicked and err are final, and nothing of the batch is left
+	over     chan struct{} // closed when settled, if others wait for that
 	failures []*TaskError
 	panicked *Panic
 	err      error
@@ -45,7 +46,7 @@ const cacheLine = 64
 const sealed = 1 << 62
 
 func newBatch(g *Group) *batch {
-	b := &batch{group: g, told: make(chan struct{}, 1), over: make(chan struct{})}
+	b := &batch{group: g, told: make(chan struct{}, 1)}
 	b.ctx, b.cancel = context.WithCancelCause(g.parent)
 	b.done = b.ctx.Done()
 	b.target.Store(math.MaxInt64)
@@ -153,13 +154,19 @@ func (b *batch) fail(index int, err error) {
 // wait blocks until the batch is over; the first to call it brings that about.
 func (b *batch) wait() {
 	b.mu.Lock()
-	first := !b.waited
-	b.waited = true
-	b.mu.Unlock()
-	if !first {
-		<-b.over
+	if b.waited {
+		if b.over == nil {
+			b.over = make(chan struct{})
+		}
+		over, settled := b.over, b.settled
+		b.mu.Unlock()
+		if !settled {
+			<-over
+		}
 		return
 	}
+	b.waited = true
+	b.mu.Unlock()
 
 	done, cancelled := b.done, false
 	for {
@@ -210,5 +217,10 @@ func (b *batch) settle() {
 	if g.owned {
 		g.pool.engine.Dismiss()
 	}
-	close(b.over)
+	b.mu.Lock()
+	b.settled = true
+	if b.over != nil {
+		close(b.over)
+	}
+	b.mu.Unlock()
 }

@@ -276,7 +276,7 @@ func (e *Engine[T]) dismiss(w *worker[T]) {
 	e.crew[w.seat], last.seat = last, w.seat
 	e.crew[len(e.crew)-1] = nil
 	e.crew = e.crew[:len(e.crew)-1]
-	if len(e.crew) == 0 {
+	if len(e.crew) == 0 && e.dismissed == nil {
 		e.crew, e.idle = nil, nil
 		e.queue.release()
 		e.line.release()
