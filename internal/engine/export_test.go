@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// CacheLine is the distance that keeps hot words apart.
+const CacheLine = cacheLine
+
+// Outcome is that of a push or a pop.
+type Outcome = outcome
+
+// The outcomes.
+const (
+	Done      = done
+	None      = none
+	Barred    = barred
+	Unsettled = unsettled
+)
+
+// Ring is a ring for tests, whose gates they close themselves.
+type Ring[T any] struct {
+	r    *ring[T]
+	stop atomic.Uint64
+}
+
+func NewRing[T any](capacity int, from uint64) *Ring[T] {
+	r := &Ring[T]{r: newRing[T](capacity, from, 0)}
+	r.stop.Store(never)
+	return r
+}
+
+func (r *Ring[T]) Push(v T) Outcome     { return r.r.push(v, false) }
+func (r *Ring[T]) PushHeld(v T) Outcome { return r.r.push(v, true) }
+
+func (r *Ring[T]) Pop() (T, Outcome) {
+	v, _, o := r.r.pop(&r.stop)
+	return v, o
+}
+
+func (r *Ring[T]) PopHeld() (T, Outcome) {
+	v, _, o := r.r.pop(nil)
+	return v, o
+}
+
+func (r *Ring[T]) Gate(closed bool) {
+	setGate(&r.r.head, closed)
+	setGate(&r.r.tail, closed)
+}
+
+func (r *Ring[T]) StopAtTail() { r.stop.Store(r.r.tailAt()) }
+func (r *Ring[T]) Len() int    { return int(r.r.count(r.r.tailAt()) - r.r.count(r.r.headAt())) }
+
+// Queue is a queue for tests.
+type Queue[T any] struct{ q queue[T] }
+
+func NewQueue[T any](capacity int) *Queue[T] {
+	q := new(Queue[T])
+	q.q.capacity = capacity
+	return q
+}
+
+func (q *Queue[T]) Push(v T) Outcome { return q.q.push(v) }
+
+// PushFast is the push of a submitter that holds no lock.
+func (q *Queue[T]) PushFast(v T) Outcome {
+	if r := q.q.tail.Load(); r != nil {
+		return r.push(v, false)
+	}
+	return Barred
+}
+
+func (q *Queue[T]) Pop() (T, bool)                 { return q.q.pop() }
+func (q *Queue[T]) Len() int                       { return q.q.len() }
+func (q *Queue[T]) Ready() bool                    { return q.q.ready() }
+func (q *Queue[T]) Release()                       { q.q.release() }
+func (q *Queue[T]) Span() (begin, end uint64)      { return q.q.begin(), q.q.end() }
+func (q *Queue[T]) Accepted() uint64               { return q.q.accepted() }
+func (q *Queue[T]) Discard(match func(T) bool) int { return q.q.discard(match) }
+
+// Slots is how many slots the rings of the queue have together.
+func (q *Queue[T]) Slots() (n int) {
+	for r := q.q.head.Load(); r != nil; r = r.next {
+		n += len(r.slots)
+	}
+	return n
+}
+
+// Permits are permits for tests.
+type Permits struct{ p permits }
+
+func (p *Permits) Allow(n int)          { p.p.allow(n) }
+func (p *Permits) TryEnter() bool       { return p.p.tryEnter() }
+func (p *Permits) TryWake() bool        { return p.p.tryWake() }
+func (p *Permits) TrySearch() bool      { return p.p.trySearch() }
+func (p *Permits) EndSearch()           { p.p.endSearch() }
+func (p *Permits) Leave(searching bool) { p.p.leave(searching) }
+func (p *Permits) Active() int          { return p.p.active() }
+func (p *Permits) Over() bool           { return p.p.over() }
+func (p *Permits) Searching() bool      { return p.p.searching() }
+
+// Layout reports how far apart the hot words are.
+func Layout() (ringTailFromFields, ringHeadFromTail, ringEndFromHead, permitsFromFields, mutexFromPermits, idleEngine uintptr) {
+	var r ring[func()]
+	var e Engine[func()]
+	return unsafe.Offsetof(r.tail) - unsafe.Offsetof(r.next),
+		unsafe.Offsetof(r.head) - unsafe.Offsetof(r.tail),
+		unsafe.Sizeof(r) - unsafe.Offsetof(r.head),
+		unsafe.Offsetof(e.permits) - unsafe.Offsetof(e.waitAt),
+		unsafe.Offsetof(e.mu) - unsafe.Offsetof(e.permits),
+		unsafe.Sizeof(e)
+}

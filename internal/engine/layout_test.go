@@ -1,0 +1,28 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// Producers write the tail of a ring, consumers its head, everybody the
+// permits. With two of them on a pair of cache lines each write would take the
+// line from the others.
+func TestHotWordsAreACacheLineApart(t *testing.T) {
+	tail, head, end, permits, mutex, size := engine.Layout()
+	for name, distance := range map[string]uintptr{
+		"ring: tail from the fields that all read": tail,
+		"ring: head from tail":                     head,
+		"ring: head from what lies behind":         end,
+		"engine: permits from what all read":       permits,
+		"engine: mutex from permits":               mutex,
+	} {
+		if distance < engine.CacheLine {
+			t.Errorf("%s: %d bytes, want at least %d", name, distance, engine.CacheLine)
+		}
+	}
+	if size > 896 {
+		t.Errorf("an engine takes %d bytes, which leaves a pool too little of its 1 KiB", size)
+	}
+}

@@ -1,0 +1,128 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+// Every Go snippet of the README must stand, but for its indentation, in one of
+// the examples below, which are compiled and run.
+func TestReadmeSnippetsAreExamples(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("readme_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := dedented(string(source))
+	snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
+	if len(snippets) < 4 {
+		t.Fatalf("found only %d snippets", len(snippets))
+	}
+	for _, snippet := range snippets {
+		if !strings.Contains(examples, dedented(snippet[1])) {
+			t.Errorf("not an example:\n%s", snippet[1])
+		}
+	}
+}
+
+func dedented(code string) string {
+	lines := strings.Split(code, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimLeft(line, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func Example() {
+	ctx := context.Background()
+	task := func(context.Context, int) error { return nil }
+
+	g := weir.NewGroup(ctx, 4, weir.Queue(10))
+	for i := range 10 {
+		g.Go(func(ctx context.Context) error { return task(ctx, i) })
+	}
+	err := g.Wait()
+
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+func Example_errors() {
+	ctx := context.Background()
+	hosts := []string{"ant", "bee", "cat"}
+	ping := func(_ context.Context, host string) error {
+		if host != "ant" {
+			return errors.New(host + " does not answer")
+		}
+		return nil
+	}
+
+	g := weir.NewGroup(ctx, 4, weir.KeepGoing())
+	for _, host := range hosts {
+		g.Go(func(ctx context.Context) error { return ping(ctx, host) })
+	}
+	err := g.Wait()
+
+	var failed *weir.TaskError
+	if errors.As(err, &failed) {
+		fmt.Println("first to fail:", hosts[failed.Index])
+	}
+
+	fmt.Println(err)
+	// Output:
+	// first to fail: bee
+	// task 1: bee does not answer
+	// task 2: cat does not answer
+}
+
+func Example_sharedPool() {
+	ctx := context.Background()
+	send := func() { fmt.Println("sent") }
+	deliver := func(context.Context) error { fmt.Println("delivered"); return nil }
+
+	err := func() error {
+		pool := weir.New(64, weir.Name("mail"), weir.IdleTimeout(time.Minute))
+		defer pool.Close() // runs what was accepted, then returns
+
+		if err := pool.SubmitContext(ctx, send); err != nil {
+			return err // nobody had room before ctx was done
+		}
+
+		// A group on the pool: its own errors and its own limit, the pool's workers.
+		g := pool.Group(ctx, weir.Limit(8))
+		g.Go(func(ctx context.Context) error { return deliver(ctx) })
+		return g.Wait()
+	}()
+
+	fmt.Println(err)
+	// Unordered output:
+	// sent
+	// delivered
+	// <nil>
+}
+
+func Example_oneFunction() {
+	thumbnail := func(path string) { fmt.Println(path) }
+	paths := []string{"a.png", "b.png"}
+
+	resize := weir.NewFunc(8, func(path string) { thumbnail(path) })
+	for _, path := range paths {
+		resize.Invoke(path)
+	}
+	resize.Close()
+
+	// Unordered output:
+	// a.png
+	// b.png
+}
