@@ -10,15 +10,16 @@ const patience = 4
 
 // Submit hands task over, and waits for room until done is closed.
 func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
-	if e.push(task) {
+	if r := e.queue.tail.Load(); r != nil && e.push(r, task) {
 		return Accepted
 	}
 	for range patience {
-		if r := e.queue.tail.Load(); r == nil || r.tail.Load()&(gate|retired) != 0 {
+		r := e.queue.tail.Load()
+		if r == nil || r.tail.Load()&(gate|retired) != 0 {
 			break
 		}
 		runtime.Gosched()
-		if e.push(task) {
+		if e.push(r, task) {
 			return Accepted
 		}
 	}
@@ -27,7 +28,7 @@ func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
 
 // TrySubmit hands task over if there is room for it, or a free worker.
 func (e *Engine[T]) TrySubmit(task T) Verdict {
-	if e.push(task) {
+	if r := e.queue.tail.Load(); r != nil && e.push(r, task) {
 		return Accepted
 	}
 	for {
@@ -41,11 +42,9 @@ func (e *Engine[T]) TrySubmit(task T) Verdict {
 	}
 }
 
-// push is the fast path: it succeeds if the queue has a ring, with a free slot,
-// whose gate is open.
-func (e *Engine[T]) push(task T) bool {
-	r := e.queue.tail.Load()
-	if r == nil || r.push(task, false) != done {
+// push is the fast path: it succeeds if r has a free slot, and its gate is open.
+func (e *Engine[T]) push(r *ring[T], task T) bool {
+	if r.push(task, false) != done {
 		return false
 	}
 	if e.permits.wakeable() {

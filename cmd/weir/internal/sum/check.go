@@ -1,0 +1,208 @@
+package sum
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+)
+
+// errMismatch is the error of a job whose file is not as the list says.
+var errMismatch = errors.New("computed checksum did NOT match")
+
+// malformedLine is the error of a job for a line, given by its number, that says nothing.
+type malformedLine int
+
+func (l malformedLine) Error() string {
+	return fmt.Sprintf("line %d is improperly formatted", int(l))
+}
+
+// Check compares files with a list that md5sum or one of its siblings wrote, or Digest, and prints and judges as md5sum -c does.
+// A list called "-" is the standard input. Check returns nil if the list has at least one proper line and every listed file is
+// as it says; when ctx is cancelled it returns the cause, and else ErrFailed. It has not succeeded either if
+// nobody reads the output any more, for then it has not judged all.
+func Check(ctx context.Context, opts Options, streams Streams, file string) error {
+	list := &checklist{name: quote(file), algorithm: opts.Algorithm, input: streams.In}
+	totals := func(func(item) bool) {} // of a list that can be read only once they are not known beforehand
+	if file == stdinName {
+		list.name, list.isStdin = quote("standard input"), true
+	} else {
+		f, err := os.Open(file)
+		if err != nil {
+			return newOutput(streams.Out, streams.Err, opts).settle(&FileError{file, err})
+		}
+		defer f.Close() //nolint:errcheck // Nothing was written.
+		list.input = f
+		totals = countable(file, opts.Algorithm)
+	}
+
+	show := startProgress(streams, totals)
+	defer show.stop()
+	out := newOutput(show.out, show.err, opts)
+	v := verdict{list: list, opts: opts, out: out}
+	p := pipeline{
+		items:   list.items,
+		workers: opts.Workers,
+		stdin:   streams.In,
+		digest:  newDigester(opts, show.meter).digest,
+		flush:   out.flush,
+		emit:    v.add,
+	}
+	if opts.FailFast {
+		p.fatal = v.isFailure
+	}
+	err := p.run(ctx)
+	if line, ok := errors.AsType[malformedLine](err); ok {
+		v.complainOf(line)
+		return ErrFailed
+	}
+	if err := out.settle(err); errors.Is(err, errClosedPipe) {
+		return ErrFailed
+	} else if err != nil {
+		return err
+	}
+	return v.conclude()
+}
+
+// A verdict judges the files of a list one by one, and then the list as a whole.
+type verdict struct {
+	list *checklist
+	opts Options
+	out  *output
+
+	proper, malformed, mismatched, unreadable int
+}
+
+// isFailure reports whether an error of a job makes the whole check fail.
+func (v *verdict) isFailure(err error) bool {
+	_, malformed := errors.AsType[malformedLine](err)
+	return !malformed || v.opts.Strict
+}
+
+// add judges one line of the list.
+func (v *verdict) add(j *job) error {
+	if line, ok := errors.AsType[malformedLine](j.err); ok {
+		v.malformed++
+		if v.opts.Warn {
+			v.complainOf(line)
+		}
+		return nil
+	}
+	v.proper++
+	result := "OK"
+	switch {
+	case errors.Is(j.err, errMismatch):
+		v.mismatched++
+		result = "FAILED"
+	case j.err != nil:
+		v.unreadable++
+		if err := v.out.report(j); err != nil {
+			return err
+		}
+		result = "FAILED open or read"
+	case v.opts.Quiet:
+		return nil
+	}
+	if v.opts.Status {
+		return nil
+	}
+	return v.out.printVerdict(j, result)
+}
+
+func (v *verdict) complainOf(line malformedLine) {
+	v.out.complain("%s: %d: improperly formatted %s checksum line", v.list.name, int(line), v.opts.Algorithm.tag())
+}
+
+// conclude judges the list as a whole.
+func (v *verdict) conclude() error {
+	if v.list.err != nil {
+		v.out.complain("%s: %s", v.list.name, reason(v.list.err))
+		return ErrFailed
+	}
+	if v.proper == 0 {
+		v.out.complain("%s: no properly formatted checksum lines found", v.list.name)
+		return ErrFailed
+	}
+	if !v.opts.Status {
+		v.warn(v.malformed, "line is improperly formatted", "lines are improperly formatted")
+		v.warn(v.unreadable, "listed file could not be read", "listed files could not be read")
+		v.warn(v.mismatched, "computed checksum did NOT match", "computed checksums did NOT match")
+	}
+	if v.mismatched > 0 || v.unreadable > 0 || v.opts.Strict && v.malformed > 0 {
+		return ErrFailed
+	}
+	return nil
+}
+
+func (v *verdict) warn(n int, one, many string) {
+	switch n {
+	case 0:
+	case 1:
+		v.out.complain("WARNING: 1 %s", one)
+	default:
+		v.out.complain("WARNING: %d %s", n, many)
+	}
+}
+
+// A checklist reads a list of digests.
+type checklist struct {
+	name      string // for messages
+	algorithm Algorithm
+	input     io.Reader
+	isStdin   bool
+	err       error // why the list could not be read to its end; valid once items has come to its end
+}
+
+// maxLine is the longest line that can be properly formatted, and more: no system knows a path of that length.
+// Without it, a large file without newlines that was given by mistake would be read into memory as a whole.
+const maxLine = 64 << 10
+
+// items yields an item for each line of the list that is not empty or a comment.
+func (l *checklist) items(yield func(item) bool) {
+	parser := lineParser{tag: l.algorithm.tag(), size: l.algorithm.size()}
+	r := bufio.NewReaderSize(l.input, maxLine)
+	for number := 1; ; number++ {
+		line, err := r.ReadSlice('\n')
+		tooLong := errors.Is(err, bufio.ErrBufferFull)
+		comment := len(line) > 0 && line[0] == '#'
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = r.ReadSlice('\n')
+		}
+		if err != nil && err != io.EOF {
+			l.err = err
+			return
+		}
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		if len(line) > 0 && !comment {
+			it := item{err: malformedLine(number)}
+			if !tooLong { // else the line is gone from the buffer
+				// A list on standard input can't name standard input.
+				if name, digest, ok := parser.parse(line); ok && (name != stdinName || !l.isStdin) {
+					it = item{path: name, want: digest}
+				}
+			}
+			if !yield(it) {
+				return
+			}
+		}
+		if err == io.EOF {
+			return
+		}
+	}
+}
+
+// countable yields the items of a list by reading it a second time, for the progress bar to add up.
+func countable(file string, a Algorithm) iter.Seq[item] {
+	return func(yield func(item) bool) {
+		f, err := os.Open(file)
+		if err != nil {
+			return
+		}
+		defer f.Close() //nolint:errcheck // Nothing was written.
+		(&checklist{algorithm: a, input: f}).items(yield)
+	}
+}

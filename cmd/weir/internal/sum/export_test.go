@@ -1,0 +1,49 @@
+package sum
+
+import (
+	"io"
+	"iter"
+
+	"github.com/vbauerster/mpb/v8"
+)
+
+const (
+	WindowSize = windowSize
+	MaxLine    = maxLine
+	ReadSize   = readSize
+)
+
+var Quote = quote
+
+// WithOpen returns the options with another way to open files.
+func (o Options) WithOpen(open func(path string) (io.ReadCloser, error)) Options {
+	o.open = open
+	return o
+}
+
+// A Bar is a progress bar on a screen that need not be a terminal.
+type Bar struct{ p *progress }
+
+// DrawBar draws a bar for the files at or below the paths.
+func DrawBar(screen io.Writer, paths []string) Bar {
+	return Bar{drawBar(screen, walk(paths), mpb.WithAutoRefresh(), mpb.WithWidth(120))}
+}
+
+func (b Bar) Done(bytes int) {
+	b.p.meter.addBytes(bytes)
+	b.p.meter.addFile()
+}
+
+func (b Bar) Write(line []byte) (int, error) { return b.p.err.Write(line) }
+func (b Bar) Stop()                          { b.p.stop() }
+
+// Walk yields the paths of all regular files at or below the paths.
+func Walk(paths []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for it := range walk(paths) {
+			if it.err == nil && !yield(it.path) {
+				return
+			}
+		}
+	}
+}

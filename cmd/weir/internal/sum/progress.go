@@ -1,0 +1,159 @@
+package sum
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+)
+
+// A meter counts what is done and what there is to do. A nil meter, when nobody looks, counts nothing.
+type meter struct {
+	files, bytes           atomic.Int64
+	totalFiles, totalBytes atomic.Int64 // grow until everything has been found
+}
+
+func (m *meter) addBytes(n int) {
+	if m != nil {
+		m.bytes.Add(int64(n))
+	}
+}
+
+func (m *meter) addFile() {
+	if m != nil {
+		m.files.Add(1)
+	}
+}
+
+// expect adds up the files that items names. It is a walk of its own, because the one that feeds the digesters can be ahead of
+// them only by what the window holds, while a time that is left needs the sum of everything. It costs a few microseconds
+// a file and is done only when somebody watches.
+func (m *meter) expect(items iter.Seq[item], stop <-chan struct{}) {
+	for it := range items {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		if it.err != nil || it.path == stdinName {
+			continue
+		}
+		if info, err := os.Stat(it.path); err == nil {
+			m.totalFiles.Add(1)
+			m.totalBytes.Add(info.Size())
+		}
+	}
+}
+
+// A progress is a bar on a terminal, or nothing at all.
+type progress struct {
+	meter    *meter    // nil if there is no bar
+	out, err io.Writer // the streams of the command, kept clear of the bar
+	stop     func()    // takes the bar away
+}
+
+// startProgress draws a bar if the standard error is a terminal. The totals are what there is to do.
+func startProgress(streams Streams, totals iter.Seq[item]) *progress {
+	screen, ok := streams.Err.(*os.File)
+	if !ok || !term.IsTerminal(int(screen.Fd())) || os.Getenv("TERM") == "dumb" {
+		return &progress{out: streams.Out, err: streams.Err, stop: func() {}}
+	}
+	p := drawBar(screen, totals)
+	p.out = streams.Out
+	if isSame(streams.Out, screen) {
+		p.out = p.err
+	}
+	return p
+}
+
+// drawBar draws a bar on a screen until stop is called. Lines for the screen go through err from then on, which puts them above the bar.
+func drawBar(screen io.Writer, totals iter.Seq[item], opts ...mpb.ContainerOption) *progress {
+	m := new(meter)
+	container := mpb.New(append(opts, mpb.WithOutput(screen))...)
+	// A bar with no total at first does not complete by itself when it catches up with the growing total.
+	bar := container.AddBar(0,
+		mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(
+			decor.Any(func(decor.Statistics) string {
+				return fmt.Sprintf("%d/%d files  ", m.files.Load(), max(m.files.Load(), m.totalFiles.Load()))
+			}),
+			decor.CountersKibiByte("% .1f / % .1f"),
+		),
+		mpb.AppendDecorators(
+			decor.AverageSpeed(decor.SizeB1024(0), "% .1f"),
+			decor.AverageETA(decor.ET_STYLE_GO, decor.WC{W: 8}),
+			decor.Name(" left"),
+		),
+	)
+
+	done := make(chan struct{})
+	var helpers sync.WaitGroup
+	helpers.Go(func() { m.expect(totals, done) })
+	helpers.Go(func() {
+		ticker := time.NewTicker(100 * time.Millisecond)
+		defer ticker.Stop()
+		for running := true; running; {
+			select {
+			case <-ticker.C:
+			case <-done:
+				running = false
+			}
+			bytes := m.bytes.Load()
+			bar.SetTotal(max(bytes, m.totalBytes.Load(), 1), false)
+			bar.SetCurrent(bytes)
+		}
+	})
+	return &progress{
+		meter: m,
+		err:   &above{bar: container, screen: screen},
+		stop: func() {
+			close(done)
+			helpers.Wait()
+			bar.Abort(true)
+			container.Wait()
+		},
+	}
+}
+
+// isSame reports whether w writes to the same terminal as screen.
+func isSame(w io.Writer, screen *os.File) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	a, errA := f.Stat()
+	b, errB := screen.Stat()
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+// An above writes lines above a bar. It keeps the beginning of a line until the rest of it comes, for the bar is drawn right behind what it has let go.
+type above struct {
+	bar    io.Writer
+	screen io.Writer // for the case that the bar has failed
+	rest   []byte
+}
+
+func (a *above) Write(b []byte) (int, error) {
+	a.rest = append(a.rest, b...)
+	end := bytes.LastIndexByte(a.rest, '\n') + 1
+	if end == 0 {
+		return len(b), nil
+	}
+	_, err := a.bar.Write(a.rest[:end])
+	if err != nil {
+		_, err = a.screen.Write(a.rest[:end])
+	}
+	a.rest = append(a.rest[:0], a.rest[end:]...)
+	if err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}

@@ -1,0 +1,43 @@
+package sum
+
+import (
+	"context"
+	"errors"
+)
+
+// Digest prints the digests of all regular files at or below the paths, in the bytewise order of their full paths.
+// What can't be read gets a line on the standard error and makes it return ErrFailed in the end. When ctx is
+// cancelled it returns the cause, and what it has printed is a part of the output from its beginning.
+// If nobody reads the output any more, it stops and returns what it would return had that been all.
+func Digest(ctx context.Context, opts Options, streams Streams, paths []string) error {
+	show := startProgress(streams, walk(paths))
+	defer show.stop()
+
+	out := newOutput(show.out, show.err, opts)
+	out.watched = streams.Out
+	var failed error
+	p := pipeline{
+		items:   walk(paths),
+		workers: opts.Workers,
+		stdin:   streams.In,
+		digest:  newDigester(opts, show.meter).digest,
+		flush:   out.flush,
+		emit: func(j *job) error {
+			if j.err != nil {
+				if err := out.report(j); err != nil {
+					return err
+				}
+				failed = ErrFailed
+				return nil
+			}
+			return out.print(j)
+		},
+	}
+	if opts.FailFast {
+		p.fatal = func(error) bool { return true }
+	}
+	if err := out.settle(p.run(ctx)); err != nil && !errors.Is(err, errClosedPipe) {
+		return err
+	}
+	return failed
+}

@@ -1,0 +1,42 @@
+// Weir is the command-line tool of the Weir library: bounded parallel work on real files.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/64ed045f/weir/cmd/weir/internal/sum"
+)
+
+// The exit statuses of the tool, next to those of a signal.
+const (
+	statusOK     = 0
+	statusFailed = 1
+	statusUsage  = 2
+)
+
+func main() {
+	ctx := withSignals(context.Background())
+	err := newCommand(sum.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}).ExecuteContext(ctx)
+	os.Exit(status(err))
+}
+
+// status reports what nobody has reported yet, and returns the exit status.
+func status(err error) int {
+	if err == nil {
+		return statusOK
+	}
+	if stop, ok := errors.AsType[*interruption](err); ok {
+		return stop.status()
+	}
+	if errors.Is(err, sum.ErrFailed) {
+		return statusFailed
+	}
+	fmt.Fprintf(os.Stderr, "weir: %v\n", err)
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return statusUsage
+	}
+	return statusFailed
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// runVariable makes the test binary be the tool itself, so that tests can run it as a process without building it.
+const runVariable = "WEIR_TEST_RUN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(runVariable) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// tool returns the tool as a command that has not been started.
+func tool(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	// Under the race detector a process would wait for a second before it ends.
+	cmd.Env = append(os.Environ(), runVariable+"=1", "GORACE=atexit_sleep_ms=0")
+	return cmd
+}
+
+// run runs the tool to its end.
+func run(t *testing.T, stdin string, args ...string) (out, errs string, status int) {
+	t.Helper()
+	cmd := tool(t, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
+	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		t.Fatal(err)
+	}
+	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
+}
+
+func TestCommandLine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const (
+		md5x  = "9dd4e461268c8034f5c8564e155c67a6"
+		sha1x = "11f6ad8ec52a2984abaafd7c3b516503785c2072"
+		try   = "\nTry 'weir sum --help' for more information.\n"
+	)
+	for name, content := range map[string]string{"-a": "x", "list": md5x + "  ./-a\n", "wrong": sha1x + "  ./-a\n"} {
+		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args   []string
+		stdin  string
+		out    string
+		errs   string
+		status int
+	}{
+		{args: []string{"sum", "./-a"}, out: md5x + "  ./-a\n"},
+		{args: []string{"sum", "--", "-a"}, out: md5x + "  -a\n"},
+		{args: []string{"sum", "-a", "sha1", "-j1", "./-a", "-"}, stdin: "x", out: sha1x + "  -\n" + sha1x + "  ./-a\n"},
+		{args: []string{"sum", "--json", "-"}, stdin: "x", out: `{"path":"-","algorithm":"md5","digest":"` + md5x + `","size":1}` + "\n"},
+		{args: []string{"sum", "none", "./-a"}, out: md5x + "  ./-a\n", errs: "weir: none: No such file or directory\n", status: 1},
+		{args: []string{"sum", "--fail-fast", "none"}, errs: "weir: none: No such file or directory\n", status: 1},
+		{args: []string{"sum", "--check", "list"}, out: "./-a: OK\n"},
+		{args: []string{"sum", "-c", "-", "--quiet"}, stdin: md5x + "  ./-a\n"},
+		{args: []string{"sum", "-a", "sha1", "-c", "list", "--warn"}, status: 1,
+			errs: "weir: list: 1: improperly formatted SHA1 checksum line\nweir: list: no properly formatted checksum lines found\n"},
+		{args: []string{"sum", "-c", "wrong", "-a", "sha1"}, out: "./-a: OK\n"},
+		{args: []string{"sum", "-a", "crc"}, status: 2, errs: `weir: invalid argument "crc" for "-a, --algorithm" flag: must be one of md5, sha1, sha256, sha512` + try},
+		{args: []string{"sum", "-j", "0"}, status: 2, errs: "weir: --jobs must be at least 1, got 0" + try},
+		{args: []string{"sum", "--quiet"}, status: 2, errs: "weir: --quiet is meaningful only with --check" + try},
+		{args: []string{"sum", "--check", "list", "x"}, status: 2, errs: `weir: --check takes its files from the list, got "x"` + try},
+		{args: []string{"sum", "--check", ""}, status: 2, errs: "weir: --check needs the name of a list" + try},
+		{args: []string{"sum", "--none"}, status: 2, errs: "weir: unknown flag: --none" + try},
+		{args: []string{"sun"}, status: 2, errs: "weir: there is no command \"sun\"\nTry 'weir --help' for more information.\n"},
+	} {
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			out, errs, status := run(t, c.stdin, c.args...)
+			if out != c.out || errs != c.errs || status != c.status {
+				t.Errorf("got %q, %q, status %d\nwant %q, %q, status %d", out, errs, status, c.out, c.errs, c.status)
+			}
+		})
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{nil, []string{"Usage:", "Examples:", "sum "}},
+		{[]string{"--help"}, []string{"Usage:", "Examples:", "sum "}},
+		{[]string{"sum", "--help"}, []string{"[PATH...]", "Examples:", "--fail-fast", "--check FILE", "Exit status:", "path_base64"}},
+		{[]string{"--version"}, []string{"weir ", "go1."}},
+	} {
+		out, errs, status := run(t, "", c.args...)
+		for _, want := range c.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("weir %q: %q is missing in\n%s", c.args, want, out)
+			}
+		}
+		if errs != "" || status != 0 {
+			t.Errorf("weir %q: %q on standard error, status %d", c.args, errs, status)
+		}
+	}
+}

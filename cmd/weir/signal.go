@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// grace is how long a command may tidy up after a signal. Then the process ends whatever it does: a read from a
+// terminal or from a dead network drive can't be cancelled, and nobody should have to press Ctrl-C twice.
+const grace = 50 * time.Millisecond
+
+// An interruption is the cause of a context that a signal has cancelled.
+type interruption struct{ signal syscall.Signal }
+
+func (i *interruption) Error() string { return "stopped by signal: " + i.signal.String() }
+
+// status is what a shell reports of a command that died of the signal.
+func (i *interruption) status() int { return 128 + int(i.signal) }
+
+// withSignals returns a context that SIGINT and SIGTERM cancel, with an *interruption as the cause.
+//
+// It also turns SIGPIPE off. A write to a closed pipe is an error then, which leaves the time to take the progress bar off the screen.
+func withSignals(parent context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(parent)
+	signal.Ignore(syscall.SIGPIPE)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		stop := &interruption{(<-signals).(syscall.Signal)}
+		cancel(stop)
+		time.Sleep(grace)
+		os.Exit(stop.status())
+	}()
+	return ctx
+}

@@ -1,0 +1,113 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// enter goes to a directory with a small file, and a sparse one that keeps a digester busy for a minute and more.
+func enter(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, size := range map[string]int64{"+small": 0, "huge": 64 << 30} {
+		if err := os.WriteFile(name, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(name, size); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestASignalStopsItWithin100Milliseconds(t *testing.T) {
+	enter(t)
+	for _, c := range []struct {
+		name   string
+		signal syscall.Signal
+		path   string // that keeps it busy
+		status int
+	}{
+		{"Ctrl-C in a huge file", syscall.SIGINT, "huge", 130},
+		{"SIGTERM in a huge file", syscall.SIGTERM, "huge", 143},
+		{"Ctrl-C in a read that blocks", syscall.SIGINT, "-", 130},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			// A machine with other things to do may be late now and then, but not each time.
+			const tries = 5
+			for try := 1; ; try++ {
+				took := stop(t, c.signal, c.path, c.status)
+				if took < 100*time.Millisecond {
+					return
+				}
+				if try == tries {
+					t.Fatalf("it took %v the last time", took)
+				}
+			}
+		})
+	}
+}
+
+// stop runs the tool, sends it the signal while it reads the path, and returns how long it took to end.
+func stop(t *testing.T, signal syscall.Signal, path string, status int) time.Duration {
+	t.Helper()
+	cmd := tool(t, "sum", "+small", path)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "d41d8cd98f00b204e9800998ecf8427e  +small\n" {
+		t.Errorf("the first line is %q, %v", line, err)
+	}
+	start := time.Now()
+	if err := cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // its status says more
+	took := time.Since(start)
+	if got := cmd.ProcessState.ExitCode(); got != status || errs.Len() > 0 {
+		t.Errorf("status %d and %q on standard error, want status %d and nothing", got, &errs, status)
+	}
+	return took
+}
+
+func TestAClosedPipeEndsItQuietly(t *testing.T) {
+	enter(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := tool(t, "sum", "+small", "huge", "missing")
+	var errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = w, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(r).ReadString('\n'); err != nil || line != "d41d8cd98f00b204e9800998ecf8427e  +small\n" {
+		t.Errorf("the first line is %q, %v", line, err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || errs.Len() > 0 {
+		t.Errorf("%v and %q on standard error, want neither", err, &errs)
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/64ed045f/weir/cmd/weir/internal/sum"
+)
+
+// newSumCommand returns the command weir sum.
+func newSumCommand(streams sum.Streams) *cobra.Command {
+	opts := sum.Options{Algorithm: "md5"}
+	var list string
+	cmd := &cobra.Command{
+		Use:   "sum [flags] [PATH...]",
+		Short: "Digest files in parallel, in the format of md5sum",
+		Long: `Print the digest of every regular file at or below the PATHs (default: the
+current directory), several files at a time, in the bytewise order of their
+paths. The output is that of md5sum (sha1sum, …) to the byte:
+
+  find PATH... -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum
+
+Symbolic links are not followed, special files are left out, and a PATH of
+"-" is the standard input. What can't be read gets a line on the standard
+error, and the rest goes on. If the standard error is a terminal, a bar
+there shows files, bytes, rate and time left.
+
+With --check, compare files with a list that md5sum wrote, or weir sum, and
+print and judge as md5sum -c does. BSD-style lists are understood as well.
+
+With --json, each line is an object with path, algorithm, digest and size
+(with --check also result: OK, FAILED or FAILED open or read). A path that
+is not valid UTF-8 has U+FFFD for each wrong byte, and comes to the byte
+as path_base64.
+
+Exit status:
+  0    everything was read, and is as the list says; also if whoever reads
+       the output stops early, except with --check
+  1    something could not be read, or is not as the list says
+  2    wrong usage
+  130  stopped by Ctrl-C (143: by SIGTERM)`,
+		Example: `  weir sum                            MD5 of every file below the current directory
+  weir sum -a sha256 -j 4 a b > sums  SHA-256 of all below a and b, 4 files at a time
+  weir sum -a sha256 --check sums     is every file as it was?
+  weir sum --quiet --check sums       name only those that are not
+  weir sum --json /etc | jq .path     for programs
+  tar c dir | weir sum -              digest the standard input`,
+		DisableFlagsInUseLine: true,
+		PreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := validate(cmd, opts, list, args); err != nil {
+				return &usageError{cmd, err}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if list != "" {
+				return sum.Check(cmd.Context(), opts, streams, list)
+			}
+			if len(args) == 0 {
+				args = []string{"."}
+			}
+			return sum.Digest(cmd.Context(), opts, streams, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.VarP(&opts.Algorithm, "algorithm", "a", "one of "+strings.Join(sum.Algorithms(), ", "))
+	flags.IntVarP(&opts.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "read `N` files at once")
+	flags.BoolVar(&opts.FailFast, "fail-fast", false, "stop everything at the first failure")
+	flags.BoolVar(&opts.JSON, "json", false, "print one JSON object a line")
+	flags.StringVarP(&list, "check", "c", "", "compare files with the list in `FILE` (\"-\": standard input)")
+	for _, f := range []struct {
+		value *bool
+		name  string
+		usage string
+	}{
+		{&opts.Quiet, "quiet", "with --check: don't print OK for each file"},
+		{&opts.Status, "status", "with --check: print nothing, the exit status tells"},
+		{&opts.Strict, "strict", "with --check: fail at lines that are not properly formatted"},
+		{&opts.Warn, "warn", "with --check: report each line that is not properly formatted"},
+	} {
+		flags.BoolVar(f.value, f.name, false, f.usage)
+	}
+	return cmd
+}
+
+// validate refuses what the parser of the flags lets pass.
+func validate(cmd *cobra.Command, opts sum.Options, list string, args []string) error {
+	if opts.Workers < 1 {
+		return fmt.Errorf("--jobs must be at least 1, got %d", opts.Workers)
+	}
+	if cmd.Flags().Changed("check") {
+		if list == "" {
+			return errors.New("--check needs the name of a list")
+		}
+		if len(args) > 0 {
+			return fmt.Errorf("--check takes its files from the list, got %q", args[0])
+		}
+		return nil
+	}
+	for _, name := range []string{"quiet", "status", "strict", "warn"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s is meaningful only with --check", name)
+		}
+	}
+	return nil
+}
