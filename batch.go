@@ -62,7 +62,6 @@ func (b *batch) begin() (index int, ok bool) {
 // withdraw undoes begin for a task that was not accepted. Its number is used
 // again, unless another task has begun since.
 func (b *batch) withdraw(index int) {
-	b.release(1)
 	if !b.begun.CompareAndSwap(int64(index)+1, int64(index)) {
 		b.Ended(1)
 		return

@@ -71,32 +71,27 @@ func newGroup(ctx context.Context, p *Pool, o options) *Group {
 // the group's context, once.
 func (g *Group) Go(task func(ctx context.Context) error) {
 	mustTask(task == nil)
-	for {
-		b := g.current()
-		if b.ctx.Err() != nil {
+	b, index := g.begin()
+	if b.ctx.Err() != nil {
+		b.withdraw(index)
+		return
+	}
+	if g.slots != nil {
+		select {
+		case g.slots <- struct{}{}:
+		case <-b.done:
+			b.withdraw(index)
 			return
 		}
-		if g.slots != nil {
-			select {
-			case g.slots <- struct{}{}:
-			case <-b.done:
-				return
-			}
-		}
-		index, ok := b.begin()
-		if !ok {
-			g.giveUp(b)
-			continue
-		}
-		verdict := g.pool.engine.Submit(job{member: task, batch: b, index: index}, b.done)
-		switch verdict {
-		case engine.Accepted:
-		case engine.Cancelled:
-			b.withdraw(index)
-		default:
-			b.reject(index, refusal(verdict))
-		}
-		return
+	}
+	verdict := g.pool.engine.Submit(job{member: task, batch: b, index: index}, b.done)
+	switch verdict {
+	case engine.Accepted:
+	case engine.Cancelled:
+		b.release(1)
+		b.withdraw(index)
+	default:
+		b.reject(index, refusal(verdict))
 	}
 }
 
@@ -105,37 +100,25 @@ func (g *Group) Go(task func(ctx context.Context) error) {
 // that its pool is closed; the task then never runs and does not count.
 func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 	mustTask(task == nil)
-	for {
-		b := g.current()
-		if b.ctx.Err() != nil {
-			return false
-		}
-		if g.slots != nil {
-			select {
-			case g.slots <- struct{}{}:
-			default:
-				return false
-			}
-		}
-		index, ok := b.begin()
-		if !ok {
-			g.giveUp(b)
-			continue
-		}
-		if g.pool.engine.TrySubmit(job{member: task, batch: b, index: index}) == engine.Accepted {
-			return true
-		}
+	b, index := g.begin()
+	if b.ctx.Err() != nil {
 		b.withdraw(index)
 		return false
 	}
-}
-
-// giveUp leaves a batch that Wait has ended before a task could be added.
-func (g *Group) giveUp(b *batch) {
 	if g.slots != nil {
-		<-g.slots
+		select {
+		case g.slots <- struct{}{}:
+		default:
+			b.withdraw(index)
+			return false
+		}
 	}
-	g.batch.CompareAndSwap(b, nil)
+	if g.pool.engine.TrySubmit(job{member: task, batch: b, index: index}) != engine.Accepted {
+		b.release(1)
+		b.withdraw(index)
+		return false
+	}
+	return true
 }
 
 // Wait blocks until every task of the group has finished, and those of a
@@ -173,6 +156,19 @@ func (g *Group) Context() context.Context { return g.current().ctx }
 // Cancel cancels the group with the given cause, which Wait then returns; nil
 // stands for [context.Canceled]. Only the first cancellation counts. It does not wait.
 func (g *Group) Cancel(cause error) { g.current().cancel(cause) }
+
+// begin counts a task into the batch that Wait has not ended. As long as it is
+// not counted out again Wait does not end that batch; in particular, if the
+// batch is cancelled then it is not Wait that has done so.
+func (g *Group) begin() (b *batch, index int) {
+	for {
+		b = g.current()
+		if index, ok := b.begin(); ok {
+			return b, index
+		}
+		g.batch.CompareAndSwap(b, nil)
+	}
+}
 
 func (g *Group) current() *batch {
 	if b := g.batch.Load(); b != nil {

@@ -103,7 +103,7 @@ func (e *Engine[T]) work(w *worker[T], o order) {
 // session runs tasks until the worker shall end (true), or a task panics
 // (false). The deferred call stands here, once for many tasks.
 func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
-	var task T
+	var task, none T
 	running := false
 	defer func() {
 		if !running {
@@ -132,6 +132,7 @@ func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 		running = true
 		e.Run(&w.Worker, task)
 		running = false
+		task = none // a worker at rest must not keep a finished task alive
 	}
 }
 
