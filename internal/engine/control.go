@@ -22,7 +22,7 @@ func (e *Engine[T]) Resize(n int) {
 	if !e.paused {
 		e.permits.allow(min(n, maxAllowed))
 	}
-	if excess := len(e.crew) - n; excess > 0 {
+	if excess := e.excess(); excess > 0 {
 		e.quitIdle(min(excess, len(e.idle)))
 	}
 	e.unlock()

@@ -57,6 +57,7 @@ type Engine[T any] struct {
 	clock time.Time    // what idle times are measured from
 
 	limit     int
+	leaving   int // workers told to end that still are in crew
 	paused    bool
 	closed    bool
 	armed     bool          // timer is running

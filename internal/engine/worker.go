@@ -246,6 +246,7 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 		task = w.takeHand()
 	case orderQuit:
 		e.mu.Lock()
+		e.leaving--
 		e.dismiss(w)
 		e.unlock()
 	}
@@ -268,7 +269,7 @@ func (e *Engine[T]) takeLocked() (task T, ok bool) {
 // superfluous reports whether a worker that has nothing to do shall end rather
 // than rest.
 func (e *Engine[T]) superfluous() bool {
-	return e.IdleTimeout == 0 || len(e.crew) > e.limit || e.dismissed != nil || e.closed && e.queue.len() == 0
+	return e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil || e.closed && e.queue.len() == 0
 }
 
 // dismiss strikes a worker off the crew.
@@ -284,8 +285,12 @@ func (e *Engine[T]) dismiss(w *worker[T]) {
 	}
 }
 
+// excess is by how much the workers that are to stay exceed the limit.
+func (e *Engine[T]) excess() int { return len(e.crew) - e.leaving - e.limit }
+
 // quitIdle tells the n workers that have been idle for longest to end.
 func (e *Engine[T]) quitIdle(n int) {
+	e.leaving += n
 	for _, w := range e.idle[:n] {
 		w.parked <- orderQuit
 	}
