@@ -162,8 +162,9 @@ func collect[O Option](o *options, opts []O) {
 		must(any(opt) != nil, "option must not be nil", "nil")
 		opt.apply(o)
 	}
-	must(o.prestart <= o.limit || o.limit == 0,
-		fmt.Sprintf("prestarted workers must be at most the limit %d", o.limit), o.prestart)
+	if o.prestart > o.limit {
+		must(false, fmt.Sprintf("prestarted workers must be at most the limit %d", o.limit), o.prestart)
+	}
 }
 
 // config is the engine's part of the options.

@@ -145,9 +145,6 @@ func (e *Engine[T]) wind() {
 	case <-e.finished:
 	default:
 		e.permits.allow(0) // nobody is woken any more
-		if e.timer != nil {
-			e.timer.Stop()
-		}
 		close(e.finished)
 	}
 }

@@ -137,7 +137,7 @@ func (e *Engine[T]) regate() {
 func (e *Engine[T]) serve() (settled bool) {
 	for s := e.line.first; s != nil; s = e.line.first {
 		switch e.queue.push(s.value) {
-		case done:
+		case moved:
 			e.line.leave(s, Accepted)
 			continue
 		case unsettled:

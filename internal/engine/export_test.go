@@ -13,7 +13,7 @@ type Outcome = outcome
 
 // The outcomes.
 const (
-	Done      = done
+	Done      = moved
 	None      = none
 	Barred    = barred
 	Unsettled = unsettled

@@ -69,7 +69,7 @@ func (q *queue[T]) push(v T) outcome {
 	}
 	q.tail.Store(next)
 	q.regate()
-	return done
+	return moved
 }
 
 // pop takes the oldest task.
@@ -80,7 +80,7 @@ func (q *queue[T]) pop() (v T, ok bool) {
 		return v, false
 	}
 	v, _, o := r.pop(nil)
-	return v, o == done
+	return v, o == moved
 }
 
 // pass lets one task go by that never stood in the queue: it is accepted and

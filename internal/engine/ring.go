@@ -19,7 +19,7 @@ const cacheLine = 128
 type outcome uint8
 
 const (
-	done      outcome = iota // the task is in, or out
+	moved     outcome = iota // the task is in, or out
 	none                     // push: no slot is free; pop: no task is ready
 	barred                   // gated or retired: go the slow way
 	unsettled                // somebody is half-way through a slot: try again
@@ -80,7 +80,7 @@ func (r *ring[T]) after(pos uint64) uint64 {
 }
 
 // push adds v at the tail. Only the holder of Engine.mu passes held, which
-// opens the gate to it. Besides done it reports none when the slot at the tail
+// opens the gate to it. besides moved it reports none when the slot at the tail
 // is taken, be it by a task or by a consumer that has not yet left it.
 func (r *ring[T]) push(v T, held bool) outcome {
 	for {
@@ -95,7 +95,7 @@ func (r *ring[T]) push(v T, held bool) outcome {
 			if r.tail.CompareAndSwap(t, r.after(pos)|t&gate) {
 				s.value = v
 				s.stamp.Store(pos + 1)
-				return done
+				return moved
 			}
 		case stamp < pos:
 			return none
@@ -126,7 +126,7 @@ func (r *ring[T]) pop(stop *atomic.Uint64) (v T, behind uint64, o outcome) {
 				var zero T
 				s.value = zero // the ring must not keep a finished task alive
 				s.stamp.Store(pos + r.mask + 1)
-				return v, behind, done
+				return v, behind, moved
 			}
 		case stamp <= pos:
 			return v, 0, none

@@ -44,7 +44,7 @@ func (e *Engine[T]) TrySubmit(task T) Verdict {
 
 // push is the fast path: it succeeds if r has a free slot, and its gate is open.
 func (e *Engine[T]) push(r *ring[T], task T) bool {
-	if r.push(task, false) != done {
+	if r.push(task, false) != moved {
 		return false
 	}
 	if e.permits.wakeable() {
@@ -64,6 +64,10 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}) Verdict {
 	}
 	if e.closed {
 		return e.reject(Closed)
+	}
+	if e.line.length == 0 && e.queue.push(task) == moved {
+		e.unlock()
+		return Accepted
 	}
 	s := e.line.join(task)
 	e.regate()
@@ -103,6 +107,10 @@ func (e *Engine[T]) tryLocked(task T) Verdict {
 		return e.reject(Closed)
 	case e.line.length > 0:
 		return e.reject(Full)
+	}
+	if e.queue.push(task) == moved {
+		e.unlock()
+		return Accepted
 	}
 	// With somebody in the line both gates are closed: until the lock is
 	// given back no task is added or taken but here, so that what is

@@ -151,7 +151,7 @@ func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 	for {
 		if r := e.queue.head.Load(); r != nil {
 			task, behind, took := r.pop(&e.waitAt)
-			if took == done {
+			if took == moved {
 				if w.free.Load() {
 					w.free.Store(false)
 				}
@@ -278,7 +278,15 @@ func (e *Engine[T]) dismiss(w *worker[T]) {
 	e.crew[w.seat], last.seat = last, w.seat
 	e.crew[len(e.crew)-1] = nil
 	e.crew = e.crew[:len(e.crew)-1]
-	if len(e.crew) == 0 && e.dismissed == nil {
+	if len(e.crew) > 0 {
+		return
+	}
+	// Nothing that lasts may refer to an engine without workers.
+	if e.armed {
+		e.armed = false
+		e.timer.Stop()
+	}
+	if e.dismissed == nil {
 		e.crew, e.idle = nil, nil
 		e.queue.release()
 		e.line.release()
@@ -300,9 +308,9 @@ func (e *Engine[T]) quitIdle(n int) {
 }
 
 // arm starts the timer that ends idle workers, unless it runs. One timer
-// serves the whole engine, and it runs only while somebody is idle. It is
-// never reset by an idle engine's next user but made anew: that one may
-// live in another test bubble.
+// serves the whole engine, and it runs only while there are workers. For the
+// first worker to rest it is made anew, not reset: that one may live in another
+// test bubble than the last.
 func (e *Engine[T]) arm(w *worker[T]) {
 	w.since = time.Since(e.clock)
 	if !e.armed {
@@ -315,6 +323,10 @@ func (e *Engine[T]) arm(w *worker[T]) {
 // stack, since the newest are woken first.
 func (e *Engine[T]) expire() {
 	e.mu.Lock()
+	if !e.armed { // stopped too late
+		e.mu.Unlock()
+		return
+	}
 	now := time.Since(e.clock)
 	n := 0
 	for n < len(e.idle) && now-e.idle[n].since >= e.IdleTimeout {
