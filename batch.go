@@ -59,6 +59,14 @@ func (b *batch) begin() (index int, ok bool) {
 	return int(n - 1), n < sealed
 }
 
+// accepted is called when the pool has accepted a task. If the batch was cancelled
+// meanwhile, Wait may have looked through the queue too early to find it.
+func (b *batch) accepted() {
+	if b.ctx.Err() != nil {
+		b.tell()
+	}
+}
+
 // withdraw undoes begin for a task that was not accepted. Its number is used
 // again, unless another task has begun since.
 func (b *batch) withdraw(index int) {
@@ -172,8 +180,9 @@ func (b *batch) wait() {
 		begun := b.begun.Load()
 		if cancelled {
 			// Tasks in the queue will not run, and may stay there for long: the
-			// workers may be busy with others'. Every end of a task is
-			// looked at, since it may have added one meanwhile.
+			// workers may be busy with others'. Every end of a task is looked
+			// at, since it may have added one meanwhile; so is every task
+			// that Go finds accepted after the batch was cancelled.
 			b.target.Store(0)
 			if n := b.group.pool.engine.Discard(func(j job) bool { return j.batch == b }); n > 0 {
 				b.release(n)
@@ -182,7 +191,9 @@ func (b *batch) wait() {
 		} else {
 			b.target.Store(begun)
 		}
-		if b.ended.Load() == begun {
+		// More may have ended than had begun a moment ago: then target came too
+		// late for the last of them, and only another look will tell.
+		if b.ended.Load() >= begun {
 			if b.begun.CompareAndSwap(begun, begun|sealed) {
 				break
 			}
@@ -213,9 +224,7 @@ func (b *batch) settle() {
 	b.mu.Unlock()
 	b.cancel(nil)
 	g.batch.CompareAndSwap(b, nil)
-	if g.owned {
-		g.pool.engine.Dismiss()
-	}
+	g.dismiss()
 	b.mu.Lock()
 	b.settled = true
 	if b.over != nil {

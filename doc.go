@@ -5,8 +5,8 @@
 // # Vocabulary
 //
 // A task is a function handed to a pool. It is accepted when the call that
-// hands it over returns nil, queued until a worker starts it, and finished
-// when it returns, panics or calls [runtime.Goexit]. A worker is a goroutine
+// hands it over returns nil, queued until a worker takes it, which starts it,
+// and finished when it returns, panics or calls [runtime.Goexit]. A worker is a goroutine
 // that runs one task at a time; an idle worker is parked. The limit is the most
 // tasks that run at once. A pool is full when limit workers are busy and its
 // queue has no room; a free worker always has room for one more task.

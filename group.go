@@ -87,6 +87,7 @@ func (g *Group) Go(task func(ctx context.Context) error) {
 	verdict := g.pool.engine.Submit(job{member: task, batch: b, index: index}, b.done)
 	switch verdict {
 	case engine.Accepted:
+		b.accepted()
 	case engine.Cancelled:
 		b.release(1)
 		b.withdraw(index)
@@ -118,6 +119,7 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 		b.withdraw(index)
 		return false
 	}
+	b.accepted()
 	return true
 }
 
@@ -140,6 +142,7 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 func (g *Group) Wait() error {
 	b := g.batch.Load()
 	if b == nil {
+		g.dismiss()
 		return context.Cause(g.parent)
 	}
 	b.wait()
@@ -156,6 +159,13 @@ func (g *Group) Context() context.Context { return g.current().ctx }
 // Cancel cancels the group with the given cause, which Wait then returns; nil
 // stands for [context.Canceled]. Only the first cancellation counts. It does not wait.
 func (g *Group) Cancel(cause error) { g.current().cancel(cause) }
+
+// dismiss returns when no worker of the group's own is left.
+func (g *Group) dismiss() {
+	if g.owned {
+		g.pool.engine.Dismiss()
+	}
+}
 
 // begin counts a task into the batch that Wait has not ended. As long as it is
 // not counted out again Wait does not end that batch; in particular, if the

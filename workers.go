@@ -62,17 +62,17 @@ func (w *workers[T]) WaitContext(ctx context.Context) error {
 	return nil
 }
 
-// Resize sets the limit. It does not block. When it returns, no further task
-// starts while limit or more tasks run; tasks that run already are left alone,
-// and idle workers beyond the limit end. A higher limit is used at once.
+// Resize sets the limit. It does not block. When it returns, no worker takes a
+// further task while limit or more run; tasks that a worker has taken are left
+// alone, and idle workers beyond the limit end. A higher limit is used at once.
 func (w *workers[T]) Resize(limit int) {
 	mustLimit(limit)
 	w.engine.Resize(limit)
 }
 
-// Pause stops workers from starting tasks; those that run go on. Tasks are
-// accepted and queued while there is room. It does not block. Pausing twice is
-// the same as pausing once.
+// Pause stops workers from taking tasks; those that have taken one go on. Tasks
+// are accepted and queued while there is room. It does not block. Pausing
+// twice is the same as pausing once.
 func (w *workers[T]) Pause() { w.engine.Pause() }
 
 // Resume ends a [Pool.Pause].

@@ -95,6 +95,7 @@ func (e *Engine[T]) shut() <-chan struct{} {
 	e.mu.Lock()
 	if !e.closed {
 		e.closed = true
+		e.regate() // from here on no task is accepted
 		e.finished = make(chan struct{})
 		e.resumeLocked()
 		for s := e.line.first; s != nil; s = e.line.first {
@@ -106,29 +107,38 @@ func (e *Engine[T]) shut() <-chan struct{} {
 	return over
 }
 
-// Dismiss returns when no worker is left. It is for an engine that has nothing
-// to do: what is submitted meanwhile is run, and keeps workers busy. The engine
-// stays open.
+// Dismiss ends the workers of an engine that has nothing to do, and returns when
+// none is left. The engine stays open: a task that is accepted meanwhile ends
+// the dismissal, for then the engine is in use again.
 func (e *Engine[T]) Dismiss() {
 	e.mu.Lock()
-	if len(e.crew) == 0 {
+	if e.deserted() {
 		e.mu.Unlock()
 		return
 	}
 	if e.dismissed == nil {
 		e.dismissed = make(chan struct{})
+		e.regate() // a task accepted from now on is seen by wind
+		e.accepted = e.queue.accepted()
 	}
 	over := e.dismissed
 	e.unlock()
 	<-over
 }
 
+// deserted reports whether there is no worker and nobody on the way to the lock to
+// start one: who has a permit but is no worker is.
+func (e *Engine[T]) deserted() bool { return len(e.crew) == 0 && e.permits.active() == 0 }
+
 // wind tells idle workers to end that are no longer wanted, and those who wait
 // for the last to have ended.
 func (e *Engine[T]) wind() {
 	if e.dismissed != nil {
-		e.quitIdle(len(e.idle))
-		if len(e.crew) == 0 {
+		revived := e.queue.accepted() != e.accepted
+		if !revived {
+			e.quitIdle(len(e.idle))
+		}
+		if revived || e.deserted() {
 			close(e.dismissed)
 			e.dismissed = nil
 		}
@@ -137,8 +147,7 @@ func (e *Engine[T]) wind() {
 		return
 	}
 	e.quitIdle(len(e.idle))
-	// A permit without a worker is that of a waker on its way to the lock.
-	if len(e.crew) > 0 || e.permits.active() > 0 {
+	if !e.deserted() {
 		return
 	}
 	select {

@@ -28,9 +28,9 @@ type Config[T any] struct {
 
 	// Run runs one task, on worker w.
 	Run func(w *Worker, task T)
-	// Broken is called, on a worker of its own standing, for a task that
-	// panicked (panicked is what recover returned) or ended its goroutine
-	// with runtime.Goexit (panicked is nil). It must not panic.
+	// Broken is called, on the goroutine that ran the task and before it
+	// unwinds, for a task that panicked (panicked is what recover returned)
+	// or called runtime.Goexit (panicked is nil). It must not panic.
 	Broken func(w *Worker, task T, panicked any)
 	// Crash lets a panic take the program down instead.
 	Crash bool
@@ -63,6 +63,7 @@ type Engine[T any] struct {
 	armed     bool          // timer is running
 	finished  chan struct{} // closed when the engine is closed, empty and without a worker
 	dismissed chan struct{} // if not nil: idle workers end, and it is closed when the last has
+	accepted  uint64        // how many tasks had been accepted when it was made
 
 	rejected, panicked, handedBack uint64
 }
@@ -95,9 +96,10 @@ func (e *Engine[T]) assign(task T) {
 	e.send(w, orderRun)
 }
 
-// recruit returns the newest idle worker, or a new one. It never exceeds
-// the limit: the caller's permit is one of at most limit, and while nobody is
-// idle every other worker holds one too.
+// recruit returns the newest idle worker, or a new one. So there are never more
+// workers than the limit, those aside that were told to end: the caller's
+// permit is one of at most limit, and while nobody is idle every other
+// worker holds one too.
 func (e *Engine[T]) recruit() *worker[T] {
 	if last := len(e.idle) - 1; last >= 0 {
 		w := e.idle[last]
@@ -128,7 +130,8 @@ func (e *Engine[T]) send(w *worker[T], o order) {
 // regate closes the gates that must be closed, and opens the others.
 func (e *Engine[T]) regate() {
 	lined := e.line.length > 0
-	e.queue.setGates(lined || e.permits.over() || e.dismissed != nil, lined || e.closed)
+	dismissing := e.dismissed != nil
+	e.queue.setGates(lined || dismissing || e.permits.over(), lined || dismissing || e.closed)
 }
 
 // serve lets waiting submitters in, in order, as far as there is room. It

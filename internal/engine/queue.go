@@ -16,9 +16,8 @@ const (
 )
 
 // queue is a FIFO of exactly capacity places, as a chain of rings: a used-up
-// ring is dropped, a full one followed by a larger one. With all its
-// capacity in one ring, which is where a bounded queue soon ends, it never
-// allocates again.
+// ring is dropped, a full one followed by a larger one. A queue of at most
+// largestRing places soon has them all in one ring and never allocates again.
 //
 // The fast path uses the rings at head and tail directly. All methods need
 // Engine.mu, but for ready.
@@ -54,14 +53,14 @@ func (q *queue[T]) push(v T) outcome {
 		}
 		r.tail.Or(retired)
 		q.position, q.before = r.tailAt(), r.count(r.tailAt())
-		size = min(len(r.slots)*growth, q.capacity, max(largestRing, firstRing))
+		size = min(len(r.slots)*growth, q.capacity, largestRing)
 	}
 	next := newRing[T](size, q.position, q.before)
 	next.push(v, true)
-	if q.headGated {
-		next.head.Or(gate)
-	}
-	next.tail.Or(gate) // regate opens it where the invariant allows
+	// Both ends of a new ring are closed until regate has looked: at the tail
+	// for the invariant, at the head since advance stores a ring first.
+	next.head.Or(gate)
+	next.tail.Or(gate)
 	if r == nil {
 		q.head.Store(next)
 	} else {
@@ -175,7 +174,7 @@ func (q *queue[T]) len() int {
 	return int(max(0, int64(accepted-q.taken())))
 }
 
-// end is the position behind the youngest task, begin the one before the oldest.
+// end is the position behind the youngest task, begin that of the oldest.
 func (q *queue[T]) end() uint64 {
 	if r := q.tail.Load(); r != nil {
 		return r.tailAt()

@@ -6,7 +6,7 @@ import (
 )
 
 // Flags in the two position words of a ring. Positions never reach them: at a
-// task a nanosecond, bit 62 is 146 years away.
+// task a nanosecond, bit 62 is at least 73 years away.
 const (
 	gate    = 1 << 63 // only the holder of Engine.mu may move this position
 	retired = 1 << 62 // tail only: nothing is ever added to this ring again

@@ -91,7 +91,9 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}) Verdict {
 		}
 		verdict = <-s.answer // there already: no wait under the lock
 	}
-	e.line.keep(s)
+	if len(e.crew) > 0 { // else line.release has been called for good reason
+		e.line.keep(s)
+	}
 	if verdict != Accepted {
 		e.rejected++
 	}

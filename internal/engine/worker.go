@@ -63,11 +63,12 @@ func (w *Worker) release() {
 
 type worker[T any] struct {
 	Worker
-	seat   int           // where it stands in Engine.crew
-	idle   bool          // holds no task, and takes none but under Engine.mu
-	parked chan order    // of capacity 1; nil until the worker first rests
-	since  time.Duration // when it began to rest
-	hand   T             // the task that comes with orderRun
+	seat    int           // where it stands in Engine.crew
+	idle    bool          // holds no task, and takes none but under Engine.mu
+	crashed bool          // its task's panic takes the program down
+	parked  chan order    // of capacity 1; nil until the worker first rests
+	since   time.Duration // when it began to rest
+	hand    T             // the task that comes with orderRun
 }
 
 type order uint8
@@ -87,7 +88,7 @@ const spins = 4
 func (e *Engine[T]) work(w *worker[T], o order) {
 	over := false
 	defer func() {
-		if !over {
+		if !over && !w.crashed {
 			go e.work(w, orderTake)
 		}
 	}()
@@ -112,7 +113,10 @@ func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 		panicked := recover()
 		if panicked != nil {
 			if e.Crash {
-				panic(panicked) // nobody may be told that the task is over
+				// Nobody may be told that the task is over, and no further one
+				// starts on this worker, while the program goes down.
+				w.crashed = true
+				panic(panicked)
 			}
 			e.mu.Lock()
 			e.panicked++
@@ -281,15 +285,16 @@ func (e *Engine[T]) dismiss(w *worker[T]) {
 	if len(e.crew) > 0 {
 		return
 	}
-	// Nothing that lasts may refer to an engine without workers.
+	// Nothing that lasts may refer to an engine without workers, nor it to a timer
+	// or a channel that may belong to a test bubble about to end.
 	if e.armed {
-		e.armed = false
 		e.timer.Stop()
 	}
-	if e.dismissed == nil {
+	e.armed, e.timer = false, nil
+	e.line.release()
+	if e.dismissed == nil { // else the engine is soon used again
 		e.crew, e.idle = nil, nil
 		e.queue.release()
-		e.line.release()
 	}
 }
 
