@@ -160,10 +160,11 @@ func (g *Group) Context() context.Context { return g.current().ctx }
 // stands for [context.Canceled]. Only the first cancellation counts. It does not wait.
 func (g *Group) Cancel(cause error) { g.current().cancel(cause) }
 
-// dismiss returns when no worker of the group's own is left.
+// dismiss returns when no worker of the group's own is left, or when the next
+// batch has begun, whose tasks nobody must wait for here.
 func (g *Group) dismiss() {
 	if g.owned {
-		g.pool.engine.Dismiss()
+		g.pool.engine.Dismiss(func() bool { return g.batch.Load() != nil })
 	}
 }
 
@@ -190,6 +191,9 @@ func (g *Group) current() *batch {
 	if b == nil {
 		b = newBatch(g)
 		g.batch.Store(b)
+		if g.owned {
+			g.pool.engine.Revive()
+		}
 	}
 	return b
 }

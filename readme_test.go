@@ -74,8 +74,7 @@ func Example_errors() {
 	}
 	err := g.Wait()
 
-	var failed *weir.TaskError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*weir.TaskError](err); ok {
 		fmt.Println("first to fail:", hosts[failed.Index])
 	}
 
@@ -116,13 +115,20 @@ func Example_oneFunction() {
 	thumbnail := func(path string) { fmt.Println(path) }
 	paths := []string{"a.png", "b.png"}
 
-	resize := weir.NewFunc(8, func(path string) { thumbnail(path) })
-	for _, path := range paths {
-		resize.Invoke(path)
-	}
-	resize.Close()
+	err := func() error {
+		resize := weir.NewFunc(8, func(path string) { thumbnail(path) })
+		for _, path := range paths {
+			if err := resize.Invoke(path); err != nil {
+				return err // closed
+			}
+		}
+		resize.Close()
+		return nil
+	}()
 
+	fmt.Println(err)
 	// Unordered output:
 	// a.png
 	// b.png
+	// <nil>
 }

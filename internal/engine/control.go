@@ -108,22 +108,30 @@ func (e *Engine[T]) shut() <-chan struct{} {
 }
 
 // Dismiss ends the workers of an engine that has nothing to do, and returns when
-// none is left. The engine stays open: a task that is accepted meanwhile ends
-// the dismissal, for then the engine is in use again.
-func (e *Engine[T]) Dismiss() {
+// none is left. The engine stays open. Whoever begins to use it again says so, to
+// inUse first and then by Revive, and the dismissal is off.
+func (e *Engine[T]) Dismiss(inUse func() bool) {
 	e.mu.Lock()
-	if e.deserted() {
+	if inUse() || e.deserted() {
 		e.mu.Unlock()
 		return
 	}
 	if e.dismissed == nil {
 		e.dismissed = make(chan struct{})
-		e.regate() // a task accepted from now on is seen by wind
-		e.accepted = e.queue.accepted()
 	}
 	over := e.dismissed
 	e.unlock()
 	<-over
+}
+
+// Revive ends a dismissal before the last worker has ended.
+func (e *Engine[T]) Revive() {
+	e.mu.Lock()
+	if e.dismissed != nil {
+		close(e.dismissed)
+		e.dismissed = nil
+	}
+	e.unlock()
 }
 
 // deserted reports whether there is no worker and nobody on the way to the lock to
@@ -134,11 +142,8 @@ func (e *Engine[T]) deserted() bool { return len(e.crew) == 0 && e.permits.activ
 // for the last to have ended.
 func (e *Engine[T]) wind() {
 	if e.dismissed != nil {
-		revived := e.queue.accepted() != e.accepted
-		if !revived {
-			e.quitIdle(len(e.idle))
-		}
-		if revived || e.deserted() {
+		e.quitIdle(len(e.idle))
+		if e.deserted() {
 			close(e.dismissed)
 			e.dismissed = nil
 		}

@@ -63,7 +63,6 @@ type Engine[T any] struct {
 	armed     bool          // timer is running
 	finished  chan struct{} // closed when the engine is closed, empty and without a worker
 	dismissed chan struct{} // if not nil: idle workers end, and it is closed when the last has
-	accepted  uint64        // how many tasks had been accepted when it was made
 
 	rejected, panicked, handedBack uint64
 }
@@ -130,8 +129,7 @@ func (e *Engine[T]) send(w *worker[T], o order) {
 // regate closes the gates that must be closed, and opens the others.
 func (e *Engine[T]) regate() {
 	lined := e.line.length > 0
-	dismissing := e.dismissed != nil
-	e.queue.setGates(lined || dismissing || e.permits.over(), lined || dismissing || e.closed)
+	e.queue.setGates(lined || e.permits.over() || e.dismissed != nil, lined || e.closed)
 }
 
 // serve lets waiting submitters in, in order, as far as there is room. It

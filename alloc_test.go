@@ -1,0 +1,111 @@
+package weir_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/64ed045f/weir"
+)
+
+// TestAllocationBudgets holds what the docstrings say about allocation. Under the
+// race detector, which allocates itself, it only runs the operations.
+func TestAllocationBudgets(t *testing.T) {
+	ctx := context.Background()
+	for _, queue := range []int{0, 1, 64, 1024, weir.Unbounded} {
+		for _, limit := range []int{1, 4, 64} {
+			p := weir.New(limit, weir.Queue(queue))
+			f := weir.NewFunc(limit, func(task func()) { task() }, weir.Queue(queue))
+			warm(t, p.Submit, p.Stats, limit, queue)
+			warm(t, f.Invoke, f.Stats, limit, queue)
+			waiting := p.Group(ctx)
+			limited := p.Group(ctx, weir.Limit(2))
+			var g *weir.Group
+			for _, budget := range []struct {
+				name string
+				most float64
+				op   func()
+			}{
+				{"Submit", 0, func() { ok(t, p.Submit(nothing)) }},
+				{"SubmitContext", 0, func() { ok(t, p.SubmitContext(ctx, nothing)) }},
+				{"TrySubmit", 0, func() { _ = p.TrySubmit(nothing) }},
+				{"Invoke", 0, func() { ok(t, f.Invoke(nothing)) }},
+				{"InvokeContext", 0, func() { ok(t, f.InvokeContext(ctx, nothing)) }},
+				{"TryInvoke", 0, func() { _ = f.TryInvoke(nothing) }},
+				{"Group.Go", 0, func() { g.Go(succeed) }},
+				{"Group.TryGo", 0, func() { g.TryGo(succeed) }},
+			} {
+				for _, group := range []*weir.Group{waiting, limited} {
+					g = group
+					const ops = 1000
+					each := func() {
+						for range ops {
+							budget.op()
+						}
+					}
+					each()
+					got := testing.AllocsPerRun(5, each) / ops
+					if got > budget.most+slack && !raceEnabled {
+						t.Errorf("%s, limit %d, queue %s: %.3f allocations, not %g", budget.name, limit, queueName(queue), got, budget.most)
+					}
+					if budget.name != "Group.Go" && budget.name != "Group.TryGo" {
+						break
+					}
+				}
+				p.Wait()
+				f.Wait()
+			}
+			ok(t, waiting.Wait())
+			ok(t, limited.Wait())
+			p.Close()
+			f.Close()
+		}
+	}
+}
+
+// slack is for what comes now and then: a timer for idle workers, a larger ring
+// of an unbounded queue.
+const slack = 0.02
+
+// warm has a pool start all its workers, fill its queue, and come to rest.
+func warm(t *testing.T, submit func(func()) error, stats func() weir.Stats, limit, queue int) {
+	t.Helper()
+	v := newValve()
+	for range limit + min(queue, 10_000) {
+		ok(t, submit(v.task))
+	}
+	eventually(t, "all workers run", func() bool { return v.running() == limit })
+	v.open()
+	eventually(t, "all workers rest", func() bool { return stats().Idle == limit })
+}
+
+func TestAGroupsBatchAllocatesLittle(t *testing.T) {
+	const most = 8
+	p := weir.New(2)
+	defer p.Close()
+	g := p.Group(context.Background())
+	got := testing.AllocsPerRun(200, func() {
+		for range 10 {
+			g.Go(succeed)
+		}
+		ok(t, g.Wait())
+	})
+	if got > most && !raceEnabled {
+		t.Errorf("a batch of 10 tasks takes %.1f allocations, more than %d", got, most)
+	}
+}
+
+func TestStatsAndControlsAllocateNothing(t *testing.T) {
+	p := weir.New(4)
+	defer p.Close()
+	ok(t, p.Submit(nothing))
+	for name, op := range map[string]func(){
+		"Stats":  func() { runtime.KeepAlive(p.Stats()) },
+		"Resize": func() { p.Resize(3); p.Resize(4) },
+		"Pause":  func() { p.Pause(); p.Resume() },
+	} {
+		if got := testing.AllocsPerRun(100, op); got >= 1 && !raceEnabled {
+			t.Errorf("%s: %.1f allocations", name, got)
+		}
+	}
+}

@@ -1,0 +1,574 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+func succeed(context.Context) error { return nil }
+
+// failWith is an error that only the task with its number makes.
+type failWith struct{ task int }
+
+func (e *failWith) Error() string { return fmt.Sprintf("failed with %d", e.task) }
+
+func TestGroupSaysWhichTaskFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 1)
+		for i := range 5 {
+			g.Go(func(context.Context) error {
+				if i >= 3 {
+					return &failWith{i}
+				}
+				return nil
+			})
+		}
+		err := g.Wait()
+		var failure *weir.TaskError
+		var own *failWith
+		if !errors.As(err, &failure) || !errors.As(err, &own) {
+			t.Fatalf("Wait returned %v", err)
+		}
+		equal(t, "index", failure.Index, 3)
+		equal(t, "the task's own error", own.task, 3)
+		equal(t, "message", err.Error(), "task 3: failed with 3")
+	})
+}
+
+func TestTheFirstErrorCancelsTheGroupWithItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 4)
+		causes := make(chan error, 2)
+		for range 2 {
+			g.Go(func(ctx context.Context) error {
+				<-ctx.Done()
+				causes <- context.Cause(ctx)
+				return ctx.Err() // comes second, and is not what Wait returns
+			})
+		}
+		g.Go(func(context.Context) error { return errBoom })
+		err := g.Wait()
+		wantError(t, err, errBoom)
+		for range 2 {
+			equal(t, "cause seen by a task", <-causes, err)
+		}
+	})
+}
+
+func TestKeepGoingJoinsAllErrorsInTheOrderOfSubmission(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 8, weir.KeepGoing())
+		var ran atomic.Int32
+		for i := range 8 {
+			g.Go(func(ctx context.Context) error {
+				time.Sleep(time.Duration(8-i) * time.Second) // the last ends first
+				ran.Add(1)
+				switch {
+				case ctx.Err() != nil:
+					t.Error("the group was cancelled")
+				case i == 5:
+					runtime.Goexit()
+				case i%2 == 1:
+					return &failWith{i}
+				}
+				return nil
+			})
+		}
+		err := g.Wait()
+		equal(t, "ran", ran.Load(), 8)
+		joined, isJoined := err.(interface{ Unwrap() []error })
+		if !isJoined {
+			t.Fatalf("Wait returned %v", err)
+		}
+		var got []int
+		for _, err := range joined.Unwrap() {
+			var failure *weir.TaskError
+			if !errors.As(err, &failure) {
+				t.Fatalf("%v does not say which task", err)
+			}
+			got = append(got, failure.Index)
+		}
+		equal(t, "failed tasks", fmt.Sprint(got), "[1 3 5 7]")
+		equal(t, "message", err.Error(), "task 1: failed with 1\ntask 3: failed with 3\n"+
+			"task 5: weir: task called runtime.Goexit\ntask 7: failed with 7")
+		wantError(t, err, weir.ErrGoexit)
+	})
+	bubble(t, "with the cause of a cancellation last", func(t *testing.T) {
+		cause := errors.New("cause")
+		g := weir.NewGroup(t.Context(), 2, weir.KeepGoing())
+		g.Go(func(context.Context) error { return errBoom })
+		g.Go(untilCancelled)
+		synctest.Wait()
+		g.Cancel(cause)
+		equal(t, "message", g.Wait().Error(), "task 0: boom\ncause")
+	})
+	bubble(t, "a panic cancels", func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2, weir.KeepGoing())
+		g.Go(untilCancelled)
+		g.Go(explodeInGroup)
+		if _, isPanic := caught(func() { _ = g.Wait() }).(*weir.Panic); !isPanic {
+			t.Error("Wait did not panic")
+		}
+	})
+	bubble(t, "a panic is an error like others, with PanicsAsErrors", func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 1, weir.KeepGoing(), weir.PanicsAsErrors())
+		ran := 0
+		for range 3 {
+			g.Go(func(context.Context) error { ran++; panic(errBoom) })
+		}
+		err := g.Wait()
+		equal(t, "ran", ran, 3)
+		for i := range 3 {
+			if !strings.Contains(err.Error(), fmt.Sprintf("task %d: weir: task panicked: boom", i)) {
+				t.Errorf("no trace of task %d in %v", i, err)
+			}
+		}
+	})
+}
+
+func TestLimitBoundsAGroupOnASharedPool(t *testing.T) {
+	bubble(t, "running and queued together", func(t *testing.T) {
+		p := weir.New(8)
+		defer p.Close()
+		g := p.Group(t.Context(), weir.Limit(3))
+		v := newValve()
+		added := 0
+		go func() {
+			for range 5 {
+				g.Go(v.member)
+				added++
+			}
+		}()
+		synctest.Wait()
+		equal(t, "added", added, 3)
+		equal(t, "running", v.running(), 3)
+		equal(t, "TryGo", g.TryGo(v.member), false)
+		block(t, p, 5).open() // the others' workers are free
+		for i := range 2 {
+			v.letOne()
+			synctest.Wait()
+			equal(t, "added", added, 4+i)
+			equal(t, "running", v.running(), 3)
+		}
+		v.letOne()
+		synctest.Wait()
+		equal(t, "TryGo", g.TryGo(v.member), true)
+		equal(t, "TryGo", g.TryGo(v.member), false)
+		v.open()
+		ok(t, g.Wait())
+		equal(t, "ran", v.ended.Load(), 6)
+	})
+	bubble(t, "is whole again after cancellation, panic and rejection", func(t *testing.T) {
+		p := weir.New(4)
+		g := p.Group(t.Context(), weir.Limit(2), weir.PanicsAsErrors())
+		check := func() {
+			t.Helper()
+			v := newValve()
+			equal(t, "first", g.TryGo(v.member), true)
+			equal(t, "second", g.TryGo(v.member), true)
+			equal(t, "third", g.TryGo(v.member), false)
+			v.open()
+			ok(t, g.Wait())
+		}
+		check()
+		g.Go(untilCancelled)
+		g.Go(explodeInGroup)
+		wantError(t, g.Wait(), errBoom)
+		check()
+		g.Go(exitInGroup)
+		wantError(t, g.Wait(), weir.ErrGoexit)
+		check()
+		others := block(t, p, 4)
+		g.Go(succeed)
+		g.Go(succeed)
+		g.Cancel(errBoom)
+		wantError(t, g.Wait(), errBoom) // both were struck off the queue
+		others.open()
+		p.Wait()
+		check()
+		full := weir.New(1, weir.Queue(0))
+		v := block(t, full, 1)
+		g = full.Group(t.Context(), weir.Limit(2))
+		for range 3 {
+			equal(t, "TryGo on a full pool", g.TryGo(succeed), false)
+		}
+		ok(t, g.Wait())
+		v.open()
+		full.Wait()
+		equal(t, "TryGo", g.TryGo(succeed), true)
+		ok(t, g.Wait())
+		full.Close()
+		for range 3 {
+			g.Go(succeed)
+		}
+		wantError(t, g.Wait(), weir.ErrClosed)
+		p.Close()
+	})
+	bubble(t, "as an option of a group with workers of its own", func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 8, weir.Limit(2))
+		v := newValve()
+		equal(t, "first", g.TryGo(v.member), true)
+		equal(t, "second", g.TryGo(v.member), true)
+		equal(t, "third", g.TryGo(v.member), false)
+		v.open()
+		ok(t, g.Wait())
+	})
+	t.Run("under load", func(t *testing.T) {
+		p := weir.New(8)
+		defer p.Close()
+		var groups sync.WaitGroup
+		for limit := 1; limit <= 4; limit++ {
+			groups.Go(func() {
+				var running gauge
+				g := p.Group(context.Background(), weir.Limit(limit))
+				for range scale(20, 5) {
+					for range 200 {
+						g.Go(func(context.Context) error {
+							running.enter()
+							runtime.Gosched()
+							running.leave()
+							return nil
+						})
+					}
+					ok(t, g.Wait())
+				}
+				if peak := running.peak.Load(); peak > int64(limit) {
+					t.Errorf("%d ran at once, the limit is %d", peak, limit)
+				}
+			})
+		}
+		groups.Wait()
+	})
+}
+
+func TestTryGoNeverWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Queue(1))
+		g := p.Group(t.Context())
+		v := newValve()
+		equal(t, "with a free worker", g.TryGo(v.member), true)
+		equal(t, "with room in the queue", g.TryGo(v.member), true)
+		equal(t, "when the pool is full", g.TryGo(v.member), false)
+		v.open()
+		ok(t, g.Wait())
+		equal(t, "ran", v.ended.Load(), 2)
+		g.Cancel(errBoom)
+		equal(t, "when cancelled", g.TryGo(succeed), false)
+		wantError(t, g.Wait(), errBoom)
+		p.Close()
+		equal(t, "when closed", g.TryGo(succeed), false)
+		ok(t, g.Wait())
+	})
+	t.Run("those accepted run once, the others never", func(t *testing.T) {
+		within(time.Minute, func() {
+			for _, queue := range []int{0, 1, 8} {
+				p := weir.New(2, weir.Queue(queue))
+				g := p.Group(context.Background())
+				for range scale(200, 20) {
+					var accepted, ran atomic.Int64
+					var adding sync.WaitGroup
+					for range 3 {
+						adding.Go(func() {
+							for range 50 {
+								if g.TryGo(func(context.Context) error { ran.Add(1); return nil }) {
+									accepted.Add(1)
+								}
+							}
+						})
+					}
+					adding.Wait()
+					ok(t, g.Wait())
+					equal(t, "ran", ran.Load(), accepted.Load())
+				}
+				p.Close()
+			}
+		})
+	})
+	bubble(t, "a refused task does not count", func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0))
+		defer p.Close()
+		g := p.Group(t.Context())
+		v := newValve()
+		equal(t, "the first", g.TryGo(v.member), true)
+		for range 5 {
+			equal(t, "refused", g.TryGo(succeed), false)
+		}
+		v.letOne()
+		synctest.Wait()
+		equal(t, "the second", g.TryGo(func(context.Context) error { return errBoom }), true)
+		equal(t, "message", g.Wait().Error(), "task 1: boom")
+	})
+}
+
+func TestGoFailsATaskThatThePoolDoesNotTake(t *testing.T) {
+	bubble(t, "ErrClosed", func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0))
+		v := block(t, p, 1)
+		g := p.Group(t.Context(), weir.KeepGoing())
+		var blocked sync.WaitGroup
+		blocked.Go(func() { g.Go(succeed) })
+		synctest.Wait()
+		closed := make(chan struct{})
+		go func() {
+			p.Close()
+			close(closed)
+		}()
+		blocked.Wait()
+		g.Go(succeed)
+		err := g.Wait()
+		wantError(t, err, weir.ErrClosed)
+		equal(t, "message", err.Error(), "task 0: weir: pool is closed\ntask 1: weir: pool is closed")
+		v.open()
+		<-closed
+	})
+	bubble(t, "ErrFull beyond MaxWaiting", func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
+		defer p.Close()
+		v := block(t, p, 1)
+		g := p.Group(t.Context())
+		g.Go(succeed)
+		err := g.Wait()
+		wantError(t, err, weir.ErrFull)
+		equal(t, "message", err.Error(), "task 0: weir: pool is full")
+		v.open()
+	})
+}
+
+func TestGoAndWaitAtOnce(t *testing.T) {
+	for _, opts := range [][]weir.Option{nil, {weir.Queue(0)}, {weir.Limit(2)}, {weir.IdleTimeout(0)}} {
+		within(time.Minute, func() {
+			g := weir.NewGroup(context.Background(), 3, opts...)
+			var given, ran atomic.Int64
+			var adding, waiting sync.WaitGroup
+			var stop atomic.Bool
+			for range 2 {
+				waiting.Go(func() {
+					for !stop.Load() {
+						ok(t, g.Wait())
+						runtime.Gosched()
+					}
+				})
+			}
+			for range 3 {
+				adding.Go(func() {
+					for range scale(3000, 300) {
+						given.Add(1)
+						g.Go(func(context.Context) error { ran.Add(1); return nil })
+					}
+				})
+			}
+			adding.Wait()
+			ok(t, g.Wait())
+			equal(t, "ran", ran.Load(), given.Load())
+			stop.Store(true)
+			waiting.Wait()
+		})
+	}
+}
+
+func TestCancelAgainstGoAndWait(t *testing.T) {
+	// Whatever the order in which a group's tasks are given, run and cancelled:
+	// Wait ends, none runs twice, and the next batch is as new.
+	for _, queue := range []int{0, 1, 64} {
+		for _, limit := range []int{0, 2} {
+			t.Run(fmt.Sprintf("queue=%d/limit=%d", queue, limit), func(t *testing.T) {
+				within(time.Minute, func() {
+					p := weir.New(2, weir.Queue(queue), weir.IdleTimeout(time.Microsecond))
+					var opts []weir.GroupOption
+					if limit > 0 {
+						opts = append(opts, weir.Limit(limit))
+					}
+					g := p.Group(context.Background(), opts...)
+					for round := range scale(1500, 150) {
+						var runs [30]atomic.Int32
+						var adding sync.WaitGroup
+						for half := range 2 {
+							adding.Go(func() {
+								for i := half; i < len(runs); i += 2 {
+									g.Go(func(context.Context) error {
+										runs[i].Add(1)
+										if round%3 == 1 && i == 10 {
+											return errBoom
+										}
+										return nil
+									})
+								}
+							})
+						}
+						adding.Go(func() {
+							yield(round % 24)
+							if round%3 == 0 {
+								g.Cancel(errBoom)
+							}
+						})
+						if round%2 == 0 {
+							adding.Wait()
+						} else if err := g.Wait(); err != nil { // in the midst of it
+							wantError(t, err, errBoom)
+						}
+						adding.Wait()
+						if err := g.Wait(); err != nil {
+							wantError(t, err, errBoom)
+						}
+						for i := range runs {
+							if n := runs[i].Load(); n > 1 || n == 0 && round%3 == 2 {
+								t.Errorf("round %d: task %d ran %d times", round, i, n)
+							}
+						}
+					}
+					ok(t, g.Wait())
+					p.Close()
+					s := p.Stats()
+					equal(t, "queued", s.Queued, 0)
+					equal(t, "finished", s.Finished, s.Accepted)
+				})
+			})
+		}
+	}
+}
+
+func TestATaskMayAddToItsOwnGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2, weir.Queue(weir.Unbounded))
+		var ran atomic.Int32
+		var tree func(depth int) func(context.Context) error
+		tree = func(depth int) func(context.Context) error {
+			return func(context.Context) error {
+				ran.Add(1)
+				if depth > 0 {
+					g.Go(tree(depth - 1))
+					g.Go(tree(depth - 1))
+				}
+				return nil
+			}
+		}
+		for range 3 {
+			ran.Store(0)
+			g.Go(tree(9))
+			ok(t, g.Wait())
+			equal(t, "ran", ran.Load(), 1<<10-1)
+		}
+	})
+	bubble(t, "also to a cancelled one, in vain", func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2)
+		g.Go(func(ctx context.Context) error {
+			<-ctx.Done()
+			g.Go(func(context.Context) error { t.Error("started"); return nil })
+			return nil
+		})
+		g.Go(func(context.Context) error { return errBoom })
+		wantError(t, g.Wait(), errBoom)
+	})
+}
+
+func TestSeveralMayWaitForAGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, task := range []func(context.Context) error{
+			succeed,
+			func(context.Context) error { return errBoom },
+			explodeInGroup,
+		} {
+			g := weir.NewGroup(t.Context(), 2)
+			v := newValve()
+			g.Go(func(ctx context.Context) error {
+				v.task()
+				return task(ctx)
+			})
+			results := make(chan any, 5)
+			for range cap(results) {
+				go func() {
+					results <- caught(func() {
+						if err := g.Wait(); err != nil {
+							panic(err)
+						}
+					})
+				}()
+			}
+			synctest.Wait()
+			equal(t, "Waits that returned", len(results), 0)
+			v.open()
+			first := <-results
+			for range cap(results) - 1 {
+				equal(t, "the same result for all", <-results, first)
+			}
+			ok(t, g.Wait())
+		}
+	})
+}
+
+func TestAnEmptyGroupIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2)
+		for range 3 {
+			ok(t, g.Wait())
+		}
+		ok(t, g.Context().Err())
+		ok(t, g.Wait())
+		g.Cancel(nil)
+		wantError(t, g.Wait(), context.Canceled)
+		ok(t, g.Wait())
+		g.Cancel(errBoom)
+		g.Cancel(errors.New("the second counts for nothing"))
+		wantError(t, g.Wait(), errBoom)
+	})
+}
+
+func TestTheGroupsContextEndsWithWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		g := weir.NewGroup(context.WithValue(t.Context(), key{}, "inherited"), 2)
+		first := g.Context()
+		equal(t, "value", first.Value(key{}), any("inherited"))
+		var given context.Context
+		g.Go(func(ctx context.Context) error { given = ctx; return ctx.Err() })
+		ok(t, g.Wait())
+		equal(t, "what the task was given", given, first)
+		wantError(t, first.Err(), context.Canceled)
+		ok(t, g.Context().Err())
+	})
+}
+
+func TestGroupsOnOnePoolAreApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4)
+		defer p.Close()
+		failing, fine := p.Group(t.Context()), p.Group(t.Context())
+		v := newValve()
+		fine.Go(func(ctx context.Context) error {
+			v.task()
+			return ctx.Err()
+		})
+		failing.Go(func(context.Context) error { return errBoom })
+		wantError(t, failing.Wait(), errBoom)
+		v.open()
+		ok(t, fine.Wait())
+	})
+}
+
+func TestAGroupWithWorkersOfItsOwnTakesAllOptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2, weir.Queue(1), weir.MaxWaiting(0), weir.Name("copy"), weir.Prestart(1), weir.PanicsAsErrors(), weir.KeepGoing())
+		v := newValve()
+		for range 4 {
+			g.Go(v.member)
+		}
+		v.open()
+		err := g.Wait()
+		equal(t, "message", err.Error(), "task 3: weir: pool is full")
+		g.Go(explodeInGroup)
+		var p *weir.Panic
+		if !errors.As(g.Wait(), &p) || p.Pool != "copy" {
+			t.Errorf("got %v", p)
+		}
+	})
+}

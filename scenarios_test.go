@@ -1,0 +1,409 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+// Each test here is a scenario in which another library of the field was seen to
+// fail, under the number that it bears in the project's survey of the field.
+
+// scenario01Env sets the rounds of scenario 1. The failure it hunts showed
+// elsewhere after some millions.
+const scenario01Env = "WEIR_SCENARIO01_ROUNDS"
+
+func TestScenario01GoexitAtLimitOneNeverStalls(t *testing.T) {
+	rounds := scale(200_000, 20_000)
+	if text := os.Getenv(scenario01Env); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatalf("%s must be a number: %v", scenario01Env, err)
+		}
+		rounds = n
+	}
+	within(time.Minute+time.Duration(rounds)*20*time.Microsecond, func() {
+		p := weir.New(1)
+		var ran int
+		task := func() {
+			ran++
+			runtime.Goexit()
+		}
+		for range rounds {
+			ok(t, p.Submit(task))
+		}
+		p.Close()
+		equal(t, "tasks run", ran, rounds)
+	})
+}
+
+func TestScenario02ShrinkingWithIdleWorkersHoldsTheNewLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4)
+		defer p.Close()
+		block(t, p, 4).open()
+		p.Wait()
+		synctest.Wait()
+		equal(t, "idle", p.Stats().Idle, 4)
+		p.Resize(1)
+		v := newValve()
+		for range 4 {
+			ok(t, p.Submit(v.task))
+		}
+		for range 4 {
+			synctest.Wait()
+			equal(t, "running", v.running(), 1)
+			equal(t, "workers", p.Stats().Workers, 1)
+			v.letOne()
+		}
+		p.Wait()
+		equal(t, "ran", v.ended.Load(), 4)
+	})
+}
+
+func TestScenario03ANilTaskPanicsAtTheCallAndHarmsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const want = "weir: task must be a function, got nil"
+		p := weir.New(2)
+		defer p.Close()
+		g := p.Group(t.Context())
+		for range 10 {
+			mustPanic(t, want, func() { _ = p.Submit(nil) })
+			mustPanic(t, want, func() { _ = p.TrySubmit(nil) })
+			mustPanic(t, want, func() { _ = p.SubmitContext(t.Context(), nil) })
+			mustPanic(t, want, func() { g.Go(nil) })
+			mustPanic(t, want, func() { g.TryGo(nil) })
+		}
+		block(t, p, 2).open()
+		p.Wait()
+		ok(t, g.Wait())
+		equal(t, "accepted", p.Stats().Accepted, 2)
+	})
+}
+
+func TestScenario04WaitingAgainAfterAWaitThatTimedOutOrEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		v := block(t, p, 1)
+		for range 3 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			wantError(t, p.WaitContext(ctx), context.DeadlineExceeded)
+			cancel()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := p.Shutdown(ctx)
+		wantError(t, err, context.DeadlineExceeded)
+		_, err = p.Shutdown(ctx)
+		wantError(t, err, context.DeadlineExceeded)
+		v.open()
+		p.Wait()
+		p.Wait()
+		ok(t, p.WaitContext(t.Context()))
+		_, err = p.Shutdown(t.Context())
+		ok(t, err)
+		p.Close()
+		p.Wait()
+		ok(t, p.WaitContext(t.Context()))
+	})
+}
+
+func TestScenario05AHugeSizeIsTakenAsItIs(t *testing.T) {
+	huge, one := math.MaxInt, 1
+	if strconv.IntSize == 64 {
+		huge = one << 32
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(huge, weir.Queue(huge), weir.MaxWaiting(huge))
+		block(t, p, 100).open()
+		equal(t, "limit", p.Stats().Limit, huge)
+		p.Resize(1)
+		p.Resize(huge)
+		block(t, p, 100).open()
+		p.Close()
+
+		g := weir.NewGroup(t.Context(), huge)
+		v := newValve()
+		for range 100 {
+			g.Go(v.member)
+		}
+		synctest.Wait()
+		equal(t, "running", v.running(), 100)
+		v.open()
+		ok(t, g.Wait())
+	})
+}
+
+func TestScenario06GoexitHangsNobodyAndIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		for range 6 {
+			ok(t, p.Submit(runtime.Goexit))
+		}
+		p.Wait()
+		equal(t, "finished", p.Stats().Finished, 6)
+		g := p.Group(t.Context(), weir.Limit(1), weir.KeepGoing())
+		for range 3 {
+			g.Go(exitInGroup)
+		}
+		wantError(t, g.Wait(), weir.ErrGoexit)
+		g.Go(func(context.Context) error { return nil })
+		ok(t, g.Wait())
+		ok(t, p.Submit(runtime.Goexit))
+		_, err := p.Shutdown(t.Context())
+		ok(t, err)
+	})
+}
+
+func TestScenario07APanicDoesNotComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2, weir.OnPanic(func(*weir.Panic) {}))
+		defer p.Close()
+		ok(t, p.Submit(explode))
+		p.Wait()
+		for range 3 {
+			g := p.Group(t.Context())
+			g.Go(explodeInGroup)
+			if caught(func() { _ = g.Wait() }) == nil {
+				t.Error("Wait did not panic")
+			}
+			for range 3 {
+				g.Go(func(context.Context) error { return nil })
+				ok(t, g.Wait())
+			}
+		}
+		p.Wait()
+	})
+}
+
+func TestScenario08ASecondBatchStartsNeitherCancelledNorFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2)
+		for range 3 {
+			g.Go(func(context.Context) error { return errBoom })
+			wantError(t, g.Wait(), errBoom)
+			var ran atomic.Int32
+			for range 5 {
+				g.Go(func(ctx context.Context) error {
+					ran.Add(1)
+					return ctx.Err()
+				})
+			}
+			ok(t, g.Wait())
+			equal(t, "ran", ran.Load(), 5)
+		}
+	})
+}
+
+func TestScenario09ATaskThatSubmitsToItsOwnFullPoolCanLeave(t *testing.T) {
+	for _, queue := range []int{0, 1, 8} {
+		bubble(t, "queue="+strconv.Itoa(queue), func(t *testing.T) {
+			p := weir.New(2, weir.Queue(queue))
+			v := newValve()
+			refused, left := 0, errors.New("not yet")
+			ok(t, p.Submit(v.task))
+			ok(t, p.Submit(func() {
+				for range queue {
+					ok(t, p.Submit(nothing))
+				}
+				if errors.Is(p.TrySubmit(nothing), weir.ErrFull) {
+					refused++
+				}
+				ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errBoom)
+				defer cancel()
+				left = p.SubmitContext(ctx, nothing)
+			}))
+			time.Sleep(time.Minute) // the worker is still busy when the second task leaves
+			v.open()
+			p.Close()
+			equal(t, "refused", refused, 1)
+			wantError(t, left, errBoom)
+			equal(t, "finished", p.Stats().Finished, uint64(2+queue))
+		})
+	}
+	bubble(t, "a group on the pool, from outside", func(t *testing.T) {
+		p := weir.New(1, weir.Queue(1))
+		defer p.Close()
+		v := block(t, p, 1)
+		g := p.Group(t.Context())
+		var ran atomic.Int32
+		go func() {
+			time.Sleep(time.Minute)
+			v.open()
+		}()
+		for range 10 {
+			g.Go(func(context.Context) error { ran.Add(1); return nil })
+		}
+		ok(t, g.Wait())
+		equal(t, "ran", ran.Load(), 10)
+	})
+}
+
+func TestScenario13NothingIsAcceptedAfterClose(t *testing.T) {
+	for range 2000 {
+		p := weir.New(2)
+		f := weir.NewFunc(2, func(int) { t.Error("ran") })
+		ok(t, p.Submit(nothing))
+		p.Close()
+		f.Close()
+		ran := func() { t.Error("ran") }
+		wantError(t, p.Submit(ran), weir.ErrClosed)
+		wantError(t, p.TrySubmit(ran), weir.ErrClosed)
+		wantError(t, p.SubmitContext(context.Background(), ran), weir.ErrClosed)
+		wantError(t, f.Invoke(1), weir.ErrClosed)
+		wantError(t, f.TryInvoke(1), weir.ErrClosed)
+		wantError(t, f.InvokeContext(context.Background(), 1), weir.ErrClosed)
+		g := p.Group(context.Background())
+		equal(t, "TryGo", g.TryGo(func(context.Context) error { ran(); return nil }), false)
+		g.Go(func(context.Context) error { ran(); return nil })
+		wantError(t, g.Wait(), weir.ErrClosed)
+	}
+}
+
+func TestScenario14CancelledParentOfALimitedGroupEndsItsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4, weir.Queue(8))
+		defer p.Close()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		g := p.Group(ctx, weir.Limit(2))
+		var started atomic.Int32
+		for range 2 {
+			g.Go(func(ctx context.Context) error {
+				started.Add(1)
+				<-ctx.Done()
+				return nil
+			})
+		}
+		var blocked sync.WaitGroup
+		for range 6 {
+			blocked.Go(func() {
+				g.Go(func(context.Context) error { started.Add(1); return nil })
+			})
+		}
+		synctest.Wait()
+		cancel(errBoom)
+		wantError(t, g.Wait(), errBoom)
+		blocked.Wait()
+		equal(t, "started", started.Load(), 2)
+		equal(t, "goroutines of the group that still run", p.Stats().Running, 0)
+	})
+}
+
+func TestScenario17ABlockedSubmitLeavesWhenItsContextIsDone(t *testing.T) {
+	for _, kind := range surfaces {
+		for _, queue := range []int{0, 1, 8} {
+			bubble(t, kind.name+"/queue="+strconv.Itoa(queue), func(t *testing.T) {
+				v := newValve()
+				p := kind.make(1, func(int) { v.task() }, weir.Queue(queue))
+				for i := range 1 + queue {
+					ok(t, p.submit(i))
+				}
+				synctest.Wait()
+				ctx, cancel := context.WithCancelCause(t.Context())
+				var left sync.WaitGroup
+				for i := range 5 {
+					left.Go(func() { wantError(t, p.submitContext(ctx, 100+i), errBoom) })
+				}
+				last := make(chan error, 1)
+				synctest.Wait()
+				go func() { last <- p.submit(200) }()
+				synctest.Wait()
+				equal(t, "waiting", p.Stats().Waiting, 6)
+				cancel(errBoom)
+				left.Wait()
+				equal(t, "waiting", p.Stats().Waiting, 1)
+				wantError(t, p.submitContext(ctx, 300), errBoom)
+				v.open()
+				ok(t, <-last)
+				p.Close()
+				equal(t, "accepted", p.Stats().Accepted, uint64(2+queue))
+				equal(t, "rejected", p.Stats().Rejected, 6)
+				wantError(t, p.submitContext(ctx, 400), errBoom)
+			})
+		}
+	}
+}
+
+func TestScenario18TasksGivenToACancelledGroupNeverStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, opts := range [][]weir.Option{nil, {weir.KeepGoing()}, {weir.Queue(0)}, {weir.Limit(1)}} {
+			g := weir.NewGroup(t.Context(), 4, opts...)
+			g.Cancel(errBoom)
+			for range 100 {
+				g.Go(func(context.Context) error { t.Error("started"); return nil })
+				equal(t, "TryGo", g.TryGo(func(context.Context) error { t.Error("started"); return nil }), false)
+			}
+			wantError(t, g.Wait(), errBoom)
+		}
+	})
+}
+
+func TestScenario19TwoBubblesOneAfterTheOther(t *testing.T) {
+	for _, name := range []string{"first", "second"} {
+		bubble(t, name, func(t *testing.T) {
+			p := weir.New(2, weir.Queue(1))
+			defer p.Close()
+			g := p.Group(t.Context())
+			for range 10 {
+				g.Go(func(context.Context) error { time.Sleep(time.Second); return nil })
+			}
+			ok(t, g.Wait())
+		})
+	}
+}
+
+func TestScenario20ALimitBelowOneIsRefused(t *testing.T) {
+	for limit, text := range map[int]string{0: "0", -1: "-1", math.MinInt: strconv.Itoa(math.MinInt)} {
+		want := "weir: limit must be at least 1, got " + text
+		mustPanic(t, want, func() { weir.New(limit) })
+		mustPanic(t, want, func() { weir.NewFunc(limit, func(int) {}) })
+		mustPanic(t, want, func() { weir.NewGroup(context.Background(), limit) })
+		mustPanic(t, want, func() { weir.Limit(limit) })
+		mustPanic(t, want, func() { weir.New(1).Resize(limit) })
+	}
+}
+
+func TestScenario21ImportAndNewStartNoGoroutine(t *testing.T) {
+	equal(t, "goroutines when the program began", goroutinesAtStart, 1)
+	before := runtime.NumGoroutine()
+	pools := make([]*weir.Pool, 100)
+	for i := range pools {
+		pools[i] = weir.New(1000)
+		pools[i].Group(context.Background())
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines have come", n-before)
+	}
+}
+
+func TestScenario23AReusedWorkerBearsNoLabelsOfAnEarlierRequest(t *testing.T) {
+	p := weir.New(1)
+	defer p.Close()
+	request := func(id string, task func()) {
+		t.Helper()
+		labels(id, func() { ok(t, p.Submit(task)) })
+	}
+	for range 3 {
+		request("first", nothing)
+		p.Wait()
+		v := newValve()
+		request("second", v.task)
+		eventually(t, "the task runs", func() bool { return v.running() == 1 })
+		equal(t, "goroutines labelled as the first request", labelled("request", "first"), 0)
+		equal(t, "goroutines labelled as the second request", labelled("request", "second"), 0)
+		v.open()
+		p.Wait()
+		request("third", runtime.Goexit)
+		p.Wait()
+	}
+}
