@@ -24,7 +24,7 @@ type batch struct {
 	ctx    context.Context
 	done   <-chan struct{}
 	cancel context.CancelCauseFunc
-	told   chan struct{} // of capacity 1
+	told   chan struct{} // makes Wait look again; of capacity 1
 
 	_      [cacheLine]byte // all of the above is read for every task
 	begun  atomic.Int64
@@ -41,9 +41,13 @@ type batch struct {
 	err      error
 }
 
-const cacheLine = 64
+const (
+	// A single line here, not two as in the engine: batches are many and small.
+	cacheLine = 64
 
-const sealed = 1 << 62
+	// sealed, set in begun, lets no further task in.
+	sealed = 1 << 62
+)
 
 func newBatch(g *Group) *batch {
 	b := &batch{group: g, told: make(chan struct{}, 1)}
@@ -104,19 +108,19 @@ func (b *batch) tell() {
 
 // run runs a task of the batch on worker w, unless the batch was cancelled.
 func (b *batch) run(w *engine.Worker, j job) {
-	w.SettleFor(b)
-	if b.ctx.Err() == nil {
-		if err := j.member(b.ctx); err != nil {
-			b.fail(j.index, err)
-		}
+	w.SettleUnless(b)
+	if b.ctx.Err() != nil {
+		b.group.pool.engine.Skipped()
+	} else if err := j.member(b.ctx); err != nil {
+		b.fail(j.index, err)
 	}
 	b.release(1)
-	w.Ended(b)
+	w.Credit(b)
 }
 
 // broken ends a task that panicked, or called runtime.Goexit (panicked is nil).
 func (b *batch) broken(w *engine.Worker, j job, panicked any) {
-	defer w.Ended(b)
+	defer w.Credit(b)
 	defer b.release(1)
 	if panicked == nil {
 		b.fail(j.index, ErrGoexit)

@@ -12,7 +12,8 @@ var defaultPool = sync.OnceValue(func() *Pool {
 	return p
 })
 
-// Default returns a pool for the whole program, with a limit of 10 000 and
-// the default queue. It is made by the first call. Whoever uses it may change
-// its limit but should not; closing it panics.
+// Default returns a pool for the whole program, with a limit of 10 000 and the
+// default queue. The first call makes it. It is everybody's: do not resize or
+// pause it, nor use it in a [testing/synctest] bubble while others use it
+// outside. Close and Shutdown panic.
 func Default() *Pool { return defaultPool() }

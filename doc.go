@@ -1,5 +1,5 @@
 // Package weir runs any number of tasks on a bounded number of reused
-// goroutines, with the speed of no pool at all and the safety of structured
+// goroutines, at little cost for each, with the safety of structured
 // concurrency.
 //
 // # Vocabulary
@@ -22,29 +22,43 @@
 //
 // # Promises
 //
-// An accepted task runs exactly once, or is handed back by Shutdown; a
-// rejected one never runs. This holds under any mix of submitting, resizing,
-// pausing, panicking, expiry and closing.
+//  1. An accepted task runs exactly once, or is handed back: by Shutdown, or to
+//     its group, when that is cancelled before the task starts. A rejected task
+//     never runs. This holds under any mix of submitting, resizing, pausing,
+//     panicking, expiry and closing.
+//  2. Never more than limit tasks run at once, and when Resize has returned no
+//     task starts while the new limit or more run.
+//  3. A queued task starts as soon as a worker may run it: it never waits behind a
+//     task that blocks while the limit allows one more worker.
+//  4. Workers take tasks in the order in which they were accepted. Submitters that
+//     wait for room are served in order too, and a newcomer cannot overtake them.
+//  5. In the terminology of the Go memory model, a call that submits a task
+//     synchronizes before the start of the task, and the end of the task before
+//     the return of any Wait or Close that waited for it.
+//  6. Close and Shutdown may be called more than once, at once, and while others
+//     submit. When Close has returned no goroutine of the pool is left.
+//  7. A panic or [runtime.Goexit] in a task loses neither a worker nor a place
+//     under the limit, and leaves nobody blocked. See [OnPanic] and [Group.Wait].
+//  8. A cancelled group starts none of its queued tasks, its blocked Go returns at
+//     once, and its Wait returns the cause.
+//  9. (Kept for groups inside tasks of their own pool; see below.)
+//  10. A group may be used again after Wait; nothing of one batch is left to the next.
+//  11. A pool that nothing uses costs no goroutine and at most 1 KiB; nothing starts
+//     when the package is imported. A group with workers of its own leaves no
+//     goroutine when Wait has returned, a pool dropped without Close none after
+//     its idle timeout.
+//  12. Everything works inside a [testing/synctest] bubble, if the pool was made there.
+//  13. A call that can never be right, such as a nil task or a limit below 1, panics
+//     with a message that says what must hold. What can happen at run time is
+//     an error for [errors.Is]: [ErrClosed], [ErrFull], [ErrGoexit], or the cause
+//     of a context.
+//  14. Workers carry no profiler labels over from whoever happened to start them.
 //
-// Never more than limit tasks run at once. A queued task starts as soon as a
-// worker may run it: it never waits behind a task that blocks while the limit
-// allows one more worker.
+// # What is not promised
 //
-// Workers take tasks in the order in which they were accepted. Submitters
-// that wait for room are served in order too, and a newcomer cannot overtake
-// them.
+// A task that waits for room in its own full pool, for a group on its own
+// pool, or for its own pool to close, can block forever. Use TrySubmit, an
+// [Unbounded] queue, or a group with workers of its own there.
 //
-// In the terminology of the Go memory model, a call that submits a task
-// synchronizes before the start of the task, and the end of the task
-// synchronizes before the return of any Wait or Close that waited for it.
-//
-// A pool that nothing uses costs no goroutine. Nothing starts when the package
-// is imported. Workers carry no profiler labels over from whoever happened to
-// start them. Everything works inside a [testing/synctest] bubble, if the pool
-// was made there.
-//
-// A call that can never be right, such as a nil task or a limit below 1,
-// panics with a message that says what must hold. What can happen at run time
-// is an error for [errors.Is]: [ErrClosed], [ErrFull], [ErrGoexit], or the
-// cause of a context.
+// The zero values of Pool, FuncPool and Group are not usable.
 package weir

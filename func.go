@@ -16,43 +16,45 @@ type FuncPool[T any] struct{ workers[T] }
 func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 	must(run != nil, "function must not be nil", "nil")
 	p := new(FuncPool[T])
-	p.start(poolOptions(limit, opts), func(_ *engine.Worker, arg T) { run(arg) }, p.broken)
+	o := poolOptions(limit, opts)
+	p.start(o, config(o, func(_ *engine.Worker, arg T) { run(arg) }, p.broken))
 	return p
 }
 
 func (p *FuncPool[T]) broken(_ *engine.Worker, _ T, panicked any) {
-	if panicked != nil {
-		p.reporter.report(p.reporter.caught(panicked))
-	}
+	p.report(panicked)
 }
 
 // Invoke hands arg to the pool's function. It blocks while the pool is full. It
 // returns [ErrClosed] if the pool is closed, or becomes so while it waits, and
-// [ErrFull] if it would have to wait beyond [MaxWaiting]; the function is then
-// never called with arg.
+// [ErrFull] if as many submitters wait already as [MaxWaiting] allows; the
+// function is then never called with arg. A function that invokes its own pool
+// should use TryInvoke, or an [Unbounded] queue.
 //
-// The call synchronizes before the function's. It allocates nothing.
+// The call synchronizes before the function is called with arg. Once the pool has
+// its queue and its workers, it allocates nothing.
 func (p *FuncPool[T]) Invoke(arg T) error {
-	return refusal(p.engine.Submit(arg, nil))
+	return refusal(p.running().Submit(arg, nil))
 }
 
 // InvokeContext is [FuncPool.Invoke] that waits for room only until ctx is done,
-// and then returns the context's cause. If ctx is done beforehand arg is not
-// accepted.
+// and then returns the context's cause. ctx has no influence on an arg that was
+// accepted. If ctx is done beforehand arg is not accepted.
 func (p *FuncPool[T]) InvokeContext(ctx context.Context, arg T) error {
-	mustContext(ctx == nil)
+	mustContext(ctx != nil)
 	return p.submit(ctx, arg)
 }
 
 // TryInvoke is [FuncPool.Invoke] that never waits: it returns [ErrFull] if the
 // pool is full, or if other submitters wait already.
 func (p *FuncPool[T]) TryInvoke(arg T) error {
-	return refusal(p.engine.TrySubmit(arg))
+	return refusal(p.running().TrySubmit(arg))
 }
 
-// Shutdown is [FuncPool.Close] until ctx is done. Then it takes back the
-// arguments that no worker has started with and returns them, in order, with the
-// cause of ctx; calls that run are left alone.
+// Shutdown is [FuncPool.Close] until ctx is done, and returns nil if all calls have
+// finished by then. Otherwise it takes back the arguments that no worker has
+// started with and returns them, in order, with the cause of ctx; it does not
+// wait for calls that run, which a further Close does.
 func (p *FuncPool[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 	return p.shutdown(ctx)
 }

@@ -17,15 +17,18 @@ import (
 // A cancelled group starts none of its queued tasks any more, and further ones
 // are dropped.
 //
-// All methods may be called by any number of goroutines at once, tasks of
-// the group included, but for Wait: a task that waits for its own group waits
-// for itself. A group may be used again after Wait: the next Go begins anew,
-// with a fresh context and numbers from 0.
+// Each use must end with Wait: without it errors and panics are lost, and idle
+// workers stay until the [IdleTimeout]. A group may be used again after Wait: the
+// next Go begins anew, with a fresh context and numbers from 0.
+//
+// All methods may be called by any number of goroutines at once. Concurrent calls
+// of Wait have the same outcome, panics included. Tasks of the group may call
+// all methods but Wait: a task that waits for its own group waits for itself.
 type Group struct {
 	pool    *Pool
 	owned   bool // the pool is this group's alone
 	parent  context.Context
-	options options
+	options groupOptions
 	slots   chan struct{} // one element for each of the group's queued or running tasks; nil without Limit
 
 	mu    sync.Mutex
@@ -33,26 +36,30 @@ type Group struct {
 }
 
 // NewGroup returns a group with workers of its own, at most limit of them. They
-// start with the tasks, and none is left when Wait returns. ctx must not be nil.
+// start with the tasks, and none is left when Wait returns. By default Go waits
+// only when 4096 tasks are queued; with Queue(0) it waits for a free worker.
 func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
-	mustContext(ctx == nil)
+	mustContext(ctx != nil)
 	o := newOptions(limit)
 	collect(&o, opts)
-	g := newGroup(ctx, newPool(o), o)
+	g := newGroup(ctx, newPool(o), o.groupOptions)
 	g.owned = true
 	return g
 }
 
 // Group returns a group whose tasks run on the pool, among others. Closing the
-// pool fails the group's tasks that were not accepted with [ErrClosed].
+// pool fails the group's tasks that were not accepted with [ErrClosed]. A task
+// of the pool must not wait for such a group: if all workers do, nobody is left to
+// run its tasks.
 func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
-	mustContext(ctx == nil)
+	mustContext(ctx != nil)
+	p.running()
 	var o options
 	collect(&o, opts)
-	return newGroup(ctx, p, o)
+	return newGroup(ctx, p, o.groupOptions)
 }
 
-func newGroup(ctx context.Context, p *Pool, o options) *Group {
+func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
 	g := &Group{pool: p, parent: ctx, options: o}
 	if o.members > 0 {
 		g.slots = make(chan struct{}, o.members)
@@ -65,12 +72,15 @@ func newGroup(ctx context.Context, p *Pool, o options) *Group {
 // runs, and Wait returns the cause.
 //
 // If the pool is closed, or full beyond [MaxWaiting], the task fails with
-// [ErrClosed] or [ErrFull], as if it had returned that.
+// [ErrClosed] or [ErrFull], as if it had returned that. A task that adds tasks to
+// its own group should use TryGo, or the group an [Unbounded] queue and no
+// Limit: if every task waits for room, only a cancellation ends that.
 //
-// The call synchronizes before the start of the task. It allocates nothing but
-// the group's context, once.
+// The call synchronizes before the start of the task. Once the pool has its queue
+// and its workers, the first call after each Wait allocates the batch and its
+// context, and further ones nothing.
 func (g *Group) Go(task func(ctx context.Context) error) {
-	mustTask(task == nil)
+	mustTask(task != nil)
 	b, index := g.begin()
 	if b.ctx.Err() != nil {
 		b.withdraw(index)
@@ -100,7 +110,7 @@ func (g *Group) Go(task func(ctx context.Context) error) {
 // accepted: false means that there was no room, that the group is cancelled, or
 // that its pool is closed; the task then never runs and does not count.
 func (g *Group) TryGo(task func(ctx context.Context) error) bool {
-	mustTask(task == nil)
+	mustTask(task != nil)
 	b, index := g.begin()
 	if b.ctx.Err() != nil {
 		b.withdraw(index)
@@ -128,7 +138,8 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 //
 //   - nil, if the group was not cancelled and no task failed;
 //   - the cause of the cancellation: the first error, as a [*TaskError]; or what
-//     was given to Cancel; or the cause of the context the group was made from;
+//     was given to Cancel; or the cause of the context the group was made from,
+//     even if all tasks had succeeded when that ended;
 //   - with [KeepGoing], all errors, each a [*TaskError], in the order in which the
 //     tasks were given to Go, joined with the cause if the group was cancelled.
 //
@@ -142,6 +153,7 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 func (g *Group) Wait() error {
 	b := g.batch.Load()
 	if b == nil {
+		g.mustBeMade()
 		g.dismiss()
 		return context.Cause(g.parent)
 	}
@@ -152,12 +164,13 @@ func (g *Group) Wait() error {
 	return b.err
 }
 
-// Context returns the context that the group's tasks get, until the next Wait
-// has returned.
+// Context returns the context that the group's tasks get. After Wait that is a
+// fresh one, which the next Wait releases.
 func (g *Group) Context() context.Context { return g.current().ctx }
 
 // Cancel cancels the group with the given cause, which Wait then returns; nil
-// stands for [context.Canceled]. Only the first cancellation counts. It does not wait.
+// stands for [context.Canceled]. Only the first cancellation counts. It does not
+// block. After Wait it cancels the tasks that come next, before they start.
 func (g *Group) Cancel(cause error) { g.current().cancel(cause) }
 
 // dismiss returns when no worker of the group's own is left, or when the next
@@ -181,10 +194,15 @@ func (g *Group) begin() (b *batch, index int) {
 	}
 }
 
+func (g *Group) mustBeMade() {
+	must(g.pool != nil, "group must be made by NewGroup or Pool.Group", "the zero value")
+}
+
 func (g *Group) current() *batch {
 	if b := g.batch.Load(); b != nil {
 		return b
 	}
+	g.mustBeMade()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b := g.batch.Load()

@@ -8,7 +8,6 @@ import (
 	"log"
 	"log/slog"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
@@ -20,12 +19,13 @@ import (
 	"github.com/64ed045f/weir"
 )
 
+// A test named TestPromiseNN holds the promise of that number in the package
+// documentation. It is meant to fail when the rule behind the promise is broken,
+// and was seen to.
+
 // goroutinesAtStart is how many there are before the first test: what the
 // import of the package has started, and the main goroutine.
 var goroutinesAtStart int
-
-// childEnv names one of children, which the test binary then runs instead of the tests.
-const childEnv = "WEIR_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	goroutinesAtStart = runtime.NumGoroutine()
@@ -51,17 +51,6 @@ func leftGoroutines() string {
 		return ""
 	}
 	return stacks()
-}
-
-// child runs one of children in a process of its own, and returns what it wrote.
-func child(t *testing.T, name string) (output string, err error) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+name)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err = cmd.Run()
-	return out.String(), err
 }
 
 // scale is how often a hammer strikes: less often under -short.
@@ -139,6 +128,13 @@ func tries(n int, condition func() bool) bool {
 		runtime.Gosched()
 	}
 	return condition()
+}
+
+// yield lets others run so many times.
+func yield(times int) {
+	for range times {
+		runtime.Gosched()
+	}
 }
 
 // eventually is for what needs no time, only others' turns.
@@ -237,6 +233,25 @@ func block(t testing.TB, p *weir.Pool, n int) *valve {
 }
 
 func nothing() {}
+
+var errBoom = errors.New("boom")
+
+func explode() { panic(errBoom) }
+
+func explodeInGroup(context.Context) error { panic(errBoom) }
+
+func exitInGroup(context.Context) error {
+	runtime.Goexit()
+	return nil
+}
+
+func succeed(context.Context) error { return nil }
+
+// untilCancelled is a task that ends with its group.
+func untilCancelled(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
 
 func queueName(n int) string {
 	if n == weir.Unbounded {

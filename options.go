@@ -10,13 +10,13 @@ import (
 	"github.com/64ed045f/weir/internal/engine"
 )
 
-// Unbounded, as a number of workers or as a length of the queue, sets no bound.
+// Unbounded, as a limit or as the length of a queue, means no bound.
 const Unbounded = math.MaxInt
 
 const (
-	// defaultQueue is where a longer queue stopped to make programs faster: not
-	// those of tiny tasks, for which 256 is enough, but those of many workers
-	// that wait, which park when the one submitter has no turn for long.
+	// A queue longer than defaultQueue made no program faster. Tiny tasks need only
+	// 256; the rest is for many workers whose tasks wait, which would park
+	// whenever the one submitter has no turn for long.
 	defaultQueue = 4096
 
 	defaultIdleTimeout = 10 * time.Second
@@ -25,7 +25,8 @@ const (
 // An Option sets up a [Pool], a [FuncPool] or a [Group] with workers of its own.
 type Option interface{ apply(*options) }
 
-// A GroupOption sets up a [Group].
+// A GroupOption sets up a [Group], on a pool or with workers of its own. New and
+// NewFunc panic when given one.
 type GroupOption interface {
 	Option
 	groupOption() string
@@ -41,7 +42,12 @@ type options struct {
 	onPanic     func(*Panic)
 	crash       bool
 
-	members        int // a group's own limit; 0 for none
+	groupOptions
+}
+
+// groupOptions are the part of the options that a group looks at.
+type groupOptions struct {
+	members        int // the group's own limit; 0 for none
 	keepGoing      bool
 	panicsAsErrors bool
 }
@@ -71,7 +77,8 @@ func Queue(n int) Option {
 }
 
 // MaxWaiting sets how many submitters may wait for room at once; further ones
-// get [ErrFull]. By default there is no such bound.
+// get [ErrFull]. By default there is no such bound. Waiting for the [Limit] of a
+// group does not count.
 func MaxWaiting(n int) Option {
 	must(n >= 0, "waiting submitters must be at least 0", n)
 	return poolOption(func(o *options) { o.maxWaiting = n })
@@ -85,15 +92,15 @@ func IdleTimeout(d time.Duration) Option {
 	return poolOption(func(o *options) { o.idleTimeout = d })
 }
 
-// Prestart starts n workers at once, instead of with the first tasks. They
-// expire like others.
+// Prestart starts n workers at once, instead of with the first tasks; n must not
+// exceed the limit. They expire like others.
 func Prestart(n int) Option {
 	must(n >= 0, "prestarted workers must be at least 0", n)
 	return poolOption(func(o *options) { o.prestart = n })
 }
 
-// Name gives the pool a name, which stands in reports of panics, and as label
-// "weir" on its workers in profiles.
+// Name names the pool in reports of panics, and in profiles: it is the value of
+// the label "weir" on the pool's workers.
 func Name(name string) Option {
 	return poolOption(func(o *options) { o.name = name })
 }
@@ -101,16 +108,17 @@ func Name(name string) Option {
 // OnPanic sets what is called with the panic of a task, on the goroutine that
 // panicked and before the task counts as finished. The default logs value and
 // stack with [log/slog.Error]. The handler may be called by several workers at
-// once. If it panics itself, both panics are logged. Panics of a [Group]'s
-// tasks come out of its Wait instead; only the second and further ones of a
-// group are passed to the handler.
+// once. If it panics itself, both panics are logged. Panics of a [Group]'s tasks
+// come out of its Wait instead; only the second and further ones of a batch are
+// passed to the handler. With [PanicsAsErrors] none is: they are errors then.
 func OnPanic(handle func(*Panic)) Option {
-	must(handle != nil, "panic handler must be a function", "nil")
+	must(handle != nil, "panic handler must not be nil", "nil")
 	return poolOption(func(o *options) { o.onPanic = handle })
 }
 
 // CrashOnPanic lets the panic of a task end the program, as it would in a plain
-// goroutine. It holds for the tasks of groups on the pool, too.
+// goroutine. It holds for the tasks of groups on the pool, too: [OnPanic] and
+// [PanicsAsErrors] have no effect then.
 func CrashOnPanic() Option {
 	return poolOption(func(o *options) { o.crash = true })
 }
@@ -149,7 +157,7 @@ func newOptions(limit int) options {
 func poolOptions(limit int, opts []Option) options {
 	for _, opt := range opts {
 		if g, ok := opt.(GroupOption); ok {
-			panic(fmt.Sprintf("weir: %s is an option of groups, not of pools", g.groupOption()))
+			must(false, "option of a pool must not be a group's", g.groupOption())
 		}
 	}
 	o := newOptions(limit)
@@ -174,11 +182,13 @@ func config[T any](o options, run func(*engine.Worker, T), broken func(*engine.W
 		labels = pprof.WithLabels(labels, pprof.Labels("weir", o.name))
 	}
 	return engine.Config[T]{
+		// A goroutine inherits the profiler labels of the one that started it:
+		// here, of whichever submitter happened to need a worker.
+		Begin:       func() { pprof.SetGoroutineLabels(labels) },
 		Limit:       o.limit,
 		Queue:       o.queue,
 		MaxWaiting:  o.maxWaiting,
 		IdleTimeout: o.idleTimeout,
-		Labels:      labels,
 		Run:         run,
 		Broken:      broken,
 		Crash:       o.crash,

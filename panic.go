@@ -1,6 +1,7 @@
 package weir
 
 import (
+	"bytes"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -10,8 +11,8 @@ import (
 type Panic struct {
 	// Value is what the task panicked with.
 	Value any
-	// Stack is the stack of the task's goroutine at that time, as
-	// [debug.Stack] formats it.
+	// Stack is the stack of the task's goroutine at that time, as [debug.Stack]
+	// formats it, from the panic on.
 	Stack []byte
 	// Pool is the [Name] of the pool, if it has one.
 	Pool string
@@ -42,25 +43,39 @@ type reporter struct {
 // caught makes a Panic of what recover returned. It must be called while the
 // stack that panicked still stands: from a deferred function.
 func (r *reporter) caught(value any) *Panic {
-	return &Panic{Value: value, Stack: debug.Stack(), Pool: r.pool}
+	return &Panic{Value: value, Stack: fromPanic(debug.Stack()), Pool: r.pool}
+}
+
+// fromPanic leaves out the frames of our own that stand above the panic.
+func fromPanic(stack []byte) []byte {
+	head := bytes.IndexByte(stack, '\n') + 1
+	start := bytes.Index(stack, []byte("\npanic("))
+	if head == 0 || start < head {
+		return stack
+	}
+	return append(stack[:head:head], stack[start+1:]...)
 }
 
 // report calls the handler. A handler that panics must not take the worker down:
 // that panic is logged, and so is the one that it was called for.
 func (r *reporter) report(p *Panic) {
 	if r.onPanic == nil {
-		logPanic(p)
+		logPanic("weir: task panicked", p)
 		return
 	}
 	defer func() {
 		if value := recover(); value != nil {
-			logPanic(p)
-			slog.Error("weir: panic handler panicked", "pool", r.pool, "panic", value, "stack", string(debug.Stack()))
+			logPanic("weir: task panicked", p)
+			logPanic("weir: panic handler panicked", r.caught(value))
 		}
 	}()
 	r.onPanic(p)
 }
 
-func logPanic(p *Panic) {
-	slog.Error("weir: task panicked", "pool", p.Pool, "panic", p.Value, "stack", string(p.Stack))
+func logPanic(message string, p *Panic) {
+	attributes := []any{"panic", p.Value, "stack", string(p.Stack)}
+	if p.Pool != "" {
+		attributes = append(attributes, "pool", p.Pool)
+	}
+	slog.Error(message, attributes...)
 }

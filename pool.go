@@ -33,9 +33,13 @@ func New(limit int, opts ...Option) *Pool {
 
 func newPool(o options) *Pool {
 	p := new(Pool)
-	p.start(o, runJob, p.broken)
+	c := config(o, runJob, p.broken)
+	c.Void = job.void
+	p.start(o, c)
 	return p
 }
+
+func (j job) void() bool { return j.run == nil && j.batch == nil }
 
 func runJob(w *engine.Worker, j job) {
 	if j.run != nil {
@@ -50,44 +54,46 @@ func (p *Pool) broken(w *engine.Worker, j job, panicked any) {
 	switch {
 	case j.batch != nil:
 		j.batch.broken(w, j, panicked)
-	case panicked != nil:
-		p.reporter.report(p.reporter.caught(panicked))
+	default:
+		p.report(panicked)
 	}
 }
 
 // Submit hands task to the pool. It blocks while the pool is full. It returns
 // [ErrClosed] if the pool is closed, or becomes so while it waits, and
-// [ErrFull] if it would have to wait beyond [MaxWaiting]; the task then never
-// runs. A task that submits to its own pool should use TrySubmit,
+// [ErrFull] if as many submitters wait already as [MaxWaiting] allows; the task
+// then never runs. A task that submits to its own pool should use TrySubmit,
 // or an [Unbounded] queue: if all workers wait for room in their own queue,
 // nobody makes any.
 //
-// The call synchronizes before the start of the task. It allocates nothing.
+// The call synchronizes before the start of the task. Once the pool has its queue
+// and its workers, it allocates nothing.
 func (p *Pool) Submit(task func()) error {
-	mustTask(task == nil)
-	return refusal(p.engine.Submit(job{run: task}, nil))
+	mustTask(task != nil)
+	return refusal(p.running().Submit(job{run: task}, nil))
 }
 
 // SubmitContext is [Pool.Submit] that waits for room only until ctx is done, and
 // then returns the context's cause. ctx has no influence on a task that was
 // accepted. If ctx is done beforehand the task is not accepted.
 func (p *Pool) SubmitContext(ctx context.Context, task func()) error {
-	mustContext(ctx == nil)
-	mustTask(task == nil)
+	mustContext(ctx != nil)
+	mustTask(task != nil)
 	return p.submit(ctx, job{run: task})
 }
 
 // TrySubmit is [Pool.Submit] that never waits: it returns [ErrFull] if the pool
 // is full, or if other submitters wait already.
 func (p *Pool) TrySubmit(task func()) error {
-	mustTask(task == nil)
-	return refusal(p.engine.TrySubmit(job{run: task}))
+	mustTask(task != nil)
+	return refusal(p.running().TrySubmit(job{run: task}))
 }
 
-// Shutdown is [Pool.Close] until ctx is done. Then it takes back the tasks that
-// no worker has started and returns them, in order, with the cause of ctx;
-// tasks that run are left alone. Tasks of a [Group] are not among those returned:
-// they are handed back to their group, whose Wait reports [ErrClosed] for each.
+// Shutdown is [Pool.Close] until ctx is done, and returns nil if all tasks have
+// finished by then. Otherwise it takes back the tasks that no worker has started
+// and returns them, in order, with the cause of ctx; it does not wait for those
+// that run, which a further Close does. Tasks of a [Group] are not returned: each
+// fails in its group with [ErrClosed].
 func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	jobs, err := p.shutdown(ctx)
 	for _, j := range jobs {

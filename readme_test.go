@@ -75,12 +75,12 @@ func Example_errors() {
 	err := g.Wait()
 
 	if failed, ok := errors.AsType[*weir.TaskError](err); ok {
-		fmt.Println("first to fail:", hosts[failed.Index])
+		fmt.Println("the first of those that failed:", hosts[failed.Index])
 	}
 
 	fmt.Println(err)
 	// Output:
-	// first to fail: bee
+	// the first of those that failed: bee
 	// task 1: bee does not answer
 	// task 2: cat does not answer
 }
@@ -95,7 +95,7 @@ func Example_sharedPool() {
 		defer pool.Close() // runs what was accepted, then returns
 
 		if err := pool.SubmitContext(ctx, send); err != nil {
-			return err // nobody had room before ctx was done
+			return err // no room before ctx was done, or the pool is closed
 		}
 
 		// A group on the pool: its own errors and its own limit, the pool's workers.
@@ -116,13 +116,13 @@ func Example_oneFunction() {
 	paths := []string{"a.png", "b.png"}
 
 	err := func() error {
-		resize := weir.NewFunc(8, func(path string) { thumbnail(path) })
+		thumbnails := weir.NewFunc(8, func(path string) { thumbnail(path) })
+		defer thumbnails.Close()
 		for _, path := range paths {
-			if err := resize.Invoke(path); err != nil {
-				return err // closed
+			if err := thumbnails.Invoke(path); err != nil {
+				return err // the pool is closed
 			}
 		}
-		resize.Close()
 		return nil
 	}()
 

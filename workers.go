@@ -14,9 +14,17 @@ type workers[T any] struct {
 	shared   bool // the default pool, which nobody may close
 }
 
-func (w *workers[T]) start(o options, run func(*engine.Worker, T), broken func(*engine.Worker, T, any)) {
+// running returns the engine of a pool that was made by New or NewFunc.
+func (w *workers[T]) running() *engine.Engine[T] {
+	if w.engine == nil {
+		panic("weir: pool must be made by New or NewFunc, got the zero value")
+	}
+	return w.engine
+}
+
+func (w *workers[T]) start(o options, c engine.Config[T]) {
 	w.reporter = reporter{pool: o.name, onPanic: o.onPanic}
-	w.engine = engine.New(config(o, run, broken))
+	w.engine = engine.New(c)
 	if o.prestart > 0 {
 		w.engine.Start(o.prestart)
 	}
@@ -25,14 +33,22 @@ func (w *workers[T]) start(o options, run func(*engine.Worker, T), broken func(*
 // submit waits for room until ctx is done.
 func (w *workers[T]) submit(ctx context.Context, task T) error {
 	if ctx.Err() != nil {
-		w.engine.Reject()
+		w.running().Reject()
 		return context.Cause(ctx)
 	}
-	verdict := w.engine.Submit(task, ctx.Done())
+	verdict := w.running().Submit(task, ctx.Done())
 	if verdict == engine.Cancelled {
 		return context.Cause(ctx)
 	}
 	return refusal(verdict)
+}
+
+// report deals with a task that did not return; panicked is nil if it did not
+// panic either.
+func (w *workers[T]) report(panicked any) {
+	if panicked != nil {
+		w.reporter.report(w.reporter.caught(panicked))
+	}
 }
 
 func refusal(verdict engine.Verdict) error {
@@ -49,14 +65,16 @@ func refusal(verdict engine.Verdict) error {
 // Wait blocks until all tasks accepted before the call have finished. The pool
 // stays open, and tasks submitted meanwhile are not waited for. Any number of
 // goroutines may wait at once; a task of the pool itself must not, for it would
-// wait for itself.
-func (w *workers[T]) Wait() { w.engine.Wait(nil) }
+// wait for itself. While the pool is paused, queued tasks keep Wait blocked.
+//
+// The end of each of these tasks synchronizes before the return of Wait.
+func (w *workers[T]) Wait() { w.running().Wait(nil) }
 
 // WaitContext is [Pool.Wait] until ctx is done; then it returns the context's
 // cause. Waiting again later is possible.
 func (w *workers[T]) WaitContext(ctx context.Context) error {
-	mustContext(ctx == nil)
-	if !w.engine.Wait(ctx.Done()) {
+	mustContext(ctx != nil)
+	if !w.running().Wait(ctx.Done()) {
 		return context.Cause(ctx)
 	}
 	return nil
@@ -67,25 +85,28 @@ func (w *workers[T]) WaitContext(ctx context.Context) error {
 // alone, and idle workers beyond the limit end. A higher limit is used at once.
 func (w *workers[T]) Resize(limit int) {
 	mustLimit(limit)
-	w.engine.Resize(limit)
+	w.running().Resize(limit)
 }
 
-// Pause stops workers from taking tasks; those that have taken one go on. Tasks
-// are accepted and queued while there is room. It does not block. Pausing
-// twice is the same as pausing once.
-func (w *workers[T]) Pause() { w.engine.Pause() }
+// Pause stops workers from taking tasks, and does not block; those that have taken
+// one go on. Tasks are accepted and queued while the queue has room: no worker is
+// free to take one more. Pausing twice is the same as pausing once; Close and
+// Shutdown end the pause, and after them Pause does nothing.
+func (w *workers[T]) Pause() { w.running().Pause() }
 
 // Resume ends a [Pool.Pause].
-func (w *workers[T]) Resume() { w.engine.Resume() }
+func (w *workers[T]) Resume() { w.running().Resume() }
 
-// Close stops accepting tasks, runs all that were accepted (also those of a paused
-// pool), and returns when the last worker has ended. Submitters that
-// wait for room get [ErrClosed]. Close may be called more than once and
-// by several goroutines; each call returns when all is done. A task of the pool
-// itself must not call it.
+// Close stops accepting tasks, runs all that were accepted (also those of a
+// paused pool), and returns when the last worker has ended. Submitters that wait
+// for room get [ErrClosed]. Close may be called more than once and by several
+// goroutines; each call returns when all is done. A task of the pool itself must
+// not call it, for it would wait for itself.
+//
+// The end of every task synchronizes before the return of Close.
 func (w *workers[T]) Close() {
 	w.mustBeOwn()
-	w.engine.Close()
+	w.running().Close()
 }
 
 func (w *workers[T]) mustBeOwn() {
@@ -97,12 +118,12 @@ func (w *workers[T]) mustBeOwn() {
 // Stats returns counts of what the pool has done and is doing. It takes a lock
 // and looks at each worker, so it is meant for monitoring rather than
 // for decisions on a hot path.
-func (w *workers[T]) Stats() Stats { return Stats(w.engine.Stats()) }
+func (w *workers[T]) Stats() Stats { return Stats(w.running().Stats()) }
 
 func (w *workers[T]) shutdown(ctx context.Context) ([]T, error) {
-	mustContext(ctx == nil)
+	mustContext(ctx != nil)
 	w.mustBeOwn()
-	unrun, finished := w.engine.Shutdown(ctx.Done())
+	unrun, finished := w.running().Shutdown(ctx.Done())
 	if finished {
 		return nil, nil
 	}

@@ -69,8 +69,10 @@ func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
 	for {
 		task, ok := e.queue.pop()
 		if ok {
-			unrun = append(unrun, task)
-			e.handedBack++
+			if e.Void == nil || !e.Void(task) {
+				unrun = append(unrun, task)
+				e.handedBack++
+			}
 			continue
 		}
 		if e.queue.len() == 0 {
@@ -163,15 +165,23 @@ func (e *Engine[T]) wind() {
 	}
 }
 
-// Discard takes the queued tasks that match selects out of their places, never
-// to be run, and returns their number. Each place stays taken until a worker
-// comes to it and gets the zero value.
+// Discard takes the queued tasks that match selects off the queue, never to be
+// run, and returns their number. In their places stands the zero value, which
+// takes no room but is in time given to Run.
 func (e *Engine[T]) Discard(match func(T) bool) int {
 	e.mu.Lock()
 	e.queue.setGates(true, e.queue.tailGated) // nobody takes what is being looked at
 	n := e.queue.discard(match)
+	e.handedBack += uint64(n)
 	e.unlock()
 	return n
+}
+
+// Skipped counts a task that Run was given but did not run.
+func (e *Engine[T]) Skipped() {
+	e.mu.Lock()
+	e.handedBack++
+	e.mu.Unlock()
 }
 
 // Stats are counts at one moment; they are exact when nothing is under way.
@@ -184,6 +194,11 @@ type Stats struct {
 func (e *Engine[T]) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.queue.dead > 0 {
+		e.queue.setGates(true, e.queue.tailGated)
+		defer e.regate()
+		e.queue.bury()
+	}
 	s := Stats{
 		Limit:      e.limit,
 		Workers:    len(e.crew),
@@ -194,13 +209,13 @@ func (e *Engine[T]) Stats() Stats {
 		Panicked:   e.panicked,
 		Accepted:   e.queue.accepted(),
 	}
-	taken := e.queue.taken()
-	s.Queued = int(max(0, int64(s.Accepted-taken)))
 	for _, w := range e.crew {
 		if !w.free.Load() {
 			s.Running++
 		}
 	}
-	s.Finished = uint64(max(0, int64(taken-s.HandedBack)-int64(s.Running)))
+	taken, dead := e.queue.taken(), uint64(e.queue.dead)
+	s.Queued = int(max(0, int64(s.Accepted-taken-dead)))
+	s.Finished = uint64(max(0, int64(taken+dead-s.HandedBack)-int64(s.Running)))
 	return s
 }

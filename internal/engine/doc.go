@@ -5,11 +5,12 @@
 //
 // # The parts
 //
-//   - ring: a bounded FIFO of task slots, one atomic operation for a push or a take.
+//   - ring: a bounded FIFO of task slots; one compare-and-swap for a push or a pop.
 //   - queue: the rings of one engine, chained as the queue grows.
 //   - permits: one word that counts the active workers against the limit and
 //     holds the searching token.
 //   - line: the submitters that wait for room.
+//   - wait: a call of Wait, and the scan of the workers that it depends on.
 //   - worker: a goroutine, its cell and its parking place.
 //
 // # The two speeds

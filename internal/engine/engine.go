@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,8 +23,9 @@ type Config[T any] struct {
 	Queue       int           // how many more may wait; math.MaxInt for no bound
 	MaxWaiting  int           // how many submitters may wait for room
 	IdleTimeout time.Duration // after which an idle worker ends
-	Labels      context.Context
 
+	// Begin is called on each new goroutine of a worker, before its first task.
+	Begin func()
 	// Run runs one task, on worker w.
 	Run func(w *Worker, task T)
 	// Broken is called, on the goroutine that ran the task and before it
@@ -34,6 +34,9 @@ type Config[T any] struct {
 	Broken func(w *Worker, task T, panicked any)
 	// Crash lets a panic take the program down instead.
 	Crash bool
+	// Void tells the zero task, which Discard leaves in the place of others.
+	// Run may get it. Only an engine whose tasks are discarded needs it.
+	Void func(T) bool
 }
 
 // Engine runs values of type T on at most Limit workers.
@@ -47,7 +50,7 @@ type Engine[T any] struct {
 	permits permits
 	_       [cacheLine - 8]byte
 
-	mu    sync.Mutex // never held across a channel receive
+	mu    sync.Mutex // never held across a channel operation that may block
 	line  line[T]
 	crew  []*worker[T] // every worker there is
 	idle  []*worker[T] // those that are parked, the newest last
@@ -70,7 +73,7 @@ type Engine[T any] struct {
 // New returns an engine that has not started anything yet.
 func New[T any](c Config[T]) *Engine[T] {
 	e := &Engine[T]{Config: c, limit: c.Limit, clock: time.Now()}
-	e.queue.capacity = c.Queue
+	e.queue.capacity, e.queue.void = c.Queue, c.Void
 	e.waitAt.Store(never)
 	e.permits.allow(min(c.Limit, maxAllowed))
 	return e
@@ -83,6 +86,12 @@ func (e *Engine[T]) stir() {
 		return
 	}
 	e.mu.Lock()
+	if e.queue.len() == 0 {
+		// Taken meanwhile, or the ring that looked ready was just released.
+		e.permits.leave(true)
+		e.unlock()
+		return
+	}
 	e.send(e.recruit(), orderSearch)
 	e.mu.Unlock()
 }

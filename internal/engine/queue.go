@@ -30,6 +30,9 @@ type queue[T any] struct {
 
 	capacity int // math.MaxInt: no bound
 
+	void func(T) bool // tells the zero value, which discard leaves in a place
+	dead int          // at most so many places hold it; they take no room
+
 	headGated, tailGated bool // what the engine asked for
 
 	// Where positions and counts go on when there is no ring.
@@ -39,7 +42,7 @@ type queue[T any] struct {
 
 // push adds v, unless the queue is full.
 func (q *queue[T]) push(v T) outcome {
-	if q.len() >= q.capacity {
+	if q.len() >= q.capacity && !q.bury() {
 		return none
 	}
 	r := q.tail.Load()
@@ -69,6 +72,21 @@ func (q *queue[T]) push(v T) outcome {
 	q.tail.Store(next)
 	q.regate()
 	return moved
+}
+
+// bury counts the dead places again and reports whether they make room. The count
+// is true only while nobody takes them: with the head gated.
+func (q *queue[T]) bury() bool {
+	if q.dead == 0 || !q.headGated {
+		return false
+	}
+	q.dead = 0
+	q.each(func(v *T) {
+		if q.void(*v) {
+			q.dead++
+		}
+	})
+	return q.len()-q.dead < q.capacity
 }
 
 // pop takes the oldest task.
@@ -193,16 +211,27 @@ func (q *queue[T]) begin() uint64 {
 // discard replaces every queued task that match selects by the zero value, in
 // its place, and tells how many there were. The head must be gated.
 func (q *queue[T]) discard(match func(T) bool) (n int) {
+	q.each(func(v *T) {
+		if match(*v) {
+			var zero T
+			*v = zero
+			n++
+		}
+	})
+	q.dead += n
+	return n
+}
+
+// each calls visit with every queued task that has been written. The head must
+// be gated.
+func (q *queue[T]) each(visit func(*T)) {
 	for r := q.head.Load(); r != nil; r = r.next {
 		end := r.tailAt()
 		for pos := r.headAt(); pos != end; pos = r.after(pos) {
 			s := &r.slots[pos&r.mask]
-			if s.stamp.Load() == pos+1 && match(s.value) {
-				var zero T
-				s.value = zero
-				n++
+			if s.stamp.Load() == pos+1 {
+				visit(&s.value)
 			}
 		}
 	}
-	return n
 }

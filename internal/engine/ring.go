@@ -80,7 +80,7 @@ func (r *ring[T]) after(pos uint64) uint64 {
 }
 
 // push adds v at the tail. Only the holder of Engine.mu passes held, which
-// opens the gate to it. besides moved it reports none when the slot at the tail
+// opens the gate to it. Besides moved it reports none when the slot at the tail
 // is taken, be it by a task or by a consumer that has not yet left it.
 func (r *ring[T]) push(v T, held bool) outcome {
 	for {

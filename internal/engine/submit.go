@@ -8,7 +8,8 @@ import "runtime"
 // a small price beside the task.
 const patience = 4
 
-// Submit hands task over, and waits for room until done is closed.
+// Submit hands task over, and waits for room until done is closed; if that is nil,
+// for as long as it takes.
 func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
 	if r := e.queue.tail.Load(); r != nil && e.push(r, task) {
 		return Accepted
@@ -91,7 +92,7 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}) Verdict {
 		}
 		verdict = <-s.answer // there already: no wait under the lock
 	}
-	if len(e.crew) > 0 { // else line.release has been called for good reason
+	if len(e.crew) > 0 { // else strike has dropped such places for good reason
 		e.line.keep(s)
 	}
 	if verdict != Accepted {

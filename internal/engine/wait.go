@@ -9,17 +9,17 @@ const never = 1<<64 - 1
 //
 // First the queue must be taken up to that position. Engine.waitAt keeps workers
 // from taking more before the crew has been scanned. So each worker that is
-// not idle then is on a task of before that position, or on none. It is marked,
-// once, and reports when it next takes a task, or finds none: that one is
-// over. A worker marked while it took a task looks at its mark after that, and
-// can tell by the task's position whether it was one of before.
+// not idle then is on a task before that position, or on none. It is marked,
+// once, and reports when it next takes a task, or finds none: the one it was on
+// is over. A worker marked while it took a task looks at its mark after that,
+// and can tell by the task's position whether it was one of those.
 //
 // A worker marked for one wait that has not yet reported counts for
 // every further one, too. So waits end in the order in which they began.
 type wait struct {
 	at      uint64
 	scan    uint64 // its number; 0 until it is done
-	pending int    // workers marked and not yet heard of
+	pending int    // workers marked that have not reported yet
 	over    chan struct{}
 }
 
@@ -92,9 +92,9 @@ func (e *Engine[T]) scan(w *wait) {
 	}
 }
 
-// report takes w, which calls it, off the waits that it is marked for: it holds
-// no task, or one that ends at position behind and is of before none but the last
-// of them.
+// report takes w, which calls it, off the waits that it is marked for. behind is 0
+// if w holds no task, else the position behind the task it holds: the first wait
+// which that task precedes, and all later ones, go on waiting for w.
 func (e *Engine[T]) report(w *worker[T], behind uint64) {
 	mark := w.mark.Load()
 	if mark == 0 {

@@ -2,12 +2,11 @@ package engine
 
 import (
 	"runtime"
-	"runtime/pprof"
 	"sync/atomic"
 	"time"
 )
 
-// Worker is the part of a worker that others look at.
+// Worker is the part of a worker that does not depend on the type of its tasks.
 type Worker struct {
 	// free says that the worker certainly holds no task. It is not kept up
 	// between two tasks that come straight from the queue: that would cost
@@ -17,17 +16,18 @@ type Worker struct {
 	// finds none: the number of the first scan since its last report.
 	mark atomic.Uint64
 
-	ledger Ledger // of the worker's own, as is
-	ended  int    // how many of the ledger's tasks are over that it has not been told of
+	// These two are touched by the worker's own goroutine alone.
+	ledger Ledger
+	ended  int // tasks of the ledger that are over and not yet reported to it
 }
 
 // Ledger counts tasks of one kind that are over.
 type Ledger interface{ Ended(n int) }
 
-// Ended notes that the task in hand, one of l's, is over. l is told of it, and
+// Credit notes that the task in hand, one of l's, is over. l is told of it, and
 // of others before it, when the worker has no further task of l in hand: until
 // then l's tasks are not all over anyway, and one atomic addition serves many.
-func (w *Worker) Ended(l Ledger) {
+func (w *Worker) Credit(l Ledger) {
 	if w.ledger != l {
 		w.Settle()
 		w.ledger = l
@@ -45,8 +45,8 @@ func (w *Worker) Settle() {
 	}
 }
 
-// SettleFor settles unless the ledger is l.
-func (w *Worker) SettleFor(l Ledger) {
+// SettleUnless settles unless the ledger is l.
+func (w *Worker) SettleUnless(l Ledger) {
 	if w.ledger != l {
 		w.Settle()
 	}
@@ -92,9 +92,7 @@ func (e *Engine[T]) work(w *worker[T], o order) {
 			go e.work(w, orderTake)
 		}
 	}()
-	// A goroutine inherits the profiler labels of the one that started it:
-	// here, of whichever submitter happened to need a worker.
-	pprof.SetGoroutineLabels(e.Labels)
+	e.Begin()
 	for !e.session(w, o) {
 		o = orderTake
 	}
@@ -230,7 +228,7 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 		}
 	}
 	if e.superfluous() {
-		e.dismiss(w)
+		e.strike(w)
 		e.permits.leave(searching)
 		e.unlock()
 		return task, orderQuit
@@ -251,7 +249,7 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	case orderQuit:
 		e.mu.Lock()
 		e.leaving--
-		e.dismiss(w)
+		e.strike(w)
 		e.unlock()
 	}
 	return task, o
@@ -276,8 +274,8 @@ func (e *Engine[T]) superfluous() bool {
 	return e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil || e.closed && e.queue.len() == 0
 }
 
-// dismiss strikes a worker off the crew.
-func (e *Engine[T]) dismiss(w *worker[T]) {
+// strike takes a worker off the crew.
+func (e *Engine[T]) strike(w *worker[T]) {
 	last := e.crew[len(e.crew)-1]
 	e.crew[w.seat], last.seat = last, w.seat
 	e.crew[len(e.crew)-1] = nil

@@ -1,0 +1,66 @@
+package weir_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"testing"
+
+	"github.com/64ed045f/weir"
+)
+
+// childEnv names one of children, which the test binary then runs instead of the tests.
+const childEnv = "WEIR_TEST_CHILD"
+
+// children are what the test binary does when it is run by child.
+var children = map[string]func(){
+	"crash slowly": crashSlowly,
+	"crash in a pool": func() {
+		p := weir.New(2, weir.CrashOnPanic())
+		_ = p.Submit(explode)
+		p.Wait()
+	},
+	"crash in a group": func() {
+		g := weir.New(2, weir.CrashOnPanic()).Group(context.Background())
+		g.Go(explodeInGroup)
+		_ = g.Wait()
+	},
+	"survive": func() {
+		p := weir.New(2)
+		_ = p.Submit(explode)
+		p.Close()
+		fmt.Println("survived")
+	},
+}
+
+// child runs one of children in a process of its own, and returns what it wrote.
+func child(t *testing.T, name string) (output string, err error) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+name,
+		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // with the race detector, a program sleeps a second before it ends
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err = cmd.Run()
+	return out.String(), err
+}
+
+// slowPanic keeps the program alive for a while: the runtime asks it for its text
+// before it ends the program.
+type slowPanic struct{}
+
+func (slowPanic) Error() string {
+	for range 1 << 14 {
+		runtime.Gosched()
+	}
+	return "slow"
+}
+
+func crashSlowly() {
+	p := weir.New(1, weir.CrashOnPanic())
+	must(p.Submit(func() { panic(slowPanic{}) }))
+	p.Wait()
+}

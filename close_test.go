@@ -1,0 +1,196 @@
+package weir_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+func TestPromise06CloseMayBeCalledTwiceAtOnceAndDuringSubmit(t *testing.T) {
+	ends := []struct {
+		name string
+		end  func(p *weir.Pool)
+	}{
+		{"Close", (*weir.Pool).Close},
+		{"Shutdown", func(p *weir.Pool) { _, _ = p.Shutdown(context.Background()) }},
+	}
+	for _, first := range ends {
+		for _, second := range ends {
+			bubble(t, first.name+" and "+second.name, func(t *testing.T) {
+				p := weir.New(2, weir.Queue(4))
+				v := block(t, p, 2)
+				for range 4 {
+					ok(t, p.Submit(v.task))
+				}
+				waiting := make(chan error, 1)
+				go func() { waiting <- p.Submit(v.task) }()
+				synctest.Wait()
+				var over atomic.Int32
+				for _, end := range []func(p *weir.Pool){first.end, second.end, first.end, second.end} {
+					go func() {
+						end(p)
+						over.Add(1)
+					}()
+				}
+				synctest.Wait()
+				equal(t, "over while tasks run", over.Load(), 0)
+				wantError(t, <-waiting, weir.ErrClosed)
+				wantError(t, p.Submit(nothing), weir.ErrClosed)
+				wantError(t, p.TrySubmit(nothing), weir.ErrClosed)
+				wantError(t, p.SubmitContext(t.Context(), nothing), weir.ErrClosed)
+				v.open()
+				synctest.Wait()
+				equal(t, "over", over.Load(), 4)
+				equal(t, "tasks run", v.ended.Load(), 6)
+				noWorkers(t)
+				first.end(p)
+				second.end(p)
+				wantError(t, p.Submit(nothing), weir.ErrClosed)
+			})
+		}
+	}
+	bubble(t, "a pool never used", func(t *testing.T) {
+		p := weir.New(2)
+		p.Close()
+		p.Close()
+		wantError(t, p.Submit(nothing), weir.ErrClosed)
+	})
+	for _, queue := range []int{0, 1, 64, weir.Unbounded} {
+		t.Run("during Submit/queue="+queueName(queue), func(t *testing.T) {
+			within(time.Minute, func() {
+				for round := range scale(1500, 60) {
+					closeDuringSubmit(t, queue, round)
+				}
+			})
+			noWorkers(t)
+		})
+	}
+}
+
+func closeDuringSubmit(t *testing.T, queue, round int) {
+	p := weir.New(2, weir.Queue(queue), weir.IdleTimeout(time.Duration(round%3)*time.Microsecond))
+	var accepted, ran atomic.Int64
+	var submitting, closing sync.WaitGroup
+	for range 3 {
+		submitting.Go(func() {
+			for {
+				err := p.Submit(func() { ran.Add(1) })
+				if err != nil {
+					wantError(t, err, weir.ErrClosed)
+					return
+				}
+				accepted.Add(1)
+			}
+		})
+	}
+	yield(round % 16)
+	for range 3 {
+		closing.Go(func() {
+			if round%2 == 0 {
+				p.Close()
+			} else if _, err := p.Shutdown(context.Background()); err != nil {
+				t.Errorf("Shutdown failed with %v", err)
+			}
+			// All that will ever be accepted has run: nothing may change any more.
+			n := ran.Load()
+			submitting.Wait()
+			equal(t, "tasks run when Close returned", n, accepted.Load())
+			equal(t, "workers when Close returned", p.Stats().Workers, 0)
+		})
+	}
+	closing.Wait()
+	equal(t, "tasks run", ran.Load(), accepted.Load())
+}
+
+func TestShutdownHandsBackInOrder(t *testing.T) {
+	for _, queue := range []int{1, 5, 40, weir.Unbounded} {
+		bubble(t, "queue="+queueName(queue), func(t *testing.T) {
+			p := weir.New(2, weir.Queue(queue))
+			v := block(t, p, 2)
+			var order []int
+			n := min(queue, 1000)
+			for i := range n {
+				ok(t, p.Submit(func() { order = append(order, i) }))
+			}
+			waiting := make(chan error, 1)
+			if queue != weir.Unbounded {
+				go func() { waiting <- p.Submit(nothing) }()
+			} else {
+				waiting <- weir.ErrClosed
+			}
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errBoom)
+			defer cancel()
+			begin := time.Now()
+			unrun, err := p.Shutdown(ctx)
+			wantError(t, err, errBoom)
+			equal(t, "after", time.Since(begin), time.Minute)
+			wantError(t, <-waiting, weir.ErrClosed)
+			equal(t, "handed back", len(unrun), n)
+			equal(t, "tasks that run are left alone", v.running(), 2)
+			for _, task := range unrun {
+				task()
+			}
+			equal(t, "in order", slices.IsSorted(order), true)
+			equal(t, "each once", len(slices.Compact(order)), n)
+			unrun, err = p.Shutdown(ctx)
+			equal(t, "handed back again", len(unrun), 0)
+			wantError(t, err, errBoom)
+			v.open()
+			p.Close()
+			unrun, err = p.Shutdown(t.Context())
+			ok(t, err)
+			equal(t, "handed back after Close", len(unrun), 0)
+		})
+	}
+	bubble(t, "nothing, when all has run in time", func(t *testing.T) {
+		p := weir.New(2)
+		for range 10 {
+			ok(t, p.Submit(func() { time.Sleep(time.Second) }))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		unrun, err := p.Shutdown(ctx)
+		ok(t, err)
+		equal(t, "handed back", len(unrun), 0)
+		equal(t, "finished", p.Stats().Finished, 10)
+	})
+	bubble(t, "members of a group go back to the group", func(t *testing.T) {
+		p := weir.New(2)
+		v := block(t, p, 2)
+		fresh, failing := p.Group(t.Context(), weir.KeepGoing()), p.Group(t.Context())
+		started := func(context.Context) error { t.Error("started"); return nil }
+		plain := 0
+		for range 3 {
+			fresh.Go(started)
+			ok(t, p.Submit(func() { plain++ }))
+			failing.Go(started)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		unrun, err := p.Shutdown(ctx)
+		wantError(t, err, context.Canceled)
+		equal(t, "plain tasks handed back", len(unrun), 3)
+		for _, task := range unrun {
+			task()
+		}
+		equal(t, "plain tasks", plain, 3)
+		err = fresh.Wait()
+		wantError(t, err, weir.ErrClosed)
+		for i := range 3 {
+			if text := fmt.Sprintf("task %d: %v", i, weir.ErrClosed); !strings.Contains(err.Error(), text) {
+				t.Errorf("%q is not in %q", text, err)
+			}
+		}
+		wantError(t, failing.Wait(), weir.ErrClosed)
+		v.open()
+		p.Close()
+	})
+}

@@ -1,0 +1,169 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+// failWith is an error that only the task with its number makes.
+type failWith struct{ task int }
+
+func (e *failWith) Error() string { return fmt.Sprintf("failed with %d", e.task) }
+
+func TestGroupSaysWhichTaskFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 1)
+		for i := range 5 {
+			g.Go(func(context.Context) error {
+				if i >= 3 {
+					return &failWith{i}
+				}
+				return nil
+			})
+		}
+		err := g.Wait()
+		var failure *weir.TaskError
+		var own *failWith
+		if !errors.As(err, &failure) || !errors.As(err, &own) {
+			t.Fatalf("Wait returned %v", err)
+		}
+		equal(t, "index", failure.Index, 3)
+		equal(t, "the task's own error", own.task, 3)
+		equal(t, "message", err.Error(), "task 3: failed with 3")
+	})
+}
+
+func TestTheFirstErrorCancelsTheGroupWithItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 4)
+		causes := make(chan error, 2)
+		for range 2 {
+			g.Go(func(ctx context.Context) error {
+				<-ctx.Done()
+				causes <- context.Cause(ctx)
+				return ctx.Err() // comes second, and is not what Wait returns
+			})
+		}
+		g.Go(func(context.Context) error { return errBoom })
+		err := g.Wait()
+		wantError(t, err, errBoom)
+		for range 2 {
+			equal(t, "cause seen by a task", <-causes, err)
+		}
+	})
+}
+
+func TestKeepGoingJoinsAllErrorsInTheOrderOfSubmission(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 8, weir.KeepGoing())
+		var ran atomic.Int32
+		for i := range 8 {
+			g.Go(func(ctx context.Context) error {
+				time.Sleep(time.Duration(8-i) * time.Second) // the last ends first
+				ran.Add(1)
+				switch {
+				case ctx.Err() != nil:
+					t.Error("the group was cancelled")
+				case i == 5:
+					runtime.Goexit()
+				case i%2 == 1:
+					return &failWith{i}
+				}
+				return nil
+			})
+		}
+		err := g.Wait()
+		equal(t, "ran", ran.Load(), 8)
+		joined, isJoined := err.(interface{ Unwrap() []error })
+		if !isJoined {
+			t.Fatalf("Wait returned %v", err)
+		}
+		var got []int
+		for _, err := range joined.Unwrap() {
+			var failure *weir.TaskError
+			if !errors.As(err, &failure) {
+				t.Fatalf("%v does not say which task", err)
+			}
+			got = append(got, failure.Index)
+		}
+		equal(t, "failed tasks", fmt.Sprint(got), "[1 3 5 7]")
+		equal(t, "message", err.Error(), "task 1: failed with 1\ntask 3: failed with 3\n"+
+			"task 5: weir: task called runtime.Goexit\ntask 7: failed with 7")
+		wantError(t, err, weir.ErrGoexit)
+	})
+	bubble(t, "with the cause of a cancellation last", func(t *testing.T) {
+		cause := errors.New("cause")
+		g := weir.NewGroup(t.Context(), 2, weir.KeepGoing())
+		g.Go(func(context.Context) error { return errBoom })
+		g.Go(untilCancelled)
+		synctest.Wait()
+		g.Cancel(cause)
+		equal(t, "message", g.Wait().Error(), "task 0: boom\ncause")
+	})
+	bubble(t, "a panic cancels", func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2, weir.KeepGoing())
+		g.Go(untilCancelled)
+		g.Go(explodeInGroup)
+		if _, isPanic := caught(func() { _ = g.Wait() }).(*weir.Panic); !isPanic {
+			t.Error("Wait did not panic")
+		}
+	})
+	bubble(t, "a panic is an error like others, with PanicsAsErrors", func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 1, weir.KeepGoing(), weir.PanicsAsErrors())
+		ran := 0
+		for range 3 {
+			g.Go(func(context.Context) error { ran++; panic(errBoom) })
+		}
+		err := g.Wait()
+		equal(t, "ran", ran, 3)
+		for i := range 3 {
+			if !strings.Contains(err.Error(), fmt.Sprintf("task %d: weir: task panicked: boom", i)) {
+				t.Errorf("no trace of task %d in %v", i, err)
+			}
+		}
+	})
+}
+
+func TestGoFailsATaskThatThePoolDoesNotTake(t *testing.T) {
+	bubble(t, "ErrClosed", func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0))
+		v := block(t, p, 1)
+		g := p.Group(t.Context(), weir.KeepGoing())
+		var blocked sync.WaitGroup
+		blocked.Go(func() { g.Go(succeed) })
+		synctest.Wait()
+		closed := make(chan struct{})
+		go func() {
+			p.Close()
+			close(closed)
+		}()
+		blocked.Wait()
+		g.Go(succeed)
+		err := g.Wait()
+		wantError(t, err, weir.ErrClosed)
+		equal(t, "message", err.Error(), "task 0: weir: pool is closed\ntask 1: weir: pool is closed")
+		v.open()
+		<-closed
+	})
+	bubble(t, "ErrFull beyond MaxWaiting", func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
+		defer p.Close()
+		v := block(t, p, 1)
+		g := p.Group(t.Context())
+		g.Go(succeed)
+		err := g.Wait()
+		wantError(t, err, weir.ErrFull)
+		equal(t, "message", err.Error(), "task 0: weir: pool is full")
+		v.open()
+	})
+}

@@ -1,0 +1,219 @@
+package weir_test
+
+import (
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+	"weak"
+
+	"github.com/64ed045f/weir"
+)
+
+func TestPromise11NothingIsThereThatNobodyUses(t *testing.T) {
+	t.Run("at import", func(t *testing.T) {
+		equal(t, "goroutines when the program began", goroutinesAtStart, 1)
+	})
+	t.Run("an unused pool", func(t *testing.T) {
+		const pools, budget = 10_000, 1024
+		keep := make([]any, 2*pools)
+		before := runtime.NumGoroutine()
+		for _, newPool := range []func() any{
+			func() any { return weir.New(64) },
+			func() any { return weir.NewFunc(64, func(string) {}) },
+		} {
+			var from, to runtime.MemStats
+			runtime.ReadMemStats(&from)
+			for i := range pools {
+				keep[i] = newPool()
+			}
+			runtime.ReadMemStats(&to)
+			if each := (to.TotalAlloc - from.TotalAlloc) / pools; each > budget {
+				t.Errorf("%T costs %d bytes, more than %d", keep[0], each, budget)
+			}
+		}
+		runtime.KeepAlive(keep)
+		if n := runtime.NumGoroutine(); n > before {
+			t.Errorf("%d goroutines have come", n-before)
+		}
+	})
+	bubble(t, "a group after Wait", func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 8, weir.Prestart(4))
+		for range 3 {
+			v := newValve()
+			for range 8 {
+				g.Go(v.member)
+			}
+			v.open()
+			ok(t, g.Wait())
+			noWorkers(t)
+		}
+	})
+	bubble(t, "a pool dropped without Close", func(t *testing.T) {
+		noWorkers(t)
+		block(t, weir.New(8), 8).open()
+		time.Sleep(10*time.Second - 1)
+		synctest.Wait()
+		equal(t, "goroutines just before the idle timeout", workerGoroutines(), 8)
+		time.Sleep(time.Nanosecond)
+		noWorkers(t)
+	})
+}
+
+func TestIdleWorkersEndWhenTheirTimeIsOver(t *testing.T) {
+	const timeout = time.Minute
+	workers := func(t *testing.T, p *weir.Pool, want int) {
+		t.Helper()
+		synctest.Wait()
+		equal(t, "workers", p.Stats().Workers, want)
+	}
+	bubble(t, "to the nanosecond", func(t *testing.T) {
+		p := weir.New(4, weir.IdleTimeout(timeout))
+		defer p.Close()
+		for range 3 {
+			block(t, p, 4).open()
+			p.Wait()
+			time.Sleep(timeout - 1)
+			workers(t, p, 4)
+			time.Sleep(time.Nanosecond)
+			workers(t, p, 0)
+		}
+	})
+	bubble(t, "the newest is used again, the oldest expire", func(t *testing.T) {
+		p := weir.New(4, weir.IdleTimeout(timeout))
+		defer p.Close()
+		v := block(t, p, 4)
+		for range 4 {
+			v.letOne() // they come to rest a second after each other
+			time.Sleep(time.Second)
+		}
+		for range 100 {
+			ok(t, p.Submit(nothing))
+			time.Sleep(timeout / 100)
+		}
+		// The one that was used is there; the other three are gone.
+		workers(t, p, 1)
+		time.Sleep(timeout - timeout/100 - 1)
+		workers(t, p, 1)
+		time.Sleep(time.Nanosecond)
+		workers(t, p, 0)
+	})
+	bubble(t, "each in its own time", func(t *testing.T) {
+		p := weir.New(4, weir.IdleTimeout(timeout))
+		defer p.Close()
+		v := block(t, p, 4)
+		for range 4 {
+			v.letOne()
+			time.Sleep(time.Second)
+		}
+		time.Sleep(timeout - 4*time.Second)
+		for left := 3; left >= 0; left-- {
+			workers(t, p, left)
+			time.Sleep(time.Second)
+		}
+	})
+	bubble(t, "busy ones never", func(t *testing.T) {
+		p := weir.New(2, weir.IdleTimeout(timeout))
+		defer p.Close()
+		ok(t, p.Submit(nothing))
+		v := block(t, p, 1)
+		time.Sleep(10 * timeout)
+		workers(t, p, 1)
+		equal(t, "running", v.running(), 1)
+		v.open()
+	})
+	bubble(t, "at once with 0", func(t *testing.T) {
+		p := weir.New(2, weir.IdleTimeout(0))
+		defer p.Close()
+		for range 3 {
+			block(t, p, 2).open()
+			p.Wait()
+			workers(t, p, 0)
+		}
+	})
+}
+
+func TestPrestartedWorkersAreThereAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(8, weir.Prestart(5), weir.IdleTimeout(time.Minute))
+		defer p.Close()
+		equal(t, "workers", p.Stats().Workers, 5)
+		synctest.Wait()
+		equal(t, "idle", p.Stats().Idle, 5)
+		block(t, p, 8).open()
+		p.Wait()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		equal(t, "workers after the idle timeout", p.Stats().Workers, 0)
+		weir.New(8, weir.Prestart(8)).Close()
+		weir.New(8, weir.Prestart(0)).Close()
+	})
+}
+
+func TestAnUnboundedQueueGivesMemoryBack(t *testing.T) {
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC() // what has finalizers, or was in a sync.Pool
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	tasks := scale(1_000_000, 150_000)
+	p := weir.New(2, weir.Queue(weir.Unbounded))
+	defer p.Close()
+	for range 2 {
+		before := heap()
+		v := newValve()
+		for range tasks {
+			ok(t, p.Submit(v.task))
+		}
+		queued := heap()
+		// Twice what may stay, at least, or not to give it back would not show.
+		if queued < before+8*uint64(tasks) {
+			t.Errorf("a queue of %d tasks takes %d bytes only: this test measures nothing", tasks, queued-before)
+		}
+		v.open()
+		p.Wait()
+		if after := heap(); after > before+1<<19 {
+			t.Errorf("%d bytes before %d tasks were queued, %d while, %d when they had run", before, tasks, queued, after)
+		}
+	}
+}
+
+func TestAPoolThatIsDroppedIsCollected(t *testing.T) {
+	dropped := make(chan weak.Pointer[weir.Pool], 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4)
+		block(t, p, 4).open()
+		p.Wait()
+		dropped <- weak.Make(p)
+		time.Sleep(time.Hour)
+	})
+	gone := <-dropped
+	if !tries(100, func() bool { runtime.GC(); return gone.Value() == nil }) {
+		t.Error("the pool is still there")
+	}
+}
+
+func TestAFinishedTaskIsNotKeptAlive(t *testing.T) {
+	for _, queue := range []int{0, 1, 64, weir.Unbounded} {
+		t.Run("queue="+queueName(queue), func(t *testing.T) {
+			p := weir.New(2, weir.Queue(queue))
+			defer p.Close()
+			var gone [8]weak.Pointer[[1024]byte]
+			for i := range gone {
+				big := new([1024]byte)
+				gone[i] = weak.Make(big)
+				ok(t, p.Submit(func() { big[0]++ }))
+			}
+			p.Wait()
+			// The last task of each worker may be held until it rests.
+			eventually(t, "the workers rest", func() bool { s := p.Stats(); return s.Idle == s.Workers })
+			for i := range gone {
+				if !tries(10, func() bool { runtime.GC(); return gone[i].Value() == nil }) {
+					t.Errorf("what task %d used is still there", i)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,111 @@
+package weir_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"testing"
+
+	"github.com/64ed045f/weir"
+)
+
+func TestPromise14WorkersBearNoLabelsOfWhoeverStartedThem(t *testing.T) {
+	labels("seen", func() { equal(t, "goroutines labelled while the test is", labelled("request", "seen"), 1) })
+
+	starts := map[string]func(p *weir.Pool, task func()){
+		"Submit": func(p *weir.Pool, task func()) { labels("mine", func() { ok(t, p.Submit(task)) }) },
+		"Resume": func(p *weir.Pool, task func()) {
+			p.Pause()
+			ok(t, p.Submit(task))
+			labels("mine", p.Resume)
+		},
+		"Resize": func(p *weir.Pool, task func()) {
+			v := newValve()
+			defer v.open()
+			p.Resize(1)
+			ok(t, p.Submit(v.task))
+			eventually(t, "the worker blocks", func() bool { return v.running() == 1 })
+			ok(t, p.Submit(task))
+			labels("mine", func() { p.Resize(2) })
+		},
+		"after Goexit": func(p *weir.Pool, task func()) {
+			p.Resize(1)
+			labels("mine", func() {
+				ok(t, p.Submit(runtime.Goexit))
+				ok(t, p.Submit(task))
+			})
+		},
+		"Group": func(p *weir.Pool, task func()) {
+			labels("mine", func() {
+				p.Group(context.Background()).Go(func(context.Context) error { task(); return nil })
+			})
+		},
+		"reuse": func(p *weir.Pool, task func()) {
+			labels("mine", func() {
+				ok(t, p.Submit(nothing))
+				p.Wait()
+			})
+			labels("other", func() { ok(t, p.Submit(task)) })
+		},
+	}
+	for name, start := range starts {
+		for _, named := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/named=%t", name, named), func(t *testing.T) {
+				var opts []weir.Option
+				workers := 0
+				if named {
+					opts, workers = append(opts, weir.Name("labelled")), 1
+				}
+				p := weir.New(4, opts...)
+				v := newValve()
+				start(p, v.task)
+				eventually(t, "the task runs", func() bool { return v.running() == 1 })
+				// A goroutine that has not yet had its first turn is as it was started.
+				if !tries(1<<10, func() bool { return labelled("request", "mine")+labelled("request", "other") == 0 }) {
+					t.Errorf("goroutines bear the starter's label:\n%s", stacks())
+				}
+				if n := labelled("weir", "labelled"); n < workers || !named && n > 0 {
+					t.Errorf("%d goroutines bear the pool's name", n)
+				}
+				v.open()
+				p.Close()
+			})
+		}
+	}
+	t.Run("Prestart", func(t *testing.T) {
+		var p *weir.Pool
+		labels("mine", func() { p = weir.New(4, weir.Prestart(4)) })
+		eventually(t, "the workers rest", func() bool { return p.Stats().Idle == 4 })
+		equal(t, "goroutines that bear the starter's label", labelled("request", "mine"), 0)
+		p.Close()
+	})
+}
+
+// labelled counts the goroutines that bear a profiler label.
+func labelled(key, value string) int {
+	var profile strings.Builder
+	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
+		panic(err)
+	}
+	// "3 @ 0x… 0x…" begins a record of 3 goroutines, "# labels: {…}" may follow it.
+	record := regexp.MustCompile(`(?m)^(\d+) @ .*\n# labels: \{(.*)\}$`)
+	n := 0
+	for _, match := range record.FindAllStringSubmatch(profile.String(), -1) {
+		if strings.Contains(match[2], fmt.Sprintf("%q:%q", key, value)) {
+			var count int
+			if _, err := fmt.Sscan(match[1], &count); err != nil {
+				panic(err)
+			}
+			n += count
+		}
+	}
+	return n
+}
+
+// labels runs f as a request with an id that profiles show.
+func labels(id string, f func()) {
+	pprof.Do(context.Background(), pprof.Labels("request", id), func(context.Context) { f() })
+}

@@ -1,0 +1,79 @@
+package weir_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/64ed045f/weir"
+)
+
+func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
+	var (
+		none context.Context
+		ctx  = context.Background()
+		p    = weir.New(2)
+		f    = weir.NewFunc(2, func(int) {})
+		g    = p.Group(ctx)
+	)
+	defer p.Close()
+	defer f.Close()
+	const (
+		limit  = "weir: limit must be at least 1, got "
+		noTask = "weir: task must not be nil, got nil"
+		noCtx  = "weir: context must not be nil, got nil"
+		noOpt  = "weir: option must not be nil, got nil"
+	)
+	for _, misuse := range []struct {
+		name, want string
+		call       func()
+	}{
+		{"New limit 0", limit + "0", func() { weir.New(0) }},
+		{"New limit -1", limit + "-1", func() { weir.New(-1) }},
+		{"NewFunc limit 0", limit + "0", func() { weir.NewFunc(0, func(int) {}) }},
+		{"NewGroup limit 0", limit + "0", func() { weir.NewGroup(ctx, 0) }},
+		{"Resize 0", limit + "0", func() { p.Resize(0) }},
+		{"FuncPool Resize -3", limit + "-3", func() { f.Resize(-3) }},
+		{"Limit 0", limit + "0", func() { weir.Limit(0) }},
+		{"Queue -1", "weir: queue must be at least 0, got -1", func() { weir.Queue(-1) }},
+		{"MaxWaiting -1", "weir: waiting submitters must be at least 0, got -1", func() { weir.MaxWaiting(-1) }},
+		{"IdleTimeout -1", "weir: idle timeout must be at least 0, got -1ns", func() { weir.IdleTimeout(-1) }},
+		{"Prestart -1", "weir: prestarted workers must be at least 0, got -1", func() { weir.Prestart(-1) }},
+		{"Prestart 3 of 2", "weir: prestarted workers must be at most the limit 2, got 3", func() { weir.New(2, weir.Prestart(3)) }},
+		{"Prestart 3 of 2 in a group", "weir: prestarted workers must be at most the limit 2, got 3", func() { weir.NewGroup(ctx, 2, weir.Prestart(3)) }},
+		{"OnPanic nil", "weir: panic handler must not be nil, got nil", func() { weir.OnPanic(nil) }},
+		{"NewFunc nil", "weir: function must not be nil, got nil", func() { weir.NewFunc[int](2, nil) }},
+		{"New option nil", noOpt, func() { weir.New(2, nil) }},
+		{"NewFunc option nil", noOpt, func() { weir.NewFunc(2, func(int) {}, nil) }},
+		{"NewGroup option nil", noOpt, func() { weir.NewGroup(ctx, 2, nil) }},
+		{"Group option nil", noOpt, func() { p.Group(ctx, nil) }},
+		{"New Limit", "weir: option of a pool must not be a group's, got Limit", func() { weir.New(2, weir.Limit(1)) }},
+		{"NewFunc KeepGoing", "weir: option of a pool must not be a group's, got KeepGoing", func() { weir.NewFunc(2, func(int) {}, weir.KeepGoing()) }},
+		{"New PanicsAsErrors", "weir: option of a pool must not be a group's, got PanicsAsErrors", func() { weir.New(2, weir.PanicsAsErrors()) }},
+		{"zero Pool", "weir: pool must be made by New or NewFunc, got the zero value", func() { new(weir.Pool).Wait() }},
+		{"zero FuncPool", "weir: pool must be made by New or NewFunc, got the zero value", func() { _ = new(weir.FuncPool[int]).Invoke(1) }},
+		{"zero Group", "weir: group must be made by NewGroup or Pool.Group, got the zero value", func() { new(weir.Group).Go(succeed) }},
+		{"zero Group waited for", "weir: group must be made by NewGroup or Pool.Group, got the zero value", func() { _ = new(weir.Group).Wait() }},
+		{"Submit nil", noTask, func() { _ = p.Submit(nil) }},
+		{"SubmitContext nil", noTask, func() { _ = p.SubmitContext(ctx, nil) }},
+		{"TrySubmit nil", noTask, func() { _ = p.TrySubmit(nil) }},
+		{"Go nil", noTask, func() { g.Go(nil) }},
+		{"TryGo nil", noTask, func() { g.TryGo(nil) }},
+		{"SubmitContext without context", noCtx, func() { _ = p.SubmitContext(none, nothing) }},
+		{"InvokeContext without context", noCtx, func() { _ = f.InvokeContext(none, 1) }},
+		{"WaitContext without context", noCtx, func() { _ = p.WaitContext(none) }},
+		{"Shutdown without context", noCtx, func() { _, _ = p.Shutdown(none) }},
+		{"FuncPool Shutdown without context", noCtx, func() { _, _ = f.Shutdown(none) }},
+		{"NewGroup without context", noCtx, func() { weir.NewGroup(none, 2) }},
+		{"Group without context", noCtx, func() { p.Group(none) }},
+		{"Close the default pool", "weir: the default pool is shared and cannot be closed", func() { weir.Default().Close() }},
+		{"Shutdown the default pool", "weir: the default pool is shared and cannot be closed", func() { _, _ = weir.Default().Shutdown(ctx) }},
+	} {
+		t.Run(misuse.name, func(t *testing.T) { mustPanic(t, misuse.want, misuse.call) })
+	}
+	// None of it has done anything.
+	ok(t, g.Wait())
+	equal(t, "stats", p.Stats(), weir.Stats{Limit: 2})
+	equal(t, "stats", f.Stats(), weir.Stats{Limit: 2})
+	ok(t, p.Submit(nothing))
+	ok(t, f.Invoke(1))
+}

@@ -1,0 +1,227 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/64ed045f/weir"
+)
+
+func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
+	// full sees that all workers are still to be had: limit tasks that need each other.
+	full := func(t *testing.T, p *weir.Pool, limit int) {
+		t.Helper()
+		block(t, p, limit).open()
+		p.Wait()
+	}
+
+	bubble(t, "OnPanic gets value and stack", func(t *testing.T) {
+		var got []*weir.Panic
+		p := weir.New(1, weir.Name("upload"), weir.OnPanic(func(p *weir.Panic) { got = append(got, p) }))
+		defer p.Close()
+		ok(t, p.Submit(explode))
+		p.Wait()
+		if len(got) != 1 {
+			t.Fatalf("the handler was called %d times", len(got))
+		}
+		equal(t, "value", got[0].Value, any(errBoom))
+		equal(t, "pool", got[0].Pool, "upload")
+		wantError(t, got[0], errBoom)
+		if !strings.Contains(string(got[0].Stack), "weir_test.explode") {
+			t.Errorf("no trace of the task in its stack:\n%s", got[0].Stack)
+		}
+		for _, part := range []string{"upload", "boom", "weir_test.explode"} {
+			if !strings.Contains(got[0].Error(), part) {
+				t.Errorf("%q is not in the message:\n%v", part, got[0])
+			}
+		}
+		equal(t, "panicked", p.Stats().Panicked, 1)
+		equal(t, "finished", p.Stats().Finished, 1)
+	})
+	bubble(t, "the default logs", func(t *testing.T) {
+		out := captureLog(t)
+		p := weir.New(1, weir.Name("upload"))
+		ok(t, p.Submit(explode))
+		p.Close()
+		for _, part := range []string{"level=ERROR", "task panicked", "panic=boom", "pool=upload", "weir_test.explode"} {
+			if !strings.Contains(out.String(), part) {
+				t.Errorf("%q is not in the log:\n%s", part, out)
+			}
+		}
+	})
+	bubble(t, "a handler that panics", func(t *testing.T) {
+		out := captureLog(t)
+		p := weir.New(2, weir.OnPanic(func(*weir.Panic) { panic("handler failed") }))
+		defer p.Close()
+		for range 4 {
+			ok(t, p.Submit(explode))
+		}
+		p.Wait()
+		for _, part := range []string{"boom", "handler failed"} {
+			equal(t, part+" in the log", strings.Count(out.String(), "panic="+part)+strings.Count(out.String(), `panic="`+part), 4)
+		}
+		full(t, p, 2)
+	})
+	bubble(t, "a handler that calls Goexit", func(t *testing.T) {
+		p := weir.New(2, weir.OnPanic(func(*weir.Panic) { runtime.Goexit() }))
+		defer p.Close()
+		for range 4 {
+			ok(t, p.Submit(explode))
+		}
+		p.Wait()
+		full(t, p, 2)
+		equal(t, "finished", p.Stats().Finished, 6)
+	})
+
+	for _, kind := range surfaces {
+		for _, limit := range []int{1, 2, 4} {
+			for _, queue := range []int{0, 1, 64} {
+				bubble(t, fmt.Sprintf("the limit is whole afterwards/%s/limit=%d/queue=%d", kind.name, limit, queue), func(t *testing.T) {
+					v := newValve()
+					var handled atomic.Int32
+					p := kind.make(limit, func(i int) {
+						switch i {
+						case 0:
+							panic(nil) //nolint:govet // the one value that recover used to hide
+						case 1:
+							runtime.Goexit()
+						case 2:
+							panic("again")
+						default:
+							v.task()
+						}
+					}, weir.Queue(queue), weir.OnPanic(func(*weir.Panic) { handled.Add(1) }))
+					for i := range 3 * limit {
+						ok(t, p.submit(i%3))
+					}
+					p.Wait()
+					equal(t, "handled", int(handled.Load()), 2*limit)
+					for range limit {
+						ok(t, p.submit(3))
+					}
+					synctest.Wait()
+					equal(t, "running at once", v.running(), limit)
+					v.open()
+					p.Close()
+					equal(t, "finished", p.Stats().Finished, uint64(4*limit))
+				})
+			}
+		}
+	}
+
+	for _, name := range []string{"crash in a pool", "crash in a group"} {
+		t.Run("CrashOnPanic/"+name, func(t *testing.T) {
+			out, err := child(t, name)
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != 2 {
+				t.Errorf("ended with %v, not as a panic ends a program", err)
+			}
+			for _, part := range []string{"panic: ", "boom", "weir_test.explode"} {
+				if !strings.Contains(out, part) {
+					t.Errorf("%q is not in what the program wrote:\n%s", part, out)
+				}
+			}
+		})
+	}
+	t.Run("the program lives on", func(t *testing.T) {
+		out, err := child(t, "survive")
+		ok(t, err)
+		if !strings.Contains(out, "survived") {
+			t.Errorf("the program wrote:\n%s", out)
+		}
+	})
+
+	bubble(t, "a group's Wait panics with the task's stack", func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2)
+		g.Go(explodeInGroup)
+		g.Go(untilCancelled)
+		value := caught(func() { _ = g.Wait() })
+		p, isPanic := value.(*weir.Panic)
+		if !isPanic {
+			t.Fatalf("Wait panicked with %v", value)
+		}
+		equal(t, "value", p.Value, any(errBoom))
+		if !strings.Contains(string(p.Stack), "weir_test.explodeInGroup") {
+			t.Errorf("no trace of the task in its stack:\n%s", p.Stack)
+		}
+	})
+	bubble(t, "PanicsAsErrors", func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2, weir.PanicsAsErrors())
+		g.Go(untilCancelled)
+		g.Go(explodeInGroup)
+		err := g.Wait()
+		var p *weir.Panic
+		var failure *weir.TaskError
+		if !errors.As(err, &p) || !errors.As(err, &failure) {
+			t.Fatalf("Wait returned %v", err)
+		}
+		equal(t, "index", failure.Index, 1)
+		wantError(t, err, errBoom)
+		if !strings.Contains(string(p.Stack), "weir_test.explodeInGroup") {
+			t.Errorf("no trace of the task in its stack:\n%s", p.Stack)
+		}
+	})
+	bubble(t, "Goexit in a group is an error", func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2)
+		g.Go(untilCancelled)
+		g.Go(exitInGroup)
+		err := g.Wait()
+		wantError(t, err, weir.ErrGoexit)
+		var failure *weir.TaskError
+		if !errors.As(err, &failure) || failure.Index != 1 {
+			t.Errorf("Wait returned %v", err)
+		}
+	})
+	bubble(t, "a group on a pool leaves the limit whole", func(t *testing.T) {
+		p := weir.New(3, weir.OnPanic(func(*weir.Panic) {}))
+		defer p.Close()
+		for _, sub := range []weir.GroupOption{weir.Limit(3), weir.KeepGoing()} {
+			g := p.Group(t.Context(), sub, weir.PanicsAsErrors())
+			for range 3 {
+				g.Go(exitInGroup)
+				g.Go(explodeInGroup)
+			}
+			if g.Wait() == nil {
+				t.Error("the group did not fail")
+			}
+			v := newValve()
+			for range 3 {
+				g.Go(v.member)
+			}
+			synctest.Wait()
+			equal(t, "running at once", v.running(), 3)
+			v.open()
+			ok(t, g.Wait())
+		}
+		full(t, p, 3)
+	})
+	bubble(t, "the second panic of a group goes to the handler", func(t *testing.T) {
+		var handled atomic.Int32
+		g := weir.NewGroup(t.Context(), 3, weir.OnPanic(func(*weir.Panic) { handled.Add(1) }))
+		v := newValve()
+		for range 3 {
+			g.Go(func(context.Context) error { v.task(); panic(errBoom) })
+		}
+		synctest.Wait()
+		v.open()
+		if _, isPanic := caught(func() { _ = g.Wait() }).(*weir.Panic); !isPanic {
+			t.Error("Wait did not panic")
+		}
+		equal(t, "handled", handled.Load(), 2)
+	})
+}
+
+func TestCrashOnPanicTellsNobodyThatTheTaskIsOver(t *testing.T) {
+	for range scale(10, 3) {
+		if output, err := child(t, "crash slowly"); err == nil {
+			t.Errorf("the program ended well after a panic:\n%s", output)
+		}
+	}
+}

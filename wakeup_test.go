@@ -1,0 +1,169 @@
+package weir_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+func TestPromise03ATaskThatBlocksNeverHoldsUpTheNext(t *testing.T) {
+	for _, queue := range []int{0, 1, 2, 1024, weir.Unbounded} {
+		for _, limit := range []int{1, 2, 8} {
+			name := fmt.Sprintf("limit=%d/queue=%s", limit, queueName(queue))
+			bubble(t, "blocking tasks all run/"+name, func(t *testing.T) {
+				p := weir.New(limit, weir.Queue(queue))
+				defer p.Close()
+				for k := 1; k <= limit; k++ {
+					// First on fresh workers, then on k−1 that are idle and one that
+					// is not there yet, then again when all have expired.
+					for _, rest := range []time.Duration{0, time.Second, time.Minute} {
+						time.Sleep(rest)
+						block(t, p, k).open()
+						p.Wait()
+					}
+				}
+			})
+			if limit == 1 {
+				continue
+			}
+			t.Run("each waits for the next to start/"+name, func(t *testing.T) {
+				within(time.Minute, func() { chain(t, limit, queue) })
+			})
+		}
+	}
+	for _, limit := range []int{2, 3, 8} {
+		for _, queue := range []int{0, 1, 1024} {
+			t.Run(fmt.Sprintf("two tasks that need each other/limit=%d/queue=%d", limit, queue), func(t *testing.T) {
+				within(time.Minute, func() { pairs(t, limit, queue) })
+			})
+		}
+	}
+	bubble(t, "the next starts while the others go on to block", func(t *testing.T) {
+		// Tasks that were queued while there was no worker to be had all start
+		// as soon as there are workers, though each of them blocks.
+		for _, let := range []func(p *weir.Pool){
+			func(p *weir.Pool) { p.Resize(8) },
+			func(p *weir.Pool) { p.Resize(8); p.Resume() },
+		} {
+			p := weir.New(1)
+			first := block(t, p, 1)
+			v := newValve()
+			for range 8 {
+				ok(t, p.Submit(v.task))
+			}
+			let(p)
+			synctest.Wait()
+			equal(t, "running beside the first", v.running(), 7)
+			first.open()
+			synctest.Wait()
+			equal(t, "running", v.running(), 8)
+			v.open()
+			p.Close()
+		}
+		p := weir.New(8)
+		p.Pause()
+		v := newValve()
+		for range 8 {
+			ok(t, p.Submit(v.task))
+		}
+		synctest.Wait()
+		equal(t, "running while paused", v.running(), 0)
+		p.Resume()
+		synctest.Wait()
+		equal(t, "running after Resume", v.running(), 8)
+		v.open()
+		p.Close()
+	})
+}
+
+// chain runs tasks that each wait for the next one's start.
+func chain(t *testing.T, limit, queue int) {
+	p := weir.New(limit, weir.Queue(queue))
+	defer p.Close()
+	links := scale(4000, 500)
+	started := make([]chan struct{}, links+1)
+	for i := range started {
+		started[i] = make(chan struct{})
+	}
+	close(started[links])
+	for i := range links {
+		ok(t, p.Submit(func() {
+			close(started[i])
+			<-started[i+1]
+		}))
+	}
+}
+
+// pairs runs two tasks that only end together, over and over: with no pause,
+// each pair after the one before, and with the partner submitted by a task.
+func pairs(t *testing.T, limit, queue int) {
+	p := weir.New(limit, weir.Queue(queue))
+	defer p.Close()
+	meet := make(chan struct{})
+	give, take := func() { meet <- struct{}{} }, func() { <-meet }
+	rounds := scale(100_000, 6_000) / 9
+	for range rounds {
+		ok(t, p.Submit(give))
+		ok(t, p.Submit(take))
+	}
+	p.Wait()
+	for range rounds {
+		ok(t, p.Submit(give))
+		ok(t, p.Submit(take))
+		p.Wait()
+	}
+	callPartner := func() {
+		ok(t, p.Submit(take)) // Wait does not wait for this one: the worker may still be leaving the last
+		meet <- struct{}{}
+	}
+	for range rounds {
+		ok(t, p.Submit(callPartner))
+		p.Wait()
+	}
+}
+
+func TestAFreeWorkerIsNeverReportedAsFull(t *testing.T) {
+	// Whoever has been told that all tasks are over fills the pool again at
+	// once, while its workers may still be on their way to rest.
+	for _, limit := range []int{1, 3, 8} {
+		for _, queue := range []int{0, 1, 3, 32} {
+			t.Run(fmt.Sprintf("limit=%d/queue=%d", limit, queue), func(t *testing.T) {
+				within(time.Minute, func() {
+					p := weir.New(limit, weir.Queue(queue))
+					defer p.Close()
+					g := p.Group(context.Background())
+					fill := func(try func(v *valve) bool) {
+						v := newValve()
+						for i := range limit + queue {
+							if !try(v) {
+								t.Fatalf("task %d of %d found no room", i, limit+queue)
+							}
+						}
+						if try(v) {
+							t.Fatalf("accepted more than %d tasks", limit+queue)
+						}
+						v.open()
+					}
+					for range scale(2000, 100) {
+						fill(func(v *valve) bool { return p.TrySubmit(v.task) == nil })
+						p.Wait()
+						fill(func(v *valve) bool { return g.TryGo(v.member) })
+						ok(t, g.Wait())
+					}
+				})
+			})
+		}
+	}
+	t.Run("a lone task again and again", func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0))
+		defer p.Close()
+		for range scale(50_000, 5_000) {
+			ok(t, p.TrySubmit(nothing))
+			p.Wait()
+		}
+	})
+}
