@@ -69,16 +69,23 @@ func TestCommandLine(t *testing.T) {
 		{args: []string{"sum", "--json", "-"}, stdin: "x", out: `{"path":"-","algorithm":"md5","digest":"` + md5x + `","size":1}` + "\n"},
 		{args: []string{"sum", "none", "./-a"}, out: md5x + "  ./-a\n", errs: "weir: none: No such file or directory\n", status: 1},
 		{args: []string{"sum", "--fail-fast", "none"}, errs: "weir: none: No such file or directory\n", status: 1},
+		{args: []string{"sum", "--fail-fast", "./-a", "none", "zero"}, out: md5x + "  ./-a\n", errs: "weir: none: No such file or directory\n", status: 1},
+		{args: []string{"sum", "--fail-fast", "--json", "-c", "-"}, stdin: sha1x[:32] + "  ./-a\n" + md5x + "  ./-a\n",
+			out:  `{"path":"./-a","algorithm":"md5","digest":"` + md5x + `","size":1,"result":"FAILED"}` + "\n",
+			errs: "weir: WARNING: 1 computed checksum did NOT match\n", status: 1},
 		{args: []string{"sum", "--check", "list"}, out: "./-a: OK\n"},
 		{args: []string{"sum", "-c", "-", "--quiet"}, stdin: md5x + "  ./-a\n"},
 		{args: []string{"sum", "-a", "sha1", "-c", "list", "--warn"}, status: 1,
 			errs: "weir: list: 1: improperly formatted SHA1 checksum line\nweir: list: no properly formatted checksum lines found\n"},
 		{args: []string{"sum", "-c", "wrong", "-a", "sha1"}, out: "./-a: OK\n"},
 		{args: []string{"sum", "-a", "crc"}, status: 2, errs: `weir: invalid argument "crc" for "-a, --algorithm" flag: must be one of md5, sha1, sha256, sha512` + try},
-		{args: []string{"sum", "-j", "0"}, status: 2, errs: "weir: --jobs must be at least 1, got 0" + try},
+		{args: []string{"sum", "-j", "0"}, status: 2, errs: `weir: invalid argument "0" for "-j, --jobs" flag: must be a whole number, at least 1` + try},
+		{args: []string{"sum", "-j", "x"}, status: 2, errs: `weir: invalid argument "x" for "-j, --jobs" flag: must be a whole number, at least 1` + try},
+		{args: []string{"sum", "-j", "99999999999999999999", "./-a"}, out: md5x + "  ./-a\n"},
 		{args: []string{"sum", "--quiet"}, status: 2, errs: "weir: --quiet is meaningful only with --check" + try},
 		{args: []string{"sum", "--check", "list", "x"}, status: 2, errs: `weir: --check takes its files from the list, got "x"` + try},
 		{args: []string{"sum", "--check", ""}, status: 2, errs: "weir: --check needs the name of a list" + try},
+		{args: []string{"sum", "-c", "list", "--check", "wrong"}, status: 2, errs: "weir: --check may be given once" + try},
 		{args: []string{"sum", "--none"}, status: 2, errs: "weir: unknown flag: --none" + try},
 		{args: []string{"sun"}, status: 2, errs: "weir: there is no command \"sun\"\nTry 'weir --help' for more information.\n"},
 	} {
@@ -91,6 +98,38 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
+// The shell's >&- is no such case: it is a file that can be written, /dev/null, which Go's runtime opens in place of a closed
+// standard stream before anything of ours runs (runtime.checkfds).
+func TestAWriteErrorIsAFailureWithAMessage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const line = "9dd4e461268c8034f5c8564e155c67a6  f\n"
+	for name, content := range map[string]string{"f": "x", "list": line} {
+		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	readOnly, err := os.Open("f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer readOnly.Close()
+	for _, args := range [][]string{
+		{"sum", "f"},
+		{"sum", "--json", "--fail-fast", "f", "none"},
+		{"sum", "--check", "list"},
+	} {
+		cmd := tool(t, args...)
+		var errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = readOnly, &errs
+		if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+			t.Fatal(err)
+		}
+		if got, want := errs.String(), "weir: write error: Bad file descriptor\n"; got != want || cmd.ProcessState.ExitCode() != statusFailed {
+			t.Errorf("weir %q: %q on standard error, status %d, want %q, status %d", args, got, cmd.ProcessState.ExitCode(), want, statusFailed)
+		}
+	}
+}
+
 func TestHelpAndVersion(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -98,7 +137,7 @@ func TestHelpAndVersion(t *testing.T) {
 	}{
 		{nil, []string{"Usage:", "Examples:", "sum "}},
 		{[]string{"--help"}, []string{"Usage:", "Examples:", "sum "}},
-		{[]string{"sum", "--help"}, []string{"[PATH...]", "Examples:", "--fail-fast", "--check FILE", "Exit status:", "path_base64"}},
+		{[]string{"sum", "--help"}, []string{"[PATH...]", "Examples:", "--fail-fast", "--check FILE", "Exit status:", "path_base64", "print nothing on stdout, the exit status tells"}},
 		{[]string{"--version"}, []string{"weir ", "go1."}},
 	} {
 		out, errs, status := run(t, "", c.args...)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,8 +14,8 @@ import (
 
 // newSumCommand returns the command weir sum.
 func newSumCommand(streams sum.Streams) *cobra.Command {
-	opts := sum.Options{Algorithm: "md5"}
-	var list string
+	opts := sum.Options{Algorithm: "md5", Workers: runtime.GOMAXPROCS(0)}
+	var lists []string
 	cmd := &cobra.Command{
 		Use:   "sum [flags] [PATH...]",
 		Short: "Digest files in parallel, in the format of md5sum",
@@ -51,14 +52,14 @@ Exit status:
   tar c dir | weir sum -              digest the standard input`,
 		DisableFlagsInUseLine: true,
 		PreRunE: func(cmd *cobra.Command, args []string) error {
-			if err := validate(cmd, opts, list, args); err != nil {
+			if err := validate(cmd, lists, args); err != nil {
 				return &usageError{cmd, err}
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if list != "" {
-				return sum.Check(cmd.Context(), opts, streams, list)
+			if len(lists) > 0 {
+				return sum.Check(cmd.Context(), opts, streams, lists[0])
 			}
 			if len(args) == 0 {
 				args = []string{"."}
@@ -69,17 +70,17 @@ Exit status:
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.VarP(&opts.Algorithm, "algorithm", "a", "one of "+strings.Join(sum.Algorithms(), ", "))
-	flags.IntVarP(&opts.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "read `N` files at once")
-	flags.BoolVar(&opts.FailFast, "fail-fast", false, "stop everything at the first failure")
+	flags.VarP((*count)(&opts.Workers), "jobs", "j", "read `N` files at once")
+	flags.BoolVar(&opts.FailFast, "fail-fast", false, "end the output at its first failure, and cancel the rest")
 	flags.BoolVar(&opts.JSON, "json", false, "print one JSON object a line")
-	flags.StringVarP(&list, "check", "c", "", "compare files with the list in `FILE` (\"-\": standard input)")
+	flags.StringArrayVarP(&lists, "check", "c", nil, "compare files with the list in `FILE` (\"-\": standard input)")
 	for _, f := range []struct {
 		value *bool
 		name  string
 		usage string
 	}{
 		{&opts.Quiet, "quiet", "with --check: don't print OK for each file"},
-		{&opts.Status, "status", "with --check: print nothing, the exit status tells"},
+		{&opts.Status, "status", "with --check: print nothing on stdout, the exit status tells"},
 		{&opts.Strict, "strict", "with --check: fail at lines that are not properly formatted"},
 		{&opts.Warn, "warn", "with --check: report each line that is not properly formatted"},
 	} {
@@ -89,12 +90,12 @@ Exit status:
 }
 
 // validate refuses what the parser of the flags lets pass.
-func validate(cmd *cobra.Command, opts sum.Options, list string, args []string) error {
-	if opts.Workers < 1 {
-		return fmt.Errorf("--jobs must be at least 1, got %d", opts.Workers)
-	}
-	if cmd.Flags().Changed("check") {
-		if list == "" {
+func validate(cmd *cobra.Command, lists, args []string) error {
+	if len(lists) > 0 {
+		if len(lists) > 1 {
+			return errors.New("--check may be given once")
+		}
+		if lists[0] == "" {
 			return errors.New("--check needs the name of a list")
 		}
 		if len(args) > 0 {
@@ -109,3 +110,22 @@ func validate(cmd *cobra.Command, opts sum.Options, list string, args []string) 
 	}
 	return nil
 }
+
+// A count is how many there are of something, at least one. It implements pflag.Value.
+type count int
+
+// Set takes a decimal number.
+func (c *count) Set(text string) error {
+	n, _ := strconv.Atoi(text) // 0 if it is no number, and the largest there is if it is larger
+	if n < 1 {
+		return errors.New("must be a whole number, at least 1")
+	}
+	*c = count(n)
+	return nil
+}
+
+// String returns the number.
+func (c *count) String() string { return strconv.Itoa(int(*c)) }
+
+// Type names the kind of value in the help text.
+func (c *count) Type() string { return "count" }

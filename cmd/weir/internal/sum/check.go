@@ -56,9 +56,8 @@ func Check(ctx context.Context, opts Options, streams Streams, file string) erro
 		p.fatal = v.isFailure
 	}
 	err := p.run(ctx)
-	if line, ok := errors.AsType[malformedLine](err); ok {
-		v.complainOf(line)
-		return ErrFailed
+	if errors.Is(err, errStopped) {
+		v.warnOfAll()
 	}
 	if err := out.settle(err); errors.Is(err, errClosedPipe) {
 		return ErrFailed
@@ -87,7 +86,7 @@ func (v *verdict) isFailure(err error) bool {
 func (v *verdict) add(j *job) error {
 	if line, ok := errors.AsType[malformedLine](j.err); ok {
 		v.malformed++
-		if v.opts.Warn {
+		if v.opts.Warn || v.opts.FailFast && v.opts.Strict { // else nobody would learn which line ended it
 			v.complainOf(line)
 		}
 		return nil
@@ -127,15 +126,21 @@ func (v *verdict) conclude() error {
 		v.out.complain("%s: no properly formatted checksum lines found", v.list.name)
 		return ErrFailed
 	}
-	if !v.opts.Status {
-		v.warn(v.malformed, "line is improperly formatted", "lines are improperly formatted")
-		v.warn(v.unreadable, "listed file could not be read", "listed files could not be read")
-		v.warn(v.mismatched, "computed checksum did NOT match", "computed checksums did NOT match")
-	}
+	v.warnOfAll()
 	if v.mismatched > 0 || v.unreadable > 0 || v.opts.Strict && v.malformed > 0 {
 		return ErrFailed
 	}
 	return nil
+}
+
+// warnOfAll sums up what was wrong so far.
+func (v *verdict) warnOfAll() {
+	if v.opts.Status {
+		return
+	}
+	v.warn(v.malformed, "line is improperly formatted", "lines are improperly formatted")
+	v.warn(v.unreadable, "listed file could not be read", "listed files could not be read")
+	v.warn(v.mismatched, "computed checksum did NOT match", "computed checksums did NOT match")
 }
 
 func (v *verdict) warn(n int, one, many string) {

@@ -161,18 +161,37 @@ func TestCheckOfALineThatNeverEnds(t *testing.T) {
 	check(t, defaults, long+"\n"+md5s["x"]+"  f\n#"+long, "-").expect(t, "f: OK\n", "weir: WARNING: 1 line is improperly formatted\n", nil)
 }
 
-func TestCheckFailFast(t *testing.T) {
+func TestCheckFailFastPrintsAllUpToTheFailure(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"endless": "", "f": "x", "other": "hello"})
-	opts := defaults.WithOpen(broken)
-	opts.FailFast, opts.Strict = true, true
-	for _, c := range []struct{ line, errs string }{
-		{md5s["x"] + "  other", "weir: other: computed checksum did NOT match\n"},
-		{md5s["x"] + "  none", "weir: none: " + message(syscall.ENOENT) + "\n"},
-		{"text", "weir: 'standard input': 2: improperly formatted MD5 checksum line\n"},
+	const warning = "weir: WARNING: 1 "
+	for _, c := range []struct{ line, out, json, errs string }{
+		{md5s["x"] + "  other", "other: FAILED\n",
+			`{"path":"other","algorithm":"md5","digest":"` + md5s["hello"] + `","size":5,"result":"FAILED"}` + "\n",
+			warning + "computed checksum did NOT match\n"},
+		{md5s["x"] + "  none", "none: FAILED open or read\n",
+			`{"path":"none","algorithm":"md5","result":"FAILED open or read"}` + "\n",
+			"weir: none: " + message(syscall.ENOENT) + "\n" + warning + "listed file could not be read\n"},
+		{"text", "", "", "weir: 'standard input': 2: improperly formatted MD5 checksum line\n" + warning + "line is improperly formatted\n"},
 	} {
-		check(t, opts, md5s["x"]+"  endless\n"+c.line+"\n"+md5s["x"]+"  f\n", "-").expect(t, "", c.errs, sum.ErrFailed)
+		opts := defaults.WithOpen(broken)
+		opts.FailFast, opts.Strict = true, true
+		list := md5s["x"] + "  f\n" + c.line + "\n" + md5s["x"] + "  endless\n"
+		check(t, opts, list, "-").expect(t, "f: OK\n"+c.out, c.errs, sum.ErrFailed)
+		opts.Quiet = true
+		check(t, opts, list, "-").expect(t, c.out, c.errs, sum.ErrFailed)
+		opts.JSON = true
+		check(t, opts, list, "-").expect(t, c.json, c.errs, sum.ErrFailed)
 	}
+
+	opts := defaults.WithOpen(broken)
+	opts.FailFast = true
+	check(t, opts, "text\n"+md5s["x"]+"  f\n", "-").expect(t, "f: OK\n", warning+"line is improperly formatted\n", nil)
+	opts.Strict = true
+	check(t, opts, "text\n"+md5s["x"]+"  f\n", "-").expect(t, "", // and nothing of proper lines: it has not looked for more
+		"weir: 'standard input': 1: improperly formatted MD5 checksum line\n"+warning+"line is improperly formatted\n", sum.ErrFailed)
+	opts.Status = true
+	check(t, opts, md5s["x"]+"  other\n"+md5s["x"]+"  endless\n", "-").expect(t, "", "", sum.ErrFailed)
 }
 
 func message(errno syscall.Errno) string {

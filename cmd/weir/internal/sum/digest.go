@@ -40,7 +40,8 @@ func newDigester(opts Options, m *meter) *digester {
 func openFile(path string) (io.ReadCloser, error) { return os.Open(path) }
 
 // digest digests the file of a job, or its input, and compares the digest if the job says what it should be.
-// When ctx is cancelled it stops after the next read, and what it has put into the job is worth nothing.
+// When ctx is cancelled, or the job turns out to stand behind the end, it stops after the next read, and what it has put into the
+// job is worth nothing.
 func (d *digester) digest(ctx context.Context, j *job) {
 	input := j.input
 	if input == nil {
@@ -56,7 +57,7 @@ func (d *digester) digest(ctx context.Context, j *job) {
 	defer d.states.Put(s)
 	s.hash.Reset()
 	j.size = 0
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !j.isBehindEnd() {
 		n, err := input.Read(s.buf)
 		s.hash.Write(s.buf[:n])
 		j.size += int64(n)

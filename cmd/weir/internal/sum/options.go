@@ -9,12 +9,12 @@ import (
 type Options struct {
 	Algorithm Algorithm
 	Workers   int  // how many files are read at once; at least 1
-	FailFast  bool // stop everything at the first failure
+	FailFast  bool // end the output at its first failure, and cancel what stands behind that
 	JSON      bool // one JSON object a line instead of md5sum's format
 
 	// For Check alone. They mean what they mean to md5sum.
 	Quiet  bool // don't print OK for each file that is as it should be
-	Status bool // print nothing; only the returned error tells
+	Status bool // print nothing on Streams.Out; only the returned error tells
 	Strict bool // a line that can't be read is a failure
 	Warn   bool // report each line that can't be read
 

@@ -115,6 +115,9 @@ func (o *output) settle(err error) error {
 		o.complain("%v", failure)
 		return ErrFailed
 	}
+	if errors.Is(err, errStopped) {
+		return ErrFailed
+	}
 	if errors.Is(err, syscall.EPIPE) {
 		return errClosedPipe
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/64ed045f/weir"
@@ -31,13 +33,41 @@ type item struct {
 // A job is an item on its way from the source through a digester to the printer.
 type job struct {
 	item
+	index  int64 // in the order of the output
+	end    *end
 	input  io.Reader // what to digest instead of the file at path, or nil
 	digest []byte
 	size   int64
 	// done gets one value when the job is finished. Its capacity of 1 means that a digester never waits for the printer, and that
-	// a job can be used again. A job that was cancelled is never done.
+	// a job can be used again. A job that was cancelled, or stands behind the end, may never be done.
 	done chan struct{}
 }
+
+// isBehindEnd reports whether the job will never be printed.
+func (j *job) isBehindEnd() bool { return j.index > j.end.index.Load() }
+
+// An end is where the output ends: at the first fatal job in its order, as far as one has been found. It moves only towards the
+// front. So what was behind it once stays there, and the jobs before it are finished and printed as if nothing had happened.
+type end struct{ index atomic.Int64 }
+
+func newEnd() *end {
+	e := new(end)
+	e.index.Store(math.MaxInt64)
+	return e
+}
+
+// move makes the job at index the end, unless that is there already or before it.
+func (e *end) move(index int64) {
+	for {
+		old := e.index.Load()
+		if index >= old || e.index.CompareAndSwap(old, index) {
+			return
+		}
+	}
+}
+
+// errStopped is what the pipeline returns behind a fatal job. What there is to say of the job has been said when it was emitted.
+var errStopped = errors.New("stopped at the first failure")
 
 // A FileError is a failure at one file.
 type FileError struct {
@@ -57,13 +87,13 @@ type pipeline struct {
 	workers int
 	stdin   io.Reader
 	digest  func(ctx context.Context, j *job)
-	fatal   func(err error) bool // tells which job errors end everything; nil means none
+	fatal   func(err error) bool // tells which job errors end the output; always the same of an error; nil means none
 	emit    func(j *job) error   // prints a finished job
 	flush   func() error         // hands on what emit has buffered
 }
 
-// run returns once all items are printed, or with the first fatal error as a *FileError, the first error of emit or flush, or the
-// cause of ctx. No goroutine is left then.
+// run returns once all items are printed, or with errStopped once the first fatal one is, or with the first error of emit or
+// flush, or the cause of ctx. No goroutine is left then.
 func (p *pipeline) run(ctx context.Context) error {
 	group := weir.NewGroup(ctx, p.workers, weir.Queue(queueSize))
 	window := make(chan *job, windowSize)
@@ -77,26 +107,28 @@ func (p *pipeline) run(ctx context.Context) error {
 		}
 	}
 	err := group.Wait()
-	var failure *FileError
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.As(err, &failure):
-		return failure
 	case printed != nil:
 		return printed
 	}
 	return err
 }
 
-// feed turns the items into jobs until there are none left or the group is cancelled, and closes the window.
+// feed turns the items into jobs until there are none left, the group is cancelled, or the end is known, and closes the window.
 func (p *pipeline) feed(group *weir.Group, window chan<- *job, jobs *sync.Pool) {
 	defer close(window)
 	cancelled := group.Context().Done()
 	stdin := p.stdin
+	end, index := newEnd(), int64(-1)
 	for it := range p.items {
+		index++
 		j := jobs.Get().(*job)
-		j.item, j.input = it, nil
+		j.item, j.index, j.end, j.input = it, index, end, nil
+		if j.isBehindEnd() {
+			return
+		}
 		if it.path == stdinName {
 			// The first job that names it gets all of standard input. Decided here, this does not depend on which digester is faster.
 			j.input, stdin = stdin, eof{}
@@ -107,20 +139,23 @@ func (p *pipeline) feed(group *weir.Group, window chan<- *job, jobs *sync.Pool) 
 			return
 		}
 		if j.err != nil {
-			if p.isFatal(j.err) {
-				group.Cancel(&FileError{j.path, j.err})
+			fatal := p.isFatal(j.err) // the job is the printer's once it is done
+			j.done <- struct{}{}
+			if fatal {
 				return
 			}
-			j.done <- struct{}{}
 			continue
 		}
 		group.Go(func(ctx context.Context) error {
+			if j.isBehindEnd() {
+				return nil
+			}
 			p.digest(ctx, j)
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			if p.isFatal(j.err) {
-				return &FileError{j.path, j.err}
+				end.move(j.index)
 			}
 			j.done <- struct{}{}
 			return nil
@@ -128,7 +163,7 @@ func (p *pipeline) feed(group *weir.Group, window chan<- *job, jobs *sync.Pool) 
 	}
 }
 
-// print emits the jobs in the order of the window until it is closed or ctx is cancelled.
+// print emits the jobs in the order of the window until it is closed, ctx is cancelled, or a fatal one has been emitted.
 func (p *pipeline) print(ctx context.Context, window <-chan *job, jobs *sync.Pool) error {
 	ticker := time.NewTicker(flushInterval)
 	defer ticker.Stop()
@@ -145,6 +180,12 @@ func (p *pipeline) print(ctx context.Context, window <-chan *job, jobs *sync.Poo
 		}
 		if err := p.emit(j); err != nil {
 			return err
+		}
+		if p.isFatal(j.err) {
+			if err := p.flush(); err != nil {
+				return err
+			}
+			return errStopped
 		}
 		jobs.Put(j)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,4 +93,46 @@ func TestAsManyFilesAreReadAtOnceAsThereAreWorkers(t *testing.T) {
 	if most.Load() != 3 {
 		t.Errorf("up to %d files were read at once, want 3", most.Load())
 	}
+}
+
+func TestFailFastCancelsWhatIsBehindAFailureAtOnceAndNothingBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		after := func(d time.Duration, err error) io.ReadCloser {
+			return io.NopCloser(readFunc(func([]byte) (int, error) {
+				time.Sleep(d) // of the bubble
+				return 0, err
+			}))
+		}
+		var lastRead time.Duration // of the file behind the failures
+		opts := sum.Options{Algorithm: "md5", Workers: 5, FailFast: true}.WithOpen(func(path string) (io.ReadCloser, error) {
+			switch path {
+			case "slow":
+				return after(time.Hour, io.EOF), nil
+			case "first in the list":
+				return after(time.Minute, syscall.EIO), nil
+			case "first in time":
+				return after(time.Second, syscall.EIO), nil
+			case "late": // must not move the end of the output back
+				return after(1100*time.Millisecond, syscall.EIO), nil
+			case "endless":
+				return io.NopCloser(readFunc(func(b []byte) (int, error) {
+					time.Sleep(300 * time.Millisecond)
+					lastRead = time.Since(start)
+					return len(b), nil
+				})), nil
+			}
+			t.Errorf("%q was opened", path)
+			return nil, syscall.ENOENT
+		})
+		list := lines(md5s[""]+"  %s\n", "slow", "first in the list", "first in time", "endless", "late", "never begun", "nor this one")
+		check(t, opts, list, "-").expect(t, "slow: OK\nfirst in the list: FAILED open or read\n",
+			"weir: 'first in the list': Input/output error\nweir: WARNING: 1 listed file could not be read\n", sum.ErrFailed)
+		if limit := 1200 * time.Millisecond; lastRead > limit {
+			t.Errorf("a file behind the failure was read until %v, want at most %v", lastRead, limit)
+		}
+		if took := time.Since(start); took != time.Hour {
+			t.Errorf("it took %v, want what the file before the failure needs, an hour", took)
+		}
+	})
 }

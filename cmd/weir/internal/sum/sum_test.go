@@ -231,15 +231,16 @@ func TestWhatCannotBeReadIsOneLineAndTheRestGoesOn(t *testing.T) {
 			"weir: 'no'$'\\n''file': No such file or directory\n", sum.ErrFailed)
 }
 
-func TestFailFastEndsEverythingAtOnce(t *testing.T) {
+func TestFailFastPrintsWhatPrecedesTheFailureAndCancelsTheRest(t *testing.T) {
 	for _, failing := range []string{"denied", "rotten", "missing"} {
 		t.Run(failing, func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			write(t, map[string]string{"endless": "", "denied": "", "rotten": ""})
+			write(t, map[string]string{"a": "x", "b": "", "denied": "", "rotten": "", "z/endless": ""})
 			opts := defaults.WithOpen(broken)
 			opts.FailFast = true
-			r := digest(t, opts, "", "endless", failing) // in either order
-			if !errors.Is(r.err, sum.ErrFailed) || r.out != "" || strings.Count(r.errs, "\n") != 1 || !strings.HasPrefix(r.errs, "weir: "+failing+": ") {
+			r := digest(t, opts, "", "z", failing, "b", "a")
+			want := md5s["x"] + "  a\n" + md5s[""] + "  b\n"
+			if !errors.Is(r.err, sum.ErrFailed) || r.out != want || strings.Count(r.errs, "\n") != 1 || !strings.HasPrefix(r.errs, "weir: "+failing+": ") {
 				t.Errorf("got %+v", r)
 			}
 		})
