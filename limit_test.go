@@ -80,7 +80,7 @@ func peakUnderResize(t *testing.T, queue int) {
 		})
 	}
 	dice := rand.New(rand.NewPCG(uint64(queue), 2))
-	for range scale(600, 60) {
+	for range scale(600, 40) {
 		limit := 1 + dice.IntN(8)
 		p.Resize(limit)
 		// Every task that may have started before Resize returned is over
@@ -165,7 +165,7 @@ func TestALimitOfAMillionAndNone(t *testing.T) {
 	for _, limit := range []int{1_000_000, weir.Unbounded} {
 		bubble(t, queueName(limit), func(t *testing.T) {
 			p := weir.New(limit, weir.Queue(0))
-			block(t, p, 5_000).open()
+			block(t, p, scale(5_000, 1_000)).open()
 			p.Wait()
 			equal(t, "limit", p.Stats().Limit, limit)
 			p.Resize(limit)

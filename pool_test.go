@@ -17,7 +17,7 @@ import (
 
 func TestTrySubmitAcceptsExactlyLimitAndQueueBlockedTasks(t *testing.T) {
 	for _, limit := range []int{1, 3, 64} {
-		for _, queue := range []int{0, 1, 2, 3, 7, 31, 32, 33, 100, 1024, 5000} {
+		for _, queue := range []int{0, 1, 2, 3, 7, 31, 32, 33, 100, 1024, scale(5000, 1500)} {
 			bubble(t, fmt.Sprintf("limit=%d/queue=%d", limit, queue), func(t *testing.T) {
 				p := weir.New(limit, weir.Queue(queue))
 				defer p.Close()

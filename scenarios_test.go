@@ -253,7 +253,7 @@ func TestScenario09ATaskThatSubmitsToItsOwnFullPoolCanLeave(t *testing.T) {
 }
 
 func TestScenario13NothingIsAcceptedAfterClose(t *testing.T) {
-	for range 2000 {
+	for range scale(2000, 500) {
 		p := weir.New(2)
 		f := weir.NewFunc(2, func(int) { t.Error("ran") })
 		ok(t, p.Submit(nothing))

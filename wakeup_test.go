@@ -84,7 +84,7 @@ func TestPromise03ATaskThatBlocksNeverHoldsUpTheNext(t *testing.T) {
 func chain(t *testing.T, limit, queue int) {
 	p := weir.New(limit, weir.Queue(queue))
 	defer p.Close()
-	links := scale(4000, 500)
+	links := scale(4000, 300)
 	started := make([]chan struct{}, links+1)
 	for i := range started {
 		started[i] = make(chan struct{})
@@ -105,7 +105,7 @@ func pairs(t *testing.T, limit, queue int) {
 	defer p.Close()
 	meet := make(chan struct{})
 	give, take := func() { meet <- struct{}{} }, func() { <-meet }
-	rounds := scale(100_000, 6_000) / 9
+	rounds := scale(100_000, 4_000) / 9
 	for range rounds {
 		ok(t, p.Submit(give))
 		ok(t, p.Submit(take))

@@ -16,7 +16,7 @@ func TestPermitsNeverExceedWhatIsAllowed(t *testing.T) {
 	var inside, searching atomic.Int64
 	rounds := 20_000
 	if testing.Short() {
-		rounds = 2_000
+		rounds = 500
 	}
 	var wg sync.WaitGroup
 	for g := range 8 {

@@ -79,7 +79,7 @@ func TestRingPassesEachValueOnceAndInOrder(t *testing.T) {
 	const producers, consumers = 3, 3
 	each := 50_000
 	if testing.Short() {
-		each = 1_000
+		each = 400
 	}
 	for _, capacity := range []int{1, 2, 3, 7, 64} {
 		r := engine.NewRing[[2]int](capacity, 0)
