@@ -56,7 +56,7 @@ func (q *queue[T]) push(v T) outcome {
 		}
 		r.tail.Or(retired)
 		q.position, q.before = r.tailAt(), r.count(r.tailAt())
-		size = min(len(r.slots)*growth, q.capacity, largestRing)
+		size = min(len(r.slots)*growth, q.fullRing())
 	}
 	next := newRing[T](size, q.position, q.before)
 	next.push(v, true)
@@ -73,6 +73,9 @@ func (q *queue[T]) push(v T) outcome {
 	q.regate()
 	return moved
 }
+
+// fullRing is the size up to which rings grow.
+func (q *queue[T]) fullRing() int { return min(q.capacity, largestRing) }
 
 // bury counts the dead places again and reports whether they make room. The count
 // is true only while nobody takes them: with the head gated.

@@ -6,7 +6,7 @@ import "runtime"
 // before it stands in line. With tasks shorter than a goroutine switch the
 // workers have then made room, and nobody had to park; with longer ones it is
 // a small price beside the task.
-const patience = 4
+const patience = 8
 
 // Submit hands task over, and waits for room until done is closed; if that is nil,
 // for as long as it takes.
@@ -16,8 +16,8 @@ func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
 	}
 	for range patience {
 		r := e.queue.tail.Load()
-		if r == nil || r.tail.Load()&(gate|retired) != 0 {
-			break
+		if r == nil || len(r.slots) < e.queue.fullRing() || r.tail.Load()&(gate|retired) != 0 {
+			break // only the slow way makes or grows a ring, or opens a gate
 		}
 		runtime.Gosched()
 		if e.push(r, task) {
