@@ -13,10 +13,9 @@ type Outcome = outcome
 
 // The outcomes.
 const (
-	Done      = moved
-	None      = none
-	Barred    = barred
-	Unsettled = unsettled
+	Done   = moved
+	None   = none
+	Barred = barred
 )
 
 // Ring is a ring for tests, whose gates they close themselves.

@@ -258,7 +258,7 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 // takeLocked takes the oldest task: off the queue or, where the queue has no
 // room for any, from the first in the line.
 func (e *Engine[T]) takeLocked() (task T, ok bool) {
-	e.checkWaits() // before anything of behind their position is taken
+	e.checkWaits() // before anything behind their position is taken
 	if s := e.line.first; s != nil && e.queue.capacity == 0 {
 		task = s.value
 		e.queue.pass()
