@@ -1,0 +1,299 @@
+package behaviour_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/behaviour"
+)
+
+// childArgument comes first in the arguments when the test binary is to be a
+// child.
+const childArgument = "be-a-child-of-the-lab"
+
+func TestMain(m *testing.M) {
+	if args := os.Args; len(args) == 4 && args[1] == childArgument {
+		if program := planted()[args[2]]; program != nil {
+			os.Exit(behaviour.Perform(program))
+		}
+		os.Exit(behaviour.Child(args[2], args[3]))
+	}
+	os.Exit(m.Run())
+}
+
+func command(ctx context.Context, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, os.Args[0], append([]string{childArgument}, args...)...)
+}
+
+// planted are programs whose verdicts are known.
+func planted() map[string]func(behaviour.Env) error {
+	return map[string]func(behaviour.Env) error{
+		"pass":  func(behaviour.Env) error { return nil },
+		"noted": func(env behaviour.Env) error { env.Note("4 of %d", 4); return nil },
+		"full": func(env behaviour.Env) error {
+			if !env.Full {
+				return errors.New("not full")
+			}
+			return nil
+		},
+		"fail":       func(behaviour.Env) error { return errors.New("4 tasks at once,\n limit 1") },
+		"long":       func(behaviour.Env) error { return errors.New(strings.Repeat("long ", 1000)) },
+		"unfinished": func(behaviour.Env) error { _, err := os.Stdout.WriteString("a line without an end"); return err },
+		"hang": func(env behaviour.Env) error {
+			env.Step("the wait")
+			time.Sleep(time.Hour)
+			return nil
+		},
+		"deadlock": func(env behaviour.Env) error {
+			// As the runtime does, when it sees it: with the race detector it does not.
+			env.Step("the wait")
+			_, err := os.Stderr.WriteString("fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [select (no cases)]:\n")
+			if err == nil {
+				os.Exit(2)
+			}
+			return err
+		},
+		"slow but alive": func(env behaviour.Env) error {
+			for i := range 10 {
+				env.Step("%d", i)
+				time.Sleep(limit / 4)
+			}
+			return nil
+		},
+		"panic": func(behaviour.Env) error { panic("boom") },
+		"panic elsewhere": func(behaviour.Env) error {
+			_, err := os.Stderr.WriteString("a line of a log\n")
+			go panic("boom")
+			time.Sleep(time.Hour)
+			return err
+		},
+		"fatal": func(env behaviour.Env) error {
+			env.Step("unlocking")
+			var mu sync.Mutex
+			mu.Unlock()
+			return nil
+		},
+		"silent": func(behaviour.Env) error { os.Exit(0); return nil },
+		"word":   func(behaviour.Env) error { os.Exit(1); return nil },
+		"late crash": func(behaviour.Env) error {
+			// The verdict is told, and then the process ends badly.
+			behaviour.Perform(func(behaviour.Env) error { return nil })
+			panic("late")
+		},
+		"late exit": func(behaviour.Env) error {
+			behaviour.Perform(func(behaviour.Env) error { return nil })
+			os.Exit(3)
+			return nil
+		},
+	}
+}
+
+// limit is how long the planted programs may go without progress.
+const limit = 500 * time.Millisecond
+
+func TestEachEndOfAProgramGetsItsVerdict(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		full    bool
+		verdict behaviour.Verdict
+		detail  string
+	}{
+		{"pass", false, behaviour.Pass, ""},
+		{"noted", false, behaviour.Pass, "4 of 4"},
+		{"full", true, behaviour.Pass, ""},
+		{"full", false, behaviour.Fails, "not full"},
+		{"fail", false, behaviour.Fails, "4 tasks at once, limit 1"},
+		{"unfinished", false, behaviour.Pass, ""},
+		{"hang", false, behaviour.Hangs, "no progress for 500ms (at: the wait)"},
+		{"deadlock", false, behaviour.Hangs, "fatal error: all goroutines are asleep - deadlock! (at: the wait)"},
+		{"slow but alive", false, behaviour.Pass, ""},
+		{"panic", false, behaviour.Crashes, "panic: boom"},
+		{"panic elsewhere", false, behaviour.Crashes, "panic: boom"},
+		{"fatal", false, behaviour.Crashes, "fatal error: sync: unlock of unlocked mutex (at: unlocking)"},
+		{"silent", false, behaviour.Crashes, "ended without a verdict"},
+		{"word", false, behaviour.Crashes, "ended without a verdict: exit status 1"},
+		{"late crash", false, behaviour.Crashes, "panic: late"},
+		{"late exit", false, behaviour.Crashes, "ended without a verdict: exit status 3"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			o, err := behaviour.Run(t.Context(), command, plant(test.name), "library", test.full)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Verdict != test.verdict || o.Detail != test.detail {
+				t.Errorf("%v, %q; want %v, %q", o.Verdict, o.Detail, test.verdict, test.detail)
+			}
+			if o.Elapsed <= 0 {
+				t.Errorf("elapsed: %v", o.Elapsed)
+			}
+		})
+	}
+}
+
+// plant makes a scenario of a planted program.
+func plant(name string) behaviour.Scenario {
+	return behaviour.Scenario{
+		ID: name, Limit: limit,
+		Programs: map[string]func(behaviour.Env) error{"library": planted()[name]},
+	}
+}
+
+func TestADetailIsShort(t *testing.T) {
+	o, err := behaviour.Run(t.Context(), command, plant("long"), "library", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len([]rune(o.Detail)); o.Verdict != behaviour.Fails || n > 201 {
+		t.Errorf("%v, %d characters", o.Verdict, n)
+	}
+}
+
+func TestNoProgramMeansNotOffered(t *testing.T) {
+	o, err := behaviour.Run(t.Context(), command, plant("pass"), "another", false)
+	if err != nil || o.Verdict != behaviour.NotOffered {
+		t.Errorf("%v, %v", o.Verdict, err)
+	}
+}
+
+func TestWhatKeepsRunFromFindingOutIsAnError(t *testing.T) {
+	missing := func(ctx context.Context, _ ...string) *exec.Cmd {
+		return exec.CommandContext(ctx, "/there/is/no/such/program")
+	}
+	if o, err := behaviour.Run(t.Context(), missing, plant("pass"), "library", false); err == nil {
+		t.Errorf("a program that cannot be started: %v", o.Verdict)
+	}
+	stop := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(limit/5, func() { cancel(stop) })
+	begin := time.Now()
+	if o, err := behaviour.Run(ctx, command, plant("hang"), "library", false); !errors.Is(err, stop) {
+		t.Errorf("ended from outside: %v, %v", o.Verdict, err)
+	}
+	if took := time.Since(begin); took > 10*limit {
+		t.Errorf("it took %v to end", took)
+	}
+}
+
+func TestAChildThatIsAskedForWhatIsNotThereSaysSo(t *testing.T) {
+	for _, args := range [][2]string{{"01", "nobody"}, {"99", behaviour.Weir}, {"11", behaviour.Weir}} {
+		if status := behaviour.Child(args[0], args[1]); status != 2 {
+			t.Errorf("%v: status %d", args, status)
+		}
+	}
+}
+
+func TestVerdictsHaveNames(t *testing.T) {
+	names := map[behaviour.Verdict]string{
+		behaviour.NotOffered: "not offered", behaviour.Pass: "pass", behaviour.Fails: "fails",
+		behaviour.Hangs: "hangs", behaviour.Crashes: "crashes", 99: "Verdict(99)",
+	}
+	for verdict, name := range names {
+		if verdict.String() != name {
+			t.Errorf("%v, not %s", verdict, name)
+		}
+	}
+}
+
+func TestTablesAreComplete(t *testing.T) {
+	if n := len(behaviour.Scenarios()); n != 23 {
+		t.Errorf("%d scenarios", n)
+	}
+	if n := len(behaviour.Features()); n != 5 {
+		t.Errorf("%d features", n)
+	}
+	known := make(map[string]bool)
+	for _, s := range everything() {
+		if known[s.ID] {
+			t.Errorf("%s is there twice", s.ID)
+		}
+		known[s.ID] = true
+		if s.Title == "" || s.Want == "" || s.Limit <= 0 || len(s.Programs) == 0 {
+			t.Errorf("%s is not complete", s.ID)
+		}
+		for library := range s.Programs {
+			if !slices.Contains(behaviour.Libraries(), library) {
+				t.Errorf("%s: no library is called %q", s.ID, library)
+			}
+		}
+	}
+	for library, ids := range behaviour.ProgramIDs() {
+		for _, id := range ids {
+			if !known[id] {
+				t.Errorf("%s has a program for %q, which nobody runs", library, id)
+			}
+		}
+	}
+}
+
+func everything() []behaviour.Scenario { return append(behaviour.Scenarios(), behaviour.Features()...) }
+
+// pair is one program.
+type pair struct{ scenario, library string }
+
+// known are the programs of Weir that do not pass: what is still to be built.
+var known = map[pair]behaviour.Verdict{
+	{"09", behaviour.Weir}: behaviour.Hangs, // groups inside tasks of their own pool
+}
+
+func TestEveryProgramGetsAVerdictAndWeirPasses(t *testing.T) {
+	type outcome struct {
+		behaviour.Outcome
+		err error
+	}
+	var mu sync.Mutex
+	seen := make(map[pair]outcome)
+	var live sync.WaitGroup
+	slots := make(chan struct{}, 8) // most of the time is waiting for what hangs
+	for _, s := range everything() {
+		for library := range s.Programs {
+			p, s := pair{s.ID, library}, s
+			if !s.Quick && library != behaviour.Weir {
+				continue
+			}
+			if library != behaviour.Weir || known[p] == behaviour.Hangs {
+				s.Limit = min(s.Limit, 2*time.Second) // whether it is slow or hangs is not what is tested here
+			}
+			slots <- struct{}{}
+			live.Go(func() {
+				defer func() { <-slots }()
+				o, err := behaviour.Run(t.Context(), command, s, library, false)
+				mu.Lock()
+				defer mu.Unlock()
+				seen[p] = outcome{o, err}
+			})
+		}
+	}
+	live.Wait()
+	for _, s := range everything() {
+		for _, library := range behaviour.Libraries() {
+			p := pair{s.ID, library}
+			o, ran := seen[p]
+			if !ran {
+				continue
+			}
+			t.Logf("%-8s %-10s %-8v %5.2fs %s", s.ID, library, o.Verdict, o.Elapsed.Seconds(), o.Detail)
+			switch {
+			case o.err != nil:
+				t.Error(o.err)
+			case o.Verdict == behaviour.NotOffered:
+				t.Errorf("%v is not offered, though there is a program", p)
+			case o.Verdict != behaviour.Pass && o.Detail == "":
+				t.Errorf("%v: %v without a reason", p, o.Verdict)
+			case strings.HasPrefix(o.Detail, "ended without a verdict"):
+				t.Errorf("%v: %s", p, o.Detail)
+			}
+			if want := cmp.Or(known[p], behaviour.Pass); library == behaviour.Weir && o.Verdict != want {
+				t.Errorf("%v: %v, not %v: %s", p, o.Verdict, want, o.Detail)
+			}
+		}
+	}
+}

@@ -1,0 +1,306 @@
+package behaviour
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/alitto/pond/v2"
+)
+
+// pondPrograms use futures, groups and sub-pools where these fit. Queues are
+// unbounded unless said otherwise.
+func pondPrograms() programs {
+	waitFor := func(p pond.Pool) func() error {
+		return func() error { p.StopAndWait(); return nil }
+	}
+	return programs{
+		"01": func(env Env) error {
+			p := pond.NewPool(1, pond.WithQueueSize(4096)) // lest the queue hold millions
+			return goexits(env, p.Go, p.StopAndWait)
+		},
+		"02": func(Env) error {
+			p := pond.NewPool(4)
+			return shrink(p.Go, p.Resize)
+		},
+		"03": func(env Env) error {
+			p := pond.NewPool(2)
+			return nilTask(env,
+				func() error {
+					err := p.Submit(nil).Wait()
+					if errors.Is(err, pond.ErrPanic) {
+						return pond.ErrPanic // without its stack
+					}
+					return err
+				},
+				func(task func()) error { return p.NewGroup().Submit(task, task, task, task).Wait() })
+		},
+		"04": func(Env) error {
+			p := pond.NewPool(1)
+			g := newGate()
+			if err := p.Go(g.task); err != nil {
+				return err
+			}
+			select {
+			case <-p.Stop().Done():
+				return errors.New("stopped while a task runs")
+			case <-time.After(settled):
+			}
+			g.open()
+			if err := p.Stop().Wait(); err != nil {
+				return fmt.Errorf("the second Stop: %w", err)
+			}
+			return nil
+		},
+		"05": func(Env) error {
+			p := pond.NewPool(huge())
+			return runAll(p.Go, waitFor(p))
+		},
+		"06": func(env Env) error {
+			p := pond.NewPool(2)
+			var ended atomic.Int32
+			group := p.NewGroup()
+			for range 2 {
+				group.Submit(runtime.Goexit)
+			}
+			for range 2 {
+				group.Submit(func() { ended.Add(1) })
+			}
+			env.Step("Wait of the group")
+			err := group.Wait()
+			if err := count("other tasks run", ended.Load(), 2); err != nil {
+				return err
+			}
+			if err == nil {
+				return errNotTold
+			}
+			return nil
+		},
+		"07": func(Env) error {
+			p := pond.NewPool(2)
+			if err := returned("the first group's Wait", p.NewGroup().Submit(func() { panic("boom") }).Wait(), pond.ErrPanic); err != nil {
+				return err
+			}
+			var ran atomic.Int32
+			for range 2 {
+				if err := p.NewGroup().Submit(func() { ran.Add(1) }).Wait(); err != nil {
+					return fmt.Errorf("a later group's Wait returned the error %w", err)
+				}
+			}
+			return count("later tasks run", ran.Load(), 2)
+		},
+		"08": func(Env) error {
+			group := pond.NewPool(2).NewGroup()
+			if err := returned("the first Wait", group.SubmitErr(func() error { return errBoom }).Wait(), errBoom); err != nil {
+				return err
+			}
+			ran := false
+			if err := group.SubmitErr(func() error { ran = true; return nil }).Wait(); err != nil {
+				return fmt.Errorf("the second batch's Wait returns the first one's error (its task ran: %t)", ran)
+			}
+			return nil
+		},
+		"09": func(env Env) error {
+			p := pond.NewPool(2)
+			return nested(env, p.Go,
+				func(task func()) error { return p.NewGroup().Submit(task, task).Wait() })
+		},
+		"10": func(env Env) error {
+			// A group returns no more than the first error and what came before it.
+			env.Note("with a future for each task; a group drops results after the first error")
+			p := pond.NewResultPool[int](4)
+			futures := make([]pond.ResultTask[int], 10)
+			for i := range futures {
+				futures[i] = p.SubmitErr(func() (int, error) { return numbered(i) })
+			}
+			var results []int
+			var failure error
+			for _, future := range futures {
+				result, err := future.Wait()
+				results = append(results, result)
+				failure = errors.Join(failure, err)
+			}
+			return inOrder(results, failure)
+		},
+		"12": func(env Env) error {
+			return manyResults(env, func(tasks int) ([]int, error) {
+				group := pond.NewResultPool[int](1).NewGroup()
+				for i := range tasks {
+					group.Submit(func() int { return i })
+				}
+				return group.Wait()
+			})
+		},
+		"13": func(Env) error {
+			after := func(stop func(p pond.Pool)) error {
+				return stopped(pond.ErrPoolStopped, func() error {
+					p := pond.NewPool(2)
+					stop(p)
+					return p.Go(func() {})
+				})
+			}
+			err := after(func(p pond.Pool) { p.Stop() }) // returns a future, for those who want to wait
+			if err != nil && after(pond.Pool.StopAndWait) == nil {
+				err = fmt.Errorf("%w (but never after StopAndWait)", err)
+			}
+			return err
+		},
+		"14": func(env Env) error {
+			// Both a group and a pool can be given a context.
+			cancelled := func(open func(ctx context.Context) pond.TaskGroup) error {
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				group := open(ctx)
+				for range 8 {
+					group.Submit(func() { <-group.Context().Done() })
+				}
+				time.Sleep(settled)
+				cancel()
+				return returned("Wait", group.Wait(), context.Canceled)
+			}
+			env.Step("Wait of the group, with a context given to the group")
+			err := cancelled(func(ctx context.Context) pond.TaskGroup {
+				return pond.NewPool(4).NewSubpool(2).NewGroupContext(ctx)
+			})
+			if err != nil {
+				return err
+			}
+			env.Step("Wait of the group, with a context given to the pool")
+			return cancelled(func(ctx context.Context) pond.TaskGroup {
+				return pond.NewPool(4, pond.WithContext(ctx)).NewSubpool(2).NewGroup()
+			})
+		},
+		"15": func(env Env) error {
+			p := pond.NewPool(1, pond.WithQueueSize(0), pond.WithNonBlocking(true))
+			busy := newGate()
+			if err := p.Go(busy.task); err != nil {
+				return err
+			}
+			<-busy.started
+			var ran atomic.Bool
+			task, accepted := p.NewSubpool(1).TrySubmit(func() { ran.Store(true) })
+			busy.open()
+			env.Step("accepted: %t; Wait of the task", accepted)
+			err := task.Wait()
+			if accepted != ran.Load() || accepted != (err == nil) {
+				return fmt.Errorf("accepted: %t, ran: %t, error: %w", accepted, ran.Load(), err)
+			}
+			return nil
+		},
+		"16": func(env Env) error {
+			p := pond.NewPool(4)
+			part := p.NewSubpool(1)
+			first := newGate()
+			if err := part.Go(first.task); err != nil {
+				return err
+			}
+			<-first.started
+			var ran atomic.Int32
+			refused := 0
+			for range 4 {
+				if part.Go(func() { ran.Add(1) }) != nil {
+					refused++
+				}
+			}
+			time.AfterFunc(settled, first.open)
+			env.Step("StopAndWait of the pool")
+			p.StopAndWait()
+			if !until(func() bool { return int(ran.Load())+refused == 4 }) {
+				return fmt.Errorf("%d of 4 ran, %d were refused (a future for each would tell)", ran.Load(), refused)
+			}
+			return nil
+		},
+		"17": func(Env) error {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			group := pond.NewPool(1, pond.WithQueueSize(0)).NewGroupContext(ctx)
+			err := leave(
+				func(task func()) { group.Submit(task) },
+				func() { group.Submit(func() {}) },
+				cancel)
+			if err != nil {
+				err = fmt.Errorf("%w of the group's context (that of the whole pool is heeded)", err)
+			}
+			return err
+		},
+		"18": func(Env) error {
+			group := pond.NewPool(2).NewGroup()
+			group.SubmitErr(func() error { return errBoom })
+			<-group.Context().Done()
+			var ran atomic.Int32
+			for range 10 {
+				group.Submit(func() { ran.Add(1) })
+			}
+			if err := returned("Wait", group.Wait(), errBoom); err != nil {
+				return err
+			}
+			return count("tasks started", ran.Load(), 0)
+		},
+		"19": func(env Env) error {
+			return bubbles(env, func(part func(string)) error {
+				p := pond.NewPool(2)
+				part("a group")
+				group := p.NewGroup()
+				err := inBubble(func(task func()) error { group.Submit(task); return nil }, group.Wait)
+				if err != nil {
+					return err
+				}
+				part("StopAndWait")
+				p.StopAndWait()
+				return nil
+			})
+		},
+		"20": func(env Env) error {
+			p := pond.NewPool(0)
+			if err := runAll(p.Go, waitFor(p)); err != nil {
+				return fmt.Errorf("limit 0: %w", err)
+			}
+			err := told(func() error {
+				p := pond.NewPool(-1)
+				return runAll(p.Go, waitFor(p))
+			})
+			if err == nil {
+				return errors.New("-1 is not refused")
+			}
+			env.Note("0 means no limit; -1: %v", err)
+			return nil
+		},
+		"21": func(Env) error {
+			return goroutines(func() { pond.NewPool(4) }, "github.com/alitto/pond/")
+		},
+		"23": func(Env) error {
+			p := pond.NewPool(1)
+			return labels(func(task func()) {
+				if err := p.Go(task); err != nil {
+					panic(err)
+				}
+			})
+		},
+
+		"reuse": func(env Env) error {
+			p := pond.NewPool(4)
+			return reuse(env, p.Go, waitFor(p))
+		},
+		"context": func(Env) error {
+			group := pond.NewPool(2).NewGroup()
+			group.Submit(func() { <-group.Context().Done() })
+			group.SubmitErr(func() error { return errBoom })
+			return returned("Wait", group.Wait(), errBoom)
+		},
+		"wait": func(Env) error {
+			group := pond.NewPool(4).NewGroup()
+			return waits(func(task func()) error { group.Submit(task); return nil }, group.Wait)
+		},
+		"errors": func(Env) error {
+			group := pond.NewPool(2).NewGroup()
+			return returned("Wait", group.SubmitErr(func() error { return errBoom }).Wait(), errBoom)
+		},
+		"resize": func(Env) error {
+			p := pond.NewPool(2, pond.WithQueueSize(16))
+			return resize(p.Go, p.Resize)
+		},
+	}
+}

@@ -1,0 +1,263 @@
+package behaviour
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Verdict says how a program ended.
+type Verdict int
+
+// What can come of a program.
+const (
+	// NotOffered means that the library has no such feature.
+	NotOffered Verdict = iota
+	// Pass means that the program saw what a user expects.
+	Pass
+	// Fails means that it saw something else.
+	Fails
+	// Hangs means that it went no further, and was ended.
+	Hangs
+	// Crashes means that it ended without a verdict, as by a panic.
+	Crashes
+)
+
+// String returns the verdict's name: "pass", "fails", "hangs", "crashes" or "not offered".
+func (v Verdict) String() string {
+	switch v {
+	case NotOffered:
+		return "not offered"
+	case Pass:
+		return "pass"
+	case Fails:
+		return "fails"
+	case Hangs:
+		return "hangs"
+	case Crashes:
+		return "crashes"
+	}
+	return fmt.Sprintf("Verdict(%d)", int(v))
+}
+
+// An Outcome is what came of one program.
+type Outcome struct {
+	Verdict Verdict
+	Detail  string // one line that says what was seen; may be empty for a pass
+	Elapsed time.Duration
+}
+
+// A Command makes the command that runs this same executable in such a way that
+// it calls [Child] with args and exits with what that returns.
+type Command func(ctx context.Context, args ...string) *exec.Cmd
+
+// Run runs the library's program for the scenario in a process of its own, which
+// it ends when the scenario's limit has passed without progress. full lets the
+// program take its time. An error means that nothing was found out: ctx ended, or
+// the process could not be started.
+func Run(ctx context.Context, command Command, scenario Scenario, library string, full bool) (Outcome, error) {
+	if scenario.Programs[library] == nil {
+		return Outcome{Verdict: NotOffered}, nil
+	}
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stuck := time.AfterFunc(scenario.Limit, func() { cancel(errStuck) })
+	defer stuck.Stop()
+
+	told := &listener{progress: func() { stuck.Reset(scenario.Limit) }}
+	var stderr head
+	cmd := command(limited, scenario.ID, library)
+	cmd.Stdout, cmd.Stderr = told, &stderr
+	if cmd.Env == nil {
+		cmd.Env = os.Environ()
+	}
+	cmd.Env = append(cmd.Env,
+		"GOTRACEBACK=single",
+		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // with the race detector, a program sleeps a second before it ends
+	if full {
+		cmd.Env = append(cmd.Env, fullEnv+"=1")
+	}
+	// Output that a stranger holds open must not keep us.
+	cmd.WaitDelay = time.Second
+
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		return Outcome{}, fmt.Errorf("scenario %s, %s: %w", scenario.ID, library, err)
+	}
+	kill := context.AfterFunc(limited, func() {
+		_ = cmd.Process.Kill() // it may have ended by itself just now
+	})
+	err := cmd.Wait()
+	kill()
+	if ctx.Err() != nil {
+		return Outcome{}, context.Cause(ctx)
+	}
+	o := judge(told, err, stderr.String(), errors.Is(context.Cause(limited), errStuck), scenario.Limit)
+	o.Elapsed = time.Since(begin)
+	return o, nil
+}
+
+var errStuck = errors.New("no progress")
+
+// judge finds the verdict. Nothing but the program's own word is a pass, and
+// only if the process then ended as it should.
+func judge(told *listener, exit error, stderr string, stuck bool, limit time.Duration) Outcome {
+	told.mu.Lock()
+	defer told.mu.Unlock()
+	at := ""
+	if step := told.last[tellStep]; step != "" {
+		at = " (at: " + step + ")"
+	}
+	code := 0
+	if exit != nil {
+		code = -1
+		if e, ok := errors.AsType[*exec.ExitError](exit); ok {
+			code = e.ExitCode()
+		}
+	}
+	_, passed := told.last[tellPass]
+	failure, failed := told.last[tellFail]
+	switch {
+	case passed && code == 0:
+		return Outcome{Verdict: Pass, Detail: told.last[tellNote]}
+	case failed && code == exitFailed:
+		return Outcome{Verdict: Fails, Detail: failure}
+	case stuck:
+		return Outcome{Verdict: Hangs, Detail: fmt.Sprintf("no progress for %v", limit) + at}
+	}
+	cause := complaint(stderr)
+	if strings.Contains(cause, "all goroutines are asleep") {
+		return Outcome{Verdict: Hangs, Detail: cause + at}
+	}
+	if cause == "" {
+		cause = "ended without a verdict"
+		if exit != nil {
+			cause += ": " + exit.Error()
+		}
+	}
+	return Outcome{Verdict: Crashes, Detail: cause + at}
+}
+
+// complaint returns the line by which the Go runtime says why it ended the
+// program; or else the last line that is not empty.
+func complaint(stderr string) string {
+	last := ""
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			return oneLine(line)
+		}
+		last = cmp.Or(line, last)
+	}
+	return oneLine(last)
+}
+
+func oneLine(text string) string {
+	const most = 200
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
+	}
+	return text
+}
+
+// What a child process tells stands on lines of its standard output: a mark, the
+// kind, a space, and the text.
+const (
+	mark = "weir-lab:"
+
+	tellStep = "step"
+	tellNote = "note"
+	tellPass = "pass"
+	tellFail = "fail"
+)
+
+const (
+	fullEnv = "WEIR_LAB_FULL"
+
+	exitFailed  = 1
+	exitUnknown = 2
+)
+
+// listener takes in what a child process writes, and keeps the last text of each
+// kind.
+type listener struct {
+	progress func()
+
+	mu   sync.Mutex
+	rest []byte
+	last map[string]string
+}
+
+// Write takes in a piece of the output.
+func (l *listener) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rest = append(l.rest, p...)
+	for {
+		line, rest, found := bytes.Cut(l.rest, []byte("\n"))
+		if !found {
+			return len(p), nil
+		}
+		l.rest = rest
+		told, ours := strings.CutPrefix(string(line), mark)
+		if !ours {
+			continue
+		}
+		kind, text, _ := strings.Cut(told, " ")
+		if l.last == nil {
+			l.last = make(map[string]string)
+		}
+		l.last[kind] = text
+		l.progress()
+	}
+}
+
+// head keeps the beginning of what is written to it: a panic comes before the
+// stacks.
+type head struct{ bytes.Buffer }
+
+// Write keeps what still has room.
+func (h *head) Write(p []byte) (int, error) {
+	const most = 1 << 20
+	h.Buffer.Write(p[:min(len(p), most-h.Len())])
+	return len(p), nil
+}
+
+// Child runs the library's program for the scenario or feature in this process,
+// and tells on standard output what came of it. It returns the exit status of the
+// process, which should end at once.
+func Child(scenarioID, library string) int {
+	for _, s := range append(Scenarios(), Features()...) {
+		if program := s.Programs[library]; s.ID == scenarioID && program != nil {
+			if library != Ants {
+				endDefaultAnts()
+			}
+			return perform(program)
+		}
+	}
+	fmt.Fprintf(os.Stderr, "no program of %q for %q\n", library, scenarioID)
+	return exitUnknown
+}
+
+func perform(program func(Env) error) int {
+	err := program(Env{Full: os.Getenv(fullEnv) != "", tell: tell})
+	if err != nil {
+		tell(tellFail, err.Error())
+		return exitFailed
+	}
+	tell(tellPass, "")
+	return 0
+}
+
+// tell begins with an empty line, should somebody have left a line unfinished.
+func tell(kind, text string) {
+	fmt.Printf("\n%s%s %s\n", mark, kind, oneLine(text))
+}

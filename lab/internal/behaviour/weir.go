@@ -1,0 +1,291 @@
+package behaviour
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+// weirPrograms lack what Weir does not have yet: results, ordered streams, and
+// anything made of several pools.
+func weirPrograms() programs {
+	return programs{
+		"01": func(env Env) error {
+			p := weir.New(1)
+			return goexits(env, p.Submit, p.Close)
+		},
+		"02": func(Env) error {
+			p := weir.New(4)
+			defer p.Close()
+			return shrink(p.Submit, p.Resize)
+		},
+		"03": func(env Env) error {
+			p := weir.New(2)
+			defer p.Close()
+			return nilTask(env,
+				func() error { return p.Submit(nil) },
+				func(task func()) error {
+					for range 4 {
+						if err := p.Submit(task); err != nil {
+							return err
+						}
+					}
+					p.Wait()
+					return nil
+				})
+		},
+		"04": func(Env) error {
+			p := weir.New(1)
+			g := newGate()
+			if err := p.Submit(g.task); err != nil {
+				return err
+			}
+			late := func() error {
+				ctx, cancel := context.WithTimeout(context.Background(), settled)
+				defer cancel()
+				if err := returned("the first wait", p.WaitContext(ctx), context.DeadlineExceeded); err != nil {
+					return err
+				}
+				_, err := p.Shutdown(ctx)
+				return returned("the first shutdown", err, context.DeadlineExceeded)
+			}
+			if err := late(); err != nil {
+				return err
+			}
+			g.open()
+			if err := p.WaitContext(context.Background()); err != nil {
+				return fmt.Errorf("the second wait: %w", err)
+			}
+			if _, err := p.Shutdown(context.Background()); err != nil {
+				return fmt.Errorf("the second shutdown: %w", err)
+			}
+			return nil
+		},
+		"05": func(Env) error {
+			p := weir.New(huge())
+			return runAll(p.Submit, func() error { p.Close(); return nil })
+		},
+		"06": func(Env) error {
+			g := weir.NewGroup(context.Background(), 2, weir.KeepGoing())
+			var ended atomic.Int32
+			for range 2 {
+				g.Go(func(context.Context) error { runtime.Goexit(); return nil })
+			}
+			for range 2 {
+				g.Go(func(context.Context) error { ended.Add(1); return nil })
+			}
+			if err := returned("Wait", g.Wait(), weir.ErrGoexit); err != nil {
+				return err
+			}
+			return count("other tasks run", ended.Load(), 2)
+		},
+		"07": func(Env) error {
+			g := weir.NewGroup(context.Background(), 2)
+			g.Go(func(context.Context) error { panic("boom") })
+			if err := told(g.Wait); err == nil {
+				return errors.New("nothing is told of the panic")
+			}
+			var ran atomic.Int32
+			for range 2 {
+				g.Go(func(context.Context) error { ran.Add(1); return nil })
+				if err := told(g.Wait); err != nil {
+					return fmt.Errorf("a later Wait: %w", err)
+				}
+			}
+			return count("later tasks run", ran.Load(), 2)
+		},
+		"08": func(Env) error {
+			g := weir.NewGroup(context.Background(), 2)
+			g.Go(func(context.Context) error { return errBoom })
+			if err := returned("the first Wait", g.Wait(), errBoom); err != nil {
+				return err
+			}
+			var ran atomic.Int32
+			g.Go(func(ctx context.Context) error { ran.Add(1); return ctx.Err() })
+			if err := g.Wait(); err != nil {
+				return fmt.Errorf("the second Wait returned the error %w", err)
+			}
+			return count("tasks of the second batch run", ran.Load(), 1)
+		},
+		"09": func(env Env) error {
+			p := weir.New(2)
+			return nested(env, p.Submit, func(task func()) error {
+				g := p.Group(context.Background())
+				for range 2 {
+					g.Go(func(context.Context) error { task(); return nil })
+				}
+				return g.Wait()
+			})
+		},
+		"13": func(Env) error {
+			return stopped(weir.ErrClosed, func() error {
+				p := weir.New(2)
+				p.Close()
+				return p.Submit(func() {})
+			})
+		},
+		"14": func(env Env) error {
+			p := weir.New(4)
+			defer p.Close()
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			g := p.Group(ctx, weir.Limit(2))
+			var live sync.WaitGroup
+			for range 8 {
+				live.Go(func() { // those beyond the limit wait in Go
+					g.Go(func(ctx context.Context) error { <-ctx.Done(); return nil })
+				})
+			}
+			time.Sleep(settled)
+			cancel()
+			env.Step("Wait of the group")
+			err := g.Wait()
+			live.Wait()
+			return returned("Wait", err, context.Canceled)
+		},
+		"15": func(env Env) error {
+			p := weir.New(1, weir.Queue(0))
+			defer p.Close()
+			busy := newGate()
+			if err := p.Submit(busy.task); err != nil {
+				return err
+			}
+			<-busy.started
+			g := p.Group(context.Background(), weir.Limit(1))
+			ran := false
+			accepted := g.TryGo(func(context.Context) error { ran = true; return nil })
+			busy.open()
+			env.Step("accepted: %t; Wait of the group", accepted)
+			if err := g.Wait(); err != nil {
+				return err
+			}
+			if accepted != ran {
+				return fmt.Errorf("accepted: %t, ran: %t", accepted, ran)
+			}
+			return nil
+		},
+		"16": func(env Env) error {
+			p := weir.New(4)
+			g := p.Group(context.Background(), weir.Limit(1), weir.KeepGoing())
+			first := newGate()
+			g.Go(func(context.Context) error { first.task(); return nil })
+			var ran atomic.Int32
+			var live sync.WaitGroup
+			for range 4 {
+				live.Go(func() { // waits for its turn in Go
+					g.Go(func(context.Context) error { ran.Add(1); return nil })
+				})
+			}
+			time.Sleep(settled)
+			time.AfterFunc(settled, first.open)
+			env.Step("Close of the pool")
+			p.Close()
+			live.Wait()
+			env.Step("Wait of the group")
+			refused := 0
+			if err, ok := g.Wait().(interface{ Unwrap() []error }); ok {
+				for _, err := range err.Unwrap() {
+					if !errors.Is(err, weir.ErrClosed) {
+						return err
+					}
+					refused++
+				}
+			}
+			if int(ran.Load())+refused != 4 {
+				return fmt.Errorf("%d of 4 ran, %d were refused", ran.Load(), refused)
+			}
+			env.Note("%d of 4 ran, %d were refused", ran.Load(), refused)
+			return nil
+		},
+		"17": func(Env) error {
+			p := weir.New(1, weir.Queue(0))
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			var occupied, refused error
+			err := leave(
+				func(task func()) { occupied = p.Submit(task) },
+				func() { refused = p.SubmitContext(ctx, func() {}) },
+				cancel)
+			if err := errors.Join(occupied, err); err != nil {
+				return err
+			}
+			return returned("the submission", refused, context.Canceled)
+		},
+		"18": func(Env) error {
+			g := weir.NewGroup(context.Background(), 2)
+			g.Go(func(context.Context) error { return errBoom })
+			<-g.Context().Done()
+			var ran atomic.Int32
+			for range 10 {
+				g.Go(func(context.Context) error { ran.Add(1); return nil })
+			}
+			if err := returned("Wait", g.Wait(), errBoom); err != nil {
+				return err
+			}
+			return count("tasks started", ran.Load(), 0)
+		},
+		"19": func(env Env) error {
+			return bubbles(env, func(func(string)) error {
+				p := weir.New(2)
+				return inBubble(p.Submit, func() error { p.Close(); return nil })
+			})
+		},
+		"20": func(env Env) error {
+			for _, limit := range []int{0, -1} {
+				err := told(func() error {
+					p := weir.New(limit)
+					return runAll(p.Submit, func() error { p.Close(); return nil })
+				})
+				env.Note("%d: %v", limit, err)
+				if err == nil {
+					return fmt.Errorf("%d is not refused", limit)
+				}
+			}
+			return nil
+		},
+		"21": func(Env) error {
+			return goroutines(func() { weir.New(4) },
+				"github.com/64ed045f/weir.", "github.com/64ed045f/weir/internal/")
+		},
+		"23": func(Env) error {
+			p := weir.New(1)
+			return labels(func(task func()) {
+				if err := p.Submit(task); err != nil {
+					panic(err)
+				}
+			})
+		},
+
+		"reuse": func(env Env) error {
+			p := weir.New(4)
+			return reuse(env, p.Submit, func() error { p.Close(); return nil })
+		},
+		"context": func(Env) error {
+			g := weir.NewGroup(context.Background(), 2)
+			g.Go(func(ctx context.Context) error { <-ctx.Done(); return nil })
+			g.Go(func(context.Context) error { return errBoom })
+			return returned("Wait", g.Wait(), errBoom)
+		},
+		"wait": func(Env) error {
+			p := weir.New(4)
+			defer p.Close()
+			return waits(p.Submit, func() error { p.Wait(); return nil })
+		},
+		"errors": func(Env) error {
+			g := weir.NewGroup(context.Background(), 2)
+			g.Go(func(context.Context) error { return errBoom })
+			return returned("Wait", g.Wait(), errBoom)
+		},
+		"resize": func(Env) error {
+			p := weir.New(2)
+			defer p.Close()
+			return resize(p.Submit, p.Resize)
+		},
+	}
+}

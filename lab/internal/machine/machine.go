@@ -1,0 +1,106 @@
+// Package machine says where and of what a run was made: the settings that stand
+// in each file of results.
+package machine
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+// Settings describes this machine and this program. Command is what was typed.
+func Settings(command string) []record.Setting {
+	list := []record.Setting{
+		{Key: "command", Value: command},
+		{Key: "date", Value: time.Now().UTC().Format(time.DateOnly)},
+		{Key: "goos", Value: runtime.GOOS},
+		{Key: "goarch", Value: runtime.GOARCH},
+		{Key: "cpu", Value: cpu()},
+		{Key: "cores", Value: strconv.Itoa(runtime.NumCPU())},
+		{Key: "memory", Value: memory()},
+		{Key: "kernel", Value: read("/proc/sys/kernel/osrelease")},
+		{Key: "go-version", Value: runtime.Version()},
+	}
+	list = append(list, versions()...)
+	root, err := Root()
+	if err != nil {
+		return list
+	}
+	if hash, err := HotPath(root); err == nil {
+		list = append(list, record.Setting{Key: HotPathKey, Value: hash})
+	}
+	if commit := git(root, "rev-parse", "--short=12", "HEAD"); commit != "" {
+		if git(root, "status", "--porcelain", "--untracked-files=no") != "" {
+			commit += " with changes"
+		}
+		list = append(list, record.Setting{Key: "weir-commit", Value: commit})
+	}
+	return list
+}
+
+// versions are those of the peers' modules that were linked into this program.
+func versions() []record.Setting {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	version := map[string]string{}
+	for _, module := range build.Deps {
+		version[module.Path] = module.Version
+	}
+	var list []record.Setting
+	seen := map[string]bool{}
+	for _, p := range peer.All() {
+		if p.Module == "" || p.Library() == peer.Weir || seen[p.Module] {
+			continue
+		}
+		seen[p.Module] = true
+		list = append(list, record.Setting{Key: "version-" + p.Library(), Value: p.Module + " " + version[p.Module]})
+	}
+	return list
+}
+
+func cpu() string {
+	for line := range strings.Lines(read("/proc/cpuinfo")) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown"
+}
+
+func memory() string {
+	for line := range strings.Lines(read("/proc/meminfo")) {
+		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
+			if kib, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64); err == nil {
+				return strconv.FormatFloat(kib/(1<<20), 'f', 1, 64) + " GiB"
+			}
+		}
+	}
+	return "unknown"
+}
+
+func read(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func git(dir string, args ...string) string {
+	command := exec.Command("git", args...)
+	command.Dir = dir
+	text, err := command.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}

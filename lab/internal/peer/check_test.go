@@ -1,0 +1,303 @@
+package peer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+)
+
+// The checks return an error, rather than fail a test, so that wrong_test.go can ask
+// whether they find what is wrong. They use real time: test bubbles are beyond some
+// of the libraries.
+
+type (
+	opener      func(limit int, work peer.Work) peer.Runner
+	queueOpener func(limit, n int, work peer.Work) peer.Runner
+	groupOpener func(ctx context.Context, limit int, work peer.GroupWork) peer.Group
+	loop        func(limit int, items []float64, body func(item *float64))
+)
+
+// A setting is how a check uses a peer.
+type setting struct {
+	limit, producers, tasks, rounds int
+
+	same     bool          // whether all tasks are one function
+	patience time.Duration // for what must come: far more than it can need
+}
+
+func (s setting) String() string {
+	return fmt.Sprintf("limit=%d/producers=%d/tasks=%d/same=%t", s.limit, s.producers, s.tasks, s.same)
+}
+
+// work is the work that calls task, with the index 0 always if it is the same for all.
+func (s setting) work(task func(i int)) peer.Work {
+	if s.same {
+		return peer.Work{Same: func() { task(0) }}
+	}
+	return peer.Work{Each: task}
+}
+
+func (s setting) groupWork(task func(ctx context.Context, i int) error) peer.GroupWork {
+	if s.same {
+		return peer.GroupWork{Same: func(ctx context.Context) error { return task(ctx, 0) }}
+	}
+	return peer.GroupWork{Each: task}
+}
+
+// await runs f, and complains if it takes too long. f is then left to itself.
+func (s setting) await(what string, f func()) error {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f()
+	}()
+	return s.receive(what, ended)
+}
+
+func (s setting) receive(what string, from <-chan struct{}) error {
+	late := time.NewTimer(s.patience)
+	defer late.Stop()
+	select {
+	case <-from:
+		return nil
+	case <-late.C:
+		return fmt.Errorf("%s: nothing after %v", what, s.patience)
+	}
+}
+
+type submitter interface{ Submit(lo, hi int) }
+
+// submit hands over the tasks from lo to hi in equal parts, one from each producer,
+// and returns when all Submits have.
+func (s setting) submit(to submitter, lo, hi int) {
+	var live sync.WaitGroup
+	n := hi - lo
+	for k := range s.producers {
+		live.Go(func() { to.Submit(lo+k*n/s.producers, lo+(k+1)*n/s.producers) })
+	}
+	live.Wait()
+}
+
+// checkOnce proves that each task of each round ran exactly once, and before Wait
+// returned; and that no goroutine is left after Close.
+func checkOnce(open opener, s setting) error {
+	before := runtime.NumGoroutine()
+	var t tally
+	t.ran = make([]atomic.Int32, s.tasks)
+	r := open(s.limit, s.work(t.run))
+	for round := range s.rounds {
+		err := s.await("submit and wait", func() {
+			s.submit(r, 0, s.tasks)
+			r.Wait()
+		})
+		if err != nil {
+			return err
+		}
+		if err := t.check(round+1, s.same); err != nil {
+			return fmt.Errorf("after Wait of round %d: %w", round, err)
+		}
+	}
+	if err := s.await("close", r.Close); err != nil {
+		return err
+	}
+	if err := checkGoroutines(before, s.patience); err != nil {
+		return err
+	}
+	if err := t.check(s.rounds, s.same); err != nil {
+		return fmt.Errorf("after Close: %w", err)
+	}
+	return nil
+}
+
+// A tally counts how often each task ran.
+type tally struct {
+	ran     []atomic.Int32
+	total   atomic.Int64
+	strange atomic.Int64 // tasks with an index that nobody handed over
+}
+
+func (t *tally) run(i int) {
+	t.total.Add(1)
+	if i < 0 || i >= len(t.ran) {
+		t.strange.Add(1)
+		return
+	}
+	t.ran[i].Add(1)
+}
+
+func (t *tally) check(times int, same bool) error {
+	if n := t.strange.Load(); n > 0 {
+		return fmt.Errorf("%d tasks had an index that is none", n)
+	}
+	if got, want := t.total.Load(), int64(times*len(t.ran)); got != want {
+		return fmt.Errorf("%d tasks ran, want %d", got, want)
+	}
+	for i := range t.ran {
+		if got := int(t.ran[i].Load()); got != times && !same {
+			return fmt.Errorf("task %d ran %d times, want %d", i, got, times)
+		}
+	}
+	return nil
+}
+
+// checkGoroutines waits until no more goroutines live than before: some libraries
+// let theirs end by themselves.
+func checkGoroutines(before int, patience time.Duration) error {
+	for until := time.Now().Add(patience); ; runtime.Gosched() {
+		n := runtime.NumGoroutine()
+		if n <= before {
+			return nil
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("%d goroutines left", n-before)
+		}
+	}
+}
+
+// checkLimit proves that as many tasks come to run at once as must, and never more
+// than may. The first tasks block until must have begun and others had time to.
+func checkLimit(open opener, s setting, must, may int) error {
+	var live, peak atomic.Int64
+	gate := make(chan struct{})
+	begun := make(chan struct{}, s.tasks)
+	r := open(s.limit, s.work(func(int) {
+		n := live.Add(1)
+		for p := peak.Load(); n > p && !peak.CompareAndSwap(p, n); p = peak.Load() {
+		}
+		begun <- struct{}{}
+		<-gate
+		runtime.Gosched()
+		live.Add(-1)
+	}))
+
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.submit(r, 0, s.tasks)
+		r.Wait()
+	}()
+	var failed error
+	for k := range must {
+		if failed = s.receive(fmt.Sprintf("start of task %d of %d at once", k+1, must), begun); failed != nil {
+			break
+		}
+	}
+	time.Sleep(time.Millisecond)
+	close(gate)
+	if err := s.receive("submit and wait", ended); err != nil {
+		return errors.Join(failed, err)
+	}
+	r.Close()
+	if got := int(peak.Load()); got > may {
+		return fmt.Errorf("%d tasks ran at once, want at most %d", got, may)
+	}
+	return failed
+}
+
+// checkQueued proves that Submit never waits: while all workers are blocked, s.tasks
+// more are handed over.
+func checkQueued(open queueOpener, s setting) error {
+	var t tally
+	t.ran = make([]atomic.Int32, s.limit+s.tasks)
+	gate := make(chan struct{})
+	begun := make(chan struct{}, s.limit+s.tasks)
+	r := open(s.limit, s.tasks, s.work(func(i int) {
+		begun <- struct{}{}
+		<-gate
+		t.run(i)
+	}))
+
+	s.submit(r, 0, s.limit)
+	var failed error
+	for range s.limit {
+		if failed = s.receive("start of the first tasks", begun); failed != nil {
+			break
+		}
+	}
+	submitted := make(chan struct{})
+	go func() {
+		defer close(submitted)
+		s.submit(r, s.limit, s.limit+s.tasks)
+	}()
+	if failed == nil {
+		failed = s.receive("submit while all workers are blocked", submitted)
+	}
+	close(gate)
+	err := s.await("wait and close", func() {
+		<-submitted
+		r.Wait()
+		r.Close()
+	})
+	return errors.Join(failed, err, t.check(1, s.same))
+}
+
+// checkLoop proves that the body was called exactly once for each item, in its place.
+func checkLoop(run loop, s setting) error {
+	before := runtime.NumGoroutine()
+	items := make([]float64, s.tasks)
+	for round := range s.rounds {
+		for i := range items {
+			items[i] = float64(i)
+		}
+		var t tally
+		t.ran = make([]atomic.Int32, s.tasks)
+		err := s.await("loop", func() {
+			run(s.limit, items, func(item *float64) {
+				i := int(*item)
+				t.run(i)
+				*item = float64(i) + 0.5
+			})
+		})
+		if err != nil {
+			return err
+		}
+		if err := t.check(1, false); err != nil {
+			return fmt.Errorf("after round %d: %w", round, err)
+		}
+		for i, item := range items {
+			if want := float64(i) + 0.5; item != want {
+				return fmt.Errorf("item %d is %v after round %d, want %v", i, item, round, want)
+			}
+		}
+	}
+	return checkGoroutines(before, s.patience)
+}
+
+// loopAsRunner lets a loop pass the check of the limit, with one producer.
+func loopAsRunner(run loop) opener {
+	return func(limit int, work peer.Work) peer.Runner { return loopRunner{run, limit, work} }
+}
+
+type loopRunner struct {
+	run   loop
+	limit int
+	work  peer.Work
+}
+
+func (r loopRunner) Submit(lo, hi int) {
+	items := make([]float64, hi-lo)
+	for i := range items {
+		items[i] = float64(lo + i)
+	}
+	r.run(r.limit, items, func(item *float64) { r.work.Each(int(*item)) })
+}
+
+func (loopRunner) Wait()  {}
+func (loopRunner) Close() {}
+
+// checkNew proves that a pool that nothing used leaves no goroutine.
+func checkNew(open func(limit int) (end func()), s setting) error {
+	before := runtime.NumGoroutine()
+	for range s.rounds {
+		if err := s.await("end of an unused pool", open(s.limit)); err != nil {
+			return err
+		}
+	}
+	return checkGoroutines(before, s.patience)
+}

@@ -1,0 +1,140 @@
+// Package peer puts every way of running tasks that the lab compares behind one
+// small interface, each as its own documentation says to use it.
+//
+// One file holds one library. What stands there is what a user would write: a
+// library that can wait by itself does, one that cannot gets a [sync.WaitGroup].
+package peer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Runner runs the tasks that it was opened for on one pool, group or the like.
+type Runner interface {
+	// Submit hands over the tasks from lo up to hi, hi not included, from the
+	// calling goroutine. It blocks for room where the library does. Several
+	// goroutines may call it at once.
+	Submit(lo, hi int)
+
+	// Wait returns when all tasks handed over before have finished. It is called
+	// when no Submit runs. The runner can be used again afterwards; where the
+	// library cannot, Wait makes anew what it must, at the cost its users have.
+	Wait()
+
+	// Close ends the goroutines of the runner. It is called once, after Wait.
+	Close()
+}
+
+// Work is what the tasks of a [Runner] do. Exactly one field is set.
+type Work struct {
+	// Same makes all tasks this one function, which needs no closure for any.
+	Same func()
+
+	// Each gets the index of its task. A library whose tasks take no argument needs
+	// a closure for each.
+	Each func(i int)
+}
+
+// A Group runs tasks that get a context and return an error.
+type Group interface {
+	// Submit hands over the tasks from lo up to hi, as in [Runner].
+	Submit(lo, hi int)
+
+	// Wait returns when all tasks have finished, with an error if any failed. The
+	// group can be used again unless it has returned an error.
+	Wait() error
+
+	// Close ends the goroutines of the group. It is called once, after Wait.
+	Close()
+}
+
+// GroupWork is what the tasks of a [Group] do. Exactly one field is set, as in
+// [Work].
+type GroupWork struct {
+	Same func(ctx context.Context) error
+	Each func(ctx context.Context, i int) error
+}
+
+// A Peer is one way of running tasks.
+type Peer struct {
+	// Name is how -peer and the tables call it: the library, then a dot and the
+	// form where the library has several, as in "ants.func".
+	Name string
+
+	// Module is the path of the library's module, empty for the standard library.
+	Module string
+
+	// About says in a few words how the library is used.
+	About string
+
+	// Open makes a runner of at most limit tasks at once. Nil where the form has
+	// only a loop or a group.
+	Open func(limit int, work Work) Runner
+
+	// Unlimited says that Open ignores the limit: all tasks run at once.
+	Unlimited bool
+
+	// Queued is Open with a queue that never makes Submit wait, for at least n
+	// tasks. Nil where the library has none.
+	Queued func(limit, n int, work Work) Runner
+
+	// Group makes a group whose tasks get a context made from ctx, which the first
+	// error cancels. Nil where the form has none.
+	Group func(ctx context.Context, limit int, work GroupWork) Group
+
+	// Loop calls body for every item, on at most limit goroutines, and returns when
+	// all calls have. Nil where the library has no loop.
+	Loop func(limit int, items []float64, body func(item *float64))
+
+	// New makes a pool that nothing uses, and returns what ends it. Nil where there
+	// is nothing to make, or where another form of the library makes the same.
+	New func(limit int) (end func())
+}
+
+// Library is the first part of the peer's name: "ants" for "ants.func".
+func (p Peer) Library() string { return LibraryOf(p.Name) }
+
+// LibraryOf returns the library's part of a peer's name.
+func LibraryOf(name string) string {
+	library, _, _ := strings.Cut(name, ".")
+	return library
+}
+
+// Names of the peers that tables treat apart.
+const (
+	Weir    = "weir"    // the library that all others are compared with
+	Go      = "go"      // a plain goroutine for each task
+	InPlace = "inplace" // no concurrency at all: the upper bound
+)
+
+// All returns every peer, in the order of the tables.
+func All() []Peer {
+	return slices.Concat(weirPeers(), plainPeers(), errgroupPeers(), concPeers(), antsPeers(), pondPeers(),
+		workerpoolPeers(), gopoolPeers())
+}
+
+// Find returns the peer of that name.
+func Find(name string) (Peer, error) {
+	for _, p := range All() {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return Peer{}, fmt.Errorf("no peer is called %q", name)
+}
+
+// must is for errors that the setting makes impossible: were one to come, the
+// measurement would be of something else.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// unbounded is Open as Queued, for a library whose queue has no bound.
+func unbounded(open func(limit int, work Work) Runner) func(limit, n int, work Work) Runner {
+	return func(limit, _ int, work Work) Runner { return open(limit, work) }
+}

@@ -1,0 +1,118 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// The format has settings that hold until they change, and results. A note of one
+// result is a setting that the next result takes back; its key begins thus:
+const notePrefix = "note-"
+
+// A Writer writes measurements one by one, so that what was measured is kept
+// whatever happens next.
+type Writer struct {
+	to       *benchfmt.Writer
+	settings []Setting
+}
+
+// NewWriter returns a writer of the results of one run.
+func NewWriter(w io.Writer, settings []Setting) *Writer {
+	return &Writer{to: benchfmt.NewWriter(w), settings: settings}
+}
+
+// Write writes one result.
+func (w *Writer) Write(r Result) error {
+	line := &benchfmt.Result{Name: benchfmt.Name(r.ID.String()), Iters: max(r.N, 1)}
+	for _, s := range w.settings {
+		line.Config = append(line.Config, config(s.Key, s.Value))
+	}
+	for _, s := range r.Notes {
+		line.Config = append(line.Config, config(notePrefix+s.Key, s.Value))
+	}
+	for _, v := range r.Values {
+		line.Values = append(line.Values, benchfmt.Value{Value: v.Value, Unit: v.Unit})
+	}
+	if len(r.Values) == 0 {
+		return fmt.Errorf("%s: the format knows no result without a value", r.ID)
+	}
+	return w.to.Write(line)
+}
+
+func config(key, value string) benchfmt.Config {
+	// A setting is one line, and an empty one would take the setting back.
+	value = strings.Join(strings.Fields(value), " ")
+	if value == "" {
+		value = "-"
+	}
+	return benchfmt.Config{Key: key, Value: []byte(value), File: true}
+}
+
+// Write writes all measurements of a run.
+func Write(w io.Writer, f File) error {
+	to := NewWriter(w, f.Settings)
+	for _, r := range f.Results {
+		if err := to.Write(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Read reads what Write has written. A line that begins like a measurement and is
+// none of the lab's is an error. The settings are those of the first result: a
+// file holds one run.
+func Read(r io.Reader, name string) (File, error) {
+	var f File
+	from := benchfmt.NewReader(r, name)
+	for from.Scan() {
+		switch line := from.Result().(type) {
+		case *benchfmt.Result:
+			result, settings, err := parse(line)
+			if err != nil {
+				return f, fmt.Errorf("%s: %w", name, err)
+			}
+			if len(f.Results) == 0 {
+				f.Settings = settings
+			}
+			f.Results = append(f.Results, result)
+		case *benchfmt.SyntaxError:
+			return f, line
+		}
+	}
+	if err := from.Err(); err != nil {
+		return f, err
+	}
+	if len(f.Results) == 0 {
+		return f, fmt.Errorf("%s: %w", name, errEmpty)
+	}
+	return f, nil
+}
+
+var errEmpty = errors.New("no measurement in it")
+
+func parse(line *benchfmt.Result) (Result, []Setting, error) {
+	var settings []Setting
+	r := Result{N: line.Iters}
+	for _, c := range line.Config {
+		key, value := c.Key, string(c.Value)
+		if note, ok := strings.CutPrefix(key, notePrefix); ok {
+			r.Notes = append(r.Notes, Setting{note, value})
+		} else if c.File {
+			settings = append(settings, Setting{key, value})
+		}
+	}
+	for _, v := range line.Values {
+		if v.OrigUnit != "" {
+			v.Value, v.Unit = v.OrigValue, v.OrigUnit
+		}
+		r.Values = append(r.Values, Value{v.Unit, v.Value})
+	}
+	var err error
+	r.ID, err = ParseID(line.Name.String())
+	return r, settings, err
+}

@@ -1,0 +1,126 @@
+// Package record keeps measurements in Go's benchmark format, so that benchstat
+// reads them too, and sums up those of several rounds.
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A Result is one measurement: of one peer, in one experiment, in one round.
+type Result struct {
+	ID     ID
+	N      int       // how often the operation ran
+	Values []Value   // what was measured
+	Notes  []Setting // what is no number, as a verdict and its reason; of this result alone
+}
+
+// An ID says what was measured. Its text is a benchmark's name:
+// "Dispatch/empty/limit=64/producers=1/peer=ants-2".
+type ID struct {
+	Suite      string    // "dispatch"
+	Experiment string    // "empty"
+	Params     []Setting // in the order of the name, without peer and GOMAXPROCS
+	Peer       string    // "ants.func"
+	Procs      int       // GOMAXPROCS
+}
+
+// A Setting is a key and its value.
+type Setting struct{ Key, Value string }
+
+// A Value is one figure of a measurement. Units are those of Go's benchmarks,
+// "ns/op", "B/op", "allocs/op", or what follows their manner: "peak-B",
+// "peak-goroutines", "p99-ns".
+type Value struct {
+	Unit  string
+	Value float64
+}
+
+// A File is what one run has measured.
+type File struct {
+	Settings []Setting // the machine, the versions, the command
+	Results  []Result
+}
+
+// Setting returns the value of the file's setting of that name, or "".
+func (f File) Setting(key string) string { return Find(f.Settings, key) }
+
+// Find returns the value of the setting of that name, or "".
+func Find(settings []Setting, key string) string {
+	for _, s := range settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+const peerKey = "peer"
+
+// experiment is the ID's text without the peer: what peers are compared in.
+func (id ID) experiment() string {
+	var b strings.Builder
+	b.WriteString(id.Suite + "/" + id.Experiment)
+	for _, p := range id.Params {
+		b.WriteString("/" + p.Key + "=" + p.Value)
+	}
+	return b.String()
+}
+
+// String is the benchmark's name, without "Benchmark".
+func (id ID) String() string {
+	name := []rune(id.experiment() + "/" + peerKey + "=" + id.Peer + "-" + strconv.Itoa(id.Procs))
+	name[0] = unicode.ToUpper(name[0])
+	return string(name)
+}
+
+// ParseID is the inverse of [ID.String].
+func ParseID(name string) (ID, error) {
+	var id ID
+	wrong := fmt.Errorf("%q is no name of a measurement", name)
+	dash := strings.LastIndexByte(name, '-')
+	if dash < 0 {
+		return id, wrong
+	}
+	var err error
+	if id.Procs, err = strconv.Atoi(name[dash+1:]); err != nil {
+		return id, wrong
+	}
+	parts := strings.Split(name[:dash], "/")
+	if len(parts) < 3 || slices.Contains(parts, "") {
+		return id, wrong
+	}
+	first := []rune(parts[0])
+	first[0] = unicode.ToLower(first[0])
+	id.Suite, id.Experiment = string(first), parts[1]
+	for _, part := range parts[2:] {
+		key, value, ok := strings.Cut(part, "=")
+		if !ok || id.Peer != "" {
+			return id, wrong
+		}
+		if key == peerKey {
+			id.Peer = value
+		} else {
+			id.Params = append(id.Params, Setting{key, value})
+		}
+	}
+	if id.Peer == "" {
+		return id, wrong
+	}
+	return id, nil
+}
+
+// failedUnit is the unit of a result that says that there is none: the format
+// wants a value in each.
+const failedUnit = "failed"
+
+// FailedNote is the key of the note that says why a measurement failed.
+const FailedNote = "failed"
+
+// Failed is the result of a measurement that came to no end.
+func Failed(id ID, reason string) Result {
+	return Result{ID: id, N: 1, Values: []Value{{failedUnit, 1}}, Notes: []Setting{{FailedNote, reason}}}
+}

@@ -1,0 +1,130 @@
+package record_test
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+func result(peer string, ns float64, notes ...record.Setting) record.Result {
+	return record.Result{
+		ID: record.ID{
+			Suite: "dispatch", Experiment: "empty", Peer: peer, Procs: 2,
+			Params: []record.Setting{{Key: "limit", Value: "64"}, {Key: "producers", Value: "1"}},
+		},
+		N:      1000,
+		Values: []record.Value{{Unit: "ns/op", Value: ns}, {Unit: "peak-B", Value: 1 << 20}},
+		Notes:  notes,
+	}
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	want := record.File{
+		Settings: []record.Setting{{Key: "cpu", Value: "a CPU: of some kind"}, {Key: "lab-go", Value: "go1.26"}},
+		Results: []record.Result{
+			result("go", 300.5),
+			result("ants.func", 415, record.Setting{Key: "verdict", Value: "hangs"}, record.Setting{Key: "detail", Value: "after 3 rounds"}),
+			result("weir.Pool", 29, record.Setting{Key: "verdict", Value: "pass"}),
+			result("weir.Pool", 1e-9),
+		},
+	}
+	var text bytes.Buffer
+	if err := record.Write(&text, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := record.Read(bytes.NewReader(text.Bytes()), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%+v\nwant\n%+v\ntext\n%s", got, want, text.String())
+	}
+	if line := "BenchmarkDispatch/empty/limit=64/producers=1/peer=ants.func-2 1000 415 ns/op"; !strings.Contains(text.String(), line) {
+		t.Errorf("the text has no line %q:\n%s", line, text.String())
+	}
+}
+
+func TestANoteOfSeveralLinesBecomesOne(t *testing.T) {
+	r := result("go", 1, record.Setting{Key: "detail", Value: "two\n lines"}, record.Setting{Key: "verdict", Value: ""})
+	var text bytes.Buffer
+	if err := record.Write(&text, record.File{Results: []record.Result{r}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := record.Read(&text, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []record.Setting{{Key: "detail", Value: "two lines"}, {Key: "verdict", Value: "-"}}
+	if !slices.Equal(got.Results[0].Notes, want) {
+		t.Errorf("notes %v, want %v", got.Results[0].Notes, want)
+	}
+}
+
+func TestAResultWithoutAValueIsRefused(t *testing.T) {
+	r := result("go", 1)
+	r.Values = nil
+	if err := record.Write(new(bytes.Buffer), record.File{Results: []record.Result{r}}); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestAFileThatIsNotTheLabsIsAnError(t *testing.T) {
+	for _, text := range []string{
+		"",
+		"cpu: x\n",
+		"BenchmarkOther-2 100 5 ns/op\n",
+		"BenchmarkDispatch/empty/limit=64-2 100 5 ns/op\n",
+		"BenchmarkDispatch/empty/peer=go 100 5 ns/op\n",
+		"BenchmarkDispatch/empty/peer=go-2 many 5 ns/op\n",
+	} {
+		if f, err := record.Read(strings.NewReader(text), "x"); err == nil {
+			t.Errorf("%q was read as %+v", text, f)
+		}
+	}
+}
+
+func TestNamesAreReadBack(t *testing.T) {
+	for _, id := range []record.ID{
+		{Suite: "seeds", Experiment: "sleep", Peer: "go", Procs: 1},
+		{Suite: "survey", Experiment: "md5", Params: []record.Setting{{Key: "a", Value: "x-1"}}, Peer: "conc-like-3", Procs: 16},
+	} {
+		got, err := record.ParseID(id.String())
+		if err != nil || !reflect.DeepEqual(got, id) {
+			t.Errorf("%s became %+v (%v)", id, got, err)
+		}
+	}
+}
+
+func TestTablesHoldMediansOfEachPeerInTheOrderOfMeasurement(t *testing.T) {
+	var results []record.Result
+	for round := range 11 {
+		results = append(results, result("weir.Pool", float64(20+round)), result("go", float64(400-round)))
+	}
+	alone := result("go", 7)
+	alone.ID.Procs = 1
+	tables := record.Tables(append(results, alone))
+	if len(tables) != 2 {
+		t.Fatalf("%d tables, want 2", len(tables))
+	}
+	first := tables[0]
+	if first.Suite != "dispatch" || first.Procs != 2 || !slices.Equal(first.Units, []string{"ns/op", "peak-B"}) {
+		t.Errorf("table %+v", first)
+	}
+	// Of 11 values the second to the ninth cover the median with 95 %.
+	for i, want := range []record.Row{
+		{Peer: "weir.Pool", Cells: map[string]record.Cell{"ns/op": {Center: 25, Low: 21, High: 28, Rounds: 11}}},
+		{Peer: "go", Cells: map[string]record.Cell{"ns/op": {Center: 395, Low: 391, High: 398, Rounds: 11}}},
+	} {
+		row := first.Rows[i]
+		if row.Peer != want.Peer || row.Cells["ns/op"] != want.Cells["ns/op"] {
+			t.Errorf("row %d is %+v, want %+v", i, row, want)
+		}
+	}
+	if tables[1].Procs != 1 || tables[1].Rows[0].Cells["ns/op"].Center != 7 {
+		t.Errorf("second table %+v", tables[1])
+	}
+}

@@ -1,0 +1,85 @@
+package record
+
+import (
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+)
+
+const confidence = 0.95
+
+// A Cell is a figure summed up over the rounds: the median, and the interval in
+// which the true median lies with 95 % confidence. Few rounds have an interval
+// without an end: Low and High are infinite then.
+type Cell struct {
+	Center, Low, High float64
+	Rounds            int
+}
+
+// A Row is one peer of a table.
+type Row struct {
+	Peer  string
+	Cells map[string]Cell // by unit
+	Notes []Setting       // those of the last result; one that failed has FailedNote
+}
+
+// A Table is one experiment with one setting: its peers side by side.
+type Table struct {
+	Suite, Experiment string
+	Params            []Setting
+	Procs             int
+	Units             []string // in the order in which they were measured; the first one is what ratios are about
+	Rows              []Row    // in the order in which they were measured first
+}
+
+// Tables sums up the results, in the order in which they were measured first.
+func Tables(results []Result) []Table {
+	type place struct {
+		experiment string
+		procs      int
+	}
+	var tables []Table
+	var values []map[string]map[string][]float64 // as tables: peer, unit
+	places := map[place]int{}
+	for _, r := range results {
+		where := place{r.ID.experiment(), r.ID.Procs}
+		k, ok := places[where]
+		if !ok {
+			k = len(tables)
+			places[where] = k
+			tables = append(tables, Table{Suite: r.ID.Suite, Experiment: r.ID.Experiment, Params: r.ID.Params, Procs: r.ID.Procs})
+			values = append(values, map[string]map[string][]float64{})
+		}
+		t, of := &tables[k], values[k][r.ID.Peer]
+		if of == nil {
+			of = map[string][]float64{}
+			values[k][r.ID.Peer] = of
+			t.Rows = append(t.Rows, Row{Peer: r.ID.Peer, Cells: map[string]Cell{}})
+		}
+		for _, v := range r.Values {
+			if v.Unit == failedUnit {
+				continue
+			}
+			of[v.Unit] = append(of[v.Unit], v.Value)
+			if !slices.Contains(t.Units, v.Unit) {
+				t.Units = append(t.Units, v.Unit)
+			}
+		}
+		row := slices.IndexFunc(t.Rows, func(row Row) bool { return row.Peer == r.ID.Peer })
+		t.Rows[row].Notes = r.Notes
+	}
+	for k := range tables {
+		for _, row := range tables[k].Rows {
+			for unit, sample := range values[k][row.Peer] {
+				row.Cells[unit] = Summarize(sample)
+			}
+		}
+	}
+	return tables
+}
+
+// Summarize returns the median and its interval.
+func Summarize(sample []float64) Cell {
+	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(sample), &benchmath.DefaultThresholds), confidence)
+	return Cell{Center: s.Center, Low: s.Lo, High: s.Hi, Rounds: len(sample)}
+}

@@ -1,0 +1,240 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+// A claim is a row of the table that says what Weir must reach.
+type claim struct {
+	work              string
+	suite, experiment string
+	params            []record.Setting
+	procs             int    // 0: that at which most was measured
+	unit              string // empty: the first
+	inPlace           bool   // the work in place is worth a mention
+	same              bool   // another unit of the claim before
+}
+
+func with(pairs ...string) []record.Setting {
+	var list []record.Setting
+	for k := 0; k+1 < len(pairs); k += 2 {
+		list = append(list, record.Setting{Key: pairs[k], Value: pairs[k+1]})
+	}
+	return list
+}
+
+// claims are those of the table, in its order.
+func claims(tables []record.Table, usual int) []claim {
+	list := []claim{
+		{work: "empty task, one producer, limit 64", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "1")},
+		{work: "empty task, producers on all cores, limit 64", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "all")},
+		{work: "empty task, limit 2", suite: "dispatch", experiment: "empty", params: with("limit", "2", "producers", "1")},
+		{work: "empty task, limit " + grouped("50000"), suite: "dispatch", experiment: "empty", params: with("limit", "50000", "producers", "1")},
+	}
+	for _, procs := range procsOf(tables, "dispatch", "empty") {
+		if procs != usual {
+			list = append(list, claim{
+				work: fmt.Sprintf("empty task, limit 64, GOMAXPROCS %d", procs), suite: "dispatch", experiment: "empty",
+				params: with("limit", "64", "producers", "1"), procs: procs,
+			})
+		}
+	}
+	million := with("tasks", "1000000", "limit", "50000")
+	return append(list,
+		claim{work: "task of a group: context and error, limit 64", suite: "dispatch", experiment: "group", params: with("limit", "64", "producers", "1")},
+		claim{work: "10⁶ tasks that sleep 10 ms, limit " + grouped("50000"), suite: "seeds", experiment: "sleep", params: million},
+		claim{work: "the same: bytes allocated", suite: "seeds", experiment: "sleep", params: million, unit: "B/op", same: true},
+		claim{work: "the same: peak memory", suite: "seeds", experiment: "sleep", params: million, unit: "peak-B", same: true},
+		claim{work: "loop over 10⁶ numbers, one root each (go: split by hand)", suite: "dispatch", experiment: "loop", params: with("items", "1000000")},
+		claim{work: "fork and join of 10 tasks of 0.7 µs", suite: "dispatch", experiment: "forkjoin", params: with("tasks", "10"), inPlace: true},
+		claim{work: "lone task, until it starts", suite: "dispatch", experiment: "lone", params: with("pause", "0s")},
+		claim{work: "lone task after 1 ms of rest, until it starts", suite: "dispatch", experiment: "lone", params: with("pause", "1ms")},
+		claim{work: "a pool made and closed unused", suite: "dispatch", experiment: "newclose"},
+		claim{work: "the same: bytes allocated", suite: "dispatch", experiment: "newclose", unit: "B/op", same: true},
+		claim{work: "a pool that waits for its next task: memory", suite: "dispatch", experiment: "idlepools", unit: "B/pool"},
+	)
+}
+
+func procsOf(tables []record.Table, suite, experiment string) []int {
+	var list []int
+	for _, t := range tables {
+		if t.Suite == suite && t.Experiment == experiment && !slices.Contains(list, t.Procs) {
+			list = append(list, t.Procs)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// table finds what the claim is about; without figures of Weir there is none.
+func (c claim) table(tables []record.Table, usual int) (record.Table, string, bool) {
+	for _, t := range tables {
+		procs := c.procs
+		if procs == 0 {
+			procs = usual
+		}
+		if t.Suite != c.suite || t.Experiment != c.experiment || t.Procs != procs || len(t.Units) == 0 ||
+			slices.ContainsFunc(c.params, func(p record.Setting) bool { return !slices.Contains(t.Params, p) }) {
+			continue
+		}
+		unit := c.unit
+		if unit == "" {
+			unit = t.Units[0]
+		}
+		if _, ok := best(t.Rows, unit, isWeir); ok {
+			return t, unit, true
+		}
+	}
+	return record.Table{}, "", false
+}
+
+// A standing is a claim with its figures.
+type standing struct {
+	Work                string
+	Weir, Go, Other     entry
+	OverOther, OverGo   string
+	BehindOther, Behind bool
+}
+
+// An entry is one peer's figure.
+type entry struct{ Peer, Figure, Interval string }
+
+func entryOf(r record.Row, unit string) entry {
+	return entry{clean(r.Peer), figure(r.Cells[unit].Center, unit), interval(r.Cells[unit])}
+}
+
+// standings are the claims for which there are figures.
+func standings(tables []record.Table) []standing {
+	usual := usualProcs(tables)
+	var list []standing
+	// A row that says "the same" follows what it is the same as, and is about the same
+	// form of Weir: who wins on time with one and on memory with another wins on neither.
+	var previous, form string
+	for _, c := range claims(tables, usual) {
+		t, unit, ok := c.table(tables, usual)
+		if !ok || c.same && previous != c.suite+c.experiment {
+			continue
+		}
+		weir, ok := best(t.Rows, unit, func(name string) bool { return isWeir(name) && (!c.same || name == form) })
+		if !ok {
+			continue
+		}
+		previous, form = c.suite+c.experiment, weir.Peer
+		s := standing{Work: c.work, Weir: entryOf(weir, unit)}
+		if c.inPlace {
+			if r, ok := rowOf(t, "inplace"); ok && usable(r.Cells[unit]) {
+				s.Work += " (in place: " + figure(r.Cells[unit].Center, unit) + ")"
+			}
+		}
+		if r, ok := best(t.Rows, unit, isOther); ok {
+			over := compare(weir.Cells[unit], r.Cells[unit])
+			s.Other, s.OverOther, s.BehindOther = entryOf(r, unit), over.words(unit), over.behind()
+		}
+		if r, ok := best(t.Rows, unit, isGo); ok {
+			over := compare(weir.Cells[unit], r.Cells[unit])
+			s.Go, s.OverGo, s.Behind = entryOf(r, unit), over.words(unit), over.behind()
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+func (c comparison) behind() bool { return c.valid && !c.equal && c.ratio < 1 }
+func (c comparison) ahead() bool  { return c.valid && !c.equal && c.ratio > 1 }
+
+// A score counts how Weir stands against the best of some rivals over all tables.
+type score struct {
+	Against              string
+	What                 string // "time", "peak memory"
+	Ahead, Equal, Behind int
+}
+
+// scores counts wins and losses, and lists the losses.
+func scores(tables []record.Table) (list []score, losses []outcome) {
+	compared := slices.DeleteFunc(slices.Clone(tables), func(t record.Table) bool {
+		return t.Suite == suiteBehaviour || t.Suite == suiteCost || t.Suite == suiteSurvey && t.Experiment == "feature"
+	})
+	for _, rivals := range []struct {
+		name     string
+		competes func(string) bool
+	}{{"the best other library", isOther}, {"a go statement for each task", isGo}} {
+		for _, what := range []struct {
+			name   string
+			unitOf func(record.Table) string
+		}{{"time", timeUnit}, {"peak memory", memoryUnit}} {
+			s := score{Against: rivals.name, What: what.name}
+			for _, o := range outcomes(compared, what.unitOf, rivals.competes) {
+				switch {
+				case o.Standing.ahead():
+					s.Ahead++
+				case o.Standing.behind():
+					s.Behind++
+					losses = append(losses, o)
+				default:
+					s.Equal++
+				}
+			}
+			if s.Ahead+s.Equal+s.Behind > 0 {
+				list = append(list, s)
+			}
+		}
+	}
+	return list, losses
+}
+
+func timeUnit(t record.Table) string {
+	if len(t.Units) > 0 && kindOf(t.Units[0]) == kindTime {
+		return t.Units[0]
+	}
+	return ""
+}
+
+func memoryUnit(t record.Table) string {
+	for _, unit := range []string{"peak-B", "B/pool"} {
+		if slices.Contains(t.Units, unit) {
+			return unit
+		}
+	}
+	return ""
+}
+
+// outcome is how the best form of Weir stands in one table.
+type outcome struct {
+	Where    string // "dispatch/empty, limit 64 · producers 1"
+	Unit     string
+	Weir     string // "weir.Pool 29.8 ns"
+	Rival    string
+	Standing comparison
+	Words    string
+}
+
+// outcomes compares Weir with the best rival of every table, in the unit that the
+// choice picks for the table; an empty unit leaves the table out.
+func outcomes(tables []record.Table, unitOf func(record.Table) string, competes func(string) bool) []outcome {
+	var list []outcome
+	for _, t := range tables {
+		unit := unitOf(t)
+		weir, ok := best(t.Rows, unit, isWeir)
+		rival, has := best(t.Rows, unit, competes)
+		if !ok || !has || unit == "" {
+			continue
+		}
+		c := compare(weir.Cells[unit], rival.Cells[unit])
+		if !c.valid {
+			continue
+		}
+		where := clean(t.Suite) + "/" + clean(t.Experiment)
+		if params := paramsText(t.Params, t.Procs); params != "" {
+			where += ", " + params
+		}
+		list = append(list, outcome{
+			Where: where, Unit: unitTitle(unit), Standing: c, Words: c.words(unit),
+			Weir:  fmt.Sprintf("%s %s", clean(weir.Peer), figure(weir.Cells[unit].Center, unit)),
+			Rival: fmt.Sprintf("%s %s", clean(rival.Peer), figure(rival.Cells[unit].Center, unit)),
+		})
+	}
+	return list
+}

@@ -1,0 +1,215 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+// The cost suite asks what a task costs beside the work itself: every figure is
+// compared with the same work run in place.
+
+// A costPoint is how long a peer took for tasks of one length.
+type costPoint struct {
+	tasks  float64
+	length float64 // ns of one task, run in place
+	ratio  float64 // the peer's time over that
+}
+
+// costPoints returns the peer's points of one length of task, by number of tasks.
+func costPoints(tables []record.Table, name string) []costPoint {
+	var points []costPoint
+	for _, t := range tables {
+		tasks, err := strconv.ParseFloat(paramOf(t, "tasks"), 64)
+		if err != nil || len(t.Units) == 0 {
+			continue
+		}
+		base, hasBase := rowOf(t, peer.InPlace)
+		r, ok := rowOf(t, name)
+		if !ok || !hasBase {
+			continue
+		}
+		length, time := base.Cells[t.Units[0]], r.Cells[t.Units[0]]
+		if !usable(length) || !usable(time) || length.Center <= 0 || time.Center <= 0 || tasks <= 0 {
+			continue
+		}
+		points = append(points, costPoint{tasks, length.Center, time.Center / length.Center})
+	}
+	slices.SortFunc(points, func(a, b costPoint) int { return cmp.Compare(a.tasks, b.tasks) })
+	return points
+}
+
+// A costSet is all tables of one GOMAXPROCS and one length of task.
+type costSet struct {
+	procs  int
+	roots  string
+	tables []record.Table
+}
+
+func costSets(e experiment) []costSet {
+	var sets []costSet
+	for _, t := range e.tables {
+		roots := paramOf(t, "roots")
+		k := slices.IndexFunc(sets, func(s costSet) bool { return s.procs == t.Procs && s.roots == roots })
+		if k < 0 {
+			k = len(sets)
+			sets = append(sets, costSet{procs: t.Procs, roots: roots})
+		}
+		sets[k].tables = append(sets[k].tables, t)
+	}
+	slices.SortStableFunc(sets, func(a, b costSet) int {
+		return cmp.Or(cmp.Compare(a.procs, b.procs), cmp.Compare(number(a.roots), number(b.roots)))
+	})
+	return sets
+}
+
+func number(s string) float64 {
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return n
+}
+
+// settled is the point at the most tasks, where starting up weighs least.
+func (s costSet) settled(name string) (costPoint, bool) {
+	points := costPoints(s.tables, name)
+	if len(points) == 0 {
+		return costPoint{}, false
+	}
+	return points[len(points)-1], true
+}
+
+// costGrids are the answer to "from what task length does it pay", the overhead by
+// length of task, and the figures behind the curves.
+func costGrids(e experiment) []grid {
+	sets := costSets(e)
+	var peers []string
+	for _, name := range peersOf(e.tables) {
+		if name != peer.InPlace {
+			peers = append(peers, name)
+		}
+	}
+	grids := []grid{payGrid(e, sets, peers), overheadGrid(e, sets, peers)}
+	for _, g := range foldedGrids(e, nil) {
+		g.Title, g.Bulk = "Time of one task, by number of tasks", true
+		grids = append(grids, g)
+	}
+	return grids
+}
+
+func payGrid(e experiment, sets []costSet, peers []string) grid {
+	g := newGrid(e.suite, e.name)
+	g.Title = "From what task length does it pay?"
+	g.About = "The shortest task that takes no longer than if it were run in place, on one core, one after the other."
+	g.Notes = append(g.Notes, "Interpolated between the measured lengths, at the largest number of tasks of each.")
+	var all []int
+	for _, s := range sets {
+		if !slices.Contains(all, s.procs) {
+			all = append(all, s.procs)
+		}
+	}
+	for _, procs := range all {
+		g.Columns = append(g.Columns, column{Name: paramText(procsKey, strconv.Itoa(procs))})
+	}
+	lengths := make([][]float64, len(all)) // by column, then by peer
+	for _, name := range peers {
+		r := row{Name: clean(name)}
+		for k, procs := range all {
+			var points []costPoint
+			for _, s := range sets {
+				if p, ok := s.settled(name); ok && s.procs == procs {
+					points = append(points, p)
+				}
+			}
+			c, length := payCell(points)
+			r.Cells = append(r.Cells, c)
+			lengths[k] = append(lengths[k], length)
+		}
+		g.Rows = append(g.Rows, r)
+	}
+	for k := range all {
+		top := slices.Min(append(lengths[k], math.Inf(1)))
+		for i := range g.Rows {
+			g.Rows[i].Cells[k].Best = !math.IsInf(top, 1) && lengths[k][i] == top
+		}
+	}
+	return g
+}
+
+// payCell says from what length on the peer is at least as fast as the work in
+// place. The length is infinite where it never was.
+func payCell(points []costPoint) (c cell, length float64) {
+	slices.SortFunc(points, func(a, b costPoint) int { return cmp.Compare(a.length, b.length) })
+	for k, p := range points {
+		if p.ratio > 1 {
+			continue
+		}
+		if k == 0 {
+			return cell{Main: "at once", Side: "from " + figure(p.length, "ns")}, p.length
+		}
+		length := crossing(points[k-1], p)
+		return cell{Main: figure(length, "ns")}, length
+	}
+	if len(points) == 0 {
+		return cell{Main: "—"}, math.Inf(1)
+	}
+	last := points[len(points)-1]
+	return cell{
+		Main: "not up to " + figure(last.length, "ns"),
+		Side: times(last.ratio) + " there",
+	}, math.Inf(1)
+}
+
+// crossing is the length at which the ratio is 1, on a straight line between two
+// points whose both axes are logarithmic.
+func crossing(above, below costPoint) float64 {
+	fall := math.Log(above.ratio) / (math.Log(above.ratio) - math.Log(below.ratio))
+	return math.Exp(math.Log(above.length) + fall*(math.Log(below.length)-math.Log(above.length)))
+}
+
+// overheadGrid shows by length of task how many times as long each peer takes as
+// the work in place.
+func overheadGrid(e experiment, sets []costSet, peers []string) grid {
+	g := newGrid(e.suite, e.name)
+	g.Title = "Time of a task over the work in place"
+	g.About = "1× is the work alone, one after the other; below it, the cores share the work."
+	g.Notes = append(g.Notes, "At the largest number of tasks measured for each length.")
+	inPlace := row{Name: "one task in place"}
+	rows := make([]row, len(peers))
+	for k, name := range peers {
+		rows[k].Name = clean(name)
+	}
+	for _, s := range sets {
+		length, ok := s.settled(peer.InPlace)
+		if !ok {
+			continue
+		}
+		g.Columns = append(g.Columns, column{
+			Group: paramText(procsKey, strconv.Itoa(s.procs)),
+			Name:  paramText("roots", s.roots),
+		})
+		inPlace.Cells = append(inPlace.Cells, cell{Main: figure(length.length, "ns")})
+		lowest, at := math.Inf(1), -1
+		for k, name := range peers {
+			p, ok := s.settled(name)
+			if !ok {
+				rows[k].Cells = append(rows[k].Cells, cell{Main: "—"})
+				continue
+			}
+			rows[k].Cells = append(rows[k].Cells, cell{Main: times(p.ratio)})
+			if p.ratio < lowest {
+				lowest, at = p.ratio, k
+			}
+		}
+		if at >= 0 {
+			rows[at].Cells[len(rows[at].Cells)-1].Best = true
+		}
+	}
+	g.Rows = append([]row{inPlace}, rows...)
+	return g
+}

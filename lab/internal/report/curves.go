@@ -1,0 +1,143 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+)
+
+// A curve is one peer's ratios to the work in place.
+type curve struct {
+	name   string
+	points []vgPoint
+}
+
+type vgPoint struct{ x, y float64 }
+
+// fewestTasks is how many numbers of tasks it takes to make a curve of them.
+const fewestTasks = 3
+
+// costPictures are the ratio over the length of a task, which shows from where on
+// it pays, and over the number of tasks, as document 001 drew it.
+func costPictures(e experiment) ([]picture, error) {
+	sets := costSets(e)
+	var list []picture
+	add := func(name, below, unit, axis string, curves []curve) error {
+		p, ok, err := drawCurves(name, below, unit, axis, curves)
+		if ok {
+			list = append(list, p)
+		}
+		return err
+	}
+	var procs []int
+	for _, s := range sets {
+		if !slices.Contains(procs, s.procs) {
+			procs = append(procs, s.procs)
+		}
+	}
+	for _, n := range procs {
+		var curves []curve
+		for _, name := range peersOf(e.tables) {
+			c := curve{name: clean(name)}
+			for _, s := range sets {
+				if p, ok := s.settled(name); ok && s.procs == n {
+					c.points = append(c.points, vgPoint{p.length, p.ratio})
+				}
+			}
+			curves = append(curves, c)
+		}
+		where := paramText(procsKey, strconv.Itoa(n))
+		if err := add(fileName(e.suite, e.name, where), where+" · by length of the task", "ns", "one task, in place", curves); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range sets {
+		var curves []curve
+		for _, name := range peersOf(s.tables) {
+			c := curve{name: clean(name)}
+			for _, p := range costPoints(s.tables, name) {
+				c.points = append(c.points, vgPoint{p.tasks, p.ratio})
+			}
+			if len(c.points) >= fewestTasks {
+				curves = append(curves, c)
+			}
+		}
+		where := paramText("roots", s.roots) + " · " + paramText(procsKey, strconv.Itoa(s.procs))
+		if err := add(fileName(e.suite, e.name, where), where+" · by number of tasks", "tasks", "tasks", curves); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func drawCurves(name, below, unit, axis string, curves []curve) (picture, bool, error) {
+	curves = slices.DeleteFunc(curves, func(c curve) bool { return c.name == peer.InPlace || len(c.points) < 2 })
+	if len(curves) == 0 {
+		return picture{}, false, nil
+	}
+	const title = "Time over the work in place"
+	s := newSheet(250, title, below)
+	p := newPlot()
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = math.Inf(1), 0, 1, 1
+	names := vg.Length(0)
+	for _, c := range curves {
+		slices.SortFunc(c.points, func(a, b vgPoint) int { return cmp.Compare(a.x, b.x) })
+		for _, at := range c.points {
+			p.X.Min, p.X.Max = min(p.X.Min, at.x), max(p.X.Max, at.x)
+			p.Y.Min, p.Y.Max = min(p.Y.Min, at.y), max(p.Y.Max, at.y)
+		}
+		names = max(names, nameLetters(10.5, c.name).Width(c.name))
+	}
+	if p.X.Min >= p.X.Max {
+		return picture{}, false, nil
+	}
+	p.Y.Min, p.Y.Max = p.Y.Min/1.15, p.Y.Max*1.15
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = decades{unit}, decades{"×"}
+	p.X.Label.Text = axis
+	p.Add(lines{curves})
+	p.Draw(draw.Crop(s.body, 0, -min(names, 110)-10, 0, 0))
+	picture, err := newPicture(name, title+", "+below, s.svg)
+	return picture, err == nil, err
+}
+
+type lines struct{ curves []curve }
+
+// dashes tell the forms of one library apart, which share its colour.
+var dashes = [][]vg.Length{nil, {5, 2.5}, {1.5, 2}, {7, 2, 1.5, 2}}
+
+func (l lines) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	drawGridLines(c, p, x, y)
+	c.StrokeLine2(draw.LineStyle{Color: themed("muted"), Width: 0.8, Dashes: []vg.Length{3, 3}}, c.Min.X, y(1), c.Max.X, y(1))
+	forms := map[string]int{}
+	var ends []vg.Length
+	for _, curve := range l.curves {
+		pen := draw.LineStyle{Color: libraryColor(curve.name), Width: 1.3}
+		if isWeir(curve.name) {
+			pen.Width = 2
+		}
+		library := peer.LibraryOf(curve.name)
+		pen.Dashes = dashes[forms[library]%len(dashes)]
+		forms[library]++
+		var path []vg.Point
+		for _, at := range curve.points {
+			path = append(path, vg.Point{X: x(at.x), Y: y(at.y)})
+		}
+		c.StrokeLines(pen, path)
+		ends = append(ends, path[len(path)-1].Y)
+	}
+	for k, place := range apart(ends, 12.5, c.Min.Y+4, c.Max.Y-4) {
+		curve := l.curves[k]
+		style := nameLetters(10.5, curve.name)
+		style.Color = libraryColor(curve.name)
+		c.FillText(style, vg.Point{X: c.Max.X + 6, Y: place}, fit(style, curve.name, 110))
+	}
+}

@@ -1,0 +1,284 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/64ed045f/weir/lab/internal/record"
+	"github.com/64ed045f/weir/lab/internal/theirs"
+)
+
+// procsKey is what GOMAXPROCS is called among the parameters.
+const procsKey = "GOMAXPROCS"
+
+// A dimension is a parameter that varies, with its values in the order in which
+// they were measured.
+type dimension struct {
+	key    string
+	values []string
+}
+
+// allParams are the table's parameters, with GOMAXPROCS among them.
+func allParams(t record.Table) []record.Setting {
+	if t.Procs <= 0 {
+		return t.Params
+	}
+	return append(slices.Clone(t.Params), record.Setting{Key: procsKey, Value: strconv.Itoa(t.Procs)})
+}
+
+func paramOf(t record.Table, key string) string {
+	if key == procsKey {
+		return strconv.Itoa(t.Procs)
+	}
+	for _, p := range t.Params {
+		if p.Key == key {
+			return p.Value
+		}
+	}
+	return ""
+}
+
+// dimensions returns what varies among the tables, and what all have in common.
+func dimensions(tables []record.Table) (vary []dimension, common []record.Setting) {
+	var all []dimension
+	for _, t := range tables {
+		for _, p := range allParams(t) {
+			if !slices.ContainsFunc(all, func(d dimension) bool { return d.key == p.Key }) {
+				all = append(all, dimension{key: p.Key})
+			}
+		}
+	}
+	for _, d := range all {
+		for _, t := range tables {
+			if v := paramOf(t, d.key); !slices.Contains(d.values, v) {
+				d.values = append(d.values, v)
+			}
+		}
+		if len(d.values) > 1 {
+			vary = append(vary, d)
+		} else {
+			common = append(common, record.Setting{Key: d.key, Value: d.values[0]})
+		}
+	}
+	// GOMAXPROCS last, wherever it was met first.
+	slices.SortStableFunc(vary, func(a, b dimension) int {
+		return b2i(a.key == procsKey) - b2i(b.key == procsKey)
+	})
+	return vary, common
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// foldedGrids shows many tables as few: a row for each peer, a column for each
+// setting. Where that makes too many columns, the parameter with the fewest values
+// becomes a grid for each of them.
+func foldedGrids(e experiment, figures []theirs.Figure) []grid {
+	vary, _ := dimensions(e.tables)
+	if len(e.tables) <= mostColumns || len(vary) < 2 {
+		return []grid{foldedGrid(e, figures)}
+	}
+	fewest := vary[0]
+	for _, d := range vary {
+		if len(d.values) < len(fewest.values) {
+			fewest = d
+		}
+	}
+	var list []grid
+	for _, value := range fewest.values {
+		part := experiment{suite: e.suite, name: e.name}
+		for _, t := range e.tables {
+			if paramOf(t, fewest.key) == value {
+				part.tables = append(part.tables, t)
+			}
+		}
+		list = append(list, foldedGrids(part, figures)...)
+	}
+	return list
+}
+
+func foldedGrid(e experiment, figures []theirs.Figure) grid {
+	vary, common := dimensions(e.tables)
+	tables := slices.Clone(e.tables)
+	slices.SortStableFunc(tables, func(a, b record.Table) int {
+		for _, d := range vary {
+			if c := slices.Index(d.values, paramOf(a, d.key)) - slices.Index(d.values, paramOf(b, d.key)); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	g := newGrid(e.suite, e.name)
+	g.Params = paramsText(common, 0)
+	for _, t := range tables {
+		g.Columns = append(g.Columns, foldedColumn(t, vary))
+	}
+	peers := peersOf(tables)
+	for _, name := range peers {
+		r := row{Name: clean(name)}
+		for _, t := range tables {
+			r.Cells = append(r.Cells, firstUnitCell(t, name))
+		}
+		g.Rows = append(g.Rows, r)
+	}
+	for _, unit := range furtherUnits(tables) {
+		g.Columns = append(g.Columns, column{Group: "over all of these", Name: unitTitle(unit)})
+		for k, name := range peers {
+			g.Rows[k].Cells = append(g.Rows[k].Cells, rangeCell(tables, name, unit))
+		}
+	}
+	g.Foot = foldedFoot(tables, len(g.Columns))
+	for _, t := range tables {
+		g.addFailures(t)
+	}
+	g.addFoldedTheirs(tables, figures)
+	return g
+}
+
+func foldedColumn(t record.Table, vary []dimension) column {
+	var parts []string
+	for _, d := range vary {
+		parts = append(parts, paramText(d.key, paramOf(t, d.key)))
+	}
+	if len(parts) == 0 {
+		return column{Name: "time"}
+	}
+	last := len(parts) - 1
+	return column{Group: strings.Join(parts[:last], " · "), Name: parts[last]}
+}
+
+// peersOf returns all peers of the tables, in the order of the first.
+func peersOf(tables []record.Table) []string {
+	var peers []string
+	for _, t := range tables {
+		for _, r := range t.Rows {
+			if !slices.Contains(peers, r.Peer) {
+				peers = append(peers, r.Peer)
+			}
+		}
+	}
+	return peers
+}
+
+func rowOf(t record.Table, name string) (record.Row, bool) {
+	k := slices.IndexFunc(t.Rows, func(r record.Row) bool { return r.Peer == name })
+	if k < 0 {
+		return record.Row{}, false
+	}
+	return t.Rows[k], true
+}
+
+func firstUnitCell(t record.Table, name string) cell {
+	r, ok := rowOf(t, name)
+	if !ok || len(t.Units) == 0 {
+		return cell{Main: "—"}
+	}
+	top, _ := best(t.Rows, t.Units[0], notInPlace)
+	return figureCell(r, t.Units[0], top)
+}
+
+func furtherUnits(tables []record.Table) []string {
+	var units []string
+	for _, t := range tables {
+		for _, unit := range t.Units[min(1, len(t.Units)):] {
+			if !slices.Contains(units, unit) {
+				units = append(units, unit)
+			}
+		}
+	}
+	return units
+}
+
+// rangeCell shows the smallest and the largest figure of a unit over all tables.
+func rangeCell(tables []record.Table, name, unit string) cell {
+	var low, high float64
+	found := false
+	for _, t := range tables {
+		r, _ := rowOf(t, name)
+		c, ok := r.Cells[unit]
+		if !ok || !usable(c) {
+			continue
+		}
+		if !found {
+			low, high, found = c.Center, c.Center, true
+		}
+		low, high = min(low, c.Center), max(high, c.Center)
+	}
+	switch from, to := figure(low, unit), figure(high, unit); {
+	case !found:
+		return cell{Main: "—"}
+	case from == to:
+		return cell{Main: from}
+	default:
+		return cell{Main: from + " – " + to}
+	}
+}
+
+// foldedFoot says for each column how the best form of Weir stands.
+func foldedFoot(tables []record.Table, columns int) []row {
+	other := row{Name: "best Weir against the best other"}
+	plain := row{Name: "best Weir against go"}
+	hasOther, hasPlain := false, false
+	for _, t := range tables {
+		var a, b cell
+		if len(t.Units) > 0 {
+			unit := t.Units[0]
+			weir, ok := best(t.Rows, unit, isWeir)
+			if rival, has := best(t.Rows, unit, isOther); ok && has {
+				a = cell{Main: compare(weir.Cells[unit], rival.Cells[unit]).words(unit), Side: clean(rival.Peer)}
+				hasOther = true
+			}
+			if rival, has := best(t.Rows, unit, isGo); ok && has {
+				b = cell{Main: compare(weir.Cells[unit], rival.Cells[unit]).words(unit)}
+				hasPlain = true
+			}
+		}
+		other.Cells, plain.Cells = append(other.Cells, a), append(plain.Cells, b)
+	}
+	var foot []row
+	for _, r := range []row{other, plain} {
+		r.Cells = append(r.Cells, make([]cell, columns-len(r.Cells))...)
+		foot = append(foot, r)
+	}
+	if !hasPlain {
+		foot = foot[:1]
+	}
+	if !hasOther {
+		foot = foot[1:]
+	}
+	return foot
+}
+
+// addFoldedTheirs puts the figures of the documents below the columns they belong
+// to.
+func (g *grid) addFoldedTheirs(tables []record.Table, figures []theirs.Figure) {
+	for _, f := range figures {
+		r := theirRow(f)
+		r.Cells = make([]cell, len(g.Columns))
+		found := false
+		for k, t := range tables {
+			if len(t.Units) > 0 && f.Stands(t) {
+				r.Cells[k] = theirCell(f, t.Units[0])
+				found = found || r.Cells[k].Main != ""
+			}
+		}
+		if !found {
+			continue
+		}
+		same := slices.IndexFunc(g.Rows, func(o row) bool { return o.Theirs && o.Name == r.Name && o.Tag == r.Tag })
+		if same < 0 {
+			g.addTheirs(r, f)
+			continue
+		}
+		for k, c := range r.Cells {
+			if c.Main != "" {
+				g.Rows[same].Cells[k] = c
+			}
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package report_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/64ed045f/weir/lab/internal/record"
+	"github.com/64ed045f/weir/lab/internal/report"
+)
+
+// columns checks that all lines of a table have as many cells as its head.
+func columns(t *testing.T, table string) {
+	t.Helper()
+	cells := 0
+	for line := range strings.Lines(table) {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		n := strings.Count(line, "|") - strings.Count(line, `\|`)
+		if cells == 0 {
+			cells = n
+		}
+		if n != cells {
+			t.Errorf("%d cells, want %d: %s", n, cells, line)
+		}
+	}
+	if cells == 0 {
+		t.Errorf("no table:\n%s", table)
+	}
+}
+
+func TestPerformanceHasARowForEachClaimThatWasMeasured(t *testing.T) {
+	s := strings.ReplaceAll(report.Performance(complete()), "\u00a0", " ")
+	columns(t, s)
+	for _, want := range []string{
+		"empty task, one producer, limit 64 |", "producers on all cores", "limit 2 |", "limit 50 000 |", "GOMAXPROCS 1 |", "GOMAXPROCS 8 |",
+		"task of a group", "10⁶ tasks that sleep 10 ms", "peak memory |", "loop over 10⁶", "fork and join of 10 tasks of 0.7 µs (in place: 7.40 µs)",
+		"lone task", "a pool made and closed unused", "a pool that waits",
+		"Some CPU @ 3.00GHz, 2 cores, go1.26.8", "pond v2.7.1", "rounds: 10", "2026-10-01", "raw results: 2026-10-01.txt",
+	} {
+		if !strings.Contains(s, want) {
+			t.Errorf("no %q in\n%s", want, s)
+		}
+	}
+	if !strings.Contains(s, "1.02× slower |") {
+		t.Errorf("a row that Weir loses is not there:\n%s", s)
+	}
+}
+
+func TestPerformanceTakesFiguresFromTheRightTable(t *testing.T) {
+	b := newBench()
+	b.noise = 0
+	// Most was measured at GOMAXPROCS 2: that is what a row is about that says no other.
+	b.add(id("dispatch", "burst", "ants", 2), "ns/op", 1.0)
+	for _, peer := range []string{"weir.Pool", "ants"} {
+		b.add(id("dispatch", "empty", peer, 1, "limit", "64", "producers", "1"), "ns/op", 7.0)
+	}
+	for _, limit := range []string{"2", "64"} {
+		for k, peer := range []string{"weir.Pool", "weir.Group", "go", "ants", "pond", "inplace"} {
+			ns := float64(10 * (k + 1) * len(limit))
+			b.add(id("dispatch", "empty", peer, 2, "limit", limit, "producers", "1"), "ns/op", ns)
+		}
+	}
+	s := report.Performance(b.file)
+	for _, want := range []string{
+		"| empty task, one producer, limit 64 | 20.0 ns ± 0 % (weir.Pool) | 60.0 ns ± 0 % | 80.0 ns ± 0 % (ants) | 4.0× faster | 3.0× faster |",
+		"| empty task, limit 2 | 10.0 ns ± 0 % (weir.Pool) | 30.0 ns ± 0 % | 40.0 ns ± 0 % (ants) | 4.0× faster | 3.0× faster |",
+		"| empty task, limit 64, GOMAXPROCS 1 | 7.00 ns ± 0 % (weir.Pool) | – | 7.00 ns ± 0 % (ants) | about equal | – |",
+	} {
+		if !strings.Contains(strings.ReplaceAll(s, "\u00a0", " "), want) {
+			t.Errorf("no %q in\n%s", want, s)
+		}
+	}
+	if n := strings.Count(s, "\n|"); n != 4 {
+		t.Errorf("%d lines below the head, want the rule and 3 rows:\n%s", n, s)
+	}
+}
+
+// Who wins on time with one form and on memory with another wins on neither.
+func TestPerformanceIsAboutOneFormOfWeirOnTimeAndMemory(t *testing.T) {
+	b := newBench()
+	params := []string{"tasks", "1000000", "limit", "50000"}
+	b.add(id("seeds", "sleep", "weir.Pool", 2, params...), "ns/op", 1e9, "B/op", 9e6, "peak-B", 9e6)
+	b.add(id("seeds", "sleep", "weir.Group", 2, params...), "ns/op", 2e9, "B/op", 1e6, "peak-B", 1e6)
+	b.add(id("seeds", "sleep", "conc", 2, params...), "ns/op", 3e9, "B/op", 3e6, "peak-B", 3e6)
+	s := report.Performance(b.file)
+	if strings.Contains(s, "weir.Group") || strings.Count(s, "3.0× more") != 2 {
+		t.Errorf("got\n%s", s)
+	}
+}
+
+func TestPerformanceWithoutFiguresIsEmpty(t *testing.T) {
+	b := newBench()
+	b.add(id("dispatch", "empty", "ants", 2, "limit", "64", "producers", "1"), "ns/op", 1.0)
+	for _, f := range []record.File{{}, b.file} {
+		if s := report.Performance(f); s != "" {
+			t.Errorf("got\n%s", s)
+		}
+		if s := report.Behaviour(f); s != "" {
+			t.Errorf("got\n%s", s)
+		}
+	}
+}
+
+func TestBehaviourHasARowForEachScenario(t *testing.T) {
+	s := report.Behaviour(complete())
+	columns(t, s)
+	if n := strings.Count(s, "\n| "); n != 23 {
+		t.Errorf("%d rows", n)
+	}
+	if want := "| 02 shrink from 4 idle workers to 1, then submit 4 | ✓ | ✓ | – | ✗ fails | ✗ hangs | – | ✗ crashes |"; !strings.Contains(s, want) {
+		t.Errorf("no %q in\n%s", want, s)
+	}
+}
+
+func TestBehaviourWithAMissingLibrary(t *testing.T) {
+	b := newBench()
+	b.note(id("behaviour", "01", "weir", 2), "pass", "one", "")
+	b.note(id("behaviour", "02", "weir", 2), "pass", "two", "")
+	b.note(id("behaviour", "02", "ants", 2), "hangs", "two", "stood still")
+	s := report.Behaviour(b.file)
+	columns(t, s)
+	if !strings.Contains(s, "| 01 one | ✓ |  |") || !strings.Contains(s, "| 02 two | ✓ | ✗ hangs |") {
+		t.Errorf("got\n%s", s)
+	}
+}
+
+const readme = "# Weir\n\n<!-- lab:performance -->\nold\n<!-- /lab:performance -->\n\nrest\n"
+
+func TestInsertReplacesAndIsIdempotent(t *testing.T) {
+	want := "# Weir\n\n<!-- lab:performance -->\n| a |\n<!-- /lab:performance -->\n\nrest\n"
+	once, err := report.Insert([]byte(readme), "performance", "| a |\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(once) != want {
+		t.Errorf("got %q", once)
+	}
+	again, err := report.Insert(once, "performance", "| a |\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(again) != want {
+		t.Errorf("the second time: %q", again)
+	}
+	full := report.Performance(complete())
+	if once, err = report.Insert([]byte(readme), "performance", full); err != nil {
+		t.Fatal(err)
+	}
+	if again, err = report.Insert(once, "performance", full); err != nil || string(again) != string(once) {
+		t.Errorf("not idempotent: %v", err)
+	}
+}
+
+func TestInsertRefusesMissingOrDoubledMarkers(t *testing.T) {
+	for _, c := range []struct {
+		readme, name, text string
+		want               error
+	}{
+		{readme, "behaviour", "", report.ErrNoMarker},
+		{"<!-- lab:x -->", "x", "", report.ErrNoMarker},
+		{"<!-- /lab:x -->", "x", "", report.ErrNoMarker},
+		{"<!-- /lab:x --> <!-- lab:x -->", "x", "", report.ErrNoMarker},
+		{readme + readme, "performance", "", report.ErrDoubleMarker},
+		{readme + "<!-- /lab:performance -->", "performance", "", report.ErrDoubleMarker},
+		{readme, "performance", "<!-- lab:performance -->", report.ErrDoubleMarker},
+	} {
+		if got, err := report.Insert([]byte(c.readme), c.name, c.text); !errors.Is(err, c.want) {
+			t.Errorf("%q: got %q, %v", c.readme, got, err)
+		}
+	}
+}

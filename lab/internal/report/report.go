@@ -1,0 +1,159 @@
+// Package report shows measurements to people: as tables for a terminal, as one
+// HTML page with plots, as SVG files, and as the tables of a README.
+//
+// All of them say the same, for all are made from the same shapes: a [record.File]
+// becomes chapters of grids and pictures, and only then text or HTML.
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+	"github.com/64ed045f/weir/lab/internal/record"
+	"github.com/64ed045f/weir/lab/internal/theirs"
+)
+
+// Suites that are shown in a way of their own.
+const (
+	suiteBehaviour = "behaviour"
+	suiteCost      = "cost"
+	suiteSurvey    = "survey"
+)
+
+// A chapter is what is shown of one suite.
+type chapter struct {
+	Name, Title, About string
+	Grids              []grid
+	Pictures           []picture
+}
+
+// An experiment is the tables that differ in their parameters alone.
+type experiment struct {
+	suite, name string
+	tables      []record.Table
+}
+
+// is says whether the experiment is that of the suite.
+func (e experiment) is(suite, name string) bool { return e.suite == suite && e.name == name }
+
+// experiments sorts tables into experiments, and those by suite, in the order in
+// which they were measured first.
+func experiments(tables []record.Table) []experiment {
+	var suites []string
+	var list []experiment
+	for _, t := range tables {
+		if !slices.Contains(suites, t.Suite) {
+			suites = append(suites, t.Suite)
+		}
+		k := slices.IndexFunc(list, func(e experiment) bool { return e.is(t.Suite, t.Experiment) })
+		if k < 0 {
+			k = len(list)
+			list = append(list, experiment{suite: t.Suite, name: t.Experiment})
+		}
+		list[k].tables = append(list[k].tables, t)
+	}
+	slices.SortStableFunc(list, func(a, b experiment) int {
+		return cmp.Compare(slices.Index(suites, a.suite), slices.Index(suites, b.suite))
+	})
+	return list
+}
+
+// shape makes the chapters of all that was measured, without their pictures.
+func shape(tables []record.Table) []chapter {
+	var list []chapter
+	figures := theirs.All()
+	for _, e := range experiments(tables) {
+		if len(list) == 0 || list[len(list)-1].Name != e.suite {
+			about := suiteTitle(e.suite)
+			list = append(list, chapter{Name: e.suite, Title: about.title, About: about.about})
+		}
+		c := &list[len(list)-1]
+		switch {
+		case e.suite == suiteBehaviour:
+			c.Grids = addScenario(c.Grids, e)
+		case e.is(suiteSurvey, "feature"):
+			c.Grids = append(c.Grids, featureGrid(e))
+		case e.is(suiteCost, "curve"):
+			c.Grids = append(c.Grids, costGrids(e)...)
+		default:
+			c.Grids = append(c.Grids, experimentGrids(e, figures)...)
+		}
+	}
+	return list
+}
+
+// illustrated is shape, with the pictures.
+func illustrated(tables []record.Table) ([]chapter, error) {
+	list := shape(tables)
+	usual := usualProcs(tables)
+	for _, e := range experiments(tables) {
+		pictures, err := experimentPictures(e, usual)
+		if err != nil {
+			return nil, err
+		}
+		k := slices.IndexFunc(list, func(c chapter) bool { return c.Name == e.suite })
+		list[k].Pictures = append(list[k].Pictures, pictures...)
+	}
+	return list, nil
+}
+
+// usualProcs is the GOMAXPROCS at which what does not vary it was measured: that
+// of most experiments with one alone.
+func usualProcs(tables []record.Table) int {
+	counts := map[int]int{}
+	for _, e := range experiments(tables) {
+		procs := map[int]bool{}
+		for _, t := range e.tables {
+			procs[t.Procs] = true
+		}
+		for p := range procs {
+			// One that varies has a say only where nothing else has.
+			counts[p]++
+			if len(procs) == 1 && e.suite != suiteBehaviour {
+				counts[p] += 1000
+			}
+		}
+	}
+	best := 0
+	for p, n := range counts {
+		if n > counts[best] || n == counts[best] && p > best {
+			best = p
+		}
+	}
+	return best
+}
+
+// isWeir says whether the peer is a form of Weir.
+func isWeir(name string) bool { return peer.LibraryOf(name) == peer.Weir }
+
+// isOther says whether the peer is a library that Weir competes with.
+func isOther(name string) bool {
+	switch peer.LibraryOf(name) {
+	case peer.Weir, peer.Go, peer.InPlace, "semaphore":
+		return false
+	}
+	return true
+}
+
+// best returns the row with the smallest figure of the unit among those that may
+// compete; ok is false if there is none.
+func best(rows []record.Row, unit string, competes func(name string) bool) (row record.Row, ok bool) {
+	for _, r := range rows {
+		c, has := r.Cells[unit]
+		if has && usable(c) && competes(r.Peer) && (!ok || c.Center < row.Cells[unit].Center) {
+			row, ok = r, true
+		}
+	}
+	return row, ok
+}
+
+// note returns what a result says under that key.
+func note(notes []record.Setting, key string) string {
+	for _, n := range notes {
+		if n.Key == key {
+			return clean(n.Value)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,286 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"html"
+	"image/color"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	xfont "golang.org/x/image/font"
+	"golang.org/x/perf/benchunit"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+)
+
+// A picture is a plot as an SVG element, whose colours are the custom properties
+// of whatever it stands in.
+type picture struct {
+	Name  string // of its file, without ending
+	Title string
+	SVG   string
+}
+
+// Width of every picture in points: about a phone's, so that a phone shows the
+// letters at their size.
+const pictureWidth = 360
+
+// The pen writes colours as numbers. Each of these stands for a custom property,
+// and is replaced by it when the picture is done.
+var themeColors = []struct {
+	name        string
+	mark        color.RGBA
+	light, dark string
+}{
+	{"ink", color.RGBA{1, 2, 1, 255}, "#1f2328", "#e6e8eb"},
+	{"muted", color.RGBA{1, 2, 2, 255}, "#656d76", "#9aa2ab"},
+	{"line", color.RGBA{1, 2, 3, 255}, "#d8dce1", "#363b42"},
+	{"weir", color.RGBA{1, 2, 4, 255}, "#0f766e", "#3fc1b0"},
+	{"go", color.RGBA{1, 2, 5, 255}, "#5b6470", "#b4bcc6"},
+	{"other", color.RGBA{1, 2, 6, 255}, "#b9c1ca", "#565e68"},
+	{"ants", color.RGBA{1, 2, 7, 255}, "#b45309", "#e0964a"},
+	{"conc", color.RGBA{1, 2, 8, 255}, "#6d4fc4", "#a895ec"},
+	{"errgroup", color.RGBA{1, 2, 9, 255}, "#2563b8", "#77a8ee"},
+	{"pond", color.RGBA{1, 2, 10, 255}, "#a83262", "#e585ab"},
+	{"workerpool", color.RGBA{1, 2, 11, 255}, "#6b7c1e", "#b4c45f"},
+	{"gopool", color.RGBA{1, 2, 12, 255}, "#8a5a44", "#c79a83"},
+}
+
+func themed(name string) color.Color {
+	for _, c := range themeColors {
+		if c.name == name {
+			return c.mark
+		}
+	}
+	return themed("other")
+}
+
+// libraryColor tells the libraries apart in curves and clouds of points.
+func libraryColor(name string) color.Color {
+	library := peer.LibraryOf(name)
+	if library == "semaphore" {
+		library = "go"
+	}
+	return themed(library)
+}
+
+// themeCSS is the custom properties: for a page, or for one SVG file.
+func themeCSS(selector string) string {
+	var light, dark strings.Builder
+	for _, c := range themeColors {
+		fmt.Fprintf(&light, "--%s:%s;", c.name, c.light)
+		fmt.Fprintf(&dark, "--%s:%s;", c.name, c.dark)
+	}
+	return fmt.Sprintf("%[1]s{%[2]s}@media(prefers-color-scheme:dark){%[1]s{%[3]s}}", selector, light.String(), dark.String())
+}
+
+var (
+	svgHead  = regexp.MustCompile(`(?s)^.*?<svg[^>]*>`)
+	svgStyle = regexp.MustCompile(`style="[^"]*"`)
+	svgFont  = regexp.MustCompile(`font-family:[^;"]*`)
+)
+
+// newPicture turns what a pen has drawn into a picture.
+func newPicture(name, title string, c *vgsvg.Canvas) (picture, error) {
+	var raw bytes.Buffer
+	if _, err := c.WriteTo(&raw); err != nil {
+		return picture{}, fmt.Errorf("plot %s: %w", name, err)
+	}
+	width, height := c.Size()
+	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.5g %.5g" width="%.5g" height="%.5g" role="img"><title>%s</title>`,
+		width.Points(), height.Points(), width.Points(), height.Points(), html.EscapeString(title))
+	svg := svgHead.ReplaceAllLiteralString(raw.String(), head)
+	svg = svgStyle.ReplaceAllStringFunc(svg, func(style string) string {
+		for _, c := range themeColors {
+			style = strings.ReplaceAll(style, fmt.Sprintf("#%02X%02X%02X", c.mark.R, c.mark.G, c.mark.B), "var(--"+c.name+")")
+		}
+		// Arial and Helvetica are as wide as the font that the plot was laid out with.
+		return svgFont.ReplaceAllLiteralString(style, "font-family:'Liberation Sans',Arial,Helvetica,sans-serif")
+	})
+	return picture{Name: name, Title: title, SVG: strings.TrimSpace(svg)}, nil
+}
+
+// standalone is the picture as a file of its own, with both sets of colours.
+func (p picture) standalone() string {
+	k := strings.Index(p.SVG, "<title>")
+	return p.SVG[:k] + "<style>svg{color-scheme:light dark}" + themeCSS("svg") + "</style>" + p.SVG[k:] + "\n"
+}
+
+var fileUnsafe = regexp.MustCompile(`[^a-z0-9.]+`)
+
+// fileName makes a name that every file system takes.
+func fileName(parts ...string) string {
+	name := fileUnsafe.ReplaceAllString(strings.ToLower(strings.Join(parts, "-")), "-")
+	return strings.Trim(name, "-.")
+}
+
+// nameLetters set a peer's name: Weir's in bold.
+func nameLetters(size vg.Length, name string) text.Style {
+	style := letters(size, "ink")
+	if isWeir(name) {
+		style.Font.Weight = xfont.WeightBold
+	}
+	return style
+}
+
+func letters(size vg.Length, colorName string) text.Style {
+	return text.Style{
+		Color:   themed(colorName),
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
+		XAlign:  text.XLeft,
+		YAlign:  text.YCenter,
+		Handler: plot.DefaultTextHandler,
+	}
+}
+
+// newPlot is an empty plot in our manner: no frame, faint lines, small letters.
+func newPlot() *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = nil // whatever it stands in shows through
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.LineStyle = draw.LineStyle{Color: themed("line"), Width: 0.75}
+		axis.Tick.LineStyle = draw.LineStyle{}
+		axis.Tick.Length = 0
+		axis.Padding = 0
+		vertical := axis.Tick.Label
+		axis.Tick.Label = letters(10, "muted")
+		axis.Tick.Label.XAlign, axis.Tick.Label.YAlign = vertical.XAlign, vertical.YAlign
+		label := axis.Label.TextStyle
+		axis.Label.TextStyle = letters(10, "muted")
+		axis.Label.TextStyle.XAlign, axis.Label.TextStyle.YAlign, axis.Label.TextStyle.Rotation = label.XAlign, label.YAlign, label.Rotation
+	}
+	return p
+}
+
+// sheet is a canvas with a title and a line below it.
+type sheet struct {
+	svg  *vgsvg.Canvas
+	all  draw.Canvas
+	body draw.Canvas // what is below the title
+}
+
+func newSheet(height vg.Length, title, below string) sheet {
+	svg := vgsvg.New(pictureWidth, height)
+	all := draw.New(svg)
+	top := all.Max.Y - 9
+	heading := letters(12.5, "ink")
+	heading.Font.Weight = xfont.WeightBold
+	all.FillText(heading, vg.Point{X: 1, Y: top}, fit(heading, title, pictureWidth-2))
+	used := vg.Length(23)
+	if below != "" {
+		small := letters(10, "muted")
+		all.FillText(small, vg.Point{X: 1, Y: top - 16}, fit(small, below, pictureWidth-2))
+		used += 16
+	}
+	return sheet{svg, all, draw.Crop(all, 0, 0, 0, -used)}
+}
+
+// fit shortens a text to a width.
+func fit(style text.Style, s string, width vg.Length) string {
+	if style.Width(s) <= width {
+		return s
+	}
+	runes := []rune(s)
+	for len(runes) > 1 && style.Width(string(runes)+"…") > width {
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes) + "…"
+}
+
+// decades marks the powers of ten, and steps between them where there are few.
+type decades struct{ unit string }
+
+func (d decades) Ticks(low, high float64) []plot.Tick {
+	var ticks []plot.Tick
+	if low <= 0 || high <= low || math.IsInf(high, 0) {
+		return nil
+	}
+	steps := []float64{1}
+	switch span := math.Log10(high / low); {
+	case span < 0.7:
+		steps = []float64{1, 1.5, 2, 3, 5, 7}
+	case span < 1.2:
+		steps = []float64{1, 2, 5}
+	case span < 2.2:
+		steps = []float64{1, 3}
+	}
+	every := max(1, int(math.Log10(high/low)/6)+1)
+	for k := int(math.Floor(math.Log10(low))); k <= int(math.Ceil(math.Log10(high))); k++ {
+		if k%every != 0 {
+			continue
+		}
+		for _, step := range steps {
+			if v := step * math.Pow(10, float64(k)); v >= low*0.999 && v <= high*1.001 {
+				ticks = append(ticks, plot.Tick{Value: v, Label: tickText(v, d.unit)})
+			}
+		}
+	}
+	return ticks
+}
+
+func tickText(value float64, unit string) string {
+	if unit == "×" {
+		return strconv.FormatFloat(value, 'g', 3, 64) + "×"
+	}
+	suffix := ""
+	switch kindOf(unit) {
+	case kindTime:
+		value, _ = benchunit.Tidy(value, unit)
+		suffix = "s"
+	case kindBytes:
+		suffix = "B"
+	}
+	scale := benchunit.CommonScale([]float64{value * 1.0001}, benchunit.Decimal)
+	return strings.TrimSpace(strconv.FormatFloat(value/scale.Factor, 'g', 3, 64) + " " + scale.Prefix + suffix)
+}
+
+// apart moves labels away from each other along one axis, as little as it can, and
+// keeps them between low and high where they fit. It returns where they go, in the
+// order of the wishes.
+func apart(wishes []vg.Length, gap, low, high vg.Length) []vg.Length {
+	order := make([]int, len(wishes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(wishes[a], wishes[b]) })
+	// Labels that would touch become a block, which stands where its wishes lie on
+	// average; a block that touches the one below joins it.
+	type block struct {
+		first, last int
+		sum         vg.Length // of the wishes, each less what its place in the order adds
+	}
+	at := func(b block) vg.Length { return b.sum / vg.Length(b.last-b.first+1) }
+	var blocks []block
+	for k, i := range order {
+		blocks = append(blocks, block{k, k, wishes[i] - vg.Length(k)*gap})
+		for n := len(blocks); n > 1 && at(blocks[n-2]) > at(blocks[n-1]); n = len(blocks) {
+			blocks[n-2].last = blocks[n-1].last
+			blocks[n-2].sum += blocks[n-1].sum
+			blocks = blocks[:n-1]
+		}
+	}
+	places := make([]vg.Length, len(wishes))
+	floor := low
+	for _, b := range blocks {
+		for k := b.first; k <= b.last; k++ {
+			places[order[k]] = max(at(b)+vg.Length(k)*gap, floor)
+			floor = places[order[k]] + gap
+		}
+	}
+	for _, i := range slices.Backward(order) {
+		places[i] = min(places[i], high)
+		high = places[i] - gap
+	}
+	return places
+}

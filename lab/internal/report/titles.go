@@ -1,0 +1,72 @@
+package report
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/64ed045f/weir/lab/internal/suite"
+)
+
+// A title is what a reader is told about a suite or an experiment.
+type title struct{ title, about string }
+
+func suiteTitle(name string) title {
+	for _, s := range suite.All() {
+		if s.Name == name {
+			return title{s.Title, s.About}
+		}
+	}
+	return title{title: clean(name)}
+}
+
+// abouts are the sentences that say what one operation of an experiment is.
+var abouts = sync.OnceValue(func() map[string]string {
+	sentences := map[string]string{}
+	for _, e := range suite.Plan(suite.Scale{Full: true, Cores: 2}) {
+		sentences[e.ID.Suite+"/"+e.ID.Experiment] = sentence(e.About)
+	}
+	return sentences
+})
+
+// sentence makes a sentence of words that stand in a list elsewhere.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(s[size:], ".") + "."
+}
+
+func experimentTitle(of, name string) title {
+	if of == suiteBehaviour {
+		return title{title: "Scenarios"}
+	}
+	about := title{title: experimentTitles[of+"/"+name], about: abouts()[of+"/"+name]}
+	if about.title == "" {
+		about.title = clean(name)
+	}
+	return about
+}
+
+var experimentTitles = map[string]string{
+	"cost/curve":         "What a task costs",
+	"dispatch/empty":     "Empty tasks",
+	"dispatch/burst":     "Bursts",
+	"dispatch/lone":      "A lone task",
+	"dispatch/group":     "Groups",
+	"dispatch/forkjoin":  "Fork and join",
+	"dispatch/loop":      "A parallel loop",
+	"dispatch/newclose":  "New and Close",
+	"dispatch/idlepools": "Idle pools",
+	"dispatch/blocked":   "Blocked tasks",
+	"dispatch/queued":    "A long queue",
+	"seeds/sleep":        "Sleeping tasks",
+	"seeds/throughput":   "Throughput",
+	"survey/sleep":       "Sleeping tasks",
+	"survey/md5":         "MD5 of every file",
+	"survey/feature":     "Which library has what",
+	"reuse/context":      "A request's context",
+	"reuse/buffer":       "A byte buffer",
+}

@@ -1,0 +1,154 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+// A verdict is what a library did in a scenario, in the words of the measurement.
+type verdict string
+
+// The verdicts that have a sign and a colour. Any other is shown as it stands.
+const (
+	pass       verdict = "pass"
+	fails      verdict = "fails"
+	hangs      verdict = "hangs"
+	crashes    verdict = "crashes"
+	notOffered verdict = "not offered"
+)
+
+// sign is a verdict without words, for those who scan a table.
+func (v verdict) sign() string {
+	switch v {
+	case "":
+		return ""
+	case pass:
+		return "✓"
+	case notOffered:
+		return "–"
+	}
+	return "✗"
+}
+
+// class names the verdict for style sheets and terminals.
+func (v verdict) class() string {
+	switch v {
+	case "":
+		return ""
+	case pass:
+		return "pass"
+	case notOffered:
+		return "none"
+	}
+	return "fail"
+}
+
+func verdictCell(notes []record.Setting) cell {
+	v := verdict(note(notes, "verdict"))
+	return cell{Main: string(v), Verdict: v}
+}
+
+// addScenario adds a scenario to the one grid of the suite, which it makes if there
+// is none.
+func addScenario(grids []grid, e experiment) []grid {
+	if len(grids) == 0 {
+		g := newGrid(e.suite, "")
+		g.Corner = "scenario"
+		grids = append(grids, g)
+	}
+	g := &grids[0]
+	for _, t := range e.tables {
+		r := row{Name: clean(e.name), Cells: make([]cell, len(g.Columns))}
+		for _, measured := range t.Rows {
+			if title := note(measured.Notes, "title"); title != "" {
+				r.Name = clean(e.name) + " " + title
+				break
+			}
+		}
+		if len(e.tables) > 1 {
+			r.Tag = paramsText(t.Params, t.Procs)
+		}
+		for _, measured := range t.Rows {
+			name := clean(measured.Peer)
+			k := slices.IndexFunc(g.Columns, func(c column) bool { return c.Name == name })
+			if k < 0 {
+				k = len(g.Columns)
+				g.Columns = append(g.Columns, column{Name: name})
+				r.Cells = append(r.Cells, cell{})
+				for i := range g.Rows {
+					g.Rows[i].Cells = append(g.Rows[i].Cells, cell{})
+				}
+			}
+			r.Cells[k] = verdictCell(measured.Notes)
+			g.addDetail(r.Name, name, measured.Notes)
+		}
+		g.Rows = append(g.Rows, r)
+	}
+	return grids
+}
+
+func (g *grid) addDetail(row, name string, notes []record.Setting) {
+	if text := note(notes, "detail"); text != "" && text != "-" {
+		g.Details = append(g.Details, detail{row, name, verdict(note(notes, "verdict")), text})
+	}
+}
+
+// featureGrid is the survey's table: which library has which of its five columns.
+func featureGrid(e experiment) grid {
+	g := newGrid(e.suite, e.name)
+	g.Corner = "library"
+	g.About = "" // that of the experiment is of one column alone
+	for _, t := range e.tables {
+		name := clean(paramOf(t, "column"))
+		for _, measured := range t.Rows {
+			if title := note(measured.Notes, "title"); title != "" {
+				g.Notes = append(g.Notes, name+": "+title+".")
+				break
+			}
+		}
+		g.Columns = append(g.Columns, column{Name: name})
+	}
+	for _, library := range peersOf(e.tables) {
+		r := row{Name: clean(library)}
+		for k, t := range e.tables {
+			measured, _ := rowOf(t, library)
+			r.Cells = append(r.Cells, verdictCell(measured.Notes))
+			g.addDetail(clean(library), g.Columns[k].Name, measured.Notes)
+		}
+		g.Rows = append(g.Rows, r)
+	}
+	return g
+}
+
+// A tally counts the verdicts of one library.
+type tally struct {
+	Library string
+	Counts  map[verdict]int
+	Total   int
+}
+
+// tallies counts what each library did in the scenarios, Weir first.
+func tallies(tables []record.Table) []tally {
+	var list []tally
+	for _, t := range tables {
+		if t.Suite != suiteBehaviour {
+			continue
+		}
+		for _, r := range t.Rows {
+			name := clean(r.Peer)
+			k := slices.IndexFunc(list, func(x tally) bool { return x.Library == name })
+			if k < 0 {
+				k = len(list)
+				list = append(list, tally{Library: name, Counts: map[verdict]int{}})
+			}
+			list[k].Counts[verdict(note(r.Notes, "verdict"))]++
+			list[k].Total++
+		}
+	}
+	slices.SortStableFunc(list, func(a, b tally) int {
+		return b2i(peer.LibraryOf(b.Library) == peer.Weir) - b2i(peer.LibraryOf(a.Library) == peer.Weir)
+	})
+	return list
+}

@@ -1,0 +1,146 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/record"
+	"github.com/64ed045f/weir/lab/internal/run"
+	"github.com/64ed045f/weir/lab/internal/suite"
+)
+
+// plan has contenders that do what their names say.
+func plan() []suite.Experiment {
+	named := func(name string, measure func(m *suite.Meter) error) suite.Contender {
+		return suite.Contender{Name: name, Measure: measure}
+	}
+	fine := func(m *suite.Meter) error {
+		m.N = 7
+		m.Values = []record.Value{{Unit: "ns/op", Value: 5}}
+		return nil
+	}
+	return []suite.Experiment{{
+		ID:     record.ID{Suite: "planted", Experiment: "first", Procs: 1, Params: []record.Setting{{Key: "limit", Value: "2"}}},
+		Rounds: 3, Limit: 10 * time.Second,
+		Contenders: []suite.Contender{
+			named("fine", fine),
+			named("crashes", func(*suite.Meter) error { panic("planted") }),
+			named("fails", func(*suite.Meter) error { return errors.New("planted error") }),
+			named("also-fine", fine),
+			named("silent", func(*suite.Meter) error { os.Exit(0); return nil }),
+			named("measures-nothing", func(*suite.Meter) error { return nil }),
+		},
+	}, {
+		ID:     record.ID{Suite: "planted", Experiment: "second", Procs: 2},
+		Rounds: 2, Limit: time.Second,
+		Contenders: []suite.Contender{
+			named("hangs", func(*suite.Meter) error { time.Sleep(time.Hour); return nil }),
+			named("fine", fine),
+		},
+	}}
+}
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "-child" {
+		if err := run.Child(os.Stdout, plan(), os.Args[2], time.Millisecond, ""); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func itself(ctx context.Context, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, os.Args[0], args...)
+}
+
+func TestContendersTakeTurnsAndAFailureSpoilsNobodyElse(t *testing.T) {
+	var kept []record.Result
+	var order []string
+	r := run.Runner{
+		Command:   itself,
+		Arguments: func(id record.ID) []string { return []string{"-child", id.String()} },
+		Keep:      func(r record.Result) error { kept = append(kept, r); return nil },
+		Before:    func(turn run.Turn) { order = append(order, turn.Contender.Name) },
+		After:     func(run.Turn, time.Duration) {},
+	}
+	failures, err := r.Run(t.Context(), plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"fine", "crashes", "fails", "also-fine", "silent", "measures-nothing", "fine", "also-fine", "fine", "also-fine",
+		"hangs", "fine", "fine",
+	}
+	if !slices.Equal(order, want) {
+		t.Errorf("turns %v, want %v", order, want)
+	}
+	if len(kept) != len(want) {
+		t.Errorf("%d results kept, want %d", len(kept), len(want))
+	}
+	reasons := map[string]string{}
+	for _, f := range failures {
+		reasons[f.ID.Peer] = f.Reason
+	}
+	for peer, part := range map[string]string{
+		"crashes": "panic: planted", "fails": "planted error", "silent": "no measurement",
+		"measures-nothing": "without a value", "hangs": "no end after 1s",
+	} {
+		if !strings.Contains(reasons[peer], part) {
+			t.Errorf("%s failed for the reason %q, want one with %q", peer, reasons[peer], part)
+		}
+	}
+	if len(reasons) != 5 {
+		t.Errorf("failures %v", failures)
+	}
+	for _, table := range record.Tables(kept) {
+		for _, row := range table.Rows {
+			_, failed := reasons[row.Peer]
+			note := record.Find(row.Notes, record.FailedNote)
+			if cell, ok := row.Cells["ns/op"]; ok == failed || (note != "") != failed || !failed && cell.Center != 5 {
+				t.Errorf("row %+v", row)
+			}
+		}
+	}
+}
+
+func TestARunThatIsCancelledEndsAtOnce(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("enough")
+	begin := time.Now()
+	r := run.Runner{
+		Command:   itself,
+		Arguments: func(id record.ID) []string { return []string{"-child", id.String()} },
+		Keep:      func(record.Result) error { return nil },
+		Before: func(turn run.Turn) {
+			if turn.Contender.Name == "hangs" {
+				cancel(stopped)
+			}
+		},
+		After: func(run.Turn, time.Duration) {},
+	}
+	long := plan()[1:]
+	long[0].Limit = time.Hour
+	if _, err := r.Run(ctx, long); !errors.Is(err, stopped) {
+		t.Errorf("error %v", err)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestAChildMeasuresNothingThatItWasNotAskedFor(t *testing.T) {
+	for _, name := range []string{"", "Planted/first/limit=2/peer=nobody-1", "Planted/third/peer=fine-1", "Planted/second/peer=fine-64"} {
+		if err := run.Child(os.Stdout, plan(), name, time.Millisecond, ""); err == nil {
+			t.Errorf("no error for %q", name)
+		}
+	}
+}

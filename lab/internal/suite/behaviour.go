@@ -1,0 +1,63 @@
+package suite
+
+import (
+	"context"
+	"os/exec"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/behaviour"
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+var behaviourSuite = Suite{
+	Name:    "behaviour",
+	Title:   "Situations in which libraries of this field fail",
+	About:   "Each is a small program with a time limit, in a process of its own, for every library that has the feature.",
+	LeftOut: "most of the millions of rounds of scenario 01",
+	Experiments: func(s Scale) []Experiment {
+		var list []Experiment
+		for _, scenario := range behaviour.Scenarios() {
+			list = append(list, observed(s, scenario, record.ID{Experiment: scenario.ID, Procs: s.Cores}))
+		}
+		return list
+	},
+}
+
+// ProgramFlag makes the lab's own program run one of package behaviour's: it is
+// followed by the scenario and the library.
+const ProgramFlag = "-program"
+
+// quickLimit is the time without progress after which a program counts as hung in
+// the quick run. Those that end do so in some milliseconds.
+const quickLimit = 2 * time.Second
+
+// observed is a scenario as an experiment. What it does is the same in each round:
+// one is enough.
+func observed(s Scale, scenario behaviour.Scenario, id record.ID) Experiment {
+	if !s.Full {
+		scenario.Limit = min(scenario.Limit, quickLimit)
+	}
+	e := Experiment{ID: id, About: scenario.Title, Rounds: 1, Turn: 200 * time.Millisecond}
+	for _, library := range behaviour.Libraries() {
+		e.Contenders = append(e.Contenders, Contender{
+			Name: library,
+			Observe: func(ctx context.Context, command Command) ([]record.Value, []record.Setting, error) {
+				program := func(ctx context.Context, args ...string) *exec.Cmd {
+					return command(ctx, append([]string{ProgramFlag}, args...)...)
+				}
+				o, err := behaviour.Run(ctx, program, scenario, library, s.Full)
+				if err != nil {
+					return nil, nil, err
+				}
+				values := []record.Value{{Unit: "ns/op", Value: float64(o.Elapsed.Nanoseconds())}}
+				return values, []record.Setting{
+					{Key: "verdict", Value: o.Verdict.String()},
+					{Key: "title", Value: scenario.Title},
+					{Key: "want", Value: scenario.Want},
+					{Key: "detail", Value: o.Detail},
+				}, nil
+			},
+		})
+	}
+	return e
+}

@@ -1,0 +1,85 @@
+package suite
+
+import (
+	"math"
+	"runtime"
+	"sync"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+)
+
+// mainForms are the peers that stand for their library in quick scale: one of each, and
+// each form of Weir.
+var mainForms = map[string]bool{
+	"weir.Pool": true, "weir.FuncPool": true, "weir.Group": true, "go": true, "inplace": true,
+	"errgroup": true, "conc": true, "ants": true, "pond": true, "workerpool": true, "gopool": true,
+}
+
+// contenders makes one of every peer that offers what is measured.
+func contenders(s Scale, offers func(p peer.Peer) bool, measure func(m *Meter, p peer.Peer)) []Contender {
+	var list []Contender
+	for _, p := range peer.All() {
+		if offers(p) && (s.Full || mainForms[p.Name]) {
+			list = append(list, contender(p, measure))
+		}
+	}
+	return list
+}
+
+// allForms is contenders without regard to the scale, for what only few offer.
+func allForms(offers func(p peer.Peer) bool, measure func(m *Meter, p peer.Peer)) []Contender {
+	return contenders(Scale{Full: true}, offers, measure)
+}
+
+func contender(p peer.Peer, measure func(m *Meter, p peer.Peer)) Contender {
+	return Contender{Name: p.Name, Measure: func(m *Meter) error {
+		measure(m, p)
+		return nil
+	}}
+}
+
+// concurrent are the peers that run tasks at the same time.
+func concurrent(p peer.Peer) bool { return p.Open != nil && p.Name != peer.InPlace }
+
+// submit hands n tasks over from as many producers, and waits for their end.
+func submit(r interface{ Submit(lo, hi int) }, producers, n int) {
+	if producers == 1 {
+		r.Submit(0, n)
+		return
+	}
+	var live sync.WaitGroup
+	for k := range producers {
+		live.Go(func() { r.Submit(k*n/producers, (k+1)*n/producers) })
+	}
+	live.Wait()
+}
+
+// producers is the number that a parameter means.
+func producers(text string) int {
+	if text == allCores {
+		return runtime.GOMAXPROCS(0)
+	}
+	return 1
+}
+
+const allCores = "all"
+
+// nothing is the empty task. It is never inlined, as no task is.
+//
+//go:noinline
+func nothing() {}
+
+// roots takes the square root n times, each of the result of the one before, so
+// that the processor cannot overlap them nor the compiler leave them out.
+//
+//go:noinline
+func roots(n int) float64 {
+	x := 13.0
+	for range n {
+		x = math.Sqrt(x + 13)
+	}
+	return x
+}
+
+// squareRoot is the body of a loop.
+func squareRoot(item *float64) { *item = math.Sqrt(*item) }

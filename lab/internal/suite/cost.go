@@ -1,0 +1,73 @@
+package suite
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+var costSuite = Suite{
+	Name:    "cost",
+	Title:   "From what length a task pays (document 001)",
+	About:   "Tasks of 1 to 5000 square roots, 1000 to 700 000 of them: in a loop, each in a goroutine, each in a pool.",
+	LeftOut: "most numbers of tasks, a single core, and Weir's other forms",
+	Experiments: func(s Scale) []Experiment {
+		var list []Experiment
+		for _, procs := range pick(s, s.oneAndAll(), []int{s.Cores}) {
+			for _, length := range []int{1, 10, 100, 1000, 5000} {
+				for _, tasks := range pick(s, []int{1000, 3000, 10_000, 30_000, 100_000, 300_000, 700_000}, []int{10_000}) {
+					list = append(list, curve(s, procs, length, tasks))
+				}
+			}
+		}
+		return list
+	},
+}
+
+func curve(s Scale, procs, length, tasks int) Experiment {
+	const rootTime = 7 * time.Nanosecond
+	turn := max(shortTurn/2, time.Duration(tasks)*(time.Duration(length)*rootTime+200*time.Nanosecond))
+	names := pick(s, []string{peer.InPlace, peer.Go, "weir.Pool", "weir.FuncPool"}, []string{peer.InPlace, peer.Go, "weir.FuncPool"})
+	e := Experiment{
+		ID: record.ID{
+			Experiment: "curve", Procs: procs,
+			Params: []record.Setting{param("roots", length), param("tasks", tasks)},
+		},
+		About:  "one task, when so many run and are waited for; gc-ns/op has the collection afterwards too, as the document has",
+		Rounds: s.rounds(turn), Turn: turn,
+	}
+	for _, name := range names {
+		p, err := peer.Find(name)
+		if err != nil {
+			panic(err)
+		}
+		e.Contenders = append(e.Contenders, contender(p, func(m *Meter, p peer.Peer) {
+			r := p.Open(runtime.GOMAXPROCS(0), peer.Work{Same: func() { roots(length) }})
+			defer r.Close()
+			run := func() {
+				r.Submit(0, tasks)
+				r.Wait()
+			}
+			run()
+			runtime.GC()
+			// A few thousand short tasks take less time than the clock needs to be
+			// worth reading, and a collection takes longer than they do.
+			const enough, most = 30 * time.Millisecond, 100
+			var work, all time.Duration
+			for all < enough && m.N < most*tasks {
+				begin := time.Now()
+				run()
+				done := time.Now()
+				runtime.GC()
+				all += time.Since(begin)
+				work += done.Sub(begin)
+				m.N += tasks
+			}
+			m.set("ns/op", float64(work.Nanoseconds())/float64(m.N))
+			m.set("gc-ns/op", float64(all.Nanoseconds())/float64(m.N))
+		}))
+	}
+	return e
+}

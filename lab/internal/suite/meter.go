@@ -1,0 +1,160 @@
+package suite
+
+import (
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+// A Meter takes the figures of one measurement. It is used by one goroutine.
+type Meter struct {
+	N      int
+	Values []record.Value
+	Notes  []record.Setting
+
+	// Target is about how long the clock should run where the number of operations
+	// can be chosen.
+	Target time.Duration
+
+	// Profiles is the folder for a CPU profile of what is timed, if any, and Name the
+	// measurement that it is called after.
+	Profiles, Name string
+}
+
+func (m *Meter) set(unit string, value float64) {
+	m.Values = append(m.Values, record.Value{Unit: unit, Value: value})
+}
+
+// time runs n operations on the clock and notes the time, bytes and allocations of
+// each. What was left behind before is collected first.
+func (m *Meter) time(n int, run func()) {
+	defer m.profile()()
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	begin := time.Now()
+	run()
+	elapsed := time.Since(begin)
+	runtime.ReadMemStats(&after)
+	m.N = n
+	m.set("ns/op", float64(elapsed.Nanoseconds())/float64(n))
+	m.set("B/op", float64(after.TotalAlloc-before.TotalAlloc)/float64(n))
+	m.set("allocs/op", float64(after.Mallocs-before.Mallocs)/float64(n))
+}
+
+// profile begins a profile, and returns what ends it.
+func (m *Meter) profile() (end func()) {
+	if m.Profiles == "" {
+		return func() {}
+	}
+	file, err := os.CreateTemp(m.Profiles, strings.NewReplacer("/", "_", "=", "-").Replace(m.Name)+"-*.pprof")
+	must(err)
+	must(pprof.StartCPUProfile(file))
+	return func() {
+		pprof.StopCPUProfile()
+		must(file.Close())
+	}
+}
+
+// must ends a measurement that cannot be made. Its process is its own.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// throughput finds how many operations fill the target time, and times as many.
+// The smaller runs that find it out warm up whatever run uses.
+func (m *Meter) throughput(run func(n int)) {
+	n := 100
+	for {
+		begin := time.Now()
+		run(n)
+		elapsed := time.Since(begin)
+		if elapsed >= m.Target/4 || n >= 1e9 {
+			n = max(1, int(float64(n)*float64(m.Target)/float64(elapsed)))
+			break
+		}
+		// An operation may become cheaper as it is repeated: go on in steps.
+		n *= 4
+	}
+	m.time(n, func() { run(n) })
+}
+
+// percentiles notes how the samples lie. The median comes first.
+func (m *Meter) percentiles(samples []time.Duration) {
+	slices.Sort(samples)
+	at := func(share float64) float64 {
+		return float64(samples[min(len(samples)-1, int(share*float64(len(samples))))].Nanoseconds())
+	}
+	m.N = len(samples)
+	m.set("ns/op", at(0.5))
+	m.set("p99-ns", at(0.99))
+	m.set("p99.9-ns", at(0.999))
+}
+
+// peaks notes how much memory the process has held at once, and how many
+// goroutines were seen by the watch.
+func (m *Meter) peaks(w *watch) {
+	goroutines := w.stop()
+	m.set("peak-B", float64(peakMemory()))
+	m.set("peak-goroutines", float64(goroutines))
+}
+
+// peakMemory is the most memory that was resident at once, in bytes. The kernel's
+// figure for this program alone is better than that of getrusage, which counts the
+// parent's memory at the fork too; elsewhere, what Go has had from the system must
+// do.
+func peakMemory() uint64 {
+	if text, err := os.ReadFile("/proc/self/status"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+				kib, err := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+				if err == nil {
+					return kib << 10
+				}
+			}
+		}
+	}
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.Sys - stats.HeapReleased
+}
+
+// A watch looks at the number of goroutines every few milliseconds.
+type watch struct {
+	done chan struct{}
+	peak chan int
+}
+
+func startWatch() *watch {
+	w := &watch{done: make(chan struct{}), peak: make(chan int)}
+	// The watch itself and the goroutine that measures are no part of the figure.
+	before := runtime.NumGoroutine() + 1
+	go func() {
+		peak := 0
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			peak = max(peak, runtime.NumGoroutine()-before)
+			select {
+			case <-tick.C:
+			case <-w.done:
+				w.peak <- peak
+				return
+			}
+		}
+	}()
+	return w
+}
+
+func (w *watch) stop() int {
+	close(w.done)
+	return <-w.peak
+}

@@ -1,0 +1,156 @@
+package suite_test
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/record"
+	"github.com/64ed045f/weir/lab/internal/suite"
+)
+
+func scales() []suite.Scale {
+	return []suite.Scale{{Cores: 1}, {Cores: 2}, {Cores: 16}, {Full: true, Cores: 1}, {Full: true, Cores: 2}, {Full: true, Cores: 12}}
+}
+
+func TestEveryMeasurementHasANameOfItsOwnThatCanBeReadBack(t *testing.T) {
+	for _, scale := range scales() {
+		seen := map[string]bool{}
+		for _, e := range suite.Plan(scale) {
+			if e.About == "" || e.Turn <= 0 || e.Limit < e.Turn || e.Rounds < 1 || len(e.Contenders) < 2 {
+				t.Errorf("%+v: incomplete: %+v", scale, e)
+			}
+			for _, c := range e.Contenders {
+				id := e.ID
+				id.Peer = c.Name
+				name := id.String()
+				if seen[name] {
+					t.Errorf("%+v: two measurements are called %s", scale, name)
+				}
+				seen[name] = true
+				if back, err := record.ParseID(name); err != nil || back.String() != name {
+					t.Errorf("%s was read as %s (%v)", name, back, err)
+				}
+				if (c.Measure == nil) == (c.Observe == nil) {
+					t.Errorf("%s has not one way to be measured", name)
+				}
+			}
+		}
+	}
+}
+
+func TestWeirTakesPartWhereverLibrariesAreCompared(t *testing.T) {
+	// Loops come with package par, and reuse with a package of its own.
+	without := []string{"loop", "context", "buffer"}
+	for _, e := range suite.Plan(suite.Scale{Full: true, Cores: 2}) {
+		of := func(names ...string) bool {
+			return slices.ContainsFunc(e.Contenders, func(c suite.Contender) bool { return slices.Contains(names, c.Name) })
+		}
+		if !of("weir", "weir.Pool", "weir.Group") && !slices.Contains(without, e.ID.Experiment) {
+			t.Errorf("no form of Weir in %+v", e.ID)
+		}
+	}
+}
+
+func TestTheQuickPlanEndsInFiveMinutesOnTwoCores(t *testing.T) {
+	var whole time.Duration
+	for _, e := range suite.Plan(suite.Scale{Cores: 2}) {
+		whole += time.Duration(e.Rounds*len(e.Contenders)) * e.Turn
+	}
+	if whole > 5*time.Minute {
+		t.Errorf("it is expected to take %v", whole)
+	}
+}
+
+func TestTheFullPlanHasTenRoundsUnlessATurnIsLong(t *testing.T) {
+	for _, e := range suite.Plan(suite.Scale{Full: true, Cores: 2}) {
+		observed := e.Contenders[0].Observe != nil
+		if e.Rounds < 10 && e.Turn <= 4*time.Second && !observed {
+			t.Errorf("%+v has %d rounds, of %v each", e.ID, e.Rounds, e.Turn)
+		}
+	}
+	for _, e := range suite.Plan(suite.Scale{Cores: 2, Rounds: 4}) {
+		if e.Rounds != 4 {
+			t.Errorf("%+v has %d rounds, want 4", e.ID, e.Rounds)
+		}
+	}
+}
+
+// measure makes the measurement of a contender of the quick plan in this process.
+func measure(t *testing.T, experiment, peer string) suite.Meter {
+	t.Helper()
+	for _, e := range suite.Plan(suite.Scale{Cores: runtime.GOMAXPROCS(0)}) {
+		if e.ID.Experiment != experiment {
+			continue
+		}
+		for _, c := range e.Contenders {
+			if c.Name == peer {
+				m := suite.Meter{Target: 10 * time.Millisecond}
+				if err := c.Measure(&m); err != nil {
+					t.Fatal(err)
+				}
+				return m
+			}
+		}
+	}
+	t.Fatalf("no %s in %s", peer, experiment)
+	return suite.Meter{}
+}
+
+func value(m suite.Meter, unit string) float64 {
+	for _, v := range m.Values {
+		if v.Unit == unit {
+			return v.Value
+		}
+	}
+	return -1
+}
+
+func TestTheClockTellsLongWorkFromShort(t *testing.T) {
+	short, long := measure(t, "empty", "weir.FuncPool"), measure(t, "forkjoin", "inplace")
+	if short.N < 10_000 || value(short, "ns/op") > 10_000 {
+		t.Errorf("an empty task: %+v", short)
+	}
+	// Ten tasks of about 0.7 µs: ten times as long on a very slow machine, yet not shorter than 1 µs.
+	if ns := value(long, "ns/op"); ns < 1000 || ns > 1e6 || long.N < 100 {
+		t.Errorf("ten tasks in place: %+v", long)
+	}
+}
+
+func TestAllocationsAreThoseOfTheLibrary(t *testing.T) {
+	if m := measure(t, "group", "weir.Group"); value(m, "allocs/op") > 0.5 {
+		t.Errorf("weir.Group: %+v", m)
+	}
+	if m := measure(t, "group", "conc.context"); value(m, "allocs/op") < 1 {
+		t.Errorf("conc.context: %+v", m)
+	}
+	if m := measure(t, "context", "new"); value(m, "B/op") < 1024 {
+		t.Errorf("objects made anew: %+v", m)
+	}
+	if m := measure(t, "context", "sync.Pool"); value(m, "B/op") > 100 {
+		t.Errorf("objects of a sync.Pool: %+v", m)
+	}
+}
+
+func TestPeaksAreSeen(t *testing.T) {
+	m := measure(t, "throughput", "go")
+	if n := value(m, "peak-goroutines"); n < 100 || n > 110_000 {
+		t.Errorf("%v goroutines at once", n)
+	}
+	if b := value(m, "peak-B"); b < 1<<20 || b > 8<<30 {
+		t.Errorf("%v bytes at once", b)
+	}
+	idle := measure(t, "idlepools", "ants")
+	if n := value(idle, "goroutines/pool"); n < 1 || n > 10 {
+		t.Errorf("%v goroutines in an idle pool of ants", n)
+	}
+}
+
+func TestLatenciesAreInOrder(t *testing.T) {
+	m := measure(t, "lone", "go")
+	p50, p99, p999 := value(m, "ns/op"), value(m, "p99-ns"), value(m, "p99.9-ns")
+	if p50 <= 0 || p99 < p50 || p999 < p99 {
+		t.Errorf("%+v", m)
+	}
+}

@@ -1,0 +1,113 @@
+package suite
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/behaviour"
+	"github.com/64ed045f/weir/lab/internal/md5all"
+	"github.com/64ed045f/weir/lab/internal/peer"
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+var surveySuite = Suite{
+	Name:    "survey",
+	Title:   "The survey's comparison (document 004)",
+	About:   "10⁶ tasks of 10 ms on one core and on all, the five columns of its table, and its task: the MD5 sums of a folder.",
+	LeftOut: "the million tasks on all cores (see seeds) and, on one core, all but the libraries of the survey",
+	Experiments: func(s Scale) []Experiment {
+		var list []Experiment
+		procs := []int{1}
+		if s.Full {
+			procs = slices.Compact(slices.Sorted(slices.Values([]int{1, min(2, s.Cores), s.Cores})))
+		}
+		for _, n := range procs {
+			e := sleepers(s, n, 1_000_000)
+			if !s.Full {
+				e.Contenders = slices.DeleteFunc(e.Contenders, func(c Contender) bool { return !surveyed[c.Name] })
+			}
+			list = append(list, e)
+		}
+		list = append(list, digests(s))
+		for _, f := range behaviour.Features() {
+			list = append(list, observed(s, f, record.ID{
+				Experiment: "feature", Procs: s.Cores, Params: []record.Setting{param("column", f.ID)},
+			}))
+		}
+		return list
+	},
+}
+
+// surveyed are those that the survey compares, and Weir.
+var surveyed = map[string]bool{peer.Go: true, "errgroup": true, "conc": true, "ants": true, "weir.Pool": true}
+
+// digests is the survey's own task, as each library's users would write it.
+func digests(s Scale) Experiment {
+	const files = 1000
+	turn := 250 * time.Millisecond
+	e := Experiment{
+		ID:     record.ID{Experiment: "md5", Procs: s.Cores, Params: []record.Setting{param("files", files)}},
+		About:  "the MD5 sums of all files below a folder, 0 to 64 KiB each",
+		Rounds: s.rounds(turn), Turn: turn,
+	}
+	for _, p := range md5all.Programs() {
+		e.Contenders = append(e.Contenders, Contender{Name: p.Name, Measure: func(m *Meter) (err error) {
+			root, err := os.MkdirTemp("", "weir-lab-")
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
+			want, err := plant(root, files)
+			if err != nil {
+				return err
+			}
+			var got map[string][md5.Size]byte
+			m.time(1, func() { got, err = p.Run(context.Background(), root, runtime.GOMAXPROCS(0)) })
+			if err != nil {
+				return err
+			}
+			for path, sum := range want {
+				if got[path] != sum {
+					return fmt.Errorf("%s has another sum", path)
+				}
+			}
+			if len(got) != len(want) {
+				return fmt.Errorf("%d sums of %d files", len(got), len(want))
+			}
+			return nil
+		}})
+	}
+	return e
+}
+
+// plant writes n files of random sizes below root, always the same, and returns
+// their sums.
+func plant(root string, n int) (map[string][md5.Size]byte, error) {
+	const perFolder = 100
+	random := rand.New(rand.NewPCG(13, 5))
+	sums := make(map[string][md5.Size]byte, n)
+	for i := range n {
+		folder := filepath.Join(root, fmt.Sprint(i/perFolder))
+		if i%perFolder == 0 {
+			if err := os.Mkdir(folder, 0o755); err != nil {
+				return nil, err
+			}
+		}
+		path := filepath.Join(folder, fmt.Sprint(i%perFolder))
+		text := bytes.Repeat([]byte{byte(i)}, random.IntN(64<<10))
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			return nil, err
+		}
+		sums[path] = md5.Sum(text)
+	}
+	return sums, nil
+}

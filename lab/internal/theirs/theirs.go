@@ -1,0 +1,125 @@
+// Package theirs holds the figures that the five documents publish, to stand beside
+// ours. They were taken years ago, on other machines, by other programs: only
+// their proportions can be compared.
+package theirs
+
+import "github.com/64ed045f/weir/lab/internal/record"
+
+// A Figure is one row of a table that a document publishes.
+type Figure struct {
+	Document string // "003"
+	Machine  string // "laptop, 8 GB"
+
+	// Suite, Experiment and Params say beside which table of ours it stands. Params
+	// are those that must be equal; others of the table do not matter.
+	Suite, Experiment string
+	Params            []record.Setting
+
+	// Cores is how many they used, 0 if the document does not say. A figure of one
+	// core stands beside ours of one core, any other beside ours of several.
+	Cores int
+
+	Peer   string // as they call it: "plain goroutines", "ants, one function"
+	Values []record.Value
+}
+
+// Stands says whether the figure belongs beside the table.
+func (f Figure) Stands(t record.Table) bool {
+	if f.Suite != t.Suite || f.Experiment != t.Experiment || (f.Cores == 1) != (t.Procs == 1) {
+		return false
+	}
+	for _, p := range f.Params {
+		if record.Find(t.Params, p.Key) != p.Value {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	mb    = 1e6
+	plain = "plain goroutines"
+
+	laptop  = "laptop of 2018, 2.7 GHz Core i5, 8 GB"
+	m1      = "Apple M1"
+	virtual = "virtual machine"
+	server  = "machine not named"
+)
+
+// All returns the figures, document by document.
+func All() []Figure {
+	var list []Figure
+	add := func(document, machine, suite, experiment string, params []record.Setting, cores int, peer string, values ...record.Value) {
+		list = append(list, Figure{document, machine, suite, experiment, params, cores, peer, values})
+	}
+
+	for _, f := range []struct {
+		peer                 string
+		ns, bytes, allocs    float64
+		goroutines, resident float64
+		experiment, tasks    string
+	}{
+		{plain, 1.64e9, 0, 0, 0, 130 * mb, "sleep", "1000000"},
+		{"ants", 1.46e9, 0, 0, 48_396, 53 * mb, "sleep", "1000000"},
+		{plain, 47.42e9, 0, 0, 0, 1442 * mb, "sleep", "10000000"},
+		{"ants", 24.11e9, 0, 0, 716_797, 684 * mb, "sleep", "10000000"},
+		{plain + ", one function", 45.359e9, 1443.93 * mb, 11_725_197, 0, 0, "sleep", "10000000"},
+		{"ants, one function", 15.677e9, 40.79 * mb, 261_302, 50_000, 0, "sleep", "10000000"},
+		{plain, 310.3e6, 31.12 * mb, 147_390, 0, 0, "throughput", "100000"},
+		{plain + ", second run", 236.2e6, 38.26 * mb, 168_555, 0, 0, "throughput", "100000"},
+		{"ants", 152.3e6, 3.68 * mb, 0, 0, 0, "throughput", "100000"},
+		{plain, 6.596e9, 537.98 * mb, 2_004_769, 0, 0, "throughput", "1000000"},
+		{"ants", 1.598e9, 37.95 * mb, 0, 0, 0, "throughput", "1000000"},
+	} {
+		add("003", laptop, "seeds", f.experiment, []record.Setting{{Key: "tasks", Value: f.tasks}}, 0, f.peer,
+			values("ns/op", f.ns, "B/op", f.bytes, "allocs/op", f.allocs, "peak-goroutines", f.goroutines, "peak-B", f.resident)...)
+	}
+
+	for _, f := range []struct {
+		machine   string
+		cores     int
+		peer      string
+		ns, bytes float64
+	}{
+		{m1, 8, plain, 0.5e9, 96 * mb},
+		{m1, 8, "errgroup", 0.85e9, 104 * mb},
+		{m1, 8, "ants", 0.85e9, 17 * mb},
+		{m1, 8, "conc", 1.1e9, 6 * mb},
+		{m1, 1, plain, 1.3e9, 108 * mb},
+		{m1, 1, "errgroup", 1.4e9, 104 * mb},
+		{m1, 1, "ants", 1.5e9, 32 * mb},
+		{m1, 1, "conc", 1.3e9, 10 * mb},
+		{virtual, 2, plain, 2.1e9, 108 * mb},
+		{virtual, 2, "errgroup", 2.2e9, 104 * mb},
+		{virtual, 2, "ants", 2e9, 22 * mb},
+		{virtual, 2, "conc", 2.5e9, 10 * mb},
+		{virtual, 1, plain, 3.4e9, 108 * mb},
+		{virtual, 1, "errgroup", 3.6e9, 104 * mb},
+		{virtual, 1, "ants", 4.6e9, 32 * mb},
+		{virtual, 1, "conc", 3.9e9, 10 * mb},
+	} {
+		add("004", f.machine, "survey", "sleep", nil, f.cores, f.peer, values("ns/op", f.ns, "B/op", f.bytes)...)
+	}
+
+	add("002", server, "reuse", "context", nil, 0, "new", values("ns/op", 285, "B/op", 1024, "allocs/op", 1)...)
+	add("002", server, "reuse", "context", nil, 0, "sync.Pool", values("ns/op", 96, "B/op", 0.082, "allocs/op", 78e-6)...)
+	return list
+}
+
+// values are those of the pairs that a document gives; 0 stands for one that it does not.
+func values(pairs ...any) []record.Value {
+	var list []record.Value
+	for k := 0; k < len(pairs); k += 2 {
+		if value := number(pairs[k+1]); value != 0 {
+			list = append(list, record.Value{Unit: pairs[k].(string), Value: value})
+		}
+	}
+	return list
+}
+
+func number(v any) float64 {
+	if n, ok := v.(int); ok {
+		return float64(n)
+	}
+	return v.(float64)
+}

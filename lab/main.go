@@ -1,0 +1,97 @@
+// Command lab measures what Weir, plain goroutines and the other libraries of the
+// field cost, and how they behave, side by side on the machine it runs on.
+//
+//	go run ./lab                        all suites, in five minutes on two cores
+//	go run ./lab -full -suite dispatch  one suite with everything, ten rounds
+//	go run ./lab -scenario 9            one scenario, every library
+//	go run ./lab -list                  what there is
+//
+// METHOD.md says what each suite measures, and how such figures mislead.
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/64ed045f/weir/lab/internal/behaviour"
+	"github.com/64ed045f/weir/lab/internal/run"
+	"github.com/64ed045f/weir/lab/internal/suite"
+)
+
+// Exit codes, as a shell has them.
+const (
+	exitFine        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := lab(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// lab is the whole command.
+func lab(ctx context.Context, args []string, out, err io.Writer) int {
+	if len(args) == 3 && args[0] == suite.ProgramFlag {
+		return behaviour.Child(args[1], args[2])
+	}
+	o, problem := parse(args, err)
+	switch {
+	case errors.Is(problem, errHelp):
+		return exitFine
+	case problem != nil:
+		say(err, "lab: %v", problem)
+		return exitUsage
+	}
+	problem = o.do(ctx, out, err)
+	switch {
+	case problem == nil:
+		return exitFine
+	case ctx.Err() != nil:
+		say(err, "lab: interrupted")
+		return exitInterrupted
+	default:
+		say(err, "lab: %v", problem)
+		return exitFailed
+	}
+}
+
+// say writes a line to the standard error. If that is gone nobody is left to be
+// told.
+func say(err io.Writer, format string, args ...any) {
+	log.New(err, "", 0).Printf(format, args...)
+}
+
+// do does what the options ask for.
+func (o *options) do(ctx context.Context, out, err io.Writer) error {
+	switch {
+	case o.child != "":
+		return run.Child(out, suite.Plan(o.scale()), o.child, o.target(), o.profile)
+	case o.list:
+		return list(out, o.scale())
+	case o.readme:
+		return publish()
+	case o.from != "":
+		return o.showAgain(out)
+	default:
+		return o.measure(ctx, out, err)
+	}
+}
+
+// itself starts this very program anew. The process ends with this one.
+func itself(ctx context.Context, args ...string) *exec.Cmd {
+	path, err := os.Executable()
+	if err != nil {
+		path = os.Args[0]
+	}
+	return exec.CommandContext(ctx, path, args...)
+}

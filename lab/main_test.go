@@ -1,0 +1,195 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	lab "github.com/64ed045f/weir/lab"
+	"github.com/64ed045f/weir/lab/internal/record"
+	"github.com/64ed045f/weir/lab/internal/suite"
+)
+
+// TestMain makes the test's program do what the lab's does when it starts itself.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && (os.Args[1] == "-child" || os.Args[1] == suite.ProgramFlag) {
+		os.Exit(lab.Lab(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// call runs the command, and returns what it printed.
+func call(t *testing.T, want int, args ...string) (out, err string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := lab.Lab(t.Context(), args, &stdout, &stderr); code != want {
+		t.Fatalf("lab %q: exit code %d, want %d\n%s\n%s", args, code, want, stdout.String(), stderr.String())
+	}
+	return stdout.String(), stderr.String()
+}
+
+func read(t *testing.T, dir string) record.File {
+	t.Helper()
+	raw, err := os.Open(filepath.Join(dir, "results.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	f, err := record.Read(raw, raw.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func contains(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+}
+
+func TestListShowsWhatCanBeSelected(t *testing.T) {
+	out, _ := call(t, 0, "-list")
+	contains(t, out, "dispatch/empty/limit=64/producers=1/procs=", "behaviour/09", "ants.func", "weir.Group", "conc.iter")
+}
+
+func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
+	dir := t.TempDir()
+	out, _ := call(t, 0, "-run", "^dispatch/(newclose|loop)", "-peer", "go,conc,weir.Pool", "-rounds", "2", "-out", dir)
+	contains(t, out, "conc.iter", "weir.Pool")
+	f := read(t, dir)
+	count := map[string]int{}
+	for k, r := range f.Results {
+		count[r.ID.Experiment+" "+r.ID.Peer]++
+		if r.ID.Experiment == "loop" && k > 0 && f.Results[k-1].ID.Peer == r.ID.Peer {
+			t.Errorf("%s had two turns one after the other", r.ID.Peer)
+		}
+		if len(r.Values) == 0 || r.Values[0].Unit != "ns/op" || r.Values[0].Value <= 0 {
+			t.Errorf("result %+v", r)
+		}
+	}
+	for _, what := range []string{"newclose weir.Pool", "newclose conc", "loop go", "loop conc.iter"} {
+		if count[what] != 2 {
+			t.Errorf("%d results of %s, want 2: %v", count[what], what, count)
+		}
+	}
+	for what := range count {
+		if strings.HasSuffix(what, "inplace") || strings.HasSuffix(what, "ants") {
+			t.Errorf("%s was not selected", what)
+		}
+	}
+	if f.Setting("scale") != "quick" || f.Setting("left-out") == "" {
+		t.Errorf("settings %v", f.Settings)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, string(page), "<svg", "conc.iter")
+	if plots, err := filepath.Glob(filepath.Join(dir, "*.svg")); err != nil || len(plots) == 0 {
+		t.Errorf("plots %v (%v)", plots, err)
+	}
+
+	again, _ := call(t, 0, "-from", filepath.Join(dir, "results.txt"), "-out", filepath.Join(dir, "again"))
+	if again != out {
+		t.Errorf("the same results were shown as\n%s\nand as\n%s", out, again)
+	}
+}
+
+func TestJSONHasOneResultALine(t *testing.T) {
+	out, _ := call(t, 0, "-run", "^reuse/context", "-rounds", "1", "-json", "-out", t.TempDir())
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("%d lines, want the settings and 2 results:\n%s", len(lines), out)
+	}
+	for _, line := range lines[1:] {
+		var r struct {
+			Peer   string
+			Values map[string]float64
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Peer == "" || r.Values["ns/op"] <= 0 {
+			t.Errorf("%s: %+v (%v)", line, r, err)
+		}
+	}
+}
+
+func TestAScenarioRunsByItsNumber(t *testing.T) {
+	dir := t.TempDir()
+	out, _ := call(t, 0, "-scenario", "5", "-peer", "weir,ants", "-out", dir)
+	contains(t, out, "pass")
+	verdicts := map[string]string{}
+	for _, r := range read(t, dir).Results {
+		if r.ID.Experiment != "05" {
+			t.Errorf("%s has run too", r.ID)
+		}
+		verdicts[r.ID.Peer] = record.Find(r.Notes, "verdict")
+	}
+	if len(verdicts) != 2 || verdicts["weir"] != "pass" {
+		t.Errorf("verdicts %v", verdicts)
+	}
+}
+
+func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for ctx.Err() == nil {
+			if raw, err := os.ReadFile(filepath.Join(dir, "results.txt")); err == nil && bytes.Count(raw, []byte("\nBenchmark")) >= 3 {
+				cancel()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	var out, complaints bytes.Buffer
+	code := lab.Lab(ctx, []string{"-run", "^reuse", "-rounds", "1000", "-out", dir}, &out, &complaints)
+	if code != 130 {
+		t.Errorf("exit code %d", code)
+	}
+	if n := len(read(t, dir).Results); n < 3 || n > 20 {
+		t.Errorf("%d results", n)
+	}
+	contains(t, out.String(), "sync.Pool")
+	if _, err := os.Stat(filepath.Join(dir, "report.html")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFlagsThatSelectNothingAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-suite", "nothing"}, `no suite is called "nothing"; there are dispatch, seeds`},
+		{[]string{"-peer", "ant"}, `no peer is called "ant"; there are weir.Pool`},
+		{[]string{"-scenario", "99"}, "there is no scenario 99"},
+		{[]string{"-suite", "cost", "-peer", "conc"}, "no experiment fits"},
+		{[]string{"-run", "("}, "missing closing )"},
+		{[]string{"-rounds", "0"}, "must be at least 1, got 0"},
+		{[]string{"dispatch"}, `"dispatch" is no flag`},
+		{[]string{"-unknown"}, "flag provided but not defined"},
+	} {
+		_, err := call(t, 2, c.args...)
+		contains(t, err, c.want)
+	}
+	_, err := call(t, 0, "-help")
+	contains(t, err, "-suite", "-full", "five minutes")
+}
+
+func TestAFileThatIsNoResultIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(path, []byte("BenchmarkX-2 1 1 ns/op\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := call(t, 1, "-from", path)
+	contains(t, err, "is no name of a measurement")
+	_, err = call(t, 1, "-from", path+"y")
+	contains(t, err, "no such file")
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/behaviour"
+	"github.com/64ed045f/weir/lab/internal/peer"
+	"github.com/64ed045f/weir/lab/internal/record"
+	"github.com/64ed045f/weir/lab/internal/suite"
+)
+
+// options are what the command line says.
+type options struct {
+	args []string // all of it, as typed
+
+	suites, peers, scenarios []string
+	run                      *regexp.Regexp
+	full                     bool
+	rounds                   int
+	out                      string
+	profile                  string
+
+	list, json, readme bool
+	from               string
+	child              string // the measurement that a measuring process makes
+}
+
+var errHelp = flag.ErrHelp
+
+const usage = `Lab measures what Weir, plain goroutines and other libraries cost, and how they
+behave, side by side. Without flags it runs a part of every suite, and ends in
+five minutes on two cores.
+
+  go run ./lab [flags]
+`
+
+func parse(args []string, err io.Writer) (*options, error) {
+	o := &options{args: args}
+	flags := flag.NewFlagSet("lab", flag.ContinueOnError)
+	flags.SetOutput(err)
+	flags.Usage = func() {
+		say(err, "%s", usage)
+		flags.PrintDefaults()
+	}
+	words := func(target *[]string) func(string) error {
+		return func(text string) error {
+			*target = strings.Split(text, ",")
+			return nil
+		}
+	}
+	flags.Func("suite", "run only these `suites`, separated by commas: "+strings.Join(suiteNames(), ", "), words(&o.suites))
+	flags.Func("peer", "measure only these `peers`: libraries (ants), or forms of one (ants.func)", words(&o.peers))
+	flags.Func("scenario", "run only these scenarios of suite behaviour, by `number`", words(&o.scenarios))
+	flags.Func("run", "run only experiments whose name, as -list shows it, matches the `regexp`", func(text string) (err error) {
+		o.run, err = regexp.Compile(text)
+		return err
+	})
+	flags.BoolVar(&o.full, "full", false, "measure everything, in ten rounds: the results can be published. Takes hours")
+	flags.Func("rounds", "how many `turns` each peer has at each experiment, instead of the usual", func(text string) (err error) {
+		if o.rounds, err = strconv.Atoi(text); err == nil && o.rounds < 1 {
+			err = fmt.Errorf("must be at least 1, got %d", o.rounds)
+		}
+		return err
+	})
+	flags.StringVar(&o.out, "out", "lab-report", "the `folder` for the raw results, report.html and the plots")
+	flags.StringVar(&o.profile, "profile", "", "write a CPU profile of each measurement into this `folder`")
+	flags.BoolVar(&o.list, "list", false, "list suites, experiments and peers, and measure nothing")
+	flags.BoolVar(&o.json, "json", false, "print the results as JSON, one line each, instead of tables")
+	flags.StringVar(&o.from, "from", "", "measure nothing, and show the results in these raw `files`, separated by commas")
+	flags.BoolVar(&o.readme, "readme", false, "measure nothing, and write the README's tables anew from lab/results")
+	flags.StringVar(&o.child, "child", "", "make the one measurement of this `name`: what lab calls itself with")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	if flags.NArg() > 0 {
+		return nil, fmt.Errorf("%q is no flag: there are only flags, and they come first", flags.Arg(0))
+	}
+	return o, o.check()
+}
+
+// check finds names that select nothing: a run without them would look complete.
+func (o *options) check() error {
+	for _, name := range o.suites {
+		if !slices.Contains(suiteNames(), name) {
+			return fmt.Errorf("no suite is called %q; there are %s", name, strings.Join(suiteNames(), ", "))
+		}
+	}
+	for _, name := range o.peers {
+		if !slices.ContainsFunc(peerNames(), func(known string) bool { return known == name || peer.LibraryOf(known) == name }) {
+			return fmt.Errorf("no peer is called %q; there are %s", name, strings.Join(peerNames(), ", "))
+		}
+	}
+	for k, number := range o.scenarios {
+		if len(number) == 1 {
+			number = "0" + number
+			o.scenarios[k] = number
+		}
+		if !slices.ContainsFunc(behaviour.Scenarios(), func(s behaviour.Scenario) bool { return s.ID == number }) {
+			return fmt.Errorf("there is no scenario %s; -list shows them", number)
+		}
+	}
+	if len(o.scenarios) > 0 && len(o.suites) == 0 {
+		o.suites = []string{"behaviour"}
+	}
+	if o.list || o.readme || o.from != "" || o.child != "" {
+		return nil
+	}
+	if len(o.plan()) == 0 {
+		return errors.New("no experiment fits all these flags; -list shows what there is")
+	}
+	return nil
+}
+
+func suiteNames() []string {
+	var names []string
+	for _, s := range suite.All() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// peerNames are all that take part in anything.
+func peerNames() []string {
+	var names []string
+	for _, e := range suite.Plan(suite.Scale{Full: true, Cores: runtime.NumCPU()}) {
+		for _, c := range e.Contenders {
+			if !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	return names
+}
+
+func (o *options) scale() suite.Scale {
+	return suite.Scale{Full: o.full, Cores: runtime.NumCPU(), Rounds: o.rounds}
+}
+
+// target is how long the clock of one measurement runs, where that can be chosen.
+func (o *options) target() time.Duration {
+	if o.full {
+		return 100 * time.Millisecond
+	}
+	return 40 * time.Millisecond
+}
+
+// plan is what the flags select.
+func (o *options) plan() []suite.Experiment {
+	var plan []suite.Experiment
+	for _, e := range suite.Plan(o.scale()) {
+		if !o.selects(e.ID) {
+			continue
+		}
+		e.Contenders = slices.DeleteFunc(e.Contenders, func(c suite.Contender) bool {
+			return len(o.peers) > 0 && !slices.Contains(o.peers, c.Name) && !slices.Contains(o.peers, peer.LibraryOf(c.Name))
+		})
+		if len(e.Contenders) > 0 {
+			plan = append(plan, e)
+		}
+	}
+	return plan
+}
+
+func (o *options) selects(id record.ID) bool {
+	return (len(o.suites) == 0 || slices.Contains(o.suites, id.Suite)) &&
+		(len(o.scenarios) == 0 || id.Suite != "behaviour" || slices.Contains(o.scenarios, id.Experiment)) &&
+		(o.run == nil || o.run.MatchString(name(id)))
+}
+
+// name is how the experiment is called on the command line and in lists.
+func name(id record.ID) string {
+	parts := []string{id.Suite, id.Experiment}
+	for _, p := range id.Params {
+		parts = append(parts, p.Key+"="+p.Value)
+	}
+	return strings.Join(append(parts, "procs="+strconv.Itoa(id.Procs)), "/")
+}
+
+// childArguments make a process measure id with the same scale.
+func (o *options) childArguments(id record.ID) []string {
+	args := []string{"-child", id.String()}
+	if o.full {
+		args = append(args, "-full")
+	}
+	if o.profile != "" {
+		args = append(args, "-profile", o.profile)
+	}
+	return args
+}

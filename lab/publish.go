@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/64ed045f/weir/lab/internal/machine"
+	"github.com/64ed045f/weir/lab/internal/record"
+	"github.com/64ed045f/weir/lab/internal/report"
+)
+
+// resultsFolder holds the published results, one file for each suite, below the
+// root of Weir.
+const resultsFolder = "lab/results"
+
+// publish writes the README's tables anew from the published results.
+func publish() error {
+	root, err := machine.Root()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(root, "README.md")
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	text, err := withTables(root, old)
+	if err != nil || slices.Equal(text, old) {
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
+}
+
+// withTables is the README with the tables that the published results make.
+func withTables(root string, readme []byte) ([]byte, error) {
+	file, err := published(root)
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range map[string]string{
+		"performance": report.Performance(file),
+		"behaviour":   report.Behaviour(file),
+	} {
+		if text == "" {
+			return nil, fmt.Errorf("%s has no results for the table %q", resultsFolder, name)
+		}
+		if readme, err = report.Insert(readme, name, text); err != nil {
+			return nil, err
+		}
+	}
+	return readme, nil
+}
+
+// published is all published results as one. They must come from one machine, one
+// toolchain and one version of Weir's hot path, or a table would compare what was
+// never measured side by side.
+func published(root string) (record.File, error) {
+	var all record.File
+	names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(resultsFolder), "*.txt"))
+	if err != nil {
+		return all, err
+	}
+	if len(names) == 0 {
+		return all, errors.New(resultsFolder + " holds no results")
+	}
+	for k, name := range names {
+		file, err := readFile(name)
+		if err != nil {
+			return all, err
+		}
+		if k == 0 {
+			all.Settings = append(slices.Clone(file.Settings), record.Setting{Key: "file", Value: resultsFolder + "/*.txt"})
+		}
+		for _, s := range file.Settings {
+			mayDiffer := slices.Contains([]string{"command", "date", "weir-commit", "left-out"}, s.Key)
+			if !mayDiffer && all.Setting(s.Key) != s.Value {
+				return all, fmt.Errorf("%s: %s is %q, and %q in %s", name, s.Key, s.Value, all.Setting(s.Key), names[0])
+			}
+		}
+		all.Results = append(all.Results, file.Results...)
+	}
+	return all, nil
+}
+
+// covered says whether the hot path of the source below root was measured, or is
+// noted beside the results as changed without need of new ones.
+func covered(root string) error {
+	file, err := published(root)
+	if err != nil {
+		return err
+	}
+	now, err := machine.HotPath(root)
+	if err != nil {
+		return err
+	}
+	if now == file.Setting(machine.HotPathKey) {
+		return nil
+	}
+	notes, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(resultsFolder), "README.md"))
+	if err != nil {
+		return err
+	}
+	if strings.Contains(string(notes), "`"+now+"`") {
+		return nil
+	}
+	return fmt.Errorf("the hot path is now %s, and the published results are of %s: run the lab anew, or say in %s/README.md why not",
+		now, file.Setting(machine.HotPathKey), resultsFolder)
+}
