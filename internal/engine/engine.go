@@ -92,8 +92,16 @@ func (e *Engine[T]) stir() {
 		e.unlock()
 		return
 	}
-	e.send(e.recruit(), orderSearch)
+	w := e.recruit()
+	if w.parked != nil {
+		w.parked <- orderSearch
+		e.mu.Unlock()
+		return
+	}
 	e.mu.Unlock()
+	// A goroutine takes longer to make than all else that is done under the
+	// lock. The worker is on the crew, and known to search, already.
+	go e.work(w, orderSearch)
 }
 
 // assign makes a worker run task. The caller has a permit for it.

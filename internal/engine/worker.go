@@ -212,6 +212,9 @@ func (e *Engine[T]) attend(w *worker[T], behind uint64) {
 // until it is given one or told to search or to end.
 func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	w.release()
+	if w.parked == nil { // made before the lock is held: many may come here at once
+		w.parked = make(chan order, 1)
+	}
 	e.mu.Lock()
 	w.idle = true
 	e.report(w, 0)
@@ -236,9 +239,6 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	// Seen as idle first, then without a permit and without the token, and
 	// then, in unlock, one more look at the queue. A submitter does it in
 	// the opposite order, so one of the two sees the other.
-	if w.parked == nil {
-		w.parked = make(chan order, 1)
-	}
 	e.idle = append(e.idle, w)
 	e.permits.leave(searching)
 	e.arm(w)
