@@ -54,6 +54,7 @@ func TestTheFirstErrorCancelsTheGroupWithItself(t *testing.T) {
 				return ctx.Err() // comes second, and is not what Wait returns
 			})
 		}
+		synctest.Wait() // both run: a task that has not begun never would
 		g.Go(func(context.Context) error { return errBoom })
 		err := g.Wait()
 		wantError(t, err, errBoom)
