@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -12,11 +13,14 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// list shows what there is to run.
-func list(out io.Writer, s suite.Scale) error {
+// showList shows what the other flags select.
+func (o *options) showList(stdout io.Writer) error {
 	var text strings.Builder
-	plan := suite.Plan(s)
+	plan := o.plan()
 	for _, about := range suite.All() {
+		if !slices.ContainsFunc(plan, func(e suite.Experiment) bool { return e.ID.Suite == about.Name }) {
+			continue
+		}
 		fmt.Fprintf(&text, "%s: %s\n", about.Name, about.Title)
 		for _, e := range plan {
 			if e.ID.Suite != about.Name {
@@ -31,10 +35,14 @@ func list(out io.Writer, s suite.Scale) error {
 		fmt.Fprintf(&text, "  %s\t%s\n", s.ID, s.Title)
 	}
 	fmt.Fprintln(&text, "\npeers:")
-	for _, p := range peer.All() {
-		fmt.Fprintf(&text, "  %s\t%s\n", p.Name, p.About)
+	for _, name := range peerNames() {
+		about := ""
+		if p, err := peer.Find(name); err == nil {
+			about = p.About
+		}
+		fmt.Fprintf(&text, "  %s\t%s\n", name, about)
 	}
-	to := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	to := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	if _, err := io.WriteString(to, text.String()); err != nil {
 		return err
 	}

@@ -12,10 +12,10 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"log"
 	"os"
-	"os/exec"
 	"os/signal"
 	"syscall"
 
@@ -40,58 +40,48 @@ func main() {
 }
 
 // lab is the whole command.
-func lab(ctx context.Context, args []string, out, err io.Writer) int {
+func lab(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 3 && args[0] == suite.ProgramFlag {
 		return behaviour.Child(args[1], args[2])
 	}
-	o, problem := parse(args, err)
+	o, err := parse(args, stderr)
 	switch {
-	case errors.Is(problem, errHelp):
+	case errors.Is(err, flag.ErrHelp):
 		return exitFine
-	case problem != nil:
-		say(err, "lab: %v", problem)
+	case err != nil:
+		say(stderr, "lab: %v", err)
 		return exitUsage
 	}
-	problem = o.do(ctx, out, err)
+	err = o.do(ctx, stdout, stderr)
 	switch {
-	case problem == nil:
-		return exitFine
 	case ctx.Err() != nil:
-		say(err, "lab: interrupted")
+		say(stderr, "lab: interrupted: %v", err)
 		return exitInterrupted
-	default:
-		say(err, "lab: %v", problem)
+	case err != nil:
+		say(stderr, "lab: %v", err)
 		return exitFailed
 	}
+	return exitFine
 }
 
 // say writes a line to the standard error. If that is gone nobody is left to be
 // told.
-func say(err io.Writer, format string, args ...any) {
-	log.New(err, "", 0).Printf(format, args...)
+func say(stderr io.Writer, format string, args ...any) {
+	log.New(stderr, "", 0).Printf(format, args...)
 }
 
 // do does what the options ask for.
-func (o *options) do(ctx context.Context, out, err io.Writer) error {
+func (o *options) do(ctx context.Context, stdout, stderr io.Writer) error {
 	switch {
 	case o.child != "":
-		return run.Child(out, suite.Plan(o.scale()), o.child, o.target(), o.profile)
+		return run.Child(stdout, suite.Plan(o.scale()), o.child, o.target(), o.profile)
 	case o.list:
-		return list(out, o.scale())
+		return o.showList(stdout)
 	case o.readme:
 		return publish()
 	case o.from != "":
-		return o.showAgain(out)
+		return o.showAgain(stdout, stderr)
 	default:
-		return o.measure(ctx, out, err)
+		return o.measure(ctx, stdout, stderr)
 	}
-}
-
-// itself starts this very program anew. The process ends with this one.
-func itself(ctx context.Context, args ...string) *exec.Cmd {
-	path, err := os.Executable()
-	if err != nil {
-		path = os.Args[0]
-	}
-	return exec.CommandContext(ctx, path, args...)
 }

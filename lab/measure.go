@@ -25,21 +25,27 @@ const rawName = "results.txt"
 
 // measure runs the plan, keeps every result at once, and shows what there is at the
 // end, also when the run was interrupted.
-func (o *options) measure(ctx context.Context, out, err io.Writer) (problem error) {
+func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	plan := o.plan()
-	if problem := os.MkdirAll(o.out, 0o755); problem != nil {
-		return problem
-	}
-	if o.profile != "" {
-		if problem := os.MkdirAll(o.profile, 0o755); problem != nil {
-			return problem
+	for _, folder := range []string{o.out, o.profile} {
+		if folder == "" {
+			continue
+		}
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return err
 		}
 	}
-	raw, problem := os.Create(filepath.Join(o.out, rawName))
-	if problem != nil {
-		return problem
+	// What a measurement leaves behind when it is killed goes with this folder.
+	temporary, err := os.MkdirTemp("", "weir-lab-")
+	if err != nil {
+		return err
 	}
-	defer func() { problem = errors.Join(problem, raw.Close()) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	raw, err := os.Create(filepath.Join(o.out, rawName))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, raw.Close()) }()
 
 	settings := machine.Settings("go run ./lab " + strings.Join(o.args, " "))
 	settings = append(settings, record.Setting{Key: "scale", Value: o.scaleName()})
@@ -48,10 +54,11 @@ func (o *options) measure(ctx context.Context, out, err io.Writer) (problem erro
 	}
 	file := record.File{Settings: settings}
 	to := record.NewWriter(raw, settings)
-	bar := startProgress(err, plan)
+	bar := startProgress(stderr, plan)
 	runner := run.Runner{
 		Command:   itself,
 		Arguments: o.childArguments,
+		Temporary: temporary,
 		Keep: func(r record.Result) error {
 			file.Results = append(file.Results, r)
 			return to.Write(r)
@@ -63,13 +70,13 @@ func (o *options) measure(ctx context.Context, out, err io.Writer) (problem erro
 	failures, stopped := runner.Run(ctx, plan)
 	bar.stop()
 	for _, f := range failures {
-		say(err, "failed: %s: %s", f.ID, f.Reason)
+		say(stderr, "failed: %s: %s", f.ID, f.Reason)
 	}
 	if len(file.Results) == 0 {
 		return errors.Join(stopped, errors.New("nothing was measured"))
 	}
-	say(err, "%d measurements in %v", len(file.Results), time.Since(begin).Round(time.Second))
-	return errors.Join(stopped, o.show(out, err, file))
+	say(stderr, "%d measurements in %v", len(file.Results), time.Since(begin).Round(time.Second))
+	return errors.Join(stopped, o.show(stdout, stderr, file))
 }
 
 func (o *options) scaleName() string {
@@ -95,32 +102,57 @@ func (o *options) leftOut(plan []suite.Experiment) string {
 }
 
 // show prints the results, and writes the page and the plots.
-func (o *options) show(out, err io.Writer, file record.File) error {
+func (o *options) show(stdout, stderr io.Writer, file record.File) error {
 	if o.json {
-		return printJSON(out, file)
+		return printJSON(stdout, file)
 	}
-	color, width := terminal(out)
-	if problem := report.Text(out, file, color, width); problem != nil {
-		return problem
+	if err := o.print(stdout, file); err != nil {
+		return err
 	}
 	if left := file.Setting("left-out"); left != "" {
-		say(err, "\nLeft out without -full: %s.", left)
+		say(stderr, "\nLeft out without -full: %s.", left)
 	}
-	page, problem := os.Create(filepath.Join(o.out, "report.html"))
-	if problem != nil {
-		return problem
-	}
-	problem = errors.Join(report.HTML(page, []record.File{file}), page.Close(), report.SVGs(o.out, file))
-	if problem == nil {
-		say(err, "\nWritten to %s: report.html, the plots as SVG files, and %s for benchstat.", o.out, rawName)
-	}
-	return problem
+	return o.write(stderr, []record.File{file}, []string{""})
 }
 
-// terminal says whether out is one, and how wide.
-func terminal(out io.Writer) (color bool, width int) {
+func (o *options) print(stdout io.Writer, file record.File) error {
+	color, width := terminal(stdout)
+	return report.Text(stdout, file, color, width)
+}
+
+// write writes the page, and the plots of each file with a prefix of its own. Plots
+// of an earlier run would be taken for some of this one.
+func (o *options) write(stderr io.Writer, files []record.File, prefixes []string) error {
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return err
+	}
+	old, err := filepath.Glob(filepath.Join(o.out, "*.svg"))
+	if err != nil {
+		return err
+	}
+	for _, name := range old {
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+	}
+	page, err := os.Create(filepath.Join(o.out, "report.html"))
+	if err != nil {
+		return err
+	}
+	err = errors.Join(report.HTML(page, files), page.Close())
+	for k, file := range files {
+		err = errors.Join(err, report.SVGs(o.out, prefixes[k], file))
+	}
+	if err == nil {
+		say(stderr, "\nIn %s: report.html, the plots as SVG files, and the raw results of the last run for benchstat.", o.out)
+	}
+	return err
+}
+
+// terminal says whether stdout is one, and how wide.
+func terminal(stdout io.Writer) (color bool, width int) {
 	const usual = 120
-	file, ok := out.(*os.File)
+	file, ok := stdout.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return false, usual
 	}
@@ -132,42 +164,32 @@ func terminal(out io.Writer) (color bool, width int) {
 }
 
 // showAgain shows results of earlier runs.
-func (o *options) showAgain(out io.Writer) error {
+func (o *options) showAgain(stdout, stderr io.Writer) error {
 	var files []record.File
-	for name := range strings.SplitSeq(o.from, ",") {
+	var prefixes []string
+	names := strings.Split(o.from, ",")
+	for _, name := range names {
 		file, err := readFile(name)
 		if err != nil {
 			return err
 		}
-		files = append(files, file)
-	}
-	for _, file := range files {
+		show := o.print
 		if o.json {
-			if err := printJSON(out, file); err != nil {
-				return err
-			}
-			continue
+			show = printJSON
 		}
-		color, width := terminal(out)
-		if err := report.Text(out, file, color, width); err != nil {
+		if err := show(stdout, file); err != nil {
 			return err
 		}
+		prefix := ""
+		if len(names) > 1 {
+			prefix = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)) + "-"
+		}
+		files, prefixes = append(files, file), append(prefixes, prefix)
 	}
 	if o.json {
 		return nil
 	}
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return err
-	}
-	page, err := os.Create(filepath.Join(o.out, "report.html"))
-	if err != nil {
-		return err
-	}
-	err = errors.Join(report.HTML(page, files), page.Close())
-	for _, file := range files {
-		err = errors.Join(err, report.SVGs(o.out, file))
-	}
-	return err
+	return o.write(stderr, files, prefixes)
 }
 
 func readFile(name string) (record.File, error) {
@@ -193,8 +215,8 @@ type jsonResult struct {
 }
 
 // printJSON prints one object a line: the settings first, then the results.
-func printJSON(out io.Writer, file record.File) error {
-	to := json.NewEncoder(out)
+func printJSON(stdout io.Writer, file record.File) error {
+	to := json.NewEncoder(stdout)
 	if err := to.Encode(map[string]any{"settings": asMap(file.Settings)}); err != nil {
 		return err
 	}

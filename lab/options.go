@@ -26,6 +26,7 @@ type options struct {
 	run                      *regexp.Regexp
 	full                     bool
 	rounds                   int
+	cores                    int
 	out                      string
 	profile                  string
 
@@ -34,8 +35,6 @@ type options struct {
 	child              string // the measurement that a measuring process makes
 }
 
-var errHelp = flag.ErrHelp
-
 const usage = `Lab measures what Weir, plain goroutines and other libraries cost, and how they
 behave, side by side. Without flags it runs a part of every suite, and ends in
 five minutes on two cores.
@@ -43,14 +42,11 @@ five minutes on two cores.
   go run ./lab [flags]
 `
 
-func parse(args []string, err io.Writer) (*options, error) {
+func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{args: args}
 	flags := flag.NewFlagSet("lab", flag.ContinueOnError)
-	flags.SetOutput(err)
-	flags.Usage = func() {
-		say(err, "%s", usage)
-		flags.PrintDefaults()
-	}
+	flags.SetOutput(io.Discard) // what is wrong is said once, by the caller
+	flags.Usage = func() {}
 	words := func(target *[]string) func(string) error {
 		return func(text string) error {
 			*target = strings.Split(text, ",")
@@ -71,14 +67,21 @@ func parse(args []string, err io.Writer) (*options, error) {
 		}
 		return err
 	})
+	flags.IntVar(&o.cores, "cores", runtime.GOMAXPROCS(0), "how many `cores` count as all")
 	flags.StringVar(&o.out, "out", "lab-report", "the `folder` for the raw results, report.html and the plots")
-	flags.StringVar(&o.profile, "profile", "", "write a CPU profile of each measurement into this `folder`")
+	flags.StringVar(&o.profile, "profile", "", "write a CPU profile of what is timed into this `folder`, where a measurement times one long run")
 	flags.BoolVar(&o.list, "list", false, "list suites, experiments and peers, and measure nothing")
-	flags.BoolVar(&o.json, "json", false, "print the results as JSON, one line each, instead of tables")
+	flags.BoolVar(&o.json, "json", false, "print the results as JSON, one line each, and make no tables and no page")
 	flags.StringVar(&o.from, "from", "", "measure nothing, and show the results in these raw `files`, separated by commas")
 	flags.BoolVar(&o.readme, "readme", false, "measure nothing, and write the README's tables anew from lab/results")
 	flags.StringVar(&o.child, "child", "", "make the one measurement of this `name`: what lab calls itself with")
-	if err := flags.Parse(args); err != nil {
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		flags.SetOutput(stderr)
+		say(stderr, "%s", usage)
+		flags.PrintDefaults()
+	}
+	if err != nil {
 		return nil, err
 	}
 	if flags.NArg() > 0 {
@@ -89,6 +92,9 @@ func parse(args []string, err io.Writer) (*options, error) {
 
 // check finds names that select nothing: a run without them would look complete.
 func (o *options) check() error {
+	if o.cores < 1 {
+		return fmt.Errorf("there must be at least 1 core, got %d", o.cores)
+	}
 	for _, name := range o.suites {
 		if !slices.Contains(suiteNames(), name) {
 			return fmt.Errorf("no suite is called %q; there are %s", name, strings.Join(suiteNames(), ", "))
@@ -108,7 +114,10 @@ func (o *options) check() error {
 			return fmt.Errorf("there is no scenario %s; -list shows them", number)
 		}
 	}
-	if len(o.scenarios) > 0 && len(o.suites) == 0 {
+	if len(o.scenarios) > 0 {
+		if len(o.suites) > 0 && !slices.Equal(o.suites, []string{"behaviour"}) {
+			return errors.New("scenarios belong to suite behaviour, and to no other")
+		}
 		o.suites = []string{"behaviour"}
 	}
 	if o.list || o.readme || o.from != "" || o.child != "" {
@@ -131,7 +140,7 @@ func suiteNames() []string {
 // peerNames are all that take part in anything.
 func peerNames() []string {
 	var names []string
-	for _, e := range suite.Plan(suite.Scale{Full: true, Cores: runtime.NumCPU()}) {
+	for _, e := range suite.Plan(suite.Scale{Full: true, Cores: 2}) {
 		for _, c := range e.Contenders {
 			if !slices.Contains(names, c.Name) {
 				names = append(names, c.Name)
@@ -142,7 +151,7 @@ func peerNames() []string {
 }
 
 func (o *options) scale() suite.Scale {
-	return suite.Scale{Full: o.full, Cores: runtime.NumCPU(), Rounds: o.rounds}
+	return suite.Scale{Full: o.full, Cores: o.cores, Rounds: o.rounds}
 }
 
 // target is how long the clock of one measurement runs, where that can be chosen.
@@ -187,7 +196,7 @@ func name(id record.ID) string {
 
 // childArguments make a process measure id with the same scale.
 func (o *options) childArguments(id record.ID) []string {
-	args := []string{"-child", id.String()}
+	args := []string{"-child", id.String(), "-cores", strconv.Itoa(o.cores)}
 	if o.full {
 		args = append(args, "-full")
 	}

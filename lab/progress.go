@@ -18,9 +18,8 @@ import (
 // A progress says what runs and how long is left: as a bar on a terminal, as a line
 // for each experiment elsewhere.
 type progress struct {
-	before func(t run.Turn)
-	after  func(t run.Turn, took time.Duration)
-	stop   func()
+	before, after func(t run.Turn)
+	stop          func()
 }
 
 // A forecast is how long the rest of the plan will take: what was expected of it,
@@ -70,7 +69,7 @@ func startProgress(screen io.Writer, plan []suite.Experiment) progress {
 				say(screen, "%3.0f %%, about %v left: %s", 100*f.done(), f.left(), now)
 			}
 		},
-		after: func(t run.Turn, _ time.Duration) { f.passed.Add(int64(t.Experiment.Turn)) },
+		after: func(t run.Turn) { f.passed.Add(int64(t.Experiment.Turn)) },
 		stop:  func() {},
 	}
 }
@@ -97,7 +96,7 @@ func drawBar(screen io.Writer, f *forecast) progress {
 			text := fmt.Sprintf("%s %s, round %d of %d", name(t.Experiment.ID), t.Contender.Name, t.Round+1, t.Experiment.Rounds)
 			now.Store(&text)
 		},
-		after: func(t run.Turn, _ time.Duration) {
+		after: func(t run.Turn) {
 			f.passed.Add(int64(t.Experiment.Turn))
 			bar.SetCurrent(int64(f.done() * (steps - 1)))
 		},

@@ -72,6 +72,9 @@ func published(root string) (record.File, error) {
 		if err != nil {
 			return all, err
 		}
+		if file.Setting("scale") != "full" || strings.Contains(file.Setting("weir-commit"), " ") {
+			return all, fmt.Errorf("%s: what is published is measured with -full, of a commit without changes", name)
+		}
 		if k == 0 {
 			all.Settings = append(slices.Clone(file.Settings), record.Setting{Key: "file", Value: resultsFolder + "/*.txt"})
 		}

@@ -192,6 +192,11 @@ func antsPrograms() programs {
 				}
 			})
 		},
+		"24": func(env Env) error {
+			p := newAnts(1)
+			defer p.Release()
+			return together(env, p.Submit)
+		},
 
 		"reuse": func(env Env) error {
 			p := newAnts(4)

@@ -92,7 +92,7 @@ func concPrograms() programs {
 			for range 2 {
 				g.Go(func() {})
 				if told(wait) != nil {
-					return errors.New("WaitGroup: a later Wait panics again, with the old value")
+					return errors.New("conc.WaitGroup: a later Wait panics again, with the old value (a pool ends with its Wait)")
 				}
 			}
 			return nil
@@ -106,7 +106,7 @@ func concPrograms() programs {
 			env.Step("Go after Wait, which the documentation does not offer")
 			p.Go(func(ctx context.Context) error { return ctx.Err() })
 			if err := p.Wait(); err != nil {
-				return fmt.Errorf("the second Wait returned the error %w", err)
+				return fmt.Errorf("the second Wait returned the error %w (the documentation does not offer reuse)", err)
 			}
 			return nil
 		},
@@ -233,6 +233,9 @@ func concPrograms() programs {
 		"23": func(Env) error {
 			p := limited(1)
 			return labels(p.Go)
+		},
+		"24": func(env Env) error {
+			return together(env, submitTo(limited(1)))
 		},
 
 		"reuse": func(env Env) error {

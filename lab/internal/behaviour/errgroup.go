@@ -162,6 +162,9 @@ func errgroupPrograms() programs {
 			g := limited(1)
 			return labels(func(task func()) { g.Go(func() error { task(); return nil }) })
 		},
+		"24": func(env Env) error {
+			return together(env, submitTo(limited(1)))
+		},
 
 		"reuse": func(env Env) error {
 			g := limited(4)

@@ -131,6 +131,10 @@ func gopoolPrograms() programs {
 			p := newGopool(1)
 			return labels(p.Go)
 		},
+		"24": func(env Env) error {
+			p := newGopool(1)
+			return together(env, func(task func()) error { p.Go(task); return nil })
+		},
 
 		"reuse": func(env Env) error {
 			p := newGopool(4)

@@ -99,7 +99,7 @@ func pondPrograms() programs {
 			}
 			ran := false
 			if err := group.SubmitErr(func() error { ran = true; return nil }).Wait(); err != nil {
-				return fmt.Errorf("the second batch's Wait returns the first one's error (its task ran: %t)", ran)
+				return fmt.Errorf("the second batch's Wait returns the first one's error (its task ran: %t; the documentation does not speak of reuse)", ran)
 			}
 			return nil
 		},
@@ -199,18 +199,24 @@ func pondPrograms() programs {
 			}
 			<-first.started
 			var ran atomic.Int32
-			refused := 0
-			for range 4 {
-				if part.Go(func() { ran.Add(1) }) != nil {
-					refused++
-				}
+			var futures [4]pond.Task
+			for i := range futures {
+				futures[i] = part.Submit(func() { ran.Add(1) })
 			}
 			time.AfterFunc(settled, first.open)
 			env.Step("StopAndWait of the pool")
 			p.StopAndWait()
-			if !until(func() bool { return int(ran.Load())+refused == 4 }) {
-				return fmt.Errorf("%d of 4 ran, %d were refused (a future for each would tell)", ran.Load(), refused)
+			refused := 0
+			for i, future := range futures {
+				env.Step("StopAndWait has returned, %d of 4 ran; Wait of the future of task %d", ran.Load(), i+1)
+				if future.Wait() != nil {
+					refused++
+				}
 			}
+			if int(ran.Load())+refused != 4 {
+				return fmt.Errorf("%d of 4 ran, %d were refused", ran.Load(), refused)
+			}
+			env.Note("%d of 4 ran, %d were refused", ran.Load(), refused)
 			return nil
 		},
 		"17": func(Env) error {
@@ -221,10 +227,22 @@ func pondPrograms() programs {
 				func(task func()) { group.Submit(task) },
 				func() { group.Submit(func() {}) },
 				cancel)
-			if err != nil {
-				err = fmt.Errorf("%w of the group's context (that of the whole pool is heeded)", err)
+			if err == nil {
+				return nil
 			}
-			return err
+			// A pool can be given a context too, but that ends it for all its users.
+			ctx, cancel = context.WithCancel(context.Background())
+			defer cancel()
+			p := pond.NewPool(1, pond.WithQueueSize(0), pond.WithContext(ctx))
+			var occupied error
+			whole := leave(
+				func(task func()) { occupied = p.Go(task) },
+				func() { _ = p.Go(func() {}) }, // only whether it returns is asked
+				cancel)
+			if errors.Join(occupied, whole) == nil {
+				return fmt.Errorf("the group's context: %w (a context of the whole pool does end the wait)", err)
+			}
+			return fmt.Errorf("the group's context, and the pool's too: %w", err)
 		},
 		"18": func(Env) error {
 			group := pond.NewPool(2).NewGroup()
@@ -278,6 +296,10 @@ func pondPrograms() programs {
 					panic(err)
 				}
 			})
+		},
+		"24": func(env Env) error {
+			p := pond.NewPool(1)
+			return together(env, p.Go)
 		},
 
 		"reuse": func(env Env) error {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -55,14 +57,15 @@ type Outcome struct {
 }
 
 // A Command makes the command that runs this same executable in such a way that
-// it calls [Child] with args and exits with what that returns.
+// it calls [Child] with args and exits with what that returns. The command is
+// killed when ctx is done, as [exec.CommandContext] does it.
 type Command func(ctx context.Context, args ...string) *exec.Cmd
 
 // Run runs the library's program for the scenario in a process of its own, which
 // it ends when the scenario's limit has passed without progress. full lets the
-// program take its time. An error means that nothing was found out: ctx ended, or
-// the process could not be started.
-func Run(ctx context.Context, command Command, scenario Scenario, library string, full bool) (Outcome, error) {
+// program take its time; procs is its GOMAXPROCS. An error means that there is no verdict: ctx ended, the
+// process could not be started, or somebody else stopped it.
+func Run(ctx context.Context, command Command, scenario Scenario, library string, full bool, procs int) (Outcome, error) {
 	if scenario.Programs[library] == nil {
 		return Outcome{Verdict: NotOffered}, nil
 	}
@@ -78,7 +81,12 @@ func Run(ctx context.Context, command Command, scenario Scenario, library string
 	if cmd.Env == nil {
 		cmd.Env = os.Environ()
 	}
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(settings, name)
+	})
 	cmd.Env = append(cmd.Env,
+		"GOMAXPROCS="+strconv.Itoa(procs),
 		"GOTRACEBACK=single",
 		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // with the race detector, a program sleeps a second before it ends
 	if full {
@@ -91,18 +99,22 @@ func Run(ctx context.Context, command Command, scenario Scenario, library string
 	if err := cmd.Start(); err != nil {
 		return Outcome{}, fmt.Errorf("scenario %s, %s: %w", scenario.ID, library, err)
 	}
-	kill := context.AfterFunc(limited, func() {
-		_ = cmd.Process.Kill() // it may have ended by itself just now
-	})
 	err := cmd.Wait()
-	kill()
 	if ctx.Err() != nil {
 		return Outcome{}, context.Cause(ctx)
 	}
-	o := judge(told, err, stderr.String(), errors.Is(context.Cause(limited), errStuck), scenario.Limit)
+	isStuck := errors.Is(context.Cause(limited), errStuck)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && !isStuck && byHand(exit) {
+		return Outcome{}, fmt.Errorf("scenario %s, %s: stopped from outside: %w", scenario.ID, library, err)
+	}
+	o := judge(told, err, stderr.String(), isStuck, scenario.Limit)
 	o.Elapsed = time.Since(begin)
 	return o, nil
 }
+
+// settings are variables that change how a Go program runs. What they are set to
+// outside must not show in a verdict.
+var settings = []string{"GOGC", "GOMEMLIMIT", "GODEBUG"}
 
 var errStuck = errors.New("no progress")
 

@@ -1,110 +1,14 @@
 package behaviour
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"runtime"
-	"runtime/pprof"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
-	"testing/synctest"
 	"time"
 )
-
-var errBoom = errors.New("boom")
-
-// gauge sees how many tasks run at once.
-type gauge struct{ now, peak, ended atomic.Int64 }
-
-func (g *gauge) begin() {
-	now := g.now.Add(1)
-	for {
-		peak := g.peak.Load()
-		if now <= peak || g.peak.CompareAndSwap(peak, now) {
-			return
-		}
-	}
-}
-
-func (g *gauge) end() {
-	g.now.Add(-1)
-	g.ended.Add(1)
-}
-
-// task returns a task that takes d.
-func (g *gauge) task(d time.Duration) func() {
-	return func() {
-		g.begin()
-		time.Sleep(d)
-		g.end()
-	}
-}
-
-// until waits for what must come soon, and reports whether it came.
-func until(condition func() bool) bool {
-	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
-		if condition() {
-			return true
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return condition()
-}
-
-// gate is a task that runs until it is opened.
-type gate struct{ started, opened chan struct{} }
-
-func newGate() *gate { return &gate{make(chan struct{}), make(chan struct{})} }
-
-func (g *gate) task() {
-	close(g.started)
-	<-g.opened
-}
-
-func (g *gate) open() { close(g.opened) }
-
-// settled is long enough for a goroutine to get where it blocks.
-const settled = 50 * time.Millisecond
-
-// told returns what call returns or panics with.
-func told(call func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			text, _, _ := strings.Cut(fmt.Sprint(p), "\n") // a stack may follow
-			err = errors.New("panic: " + text)
-		}
-	}()
-	return call()
-}
-
-// returned fails unless a call has returned the error that it should.
-func returned(call string, err, want error) error {
-	switch {
-	case errors.Is(err, want):
-		return nil
-	case err == nil:
-		return fmt.Errorf("%s returned nil", call)
-	default:
-		return fmt.Errorf("%s returned the error %w", call, err)
-	}
-}
-
-// errNotTold is seen where a wait says nothing of tasks that called runtime.Goexit.
-var errNotTold = errors.New("the wait returned nil, as if all tasks had succeeded")
-
-// count fails unless all is as it should be.
-func count[N int | int32 | int64](what string, got, want N) error {
-	if got != want {
-		return fmt.Errorf("%s: %d, not %d", what, got, want)
-	}
-	return nil
-}
 
 // goexits is scenario 01.
 func goexits(env Env, submit func(task func()) error, wait func()) error {
@@ -330,201 +234,71 @@ func leave(occupy func(task func()), submit, cancel func()) error {
 	}
 }
 
-// bubbles is scenario 19: f in two bubbles, in one test after the other. f may tell
-// what part of it comes next.
-func bubbles(env Env, f func(part func(name string)) error) error {
-	os.Args = os.Args[:1] // the arguments are not meant for package testing
-	result := make(chan error)
-	everything := func(string, string) (bool, error) { return true, nil }
-	go testing.Main(everything, []testing.InternalTest{{Name: "bubbles", F: func(t *testing.T) {
-		var failure error
-		for _, name := range []string{"first", "second"} {
-			part := func(text string) { env.Step("%s bubble, %s", name, text) }
-			part("begin")
-			t.Run(name, func(t *testing.T) {
-				synctest.Test(t, func(*testing.T) {
-					if err := f(part); err != nil {
-						failure = errors.Join(failure, fmt.Errorf("%s bubble: %w", name, err))
-					}
-				})
-			})
-		}
-		if t.Failed() && failure == nil {
-			failure = errors.New("a test failed")
-		}
-		result <- failure
-		select {} // Main would end the process
-	}}}, nil, nil)
-	return <-result
-}
-
-// inBubble is what runs in each bubble: tasks that take time, more than the limit
-// of 2.
-func inBubble(submit func(task func()) error, wait func() error) error {
-	begin := time.Now()
-	err := runAll(func(task func()) error {
-		return submit(func() {
-			time.Sleep(time.Second)
-			task()
-		})
-	}, wait)
-	if err != nil {
-		return err
-	}
-	if took := time.Since(begin); took != 5*time.Second {
-		return fmt.Errorf("10 tasks of 1s took %v at limit 2", took)
-	}
-	return nil
-}
-
-// goroutines is scenario 21, for the packages whose names begin with one of
-// these.
-func goroutines(create func(), packages ...string) error {
-	byImport := goroutinesOf(packages)
-	for range 10 {
-		create()
-	}
-	byPools := goroutinesOf(packages) - byImport
-	if byImport != 0 || byPools != 0 {
-		return fmt.Errorf("%d goroutines by the import, %d by 10 pools", byImport, byPools)
-	}
-	return nil
-}
-
-// goroutinesOf counts the goroutines that run, or were started by, a function of
-// the packages. All libraries are in this program: only stacks tell whose
-// goroutine it is.
-func goroutinesOf(packages []string) int {
-	buf := make([]byte, 1<<20)
-	stacks := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
-	n := 0
-	for _, stack := range stacks[1:] { // the first one is the caller's
-		for _, name := range packages {
-			if strings.Contains(stack, name) {
-				n++
-				break
-			}
-		}
-	}
-	return n
-}
-
-// labels is scenario 23, for a limit of 1.
-func labels(submit func(task func())) error {
-	request := func(name string, task func()) {
-		pprof.Do(context.Background(), pprof.Labels("request", name), func(context.Context) { submit(task) })
-	}
-	first, second := newGate(), newGate()
-	request("first", first.task)
-	<-first.started
-	go request("second", second.task)
-	time.Sleep(settled) // the second task waits in the queue, or its submission for room
-	first.open()
-	<-second.started
-	defer second.open()
-	var failure error
-	gone := until(func() bool { // a goroutine of the first request may be about to end
-		var profile bytes.Buffer
-		failure = pprof.Lookup("goroutine").WriteTo(&profile, 1)
-		return failure == nil && !strings.Contains(profile.String(), `"request":"first"`)
-	})
-	if !gone && failure == nil {
-		failure = errors.New("the second request's task runs with the first one's label")
-	}
-	return failure
-}
-
-// reuse is a feature, for a limit of 4.
-func reuse(env Env, submit func(task func()) error, wait func() error) error {
-	const tasks = 200
-	var mu sync.Mutex
-	seen := make(map[string]bool)
-	for range tasks {
-		err := submit(func() {
-			time.Sleep(time.Millisecond)
-			var buf [32]byte
-			id := strings.Fields(string(buf[:runtime.Stack(buf[:], false)]))[1] // after "goroutine"
-			mu.Lock()
-			defer mu.Unlock()
-			seen[id] = true
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if err := wait(); err != nil {
-		return err
-	}
-	if len(seen) > tasks/4 {
-		return fmt.Errorf("%d goroutines for %d tasks", len(seen), tasks)
-	}
-	env.Note("%d goroutines for %d tasks", len(seen), tasks)
-	return nil
-}
-
-// waits is a feature.
-func waits(submit func(task func()) error, wait func() error) error {
-	var g gauge
-	for range 100 {
-		if err := submit(g.task(time.Millisecond)); err != nil {
-			return err
-		}
-	}
-	if err := wait(); err != nil {
-		return err
-	}
-	return count("tasks ended", g.ended.Load(), 100)
-}
-
-// resize is a feature, for a limit of 2.
-func resize(submit func(task func()) error, change func(limit int)) error {
-	var g gauge
-	var enough atomic.Bool
-	backlog := make(chan struct{}, 16) // submitting goes on all the time, also where it never waits
+// together is scenario 24, for a limit of 1. Two goroutines submit a task each,
+// and go on when both tasks have ended.
+func together(env Env, submit func(task func()) error) error {
+	const (
+		most  = 20_000                  // rounds
+		long  = 1500 * time.Millisecond // in all, on a machine that is busy
+		short = 10 * time.Microsecond   // for a second task to show
+		spins = 10_000                  // where the submitters share a processor, one has to let the other run
+	)
+	var arrived, ended atomic.Int64 // in all rounds
+	var now, both, rounds atomic.Int64
 	task := func() {
-		g.begin()
-		time.Sleep(2 * time.Millisecond)
-		g.end()
-		<-backlog
+		if now.Add(1) > 1 {
+			both.Add(1)
+		}
+		for begin := time.Now(); time.Since(begin) < short; {
+			runtime.Gosched()
+		}
+		now.Add(-1)
+		ended.Add(1)
 	}
-	fed := make(chan error, 1)
-	go func() {
-		var err error
-		for err == nil && !enough.Load() {
-			backlog <- struct{}{}
-			err = submit(task)
-		}
-		fed <- err
-	}()
-	err := func() error {
-		defer enough.Store(true)
-		if !until(func() bool { return g.peak.Load() >= 2 }) {
-			return fmt.Errorf("%d tasks at once at first, limit 2", g.peak.Load())
-		}
-		time.Sleep(settled)
-		if peak := g.peak.Load(); peak > 2 {
-			return fmt.Errorf("%d tasks at once at first, limit 2", peak)
-		}
-		change(6)
-		if !until(func() bool { return g.peak.Load() >= 6 }) {
-			return fmt.Errorf("%d tasks at once after the limit was raised to 6", g.peak.Load())
-		}
-		time.Sleep(settled)
-		if peak := g.peak.Load(); peak > 6 {
-			return fmt.Errorf("%d tasks at once after the limit was raised to 6", peak)
-		}
-		change(2)
-		time.Sleep(settled) // those that run end
-		ended := g.ended.Load()
-		g.peak.Store(0)
-		time.Sleep(settled)
-		if g.ended.Load() == ended {
-			return errors.New("no task runs after the limit was lowered")
-		}
-		if peak := g.peak.Load(); peak > 2 {
-			return fmt.Errorf("%d tasks at once after the limit was lowered to 2", peak)
-		}
-		return nil
-	}()
-	return errors.Join(err, <-fed)
+	var failure atomic.Pointer[error]
+	var enough atomic.Bool
+	var submitters sync.WaitGroup
+	begin := time.Now()
+	for i := range 2 {
+		submitters.Go(func() {
+			for round := int64(0); ; round++ {
+				if i == 0 { // one decides for both, before they meet
+					if round%1000 == 0 {
+						env.Step("round %d of %d", round, most)
+					}
+					rounds.Store(round)
+					enough.Store(round == most || time.Since(begin) > long)
+				}
+				arrived.Add(1)
+				for spin := 0; arrived.Load() < 2*(round+1); spin++ { // a wake-up would set the two apart
+					if spin > spins {
+						runtime.Gosched()
+					}
+				}
+				if enough.Load() {
+					return
+				}
+				if err := submit(task); err != nil {
+					failure.Store(&err)
+					ended.Add(1)
+				}
+				for ended.Load() < 2*(round+1) {
+					runtime.Gosched()
+				}
+			}
+		})
+	}
+	submitters.Wait()
+	if err := failure.Load(); err != nil {
+		return *err
+	}
+	if n := both.Load(); n > 0 {
+		return fmt.Errorf("2 tasks at once in %d of %d rounds", n, rounds.Load())
+	}
+	if runtime.GOMAXPROCS(0) == 1 {
+		env.Note("%d rounds, but on 1 processor, where the 2 submitters take turns", rounds.Load())
+	} else {
+		env.Note("%d rounds", rounds.Load())
+	}
+	return nil
 }

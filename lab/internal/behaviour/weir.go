@@ -261,6 +261,11 @@ func weirPrograms() programs {
 				}
 			})
 		},
+		"24": func(env Env) error {
+			p := weir.New(1)
+			defer p.Close()
+			return together(env, p.Submit)
+		},
 
 		"reuse": func(env Env) error {
 			p := weir.New(4)

@@ -100,6 +100,10 @@ func workerpoolPrograms() programs {
 			p := workerpool.New(1)
 			return labels(p.Submit)
 		},
+		"24": func(env Env) error {
+			p := workerpool.New(1)
+			return together(env, p.Do)
+		},
 
 		"reuse": func(env Env) error {
 			p := workerpool.New(4)

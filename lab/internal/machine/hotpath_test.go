@@ -16,7 +16,7 @@ func tree(t *testing.T, name, text string) string {
 	if err := os.MkdirAll(filepath.Join(root, "internal", "engine"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"pool.go", "func.go", "group.go", "batch.go", "internal/engine/engine.go", name} {
+	for _, file := range []string{"pool.go", "func.go", "group.go", "batch.go", "workers.go", "options.go", "internal/engine/engine.go", name} {
 		content := "package weir\n\nfunc f() int { return 1 }\n"
 		if file == name {
 			content = text
@@ -51,6 +51,7 @@ func TestTheHotPathIsItsCodeAndNotItsComments(t *testing.T) {
 		"package engine\n\nfunc f(a int) int { return a + 2 }\n",
 		"package engine\n\nfunc g(a int) int { return a + 1 }\n",
 		"package engine\n\nfunc f(a int) int { return a - 1 }\n",
+		"package engine\n\n//go:noinline\nfunc f(a int) int { return a + 1 }\n",
 	} {
 		if digest(name, other) == base {
 			t.Errorf("the same digest for %q", other)

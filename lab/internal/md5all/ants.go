@@ -9,7 +9,7 @@ import (
 )
 
 func antsPrograms() []Program {
-	return []Program{{Name: "ants", Library: "ants", Run: withAnts}}
+	return []Program{{Name: "ants", Run: withAnts}}
 }
 
 func withAnts(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error) {

@@ -11,8 +11,8 @@ import (
 
 func concPrograms() []Program {
 	return []Program{
-		{Name: "conc.pool", Library: "conc", Cancels: true, Run: withConcPool},
-		{Name: "conc.stream", Library: "conc", Run: withConcStream},
+		{Name: "conc.pool", Run: withConcPool},
+		{Name: "conc.stream", Run: withConcStream},
 	}
 }
 

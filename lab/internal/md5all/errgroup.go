@@ -10,7 +10,7 @@ import (
 )
 
 func errgroupPrograms() []Program {
-	return []Program{{Name: "errgroup", Library: "errgroup", Cancels: true, Run: withErrgroup}}
+	return []Program{{Name: "errgroup", Run: withErrgroup}}
 }
 
 func withErrgroup(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error) {

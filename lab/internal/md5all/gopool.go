@@ -9,7 +9,7 @@ import (
 )
 
 func gopoolPrograms() []Program {
-	return []Program{{Name: "gopool", Library: "gopool", Run: withGopool}}
+	return []Program{{Name: "gopool", Run: withGopool}}
 }
 
 func withGopool(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error) {

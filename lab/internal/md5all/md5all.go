@@ -3,8 +3,8 @@
 // digest files, and the first error ends it all.
 //
 // One file holds one library. Each program is as short as its user would write it
-// if it is to be right: what the library does not do, the program does. How long
-// it gets is part of what it shows.
+// if it is to be right: what the library does not do, the program does. How many
+// lines it takes is part of what it shows.
 package md5all
 
 import (
@@ -19,17 +19,12 @@ import (
 
 // A Program is one way to do it.
 type Program struct {
-	Name    string // the library, then a dot and the form where there are several
-	Library string
+	Name string // the library, then a dot and the form where there are several
 
 	// Run returns the sums of the regular files below root, by path, digesting at
 	// most digesters of them at once. With an error there are no sums. When ctx is
 	// done it returns the cause soon. No goroutine stays.
 	Run func(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error)
-
-	// Cancels says that it is the library that cancels the rest on the first error,
-	// rather than the program.
-	Cancels bool
 }
 
 // Programs returns all of them, in the order of the tables.

@@ -7,7 +7,7 @@ import (
 )
 
 func plainPrograms() []Program {
-	return []Program{{Name: "go", Library: "go", Run: withPlain}}
+	return []Program{{Name: "go", Run: withPlain}}
 }
 
 // withPlain has a goroutine for each digester, which take paths from a channel.

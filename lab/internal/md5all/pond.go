@@ -10,7 +10,7 @@ import (
 )
 
 func pondPrograms() []Program {
-	return []Program{{Name: "pond", Library: "pond", Cancels: true, Run: withPond}}
+	return []Program{{Name: "pond", Run: withPond}}
 }
 
 func withPond(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error) {

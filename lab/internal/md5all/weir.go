@@ -9,7 +9,7 @@ import (
 )
 
 func weirPrograms() []Program {
-	return []Program{{Name: "weir", Library: "weir", Cancels: true, Run: withWeir}}
+	return []Program{{Name: "weir", Run: withWeir}}
 }
 
 func withWeir(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error) {

@@ -9,7 +9,7 @@ import (
 )
 
 func workerpoolPrograms() []Program {
-	return []Program{{Name: "workerpool", Library: "workerpool", Run: withWorkerpool}}
+	return []Program{{Name: "workerpool", Run: withWorkerpool}}
 }
 
 func withWorkerpool(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error) {

@@ -18,7 +18,7 @@ func antsPeers() []Peer {
 		{
 			Name: "ants", Module: antsModule, About: "NewPool, Submit, a WaitGroup",
 			Open: func(limit int, work Work) Runner { return &antsPool{newAnts(limit), work.counted()} },
-			New:  func(limit int) func() { return antsEnd(newAnts(limit)) },
+			New:  func(limit int) func() { return newAnts(limit).Release },
 		},
 		{
 			Name: "ants.func", Module: antsModule, About: "NewPoolWithFunc, Invoke with an any, a WaitGroup",
@@ -26,7 +26,7 @@ func antsPeers() []Peer {
 			New: func(limit int) func() {
 				pool, err := ants.NewPoolWithFunc(limit, func(any) {})
 				must(err)
-				return antsEnd(pool)
+				return pool.Release
 			},
 		},
 		{
@@ -36,7 +36,7 @@ func antsPeers() []Peer {
 			New: func(limit int) func() {
 				pool, err := ants.NewPoolWithFuncGeneric(limit, func(int) {})
 				must(err)
-				return antsEnd(pool)
+				return pool.Release
 			},
 		},
 		{
@@ -45,7 +45,7 @@ func antsPeers() []Peer {
 			Open: func(limit int, work Work) Runner {
 				return &antsMulti{newAntsMulti(limit), work.counted()}
 			},
-			New: func(limit int) func() { return antsEnd(newAntsMulti(limit)) },
+			New: func(limit int) func() { return antsEnd(newAntsMulti(limit)) }, // there is no Release
 		},
 	}
 }

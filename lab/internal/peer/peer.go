@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/panjf2000/ants/v2"
 )
 
 // A Runner runs the tasks that it was opened for on one pool, group or the like.
@@ -124,6 +126,14 @@ func Find(name string) (Peer, error) {
 		}
 	}
 	return Peer{}, fmt.Errorf("no peer is called %q", name)
+}
+
+// Alone ends the goroutines that other libraries have started when they were
+// imported: only ants does. Call it before anything else.
+func Alone(name string) {
+	if LibraryOf(name) != "ants" {
+		ants.Release()
+	}
 }
 
 // must is for errors that the setting makes impossible: were one to come, the

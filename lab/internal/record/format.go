@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
@@ -64,8 +65,8 @@ func Write(w io.Writer, f File) error {
 }
 
 // Read reads what Write has written. A line that begins like a measurement and is
-// none of the lab's is an error. The settings are those of the first result: a
-// file holds one run.
+// none of the lab's is an error, and so are results of two runs: figures of
+// different machines or versions must not be compared.
 func Read(r io.Reader, name string) (File, error) {
 	var f File
 	from := benchfmt.NewReader(r, name)
@@ -78,6 +79,8 @@ func Read(r io.Reader, name string) (File, error) {
 			}
 			if len(f.Results) == 0 {
 				f.Settings = settings
+			} else if !slices.Equal(f.Settings, settings) {
+				return f, fmt.Errorf("%s: %w", name, errTwoRuns)
 			}
 			f.Results = append(f.Results, result)
 		case *benchfmt.SyntaxError:
@@ -93,7 +96,10 @@ func Read(r io.Reader, name string) (File, error) {
 	return f, nil
 }
 
-var errEmpty = errors.New("no measurement in it")
+var (
+	errEmpty   = errors.New("no measurement in it")
+	errTwoRuns = errors.New("the settings change: a file holds one run")
+)
 
 func parse(line *benchfmt.Result) (Result, []Setting, error) {
 	var settings []Setting

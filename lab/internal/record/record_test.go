@@ -80,6 +80,7 @@ func TestAFileThatIsNotTheLabsIsAnError(t *testing.T) {
 		"BenchmarkDispatch/empty/limit=64-2 100 5 ns/op\n",
 		"BenchmarkDispatch/empty/peer=go 100 5 ns/op\n",
 		"BenchmarkDispatch/empty/peer=go-2 many 5 ns/op\n",
+		"cpu: x\n\nBenchmarkDispatch/empty/peer=go-2 1 5 ns/op\ncpu: y\n\nBenchmarkDispatch/empty/peer=go-2 1 5 ns/op\n",
 	} {
 		if f, err := record.Read(strings.NewReader(text), "x"); err == nil {
 			t.Errorf("%q was read as %+v", text, f)
@@ -120,7 +121,8 @@ func TestTablesHoldMediansOfEachPeerInTheOrderOfMeasurement(t *testing.T) {
 		{Peer: "go", Cells: map[string]record.Cell{"ns/op": {Center: 395, Low: 391, High: 398, Rounds: 11}}},
 	} {
 		row := first.Rows[i]
-		if row.Peer != want.Peer || row.Cells["ns/op"] != want.Cells["ns/op"] {
+		got, cell := row.Cells["ns/op"], want.Cells["ns/op"]
+		if row.Peer != want.Peer || got.Center != cell.Center || got.Low != cell.Low || got.High != cell.High || got.Rounds != cell.Rounds {
 			t.Errorf("row %d is %+v, want %+v", i, row, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"math"
 	"slices"
 
 	"golang.org/x/perf/benchmath"
@@ -8,13 +9,49 @@ import (
 
 const confidence = 0.95
 
+const (
+	// testedRounds is the fewest rounds with which the U-test can tell samples apart.
+	testedRounds = 4
+	// exactRounds is the fewest rounds after which a figure that never varied is
+	// taken as exact.
+	exactRounds = 3
+)
+
 // A Cell is a figure summed up over the rounds: the median, and the interval in
 // which the true median lies with 95 % confidence. Few rounds have an interval
 // without an end: Low and High are infinite then.
 type Cell struct {
 	Center, Low, High float64
 	Rounds            int
+	sample            *benchmath.Sample
 }
+
+// Differs says whether two figures differ by more than chance explains: by the
+// Mann-Whitney U-test with alpha 0.05, which asks nothing of how they are spread.
+// Figures that are the same in each round differ if their values do. It is not
+// known where there are too few rounds.
+func (c Cell) Differs(other Cell) (differs, known bool) {
+	if c.exact() && other.exact() {
+		return c.Center != other.Center, true
+	}
+	if !c.testable() || !other.testable() {
+		return false, false
+	}
+	test := benchmath.AssumeNothing.Compare(c.sample, other.sample)
+	return test.P <= test.Alpha, true
+}
+
+// exact says whether the figure was the same in each of enough rounds.
+func (c Cell) exact() bool {
+	return c.has(exactRounds) && c.sample.Values[0] == c.sample.Values[c.Rounds-1]
+}
+
+// testable says whether the U-test can tell the figure from another.
+func (c Cell) testable() bool {
+	return c.has(testedRounds) && !slices.ContainsFunc(c.sample.Values, math.IsNaN)
+}
+
+func (c Cell) has(rounds int) bool { return c.sample != nil && c.Rounds >= rounds }
 
 // A Row is one peer of a table.
 type Row struct {
@@ -79,7 +116,8 @@ func Tables(results []Result) []Table {
 }
 
 // Summarize returns the median and its interval.
-func Summarize(sample []float64) Cell {
-	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(sample), &benchmath.DefaultThresholds), confidence)
-	return Cell{Center: s.Center, Low: s.Lo, High: s.Hi, Rounds: len(sample)}
+func Summarize(values []float64) Cell {
+	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+	s := benchmath.AssumeNothing.Summary(sample, confidence)
+	return Cell{Center: s.Center, Low: s.Lo, High: s.Hi, Rounds: len(values), sample: sample}
 }

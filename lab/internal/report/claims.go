@@ -49,7 +49,7 @@ func claims(tables []record.Table, usual int) []claim {
 		claim{work: "the same: bytes allocated", suite: "seeds", experiment: "sleep", params: million, unit: "B/op", same: true},
 		claim{work: "the same: peak memory", suite: "seeds", experiment: "sleep", params: million, unit: "peak-B", same: true},
 		claim{work: "loop over 10⁶ numbers, one root each (go: split by hand)", suite: "dispatch", experiment: "loop", params: with("items", "1000000")},
-		claim{work: "fork and join of 10 tasks of 0.7 µs", suite: "dispatch", experiment: "forkjoin", params: with("tasks", "10"), inPlace: true},
+		claim{work: "fork and join of 10 short tasks (150 square roots each)", suite: "dispatch", experiment: "forkjoin", params: with("tasks", "10"), inPlace: true},
 		claim{work: "lone task, until it starts", suite: "dispatch", experiment: "lone", params: with("pause", "0s")},
 		claim{work: "lone task after 1 ms of rest, until it starts", suite: "dispatch", experiment: "lone", params: with("pause", "1ms")},
 		claim{work: "a pool made and closed unused", suite: "dispatch", experiment: "newclose"},
@@ -142,21 +142,32 @@ func standings(tables []record.Table) []standing {
 	return list
 }
 
-func (c comparison) behind() bool { return c.valid && !c.equal && c.ratio < 1 }
-func (c comparison) ahead() bool  { return c.valid && !c.equal && c.ratio > 1 }
-
 // A score counts how Weir stands against the best of some rivals over all tables.
 type score struct {
 	Against              string
 	What                 string // "time", "peak memory"
 	Ahead, Equal, Behind int
+	Open                 int // settings with too few rounds to tell
 }
 
-// scores counts wins and losses, and lists the losses.
-func scores(tables []record.Table) (list []score, losses []outcome) {
+// A summary is how Weir stands over all that is scored.
+type summary struct {
+	Scores   []score
+	Losses   []outcome
+	Settings int       // of which at least one comparison was scored
+	Failures []failure // scored or not
+}
+
+// A failure is a form of Weir that came to no end.
+type failure struct{ Where, Peer, Reason string }
+
+// summarize counts wins and losses, and lists the losses and what failed.
+func summarize(tables []record.Table) summary {
+	s := summary{Failures: weirFailures(tables)}
 	compared := slices.DeleteFunc(slices.Clone(tables), func(t record.Table) bool {
 		return t.Suite == suiteBehaviour || t.Suite == suiteCost || t.Suite == suiteSurvey && t.Experiment == "feature"
 	})
+	var settings []string
 	for _, rivals := range []struct {
 		name     string
 		competes func(string) bool
@@ -165,24 +176,46 @@ func scores(tables []record.Table) (list []score, losses []outcome) {
 			name   string
 			unitOf func(record.Table) string
 		}{{"time", timeUnit}, {"peak memory", memoryUnit}} {
-			s := score{Against: rivals.name, What: what.name}
-			for _, o := range outcomes(compared, what.unitOf, rivals.competes) {
+			counts := score{Against: rivals.name, What: what.name}
+			for _, t := range compared {
+				o, ok := outcomeOf(t, what.unitOf(t), rivals.competes)
 				switch {
+				case !ok:
+					continue
+				case o.Failed || o.Standing.behind():
+					counts.Behind++
+					s.Losses = append(s.Losses, o)
+				case !o.Standing.known:
+					counts.Open++
+					continue
 				case o.Standing.ahead():
-					s.Ahead++
-				case o.Standing.behind():
-					s.Behind++
-					losses = append(losses, o)
+					counts.Ahead++
 				default:
-					s.Equal++
+					counts.Equal++
+				}
+				if !slices.Contains(settings, o.Where) {
+					settings = append(settings, o.Where)
 				}
 			}
-			if s.Ahead+s.Equal+s.Behind > 0 {
-				list = append(list, s)
+			if counts.Ahead+counts.Equal+counts.Behind+counts.Open > 0 {
+				s.Scores = append(s.Scores, counts)
 			}
 		}
 	}
-	return list, losses
+	s.Settings = len(settings)
+	return s
+}
+
+func weirFailures(tables []record.Table) []failure {
+	var list []failure
+	for _, t := range tables {
+		for _, r := range t.Rows {
+			if reason := note(r.Notes, record.FailedNote); isWeir(r.Peer) && reason != "" {
+				list = append(list, failure{whereOf(t), clean(r.Peer), reason})
+			}
+		}
+	}
+	return list
 }
 
 func timeUnit(t record.Table) string {
@@ -201,40 +234,51 @@ func memoryUnit(t record.Table) string {
 	return ""
 }
 
-// outcome is how the best form of Weir stands in one table.
+// outcome is how a form of Weir stands in one table.
 type outcome struct {
 	Where    string // "dispatch/empty, limit 64 · producers 1"
 	Unit     string
 	Weir     string // "weir.Pool 29.8 ns"
 	Rival    string
 	Standing comparison
+	Failed   bool // no form of Weir has a figure, but a rival has
 	Words    string
 }
 
-// outcomes compares Weir with the best rival of every table, in the unit that the
-// choice picks for the table; an empty unit leaves the table out.
-func outcomes(tables []record.Table, unitOf func(record.Table) string, competes func(string) bool) []outcome {
-	var list []outcome
-	for _, t := range tables {
-		unit := unitOf(t)
-		weir, ok := best(t.Rows, unit, isWeir)
-		rival, has := best(t.Rows, unit, competes)
-		if !ok || !has || unit == "" {
-			continue
-		}
-		c := compare(weir.Cells[unit], rival.Cells[unit])
-		if !c.valid {
-			continue
-		}
-		where := clean(t.Suite) + "/" + clean(t.Experiment)
-		if params := paramsText(t.Params, t.Procs); params != "" {
-			where += ", " + params
-		}
-		list = append(list, outcome{
-			Where: where, Unit: unitTitle(unit), Standing: c, Words: c.words(unit),
-			Weir:  fmt.Sprintf("%s %s", clean(weir.Peer), figure(weir.Cells[unit].Center, unit)),
-			Rival: fmt.Sprintf("%s %s", clean(rival.Peer), figure(rival.Cells[unit].Center, unit)),
-		})
+// outcomeOf compares Weir with the best rival of a table. The form that is best in
+// the first unit stands for Weir in all: who wins on time with one and on memory
+// with another wins on neither.
+func outcomeOf(t record.Table, unit string, competes func(string) bool) (o outcome, ok bool) {
+	if unit == "" {
+		return outcome{}, false
 	}
-	return list
+	rival, has := best(t.Rows, unit, competes)
+	if !has {
+		return outcome{}, false
+	}
+	text := func(r record.Row) string {
+		return fmt.Sprintf("%s %s", clean(r.Peer), figure(r.Cells[unit].Center, unit))
+	}
+	o = outcome{Where: whereOf(t), Unit: unitTitle(unit), Rival: text(rival)}
+	weir, has := best(t.Rows, t.Units[0], isWeir)
+	if !has {
+		failures := weirFailures([]record.Table{t})
+		if len(failures) == 0 {
+			return outcome{}, false
+		}
+		o.Failed, o.Weir, o.Words = true, failures[0].Peer, "failed"
+		return o, true
+	}
+	o.Standing = compare(weir.Cells[unit], rival.Cells[unit])
+	o.Weir, o.Words = text(weir), o.Standing.words(unit)
+	return o, o.Standing.valid
+}
+
+// whereOf names a table.
+func whereOf(t record.Table) string {
+	where := clean(t.Suite) + "/" + clean(t.Experiment)
+	if params := paramsText(t.Params, t.Procs); params != "" {
+		where += ", " + params
+	}
+	return where
 }

@@ -31,12 +31,7 @@ func paramOf(t record.Table, key string) string {
 	if key == procsKey {
 		return strconv.Itoa(t.Procs)
 	}
-	for _, p := range t.Params {
-		if p.Key == key {
-			return p.Value
-		}
-	}
-	return ""
+	return record.Find(t.Params, key)
 }
 
 // dimensions returns what varies among the tables, and what all have in common.

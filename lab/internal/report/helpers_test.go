@@ -174,3 +174,14 @@ func scenarios(b *bench) {
 		}
 	}
 }
+
+// unmeasured has a scenario and a feature of which measurements came to no end.
+func unmeasured() *bench {
+	b := newBench()
+	b.note(id("behaviour", "01", "weir", 2), "pass", "one", "")
+	b.note(id("survey", "feature", "weir", 2, "column", "reuse"), "pass", "reuse", "")
+	b.file.Results = append(b.file.Results,
+		record.Failed(id("behaviour", "01", "ants", 2), "no end after 20s"),
+		record.Failed(id("survey", "feature", "conc", 2, "column", "reuse"), "it was killed"))
+	return b
+}

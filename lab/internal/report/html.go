@@ -39,15 +39,16 @@ func HTML(w io.Writer, files []record.File) error {
 	return page.Execute(w, data)
 }
 
-// SVGs writes the plots of a run into a folder that exists, one file each.
-func SVGs(dir string, file record.File) error {
+// SVGs writes the plots of a run into a folder that exists, one file each. Their
+// names begin with the prefix, which keeps those of several runs apart.
+func SVGs(dir, prefix string, file record.File) error {
 	list, err := illustrated(record.Tables(file.Results))
 	if err != nil {
 		return err
 	}
 	for _, c := range list {
 		for _, p := range c.Pictures {
-			if err := os.WriteFile(filepath.Join(dir, p.Name+".svg"), []byte(p.standalone()), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, fileName(prefix, p.Name)+".svg"), []byte(p.standalone()), 0o644); err != nil {
 				return err
 			}
 		}
@@ -70,6 +71,8 @@ type pageRun struct {
 	Rounds    string
 	Scores    []scoreLine
 	Losses    []outcome
+	Settings  int
+	Failures  []failure
 	Standings []standing
 	Tallies   []tallyLine
 	Chapters  []pageChapter
@@ -133,9 +136,9 @@ func newRun(file record.File, k int) (pageRun, error) {
 			run.Facts = append(run.Facts, f)
 		}
 	}
-	won, losses := scores(tables)
-	run.Losses = losses
-	for _, s := range won {
+	sum := summarize(tables)
+	run.Losses, run.Settings, run.Failures = sum.Losses, sum.Settings, sum.Failures
+	for _, s := range sum.Scores {
 		run.Scores = append(run.Scores, s.line())
 	}
 	for _, t := range tallies(tables) {
@@ -149,24 +152,33 @@ func newRun(file record.File, k int) (pageRun, error) {
 
 // line is a score as a sentence.
 func (s score) line() scoreLine {
-	all := s.Ahead + s.Equal + s.Behind
-	text := fmt.Sprintf("%s, against %s: Weir is ahead in %d of %d settings", s.What, s.Against, s.Ahead, all)
+	var parts []string
+	if all := s.Ahead + s.Equal + s.Behind; all > 0 {
+		parts = append(parts, fmt.Sprintf("Weir is ahead in %d of %d settings", s.Ahead, all))
+	}
 	if s.Equal > 0 {
-		text += fmt.Sprintf(", about equal in %d", s.Equal)
+		parts = append(parts, fmt.Sprintf("about equal in %d", s.Equal))
 	}
-	line := scoreLine{Class: "ahead"}
-	if s.Behind > 0 {
-		text += fmt.Sprintf(", and behind in %d", s.Behind)
+	line := scoreLine{}
+	switch {
+	case s.Behind > 0:
+		parts = append(parts, fmt.Sprintf("behind in %d", s.Behind))
 		line.Class = "behind"
+	case s.Ahead+s.Equal > 0:
+		line.Class = "ahead"
 	}
-	line.Text = strings.ToUpper(text[:1]) + text[1:] + "."
+	if s.Open > 0 {
+		parts = append(parts, fmt.Sprintf("too few rounds to tell in %d", s.Open))
+	}
+	text := fmt.Sprintf("%s, against %s: %s.", s.What, s.Against, strings.Join(parts, ", "))
+	line.Text = strings.ToUpper(text[:1]) + text[1:]
 	return line
 }
 
 func (t tally) line() tallyLine {
 	line := tallyLine{Library: t.Library, Passed: t.Counts[pass], Total: t.Total}
 	var others []string
-	for _, v := range []verdict{fails, hangs, crashes, notOffered} {
+	for _, v := range []verdict{fails, hangs, crashes, unmeasured, notOffered} {
 		if n := t.Counts[v]; n > 0 {
 			others = append(others, fmt.Sprintf("%d %s", n, v))
 		}
@@ -214,7 +226,7 @@ func newPageGrid(g grid) pageGrid {
 		}
 		r := &out.Reasons[k]
 		r.Details = append(r.Details, d)
-		if d.Verdict.class() == "fail" {
+		if d.Verdict.Class() == "fail" {
 			r.Short = join([]string{r.Short, d.Peer + " " + string(d.Verdict)}, ", ")
 		}
 	}
@@ -231,16 +243,10 @@ func (g grid) Verdicts() bool {
 	})
 }
 
-// Sign is the verdict's sign, for the page.
-func (v verdict) Sign() string { return v.sign() }
-
-// Class is the verdict's class, for the page.
-func (v verdict) Class() string { return v.class() }
-
 func cellClass(c cell) string {
 	class := ""
 	if c.Best {
 		class = "best"
 	}
-	return join([]string{class, c.Verdict.class()}, " ")
+	return join([]string{class, c.Verdict.Class()}, " ")
 }

@@ -124,6 +124,79 @@ func TestHTMLOfNothingAndOfOneTable(t *testing.T) {
 	}
 }
 
+func wants(t *testing.T, s string, list ...string) {
+	t.Helper()
+	for _, want := range list {
+		if !strings.Contains(s, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+}
+
+func TestHTMLScoresNothingWithTooFewRounds(t *testing.T) {
+	b := plain(2)
+	b.add(id("dispatch", "burst", "gopool", 2, "tasks", "100"), "ns/op", 5.0)
+	s := page(t, b.file)
+	wants(t, s, "Time, against the best other library: too few rounds to tell in 1.", "2.0× slower?", "4.0× faster?")
+	for _, no := range []string{"Weir is ahead", "is not behind", "Where Weir is behind"} {
+		if strings.Contains(s, no) {
+			t.Errorf("%q of 2 rounds", no)
+		}
+	}
+}
+
+func TestHTMLSaysInHowManySettingsWeirIsNotBehind(t *testing.T) {
+	b := plain(10)
+	wants(t, page(t, b.file), "In the one setting compared here, Weir is not behind.", "Not scored: what a task", "percentiles")
+	for _, p := range []struct {
+		peer string
+		ns   float64
+	}{{"weir.Pool", 10}, {"ants", 20}} {
+		b.add(id("dispatch", "burst", p.peer, 1, "tasks", "100"), "ns/op", p.ns)
+	}
+	wants(t, page(t, b.file), "In none of the 2 settings compared here is Weir behind.")
+}
+
+// Who wins on time with one form and on memory with another wins on neither.
+func TestHTMLScoresOneFormOfWeirOnTimeAndMemory(t *testing.T) {
+	b := newBench()
+	for _, p := range []struct {
+		peer       string
+		ns, memory float64
+	}{{"weir.Pool", 1e9, 9e6}, {"weir.Group", 2e9, 1e6}, {"conc", 3e9, 3e6}} {
+		b.add(id("seeds", "sleep", p.peer, 2, "tasks", "1"), "ns/op", p.ns, "peak-B", p.memory)
+	}
+	wants(t, page(t, b.file),
+		"Time, against the best other library: Weir is ahead in 1 of 1 settings.",
+		"Peak memory, against the best other library: Weir is ahead in 0 of 1 settings, behind in 1.",
+		"<b>3.0× more</b> seeds/sleep",
+	)
+}
+
+func TestHTMLNamesFailedFormsOfWeir(t *testing.T) {
+	b := plain(10)
+	b.file.Results = append(b.file.Results, record.Failed(id("dispatch", "burst", "weir.Group", 2, "tasks", "100"), "no end after 20s"))
+	s := page(t, b.file)
+	wants(t, s, "Where a form of Weir failed", "<b>weir.Group</b> dispatch/burst", "no end after 20s", "is not behind")
+
+	// Without any figure of Weir, its rivals are ahead.
+	b.add(id("dispatch", "group", "ants", 2), "ns/op", 20.0)
+	b.file.Results = append(b.file.Results, record.Failed(id("dispatch", "group", "weir.Group", 2), "killed"))
+	s = page(t, b.file)
+	wants(t, s, "ahead in 1 of 2 settings, behind in 1.", "<b>failed</b> dispatch/group")
+	if strings.Contains(s, "is not behind") {
+		t.Error("a failure is no loss")
+	}
+}
+
+func TestHTMLSaysWhyThereIsNoVerdict(t *testing.T) {
+	wants(t, page(t, unmeasured().file), "no end after 20s", "it was killed", "1 failed")
+}
+
+func TestHTMLSaysWhoIsMissing(t *testing.T) {
+	wants(t, page(t), "rill, tunny, varmq and golang-queue", "are not measured", "five published texts about goroutine pools")
+}
+
 const hostile = `<script>alert("x")</script>&"'` + "\x1b[2J\x00\n`|"
 
 func hostileFile() record.File {
@@ -170,7 +243,7 @@ func TestHostileNamesAreHarmless(t *testing.T) {
 func TestSVGsAreWellFormedAndFollowTheTheme(t *testing.T) {
 	for name, f := range map[string]record.File{"complete": complete(), "hostile": hostileFile(), "one table": plain(1).file} {
 		dir := t.TempDir()
-		if err := report.SVGs(dir, f); err != nil {
+		if err := report.SVGs(dir, "", f); err != nil {
 			t.Fatal(err)
 		}
 		files, err := filepath.Glob(filepath.Join(dir, "*.svg"))
@@ -187,6 +260,27 @@ func TestSVGsAreWellFormedAndFollowTheTheme(t *testing.T) {
 			}
 			checkSVG(t, filepath.Base(path), string(raw))
 		}
+	}
+}
+
+func TestSVGsOfSeveralRunsLieSideBySide(t *testing.T) {
+	dir := t.TempDir()
+	for _, prefix := range []string{"", "run1", "../Run 2"} {
+		if err := report.SVGs(dir, prefix, plain(10).file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	const name = "dispatch-burst-tasks-100-gomaxprocs-2.svg"
+	if want := []string{name, "run-2-" + name, "run1-" + name}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/64ed045f/weir/lab/internal/record"
@@ -32,9 +33,39 @@ func Performance(file record.File) string {
 			entryMarkdown(s.Weir, true), entryMarkdown(s.Go, false), entryMarkdown(s.Other, true),
 			cmp.Or(s.OverOther, "–"), cmp.Or(s.OverGo, "–"))
 	}
-	fmt.Fprintf(&b, "\nMedians with the interval of 95 %% confidence; of several forms of a library its best. %s.\n",
+	question := ""
+	if slices.ContainsFunc(rows, func(s standing) bool { return strings.HasSuffix(s.OverOther, "?") || strings.HasSuffix(s.OverGo, "?") }) {
+		question = " A question mark: too few rounds to be sure."
+	}
+	fmt.Fprintf(&b, "\nMedians with the interval of 95 %% confidence; of several forms of a library its best.%s %s.\n", question,
 		escapeMarkdown(origin(file, tables)))
 	return b.String()
+}
+
+// origin says in one line where the figures come from.
+func origin(file record.File, tables []record.Table) string {
+	var parts []string
+	add := func(format, key string) {
+		if value := clean(file.Setting(key)); value != "" && value != "-" {
+			parts = append(parts, fmt.Sprintf(format, value))
+		}
+	}
+	add("%s", "cpu")
+	add("%s cores", "cores")
+	add("%s", "go-version")
+	for _, s := range file.Settings {
+		if library, ok := strings.CutPrefix(s.Key, versionPrefix); ok {
+			version := clean(s.Value)
+			if k := strings.LastIndexByte(version, ' '); k >= 0 {
+				version = version[k+1:]
+			}
+			parts = append(parts, clean(library)+" "+version)
+		}
+	}
+	parts = append(parts, "rounds: "+rounds(tables))
+	add("%s", "date")
+	add("raw results: %s", "file")
+	return strings.Join(parts, ", ")
 }
 
 func entryMarkdown(e entry, named bool) string {
@@ -77,6 +108,12 @@ func Behaviour(file record.File) string {
 		b.WriteString(" |\n")
 	}
 	fmt.Fprintf(&b, "\n✓ passes, – does not offer it. %s.\n", escapeMarkdown(origin(file, nil)))
+	for _, d := range g.Details {
+		if d.Verdict == unmeasured {
+			fmt.Fprintf(&b, "\nNot measured: %s in %s: %s.\n",
+				escapeMarkdown(d.Peer), escapeMarkdown(d.Row), escapeMarkdown(strings.TrimSuffix(d.Text, ".")))
+		}
+	}
 	return b.String()
 }
 
@@ -84,9 +121,9 @@ func Behaviour(file record.File) string {
 func verdictText(v verdict) string {
 	switch v {
 	case pass, notOffered, "":
-		return v.sign()
+		return v.Sign()
 	}
-	return v.sign() + " " + string(v)
+	return v.Sign() + " " + string(v)
 }
 
 var markdownEscapes = strings.NewReplacer(

@@ -35,7 +35,7 @@ func TestPerformanceHasARowForEachClaimThatWasMeasured(t *testing.T) {
 	columns(t, s)
 	for _, want := range []string{
 		"empty task, one producer, limit 64 |", "producers on all cores", "limit 2 |", "limit 50 000 |", "GOMAXPROCS 1 |", "GOMAXPROCS 8 |",
-		"task of a group", "10⁶ tasks that sleep 10 ms", "peak memory |", "loop over 10⁶", "fork and join of 10 tasks of 0.7 µs (in place: 7.40 µs)",
+		"task of a group", "10⁶ tasks that sleep 10 ms", "peak memory |", "loop over 10⁶", "fork and join of 10 short tasks (150 square roots each) (in place: 7.40 µs)",
 		"lone task", "a pool made and closed unused", "a pool that waits",
 		"Some CPU @ 3.00GHz, 2 cores, go1.26.8", "pond v2.7.1", "rounds: 10", "2026-10-01", "raw results: 2026-10-01.txt",
 	} {
@@ -90,6 +90,19 @@ func TestPerformanceIsAboutOneFormOfWeirOnTimeAndMemory(t *testing.T) {
 	}
 }
 
+func TestPerformanceMarksWhatIsNotSure(t *testing.T) {
+	for rounds, want := range map[int]bool{2: true, 10: false} {
+		b := newBench()
+		b.rounds = rounds
+		b.add(id("dispatch", "newclose", "weir.Pool", 2), "ns/op", 10.0)
+		b.add(id("dispatch", "newclose", "go", 2), "ns/op", 20.0)
+		s := report.Performance(b.file)
+		if strings.Contains(s, "2.0× faster? |") != want || strings.Contains(s, "A question mark") != want {
+			t.Errorf("%d rounds:\n%s", rounds, s)
+		}
+	}
+}
+
 func TestPerformanceWithoutFiguresIsEmpty(t *testing.T) {
 	b := newBench()
 	b.add(id("dispatch", "empty", "ants", 2, "limit", "64", "producers", "1"), "ns/op", 1.0)
@@ -123,6 +136,16 @@ func TestBehaviourWithAMissingLibrary(t *testing.T) {
 	columns(t, s)
 	if !strings.Contains(s, "| 01 one | ✓ |  |") || !strings.Contains(s, "| 02 two | ✓ | ✗ hangs |") {
 		t.Errorf("got\n%s", s)
+	}
+}
+
+func TestBehaviourSaysWhatWasNotMeasured(t *testing.T) {
+	s := report.Behaviour(unmeasured().file)
+	columns(t, s)
+	for _, want := range []string{"| 01 one | ✓ | ✗ failed |", "Not measured: ants in 01 one: no end after 20s."} {
+		if !strings.Contains(s, want) {
+			t.Errorf("no %q in\n%s", want, s)
+		}
 	}
 }
 

@@ -125,7 +125,8 @@ func usable(c record.Cell) bool {
 // A comparison says how one figure stands to another. Smaller is better.
 type comparison struct {
 	valid bool    // false where there is nothing to divide
-	equal bool    // the intervals overlap, or the medians are the same to a hundredth
+	known bool    // false where there are too few rounds to tell
+	equal bool    // no test tells them apart, or the medians are the same to half a hundredth
 	ratio float64 // above 1: so many times better
 }
 
@@ -133,25 +134,36 @@ func compare(a, b record.Cell) comparison {
 	if !usable(a) || !usable(b) || a.Center < 0 || b.Center < 0 {
 		return comparison{}
 	}
-	if a.Center == b.Center {
-		return comparison{valid: true, equal: true, ratio: 1}
+	differs, known := a.Differs(b)
+	c := comparison{valid: true, known: known, ratio: 1}
+	if a.Center != b.Center {
+		if a.Center == 0 || b.Center == 0 {
+			return comparison{}
+		}
+		c.ratio = b.Center / a.Center
 	}
-	if a.Center == 0 || b.Center == 0 {
-		return comparison{}
-	}
-	c := comparison{valid: true, ratio: b.Center / a.Center}
-	overlap := a.Low <= b.High && b.Low <= a.High
-	known := !math.IsInf(a.High-a.Low, 0) && !math.IsInf(b.High-b.Low, 0)
-	c.equal = known && overlap || c.ratio > 0.995 && c.ratio < 1.005
+	c.equal = known && !differs || c.ratio > 0.995 && c.ratio < 1.005
 	return c
 }
 
-// words says it so that it cannot be read the wrong way round: "5.1× faster".
+func (c comparison) behind() bool { return c.valid && c.known && !c.equal && c.ratio < 1 }
+func (c comparison) ahead() bool  { return c.valid && c.known && !c.equal && c.ratio > 1 }
+
+// words says it so that it cannot be read the wrong way round: "5.1× faster". What
+// is not known has a question mark.
 func (c comparison) words(unit string) string {
 	switch {
 	case !c.valid:
 		return "—"
-	case c.equal:
+	case !c.known:
+		return c.claimed(unit) + "?"
+	}
+	return c.claimed(unit)
+}
+
+// claimed is words without regard to whether it is known.
+func (c comparison) claimed(unit string) string {
+	if c.equal {
 		return "about equal"
 	}
 	better, worse := "less", "more"

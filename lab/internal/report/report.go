@@ -7,6 +7,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/64ed045f/weir/lab/internal/peer"
@@ -148,12 +149,27 @@ func best(rows []record.Row, unit string, competes func(name string) bool) (row 
 	return row, ok
 }
 
-// note returns what a result says under that key.
-func note(notes []record.Setting, key string) string {
-	for _, n := range notes {
-		if n.Key == key {
-			return clean(n.Value)
+// note returns what a result says under that key, safe to show.
+func note(notes []record.Setting, key string) string { return clean(record.Find(notes, key)) }
+
+// rounds says how often each figure was taken: "10", or "3 to 10".
+func rounds(tables []record.Table) string {
+	low, high := 0, 0
+	for _, t := range tables {
+		if t.Suite == suiteBehaviour || t.Suite == suiteSurvey && t.Experiment == "feature" {
+			continue
+		}
+		for _, r := range t.Rows {
+			for _, c := range r.Cells {
+				if low == 0 || c.Rounds < low {
+					low = c.Rounds
+				}
+				high = max(high, c.Rounds)
+			}
 		}
 	}
-	return ""
+	if low == high {
+		return fmt.Sprint(high)
+	}
+	return fmt.Sprintf("%d to %d", low, high)
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/64ed045f/weir/lab/internal/record"
@@ -59,52 +58,4 @@ func isKnown(key string) bool {
 		}
 	}
 	return false
-}
-
-// rounds says how often each figure was taken: "10", or "3 to 10".
-func rounds(tables []record.Table) string {
-	low, high := 0, 0
-	for _, t := range tables {
-		if t.Suite == suiteBehaviour || t.Suite == suiteSurvey && t.Experiment == "feature" {
-			continue
-		}
-		for _, r := range t.Rows {
-			for _, c := range r.Cells {
-				if low == 0 || c.Rounds < low {
-					low = c.Rounds
-				}
-				high = max(high, c.Rounds)
-			}
-		}
-	}
-	if low == high {
-		return fmt.Sprint(high)
-	}
-	return fmt.Sprintf("%d to %d", low, high)
-}
-
-// origin says in one line where the figures come from.
-func origin(file record.File, tables []record.Table) string {
-	var parts []string
-	add := func(format, key string) {
-		if value := clean(file.Setting(key)); value != "" && value != "-" {
-			parts = append(parts, fmt.Sprintf(format, value))
-		}
-	}
-	add("%s", "cpu")
-	add("%s cores", "cores")
-	add("%s", "go-version")
-	for _, s := range file.Settings {
-		if library, ok := strings.CutPrefix(s.Key, versionPrefix); ok {
-			version := clean(s.Value)
-			if k := strings.LastIndexByte(version, ' '); k >= 0 {
-				version = version[k+1:]
-			}
-			parts = append(parts, clean(library)+" "+version)
-		}
-	}
-	parts = append(parts, "rounds: "+rounds(tables))
-	add("%s", "date")
-	add("raw results: %s", "file")
-	return strings.Join(parts, ", ")
 }

@@ -206,16 +206,22 @@ func leadSentence(rows []record.Row, weir record.Row, unit string) string {
 
 func than(a, b record.Row, unit string) string {
 	c := compare(a.Cells[unit], b.Cells[unit])
+	words := ""
 	switch {
 	case !c.valid:
 		return fmt.Sprintf("%s against %s for %s",
 			figure(a.Cells[unit].Center, unit), figure(b.Cells[unit].Center, unit), clean(b.Peer))
 	case c.equal && kindOf(unit) == kindTime:
-		return "about equal to " + clean(b.Peer)
+		words = "about equal to " + clean(b.Peer)
 	case c.equal:
-		return "about as much as " + clean(b.Peer)
+		words = "about as much as " + clean(b.Peer)
+	default:
+		words = c.claimed(unit) + " than " + clean(b.Peer)
 	}
-	return c.words(unit) + " than " + clean(b.Peer)
+	if !c.known {
+		words += " (too few rounds to be sure)"
+	}
+	return words
 }
 
 func theirRow(f theirs.Figure) row {

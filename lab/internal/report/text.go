@@ -16,7 +16,10 @@ import (
 // legend says once how the tables are to be read.
 const legend = "Figures are medians; ± is the interval in which the true median lies with 95 % confidence, ± ? means too few " +
 	"rounds for one. “2.0× slower” in a column “against go” says that the peer of this row takes twice the time of go; “about " +
-	"equal” that the intervals overlap. inplace is the work without any concurrency: a bound, not a competitor."
+	"equal” that a Mann-Whitney U-test (alpha 0.05) does not tell the rounds of the two apart, or that the medians differ by " +
+	"less than 0.5 %. A ratio with “?” comes from fewer rounds than the test needs, four on each side, and is scored as " +
+	"nothing; figures that are the same in each of three rounds or more need no test. inplace is the work without any " +
+	"concurrency: a bound, not a competitor."
 
 // ANSI codes of a terminal.
 const (
@@ -249,7 +252,7 @@ func (t *terminal) cellWidth(c cell) int {
 // below it.
 func (t *terminal) cell(c cell, foot bool) string {
 	s := c.Main
-	switch c.Verdict.class() {
+	switch c.Verdict.Class() {
 	case "pass":
 		s = t.paint(s, ansiGreen)
 	case "fail":

@@ -93,7 +93,7 @@ func TestTextMakesTheBestBold(t *testing.T) {
 	}
 }
 
-func TestTextOverlappingIntervalsAreEqual(t *testing.T) {
+func TestTextWhatTheTestDoesNotTellApartIsEqual(t *testing.T) {
 	b := newBench()
 	b.noise = 0.2
 	b.add(id("dispatch", "burst", "weir.Pool", 2), "ns/op", 100.0)
@@ -103,10 +103,24 @@ func TestTextOverlappingIntervalsAreEqual(t *testing.T) {
 	}
 }
 
+// The intervals of these overlap, and yet nearly all rounds of one are slower.
+func TestTextOverlappingIntervalsHideNoLoss(t *testing.T) {
+	b := newBench()
+	b.noise = 0.2
+	b.add(id("dispatch", "burst", "weir.Pool", 2), "ns/op", 130.0)
+	b.add(id("dispatch", "burst", "go", 2), "ns/op", 105.0)
+	if line := lineOf(t, text(t, b.file, false, 120), "weir.Pool"); !strings.Contains(line, "1.2× slower") || strings.Contains(line, "?") {
+		t.Errorf("got %q", line)
+	}
+}
+
 func TestTextOfOneRoundHasNoInterval(t *testing.T) {
 	s := text(t, plain(1).file, false, 120)
-	if line := lineOf(t, s, "ants"); !strings.Contains(line, "20.0 ns ± ?") || !strings.Contains(line, "2.0× slower") {
+	if line := lineOf(t, s, "ants"); !strings.Contains(line, "20.0 ns ± ?") || !strings.Contains(line, "2.0× slower?") {
 		t.Errorf("got %q", line)
+	}
+	if want := "2.0× faster than ants (too few rounds to be sure), the best other library"; !strings.Contains(strings.Join(strings.Fields(s), " "), want) {
+		t.Errorf("no %q in\n%s", want, s)
 	}
 }
 
@@ -145,7 +159,7 @@ func TestNothingBreaksOnFiguresThatAreNone(t *testing.T) {
 			t.Errorf("%s in\n%s", no, s)
 		}
 	}
-	if err := report.SVGs(t.TempDir(), b.file); err != nil {
+	if err := report.SVGs(t.TempDir(), "", b.file); err != nil {
 		t.Error(err)
 	}
 	if want := "no end after 20s"; !strings.Contains(s, want) {
@@ -201,6 +215,15 @@ func TestTextSaysFromWhatLengthItPays(t *testing.T) {
 	} {
 		if got := lineOf(t, s, peer); !strings.HasSuffix(got, want) {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestTextSaysWhyThereIsNoVerdict(t *testing.T) {
+	s := text(t, unmeasured().file, false, 120)
+	for _, want := range []string{"ants failed: no end after 20s", "reuse failed: it was killed"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("no %q in\n%s", want, s)
 		}
 	}
 }

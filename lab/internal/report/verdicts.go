@@ -17,10 +17,20 @@ const (
 	hangs      verdict = "hangs"
 	crashes    verdict = "crashes"
 	notOffered verdict = "not offered"
+	unmeasured verdict = "failed" // the measurement came to no end
 )
 
-// sign is a verdict without words, for those who scan a table.
-func (v verdict) sign() string {
+// verdictOf is what the notes of a result say.
+func verdictOf(notes []record.Setting) verdict {
+	v := verdict(note(notes, "verdict"))
+	if v == "" && note(notes, record.FailedNote) != "" {
+		return unmeasured
+	}
+	return v
+}
+
+// Sign is the verdict without words, for those who scan a table.
+func (v verdict) Sign() string {
 	switch v {
 	case "":
 		return ""
@@ -32,8 +42,8 @@ func (v verdict) sign() string {
 	return "✗"
 }
 
-// class names the verdict for style sheets and terminals.
-func (v verdict) class() string {
+// Class names the verdict for style sheets and terminals.
+func (v verdict) Class() string {
 	switch v {
 	case "":
 		return ""
@@ -46,7 +56,7 @@ func (v verdict) class() string {
 }
 
 func verdictCell(notes []record.Setting) cell {
-	v := verdict(note(notes, "verdict"))
+	v := verdictOf(notes)
 	return cell{Main: string(v), Verdict: v}
 }
 
@@ -89,9 +99,12 @@ func addScenario(grids []grid, e experiment) []grid {
 	return grids
 }
 
+// addDetail adds the reason of a verdict, or why there is none.
 func (g *grid) addDetail(row, name string, notes []record.Setting) {
-	if text := note(notes, "detail"); text != "" && text != "-" {
-		g.Details = append(g.Details, detail{row, name, verdict(note(notes, "verdict")), text})
+	for _, key := range []string{"detail", record.FailedNote} {
+		if text := note(notes, key); text != "" && text != "-" {
+			g.Details = append(g.Details, detail{row, name, verdictOf(notes), text})
+		}
 	}
 }
 
@@ -143,7 +156,7 @@ func tallies(tables []record.Table) []tally {
 				k = len(list)
 				list = append(list, tally{Library: name, Counts: map[verdict]int{}})
 			}
-			list[k].Counts[verdict(note(r.Notes, "verdict"))]++
+			list[k].Counts[verdictOf(r.Notes)]++
 			list[k].Total++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
@@ -17,32 +18,33 @@ func Child(w io.Writer, plan []suite.Experiment, name string, target time.Durati
 	if err != nil {
 		return err
 	}
-	_, contender, err := find(plan, id)
+	contender, err := find(plan, id)
 	if err != nil {
 		return err
 	}
 	if now := runtime.GOMAXPROCS(0); now != id.Procs {
 		return fmt.Errorf("GOMAXPROCS is %d, and must be %d", now, id.Procs)
 	}
+	peer.Alone(id.Peer)
 	meter := &suite.Meter{Target: target, Profiles: profiles, Name: name}
 	if err := contender.Measure(meter); err != nil {
 		return err
 	}
 	return record.Write(w, record.File{Results: []record.Result{{
-		ID: id, N: meter.N, Values: meter.Values, Notes: meter.Notes,
+		ID: id, N: meter.N, Values: meter.Values,
 	}}})
 }
 
-func find(plan []suite.Experiment, id record.ID) (*suite.Experiment, *suite.Contender, error) {
+func find(plan []suite.Experiment, id record.ID) (*suite.Contender, error) {
 	for k := range plan {
 		e := &plan[k]
 		for i := range e.Contenders {
 			here := e.ID
 			here.Peer = e.Contenders[i].Name
 			if here.String() == id.String() && e.Contenders[i].Measure != nil {
-				return e, &e.Contenders[i], nil
+				return &e.Contenders[i], nil
 			}
 		}
 	}
-	return nil, nil, fmt.Errorf("no experiment is called %s", id)
+	return nil, fmt.Errorf("no experiment is called %s", id)
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,12 +40,14 @@ type Runner struct {
 	// experiment; see [Child].
 	Arguments func(id record.ID) []string
 
+	// Temporary is the folder for temporary files of the measuring processes.
+	Temporary string
+
 	// Keep is given each result as soon as there is one.
 	Keep func(r record.Result) error
 
-	// Before and After are told of each turn, with the time that it took.
-	Before func(t Turn)
-	After  func(t Turn, took time.Duration)
+	// Before and After are told of each turn.
+	Before, After func(t Turn)
 }
 
 // Turns are the turns of an experiment in their order: every contender has its
@@ -71,7 +74,6 @@ func (r *Runner) Run(ctx context.Context, plan []suite.Experiment) ([]Failure, e
 				continue
 			}
 			r.Before(turn)
-			begin := time.Now()
 			result, err := r.turn(ctx, turn)
 			if ctx.Err() != nil {
 				return failures, context.Cause(ctx)
@@ -84,7 +86,7 @@ func (r *Runner) Run(ctx context.Context, plan []suite.Experiment) ([]Failure, e
 			if err := r.Keep(result); err != nil {
 				return failures, err
 			}
-			r.After(turn, time.Since(begin))
+			r.After(turn)
 		}
 	}
 	return failures, nil
@@ -109,7 +111,7 @@ func (r *Runner) measure(ctx context.Context, id record.ID, limit time.Duration)
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errHung)
 	defer cancel()
 	child := r.Command(limited, r.Arguments(id)...)
-	child.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(id.Procs))
+	child.Env = append(environment(), "GOMAXPROCS="+strconv.Itoa(id.Procs), "TMPDIR="+r.Temporary)
 	var said, complained bytes.Buffer
 	child.Stdout, child.Stderr = &said, &complained
 	child.WaitDelay = time.Second
@@ -128,6 +130,15 @@ func (r *Runner) measure(ctx context.Context, id record.ID, limit time.Duration)
 		return failed, fmt.Errorf("the measuring process has measured something else: %q", said.String())
 	}
 	return f.Results[0], nil
+}
+
+// environment is this process's, without what would change how Go's runtime works:
+// nothing in the results would tell.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains([]string{"GOGC", "GOMEMLIMIT", "GODEBUG", "GOTRACEBACK"}, name)
+	})
 }
 
 // firstLine is the first line that says what happened.

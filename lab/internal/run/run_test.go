@@ -68,9 +68,10 @@ func TestContendersTakeTurnsAndAFailureSpoilsNobodyElse(t *testing.T) {
 	r := run.Runner{
 		Command:   itself,
 		Arguments: func(id record.ID) []string { return []string{"-child", id.String()} },
+		Temporary: t.TempDir(),
 		Keep:      func(r record.Result) error { kept = append(kept, r); return nil },
 		Before:    func(turn run.Turn) { order = append(order, turn.Contender.Name) },
-		After:     func(run.Turn, time.Duration) {},
+		After:     func(run.Turn) {},
 	}
 	failures, err := r.Run(t.Context(), plan())
 	if err != nil {
@@ -119,13 +120,14 @@ func TestARunThatIsCancelledEndsAtOnce(t *testing.T) {
 	r := run.Runner{
 		Command:   itself,
 		Arguments: func(id record.ID) []string { return []string{"-child", id.String()} },
+		Temporary: t.TempDir(),
 		Keep:      func(record.Result) error { return nil },
 		Before: func(turn run.Turn) {
 			if turn.Contender.Name == "hangs" {
 				cancel(stopped)
 			}
 		},
-		After: func(run.Turn, time.Duration) {},
+		After: func(run.Turn) {},
 	}
 	long := plan()[1:]
 	long[0].Limit = time.Hour

@@ -31,8 +31,8 @@ const ProgramFlag = "-program"
 // the quick run. Those that end do so in some milliseconds.
 const quickLimit = 2 * time.Second
 
-// observed is a scenario as an experiment. What it does is the same in each round:
-// one is enough.
+// observed is a scenario as an experiment. One round is enough: a program that
+// looks for a race repeats it by itself.
 func observed(s Scale, scenario behaviour.Scenario, id record.ID) Experiment {
 	if !s.Full {
 		scenario.Limit = min(scenario.Limit, quickLimit)
@@ -45,7 +45,7 @@ func observed(s Scale, scenario behaviour.Scenario, id record.ID) Experiment {
 				program := func(ctx context.Context, args ...string) *exec.Cmd {
 					return command(ctx, append([]string{ProgramFlag}, args...)...)
 				}
-				o, err := behaviour.Run(ctx, program, scenario, library, s.Full)
+				o, err := behaviour.Run(ctx, program, scenario, library, s.Full, s.Cores)
 				if err != nil {
 					return nil, nil, err
 				}

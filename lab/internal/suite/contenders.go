@@ -26,7 +26,7 @@ func contenders(s Scale, offers func(p peer.Peer) bool, measure func(m *Meter, p
 	return list
 }
 
-// allForms is contenders without regard to the scale, for what only few offer.
+// allForms is contenders in full scale: for what only a few libraries offer.
 func allForms(offers func(p peer.Peer) bool, measure func(m *Meter, p peer.Peer)) []Contender {
 	return contenders(Scale{Full: true}, offers, measure)
 }

@@ -27,7 +27,7 @@ var costSuite = Suite{
 }
 
 func curve(s Scale, procs, length, tasks int) Experiment {
-	const rootTime = 7 * time.Nanosecond
+	const rootTime = 5 * time.Nanosecond
 	turn := max(shortTurn/2, time.Duration(tasks)*(time.Duration(length)*rootTime+200*time.Nanosecond))
 	names := pick(s, []string{peer.InPlace, peer.Go, "weir.Pool", "weir.FuncPool"}, []string{peer.InPlace, peer.Go, "weir.FuncPool"})
 	e := Experiment{

@@ -163,14 +163,14 @@ func groups(s Scale) []Experiment {
 	return list
 }
 
-// forkRoots makes a task of about 0.7 µs.
+// forkRoots makes a task of about 0.7 µs on the machine of the published results.
 const forkRoots = 150
 
 func forkJoin(s Scale) []Experiment {
 	const tasks = 10
 	return []Experiment{{
 		ID:     record.ID{Experiment: "forkjoin", Procs: s.Cores, Params: []record.Setting{param("tasks", tasks)}},
-		About:  "10 tasks of about 0.7 µs, handed over together and waited for",
+		About:  "10 tasks of 150 square roots each, handed over together and waited for",
 		Rounds: s.rounds(shortTurn), Turn: shortTurn,
 		Contenders: contenders(s, func(p peer.Peer) bool { return p.Open != nil }, func(m *Meter, p peer.Peer) {
 			r := p.Open(runtime.GOMAXPROCS(0), peer.Work{Same: func() { roots(forkRoots) }})
@@ -191,7 +191,7 @@ func loop(s Scale) []Experiment {
 	for _, procs := range pick(s, s.oneAndAll(), []int{s.Cores}) {
 		list = append(list, Experiment{
 			ID:     record.ID{Experiment: "loop", Procs: procs, Params: []record.Setting{param("items", n)}},
-			About:  "a loop over 10⁶ numbers, one square root each, on all cores",
+			About:  "a loop over 10⁶ numbers, one square root each",
 			Rounds: s.rounds(shortTurn), Turn: shortTurn,
 			Contenders: allForms(func(p peer.Peer) bool { return p.Loop != nil }, func(m *Meter, p peer.Peer) {
 				items := make([]float64, n)

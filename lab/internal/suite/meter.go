@@ -16,7 +16,6 @@ import (
 type Meter struct {
 	N      int
 	Values []record.Value
-	Notes  []record.Setting
 
 	// Target is about how long the clock should run where the number of operations
 	// can be chosen.
@@ -69,16 +68,16 @@ func must(err error) {
 	}
 }
 
-// throughput finds how many operations fill the target time, and times as many.
-// The smaller runs that find it out warm up whatever run uses.
+// throughput finds how many operations fill the target time, and times as many, but
+// no fewer than three. The smaller runs that find it out warm up whatever run uses.
 func (m *Meter) throughput(run func(n int)) {
-	n := 100
+	n := 1
 	for {
 		begin := time.Now()
 		run(n)
-		elapsed := time.Since(begin)
-		if elapsed >= m.Target/4 || n >= 1e9 {
-			n = max(1, int(float64(n)*float64(m.Target)/float64(elapsed)))
+		elapsed := max(time.Since(begin), 1)
+		if elapsed >= m.Target/4 {
+			n = max(3, int(float64(n)*float64(m.Target)/float64(elapsed)))
 			break
 		}
 		// An operation may become cheaper as it is repeated: go on in steps.
@@ -87,7 +86,8 @@ func (m *Meter) throughput(run func(n int)) {
 	m.time(n, func() { run(n) })
 }
 
-// percentiles notes how the samples lie. The median comes first.
+// percentiles notes how the samples lie. The median comes first. The slowest of a
+// thousand is left out where there are too few: it would be an accident.
 func (m *Meter) percentiles(samples []time.Duration) {
 	slices.Sort(samples)
 	at := func(share float64) float64 {
@@ -96,7 +96,9 @@ func (m *Meter) percentiles(samples []time.Duration) {
 	m.N = len(samples)
 	m.set("ns/op", at(0.5))
 	m.set("p99-ns", at(0.99))
-	m.set("p99.9-ns", at(0.999))
+	if len(samples) >= 10_000 {
+		m.set("p99.9-ns", at(0.999))
+	}
 }
 
 // peaks notes how much memory the process has held at once, and how many

@@ -1,9 +1,12 @@
-// Package theirs holds the figures that the five documents publish, to stand beside
-// ours. They were taken years ago, on other machines, by other programs: only
+// Package theirs holds figures that the documents publish, to stand beside ours. They were taken years ago, on other machines, by other programs: only
 // their proportions can be compared.
 package theirs
 
-import "github.com/64ed045f/weir/lab/internal/record"
+import (
+	"slices"
+
+	"github.com/64ed045f/weir/lab/internal/record"
+)
 
 // A Figure is one row of a table that a document publishes.
 type Figure struct {
@@ -72,7 +75,7 @@ func All() []Figure {
 		{"ants", 1.598e9, 37.95 * mb, 0, 0, 0, "throughput", "1000000"},
 	} {
 		add("003", laptop, "seeds", f.experiment, []record.Setting{{Key: "tasks", Value: f.tasks}}, 0, f.peer,
-			values("ns/op", f.ns, "B/op", f.bytes, "allocs/op", f.allocs, "peak-goroutines", f.goroutines, "peak-B", f.resident)...)
+			given(record.Value{Unit: "ns/op", Value: f.ns}, record.Value{Unit: "B/op", Value: f.bytes}, record.Value{Unit: "allocs/op", Value: f.allocs}, record.Value{Unit: "peak-goroutines", Value: f.goroutines}, record.Value{Unit: "peak-B", Value: f.resident})...)
 	}
 
 	for _, f := range []struct {
@@ -98,28 +101,24 @@ func All() []Figure {
 		{virtual, 1, "ants", 4.6e9, 32 * mb},
 		{virtual, 1, "conc", 3.9e9, 10 * mb},
 	} {
-		add("004", f.machine, "survey", "sleep", nil, f.cores, f.peer, values("ns/op", f.ns, "B/op", f.bytes)...)
+		add("004", f.machine, "survey", "sleep", nil, f.cores, f.peer, given(record.Value{Unit: "ns/op", Value: f.ns}, record.Value{Unit: "B/op", Value: f.bytes})...)
 	}
 
-	add("002", server, "reuse", "context", nil, 0, "new", values("ns/op", 285, "B/op", 1024, "allocs/op", 1)...)
-	add("002", server, "reuse", "context", nil, 0, "sync.Pool", values("ns/op", 96, "B/op", 0.082, "allocs/op", 78e-6)...)
-	return list
-}
-
-// values are those of the pairs that a document gives; 0 stands for one that it does not.
-func values(pairs ...any) []record.Value {
-	var list []record.Value
-	for k := 0; k < len(pairs); k += 2 {
-		if value := number(pairs[k+1]); value != 0 {
-			list = append(list, record.Value{Unit: pairs[k].(string), Value: value})
-		}
+	for _, f := range []struct {
+		experiment, peer  string
+		ns, bytes, allocs float64
+	}{
+		{"context", "new", 285, 1024, 1},
+		{"context", "sync.Pool", 96, 0.082, 78e-6},
+		{"buffer", "new, mean latency of a service", 85e3, 0, 0},
+		{"buffer", "sync.Pool, mean latency of a service", 38e3, 0, 0},
+	} {
+		add("002", server, "reuse", f.experiment, nil, 0, f.peer, given(record.Value{Unit: "ns/op", Value: f.ns}, record.Value{Unit: "B/op", Value: f.bytes}, record.Value{Unit: "allocs/op", Value: f.allocs})...)
 	}
 	return list
 }
 
-func number(v any) float64 {
-	if n, ok := v.(int); ok {
-		return float64(n)
-	}
-	return v.(float64)
+// given are the figures that a document gives; 0 stands for one that it does not.
+func given(values ...record.Value) []record.Value {
+	return slices.DeleteFunc(values, func(v record.Value) bool { return v.Value == 0 })
 }

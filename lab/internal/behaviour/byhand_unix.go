@@ -1,0 +1,15 @@
+//go:build unix
+
+package behaviour
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// byHand reports whether the process ended as by a Ctrl-C at the terminal, or by a
+// plain kill.
+func byHand(exit *exec.ExitError) bool {
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && (status.Signal() == syscall.SIGINT || status.Signal() == syscall.SIGTERM)
+}

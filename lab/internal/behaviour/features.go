@@ -1,0 +1,106 @@
+package behaviour
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// reuse is a feature, for a limit of 4.
+func reuse(env Env, submit func(task func()) error, wait func() error) error {
+	const tasks = 200
+	var mu sync.Mutex
+	seen := make(map[string]bool)
+	for range tasks {
+		err := submit(func() {
+			time.Sleep(time.Millisecond)
+			var buf [32]byte
+			id := strings.Fields(string(buf[:runtime.Stack(buf[:], false)]))[1] // after "goroutine"
+			mu.Lock()
+			defer mu.Unlock()
+			seen[id] = true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := wait(); err != nil {
+		return err
+	}
+	if len(seen) > tasks/4 {
+		return fmt.Errorf("%d goroutines for %d tasks", len(seen), tasks)
+	}
+	env.Note("%d goroutines for %d tasks", len(seen), tasks)
+	return nil
+}
+
+// waits is a feature.
+func waits(submit func(task func()) error, wait func() error) error {
+	var g gauge
+	for range 100 {
+		if err := submit(g.task(time.Millisecond)); err != nil {
+			return err
+		}
+	}
+	if err := wait(); err != nil {
+		return err
+	}
+	return count("tasks ended", g.ended.Load(), 100)
+}
+
+// resize is a feature, for a limit of 2.
+func resize(submit func(task func()) error, change func(limit int)) error {
+	var g gauge
+	var enough atomic.Bool
+	backlog := make(chan struct{}, 16) // submitting goes on all the time, also where it never waits
+	task := func() {
+		g.begin()
+		time.Sleep(2 * time.Millisecond)
+		g.end()
+		<-backlog
+	}
+	fed := make(chan error, 1)
+	go func() {
+		var err error
+		for err == nil && !enough.Load() {
+			backlog <- struct{}{}
+			err = submit(task)
+		}
+		fed <- err
+	}()
+	err := func() error {
+		defer enough.Store(true)
+		if !until(func() bool { return g.peak.Load() >= 2 }) {
+			return fmt.Errorf("%d tasks at once at first, limit 2", g.peak.Load())
+		}
+		time.Sleep(settled)
+		if peak := g.peak.Load(); peak > 2 {
+			return fmt.Errorf("%d tasks at once at first, limit 2", peak)
+		}
+		change(6)
+		if !until(func() bool { return g.peak.Load() >= 6 }) {
+			return fmt.Errorf("%d tasks at once after the limit was raised to 6", g.peak.Load())
+		}
+		time.Sleep(settled)
+		if peak := g.peak.Load(); peak > 6 {
+			return fmt.Errorf("%d tasks at once after the limit was raised to 6", peak)
+		}
+		change(2)
+		time.Sleep(settled) // those that run end
+		ended := g.ended.Load()
+		g.peak.Store(0)
+		time.Sleep(settled)
+		if g.ended.Load() == ended {
+			return errors.New("no task runs after the limit was lowered")
+		}
+		if peak := g.peak.Load(); peak > 2 {
+			return fmt.Errorf("%d tasks at once after the limit was lowered to 2", peak)
+		}
+		return nil
+	}()
+	return errors.Join(err, <-fed)
+}

@@ -1,0 +1,119 @@
+package behaviour
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// bubbles is scenario 19: f in two bubbles, in one test after the other. f may tell
+// what part of it comes next.
+func bubbles(env Env, f func(part func(name string)) error) error {
+	os.Args = os.Args[:1] // the arguments are not meant for package testing
+	result := make(chan error)
+	everything := func(string, string) (bool, error) { return true, nil }
+	go testing.Main(everything, []testing.InternalTest{{Name: "bubbles", F: func(t *testing.T) {
+		var failure error
+		for _, name := range []string{"first", "second"} {
+			part := func(text string) { env.Step("%s bubble, %s", name, text) }
+			part("begin")
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(*testing.T) {
+					if err := f(part); err != nil {
+						failure = errors.Join(failure, fmt.Errorf("%s bubble: %w", name, err))
+					}
+				})
+			})
+		}
+		if t.Failed() && failure == nil {
+			failure = errors.New("a test failed")
+		}
+		result <- failure
+		select {} // Main would end the process
+	}}}, nil, nil)
+	return <-result
+}
+
+// inBubble is what runs in each bubble: tasks that take time, more than the limit
+// of 2.
+func inBubble(submit func(task func()) error, wait func() error) error {
+	begin := time.Now()
+	err := runAll(func(task func()) error {
+		return submit(func() {
+			time.Sleep(time.Second)
+			task()
+		})
+	}, wait)
+	if err != nil {
+		return err
+	}
+	if took := time.Since(begin); took != 5*time.Second {
+		return fmt.Errorf("10 tasks of 1s took %v at limit 2", took)
+	}
+	return nil
+}
+
+// goroutines is scenario 21, for the packages whose names begin with one of
+// these.
+func goroutines(create func(), packages ...string) error {
+	byImport := goroutinesOf(packages)
+	for range 10 {
+		create()
+	}
+	byPools := goroutinesOf(packages) - byImport
+	if byImport != 0 || byPools != 0 {
+		return fmt.Errorf("%d goroutines by the import, %d by 10 pools", byImport, byPools)
+	}
+	return nil
+}
+
+// goroutinesOf counts the goroutines that run, or were started by, a function of
+// the packages. All libraries are in this program: only stacks tell whose
+// goroutine it is.
+func goroutinesOf(packages []string) int {
+	buf := make([]byte, 1<<20)
+	stacks := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
+	n := 0
+	for _, stack := range stacks[1:] { // the first one is the caller's
+		for _, name := range packages {
+			if strings.Contains(stack, name) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// labels is scenario 23, for a limit of 1.
+func labels(submit func(task func())) error {
+	request := func(name string, task func()) {
+		pprof.Do(context.Background(), pprof.Labels("request", name), func(context.Context) { submit(task) })
+	}
+	first, second := newGate(), newGate()
+	request("first", first.task)
+	<-first.started
+	go request("second", second.task)
+	time.Sleep(settled) // the second task waits in the queue, or its submission for room
+	first.open()
+	<-second.started
+	defer second.open()
+	var failure error
+	gone := until(func() bool { // a goroutine of the first request may be about to end
+		var profile bytes.Buffer
+		failure = pprof.Lookup("goroutine").WriteTo(&profile, 1)
+		return failure == nil && !strings.Contains(profile.String(), `"request":"first"`)
+	})
+	if !gone && failure == nil {
+		failure = errors.New("the second request's task runs with the first one's label")
+	}
+	return failure
+}

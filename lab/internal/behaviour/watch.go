@@ -1,0 +1,98 @@
+package behaviour
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+var errBoom = errors.New("boom")
+
+// gauge sees how many tasks run at once.
+type gauge struct{ now, peak, ended atomic.Int64 }
+
+func (g *gauge) begin() {
+	now := g.now.Add(1)
+	for {
+		peak := g.peak.Load()
+		if now <= peak || g.peak.CompareAndSwap(peak, now) {
+			return
+		}
+	}
+}
+
+func (g *gauge) end() {
+	g.now.Add(-1)
+	g.ended.Add(1)
+}
+
+// task returns a task that takes d.
+func (g *gauge) task(d time.Duration) func() {
+	return func() {
+		g.begin()
+		time.Sleep(d)
+		g.end()
+	}
+}
+
+// until waits for what must come soon, and reports whether it came.
+func until(condition func() bool) bool {
+	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
+		if condition() {
+			return true
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return condition()
+}
+
+// gate is a task that runs until it is opened.
+type gate struct{ started, opened chan struct{} }
+
+func newGate() *gate { return &gate{make(chan struct{}), make(chan struct{})} }
+
+func (g *gate) task() {
+	close(g.started)
+	<-g.opened
+}
+
+func (g *gate) open() { close(g.opened) }
+
+// settled is long enough for a goroutine to get where it blocks.
+const settled = 50 * time.Millisecond
+
+// told returns what call returns or panics with.
+func told(call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			text, _, _ := strings.Cut(fmt.Sprint(p), "\n") // a stack may follow
+			err = errors.New("panic: " + text)
+		}
+	}()
+	return call()
+}
+
+// returned fails unless a call has returned the error that it should.
+func returned(call string, err, want error) error {
+	switch {
+	case errors.Is(err, want):
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s returned nil", call)
+	default:
+		return fmt.Errorf("%s returned the error %w", call, err)
+	}
+}
+
+// errNotTold is seen where a wait says nothing of tasks that called runtime.Goexit.
+var errNotTold = errors.New("the wait returned nil, as if all tasks had succeeded")
+
+// count fails unless all is as it should be.
+func count[N int | int32 | int64](what string, got, want N) error {
+	if got != want {
+		return fmt.Errorf("%s: %d, not %d", what, got, want)
+	}
+	return nil
+}

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+)
+
+// itself starts this very program anew. It is killed when ctx is done, and by
+// nothing else that is meant for this process: see apart.
+func itself(ctx context.Context, args ...string) *exec.Cmd {
+	path, err := os.Executable()
+	if err != nil {
+		path = os.Args[0]
+	}
+	command := exec.CommandContext(ctx, path, args...)
+	apart(command)
+	return command
+}
