@@ -86,6 +86,9 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 			t.Errorf("%s was not selected", what)
 		}
 	}
+	if want := "go run ./lab -run '^dispatch/(newclose|loop)' -peer go,conc,weir.Pool -rounds 2"; f.Setting("command") != want {
+		t.Errorf("command %q, want %q", f.Setting("command"), want)
+	}
 	if f.Setting("scale") != "quick" || f.Setting("left-out") == "" {
 		t.Errorf("settings %v", f.Settings)
 	}

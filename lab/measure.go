@@ -47,7 +47,7 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	defer func() { err = errors.Join(err, raw.Close()) }()
 
-	settings := machine.Settings("go run ./lab " + strings.Join(o.args, " "))
+	settings := machine.Settings(o.command())
 	settings = append(settings, record.Setting{Key: "scale", Value: o.scaleName()})
 	if left := o.leftOut(plan); left != "" {
 		settings = append(settings, record.Setting{Key: "left-out", Value: left})
@@ -77,6 +77,24 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	say(stderr, "%d measurements in %v", len(file.Results), time.Since(begin).Round(time.Second))
 	return errors.Join(stopped, o.show(stdout, stderr, file))
+}
+
+// command is what was typed, without where the results go: that is nobody else's
+// business.
+func (o *options) command() string {
+	words := []string{"go run ./lab"}
+	for k := 0; k < len(o.args); k++ {
+		switch word := o.args[k]; {
+		case word == "-out" || word == "--out":
+			k++
+		case strings.HasPrefix(word, "-out=") || strings.HasPrefix(word, "--out="):
+		case strings.ContainsAny(word, " |()[]{}$*?&;<>\"\\^"):
+			words = append(words, "'"+word+"'") // as a shell needs it
+		default:
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 func (o *options) scaleName() string {
