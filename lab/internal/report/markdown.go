@@ -62,7 +62,9 @@ func origin(file record.File, tables []record.Table) string {
 			parts = append(parts, clean(library)+" "+version)
 		}
 	}
-	parts = append(parts, "rounds: "+rounds(tables))
+	if len(tables) > 0 { // scenarios run once
+		parts = append(parts, "rounds: "+rounds(tables))
+	}
 	add("%s", "date")
 	add("raw results: %s", "file")
 	return strings.Join(parts, ", ")

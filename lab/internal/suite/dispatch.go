@@ -241,7 +241,7 @@ func idlePools(s Scale) Experiment {
 			}
 			m.N = pools
 			m.set("B/pool", float64(inUse()-memory)/pools)
-			m.set("goroutines/pool", float64(runtime.NumGoroutine()-goroutines)/pools)
+			m.set("goroutines/pool", float64(max(0, runtime.NumGoroutine()-goroutines))/pools)
 			// The process ends here: closing 10 000 pools takes some of them minutes.
 			runtime.KeepAlive(open)
 		}),

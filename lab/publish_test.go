@@ -1,0 +1,158 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	lab "github.com/64ed045f/weir/lab"
+	"github.com/64ed045f/weir/lab/internal/machine"
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+func root(t *testing.T) string {
+	t.Helper()
+	path, err := machine.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTheReadmesTablesAreThoseOfThePublishedResults(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(root(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := lab.WithTables(root(t), readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(readme, want) {
+		t.Error("the README's tables are stale: go run ./lab -readme")
+	}
+}
+
+func TestThePublishedResultsAreOfThisHotPath(t *testing.T) {
+	if err := lab.Covered(root(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+// longTurns are the experiments in which one turn takes many seconds: they have
+// fewer than ten rounds, and no figure of theirs stands in the README.
+var longTurns = []string{"tasks=10000000", "roots=5000/tasks=300000", "roots=5000/tasks=700000", "roots=1000/tasks=700000"}
+
+func TestWhatIsPublishedHadTenRounds(t *testing.T) {
+	f, err := lab.Published(root(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range record.Tables(f.Results) {
+		if table.Suite == "behaviour" || table.Experiment == "feature" {
+			continue
+		}
+		var params []string
+		for _, p := range table.Params {
+			params = append(params, p.Key+"="+p.Value)
+		}
+		name := strings.Join(params, "/")
+		if slices.ContainsFunc(longTurns, func(long string) bool { return strings.Contains(name, long) }) {
+			continue
+		}
+		for _, row := range table.Rows {
+			failed := record.Find(row.Notes, record.FailedNote) != ""
+			if rounds := row.Cells[table.Units[0]].Rounds; rounds < 10 && !failed {
+				t.Errorf("%s/%s/%s has %d rounds of %s", table.Suite, table.Experiment, name, rounds, row.Peer)
+			}
+		}
+	}
+}
+
+// results makes a tree with results, of that hot path and CPU.
+func results(t *testing.T, files map[string]record.File) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "lab", "results"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range files {
+		raw, err := os.Create(filepath.Join(dir, "lab", "results", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := record.Write(raw, f); err != nil {
+			t.Fatal(err)
+		}
+		if err := raw.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestResultsOfTwoMachinesAreNotPutTogether(t *testing.T) {
+	of := func(cpu string) record.File {
+		return record.File{
+			Settings: []record.Setting{{Key: "cpu", Value: cpu}, {Key: "date", Value: cpu}, {Key: "scale", Value: "full"}},
+			Results: []record.Result{{
+				ID:     record.ID{Suite: "dispatch", Experiment: "newclose", Peer: "go", Procs: 2},
+				Values: []record.Value{{Unit: "ns/op", Value: 1}},
+			}},
+		}
+	}
+	if f, err := lab.Published(results(t, map[string]record.File{"a.txt": of("x"), "b.txt": of("x")})); err != nil || len(f.Results) != 2 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	_, err := lab.Published(results(t, map[string]record.File{"a.txt": of("x"), "b.txt": of("y")}))
+	if err == nil || !strings.Contains(err.Error(), `cpu is "y", and "x"`) {
+		t.Errorf("error %v", err)
+	}
+	for _, s := range []record.Setting{{Key: "scale", Value: "quick"}, {Key: "weir-commit", Value: "0123 with changes"}} {
+		f := of("x")
+		f.Settings = append([]record.Setting{s}, f.Settings...)
+		if _, err := lab.Published(results(t, map[string]record.File{"a.txt": f})); err == nil {
+			t.Errorf("%v was published", s)
+		}
+	}
+	if _, err := lab.Published(results(t, nil)); err == nil {
+		t.Error("no error without results")
+	}
+}
+
+func TestAChangedHotPathNeedsARunOrANote(t *testing.T) {
+	dir := results(t, map[string]record.File{"dispatch.txt": {
+		Settings: []record.Setting{{Key: machine.HotPathKey, Value: "0123456789ab"}, {Key: "scale", Value: "full"}},
+		Results: []record.Result{{
+			ID:     record.ID{Suite: "dispatch", Experiment: "newclose", Peer: "go", Procs: 2},
+			Values: []record.Value{{Unit: "ns/op", Value: 1}},
+		}},
+	}})
+	if err := os.MkdirAll(filepath.Join(dir, "internal", "engine"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"pool.go", "func.go", "group.go", "batch.go", "workers.go", "options.go", "internal/engine/engine.go"} {
+		write(name, "package x\n")
+	}
+	write("lab/results/README.md", "Nothing noted.\n")
+	err := lab.Covered(dir)
+	if err == nil || !strings.Contains(err.Error(), "run the lab anew") {
+		t.Fatalf("error %v", err)
+	}
+	hash, err := machine.HotPath(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("lab/results/README.md", "- `"+hash+"`: only a name has changed.\n")
+	if err := lab.Covered(dir); err != nil {
+		t.Error(err)
+	}
+}
