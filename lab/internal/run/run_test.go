@@ -39,7 +39,7 @@ func plan() []suite.Experiment {
 		},
 	}, {
 		ID:     record.ID{Suite: "planted", Experiment: "second", Procs: 2},
-		Rounds: 2, Limit: time.Second,
+		Rounds: 2, Limit: 3 * time.Second,
 		Contenders: []suite.Contender{
 			named("hangs", func(*suite.Meter) error { time.Sleep(time.Hour); return nil }),
 			named("fine", fine),
@@ -63,6 +63,8 @@ func itself(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 func TestContendersTakeTurnsAndAFailureSpoilsNobodyElse(t *testing.T) {
+	// With the race detector a program sleeps for a second before it ends.
+	t.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	var kept []record.Result
 	var order []string
 	r := run.Runner{
@@ -93,7 +95,7 @@ func TestContendersTakeTurnsAndAFailureSpoilsNobodyElse(t *testing.T) {
 	}
 	for peer, part := range map[string]string{
 		"crashes": "panic: planted", "fails": "planted error", "silent": "no measurement",
-		"measures-nothing": "without a value", "hangs": "no end after 1s",
+		"measures-nothing": "without a value", "hangs": "no end after 3s",
 	} {
 		if !strings.Contains(reasons[peer], part) {
 			t.Errorf("%s failed for the reason %q, want one with %q", peer, reasons[peer], part)
