@@ -130,7 +130,11 @@ func (o *options) show(stdout, stderr io.Writer, file record.File) error {
 	if left := file.Setting("left-out"); left != "" {
 		say(stderr, "\nLeft out without -full: %s.", left)
 	}
-	return o.write(stderr, []record.File{file}, []string{""})
+	if err := o.write(stderr, []record.File{file}, []string{""}); err != nil {
+		return err
+	}
+	say(stderr, "The raw results are in %s, for benchstat and for -from.", filepath.Join(o.out, rawName))
+	return nil
 }
 
 func (o *options) print(stdout io.Writer, file record.File) error {
@@ -162,7 +166,7 @@ func (o *options) write(stderr io.Writer, files []record.File, prefixes []string
 		err = errors.Join(err, report.SVGs(o.out, prefixes[k], file))
 	}
 	if err == nil {
-		say(stderr, "\nIn %s: report.html, the plots as SVG files, and the raw results of the last run for benchstat.", o.out)
+		say(stderr, "\nIn %s: report.html, and the plots as SVG files.", o.out)
 	}
 	return err
 }
@@ -181,16 +185,28 @@ func terminal(stdout io.Writer) (color bool, width int) {
 	return os.Getenv("NO_COLOR") == "", width
 }
 
-// showAgain shows results of earlier runs.
+// showAgain shows results of earlier runs: as one where they can be put together,
+// one after the other where not.
 func (o *options) showAgain(stdout, stderr io.Writer) error {
 	var files []record.File
 	var prefixes []string
-	names := strings.Split(o.from, ",")
-	for _, name := range names {
-		file, err := readFile(name)
+	var all record.File
+	separate := false
+	for path := range strings.SplitSeq(o.from, ",") {
+		file, err := readFile(path)
 		if err != nil {
 			return err
 		}
+		files = append(files, file)
+		prefixes = append(prefixes, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))+"-")
+		if all, err = join(all, file); err != nil {
+			separate = true
+		}
+	}
+	if !separate {
+		files, prefixes = []record.File{all}, []string{""}
+	}
+	for _, file := range files {
 		show := o.print
 		if o.json {
 			show = printJSON
@@ -198,11 +214,6 @@ func (o *options) showAgain(stdout, stderr io.Writer) error {
 		if err := show(stdout, file); err != nil {
 			return err
 		}
-		prefix := ""
-		if len(names) > 1 {
-			prefix = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)) + "-"
-		}
-		files, prefixes = append(files, file), append(prefixes, prefix)
 	}
 	if o.json {
 		return nil

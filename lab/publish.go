@@ -55,9 +55,7 @@ func withTables(root string, readme []byte) ([]byte, error) {
 	return readme, nil
 }
 
-// published is all published results as one. They must come from one machine, one
-// toolchain and one version of Weir's hot path, or a table would compare what was
-// never measured side by side.
+// published is all published results as one.
 func published(root string) (record.File, error) {
 	var all record.File
 	names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(resultsFolder), "*.txt"))
@@ -67,7 +65,7 @@ func published(root string) (record.File, error) {
 	if len(names) == 0 {
 		return all, errors.New(resultsFolder + " holds no results")
 	}
-	for k, name := range names {
+	for _, name := range names {
 		file, err := readFile(name)
 		if err != nil {
 			return all, err
@@ -75,17 +73,37 @@ func published(root string) (record.File, error) {
 		if file.Setting("scale") != "full" || strings.Contains(file.Setting("weir-commit"), " ") {
 			return all, fmt.Errorf("%s: what is published is measured with -full, of a commit without changes", name)
 		}
-		if k == 0 {
-			all.Settings = append(slices.Clone(file.Settings), record.Setting{Key: "file", Value: resultsFolder + "/*.txt"})
+		if all, err = join(all, file); err != nil {
+			return all, fmt.Errorf("%s: %w", name, err)
 		}
-		for _, s := range file.Settings {
-			mayDiffer := slices.Contains([]string{"command", "date", "weir-commit", "left-out"}, s.Key)
-			if !mayDiffer && all.Setting(s.Key) != s.Value {
-				return all, fmt.Errorf("%s: %s is %q, and %q in %s", name, s.Key, s.Value, all.Setting(s.Key), names[0])
-			}
-		}
-		all.Results = append(all.Results, file.Results...)
 	}
+	all.Settings = append(all.Settings, record.Setting{Key: "file", Value: resultsFolder + "/*.txt"})
+	return all, nil
+}
+
+// join puts the results of two runs together. They must come from one machine, one
+// toolchain and one version of Weir's hot path, and have no experiment in common,
+// or a table would compare what was never measured side by side.
+func join(all, file record.File) (record.File, error) {
+	if len(all.Results) == 0 {
+		return record.File{Settings: slices.Clone(file.Settings), Results: file.Results}, nil
+	}
+	for _, s := range file.Settings {
+		mayDiffer := slices.Contains([]string{"command", "date", "weir-commit", "left-out"}, s.Key)
+		if !mayDiffer && all.Setting(s.Key) != s.Value {
+			return all, fmt.Errorf("%s is %q here, and %q in another file", s.Key, s.Value, all.Setting(s.Key))
+		}
+	}
+	known := map[string]bool{}
+	for _, r := range all.Results {
+		known[name(r.ID)] = true
+	}
+	for _, r := range file.Results {
+		if known[name(r.ID)] {
+			return all, fmt.Errorf("%s is in another file too", name(r.ID))
+		}
+	}
+	all.Results = slices.Concat(all.Results, file.Results)
 	return all, nil
 }
 

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,20 +95,27 @@ func results(t *testing.T, files map[string]record.File) string {
 }
 
 func TestResultsOfTwoMachinesAreNotPutTogether(t *testing.T) {
+	experiment := 0
 	of := func(cpu string) record.File {
+		experiment++
 		return record.File{
 			Settings: []record.Setting{{Key: "cpu", Value: cpu}, {Key: "date", Value: cpu}, {Key: "scale", Value: "full"}},
 			Results: []record.Result{{
-				ID:     record.ID{Suite: "dispatch", Experiment: "newclose", Peer: "go", Procs: 2},
+				ID:     record.ID{Suite: "dispatch", Experiment: fmt.Sprint(experiment), Peer: "go", Procs: 2},
 				Values: []record.Value{{Unit: "ns/op", Value: 1}},
 			}},
 		}
 	}
+	same := of("x")
+	_, err := lab.Published(results(t, map[string]record.File{"a.txt": same, "b.txt": same}))
+	if err == nil || !strings.Contains(err.Error(), "dispatch/1/procs=2 is in another file too") {
+		t.Errorf("error %v", err)
+	}
 	if f, err := lab.Published(results(t, map[string]record.File{"a.txt": of("x"), "b.txt": of("x")})); err != nil || len(f.Results) != 2 {
 		t.Errorf("%+v, %v", f, err)
 	}
-	_, err := lab.Published(results(t, map[string]record.File{"a.txt": of("x"), "b.txt": of("y")}))
-	if err == nil || !strings.Contains(err.Error(), `cpu is "y", and "x"`) {
+	_, err = lab.Published(results(t, map[string]record.File{"a.txt": of("x"), "b.txt": of("y")}))
+	if err == nil || !strings.Contains(err.Error(), `b.txt: cpu is "y" here, and "x" in another file`) {
 		t.Errorf("error %v", err)
 	}
 	for _, s := range []record.Setting{{Key: "scale", Value: "quick"}, {Key: "weir-commit", Value: "0123 with changes"}} {
