@@ -188,7 +188,7 @@ func checkLimit(open opener, s setting, must, may int) error {
 			break
 		}
 	}
-	time.Sleep(time.Millisecond)
+	time.Sleep(time.Millisecond) // of real time: some of the libraries crash in a test bubble
 	close(gate)
 	if err := s.receive("submit and wait", ended); err != nil {
 		return errors.Join(failed, err)
