@@ -111,7 +111,7 @@ func (b *batch) run(w *engine.Worker, j job) {
 	w.SettleUnless(b)
 	if b.ctx.Err() != nil {
 		b.group.pool.engine.Skipped()
-	} else if err := j.member(b.ctx); err != nil {
+	} else if err := j.member()(b.ctx); err != nil {
 		b.fail(j.index, err)
 	}
 	b.release(1)

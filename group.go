@@ -94,7 +94,7 @@ func (g *Group) Go(task func(ctx context.Context) error) {
 			return
 		}
 	}
-	verdict := g.pool.engine.Submit(job{member: task, batch: b, index: index}, b.done)
+	verdict := g.pool.engine.Submit(memberJob(task, b, index), b.done)
 	switch verdict {
 	case engine.Accepted:
 		b.accepted()
@@ -124,7 +124,7 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 			return false
 		}
 	}
-	if g.pool.engine.TrySubmit(job{member: task, batch: b, index: index}) != engine.Accepted {
+	if g.pool.engine.TrySubmit(memberJob(task, b, index)) != engine.Accepted {
 		b.release(1)
 		b.withdraw(index)
 		return false

@@ -14,6 +14,7 @@ type claim struct {
 	params            []record.Setting
 	procs             int    // 0: that at which most was measured
 	unit              string // empty: the first
+	form              string // of Weir: a claim of its own where that is not the best one
 	inPlace           bool   // the work in place is worth a mention
 	same              bool   // another unit of the claim before
 }
@@ -30,7 +31,9 @@ func with(pairs ...string) []record.Setting {
 func claims(tables []record.Table, usual int) []claim {
 	list := []claim{
 		{work: "empty task, one producer, limit 64", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "1")},
+		{work: "the same with Pool, for tasks of any kind", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "1"), form: "weir.Pool"},
 		{work: "empty task, producers on all cores, limit 64", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "all")},
+		{work: "the same with Pool, for tasks of any kind", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "all"), form: "weir.Pool"},
 		{work: "empty task, limit 2", suite: "dispatch", experiment: "empty", params: with("limit", "2", "producers", "1")},
 		{work: "empty task, limit " + grouped("50000"), suite: "dispatch", experiment: "empty", params: with("limit", "50000", "producers", "1")},
 	}
@@ -51,7 +54,8 @@ func claims(tables []record.Table, usual int) []claim {
 		claim{work: "loop over 10⁶ numbers, one root each (go: split by hand)", suite: "dispatch", experiment: "loop", params: with("items", "1000000")},
 		claim{work: "fork and join of 10 short tasks (150 square roots each)", suite: "dispatch", experiment: "forkjoin", params: with("tasks", "10"), inPlace: true},
 		claim{work: "lone task, until it starts", suite: "dispatch", experiment: "lone", params: with("pause", "0s")},
-		claim{work: "lone task after 1 ms of rest, until it starts", suite: "dispatch", experiment: "lone", params: with("pause", "1ms")},
+		claim{work: "lone task after 1 ms of rest, until it starts: median", suite: "dispatch", experiment: "lone", params: with("pause", "1ms")},
+		claim{work: "the same: mean", suite: "dispatch", experiment: "lone", params: with("pause", "1ms"), unit: "mean-ns", same: true},
 		claim{work: "a pool made and closed unused", suite: "dispatch", experiment: "newclose"},
 		claim{work: "the same: bytes allocated", suite: "dispatch", experiment: "newclose", unit: "B/op", same: true},
 		claim{work: "a pool that waits for its next task: memory", suite: "dispatch", experiment: "idlepools", unit: "B/pool"},
@@ -118,8 +122,10 @@ func standings(tables []record.Table) []standing {
 		if !ok || c.same && previous != c.suite+c.experiment {
 			continue
 		}
-		weir, ok := best(t.Rows, unit, func(name string) bool { return isWeir(name) && (!c.same || name == form) })
-		if !ok {
+		weir, ok := best(t.Rows, unit, func(name string) bool {
+			return isWeir(name) && (!c.same || name == form) && (c.form == "" || name == c.form)
+		})
+		if !ok || c.form != "" && c.form == form {
 			continue
 		}
 		previous, form = c.suite+c.experiment, weir.Peer

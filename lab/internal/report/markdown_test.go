@@ -77,6 +77,20 @@ func TestPerformanceTakesFiguresFromTheRightTable(t *testing.T) {
 	}
 }
 
+// FuncPool must not stand for what most will use.
+func TestPoolHasARowOfItsOwnWhereAnotherFormIsFaster(t *testing.T) {
+	b := newBench()
+	b.noise = 0
+	for k, peer := range []string{"weir.FuncPool", "weir.Pool", "go", "ants"} {
+		b.add(id("dispatch", "empty", peer, 2, "limit", "64", "producers", "1"), "ns/op", float64(10*(k+1)))
+	}
+	s := strings.ReplaceAll(report.Performance(b.file), "\u00a0", " ")
+	const want = "| the same with Pool, for tasks of any kind | 20.0 ns ± 0 % (weir.Pool) | 30.0 ns ± 0 % | 40.0 ns ± 0 % (ants) | 2.0× faster | 1.5× faster |"
+	if !strings.Contains(s, want) {
+		t.Errorf("no %q in\n%s", want, s)
+	}
+}
+
 // Who wins on time with one form and on memory with another wins on neither.
 func TestPerformanceIsAboutOneFormOfWeirOnTimeAndMemory(t *testing.T) {
 	b := newBench()

@@ -149,8 +149,11 @@ func TestPeaksAreSeen(t *testing.T) {
 
 func TestLatenciesAreInOrder(t *testing.T) {
 	m := measure(t, "lone", "go")
-	p50, p99, p999 := value(m, "ns/op"), value(m, "p99-ns"), value(m, "p99.9-ns")
-	if p50 <= 0 || p99 < p50 || p999 < p99 {
+	p50, p90, p99, p999 := value(m, "ns/op"), value(m, "p90-ns"), value(m, "p99-ns"), value(m, "p99.9-ns")
+	if p50 <= 0 || p90 < p50 || p99 < p90 || p999 < p99 {
+		t.Errorf("%+v", m)
+	}
+	if mean := value(m, "mean-ns"); mean < p50/2 {
 		t.Errorf("%+v", m)
 	}
 }
