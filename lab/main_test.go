@@ -160,9 +160,25 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 		t.Errorf("%d results", n)
 	}
 	contains(t, out.String(), "sync.Pool")
-	if _, err := os.Stat(filepath.Join(dir, "report.html")); err != nil {
-		t.Error(err)
+	contains(t, complaints.String(), "Interrupted after ")
+	if s := read(t, dir).Setting("interrupted"); !strings.HasPrefix(s, "after ") {
+		t.Errorf("the results say of the interruption: %q", s)
 	}
+	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, string(page), "This run was interrupted after ")
+}
+
+func TestEachRunHasAFolderOfItsOwn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	_, complaints := call(t, 0, "-run", "^reuse", "-rounds", "1")
+	folders, err := filepath.Glob(filepath.Join("lab-report", "*", "results.txt"))
+	if err != nil || len(folders) != 1 {
+		t.Fatalf("found %v, %v", folders, err)
+	}
+	contains(t, complaints, filepath.Dir(folders[0]))
 }
 
 func TestFlagsThatSelectNothingAreRefused(t *testing.T) {

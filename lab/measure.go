@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -27,6 +28,7 @@ const rawName = "results.txt"
 // end, also when the run was interrupted.
 func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	plan := o.plan()
+	o.chooseFolder()
 	for _, folder := range []string{o.out, o.profile} {
 		if folder == "" {
 			continue
@@ -75,8 +77,40 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	if len(file.Results) == 0 {
 		return errors.Join(stopped, errors.New("nothing was measured"))
 	}
+	if ctx.Err() != nil {
+		done := fmt.Sprintf("after %d of %d measurements", len(file.Results)+len(failures), measurements(plan))
+		file.Settings = append(file.Settings, record.Setting{Key: report.InterruptedKey, Value: done})
+		stopped = errors.Join(stopped, rewrite(raw, file))
+	}
 	say(stderr, "%d measurements in %v", len(file.Results), time.Since(begin).Round(time.Second))
 	return errors.Join(stopped, o.show(stdout, stderr, file))
+}
+
+// chooseFolder makes every run that was told no folder have a new one, so that none
+// loses what another took hours for.
+func (o *options) chooseFolder() {
+	if o.out == "" {
+		o.out = filepath.Join("lab-report", time.Now().Format("2006-01-02-150405"))
+	}
+}
+
+// measurements is how many the plan has.
+func measurements(plan []suite.Experiment) (n int) {
+	for _, e := range plan {
+		n += e.Rounds * len(e.Contenders)
+	}
+	return n
+}
+
+// rewrite writes all results again, since only now it is known what holds for all.
+func rewrite(raw *os.File, file record.File) error {
+	if err := raw.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := raw.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return record.Write(raw, file)
 }
 
 // command is what was typed, without where the results go: that is nobody else's
@@ -127,6 +161,9 @@ func (o *options) show(stdout, stderr io.Writer, file record.File) error {
 	if err := o.print(stdout, file); err != nil {
 		return err
 	}
+	if done := file.Setting(report.InterruptedKey); done != "" {
+		say(stderr, "\nInterrupted %s: this is a part of the run.", done)
+	}
 	if left := file.Setting("left-out"); left != "" {
 		say(stderr, "\nLeft out without -full: %s.", left)
 	}
@@ -145,6 +182,7 @@ func (o *options) print(stdout io.Writer, file record.File) error {
 // write writes the page, and the plots of each file with a prefix of its own. Plots
 // of an earlier run would be taken for some of this one.
 func (o *options) write(stderr io.Writer, files []record.File, prefixes []string) error {
+	o.chooseFolder()
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return err
 	}

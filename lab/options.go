@@ -68,7 +68,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		return err
 	})
 	flags.IntVar(&o.cores, "cores", runtime.GOMAXPROCS(0), "how many `cores` count as all")
-	flags.StringVar(&o.out, "out", "lab-report", "the `folder` for the raw results, report.html and the plots")
+	flags.StringVar(&o.out, "out", "", "the `folder` for the raw results, report.html and the plots, instead of a new one in lab-report")
 	flags.StringVar(&o.profile, "profile", "", "write a CPU profile of what is timed into this `folder`, where a measurement times one long run")
 	flags.BoolVar(&o.list, "list", false, "list suites, experiments and peers, and measure nothing")
 	flags.BoolVar(&o.json, "json", false, "print the results as JSON, one line each, and make no tables and no page")

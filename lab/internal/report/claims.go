@@ -14,7 +14,8 @@ type claim struct {
 	params            []record.Setting
 	procs             int    // 0: that at which most was measured
 	unit              string // empty: the first
-	form              string // of Weir: a claim of its own where that is not the best one
+	form              string // of Weir: the claim is about this one, and not about the best
+	besides           bool   // left out where form is the best one, whose row stands before
 	inPlace           bool   // the work in place is worth a mention
 	same              bool   // another unit of the claim before
 }
@@ -31,9 +32,9 @@ func with(pairs ...string) []record.Setting {
 func claims(tables []record.Table, usual int) []claim {
 	list := []claim{
 		{work: "empty task, one producer, limit 64", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "1")},
-		{work: "the same with Pool, for tasks of any kind", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "1"), form: "weir.Pool"},
+		{work: "the same with Pool, for tasks of any kind", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "1"), form: "weir.Pool", besides: true},
 		{work: "empty task, producers on all cores, limit 64", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "all")},
-		{work: "the same with Pool, for tasks of any kind", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "all"), form: "weir.Pool"},
+		{work: "the same with Pool, for tasks of any kind", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "all"), form: "weir.Pool", besides: true},
 		{work: "empty task, limit 2", suite: "dispatch", experiment: "empty", params: with("limit", "2", "producers", "1")},
 		{work: "empty task, limit " + grouped("50000"), suite: "dispatch", experiment: "empty", params: with("limit", "50000", "producers", "1")},
 	}
@@ -53,12 +54,17 @@ func claims(tables []record.Table, usual int) []claim {
 		claim{work: "the same: peak memory", suite: "seeds", experiment: "sleep", params: million, unit: "peak-B", same: true},
 		claim{work: "loop over 10⁶ numbers, one root each (go: split by hand)", suite: "dispatch", experiment: "loop", params: with("items", "1000000")},
 		claim{work: "fork and join of 10 short tasks (150 square roots each)", suite: "dispatch", experiment: "forkjoin", params: with("tasks", "10"), inPlace: true},
+		claim{work: "the same with Group: context and error", suite: "dispatch", experiment: "forkjoin", params: with("tasks", "10"), form: "weir.Group", besides: true},
+		claim{work: "empty task of a burst of 10", suite: "dispatch", experiment: "burst", params: with("tasks", "10")},
+		claim{work: "the same with Group: context and error", suite: "dispatch", experiment: "burst", params: with("tasks", "10"), form: "weir.Group", besides: true},
+		claim{work: "10⁶ tasks that all block at once, limit 10⁶: each", suite: "dispatch", experiment: "blocked", params: with("tasks", "1000000")},
+		claim{work: "the same: peak memory", suite: "dispatch", experiment: "blocked", params: with("tasks", "1000000"), unit: "peak-B", same: true},
 		claim{work: "lone task, until it starts", suite: "dispatch", experiment: "lone", params: with("pause", "0s")},
 		claim{work: "lone task after 1 ms of rest, until it starts: median", suite: "dispatch", experiment: "lone", params: with("pause", "1ms")},
 		claim{work: "the same: mean", suite: "dispatch", experiment: "lone", params: with("pause", "1ms"), unit: "mean-ns", same: true},
-		claim{work: "a pool made and closed unused", suite: "dispatch", experiment: "newclose"},
+		claim{work: "a pool made and closed unused", suite: "dispatch", experiment: "newclose", form: "weir.Pool"},
 		claim{work: "the same: bytes allocated", suite: "dispatch", experiment: "newclose", unit: "B/op", same: true},
-		claim{work: "a pool that waits for its next task: memory", suite: "dispatch", experiment: "idlepools", unit: "B/pool"},
+		claim{work: "a pool that waits for its next task: memory", suite: "dispatch", experiment: "idlepools", unit: "B/pool", form: "weir.Pool"},
 	)
 }
 
@@ -125,7 +131,7 @@ func standings(tables []record.Table) []standing {
 		weir, ok := best(t.Rows, unit, func(name string) bool {
 			return isWeir(name) && (!c.same || name == form) && (c.form == "" || name == c.form)
 		})
-		if !ok || c.form != "" && c.form == form {
+		if !ok || c.besides && c.form == form {
 			continue
 		}
 		previous, form = c.suite+c.experiment, weir.Peer

@@ -68,6 +68,7 @@ type pageRun struct {
 	Title     string
 	Facts     []fact
 	LeftOut   string
+	Part      string // how much was done of a run that was interrupted
 	Rounds    string
 	Scores    []scoreLine
 	Losses    []outcome
@@ -128,7 +129,7 @@ func newRun(file record.File, k int) (pageRun, error) {
 		return pageRun{}, err
 	}
 	run := pageRun{
-		ID: fmt.Sprintf("run%d", k+1), LeftOut: clean(file.Setting(leftOutKey)), Rounds: rounds(tables), Standings: standings(tables),
+		ID: fmt.Sprintf("run%d", k+1), LeftOut: clean(file.Setting(leftOutKey)), Part: clean(file.Setting(InterruptedKey)), Rounds: rounds(tables), Standings: standings(tables),
 	}
 	run.Title = join([]string{clean(file.Setting("cpu")), clean(file.Setting("go-version")), clean(file.Setting("date"))}, " · ")
 	for _, f := range facts(file.Settings) {

@@ -21,8 +21,12 @@ var settingTitles = []struct{ key, title string }{
 	{"command", "Command"},
 	{"scale", "Scale"},
 	{leftOutKey, "Left out"},
+	{InterruptedKey, "Interrupted"},
 	{"file", "Raw results"},
 }
+
+// InterruptedKey is the setting of a run that was interrupted: how much of it was done.
+const InterruptedKey = "interrupted"
 
 const (
 	leftOutKey    = "left-out"
