@@ -134,7 +134,11 @@ func TestAllocationsAreThoseOfTheLibrary(t *testing.T) {
 }
 
 func TestPeaksAreSeen(t *testing.T) {
+	before := runtime.NumGoroutine()
 	m := measure(t, "throughput", "go")
+	for runtime.NumGoroutine() > before { // their tasks are over, but they count for a moment more
+		runtime.Gosched()
+	}
 	if n := value(m, "peak-goroutines"); n < 100 || n > 110_000 {
 		t.Errorf("%v goroutines at once", n)
 	}
