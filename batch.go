@@ -20,11 +20,14 @@ import (
 // makes sure of it, so that a task is either waited for or finds the batch
 // sealed and goes to the next.
 type batch struct {
-	group  *Group
-	ctx    context.Context
-	done   <-chan struct{}
-	cancel context.CancelCauseFunc
-	told   chan struct{} // makes Wait look again; of capacity 1
+	group   *Group
+	ctx     context.Context     // to ask whether the batch is cancelled
+	scope   scope               // what the tasks get
+	done    <-chan struct{}     // closed when the batch is cancelled; nil if the group is nested
+	source  *engine.Source[job] // of a nested group: where its tasks wait for their start
+	hosted  bool                // a task may wait for the batch
+	told    chan struct{}       // makes Wait look again; of capacity 1
+	absence engine.Absence      // of Wait, in a task: its turn is told
 
 	_      [cacheLine]byte // all of the above is read for every task
 	begun  atomic.Int64
@@ -38,6 +41,7 @@ type batch struct {
 	over     chan struct{} // closed when settled, if others wait for that
 	failures []*TaskError
 	panicked *Panic
+	cause    error // of the batch's cancellation, if it was cancelled
 	err      error
 }
 
@@ -51,8 +55,18 @@ const (
 
 func newBatch(g *Group) *batch {
 	b := &batch{group: g, told: make(chan struct{}, 1)}
-	b.ctx, b.cancel = context.WithCancelCause(g.parent)
-	b.done = b.ctx.Done()
+	b.absence.Turn, b.absence.Depth = b.told, g.host.depth
+	b.hosted = g.host.pool != nil
+	b.scope.open(g.parent, b)
+	b.ctx = &b.scope
+	if std := b.scope.std.Load(); std != nil {
+		b.ctx = std.Context // one call less for each task
+	}
+	if g.nested() {
+		b.source = new(engine.Source[job])
+	} else {
+		b.done = b.scope.Done()
+	}
 	b.target.Store(math.MaxInt64)
 	return b
 }
@@ -69,6 +83,15 @@ func (b *batch) accepted() {
 	if b.ctx.Err() != nil {
 		b.tell()
 	}
+}
+
+// try hands a job over if that needs no waiting.
+func (b *batch) try(j job) bool {
+	e := b.group.pool.engine
+	if b.source != nil {
+		return e.TryDelegate(b.source, j)
+	}
+	return e.TrySubmit(j) == engine.Accepted
 }
 
 // withdraw undoes begin for a task that was not accepted. Its number is used
@@ -89,6 +112,12 @@ func (b *batch) Ended(n int) {
 	}
 }
 
+// Last reports whether all tasks have ended when n more have.
+func (b *batch) Last(n int) bool { return b.ended.Load()+int64(n) >= b.begun.Load()&^sealed }
+
+// sealedOff reports whether no task of the batch runs any more, nor ever will.
+func (b *batch) sealedOff() bool { return b.begun.Load()&sealed != 0 }
+
 // release makes room under the group's limit.
 func (b *batch) release(n int) {
 	if slots := b.group.slots; slots != nil {
@@ -100,6 +129,10 @@ func (b *batch) release(n int) {
 
 // tell makes Wait look again.
 func (b *batch) tell() {
+	if host := b.group.host.pool; host != nil {
+		host.engine.Recall(&b.absence)
+		return
+	}
 	select {
 	case b.told <- struct{}{}:
 	default:
@@ -111,25 +144,33 @@ func (b *batch) run(w *engine.Worker, j job) {
 	w.SettleUnless(b)
 	if b.ctx.Err() != nil {
 		b.group.pool.engine.Skipped()
-	} else if err := j.member()(b.ctx); err != nil {
-		b.fail(j.index, err)
+	} else if err := j.call(&b.scope); err != nil {
+		b.fail(j, err)
 	}
 	b.release(1)
+	b.credit(w)
+}
+
+// credit counts a task of the batch out, as soon as w has no other one in hand.
+func (b *batch) credit(w *engine.Worker) {
 	w.Credit(b)
+	if b.hosted {
+		w.Hurry()
+	}
 }
 
 // broken ends a task that panicked, or called runtime.Goexit (panicked is nil).
 func (b *batch) broken(w *engine.Worker, j job, panicked any) {
-	defer w.Credit(b)
+	defer b.credit(w)
 	defer b.release(1)
 	if panicked == nil {
-		b.fail(j.index, ErrGoexit)
+		b.fail(j, ErrGoexit)
 		return
 	}
 	reporter := &b.group.pool.reporter
 	p := reporter.caught(panicked)
 	if b.group.options.panicsAsErrors {
-		b.fail(j.index, p)
+		b.fail(j, p)
 		return
 	}
 	b.mu.Lock()
@@ -138,23 +179,26 @@ func (b *batch) broken(w *engine.Worker, j job, panicked any) {
 		b.panicked = p
 	}
 	b.mu.Unlock()
-	b.cancel(&TaskError{Index: j.index, Err: p})
+	b.scope.cancel(&TaskError{Index: j.number(), Err: p})
 	if !first {
 		reporter.report(p)
 	}
 }
 
 // reject ends a task that the pool did not take, or handed back.
-func (b *batch) reject(index int, err error) {
-	b.fail(index, err)
+func (b *batch) reject(j job, err error) {
+	b.fail(j, err)
 	b.release(1)
 	b.Ended(1)
 }
 
-func (b *batch) fail(index int, err error) {
-	failure := &TaskError{Index: index, Err: err}
+func (b *batch) fail(j job, err error) {
+	failure := &TaskError{Index: j.number(), Err: err}
+	if j.listens() {
+		j.listener().failed(failure)
+	}
 	if !b.group.options.keepGoing {
-		b.cancel(failure)
+		b.scope.cancel(failure)
 		return
 	}
 	b.mu.Lock()
@@ -162,8 +206,9 @@ func (b *batch) fail(index int, err error) {
 	b.mu.Unlock()
 }
 
-// wait blocks until the batch is over; the first to call it brings that about.
-func (b *batch) wait() {
+// wait blocks until the batch is over; the first to call it brings that about. In a
+// task that gives its place up meanwhile.
+func (b *batch) wait(inTask bool) {
 	b.mu.Lock()
 	if b.waited {
 		if b.over == nil {
@@ -171,7 +216,12 @@ func (b *batch) wait() {
 		}
 		over, settled := b.over, b.settled
 		b.mu.Unlock()
-		if !settled {
+		if settled {
+			return
+		}
+		if inTask {
+			b.group.host.aside(func() { <-over })
+		} else {
 			<-over
 		}
 		return
@@ -179,8 +229,9 @@ func (b *batch) wait() {
 	b.waited = true
 	b.mu.Unlock()
 
+	host, away := b.group.host.pool, false
 	done, cancelled := b.done, false
-	for {
+	for fresh := true; ; {
 		begun := b.begun.Load()
 		if cancelled {
 			// Tasks in the queue will not run, and may stay there for long: the
@@ -188,7 +239,7 @@ func (b *batch) wait() {
 			// at, since it may have added one meanwhile; so is every task
 			// that Go finds accepted after the batch was cancelled.
 			b.target.Store(0)
-			if n := b.group.pool.engine.Discard(func(j job) bool { return j.batch == b }); n > 0 {
+			if n := b.discard(); n > 0 {
 				b.release(n)
 				b.Ended(n)
 			}
@@ -203,20 +254,53 @@ func (b *batch) wait() {
 			}
 			continue
 		}
+		if host != nil && !away {
+			if !fresh {
+				host.engine.Arrived(&b.absence)
+				fresh = true
+				continue // what was told before is to be seen now
+			}
+			if inTask {
+				away = host.engine.StepAside(&b.absence, b.source)
+			} else {
+				away = host.engine.StayOutside(&b.absence)
+			}
+			if !away {
+				continue
+			}
+			if b.source != nil && host.engine.Held(b.source) {
+				done = b.scope.Done() // nobody may start what has not started, nor skip it
+			}
+		}
 		select {
 		case <-b.told:
+			away, fresh = false, false
 		case <-done:
 			done, cancelled = nil, true
 		}
 	}
 	b.settle()
+	if away {
+		host.engine.Recall(&b.absence)
+		<-b.told
+	}
+}
+
+// discard takes back the tasks that wait for their start.
+func (b *batch) discard() (n int) {
+	e := b.group.pool.engine
+	if b.source != nil {
+		return e.Drop(b.source)
+	}
+	return e.Discard(func(j job) bool { return j.batch == b })
 }
 
 // settle makes the sealed batch's result, and lets everybody have it.
 func (b *batch) settle() {
 	g := b.group
 	b.mu.Lock()
-	b.err = context.Cause(b.ctx)
+	b.cause = b.scope.Cause()
+	b.err = b.cause
 	if g.options.keepGoing && len(b.failures) > 0 {
 		slices.SortFunc(b.failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })
 		errs := make([]error, 0, len(b.failures)+1)
@@ -226,7 +310,7 @@ func (b *batch) settle() {
 		b.err = errors.Join(append(errs, b.err)...)
 	}
 	b.mu.Unlock()
-	b.cancel(nil)
+	b.scope.close()
 	g.batch.CompareAndSwap(b, nil)
 	g.dismiss()
 	b.mu.Lock()

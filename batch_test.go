@@ -345,7 +345,7 @@ func TestWaitDoesNotWaitForTheNextBatch(t *testing.T) {
 				runtime.Gosched()
 			}
 			g.Go(func(ctx context.Context) error {
-				if ctx != first {
+				if ctx.Done() != first.Done() {
 					<-waited
 				}
 				return nil

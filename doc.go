@@ -8,13 +8,17 @@
 // hands it over returns nil, queued until a worker takes it, which starts it,
 // and finished when it returns, panics or calls [runtime.Goexit]. A worker is a goroutine
 // that runs one task at a time; an idle worker is parked. The limit is the most
-// tasks that run at once. A pool is full when limit workers are busy and its
-// queue has no room; a free worker always has room for one more task.
+// tasks that run at once; one that waits for its own subtasks does not count.
+// A pool is full when limit workers are busy and its queue has no room; a free
+// worker always has room for one more task.
 //
 // # What to use
 //
 //   - [Group]: a set of tasks that begins and ends together, with a context,
 //     errors and panics that come out of Wait. Most programs want this.
+//   - [Results]: a group's tasks that return values: all in order, each as it comes,
+//     or the first.
+//   - [Future]: one task of a pool whose value is wanted later.
 //   - [Pool]: long-lived, shared by many; tasks are plain functions.
 //   - [FuncPool]: the same for one function and many arguments, without a
 //     closure for each.
@@ -30,8 +34,9 @@
 //     task starts while the new limit or more run.
 //  3. A queued task starts as soon as a worker may run it: it never waits behind a
 //     task that blocks while the limit allows one more worker.
-//  4. Workers take tasks in the order in which they were accepted. Submitters that
-//     wait for room are served in order too, and a newcomer cannot overtake them.
+//  4. Workers take tasks in the order in which they were accepted; the subtasks of
+//     one that runs come before what is queued. Submitters that wait for room
+//     are served in order too, and a newcomer cannot overtake them.
 //  5. In the terminology of the Go memory model, a call that submits a task
 //     synchronizes before the start of the task, and the end of the task before
 //     the return of any Wait or Close that waited for it.
@@ -41,7 +46,10 @@
 //     under the limit, and leaves nobody blocked. See [OnPanic] and [Group.Wait].
 //  8. A cancelled group starts none of its queued tasks, its blocked Go returns at
 //     once, and its Wait returns the cause.
-//  9. (Kept for groups inside tasks of their own pool; see below.)
+//  9. A task may make groups from the context it got, on its own pool or another,
+//     and wait for them, to any depth and with any limit, without deadlock: while
+//     it waits it gives its place under the limit up, first of all to the
+//     subtasks it waits for, and takes one again, before queued tasks, to go on.
 //  10. A group may be used again after Wait; nothing of one batch is left to the next.
 //  11. A pool that nothing uses costs no goroutine and at most 1 KiB; nothing starts
 //     when the package is imported. A group with workers of its own leaves no
@@ -56,9 +64,14 @@
 //
 // # What is not promised
 //
-// A task that waits for room in its own full pool, for a group on its own
-// pool, or for its own pool to close, can block forever. Use TrySubmit, an
-// [Unbounded] queue, or a group with workers of its own there.
+// A task that waits for room in its own full pool, or for its own pool to close,
+// can block forever: use TrySubmit, an [Unbounded] queue, or a group there.
+//
+// Promise 9 goes by the context. A task that waits for a group made from any other
+// context keeps its place, and if all do so, they wait forever. And the context
+// is its task's: a goroutine that the task has started and that waits with it
+// gives away the place of the task, which runs on, so that for each such
+// goroutine one more task than the limit may run meanwhile.
 //
 // The zero values of Pool, FuncPool and Group are not usable.
 package weir

@@ -16,7 +16,7 @@ var (
 	// as [MaxWaiting] allows.
 	ErrFull = errors.New("weir: pool is full")
 
-	// ErrGoexit is what a [Group] reports for a task that ended its
+	// ErrGoexit is what a [Group] or a [Future] reports for a task that ended its
 	// goroutine with [runtime.Goexit], as t.FailNow does.
 	ErrGoexit = errors.New("weir: task called runtime.Goexit")
 )
@@ -26,6 +26,7 @@ type TaskError struct {
 	// Index says which task: tasks are numbered from 0 in the order in which
 	// they were given to the group since its last Wait. A task that TryGo
 	// refuses gives its number back, unless another was given meanwhile.
+	// [Results] numbers the tasks that are given to it, apart from others.
 	Index int
 	// Err is what the task returned; or a [*Panic], [ErrGoexit], [ErrClosed] or [ErrFull].
 	Err error

@@ -26,13 +26,15 @@ import (
 // all methods but Wait: a task that waits for its own group waits for itself.
 type Group struct {
 	pool    *Pool
-	owned   bool // the pool is this group's alone
+	host    place // that of the task in which the group was made
+	owned   bool  // the pool is this group's alone
 	parent  context.Context
 	options groupOptions
 	slots   chan struct{} // one element for each of the group's queued or running tasks; nil without Limit
 
-	mu    sync.Mutex
-	batch atomic.Pointer[batch] // made on first use after each Wait
+	mu     sync.Mutex
+	doomed *error                // the cause with which the next batch is cancelled as it begins
+	batch  atomic.Pointer[batch] // made on first use after each Wait
 }
 
 // NewGroup returns a group with workers of its own, at most limit of them. They
@@ -48,9 +50,12 @@ func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
 }
 
 // Group returns a group whose tasks run on the pool, among others. Closing the
-// pool fails the group's tasks that were not accepted with [ErrClosed]. A task
-// of the pool must not wait for such a group: if all workers do, nobody is left to
-// run its tasks.
+// pool fails the group's tasks that were not accepted with [ErrClosed].
+//
+// A task of the pool may make a group on it from the context that it got, and wait
+// for it, to any depth. Such a group's tasks are subtasks: they do not pass through
+// the queue, and come before what stands there. The group itself takes as many as
+// the queue has places, and a pool that closes takes them still.
 func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	mustContext(ctx != nil)
 	p.running()
@@ -60,7 +65,7 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 }
 
 func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
-	g := &Group{pool: p, parent: ctx, options: o}
+	g := &Group{pool: p, host: hostOf(ctx), parent: ctx, options: o}
 	if o.members > 0 {
 		g.slots = make(chan struct{}, o.members)
 	}
@@ -74,35 +79,46 @@ func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
 // If the pool is closed, or full beyond [MaxWaiting], the task fails with
 // [ErrClosed] or [ErrFull], as if it had returned that. A task that adds tasks to
 // its own group should use TryGo, or the group an [Unbounded] queue and no
-// Limit: if every task waits for room, only a cancellation ends that.
+// Limit: if every task waits for room, only a cancellation ends that. A task that
+// adds tasks to a group made from its context gives its place up while it is blocked.
 //
 // The call synchronizes before the start of the task. Once the pool has its queue
 // and its workers, the first call after each Wait allocates the batch and its
 // context, and further ones nothing.
 func (g *Group) Go(task func(ctx context.Context) error) {
 	mustTask(task != nil)
-	b, index := g.begin()
+	b, number := g.begin()
+	g.add(b, number, memberJob(task, b, number))
+}
+
+// add hands over the job of a task that begin has counted in.
+func (g *Group) add(b *batch, number int, j job) {
 	if b.ctx.Err() != nil {
-		b.withdraw(index)
+		b.withdraw(number)
 		return
 	}
-	if g.slots != nil {
-		select {
-		case g.slots <- struct{}{}:
-		case <-b.done:
-			b.withdraw(index)
-			return
-		}
+	if g.slots != nil && !g.acquire(b) {
+		b.withdraw(number)
+		return
 	}
-	verdict := g.pool.engine.Submit(memberJob(task, b, index), b.done)
+	if b.source != nil {
+		b.delegate(j)
+		return
+	}
+	var verdict engine.Verdict
+	if b.hosted {
+		verdict = g.submit(j, b)
+	} else {
+		verdict = g.pool.engine.Submit(j, b.done)
+	}
 	switch verdict {
 	case engine.Accepted:
 		b.accepted()
 	case engine.Cancelled:
 		b.release(1)
-		b.withdraw(index)
+		b.withdraw(number)
 	default:
-		b.reject(index, refusal(verdict))
+		b.reject(j, refusal(verdict))
 	}
 }
 
@@ -124,13 +140,42 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 			return false
 		}
 	}
-	if g.pool.engine.TrySubmit(memberJob(task, b, index)) != engine.Accepted {
+	if !b.try(memberJob(task, b, index)) {
 		b.release(1)
 		b.withdraw(index)
 		return false
 	}
 	b.accepted()
 	return true
+}
+
+// acquire waits for the group's own limit. It reports false if the group was
+// cancelled meanwhile.
+func (g *Group) acquire(b *batch) (ok bool) {
+	select {
+	case g.slots <- struct{}{}:
+		return true
+	default:
+	}
+	g.host.aside(func() {
+		select {
+		case g.slots <- struct{}{}:
+			ok = true
+		case <-b.scope.Done():
+		}
+	})
+	return ok
+}
+
+// submit hands a job to the pool for a task of another.
+func (g *Group) submit(j job, b *batch) engine.Verdict {
+	e := g.pool.engine
+	if e.Offer(j) {
+		return engine.Accepted
+	}
+	var verdict engine.Verdict
+	g.host.aside(func() { verdict = e.Submit(j, b.done) })
+	return verdict
 }
 
 // Wait blocks until every task of the group has finished, and those of a
@@ -147,31 +192,59 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 // stack, unless [PanicsAsErrors] is set. A task that called
 // [runtime.Goexit] has failed with [ErrGoexit].
 //
+// A task that waits for a group made from its context gives its place under the
+// limit of its pool up meanwhile.
+//
 // The end of each task synchronizes before the return of Wait. A group with
 // workers of its own has no goroutine left then. The group's context is
 // cancelled, as nobody needs it any more, and the group may be used again.
 func (g *Group) Wait() error {
 	b := g.batch.Load()
 	if b == nil {
-		g.mustBeMade()
-		g.dismiss()
-		return context.Cause(g.parent)
+		if b = g.condemned(); b == nil {
+			g.dismiss()
+			return context.Cause(g.parent)
+		}
 	}
-	b.wait()
+	b.wait(true)
 	if b.panicked != nil {
 		panic(b.panicked)
 	}
 	return b.err
 }
 
-// Context returns the context that the group's tasks get. After Wait that is a
-// fresh one, which the next Wait releases.
-func (g *Group) Context() context.Context { return g.current().ctx }
+// Context returns a context that is done when that of the group's tasks is. After
+// Wait it is a fresh one, which the next Wait releases. A group inside a task must
+// be made from the context that the task got, not from this one.
+func (g *Group) Context() context.Context { return g.current().scope.standard() }
 
 // Cancel cancels the group with the given cause, which Wait then returns; nil
 // stands for [context.Canceled]. Only the first cancellation counts. It does not
 // block. After Wait it cancels the tasks that come next, before they start.
-func (g *Group) Cancel(cause error) { g.current().cancel(cause) }
+func (g *Group) Cancel(cause error) {
+	g.mustBeMade()
+	g.mu.Lock()
+	b := g.batch.Load()
+	if b == nil && g.doomed == nil { // a batch made for this would need a Wait
+		g.doomed = &cause
+	}
+	g.mu.Unlock()
+	if b != nil {
+		b.scope.cancel(cause)
+	}
+}
+
+// condemned returns the batch that begins if Cancel was called since the last Wait.
+func (g *Group) condemned() *batch {
+	g.mustBeMade()
+	g.mu.Lock()
+	doomed := g.doomed != nil
+	g.mu.Unlock()
+	if !doomed {
+		return g.batch.Load()
+	}
+	return g.current()
+}
 
 // dismiss returns when no worker of the group's own is left, or when the next
 // batch has begun, whose tasks nobody must wait for here.
@@ -208,6 +281,10 @@ func (g *Group) current() *batch {
 	b := g.batch.Load()
 	if b == nil {
 		b = newBatch(g)
+		if g.doomed != nil {
+			b.scope.cancel(*g.doomed)
+			g.doomed = nil
+		}
 		g.batch.Store(b)
 		if g.owned {
 			g.pool.engine.Revive()

@@ -282,7 +282,8 @@ func TestTheGroupsContextEndsWithWait(t *testing.T) {
 		var given context.Context
 		g.Go(func(ctx context.Context) error { given = ctx; return ctx.Err() })
 		ok(t, g.Wait())
-		equal(t, "what the task was given", given, first)
+		equal(t, "what the task was given ends", given.Done(), first.Done())
+		equal(t, "value", given.Value(key{}), any("inherited"))
 		wantError(t, first.Err(), context.Canceled)
 		ok(t, g.Context().Err())
 	})

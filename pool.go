@@ -17,14 +17,26 @@ import (
 type Pool struct{ workers[job] }
 
 // job is what travels through the engine of a Pool: a plain task, or a group's if
-// batch is set. The zero job is a group's task that was taken back.
+// batch is set; either may be a listener instead of a function. The zero job is a
+// group's task that was taken back.
 //
 // With a field for either kind of function a task would take a quarter longer: as
 // it is, two slots of the queue share a cache line.
 type job struct {
-	task  unsafe.Pointer // is a func() or, with a batch, a func(context.Context) error
+	task  unsafe.Pointer // is a func(); or, with a batch, a func(context.Context) error; or a *listener
 	batch *batch
-	index int
+	index int // the number of a group's task; of a listener, its complement, which is negative
+}
+
+// listener is a task that hears how it ended: a future's, or one of Results.
+type listener interface {
+	// run runs the task. Without a batch the context and the error are none.
+	run(ctx context.Context) error
+	// failed is told why the task has failed: by the error that run returned, by
+	// a panic or runtime.Goexit in run, or since the pool refused it or handed it
+	// back. It is called at most once, and not for a panic that comes out of
+	// Group.Wait, nor for a task that its cancelled group has struck off.
+	failed(failure *TaskError)
 }
 
 // A function is one pointer. Where it is not, this does not compile.
@@ -34,6 +46,30 @@ func plainJob(run func()) job { return job{task: *(*unsafe.Pointer)(unsafe.Point
 
 func memberJob(run func(context.Context) error, b *batch, index int) job {
 	return job{task: *(*unsafe.Pointer)(unsafe.Pointer(&run)), batch: b, index: index}
+}
+
+func listenerJob(l *listener, b *batch, number int) job {
+	return job{task: unsafe.Pointer(l), batch: b, index: ^number}
+}
+
+func (j job) listens() bool { return j.index < 0 }
+
+func (j job) listener() listener { return *(*listener)(j.task) }
+
+// number is the number of a group's task.
+func (j job) number() int {
+	if j.listens() {
+		return ^j.index
+	}
+	return j.index
+}
+
+// call runs a group's task.
+func (j job) call(ctx context.Context) error {
+	if j.listens() {
+		return j.listener().run(ctx)
+	}
+	return j.member()(ctx)
 }
 
 func (j job) plain() func() { return *(*func())(unsafe.Pointer(&j.task)) }
@@ -62,6 +98,9 @@ func runJob(w *engine.Worker, j job) {
 	switch {
 	case j.batch != nil:
 		j.batch.run(w, j)
+	case j.listens():
+		w.Settle()
+		_ = j.listener().run(context.Background()) // has a context, and a place for the error, of its own
 	case j.task != nil:
 		w.Settle()
 		j.plain()()
@@ -72,6 +111,10 @@ func (p *Pool) broken(w *engine.Worker, j job, panicked any) {
 	switch {
 	case j.batch != nil:
 		j.batch.broken(w, j, panicked)
+	case j.listens() && panicked != nil:
+		j.listener().failed(&TaskError{Err: p.reporter.caught(panicked)})
+	case j.listens():
+		j.listener().failed(&TaskError{Err: ErrGoexit})
 	default:
 		p.report(panicked)
 	}
@@ -110,14 +153,16 @@ func (p *Pool) TrySubmit(task func()) error {
 // Shutdown is [Pool.Close] until ctx is done, and returns nil if all tasks have
 // finished by then. Otherwise it takes back the tasks that no worker has started
 // and returns them, in order, with the cause of ctx; it does not wait for those
-// that run, which a further Close does. Tasks of a [Group] are not returned: each
-// fails in its group with [ErrClosed].
+// that run, which a further Close does. Tasks of a [Group] or a [Future] are not
+// returned: each fails there with [ErrClosed].
 func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	jobs, err := p.shutdown(ctx)
 	for _, j := range jobs {
 		switch {
 		case j.batch != nil:
-			j.batch.reject(j.index, ErrClosed)
+			j.batch.reject(j, ErrClosed)
+		case j.listens():
+			j.listener().failed(&TaskError{Err: ErrClosed})
 		default:
 			unrun = append(unrun, j.plain())
 		}

@@ -85,6 +85,30 @@ func Example_errors() {
 	// task 2: cat does not answer
 }
 
+func Example_results() {
+	ctx := context.Background()
+	urls := []string{"a", "bcd", "ef"}
+	size := func(_ context.Context, url string) (int64, error) { return int64(len(url)), nil }
+	var total int64
+
+	err := func() error {
+		sizes := weir.NewResults[int64](weir.NewGroup(ctx, 8))
+		for _, url := range urls {
+			sizes.Go(func(ctx context.Context) (int64, error) { return size(ctx, url) })
+		}
+		for size, err := range sizes.All() {
+			if err != nil {
+				return err
+			}
+			total += size
+		}
+		return nil
+	}()
+
+	fmt.Println(total, err)
+	// Output: 6 <nil>
+}
+
 func Example_sharedPool() {
 	ctx := context.Background()
 	send := func() { fmt.Println("sent") }
@@ -108,6 +132,36 @@ func Example_sharedPool() {
 	// Unordered output:
 	// sent
 	// delivered
+	// <nil>
+}
+
+func Example_recursion() {
+	site := map[string][]string{"/": {"/a", "/b"}, "/a": {"/a/c"}, "/a/c": {"/a/c/d"}}
+	links := func(page string) []string {
+		fmt.Println(page)
+		return site[page]
+	}
+	pool := weir.New(1)
+	defer pool.Close()
+
+	var visit func(ctx context.Context, page string) error
+	visit = func(ctx context.Context, page string) error {
+		below := pool.Group(ctx)
+		for _, link := range links(page) {
+			below.Go(func(ctx context.Context) error { return visit(ctx, link) })
+		}
+		return below.Wait()
+	}
+
+	g := pool.Group(context.Background())
+	g.Go(func(ctx context.Context) error { return visit(ctx, "/") })
+	fmt.Println(g.Wait())
+	// Unordered output:
+	// /
+	// /a
+	// /a/c
+	// /a/c/d
+	// /b
 	// <nil>
 }
 

@@ -6,7 +6,7 @@ package weir
 type Stats struct {
 	Limit   int // the most tasks that run at once
 	Workers int // goroutines the pool has now
-	Running int // tasks that have started and not finished
+	Running int // tasks that have started and not finished, and do not wait for subtasks
 	Idle    int // workers that are parked
 	Queued  int // accepted tasks that no worker has started
 	Waiting int // submitters that wait for room

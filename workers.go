@@ -66,6 +66,7 @@ func refusal(verdict engine.Verdict) error {
 // stays open, and tasks submitted meanwhile are not waited for. Any number of
 // goroutines may wait at once; a task of the pool itself must not, for it would
 // wait for itself. While the pool is paused, queued tasks keep Wait blocked.
+// Subtasks count with the task that waits for them: if none does, neither does Wait.
 //
 // The end of each of these tasks synchronizes before the return of Wait.
 func (w *workers[T]) Wait() { w.running().Wait(nil) }

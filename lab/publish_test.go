@@ -147,7 +147,7 @@ func TestAChangedHotPathNeedsARunOrANote(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"pool.go", "func.go", "group.go", "batch.go", "workers.go", "options.go", "internal/engine/engine.go"} {
+	for _, name := range []string{"pool.go", "func.go", "group.go", "batch.go", "scope.go", "nested.go", "workers.go", "options.go", "internal/engine/engine.go"} {
 		write(name, "package x\n")
 	}
 	write("lab/results/README.md", "Nothing noted.\n")

@@ -22,6 +22,7 @@ func (e *Engine[T]) Resize(n int) {
 	if !e.paused {
 		e.permits.allow(min(n, maxAllowed))
 	}
+	e.spare = e.aside
 	if excess := e.excess(); excess > 0 {
 		e.quitIdle(min(excess, len(e.idle)))
 	}
@@ -65,9 +66,13 @@ func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
 		return nil, true
 	case <-done:
 	}
+	e.abandoned.Store(true)
 	e.mu.Lock()
 	for {
-		task, ok := e.queue.pop()
+		task, ok := e.claim()
+		if !ok {
+			task, ok = e.queue.pop()
+		}
 		if ok {
 			if e.Void == nil || !e.Void(task) {
 				unrun = append(unrun, task)
@@ -150,7 +155,7 @@ func (e *Engine[T]) wind() {
 			e.dismissed = nil
 		}
 	}
-	if !e.closed || e.queue.len() > 0 {
+	if !e.closed || e.queue.len() > 0 || e.delegating() {
 		return
 	}
 	e.quitIdle(len(e.idle))
@@ -160,6 +165,7 @@ func (e *Engine[T]) wind() {
 	select {
 	case <-e.finished:
 	default:
+		e.abandoned.Store(true)
 		e.permits.allow(0) // nobody is woken any more
 		close(e.finished)
 	}
@@ -209,13 +215,19 @@ func (e *Engine[T]) Stats() Stats {
 		Panicked:   e.panicked,
 		Accepted:   e.queue.accepted(),
 	}
+	unfinished := 0
 	for _, w := range e.crew {
 		if !w.free.Load() {
-			s.Running++
+			unfinished++
 		}
 	}
+	s.Running = max(0, unfinished-e.aside)
 	taken, dead := e.queue.taken(), uint64(e.queue.dead)
 	s.Queued = int(max(0, int64(s.Accepted-taken-dead)))
-	s.Finished = uint64(max(0, int64(taken+dead-s.HandedBack)-int64(s.Running)))
+	s.Accepted += e.delegated.Load()
+	for _, source := range e.sources {
+		s.Queued += int(source.open.Load())
+	}
+	s.Finished = uint64(max(0, int64(s.Accepted-s.HandedBack)-int64(s.Queued)-int64(unfinished)))
 	return s
 }

@@ -50,17 +50,22 @@ type Engine[T any] struct {
 	permits permits
 	_       [cacheLine - 8]byte
 
-	mu    sync.Mutex // never held across a channel operation that may block
-	line  line[T]
-	crew  []*worker[T] // every worker there is
-	idle  []*worker[T] // those that are parked, the newest last
-	waits []*wait      // those in Wait, the earliest first
-	scans uint64       // numbers the scans for them
-	timer *time.Timer  // trims the idle; made by a worker, so that it belongs to its bubble
-	clock time.Time    // what idle times are measured from
+	mu        sync.Mutex // never held across a channel operation that may block
+	line      line[T]
+	crew      []*worker[T] // every worker there is
+	idle      []*worker[T] // those that are parked, the newest last
+	sources   []*Source[T] // with tasks of tasks, the oldest first
+	returning []*Absence   // tasks that have waited and want to go on, the last one last
+	waits     []*wait      // those in Wait, the earliest first
+	scans     uint64       // numbers the scans for them
+	timer     *time.Timer  // trims the idle; made by a worker, so that it belongs to its bubble
+	clock     time.Time    // what idle times are measured from
 
 	limit     int
 	leaving   int // workers told to end that still are in crew
+	aside     int // tasks that wait and have given up their permit
+	debt      int // permits that were given up and not there, see leave
+	spare     int // how many workers beyond the limit are worth keeping
 	paused    bool
 	closed    bool
 	armed     bool          // timer is running
@@ -68,6 +73,10 @@ type Engine[T any] struct {
 	dismissed chan struct{} // if not nil: idle workers end, and it is closed when the last has
 
 	rejected, panicked, handedBack uint64
+
+	delegated atomic.Uint64 // tasks that went to a source
+	beside    atomic.Bool   // a source has tasks, or returning is not empty
+	abandoned atomic.Bool   // what has not started is handed back
 }
 
 // New returns an engine that has not started anything yet.
@@ -86,9 +95,9 @@ func (e *Engine[T]) stir() {
 		return
 	}
 	e.mu.Lock()
-	if e.queue.len() == 0 {
+	if e.queue.len() == 0 && !e.delegating() {
 		// Taken meanwhile, or the ring that looked ready was just released.
-		e.permits.leave(true)
+		e.leave(true)
 		e.unlock()
 		return
 	}
@@ -112,10 +121,10 @@ func (e *Engine[T]) assign(task T) {
 	e.send(w, orderRun)
 }
 
-// recruit returns the newest idle worker, or a new one. So there are never more
-// workers than the limit, those aside that were told to end: the caller's
-// permit is one of at most limit, and while nobody is idle every other
-// worker holds one too.
+// recruit returns the newest idle worker, or a new one. So no more workers are
+// started than the limit, and one for each task that waits for tasks of its own:
+// the caller's permit is one of at most limit, and while nobody is idle
+// every other worker holds one too, or has given it up to wait.
 func (e *Engine[T]) recruit() *worker[T] {
 	if last := len(e.idle) - 1; last >= 0 {
 		w := e.idle[last]
@@ -143,10 +152,17 @@ func (e *Engine[T]) send(w *worker[T], o order) {
 	w.parked <- o
 }
 
+// halted reports whether no task may be taken.
+func (e *Engine[T]) halted() bool { return e.paused || e.permits.over() }
+
 // regate closes the gates that must be closed, and opens the others.
 func (e *Engine[T]) regate() {
 	lined := e.line.length > 0
-	e.queue.setGates(lined || e.permits.over() || e.dismissed != nil, lined || e.closed)
+	beside := len(e.returning) > 0 || e.delegating()
+	if beside != e.beside.Load() { // it is read all the time
+		e.beside.Store(beside)
+	}
+	e.queue.setGates(lined || beside || e.halted() || e.dismissed != nil, lined || e.closed)
 }
 
 // serve lets waiting submitters in, in order, as far as there is room. It
@@ -161,13 +177,14 @@ func (e *Engine[T]) serve() (settled bool) {
 		case unsettled:
 			return false
 		}
-		// The queue is full, but a free worker has always room for one more.
-		if !e.permits.tryEnter() {
+		// The queue is full, but a free worker has always room for one more, unless
+		// it is wanted elsewhere first.
+		if len(e.returning) > 0 || e.delegating() || !e.permits.tryEnter() {
 			return true
 		}
-		task, ok := e.takeLocked()
+		task, ok := e.takeQueued()
 		if !ok {
-			e.permits.leave(false)
+			e.leave(false)
 			return false
 		}
 		e.assign(task)
@@ -175,16 +192,21 @@ func (e *Engine[T]) serve() (settled bool) {
 	return true
 }
 
-// unlock ends a change under the lock: it lets submitters in, tells those in
-// Wait and Close, sets the gates, and wakes a worker if there is work for it.
+// unlock ends a change under the lock: it lets those go on that come back, lets
+// submitters in, tells those in Wait and Close, sets the gates, and wakes a worker
+// if there is work for it.
 func (e *Engine[T]) unlock() (settled bool) {
+	e.admit()
 	settled = e.serve()
 	e.checkWaits()
 	e.wind()
 	e.regate()
 	e.mu.Unlock()
-	if e.permits.wakeable() && e.queue.ready() {
+	if e.permits.wakeable() && e.available() {
 		e.stir()
 	}
 	return settled
 }
+
+// available reports whether a worker would find a task. It needs no lock.
+func (e *Engine[T]) available() bool { return e.queue.ready() || e.beside.Load() }

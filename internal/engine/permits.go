@@ -76,6 +76,20 @@ func (p *permits) tryEnter() bool {
 	}
 }
 
+// tryReturn takes a permit for a task that has begun already: it goes by limit,
+// as a pause, which allows none, is not for such.
+func (p *permits) tryReturn(limit int) bool {
+	for {
+		word := p.word.Load()
+		if active(word) >= uint64(limit) {
+			return false
+		}
+		if p.word.CompareAndSwap(word, word+activeOne) {
+			return true
+		}
+	}
+}
+
 // leave gives a permit back, and the searching token if its holder had that too.
 func (p *permits) leave(searching bool) {
 	delta := uint64(activeOne)

@@ -27,6 +27,12 @@ func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
 	return e.standInLine(task, done)
 }
 
+// Offer hands task over if that can be seen to need no waiting.
+func (e *Engine[T]) Offer(task T) bool {
+	r := e.queue.tail.Load()
+	return r != nil && e.push(r, task)
+}
+
 // TrySubmit hands task over if there is room for it, or a free worker.
 func (e *Engine[T]) TrySubmit(task T) Verdict {
 	if r := e.queue.tail.Load(); r != nil && e.push(r, task) {

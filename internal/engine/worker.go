@@ -18,11 +18,17 @@ type Worker struct {
 
 	// These two are touched by the worker's own goroutine alone.
 	ledger Ledger
-	ended  int // tasks of the ledger that are over and not yet reported to it
+	ended  int  // tasks of the ledger that are over and not yet reported to it
+	urgent bool // the ledger must hear of them before a queued task is taken
 }
 
 // Ledger counts tasks of one kind that are over.
-type Ledger interface{ Ended(n int) }
+type Ledger interface {
+	// Ended counts n more.
+	Ended(n int)
+	// Last reports whether all would be over with n more.
+	Last(n int) bool
+}
 
 // Credit notes that the task in hand, one of l's, is over. l is told of it, and
 // of others before it, when the worker has no further task of l in hand: until
@@ -35,12 +41,16 @@ func (w *Worker) Credit(l Ledger) {
 	w.ended++
 }
 
+// Hurry follows Credit where a task may wait for the end of those that were credited:
+// it goes on before any that is queued.
+func (w *Worker) Hurry() { w.urgent = true }
+
 // Settle tells the ledger what it has not been told. It must be called before
 // a task that is not the ledger's is run.
 func (w *Worker) Settle() {
 	if n := w.ended; n > 0 {
 		l := w.ledger
-		w.ledger, w.ended = nil, 0
+		w.ledger, w.ended, w.urgent = nil, 0, false
 		l.Ended(n)
 	}
 }
@@ -69,6 +79,7 @@ type worker[T any] struct {
 	parked  chan order    // of capacity 1; nil until the worker first rests
 	since   time.Duration // when it began to rest
 	hand    T             // the task that comes with orderRun
+	source  *Source[T]    // whose tasks the worker runs before others
 }
 
 type order uint8
@@ -138,6 +149,14 @@ func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 	}
 }
 
+// makePlace makes the place where the worker parks. It must not be done under the lock:
+// many may come there at once.
+func (w *worker[T]) makePlace() {
+	if w.parked == nil {
+		w.parked = make(chan order, 1)
+	}
+}
+
 func (w *worker[T]) takeHand() T {
 	task := w.hand
 	var zero T
@@ -151,17 +170,31 @@ func (w *worker[T]) takeHand() T {
 func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 	left := spins
 	for {
+		if w.source != nil {
+			switch task, o = e.serveSource(w); o {
+			case orderRun, orderQuit:
+				return task, o
+			case orderSearch:
+				searching = true
+			case orderTake:
+			}
+		}
+		if w.urgent {
+			w.release()
+		}
 		if r := e.queue.head.Load(); r != nil {
 			task, behind, took := r.pop(&e.waitAt)
 			if took == moved {
 				if w.free.Load() {
 					w.free.Store(false)
 				}
-				if w.mark.Load() != 0 || r.gated() {
-					e.attend(w, behind)
-				}
+				// The token first: who closes the gate for a source, and finds the
+				// token taken, relies on its holder to look at the gate.
 				if searching {
 					e.endSearch()
+				}
+				if w.mark.Load() != 0 || r.gated() {
+					e.attend(w, behind)
 				}
 				return task, orderRun
 			}
@@ -195,9 +228,44 @@ func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 // behind the one that the worker has found.
 func (e *Engine[T]) endSearch() {
 	e.permits.endSearch()
-	if e.queue.ready() && e.permits.wakeable() {
+	if e.available() && e.permits.wakeable() {
 		e.stir()
 	}
+}
+
+// serveSource finds the next task for a worker that serves a source. When there is
+// none any more, it gives its permit back to the task that waits for them, and rests;
+// or it keeps it, orderTake, and goes on as any other worker.
+func (e *Engine[T]) serveSource(w *worker[T]) (task T, o order) {
+	s := w.source
+	// Under the lock: no gate keeps a task of a source from being taken while Resize
+	// or Pause takes effect.
+	e.mu.Lock()
+	if !e.halted() {
+		var ok bool
+		if task, ok = s.claim(); ok {
+			if w.mark.Load() == 0 && len(s.crowded) == 0 {
+				e.mu.Unlock()
+				return task, orderRun
+			}
+			// The task that the source belongs to was marked, too, and is not over.
+			e.report(w, 0)
+			e.eased(s)
+			e.unlock()
+			return task, orderRun
+		}
+	}
+	w.source = nil
+	if s.lender != nil && s.open.Load() > 0 {
+		e.recall(s.lender) // nobody serves its tasks: it may have to strike them off
+	}
+	if !e.handBack(w, s) {
+		e.mu.Unlock()
+		return task, orderTake
+	}
+	w.idle = true
+	e.report(w, 0)
+	return e.park(w)
 }
 
 // attend is what a worker does that is asked to report, or that took a task
@@ -212,35 +280,38 @@ func (e *Engine[T]) attend(w *worker[T], behind uint64) {
 // until it is given one or told to search or to end.
 func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	w.release()
-	if w.parked == nil { // made before the lock is held: many may come here at once
-		w.parked = make(chan order, 1)
-	}
+	w.makePlace()
 	e.mu.Lock()
 	w.idle = true
 	e.report(w, 0)
-	if !e.permits.over() {
+	if !e.halted() && len(e.returning) == 0 {
 		var ok bool
 		if task, ok = e.takeLocked(); ok {
 			w.idle = false
 			w.free.Store(false)
-			e.unlock()
 			if searching {
-				e.endSearch()
+				e.permits.endSearch()
 			}
+			e.unlock()
 			return task, orderRun
 		}
 	}
+	// Without a permit and without the token first, and then, in unlock, one more look
+	// at the queue. A submitter does it in the opposite order, so one of the two
+	// sees the other; who takes the permit finds w idle under the lock.
+	e.leave(searching)
+	return e.park(w)
+}
+
+// park makes w, which holds no permit any more, wait for an order, or end. It gives
+// the lock back.
+func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
 	if e.superfluous() {
 		e.strike(w)
-		e.permits.leave(searching)
 		e.unlock()
 		return task, orderQuit
 	}
-	// Seen as idle first, then without a permit and without the token, and
-	// then, in unlock, one more look at the queue. A submitter does it in
-	// the opposite order, so one of the two sees the other.
 	e.idle = append(e.idle, w)
-	e.permits.leave(searching)
 	e.arm(w)
 	e.unlock()
 	switch o = <-w.parked; o {
@@ -255,9 +326,17 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	return task, o
 }
 
-// takeLocked takes the oldest task: off the queue or, where the queue has no
-// room for any, from the first in the line.
+// takeLocked takes the next task: one of a source, if there is any.
 func (e *Engine[T]) takeLocked() (task T, ok bool) {
+	if task, ok = e.claim(); ok {
+		return task, true
+	}
+	return e.takeQueued()
+}
+
+// takeQueued takes the oldest task off the queue or, where that has no room for any,
+// from the first in the line.
+func (e *Engine[T]) takeQueued() (task T, ok bool) {
 	e.checkWaits() // before anything behind their position is taken
 	if s := e.line.first; s != nil && e.queue.capacity == 0 {
 		task = s.value
@@ -271,7 +350,8 @@ func (e *Engine[T]) takeLocked() (task T, ok bool) {
 // superfluous reports whether a worker that has nothing to do shall end rather
 // than rest.
 func (e *Engine[T]) superfluous() bool {
-	return e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil || e.closed && e.queue.len() == 0
+	return e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil ||
+		e.closed && e.queue.len() == 0 && !e.delegating()
 }
 
 // strike takes a worker off the crew.
@@ -289,6 +369,7 @@ func (e *Engine[T]) strike(w *worker[T]) {
 		e.timer.Stop()
 	}
 	e.armed, e.timer = false, nil
+	e.spare = 0
 	e.line.release()
 	if e.dismissed == nil { // else the engine is soon used again
 		e.crew, e.idle = nil, nil
@@ -296,8 +377,9 @@ func (e *Engine[T]) strike(w *worker[T]) {
 	}
 }
 
-// excess is by how much the workers that are to stay exceed the limit.
-func (e *Engine[T]) excess() int { return len(e.crew) - e.leaving - e.limit }
+// excess is by how much the workers that are to stay exceed the limit, and what
+// waiting tasks need beyond it.
+func (e *Engine[T]) excess() int { return len(e.crew) - e.leaving - e.spare - e.limit }
 
 // quitIdle tells the n workers that have been idle for longest to end.
 func (e *Engine[T]) quitIdle(n int) {
@@ -336,6 +418,7 @@ func (e *Engine[T]) expire() {
 		n++
 	}
 	e.quitIdle(n)
+	e.spare = e.aside
 	if e.armed = len(e.idle) > 0; e.armed {
 		e.timer.Reset(e.idle[0].since + e.IdleTimeout - now)
 	}

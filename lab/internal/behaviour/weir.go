@@ -12,8 +12,8 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// weirPrograms lack what Weir does not have yet: results, ordered streams, and
-// anything made of several pools.
+// weirPrograms lack what Weir does not have: ordered streams, and anything made of
+// several pools.
 func weirPrograms() programs {
 	return programs{
 		"01": func(env Env) error {
@@ -115,12 +115,35 @@ func weirPrograms() programs {
 		},
 		"09": func(env Env) error {
 			p := weir.New(2)
-			return nested(env, p.Submit, func(task func()) error {
-				g := p.Group(context.Background())
+			outer := p.Group(context.Background())
+			contexts := make(chan context.Context, 2) // those of the tasks that wait
+			begin := func(task func()) error {
+				outer.Go(func(ctx context.Context) error { contexts <- ctx; task(); return nil })
+				return nil
+			}
+			return nested(env, begin, func(task func()) error {
+				g := p.Group(<-contexts)
 				for range 2 {
 					g.Go(func(context.Context) error { task(); return nil })
 				}
 				return g.Wait()
+			})
+		},
+		"10": func(Env) error {
+			g := weir.NewGroup(context.Background(), 4, weir.KeepGoing())
+			results := weir.NewResults[int](g)
+			for i := range 10 {
+				results.Go(func(context.Context) (int, error) { return numbered(i) })
+			}
+			return inOrder(results.Wait())
+		},
+		"12": func(env Env) error {
+			return manyResults(env, func(tasks int) ([]int, error) {
+				results := weir.NewResults[int](weir.NewGroup(context.Background(), 1))
+				for i := range tasks {
+					results.Go(func(context.Context) (int, error) { return i, nil })
+				}
+				return results.Wait()
 			})
 		},
 		"13": func(Env) error {

@@ -21,7 +21,7 @@ const HotPathKey = "weir-hotpath"
 
 // hotPath is the code that every task passes through, and the defaults that it works
 // with, below the root of Weir.
-var hotPath = []string{"pool.go", "func.go", "group.go", "batch.go", "workers.go", "options.go", "internal/engine/*.go"}
+var hotPath = []string{"pool.go", "func.go", "group.go", "batch.go", "scope.go", "nested.go", "workers.go", "options.go", "internal/engine/*.go"}
 
 // Root finds Weir's source, of which this program was built.
 func Root() (string, error) {

@@ -16,7 +16,7 @@ func tree(t *testing.T, name, text string) string {
 	if err := os.MkdirAll(filepath.Join(root, "internal", "engine"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"pool.go", "func.go", "group.go", "batch.go", "workers.go", "options.go", "internal/engine/engine.go", name} {
+	for _, file := range []string{"pool.go", "func.go", "group.go", "batch.go", "scope.go", "nested.go", "workers.go", "options.go", "internal/engine/engine.go", name} {
 		content := "package weir\n\nfunc f() int { return 1 }\n"
 		if file == name {
 			content = text

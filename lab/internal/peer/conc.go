@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 
+	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/iter"
 	"github.com/sourcegraph/conc/pool"
 	"github.com/sourcegraph/conc/stream"
@@ -66,12 +67,30 @@ func concPeers() []Peer {
 			},
 		},
 		{
+			Name: "conc.waitgroup", Module: concModule, About: "WaitGroup, Go, Wait",
+			Fibonacci: func(_, n int) int { return fibonacciConc(n) },
+		},
+		{
 			Name: "conc.iter", Module: concModule, About: "iter.Iterator, ForEach",
 			Loop: func(limit int, items []float64, body func(*float64)) {
 				iter.Iterator[float64]{MaxGoroutines: limit}.ForEach(items, body)
 			},
 		},
 	}
+}
+
+// fibonacciConc makes a WaitGroup for each number: a pool that all share would wait
+// for itself.
+func fibonacciConc(n int) int {
+	if n < 2 {
+		return n
+	}
+	var x, y int
+	var both conc.WaitGroup
+	both.Go(func() { x = fibonacciConc(n - 1) })
+	both.Go(func() { y = fibonacciConc(n - 2) })
+	both.Wait()
+	return x + y
 }
 
 func newConc(limit int) *pool.Pool { return pool.New().WithMaxGoroutines(limit) }

@@ -25,6 +25,7 @@ func errgroupPeers() []Peer {
 				group := newErrgroup(limit)
 				return func() { must(group.Wait()) }
 			},
+			Fibonacci: func(_, n int) int { return fibonacciErrgroup(n) },
 		},
 		{
 			Name: "errgroup.waitgroup", Module: errgroupModule,
@@ -38,6 +39,20 @@ func newErrgroup(limit int) *errgroup.Group {
 	group := new(errgroup.Group)
 	group.SetLimit(limit)
 	return group
+}
+
+// fibonacciErrgroup makes a group for each number: one with a limit that all share
+// would wait for itself.
+func fibonacciErrgroup(n int) int {
+	if n < 2 {
+		return n
+	}
+	var x, y int
+	var both errgroup.Group
+	both.Go(func() error { x = fibonacciErrgroup(n - 1); return nil })
+	both.Go(func() error { y = fibonacciErrgroup(n - 2); return nil })
+	must(both.Wait())
+	return x + y
 }
 
 type errgroupRunner struct {

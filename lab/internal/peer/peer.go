@@ -91,6 +91,12 @@ type Peer struct {
 	// all calls have. Nil where the library has no loop.
 	Loop func(limit int, items []float64, body func(item *float64))
 
+	// Fibonacci returns the n-th Fibonacci number. For n above 1 two tasks find the two
+	// numbers before it, each in the same way, and are waited for. At most limit of the
+	// tasks run at once, those that wait left aside; libraries that would come to
+	// a standstill then have no limit here.
+	Fibonacci func(limit, n int) int
+
 	// New makes a pool that nothing uses, and returns what ends it. Nil where there
 	// is nothing to make, or where another form of the library makes the same.
 	New func(limit int) (end func())

@@ -176,6 +176,24 @@ func TestLoopHoldsItsLimit(t *testing.T) {
 	})
 }
 
+func TestFibonacciIsRight(t *testing.T) {
+	found := 0
+	for _, p := range peer.All() {
+		if p.Fibonacci == nil {
+			continue
+		}
+		found++
+		for _, limit := range []int{1, 2, 8} {
+			if got := p.Fibonacci(limit, 15); got != 610 {
+				t.Errorf("%s, limit %d: %d, want 610", p.Name, limit, got)
+			}
+		}
+	}
+	if found < 4 {
+		t.Errorf("only %d peers recur", found)
+	}
+}
+
 func TestQueuedNeverMakesSubmitWait(t *testing.T) {
 	forAll(t, crowded(), func(p peer.Peer, s setting) error {
 		if p.Queued == nil {
@@ -255,7 +273,7 @@ func TestFindKnowsEveryPeer(t *testing.T) {
 		if p.About == "" {
 			t.Errorf("%s says nothing about itself", p.Name)
 		}
-		if p.Open == nil && p.Group == nil && p.Loop == nil {
+		if p.Open == nil && p.Group == nil && p.Loop == nil && p.Fibonacci == nil {
 			t.Errorf("%s runs nothing", p.Name)
 		}
 	}

@@ -12,7 +12,8 @@ func plainPeers() []Peer {
 		{
 			Name: Go, About: "a go statement for each task, and a WaitGroup", Unlimited: true,
 			Open: open, Queued: unbounded(open),
-			Loop: handSplit,
+			Loop:      handSplit,
+			Fibonacci: func(_, n int) int { return fibonacciGo(n) },
 		},
 		{
 			Name: "semaphore", About: "a go statement for each task, below a limit kept by a buffered channel",
@@ -31,8 +32,28 @@ func plainPeers() []Peer {
 					body(&items[i])
 				}
 			},
+			Fibonacci: func(_, n int) int { return fibonacci(n) },
 		},
 	}
+}
+
+func fibonacci(n int) int {
+	if n < 2 {
+		return n
+	}
+	return fibonacci(n-1) + fibonacci(n-2)
+}
+
+func fibonacciGo(n int) int {
+	if n < 2 {
+		return n
+	}
+	var x, y int
+	var both sync.WaitGroup
+	both.Go(func() { x = fibonacciGo(n - 1) })
+	both.Go(func() { y = fibonacciGo(n - 2) })
+	both.Wait()
+	return x + y
 }
 
 type goroutines struct{ *counted }

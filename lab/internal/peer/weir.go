@@ -41,8 +41,31 @@ func weirPeers() []Peer {
 				g := weir.NewGroup(context.Background(), limit)
 				return func() { must(g.Wait()) }
 			},
+			Fibonacci: fibonacciWeir,
 		},
 	}
+}
+
+// fibonacciWeir makes a group for each number, all on one pool.
+func fibonacciWeir(limit, n int) (sum int) {
+	p := weir.New(limit)
+	defer p.Close()
+	var fibonacci func(ctx context.Context, n int) (int, error)
+	fibonacci = func(ctx context.Context, n int) (int, error) {
+		if n < 2 {
+			return n, nil
+		}
+		var x, y int
+		both := p.Group(ctx)
+		both.Go(func(ctx context.Context) (err error) { x, err = fibonacci(ctx, n-1); return err })
+		both.Go(func(ctx context.Context) (err error) { y, err = fibonacci(ctx, n-2); return err })
+		err := both.Wait()
+		return x + y, err
+	}
+	g := p.Group(context.Background())
+	g.Go(func(ctx context.Context) (err error) { sum, err = fibonacci(ctx, n); return err })
+	must(g.Wait())
+	return sum
 }
 
 type weirPool struct {

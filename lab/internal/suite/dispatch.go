@@ -23,6 +23,7 @@ var dispatchSuite = Suite{
 		list = append(list, lone(s)...)
 		list = append(list, groups(s)...)
 		list = append(list, forkJoin(s)...)
+		list = append(list, nested(s))
 		list = append(list, loop(s)...)
 		list = append(list, newClose(s), idlePools(s), blocked(s), queued(s))
 		return list
@@ -183,6 +184,22 @@ func forkJoin(s Scale) []Experiment {
 			})
 		}),
 	}}
+}
+
+// nested is recursion: tasks that hand over tasks, and wait for them.
+func nested(s Scale) Experiment {
+	n := pick(s, 27, 20)
+	turn := pick(s, time.Second, 100*time.Millisecond)
+	return Experiment{
+		ID:     record.ID{Experiment: "nested", Procs: s.Cores, Params: []record.Setting{param("fibonacci", n)}},
+		About:  "a Fibonacci number by recursion, two tasks for each number above 1",
+		Rounds: s.rounds(turn), Turn: turn,
+		Contenders: allForms(func(p peer.Peer) bool { return p.Fibonacci != nil }, func(m *Meter, p peer.Peer) {
+			p.Fibonacci(runtime.GOMAXPROCS(0), n/2)
+			m.time(1, func() { p.Fibonacci(runtime.GOMAXPROCS(0), n) })
+			m.set("peak-B", float64(peakMemory()))
+		}),
+	}
 }
 
 func loop(s Scale) []Experiment {

@@ -1,0 +1,224 @@
+package weir
+
+import (
+	"errors"
+	"iter"
+)
+
+// All returns an iterator over the results, as the tasks finish. The errors that it
+// yields are those that [Group.Wait] would return:
+//
+//   - With [KeepGoing], a task that fails yields what it returned, or the zero
+//     value, and a [*TaskError]. At the end comes what else is wrong, if anything:
+//     the cause, if the group was cancelled, and errors of tasks that were not
+//     given to these Results.
+//   - Otherwise only tasks that succeed yield a value, and the cause comes last,
+//     with the zero value, if the group was cancelled, as it is by the first error.
+//
+// The loop ends when every task of the group has finished; then, if one has
+// panicked, with a panic like that of [Group.Wait]. Until it has seen all
+// results the group is not over, so its body may give further tasks. It must not
+// wait for the group. A producer that goes on giving tasks from elsewhere should
+// be a task of the group, or the loop ends when there is none for a moment.
+//
+// Leaving the loop, by break, return or panic, cancels the group and waits for
+// the tasks that run, whose errors are then of no interest. Values that the
+// loop has seen are not kept.
+func (r *Results[T]) All() iter.Seq2[T, error] {
+	r.mustBeMade()
+	return func(yield func(T, error) bool) { _ = r.each(yield, false) }
+}
+
+// Ordered is [Results.All] in the order in which the tasks were given: the n-th
+// result is that of task n, and comes as soon as all before it have come.
+// Where the order has a gap it ends, and only the error is left to come: at a
+// task that never ran because the group was cancelled and, without [KeepGoing], at
+// one that failed. What is ready and not yet due is kept.
+func (r *Results[T]) Ordered() iter.Seq2[T, error] {
+	r.mustBeMade()
+	return func(yield func(T, error) bool) { _ = r.each(yield, true) }
+}
+
+// loop is a range over a set, on the goroutine of whoever ranges.
+type loop[T any] struct {
+	set     *resultSet[T]
+	yield   func(T, error) bool
+	ordered bool
+	next    int           // if ordered: the number of the result that comes next
+	over    chan struct{} // closed when the batch has ended
+	held    bool          // the batch cannot end
+	stopped bool          // no further result is to be yielded
+	left    bool          // nor an error: the loop's body has been left
+}
+
+// each calls yield for the results and what else is wrong, and returns what Wait
+// would.
+func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
+	s := r.take(ranged)
+	b := s.batch
+	s.told = make(chan struct{}, 1)
+	l := &loop[T]{set: s, yield: yield, ordered: ordered, over: make(chan struct{}), held: b.hold()}
+	go func() {
+		b.wait(false)
+		close(l.over)
+	}()
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		// The loop's body has panicked or called runtime.Goexit, and that goes on
+		// when nothing of the batch is left.
+		l.leave()
+		l.run()
+		r.forget(s)
+		if b.panicked != nil {
+			r.group.pool.reporter.report(b.panicked)
+		}
+	}()
+	s.watched.Store(true)
+	l.begin()
+	l.run()
+	returned = true
+	r.forget(s)
+	if b.panicked != nil {
+		panic(b.panicked)
+	}
+	if err := s.rest(); err != nil && !l.left {
+		var none T
+		yield(none, err)
+	}
+	return b.err
+}
+
+// begin yields what was there before the loop watched.
+func (l *loop[T]) begin() {
+	if l.ordered {
+		l.due()
+		return
+	}
+	for i := 0; i < int(l.set.given.Load()) && !l.stopped; i++ {
+		if m := l.set.result(i); m.finished.Load() {
+			l.give(m)
+		}
+	}
+}
+
+// run yields what comes, until the batch has ended. Also when nothing more is to be
+// yielded it must go on, to let go of what is held for the loop.
+func (l *loop[T]) run() {
+	for {
+		if news := l.set.news.Swap(nil); news != nil {
+			l.release()
+			l.held = true // by who brought the news
+			if l.ordered {
+				l.due()
+				continue
+			}
+			for m := reversed(news); m != nil && !l.stopped; m = m.next {
+				if !m.taken { // by begin
+					l.give(m)
+				}
+			}
+			continue
+		}
+		l.release()
+		over := false
+		l.set.batch.group.host.aside(func() {
+			select {
+			case <-l.set.told:
+			case <-l.over:
+				over = true
+			}
+		})
+		if over {
+			return
+		}
+	}
+}
+
+// due yields, in order, the results that are ready.
+func (l *loop[T]) due() {
+	for !l.stopped && l.next < int(l.set.given.Load()) {
+		m := l.set.result(l.next)
+		if !m.finished.Load() {
+			return
+		}
+		l.give(m)
+		l.next++
+	}
+}
+
+func (l *loop[T]) give(m *result[T]) {
+	var none T
+	value := m.value
+	m.value, m.taken = none, true
+	var err error
+	if m.fault != nil {
+		if !l.set.keepsGoing() {
+			l.stopped = l.ordered
+			return
+		}
+		err = m.fault
+	}
+	if !l.yield(value, err) {
+		l.leave()
+	}
+}
+
+func (l *loop[T]) leave() {
+	l.stopped, l.left = true, true
+	l.set.batch.scope.cancel(nil)
+}
+
+func (l *loop[T]) release() {
+	if l.held {
+		l.held = false
+		l.set.batch.Ended(1)
+	}
+}
+
+// rest is what is wrong with the ended batch beside the errors that were yielded.
+func (s *resultSet[T]) rest() error {
+	b := s.batch
+	if !s.keepsGoing() {
+		return b.err
+	}
+	var errs []error
+	for _, failure := range b.failures {
+		if i := failure.Index; i < int(s.given.Load()) {
+			if m := s.result(i); m.fault == failure && m.taken {
+				continue
+			}
+		}
+		errs = append(errs, failure)
+	}
+	if len(errs) == 0 {
+		return b.cause
+	}
+	return errors.Join(append(errs, b.cause)...)
+}
+
+func (s *resultSet[T]) keepsGoing() bool { return s.batch.group.options.keepGoing }
+
+// hold keeps the batch from ending, until Ended(1), unless it has ended.
+func (b *batch) hold() bool {
+	number, ok := b.begin()
+	if !ok {
+		return false
+	}
+	b.Ended(-1)
+	b.withdraw(number)
+	return true
+}
+
+// reversed turns a list round, so that the oldest comes first.
+func reversed[T any](m *result[T]) *result[T] {
+	var before *result[T]
+	for m != nil {
+		next := m.next
+		m.next = before
+		before, m = m, next
+	}
+	return before
+}

@@ -1,0 +1,163 @@
+package weir_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+func TestTheBodyOfALoopMayGiveTasks(t *testing.T) {
+	for _, name := range loopNames {
+		for _, limit := range []int{1, 3} {
+			bubble(t, fmt.Sprintf("%s/limit=%d", name, limit), func(t *testing.T) {
+				g := weir.NewGroup(t.Context(), limit)
+				r := weir.NewResults[int](g)
+				first := g.Context()
+				r.Go(gives(6))
+				synctest.Wait()
+				seen := 0
+				for depth, err := range loops(r)[name] {
+					ok(t, err)
+					equal(t, "still in the first batch", g.Context(), first)
+					synctest.Wait() // all tasks have finished
+					for range 2 {
+						if depth > 0 {
+							r.Go(gives(depth - 1))
+						}
+					}
+					seen++
+				}
+				equal(t, "seen", seen, 1<<7-1)
+			})
+		}
+		t.Run(name+"/under load", func(t *testing.T) {
+			within(time.Minute, func() {
+				r := weir.NewResults[int](weir.NewGroup(context.Background(), 4))
+				for range scale(500, 50) {
+					r.Go(gives(5))
+					seen := 0
+					for depth, err := range loops(r)[name] {
+						ok(t, err)
+						for range 2 {
+							if depth > 0 {
+								r.Go(gives(depth - 1))
+							}
+						}
+						seen++
+					}
+					equal(t, "seen", seen, 1<<6-1)
+				}
+			})
+		})
+	}
+}
+
+func TestAProducerOfTheGroupMayGiveTasksDuringALoop(t *testing.T) {
+	for _, name := range loopNames {
+		bubble(t, name, func(t *testing.T) {
+			g := weir.NewGroup(t.Context(), 3)
+			r := weir.NewResults[int](g)
+			g.Go(func(context.Context) error {
+				for i := range 20 {
+					time.Sleep(time.Minute) // far longer than each task
+					r.Go(gives(i))
+				}
+				return nil
+			})
+			begin := time.Now()
+			i := 0
+			for v, err := range loops(r)[name] {
+				ok(t, err)
+				equal(t, "value", v, i)
+				i++
+				equal(t, "comes after", time.Since(begin), time.Duration(i)*time.Minute)
+			}
+			equal(t, "seen", i, 20)
+		})
+		t.Run(name+"/under load", func(t *testing.T) {
+			within(time.Minute, func() {
+				for _, limit := range []int{2, 4} {
+					g := weir.NewGroup(context.Background(), limit, weir.Queue(16))
+					r := weir.NewResults[int](g)
+					for range scale(30, 5) {
+						g.Go(func(context.Context) error {
+							for i := range 500 {
+								r.Go(gives(i))
+							}
+							return nil
+						})
+						var values []int
+						for v, err := range loops(r)[name] {
+							ok(t, err)
+							values = append(values, v)
+						}
+						if name == "All" {
+							slices.Sort(values)
+						}
+						for i, v := range values {
+							if i != v {
+								t.Fatalf("value %d is missing, there twice, or out of order", i)
+							}
+						}
+						equal(t, "values", len(values), 500)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestLoopsOverResultsThatShareAGroup(t *testing.T) {
+	for _, name := range loopNames {
+		bubble(t, name, func(t *testing.T) {
+			g := weir.NewGroup(t.Context(), 3)
+			first, second := weir.NewResults[int](g), weir.NewResults[int](g)
+			for i := range 10 {
+				first.Go(sleeper(i))
+				second.Go(sleeper(i))
+			}
+			equal(t, "first", drain(t, loops(first)[name]), 10)
+			equal(t, "second, though the batch is over", drain(t, loops(second)[name]), 10)
+			for i := range 10 {
+				first.Go(sleeper(i))
+				second.Go(sleeper(i))
+			}
+			var both sync.WaitGroup
+			both.Go(func() { equal(t, "first", drain(t, loops(first)[name]), 10) })
+			equal(t, "second, at the same time", drain(t, loops(second)[name]), 10)
+			both.Wait()
+		})
+	}
+}
+
+func TestAGroupIsNotOverBeforeALoopHasSeenAllResults(t *testing.T) {
+	for _, name := range loopNames {
+		bubble(t, name, func(t *testing.T) {
+			g := weir.NewGroup(t.Context(), 3)
+			r := weir.NewResults[int](g)
+			for i := range 5 {
+				r.Go(gives(i))
+			}
+			var waiting sync.WaitGroup
+			seen := 0
+			for _, err := range loops(r)[name] {
+				ok(t, err)
+				if seen == 0 {
+					waiting.Go(func() {
+						ok(t, g.Wait())
+						equal(t, "results seen when Wait returns", seen, 5)
+					})
+				}
+				time.Sleep(time.Second)
+				seen++
+			}
+			waiting.Wait()
+		})
+	}
+}

@@ -1,0 +1,180 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+func TestLeavingALoopCancelsAndWaits(t *testing.T) {
+	ways := map[string]func(t *testing.T, loop iter.Seq2[int, error]){
+		"break": func(t *testing.T, loop iter.Seq2[int, error]) {
+			for _, err := range loop {
+				ok(t, err)
+				break
+			}
+		},
+		"return": func(t *testing.T, loop iter.Seq2[int, error]) {
+			for _, err := range loop {
+				ok(t, err)
+				return
+			}
+		},
+		"panic": func(t *testing.T, loop iter.Seq2[int, error]) {
+			defer func() {
+				if recover() == nil {
+					panic("the loop has swallowed a panic")
+				}
+			}()
+			for _, err := range loop {
+				ok(t, err)
+				panic("enough")
+			}
+		},
+		"Goexit": func(t *testing.T, loop iter.Seq2[int, error]) {
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				for _, err := range loop {
+					ok(t, err)
+					runtime.Goexit()
+				}
+			}()
+			<-over
+		},
+		"stop of Pull": func(t *testing.T, loop iter.Seq2[int, error]) {
+			next, stop := iter.Pull2(loop)
+			_, err, more := next()
+			ok(t, err)
+			equal(t, "yields", more, true)
+			stop()
+		},
+	}
+	makers := map[string]func(t *testing.T) (*weir.Group, func()){
+		"workers of its own": func(t *testing.T) (*weir.Group, func()) {
+			return weir.NewGroup(t.Context(), 3), noWorkersThen(t)
+		},
+		"on a pool": func(t *testing.T) (*weir.Group, func()) {
+			p := weir.New(3)
+			return p.Group(t.Context(), weir.KeepGoing()), p.Close
+		},
+	}
+	for way, leave := range ways {
+		for maker, newGroup := range makers {
+			for _, name := range loopNames {
+				bubble(t, way+"/"+maker+"/"+name, func(t *testing.T) {
+					g, end := newGroup(t)
+					defer end()
+					r := weir.NewResults[int](g)
+					for range 3 {
+						var ended atomic.Int32
+						r.Go(gives(0))
+						for range 5 { // 3 run, and 2 wait in the queue
+							r.Go(func(ctx context.Context) (int, error) {
+								<-ctx.Done()
+								time.Sleep(time.Minute)
+								ended.Add(1)
+								return 1, nil
+							})
+						}
+						synctest.Wait()
+						leave(t, loops(r)[name])
+						equal(t, "running tasks waited for", ended.Load(), 3)
+						// Nothing is left to the next batch.
+						r.Go(gives(5))
+						values, err := r.Wait()
+						ok(t, err)
+						equalSlices(t, "values of the next batch", values, []int{5})
+					}
+				})
+			}
+		}
+	}
+	for _, name := range loopNames {
+		bubble(t, "while tasks finish/"+name, func(t *testing.T) {
+			// Results that nobody takes any more keep nobody waiting.
+			r := weir.NewResults[int](weir.NewGroup(t.Context(), 8))
+			for range 20 {
+				for range 40 {
+					r.Go(func(context.Context) (int, error) { time.Sleep(time.Second); return 1, nil })
+				}
+				seen := 0
+				for _, err := range loops(r)[name] {
+					ok(t, err)
+					if seen++; seen == 10 {
+						break
+					}
+				}
+				equal(t, "seen", seen, 10)
+			}
+		})
+	}
+}
+
+// noWorkersThen returns what fails the test if workers are left.
+func noWorkersThen(t *testing.T) func() { return func() { noWorkers(t) } }
+
+func TestPanicsAndLoops(t *testing.T) {
+	for _, name := range loopNames {
+		bubble(t, "a task's panic comes out of the loop/"+name, func(t *testing.T) {
+			r := weir.NewResults[int](weir.NewGroup(t.Context(), 3))
+			r.Go(gives(0))
+			synctest.Wait()
+			r.Go(explodeWithResult)
+			seen := 0
+			p, isPanic := caught(func() {
+				for _, err := range loops(r)[name] {
+					ok(t, err)
+					seen++
+				}
+			}).(*weir.Panic)
+			equal(t, "panicked", isPanic, true)
+			wantError(t, p, errBoom)
+			equal(t, "seen", seen, 1)
+			equal(t, "results of the next batch", drain(t, loops(r)[name]), 0)
+		})
+		bubble(t, "also after break/"+name, func(t *testing.T) {
+			r := weir.NewResults[int](weir.NewGroup(t.Context(), 3))
+			r.Go(gives(0))
+			r.Go(func(ctx context.Context) (int, error) {
+				<-ctx.Done()
+				panic(errBoom)
+			})
+			synctest.Wait()
+			_, isPanic := caught(func() {
+				for _, err := range loops(r)[name] {
+					ok(t, err)
+					break
+				}
+			}).(*weir.Panic)
+			equal(t, "panicked", isPanic, true)
+		})
+		bubble(t, "that of the body comes first/"+name, func(t *testing.T) {
+			var reported []*weir.Panic
+			g := weir.NewGroup(t.Context(), 3, weir.OnPanic(func(p *weir.Panic) { reported = append(reported, p) }))
+			r := weir.NewResults[int](g)
+			r.Go(gives(0))
+			r.Go(func(ctx context.Context) (int, error) {
+				<-ctx.Done()
+				panic(errBoom)
+			})
+			synctest.Wait()
+			equal(t, "panicked with", caught(func() {
+				for _, err := range loops(r)[name] {
+					ok(t, err)
+					panic("enough")
+				}
+			}), any("enough"))
+			if len(reported) != 1 || !errors.Is(reported[0], errBoom) {
+				t.Errorf("the handler was given %v", reported)
+			}
+		})
+	}
+}

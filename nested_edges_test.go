@@ -1,0 +1,468 @@
+package weir_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/64ed045f/weir"
+)
+
+// A stranger here is a goroutine that a task has started, and that waits with the
+// task's context.
+
+// hasItsPlaces fails the test unless the pool, which has nothing to do, runs as many
+// tasks at once as its limit says. In a bubble only.
+func hasItsPlaces(t testing.TB, p *weir.Pool, limit int) {
+	t.Helper()
+	p.Wait()
+	v := newValve()
+	var clients sync.WaitGroup
+	for range limit + 1 {
+		clients.Go(func() { ok(t, p.Submit(v.task)) })
+	}
+	synctest.Wait()
+	equal(t, "tasks at once", v.running(), limit)
+	v.open()
+	clients.Wait()
+	p.Wait()
+}
+
+// Two strangers give away the one place of their task. The second took it from a
+// task that had begun meanwhile, and the pool ended up with less than no place.
+func TestTwoStrangersThatWaitDoNotUseThePoolUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		child, second := newValve(), make(chan struct{})
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			inner := weir.NewGroup(ctx, 1)
+			inner.Go(child.member)
+			var strangers sync.WaitGroup
+			strangers.Go(func() { ok(t, inner.Wait()) })
+			<-second
+			strangers.Go(func() { ok(t, inner.Wait()) })
+			strangers.Wait()
+			return nil
+		})
+		synctest.Wait()
+		other := block(t, p, 1) // in the place that the first gave away
+		close(second)
+		synctest.Wait()
+		other.open()
+		synctest.Wait()
+		child.open()
+		ok(t, g.Wait())
+		hasItsPlaces(t, p, 1)
+	})
+}
+
+// The same by accident: goroutines of a task that fill one group with a Limit wait
+// for room all at once, and the pool stood still for good.
+func TestStrangersThatFillALimitedGroupDoNotUseThePoolUp(t *testing.T) {
+	each := scale(500, 100)
+	for _, limit := range []int{1, 2, 3} {
+		for _, queue := range []int{0, 64} {
+			bubble(t, fmt.Sprintf("limit=%d/queue=%d", limit, queue), func(t *testing.T) {
+				p := weir.New(limit, weir.Queue(queue))
+				defer p.Close()
+				var ran atomic.Int64
+				ok(t, run(p, func(ctx context.Context) error {
+					g := p.Group(ctx, weir.Limit(1))
+					var producers sync.WaitGroup
+					for range 3 {
+						producers.Go(func() {
+							for range each {
+								g.Go(func(context.Context) error {
+									ran.Add(1)
+									return nil
+								})
+							}
+						})
+					}
+					producers.Wait()
+					return g.Wait()
+				}))
+				equal(t, "ran", ran.Load(), int64(3*each))
+				hasItsPlaces(t, p, limit)
+			})
+		}
+	}
+}
+
+// A task waits for a group that strangers wait for already, so that its one place
+// is given away more than once.
+func TestATaskAndStrangersThatWaitForTheSameGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		child, wait := newValve(), make(chan struct{})
+		var strangers sync.WaitGroup // nobody waits for them inside the task
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			inner := p.Group(ctx)
+			inner.Go(child.member)
+			for range 2 {
+				strangers.Go(func() { ok(t, inner.Wait()) })
+			}
+			<-wait
+			return inner.Wait()
+		})
+		synctest.Wait()
+		equal(t, "children", child.running(), 1)
+		close(wait)
+		synctest.Wait()
+		child.open()
+		ok(t, g.Wait())
+		strangers.Wait()
+		hasItsPlaces(t, p, 1)
+	})
+}
+
+// A pause holds a subtask although the task that it belongs to gives its place to it,
+// and ends before the pause does.
+func TestAPauseHoldsWhatAStrangerWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		var ran atomic.Bool
+		wait, end := make(chan struct{}), make(chan struct{})
+		var stranger sync.WaitGroup
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			inner := p.Group(ctx)
+			inner.Go(func(context.Context) error {
+				ran.Store(true)
+				return nil
+			})
+			<-wait
+			stranger.Go(func() { ok(t, inner.Wait()) })
+			<-end
+			return nil
+		})
+		synctest.Wait()
+		p.Pause()
+		close(wait)
+		synctest.Wait()
+		close(end)
+		synctest.Wait()
+		equal(t, "ran during the pause", ran.Load(), false)
+		p.Resume()
+		stranger.Wait()
+		ok(t, g.Wait())
+		equal(t, "ran after it", ran.Load(), true)
+		hasItsPlaces(t, p, 1)
+	})
+}
+
+// Wait of a cancelled group returns although a pause holds the subtasks that it
+// waits for: they will never start.
+func TestPromise08APauseDoesNotHoldACancelledNestedGroup(t *testing.T) {
+	for _, waits := range []bool{false, true} {
+		bubble(t, fmt.Sprintf("waits=%t", waits), func(t *testing.T) {
+			p := weir.New(1)
+			defer p.Close()
+			var inner *weir.Group
+			returned, wait, child := false, make(chan struct{}), newValve()
+			g := p.Group(t.Context())
+			g.Go(func(ctx context.Context) error {
+				inner = p.Group(ctx)
+				if waits {
+					inner.Go(child.member)
+				}
+				inner.Go(func(context.Context) error {
+					t.Error("a queued subtask of a cancelled group started")
+					return nil
+				})
+				<-wait
+				err := inner.Wait()
+				returned = true
+				return err
+			})
+			synctest.Wait()
+			if waits { // before the pause, and for a task that runs
+				close(wait)
+				synctest.Wait()
+				p.Pause()
+				child.open()
+			} else {
+				p.Pause()
+				close(wait)
+			}
+			synctest.Wait()
+			equal(t, "returned before the cancellation", returned, false)
+			inner.Cancel(errBoom)
+			synctest.Wait()
+			equal(t, "returned after it", returned, true)
+			p.Resume()
+			wantError(t, g.Wait(), errBoom)
+			hasItsPlaces(t, p, 1)
+		})
+	}
+}
+
+// A nested group that outlives its pool must say so: no worker would ever come to
+// its tasks.
+func TestANestedGroupOfAClosedPool(t *testing.T) {
+	for _, try := range []bool{false, true} {
+		bubble(t, fmt.Sprintf("try=%t", try), func(t *testing.T) {
+			p := weir.New(1)
+			var inner *weir.Group
+			g := p.Group(t.Context())
+			g.Go(func(ctx context.Context) error {
+				inner = p.Group(ctx)
+				return nil
+			})
+			p.Close()
+			task := func(context.Context) error {
+				t.Error("ran on a closed pool")
+				return nil
+			}
+			if try {
+				equal(t, "accepted", inner.TryGo(task), false)
+			} else {
+				inner.Go(task)
+				wantError(t, inner.Wait(), weir.ErrClosed)
+			}
+			ok(t, g.Wait()) // only now, for with it the context of the nested group ends
+		})
+	}
+}
+
+// Who comes back first goes on first, or tasks that wait often would keep the
+// others from ever going on. Deeper ones go before all: others may wait for them.
+func TestTasksThatComeBackGoOnInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		var order []string
+		valves := map[string]*valve{}
+		waiter := func(name string) func(ctx context.Context) error {
+			v := newValve()
+			valves[name] = v
+			return func(ctx context.Context) error {
+				g := weir.NewGroup(ctx, 1)
+				g.Go(v.member)
+				err := g.Wait()
+				order = append(order, name)
+				return err
+			}
+		}
+		g := p.Group(t.Context())
+		for _, name := range []string{"a", "b", "c"} {
+			g.Go(waiter(name))
+		}
+		deep := waiter("deep")
+		g.Go(func(ctx context.Context) error {
+			inner := p.Group(ctx)
+			inner.Go(deep)
+			return inner.Wait()
+		})
+		synctest.Wait()
+		other := block(t, p, 1)
+		for _, name := range []string{"b", "deep", "a", "c"} {
+			valves[name].open()
+			synctest.Wait()
+		}
+		other.open()
+		ok(t, g.Wait())
+		if want := []string{"deep", "b", "a", "c"}; !slices.Equal(order, want) {
+			t.Errorf("order: got %v, want %v", order, want)
+		}
+		hasItsPlaces(t, p, 1)
+	})
+}
+
+// A worker that has just run a task is free, though it may not have looked around yet.
+func TestTryGoFindsAWorkerThatIsBetweenTwoTasks(t *testing.T) {
+	rounds := scale(2000, 500)
+	tryRounds := func(g *weir.Group) (refused int) {
+		for range rounds {
+			g.Go(succeed)
+			ok(t, g.Wait())
+			if !g.TryGo(succeed) {
+				refused++
+			}
+			ok(t, g.Wait())
+		}
+		return refused
+	}
+	t.Run("outside", func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0))
+		defer p.Close()
+		equal(t, "refused", tryRounds(p.Group(t.Context())), 0)
+	})
+	t.Run("nested", func(t *testing.T) {
+		p := weir.New(2, weir.Queue(0))
+		defer p.Close()
+		ok(t, run(p, func(ctx context.Context) error {
+			equal(t, "refused", tryRounds(p.Group(ctx)), 0)
+			return nil
+		}))
+	})
+}
+
+// wood is a random tree of groups in tasks of two pools, whose leaves end in all ways.
+type wood struct{ pools [2]*weir.Pool }
+
+func (w wood) grow(ctx context.Context, depth int, r *rand.Rand) error {
+	if depth == 0 {
+		switch r.IntN(60) {
+		case 0:
+			return errBoom
+		case 1:
+			explode()
+		case 2:
+			runtime.Goexit()
+		case 3:
+			runtime.Gosched()
+		}
+		return nil
+	}
+	g := w.group(ctx, r)
+	if r.IntN(4) == 0 {
+		g.Context().Done()
+	}
+	for i := range r.IntN(5) {
+		seed := r.Uint64()
+		task := func(ctx context.Context) error {
+			return w.grow(ctx, depth-1, rand.New(rand.NewPCG(seed, 1)))
+		}
+		if i%3 == 2 {
+			g.TryGo(task)
+		} else {
+			g.Go(task)
+		}
+	}
+	if r.IntN(10) == 0 {
+		g.Cancel(nil)
+	}
+	err := g.Wait()
+	if r.IntN(4) == 0 {
+		return err
+	}
+	return ctx.Err()
+}
+
+func (w wood) group(ctx context.Context, r *rand.Rand) *weir.Group {
+	var opts []weir.GroupOption
+	if r.IntN(2) == 0 {
+		opts = append(opts, weir.Limit(1+r.IntN(3)))
+	}
+	if r.IntN(2) == 0 {
+		opts = append(opts, weir.KeepGoing(), weir.PanicsAsErrors())
+	}
+	switch r.IntN(8) {
+	case 0:
+		return weir.NewGroup(ctx, 1)
+	case 1:
+		return w.pools[1].Group(ctx, opts...)
+	default:
+		return w.pools[0].Group(ctx, opts...)
+	}
+}
+
+// Whatever becomes of a wood, while the pool is paused, resized and used by others,
+// no place is lost, and none is there twice.
+func TestNoPlaceIsLostInAWood(t *testing.T) {
+	for round := range scale(30, 8) {
+		bubble(t, fmt.Sprint(round), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(uint64(round), 0))
+			limit, queue := 1+r.IntN(3), []int{0, 1, 8, 1024}[r.IntN(4)]
+			opts := []weir.Option{weir.Queue(queue), weir.OnPanic(func(*weir.Panic) {})}
+			p, q := weir.New(limit, opts...), weir.New(1, opts...)
+			w := wood{pools: [2]*weir.Pool{p, q}}
+			var clients sync.WaitGroup
+			for range 3 {
+				seed := r.Uint64()
+				clients.Go(func() {
+					r := rand.New(rand.NewPCG(seed, 2))
+					for range 4 {
+						ctx, cancel := context.WithCancel(t.Context())
+						g := p.Group(ctx, weir.PanicsAsErrors())
+						for range 3 {
+							seed := r.Uint64()
+							g.Go(func(ctx context.Context) error {
+								return w.grow(ctx, 4, rand.New(rand.NewPCG(seed, 3)))
+							})
+						}
+						if r.IntN(4) == 0 {
+							cancel()
+						}
+						_ = g.Wait() // any end is right, as long as it comes
+						cancel()
+					}
+				})
+			}
+			clients.Go(func() {
+				for range 50 {
+					ok(t, p.Submit(runtime.Gosched))
+				}
+				p.Wait()
+			})
+			if round%2 == 0 {
+				sizes := rand.New(rand.NewPCG(uint64(round), 4))
+				clients.Go(func() {
+					for range 50 {
+						p.Pause()
+						runtime.Gosched()
+						p.Resize(1 + sizes.IntN(4))
+						p.Resume()
+						yield(20)
+					}
+					p.Resize(limit)
+				})
+			}
+			clients.Wait()
+			hasItsPlaces(t, p, limit)
+			hasItsPlaces(t, q, 1)
+			p.Close()
+			q.Close()
+			s := p.Stats()
+			equal(t, "running", s.Running, 0)
+			equal(t, "queued", s.Queued, 0)
+			equal(t, "accepted", s.Accepted, s.Finished+s.HandedBack)
+		})
+	}
+}
+
+// A stranger that begins to wait when another has given the place away already still
+// gives it away when that one is back.
+func TestAStrangerGivesThePlaceAwayThatAnotherBringsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		valves := []*valve{newValve(), newValve()}
+		turn := []chan struct{}{make(chan struct{}), make(chan struct{})}
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			var strangers sync.WaitGroup
+			for i, v := range valves {
+				<-turn[i]
+				inner := weir.NewGroup(ctx, 1)
+				inner.Go(v.member)
+				strangers.Go(func() { ok(t, inner.Wait()) })
+			}
+			strangers.Wait()
+			return nil
+		})
+		for _, next := range turn {
+			close(next)
+			synctest.Wait()
+		}
+		valves[0].open()
+		synctest.Wait()
+		other := block(t, p, 1)
+		valves[1].open()
+		other.open()
+		ok(t, g.Wait())
+		hasItsPlaces(t, p, 1)
+	})
+}

@@ -1,0 +1,221 @@
+package weir
+
+import (
+	"context"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+)
+
+// Results collects what tasks of a [Group] return: Wait gives the values in the
+// order in which the tasks were given, All as the tasks finish, Ordered in order
+// but as soon as they are there, First only one.
+//
+// Tasks are numbered from 0 in the order in which they are given to Go: the number is
+// the place of the task's value, and the Index of the [TaskError] if it fails.
+//
+// Each use ends with one of those four, and that ends the group's batch like
+// [Group.Wait]; afterwards both may be used again, and numbers begin anew. If the
+// group was waited for in another way, the results can still be had until the
+// next task is given, which drops them.
+//
+// Several Results may share a group, also with tasks that are given to [Group.Go]:
+// each numbers its own tasks, but what cancels the group concerns all.
+//
+// Go may be called by any number of goroutines at once, and by tasks of the group.
+// Wait may be called by several at once, and returns the same to all. Apart from
+// that the results of a batch are for one taker, who must not be a task of the group.
+type Results[T any] struct {
+	group *Group
+	set   atomic.Pointer[resultSet[T]] // that tasks were last given to; nil when its results have been taken
+}
+
+// NewResults returns the means to collect what tasks of g return.
+func NewResults[T any](g *Group) *Results[T] {
+	must(g != nil, "group must not be nil", "nil")
+	g.mustBeMade()
+	return &Results[T]{group: g}
+}
+
+// Go adds a task to the group. It blocks, and fails or drops the task, as
+// [Group.Go] does.
+//
+// The call synchronizes before the start of the task. It allocates only room for
+// results, ever twice as much as before: some 100 bytes and the value for each.
+func (r *Results[T]) Go(task func(ctx context.Context) (T, error)) {
+	r.mustBeMade()
+	mustTask(task != nil)
+	b, number := r.group.begin()
+	s := r.of(b)
+	index := int(s.given.Add(1) - 1)
+	m := s.result(index)
+	m.self, m.set, m.task = m, s, task
+	r.group.add(b, number, listenerJob(&m.self, b, index))
+}
+
+// Wait blocks until every task of the group has finished, and returns or panics as
+// [Group.Wait] does. Beside the error, whatever it is, there is one value for each
+// task given to Go, in order: what the task returned, even if it failed; and the
+// zero value for a task that panicked, called [runtime.Goexit], or never ran.
+func (r *Results[T]) Wait() ([]T, error) {
+	s := r.take(waitedFor)
+	s.batch.wait(true)
+	r.forget(s)
+	if s.batch.panicked != nil {
+		panic(s.batch.panicked)
+	}
+	values := make([]T, s.given.Load())
+	for i := range values {
+		values[i] = s.result(i).value
+	}
+	return values, s.batch.err
+}
+
+func (r *Results[T]) mustBeMade() {
+	must(r.group != nil, "results must be made by NewResults", "the zero value")
+}
+
+// of returns the set of a batch that cannot end meanwhile, so none is newer.
+func (r *Results[T]) of(b *batch) *resultSet[T] {
+	for {
+		old := r.set.Load()
+		if old != nil && old.batch == b {
+			return old
+		}
+		s := &resultSet[T]{batch: b}
+		if r.set.CompareAndSwap(old, s) {
+			return s
+		}
+	}
+}
+
+// take returns the set that is not yet taken; if there is none, an empty one.
+func (r *Results[T]) take(use uint32) *resultSet[T] {
+	r.mustBeMade()
+	s := r.set.Load()
+	for s == nil {
+		r.set.CompareAndSwap(nil, &resultSet[T]{batch: r.group.current()})
+		s = r.set.Load()
+	}
+	if !s.use.CompareAndSwap(unused, use) {
+		must(use == waitedFor && s.use.Load() == waitedFor, "results must be for one taker at a time", "another")
+	}
+	return s
+}
+
+// forget lets a set go whose batch has ended.
+func (r *Results[T]) forget(s *resultSet[T]) { r.set.CompareAndSwap(s, nil) }
+
+// What a resultSet is used for.
+const (
+	unused uint32 = iota
+	waitedFor
+	ranged
+)
+
+// resultSet is the results of one batch. Each has a place of its own, in chunks
+// that double in size and never move, so that tasks write them without a lock.
+type resultSet[T any] struct {
+	batch   *batch
+	use     atomic.Uint32
+	watched atomic.Bool // a loop wants to hear of results
+	told    chan struct{}
+	news    atomic.Pointer[result[T]] // finished and not yet seen by the loop, the newest first
+	growing sync.Mutex
+	chunks  [32]atomic.Pointer[[]result[T]]
+
+	_     [cacheLine]byte // workers read the above, submitters write the following
+	given atomic.Int64
+}
+
+// firstChunk is the number of results in the first chunk, a power of 2.
+const firstChunk = 8
+
+// result is the place for what one task returns, and the task's way through the pool.
+type result[T any] struct {
+	self  listener // refers to the result itself
+	set   *resultSet[T]
+	task  func(ctx context.Context) (T, error)
+	value T
+	fault *TaskError
+	next  *result[T] // in news
+
+	finished atomic.Bool // value and fault are final, and the loop's
+	taken    bool        // by the loop
+}
+
+// result returns the place of the result with that number.
+func (s *resultSet[T]) result(index int) *result[T] {
+	at := uint(index) + firstChunk
+	n := bits.Len(at) - bits.Len(firstChunk)
+	chunk := s.chunks[n].Load()
+	if chunk == nil {
+		chunk = s.grow(n)
+	}
+	return &(*chunk)[at-firstChunk<<n]
+}
+
+func (s *resultSet[T]) grow(n int) *[]result[T] {
+	s.growing.Lock()
+	defer s.growing.Unlock()
+	chunk := s.chunks[n].Load()
+	if chunk == nil {
+		results := make([]result[T], firstChunk<<n)
+		chunk = &results
+		s.chunks[n].Store(chunk)
+	}
+	return chunk
+}
+
+func (m *result[T]) run(ctx context.Context) error {
+	task := m.task
+	m.task = nil // what it holds is not needed for as long as its value
+	value, err := task(ctx)
+	m.value = value
+	if err == nil {
+		m.finish()
+	}
+	return err
+}
+
+func (m *result[T]) failed(failure *TaskError) {
+	m.fault = failure
+	m.finish()
+}
+
+// finish makes the result known. A loop first says that it watches and then looks
+// for finished results, so it sees this one, or this one sees it.
+func (m *result[T]) finish() {
+	m.finished.Store(true)
+	if m.set.watched.Load() {
+		m.set.announce(m)
+	}
+}
+
+// announce passes a result on to the loop. Until the loop has dealt with all news
+// the batch must not end, so whoever brings the first holds it for the loop. It can
+// be held, since the task at hand is not counted out yet.
+func (s *resultSet[T]) announce(m *result[T]) {
+	held := false
+	for {
+		first := s.news.Load()
+		if first == nil && !held {
+			s.batch.Ended(-1)
+			held = true
+		}
+		m.next = first
+		if !s.news.CompareAndSwap(first, m) {
+			continue
+		}
+		switch {
+		case first == nil:
+			select {
+			case s.told <- struct{}{}:
+			default: // the loop has not yet come to the last time it was told
+			}
+		case held:
+			s.batch.Ended(1)
+		}
+		return
+	}
+}

@@ -1,0 +1,184 @@
+package weir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// scope is the context of a batch's tasks. It tells who asks for hostKey, a group
+// made from it, which task will wait for that group.
+//
+// Groups inside tasks are many and small, and a context of the standard library
+// costs as much as their tasks. So a scope whose parent is a scope gets one only
+// when somebody wants what it alone can give: a channel, a value, a context made
+// from it. Until then it stands in a list of its parent's, who hands
+// cancellations down.
+type scope struct {
+	batch  *batch
+	parent context.Context
+	base   context.Context // the nearest standard one, from which cancellations come too
+
+	std   atomic.Pointer[standardContext]
+	ended atomic.Bool // err and cause are final
+
+	mu         sync.Mutex // may be taken under that of the parent, never the other way round
+	err, cause error
+	first      *scope // of those right below
+	above      *scope // the scope in whose list this one stands; next and previous are under its mutex
+	next       *scope
+	previous   *scope
+}
+
+type standardContext struct {
+	context.Context
+	cancel context.CancelCauseFunc
+}
+
+// open begins the scope of b.
+func (s *scope) open(parent context.Context, b *batch) {
+	s.batch, s.parent = b, parent
+	above, ok := parent.(*scope)
+	if !ok {
+		s.base = s.standard()
+		return
+	}
+	s.base = above.base
+	above.mu.Lock()
+	defer above.mu.Unlock()
+	if above.ended.Load() {
+		s.err, s.cause = above.err, above.cause
+		s.ended.Store(true)
+		return
+	}
+	s.above, s.next, above.first = above, above.first, s
+	if s.next != nil {
+		s.next.previous = s
+	}
+}
+
+// close ends the scope: all of its tasks are over.
+func (s *scope) close() {
+	if above := s.above; above != nil {
+		above.mu.Lock()
+		if s.previous == nil {
+			above.first = s.next
+		} else {
+			s.previous.next = s.next
+		}
+		if s.next != nil {
+			s.next.previous = s.previous
+		}
+		s.next, s.previous = nil, nil
+		above.mu.Unlock()
+	}
+	s.cancel(nil)
+}
+
+// cancel is as that of [context.WithCancelCause].
+func (s *scope) cancel(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end(cause)
+}
+
+// end makes err and cause final, and hands them down: those from above if the scope
+// was cancelled from there before. The mutex is held.
+func (s *scope) end(cause error) {
+	if s.ended.Load() {
+		return
+	}
+	from := s.base
+	if std := s.std.Load(); std != nil {
+		std.cancel(cause)
+		from = std
+	}
+	if s.err = from.Err(); s.err != nil {
+		s.cause = context.Cause(from)
+	} else {
+		s.err, s.cause = context.Canceled, cause
+		if cause == nil {
+			s.cause = context.Canceled
+		}
+	}
+	s.ended.Store(true)
+	for below := s.first; below != nil; below = below.next {
+		below.cancel(s.cause)
+	}
+}
+
+// standard returns the standard context of the scope, and makes it if need be.
+func (s *scope) standard() context.Context {
+	if std := s.std.Load(); std != nil {
+		return std
+	}
+	if above, ok := s.parent.(*scope); ok {
+		above.standard() // before the mutex below is held
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if std := s.std.Load(); std != nil {
+		return std
+	}
+	std, parent := new(standardContext), s.parent
+	ended := s.ended.Load()
+	if ended && errors.Is(s.err, context.Canceled) {
+		parent = context.WithoutCancel(parent) // which may have ended since, for another cause
+	}
+	std.Context, std.cancel = context.WithCancelCause(parent)
+	if ended {
+		std.cancel(s.cause)
+	}
+	s.std.Store(std)
+	return std
+}
+
+func (s *scope) Done() <-chan struct{} { return s.standard().Done() }
+
+func (s *scope) Deadline() (time.Time, bool) { return s.base.Deadline() }
+
+func (s *scope) Value(key any) any {
+	if key == (hostKey{}) {
+		return s
+	}
+	return s.standard().Value(key)
+}
+
+func (s *scope) Err() error {
+	if s.ended.Load() {
+		return s.err
+	}
+	if std := s.std.Load(); std != nil {
+		return std.Err()
+	}
+	err := s.base.Err()
+	if err != nil {
+		// What was told once must hold, also for a standard context made later.
+		s.cancel(nil)
+		return s.err
+	}
+	return nil
+}
+
+// Cause is as [context.Cause], without a need for the standard context.
+func (s *scope) Cause() error {
+	if s.Err() == nil {
+		return nil
+	}
+	if s.ended.Load() {
+		return s.cause
+	}
+	return context.Cause(s.std.Load())
+}
+
+// String keeps fmt from looking into what others change meanwhile.
+func (s *scope) String() string {
+	base := s.base
+	if std, ok := base.(*standardContext); ok {
+		base = std.Context
+	}
+	return fmt.Sprintf("%v.Task", base)
+}

@@ -1,0 +1,146 @@
+package weir_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+	"weak"
+
+	"github.com/64ed045f/weir"
+)
+
+// A cancelled task's context tells the same to all: what it said itself, and what a
+// context made from it says, even if the contexts above have ended since for
+// another reason.
+func TestATasksErrAndCauseAgree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		parent, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		g := p.Group(parent)
+		g.Go(func(ctx context.Context) error {
+			v := newValve()
+			inner := p.Group(ctx)
+			inner.Go(func(ctx context.Context) error {
+				v.task()
+				child, stop := context.WithCancel(ctx)
+				defer stop()
+				for _, c := range []context.Context{ctx, child} {
+					equal(t, "Err", c.Err(), context.Canceled)
+					equal(t, "Cause", context.Cause(c), errBoom)
+				}
+				return nil
+			})
+			synctest.Wait()
+			inner.Cancel(errBoom)
+			<-parent.Done()
+			synctest.Wait()
+			v.open()
+			wantError(t, inner.Wait(), errBoom)
+			return nil
+		})
+		wantError(t, g.Wait(), context.DeadlineExceeded)
+	})
+}
+
+// Err that was told once holds, also while the cancellation comes down only slowly,
+// past many others, and somebody asks for Done in between.
+func TestATasksErrNeverGoesBackToNil(t *testing.T) {
+	p := weir.New(3)
+	defer p.Close()
+	many := scale(5000, 2000)
+	flips := 0
+	for range 10 {
+		ready := make(chan struct{})
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			stops := make([]context.CancelFunc, many)
+			for i := range stops {
+				_, stops[i] = context.WithCancel(ctx)
+			}
+			middle := p.Group(ctx)
+			middle.Go(func(ctx context.Context) error {
+				ctx.Done()
+				inner := p.Group(ctx)
+				inner.Go(func(ctx context.Context) error {
+					close(ready)
+					for ctx.Err() == nil {
+						runtime.Gosched()
+					}
+					done := ctx.Done()
+					if ctx.Err() == nil {
+						flips++
+					}
+					<-done
+					return nil
+				})
+				return inner.Wait()
+			})
+			err := middle.Wait()
+			for _, stop := range stops {
+				stop()
+			}
+			return err
+		})
+		<-ready
+		g.Cancel(errBoom)
+		wantError(t, g.Wait(), errBoom)
+	}
+	equal(t, "errors that became nil", flips, 0)
+}
+
+// A deferred Cancel, after Wait, begins nothing that the task's context would hold
+// until the task ends.
+func TestATaskHoldsNoGroupThatItCancelledAfterWait(t *testing.T) {
+	p := weir.New(2)
+	defer p.Close()
+	ok(t, run(p, func(ctx context.Context) error {
+		groups := make([]weak.Pointer[weir.Group], 200)
+		for i := range groups {
+			g := p.Group(ctx)
+			groups[i] = weak.Make(g)
+			g.Go(succeed)
+			ok(t, g.Wait())
+			g.Cancel(nil)
+		}
+		runtime.GC()
+		held := 0
+		for _, g := range groups {
+			if g.Value() != nil {
+				held++
+			}
+		}
+		if held > 20 { // workers may still know some
+			t.Errorf("%d of %d groups are held", held, len(groups))
+		}
+		return ctx.Err()
+	}))
+}
+
+// Printing a task's context shows where it comes from, and nothing that others change
+// meanwhile: the race detector looks on.
+func TestATasksContextCanBePrintedAtAnyTime(t *testing.T) {
+	p := weir.New(4)
+	defer p.Close()
+	wantError(t, run(p, func(ctx context.Context) error {
+		g := p.Group(ctx)
+		g.Go(func(ctx context.Context) error {
+			before := fmt.Sprint(ctx)
+			for range 100 {
+				equal(t, "printed", fmt.Sprint(ctx), before)
+			}
+			ctx.Done()
+			equal(t, "printed after Done", fmt.Sprint(ctx), before)
+			return nil
+		})
+		g.Go(func(ctx context.Context) error {
+			ctx.Done()
+			return errBoom
+		})
+		return g.Wait()
+	}), errBoom)
+}
