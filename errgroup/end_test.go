@@ -1,0 +1,241 @@
+package errgroup_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/64ed045f/weir/errgroup"
+)
+
+// children are what the test binary does when it is run by child.
+var children = map[string]func(){
+	"crash": func() {
+		var g errgroup.Group
+		g.Go(explode)
+		_ = g.Wait()
+		fmt.Println("Wait has returned")
+		os.Exit(0)
+	},
+	"crash under a limit": func() {
+		g := limited(1)
+		for range 1000 {
+			g.Go(succeed)
+		}
+		g.Go(explode)
+		g.Go(func() error { fmt.Println("another one has started"); return nil })
+		_ = g.Wait()
+		fmt.Println("Wait has returned")
+		os.Exit(0)
+	},
+	"crash slowly": func() {
+		g := limited(1)
+		g.Go(func() error { panic(slowPanic{}) })
+		go g.Go(func() error { fmt.Println("another one has started"); os.Exit(0); return nil })
+		_ = g.Wait()
+		fmt.Println("Wait has returned")
+		os.Exit(0)
+	},
+	"crash after Goexit": func() {
+		var g errgroup.Group
+		g.Go(func() error {
+			defer func() { panic(errBoom) }()
+			runtime.Goexit()
+			return nil
+		})
+		_ = g.Wait()
+		fmt.Println("Wait has returned")
+		os.Exit(0)
+	},
+}
+
+// slowPanic keeps the program alive for a while: the runtime asks it for its text
+// before it ends the program.
+type slowPanic struct{}
+
+func (slowPanic) Error() string {
+	for range 1 << 14 {
+		runtime.Gosched()
+	}
+	return "slow boom"
+}
+
+func TestAPanicEndsTheProgramAndNobodyIsTold(t *testing.T) {
+	for _, test := range []struct{ name, stack string }{
+		{"crash", "errgroup_test.explode"},
+		{"crash under a limit", "errgroup_test.explode"},
+		{"crash slowly", "errgroup_test.init"},
+		{"crash after Goexit", "errgroup_test.init"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for range scale(5, 2) {
+				out, err := child(t, test.name)
+				exit, isExit := errors.AsType[*exec.ExitError](err)
+				if !isExit || exit.ExitCode() != 2 {
+					t.Errorf("ended with %v, not as a panic ends a program", err)
+				}
+				for _, part := range []string{"panic: ", "boom", test.stack} {
+					if !strings.Contains(out, part) {
+						t.Errorf("%q is not in what the program wrote:\n%s", part, out)
+					}
+				}
+				for _, part := range []string{"recovered", "Wait has returned", "another one has started"} {
+					if strings.Contains(out, part) {
+						t.Errorf("%q is in what the program wrote:\n%s", part, out)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestGoexitEndsAFunctionWithoutError(t *testing.T) {
+	for _, limit := range limits {
+		bubble(t, fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
+			g, ctx := errgroup.WithContext(context.Background())
+			g.SetLimit(limit)
+			for range 3 * len(limits) {
+				g.Go(exit)
+				g.Go(succeed)
+			}
+			synctest.Wait()
+			ok(t, ctx.Err())
+			ok(t, g.Wait())
+			if limit < 0 {
+				return
+			}
+			v := newValve()
+			for range limit {
+				equal(t, "with room", g.TryGo(v.hold), true)
+			}
+			equal(t, "without", g.TryGo(v.hold), false)
+			v.open()
+			ok(t, g.Wait())
+		})
+	}
+	bubble(t, "and lets in who waits", func(t *testing.T) {
+		g := limited(1)
+		v := newValve()
+		g.Go(func() error {
+			_ = v.hold()
+			return exit()
+		})
+		ran := 0
+		var adding sync.WaitGroup
+		for range 3 {
+			adding.Go(func() {
+				g.Go(func() error { ran++; return exit() })
+			})
+			synctest.Wait()
+		}
+		v.open()
+		adding.Wait()
+		ok(t, g.Wait())
+		equal(t, "ran", ran, 3)
+	})
+	bubble(t, "while it panics too", func(t *testing.T) {
+		var g errgroup.Group
+		g.Go(func() error {
+			defer runtime.Goexit() // so the panic is no more
+			return explode()
+		})
+		ok(t, g.Wait())
+	})
+	bubble(t, "with an error of another one", func(t *testing.T) {
+		var g errgroup.Group
+		g.Go(exit)
+		g.Go(fail)
+		g.Go(exit)
+		equal(t, "first", g.Wait(), errBoom)
+	})
+}
+
+func TestNoGoroutineIsLeft(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		end   func() error
+		first error
+	}{
+		{"return", succeed, nil},
+		{"error", fail, errBoom},
+		{"Goexit", exit, nil},
+	} {
+		for _, limit := range limits {
+			t.Run(fmt.Sprintf("%s/limit=%d", test.name, limit), func(t *testing.T) {
+				noneLeft(t) // of others
+				synctest.Test(t, func(t *testing.T) {
+					g := limited(limit)
+					v := newValve()
+					n := 200
+					if limit > 0 {
+						n = min(n, limit)
+					}
+					for range n {
+						g.Go(func() error {
+							_ = v.hold()
+							return test.end()
+						})
+					}
+					synctest.Wait()
+					equal(t, "goroutines while all are blocked", goroutines(), n)
+					// One of them goes on, and the others leave none behind.
+					for range n - 1 {
+						v.letOne()
+					}
+					synctest.Wait()
+					equal(t, "goroutines while one is blocked", goroutines(), 1)
+					v.open()
+					synctest.Wait()
+					equal(t, "goroutines without Wait", goroutines(), 0)
+				})
+				g := limited(limit)
+				for range 1000 {
+					g.Go(test.end)
+				}
+				noneLeft(t) // without Wait
+				for range 1000 {
+					g.Go(test.end)
+				}
+				equal(t, "first", g.Wait(), test.first)
+				noneLeft(t)
+			})
+		}
+	}
+}
+
+func TestAGroupWorksInOneBubbleAfterTheOther(t *testing.T) {
+	var without errgroup.Group
+	under := limited(2)
+	use := func(t *testing.T) {
+		for _, g := range []*errgroup.Group{&without, under} {
+			v := newValve()
+			for range 2 {
+				g.Go(v.hold)
+			}
+			var adding sync.WaitGroup
+			if g == under {
+				adding.Go(func() { g.Go(v.hold) })
+			}
+			synctest.Wait()
+			v.open()
+			adding.Wait()
+			ok(t, g.Wait())
+		}
+	}
+	for _, name := range []string{"first", "second"} {
+		bubble(t, name, use)
+	}
+	for range 3 {
+		without.Go(succeed)
+		under.Go(succeed)
+	}
+	ok(t, without.Wait())
+	ok(t, under.Wait())
+}

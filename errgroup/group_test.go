@@ -1,0 +1,199 @@
+package errgroup_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir/errgroup"
+)
+
+// All that a program can name in the package it comes from. Where that is called
+// with other types, this does not compile.
+var (
+	_ func(context.Context) (*errgroup.Group, context.Context) = errgroup.WithContext
+	_ interface {
+		Go(func() error)
+		TryGo(func() error) bool
+		SetLimit(int)
+		Wait() error
+	} = new(errgroup.Group)
+)
+
+func TestWaitReturnsTheFirstError(t *testing.T) {
+	second := errors.New("second")
+	for _, errs := range [][]error{
+		{},
+		{nil},
+		{errBoom},
+		{nil, errBoom},
+		{errBoom, nil},
+		{errBoom, nil, second},
+		{nil, nil, errBoom, second, nil},
+	} {
+		for _, limit := range limits {
+			g := limited(limit)
+			ok(t, g.Wait())
+			var first error
+			for i, err := range errs {
+				if first == nil {
+					first = err
+				}
+				g.Go(func() error { return err })
+				for range 2 { // also when nothing has been added since
+					equal(t, fmt.Sprintf("limit %d: Wait after %v", limit, errs[:i+1]), g.Wait(), first)
+				}
+			}
+		}
+	}
+	bubble(t, "of several that run at once", func(t *testing.T) {
+		var g errgroup.Group
+		for i := range 5 {
+			g.Go(func() error {
+				time.Sleep(time.Duration(5-i) * time.Second)
+				return fmt.Errorf("function %d", i)
+			})
+		}
+		equal(t, "first", g.Wait().Error(), "function 4")
+		equal(t, "first, again", g.Wait().Error(), "function 4")
+	})
+}
+
+func TestTheContextEndsWithTheFirstErrorOrWithWait(t *testing.T) {
+	type key struct{}
+	parent := context.WithValue(context.Background(), key{}, "inherited")
+	for _, add := range []struct {
+		name string
+		run  func(g *errgroup.Group, f func() error)
+	}{
+		{"Go", (*errgroup.Group).Go},
+		{"TryGo", func(g *errgroup.Group, f func() error) {
+			if !g.TryGo(f) {
+				t.Error("TryGo refused")
+			}
+		}},
+	} {
+		for _, limit := range limits {
+			for _, test := range []struct {
+				errs               []error
+				first, ctxErr, end error // what Wait returns, the context's error before that, and its cause in the end
+			}{
+				{nil, nil, nil, context.Canceled},
+				{[]error{nil}, nil, nil, context.Canceled},
+				{[]error{errBoom}, errBoom, context.Canceled, errBoom},
+				{[]error{nil, errBoom, nil}, errBoom, context.Canceled, errBoom},
+			} {
+				bubble(t, fmt.Sprintf("%s/limit=%d/%v", add.name, limit, test.errs), func(t *testing.T) {
+					g, ctx := errgroup.WithContext(parent)
+					g.SetLimit(limit)
+					equal(t, "value", ctx.Value(key{}), any("inherited"))
+					for _, err := range test.errs {
+						add.run(g, func() error { return err })
+						synctest.Wait()
+					}
+					equal(t, "error before Wait", ctx.Err(), test.ctxErr)
+					equal(t, "Wait", g.Wait(), test.first)
+					equal(t, "error after Wait", ctx.Err(), context.Canceled)
+					equal(t, "cause", context.Cause(ctx), test.end)
+				})
+			}
+		}
+	}
+	bubble(t, "functions may wait for it", func(t *testing.T) {
+		g, ctx := errgroup.WithContext(t.Context())
+		for range 10 {
+			g.Go(func() error {
+				<-ctx.Done()
+				return ctx.Err()
+			})
+		}
+		g.Go(fail)
+		equal(t, "first", g.Wait(), errBoom)
+		// It stays as it is, and so does the error.
+		g.Go(func() error {
+			equal(t, "cause", context.Cause(ctx), errBoom)
+			return errors.New("too late")
+		})
+		equal(t, "first", g.Wait(), errBoom)
+	})
+	bubble(t, "a parent that ends cancels no function", func(t *testing.T) {
+		parent, cancel := context.WithCancelCause(t.Context())
+		g, ctx := errgroup.WithContext(parent)
+		cancel(errBoom)
+		equal(t, "cause", context.Cause(ctx), errBoom)
+		ran := false
+		g.Go(func() error { ran = true; return nil })
+		ok(t, g.Wait())
+		equal(t, "ran", ran, true)
+	})
+}
+
+func TestWaitWaitsForEveryFunction(t *testing.T) {
+	for _, limit := range limits {
+		bubble(t, fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
+			g := limited(limit)
+			v := newValve()
+			n := 5
+			if limit > 0 {
+				n = min(n, limit)
+			}
+			for range n {
+				g.Go(v.hold)
+			}
+			returned := make(chan error, 3)
+			for range cap(returned) {
+				go func() { returned <- g.Wait() }()
+			}
+			for range n {
+				synctest.Wait()
+				equal(t, "Waits that returned", len(returned), 0)
+				v.letOne()
+			}
+			for range cap(returned) {
+				ok(t, <-returned)
+			}
+			equal(t, "ended", int(v.ended.Load()), n)
+		})
+	}
+	bubble(t, "also for those that a function adds", func(t *testing.T) {
+		var g errgroup.Group
+		var mu sync.Mutex
+		ran := 0
+		var tree func(depth int) func() error
+		tree = func(depth int) func() error {
+			return func() error {
+				time.Sleep(time.Second)
+				mu.Lock()
+				ran++
+				mu.Unlock()
+				if depth > 0 {
+					g.Go(tree(depth - 1))
+					g.Go(tree(depth - 1))
+				}
+				return nil
+			}
+		}
+		for range 3 {
+			ran = 0
+			g.Go(tree(7))
+			ok(t, g.Wait())
+			equal(t, "ran", ran, 1<<8-1)
+		}
+	})
+}
+
+func TestANilFunctionPanicsAtTheCall(t *testing.T) {
+	const message = "errgroup: function must not be nil, got nil"
+	for _, limit := range []int{-1, 0, 2} {
+		g := limited(limit)
+		equal(t, "Go", caught(func() { g.Go(nil) }), any(message))
+		equal(t, "TryGo", caught(func() { g.TryGo(nil) }), any(message))
+		g.SetLimit(1) // no place was lost
+		equal(t, "TryGo", g.TryGo(succeed), true)
+		ok(t, g.Wait())
+	}
+}

@@ -1,0 +1,287 @@
+package errgroup_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir/errgroup"
+)
+
+func TestGoBlocksAtTheLimit(t *testing.T) {
+	for _, limit := range []int{1, 2, 5, 100} {
+		bubble(t, fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
+			g := limited(limit)
+			v := newValve()
+			var added atomic.Int64
+			go func() {
+				for range limit + 3 {
+					g.Go(v.hold)
+					added.Add(1)
+				}
+			}()
+			for i := range 3 {
+				synctest.Wait()
+				equal(t, "added", int(added.Load()), limit+i)
+				equal(t, "running", v.running(), limit)
+				equal(t, "TryGo", g.TryGo(v.hold), false)
+				v.letOne()
+			}
+			synctest.Wait()
+			equal(t, "added", int(added.Load()), limit+3)
+			equal(t, "running", v.running(), limit)
+			v.open()
+			ok(t, g.Wait())
+			equal(t, "ran", int(v.ended.Load()), limit+3)
+		})
+	}
+	bubble(t, "without a limit never", func(t *testing.T) {
+		var g errgroup.Group
+		v := newValve()
+		for range 10_000 {
+			g.Go(v.hold)
+		}
+		synctest.Wait()
+		equal(t, "running", v.running(), 10_000)
+		v.open()
+		ok(t, g.Wait())
+	})
+	bubble(t, "those that wait are let in in order", func(t *testing.T) {
+		g := limited(1)
+		v := newValve()
+		g.Go(v.hold)
+		var order []int
+		var adding sync.WaitGroup
+		for i := range 10 {
+			adding.Go(func() {
+				g.Go(func() error {
+					order = append(order, i) // one at a time
+					return nil
+				})
+			})
+			synctest.Wait()
+		}
+		equal(t, "TryGo while others wait", g.TryGo(succeed), false)
+		v.open()
+		adding.Wait()
+		ok(t, g.Wait())
+		equal(t, "order", fmt.Sprint(order), "[0 1 2 3 4 5 6 7 8 9]")
+	})
+}
+
+func TestTryGoReportsWhetherThereIsRoom(t *testing.T) {
+	bubble(t, "limits one after the other", func(t *testing.T) {
+		var g errgroup.Group
+		for _, limit := range []int{42, 1, 7} {
+			g.SetLimit(limit)
+			for range 2 { // again after Wait
+				v := newValve()
+				for range limit {
+					equal(t, "with room", g.TryGo(v.hold), true)
+				}
+				equal(t, "without", g.TryGo(v.hold), false)
+				v.letOne()
+				synctest.Wait()
+				equal(t, "with room again", g.TryGo(v.hold), true)
+				equal(t, "without", g.TryGo(v.hold), false)
+				v.open()
+				ok(t, g.Wait())
+				equal(t, "ran", int(v.ended.Load()), limit+1)
+			}
+		}
+		g.SetLimit(0)
+		for range 1000 {
+			equal(t, "with limit 0", g.TryGo(succeed), false)
+		}
+		ok(t, g.Wait())
+		g.SetLimit(-1)
+		v := newValve()
+		for range 1000 {
+			equal(t, "without a limit", g.TryGo(v.hold), true)
+		}
+		v.open()
+		ok(t, g.Wait())
+	})
+	t.Run("those let in run once, the others never", func(t *testing.T) {
+		within(time.Minute, func() {
+			for _, limit := range limits {
+				g := limited(limit)
+				for range scale(100, 10) {
+					var in, ran atomic.Int64
+					var adding sync.WaitGroup
+					for range 3 {
+						adding.Go(func() {
+							for range 100 {
+								if g.TryGo(func() error { ran.Add(1); return nil }) {
+									in.Add(1)
+								}
+							}
+						})
+					}
+					adding.Wait()
+					ok(t, g.Wait())
+					equal(t, "ran", ran.Load(), in.Load())
+					if limit > 0 { // no place was lost, none won
+						v := newValve()
+						for range limit {
+							equal(t, "with room", g.TryGo(v.hold), true)
+						}
+						equal(t, "without", g.TryGo(v.hold), false)
+						v.open()
+						ok(t, g.Wait())
+					}
+				}
+			}
+		})
+	})
+}
+
+func TestSetLimitPanicsWhileFunctionsAreActiveUnderALimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const message = "errgroup: limit must be set while no function is active, got 2 active ones"
+		g := limited(3)
+		v := newValve()
+		g.Go(v.hold)
+		g.Go(v.hold)
+		for _, n := range []int{0, 1, 2, 3, 4} {
+			err, isError := caught(func() { g.SetLimit(n) }).(error)
+			if !isError || err.Error() != message {
+				t.Errorf("SetLimit(%d) panicked with %v", n, err)
+			}
+		}
+		// The limit is what it was.
+		equal(t, "the third", g.TryGo(v.hold), true)
+		equal(t, "the fourth", g.TryGo(v.hold), false)
+		v.open()
+		synctest.Wait()
+		g.SetLimit(1) // all have ended: Wait is not needed for that
+		v = newValve()
+		equal(t, "the first", g.TryGo(v.hold), true)
+		equal(t, "the second", g.TryGo(v.hold), false)
+		v.open()
+		ok(t, g.Wait())
+	})
+	bubble(t, "not if the limit is lifted", func(t *testing.T) {
+		g := limited(2)
+		v := newValve()
+		g.Go(v.hold)
+		g.Go(v.hold)
+		var adding sync.WaitGroup
+		adding.Go(func() { g.Go(v.hold) })
+		synctest.Wait()
+		g.SetLimit(-1)
+		for range 5 {
+			g.Go(v.hold)
+		}
+		synctest.Wait()
+		equal(t, "running", v.running(), 7)
+		v.open()
+		adding.Wait()
+		ok(t, g.Wait())
+		equal(t, "ran", int(v.ended.Load()), 8) // also the one that waited for the former limit
+	})
+	bubble(t, "not if there was none", func(t *testing.T) {
+		var g errgroup.Group
+		v := newValve()
+		g.Go(v.hold)
+		g.SetLimit(1)
+		equal(t, "the first", g.TryGo(v.hold), true)
+		equal(t, "the second", g.TryGo(v.hold), false)
+		equal(t, "running", func() int { synctest.Wait(); return v.running() }(), 2)
+		v.open()
+		ok(t, g.Wait())
+		v = newValve()
+		equal(t, "the first", g.TryGo(v.hold), true)
+		equal(t, "the second", g.TryGo(v.hold), false)
+		v.open()
+		ok(t, g.Wait())
+	})
+}
+
+func TestLimitZeroLetsNothingIn(t *testing.T) {
+	// Such a Go never returns, so a bubble would never end: hence none.
+	g := limited(0)
+	var returned, ran atomic.Bool
+	go func() {
+		g.Go(func() error { ran.Store(true); return nil })
+		returned.Store(true)
+	}()
+	equal(t, "Go returned", tries(10_000, returned.Load), false)
+	equal(t, "TryGo", g.TryGo(succeed), false)
+	ok(t, g.Wait())
+	equal(t, "ran", ran.Load(), false)
+}
+
+func TestNeverMoreThanTheLimitAreActive(t *testing.T) {
+	within(2*time.Minute, func() {
+		for _, limit := range []int{1, 2, 3, 8, 100} {
+			for _, producers := range []int{1, 2, 5} {
+				t.Run(fmt.Sprintf("limit=%d/producers=%d", limit, producers), func(t *testing.T) {
+					g := limited(limit)
+					var active gauge
+					var ran atomic.Int64
+					each := scale(2000, 200)
+					for range 3 {
+						ran.Store(0)
+						var producing sync.WaitGroup
+						for p := range producers {
+							producing.Go(func() {
+								for i := range each {
+									g.Go(func() error {
+										active.enter()
+										for range (i + p) % 3 {
+											runtime.Gosched()
+										}
+										active.leave()
+										ran.Add(1)
+										if i%97 == 0 {
+											runtime.Goexit()
+										}
+										return nil
+									})
+								}
+							})
+						}
+						producing.Wait()
+						ok(t, g.Wait())
+						equal(t, "ran", int(ran.Load()), each*producers)
+					}
+					if peak := active.peak.Load(); peak > int64(limit) {
+						t.Errorf("%d were active at once", peak)
+					}
+				})
+			}
+		}
+	})
+}
+
+func TestAPlaceThatWasTakenIsNotGivenAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := errgroup.NewLimit(2)
+		var lines sync.WaitGroup
+		join := func() {
+			lines.Go(func() { equal(t, "had to wait", l.Enter(succeed), false) })
+			synctest.Wait()
+		}
+		equal(t, "the first has room", l.Enter(succeed), true)
+		equal(t, "the second has room", l.Enter(succeed), true)
+		join()
+		// The first makes its place free, but before it gives that away the second gives
+		// its own to who waits, another one takes the free place, and somebody
+		// else begins to wait.
+		equal(t, "somebody waits", l.Free(), true)
+		equal(t, "somebody waits", l.Free(), true)
+		equal(t, "the second gives its place away", l.Pass() != nil, true)
+		equal(t, "the other has room", l.Enter(succeed), true)
+		join()
+		equal(t, "the first gives its place away", l.Pass() != nil, false)
+		equal(t, "somebody waits", l.Free(), true)
+		equal(t, "the other gives its place away", l.Pass() != nil, true)
+		lines.Wait()
+		equal(t, "nobody waits", l.Free(), false)
+	})
+}

@@ -1,0 +1,160 @@
+package errgroup
+
+import (
+	"math/bits"
+	"sync/atomic"
+)
+
+const (
+	// A lane's rings grow: one that is full is followed by a larger one, in which
+	// there is room for whatever Go brings before a processor is free for it.
+	// Large ones are not kept when they are empty.
+	firstRing = 16
+	growth    = 4
+	keptRing  = 1024
+
+	// searched, set in ring.tail, says that somebody will look at the ring.
+	// Positions never reach it.
+	searched = 1 << 63
+
+	cacheLine = 64
+	wordSize  = bits.UintSize / 8
+)
+
+// ring is a bounded FIFO of functions for any number of producers and consumers:
+// Dmitry Vyukov's bounded MPMC queue, with a bit more.
+//
+// The function at position n, counted from 0, stands in slot n&mask, in lap
+// n>>shift. The turn of a slot says whose it is: 2*lap lets the push of that
+// lap have it, 2*lap+1 the pop.
+//
+// The bit searched stands in the word that a push must exchange. So whoever clears
+// it knows of every function that was pushed before, and none is pushed
+// afterwards until somebody has set it again.
+type ring struct {
+	lane  *lane
+	slots []slot
+	mask  uint64
+	shift uint
+
+	_    [(2*cacheLine - 5*wordSize - 8) % cacheLine]byte // producers write tail, consumers head, nobody the rest
+	tail atomic.Uint64                                    // a position, and searched
+	_    [cacheLine - 8]byte
+	head atomic.Uint64
+	_    [cacheLine - 8]byte
+}
+
+type slot struct {
+	turn atomic.Uint64
+	f    func() error
+}
+
+// newRing returns a ring for size functions, a power of 2.
+func newRing(l *lane, size int) *ring {
+	r := new(ring)
+	r.init(l, make([]slot, size))
+	return r
+}
+
+// newFirstRing does so for a lane's first ring, in one piece.
+func newFirstRing(l *lane) *ring {
+	r := new(struct {
+		ring
+		slots [firstRing]slot
+	})
+	r.init(l, r.slots[:])
+	return &r.ring
+}
+
+func (r *ring) init(l *lane, slots []slot) {
+	r.lane, r.slots = l, slots
+	r.mask = uint64(len(slots) - 1)
+	r.shift = uint(bits.TrailingZeros(uint(len(slots))))
+}
+
+type verdict uint8
+
+const (
+	pushed verdict = iota
+	full           // or nearly so, as a consumer has not yet left the slot
+	yours          // nobody searched: now the caller does
+)
+
+// push adds f if somebody searches, and there is room.
+func (r *ring) push(f func() error) verdict {
+	for {
+		t := r.tail.Load()
+		if t&searched == 0 {
+			if r.tail.CompareAndSwap(t, t|searched) {
+				return yours
+			}
+			continue
+		}
+		n := t &^ searched
+		s, lap := &r.slots[n&r.mask], n>>r.shift
+		switch turn := s.turn.Load(); {
+		case turn == 2*lap:
+			if r.tail.CompareAndSwap(t, t+1) {
+				s.f = f
+				s.turn.Store(2*lap + 1)
+				return pushed
+			}
+		case turn < 2*lap:
+			return full
+		}
+	}
+}
+
+// pop takes the oldest function. It returns nil if there is none, or if its producer
+// has not yet put it into its slot.
+func (r *ring) pop() func() error {
+	for {
+		n := r.head.Load()
+		s, lap := &r.slots[n&r.mask], n>>r.shift
+		switch turn := s.turn.Load(); {
+		case turn == 2*lap+1:
+			if r.head.CompareAndSwap(n, n+1) {
+				f := s.f
+				s.f = nil // the ring must not keep it alive
+				s.turn.Store(2*lap + 2)
+				return f
+			}
+		case turn <= 2*lap:
+			return nil
+		}
+	}
+}
+
+// search makes the caller the one who searches, unless there is one.
+func (r *ring) search() bool {
+	for {
+		t := r.tail.Load()
+		if t&searched != 0 {
+			return false
+		}
+		if r.tail.CompareAndSwap(t, t|searched) {
+			return true
+		}
+	}
+}
+
+// found ends the caller's search. It returns how many functions that were in the ring
+// at that moment have not been taken yet; it may be less than 0.
+func (r *ring) found() int {
+	t := r.tail.And(^uint64(searched)) &^ searched
+	return int(int64(t - r.head.Load()))
+}
+
+// giveUp ends the caller's search, unless there is a function in the ring.
+func (r *ring) giveUp() bool {
+	t := r.tail.Load()
+	return t&^searched == r.head.Load() && r.tail.CompareAndSwap(t, t&^searched)
+}
+
+// forget takes a large ring off its lane, as it is empty. Whoever still puts
+// something into it must search it, as ever.
+func (r *ring) forget() {
+	if len(r.slots) > keptRing {
+		r.lane.ring.CompareAndSwap(r, nil)
+	}
+}
