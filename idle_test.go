@@ -217,3 +217,22 @@ func TestAFinishedTaskIsNotKeptAlive(t *testing.T) {
 		})
 	}
 }
+
+// A worker that gives way before it rests stands behind whoever computes, for tens of
+// milliseconds, and with it stands the task that is submitted meanwhile.
+func TestAWorkerThatFindsNothingRestsWithoutGivingWay(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	p := weir.New(1)
+	defer p.Close()
+	rested := 0
+	const rounds = 20
+	for range rounds {
+		ended := make(chan struct{})
+		ok(t, p.Submit(func() { close(ended) }))
+		<-ended // one processor: the worker goes on until it gives way
+		rested += p.Stats().Idle
+	}
+	if rested < rounds/2 { // the runtime itself may interrupt it now and then
+		t.Errorf("the worker had come to rest in %d of %d rounds", rested, rounds)
+	}
+}

@@ -92,7 +92,6 @@ type Permits struct{ p permits }
 func (p *Permits) Allow(n int)          { p.p.allow(n) }
 func (p *Permits) TryEnter() bool       { return p.p.tryEnter() }
 func (p *Permits) TryWake() bool        { return p.p.tryWake() }
-func (p *Permits) TrySearch() bool      { return p.p.trySearch() }
 func (p *Permits) EndSearch()           { p.p.endSearch() }
 func (p *Permits) Leave(searching bool) { p.p.leave(searching) }
 func (p *Permits) Active() int          { return p.p.active() }

@@ -47,19 +47,6 @@ func (p *permits) tryWake() bool {
 	}
 }
 
-// trySearch takes the searching token for a worker that has a permit.
-func (p *permits) trySearch() bool {
-	for {
-		word := p.word.Load()
-		if word&searchingBit != 0 {
-			return false
-		}
-		if p.word.CompareAndSwap(word, word|searchingBit) {
-			return true
-		}
-	}
-}
-
 // endSearch gives the searching token back.
 func (p *permits) endSearch() { p.word.And(^uint64(searchingBit)) }
 

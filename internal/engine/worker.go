@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"runtime"
 	"sync/atomic"
 	"time"
 )
@@ -91,9 +90,6 @@ const (
 	orderTake                // look for a task; only the permit is yours
 )
 
-// spins is how often a searching worker lets others run before it rests.
-const spins = 4
-
 // work is the life of a worker. A task that ends the goroutine by
 // runtime.Goexit does not end the worker: it goes on in a new goroutine.
 func (e *Engine[T]) work(w *worker[T], o order) {
@@ -168,7 +164,6 @@ func (w *worker[T]) takeHand() T {
 // searching. The order that comes with the task is orderRun, or orderQuit if
 // there is none and the worker shall end.
 func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
-	left := spins
 	for {
 		if w.source != nil {
 			switch task, o = e.serveSource(w); o {
@@ -198,28 +193,15 @@ func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 				}
 				return task, orderRun
 			}
-			if took == none && !r.usedUp() {
-				if left == spins {
-					w.release()
-					if w.mark.Load() != 0 {
-						e.attend(w, 0)
-					}
-				}
-				if !searching {
-					searching = e.permits.trySearch()
-				}
-				if searching && left > 0 {
-					left--
-					runtime.Gosched()
-					continue
-				}
-			}
 		}
+		// No yield before it rests: where others compute on all processors, one stands
+		// behind them for tens of milliseconds, and with it, while it has a
+		// permit or the token, stands whatever is submitted meanwhile.
 		switch task, o = e.rest(w, searching); o {
 		case orderRun, orderQuit:
 			return task, o
 		default:
-			searching, left = o == orderSearch, spins
+			searching = o == orderSearch
 		}
 	}
 }
