@@ -292,16 +292,30 @@ func Example_fromWorkerpool() {
 		}
 	}
 	fmt.Println(pool.Stats().Queued, "wait")
+	pool.Resume()
+	pool.Close()
+
+	pool = weir.New(1, weir.Queue(weir.Unbounded))
+	busy, started := make(chan struct{}), make(chan struct{})
+	tasks = append([]func(){func() { close(started); <-busy }}, tasks...)
+	for _, task := range tasks {
+		if err := pool.Submit(task); err != nil {
+			panic(err)
+		}
+	}
+	<-started
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
 	unrun, err := pool.Shutdown(ctx)
 	fmt.Println(len(unrun), "handed back:", err)
-	pool.Resume()
+	close(busy)
 	pool.Close()
 	// Unordered output:
 	// one
 	// two
 	// <nil>
 	// 2 wait
+	// one
+	// two
 	// 2 handed back: context canceled
 }
