@@ -164,6 +164,11 @@ func stacks() string {
 	}
 }
 
+// goroutines counts those there are. [runtime.NumGoroutine] takes thousands that have ended
+// for alive while the garbage collector frees their stacks: what it says may
+// be waited for, but proves nothing at any one moment.
+func goroutines() int { return strings.Count(stacks(), "\n\n") + 1 }
+
 // workerGoroutines counts the goroutines that run the engine or were started by it.
 func workerGoroutines() int {
 	n := 0

@@ -17,7 +17,7 @@ func TestPromise11NothingIsThereThatNobodyUses(t *testing.T) {
 	t.Run("an unused pool", func(t *testing.T) {
 		const pools, budget = 10_000, 1024
 		keep := make([]any, 2*pools)
-		before := runtime.NumGoroutine()
+		before := goroutines()
 		for _, newPool := range []func() any{
 			func() any { return weir.New(64) },
 			func() any { return weir.NewFunc(64, func(string) {}) },
@@ -33,7 +33,7 @@ func TestPromise11NothingIsThereThatNobodyUses(t *testing.T) {
 			}
 		}
 		runtime.KeepAlive(keep)
-		if n := runtime.NumGoroutine(); n > before {
+		if n := goroutines(); n > before {
 			t.Errorf("%d goroutines have come", n-before)
 		}
 	})

@@ -44,19 +44,20 @@ func run(p *weir.Pool, task func(ctx context.Context) error) error {
 	return g.Wait()
 }
 
-// busy holds the limit: what runs between two waits of a task is entered and left.
+// busy holds the limit: what runs between two waits of a task is entered and left. It
+// counts goroutines, too.
 type busy struct {
 	gauge
-	goroutines atomic.Int64 // the most there were
+	bound int          // for goroutines
+	most  atomic.Int64 // goroutines, if there were more than that
 }
 
 func (b *busy) look() {
-	n := int64(runtime.NumGoroutine())
-	for {
-		most := b.goroutines.Load()
-		if n <= most || b.goroutines.CompareAndSwap(most, n) {
-			return
-		}
+	if runtime.NumGoroutine() <= b.bound {
+		return
+	}
+	if n := int64(goroutines()); n > int64(b.bound) {
+		b.most.Store(max(n, b.most.Load()))
 	}
 }
 
@@ -93,8 +94,9 @@ func fib(n int) int {
 func TestPromise09RecursionNeedsNoMoreThanTheLimit(t *testing.T) {
 	n := scale(22, 14)
 	everyShape(t, func(t *testing.T, p *weir.Pool, limit int) {
-		before := runtime.NumGoroutine()
-		var b busy
+		// For each place under the limit one chain of tasks that wait, as deep as the
+		// recursion; and those whose subtasks were taken over by others.
+		b := busy{bound: goroutines() + 4*limit*(n+2)}
 		var sum int
 		ok(t, run(p, func(ctx context.Context) (err error) {
 			sum, err = fibNested(ctx, p, &b, n)
@@ -104,9 +106,7 @@ func TestPromise09RecursionNeedsNoMoreThanTheLimit(t *testing.T) {
 		if peak := b.peak.Load(); peak > int64(limit) {
 			t.Errorf("%d tasks ran at once, the limit is %d", peak, limit)
 		}
-		// For each place under the limit one chain of tasks that wait, as deep as the
-		// recursion; and those whose subtasks were taken over by others.
-		if most := b.goroutines.Load() - int64(before); most > int64(4*limit*(n+2)) {
+		if most := b.most.Load(); most > 0 {
 			t.Errorf("%d goroutines for limit %d and depth %d; %+v", most, limit, n, p.Stats())
 		}
 	})

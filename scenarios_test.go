@@ -378,13 +378,13 @@ func TestScenario20ALimitBelowOneIsRefused(t *testing.T) {
 
 func TestScenario21ImportAndNewStartNoGoroutine(t *testing.T) {
 	equal(t, "goroutines when the program began", goroutinesAtStart, 1)
-	before := runtime.NumGoroutine()
+	before := goroutines()
 	pools := make([]*weir.Pool, 100)
 	for i := range pools {
 		pools[i] = weir.New(1000)
 		pools[i].Group(context.Background())
 	}
-	if n := runtime.NumGoroutine(); n > before {
+	if n := goroutines(); n > before {
 		t.Errorf("%d goroutines have come", n-before)
 	}
 }
