@@ -120,10 +120,8 @@ func (b *batch) sealedOff() bool { return b.begun.Load()&sealed != 0 }
 
 // release makes room under the group's limit.
 func (b *batch) release(n int) {
-	if slots := b.group.slots; slots != nil {
-		for range n {
-			<-slots
-		}
+	if q := b.group.quota; q != nil {
+		q.release(n)
 	}
 }
 

@@ -30,7 +30,7 @@ type Group struct {
 	owned   bool  // the pool is this group's alone
 	parent  context.Context
 	options groupOptions
-	slots   chan struct{} // one element for each of the group's queued or running tasks; nil without Limit
+	quota   *quota // of its queued or running tasks; nil without Limit
 
 	mu     sync.Mutex
 	doomed *error                // the cause with which the next batch is cancelled as it begins
@@ -67,7 +67,7 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
 	g := &Group{pool: p, host: hostOf(ctx), parent: ctx, options: o}
 	if o.members > 0 {
-		g.slots = make(chan struct{}, o.members)
+		g.quota = newQuota(o.members)
 	}
 	return g
 }
@@ -97,7 +97,7 @@ func (g *Group) add(b *batch, number int, j job) {
 		b.withdraw(number)
 		return
 	}
-	if g.slots != nil && !g.acquire(b) {
+	if g.quota != nil && !g.acquire(b) {
 		b.withdraw(number)
 		return
 	}
@@ -132,13 +132,9 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 		b.withdraw(index)
 		return false
 	}
-	if g.slots != nil {
-		select {
-		case g.slots <- struct{}{}:
-		default:
-			b.withdraw(index)
-			return false
-		}
+	if g.quota != nil && !g.quota.try() {
+		b.withdraw(index)
+		return false
 	}
 	if !b.try(memberJob(task, b, index)) {
 		b.release(1)
@@ -149,21 +145,30 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 	return true
 }
 
+// Resize sets the limit of a group while it is in use: that of its [Limit] option, or without
+// that option the number of workers that [NewGroup] was given. It does not block. A higher
+// limit is used at once, by those who wait in Go before others. A lower one holds for
+// what is added from now on: tasks of a pool's group that were accepted before may still run
+// at once, as many as the old limit. A group on a pool that was made without Limit has
+// none to change: Resize panics.
+func (g *Group) Resize(limit int) {
+	mustLimit(limit)
+	g.mustBeMade()
+	if g.quota != nil {
+		g.quota.resize(limit)
+		return
+	}
+	must(g.owned, "group on a pool must have a Limit to be resized", "none")
+	g.pool.engine.Resize(limit)
+}
+
 // acquire waits for the group's own limit. It reports false if the group was
 // cancelled meanwhile.
 func (g *Group) acquire(b *batch) (ok bool) {
-	select {
-	case g.slots <- struct{}{}:
+	if g.quota.try() {
 		return true
-	default:
 	}
-	g.host.aside(func() {
-		select {
-		case g.slots <- struct{}{}:
-			ok = true
-		case <-b.scope.Done():
-		}
-	})
+	g.host.aside(func() { ok = g.quota.wait(b.scope.Done()) })
 	return ok
 }
 

@@ -33,6 +33,8 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 		{"NewGroup limit 0", limit + "0", func() { weir.NewGroup(ctx, 0) }},
 		{"Resize 0", limit + "0", func() { p.Resize(0) }},
 		{"FuncPool Resize -3", limit + "-3", func() { f.Resize(-3) }},
+		{"Group Resize 0", limit + "0", func() { g.Resize(0) }},
+		{"Resize of a group without a limit", "weir: group on a pool must have a Limit to be resized, got none", func() { p.Group(ctx).Resize(3) }},
 		{"Limit 0", limit + "0", func() { weir.Limit(0) }},
 		{"Queue -1", "weir: queue must be at least 0, got -1", func() { weir.Queue(-1) }},
 		{"MaxWaiting -1", "weir: waiting submitters must be at least 0, got -1", func() { weir.MaxWaiting(-1) }},

@@ -1,0 +1,207 @@
+package weir_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+func TestGroupsAreResizedLive(t *testing.T) {
+	bubble(t, "the limit of a group on a pool", func(t *testing.T) {
+		p := weir.New(16)
+		defer p.Close()
+		g := p.Group(t.Context(), weir.Limit(2))
+		v := newValve()
+		var added atomic.Int64
+		for range 12 {
+			go func() {
+				g.Go(v.member)
+				added.Add(1)
+			}()
+		}
+		running := func(want int) {
+			t.Helper()
+			synctest.Wait()
+			equal(t, "running", v.running(), want)
+			equal(t, "TryGo", g.TryGo(v.member), false)
+		}
+		running(2)
+		g.Resize(5)
+		running(5)
+		g.Resize(3)
+		running(5) // what has begun goes on
+		for range 2 {
+			v.letOne()
+		}
+		running(3)
+		v.letOne()
+		running(3)
+		g.Resize(1)
+		g.Resize(2) // takes back a part of what is to go
+		v.letOne()
+		running(2)
+		equal(t, "added", added.Load(), 6)
+		g.Resize(weir.Unbounded)
+		synctest.Wait()
+		equal(t, "running", v.running(), 8)
+		equal(t, "TryGo", g.TryGo(v.member), true)
+		g.Resize(1)
+		equal(t, "TryGo", g.TryGo(v.member), false)
+		v.open()
+		ok(t, g.Wait())
+		equal(t, "ran", v.ended.Load(), 13)
+		wholeQuota(t, g, 1)
+	})
+	bubble(t, "the workers of a group of its own", func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2)
+		for _, limit := range []int{5, 1, 3} {
+			g.Resize(limit)
+			v := newValve()
+			for range 8 {
+				g.Go(v.member)
+			}
+			synctest.Wait()
+			equal(t, "running", v.running(), limit)
+			v.open()
+			ok(t, g.Wait())
+		}
+	})
+	bubble(t, "the limit of a group of its own that has one", func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 4, weir.Limit(2))
+		g.Resize(3)
+		wholeQuota(t, g, 3)
+	})
+	bubble(t, "for a task that waits in Go, and has given its place up", func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		v := newValve()
+		sub := make(chan *weir.Group)
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			inner := p.Group(ctx, weir.Limit(1))
+			sub <- inner
+			inner.Go(v.member)
+			inner.Go(v.member)
+			return inner.Wait()
+		})
+		inner := <-sub
+		synctest.Wait()
+		equal(t, "running", v.running(), 1)
+		inner.Resize(2) // the task goes on when its place is free
+		synctest.Wait()
+		v.open()
+		ok(t, g.Wait())
+		equal(t, "ran", v.ended.Load(), 2)
+	})
+}
+
+// wholeQuota checks that a group which nobody uses has as many places as its limit.
+func wholeQuota(t *testing.T, g *weir.Group, limit int) {
+	t.Helper()
+	v := newValve()
+	for i := range limit {
+		equal(t, fmt.Sprint("place ", i), g.TryGo(v.member), true)
+	}
+	equal(t, "one more", g.TryGo(v.member), false)
+	v.open()
+	ok(t, g.Wait())
+}
+
+// A quota's books must balance whatever happens at once: Go, Cancel, the end of tasks, and
+// changes of the limit in both directions.
+func TestResizingAGroupLosesNoPlace(t *testing.T) {
+	p := weir.New(8)
+	defer p.Close()
+	g := p.Group(context.Background(), weir.Limit(3))
+	dice := rand.New(rand.NewPCG(4, 4))
+	within(time.Minute, func() {
+		for round := range scale(300, 40) {
+			var users sync.WaitGroup
+			for range 4 {
+				users.Go(func() {
+					for i := range 50 {
+						g.Go(func(context.Context) error {
+							runtime.Gosched()
+							return nil
+						})
+						if i%8 == 7 {
+							g.TryGo(succeed)
+						}
+					}
+				})
+			}
+			for range 20 {
+				limit := 1 + dice.IntN(5)
+				if dice.IntN(8) == 0 {
+					limit = weir.Unbounded
+				}
+				g.Resize(limit)
+				runtime.Gosched()
+			}
+			cancelled := round%4 == 3
+			if cancelled {
+				g.Cancel(errBoom)
+			}
+			users.Wait()
+			if err := g.Wait(); cancelled {
+				wantError(t, err, errBoom)
+			} else {
+				ok(t, err)
+			}
+			limit := 1 + dice.IntN(5)
+			g.Resize(limit)
+			wholeQuota(t, g, limit)
+		}
+	})
+}
+
+// When Resize has returned no task is added while the limit or more are queued or running.
+func TestALoweredGroupLimitHoldsAtOnce(t *testing.T) {
+	p := weir.New(8)
+	defer p.Close()
+	g := p.Group(context.Background(), weir.Limit(8))
+	within(time.Minute, func() {
+		var running gauge
+		var finished atomic.Int64
+		var stop atomic.Bool
+		var producing sync.WaitGroup
+		for range 3 {
+			producing.Go(func() {
+				for !stop.Load() {
+					g.Go(func(context.Context) error {
+						running.enter()
+						runtime.Gosched()
+						running.leave()
+						finished.Add(1)
+						return nil
+					})
+				}
+			})
+		}
+		dice := rand.New(rand.NewPCG(5, 5))
+		for range scale(600, 60) {
+			limit := 1 + dice.IntN(8)
+			g.Resize(limit)
+			p.Wait() // for all that had been added before
+			running.peak.Store(0)
+			from := finished.Load()
+			for finished.Load() < from+50 {
+				runtime.Gosched()
+			}
+			if peak := running.peak.Load(); peak > int64(limit) {
+				t.Errorf("%d tasks ran at once, the limit was %d", peak, limit)
+			}
+		}
+		stop.Store(true)
+		producing.Wait()
+		ok(t, g.Wait())
+	})
+}
