@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -292,6 +293,38 @@ func BenchmarkBlockingTask(b *testing.B) {
 			r.wait()
 			b.StopTimer()
 			r.end()
+		})
+	}
+}
+
+// BenchmarkBesideOthers has twice as many goroutines as processors compute meanwhile. What
+// yields or wakes others at the wrong moment then stands behind them for 20 ms.
+func BenchmarkBesideOthers(b *testing.B) {
+	small := append(slices.Clone(runners), struct {
+		name string
+		make func(limit int) runner
+	}{"small queue", func(limit int) runner { return poolRunner{weir.New(limit, weir.Queue(16))} }})
+	for _, r := range small {
+		b.Run(r.name, func(b *testing.B) {
+			var over atomic.Bool
+			var others sync.WaitGroup
+			for range 2 * runtime.GOMAXPROCS(0) {
+				others.Go(func() {
+					for !over.Load() {
+						runtime.KeepAlive(r)
+					}
+				})
+			}
+			r := r.make(64)
+			b.ReportAllocs()
+			for range b.N {
+				r.run(nothing)
+			}
+			r.wait()
+			b.StopTimer()
+			r.end()
+			over.Store(true)
+			others.Wait()
 		})
 	}
 }

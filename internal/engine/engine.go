@@ -74,6 +74,7 @@ type Engine[T any] struct {
 
 	rejected, panicked, handedBack uint64
 
+	hurried   atomic.Int64  // until when no submitter yields, in ns since clock
 	delegated atomic.Uint64 // tasks that went to a source
 	beside    atomic.Bool   // a source has tasks, or returning is not empty
 	abandoned atomic.Bool   // what has not started is handed back

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sync/atomic"
+	"time"
 	"unsafe"
 )
 
@@ -109,3 +110,10 @@ func Layout() (ringTailFromFields, ringHeadFromTail, ringEndFromHead, permitsFro
 		unsafe.Offsetof(e.mu) - unsafe.Offsetof(e.permits),
 		unsafe.Sizeof(e)
 }
+
+// Yield is what a submitter does that finds the queue full.
+func (e *Engine[T]) Yield() bool { return e.yield() }
+
+// HurriedUntil tells until when no submitter yields, Clock what time it is.
+func (e *Engine[T]) HurriedUntil() time.Duration { return time.Duration(e.hurried.Load()) }
+func (e *Engine[T]) Clock() time.Duration        { return time.Since(e.clock) }

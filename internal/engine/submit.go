@@ -1,12 +1,22 @@
 package engine
 
-import "runtime"
+import (
+	"runtime"
+	"time"
+)
 
-// patience is how often a submitter that finds the queue full lets others run
-// before it stands in line. With tasks shorter than a goroutine switch the
-// workers have then made room, and nobody had to park; with longer ones it is
-// a small price beside the task.
-const patience = 8
+// A submitter that finds the queue full lets others run a few times before it
+// stands in line. With tasks shorter than a goroutine switch the workers have then
+// made room, and nobody had to park.
+//
+// Where others compute on all processors, a yield lasts until each of them has had its
+// 10 ms, while who is called out of the line goes on before them. So after a
+// yield that was long, for what it brought, there is none for ten times as long.
+const (
+	patience    = 8
+	shortYield  = 100 * time.Microsecond
+	yieldByTask = 20 * time.Microsecond // far more than it costs to park
+)
 
 // Submit hands task over, and waits for room until done is closed; if that is nil,
 // for as long as it takes.
@@ -19,12 +29,34 @@ func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
 		if r == nil || len(r.slots) < e.queue.fullRing() || r.tail.Load()&(gate|retired) != 0 {
 			break // only the slow way makes or grows a ring, or opens a gate
 		}
-		runtime.Gosched()
+		if !e.yield() {
+			break
+		}
 		if e.push(r, task) {
 			return Accepted
 		}
 	}
 	return e.standInLine(task, done)
+}
+
+// yield lets others run, to take tasks off the queue. It reports false at once if that was
+// long lately.
+func (e *Engine[T]) yield() bool {
+	from := e.queue.head.Load()
+	begin := time.Since(e.clock)
+	if from == nil || int64(begin) < e.hurried.Load() {
+		return false
+	}
+	taken := from.count(from.headAt())
+	runtime.Gosched()
+	took := time.Since(e.clock) - begin
+	if to := e.queue.head.Load(); took > shortYield && to != nil {
+		taken = to.count(to.headAt()) - taken
+		if took > yieldByTask*time.Duration(taken) {
+			e.hurried.Store(int64(begin + 11*took))
+		}
+	}
+	return true
 }
 
 // Offer hands task over if that can be seen to need no waiting.

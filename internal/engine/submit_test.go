@@ -1,0 +1,55 @@
+package engine_test
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// A submitter stands behind whoever computes once, not time and again.
+func TestASlowYieldIsTheLastForAWhile(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	release := make(chan struct{})
+	e := engine.New(engine.Config[int]{
+		Limit: 1, Queue: 2, MaxWaiting: 1, IdleTimeout: time.Minute,
+		Begin:  func() {},
+		Run:    func(*engine.Worker, int) { <-release },
+		Broken: func(*engine.Worker, int, any) {},
+	})
+	for i := range 3 {
+		if verdict := e.Submit(i, nil); verdict != engine.Accepted {
+			t.Fatalf("verdict %d", verdict)
+		}
+	}
+	computed := make(chan struct{})
+	go func() {
+		for begin := time.Now(); time.Since(begin) < 2*time.Millisecond; {
+			runtime.KeepAlive(begin)
+		}
+		close(computed)
+	}()
+	yields, over := 0, false
+	for !over && e.Yield() {
+		yields++
+		select {
+		case <-computed:
+			over = true
+		default:
+		}
+	}
+	if yields == 0 {
+		t.Error("a submitter does not yield at all")
+	}
+	if e.HurriedUntil() < 10*2*time.Millisecond {
+		t.Error("a slow yield is not noted")
+	}
+	for range 8 {
+		if e.Yield() && e.Clock() < e.HurriedUntil() {
+			t.Error("a submitter yields again after a slow yield")
+		}
+	}
+	close(release)
+	e.Close()
+}
