@@ -23,6 +23,16 @@
 //   - [FuncPool]: the same for one function and many arguments, without a
 //     closure for each.
 //   - [Default]: a pool shared by the whole program.
+//   - Package [github.com/64ed045f/weir/par]: loops over slices, sequences and
+//     channels, and streams of results.
+//
+// # Time-outs
+//
+// A task bounds its own time by [context.WithTimeout] on the context that it got; what
+// it has waited in the queue does not count. For that to count, set a deadline
+// before Go, and use [context.WithDeadline] in the task. A time-out for all tasks
+// of a group is that of the context which the group is made from. No task is
+// interrupted: it must watch its context.
 //
 // # Promises
 //

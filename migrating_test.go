@@ -19,15 +19,16 @@ import (
 )
 
 // Every Go snippet of the page, and every piece of code in the middle column of its
-// tables, must stand in one of the examples below, which are compiled and run.
+// tables, must stand in one of the examples below, or those for package par beside
+// this file, which are compiled and run.
 func TestMigrationPageIsExamples(t *testing.T) {
 	page, err := os.ReadFile("docs/migrating.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	code := examplesIn(t, "migrating_test.go")
+	code := examplesIn(t, "migrating_test.go") + examplesIn(t, "migrating_par_test.go")
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(page), -1)
-	if len(blocks) < 6 {
+	if len(blocks) < 10 {
 		t.Fatalf("found only %d snippets", len(blocks))
 	}
 	for _, block := range blocks {
@@ -35,8 +36,12 @@ func TestMigrationPageIsExamples(t *testing.T) {
 			t.Errorf("not in an example:\n%s", block[1])
 		}
 	}
-	rows, pieces := regexp.MustCompile(`(?m)^\|(.*)\|(.*)\|(.*)\|$`).FindAllStringSubmatch(string(page), -1), 0
+	rows := regexp.MustCompile(`(?m)^\|(.*)\|(.*)\|(.*)\|$`).FindAllStringSubmatch(string(page), -1)
+	tables, pieces := 0, 0
 	for _, row := range rows {
+		if row[2] == "---" {
+			tables++
+		}
 		for _, piece := range regexp.MustCompile("`([^`]*)`").FindAllStringSubmatch(row[2], -1) {
 			pieces++
 			if !strings.Contains(oneLine(code), oneLine(piece[1])) {
@@ -44,7 +49,7 @@ func TestMigrationPageIsExamples(t *testing.T) {
 			}
 		}
 	}
-	if pieces < len(rows)-2*6 || pieces < 40 { // each table has two rows without code
+	if pieces < len(rows)-2*tables || pieces < 90 { // each table has two rows without code
 		t.Errorf("found only %d pieces of code in %d rows of tables", pieces, len(rows))
 	}
 }
@@ -91,6 +96,11 @@ func ping(_ context.Context, host string) error {
 }
 
 var hosts = []string{"ant", "bee", "cat"}
+
+// lookup finds an address, in part even of a host that does not answer.
+func lookup(ctx context.Context, host string) (string, error) {
+	return host + ".example", ping(ctx, host)
+}
 
 func Example_fromErrgroupByImport() {
 	ctx := context.Background()
@@ -176,6 +186,49 @@ func Example_fromConc() {
 	// done
 }
 
+func Example_fromConcResults() {
+	ctx := context.Background()
+
+	addresses := weir.NewResults[string](weir.NewGroup(ctx, 8, weir.KeepGoing()))
+	for _, host := range hosts {
+		addresses.Go(func(ctx context.Context) (string, error) { return lookup(ctx, host) })
+	}
+	found, err := addresses.Wait() // one for each host
+
+	fmt.Println(found, err)
+	if failed, ok := errors.AsType[*weir.TaskError](err); ok {
+		fmt.Println("in part:", found[failed.Index])
+	}
+
+	addresses = weir.NewResults[string](weir.NewGroup(ctx, 8, weir.Queue(0)))
+	for _, host := range hosts[:1] {
+		addresses.Go(func(ctx context.Context) (string, error) { return lookup(ctx, host) })
+	}
+	for address, err := range addresses.All() {
+		fmt.Println(address, err)
+	}
+	for _, host := range []string{"cat", "ant"} {
+		addresses.Go(func(ctx context.Context) (string, error) { return lookup(ctx, host) })
+	}
+	for address, err := range addresses.Ordered() {
+		fmt.Println(address, err)
+	}
+
+	addresses = weir.NewResults[string](weir.NewGroup(ctx, 8, weir.KeepGoing()))
+	for _, host := range hosts[:2] {
+		addresses.Go(func(ctx context.Context) (string, error) { return lookup(ctx, host) })
+	}
+	address, err := addresses.First()
+	fmt.Println(address, err)
+	// Output:
+	// [ant.example bee.example cat.example] task 1: bee: timeout
+	// in part: bee.example
+	// ant.example <nil>
+	// cat.example <nil>
+	// ant.example <nil>
+	// ant.example <nil>
+}
+
 func Example_fromAnts() {
 	ctx := context.Background()
 	handle := func(p *weir.Panic) { fmt.Println("a panic:", p.Value) }
@@ -216,6 +269,13 @@ func Example_fromAnts() {
 	fmt.Println(thumbnails.Invoke(path))
 	thumbnails.Close()
 
+	pool = weir.New(8)
+	fetch := func(context.Context) (string, error) { return "a page", nil }
+	f := weir.Async(ctx, pool, fetch)
+	page, err := f.Get(ctx)
+	fmt.Println(page, err)
+	pool.Close()
+
 	done := make(chan struct{})
 	task = func() { close(done) }
 	fmt.Println(weir.Default().Submit(task))
@@ -231,6 +291,7 @@ func Example_fromAnts() {
 	// 0 <nil>
 	// a.png
 	// <nil>
+	// a page <nil>
 	// <nil>
 }
 
@@ -259,11 +320,37 @@ func Example_fromPond() {
 	g = pool.Group(ctx, weir.PanicsAsErrors())
 	g.Go(func(context.Context) error { panic(errTimeout) })
 	fmt.Println(errors.Is(g.Wait(), errTimeout))
+
+	fetch := func(context.Context) (string, error) { return "a page", nil }
+	f := weir.Async(ctx, pool, fetch)
+	<-f.Done()
+	page, err := f.Get(ctx)
+	fmt.Println(page, err)
+
+	pages := weir.NewResults[string](pool.Group(ctx))
+	pages.Go(fetch)
+	found, err := pages.Wait()
+	fmt.Println(found, err)
+	pages.Go(fetch)
+	for page, err := range pages.All() {
+		fmt.Println(page, err)
+	}
+	pages.Go(fetch)
+	for page, err := range pages.Ordered() {
+		fmt.Println(page, err)
+	}
+	pages.Go(fetch)
+	fmt.Println(pages.First())
 	pool.Close()
 	// Output:
 	// task 1: bee: timeout
 	// task 0: timeout
 	// true
+	// a page <nil>
+	// [a page] <nil>
+	// a page <nil>
+	// a page <nil>
+	// a page <nil>
 }
 
 func Example_fromWorkerpool() {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
 )
 
 // Every Go snippet of the README must stand, but for its indentation, in one of
@@ -26,7 +27,7 @@ func TestReadmeSnippetsAreExamples(t *testing.T) {
 	}
 	examples := dedented(string(source))
 	snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
-	if len(snippets) < 4 {
+	if len(snippets) < 9 {
 		t.Fatalf("found only %d snippets", len(snippets))
 	}
 	for _, snippet := range snippets {
@@ -185,4 +186,51 @@ func Example_oneFunction() {
 	// a.png
 	// b.png
 	// <nil>
+}
+
+func Example_loop() {
+	ctx := context.Background()
+	urls := []string{"a", "bcd", "ef"}
+	size := func(_ context.Context, url string) (int64, error) { return int64(len(url)), nil }
+
+	sizes, err := par.Map(ctx, urls, size, par.Limit(8))
+
+	fmt.Println(sizes, err)
+	// Output: [1 3 2] <nil>
+}
+
+func Example_stream() {
+	ctx := context.Background()
+	urls := []string{"a", "b"}
+	fetch := func(_ context.Context, url string) (string, error) { return url + "1 " + url + "2", nil }
+	parse := func(_ context.Context, page string) ([]string, error) { return strings.Fields(page), nil }
+	var table []string
+
+	err := func() error {
+		pages := par.Pipe(urls, fetch, par.Limit(8))
+		for rows, err := range par.Stream(ctx, pages, parse) {
+			if err != nil {
+				return err
+			}
+			table = append(table, rows...)
+		}
+		return nil
+	}()
+
+	fmt.Println(table, err)
+	// Output: [a1 a2 b1 b2] <nil>
+}
+
+func Example_computation() {
+	pixels := []int{1, 2, 3}
+	brighten := func(pixel int) int { return pixel + 10 }
+
+	par.Range(len(pixels), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			pixels[i] = brighten(pixels[i])
+		}
+	})
+
+	fmt.Println(pixels)
+	// Output: [11 12 13]
 }

@@ -114,6 +114,8 @@ func Layout() (ringTailFromFields, ringHeadFromTail, ringEndFromHead, permitsFro
 // Yield is what a submitter does that finds the queue full.
 func (e *Engine[T]) Yield() bool { return e.yield() }
 
-// HurriedUntil tells until when no submitter yields, Clock what time it is.
+// HurriedUntil tells until when no submitter yields, Clock what time it is; after Unhurry
+// they may.
 func (e *Engine[T]) HurriedUntil() time.Duration { return time.Duration(e.hurried.Load()) }
+func (e *Engine[T]) Unhurry()                    { e.hurried.Store(0) }
 func (e *Engine[T]) Clock() time.Duration        { return time.Since(e.clock) }

@@ -23,6 +23,7 @@ func TestASlowYieldIsTheLastForAWhile(t *testing.T) {
 			t.Fatalf("verdict %d", verdict)
 		}
 	}
+	e.Unhurry() // the last of them may have waited long until the first was taken
 	computed := make(chan struct{})
 	go func() {
 		for begin := time.Now(); time.Since(begin) < 2*time.Millisecond; {
@@ -42,7 +43,7 @@ func TestASlowYieldIsTheLastForAWhile(t *testing.T) {
 	if yields == 0 {
 		t.Error("a submitter does not yield at all")
 	}
-	if e.HurriedUntil() < 10*2*time.Millisecond {
+	if e.HurriedUntil() == 0 {
 		t.Error("a slow yield is not noted")
 	}
 	for range 8 {

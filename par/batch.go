@@ -1,0 +1,149 @@
+package par
+
+import (
+	"context"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+// Batch gathers items in slices of the given size, the last one perhaps shorter:
+//
+//	for result, err := range par.Stream(ctx, par.Batch[Row](rows, 100), store) {
+//
+// T must be named, as nothing else tells it. The source is read by whoever ranges over
+// the batches, and only when one is asked for. An error of the source comes in its place:
+// first what was there of a batch, then an empty one with the error; reading goes on
+// after it as long as the source does. When the context is done, the batches end with its
+// cause. Each batch is a slice of its own.
+func Batch[T any, S Source[T]](items S, size int) *Pipeline[[]T] {
+	mustSize(size)
+	from := pulling[T](items)
+	return &Pipeline[[]T]{func(ctx context.Context, yield func([]T, error) bool) {
+		b := batcher[T]{size: size, yield: yield}
+		from(ctx, func(item T, err error) bool {
+			return ctx.Err() == nil && b.add(item, err)
+		})
+		b.end(ctx)
+	}}
+}
+
+// BatchFor is [Batch] with a second limit: a batch is handed over, full or not, when its
+// first item has waited for the given time. For that the source is read by a goroutine of
+// its own. It reads no further than one item while the consumer is busy, and is stopped,
+// and waited for, before the range statement ends; if the source panicked, the range
+// statement panics with a [*weir.Panic].
+func BatchFor[T any, S Source[T]](items S, size int, wait time.Duration) *Pipeline[[]T] {
+	mustSize(size)
+	must(wait > 0, "waiting time must be above 0", wait)
+	from := pulling[T](items)
+	return &Pipeline[[]T]{func(ctx context.Context, yield func([]T, error) bool) {
+		inner, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		feeder := team{ctx: inner, cancel: cancel}
+		defer func() {
+			cancel(errLeft)
+			_ = feeder.Wait() // panics if the source did
+		}()
+		entries := make(chan entry[T])
+		ended := false
+		feeder.Go(func(ctx context.Context) error {
+			defer close(entries)
+			from(ctx, func(item T, err error) bool {
+				select {
+				case entries <- entry[T]{item, err}:
+					return true
+				case <-ctx.Done():
+					return false
+				}
+			})
+			ended = true
+			return nil
+		})
+		b := batcher[T]{size: size, yield: yield}
+		if b.addFor(ctx, entries, wait) && !ended {
+			_ = feeder.Wait() // panics, or the source has called runtime.Goexit
+			if b.flush() {
+				b.hand(nil, weir.ErrGoexit)
+			}
+			return
+		}
+		b.end(ctx)
+	}}
+}
+
+func mustSize(size int) { must(size >= 1, "size of a batch must be at least 1", size) }
+
+// batcher gathers items and hands them over.
+type batcher[T any] struct {
+	size  int
+	yield func([]T, error) bool
+	batch []T
+	left  bool // the consumer wants no more
+}
+
+// add adds an item, or an error in the place of one, and reports whether to go on.
+func (b *batcher[T]) add(item T, err error) bool {
+	if err != nil {
+		return b.flush() && b.hand(nil, err)
+	}
+	b.batch = append(b.batch, item)
+	return len(b.batch) < b.size || b.flush()
+}
+
+// addFor adds entries, and hands over what is older than wait. It reports whether there
+// are no more.
+func (b *batcher[T]) addFor(ctx context.Context, entries <-chan entry[T], wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		due := timer.C
+		if len(b.batch) == 0 {
+			due = nil
+		}
+		select {
+		case e, open := <-entries:
+			if !open {
+				return true
+			}
+			if !b.add(e.item, e.err) {
+				return false
+			}
+			if len(b.batch) == 1 {
+				timer.Reset(wait)
+			}
+		case <-due:
+			if !b.flush() {
+				return false
+			}
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// flush hands over what there is.
+func (b *batcher[T]) flush() bool {
+	if len(b.batch) == 0 {
+		return true
+	}
+	batch := b.batch
+	b.batch = nil
+	return b.hand(batch, nil)
+}
+
+func (b *batcher[T]) hand(batch []T, err error) bool {
+	b.left = !b.yield(batch, err)
+	return !b.left
+}
+
+// end hands over the rest, if the consumer is still there.
+func (b *batcher[T]) end(ctx context.Context) {
+	switch {
+	case b.left:
+	case ctx.Err() != nil:
+		b.hand(nil, context.Cause(ctx))
+	default:
+		b.flush()
+	}
+}

@@ -1,0 +1,79 @@
+package par
+
+import (
+	"context"
+
+	"github.com/64ed045f/weir"
+)
+
+// deliver hands the results over to the consumer.
+func (f *flow[T, R]) deliver(yield func(R, error) bool) {
+	var none R
+	for {
+		ready := f.await()
+		if ready == 0 {
+			if f.ctx.Err() != nil && !f.panicked() {
+				yield(none, context.Cause(f.ctx))
+			}
+			return
+		}
+		for range ready {
+			result := f.take()
+			if result.err != nil && !f.keepGoing {
+				f.cancel(errLeft)
+				yield(none, result.err)
+				return
+			}
+			if !yield(result.value, result.err) {
+				return
+			}
+			if f.ctx.Err() != nil {
+				break
+			}
+		}
+	}
+}
+
+// stop ends all that the stream has started, and waits for it. Panics of fn and
+// of the source come out of it.
+func (f *flow[T, R]) stop() {
+	f.mu.Lock()
+	f.halted = true
+	f.mu.Unlock()
+	f.cancel(errLeft)
+	defer f.cancel(nil)
+	defer func() { _ = f.helpers.Wait() }() // its errors are known
+	if f.feeder != nil {
+		_ = f.feeder.Wait()
+	}
+}
+
+// panicked reports whether stop will panic. A panic is noted before it cancels anything.
+func (f *flow[T, R]) panicked() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.broken
+}
+
+// sleep blocks until the consumer is woken, or the stream is cancelled.
+func (f *flow[T, R]) sleep() {
+	if f.pool == nil {
+		f.doze(f.ctx)
+		return
+	}
+	// If the consumer is a task of the pool, the calls that it waits for may need its
+	// place, which it gives up while it waits for a group.
+	g := weir.NewGroup(f.ctx, 1)
+	g.Go(func(ctx context.Context) error {
+		f.doze(ctx)
+		return nil
+	})
+	_ = g.Wait()
+}
+
+func (f *flow[T, R]) doze(ctx context.Context) {
+	select {
+	case <-f.wake:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,53 @@
+// Package par runs loops and streams in parallel: over slices, maps, sequences and
+// channels, on a few goroutines of their own or on a [weir.Pool].
+//
+//	sizes, err := par.Map(ctx, urls, size, par.Limit(8))
+//
+// # What to use
+//
+//   - [Each], [Map], [Filter], [Reduce]: a call for each item, which may fail or wait.
+//   - [Range]: pure computation over the indices of something large, at next to no cost
+//     for each.
+//   - [Sort], [SortFunc]: what [slices.Sort] does, on all cores.
+//   - [Stream]: results one after the other while others are still worked on, for sources
+//     that are long or never end.
+//   - [Pipe]: a stage before a stream, or before a further stage.
+//   - [Batch], [BatchFor]: several items at a time, for a loop or a stage.
+//
+// A [Source] tells what the items may come from. Loops and streams take the same options:
+// how many calls run at once ([Limit]), where ([On]), and whether errors end them
+// ([KeepGoing]); streams also how far they may run ahead ([Ahead]), and whether they keep
+// the order ([Unordered]).
+//
+// # Errors and contexts
+//
+// [Each], [Map], [Filter] and [Reduce] return
+//
+//   - nil, if all calls succeeded and the context lasted;
+//   - the first error, as a [*weir.TaskError] with the index of the item; it cancels the
+//     context that the other calls have got, and no further ones are made;
+//   - the cause of the context, if that was done before;
+//   - with [KeepGoing] all errors, each a [*weir.TaskError], joined in the order of the
+//     items, with the cause of the context if that is done.
+//
+// They return when all calls have ended, and leave no goroutine behind, however they end.
+// A call that has begun is not interrupted: it should watch its context. A time-out for
+// each call is set in the function, by [context.WithTimeout] on the context that it gets.
+//
+// # Panics
+//
+// A panic of the function comes out of the loop as a [*weir.Panic], which has the value
+// and the stack of the call that panicked, when all other calls have ended; their context
+// is cancelled. A call that ends its goroutine by [runtime.Goexit], as t.FailNow does,
+// has failed with [weir.ErrGoexit].
+//
+// # Goroutines
+//
+// The functions given to loops and streams never run on the caller's goroutine, with the
+// exception of [Range], [Sort] and [SortFunc]. They run on up to [Limit] goroutines that
+// start with the loop or stream and end with it, or with [On] on a pool. The start of a
+// loop synchronizes before each call, and the end of each call before the return of the
+// loop.
+//
+// Everything works inside a [testing/synctest] bubble.
+package par

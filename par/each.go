@@ -1,0 +1,171 @@
+package par
+
+import (
+	"context"
+	"time"
+)
+
+// itemSpan is how long the items of a claim are to take together. Who looks for
+// work cannot have those that are claimed, so it is not much longer than it
+// must be, for the 100 ns that a claim costs.
+const itemSpan = 4 * time.Microsecond
+
+// Each calls fn for each item, at most [Limit] at once. See the package documentation for
+// what all loops have in common: errors, contexts, panics, and where fn runs.
+//
+// The items of a slice are divided among the goroutines, and divided again whenever one
+// of them has no more; each goes through its part in order. Items that are found to take
+// less than 2 µs are taken several at a time, for about 4 µs. Other sources are read by
+// the caller, who starts a call as soon as there is an item and fewer than the limit run.
+func Each[T any, S Source[T]](ctx context.Context, items S, fn func(context.Context, T) error, opts ...Option) error {
+	mustContext(ctx != nil)
+	mustFunction(fn != nil)
+	o := newOptions(opts)
+	all, from := open[T](items)
+	if from != nil {
+		return pulled(ctx, &o, from, func(item T, err error) func(context.Context) error {
+			if err != nil {
+				return failed(err)
+			}
+			return func(ctx context.Context) error { return fn(ctx, item) }
+		})
+	}
+	if len(all) == 0 {
+		return context.Cause(ctx)
+	}
+	l := newLoop(ctx, &o, len(all), processors(), itemSpan)
+	l.body = func(w *worker, r run) int {
+		ctx, fn, signal := w.ctx, fn, &l.signal
+		for i, item := range all[r.lo:r.hi] {
+			i += r.lo
+			if signal.Load() != 0 && w.interrupted(i) {
+				return i
+			}
+			w.at = i
+			if err := fn(ctx, item); err != nil && !w.fail(err) {
+				return i
+			}
+		}
+		return r.hi
+	}
+	return l.do()
+}
+
+// indices is Each for the numbers from 0 to n.
+func indices(ctx context.Context, o *options, n int, fn func(ctx context.Context, i int) error) error {
+	if n == 0 {
+		return context.Cause(ctx)
+	}
+	l := newLoop(ctx, o, n, processors(), itemSpan)
+	l.body = func(w *worker, r run) int {
+		for i := r.lo; i < r.hi; i++ {
+			if l.signal.Load() != 0 && w.interrupted(i) {
+				return i
+			}
+			w.at = i
+			if err := fn(w.ctx, i); err != nil && !w.fail(err) {
+				return i
+			}
+		}
+		return r.hi
+	}
+	return l.do()
+}
+
+// Map calls fn for each item, as [Each] does, and returns the results in the order of the
+// items. Beside an error they are those there are: each item has its place, or, of a
+// source that is not a slice, each that was read; where fn has failed, or was not called,
+// it is zero.
+func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Context, T) (R, error), opts ...Option) ([]R, error) {
+	mustContext(ctx != nil)
+	mustFunction(fn != nil)
+	o := newOptions(opts)
+	all, from := open[T](items)
+	if from == nil {
+		results := make([]R, len(all))
+		err := indices(ctx, &o, len(all), func(ctx context.Context, i int) error {
+			result, err := fn(ctx, all[i])
+			if err == nil {
+				results[i] = result
+			}
+			return err
+		})
+		return results, err
+	}
+	var results list[R]
+	err := pulled(ctx, &o, from, func(item T, err error) func(context.Context) error {
+		place := results.add()
+		if err != nil {
+			return failed(err)
+		}
+		return func(ctx context.Context) error {
+			result, err := fn(ctx, item)
+			if err == nil {
+				*place = result
+			}
+			return err
+		}
+	})
+	return results.slice(), err
+}
+
+// Filter calls keep for each item, as [Each] does, and returns those for which it reports
+// true, in order. Beside an error they are those there are.
+func Filter[T any, S Source[T]](ctx context.Context, items S, keep func(context.Context, T) (bool, error), opts ...Option) ([]T, error) {
+	mustContext(ctx != nil)
+	mustFunction(keep != nil)
+	o := newOptions(opts)
+	all, from := open[T](items)
+	if from == nil {
+		kept := make([]bool, len(all))
+		err := indices(ctx, &o, len(all), func(ctx context.Context, i int) error {
+			ok, err := keep(ctx, all[i])
+			kept[i] = ok && err == nil
+			return err
+		})
+		return pick(all, kept), err
+	}
+	type candidate struct {
+		item T
+		kept bool
+	}
+	var candidates list[candidate]
+	err := pulled(ctx, &o, from, func(item T, err error) func(context.Context) error {
+		if err != nil {
+			return failed(err)
+		}
+		c := candidates.add()
+		c.item = item
+		return func(ctx context.Context) error {
+			ok, err := keep(ctx, item)
+			c.kept = ok && err == nil
+			return err
+		}
+	})
+	var result []T
+	for _, part := range candidates.parts {
+		for _, c := range part {
+			if c.kept {
+				result = append(result, c.item)
+			}
+		}
+	}
+	return result, err
+}
+
+// pick returns the items that are to be kept.
+func pick[T any](items []T, kept []bool) []T {
+	n := 0
+	for _, ok := range kept {
+		if ok {
+			n++
+		}
+	}
+	result := make([]T, 0, n)
+	for i, ok := range kept {
+		if ok {
+			result = append(result, items[i])
+		}
+	}
+	return result
+}

@@ -1,0 +1,520 @@
+package par_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
+)
+
+// anyMap runs Map over the numbers from 0 to n, from a source of some kind.
+func anyMap(ctx context.Context, kind, n int, fn func(context.Context, int) (int, error), opts ...par.Option) ([]int, error) {
+	switch kind {
+	case 0:
+		return par.Map(ctx, upTo(n), fn, opts...)
+	case 1:
+		return par.Map(ctx, slices.Values(upTo(n)), fn, opts...)
+	case 2:
+		return par.Map(ctx, par.Results(results(n)), fn, opts...)
+	default:
+		return par.Map(ctx, channel(n), fn, opts...)
+	}
+}
+
+// trial is a function that fails, or exits, for some items.
+type trial struct {
+	seen   counts
+	fails  []error // by item
+	limit  int64
+	inside gauge
+}
+
+func newTrial(r *rand.Rand, n, limit int) *trial {
+	tr := &trial{seen: make(counts, n), fails: make([]error, n), limit: int64(limit)}
+	for range r.IntN(2) * r.IntN(n/4+2) {
+		if n > 0 {
+			tr.fails[r.IntN(n)] = []error{errBoom, weir.ErrGoexit}[r.IntN(2)]
+		}
+	}
+	return tr
+}
+
+func (tr *trial) run(ctx context.Context, i int) (int, error) {
+	tr.inside.enter()
+	defer tr.inside.leave()
+	tr.seen[i].Add(1)
+	if i%5 == 0 {
+		runtime.Gosched()
+	}
+	if errors.Is(tr.fails[i], weir.ErrGoexit) {
+		runtime.Goexit()
+	}
+	return i * i, tr.fails[i]
+}
+
+// check compares what Map returned with a loop that does one item after the other.
+func (tr *trial) check(t *testing.T, keepGoing bool, got []int, err error) {
+	t.Helper()
+	if peak := tr.inside.peak.Load(); peak > tr.limit {
+		t.Errorf("%d calls at once, the limit is %d", peak, tr.limit)
+	}
+	var want []error
+	for i, err := range tr.fails {
+		if err != nil {
+			want = append(want, &weir.TaskError{Index: i, Err: err})
+		}
+	}
+	if !keepGoing && len(want) > 0 {
+		failed, isTask := errors.AsType[*weir.TaskError](err)
+		if !isTask || !errors.Is(tr.fails[failed.Index], failed.Err) {
+			t.Errorf("got error %v, which is none of %v", err, want)
+		}
+		for i := range tr.seen {
+			if n := tr.seen[i].Load(); n > 1 {
+				t.Errorf("item %d was seen %d times", i, n)
+			}
+		}
+		return
+	}
+	tr.seen.each(t, 1)
+	if message := fmt.Sprint(errors.Join(want...)); fmt.Sprint(err) != message {
+		t.Errorf("got error %v, want %v", err, message)
+	}
+	if len(got) != len(tr.seen) {
+		t.Fatalf("%d results for %d items", len(got), len(tr.seen))
+	}
+	for i, square := range got {
+		if want := i * i; tr.fails[i] == nil && square != want || tr.fails[i] != nil && square != 0 {
+			t.Errorf("result %d is %d", i, square)
+		}
+	}
+}
+
+func TestLoopsDoWhatALoopDoes(t *testing.T) {
+	r := random(t)
+	for name, where := range places(t) {
+		t.Run(name, func(t *testing.T) {
+			if where == nil {
+				watched(t)
+			}
+			for range scale(300, 60) {
+				n, limit, keepGoing := r.IntN(200), 1+r.IntN(9), r.IntN(2) == 0
+				if r.IntN(10) == 0 {
+					n = r.IntN(10_000)
+				}
+				opts := append(slices.Clone(where), par.Limit(limit))
+				if keepGoing {
+					opts = append(opts, par.KeepGoing())
+				}
+				tr := newTrial(r, n, limit)
+				got, err := anyMap(t.Context(), r.IntN(4), n, tr.run, opts...)
+				tr.check(t, keepGoing, got, err)
+
+				tr = newTrial(r, n, limit)
+				err = par.Each(t.Context(), upTo(n), func(ctx context.Context, i int) error {
+					_, err := tr.run(ctx, i)
+					return err
+				}, opts...)
+				squares := make([]int, n)
+				for i := range squares {
+					if tr.fails[i] == nil {
+						squares[i] = i * i
+					}
+				}
+				tr.check(t, keepGoing, squares, err)
+
+				kept, err := par.Filter(t.Context(), upTo(n), odd, opts...)
+				ok(t, err)
+				equal(t, "odd numbers", len(kept), n/2)
+				for i, number := range kept {
+					equal(t, "kept", number, 2*i+1)
+				}
+			}
+		})
+	}
+}
+
+func TestFilterKeepsWhatItCanWithAnError(t *testing.T) {
+	fails := func(_ context.Context, i int) (bool, error) {
+		if i%3 == 0 {
+			return true, errBoom
+		}
+		return i%2 == 0, nil
+	}
+	want := []int{2, 4, 8}
+	for name, run := range map[string]func() ([]int, error){
+		"slice":    func() ([]int, error) { return par.Filter(t.Context(), upTo(10), fails, par.KeepGoing()) },
+		"sequence": func() ([]int, error) { return par.Filter(t.Context(), slices.Values(upTo(10)), fails, par.KeepGoing()) },
+	} {
+		got, err := run()
+		wantError(t, err, errBoom)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestTheFirstErrorEndsALoop(t *testing.T) {
+	for kind := range 4 {
+		bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
+			var after atomic.Int32
+			begin := time.Now()
+			got, err := anyMap(t.Context(), kind, 100, func(ctx context.Context, i int) (int, error) {
+				if i == 0 {
+					time.Sleep(time.Second)
+					return 7, errBoom
+				}
+				if ctx.Err() != nil {
+					after.Add(1)
+				}
+				select {
+				case <-ctx.Done():
+					equal(t, "cause", context.Cause(ctx).Error(), "task 0: boom")
+				case <-time.After(time.Hour):
+				}
+				return 8, nil
+			}, par.Limit(3))
+			equal(t, "message", err.Error(), "task 0: boom")
+			equal(t, "time", time.Since(begin), time.Second)
+			equal(t, "calls after that", after.Load(), 0)
+			equal(t, "result of the failed call", got[0], 0)
+			others := 0
+			for _, result := range got {
+				others += result
+			}
+			equal(t, "results of the two others", others, 8+8)
+		})
+	}
+}
+
+func TestALoopEndsWithItsContext(t *testing.T) {
+	cause := errors.New("the user pressed Escape")
+	for kind := range 4 {
+		bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			calls := 0
+			time.AfterFunc(5*time.Second/2, func() { cancel(cause) })
+			_, err := anyMap(ctx, kind, 100, func(ctx context.Context, i int) (int, error) {
+				calls++
+				time.Sleep(time.Second)
+				return 0, nil
+			}, par.Limit(1))
+			equal(t, "error", err, cause)
+			equal(t, "calls", calls, 3)
+			_, err = anyMap(ctx, kind, 100, func(context.Context, int) (int, error) {
+				t.Error("called for a context that is done")
+				return 0, nil
+			})
+			equal(t, "error", err, cause)
+			_, err = anyMap(ctx, kind, 0, same, par.KeepGoing())
+			equal(t, "error for no items", err, cause)
+		})
+	}
+	bubble(t, "with all errors before", func(t *testing.T) {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 3*time.Second/2, cause)
+		defer cancel()
+		err := par.Each(ctx, upTo(9), func(context.Context, int) error {
+			time.Sleep(time.Second)
+			return errBoom
+		}, par.Limit(2), par.KeepGoing())
+		for _, target := range []error{cause, errBoom} {
+			wantError(t, err, target)
+		}
+		equal(t, "lines", strings.Count(err.Error(), "\n"), 4)
+	})
+}
+
+// A claim of many items is left between two of them.
+func TestCancellationIsSeenWithinAClaim(t *testing.T) {
+	for _, how := range []string{"context", "error"} {
+		bubble(t, how, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			const n, quick = 1000, 500
+			calls := 0
+			err := par.Each(ctx, upTo(n), func(_ context.Context, i int) error {
+				calls++
+				switch {
+				case i == quick && how == "context":
+					cancel()
+				case i == quick:
+					return errBoom
+				}
+				if i >= quick {
+					time.Sleep(time.Second) // for which nobody could be prepared
+				}
+				return nil
+			}, par.Limit(1))
+			if err == nil {
+				t.Error("no error")
+			}
+			equal(t, "calls", calls, quick+1)
+		})
+	}
+}
+
+func TestALoopPanics(t *testing.T) {
+	for name, opt := range map[string]par.Option{"first error": par.Limit(3), "keep going": par.KeepGoing()} {
+		for kind := range 4 {
+			bubble(t, fmt.Sprintf("%s, source %d", name, kind), func(t *testing.T) {
+				var running gauge
+				begin := time.Now()
+				wantPanic(t, func() {
+					_, _ = anyMap(t.Context(), kind, 100, func(ctx context.Context, i int) (int, error) {
+						running.enter()
+						defer running.leave()
+						if i == 0 {
+							time.Sleep(time.Second)
+							explode()
+						}
+						<-ctx.Done()
+						return 0, nil
+					}, opt, par.Limit(3))
+				})
+				equal(t, "at once", running.peak.Load(), 3)
+				equal(t, "still running", running.now.Load(), 0)
+				equal(t, "time", time.Since(begin), time.Second)
+			})
+		}
+	}
+}
+
+func TestACallThatExitsHasFailed(t *testing.T) {
+	for kind := range 4 {
+		bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
+			_, err := anyMap(t.Context(), kind, 10, func(ctx context.Context, i int) (int, error) {
+				if i == 3 {
+					runtime.Goexit()
+				}
+				if i > 3 {
+					<-ctx.Done()
+				}
+				return 0, nil
+			}, par.Limit(2))
+			wantError(t, err, weir.ErrGoexit)
+			equal(t, "message", err.Error(), "task 3: weir: task called runtime.Goexit")
+		})
+	}
+	t.Run("and the others go on, if they are to", func(t *testing.T) {
+		for name, where := range places(t) {
+			t.Run(name, func(t *testing.T) {
+				for kind := range 4 {
+					var calls atomic.Int32
+					_, err := anyMap(t.Context(), kind, 10, func(context.Context, int) (int, error) {
+						calls.Add(1)
+						runtime.Goexit()
+						return 0, nil
+					}, append(where, par.KeepGoing(), par.Limit(1))...)
+					equal(t, "errors", strings.Count(err.Error(), "Goexit"), 10)
+					equal(t, "calls", calls.Load(), 10)
+				}
+			})
+		}
+	})
+}
+
+func TestACallThatExitsIsReplacedAtOnce(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		begin := time.Now()
+		err := par.Each(t.Context(), upTo(100), func(_ context.Context, i int) error {
+			time.Sleep(time.Second)
+			if i == 5 {
+				runtime.Goexit()
+			}
+			return nil
+		}, par.Limit(2), par.KeepGoing())
+		wantError(t, err, weir.ErrGoexit)
+		equal(t, "time", time.Since(begin), 50*time.Second)
+	})
+}
+
+func TestALoopStopsAnEndlessSource(t *testing.T) {
+	for kind, run := range map[string]func(ctx context.Context, numbers iter.Seq[int], fn func(context.Context, int) error) error{
+		"sequence": func(ctx context.Context, numbers iter.Seq[int], fn func(context.Context, int) error) error {
+			return par.Each(ctx, numbers, fn)
+		},
+		"pipeline": func(ctx context.Context, numbers iter.Seq[int], fn func(context.Context, int) error) error {
+			return par.Each(ctx, par.Pipe(numbers, same), fn)
+		},
+	} {
+		bubble(t, kind, func(t *testing.T) {
+			var source stopper
+			wantError(t, run(t.Context(), source.numbers, func(_ context.Context, i int) error {
+				if i == 70 {
+					return errBoom
+				}
+				return nil
+			}), errBoom)
+			equal(t, "source stopped", source.stopped.Load(), true)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			wantError(t, run(ctx, source.numbers, sleep(time.Second)), context.DeadlineExceeded)
+		})
+	}
+}
+
+func TestFunctionsNeverRunOnTheCallersGoroutine(t *testing.T) {
+	caller := goroutine()
+	for name, where := range places(t) {
+		for kind := range 4 {
+			for _, n := range []int{1, 100} {
+				_, err := anyMap(t.Context(), kind, n, func(context.Context, int) (int, error) {
+					if goroutine() == caller {
+						t.Errorf("%s, source %d: the function is on the caller's goroutine", name, kind)
+					}
+					return 0, nil
+				}, append(where, par.Limit(1))...)
+				ok(t, err)
+			}
+		}
+	}
+}
+
+func TestWithLimit1ItemsRunInOrder(t *testing.T) {
+	for kind := range 4 {
+		last := -1
+		_, err := anyMap(t.Context(), kind, 1000, func(_ context.Context, i int) (int, error) {
+			equal(t, "item", i, last+1)
+			last = i
+			return 0, nil
+		}, par.Limit(1))
+		ok(t, err)
+	}
+}
+
+func TestAllCallsThatMayRunAtOnceDo(t *testing.T) {
+	for kind := range 4 {
+		for _, n := range []int{1, 2, 3, 7, 64, 300} {
+			bubble(t, fmt.Sprintf("%d items of source %d", n, kind), func(t *testing.T) {
+				begin := time.Now()
+				_, err := anyMap(t.Context(), kind, n, func(context.Context, int) (int, error) {
+					time.Sleep(time.Second)
+					return 0, nil
+				}, par.Limit(n))
+				ok(t, err)
+				equal(t, "time", time.Since(begin), time.Second)
+			})
+		}
+	}
+}
+
+func TestASequenceThatEndsBadly(t *testing.T) {
+	broken := func(end func()) iter.Seq[int] {
+		return func(yield func(int) bool) {
+			for i := range 3 {
+				if !yield(i) {
+					return
+				}
+			}
+			end()
+		}
+	}
+	for name, opts := range map[string][]par.Option{"first error": nil, "keep going": {par.KeepGoing()}} {
+		bubble(t, name, func(t *testing.T) {
+			var running gauge
+			run := func(end func()) {
+				ok(t, par.Each(t.Context(), broken(end), func(ctx context.Context, _ int) error {
+					running.enter()
+					defer running.leave()
+					<-ctx.Done()
+					return nil
+				}, append(opts, par.Limit(5))...))
+			}
+			equal(t, "panic", caught(func() { run(explode) }), any(errBoom))
+			equal(t, "still running", running.now.Load(), 0)
+			if !exits(func() { run(runtime.Goexit) }) {
+				t.Error("the loop returned")
+			}
+			equal(t, "still running", running.now.Load(), 0)
+		})
+	}
+	bubble(t, "with an error", func(t *testing.T) {
+		failing := par.Results(func(yield func(int, error) bool) {
+			_ = yield(1, nil) && yield(0, errBoom) && yield(2, nil)
+		})
+		got, err := par.Map(t.Context(), failing, same, par.KeepGoing())
+		equal(t, "message", err.Error(), "boom")
+		equal(t, "results", fmt.Sprint(got), "[1 0 2]")
+		kept, err := par.Filter(t.Context(), failing, odd, par.KeepGoing())
+		equal(t, "message", err.Error(), "boom")
+		equal(t, "kept", fmt.Sprint(kept), "[1]")
+		err = par.Each(t.Context(), failing, nothing, par.Limit(1))
+		equal(t, "error", err, errBoom)
+	})
+	bubble(t, "with the error of a stage", func(t *testing.T) {
+		failingAt := func(bad int) func(context.Context, int) (int, error) {
+			return func(_ context.Context, item int) (int, error) {
+				if item == bad {
+					return 0, errBoom
+				}
+				return item, nil
+			}
+		}
+		fails := func(_ context.Context, item int) error {
+			if item == 0 {
+				return errBoom
+			}
+			return nil
+		}
+		for _, keepGoing := range [][]par.Option{nil, {par.KeepGoing()}} {
+			stage := par.Pipe(upTo(4), failingAt(2), par.KeepGoing())
+			err := par.Each(t.Context(), stage, fails, append(keepGoing, par.Limit(1))...)
+			want := "task 0: boom"
+			if keepGoing != nil {
+				want += "\ntask 2: boom"
+			}
+			equal(t, "message", err.Error(), want)
+			stage = par.Pipe(upTo(4), failingAt(2))
+			err = par.Each(t.Context(), stage, nothing, keepGoing...)
+			equal(t, "message", err.Error(), "task 2: boom")
+		}
+	})
+}
+
+func TestALoopLeavesASilentChannel(t *testing.T) {
+	bubble(t, "at an error", func(t *testing.T) {
+		ch := make(chan int, 1)
+		ch <- 0
+		wantError(t, par.Each(t.Context(), ch, func(context.Context, int) error { return errBoom }), errBoom)
+	})
+	bubble(t, "at the end of the context", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		wantError(t, par.Each(ctx, make(chan int), nothing), context.DeadlineExceeded)
+	})
+}
+
+func TestASequenceIsReadAsFarAsTheLimitOnly(t *testing.T) {
+	bubble(t, "by the caller", func(t *testing.T) {
+		caller := goroutine()
+		var read, done atomic.Int32
+		seq := func(yield func(int) bool) {
+			for i := range 100 {
+				equal(t, "goroutine", goroutine(), caller)
+				read.Add(1)
+				if !yield(i) {
+					return
+				}
+			}
+		}
+		ok(t, par.Each(t.Context(), seq, func(_ context.Context, i int) error {
+			time.Sleep(time.Second)
+			// Three run, and the caller has one in its hands.
+			if ahead := read.Load() - done.Add(1) + 1; ahead > 4 {
+				t.Errorf("%d items are read and not done", ahead)
+			}
+			return nil
+		}, par.Limit(3)))
+		equal(t, "read", read.Load(), 100)
+	})
+}

@@ -1,0 +1,78 @@
+package par
+
+import (
+	"context"
+
+	"github.com/64ed045f/weir"
+)
+
+// feed reads the source. It is the task of the feeder.
+func (f *flow[T, R]) feed(ctx context.Context) error {
+	wanted, exited := true, true
+	defer func() {
+		value := recover()
+		f.mu.Lock()
+		switch {
+		case value != nil:
+			f.broken, f.halted = true, true
+		case exited && wanted: // and so there is room
+			f.enqueue(entry[T]{err: &weir.TaskError{Index: f.fed, Err: weir.ErrGoexit}})
+		}
+		f.ended = true
+		more := f.understaffed()
+		f.rouse()
+		f.mu.Unlock()
+		if more {
+			f.recruit()
+		}
+		if value != nil {
+			panic(value) // to the crew
+		}
+	}()
+	f.from(ctx, func(item T, err error) bool {
+		wanted = f.offer(ctx, entry[T]{item, err})
+		return wanted
+	})
+	exited = false
+	return nil
+}
+
+// enqueue adds an item, for which there must be room.
+func (f *flow[T, R]) enqueue(e entry[T]) {
+	f.queue[f.fed&f.mask] = e
+	f.fed++
+}
+
+// offer takes an item from the source, waits until there is room for the next one, and
+// reports whether that is wanted.
+func (f *flow[T, R]) offer(ctx context.Context, e entry[T]) bool {
+	f.mu.Lock()
+	f.enqueue(e)
+	more, full, halted := f.understaffed(), f.full(), f.halted
+	f.mu.Unlock()
+	if more {
+		f.recruit()
+	}
+	if e.err != nil && !f.keepGoing {
+		return false
+	}
+	for full && !halted {
+		f.mu.Lock()
+		f.starved.Store(true) // under mu: a relieve that has begun must not lower it again
+		full, halted = f.full(), f.halted
+		wait := full && !halted
+		f.filling = wait
+		f.mu.Unlock()
+		if wait {
+			select {
+			case <-f.room:
+			case <-ctx.Done():
+				return false
+			}
+		}
+	}
+	return !halted && ctx.Err() == nil
+}
+
+// full reports whether the feeder has to wait until results are taken.
+func (f *flow[T, R]) full() bool { return f.fed == int(f.taken.Load())+f.ahead }

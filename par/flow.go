@@ -1,0 +1,222 @@
+package par
+
+import (
+	"context"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+)
+
+// flow is one run of a stream. Items are numbered from 0 in the order of the source, and
+// so are places for results: in an ordered stream each item has the place of its number,
+// else the next one when it is finished.
+//
+//	taken ≤ front ≤ fed          results from taken on up to front are ready
+//	next ≤ fed ≤ taken + ahead   items from next on up to fed are not begun
+//
+// A helper runs as long as it finds items to begin, and then ends: idle helpers would hold
+// workers of a pool. Whoever makes an item available sees to it that a helper
+// comes, unless one is on its way: that one will look whether more are needed.
+type flow[T, R any] struct {
+	options
+	fn    func(context.Context, T) (R, error)
+	items []T // of a slice; else they stand in queue
+	from  pull[T]
+	ahead int
+	mask  int // of a number, for its place in queue and results
+
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	helpers crew
+	feeder  crew // nil for a slice
+	helper  func(context.Context) error
+	wake    chan struct{} // tells the consumer to look again
+	room    chan struct{} // tells the feeder
+
+	taken   atomic.Int64 // results that the consumer has got; only it writes
+	starved atomic.Bool  // somebody could go on if more were taken
+
+	mu      sync.Mutex
+	queue   []entry[T]
+	results []outcome[R]
+	front   int
+	next    int
+	fed     int
+	ended   bool // fed is final
+	halted  bool // no further item may begin
+	broken  bool // a panic will come out of a crew
+	waiting bool // the consumer sleeps
+	filling bool // the feeder sleeps
+	active  int  // helpers that have not ended
+	coming  bool // one of them has not begun
+	alone   bool // the consumer waits for the only helper to end
+}
+
+// entry is an item, or an error in the place of one.
+type entry[T any] struct {
+	item T
+	err  error
+}
+
+type outcome[R any] struct {
+	value R
+	err   error
+	ready bool
+}
+
+func newFlow[T, R any](ctx context.Context, o options, fn func(context.Context, T) (R, error), items []T, from pull[T]) *flow[T, R] {
+	f := &flow[T, R]{options: o, fn: fn, items: items, from: from, ahead: o.ahead}
+	if f.ahead == 0 {
+		f.ahead = max(32, 2*o.limit)
+	}
+	if from == nil {
+		f.fed, f.ended = len(items), true
+		f.ahead = min(f.ahead, len(items))
+	}
+	size := 1 << bits.Len(uint(max(1, f.ahead)-1))
+	f.mask = size - 1
+	f.results = make([]outcome[R], size)
+	f.ctx, f.cancel = context.WithCancelCause(ctx)
+	f.helpers = o.crew(f.ctx, f.cancel)
+	f.helper = f.help
+	f.wake = make(chan struct{}, 1)
+	if from != nil {
+		f.queue = make([]entry[T], size)
+		f.room = make(chan struct{}, 1)
+		f.feeder = o.feeder(f.ctx, f.cancel)
+	}
+	return f
+}
+
+// start has the source read. Helpers come with the first items, or the consumer.
+func (f *flow[T, R]) start() {
+	if f.feeder != nil {
+		f.feeder.Go(f.feed)
+	}
+}
+
+// startable reports whether there is an item that may begin.
+func (f *flow[T, R]) startable() bool {
+	return !f.halted && f.next < f.fed && f.next < int(f.taken.Load())+f.ahead
+}
+
+// understaffed reports whether a helper should be asked for, and counts it: then
+// recruit must follow.
+func (f *flow[T, R]) understaffed() bool {
+	if f.coming || f.alone || f.active == f.limit || !f.startable() {
+		return false
+	}
+	f.active++
+	f.coming = true
+	return true
+}
+
+// recruit starts a helper, without waiting for room in the pool. It must not be called
+// under mu.
+func (f *flow[T, R]) recruit() {
+	if f.helpers.TryGo(f.helper) {
+		return
+	}
+	f.mu.Lock()
+	f.active--
+	f.coming = false
+	if f.active == 0 {
+		f.rouse() // for only the consumer waits for room
+	}
+	f.mu.Unlock()
+}
+
+// rouse wakes the consumer, if it sleeps.
+func (f *flow[T, R]) rouse() {
+	if f.waiting {
+		f.waiting = false
+		f.wake <- struct{}{}
+	}
+}
+
+// await waits for results, and tells how many are ready. There are none if the stream is
+// over, cancelled or broken.
+func (f *flow[T, R]) await() int {
+	asked := false
+	for f.ctx.Err() == nil {
+		f.mu.Lock()
+		taken := int(f.taken.Load())
+		switch {
+		case f.broken || f.ended && taken == f.fed:
+			f.mu.Unlock()
+			return 0
+		case f.front > taken:
+			ready := f.front - taken
+			f.mu.Unlock()
+			return ready
+		case !asked && f.understaffed():
+			f.mu.Unlock()
+			f.recruit()
+			asked = true
+		case f.active == 0 && f.startable():
+			f.mu.Unlock()
+			f.press()
+		default:
+			f.waiting = true
+			f.mu.Unlock()
+			f.sleep()
+			asked = false
+		}
+	}
+	return 0
+}
+
+// press is for a pool that had no room when no helper ran at all. It waits for room, and
+// for a helper to run there until there is a result.
+func (f *flow[T, R]) press() {
+	f.mu.Lock()
+	if f.active > 0 {
+		f.mu.Unlock()
+		return
+	}
+	f.active, f.coming, f.alone = 1, true, true
+	f.mu.Unlock()
+	f.helpers.Go(f.helper)
+	refused := refusal(f.helpers.Wait())
+	f.mu.Lock()
+	f.active, f.coming, f.alone = 0, false, false
+	f.mu.Unlock()
+	if refused != nil {
+		f.cancel(refused)
+	}
+}
+
+// take takes the next result, which must be ready.
+func (f *flow[T, R]) take() outcome[R] {
+	taken := int(f.taken.Load())
+	place := &f.results[taken&f.mask]
+	result := *place
+	*place = outcome[R]{} // it may be used again, and must not keep the value alive
+	f.taken.Store(int64(taken + 1))
+	if f.starved.Load() {
+		f.relieve()
+	}
+	return result
+}
+
+// relieve lets those go on for whom too few results had been taken. They raise starved
+// first and look at taken then, the consumer does the opposite, so that one of the two
+// sees the other.
+func (f *flow[T, R]) relieve() {
+	f.mu.Lock()
+	f.starved.Store(false)
+	f.refill()
+	more := f.understaffed()
+	f.mu.Unlock()
+	if more {
+		f.recruit()
+	}
+}
+
+// refill wakes the feeder, if it sleeps.
+func (f *flow[T, R]) refill() {
+	if f.filling {
+		f.filling = false
+		f.room <- struct{}{}
+	}
+}

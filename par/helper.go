@@ -1,0 +1,116 @@
+package par
+
+import (
+	"context"
+
+	"github.com/64ed045f/weir"
+)
+
+// help is what a helper does: it runs items until none may begin.
+func (f *flow[T, R]) help(ctx context.Context) error {
+	var number int
+	ended := false
+	defer func() {
+		if ended {
+			return
+		}
+		value := recover()
+		f.mu.Lock()
+		f.active--
+		if value != nil {
+			f.broken, f.halted = true, true
+			f.rouse()
+		} else {
+			f.complete(number, outcome[R]{err: &weir.TaskError{Index: number, Err: weir.ErrGoexit}})
+		}
+		more := f.understaffed()
+		f.mu.Unlock()
+		if more {
+			f.recruit()
+		}
+		if value != nil {
+			panic(value) // to the crew
+		}
+	}()
+	f.mu.Lock()
+	f.coming = false
+	for ctx.Err() == nil && f.mayBegin() {
+		var e entry[T]
+		number, e = f.claim()
+		more := f.understaffed()
+		f.mu.Unlock()
+		if more {
+			f.recruit()
+		}
+		result := f.call(ctx, number, e)
+		f.mu.Lock()
+		f.complete(number, result)
+		if f.alone && f.front > int(f.taken.Load()) {
+			break
+		}
+	}
+	f.active--
+	f.mu.Unlock()
+	ended = true
+	return nil
+}
+
+// mayBegin is startable for a helper, which ends if there is nothing.
+func (f *flow[T, R]) mayBegin() bool {
+	if f.startable() {
+		return true
+	}
+	if f.halted || f.next == f.fed {
+		return false // the feeder sees to the rest
+	}
+	f.starved.Store(true)
+	return f.startable()
+}
+
+// claim takes the next item, which must be startable.
+func (f *flow[T, R]) claim() (number int, e entry[T]) {
+	number = f.next
+	f.next++
+	if f.from == nil {
+		e.item = f.items[number]
+		return number, e
+	}
+	place := &f.queue[number&f.mask]
+	e, *place = *place, entry[T]{}
+	return number, e
+}
+
+func (f *flow[T, R]) call(ctx context.Context, number int, e entry[T]) (result outcome[R]) {
+	if e.err != nil {
+		result.err = e.err
+		return result
+	}
+	value, err := f.fn(ctx, e.item)
+	if err != nil {
+		result.err = &weir.TaskError{Index: number, Err: err}
+		return result
+	}
+	result.value = value
+	return result
+}
+
+// complete puts a result into its place. It is called under mu.
+func (f *flow[T, R]) complete(number int, result outcome[R]) {
+	result.ready = true
+	if f.unordered {
+		f.results[f.front&f.mask] = result
+		f.front++
+	} else {
+		f.results[number&f.mask] = result
+		for f.front < f.next && f.results[f.front&f.mask].ready {
+			f.front++
+		}
+	}
+	if result.err != nil && !f.keepGoing {
+		// Nothing after it will be handed over. What stands before it runs already.
+		f.halted = true
+	}
+	if f.front > int(f.taken.Load()) {
+		f.rouse()
+	}
+}

@@ -1,0 +1,260 @@
+package par_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if code == 0 && !tries(1<<20, func() bool { return runtime.NumGoroutine() == 1 }) {
+		fmt.Fprintf(os.Stderr, "goroutines left behind by the tests:\n%s\n", stacks())
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// scale is how often a test tries at random: less often under -short.
+func scale(full, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return full
+}
+
+// bubble runs a subtest in a synctest bubble, which ends only when all goroutines in it
+// have: so each of them is a test for goroutines left behind, too.
+func bubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
+func ok(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Errorf("unexpected error: %v", err)
+	}
+}
+
+func wantError(t testing.TB, err, target error) {
+	if !errors.Is(err, target) {
+		t.Helper()
+		t.Errorf("got error %v, want %v", err, target)
+	}
+}
+
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	if got != want {
+		t.Helper()
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// mustPanic fails the test unless f panics with want.
+func mustPanic(t testing.TB, want string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if got := recover(); got != want {
+			t.Errorf("panicked with %v, want %q", got, want)
+		}
+	}()
+	f()
+}
+
+// caught returns what f panics with.
+func caught(f func()) (value any) {
+	defer func() { value = recover() }()
+	f()
+	return nil
+}
+
+// wantPanic fails the test unless f panics as the functions do that explode.
+func wantPanic(t testing.TB, f func()) {
+	t.Helper()
+	value := caught(f)
+	p, isPanic := value.(*weir.Panic)
+	if !isPanic {
+		t.Errorf("panicked with %v, want a *weir.Panic", value)
+		return
+	}
+	wantError(t, p, errBoom)
+	if !strings.Contains(string(p.Stack), "par_test.explode") {
+		t.Errorf("the stack is not that of the panic:\n%s", p.Stack)
+	}
+}
+
+// exits reports whether f ends its goroutine by runtime.Goexit.
+func exits(f func()) bool {
+	returned := false
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+		returned = true
+	}()
+	<-done
+	return !returned
+}
+
+// tries lets others run until the condition holds, at most n times.
+func tries(n int, condition func() bool) bool {
+	for range n {
+		if condition() {
+			return true
+		}
+		runtime.Gosched()
+	}
+	return condition()
+}
+
+// watched fails the test if it leaves goroutines behind. Those that are about to end get
+// the time for it.
+func watched(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		if !tries(1<<16, func() bool { return runtime.NumGoroutine() <= before }) {
+			t.Errorf("goroutines: %d, before %d\n%s", runtime.NumGoroutine(), before, stacks())
+		}
+	})
+}
+
+func stacks() string {
+	for buf := make([]byte, 1<<16); ; buf = make([]byte, 2*len(buf)) {
+		if n := runtime.Stack(buf, true); n < len(buf) {
+			return string(buf[:n])
+		}
+	}
+}
+
+// goroutine tells which one runs.
+func goroutine() string {
+	head := make([]byte, 32)
+	return strings.Fields(string(head[:runtime.Stack(head, false)]))[1]
+}
+
+// gauge tells how many calls run at once, and how many did at most.
+type gauge struct{ now, peak atomic.Int64 }
+
+func (g *gauge) enter() {
+	n := g.now.Add(1)
+	for {
+		peak := g.peak.Load()
+		if n <= peak || g.peak.CompareAndSwap(peak, n) {
+			return
+		}
+	}
+}
+
+func (g *gauge) leave() { g.now.Add(-1) }
+
+// counts tells how often each of n items was seen.
+type counts []atomic.Int32
+
+func (c counts) each(t testing.TB, want int32) {
+	t.Helper()
+	for i := range c {
+		if got := c[i].Load(); got != want {
+			t.Errorf("item %d was seen %d times, want %d", i, got, want)
+			return
+		}
+	}
+}
+
+// set collects what several goroutines add.
+type set[T comparable] struct {
+	mu sync.Mutex
+	m  map[T]bool
+}
+
+func (s *set[T]) add(v T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.m == nil {
+		s.m = map[T]bool{}
+	}
+	s.m[v] = true
+}
+
+var errBoom = errors.New("boom")
+
+func explode() { panic(errBoom) }
+
+func sleep(d time.Duration) func(context.Context, int) error {
+	return func(context.Context, int) error {
+		time.Sleep(d)
+		return nil
+	}
+}
+
+func nothing(context.Context, int) error { return nil }
+
+// upTo is the numbers from 0 to n.
+func upTo(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+// channel is the numbers from 0 to n in a channel, closed behind them.
+func channel(n int) chan int {
+	ch := make(chan int, n)
+	for i := range n {
+		ch <- i
+	}
+	close(ch)
+	return ch
+}
+
+// results is the numbers from 0 to n as a sequence with errors.
+func results(n int) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		for i := range n {
+			if !yield(i, nil) {
+				return
+			}
+		}
+	}
+}
+
+// places are where functions may run.
+func places(t *testing.T) map[string][]par.Option {
+	pools := map[string]*weir.Pool{
+		"pool of 1":               weir.New(1),
+		"pool of 4":               weir.New(4),
+		"pool of 2 without queue": weir.New(2, weir.Queue(0)),
+		"pool of 1 without queue": weir.New(1, weir.Queue(0)),
+	}
+	all := map[string][]par.Option{"own goroutines": nil}
+	for name, p := range pools {
+		all[name] = []par.Option{par.On(p)}
+		t.Cleanup(p.Close)
+	}
+	return all
+}
+
+func random(t *testing.T) *rand.Rand {
+	seed := rand.Uint64()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+	return rand.New(rand.NewPCG(seed, 0))
+}

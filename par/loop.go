@@ -1,0 +1,222 @@
+package par
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+// loop runs a body for the items from 0 to length, divided among helpers.
+//
+// The division is that of affinity scheduling (Markatos and LeBlanc, "Using
+// processor affinity in loop scheduling on shared-memory multiprocessors", 1992):
+// each worker has a share, and claims a fraction of what is left of it; who has
+// nothing left takes from the largest share, here half of it (as in Hendler and
+// Shavit, "Non-blocking steal-half work queues", 2002). At first all items are in
+// one share, so that helpers which start late, or never, hold nothing up.
+//
+// A claim is as large as the worker's last ones let expect to take the time span:
+// one item at first, and always one if items take longer than that.
+type loop struct {
+	*options
+	length int
+	span   time.Duration
+	body   func(w *worker, r run) (next int) // returns the first item that it has not run
+	bare   bool                              // the body has no items that could fail
+
+	ctx    context.Context // cancelled by the first failure, which is then its cause
+	cancel context.CancelCauseFunc
+	crew   crew
+	helper func(context.Context) error // help, made a value once
+
+	clock   time.Time
+	shares  []share
+	seats   atomic.Int64
+	helpers atomic.Int64 // given to the crew, and not at their end; and the caller, if it takes part
+	working atomic.Int64 // who takes part at the moment
+	signal  atomic.Uint32
+
+	watching sync.Once
+	unwatch  func()
+
+	mu       sync.Mutex
+	failures []*weir.TaskError
+	exited   bool // a bare body has called runtime.Goexit
+}
+
+// What workers look at between two items.
+const (
+	halt   = 1 << iota // begin no further item
+	hungry             // somebody has found nothing left to claim
+)
+
+// errOver is the cause with which helpers are cancelled that have nothing to do.
+var errOver = errors.New("par: all items are done")
+
+// newLoop returns a loop that divides the items into at most so many shares at a time.
+func newLoop(ctx context.Context, o *options, length, shares int, span time.Duration) *loop {
+	l := &loop{options: o, length: length, span: span, clock: time.Now()}
+	l.ctx, l.cancel = context.WithCancelCause(ctx)
+	l.crew = o.crew(l.ctx, l.cancel)
+	l.helper = l.help
+	l.shares = make([]share, min(o.limit, length, shares))
+	return l
+}
+
+// processors is how many shares can be worked on at the same time.
+func processors() int { return runtime.GOMAXPROCS(0) }
+
+// do runs the body for all items, on helpers alone, and returns what went wrong.
+func (l *loop) do() error {
+	defer l.release()
+	l.shares[0].put(run{0, l.length})
+	for {
+		// Who has found nothing to claim needs no more company.
+		for range min(l.limit, l.length) {
+			if l.signal.Load() != 0 || !l.reserve() {
+				break
+			}
+			l.crew.Go(l.helper)
+		}
+		err := l.crew.Wait()
+		if l.drained() || l.ctx.Err() != nil {
+			return l.outcome(nil)
+		}
+		if refused := refusal(err); refused != nil {
+			return l.outcome(refused)
+		}
+		// The last helper has called runtime.Goexit, and no other could be had then.
+		l.helpers.Store(0)
+		l.signal.Store(0)
+	}
+}
+
+// refusal finds out why the pool did not run a helper.
+func refusal(err error) error {
+	for _, reason := range []error{weir.ErrClosed, weir.ErrFull} {
+		if errors.Is(err, reason) {
+			return reason
+		}
+	}
+	return nil
+}
+
+// outcome is the error of a loop that is over.
+func (l *loop) outcome(refused error) error {
+	cause := context.Cause(l.ctx)
+	if !l.keepGoing || len(l.failures) == 0 {
+		return cmp.Or(cause, refused)
+	}
+	slices.SortFunc(l.failures, func(x, y *weir.TaskError) int { return cmp.Compare(x.Index, y.Index) })
+	errs := make([]error, 0, len(l.failures)+2)
+	for _, failure := range l.failures {
+		errs = append(errs, failure)
+	}
+	return errors.Join(append(errs, refused, cause)...)
+}
+
+func (l *loop) release() {
+	if l.unwatch != nil {
+		l.unwatch()
+	}
+	l.cancel(nil)
+}
+
+// fail notes that the function failed for an item, and reports whether the loop
+// goes on.
+func (l *loop) fail(index int, err error) bool {
+	failure := &weir.TaskError{Index: index, Err: err}
+	if !l.keepGoing {
+		l.signal.Or(halt)
+		l.cancel(failure)
+		return false
+	}
+	l.mu.Lock()
+	l.failures = append(l.failures, failure)
+	l.mu.Unlock()
+	return true
+}
+
+// watch makes a cancellation of the loop's context known to workers between two
+// items of a claim. Without it they look at the context before each claim,
+// which is enough as long as claims are of one item.
+func (l *loop) watch() {
+	if l.bare {
+		return // nobody can cancel it
+	}
+	l.watching.Do(func() {
+		told := make(chan struct{})
+		stop := context.AfterFunc(l.ctx, func() {
+			l.signal.Or(halt)
+			close(told)
+		})
+		l.unwatch = func() {
+			if !stop() {
+				<-told // it is a goroutine, too
+			}
+		}
+	})
+}
+
+// drained reports whether no item is left to be begun.
+func (l *loop) drained() bool {
+	for i := range l.shares {
+		if l.shares[i].count() > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// refill makes another share's items the worker's. It reports false if nobody has any.
+func (l *loop) refill(own *share) bool {
+	for {
+		var largest *share
+		most := 0
+		for i := range l.shares {
+			if n := l.shares[i].count(); n > most {
+				largest, most = &l.shares[i], n
+			}
+		}
+		if largest == nil {
+			return false
+		}
+		if largest == own {
+			return true
+		}
+		if r := largest.half(); !r.empty() {
+			own.put(r)
+			return true
+		}
+	}
+}
+
+// reserve counts one more helper, if there may be one.
+func (l *loop) reserve() bool {
+	if l.helpers.Add(1) <= int64(l.limit) {
+		return true
+	}
+	l.helpers.Add(-1)
+	return false
+}
+
+// recruit adds a helper, if there may be one, and that needs no waiting.
+func (l *loop) recruit() bool {
+	if !l.reserve() {
+		return false
+	}
+	if !l.crew.TryGo(l.helper) {
+		l.helpers.Add(-1)
+		return false
+	}
+	return true
+}
+
+func (l *loop) now() time.Duration { return time.Since(l.clock) }

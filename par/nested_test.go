@@ -1,0 +1,103 @@
+package par_test
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
+)
+
+// inside runs f in a task of a pool, for pools of all kinds.
+func inside(t *testing.T, f func(t *testing.T, ctx context.Context, p *weir.Pool)) {
+	for name, p := range map[string]func() *weir.Pool{
+		"limit 1":           func() *weir.Pool { return weir.New(1) },
+		"limit 1, no queue": func() *weir.Pool { return weir.New(1, weir.Queue(0)) },
+		"limit 3":           func() *weir.Pool { return weir.New(3, weir.Queue(1)) },
+	} {
+		bubble(t, name, func(t *testing.T) {
+			p := p()
+			defer p.Close()
+			g := p.Group(t.Context())
+			g.Go(func(ctx context.Context) error {
+				f(t, ctx, p)
+				return nil
+			})
+			ok(t, g.Wait())
+		})
+	}
+}
+
+func TestLoopsInsideATaskOfTheirPool(t *testing.T) {
+	inside(t, func(t *testing.T, ctx context.Context, p *weir.Pool) {
+		limit := int64(p.Stats().Limit)
+		for kind := range 4 {
+			var running gauge
+			var calls atomic.Int32
+			var nest func(ctx context.Context, depth int) error
+			nest = func(ctx context.Context, depth int) error {
+				_, err := anyMap(ctx, kind, 5, func(ctx context.Context, i int) (int, error) {
+					running.enter()
+					time.Sleep(time.Second)
+					running.leave()
+					calls.Add(1)
+					if depth == 0 {
+						return 0, nil
+					}
+					return 0, nest(ctx, depth-1)
+				}, par.On(p), par.Limit(3))
+				return err
+			}
+			ok(t, nest(ctx, 2))
+			equal(t, "calls", calls.Load(), 5+25+125)
+			if peak := running.peak.Load(); peak > limit {
+				t.Errorf("source %d: %d at once, the limit is %d", kind, peak, limit)
+			}
+		}
+		got, err := par.Reduce(ctx, upTo(100), add, par.On(p))
+		ok(t, err)
+		equal(t, "sum", got, 4950)
+		numbers := upTo(20_000)
+		slices.Reverse(numbers)
+		par.Sort(numbers, par.On(p), par.Limit(4))
+		equal(t, "sorted", slices.IsSorted(numbers), true)
+	})
+}
+
+func TestStreamsInsideATaskOfTheirPool(t *testing.T) {
+	inside(t, func(t *testing.T, ctx context.Context, p *weir.Pool) {
+		slow := func(_ context.Context, i int) (int, error) {
+			time.Sleep(time.Second)
+			return i, nil
+		}
+		for kind := range 4 {
+			for _, stages := range []int{1, 2, 3} {
+				for _, unordered := range []bool{false, true} {
+					opts := []par.StreamOption{par.On(p), par.Limit(3), par.Ahead(5)}
+					if unordered {
+						opts = append(opts, par.Unordered())
+					}
+					pipeline := anyPipe(kind, 50, slow, opts...)
+					for range stages - 1 {
+						pipeline = par.Pipe(pipeline, slow, opts...)
+					}
+					sum := 0
+					for i, err := range pipeline.All(ctx) {
+						ok(t, err)
+						sum += i
+						time.Sleep(time.Second) // keeps the place
+					}
+					equal(t, "sum", sum, 49*50/2)
+					for i, err := range pipeline.All(ctx) {
+						if ok(t, err); unordered || i == 10 {
+							break
+						}
+					}
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package par
+
+import (
+	"context"
+
+	"github.com/64ed045f/weir"
+)
+
+// An Option sets up a loop or a [Stream].
+type Option interface {
+	StreamOption
+	loop()
+}
+
+// A StreamOption sets up a [Stream]. One that is not an [Option] too has no meaning for
+// loops, and does not fit there.
+type StreamOption interface{ apply(*options) }
+
+type options struct {
+	limit     int
+	pool      *weir.Pool // nil for goroutines of the call's own
+	keepGoing bool
+	unordered bool
+	ahead     int // 0 for the default
+}
+
+type option func(*options)
+
+func (set option) apply(o *options) { set(o) }
+func (option) loop()                {}
+
+type streamOption func(*options)
+
+func (set streamOption) apply(o *options) { set(o) }
+
+// Limit sets how many calls of the function run at once at most; the default is
+// [runtime.GOMAXPROCS]. For functions that wait, as for a network, set it to how many may
+// wait at once.
+func Limit(n int) Option {
+	must(n >= 1, "limit must be at least 1", n)
+	return option(func(o *options) { o.limit = n })
+}
+
+// On makes a loop or a [Stream] call its function on workers of the pool, as a
+// [weir.Pool.Group] does, instead of on goroutines of its own. The limit of the pool
+// holds, and that of the loop, too: set [Limit] if the pool's is higher than
+// [runtime.GOMAXPROCS].
+//
+// A task of the pool may run loops and streams on its own pool, to any depth and with any
+// limit, if it gives them the context that it got itself. [Range], [Sort] and [SortFunc]
+// need no context for that: the caller takes part.
+//
+// What the pool refuses to run fails with [weir.ErrClosed] or [weir.ErrFull].
+func On(pool *weir.Pool) Option {
+	must(pool != nil, "pool must not be nil", "nil")
+	return option(func(o *options) { o.pool = pool })
+}
+
+// KeepGoing lets a loop or [Stream] go on when a call fails: nothing is cancelled, and
+// all errors are returned: by a loop joined in the order of the items, by a stream each
+// in its place. A panic ends them still. It means nothing to [Range], [Reduce], [Sort]
+// and [SortFunc].
+func KeepGoing() Option {
+	return option(func(o *options) { o.keepGoing = true })
+}
+
+// Ahead sets how many items a [Stream] has under way at most: taken from the source, and
+// their results not yet handed to the consumer. So it bounds how much finished work
+// waits. The default is twice the [Limit], but at least 32. With fewer than the limit not
+// all calls that it allows can run at once.
+func Ahead(n int) StreamOption {
+	must(n >= 1, "items ahead must be at least 1", n)
+	return streamOption(func(o *options) { o.ahead = n })
+}
+
+// Unordered makes a [Stream] hand over results as they come, not in the order of the
+// items: a slow item does not hold up those behind it.
+func Unordered() StreamOption {
+	return streamOption(func(o *options) { o.unordered = true })
+}
+
+func newOptions[O StreamOption](opts []O) options {
+	if len(opts) == 0 {
+		return options{limit: processors()}
+	}
+	return collect(opts)
+}
+
+func collect[O StreamOption](opts []O) options {
+	o := options{limit: processors()}
+	for _, opt := range opts {
+		must(any(opt) != nil, "option must not be nil", "nil")
+		opt.apply(&o)
+	}
+	return o
+}
+
+// group returns the group on which the function is called.
+func (o *options) group(ctx context.Context, opts ...weir.GroupOption) *weir.Group {
+	if o.pool != nil {
+		return o.pool.Group(ctx, opts...)
+	}
+	own := make([]weir.Option, len(opts))
+	for i, opt := range opts {
+		own[i] = opt
+	}
+	return weir.NewGroup(ctx, o.limit, own...)
+}

@@ -1,0 +1,54 @@
+package par
+
+import (
+	"context"
+	"iter"
+)
+
+// A Pipeline is a stream that does not run yet. It can be ranged over, or be the [Source]
+// of a loop, a [Stream] or a further stage, which then runs it with its own context. It
+// may be used several times, if its source allows that. The zero value has no items.
+type Pipeline[T any] struct{ run pull[T] }
+
+// Pipe returns a stage of a pipeline: a [Stream] that the next stage runs.
+//
+//	files := par.Pipe(paths, read, par.Limit(4))
+//	for sum, err := range par.Stream(ctx, files, digest) {
+//
+// All stages work at the same time, each within its own [Limit] and [Ahead]; one that is
+// slow holds back those before it. An error passes through all stages that follow, to its
+// place among the last one's results. When the last stage ends, for whatever reason, all
+// others are cancelled and have ended before its range statement has. The indices in
+// errors count the results of the stage before.
+func Pipe[T, R any, S Source[T]](items S, fn func(context.Context, T) (R, error), opts ...StreamOption) *Pipeline[R] {
+	mustFunction(fn != nil)
+	o := newOptions(opts)
+	all, from := open[T](items)
+	return &Pipeline[R]{func(ctx context.Context, yield func(R, error) bool) {
+		f := newFlow(ctx, o, fn, all, from)
+		defer f.stop()
+		f.start()
+		f.deliver(yield)
+	}}
+}
+
+// Results makes a [Source] of a sequence of items or errors.
+//
+// To chain streams, use [Pipe]: a [Stream] that is given as seq has a context of its own,
+// and can be stopped only when it has its next result.
+func Results[T any](seq iter.Seq2[T, error]) *Pipeline[T] {
+	mustSource(seq != nil)
+	return &Pipeline[T]{func(_ context.Context, yield func(T, error) bool) { seq(yield) }}
+}
+
+// All runs the pipeline, as [Stream] does.
+func (p *Pipeline[T]) All(ctx context.Context) iter.Seq2[T, error] {
+	mustContext(ctx != nil)
+	return func(yield func(T, error) bool) { p.pull(ctx, yield) }
+}
+
+func (p *Pipeline[T]) pull(ctx context.Context, yield func(T, error) bool) {
+	if p.run != nil {
+		p.run(ctx, yield)
+	}
+}

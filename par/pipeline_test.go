@@ -1,0 +1,204 @@
+package par_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
+)
+
+// passOn takes up to a second for an item, and fails for each tenth.
+func passOn(_ context.Context, i int) (int, error) {
+	time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
+	if i%10 == 3 {
+		return 0, errBoom
+	}
+	return i, nil
+}
+
+func TestStages(t *testing.T) {
+	bubble(t, "pass errors on", func(t *testing.T) {
+		first := par.Pipe(upTo(100), passOn, par.KeepGoing(), par.Limit(4))
+		second := par.Stream(t.Context(), first, passOn, par.KeepGoing(), par.Limit(3))
+		next := 0
+		for i, err := range second {
+			if next%10 == 3 {
+				equal(t, "error", err.Error(), fmt.Sprintf("task %d: boom", next))
+			} else {
+				ok(t, err)
+				equal(t, "item", i, next)
+			}
+			next++
+		}
+		equal(t, "items", next, 100)
+	})
+	bubble(t, "end at the first error", func(t *testing.T) {
+		var source stopper
+		n, last := 0, error(nil)
+		for _, err := range par.Stream(t.Context(), par.Pipe(source.numbers, passOn), same) {
+			n, last = n+1, err
+		}
+		equal(t, "results", n, 4)
+		equal(t, "error", last.Error(), "task 3: boom")
+		equal(t, "source stopped", source.stopped.Load(), true)
+	})
+	bubble(t, "work at the same time, and hold each other back", func(t *testing.T) {
+		var begun [2]atomic.Int32
+		stage := func(k int) func(context.Context, int) (int, error) {
+			return func(_ context.Context, i int) (int, error) {
+				begun[k].Add(1)
+				time.Sleep(time.Second)
+				return i, nil
+			}
+		}
+		begin := time.Now()
+		first := par.Pipe(upTo(60), stage(0), par.Limit(2), par.Ahead(3))
+		n := 0
+		for _, err := range par.Stream(t.Context(), first, stage(1), par.Limit(2), par.Ahead(4)) {
+			ok(t, err)
+			if n++; n == 20 {
+				if took := time.Since(begin); took > 15*time.Second {
+					t.Errorf("20 items took %v", took)
+				}
+				time.Sleep(time.Hour)
+				equal(t, "second stage", begun[1].Load(), 24)
+				equal(t, "first stage", begun[0].Load(), 27)
+			}
+		}
+		equal(t, "items", n, 60)
+	})
+	bubble(t, "panic through all", func(t *testing.T) {
+		first := par.Pipe(upTo(9), func(context.Context, int) (int, error) { explode(); return 0, nil })
+		value := caught(func() {
+			for i, err := range par.Stream(t.Context(), first, same) {
+				t.Error("a result:", i, err)
+			}
+		})
+		p, isPanic := value.(*weir.Panic)
+		if !isPanic || !errors.Is(p, errBoom) {
+			t.Errorf("panicked with %v", value)
+		}
+	})
+	bubble(t, "run again and again", func(t *testing.T) {
+		first := par.Pipe(upTo(9), same)
+		for range 3 {
+			sum := 0
+			for i, err := range par.Pipe(first, same).All(t.Context()) {
+				ok(t, err)
+				sum += i
+			}
+			equal(t, "sum", sum, 36)
+		}
+	})
+}
+
+// What a stage before the last is at must end with the last one, even if it would wait for
+// ever otherwise.
+func TestTheLastStageEndsAll(t *testing.T) {
+	stuck := func(ctx context.Context, i int) (int, error) {
+		if i >= 5 {
+			<-ctx.Done()
+		}
+		return i, ctx.Err()
+	}
+	for where, opt := range map[string]func() par.StreamOption{
+		"own goroutines": func() par.StreamOption { return par.Limit(4) },
+		"pool":           func() par.StreamOption { return par.On(weir.New(8, weir.IdleTimeout(0))) },
+	} {
+		for how, end := range map[string]func(i int) (error, bool){
+			"break":      func(i int) (error, bool) { return nil, i == 4 },
+			"error":      func(i int) (error, bool) { return map[int]error{4: errBoom}[i], false },
+			"never goes": func(int) (error, bool) { return nil, false },
+		} {
+			bubble(t, where+", "+how, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				var source stopper
+				first := par.Pipe(source.numbers, stuck, par.Limit(4), opt())
+				batches := par.BatchFor[int](first, 1, time.Minute)
+				second := par.Pipe(batches, func(_ context.Context, batch []int) (int, error) { return batch[0], nil }, opt())
+				begin := time.Now()
+				n := 0
+				for i, err := range par.Stream(ctx, second, func(_ context.Context, i int) (int, error) {
+					err, _ := end(i)
+					return i, err
+				}, opt()) {
+					switch {
+					case n == 4 && how == "error":
+						wantError(t, err, errBoom)
+					case n == 5:
+						wantError(t, err, context.DeadlineExceeded)
+					default:
+						ok(t, err)
+						equal(t, "item", i, n)
+					}
+					n++
+					if _, leave := end(i); leave {
+						break
+					}
+				}
+				if took := time.Since(begin); how != "never goes" && took != 0 || took > time.Hour {
+					t.Errorf("took %v", took)
+				}
+				equal(t, "results", n, map[string]int{"break": 5, "error": 5, "never goes": 6}[how])
+				equal(t, "source stopped", source.stopped.Load(), true)
+			})
+		}
+	}
+}
+
+// A loop over a pipeline ends it, too.
+func TestALoopOverAPipeline(t *testing.T) {
+	bubble(t, "with an error of the pipeline", func(t *testing.T) {
+		pipeline := par.Pipe(upTo(100), func(_ context.Context, i int) (int, error) {
+			if i == 70 {
+				return 0, errBoom
+			}
+			return i, nil
+		})
+		got, err := par.Map(t.Context(), pipeline, same, par.Limit(1))
+		wantError(t, err, errBoom)
+		equal(t, "results", len(got), 71)
+	})
+	bubble(t, "with an error of the loop", func(t *testing.T) {
+		pipeline := par.Pipe(upTo(100), func(ctx context.Context, i int) (int, error) {
+			if i >= 5 {
+				<-ctx.Done()
+			}
+			return i, nil
+		})
+		begin := time.Now()
+		err := par.Each(t.Context(), pipeline, func(_ context.Context, i int) error {
+			time.Sleep(time.Second)
+			return errBoom
+		})
+		wantError(t, err, errBoom)
+		equal(t, "time", time.Since(begin), time.Second)
+	})
+}
+
+// A stream as the source of another is not told when that ends, but stopped at its next
+// result.
+func TestResultsOfAStream(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		var source stopper
+		first := par.Stream(t.Context(), source.numbers, passOn, par.KeepGoing())
+		second := par.Pipe(par.Results(first), passOn, par.KeepGoing())
+		n := 0
+		for i, err := range par.Stream(t.Context(), second, passOn, par.KeepGoing(), par.Unordered()) {
+			if i%10 == 3 || err != nil && !errors.Is(err, errBoom) {
+				t.Errorf("item %d, error %v", i, err)
+			}
+			if n++; n == 50 {
+				break
+			}
+		}
+		equal(t, "source stopped", source.stopped.Load(), true)
+	})
+}

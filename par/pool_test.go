@@ -1,0 +1,159 @@
+package par_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
+)
+
+func TestThePoolsLimitHolds(t *testing.T) {
+	for kind := range 4 {
+		synctest.Test(t, func(t *testing.T) {
+			p := weir.New(3)
+			defer p.Close()
+			var running gauge
+			begin := time.Now()
+			_, err := anyMap(t.Context(), kind, 30, func(context.Context, int) (int, error) {
+				running.enter()
+				defer running.leave()
+				time.Sleep(time.Second)
+				return 0, nil
+			}, par.On(p), par.Limit(50))
+			ok(t, err)
+			equal(t, "at once", running.peak.Load(), 3)
+			equal(t, "time", time.Since(begin), 10*time.Second)
+		})
+	}
+}
+
+func TestALoopDoesNotWaitForWorkersItDoesNotNeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		out := make(chan struct{})
+		ok(t, p.Submit(func() { <-out }))
+		ok(t, par.Each(t.Context(), upTo(10), sleep(time.Second), par.On(p), par.Limit(8)))
+		equal(t, "queued", p.Stats().Queued, 0)
+		n := 0
+		for _, err := range par.Stream(t.Context(), upTo(10), same, par.On(p), par.Limit(8)) {
+			ok(t, err)
+			n++
+		}
+		equal(t, "results", n, 10)
+		equal(t, "queued", p.Stats().Queued, 0)
+		close(out)
+		p.Close()
+	})
+}
+
+func TestALoopWaitsForAFullPool(t *testing.T) {
+	for name, p := range map[string]*weir.Pool{"short queue": weir.New(1, weir.Queue(1)), "no queue": weir.New(1, weir.Queue(0))} {
+		bubble(t, name, func(t *testing.T) {
+			begin := time.Now()
+			for p.TrySubmit(func() { time.Sleep(time.Second) }) == nil {
+			}
+			busy := time.Duration(p.Stats().Accepted-p.Stats().Finished) * time.Second
+			ok(t, par.Each(t.Context(), upTo(10), nothing, par.On(p), par.Limit(3)))
+			equal(t, "time", time.Since(begin), busy)
+
+			ok(t, p.Submit(func() { time.Sleep(time.Second) }))
+			begin = time.Now()
+			n := 0
+			for _, err := range par.Stream(t.Context(), channel(10), same, par.On(p), par.Limit(3)) {
+				ok(t, err)
+				n++
+			}
+			equal(t, "results", n, 10)
+			equal(t, "time", time.Since(begin), time.Second)
+
+			// As soon as there is room, and there is a result.
+			ok(t, p.Submit(func() { time.Sleep(time.Second) }))
+			begin = time.Now()
+			for _, err := range par.Stream(t.Context(), upTo(10), func(context.Context, int) (int, error) {
+				time.Sleep(time.Second)
+				return 0, nil
+			}, par.On(p), par.Limit(3)) {
+				ok(t, err)
+				equal(t, "time", time.Since(begin), 2*time.Second)
+				break
+			}
+
+			// Not longer than the context lasts.
+			out := make(chan struct{})
+			for p.TrySubmit(func() { <-out }) == nil {
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			wantError(t, par.Each(ctx, upTo(10), nothing, par.On(p)), context.DeadlineExceeded)
+			for _, err := range par.Stream(ctx, upTo(10), same, par.On(p)) {
+				wantError(t, err, context.DeadlineExceeded)
+			}
+			close(out)
+			p.Close()
+		})
+	}
+}
+
+func TestWhatThePoolRefusesFails(t *testing.T) {
+	refuse := func(t *testing.T, p *weir.Pool, want error) {
+		for kind := range 4 {
+			_, err := anyMap(t.Context(), kind, 3, same, par.On(p), par.Limit(2))
+			wantError(t, err, want)
+			_, err = anyMap(t.Context(), kind, 3, same, par.On(p), par.KeepGoing())
+			wantError(t, err, want)
+		}
+		for _, opts := range [][]par.StreamOption{{par.On(p)}, {par.On(p), par.KeepGoing()}} {
+			n := 0
+			for _, err := range par.Stream(t.Context(), upTo(3), same, opts...) {
+				wantError(t, err, want)
+				n++
+			}
+			equal(t, "results", n, 1)
+		}
+	}
+	bubble(t, "closed", func(t *testing.T) {
+		p := weir.New(1)
+		p.Close()
+		refuse(t, p, weir.ErrClosed)
+		n := 0
+		par.Range(9, func(lo, hi int) { n += hi - lo; time.Sleep(time.Second) }, par.On(p))
+		equal(t, "indices", n, 9)
+	})
+	bubble(t, "full", func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
+		out := make(chan struct{})
+		ok(t, p.Submit(func() { <-out }))
+		refuse(t, p, weir.ErrFull)
+		close(out)
+		p.Close()
+	})
+}
+
+func TestALoopSurvivesTheClosingOfItsPool(t *testing.T) {
+	bubble(t, "Close", func(t *testing.T) {
+		p := weir.New(2)
+		time.AfterFunc(time.Second, p.Close)
+		// The helpers are accepted already.
+		ok(t, par.Each(t.Context(), upTo(10), sleep(time.Second), par.On(p)))
+		p.Close()
+	})
+	bubble(t, "Shutdown", func(t *testing.T) {
+		p := weir.New(2)
+		out := make(chan struct{})
+		ok(t, p.Submit(func() { <-out }))
+		ok(t, p.Submit(func() { <-out }))
+		time.AfterFunc(time.Second, func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := p.Shutdown(ctx); err == nil {
+				t.Error("nothing was left to be shut down")
+			}
+		})
+		wantError(t, par.Each(t.Context(), upTo(10), nothing, par.On(p)), weir.ErrClosed)
+		close(out)
+		p.Close()
+	})
+}

@@ -1,0 +1,134 @@
+package par
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+const (
+	// rangeSpan is how long a call of Range's body is to take: long against the
+	// 100 ns that a call, its claim and a look at the clock cost, and short against a
+	// loop that is worth dividing.
+	rangeSpan = 10 * time.Microsecond
+
+	// worthwhile is how long the rest of a Range must be expected to take before
+	// helpers are started for it. To wake another processor for a loop of half of
+	// that gained nothing.
+	worthwhile = 50 * time.Microsecond
+
+	// telling is how long a call must have taken to be the ground for such a guess.
+	// To look at the clock takes some 50 ns of it.
+	telling = time.Microsecond
+)
+
+// Range calls body for the indices from 0 to n, in ranges: body(lo, hi) is to deal with the
+// indices from lo up to, not including, hi. Each index is in exactly one range. Calls run at
+// once, in no particular order; the caller makes some of them itself.
+//
+// Ranges are cut so that a call takes about 10 µs, however uneven the work is; where it is
+// slow, a range can be a single index. Range begins alone, and starts no goroutine as long
+// as the rest does not seem to be worth that, which is about 50 µs of work. So it suits
+// loops over many indices; for a few slow items, or items that wait for something, there is
+// [Each], which starts at once.
+//
+// [Limit] counts the caller, too. With [On] helpers are tasks of the pool, as far as it has
+// room for them at the time, and the caller is one more, unless it is a task of the pool
+// itself.
+//
+// If body panics, Range panics with a [*weir.Panic] that carries the stack of that call,
+// when all other calls have ended; no further ones are made. If body calls
+// [runtime.Goexit], so does Range. A negative n panics.
+//
+// The start of Range synchronizes before each call, and the end of each call before the
+// return of Range. As long as there is no helper, nothing is allocated.
+func Range(n int, body func(lo, hi int), opts ...Option) {
+	must(n >= 0, "number of indices must be at least 0", n)
+	mustFunction(body != nil)
+	o := newOptions(opts)
+	if lo, grain := begin(o.limit, n, body); lo < n {
+		divide(o, run{lo, n}, grain, body)
+	}
+}
+
+// begin runs the body until the rest is worth to be divided. It returns how far it
+// has come, and how many indices make a good call.
+func begin(limit, n int, body func(lo, hi int)) (lo, grain int) {
+	ended := false
+	defer func() {
+		if !ended {
+			if value := recover(); value != nil {
+				panic(caught(value))
+			}
+		}
+	}()
+	if n == 1 || limit == 1 && n > 0 {
+		body(0, n)
+		lo = n
+	}
+	var clock time.Time
+	var before time.Duration
+	for grain = 1; lo < n; grain = min(grain, n/2) * 2 {
+		if lo == 0 {
+			clock = time.Now()
+		}
+		// Only a part of the rest, in case that what comes is not as quick.
+		indices := min(grain, max(1, (n-lo)/4))
+		body(lo, lo+indices)
+		if lo += indices; lo == n {
+			break
+		}
+		now := time.Since(clock)
+		took := now - before
+		before = now
+		if took >= telling && float64(took)/float64(indices)*float64(n-lo) > float64(worthwhile) {
+			grain = max(1, int(float64(indices)*min(1, float64(rangeSpan)/float64(took))))
+			break
+		}
+	}
+	ended = true
+	return lo, grain
+}
+
+// divide runs the body for the indices of r on the caller and helpers.
+func divide(o options, r run, grain int, body func(lo, hi int)) {
+	l := newLoop(context.Background(), &o, r.hi-r.lo, processors(), rangeSpan)
+	l.bare = true
+	l.body = func(_ *worker, r run) int {
+		body(r.lo, r.hi)
+		return r.hi
+	}
+	l.shares[0].put(r)
+	l.helpers.Add(1)
+	w := l.join(l.ctx)
+	w.grain, w.asking = grain, o.pool != nil
+	defer w.conclude()
+	defer w.leave()
+	for range l.length - 1 {
+		if !l.recruit() {
+			break
+		}
+	}
+	w.work()
+	w.ended = true
+}
+
+// conclude is deferred by a caller that takes part. It waits for the helpers.
+func (w *worker) conclude() {
+	l := w.loop
+	var own *weir.Panic
+	if value := recover(); value != nil {
+		own = caught(value)
+	}
+	defer l.release()
+	// All that can go wrong with helpers is that they panic, or exit.
+	_ = l.crew.Wait()
+	switch {
+	case own != nil:
+		panic(own)
+	case w.ended && l.exited:
+		runtime.Goexit()
+	}
+}

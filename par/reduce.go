@@ -1,0 +1,100 @@
+package par
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+)
+
+// Reduce combines all items to one: combine is called with two neighbours, each an item
+// or what it has made of some, until one is left. It must be associative, as + is; it
+// need not be commutative: of its arguments a is always what stands before b. Reduce
+// returns the zero value for no items, and a single item as it is.
+//
+// The calls are divided as those of [Each]. The first error ends it; it carries the index
+// of the item with which b begins. Sources that are not a slice are read to their end
+// first.
+func Reduce[T any, S Source[T]](ctx context.Context, items S, combine func(ctx context.Context, a, b T) (T, error), opts ...Option) (T, error) {
+	mustContext(ctx != nil)
+	mustFunction(combine != nil)
+	o := newOptions(opts)
+	o.keepGoing = false
+	var none T
+	all, from := open[T](items)
+	if from != nil {
+		var err error
+		if all, err = collected(ctx, from); err != nil {
+			return none, err
+		}
+	}
+	if len(all) == 0 {
+		return none, context.Cause(ctx)
+	}
+	parts, err := fold(ctx, &o, len(all), func(i int) part[T] { return part[T]{i, i + 1, all[i]} }, combine)
+	if err == nil && len(parts) > 1 {
+		o.limit = 1 // goes from left to right
+		parts, err = fold(ctx, &o, len(parts), func(i int) part[T] { return *parts[i] }, combine)
+	}
+	if err != nil {
+		return none, err
+	}
+	return parts[0].value, nil
+}
+
+// collected reads a sequence to its end.
+func collected[T any](ctx context.Context, from pull[T]) (items []T, err error) {
+	from(ctx, func(item T, failure error) bool {
+		if failure != nil {
+			err = failure
+			return false
+		}
+		items = append(items, item)
+		return ctx.Err() == nil
+	})
+	return items, cmp.Or(err, context.Cause(ctx))
+}
+
+// part is what has become of the items from lo to hi.
+type part[T any] struct {
+	lo, hi int
+	value  T
+}
+
+// fold combines each n parts that a worker finds next to each other, and returns
+// what that makes, in order.
+func fold[T any](ctx context.Context, o *options, n int, at func(i int) part[T], combine func(ctx context.Context, a, b T) (T, error)) ([]*part[T], error) {
+	var mu sync.Mutex
+	var parts []*part[T]
+	// Each worker has a share of its own, or its items would not be neighbours.
+	l := newLoop(ctx, o, n, o.limit, itemSpan)
+	l.body = func(w *worker, r run) int {
+		sum, _ := w.state.(*part[T])
+		for i := r.lo; i < r.hi; i++ {
+			if l.signal.Load() != 0 && w.interrupted(i) {
+				return i
+			}
+			next := at(i)
+			if sum == nil || sum.hi != next.lo {
+				sum = new(part[T])
+				*sum = next
+				w.state = sum
+				mu.Lock()
+				parts = append(parts, sum)
+				mu.Unlock()
+				continue
+			}
+			w.at = next.lo
+			value, err := combine(w.ctx, sum.value, next.value)
+			if err != nil {
+				w.fail(err)
+				return i
+			}
+			sum.value, sum.hi = value, next.hi
+		}
+		return r.hi
+	}
+	err := l.do()
+	slices.SortFunc(parts, func(x, y *part[T]) int { return cmp.Compare(x.lo, y.lo) })
+	return parts, err
+}

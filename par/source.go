@@ -1,0 +1,121 @@
+package par
+
+import (
+	"context"
+	"iter"
+	"reflect"
+	"slices"
+)
+
+// Source is what loops and streams take their items from:
+//
+//   - a slice;
+//   - a sequence, [iter.Seq];
+//   - a channel, until it is closed; a loop or stream that ends early does not wait for
+//     that;
+//   - a [Pipeline]: a stage before this one, batches, or a sequence that has errors. An
+//     error stands for an item for which the function has failed; it is reported as
+//     it is, with no index of its own.
+//
+// For a map take [maps.Keys], or [Pairs] of [maps.All].
+//
+// A sequence is run by one goroutine: a loop's by the caller, a stream's by one of its
+// own. A loop or stream that ends early stops the sequence at the next item that it
+// offers, and waits for that. So a sequence that may wait for long should watch a
+// context; cancel that, too, before you leave the range statement over a stream.
+type Source[T any] interface {
+	~[]T | ~func(yield func(T) bool) | ~chan T | ~<-chan T | *Pipeline[T]
+}
+
+// pull runs a sequence until it ends or yield reports false. It may end, too, when ctx
+// is done.
+type pull[T any] func(ctx context.Context, yield func(T, error) bool)
+
+// open returns the items, if they are there already, or how to pull them.
+func open[T any, S Source[T]](from S) ([]T, pull[T]) {
+	switch from := any(from).(type) {
+	case []T:
+		return from, nil
+	case iter.Seq[T]:
+		return nil, pullSeq(from)
+	case chan T:
+		return nil, pullChan(from)
+	case <-chan T:
+		return nil, pullChan(from)
+	case *Pipeline[T]:
+		mustSource(from != nil)
+		return nil, from.pull
+	}
+	return openNamed[T](from)
+}
+
+// openNamed is open for all other types: those with a name of their own, and
+// functions without one.
+func openNamed[T any](from any) ([]T, pull[T]) {
+	switch v := reflect.ValueOf(from); v.Kind() {
+	case reflect.Slice:
+		return as[[]T](v), nil
+	case reflect.Chan:
+		return nil, pullChan(as[<-chan T](v))
+	default:
+		return nil, pullSeq(as[iter.Seq[T]](v))
+	}
+}
+
+func as[To any](v reflect.Value) To {
+	return v.Convert(reflect.TypeFor[To]()).Interface().(To)
+}
+
+// pulling returns how to pull items, also those of a slice.
+func pulling[T any, S Source[T]](from S) pull[T] {
+	items, pull := open[T](from)
+	if pull != nil {
+		return pull
+	}
+	return pullSeq(slices.Values(items))
+}
+
+func mustSource(given bool) { must(given, "source must not be nil", "nil") }
+
+func pullSeq[T any](seq iter.Seq[T]) pull[T] {
+	mustSource(seq != nil)
+	return func(_ context.Context, yield func(T, error) bool) {
+		seq(func(item T) bool { return yield(item, nil) })
+	}
+}
+
+func pullChan[T any](ch <-chan T) pull[T] {
+	mustSource(ch != nil)
+	return func(ctx context.Context, yield func(T, error) bool) {
+		done := ctx.Done()
+		for {
+			select {
+			case item, open := <-ch:
+				if !open || !yield(item, nil) {
+					return
+				}
+			case <-done:
+				return
+			}
+		}
+	}
+}
+
+// A Pair is what a sequence of two values has at one place: a key and a value.
+type Pair[K, V any] struct {
+	Key   K
+	Value V
+}
+
+// Pairs makes one value of two: Pairs(maps.All(m)) is a [Source] of the entries of a map,
+// Pairs(slices.All(s)) of the items of a slice with their indices.
+func Pairs[K, V any](seq iter.Seq2[K, V]) iter.Seq[Pair[K, V]] {
+	mustSource(seq != nil)
+	return func(yield func(Pair[K, V]) bool) {
+		for key, value := range seq {
+			if !yield(Pair[K, V]{key, value}) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,502 @@
+package par_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
+)
+
+// anyPipe is a stage for the numbers from 0 to n, from a source of some kind.
+func anyPipe(kind, n int, fn func(context.Context, int) (int, error), opts ...par.StreamOption) *par.Pipeline[int] {
+	switch kind {
+	case 0:
+		return par.Pipe(upTo(n), fn, opts...)
+	case 1:
+		return par.Pipe(slices.Values(upTo(n)), fn, opts...)
+	case 2:
+		return par.Pipe(par.Results(results(n)), fn, opts...)
+	default:
+		// A channel for once only.
+		return par.Pipe(func(yield func(int) bool) {
+			for i := range channel(n) {
+				if !yield(i) {
+					return
+				}
+			}
+		}, fn, opts...)
+	}
+}
+
+// anyStream is a Stream of the numbers from 0 to n, from a source of some kind.
+func anyStream(ctx context.Context, kind, n int, fn func(context.Context, int) (int, error), opts ...par.StreamOption) iter.Seq2[int, error] {
+	if kind == 3 {
+		return par.Stream(ctx, channel(n), fn, opts...)
+	}
+	return anyPipe(kind, n, fn, opts...).All(ctx)
+}
+
+// outcome is what a range statement over a stream gets.
+type outcome struct {
+	value int
+	err   string
+}
+
+// expected is what a stream of a trial's results hands over, in order.
+func (tr *trial) expected(keepGoing bool) (all []outcome) {
+	for i, err := range tr.fails {
+		if err == nil {
+			all = append(all, outcome{value: i * i})
+			continue
+		}
+		all = append(all, outcome{err: (&weir.TaskError{Index: i, Err: err}).Error()})
+		if !keepGoing {
+			break
+		}
+	}
+	return all
+}
+
+func TestStreamsDoWhatALoopDoes(t *testing.T) {
+	r := random(t)
+	for name, where := range places(t) {
+		t.Run(name, func(t *testing.T) {
+			if where == nil {
+				watched(t)
+			}
+			for range scale(400, 80) {
+				n, limit := r.IntN(100), 1+r.IntN(9)
+				if r.IntN(10) == 0 {
+					n = r.IntN(3000)
+				}
+				opts := []par.StreamOption{par.Limit(limit)}
+				for _, opt := range where {
+					opts = append(opts, opt)
+				}
+				if r.IntN(2) == 0 {
+					opts = append(opts, par.Ahead(1+r.IntN(20)))
+				}
+				keepGoing, unordered := r.IntN(2) == 0, r.IntN(3) == 0
+				if keepGoing {
+					opts = append(opts, par.KeepGoing())
+				}
+				if unordered {
+					opts = append(opts, par.Unordered())
+				}
+				leaveAfter := n
+				if r.IntN(3) == 0 {
+					leaveAfter = r.IntN(n + 1)
+				}
+				tr := newTrial(r, n, limit)
+				var got []outcome
+				for value, err := range anyStream(t.Context(), r.IntN(4), n, tr.run, opts...) {
+					o := outcome{value: value}
+					if err != nil {
+						o.err = err.Error()
+					}
+					if got = append(got, o); len(got) == leaveAfter {
+						break
+					}
+				}
+				equal(t, "still running", tr.inside.now.Load(), 0)
+				if peak := tr.inside.peak.Load(); peak > tr.limit {
+					t.Errorf("%d calls at once, the limit is %d", peak, tr.limit)
+				}
+				want := tr.expected(keepGoing)
+				if unordered {
+					failed := slices.ContainsFunc(tr.fails, func(err error) bool { return err != nil })
+					tr.checkUnordered(t, got, leaveAfter == n && (keepGoing || !failed))
+				} else if want = want[:min(leaveAfter, len(want))]; leaveAfter > 0 && !slices.Equal(got, want) {
+					t.Errorf("got %v, want %v", got, want)
+				}
+			}
+		})
+	}
+}
+
+// checkUnordered checks what an unordered stream has handed over: all, or some of it.
+func (tr *trial) checkUnordered(t *testing.T, got []outcome, all bool) {
+	t.Helper()
+	left := map[outcome]bool{}
+	for _, o := range tr.expected(true) {
+		left[o] = true
+	}
+	for _, o := range got {
+		if !left[o] {
+			t.Errorf("unexpected, or twice: %v", o)
+		}
+		delete(left, o)
+	}
+	if all && len(left) > 0 {
+		t.Errorf("never handed over: %v", left)
+	}
+}
+
+func TestAStreamIsInOrderHoweverLongItsCallsTake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for kind := range 4 {
+			next := 0
+			for i, err := range anyStream(t.Context(), kind, 1000, func(_ context.Context, i int) (int, error) {
+				time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
+				return i, nil
+			}, par.Limit(8), par.Ahead(20)) {
+				ok(t, err)
+				equal(t, "item", i, next)
+				next++
+			}
+			equal(t, "items", next, 1000)
+		}
+	})
+}
+
+func TestAnUnorderedStreamWaitsForNoSlowItem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		var got []int
+		for i, err := range par.Stream(t.Context(), upTo(5), func(_ context.Context, i int) (int, error) {
+			time.Sleep(time.Duration(5-i) * time.Second)
+			return i, nil
+		}, par.Limit(5), par.Unordered()) {
+			ok(t, err)
+			got = append(got, i)
+			equal(t, "time", time.Since(begin), time.Duration(len(got))*time.Second)
+		}
+		equal(t, "order", fmt.Sprint(got), "[4 3 2 1 0]")
+	})
+}
+
+func TestAStreamIsAheadOfItsConsumerAsFarAsAllowed(t *testing.T) {
+	for kind := range 4 {
+		for _, unordered := range []bool{false, true} {
+			for _, c := range []struct{ limit, ahead int }{{1, 1}, {2, 1}, {2, 5}, {8, 8}, {3, 33}} {
+				bubble(t, fmt.Sprintf("source %d, limit %d, ahead %d, unordered %t", kind, c.limit, c.ahead, unordered), func(t *testing.T) {
+					opts := []par.StreamOption{par.Limit(c.limit), par.Ahead(c.ahead)}
+					if unordered {
+						opts = append(opts, par.Unordered())
+					}
+					var running gauge
+					var begun atomic.Int32
+					taken := 0
+					for _, err := range anyStream(t.Context(), kind, 200, func(context.Context, int) (int, error) {
+						begun.Add(1)
+						running.enter()
+						time.Sleep(time.Second)
+						running.leave()
+						return 0, nil
+					}, opts...) {
+						ok(t, err)
+						taken++
+						if taken > 50 {
+							continue
+						}
+						time.Sleep(time.Hour) // all that may be done is done
+						equal(t, "ahead of the consumer", int(begun.Load()), taken+c.ahead)
+					}
+					equal(t, "items", taken, 200)
+					equal(t, "at once", running.peak.Load(), int64(min(c.limit, c.ahead)))
+				})
+			}
+		}
+	}
+}
+
+func TestASourceIsReadAsFarAsAllowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var read atomic.Int32
+		seq := func(yield func(int) bool) {
+			for i := range 100 {
+				read.Add(1)
+				if !yield(i) {
+					return
+				}
+			}
+		}
+		taken := 0
+		for _, err := range par.Stream(t.Context(), seq, same, par.Ahead(7)) {
+			ok(t, err)
+			taken++
+			time.Sleep(time.Second)
+			equal(t, "read", int(read.Load()), min(100, taken+7))
+		}
+	})
+}
+
+// A result is not held back until the source has something more.
+func TestResultsComeWhileTheSourceIsSilent(t *testing.T) {
+	for name, where := range map[string]func() par.StreamOption{
+		"own goroutines": func() par.StreamOption { return par.Limit(2) },
+		"pool":           func() par.StreamOption { return par.On(weir.New(1)) },
+	} {
+		bubble(t, name, func(t *testing.T) {
+			questions := make(chan int)
+			go func() { questions <- 0 }()
+			n := 0
+			for i, err := range par.Stream(t.Context(), questions, same, where()) {
+				ok(t, err)
+				equal(t, "answer", i, n)
+				if n++; n == 100 {
+					break // although the channel stays open
+				}
+				questions <- n
+			}
+			equal(t, "answers", n, 100)
+			time.Sleep(time.Hour) // for idle workers of the pool
+		})
+	}
+}
+
+func TestAnErrorEndsAStreamInItsPlace(t *testing.T) {
+	for kind := range 4 {
+		bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
+			var running gauge
+			var got []outcome
+			begin := time.Now()
+			for value, err := range anyStream(t.Context(), kind, 100, func(ctx context.Context, i int) (int, error) {
+				running.enter()
+				defer running.leave()
+				switch {
+				case i == 5:
+					time.Sleep(time.Second / 2) // before those in front of it are done
+					return 0, errBoom
+				case i > 5:
+					<-ctx.Done()
+				default:
+					time.Sleep(time.Second)
+					ok(t, ctx.Err())
+				}
+				return i, nil
+			}, par.Limit(8)) {
+				o := outcome{value: value}
+				if err != nil {
+					o.err = err.Error()
+					synctest.Wait()
+					equal(t, "running while the error is dealt with", running.now.Load(), 0)
+				}
+				got = append(got, o)
+			}
+			equal(t, "results", fmt.Sprint(got), "[{0 } {1 } {2 } {3 } {4 } {0 task 5: boom}]")
+			equal(t, "time", time.Since(begin), time.Second)
+			equal(t, "still running", running.now.Load(), 0)
+		})
+	}
+}
+
+func TestAStreamEndsWithItsContext(t *testing.T) {
+	cause := errors.New("the user pressed Escape")
+	for kind := range 4 {
+		for _, opts := range [][]par.StreamOption{nil, {par.KeepGoing()}, {par.Unordered()}} {
+			bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
+				ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second/2, cause)
+				defer cancel()
+				n, last := 0, error(nil)
+				for _, err := range anyStream(ctx, kind, 100, func(ctx context.Context, i int) (int, error) {
+					select {
+					case <-time.After(time.Duration(i+1) * time.Second):
+						return i, nil
+					case <-ctx.Done():
+						time.Sleep(time.Minute) // to see that it is waited for
+						return 0, ctx.Err()
+					}
+				}, append(opts, par.Limit(5))...) {
+					n, last = n+1, err
+				}
+				equal(t, "error", last, cause)
+				equal(t, "results", n, 3)
+				for _, err := range anyStream(ctx, kind, 100, same, opts...) {
+					equal(t, "error of a stream on a done context", err, cause)
+				}
+			})
+		}
+	}
+	bubble(t, "although results are ready", func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		n := 0
+		for _, err := range par.Stream(ctx, upTo(100), same) {
+			if n++; n == 1 {
+				ok(t, err)
+				time.Sleep(time.Second)
+				cancel(cause)
+			} else {
+				equal(t, "error", err, cause)
+			}
+		}
+		equal(t, "results", n, 2)
+	})
+	bubble(t, "although the source is silent", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		n := 0
+		for _, err := range par.Stream(ctx, make(chan int), same) {
+			wantError(t, err, context.DeadlineExceeded)
+			n++
+		}
+		equal(t, "results", n, 1)
+	})
+}
+
+// stopper is a source that tells when it was stopped.
+type stopper struct{ stopped atomic.Bool }
+
+func (s *stopper) numbers(yield func(int) bool) {
+	defer s.stopped.Store(true)
+	for i := 0; yield(i); i++ {
+	}
+}
+
+func TestLeavingARangeStatementEndsTheStream(t *testing.T) {
+	leave := map[string]func(t *testing.T, stream iter.Seq2[int, error]){
+		"break": func(t *testing.T, stream iter.Seq2[int, error]) {
+			for _, err := range stream {
+				ok(t, err)
+				break
+			}
+		},
+		"panic": func(t *testing.T, stream iter.Seq2[int, error]) {
+			equal(t, "panic", caught(func() {
+				for _, err := range stream {
+					ok(t, err)
+					explode()
+				}
+			}), any(errBoom))
+		},
+		"Goexit": func(t *testing.T, stream iter.Seq2[int, error]) {
+			equal(t, "exits", exits(func() {
+				for _, err := range stream {
+					ok(t, err)
+					runtime.Goexit()
+				}
+			}), true)
+		},
+	}
+	for name, leave := range leave {
+		for where, opt := range map[string]func() par.StreamOption{
+			"own goroutines": func() par.StreamOption { return par.Limit(4) },
+			"pool":           func() par.StreamOption { return par.On(weir.New(2, weir.IdleTimeout(0))) },
+		} {
+			bubble(t, name+", "+where, func(t *testing.T) {
+				var source stopper
+				var running gauge
+				leave(t, par.Stream(t.Context(), source.numbers, func(ctx context.Context, i int) (int, error) {
+					running.enter()
+					defer running.leave()
+					if i > 0 {
+						<-ctx.Done()
+						time.Sleep(time.Second)
+					}
+					return i, nil
+				}, par.Limit(4), opt()))
+				equal(t, "source stopped", source.stopped.Load(), true)
+				equal(t, "still running", running.now.Load(), 0)
+			})
+		}
+	}
+}
+
+func TestAStreamPanics(t *testing.T) {
+	for where, opt := range map[string]func() par.StreamOption{
+		"own goroutines": func() par.StreamOption { return par.Limit(4) },
+		"pool":           func() par.StreamOption { return par.On(weir.New(2, weir.IdleTimeout(0))) },
+	} {
+		for _, opts := range [][]par.StreamOption{{par.Limit(4)}, {par.Limit(4), par.KeepGoing()}, {par.Limit(1), par.Unordered()}} {
+			bubble(t, "with its function, "+where, func(t *testing.T) {
+				var source stopper
+				var running gauge
+				wantPanic(t, func() {
+					for _, err := range par.Stream(t.Context(), source.numbers, func(ctx context.Context, i int) (int, error) {
+						running.enter()
+						defer running.leave()
+						switch {
+						case i == 3:
+							time.Sleep(time.Second)
+							explode()
+						case i > 3:
+							<-ctx.Done()
+						}
+						return i, nil
+					}, append(opts, opt())...) {
+						ok(t, err)
+					}
+				})
+				equal(t, "source stopped", source.stopped.Load(), true)
+				equal(t, "still running", running.now.Load(), 0)
+			})
+			bubble(t, "with its source, "+where, func(t *testing.T) {
+				var running gauge
+				wantPanic(t, func() {
+					for _, err := range par.Stream(t.Context(), func(yield func(int) bool) {
+						_ = yield(0) && yield(1)
+						explode()
+					}, func(ctx context.Context, i int) (int, error) {
+						running.enter()
+						defer running.leave()
+						<-ctx.Done()
+						return i, nil
+					}, append(opts, opt())...) {
+						ok(t, err)
+					}
+				})
+				equal(t, "still running", running.now.Load(), 0)
+			})
+		}
+	}
+}
+
+func TestASourceThatExitsHasFailed(t *testing.T) {
+	for _, opts := range [][]par.StreamOption{nil, {par.KeepGoing()}, {par.Ahead(1)}} {
+		bubble(t, "", func(t *testing.T) {
+			var got []string
+			for value, err := range par.Stream(t.Context(), func(yield func(int) bool) {
+				_ = yield(0) && yield(1)
+				runtime.Goexit()
+			}, same, opts...) {
+				got = append(got, fmt.Sprint(value, err))
+			}
+			equal(t, "results", fmt.Sprintf("%q", got), `["0 <nil>" "1 <nil>" "0 task 2: weir: task called runtime.Goexit"]`)
+		})
+	}
+	bubble(t, "but not if it was stopped before", func(t *testing.T) {
+		var last error
+		for _, err := range par.Stream(t.Context(), par.Results(func(yield func(int, error) bool) {
+			_ = yield(0, errBoom) && yield(1, nil)
+			runtime.Goexit()
+		}), same, par.Ahead(1)) {
+			last = err
+		}
+		equal(t, "error", last, errBoom)
+	})
+}
+
+func TestAStreamMayBeRangedOverAgain(t *testing.T) {
+	stream := par.Stream(t.Context(), upTo(100), same)
+	for range 3 {
+		n := 0
+		for i, err := range stream {
+			ok(t, err)
+			equal(t, "item", i, n)
+			n++
+		}
+		equal(t, "items", n, 100)
+	}
+	for i, err := range par.Stream(t.Context(), upTo(0), same) {
+		t.Error("a result of nothing:", i, err)
+	}
+}
+
+func TestNothingRunsBeforeTheRangeStatement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stream := par.Stream(t.Context(), func(func(int) bool) { t.Error("the source was read") }, same)
+		time.Sleep(time.Hour)
+		equal(t, "stream", stream != nil, true)
+	})
+}
