@@ -27,7 +27,7 @@ func TestReduceKeepsTheOrder(t *testing.T) {
 	}
 	for name, where := range places(t) {
 		t.Run(name, func(t *testing.T) {
-			for range scale(60, 15) {
+			for range scale(60, 5) {
 				n := r.IntN(len(words))
 				got, err := par.Reduce(t.Context(), words[:n], concatenate, append(where, par.Limit(1+r.IntN(9)))...)
 				ok(t, err)

@@ -74,7 +74,7 @@ func TestStreamsDoWhatALoopDoes(t *testing.T) {
 			if where == nil {
 				watched(t)
 			}
-			for range scale(400, 80) {
+			for range scale(400, 25) {
 				n, limit := r.IntN(100), 1+r.IntN(9)
 				if r.IntN(10) == 0 {
 					n = r.IntN(3000)
