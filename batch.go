@@ -53,8 +53,22 @@ const (
 	sealed = 1 << 62
 )
 
+// nestedBatch is a nested group's batch and its source, in one piece.
+type nestedBatch struct {
+	batch
+	source engine.Source[job]
+}
+
 func newBatch(g *Group) *batch {
-	b := &batch{group: g, told: make(chan struct{}, 1)}
+	var b *batch
+	if g.nested() {
+		nested := new(nestedBatch)
+		b = &nested.batch
+		b.source = &nested.source
+	} else {
+		b = new(batch)
+	}
+	b.group, b.told = g, make(chan struct{}, 1)
 	b.absence.Turn, b.absence.Depth = b.told, g.host.depth
 	b.hosted = g.host.pool != nil
 	b.scope.open(g.parent, b)
@@ -62,9 +76,7 @@ func newBatch(g *Group) *batch {
 	if std := b.scope.std.Load(); std != nil {
 		b.ctx = std.Context // one call less for each task
 	}
-	if g.nested() {
-		b.source = new(engine.Source[job])
-	} else {
+	if b.source == nil {
 		b.done = b.scope.Done()
 	}
 	b.target.Store(math.MaxInt64)

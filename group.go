@@ -59,9 +59,11 @@ func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
 func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	mustContext(ctx != nil)
 	p.running()
-	var o options
-	collect(&o, opts)
-	return newGroup(ctx, p, o.groupOptions)
+	var o groupOptions
+	if len(opts) > 0 { // else nothing is allocated for them
+		o = groupOptionsOf(opts)
+	}
+	return newGroup(ctx, p, o)
 }
 
 func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {

@@ -118,6 +118,6 @@ func Example_fromRill() {
 	// [page a page b page c] <nil>
 	// [a c] <nil>
 	// abc <nil>
-	// [page one ] task 1: timeout
+	// [page one ] timeout
 	// a panic: no disk
 }

@@ -175,6 +175,12 @@ func collect[O Option](o *options, opts []O) {
 	}
 }
 
+func groupOptionsOf(opts []GroupOption) groupOptions {
+	var o options
+	collect(&o, opts)
+	return o.groupOptions
+}
+
 // config is the engine's part of the options.
 func config[T any](o options, run func(*engine.Worker, T), broken func(*engine.Worker, T, any)) engine.Config[T] {
 	labels := context.Background()

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -28,11 +29,15 @@ type Source[T any] struct {
 	mu    sync.Mutex // may be taken under Engine.mu, never the other way round
 	tasks []T        // those from next on are open
 	next  int
+	few   [2]T // where tasks begin: most tasks that hand some on do so with two
 }
 
 // add puts task behind the others.
 func (s *Source[T]) add(task T) {
 	s.mu.Lock()
+	if s.tasks == nil {
+		s.tasks = s.few[:0]
+	}
 	if s.next > 0 && s.next == len(s.tasks) {
 		s.tasks, s.next = s.tasks[:0], 0
 	} else if s.next >= 32 && s.next > len(s.tasks)/2 && len(s.tasks) == cap(s.tasks) {
@@ -66,8 +71,9 @@ func (s *Source[T]) claim() (task T, ok bool) {
 func (s *Source[T]) drop() (dropped []T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	dropped = s.tasks[s.next:]
-	s.tasks, s.next = nil, 0
+	dropped = slices.Clone(s.tasks[s.next:])
+	clear(s.tasks)
+	s.tasks, s.next = s.tasks[:0], 0
 	s.open.Store(0)
 	return dropped
 }
