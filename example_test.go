@@ -427,6 +427,29 @@ func ExampleLimit() {
 	// <nil>
 }
 
+// A group's limit may change while its tasks are added.
+func ExampleGroup_Resize() {
+	pool := weir.New(8)
+	defer pool.Close()
+	g := pool.Group(context.Background(), weir.Limit(1))
+
+	release := make(chan struct{})
+	wait := func(context.Context) error {
+		<-release
+		return nil
+	}
+	fmt.Println(g.TryGo(wait), g.TryGo(wait))
+	g.Resize(2)
+	fmt.Println(g.TryGo(wait), g.TryGo(wait))
+
+	close(release)
+	fmt.Println(g.Wait())
+	// Output:
+	// true false
+	// true false
+	// <nil>
+}
+
 func ExampleKeepGoing() {
 	g := weir.NewGroup(context.Background(), 4, weir.KeepGoing())
 	for _, host := range []string{"ant", "bee", "cat"} {
