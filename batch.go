@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/inside"
 )
 
 // batch is a group's tasks from one Wait to the next. Nothing of it is left to
@@ -198,6 +199,9 @@ func (b *batch) broken(w *engine.Worker, j job, panicked any) {
 // reject ends a task that the pool did not take, or handed back.
 func (b *batch) reject(j job, err error) {
 	b.fail(j, err)
+	if parent, ok := b.group.parent.(inside.Refusals); ok {
+		parent.Refused(inside.Mark{})
+	}
 	b.release(1)
 	b.Ended(1)
 }

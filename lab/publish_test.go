@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -138,16 +139,17 @@ func TestAChangedHotPathNeedsARunOrANote(t *testing.T) {
 			Values: []record.Value{{Unit: "ns/op", Value: 1}},
 		}},
 	}})
-	if err := os.MkdirAll(filepath.Join(dir, "internal", "engine"), 0o755); err != nil {
-		t.Fatal(err)
-	}
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"pool.go", "func.go", "group.go", "batch.go", "scope.go", "nested.go", "workers.go", "options.go", "internal/engine/engine.go"} {
+	for _, name := range []string{
+		"pool.go", "func.go", "group.go", "batch.go", "scope.go", "nested.go", "result.go", "loop.go", "workers.go", "options.go",
+		"internal/engine/engine.go", "par/each.go",
+	} {
 		write(name, "package x\n")
 	}
 	write("lab/results/README.md", "Nothing noted.\n")

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/inside"
 )
 
 // crew runs helpers. On a pool it is a [weir.Group], else a team.
@@ -17,13 +18,23 @@ type crew interface {
 }
 
 // crew returns a crew for helpers, of which there are never more than the limit. The
-// context is theirs; cancel is called when one panics.
-func (o *options) crew(ctx context.Context, cancel context.CancelCauseFunc) crew {
+// context is theirs; cancel is called when one panics, and lost for each helper that
+// the pool has refused or handed back, instead of having it run.
+func (o *options) crew(ctx context.Context, cancel context.CancelCauseFunc, lost func()) crew {
 	if o.pool != nil {
-		return o.pool.Group(ctx, weir.KeepGoing()) // what fails is known to the loop
+		return o.pool.Group(listening{ctx, lost}, weir.KeepGoing()) // what fails is known to the loop
 	}
 	return &team{ctx: ctx, cancel: cancel}
 }
+
+// listening is a context for helpers of which some may be lost.
+type listening struct {
+	context.Context
+	lost func()
+}
+
+// Refused is for [inside.Refusals].
+func (l listening) Refused(inside.Mark) { l.lost() }
 
 // feeder returns a crew for the goroutine that reads a source.
 func (o *options) feeder(ctx context.Context, cancel context.CancelCauseFunc) crew {

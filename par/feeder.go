@@ -39,7 +39,8 @@ func (f *flow[T, R]) feed(ctx context.Context) error {
 
 // enqueue adds an item, for which there must be room.
 func (f *flow[T, R]) enqueue(e entry[T]) {
-	f.queue[f.fed&f.mask] = e
+	f.queue.reserve(f.next, f.next, f.fed)
+	*f.queue.at(f.fed) = e
 	f.fed++
 }
 

@@ -2,7 +2,6 @@ package par
 
 import (
 	"context"
-	"math/bits"
 	"sync"
 	"sync/atomic"
 )
@@ -23,7 +22,6 @@ type flow[T, R any] struct {
 	items []T // of a slice; else they stand in queue
 	from  pull[T]
 	ahead int
-	mask  int // of a number, for its place in queue and results
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -36,9 +34,12 @@ type flow[T, R any] struct {
 	taken   atomic.Int64 // results that the consumer has got; only it writes
 	starved atomic.Bool  // somebody could go on if more were taken
 
+	shown slots[outcome[R]] // where the consumer finds what is ready; only it uses that
+
 	mu      sync.Mutex
-	queue   []entry[T]
-	results []outcome[R]
+	queue   slots[entry[T]]
+	results slots[outcome[R]]
+	handed  int // what is before that is ready, and the consumer's: it takes no lock for it
 	front   int
 	next    int
 	fed     int
@@ -51,6 +52,9 @@ type flow[T, R any] struct {
 	coming  bool // one of them has not begun
 	alone   bool // the consumer waits for the only helper to end
 }
+
+// most is how far ahead a stream may be at most: far below what positions can hold.
+const most = 1 << 30
 
 // entry is an item, or an error in the place of one.
 type entry[T any] struct {
@@ -67,21 +71,18 @@ type outcome[R any] struct {
 func newFlow[T, R any](ctx context.Context, o options, fn func(context.Context, T) (R, error), items []T, from pull[T]) *flow[T, R] {
 	f := &flow[T, R]{options: o, fn: fn, items: items, from: from, ahead: o.ahead}
 	if f.ahead == 0 {
-		f.ahead = max(32, 2*o.limit)
+		f.ahead = max(32, 2*min(o.limit, most))
 	}
+	f.ahead = min(f.ahead, most)
 	if from == nil {
 		f.fed, f.ended = len(items), true
 		f.ahead = min(f.ahead, len(items))
 	}
-	size := 1 << bits.Len(uint(max(1, f.ahead)-1))
-	f.mask = size - 1
-	f.results = make([]outcome[R], size)
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
-	f.helpers = o.crew(f.ctx, f.cancel)
+	f.helpers = o.crew(f.ctx, f.cancel, f.lose)
 	f.helper = f.help
 	f.wake = make(chan struct{}, 1)
 	if from != nil {
-		f.queue = make([]entry[T], size)
 		f.room = make(chan struct{}, 1)
 		f.feeder = o.feeder(f.ctx, f.cancel)
 	}
@@ -114,9 +115,14 @@ func (f *flow[T, R]) understaffed() bool {
 // recruit starts a helper, without waiting for room in the pool. It must not be called
 // under mu.
 func (f *flow[T, R]) recruit() {
-	if f.helpers.TryGo(f.helper) {
-		return
+	if !f.helpers.TryGo(f.helper) {
+		f.lose()
 	}
+}
+
+// lose counts the helper out that was to come: the pool had no room for it, or has
+// handed it back, which Shutdown does.
+func (f *flow[T, R]) lose() {
 	f.mu.Lock()
 	f.active--
 	f.coming = false
@@ -147,6 +153,7 @@ func (f *flow[T, R]) await() int {
 			return 0
 		case f.front > taken:
 			ready := f.front - taken
+			f.shown, f.handed = f.results, f.front
 			f.mu.Unlock()
 			return ready
 		case !asked && f.understaffed():
@@ -189,7 +196,7 @@ func (f *flow[T, R]) press() {
 // take takes the next result, which must be ready.
 func (f *flow[T, R]) take() outcome[R] {
 	taken := int(f.taken.Load())
-	place := &f.results[taken&f.mask]
+	place := f.shown.at(taken)
 	result := *place
 	*place = outcome[R]{} // it may be used again, and must not keep the value alive
 	f.taken.Store(int64(taken + 1))
@@ -207,6 +214,11 @@ func (f *flow[T, R]) relieve() {
 	f.starved.Store(false)
 	f.refill()
 	more := f.understaffed()
+	if f.next < f.fed && !f.halted && !f.startable() {
+		// A helper has run up to what was taken just now, and ended, before the mutex
+		// was had: the next take must see to it.
+		f.starved.Store(true)
+	}
 	f.mu.Unlock()
 	if more {
 		f.recruit()

@@ -71,11 +71,12 @@ func (f *flow[T, R]) mayBegin() bool {
 func (f *flow[T, R]) claim() (number int, e entry[T]) {
 	number = f.next
 	f.next++
+	f.results.reserve(int(f.taken.Load()), f.handed, number)
 	if f.from == nil {
 		e.item = f.items[number]
 		return number, e
 	}
-	place := &f.queue[number&f.mask]
+	place := f.queue.at(number)
 	e, *place = *place, entry[T]{}
 	return number, e
 }
@@ -98,11 +99,11 @@ func (f *flow[T, R]) call(ctx context.Context, number int, e entry[T]) (result o
 func (f *flow[T, R]) complete(number int, result outcome[R]) {
 	result.ready = true
 	if f.unordered {
-		f.results[f.front&f.mask] = result
+		*f.results.at(f.front) = result
 		f.front++
 	} else {
-		f.results[number&f.mask] = result
-		for f.front < f.next && f.results[f.front&f.mask].ready {
+		*f.results.at(number) = result
+		for f.front < f.next && f.results.at(f.front).ready {
 			f.front++
 		}
 	}

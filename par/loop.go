@@ -64,7 +64,7 @@ var errOver = errors.New("par: all items are done")
 func newLoop(ctx context.Context, o *options, length, shares int, span time.Duration) *loop {
 	l := &loop{options: o, length: length, span: span, clock: time.Now()}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
-	l.crew = o.crew(l.ctx, l.cancel)
+	l.crew = o.crew(l.ctx, l.cancel, func() {}) // do waits for all of them, and finds out then
 	l.helper = l.help
 	l.shares = make([]share, min(o.limit, length, shares))
 	return l
@@ -78,9 +78,15 @@ func (l *loop) do() error {
 	defer l.release()
 	l.shares[0].put(run{0, l.length})
 	for {
-		// Who has found nothing to claim needs no more company.
+		// Who has found nothing to claim needs no more company. The last helper to leave
+		// looks for others after it has raised hungry, so that either it is seen here,
+		// or that one sees who is about to wait for room in the pool.
 		for range min(l.limit, l.length) {
-			if l.signal.Load() != 0 || !l.reserve() {
+			if !l.reserve() {
+				break
+			}
+			if l.signal.Load() != 0 {
+				l.helpers.Add(-1)
 				break
 			}
 			l.crew.Go(l.helper)
@@ -200,11 +206,15 @@ func (l *loop) refill(own *share) bool {
 
 // reserve counts one more helper, if there may be one.
 func (l *loop) reserve() bool {
-	if l.helpers.Add(1) <= int64(l.limit) {
-		return true
+	for {
+		n := l.helpers.Load()
+		if n >= int64(l.limit) {
+			return false
+		}
+		if l.helpers.CompareAndSwap(n, n+1) {
+			return true
+		}
 	}
-	l.helpers.Add(-1)
-	return false
 }
 
 // recruit adds a helper, if there may be one, and that needs no waiting.

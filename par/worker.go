@@ -10,16 +10,18 @@ import (
 
 // worker is one who takes part in a loop: a helper, or the caller.
 type worker struct {
-	loop  *loop
-	ctx   context.Context // the function's
-	share *share
-	grain int           // how many items a claim is to have
-	claim run           // those of at least one item that is under way
-	at    int           // the item that is run, of a body that says so
-	began time.Duration // when the claim was made
-	ended bool          // by itself, not by a panic or runtime.Goexit
-	state any           // the body's own
+	loop     *loop
+	ctx      context.Context // the function's
+	share    *share
+	grain    int           // how many items a claim is to have
+	claim    run           // those of at least one item that is under way
+	at       int           // the item that is run, of a body that says so
+	began    time.Duration // when the claim was made
+	ended    bool          // by itself, not by a panic or runtime.Goexit
+	unseated bool          // no longer one of the loop's helpers
+	state    any           // the body's own
 
+	fresh  bool // it has just come, or has put items into its share
 	claims int
 	asking bool // for helpers now and then, as the pool may have had no room for all
 }
@@ -27,7 +29,7 @@ type worker struct {
 func (l *loop) join(ctx context.Context) *worker {
 	l.working.Add(1)
 	seat := int(l.seats.Add(1)-1) % len(l.shares)
-	return &worker{loop: l, ctx: ctx, share: &l.shares[seat], grain: 1}
+	return &worker{loop: l, ctx: ctx, share: &l.shares[seat], grain: 1, fresh: true}
 }
 
 // help is what a helper does.
@@ -47,14 +49,16 @@ func (w *worker) work() {
 		w.claim, left = w.share.claim(w.grain)
 		if w.claim.empty() {
 			if !l.refill(w.share) {
-				l.signal.Or(hungry)
-				return
+				if w.unseat() {
+					return
+				}
+				continue
 			}
-			w.began = l.now()
+			w.began, w.fresh = l.now(), true
 			continue
 		}
 		w.claims++
-		if left > 0 && w.shortHanded() {
+		if w.shortHanded(left) {
 			l.recruit()
 		}
 		w.at = w.claim.lo
@@ -62,20 +66,41 @@ func (w *worker) work() {
 		w.adapt(next - w.claim.lo)
 		if l.signal.Load()&halt == 0 {
 			w.share.put(run{next, w.claim.hi}) // what it was interrupted at
+			w.fresh = w.fresh || next < w.claim.hi
 		}
 	}
 }
 
-// shortHanded reports whether a helper should be called, as there are items to claim:
-// because one has gone that found none, and each that comes calls the next;
-// or because it is time to ask the pool again.
-func (w *worker) shortHanded() bool {
+// unseat counts a worker out that has found nothing to claim. It reports false if the
+// worker goes on, because there is something after all: what was on its way from
+// one share to another. Who moved that and looks for company then, either hears of this
+// one's hunger, and finds its place free, or had put it down before this looks again.
+func (w *worker) unseat() bool {
 	l := w.loop
+	l.helpers.Add(-1)
+	l.signal.Or(hungry)
+	w.unseated = l.drained() || !l.reserve()
+	return w.unseated
+}
+
+// shortHanded reports whether a helper should be called, as there are items to claim:
+// because the worker has just come, and each calls the next; because it has put
+// items where those who have gone did not see them; because one has gone since; or
+// because it is time to ask the pool again.
+func (w *worker) shortHanded(left int) bool {
+	l := w.loop
+	if w.fresh {
+		w.fresh = false
+		return left > 0 || !l.drained()
+	}
+	if left == 0 {
+		return false
+	}
 	if l.signal.Load()&hungry != 0 {
 		l.signal.And(^uint32(hungry))
 		return true
 	}
-	return w.claims == 1 || w.asking && w.claims%16 == 0
+	return w.asking && w.claims%16 == 0
 }
 
 // adapt chooses the size of the next claim by what the last one took. A slow claim
@@ -126,7 +151,9 @@ func (w *worker) leave() {
 			again = w.exited()
 		}
 	}
-	l.helpers.Add(-1)
+	if !w.unseated {
+		l.helpers.Add(-1)
+	}
 	if again {
 		l.recruit() // in this one's place
 	}

@@ -229,7 +229,7 @@ func TestSettingsFromOutsideDoNotReachAProgram(t *testing.T) {
 }
 
 func TestAChildThatIsAskedForWhatIsNotThereSaysSo(t *testing.T) {
-	for _, args := range [][2]string{{"01", "nobody"}, {"99", behaviour.Weir}, {"11", behaviour.Weir}} {
+	for _, args := range [][2]string{{"01", "nobody"}, {"99", behaviour.Weir}, {"22", behaviour.Weir}} {
 		if status := behaviour.Child(args[0], args[1]); status != 2 {
 			t.Errorf("%v: status %d", args, status)
 		}

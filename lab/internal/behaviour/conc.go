@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
-	"time"
 
 	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/iter"
@@ -135,26 +134,17 @@ func concPrograms() programs {
 				func(item *int) (int, error) { return numbered(*item) }))
 		},
 		"11": func(Env) error {
-			s := stream.New()
-			var g gauge
-			var order []int
-			for i := range 8 {
-				s.Go(func() stream.Callback {
-					g.begin()
-					time.Sleep(settled)
-					g.end()
-					return func() { order = append(order, i) }
-				})
-			}
-			s.Wait()
-			for i, got := range order {
-				if i != got {
-					return fmt.Errorf("order %v", order)
+			return allAtOnce(func(tasks int, task, consume func(i int)) error {
+				s := stream.New()
+				for i := range tasks {
+					s.Go(func() stream.Callback {
+						task(i)
+						return func() { consume(i) }
+					})
 				}
-			}
-			return errors.Join(
-				count("callbacks called", len(order), 8),
-				count("tasks at once", g.peak.Load(), 8))
+				s.Wait()
+				return nil
+			})
 		},
 		"12": func(env Env) error {
 			return manyResults(env, func(tasks int) ([]int, error) {

@@ -169,6 +169,30 @@ func inOrder(results []int, err error) error {
 	return returned("the whole", err, errBoom)
 }
 
+// allAtOnce is scenario 11. stream runs task for each of so many numbers, without a limit,
+// and passes the numbers to consume in their order.
+func allAtOnce(stream func(tasks int, task func(i int), consume func(i int)) error) error {
+	const tasks = 8
+	var g gauge
+	var order []int
+	err := stream(tasks, func(i int) {
+		g.begin()
+		time.Sleep(settled + time.Duration(tasks-i)*time.Millisecond) // the last is ready first
+		g.end()
+	}, func(i int) { order = append(order, i) })
+	if err != nil {
+		return err
+	}
+	for i, got := range order {
+		if i != got {
+			return fmt.Errorf("order %v", order)
+		}
+	}
+	return errors.Join(
+		count("results", len(order), tasks),
+		count("tasks at once", g.peak.Load(), tasks))
+}
+
 // manyResults is scenario 12.
 func manyResults(env Env, results func(tasks int) ([]int, error)) error {
 	const tasks, most = 10_000, 20 << 20

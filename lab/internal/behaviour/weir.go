@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
 )
 
-// weirPrograms lack what Weir does not have: ordered streams, and anything made of
-// several pools.
+// weirPrograms lack what Weir does not have: anything made of several pools.
 func weirPrograms() programs {
 	return programs{
 		"01": func(env Env) error {
@@ -71,7 +71,7 @@ func weirPrograms() programs {
 			p := weir.New(huge())
 			return runAll(p.Submit, func() error { p.Close(); return nil })
 		},
-		"06": func(Env) error {
+		"06": func(env Env) error {
 			g := weir.NewGroup(context.Background(), 2, weir.KeepGoing())
 			var ended atomic.Int32
 			for range 2 {
@@ -83,7 +83,11 @@ func weirPrograms() programs {
 			if err := returned("Wait", g.Wait(), weir.ErrGoexit); err != nil {
 				return err
 			}
-			return count("other tasks run", ended.Load(), 2)
+			if err := count("other tasks run", ended.Load(), 2); err != nil {
+				return err
+			}
+			env.Step("a stream")
+			return exitedStream()
 		},
 		"07": func(Env) error {
 			g := weir.NewGroup(context.Background(), 2)
@@ -136,6 +140,10 @@ func weirPrograms() programs {
 				results.Go(func(context.Context) (int, error) { return numbered(i) })
 			}
 			return inOrder(results.Wait())
+		},
+		"11": func(env Env) error {
+			env.Note("under Limit(1000); the default is GOMAXPROCS")
+			return allAtOnce(wideStream)
 		},
 		"12": func(env Env) error {
 			return manyResults(env, func(tasks int) ([]int, error) {
@@ -254,9 +262,17 @@ func weirPrograms() programs {
 			return count("tasks started", ran.Load(), 0)
 		},
 		"19": func(env Env) error {
-			return bubbles(env, func(func(string)) error {
+			return bubbles(env, func(part func(string)) error {
+				part("a pool")
 				p := weir.New(2)
-				return inBubble(p.Submit, func() error { p.Close(); return nil })
+				if err := inBubble(p.Submit, func() error { p.Close(); return nil }); err != nil {
+					return err
+				}
+				part("a stream")
+				var tasks []func()
+				return inBubble(
+					func(task func()) error { tasks = append(tasks, task); return nil },
+					func() error { return streamOf(tasks, par.Limit(2)) })
 			})
 		},
 		"20": func(env Env) error {
@@ -269,12 +285,21 @@ func weirPrograms() programs {
 				if err == nil {
 					return fmt.Errorf("%d is not refused", limit)
 				}
+				err = told(func() error {
+					var tasks []func()
+					return runAll(
+						func(task func()) error { tasks = append(tasks, task); return nil },
+						func() error { return streamOf(tasks, par.Limit(limit)) })
+				})
+				if err == nil {
+					return fmt.Errorf("a stream does not refuse %d", limit)
+				}
 			}
 			return nil
 		},
 		"21": func(Env) error {
 			return goroutines(func() { weir.New(4) },
-				"github.com/64ed045f/weir.", "github.com/64ed045f/weir/internal/")
+				"github.com/64ed045f/weir.", "github.com/64ed045f/weir/internal/", "github.com/64ed045f/weir/par.")
 		},
 		"23": func(Env) error {
 			p := weir.New(1)

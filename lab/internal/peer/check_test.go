@@ -20,7 +20,6 @@ type (
 	opener      func(limit int, work peer.Work) peer.Runner
 	queueOpener func(limit, n int, work peer.Work) peer.Runner
 	groupOpener func(ctx context.Context, limit int, work peer.GroupWork) peer.Group
-	loop        func(limit int, items []float64, body func(item *float64))
 )
 
 // A setting is how a check uses a peer.
@@ -236,60 +235,6 @@ func checkQueued(open queueOpener, s setting) error {
 	})
 	return errors.Join(failed, err, t.check(1, s.same))
 }
-
-// checkLoop proves that the body was called exactly once for each item, in its place.
-func checkLoop(run loop, s setting) error {
-	before := runtime.NumGoroutine()
-	items := make([]float64, s.tasks)
-	for round := range s.rounds {
-		for i := range items {
-			items[i] = float64(i)
-		}
-		var t tally
-		t.ran = make([]atomic.Int32, s.tasks)
-		err := s.await("loop", func() {
-			run(s.limit, items, func(item *float64) {
-				i := int(*item)
-				t.run(i)
-				*item = float64(i) + 0.5
-			})
-		})
-		if err != nil {
-			return err
-		}
-		if err := t.check(1, false); err != nil {
-			return fmt.Errorf("after round %d: %w", round, err)
-		}
-		for i, item := range items {
-			if want := float64(i) + 0.5; item != want {
-				return fmt.Errorf("item %d is %v after round %d, want %v", i, item, round, want)
-			}
-		}
-	}
-	return checkGoroutines(before, s.patience)
-}
-
-// loopAsRunner lets a loop pass the check of the limit, with one producer.
-func loopAsRunner(run loop) opener {
-	return func(limit int, work peer.Work) peer.Runner { return loopRunner{run, limit, work} }
-}
-
-type loopRunner struct {
-	run   loop
-	limit int
-	work  peer.Work
-}
-
-func (r loopRunner) Submit(lo, hi int) {
-	items := make([]float64, hi-lo)
-	for i := range items {
-		items[i] = float64(lo + i)
-	}
-	r.run(r.limit, items, func(item *float64) { r.work.Each(int(*item)) })
-}
-
-func (loopRunner) Wait()  {}
-func (loopRunner) Close() {}
 
 // checkNew proves that a pool that nothing used leaves no goroutine.
 func checkNew(open func(limit int) (end func()), s setting) error {

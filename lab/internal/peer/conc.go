@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"slices"
 
 	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/iter"
@@ -39,6 +40,14 @@ func concPeers() []Peer {
 				return groupRunner{openConcContext(context.Background(), limit, work.forGroup())}
 			},
 			Group: openConcContext,
+			Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
+				results := newConcResults().WithContext(context.Background()).WithCancelOnError().WithFirstError().WithMaxGoroutines(limit)
+				for i := range n {
+					results.Go(func(context.Context) (numbered, error) { return number(i, fn) })
+				}
+				found, err := results.Wait()
+				return inOrder(n, found), err
+			},
 			New: func(limit int) func() {
 				group := newConcContext(context.Background(), limit)
 				return func() { must(group.Wait()) }
@@ -46,14 +55,15 @@ func concPeers() []Peer {
 		},
 		{
 			Name: "conc.stream", Module: concModule,
-			About: "stream.New, callbacks that do nothing; a new stream after each Wait",
+			About: "stream.New, callbacks that do nothing but consume; a new stream after each Wait",
 			Open: func(limit int, work Work) Runner {
 				return &concStream{newConcStream(limit), limit, work, func() stream.Callback {
 					work.Same()
 					return nothing
 				}}
 			},
-			New: func(limit int) func() { return newConcStream(limit).Wait },
+			New:    func(limit int) func() { return newConcStream(limit).Wait },
+			Stream: streamConc,
 		},
 		{
 			Name: "conc.result", Module: concModule,
@@ -65,15 +75,24 @@ func concPeers() []Peer {
 				results := newConcResult(limit)
 				return func() { results.Wait() }
 			},
+			Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
+				results := newConcResults().WithErrors().WithFirstError().WithMaxGoroutines(limit)
+				for i := range n {
+					results.Go(func() (numbered, error) { return number(i, fn) })
+				}
+				found, err := results.Wait()
+				return inOrder(n, found), err
+			},
 		},
 		{
 			Name: "conc.waitgroup", Module: concModule, About: "WaitGroup, Go, Wait",
 			Fibonacci: func(_, n int) int { return fibonacciConc(n) },
+			Sort:      func(_ int, items []int) { sortConc(items) },
 		},
 		{
 			Name: "conc.iter", Module: concModule, About: "iter.Iterator, ForEach",
-			Loop: func(limit int, items []float64, body func(*float64)) {
-				iter.Iterator[float64]{MaxGoroutines: limit}.ForEach(items, body)
+			Loop: func(limit int, items []float64, body Body) func() {
+				return func() { iter.Iterator[float64]{MaxGoroutines: limit}.ForEach(items, body.Item) }
 			},
 		},
 	}
@@ -91,6 +110,48 @@ func fibonacciConc(n int) int {
 	both.Go(func() { y = fibonacciConc(n - 2) })
 	both.Wait()
 	return x + y
+}
+
+func sortConc(items []int) {
+	if len(items) < divisible {
+		slices.Sort(items)
+		return
+	}
+	low, high := partition(items)
+	var both conc.WaitGroup
+	both.Go(func() { sortConc(low) })
+	both.Go(func() { sortConc(high) })
+	both.Wait()
+}
+
+// A numbered value tells whose it is: conc's pools return values in no order.
+type numbered struct{ number, value int }
+
+func number(i int, fn func(i int) (int, error)) (numbered, error) {
+	value, err := fn(i)
+	return numbered{i, value}, err
+}
+
+func newConcResults() *pool.ResultPool[numbered] { return pool.NewWithResults[numbered]() }
+
+// inOrder puts the values of n tasks in the order of their numbers.
+func inOrder(n int, found []numbered) []int {
+	values := make([]int, n)
+	for _, f := range found {
+		values[f.number] = f.value
+	}
+	return values
+}
+
+func streamConc(limit, n int, fn func(i int) int, consume func(value int)) {
+	s := newConcStream(limit)
+	for i := range n {
+		s.Go(func() stream.Callback {
+			value := fn(i)
+			return func() { consume(value) }
+		})
+	}
+	s.Wait()
 }
 
 func newConc(limit int) *pool.Pool { return pool.New().WithMaxGoroutines(limit) }

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -25,7 +26,9 @@ func errgroupPeers() []Peer {
 				group := newErrgroup(limit)
 				return func() { must(group.Wait()) }
 			},
+			Collect:   collectErrgroup,
 			Fibonacci: func(_, n int) int { return fibonacciErrgroup(n) },
+			Sort:      func(_ int, items []int) { must(sortErrgroup(items)) },
 		},
 		{
 			Name: "errgroup.waitgroup", Module: errgroupModule,
@@ -53,6 +56,32 @@ func fibonacciErrgroup(n int) int {
 	both.Go(func() error { y = fibonacciErrgroup(n - 2); return nil })
 	must(both.Wait())
 	return x + y
+}
+
+func sortErrgroup(items []int) error {
+	if len(items) < divisible {
+		slices.Sort(items)
+		return nil
+	}
+	low, high := partition(items)
+	var both errgroup.Group
+	both.Go(func() error { return sortErrgroup(low) })
+	both.Go(func() error { return sortErrgroup(high) })
+	return both.Wait()
+}
+
+// collectErrgroup has a place for each task's value.
+func collectErrgroup(limit, n int, fn func(i int) (int, error)) ([]int, error) {
+	values := make([]int, n)
+	group := newErrgroup(limit)
+	for i := range n {
+		group.Go(func() (err error) {
+			values[i], err = fn(i)
+			return err
+		})
+	}
+	err := group.Wait()
+	return values, err
 }
 
 type errgroupRunner struct {

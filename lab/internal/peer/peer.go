@@ -60,6 +60,13 @@ type GroupWork struct {
 	Each func(ctx context.Context, i int) error
 }
 
+// Body is what a loop does with each item, in two forms that do the same: a peer uses
+// the one that its library takes, or a user would write there.
+type Body struct {
+	Item func(item *float64)
+	Try  func(ctx context.Context, item *float64) error
+}
+
 // A Peer is one way of running tasks.
 type Peer struct {
 	// Name is how -peer and the tables call it: the library, then a dot and the
@@ -87,9 +94,26 @@ type Peer struct {
 	// error cancels. Nil where the form has none.
 	Group func(ctx context.Context, limit int, work GroupWork) Group
 
-	// Loop calls body for every item, on at most limit goroutines, and returns when
-	// all calls have. Nil where the library has no loop.
-	Loop func(limit int, items []float64, body func(item *float64))
+	// Loop makes a loop over the items. To run it calls the body for every item, on at most
+	// limit goroutines, and returns when all calls have. What is made beforehand is
+	// only what the loop runs over. Nil where the library has no loop.
+	Loop func(limit int, items []float64, body Body) (run func())
+
+	// Collect runs fn for the numbers from 0 up to n, each as a task handed over by
+	// itself, at most limit at once. It returns the values in the order of the
+	// numbers, or an error if a task failed. Nil where the form collects nothing.
+	Collect func(limit, n int, fn func(i int) (int, error)) ([]int, error)
+
+	// Stream runs fn for the numbers from 0 up to n, which come one after the other, at
+	// most limit at once. It passes what fn returns to consume, in the order of the
+	// numbers and while others run, and returns when all has been consumed. Nil
+	// where the form has no ordered stream.
+	Stream func(limit, n int, fn func(i int) int, consume func(value int))
+
+	// Sort sorts the items, on at most limit goroutines that do not wait for others;
+	// libraries that would come to a standstill then have no limit here. Nil where
+	// that is no use of the form.
+	Sort func(limit int, items []int)
 
 	// Fibonacci returns the n-th Fibonacci number. For n above 1 two tasks find the two
 	// numbers before it, each in the same way, and are waited for. At most limit of the

@@ -165,15 +165,19 @@ func TestGroupHoldsItsLimit(t *testing.T) {
 }
 
 func TestLoopHoldsItsLimit(t *testing.T) {
-	all := slices.DeleteFunc(crowded(), func(s setting) bool { return s.producers > 1 || s.same })
-	forAll(t, all, func(p peer.Peer, s setting) error {
+	forAll(t, ofOneProducer(crowded()), func(p peer.Peer, s setting) error {
 		if p.Loop == nil {
 			return errLacks
 		}
-		p.Unlimited = false // that is about Open
+		p.Unlimited = false // that is about Open and Collect
 		must, may := bounds(p, s)
 		return checkLimit(loopAsRunner(p.Loop), s, must, may)
 	})
+}
+
+// ofOneProducer are the settings for what has no other, and whose tasks always differ.
+func ofOneProducer(all []setting) []setting {
+	return slices.DeleteFunc(all, func(s setting) bool { return s.producers > 1 || s.same })
 }
 
 func TestFibonacciIsRight(t *testing.T) {
@@ -273,7 +277,8 @@ func TestFindKnowsEveryPeer(t *testing.T) {
 		if p.About == "" {
 			t.Errorf("%s says nothing about itself", p.Name)
 		}
-		if p.Open == nil && p.Group == nil && p.Loop == nil && p.Fibonacci == nil {
+		if p.Open == nil && p.Group == nil && p.Loop == nil && p.Fibonacci == nil &&
+			p.Collect == nil && p.Stream == nil && p.Sort == nil {
 			t.Errorf("%s runs nothing", p.Name)
 		}
 	}

@@ -2,6 +2,8 @@ package peer
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 )
 
@@ -13,7 +15,10 @@ func plainPeers() []Peer {
 			Name: Go, About: "a go statement for each task, and a WaitGroup", Unlimited: true,
 			Open: open, Queued: unbounded(open),
 			Loop:      handSplit,
+			Collect:   func(_, n int, fn func(int) (int, error)) ([]int, error) { return collectGo(n, fn) },
+			Stream:    streamGo,
 			Fibonacci: func(_, n int) int { return fibonacciGo(n) },
+			Sort:      func(_ int, items []int) { sortGo(items) },
 		},
 		{
 			Name: "semaphore", About: "a go statement for each task, below a limit kept by a buffered channel",
@@ -23,16 +28,20 @@ func plainPeers() []Peer {
 				g.renew()
 				return g
 			},
+			Collect: collectSemaphore,
 		},
 		{
 			Name: InPlace, About: "no concurrency: what the work itself takes",
 			Open: func(_ int, work Work) Runner { return inPlace{work} },
-			Loop: func(_ int, items []float64, body func(*float64)) {
-				for i := range items {
-					body(&items[i])
+			Loop: func(_ int, items []float64, body Body) func() {
+				return func() {
+					for i := range items {
+						body.Item(&items[i])
+					}
 				}
 			},
 			Fibonacci: func(_, n int) int { return fibonacci(n) },
+			Sort:      func(_ int, items []int) { slices.Sort(items) },
 		},
 	}
 }
@@ -54,6 +63,61 @@ func fibonacciGo(n int) int {
 	both.Go(func() { y = fibonacciGo(n - 2) })
 	both.Wait()
 	return x + y
+}
+
+func sortGo(items []int) {
+	if len(items) < divisible {
+		slices.Sort(items)
+		return
+	}
+	low, high := partition(items)
+	var both sync.WaitGroup
+	both.Go(func() { sortGo(low) })
+	both.Go(func() { sortGo(high) })
+	both.Wait()
+}
+
+// collectGo has a place for each task's value and error.
+func collectGo(n int, fn func(i int) (int, error)) ([]int, error) {
+	values, errs := make([]int, n), make([]error, n)
+	var live sync.WaitGroup
+	for i := range n {
+		live.Go(func() { values[i], errs[i] = fn(i) })
+	}
+	live.Wait()
+	return values, errors.Join(errs...)
+}
+
+func collectSemaphore(limit, n int, fn func(i int) (int, error)) ([]int, error) {
+	values, errs := make([]int, n), make([]error, n)
+	slots := make(chan struct{}, limit)
+	var live sync.WaitGroup
+	for i := range n {
+		slots <- struct{}{}
+		live.Go(func() {
+			values[i], errs[i] = fn(i)
+			<-slots
+		})
+	}
+	live.Wait()
+	return values, errors.Join(errs...)
+}
+
+// streamGo is the ordered stream that is written by hand: a channel of channels, each
+// for one value. It holds one task less than the limit, as one more is waited for.
+func streamGo(limit, n int, fn func(i int) int, consume func(value int)) {
+	inOrder := make(chan chan int, limit-1)
+	go func() {
+		defer close(inOrder)
+		for i := range n {
+			value := make(chan int, 1)
+			inOrder <- value
+			go func() { value <- fn(i) }()
+		}
+	}()
+	for value := range inOrder {
+		consume(<-value)
+	}
 }
 
 type goroutines struct{ *counted }
@@ -167,16 +231,18 @@ func (inPlace) Close() {}
 
 // handSplit is the loop that everybody writes by hand: one goroutine for each
 // worker, with an equal share of the items.
-func handSplit(limit int, items []float64, body func(*float64)) {
+func handSplit(limit int, items []float64, body Body) func() {
 	limit = min(limit, len(items))
-	var live sync.WaitGroup
-	for k := range limit {
-		part := items[k*len(items)/limit : (k+1)*len(items)/limit]
-		live.Go(func() {
-			for i := range part {
-				body(&part[i])
-			}
-		})
+	return func() {
+		var live sync.WaitGroup
+		for k := range limit {
+			part := items[k*len(items)/limit : (k+1)*len(items)/limit]
+			live.Go(func() {
+				for i := range part {
+					body.Item(&part[i])
+				}
+			})
+		}
+		live.Wait()
 	}
-	live.Wait()
 }

@@ -43,9 +43,20 @@ func pondPeers() []Peer {
 			About: "NewResultPool, NewGroup, Submit, Wait: a number from each task; a new group after each Wait, " +
 				"unbounded queue",
 			Open: result, Queued: unbounded(result),
-			New: func(limit int) func() { return pond.NewResultPool[int](limit).StopAndWait },
+			New:     func(limit int) func() { return pond.NewResultPool[int](limit).StopAndWait },
+			Collect: collectPond,
 		},
 	}
+}
+
+func collectPond(limit, n int, fn func(i int) (int, error)) ([]int, error) {
+	pool := pond.NewResultPool[int](limit)
+	defer pool.StopAndWait()
+	group := pool.NewGroup()
+	for i := range n {
+		group.SubmitErr(func() (int, error) { return fn(i) })
+	}
+	return group.Wait()
 }
 
 type pondPool struct {

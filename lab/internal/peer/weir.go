@@ -2,8 +2,11 @@ package peer
 
 import (
 	"context"
+	"iter"
+	"slices"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
 )
 
 const weirModule = "github.com/64ed045f/weir"
@@ -42,8 +45,91 @@ func weirPeers() []Peer {
 				return func() { must(g.Wait()) }
 			},
 			Fibonacci: fibonacciWeir,
+			Sort:      sortWeir,
+		},
+		{
+			Name: "weir.Results", Module: weirModule, About: "NewResults of a NewGroup, Go, Wait", Collect: collectWeir,
+		},
+		{
+			Name: "weir.Range", Module: weirModule, About: "par.Range, a loop over the items in its body",
+			Loop: func(limit int, items []float64, body Body) func() {
+				return func() {
+					par.Range(len(items), func(lo, hi int) {
+						part := items[lo:hi]
+						for i := range part {
+							body.Item(&part[i])
+						}
+					}, par.Limit(limit))
+				}
+			},
+		},
+		{
+			Name: "weir.Each", Module: weirModule, About: "par.Each over a slice of pointers to the items, made beforehand",
+			Loop: func(limit int, items []float64, body Body) func() {
+				pointers := make([]*float64, len(items))
+				for i := range items {
+					pointers[i] = &items[i]
+				}
+				return func() {
+					must(par.Each(context.Background(), pointers, body.Try, par.Limit(limit)))
+				}
+			},
+		},
+		{
+			Name: "weir.Stream", Module: weirModule, About: "par.Stream over a sequence", Stream: streamWeir,
+		},
+		{
+			Name: "weir.Sort", Module: weirModule, About: "par.Sort",
+			Sort: func(limit int, items []int) { par.Sort(items, par.Limit(limit)) },
 		},
 	}
+}
+
+func collectWeir(limit, n int, fn func(i int) (int, error)) ([]int, error) {
+	results := weir.NewResults[int](weir.NewGroup(context.Background(), limit))
+	for i := range n {
+		results.Go(func(context.Context) (int, error) { return fn(i) })
+	}
+	return results.Wait()
+}
+
+func streamWeir(limit, n int, fn func(i int) int, consume func(value int)) {
+	call := func(_ context.Context, i int) (int, error) { return fn(i), nil }
+	for value, err := range par.Stream(context.Background(), upTo(n), call, par.Limit(limit)) {
+		must(err)
+		consume(value)
+	}
+}
+
+func upTo(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range n {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// sortWeir makes a group for each two parts, all on one pool.
+func sortWeir(limit int, items []int) {
+	p := weir.New(limit)
+	defer p.Close()
+	var sort func(ctx context.Context, items []int) error
+	sort = func(ctx context.Context, items []int) error {
+		if len(items) < divisible {
+			slices.Sort(items)
+			return nil
+		}
+		low, high := partition(items)
+		both := p.Group(ctx)
+		both.Go(func(ctx context.Context) error { return sort(ctx, low) })
+		both.Go(func(ctx context.Context) error { return sort(ctx, high) })
+		return both.Wait()
+	}
+	g := p.Group(context.Background())
+	g.Go(func(ctx context.Context) error { return sort(ctx, items) })
+	must(g.Wait())
 }
 
 // fibonacciWeir makes a group for each number, all on one pool.

@@ -327,9 +327,11 @@ func TestChecksOfGroupsFindWhatIsWrong(t *testing.T) {
 }
 
 func TestChecksOfLoopsFindWhatIsWrong(t *testing.T) {
-	right := func(_ int, items []float64, body func(*float64)) {
-		for i := range items {
-			body(&items[i])
+	right := func(_ int, items []float64, body peer.Body) func() {
+		return func() {
+			for i := range items {
+				body.Item(&items[i])
+			}
 		}
 	}
 	for _, c := range []struct {
@@ -338,15 +340,21 @@ func TestChecksOfLoopsFindWhatIsWrong(t *testing.T) {
 		run    loop
 	}{
 		{"right", true, right},
-		{"skips the first", false, func(limit int, items []float64, body func(*float64)) {
-			right(limit, items[1:], body)
+		{"skips the first", false, func(limit int, items []float64, body peer.Body) func() {
+			return right(limit, items[1:], body)
 		}},
-		{"visits one twice", false, func(limit int, items []float64, body func(*float64)) {
-			right(limit, items, body)
-			body(&items[3])
+		{"visits one twice", false, func(limit int, items []float64, body peer.Body) func() {
+			return func() {
+				right(limit, items, body)()
+				body.Item(&items[3])
+			}
 		}},
-		{"visits a copy", false, func(limit int, items []float64, body func(*float64)) {
-			right(limit, slices.Clone(items), body)
+		{"visits a copy", false, func(limit int, items []float64, body peer.Body) func() {
+			return func() { right(limit, slices.Clone(items), body)() }
+		}},
+		{"runs when it is made", false, func(limit int, items []float64, body peer.Body) func() {
+			right(limit, items, body)()
+			return func() {}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -355,12 +363,14 @@ func TestChecksOfLoopsFindWhatIsWrong(t *testing.T) {
 	}
 
 	t.Run("exceeds the limit", func(t *testing.T) {
-		run := func(_ int, items []float64, body func(*float64)) {
-			var live sync.WaitGroup
-			for i := range items {
-				live.Go(func() { body(&items[i]) })
+		run := func(_ int, items []float64, body peer.Body) func() {
+			return func() {
+				var live sync.WaitGroup
+				for i := range items {
+					live.Go(func() { body.Item(&items[i]) })
+				}
+				live.Wait()
 			}
-			live.Wait()
 		}
 		judge(t, false, checkLimit(loopAsRunner(run), setting{2, 1, 10, 1, false, patience}, 2, 2))
 	})

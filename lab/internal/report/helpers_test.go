@@ -95,6 +95,22 @@ func complete() record.File {
 	b.add(id("dispatch", "loop", "go", 2, "items", "1000000"), "ns/op", 1.19e6)
 	b.add(id("dispatch", "loop", "conc.iter", 2, "items", "1000000"), "ns/op", 24e6)
 	b.add(id("dispatch", "loop", "inplace", 2, "items", "1000000"), "ns/op", 2.3e6)
+	b.add(id("dispatch", "loop", "weir.Each", 2, "items", "1000000"), "ns/op", 2.4e6)
+	for k, peer := range []string{"weir.Range", "weir.Each", "go", "conc.iter", "inplace"} {
+		b.add(id("dispatch", "skewed", peer, 2, "items", "10000"), "ns/op", 7e6+float64(k)*1e6)
+	}
+	for k, peer := range []string{"weir.Results", "go", "errgroup", "conc.result", "pond.result"} {
+		b.add(id("dispatch", "results", peer, 2, "tasks", "10000", "limit", "64"), "ns/op", 100+float64(k)*200)
+	}
+	for k, peer := range []string{"weir.Stream", "go", "conc.stream"} {
+		b.add(id("dispatch", "stream", peer, 2, "items", "100000"), "ns/op", 60+float64(k)*200)
+	}
+	for k, peer := range []string{"weir.Group", "weir.Sort", "go", "errgroup", "inplace"} {
+		b.add(id("dispatch", "sort", peer, 2, "items", "10000000"), "ns/op", 4.2e8+float64(k)*1e8, "peak-B", 1e8)
+	}
+	for k, peer := range []string{"inplace", "go", "weir.Group", "errgroup"} {
+		b.add(id("dispatch", "nested", peer, 2, "fibonacci", "27"), "ns/op", 2e6+float64(k)*3e8, "peak-B", 1e8)
+	}
 	for k, p := range handOver {
 		b.add(id("dispatch", "forkjoin", p.peer, 2, "tasks", "10"), "ns/op", 7000+p.ns*12, "B/op", float64(k*12), "allocs/op", float64(k))
 		b.add(id("dispatch", "newclose", p.peer, 2, "limit", "64"), "ns/op", p.ns*30, "B/op", 300+float64(k)*700, "allocs/op", float64(k+2))

@@ -35,7 +35,11 @@ func TestPerformanceHasARowForEachClaimThatWasMeasured(t *testing.T) {
 	columns(t, s)
 	for _, want := range []string{
 		"empty task, one producer, limit 64 |", "producers on all cores", "limit 2 |", "limit 50 000 |", "GOMAXPROCS 1 |", "GOMAXPROCS 8 |",
-		"task of a group", "10⁶ tasks that sleep 10 ms", "peak memory |", "loop over 10⁶", "fork and join of 10 short tasks (150 square roots each) (in place: 7.40 µs)",
+		"task of a group", "10⁶ tasks that sleep 10 ms", "peak memory |", "loop over 10⁶", "the same with Each: context and error | 2.40 ms ± 1 % (weir.Each)",
+		"takes 99 % of the time (go: split by hand) | 7.00 ms", "ordered stream | 60.0 ns", "in the order of the tasks, limit 64 | 100 ns",
+		"else as the library does (in place: 820 ms) | 420 ms ± 1 % (weir.Group)", "the same with par.Sort | 520 ms ± 1 % (weir.Sort)",
+		"Fibonacci number 27 by recursion, two tasks for each number | 602 ms ± 1 % (weir.Group) | 302 ms",
+		"fork and join of 10 short tasks (150 square roots each) (in place: 7.40 µs)",
 		"lone task", "a pool made and closed unused", "a pool that waits",
 		"Some CPU @ 3.00GHz, 2 cores, go1.26.8", "pond v2.7.1", "rounds: 10", "2026-10-01", "raw results: 2026-10-01.txt",
 	} {

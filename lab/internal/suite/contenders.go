@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"context"
 	"math"
 	"runtime"
 	"sync"
@@ -82,4 +83,19 @@ func roots(n int) float64 {
 }
 
 // squareRoot is the body of a loop.
-func squareRoot(item *float64) { *item = math.Sqrt(*item) }
+var squareRoot = peer.Body{
+	Item: func(item *float64) { *item = math.Sqrt(*item) },
+	Try: func(_ context.Context, item *float64) error {
+		*item = math.Sqrt(*item)
+		return nil
+	},
+}
+
+// someRoots is the body of a loop whose items say how many roots to take.
+var someRoots = peer.Body{
+	Item: func(item *float64) { roots(int(*item)) },
+	Try: func(_ context.Context, item *float64) error {
+		roots(int(*item))
+		return nil
+	},
+}

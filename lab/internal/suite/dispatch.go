@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"context"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -13,9 +12,10 @@ import (
 var dispatchSuite = Suite{
 	Name:  "dispatch",
 	Title: "What handing over a task costs",
-	About: "Tasks that do nothing, or next to nothing: all that is measured is the library.",
+	About: "Tasks that do nothing, or next to nothing: all that is measured is the library. " +
+		"And what is built of tasks: loops, streams, recursion, a sort.",
 	LeftOut: "GOMAXPROCS other than the number of cores, further forms of each library, most combinations of limit " +
-		"and producers, and 900 000 of the million tasks that block",
+		"and producers, 900 000 of the million tasks that block, nine tenths of the numbers to sort, and most of the recursion",
 	Experiments: func(s Scale) []Experiment {
 		var list []Experiment
 		list = append(list, empty(s)...)
@@ -23,8 +23,9 @@ var dispatchSuite = Suite{
 		list = append(list, lone(s)...)
 		list = append(list, groups(s)...)
 		list = append(list, forkJoin(s)...)
-		list = append(list, nested(s))
+		list = append(list, results(s), nested(s))
 		list = append(list, loop(s)...)
+		list = append(list, skewed(s), stream(s), sorted(s))
 		list = append(list, newClose(s), idlePools(s), blocked(s), queued(s))
 		return list
 	},
@@ -134,36 +135,6 @@ func lone(s Scale) []Experiment {
 	return list
 }
 
-func groups(s Scale) []Experiment {
-	var list []Experiment
-	succeed := func(ctx context.Context) error { return ctx.Err() }
-	for _, from := range []string{"1", allCores} {
-		for _, closure := range pick(s, []string{"none", "each"}, []string{"none"}) {
-			work := peer.GroupWork{Same: succeed}
-			if closure == "each" {
-				work = peer.GroupWork{Each: func(ctx context.Context, _ int) error { return ctx.Err() }}
-			}
-			list = append(list, Experiment{
-				ID: record.ID{
-					Experiment: "group", Procs: s.Cores,
-					Params: []record.Setting{param("limit", 64), param("producers", from), param("closure", closure)},
-				},
-				About:  "one task that gets a context and returns an error, from its submission until all have finished",
-				Rounds: s.rounds(shortTurn), Turn: shortTurn,
-				Contenders: allForms(func(p peer.Peer) bool { return p.Group != nil }, func(m *Meter, p peer.Peer) {
-					g := p.Group(context.Background(), 64, work)
-					defer g.Close()
-					m.throughput(func(n int) {
-						submit(g, producers(from), n)
-						must(g.Wait())
-					})
-				}),
-			})
-		}
-	}
-	return list
-}
-
 // forkRoots makes a task of about 0.7 µs on the machine of the published results.
 const forkRoots = 150
 
@@ -184,46 +155,6 @@ func forkJoin(s Scale) []Experiment {
 			})
 		}),
 	}}
-}
-
-// nested is recursion: tasks that hand over tasks, and wait for them.
-func nested(s Scale) Experiment {
-	n := pick(s, 27, 20)
-	turn := pick(s, time.Second, 100*time.Millisecond)
-	return Experiment{
-		ID:     record.ID{Experiment: "nested", Procs: s.Cores, Params: []record.Setting{param("fibonacci", n)}},
-		About:  "a Fibonacci number by recursion, two tasks for each number above 1",
-		Rounds: s.rounds(turn), Turn: turn,
-		Contenders: allForms(func(p peer.Peer) bool { return p.Fibonacci != nil }, func(m *Meter, p peer.Peer) {
-			p.Fibonacci(runtime.GOMAXPROCS(0), n/2)
-			m.time(1, func() { p.Fibonacci(runtime.GOMAXPROCS(0), n) })
-			m.set("peak-B", float64(peakMemory()))
-		}),
-	}
-}
-
-func loop(s Scale) []Experiment {
-	const n = 1_000_000
-	var list []Experiment
-	for _, procs := range pick(s, s.oneAndAll(), []int{s.Cores}) {
-		list = append(list, Experiment{
-			ID:     record.ID{Experiment: "loop", Procs: procs, Params: []record.Setting{param("items", n)}},
-			About:  "a loop over 10⁶ numbers, one square root each",
-			Rounds: s.rounds(shortTurn), Turn: shortTurn,
-			Contenders: allForms(func(p peer.Peer) bool { return p.Loop != nil }, func(m *Meter, p peer.Peer) {
-				items := make([]float64, n)
-				for i := range items {
-					items[i] = float64(i)
-				}
-				m.throughput(func(n int) {
-					for range n {
-						p.Loop(runtime.GOMAXPROCS(0), items, squareRoot)
-					}
-				})
-			}),
-		})
-	}
-	return list
 }
 
 func newClose(s Scale) Experiment {

@@ -93,6 +93,15 @@ func (m *Meter) throughput(run func(n int)) {
 	m.time(n, func() { run(n) })
 }
 
+// repeated is throughput of an operation that is called by itself.
+func (m *Meter) repeated(run func()) {
+	m.throughput(func(n int) {
+		for range n {
+			run()
+		}
+	})
+}
+
 // percentiles notes how the samples lie. The median comes first, and the mean beside
 // it, which says something else where most are fast and some slow. The slowest of
 // a thousand is left out where there are too few: it would be an accident.

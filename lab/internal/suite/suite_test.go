@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
@@ -41,13 +42,11 @@ func TestEveryMeasurementHasANameOfItsOwnThatCanBeReadBack(t *testing.T) {
 }
 
 func TestWeirTakesPartWhereverLibrariesAreCompared(t *testing.T) {
-	// Loops come with package par, and reuse with a package of its own.
-	without := []string{"loop", "context", "buffer"}
+	// Reuse comes with a package of its own.
+	without := []string{"context", "buffer"}
 	for _, e := range suite.Plan(suite.Scale{Full: true, Cores: 2}) {
-		of := func(names ...string) bool {
-			return slices.ContainsFunc(e.Contenders, func(c suite.Contender) bool { return slices.Contains(names, c.Name) })
-		}
-		if !of("weir", "weir.Pool", "weir.Group") && !slices.Contains(without, e.ID.Experiment) {
+		weirs := slices.ContainsFunc(e.Contenders, func(c suite.Contender) bool { return peer.LibraryOf(c.Name) == peer.Weir })
+		if !weirs && !slices.Contains(without, e.ID.Experiment) {
 			t.Errorf("no form of Weir in %+v", e.ID)
 		}
 	}

@@ -1,0 +1,78 @@
+package suite
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+func groups(s Scale) []Experiment {
+	var list []Experiment
+	succeed := func(ctx context.Context) error { return ctx.Err() }
+	for _, from := range []string{"1", allCores} {
+		for _, closure := range pick(s, []string{"none", "each"}, []string{"none"}) {
+			work := peer.GroupWork{Same: succeed}
+			if closure == "each" {
+				work = peer.GroupWork{Each: func(ctx context.Context, _ int) error { return ctx.Err() }}
+			}
+			list = append(list, Experiment{
+				ID: record.ID{
+					Experiment: "group", Procs: s.Cores,
+					Params: []record.Setting{param("limit", 64), param("producers", from), param("closure", closure)},
+				},
+				About:  "one task that gets a context and returns an error, from its submission until all have finished",
+				Rounds: s.rounds(shortTurn), Turn: shortTurn,
+				Contenders: allForms(func(p peer.Peer) bool { return p.Group != nil }, func(m *Meter, p peer.Peer) {
+					g := p.Group(context.Background(), 64, work)
+					defer g.Close()
+					m.throughput(func(n int) {
+						submit(g, producers(from), n)
+						must(g.Wait())
+					})
+				}),
+			})
+		}
+	}
+	return list
+}
+
+// results is groups whose tasks return values, all made anew for each 10 000 tasks.
+func results(s Scale) Experiment {
+	const size, limit = 10_000, 64
+	value := func(i int) (int, error) { return i, nil }
+	return Experiment{
+		ID: record.ID{
+			Experiment: "results", Procs: s.Cores,
+			Params: []record.Setting{param("tasks", size), param("limit", limit)},
+		},
+		About:  "one of 10 000 empty tasks that return a value, until all values are there in the order of the tasks",
+		Rounds: s.rounds(shortTurn), Turn: shortTurn,
+		Contenders: allForms(func(p peer.Peer) bool { return p.Collect != nil }, func(m *Meter, p peer.Peer) {
+			m.throughput(func(n int) {
+				for begin := 0; begin < n; begin += size {
+					_, err := p.Collect(limit, min(size, n-begin), value)
+					must(err)
+				}
+			})
+		}),
+	}
+}
+
+// nested is recursion: tasks that hand over tasks, and wait for them.
+func nested(s Scale) Experiment {
+	n := pick(s, 27, 20)
+	turn := pick(s, time.Second, 100*time.Millisecond)
+	return Experiment{
+		ID:     record.ID{Experiment: "nested", Procs: s.Cores, Params: []record.Setting{param("fibonacci", n)}},
+		About:  "a Fibonacci number by recursion, two tasks for each number above 1",
+		Rounds: s.rounds(turn), Turn: turn,
+		Contenders: allForms(func(p peer.Peer) bool { return p.Fibonacci != nil }, func(m *Meter, p peer.Peer) {
+			p.Fibonacci(runtime.GOMAXPROCS(0), n/2)
+			m.time(1, func() { p.Fibonacci(runtime.GOMAXPROCS(0), n) })
+			m.set("peak-B", float64(peakMemory()))
+		}),
+	}
+}

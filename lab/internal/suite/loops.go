@@ -1,0 +1,93 @@
+package suite
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+func loop(s Scale) []Experiment {
+	const n = 1_000_000
+	var list []Experiment
+	for _, procs := range pick(s, s.oneAndAll(), []int{s.Cores}) {
+		list = append(list, Experiment{
+			ID:     record.ID{Experiment: "loop", Procs: procs, Params: []record.Setting{param("items", n)}},
+			About:  "a loop over 10⁶ numbers, one square root each",
+			Rounds: s.rounds(shortTurn), Turn: shortTurn,
+			Contenders: allForms(func(p peer.Peer) bool { return p.Loop != nil }, func(m *Meter, p peer.Peer) {
+				items := make([]float64, n)
+				for i := range items {
+					items[i] = float64(i)
+				}
+				m.repeated(p.Loop(runtime.GOMAXPROCS(0), items, squareRoot))
+			}),
+		})
+	}
+	return list
+}
+
+// skewed is a loop in which equal shares of the items are no equal shares of the work: the
+// last hundredth of them takes 99 % of the time, some 15 ms on the machine of the
+// published results.
+func skewed(s Scale) Experiment {
+	const n, light, heavy = 10_000, 3, 3 * 99 * 99 // roots
+	return Experiment{
+		ID:     record.ID{Experiment: "skewed", Procs: s.Cores, Params: []record.Setting{param("items", n)}},
+		About:  "a loop over 10 000 items, of which the last 100 take 99 % of the time: 3 square roots each of the others, 29 403 of these",
+		Rounds: s.rounds(shortTurn), Turn: shortTurn,
+		Contenders: allForms(func(p peer.Peer) bool { return p.Loop != nil }, func(m *Meter, p peer.Peer) {
+			items := make([]float64, n)
+			for i := range items {
+				items[i] = light
+				if i >= n-n/100 {
+					items[i] = heavy
+				}
+			}
+			m.repeated(p.Loop(runtime.GOMAXPROCS(0), items, someRoots))
+		}),
+	}
+}
+
+// stream is results that are used one by one, in order. On the machine of the published
+// results higher limits, up to 64, made none of the peers faster.
+func stream(s Scale) Experiment {
+	const size = 100_000
+	return Experiment{
+		ID:     record.ID{Experiment: "stream", Procs: s.Cores, Params: []record.Setting{param("items", size)}},
+		About:  "one item of an ordered stream of 100 000: a function that does nothing, and a consumer that adds up what it returns",
+		Rounds: s.rounds(shortTurn), Turn: shortTurn,
+		Contenders: allForms(func(p peer.Peer) bool { return p.Stream != nil }, func(m *Meter, p peer.Peer) {
+			sum := 0
+			m.throughput(func(n int) {
+				for begin := 0; begin < n; begin += size {
+					p.Stream(runtime.GOMAXPROCS(0), min(size, n-begin), func(i int) int { return i }, func(value int) { sum += value })
+				}
+			})
+		}),
+	}
+}
+
+// sorted sorts the same random integers in each turn.
+func sorted(s Scale) Experiment {
+	n := pick(s, 10_000_000, 1_000_000)
+	turn := pick(s, time.Second, 150*time.Millisecond)
+	return Experiment{
+		ID:     record.ID{Experiment: "sort", Procs: s.Cores, Params: []record.Setting{param("items", n)}},
+		About:  "random integers, sorted; by quicksort, with two tasks for each part that is divided, where nothing else is said",
+		Rounds: s.rounds(turn), Turn: turn,
+		Contenders: allForms(func(p peer.Peer) bool { return p.Sort != nil }, func(m *Meter, p peer.Peer) {
+			random := rand.New(rand.NewPCG(1, 2))
+			items := make([]int, n)
+			for i := range items {
+				items[i] = random.Int()
+			}
+			p.Sort(runtime.GOMAXPROCS(0), slices.Clone(items[:n/100]))
+			m.time(1, func() { p.Sort(runtime.GOMAXPROCS(0), items) })
+			m.set("peak-B", float64(peakMemory()))
+		}),
+	}
+}

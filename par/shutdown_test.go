@@ -1,0 +1,75 @@
+package par_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
+)
+
+// shutdownAfter shuts a pool down without patience.
+func shutdownAfter(t *testing.T, d time.Duration, p *weir.Pool) {
+	time.AfterFunc(d, func() {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := p.Shutdown(ctx); err == nil {
+			t.Error("nothing was left to be shut down")
+		}
+	})
+}
+
+func TestAStreamLearnsThatItsHelperWasHandedBack(t *testing.T) {
+	for kind := range 4 {
+		for _, opts := range [][]par.StreamOption{nil, {par.KeepGoing()}, {par.Unordered()}} {
+			bubble(t, "no helper has begun", func(t *testing.T) {
+				p := weir.New(1)
+				out := make(chan struct{})
+				ok(t, p.Submit(func() { <-out }))
+				shutdownAfter(t, time.Second, p)
+				n := 0
+				for _, err := range anyPipe(kind, 10, same, append(opts, par.On(p))...).All(t.Context()) {
+					wantError(t, err, weir.ErrClosed)
+					n++
+				}
+				equal(t, "results", n, 1)
+				close(out)
+				p.Close()
+			})
+			bubble(t, "one runs", func(t *testing.T) {
+				p := weir.New(2)
+				out := make(chan struct{})
+				ok(t, p.Submit(func() { <-out }))
+				shutdownAfter(t, time.Second+time.Second/2, p)
+				n := 0
+				for _, err := range anyPipe(kind, 10, func(_ context.Context, i int) (int, error) {
+					time.Sleep(time.Second)
+					return i, nil
+				}, append(opts, par.On(p), par.Limit(2))...).All(t.Context()) {
+					ok(t, err)
+					n++
+				}
+				equal(t, "results", n, 10)
+				close(out)
+				p.Close()
+			})
+		}
+	}
+	bubble(t, "in a task of the pool", func(t *testing.T) {
+		p := weir.New(1)
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			shutdownAfter(t, time.Second/2, p)
+			var last error
+			for _, err := range par.Stream(ctx, upTo(10), same, par.On(p), par.Ahead(2)) {
+				last = err
+				time.Sleep(time.Second) // with a helper in the pool that cannot begin
+			}
+			wantError(t, last, weir.ErrClosed)
+			return nil
+		})
+		ok(t, g.Wait())
+		p.Close()
+	})
+}

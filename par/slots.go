@@ -1,0 +1,20 @@
+package par
+
+// slots holds values by number, for as many numbers in a row as it is long: a
+// power of two, or 0 at first.
+type slots[T any] []T
+
+func (s slots[T]) at(number int) *T { return &s[number&(len(s)-1)] }
+
+// reserve makes room for the number last, while those from first on are in use. If that
+// takes more memory, the values from the number kept on come along.
+func (s *slots[T]) reserve(first, kept, last int) {
+	if last-first < len(*s) {
+		return
+	}
+	grown := make(slots[T], max(8, 2*len(*s)))
+	for number := kept; number < last; number++ {
+		*grown.at(number) = *s.at(number)
+	}
+	*s = grown
+}
