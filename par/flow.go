@@ -155,6 +155,9 @@ func (f *flow[T, R]) await() int {
 			ready := f.front - taken
 			f.shown, f.handed = f.results, f.front
 			f.mu.Unlock()
+			if f.ctx.Err() != nil {
+				return 0 // a call that saw it may have given up half-way
+			}
 			return ready
 		case !asked && f.understaffed():
 			f.mu.Unlock()
