@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/inside"
 )
 
 // Future is the outcome of one task on a [Pool], to be had when it is there. It always
@@ -134,6 +136,9 @@ func (c *futureContext) Value(key any) any {
 	}
 	return c.Context.Value(key)
 }
+
+// Aside is for [inside.Task].
+func (c *futureContext) Aside() inside.Absence { return c.place().wait() }
 
 func (c *futureContext) place() place {
 	if c.state.Load() == resolved {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/inside"
 )
 
 // place is where a task runs. The zero place is no task's.
@@ -13,10 +14,11 @@ type place struct {
 }
 
 // hostKey is what the contexts of tasks give themselves out for.
-type hostKey struct{}
+type hostKey = inside.TaskKey
 
 // host is the context of a task, under hostKey.
 type host interface {
+	inside.Task
 	// place returns that of the task, or the zero place if the task is over.
 	place() place
 }
@@ -29,6 +31,9 @@ func hostOf(ctx context.Context) place {
 	}
 	return place{}
 }
+
+// Aside is for [inside.Task].
+func (s *scope) Aside() inside.Absence { return s.place().wait() }
 
 func (s *scope) place() place {
 	if s.batch.sealedOff() {
@@ -78,6 +83,34 @@ func (p place) aside(wait func()) {
 	if e := p.pool.engine; e.StepAside(a, nil) {
 		wait()
 		e.Recall(a)
+		<-a.Turn
+	}
+}
+
+// wait returns an absence for package inside, nil if p is no task's.
+func (p place) wait() inside.Absence {
+	if p.pool == nil {
+		return nil
+	}
+	return absence{p.pool.engine, p.newAbsence()}
+}
+
+// absence is a wait that ends when somebody calls Wake.
+type absence struct {
+	engine *engine.Engine[job]
+	*engine.Absence
+}
+
+func (a absence) Wake() { a.engine.Recall(a.Absence) }
+
+func (a absence) Wait(done <-chan struct{}) {
+	if !a.engine.StepAside(a.Absence, nil) {
+		return
+	}
+	select {
+	case <-a.Turn:
+	case <-done:
+		a.Wake()
 		<-a.Turn
 	}
 }

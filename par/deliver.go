@@ -3,7 +3,7 @@ package par
 import (
 	"context"
 
-	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/inside"
 )
 
 // deliver hands the results over to the consumer.
@@ -55,25 +55,15 @@ func (f *flow[T, R]) panicked() bool {
 	return f.broken
 }
 
-// sleep blocks until the consumer is woken, or the stream is cancelled.
-func (f *flow[T, R]) sleep() {
-	if f.pool == nil {
-		f.doze(f.ctx)
+// sleep blocks until the consumer is woken, or the stream is cancelled. If the consumer
+// is a task, the calls that it waits for may need its place.
+func (f *flow[T, R]) sleep(absence inside.Absence) {
+	if absence != nil {
+		absence.Wait(f.ctx.Done())
 		return
 	}
-	// If the consumer is a task of the pool, the calls that it waits for may need its
-	// place, which it gives up while it waits for a group.
-	g := weir.NewGroup(f.ctx, 1)
-	g.Go(func(ctx context.Context) error {
-		f.doze(ctx)
-		return nil
-	})
-	_ = g.Wait()
-}
-
-func (f *flow[T, R]) doze(ctx context.Context) {
 	select {
 	case <-f.wake:
-	case <-ctx.Done():
+	case <-f.ctx.Done():
 	}
 }

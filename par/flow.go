@@ -4,6 +4,9 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/64ed045f/weir/internal/inside"
 )
 
 // flow is one run of a stream. Items are numbered from 0 in the order of the source, and
@@ -43,14 +46,16 @@ type flow[T, R any] struct {
 	front   int
 	next    int
 	fed     int
-	ended   bool // fed is final
-	halted  bool // no further item may begin
-	broken  bool // a panic will come out of a crew
-	waiting bool // the consumer sleeps
-	filling bool // the feeder sleeps
-	active  int  // helpers that have not ended
-	coming  bool // one of them has not begun
-	alone   bool // the consumer waits for the only helper to end
+	ended   bool           // fed is final
+	halted  bool           // no further item may begin
+	broken  bool           // a panic will come out of a crew
+	waiting bool           // the consumer sleeps
+	absence inside.Absence // of the consumer that sleeps, if it is a task
+	called  time.Time      // when it was woken, if it still waits for its place
+	filling bool           // the feeder sleeps
+	active  int            // helpers that have not ended
+	coming  bool           // one of them has not begun
+	alone   bool           // the consumer waits for the only helper to end
 }
 
 // most is how far ahead a stream may be at most: far below what positions can hold.
@@ -136,8 +141,33 @@ func (f *flow[T, R]) lose() {
 func (f *flow[T, R]) rouse() {
 	if f.waiting {
 		f.waiting = false
-		f.wake <- struct{}{}
+		if f.absence != nil {
+			f.called = time.Now()
+			f.absence.Wake()
+		} else {
+			f.wake <- struct{}{}
+		}
 	}
+}
+
+// patience is how long helpers go on while a consumer that has been called waits for a
+// place in their pool, which may be theirs.
+const patience = 100 * time.Microsecond
+
+// blocked reports whether the consumer waits for its place for too long.
+func (f *flow[T, R]) blocked() bool {
+	return !f.called.IsZero() && time.Since(f.called) > patience
+}
+
+// aside returns the absence of the consumer for its next sleep, if its place matters.
+func (f *flow[T, R]) aside() inside.Absence {
+	if f.pool == nil {
+		return nil
+	}
+	if task, ok := f.ctx.Value(inside.TaskKey{}).(inside.Task); ok {
+		return task.Aside()
+	}
+	return nil
 }
 
 // await waits for results, and tells how many are ready. There are none if the stream is
@@ -146,6 +176,7 @@ func (f *flow[T, R]) await() int {
 	asked := false
 	for f.ctx.Err() == nil {
 		f.mu.Lock()
+		f.called = time.Time{}
 		taken := int(f.taken.Load())
 		switch {
 		case f.broken || f.ended && taken == f.fed:
@@ -167,9 +198,10 @@ func (f *flow[T, R]) await() int {
 			f.mu.Unlock()
 			f.press()
 		default:
-			f.waiting = true
+			absence := f.aside()
+			f.waiting, f.absence = true, absence
 			f.mu.Unlock()
-			f.sleep()
+			f.sleep(absence)
 			asked = false
 		}
 	}

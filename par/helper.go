@@ -48,6 +48,10 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 		if f.alone && f.front > int(f.taken.Load()) {
 			break
 		}
+		if f.blocked() {
+			f.starved.Store(true) // the consumer calls others when it has its place
+			break
+		}
 	}
 	f.active--
 	f.mu.Unlock()

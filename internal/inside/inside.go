@@ -14,3 +14,24 @@ type Refusals interface {
 
 // Mark keeps types outside this module from being a [Refusals] by chance.
 type Mark struct{}
+
+// TaskKey is what the context of a task gives a [Task] out for.
+type TaskKey struct{}
+
+// Task is a task that runs.
+type Task interface {
+	// Aside returns a way for the task to wait outside of its place, once; nil if the
+	// task is over.
+	Aside() Absence
+}
+
+// Absence is one wait of a task that gives its place up meanwhile.
+type Absence interface {
+	// Wait blocks until Wake is called, also before, or done is closed, and until the task
+	// has a place again.
+	Wait(done <-chan struct{})
+
+	// Wake makes the task the next to get a place: a queued task cannot have the one
+	// that the caller gives up afterwards. It does not block.
+	Wake()
+}

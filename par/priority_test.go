@@ -1,0 +1,61 @@
+package par_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
+)
+
+// A task that ranges over a stream on its own pool goes on before what is queued there.
+func TestAConsumerGoesOnBeforeQueuedTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			for range 3 {
+				ok(t, p.Submit(func() { time.Sleep(time.Hour) }))
+			}
+			begin := time.Now()
+			ok(t, par.Each(ctx, upTo(3), nothing, par.On(p)))
+			equal(t, "loop", time.Since(begin), 0)
+			for _, err := range par.Stream(ctx, upTo(100), same, par.On(p)) {
+				ok(t, err)
+			}
+			equal(t, "stream", time.Since(begin), 0)
+			return nil
+		})
+		ok(t, g.Wait())
+		p.Close()
+	})
+}
+
+// With a single place the consumer gets it back after the first result, not when all that
+// may be ahead is done.
+func TestAConsumerGetsItsOnlyPlaceBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			begin, next := time.Now(), 0
+			for got, err := range par.Stream(ctx, upTo(8), func(_ context.Context, i int) (int, error) {
+				time.Sleep(time.Second)
+				return i, nil
+			}, par.On(p)) {
+				ok(t, err)
+				equal(t, "result", got, next)
+				next++
+				if late := time.Since(begin) - time.Duration(next)*time.Second; late > time.Second {
+					t.Errorf("result %d came %v late", got, late)
+				}
+			}
+			equal(t, "results", next, 8)
+			return nil
+		})
+		ok(t, g.Wait())
+		p.Close()
+	})
+}

@@ -1,0 +1,36 @@
+package par_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/64ed045f/weir/par"
+)
+
+// The consumer, the helpers and the source's reader wait for each other all the time: a
+// lost wake-up is a deadlock of the bubble, or seen as calls that are not begun.
+func TestNoWakeUpIsLost(t *testing.T) {
+	for _, ahead := range []int{1, 2, 3} {
+		for kind := range 4 {
+			synctest.Test(t, func(t *testing.T) {
+				n := scale(200_000, 20_000)
+				var calls atomic.Int64
+				count := func(context.Context, int) (int, error) {
+					calls.Add(1)
+					return 0, nil
+				}
+				taken := 0
+				for _, err := range anyStream(t.Context(), kind, n, count, par.Ahead(ahead), par.Limit(2)) {
+					ok(t, err)
+					if taken++; taken%16 < 2 {
+						synctest.Wait()
+						equal(t, "calls", calls.Load(), int64(min(n, taken+ahead)))
+					}
+				}
+				equal(t, "results", taken, n)
+			})
+		}
+	}
+}
