@@ -56,9 +56,9 @@ func withTables(root string, readme []byte) ([]byte, error) {
 	return readme, nil
 }
 
-// verdictsKey is the hot path that the scenarios were run on. Their verdicts are compared
-// with no figures, so it may be another than that of the measurements.
-const verdictsKey = machine.HotPathKey + "-of-behaviour"
+// hotPathOf begins the setting that says of which hot path the results in a file are. It
+// may be another for each: no table has rows from two files.
+const hotPathOf = machine.HotPathKey + "-of-"
 
 // published is all published results as one.
 func published(root string) (record.File, error) {
@@ -80,17 +80,12 @@ func published(root string) (record.File, error) {
 		if file.Setting("scale") != "full" || strings.Contains(file.Setting("weir-commit"), " ") {
 			return all, fmt.Errorf("%s: what is published is measured with -full, of a commit without changes", name)
 		}
-		if rank(name) > 0 {
-			for i, s := range file.Settings {
-				if s.Key == machine.HotPathKey {
-					file.Settings[i].Key = verdictsKey
-				}
-			}
-			all.Settings = append(all.Settings, record.Setting{Key: verdictsKey, Value: file.Setting(verdictsKey)})
-		}
+		hash := file.Setting(machine.HotPathKey)
+		file.Settings = slices.DeleteFunc(file.Settings, func(s record.Setting) bool { return s.Key == machine.HotPathKey })
 		if all, err = join(all, file); err != nil {
 			return all, fmt.Errorf("%s: %w", name, err)
 		}
+		all.Settings = append(all.Settings, record.Setting{Key: hotPathOf + filepath.Base(name), Value: hash})
 	}
 	all.Settings = append(all.Settings, record.Setting{Key: "file", Value: resultsFolder + "/*.txt"})
 	return all, nil
@@ -103,9 +98,9 @@ func rank(name string) int {
 	return 0
 }
 
-// join puts the results of two runs together. They must come from one machine, one
-// toolchain and one version of Weir's hot path, and have no experiment in common,
-// or a table would compare what was never measured side by side.
+// join puts the results of two runs together. They must come from one machine and one
+// toolchain, and have no experiment in common, or a table would compare what was never
+// measured side by side.
 func join(all, file record.File) (record.File, error) {
 	if len(all.Results) == 0 {
 		return record.File{Settings: slices.Clone(file.Settings), Results: file.Results}, nil
@@ -129,8 +124,8 @@ func join(all, file record.File) (record.File, error) {
 	return all, nil
 }
 
-// covered says whether the hot path of the source below root was measured, or is
-// noted beside the results as changed without need of new ones.
+// covered says whether the hot path of the source below root was measured by all that is
+// published, or is noted beside the results as changed without need of new ones.
 func covered(root string) error {
 	file, err := published(root)
 	if err != nil {
@@ -140,7 +135,13 @@ func covered(root string) error {
 	if err != nil {
 		return err
 	}
-	if now == file.Setting(machine.HotPathKey) && cmp.Or(file.Setting(verdictsKey), now) == now {
+	var others []string
+	for _, s := range file.Settings {
+		if name, ok := strings.CutPrefix(s.Key, hotPathOf); ok && s.Value != now {
+			others = append(others, name+" of "+s.Value)
+		}
+	}
+	if len(others) == 0 {
 		return nil
 	}
 	notes, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(resultsFolder), "README.md"))
@@ -150,6 +151,6 @@ func covered(root string) error {
 	if strings.Contains(string(notes), "`"+now+"`") {
 		return nil
 	}
-	return fmt.Errorf("the hot path is now %s, and the published results are of %s, the verdicts of %s: run the lab anew, or say in %s/README.md why not",
-		now, file.Setting(machine.HotPathKey), file.Setting(verdictsKey), resultsFolder)
+	return fmt.Errorf("the hot path is now %s, and of the published results is %s: run the lab anew, or say in %s/README.md why not",
+		now, strings.Join(others, ", "), resultsFolder)
 }

@@ -166,3 +166,26 @@ func TestAChangedHotPathNeedsARunOrANote(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Each file says of which hot path it is.
+func TestEachFileOfResultsIsCoveredByItself(t *testing.T) {
+	of := func(experiment, hash string) record.File {
+		return record.File{
+			Settings: []record.Setting{{Key: machine.HotPathKey, Value: hash}, {Key: "scale", Value: "full"}},
+			Results: []record.Result{{
+				ID:     record.ID{Suite: "dispatch", Experiment: experiment, Peer: "go", Procs: 2},
+				Values: []record.Value{{Unit: "ns/op", Value: 1}},
+			}},
+		}
+	}
+	dir := results(t, map[string]record.File{"a.txt": of("lone", "0123456789ab"), "b.txt": of("group", "ba9876543210")})
+	file, err := lab.Published(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"a.txt": "0123456789ab", "b.txt": "ba9876543210"} {
+		if got := file.Setting(machine.HotPathKey + "-of-" + name); got != want {
+			t.Errorf("%s is of %q, want %q", name, got, want)
+		}
+	}
+}

@@ -30,6 +30,8 @@
 //   - with [KeepGoing] all errors, each a [*weir.TaskError], joined in the order of the
 //     items, with the cause of the context if that is done.
 //
+// An error that comes from a [Source] is among these as it is.
+//
 // They return when all calls have ended, and leave no goroutine behind, however they end.
 // A call that has begun is not interrupted: it should watch its context. A time-out for
 // each call is set in the function, by [context.WithTimeout] on the context that it gets.

@@ -48,7 +48,8 @@ func Limit(n int) Option {
 //
 // A task of the pool may run loops and streams on its own pool, to any depth and with any
 // limit, if it gives them the context that it got itself. [Range], [Sort] and [SortFunc]
-// need no context for that: the caller takes part.
+// need no context for that: the caller takes part. Their calls come before what is queued
+// in the pool; of a pipeline only the last stage's do.
 //
 // What the pool refuses to run fails with [weir.ErrClosed] or [weir.ErrFull].
 func On(pool *weir.Pool) Option {
@@ -66,8 +67,8 @@ func KeepGoing() Option {
 
 // Ahead sets how many items a [Stream] has under way at most: taken from the source, and
 // their results not yet handed to the consumer. So it bounds how much finished work
-// waits. The default is twice the [Limit], but at least 32. With fewer than the limit not
-// all calls that it allows can run at once.
+// waits; memory is taken as it comes. The default is twice the [Limit], but at least 32. With
+// fewer than the limit not all calls that it allows can run at once.
 func Ahead(n int) StreamOption {
 	must(n >= 1, "items ahead must be at least 1", n)
 	return streamOption(func(o *options) { o.ahead = n })

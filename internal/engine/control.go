@@ -221,7 +221,7 @@ func (e *Engine[T]) Stats() Stats {
 			unfinished++
 		}
 	}
-	s.Running = max(0, unfinished-e.aside)
+	s.Running = max(0, unfinished-int(e.aside))
 	taken, dead := e.queue.taken(), uint64(e.queue.dead)
 	s.Queued = int(max(0, int64(s.Accepted-taken-dead)))
 	s.Accepted += e.delegated.Load()

@@ -46,7 +46,9 @@ type Engine[T any] struct {
 	queue  queue[T]
 	waitAt atomic.Uint64 // the position before which tasks must finish for somebody in Wait
 
-	_       [cacheLine]byte // every submission reads permits, every wake-up writes it
+	hurried atomic.Int64 // until when no submitter yields, in ns since clock
+
+	_       [cacheLine - 16]byte // every submission reads permits, every wake-up writes it
 	permits permits
 	_       [cacheLine - 8]byte
 
@@ -62,10 +64,10 @@ type Engine[T any] struct {
 	clock     time.Time    // what idle times are measured from
 
 	limit     int
-	leaving   int // workers told to end that still are in crew
-	aside     int // tasks that wait and have given up their permit
-	debt      int // permits that were given up and not there, see leave
-	spare     int // how many workers beyond the limit are worth keeping
+	leaving   int   // workers told to end that still are in crew
+	aside     int32 // tasks that wait and have given up their permit; 32 bits, or an engine takes 64 bytes more
+	spare     int32 // how many workers beyond the limit are worth keeping
+	debt      int   // permits that were given up and not there, see leave
 	paused    bool
 	closed    bool
 	armed     bool          // timer is running
@@ -74,7 +76,6 @@ type Engine[T any] struct {
 
 	rejected, panicked, handedBack uint64
 
-	hurried   atomic.Int64  // until when no submitter yields, in ns since clock
 	delegated atomic.Uint64 // tasks that went to a source
 	beside    atomic.Bool   // a source has tasks, or returning is not empty
 	abandoned atomic.Bool   // what has not started is handed back

@@ -361,7 +361,7 @@ func (e *Engine[T]) strike(w *worker[T]) {
 
 // excess is by how much the workers that are to stay exceed the limit, and what
 // waiting tasks need beyond it.
-func (e *Engine[T]) excess() int { return len(e.crew) - e.leaving - e.spare - e.limit }
+func (e *Engine[T]) excess() int { return len(e.crew) - e.leaving - int(e.spare) - e.limit }
 
 // quitIdle tells the n workers that have been idle for longest to end.
 func (e *Engine[T]) quitIdle(n int) {

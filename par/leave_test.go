@@ -1,0 +1,171 @@
+package par_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
+)
+
+// stopper is a source that tells when it was stopped.
+type stopper struct{ stopped atomic.Bool }
+
+func (s *stopper) numbers(yield func(int) bool) {
+	defer s.stopped.Store(true)
+	for i := 0; yield(i); i++ {
+	}
+}
+
+func TestLeavingARangeStatementEndsTheStream(t *testing.T) {
+	leave := map[string]func(t *testing.T, stream iter.Seq2[int, error]){
+		"break": func(t *testing.T, stream iter.Seq2[int, error]) {
+			for _, err := range stream {
+				ok(t, err)
+				break
+			}
+		},
+		"panic": func(t *testing.T, stream iter.Seq2[int, error]) {
+			equal(t, "panic", caught(func() {
+				for _, err := range stream {
+					ok(t, err)
+					explode()
+				}
+			}), any(errBoom))
+		},
+		"Goexit": func(t *testing.T, stream iter.Seq2[int, error]) {
+			equal(t, "exits", exits(func() {
+				for _, err := range stream {
+					ok(t, err)
+					runtime.Goexit()
+				}
+			}), true)
+		},
+	}
+	for name, leave := range leave {
+		for where, opt := range map[string]func() par.StreamOption{
+			"own goroutines": func() par.StreamOption { return par.Limit(4) },
+			"pool":           func() par.StreamOption { return par.On(weir.New(2, weir.IdleTimeout(0))) },
+		} {
+			bubble(t, name+", "+where, func(t *testing.T) {
+				var source stopper
+				var running gauge
+				leave(t, par.Stream(t.Context(), source.numbers, func(ctx context.Context, i int) (int, error) {
+					running.enter()
+					defer running.leave()
+					if i > 0 {
+						<-ctx.Done()
+						time.Sleep(time.Second)
+					}
+					return i, nil
+				}, par.Limit(4), opt()))
+				equal(t, "source stopped", source.stopped.Load(), true)
+				equal(t, "still running", running.now.Load(), 0)
+			})
+		}
+	}
+}
+
+func TestAStreamPanics(t *testing.T) {
+	for where, opt := range map[string]func() par.StreamOption{
+		"own goroutines": func() par.StreamOption { return par.Limit(4) },
+		"pool":           func() par.StreamOption { return par.On(weir.New(2, weir.IdleTimeout(0))) },
+	} {
+		for _, opts := range [][]par.StreamOption{{par.Limit(4)}, {par.Limit(4), par.KeepGoing()}, {par.Limit(1), par.Unordered()}} {
+			bubble(t, "with its function, "+where, func(t *testing.T) {
+				var source stopper
+				var running gauge
+				wantPanic(t, func() {
+					for _, err := range par.Stream(t.Context(), source.numbers, func(ctx context.Context, i int) (int, error) {
+						running.enter()
+						defer running.leave()
+						switch {
+						case i == 3:
+							time.Sleep(time.Second)
+							explode()
+						case i > 3:
+							<-ctx.Done()
+						}
+						return i, nil
+					}, append(opts, opt())...) {
+						ok(t, err)
+					}
+				})
+				equal(t, "source stopped", source.stopped.Load(), true)
+				equal(t, "still running", running.now.Load(), 0)
+			})
+			bubble(t, "with its source, "+where, func(t *testing.T) {
+				var running gauge
+				wantPanic(t, func() {
+					for _, err := range par.Stream(t.Context(), func(yield func(int) bool) {
+						_ = yield(0) && yield(1)
+						explode()
+					}, func(ctx context.Context, i int) (int, error) {
+						running.enter()
+						defer running.leave()
+						<-ctx.Done()
+						return i, nil
+					}, append(opts, opt())...) {
+						ok(t, err)
+					}
+				})
+				equal(t, "still running", running.now.Load(), 0)
+			})
+		}
+	}
+}
+
+func TestASourceThatExitsHasFailed(t *testing.T) {
+	for _, opts := range [][]par.StreamOption{nil, {par.KeepGoing()}, {par.Ahead(1)}} {
+		bubble(t, "", func(t *testing.T) {
+			var got []string
+			for value, err := range par.Stream(t.Context(), func(yield func(int) bool) {
+				_ = yield(0) && yield(1)
+				runtime.Goexit()
+			}, same, opts...) {
+				got = append(got, fmt.Sprint(value, err))
+			}
+			equal(t, "results", fmt.Sprintf("%q", got), `["0 <nil>" "1 <nil>" "0 task 2: weir: task called runtime.Goexit"]`)
+		})
+	}
+	bubble(t, "but not if it was stopped before", func(t *testing.T) {
+		var last error
+		for _, err := range par.Stream(t.Context(), par.Results(func(yield func(int, error) bool) {
+			_ = yield(0, errBoom) && yield(1, nil)
+			runtime.Goexit()
+		}), same, par.Ahead(1)) {
+			last = err
+		}
+		equal(t, "error", last, errBoom)
+	})
+}
+
+func TestAStreamMayBeRangedOverAgain(t *testing.T) {
+	stream := par.Stream(t.Context(), upTo(100), same)
+	for range 3 {
+		n := 0
+		for i, err := range stream {
+			ok(t, err)
+			equal(t, "item", i, n)
+			n++
+		}
+		equal(t, "items", n, 100)
+	}
+	for i, err := range par.Stream(t.Context(), upTo(0), same) {
+		t.Error("a result of nothing:", i, err)
+	}
+}
+
+func TestNothingRunsBeforeTheRangeStatement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stream := par.Stream(t.Context(), func(func(int) bool) { t.Error("the source was read") }, same)
+		time.Sleep(time.Hour)
+		equal(t, "stream", stream != nil, true)
+	})
+}

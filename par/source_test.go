@@ -1,0 +1,124 @@
+package par_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir/par"
+)
+
+func TestASequenceThatEndsBadly(t *testing.T) {
+	broken := func(end func()) iter.Seq[int] {
+		return func(yield func(int) bool) {
+			for i := range 3 {
+				if !yield(i) {
+					return
+				}
+			}
+			end()
+		}
+	}
+	for name, opts := range map[string][]par.Option{"first error": nil, "keep going": {par.KeepGoing()}} {
+		bubble(t, name, func(t *testing.T) {
+			var running gauge
+			run := func(end func()) {
+				ok(t, par.Each(t.Context(), broken(end), func(ctx context.Context, _ int) error {
+					running.enter()
+					defer running.leave()
+					<-ctx.Done()
+					return nil
+				}, append(opts, par.Limit(5))...))
+			}
+			equal(t, "panic", caught(func() { run(explode) }), any(errBoom))
+			equal(t, "still running", running.now.Load(), 0)
+			if !exits(func() { run(runtime.Goexit) }) {
+				t.Error("the loop returned")
+			}
+			equal(t, "still running", running.now.Load(), 0)
+		})
+	}
+	bubble(t, "with an error", func(t *testing.T) {
+		failing := par.Results(func(yield func(int, error) bool) {
+			_ = yield(1, nil) && yield(0, errBoom) && yield(2, nil)
+		})
+		got, err := par.Map(t.Context(), failing, same, par.KeepGoing())
+		equal(t, "message", err.Error(), "boom")
+		equal(t, "results", fmt.Sprint(got), "[1 0 2]")
+		kept, err := par.Filter(t.Context(), failing, odd, par.KeepGoing())
+		equal(t, "message", err.Error(), "boom")
+		equal(t, "kept", fmt.Sprint(kept), "[1]")
+		err = par.Each(t.Context(), failing, nothing, par.Limit(1))
+		equal(t, "error", err, errBoom)
+	})
+	bubble(t, "with the error of a stage", func(t *testing.T) {
+		failingAt := func(bad int) func(context.Context, int) (int, error) {
+			return func(_ context.Context, item int) (int, error) {
+				if item == bad {
+					return 0, errBoom
+				}
+				return item, nil
+			}
+		}
+		fails := func(_ context.Context, item int) error {
+			if item == 0 {
+				return errBoom
+			}
+			return nil
+		}
+		for _, keepGoing := range [][]par.Option{nil, {par.KeepGoing()}} {
+			stage := par.Pipe(upTo(4), failingAt(2), par.KeepGoing())
+			err := par.Each(t.Context(), stage, fails, append(keepGoing, par.Limit(1))...)
+			want := "task 0: boom"
+			if keepGoing != nil {
+				want += "\ntask 2: boom"
+			}
+			equal(t, "message", err.Error(), want)
+			stage = par.Pipe(upTo(4), failingAt(2))
+			err = par.Each(t.Context(), stage, nothing, keepGoing...)
+			equal(t, "message", err.Error(), "task 2: boom")
+		}
+	})
+}
+
+func TestALoopLeavesASilentChannel(t *testing.T) {
+	bubble(t, "at an error", func(t *testing.T) {
+		ch := make(chan int, 1)
+		ch <- 0
+		wantError(t, par.Each(t.Context(), ch, func(context.Context, int) error { return errBoom }), errBoom)
+	})
+	bubble(t, "at the end of the context", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		wantError(t, par.Each(ctx, make(chan int), nothing), context.DeadlineExceeded)
+	})
+}
+
+func TestASequenceIsReadAsFarAsTheLimitOnly(t *testing.T) {
+	bubble(t, "by the caller", func(t *testing.T) {
+		caller := goroutine()
+		var read, done atomic.Int32
+		seq := func(yield func(int) bool) {
+			for i := range 100 {
+				equal(t, "goroutine", goroutine(), caller)
+				read.Add(1)
+				if !yield(i) {
+					return
+				}
+			}
+		}
+		ok(t, par.Each(t.Context(), seq, func(_ context.Context, i int) error {
+			time.Sleep(time.Second)
+			// Three run, and the caller has one in its hands.
+			if ahead := read.Load() - done.Add(1) + 1; ahead > 4 {
+				t.Errorf("%d items are read and not done", ahead)
+			}
+			return nil
+		}, par.Limit(3)))
+		equal(t, "read", read.Load(), 100)
+	})
+}
