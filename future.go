@@ -137,8 +137,8 @@ func (c *futureContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// Aside is for [inside.Task].
-func (c *futureContext) Aside() inside.Absence { return c.place().wait() }
+// Aside implements [inside.Task].
+func (c *futureContext) Aside() inside.Absence { return c.place().leave() }
 
 func (c *futureContext) place() place {
 	if c.state.Load() == resolved {

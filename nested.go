@@ -13,7 +13,7 @@ type place struct {
 	depth int // 1 for a task from outside, 2 for its subtasks, and so on
 }
 
-// hostKey is what the contexts of tasks give themselves out for.
+// hostKey is the key under which the context of a task holds its host.
 type hostKey = inside.TaskKey
 
 // host is the context of a task, under hostKey.
@@ -24,7 +24,7 @@ type host interface {
 }
 
 // hostOf returns the place of the task whose context ctx comes from. Of a task that
-// runs inside another it is that of the inner one, which is who calls.
+// runs inside another it is that of the inner one, the one that calls.
 func hostOf(ctx context.Context) place {
 	if h, ok := ctx.Value(hostKey{}).(host); ok {
 		return h.place()
@@ -32,8 +32,8 @@ func hostOf(ctx context.Context) place {
 	return place{}
 }
 
-// Aside is for [inside.Task].
-func (s *scope) Aside() inside.Absence { return s.place().wait() }
+// Aside implements [inside.Task].
+func (s *scope) Aside() inside.Absence { return s.place().leave() }
 
 func (s *scope) place() place {
 	if s.batch.sealedOff() {
@@ -87,8 +87,8 @@ func (p place) aside(wait func()) {
 	}
 }
 
-// wait returns an absence for package inside, nil if p is no task's.
-func (p place) wait() inside.Absence {
+// leave returns the absence by which the task may leave its place, nil if p is no task's.
+func (p place) leave() inside.Absence {
 	if p.pool == nil {
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 // there is any, nobody gets a token to keep: who takes one pays with it, and so does
 // who gives one back, if it sees the debt in time.
 type quota struct {
-	fresh   atomic.Int64  // free tokens that nobody has had: to give a channel a million takes long
-	used    chan struct{} // free tokens that somebody has had; sending never blocks
+	fresh   atomic.Int64  // free tokens not in the channel: to fill that with a million takes long
+	used    chan struct{} // free tokens given back, or put there for those in line; sending never blocks
 	debt    atomic.Int64
 	waiting atomic.Int64 // those who wait at used
 
@@ -33,7 +33,7 @@ func newQuota(limit int) *quota {
 
 // try takes a token, if there is one.
 func (q *quota) try() bool {
-	for q.find() {
+	for q.take() {
 		if !q.pay() {
 			return true
 		}
@@ -65,7 +65,8 @@ func (q *quota) release(n int) {
 	}
 }
 
-// resize changes the limit.
+// resize changes the limit, without waiting: what a lower one takes away and is still in use
+// becomes debt.
 func (q *quota) resize(limit int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -74,7 +75,7 @@ func (q *quota) resize(limit int) {
 	if more < 0 {
 		less := -more
 		q.debt.Add(less - takeUpTo(&q.fresh, less))
-		for q.debt.Load() > 0 && q.find() {
+		for q.debt.Load() > 0 && q.take() {
 			q.put()
 		}
 		return
@@ -90,8 +91,8 @@ func (q *quota) resize(limit int) {
 	}
 }
 
-// find takes a free token, even if there is a debt.
-func (q *quota) find() bool {
+// take takes a free token, even if there is a debt.
+func (q *quota) take() bool {
 	if q.fresh.Load() > 0 && takeUpTo(&q.fresh, 1) == 1 {
 		return true
 	}
@@ -110,7 +111,7 @@ func (q *quota) put() {
 	}
 }
 
-// pay does away with a token, if there is a debt.
+// pay destroys a token that the caller holds, if there is a debt.
 func (q *quota) pay() bool {
 	return q.debt.Load() > 0 && takeUpTo(&q.debt, 1) == 1
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// Batch gathers items in slices of the given size, the last one perhaps shorter:
+// Batch gathers items into slices of the given size, the last one perhaps shorter:
 //
 //	for result, err := range par.Stream(ctx, par.Batch[Row](rows, 100), store) {
 //
-// T must be named, as nothing else tells it. The source is read by whoever ranges over
-// the batches, and only when one is asked for. An error of the source comes in its place:
-// first what was there of a batch, then an empty one with the error; reading goes on
-// after it as long as the source does. When the context is done, the batches end with its
-// cause. Each batch is a slice of its own.
+// T must be given: it cannot be inferred. The source is read by whoever ranges over the
+// batches, and only when one is asked for. An error of the source comes in its place: first
+// the batch begun, if any, then nil with the error; reading goes on after it as long as the
+// source does. When the context is done, the batches end with its cause, and the items of
+// the batch begun are dropped. Each batch is a slice of its own.
 func Batch[T any, S Source[T]](items S, size int) *Pipeline[[]T] {
 	mustSize(size)
 	from := pulling[T](items)
@@ -33,6 +33,7 @@ func Batch[T any, S Source[T]](items S, size int) *Pipeline[[]T] {
 // its own. It reads no further than one item while the consumer is busy, and is stopped,
 // and waited for, before the range statement ends; if the source panicked, the range
 // statement panics with a [*weir.Panic].
+// If it called [runtime.Goexit], the batches end with [weir.ErrGoexit].
 func BatchFor[T any, S Source[T]](items S, size int, wait time.Duration) *Pipeline[[]T] {
 	mustSize(size)
 	must(wait > 0, "waiting time must be above 0", wait)
@@ -122,7 +123,7 @@ func (b *batcher[T]) addFor(ctx context.Context, entries <-chan entry[T], wait t
 	}
 }
 
-// flush hands over what there is.
+// flush hands over what there is, and reports whether to go on.
 func (b *batcher[T]) flush() bool {
 	if len(b.batch) == 0 {
 		return true

@@ -13,13 +13,14 @@ import (
 type crew interface {
 	Go(task func(ctx context.Context) error)
 	TryGo(task func(ctx context.Context) error) bool
-	Cancel(cause error) // those that have not begun
+	Cancel(cause error) // only when none runs: those that have not begun never do
 	Wait() error        // panics if one of them did
 }
 
 // crew returns a crew for helpers, of which there are never more than the limit. The
-// context is theirs; cancel is called when one panics, and lost for each helper that
-// the pool has refused or handed back, instead of having it run.
+// context is theirs. A team calls cancel when one of them panics; a group cancels its own
+// context then. On a pool lost is called for each helper that the pool has refused or handed
+// back, instead of having it run.
 func (o *options) crew(ctx context.Context, cancel context.CancelCauseFunc, lost func()) crew {
 	if o.pool != nil {
 		return o.pool.Group(listening{ctx, lost}, weir.KeepGoing()) // what fails is known to the loop
@@ -33,7 +34,7 @@ type listening struct {
 	lost func()
 }
 
-// Refused is for [inside.Refusals].
+// Refused implements [inside.Refusals].
 func (l listening) Refused(inside.Mark) { l.lost() }
 
 // feeder returns a crew for the goroutine that reads a source.

@@ -38,16 +38,18 @@
 //
 // # Panics
 //
-// A panic of the function comes out of the loop as a [*weir.Panic], which has the value
-// and the stack of the call that panicked, when all other calls have ended; their context
-// is cancelled. A call that ends its goroutine by [runtime.Goexit], as t.FailNow does,
-// has failed with [weir.ErrGoexit].
+// A panic of the function comes out of the loop as a [*weir.Panic] with the value and the
+// stack of the call that panicked, when all other calls have ended; their context is
+// cancelled. Of several panics the first comes out; the others are logged, or on a pool
+// reported as its tasks' are. A call that ends its goroutine by [runtime.Goexit], as t.FailNow
+// does, has failed with [weir.ErrGoexit].
 //
 // # Goroutines
 //
 // The functions given to loops and streams never run on the caller's goroutine, with the
 // exception of [Range], [Sort] and [SortFunc]. They run on up to [Limit] goroutines that
-// start with the loop or stream and end with it, or with [On] on a pool. The start of a
+// start when there is work for them, and are gone when the loop or stream has ended, or with
+// [On] on a pool. The start of a
 // loop synchronizes before each call, and the end of each call before the return of the
 // loop.
 //

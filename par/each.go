@@ -73,9 +73,8 @@ func indices(ctx context.Context, o *options, n int, fn func(ctx context.Context
 }
 
 // Map calls fn for each item, as [Each] does, and returns the results in the order of the
-// items. Beside an error they are those there are: each item has its place, or, of a
-// source that is not a slice, each that was read; where fn has failed, or was not called,
-// it is zero.
+// items. They are there beside an error, too: one for each item of a slice, or for each item
+// and error that was read of another source, and zero where fn failed or was not called.
 func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Context, T) (R, error), opts ...Option) ([]R, error) {
 	mustContext(ctx != nil)
 	mustFunction(fn != nil)
@@ -109,8 +108,8 @@ func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Co
 	return results.slice(), err
 }
 
-// Filter calls keep for each item, as [Each] does, and returns those for which it reports
-// true, in order. Beside an error they are those there are.
+// Filter calls keep for each item, as [Each] does, and returns, in order, those for which it
+// reports true. Beside an error it returns those that were kept until then.
 func Filter[T any, S Source[T]](ctx context.Context, items S, keep func(context.Context, T) (bool, error), opts ...Option) ([]T, error) {
 	mustContext(ctx != nil)
 	mustFunction(keep != nil)

@@ -13,8 +13,10 @@ import (
 // so are places for results: in an ordered stream each item has the place of its number,
 // else the next one when it is finished.
 //
-//	taken ≤ front ≤ fed          results from taken on up to front are ready
-//	next ≤ fed ≤ taken + ahead   items from next on up to fed are not begun
+//	taken ≤ front ≤ next ≤ fed   results from taken on up to front are ready
+//	next ≤ taken + ahead         items from next on up to fed are not begun
+//
+// Of a source that is not a slice fed ≤ taken + ahead holds, too.
 //
 // A helper runs as long as it finds items to begin, and then ends: idle helpers would hold
 // workers of a pool. Whoever makes an item available sees to it that a helper
@@ -24,7 +26,6 @@ type flow[T, R any] struct {
 	fn    func(context.Context, T) (R, error)
 	items []T // of a slice; else they stand in queue
 	from  pull[T]
-	ahead int
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -39,6 +40,9 @@ type flow[T, R any] struct {
 
 	shown slots[outcome[R]] // where the consumer finds what is ready; only it uses that
 
+	// mu guards what follows. The engine's lock may be taken under it (rouse), never the other
+	// way round. Under it are called startable, understaffed, rouse, rouseFeeder, late,
+	// absent, claim, mayBegin, complete, enqueue and full; recruit never.
 	mu      sync.Mutex
 	queue   slots[entry[T]]
 	results slots[outcome[R]]
@@ -58,8 +62,8 @@ type flow[T, R any] struct {
 	alone   bool           // the consumer waits for the only helper to end
 }
 
-// most is how far ahead a stream may be at most: far below what positions can hold.
-const most = 1 << 30
+// maxAhead is the most that a stream may be ahead: far below the largest item number.
+const maxAhead = 1 << 30
 
 // entry is an item, or an error in the place of one.
 type entry[T any] struct {
@@ -74,11 +78,11 @@ type outcome[R any] struct {
 }
 
 func newFlow[T, R any](ctx context.Context, o options, fn func(context.Context, T) (R, error), items []T, from pull[T]) *flow[T, R] {
-	f := &flow[T, R]{options: o, fn: fn, items: items, from: from, ahead: o.ahead}
+	f := &flow[T, R]{options: o, fn: fn, items: items, from: from}
 	if f.ahead == 0 {
-		f.ahead = max(32, 2*min(o.limit, most))
+		f.ahead = max(32, 2*min(o.limit, maxAhead/2))
 	}
-	f.ahead = min(f.ahead, most)
+	f.ahead = min(f.ahead, maxAhead)
 	if from == nil {
 		f.fed, f.ended = len(items), true
 		f.ahead = min(f.ahead, len(items))
@@ -154,13 +158,14 @@ func (f *flow[T, R]) rouse() {
 // place in their pool, which may be theirs.
 const patience = 100 * time.Microsecond
 
-// blocked reports whether the consumer waits for its place for too long.
-func (f *flow[T, R]) blocked() bool {
+// late reports whether the consumer has waited for its place for too long.
+func (f *flow[T, R]) late() bool {
 	return !f.called.IsZero() && time.Since(f.called) > patience
 }
 
-// aside returns the absence of the consumer for its next sleep, if its place matters.
-func (f *flow[T, R]) aside() inside.Absence {
+// absent returns the absence of the consumer for its next sleep, if it is a task and the
+// stream runs on a pool.
+func (f *flow[T, R]) absent() inside.Absence {
 	if f.pool == nil {
 		return nil
 	}
@@ -196,9 +201,9 @@ func (f *flow[T, R]) await() int {
 			asked = true
 		case f.active == 0 && f.startable():
 			f.mu.Unlock()
-			f.press()
+			f.runAlone()
 		default:
-			absence := f.aside()
+			absence := f.absent()
 			f.waiting, f.absence = true, absence
 			f.mu.Unlock()
 			f.sleep(absence)
@@ -208,9 +213,9 @@ func (f *flow[T, R]) await() int {
 	return 0
 }
 
-// press is for a pool that had no room when no helper ran at all. It waits for room, and
-// for a helper to run there until there is a result.
-func (f *flow[T, R]) press() {
+// runAlone is for a pool that had no room when no helper ran at all: it waits for room, and
+// then until that one helper has a result.
+func (f *flow[T, R]) runAlone() {
 	f.mu.Lock()
 	if f.active > 0 {
 		f.mu.Unlock()
@@ -247,7 +252,7 @@ func (f *flow[T, R]) take() outcome[R] {
 func (f *flow[T, R]) relieve() {
 	f.mu.Lock()
 	f.starved.Store(false)
-	f.refill()
+	f.rouseFeeder()
 	more := f.understaffed()
 	if f.next < f.fed && !f.halted && !f.startable() {
 		// A helper has run up to what was taken just now, and ended, before the mutex
@@ -260,8 +265,8 @@ func (f *flow[T, R]) relieve() {
 	}
 }
 
-// refill wakes the feeder, if it sleeps.
-func (f *flow[T, R]) refill() {
+// rouseFeeder wakes the feeder, if it sleeps.
+func (f *flow[T, R]) rouseFeeder() {
 	if f.filling {
 		f.filling = false
 		f.room <- struct{}{}

@@ -48,7 +48,7 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 		if f.alone && f.front > int(f.taken.Load()) {
 			break
 		}
-		if f.blocked() {
+		if f.late() {
 			f.starved.Store(true) // the consumer calls others when it has its place
 			break
 		}
@@ -99,7 +99,7 @@ func (f *flow[T, R]) call(ctx context.Context, number int, e entry[T]) (result o
 	return result
 }
 
-// complete puts a result into its place. It is called under mu.
+// complete puts a result into its place.
 func (f *flow[T, R]) complete(number int, result outcome[R]) {
 	result.ready = true
 	if f.unordered {

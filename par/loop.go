@@ -22,8 +22,8 @@ import (
 // Shavit, "Non-blocking steal-half work queues", 2002). At first all items are in
 // one share, so that helpers which start late, or never, hold nothing up.
 //
-// A claim is as large as the worker's last ones let expect to take the time span:
-// one item at first, and always one if items take longer than that.
+// A claim is as large as, going by the worker's last one, will take the time span: one
+// item at first, and always one if items take longer than that.
 type loop struct {
 	*options
 	length int
@@ -36,9 +36,9 @@ type loop struct {
 	crew   crew
 	helper func(context.Context) error // help, made a value once
 
-	clock   time.Time
+	clock   time.Time // when the loop began; times are since then
 	shares  []share
-	seats   atomic.Int64
+	seats   atomic.Int64 // workers that have joined, to give each a share
 	helpers atomic.Int64 // given to the crew, and not at their end; and the caller, if it takes part
 	working atomic.Int64 // who takes part at the moment
 	signal  atomic.Uint32
@@ -70,7 +70,8 @@ func newLoop(ctx context.Context, o *options, length, shares int, span time.Dura
 	return l
 }
 
-// processors is how many shares can be worked on at the same time.
+// processors is how many goroutines can compute at once: the default limit, and the most
+// shares that are worth having.
 func processors() int { return runtime.GOMAXPROCS(0) }
 
 // do runs the body for all items, on helpers alone, and returns what went wrong.
@@ -78,9 +79,10 @@ func (l *loop) do() error {
 	defer l.release()
 	l.shares[0].put(run{0, l.length})
 	for {
-		// Who has found nothing to claim needs no more company. The last helper to leave
-		// looks for others after it has raised hungry, so that either it is seen here,
-		// or that one sees who is about to wait for room in the pool.
+		// Once somebody has found nothing to claim, no more helpers are needed. A helper
+		// is counted here before the signal is looked at; the last helper to leave raises
+		// hungry before it looks at the count. So either hungry is seen here, or that
+		// one sees this helper, and cancels it should it wait for room in the pool.
 		for range min(l.limit, l.length) {
 			if !l.reserve() {
 				break
@@ -165,7 +167,7 @@ func (l *loop) watch() {
 		})
 		l.unwatch = func() {
 			if !stop() {
-				<-told // it is a goroutine, too
+				<-told // its goroutine must not outlive the loop
 			}
 		}
 	})

@@ -47,19 +47,22 @@ func Limit(n int) Option {
 // [runtime.GOMAXPROCS].
 //
 // A task of the pool may run loops and streams on its own pool, to any depth and with any
-// limit, if it gives them the context that it got itself. [Range], [Sort] and [SortFunc]
-// need no context for that: the caller takes part. Their calls come before what is queued
-// in the pool; of a pipeline only the last stage's do.
+// limit, if it gives them the context that it got itself; with another context it may wait
+// for ever. The calls of such loops and streams come before what is queued in the pool; of a
+// pipeline only the last stage's do.
 //
 // What the pool refuses to run fails with [weir.ErrClosed] or [weir.ErrFull].
+//
+// [Range], [Sort] and [SortFunc] need neither: their caller takes part, and does alone what
+// the pool has no room for, or refuses. Their helpers are queued like other tasks.
 func On(pool *weir.Pool) Option {
 	must(pool != nil, "pool must not be nil", "nil")
 	return option(func(o *options) { o.pool = pool })
 }
 
-// KeepGoing lets a loop or [Stream] go on when a call fails: nothing is cancelled, and
-// all errors are returned: by a loop joined in the order of the items, by a stream each
-// in its place. A panic ends them still. It means nothing to [Range], [Reduce], [Sort]
+// KeepGoing lets a loop or [Stream] go on when a call fails: nothing is cancelled. A loop
+// returns all errors, joined in the order of the items; a stream hands over each in its
+// place. A panic ends them still. It means nothing to [Range], [Reduce], [Sort]
 // and [SortFunc].
 func KeepGoing() Option {
 	return option(func(o *options) { o.keepGoing = true })
@@ -67,8 +70,8 @@ func KeepGoing() Option {
 
 // Ahead sets how many items a [Stream] has under way at most: taken from the source, and
 // their results not yet handed to the consumer. So it bounds how much finished work
-// waits; memory is taken as it comes. The default is twice the [Limit], but at least 32. With
-// fewer than the limit not all calls that it allows can run at once.
+// waits; memory is allocated only as it comes. The default is twice the [Limit], but at least
+// 32. If it is lower than the Limit, fewer calls run at once.
 func Ahead(n int) StreamOption {
 	must(n >= 1, "items ahead must be at least 1", n)
 	return streamOption(func(o *options) { o.ahead = n })
@@ -87,6 +90,7 @@ func newOptions[O StreamOption](opts []O) options {
 	return collect(opts)
 }
 
+// collect is apart from newOptions, so that without options nothing escapes to the heap.
 func collect[O StreamOption](opts []O) options {
 	o := options{limit: processors()}
 	for _, opt := range opts {

@@ -5,9 +5,10 @@ import (
 	"iter"
 )
 
-// A Pipeline is a stream that does not run yet. It can be ranged over, or be the [Source]
-// of a loop, a [Stream] or a further stage, which then runs it with its own context. It
-// may be used several times, if its source allows that. The zero value has no items.
+// A Pipeline is a stream that does not run yet. It runs when its [Pipeline.All] is ranged
+// over, or as the [Source] of a loop, a [Stream] or a further stage, with their context. It
+// may run several times, also at once, if its source allows that. The zero value has no
+// items.
 type Pipeline[T any] struct{ run pull[T] }
 
 // Pipe returns a stage of a pipeline: a [Stream] that the next stage runs.
@@ -41,7 +42,8 @@ func Results[T any](seq iter.Seq2[T, error]) *Pipeline[T] {
 	return &Pipeline[T]{func(_ context.Context, yield func(T, error) bool) { seq(yield) }}
 }
 
-// All runs the pipeline, as [Stream] does.
+// All returns the results of the pipeline, as [Stream] does. It runs whenever they are
+// ranged over, and not before.
 func (p *Pipeline[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	mustContext(ctx != nil)
 	return func(yield func(T, error) bool) { p.pull(ctx, yield) }

@@ -59,3 +59,27 @@ func TestAConsumerGetsItsOnlyPlaceBack(t *testing.T) {
 		p.Close()
 	})
 }
+
+// In a pool that had no room a helper comes alone, so that its first result is not held
+// up by others.
+func TestTheFirstResultFromAPausedPoolIsNotHeldUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2, weir.Queue(0))
+		defer p.Close()
+		p.Pause()
+		time.AfterFunc(time.Second, p.Resume)
+		begin := time.Now()
+		for i, err := range par.Stream(t.Context(), upTo(3), func(_ context.Context, i int) (int, error) {
+			time.Sleep(time.Second)
+			if i > 0 {
+				time.Sleep(time.Minute)
+			}
+			return i, nil
+		}, par.On(p), par.Limit(2)) {
+			ok(t, err)
+			if i == 0 {
+				equal(t, "first result after", time.Since(begin), 2*time.Second)
+			}
+		}
+	})
+}

@@ -3,7 +3,6 @@ package par
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/64ed045f/weir"
 )
@@ -39,23 +38,22 @@ func failed(err error) func(context.Context) error {
 	return func(context.Context) error { return sourceError{err} }
 }
 
-// sourceError marks an error that came from the source, and so tells already, as far as
-// that can be told, what has failed.
+// sourceError marks an error of the source: it is reported as it is, without the index that
+// a group puts before it.
 type sourceError struct{ error }
 
 func (e sourceError) Unwrap() error { return e.error }
 
-// unmarked is what a group reports, but for errors of the source as they were.
+// unmarked returns what a group has reported, with errors of the source as they were. Joined
+// errors are changed in place: a marked one can only stand in a join that the group made.
 func unmarked(err error) error {
-	switch err := err.(type) { //nolint:errorlint // not what others have wrapped
-	case *weir.TaskError:
-		if marked, ok := err.Err.(sourceError); ok { //nolint:errorlint // as above
-			return marked.error
-		}
-	case interface{ Unwrap() []error }:
-		errs := err.Unwrap()
+	if was := original(err); was != nil {
+		return was
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		errs := joined.Unwrap()
 		for i, err := range errs {
-			if was := unmarked(err); was != err { //nolint:errorlint // as above
+			if was := original(err); was != nil {
 				errs[i] = was
 			}
 		}
@@ -63,23 +61,12 @@ func unmarked(err error) error {
 	return err
 }
 
-// list grows without moving what it holds.
-type list[T any] struct{ parts [][]T }
-
-// add returns a new place.
-func (l *list[T]) add() *T {
-	last := len(l.parts) - 1
-	if last < 0 || len(l.parts[last]) == cap(l.parts[last]) {
-		size := 8
-		if last >= 0 {
-			size = 2 * len(l.parts[last])
+// original returns the error of the source that err reports, or nil if it reports none.
+func original(err error) error {
+	if failure, ok := err.(*weir.TaskError); ok { //nolint:errorlint // not what others have wrapped
+		if marked, ok := failure.Err.(sourceError); ok { //nolint:errorlint // not what others have wrapped
+			return marked.error
 		}
-		l.parts = append(l.parts, make([]T, 0, size))
-		last++
 	}
-	n := len(l.parts[last])
-	l.parts[last] = l.parts[last][:n+1]
-	return &l.parts[last][n]
+	return nil
 }
-
-func (l *list[T]) slice() []T { return slices.Concat(l.parts...) }

@@ -25,8 +25,8 @@ const (
 )
 
 // Range calls body for the indices from 0 to n, in ranges: body(lo, hi) is to deal with the
-// indices from lo up to, not including, hi. Each index is in exactly one range. Calls run at
-// once, in no particular order; the caller makes some of them itself.
+// indices from lo up to, not including, hi. Each index is in exactly one range. Calls run
+// concurrently, in no particular order; the caller makes some of them itself.
 //
 // Ranges are cut so that a call takes about 10 µs, however uneven the work is; where it is
 // slow, a range can be a single index. Range begins alone, and starts no goroutine as long
@@ -43,7 +43,7 @@ const (
 // [runtime.Goexit], so does Range. A negative n panics.
 //
 // The start of Range synchronizes before each call, and the end of each call before the
-// return of Range. As long as there is no helper, nothing is allocated.
+// return of Range. Without options nothing is allocated as long as there is no helper.
 func Range(n int, body func(lo, hi int), opts ...Option) {
 	must(n >= 0, "number of indices must be at least 0", n)
 	mustFunction(body != nil)
@@ -53,7 +53,7 @@ func Range(n int, body func(lo, hi int), opts ...Option) {
 	}
 }
 
-// begin runs the body until the rest is worth to be divided. It returns how far it
+// begin runs the body until the rest is worth dividing. It returns how far it
 // has come, and how many indices make a good call.
 func begin(limit, n int, body func(lo, hi int)) (lo, grain int) {
 	ended := false

@@ -78,7 +78,8 @@ func TestRangeOfHugeNumbers(t *testing.T) {
 				calls.Add(1)
 			}, par.Limit(4))
 			equal(t, "indices", sum.Load(), math.MaxInt)
-			if n := calls.Load(); n > 10_000 {
+			// A share is used up by eighths, and each theft halves one: some log² n calls.
+			if n := calls.Load(); n > 100_000 {
 				t.Errorf("%d calls", n)
 			}
 		})

@@ -12,7 +12,8 @@ import (
 // need not be commutative: of its arguments a is always what stands before b. Reduce
 // returns the zero value for no items, and a single item as it is.
 //
-// The calls are divided as those of [Each]. The first error ends it; it carries the index
+// The calls are divided as those of [Each]; what the goroutines have made is then combined
+// by one of them, from left to right. The first error ends it; it carries the index
 // of the item with which b begins. Sources that are not a slice are read to their end
 // first.
 func Reduce[T any, S Source[T]](ctx context.Context, items S, combine func(ctx context.Context, a, b T) (T, error), opts ...Option) (T, error) {

@@ -44,7 +44,7 @@ func (s *share) claim(n int) (claimed run, left int) {
 	}
 	last := len(s.runs) - 1
 	r := &s.runs[last]
-	n = min(n, max(1, s.left/fraction), r.hi-r.lo)
+	n = min(n, max(1, s.left/divisor), r.hi-r.lo)
 	claimed = run{r.lo, r.lo + n}
 	r.lo += n
 	s.left -= n
@@ -54,7 +54,8 @@ func (s *share) claim(n int) (claimed run, left int) {
 	return claimed, s.left
 }
 
-const fraction = 8
+// divisor: a claim takes at most the eighth part of what its share has left.
+const divisor = 8
 
 // half takes the oldest run or, if there is only one, the upper half of that.
 func (s *share) half() run {

@@ -7,14 +7,15 @@ type slots[T any] []T
 func (s slots[T]) at(number int) *T { return &s[number&(len(s)-1)] }
 
 // reserve makes room for the number last, while those from first on are in use. If that
-// takes more memory, the values from the number kept on come along.
+// takes more memory, the values from the number kept on move there.
 func (s *slots[T]) reserve(first, kept, last int) {
 	if last-first < len(*s) {
 		return
 	}
 	grown := make(slots[T], max(8, 2*len(*s)))
 	for number := kept; number < last; number++ {
-		*grown.at(number) = *s.at(number)
+		var none T
+		*grown.at(number), *s.at(number) = *s.at(number), none // somebody may hold s for long
 	}
 	*s = grown
 }

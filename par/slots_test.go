@@ -3,8 +3,10 @@ package par_test
 import (
 	"context"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"weak"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/par"
@@ -54,5 +56,52 @@ func TestResultsFarAheadKeepTheirOrder(t *testing.T) {
 			next++
 		}
 		equal(t, "results", next, n)
+	}
+}
+
+// What the consumer has dropped is not kept alive by the stream: only what it has in hand, and
+// what it has not taken yet.
+func TestAStreamKeepsNothingAlive(t *testing.T) {
+	type box struct{ _ [64]byte }
+	const n = 20 // fewer than a stream has places for
+	for _, unordered := range []bool{false, true} {
+		var mu sync.Mutex
+		var items [n]weak.Pointer[box]
+		source := func(yield func(*box) bool) {
+			for i := range n {
+				b := new(box)
+				mu.Lock()
+				items[i] = weak.Make(b)
+				mu.Unlock()
+				if !yield(b) {
+					return
+				}
+			}
+		}
+		opts := []par.StreamOption{par.Ahead(2 * n)}
+		if unordered {
+			opts = append(opts, par.Unordered())
+		}
+		taken := 0
+		for _, err := range par.Stream(t.Context(), source, func(_ context.Context, b *box) (*box, error) { return b, nil }, opts...) {
+			ok(t, err)
+			if taken++; taken == n-4 {
+				alive := 0
+				if !tries(1000, func() bool { // the calls may have returned, but not yet ended
+					runtime.GC()
+					alive = 0
+					mu.Lock()
+					defer mu.Unlock()
+					for _, item := range items {
+						if item.Value() != nil {
+							alive++
+						}
+					}
+					return alive <= 1+n-taken
+				}) {
+					t.Errorf("%d results are kept alive", alive)
+				}
+			}
+		}
 	}
 }

@@ -9,11 +9,12 @@ import (
 // sortable is the length from which on sorting is worth helpers.
 const sortable = 1 << 13
 
-// Sort sorts items in ascending order, as [slices.Sort] does, NaNs first. It sorts as
-// many parts as the [Limit], and merges them; the merges are divided, too (by the merge
-// path of Odeh, Green, Mwassi, Shmueli and Birk, "Merge path: parallel merging made
-// simple", 2012). For that it allocates as much memory again as the items take, and takes
-// as many goroutines as [Range] does. Up to some thousand items are sorted in place.
+// Sort sorts items in ascending order, as [slices.Sort] does, NaNs first. It sorts about as
+// many parts as the [Limit], up to twice that, and merges them; the merges are divided, too
+// (by the merge path of Odeh, Green, Mwassi, Shmueli and Birk, "Merge path: parallel merging
+// made simple", 2012). For that it allocates as much memory again as the items take, and takes
+// as many goroutines as [Range] does. Fewer than 8192 items, or any number with a limit of
+// 1, are sorted in place, by the caller.
 func Sort[S ~[]E, E cmp.Ordered](items S, opts ...Option) {
 	o := newOptions(opts)
 	if len(items) < sortable || o.limit == 1 {
@@ -25,8 +26,9 @@ func Sort[S ~[]E, E cmp.Ordered](items S, opts ...Option) {
 
 // SortFunc is [Sort] in the order that compare gives, which must be one that
 // [slices.SortFunc] takes. It is not stable. compare is called by several goroutines at
-// once. If it panics, SortFunc panics with a [*weir.Panic], and the items are in no
-// certain order, some perhaps twice.
+// once. If it panics, SortFunc panics with a [*weir.Panic], or, where it has sorted in place
+// (see [Sort]), with the same value; the items are then in no certain order, some perhaps
+// twice.
 func SortFunc[S ~[]E, E any](items S, compare func(a, b E) int, opts ...Option) {
 	mustFunction(compare != nil)
 	o := newOptions(opts)

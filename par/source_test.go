@@ -2,9 +2,11 @@ package par_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -83,6 +85,19 @@ func TestASequenceThatEndsBadly(t *testing.T) {
 			equal(t, "message", err.Error(), "task 2: boom")
 		}
 	})
+}
+
+// An error that cannot be compared is an error like others.
+type uncomparable []string
+
+func (uncomparable) Error() string { return "uncomparable" }
+
+func TestACauseOfAnyTypeComesOut(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.Join(uncomparable{"x"}, errBoom))
+	for _, opts := range [][]par.Option{nil, {par.KeepGoing()}} {
+		wantError(t, par.Each(ctx, slices.Values(upTo(3)), nothing, opts...), errBoom)
+	}
 }
 
 func TestALoopLeavesASilentChannel(t *testing.T) {

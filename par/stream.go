@@ -16,7 +16,7 @@ import (
 //
 // When a call fails, its error takes the place of its result: a [*weir.TaskError] with
 // the index of the item. After it the stream ends, unless [KeepGoing] is set. When ctx is
-// done, the stream ends with the context's cause, at once.
+// done, the next result is the context's cause, even if others are ready, and it is the last.
 //
 // However the range statement ends, also by break, return, or a panic in its body, it
 // first cancels the context of the calls under way, stops the source, and waits for both:

@@ -343,3 +343,26 @@ func TestAStreamEndsWithItsContext(t *testing.T) {
 		equal(t, "results", n, 1)
 	})
 }
+
+// No call begins behind one that has failed, even before the consumer has come to it.
+func TestNothingBeginsBehindAnError(t *testing.T) {
+	for kind := range 4 {
+		synctest.Test(t, func(t *testing.T) {
+			var calls atomic.Int32
+			fn := func(_ context.Context, i int) (int, error) {
+				calls.Add(1)
+				if i == 1 {
+					return 0, errBoom
+				}
+				return 0, nil
+			}
+			for _, err := range anyStream(t.Context(), kind, 10, fn, par.Limit(1), par.Ahead(5)) {
+				synctest.Wait()
+				equal(t, "calls", calls.Load(), 2)
+				if err != nil {
+					wantError(t, err, errBoom)
+				}
+			}
+		})
+	}
+}

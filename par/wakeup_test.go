@@ -34,3 +34,29 @@ func TestNoWakeUpIsLost(t *testing.T) {
 		}
 	}
 }
+
+// However takes and calls interleave, in the end as many calls have been begun as Ahead
+// allows, also while the consumer has results left that it has not taken.
+func TestHelpersComeBackForASlowConsumer(t *testing.T) {
+	const n, ahead = 1000, 8
+	for kind := range 4 {
+		for range scale(200, 50) {
+			synctest.Test(t, func(t *testing.T) {
+				var calls atomic.Int64
+				count := func(context.Context, int) (int, error) {
+					calls.Add(1)
+					return 0, nil
+				}
+				taken := int64(0)
+				for _, err := range anyStream(t.Context(), kind, n, count, par.Ahead(ahead), par.Limit(2)) {
+					ok(t, err)
+					taken++
+					if taken%3 == 0 {
+						synctest.Wait()
+						equal(t, "calls", calls.Load(), min(n, taken+ahead))
+					}
+				}
+			})
+		}
+	}
+}

@@ -14,7 +14,7 @@ type worker struct {
 	ctx      context.Context // the function's
 	share    *share
 	grain    int           // how many items a claim is to have
-	claim    run           // those of at least one item that is under way
+	claim    run           // the items claimed last
 	at       int           // the item that is run, of a body that says so
 	began    time.Duration // when the claim was made
 	ended    bool          // by itself, not by a panic or runtime.Goexit
@@ -73,8 +73,8 @@ func (w *worker) work() {
 
 // unseat counts a worker out that has found nothing to claim. It reports false if the
 // worker goes on, because there is something after all: what was on its way from
-// one share to another. Who moved that and looks for company then, either hears of this
-// one's hunger, and finds its place free, or had put it down before this looks again.
+// one share to another. Whoever moved it looks for company afterwards. It then either sees
+// hungry, and finds this one's place free, or has put the items down before this one looks.
 func (w *worker) unseat() bool {
 	l := w.loop
 	l.helpers.Add(-1)

@@ -61,7 +61,7 @@ type Engine[T any] struct {
 	waits     []*wait      // those in Wait, the earliest first
 	scans     uint64       // numbers the scans for them
 	timer     *time.Timer  // trims the idle; made by a worker, so that it belongs to its bubble
-	clock     time.Time    // what idle times are measured from
+	clock     time.Time    // what idle times and hurried are measured from
 
 	limit     int
 	leaving   int   // workers told to end that still are in crew

@@ -13,9 +13,9 @@ import (
 // 10 ms, while who is called out of the line goes on before them. So after a
 // yield that was long, for what it brought, there is none for ten times as long.
 const (
-	patience    = 8
-	shortYield  = 100 * time.Microsecond
-	yieldByTask = 20 * time.Microsecond // far more than it costs to park
+	patience     = 8
+	shortYield   = 100 * time.Microsecond
+	yieldPerTask = 20 * time.Microsecond // far more than it costs to park
 )
 
 // Submit hands task over, and waits for room until done is closed; if that is nil,
@@ -39,8 +39,8 @@ func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
 	return e.standInLine(task, done)
 }
 
-// yield lets others run, to take tasks off the queue. It reports false at once if that was
-// long lately.
+// yield lets others run, to take tasks off the queue. It reports false at once if that took
+// long lately, or there is no queue yet.
 func (e *Engine[T]) yield() bool {
 	from := e.queue.head.Load()
 	begin := time.Since(e.clock)
@@ -52,14 +52,14 @@ func (e *Engine[T]) yield() bool {
 	took := time.Since(e.clock) - begin
 	if to := e.queue.head.Load(); took > shortYield && to != nil {
 		taken = to.count(to.headAt()) - taken
-		if took > yieldByTask*time.Duration(taken) {
+		if took > yieldPerTask*time.Duration(taken) {
 			e.hurried.Store(int64(begin + 11*took))
 		}
 	}
 	return true
 }
 
-// Offer hands task over if that can be seen to need no waiting.
+// Offer is the fast path of TrySubmit alone: false does not mean that there is no room.
 func (e *Engine[T]) Offer(task T) bool {
 	r := e.queue.tail.Load()
 	return r != nil && e.push(r, task)
@@ -130,7 +130,7 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}) Verdict {
 		}
 		verdict = <-s.answer // there already: no wait under the lock
 	}
-	if len(e.crew) > 0 { // else strike has dropped such places for good reason
+	if len(e.crew) > 0 { // else strike has dropped the spare places: their channels may belong to a bubble that ends
 		e.line.keep(s)
 	}
 	if verdict != Accepted {
@@ -140,8 +140,8 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}) Verdict {
 	return verdict
 }
 
-// tryLocked is one attempt without waiting. It returns waiting if the answer
-// is not settled yet, and unlocks in any case.
+// tryLocked is one attempt without waiting, under the lock, which it gives back in any
+// case. It returns waiting if the answer is not settled yet.
 func (e *Engine[T]) tryLocked(task T) Verdict {
 	switch {
 	case e.closed:
@@ -175,6 +175,8 @@ func (e *Engine[T]) tryLocked(task T) Verdict {
 	return verdict
 }
 
+// reject counts a refusal and gives the lock back; as nothing else has changed, unlock is
+// not needed.
 func (e *Engine[T]) reject(verdict Verdict) Verdict {
 	e.rejected++
 	e.mu.Unlock()

@@ -3,10 +3,11 @@ package inside
 
 import "context"
 
-// Refusals is a context that wants to hear of tasks which never run. A group made
-// from it, not from one that derives from it, calls Refused for each task that it has
-// accepted, or waited with, and that its pool refuses or hands back, before the task
-// counts as ended.
+// Refusals is a context that wants to hear of tasks which never run. A group made from it,
+// not from one that derives from it, calls Refused for each task given to Go that its pool
+// refuses or hands back, before the task counts as ended. The call comes from whoever called
+// Go or Shutdown, and never under a lock of the engine: Refused may take locks under which
+// Absence.Wake is called.
 type Refusals interface {
 	context.Context
 	Refused(Mark)
@@ -15,7 +16,7 @@ type Refusals interface {
 // Mark keeps types outside this module from being a [Refusals] by chance.
 type Mark struct{}
 
-// TaskKey is what the context of a task gives a [Task] out for.
+// TaskKey is the key under which the context of a task holds its [Task].
 type TaskKey struct{}
 
 // Task is a task that runs.
@@ -27,11 +28,12 @@ type Task interface {
 
 // Absence is one wait of a task that gives its place up meanwhile.
 type Absence interface {
-	// Wait blocks until Wake is called, also before, or done is closed, and until the task
-	// has a place again.
+	// Wait blocks until Wake is called or done is closed, and then until the task has a
+	// place again. If Wake was called before, it returns at once.
 	Wait(done <-chan struct{})
 
-	// Wake makes the task the next to get a place: a queued task cannot have the one
-	// that the caller gives up afterwards. It does not block.
+	// Wake lets the task go on as soon as there is a place, before any queued task, but
+	// after tasks that lie deeper or were woken before it. A place that the caller gives up
+	// afterwards goes to no queued task. It takes the engine's lock, and does not wait.
 	Wake()
 }

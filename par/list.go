@@ -1,0 +1,24 @@
+package par
+
+import "slices"
+
+// list grows without moving what it holds.
+type list[T any] struct{ parts [][]T }
+
+// add returns a new place.
+func (l *list[T]) add() *T {
+	last := len(l.parts) - 1
+	if last < 0 || len(l.parts[last]) == cap(l.parts[last]) {
+		size := 8
+		if last >= 0 {
+			size = 2 * len(l.parts[last])
+		}
+		l.parts = append(l.parts, make([]T, 0, size))
+		last++
+	}
+	n := len(l.parts[last])
+	l.parts[last] = l.parts[last][:n+1]
+	return &l.parts[last][n]
+}
+
+func (l *list[T]) slice() []T { return slices.Concat(l.parts...) }
