@@ -181,7 +181,9 @@ func idlePools(s Scale) Experiment {
 		Rounds: s.rounds(turn), Turn: turn,
 		Contenders: contenders(s, func(p peer.Peer) bool { return p.New != nil && p.Open != nil }, func(m *Meter, p peer.Peer) {
 			open := make([]peer.Runner, pools)
-			goroutines, memory := runtime.NumGoroutine(), inUse()
+			// In this order: while the stacks of ended goroutines are freed they count as goroutines.
+			memory := inUse()
+			goroutines := runtime.NumGoroutine()
 			for i := range open {
 				open[i] = p.Open(8, peer.Work{Same: nothing})
 				open[i].Submit(0, 1)
