@@ -40,7 +40,7 @@
 //     its group, when that is cancelled before the task starts. A rejected task
 //     never runs. This holds under any mix of submitting, resizing, pausing,
 //     panicking, expiry and closing.
-//  2. Never more than limit tasks run at once, and when Resize has returned no
+//  2. Never more than limit tasks run at once, and when a pool's Resize has returned no
 //     task starts while the new limit or more run.
 //  3. A queued task starts as soon as a worker may run it: it never waits behind a
 //     task that blocks while the limit allows one more worker.

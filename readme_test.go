@@ -149,7 +149,7 @@ func Example_recursion() {
 	visit = func(ctx context.Context, page string) error {
 		below := pool.Group(ctx)
 		for _, link := range links(page) {
-			below.Go(func(ctx context.Context) error { return visit(ctx, link) })
+			below.Go(func(ctx context.Context) error { return visit(ctx, link) }) // this ctx, not the outer one
 		}
 		return below.Wait()
 	}

@@ -24,7 +24,7 @@
 // [Each], [Map], [Filter] and [Reduce] return
 //
 //   - nil, if all calls succeeded and the context lasted;
-//   - the first error, as a [*weir.TaskError] with the index of the item; it cancels the
+//   - the first error in time, as a [*weir.TaskError] with the index of the item; it cancels the
 //     context that the other calls have got, and no further ones are made;
 //   - the cause of the context, if that was done before;
 //   - with [KeepGoing] all errors, each a [*weir.TaskError], joined in the order of the
@@ -33,7 +33,8 @@
 // An error that comes from a [Source] is among these as it is.
 //
 // They return when all calls have ended, and leave no goroutine behind, however they end.
-// A call that has begun is not interrupted: it should watch its context. A time-out for
+// A call that has begun is not interrupted: it should watch its context. What calls return
+// because the context has ended is not told, but with KeepGoing: the cause stands for it. A time-out for
 // each call is set in the function, by [context.WithTimeout] on the context that it gets.
 //
 // # Panics
@@ -43,6 +44,12 @@
 // cancelled. Of several panics the first comes out; the others are logged, or on a pool
 // reported as its tasks' are. A call that ends its goroutine by [runtime.Goexit], as t.FailNow
 // does, has failed with [weir.ErrGoexit].
+//
+// # Arguments
+//
+// A nil function, context, sequence, channel or Pipeline, and a number below 1 where it must
+// not be, panic at the call, before anything runs. A nil slice has no items. Indices of
+// items count from 0.
 //
 // # Goroutines
 //

@@ -14,9 +14,10 @@ const itemSpan = 4 * time.Microsecond
 // what all loops have in common: errors, contexts, panics, and where fn runs.
 //
 // The items of a slice are divided among the goroutines, and divided again whenever one
-// of them has no more; each goes through its part in order. Items that are found to take
-// less than 2 µs are taken several at a time, for about 4 µs. Other sources are read by
-// the caller, who starts a call as soon as there is an item and fewer than the limit run.
+// of them has no more; each goes through its part in order: so items do not start in the
+// order of the slice. Items that are found to take less than 2 µs are taken several at a
+// time, for about 4 µs. Other sources are read by the caller, who starts a call, in order,
+// as soon as there is an item and fewer than the limit run.
 func Each[T any, S Source[T]](ctx context.Context, items S, fn func(context.Context, T) error, opts ...Option) error {
 	mustContext(ctx != nil)
 	mustFunction(fn != nil)
@@ -74,7 +75,8 @@ func indices(ctx context.Context, o *options, n int, fn func(ctx context.Context
 
 // Map calls fn for each item, as [Each] does, and returns the results in the order of the
 // items. They are there beside an error, too: one for each item of a slice, or for each item
-// and error that was read of another source, and zero where fn failed or was not called.
+// and error that was read of another source, and zero where fn failed,
+// whatever it returned, or was not called.
 func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Context, T) (R, error), opts ...Option) ([]R, error) {
 	mustContext(ctx != nil)
 	mustFunction(fn != nil)

@@ -12,7 +12,7 @@ import (
 //   - a slice;
 //   - a sequence, [iter.Seq];
 //   - a channel, until it is closed; a loop or stream that ends early does not wait for
-//     that;
+//     that, and what it had taken already is lost;
 //   - a [Pipeline]: a stage before this one, batches, or a sequence that has errors. An
 //     error stands for an item for which the function has failed; it is reported as
 //     it is, with no index of its own.
