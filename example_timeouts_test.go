@@ -38,8 +38,10 @@ func ExampleGroup_Go_timeout() {
 func ExampleGroup_Go_deadline() {
 	g := weir.NewGroup(context.Background(), 1, weir.KeepGoing())
 	deadline := time.Now().Add(time.Millisecond)
-	g.Go(func(context.Context) error {
-		time.Sleep(time.Until(deadline)) // which the next task spends in the queue
+	g.Go(func(ctx context.Context) error {
+		ctx, cancel := context.WithDeadline(ctx, deadline)
+		defer cancel()
+		<-ctx.Done() // until then the next task is in the queue
 		return nil
 	})
 	g.Go(func(ctx context.Context) error {

@@ -150,14 +150,19 @@ func ExampleKeepGoing() {
 }
 
 func ExampleLimit() {
-	ctx := context.Background()
-	pause := func(context.Context, int) error {
-		time.Sleep(time.Millisecond)
+	const calls = 1000
+	var begun atomic.Int64
+	all := make(chan struct{})
+	meet := func(context.Context, int) error {
+		if begun.Add(1) == calls {
+			close(all)
+		}
+		<-all
 		return nil
 	}
 
 	// All wait at once, on however few processors.
-	fmt.Println(par.Each(ctx, make([]int, 1000), pause, par.Limit(1000)))
+	fmt.Println(par.Each(context.Background(), make([]int, calls), meet, par.Limit(calls)))
 	// Output: <nil>
 }
 
