@@ -1,10 +1,10 @@
 package weir
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
+
+	"github.com/64ed045f/weir/internal/inside"
 )
 
 // Panic is a panic of a task: its value and where it happened.
@@ -43,17 +43,7 @@ type reporter struct {
 // caught makes a Panic of what recover returned. It must be called while the
 // stack that panicked still stands: from a deferred function.
 func (r *reporter) caught(value any) *Panic {
-	return &Panic{Value: value, Stack: fromPanic(debug.Stack()), Pool: r.pool}
-}
-
-// fromPanic leaves out the frames of our own that stand above the panic.
-func fromPanic(stack []byte) []byte {
-	head := bytes.IndexByte(stack, '\n') + 1
-	start := bytes.Index(stack, []byte("\npanic("))
-	if head == 0 || start < head {
-		return stack
-	}
-	return append(stack[:head:head], stack[start+1:]...)
+	return &Panic{Value: value, Stack: inside.PanicStack(), Pool: r.pool}
 }
 
 // report calls the handler. A handler that panics must not take the worker down:

@@ -1,4 +1,4 @@
-// Package inside is what packages of this module ask of weir beyond its exported names.
+// Package inside is what the packages of this module share beyond exported names.
 package inside
 
 import "context"
