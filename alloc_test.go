@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // TestAllocationBudgets holds what the docstrings say about allocation. Under the
 // race detector, which allocates itself, it only runs the operations.
 func TestAllocationBudgets(t *testing.T) {
 	ctx := context.Background()
-	runs, ops := scale(5, 2), 1000
+	runs, ops := check.Scale(5, 2), 1000
 	if raceEnabled {
 		ops = 50 // nothing is measured
 	}
@@ -30,11 +31,11 @@ func TestAllocationBudgets(t *testing.T) {
 				most float64
 				op   func()
 			}{
-				{"Submit", 0, func() { ok(t, p.Submit(nothing)) }},
-				{"SubmitContext", 0, func() { ok(t, p.SubmitContext(ctx, nothing)) }},
+				{"Submit", 0, func() { check.OK(t, p.Submit(nothing)) }},
+				{"SubmitContext", 0, func() { check.OK(t, p.SubmitContext(ctx, nothing)) }},
 				{"TrySubmit", 0, func() { _ = p.TrySubmit(nothing) }},
-				{"Invoke", 0, func() { ok(t, f.Invoke(nothing)) }},
-				{"InvokeContext", 0, func() { ok(t, f.InvokeContext(ctx, nothing)) }},
+				{"Invoke", 0, func() { check.OK(t, f.Invoke(nothing)) }},
+				{"InvokeContext", 0, func() { check.OK(t, f.InvokeContext(ctx, nothing)) }},
 				{"TryInvoke", 0, func() { _ = f.TryInvoke(nothing) }},
 				{"Group.Go", 0, func() { g.Go(succeed) }},
 				{"Group.TryGo", 0, func() { g.TryGo(succeed) }},
@@ -58,8 +59,8 @@ func TestAllocationBudgets(t *testing.T) {
 				p.Wait()
 				f.Wait()
 			}
-			ok(t, waiting.Wait())
-			ok(t, limited.Wait())
+			check.OK(t, waiting.Wait())
+			check.OK(t, limited.Wait())
 			p.Close()
 			f.Close()
 		}
@@ -75,7 +76,7 @@ func warm(t *testing.T, submit func(func()) error, stats func() weir.Stats, limi
 	t.Helper()
 	v := newValve()
 	for range limit + min(queue, 10_000) {
-		ok(t, submit(v.task))
+		check.OK(t, submit(v.task))
 	}
 	eventually(t, "all workers run", func() bool { return v.running() == limit })
 	v.open()
@@ -91,7 +92,7 @@ func TestAGroupsBatchAllocatesLittle(t *testing.T) {
 		for range 10 {
 			g.Go(succeed)
 		}
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	})
 	if got > most && !raceEnabled {
 		t.Errorf("a batch of 10 tasks takes %.1f allocations, more than %d", got, most)
@@ -101,7 +102,7 @@ func TestAGroupsBatchAllocatesLittle(t *testing.T) {
 func TestStatsAndControlsAllocateNothing(t *testing.T) {
 	p := weir.New(4)
 	defer p.Close()
-	ok(t, p.Submit(nothing))
+	check.OK(t, p.Submit(nothing))
 	for name, op := range map[string]func(){
 		"Stats":  func() { runtime.KeepAlive(p.Stats()) },
 		"Resize": func() { p.Resize(3); p.Resize(4) },

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestPromise08ACancelledGroupStartsNoneOfItsQueuedTasks(t *testing.T) {
@@ -28,7 +29,7 @@ func TestPromise08ACancelledGroupStartsNoneOfItsQueuedTasks(t *testing.T) {
 	}
 	for _, c := range cancels {
 		for _, owned := range []bool{true, false} {
-			bubble(t, fmt.Sprintf("%s/workers of its own=%t", c.name, owned), func(t *testing.T) {
+			check.Bubble(t, fmt.Sprintf("%s/workers of its own=%t", c.name, owned), func(t *testing.T) {
 				ctx, parent := context.WithCancelCause(t.Context())
 				defer parent(nil)
 				var g *weir.Group
@@ -65,27 +66,27 @@ func TestPromise08ACancelledGroupStartsNoneOfItsQueuedTasks(t *testing.T) {
 					}()
 				}
 				synctest.Wait()
-				equal(t, "Go that blocks", blockedOver.Load(), 0)
+				check.Equal(t, "Go that blocks", blockedOver.Load(), 0)
 
 				c.cancel(g, parent, failing)
 				synctest.Wait()
-				equal(t, "Go that blocked and has returned", blockedOver.Load(), 2)
-				equal(t, "context's cause is the group's", errors.Is(context.Cause(g.Context()), cause), true)
+				check.Equal(t, "Go that blocked and has returned", blockedOver.Load(), 2)
+				check.Equal(t, "context's cause is the group's", errors.Is(context.Cause(g.Context()), cause), true)
 				g.Go(count)
-				equal(t, "TryGo", g.TryGo(count), false)
+				check.Equal(t, "TryGo", g.TryGo(count), false)
 				result := make(chan error, 1)
 				go func() { result <- g.Wait() }()
 				synctest.Wait()
-				equal(t, "Wait has returned while a task runs", len(result), 0)
+				check.Equal(t, "Wait has returned while a task runs", len(result), 0)
 				slow.open()
 				err := <-result
-				wantError(t, err, cause)
+				check.Error(t, err, cause)
 				var failure *weir.TaskError
-				equal(t, "failed by a task", errors.As(err, &failure), c.name == "by an error")
-				equal(t, "started", started.Load(), 0)
+				check.Equal(t, "failed by a task", errors.As(err, &failure), c.name == "by an error")
+				check.Equal(t, "started", started.Load(), 0)
 			})
 		}
-		bubble(t, c.name+"/while others block all workers", func(t *testing.T) {
+		check.Bubble(t, c.name+"/while others block all workers", func(t *testing.T) {
 			p := weir.New(2)
 			defer p.Close()
 			ctx, parent := context.WithCancelCause(t.Context())
@@ -98,7 +99,7 @@ func TestPromise08ACancelledGroupStartsNoneOfItsQueuedTasks(t *testing.T) {
 			}
 			others := newValve()
 			for range 3 {
-				ok(t, p.Submit(others.task))
+				check.OK(t, p.Submit(others.task))
 			}
 			var started atomic.Int32
 			for range 3 {
@@ -107,34 +108,34 @@ func TestPromise08ACancelledGroupStartsNoneOfItsQueuedTasks(t *testing.T) {
 			result := make(chan error, 1)
 			go func() { result <- g.Wait() }()
 			synctest.Wait()
-			equal(t, "Wait has returned", len(result), 0)
+			check.Equal(t, "Wait has returned", len(result), 0)
 			c.cancel(g, parent, failing)
 			synctest.Wait()
-			equal(t, "Wait has returned", len(result), 1)
-			equal(t, "others that run", others.running(), 2)
-			wantError(t, <-result, cause)
+			check.Equal(t, "Wait has returned", len(result), 1)
+			check.Equal(t, "others that run", others.running(), 2)
+			check.Error(t, <-result, cause)
 			others.open()
 			p.Wait()
-			equal(t, "started", started.Load(), 0)
+			check.Equal(t, "started", started.Load(), 0)
 		})
 	}
-	bubble(t, "by its parent's deadline", func(t *testing.T) {
+	check.Bubble(t, "by its parent's deadline", func(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, cause)
 		defer cancel()
 		g := weir.NewGroup(ctx, 1)
 		begin := time.Now()
 		g.Go(untilCancelled)
 		g.Go(func(context.Context) error { t.Error("started"); return nil })
-		wantError(t, g.Wait(), cause)
-		equal(t, "after", time.Since(begin), time.Minute)
+		check.Error(t, g.Wait(), cause)
+		check.Equal(t, "after", time.Since(begin), time.Minute)
 	})
-	bubble(t, "before it began", func(t *testing.T) {
+	check.Bubble(t, "before it began", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(cause)
 		g := weir.NewGroup(ctx, 1)
-		wantError(t, g.Wait(), cause)
+		check.Error(t, g.Wait(), cause)
 		g.Go(func(context.Context) error { t.Error("started"); return nil })
-		wantError(t, g.Wait(), cause)
+		check.Error(t, g.Wait(), cause)
 	})
 }
 
@@ -146,30 +147,30 @@ func TestPromise10AGroupIsAsNewAfterWait(t *testing.T) {
 	}{
 		{"success", func(t *testing.T, g *weir.Group) {
 			g.Go(func(context.Context) error { return nil })
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		}},
 		{"an error", func(t *testing.T, g *weir.Group) {
 			g.Go(func(context.Context) error { return cause })
-			wantError(t, g.Wait(), cause)
+			check.Error(t, g.Wait(), cause)
 		}},
 		{"a panic", func(t *testing.T, g *weir.Group) {
 			g.Go(explodeInGroup)
-			if caught(func() { _ = g.Wait() }) == nil {
+			if check.Caught(func() { _ = g.Wait() }) == nil {
 				t.Error("Wait did not panic")
 			}
 		}},
 		{"Goexit", func(t *testing.T, g *weir.Group) {
 			g.Go(exitInGroup)
-			wantError(t, g.Wait(), weir.ErrGoexit)
+			check.Error(t, g.Wait(), weir.ErrGoexit)
 		}},
 		{"Cancel", func(t *testing.T, g *weir.Group) {
 			g.Go(untilCancelled)
 			g.Cancel(cause)
-			wantError(t, g.Wait(), cause)
+			check.Error(t, g.Wait(), cause)
 		}},
 		{"Cancel alone", func(t *testing.T, g *weir.Group) {
 			g.Cancel(cause)
-			wantError(t, g.Wait(), cause)
+			check.Error(t, g.Wait(), cause)
 		}},
 	}
 	makers := map[string]func(t *testing.T) (*weir.Group, func()){
@@ -188,12 +189,12 @@ func TestPromise10AGroupIsAsNewAfterWait(t *testing.T) {
 	}
 	for maker, newGroup := range makers {
 		for _, first := range firsts {
-			bubble(t, first.name+"/"+maker, func(t *testing.T) {
+			check.Bubble(t, first.name+"/"+maker, func(t *testing.T) {
 				g, end := newGroup(t)
 				defer end()
 				for range 3 {
 					first.run(t, g)
-					ok(t, g.Context().Err())
+					check.OK(t, g.Context().Err())
 					v := newValve()
 					for range 3 {
 						g.Go(func(ctx context.Context) error {
@@ -202,10 +203,10 @@ func TestPromise10AGroupIsAsNewAfterWait(t *testing.T) {
 						})
 					}
 					synctest.Wait()
-					equal(t, "running", v.running(), 3)
+					check.Equal(t, "running", v.running(), 3)
 					v.open()
-					ok(t, g.Wait())
-					ok(t, g.Wait())
+					check.OK(t, g.Wait())
+					check.OK(t, g.Wait())
 				}
 				g.Go(func(context.Context) error { return errBoom })
 				err := g.Wait()
@@ -220,7 +221,7 @@ func TestPromise10AGroupIsAsNewAfterWait(t *testing.T) {
 
 func TestGoAndWaitAtOnce(t *testing.T) {
 	for _, opts := range [][]weir.Option{nil, {weir.Queue(0)}, {weir.Limit(2)}, {weir.IdleTimeout(0)}} {
-		within(time.Minute, func() {
+		check.Within(time.Minute, func() {
 			g := weir.NewGroup(context.Background(), 3, opts...)
 			var given, ran atomic.Int64
 			var adding, waiting sync.WaitGroup
@@ -228,22 +229,22 @@ func TestGoAndWaitAtOnce(t *testing.T) {
 			for range 2 {
 				waiting.Go(func() {
 					for !stop.Load() {
-						ok(t, g.Wait())
+						check.OK(t, g.Wait())
 						runtime.Gosched()
 					}
 				})
 			}
 			for range 3 {
 				adding.Go(func() {
-					for range scale(3000, 300) {
+					for range check.Scale(3000, 300) {
 						given.Add(1)
 						g.Go(func(context.Context) error { ran.Add(1); return nil })
 					}
 				})
 			}
 			adding.Wait()
-			ok(t, g.Wait())
-			equal(t, "ran", ran.Load(), given.Load())
+			check.OK(t, g.Wait())
+			check.Equal(t, "ran", ran.Load(), given.Load())
 			stop.Store(true)
 			waiting.Wait()
 		})
@@ -256,14 +257,14 @@ func TestCancelAgainstGoAndWait(t *testing.T) {
 	for _, queue := range []int{0, 1, 64} {
 		for _, limit := range []int{0, 2} {
 			t.Run(fmt.Sprintf("queue=%d/limit=%d", queue, limit), func(t *testing.T) {
-				within(time.Minute, func() {
+				check.Within(time.Minute, func() {
 					p := weir.New(2, weir.Queue(queue), weir.IdleTimeout(time.Microsecond))
 					var opts []weir.GroupOption
 					if limit > 0 {
 						opts = append(opts, weir.Limit(limit))
 					}
 					g := p.Group(context.Background(), opts...)
-					for round := range scale(1500, 150) {
+					for round := range check.Scale(1500, 150) {
 						var runs [30]atomic.Int32
 						var adding sync.WaitGroup
 						for half := range 2 {
@@ -288,11 +289,11 @@ func TestCancelAgainstGoAndWait(t *testing.T) {
 						if round%2 == 0 {
 							adding.Wait()
 						} else if err := g.Wait(); err != nil { // in the midst of it
-							wantError(t, err, errBoom)
+							check.Error(t, err, errBoom)
 						}
 						adding.Wait()
 						if err := g.Wait(); err != nil {
-							wantError(t, err, errBoom)
+							check.Error(t, err, errBoom)
 						}
 						for i := range runs {
 							if n := runs[i].Load(); n > 1 || n == 0 && round%3 == 2 {
@@ -300,11 +301,11 @@ func TestCancelAgainstGoAndWait(t *testing.T) {
 							}
 						}
 					}
-					ok(t, g.Wait())
+					check.OK(t, g.Wait())
 					p.Close()
 					s := p.Stats()
-					equal(t, "queued", s.Queued, 0)
-					equal(t, "finished or handed back", s.Finished+s.HandedBack, s.Accepted)
+					check.Equal(t, "queued", s.Queued, 0)
+					check.Equal(t, "finished or handed back", s.Finished+s.HandedBack, s.Accepted)
 				})
 			})
 		}
@@ -318,27 +319,27 @@ func TestWaitSeesTasksThatBeginAndEndWhileItLooks(t *testing.T) {
 	p := weir.New(4)
 	defer p.Close()
 	g := p.Group(context.Background())
-	within(time.Minute, func() {
-		for range scale(200_000, 5_000) {
+	check.Within(time.Minute, func() {
+		for range check.Scale(200_000, 5_000) {
 			g.Go(func(context.Context) error {
 				g.Go(succeed)
 				return nil
 			})
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		}
 	})
 }
 
 func TestWaitDoesNotWaitForTheNextBatch(t *testing.T) {
-	within(time.Minute, func() {
-		for round := range scale(3000, 300) {
+	check.Within(time.Minute, func() {
+		for round := range check.Scale(3000, 300) {
 			g := weir.NewGroup(context.Background(), 2)
 			first := g.Context()
 			g.Go(succeed)
 			g.Go(succeed)
 			waited := make(chan struct{})
 			go func() {
-				ok(t, g.Wait())
+				check.OK(t, g.Wait())
 				close(waited)
 			}()
 			for range round % 20 {
@@ -351,18 +352,18 @@ func TestWaitDoesNotWaitForTheNextBatch(t *testing.T) {
 				return nil
 			})
 			<-waited
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		}
 	})
 	noWorkers(t)
 }
 
 func TestWaitOfACancelledGroupFindsTasksAcceptedBesideIt(t *testing.T) {
-	within(time.Minute, func() {
-		for round := range scale(400, 100) {
+	check.Within(time.Minute, func() {
+		for round := range check.Scale(400, 100) {
 			p := weir.New(1)
 			v := newValve()
-			ok(t, p.Submit(v.task)) // nobody comes to the group's tasks
+			check.OK(t, p.Submit(v.task)) // nobody comes to the group's tasks
 			g := p.Group(context.Background())
 			g.Go(succeed)
 			ctx := g.Context()
@@ -389,7 +390,7 @@ func TestWaitOfACancelledGroupFindsTasksAcceptedBesideIt(t *testing.T) {
 }
 
 func TestAPrestartedGroupWithoutTasksLeavesNoWorkers(t *testing.T) {
-	ok(t, weir.NewGroup(context.Background(), 4, weir.Prestart(4)).Wait())
+	check.OK(t, weir.NewGroup(context.Background(), 4, weir.Prestart(4)).Wait())
 	noWorkers(t)
 }
 
@@ -397,7 +398,7 @@ func TestAPrestartedGroupWithoutTasksLeavesNoWorkers(t *testing.T) {
 // come to their places in the queue.
 func TestACancelledGroupLeavesNothingInTheQueue(t *testing.T) {
 	for _, queue := range []int{1, 8, 100} {
-		bubble(t, "queue="+queueName(queue), func(t *testing.T) {
+		check.Bubble(t, "queue="+queueName(queue), func(t *testing.T) {
 			p := weir.New(2, weir.Queue(queue))
 			v := block(t, p, 2)
 			const rounds = 20
@@ -406,41 +407,41 @@ func TestACancelledGroupLeavesNothingInTheQueue(t *testing.T) {
 				for range queue {
 					g.Go(succeed)
 				}
-				equal(t, "queued", p.Stats().Queued, queue)
+				check.Equal(t, "queued", p.Stats().Queued, queue)
 				g.Cancel(errBoom)
-				wantError(t, g.Wait(), errBoom)
+				check.Error(t, g.Wait(), errBoom)
 				s := p.Stats()
-				equal(t, "queued", s.Queued, 0)
-				equal(t, "accepted", s.Accepted, s.HandedBack+2)
+				check.Equal(t, "queued", s.Queued, 0)
+				check.Equal(t, "accepted", s.Accepted, s.HandedBack+2)
 			}
 			for range queue {
-				ok(t, p.TrySubmit(nothing))
+				check.OK(t, p.TrySubmit(nothing))
 			}
-			wantError(t, p.TrySubmit(nothing), weir.ErrFull)
+			check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
 			v.open()
 			p.Wait()
 			s := p.Stats()
-			equal(t, "finished", s.Finished, uint64(2+queue))
-			equal(t, "handed back", s.HandedBack, uint64(rounds*queue))
+			check.Equal(t, "finished", s.Finished, uint64(2+queue))
+			check.Equal(t, "handed back", s.HandedBack, uint64(rounds*queue))
 			p.Close()
 		})
 	}
-	bubble(t, "a submitter that waits gets the room", func(t *testing.T) {
+	check.Bubble(t, "a submitter that waits gets the room", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(1))
 		v := block(t, p, 1)
 		g := p.Group(t.Context())
 		g.Go(succeed)
 		var submitted atomic.Bool
 		go func() {
-			ok(t, p.Submit(nothing))
+			check.OK(t, p.Submit(nothing))
 			submitted.Store(true)
 		}()
 		synctest.Wait()
-		equal(t, "submitted before the group was cancelled", submitted.Load(), false)
+		check.Equal(t, "submitted before the group was cancelled", submitted.Load(), false)
 		g.Cancel(errBoom)
-		wantError(t, g.Wait(), errBoom)
+		check.Error(t, g.Wait(), errBoom)
 		synctest.Wait()
-		equal(t, "submitted", submitted.Load(), true)
+		check.Equal(t, "submitted", submitted.Load(), true)
 		v.open()
 		p.Close()
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // Run with
@@ -132,7 +133,7 @@ func BenchmarkEmptyTaskFromAllCores(b *testing.B) {
 // is all of them.
 func BenchmarkSleepers(b *testing.B) {
 	const limit, pause = 50_000, 10 * time.Millisecond
-	n := scale(1_000_000, 100_000)
+	n := check.Scale(1_000_000, 100_000)
 	sleep := func() { time.Sleep(pause) }
 	for _, r := range runners {
 		b.Run(fmt.Sprintf("tasks=%d/%s", n, r.name), func(b *testing.B) {

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestPromise12EverythingWorksInOneBubbleAfterTheOther(t *testing.T) {
 	use := func(t *testing.T, p *weir.Pool) {
 		v := newValve()
 		for range 20 {
-			ok(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.task))
 		}
 		synctest.Wait()
 		g := p.Group(t.Context())
@@ -24,16 +25,16 @@ func TestPromise12EverythingWorksInOneBubbleAfterTheOther(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		wantError(t, p.WaitContext(ctx), context.DeadlineExceeded)
+		check.Error(t, p.WaitContext(ctx), context.DeadlineExceeded)
 		v.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		p.Wait()
 		own := weir.NewGroup(t.Context(), 2)
 		own.Go(slow)
-		ok(t, own.Wait())
+		check.OK(t, own.Wait())
 	}
 	for _, name := range []string{"first", "second", "third"} {
-		bubble(t, name+" bubble", func(t *testing.T) {
+		check.Bubble(t, name+" bubble", func(t *testing.T) {
 			p := weir.New(4, weir.Queue(100))
 			use(t, p)
 			// A submitter that waits for room, and one that leaves.
@@ -41,8 +42,8 @@ func TestPromise12EverythingWorksInOneBubbleAfterTheOther(t *testing.T) {
 			v := block(t, full, 1)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			wantError(t, full.SubmitContext(ctx, nothing), context.DeadlineExceeded)
-			go func() { ok(t, full.Submit(nothing)) }()
+			check.Error(t, full.SubmitContext(ctx, nothing), context.DeadlineExceeded)
+			go func() { check.OK(t, full.Submit(nothing)) }()
 			synctest.Wait()
 			v.open()
 			full.Wait()
@@ -50,23 +51,23 @@ func TestPromise12EverythingWorksInOneBubbleAfterTheOther(t *testing.T) {
 			p.Close()
 		})
 		// No other test uses the default pool outside a bubble, and examples come last.
-		bubble(t, name+" bubble with the default pool", func(t *testing.T) {
+		check.Bubble(t, name+" bubble with the default pool", func(t *testing.T) {
 			p := weir.Default()
 			use(t, p)
 			time.Sleep(time.Hour)
 			synctest.Wait()
-			equal(t, "workers after the idle timeout", p.Stats().Workers, 0)
+			check.Equal(t, "workers after the idle timeout", p.Stats().Workers, 0)
 		})
 	}
 	// A pool that was made and has rested outside works inside, too.
 	made := weir.New(1, weir.Queue(1))
 	for _, name := range []string{"first", "second"} {
-		bubble(t, name+" bubble with a pool from outside", func(t *testing.T) {
+		check.Bubble(t, name+" bubble with a pool from outside", func(t *testing.T) {
 			use := block(t, made, 1)
-			ok(t, made.Submit(use.task))
-			go func() { ok(t, made.Submit(use.task)) }()
+			check.OK(t, made.Submit(use.task))
+			go func() { check.OK(t, made.Submit(use.task)) }()
 			synctest.Wait()
-			equal(t, "waiting", made.Stats().Waiting, 1)
+			check.Equal(t, "waiting", made.Stats().Waiting, 1)
 			use.open()
 			made.Wait()
 			time.Sleep(time.Hour)
@@ -80,10 +81,10 @@ func TestWhatWasUsedInABubbleCanBeUsedOutside(t *testing.T) {
 	t.Run("the idle timer", func(t *testing.T) {
 		p := weir.New(2)
 		synctest.Test(t, func(t *testing.T) {
-			ok(t, p.Submit(nothing))
+			check.OK(t, p.Submit(nothing))
 			time.Sleep(time.Minute)
 		})
-		ok(t, p.Submit(nothing))
+		check.OK(t, p.Submit(nothing))
 		p.Close()
 	})
 	t.Run("the places in the line", func(t *testing.T) {
@@ -95,7 +96,7 @@ func TestWhatWasUsedInABubbleCanBeUsedOutside(t *testing.T) {
 					return nil
 				})
 			}
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		}
 		synctest.Test(t, func(*testing.T) { more() })
 		more()

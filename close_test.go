@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestPromise06CloseMayBeCalledTwiceAtOnceAndDuringSubmit(t *testing.T) {
@@ -24,11 +25,11 @@ func TestPromise06CloseMayBeCalledTwiceAtOnceAndDuringSubmit(t *testing.T) {
 	}
 	for _, first := range ends {
 		for _, second := range ends {
-			bubble(t, first.name+" and "+second.name, func(t *testing.T) {
+			check.Bubble(t, first.name+" and "+second.name, func(t *testing.T) {
 				p := weir.New(2, weir.Queue(4))
 				v := block(t, p, 2)
 				for range 4 {
-					ok(t, p.Submit(v.task))
+					check.OK(t, p.Submit(v.task))
 				}
 				waiting := make(chan error, 1)
 				go func() { waiting <- p.Submit(v.task) }()
@@ -41,32 +42,32 @@ func TestPromise06CloseMayBeCalledTwiceAtOnceAndDuringSubmit(t *testing.T) {
 					}()
 				}
 				synctest.Wait()
-				equal(t, "over while tasks run", over.Load(), 0)
-				wantError(t, <-waiting, weir.ErrClosed)
-				wantError(t, p.Submit(nothing), weir.ErrClosed)
-				wantError(t, p.TrySubmit(nothing), weir.ErrClosed)
-				wantError(t, p.SubmitContext(t.Context(), nothing), weir.ErrClosed)
+				check.Equal(t, "over while tasks run", over.Load(), 0)
+				check.Error(t, <-waiting, weir.ErrClosed)
+				check.Error(t, p.Submit(nothing), weir.ErrClosed)
+				check.Error(t, p.TrySubmit(nothing), weir.ErrClosed)
+				check.Error(t, p.SubmitContext(t.Context(), nothing), weir.ErrClosed)
 				v.open()
 				synctest.Wait()
-				equal(t, "over", over.Load(), 4)
-				equal(t, "tasks run", v.ended.Load(), 6)
+				check.Equal(t, "over", over.Load(), 4)
+				check.Equal(t, "tasks run", v.ended.Load(), 6)
 				noWorkers(t)
 				first.end(p)
 				second.end(p)
-				wantError(t, p.Submit(nothing), weir.ErrClosed)
+				check.Error(t, p.Submit(nothing), weir.ErrClosed)
 			})
 		}
 	}
-	bubble(t, "a pool never used", func(t *testing.T) {
+	check.Bubble(t, "a pool never used", func(t *testing.T) {
 		p := weir.New(2)
 		p.Close()
 		p.Close()
-		wantError(t, p.Submit(nothing), weir.ErrClosed)
+		check.Error(t, p.Submit(nothing), weir.ErrClosed)
 	})
 	for _, queue := range []int{0, 1, 64, weir.Unbounded} {
 		t.Run("during Submit/queue="+queueName(queue), func(t *testing.T) {
-			within(time.Minute, func() {
-				for round := range scale(1500, 60) {
+			check.Within(time.Minute, func() {
+				for round := range check.Scale(1500, 60) {
 					closeDuringSubmit(t, queue, round)
 				}
 			})
@@ -84,7 +85,7 @@ func closeDuringSubmit(t *testing.T, queue, round int) {
 			for {
 				err := p.Submit(func() { ran.Add(1) })
 				if err != nil {
-					wantError(t, err, weir.ErrClosed)
+					check.Error(t, err, weir.ErrClosed)
 					return
 				}
 				accepted.Add(1)
@@ -102,23 +103,23 @@ func closeDuringSubmit(t *testing.T, queue, round int) {
 			// All that will ever be accepted has run: nothing may change any more.
 			n := ran.Load()
 			submitting.Wait()
-			equal(t, "tasks run when Close returned", n, accepted.Load())
-			equal(t, "workers when Close returned", p.Stats().Workers, 0)
+			check.Equal(t, "tasks run when Close returned", n, accepted.Load())
+			check.Equal(t, "workers when Close returned", p.Stats().Workers, 0)
 		})
 	}
 	closing.Wait()
-	equal(t, "tasks run", ran.Load(), accepted.Load())
+	check.Equal(t, "tasks run", ran.Load(), accepted.Load())
 }
 
 func TestShutdownHandsBackInOrder(t *testing.T) {
 	for _, queue := range []int{1, 5, 40, weir.Unbounded} {
-		bubble(t, "queue="+queueName(queue), func(t *testing.T) {
+		check.Bubble(t, "queue="+queueName(queue), func(t *testing.T) {
 			p := weir.New(2, weir.Queue(queue))
 			v := block(t, p, 2)
 			var order []int
 			n := min(queue, 1000)
 			for i := range n {
-				ok(t, p.Submit(func() { order = append(order, i) }))
+				check.OK(t, p.Submit(func() { order = append(order, i) }))
 			}
 			waiting := make(chan error, 1)
 			if queue != weir.Unbounded {
@@ -130,39 +131,39 @@ func TestShutdownHandsBackInOrder(t *testing.T) {
 			defer cancel()
 			begin := time.Now()
 			unrun, err := p.Shutdown(ctx)
-			wantError(t, err, errBoom)
-			equal(t, "after", time.Since(begin), time.Minute)
-			wantError(t, <-waiting, weir.ErrClosed)
-			equal(t, "handed back", len(unrun), n)
-			equal(t, "tasks that run are left alone", v.running(), 2)
+			check.Error(t, err, errBoom)
+			check.Equal(t, "after", time.Since(begin), time.Minute)
+			check.Error(t, <-waiting, weir.ErrClosed)
+			check.Equal(t, "handed back", len(unrun), n)
+			check.Equal(t, "tasks that run are left alone", v.running(), 2)
 			for _, task := range unrun {
 				task()
 			}
-			equal(t, "in order", slices.IsSorted(order), true)
-			equal(t, "each once", len(slices.Compact(order)), n)
+			check.Equal(t, "in order", slices.IsSorted(order), true)
+			check.Equal(t, "each once", len(slices.Compact(order)), n)
 			unrun, err = p.Shutdown(ctx)
-			equal(t, "handed back again", len(unrun), 0)
-			wantError(t, err, errBoom)
+			check.Equal(t, "handed back again", len(unrun), 0)
+			check.Error(t, err, errBoom)
 			v.open()
 			p.Close()
 			unrun, err = p.Shutdown(t.Context())
-			ok(t, err)
-			equal(t, "handed back after Close", len(unrun), 0)
+			check.OK(t, err)
+			check.Equal(t, "handed back after Close", len(unrun), 0)
 		})
 	}
-	bubble(t, "nothing, when all has run in time", func(t *testing.T) {
+	check.Bubble(t, "nothing, when all has run in time", func(t *testing.T) {
 		p := weir.New(2)
 		for range 10 {
-			ok(t, p.Submit(func() { time.Sleep(time.Second) }))
+			check.OK(t, p.Submit(func() { time.Sleep(time.Second) }))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		unrun, err := p.Shutdown(ctx)
-		ok(t, err)
-		equal(t, "handed back", len(unrun), 0)
-		equal(t, "finished", p.Stats().Finished, 10)
+		check.OK(t, err)
+		check.Equal(t, "handed back", len(unrun), 0)
+		check.Equal(t, "finished", p.Stats().Finished, 10)
 	})
-	bubble(t, "members of a group go back to the group", func(t *testing.T) {
+	check.Bubble(t, "members of a group go back to the group", func(t *testing.T) {
 		p := weir.New(2)
 		v := block(t, p, 2)
 		fresh, failing := p.Group(t.Context(), weir.KeepGoing()), p.Group(t.Context())
@@ -170,26 +171,26 @@ func TestShutdownHandsBackInOrder(t *testing.T) {
 		plain := 0
 		for range 3 {
 			fresh.Go(started)
-			ok(t, p.Submit(func() { plain++ }))
+			check.OK(t, p.Submit(func() { plain++ }))
 			failing.Go(started)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		unrun, err := p.Shutdown(ctx)
-		wantError(t, err, context.Canceled)
-		equal(t, "plain tasks handed back", len(unrun), 3)
+		check.Error(t, err, context.Canceled)
+		check.Equal(t, "plain tasks handed back", len(unrun), 3)
 		for _, task := range unrun {
 			task()
 		}
-		equal(t, "plain tasks", plain, 3)
+		check.Equal(t, "plain tasks", plain, 3)
 		err = fresh.Wait()
-		wantError(t, err, weir.ErrClosed)
+		check.Error(t, err, weir.ErrClosed)
 		for i := range 3 {
 			if text := fmt.Sprintf("task %d: %v", i, weir.ErrClosed); !strings.Contains(err.Error(), text) {
 				t.Errorf("%q is not in %q", text, err)
 			}
 		}
-		wantError(t, failing.Wait(), weir.ErrClosed)
+		check.Error(t, failing.Wait(), weir.ErrClosed)
 		v.open()
 		p.Close()
 	})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // failWith is an error that only the task with its number makes.
@@ -37,9 +38,9 @@ func TestGroupSaysWhichTaskFailed(t *testing.T) {
 		if !errors.As(err, &failure) || !errors.As(err, &own) {
 			t.Fatalf("Wait returned %v", err)
 		}
-		equal(t, "index", failure.Index, 3)
-		equal(t, "the task's own error", own.task, 3)
-		equal(t, "message", err.Error(), "task 3: failed with 3")
+		check.Equal(t, "index", failure.Index, 3)
+		check.Equal(t, "the task's own error", own.task, 3)
+		check.Equal(t, "message", err.Error(), "task 3: failed with 3")
 	})
 }
 
@@ -57,9 +58,9 @@ func TestTheFirstErrorCancelsTheGroupWithItself(t *testing.T) {
 		synctest.Wait() // both run: a task that has not begun never would
 		g.Go(func(context.Context) error { return errBoom })
 		err := g.Wait()
-		wantError(t, err, errBoom)
+		check.Error(t, err, errBoom)
 		for range 2 {
-			equal(t, "cause seen by a task", <-causes, err)
+			check.Equal(t, "cause seen by a task", <-causes, err)
 		}
 	})
 }
@@ -84,7 +85,7 @@ func TestKeepGoingJoinsAllErrorsInTheOrderOfSubmission(t *testing.T) {
 			})
 		}
 		err := g.Wait()
-		equal(t, "ran", ran.Load(), 8)
+		check.Equal(t, "ran", ran.Load(), 8)
 		joined, isJoined := err.(interface{ Unwrap() []error })
 		if !isJoined {
 			t.Fatalf("Wait returned %v", err)
@@ -97,36 +98,36 @@ func TestKeepGoingJoinsAllErrorsInTheOrderOfSubmission(t *testing.T) {
 			}
 			got = append(got, failure.Index)
 		}
-		equal(t, "failed tasks", fmt.Sprint(got), "[1 3 5 7]")
-		equal(t, "message", err.Error(), "task 1: failed with 1\ntask 3: failed with 3\n"+
+		check.Equal(t, "failed tasks", fmt.Sprint(got), "[1 3 5 7]")
+		check.Equal(t, "message", err.Error(), "task 1: failed with 1\ntask 3: failed with 3\n"+
 			"task 5: weir: task called runtime.Goexit\ntask 7: failed with 7")
-		wantError(t, err, weir.ErrGoexit)
+		check.Error(t, err, weir.ErrGoexit)
 	})
-	bubble(t, "with the cause of a cancellation last", func(t *testing.T) {
+	check.Bubble(t, "with the cause of a cancellation last", func(t *testing.T) {
 		cause := errors.New("cause")
 		g := weir.NewGroup(t.Context(), 2, weir.KeepGoing())
 		g.Go(func(context.Context) error { return errBoom })
 		g.Go(untilCancelled)
 		synctest.Wait()
 		g.Cancel(cause)
-		equal(t, "message", g.Wait().Error(), "task 0: boom\ncause")
+		check.Equal(t, "message", g.Wait().Error(), "task 0: boom\ncause")
 	})
-	bubble(t, "a panic cancels", func(t *testing.T) {
+	check.Bubble(t, "a panic cancels", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2, weir.KeepGoing())
 		g.Go(untilCancelled)
 		g.Go(explodeInGroup)
-		if _, isPanic := caught(func() { _ = g.Wait() }).(*weir.Panic); !isPanic {
+		if _, isPanic := check.Caught(func() { _ = g.Wait() }).(*weir.Panic); !isPanic {
 			t.Error("Wait did not panic")
 		}
 	})
-	bubble(t, "a panic is an error like others, with PanicsAsErrors", func(t *testing.T) {
+	check.Bubble(t, "a panic is an error like others, with PanicsAsErrors", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 1, weir.KeepGoing(), weir.PanicsAsErrors())
 		ran := 0
 		for range 3 {
 			g.Go(func(context.Context) error { ran++; panic(errBoom) })
 		}
 		err := g.Wait()
-		equal(t, "ran", ran, 3)
+		check.Equal(t, "ran", ran, 3)
 		for i := range 3 {
 			if !strings.Contains(err.Error(), fmt.Sprintf("task %d: weir: task panicked: boom", i)) {
 				t.Errorf("no trace of task %d in %v", i, err)
@@ -136,7 +137,7 @@ func TestKeepGoingJoinsAllErrorsInTheOrderOfSubmission(t *testing.T) {
 }
 
 func TestGoFailsATaskThatThePoolDoesNotTake(t *testing.T) {
-	bubble(t, "ErrClosed", func(t *testing.T) {
+	check.Bubble(t, "ErrClosed", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		v := block(t, p, 1)
 		g := p.Group(t.Context(), weir.KeepGoing())
@@ -151,20 +152,20 @@ func TestGoFailsATaskThatThePoolDoesNotTake(t *testing.T) {
 		blocked.Wait()
 		g.Go(succeed)
 		err := g.Wait()
-		wantError(t, err, weir.ErrClosed)
-		equal(t, "message", err.Error(), "task 0: weir: pool is closed\ntask 1: weir: pool is closed")
+		check.Error(t, err, weir.ErrClosed)
+		check.Equal(t, "message", err.Error(), "task 0: weir: pool is closed\ntask 1: weir: pool is closed")
 		v.open()
 		<-closed
 	})
-	bubble(t, "ErrFull beyond MaxWaiting", func(t *testing.T) {
+	check.Bubble(t, "ErrFull beyond MaxWaiting", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
 		defer p.Close()
 		v := block(t, p, 1)
 		g := p.Group(t.Context())
 		g.Go(succeed)
 		err := g.Wait()
-		wantError(t, err, weir.ErrFull)
-		equal(t, "message", err.Error(), "task 0: weir: pool is full")
+		check.Error(t, err, weir.ErrFull)
+		check.Equal(t, "message", err.Error(), "task 0: weir: pool is full")
 		v.open()
 	})
 }

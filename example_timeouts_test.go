@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // A time-out for each task is set inside it, on the context that it got. It counts from
@@ -93,7 +94,7 @@ func ExampleAsync_timeout() {
 }
 
 func TestATimeoutInsideATaskCountsFromItsStart(t *testing.T) {
-	bubble(t, "limit 1", func(t *testing.T) {
+	check.Bubble(t, "limit 1", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 1, weir.KeepGoing())
 		begun := time.Now()
 		for range 3 {
@@ -104,8 +105,8 @@ func TestATimeoutInsideATaskCountsFromItsStart(t *testing.T) {
 				return ctx.Err()
 			})
 		}
-		wantError(t, g.Wait(), context.DeadlineExceeded)
-		equal(t, "time of three tasks, one after the other", time.Since(begun), 3*time.Second)
+		check.Error(t, g.Wait(), context.DeadlineExceeded)
+		check.Equal(t, "time of three tasks, one after the other", time.Since(begun), 3*time.Second)
 	})
 }
 
@@ -122,7 +123,7 @@ func TestATaskThatHasATimeoutGivesItsPlaceUp(t *testing.T) {
 		},
 	}
 	for name, with := range derive {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			pool := weir.New(1)
 			defer pool.Close()
 			begun, reached := time.Now(), 0
@@ -140,16 +141,16 @@ func TestATaskThatHasATimeoutGivesItsPlaceUp(t *testing.T) {
 			}
 			g := pool.Group(t.Context())
 			g.Go(func(ctx context.Context) error { return descend(ctx, 1) })
-			ok(t, g.Wait())
-			equal(t, "depth", reached, 10)
-			equal(t, "time", time.Since(begun), 0)
+			check.OK(t, g.Wait())
+			check.Equal(t, "depth", reached, 10)
+			check.Equal(t, "time", time.Since(begun), 0)
 		})
 	}
 }
 
 // The subtasks end with the time-out, also those that have not started.
 func TestATimeoutEndsTheSubtasksOfItsTask(t *testing.T) {
-	bubble(t, "limit 1", func(t *testing.T) {
+	check.Bubble(t, "limit 1", func(t *testing.T) {
 		pool := weir.New(1)
 		defer pool.Close()
 		started := 0
@@ -164,10 +165,10 @@ func TestATimeoutEndsTheSubtasksOfItsTask(t *testing.T) {
 					return untilCancelled(ctx)
 				})
 			}
-			wantError(t, below.Wait(), context.DeadlineExceeded)
+			check.Error(t, below.Wait(), context.DeadlineExceeded)
 			return ctx.Err() // the task itself has all the time
 		})
-		ok(t, g.Wait())
-		equal(t, "subtasks started", started, 1)
+		check.OK(t, g.Wait())
+		check.Equal(t, "subtasks started", started, 1)
 	})
 }

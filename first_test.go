@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestFirstTakesTheFirstSuccessAndEndsTheOthers(t *testing.T) {
@@ -31,13 +32,13 @@ func TestFirstTakesTheFirstSuccessAndEndsTheOthers(t *testing.T) {
 			r.Go(loser)
 			r.Go(loser)
 			value, err := r.First()
-			ok(t, err)
-			equal(t, "value", value, 2)
-			equal(t, "losers that have ended", ended.Load(), 3)
-			equal(t, "after", time.Since(begin), 3*time.Second)
+			check.OK(t, err)
+			check.Equal(t, "value", value, 2)
+			check.Equal(t, "losers that have ended", ended.Load(), 3)
+			check.Equal(t, "after", time.Since(begin), 3*time.Second)
 		}
 	})
-	bubble(t, "that was there before", func(t *testing.T) {
+	check.Bubble(t, "that was there before", func(t *testing.T) {
 		r := weir.NewResults[int](weir.NewGroup(t.Context(), 4))
 		r.Go(gives(1))
 		r.Go(func(ctx context.Context) (int, error) {
@@ -46,8 +47,8 @@ func TestFirstTakesTheFirstSuccessAndEndsTheOthers(t *testing.T) {
 		})
 		synctest.Wait()
 		value, err := r.First()
-		ok(t, err)
-		equal(t, "value", value, 1)
+		check.OK(t, err)
+		check.Equal(t, "value", value, 1)
 	})
 }
 
@@ -59,19 +60,19 @@ func TestFirstOfFailuresGivesAllErrors(t *testing.T) {
 		r.Go(explodeWithResult)
 		r.Go(exitWithResult)
 		value, err := r.First()
-		equal(t, "value", value, 0)
+		check.Equal(t, "value", value, 0)
 		equalSlices(t, "failed", failedTasks(t, err), []int{0, 1, 2})
-		wantError(t, err, errBoom)
-		wantError(t, err, weir.ErrGoexit)
+		check.Error(t, err, errBoom)
+		check.Error(t, err, weir.ErrGoexit)
 	})
-	bubble(t, "without KeepGoing the first of them", func(t *testing.T) {
+	check.Bubble(t, "without KeepGoing the first of them", func(t *testing.T) {
 		r := weir.NewResults[int](weir.NewGroup(t.Context(), 4))
 		r.Go(untilEnd)
 		r.Go(failsWith(1))
 		_, err := r.First()
 		equalSlices(t, "failed", failedTasks(t, err), []int{1})
 	})
-	bubble(t, "of a cancelled race the cause", func(t *testing.T) {
+	check.Bubble(t, "of a cancelled race the cause", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cause := errors.New("cause")
 		r := weir.NewResults[int](weir.NewGroup(ctx, 1, weir.KeepGoing()))
@@ -83,8 +84,8 @@ func TestFirstOfFailuresGivesAllErrors(t *testing.T) {
 		synctest.Wait()
 		cancel(cause)
 		_, err := r.First()
-		wantError(t, err, cause)
-		wantError(t, err, errBoom)
+		check.Error(t, err, cause)
+		check.Error(t, err, errBoom)
 	})
 }
 
@@ -97,12 +98,12 @@ func TestFirstPanicsAsATaskDid(t *testing.T) {
 		})
 		synctest.Wait()
 		r.Go(gives(1))
-		p, isPanic := caught(func() { _, _ = r.First() }).(*weir.Panic)
-		equal(t, "panicked", isPanic, true)
-		wantError(t, p, errBoom)
+		p, isPanic := check.Caught(func() { _, _ = r.First() }).(*weir.Panic)
+		check.Equal(t, "panicked", isPanic, true)
+		check.Error(t, p, errBoom)
 		r.Go(gives(2))
 		value, err := r.First()
-		ok(t, err)
-		equal(t, "value", value, 2)
+		check.OK(t, err)
+		check.Equal(t, "value", value, 2)
 	})
 }

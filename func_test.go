@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestFuncPoolCallsItsFunctionOnceWithEachArgument(t *testing.T) {
@@ -19,20 +20,20 @@ func TestFuncPoolCallsItsFunctionOnceWithEachArgument(t *testing.T) {
 			p := weir.NewFunc(4, func(i int) { calls[i].Add(1) }, weir.Queue(queue))
 			ctx := context.Background()
 			for i := range n {
-				ok(t, p.Invoke(3*i))
-				ok(t, p.InvokeContext(ctx, 3*i+1))
+				check.OK(t, p.Invoke(3*i))
+				check.OK(t, p.InvokeContext(ctx, 3*i+1))
 				if p.TryInvoke(3*i+2) != nil {
 					calls[3*i+2].Add(1) // never to be called with it
 				}
 			}
 			p.Wait()
 			for i := range calls {
-				equal(t, "calls", calls[i].Load(), 1)
+				check.Equal(t, "calls", calls[i].Load(), 1)
 			}
 			p.Close()
-			wantError(t, p.Invoke(0), weir.ErrClosed)
-			wantError(t, p.InvokeContext(ctx, 0), weir.ErrClosed)
-			wantError(t, p.TryInvoke(0), weir.ErrClosed)
+			check.Error(t, p.Invoke(0), weir.ErrClosed)
+			check.Error(t, p.InvokeContext(ctx, 0), weir.ErrClosed)
+			check.Error(t, p.TryInvoke(0), weir.ErrClosed)
 		})
 	}
 }
@@ -42,18 +43,18 @@ func TestFuncPoolTakesArgumentsOfAnyType(t *testing.T) {
 	sum := 0
 	values := weir.NewFunc(1, func(l large) { sum += l.words[19] })
 	for i := range 10 {
-		ok(t, values.Invoke(large{[20]int{19: i}}))
+		check.OK(t, values.Invoke(large{[20]int{19: i}}))
 	}
 	values.Close()
-	equal(t, "sum", sum, 45)
+	check.Equal(t, "sum", sum, 45)
 
 	empty := 0
 	nothings := weir.NewFunc(1, func(struct{}) { empty++ })
 	for range 10 {
-		ok(t, nothings.Invoke(struct{}{}))
+		check.OK(t, nothings.Invoke(struct{}{}))
 	}
 	nothings.Close()
-	equal(t, "empty", empty, 10)
+	check.Equal(t, "empty", empty, 10)
 
 	var nils int
 	pointers := weir.NewFunc(1, func(p *int) {
@@ -61,9 +62,9 @@ func TestFuncPoolTakesArgumentsOfAnyType(t *testing.T) {
 			nils++
 		}
 	})
-	ok(t, pointers.Invoke(nil))
+	check.OK(t, pointers.Invoke(nil))
 	pointers.Close()
-	equal(t, "nil is an argument like others", nils, 1)
+	check.Equal(t, "nil is an argument like others", nils, 1)
 }
 
 func TestFuncPoolHandsArgumentsBackInOrder(t *testing.T) {
@@ -71,15 +72,15 @@ func TestFuncPoolHandsArgumentsBackInOrder(t *testing.T) {
 		v := newValve()
 		p := weir.NewFunc(2, func(int) { v.task() })
 		for i := range 10 {
-			ok(t, p.Invoke(i))
+			check.OK(t, p.Invoke(i))
 		}
 		synctest.Wait()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errBoom)
 		unrun, err := p.Shutdown(ctx)
-		wantError(t, err, errBoom)
-		equal(t, "arguments 2 to 9", slices.Equal(unrun, []int{2, 3, 4, 5, 6, 7, 8, 9}), true)
-		equal(t, "handed back", p.Stats().HandedBack, 8)
+		check.Error(t, err, errBoom)
+		check.Equal(t, "arguments 2 to 9", slices.Equal(unrun, []int{2, 3, 4, 5, 6, 7, 8, 9}), true)
+		check.Equal(t, "handed back", p.Stats().HandedBack, 8)
 		v.open()
 		p.Close()
 	})
@@ -89,20 +90,20 @@ func TestFuncPoolWaitsForRoomAsPoolDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newValve()
 		p := weir.NewFunc(1, func(int) { v.task() }, weir.Queue(1))
-		ok(t, p.Invoke(1))
-		ok(t, p.Invoke(2))
-		wantError(t, p.TryInvoke(3), weir.ErrFull)
+		check.OK(t, p.Invoke(1))
+		check.OK(t, p.Invoke(2))
+		check.Error(t, p.TryInvoke(3), weir.ErrFull)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		left, came := make(chan error, 1), make(chan error, 1)
 		go func() { left <- p.InvokeContext(ctx, 4) }()
 		go func() { came <- p.Invoke(5) }()
 		synctest.Wait()
 		cancel(errBoom)
-		wantError(t, <-left, errBoom)
+		check.Error(t, <-left, errBoom)
 		v.open()
-		ok(t, <-came)
+		check.OK(t, <-came)
 		p.Close()
-		equal(t, "ran", v.ended.Load(), 3)
+		check.Equal(t, "ran", v.ended.Load(), 3)
 	})
 }
 
@@ -116,11 +117,11 @@ func TestFuncPoolReportsPanics(t *testing.T) {
 			panic(i)
 		}, weir.OnPanic(func(p *weir.Panic) { values = append(values, p.Value) }), weir.Name("numbers"))
 		for i := range 4 {
-			ok(t, p.Invoke(i))
+			check.OK(t, p.Invoke(i))
 		}
 		p.Close()
-		equal(t, "values", slices.Equal(values, []any{0, 1, 3}), true)
-		equal(t, "panicked", p.Stats().Panicked, 3)
-		equal(t, "finished", p.Stats().Finished, 4)
+		check.Equal(t, "values", slices.Equal(values, []any{0, 1, 3}), true)
+		check.Equal(t, "panicked", p.Stats().Panicked, 3)
+		check.Equal(t, "finished", p.Stats().Finished, 4)
 	})
 }

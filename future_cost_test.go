@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestAFutureKeepsNoTaskThatHasRun(t *testing.T) {
@@ -19,10 +20,10 @@ func TestAFutureKeepsNoTaskThatHasRun(t *testing.T) {
 	p.Wait()
 	p.Wait() // the worker has nothing in hand any more
 	runtime.GC()
-	equal(t, "what the task held is gone", held.Value() == nil, true)
+	check.Equal(t, "what the task held is gone", held.Value() == nil, true)
 	value, err := f.Get(t.Context())
-	ok(t, err)
-	equal(t, "value", value, 0)
+	check.OK(t, err)
+	check.Equal(t, "value", value, 0)
 }
 
 // watchedContext counts the calls that wait for its end.
@@ -61,20 +62,20 @@ func TestAResolvedFutureLeavesNothingWithItsContext(t *testing.T) {
 			f.Done()
 			futures = append(futures, f)
 		}
-		equal(t, "watchers", ctx.watchers.Load(), 5)
+		check.Equal(t, "watchers", ctx.watchers.Load(), 5)
 		v.open()
 		for i, f := range futures {
 			value, err := f.Get(t.Context())
-			ok(t, err)
-			equal(t, "value", value, i)
+			check.OK(t, err)
+			check.Equal(t, "value", value, i)
 		}
 		p.Wait()
-		equal(t, "watchers", ctx.watchers.Load(), 0)
+		check.Equal(t, "watchers", ctx.watchers.Load(), 0)
 		futures[0].Done()
 		f := weir.Async(ctx, p, gives(1))
 		p.Wait()
 		f.Done()
-		equal(t, "watchers of what was resolved before", ctx.watchers.Load(), 0)
+		check.Equal(t, "watchers of what was resolved before", ctx.watchers.Load(), 0)
 	})
 	t.Run("though Done comes with the end", func(t *testing.T) {
 		p := weir.New(1)
@@ -82,13 +83,13 @@ func TestAResolvedFutureLeavesNothingWithItsContext(t *testing.T) {
 		parent, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		ctx := &watchedContext{Context: parent}
-		within(time.Minute, func() {
-			for range scale(20_000, 1_000) {
+		check.Within(time.Minute, func() {
+			for range check.Scale(20_000, 1_000) {
 				<-weir.Async(ctx, p, gives(1)).Done()
 			}
 		})
 		p.Wait()
-		equal(t, "watchers", ctx.watchers.Load(), 0)
+		check.Equal(t, "watchers", ctx.watchers.Load(), 0)
 	})
 }
 
@@ -98,9 +99,9 @@ func TestAFutureAllocatesItselfAndItsChannel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	task := gives(1)
-	got := testing.AllocsPerRun(scale(2000, 100), func() {
+	got := testing.AllocsPerRun(check.Scale(2000, 100), func() {
 		_, err := weir.Async(ctx, p, task).Get(ctx)
-		ok(t, err)
+		check.OK(t, err)
 	})
 	if got > 2 && !raceEnabled {
 		t.Errorf("%.2f allocations", got)

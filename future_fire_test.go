@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestFuturesUnderFire(t *testing.T) {
@@ -18,8 +19,8 @@ func TestFuturesUnderFire(t *testing.T) {
 	// what became of its task.
 	for _, queue := range []int{0, 1, 64, weir.Unbounded} {
 		t.Run("queue="+queueName(queue), func(t *testing.T) {
-			within(time.Minute, func() {
-				for seed := range scale(200, 20) {
+			check.Within(time.Minute, func() {
+				for seed := range check.Scale(200, 20) {
 					futuresUnderFire(t, queue, uint64(seed))
 				}
 			})
@@ -77,13 +78,13 @@ func futuresUnderFire(t *testing.T, queue int, seed uint64) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		unrun, _ := p.Shutdown(ctx)
-		equal(t, "handed back", len(unrun), 0)
+		check.Equal(t, "handed back", len(unrun), 0)
 	})
 	making.Wait()
 	disturbing.Wait()
 	p.Close()
 	s := p.Stats()
-	equal(t, fmt.Sprintf("seed %d: accounted for", seed), s.Finished+s.HandedBack, s.Accepted)
+	check.Equal(t, fmt.Sprintf("seed %d: accounted for", seed), s.Finished+s.HandedBack, s.Accepted)
 }
 
 func checkFuture(t *testing.T, i, way, ran, value int, err, errCause error) {

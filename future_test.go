@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // isDone reports whether the future has resolved.
@@ -32,27 +33,27 @@ func TestAFutureGivesManyWhatItsTaskReturned(t *testing.T) {
 			v.task()
 			return "partly", errBoom
 		})
-		check := func() {
+		verify := func() {
 			value, err := f.Get(t.Context())
-			equal(t, "value", value, "partly")
+			check.Equal(t, "value", value, "partly")
 			if err != errBoom { //nolint:errorlint // the very error, unwrapped
 				t.Errorf("got error %v", err)
 			}
 		}
 		var getting sync.WaitGroup
 		for range 5 {
-			getting.Go(check)
+			getting.Go(verify)
 		}
 		synctest.Wait()
-		equal(t, "done", isDone(f), false)
+		check.Equal(t, "done", isDone(f), false)
 		v.open()
 		getting.Wait()
-		equal(t, "done", isDone(f), true)
-		check()
+		check.Equal(t, "done", isDone(f), true)
+		verify()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		value, _ := f.Get(ctx)
-		equal(t, "value, though Get's context is done", value, "partly")
+		check.Equal(t, "value, though Get's context is done", value, "partly")
 	})
 }
 
@@ -62,22 +63,22 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 	outcome := func(t *testing.T, f *weir.Future[int], want error) {
 		t.Helper()
 		synctest.Wait()
-		equal(t, "done", isDone(f), true)
+		check.Equal(t, "done", isDone(f), true)
 		value, err := f.Get(t.Context())
-		equal(t, "value", value, 0)
-		wantError(t, err, want)
+		check.Equal(t, "value", value, 0)
+		check.Error(t, err, want)
 	}
-	bubble(t, "Goexit", func(t *testing.T) {
+	check.Bubble(t, "Goexit", func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
 		for range 3 {
 			outcome(t, weir.Async(t.Context(), p, exitWithResult), weir.ErrGoexit)
 		}
 		value, err := weir.Async(t.Context(), p, gives(1)).Get(t.Context())
-		ok(t, err)
-		equal(t, "value of the next", value, 1)
+		check.OK(t, err)
+		check.Equal(t, "value of the next", value, 1)
 	})
-	bubble(t, "panic", func(t *testing.T) {
+	check.Bubble(t, "panic", func(t *testing.T) {
 		p := weir.New(1, weir.Name("mail"), weir.OnPanic(func(p *weir.Panic) { t.Errorf("reported: %v", p) }))
 		defer p.Close()
 		f := weir.Async(t.Context(), p, explodeWithResult)
@@ -87,22 +88,22 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 		if !isPanic {
 			t.Fatalf("Get returned %v", err)
 		}
-		equal(t, "pool", panicked.Pool, "mail")
+		check.Equal(t, "pool", panicked.Pool, "mail")
 		if !strings.Contains(string(panicked.Stack), "weir_test.explodeWithResult") {
 			t.Errorf("no trace of the task in its stack:\n%s", panicked.Stack)
 		}
 		p.Wait()
-		equal(t, "panicked", p.Stats().Panicked, 1)
+		check.Equal(t, "panicked", p.Stats().Panicked, 1)
 		value, err := weir.Async(t.Context(), p, gives(1)).Get(t.Context())
-		ok(t, err)
-		equal(t, "value of the next", value, 1)
+		check.OK(t, err)
+		check.Equal(t, "value of the next", value, 1)
 	})
-	bubble(t, "closed pool", func(t *testing.T) {
+	check.Bubble(t, "closed pool", func(t *testing.T) {
 		p := weir.New(1)
 		p.Close()
 		outcome(t, weir.Async(t.Context(), p, gives(1)), weir.ErrClosed)
 	})
-	bubble(t, "pool that closes while Async waits for room", func(t *testing.T) {
+	check.Bubble(t, "pool that closes while Async waits for room", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		v := block(t, p, 1)
 		made := make(chan *weir.Future[int])
@@ -112,42 +113,42 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 		outcome(t, <-made, weir.ErrClosed)
 		v.open()
 	})
-	bubble(t, "handed back by Shutdown", func(t *testing.T) {
+	check.Bubble(t, "handed back by Shutdown", func(t *testing.T) {
 		p := weir.New(1)
 		v := block(t, p, 1)
 		var futures []*weir.Future[int]
 		for range 3 {
 			futures = append(futures, weir.Async(t.Context(), p, gives(1)))
-			ok(t, p.Submit(nothing))
+			check.OK(t, p.Submit(nothing))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		unrun, err := p.Shutdown(ctx)
-		wantError(t, err, context.Canceled)
-		equal(t, "handed back", len(unrun), 3)
+		check.Error(t, err, context.Canceled)
+		check.Equal(t, "handed back", len(unrun), 3)
 		for _, f := range futures {
 			outcome(t, f, weir.ErrClosed)
 		}
 		v.open()
 		p.Close()
-		equal(t, "handed back", p.Stats().HandedBack, 6)
+		check.Equal(t, "handed back", p.Stats().HandedBack, 6)
 	})
-	bubble(t, "full pool", func(t *testing.T) {
+	check.Bubble(t, "full pool", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
 		defer p.Close()
 		v := block(t, p, 1)
 		outcome(t, weir.Async(t.Context(), p, gives(1)), weir.ErrFull)
 		v.open()
 	})
-	bubble(t, "context that is done beforehand", func(t *testing.T) {
+	check.Bubble(t, "context that is done beforehand", func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(cause)
 		outcome(t, weir.Async(ctx, p, gives(1)), cause)
-		equal(t, "accepted", p.Stats().Accepted, 0)
+		check.Equal(t, "accepted", p.Stats().Accepted, 0)
 	})
-	bubble(t, "cancelled while Async waits for room", func(t *testing.T) {
+	check.Bubble(t, "cancelled while Async waits for room", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		defer p.Close()
 		v := block(t, p, 1)
@@ -160,7 +161,7 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 		v.open()
 	})
 	for _, watched := range []bool{true, false} {
-		bubble(t, fmt.Sprintf("cancelled in the queue/Done=%t", watched), func(t *testing.T) {
+		check.Bubble(t, fmt.Sprintf("cancelled in the queue/Done=%t", watched), func(t *testing.T) {
 			p := weir.New(1)
 			v := block(t, p, 1)
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -174,18 +175,18 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 				got <- err
 			}()
 			synctest.Wait()
-			equal(t, "resolved", len(got), 0)
+			check.Equal(t, "resolved", len(got), 0)
 			cancel(cause)
 			synctest.Wait()
-			equal(t, "resolved at once", len(got), 1)
-			wantError(t, <-got, cause)
+			check.Equal(t, "resolved at once", len(got), 1)
+			check.Error(t, <-got, cause)
 			outcome(t, f, cause)
 			v.open()
 			p.Close()
-			equal(t, "stats", p.Stats(), weir.Stats{Limit: 1, Accepted: 2, Finished: 1, HandedBack: 1})
+			check.Equal(t, "stats", p.Stats(), weir.Stats{Limit: 1, Accepted: 2, Finished: 1, HandedBack: 1})
 		})
 	}
-	bubble(t, "cancelled in the queue, and nobody looks", func(t *testing.T) {
+	check.Bubble(t, "cancelled in the queue, and nobody looks", func(t *testing.T) {
 		p := weir.New(1)
 		v := block(t, p, 1)
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -194,7 +195,7 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 		v.open()
 		p.Close()
 		outcome(t, f, cause)
-		equal(t, "handed back", p.Stats().HandedBack, 1)
+		check.Equal(t, "handed back", p.Stats().HandedBack, 1)
 	})
 }
 
@@ -209,13 +210,13 @@ func TestAFutureWhoseTaskHasStartedEndsWithTheTask(t *testing.T) {
 			return context.Cause(ctx).Error(), nil
 		})
 		synctest.Wait()
-		equal(t, "done", isDone(f), false)
+		check.Equal(t, "done", isDone(f), false)
 		begin := time.Now()
 		cancel(errBoom)
 		value, err := f.Get(context.Background())
-		ok(t, err)
-		equal(t, "value", value, "boom")
-		equal(t, "after", time.Since(begin), time.Minute)
+		check.OK(t, err)
+		check.Equal(t, "value", value, "boom")
+		check.Equal(t, "after", time.Since(begin), time.Minute)
 	})
 }
 
@@ -228,12 +229,12 @@ func TestGetWaitsNoLongerThanItsContext(t *testing.T) {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errBoom)
 			value, err := f.Get(ctx)
 			cancel()
-			equal(t, "value", value, 0)
-			wantError(t, err, errBoom)
+			check.Equal(t, "value", value, 0)
+			check.Error(t, err, errBoom)
 		}
 		value, err := f.Get(t.Context())
-		ok(t, err)
-		equal(t, "value", value, 60)
+		check.OK(t, err)
+		check.Equal(t, "value", value, 60)
 	})
 }
 
@@ -246,10 +247,10 @@ func TestThePoolWaitsForFutures(t *testing.T) {
 		}
 		p.Wait()
 		for _, f := range futures {
-			equal(t, "done", isDone(f), true)
+			check.Equal(t, "done", isDone(f), true)
 		}
 		p.Close()
-		equal(t, "finished", p.Stats().Finished, 10)
+		check.Equal(t, "finished", p.Stats().Finished, 10)
 	})
 }
 
@@ -262,17 +263,17 @@ func TestFutureMisuse(t *testing.T) {
 		var none context.Context
 		p := weir.New(1)
 		defer p.Close()
-		mustPanic(t, noCtx, func() { weir.Async(none, p, gives(1)) })
-		mustPanic(t, "weir: pool must not be nil, got nil", func() { weir.Async(t.Context(), nil, gives(1)) })
-		mustPanic(t, "weir: pool must be made by New or NewFunc, got the zero value", func() { weir.Async(t.Context(), new(weir.Pool), gives(1)) })
-		mustPanic(t, "weir: task must not be nil, got nil", func() { weir.Async[int](t.Context(), p, nil) })
-		mustPanic(t, zero, func() { _, _ = new(weir.Future[int]).Get(t.Context()) })
-		mustPanic(t, zero, func() { new(weir.Future[int]).Done() })
+		check.Panics(t, noCtx, func() { weir.Async(none, p, gives(1)) })
+		check.Panics(t, "weir: pool must not be nil, got nil", func() { weir.Async(t.Context(), nil, gives(1)) })
+		check.Panics(t, "weir: pool must be made by New or NewFunc, got the zero value", func() { weir.Async(t.Context(), new(weir.Pool), gives(1)) })
+		check.Panics(t, "weir: task must not be nil, got nil", func() { weir.Async[int](t.Context(), p, nil) })
+		check.Panics(t, zero, func() { _, _ = new(weir.Future[int]).Get(t.Context()) })
+		check.Panics(t, zero, func() { new(weir.Future[int]).Done() })
 		f := weir.Async(t.Context(), p, gives(1))
-		mustPanic(t, noCtx, func() { _, _ = f.Get(none) })
+		check.Panics(t, noCtx, func() { _, _ = f.Get(none) })
 		value, err := f.Get(t.Context())
-		ok(t, err)
-		equal(t, "value", value, 1)
-		equal(t, "accepted", p.Stats().Accepted, 1)
+		check.OK(t, err)
+		check.Equal(t, "value", value, 1)
+		check.Equal(t, "accepted", p.Stats().Accepted, 1)
 	})
 }

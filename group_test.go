@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestLimitBoundsAGroupOnASharedPool(t *testing.T) {
-	bubble(t, "running and queued together", func(t *testing.T) {
+	check.Bubble(t, "running and queued together", func(t *testing.T) {
 		p := weir.New(8)
 		defer p.Close()
 		g := p.Group(t.Context(), weir.Limit(3))
@@ -27,78 +28,78 @@ func TestLimitBoundsAGroupOnASharedPool(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		equal(t, "added", added, 3)
-		equal(t, "running", v.running(), 3)
-		equal(t, "TryGo", g.TryGo(v.member), false)
+		check.Equal(t, "added", added, 3)
+		check.Equal(t, "running", v.running(), 3)
+		check.Equal(t, "TryGo", g.TryGo(v.member), false)
 		block(t, p, 5).open() // the others' workers are free
 		for i := range 2 {
 			v.letOne()
 			synctest.Wait()
-			equal(t, "added", added, 4+i)
-			equal(t, "running", v.running(), 3)
+			check.Equal(t, "added", added, 4+i)
+			check.Equal(t, "running", v.running(), 3)
 		}
 		v.letOne()
 		synctest.Wait()
-		equal(t, "TryGo", g.TryGo(v.member), true)
-		equal(t, "TryGo", g.TryGo(v.member), false)
+		check.Equal(t, "TryGo", g.TryGo(v.member), true)
+		check.Equal(t, "TryGo", g.TryGo(v.member), false)
 		v.open()
-		ok(t, g.Wait())
-		equal(t, "ran", v.ended.Load(), 6)
+		check.OK(t, g.Wait())
+		check.Equal(t, "ran", v.ended.Load(), 6)
 	})
-	bubble(t, "is whole again after cancellation, panic and rejection", func(t *testing.T) {
+	check.Bubble(t, "is whole again after cancellation, panic and rejection", func(t *testing.T) {
 		p := weir.New(4)
 		g := p.Group(t.Context(), weir.Limit(2), weir.PanicsAsErrors())
-		check := func() {
+		verify := func() {
 			t.Helper()
 			v := newValve()
-			equal(t, "first", g.TryGo(v.member), true)
-			equal(t, "second", g.TryGo(v.member), true)
-			equal(t, "third", g.TryGo(v.member), false)
+			check.Equal(t, "first", g.TryGo(v.member), true)
+			check.Equal(t, "second", g.TryGo(v.member), true)
+			check.Equal(t, "third", g.TryGo(v.member), false)
 			v.open()
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		}
-		check()
+		verify()
 		g.Go(untilCancelled)
 		g.Go(explodeInGroup)
-		wantError(t, g.Wait(), errBoom)
-		check()
+		check.Error(t, g.Wait(), errBoom)
+		verify()
 		g.Go(exitInGroup)
-		wantError(t, g.Wait(), weir.ErrGoexit)
-		check()
+		check.Error(t, g.Wait(), weir.ErrGoexit)
+		verify()
 		others := block(t, p, 4)
 		g.Go(succeed)
 		g.Go(succeed)
 		g.Cancel(errBoom)
-		wantError(t, g.Wait(), errBoom) // both were struck off the queue
+		check.Error(t, g.Wait(), errBoom) // both were struck off the queue
 		others.open()
 		p.Wait()
-		check()
+		verify()
 		full := weir.New(1, weir.Queue(0))
 		v := block(t, full, 1)
 		g = full.Group(t.Context(), weir.Limit(2))
 		for range 3 {
-			equal(t, "TryGo on a full pool", g.TryGo(succeed), false)
+			check.Equal(t, "TryGo on a full pool", g.TryGo(succeed), false)
 		}
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		v.open()
 		full.Wait()
-		equal(t, "TryGo", g.TryGo(succeed), true)
-		ok(t, g.Wait())
+		check.Equal(t, "TryGo", g.TryGo(succeed), true)
+		check.OK(t, g.Wait())
 		full.Close()
 		for range 3 {
 			g.Go(succeed)
 		}
-		wantError(t, g.Wait(), weir.ErrClosed)
+		check.Error(t, g.Wait(), weir.ErrClosed)
 		p.Close()
 	})
-	bubble(t, "as an option of a group with workers of its own", func(t *testing.T) {
+	check.Bubble(t, "as an option of a group with workers of its own", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 8, weir.Limit(2))
 		v := newValve()
-		equal(t, "first", g.TryGo(v.member), true)
-		equal(t, "second", g.TryGo(v.member), true)
-		equal(t, "third", g.TryGo(v.member), false)
+		check.Equal(t, "first", g.TryGo(v.member), true)
+		check.Equal(t, "second", g.TryGo(v.member), true)
+		check.Equal(t, "third", g.TryGo(v.member), false)
 		v.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	})
 	t.Run("under load", func(t *testing.T) {
 		p := weir.New(8)
@@ -106,20 +107,20 @@ func TestLimitBoundsAGroupOnASharedPool(t *testing.T) {
 		var groups sync.WaitGroup
 		for limit := 1; limit <= 4; limit++ {
 			groups.Go(func() {
-				var running gauge
+				var running check.Gauge
 				g := p.Group(context.Background(), weir.Limit(limit))
-				for range scale(20, 5) {
+				for range check.Scale(20, 5) {
 					for range 200 {
 						g.Go(func(context.Context) error {
-							running.enter()
+							running.Enter()
 							runtime.Gosched()
-							running.leave()
+							running.Leave()
 							return nil
 						})
 					}
-					ok(t, g.Wait())
+					check.OK(t, g.Wait())
 				}
-				if peak := running.peak.Load(); peak > int64(limit) {
+				if peak := running.Peak.Load(); peak > int64(limit) {
 					t.Errorf("%d ran at once, the limit is %d", peak, limit)
 				}
 			})
@@ -133,25 +134,25 @@ func TestTryGoNeverWaits(t *testing.T) {
 		p := weir.New(1, weir.Queue(1))
 		g := p.Group(t.Context())
 		v := newValve()
-		equal(t, "with a free worker", g.TryGo(v.member), true)
-		equal(t, "with room in the queue", g.TryGo(v.member), true)
-		equal(t, "when the pool is full", g.TryGo(v.member), false)
+		check.Equal(t, "with a free worker", g.TryGo(v.member), true)
+		check.Equal(t, "with room in the queue", g.TryGo(v.member), true)
+		check.Equal(t, "when the pool is full", g.TryGo(v.member), false)
 		v.open()
-		ok(t, g.Wait())
-		equal(t, "ran", v.ended.Load(), 2)
+		check.OK(t, g.Wait())
+		check.Equal(t, "ran", v.ended.Load(), 2)
 		g.Cancel(errBoom)
-		equal(t, "when cancelled", g.TryGo(succeed), false)
-		wantError(t, g.Wait(), errBoom)
+		check.Equal(t, "when cancelled", g.TryGo(succeed), false)
+		check.Error(t, g.Wait(), errBoom)
 		p.Close()
-		equal(t, "when closed", g.TryGo(succeed), false)
-		ok(t, g.Wait())
+		check.Equal(t, "when closed", g.TryGo(succeed), false)
+		check.OK(t, g.Wait())
 	})
 	t.Run("those accepted run once, the others never", func(t *testing.T) {
-		within(time.Minute, func() {
+		check.Within(time.Minute, func() {
 			for _, queue := range []int{0, 1, 8} {
 				p := weir.New(2, weir.Queue(queue))
 				g := p.Group(context.Background())
-				for range scale(200, 20) {
+				for range check.Scale(200, 20) {
 					var accepted, ran atomic.Int64
 					var adding sync.WaitGroup
 					for range 3 {
@@ -164,26 +165,26 @@ func TestTryGoNeverWaits(t *testing.T) {
 						})
 					}
 					adding.Wait()
-					ok(t, g.Wait())
-					equal(t, "ran", ran.Load(), accepted.Load())
+					check.OK(t, g.Wait())
+					check.Equal(t, "ran", ran.Load(), accepted.Load())
 				}
 				p.Close()
 			}
 		})
 	})
-	bubble(t, "a refused task does not count", func(t *testing.T) {
+	check.Bubble(t, "a refused task does not count", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		defer p.Close()
 		g := p.Group(t.Context())
 		v := newValve()
-		equal(t, "the first", g.TryGo(v.member), true)
+		check.Equal(t, "the first", g.TryGo(v.member), true)
 		for range 5 {
-			equal(t, "refused", g.TryGo(succeed), false)
+			check.Equal(t, "refused", g.TryGo(succeed), false)
 		}
 		v.letOne()
 		synctest.Wait()
-		equal(t, "the second", g.TryGo(func(context.Context) error { return errBoom }), true)
-		equal(t, "message", g.Wait().Error(), "task 1: boom")
+		check.Equal(t, "the second", g.TryGo(func(context.Context) error { return errBoom }), true)
+		check.Equal(t, "message", g.Wait().Error(), "task 1: boom")
 	})
 }
 
@@ -205,11 +206,11 @@ func TestATaskMayAddToItsOwnGroup(t *testing.T) {
 		for range 3 {
 			ran.Store(0)
 			g.Go(tree(9))
-			ok(t, g.Wait())
-			equal(t, "ran", ran.Load(), 1<<10-1)
+			check.OK(t, g.Wait())
+			check.Equal(t, "ran", ran.Load(), 1<<10-1)
 		}
 	})
-	bubble(t, "also to a cancelled one, in vain", func(t *testing.T) {
+	check.Bubble(t, "also to a cancelled one, in vain", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2)
 		g.Go(func(ctx context.Context) error {
 			<-ctx.Done()
@@ -217,7 +218,7 @@ func TestATaskMayAddToItsOwnGroup(t *testing.T) {
 			return nil
 		})
 		g.Go(func(context.Context) error { return errBoom })
-		wantError(t, g.Wait(), errBoom)
+		check.Error(t, g.Wait(), errBoom)
 	})
 }
 
@@ -237,7 +238,7 @@ func TestSeveralMayWaitForAGroup(t *testing.T) {
 			results := make(chan any, 5)
 			for range cap(results) {
 				go func() {
-					results <- caught(func() {
+					results <- check.Caught(func() {
 						if err := g.Wait(); err != nil {
 							panic(err)
 						}
@@ -245,13 +246,13 @@ func TestSeveralMayWaitForAGroup(t *testing.T) {
 				}()
 			}
 			synctest.Wait()
-			equal(t, "Waits that returned", len(results), 0)
+			check.Equal(t, "Waits that returned", len(results), 0)
 			v.open()
 			first := <-results
 			for range cap(results) - 1 {
-				equal(t, "the same result for all", <-results, first)
+				check.Equal(t, "the same result for all", <-results, first)
 			}
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		}
 	})
 }
@@ -260,16 +261,16 @@ func TestAnEmptyGroupIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2)
 		for range 3 {
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		}
-		ok(t, g.Context().Err())
-		ok(t, g.Wait())
+		check.OK(t, g.Context().Err())
+		check.OK(t, g.Wait())
 		g.Cancel(nil)
-		wantError(t, g.Wait(), context.Canceled)
-		ok(t, g.Wait())
+		check.Error(t, g.Wait(), context.Canceled)
+		check.OK(t, g.Wait())
 		g.Cancel(errBoom)
 		g.Cancel(errors.New("the second counts for nothing"))
-		wantError(t, g.Wait(), errBoom)
+		check.Error(t, g.Wait(), errBoom)
 	})
 }
 
@@ -278,14 +279,14 @@ func TestTheGroupsContextEndsWithWait(t *testing.T) {
 		type key struct{}
 		g := weir.NewGroup(context.WithValue(t.Context(), key{}, "inherited"), 2)
 		first := g.Context()
-		equal(t, "value", first.Value(key{}), any("inherited"))
+		check.Equal(t, "value", first.Value(key{}), any("inherited"))
 		var given context.Context
 		g.Go(func(ctx context.Context) error { given = ctx; return ctx.Err() })
-		ok(t, g.Wait())
-		equal(t, "what the task was given ends", given.Done(), first.Done())
-		equal(t, "value", given.Value(key{}), any("inherited"))
-		wantError(t, first.Err(), context.Canceled)
-		ok(t, g.Context().Err())
+		check.OK(t, g.Wait())
+		check.Equal(t, "what the task was given ends", given.Done(), first.Done())
+		check.Equal(t, "value", given.Value(key{}), any("inherited"))
+		check.Error(t, first.Err(), context.Canceled)
+		check.OK(t, g.Context().Err())
 	})
 }
 
@@ -300,9 +301,9 @@ func TestGroupsOnOnePoolAreApart(t *testing.T) {
 			return ctx.Err()
 		})
 		failing.Go(func(context.Context) error { return errBoom })
-		wantError(t, failing.Wait(), errBoom)
+		check.Error(t, failing.Wait(), errBoom)
 		v.open()
-		ok(t, fine.Wait())
+		check.OK(t, fine.Wait())
 	})
 }
 
@@ -315,7 +316,7 @@ func TestAGroupWithWorkersOfItsOwnTakesAllOptions(t *testing.T) {
 		}
 		v.open()
 		err := g.Wait()
-		equal(t, "message", err.Error(), "task 3: weir: pool is full")
+		check.Equal(t, "message", err.Error(), "task 3: weir: pool is full")
 		g.Go(explodeInGroup)
 		var p *weir.Panic
 		if !errors.As(g.Wait(), &p) || p.Pool != "copy" {

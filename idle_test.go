@@ -8,11 +8,12 @@ import (
 	"weak"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestPromise11NothingIsThereThatNobodyUses(t *testing.T) {
 	t.Run("at import", func(t *testing.T) {
-		equal(t, "goroutines when the program began", goroutinesAtStart, 1)
+		check.Equal(t, "goroutines when the program began", goroutinesAtStart, 1)
 	})
 	t.Run("an unused pool", func(t *testing.T) {
 		const pools, budget = 10_000, 1024
@@ -37,7 +38,7 @@ func TestPromise11NothingIsThereThatNobodyUses(t *testing.T) {
 			t.Errorf("%d goroutines have come", n-before)
 		}
 	})
-	bubble(t, "a group after Wait", func(t *testing.T) {
+	check.Bubble(t, "a group after Wait", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 8, weir.Prestart(4))
 		for range 3 {
 			v := newValve()
@@ -45,16 +46,16 @@ func TestPromise11NothingIsThereThatNobodyUses(t *testing.T) {
 				g.Go(v.member)
 			}
 			v.open()
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 			noWorkers(t)
 		}
 	})
-	bubble(t, "a pool dropped without Close", func(t *testing.T) {
+	check.Bubble(t, "a pool dropped without Close", func(t *testing.T) {
 		noWorkers(t)
 		block(t, weir.New(8), 8).open()
 		time.Sleep(10*time.Second - 1)
 		synctest.Wait()
-		equal(t, "goroutines just before the idle timeout", workerGoroutines(), 8)
+		check.Equal(t, "goroutines just before the idle timeout", workerGoroutines(), 8)
 		time.Sleep(time.Nanosecond)
 		noWorkers(t)
 	})
@@ -65,9 +66,9 @@ func TestIdleWorkersEndWhenTheirTimeIsOver(t *testing.T) {
 	workers := func(t *testing.T, p *weir.Pool, want int) {
 		t.Helper()
 		synctest.Wait()
-		equal(t, "workers", p.Stats().Workers, want)
+		check.Equal(t, "workers", p.Stats().Workers, want)
 	}
-	bubble(t, "to the nanosecond", func(t *testing.T) {
+	check.Bubble(t, "to the nanosecond", func(t *testing.T) {
 		p := weir.New(4, weir.IdleTimeout(timeout))
 		defer p.Close()
 		for range 3 {
@@ -79,7 +80,7 @@ func TestIdleWorkersEndWhenTheirTimeIsOver(t *testing.T) {
 			workers(t, p, 0)
 		}
 	})
-	bubble(t, "the newest is used again, the oldest expire", func(t *testing.T) {
+	check.Bubble(t, "the newest is used again, the oldest expire", func(t *testing.T) {
 		p := weir.New(4, weir.IdleTimeout(timeout))
 		defer p.Close()
 		v := block(t, p, 4)
@@ -88,7 +89,7 @@ func TestIdleWorkersEndWhenTheirTimeIsOver(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		for range 100 {
-			ok(t, p.Submit(nothing))
+			check.OK(t, p.Submit(nothing))
 			time.Sleep(timeout / 100)
 		}
 		// The one that was used is there; the other three are gone.
@@ -98,7 +99,7 @@ func TestIdleWorkersEndWhenTheirTimeIsOver(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		workers(t, p, 0)
 	})
-	bubble(t, "each in its own time", func(t *testing.T) {
+	check.Bubble(t, "each in its own time", func(t *testing.T) {
 		p := weir.New(4, weir.IdleTimeout(timeout))
 		defer p.Close()
 		v := block(t, p, 4)
@@ -112,17 +113,17 @@ func TestIdleWorkersEndWhenTheirTimeIsOver(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 	})
-	bubble(t, "busy ones never", func(t *testing.T) {
+	check.Bubble(t, "busy ones never", func(t *testing.T) {
 		p := weir.New(2, weir.IdleTimeout(timeout))
 		defer p.Close()
-		ok(t, p.Submit(nothing))
+		check.OK(t, p.Submit(nothing))
 		v := block(t, p, 1)
 		time.Sleep(10 * timeout)
 		workers(t, p, 1)
-		equal(t, "running", v.running(), 1)
+		check.Equal(t, "running", v.running(), 1)
 		v.open()
 	})
-	bubble(t, "at once with 0", func(t *testing.T) {
+	check.Bubble(t, "at once with 0", func(t *testing.T) {
 		p := weir.New(2, weir.IdleTimeout(0))
 		defer p.Close()
 		for range 3 {
@@ -137,14 +138,14 @@ func TestPrestartedWorkersAreThereAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(8, weir.Prestart(5), weir.IdleTimeout(time.Minute))
 		defer p.Close()
-		equal(t, "workers", p.Stats().Workers, 5)
+		check.Equal(t, "workers", p.Stats().Workers, 5)
 		synctest.Wait()
-		equal(t, "idle", p.Stats().Idle, 5)
+		check.Equal(t, "idle", p.Stats().Idle, 5)
 		block(t, p, 8).open()
 		p.Wait()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		equal(t, "workers after the idle timeout", p.Stats().Workers, 0)
+		check.Equal(t, "workers after the idle timeout", p.Stats().Workers, 0)
 		weir.New(8, weir.Prestart(8)).Close()
 		weir.New(8, weir.Prestart(0)).Close()
 	})
@@ -158,14 +159,14 @@ func TestAnUnboundedQueueGivesMemoryBack(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	tasks := scale(1_000_000, 150_000)
+	tasks := check.Scale(1_000_000, 150_000)
 	p := weir.New(2, weir.Queue(weir.Unbounded))
 	defer p.Close()
 	for range 2 {
 		before := heap()
 		v := newValve()
 		for range tasks {
-			ok(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.task))
 		}
 		queued := heap()
 		// Twice what may stay, at least, or not to give it back would not show.
@@ -190,7 +191,7 @@ func TestAPoolThatIsDroppedIsCollected(t *testing.T) {
 		time.Sleep(time.Hour)
 	})
 	gone := <-dropped
-	if !tries(100, func() bool { runtime.GC(); return gone.Value() == nil }) {
+	if !check.Tries(100, func() bool { runtime.GC(); return gone.Value() == nil }) {
 		t.Error("the pool is still there")
 	}
 }
@@ -204,13 +205,13 @@ func TestAFinishedTaskIsNotKeptAlive(t *testing.T) {
 			for i := range gone {
 				big := new([1024]byte)
 				gone[i] = weak.Make(big)
-				ok(t, p.Submit(func() { big[0]++ }))
+				check.OK(t, p.Submit(func() { big[0]++ }))
 			}
 			p.Wait()
 			// The last task of each worker may be held until it rests.
 			eventually(t, "the workers rest", func() bool { s := p.Stats(); return s.Idle == s.Workers })
 			for i := range gone {
-				if !tries(10, func() bool { runtime.GC(); return gone[i].Value() == nil }) {
+				if !check.Tries(10, func() bool { runtime.GC(); return gone[i].Value() == nil }) {
 					t.Errorf("what task %d used is still there", i)
 				}
 			}
@@ -228,7 +229,7 @@ func TestAWorkerThatFindsNothingRestsWithoutGivingWay(t *testing.T) {
 	const rounds = 20
 	for range rounds {
 		ended := make(chan struct{})
-		ok(t, p.Submit(func() { close(ended) }))
+		check.OK(t, p.Submit(func() { close(ended) }))
 		<-ended // one processor: the worker goes on until it gives way
 		rested += p.Stats().Idle
 	}

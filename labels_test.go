@@ -10,32 +10,33 @@ import (
 	"testing"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestPromise14WorkersBearNoLabelsOfWhoeverStartedThem(t *testing.T) {
-	labels("seen", func() { equal(t, "goroutines labelled while the test is", labelled("request", "seen"), 1) })
+	labels("seen", func() { check.Equal(t, "goroutines labelled while the test is", labelled("request", "seen"), 1) })
 
 	starts := map[string]func(p *weir.Pool, task func()){
-		"Submit": func(p *weir.Pool, task func()) { labels("mine", func() { ok(t, p.Submit(task)) }) },
+		"Submit": func(p *weir.Pool, task func()) { labels("mine", func() { check.OK(t, p.Submit(task)) }) },
 		"Resume": func(p *weir.Pool, task func()) {
 			p.Pause()
-			ok(t, p.Submit(task))
+			check.OK(t, p.Submit(task))
 			labels("mine", p.Resume)
 		},
 		"Resize": func(p *weir.Pool, task func()) {
 			v := newValve()
 			defer v.open()
 			p.Resize(1)
-			ok(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.task))
 			eventually(t, "the worker blocks", func() bool { return v.running() == 1 })
-			ok(t, p.Submit(task))
+			check.OK(t, p.Submit(task))
 			labels("mine", func() { p.Resize(2) })
 		},
 		"after Goexit": func(p *weir.Pool, task func()) {
 			p.Resize(1)
 			labels("mine", func() {
-				ok(t, p.Submit(runtime.Goexit))
-				ok(t, p.Submit(task))
+				check.OK(t, p.Submit(runtime.Goexit))
+				check.OK(t, p.Submit(task))
 			})
 		},
 		"Group": func(p *weir.Pool, task func()) {
@@ -45,10 +46,10 @@ func TestPromise14WorkersBearNoLabelsOfWhoeverStartedThem(t *testing.T) {
 		},
 		"reuse": func(p *weir.Pool, task func()) {
 			labels("mine", func() {
-				ok(t, p.Submit(nothing))
+				check.OK(t, p.Submit(nothing))
 				p.Wait()
 			})
-			labels("other", func() { ok(t, p.Submit(task)) })
+			labels("other", func() { check.OK(t, p.Submit(task)) })
 		},
 	}
 	for name, start := range starts {
@@ -64,8 +65,8 @@ func TestPromise14WorkersBearNoLabelsOfWhoeverStartedThem(t *testing.T) {
 				start(p, v.task)
 				eventually(t, "the task runs", func() bool { return v.running() == 1 })
 				// A goroutine that has not yet had its first turn is as it was started.
-				if !tries(1<<10, func() bool { return labelled("request", "mine")+labelled("request", "other") == 0 }) {
-					t.Errorf("goroutines bear the starter's label:\n%s", stacks())
+				if !check.Tries(1<<10, func() bool { return labelled("request", "mine")+labelled("request", "other") == 0 }) {
+					t.Errorf("goroutines bear the starter's label:\n%s", check.Stacks())
 				}
 				if n := labelled("weir", "labelled"); n < workers || !named && n > 0 {
 					t.Errorf("%d goroutines bear the pool's name", n)
@@ -79,7 +80,7 @@ func TestPromise14WorkersBearNoLabelsOfWhoeverStartedThem(t *testing.T) {
 		var p *weir.Pool
 		labels("mine", func() { p = weir.New(4, weir.Prestart(4)) })
 		eventually(t, "the workers rest", func() bool { return p.Stats().Idle == 4 })
-		equal(t, "goroutines that bear the starter's label", labelled("request", "mine"), 0)
+		check.Equal(t, "goroutines that bear the starter's label", labelled("request", "mine"), 0)
 		p.Close()
 	})
 }

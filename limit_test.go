@@ -11,40 +11,41 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestPromise02NeverMoreThanLimitTasksRunAtOnce(t *testing.T) {
 	for _, limits := range [][2]int{{8, 3}, {8, 1}, {4, 2}, {2, 1}, {3, 3}} {
-		bubble(t, fmt.Sprintf("exactly, from %d to %d", limits[0], limits[1]), func(t *testing.T) {
+		check.Bubble(t, fmt.Sprintf("exactly, from %d to %d", limits[0], limits[1]), func(t *testing.T) {
 			before, after := limits[0], limits[1]
 			p := weir.New(before, weir.Queue(weir.Unbounded))
 			defer p.Close()
 			v := newValve()
 			for range 3 * before {
-				ok(t, p.Submit(v.task))
+				check.OK(t, p.Submit(v.task))
 			}
 			synctest.Wait()
-			equal(t, "running at first", v.running(), before)
+			check.Equal(t, "running at first", v.running(), before)
 
 			p.Resize(after)
 			synctest.Wait()
-			equal(t, "running after Resize", v.running(), before)
+			check.Equal(t, "running after Resize", v.running(), before)
 			for released := 1; released <= before; released++ {
 				v.letOne()
 				synctest.Wait()
-				equal(t, fmt.Sprintf("running when %d have ended", released), v.running(), max(before-released, after))
+				check.Equal(t, fmt.Sprintf("running when %d have ended", released), v.running(), max(before-released, after))
 			}
 
 			p.Resize(before)
 			synctest.Wait()
-			equal(t, "running after Resize up", v.running(), before)
+			check.Equal(t, "running after Resize up", v.running(), before)
 			v.open()
 		})
 	}
 
 	for _, queue := range []int{0, 1, 64, weir.Unbounded} {
 		t.Run("while it is resized/queue="+queueName(queue), func(t *testing.T) {
-			within(time.Minute, func() { peakUnderResize(t, queue) })
+			check.Within(time.Minute, func() { peakUnderResize(t, queue) })
 		})
 	}
 }
@@ -52,16 +53,16 @@ func TestPromise02NeverMoreThanLimitTasksRunAtOnce(t *testing.T) {
 // peakUnderResize has producers that never stop, and a limit that changes.
 func peakUnderResize(t *testing.T, queue int) {
 	var (
-		running   gauge
+		running   check.Gauge
 		finished  atomic.Int64
 		stop      atomic.Bool
 		producing sync.WaitGroup
 	)
 	p := weir.New(4, weir.Queue(queue), weir.IdleTimeout(time.Microsecond), weir.OnPanic(func(*weir.Panic) {}))
 	task := func() {
-		running.enter()
+		running.Enter()
 		runtime.Gosched()
-		running.leave()
+		running.Leave()
 		switch finished.Add(1) % 64 {
 		case 0:
 			panic("now and then")
@@ -72,7 +73,7 @@ func peakUnderResize(t *testing.T, queue int) {
 	for range 3 {
 		producing.Go(func() {
 			for n := 0; !stop.Load(); n++ {
-				ok(t, p.Submit(task))
+				check.OK(t, p.Submit(task))
 				if n%256 == 255 {
 					p.Wait() // an unbounded queue must not grow without end
 				}
@@ -80,18 +81,18 @@ func peakUnderResize(t *testing.T, queue int) {
 		})
 	}
 	dice := rand.New(rand.NewPCG(uint64(queue), 2))
-	for range scale(600, 40) {
+	for range check.Scale(600, 40) {
 		limit := 1 + dice.IntN(8)
 		p.Resize(limit)
 		// Every task that may have started before Resize returned is over
 		// when this Wait returns; those that run now started under the new limit.
 		p.Wait()
-		running.peak.Store(0)
+		running.Peak.Store(0)
 		from := finished.Load()
 		for finished.Load() < from+50 {
 			runtime.Gosched()
 		}
-		if peak := running.peak.Load(); peak > int64(limit) {
+		if peak := running.Peak.Load(); peak > int64(limit) {
 			t.Errorf("%d tasks ran at once, the limit was %d", peak, limit)
 		}
 	}
@@ -101,73 +102,73 @@ func peakUnderResize(t *testing.T, queue int) {
 }
 
 func TestResizeIsLive(t *testing.T) {
-	bubble(t, "a higher limit starts queued tasks at once", func(t *testing.T) {
+	check.Bubble(t, "a higher limit starts queued tasks at once", func(t *testing.T) {
 		p := weir.New(1)
 		v := newValve()
 		for range 10 {
-			ok(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.task))
 		}
 		for _, limit := range []int{2, 3, 7} {
 			p.Resize(limit)
 			synctest.Wait()
-			equal(t, "running", v.running(), limit)
-			equal(t, "limit", p.Stats().Limit, limit)
+			check.Equal(t, "running", v.running(), limit)
+			check.Equal(t, "limit", p.Stats().Limit, limit)
 		}
 		p.Resize(weir.Unbounded)
 		synctest.Wait()
-		equal(t, "running", v.running(), 10)
+		check.Equal(t, "running", v.running(), 10)
 		v.open()
 		p.Close()
 	})
-	bubble(t, "a higher limit lets waiting submitters in", func(t *testing.T) {
+	check.Bubble(t, "a higher limit lets waiting submitters in", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		v := block(t, p, 1)
 		for range 3 {
-			go func() { ok(t, p.Submit(v.task)) }()
+			go func() { check.OK(t, p.Submit(v.task)) }()
 		}
 		synctest.Wait()
-		equal(t, "waiting", p.Stats().Waiting, 3)
+		check.Equal(t, "waiting", p.Stats().Waiting, 3)
 		p.Resize(3)
 		synctest.Wait()
-		equal(t, "running", v.running(), 3)
-		equal(t, "waiting", p.Stats().Waiting, 1)
+		check.Equal(t, "running", v.running(), 3)
+		check.Equal(t, "waiting", p.Stats().Waiting, 1)
 		p.Resize(1)
 		v.open()
 		p.Wait()
 		synctest.Wait()
 		p.Close()
-		equal(t, "ran", v.ended.Load(), 4)
+		check.Equal(t, "ran", v.ended.Load(), 4)
 	})
-	bubble(t, "a lower limit ends idle workers at once", func(t *testing.T) {
+	check.Bubble(t, "a lower limit ends idle workers at once", func(t *testing.T) {
 		p := weir.New(8)
 		block(t, p, 8).open()
 		synctest.Wait() // all are idle: of those on their way to it, a few more might end
 		p.Resize(3)
 		synctest.Wait()
-		equal(t, "workers", p.Stats().Workers, 3)
+		check.Equal(t, "workers", p.Stats().Workers, 3)
 		p.Resize(8)
 		block(t, p, 8).open()
 		p.Close()
 	})
-	bubble(t, "a lower limit ends busy workers when they are done", func(t *testing.T) {
+	check.Bubble(t, "a lower limit ends busy workers when they are done", func(t *testing.T) {
 		p := weir.New(8)
 		v := block(t, p, 8)
 		p.Resize(3)
 		v.open()
 		p.Wait()
 		synctest.Wait()
-		equal(t, "workers", p.Stats().Workers, 3)
+		check.Equal(t, "workers", p.Stats().Workers, 3)
 		p.Close()
 	})
 }
 
 func TestALimitOfAMillionAndNone(t *testing.T) {
 	for _, limit := range []int{1_000_000, weir.Unbounded} {
-		bubble(t, queueName(limit), func(t *testing.T) {
+		check.Bubble(t, queueName(limit), func(t *testing.T) {
 			p := weir.New(limit, weir.Queue(0))
-			block(t, p, scale(5_000, 1_000)).open()
+			block(t, p, check.Scale(5_000, 1_000)).open()
 			p.Wait()
-			equal(t, "limit", p.Stats().Limit, limit)
+			check.Equal(t, "limit", p.Stats().Limit, limit)
 			p.Resize(limit)
 			p.Close()
 		})

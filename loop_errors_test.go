@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestLoopsWithoutTasks(t *testing.T) {
@@ -17,11 +18,11 @@ func TestLoopsWithoutTasks(t *testing.T) {
 		r := weir.NewResults[int](g)
 		for range 2 {
 			for name, loop := range loops(r) {
-				equal(t, name, drain(t, loop), 0)
+				check.Equal(t, name, drain(t, loop), 0)
 				g.Cancel(errBoom)
 				var errs []error
 				for v, err := range loop {
-					equal(t, "value", v, 0)
+					check.Equal(t, "value", v, 0)
 					errs = append(errs, err)
 				}
 				equalSlices(t, name, errs, []error{errBoom})
@@ -31,7 +32,7 @@ func TestLoopsWithoutTasks(t *testing.T) {
 }
 
 func TestLoopsWithoutKeepGoingEndWithTheFirstError(t *testing.T) {
-	bubble(t, "All yields what succeeded, then the error", func(t *testing.T) {
+	check.Bubble(t, "All yields what succeeded, then the error", func(t *testing.T) {
 		r := weir.NewResults[int](weir.NewGroup(t.Context(), 10))
 		r.Go(sleeper(1))
 		r.Go(untilEnd)
@@ -43,16 +44,16 @@ func TestLoopsWithoutKeepGoingEndWithTheFirstError(t *testing.T) {
 		var values []int
 		var last error
 		for v, err := range r.All() {
-			ok(t, last)
+			check.OK(t, last)
 			if last = err; err == nil {
 				values = append(values, v)
 			}
 		}
 		equalSlices(t, "values", values, []int{1, 3})
-		wantError(t, last, errBoom)
+		check.Error(t, last, errBoom)
 		equalSlices(t, "failed", failedTasks(t, last), []int{2})
 	})
-	bubble(t, "Ordered has no gap", func(t *testing.T) {
+	check.Bubble(t, "Ordered has no gap", func(t *testing.T) {
 		r := weir.NewResults[int](weir.NewGroup(t.Context(), 10))
 		r.Go(gives(0))
 		r.Go(sleeper(1))
@@ -62,17 +63,17 @@ func TestLoopsWithoutKeepGoingEndWithTheFirstError(t *testing.T) {
 		var values []int
 		var last error
 		for v, err := range r.Ordered() {
-			ok(t, last)
+			check.OK(t, last)
 			if last = err; err == nil {
 				values = append(values, v)
 			}
 		}
 		equalSlices(t, "values", values, []int{0, 1})
-		wantError(t, last, errBoom)
+		check.Error(t, last, errBoom)
 		equalSlices(t, "failed", failedTasks(t, last), []int{2})
 	})
 	for _, name := range loopNames {
-		bubble(t, name+" of a group that is cancelled gives the cause", func(t *testing.T) {
+		check.Bubble(t, name+" of a group that is cancelled gives the cause", func(t *testing.T) {
 			p := weir.New(1)
 			defer p.Close()
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -94,7 +95,7 @@ func TestLoopsWithoutKeepGoingEndWithTheFirstError(t *testing.T) {
 
 func TestLoopsWithKeepGoingYieldEachErrorAndTheRestLast(t *testing.T) {
 	for _, name := range loopNames {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			errOther, errCause := errors.New("other"), errors.New("cause")
 			g := weir.NewGroup(t.Context(), 2, weir.KeepGoing())
 			r := weir.NewResults[int](g)
@@ -123,16 +124,16 @@ func TestLoopsWithKeepGoingYieldEachErrorAndTheRestLast(t *testing.T) {
 			if len(errs) != 4 {
 				t.Fatalf("got errors %v", errs)
 			}
-			equal(t, "the first", errs[0].Error(), "task 1: boom")
+			check.Equal(t, "the first", errs[0].Error(), "task 1: boom")
 			running := []string{errs[1].Error(), errs[2].Error()}
 			slices.Sort(running)
 			equalSlices(t, "those that ran", running, []string{"task 3: context canceled", "task 4: context canceled"})
-			equal(t, "parts of the last", len(parts(errs[3])), 3)
-			wantError(t, errs[3], errOther)
-			wantError(t, errs[3], errCause)
-			equal(t, "others' results", len(must2(others.Wait())), 1)
+			check.Equal(t, "parts of the last", len(parts(errs[3])), 3)
+			check.Error(t, errs[3], errOther)
+			check.Error(t, errs[3], errCause)
+			check.Equal(t, "others' results", len(must2(others.Wait())), 1)
 		})
-		bubble(t, name+" of tasks that the pool hands back", func(t *testing.T) {
+		check.Bubble(t, name+" of tasks that the pool hands back", func(t *testing.T) {
 			p := weir.New(1)
 			r := weir.NewResults[int](p.Group(t.Context(), weir.KeepGoing()))
 			for i := range 4 {
@@ -142,14 +143,14 @@ func TestLoopsWithKeepGoingYieldEachErrorAndTheRestLast(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // in the midst of the third
 				defer cancel()
 				unrun, err := p.Shutdown(ctx)
-				wantError(t, err, context.DeadlineExceeded)
-				equal(t, "handed back to others", len(unrun), 0)
+				check.Error(t, err, context.DeadlineExceeded)
+				check.Equal(t, "handed back to others", len(unrun), 0)
 			}()
 			var values []int
 			refused := 0
 			for v, err := range loops(r)[name] {
 				if err != nil {
-					wantError(t, err, weir.ErrClosed)
+					check.Error(t, err, weir.ErrClosed)
 					equalSlices(t, "failed", failedTasks(t, err), []int{3})
 					refused++
 					continue
@@ -157,7 +158,7 @@ func TestLoopsWithKeepGoingYieldEachErrorAndTheRestLast(t *testing.T) {
 				values = append(values, v)
 			}
 			equalSlices(t, "values", values, []int{0, 1, 2})
-			equal(t, "refused", refused, 1)
+			check.Equal(t, "refused", refused, 1)
 			p.Close()
 		})
 	}

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestTheBodyOfALoopMayGiveTasks(t *testing.T) {
 	for _, name := range loopNames {
 		for _, limit := range []int{1, 3} {
-			bubble(t, fmt.Sprintf("%s/limit=%d", name, limit), func(t *testing.T) {
+			check.Bubble(t, fmt.Sprintf("%s/limit=%d", name, limit), func(t *testing.T) {
 				g := weir.NewGroup(t.Context(), limit)
 				r := weir.NewResults[int](g)
 				first := g.Context()
@@ -23,8 +24,8 @@ func TestTheBodyOfALoopMayGiveTasks(t *testing.T) {
 				synctest.Wait()
 				seen := 0
 				for depth, err := range loops(r)[name] {
-					ok(t, err)
-					equal(t, "still in the first batch", g.Context(), first)
+					check.OK(t, err)
+					check.Equal(t, "still in the first batch", g.Context(), first)
 					synctest.Wait() // all tasks have finished
 					for range 2 {
 						if depth > 0 {
@@ -33,17 +34,17 @@ func TestTheBodyOfALoopMayGiveTasks(t *testing.T) {
 					}
 					seen++
 				}
-				equal(t, "seen", seen, 1<<7-1)
+				check.Equal(t, "seen", seen, 1<<7-1)
 			})
 		}
 		t.Run(name+"/under load", func(t *testing.T) {
-			within(time.Minute, func() {
+			check.Within(time.Minute, func() {
 				r := weir.NewResults[int](weir.NewGroup(context.Background(), 4))
-				for range scale(500, 50) {
+				for range check.Scale(500, 50) {
 					r.Go(gives(5))
 					seen := 0
 					for depth, err := range loops(r)[name] {
-						ok(t, err)
+						check.OK(t, err)
 						for range 2 {
 							if depth > 0 {
 								r.Go(gives(depth - 1))
@@ -51,7 +52,7 @@ func TestTheBodyOfALoopMayGiveTasks(t *testing.T) {
 						}
 						seen++
 					}
-					equal(t, "seen", seen, 1<<6-1)
+					check.Equal(t, "seen", seen, 1<<6-1)
 				}
 			})
 		})
@@ -60,7 +61,7 @@ func TestTheBodyOfALoopMayGiveTasks(t *testing.T) {
 
 func TestAProducerOfTheGroupMayGiveTasksDuringALoop(t *testing.T) {
 	for _, name := range loopNames {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			g := weir.NewGroup(t.Context(), 3)
 			r := weir.NewResults[int](g)
 			g.Go(func(context.Context) error {
@@ -73,19 +74,19 @@ func TestAProducerOfTheGroupMayGiveTasksDuringALoop(t *testing.T) {
 			begin := time.Now()
 			i := 0
 			for v, err := range loops(r)[name] {
-				ok(t, err)
-				equal(t, "value", v, i)
+				check.OK(t, err)
+				check.Equal(t, "value", v, i)
 				i++
-				equal(t, "comes after", time.Since(begin), time.Duration(i)*time.Minute)
+				check.Equal(t, "comes after", time.Since(begin), time.Duration(i)*time.Minute)
 			}
-			equal(t, "seen", i, 20)
+			check.Equal(t, "seen", i, 20)
 		})
 		t.Run(name+"/under load", func(t *testing.T) {
-			within(time.Minute, func() {
+			check.Within(time.Minute, func() {
 				for _, limit := range []int{2, 4} {
 					g := weir.NewGroup(context.Background(), limit, weir.Queue(16))
 					r := weir.NewResults[int](g)
-					for range scale(30, 5) {
+					for range check.Scale(30, 5) {
 						g.Go(func(context.Context) error {
 							for i := range 500 {
 								r.Go(gives(i))
@@ -94,7 +95,7 @@ func TestAProducerOfTheGroupMayGiveTasksDuringALoop(t *testing.T) {
 						})
 						var values []int
 						for v, err := range loops(r)[name] {
-							ok(t, err)
+							check.OK(t, err)
 							values = append(values, v)
 						}
 						if name == "All" {
@@ -105,7 +106,7 @@ func TestAProducerOfTheGroupMayGiveTasksDuringALoop(t *testing.T) {
 								t.Fatalf("value %d is missing, there twice, or out of order", i)
 							}
 						}
-						equal(t, "values", len(values), 500)
+						check.Equal(t, "values", len(values), 500)
 					}
 				}
 			})
@@ -115,22 +116,22 @@ func TestAProducerOfTheGroupMayGiveTasksDuringALoop(t *testing.T) {
 
 func TestLoopsOverResultsThatShareAGroup(t *testing.T) {
 	for _, name := range loopNames {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			g := weir.NewGroup(t.Context(), 3)
 			first, second := weir.NewResults[int](g), weir.NewResults[int](g)
 			for i := range 10 {
 				first.Go(sleeper(i))
 				second.Go(sleeper(i))
 			}
-			equal(t, "first", drain(t, loops(first)[name]), 10)
-			equal(t, "second, though the batch is over", drain(t, loops(second)[name]), 10)
+			check.Equal(t, "first", drain(t, loops(first)[name]), 10)
+			check.Equal(t, "second, though the batch is over", drain(t, loops(second)[name]), 10)
 			for i := range 10 {
 				first.Go(sleeper(i))
 				second.Go(sleeper(i))
 			}
 			var both sync.WaitGroup
-			both.Go(func() { equal(t, "first", drain(t, loops(first)[name]), 10) })
-			equal(t, "second, at the same time", drain(t, loops(second)[name]), 10)
+			both.Go(func() { check.Equal(t, "first", drain(t, loops(first)[name]), 10) })
+			check.Equal(t, "second, at the same time", drain(t, loops(second)[name]), 10)
 			both.Wait()
 		})
 	}
@@ -138,7 +139,7 @@ func TestLoopsOverResultsThatShareAGroup(t *testing.T) {
 
 func TestAGroupIsNotOverBeforeALoopHasSeenAllResults(t *testing.T) {
 	for _, name := range loopNames {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			g := weir.NewGroup(t.Context(), 3)
 			r := weir.NewResults[int](g)
 			for i := range 5 {
@@ -147,11 +148,11 @@ func TestAGroupIsNotOverBeforeALoopHasSeenAllResults(t *testing.T) {
 			var waiting sync.WaitGroup
 			seen := 0
 			for _, err := range loops(r)[name] {
-				ok(t, err)
+				check.OK(t, err)
 				if seen == 0 {
 					waiting.Go(func() {
-						ok(t, g.Wait())
-						equal(t, "results seen when Wait returns", seen, 5)
+						check.OK(t, g.Wait())
+						check.Equal(t, "results seen when Wait returns", seen, 5)
 					})
 				}
 				time.Sleep(time.Second)

@@ -11,19 +11,20 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestLeavingALoopCancelsAndWaits(t *testing.T) {
 	ways := map[string]func(t *testing.T, loop iter.Seq2[int, error]){
 		"break": func(t *testing.T, loop iter.Seq2[int, error]) {
 			for _, err := range loop {
-				ok(t, err)
+				check.OK(t, err)
 				break
 			}
 		},
 		"return": func(t *testing.T, loop iter.Seq2[int, error]) {
 			for _, err := range loop {
-				ok(t, err)
+				check.OK(t, err)
 				return
 			}
 		},
@@ -34,7 +35,7 @@ func TestLeavingALoopCancelsAndWaits(t *testing.T) {
 				}
 			}()
 			for _, err := range loop {
-				ok(t, err)
+				check.OK(t, err)
 				panic("enough")
 			}
 		},
@@ -43,7 +44,7 @@ func TestLeavingALoopCancelsAndWaits(t *testing.T) {
 			go func() {
 				defer close(over)
 				for _, err := range loop {
-					ok(t, err)
+					check.OK(t, err)
 					runtime.Goexit()
 				}
 			}()
@@ -52,8 +53,8 @@ func TestLeavingALoopCancelsAndWaits(t *testing.T) {
 		"stop of Pull": func(t *testing.T, loop iter.Seq2[int, error]) {
 			next, stop := iter.Pull2(loop)
 			_, err, more := next()
-			ok(t, err)
-			equal(t, "yields", more, true)
+			check.OK(t, err)
+			check.Equal(t, "yields", more, true)
 			stop()
 		},
 	}
@@ -69,7 +70,7 @@ func TestLeavingALoopCancelsAndWaits(t *testing.T) {
 	for way, leave := range ways {
 		for maker, newGroup := range makers {
 			for _, name := range loopNames {
-				bubble(t, way+"/"+maker+"/"+name, func(t *testing.T) {
+				check.Bubble(t, way+"/"+maker+"/"+name, func(t *testing.T) {
 					g, end := newGroup(t)
 					defer end()
 					r := weir.NewResults[int](g)
@@ -86,11 +87,11 @@ func TestLeavingALoopCancelsAndWaits(t *testing.T) {
 						}
 						synctest.Wait()
 						leave(t, loops(r)[name])
-						equal(t, "running tasks waited for", ended.Load(), 3)
+						check.Equal(t, "running tasks waited for", ended.Load(), 3)
 						// Nothing is left to the next batch.
 						r.Go(gives(5))
 						values, err := r.Wait()
-						ok(t, err)
+						check.OK(t, err)
 						equalSlices(t, "values of the next batch", values, []int{5})
 					}
 				})
@@ -98,7 +99,7 @@ func TestLeavingALoopCancelsAndWaits(t *testing.T) {
 		}
 	}
 	for _, name := range loopNames {
-		bubble(t, "while tasks finish/"+name, func(t *testing.T) {
+		check.Bubble(t, "while tasks finish/"+name, func(t *testing.T) {
 			// Results that nobody takes any more keep nobody waiting.
 			r := weir.NewResults[int](weir.NewGroup(t.Context(), 8))
 			for range 20 {
@@ -107,12 +108,12 @@ func TestLeavingALoopCancelsAndWaits(t *testing.T) {
 				}
 				seen := 0
 				for _, err := range loops(r)[name] {
-					ok(t, err)
+					check.OK(t, err)
 					if seen++; seen == 10 {
 						break
 					}
 				}
-				equal(t, "seen", seen, 10)
+				check.Equal(t, "seen", seen, 10)
 			}
 		})
 	}
@@ -123,24 +124,24 @@ func noWorkersThen(t *testing.T) func() { return func() { noWorkers(t) } }
 
 func TestPanicsAndLoops(t *testing.T) {
 	for _, name := range loopNames {
-		bubble(t, "a task's panic comes out of the loop/"+name, func(t *testing.T) {
+		check.Bubble(t, "a task's panic comes out of the loop/"+name, func(t *testing.T) {
 			r := weir.NewResults[int](weir.NewGroup(t.Context(), 3))
 			r.Go(gives(0))
 			synctest.Wait()
 			r.Go(explodeWithResult)
 			seen := 0
-			p, isPanic := caught(func() {
+			p, isPanic := check.Caught(func() {
 				for _, err := range loops(r)[name] {
-					ok(t, err)
+					check.OK(t, err)
 					seen++
 				}
 			}).(*weir.Panic)
-			equal(t, "panicked", isPanic, true)
-			wantError(t, p, errBoom)
-			equal(t, "seen", seen, 1)
-			equal(t, "results of the next batch", drain(t, loops(r)[name]), 0)
+			check.Equal(t, "panicked", isPanic, true)
+			check.Error(t, p, errBoom)
+			check.Equal(t, "seen", seen, 1)
+			check.Equal(t, "results of the next batch", drain(t, loops(r)[name]), 0)
 		})
-		bubble(t, "also after break/"+name, func(t *testing.T) {
+		check.Bubble(t, "also after break/"+name, func(t *testing.T) {
 			r := weir.NewResults[int](weir.NewGroup(t.Context(), 3))
 			r.Go(gives(0))
 			r.Go(func(ctx context.Context) (int, error) {
@@ -148,15 +149,15 @@ func TestPanicsAndLoops(t *testing.T) {
 				panic(errBoom)
 			})
 			synctest.Wait()
-			_, isPanic := caught(func() {
+			_, isPanic := check.Caught(func() {
 				for _, err := range loops(r)[name] {
-					ok(t, err)
+					check.OK(t, err)
 					break
 				}
 			}).(*weir.Panic)
-			equal(t, "panicked", isPanic, true)
+			check.Equal(t, "panicked", isPanic, true)
 		})
-		bubble(t, "that of the body comes first/"+name, func(t *testing.T) {
+		check.Bubble(t, "that of the body comes first/"+name, func(t *testing.T) {
 			var reported []*weir.Panic
 			g := weir.NewGroup(t.Context(), 3, weir.OnPanic(func(p *weir.Panic) { reported = append(reported, p) }))
 			r := weir.NewResults[int](g)
@@ -166,9 +167,9 @@ func TestPanicsAndLoops(t *testing.T) {
 				panic(errBoom)
 			})
 			synctest.Wait()
-			equal(t, "panicked with", caught(func() {
+			check.Equal(t, "panicked with", check.Caught(func() {
 				for _, err := range loops(r)[name] {
-					ok(t, err)
+					check.OK(t, err)
 					panic("enough")
 				}
 			}), any("enough"))

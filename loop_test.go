@@ -13,6 +13,7 @@ import (
 	"weak"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // drain counts results, none of which may be an error.
@@ -20,7 +21,7 @@ func drain[T any](t testing.TB, results iter.Seq2[T, error]) int {
 	t.Helper()
 	n := 0
 	for _, err := range results {
-		ok(t, err)
+		check.OK(t, err)
 		n++
 	}
 	return n
@@ -51,13 +52,13 @@ func TestAllYieldsResultsAsTheyFinish(t *testing.T) {
 		begin := time.Now()
 		var order []int
 		for v, err := range r.All() {
-			ok(t, err)
-			equal(t, "comes after", time.Since(begin), time.Duration(v)*time.Second)
+			check.OK(t, err)
+			check.Equal(t, "comes after", time.Since(begin), time.Duration(v)*time.Second)
 			order = append(order, v)
 		}
 		equalSlices(t, "order", order, []int{1, 2, 3, 4, 7})
 	})
-	bubble(t, "those that have finished before, too", func(t *testing.T) {
+	check.Bubble(t, "those that have finished before, too", func(t *testing.T) {
 		r := weir.NewResults[int](weir.NewGroup(t.Context(), 10))
 		for _, seconds := range []int{4, 1, 3, 7, 2} {
 			r.Go(sleeper(seconds))
@@ -66,24 +67,24 @@ func TestAllYieldsResultsAsTheyFinish(t *testing.T) {
 		begin := time.Now()
 		seen := 0
 		for v, err := range r.All() {
-			ok(t, err)
+			check.OK(t, err)
 			seen++
 			if v < 7 {
-				equal(t, "comes after", time.Since(begin), 0)
+				check.Equal(t, "comes after", time.Since(begin), 0)
 			} else {
-				equal(t, "comes after", time.Since(begin), 2*time.Second)
+				check.Equal(t, "comes after", time.Since(begin), 2*time.Second)
 			}
 		}
-		equal(t, "seen", seen, 5)
+		check.Equal(t, "seen", seen, 5)
 	})
-	bubble(t, "while the body takes its time", func(t *testing.T) {
+	check.Bubble(t, "while the body takes its time", func(t *testing.T) {
 		r := weir.NewResults[int](weir.NewGroup(t.Context(), 10))
 		for _, seconds := range []int{4, 1, 3, 7, 2} {
 			r.Go(sleeper(seconds))
 		}
 		var order []int
 		for v, err := range r.All() {
-			ok(t, err)
+			check.OK(t, err)
 			time.Sleep(time.Minute)
 			order = append(order, v)
 		}
@@ -94,14 +95,14 @@ func TestAllYieldsResultsAsTheyFinish(t *testing.T) {
 // A result must not be lost between the look for what has finished and the watch
 // for what finishes, nor between two that finish at once.
 func TestALoopMissesNothingThatFinishesBesideIt(t *testing.T) {
-	rounds := scale(20_000, 2_000)
+	rounds := check.Scale(20_000, 2_000)
 	if raceEnabled {
 		rounds /= 10 // each takes far longer
 	}
 	for _, name := range loopNames {
 		for _, tasks := range []int{1, 2, 3} {
 			t.Run(fmt.Sprintf("%s/tasks=%d", name, tasks), func(t *testing.T) {
-				within(time.Minute, func() {
+				check.Within(time.Minute, func() {
 					p := weir.New(4)
 					defer p.Close()
 					r := weir.NewResults[int](p.Group(context.Background()))
@@ -148,15 +149,15 @@ func TestOrderedYieldsResultsInOrderAsTheyBecomeReady(t *testing.T) {
 		begin := time.Now()
 		i, latest := 0, 0
 		for v, err := range r.Ordered() {
-			ok(t, err)
-			equal(t, "value", v, seconds[i])
+			check.OK(t, err)
+			check.Equal(t, "value", v, seconds[i])
 			latest = max(latest, v)
-			equal(t, "comes after", time.Since(begin), time.Duration(latest)*time.Second)
+			check.Equal(t, "comes after", time.Since(begin), time.Duration(latest)*time.Second)
 			i++
 		}
-		equal(t, "seen", i, len(seconds))
+		check.Equal(t, "seen", i, len(seconds))
 	})
-	bubble(t, "a task that did not return holds nobody up", func(t *testing.T) {
+	check.Bubble(t, "a task that did not return holds nobody up", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 10, weir.KeepGoing(), weir.PanicsAsErrors())
 		r := weir.NewResults[int](g)
 		r.Go(exitWithResult)
@@ -170,23 +171,23 @@ func TestOrderedYieldsResultsInOrderAsTheyBecomeReady(t *testing.T) {
 			_, isPanic := errors.AsType[*weir.Panic](err)
 			switch i {
 			case 0:
-				wantError(t, err, weir.ErrGoexit)
+				check.Error(t, err, weir.ErrGoexit)
 			case 2:
-				equal(t, "panic", isPanic, true)
+				check.Equal(t, "panic", isPanic, true)
 			case 3:
-				wantError(t, err, errBoom)
-				equal(t, "value beside the error", v, 3)
+				check.Error(t, err, errBoom)
+				check.Equal(t, "value beside the error", v, 3)
 			default:
-				ok(t, err)
-				equal(t, "value", v, i)
+				check.OK(t, err)
+				check.Equal(t, "value", v, i)
 			}
 			if err != nil {
 				equalSlices(t, "failed", failedTasks(t, err), []int{i})
 			}
-			equal(t, "comes after", time.Since(begin), time.Duration(i/4*4)*time.Second)
+			check.Equal(t, "comes after", time.Since(begin), time.Duration(i/4*4)*time.Second)
 			i++
 		}
-		equal(t, "seen", i, 5)
+		check.Equal(t, "seen", i, 5)
 	})
 }
 
@@ -200,14 +201,14 @@ func TestALoopKeepsNoValueThatItHasYielded(t *testing.T) {
 			var before weak.Pointer[[1 << 10]byte]
 			seen := 0
 			for v, err := range loops(r)[name] {
-				ok(t, err)
+				check.OK(t, err)
 				runtime.GC()
 				if seen++; seen > 1 && before.Value() != nil {
 					t.Error("the value before is still there")
 				}
 				before = weak.Make(v)
 			}
-			equal(t, "seen", seen, 20)
+			check.Equal(t, "seen", seen, 20)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
@@ -70,12 +71,12 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 		{"Close the default pool", "weir: the default pool is shared and cannot be closed", func() { weir.Default().Close() }},
 		{"Shutdown the default pool", "weir: the default pool is shared and cannot be closed", func() { _, _ = weir.Default().Shutdown(ctx) }},
 	} {
-		t.Run(misuse.name, func(t *testing.T) { mustPanic(t, misuse.want, misuse.call) })
+		t.Run(misuse.name, func(t *testing.T) { check.Panics(t, misuse.want, misuse.call) })
 	}
 	// None of it has done anything.
-	ok(t, g.Wait())
-	equal(t, "stats", p.Stats(), weir.Stats{Limit: 2})
-	equal(t, "stats", f.Stats(), weir.Stats{Limit: 2})
-	ok(t, p.Submit(nothing))
-	ok(t, f.Invoke(1))
+	check.OK(t, g.Wait())
+	check.Equal(t, "stats", p.Stats(), weir.Stats{Limit: 2})
+	check.Equal(t, "stats", f.Stats(), weir.Stats{Limit: 2})
+	check.OK(t, p.Submit(nothing))
+	check.OK(t, f.Invoke(1))
 }

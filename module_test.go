@@ -5,8 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 const module = "github.com/64ed045f/weir"
@@ -46,16 +49,19 @@ func readGoMod(t *testing.T, dir string) goMod {
 
 func TestTheModuleRequiresNothing(t *testing.T) {
 	m := readGoMod(t, ".")
-	equal(t, "module", m.Module.Path, module)
-	equal(t, "go", m.Go, "1.26.0")
-	equal(t, "required modules", len(m.Require), 0)
+	check.Equal(t, "module", m.Module.Path, module)
+	check.Equal(t, "go", m.Go, "1.26.0")
+	check.Equal(t, "required modules", len(m.Require), 0)
 	if _, err := os.Stat("go.sum"); err == nil {
 		t.Error("there is a go.sum: something is required")
 	}
 }
 
 func TestThePackagesStandOnTheStandardLibraryAlone(t *testing.T) {
-	deps := goTool(t, ".", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{else if eq .ImportPath \"testing\"}}testing{{end}}", "./...")
+	// Package check is for tests. Were it imported by another one, so would testing be.
+	product := slices.DeleteFunc(strings.Fields(goTool(t, ".", "list", "./...")), func(path string) bool { return path == module+"/internal/check" })
+	list := []string{"list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{else if eq .ImportPath \"testing\"}}testing{{end}}"}
+	deps := goTool(t, ".", append(list, product...)...)
 	for path := range strings.FieldsSeq(deps) {
 		if path != module && !strings.HasPrefix(path, module+"/") {
 			t.Errorf("the product contains %s", path)
@@ -97,7 +103,7 @@ func TestDependenciesPointOneWay(t *testing.T) {
 		}
 		dir := filepath.Dir(path)
 		m := readGoMod(t, dir)
-		equal(t, dir+": go", m.Go, "1.26.0")
+		check.Equal(t, dir+": go", m.Go, "1.26.0")
 		requires, replaces := false, false
 		for _, r := range m.Require {
 			requires = requires || r.Path == module
@@ -112,5 +118,5 @@ func TestDependenciesPointOneWay(t *testing.T) {
 		}
 		return nil
 	})
-	ok(t, err)
+	check.OK(t, err)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func fibGo(n int) int {
@@ -59,7 +60,7 @@ func BenchmarkRecursion(b *testing.B) {
 
 // BenchmarkQuicksort sorts numbers by tasks that hand on their halves.
 func BenchmarkQuicksort(b *testing.B) {
-	data := rand.Perm(scale(10_000_000, 100_000))
+	data := rand.Perm(check.Scale(10_000_000, 100_000))
 	work := make([]int, len(data))
 	b.Run("slices.Sort", func(b *testing.B) {
 		for b.Loop() {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // A stranger here is a goroutine that a task has started, and that waits with the
@@ -25,10 +26,10 @@ func hasItsPlaces(t testing.TB, p *weir.Pool, limit int) {
 	v := newValve()
 	var clients sync.WaitGroup
 	for range limit + 1 {
-		clients.Go(func() { ok(t, p.Submit(v.task)) })
+		clients.Go(func() { check.OK(t, p.Submit(v.task)) })
 	}
 	synctest.Wait()
-	equal(t, "tasks at once", v.running(), limit)
+	check.Equal(t, "tasks at once", v.running(), limit)
 	v.open()
 	clients.Wait()
 	p.Wait()
@@ -46,9 +47,9 @@ func TestTwoStrangersThatWaitDoNotUseThePoolUp(t *testing.T) {
 			inner := weir.NewGroup(ctx, 1)
 			inner.Go(child.member)
 			var strangers sync.WaitGroup
-			strangers.Go(func() { ok(t, inner.Wait()) })
+			strangers.Go(func() { check.OK(t, inner.Wait()) })
 			<-second
-			strangers.Go(func() { ok(t, inner.Wait()) })
+			strangers.Go(func() { check.OK(t, inner.Wait()) })
 			strangers.Wait()
 			return nil
 		})
@@ -59,7 +60,7 @@ func TestTwoStrangersThatWaitDoNotUseThePoolUp(t *testing.T) {
 		other.open()
 		synctest.Wait()
 		child.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		hasItsPlaces(t, p, 1)
 	})
 }
@@ -67,14 +68,14 @@ func TestTwoStrangersThatWaitDoNotUseThePoolUp(t *testing.T) {
 // The same by accident: goroutines of a task that fill one group with a Limit wait
 // for room all at once, and the pool stood still for good.
 func TestStrangersThatFillALimitedGroupDoNotUseThePoolUp(t *testing.T) {
-	each := scale(500, 100)
+	each := check.Scale(500, 100)
 	for _, limit := range []int{1, 2, 3} {
 		for _, queue := range []int{0, 64} {
-			bubble(t, fmt.Sprintf("limit=%d/queue=%d", limit, queue), func(t *testing.T) {
+			check.Bubble(t, fmt.Sprintf("limit=%d/queue=%d", limit, queue), func(t *testing.T) {
 				p := weir.New(limit, weir.Queue(queue))
 				defer p.Close()
 				var ran atomic.Int64
-				ok(t, run(p, func(ctx context.Context) error {
+				check.OK(t, run(p, func(ctx context.Context) error {
 					g := p.Group(ctx, weir.Limit(1))
 					var producers sync.WaitGroup
 					for range 3 {
@@ -90,7 +91,7 @@ func TestStrangersThatFillALimitedGroupDoNotUseThePoolUp(t *testing.T) {
 					producers.Wait()
 					return g.Wait()
 				}))
-				equal(t, "ran", ran.Load(), int64(3*each))
+				check.Equal(t, "ran", ran.Load(), int64(3*each))
 				hasItsPlaces(t, p, limit)
 			})
 		}
@@ -110,17 +111,17 @@ func TestATaskAndStrangersThatWaitForTheSameGroup(t *testing.T) {
 			inner := p.Group(ctx)
 			inner.Go(child.member)
 			for range 2 {
-				strangers.Go(func() { ok(t, inner.Wait()) })
+				strangers.Go(func() { check.OK(t, inner.Wait()) })
 			}
 			<-wait
 			return inner.Wait()
 		})
 		synctest.Wait()
-		equal(t, "children", child.running(), 1)
+		check.Equal(t, "children", child.running(), 1)
 		close(wait)
 		synctest.Wait()
 		child.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		strangers.Wait()
 		hasItsPlaces(t, p, 1)
 	})
@@ -143,7 +144,7 @@ func TestAPauseHoldsWhatAStrangerWaitsFor(t *testing.T) {
 				return nil
 			})
 			<-wait
-			stranger.Go(func() { ok(t, inner.Wait()) })
+			stranger.Go(func() { check.OK(t, inner.Wait()) })
 			<-end
 			return nil
 		})
@@ -153,11 +154,11 @@ func TestAPauseHoldsWhatAStrangerWaitsFor(t *testing.T) {
 		synctest.Wait()
 		close(end)
 		synctest.Wait()
-		equal(t, "ran during the pause", ran.Load(), false)
+		check.Equal(t, "ran during the pause", ran.Load(), false)
 		p.Resume()
 		stranger.Wait()
-		ok(t, g.Wait())
-		equal(t, "ran after it", ran.Load(), true)
+		check.OK(t, g.Wait())
+		check.Equal(t, "ran after it", ran.Load(), true)
 		hasItsPlaces(t, p, 1)
 	})
 }
@@ -166,7 +167,7 @@ func TestAPauseHoldsWhatAStrangerWaitsFor(t *testing.T) {
 // waits for: they will never start.
 func TestPromise08APauseDoesNotHoldACancelledNestedGroup(t *testing.T) {
 	for _, waits := range []bool{false, true} {
-		bubble(t, fmt.Sprintf("waits=%t", waits), func(t *testing.T) {
+		check.Bubble(t, fmt.Sprintf("waits=%t", waits), func(t *testing.T) {
 			p := weir.New(1)
 			defer p.Close()
 			var inner *weir.Group
@@ -197,12 +198,12 @@ func TestPromise08APauseDoesNotHoldACancelledNestedGroup(t *testing.T) {
 				close(wait)
 			}
 			synctest.Wait()
-			equal(t, "returned before the cancellation", returned, false)
+			check.Equal(t, "returned before the cancellation", returned, false)
 			inner.Cancel(errBoom)
 			synctest.Wait()
-			equal(t, "returned after it", returned, true)
+			check.Equal(t, "returned after it", returned, true)
 			p.Resume()
-			wantError(t, g.Wait(), errBoom)
+			check.Error(t, g.Wait(), errBoom)
 			hasItsPlaces(t, p, 1)
 		})
 	}
@@ -212,7 +213,7 @@ func TestPromise08APauseDoesNotHoldACancelledNestedGroup(t *testing.T) {
 // its tasks.
 func TestANestedGroupOfAClosedPool(t *testing.T) {
 	for _, try := range []bool{false, true} {
-		bubble(t, fmt.Sprintf("try=%t", try), func(t *testing.T) {
+		check.Bubble(t, fmt.Sprintf("try=%t", try), func(t *testing.T) {
 			p := weir.New(1)
 			var inner *weir.Group
 			g := p.Group(t.Context())
@@ -226,12 +227,12 @@ func TestANestedGroupOfAClosedPool(t *testing.T) {
 				return nil
 			}
 			if try {
-				equal(t, "accepted", inner.TryGo(task), false)
+				check.Equal(t, "accepted", inner.TryGo(task), false)
 			} else {
 				inner.Go(task)
-				wantError(t, inner.Wait(), weir.ErrClosed)
+				check.Error(t, inner.Wait(), weir.ErrClosed)
 			}
-			ok(t, g.Wait()) // only now, for with it the context of the nested group ends
+			check.OK(t, g.Wait()) // only now, for with it the context of the nested group ends
 		})
 	}
 }
@@ -272,7 +273,7 @@ func TestTasksThatComeBackGoOnInTurn(t *testing.T) {
 			synctest.Wait()
 		}
 		other.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		if want := []string{"deep", "b", "a", "c"}; !slices.Equal(order, want) {
 			t.Errorf("order: got %v, want %v", order, want)
 		}
@@ -282,28 +283,28 @@ func TestTasksThatComeBackGoOnInTurn(t *testing.T) {
 
 // A worker that has just run a task is free, though it may not have looked around yet.
 func TestTryGoFindsAWorkerThatIsBetweenTwoTasks(t *testing.T) {
-	rounds := scale(2000, 500)
+	rounds := check.Scale(2000, 500)
 	tryRounds := func(g *weir.Group) (refused int) {
 		for range rounds {
 			g.Go(succeed)
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 			if !g.TryGo(succeed) {
 				refused++
 			}
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		}
 		return refused
 	}
 	t.Run("outside", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		defer p.Close()
-		equal(t, "refused", tryRounds(p.Group(t.Context())), 0)
+		check.Equal(t, "refused", tryRounds(p.Group(t.Context())), 0)
 	})
 	t.Run("nested", func(t *testing.T) {
 		p := weir.New(2, weir.Queue(0))
 		defer p.Close()
-		ok(t, run(p, func(ctx context.Context) error {
-			equal(t, "refused", tryRounds(p.Group(ctx)), 0)
+		check.OK(t, run(p, func(ctx context.Context) error {
+			check.Equal(t, "refused", tryRounds(p.Group(ctx)), 0)
 			return nil
 		}))
 	})
@@ -372,8 +373,8 @@ func (w wood) group(ctx context.Context, r *rand.Rand) *weir.Group {
 // Whatever becomes of a wood, while the pool is paused, resized and used by others,
 // no place is lost, and none is there twice.
 func TestNoPlaceIsLostInAWood(t *testing.T) {
-	for round := range scale(30, 8) {
-		bubble(t, fmt.Sprint(round), func(t *testing.T) {
+	for round := range check.Scale(30, 8) {
+		check.Bubble(t, fmt.Sprint(round), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(round), 0))
 			limit, queue := 1+r.IntN(3), []int{0, 1, 8, 1024}[r.IntN(4)]
 			opts := []weir.Option{weir.Queue(queue), weir.OnPanic(func(*weir.Panic) {})}
@@ -403,7 +404,7 @@ func TestNoPlaceIsLostInAWood(t *testing.T) {
 			}
 			clients.Go(func() {
 				for range 50 {
-					ok(t, p.Submit(runtime.Gosched))
+					check.OK(t, p.Submit(runtime.Gosched))
 				}
 				p.Wait()
 			})
@@ -426,9 +427,9 @@ func TestNoPlaceIsLostInAWood(t *testing.T) {
 			p.Close()
 			q.Close()
 			s := p.Stats()
-			equal(t, "running", s.Running, 0)
-			equal(t, "queued", s.Queued, 0)
-			equal(t, "accepted", s.Accepted, s.Finished+s.HandedBack)
+			check.Equal(t, "running", s.Running, 0)
+			check.Equal(t, "queued", s.Queued, 0)
+			check.Equal(t, "accepted", s.Accepted, s.Finished+s.HandedBack)
 		})
 	}
 }
@@ -448,7 +449,7 @@ func TestAStrangerGivesThePlaceAwayThatAnotherBringsBack(t *testing.T) {
 				<-turn[i]
 				inner := weir.NewGroup(ctx, 1)
 				inner.Go(v.member)
-				strangers.Go(func() { ok(t, inner.Wait()) })
+				strangers.Go(func() { check.OK(t, inner.Wait()) })
 			}
 			strangers.Wait()
 			return nil
@@ -462,7 +463,7 @@ func TestAStrangerGivesThePlaceAwayThatAnotherBringsBack(t *testing.T) {
 		other := block(t, p, 1)
 		valves[1].open()
 		other.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		hasItsPlaces(t, p, 1)
 	})
 }

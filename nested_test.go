@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // everyShape runs a test on pools of all limits and queues that nesting must work on.
@@ -27,9 +28,9 @@ func everyShape(t *testing.T, test func(t *testing.T, p *weir.Pool, limit int)) 
 				test(t, p, limit)
 				p.Wait() // a future is there before its worker is free
 				s := p.Stats()
-				equal(t, "running", s.Running, 0)
-				equal(t, "queued", s.Queued, 0)
-				equal(t, "accepted", s.Accepted, s.Finished+s.HandedBack)
+				check.Equal(t, "running", s.Running, 0)
+				check.Equal(t, "queued", s.Queued, 0)
+				check.Equal(t, "accepted", s.Accepted, s.Finished+s.HandedBack)
 				p.Close()
 				noWorkers(t)
 			})
@@ -47,7 +48,7 @@ func run(p *weir.Pool, task func(ctx context.Context) error) error {
 // busy holds the limit: what runs between two waits of a task is entered and left. It
 // counts goroutines, too.
 type busy struct {
-	gauge
+	check.Gauge
 	bound int          // for goroutines
 	most  atomic.Int64 // goroutines, if there were more than that
 }
@@ -62,15 +63,15 @@ func (b *busy) look() {
 }
 
 func fibNested(ctx context.Context, p *weir.Pool, b *busy, n int) (sum int, err error) {
-	b.enter()
-	defer b.leave()
+	b.Enter()
+	defer b.Leave()
 	if n < 2 {
 		b.look()
 		return n, nil
 	}
 	var x, y int
 	g := p.Group(ctx)
-	b.leave() // Go may wait, too
+	b.Leave() // Go may wait, too
 	g.Go(func(ctx context.Context) (err error) {
 		x, err = fibNested(ctx, p, b, n-1)
 		return err
@@ -80,7 +81,7 @@ func fibNested(ctx context.Context, p *weir.Pool, b *busy, n int) (sum int, err 
 		return err
 	})
 	err = g.Wait()
-	b.enter()
+	b.Enter()
 	return x + y, err
 }
 
@@ -92,18 +93,18 @@ func fib(n int) int {
 }
 
 func TestPromise09RecursionNeedsNoMoreThanTheLimit(t *testing.T) {
-	n := scale(22, 14)
+	n := check.Scale(22, 14)
 	everyShape(t, func(t *testing.T, p *weir.Pool, limit int) {
 		// For each place under the limit one chain of tasks that wait, as deep as the
 		// recursion; and those whose subtasks were taken over by others.
 		b := busy{bound: goroutines() + 4*limit*(n+2)}
 		var sum int
-		ok(t, run(p, func(ctx context.Context) (err error) {
+		check.OK(t, run(p, func(ctx context.Context) (err error) {
 			sum, err = fibNested(ctx, p, &b, n)
 			return err
 		}))
-		equal(t, "sum", sum, fib(n))
-		if peak := b.peak.Load(); peak > int64(limit) {
+		check.Equal(t, "sum", sum, fib(n))
+		if peak := b.Peak.Load(); peak > int64(limit) {
 			t.Errorf("%d tasks ran at once, the limit is %d", peak, limit)
 		}
 		if most := b.most.Load(); most > 0 {
@@ -138,10 +139,10 @@ func quicksortNested(ctx context.Context, p *weir.Pool, s []int) error {
 }
 
 func TestPromise09Quicksort(t *testing.T) {
-	data := rand.Perm(scale(1_000_000, 50_000))
+	data := rand.Perm(check.Scale(1_000_000, 50_000))
 	everyShape(t, func(t *testing.T, p *weir.Pool, _ int) {
 		s := slices.Clone(data)
-		ok(t, run(p, func(ctx context.Context) error { return quicksortNested(ctx, p, s) }))
+		check.OK(t, run(p, func(ctx context.Context) error { return quicksortNested(ctx, p, s) }))
 		if !slices.IsSorted(s) {
 			t.Error("not sorted")
 		}
@@ -184,7 +185,7 @@ func walkNested(ctx context.Context, p *weir.Pool, files fs.FS, dir string, foun
 func TestPromise09DirectoryWalk(t *testing.T) {
 	files := forest(3, 4)
 	var want []string
-	ok(t, fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+	check.OK(t, fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if !entry.IsDir() {
 			want = append(want, name)
 		}
@@ -193,7 +194,7 @@ func TestPromise09DirectoryWalk(t *testing.T) {
 	everyShape(t, func(t *testing.T, p *weir.Pool, _ int) {
 		var mu sync.Mutex
 		var got []string
-		ok(t, run(p, func(ctx context.Context) error {
+		check.OK(t, run(p, func(ctx context.Context) error {
 			return walkNested(ctx, p, files, ".", func(name string) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -229,10 +230,10 @@ func TestPromise09ThreeLevelsOfManyTasks(t *testing.T) {
 			var clients sync.WaitGroup
 			for range 4 { // from outside, at once, with plain tasks in between
 				clients.Go(func() {
-					ok(t, run(p, func(ctx context.Context) error {
+					check.OK(t, run(p, func(ctx context.Context) error {
 						return fanOut(ctx, p, 3, width, opts, func(context.Context) error {
-							b.enter()
-							defer b.leave()
+							b.Enter()
+							defer b.Leave()
 							leaves.Add(1)
 							return nil
 						})
@@ -240,14 +241,14 @@ func TestPromise09ThreeLevelsOfManyTasks(t *testing.T) {
 				})
 				clients.Go(func() {
 					for range 100 {
-						ok(t, p.Submit(nothing))
+						check.OK(t, p.Submit(nothing))
 					}
 				})
 			}
 			clients.Wait()
 			p.Wait()
-			equal(t, "leaves", leaves.Load(), 4*width*width*width)
-			if peak := b.peak.Load(); peak > int64(limit) {
+			check.Equal(t, "leaves", leaves.Load(), 4*width*width*width)
+			if peak := b.Peak.Load(); peak > int64(limit) {
 				t.Errorf("%d tasks ran at once, the limit is %d", peak, limit)
 			}
 		}
@@ -265,7 +266,7 @@ func TestPromise09AnErrorOfTheDeepestTaskComesUp(t *testing.T) {
 				return nil
 			})
 		})
-		wantError(t, err, errBoom)
+		check.Error(t, err, errBoom)
 		for range 5 { // of the one task from outside, and of one at each level
 			failure, found := errors.AsType[*weir.TaskError](err)
 			if !found {
@@ -273,7 +274,7 @@ func TestPromise09AnErrorOfTheDeepestTaskComesUp(t *testing.T) {
 			}
 			err = failure.Err
 		}
-		equal(t, "cause", err, errBoom)
+		check.Equal(t, "cause", err, errBoom)
 	})
 }
 
@@ -312,7 +313,7 @@ func TestPromise09CancellingFromOutsideEndsAllLevels(t *testing.T) {
 				return nil
 			})
 		})
-		wantError(t, g.Wait(), errBoom)
+		check.Error(t, g.Wait(), errBoom)
 		if n := leaves.Load() - before.Load(); n > int64(limit) {
 			t.Errorf("%d tasks began after the cancellation", n)
 		}
@@ -336,17 +337,17 @@ func TestPromise09WhoComesBackIsServedBeforeTheQueue(t *testing.T) {
 			return err
 		})
 		synctest.Wait()
-		equal(t, "children", child.running(), 1)
+		check.Equal(t, "children", child.running(), 1)
 		for _, name := range []string{"a", "b"} {
-			ok(t, p.Submit(func() { order = append(order, name) }))
+			check.OK(t, p.Submit(func() { order = append(order, name) }))
 		}
 		synctest.Wait()
 		s := p.Stats()
-		equal(t, "running", s.Running, 1)
-		equal(t, "queued", s.Queued, 2)
-		equal(t, "workers", s.Workers, 2)
+		check.Equal(t, "running", s.Running, 1)
+		check.Equal(t, "queued", s.Queued, 2)
+		check.Equal(t, "workers", s.Workers, 2)
 		child.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		p.Wait()
 		if want := []string{"parent", "a", "b"}; !slices.Equal(order, want) {
 			t.Errorf("order: got %v, want %v", order, want)
@@ -369,7 +370,7 @@ func TestPromise09SubtasksComeBeforeTheQueue(t *testing.T) {
 		}
 		other, parent := newValve(), newValve()
 		g := p.Group(t.Context())
-		ok(t, p.Submit(other.task))
+		check.OK(t, p.Submit(other.task))
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx)
 			for range 2 {
@@ -380,7 +381,7 @@ func TestPromise09SubtasksComeBeforeTheQueue(t *testing.T) {
 		})
 		synctest.Wait()
 		for range 2 {
-			ok(t, p.Submit(func() { note("queued") }))
+			check.OK(t, p.Submit(func() { note("queued") }))
 		}
 		other.open()
 		synctest.Wait()
@@ -388,7 +389,7 @@ func TestPromise09SubtasksComeBeforeTheQueue(t *testing.T) {
 			t.Errorf("order: got %v, want %v", order, want)
 		}
 		parent.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	})
 }
 
@@ -406,15 +407,15 @@ func TestPromise09TheWaitingTasksPlaceServesOthers(t *testing.T) {
 		})
 		synctest.Wait()
 		for range 3 {
-			ok(t, p.Submit(other.task))
+			check.OK(t, p.Submit(other.task))
 		}
 		synctest.Wait()
-		equal(t, "children", child.running(), 1)
-		equal(t, "others", other.running(), 1)
+		check.Equal(t, "children", child.running(), 1)
+		check.Equal(t, "others", other.running(), 1)
 		child.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		synctest.Wait()
-		equal(t, "others", other.running(), 2)
+		check.Equal(t, "others", other.running(), 2)
 		other.open()
 		p.Wait()
 	})
@@ -433,11 +434,11 @@ func TestPromise09AGoThatWaitsForRoomGivesItsPlaceUp(t *testing.T) {
 			return inner.Wait()
 		})
 		synctest.Wait()
-		equal(t, "first", first.running(), 1)
-		equal(t, "second", second.running(), 1)
+		check.Equal(t, "first", first.running(), 1)
+		check.Equal(t, "second", second.running(), 1)
 		second.open()
 		first.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	})
 }
 
@@ -460,9 +461,9 @@ func TestPromise09AcrossPools(t *testing.T) {
 			}
 			return g.Wait()
 		}
-		ok(t, run(p, func(ctx context.Context) error { return down(ctx, 7) }))
-		equal(t, "leaves", leaves.Load(), 1<<7)
-		equal(t, "running on the other", q.Stats().Running, 0)
+		check.OK(t, run(p, func(ctx context.Context) error { return down(ctx, 7) }))
+		check.Equal(t, "leaves", leaves.Load(), 1<<7)
+		check.Equal(t, "running on the other", q.Stats().Running, 0)
 	})
 }
 
@@ -495,19 +496,19 @@ func TestClosingAPoolUnderNestedGroups(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()
 				unrun, err := p.Shutdown(ctx)
-				equal(t, "handed back", len(unrun), 0)
-				wantError(t, err, context.Canceled)
+				check.Equal(t, "handed back", len(unrun), 0)
+				check.Error(t, err, context.Canceled)
 			}()
 			synctest.Wait()
 			v.open()
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 			<-closed
 			if shutdown {
-				wantError(t, inside, weir.ErrClosed)
-				equal(t, "leaves", leaves.Load(), 0)
+				check.Error(t, inside, weir.ErrClosed)
+				check.Equal(t, "leaves", leaves.Load(), 0)
 			} else {
-				ok(t, inside)
-				equal(t, "leaves", leaves.Load(), 27)
+				check.OK(t, inside)
+				check.Equal(t, "leaves", leaves.Load(), 27)
 			}
 			p.Close()
 		}
@@ -530,18 +531,18 @@ func TestShutdownHandsSubtasksBackToTheirGroup(t *testing.T) {
 			return nil
 		})
 		synctest.Wait()
-		equal(t, "running", v.running(), 1)
+		check.Equal(t, "running", v.running(), 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		unrun, err := p.Shutdown(ctx)
-		equal(t, "handed back", len(unrun), 0)
-		wantError(t, err, context.Canceled)
+		check.Equal(t, "handed back", len(unrun), 0)
+		check.Error(t, err, context.Canceled)
 		v.open()
-		ok(t, g.Wait())
-		wantError(t, inside, weir.ErrClosed)
-		equal(t, "ended", v.ended.Load(), 1)
+		check.OK(t, g.Wait())
+		check.Error(t, inside, weir.ErrClosed)
+		check.Equal(t, "ended", v.ended.Load(), 1)
 		p.Close()
-		equal(t, "handed back in all", p.Stats().HandedBack, 2)
+		check.Equal(t, "handed back in all", p.Stats().HandedBack, 2)
 	})
 }
 
@@ -552,7 +553,7 @@ func TestNestedTryGo(t *testing.T) {
 			p := weir.New(2, weir.Queue(queue))
 			v := newValve()
 			taken := 0
-			ok(t, run(p, func(ctx context.Context) error {
+			check.OK(t, run(p, func(ctx context.Context) error {
 				g := p.Group(ctx)
 				for range 10 {
 					if g.TryGo(v.member) {
@@ -560,11 +561,11 @@ func TestNestedTryGo(t *testing.T) {
 					}
 					synctest.Wait()
 				}
-				equal(t, "running", v.running(), 1)
+				check.Equal(t, "running", v.running(), 1)
 				v.open()
 				return g.Wait()
 			}))
-			equal(t, "taken", taken, 1+queue)
+			check.Equal(t, "taken", taken, 1+queue)
 			p.Close()
 		}
 	})
@@ -588,23 +589,23 @@ func TestPauseAndResizeUnderNestedGroups(t *testing.T) {
 			return inner.Wait()
 		})
 		synctest.Wait()
-		equal(t, "begun", begun.running(), 2)
+		check.Equal(t, "begun", begun.running(), 2)
 		p.Pause()
 		begun.open()
 		synctest.Wait()
-		equal(t, "ended", begun.ended.Load(), 2)
-		equal(t, "begun during the pause", rest.running(), 0)
+		check.Equal(t, "ended", begun.ended.Load(), 2)
+		check.Equal(t, "begun during the pause", rest.running(), 0)
 		p.Resize(1)
 		p.Resume()
 		synctest.Wait()
-		equal(t, "begun after it", rest.running(), 1)
+		check.Equal(t, "begun after it", rest.running(), 1)
 		p.Resize(3)
 		synctest.Wait()
-		equal(t, "begun at limit 3", rest.running(), 3)
+		check.Equal(t, "begun at limit 3", rest.running(), 3)
 		rest.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		synctest.Wait()
-		equal(t, "running", p.Stats().Running, 0)
+		check.Equal(t, "running", p.Stats().Running, 0)
 	})
 }
 
@@ -629,12 +630,12 @@ func TestWaitCoversSubtasks(t *testing.T) {
 		}()
 		for range 5 {
 			synctest.Wait()
-			equal(t, "waited", waited, false)
+			check.Equal(t, "waited", waited, false)
 			v.letOne()
 		}
 		synctest.Wait()
-		equal(t, "waited", waited, true)
-		ok(t, g.Wait())
+		check.Equal(t, "waited", waited, true)
+		check.OK(t, g.Wait())
 	})
 }
 
@@ -645,7 +646,7 @@ func TestWorkersBeyondTheLimitExpire(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
 		var b busy
-		ok(t, run(p, func(ctx context.Context) error {
+		check.OK(t, run(p, func(ctx context.Context) error {
 			_, err := fibNested(ctx, p, &b, 10)
 			return err
 		}))
@@ -655,7 +656,7 @@ func TestWorkersBeyondTheLimitExpire(t *testing.T) {
 		}
 		p.Resize(1)
 		synctest.Wait()
-		equal(t, "workers after Resize", p.Stats().Workers, 1)
+		check.Equal(t, "workers after Resize", p.Stats().Workers, 1)
 	})
 }
 
@@ -680,13 +681,13 @@ func fibFutures(ctx context.Context, p *weir.Pool, n int) (int, error) {
 
 // A task that waits for a future with its own context gives its place up, too.
 func TestPromise09Futures(t *testing.T) {
-	n := scale(16, 10)
+	n := check.Scale(16, 10)
 	everyShape(t, func(t *testing.T, p *weir.Pool, _ int) {
 		sum, err := weir.Async(t.Context(), p, func(ctx context.Context) (int, error) {
 			return fibFutures(ctx, p, n)
 		}).Get(t.Context())
-		ok(t, err)
-		equal(t, "sum", sum, fib(n))
+		check.OK(t, err)
+		check.Equal(t, "sum", sum, fib(n))
 	})
 }
 
@@ -697,8 +698,8 @@ func TestPromise09Results(t *testing.T) {
 		var down func(ctx context.Context, depth int) (int, error)
 		down = func(ctx context.Context, depth int) (int, error) {
 			if depth == 0 {
-				b.enter()
-				defer b.leave()
+				b.Enter()
+				defer b.Leave()
 				return 1, nil
 			}
 			r := weir.NewResults[int](p.Group(ctx))
@@ -724,9 +725,9 @@ func TestPromise09Results(t *testing.T) {
 		r := weir.NewResults[int](p.Group(t.Context()))
 		r.Go(func(ctx context.Context) (int, error) { return down(ctx, 5) })
 		values, err := r.Wait()
-		ok(t, err)
-		equal(t, "sum", values[0], 3*3*3*3*3)
-		if peak := b.peak.Load(); peak > int64(limit) {
+		check.OK(t, err)
+		check.Equal(t, "sum", values[0], 3*3*3*3*3)
+		if peak := b.Peak.Load(); peak > int64(limit) {
 			t.Errorf("%d tasks ran at once, the limit is %d", peak, limit)
 		}
 	})

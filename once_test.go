@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestPromise01AcceptedTasksRunOnceOrAreHandedBackAndRejectedOnesNeverRun(t *testing.T) {
@@ -19,8 +20,8 @@ func TestPromise01AcceptedTasksRunOnceOrAreHandedBackAndRejectedOnesNeverRun(t *
 		for _, queue := range []int{0, 1, 3, 64, weir.Unbounded} {
 			for _, limit := range []int{1, 2, 8} {
 				t.Run(fmt.Sprintf("%s/limit=%d/queue=%s", kind.name, limit, queueName(queue)), func(t *testing.T) {
-					within(time.Minute, func() {
-						for seed := range scale(16, 2) {
+					check.Within(time.Minute, func() {
+						for seed := range check.Scale(16, 2) {
 							everyTaskOnce(t, kind.make, limit, queue, uint64(seed))
 						}
 					})
@@ -156,5 +157,5 @@ func everyTaskOnce(t *testing.T, newPool func(int, func(int), ...weir.Option) su
 	want.Finished = want.Accepted - want.HandedBack
 	got := p.Stats()
 	want.Limit = got.Limit
-	equal(t, fmt.Sprintf("seed %d: stats", seed), got, want)
+	check.Equal(t, fmt.Sprintf("seed %d: stats", seed), got, want)
 }

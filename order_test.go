@@ -11,68 +11,69 @@ import (
 	"testing/synctest"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubmitter(t *testing.T) {
 	for _, queue := range []int{0, 1, 3, 32, 1000, weir.Unbounded} {
-		bubble(t, "one worker/queue="+queueName(queue), func(t *testing.T) {
+		check.Bubble(t, "one worker/queue="+queueName(queue), func(t *testing.T) {
 			p := weir.New(1, weir.Queue(queue))
 			defer p.Close()
 			var order []int
 			v := block(t, p, 1)
 			n := min(queue, 10_000)
 			for i := range n {
-				ok(t, p.Submit(func() { order = append(order, i) }))
+				check.OK(t, p.Submit(func() { order = append(order, i) }))
 			}
 			v.open()
 			p.Wait()
-			equal(t, "tasks run", len(order), n)
-			equal(t, "in order", slices.IsSorted(order), true)
+			check.Equal(t, "tasks run", len(order), n)
+			check.Equal(t, "in order", slices.IsSorted(order), true)
 		})
 		if queue > 1000 {
 			continue
 		}
-		bubble(t, "waiting submitters/queue="+queueName(queue), func(t *testing.T) {
+		check.Bubble(t, "waiting submitters/queue="+queueName(queue), func(t *testing.T) {
 			p := weir.New(1, weir.Queue(queue))
 			defer p.Close()
 			v := block(t, p, 1)
 			for range queue {
-				ok(t, p.Submit(v.task))
+				check.OK(t, p.Submit(v.task))
 			}
 			const waiters = 5
 			var order []int
 			accepted := 0
 			for i := range waiters {
 				go func() {
-					ok(t, p.Submit(func() {
+					check.OK(t, p.Submit(func() {
 						order = append(order, i)
 						v.task()
 					}))
 					accepted++
 				}()
 				synctest.Wait()
-				equal(t, "waiting submitters", p.Stats().Waiting, i+1)
+				check.Equal(t, "waiting submitters", p.Stats().Waiting, i+1)
 			}
 			for i := range waiters {
-				wantError(t, p.TrySubmit(nothing), weir.ErrFull)
+				check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
 				v.letOne()
 				synctest.Wait()
-				equal(t, "submitters let in", accepted, i+1)
-				equal(t, "waiting submitters", p.Stats().Waiting, waiters-i-1)
+				check.Equal(t, "submitters let in", accepted, i+1)
+				check.Equal(t, "waiting submitters", p.Stats().Waiting, waiters-i-1)
 			}
-			wantError(t, p.TrySubmit(nothing), weir.ErrFull)
+			check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
 			v.open()
 			p.Wait()
-			equal(t, "in order", slices.Equal(order, []int{0, 1, 2, 3, 4}), true)
+			check.Equal(t, "in order", slices.Equal(order, []int{0, 1, 2, 3, 4}), true)
 		})
 	}
-	bubble(t, "several workers take the oldest", func(t *testing.T) {
+	check.Bubble(t, "several workers take the oldest", func(t *testing.T) {
 		p := weir.New(3)
 		defer p.Close()
 		v := newValve()
 		var started [10]atomic.Bool
 		for i := range started {
-			ok(t, p.Submit(func() {
+			check.OK(t, p.Submit(func() {
 				started[i].Store(true)
 				v.task()
 			}))
@@ -80,7 +81,7 @@ func TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubm
 		for ran := 3; ran < len(started); ran++ {
 			synctest.Wait()
 			for i := range started {
-				equal(t, fmt.Sprintf("task %d started when %d could", i, ran), started[i].Load(), i < ran)
+				check.Equal(t, fmt.Sprintf("task %d started when %d could", i, ran), started[i].Load(), i < ran)
 			}
 			v.letOne()
 		}
@@ -100,8 +101,8 @@ func TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubm
 			var producing sync.WaitGroup
 			for producer := range last {
 				producing.Go(func() {
-					for n := 1; n <= scale(20_000, 2_000); n++ {
-						ok(t, p.Invoke([2]int{producer, n}))
+					for n := 1; n <= check.Scale(20_000, 2_000); n++ {
+						check.OK(t, p.Invoke([2]int{producer, n}))
 					}
 				})
 			}
@@ -126,39 +127,39 @@ func TestPromise05SubmitHappensBeforeTheTaskAndItsEndBeforeWait(t *testing.T) {
 			g := p.Group(ctx)
 			waits := map[string]func(){
 				"Wait":        p.Wait,
-				"WaitContext": func() { ok(t, p.WaitContext(ctx)) },
+				"WaitContext": func() { check.OK(t, p.WaitContext(ctx)) },
 			}
 			for name, wait := range waits {
-				for range scale(2000, 200) {
+				for range check.Scale(2000, 200) {
 					clear(cells[:])
 					for i := range cells {
-						ok(t, p.Submit(work(i)))
+						check.OK(t, p.Submit(work(i)))
 					}
 					wait()
-					equal(t, name, cells, [8]int{2, 2, 2, 2, 2, 2, 2, 2})
+					check.Equal(t, name, cells, [8]int{2, 2, 2, 2, 2, 2, 2, 2})
 				}
 			}
-			for range scale(2000, 200) {
+			for range check.Scale(2000, 200) {
 				clear(cells[:])
 				for i := range cells {
 					task := work(i)
 					g.Go(func(context.Context) error { task(); return nil })
 				}
-				ok(t, g.Wait())
-				equal(t, "Group.Wait", cells, [8]int{2, 2, 2, 2, 2, 2, 2, 2})
+				check.OK(t, g.Wait())
+				check.Equal(t, "Group.Wait", cells, [8]int{2, 2, 2, 2, 2, 2, 2, 2})
 			}
 			for name, end := range map[string]func(p *weir.Pool){
 				"Close":    (*weir.Pool).Close,
-				"Shutdown": func(p *weir.Pool) { _, err := p.Shutdown(ctx); ok(t, err) },
+				"Shutdown": func(p *weir.Pool) { _, err := p.Shutdown(ctx); check.OK(t, err) },
 			} {
-				for range scale(500, 50) {
+				for range check.Scale(500, 50) {
 					p := weir.New(4, weir.Queue(queue))
 					clear(cells[:])
 					for i := range cells {
-						ok(t, p.Submit(work(i)))
+						check.OK(t, p.Submit(work(i)))
 					}
 					end(p)
-					equal(t, name, cells, [8]int{2, 2, 2, 2, 2, 2, 2, 2})
+					check.Equal(t, name, cells, [8]int{2, 2, 2, 2, 2, 2, 2, 2})
 				}
 			}
 			p.Close()
@@ -168,13 +169,13 @@ func TestPromise05SubmitHappensBeforeTheTaskAndItsEndBeforeWait(t *testing.T) {
 		handled := 0
 		p := weir.New(1, weir.OnPanic(func(*weir.Panic) { handled++ }))
 		ended := 0
-		for range scale(500, 50) {
-			ok(t, p.Submit(func() { ended++; panic("x") }))
-			ok(t, p.Submit(func() { ended++; runtime.Goexit() }))
+		for range check.Scale(500, 50) {
+			check.OK(t, p.Submit(func() { ended++; panic("x") }))
+			check.OK(t, p.Submit(func() { ended++; runtime.Goexit() }))
 			p.Wait()
 		}
-		equal(t, "ended", ended, 2*scale(500, 50))
-		equal(t, "handled", handled, scale(500, 50))
+		check.Equal(t, "ended", ended, 2*check.Scale(500, 50))
+		check.Equal(t, "handled", handled, check.Scale(500, 50))
 		p.Close()
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
@@ -22,18 +23,18 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 		p.Wait()
 	}
 
-	bubble(t, "OnPanic gets value and stack", func(t *testing.T) {
+	check.Bubble(t, "OnPanic gets value and stack", func(t *testing.T) {
 		var got []*weir.Panic
 		p := weir.New(1, weir.Name("upload"), weir.OnPanic(func(p *weir.Panic) { got = append(got, p) }))
 		defer p.Close()
-		ok(t, p.Submit(explode))
+		check.OK(t, p.Submit(explode))
 		p.Wait()
 		if len(got) != 1 {
 			t.Fatalf("the handler was called %d times", len(got))
 		}
-		equal(t, "value", got[0].Value, any(errBoom))
-		equal(t, "pool", got[0].Pool, "upload")
-		wantError(t, got[0], errBoom)
+		check.Equal(t, "value", got[0].Value, any(errBoom))
+		check.Equal(t, "pool", got[0].Pool, "upload")
+		check.Error(t, got[0], errBoom)
 		if !strings.Contains(string(got[0].Stack), "weir_test.explode") {
 			t.Errorf("no trace of the task in its stack:\n%s", got[0].Stack)
 		}
@@ -42,13 +43,13 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 				t.Errorf("%q is not in the message:\n%v", part, got[0])
 			}
 		}
-		equal(t, "panicked", p.Stats().Panicked, 1)
-		equal(t, "finished", p.Stats().Finished, 1)
+		check.Equal(t, "panicked", p.Stats().Panicked, 1)
+		check.Equal(t, "finished", p.Stats().Finished, 1)
 	})
-	bubble(t, "the default logs", func(t *testing.T) {
+	check.Bubble(t, "the default logs", func(t *testing.T) {
 		out := captureLog(t)
 		p := weir.New(1, weir.Name("upload"))
-		ok(t, p.Submit(explode))
+		check.OK(t, p.Submit(explode))
 		p.Close()
 		for _, part := range []string{"level=ERROR", "task panicked", "panic=boom", "pool=upload", "weir_test.explode"} {
 			if !strings.Contains(out.String(), part) {
@@ -56,34 +57,34 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 			}
 		}
 	})
-	bubble(t, "a handler that panics", func(t *testing.T) {
+	check.Bubble(t, "a handler that panics", func(t *testing.T) {
 		out := captureLog(t)
 		p := weir.New(2, weir.OnPanic(func(*weir.Panic) { panic("handler failed") }))
 		defer p.Close()
 		for range 4 {
-			ok(t, p.Submit(explode))
+			check.OK(t, p.Submit(explode))
 		}
 		p.Wait()
 		for _, part := range []string{"boom", "handler failed"} {
-			equal(t, part+" in the log", strings.Count(out.String(), "panic="+part)+strings.Count(out.String(), `panic="`+part), 4)
+			check.Equal(t, part+" in the log", strings.Count(out.String(), "panic="+part)+strings.Count(out.String(), `panic="`+part), 4)
 		}
 		full(t, p, 2)
 	})
-	bubble(t, "a handler that calls Goexit", func(t *testing.T) {
+	check.Bubble(t, "a handler that calls Goexit", func(t *testing.T) {
 		p := weir.New(2, weir.OnPanic(func(*weir.Panic) { runtime.Goexit() }))
 		defer p.Close()
 		for range 4 {
-			ok(t, p.Submit(explode))
+			check.OK(t, p.Submit(explode))
 		}
 		p.Wait()
 		full(t, p, 2)
-		equal(t, "finished", p.Stats().Finished, 6)
+		check.Equal(t, "finished", p.Stats().Finished, 6)
 	})
 
 	for _, kind := range surfaces {
 		for _, limit := range []int{1, 2, 4} {
 			for _, queue := range []int{0, 1, 64} {
-				bubble(t, fmt.Sprintf("the limit is whole afterwards/%s/limit=%d/queue=%d", kind.name, limit, queue), func(t *testing.T) {
+				check.Bubble(t, fmt.Sprintf("the limit is whole afterwards/%s/limit=%d/queue=%d", kind.name, limit, queue), func(t *testing.T) {
 					v := newValve()
 					var handled atomic.Int32
 					p := kind.make(limit, func(i int) {
@@ -99,18 +100,18 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 						}
 					}, weir.Queue(queue), weir.OnPanic(func(*weir.Panic) { handled.Add(1) }))
 					for i := range 3 * limit {
-						ok(t, p.submit(i%3))
+						check.OK(t, p.submit(i%3))
 					}
 					p.Wait()
-					equal(t, "handled", int(handled.Load()), 2*limit)
+					check.Equal(t, "handled", int(handled.Load()), 2*limit)
 					for range limit {
-						ok(t, p.submit(3))
+						check.OK(t, p.submit(3))
 					}
 					synctest.Wait()
-					equal(t, "running at once", v.running(), limit)
+					check.Equal(t, "running at once", v.running(), limit)
 					v.open()
 					p.Close()
-					equal(t, "finished", p.Stats().Finished, uint64(4*limit))
+					check.Equal(t, "finished", p.Stats().Finished, uint64(4*limit))
 				})
 			}
 		}
@@ -132,27 +133,27 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 	}
 	t.Run("the program lives on", func(t *testing.T) {
 		out, err := child(t, "survive")
-		ok(t, err)
+		check.OK(t, err)
 		if !strings.Contains(out, "survived") {
 			t.Errorf("the program wrote:\n%s", out)
 		}
 	})
 
-	bubble(t, "a group's Wait panics with the task's stack", func(t *testing.T) {
+	check.Bubble(t, "a group's Wait panics with the task's stack", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2)
 		g.Go(explodeInGroup)
 		g.Go(untilCancelled)
-		value := caught(func() { _ = g.Wait() })
+		value := check.Caught(func() { _ = g.Wait() })
 		p, isPanic := value.(*weir.Panic)
 		if !isPanic {
 			t.Fatalf("Wait panicked with %v", value)
 		}
-		equal(t, "value", p.Value, any(errBoom))
+		check.Equal(t, "value", p.Value, any(errBoom))
 		if !strings.Contains(string(p.Stack), "weir_test.explodeInGroup") {
 			t.Errorf("no trace of the task in its stack:\n%s", p.Stack)
 		}
 	})
-	bubble(t, "PanicsAsErrors", func(t *testing.T) {
+	check.Bubble(t, "PanicsAsErrors", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2, weir.PanicsAsErrors())
 		g.Go(untilCancelled)
 		g.Go(explodeInGroup)
@@ -162,24 +163,24 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 		if !errors.As(err, &p) || !errors.As(err, &failure) {
 			t.Fatalf("Wait returned %v", err)
 		}
-		equal(t, "index", failure.Index, 1)
-		wantError(t, err, errBoom)
+		check.Equal(t, "index", failure.Index, 1)
+		check.Error(t, err, errBoom)
 		if !strings.Contains(string(p.Stack), "weir_test.explodeInGroup") {
 			t.Errorf("no trace of the task in its stack:\n%s", p.Stack)
 		}
 	})
-	bubble(t, "Goexit in a group is an error", func(t *testing.T) {
+	check.Bubble(t, "Goexit in a group is an error", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2)
 		g.Go(untilCancelled)
 		g.Go(exitInGroup)
 		err := g.Wait()
-		wantError(t, err, weir.ErrGoexit)
+		check.Error(t, err, weir.ErrGoexit)
 		var failure *weir.TaskError
 		if !errors.As(err, &failure) || failure.Index != 1 {
 			t.Errorf("Wait returned %v", err)
 		}
 	})
-	bubble(t, "a group on a pool leaves the limit whole", func(t *testing.T) {
+	check.Bubble(t, "a group on a pool leaves the limit whole", func(t *testing.T) {
 		p := weir.New(3, weir.OnPanic(func(*weir.Panic) {}))
 		defer p.Close()
 		for _, sub := range []weir.GroupOption{weir.Limit(3), weir.KeepGoing()} {
@@ -196,13 +197,13 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 				g.Go(v.member)
 			}
 			synctest.Wait()
-			equal(t, "running at once", v.running(), 3)
+			check.Equal(t, "running at once", v.running(), 3)
 			v.open()
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		}
 		full(t, p, 3)
 	})
-	bubble(t, "the second panic of a group goes to the handler", func(t *testing.T) {
+	check.Bubble(t, "the second panic of a group goes to the handler", func(t *testing.T) {
 		var handled atomic.Int32
 		g := weir.NewGroup(t.Context(), 3, weir.OnPanic(func(*weir.Panic) { handled.Add(1) }))
 		v := newValve()
@@ -211,15 +212,15 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 		}
 		synctest.Wait()
 		v.open()
-		if _, isPanic := caught(func() { _ = g.Wait() }).(*weir.Panic); !isPanic {
+		if _, isPanic := check.Caught(func() { _ = g.Wait() }).(*weir.Panic); !isPanic {
 			t.Error("Wait did not panic")
 		}
-		equal(t, "handled", handled.Load(), 2)
+		check.Equal(t, "handled", handled.Load(), 2)
 	})
 }
 
 func TestCrashOnPanicTellsNobodyThatTheTaskIsOver(t *testing.T) {
-	for range scale(10, 3) {
+	for range check.Scale(10, 3) {
 		if output, err := child(t, "crash slowly"); err == nil {
 			t.Errorf("the program ended well after a panic:\n%s", output)
 		}

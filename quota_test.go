@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestGroupsAreResizedLive(t *testing.T) {
-	bubble(t, "the limit of a group on a pool", func(t *testing.T) {
+	check.Bubble(t, "the limit of a group on a pool", func(t *testing.T) {
 		p := weir.New(16)
 		defer p.Close()
 		g := p.Group(t.Context(), weir.Limit(2))
@@ -30,8 +31,8 @@ func TestGroupsAreResizedLive(t *testing.T) {
 		running := func(want int) {
 			t.Helper()
 			synctest.Wait()
-			equal(t, "running", v.running(), want)
-			equal(t, "TryGo", g.TryGo(v.member), false)
+			check.Equal(t, "running", v.running(), want)
+			check.Equal(t, "TryGo", g.TryGo(v.member), false)
 		}
 		running(2)
 		g.Resize(5)
@@ -48,19 +49,19 @@ func TestGroupsAreResizedLive(t *testing.T) {
 		g.Resize(2) // takes back a part of what is to go
 		v.letOne()
 		running(2)
-		equal(t, "added", added.Load(), 6)
+		check.Equal(t, "added", added.Load(), 6)
 		g.Resize(weir.Unbounded)
 		synctest.Wait()
-		equal(t, "running", v.running(), 8)
-		equal(t, "TryGo", g.TryGo(v.member), true)
+		check.Equal(t, "running", v.running(), 8)
+		check.Equal(t, "TryGo", g.TryGo(v.member), true)
 		g.Resize(1)
-		equal(t, "TryGo", g.TryGo(v.member), false)
+		check.Equal(t, "TryGo", g.TryGo(v.member), false)
 		v.open()
-		ok(t, g.Wait())
-		equal(t, "ran", v.ended.Load(), 13)
+		check.OK(t, g.Wait())
+		check.Equal(t, "ran", v.ended.Load(), 13)
 		wholeQuota(t, g, 1)
 	})
-	bubble(t, "the workers of a group of its own", func(t *testing.T) {
+	check.Bubble(t, "the workers of a group of its own", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2)
 		for _, limit := range []int{5, 1, 3} {
 			g.Resize(limit)
@@ -69,17 +70,17 @@ func TestGroupsAreResizedLive(t *testing.T) {
 				g.Go(v.member)
 			}
 			synctest.Wait()
-			equal(t, "running", v.running(), limit)
+			check.Equal(t, "running", v.running(), limit)
 			v.open()
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		}
 	})
-	bubble(t, "the limit of a group of its own that has one", func(t *testing.T) {
+	check.Bubble(t, "the limit of a group of its own that has one", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 4, weir.Limit(2))
 		g.Resize(3)
 		wholeQuota(t, g, 3)
 	})
-	bubble(t, "for a task that waits in Go, and has given its place up", func(t *testing.T) {
+	check.Bubble(t, "for a task that waits in Go, and has given its place up", func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
 		v := newValve()
@@ -94,12 +95,12 @@ func TestGroupsAreResizedLive(t *testing.T) {
 		})
 		inner := <-sub
 		synctest.Wait()
-		equal(t, "running", v.running(), 1)
+		check.Equal(t, "running", v.running(), 1)
 		inner.Resize(2) // the task goes on when its place is free
 		synctest.Wait()
 		v.open()
-		ok(t, g.Wait())
-		equal(t, "ran", v.ended.Load(), 2)
+		check.OK(t, g.Wait())
+		check.Equal(t, "ran", v.ended.Load(), 2)
 	})
 }
 
@@ -108,11 +109,11 @@ func wholeQuota(t *testing.T, g *weir.Group, limit int) {
 	t.Helper()
 	v := newValve()
 	for i := range limit {
-		equal(t, fmt.Sprint("place ", i), g.TryGo(v.member), true)
+		check.Equal(t, fmt.Sprint("place ", i), g.TryGo(v.member), true)
 	}
-	equal(t, "one more", g.TryGo(v.member), false)
+	check.Equal(t, "one more", g.TryGo(v.member), false)
 	v.open()
-	ok(t, g.Wait())
+	check.OK(t, g.Wait())
 }
 
 // A quota's books must balance whatever happens at once: Go, Cancel, the end of tasks, and
@@ -122,8 +123,8 @@ func TestResizingAGroupLosesNoPlace(t *testing.T) {
 	defer p.Close()
 	g := p.Group(context.Background(), weir.Limit(3))
 	dice := rand.New(rand.NewPCG(4, 4))
-	within(time.Minute, func() {
-		for round := range scale(300, 40) {
+	check.Within(time.Minute, func() {
+		for round := range check.Scale(300, 40) {
 			var users sync.WaitGroup
 			for range 4 {
 				users.Go(func() {
@@ -152,9 +153,9 @@ func TestResizingAGroupLosesNoPlace(t *testing.T) {
 			}
 			users.Wait()
 			if err := g.Wait(); cancelled {
-				wantError(t, err, errBoom)
+				check.Error(t, err, errBoom)
 			} else {
-				ok(t, err)
+				check.OK(t, err)
 			}
 			limit := 1 + dice.IntN(5)
 			g.Resize(limit)
@@ -168,8 +169,8 @@ func TestALoweredGroupLimitHoldsAtOnce(t *testing.T) {
 	p := weir.New(8)
 	defer p.Close()
 	g := p.Group(context.Background(), weir.Limit(8))
-	within(time.Minute, func() {
-		var running gauge
+	check.Within(time.Minute, func() {
+		var running check.Gauge
 		var finished atomic.Int64
 		var stop atomic.Bool
 		var producing sync.WaitGroup
@@ -177,9 +178,9 @@ func TestALoweredGroupLimitHoldsAtOnce(t *testing.T) {
 			producing.Go(func() {
 				for !stop.Load() {
 					g.Go(func(context.Context) error {
-						running.enter()
+						running.Enter()
 						runtime.Gosched()
-						running.leave()
+						running.Leave()
 						finished.Add(1)
 						return nil
 					})
@@ -187,21 +188,21 @@ func TestALoweredGroupLimitHoldsAtOnce(t *testing.T) {
 			})
 		}
 		dice := rand.New(rand.NewPCG(5, 5))
-		for range scale(600, 60) {
+		for range check.Scale(600, 60) {
 			limit := 1 + dice.IntN(8)
 			g.Resize(limit)
 			p.Wait() // for all that had been added before
-			running.peak.Store(0)
+			running.Peak.Store(0)
 			from := finished.Load()
 			for finished.Load() < from+50 {
 				runtime.Gosched()
 			}
-			if peak := running.peak.Load(); peak > int64(limit) {
+			if peak := running.Peak.Load(); peak > int64(limit) {
 				t.Errorf("%d tasks ran at once, the limit was %d", peak, limit)
 			}
 		}
 		stop.Store(true)
 		producing.Wait()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"weak"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestScenario12ManyResultsTakeLinearMemory(t *testing.T) {
@@ -14,11 +15,11 @@ func TestScenario12ManyResultsTakeLinearMemory(t *testing.T) {
 	// used; the rest is the slice, the pool's queue, and the group.
 	const most = 2*64 + 8 + 32
 	task := gives(1)
-	for _, n := range []int{10_000, scale(100_000, 20_000)} {
+	for _, n := range []int{10_000, check.Scale(100_000, 20_000)} {
 		for name, take := range map[string]func(r *weir.Results[int]) int{
 			"Wait": func(r *weir.Results[int]) int {
 				values, err := r.Wait()
-				ok(t, err)
+				check.OK(t, err)
 				return len(values)
 			},
 			"All":     func(r *weir.Results[int]) int { return drain(t, r.All()) },
@@ -31,7 +32,7 @@ func TestScenario12ManyResultsTakeLinearMemory(t *testing.T) {
 			for range n {
 				r.Go(task)
 			}
-			equal(t, "results", take(r), n)
+			check.Equal(t, "results", take(r), n)
 			runtime.ReadMemStats(&after)
 			each := float64(after.TotalAlloc-before.TotalAlloc) / float64(n)
 			t.Logf("%d results at limit 1, %s: %.1f bytes for each", n, name, each)
@@ -57,10 +58,10 @@ func TestResultsKeepNoTaskThatHasRun(t *testing.T) {
 	r.Go(func(context.Context) (int, error) { v.task(); return 2, nil })
 	eventually(t, "the last task runs", func() bool { return v.running() == 1 })
 	runtime.GC()
-	equal(t, "what the first task held is gone", held.Value() == nil, true)
+	check.Equal(t, "what the first task held is gone", held.Value() == nil, true)
 	v.open()
 	values, err := r.Wait()
-	ok(t, err)
+	check.OK(t, err)
 	equalSlices(t, "values", values, []int{0, 1, 2})
 }
 
@@ -73,11 +74,11 @@ func TestResultsAllocateInChunks(t *testing.T) {
 	for name, take := range map[string]func(){
 		"Wait": func() {
 			values, err := r.Wait()
-			ok(t, err)
-			equal(t, "values", len(values), ops)
+			check.OK(t, err)
+			check.Equal(t, "values", len(values), ops)
 		},
-		"All":     func() { equal(t, "results", drain(t, r.All()), ops) },
-		"Ordered": func() { equal(t, "results", drain(t, r.Ordered()), ops) },
+		"All":     func() { check.Equal(t, "results", drain(t, r.All()), ops) },
+		"Ordered": func() { check.Equal(t, "results", drain(t, r.Ordered()), ops) },
 	} {
 		each := func() {
 			for range ops {
@@ -86,7 +87,7 @@ func TestResultsAllocateInChunks(t *testing.T) {
 			take()
 		}
 		each()
-		if got := testing.AllocsPerRun(scale(20, 5), each) / ops; got > most && !raceEnabled {
+		if got := testing.AllocsPerRun(check.Scale(20, 5), each) / ops; got > most && !raceEnabled {
 			t.Errorf("%s: %.3f allocations for each task, more than %g", name, got, most)
 		}
 	}
@@ -133,7 +134,7 @@ func BenchmarkResults(b *testing.B) {
 			for range b.N {
 				r.Go(task)
 			}
-			equal(b, "results", take(r), b.N)
+			check.Equal(b, "results", take(r), b.N)
 		})
 	}
 	b.Run("All beside a producer", func(b *testing.B) {
@@ -146,7 +147,7 @@ func BenchmarkResults(b *testing.B) {
 			}
 			return nil
 		})
-		equal(b, "results", drain(b, r.All()), b.N)
+		check.Equal(b, "results", drain(b, r.All()), b.N)
 	})
 	b.Run("10 results", func(b *testing.B) {
 		p := weir.New(limit)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // fate is what a task of the model does.
@@ -58,12 +59,12 @@ func TestResultsOfRandomTasks(t *testing.T) {
 	}
 	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
-			for seed := range uint64(scale(150, 15)) {
+			for seed := range uint64(check.Scale(150, 15)) {
 				// Alone in a bubble, where a task that waits for ever is a failure.
 				synctest.Test(t, func(t *testing.T) {
 					runModel(t, seed, way.take, func(n int) { time.Sleep(time.Duration(n) * time.Millisecond) })
 				})
-				within(time.Minute, func() { runModel(t, seed, way.take, yield) })
+				check.Within(time.Minute, func() { runModel(t, seed, way.take, yield) })
 			}
 		})
 	}
@@ -125,19 +126,19 @@ func runModel(t *testing.T, seed uint64, take func(*model, *weir.Results[int]), 
 			ctx, cancel := context.WithCancel(context.Background())
 			cancel()
 			unrun, _ := p.Shutdown(ctx)
-			equal(t, "tasks handed back to others", len(unrun), 0)
+			check.Equal(t, "tasks handed back to others", len(unrun), 0)
 		})
 	}
 	giving.Wait()
 	take(m, r)
-	equal(t, fmt.Sprintf("seed %d: tasks that still run", seed), m.running.Load(), 0)
+	check.Equal(t, fmt.Sprintf("seed %d: tasks that still run", seed), m.running.Load(), 0)
 	disturbing.Wait()
 	// Nothing of it is left.
-	_ = caught(func() { _ = g.Wait() }) // what a late Cancel has begun
+	_ = check.Caught(func() { _ = g.Wait() }) // what a late Cancel has begun
 	if !m.shutDown {
 		r.Go(gives(1))
 		values, err := r.Wait()
-		ok(t, err)
+		check.OK(t, err)
 		equalSlices(t, "values of the next batch", values, []int{1})
 	}
 	p.Close()
@@ -185,7 +186,7 @@ func (m *model) did(f fate) int {
 // panicked reports whether take panics, and sees that it does so for a reason.
 func (m *model) panicked(take func()) bool {
 	m.t.Helper()
-	switch value := caught(take).(type) {
+	switch value := check.Caught(take).(type) {
 	case nil:
 		return false
 	case *weir.Panic:
@@ -232,12 +233,12 @@ func (m *model) allErrors(errs []error, name func(number int) int) {
 	if cancelled > 1 {
 		m.errorf("the cause is there %d times", cancelled)
 	}
-	equal(m.t, fmt.Sprintf("seed %d: failed", m.seed), failed, m.did(fails))
-	equal(m.t, fmt.Sprintf("seed %d: panicked", m.seed), panicked, m.did(panics))
-	equal(m.t, fmt.Sprintf("seed %d: exited", m.seed), exited, m.did(exits))
+	check.Equal(m.t, fmt.Sprintf("seed %d: failed", m.seed), failed, m.did(fails))
+	check.Equal(m.t, fmt.Sprintf("seed %d: panicked", m.seed), panicked, m.did(panics))
+	check.Equal(m.t, fmt.Sprintf("seed %d: exited", m.seed), exited, m.did(exits))
 	ran := m.did(succeeds) + m.did(fails) + m.did(panics) + m.did(exits)
 	if cancelled == 0 {
-		equal(m.t, fmt.Sprintf("seed %d: ran or refused", m.seed), ran+refused, len(m.fates))
+		check.Equal(m.t, fmt.Sprintf("seed %d: ran or refused", m.seed), ran+refused, len(m.fates))
 	}
 }
 

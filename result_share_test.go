@@ -10,16 +10,17 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestResultsMayBeGivenFromManyGoroutines(t *testing.T) {
 	const givers, each = 4, 250
 	for _, limit := range []int{1, 3} {
 		t.Run(fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
-			within(time.Minute, func() {
+			check.Within(time.Minute, func() {
 				g := weir.NewGroup(context.Background(), limit, weir.KeepGoing())
 				r := weir.NewResults[int](g)
-				for range scale(20, 3) {
+				for range check.Scale(20, 3) {
 					var giving sync.WaitGroup
 					for n := range givers {
 						giving.Go(func() {
@@ -40,19 +41,19 @@ func TestResultsMayBeGivenFromManyGoroutines(t *testing.T) {
 							t.Errorf("task %d has failed, but there stands the value %d", i, values[i])
 						}
 					}
-					equal(t, "failed", len(parts(err)), (givers*each+2)/3)
+					check.Equal(t, "failed", len(parts(err)), (givers*each+2)/3)
 					slices.Sort(values)
 					for i, v := range values {
 						if i != v {
 							t.Fatalf("value %d is missing or there twice", i)
 						}
 					}
-					equal(t, "values", len(values), givers*each)
+					check.Equal(t, "values", len(values), givers*each)
 				}
 			})
 		})
 	}
-	bubble(t, "and by tasks of the group", func(t *testing.T) {
+	check.Bubble(t, "and by tasks of the group", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2, weir.Queue(weir.Unbounded))
 		r := weir.NewResults[int](g)
 		var tree func(depth int) func(context.Context) (int, error)
@@ -67,9 +68,9 @@ func TestResultsMayBeGivenFromManyGoroutines(t *testing.T) {
 		}
 		r.Go(tree(6))
 		values, err := r.Wait()
-		ok(t, err)
-		equal(t, "values", len(values), 1<<7-1)
-		equal(t, "first value", values[0], 6)
+		check.OK(t, err)
+		check.Equal(t, "values", len(values), 1<<7-1)
+		check.Equal(t, "first value", values[0], 6)
 	})
 }
 
@@ -85,7 +86,7 @@ func TestSeveralMayWaitForResults(t *testing.T) {
 		for range 4 {
 			waiting.Go(func() {
 				values, err := r.Wait()
-				ok(t, err)
+				check.OK(t, err)
 				equalSlices(t, "values", values, []int{0, 1, 2, 3, 4})
 				values[0] = 7 // each has a slice of its own
 			})
@@ -94,13 +95,13 @@ func TestSeveralMayWaitForResults(t *testing.T) {
 		v.open()
 		waiting.Wait()
 		values, err := r.Wait()
-		ok(t, err)
-		equal(t, "values after that", len(values), 0)
+		check.OK(t, err)
+		check.Equal(t, "values after that", len(values), 0)
 	})
 }
 
 func TestResultsThatShareAGroup(t *testing.T) {
-	bubble(t, "number their own tasks", func(t *testing.T) {
+	check.Bubble(t, "number their own tasks", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 3, weir.KeepGoing())
 		names, sizes := weir.NewResults[string](g), weir.NewResults[int](g)
 		g.Go(succeed)
@@ -110,31 +111,31 @@ func TestResultsThatShareAGroup(t *testing.T) {
 		names.Go(gives("b"))
 		sizes.Go(gives(3))
 		texts, err := names.Wait()
-		wantError(t, err, errBoom)
+		check.Error(t, err, errBoom)
 		equalSlices(t, "names", texts, []string{"a", "b"})
 		numbers, again := sizes.Wait()
-		equal(t, "the same error", again, err)
+		check.Equal(t, "the same error", again, err)
 		equalSlices(t, "sizes", numbers, []int{1, 2, 3})
 		equalSlices(t, "failed", failedTasks(t, err), []int{1})
 		sizes.Go(gives(4))
 		numbers, err = sizes.Wait()
-		ok(t, err)
+		check.OK(t, err)
 		equalSlices(t, "sizes of the next batch", numbers, []int{4})
 	})
-	bubble(t, "outlive a Wait of the group until the next task", func(t *testing.T) {
+	check.Bubble(t, "outlive a Wait of the group until the next task", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 3)
 		r := weir.NewResults[int](g)
 		r.Go(gives(1))
 		r.Go(failsWith(2))
-		wantError(t, g.Wait(), errBoom)
+		check.Error(t, g.Wait(), errBoom)
 		values, err := r.Wait()
-		wantError(t, err, errBoom)
-		equal(t, "values", len(values), 2)
+		check.Error(t, err, errBoom)
+		check.Equal(t, "values", len(values), 2)
 		r.Go(gives(3))
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		r.Go(gives(4))
 		values, err = r.Wait()
-		ok(t, err)
+		check.OK(t, err)
 		equalSlices(t, "values of the next batch", values, []int{4})
 	})
 }
@@ -146,36 +147,36 @@ func TestResultsMisuse(t *testing.T) {
 			taken = "weir: results must be for one taker at a time, got another"
 		)
 		r := weir.NewResults[int](weir.NewGroup(t.Context(), 1))
-		mustPanic(t, "weir: group must not be nil, got nil", func() { weir.NewResults[int](nil) })
-		mustPanic(t, "weir: group must be made by NewGroup or Pool.Group, got the zero value", func() { weir.NewResults[int](new(weir.Group)) })
-		mustPanic(t, "weir: task must not be nil, got nil", func() { r.Go(nil) })
-		mustPanic(t, zero, func() { new(weir.Results[int]).Go(gives(1)) })
-		mustPanic(t, zero, func() { _, _ = new(weir.Results[int]).Wait() })
-		mustPanic(t, zero, func() { new(weir.Results[int]).All() })
-		mustPanic(t, zero, func() { new(weir.Results[int]).Ordered() })
-		mustPanic(t, zero, func() { _, _ = new(weir.Results[int]).First() })
-		mustPanic(t, "weir: First must have a task to wait for, got none", func() { _, _ = r.First() })
+		check.Panics(t, "weir: group must not be nil, got nil", func() { weir.NewResults[int](nil) })
+		check.Panics(t, "weir: group must be made by NewGroup or Pool.Group, got the zero value", func() { weir.NewResults[int](new(weir.Group)) })
+		check.Panics(t, "weir: task must not be nil, got nil", func() { r.Go(nil) })
+		check.Panics(t, zero, func() { new(weir.Results[int]).Go(gives(1)) })
+		check.Panics(t, zero, func() { _, _ = new(weir.Results[int]).Wait() })
+		check.Panics(t, zero, func() { new(weir.Results[int]).All() })
+		check.Panics(t, zero, func() { new(weir.Results[int]).Ordered() })
+		check.Panics(t, zero, func() { _, _ = new(weir.Results[int]).First() })
+		check.Panics(t, "weir: First must have a task to wait for, got none", func() { _, _ = r.First() })
 
 		r.Go(gives(1))
 		seen := 0
 		for v, err := range r.All() {
-			ok(t, err)
+			check.OK(t, err)
 			seen += v
-			mustPanic(t, taken, func() { _, _ = r.Wait() })
-			mustPanic(t, taken, func() { _, _ = r.First() })
-			mustPanic(t, taken, func() { drain(t, r.Ordered()) })
+			check.Panics(t, taken, func() { _, _ = r.Wait() })
+			check.Panics(t, taken, func() { _, _ = r.First() })
+			check.Panics(t, taken, func() { drain(t, r.Ordered()) })
 		}
-		equal(t, "seen", seen, 1)
+		check.Equal(t, "seen", seen, 1)
 		v := newValve()
 		r.Go(func(context.Context) (int, error) { v.task(); return 2, nil })
 		var waiting sync.WaitGroup
 		waiting.Go(func() {
 			values, err := r.Wait()
-			ok(t, err)
+			check.OK(t, err)
 			equalSlices(t, "values", values, []int{2})
 		})
 		synctest.Wait()
-		mustPanic(t, taken, func() { drain(t, r.All()) })
+		check.Panics(t, taken, func() { drain(t, r.All()) })
 		v.open()
 		waiting.Wait()
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // The ways to take the results of a model, each with what must be true of them.
@@ -85,7 +86,7 @@ func (m *model) all(r *weir.Results[int]) {
 	if panicked {
 		return
 	}
-	equal(m.t, fmt.Sprintf("seed %d: values", m.seed), len(p.values), m.did(succeeds))
+	check.Equal(m.t, fmt.Sprintf("seed %d: values", m.seed), len(p.values), m.did(succeeds))
 	if m.keepGoing {
 		m.allErrors(p.errs, func(number int) int { return p.names[number] })
 		return
@@ -127,7 +128,7 @@ func (m *model) ordered(r *weir.Results[int]) {
 		}
 	}
 	if p.last == nil && len(p.errs) == 0 {
-		equal(m.t, fmt.Sprintf("seed %d: values", m.seed), len(p.values), len(m.fates))
+		check.Equal(m.t, fmt.Sprintf("seed %d: values", m.seed), len(p.values), len(m.fates))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // gives is a task that succeeds with v.
@@ -73,7 +74,7 @@ func failedTasks(t testing.TB, err error) []int {
 
 func TestResultsStandInTheOrderOfSubmission(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 8, 9, 23, 24, 25, 1000} {
-		bubble(t, fmt.Sprintf("tasks=%d", n), func(t *testing.T) {
+		check.Bubble(t, fmt.Sprintf("tasks=%d", n), func(t *testing.T) {
 			g := weir.NewGroup(t.Context(), max(1, n))
 			r := weir.NewResults[int](g)
 			want := make([]int, n)
@@ -85,7 +86,7 @@ func TestResultsStandInTheOrderOfSubmission(t *testing.T) {
 				})
 			}
 			values, err := r.Wait()
-			ok(t, err)
+			check.OK(t, err)
 			equalSlices(t, "values", values, want)
 		})
 	}
@@ -97,7 +98,7 @@ func TestScenario10ResultsBesideFailuresAreKept(t *testing.T) {
 		"all at once":       nil,
 		"without any queue": {weir.Queue(0)},
 	} {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			g := weir.NewGroup(t.Context(), 10, append(opts, weir.KeepGoing())...)
 			r := weir.NewResults[int](g)
 			want := make([]int, 10)
@@ -111,11 +112,11 @@ func TestScenario10ResultsBesideFailuresAreKept(t *testing.T) {
 			}
 			values, err := r.Wait()
 			equalSlices(t, "values", values, want)
-			wantError(t, err, errBoom)
+			check.Error(t, err, errBoom)
 			equalSlices(t, "failed", failedTasks(t, err), []int{2, 6, 9})
 		})
 	}
-	bubble(t, "the first error cancels, and what was there stays", func(t *testing.T) {
+	check.Bubble(t, "the first error cancels, and what was there stays", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 1)
 		r := weir.NewResults[int](g)
 		for i := range 3 {
@@ -127,13 +128,13 @@ func TestScenario10ResultsBesideFailuresAreKept(t *testing.T) {
 		}
 		values, err := r.Wait()
 		equalSlices(t, "values", values, []int{100, 101, 102, 103, 0, 0, 0})
-		wantError(t, err, errBoom)
+		check.Error(t, err, errBoom)
 		equalSlices(t, "failed", failedTasks(t, err), []int{3})
 	})
 }
 
 func TestScenario06GoexitHidesNoResult(t *testing.T) {
-	bubble(t, "with KeepGoing", func(t *testing.T) {
+	check.Bubble(t, "with KeepGoing", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2, weir.KeepGoing())
 		r := weir.NewResults[int](g)
 		give := func() {
@@ -148,14 +149,14 @@ func TestScenario06GoexitHidesNoResult(t *testing.T) {
 		give()
 		values, err := r.Wait()
 		equalSlices(t, "values", values, []int{0, 1, 0, 3, 0, 5})
-		wantError(t, err, weir.ErrGoexit)
+		check.Error(t, err, weir.ErrGoexit)
 		equalSlices(t, "failed", failedTasks(t, err), []int{0, 2, 4})
 		for name, loop := range loops(r) {
 			give()
 			var values, failed []int
 			for v, err := range loop {
 				if err != nil {
-					wantError(t, err, weir.ErrGoexit)
+					check.Error(t, err, weir.ErrGoexit)
 					failed = append(failed, failedTasks(t, err)...)
 				} else {
 					values = append(values, v)
@@ -167,7 +168,7 @@ func TestScenario06GoexitHidesNoResult(t *testing.T) {
 			equalSlices(t, name+": failed", failed, []int{0, 2, 4})
 		}
 	})
-	bubble(t, "without", func(t *testing.T) {
+	check.Bubble(t, "without", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 1)
 		r := weir.NewResults[int](g)
 		r.Go(gives(1))
@@ -175,19 +176,19 @@ func TestScenario06GoexitHidesNoResult(t *testing.T) {
 		r.Go(gives(2))
 		values, err := r.Wait()
 		equalSlices(t, "values", values, []int{1, 0, 0})
-		wantError(t, err, weir.ErrGoexit)
+		check.Error(t, err, weir.ErrGoexit)
 	})
 }
 
 func TestResultsOfACancelledGroup(t *testing.T) {
 	for _, opts := range [][]weir.GroupOption{nil, {weir.KeepGoing()}, {weir.Limit(1)}} {
-		bubble(t, fmt.Sprintf("options=%d", len(opts)), func(t *testing.T) {
+		check.Bubble(t, fmt.Sprintf("options=%d", len(opts)), func(t *testing.T) {
 			p := weir.New(1)
 			defer p.Close()
 			g := p.Group(t.Context(), opts...)
 			r := weir.NewResults[int](g)
 			r.Go(gives(1))
-			ok(t, waitUntilIdle(p))
+			check.OK(t, waitUntilIdle(p))
 			r.Go(func(ctx context.Context) (int, error) {
 				<-ctx.Done()
 				return 2, nil
@@ -201,11 +202,11 @@ func TestResultsOfACancelledGroup(t *testing.T) {
 			giving.Wait()
 			r.Go(gives(4))
 			values, err := r.Wait()
-			wantError(t, err, errBoom)
+			check.Error(t, err, errBoom)
 			equalSlices(t, "values", values, []int{1, 2, 0, 0, 0, 0})
 			r.Go(gives(5))
 			values, err = r.Wait()
-			ok(t, err)
+			check.OK(t, err)
 			equalSlices(t, "values of the next batch", values, []int{5})
 		})
 	}
@@ -215,7 +216,7 @@ func TestResultsOfACancelledGroup(t *testing.T) {
 func waitUntilIdle(p *weir.Pool) error { return p.WaitContext(context.Background()) }
 
 func TestResultsOfRefusedTasks(t *testing.T) {
-	bubble(t, "by a closed pool", func(t *testing.T) {
+	check.Bubble(t, "by a closed pool", func(t *testing.T) {
 		p := weir.New(1)
 		r := weir.NewResults[int](p.Group(t.Context(), weir.KeepGoing()))
 		v := newValve()
@@ -225,17 +226,17 @@ func TestResultsOfRefusedTasks(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		unrun, err := p.Shutdown(ctx)
-		wantError(t, err, context.Canceled)
-		equal(t, "handed back to others than the group", len(unrun), 0)
+		check.Error(t, err, context.Canceled)
+		check.Equal(t, "handed back to others than the group", len(unrun), 0)
 		r.Go(gives(3))
 		v.open()
 		values, err := r.Wait()
 		equalSlices(t, "values", values, []int{1, 0, 0})
-		wantError(t, err, weir.ErrClosed)
+		check.Error(t, err, weir.ErrClosed)
 		equalSlices(t, "failed", failedTasks(t, err), []int{1, 2})
 		p.Close()
 	})
-	bubble(t, "by a full pool", func(t *testing.T) {
+	check.Bubble(t, "by a full pool", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 1, weir.Queue(0), weir.MaxWaiting(0), weir.KeepGoing())
 		r := weir.NewResults[int](g)
 		v := newValve()
@@ -244,7 +245,7 @@ func TestResultsOfRefusedTasks(t *testing.T) {
 		v.open()
 		values, err := r.Wait()
 		equalSlices(t, "values", values, []int{1, 0})
-		wantError(t, err, weir.ErrFull)
+		check.Error(t, err, weir.ErrFull)
 		equalSlices(t, "failed", failedTasks(t, err), []int{1})
 	})
 }
@@ -256,19 +257,19 @@ func TestResultsAreAsNewAfterAPanic(t *testing.T) {
 		for range 3 {
 			r.Go(gives(1))
 			r.Go(explodeWithResult)
-			value := caught(func() { _, _ = r.Wait() })
+			value := check.Caught(func() { _, _ = r.Wait() })
 			p, isPanic := value.(*weir.Panic)
 			if !isPanic {
 				t.Fatalf("Wait panicked with %v", value)
 			}
-			wantError(t, p, errBoom)
+			check.Error(t, p, errBoom)
 			r.Go(gives(2))
 			values, err := r.Wait()
-			ok(t, err)
+			check.OK(t, err)
 			equalSlices(t, "values", values, []int{2})
 		}
 	})
-	bubble(t, "with PanicsAsErrors", func(t *testing.T) {
+	check.Bubble(t, "with PanicsAsErrors", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2, weir.KeepGoing(), weir.PanicsAsErrors())
 		r := weir.NewResults[int](g)
 		r.Go(gives(1))

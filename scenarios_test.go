@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // Each test here is a situation in which another library of this field was seen
@@ -26,7 +27,7 @@ import (
 const scenario01Env = "WEIR_SCENARIO01_ROUNDS"
 
 func TestScenario01GoexitAtLimitOneNeverStalls(t *testing.T) {
-	rounds := scale(200_000, 20_000)
+	rounds := check.Scale(200_000, 20_000)
 	if text := os.Getenv(scenario01Env); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
@@ -34,7 +35,7 @@ func TestScenario01GoexitAtLimitOneNeverStalls(t *testing.T) {
 		}
 		rounds = n
 	}
-	within(time.Minute+time.Duration(rounds)*20*time.Microsecond, func() {
+	check.Within(time.Minute+time.Duration(rounds)*20*time.Microsecond, func() {
 		p := weir.New(1)
 		var ran int
 		task := func() {
@@ -42,10 +43,10 @@ func TestScenario01GoexitAtLimitOneNeverStalls(t *testing.T) {
 			runtime.Goexit()
 		}
 		for range rounds {
-			ok(t, p.Submit(task))
+			check.OK(t, p.Submit(task))
 		}
 		p.Close()
-		equal(t, "tasks run", ran, rounds)
+		check.Equal(t, "tasks run", ran, rounds)
 	})
 }
 
@@ -56,20 +57,20 @@ func TestScenario02ShrinkingWithIdleWorkersHoldsTheNewLimit(t *testing.T) {
 		block(t, p, 4).open()
 		p.Wait()
 		synctest.Wait()
-		equal(t, "idle", p.Stats().Idle, 4)
+		check.Equal(t, "idle", p.Stats().Idle, 4)
 		p.Resize(1)
 		v := newValve()
 		for range 4 {
-			ok(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.task))
 		}
 		for range 4 {
 			synctest.Wait()
-			equal(t, "running", v.running(), 1)
-			equal(t, "workers", p.Stats().Workers, 1)
+			check.Equal(t, "running", v.running(), 1)
+			check.Equal(t, "workers", p.Stats().Workers, 1)
 			v.letOne()
 		}
 		p.Wait()
-		equal(t, "ran", v.ended.Load(), 4)
+		check.Equal(t, "ran", v.ended.Load(), 4)
 	})
 }
 
@@ -80,16 +81,16 @@ func TestScenario03ANilTaskPanicsAtTheCallAndHarmsNobody(t *testing.T) {
 		defer p.Close()
 		g := p.Group(t.Context())
 		for range 10 {
-			mustPanic(t, want, func() { _ = p.Submit(nil) })
-			mustPanic(t, want, func() { _ = p.TrySubmit(nil) })
-			mustPanic(t, want, func() { _ = p.SubmitContext(t.Context(), nil) })
-			mustPanic(t, want, func() { g.Go(nil) })
-			mustPanic(t, want, func() { g.TryGo(nil) })
+			check.Panics(t, want, func() { _ = p.Submit(nil) })
+			check.Panics(t, want, func() { _ = p.TrySubmit(nil) })
+			check.Panics(t, want, func() { _ = p.SubmitContext(t.Context(), nil) })
+			check.Panics(t, want, func() { g.Go(nil) })
+			check.Panics(t, want, func() { g.TryGo(nil) })
 		}
 		block(t, p, 2).open()
 		p.Wait()
-		ok(t, g.Wait())
-		equal(t, "accepted", p.Stats().Accepted, 2)
+		check.OK(t, g.Wait())
+		check.Equal(t, "accepted", p.Stats().Accepted, 2)
 	})
 }
 
@@ -99,24 +100,24 @@ func TestScenario04WaitingAgainAfterAWaitThatTimedOutOrEnded(t *testing.T) {
 		v := block(t, p, 1)
 		for range 3 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			wantError(t, p.WaitContext(ctx), context.DeadlineExceeded)
+			check.Error(t, p.WaitContext(ctx), context.DeadlineExceeded)
 			cancel()
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := p.Shutdown(ctx)
-		wantError(t, err, context.DeadlineExceeded)
+		check.Error(t, err, context.DeadlineExceeded)
 		_, err = p.Shutdown(ctx)
-		wantError(t, err, context.DeadlineExceeded)
+		check.Error(t, err, context.DeadlineExceeded)
 		v.open()
 		p.Wait()
 		p.Wait()
-		ok(t, p.WaitContext(t.Context()))
+		check.OK(t, p.WaitContext(t.Context()))
 		_, err = p.Shutdown(t.Context())
-		ok(t, err)
+		check.OK(t, err)
 		p.Close()
 		p.Wait()
-		ok(t, p.WaitContext(t.Context()))
+		check.OK(t, p.WaitContext(t.Context()))
 	})
 }
 
@@ -128,7 +129,7 @@ func TestScenario05AHugeSizeIsTakenAsItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(huge, weir.Queue(huge), weir.MaxWaiting(huge))
 		block(t, p, 100).open()
-		equal(t, "limit", p.Stats().Limit, huge)
+		check.Equal(t, "limit", p.Stats().Limit, huge)
 		p.Resize(1)
 		p.Resize(huge)
 		block(t, p, 100).open()
@@ -140,9 +141,9 @@ func TestScenario05AHugeSizeIsTakenAsItIs(t *testing.T) {
 			g.Go(v.member)
 		}
 		synctest.Wait()
-		equal(t, "running", v.running(), 100)
+		check.Equal(t, "running", v.running(), 100)
 		v.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	})
 }
 
@@ -150,20 +151,20 @@ func TestScenario06GoexitHangsNobodyAndIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)
 		for range 6 {
-			ok(t, p.Submit(runtime.Goexit))
+			check.OK(t, p.Submit(runtime.Goexit))
 		}
 		p.Wait()
-		equal(t, "finished", p.Stats().Finished, 6)
+		check.Equal(t, "finished", p.Stats().Finished, 6)
 		g := p.Group(t.Context(), weir.Limit(1), weir.KeepGoing())
 		for range 3 {
 			g.Go(exitInGroup)
 		}
-		wantError(t, g.Wait(), weir.ErrGoexit)
+		check.Error(t, g.Wait(), weir.ErrGoexit)
 		g.Go(func(context.Context) error { return nil })
-		ok(t, g.Wait())
-		ok(t, p.Submit(runtime.Goexit))
+		check.OK(t, g.Wait())
+		check.OK(t, p.Submit(runtime.Goexit))
 		_, err := p.Shutdown(t.Context())
-		ok(t, err)
+		check.OK(t, err)
 	})
 }
 
@@ -171,17 +172,17 @@ func TestScenario07APanicDoesNotComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2, weir.OnPanic(func(*weir.Panic) {}))
 		defer p.Close()
-		ok(t, p.Submit(explode))
+		check.OK(t, p.Submit(explode))
 		p.Wait()
 		for range 3 {
 			g := p.Group(t.Context())
 			g.Go(explodeInGroup)
-			if caught(func() { _ = g.Wait() }) == nil {
+			if check.Caught(func() { _ = g.Wait() }) == nil {
 				t.Error("Wait did not panic")
 			}
 			for range 3 {
 				g.Go(func(context.Context) error { return nil })
-				ok(t, g.Wait())
+				check.OK(t, g.Wait())
 			}
 		}
 		p.Wait()
@@ -193,7 +194,7 @@ func TestScenario08ASecondBatchStartsNeitherCancelledNorFailed(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2)
 		for range 3 {
 			g.Go(func(context.Context) error { return errBoom })
-			wantError(t, g.Wait(), errBoom)
+			check.Error(t, g.Wait(), errBoom)
 			var ran atomic.Int32
 			for range 5 {
 				g.Go(func(ctx context.Context) error {
@@ -201,22 +202,22 @@ func TestScenario08ASecondBatchStartsNeitherCancelledNorFailed(t *testing.T) {
 					return ctx.Err()
 				})
 			}
-			ok(t, g.Wait())
-			equal(t, "ran", ran.Load(), 5)
+			check.OK(t, g.Wait())
+			check.Equal(t, "ran", ran.Load(), 5)
 		}
 	})
 }
 
 func TestScenario09ATaskThatSubmitsToItsOwnFullPoolCanLeave(t *testing.T) {
 	for _, queue := range []int{0, 1, 8} {
-		bubble(t, "queue="+strconv.Itoa(queue), func(t *testing.T) {
+		check.Bubble(t, "queue="+strconv.Itoa(queue), func(t *testing.T) {
 			p := weir.New(2, weir.Queue(queue))
 			v := newValve()
 			refused, left := 0, errors.New("not yet")
-			ok(t, p.Submit(v.task))
-			ok(t, p.Submit(func() {
+			check.OK(t, p.Submit(v.task))
+			check.OK(t, p.Submit(func() {
 				for range queue {
-					ok(t, p.Submit(nothing))
+					check.OK(t, p.Submit(nothing))
 				}
 				if errors.Is(p.TrySubmit(nothing), weir.ErrFull) {
 					refused++
@@ -229,12 +230,12 @@ func TestScenario09ATaskThatSubmitsToItsOwnFullPoolCanLeave(t *testing.T) {
 			synctest.Wait()
 			v.open()
 			p.Close()
-			equal(t, "refused", refused, 1)
-			wantError(t, left, errBoom)
-			equal(t, "finished", p.Stats().Finished, uint64(2+queue))
+			check.Equal(t, "refused", refused, 1)
+			check.Error(t, left, errBoom)
+			check.Equal(t, "finished", p.Stats().Finished, uint64(2+queue))
 		})
 	}
-	bubble(t, "a group on the pool, from outside", func(t *testing.T) {
+	check.Bubble(t, "a group on the pool, from outside", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(1))
 		defer p.Close()
 		v := block(t, p, 1)
@@ -247,29 +248,29 @@ func TestScenario09ATaskThatSubmitsToItsOwnFullPoolCanLeave(t *testing.T) {
 		for range 10 {
 			g.Go(func(context.Context) error { ran.Add(1); return nil })
 		}
-		ok(t, g.Wait())
-		equal(t, "ran", ran.Load(), 10)
+		check.OK(t, g.Wait())
+		check.Equal(t, "ran", ran.Load(), 10)
 	})
 }
 
 func TestScenario13NothingIsAcceptedAfterClose(t *testing.T) {
-	for range scale(2000, 500) {
+	for range check.Scale(2000, 500) {
 		p := weir.New(2)
 		f := weir.NewFunc(2, func(int) { t.Error("ran") })
-		ok(t, p.Submit(nothing))
+		check.OK(t, p.Submit(nothing))
 		p.Close()
 		f.Close()
 		ran := func() { t.Error("ran") }
-		wantError(t, p.Submit(ran), weir.ErrClosed)
-		wantError(t, p.TrySubmit(ran), weir.ErrClosed)
-		wantError(t, p.SubmitContext(context.Background(), ran), weir.ErrClosed)
-		wantError(t, f.Invoke(1), weir.ErrClosed)
-		wantError(t, f.TryInvoke(1), weir.ErrClosed)
-		wantError(t, f.InvokeContext(context.Background(), 1), weir.ErrClosed)
+		check.Error(t, p.Submit(ran), weir.ErrClosed)
+		check.Error(t, p.TrySubmit(ran), weir.ErrClosed)
+		check.Error(t, p.SubmitContext(context.Background(), ran), weir.ErrClosed)
+		check.Error(t, f.Invoke(1), weir.ErrClosed)
+		check.Error(t, f.TryInvoke(1), weir.ErrClosed)
+		check.Error(t, f.InvokeContext(context.Background(), 1), weir.ErrClosed)
 		g := p.Group(context.Background())
-		equal(t, "TryGo", g.TryGo(func(context.Context) error { ran(); return nil }), false)
+		check.Equal(t, "TryGo", g.TryGo(func(context.Context) error { ran(); return nil }), false)
 		g.Go(func(context.Context) error { ran(); return nil })
-		wantError(t, g.Wait(), weir.ErrClosed)
+		check.Error(t, g.Wait(), weir.ErrClosed)
 	}
 }
 
@@ -295,43 +296,43 @@ func TestScenario14CancelledParentOfALimitedGroupEndsItsWait(t *testing.T) {
 		}
 		synctest.Wait()
 		cancel(errBoom)
-		wantError(t, g.Wait(), errBoom)
+		check.Error(t, g.Wait(), errBoom)
 		blocked.Wait()
-		equal(t, "started", started.Load(), 2)
-		equal(t, "goroutines of the group that still run", p.Stats().Running, 0)
+		check.Equal(t, "started", started.Load(), 2)
+		check.Equal(t, "goroutines of the group that still run", p.Stats().Running, 0)
 	})
 }
 
 func TestScenario17ABlockedSubmitLeavesWhenItsContextIsDone(t *testing.T) {
 	for _, kind := range surfaces {
 		for _, queue := range []int{0, 1, 8} {
-			bubble(t, kind.name+"/queue="+strconv.Itoa(queue), func(t *testing.T) {
+			check.Bubble(t, kind.name+"/queue="+strconv.Itoa(queue), func(t *testing.T) {
 				v := newValve()
 				p := kind.make(1, func(int) { v.task() }, weir.Queue(queue))
 				for i := range 1 + queue {
-					ok(t, p.submit(i))
+					check.OK(t, p.submit(i))
 				}
 				synctest.Wait()
 				ctx, cancel := context.WithCancelCause(t.Context())
 				var left sync.WaitGroup
 				for i := range 5 {
-					left.Go(func() { wantError(t, p.submitContext(ctx, 100+i), errBoom) })
+					left.Go(func() { check.Error(t, p.submitContext(ctx, 100+i), errBoom) })
 				}
 				last := make(chan error, 1)
 				synctest.Wait()
 				go func() { last <- p.submit(200) }()
 				synctest.Wait()
-				equal(t, "waiting", p.Stats().Waiting, 6)
+				check.Equal(t, "waiting", p.Stats().Waiting, 6)
 				cancel(errBoom)
 				left.Wait()
-				equal(t, "waiting", p.Stats().Waiting, 1)
-				wantError(t, p.submitContext(ctx, 300), errBoom)
+				check.Equal(t, "waiting", p.Stats().Waiting, 1)
+				check.Error(t, p.submitContext(ctx, 300), errBoom)
 				v.open()
-				ok(t, <-last)
+				check.OK(t, <-last)
 				p.Close()
-				equal(t, "accepted", p.Stats().Accepted, uint64(2+queue))
-				equal(t, "rejected", p.Stats().Rejected, 6)
-				wantError(t, p.submitContext(ctx, 400), errBoom)
+				check.Equal(t, "accepted", p.Stats().Accepted, uint64(2+queue))
+				check.Equal(t, "rejected", p.Stats().Rejected, 6)
+				check.Error(t, p.submitContext(ctx, 400), errBoom)
 			})
 		}
 	}
@@ -344,23 +345,23 @@ func TestScenario18TasksGivenToACancelledGroupNeverStart(t *testing.T) {
 			g.Cancel(errBoom)
 			for range 100 {
 				g.Go(func(context.Context) error { t.Error("started"); return nil })
-				equal(t, "TryGo", g.TryGo(func(context.Context) error { t.Error("started"); return nil }), false)
+				check.Equal(t, "TryGo", g.TryGo(func(context.Context) error { t.Error("started"); return nil }), false)
 			}
-			wantError(t, g.Wait(), errBoom)
+			check.Error(t, g.Wait(), errBoom)
 		}
 	})
 }
 
 func TestScenario19TwoBubblesOneAfterTheOther(t *testing.T) {
 	for _, name := range []string{"first", "second"} {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			p := weir.New(2, weir.Queue(1))
 			defer p.Close()
 			g := p.Group(t.Context())
 			for range 10 {
 				g.Go(func(context.Context) error { time.Sleep(time.Second); return nil })
 			}
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		})
 	}
 }
@@ -368,16 +369,16 @@ func TestScenario19TwoBubblesOneAfterTheOther(t *testing.T) {
 func TestScenario20ALimitBelowOneIsRefused(t *testing.T) {
 	for limit, text := range map[int]string{0: "0", -1: "-1", math.MinInt: strconv.Itoa(math.MinInt)} {
 		want := "weir: limit must be at least 1, got " + text
-		mustPanic(t, want, func() { weir.New(limit) })
-		mustPanic(t, want, func() { weir.NewFunc(limit, func(int) {}) })
-		mustPanic(t, want, func() { weir.NewGroup(context.Background(), limit) })
-		mustPanic(t, want, func() { weir.Limit(limit) })
-		mustPanic(t, want, func() { weir.New(1).Resize(limit) })
+		check.Panics(t, want, func() { weir.New(limit) })
+		check.Panics(t, want, func() { weir.NewFunc(limit, func(int) {}) })
+		check.Panics(t, want, func() { weir.NewGroup(context.Background(), limit) })
+		check.Panics(t, want, func() { weir.Limit(limit) })
+		check.Panics(t, want, func() { weir.New(1).Resize(limit) })
 	}
 }
 
 func TestScenario21ImportAndNewStartNoGoroutine(t *testing.T) {
-	equal(t, "goroutines when the program began", goroutinesAtStart, 1)
+	check.Equal(t, "goroutines when the program began", goroutinesAtStart, 1)
 	before := goroutines()
 	pools := make([]*weir.Pool, 100)
 	for i := range pools {
@@ -394,7 +395,7 @@ func TestScenario23AReusedWorkerBearsNoLabelsOfAnEarlierRequest(t *testing.T) {
 	defer p.Close()
 	request := func(id string, task func()) {
 		t.Helper()
-		labels(id, func() { ok(t, p.Submit(task)) })
+		labels(id, func() { check.OK(t, p.Submit(task)) })
 	}
 	for range 3 {
 		request("first", nothing)
@@ -402,8 +403,8 @@ func TestScenario23AReusedWorkerBearsNoLabelsOfAnEarlierRequest(t *testing.T) {
 		v := newValve()
 		request("second", v.task)
 		eventually(t, "the task runs", func() bool { return v.running() == 1 })
-		equal(t, "goroutines labelled as the first request", labelled("request", "first"), 0)
-		equal(t, "goroutines labelled as the second request", labelled("request", "second"), 0)
+		check.Equal(t, "goroutines labelled as the first request", labelled("request", "first"), 0)
+		check.Equal(t, "goroutines labelled as the second request", labelled("request", "second"), 0)
 		v.open()
 		p.Wait()
 		request("third", runtime.Goexit)

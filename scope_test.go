@@ -10,6 +10,7 @@ import (
 	"weak"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // A cancelled task's context tells the same to all: what it said itself, and what a
@@ -30,8 +31,8 @@ func TestATasksErrAndCauseAgree(t *testing.T) {
 				child, stop := context.WithCancel(ctx)
 				defer stop()
 				for _, c := range []context.Context{ctx, child} {
-					equal(t, "Err", c.Err(), context.Canceled)
-					equal(t, "Cause", context.Cause(c), errBoom)
+					check.Equal(t, "Err", c.Err(), context.Canceled)
+					check.Equal(t, "Cause", context.Cause(c), errBoom)
 				}
 				return nil
 			})
@@ -40,10 +41,10 @@ func TestATasksErrAndCauseAgree(t *testing.T) {
 			<-parent.Done()
 			synctest.Wait()
 			v.open()
-			wantError(t, inner.Wait(), errBoom)
+			check.Error(t, inner.Wait(), errBoom)
 			return nil
 		})
-		wantError(t, g.Wait(), context.DeadlineExceeded)
+		check.Error(t, g.Wait(), context.DeadlineExceeded)
 	})
 }
 
@@ -52,7 +53,7 @@ func TestATasksErrAndCauseAgree(t *testing.T) {
 func TestATasksErrNeverGoesBackToNil(t *testing.T) {
 	p := weir.New(3)
 	defer p.Close()
-	many := scale(5000, 2000)
+	many := check.Scale(5000, 2000)
 	flips := 0
 	for range 10 {
 		ready := make(chan struct{})
@@ -88,9 +89,9 @@ func TestATasksErrNeverGoesBackToNil(t *testing.T) {
 		})
 		<-ready
 		g.Cancel(errBoom)
-		wantError(t, g.Wait(), errBoom)
+		check.Error(t, g.Wait(), errBoom)
 	}
-	equal(t, "errors that became nil", flips, 0)
+	check.Equal(t, "errors that became nil", flips, 0)
 }
 
 // A deferred Cancel, after Wait, begins nothing that the task's context would hold
@@ -98,13 +99,13 @@ func TestATasksErrNeverGoesBackToNil(t *testing.T) {
 func TestATaskHoldsNoGroupThatItCancelledAfterWait(t *testing.T) {
 	p := weir.New(2)
 	defer p.Close()
-	ok(t, run(p, func(ctx context.Context) error {
+	check.OK(t, run(p, func(ctx context.Context) error {
 		groups := make([]weak.Pointer[weir.Group], 200)
 		for i := range groups {
 			g := p.Group(ctx)
 			groups[i] = weak.Make(g)
 			g.Go(succeed)
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 			g.Cancel(nil)
 		}
 		runtime.GC()
@@ -126,15 +127,15 @@ func TestATaskHoldsNoGroupThatItCancelledAfterWait(t *testing.T) {
 func TestATasksContextCanBePrintedAtAnyTime(t *testing.T) {
 	p := weir.New(4)
 	defer p.Close()
-	wantError(t, run(p, func(ctx context.Context) error {
+	check.Error(t, run(p, func(ctx context.Context) error {
 		g := p.Group(ctx)
 		g.Go(func(ctx context.Context) error {
 			before := fmt.Sprint(ctx)
 			for range 100 {
-				equal(t, "printed", fmt.Sprint(ctx), before)
+				check.Equal(t, "printed", fmt.Sprint(ctx), before)
 			}
 			ctx.Done()
-			equal(t, "printed after Done", fmt.Sprint(ctx), before)
+			check.Equal(t, "printed after Done", fmt.Sprint(ctx), before)
 			return nil
 		})
 		g.Go(func(ctx context.Context) error {

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestPromise03ATaskThatBlocksNeverHoldsUpTheNext(t *testing.T) {
 	for _, queue := range []int{0, 1, 2, 1024, weir.Unbounded} {
 		for _, limit := range []int{1, 2, 8} {
 			name := fmt.Sprintf("limit=%d/queue=%s", limit, queueName(queue))
-			bubble(t, "blocking tasks all run/"+name, func(t *testing.T) {
+			check.Bubble(t, "blocking tasks all run/"+name, func(t *testing.T) {
 				p := weir.New(limit, weir.Queue(queue))
 				defer p.Close()
 				for k := 1; k <= limit; k++ {
@@ -31,18 +32,18 @@ func TestPromise03ATaskThatBlocksNeverHoldsUpTheNext(t *testing.T) {
 				continue
 			}
 			t.Run("each waits for the next to start/"+name, func(t *testing.T) {
-				within(time.Minute, func() { chain(t, limit, queue) })
+				check.Within(time.Minute, func() { chain(t, limit, queue) })
 			})
 		}
 	}
 	for _, limit := range []int{2, 3, 8} {
 		for _, queue := range []int{0, 1, 1024} {
 			t.Run(fmt.Sprintf("two tasks that need each other/limit=%d/queue=%d", limit, queue), func(t *testing.T) {
-				within(time.Minute, func() { pairs(t, limit, queue) })
+				check.Within(time.Minute, func() { pairs(t, limit, queue) })
 			})
 		}
 	}
-	bubble(t, "the next starts while the others go on to block", func(t *testing.T) {
+	check.Bubble(t, "the next starts while the others go on to block", func(t *testing.T) {
 		// Tasks that were queued while there was no worker to be had all start
 		// as soon as there are workers, though each of them blocks.
 		for _, let := range []func(p *weir.Pool){
@@ -53,14 +54,14 @@ func TestPromise03ATaskThatBlocksNeverHoldsUpTheNext(t *testing.T) {
 			first := block(t, p, 1)
 			v := newValve()
 			for range 8 {
-				ok(t, p.Submit(v.task))
+				check.OK(t, p.Submit(v.task))
 			}
 			let(p)
 			synctest.Wait()
-			equal(t, "running beside the first", v.running(), 7)
+			check.Equal(t, "running beside the first", v.running(), 7)
 			first.open()
 			synctest.Wait()
-			equal(t, "running", v.running(), 8)
+			check.Equal(t, "running", v.running(), 8)
 			v.open()
 			p.Close()
 		}
@@ -68,13 +69,13 @@ func TestPromise03ATaskThatBlocksNeverHoldsUpTheNext(t *testing.T) {
 		p.Pause()
 		v := newValve()
 		for range 8 {
-			ok(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.task))
 		}
 		synctest.Wait()
-		equal(t, "running while paused", v.running(), 0)
+		check.Equal(t, "running while paused", v.running(), 0)
 		p.Resume()
 		synctest.Wait()
-		equal(t, "running after Resume", v.running(), 8)
+		check.Equal(t, "running after Resume", v.running(), 8)
 		v.open()
 		p.Close()
 	})
@@ -84,14 +85,14 @@ func TestPromise03ATaskThatBlocksNeverHoldsUpTheNext(t *testing.T) {
 func chain(t *testing.T, limit, queue int) {
 	p := weir.New(limit, weir.Queue(queue))
 	defer p.Close()
-	links := scale(4000, 300)
+	links := check.Scale(4000, 300)
 	started := make([]chan struct{}, links+1)
 	for i := range started {
 		started[i] = make(chan struct{})
 	}
 	close(started[links])
 	for i := range links {
-		ok(t, p.Submit(func() {
+		check.OK(t, p.Submit(func() {
 			close(started[i])
 			<-started[i+1]
 		}))
@@ -105,23 +106,23 @@ func pairs(t *testing.T, limit, queue int) {
 	defer p.Close()
 	meet := make(chan struct{})
 	give, take := func() { meet <- struct{}{} }, func() { <-meet }
-	rounds := scale(100_000, 4_000) / 9
+	rounds := check.Scale(100_000, 4_000) / 9
 	for range rounds {
-		ok(t, p.Submit(give))
-		ok(t, p.Submit(take))
+		check.OK(t, p.Submit(give))
+		check.OK(t, p.Submit(take))
 	}
 	p.Wait()
 	for range rounds {
-		ok(t, p.Submit(give))
-		ok(t, p.Submit(take))
+		check.OK(t, p.Submit(give))
+		check.OK(t, p.Submit(take))
 		p.Wait()
 	}
 	callPartner := func() {
-		ok(t, p.Submit(take)) // Wait does not wait for this one: the worker may still be leaving the last
+		check.OK(t, p.Submit(take)) // Wait does not wait for this one: the worker may still be leaving the last
 		meet <- struct{}{}
 	}
 	for range rounds {
-		ok(t, p.Submit(callPartner))
+		check.OK(t, p.Submit(callPartner))
 		p.Wait()
 	}
 }
@@ -132,7 +133,7 @@ func TestAFreeWorkerIsNeverReportedAsFull(t *testing.T) {
 	for _, limit := range []int{1, 3, 8} {
 		for _, queue := range []int{0, 1, 3, 32} {
 			t.Run(fmt.Sprintf("limit=%d/queue=%d", limit, queue), func(t *testing.T) {
-				within(time.Minute, func() {
+				check.Within(time.Minute, func() {
 					p := weir.New(limit, weir.Queue(queue))
 					defer p.Close()
 					g := p.Group(context.Background())
@@ -148,11 +149,11 @@ func TestAFreeWorkerIsNeverReportedAsFull(t *testing.T) {
 						}
 						v.open()
 					}
-					for range scale(2000, 100) {
+					for range check.Scale(2000, 100) {
 						fill(func(v *valve) bool { return p.TrySubmit(v.task) == nil })
 						p.Wait()
 						fill(func(v *valve) bool { return g.TryGo(v.member) })
-						ok(t, g.Wait())
+						check.OK(t, g.Wait())
 					}
 				})
 			})
@@ -161,8 +162,8 @@ func TestAFreeWorkerIsNeverReportedAsFull(t *testing.T) {
 	t.Run("a lone task again and again", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		defer p.Close()
-		for range scale(50_000, 5_000) {
-			ok(t, p.TrySubmit(nothing))
+		for range check.Scale(50_000, 5_000) {
+			check.OK(t, p.TrySubmit(nothing))
 			p.Wait()
 		}
 	})

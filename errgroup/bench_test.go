@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/errgroup"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // Run with
@@ -219,7 +220,7 @@ func spend(turns int) error {
 
 // BenchmarkSleepers has functions that wait, as for a network.
 func BenchmarkSleepers(b *testing.B) {
-	n := scale(100_000, 10_000)
+	n := check.Scale(100_000, 10_000)
 	for _, limit := range []int{-1, 10_000} {
 		for _, kind := range groups {
 			b.Run(fmt.Sprintf("functions=%d/limit=%s/%s", n, limitName(limit), kind.name), func(b *testing.B) {

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 
 	"github.com/64ed045f/weir/errgroup"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // children are what the test binary does when it is run by child.
@@ -75,7 +76,7 @@ func TestAPanicEndsTheProgramAndNobodyIsTold(t *testing.T) {
 		{"crash after Goexit", "errgroup_test.init"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			for range scale(5, 2) {
+			for range check.Scale(5, 2) {
 				out, err := child(t, test.name)
 				exit, isExit := errors.AsType[*exec.ExitError](err)
 				if !isExit || exit.ExitCode() != 2 {
@@ -98,7 +99,7 @@ func TestAPanicEndsTheProgramAndNobodyIsTold(t *testing.T) {
 
 func TestGoexitEndsAFunctionWithoutError(t *testing.T) {
 	for _, limit := range limits {
-		bubble(t, fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
+		check.Bubble(t, fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
 			g, ctx := errgroup.WithContext(context.Background())
 			g.SetLimit(limit)
 			for range 3 * len(limits) {
@@ -106,21 +107,21 @@ func TestGoexitEndsAFunctionWithoutError(t *testing.T) {
 				g.Go(succeed)
 			}
 			synctest.Wait()
-			ok(t, ctx.Err())
-			ok(t, g.Wait())
+			check.OK(t, ctx.Err())
+			check.OK(t, g.Wait())
 			if limit < 0 {
 				return
 			}
 			v := newValve()
 			for range limit {
-				equal(t, "with room", g.TryGo(v.hold), true)
+				check.Equal(t, "with room", g.TryGo(v.hold), true)
 			}
-			equal(t, "without", g.TryGo(v.hold), false)
+			check.Equal(t, "without", g.TryGo(v.hold), false)
 			v.open()
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		})
 	}
-	bubble(t, "and lets in who waits", func(t *testing.T) {
+	check.Bubble(t, "and lets in who waits", func(t *testing.T) {
 		g := limited(1)
 		v := newValve()
 		g.Go(func() error {
@@ -137,23 +138,23 @@ func TestGoexitEndsAFunctionWithoutError(t *testing.T) {
 		}
 		v.open()
 		adding.Wait()
-		ok(t, g.Wait())
-		equal(t, "ran", ran, 3)
+		check.OK(t, g.Wait())
+		check.Equal(t, "ran", ran, 3)
 	})
-	bubble(t, "while it panics too", func(t *testing.T) {
+	check.Bubble(t, "while it panics too", func(t *testing.T) {
 		var g errgroup.Group
 		g.Go(func() error {
 			defer runtime.Goexit() // so the panic is no more
 			return explode()
 		})
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	})
-	bubble(t, "with an error of another one", func(t *testing.T) {
+	check.Bubble(t, "with an error of another one", func(t *testing.T) {
 		var g errgroup.Group
 		g.Go(exit)
 		g.Go(fail)
 		g.Go(exit)
-		equal(t, "first", g.Wait(), errBoom)
+		check.Equal(t, "first", g.Wait(), errBoom)
 	})
 }
 
@@ -184,16 +185,16 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 						})
 					}
 					synctest.Wait()
-					equal(t, "goroutines while all are blocked", goroutines(), n)
+					check.Equal(t, "goroutines while all are blocked", goroutines(), n)
 					// One of them goes on, and the others leave none behind.
 					for range n - 1 {
 						v.letOne()
 					}
 					synctest.Wait()
-					equal(t, "goroutines while one is blocked", goroutines(), 1)
+					check.Equal(t, "goroutines while one is blocked", goroutines(), 1)
 					v.open()
 					synctest.Wait()
-					equal(t, "goroutines without Wait", goroutines(), 0)
+					check.Equal(t, "goroutines without Wait", goroutines(), 0)
 				})
 				g := limited(limit)
 				for range 1000 {
@@ -203,7 +204,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 				for range 1000 {
 					g.Go(test.end)
 				}
-				equal(t, "first", g.Wait(), test.first)
+				check.Equal(t, "first", g.Wait(), test.first)
 				noneLeft(t)
 			})
 		}
@@ -226,16 +227,16 @@ func TestAGroupWorksInOneBubbleAfterTheOther(t *testing.T) {
 			synctest.Wait()
 			v.open()
 			adding.Wait()
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		}
 	}
 	for _, name := range []string{"first", "second"} {
-		bubble(t, name, use)
+		check.Bubble(t, name, use)
 	}
 	for range 3 {
 		without.Go(succeed)
 		under.Go(succeed)
 	}
-	ok(t, without.Wait())
-	ok(t, under.Wait())
+	check.OK(t, without.Wait())
+	check.OK(t, under.Wait())
 }

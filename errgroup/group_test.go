@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/errgroup"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // All that a program can name in the package it comes from. Where that is called
@@ -37,7 +38,7 @@ func TestWaitReturnsTheFirstError(t *testing.T) {
 	} {
 		for _, limit := range limits {
 			g := limited(limit)
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 			var first error
 			for i, err := range errs {
 				if first == nil {
@@ -45,12 +46,12 @@ func TestWaitReturnsTheFirstError(t *testing.T) {
 				}
 				g.Go(func() error { return err })
 				for range 2 { // also when nothing has been added since
-					equal(t, fmt.Sprintf("limit %d: Wait after %v", limit, errs[:i+1]), g.Wait(), first)
+					check.Equal(t, fmt.Sprintf("limit %d: Wait after %v", limit, errs[:i+1]), g.Wait(), first)
 				}
 			}
 		}
 	}
-	bubble(t, "of several that run at once", func(t *testing.T) {
+	check.Bubble(t, "of several that run at once", func(t *testing.T) {
 		var g errgroup.Group
 		for i := range 5 {
 			g.Go(func() error {
@@ -58,8 +59,8 @@ func TestWaitReturnsTheFirstError(t *testing.T) {
 				return fmt.Errorf("function %d", i)
 			})
 		}
-		equal(t, "first", g.Wait().Error(), "function 4")
-		equal(t, "first, again", g.Wait().Error(), "function 4")
+		check.Equal(t, "first", g.Wait().Error(), "function 4")
+		check.Equal(t, "first, again", g.Wait().Error(), "function 4")
 	})
 }
 
@@ -87,23 +88,23 @@ func TestTheContextEndsWithTheFirstErrorOrWithWait(t *testing.T) {
 				{[]error{errBoom}, errBoom, context.Canceled, errBoom},
 				{[]error{nil, errBoom, nil}, errBoom, context.Canceled, errBoom},
 			} {
-				bubble(t, fmt.Sprintf("%s/limit=%d/%v", add.name, limit, test.errs), func(t *testing.T) {
+				check.Bubble(t, fmt.Sprintf("%s/limit=%d/%v", add.name, limit, test.errs), func(t *testing.T) {
 					g, ctx := errgroup.WithContext(parent)
 					g.SetLimit(limit)
-					equal(t, "value", ctx.Value(key{}), any("inherited"))
+					check.Equal(t, "value", ctx.Value(key{}), any("inherited"))
 					for _, err := range test.errs {
 						add.run(g, func() error { return err })
 						synctest.Wait()
 					}
-					equal(t, "error before Wait", ctx.Err(), test.ctxErr)
-					equal(t, "Wait", g.Wait(), test.first)
-					equal(t, "error after Wait", ctx.Err(), context.Canceled)
-					equal(t, "cause", context.Cause(ctx), test.end)
+					check.Equal(t, "error before Wait", ctx.Err(), test.ctxErr)
+					check.Equal(t, "Wait", g.Wait(), test.first)
+					check.Equal(t, "error after Wait", ctx.Err(), context.Canceled)
+					check.Equal(t, "cause", context.Cause(ctx), test.end)
 				})
 			}
 		}
 	}
-	bubble(t, "functions may wait for it", func(t *testing.T) {
+	check.Bubble(t, "functions may wait for it", func(t *testing.T) {
 		g, ctx := errgroup.WithContext(t.Context())
 		for range 10 {
 			g.Go(func() error {
@@ -112,29 +113,29 @@ func TestTheContextEndsWithTheFirstErrorOrWithWait(t *testing.T) {
 			})
 		}
 		g.Go(fail)
-		equal(t, "first", g.Wait(), errBoom)
+		check.Equal(t, "first", g.Wait(), errBoom)
 		// It stays as it is, and so does the error.
 		g.Go(func() error {
-			equal(t, "cause", context.Cause(ctx), errBoom)
+			check.Equal(t, "cause", context.Cause(ctx), errBoom)
 			return errors.New("too late")
 		})
-		equal(t, "first", g.Wait(), errBoom)
+		check.Equal(t, "first", g.Wait(), errBoom)
 	})
-	bubble(t, "a parent that ends cancels no function", func(t *testing.T) {
+	check.Bubble(t, "a parent that ends cancels no function", func(t *testing.T) {
 		parent, cancel := context.WithCancelCause(t.Context())
 		g, ctx := errgroup.WithContext(parent)
 		cancel(errBoom)
-		equal(t, "cause", context.Cause(ctx), errBoom)
+		check.Equal(t, "cause", context.Cause(ctx), errBoom)
 		ran := false
 		g.Go(func() error { ran = true; return nil })
-		ok(t, g.Wait())
-		equal(t, "ran", ran, true)
+		check.OK(t, g.Wait())
+		check.Equal(t, "ran", ran, true)
 	})
 }
 
 func TestWaitWaitsForEveryFunction(t *testing.T) {
 	for _, limit := range limits {
-		bubble(t, fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
+		check.Bubble(t, fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
 			g := limited(limit)
 			v := newValve()
 			n := 5
@@ -150,16 +151,16 @@ func TestWaitWaitsForEveryFunction(t *testing.T) {
 			}
 			for range n {
 				synctest.Wait()
-				equal(t, "Waits that returned", len(returned), 0)
+				check.Equal(t, "Waits that returned", len(returned), 0)
 				v.letOne()
 			}
 			for range cap(returned) {
-				ok(t, <-returned)
+				check.OK(t, <-returned)
 			}
-			equal(t, "ended", int(v.ended.Load()), n)
+			check.Equal(t, "ended", int(v.ended.Load()), n)
 		})
 	}
-	bubble(t, "also for those that a function adds", func(t *testing.T) {
+	check.Bubble(t, "also for those that a function adds", func(t *testing.T) {
 		var g errgroup.Group
 		var mu sync.Mutex
 		ran := 0
@@ -180,8 +181,8 @@ func TestWaitWaitsForEveryFunction(t *testing.T) {
 		for range 3 {
 			ran = 0
 			g.Go(tree(7))
-			ok(t, g.Wait())
-			equal(t, "ran", ran, 1<<8-1)
+			check.OK(t, g.Wait())
+			check.Equal(t, "ran", ran, 1<<8-1)
 		}
 	})
 }
@@ -190,10 +191,10 @@ func TestANilFunctionPanicsAtTheCall(t *testing.T) {
 	const message = "errgroup: function must not be nil, got nil"
 	for _, limit := range []int{-1, 0, 2} {
 		g := limited(limit)
-		equal(t, "Go", caught(func() { g.Go(nil) }), any(message))
-		equal(t, "TryGo", caught(func() { g.TryGo(nil) }), any(message))
+		check.Equal(t, "Go", check.Caught(func() { g.Go(nil) }), any(message))
+		check.Equal(t, "TryGo", check.Caught(func() { g.TryGo(nil) }), any(message))
 		g.SetLimit(1) // no place was lost
-		equal(t, "TryGo", g.TryGo(succeed), true)
-		ok(t, g.Wait())
+		check.Equal(t, "TryGo", g.TryGo(succeed), true)
+		check.OK(t, g.Wait())
 	}
 }

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/64ed045f/weir/errgroup"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestMain(m *testing.M) {
@@ -22,8 +21,8 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
-	if code == 0 && !tries(1<<20, func() bool { return goroutines() == 0 }) {
-		fmt.Fprintf(os.Stderr, "goroutines left behind by the tests:\n%s\n", stacks())
+	if code == 0 && !check.Tries(1<<20, func() bool { return goroutines() == 0 }) {
+		fmt.Fprintf(os.Stderr, "goroutines left behind by the tests:\n%s\n", check.Stacks())
 		code = 1
 	}
 	os.Exit(code)
@@ -44,84 +43,17 @@ func child(t *testing.T, name string) (output string, err error) {
 	return out.String(), err
 }
 
-// scale is how often a hammer strikes: less often under -short.
-func scale(full, short int) int {
-	if testing.Short() {
-		return short
-	}
-	return full
-}
-
-// bubble runs a subtest in a synctest bubble.
-func bubble(t *testing.T, name string, test func(t *testing.T)) {
-	t.Helper()
-	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
-}
-
-// equal fails the test unless got is want.
-func equal[T comparable](t testing.TB, what string, got, want T) {
-	if got != want {
-		t.Helper()
-		t.Errorf("%s: got %v, want %v", what, got, want)
-	}
-}
-
-// ok fails the test on an error.
-func ok(t testing.TB, err error) {
-	if err != nil {
-		t.Helper()
-		t.Errorf("unexpected error: %v", err)
-	}
-}
-
-// caught returns what f panics with.
-func caught(f func()) (value any) {
-	defer func() { value = recover() }()
-	f()
-	return nil
-}
-
-// tries lets others run until the condition holds, at most n times.
-func tries(n int, condition func() bool) bool {
-	for range n {
-		if condition() {
-			return true
-		}
-		runtime.Gosched()
-	}
-	return condition()
-}
-
-// within ends the program, with all stacks, if f hangs. It decides nothing else,
-// so that no test depends on the speed of the machine.
-func within(limit time.Duration, f func()) {
-	watchdog := time.AfterFunc(limit, func() {
-		fmt.Fprintf(os.Stderr, "%s\n", stacks())
-		panic(fmt.Sprintf("a test hangs for %v", limit))
-	})
-	defer watchdog.Stop()
-	f()
-}
-
-func stacks() string {
-	for buf := make([]byte, 1<<16); ; buf = make([]byte, 2*len(buf)) {
-		if n := runtime.Stack(buf, true); n < len(buf) {
-			return string(buf[:n])
-		}
-	}
-}
-
 // goroutines counts those that groups have started.
 func goroutines() int {
-	return strings.Count(stacks(), "\ncreated by github.com/64ed045f/weir/errgroup.(*Group)")
+	return strings.Count(check.Stacks(), "\ncreated by github.com/64ed045f/weir/errgroup.(*Group)")
 }
 
 // noneLeft fails the test if goroutines of groups are left. Those that are about to
 // end get the time for it: they are still counted.
 func noneLeft(t testing.TB) {
 	t.Helper()
-	if !tries(1<<12, func() bool { return goroutines() == 0 }) {
-		t.Errorf("goroutines are left:\n%s", stacks())
+	if !check.Tries(1<<12, func() bool { return goroutines() == 0 }) {
+		t.Errorf("goroutines are left:\n%s", check.Stacks())
 	}
 }
 
@@ -134,21 +66,6 @@ func limited(limit int) *errgroup.Group {
 
 // limits are those that most tests are run with.
 var limits = []int{-1, 1, 2, 8, 1000}
-
-// gauge tells how many functions run at once, and how many did at most.
-type gauge struct{ now, peak atomic.Int64 }
-
-func (g *gauge) enter() {
-	n := g.now.Add(1)
-	for {
-		peak := g.peak.Load()
-		if n <= peak || g.peak.CompareAndSwap(peak, n) {
-			return
-		}
-	}
-}
-
-func (g *gauge) leave() { g.now.Add(-1) }
 
 // valve holds functions until they are let go.
 type valve struct {

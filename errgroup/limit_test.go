@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/errgroup"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestGoBlocksAtTheLimit(t *testing.T) {
 	for _, limit := range []int{1, 2, 5, 100} {
-		bubble(t, fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
+		check.Bubble(t, fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
 			g := limited(limit)
 			v := newValve()
 			var added atomic.Int64
@@ -26,31 +27,31 @@ func TestGoBlocksAtTheLimit(t *testing.T) {
 			}()
 			for i := range 3 {
 				synctest.Wait()
-				equal(t, "added", int(added.Load()), limit+i)
-				equal(t, "running", v.running(), limit)
-				equal(t, "TryGo", g.TryGo(v.hold), false)
+				check.Equal(t, "added", int(added.Load()), limit+i)
+				check.Equal(t, "running", v.running(), limit)
+				check.Equal(t, "TryGo", g.TryGo(v.hold), false)
 				v.letOne()
 			}
 			synctest.Wait()
-			equal(t, "added", int(added.Load()), limit+3)
-			equal(t, "running", v.running(), limit)
+			check.Equal(t, "added", int(added.Load()), limit+3)
+			check.Equal(t, "running", v.running(), limit)
 			v.open()
-			ok(t, g.Wait())
-			equal(t, "ran", int(v.ended.Load()), limit+3)
+			check.OK(t, g.Wait())
+			check.Equal(t, "ran", int(v.ended.Load()), limit+3)
 		})
 	}
-	bubble(t, "without a limit never", func(t *testing.T) {
+	check.Bubble(t, "without a limit never", func(t *testing.T) {
 		var g errgroup.Group
 		v := newValve()
 		for range 10_000 {
 			g.Go(v.hold)
 		}
 		synctest.Wait()
-		equal(t, "running", v.running(), 10_000)
+		check.Equal(t, "running", v.running(), 10_000)
 		v.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	})
-	bubble(t, "those that wait are let in in order", func(t *testing.T) {
+	check.Bubble(t, "those that wait are let in in order", func(t *testing.T) {
 		g := limited(1)
 		v := newValve()
 		g.Go(v.hold)
@@ -65,52 +66,52 @@ func TestGoBlocksAtTheLimit(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		equal(t, "TryGo while others wait", g.TryGo(succeed), false)
+		check.Equal(t, "TryGo while others wait", g.TryGo(succeed), false)
 		v.open()
 		adding.Wait()
-		ok(t, g.Wait())
-		equal(t, "order", fmt.Sprint(order), "[0 1 2 3 4 5 6 7 8 9]")
+		check.OK(t, g.Wait())
+		check.Equal(t, "order", fmt.Sprint(order), "[0 1 2 3 4 5 6 7 8 9]")
 	})
 }
 
 func TestTryGoReportsWhetherThereIsRoom(t *testing.T) {
-	bubble(t, "limits one after the other", func(t *testing.T) {
+	check.Bubble(t, "limits one after the other", func(t *testing.T) {
 		var g errgroup.Group
 		for _, limit := range []int{42, 1, 7} {
 			g.SetLimit(limit)
 			for range 2 { // again after Wait
 				v := newValve()
 				for range limit {
-					equal(t, "with room", g.TryGo(v.hold), true)
+					check.Equal(t, "with room", g.TryGo(v.hold), true)
 				}
-				equal(t, "without", g.TryGo(v.hold), false)
+				check.Equal(t, "without", g.TryGo(v.hold), false)
 				v.letOne()
 				synctest.Wait()
-				equal(t, "with room again", g.TryGo(v.hold), true)
-				equal(t, "without", g.TryGo(v.hold), false)
+				check.Equal(t, "with room again", g.TryGo(v.hold), true)
+				check.Equal(t, "without", g.TryGo(v.hold), false)
 				v.open()
-				ok(t, g.Wait())
-				equal(t, "ran", int(v.ended.Load()), limit+1)
+				check.OK(t, g.Wait())
+				check.Equal(t, "ran", int(v.ended.Load()), limit+1)
 			}
 		}
 		g.SetLimit(0)
 		for range 1000 {
-			equal(t, "with limit 0", g.TryGo(succeed), false)
+			check.Equal(t, "with limit 0", g.TryGo(succeed), false)
 		}
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		g.SetLimit(-1)
 		v := newValve()
 		for range 1000 {
-			equal(t, "without a limit", g.TryGo(v.hold), true)
+			check.Equal(t, "without a limit", g.TryGo(v.hold), true)
 		}
 		v.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	})
 	t.Run("those let in run once, the others never", func(t *testing.T) {
-		within(time.Minute, func() {
+		check.Within(time.Minute, func() {
 			for _, limit := range limits {
 				g := limited(limit)
-				for range scale(100, 10) {
+				for range check.Scale(100, 10) {
 					var in, ran atomic.Int64
 					var adding sync.WaitGroup
 					for range 3 {
@@ -123,16 +124,16 @@ func TestTryGoReportsWhetherThereIsRoom(t *testing.T) {
 						})
 					}
 					adding.Wait()
-					ok(t, g.Wait())
-					equal(t, "ran", ran.Load(), in.Load())
+					check.OK(t, g.Wait())
+					check.Equal(t, "ran", ran.Load(), in.Load())
 					if limit > 0 { // no place was lost, none won
 						v := newValve()
 						for range limit {
-							equal(t, "with room", g.TryGo(v.hold), true)
+							check.Equal(t, "with room", g.TryGo(v.hold), true)
 						}
-						equal(t, "without", g.TryGo(v.hold), false)
+						check.Equal(t, "without", g.TryGo(v.hold), false)
 						v.open()
-						ok(t, g.Wait())
+						check.OK(t, g.Wait())
 					}
 				}
 			}
@@ -148,24 +149,24 @@ func TestSetLimitPanicsWhileFunctionsAreActiveUnderALimit(t *testing.T) {
 		g.Go(v.hold)
 		g.Go(v.hold)
 		for _, n := range []int{0, 1, 2, 3, 4} {
-			err, isError := caught(func() { g.SetLimit(n) }).(error)
+			err, isError := check.Caught(func() { g.SetLimit(n) }).(error)
 			if !isError || err.Error() != message {
 				t.Errorf("SetLimit(%d) panicked with %v", n, err)
 			}
 		}
 		// The limit is what it was.
-		equal(t, "the third", g.TryGo(v.hold), true)
-		equal(t, "the fourth", g.TryGo(v.hold), false)
+		check.Equal(t, "the third", g.TryGo(v.hold), true)
+		check.Equal(t, "the fourth", g.TryGo(v.hold), false)
 		v.open()
 		synctest.Wait()
 		g.SetLimit(1) // all have ended: Wait is not needed for that
 		v = newValve()
-		equal(t, "the first", g.TryGo(v.hold), true)
-		equal(t, "the second", g.TryGo(v.hold), false)
+		check.Equal(t, "the first", g.TryGo(v.hold), true)
+		check.Equal(t, "the second", g.TryGo(v.hold), false)
 		v.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	})
-	bubble(t, "not if the limit is lifted", func(t *testing.T) {
+	check.Bubble(t, "not if the limit is lifted", func(t *testing.T) {
 		g := limited(2)
 		v := newValve()
 		g.Go(v.hold)
@@ -178,27 +179,27 @@ func TestSetLimitPanicsWhileFunctionsAreActiveUnderALimit(t *testing.T) {
 			g.Go(v.hold)
 		}
 		synctest.Wait()
-		equal(t, "running", v.running(), 7)
+		check.Equal(t, "running", v.running(), 7)
 		v.open()
 		adding.Wait()
-		ok(t, g.Wait())
-		equal(t, "ran", int(v.ended.Load()), 8) // also the one that waited for the former limit
+		check.OK(t, g.Wait())
+		check.Equal(t, "ran", int(v.ended.Load()), 8) // also the one that waited for the former limit
 	})
-	bubble(t, "not if there was none", func(t *testing.T) {
+	check.Bubble(t, "not if there was none", func(t *testing.T) {
 		var g errgroup.Group
 		v := newValve()
 		g.Go(v.hold)
 		g.SetLimit(1)
-		equal(t, "the first", g.TryGo(v.hold), true)
-		equal(t, "the second", g.TryGo(v.hold), false)
-		equal(t, "running", func() int { synctest.Wait(); return v.running() }(), 2)
+		check.Equal(t, "the first", g.TryGo(v.hold), true)
+		check.Equal(t, "the second", g.TryGo(v.hold), false)
+		check.Equal(t, "running", func() int { synctest.Wait(); return v.running() }(), 2)
 		v.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		v = newValve()
-		equal(t, "the first", g.TryGo(v.hold), true)
-		equal(t, "the second", g.TryGo(v.hold), false)
+		check.Equal(t, "the first", g.TryGo(v.hold), true)
+		check.Equal(t, "the second", g.TryGo(v.hold), false)
 		v.open()
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	})
 }
 
@@ -210,21 +211,21 @@ func TestLimitZeroLetsNothingIn(t *testing.T) {
 		g.Go(func() error { ran.Store(true); return nil })
 		returned.Store(true)
 	}()
-	equal(t, "Go returned", tries(10_000, returned.Load), false)
-	equal(t, "TryGo", g.TryGo(succeed), false)
-	ok(t, g.Wait())
-	equal(t, "ran", ran.Load(), false)
+	check.Equal(t, "Go returned", check.Tries(10_000, returned.Load), false)
+	check.Equal(t, "TryGo", g.TryGo(succeed), false)
+	check.OK(t, g.Wait())
+	check.Equal(t, "ran", ran.Load(), false)
 }
 
 func TestNeverMoreThanTheLimitAreActive(t *testing.T) {
-	within(2*time.Minute, func() {
+	check.Within(2*time.Minute, func() {
 		for _, limit := range []int{1, 2, 3, 8, 100} {
 			for _, producers := range []int{1, 2, 5} {
 				t.Run(fmt.Sprintf("limit=%d/producers=%d", limit, producers), func(t *testing.T) {
 					g := limited(limit)
-					var active gauge
+					var active check.Gauge
 					var ran atomic.Int64
-					each := scale(2000, 200)
+					each := check.Scale(2000, 200)
 					for range 3 {
 						ran.Store(0)
 						var producing sync.WaitGroup
@@ -232,11 +233,11 @@ func TestNeverMoreThanTheLimitAreActive(t *testing.T) {
 							producing.Go(func() {
 								for i := range each {
 									g.Go(func() error {
-										active.enter()
+										active.Enter()
 										for range (i + p) % 3 {
 											runtime.Gosched()
 										}
-										active.leave()
+										active.Leave()
 										ran.Add(1)
 										if i%97 == 0 {
 											runtime.Goexit()
@@ -247,10 +248,10 @@ func TestNeverMoreThanTheLimitAreActive(t *testing.T) {
 							})
 						}
 						producing.Wait()
-						ok(t, g.Wait())
-						equal(t, "ran", int(ran.Load()), each*producers)
+						check.OK(t, g.Wait())
+						check.Equal(t, "ran", int(ran.Load()), each*producers)
 					}
-					if peak := active.peak.Load(); peak > int64(limit) {
+					if peak := active.Peak.Load(); peak > int64(limit) {
 						t.Errorf("%d were active at once", peak)
 					}
 				})
@@ -264,24 +265,24 @@ func TestAPlaceThatWasTakenIsNotGivenAway(t *testing.T) {
 		l := errgroup.NewLimit(2)
 		var lines sync.WaitGroup
 		join := func() {
-			lines.Go(func() { equal(t, "had to wait", l.Enter(succeed), false) })
+			lines.Go(func() { check.Equal(t, "had to wait", l.Enter(succeed), false) })
 			synctest.Wait()
 		}
-		equal(t, "the first has room", l.Enter(succeed), true)
-		equal(t, "the second has room", l.Enter(succeed), true)
+		check.Equal(t, "the first has room", l.Enter(succeed), true)
+		check.Equal(t, "the second has room", l.Enter(succeed), true)
 		join()
 		// The first makes its place free, but before it gives that away the second gives
 		// its own to who waits, another one takes the free place, and somebody
 		// else begins to wait.
-		equal(t, "somebody waits", l.Free(), true)
-		equal(t, "somebody waits", l.Free(), true)
-		equal(t, "the second gives its place away", l.Pass() != nil, true)
-		equal(t, "the other has room", l.Enter(succeed), true)
+		check.Equal(t, "somebody waits", l.Free(), true)
+		check.Equal(t, "somebody waits", l.Free(), true)
+		check.Equal(t, "the second gives its place away", l.Pass() != nil, true)
+		check.Equal(t, "the other has room", l.Enter(succeed), true)
 		join()
-		equal(t, "the first gives its place away", l.Pass() != nil, false)
-		equal(t, "somebody waits", l.Free(), true)
-		equal(t, "the other gives its place away", l.Pass() != nil, true)
+		check.Equal(t, "the first gives its place away", l.Pass() != nil, false)
+		check.Equal(t, "somebody waits", l.Free(), true)
+		check.Equal(t, "the other gives its place away", l.Pass() != nil, true)
 		lines.Wait()
-		equal(t, "nobody waits", l.Free(), false)
+		check.Equal(t, "nobody waits", l.Free(), false)
 	})
 }

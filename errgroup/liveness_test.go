@@ -7,11 +7,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestNoFunctionWaitsForAnotherToEnd(t *testing.T) {
 	for _, limit := range []int{-1, 2, 8, 100} {
-		bubble(t, fmt.Sprintf("all run at once/limit=%d", limit), func(t *testing.T) {
+		check.Bubble(t, fmt.Sprintf("all run at once/limit=%d", limit), func(t *testing.T) {
 			g := limited(limit)
 			most := limit
 			if limit < 0 {
@@ -23,19 +25,19 @@ func TestNoFunctionWaitsForAnotherToEnd(t *testing.T) {
 					g.Go(v.hold)
 				}
 				synctest.Wait()
-				equal(t, "running", v.running(), n)
+				check.Equal(t, "running", v.running(), n)
 				v.open()
-				ok(t, g.Wait())
+				check.OK(t, g.Wait())
 			}
 		})
 		t.Run(fmt.Sprintf("each waits for the next to start/limit=%d", limit), func(t *testing.T) {
-			within(time.Minute, func() { chain(t, limit) })
+			check.Within(time.Minute, func() { chain(t, limit) })
 		})
 		t.Run(fmt.Sprintf("two that need each other/limit=%d", limit), func(t *testing.T) {
-			within(time.Minute, func() { pairs(t, limit) })
+			check.Within(time.Minute, func() { pairs(t, limit) })
 		})
 		t.Run(fmt.Sprintf("short ones before one that blocks/limit=%d", limit), func(t *testing.T) {
-			within(time.Minute, func() { mixed(t, limit) })
+			check.Within(time.Minute, func() { mixed(t, limit) })
 		})
 	}
 }
@@ -43,7 +45,7 @@ func TestNoFunctionWaitsForAnotherToEnd(t *testing.T) {
 // chain runs functions that each wait for the next one's start.
 func chain(t *testing.T, limit int) {
 	g := limited(limit)
-	links := scale(4000, 300)
+	links := check.Scale(4000, 300)
 	started := make([]chan struct{}, links+1)
 	for i := range started {
 		started[i] = make(chan struct{})
@@ -56,7 +58,7 @@ func chain(t *testing.T, limit int) {
 			return nil
 		})
 	}
-	ok(t, g.Wait())
+	check.OK(t, g.Wait())
 }
 
 // pairs runs two functions that only end together, over and over: with no pause,
@@ -66,23 +68,23 @@ func pairs(t *testing.T, limit int) {
 	meet := make(chan struct{})
 	give := func() error { meet <- struct{}{}; return nil }
 	take := func() error { <-meet; return nil }
-	rounds := scale(20_000, 1_000)
+	rounds := check.Scale(20_000, 1_000)
 	for range rounds {
 		g.Go(give)
 		g.Go(take)
 	}
-	ok(t, g.Wait())
+	check.OK(t, g.Wait())
 	for range rounds {
 		g.Go(give)
 		g.Go(take)
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	}
 	for range rounds {
 		g.Go(func() error {
 			g.Go(take)
 			return give()
 		})
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	}
 }
 
@@ -92,7 +94,7 @@ func mixed(t *testing.T, limit int) {
 	g := limited(limit)
 	var ran atomic.Int64
 	short := func() error { ran.Add(1); return nil }
-	for round := range scale(2000, 200) {
+	for round := range check.Scale(2000, 200) {
 		ran.Store(0)
 		for range round % 70 {
 			g.Go(short)
@@ -103,8 +105,8 @@ func mixed(t *testing.T, limit int) {
 			g.Go(short)
 		}
 		g.Go(func() error { close(release); return nil })
-		ok(t, g.Wait())
-		equal(t, "ran", int(ran.Load()), round%70+round%7)
+		check.OK(t, g.Wait())
+		check.Equal(t, "ran", int(ran.Load()), round%70+round%7)
 	}
 }
 
@@ -112,11 +114,11 @@ func mixed(t *testing.T, limit int) {
 // returns, whoever gives it.
 func TestWaitMissesNothingThatIsAddedMeanwhile(t *testing.T) {
 	const producers = 3
-	within(2*time.Minute, func() {
+	check.Within(2*time.Minute, func() {
 		for _, limit := range []int{-1, producers + 1, 100} {
 			var ended atomic.Int64
 			f := func() error { ended.Add(1); return nil }
-			for round := range scale(2000, 200) {
+			for round := range check.Scale(2000, 200) {
 				// Bursts of all sizes end at all times, while Wait has begun.
 				each := 1 + round%300
 				g := limited(limit)
@@ -129,15 +131,15 @@ func TestWaitMissesNothingThatIsAddedMeanwhile(t *testing.T) {
 						return nil
 					})
 				}
-				ok(t, g.Wait())
-				equal(t, "functions of functions", ended.Load(), int64(producers*each))
+				check.OK(t, g.Wait())
+				check.Equal(t, "functions of functions", ended.Load(), int64(producers*each))
 
 				ended.Store(0)
 				added := make(chan struct{})
 				g.Go(func() error { <-added; return nil })
 				waited := make(chan int64)
 				go func() {
-					ok(t, g.Wait())
+					check.OK(t, g.Wait())
 					waited <- ended.Load()
 				}()
 				var adding sync.WaitGroup
@@ -150,7 +152,7 @@ func TestWaitMissesNothingThatIsAddedMeanwhile(t *testing.T) {
 				}
 				adding.Wait()
 				close(added)
-				equal(t, "functions of others", <-waited, int64(producers*each))
+				check.Equal(t, "functions of others", <-waited, int64(producers*each))
 			}
 		}
 	})
@@ -162,7 +164,7 @@ func TestGoAndWaitSynchronize(t *testing.T) {
 	for _, limit := range limits {
 		g := limited(limit)
 		results := make([]int, 1000)
-		for round := range scale(50, 5) {
+		for round := range check.Scale(50, 5) {
 			for i := range results {
 				results[i] = round
 				g.Go(func() error {
@@ -170,7 +172,7 @@ func TestGoAndWaitSynchronize(t *testing.T) {
 					return nil
 				})
 			}
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 			for i, got := range results {
 				if got != round+i {
 					t.Fatalf("limit %d: result %d is %d", limit, i, got)
@@ -181,15 +183,15 @@ func TestGoAndWaitSynchronize(t *testing.T) {
 	t.Run("one after the other", func(t *testing.T) {
 		g := limited(1)
 		sum := 0
-		for i := range scale(20_000, 2_000) {
+		for i := range check.Scale(20_000, 2_000) {
 			g.Go(func() error {
 				sum += i
 				return nil
 			})
 		}
-		ok(t, g.Wait())
-		n := scale(20_000, 2_000)
-		equal(t, "sum", sum, n*(n-1)/2)
+		check.OK(t, g.Wait())
+		n := check.Scale(20_000, 2_000)
+		check.Equal(t, "sum", sum, n*(n-1)/2)
 	})
 }
 
@@ -203,7 +205,7 @@ func TestShortFunctionsShareGoroutines(t *testing.T) {
 			for range n {
 				g.Go(succeed)
 			}
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		})
 		if got > n/10 {
 			t.Errorf("limit %d: %d functions took %.0f allocations", limit, n, got)

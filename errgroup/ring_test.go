@@ -10,22 +10,23 @@ import (
 	"weak"
 
 	"github.com/64ed045f/weir/errgroup"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // Producers write tail, consumers write head: on one cache line they would hinder
 // each other. A small group should not be larger than it must.
 func TestLayout(t *testing.T) {
-	equal(t, "offset of tail", errgroup.TailOffset, errgroup.CacheLine)
-	equal(t, "offset of head", errgroup.HeadOffset, 2*errgroup.CacheLine)
-	equal(t, "size of a ring", errgroup.RingHeader, 3*errgroup.CacheLine)
+	check.Equal(t, "offset of tail", errgroup.TailOffset, errgroup.CacheLine)
+	check.Equal(t, "offset of head", errgroup.HeadOffset, 2*errgroup.CacheLine)
+	check.Equal(t, "size of a ring", errgroup.RingHeader, 3*errgroup.CacheLine)
 	if unsafe.Sizeof(uintptr(0)) == 8 {
-		equal(t, "size of a group", unsafe.Sizeof(errgroup.Group{}), 64)
+		check.Equal(t, "size of a group", unsafe.Sizeof(errgroup.Group{}), 64)
 	}
 }
 
 // Whoever gives up a search leaves nothing in the ring, at whatever moment others push.
 func TestNothingIsLeftBehindByASearch(t *testing.T) {
-	within(time.Minute, func() {
+	check.Within(time.Minute, func() {
 		r := errgroup.NewRing(4)
 		searcher := make(chan struct{})
 		popped := 0
@@ -42,7 +43,7 @@ func TestNothingIsLeftBehindByASearch(t *testing.T) {
 			}
 		})
 		pushed := 0
-		for round := range scale(1_000_000, 100_000) {
+		for round := range check.Scale(1_000_000, 100_000) {
 			switch in, nobody := r.Push(succeed); {
 			case in:
 				pushed++
@@ -58,7 +59,7 @@ func TestNothingIsLeftBehindByASearch(t *testing.T) {
 		}
 		close(searcher)
 		searching.Wait()
-		equal(t, "popped", popped, pushed)
+		check.Equal(t, "popped", popped, pushed)
 	})
 }
 
@@ -69,11 +70,11 @@ func TestARingIsMadeWhenItPaysAndLargeOnesAreNotKept(t *testing.T) {
 			for range errgroup.Before {
 				g.Go(succeed)
 			}
-			ok(t, g.Wait())
-			equal(t, "ring of a small group", errgroup.RingOf(g), 0)
+			check.OK(t, g.Wait())
+			check.Equal(t, "ring of a small group", errgroup.RingOf(g), 0)
 			g.Go(succeed)
-			ok(t, g.Wait())
-			equal(t, "ring of a larger group", errgroup.RingOf(g), errgroup.FirstRing)
+			check.OK(t, g.Wait())
+			check.Equal(t, "ring of a larger group", errgroup.RingOf(g), errgroup.FirstRing)
 
 			// The first of them blocks, and so does everybody who takes the others:
 			// they are in rings, or blocked, when the last has been added.
@@ -83,9 +84,9 @@ func TestARingIsMadeWhenItPaysAndLargeOnesAreNotKept(t *testing.T) {
 					g.Go(v.hold)
 				}
 				synctest.Wait()
-				equal(t, "running", v.running(), 10_000)
+				check.Equal(t, "running", v.running(), 10_000)
 				v.open()
-				ok(t, g.Wait())
+				check.OK(t, g.Wait())
 				if n := errgroup.RingOf(g); n > errgroup.KeptRing {
 					t.Errorf("a ring for %d functions is kept", n)
 				}
@@ -106,7 +107,7 @@ func TestFinishedFunctionsAreNotKept(t *testing.T) {
 				return nil
 			})
 		}
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		for range 2 {
 			runtime.GC()
 		}

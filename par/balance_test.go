@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -28,7 +29,7 @@ func total(of func(i int) time.Duration, n int) (sum time.Duration) {
 func TestSkewedWorkIsBalanced(t *testing.T) {
 	const n, workers = 1000, 2
 	whole := total(skewed, n)
-	check := func(t *testing.T, f func()) {
+	verify := func(t *testing.T, f func()) {
 		t.Helper()
 		begin := time.Now()
 		f()
@@ -41,16 +42,16 @@ func TestSkewedWorkIsBalanced(t *testing.T) {
 		time.Sleep(skewed(i))
 		return nil
 	}
-	bubble(t, "Each", func(t *testing.T) {
-		check(t, func() { ok(t, par.Each(t.Context(), upTo(n), each, par.Limit(workers))) })
+	check.Bubble(t, "Each", func(t *testing.T) {
+		verify(t, func() { check.OK(t, par.Each(t.Context(), upTo(n), each, par.Limit(workers))) })
 	})
-	bubble(t, "Each on a pool", func(t *testing.T) {
+	check.Bubble(t, "Each on a pool", func(t *testing.T) {
 		p := weir.New(workers)
 		defer p.Close()
-		check(t, func() { ok(t, par.Each(t.Context(), upTo(n), each, par.Limit(8), par.On(p))) })
+		verify(t, func() { check.OK(t, par.Each(t.Context(), upTo(n), each, par.Limit(8), par.On(p))) })
 	})
-	bubble(t, "Range", func(t *testing.T) {
-		check(t, func() {
+	check.Bubble(t, "Range", func(t *testing.T) {
+		verify(t, func() {
 			par.Range(n, func(lo, hi int) {
 				for i := lo; i < hi; i++ {
 					time.Sleep(skewed(i))
@@ -58,14 +59,14 @@ func TestSkewedWorkIsBalanced(t *testing.T) {
 			}, par.Limit(workers))
 		})
 	})
-	bubble(t, "Reduce", func(t *testing.T) {
-		check(t, func() {
+	check.Bubble(t, "Reduce", func(t *testing.T) {
+		verify(t, func() {
 			sum, err := par.Reduce(t.Context(), upTo(n), func(_ context.Context, a, b int) (int, error) {
 				time.Sleep(skewed(b % n))
 				return a + b, nil
 			}, par.Limit(workers))
-			ok(t, err)
-			equal(t, "sum", sum, n*(n-1)/2)
+			check.OK(t, err)
+			check.Equal(t, "sum", sum, n*(n-1)/2)
 		})
 	})
 }
@@ -75,9 +76,9 @@ func TestSkewedWorkIsBalanced(t *testing.T) {
 func TestSlowItemsAmongQuickOnesAreShared(t *testing.T) {
 	const n, slow, workers = 10_000, 40, 4
 	for _, at := range []int{0, 1, 2000, 4990, 5000, 7777, n - slow} {
-		bubble(t, "", func(t *testing.T) {
+		check.Bubble(t, "", func(t *testing.T) {
 			begin := time.Now()
-			ok(t, par.Each(t.Context(), upTo(n), func(_ context.Context, i int) error {
+			check.OK(t, par.Each(t.Context(), upTo(n), func(_ context.Context, i int) error {
 				if i >= at && i < at+slow {
 					time.Sleep(time.Second)
 				}
@@ -92,7 +93,7 @@ func TestSlowItemsAmongQuickOnesAreShared(t *testing.T) {
 
 func TestRangeSharesSlowIndicesAtTheEnd(t *testing.T) {
 	for name, begin := range map[string]time.Duration{"found out alone": 0, "found out together": time.Millisecond} {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			const n, slow, workers = 10_000, 40, 4
 			start := time.Now()
 			par.Range(n, func(lo, hi int) {
@@ -112,7 +113,7 @@ func TestRangeSharesSlowIndicesAtTheEnd(t *testing.T) {
 }
 
 func TestRangeMakesCallsForSingleIndicesWhenTheyAreSlow(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
+	check.Bubble(t, "", func(t *testing.T) {
 		const n, workers = 10_000, 4
 		var long atomic.Int32
 		par.Range(n, func(lo, hi int) {
@@ -134,17 +135,17 @@ func TestRangeMakesCallsForSingleIndicesWhenTheyAreSlow(t *testing.T) {
 
 // Whoever finds nothing to do does not keep a worker of a pool.
 func TestIdleHelpersLeaveThePoolToOthers(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
+	check.Bubble(t, "", func(t *testing.T) {
 		p := weir.New(4)
 		defer p.Close()
 		others := make(chan time.Time, 3)
 		begin := time.Now()
 		time.AfterFunc(2*time.Second, func() {
 			for range cap(others) {
-				ok(t, p.Submit(func() { others <- time.Now() }))
+				check.OK(t, p.Submit(func() { others <- time.Now() }))
 			}
 		})
-		ok(t, par.Each(t.Context(), upTo(4), func(_ context.Context, i int) error {
+		check.OK(t, par.Each(t.Context(), upTo(4), func(_ context.Context, i int) error {
 			if i == 0 {
 				time.Sleep(time.Hour)
 			}
@@ -152,7 +153,7 @@ func TestIdleHelpersLeaveThePoolToOthers(t *testing.T) {
 			return nil
 		}, par.On(p), par.Limit(4)))
 		for range cap(others) {
-			equal(t, "another task ran after", (<-others).Sub(begin), 2*time.Second)
+			check.Equal(t, "another task ran after", (<-others).Sub(begin), 2*time.Second)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -38,26 +39,26 @@ func show(ctx context.Context, batches *par.Pipeline[[]int]) string {
 
 func TestBatchesHaveTheirSize(t *testing.T) {
 	for name, batcher := range batchers {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			for n, want := range []string{"", "[0]", "[0 1]", "[0 1 2]", "[0 1 2] [3]", "[0 1 2] [3 4]", "[0 1 2] [3 4 5]"} {
-				equal(t, "batches", show(t.Context(), batcher(results(n), 3)), want)
+				check.Equal(t, "batches", show(t.Context(), batcher(results(n), 3)), want)
 			}
 			n := 0
 			for batch, err := range batcher(results(100), 1).All(t.Context()) {
-				ok(t, err)
-				equal(t, "batch", batch[0], n)
+				check.OK(t, err)
+				check.Equal(t, "batch", batch[0], n)
 				if n++; n == 50 {
 					break
 				}
 			}
 		})
 	}
-	equal(t, "of a slice", show(t.Context(), par.Batch[int](upTo(5), 2)), "[0 1] [2 3] [4]")
-	equal(t, "of a channel", show(t.Context(), par.Batch[int](channel(5), 2)), "[0 1] [2 3] [4]")
-	equal(t, "of a slice", show(t.Context(), par.BatchFor[int](upTo(5), 2, time.Hour)), "[0 1] [2 3] [4]")
+	check.Equal(t, "of a slice", show(t.Context(), par.Batch[int](upTo(5), 2)), "[0 1] [2 3] [4]")
+	check.Equal(t, "of a channel", show(t.Context(), par.Batch[int](channel(5), 2)), "[0 1] [2 3] [4]")
+	check.Equal(t, "of a slice", show(t.Context(), par.BatchFor[int](upTo(5), 2, time.Hour)), "[0 1] [2 3] [4]")
 	for batch, err := range par.Batch[int](upTo(5), 2).All(t.Context()) {
-		ok(t, err)
-		equal(t, "first", batch[0], 0)
+		check.OK(t, err)
+		check.Equal(t, "first", batch[0], 0)
 		break
 	}
 }
@@ -67,8 +68,8 @@ func TestErrorsStandBetweenBatches(t *testing.T) {
 		_ = yield(0, nil) && yield(1, nil) && yield(2, nil) && yield(0, errBoom) && yield(3, nil) && yield(4, nil) && yield(0, errBoom) && yield(0, errBoom)
 	}
 	for name, batcher := range batchers {
-		bubble(t, name, func(t *testing.T) {
-			equal(t, "batches", show(t.Context(), batcher(failing, 2)), "[0 1] [2] boom [3 4] boom boom")
+		check.Bubble(t, name, func(t *testing.T) {
+			check.Equal(t, "batches", show(t.Context(), batcher(failing, 2)), "[0 1] [2] boom [3 4] boom boom")
 			stream := par.Stream(t.Context(), batcher(failing, 2), func(_ context.Context, batch []int) (int, error) {
 				return len(batch), nil
 			}, par.KeepGoing())
@@ -76,14 +77,14 @@ func TestErrorsStandBetweenBatches(t *testing.T) {
 			for n, err := range stream {
 				got = append(got, fmt.Sprint(n, " ", err))
 			}
-			equal(t, "stream", strings.Join(got, ", "), "2 <nil>, 1 <nil>, 0 boom, 2 <nil>, 0 boom, 0 boom")
+			check.Equal(t, "stream", strings.Join(got, ", "), "2 <nil>, 1 <nil>, 0 boom, 2 <nil>, 0 boom, 0 boom")
 		})
 	}
 }
 
 func TestBatchesEndWithTheContext(t *testing.T) {
 	for name, batcher := range batchers {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second/2)
 			defer cancel()
 			slow := func(yield func(int, error) bool) {
@@ -91,19 +92,19 @@ func TestBatchesEndWithTheContext(t *testing.T) {
 					time.Sleep(time.Second)
 				}
 			}
-			equal(t, "batches", show(ctx, batcher(slow, 3)), "[0 1 2] context deadline exceeded")
+			check.Equal(t, "batches", show(ctx, batcher(slow, 3)), "[0 1 2] context deadline exceeded")
 		})
 	}
-	bubble(t, "although the source is silent", func(t *testing.T) {
+	check.Bubble(t, "although the source is silent", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		equal(t, "batches", show(ctx, par.Batch[int](make(chan int), 3)), "context deadline exceeded")
-		equal(t, "batches", show(ctx, par.BatchFor[int](make(chan int), 3, time.Hour)), "context deadline exceeded")
+		check.Equal(t, "batches", show(ctx, par.Batch[int](make(chan int), 3)), "context deadline exceeded")
+		check.Equal(t, "batches", show(ctx, par.BatchFor[int](make(chan int), 3, time.Hour)), "context deadline exceeded")
 	})
 }
 
 func TestABatchWaitsForItsTimeOnly(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
+	check.Bubble(t, "", func(t *testing.T) {
 		events := make(chan int)
 		go func() {
 			defer close(events)
@@ -118,12 +119,12 @@ func TestABatchWaitsForItsTimeOnly(t *testing.T) {
 		begin := time.Now()
 		var got []string
 		for batch, err := range par.BatchFor[int](events, 4, 5*time.Second).All(t.Context()) {
-			ok(t, err)
+			check.OK(t, err)
 			got = append(got, fmt.Sprint(time.Since(begin))+fmt.Sprint(batch))
 		}
-		equal(t, "batches", strings.Join(got, " "), "5s[0 1 2] 17s[3] 23s[4 5 6 7] 29s[8] 41s[9]")
+		check.Equal(t, "batches", strings.Join(got, " "), "5s[0 1 2] 17s[3] 23s[4 5 6 7] 29s[8] 41s[9]")
 	})
-	bubble(t, "and reads one item while the consumer is busy", func(t *testing.T) {
+	check.Bubble(t, "and reads one item while the consumer is busy", func(t *testing.T) {
 		var read atomic.Int32
 		seq := func(yield func(int) bool) {
 			for range 100 {
@@ -134,18 +135,18 @@ func TestABatchWaitsForItsTimeOnly(t *testing.T) {
 		}
 		taken := 0
 		for batch, err := range par.BatchFor[int](seq, 10, time.Hour).All(t.Context()) {
-			ok(t, err)
+			check.OK(t, err)
 			taken += len(batch)
 			time.Sleep(time.Minute)
-			equal(t, "read", int(read.Load()), min(100, taken+1))
+			check.Equal(t, "read", int(read.Load()), min(100, taken+1))
 		}
 	})
-	bubble(t, "and can be left", func(t *testing.T) {
+	check.Bubble(t, "and can be left", func(t *testing.T) {
 		events := make(chan int, 2)
 		events <- 1
 		for batch, err := range par.BatchFor[int](events, 4, time.Second).All(t.Context()) {
-			ok(t, err)
-			equal(t, "batch", fmt.Sprint(batch), "[1]")
+			check.OK(t, err)
+			check.Equal(t, "batch", fmt.Sprint(batch), "[1]")
 			break
 		}
 	})
@@ -158,32 +159,32 @@ func TestASourceOfBatchesThatEndsBadly(t *testing.T) {
 			end()
 		}
 	}
-	bubble(t, "Batch", func(t *testing.T) {
-		equal(t, "panic", caught(func() { show(t.Context(), par.Batch[int](par.Results(broken(explode)), 2)) }), any(errBoom))
+	check.Bubble(t, "Batch", func(t *testing.T) {
+		check.Equal(t, "panic", check.Caught(func() { show(t.Context(), par.Batch[int](par.Results(broken(explode)), 2)) }), any(errBoom))
 		if !exits(func() { show(t.Context(), par.Batch[int](par.Results(broken(runtime.Goexit)), 2)) }) {
 			t.Error("did not exit")
 		}
 	})
-	bubble(t, "BatchFor", func(t *testing.T) {
+	check.Bubble(t, "BatchFor", func(t *testing.T) {
 		wantPanic(t, func() { show(t.Context(), par.BatchFor[int](par.Results(broken(explode)), 2, time.Hour)) })
-		equal(t, "batches", show(t.Context(), par.BatchFor[int](par.Results(broken(runtime.Goexit)), 2, time.Hour)),
+		check.Equal(t, "batches", show(t.Context(), par.BatchFor[int](par.Results(broken(runtime.Goexit)), 2, time.Hour)),
 			"[0 1] [2] weir: task called runtime.Goexit")
 		for _, err := range par.BatchFor[int](par.Results(broken(func() {})), 2, time.Hour).All(t.Context()) {
-			ok(t, err)
+			check.OK(t, err)
 			break
 		}
 	})
 	for name, batcher := range batchers {
-		bubble(t, name+", by its consumer", func(t *testing.T) {
-			equal(t, "panic", caught(func() {
+		check.Bubble(t, name+", by its consumer", func(t *testing.T) {
+			check.Equal(t, "panic", check.Caught(func() {
 				for _, err := range batcher(results(9), 2).All(t.Context()) {
-					ok(t, err)
+					check.OK(t, err)
 					explode()
 				}
 			}), any(errBoom))
 			if !exits(func() {
 				for _, err := range batcher(results(9), 2).All(t.Context()) {
-					ok(t, err)
+					check.OK(t, err)
 					runtime.Goexit()
 				}
 			}) {
@@ -196,8 +197,8 @@ func TestASourceOfBatchesThatEndsBadly(t *testing.T) {
 func TestBatchesAreSlicesOfTheirOwn(t *testing.T) {
 	var batches [][]int
 	for batch, err := range par.Batch[int](upTo(10), 4).All(t.Context()) {
-		ok(t, err)
+		check.OK(t, err)
 		batches = append(batches, append(batch, -1))
 	}
-	equal(t, "all", fmt.Sprint(slices.Concat(batches...)), "[0 1 2 3 -1 4 5 6 7 -1 8 9 -1]")
+	check.Equal(t, "all", fmt.Sprint(slices.Concat(batches...)), "[0 1 2 3 -1 4 5 6 7 -1 8 9 -1]")
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -36,7 +37,7 @@ type trial struct {
 	seen   counts
 	fails  []error // by item
 	limit  int64
-	inside gauge
+	inside check.Gauge
 }
 
 func newTrial(r *rand.Rand, n, limit int) *trial {
@@ -50,8 +51,8 @@ func newTrial(r *rand.Rand, n, limit int) *trial {
 }
 
 func (tr *trial) run(ctx context.Context, i int) (int, error) {
-	tr.inside.enter()
-	defer tr.inside.leave()
+	tr.inside.Enter()
+	defer tr.inside.Leave()
 	tr.seen[i].Add(1)
 	if i%5 == 0 {
 		runtime.Gosched()
@@ -65,7 +66,7 @@ func (tr *trial) run(ctx context.Context, i int) (int, error) {
 // check compares what Map returned with a loop that does one item after the other.
 func (tr *trial) check(t *testing.T, keepGoing bool, got []int, err error) {
 	t.Helper()
-	if peak := tr.inside.peak.Load(); peak > tr.limit {
+	if peak := tr.inside.Peak.Load(); peak > tr.limit {
 		t.Errorf("%d calls at once, the limit is %d", peak, tr.limit)
 	}
 	var want []error
@@ -107,7 +108,7 @@ func TestLoopsDoWhatALoopDoes(t *testing.T) {
 			if where == nil {
 				watched(t)
 			}
-			for range scale(300, 20) {
+			for range check.Scale(300, 20) {
 				n, limit, keepGoing := r.IntN(200), 1+r.IntN(9), r.IntN(2) == 0
 				if r.IntN(10) == 0 {
 					n = r.IntN(10_000)
@@ -134,10 +135,10 @@ func TestLoopsDoWhatALoopDoes(t *testing.T) {
 				tr.check(t, keepGoing, squares, err)
 
 				kept, err := par.Filter(t.Context(), upTo(n), odd, opts...)
-				ok(t, err)
-				equal(t, "odd numbers", len(kept), n/2)
+				check.OK(t, err)
+				check.Equal(t, "odd numbers", len(kept), n/2)
 				for i, number := range kept {
-					equal(t, "kept", number, 2*i+1)
+					check.Equal(t, "kept", number, 2*i+1)
 				}
 			}
 		})
@@ -157,7 +158,7 @@ func TestFilterKeepsWhatItCanWithAnError(t *testing.T) {
 		"sequence": func() ([]int, error) { return par.Filter(t.Context(), slices.Values(upTo(10)), fails, par.KeepGoing()) },
 	} {
 		got, err := run()
-		wantError(t, err, errBoom)
+		check.Error(t, err, errBoom)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
@@ -166,7 +167,7 @@ func TestFilterKeepsWhatItCanWithAnError(t *testing.T) {
 
 func TestTheFirstErrorEndsALoop(t *testing.T) {
 	for kind := range 4 {
-		bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
+		check.Bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
 			var after atomic.Int32
 			begin := time.Now()
 			got, err := anyMap(t.Context(), kind, 100, func(ctx context.Context, i int) (int, error) {
@@ -179,20 +180,20 @@ func TestTheFirstErrorEndsALoop(t *testing.T) {
 				}
 				select {
 				case <-ctx.Done():
-					equal(t, "cause", context.Cause(ctx).Error(), "task 0: boom")
+					check.Equal(t, "cause", context.Cause(ctx).Error(), "task 0: boom")
 				case <-time.After(time.Hour):
 				}
 				return 8, nil
 			}, par.Limit(3))
-			equal(t, "message", err.Error(), "task 0: boom")
-			equal(t, "time", time.Since(begin), time.Second)
-			equal(t, "calls after that", after.Load(), 0)
-			equal(t, "result of the failed call", got[0], 0)
+			check.Equal(t, "message", err.Error(), "task 0: boom")
+			check.Equal(t, "time", time.Since(begin), time.Second)
+			check.Equal(t, "calls after that", after.Load(), 0)
+			check.Equal(t, "result of the failed call", got[0], 0)
 			others := 0
 			for _, result := range got {
 				others += result
 			}
-			equal(t, "results of the two others", others, 8+8)
+			check.Equal(t, "results of the two others", others, 8+8)
 		})
 	}
 }
@@ -200,7 +201,7 @@ func TestTheFirstErrorEndsALoop(t *testing.T) {
 func TestALoopEndsWithItsContext(t *testing.T) {
 	cause := errors.New("the user pressed Escape")
 	for kind := range 4 {
-		bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
+		check.Bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			calls := 0
 			time.AfterFunc(5*time.Second/2, func() { cancel(cause) })
@@ -209,18 +210,18 @@ func TestALoopEndsWithItsContext(t *testing.T) {
 				time.Sleep(time.Second)
 				return 0, nil
 			}, par.Limit(1))
-			equal(t, "error", err, cause)
-			equal(t, "calls", calls, 3)
+			check.Equal(t, "error", err, cause)
+			check.Equal(t, "calls", calls, 3)
 			_, err = anyMap(ctx, kind, 100, func(context.Context, int) (int, error) {
 				t.Error("called for a context that is done")
 				return 0, nil
 			})
-			equal(t, "error", err, cause)
+			check.Equal(t, "error", err, cause)
 			_, err = anyMap(ctx, kind, 0, same, par.KeepGoing())
-			equal(t, "error for no items", err, cause)
+			check.Equal(t, "error for no items", err, cause)
 		})
 	}
-	bubble(t, "with all errors before", func(t *testing.T) {
+	check.Bubble(t, "with all errors before", func(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 3*time.Second/2, cause)
 		defer cancel()
 		err := par.Each(ctx, upTo(9), func(context.Context, int) error {
@@ -228,16 +229,16 @@ func TestALoopEndsWithItsContext(t *testing.T) {
 			return errBoom
 		}, par.Limit(2), par.KeepGoing())
 		for _, target := range []error{cause, errBoom} {
-			wantError(t, err, target)
+			check.Error(t, err, target)
 		}
-		equal(t, "lines", strings.Count(err.Error(), "\n"), 4)
+		check.Equal(t, "lines", strings.Count(err.Error(), "\n"), 4)
 	})
 }
 
 // A claim of many items is left between two of them.
 func TestCancellationIsSeenWithinAClaim(t *testing.T) {
 	for _, how := range []string{"context", "error"} {
-		bubble(t, how, func(t *testing.T) {
+		check.Bubble(t, how, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			const n, quick = 1000, 500
@@ -258,7 +259,7 @@ func TestCancellationIsSeenWithinAClaim(t *testing.T) {
 			if err == nil {
 				t.Error("no error")
 			}
-			equal(t, "calls", calls, quick+1)
+			check.Equal(t, "calls", calls, quick+1)
 		})
 	}
 }
@@ -266,13 +267,13 @@ func TestCancellationIsSeenWithinAClaim(t *testing.T) {
 func TestALoopPanics(t *testing.T) {
 	for name, opt := range map[string]par.Option{"first error": par.Limit(3), "keep going": par.KeepGoing()} {
 		for kind := range 4 {
-			bubble(t, fmt.Sprintf("%s, source %d", name, kind), func(t *testing.T) {
-				var running gauge
+			check.Bubble(t, fmt.Sprintf("%s, source %d", name, kind), func(t *testing.T) {
+				var running check.Gauge
 				begin := time.Now()
 				wantPanic(t, func() {
 					_, _ = anyMap(t.Context(), kind, 100, func(ctx context.Context, i int) (int, error) {
-						running.enter()
-						defer running.leave()
+						running.Enter()
+						defer running.Leave()
 						if i == 0 {
 							time.Sleep(time.Second)
 							explode()
@@ -281,9 +282,9 @@ func TestALoopPanics(t *testing.T) {
 						return 0, nil
 					}, opt, par.Limit(3))
 				})
-				equal(t, "at once", running.peak.Load(), 3)
-				equal(t, "still running", running.now.Load(), 0)
-				equal(t, "time", time.Since(begin), time.Second)
+				check.Equal(t, "at once", running.Peak.Load(), 3)
+				check.Equal(t, "still running", running.Now.Load(), 0)
+				check.Equal(t, "time", time.Since(begin), time.Second)
 			})
 		}
 	}
@@ -291,7 +292,7 @@ func TestALoopPanics(t *testing.T) {
 
 func TestACallThatExitsHasFailed(t *testing.T) {
 	for kind := range 4 {
-		bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
+		check.Bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
 			_, err := anyMap(t.Context(), kind, 10, func(ctx context.Context, i int) (int, error) {
 				if i == 3 {
 					runtime.Goexit()
@@ -301,8 +302,8 @@ func TestACallThatExitsHasFailed(t *testing.T) {
 				}
 				return 0, nil
 			}, par.Limit(2))
-			wantError(t, err, weir.ErrGoexit)
-			equal(t, "message", err.Error(), "task 3: weir: task called runtime.Goexit")
+			check.Error(t, err, weir.ErrGoexit)
+			check.Equal(t, "message", err.Error(), "task 3: weir: task called runtime.Goexit")
 		})
 	}
 	t.Run("and the others go on, if they are to", func(t *testing.T) {
@@ -315,8 +316,8 @@ func TestACallThatExitsHasFailed(t *testing.T) {
 						runtime.Goexit()
 						return 0, nil
 					}, append(where, par.KeepGoing(), par.Limit(1))...)
-					equal(t, "errors", strings.Count(err.Error(), "Goexit"), 10)
-					equal(t, "calls", calls.Load(), 10)
+					check.Equal(t, "errors", strings.Count(err.Error(), "Goexit"), 10)
+					check.Equal(t, "calls", calls.Load(), 10)
 				}
 			})
 		}
@@ -324,7 +325,7 @@ func TestACallThatExitsHasFailed(t *testing.T) {
 }
 
 func TestACallThatExitsIsReplacedAtOnce(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
+	check.Bubble(t, "", func(t *testing.T) {
 		begin := time.Now()
 		err := par.Each(t.Context(), upTo(100), func(_ context.Context, i int) error {
 			time.Sleep(time.Second)
@@ -333,8 +334,8 @@ func TestACallThatExitsIsReplacedAtOnce(t *testing.T) {
 			}
 			return nil
 		}, par.Limit(2), par.KeepGoing())
-		wantError(t, err, weir.ErrGoexit)
-		equal(t, "time", time.Since(begin), 50*time.Second)
+		check.Error(t, err, weir.ErrGoexit)
+		check.Equal(t, "time", time.Since(begin), 50*time.Second)
 	})
 }
 
@@ -347,18 +348,18 @@ func TestALoopStopsAnEndlessSource(t *testing.T) {
 			return par.Each(ctx, par.Pipe(numbers, same), fn)
 		},
 	} {
-		bubble(t, kind, func(t *testing.T) {
+		check.Bubble(t, kind, func(t *testing.T) {
 			var source stopper
-			wantError(t, run(t.Context(), source.numbers, func(_ context.Context, i int) error {
+			check.Error(t, run(t.Context(), source.numbers, func(_ context.Context, i int) error {
 				if i == 70 {
 					return errBoom
 				}
 				return nil
 			}), errBoom)
-			equal(t, "source stopped", source.stopped.Load(), true)
+			check.Equal(t, "source stopped", source.stopped.Load(), true)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			wantError(t, run(ctx, source.numbers, sleep(time.Second)), context.DeadlineExceeded)
+			check.Error(t, run(ctx, source.numbers, sleep(time.Second)), context.DeadlineExceeded)
 		})
 	}
 }
@@ -374,7 +375,7 @@ func TestFunctionsNeverRunOnTheCallersGoroutine(t *testing.T) {
 					}
 					return 0, nil
 				}, append(where, par.Limit(1))...)
-				ok(t, err)
+				check.OK(t, err)
 			}
 		}
 	}
@@ -384,25 +385,25 @@ func TestWithLimit1ItemsRunInOrder(t *testing.T) {
 	for kind := range 4 {
 		last := -1
 		_, err := anyMap(t.Context(), kind, 1000, func(_ context.Context, i int) (int, error) {
-			equal(t, "item", i, last+1)
+			check.Equal(t, "item", i, last+1)
 			last = i
 			return 0, nil
 		}, par.Limit(1))
-		ok(t, err)
+		check.OK(t, err)
 	}
 }
 
 func TestAllCallsThatMayRunAtOnceDo(t *testing.T) {
 	for kind := range 4 {
 		for _, n := range []int{1, 2, 3, 7, 64, 300} {
-			bubble(t, fmt.Sprintf("%d items of source %d", n, kind), func(t *testing.T) {
+			check.Bubble(t, fmt.Sprintf("%d items of source %d", n, kind), func(t *testing.T) {
 				begin := time.Now()
 				_, err := anyMap(t.Context(), kind, n, func(context.Context, int) (int, error) {
 					time.Sleep(time.Second)
 					return 0, nil
 				}, par.Limit(n))
-				ok(t, err)
-				equal(t, "time", time.Since(begin), time.Second)
+				check.OK(t, err)
+				check.Equal(t, "time", time.Since(begin), time.Second)
 			})
 		}
 	}

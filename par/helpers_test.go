@@ -12,87 +12,32 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if code == 0 && !tries(1<<20, func() bool { return runtime.NumGoroutine() == 1 }) {
-		fmt.Fprintf(os.Stderr, "goroutines left behind by the tests:\n%s\n", stacks())
+	if code == 0 && !check.Tries(1<<20, func() bool { return runtime.NumGoroutine() == 1 }) {
+		fmt.Fprintf(os.Stderr, "goroutines left behind by the tests:\n%s\n", check.Stacks())
 		code = 1
 	}
 	os.Exit(code)
 }
 
-// scale is how often a test tries at random: less often under -short.
-func scale(full, short int) int {
-	if testing.Short() {
-		return short
-	}
-	return full
-}
-
-// bubble runs a subtest in a synctest bubble, which ends only when all goroutines in it
-// have: so each of them is a test for goroutines left behind, too.
-func bubble(t *testing.T, name string, test func(t *testing.T)) {
-	t.Helper()
-	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
-}
-
-func ok(t testing.TB, err error) {
-	if err != nil {
-		t.Helper()
-		t.Errorf("unexpected error: %v", err)
-	}
-}
-
-func wantError(t testing.TB, err, target error) {
-	if !errors.Is(err, target) {
-		t.Helper()
-		t.Errorf("got error %v, want %v", err, target)
-	}
-}
-
-func equal[T comparable](t testing.TB, what string, got, want T) {
-	if got != want {
-		t.Helper()
-		t.Errorf("%s: got %v, want %v", what, got, want)
-	}
-}
-
-// mustPanic fails the test unless f panics with want.
-func mustPanic(t testing.TB, want string, f func()) {
-	t.Helper()
-	defer func() {
-		t.Helper()
-		if got := recover(); got != want {
-			t.Errorf("panicked with %v, want %q", got, want)
-		}
-	}()
-	f()
-}
-
-// caught returns what f panics with.
-func caught(f func()) (value any) {
-	defer func() { value = recover() }()
-	f()
-	return nil
-}
-
 // wantPanic fails the test unless f panics as the functions do that explode.
 func wantPanic(t testing.TB, f func()) {
 	t.Helper()
-	value := caught(f)
+	value := check.Caught(f)
 	p, isPanic := value.(*weir.Panic)
 	if !isPanic {
 		t.Errorf("panicked with %v, want a *weir.Panic", value)
 		return
 	}
-	wantError(t, p, errBoom)
+	check.Error(t, p, errBoom)
 	if !strings.Contains(string(p.Stack), "par_test.explode") {
 		t.Errorf("the stack is not that of the panic:\n%s", p.Stack)
 	}
@@ -111,34 +56,15 @@ func exits(f func()) bool {
 	return !returned
 }
 
-// tries lets others run until the condition holds, at most n times.
-func tries(n int, condition func() bool) bool {
-	for range n {
-		if condition() {
-			return true
-		}
-		runtime.Gosched()
-	}
-	return condition()
-}
-
 // watched fails the test if it leaves goroutines behind. Those that are about to end get
 // the time for it.
 func watched(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		if !tries(1<<16, func() bool { return runtime.NumGoroutine() <= before }) {
-			t.Errorf("goroutines: %d, before %d\n%s", runtime.NumGoroutine(), before, stacks())
+		if !check.Tries(1<<16, func() bool { return runtime.NumGoroutine() <= before }) {
+			t.Errorf("goroutines: %d, before %d\n%s", runtime.NumGoroutine(), before, check.Stacks())
 		}
 	})
-}
-
-func stacks() string {
-	for buf := make([]byte, 1<<16); ; buf = make([]byte, 2*len(buf)) {
-		if n := runtime.Stack(buf, true); n < len(buf) {
-			return string(buf[:n])
-		}
-	}
 }
 
 // goroutine tells which one runs.
@@ -146,21 +72,6 @@ func goroutine() string {
 	head := make([]byte, 32)
 	return strings.Fields(string(head[:runtime.Stack(head, false)]))[1]
 }
-
-// gauge tells how many calls run at once, and how many did at most.
-type gauge struct{ now, peak atomic.Int64 }
-
-func (g *gauge) enter() {
-	n := g.now.Add(1)
-	for {
-		peak := g.peak.Load()
-		if n <= peak || g.peak.CompareAndSwap(peak, n) {
-			return
-		}
-	}
-}
-
-func (g *gauge) leave() { g.now.Add(-1) }
 
 // counts tells how often each of n items was seen.
 type counts []atomic.Int32

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -27,22 +28,22 @@ func TestLeavingARangeStatementEndsTheStream(t *testing.T) {
 	leave := map[string]func(t *testing.T, stream iter.Seq2[int, error]){
 		"break": func(t *testing.T, stream iter.Seq2[int, error]) {
 			for _, err := range stream {
-				ok(t, err)
+				check.OK(t, err)
 				break
 			}
 		},
 		"panic": func(t *testing.T, stream iter.Seq2[int, error]) {
-			equal(t, "panic", caught(func() {
+			check.Equal(t, "panic", check.Caught(func() {
 				for _, err := range stream {
-					ok(t, err)
+					check.OK(t, err)
 					explode()
 				}
 			}), any(errBoom))
 		},
 		"Goexit": func(t *testing.T, stream iter.Seq2[int, error]) {
-			equal(t, "exits", exits(func() {
+			check.Equal(t, "exits", exits(func() {
 				for _, err := range stream {
-					ok(t, err)
+					check.OK(t, err)
 					runtime.Goexit()
 				}
 			}), true)
@@ -53,20 +54,20 @@ func TestLeavingARangeStatementEndsTheStream(t *testing.T) {
 			"own goroutines": func() par.StreamOption { return par.Limit(4) },
 			"pool":           func() par.StreamOption { return par.On(weir.New(2, weir.IdleTimeout(0))) },
 		} {
-			bubble(t, name+", "+where, func(t *testing.T) {
+			check.Bubble(t, name+", "+where, func(t *testing.T) {
 				var source stopper
-				var running gauge
+				var running check.Gauge
 				leave(t, par.Stream(t.Context(), source.numbers, func(ctx context.Context, i int) (int, error) {
-					running.enter()
-					defer running.leave()
+					running.Enter()
+					defer running.Leave()
 					if i > 0 {
 						<-ctx.Done()
 						time.Sleep(time.Second)
 					}
 					return i, nil
 				}, par.Limit(4), opt()))
-				equal(t, "source stopped", source.stopped.Load(), true)
-				equal(t, "still running", running.now.Load(), 0)
+				check.Equal(t, "source stopped", source.stopped.Load(), true)
+				check.Equal(t, "still running", running.Now.Load(), 0)
 			})
 		}
 	}
@@ -78,13 +79,13 @@ func TestAStreamPanics(t *testing.T) {
 		"pool":           func() par.StreamOption { return par.On(weir.New(2, weir.IdleTimeout(0))) },
 	} {
 		for _, opts := range [][]par.StreamOption{{par.Limit(4)}, {par.Limit(4), par.KeepGoing()}, {par.Limit(1), par.Unordered()}} {
-			bubble(t, "with its function, "+where, func(t *testing.T) {
+			check.Bubble(t, "with its function, "+where, func(t *testing.T) {
 				var source stopper
-				var running gauge
+				var running check.Gauge
 				wantPanic(t, func() {
 					for _, err := range par.Stream(t.Context(), source.numbers, func(ctx context.Context, i int) (int, error) {
-						running.enter()
-						defer running.leave()
+						running.Enter()
+						defer running.Leave()
 						switch {
 						case i == 3:
 							time.Sleep(time.Second)
@@ -94,28 +95,28 @@ func TestAStreamPanics(t *testing.T) {
 						}
 						return i, nil
 					}, append(opts, opt())...) {
-						ok(t, err)
+						check.OK(t, err)
 					}
 				})
-				equal(t, "source stopped", source.stopped.Load(), true)
-				equal(t, "still running", running.now.Load(), 0)
+				check.Equal(t, "source stopped", source.stopped.Load(), true)
+				check.Equal(t, "still running", running.Now.Load(), 0)
 			})
-			bubble(t, "with its source, "+where, func(t *testing.T) {
-				var running gauge
+			check.Bubble(t, "with its source, "+where, func(t *testing.T) {
+				var running check.Gauge
 				wantPanic(t, func() {
 					for _, err := range par.Stream(t.Context(), func(yield func(int) bool) {
 						_ = yield(0) && yield(1)
 						explode()
 					}, func(ctx context.Context, i int) (int, error) {
-						running.enter()
-						defer running.leave()
+						running.Enter()
+						defer running.Leave()
 						<-ctx.Done()
 						return i, nil
 					}, append(opts, opt())...) {
-						ok(t, err)
+						check.OK(t, err)
 					}
 				})
-				equal(t, "still running", running.now.Load(), 0)
+				check.Equal(t, "still running", running.Now.Load(), 0)
 			})
 		}
 	}
@@ -123,7 +124,7 @@ func TestAStreamPanics(t *testing.T) {
 
 func TestASourceThatExitsHasFailed(t *testing.T) {
 	for _, opts := range [][]par.StreamOption{nil, {par.KeepGoing()}, {par.Ahead(1)}} {
-		bubble(t, "", func(t *testing.T) {
+		check.Bubble(t, "", func(t *testing.T) {
 			var got []string
 			for value, err := range par.Stream(t.Context(), func(yield func(int) bool) {
 				_ = yield(0) && yield(1)
@@ -131,10 +132,10 @@ func TestASourceThatExitsHasFailed(t *testing.T) {
 			}, same, opts...) {
 				got = append(got, fmt.Sprint(value, err))
 			}
-			equal(t, "results", fmt.Sprintf("%q", got), `["0 <nil>" "1 <nil>" "0 task 2: weir: task called runtime.Goexit"]`)
+			check.Equal(t, "results", fmt.Sprintf("%q", got), `["0 <nil>" "1 <nil>" "0 task 2: weir: task called runtime.Goexit"]`)
 		})
 	}
-	bubble(t, "but not if it was stopped before", func(t *testing.T) {
+	check.Bubble(t, "but not if it was stopped before", func(t *testing.T) {
 		var last error
 		for _, err := range par.Stream(t.Context(), par.Results(func(yield func(int, error) bool) {
 			_ = yield(0, errBoom) && yield(1, nil)
@@ -142,7 +143,7 @@ func TestASourceThatExitsHasFailed(t *testing.T) {
 		}), same, par.Ahead(1)) {
 			last = err
 		}
-		equal(t, "error", last, errBoom)
+		check.Equal(t, "error", last, errBoom)
 	})
 }
 
@@ -151,11 +152,11 @@ func TestAStreamMayBeRangedOverAgain(t *testing.T) {
 	for range 3 {
 		n := 0
 		for i, err := range stream {
-			ok(t, err)
-			equal(t, "item", i, n)
+			check.OK(t, err)
+			check.Equal(t, "item", i, n)
 			n++
 		}
-		equal(t, "items", n, 100)
+		check.Equal(t, "items", n, 100)
 	}
 	for i, err := range par.Stream(t.Context(), upTo(0), same) {
 		t.Error("a result of nothing:", i, err)
@@ -166,6 +167,6 @@ func TestNothingRunsBeforeTheRangeStatement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stream := par.Stream(t.Context(), func(func(int) bool) { t.Error("the source was read") }, same)
 		time.Sleep(time.Hour)
-		equal(t, "stream", stream != nil, true)
+		check.Equal(t, "stream", stream != nil, true)
 	})
 }

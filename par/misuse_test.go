@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -22,21 +23,21 @@ func TestMisuseAnswersAtTheCall(t *testing.T) {
 		"par: size of a batch must be at least 1, got 0":    func() { par.Batch[int](one, 0) },
 		"par: waiting time must be above 0, got 0s":         func() { par.BatchFor[int](one, 1, 0) },
 	} {
-		mustPanic(t, want, f)
+		check.Panics(t, want, f)
 	}
 	for _, f := range []func(){
-		func() { ok(t, par.Each(none, one, nothing)) },
+		func() { check.OK(t, par.Each(none, one, nothing)) },
 		func() { _, _ = par.Map(none, one, same) },
 		func() { _, _ = par.Filter(none, one, odd) },
 		func() { _, _ = par.Reduce(none, one, add) },
 		func() { par.Stream(none, one, same) },
 		func() { par.Batch[int](one, 1).All(none) },
 	} {
-		mustPanic(t, "par: context must not be nil, got nil", f)
+		check.Panics(t, "par: context must not be nil, got nil", f)
 	}
 	for _, f := range []func(){
 		func() { par.Range(1, nil) },
-		func() { ok(t, par.Each[int](ctx, one, nil)) },
+		func() { check.OK(t, par.Each[int](ctx, one, nil)) },
 		func() { _, _ = par.Map[int, int](ctx, one, nil) },
 		func() { _, _ = par.Filter[int](ctx, one, nil) },
 		func() { _, _ = par.Reduce[int](ctx, one, nil) },
@@ -44,27 +45,27 @@ func TestMisuseAnswersAtTheCall(t *testing.T) {
 		func() { par.Stream[int, int](ctx, one, nil) },
 		func() { par.Pipe[int, int](one, nil) },
 	} {
-		mustPanic(t, "par: function must not be nil, got nil", f)
+		check.Panics(t, "par: function must not be nil, got nil", f)
 	}
 	type numbers func(yield func(int) bool)
 	for _, f := range []func(){
-		func() { ok(t, par.Each(ctx, iter.Seq[int](nil), nothing)) },
+		func() { check.OK(t, par.Each(ctx, iter.Seq[int](nil), nothing)) },
 		func() { par.Results[int](nil) },
-		func() { ok(t, par.Each(ctx, (*par.Pipeline[int])(nil), nothing)) },
-		func() { ok(t, par.Each(ctx, numbers(nil), nothing)) },
-		func() { ok(t, par.Each(ctx, (chan int)(nil), nothing)) },
+		func() { check.OK(t, par.Each(ctx, (*par.Pipeline[int])(nil), nothing)) },
+		func() { check.OK(t, par.Each(ctx, numbers(nil), nothing)) },
+		func() { check.OK(t, par.Each(ctx, (chan int)(nil), nothing)) },
 		func() { par.Stream(ctx, (<-chan int)(nil), same) },
 		func() { par.Batch[int](iter.Seq[int](nil), 1) },
 		func() { par.Pairs[int, int](nil) },
 	} {
-		mustPanic(t, "par: source must not be nil, got nil", f)
+		check.Panics(t, "par: source must not be nil, got nil", f)
 	}
 	for _, f := range []func(){
 		func() { par.Range(1, func(int, int) {}, nil) },
-		func() { ok(t, par.Each(ctx, one, nothing, nil)) },
+		func() { check.OK(t, par.Each(ctx, one, nothing, nil)) },
 		func() { par.Stream(ctx, one, same, nil) },
 	} {
-		mustPanic(t, "par: option must not be nil, got nil", f)
+		check.Panics(t, "par: option must not be nil, got nil", f)
 	}
 }
 
@@ -78,45 +79,45 @@ func TestEverySourceGivesItsItems(t *testing.T) {
 	const n = 20
 	want := upTo(n)
 	ctx := t.Context()
-	check := func(name string, got []int, err error) {
+	verify := func(name string, got []int, err error) {
 		t.Helper()
-		ok(t, err)
+		check.OK(t, err)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}
 	got, err := par.Map(ctx, want, same)
-	check("slice", got, err)
+	verify("slice", got, err)
 	got, err = par.Map(ctx, slice(want), same)
-	check("named slice", got, err)
+	verify("named slice", got, err)
 	got, err = par.Map(ctx, slices.Values(want), same)
-	check("sequence", got, err)
+	verify("sequence", got, err)
 	got, err = par.Map(ctx, sequence(slices.Values(want)), same)
-	check("named sequence", got, err)
+	verify("named sequence", got, err)
 	got, err = par.Map(ctx, (func(func(int) bool))(slices.Values(want)), same)
-	check("function", got, err)
+	verify("function", got, err)
 	got, err = par.Map(ctx, par.Results(results(n)), same)
-	check("results", got, err)
+	verify("results", got, err)
 	got, err = par.Map(ctx, par.Pipe(want, same), same)
-	check("pipeline", got, err)
+	verify("pipeline", got, err)
 	got, err = par.Map(ctx, new(par.Pipeline[int]), same)
-	equal(t, "items of no pipeline", len(got), 0)
-	ok(t, err)
+	check.Equal(t, "items of no pipeline", len(got), 0)
+	check.OK(t, err)
 	got, err = par.Map(ctx, channel(n), same)
-	check("channel", got, err)
+	verify("channel", got, err)
 	got, err = par.Map(ctx, (<-chan int)(channel(n)), same)
-	check("receiving channel", got, err)
+	verify("receiving channel", got, err)
 	got, err = par.Map(ctx, pipe(channel(n)), same)
-	check("named channel", got, err)
+	verify("named channel", got, err)
 	got, err = par.Map(ctx, outlet(channel(n)), same)
-	check("named receiving channel", got, err)
+	verify("named receiving channel", got, err)
 
 	pairs, err := par.Map(ctx, par.Pairs(slices.All(want)), func(_ context.Context, p par.Pair[int, int]) (int, error) {
 		return p.Key + p.Value, nil
 	})
-	ok(t, err)
+	check.OK(t, err)
 	for i, sum := range pairs {
-		equal(t, "sum", sum, 2*i)
+		check.Equal(t, "sum", sum, 2*i)
 	}
 	for range par.Pairs(slices.All(want)) {
 		break

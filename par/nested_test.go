@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -18,7 +19,7 @@ func inside(t *testing.T, f func(t *testing.T, ctx context.Context, p *weir.Pool
 		"limit 1, no queue": func() *weir.Pool { return weir.New(1, weir.Queue(0)) },
 		"limit 3":           func() *weir.Pool { return weir.New(3, weir.Queue(1)) },
 	} {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			p := p()
 			defer p.Close()
 			g := p.Group(t.Context())
@@ -26,7 +27,7 @@ func inside(t *testing.T, f func(t *testing.T, ctx context.Context, p *weir.Pool
 				f(t, ctx, p)
 				return nil
 			})
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		})
 	}
 }
@@ -35,14 +36,14 @@ func TestLoopsInsideATaskOfTheirPool(t *testing.T) {
 	inside(t, func(t *testing.T, ctx context.Context, p *weir.Pool) {
 		limit := int64(p.Stats().Limit)
 		for kind := range 4 {
-			var running gauge
+			var running check.Gauge
 			var calls atomic.Int32
 			var nest func(ctx context.Context, depth int) error
 			nest = func(ctx context.Context, depth int) error {
 				_, err := anyMap(ctx, kind, 5, func(ctx context.Context, i int) (int, error) {
-					running.enter()
+					running.Enter()
 					time.Sleep(time.Second)
-					running.leave()
+					running.Leave()
 					calls.Add(1)
 					if depth == 0 {
 						return 0, nil
@@ -51,19 +52,19 @@ func TestLoopsInsideATaskOfTheirPool(t *testing.T) {
 				}, par.On(p), par.Limit(3))
 				return err
 			}
-			ok(t, nest(ctx, 2))
-			equal(t, "calls", calls.Load(), 5+25+125)
-			if peak := running.peak.Load(); peak > limit {
+			check.OK(t, nest(ctx, 2))
+			check.Equal(t, "calls", calls.Load(), 5+25+125)
+			if peak := running.Peak.Load(); peak > limit {
 				t.Errorf("source %d: %d at once, the limit is %d", kind, peak, limit)
 			}
 		}
 		got, err := par.Reduce(ctx, upTo(100), add, par.On(p))
-		ok(t, err)
-		equal(t, "sum", got, 4950)
+		check.OK(t, err)
+		check.Equal(t, "sum", got, 4950)
 		numbers := upTo(20_000)
 		slices.Reverse(numbers)
 		par.Sort(numbers, par.On(p), par.Limit(4))
-		equal(t, "sorted", slices.IsSorted(numbers), true)
+		check.Equal(t, "sorted", slices.IsSorted(numbers), true)
 	})
 }
 
@@ -86,13 +87,13 @@ func TestStreamsInsideATaskOfTheirPool(t *testing.T) {
 					}
 					sum := 0
 					for i, err := range pipeline.All(ctx) {
-						ok(t, err)
+						check.OK(t, err)
 						sum += i
 						time.Sleep(time.Second) // keeps the place
 					}
-					equal(t, "sum", sum, 49*50/2)
+					check.Equal(t, "sum", sum, 49*50/2)
 					for i, err := range pipeline.All(ctx) {
-						if ok(t, err); unordered || i == 10 {
+						if check.OK(t, err); unordered || i == 10 {
 							break
 						}
 					}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -23,32 +24,32 @@ func passOn(_ context.Context, i int) (int, error) {
 }
 
 func TestStages(t *testing.T) {
-	bubble(t, "pass errors on", func(t *testing.T) {
+	check.Bubble(t, "pass errors on", func(t *testing.T) {
 		first := par.Pipe(upTo(100), passOn, par.KeepGoing(), par.Limit(4))
 		second := par.Stream(t.Context(), first, passOn, par.KeepGoing(), par.Limit(3))
 		next := 0
 		for i, err := range second {
 			if next%10 == 3 {
-				equal(t, "error", err.Error(), fmt.Sprintf("task %d: boom", next))
+				check.Equal(t, "error", err.Error(), fmt.Sprintf("task %d: boom", next))
 			} else {
-				ok(t, err)
-				equal(t, "item", i, next)
+				check.OK(t, err)
+				check.Equal(t, "item", i, next)
 			}
 			next++
 		}
-		equal(t, "items", next, 100)
+		check.Equal(t, "items", next, 100)
 	})
-	bubble(t, "end at the first error", func(t *testing.T) {
+	check.Bubble(t, "end at the first error", func(t *testing.T) {
 		var source stopper
 		n, last := 0, error(nil)
 		for _, err := range par.Stream(t.Context(), par.Pipe(source.numbers, passOn), same) {
 			n, last = n+1, err
 		}
-		equal(t, "results", n, 4)
-		equal(t, "error", last.Error(), "task 3: boom")
-		equal(t, "source stopped", source.stopped.Load(), true)
+		check.Equal(t, "results", n, 4)
+		check.Equal(t, "error", last.Error(), "task 3: boom")
+		check.Equal(t, "source stopped", source.stopped.Load(), true)
 	})
-	bubble(t, "work at the same time, and hold each other back", func(t *testing.T) {
+	check.Bubble(t, "work at the same time, and hold each other back", func(t *testing.T) {
 		var begun [2]atomic.Int32
 		stage := func(k int) func(context.Context, int) (int, error) {
 			return func(_ context.Context, i int) (int, error) {
@@ -61,21 +62,21 @@ func TestStages(t *testing.T) {
 		first := par.Pipe(upTo(60), stage(0), par.Limit(2), par.Ahead(3))
 		n := 0
 		for _, err := range par.Stream(t.Context(), first, stage(1), par.Limit(2), par.Ahead(4)) {
-			ok(t, err)
+			check.OK(t, err)
 			if n++; n == 20 {
 				if took := time.Since(begin); took > 15*time.Second {
 					t.Errorf("20 items took %v", took)
 				}
 				time.Sleep(time.Hour)
-				equal(t, "second stage", begun[1].Load(), 24)
-				equal(t, "first stage", begun[0].Load(), 27)
+				check.Equal(t, "second stage", begun[1].Load(), 24)
+				check.Equal(t, "first stage", begun[0].Load(), 27)
 			}
 		}
-		equal(t, "items", n, 60)
+		check.Equal(t, "items", n, 60)
 	})
-	bubble(t, "panic through all", func(t *testing.T) {
+	check.Bubble(t, "panic through all", func(t *testing.T) {
 		first := par.Pipe(upTo(9), func(context.Context, int) (int, error) { explode(); return 0, nil })
-		value := caught(func() {
+		value := check.Caught(func() {
 			for i, err := range par.Stream(t.Context(), first, same) {
 				t.Error("a result:", i, err)
 			}
@@ -85,15 +86,15 @@ func TestStages(t *testing.T) {
 			t.Errorf("panicked with %v", value)
 		}
 	})
-	bubble(t, "run again and again", func(t *testing.T) {
+	check.Bubble(t, "run again and again", func(t *testing.T) {
 		first := par.Pipe(upTo(9), same)
 		for range 3 {
 			sum := 0
 			for i, err := range par.Pipe(first, same).All(t.Context()) {
-				ok(t, err)
+				check.OK(t, err)
 				sum += i
 			}
-			equal(t, "sum", sum, 36)
+			check.Equal(t, "sum", sum, 36)
 		}
 	})
 }
@@ -116,7 +117,7 @@ func TestTheLastStageEndsAll(t *testing.T) {
 			"error":      func(i int) (error, bool) { return map[int]error{4: errBoom}[i], false },
 			"never goes": func(int) (error, bool) { return nil, false },
 		} {
-			bubble(t, where+", "+how, func(t *testing.T) {
+			check.Bubble(t, where+", "+how, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
 				var source stopper
@@ -131,12 +132,12 @@ func TestTheLastStageEndsAll(t *testing.T) {
 				}, opt()) {
 					switch {
 					case n == 4 && how == "error":
-						wantError(t, err, errBoom)
+						check.Error(t, err, errBoom)
 					case n == 5:
-						wantError(t, err, context.DeadlineExceeded)
+						check.Error(t, err, context.DeadlineExceeded)
 					default:
-						ok(t, err)
-						equal(t, "item", i, n)
+						check.OK(t, err)
+						check.Equal(t, "item", i, n)
 					}
 					n++
 					if _, leave := end(i); leave {
@@ -146,8 +147,8 @@ func TestTheLastStageEndsAll(t *testing.T) {
 				if took := time.Since(begin); how != "never goes" && took != 0 || took > time.Hour {
 					t.Errorf("took %v", took)
 				}
-				equal(t, "results", n, map[string]int{"break": 5, "error": 5, "never goes": 6}[how])
-				equal(t, "source stopped", source.stopped.Load(), true)
+				check.Equal(t, "results", n, map[string]int{"break": 5, "error": 5, "never goes": 6}[how])
+				check.Equal(t, "source stopped", source.stopped.Load(), true)
 			})
 		}
 	}
@@ -155,7 +156,7 @@ func TestTheLastStageEndsAll(t *testing.T) {
 
 // A loop over a pipeline ends it, too.
 func TestALoopOverAPipeline(t *testing.T) {
-	bubble(t, "with an error of the pipeline", func(t *testing.T) {
+	check.Bubble(t, "with an error of the pipeline", func(t *testing.T) {
 		pipeline := par.Pipe(upTo(100), func(_ context.Context, i int) (int, error) {
 			if i == 70 {
 				return 0, errBoom
@@ -163,10 +164,10 @@ func TestALoopOverAPipeline(t *testing.T) {
 			return i, nil
 		})
 		got, err := par.Map(t.Context(), pipeline, same, par.Limit(1))
-		wantError(t, err, errBoom)
-		equal(t, "results", len(got), 71)
+		check.Error(t, err, errBoom)
+		check.Equal(t, "results", len(got), 71)
 	})
-	bubble(t, "with an error of the loop", func(t *testing.T) {
+	check.Bubble(t, "with an error of the loop", func(t *testing.T) {
 		pipeline := par.Pipe(upTo(100), func(ctx context.Context, i int) (int, error) {
 			if i >= 5 {
 				<-ctx.Done()
@@ -178,15 +179,15 @@ func TestALoopOverAPipeline(t *testing.T) {
 			time.Sleep(time.Second)
 			return errBoom
 		})
-		wantError(t, err, errBoom)
-		equal(t, "time", time.Since(begin), time.Second)
+		check.Error(t, err, errBoom)
+		check.Equal(t, "time", time.Since(begin), time.Second)
 	})
 }
 
 // A stream as the source of another is not told when that ends, but stopped at its next
 // result.
 func TestResultsOfAStream(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
+	check.Bubble(t, "", func(t *testing.T) {
 		var source stopper
 		first := par.Stream(t.Context(), source.numbers, passOn, par.KeepGoing())
 		second := par.Pipe(par.Results(first), passOn, par.KeepGoing())
@@ -199,6 +200,6 @@ func TestResultsOfAStream(t *testing.T) {
 				break
 			}
 		}
-		equal(t, "source stopped", source.stopped.Load(), true)
+		check.Equal(t, "source stopped", source.stopped.Load(), true)
 	})
 }

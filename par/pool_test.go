@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -15,17 +16,17 @@ func TestThePoolsLimitHolds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := weir.New(3)
 			defer p.Close()
-			var running gauge
+			var running check.Gauge
 			begin := time.Now()
 			_, err := anyMap(t.Context(), kind, 30, func(context.Context, int) (int, error) {
-				running.enter()
-				defer running.leave()
+				running.Enter()
+				defer running.Leave()
 				time.Sleep(time.Second)
 				return 0, nil
 			}, par.On(p), par.Limit(50))
-			ok(t, err)
-			equal(t, "at once", running.peak.Load(), 3)
-			equal(t, "time", time.Since(begin), 10*time.Second)
+			check.OK(t, err)
+			check.Equal(t, "at once", running.Peak.Load(), 3)
+			check.Equal(t, "time", time.Since(begin), 10*time.Second)
 		})
 	}
 }
@@ -34,16 +35,16 @@ func TestALoopDoesNotWaitForWorkersItDoesNotNeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)
 		out := make(chan struct{})
-		ok(t, p.Submit(func() { <-out }))
-		ok(t, par.Each(t.Context(), upTo(10), sleep(time.Second), par.On(p), par.Limit(8)))
-		equal(t, "queued", p.Stats().Queued, 0)
+		check.OK(t, p.Submit(func() { <-out }))
+		check.OK(t, par.Each(t.Context(), upTo(10), sleep(time.Second), par.On(p), par.Limit(8)))
+		check.Equal(t, "queued", p.Stats().Queued, 0)
 		n := 0
 		for _, err := range par.Stream(t.Context(), upTo(10), same, par.On(p), par.Limit(8)) {
-			ok(t, err)
+			check.OK(t, err)
 			n++
 		}
-		equal(t, "results", n, 10)
-		equal(t, "queued", p.Stats().Queued, 0)
+		check.Equal(t, "results", n, 10)
+		check.Equal(t, "queued", p.Stats().Queued, 0)
 		close(out)
 		p.Close()
 	})
@@ -51,33 +52,33 @@ func TestALoopDoesNotWaitForWorkersItDoesNotNeed(t *testing.T) {
 
 func TestALoopWaitsForAFullPool(t *testing.T) {
 	for name, p := range map[string]*weir.Pool{"short queue": weir.New(1, weir.Queue(1)), "no queue": weir.New(1, weir.Queue(0))} {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			begin := time.Now()
 			for p.TrySubmit(func() { time.Sleep(time.Second) }) == nil {
 			}
 			busy := time.Duration(p.Stats().Accepted-p.Stats().Finished) * time.Second
-			ok(t, par.Each(t.Context(), upTo(10), nothing, par.On(p), par.Limit(3)))
-			equal(t, "time", time.Since(begin), busy)
+			check.OK(t, par.Each(t.Context(), upTo(10), nothing, par.On(p), par.Limit(3)))
+			check.Equal(t, "time", time.Since(begin), busy)
 
-			ok(t, p.Submit(func() { time.Sleep(time.Second) }))
+			check.OK(t, p.Submit(func() { time.Sleep(time.Second) }))
 			begin = time.Now()
 			n := 0
 			for _, err := range par.Stream(t.Context(), channel(10), same, par.On(p), par.Limit(3)) {
-				ok(t, err)
+				check.OK(t, err)
 				n++
 			}
-			equal(t, "results", n, 10)
-			equal(t, "time", time.Since(begin), time.Second)
+			check.Equal(t, "results", n, 10)
+			check.Equal(t, "time", time.Since(begin), time.Second)
 
 			// As soon as there is room, and there is a result.
-			ok(t, p.Submit(func() { time.Sleep(time.Second) }))
+			check.OK(t, p.Submit(func() { time.Sleep(time.Second) }))
 			begin = time.Now()
 			for _, err := range par.Stream(t.Context(), upTo(10), func(context.Context, int) (int, error) {
 				time.Sleep(time.Second)
 				return 0, nil
 			}, par.On(p), par.Limit(3)) {
-				ok(t, err)
-				equal(t, "time", time.Since(begin), 2*time.Second)
+				check.OK(t, err)
+				check.Equal(t, "time", time.Since(begin), 2*time.Second)
 				break
 			}
 
@@ -87,9 +88,9 @@ func TestALoopWaitsForAFullPool(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			wantError(t, par.Each(ctx, upTo(10), nothing, par.On(p)), context.DeadlineExceeded)
+			check.Error(t, par.Each(ctx, upTo(10), nothing, par.On(p)), context.DeadlineExceeded)
 			for _, err := range par.Stream(ctx, upTo(10), same, par.On(p)) {
-				wantError(t, err, context.DeadlineExceeded)
+				check.Error(t, err, context.DeadlineExceeded)
 			}
 			close(out)
 			p.Close()
@@ -101,31 +102,31 @@ func TestWhatThePoolRefusesFails(t *testing.T) {
 	refuse := func(t *testing.T, p *weir.Pool, want error) {
 		for kind := range 4 {
 			_, err := anyMap(t.Context(), kind, 3, same, par.On(p), par.Limit(2))
-			wantError(t, err, want)
+			check.Error(t, err, want)
 			_, err = anyMap(t.Context(), kind, 3, same, par.On(p), par.KeepGoing())
-			wantError(t, err, want)
+			check.Error(t, err, want)
 		}
 		for _, opts := range [][]par.StreamOption{{par.On(p)}, {par.On(p), par.KeepGoing()}} {
 			n := 0
 			for _, err := range par.Stream(t.Context(), upTo(3), same, opts...) {
-				wantError(t, err, want)
+				check.Error(t, err, want)
 				n++
 			}
-			equal(t, "results", n, 1)
+			check.Equal(t, "results", n, 1)
 		}
 	}
-	bubble(t, "closed", func(t *testing.T) {
+	check.Bubble(t, "closed", func(t *testing.T) {
 		p := weir.New(1)
 		p.Close()
 		refuse(t, p, weir.ErrClosed)
 		n := 0
 		par.Range(9, func(lo, hi int) { n += hi - lo; time.Sleep(time.Second) }, par.On(p))
-		equal(t, "indices", n, 9)
+		check.Equal(t, "indices", n, 9)
 	})
-	bubble(t, "full", func(t *testing.T) {
+	check.Bubble(t, "full", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
 		out := make(chan struct{})
-		ok(t, p.Submit(func() { <-out }))
+		check.OK(t, p.Submit(func() { <-out }))
 		refuse(t, p, weir.ErrFull)
 		close(out)
 		p.Close()
@@ -133,18 +134,18 @@ func TestWhatThePoolRefusesFails(t *testing.T) {
 }
 
 func TestALoopSurvivesTheClosingOfItsPool(t *testing.T) {
-	bubble(t, "Close", func(t *testing.T) {
+	check.Bubble(t, "Close", func(t *testing.T) {
 		p := weir.New(2)
 		time.AfterFunc(time.Second, p.Close)
 		// The helpers are accepted already.
-		ok(t, par.Each(t.Context(), upTo(10), sleep(time.Second), par.On(p)))
+		check.OK(t, par.Each(t.Context(), upTo(10), sleep(time.Second), par.On(p)))
 		p.Close()
 	})
-	bubble(t, "Shutdown", func(t *testing.T) {
+	check.Bubble(t, "Shutdown", func(t *testing.T) {
 		p := weir.New(2)
 		out := make(chan struct{})
-		ok(t, p.Submit(func() { <-out }))
-		ok(t, p.Submit(func() { <-out }))
+		check.OK(t, p.Submit(func() { <-out }))
+		check.OK(t, p.Submit(func() { <-out }))
 		time.AfterFunc(time.Second, func() {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -152,7 +153,7 @@ func TestALoopSurvivesTheClosingOfItsPool(t *testing.T) {
 				t.Error("nothing was left to be shut down")
 			}
 		})
-		wantError(t, par.Each(t.Context(), upTo(10), nothing, par.On(p)), weir.ErrClosed)
+		check.Error(t, par.Each(t.Context(), upTo(10), nothing, par.On(p)), weir.ErrClosed)
 		close(out)
 		p.Close()
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -17,18 +18,18 @@ func TestAConsumerGoesOnBeforeQueuedTasks(t *testing.T) {
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			for range 3 {
-				ok(t, p.Submit(func() { time.Sleep(time.Hour) }))
+				check.OK(t, p.Submit(func() { time.Sleep(time.Hour) }))
 			}
 			begin := time.Now()
-			ok(t, par.Each(ctx, upTo(3), nothing, par.On(p)))
-			equal(t, "loop", time.Since(begin), 0)
+			check.OK(t, par.Each(ctx, upTo(3), nothing, par.On(p)))
+			check.Equal(t, "loop", time.Since(begin), 0)
 			for _, err := range par.Stream(ctx, upTo(100), same, par.On(p)) {
-				ok(t, err)
+				check.OK(t, err)
 			}
-			equal(t, "stream", time.Since(begin), 0)
+			check.Equal(t, "stream", time.Since(begin), 0)
 			return nil
 		})
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		p.Close()
 	})
 }
@@ -45,17 +46,17 @@ func TestAConsumerGetsItsOnlyPlaceBack(t *testing.T) {
 				time.Sleep(time.Second)
 				return i, nil
 			}, par.On(p)) {
-				ok(t, err)
-				equal(t, "result", got, next)
+				check.OK(t, err)
+				check.Equal(t, "result", got, next)
 				next++
 				if late := time.Since(begin) - time.Duration(next)*time.Second; late > time.Second {
 					t.Errorf("result %d came %v late", got, late)
 				}
 			}
-			equal(t, "results", next, 8)
+			check.Equal(t, "results", next, 8)
 			return nil
 		})
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		p.Close()
 	})
 }
@@ -76,9 +77,9 @@ func TestTheFirstResultFromAPausedPoolIsNotHeldUp(t *testing.T) {
 			}
 			return i, nil
 		}, par.On(p), par.Limit(2)) {
-			ok(t, err)
+			check.OK(t, err)
 			if i == 0 {
-				equal(t, "first result after", time.Since(begin), 2*time.Second)
+				check.Equal(t, "first result after", time.Since(begin), 2*time.Second)
 			}
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -17,7 +18,7 @@ func TestRangeCoversEveryIndexOnce(t *testing.T) {
 	r := random(t)
 	for name, where := range places(t) {
 		t.Run(name, func(t *testing.T) {
-			for range scale(60, 4) {
+			for range check.Scale(60, 4) {
 				n := r.IntN(3000)
 				seen := make(counts, n)
 				work := r.IntN(200) // of the slowest index
@@ -39,7 +40,7 @@ func TestRangeCoversEveryIndexOnce(t *testing.T) {
 	for _, n := range []int{0, 1, 2} {
 		calls := 0
 		par.Range(n, func(lo, hi int) { calls += hi - lo })
-		equal(t, "indices", calls, n)
+		check.Equal(t, "indices", calls, n)
 	}
 }
 
@@ -57,18 +58,18 @@ func TestRangeStartsNoHelperForLittleWork(t *testing.T) {
 		for _, n := range []int{1, 2, 100, 1_000_000} {
 			par.Range(n, count, par.Limit(8))
 		}
-		equal(t, "helpers", len(others.m), 0)
+		check.Equal(t, "helpers", len(others.m), 0)
 		par.Range(1000, func(lo, hi int) {
 			count(lo, hi)
 			time.Sleep(time.Duration(hi-lo) * time.Microsecond)
 		}, par.Limit(8))
-		equal(t, "helpers for more", len(others.m), 7)
+		check.Equal(t, "helpers for more", len(others.m), 7)
 	})
 }
 
 func TestRangeOfHugeNumbers(t *testing.T) {
 	for name, begin := range map[string]time.Duration{"alone": 0, "divided": time.Millisecond} {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			var sum, calls atomic.Int64
 			par.Range(math.MaxInt, func(lo, hi int) {
 				if lo == 0 {
@@ -77,7 +78,7 @@ func TestRangeOfHugeNumbers(t *testing.T) {
 				sum.Add(int64(hi - lo))
 				calls.Add(1)
 			}, par.Limit(4))
-			equal(t, "indices", sum.Load(), math.MaxInt)
+			check.Equal(t, "indices", sum.Load(), math.MaxInt)
 			// A share is used up by eighths, and each theft halves one: some log² n calls.
 			if n := calls.Load(); n > 100_000 {
 				t.Errorf("%d calls", n)
@@ -89,14 +90,14 @@ func TestRangeOfHugeNumbers(t *testing.T) {
 func TestRangeKeepsToTheLimit(t *testing.T) {
 	for _, limit := range []int{1, 2, 5} {
 		synctest.Test(t, func(t *testing.T) {
-			var running gauge
+			var running check.Gauge
 			begin := time.Now()
 			par.Range(100, func(lo, hi int) {
-				running.enter()
+				running.Enter()
 				time.Sleep(time.Duration(hi-lo) * time.Second)
-				running.leave()
+				running.Leave()
 			}, par.Limit(limit))
-			equal(t, "at once", running.peak.Load(), int64(limit))
+			check.Equal(t, "at once", running.Peak.Load(), int64(limit))
 			// The first index is alone.
 			if took, most := time.Since(begin), time.Duration(1+99/limit+1)*time.Second; took > most {
 				t.Errorf("took %v, want at most %v", took, most)
@@ -106,21 +107,21 @@ func TestRangeKeepsToTheLimit(t *testing.T) {
 }
 
 func TestRangeOnAPoolUsesItsWorkersAndTheCaller(t *testing.T) {
-	bubble(t, "idle", func(t *testing.T) {
+	check.Bubble(t, "idle", func(t *testing.T) {
 		p := weir.New(3)
 		defer p.Close()
-		var running gauge
+		var running check.Gauge
 		par.Range(100, func(lo, hi int) {
-			running.enter()
+			running.Enter()
 			time.Sleep(time.Duration(hi-lo) * time.Second)
-			running.leave()
+			running.Leave()
 		}, par.On(p), par.Limit(10))
-		equal(t, "at once", running.peak.Load(), 4)
+		check.Equal(t, "at once", running.Peak.Load(), 4)
 	})
-	bubble(t, "busy, and free again", func(t *testing.T) {
+	check.Bubble(t, "busy, and free again", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		defer p.Close()
-		ok(t, p.Submit(func() { time.Sleep(40 * time.Second) }))
+		check.OK(t, p.Submit(func() { time.Sleep(40 * time.Second) }))
 		begin := time.Now()
 		par.Range(100, func(lo, hi int) { time.Sleep(time.Duration(hi-lo) * time.Second) }, par.On(p), par.Limit(10))
 		// 40 s alone, some more until it asks again, the rest in two.
@@ -128,21 +129,21 @@ func TestRangeOnAPoolUsesItsWorkersAndTheCaller(t *testing.T) {
 			t.Errorf("took %v", took)
 		}
 	})
-	bubble(t, "busy with others to the end", func(t *testing.T) {
+	check.Bubble(t, "busy with others to the end", func(t *testing.T) {
 		p := weir.New(1)
 		out := make(chan struct{})
-		ok(t, p.Submit(func() { <-out }))
+		check.OK(t, p.Submit(func() { <-out }))
 		calls := 0
 		par.Range(100, func(lo, hi int) {
 			calls += hi - lo
 			time.Sleep(time.Duration(hi-lo) * time.Second)
 		}, par.On(p))
-		equal(t, "indices", calls, 100)
-		equal(t, "queued", p.Stats().Queued, 0)
+		check.Equal(t, "indices", calls, 100)
+		check.Equal(t, "queued", p.Stats().Queued, 0)
 		close(out)
 		p.Close()
 	})
-	bubble(t, "inside a task, whatever the limit", func(t *testing.T) {
+	check.Bubble(t, "inside a task, whatever the limit", func(t *testing.T) {
 		p := weir.New(1)
 		var sum atomic.Int64
 		var nest func(depth int)
@@ -157,9 +158,9 @@ func TestRangeOnAPoolUsesItsWorkersAndTheCaller(t *testing.T) {
 				}
 			}, par.On(p), par.Limit(3))
 		}
-		ok(t, p.Submit(func() { nest(3) }))
+		check.OK(t, p.Submit(func() { nest(3) }))
 		p.Close()
-		equal(t, "indices", sum.Load(), 4+16+64+256)
+		check.Equal(t, "indices", sum.Load(), 4+16+64+256)
 	})
 }
 
@@ -169,21 +170,21 @@ func TestRangePanics(t *testing.T) {
 		"on a helper":   func(caller bool) bool { return !caller },
 		"on both":       func(bool) bool { return true },
 	} {
-		bubble(t, name, func(t *testing.T) {
-			var running gauge
+		check.Bubble(t, name, func(t *testing.T) {
+			var running check.Gauge
 			caller := goroutine()
 			wantPanic(t, func() {
 				par.Range(1000, func(lo, hi int) {
-					running.enter()
-					defer running.leave()
+					running.Enter()
+					defer running.Leave()
 					time.Sleep(time.Duration(hi-lo) * time.Second)
 					if lo > 10 && where(goroutine() == caller) {
 						explode()
 					}
 				}, par.Limit(4))
 			})
-			equal(t, "still running", running.now.Load(), 0)
-			if took := running.peak.Load(); took != 4 {
+			check.Equal(t, "still running", running.Now.Load(), 0)
+			if took := running.Peak.Load(); took != 4 {
 				t.Errorf("%d at once", took)
 			}
 		})
@@ -198,7 +199,7 @@ func TestRangeStopsSoonAfterAPanic(t *testing.T) {
 		"pool":           func() par.Option { return par.On(weir.New(1, weir.IdleTimeout(0))) },
 	} {
 		for _, onCaller := range []bool{true, false} {
-			bubble(t, fmt.Sprintf("%s, on the caller: %t", where, onCaller), func(t *testing.T) {
+			check.Bubble(t, fmt.Sprintf("%s, on the caller: %t", where, onCaller), func(t *testing.T) {
 				caller := goroutine()
 				begin := time.Now()
 				wantPanic(t, func() {
@@ -222,13 +223,13 @@ func TestRangeExitsWithItsBody(t *testing.T) {
 		"on the caller": func(caller bool) bool { return caller },
 		"on a helper":   func(caller bool) bool { return !caller },
 	} {
-		bubble(t, name, func(t *testing.T) {
-			var running gauge
+		check.Bubble(t, name, func(t *testing.T) {
+			var running check.Gauge
 			if !exits(func() {
 				caller := goroutine()
 				par.Range(1000, func(lo, hi int) {
-					running.enter()
-					defer running.leave()
+					running.Enter()
+					defer running.Leave()
 					time.Sleep(time.Duration(hi-lo) * time.Second)
 					if lo > 10 && where(goroutine() == caller) {
 						runtime.Goexit()
@@ -237,7 +238,7 @@ func TestRangeExitsWithItsBody(t *testing.T) {
 			}) {
 				t.Error("Range returned")
 			}
-			equal(t, "still running", running.now.Load(), 0)
+			check.Equal(t, "still running", running.Now.Load(), 0)
 		})
 	}
 	if !exits(func() { par.Range(3, func(int, int) { runtime.Goexit() }) }) {

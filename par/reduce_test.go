@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -27,10 +28,10 @@ func TestReduceKeepsTheOrder(t *testing.T) {
 	}
 	for name, where := range places(t) {
 		t.Run(name, func(t *testing.T) {
-			for range scale(60, 5) {
+			for range check.Scale(60, 5) {
 				n := r.IntN(len(words))
 				got, err := par.Reduce(t.Context(), words[:n], concatenate, append(where, par.Limit(1+r.IntN(9)))...)
-				ok(t, err)
+				check.OK(t, err)
 				if want := strings.Join(words[:n], ""); got != want {
 					t.Fatalf("%d words: got %q", n, got)
 				}
@@ -38,14 +39,14 @@ func TestReduceKeepsTheOrder(t *testing.T) {
 		})
 	}
 	got, err := par.Reduce(t.Context(), slices.Values(words), concatenate)
-	ok(t, err)
-	equal(t, "from a sequence", got, strings.Join(words, ""))
+	check.OK(t, err)
+	check.Equal(t, "from a sequence", got, strings.Join(words, ""))
 	got, err = par.Reduce(t.Context(), words[:1], concatenate)
-	ok(t, err)
-	equal(t, "one", got, words[0])
+	check.OK(t, err)
+	check.Equal(t, "one", got, words[0])
 	got, err = par.Reduce(t.Context(), words[:0], concatenate)
-	ok(t, err)
-	equal(t, "none", got, "")
+	check.OK(t, err)
+	check.Equal(t, "none", got, "")
 }
 
 func TestReduceEndsEarly(t *testing.T) {
@@ -58,15 +59,15 @@ func TestReduceEndsEarly(t *testing.T) {
 		}
 	}
 	for name, opts := range map[string][]par.Option{"": nil, "KeepGoing has no meaning": {par.KeepGoing()}} {
-		bubble(t, "at an error "+name, func(t *testing.T) {
+		check.Bubble(t, "at an error "+name, func(t *testing.T) {
 			got, err := par.Reduce(t.Context(), upTo(100), fail(func() error { return errBoom }), append(opts, par.Limit(1))...)
-			equal(t, "message", err.Error(), "task 70: boom")
-			equal(t, "result", got, 0)
+			check.Equal(t, "message", err.Error(), "task 70: boom")
+			check.Equal(t, "result", got, 0)
 			_, err = par.Reduce(t.Context(), upTo(100), fail(func() error { runtime.Goexit(); return nil }), append(opts, par.Limit(1))...)
-			wantError(t, err, weir.ErrGoexit)
+			check.Error(t, err, weir.ErrGoexit)
 		})
 	}
-	bubble(t, "at an error of its last part", func(t *testing.T) {
+	check.Bubble(t, "at an error of its last part", func(t *testing.T) {
 		// One worker for each half: the halves meet at the end.
 		_, err := par.Reduce(t.Context(), []int{1, 2, 3, 4}, func(_ context.Context, a, b int) (int, error) {
 			time.Sleep(time.Second)
@@ -75,14 +76,14 @@ func TestReduceEndsEarly(t *testing.T) {
 			}
 			return a + b, nil
 		}, par.Limit(2))
-		wantError(t, err, errBoom)
+		check.Error(t, err, errBoom)
 	})
-	bubble(t, "at a panic", func(t *testing.T) {
+	check.Bubble(t, "at a panic", func(t *testing.T) {
 		wantPanic(t, func() {
 			_, _ = par.Reduce(t.Context(), upTo(100), fail(func() error { explode(); return nil }), par.Limit(1))
 		})
 	})
-	bubble(t, "at the end of the context", func(t *testing.T) {
+	check.Bubble(t, "at the end of the context", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second/2)
 		defer cancel()
 		calls := 0
@@ -91,17 +92,17 @@ func TestReduceEndsEarly(t *testing.T) {
 			time.Sleep(time.Second)
 			return 0, nil
 		}, par.Limit(1))
-		wantError(t, err, context.DeadlineExceeded)
-		equal(t, "calls", calls, 3)
+		check.Error(t, err, context.DeadlineExceeded)
+		check.Equal(t, "calls", calls, 3)
 		_, err = par.Reduce(ctx, slices.Values(upTo(3)), add)
-		wantError(t, err, context.DeadlineExceeded)
+		check.Error(t, err, context.DeadlineExceeded)
 		_, err = par.Reduce(ctx, upTo(0), add)
-		wantError(t, err, context.DeadlineExceeded)
+		check.Error(t, err, context.DeadlineExceeded)
 	})
 	t.Run("at an error of the source", func(t *testing.T) {
 		_, err := par.Reduce(t.Context(), par.Results(func(yield func(int, error) bool) {
 			_ = yield(1, nil) && yield(0, errBoom) && yield(2, nil)
 		}), add)
-		equal(t, "error", err, errBoom)
+		check.Equal(t, "error", err, errBoom)
 	})
 }

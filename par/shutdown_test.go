@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -23,40 +24,40 @@ func shutdownAfter(t *testing.T, d time.Duration, p *weir.Pool) {
 func TestAStreamLearnsThatItsHelperWasHandedBack(t *testing.T) {
 	for kind := range 4 {
 		for _, opts := range [][]par.StreamOption{nil, {par.KeepGoing()}, {par.Unordered()}} {
-			bubble(t, "no helper has begun", func(t *testing.T) {
+			check.Bubble(t, "no helper has begun", func(t *testing.T) {
 				p := weir.New(1)
 				out := make(chan struct{})
-				ok(t, p.Submit(func() { <-out }))
+				check.OK(t, p.Submit(func() { <-out }))
 				shutdownAfter(t, time.Second, p)
 				n := 0
 				for _, err := range anyPipe(kind, 10, same, append(opts, par.On(p))...).All(t.Context()) {
-					wantError(t, err, weir.ErrClosed)
+					check.Error(t, err, weir.ErrClosed)
 					n++
 				}
-				equal(t, "results", n, 1)
+				check.Equal(t, "results", n, 1)
 				close(out)
 				p.Close()
 			})
-			bubble(t, "one runs", func(t *testing.T) {
+			check.Bubble(t, "one runs", func(t *testing.T) {
 				p := weir.New(2)
 				out := make(chan struct{})
-				ok(t, p.Submit(func() { <-out }))
+				check.OK(t, p.Submit(func() { <-out }))
 				shutdownAfter(t, time.Second+time.Second/2, p)
 				n := 0
 				for _, err := range anyPipe(kind, 10, func(_ context.Context, i int) (int, error) {
 					time.Sleep(time.Second)
 					return i, nil
 				}, append(opts, par.On(p), par.Limit(2))...).All(t.Context()) {
-					ok(t, err)
+					check.OK(t, err)
 					n++
 				}
-				equal(t, "results", n, 10)
+				check.Equal(t, "results", n, 10)
 				close(out)
 				p.Close()
 			})
 		}
 	}
-	bubble(t, "in a task of the pool", func(t *testing.T) {
+	check.Bubble(t, "in a task of the pool", func(t *testing.T) {
 		p := weir.New(1)
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
@@ -66,10 +67,10 @@ func TestAStreamLearnsThatItsHelperWasHandedBack(t *testing.T) {
 				last = err
 				time.Sleep(time.Second) // with a helper in the pool that cannot begin
 			}
-			wantError(t, last, weir.ErrClosed)
+			check.Error(t, last, weir.ErrClosed)
 			return nil
 		})
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 		p.Close()
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"weak"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -20,11 +21,11 @@ func TestALimitCostsNoMemory(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			n := 0
 			for got, err := range anyStream(t.Context(), kind, 100, same, opts...) {
-				ok(t, err)
-				equal(t, "result", got, n)
+				check.OK(t, err)
+				check.Equal(t, "result", got, n)
 				n++
 			}
-			equal(t, "results", n, 100)
+			check.Equal(t, "results", n, 100)
 			runtime.ReadMemStats(&after)
 			if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
 				t.Errorf("a stream of 100 items took %d bytes", took)
@@ -51,11 +52,11 @@ func TestResultsFarAheadKeepTheirOrder(t *testing.T) {
 		}
 		next := 0
 		for got, err := range anyStream(t.Context(), kind, n, fn, par.Limit(2), par.Ahead(n/5)) {
-			ok(t, err)
-			equal(t, "result", got, next)
+			check.OK(t, err)
+			check.Equal(t, "result", got, next)
 			next++
 		}
-		equal(t, "results", next, n)
+		check.Equal(t, "results", next, n)
 	}
 }
 
@@ -84,10 +85,10 @@ func TestAStreamKeepsNothingAlive(t *testing.T) {
 		}
 		taken := 0
 		for _, err := range par.Stream(t.Context(), source, func(_ context.Context, b *box) (*box, error) { return b, nil }, opts...) {
-			ok(t, err)
+			check.OK(t, err)
 			if taken++; taken == n-4 {
 				alive := 0
-				if !tries(1000, func() bool { // the calls may have returned, but not yet ended
+				if !check.Tries(1000, func() bool { // the calls may have returned, but not yet ended
 					runtime.GC()
 					alive = 0
 					mu.Lock()

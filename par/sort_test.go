@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -26,7 +27,7 @@ func TestSortSorts(t *testing.T) {
 		"last":      func(i, n int) int { return (i + 1) % n },
 		"halves up": func(i, n int) int { return (i + n/2) % n },
 	}
-	sizes := []int{0, 1, 2, 100, 1<<13 - 1, 1 << 13, 1<<13 + 1, 3*(1<<13) - 1, scale(100_003, 9_001)}
+	sizes := []int{0, 1, 2, 100, 1<<13 - 1, 1 << 13, 1<<13 + 1, 3*(1<<13) - 1, check.Scale(100_003, 9_001)}
 	limits := []int{1, 2, 3, 4, 8}
 	if testing.Short() {
 		limits = []int{1, 3}
@@ -96,7 +97,7 @@ func TestSortFuncPanicsAsItsFunction(t *testing.T) {
 	for _, n := range []int{10, 50_000} { // the first is in place
 		watched(t)
 		calls := 0
-		value := caught(func() {
+		value := check.Caught(func() {
 			par.SortFunc(make([]int, n), func(a, b int) int {
 				if calls++; calls > n/2 {
 					explode()
@@ -104,7 +105,7 @@ func TestSortFuncPanicsAsItsFunction(t *testing.T) {
 				return 0
 			}, par.Limit(1))
 		})
-		equal(t, "without helpers", value, any(errBoom))
+		check.Equal(t, "without helpers", value, any(errBoom))
 	}
 	wantPanic(t, func() {
 		par.SortFunc(upTo(50_000), func(a, b int) int {

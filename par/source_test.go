@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -26,38 +27,38 @@ func TestASequenceThatEndsBadly(t *testing.T) {
 		}
 	}
 	for name, opts := range map[string][]par.Option{"first error": nil, "keep going": {par.KeepGoing()}} {
-		bubble(t, name, func(t *testing.T) {
-			var running gauge
+		check.Bubble(t, name, func(t *testing.T) {
+			var running check.Gauge
 			run := func(end func()) {
-				ok(t, par.Each(t.Context(), broken(end), func(ctx context.Context, _ int) error {
-					running.enter()
-					defer running.leave()
+				check.OK(t, par.Each(t.Context(), broken(end), func(ctx context.Context, _ int) error {
+					running.Enter()
+					defer running.Leave()
 					<-ctx.Done()
 					return nil
 				}, append(opts, par.Limit(5))...))
 			}
-			equal(t, "panic", caught(func() { run(explode) }), any(errBoom))
-			equal(t, "still running", running.now.Load(), 0)
+			check.Equal(t, "panic", check.Caught(func() { run(explode) }), any(errBoom))
+			check.Equal(t, "still running", running.Now.Load(), 0)
 			if !exits(func() { run(runtime.Goexit) }) {
 				t.Error("the loop returned")
 			}
-			equal(t, "still running", running.now.Load(), 0)
+			check.Equal(t, "still running", running.Now.Load(), 0)
 		})
 	}
-	bubble(t, "with an error", func(t *testing.T) {
+	check.Bubble(t, "with an error", func(t *testing.T) {
 		failing := par.Results(func(yield func(int, error) bool) {
 			_ = yield(1, nil) && yield(0, errBoom) && yield(2, nil)
 		})
 		got, err := par.Map(t.Context(), failing, same, par.KeepGoing())
-		equal(t, "message", err.Error(), "boom")
-		equal(t, "results", fmt.Sprint(got), "[1 0 2]")
+		check.Equal(t, "message", err.Error(), "boom")
+		check.Equal(t, "results", fmt.Sprint(got), "[1 0 2]")
 		kept, err := par.Filter(t.Context(), failing, odd, par.KeepGoing())
-		equal(t, "message", err.Error(), "boom")
-		equal(t, "kept", fmt.Sprint(kept), "[1]")
+		check.Equal(t, "message", err.Error(), "boom")
+		check.Equal(t, "kept", fmt.Sprint(kept), "[1]")
 		err = par.Each(t.Context(), failing, nothing, par.Limit(1))
-		equal(t, "error", err, errBoom)
+		check.Equal(t, "error", err, errBoom)
 	})
-	bubble(t, "with the error of a stage", func(t *testing.T) {
+	check.Bubble(t, "with the error of a stage", func(t *testing.T) {
 		failingAt := func(bad int) func(context.Context, int) (int, error) {
 			return func(_ context.Context, item int) (int, error) {
 				if item == bad {
@@ -79,10 +80,10 @@ func TestASequenceThatEndsBadly(t *testing.T) {
 			if keepGoing != nil {
 				want += "\ntask 2: boom"
 			}
-			equal(t, "message", err.Error(), want)
+			check.Equal(t, "message", err.Error(), want)
 			stage = par.Pipe(upTo(4), failingAt(2))
 			err = par.Each(t.Context(), stage, nothing, keepGoing...)
-			equal(t, "message", err.Error(), "task 2: boom")
+			check.Equal(t, "message", err.Error(), "task 2: boom")
 		}
 	})
 }
@@ -96,37 +97,37 @@ func TestACauseOfAnyTypeComesOut(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.Join(uncomparable{"x"}, errBoom))
 	for _, opts := range [][]par.Option{nil, {par.KeepGoing()}} {
-		wantError(t, par.Each(ctx, slices.Values(upTo(3)), nothing, opts...), errBoom)
+		check.Error(t, par.Each(ctx, slices.Values(upTo(3)), nothing, opts...), errBoom)
 	}
 }
 
 func TestALoopLeavesASilentChannel(t *testing.T) {
-	bubble(t, "at an error", func(t *testing.T) {
+	check.Bubble(t, "at an error", func(t *testing.T) {
 		ch := make(chan int, 1)
 		ch <- 0
-		wantError(t, par.Each(t.Context(), ch, func(context.Context, int) error { return errBoom }), errBoom)
+		check.Error(t, par.Each(t.Context(), ch, func(context.Context, int) error { return errBoom }), errBoom)
 	})
-	bubble(t, "at the end of the context", func(t *testing.T) {
+	check.Bubble(t, "at the end of the context", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		wantError(t, par.Each(ctx, make(chan int), nothing), context.DeadlineExceeded)
+		check.Error(t, par.Each(ctx, make(chan int), nothing), context.DeadlineExceeded)
 	})
 }
 
 func TestASequenceIsReadAsFarAsTheLimitOnly(t *testing.T) {
-	bubble(t, "by the caller", func(t *testing.T) {
+	check.Bubble(t, "by the caller", func(t *testing.T) {
 		caller := goroutine()
 		var read, done atomic.Int32
 		seq := func(yield func(int) bool) {
 			for i := range 100 {
-				equal(t, "goroutine", goroutine(), caller)
+				check.Equal(t, "goroutine", goroutine(), caller)
 				read.Add(1)
 				if !yield(i) {
 					return
 				}
 			}
 		}
-		ok(t, par.Each(t.Context(), seq, func(_ context.Context, i int) error {
+		check.OK(t, par.Each(t.Context(), seq, func(_ context.Context, i int) error {
 			time.Sleep(time.Second)
 			// Three run, and the caller has one in its hands.
 			if ahead := read.Load() - done.Add(1) + 1; ahead > 4 {
@@ -134,6 +135,6 @@ func TestASequenceIsReadAsFarAsTheLimitOnly(t *testing.T) {
 			}
 			return nil
 		}, par.Limit(3)))
-		equal(t, "read", read.Load(), 100)
+		check.Equal(t, "read", read.Load(), 100)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -73,7 +74,7 @@ func TestStreamsDoWhatALoopDoes(t *testing.T) {
 			if where == nil {
 				watched(t)
 			}
-			for range scale(400, 25) {
+			for range check.Scale(400, 25) {
 				n, limit := r.IntN(100), 1+r.IntN(9)
 				if r.IntN(10) == 0 {
 					n = r.IntN(3000)
@@ -107,8 +108,8 @@ func TestStreamsDoWhatALoopDoes(t *testing.T) {
 						break
 					}
 				}
-				equal(t, "still running", tr.inside.now.Load(), 0)
-				if peak := tr.inside.peak.Load(); peak > tr.limit {
+				check.Equal(t, "still running", tr.inside.Now.Load(), 0)
+				if peak := tr.inside.Peak.Load(); peak > tr.limit {
 					t.Errorf("%d calls at once, the limit is %d", peak, tr.limit)
 				}
 				want := tr.expected(keepGoing)
@@ -149,11 +150,11 @@ func TestAStreamIsInOrderHoweverLongItsCallsTake(t *testing.T) {
 				time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
 				return i, nil
 			}, par.Limit(8), par.Ahead(20)) {
-				ok(t, err)
-				equal(t, "item", i, next)
+				check.OK(t, err)
+				check.Equal(t, "item", i, next)
 				next++
 			}
-			equal(t, "items", next, 1000)
+			check.Equal(t, "items", next, 1000)
 		}
 	})
 }
@@ -166,11 +167,11 @@ func TestAnUnorderedStreamWaitsForNoSlowItem(t *testing.T) {
 			time.Sleep(time.Duration(5-i) * time.Second)
 			return i, nil
 		}, par.Limit(5), par.Unordered()) {
-			ok(t, err)
+			check.OK(t, err)
 			got = append(got, i)
-			equal(t, "time", time.Since(begin), time.Duration(len(got))*time.Second)
+			check.Equal(t, "time", time.Since(begin), time.Duration(len(got))*time.Second)
 		}
-		equal(t, "order", fmt.Sprint(got), "[4 3 2 1 0]")
+		check.Equal(t, "order", fmt.Sprint(got), "[4 3 2 1 0]")
 	})
 }
 
@@ -178,31 +179,31 @@ func TestAStreamIsAheadOfItsConsumerAsFarAsAllowed(t *testing.T) {
 	for kind := range 4 {
 		for _, unordered := range []bool{false, true} {
 			for _, c := range []struct{ limit, ahead int }{{1, 1}, {2, 1}, {2, 5}, {8, 8}, {3, 33}} {
-				bubble(t, fmt.Sprintf("source %d, limit %d, ahead %d, unordered %t", kind, c.limit, c.ahead, unordered), func(t *testing.T) {
+				check.Bubble(t, fmt.Sprintf("source %d, limit %d, ahead %d, unordered %t", kind, c.limit, c.ahead, unordered), func(t *testing.T) {
 					opts := []par.StreamOption{par.Limit(c.limit), par.Ahead(c.ahead)}
 					if unordered {
 						opts = append(opts, par.Unordered())
 					}
-					var running gauge
+					var running check.Gauge
 					var begun atomic.Int32
 					taken := 0
 					for _, err := range anyStream(t.Context(), kind, 200, func(context.Context, int) (int, error) {
 						begun.Add(1)
-						running.enter()
+						running.Enter()
 						time.Sleep(time.Second)
-						running.leave()
+						running.Leave()
 						return 0, nil
 					}, opts...) {
-						ok(t, err)
+						check.OK(t, err)
 						taken++
 						if taken > 50 {
 							continue
 						}
 						time.Sleep(time.Hour) // all that may be done is done
-						equal(t, "ahead of the consumer", int(begun.Load()), taken+c.ahead)
+						check.Equal(t, "ahead of the consumer", int(begun.Load()), taken+c.ahead)
 					}
-					equal(t, "items", taken, 200)
-					equal(t, "at once", running.peak.Load(), int64(min(c.limit, c.ahead)))
+					check.Equal(t, "items", taken, 200)
+					check.Equal(t, "at once", running.Peak.Load(), int64(min(c.limit, c.ahead)))
 				})
 			}
 		}
@@ -222,10 +223,10 @@ func TestASourceIsReadAsFarAsAllowed(t *testing.T) {
 		}
 		taken := 0
 		for _, err := range par.Stream(t.Context(), seq, same, par.Ahead(7)) {
-			ok(t, err)
+			check.OK(t, err)
 			taken++
 			time.Sleep(time.Second)
-			equal(t, "read", int(read.Load()), min(100, taken+7))
+			check.Equal(t, "read", int(read.Load()), min(100, taken+7))
 		}
 	})
 }
@@ -236,19 +237,19 @@ func TestResultsComeWhileTheSourceIsSilent(t *testing.T) {
 		"own goroutines": func() par.StreamOption { return par.Limit(2) },
 		"pool":           func() par.StreamOption { return par.On(weir.New(1)) },
 	} {
-		bubble(t, name, func(t *testing.T) {
+		check.Bubble(t, name, func(t *testing.T) {
 			questions := make(chan int)
 			go func() { questions <- 0 }()
 			n := 0
 			for i, err := range par.Stream(t.Context(), questions, same, where()) {
-				ok(t, err)
-				equal(t, "answer", i, n)
+				check.OK(t, err)
+				check.Equal(t, "answer", i, n)
 				if n++; n == 100 {
 					break // although the channel stays open
 				}
 				questions <- n
 			}
-			equal(t, "answers", n, 100)
+			check.Equal(t, "answers", n, 100)
 			time.Sleep(time.Hour) // for idle workers of the pool
 		})
 	}
@@ -256,13 +257,13 @@ func TestResultsComeWhileTheSourceIsSilent(t *testing.T) {
 
 func TestAnErrorEndsAStreamInItsPlace(t *testing.T) {
 	for kind := range 4 {
-		bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
-			var running gauge
+		check.Bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
+			var running check.Gauge
 			var got []outcome
 			begin := time.Now()
 			for value, err := range anyStream(t.Context(), kind, 100, func(ctx context.Context, i int) (int, error) {
-				running.enter()
-				defer running.leave()
+				running.Enter()
+				defer running.Leave()
 				switch {
 				case i == 5:
 					time.Sleep(time.Second / 2) // before those in front of it are done
@@ -271,7 +272,7 @@ func TestAnErrorEndsAStreamInItsPlace(t *testing.T) {
 					<-ctx.Done()
 				default:
 					time.Sleep(time.Second)
-					ok(t, ctx.Err())
+					check.OK(t, ctx.Err())
 				}
 				return i, nil
 			}, par.Limit(8)) {
@@ -279,13 +280,13 @@ func TestAnErrorEndsAStreamInItsPlace(t *testing.T) {
 				if err != nil {
 					o.err = err.Error()
 					synctest.Wait()
-					equal(t, "running while the error is dealt with", running.now.Load(), 0)
+					check.Equal(t, "running while the error is dealt with", running.Now.Load(), 0)
 				}
 				got = append(got, o)
 			}
-			equal(t, "results", fmt.Sprint(got), "[{0 } {1 } {2 } {3 } {4 } {0 task 5: boom}]")
-			equal(t, "time", time.Since(begin), time.Second)
-			equal(t, "still running", running.now.Load(), 0)
+			check.Equal(t, "results", fmt.Sprint(got), "[{0 } {1 } {2 } {3 } {4 } {0 task 5: boom}]")
+			check.Equal(t, "time", time.Since(begin), time.Second)
+			check.Equal(t, "still running", running.Now.Load(), 0)
 		})
 	}
 }
@@ -294,7 +295,7 @@ func TestAStreamEndsWithItsContext(t *testing.T) {
 	cause := errors.New("the user pressed Escape")
 	for kind := range 4 {
 		for _, opts := range [][]par.StreamOption{nil, {par.KeepGoing()}, {par.Unordered()}} {
-			bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
+			check.Bubble(t, fmt.Sprint("source ", kind), func(t *testing.T) {
 				ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second/2, cause)
 				defer cancel()
 				n, last := 0, error(nil)
@@ -309,38 +310,38 @@ func TestAStreamEndsWithItsContext(t *testing.T) {
 				}, append(opts, par.Limit(5))...) {
 					n, last = n+1, err
 				}
-				equal(t, "error", last, cause)
-				equal(t, "results", n, 3)
+				check.Equal(t, "error", last, cause)
+				check.Equal(t, "results", n, 3)
 				for _, err := range anyStream(ctx, kind, 100, same, opts...) {
-					equal(t, "error of a stream on a done context", err, cause)
+					check.Equal(t, "error of a stream on a done context", err, cause)
 				}
 			})
 		}
 	}
-	bubble(t, "although results are ready", func(t *testing.T) {
+	check.Bubble(t, "although results are ready", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
 		n := 0
 		for _, err := range par.Stream(ctx, upTo(100), same) {
 			if n++; n == 1 {
-				ok(t, err)
+				check.OK(t, err)
 				time.Sleep(time.Second)
 				cancel(cause)
 			} else {
-				equal(t, "error", err, cause)
+				check.Equal(t, "error", err, cause)
 			}
 		}
-		equal(t, "results", n, 2)
+		check.Equal(t, "results", n, 2)
 	})
-	bubble(t, "although the source is silent", func(t *testing.T) {
+	check.Bubble(t, "although the source is silent", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		n := 0
 		for _, err := range par.Stream(ctx, make(chan int), same) {
-			wantError(t, err, context.DeadlineExceeded)
+			check.Error(t, err, context.DeadlineExceeded)
 			n++
 		}
-		equal(t, "results", n, 1)
+		check.Equal(t, "results", n, 1)
 	})
 }
 
@@ -358,9 +359,9 @@ func TestNothingBeginsBehindAnError(t *testing.T) {
 			}
 			for _, err := range anyStream(t.Context(), kind, 10, fn, par.Limit(1), par.Ahead(5)) {
 				synctest.Wait()
-				equal(t, "calls", calls.Load(), 2)
+				check.Equal(t, "calls", calls.Load(), 2)
 				if err != nil {
-					wantError(t, err, errBoom)
+					check.Error(t, err, errBoom)
 				}
 			}
 		})

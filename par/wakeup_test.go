@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -15,7 +16,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	for _, ahead := range []int{1, 2, 3} {
 		for kind := range 4 {
 			synctest.Test(t, func(t *testing.T) {
-				n := scale(200_000, 20_000)
+				n := check.Scale(200_000, 20_000)
 				var calls atomic.Int64
 				count := func(context.Context, int) (int, error) {
 					calls.Add(1)
@@ -23,13 +24,13 @@ func TestNoWakeUpIsLost(t *testing.T) {
 				}
 				taken := 0
 				for _, err := range anyStream(t.Context(), kind, n, count, par.Ahead(ahead), par.Limit(2)) {
-					ok(t, err)
+					check.OK(t, err)
 					if taken++; taken%16 < 2 {
 						synctest.Wait()
-						equal(t, "calls", calls.Load(), int64(min(n, taken+ahead)))
+						check.Equal(t, "calls", calls.Load(), int64(min(n, taken+ahead)))
 					}
 				}
-				equal(t, "results", taken, n)
+				check.Equal(t, "results", taken, n)
 			})
 		}
 	}
@@ -40,7 +41,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 func TestHelpersComeBackForASlowConsumer(t *testing.T) {
 	const n, ahead = 1000, 8
 	for kind := range 4 {
-		for range scale(200, 50) {
+		for range check.Scale(200, 50) {
 			synctest.Test(t, func(t *testing.T) {
 				var calls atomic.Int64
 				count := func(context.Context, int) (int, error) {
@@ -49,11 +50,11 @@ func TestHelpersComeBackForASlowConsumer(t *testing.T) {
 				}
 				taken := int64(0)
 				for _, err := range anyStream(t.Context(), kind, n, count, par.Ahead(ahead), par.Limit(2)) {
-					ok(t, err)
+					check.OK(t, err)
 					taken++
 					if taken%3 == 0 {
 						synctest.Wait()
-						equal(t, "calls", calls.Load(), min(n, taken+ahead))
+						check.Equal(t, "calls", calls.Load(), min(n, taken+ahead))
 					}
 				}
 			})

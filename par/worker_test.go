@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestHelpersAreNotMissingInTheEnd(t *testing.T) {
 	const limit, quick = 4, 11 // so few that each claim is of one
 	synctest.Test(t, func(t *testing.T) {
-		for round := range scale(20_000, 2_000) {
+		for round := range check.Scale(20_000, 2_000) {
 			var begun atomic.Int32
 			all := make(chan struct{})
 			stuck := time.AfterFunc(time.Second, func() { // once all are blocked
@@ -25,7 +26,7 @@ func TestHelpersAreNotMissingInTheEnd(t *testing.T) {
 				begun.Store(limit)
 				close(all)
 			})
-			ok(t, par.Each(t.Context(), upTo(quick+limit), func(_ context.Context, i int) error {
+			check.OK(t, par.Each(t.Context(), upTo(quick+limit), func(_ context.Context, i int) error {
 				if i < quick {
 					if i%3 == 0 {
 						runtime.Gosched()

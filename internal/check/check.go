@@ -1,0 +1,97 @@
+// Package check is what the tests of all packages use. No product imports it.
+package check
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Scale is how often a hammer strikes: less often under -short.
+func Scale(full, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return full
+}
+
+// Bubble runs a subtest in a synctest bubble, which ends only when all goroutines in it
+// have: so each of them is a test for goroutines left behind, too.
+func Bubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
+// OK fails the test on an error. It may be called by any goroutine.
+func OK(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Errorf("unexpected error: %v", err)
+	}
+}
+
+// Error fails the test unless err is target.
+func Error(t testing.TB, err, target error) {
+	if !errors.Is(err, target) {
+		t.Helper()
+		t.Errorf("got error %v, want %v", err, target)
+	}
+}
+
+// Equal fails the test unless got is want.
+func Equal[T comparable](t testing.TB, what string, got, want T) {
+	if got != want {
+		t.Helper()
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// Panics fails the test unless f panics with want.
+func Panics(t testing.TB, want string, f func()) {
+	t.Helper()
+	if got := Caught(f); got != want {
+		t.Errorf("panicked with %v, want %q", got, want)
+	}
+}
+
+// Caught returns what f panics with.
+func Caught(f func()) (value any) {
+	defer func() { value = recover() }()
+	f()
+	return nil
+}
+
+// Tries lets others run until the condition holds, at most n times.
+func Tries(n int, condition func() bool) bool {
+	for range n {
+		if condition() {
+			return true
+		}
+		runtime.Gosched()
+	}
+	return condition()
+}
+
+// Within ends the program, with all stacks, if f hangs. It decides nothing else,
+// so that no test depends on the speed of the machine.
+func Within(limit time.Duration, f func()) {
+	watchdog := time.AfterFunc(limit, func() {
+		fmt.Fprintf(os.Stderr, "%s\n", Stacks())
+		panic(fmt.Sprintf("a test hangs for %v", limit))
+	})
+	defer watchdog.Stop()
+	f()
+}
+
+// Stacks returns those of all goroutines.
+func Stacks() string {
+	for buf := make([]byte, 1<<16); ; buf = make([]byte, 2*len(buf)) {
+		if n := runtime.Stack(buf, true); n < len(buf) {
+			return string(buf[:n])
+		}
+	}
+}
