@@ -19,7 +19,8 @@
 //   - [Results]: a group's tasks that return values: all in order, each as it comes,
 //     or the first.
 //   - [Future]: one task of a pool whose value is wanted later.
-//   - [Pool]: long-lived, shared by many; tasks are plain functions.
+//   - [Pool]: long-lived, shared by many; tasks are plain functions. [Pool.Do] runs one
+//     where it is called, under the same limit.
 //   - [FuncPool]: the same for one function and many arguments, without a
 //     closure for each.
 //   - [Default]: a pool shared by the whole program.
@@ -81,7 +82,8 @@
 // context keeps its place, and if all do so, they wait forever. And the context
 // is its task's: a goroutine that the task has started and that waits with it
 // gives away the place of the task, which runs on, so that for each such
-// goroutine one more task than the limit may run meanwhile.
+// goroutine one more task than the limit may run meanwhile. If it calls Do, it runs
+// in the task's place, beside it.
 //
 // The zero values of Pool, FuncPool and Group are not usable.
 package weir

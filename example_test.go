@@ -56,6 +56,21 @@ func ExamplePool_SubmitContext() {
 	// Output: context deadline exceeded
 }
 
+func ExamplePool_Do() {
+	pool := weir.New(2)
+	defer pool.Close()
+
+	// Work that cannot leave its goroutine, under the same limit as the pool's tasks.
+	err := pool.Do(context.Background(), func(ctx context.Context) error {
+		fmt.Println("here")
+		return ctx.Err()
+	})
+	fmt.Println(err)
+	// Output:
+	// here
+	// <nil>
+}
+
 func ExamplePool_TrySubmit() {
 	pool := weir.New(1, weir.Queue(2))
 	release := make(chan struct{})

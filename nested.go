@@ -73,18 +73,17 @@ func (p place) newAbsence() *engine.Absence {
 }
 
 // aside calls wait, which blocks until others have done something. The task that
-// calls, if one does, gives its place up meanwhile.
+// calls, if one does, gives its place up meanwhile, and has it again even if wait panics.
 func (p place) aside(wait func()) {
-	if p.pool == nil {
-		wait()
-		return
+	if p.pool != nil {
+		e, a := p.pool.engine, p.newAbsence()
+		e.StepAside(a, nil) // nobody has recalled it yet
+		defer func() {
+			e.Recall(a)
+			<-a.Turn
+		}()
 	}
-	a := p.newAbsence()
-	if e := p.pool.engine; e.StepAside(a, nil) {
-		wait()
-		e.Recall(a)
-		<-a.Turn
-	}
+	wait()
 }
 
 // leave returns the absence by which the task may leave its place, nil if p is no task's.

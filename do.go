@@ -1,0 +1,102 @@
+package weir
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// Do runs task on the calling goroutine, in the place of a worker: it waits for its
+// turn as a submitted task does, in order with them, and counts against the limit while
+// it runs. So work that must stay on its goroutine, such as a request that
+// net/http serves, shares the pool's limit with tasks.
+//
+// Do returns what task returned. Otherwise task was never called, and the error says why:
+// [ErrClosed] if the pool is closed, or is shut down before it is task's turn, [ErrFull]
+// as for [Pool.Submit], or the cause of ctx if that is done first. A panic or [runtime.Goexit] in task
+// frees the place and then goes its way on the calling goroutine: [OnPanic] does not
+// hear of it. A task of the pool that calls Do has a place already, by
+// the context that it got, and runs task in that.
+//
+// The context that task gets is ctx as a task of the pool: groups made from it may wait,
+// see promise 9. Close waits for task to end, and so does Wait if it was called later.
+//
+// While task runs a worker stands still for it, so there is one parked goroutine more.
+// Do costs two goroutine switches, unlike Submit, and four allocations.
+func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) error {
+	mustContext(ctx != nil)
+	mustTask(task != nil)
+	host := hostOf(ctx)
+	if host.pool == p {
+		return task(ctx)
+	}
+	v := &visit{pool: p, turn: make(chan struct{}, 1), over: make(chan struct{})}
+	v.self = v
+	var err error
+	// A task of another pool has no place there meanwhile: two that want each other's
+	// place would wait forever.
+	host.aside(func() { err = v.call(ctx, task) })
+	return err
+}
+
+// visit is a task that runs elsewhere, while its worker waits.
+type visit struct {
+	self  listener // refers to the visit itself: what travels through the pool
+	pool  *Pool
+	state atomic.Uint32 // as a future's
+	turn  chan struct{} // of capacity 1: the worker waits for the visitor, or err is set
+	over  chan struct{} // closed when the visitor has left
+	err   error
+}
+
+// call calls task when the visitor has its place.
+func (v *visit) call(ctx context.Context, task func(context.Context) error) error {
+	if err := v.wait(ctx); err != nil {
+		return err
+	}
+	defer v.leave()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return task(&futureContext{ctx, place{v.pool, hostOf(ctx).depth + 1}, &v.state})
+}
+
+// wait returns nil when the visitor has its place, which it must leave.
+func (v *visit) wait(ctx context.Context) error {
+	if err := v.pool.submit(ctx, listenerJob(&v.self, nil, 0)); err != nil {
+		return err
+	}
+	select {
+	case <-v.turn:
+	case <-ctx.Done():
+		if v.state.CompareAndSwap(pending, resolved) {
+			return context.Cause(ctx)
+		}
+		<-v.turn
+	}
+	return v.err
+}
+
+// leave gives the place back. A context that outlives the visit is no task's any more.
+func (v *visit) leave() {
+	v.state.Store(resolved)
+	close(v.over)
+}
+
+// run lets the visitor in, on a worker.
+func (v *visit) run(context.Context) error {
+	if !v.state.CompareAndSwap(pending, started) {
+		v.pool.engine.Skipped()
+		return nil
+	}
+	v.turn <- struct{}{}
+	<-v.over
+	return nil
+}
+
+// failed turns the visitor away whose turn never comes.
+func (v *visit) failed(failure *TaskError) {
+	if v.state.CompareAndSwap(pending, resolved) {
+		v.err = failure.Err
+		v.turn <- struct{}{}
+	}
+}
