@@ -23,6 +23,8 @@ func TestAllocationBudgets(t *testing.T) {
 			f := weir.NewFunc(limit, func(task func()) { task() }, weir.Queue(queue))
 			warm(t, p.Submit, p.Stats, limit, queue)
 			warm(t, f.Invoke, f.Stats, limit, queue)
+			s := weir.NewStateful(limit, func() (int, error) { return 0, nil }, func(_ int, task func()) { task() }, nil, weir.Queue(queue))
+			warm(t, s.Invoke, s.Stats, limit, queue)
 			waiting := p.Group(ctx)
 			limited := p.Group(ctx, weir.Limit(2))
 			var g *weir.Group
@@ -37,6 +39,7 @@ func TestAllocationBudgets(t *testing.T) {
 				{"Invoke", 0, func() { check.OK(t, f.Invoke(nothing)) }},
 				{"InvokeContext", 0, func() { check.OK(t, f.InvokeContext(ctx, nothing)) }},
 				{"TryInvoke", 0, func() { _ = f.TryInvoke(nothing) }},
+				{"Stateful.Invoke", 0, func() { check.OK(t, s.Invoke(nothing)) }},
 				{"Group.Go", 0, func() { g.Go(succeed) }},
 				{"Group.TryGo", 0, func() { g.TryGo(succeed) }},
 			} {
@@ -58,11 +61,13 @@ func TestAllocationBudgets(t *testing.T) {
 				}
 				p.Wait()
 				f.Wait()
+				s.Wait()
 			}
 			check.OK(t, waiting.Wait())
 			check.OK(t, limited.Wait())
 			p.Close()
 			f.Close()
+			s.Close()
 		}
 	}
 }

@@ -28,6 +28,12 @@ var children = map[string]func(){
 		g.Go(explodeInGroup)
 		_ = g.Wait()
 	},
+	"crash in a worker's value": func() {
+		open := func() (int, error) { return 0, nil }
+		p := weir.NewStateful(1, open, func(int, int) {}, func(int) { explode() }, weir.CrashOnPanic())
+		_ = p.Invoke(1)
+		p.Close()
+	},
 	"survive": func() {
 		p := weir.New(2)
 		_ = p.Submit(explode)

@@ -226,12 +226,10 @@ func TestDoThatPanicsOrExitsFreesItsPlace(t *testing.T) {
 		}), errBoom)
 		hasItsPlaces(t, p, 1)
 		var exiting sync.WaitGroup
-		exiting.Add(1)
-		go func() {
-			defer exiting.Done()
+		exiting.Go(func() {
 			check.OK(t, p.Do(t.Context(), exitInGroup))
 			t.Error("Do returned")
-		}()
+		})
 		exiting.Wait()
 		hasItsPlaces(t, p, 1)
 		check.Equal(t, "panics counted", p.Stats().Panicked, 0)
@@ -426,7 +424,7 @@ func TestDoRefusesMisuse(t *testing.T) {
 	defer p.Close()
 	check.Panics(t, "weir: task must not be nil, got nil", func() { _ = p.Do(t.Context(), nil) })
 	check.Panics(t, "weir: context must not be nil, got nil", func() { _ = p.Do(nil, never(t)) }) //nolint:staticcheck // the misuse
-	check.Panics(t, "weir: pool must be made by New or NewFunc, got the zero value", func() { _ = new(weir.Pool).Do(t.Context(), never(t)) })
+	check.Panics(t, "weir: pool must be made by New, NewFunc or NewStateful, got the zero value", func() { _ = new(weir.Pool).Do(t.Context(), never(t)) })
 }
 
 func BenchmarkDo(b *testing.B) {

@@ -23,6 +23,7 @@
 //     where it is called, under the same limit.
 //   - [FuncPool]: the same for one function and many arguments, without a
 //     closure for each.
+//   - [Stateful]: a FuncPool whose every worker owns a value, such as an encoder.
 //   - [Default]: a pool shared by the whole program.
 //   - Package [github.com/64ed045f/weir/par]: loops over slices, sequences and
 //     channels, and streams of results.
@@ -85,5 +86,5 @@
 // goroutine one more task than the limit may run meanwhile. If it calls Do, it runs
 // in the task's place, beside it.
 //
-// The zero values of Pool, FuncPool and Group are not usable.
+// The zero values of Pool, FuncPool, Stateful and Group are not usable.
 package weir

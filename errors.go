@@ -21,6 +21,29 @@ var (
 	ErrGoexit = errors.New("weir: task called runtime.Goexit")
 )
 
+// OpenError says that an argument of a [Stateful] was accepted and not used, since the worker
+// that took it could not open its value.
+type OpenError struct {
+	// Arg is the argument.
+	Arg any
+	// Err is what open returned.
+	Err error
+	// Pool is the [Name] of the pool, if it has one.
+	Pool string
+}
+
+// Error tells what open returned, and for which pool.
+func (e *OpenError) Error() string {
+	pool := e.Pool
+	if pool != "" {
+		pool = " of pool " + pool
+	}
+	return fmt.Sprintf("weir: worker%s could not open its value: %v", pool, e.Err)
+}
+
+// Unwrap returns what open returned.
+func (e *OpenError) Unwrap() error { return e.Err }
+
 // TaskError is the error of one task of a [Group].
 type TaskError struct {
 	// Index says which task: tasks are numbered from 0 in the order in which

@@ -44,6 +44,7 @@ func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
 	mustContext(ctx != nil)
 	o := newOptions(limit)
 	collect(&o, opts)
+	o.mustHaveNoState()
 	g := newGroup(ctx, newPool(o), o.groupOptions)
 	g.owned = true
 	return g

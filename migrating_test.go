@@ -406,3 +406,41 @@ func Example_fromWorkerpool() {
 	// two
 	// 2 handed back: context canceled
 }
+
+func Example_fromTunny() {
+	type Frame struct {
+		Number  int
+		Encoded string
+	}
+	type encoder struct{ encoded int }
+	openEncoder := func() (*encoder, error) { return new(encoder), nil }
+	encode := func(e *encoder, frame *Frame) {
+		e.encoded++
+		frame.Encoded = fmt.Sprint("frame ", frame.Number)
+	}
+	closeEncoder := func(e *encoder) { fmt.Println("encoded", e.encoded) }
+	ctx := context.Background()
+
+	run := func() error {
+		encoders := weir.NewStateful(8, openEncoder, encode, closeEncoder)
+		defer encoders.Close()
+
+		frame := Frame{Number: 7}
+		if err := encoders.Call(ctx, &frame); err != nil {
+			return err
+		}
+		fmt.Println(frame.Encoded)
+
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		encoders.Resize(4)
+		fmt.Println(encoders.Call(ctx, &frame), encoders.Stats().Queued)
+		return nil
+	}
+	fmt.Println(run())
+	// Output:
+	// frame 7
+	// <nil> 0
+	// encoded 2
+	// <nil>
+}

@@ -40,6 +40,7 @@ type options struct {
 	prestart    int
 	name        string
 	onPanic     func(*Panic)
+	onOpenError func(*OpenError)
 	crash       bool
 
 	groupOptions
@@ -123,6 +124,15 @@ func CrashOnPanic() Option {
 	return poolOption(func(o *options) { o.crash = true })
 }
 
+// OnOpenError sets what is called for each argument given to [Stateful.Invoke] and its like
+// that was accepted and not used, since the worker that took it could not open its value.
+// The default logs the error with [log/slog.Error]. The handler may be called by several
+// workers at once; its own panics are treated as those of tasks. Only NewStateful takes this option.
+func OnOpenError(handle func(*OpenError)) Option {
+	must(handle != nil, "handler of errors must not be nil", "nil")
+	return poolOption(func(o *options) { o.onOpenError = handle })
+}
+
 // Limit sets how many tasks of the group run at once, at most. Go waits until
 // fewer than that are queued or running.
 func Limit(n int) GroupOption {
@@ -153,8 +163,19 @@ func newOptions(limit int) options {
 	}
 }
 
-// poolOptions checks and collects the options of a pool that is not a group's.
+// poolOptions checks and collects the options of New and NewFunc.
 func poolOptions(limit int, opts []Option) options {
+	o := statefulOptions(limit, opts)
+	o.mustHaveNoState()
+	return o
+}
+
+func (o *options) mustHaveNoState() {
+	must(o.onOpenError == nil, "option must not be a stateful pool's", "OnOpenError")
+}
+
+// statefulOptions checks and collects the options of a pool that is not a group's.
+func statefulOptions(limit int, opts []Option) options {
 	for _, opt := range opts {
 		if g, ok := opt.(GroupOption); ok {
 			must(false, "option of a pool must not be a group's", g.groupOption())

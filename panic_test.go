@@ -117,7 +117,7 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 		}
 	}
 
-	for _, name := range []string{"crash in a pool", "crash in a group"} {
+	for _, name := range []string{"crash in a pool", "crash in a group", "crash in a worker's value"} {
 		t.Run("CrashOnPanic/"+name, func(t *testing.T) {
 			out, err := child(t, name)
 			var exit *exec.ExitError

@@ -13,7 +13,7 @@ type Stats struct {
 
 	Accepted   uint64 // tasks accepted since the pool was made
 	Finished   uint64 // tasks that returned, panicked or called runtime.Goexit
-	HandedBack uint64 // tasks taken back before they started: by Shutdown, or by their cancelled group
+	HandedBack uint64 // tasks taken back before they started: by Shutdown, or by their cancelled group, or as a value could not be opened
 	Rejected   uint64 // submissions that returned an error
 	Panicked   uint64 // tasks that panicked
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// surface is what Pool and FuncPool have in common, for tasks that are numbers.
+// surface is what all kinds of pool have in common, for tasks that are numbers.
 type surface interface {
 	submit(i int) error
 	submitContext(ctx context.Context, i int) error
@@ -68,7 +68,18 @@ func (s funcSurface) submitContext(ctx context.Context, i int) error {
 
 func (s funcSurface) shutdown(ctx context.Context) ([]int, error) { return s.Shutdown(ctx) }
 
-// surfaces make both kinds of pool.
+type statefulSurface struct{ *weir.Stateful[int, int] }
+
+func (s statefulSurface) submit(i int) error    { return s.Invoke(i) }
+func (s statefulSurface) trySubmit(i int) error { return s.TryInvoke(i) }
+
+func (s statefulSurface) submitContext(ctx context.Context, i int) error {
+	return s.InvokeContext(ctx, i)
+}
+
+func (s statefulSurface) shutdown(ctx context.Context) ([]int, error) { return s.Shutdown(ctx) }
+
+// surfaces make all kinds of pool.
 var surfaces = []struct {
 	name string
 	make func(limit int, run func(i int), opts ...weir.Option) surface
@@ -78,5 +89,9 @@ var surfaces = []struct {
 	}},
 	{"FuncPool", func(limit int, run func(i int), opts ...weir.Option) surface {
 		return funcSurface{weir.NewFunc(limit, run, opts...)}
+	}},
+	{"Stateful", func(limit int, run func(i int), opts ...weir.Option) surface {
+		open := func() (int, error) { return 0, nil }
+		return statefulSurface{weir.NewStateful(limit, open, func(_, i int) { run(i) }, nil, opts...)}
 	}},
 }

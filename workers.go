@@ -17,7 +17,7 @@ type workers[T any] struct {
 // running returns the engine of a pool that was made by New or NewFunc.
 func (w *workers[T]) running() *engine.Engine[T] {
 	if w.engine == nil {
-		panic("weir: pool must be made by New or NewFunc, got the zero value")
+		panic("weir: pool must be made by New, NewFunc or NewStateful, got the zero value")
 	}
 	return w.engine
 }

@@ -26,6 +26,9 @@ type Config[T any] struct {
 
 	// Begin is called on each new goroutine of a worker, before its first task.
 	Begin func()
+	// End, if not nil, is called when a worker ends, which has no permit any more. Close
+	// waits for it. Its panic takes the program down.
+	End func(w *Worker)
 	// Run runs one task, on worker w.
 	Run func(w *Worker, task T)
 	// Broken is called, on the goroutine that ran the task and before it
@@ -65,9 +68,9 @@ type Engine[T any] struct {
 
 	limit     int
 	leaving   int   // workers told to end that still are in crew
-	aside     int32 // tasks that wait and have given up their permit; 32 bits, or an engine takes 64 bytes more
+	aside     int32 // tasks that wait and have given up their permit; 32 bits, as some more here, or an engine takes 64 bytes more
 	spare     int32 // how many workers beyond the limit are worth keeping
-	debt      int   // permits that were given up and not there, see leave
+	debt      int32 // permits that were given up and not there, see leave
 	paused    bool
 	closed    bool
 	armed     bool          // timer is running

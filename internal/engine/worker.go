@@ -15,7 +15,10 @@ type Worker struct {
 	// finds none: the number of the first scan since its last report.
 	mark atomic.Uint64
 
-	// These two are touched by the worker's own goroutine alone.
+	// Own is whatever Run and End want to find again, on the worker that they put it on.
+	Own any
+
+	// All of these are touched by the worker's own goroutine alone.
 	ledger Ledger
 	ended  int  // tasks of the ledger that are over and not yet reported to it
 	urgent bool // the ledger must hear of them before a queued task is taken
@@ -72,13 +75,13 @@ func (w *Worker) release() {
 
 type worker[T any] struct {
 	Worker
-	seat    int           // where it stands in Engine.crew
-	idle    bool          // holds no task, and takes none but under Engine.mu
-	crashed bool          // its task's panic takes the program down
-	parked  chan order    // of capacity 1; nil until the worker first rests
-	since   time.Duration // when it began to rest
-	hand    T             // the task that comes with orderRun
-	source  *Source[T]    // whose tasks the worker runs before others
+	seat   int           // where it stands in Engine.crew
+	idle   bool          // holds no task, and takes none but under Engine.mu
+	gone   bool          // no goroutine is to go on for it: it has ended, or the program goes down
+	parked chan order    // of capacity 1; nil until the worker first rests
+	since  time.Duration // when it began to rest
+	hand   T             // the task that comes with orderRun
+	source *Source[T]    // whose tasks the worker runs before others
 }
 
 type order uint8
@@ -93,9 +96,8 @@ const (
 // work is the life of a worker. A task that ends the goroutine by
 // runtime.Goexit does not end the worker: it goes on in a new goroutine.
 func (e *Engine[T]) work(w *worker[T], o order) {
-	over := false
 	defer func() {
-		if !over && !w.crashed {
+		if !w.gone {
 			go e.work(w, orderTake)
 		}
 	}()
@@ -103,7 +105,6 @@ func (e *Engine[T]) work(w *worker[T], o order) {
 	for !e.session(w, o) {
 		o = orderTake
 	}
-	over = true
 }
 
 // session runs tasks until the worker shall end (true), or a task panics
@@ -120,7 +121,7 @@ func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 			if e.Crash {
 				// Nobody may be told that the task is over, and no further one
 				// starts on this worker, while the program goes down.
-				w.crashed = true
+				w.gone = true
 				panic(panicked)
 			}
 			e.mu.Lock()
@@ -289,8 +290,8 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 // the lock back.
 func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
 	if e.superfluous() {
-		e.strike(w)
-		e.unlock()
+		e.leaving++
+		e.depart(w)
 		return task, orderQuit
 	}
 	e.idle = append(e.idle, w)
@@ -301,11 +302,34 @@ func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
 		task = w.takeHand()
 	case orderQuit:
 		e.mu.Lock()
-		e.leaving--
-		e.strike(w)
-		e.unlock()
+		e.depart(w)
 	}
 	return task, o
+}
+
+// depart ends w, which is among those that leave. It gives the lock back.
+func (e *Engine[T]) depart(w *worker[T]) {
+	w.gone = true
+	if e.End != nil {
+		e.unlock() // others go on while what the worker owns is closed
+		defer func() {
+			if panicked := recover(); panicked != nil {
+				panic(panicked) // nobody may be told that w has ended while the program goes down
+			}
+			e.mu.Lock()
+			e.struck(w)
+		}()
+		e.End(&w.Worker)
+		return
+	}
+	e.struck(w)
+}
+
+// struck takes w off the crew, and gives the lock back.
+func (e *Engine[T]) struck(w *worker[T]) {
+	e.leaving--
+	e.strike(w)
+	e.unlock()
 }
 
 // takeLocked takes the next task: one of a source, if there is any.

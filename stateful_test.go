@@ -1,0 +1,518 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+)
+
+// handle is a value of a worker's own, which must see one user at a time and one end.
+type handle struct {
+	shop *shop
+	uses int
+	used atomic.Bool
+	gone atomic.Bool
+}
+
+// shop opens handles, and knows what became of them.
+type shop struct {
+	t    testing.TB
+	open check.Gauge
+	made atomic.Int64
+}
+
+func (s *shop) take() (*handle, error) {
+	s.made.Add(1)
+	s.open.Enter()
+	return &handle{shop: s}, nil
+}
+
+func (s *shop) giveBack(h *handle) {
+	if h.gone.Swap(true) {
+		s.t.Error("a value was closed twice")
+	}
+	if h.used.Load() {
+		s.t.Error("a value was closed in use")
+	}
+	s.open.Leave()
+}
+
+// use is called while the value is in use.
+func (h *handle) use(f func()) {
+	if h.used.Swap(true) {
+		h.shop.t.Error("two use a value at once")
+	}
+	if h.gone.Load() {
+		h.shop.t.Error("a closed value is used")
+	}
+	h.uses++ // which the race detector watches, too
+	defer h.used.Store(false)
+	f()
+}
+
+func (s *shop) pool(limit int, opts ...weir.Option) *weir.Stateful[*handle, func()] {
+	return weir.NewStateful(limit, s.take, (*handle).use, s.giveBack, opts...)
+}
+
+// empty fails the test unless all that was opened is closed.
+func (s *shop) empty() {
+	s.t.Helper()
+	check.Equal(s.t, "values left open", s.open.Now.Load(), 0)
+}
+
+func TestAWorkerKeepsItsValueFromCallToCall(t *testing.T) {
+	s := shop{t: t}
+	p := s.pool(2)
+	for range 1000 {
+		check.OK(t, p.Invoke(nothing))
+	}
+	p.Close()
+	if made := s.made.Load(); made < 1 || made > 2 {
+		t.Errorf("opened %d values, want 1 or 2", made)
+	}
+	s.empty()
+}
+
+func TestValuesAreOpenedWithTheFirstCallsAndClosedWithTheirWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shop{t: t}
+		p := s.pool(3, weir.IdleTimeout(time.Second), weir.Prestart(2))
+		synctest.Wait()
+		check.Equal(t, "opened before the first call", s.made.Load(), 0)
+
+		v := newValve()
+		for range 3 {
+			check.OK(t, p.Invoke(v.task))
+		}
+		synctest.Wait()
+		check.Equal(t, "open", s.open.Now.Load(), 3)
+		v.open()
+		p.Wait()
+		check.Equal(t, "open when idle", s.open.Now.Load(), 3)
+		p.Resize(2)
+		synctest.Wait()
+		check.Equal(t, "open after Resize", s.open.Now.Load(), 2)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		check.Equal(t, "open after the idle timeout", s.open.Now.Load(), 0)
+		check.OK(t, p.Call(t.Context(), nothing))
+		check.Equal(t, "open again", s.open.Now.Load(), 1)
+		p.Close()
+		s.empty()
+	})
+}
+
+func TestAValueIsReplacedAfterAPanicOrGoexit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var reported []any
+		s := shop{t: t}
+		p := s.pool(1, weir.OnPanic(func(p *weir.Panic) { reported = append(reported, p.Value) }))
+		defer s.empty()
+		defer p.Close()
+		for i, task := range []func(){explode, runtime.Goexit} {
+			check.OK(t, p.Invoke(task))
+			p.Wait()
+			check.Equal(t, "open", s.open.Now.Load(), 0)
+			check.OK(t, p.Call(t.Context(), nothing))
+			check.Equal(t, "opened", s.made.Load(), int64(2+2*i))
+
+			err := p.Call(t.Context(), task)
+			if i == 1 {
+				check.Error(t, err, weir.ErrGoexit)
+				continue
+			}
+			check.Error(t, err, errBoom)
+			caught, ok := errors.AsType[*weir.Panic](err)
+			if !ok || !strings.Contains(string(caught.Stack), "weir_test.explode") {
+				t.Errorf("the panic's stack is not in %v", err)
+			}
+		}
+		check.Equal(t, "reported", fmt.Sprint(reported), "[boom]")
+	})
+}
+
+func TestWhoSubmittedHearsThatItsValueCouldNotBeOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails := true
+		var told []*weir.OpenError
+		var used []int
+		p := weir.NewStateful(1, func() (string, error) {
+			if fails {
+				return "", errBoom
+			}
+			return "value", nil
+		}, func(_ string, arg int) { used = append(used, arg) }, nil,
+			weir.Name("handles"), weir.OnOpenError(func(err *weir.OpenError) { told = append(told, err) }))
+		defer p.Close()
+
+		err := p.Call(t.Context(), 1)
+		check.Error(t, err, errBoom)
+		check.Equal(t, "error", err.Error(), "weir: worker of pool handles could not open its value: boom")
+		check.OK(t, p.Invoke(2))
+		check.OK(t, p.InvokeContext(t.Context(), 3))
+		check.OK(t, p.TryInvoke(4))
+		p.Wait()
+		var args []any
+		for _, err := range told {
+			check.Error(t, err, errBoom)
+			args = append(args, err.Arg)
+		}
+		check.Equal(t, "arguments", fmt.Sprint(args), "[2 3 4]")
+		stats := p.Stats()
+		check.Equal(t, "handed back", stats.HandedBack, 4)
+		check.Equal(t, "finished", stats.Finished, 0)
+
+		fails = false
+		check.OK(t, p.Call(t.Context(), 5))
+		check.Equal(t, "used", fmt.Sprint(used), "[5]")
+	})
+}
+
+func TestAnOpenErrorThatNobodyWaitsForIsLogged(t *testing.T) {
+	out := captureLog(t)
+	p := weir.NewStateful(1, func() (int, error) { return 0, errBoom }, func(int, int) {}, nil)
+	check.OK(t, p.Invoke(1))
+	p.Close()
+	if got := out.String(); !strings.Contains(got, "weir: worker could not open its value") || !strings.Contains(got, "boom") {
+		t.Errorf("logged %q", got)
+	}
+}
+
+// Whatever open and close do to their goroutine, neither a worker nor a value is lost.
+func TestOpenAndCloseMayPanicOrExit(t *testing.T) {
+	for name, fault := range map[string]func(){"panic": explode, "Goexit": runtime.Goexit} {
+		check.Bubble(t, "open/"+name, func(t *testing.T) {
+			s, opens := shop{t: t}, 0
+			p := weir.NewStateful(1, func() (*handle, error) {
+				if opens++; opens < 3 {
+					fault()
+				}
+				return s.take()
+			}, (*handle).use, s.giveBack, weir.OnPanic(func(*weir.Panic) {}))
+			if p.Call(t.Context(), nothing) == nil {
+				t.Error("no error")
+			}
+			check.OK(t, p.Invoke(nothing))
+			check.OK(t, p.Call(t.Context(), nothing))
+			p.Close()
+			s.empty()
+		})
+		check.Bubble(t, "close/"+name, func(t *testing.T) {
+			s, panics := shop{t: t}, 0
+			p := weir.NewStateful(1, s.take, (*handle).use, func(h *handle) {
+				s.giveBack(h)
+				fault()
+			}, weir.OnPanic(func(*weir.Panic) { panics++ }), weir.IdleTimeout(0))
+			for range 3 {
+				check.OK(t, p.Call(t.Context(), nothing)) // and the worker ends
+				synctest.Wait()
+			}
+			check.Error(t, p.Call(t.Context(), runtime.Goexit), weir.ErrGoexit)
+			check.OK(t, p.Call(t.Context(), nothing))
+			p.Close()
+			s.empty()
+			if name == "panic" {
+				check.Equal(t, "panics of close", panics, 5)
+			}
+		})
+	}
+}
+
+func TestThereAreNeverMoreValuesThanTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shop{t: t}
+		p := weir.NewStateful(2, s.take, (*handle).use, func(h *handle) {
+			time.Sleep(time.Second)
+			s.giveBack(h)
+		}, weir.IdleTimeout(time.Minute))
+		v := newValve()
+		for range 2 {
+			check.OK(t, p.Invoke(v.task))
+		}
+		synctest.Wait()
+		v.open()
+		time.Sleep(time.Minute + time.Second/2)
+		check.Equal(t, "still closing", s.open.Now.Load(), 2)
+		begin := time.Now()
+		for range 2 {
+			check.OK(t, p.Invoke(nothing))
+		}
+		p.Wait()
+		check.Equal(t, "waited", time.Since(begin), time.Second/2)
+		p.Close()
+		check.Equal(t, "at once", s.open.Peak.Load(), 2)
+		s.empty()
+	})
+}
+
+func TestRaisingTheLimitLetsAWorkerOpenBesideOneThatCloses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, closing := shop{t: t}, make(chan struct{})
+		p := weir.NewStateful(1, s.take, (*handle).use, func(h *handle) {
+			<-closing
+			s.giveBack(h)
+		}, weir.IdleTimeout(0))
+		check.OK(t, p.Invoke(nothing))
+		synctest.Wait()
+		ran := false
+		check.OK(t, p.Invoke(func() { ran = true }))
+		synctest.Wait()
+		check.Equal(t, "ran at limit 1", ran, false)
+		p.Resize(2)
+		synctest.Wait()
+		check.Equal(t, "ran at limit 2", ran, true)
+		close(closing)
+		p.Close()
+		s.empty()
+	})
+}
+
+func TestAWorkerThatOpensHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shop{t: t}
+		opening := make(chan struct{})
+		p := weir.NewStateful(2, func() (*handle, error) {
+			h, err := s.take()
+			if s.made.Load() == 1 {
+				<-opening
+			}
+			return h, err
+		}, (*handle).use, s.giveBack)
+		var ran atomic.Int64
+		for range 5 {
+			check.OK(t, p.Invoke(func() { ran.Add(1) }))
+		}
+		synctest.Wait()
+		check.Equal(t, "ran", ran.Load(), 4)
+		close(opening)
+		p.Close()
+		check.Equal(t, "ran", ran.Load(), 5)
+		s.empty()
+	})
+}
+
+func TestCloseWaitsUntilAllValuesAreClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shop{t: t}
+		p := weir.NewStateful(3, s.take, (*handle).use, func(h *handle) {
+			time.Sleep(time.Second)
+			s.giveBack(h)
+		})
+		for range 3 {
+			check.OK(t, p.Invoke(func() { time.Sleep(time.Millisecond) }))
+		}
+		p.Close()
+		s.empty()
+	})
+}
+
+func TestCallIsWithdrawnWhileQueuedAndWaitedForOnceItRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shop{t: t}
+		p := s.pool(1)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		v := newValve()
+		var callers sync.WaitGroup
+		returned := false
+		callers.Go(func() {
+			check.OK(t, p.Call(ctx, v.task))
+			returned = true
+		})
+		synctest.Wait()
+		callers.Go(func() {
+			check.Error(t, p.Call(ctx, func() { t.Error("called") }), errBoom)
+		})
+		synctest.Wait()
+		cancel(errBoom)
+		synctest.Wait()
+		check.Equal(t, "returned while it runs", returned, false)
+		v.open()
+		callers.Wait()
+		check.Error(t, p.Call(ctx, func() { t.Error("called") }), errBoom)
+		p.Close()
+		check.Error(t, p.Call(t.Context(), func() { t.Error("called") }), weir.ErrClosed)
+		s.empty()
+	})
+}
+
+func TestShutdownReturnsArgumentsAndFailsCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newValve()
+		p := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, int) { v.task() }, nil)
+		check.OK(t, p.Invoke(1))
+		synctest.Wait()
+		var caller sync.WaitGroup
+		check.OK(t, p.Invoke(2))
+		caller.Go(func() { check.Error(t, p.Call(t.Context(), 3), weir.ErrClosed) })
+		synctest.Wait()
+		check.OK(t, p.Invoke(4))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errBoom)
+		unrun, err := p.Shutdown(ctx)
+		check.Error(t, err, errBoom)
+		check.Equal(t, "arguments", fmt.Sprint(unrun), "[2 4]")
+		caller.Wait()
+		v.open()
+		p.Close()
+	})
+}
+
+func TestCallInATaskOfAnotherPoolGivesItsPlaceUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		outer := weir.New(1)
+		defer outer.Close()
+		v := newValve()
+		p := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, func()) { v.task() }, nil)
+		defer p.Close()
+		g := outer.Group(t.Context())
+		g.Go(func(ctx context.Context) error { return p.Call(ctx, nothing) })
+		synctest.Wait()
+		ran := false
+		check.OK(t, outer.Submit(func() { ran = true }))
+		synctest.Wait()
+		check.Equal(t, "ran in the place given up", ran, true)
+		v.open()
+		check.OK(t, g.Wait())
+	})
+}
+
+func TestStatefulUnderStressLosesNothing(t *testing.T) {
+	for _, limit := range []int{1, 3} {
+		for _, queue := range []int{0, 2, 64} {
+			t.Run(fmt.Sprintf("limit=%d/queue=%d", limit, queue), func(t *testing.T) {
+				check.Within(time.Minute, func() { stressStateful(t, limit, queue) })
+			})
+		}
+	}
+}
+
+func stressStateful(t *testing.T, limit, queue int) {
+	const clients = 4
+	each := check.Scale(2000, 200)
+	s := shop{t: t}
+	var opens, used, refused, panicked atomic.Int64
+	p := weir.NewStateful(limit, func() (*handle, error) {
+		if opens.Add(1)%5 == 0 {
+			return nil, errBoom
+		}
+		return s.take()
+	}, (*handle).use, s.giveBack, weir.Queue(queue), weir.IdleTimeout(time.Microsecond),
+		weir.OnOpenError(func(*weir.OpenError) { refused.Add(1) }),
+		weir.OnPanic(func(*weir.Panic) { panicked.Add(1) }))
+	var all sync.WaitGroup
+	for range clients {
+		dice := rand.New(rand.NewPCG(rand.Uint64(), 0))
+		all.Go(func() {
+			for range each {
+				task := func() { used.Add(1) }
+				fault := dice.IntN(20)
+				if fault == 0 {
+					task = func() { used.Add(1); explode() }
+				}
+				if dice.IntN(2) == 0 {
+					check.OK(t, p.Invoke(task))
+					continue
+				}
+				err := p.Call(context.Background(), task)
+				_, unopened := errors.AsType[*weir.OpenError](err)
+				switch {
+				case unopened:
+					refused.Add(1)
+				case fault == 0:
+					check.Error(t, err, errBoom)
+					panicked.Add(1)
+				default:
+					check.OK(t, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	p.Close()
+	s.empty()
+	check.Equal(t, "used or refused", used.Load()+refused.Load(), int64(clients*each))
+	check.Equal(t, "panics", int64(p.Stats().Panicked), panicked.Load())
+	check.Equal(t, "handed back", int64(p.Stats().HandedBack), refused.Load())
+	if peak := s.open.Peak.Load(); peak > int64(limit) {
+		t.Errorf("%d values at once, limit %d", peak, limit)
+	}
+}
+
+func TestStatefulRefusesMisuse(t *testing.T) {
+	open := func() (int, error) { return 0, nil }
+	use := func(int, int) {}
+	for want, f := range map[string]func(){
+		"weir: function that opens must not be nil, got nil":                         func() { weir.NewStateful(1, nil, use, nil) },
+		"weir: function must not be nil, got nil":                                    func() { weir.NewStateful[int, int](1, open, nil, nil) },
+		"weir: limit must be at least 1, got 0":                                      func() { weir.NewStateful(0, open, use, nil) },
+		"weir: option of a pool must not be a group's, got Limit":                    func() { weir.NewStateful(1, open, use, nil, weir.Limit(1)) },
+		"weir: handler of errors must not be nil, got nil":                           func() { weir.OnOpenError(nil) },
+		"weir: option must not be a stateful pool's, got OnOpenError":                func() { weir.New(1, weir.OnOpenError(func(*weir.OpenError) {})) },
+		"weir: context must not be nil, got nil":                                     func() { _ = weir.NewStateful(1, open, use, nil).Call(nil, 1) }, //nolint:staticcheck // the misuse
+		"weir: pool must be made by New, NewFunc or NewStateful, got the zero value": func() { new(weir.Stateful[int, int]).Resize(1) },
+		"weir: limit must be at least 1, got -1":                                     func() { weir.NewStateful(1, open, use, nil).Resize(-1) },
+	} {
+		check.Panics(t, want, f)
+	}
+	check.Panics(t, "weir: option must not be a stateful pool's, got OnOpenError", func() {
+		weir.NewGroup(t.Context(), 1, weir.OnOpenError(func(*weir.OpenError) {}))
+	})
+}
+
+func ExampleNewStateful() {
+	// Each worker has a buffer of its own, which it uses again and again.
+	shout := weir.NewStateful(4,
+		func() (*strings.Builder, error) { return new(strings.Builder), nil },
+		func(b *strings.Builder, word *string) {
+			b.Reset()
+			b.WriteString(strings.ToUpper(*word))
+			b.WriteByte('!')
+			*word = b.String()
+		},
+		nil) // there is nothing to close
+	defer shout.Close()
+
+	word := "hello"
+	err := shout.Call(context.Background(), &word)
+	fmt.Println(word, err)
+	// Output: HELLO! <nil>
+}
+
+func BenchmarkStateful(b *testing.B) {
+	open := func() (int, error) { return 0, nil }
+	b.Run("Invoke", func(b *testing.B) {
+		p := weir.NewStateful(64, open, func(int, int) {}, nil)
+		defer p.Close()
+		b.ReportAllocs()
+		for b.Loop() {
+			check.OK(b, p.Invoke(0))
+		}
+	})
+	b.Run("FuncPool", func(b *testing.B) {
+		p := weir.NewFunc(64, func(int) {})
+		defer p.Close()
+		b.ReportAllocs()
+		for b.Loop() {
+			check.OK(b, p.Invoke(0))
+		}
+	})
+	b.Run("Call", func(b *testing.B) {
+		p := weir.NewStateful(64, open, func(int, int) {}, nil)
+		defer p.Close()
+		b.ReportAllocs()
+		for b.Loop() {
+			check.OK(b, p.Call(context.Background(), 0))
+		}
+	})
+}
