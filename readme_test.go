@@ -188,6 +188,30 @@ func Example_oneFunction() {
 	// <nil>
 }
 
+func Example_stateful() {
+	type Frame struct{ number int }
+	type encoder struct{ name string }
+	openEncoder := func() (*encoder, error) { return &encoder{"a new encoder"}, nil }
+	encode := func(e *encoder, frame *Frame) { fmt.Println(e.name, "encodes", frame.number) }
+	closeEncoder := func(e *encoder) { fmt.Println(e.name, "is closed") }
+	ctx, frame := context.Background(), &Frame{number: 7}
+
+	err := func() error {
+		encoders := weir.NewStateful(4, openEncoder, encode, closeEncoder)
+		defer encoders.Close()
+		if err := encoders.Call(ctx, frame); err != nil {
+			return err // no encoder could be opened, encode panicked, or ctx was done first
+		}
+		return nil
+	}()
+
+	fmt.Println(err)
+	// Output:
+	// a new encoder encodes 7
+	// a new encoder is closed
+	// <nil>
+}
+
 func Example_loop() {
 	ctx := context.Background()
 	urls := []string{"a", "bcd", "ef"}
