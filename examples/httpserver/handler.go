@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/64ed045f/weir/weirhttp"
+)
+
+// limited lets through as many requests at once as handler can serve well, has some wait,
+// and refuses the rest at once, with 503 and Retry-After. Whoever asks for the server's
+// health gets the answer also when it is overloaded.
+func limited(handler http.Handler, limit, queue int, wait time.Duration) http.Handler {
+	return weirhttp.Limit(handler, limit,
+		weirhttp.Queue(queue),
+		weirhttp.MaxWait(wait),
+		weirhttp.Exempt(func(r *http.Request) bool { return r.URL.Path == "/healthz" }),
+	)
+}
+
+// newHandler returns the server's handler; work stands for what takes the time.
+func newHandler(work func(context.Context) error) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, []byte("ok\n")) })
+	mux.HandleFunc("POST /reverse", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+		if err != nil {
+			status := http.StatusBadRequest
+			if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
+				status = http.StatusRequestEntityTooLarge
+			}
+			http.Error(w, err.Error(), status)
+			return
+		}
+		if err := work(r.Context()); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		slices.Reverse(body)
+		reply(w, body)
+	})
+	return mux
+}
+
+func reply(w http.ResponseWriter, body []byte) {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_, _ = w.Write(body) // fails if the client has gone: then there is nobody to tell
+}
+
+// backendPlaces is how many requests a backend works for at once.
+const backendPlaces = 8
+
+// backend stands for what the requests of a real server need, such as a database: it does so
+// many things at once, and however many more wait for it, it gets no faster.
+type backend struct {
+	places  chan struct{}
+	service time.Duration
+}
+
+func newBackend(service time.Duration) *backend {
+	return &backend{make(chan struct{}, backendPlaces), service}
+}
+
+// work takes the service time once there is a place, unless ctx is done.
+func (b *backend) work(ctx context.Context) error {
+	select {
+	case b.places <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-b.places }()
+	select {
+	case <-time.After(b.service):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,246 @@
+package weirhttp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/weirhttp"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	if code == 0 && !check.Tries(1<<20, func() bool { return runtime.NumGoroutine() == 1 }) {
+		fmt.Fprintf(os.Stderr, "goroutines left behind by the tests:\n%s\n", check.Stacks())
+		code = 1
+	}
+	os.Exit(code)
+}
+
+var errBoom = errors.New("boom")
+
+// until lets others run until the condition holds. It is for what comes over the network.
+func until(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	t.Log("until", what)
+	check.Within(time.Minute, func() {
+		for !condition() {
+			runtime.Gosched()
+		}
+	})
+}
+
+// sink is a ResponseWriter that keeps next to nothing.
+type sink struct {
+	header http.Header
+	status int
+	length int
+}
+
+func newSink() *sink { return &sink{header: http.Header{}} }
+
+func (s *sink) Header() http.Header { return s.header }
+
+func (s *sink) WriteHeader(status int) { s.status = status }
+
+func (s *sink) Write(b []byte) (int, error) {
+	if s.status == 0 {
+		s.status = http.StatusOK
+	}
+	s.length += len(b)
+	return len(b), nil
+}
+
+// visit is a request to a site.
+type visit struct {
+	name   string
+	cancel context.CancelFunc
+	leave  chan struct{} // lets the handler return
+
+	// Under the site's lock.
+	answer *sink
+	began  bool
+	ended  bool
+	waited time.Duration // until the answer came
+}
+
+type visitKey struct{}
+
+// site is a Limiter in a bubble, whose handler runs until it is told to end.
+type site struct {
+	t testing.TB
+	*weirhttp.Limiter
+
+	gauge check.Gauge
+	mu    sync.Mutex
+	began []string // in this order
+}
+
+func newSite(t testing.TB, n int, opts ...weirhttp.Option) *site {
+	s := &site{t: t}
+	s.Limiter = weirhttp.Limit(s, n, append([]weirhttp.Option{
+		weirhttp.Exempt(func(r *http.Request) bool { return r.URL.Path == "/health" }),
+	}, opts...)...)
+	return s
+}
+
+// ServeHTTP is the handler.
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	v, _ := r.Context().Value(visitKey{}).(*visit)
+	if v == nil || r.URL.Path == "/health" {
+		w.WriteHeader(http.StatusOK)
+		return
+	}
+	s.gauge.Enter()
+	defer s.gauge.Leave()
+	s.mu.Lock()
+	v.began = true
+	s.began = append(s.began, v.name)
+	s.mu.Unlock()
+	<-v.leave
+	w.WriteHeader(http.StatusOK)
+}
+
+func priorityHeader(r *http.Request) int {
+	n, err := strconv.Atoi(r.Header.Get("Priority"))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func keyHeader(r *http.Request) string { return r.Header.Get("Key") }
+
+// start sends a request and does not wait. Its name tells its headers: key/name:priority, of
+// which key and priority may be missing.
+func (s *site) start(name string) *visit {
+	v := &visit{name: name, leave: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), visitKey{}, v))
+	v.cancel = cancel
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if key, _, found := strings.Cut(name, "/"); found {
+		r.Header.Set("Key", key)
+	}
+	if _, priority, found := strings.Cut(name, ":"); found {
+		r.Header.Set("Priority", priority)
+	}
+	began, sink := time.Now(), newSink()
+	go func() {
+		defer cancel()
+		s.Limiter.ServeHTTP(sink, r)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		v.ended, v.answer, v.waited = true, sink, time.Since(began)
+	}()
+	return v
+}
+
+// send sends requests one after the other, until all have found their place.
+func (s *site) send(names ...string) []*visit {
+	var all []*visit
+	for _, name := range names {
+		all = append(all, s.start(name))
+		synctest.Wait()
+	}
+	return all
+}
+
+// end has those return that run, one after the other.
+func (s *site) end(all ...*visit) {
+	for _, v := range all {
+		close(v.leave)
+		synctest.Wait()
+	}
+}
+
+// endAll has all return, as soon as they run.
+func (s *site) endAll(all []*visit) {
+	s.t.Helper()
+	for _, v := range all {
+		close(v.leave)
+	}
+	synctest.Wait()
+	for _, v := range all {
+		if !s.ended(v) {
+			s.t.Errorf("%s has not ended", v.name)
+		}
+	}
+	s.atRest()
+}
+
+// ended reports whether v has got its answer.
+func (s *site) ended(v *visit) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return v.ended
+}
+
+// atRest fails the test if anything is left of requests.
+func (s *site) atRest() {
+	s.t.Helper()
+	got := s.Stats()
+	check.Equal(s.t, "running", got.Running, 0)
+	check.Equal(s.t, "waiting", got.Waiting, 0)
+	check.Equal(s.t, "keys", got.Keys, 0)
+}
+
+// order fails the test unless the handlers have begun in this order, since it was last asked.
+func (s *site) order(want ...string) {
+	s.t.Helper()
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Equal(s.began, want) {
+		s.t.Errorf("these began: %v, want %v", s.began, want)
+	}
+	s.began = nil
+}
+
+// refused fails the test unless v was answered with 503, after having waited for so long.
+func (s *site) refused(v *visit, after time.Duration) {
+	s.t.Helper()
+	synctest.Wait()
+	if !s.ended(v) {
+		s.t.Errorf("%s waits or runs, want a refusal", v.name)
+		return
+	}
+	if v.began {
+		s.t.Errorf("%s has run, want a refusal", v.name)
+		return
+	}
+	check.Equal(s.t, v.name+": status", v.answer.status, http.StatusServiceUnavailable)
+	check.Equal(s.t, v.name+": waited", v.waited, after)
+}
+
+func request(t testing.TB, body *untouched, length int64) *http.Request {
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "/", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ContentLength = length
+	return r
+}
+
+// untouched is a body that nobody may read.
+type untouched struct{ t testing.TB }
+
+// Read fails the test.
+func (u *untouched) Read([]byte) (int, error) {
+	u.t.Error("the body was read")
+	return 0, errBoom
+}

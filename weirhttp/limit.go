@@ -1,0 +1,254 @@
+package weirhttp
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Limiter is a handler that runs another one for a limited number of requests at once. [Limit]
+// makes one. All methods may be called by any number of goroutines at once.
+type Limiter struct {
+	limitOptions
+	handler http.Handler
+	refusal refusal
+
+	// Done when Drain is called, for those that wait for the pool; nil without one.
+	drained context.Context
+	drain   context.CancelFunc
+
+	// mu guards what follows. While nobody holds it, no waiting request may run: either all
+	// slots are taken, or each of those that wait has a key with as many running as it may
+	// have. Hence a newcomer that may run overtakes none that might, and a waiter is never
+	// left behind: whoever frees a slot, or adds one, calls advance before unlocking, which
+	// hands the slot over there and then. A waiter that gives up takes mu, too. It finds
+	// itself either in the queue, and leaves, or with a slot, which it uses or passes on.
+	mu       sync.Mutex
+	limit    int
+	taken    int // slots
+	offered  int // slots whose requests wait for the pool
+	queue    queue
+	draining bool
+	counts   [verdicts]uint64
+	served   uint64
+}
+
+// verdict is what becomes of a request.
+type verdict int
+
+const (
+	undecided verdict = iota
+	granted           // it has a slot, and may run
+	queueFull
+	keyFull
+	displaced
+	tooLate
+	gone
+	closed
+	verdicts int = iota
+)
+
+// Limit returns a handler that runs handler for at most n requests at once. Of further ones at
+// most [Queue] wait, in order, each for at most [MaxWait]. All others are refused: they get an
+// answer with the status 503 (see [Status]) and the header Retry-After (see [RetryAfter]), at
+// once, without a look at their body.
+//
+// A request that waits ends its wait when its context is done; it then is refused, too, though
+// mostly nobody is left to read that. A slot is free again when the handler has returned,
+// panicked, or ended its goroutine by [runtime.Goexit]; panics pass through untouched. A
+// handler that hijacks its connection holds the slot until it returns.
+//
+// With free slots it costs two short locks and allocates nothing; with [PerKey] it allocates
+// what it remembers of a key that has no other request. A refusal allocates nothing but what
+// the [http.ResponseWriter] does.
+//
+// A Limiter may stand in front of a whole server, or of single routes; see the examples. With
+// one behind another, what waits at the inner one holds a slot of the outer one.
+//
+// The end of a request's handler synchronizes before the start of that to which it leaves its
+// slot.
+func Limit(handler http.Handler, n int, opts ...Option) *Limiter {
+	must(handler != nil, "handler must not be nil", "nil")
+	mustLimit(n)
+	o := newLimitOptions(n, opts)
+	l := &Limiter{
+		limitOptions: o,
+		handler:      handler,
+		refusal:      newRefusal(o.status, o.retryAfter),
+		limit:        n,
+		queue:        queue{size: o.queueSize, newestFirst: o.newestFirst, all: line{links: ofAll}},
+	}
+	if o.key != nil {
+		l.queue.clients = clients{
+			perKey:      o.perKey,
+			perKeyQueue: o.perKeyQueue,
+			byKey:       map[string]*client{},
+			due:         dueClients{newestFirst: o.newestFirst},
+		}
+	}
+	if o.pool != nil {
+		l.drained, l.drain = context.WithCancel(context.Background())
+	}
+	return l
+}
+
+func mustLimit(n int) { must(n >= 1, "limit must be at least 1", n) }
+
+// ServeHTTP runs the handler for the request, waits before, or refuses it.
+func (l *Limiter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if l.exempt != nil && l.exempt(r) {
+		l.handler.ServeHTTP(w, r)
+		return
+	}
+	if l.pool != nil {
+		l.serveOnPool(w, r)
+		return
+	}
+	c, v := l.admit(r)
+	if v != granted {
+		l.refusal.answer(w, r, v == closed)
+		return
+	}
+	defer l.release(c) // also if the handler does not return
+	l.handler.ServeHTTP(w, r)
+}
+
+// admit gets a slot for the request, and may wait for it. What is not granted is counted.
+func (l *Limiter) admit(r *http.Request) (*client, verdict) {
+	priority, key := 0, ""
+	if l.priority != nil {
+		priority = l.priority(r)
+	}
+	if l.key != nil {
+		key = l.key(r)
+	}
+	l.mu.Lock()
+	c := l.queue.byKey[key]
+	if !l.draining && l.taken < l.limit && l.queue.mayRun(c) {
+		c = l.queue.known(key)
+		l.take(c)
+		l.mu.Unlock()
+		return c, granted
+	}
+	w, v := l.enqueue(c, key, priority)
+	l.mu.Unlock()
+	if w == nil {
+		return nil, v
+	}
+	return w.client, l.await(r.Context(), w)
+}
+
+// enqueue lets a request wait, or tells why not. It is called under mu.
+func (l *Limiter) enqueue(c *client, key string, priority int) (*waiter, verdict) {
+	victim, v := l.queue.room(c, priority)
+	if l.draining {
+		v = closed
+	}
+	if v != undecided {
+		l.counts[v]++
+		return nil, v
+	}
+	w := &waiter{priority: priority, client: l.queue.known(key), ready: make(chan struct{})}
+	l.queue.push(w)
+	if victim != nil { // only now: it may be the last of the same client
+		l.dismiss(victim, displaced)
+	}
+	return w, undecided
+}
+
+// await waits for the verdict.
+func (l *Limiter) await(ctx context.Context, w *waiter) verdict {
+	timer := time.NewTimer(l.maxWait)
+	defer timer.Stop()
+	select {
+	case <-w.ready:
+	case <-timer.C:
+		l.giveUp(w, tooLate)
+	case <-ctx.Done():
+		l.giveUp(w, gone)
+	}
+	if w.verdict == granted && ctx.Err() != nil {
+		l.passOn(w.client)
+		return gone
+	}
+	return w.verdict
+}
+
+// giveUp takes w out of the queue, unless there is a verdict already.
+func (l *Limiter) giveUp(w *waiter, v verdict) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w.verdict == undecided {
+		l.dismiss(w, v)
+	}
+}
+
+// dismiss takes w out of the queue, for a reason other than that it may run. It is called
+// under mu.
+func (l *Limiter) dismiss(w *waiter, v verdict) {
+	l.queue.remove(w)
+	l.queue.forget(w.client)
+	l.counts[v]++
+	w.decide(v)
+}
+
+func (w *waiter) decide(v verdict) {
+	w.verdict = v
+	close(w.ready)
+}
+
+// take takes a slot. It is called under mu.
+func (l *Limiter) take(c *client) {
+	l.taken++
+	if l.pool != nil {
+		l.offered++
+	}
+	if c != nil {
+		c.running++
+		l.queue.settle(c)
+	}
+}
+
+// free gives a slot back, and hands it over if there is somebody. It is called under mu.
+func (l *Limiter) free(c *client) {
+	l.taken--
+	if c != nil {
+		c.running--
+		l.queue.settle(c)
+		l.queue.forget(c)
+	}
+	l.advance()
+}
+
+// advance hands free slots to those that wait. It is called under mu.
+func (l *Limiter) advance() {
+	for l.taken < l.limit {
+		w := l.queue.next()
+		if w == nil {
+			return
+		}
+		l.queue.remove(w)
+		l.take(w.client)
+		w.decide(granted)
+	}
+}
+
+// release ends a request that has run.
+func (l *Limiter) release(c *client) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.served++
+	l.free(c)
+}
+
+// passOn gives the slot of a request back that was gone when it got it.
+func (l *Limiter) passOn(c *client) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pool != nil {
+		l.offered--
+	}
+	l.counts[gone]++
+	l.free(c)
+}

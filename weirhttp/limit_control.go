@@ -1,0 +1,71 @@
+package weirhttp
+
+// Stats are the counts of a [Limiter] at one moment.
+type Stats struct {
+	Limit   int // the most requests that run at once
+	Running int // requests whose handler runs
+	Waiting int // requests that wait; with On also those that wait for their place in the pool
+	Keys    int // keys of the requests that run or wait; 0 without PerKey
+
+	Served uint64 // requests whose handler has returned, panicked or called runtime.Goexit
+
+	// Requests that were refused, each counted once.
+	QueueFull uint64 // the queue had no room; or the pool was full
+	KeyFull   uint64 // as many of the same key waited as may
+	Displaced uint64 // another took its place in the queue
+	TooLate   uint64 // it waited for as long as MaxWait
+	Gone      uint64 // its context was done while it waited
+	Closed    uint64 // Drain had been called, or the pool was closed
+}
+
+// Stats returns counts of what the Limiter has done and does. It takes the lock that requests
+// take, for a short time.
+func (l *Limiter) Stats() Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Stats{
+		Limit:     l.limit,
+		Running:   l.taken - l.offered,
+		Waiting:   l.queue.waiting + l.offered,
+		Keys:      len(l.queue.byKey),
+		Served:    l.served,
+		QueueFull: l.counts[queueFull],
+		KeyFull:   l.counts[keyFull],
+		Displaced: l.counts[displaced],
+		TooLate:   l.counts[tooLate],
+		Gone:      l.counts[gone],
+		Closed:    l.counts[closed],
+	}
+}
+
+// Resize sets the limit. It does not block. A higher limit lets requests that wait run at
+// once; a lower one interrupts none, and when Resize has returned none gets a slot while n or
+// more are taken. The queue stays as long as it was.
+func (l *Limiter) Resize(n int) {
+	mustLimit(n)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.limit = n
+	l.advance()
+}
+
+// Drain refuses all requests that wait, and from now on all that come, with "Connection:
+// close", so that their clients turn to another server. It does not wait for those that run;
+// [http.Server.Shutdown] does. Those that are [Exempt] still run. Drain may be called more
+// than once, and has no way back.
+//
+// Without it Shutdown still serves what waits, which takes as long as [MaxWait] more. If that
+// is too long, have Shutdown drain first:
+//
+//	server.RegisterOnShutdown(limiter.Drain)
+func (l *Limiter) Drain() {
+	l.mu.Lock()
+	l.draining = true
+	for w := l.queue.all.first(false); w != nil; w = l.queue.all.first(false) {
+		l.dismiss(w, closed)
+	}
+	l.mu.Unlock()
+	if l.drain != nil {
+		l.drain()
+	}
+}

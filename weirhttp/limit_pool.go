@@ -1,0 +1,88 @@
+package weirhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/inside"
+)
+
+// serveOnPool is ServeHTTP for a Limiter with a pool: first the request gets a slot, then its
+// place in the pool, both in one and the same time.
+func (l *Limiter) serveOnPool(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), l.maxWait)
+	defer cancel()
+	c, v := l.admit(r)
+	if v == granted {
+		v = l.runOnPool(ctx, cancel, c, w, r)
+	}
+	if v != granted {
+		l.refusal.answer(w, r, v == closed)
+	}
+}
+
+// runOnPool runs the handler of a request that has a slot, when the pool has a place for it.
+func (l *Limiter) runOnPool(ctx context.Context, cancel func(), c *client, w http.ResponseWriter, r *http.Request) (v verdict) {
+	defer context.AfterFunc(l.drained, cancel)()
+	begun := false
+	defer func() { // also if the handler does not return
+		if begun {
+			l.release(c)
+		} else {
+			l.withdraw(c, v)
+		}
+	}()
+	err := l.pool.Do(ctx, func(task context.Context) error {
+		begun = true
+		l.begin()
+		served := r.WithContext(placed{r.Context(), task})
+		defer handBack(r, served)
+		l.handler.ServeHTTP(w, served)
+		return nil
+	})
+	switch {
+	case begun:
+		return granted
+	case errors.Is(err, weir.ErrFull):
+		return queueFull
+	case errors.Is(err, weir.ErrClosed), l.drained.Err() != nil:
+		return closed
+	case r.Context().Err() != nil:
+		return gone
+	default:
+		return tooLate
+	}
+}
+
+// begin counts a request that has got its place in the pool.
+func (l *Limiter) begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.offered--
+}
+
+// withdraw gives back the slot of a request that has got no place in the pool.
+func (l *Limiter) withdraw(c *client, v verdict) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.offered--
+	l.counts[v]++
+	l.free(c)
+}
+
+// placed is the context of a request that has its place in the pool. It is that of the request, and
+// no other has to end with it; but what the handler does on the pool with it is done by a task.
+type placed struct {
+	context.Context
+	task context.Context // ends with the wait for the place
+}
+
+// Value implements [context.Context].
+func (c placed) Value(key any) any {
+	if _, ok := key.(inside.TaskKey); ok {
+		return c.task.Value(key)
+	}
+	return c.Context.Value(key)
+}

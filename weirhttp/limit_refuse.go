@@ -1,0 +1,63 @@
+package weirhttp
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// refusal is the answer to requests that are refused. It is made once: all of them share these
+// slices, which nobody may write to. They have no spare capacity, so that Header.Add copies.
+type refusal struct {
+	status     int
+	retryAfter []string // nil for none
+	text       []byte
+}
+
+var (
+	plainText = []string{"text/plain; charset=utf-8"}
+	noSniff   = []string{"nosniff"}
+	closeConn = []string{"close"}
+)
+
+func newRefusal(status int, retryAfter time.Duration) refusal {
+	text := strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
+	f := refusal{status: status, text: []byte(text + "\n")}
+	if retryAfter > 0 {
+		seconds := (retryAfter-1)/time.Second + 1 // a date would need a clock that both agree on
+		f.retryAfter = []string{strconv.FormatInt(int64(seconds), 10)}
+	}
+	return f
+}
+
+// firstFlight is how much a client sends on a new TCP connection before it hears from the
+// server, ten segments by RFC 6928: a body as long as that mostly has arrived.
+const firstFlight = 14 << 10
+
+// answer answers a request that does not run; closing says that further ones would not either. One that is gone is answered, too: its context
+// may have a deadline, while the client is still there, and would take silence for status 200.
+func (f *refusal) answer(w http.ResponseWriter, r *http.Request, closing bool) {
+	h := w.Header()
+	h["Content-Type"] = plainText
+	h["X-Content-Type-Options"] = noSniff
+	if f.retryAfter != nil {
+		h["Retry-After"] = f.retryAfter
+	}
+	if closing || unread(r) {
+		h["Connection"] = closeConn // on HTTP/2 it has the server say that it goes away
+	}
+	w.WriteHeader(f.status)
+	_, _ = w.Write(f.text) // nobody is left to tell of an error
+}
+
+// unread reports whether so much of the body may be on its way that net/http should rather
+// close the connection than read it. HTTP/2 can stop one request alone.
+//
+// EnableFullDuplex, which has net/http answer first and read then, is no way out: as of Go
+// 1.26 the next request on the connection makes net/http panic with "invalid concurrent
+// Body.Read call".
+func unread(r *http.Request) bool {
+	return r.ProtoMajor == 1 && (r.ContentLength > firstFlight || r.ContentLength < 0)
+}

@@ -1,0 +1,138 @@
+package weirhttp_test
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"runtime"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/weirhttp"
+)
+
+// busy returns a Limiter without a queue whose only slot is taken, and what frees it.
+func busy(t testing.TB, opts ...weirhttp.Option) (*weirhttp.Limiter, func()) {
+	t.Helper()
+	entered, leave, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	l := weirhttp.Limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(entered)
+		<-leave
+	}), 1, append([]weirhttp.Option{weirhttp.Queue(0)}, opts...)...)
+	go func() {
+		defer close(left)
+		l.ServeHTTP(newSink(), request(t, &untouched{t}, 1))
+	}()
+	<-entered
+	return l, func() {
+		close(leave)
+		<-left
+	}
+}
+
+func TestARefusalSaysWhenToComeAgain(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		opts       []weirhttp.Option
+		status     int
+		retryAfter []string
+	}{
+		{"default", nil, 503, []string{"1"}},
+		{"set", []weirhttp.Option{weirhttp.Status(429), weirhttp.RetryAfter(2 * time.Minute)}, 429, []string{"120"}},
+		{"rounded up", []weirhttp.Option{weirhttp.Status(599), weirhttp.RetryAfter(time.Second + 1)}, 599, []string{"2"}},
+		{"at least a second", []weirhttp.Option{weirhttp.RetryAfter(1)}, 503, []string{"1"}},
+		{"longest", []weirhttp.Option{weirhttp.RetryAfter(1<<63 - 1)}, 503, []string{"9223372037"}},
+		{"none", []weirhttp.Option{weirhttp.RetryAfter(0)}, 503, nil},
+	} {
+		check.Bubble(t, tc.name, func(t *testing.T) {
+			l, free := busy(t, tc.opts...)
+			w := newSink()
+			l.ServeHTTP(w, request(t, &untouched{t}, 1))
+			check.Equal(t, "status", w.status, tc.status)
+			check.Equal(t, "has a body", w.length > 3, true)
+			want := http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"}}
+			if tc.retryAfter != nil {
+				want["Retry-After"] = tc.retryAfter
+			}
+			if !maps.EqualFunc(w.header, want, func(a, b []string) bool { return len(a) == 1 && a[0] == b[0] }) {
+				t.Errorf("header: got %v, want %v", w.header, want)
+			}
+			// What others do to the header touches no further refusal.
+			other := newSink()
+			l.ServeHTTP(other, request(t, &untouched{t}, 1))
+			for i, values := range []*sink{w, other} {
+				for name := range want {
+					values.header.Add(name, strconv.Itoa(i))
+				}
+			}
+			for name := range want {
+				check.Equal(t, name+": further value", w.header[name][1], "0")
+				check.Equal(t, name+": further value of the other", other.header[name][1], "1")
+			}
+			free()
+		})
+	}
+}
+
+func TestARefusalClosesTheConnectionOnlyForABodyThatIsLongOrUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, free := busy(t)
+		for _, tc := range []struct {
+			length int64
+			major  int
+			want   string
+		}{{0, 1, ""}, {1, 1, ""}, {14 << 10, 1, ""}, {14<<10 + 1, 1, "close"}, {1 << 40, 1, "close"}, {-1, 1, "close"}, {1 << 40, 2, ""}, {-1, 2, ""}} {
+			r := request(t, &untouched{t}, tc.length)
+			r.ProtoMajor = tc.major
+			w := newSink()
+			l.ServeHTTP(w, r)
+			check.Equal(t, "Connection", w.header.Get("Connection"), tc.want)
+		}
+		free()
+	})
+}
+
+func TestPanicsPassThroughUntouchedAndFreeTheSlot(t *testing.T) {
+	abort := http.ErrAbortHandler
+	for _, value := range []any{errBoom, abort, "text"} {
+		l := weirhttp.Limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(value) }), 1, weirhttp.Queue(0))
+		for range 3 {
+			check.Equal(t, "panic", check.Caught(func() { l.ServeHTTP(newSink(), request(t, nil, 0)) }), value)
+		}
+		check.Equal(t, "stats", l.Stats(), weirhttp.Stats{Limit: 1, Served: 3})
+	}
+}
+
+func TestGoexitFreesTheSlot(t *testing.T) {
+	l := weirhttp.Limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { runtime.Goexit() }), 1, weirhttp.Queue(0))
+	for range 3 {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			l.ServeHTTP(newSink(), request(t, nil, 0))
+			t.Error("Goexit was stopped")
+		}()
+		<-done
+	}
+	check.Equal(t, "stats", l.Stats(), weirhttp.Stats{Limit: 1, Served: 3})
+}
+
+// A panic of the functions that options set passes through, and takes nothing along.
+func TestAPanicOfAnOptionsFunctionTakesNoSlot(t *testing.T) {
+	explode := func() { panic(errBoom) }
+	for name, opt := range map[string]weirhttp.Option{
+		"Priority": weirhttp.Priority(func(*http.Request) int { explode(); return 0 }),
+		"PerKey":   weirhttp.PerKey(1, func(*http.Request) string { explode(); return "" }),
+		"Exempt":   weirhttp.Exempt(func(*http.Request) bool { explode(); return false }),
+	} {
+		l := weirhttp.Limit(http.NotFoundHandler(), 1, opt)
+		got, _ := check.Caught(func() { l.ServeHTTP(newSink(), request(t, nil, 0)) }).(error)
+		if !errors.Is(got, errBoom) {
+			t.Errorf("%s: panicked with %v", name, got)
+		}
+		check.Equal(t, "stats", l.Stats(), weirhttp.Stats{Limit: 1})
+	}
+}

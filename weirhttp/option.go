@@ -1,0 +1,166 @@
+package weirhttp
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+// An Option sets up a [Limiter].
+type Option interface{ apply(*limitOptions) }
+
+type limitOptions struct {
+	queueSize   int // -1 for as many as the limit
+	maxWait     time.Duration
+	newestFirst bool
+	priority    func(*http.Request) int    // nil for none
+	perKey      int                        // how many of a key run; 0 for no such limit
+	key         func(*http.Request) string // nil for none
+	perKeyQueue int                        // -1 for half of the queue
+	exempt      func(*http.Request) bool   // nil for none
+	pool        *weir.Pool                 // nil for none
+
+	status     int
+	retryAfter time.Duration
+}
+
+const (
+	defaultMaxWait    = time.Second
+	defaultRetryAfter = time.Second
+)
+
+type limitOption func(*limitOptions)
+
+func (set limitOption) apply(o *limitOptions) { set(o) }
+
+// Queue sets how many requests may wait at once; the default is as many as the limit that
+// [Limit] is given. With Queue(0) a request that finds no slot free is refused.
+func Queue(n int) Option {
+	must(n >= 0, "queue must be at least 0", n)
+	return limitOption(func(o *limitOptions) { o.queueSize = n })
+}
+
+// MaxWait sets for how long a request waits at most; then it is refused. The default is 1 s.
+// It should be well below the time after which clients give up, and below the server's
+// WriteTimeout.
+func MaxWait(d time.Duration) Option {
+	must(d > 0, "longest wait must be above 0", d)
+	return limitOption(func(o *limitOptions) { o.maxWait = d })
+}
+
+// NewestFirst serves those that wait in the order of last in, first out, and has a new request
+// take the place of the oldest when the queue is full. That one is refused. The default is
+// first in, first out, and to refuse the new one.
+//
+// When for some time more comes than can be served, the oldest have waited for longest, and
+// their clients are the nearest to giving up. First in, first out, everybody waits for nearly
+// as long as they can bear; newest first, most are served at once, and the others not at all.
+// While there are slots free nobody waits, so the order changes only under load: it is the
+// adaptive LIFO of Ben Maurer, Fail at Scale, ACM Queue 13 (8), 2015. That article shortens
+// the wait, too, while a queue stands; here its length and [MaxWait] bound it.
+func NewestFirst() Option {
+	return limitOption(func(o *limitOptions) { o.newestFirst = true })
+}
+
+// Priority sets a function that tells how important a request is: of those that wait, the one
+// with the highest number runs next, and among equals [NewestFirst] decides. When the queue is
+// full, a request displaces a waiting one of the lowest number, if its own is higher: that one
+// is refused, the newest of them, or with NewestFirst the oldest. By default all are equal.
+//
+// Those that run are left alone. While more important requests keep coming, others wait until
+// [MaxWait]. The function is called once for each request that is not [Exempt], by many
+// goroutines at once, and must not read the body.
+func Priority(of func(*http.Request) int) Option {
+	must(of != nil, "priority function must not be nil", "nil")
+	return limitOption(func(o *limitOptions) { o.priority = of })
+}
+
+// PerKey sets that of all requests with the same key at most n run at once, so that one client
+// cannot take all slots; nor all of the queue, for which [PerKeyQueue] sets the bound. A
+// request whose key has no slot left waits, while others overtake it.
+//
+// The key may be a client's address or name, a tenant, or a route. An empty key is one like
+// others. The function is called once for each request that is not [Exempt], by many
+// goroutines at once, and must not read the body. A key takes memory only while a request with
+// it runs or waits: clients that make keys up can make no more of them than requests.
+func PerKey(n int, key func(*http.Request) string) Option {
+	must(n >= 1, "limit per key must be at least 1", n)
+	must(key != nil, "key function must not be nil", "nil")
+	return limitOption(func(o *limitOptions) { o.perKey, o.key = n, key })
+}
+
+// PerKeyQueue sets how many requests of the same key may wait at once. It goes with [PerKey],
+// and must not exceed [Queue]. The default is half of the queue, but at least 1 if there is
+// one.
+func PerKeyQueue(n int) Option {
+	must(n >= 0, "queue per key must be at least 0", n)
+	return limitOption(func(o *limitOptions) { o.perKeyQueue = n })
+}
+
+// Exempt sets a function that tells which requests run at once, whatever else does: such as
+// those that ask for the server's health. They take no slot and are not counted. The function
+// is called once for each request, by many goroutines at once, and must not read the body.
+func Exempt(is func(*http.Request) bool) Option {
+	must(is != nil, "exempting function must not be nil", "nil")
+	return limitOption(func(o *limitOptions) { o.exempt = is })
+}
+
+// On has each request hold a place of the pool while it runs, as [weir.Pool.Do] does, so that
+// requests and tasks together are bounded by the limit of the pool. The handler still runs on
+// the goroutine of net/http.
+//
+// The limit of the [Limiter] holds, too: so many requests are in the pool at once, running, or
+// waiting for their place in the order of the pool. Only those behind them wait in the queue
+// of the Limiter, by priority and so on; where that order matters the limit should be below
+// the pool's. Both waits together are bounded by [MaxWait], and end when the client is gone. A
+// request that the pool refuses is refused here: when it is closed, or as many wait for it as
+// [weir.MaxWaiting] allows.
+//
+// A handler may make groups, futures and streams on the same pool from the context of its
+// request, and wait for them: it gives its place to them meanwhile, as a task does.
+func On(pool *weir.Pool) Option {
+	must(pool != nil, "pool must not be nil", "nil")
+	return limitOption(func(o *limitOptions) { o.pool = pool })
+}
+
+// Status sets the status of a refusal, 4xx or 5xx; the default is 503, Service Unavailable.
+// Some proxies and clients understand 429, Too Many Requests, better.
+func Status(code int) Option {
+	must(code >= 400 && code <= 599, "status must be from 400 to 599", code)
+	return limitOption(func(o *limitOptions) { o.status = code })
+}
+
+// RetryAfter sets after what time clients that were refused may come again: it is sent to them
+// as the header Retry-After, in seconds, rounded up. The default is 1 s; with 0 nothing is
+// sent.
+func RetryAfter(d time.Duration) Option {
+	must(d >= 0, "time to retry after must be at least 0", d)
+	return limitOption(func(o *limitOptions) { o.retryAfter = d })
+}
+
+func newLimitOptions(limit int, opts []Option) limitOptions {
+	o := limitOptions{
+		queueSize:   -1,
+		maxWait:     defaultMaxWait,
+		perKeyQueue: -1,
+		status:      http.StatusServiceUnavailable,
+		retryAfter:  defaultRetryAfter,
+	}
+	for _, opt := range opts {
+		must(opt != nil, "option must not be nil", "nil")
+		opt.apply(&o)
+	}
+	if o.queueSize < 0 {
+		o.queueSize = limit
+	}
+	if o.perKeyQueue < 0 {
+		o.perKeyQueue = min(max(1, o.queueSize/2), o.queueSize)
+		return o
+	}
+	must(o.key != nil, "queue per key must come with PerKey", o.perKeyQueue)
+	if o.perKeyQueue > o.queueSize {
+		must(false, "queue per key must be at most the queue", o.perKeyQueue)
+	}
+	return o
+}

@@ -1,0 +1,170 @@
+package weirhttp
+
+import (
+	"cmp"
+	"slices"
+)
+
+// waiter is a request that waits.
+type waiter struct {
+	priority int
+	number   uint64  // in the order of arrival
+	client   *client // nil without keys
+	links    [2]link // in the line of all and in that of its client
+
+	// The Limiter's lock guards verdict until ready is closed, which happens when the request
+	// waits no longer. Then nobody writes it any more.
+	verdict verdict
+	ready   chan struct{}
+}
+
+type link struct{ older, newer *waiter }
+
+// The links of a waiter.
+const (
+	ofAll = iota
+	ofClient
+)
+
+// line has waiters in their order: by priority, and by arrival among equals.
+type line struct {
+	links  int     // which links of the waiters are this line's
+	levels []level // in ascending order of priority, none empty
+}
+
+// level has the waiters of one priority.
+type level struct {
+	priority       int
+	oldest, newest *waiter
+}
+
+func (l *line) find(priority int) (int, bool) {
+	return slices.BinarySearchFunc(l.levels, priority, func(v level, priority int) int { return cmp.Compare(v.priority, priority) })
+}
+
+// push adds the newest waiter.
+func (l *line) push(w *waiter) {
+	i, found := l.find(w.priority)
+	if !found {
+		l.levels = slices.Insert(l.levels, i, level{w.priority, w, w})
+		return
+	}
+	v := &l.levels[i]
+	w.links[l.links].older = v.newest
+	v.newest.links[l.links].newer = w
+	v.newest = w
+}
+
+func (l *line) remove(w *waiter) {
+	i, _ := l.find(w.priority)
+	v := &l.levels[i]
+	at := w.links[l.links]
+	if at.older == nil && at.newer == nil {
+		l.levels = slices.Delete(l.levels, i, i+1)
+		return
+	}
+	if at.older != nil {
+		at.older.links[l.links].newer = at.newer
+	} else {
+		v.oldest = at.newer
+	}
+	if at.newer != nil {
+		at.newer.links[l.links].older = at.older
+	} else {
+		v.newest = at.older
+	}
+	w.links[l.links] = link{}
+}
+
+// first returns the waiter to be served next, nil if there is none.
+func (l *line) first(newestFirst bool) *waiter {
+	switch {
+	case len(l.levels) == 0:
+		return nil
+	case newestFirst:
+		return l.levels[len(l.levels)-1].newest
+	default:
+		return l.levels[len(l.levels)-1].oldest
+	}
+}
+
+// last returns the waiter to be served after all others, nil if there is none.
+func (l *line) last(newestFirst bool) *waiter {
+	switch {
+	case len(l.levels) == 0:
+		return nil
+	case newestFirst:
+		return l.levels[0].oldest
+	default:
+		return l.levels[0].newest
+	}
+}
+
+// queue has the requests that wait, and knows which of them may run: all, or with keys those
+// of the clients that are due.
+type queue struct {
+	size        int
+	newestFirst bool
+
+	waiting  int
+	arrivals uint64
+	all      line
+
+	clients // all empty without keys
+}
+
+// push adds a waiter, also beyond the size.
+func (q *queue) push(w *waiter) {
+	q.arrivals++
+	w.number = q.arrivals
+	q.waiting++
+	q.all.push(w)
+	if c := w.client; c != nil {
+		c.waiting++
+		c.line.push(w)
+		q.settle(c)
+	}
+}
+
+// remove takes a waiter out. Its client stays, though it may be idle.
+func (q *queue) remove(w *waiter) {
+	q.waiting--
+	q.all.remove(w)
+	if c := w.client; c != nil {
+		c.waiting--
+		c.line.remove(w)
+		q.settle(c)
+	}
+}
+
+// next returns the waiter that is to run next, nil if none may.
+func (q *queue) next() *waiter {
+	if q.byKey == nil {
+		return q.all.first(q.newestFirst)
+	}
+	if len(q.due.clients) == 0 {
+		return nil
+	}
+	return q.due.first(0)
+}
+
+// room tells whether a request with this priority may wait, and whom it displaces, if there is
+// no room but for the one of the two.
+func (q *queue) room(c *client, priority int) (victim *waiter, v verdict) {
+	switch {
+	case q.size > 0 && q.full(c): // before the next case: who displaces another's request adds to its own
+		v = keyFull
+		if c != nil {
+			victim = c.line.last(q.newestFirst)
+		}
+	case q.waiting >= q.size:
+		v = queueFull
+		victim = q.all.last(q.newestFirst)
+	default:
+		return nil, undecided
+	}
+	if victim != nil && (priority > victim.priority || priority == victim.priority && q.newestFirst) {
+		return victim, undecided
+	}
+	return nil, v
+}

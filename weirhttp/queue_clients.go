@@ -1,0 +1,110 @@
+package weirhttp
+
+import "container/heap"
+
+// clients are the keys of the requests that run or wait.
+type clients struct {
+	perKey      int // how many of each may run
+	perKeyQueue int // how many of each may wait
+	byKey       map[string]*client
+	due         dueClients
+}
+
+// client is a key.
+type client struct {
+	key     string
+	running int
+	waiting int
+	line    line
+	place   int // among those due, -1 if it is not
+}
+
+// mayRun reports whether one more request of c may run, which is nil if none runs or waits.
+func (s *clients) mayRun(c *client) bool { return c == nil || c.running < s.perKey }
+
+// full reports whether no more requests of c may wait, which is nil if none runs or waits.
+func (s *clients) full(c *client) bool {
+	if c == nil {
+		return s.byKey != nil && s.perKeyQueue == 0
+	}
+	return c.waiting >= s.perKeyQueue
+}
+
+// known returns the client with the key, making it if need be; nil without keys.
+func (s *clients) known(key string) *client {
+	if s.byKey == nil {
+		return nil
+	}
+	c := s.byKey[key]
+	if c == nil {
+		c = &client{key: key, line: line{links: ofClient}, place: -1}
+		s.byKey[key] = c
+	}
+	return c
+}
+
+// forget drops a client that has nothing more here. There is no memory of a key beyond its
+// requests, lest clients that make keys up fill it.
+func (s *clients) forget(c *client) {
+	if c != nil && c.running == 0 && c.waiting == 0 {
+		delete(s.byKey, c.key)
+	}
+}
+
+// settle puts a client among those due or takes it out, after it has changed.
+func (s *clients) settle(c *client) {
+	isDue := c.waiting > 0 && s.mayRun(c)
+	switch {
+	case isDue && c.place < 0:
+		heap.Push(&s.due, c)
+	case isDue:
+		heap.Fix(&s.due, c.place)
+	case c.place >= 0:
+		heap.Remove(&s.due, c.place)
+	}
+}
+
+// dueClients are those that have requests waiting of which one may run, as a heap: first the
+// one whose first waiter comes first. Without it, whoever frees a slot would have to look at
+// all the requests of those clients that may not run.
+type dueClients struct {
+	clients     []*client
+	newestFirst bool
+}
+
+func (d *dueClients) first(i int) *waiter { return d.clients[i].line.first(d.newestFirst) }
+
+// Len implements [heap.Interface].
+func (d *dueClients) Len() int { return len(d.clients) }
+
+// Less implements [heap.Interface].
+func (d *dueClients) Less(i, j int) bool {
+	a, b := d.first(i), d.first(j)
+	if a.priority != b.priority {
+		return a.priority > b.priority
+	}
+	return a.number < b.number != d.newestFirst
+}
+
+// Swap implements [heap.Interface].
+func (d *dueClients) Swap(i, j int) {
+	d.clients[i], d.clients[j] = d.clients[j], d.clients[i]
+	d.clients[i].place, d.clients[j].place = i, j
+}
+
+// Push implements [heap.Interface].
+func (d *dueClients) Push(c any) {
+	added := c.(*client)
+	added.place = len(d.clients)
+	d.clients = append(d.clients, added)
+}
+
+// Pop implements [heap.Interface].
+func (d *dueClients) Pop() any {
+	last := len(d.clients) - 1
+	c := d.clients[last]
+	d.clients[last] = nil
+	d.clients = d.clients[:last]
+	c.place = -1
+	return c
+}

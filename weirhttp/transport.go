@@ -1,0 +1,100 @@
+package weirhttp
+
+import (
+	"errors"
+	"net/http"
+	"time"
+)
+
+// ErrOverloaded is why [Transport.RoundTrip] did not send a request: too many wait for their
+// host already, or it has waited for too long.
+var ErrOverloaded = errors.New("weirhttp: too many requests to one host")
+
+// Transport is an [http.RoundTripper] that has a bounded number of requests to any one host
+// under way at once; further ones wait for their turn, in the order in which they came. It
+// may be used by any number of goroutines at once; its fields must not change then, nor may
+// it be copied. It starts no goroutine, and remembers a host only while requests to it wait
+// or are under way.
+//
+//	client := &http.Client{Transport: &weirhttp.Transport{PerHost: 8}}
+//
+// A host is its name, whatever the case of its letters, with its port. A request is under way
+// until the body of its response is closed, or has been read to its end or to an error; if
+// there is none, until RoundTrip returns. A body that can be written to, as that of 101 Switching
+// Protocols, must be closed. Who forgets to close a body that was not read to its end keeps the
+// place of its request for good, and with it a connection of [http.Transport]. Who keeps
+// a body open while waiting for another response of the same host can wait for ever.
+//
+// In contrast to the MaxConnsPerHost of [http.Transport] this bounds requests, of which HTTP/2
+// has many on one connection, and also how many wait, and for how long.
+type Transport struct {
+	// Base sends the requests; nil stands for [http.DefaultTransport].
+	Base http.RoundTripper
+
+	// PerHost is how many requests to one host are under way at once at most. It must be at
+	// least 1.
+	PerHost int
+
+	// Queue is how many requests may wait for one host; a further one is refused with
+	// [ErrOverloaded]. As with the fields of [http.Transport] 0 means no bound; below 0 none
+	// may wait.
+	Queue int
+
+	// MaxWait is how long a request waits at most; then it is refused with
+	// [ErrOverloaded]. 0 means no bound. Its context bounds the wait in any case.
+	MaxWait time.Duration
+
+	slots slots
+}
+
+// RoundTrip has the base send the request when it is its turn. It blocks while as
+// many requests to the host are under way as PerHost allows, and returns
+//
+//   - the cause of the request's context, if that ends while the request waits;
+//   - an error that is [ErrOverloaded], if it would have to wait and as many wait as
+//     Queue allows, or if it has waited for MaxWait;
+//   - else what the base returns.
+//
+// The request is not changed, and its body is closed in any case. The end of one
+// request synchronizes before the start of the one that takes its place.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	must(t.PerHost >= 1, "requests per host must be at least 1", t.PerHost)
+	must(t.MaxWait >= 0, "longest wait must be at least 0", t.MaxWait)
+	if r.URL == nil {
+		return t.base().RoundTrip(r) // knows what to say
+	}
+	s, err := t.takeSlot(r.Context(), hostOf(r.URL))
+	if err != nil {
+		if r.Body != nil {
+			_ = r.Body.Close() // why the request was not sent is what matters
+		}
+		return nil, err
+	}
+	held := false
+	defer func() { // in any case: the base may panic
+		if !held {
+			s.release()
+		}
+	}()
+	response, err := t.base().RoundTrip(r)
+	if err == nil && response != nil && response.Body != nil && response.Body != http.NoBody {
+		response.Body = hold(response.Body, s)
+		held = true
+	}
+	return response, err
+}
+
+// CloseIdleConnections has the base close its idle connections, if it can.
+// [http.Client.CloseIdleConnections] calls it.
+func (t *Transport) CloseIdleConnections() {
+	if c, ok := t.base().(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+func (t *Transport) base() http.RoundTripper {
+	if t.Base == nil {
+		return http.DefaultTransport
+	}
+	return t.Base
+}

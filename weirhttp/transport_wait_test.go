@@ -1,0 +1,131 @@
+package weirhttp_test
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/weirhttp"
+)
+
+func TestTransportServesInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newValve()
+		var order []string
+		transport := &weirhttp.Transport{PerHost: 1, Base: base(func(r *http.Request) (*http.Response, error) {
+			v.pass()
+			order = append(order, r.URL.Path)
+			return hello(r)
+		})}
+		want := []string{"/a", "/b", "/c", "/d", "/e"}
+		for _, path := range want {
+			go func() { check.OK(t, send(t, transport, question(t, here+path))) }()
+			synctest.Wait()
+		}
+		for range want {
+			v.letOne()
+			synctest.Wait()
+		}
+		if !slices.Equal(order, want) {
+			t.Errorf("served in the order %v, want %v", order, want)
+		}
+		remembersNothing(t, transport)
+	})
+}
+
+func TestTransportRefusesWhatExceedsItsQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newValve()
+		transport := &weirhttp.Transport{PerHost: 1, Queue: 2, Base: base(func(r *http.Request) (*http.Response, error) {
+			v.pass()
+			return hello(r)
+		})}
+		ctx, leave := context.WithCancelCause(t.Context())
+		left := make(chan error, 1)
+		go func() { check.OK(t, send(t, transport, question(t, here))) }()
+		synctest.Wait()
+		go func() { left <- send(t, transport, question(t, here).WithContext(ctx)) }()
+		go func() { check.OK(t, send(t, transport, question(t, here))) }()
+		synctest.Wait()
+
+		r := question(t, here)
+		err := send(t, transport, r)
+		check.Error(t, err, weirhttp.ErrOverloaded)
+		check.Equal(t, "error", err.Error(), "weirhttp: too many requests to one host: 2 wait for here.example:80")
+		check.Equal(t, "times the body was closed", r.Body.(*closing).closed.Load(), 1)
+
+		// Who leaves makes room.
+		leave(errBoom)
+		check.Error(t, <-left, errBoom)
+		go func() { check.OK(t, send(t, transport, question(t, here))) }()
+		synctest.Wait()
+		v.open()
+		synctest.Wait()
+		check.Equal(t, "requests sent", v.ended.Load(), 3)
+		remembersNothing(t, transport)
+	})
+}
+
+func TestTransportEndsAWait(t *testing.T) {
+	tests := map[string]struct {
+		maxWait time.Duration
+		cancel  bool
+		want    error
+	}{
+		"by the context": {maxWait: time.Minute, cancel: true, want: errBoom},
+		"by its length":  {maxWait: time.Second, want: weirhttp.ErrOverloaded},
+	}
+	for name, test := range tests {
+		check.Bubble(t, name, func(t *testing.T) {
+			transport := &weirhttp.Transport{PerHost: 1, MaxWait: test.maxWait, Base: base(hello)}
+			held, err := transport.RoundTrip(question(t, here))
+			check.OK(t, err)
+
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			r := question(t, here).WithContext(ctx)
+			begin := time.Now()
+			if test.cancel {
+				time.AfterFunc(time.Second, func() { cancel(errBoom) })
+			}
+			check.Error(t, send(t, transport, r), test.want)
+			check.Equal(t, "waited", time.Since(begin), time.Second)
+			check.Equal(t, "times the body was closed", r.Body.(*closing).closed.Load(), 1)
+
+			check.OK(t, held.Body.Close())
+			remembersNothing(t, transport)
+		})
+	}
+}
+
+func TestTransportPassesASlotOnThatComesWithTheEndOfAWait(t *testing.T) {
+	// The slot is freed and the context ends in no order that the waiter could see: it
+	// takes the one or the other, and the slot must not be lost.
+	transport := &weirhttp.Transport{PerHost: 1, Base: base(hello)}
+	sent := 0
+	for range check.Scale(20_000, 2000) {
+		held, err := transport.RoundTrip(question(t, here))
+		check.OK(t, err)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var both sync.WaitGroup
+		both.Go(func() {
+			if err := send(t, transport, question(t, here).WithContext(ctx)); err == nil {
+				sent++
+			} else {
+				check.Error(t, err, errBoom)
+			}
+		})
+		runtime.Gosched()
+		both.Go(func() { cancel(errBoom) })
+		check.OK(t, held.Body.Close())
+		both.Wait()
+		remembersNothing(t, transport)
+	}
+	t.Logf("sent %d", sent)
+}
