@@ -1,0 +1,109 @@
+package reuse
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// Buffers keeps byte slices and [bytes.Buffer] objects for reuse, each with its like in
+// size. The zero value is ready for use. Buffers must not be copied after first use. All
+// methods may be called by any number of goroutines at once, and never block.
+//
+// A slice from Get has the size that is asked for. A buffer from GetBuffer has the size that
+// was needed of late, which PutBuffer learns: so work that needs other sizes should have
+// Buffers of its own. It takes 2 KiB, and 128 bytes for each processor and each size in use:
+// make one for a program or a kind of work, not for each request.
+//
+// # Memory
+//
+// What is not in use is kept in a [sync.Pool] for each power of two from 64 bytes to 64 MiB.
+// Two garbage collections free whatever was not taken in between. Larger ones are never kept.
+//
+// Large memory does not go on serving small needs: Get hands out at most twice what is
+// asked for, but 64 bytes at least, and GetBuffer soon learns what is needed. After a burst of huge
+// buffers all their memory is free when as many calls as GetBuffer says have passed, and then
+// two collections. Nothing runs in the background.
+//
+// # What must not be done
+//
+// After Put or PutBuffer the memory is others'. Neither the slice or buffer, nor any slice
+// that shares its memory, such as one from [bytes.Buffer.Bytes], may be read or written any more, nor
+// be put again. [Check] finds such use in tests. The contents stay as they are, for the next
+// user to see: clear what is secret before.
+//
+// In the terminology of the Go memory model, a call to Put or PutBuffer synchronizes before
+// the call to Get or GetBuffer that returns the same memory.
+type Buffers struct {
+	// As a pointer, an array fits into an interface without an allocation. How large it is
+	// its class says.
+	arrays  [classes]sync.Pool // of *byte, the first of sizeOf(class) or more
+	buffers [classes]sync.Pool // of *bytes.Buffer, all empty, by their capacity
+
+	fit fit
+
+	// Under Check nothing is kept. What is out is known to these.
+	checkedSlices  Pool[[]byte]
+	checkedBuffers Pool[*bytes.Buffer]
+}
+
+// Get returns a slice of length n, whose capacity is the next power of two, at least 64, or n
+// itself above 64 MiB. Its contents are unspecified: zeros, or whatever an earlier user has
+// left. To append from the start, take Get(n)[:0]. Get(0) is not nil, and has a capacity, too.
+// A negative n panics.
+//
+// When append has moved the contents to a larger slice, put that one; the one before may
+// be put as well.
+//
+// Get allocates only if nothing of the size is kept, and above 64 MiB. Get and Put
+// together take a few nanoseconds more than those of a [sync.Pool].
+func (b *Buffers) Get(n int) []byte {
+	class := classFor(n)
+	if class >= classes || checksOn.Load() {
+		return b.getOther(n)
+	}
+	if first, kept := b.arrays[class].Get().(*byte); kept {
+		return unsafe.Slice(first, sizeOf(class))[:n]
+	}
+	return make([]byte, n, sizeOf(class))
+}
+
+// getOther is Get for sizes without a class, for none, and under checks.
+func (b *Buffers) getOther(n int) []byte {
+	if n < 0 {
+		panic(fmt.Sprintf("reuse: size must be at least 0, got %d", n))
+	}
+	switch {
+	case checksOn.Load():
+		return b.getChecked(n)
+	case n == 0:
+		return b.Get(1)[:0]
+	default:
+		return create(n)
+	}
+}
+
+// create returns a new slice of length n.
+func create(n int) []byte {
+	if n > largest {
+		return make([]byte, n)
+	}
+	return make([]byte, n, sizeOf(classFor(max(n, 1))))
+}
+
+// Put keeps a slice for Get. It may come from anywhere, and have any length and capacity.
+// All of the capacity is given away, not only the length: of an array that is used
+// elsewhere, put a part as s[i:j:j]. While a part is kept, so is the whole array.
+//
+// The capacity is rounded down to a power of two. Slices of less than 64 bytes or more
+// than 64 MiB are left to the garbage collector. Put of nil does nothing.
+func (b *Buffers) Put(s []byte) {
+	if checksOn.Load() {
+		b.putChecked(s)
+		return
+	}
+	if room := cap(s); room >= smallest && room <= largest {
+		b.arrays[classOf(room)].Put(unsafe.SliceData(s))
+	}
+}

@@ -1,0 +1,41 @@
+package reuse
+
+import (
+	"bytes"
+	"reflect"
+)
+
+// getChecked is Get while checks are on.
+func (b *Buffers) getChecked(n int) []byte {
+	s := create(n)
+	noteGet(&b.checkedSlices, s)
+	return s
+}
+
+// getBufferChecked is GetBuffer while checks are on.
+func (b *Buffers) getBufferChecked(class int) *bytes.Buffer {
+	buffer := newBuffer(create(sizeOf(class)), class)
+	noteGet(&b.checkedBuffers, buffer)
+	return buffer
+}
+
+// noteGet notes that x was got, in the name of a pool.
+func noteGet[T any](p *Pool[T], x T) {
+	object, call := reflect.ValueOf(x), here()
+	checks.do(func(l *ledger) { l.got(p.account(l), object, call) })
+}
+
+// putChecked is Put while checks are on. If they are not on any more, s is garbage.
+func (b *Buffers) putChecked(s []byte) {
+	if cap(s) == 0 {
+		return // there is nothing that could be used
+	}
+	b.checkedSlices.learn() // as if it had been used before: then it takes what comes from elsewhere
+	b.checkedSlices.putChecked(s)
+}
+
+// putBufferChecked is PutBuffer while checks are on.
+func (b *Buffers) putBufferChecked(buffer *bytes.Buffer) {
+	b.checkedBuffers.learn()
+	b.checkedBuffers.putChecked(buffer)
+}

@@ -1,0 +1,99 @@
+package reuse
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+)
+
+// fit learns which class of buffers to hand out: the least that would have done for all but a
+// few of those that come back.
+//
+// Of the sizes that were needed a histogram is made, a window at a time. When more than 1 in
+// 32 needed more than the class has, it is raised until that is not so; when no more than 1
+// in 64 would need more than a lower one has, it is lowered to that; between the two it stays,
+// lest chance move it to and fro. That a percentile is looked for, by a histogram of powers of two, is the idea of
+// valyala/bytebufferpool.
+//
+// Why a percentile: a class more costs memory of its size s for each buffer in use, and
+// saves an array of 2s bytes, and a copy, each time that s would have been outgrown. So it pays
+// if that is not rare, whatever s is.
+//
+// To cost little, nothing is counted as long as all buffers that come back have needed just
+// the class: there is nothing to learn. Otherwise 1 in 16 is counted, chosen at random, so
+// that a pattern in the load does not mislead. Above 64 KiB each is: counting is little beside
+// such work, and a wrong class is much memory.
+type fit struct {
+	// state is the class, with learning added while returns are counted. One word for both
+	// lets PutBuffer see in one look that there is nothing to do.
+	state atomic.Uint32
+
+	_ [64]byte // what is above is read by all, what is below written often
+
+	mu     sync.Mutex   // never waited for
+	counts [classes]int // of returns in this window, by the class that they needed
+	seen   int          // their sum
+	over   int          // those of them that needed more than the class
+}
+
+const (
+	learning = 1 << 8 // in the state
+
+	window   = 256 // counted returns after which the class is chosen anew
+	few      = 32
+	fewer    = 64
+	sampling = 16
+	bulky    = 10 // the class of 64 KiB
+)
+
+func (f *fit) class() int { return int(f.state.Load() &^ learning) }
+
+// learn takes note of a return that needed a class, in a given state.
+func (f *fit) learn(needed int, state uint32) {
+	if state&learning == 0 {
+		if int(state) != needed {
+			// This one is not counted: it would not have been but for what it needed.
+			f.state.CompareAndSwap(state, state|learning)
+		}
+		return
+	}
+	// The first class is counted in full, too: it is what one begins with, knowing nothing.
+	if class := state &^ learning; class > 0 && class <= bulky && rand.Uint32()%sampling != 0 {
+		return
+	}
+	if !f.mu.TryLock() {
+		return // another one is being counted
+	}
+	defer f.mu.Unlock()
+	f.count(needed)
+}
+
+func (f *fit) count(needed int) {
+	class := f.class()
+	f.counts[needed]++
+	f.seen++
+	if needed > class {
+		f.over++
+	}
+	// When the few of a whole window are exceeded its end is not waited for.
+	if f.seen < window && f.over <= window/few {
+		return
+	}
+	raised := f.least(max(1, f.seen/few)) // one alone never counts
+	lowered := f.least(f.seen / fewer)
+	state := uint32(min(max(class, raised), lowered))
+	if f.counts[class] < f.seen {
+		state |= learning
+	}
+	f.state.Store(state)
+	f.counts, f.seen, f.over = [classes]int{}, 0, 0
+}
+
+// least returns the least class which no more than so many needed more than.
+func (f *fit) least(many int) int {
+	class := classes - 1
+	for above := f.counts[class]; class > 0 && above <= many; above += f.counts[class] {
+		class--
+	}
+	return class
+}

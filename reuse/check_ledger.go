@@ -1,0 +1,288 @@
+package reuse
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"unsafe"
+)
+
+// The quarantine is where what was put stays, to be looked at.
+const (
+	maxHeld      = 1024     // objects
+	maxHeldBytes = 16 << 20 // of those that are overwritten, but the newest object stays whatever its size
+	looks        = 8        // objects looked at in each operation,
+	looksBytes   = 64 << 10 // or fewer, if they are as large as that
+)
+
+// ledger is what the checks know. It is guarded by the lock of the watch.
+type ledger struct {
+	accounts map[any]*account // by pool
+	order    []*account
+	records  map[identity]*record // of what is out, being put, or in quarantine
+	poisons  map[reflect.Type]reflect.Value
+	stacks   map[callers]*stack
+	held     []*record // the quarantine, oldest first
+	bytes    int       // how much of it is overwritten
+	next     int       // in held, to be looked at
+	faults   []string
+}
+
+func newLedger() ledger {
+	return ledger{
+		accounts: map[any]*account{},
+		records:  map[identity]*record{},
+		poisons:  map[reflect.Type]reflect.Value{},
+		stacks:   map[callers]*stack{},
+	}
+}
+
+// identity says which object. Two objects of one type that are alive never have the same.
+type identity struct {
+	kind reflect.Type
+	at   uintptr // so that it keeps nothing alive
+}
+
+// identify returns the identity of an object, if it has one. A slice has that of the end of
+// its array, which it shares with what is cut off its front.
+func identify(object reflect.Value) (id identity, named bool) {
+	if !object.IsValid() {
+		return id, false
+	}
+	kind := object.Type()
+	var at unsafe.Pointer
+	switch object.Kind() {
+	case reflect.Pointer:
+		if kind.Elem().Size() > 0 {
+			at = object.UnsafePointer()
+		}
+	case reflect.Map, reflect.Chan, reflect.UnsafePointer:
+		at = object.UnsafePointer()
+	case reflect.Slice:
+		if size := kind.Elem().Size(); size > 0 && object.Cap() > 0 {
+			at = unsafe.Add(object.UnsafePointer(), uintptr(object.Cap()-1)*size)
+		}
+	default:
+	}
+	return identity{kind, uintptr(at)}, at != nil
+}
+
+// record is what is known of one object.
+type record struct {
+	account  *account
+	id       identity      // zero if it has none
+	object   reflect.Value // keeps it alive; invalid for slices that are out
+	got, put *stack        // nil if not, or not known
+	changed  []func() string
+	size     int // of what changed watches
+}
+
+// account is what is known of one pool.
+type account struct {
+	pool interface {
+		onlyChecked() bool
+		leftOut()
+	}
+	object  string // its type
+	out     map[identity]*record
+	unnamed map[*stack]int // where objects without identity were got, and how many
+	pieces  int            // how many these are
+	others  int            // objects put that were not known, as if for some of the above
+	grows   bool           // slices were got: what is out may come back as another array
+}
+
+// missing is how many of an account's objects are out.
+func (a *account) missing() int { return len(a.out) + a.pieces - a.others }
+
+// got notes that an object was handed out.
+func (l *ledger) got(a *account, object reflect.Value, call callers) {
+	got := l.stack(call)
+	id, named := identify(object)
+	if !named {
+		a.unnamed[got]++
+		a.pieces++
+		return
+	}
+	r := &record{account: a, id: id, got: got}
+	if object.Kind() == reflect.Slice {
+		a.grows = true
+	} else {
+		r.object = object // alive: no other object can have this identity
+	}
+	if old := l.records[id]; old != nil {
+		if old.object.IsValid() {
+			l.fault(a.object+" returned by New is not new", part{"got", got}, part{"got before", old.got}, part{"put before", old.put})
+			return
+		}
+		l.lose(old)
+	}
+	l.records[id] = r
+	a.out[id] = r
+}
+
+// lose takes the identity from an object that is out: another one has it now.
+func (l *ledger) lose(r *record) {
+	delete(l.records, r.id)
+	delete(r.account.out, r.id)
+	r.account.unnamed[r.got]++
+	r.account.pieces++
+}
+
+// put notes that an object comes back, and returns nil if it must not be kept.
+func (l *ledger) put(a *account, object reflect.Value, empty bool, call callers) *record {
+	put := l.stack(call)
+	id, named := identify(object)
+	r := l.records[id]
+	if r != nil && r.put == nil && r.account != a && !r.object.IsValid() {
+		l.lose(r) // an array of the other pool may be garbage, and this one a new one in its place
+		r = nil
+	}
+	switch {
+	case r == nil:
+		if !l.settle(a) && !empty && a.pool.onlyChecked() {
+			l.fault(a.object+" put without Get", part{"put", put})
+			return nil
+		}
+		if empty {
+			return nil
+		}
+		r = &record{account: a}
+		if named {
+			r.id = id
+			l.records[id] = r
+		}
+	case r.put != nil:
+		l.fault(a.object+" put twice", part{"put", put}, part{"put before", r.put}, part{"got", r.got})
+		return nil
+	case r.account != a:
+		delete(l.records, id)
+		delete(r.account.out, id)
+		l.rest(r.account)
+		l.fault(a.object+" put into another pool", part{"put", put}, part{"got", r.got})
+		return nil
+	default:
+		delete(a.out, id)
+		l.rest(a)
+	}
+	r.object, r.put = object, put
+	return r
+}
+
+// settle counts an unknown object that is put as the return of one that was got and cannot be
+// recognized, if there is one.
+func (l *ledger) settle(a *account) bool {
+	open := a.pieces - a.others
+	if a.grows {
+		open = a.missing()
+	}
+	if open <= 0 {
+		return false
+	}
+	a.others++
+	l.rest(a)
+	return true
+}
+
+// rest forgets who got what when as much has come back.
+func (l *ledger) rest(a *account) {
+	if !a.grows {
+		if a.pieces > a.others {
+			return
+		}
+	} else {
+		if a.missing() > 0 {
+			return
+		}
+		for id := range a.out {
+			delete(l.records, id)
+		}
+		clear(a.out)
+	}
+	clear(a.unnamed)
+	a.pieces, a.others = 0, 0
+}
+
+// forget is for an object that is not kept.
+func (l *ledger) forget(r *record) {
+	if l.records[r.id] == r {
+		delete(l.records, r.id)
+	}
+}
+
+// hold takes an object that was put into quarantine.
+func (l *ledger) hold(r *record, object reflect.Value, poison bool) {
+	if l.records[r.id] != r { // without identity, or from before these checks began
+		return
+	}
+	if poison {
+		r.changed, r.size = l.overwrite(object)
+	}
+	l.held = append(l.held, r)
+	l.bytes += r.size
+	for len(l.held) > maxHeld || l.bytes > maxHeldBytes && len(l.held) > 1 {
+		oldest := l.held[0]
+		l.held[0] = nil
+		l.held = l.held[1:]
+		l.lookAt(oldest)
+		l.bytes -= oldest.size
+		l.forget(oldest)
+		l.next--
+	}
+}
+
+// look looks at the next n objects in quarantine, but at no more when it has seen so many bytes.
+func (l *ledger) look(n, size int) {
+	for range min(n, len(l.held)) {
+		if l.next < 0 || l.next >= len(l.held) {
+			l.next = 0
+		}
+		r := l.held[l.next]
+		l.lookAt(r)
+		l.next++
+		if size -= r.size; size <= 0 {
+			return
+		}
+	}
+}
+
+func (l *ledger) lookAt(r *record) {
+	for _, changed := range r.changed {
+		if what := changed(); what != "" {
+			l.fault(r.account.object+" used after Put: "+what+" was written", part{"put", r.put}, part{"got", r.got})
+			r.changed = nil // once is enough
+			return
+		}
+	}
+}
+
+// close looks at everything for the last time.
+func (l *ledger) close() {
+	for _, a := range l.order {
+		missing := a.missing()
+		if missing <= 0 {
+			continue
+		}
+		a.pool.leftOut()
+		places := maps.Clone(a.unnamed)
+		for _, r := range a.out {
+			places[r.got]++
+		}
+		l.missing(a, missing, places)
+	}
+}
+
+// missing reports how many objects of a pool are out, of those got at these places.
+func (l *ledger) missing(a *account, missing int, places map[*stack]int) {
+	stacks := slices.SortedFunc(maps.Keys(places), func(a, b *stack) int { return a.order - b.order })
+	var parts []part
+	got := 0
+	for _, s := range stacks {
+		got += places[s]
+		parts = append(parts, part{times(places[s], "got"), s})
+	}
+	title := a.object + " not put back"
+	if got > missing {
+		title = times(missing, title) + ", of " + times(got, "got here")
+	}
+	l.fault(title, parts...)
+}

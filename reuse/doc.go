@@ -1,0 +1,35 @@
+// Package reuse keeps what is costly to make for whoever needs it next: instead of making an
+// object and leaving it to the garbage collector, get one, use it, and put it back.
+//
+//	var requests = reuse.Pool[*request]{New: newRequest, Reset: (*request).reset}
+//
+//	r := requests.Get()
+//	defer requests.Put(r)
+//
+// # What to use
+//
+//   - [Pool]: objects of one type that cost nothing but memory, such as contexts of requests,
+//     encoders and large structs. It has no size: the collector may take its objects at any time.
+//   - [Buffers]: byte slices and values of type [bytes.Buffer] whose sizes differ from use to
+//     use. It sorts them by size, so that one large buffer does not come to serve small needs
+//     for ever.
+//   - [Keeper]: objects that are costly to open and must be closed, such as connections, files
+//     and processes. It has a bound, checks what it hands out, and closes what is idle or left over.
+//
+// If an object is small or rarely needed, use none of them: the collector is fast with
+// what dies young, and an object that is used again can be used by two at once by mistake.
+//
+// # Vocabulary
+//
+// An object is in use from the call of Get that returns it until the call of Put that
+// gives it back; it belongs to its user meanwhile, and to nobody else. What is put is kept for the next
+// Get, or dropped, which leaves it to the collector.
+//
+// # Tests
+//
+// [Check] has pools find out in tests who puts an object twice, uses it after Put, or never puts
+// it back.
+//
+// Everything works inside a [testing/synctest] bubble. But an object that holds a channel or
+// timer made in a bubble must not leave it: keep such objects in a pool of the bubble.
+package reuse

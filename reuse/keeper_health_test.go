@@ -1,0 +1,205 @@
+package reuse_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir/internal/check"
+)
+
+func TestAnObjectThatWasIdleForLongIsCheckedBeforeItIsLeased(t *testing.T) {
+	var checks int
+	var verdict func() error
+	checked := func(c *config) {
+		checks, verdict = 0, func() error { return nil }
+		c.CheckAfter = time.Minute
+		c.Check = func(ctx context.Context, o *thing) error {
+			checks++
+			check.OK(t, ctx.Err())
+			return verdict()
+		}
+	}
+	check.Bubble(t, "not before that", func(t *testing.T) {
+		k, f := keeping(t, 1, checked)
+		for range 3 {
+			warm(t, k, 1)
+			time.Sleep(time.Minute - 1)
+		}
+		got(t, k).Put()
+		check.Equal(t, "checks", checks, 0)
+		time.Sleep(time.Minute)
+		got(t, k).Put()
+		check.Equal(t, "checks", checks, 1)
+		got(t, k).Put()
+		check.Equal(t, "checks", checks, 1)
+		k.Close()
+		f.settled(1)
+	})
+	check.Bubble(t, "always", func(t *testing.T) {
+		k, f := keeping(t, 1, checked, func(c *config) { c.CheckAfter = 0 })
+		for i := range 3 {
+			got(t, k).Put()
+			check.Equal(t, "checks", checks, i)
+		}
+		k.Close()
+		f.settled(1)
+	})
+	for name, how := range map[string]func() error{"error": errorKept, "Goexit": exitKept} {
+		check.Bubble(t, "one that fails is replaced: "+name, func(t *testing.T) {
+			k, f := keeping(t, 3, checked)
+			warm(t, k, 3)
+			time.Sleep(time.Minute)
+			verdict = how
+			l := got(t, k)
+			check.Equal(t, "checks", checks, 3)
+			check.Equal(t, "object", l.Value().number, 4)
+			check.Equal(t, "unhealthy", k.Stats().Unhealthy, 3)
+			l.Put()
+			k.Close()
+			f.settled(3)
+		})
+	}
+	check.Bubble(t, "a panic comes out of Get", func(t *testing.T) {
+		k, f := keeping(t, 1, checked)
+		warm(t, k, 1)
+		time.Sleep(time.Minute)
+		verdict = panicKept
+		a := asks(t, k)
+		synctest.Wait()
+		wantKeptPanic(t, a.panicked)
+		got(t, k).Put()
+		k.Close()
+		f.settled(1)
+	})
+	check.Bubble(t, "the one it is for leaves, and the next gets it", func(t *testing.T) {
+		gate := make(chan struct{})
+		var told panics
+		k, f := keeping(t, 1, checked, func(c *config) { c.Name, c.OnPanic = "kept", told.report })
+		warm(t, k, 1)
+		for _, result := range []func() error{func() error { return nil }, errorKept, panicKept} {
+			time.Sleep(time.Minute)
+			verdict = func() error { <-gate; return result() }
+			a, b := asks(t, k), asks(t, k)
+			a.cancel(errKept)
+			a.failed(t, errKept)
+			b.waits(t)
+			gate <- struct{}{}
+			b.served(t).Put()
+		}
+		told.want(t, 1)
+		check.Equal(t, "opened", f.opened.Load(), 3)
+		k.Close()
+		f.settled(1)
+	})
+}
+
+func TestHeartbeatsKeepIdleObjectsAlive(t *testing.T) {
+	var beats atomic.Int32
+	var verdict func() error
+	beating := func(c *config) {
+		beats.Store(0)
+		verdict = func() error { return nil }
+		c.HeartbeatEvery = time.Minute
+		c.Heartbeat = func(ctx context.Context, o *thing) error {
+			beats.Add(1)
+			check.OK(t, ctx.Err())
+			return verdict()
+		}
+	}
+	check.Bubble(t, "on their schedule", func(t *testing.T) {
+		k, f := keeping(t, 3, beating)
+		warm(t, k, 2)
+		for i := range 10 {
+			time.Sleep(time.Minute - 1)
+			synctest.Wait()
+			check.Equal(t, "beats", beats.Load(), int32(2*i))
+			time.Sleep(time.Nanosecond)
+			synctest.Wait()
+			check.Equal(t, "beats", beats.Load(), int32(2*i+2))
+		}
+		// One that is used has no need of it.
+		l := got(t, k)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		check.Equal(t, "beats", beats.Load(), 20+60)
+		l.Put()
+		f.idle(k, 2)
+		k.Close()
+		f.settled(3)
+	})
+	check.Bubble(t, "but not for IdleTimeout", func(t *testing.T) {
+		k, f := keeping(t, 3, beating, func(c *config) { c.IdleTimeout = 5*time.Minute + 1 })
+		warm(t, k, 2)
+		time.Sleep(5 * time.Minute)
+		f.idle(k, 2)
+		check.Equal(t, "beats", beats.Load(), 10)
+		time.Sleep(time.Nanosecond)
+		f.idle(k, 0)
+		k.Close()
+		f.settled(3)
+	})
+	check.Bubble(t, "and count as a check", func(t *testing.T) {
+		k, f := keeping(t, 1, beating, func(c *config) {
+			c.CheckAfter = time.Minute + 1
+			c.Check = func(context.Context, *thing) error { t.Error("checked"); return nil }
+		})
+		warm(t, k, 1)
+		time.Sleep(time.Hour)
+		got(t, k).Put()
+		k.Close()
+		f.settled(1)
+	})
+	for name, how := range map[string]func() error{"error": errorKept, "Goexit": exitKept, "panic": panicKept} {
+		check.Bubble(t, "one that fails is closed: "+name, func(t *testing.T) {
+			var told panics
+			gate := make(chan struct{})
+			k, f := keeping(t, 2, beating, func(c *config) { c.Name, c.OnPanic = "kept", told.report })
+			verdict = func() error { <-gate; return how() }
+			warm(t, k, 2)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			a := asks(t, k)
+			a.waits(t) // both are in use by their heartbeats
+			close(gate)
+			l := a.served(t)
+			check.Equal(t, "object", l.Value().number, 3)
+			check.Equal(t, "unhealthy", k.Stats().Unhealthy, 2)
+			if name == "panic" {
+				told.want(t, 2)
+			}
+			verdict = func() error { return nil }
+			l.Put()
+			f.idle(k, 1) // replaced for the one who waits only
+			k.Close()
+			f.settled(2)
+		})
+	}
+	check.Bubble(t, "one who waits gets the object after it", func(t *testing.T) {
+		gate := make(chan struct{})
+		k, f := keeping(t, 1, beating)
+		verdict = func() error { <-gate; return nil }
+		warm(t, k, 1)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		a := asks(t, k)
+		a.waits(t)
+		close(gate)
+		a.served(t).Put()
+		check.Equal(t, "opened", f.opened.Load(), 1)
+		k.Close()
+		f.settled(1)
+	})
+	check.Bubble(t, "until Close, which cancels those that run", func(t *testing.T) {
+		k, f := keeping(t, 1, func(c *config) {
+			c.HeartbeatEvery = time.Minute
+			c.Heartbeat = func(ctx context.Context, _ *thing) error { <-ctx.Done(); return ctx.Err() }
+		})
+		warm(t, k, 1)
+		time.Sleep(time.Hour)
+		k.Close()
+		f.settled(1)
+	})
+}

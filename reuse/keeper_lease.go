@@ -1,0 +1,81 @@
+package reuse
+
+import "time"
+
+// Lease is the right to use one object of a [Keeper], until Put, Discard or Detach gives it up; one of
+// them must be called, once. A copy is the same lease: if one has been given up, all are.
+// To use a lease after that panics and changes nothing, even if the object is in other hands
+// by then. The zero Lease is none.
+type Lease[T any] struct {
+	object *object[T]
+	turn   uint64
+}
+
+const leaseOver = "reuse: lease must not be used after Put, Discard or Detach"
+
+// Value returns the object. It must not be used any more when the lease is given up.
+func (l Lease[T]) Value() T {
+	if l.of().turn.Load() != l.turn {
+		panic(leaseOver)
+	}
+	return l.object.value
+}
+
+// Put gives the object back: to the one who has waited for longest, or else it becomes idle. If it
+// is over its Lifetime, or the keeper has been reset or closed meanwhile, it is closed,
+// for which Put does not wait. It does not block.
+func (l Lease[T]) Put() {
+	k := l.end()
+	o := l.object
+	var now time.Duration // means nothing if nothing is timed
+	if k.timed {
+		now = k.now()
+		o.used, o.proved = now, now
+	}
+	k.settle(o, now)
+	if o.state == closing {
+		k.serve()
+	}
+	k.mu.Unlock()
+}
+
+// Discard gives up an object that is broken or in doubt. It is closed, for which Discard does not wait,
+// and if somebody waits another one is opened then.
+func (l Lease[T]) Discard() {
+	k := l.end()
+	k.totals.discarded++
+	k.retire(l.object)
+	k.serve()
+	k.mu.Unlock()
+}
+
+// Detach takes the object out of the keeper for good and returns it: it does not count against the
+// capacity any more, and to close it is up to the caller.
+func (l Lease[T]) Detach() T {
+	k := l.end()
+	value := l.object.value
+	k.totals.detached++
+	k.forget(l.object)
+	k.serve()
+	k.mu.Unlock()
+	return value
+}
+
+// end ends the lease, and leaves the keeper locked.
+func (l Lease[T]) end() *Keeper[T] {
+	k := l.of().keeper
+	k.mu.Lock()
+	if l.object.turn.Load() != l.turn {
+		k.mu.Unlock()
+		panic(leaseOver)
+	}
+	l.object.turn.Store(l.turn + 1)
+	return k
+}
+
+func (l Lease[T]) of() *object[T] {
+	if l.object == nil {
+		panic("reuse: lease must come from a Keeper, got the zero value")
+	}
+	return l.object
+}

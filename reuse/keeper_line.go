@@ -1,0 +1,108 @@
+package reuse
+
+import (
+	"context"
+
+	"github.com/64ed045f/weir"
+)
+
+// line is where users wait, first come, first served. All of it is under Keeper.mu.
+type line[T any] struct {
+	first, last *waiter[T]
+	length      int
+}
+
+// waiter is a place in the line. Whoever takes one out of it answers: with a lease, an error or
+// a panic.
+type waiter[T any] struct {
+	ctx        context.Context
+	prev, next *waiter[T]
+	waits      bool          // it is in the line
+	object     *object[T]    // is being opened or checked for it
+	ready      chan struct{} // of capacity 1: there is an answer
+
+	// The answer.
+	lease    Lease[T]
+	err      error
+	panicked *weir.Panic
+}
+
+// join puts w, which is new or has been used before, at the end of the line.
+func (l *line[T]) join(w *waiter[T]) {
+	w.waits = true
+	w.prev = l.last
+	if l.last == nil {
+		l.first = w
+	} else {
+		l.last.next = w
+	}
+	l.last = w
+	l.length++
+}
+
+// leave takes w out of the line.
+func (l *line[T]) leave(w *waiter[T]) {
+	if w.prev == nil {
+		l.first = w.next
+	} else {
+		w.prev.next = w.next
+	}
+	if w.next == nil {
+		l.last = w.prev
+	} else {
+		w.next.prev = w.prev
+	}
+	l.length--
+	w.prev, w.next, w.waits = nil, nil, false
+}
+
+// unserved is the first in the line for whom nothing is under way.
+func (l *line[T]) unserved() *waiter[T] {
+	w := l.first
+	for w != nil && w.object != nil {
+		w = w.next
+	}
+	return w
+}
+
+// values is the context whose values functions get that run for w, or for nobody.
+func (w *waiter[T]) values(k *Keeper[T]) context.Context {
+	if w == nil {
+		return k.base
+	}
+	return w.ctx
+}
+
+// refuse answers w with what has gone wrong.
+func (k *Keeper[T]) refuse(w *waiter[T], err error, panicked *weir.Panic) {
+	k.line.leave(w)
+	w.err, w.panicked = err, panicked
+	w.ready <- struct{}{}
+}
+
+// serve sees to it that something is under way for each who waits, as far as the capacity allows,
+// and for nobody, as far as MinIdle asks for it.
+func (k *Keeper[T]) serve() {
+	for k.line.length > 0 && (k.warmest != nil || k.total < k.config.Capacity) {
+		w := k.line.unserved()
+		if w == nil {
+			break
+		}
+		if o := k.warmest; o != nil {
+			k.inspect(o, w)
+		} else {
+			k.begin(w)
+		}
+	}
+	if k.ready() < k.config.MinIdle {
+		k.refill()
+	}
+}
+
+// inspect has an idle object checked for w, or for nobody.
+func (k *Keeper[T]) inspect(o *object[T], w *waiter[T]) {
+	k.rouse(o)
+	o.become(checking)
+	o.claim(w)
+	go o.check(w.values(k))
+}

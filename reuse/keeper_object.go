@@ -1,0 +1,211 @@
+package reuse
+
+import (
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+)
+
+// state is what goes on with an object.
+type state uint8
+
+const (
+	opening state = iota
+	checking
+	beating // its heartbeat runs
+	idle
+	leased
+	closing
+	states
+)
+
+// object is one object, from before it is opened until after it is closed. It is not used for
+// another one then, so an old lease never fits.
+type object[T any] struct {
+	keeper *Keeper[T]
+	turn   atomic.Uint64 // grows whenever the object is leased, or comes back
+	value  T
+
+	// What follows is under Keeper.mu.
+	state  state
+	era    int
+	dies   time.Duration // its Lifetime is over then
+	used   time.Duration // when it was used last
+	proved time.Duration // when it was known to be good last
+
+	// While it is opening or checking: who waits for it, if anybody. A user who has got another's object
+	// in return for his own adopts what was begun for that one, and does not hear of its failure.
+	waiter  *waiter[T]
+	adopted bool
+
+	next, prev *object[T] // while it is idle: colder, warmer
+}
+
+// become puts the object into another state.
+func (o *object[T]) become(s state) {
+	k := o.keeper
+	k.count[o.state]--
+	k.count[s]++
+	o.state = s
+}
+
+// begin makes an object that is to be opened for w, or for nobody.
+func (k *Keeper[T]) begin(w *waiter[T]) {
+	o := &object[T]{keeper: k, state: opening, era: k.era}
+	k.total++
+	k.count[opening]++
+	o.claim(w)
+	go o.open(w.values(k))
+}
+
+// lease makes the object its next user's.
+func (o *object[T]) lease() Lease[T] {
+	o.become(leased)
+	return Lease[T]{o, o.turn.Add(1)}
+}
+
+// settle finds a use for an object that is good and in nobody's hands. It is not idle.
+func (k *Keeper[T]) settle(o *object[T], now time.Duration) {
+	first := k.line.first
+	switch {
+	case k.closed || o.era != k.era:
+		o.disown()
+		k.retire(o)
+	case now >= o.dies:
+		o.disown()
+		k.totals.expired++
+		k.retire(o)
+	case first != nil:
+		k.exchange(o, first)
+		k.line.leave(first)
+		k.totals.gets++
+		first.lease = o.lease()
+		first.ready <- struct{}{}
+	default:
+		o.disown()
+		k.rest(o)
+	}
+}
+
+// exchange prepares that o goes to w: the user for whom o was opened or checked, if he is another
+// one, takes over what was begun for w.
+func (k *Keeper[T]) exchange(o *object[T], w *waiter[T]) {
+	owner, other := o.waiter, w.object
+	if owner == w {
+		o.disown()
+		return
+	}
+	o.disown()
+	if other == nil {
+		return
+	}
+	other.disown()
+	other.claim(owner)
+	other.adopted = owner != nil
+}
+
+// claim counts the object as under way for w, or for nobody.
+func (o *object[T]) claim(w *waiter[T]) {
+	o.waiter, o.adopted = w, false
+	if w == nil {
+		o.keeper.unclaimed++
+	} else {
+		w.object = o
+	}
+}
+
+// disown ends a claim, if there is one: the object has arrived, or has failed, or its
+// claim passes on.
+func (o *object[T]) disown() {
+	switch {
+	case o.waiter != nil:
+		o.waiter.object = nil
+		o.waiter, o.adopted = nil, false
+	case o.state == opening || o.state == checking:
+		o.keeper.unclaimed--
+	}
+}
+
+// abandon leaves what is under way for w to nobody.
+func (k *Keeper[T]) abandon(w *waiter[T]) {
+	if o := w.object; o != nil {
+		o.disown()
+		o.claim(nil)
+	}
+}
+
+// rest makes the object idle.
+func (k *Keeper[T]) rest(o *object[T]) {
+	cold := o.state == beating // others were used later, as a rule
+	o.become(idle)
+	switch {
+	case k.warmest == nil:
+		k.warmest, k.coldest = o, o
+	case cold:
+		o.prev, k.coldest.next = k.coldest, o
+		k.coldest = o
+	default:
+		o.next, k.warmest.prev = k.warmest, o
+		k.warmest = o
+	}
+	if k.timed {
+		k.wakeAt(k.due(o))
+	}
+}
+
+// rouse takes the object out of the idle ones.
+func (k *Keeper[T]) rouse(o *object[T]) {
+	if o.prev == nil {
+		k.warmest = o.next
+	} else {
+		o.prev.next = o.next
+	}
+	if o.next == nil {
+		k.coldest = o.prev
+	} else {
+		o.next.prev = o.prev
+	}
+	o.next, o.prev = nil, nil
+}
+
+// retire has an object closed that is not idle and that nobody claims. The caller serves those
+// who wait.
+func (k *Keeper[T]) retire(o *object[T]) {
+	o.become(closing)
+	if k.config.Close == nil {
+		k.totals.closed++
+		k.forget(o)
+		return
+	}
+	go o.close()
+}
+
+// forget gives the object's place in the capacity back. The caller serves those who wait.
+func (k *Keeper[T]) forget(o *object[T]) {
+	var zero T
+	o.value = zero // an old lease must not keep it alive
+	k.count[o.state]--
+	k.total--
+	if k.total == 0 && k.timer != nil {
+		k.timer.Stop()
+		k.alarm = never
+	}
+	k.finish()
+}
+
+// finish tells those in Close that all is done.
+func (k *Keeper[T]) finish() {
+	if k.closed && k.total == 0 {
+		close(k.done)
+	}
+}
+
+// opened notes when an object was born.
+func (o *object[T]) opened(value T, now time.Duration) {
+	c := &o.keeper.config
+	o.value = value
+	o.used, o.proved, o.dies = now, now, never
+	if c.Lifetime > 0 {
+		o.dies = after(now, c.Lifetime-rand.N(c.Lifetime/10+1))
+	}
+}

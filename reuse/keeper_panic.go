@@ -1,0 +1,36 @@
+package reuse
+
+import (
+	"log/slog"
+
+	"github.com/64ed045f/weir"
+)
+
+// report tells the owner of the keeper of a panic that nobody waits for. The handler runs on a
+// goroutine of its own, so that whatever it does the caller goes on.
+func (k *Keeper[T]) report(p *weir.Panic) {
+	reported := make(chan struct{})
+	go func() {
+		defer close(reported)
+		if k.config.OnPanic == nil {
+			logPanic("reuse: function panicked", p)
+			return
+		}
+		defer func() {
+			if value := recover(); value != nil {
+				logPanic("reuse: function panicked", p)
+				logPanic("reuse: panic handler panicked", k.caught(value))
+			}
+		}()
+		k.config.OnPanic(p)
+	}()
+	<-reported
+}
+
+func logPanic(message string, p *weir.Panic) {
+	attributes := []any{"panic", p.Value, "stack", string(p.Stack)}
+	if p.Pool != "" {
+		attributes = append(attributes, "keeper", p.Pool)
+	}
+	slog.Error(message, attributes...)
+}

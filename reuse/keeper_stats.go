@@ -1,0 +1,64 @@
+package reuse
+
+import "time"
+
+// KeeperStats are counts of what a [Keeper] has done, since it was made, and is doing. Of the
+// objects Opened, those are left that are neither Closed nor Detached: they are checked,
+// idle, leased or being closed.
+type KeeperStats struct {
+	Capacity int // the most objects at once
+	Opening  int // objects being opened
+	Checking int // objects being checked, or whose heartbeat runs
+	Idle     int
+	Leased   int
+	Closing  int // objects being closed
+	Waiting  int // users in Get
+
+	Gets      int64         // leases that were given
+	Waits     int64         // calls of Get that found no object ready
+	WaitTime  time.Duration // how long these have waited, all together
+	Cancelled int64         // calls of Get whose context was done first
+
+	Opened    int64
+	Failed    int64 // calls of Open that gave no object
+	Closed    int64 // objects of which Close has returned
+	Expired   int64 // objects that were closed since their IdleTimeout or Lifetime was over
+	Unhealthy int64 // objects that were closed since Check or Heartbeat has failed
+	Discarded int64 // objects that were discarded by their users
+	Detached  int64 // objects that were taken out by their users
+}
+
+// totals are what is counted under the lock.
+type totals struct {
+	gets, waits, cancelled                                          int64
+	opened, failed, closed, expired, unhealthy, discarded, detached int64
+}
+
+// Stats returns counts that belong to one moment, but for WaitTime. It takes the
+// lock that Get and Put take, for a short time.
+func (k *Keeper[T]) Stats() KeeperStats {
+	k.made()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t := &k.totals
+	return KeeperStats{
+		Capacity:  k.config.Capacity,
+		Opening:   k.count[opening],
+		Checking:  k.count[checking] + k.count[beating],
+		Idle:      k.count[idle],
+		Leased:    k.count[leased],
+		Closing:   k.count[closing],
+		Waiting:   k.line.length,
+		Gets:      t.gets,
+		Waits:     t.waits,
+		WaitTime:  time.Duration(k.waited.Load()),
+		Cancelled: t.cancelled,
+		Opened:    t.opened,
+		Failed:    t.failed,
+		Closed:    t.closed,
+		Expired:   t.expired,
+		Unhealthy: t.unhealthy,
+		Discarded: t.discarded,
+		Detached:  t.detached,
+	}
+}

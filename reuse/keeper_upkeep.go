@@ -1,0 +1,76 @@
+package reuse
+
+import "time"
+
+// wakeAt has upkeep called at a time, at the latest. The timer is not stopped when idle
+// objects are leased, which would make each lease dearer: it goes off, finds nothing and rests.
+func (k *Keeper[T]) wakeAt(at time.Duration) {
+	if at >= k.alarm {
+		return
+	}
+	k.alarm = at
+	if wait := at - k.now(); k.timer == nil {
+		k.timer = time.AfterFunc(wait, k.upkeep)
+	} else {
+		k.timer.Reset(wait)
+	}
+}
+
+// due is when something must be done about an idle object.
+func (k *Keeper[T]) due(o *object[T]) time.Duration {
+	if k.config.Heartbeat == nil {
+		return k.expires(o)
+	}
+	return min(k.expires(o), after(o.proved, k.config.HeartbeatEvery))
+}
+
+// expires is when an idle object has to go.
+func (k *Keeper[T]) expires(o *object[T]) time.Duration {
+	if k.config.IdleTimeout == 0 || k.count[idle] <= k.config.MinIdle {
+		return o.dies
+	}
+	return min(o.dies, after(o.used, k.config.IdleTimeout))
+}
+
+// upkeep closes what is over its time, starts heartbeats, and keeps MinIdle objects ready. It may
+// be called too early, or for nothing.
+func (k *Keeper[T]) upkeep() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.alarm = never
+	now := k.now()
+	var warmer *object[T]
+	for o := k.coldest; o != nil; o = warmer {
+		warmer = o.prev
+		switch {
+		case now >= k.expires(o):
+			k.rouse(o)
+			k.totals.expired++
+			k.retire(o)
+		case now >= k.due(o):
+			k.rouse(o)
+			o.become(beating)
+			go o.beat()
+		}
+	}
+	next := never
+	for o := k.coldest; o != nil; o = o.prev {
+		next = min(next, k.due(o)) // which depends on how many are left
+	}
+	k.wakeAt(next)
+	k.serve()
+}
+
+// ready counts the objects that nobody waits for, and that are idle or will be.
+func (k *Keeper[T]) ready() int { return k.count[idle] + k.count[beating] + k.unclaimed }
+
+// refill opens objects for nobody, up to MinIdle.
+func (k *Keeper[T]) refill() {
+	for !k.closed && k.ready() < k.config.MinIdle && k.total < k.config.Capacity {
+		if k.retry > 0 && k.now() < k.retry {
+			k.wakeAt(k.retry)
+			return
+		}
+		k.begin(nil)
+	}
+}

@@ -1,0 +1,182 @@
+package reuse
+
+import (
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Pool is a set of objects of one type that are not in use. Get takes one of them, or
+// makes one; Put gives it back. The garbage collector may take objects out of a pool at
+// any time, without notice: never rely on getting what was put, nor on anything being
+// called for what is taken. A pool is for objects that cost memory only; for those that
+// must be closed there is [Keeper].
+//
+// The zero value is an empty pool. Its fields are set before its first use, and
+// not changed after it. A Pool must not be copied. Its methods may be called by
+// many goroutines at once.
+//
+// An object is its user's alone from Get to Put. Nothing of it may be used after Put, nor a
+// part of it, such as a slice of its memory: the next user may have it already. [Check]
+// finds such use in tests.
+//
+// In the terminology of the Go memory model, a call to Put(x) synchronizes before a call
+// to Get that returns the same x, and so does a call to New that returns x.
+//
+// A pool is a [sync.Pool], and scales as that does. Get and Put allocate nothing if there
+// is an object to take. That is so for any type of object: those that are not pointers,
+// such as slices and structs, travel in holders, which the pool uses again too; that costs
+// two more steps in a sync.Pool for each Get and each Put.
+type Pool[T any] struct {
+	// New makes an object when the pool has none. Each must be a new one, which nobody
+	// else uses. If New is nil, Get returns the zero value of T instead.
+	New func() T
+
+	// Reset, if set, makes an object ready for its next user. Put calls it for each
+	// object that is kept, so that what the object refers to does not stay
+	// alive in the pool. It must do so in whatever state its user has left the object.
+	Reset func(T)
+
+	// Keep, if set, tells whether an object is worth keeping: one that has grown too
+	// large is better left to the collector. Put calls it first; what it refuses is
+	// dropped, without Reset.
+	Keep func(T) bool
+
+	// Poison, if set, overwrites an object that was put while [Check] is on, instead of what
+	// is said there. The object is not looked at again then. It suits objects
+	// that own memory which their poison would not reach, and, as a function that does nothing,
+	// those that something other than their user may write to, such as a goroutine of their own.
+	Poison func(T)
+
+	shape   atomic.Uint32 // unknown until the pool is used without checks
+	objects sync.Pool     // of T if that is direct, else of *holder[T] with a value
+	holders sync.Pool     // of *holder[T] without one
+}
+
+// The shapes of T, which say how an object gets into an interface without an allocation.
+const (
+	unknown = iota
+	direct  // as it is; nil if its first word is
+	slice   // in a holder; nil if its first word is
+	other   // in a holder
+)
+
+// holder carries a value through a sync.Pool.
+type holder[T any] struct{ value T }
+
+// Get returns an object of the pool, or if it has none, a new one. It never blocks. The
+// caller has it alone until it calls Put, which it need not do: the object is garbage then.
+func (p *Pool[T]) Get() T {
+	if checksOn.Load() {
+		return p.getChecked()
+	}
+	kept := p.objects.Get()
+	if x, ok := kept.(T); ok {
+		return x
+	}
+	return p.getOther(kept)
+}
+
+// getOther returns what is held, or if nothing is, a new object.
+func (p *Pool[T]) getOther(kept any) T {
+	if h, ok := kept.(*holder[T]); ok {
+		x := h.value
+		var zero T
+		h.value = zero // it must not keep alive what is handed out
+		p.holders.Put(h)
+		return x
+	}
+	p.learn()
+	return p.create()
+}
+
+func (p *Pool[T]) create() T {
+	if p.New != nil {
+		return p.New()
+	}
+	var zero T
+	return zero
+}
+
+// Put gives an object back that came from Get of the same pool. First Keep is
+// asked, then Reset is called, both by the caller of Put. If one of them panics, or ends the
+// goroutine by [runtime.Goexit], the object is not kept. Nil is never kept: Put of a nil pointer,
+// slice, map, channel, function or interface calls nothing. It never blocks.
+func (p *Pool[T]) Put(x T) {
+	if p.shape.Load() != direct || checksOn.Load() || firstWord(&x) == nil {
+		p.putOther(x)
+		return
+	}
+	if p.Keep != nil && !p.Keep(x) {
+		return
+	}
+	if p.Reset != nil {
+		p.Reset(x)
+	}
+	p.objects.Put(x)
+}
+
+// putOther puts what is no pointer, or nil, or the first object.
+func (p *Pool[T]) putOther(x T) {
+	if checksOn.Load() && p.putChecked(x) {
+		return
+	}
+	shape := p.learn()
+	if isNil(shape, &x) || p.Keep != nil && !p.Keep(x) {
+		return
+	}
+	if p.Reset != nil {
+		p.Reset(x)
+	}
+	if shape == direct {
+		p.objects.Put(x)
+		return
+	}
+	h, _ := p.holders.Get().(*holder[T])
+	if h == nil {
+		h = new(holder[T])
+	}
+	h.value = x
+	p.objects.Put(h)
+}
+
+// Use calls f with an object from Get, and puts that back when f ends: when it returns,
+// panics, or ends its goroutine by [runtime.Goexit]. After a panic too the object goes back by
+// way of Keep and Reset, which see whatever f has made of it. What comes back is what f got:
+// a slice that f has grown is lost, so for slices call Get and Put.
+func (p *Pool[T]) Use(f func(T)) {
+	if f == nil {
+		panic("reuse: function must not be nil, got nil")
+	}
+	x := p.Get()
+	defer p.Put(x)
+	f(x)
+}
+
+// learn returns the shape of T, and notes that the pool is used without checks: from then on, an
+// object that they do not know may have been got before.
+func (p *Pool[T]) learn() uint32 {
+	if shape := p.shape.Load(); shape != unknown {
+		return shape
+	}
+	shape := shapeOf(reflect.TypeFor[T]().Kind())
+	p.shape.Store(shape)
+	return shape
+}
+
+func shapeOf(kind reflect.Kind) uint32 {
+	switch kind {
+	case reflect.Pointer, reflect.UnsafePointer, reflect.Map, reflect.Chan, reflect.Func, reflect.Interface:
+		return direct
+	case reflect.Slice:
+		return slice
+	default:
+		return other
+	}
+}
+
+func isNil[T any](shape uint32, x *T) bool { return shape != other && firstWord(x) == nil }
+
+// firstWord may be called if the shape of T is direct or slice.
+func firstWord[T any](x *T) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(x)) }
