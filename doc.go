@@ -27,6 +27,8 @@
 //   - [Default]: a pool shared by the whole program.
 //   - Package [github.com/64ed045f/weir/par]: loops over slices, sequences and
 //     channels, and streams of results.
+//   - Package [github.com/64ed045f/weir/reuse]: objects that are costly to make, used again.
+//   - Package [github.com/64ed045f/weir/weirhttp]: requests of net/http, limited.
 //
 // # Time-outs
 //

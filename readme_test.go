@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -12,6 +16,8 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/par"
+	"github.com/64ed045f/weir/reuse"
+	"github.com/64ed045f/weir/weirhttp"
 )
 
 // Every Go snippet of the README must stand, but for its indentation, in one of
@@ -210,6 +216,71 @@ func Example_stateful() {
 	// a new encoder encodes 7
 	// a new encoder is closed
 	// <nil>
+}
+
+func Example_requests() {
+	mux := http.NewServeMux()
+	clientOf := func(r *http.Request) string {
+		host, _, _ := net.SplitHostPort(r.RemoteAddr)
+		return host
+	}
+
+	handler := weirhttp.Limit(mux, 100,
+		weirhttp.Queue(200), weirhttp.MaxWait(500*time.Millisecond),
+		weirhttp.PerKey(10, clientOf)) // nobody takes more than 10 of the 100
+
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
+	fmt.Println(answer.Code, handler.Stats().Served)
+	// Output: 404 1
+}
+
+type Request struct{ path []byte }
+
+func newRequest() *Request { return &Request{make([]byte, 0, 1024)} }
+
+func (r *Request) reset() { r.path = r.path[:0] }
+
+func Example_objects() {
+	requests := reuse.Pool[*Request]{New: newRequest, Reset: (*Request).reset}
+
+	r := requests.Get()
+	defer requests.Put(r)
+
+	r.path = append(r.path, "/index"...)
+	fmt.Printf("%s\n", r.path)
+	// Output: /index
+}
+
+func Example_connections() {
+	ctx := context.Background()
+	dial := func(context.Context) (net.Conn, error) {
+		fmt.Println("dialled")
+		connection, _ := net.Pipe()
+		return connection, nil
+	}
+	hangUp := func(c net.Conn) { fmt.Println("hung up:", c.Close()) }
+	ask := func(net.Conn) error { return io.ErrUnexpectedEOF }
+
+	func() {
+		connections := reuse.NewKeeper(reuse.KeeperConfig[net.Conn]{
+			Capacity: 8, Open: dial, Close: hangUp, IdleTimeout: time.Minute,
+		})
+		defer connections.Close()
+
+		err := connections.Use(ctx, func(c net.Conn) error {
+			if err := ask(c); err != nil {
+				return reuse.Broken(err) // this one is closed, and the next user gets another
+			}
+			return nil
+		})
+
+		fmt.Println(err)
+	}()
+	// Unordered output:
+	// dialled
+	// unexpected EOF
+	// hung up: <nil>
 }
 
 func Example_loop() {
