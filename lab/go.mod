@@ -9,9 +9,11 @@ require (
 	github.com/alitto/pond/v2 v2.7.1
 	github.com/bytedance/gopkg v0.1.4
 	github.com/gammazero/workerpool v1.3.0
+	github.com/jackc/puddle/v2 v2.2.3
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/panjf2000/ants/v2 v2.12.1
 	github.com/sourcegraph/conc v0.3.0
+	github.com/valyala/bytebufferpool v1.0.0
 	github.com/vbauerster/mpb/v8 v8.9.3
 	golang.org/x/image v0.46.0
 	golang.org/x/net v0.62.0

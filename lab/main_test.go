@@ -2,8 +2,10 @@ package main_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,6 +91,11 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 	if want := "go run ./lab -run '^dispatch/(newclose|loop)' -peer go,conc,weir.Pool -rounds 2"; f.Setting("command") != want {
 		t.Errorf("command %q, want %q", f.Setting("command"), want)
 	}
+	for _, library := range []string{"ants", "bytebufferpool", "puddle"} {
+		if version := f.Setting("version-" + library); !strings.Contains(version, " v") {
+			t.Errorf("the version of %s is %q", library, version)
+		}
+	}
 	if f.Setting("scale") != "quick" || f.Setting("left-out") == "" {
 		t.Errorf("settings %v", f.Settings)
 	}
@@ -108,7 +115,7 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 }
 
 func TestJSONHasOneResultALine(t *testing.T) {
-	out, _ := call(t, 0, "-run", "^reuse/context", "-rounds", "1", "-json", "-out", t.TempDir())
+	out, _ := call(t, 0, "-run", "^reuse/context", "-peer", "new,sync.Pool", "-rounds", "1", "-json", "-out", t.TempDir())
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if len(lines) != 3 {
 		t.Fatalf("%d lines, want the settings and 2 results:\n%s", len(lines), out)
@@ -122,6 +129,58 @@ func TestJSONHasOneResultALine(t *testing.T) {
 			t.Errorf("%s: %+v (%v)", line, r, err)
 		}
 	}
+}
+
+// This needs processes of their own: nothing else may stand in the heap.
+func TestTheHeapInUseIsThatOfTheBuffers(t *testing.T) {
+	dir := t.TempDir()
+	call(t, 0, "-run", "^reuse/sizes", "-peer", "new,sync.Pool", "-rounds", "1", "-out", dir)
+	values := map[string]float64{}
+	for _, r := range read(t, dir).Results {
+		for _, v := range r.Values {
+			values[r.ID.Peer+" "+v.Unit] = v.Value
+		}
+	}
+	// A pool that does not look at sizes comes to hold 64 large buffers for each goroutine.
+	if kept, made := values["sync.Pool heap-B"], values["new heap-B"]; made < 1<<20 || kept < 2*made {
+		t.Errorf("%v", values)
+	}
+	// Each request has 1 KB besides.
+	if kept, made := values["sync.Pool B/op"], values["new B/op"]; kept < 1024 || made < 2*kept {
+		t.Errorf("%v", values)
+	}
+}
+
+func TestProfilesShowWhatWasMeasured(t *testing.T) {
+	dir := t.TempDir()
+	call(t, 0, "-run", "^reuse/context", "-peer", "new", "-rounds", "2", "-out", t.TempDir(), "-profile", dir)
+	for kind, want := range map[string]string{"cpu": "nanoseconds", "heap": "suite.newRequest"} {
+		names, err := filepath.Glob(filepath.Join(dir, "Reuse_context_peer-new*."+kind+".pprof"))
+		if err != nil || len(names) != 2 {
+			t.Errorf("profiles %q (%v), want one of each round", names, err)
+		}
+		for _, name := range names {
+			contains(t, unpacked(t, name), want)
+		}
+	}
+}
+
+// unpacked is the text of a file that gzip has packed.
+func unpacked(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	text, err := io.ReadAll(from)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return string(text)
 }
 
 func TestAScenarioRunsByItsNumber(t *testing.T) {
@@ -173,7 +232,7 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 
 func TestEachRunHasAFolderOfItsOwn(t *testing.T) {
 	t.Chdir(t.TempDir())
-	_, complaints := call(t, 0, "-run", "^reuse", "-rounds", "1")
+	_, complaints := call(t, 0, "-run", "^reuse/context", "-peer", "new", "-rounds", "1")
 	folders, err := filepath.Glob(filepath.Join("lab-report", "*", "results.txt"))
 	if err != nil || len(folders) != 1 {
 		t.Fatalf("found %v, %v", folders, err)

@@ -106,6 +106,11 @@ func join(all, file record.File) (record.File, error) {
 		return record.File{Settings: slices.Clone(file.Settings), Results: file.Results}, nil
 	}
 	for _, s := range file.Settings {
+		if strings.HasPrefix(s.Key, machine.VersionKey) && all.Setting(s.Key) == "" {
+			// The lab had no such library when all else was measured.
+			all.Settings = append(all.Settings, s)
+			continue
+		}
 		mayDiffer := slices.Contains([]string{"command", "date", "weir-commit", "left-out"}, s.Key)
 		if !mayDiffer && all.Setting(s.Key) != s.Value {
 			return all, fmt.Errorf("%s is %q here, and %q in another file", s.Key, s.Value, all.Setting(s.Key))

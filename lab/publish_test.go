@@ -119,6 +119,19 @@ func TestResultsOfTwoMachinesAreNotPutTogether(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `b.txt: cpu is "y" here, and "x" in another file`) {
 		t.Errorf("error %v", err)
 	}
+	// A library that came later has a version in the newer file alone.
+	older, newer, another := of("x"), of("x"), of("x")
+	version := record.Setting{Key: "version-puddle", Value: "puddle v1"}
+	newer.Settings = append(newer.Settings, version)
+	another.Settings = append(another.Settings, record.Setting{Key: version.Key, Value: "puddle v2"})
+	f, err := lab.Published(results(t, map[string]record.File{"a.txt": older, "b.txt": newer}))
+	if err != nil || f.Setting(version.Key) != version.Value {
+		t.Errorf("%+v, %v", f.Settings, err)
+	}
+	_, err = lab.Published(results(t, map[string]record.File{"a.txt": older, "b.txt": newer, "c.txt": another}))
+	if err == nil || !strings.Contains(err.Error(), `c.txt: version-puddle is "puddle v2" here, and "puddle v1" in another file`) {
+		t.Errorf("error %v", err)
+	}
 	for _, s := range []record.Setting{{Key: "scale", Value: "quick"}, {Key: "weir-commit", Value: "0123 with changes"}} {
 		f := of("x")
 		f.Settings = append([]record.Setting{s}, f.Settings...)
@@ -148,7 +161,7 @@ func TestAChangedHotPathNeedsARunOrANote(t *testing.T) {
 	}
 	for _, name := range []string{
 		"pool.go", "func.go", "group.go", "batch.go", "scope.go", "nested.go", "result.go", "loop.go", "workers.go", "options.go",
-		"internal/engine/engine.go", "par/each.go",
+		"stateful.go", "internal/engine/engine.go", "par/each.go", "reuse/pool.go",
 	} {
 		write(name, "package x\n")
 	}

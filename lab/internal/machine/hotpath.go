@@ -19,11 +19,11 @@ import (
 // HotPathKey is the setting that says which hot path was measured.
 const HotPathKey = "weir-hotpath"
 
-// hotPath is the code that every task, result, item or index passes through, and the
+// hotPath is the code that every task, result, item, index or object passes through, and the
 // defaults that it works with, below the root of Weir.
 var hotPath = []string{
 	"pool.go", "func.go", "group.go", "batch.go", "scope.go", "nested.go", "result.go", "loop.go", "workers.go", "options.go",
-	"internal/engine/*.go", "par/*.go",
+	"stateful.go", "internal/engine/*.go", "par/*.go", "reuse/*.go",
 }
 
 // Root finds Weir's source, of which this program was built.

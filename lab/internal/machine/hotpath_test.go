@@ -14,7 +14,7 @@ import (
 // hotFiles are a hot path without a gap.
 var hotFiles = []string{
 	"pool.go", "func.go", "group.go", "batch.go", "scope.go", "nested.go", "result.go", "loop.go", "workers.go", "options.go",
-	"internal/engine/engine.go", "par/each.go",
+	"stateful.go", "internal/engine/engine.go", "par/each.go", "reuse/pool.go",
 }
 
 // tree is a root with a hot path, in which one file has this text.
@@ -64,12 +64,12 @@ func TestTheHotPathIsItsCodeAndNotItsComments(t *testing.T) {
 		}
 	}
 	without := digest("doc.go", "package weir\n")
-	for _, name := range []string{"internal/engine/ring_test.go", "par/each_test.go", "group_test.go", "stats.go", "errgroup/group.go"} {
+	for _, name := range []string{"internal/engine/ring_test.go", "par/each_test.go", "reuse/pool_test.go", "group_test.go", "stats.go", "errgroup/group.go"} {
 		if digest(name, "package x\n") != without {
 			t.Errorf("%s, which is a test or off the hot path, changes the digest", name)
 		}
 	}
-	for _, name := range append(slices.Clone(hotFiles), "internal/engine/ring.go", "par/range.go") {
+	for _, name := range append(slices.Clone(hotFiles), "internal/engine/ring.go", "par/range.go", "reuse/keeper.go") {
 		if digest(name, "package x\n") == without {
 			t.Errorf("%s does not change the digest", name)
 		}

@@ -15,6 +15,9 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
+// VersionKey begins the setting that names a library's module and version.
+const VersionKey = "version-"
+
 // Settings describes this machine and this program. Command is what was typed.
 func Settings(command string) []record.Setting {
 	list := []record.Setting{
@@ -56,13 +59,8 @@ func versions() []record.Setting {
 		version[module.Path] = module.Version
 	}
 	var list []record.Setting
-	seen := map[string]bool{}
-	for _, p := range peer.All() {
-		if p.Module == "" || p.Library() == peer.Weir || seen[p.Module] {
-			continue
-		}
-		seen[p.Module] = true
-		list = append(list, record.Setting{Key: "version-" + p.Library(), Value: p.Module + " " + version[p.Module]})
+	for _, m := range peer.Modules() {
+		list = append(list, record.Setting{Key: VersionKey + m.Library, Value: m.Path + " " + version[m.Path]})
 	}
 	return list
 }

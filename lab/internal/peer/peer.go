@@ -140,6 +140,7 @@ const (
 	Weir    = "weir"    // the library that all others are compared with
 	Go      = "go"      // a plain goroutine for each task
 	InPlace = "inplace" // no concurrency at all: the upper bound
+	Made    = "new"     // no reuse at all: an object is made for each request
 )
 
 // All returns every peer, in the order of the tables.
@@ -147,6 +148,23 @@ func All() []Peer {
 	return slices.Concat(weirPeers(), plainPeers(), errgroupPeers(), concPeers(), antsPeers(), pondPeers(),
 		workerpoolPeers(), gopoolPeers())
 }
+
+// Modules returns the module of each library that is measured, by the library's name, in the
+// order of the tables. Weir's own is not among them.
+func Modules() []Module {
+	var list []Module
+	for _, p := range All() {
+		m := Module{p.Library(), p.Module}
+		if m.Path != "" && m.Library != Weir && !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	// These run no tasks: suite reuse uses them as they are.
+	return append(list, Module{"bytebufferpool", "github.com/valyala/bytebufferpool"}, Module{"puddle", "github.com/jackc/puddle/v2"})
+}
+
+// A Module says where a library comes from.
+type Module struct{ Library, Path string }
 
 // Find returns the peer of that name.
 func Find(name string) (Peer, error) {

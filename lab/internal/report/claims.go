@@ -72,6 +72,11 @@ func claims(tables []record.Table, usual int) []claim {
 		claim{work: "a pool made and closed unused", suite: "dispatch", experiment: "newclose", form: "weir.Pool"},
 		claim{work: "the same: bytes allocated", suite: "dispatch", experiment: "newclose", unit: "B/op", same: true},
 		claim{work: "a pool that waits for its next task: memory", suite: "dispatch", experiment: "idlepools", unit: "B/pool", form: "weir.Pool"},
+		claim{work: "context of a request, with 1 KB to work in (go: made anew)", suite: "reuse", experiment: "context", form: "weir.reuse.Pool"},
+		claim{work: "buffer of a size that varies: half below 1 KB, 1 % above 64 KB (go: made anew)", suite: "reuse", experiment: "sizes", params: with("load", "log-normal")},
+		claim{work: "the same: heap in use", suite: "reuse", experiment: "sizes", params: with("load", "log-normal"), unit: "heap-B", same: true},
+		claim{work: "idle object that is costly to open, got and put back", suite: "reuse", experiment: "keeper", params: with("goroutines", "1")},
+		claim{work: "8 of them for 64 goroutines", suite: "reuse", experiment: "keeper", params: with("goroutines", "64")},
 	)
 }
 
@@ -152,7 +157,7 @@ func standings(tables []record.Table) []standing {
 			over := compare(weir.Cells[unit], r.Cells[unit])
 			s.Other, s.OverOther, s.BehindOther = entryOf(r, unit), over.words(unit), over.behind()
 		}
-		if r, ok := best(t.Rows, unit, isGo); ok {
+		if r, ok := best(t.Rows, unit, isPlain); ok {
 			over := compare(weir.Cells[unit], r.Cells[unit])
 			s.Go, s.OverGo, s.Behind = entryOf(r, unit), over.words(unit), over.behind()
 		}

@@ -217,7 +217,7 @@ func rangeCell(tables []record.Table, name, unit string) cell {
 // foldedFoot says for each column how the best form of Weir stands.
 func foldedFoot(tables []record.Table, columns int) []row {
 	other := row{Name: "best Weir against the best other"}
-	plain := row{Name: "best Weir against go"}
+	var plain row
 	hasOther, hasPlain := false, false
 	for _, t := range tables {
 		var a, b cell
@@ -228,9 +228,9 @@ func foldedFoot(tables []record.Table, columns int) []row {
 				a = cell{Main: compare(weir.Cells[unit], rival.Cells[unit]).words(unit), Side: clean(rival.Peer)}
 				hasOther = true
 			}
-			if rival, has := best(t.Rows, unit, isGo); ok && has {
+			if rival, has := best(t.Rows, unit, isPlain); ok && has {
 				b = cell{Main: compare(weir.Cells[unit], rival.Cells[unit]).words(unit)}
-				hasPlain = true
+				hasPlain, plain.Name = true, "best Weir against "+clean(rival.Peer)
 			}
 		}
 		other.Cells, plain.Cells = append(other.Cells, a), append(plain.Cells, b)

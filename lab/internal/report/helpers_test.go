@@ -145,7 +145,17 @@ func complete() record.File {
 	for _, procs := range []int{1, 2} {
 		b.add(id("reuse", "context", "new", procs), "ns/op", 285/float64(procs), "B/op", 1024.0, "allocs/op", 1.0, "gc/Mop", 220.0, "pause-ns/op", 12.0)
 		b.add(id("reuse", "context", "sync.Pool", procs), "ns/op", 96/float64(procs), "B/op", 0.08, "allocs/op", 7e-5, "gc/Mop", 1.0, "pause-ns/op", 0.3)
-		b.add(id("reuse", "context", "weir.Pool", procs), "ns/op", 99/float64(procs), "B/op", 0.08, "allocs/op", 7e-5, "gc/Mop", 1.0, "pause-ns/op", 0.3)
+		b.add(id("reuse", "context", "weir.reuse.Pool", procs), "ns/op", 99/float64(procs), "B/op", 0.08, "allocs/op", 7e-5, "gc/Mop", 1.0, "pause-ns/op", 0.3)
+	}
+	for _, load := range []string{"log-normal", "shift"} {
+		for k, peer := range []string{"weir.reuse.Buffers", "new", "sync.Pool", "bytebufferpool"} {
+			b.add(id("reuse", "sizes", peer, 2, "load", load), "ns/op", []float64{1500, 13_000, 600, 700}[k], "B/op", 4e3, "allocs/op", 1.0,
+				"heap-B", []float64{33e6, 8e6, 99e6, 110e6}[k])
+		}
+	}
+	for _, goroutines := range []string{"1", "64"} {
+		b.add(id("reuse", "keeper", "weir.reuse.Keeper", 2, "goroutines", goroutines, "capacity", "8"), "ns/op", 53.0, "B/op", 0.0, "allocs/op", 0.0)
+		b.add(id("reuse", "keeper", "puddle", 2, "goroutines", goroutines, "capacity", "8"), "ns/op", 116.0, "B/op", 0.0, "allocs/op", 0.0)
 	}
 	scenarios(b)
 	return b.file

@@ -41,6 +41,8 @@ func unitTitle(unit string) string {
 		return "time"
 	case "peak-B":
 		return "peak memory"
+	case "heap-B":
+		return "heap in use"
 	case "B/op", "allocs/op":
 		return unit
 	}

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
@@ -188,7 +187,7 @@ func barColor(name string) string {
 	switch {
 	case isWeir(name):
 		return "weir"
-	case name == peer.Go:
+	case isPlain(name):
 		return "go"
 	}
 	return "other"

@@ -131,7 +131,7 @@ func isWeir(name string) bool { return peer.LibraryOf(name) == peer.Weir }
 // isOther says whether the peer is a library that Weir competes with.
 func isOther(name string) bool {
 	switch peer.LibraryOf(name) {
-	case peer.Weir, peer.Go, peer.InPlace, "semaphore":
+	case peer.Weir, peer.Go, peer.InPlace, peer.Made, "semaphore":
 		return false
 	}
 	return true

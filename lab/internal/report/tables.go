@@ -90,7 +90,7 @@ func plainGrid(t record.Table, figures []theirs.Figure) grid {
 		return g
 	}
 	first := t.Units[0]
-	plain, hasGo := best(t.Rows, first, isGo)
+	plain, hasGo := best(t.Rows, first, isPlain)
 	weir, hasWeir := best(t.Rows, first, isWeir)
 	for k, unit := range t.Units {
 		g.Columns = append(g.Columns, column{Name: unitTitle(unit)})
@@ -155,6 +155,7 @@ func (g *grid) addFailures(t record.Table) {
 }
 
 func isGo(name string) bool       { return name == peer.Go }
+func isPlain(name string) bool    { return name == peer.Go || name == peer.Made } // no table has both
 func notInPlace(name string) bool { return name != peer.InPlace }
 
 func figureCell(r record.Row, unit string, top record.Row) cell {
@@ -181,8 +182,8 @@ func againstCell(r, base record.Row, unit string) cell {
 	return cell{Main: compare(r.Cells[unit], base.Cells[unit]).words(unit)}
 }
 
-// leadSentence says how a form of Weir stands to the best other library and to a
-// plain go statement.
+// leadSentence says how a form of Weir stands to the best other library and to what the language
+// has: a plain go statement, or objects made anew.
 func leadSentence(rows []record.Row, weir record.Row, unit string) string {
 	if !usable(weir.Cells[unit]) {
 		return ""
@@ -191,7 +192,7 @@ func leadSentence(rows []record.Row, weir record.Row, unit string) string {
 	if other, ok := best(rows, unit, isOther); ok {
 		parts = append(parts, than(weir, other, unit)+", the best other library")
 	}
-	if plain, ok := best(rows, unit, isGo); ok {
+	if plain, ok := best(rows, unit, isPlain); ok {
 		parts = append(parts, than(weir, plain, unit))
 	}
 	if len(parts) == 0 {

@@ -126,7 +126,7 @@ func TestTextOfOneRoundHasNoInterval(t *testing.T) {
 
 func TestTextWithoutGoOrWeirComparesWithoutThem(t *testing.T) {
 	b := newBench()
-	b.add(id("reuse", "buffer", "new", 1), "ns/op", 100.0)
+	b.add(id("reuse", "buffer", "bytebufferpool", 1), "ns/op", 100.0)
 	b.add(id("reuse", "buffer", "sync.Pool", 1), "ns/op", 50.0)
 	s := text(t, b.file, false, 120)
 	if table, _, _ := strings.Cut(s, "* is the best"); strings.Contains(table, "faster") || strings.Contains(table, "slower") {
@@ -134,6 +134,23 @@ func TestTextWithoutGoOrWeirComparesWithoutThem(t *testing.T) {
 	}
 	if line := lineOf(t, s, "sync.Pool"); !strings.Contains(line, "* 50.0 ns") {
 		t.Errorf("got %q", line)
+	}
+}
+
+// What is made anew is no library: it stands beside them, as a go statement does for tasks.
+func TestTextComparesReuseWithObjectsMadeAnew(t *testing.T) {
+	b := newBench()
+	for k, peer := range []string{"weir.reuse.Pool", "new", "sync.Pool"} {
+		b.add(id("reuse", "buffer", peer, 1), "ns/op", []float64{100, 50, 200}[k])
+	}
+	s := strings.Join(strings.Fields(text(t, b.file, false, 120)), " ")
+	for _, want := range []string{
+		"against new against weir.reuse.Pool",
+		"time: weir.reuse.Pool is 2.0× faster than sync.Pool, the best other library; 2.0× slower than new.",
+	} {
+		if !strings.Contains(s, want) {
+			t.Errorf("no %q in\n%s", want, s)
+		}
 	}
 }
 

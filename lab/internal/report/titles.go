@@ -74,4 +74,6 @@ var experimentTitles = map[string]string{
 	"survey/feature":     "Which library has what",
 	"reuse/context":      "A request's context",
 	"reuse/buffer":       "A byte buffer",
+	"reuse/sizes":        "Buffers of many sizes",
+	"reuse/keeper":       "Objects that are costly to open",
 }

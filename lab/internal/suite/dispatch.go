@@ -174,7 +174,7 @@ func newClose(s Scale) Experiment {
 
 func idlePools(s Scale) Experiment {
 	const pools = 10_000
-	turn := 500 * time.Millisecond
+	turn := 250 * time.Millisecond
 	return Experiment{
 		ID:     record.ID{Experiment: "idlepools", Procs: s.Cores, Params: []record.Setting{param("pools", pools)}},
 		About:  "memory and goroutines of a pool that has run one task and waits for the next",

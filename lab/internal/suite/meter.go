@@ -21,8 +21,8 @@ type Meter struct {
 	// can be chosen.
 	Target time.Duration
 
-	// Profiles is the folder for a CPU profile of what is timed, if any, and Name the
-	// measurement that it is called after.
+	// Profiles is the folder for profiles of what is timed, if any, and Name the
+	// measurement that they are called after.
 	Profiles, Name string
 }
 
@@ -47,19 +47,27 @@ func (m *Meter) time(n int, run func()) {
 	m.set("allocs/op", float64(after.Mallocs-before.Mallocs)/float64(n))
 }
 
-// profile begins a profile, and returns what ends it.
+// profile begins a CPU profile. What it returns ends that, and writes a heap profile beside it, of
+// all that this process has allocated so far.
 func (m *Meter) profile() (end func()) {
 	if m.Profiles == "" {
 		return func() {}
 	}
-	file, err := os.CreateTemp(m.Profiles, strings.NewReplacer("/", "_", "=", "-").Replace(m.Name)+"-*.pprof")
+	file, err := os.CreateTemp(m.Profiles, strings.NewReplacer("/", "_", "=", "-").Replace(m.Name)+"-*"+cpuProfile)
 	must(err)
 	must(pprof.StartCPUProfile(file))
 	return func() {
 		pprof.StopCPUProfile()
 		must(file.Close())
+		heap, err := os.Create(strings.TrimSuffix(file.Name(), cpuProfile) + ".heap.pprof")
+		must(err)
+		runtime.GC() // a heap profile says how things stood at the last collection
+		must(pprof.WriteHeapProfile(heap))
+		must(heap.Close())
 	}
 }
+
+const cpuProfile = ".cpu.pprof"
 
 // must ends a measurement that cannot be made. Its process is its own.
 func must(err error) {

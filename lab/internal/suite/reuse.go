@@ -2,86 +2,122 @@ package suite
 
 import (
 	"bytes"
-	"runtime"
+	"context"
 	"sync"
-	"time"
 
-	"github.com/64ed045f/weir/lab/internal/record"
+	"github.com/valyala/bytebufferpool"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/lab/internal/peer"
+	"github.com/64ed045f/weir/reuse"
 )
 
 var reuseSuite = Suite{
-	Name:    "reuse",
-	Title:   "Reuse of objects (document 002)",
-	About:   "A request's context with a buffer of 1 KB, and a service that fills a bytes.Buffer: made anew each time, or taken from a pool.",
-	LeftOut: "GOMAXPROCS other than the number of cores",
+	Name:  "reuse",
+	Title: "Reuse of objects (document 002)",
+	About: "A request's context with a buffer of 1 KB, a service that fills a bytes.Buffer, buffers of many sizes: made anew each time, " +
+		"or taken from a pool. And objects that are costly to open, leased to one user at a time.",
+	LeftOut: "GOMAXPROCS other than the number of cores, and sizes that are not log-normal",
 	Experiments: func(s Scale) []Experiment {
 		var list []Experiment
 		for _, procs := range s.procs() {
-			list = append(list, reuse(s, procs, "context", []strategy{
-				{"new", func() func() { return func() { newRequest().serve() } }},
-				{"sync.Pool", func() func() {
-					pool := sync.Pool{New: func() any { return newRequest() }}
-					return func() {
-						r := pool.Get().(*request)
-						r.serve()
-						r.reset()
-						pool.Put(r)
-					}
-				}},
-			}), reuse(s, procs, "buffer", []strategy{
-				{"new", func() func() { return func() { fill(new(bytes.Buffer)) } }},
-				{"sync.Pool", func() func() {
-					pool := sync.Pool{New: func() any { return new(bytes.Buffer) }}
-					return func() {
-						b := pool.Get().(*bytes.Buffer)
-						fill(b)
-						b.Reset()
-						pool.Put(b)
-					}
-				}},
-			}))
+			list = append(list, serving(s, procs, "context", contexts), serving(s, procs, "buffer", buffers))
 		}
-		return list
+		list = append(list, sizes(s)...)
+		return append(list, keeper(s)...)
 	},
 }
 
-// A strategy is a way to come by an object: open makes what it needs, and returns
-// what serves one request.
-type strategy struct {
-	name string
-	open func() (serve func())
+var contexts = []strategy{
+	{"weir.reuse.Pool", func(int) server {
+		pool := &reuse.Pool[*request]{New: newRequest, Reset: (*request).reset}
+		return server{serve: func() {
+			r := pool.Get()
+			r.serve()
+			pool.Put(r)
+		}}
+	}},
+	{"weir.Stateful", func(limit int) server {
+		return workers(limit, newRequest, func(r *request) {
+			r.serve()
+			r.reset()
+		})
+	}},
+	{peer.Made, func(int) server {
+		return server{serve: func() { newRequest().serve() }}
+	}},
+	{"sync.Pool", func(int) server {
+		pool := sync.Pool{New: func() any { return newRequest() }}
+		return server{serve: func() {
+			r := pool.Get().(*request)
+			r.serve()
+			r.reset()
+			pool.Put(r)
+		}}
+	}},
 }
 
-func reuse(s Scale, procs int, experiment string, strategies []strategy) Experiment {
-	e := Experiment{
-		ID:     record.ID{Experiment: experiment, Procs: procs},
-		About:  "one request, served by as many goroutines as there are processors",
-		Rounds: s.rounds(shortTurn), Turn: shortTurn,
+var buffers = []strategy{
+	{"weir.reuse.Pool", func(int) server {
+		pool := &reuse.Pool[*bytes.Buffer]{New: newBuffer, Reset: (*bytes.Buffer).Reset}
+		return server{serve: func() {
+			b := pool.Get()
+			fill(b)
+			pool.Put(b)
+		}}
+	}},
+	{"weir.reuse.Buffers", func(int) server {
+		var pool reuse.Buffers
+		return server{serve: func() {
+			b := pool.GetBuffer()
+			fill(b)
+			pool.PutBuffer(b)
+		}}
+	}},
+	{"weir.Stateful", func(limit int) server {
+		return workers(limit, newBuffer, func(b *bytes.Buffer) {
+			fill(b)
+			b.Reset()
+		})
+	}},
+	{peer.Made, func(int) server {
+		return server{serve: func() { fill(newBuffer()) }}
+	}},
+	{"sync.Pool", func(int) server {
+		pool := sync.Pool{New: func() any { return newBuffer() }}
+		return server{serve: func() {
+			b := pool.Get().(*bytes.Buffer)
+			fill(b)
+			b.Reset()
+			pool.Put(b)
+		}}
+	}},
+	{"bytebufferpool", func(int) server {
+		var pool bytebufferpool.Pool
+		return server{serve: func() {
+			b := pool.Get()
+			fillTheirs(b)
+			pool.Put(b)
+		}}
+	}},
+}
+
+// workers serves by workers that each keep an object of their own.
+func workers[S any](limit int, open func() S, serve func(S)) server {
+	pool := weir.NewStateful(limit,
+		func() (S, error) { return open(), nil },
+		func(own S, _ struct{}) { serve(own) },
+		nil)
+	return server{
+		serve: func() { must(pool.Call(context.Background(), struct{}{})) },
+		all: func(n int) {
+			for range n {
+				must(pool.Invoke(struct{}{}))
+			}
+			pool.Wait()
+		},
+		close: pool.Close,
 	}
-	for _, way := range strategies {
-		e.Contenders = append(e.Contenders, Contender{Name: way.name, Measure: func(m *Meter) error {
-			serve := way.open()
-			var before, after runtime.MemStats
-			m.throughput(func(n int) {
-				runtime.ReadMemStats(&before)
-				var live sync.WaitGroup
-				workers := runtime.GOMAXPROCS(0)
-				for k := range workers {
-					live.Go(func() {
-						for range (k+1)*n/workers - k*n/workers {
-							serve()
-						}
-					})
-				}
-				live.Wait()
-				runtime.ReadMemStats(&after)
-			})
-			m.set("gc/Mop", float64(after.NumGC-before.NumGC)/float64(m.N)*1e6)
-			m.set("pause-ns/op", float64(time.Duration(after.PauseTotalNs-before.PauseTotalNs))/float64(m.N))
-			return nil
-		}})
-	}
-	return e
 }
 
 // A request is what a server makes of each call: a few fields, and 1024 bytes to
@@ -111,9 +147,20 @@ func (r *request) reset() {
 
 var message = bytes.Repeat([]byte("a line of text\n"), 60)
 
+func newBuffer() *bytes.Buffer { return new(bytes.Buffer) }
+
 func fill(b *bytes.Buffer) {
 	for line := range bytes.Lines(message) {
 		b.Write(line)
+	}
+	sink(b.Bytes())
+}
+
+// fillTheirs is fill once more: an interface would slow both down.
+func fillTheirs(b *bytebufferpool.ByteBuffer) {
+	for line := range bytes.Lines(message) {
+		_, err := b.Write(line)
+		must(err)
 	}
 	sink(b.Bytes())
 }

@@ -3,6 +3,7 @@ package suite_test
 import (
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,11 +43,9 @@ func TestEveryMeasurementHasANameOfItsOwnThatCanBeReadBack(t *testing.T) {
 }
 
 func TestWeirTakesPartWhereverLibrariesAreCompared(t *testing.T) {
-	// Reuse comes with a package of its own.
-	without := []string{"context", "buffer"}
 	for _, e := range suite.Plan(suite.Scale{Full: true, Cores: 2}) {
 		weirs := slices.ContainsFunc(e.Contenders, func(c suite.Contender) bool { return peer.LibraryOf(c.Name) == peer.Weir })
-		if !weirs && !slices.Contains(without, e.ID.Experiment) {
+		if !weirs {
 			t.Errorf("no form of Weir in %+v", e.ID)
 		}
 	}
@@ -127,8 +126,15 @@ func TestAllocationsAreThoseOfTheLibrary(t *testing.T) {
 	if m := measure(t, "context", "new"); value(m, "B/op") < 1024 {
 		t.Errorf("objects made anew: %+v", m)
 	}
-	if m := measure(t, "context", "sync.Pool"); value(m, "B/op") > 100 {
-		t.Errorf("objects of a sync.Pool: %+v", m)
+	for _, peer := range []string{"sync.Pool", "weir.reuse.Pool", "weir.Stateful"} {
+		if m := measure(t, "context", peer); value(m, "B/op") > 100 {
+			t.Errorf("objects of %s: %+v", peer, m)
+		}
+	}
+	for _, peer := range []string{"weir.reuse.Keeper", "puddle"} {
+		if m := measure(t, "keeper", peer); value(m, "allocs/op") > 0.1 || value(m, "ns/op") <= 0 {
+			t.Errorf("an idle object of %s: %+v", peer, m)
+		}
 	}
 }
 
@@ -158,5 +164,55 @@ func TestLatenciesAreInOrder(t *testing.T) {
 	}
 	if mean := value(m, "mean-ns"); mean < p50/2 {
 		t.Errorf("%+v", m)
+	}
+}
+
+// Of every 16 requests one takes 0.2 ms, as with an allocator that has to look for memory: if every
+// 16th were timed that would never be seen.
+func TestTheLatencyOfSomeRequestsIsThatOfAll(t *testing.T) {
+	var served atomic.Int64
+	m := suite.Meter{Target: 40 * time.Millisecond, Values: []record.Value{{Unit: "ns/op", Value: 20e3}}}
+	m.Latency(1, func() {
+		length := 10 * time.Microsecond
+		if served.Add(1)%16 == 1 {
+			length *= 20
+		}
+		for begin := time.Now(); time.Since(begin) < length; {
+			continue
+		}
+	})
+	if average := value(m, "mean-ns"); average < 10e3 || average > 10e6 {
+		t.Errorf("the mean is %v ns", average)
+	}
+	if p99 := value(m, "p99-ns"); p99 < 200e3 {
+		t.Errorf("99 of 100 took less than %v ns", p99)
+	}
+}
+
+func TestSizesAreSpreadAsTheirNamesSay(t *testing.T) {
+	of := func(load string) (drawn, sorted []int) {
+		drawn = suite.Sizes(load)
+		return drawn, slices.Sorted(slices.Values(drawn))
+	}
+	drawn, sorted := of("log-normal")
+	if p50, p99 := sorted[len(sorted)/2], sorted[len(sorted)*99/100]; p50 < 980 || p50 > 1070 || p99 < 58_000 || p99 > 74_000 {
+		t.Errorf("log-normal: median %d, 99 %% below %d", p50, p99)
+	}
+	if slices.Equal(drawn, sorted) {
+		t.Error("log-normal sizes come in order")
+	}
+	_, sorted = of("bimodal")
+	if large := len(sorted) - slices.Index(sorted, 64<<10); sorted[0] != 256 || large < len(sorted)*4/100 || large > len(sorted)*6/100 {
+		t.Errorf("bimodal: %d large ones, the least is %d", large, sorted[0])
+	}
+	drawn, _ = of("shift")
+	var changes []int
+	for k, size := range drawn[1:] {
+		if size != drawn[k] {
+			changes = append(changes, size)
+		}
+	}
+	if drawn[0] != 256 || !slices.Equal(changes, []int{64 << 10, 256}) {
+		t.Errorf("shift: from %d to %v", drawn[0], changes)
 	}
 }

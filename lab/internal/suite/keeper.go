@@ -1,0 +1,80 @@
+package suite
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/jackc/puddle/v2"
+
+	"github.com/64ed045f/weir/lab/internal/record"
+	"github.com/64ed045f/weir/reuse"
+)
+
+// keeper is objects that cost nothing to open, so that only their keeper is measured.
+func keeper(s Scale) []Experiment {
+	const capacity = 8
+	var list []Experiment
+	for _, goroutines := range []int{1, 64} {
+		measured := func(name string, open func() (use func(ctx context.Context, meanwhile func()), end func())) Contender {
+			return Contender{Name: name, Measure: func(m *Meter) error {
+				ctx, cancel := context.WithCancel(context.Background()) // as those of requests are
+				defer cancel()
+				use, end := open()
+				defer end()
+				meanwhile := func() {}
+				if goroutines > capacity {
+					meanwhile = runtime.Gosched
+				}
+				m.throughput(func(n int) {
+					shared(goroutines, n, func(lo, hi int) {
+						for range hi - lo {
+							use(ctx, meanwhile)
+						}
+					})
+				})
+				return nil
+			}}
+		}
+		list = append(list, Experiment{
+			ID: record.ID{
+				Experiment: "keeper", Procs: s.Cores,
+				Params: []record.Setting{param("goroutines", goroutines), param("capacity", capacity)},
+			},
+			About:  "an object is got and put back: an idle one by one goroutine, or one of 8 by 64, each of which yields while it has one",
+			Rounds: s.rounds(shortTurn), Turn: shortTurn,
+			Contenders: []Contender{
+				measured("weir.reuse.Keeper", func() (use func(context.Context, func()), end func()) {
+					k := reuse.NewKeeper(reuse.KeeperConfig[int]{
+						Capacity: capacity, Open: openNothing, Close: closeNothing,
+						// puddle notes the time at every Release too, for its users to do this with.
+						IdleTimeout: time.Minute,
+					})
+					return func(ctx context.Context, meanwhile func()) {
+						lease, err := k.Get(ctx)
+						must(err)
+						_ = lease.Value()
+						meanwhile()
+						lease.Put()
+					}, k.Close
+				}),
+				measured("puddle", func() (use func(context.Context, func()), end func()) {
+					p, err := puddle.NewPool(&puddle.Config[int]{MaxSize: capacity, Constructor: openNothing, Destructor: closeNothing})
+					must(err)
+					return func(ctx context.Context, meanwhile func()) {
+						resource, err := p.Acquire(ctx)
+						must(err)
+						_ = resource.Value()
+						meanwhile()
+						resource.Release()
+					}, p.Close
+				}),
+			},
+		})
+	}
+	return list
+}
+
+func openNothing(context.Context) (int, error) { return 1, nil }
+
+func closeNothing(int) {}

@@ -1,0 +1,127 @@
+package suite
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+// A strategy is a way to come by an object: open makes what it needs for requests of which
+// that many are served at once.
+type strategy struct {
+	name string
+	open func(limit int) server
+}
+
+// A server serves requests.
+type server struct {
+	// serve returns when one more request has been served.
+	serve func()
+
+	// all serves n requests. If it is nil as many goroutines as may run at once share in them,
+	// each of which calls serve.
+	all func(n int)
+
+	close func() // nil if there is nothing to end
+}
+
+func serving(s Scale, procs int, experiment string, strategies []strategy) Experiment {
+	turn := pick(s, 2*shortTurn, shortTurn*4/3) // the requests that are timed singly have a run of their own
+	e := Experiment{
+		ID:     record.ID{Experiment: experiment, Procs: procs},
+		About:  "one request, served by as many goroutines as there are processors",
+		Rounds: s.rounds(turn), Turn: turn,
+	}
+	for _, way := range strategies {
+		e.Contenders = append(e.Contenders, Contender{Name: way.name, Measure: func(m *Meter) error {
+			way.measure(m)
+			return nil
+		}})
+	}
+	return e
+}
+
+func (way strategy) measure(m *Meter) {
+	limit := runtime.GOMAXPROCS(0)
+	s := way.open(limit)
+	if s.close != nil {
+		defer s.close()
+	}
+	all := s.all
+	if all == nil {
+		all = func(n int) {
+			shared(limit, n, func(lo, hi int) {
+				for range hi - lo {
+					s.serve()
+				}
+			})
+		}
+	}
+	var before, after runtime.MemStats
+	m.throughput(func(n int) {
+		runtime.ReadMemStats(&before)
+		all(n)
+		runtime.ReadMemStats(&after)
+	})
+	m.set("gc/Mop", float64(after.NumGC-before.NumGC)/float64(m.N)*1e6)
+	m.set("pause-ns/op", float64(after.PauseTotalNs-before.PauseTotalNs)/float64(m.N))
+	m.latency(limit, s.serve)
+}
+
+// shared runs a goroutine for each part of n, and waits for them.
+func shared(parts, n int, run func(lo, hi int)) {
+	var live sync.WaitGroup
+	for k := range parts {
+		live.Go(func() { run(k*n/parts, (k+1)*n/parts) })
+	}
+	live.Wait()
+}
+
+// latency notes how long a request takes from its beginning to its end, while that many
+// goroutines have one after the other served. Only some are timed: reading the clock takes as
+// long as a short request.
+func (m *Meter) latency(goroutines int, serve func()) {
+	const most = 10_000 // samples of each goroutine, which are few enough to be no load for the collector
+	clock := clockCost()
+	perRequest := max(m.Values[0].Value*float64(goroutines), 1)
+	// An odd number: the allocator takes longer at every eighth object of 1 KB, or the like, and the
+	// samples must meet that as often as others do.
+	apart := max(16, int(float64(m.Target)/perRequest/most)) | 1
+	samples := make([][]time.Duration, goroutines)
+	for k := range samples {
+		samples[k] = make([]time.Duration, 0, most)
+	}
+	runtime.GC()
+	begin := time.Now()
+	shared(goroutines, goroutines, func(k, _ int) {
+		mine := samples[k]
+		for now := time.Since(begin); now < m.Target && len(mine) < most; {
+			for range apart - 1 {
+				serve()
+			}
+			now = time.Since(begin)
+			serve()
+			mine = append(mine, max(0, time.Since(begin)-now-clock))
+		}
+		samples[k] = mine
+	})
+	together := slices.Concat(samples...)
+	slices.Sort(together)
+	m.set("mean-ns", mean(together))
+	m.set("p99-ns", float64(together[len(together)*99/100].Nanoseconds()))
+}
+
+// clockCost is how long reading the clock twice seems to take.
+func clockCost() time.Duration {
+	begin := time.Now()
+	samples := make([]time.Duration, 1001)
+	for k := range samples {
+		now := time.Since(begin)
+		samples[k] = time.Since(begin) - now
+	}
+	slices.Sort(samples)
+	return samples[len(samples)/2]
+}

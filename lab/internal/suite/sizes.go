@@ -1,0 +1,162 @@
+package suite
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"time"
+
+	"github.com/valyala/bytebufferpool"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+	"github.com/64ed045f/weir/lab/internal/record"
+	"github.com/64ed045f/weir/reuse"
+)
+
+// A load says how large the i-th of n buffers grows.
+type load struct {
+	name string
+	size func(random *rand.Rand, i, n int) int
+}
+
+const (
+	small = 256
+	large = 64 << 10
+)
+
+var loads = []load{
+	{"log-normal", func(random *rand.Rand, _, _ int) int {
+		const median, z99 = 1 << 10, 2.3263 // 99 % of a normal distribution lie below z99
+		return int(median * math.Exp(random.NormFloat64()*math.Log(large/median)/z99))
+	}},
+	{"bimodal", func(random *rand.Rand, _, _ int) int {
+		if random.Float64() < 0.05 {
+			return large
+		}
+		return small
+	}},
+	{"shift", func(_ *rand.Rand, i, n int) int {
+		if i < n/4 || i >= n*3/4 {
+			return small
+		}
+		return large
+	}},
+}
+
+// drawn are as many sizes as one pass over them has, the same in each turn.
+const drawn = 40_000
+
+func (l load) sizes() []int {
+	random := rand.New(rand.NewPCG(1, 2))
+	sizes := make([]int, drawn)
+	for i := range sizes {
+		sizes[i] = l.size(random, i, drawn)
+	}
+	return sizes
+}
+
+// sizes is buffers of many sizes, of which each goroutine has a few in use at once.
+func sizes(s Scale) []Experiment {
+	passes := pick(s, 3, 1)
+	turn := pick(s, time.Second, 200*time.Millisecond)
+	var list []Experiment
+	for _, l := range pick(s, loads, loads[:1]) {
+		measured := func(name string, measure func(m *Meter, sizes []int)) Contender {
+			return Contender{Name: name, Measure: func(m *Meter) error {
+				measure(m, l.sizes())
+				return nil
+			}}
+		}
+		list = append(list, Experiment{
+			ID:     record.ID{Experiment: "sizes", Procs: s.Cores, Params: []record.Setting{param("load", l.name)}},
+			About:  "one buffer that is filled in pieces of 512 bytes and given back, of 64 that each goroutine has in use; and 1 KB of garbage beside it",
+			Rounds: s.rounds(turn), Turn: turn,
+			Contenders: []Contender{
+				measured("weir.reuse.Buffers", func(m *Meter, sizes []int) {
+					var pool reuse.Buffers
+					mixed(m, passes, sizes, pool.GetBuffer, grow, pool.PutBuffer)
+				}),
+				measured(peer.Made, func(m *Meter, sizes []int) {
+					mixed(m, passes, sizes, newBuffer, grow, func(*bytes.Buffer) {})
+				}),
+				measured("sync.Pool", func(m *Meter, sizes []int) {
+					pool := sync.Pool{New: func() any { return newBuffer() }}
+					mixed(m, passes, sizes, func() *bytes.Buffer { return pool.Get().(*bytes.Buffer) }, grow, func(b *bytes.Buffer) {
+						b.Reset()
+						pool.Put(b)
+					})
+				}),
+				measured("bytebufferpool", func(m *Meter, sizes []int) {
+					var pool bytebufferpool.Pool
+					mixed(m, passes, sizes, pool.Get, growTheirs, pool.Put)
+				}),
+			},
+		})
+	}
+	return list
+}
+
+var piece = make([]byte, 512)
+
+func grow(b *bytes.Buffer, size int) {
+	for ; size > 0; size -= len(piece) {
+		b.Write(piece[:min(size, len(piece))])
+	}
+}
+
+// growTheirs is grow once more, as fillTheirs is fill.
+func growTheirs(b *bytebufferpool.ByteBuffer, size int) {
+	for ; size > 0; size -= len(piece) {
+		_, err := b.Write(piece[:min(size, len(piece))])
+		must(err)
+	}
+}
+
+// An use is one of a buffer. The rest is what a request has besides, which goes to the
+// collector: without it, that would hardly ever run, and a pool never be emptied.
+type use[B any] struct {
+	buffer B
+	rest   []byte
+}
+
+// mixed goes over the sizes once to warm up, and then, on the clock, a few times more.
+func mixed[B any](m *Meter, passes int, sizes []int, get func() B, fill func(B, int), put func(B)) {
+	goroutines := runtime.GOMAXPROCS(0)
+	var heap []float64
+	run := func(n int) {
+		heap = heap[:0]
+		// Each takes every second size, or third, and so on: so all are at about the same one.
+		shared(goroutines, goroutines, func(k, _ int) {
+			var uses [64]use[B]
+			inUse := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+			count := 0
+			for i := k; i < n; i += goroutines {
+				at := &uses[count%len(uses)]
+				if count >= len(uses) {
+					put(at.buffer)
+				}
+				*at = use[B]{get(), make([]byte, 1024)}
+				fill(at.buffer, sizes[i%len(sizes)])
+				count++
+				if k == 0 && count%512 == 0 {
+					metrics.Read(inUse)
+					heap = append(heap, float64(inUse[0].Value.Uint64()))
+				}
+			}
+			for _, u := range uses[:min(count, len(uses))] {
+				put(u.buffer)
+				sink(u.rest)
+			}
+		})
+	}
+	run(len(sizes))
+	m.time(passes*len(sizes), func() { run(passes * len(sizes)) })
+	sum := 0.0
+	for _, bytes := range heap {
+		sum += bytes
+	}
+	m.set("heap-B", sum/float64(len(heap)))
+}
