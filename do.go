@@ -5,23 +5,23 @@ import (
 	"sync/atomic"
 )
 
-// Do runs task on the calling goroutine, in the place of a worker: it waits for its
-// turn as a submitted task does, in order with them, and counts against the limit while
-// it runs. So work that must stay on its goroutine, such as a request that
-// net/http serves, shares the pool's limit with tasks.
+// Do runs task on the calling goroutine, in the place of a worker: it waits for its turn as a
+// submitted task does, in order with them, and counts against the limit while it runs. So work
+// that must stay on its goroutine, such as a request that net/http serves, shares the pool's
+// limit with tasks.
 //
-// Do returns what task returned. Otherwise task was never called, and the error says why:
-// [ErrClosed] if the pool is closed, or is shut down before it is task's turn, [ErrFull]
-// as for [Pool.Submit], or the cause of ctx if that is done first. A panic or [runtime.Goexit] in task
-// frees the place and then goes its way on the calling goroutine: [OnPanic] does not
-// hear of it. A task of the pool that calls Do has a place already, by
-// the context that it got, and runs task in that.
+// Do returns what task returned. If task was never called, the error says why: [ErrClosed] if
+// the pool is closed, or is shut down before it is task's turn, [ErrFull] as for
+// [Pool.Submit], or the cause of ctx if that is done first. After a panic or [runtime.Goexit] in
+// task the place is free again, and the panic or exit goes on in the calling goroutine;
+// [OnPanic] is not called. If ctx is from a task of the pool, which has a place already, task
+// runs in that place at once.
 //
 // The context that task gets is ctx as a task of the pool: groups made from it may wait,
 // see promise 9. Close waits for task to end, and so does Wait if it was called later.
 //
-// While task runs a worker stands still for it, so there is one parked goroutine more.
-// Do costs two goroutine switches, unlike Submit, and four allocations.
+// While task runs a worker stands still for it: one more goroutine, which is parked. Do costs
+// two goroutine switches and four allocations.
 func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) error {
 	mustContext(ctx != nil)
 	mustTask(task != nil)
@@ -76,7 +76,7 @@ func (v *visit) wait(ctx context.Context) error {
 	return v.err
 }
 
-// leave gives the place back. A context that outlives the visit is no task's any more.
+// leave gives the place back. A context that outlives the visit is not a task's any more.
 func (v *visit) leave() {
 	v.state.Store(resolved)
 	close(v.over)

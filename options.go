@@ -127,7 +127,9 @@ func CrashOnPanic() Option {
 // OnOpenError sets what is called for each argument given to [Stateful.Invoke] and its like
 // that was accepted and not used, since the worker that took it could not open its value.
 // The default logs the error with [log/slog.Error]. The handler may be called by several
-// workers at once; its own panics are treated as those of tasks. Only NewStateful takes this option.
+// workers at once; its own panics are treated as those of tasks. To hand the argument to the pool
+// again it should use TryInvoke: Invoke may wait for room that only this worker could make. Only
+// [NewStateful] takes this option.
 func OnOpenError(handle func(*OpenError)) Option {
 	must(handle != nil, "handler of errors must not be nil", "nil")
 	return poolOption(func(o *options) { o.onOpenError = handle })

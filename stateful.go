@@ -8,15 +8,14 @@ import (
 	"github.com/64ed045f/weir/internal/engine"
 )
 
-// Stateful is a [FuncPool] whose every worker owns a value: an encoder, a scratch buffer,
-// a database handle. No two calls of its function use the same value at once, and
-// there are never more values than the limit. All methods may be called by any number of
-// goroutines at once.
+// Stateful is a [FuncPool] whose every worker owns a value: an encoder, a scratch buffer, a
+// database handle. No two calls of its function use the same value at once, and there are never
+// more values than the limit. All methods may be called by any number of goroutines at once.
 //
-// A worker opens its value for its first argument, keeps it from one to the next, and closes
-// it when it ends: when it has been idle for the [IdleTimeout], or the pool is
-// resized or closed. After a panic or [runtime.Goexit] in the function the value is
-// closed, and the worker opens another for its next argument.
+// A worker opens its value for its first argument, keeps it from one to the next, and closes it
+// when it ends: when it has been idle for the [IdleTimeout], or the pool is resized or closed.
+// After a panic or [runtime.Goexit] in the function the value is closed, and the worker opens
+// another for its next argument.
 type Stateful[S, T any] struct {
 	workers[call[T]]
 	values      values[S]
@@ -31,18 +30,23 @@ type call[T any] struct {
 }
 
 // NewStateful returns a pool that calls run with a worker's own value and each argument, at
-// most limit at once; [Unbounded] sets no limit. It starts nothing, unless
-// [Prestart] is given, and opens nothing before arguments come.
+// most limit at once; [Unbounded] sets no limit. It starts nothing, unless [Prestart] is given,
+// and opens nothing before arguments come.
 //
-// open makes a value, dispose closes it; that may be nil if there is nothing to do.
-// Both are called by the workers, several at once. A worker that opens its value holds up its own
-// argument alone: others are taken by others. If a worker that has ended still closes its
-// value, and there would be more values than the limit, it waits for that.
+// open makes a value, and dispose closes it; dispose may be nil. The workers call both, several
+// at once. While a worker opens its value the others go on. A value that is still being closed
+// counts against the limit: if it is used up, a worker waits for that before it opens its own.
 //
-// An argument for which open fails is not used, and who submitted it hears why: from
-// [Stateful.Call], and otherwise by [OnOpenError]. The next argument tries again. A
-// panic in open or dispose is treated as one in run, and so is runtime.Goexit.
-func NewStateful[S, T any](limit int, open func() (S, error), run func(S, T), dispose func(S), opts ...Option) *Stateful[S, T] {
+// An argument for which open fails is not used, and [Stateful.Call] returns why, or else
+// [OnOpenError] is told. With its next argument the worker tries again; but while others have
+// values, it rests before that, for 1 ms and up to 100 ms when it fails again, so that
+// most arguments go to them. A panic or [runtime.Goexit] in open or dispose is treated as one in run.
+//
+// What run finds out has its place in the argument, which may be a pointer. For connections, which
+// break and must be replaced, there is Keeper in package reuse.
+func NewStateful[S, T any](
+	limit int, open func() (S, error), run func(S, T), dispose func(S), opts ...Option,
+) *Stateful[S, T] {
 	must(open != nil, "function that opens must not be nil", "nil")
 	must(run != nil, "function must not be nil", "nil")
 	if dispose == nil {
@@ -57,36 +61,37 @@ func NewStateful[S, T any](limit int, open func() (S, error), run func(S, T), di
 	return p
 }
 
-// Invoke hands arg to the pool's function, as [FuncPool.Invoke] does. That a value could not be
-// opened for it is told to [OnOpenError].
+// Invoke hands arg to the pool's function, as [FuncPool.Invoke] does. If no value can be opened
+// for arg, [OnOpenError] is told.
 func (p *Stateful[S, T]) Invoke(arg T) error {
 	return refusal(p.running().Submit(call[T]{arg: arg}, nil))
 }
 
-// InvokeContext is [Stateful.Invoke] that waits for room only until ctx is done, and
-// then returns the context's cause. ctx has no influence on an arg that was
-// accepted. If ctx is done beforehand arg is not accepted.
+// InvokeContext is [Stateful.Invoke] that waits for room only until ctx is done, and then
+// returns the context's cause. ctx has no influence on an arg that was accepted. If ctx is done
+// beforehand arg is not accepted.
 func (p *Stateful[S, T]) InvokeContext(ctx context.Context, arg T) error {
 	mustContext(ctx != nil)
 	return p.submit(ctx, call[T]{arg: arg})
 }
 
-// TryInvoke is [Stateful.Invoke] that never waits: it returns [ErrFull] if the
-// pool is full, or if other submitters wait already.
+// TryInvoke is [Stateful.Invoke] that never waits: it returns [ErrFull] if the pool is full, or
+// if other submitters wait already.
 func (p *Stateful[S, T]) TryInvoke(arg T) error {
 	return refusal(p.running().TrySubmit(call[T]{arg: arg}))
 }
 
-// Call hands arg to the pool's function and blocks until that has returned; it then returns
-// nil. It returns an [*OpenError] if the worker could not open its value, a [*Panic] if the function
-// panicked, and [ErrGoexit] if it called [runtime.Goexit]. All other errors say that arg was
-// not used: [ErrClosed], also if the pool is shut down before it is arg's turn, [ErrFull] as for
-// Invoke, or the cause of ctx if that is done first. Once the function has begun with arg
-// ctx has no influence, so that what arg refers to is the caller's again when Call has returned.
+// Call hands arg to the pool's function, waits until that has returned, and returns nil. It
+// returns an [*OpenError] if the worker could not open its value, a [*Panic] if the function
+// panicked, and [ErrGoexit] if it called [runtime.Goexit]. All other errors say that arg was not
+// used: [ErrClosed], also if the pool is shut down before it is arg's turn, [ErrFull] as for
+// Invoke, or the cause of ctx if that is done first, also while a value is opened for arg. Once
+// the function has begun ctx has no influence: when Call has returned, what arg refers to is the
+// caller's again.
 //
-// A function that calls its own pool keeps its worker meanwhile; if all do so, they wait
-// for ever. A task of another pool gives its place up meanwhile, as in [Future.Get].
-// The end of the function synchronizes before the return of Call.
+// A function that calls its own pool keeps its worker meanwhile; if all do so, they wait for
+// ever. A task of another pool gives its place up meanwhile, as in [Future.Get]. The end of the
+// function synchronizes before the return of Call.
 func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 	mustContext(ctx != nil)
 	r := &reply{done: make(chan struct{})}
@@ -108,14 +113,19 @@ func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 	return r.err
 }
 
+// begin reports whether the call has not been given up. From then on its caller waits.
+func (c call[T]) begin() bool {
+	return c.reply == nil || c.reply.state.CompareAndSwap(pending, started)
+}
+
+func (c call[T]) abandoned() bool { return c.reply != nil && c.reply.state.Load() == resolved }
+
 // reply is what Call waits for.
 type reply struct {
 	state atomic.Uint32 // as a future's
-	done  chan struct{} // closed when err is final, unless the caller gave up
+	done  chan struct{} // closed when err is final, unless the caller has given up
 	err   error
 }
-
-func (r *reply) begin() bool { return r.state.CompareAndSwap(pending, started) }
 
 func (r *reply) resolve(err error) {
 	r.err = err
@@ -130,17 +140,18 @@ func (p *Stateful[S, T]) Resize(limit int) {
 	p.values.resize(limit, p.workers.Resize)
 }
 
-// Shutdown is [Stateful.Close] until ctx is done, and returns nil if all calls have
-// finished by then, and all values are closed. Otherwise it takes back the arguments that no worker has
-// started with and returns them, in order, with the cause of ctx; those of Call are not returned:
-// each fails there with [ErrClosed]. It does not wait for what runs, which a further Close does.
+// Shutdown is [Stateful.Close] until ctx is done, and returns nil if all calls have finished and
+// all values are closed by then. Otherwise it takes back the arguments that no worker has started
+// with, and returns them, in order, with the cause of ctx. The arguments of Call are not among
+// them: each such Call returns [ErrClosed]. Shutdown does not wait for what runs; a further Close
+// does.
 func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 	calls, err := p.shutdown(ctx)
 	for _, c := range calls {
 		switch {
 		case c.reply == nil:
 			unrun = append(unrun, c.arg)
-		case c.reply.begin():
+		case c.begin():
 			c.reply.resolve(ErrClosed)
 		}
 	}
@@ -149,20 +160,21 @@ func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 
 // run uses an argument, on worker w.
 func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
-	if c.reply != nil && !c.reply.begin() {
-		p.engine.Skipped()
-		return
-	}
 	own, ok := w.Own.(*S)
-	if !ok {
-		state, err := p.values.make()
+	if !ok && !c.abandoned() {
+		state, err := p.values.add()
 		if err != nil {
 			p.engine.Skipped()
 			p.refuse(c, &OpenError{Arg: c.arg, Err: err, Pool: p.reporter.pool})
+			p.values.rest()
 			return
 		}
 		own = &state
 		w.Own = own
+	}
+	if !c.begin() {
+		p.engine.Skipped()
+		return
 	}
 	p.use(*own, c.arg)
 	if c.reply != nil {
@@ -173,11 +185,17 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 func (p *Stateful[S, T]) refuse(c call[T], err *OpenError) {
 	switch {
 	case c.reply != nil:
-		c.reply.resolve(err)
+		if c.begin() {
+			c.reply.resolve(err)
+		}
 	case p.onOpenError != nil:
 		p.onOpenError(err)
 	default:
-		slog.Error("weir: worker could not open its value", "error", err.Err, "pool", err.Pool)
+		attributes := []any{"error", err.Err}
+		if err.Pool != "" {
+			attributes = append(attributes, "pool", err.Pool)
+		}
+		slog.Error("weir: worker could not open its value", attributes...)
 	}
 }
 
@@ -190,10 +208,12 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 	}
 	defer func() {
 		switch {
-		case c.reply != nil && caught != nil:
-			c.reply.resolve(caught)
-		case c.reply != nil:
-			c.reply.resolve(ErrGoexit)
+		case c.reply != nil && (c.reply.state.Load() == started || c.begin()):
+			if caught != nil {
+				c.reply.resolve(caught)
+			} else {
+				c.reply.resolve(ErrGoexit)
+			}
 		case caught != nil:
 			p.reporter.report(caught)
 		}
@@ -216,5 +236,5 @@ func (p *Stateful[S, T]) end(w *engine.Worker) {
 			p.report(panicked)
 		}
 	}()
-	p.values.close(*own)
+	p.values.remove(*own)
 }

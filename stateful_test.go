@@ -346,6 +346,92 @@ func TestCallIsWithdrawnWhileQueuedAndWaitedForOnceItRuns(t *testing.T) {
 	})
 }
 
+func TestCallIsWithdrawnWhileItsValueIsOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shop{t: t}
+		opening := make(chan struct{})
+		p := weir.NewStateful(1, func() (*handle, error) {
+			<-opening
+			return s.take()
+		}, (*handle).use, s.giveBack)
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errBoom)
+		defer cancel()
+		begin := time.Now()
+		check.Error(t, p.Call(ctx, func() { t.Error("called") }), errBoom)
+		check.Equal(t, "waited", time.Since(begin), time.Second)
+		close(opening)
+		check.OK(t, p.Call(t.Context(), nothing))
+		check.Equal(t, "opened", s.made.Load(), 1)
+		p.Close()
+		s.empty()
+		stats := p.Stats()
+		check.Equal(t, "handed back", stats.HandedBack, 1)
+		check.Equal(t, "finished", stats.Finished, 1)
+	})
+}
+
+// What goes wrong in open after its caller has left is nobody's error, but a panic is reported.
+func TestACallThatHasLeftHearsNothingOfOpen(t *testing.T) {
+	for name, tc := range map[string]struct {
+		end      func() error
+		reported int
+	}{
+		"error":  {func() error { return errBoom }, 0},
+		"panic":  {func() error { panic(errBoom) }, 1},
+		"Goexit": {func() error { runtime.Goexit(); return nil }, 0},
+	} {
+		check.Bubble(t, name, func(t *testing.T) {
+			reported := 0
+			p := weir.NewStateful(1, func() (int, error) {
+				time.Sleep(2 * time.Second)
+				return 0, tc.end()
+			}, func(int, int) { t.Error("called") }, nil, weir.OnPanic(func(*weir.Panic) { reported++ }))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			check.Error(t, p.Call(ctx, 1), context.DeadlineExceeded)
+			p.Close()
+			check.Equal(t, "reported", reported, tc.reported)
+		})
+	}
+}
+
+func TestWorkersWithoutValuesLeaveArgumentsToThoseWithOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const all = 1000
+		opens, refused, used := 0, 0, 0
+		var mu sync.Mutex
+		p := weir.NewStateful(4, func() (int, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if opens++; opens > 2 {
+				return 0, errBoom
+			}
+			return 0, nil
+		}, func(int, int) {
+			time.Sleep(time.Millisecond)
+			mu.Lock()
+			defer mu.Unlock()
+			used++
+		}, nil, weir.OnOpenError(func(*weir.OpenError) {
+			mu.Lock()
+			defer mu.Unlock()
+			refused++
+		}))
+		for i := range all {
+			check.OK(t, p.Invoke(i))
+		}
+		begin := time.Now()
+		p.Close()
+		if took := time.Since(begin); took > 600*time.Millisecond {
+			t.Errorf("took %v, while two workers do it in 500 ms", took)
+		}
+		check.Equal(t, "used or refused", used+refused, all)
+		if refused > 30 {
+			t.Errorf("%d of %d arguments were refused, though two workers had values", refused, all)
+		}
+	})
+}
+
 func TestShutdownReturnsArgumentsAndFailsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newValve()

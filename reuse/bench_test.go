@@ -7,9 +7,9 @@ import (
 	"github.com/64ed045f/weir/reuse"
 )
 
-// The benchmarks compare a Pool with a sync.Pool used by hand, as the last part of their
-// names says, for benchstat -col /by. The loops are written out: a function call
-// in them would cost as much as what is measured.
+// The benchmarks compare a Pool with a sync.Pool used by hand, as the last part of their names
+// says, for benchstat -col /by. The loops are written out: a function call in them would cost
+// as much as what is measured.
 
 func BenchmarkPointer(b *testing.B) {
 	raw := &sync.Pool{New: func() any { return newRequest() }}

@@ -2,7 +2,6 @@ package reuse
 
 import (
 	"bytes"
-	"fmt"
 	"sync"
 	"unsafe"
 )
@@ -18,8 +17,8 @@ import (
 //
 // # Memory
 //
-// What is not in use is kept in a [sync.Pool] for each power of two from 64 bytes to 64 MiB.
-// Two garbage collections free whatever was not taken in between. Larger ones are never kept.
+// What is not in use is kept in a [sync.Pool] for each power of two from 64 bytes to 64 MiB;
+// nothing larger is kept. Two garbage collections free what was not taken in between.
 //
 // Large memory does not go on serving small needs: Get hands out at most twice what is
 // asked for, but 64 bytes at least, and GetBuffer soon learns what is needed. After a burst of huge
@@ -28,10 +27,10 @@ import (
 //
 // # What must not be done
 //
-// After Put or PutBuffer the memory is others'. Neither the slice or buffer, nor any slice
-// that shares its memory, such as one from [bytes.Buffer.Bytes], may be read or written any more, nor
-// be put again. [Check] finds such use in tests. The contents stay as they are, for the next
-// user to see: clear what is secret before.
+// After Put or PutBuffer the memory is others'. Neither the slice or buffer, nor a slice that
+// shares its memory, such as one from [bytes.Buffer.Bytes], may be read, written or put any more.
+// [Check] finds such use in tests. The next user of a slice can read what is left in it: clear
+// what is secret before.
 //
 // In the terminology of the Go memory model, a call to Put or PutBuffer synchronizes before
 // the call to Get or GetBuffer that returns the same memory.
@@ -69,11 +68,9 @@ func (b *Buffers) Get(n int) []byte {
 	return make([]byte, n, sizeOf(class))
 }
 
-// getOther is Get for sizes without a class, for none, and under checks.
+// getOther is Get for sizes without a class, for size 0, and under checks.
 func (b *Buffers) getOther(n int) []byte {
-	if n < 0 {
-		panic(fmt.Sprintf("reuse: size must be at least 0, got %d", n))
-	}
+	must(n >= 0, "size must be at least 0", n)
 	switch {
 	case checksOn.Load():
 		return b.getChecked(n)

@@ -6,9 +6,9 @@ import "bytes"
 // 1 in 32 of the buffers needed that came back of late. This is rounded up to a power of
 // two, at least 64 bytes; the capacity is that, or more, but less than four times as much.
 //
-// When sizes change, this follows. If too many buffers are outgrown, larger ones are handed out
-// after some 150 further calls of PutBuffer, the first time after 10. If smaller ones would do, these
-// are handed out after some 8000 calls, or if more than 64 KiB is handed out, after 512.
+// When the needs change, the size follows. If too many buffers are outgrown, larger ones are handed
+// out after some 150 further calls of PutBuffer, and the very first time after 10. If smaller ones
+// would do, these are handed out after some 8000 calls, or after 512 if the size is above 64 KiB.
 //
 // GetBuffer allocates only if nothing that fits is kept. With PutBuffer it takes a few
 // nanoseconds more than the methods of a [sync.Pool].
@@ -41,8 +41,8 @@ func newBuffer(array []byte, class int) *bytes.Buffer {
 	return bytes.NewBuffer(array[:0])
 }
 
-// PutBuffer empties a buffer and keeps it for GetBuffer. It may come from anywhere. It need
-// not be left as written: how much that was is found out also if it was read or reset.
+// PutBuffer empties a buffer and keeps it for GetBuffer. It may come from anywhere, and may have
+// been read or reset: how much was written to it is found out all the same.
 //
 // Buffers with a capacity of less than 64 bytes or more than 64 MiB, and of four or more times
 // the size that is handed out, are left to the garbage collector. PutBuffer of nil does nothing.
@@ -91,11 +91,11 @@ func (b *Buffers) dropBuffer(buffer *bytes.Buffer, written int) {
 	buffer.Reset()
 }
 
-// A buffer that was reset, or read to its end, does not say how much was written to it. So
-// there are marks in its array where each smaller class ends: as far as they are gone, it was
-// written. In this way the depth of stacks is measured, by painting them before. An array that a
-// buffer has grown into has no marks: then all of it counts. It has twice the room of the one
-// before, or no more than was needed at the moment.
+// A buffer that was reset, or read to its end, does not say how much was written to it. So there
+// is a mark in its array where each smaller class ends: up to the last mark that is gone it was
+// written to. (The depth of stacks is measured in this way, too, by painting them.) An array that
+// a buffer has grown into has no marks: then all of it counts. That is close enough, for
+// it has at most twice the room of the one before, or what was needed at the moment.
 var paint = [8]byte{0xd1, 0xc5, 0x93, 0xa7, 0x4e, 0x8b, 0x60, 0xf2}
 
 // markIn returns where in an array the mark of a class is.

@@ -12,8 +12,8 @@ import (
 // Of the sizes that were needed a histogram is made, a window at a time. When more than 1 in
 // 32 needed more than the class has, it is raised until that is not so; when no more than 1
 // in 64 would need more than a lower one has, it is lowered to that; between the two it stays,
-// lest chance move it to and fro. That a percentile is looked for, by a histogram of powers of two, is the idea of
-// valyala/bytebufferpool.
+// lest chance move it to and fro. To look for a percentile in a histogram of powers of two is
+// the idea of valyala/bytebufferpool.
 //
 // Why a percentile: a class more costs memory of its size s for each buffer in use, and
 // saves an array of 2s bytes, and a copy, each time that s would have been outgrown. So it pays

@@ -9,7 +9,7 @@ import (
 
 // TB is what [Check] needs of a test. A [testing.TB] is one.
 type TB interface {
-	// Helper marks its caller as one whose line says nothing.
+	// Helper marks the function that calls it as one that reports for its own caller.
 	Helper()
 
 	// Errorf fails the test. Any goroutine may call it. It must not use pools.
@@ -19,51 +19,47 @@ type TB interface {
 	Cleanup(f func())
 }
 
-// Check has all pools of the program watch their users, from now to the end of the test.
-// Call it first in the test. These faults fail the test:
+// Check has every [Pool] and [Buffers] of the program watch its users, from now to the end of the
+// test. Call it first in the test. These faults fail the test:
 //
 //   - An object is put twice. The report has the stacks of both calls.
-//   - An object is put that was not got from this pool. If the pool was in use without
-//     checks before, then the object may have been got at that time, and is reported only if another
-//     pool has handed it out.
+//   - An object is put that did not come from this pool. If the pool was used without checks
+//     before, this is reported only if another pool has handed the object out, for otherwise it
+//     may have come from this pool at that time.
 //   - An object is written to after Put. The report names what was written, and has the stack
 //     of the Put. It comes a few operations later, of any pool, or at the end of the test.
 //   - An object is not put back by the end of the test. The report has the stack of its Get. The
-//     test must wait for goroutines that it has started, or what they use is missing.
+//     test must wait for the goroutines that it has started: what they still use is reported, too.
 //   - New returns an object that is in use, or was put.
 //
-// Objects that were got before may be put without complaint. A checked pool uses no object
-// twice: each Get calls New, if there is one. What is put is overwritten by poison, so that who
-// reads it gets nonsense or panics, and stays in quarantine, where writes to it are
-// found. The quarantine holds about 1000 objects, or 16 MiB: use of what was put long before is not
-// found.
+// A checked pool uses no object twice: each Get calls New, if there is one. What is put is
+// overwritten by poison, so that whoever reads it gets nonsense or panics, and is held in
+// quarantine, where writes to it are found. The quarantine holds some 1000 objects, or 16 MiB:
+// what is written to an object after it has left that is not found.
 //
-// The poison of numbers is bytes 0xDB, of floating-point numbers NaN, of bools true, and of strings
-// "reuse: used after Put". Pointers, slices, maps, channels, functions and interfaces become
-// nil, types of the packages sync and sync/atomic zero. What is overwritten is the struct, array or
-// other value that a pointer points to, the whole array of a slice, also of one behind a
-// pointer or in a [bytes.Buffer], and for interfaces what they hold; a map is emptied. It is not
-// overwritten what these refer to, see [Pool.Poison], nor what Keep refuses. The race
-// detector, if it is on, takes the poison for what it is, a write, and so tells the line of whoever
-// uses the object at the same time.
+// Integers are poisoned with bytes 0xDB, floating-point numbers with NaN, bools with true, and
+// strings with "reuse: used after Put". Pointers, slices, maps, channels, functions and interfaces
+// become nil, and types of the packages sync and sync/atomic zero. Behind a pointer the value is
+// overwritten, of a slice the whole array, also if the slice is behind a pointer or in a
+// [bytes.Buffer], and of an interface what it holds; a map is emptied. What these refer to in turn
+// is left alone, see [Pool.Poison], and so is what Keep refuses. To the race detector the poison
+// is a write: it reports whoever uses the object at the same time.
 //
-// Pointers, maps and channels are known each by itself. Slices are, too, as long as they do not grow. Of
-// other types, such as structs, strings and functions, and pointers to types without size, Check counts
-// only how many are got and put.
+// Pointers, maps and channels are recognized one by one, and slices unless they have grown. Of
+// other types, such as structs, strings and functions, and of pointers to types without size,
+// Check only counts how many are got and put.
 //
-// The checks are one switch for the whole program, as one pool may serve many tests. When
-// tests run in parallel, and each that uses pools calls Check before it does, no report is
-// false. A fault is reported to all tests that check at the time: nobody can tell whose
-// it is. And what is not put back shows when no other test runs that might do it: at the end of
-// the last of those that overlap, to which it is reported.
+// The checks are one switch for the whole program, since one pool may serve many tests. With
+// parallel tests no report is false if each that uses pools calls Check before it does. But a
+// fault is reported to all tests that check at the time, as nobody can tell whose it is; and an
+// object that is not put back is reported at the end of the last of the tests that overlap, since
+// until then another may put it.
 //
-// While checks are on, all calls of Get and Put are ordered by a lock. That can hide races from
-// the race detector, so run the tests without Check as well. When they are off, their price is a
-// load and a branch for each Get and Put.
+// While checks are on, a lock puts all calls of Get and Put in order. That can hide races from the
+// race detector, so run the tests without Check as well. While they are off, each Get and Put
+// costs one load and one branch more.
 func Check(t TB) {
-	if t == nil {
-		panic("reuse: test must not be nil, got nil")
-	}
+	must(t != nil, "test must not be nil", "nil")
 	t.Helper()
 	s := &session{test: t}
 	t.Cleanup(func() {
@@ -94,11 +90,12 @@ type watch struct {
 // session is one call of Check.
 type session struct {
 	test  TB
-	mu    sync.Mutex // held while Errorf is called: a test that has ended must not be told anything
+	mu    sync.Mutex // held during Errorf, which must not be called once the test has ended
 	ended bool
 }
 
-// do calls f under the lock, unless no one checks any more, and then tells what faults it found.
+// do calls f under the lock, and then tells the faults that it found. It reports false, and does
+// not call f, if nobody checks any more.
 func (w *watch) do(f func(l *ledger)) bool {
 	sessions, faults := w.locked(f)
 	tell(sessions, faults)

@@ -111,7 +111,8 @@ func (l *ledger) got(a *account, object reflect.Value, call callers) {
 	}
 	if old := l.records[id]; old != nil {
 		if old.object.IsValid() {
-			l.fault(a.object+" returned by New is not new", part{"got", got}, part{"got before", old.got}, part{"put before", old.put})
+			l.fault(a.object+" returned by New is not new",
+				part{"got", got}, part{"got before", old.got}, part{"put before", old.put})
 			return
 		}
 		l.lose(old)
@@ -230,7 +231,7 @@ func (l *ledger) hold(r *record, object reflect.Value, poison bool) {
 	}
 }
 
-// look looks at the next n objects in quarantine, but at no more when it has seen so many bytes.
+// look looks at the next n objects in quarantine, or at fewer once it has seen size bytes.
 func (l *ledger) look(n, size int) {
 	for range min(n, len(l.held)) {
 		if l.next < 0 || l.next >= len(l.held) {

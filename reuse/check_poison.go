@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// Poison of the kinds that do not become zero. A length, an index or a count that is negative does
-// less harm than a large one, and a bool must be one of two bytes.
+// Poison of the kinds that do not become zero. Signed numbers are negative, because a negative
+// length, index or count does less harm than a large one.
 const (
 	poisonInt    = -0x2424242424242425 // all bytes are 0xDB, however few of them are used
 	poisonUint   = 0xDBDBDBDBDBDBDBDB

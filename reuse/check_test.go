@@ -178,7 +178,7 @@ func TestCheckReportsWhatIsNotPutBack(t *testing.T) {
 	}
 }
 
-func TestCheckReportsANewThatIsNone(t *testing.T) {
+func TestCheckReportsAnOldObjectReturnedByNew(t *testing.T) {
 	one := newRequest()
 	p := reuse.Pool[*request]{New: func() *request { return one }}
 	var first, second string

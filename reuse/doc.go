@@ -14,21 +14,23 @@
 //     use. It sorts them by size, so that one large buffer does not come to serve small needs
 //     for ever.
 //   - [Keeper]: objects that are costly to open and must be closed, such as connections, files
-//     and processes. It has a bound, checks what it hands out, and closes what is idle or left over.
+//     and processes. It has a bound, checks what it hands out, and closes what is idle or left
+//     over.
 //
-// If an object is small or rarely needed, use none of them: the collector is fast with
-// what dies young, and an object that is used again can be used by two at once by mistake.
+// If an object is small or rarely needed, use none of them: the collector deals well with what is
+// small and dies young, and what is used again can be used by two at once, by mistake.
 //
 // # Vocabulary
 //
-// An object is in use from the call of Get that returns it until the call of Put that
-// gives it back; it belongs to its user meanwhile, and to nobody else. What is put is kept for the next
-// Get, or dropped, which leaves it to the collector.
+// An object is in use from the Get that returns it until the Put that gives it back; meanwhile it
+// belongs to its user, and to nobody else. A Pool or Buffers keeps what is put for the next Get,
+// or drops it, which leaves it to the collector. A Keeper leases its objects: a [Lease] is the
+// right to use one, and an object that is not leased is idle until it is leased again, or closed.
 //
 // # Tests
 //
-// [Check] has pools find out in tests who puts an object twice, uses it after Put, or never puts
-// it back.
+// With [Check] a test finds out who puts an object into a Pool or Buffers twice, uses it after Put,
+// or never puts it back.
 //
 // Everything works inside a [testing/synctest] bubble. But an object that holds a channel or
 // timer made in a bubble must not leave it: keep such objects in a pool of the bubble.

@@ -6,9 +6,7 @@ import (
 	"testing"
 )
 
-// TestTheProductIsLight holds out of a program what it may do without: the package brings in
-// little that weir does not.
-func TestTheProductIsLight(t *testing.T) {
+func TestThePackageNeedsLittleThatWeirDoesNot(t *testing.T) {
 	weir := map[string]bool{}
 	for _, path := range dependencies(t, "github.com/64ed045f/weir") {
 		weir[path] = true

@@ -14,19 +14,19 @@ import (
 // leases each to one user at a time.
 //
 // An object is opened when somebody wants one and none is idle, leased until it is put back or
-// discarded, idle until somebody wants it again, and closed when it is of no more use. Opening,
-// checking and closing count against the capacity, so that never more than Capacity objects
-// exist, whatever state they are in: a server that admits so many connections never sees more.
-// The idle object that was used last is leased first, so that those that are not needed expire.
+// discarded, idle until somebody wants it again, and closed when it is of no more use. Objects
+// that are being opened, checked or closed count against the capacity, too: a server that admits
+// as many connections as that never sees more. The idle object that was used last is leased
+// first, so that those that are not needed expire.
 //
 // Those who wait are served in the order in which they came, and a newcomer cannot overtake
-// them. While somebody waits no object is idle, but for those that must be checked first; and
-// an object is being opened or checked for each who waits, unless the capacity is used up.
+// them. For each who waits an object is being opened or checked, as far as the capacity allows.
 //
 // The functions in [KeeperConfig] run on goroutines of their own, never under a lock: a slow
-// one holds up nobody but those who need its object. A keeper that has no objects has no
-// goroutine and no timer; one timer serves all idle objects. Make it by [NewKeeper]. All
-// methods may be called by any number of goroutines at once.
+// one holds up nobody but those who need its object. A keeper without objects has no goroutine
+// and no timer, unless it is to keep MinIdle ready; one timer serves all idle objects. The zero
+// value is not usable: [NewKeeper] makes one. All methods may be called by any number of
+// goroutines at once.
 type Keeper[T any] struct {
 	config KeeperConfig[T]
 	start  time.Time // what the times of objects count from
@@ -35,14 +35,14 @@ type Keeper[T any] struct {
 	cancel context.CancelCauseFunc
 	done   chan struct{} // closed when the keeper is closed and nothing is left
 
-	waited atomic.Int64 // how long users have waited, in nanoseconds
-	places sync.Pool    // of *waiter that have been used, so that waiting does not allocate
+	waited  atomic.Int64 // how long users have waited, in nanoseconds
+	waiters sync.Pool    // of *waiter that have been used, so that waiting does not allocate
 
 	// mu guards what follows, and the objects. No function of the user's is called under it.
 	//
 	// When it is unlocked, these hold: if anybody waits, each idle object needs a check; and if
-	// anybody waits with nothing under way for him, then no object is idle, and the
-	// capacity is used up. Whoever may have broken them calls serve first.
+	// anybody waits for whom nothing is under way, no object is idle, and the capacity is used
+	// up. Whoever may have broken them calls serve first.
 	mu        sync.Mutex
 	line      line[T]
 	warmest   *object[T] // of the idle ones, linked by next: put back last
@@ -76,40 +76,40 @@ type KeeperConfig[T any] struct {
 	// Without it an object is just forgotten.
 	Close func(T)
 
-	// IdleTimeout is after what time an idle object is closed. 0 means never. It leaves
+	// IdleTimeout is the time after which an idle object is closed. 0 means never. It leaves
 	// MinIdle objects alone.
 	IdleTimeout time.Duration
 
-	// Lifetime is at what age an object is closed: when it is idle, or else when it is put
-	// back. Up to a tenth is taken off, by chance, so that objects which were opened together
-	// are not all closed together. 0 means never.
+	// Lifetime is the age at which an object is closed: at once if it is idle, or else when it
+	// is put back. For each object a random part of it, up to a tenth, is taken off, so that
+	// objects which were opened together are not all closed together. 0 means never.
 	Lifetime time.Duration
 
-	// Check reports whether an object may be leased that nobody has used for
-	// CheckAfter or longer. One that may not is closed and the user gets another; so is one whose
-	// Check ends its goroutine by runtime.Goexit. Its
-	// context is as that of Open; it should bound its own time.
+	// Check is called before an object is leased that nobody has used for CheckAfter or longer.
+	// If it returns an error, or ends its goroutine by runtime.Goexit, the object is closed and
+	// the user gets another. Its context is as that of Open; it should bound its own time.
 	Check      func(context.Context, T) error
 	CheckAfter time.Duration
 
-	// Heartbeat keeps an object alive that nobody has used for HeartbeatEvery, and that long
-	// after each Heartbeat again; meanwhile it is not idle. If it fails, the object is closed.
-	// Its context is cancelled with ErrClosed when the keeper is closed; it should bound its
-	// own time. A heartbeat does not count as use for IdleTimeout, but for CheckAfter it does.
+	// Heartbeat keeps an idle object alive: it is called when nobody has used the object for
+	// HeartbeatEvery, and again each HeartbeatEvery after that. While it runs the object is not
+	// idle; if it fails, the object is closed. Its context is cancelled with ErrClosed when the
+	// keeper is closed; it should bound its own time. A heartbeat counts as use for CheckAfter,
+	// but not for IdleTimeout.
 	Heartbeat      func(context.Context, T) error
 	HeartbeatEvery time.Duration
 
 	// MinIdle is how many objects are kept ready while the capacity allows it, from
-	// NewKeeper on. When Open fails for nobody it is tried again a tenth of a second later,
-	// then after twice that time, and so on up to a minute.
+	// NewKeeper on. When Open fails and nobody waits for it, it is tried again a tenth of a
+	// second later, then after twice that time, and so on up to a minute.
 	MinIdle int
 
 	// Name names the keeper in reports of panics.
 	Name string
 
-	// OnPanic is called with a panic that nobody waits for: of Close or Heartbeat, or of Open
-	// or Check when the one they ran for has left. The default logs it with log/slog.Error.
-	// It may be called by several goroutines at once.
+	// OnPanic is called with a panic that no call returns: of Close or Heartbeat, or of Open or
+	// Check when the user they ran for has left. By default it is logged with log/slog.Error.
+	// OnPanic may be called by several goroutines at once.
 	OnPanic func(*weir.Panic)
 }
 
@@ -133,23 +133,20 @@ func NewKeeper[T any](c KeeperConfig[T]) *Keeper[T] {
 }
 
 func (c *KeeperConfig[T]) validate() {
-	demand(c.Capacity >= 1, "capacity must be at least 1", c.Capacity)
-	demand(c.Open != nil, "Open must not be nil", "nil")
-	demand(c.IdleTimeout >= 0, "idle timeout must be at least 0", c.IdleTimeout)
-	demand(c.Lifetime >= 0, "lifetime must be at least 0", c.Lifetime)
-	demand(c.CheckAfter >= 0, "check after must be at least 0", c.CheckAfter)
-	demand(c.Check != nil || c.CheckAfter == 0, "check after must be 0 without Check", c.CheckAfter)
-	demand(c.Heartbeat == nil || c.HeartbeatEvery > 0, "heartbeat every must be above 0 with Heartbeat", c.HeartbeatEvery)
-	demand(c.Heartbeat != nil || c.HeartbeatEvery == 0, "heartbeat every must be 0 without Heartbeat", c.HeartbeatEvery)
-	demand(c.MinIdle >= 0, "minimum of idle objects must be at least 0", c.MinIdle)
-	demand(c.MinIdle <= c.Capacity, "minimum of idle objects must be at most the capacity", c.MinIdle)
+	must(c.Capacity >= 1, "capacity must be at least 1", c.Capacity)
+	must(c.Open != nil, "Open must not be nil", "nil")
+	must(c.IdleTimeout >= 0, "idle timeout must be at least 0", c.IdleTimeout)
+	must(c.Lifetime >= 0, "lifetime must be at least 0", c.Lifetime)
+	must(c.CheckAfter >= 0, "check after must be at least 0", c.CheckAfter)
+	must(c.Check != nil || c.CheckAfter == 0, "check after must be 0 without Check", c.CheckAfter)
+	must(c.Heartbeat == nil || c.HeartbeatEvery > 0, "heartbeat every must be above 0 with Heartbeat", c.HeartbeatEvery)
+	must(c.Heartbeat != nil || c.HeartbeatEvery == 0, "heartbeat every must be 0 without Heartbeat", c.HeartbeatEvery)
+	must(c.MinIdle >= 0, "minimum of idle objects must be at least 0", c.MinIdle)
+	must(c.MinIdle <= c.Capacity, "minimum of idle objects must be at most the capacity", c.MinIdle)
 }
 
-// made panics on a keeper that NewKeeper has not made.
-func (k *Keeper[T]) made() {
-	if k.done == nil {
-		panic("reuse: keeper must be made by NewKeeper, got the zero value")
-	}
+func (k *Keeper[T]) mustBeMade() {
+	must(k.done != nil, "keeper must be made by NewKeeper", "the zero value")
 }
 
 // never is a time that does not come.

@@ -11,8 +11,8 @@ import (
 	"github.com/64ed045f/weir/reuse"
 )
 
-// The race detector allocates where the program does not.
-func TestAllocationBudgetsOfAKeeper(t *testing.T) {
+// The race detector allocates where the program does not: hence the build tag.
+func TestToLeaseAnIdleObjectAndToWaitForOneAllocatesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for name, change := range map[string]func(*config){

@@ -2,11 +2,11 @@ package reuse
 
 import "context"
 
-// Close refuses all further users with [ErrClosed], those who wait too, closes all objects, each when its
-// lease is given up at the latest, and returns when that is done. The contexts of Open, Check and
-// Heartbeat that still run are cancelled. Close may be called more than once and by
-// several goroutines; each call returns when all is done. Who has a lease must not call it, nor
-// may any of the keeper's functions: they would wait for themselves.
+// Close closes all objects, the idle ones at once and the leased ones when their leases are given
+// up, and returns when that is done. Users who wait, and all who come later, get [ErrClosed].
+// The contexts of Open, Check and Heartbeat that still run are cancelled. Close may be called
+// more than once and by several goroutines; each call returns when all is done. Who has a lease
+// must not call it, nor may the functions of the keeper: they would wait for themselves.
 //
 // The return of each call of the Close function synchronizes before the return of Close.
 func (k *Keeper[T]) Close() {
@@ -14,10 +14,11 @@ func (k *Keeper[T]) Close() {
 	<-k.done
 }
 
-// Shutdown is [Keeper.Close] until ctx is done; then it returns the cause. What is still to be closed is
-// closed nevertheless, and a further Close or Shutdown waits for that.
+// Shutdown is [Keeper.Close] until ctx is done; then it returns the cause of ctx. The keeper stays
+// closed, its objects are closed as they come back, and a further Close or Shutdown waits for
+// that.
 func (k *Keeper[T]) Shutdown(ctx context.Context) error {
-	demand(ctx != nil, "context must not be nil", "nil")
+	mustContext(ctx != nil)
 	k.shut()
 	select {
 	case <-k.done:
@@ -25,7 +26,7 @@ func (k *Keeper[T]) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	select {
-	case <-k.done: // both: it has been in time
+	case <-k.done: // both are: it was in time
 		return nil
 	default:
 		return context.Cause(ctx)
@@ -33,7 +34,7 @@ func (k *Keeper[T]) Shutdown(ctx context.Context) error {
 }
 
 func (k *Keeper[T]) shut() {
-	k.made()
+	k.mustBeMade()
 	k.mu.Lock()
 	if k.closed {
 		k.mu.Unlock()
@@ -58,12 +59,12 @@ func (k *Keeper[T]) clear() {
 	}
 }
 
-// Reset has all objects closed that there are: the idle ones at once, the leased ones when they
-// are given up, and those that are being opened when they are open. None of them is leased
-// again. It does not block, and the keeper stays open. It is meant for when all objects have
-// gone bad together, as after a restart of the server. On a closed keeper it does nothing.
+// Reset closes all objects: the idle ones are closed at once, the leased ones when they are put
+// back, and those that are being opened when they are open. None of them is leased again. It
+// does not block, and the keeper stays open. It is meant for when all objects have gone bad
+// together, as after a restart of the server. On a closed keeper it does nothing.
 func (k *Keeper[T]) Reset() {
-	k.made()
+	k.mustBeMade()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.era++

@@ -1,9 +1,6 @@
 package reuse
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 var (
 	// ErrClosed is returned by a [Keeper] after Close or Shutdown has begun.
@@ -13,9 +10,9 @@ var (
 	ErrNoneIdle = errors.New("reuse: no object is idle")
 )
 
-// Broken marks err as the sign of a broken object: a function called by [Keeper.Use] that returns
-// it, wrapped or not, has its object discarded. It reads like err, and errors.Is and errors.As
-// find err in it. Broken(nil) is nil.
+// Broken marks err as the sign of a broken object: when the function given to [Keeper.Use] returns
+// it, wrapped or not, the object is discarded. Its text is that of err, and errors.Is and
+// errors.As find err in it. Broken(nil) is nil.
 func Broken(err error) error {
 	if err == nil {
 		return nil
@@ -28,10 +25,3 @@ type broken struct{ err error }
 func (b *broken) Error() string { return b.err.Error() }
 
 func (b *broken) Unwrap() error { return b.err }
-
-// demand panics with what must hold, unless it does.
-func demand(holds bool, rule string, got any) {
-	if !holds {
-		panic(fmt.Sprintf("reuse: %s, got %v", rule, got))
-	}
-}

@@ -8,23 +8,24 @@ import (
 // Get leases an object, and waits for one until ctx is done. It returns
 //
 //   - the cause of ctx, if that is done first, or was before;
-//   - the error of Open, if that failed when it ran for this call, or [weir.ErrGoexit] if it
-//     ended its goroutine;
+//   - the error of an Open that was begun for this call, or [weir.ErrGoexit] if that ended its
+//     goroutine;
 //   - [ErrClosed], if the keeper is closed, or becomes so meanwhile.
 //
-// A panic of Open or Check that runs for this call comes out of Get as a [*weir.Panic]. Who waits
-// may get an object first that another has put back, or that was opened for another;
-// then what was begun for him goes to the next, or becomes idle. An Open that
-// fails after that is told to nobody: for each who still waits another one begins.
+// If an Open or Check that was begun for this call panics, Get panics with a [*weir.Panic]. The
+// user whose turn it is gets the next object that is free, be it put back, or opened for another.
+// What was begun for this call then serves the next who waits, or becomes idle; if it fails, no
+// user hears of it, and another is begun if somebody still needs it.
 //
-// Users who have a lease and wait for another can block each other forever: then ctx should
+// Users who each hold a lease and wait for another can block each other forever: then ctx should
 // have a deadline.
 //
-// What was done with the object before it was put back synchronizes before the return of
-// Get. To get an idle object, and to wait for one, allocates nothing.
+// In the terminology of the Go memory model, a call that puts an object back synchronizes before
+// the return of the Get that leases it next. Neither to get an idle object nor to wait for one
+// allocates.
 func (k *Keeper[T]) Get(ctx context.Context) (Lease[T], error) {
-	k.made()
-	demand(ctx != nil, "context must not be nil", "nil")
+	k.mustBeMade()
+	mustContext(ctx != nil)
 	if ctx.Err() != nil {
 		k.mu.Lock()
 		k.totals.cancelled++
@@ -42,19 +43,19 @@ func (k *Keeper[T]) Get(ctx context.Context) (Lease[T], error) {
 		return l, nil
 	}
 	k.totals.waits++
-	w := k.place(ctx)
+	w := k.newWaiter(ctx)
 	k.line.join(w)
 	k.serve()
 	k.mu.Unlock()
 	return k.wait(w)
 }
 
-// TryGet is [Keeper.Get] that never waits: it returns [ErrNoneIdle] if no object is ready. Then
-// it has one opened in the background, if the capacity allows, or the next idle one checked, unless that
-// is under way for nobody else already: so it may succeed later. With a Check and a
-// CheckAfter of 0 it never does.
+// TryGet is [Keeper.Get] that never waits: it returns [ErrNoneIdle] if no object is ready. In that
+// case it has one checked or, as far as the capacity allows, opened in the background, so that a
+// later call may succeed; one at a time. With a Check and a CheckAfter of 0 no object is ever
+// ready for it.
 func (k *Keeper[T]) TryGet() (Lease[T], error) {
-	k.made()
+	k.mustBeMade()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	o := k.warmest
@@ -88,9 +89,9 @@ func (k *Keeper[T]) take(o *object[T]) Lease[T] {
 	return l
 }
 
-// place returns a place for the line.
-func (k *Keeper[T]) place(ctx context.Context) *waiter[T] {
-	w, _ := k.places.Get().(*waiter[T])
+// newWaiter returns one that is in no line yet.
+func (k *Keeper[T]) newWaiter(ctx context.Context) *waiter[T] {
+	w, _ := k.waiters.Get().(*waiter[T])
 	if w == nil {
 		w = &waiter[T]{ready: make(chan struct{}, 1)}
 	}
@@ -113,7 +114,7 @@ func (k *Keeper[T]) wait(w *waiter[T]) (Lease[T], error) {
 	k.waited.Add(int64(k.now() - began))
 	l, err, panicked := w.lease, w.err, w.panicked
 	*w = waiter[T]{ready: w.ready}
-	k.places.Put(w)
+	k.waiters.Put(w)
 	if panicked != nil {
 		panic(panicked)
 	}
@@ -133,12 +134,12 @@ func (k *Keeper[T]) leave(w *waiter[T]) bool {
 	return true
 }
 
-// Use leases an object, calls f with it, and puts it back. It returns the error of f, or why there
-// is no object, as [Keeper.Get] does. The object is discarded instead if f panics, ends its
-// goroutine by [runtime.Goexit], or returns an error that [Broken] has marked; any other error
-// says nothing about the object.
+// Use leases an object, calls f with it, and puts it back. It returns the error of f, or the error
+// of [Keeper.Get] if there is no object. The object is discarded instead of put back if f panics,
+// ends its goroutine by [runtime.Goexit], or returns an error that [Broken] has marked; any
+// other error says nothing about the object.
 func (k *Keeper[T]) Use(ctx context.Context, f func(T) error) error {
-	demand(f != nil, "function must not be nil", "nil")
+	mustFunction(f != nil)
 	l, err := k.Get(ctx)
 	if err != nil {
 		return err

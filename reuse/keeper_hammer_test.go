@@ -11,9 +11,9 @@ import (
 	"github.com/64ed045f/weir/reuse"
 )
 
-// TestAKeeperIsSoundUnderLoad lets many use, lose and close objects at once, with times so
+// TestAKeeperUnderStressLosesNoObject lets many use, lose and close objects at once, with times so
 // short that everything expires all the time.
-func TestAKeeperIsSoundUnderLoad(t *testing.T) {
+func TestAKeeperUnderStressLosesNoObject(t *testing.T) {
 	const capacity, users = 4, 16
 	for round := range 8 {
 		fails := func() bool { return rand.N(20) == 0 }

@@ -2,10 +2,10 @@ package reuse
 
 import "time"
 
-// Lease is the right to use one object of a [Keeper], until Put, Discard or Detach gives it up; one of
-// them must be called, once. A copy is the same lease: if one has been given up, all are.
-// To use a lease after that panics and changes nothing, even if the object is in other hands
-// by then. The zero Lease is none.
+// Lease is the right to use one object of a [Keeper]. Exactly one of Put, Discard and Detach must
+// be called, once, which gives the lease up. A copy is the same lease: if one is given up, all
+// are. Any method of a lease that was given up panics and changes nothing, even if somebody else
+// has the object by then; so do those of the zero Lease. None of the methods blocks.
 type Lease[T any] struct {
 	object *object[T]
 	turn   uint64
@@ -13,7 +13,7 @@ type Lease[T any] struct {
 
 const leaseOver = "reuse: lease must not be used after Put, Discard or Detach"
 
-// Value returns the object. It must not be used any more when the lease is given up.
+// Value returns the object, which must not be used once the lease is given up.
 func (l Lease[T]) Value() T {
 	if l.of().turn.Load() != l.turn {
 		panic(leaseOver)
@@ -21,9 +21,9 @@ func (l Lease[T]) Value() T {
 	return l.object.value
 }
 
-// Put gives the object back: to the one who has waited for longest, or else it becomes idle. If it
-// is over its Lifetime, or the keeper has been reset or closed meanwhile, it is closed,
-// for which Put does not wait. It does not block.
+// Put gives the object back: to the user who has waited for longest, or else it becomes idle. If
+// its Lifetime is over, or the keeper has been reset or closed meanwhile, it is closed in the
+// background.
 func (l Lease[T]) Put() {
 	k := l.end()
 	o := l.object
@@ -39,8 +39,8 @@ func (l Lease[T]) Put() {
 	k.mu.Unlock()
 }
 
-// Discard gives up an object that is broken or in doubt. It is closed, for which Discard does not wait,
-// and if somebody waits another one is opened then.
+// Discard gives up an object that is broken or in doubt: it is closed in the background. When that
+// is done another one may be opened in its place.
 func (l Lease[T]) Discard() {
 	k := l.end()
 	k.totals.discarded++
@@ -74,8 +74,6 @@ func (l Lease[T]) end() *Keeper[T] {
 }
 
 func (l Lease[T]) of() *object[T] {
-	if l.object == nil {
-		panic("reuse: lease must come from a Keeper, got the zero value")
-	}
+	must(l.object != nil, "lease must come from a Keeper", "the zero value")
 	return l.object
 }

@@ -12,8 +12,8 @@ type line[T any] struct {
 	length      int
 }
 
-// waiter is a place in the line. Whoever takes one out of it answers: with a lease, an error or
-// a panic.
+// waiter is a user in the line. Whoever takes one out of it answers: with a lease, an error or a
+// panic.
 type waiter[T any] struct {
 	ctx        context.Context
 	prev, next *waiter[T]
@@ -27,7 +27,7 @@ type waiter[T any] struct {
 	panicked *weir.Panic
 }
 
-// join puts w, which is new or has been used before, at the end of the line.
+// join puts w at the end of the line.
 func (l *line[T]) join(w *waiter[T]) {
 	w.waits = true
 	w.prev = l.last
@@ -80,8 +80,8 @@ func (k *Keeper[T]) refuse(w *waiter[T], err error, panicked *weir.Panic) {
 	w.ready <- struct{}{}
 }
 
-// serve sees to it that something is under way for each who waits, as far as the capacity allows,
-// and for nobody, as far as MinIdle asks for it.
+// serve begins what is missing: an object for each who waits, and for nobody up to MinIdle, as far
+// as the capacity allows.
 func (k *Keeper[T]) serve() {
 	for k.line.length > 0 && (k.warmest != nil || k.total < k.config.Capacity) {
 		w := k.line.unserved()

@@ -88,7 +88,7 @@ func (l *endpoint) ask(question string) error {
 	return nil
 }
 
-func TestConnectionsToAServerThatDropsThem(t *testing.T) {
+func TestAKeeperOutlivesAServerThatDropsItsConnections(t *testing.T) {
 	const capacity, clients = 8, 40
 	requests := check.Scale(250, 50)
 	server := newEcho(t, 20)

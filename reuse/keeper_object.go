@@ -19,22 +19,22 @@ const (
 	states
 )
 
-// object is one object, from before it is opened until after it is closed. It is not used for
-// another one then, so an old lease never fits.
+// object is one object of the user's, from before it is opened until after it is closed. Each has
+// a new one, so that an old lease never fits.
 type object[T any] struct {
 	keeper *Keeper[T]
-	turn   atomic.Uint64 // grows whenever the object is leased, or comes back
+	turn   atomic.Uint64 // grows whenever the object is leased or given up
 	value  T
 
 	// What follows is under Keeper.mu.
 	state  state
 	era    int
-	dies   time.Duration // its Lifetime is over then
+	dies   time.Duration // when its Lifetime is over
 	used   time.Duration // when it was used last
 	proved time.Duration // when it was known to be good last
 
-	// While it is opening or checking: who waits for it, if anybody. A user who has got another's object
-	// in return for his own adopts what was begun for that one, and does not hear of its failure.
+	// While it is opening or checking: who waits for it, if anybody. It is adopted if it was begun
+	// for a user who has got another object meanwhile: then waiter does not hear of its failure.
 	waiter  *waiter[T]
 	adopted bool
 
@@ -87,16 +87,12 @@ func (k *Keeper[T]) settle(o *object[T], now time.Duration) {
 	}
 }
 
-// exchange prepares that o goes to w: the user for whom o was opened or checked, if he is another
-// one, takes over what was begun for w.
+// exchange readies o for w. If o was opened or checked for another user, that one takes over what
+// was begun for w.
 func (k *Keeper[T]) exchange(o *object[T], w *waiter[T]) {
 	owner, other := o.waiter, w.object
-	if owner == w {
-		o.disown()
-		return
-	}
 	o.disown()
-	if other == nil {
+	if owner == w || other == nil {
 		return
 	}
 	other.disown()
@@ -114,8 +110,7 @@ func (o *object[T]) claim(w *waiter[T]) {
 	}
 }
 
-// disown ends a claim, if there is one: the object has arrived, or has failed, or its
-// claim passes on.
+// disown ends the claim, if there is one: the object is ready, has failed, or gets another claim.
 func (o *object[T]) disown() {
 	switch {
 	case o.waiter != nil:
@@ -200,7 +195,7 @@ func (k *Keeper[T]) finish() {
 	}
 }
 
-// opened notes when an object was born.
+// opened notes the value of an object, and when it was opened.
 func (o *object[T]) opened(value T, now time.Duration) {
 	c := &o.keeper.config
 	o.value = value

@@ -37,7 +37,7 @@ func (o orders) fail(how func() error) { o.ends <- how; synctest.Wait() }
 
 func errorKept() error { return errKept }
 
-func TestWhatIsOpenedForOneWhoHasLeft(t *testing.T) {
+func TestWhatIsOpenedForOneWhoHasLeftServesTheNext(t *testing.T) {
 	check.Bubble(t, "becomes idle", func(t *testing.T) {
 		open, set := byOrder()
 		k, f := keeping(t, 1, set)
@@ -217,7 +217,7 @@ func TestAnOpenThatFailsCostsNoCapacity(t *testing.T) {
 	}
 }
 
-func TestTheContextOfOpen(t *testing.T) {
+func TestTheContextOfOpenHasTheUsersValuesAndOutlivesTheUser(t *testing.T) {
 	check.Bubble(t, "has the values of the user's and lives longer", func(t *testing.T) {
 		var inside context.Context
 		gate := make(chan struct{})

@@ -7,7 +7,7 @@ import (
 )
 
 // report tells the owner of the keeper of a panic that nobody waits for. The handler runs on a
-// goroutine of its own, so that whatever it does the caller goes on.
+// goroutine of its own, so that the caller goes on even if it calls runtime.Goexit.
 func (k *Keeper[T]) report(p *weir.Panic) {
 	reported := make(chan struct{})
 	go func() {

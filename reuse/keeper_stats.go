@@ -2,9 +2,8 @@ package reuse
 
 import "time"
 
-// KeeperStats are counts of what a [Keeper] has done, since it was made, and is doing. Of the
-// objects Opened, those are left that are neither Closed nor Detached: they are checked,
-// idle, leased or being closed.
+// KeeperStats are counts of what a [Keeper] is doing, and has done since it was made.
+// Opened - Closed - Detached is Checking + Idle + Leased + Closing.
 type KeeperStats struct {
 	Capacity int // the most objects at once
 	Opening  int // objects being opened
@@ -16,14 +15,14 @@ type KeeperStats struct {
 
 	Gets      int64         // leases that were given
 	Waits     int64         // calls of Get that found no object ready
-	WaitTime  time.Duration // how long these have waited, all together
+	WaitTime  time.Duration // how long these have waited, added up
 	Cancelled int64         // calls of Get whose context was done first
 
 	Opened    int64
 	Failed    int64 // calls of Open that gave no object
 	Closed    int64 // objects of which Close has returned
-	Expired   int64 // objects that were closed since their IdleTimeout or Lifetime was over
-	Unhealthy int64 // objects that were closed since Check or Heartbeat has failed
+	Expired   int64 // objects that were closed because their IdleTimeout or Lifetime was over
+	Unhealthy int64 // objects that were closed because Check or Heartbeat failed
 	Discarded int64 // objects that were discarded by their users
 	Detached  int64 // objects that were taken out by their users
 }
@@ -34,10 +33,10 @@ type totals struct {
 	opened, failed, closed, expired, unhealthy, discarded, detached int64
 }
 
-// Stats returns counts that belong to one moment, but for WaitTime. It takes the
+// Stats returns the counts of one moment; only WaitTime may lag behind the others. It takes the
 // lock that Get and Put take, for a short time.
 func (k *Keeper[T]) Stats() KeeperStats {
-	k.made()
+	k.mustBeMade()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t := &k.totals

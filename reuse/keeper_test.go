@@ -212,7 +212,7 @@ func TestUsePutsBackWhatIsSound(t *testing.T) {
 	f.settled(1)
 }
 
-func TestAConfigThatCannotBeRightPanics(t *testing.T) {
+func TestMisuseOfAKeeperPanics(t *testing.T) {
 	for want, change := range map[string]func(*config){
 		"reuse: capacity must be at least 1, got 0":                          func(c *config) { c.Capacity = 0 },
 		"reuse: Open must not be nil, got nil":                               func(c *config) { c.Open = nil },

@@ -32,8 +32,8 @@ func (k *Keeper[T]) expires(o *object[T]) time.Duration {
 	return min(o.dies, after(o.used, k.config.IdleTimeout))
 }
 
-// upkeep closes what is over its time, starts heartbeats, and keeps MinIdle objects ready. It may
-// be called too early, or for nothing.
+// upkeep closes idle objects that are due, starts heartbeats, and keeps MinIdle objects ready. It
+// may be called too early, or for nothing.
 func (k *Keeper[T]) upkeep() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

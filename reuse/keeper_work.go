@@ -10,8 +10,8 @@ import (
 
 // What follows runs on goroutines of its own, one for each call of one of the user's functions.
 
-// attempt calls work, and then, however work ends, then: with the error, which is
-// [weir.ErrGoexit] if work has ended its goroutine, or the panic.
+// attempt calls work, and then then, however work has ended: with its error, which is
+// [weir.ErrGoexit] if it has ended its goroutine, or with its panic.
 func (k *Keeper[T]) attempt(work func() error, then func(error, *weir.Panic)) {
 	returned := false
 	var err error
@@ -35,8 +35,8 @@ func (k *Keeper[T]) caught(value any) *weir.Panic {
 	return &weir.Panic{Value: value, Stack: inside.PanicStack(), Pool: k.config.Name}
 }
 
-// errand returns a context with the values of another that is cancelled with the keeper, until
-// release is called.
+// errand returns a context with the values of another, which Close cancels unless release has
+// been called before.
 func (k *Keeper[T]) errand(values context.Context) (ctx context.Context, release func() bool) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(values))
 	return ctx, context.AfterFunc(k.base, func() { cancel(ErrClosed) })
@@ -81,8 +81,8 @@ func (k *Keeper[T]) failed(o *object[T], err error, panicked *weir.Panic, now ti
 	k.forget(o)
 }
 
-// hears returns who is told of the failure of o. If nobody is, a panic is reported, and the keeper
-// unlocked meanwhile.
+// hears returns who is told of the failure of o. If nobody is, it reports a panic, and unlocks the
+// keeper meanwhile.
 func (k *Keeper[T]) hears(o *object[T], panicked *weir.Panic) *waiter[T] {
 	if o.waiter != nil && !o.adopted {
 		return o.waiter

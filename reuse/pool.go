@@ -13,9 +13,8 @@ import (
 // called for what is taken. A pool is for objects that cost memory only; for those that
 // must be closed there is [Keeper].
 //
-// The zero value is an empty pool. Its fields are set before its first use, and
-// not changed after it. A Pool must not be copied. Its methods may be called by
-// many goroutines at once.
+// The zero value is an empty pool. Its fields are set before its first use, and not changed
+// after it. A Pool must not be copied. Its methods may be called by many goroutines at once.
 //
 // An object is its user's alone from Get to Put. Nothing of it may be used after Put, nor a
 // part of it, such as a slice of its memory: the next user may have it already. [Check]
@@ -25,17 +24,17 @@ import (
 // to Get that returns the same x, and so does a call to New that returns x.
 //
 // A pool is a [sync.Pool], and scales as that does. Get and Put allocate nothing if there
-// is an object to take. That is so for any type of object: those that are not pointers,
-// such as slices and structs, travel in holders, which the pool uses again too; that costs
-// two more steps in a sync.Pool for each Get and each Put.
+// is an object to take, whatever its type. Objects that are not pointers, such as slices and
+// structs, travel in holders, which the pool uses again, too: that costs one more call of a
+// sync.Pool for each Get and each Put.
 type Pool[T any] struct {
 	// New makes an object when the pool has none. Each must be a new one, which nobody
 	// else uses. If New is nil, Get returns the zero value of T instead.
 	New func() T
 
-	// Reset, if set, makes an object ready for its next user. Put calls it for each
-	// object that is kept, so that what the object refers to does not stay
-	// alive in the pool. It must do so in whatever state its user has left the object.
+	// Reset, if set, makes an object ready for its next user. Put calls it for each object that
+	// is kept, so that what the object refers to does not stay alive in the pool. It must do so
+	// in whatever state its user has left the object.
 	Reset func(T)
 
 	// Keep, if set, tells whether an object is worth keeping: one that has grown too
@@ -43,10 +42,10 @@ type Pool[T any] struct {
 	// dropped, without Reset.
 	Keep func(T) bool
 
-	// Poison, if set, overwrites an object that was put while [Check] is on, instead of what
-	// is said there. The object is not looked at again then. It suits objects
-	// that own memory which their poison would not reach, and, as a function that does nothing,
-	// those that something other than their user may write to, such as a goroutine of their own.
+	// Poison, if set, is called with an object that was put while [Check] is on, in place of
+	// the poison that Check writes; whether the object is written to later is not watched then.
+	// Set it for objects that own memory which Check does not reach, or, to a function that does
+	// nothing, for objects that others than their user write to, such as goroutines of their own.
 	Poison func(T)
 
 	shape   atomic.Uint32 // unknown until the pool is used without checks
@@ -54,7 +53,7 @@ type Pool[T any] struct {
 	holders sync.Pool     // of *holder[T] without one
 }
 
-// The shapes of T, which say how an object gets into an interface without an allocation.
+// The shapes of T: how an object gets into an interface without an allocation.
 const (
 	unknown = iota
 	direct  // as it is; nil if its first word is
@@ -65,8 +64,9 @@ const (
 // holder carries a value through a sync.Pool.
 type holder[T any] struct{ value T }
 
-// Get returns an object of the pool, or if it has none, a new one. It never blocks. The
-// caller has it alone until it calls Put, which it need not do: the object is garbage then.
+// Get returns an object of the pool, or a new one if it has none. It never blocks. The object
+// is the caller's alone until it calls Put. It need not call Put: then the object is left to the
+// collector.
 func (p *Pool[T]) Get() T {
 	if checksOn.Load() {
 		return p.getChecked()
@@ -99,10 +99,10 @@ func (p *Pool[T]) create() T {
 	return zero
 }
 
-// Put gives an object back that came from Get of the same pool. First Keep is
-// asked, then Reset is called, both by the caller of Put. If one of them panics, or ends the
-// goroutine by [runtime.Goexit], the object is not kept. Nil is never kept: Put of a nil pointer,
-// slice, map, channel, function or interface calls nothing. It never blocks.
+// Put gives an object back that came from Get of the same pool. It never blocks. It calls Keep,
+// and then Reset; if one of them panics, or ends the goroutine by [runtime.Goexit], the object is
+// not kept. A nil pointer, slice, map, channel, function or interface is never kept, and
+// neither Keep nor Reset is called with it.
 func (p *Pool[T]) Put(x T) {
 	if p.shape.Load() != direct || checksOn.Load() || firstWord(&x) == nil {
 		p.putOther(x)
@@ -117,7 +117,7 @@ func (p *Pool[T]) Put(x T) {
 	p.objects.Put(x)
 }
 
-// putOther puts what is no pointer, or nil, or the first object.
+// putOther is Put for what is no pointer, is nil, is put first of all, or is checked.
 func (p *Pool[T]) putOther(x T) {
 	if checksOn.Load() && p.putChecked(x) {
 		return
@@ -141,14 +141,11 @@ func (p *Pool[T]) putOther(x T) {
 	p.objects.Put(h)
 }
 
-// Use calls f with an object from Get, and puts that back when f ends: when it returns,
-// panics, or ends its goroutine by [runtime.Goexit]. After a panic too the object goes back by
-// way of Keep and Reset, which see whatever f has made of it. What comes back is what f got:
-// a slice that f has grown is lost, so for slices call Get and Put.
+// Use calls f with an object from Get, and puts it back when f returns, panics, or ends its
+// goroutine by [runtime.Goexit]: Keep and Reset see it in whatever state f has left it. What is
+// put is what f got: a slice that f has grown is lost, so for slices call Get and Put.
 func (p *Pool[T]) Use(f func(T)) {
-	if f == nil {
-		panic("reuse: function must not be nil, got nil")
-	}
+	mustFunction(f != nil)
 	x := p.Get()
 	defer p.Put(x)
 	f(x)

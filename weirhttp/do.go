@@ -8,28 +8,28 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// Do returns a handler that has its requests served by h on workers of the pool, so that
-// never more of them are served at once than the limit of the pool lets run. Other tasks of the
-// pool count like requests. [Limit] with [On] shares the limit of a pool, too, and has h
-// run on the goroutine of net/http; it also bounds the wait, and has more to set.
+// Do returns a handler that has h serve its requests on workers of the pool, as tasks among
+// others, so that requests and tasks together keep the pool's limit. [Limit] with [On] shares the
+// limit of a pool, too, but runs h on the goroutine of net/http; it also bounds the wait, and has
+// more to set.
 //
-// ServeHTTP hands the request over and returns when h has: h gets the very
-// [http.ResponseWriter], and may flush, hijack, or use an [http.ResponseController] as ever. It
-// waits while the pool is full, in the order of arrival, and while the request is queued. A
-// request whose context is done before a worker has started it never runs, and gives its
-// place in the queue back at once. One that does not run is answered as [Limit] does with those that it
-// refuses, with the status 503 and Retry-After: because its context is done, or the pool is closed, or
-// full and as many wait already as [weir.MaxWaiting] allows. So an overloaded server
-// answers at once if its pool is made with a short [weir.Queue] and MaxWaiting(0).
+// ServeHTTP hands the request over, waits while the pool is full and while the request is queued,
+// and returns when h has. Requests are served in the order of arrival. h gets the same
+// [http.ResponseWriter], and may flush, hijack, or use an [http.ResponseController] as usual.
+//
+// A request is refused, as by [Limit], with the status 503 and Retry-After, if the pool is closed,
+// if the pool is full and as many wait already as [weir.MaxWaiting] allows, or if the context of
+// the request is done before a worker has started it; then its room in the queue is free at once.
+// An overloaded server answers at once if its pool is made with a short [weir.Queue] and
+// MaxWaiting(0).
 //
 // The request that h gets has the context of a task: groups, futures, loops and streams made
 // from it may run on the same pool, to any depth. It is done when h has returned.
 //
-// A panic of h comes out of ServeHTTP, on the goroutine of net/http, as a [*weir.Panic] with
-// the value and the stack of h, so that the log of the server shows where it came from. One
-// with [http.ErrAbortHandler] comes out as that, since net/http knows it by its identity; so
-// does [runtime.Goexit] in h, which without a pool would end the connection in the same way.
-// The pool's [weir.OnPanic] is not called.
+// If h panics, ServeHTTP panics on the goroutine of net/http with a [*weir.Panic], so that the log
+// of the server shows the value and the stack of h. If h panics with [http.ErrAbortHandler], so
+// does ServeHTTP, since net/http compares the value; and also if h calls [runtime.Goexit], which
+// ends the connection in the same way without a pool. The pool's [weir.OnPanic] is not called.
 //
 // ServeHTTP synchronizes before the call of h, and the return of h before that of ServeHTTP. It
 // may be called by any number of goroutines at once. It allocates ten objects, 1.3 kB in
@@ -47,9 +47,8 @@ type pooled struct {
 }
 
 func (p *pooled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// A future would cost half of what a group does. But a group that is cancelled
-	// makes room in the queue, and its Wait tells how the task ended whatever became
-	// of the context.
+	// A future would cost half of what a group does. But a group that is cancelled makes room
+	// in the queue, and its Wait tells how the task ended whatever became of the context.
 	v := &visit{handler: p.handler, writer: w, request: r}
 	group := p.pool.Group(r.Context())
 	group.Go(v.run)
@@ -86,8 +85,7 @@ func (v *visit) run(ctx context.Context) error {
 	return nil
 }
 
-// wait returns the panic of the group's task, or why it has not run. How it ended else its
-// visit knows.
+// wait returns the panic of the group's task, or why it has not run. All else its visit knows.
 func wait(group *weir.Group) (panicked *weir.Panic, err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -109,8 +107,8 @@ func aborts(p *weir.Panic) bool {
 	return false
 }
 
-// handBack leaves in r what handlers leave in a request for others: for the server, which
-// removes the files of a form, and for a handler outside that reports the pattern.
+// handBack copies to r what h has left in its own copy for others: the server removes the files of
+// a form, and a handler outside may report the pattern.
 func handBack(r, served *http.Request) {
 	if served.MultipartForm != r.MultipartForm {
 		r.MultipartForm = served.MultipartForm

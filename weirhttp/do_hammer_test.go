@@ -21,9 +21,8 @@ type ledger struct {
 	served int
 }
 
-// Of requests whose clients hang up at any moment, on a pool that is resized and closed
-// meanwhile, each is served exactly once, or refused and never served.
-func TestDoStandsAHammer(t *testing.T) {
+// The clients hang up at any moment, and the pool is resized and closed meanwhile.
+func TestDoServesEachRequestOnceOrRefusesItUnderStress(t *testing.T) {
 	// Full only while the limit is 1: else what is refused would crowd out what runs.
 	pool := weir.New(4, weir.Queue(8), weir.MaxWaiting(14))
 	var gauge check.Gauge
@@ -101,7 +100,9 @@ func TestDoStandsAHammer(t *testing.T) {
 	check.Equal(t, "requests that ended", total, int64(24*rounds))
 	check.Equal(t, "handlers that ran", runs.Load(), total-refusals.Load())
 	check.Equal(t, "handlers that run", gauge.Now.Load(), 0)
-	for what, n := range map[string]int64{"served": served.Load(), "refused": refusals.Load(), "aborted": aborts.Load(), "panicked": panics.Load()} {
+	for what, n := range map[string]int64{
+		"served": served.Load(), "refused": refusals.Load(), "aborted": aborts.Load(), "panicked": panics.Load(),
+	} {
 		if n == 0 {
 			t.Errorf("no request was %s", what)
 		}

@@ -1,23 +1,24 @@
-// Package weirhttp lets so many HTTP requests through at once as a program can serve, and
-// holds the flood back, on the side of the server and on that of the client.
+// Package weirhttp lets through as many HTTP requests at once as a program can serve, and holds
+// the flood back, on the side of the server and on that of the client.
 //
 //	http.ListenAndServe(addr, weirhttp.Limit(mux, 100))
 //
 // # What to use
 //
-//   - [Limit]: a handler that runs at most so many requests at once, has a few more wait
+//   - [Limit]: a handler that runs a limited number of requests at once, has a few more wait
 //     for a short time, and refuses the rest at once.
 //   - [Do]: a handler whose requests are served by the workers of a [weir.Pool], among its tasks.
-//   - [Transport]: a client's [net/http.RoundTripper] that sends at most so many requests at once to
-//     each host.
+//   - [Transport]: a client's [net/http.RoundTripper] that sends a limited number of requests at
+//     once to each host.
 //
 // # Vocabulary
 //
 // A request runs while its handler does. The limit is the most requests that run at once; each
-// that runs holds a slot. A request that finds no slot free waits, if the queue has room, and
-// else is refused: it is answered at once, and the handler never sees it. So is one that has
-// waited for too long. A request is gone when its context is done, mostly since the client has
-// hung up.
+// that runs holds a slot. A request that finds no slot free waits if the queue has room, and is
+// refused otherwise: it is answered at once, and the handler never sees it. So is one that has
+// waited for too long. A request is gone when its context is done, mostly because the client has
+// hung up. A slot is a Limiter's or a Transport's; under the limit of a [weir.Pool] a request or
+// task has a place.
 //
 // # Why to limit
 //

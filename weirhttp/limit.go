@@ -14,20 +14,20 @@ type Limiter struct {
 	handler http.Handler
 	refusal refusal
 
-	// Done when Drain is called, for those that wait for the pool; nil without one.
+	// Done when Drain is called, to end the wait for a place in the pool; nil without one.
 	drained context.Context
 	drain   context.CancelFunc
 
-	// mu guards what follows. While nobody holds it, no waiting request may run: either all
-	// slots are taken, or each of those that wait has a key with as many running as it may
-	// have. Hence a newcomer that may run overtakes none that might, and a waiter is never
-	// left behind: whoever frees a slot, or adds one, calls advance before unlocking, which
-	// hands the slot over there and then. A waiter that gives up takes mu, too. It finds
-	// itself either in the queue, and leaves, or with a slot, which it uses or passes on.
+	// mu guards what follows. While it is unlocked, no request waits that may run: either all
+	// slots are taken, or the key of each request that waits has as many running as it may.
+	// So a newcomer that may run overtakes nobody who could. To keep this, whoever frees or
+	// adds a slot calls advance, which hands free slots over, before unlocking mu. A waiter
+	// that gives up locks mu, too, and finds itself in the queue, which it leaves, or with a
+	// slot, which it uses or passes on.
 	mu       sync.Mutex
 	limit    int
 	taken    int // slots
-	offered  int // slots whose requests wait for the pool
+	unplaced int // slots whose requests have no place in the pool yet
 	queue    queue
 	draining bool
 	counts   [verdicts]uint64
@@ -49,25 +49,24 @@ const (
 	verdicts int = iota
 )
 
-// Limit returns a handler that runs handler for at most n requests at once. Of further ones at
-// most [Queue] wait, in order, each for at most [MaxWait]. All others are refused: they get an
-// answer with the status 503 (see [Status]) and the header Retry-After (see [RetryAfter]), at
-// once, without a look at their body.
+// Limit returns a handler that runs handler for at most n requests at once. Of further ones as
+// many wait as [Queue] allows, in order, each at most as long as [MaxWait]. All others are
+// refused: they are answered at once, with the status 503 (see [Status]) and the header
+// Retry-After (see [RetryAfter]), and without a look at their body.
 //
-// A request that waits ends its wait when its context is done; it then is refused, too, though
-// mostly nobody is left to read that. A slot is free again when the handler has returned,
-// panicked, or ended its goroutine by [runtime.Goexit]; panics pass through untouched. A
-// handler that hijacks its connection holds the slot until it returns.
+// A request whose context is done while it waits is refused, too, though mostly nobody is left to
+// read that. A slot is free again when the handler has returned, panicked, or ended its goroutine
+// by [runtime.Goexit]; panics pass through untouched. A handler that hijacks its connection
+// holds the slot until it returns.
 //
-// With free slots it costs two short locks and allocates nothing; with [PerKey] it allocates
-// what it remembers of a key that has no other request. A refusal allocates nothing but what
+// A request that finds a slot free costs two short locks and allocates nothing; with [PerKey] it
+// allocates what is remembered of a key that has no other request. A refusal allocates only what
 // the [http.ResponseWriter] does.
 //
-// A Limiter may stand in front of a whole server, or of single routes; see the examples. With
-// one behind another, what waits at the inner one holds a slot of the outer one.
+// A Limiter may stand before a whole server, or before single routes; see the examples. With
+// one behind another, a request that waits at the inner one holds a slot of the outer one.
 //
-// The end of a request's handler synchronizes before the start of that to which it leaves its
-// slot.
+// The end of a request's handler synchronizes before the start of the next that has its slot.
 func Limit(handler http.Handler, n int, opts ...Option) *Limiter {
 	must(handler != nil, "handler must not be nil", "nil")
 	mustLimit(n)
@@ -95,7 +94,8 @@ func Limit(handler http.Handler, n int, opts ...Option) *Limiter {
 
 func mustLimit(n int) { must(n >= 1, "limit must be at least 1", n) }
 
-// ServeHTTP runs the handler for the request, waits before, or refuses it.
+// ServeHTTP runs the handler for the request, at once or after a wait, or refuses the request.
+// [Limit] says when.
 func (l *Limiter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if l.exempt != nil && l.exempt(r) {
 		l.handler.ServeHTTP(w, r)
@@ -114,7 +114,7 @@ func (l *Limiter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.handler.ServeHTTP(w, r)
 }
 
-// admit gets a slot for the request, and may wait for it. What is not granted is counted.
+// admit gets a slot for the request, and may wait for it. It counts a refusal.
 func (l *Limiter) admit(r *http.Request) (*client, verdict) {
 	priority, key := 0, ""
 	if l.priority != nil {
@@ -184,8 +184,7 @@ func (l *Limiter) giveUp(w *waiter, v verdict) {
 	}
 }
 
-// dismiss takes w out of the queue, for a reason other than that it may run. It is called
-// under mu.
+// dismiss takes w out of the queue, to refuse it. It is called under mu.
 func (l *Limiter) dismiss(w *waiter, v verdict) {
 	l.queue.remove(w)
 	l.queue.forget(w.client)
@@ -202,7 +201,7 @@ func (w *waiter) decide(v verdict) {
 func (l *Limiter) take(c *client) {
 	l.taken++
 	if l.pool != nil {
-		l.offered++
+		l.unplaced++
 	}
 	if c != nil {
 		c.running++
@@ -242,12 +241,12 @@ func (l *Limiter) release(c *client) {
 	l.free(c)
 }
 
-// passOn gives the slot of a request back that was gone when it got it.
+// passOn gives back the slot of a request that was gone when it got it.
 func (l *Limiter) passOn(c *client) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.pool != nil {
-		l.offered--
+		l.unplaced--
 	}
 	l.counts[gone]++
 	l.free(c)

@@ -11,22 +11,22 @@ type Stats struct {
 
 	// Requests that were refused, each counted once.
 	QueueFull uint64 // the queue had no room; or the pool was full
-	KeyFull   uint64 // as many of the same key waited as may
+	KeyFull   uint64 // as many of the same key waited as PerKeyQueue allows
 	Displaced uint64 // another took its place in the queue
-	TooLate   uint64 // it waited for as long as MaxWait
+	TooLate   uint64 // it had waited for MaxWait
 	Gone      uint64 // its context was done while it waited
 	Closed    uint64 // Drain had been called, or the pool was closed
 }
 
-// Stats returns counts of what the Limiter has done and does. It takes the lock that requests
-// take, for a short time.
+// Stats returns counts of what the Limiter has done and is doing, at one moment. It takes the lock
+// that requests take, for a short time.
 func (l *Limiter) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return Stats{
 		Limit:     l.limit,
-		Running:   l.taken - l.offered,
-		Waiting:   l.queue.waiting + l.offered,
+		Running:   l.taken - l.unplaced,
+		Waiting:   l.queue.waiting + l.unplaced,
 		Keys:      len(l.queue.byKey),
 		Served:    l.served,
 		QueueFull: l.counts[queueFull],
@@ -50,12 +50,12 @@ func (l *Limiter) Resize(n int) {
 }
 
 // Drain refuses all requests that wait, and from now on all that come, with "Connection:
-// close", so that their clients turn to another server. It does not wait for those that run;
-// [http.Server.Shutdown] does. Those that are [Exempt] still run. Drain may be called more
-// than once, and has no way back.
+// close", so that their clients turn to another server. It does not block: for those that run
+// [http.Server.Shutdown] waits. Those that are [Exempt] still run. Drain may be called more than
+// once, and cannot be undone.
 //
-// Without it Shutdown still serves what waits, which takes as long as [MaxWait] more. If that
-// is too long, have Shutdown drain first:
+// Without it Shutdown still serves the requests that wait, which takes up to [MaxWait] longer. If
+// that is too long, have Shutdown drain first:
 //
 //	server.RegisterOnShutdown(limiter.Drain)
 func (l *Limiter) Drain() {

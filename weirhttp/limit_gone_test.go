@@ -47,7 +47,7 @@ func (p *pipes) Close() error {
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // This is what the package documentation says of net/http.
-func TestAClientThatHangsUpIsSeenOnlyIfItsBodyIsNotUnread(t *testing.T) {
+func TestThatAClientHungUpIsSeenOnlyWithoutAnUnreadBody(t *testing.T) {
 	for name, tc := range map[string]struct {
 		say  string
 		want weirhttp.Stats // after the client has hung up, and when MaxWait is over

@@ -9,8 +9,8 @@ import (
 	"github.com/64ed045f/weir/internal/inside"
 )
 
-// serveOnPool is ServeHTTP for a Limiter with a pool: first the request gets a slot, then its
-// place in the pool, both in one and the same time.
+// serveOnPool is ServeHTTP for a Limiter with a pool: the request gets a slot first, then its place
+// in the pool. One MaxWait bounds both waits together.
 func (l *Limiter) serveOnPool(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), l.maxWait)
 	defer cancel()
@@ -24,7 +24,9 @@ func (l *Limiter) serveOnPool(w http.ResponseWriter, r *http.Request) {
 }
 
 // runOnPool runs the handler of a request that has a slot, when the pool has a place for it.
-func (l *Limiter) runOnPool(ctx context.Context, cancel func(), c *client, w http.ResponseWriter, r *http.Request) (v verdict) {
+func (l *Limiter) runOnPool(
+	ctx context.Context, cancel func(), c *client, w http.ResponseWriter, r *http.Request,
+) (v verdict) {
 	defer context.AfterFunc(l.drained, cancel)()
 	begun := false
 	defer func() { // also if the handler does not return
@@ -60,23 +62,23 @@ func (l *Limiter) runOnPool(ctx context.Context, cancel func(), c *client, w htt
 func (l *Limiter) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.offered--
+	l.unplaced--
 }
 
 // withdraw gives back the slot of a request that has got no place in the pool.
 func (l *Limiter) withdraw(c *client, v verdict) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.offered--
+	l.unplaced--
 	l.counts[v]++
 	l.free(c)
 }
 
-// placed is the context of a request that has its place in the pool. It is that of the request, and
-// no other has to end with it; but what the handler does on the pool with it is done by a task.
+// placed is the context of a request that has its place in the pool. It ends with the request
+// alone; but to the pool it is the context of a task, so that groups made from it may wait there.
 type placed struct {
-	context.Context
-	task context.Context // ends with the wait for the place
+	context.Context                 // the request's
+	task            context.Context // the task's, which MaxWait ends
 }
 
 // Value implements [context.Context].

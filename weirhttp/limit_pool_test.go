@@ -68,7 +68,7 @@ func TestMaxWaitBoundsTheWaitForTheSlotAndForThePoolTogether(t *testing.T) {
 	})
 }
 
-func TestOneThatWaitsForThePoolLeavesOnEveryWay(t *testing.T) {
+func TestARequestThatWaitsForThePoolMayEndItsWait(t *testing.T) {
 	for name, tc := range map[string]struct {
 		do     func(*site, *weir.Pool, *visit)
 		after  time.Duration

@@ -36,8 +36,9 @@ func newRefusal(status int, retryAfter time.Duration) refusal {
 // server, ten segments by RFC 6928: a body as long as that mostly has arrived.
 const firstFlight = 14 << 10
 
-// answer answers a request that does not run; closing says that further ones would not either. One that is gone is answered, too: its context
-// may have a deadline, while the client is still there, and would take silence for status 200.
+// answer answers a request that does not run; closing says that later ones will not run either. A
+// request that is gone is answered, too: its context may have had a deadline, while the client
+// is still there, and would take silence for status 200.
 func (f *refusal) answer(w http.ResponseWriter, r *http.Request, closing bool) {
 	h := w.Header()
 	h["Content-Type"] = plainText
@@ -52,8 +53,8 @@ func (f *refusal) answer(w http.ResponseWriter, r *http.Request, closing bool) {
 	_, _ = w.Write(f.text) // nobody is left to tell of an error
 }
 
-// unread reports whether so much of the body may be on its way that net/http should rather
-// close the connection than read it. HTTP/2 can stop one request alone.
+// unread reports whether so much of the body may still come that net/http should close the
+// connection rather than read it. HTTP/2 can stop a single request.
 //
 // EnableFullDuplex, which has net/http answer first and read then, is no way out: as of Go
 // 1.26 the next request on the connection makes net/http panic with "invalid concurrent

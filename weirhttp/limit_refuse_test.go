@@ -84,7 +84,16 @@ func TestARefusalClosesTheConnectionOnlyForABodyThatIsLongOrUnknown(t *testing.T
 			length int64
 			major  int
 			want   string
-		}{{0, 1, ""}, {1, 1, ""}, {14 << 10, 1, ""}, {14<<10 + 1, 1, "close"}, {1 << 40, 1, "close"}, {-1, 1, "close"}, {1 << 40, 2, ""}, {-1, 2, ""}} {
+		}{
+			{0, 1, ""},
+			{1, 1, ""},
+			{14 << 10, 1, ""},
+			{14<<10 + 1, 1, "close"},
+			{1 << 40, 1, "close"},
+			{-1, 1, "close"},
+			{1 << 40, 2, ""},
+			{-1, 2, ""},
+		} {
 			r := request(t, &untouched{t}, tc.length)
 			r.ProtoMajor = tc.major
 			w := newSink()
@@ -122,7 +131,6 @@ func TestGoexitFreesTheSlot(t *testing.T) {
 
 // A panic of the functions that options set passes through, and takes nothing along.
 func TestAPanicOfAnOptionsFunctionTakesNoSlot(t *testing.T) {
-	explode := func() { panic(errBoom) }
 	for name, opt := range map[string]weirhttp.Option{
 		"Priority": weirhttp.Priority(func(*http.Request) int { explode(); return 0 }),
 		"PerKey":   weirhttp.PerKey(1, func(*http.Request) string { explode(); return "" }),

@@ -34,8 +34,8 @@ type limitOption func(*limitOptions)
 
 func (set limitOption) apply(o *limitOptions) { set(o) }
 
-// Queue sets how many requests may wait at once; the default is as many as the limit that
-// [Limit] is given. With Queue(0) a request that finds no slot free is refused.
+// Queue sets how many requests may wait at once; the default is the limit that [Limit] is given.
+// With Queue(0) a request that finds no slot free is refused.
 func Queue(n int) Option {
 	must(n >= 0, "queue must be at least 0", n)
 	return limitOption(func(o *limitOptions) { o.queueSize = n })
@@ -49,16 +49,16 @@ func MaxWait(d time.Duration) Option {
 	return limitOption(func(o *limitOptions) { o.maxWait = d })
 }
 
-// NewestFirst serves those that wait in the order of last in, first out, and has a new request
-// take the place of the oldest when the queue is full. That one is refused. The default is
-// first in, first out, and to refuse the new one.
+// NewestFirst has the request run next that came last; when the queue is full a new one takes the
+// room of the oldest, which is refused. By default the oldest runs next, and a new one is
+// refused.
 //
-// When for some time more comes than can be served, the oldest have waited for longest, and
-// their clients are the nearest to giving up. First in, first out, everybody waits for nearly
-// as long as they can bear; newest first, most are served at once, and the others not at all.
-// While there are slots free nobody waits, so the order changes only under load: it is the
-// adaptive LIFO of Ben Maurer, Fail at Scale, ACM Queue 13 (8), 2015. That article shortens
-// the wait, too, while a queue stands; here its length and [MaxWait] bound it.
+// While more requests come than can be served, the clients that have waited for longest are the
+// nearest to giving up. Oldest first, all wait for nearly as long as they can bear; newest first,
+// most are served soon, and the others not at all. While a slot is free nobody waits, so the
+// order matters only under load: it is the adaptive LIFO of Ben Maurer, Fail at Scale, ACM Queue
+// 13 (8), 2015. That article also shortens the wait while a queue lasts; here the length of the
+// queue and [MaxWait] bound it.
 func NewestFirst() Option {
 	return limitOption(func(o *limitOptions) { o.newestFirst = true })
 }
@@ -76,9 +76,9 @@ func Priority(of func(*http.Request) int) Option {
 	return limitOption(func(o *limitOptions) { o.priority = of })
 }
 
-// PerKey sets that of all requests with the same key at most n run at once, so that one client
-// cannot take all slots; nor all of the queue, for which [PerKeyQueue] sets the bound. A
-// request whose key has no slot left waits, while others overtake it.
+// PerKey lets at most n requests with the same key run at once, so that one client cannot take all
+// slots; [PerKeyQueue] does the same for the queue. A request whose key has n running waits, and
+// others overtake it.
 //
 // The key may be a client's address or name, a tenant, or a route. An empty key is one like
 // others. The function is called once for each request that is not [Exempt], by many
@@ -98,9 +98,9 @@ func PerKeyQueue(n int) Option {
 	return limitOption(func(o *limitOptions) { o.perKeyQueue = n })
 }
 
-// Exempt sets a function that tells which requests run at once, whatever else does: such as
-// those that ask for the server's health. They take no slot and are not counted. The function
-// is called once for each request, by many goroutines at once, and must not read the body.
+// Exempt sets a function that tells which requests run at once, whatever the load, such as those
+// that ask for the server's health. They take no slot and are not counted. The function is
+// called once for each request, by many goroutines at once, and must not read the body.
 func Exempt(is func(*http.Request) bool) Option {
 	must(is != nil, "exempting function must not be nil", "nil")
 	return limitOption(func(o *limitOptions) { o.exempt = is })
@@ -110,15 +110,14 @@ func Exempt(is func(*http.Request) bool) Option {
 // requests and tasks together are bounded by the limit of the pool. The handler still runs on
 // the goroutine of net/http.
 //
-// The limit of the [Limiter] holds, too: so many requests are in the pool at once, running, or
-// waiting for their place in the order of the pool. Only those behind them wait in the queue
-// of the Limiter, by priority and so on; where that order matters the limit should be below
-// the pool's. Both waits together are bounded by [MaxWait], and end when the client is gone. A
-// request that the pool refuses is refused here: when it is closed, or as many wait for it as
-// [weir.MaxWaiting] allows.
+// The limit of the [Limiter] holds, too: a request that has a slot runs, or waits for its place in
+// the order of the pool. Only those without a slot wait in the queue of the Limiter, where
+// [Priority], [PerKey] and [NewestFirst] hold; if these matter, set the limit below the pool's.
+// [MaxWait] bounds both waits together, and both end when the request is gone. What the pool
+// refuses is refused: when it is closed, or as many wait for it as [weir.MaxWaiting] allows.
 //
 // A handler may make groups, futures and streams on the same pool from the context of its
-// request, and wait for them: it gives its place to them meanwhile, as a task does.
+// request, and wait for them: meanwhile it gives its place up to them, as a task does.
 func On(pool *weir.Pool) Option {
 	must(pool != nil, "pool must not be nil", "nil")
 	return limitOption(func(o *limitOptions) { o.pool = pool })
@@ -159,8 +158,6 @@ func newLimitOptions(limit int, opts []Option) limitOptions {
 		return o
 	}
 	must(o.key != nil, "queue per key must come with PerKey", o.perKeyQueue)
-	if o.perKeyQueue > o.queueSize {
-		must(false, "queue per key must be at most the queue", o.perKeyQueue)
-	}
+	must(o.perKeyQueue <= o.queueSize, "queue per key must be at most the queue", o.perKeyQueue)
 	return o
 }

@@ -35,7 +35,7 @@ func TestMisuseOfALimiterAnswersAtTheCall(t *testing.T) {
 }
 
 // The default for the queue of a key is half of the queue, but at least 1 if there is one.
-func TestHalfOfTheQueueIsForOneKey(t *testing.T) {
+func TestByDefaultAKeyMayHaveHalfOfTheQueue(t *testing.T) {
 	for queue, want := range map[int]int{0: 0, 1: 1, 2: 1, 3: 1, 4: 2, 9: 4} {
 		check.Bubble(t, "", func(t *testing.T) {
 			s := newSite(t, 1, weirhttp.Queue(queue), weirhttp.PerKey(1, keyHeader))

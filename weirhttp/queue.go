@@ -39,7 +39,9 @@ type level struct {
 }
 
 func (l *line) find(priority int) (int, bool) {
-	return slices.BinarySearchFunc(l.levels, priority, func(v level, priority int) int { return cmp.Compare(v.priority, priority) })
+	return slices.BinarySearchFunc(l.levels, priority, func(v level, priority int) int {
+		return cmp.Compare(v.priority, priority)
+	})
 }
 
 // push adds the newest waiter.
@@ -100,8 +102,8 @@ func (l *line) last(newestFirst bool) *waiter {
 	}
 }
 
-// queue has the requests that wait, and knows which of them may run: all, or with keys those
-// of the clients that are due.
+// queue has the requests that wait, and knows which of them may run: all; with keys, those of the
+// clients that are due.
 type queue struct {
 	size        int
 	newestFirst bool
@@ -148,8 +150,8 @@ func (q *queue) next() *waiter {
 	return q.due.first(0)
 }
 
-// room tells whether a request with this priority may wait, and whom it displaces, if there is
-// no room but for the one of the two.
+// room tells whether a request with this priority may wait, or why not, and which one it displaces
+// if there is room for only one of the two.
 func (q *queue) room(c *client, priority int) (victim *waiter, v verdict) {
 	switch {
 	case q.size > 0 && q.full(c): // before the next case: who displaces another's request adds to its own

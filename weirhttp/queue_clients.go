@@ -16,13 +16,13 @@ type client struct {
 	running int
 	waiting int
 	line    line
-	place   int // among those due, -1 if it is not
+	index   int // in the heap of those due, -1 if it is not there
 }
 
-// mayRun reports whether one more request of c may run, which is nil if none runs or waits.
+// mayRun reports whether one more request of c may run; c is nil if none of it runs or waits.
 func (s *clients) mayRun(c *client) bool { return c == nil || c.running < s.perKey }
 
-// full reports whether no more requests of c may wait, which is nil if none runs or waits.
+// full reports whether no further request of c may wait; c is nil if none of it runs or waits.
 func (s *clients) full(c *client) bool {
 	if c == nil {
 		return s.byKey != nil && s.perKeyQueue == 0
@@ -37,7 +37,7 @@ func (s *clients) known(key string) *client {
 	}
 	c := s.byKey[key]
 	if c == nil {
-		c = &client{key: key, line: line{links: ofClient}, place: -1}
+		c = &client{key: key, line: line{links: ofClient}, index: -1}
 		s.byKey[key] = c
 	}
 	return c
@@ -55,18 +55,18 @@ func (s *clients) forget(c *client) {
 func (s *clients) settle(c *client) {
 	isDue := c.waiting > 0 && s.mayRun(c)
 	switch {
-	case isDue && c.place < 0:
+	case isDue && c.index < 0:
 		heap.Push(&s.due, c)
 	case isDue:
-		heap.Fix(&s.due, c.place)
-	case c.place >= 0:
-		heap.Remove(&s.due, c.place)
+		heap.Fix(&s.due, c.index)
+	case c.index >= 0:
+		heap.Remove(&s.due, c.index)
 	}
 }
 
-// dueClients are those that have requests waiting of which one may run, as a heap: first the
-// one whose first waiter comes first. Without it, whoever frees a slot would have to look at
-// all the requests of those clients that may not run.
+// dueClients is a heap of the clients that have a request waiting that may run: first the one
+// whose waiter is to run next. Without it, whoever frees a slot would have to look at all the
+// requests of clients that may not run.
 type dueClients struct {
 	clients     []*client
 	newestFirst bool
@@ -89,13 +89,13 @@ func (d *dueClients) Less(i, j int) bool {
 // Swap implements [heap.Interface].
 func (d *dueClients) Swap(i, j int) {
 	d.clients[i], d.clients[j] = d.clients[j], d.clients[i]
-	d.clients[i].place, d.clients[j].place = i, j
+	d.clients[i].index, d.clients[j].index = i, j
 }
 
 // Push implements [heap.Interface].
 func (d *dueClients) Push(c any) {
 	added := c.(*client)
-	added.place = len(d.clients)
+	added.index = len(d.clients)
 	d.clients = append(d.clients, added)
 }
 
@@ -105,6 +105,6 @@ func (d *dueClients) Pop() any {
 	c := d.clients[last]
 	d.clients[last] = nil
 	d.clients = d.clients[:last]
-	c.place = -1
+	c.index = -1
 	return c
 }

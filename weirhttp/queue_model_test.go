@@ -132,7 +132,7 @@ func names(of []*modelled) string {
 	return strings.Join(all, " ")
 }
 
-func TestTheQueueDoesAsItsModel(t *testing.T) {
+func TestALimiterDoesAsItsModel(t *testing.T) {
 	for range check.Scale(150, 50) {
 		seed := rand.Uint64()
 		synctest.Test(t, func(t *testing.T) { runModel(t, rand.New(rand.NewPCG(seed, 0))) })

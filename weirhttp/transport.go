@@ -18,45 +18,44 @@ var ErrOverloaded = errors.New("weirhttp: too many requests to one host")
 //
 //	client := &http.Client{Transport: &weirhttp.Transport{PerHost: 8}}
 //
-// A host is its name, whatever the case of its letters, with its port. A request is under way
-// until the body of its response is closed, or has been read to its end or to an error; if
-// there is none, until RoundTrip returns. A body that can be written to, as that of 101 Switching
-// Protocols, must be closed. Who forgets to close a body that was not read to its end keeps the
-// place of its request for good, and with it a connection of [http.Transport]. Who keeps
-// a body open while waiting for another response of the same host can wait for ever.
+// A host is a name, in whatever case, with a port. A request is under way, and holds a slot of its
+// host, until the body of its response is closed, or has been read to its end or to an error; if
+// there is no body, until RoundTrip returns. A body that can be written to, as that of 101
+// Switching Protocols, must be closed. A body that is neither closed nor read to its end holds the
+// slot for good, and with it a connection of [http.Transport]. Who keeps a body open while
+// waiting for another response of the same host can wait for ever.
 //
-// In contrast to the MaxConnsPerHost of [http.Transport] this bounds requests, of which HTTP/2
-// has many on one connection, and also how many wait, and for how long.
+// Unlike MaxConnsPerHost of [http.Transport], this bounds requests, of which HTTP/2 has many on
+// one connection, and also how many wait, and for how long.
 type Transport struct {
 	// Base sends the requests; nil stands for [http.DefaultTransport].
 	Base http.RoundTripper
 
-	// PerHost is how many requests to one host are under way at once at most. It must be at
-	// least 1.
+	// PerHost is the most requests to one host that are under way at once, at least 1.
 	PerHost int
 
 	// Queue is how many requests may wait for one host; a further one is refused with
-	// [ErrOverloaded]. As with the fields of [http.Transport] 0 means no bound; below 0 none
-	// may wait.
+	// [ErrOverloaded]. 0 means no bound, as in the fields of [http.Transport]; below 0 none may
+	// wait. The option [Queue] of a [Limiter] takes 0 for none.
 	Queue int
 
-	// MaxWait is how long a request waits at most; then it is refused with
-	// [ErrOverloaded]. 0 means no bound. Its context bounds the wait in any case.
+	// MaxWait is the longest that a request waits; then it is refused with [ErrOverloaded]. 0
+	// means no bound but the context of the request, which always bounds the wait.
 	MaxWait time.Duration
 
 	slots slots
 }
 
-// RoundTrip has the base send the request when it is its turn. It blocks while as
-// many requests to the host are under way as PerHost allows, and returns
+// RoundTrip has the base send the request when it is its turn. It blocks while as many requests
+// to the host are under way as PerHost allows, and returns
 //
 //   - the cause of the request's context, if that ends while the request waits;
 //   - an error that is [ErrOverloaded], if it would have to wait and as many wait as
 //     Queue allows, or if it has waited for MaxWait;
 //   - else what the base returns.
 //
-// The request is not changed, and its body is closed in any case. The end of one
-// request synchronizes before the start of the one that takes its place.
+// The request is not changed, and its body is closed in any case. The end of one request
+// synchronizes before the start of the next that has its slot.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	must(t.PerHost >= 1, "requests per host must be at least 1", t.PerHost)
 	must(t.MaxWait >= 0, "longest wait must be at least 0", t.MaxWait)

@@ -2,8 +2,8 @@ package weirhttp
 
 import "io"
 
-// hold returns body as one that gives the slot back when nothing more can come of it. It can
-// do what the body can: those that are connections may be written to.
+// hold wraps body in one that gives the slot back when it is done with. What can be written to,
+// as a connection can, still can.
 func hold(body io.ReadCloser, s *slot) io.ReadCloser {
 	h := held{body, s}
 	w, writes := body.(io.Writer)
@@ -26,14 +26,14 @@ type held struct {
 	slot *slot
 }
 
-// Close closes the body first, so that its connection may serve whose turn is next.
+// Close closes the body first, so that its connection is free for the next request.
 func (h held) Close() error {
 	defer h.slot.release()
 	return h.ReadCloser.Close()
 }
 
-// readBody also gives its slot back at the end of the body: net/http does not insist on
-// Close then, nor after an error, which is the last that its bodies return.
+// readBody also gives its slot back at the end of the body and after an error: nothing more comes
+// of it then, and net/http does not insist on Close.
 type readBody struct{ held }
 
 func (b *readBody) Read(p []byte) (int, error) {

@@ -33,14 +33,14 @@ func ExampleTransport() {
 		fmt.Println(err)
 		return
 	}
-	// Until then the request keeps its place, as if it were still under way.
+	// Until then the request is under way, and holds its slot.
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	fmt.Printf("%q %v", body, err)
 	// Output: "404 page not found\n" <nil>
 }
 
-// With a Queue below 0 no request waits: who finds no place learns it at once.
+// With a Queue below 0 no request waits: who finds no slot free learns it at once.
 func ExampleTransport_RoundTrip() {
 	transport := &weirhttp.Transport{
 		PerHost: 1,

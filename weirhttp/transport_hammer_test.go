@@ -15,7 +15,7 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-func TestTransportStandsAHammer(t *testing.T) {
+func TestTransportUnderStressKeepsItsLimitAndLosesNoSlot(t *testing.T) {
 	hosts := []string{"http://a.example", "http://b.example", "http://c.example"}
 	var gauges [3]check.Gauge
 	transport := &weirhttp.Transport{PerHost: 3, Queue: 8, MaxWait: time.Minute, Base: base(func(r *http.Request) (*http.Response, error) {

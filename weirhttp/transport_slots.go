@@ -18,7 +18,7 @@ type slots struct {
 	lanes map[host]*lane // of hosts with a taken slot, and of no others
 }
 
-// host is where requests go, in the form that all its spellings have in common.
+// host is where a request goes, however its URL spells that.
 type host struct{ name, port string }
 
 func hostOf(u *url.URL) host {
@@ -37,13 +37,14 @@ func hostOf(u *url.URL) host {
 // String is what errors tell.
 func (h host) String() string { return net.JoinHostPort(h.name, h.port) }
 
-// lane is one host's. Nobody waits in it while a slot is free: who frees one hands it over.
+// lane is for the requests to one host. None waits in it while a slot is free: whoever frees one
+// hands it over.
 type lane struct {
 	taken int
 	turns list.List // of *turn, the oldest first
 }
 
-// turn is what a request waits for.
+// turn is that of one request that waits.
 type turn struct {
 	come    chan struct{} // closed when granted is set
 	granted bool          // the waiter has got a slot
@@ -99,7 +100,7 @@ func (t *turn) wait(ctx context.Context, h host, atMost time.Duration) error {
 	}
 }
 
-// leave takes a turn out of its lane. If that has come meanwhile, its slot goes on.
+// leave takes a turn out of its lane. If it has come meanwhile, its slot is passed on.
 func (s *slots) leave(l *lane, h host, place *list.Element) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,14 +125,14 @@ func (s *slots) pass(l *lane, h host) {
 	}
 }
 
-// slot is a place for one request under way.
+// slot is what a request under way holds.
 type slot struct {
 	slots    *slots
 	host     host
 	released atomic.Bool
 }
 
-// release gives the slot back. Only the first call does.
+// release gives the slot back. Further calls do nothing.
 func (s *slot) release() {
 	if s.released.Swap(true) {
 		return

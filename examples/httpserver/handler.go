@@ -11,9 +11,9 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-// limited lets through as many requests at once as handler can serve well, has some wait,
-// and refuses the rest at once, with 503 and Retry-After. Whoever asks for the server's
-// health gets the answer also when it is overloaded.
+// limited runs handler for at most limit requests at once, has queue more wait, each for at most
+// wait, and refuses the rest at once, with 503 and Retry-After. Whoever asks for the server's
+// health gets an answer also when it is overloaded.
 func limited(handler http.Handler, limit, queue int, wait time.Duration) http.Handler {
 	return weirhttp.Limit(handler, limit,
 		weirhttp.Queue(queue),
@@ -54,8 +54,8 @@ func reply(w http.ResponseWriter, body []byte) {
 // backendPlaces is how many requests a backend works for at once.
 const backendPlaces = 8
 
-// backend stands for what the requests of a real server need, such as a database: it does so
-// many things at once, and however many more wait for it, it gets no faster.
+// backend stands for what the requests of a real server need, such as a database: it serves a
+// fixed number at once, and gets no faster however many more wait for it.
 type backend struct {
 	places  chan struct{}
 	service time.Duration
