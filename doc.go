@@ -85,8 +85,8 @@
 // context keeps its place, and if all do so, they wait forever. And the context
 // is its task's: a goroutine that the task has started and that waits with it
 // gives away the place of the task, which runs on, so that for each such
-// goroutine one more task than the limit may run meanwhile. If it calls Do, it runs
-// in the task's place, beside it.
+// goroutine one more task than the limit may run meanwhile. What such a goroutine calls
+// by Do runs beside the task, in the same place.
 //
 // The zero values of Pool, FuncPool, Stateful and Group are not usable.
 package weir

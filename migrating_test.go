@@ -421,6 +421,11 @@ func Example_fromTunny() {
 	closeEncoder := func(e *encoder) { fmt.Println("encoded", e.encoded) }
 	ctx := context.Background()
 
+	encodeAlone := func(frame *Frame) { encode(new(encoder), frame) }
+	pool := weir.NewFunc(8, encodeAlone)
+	fmt.Println(pool.Invoke(&Frame{Number: 1}))
+	pool.Close()
+
 	run := func() error {
 		encoders := weir.NewStateful(8, openEncoder, encode, closeEncoder)
 		defer encoders.Close()
@@ -439,6 +444,7 @@ func Example_fromTunny() {
 	}
 	fmt.Println(run())
 	// Output:
+	// <nil>
 	// frame 7
 	// <nil> 0
 	// encoded 2

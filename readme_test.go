@@ -206,7 +206,7 @@ func Example_stateful() {
 		encoders := weir.NewStateful(4, openEncoder, encode, closeEncoder)
 		defer encoders.Close()
 		if err := encoders.Call(ctx, frame); err != nil {
-			return err // no encoder could be opened, encode panicked, or ctx was done first
+			return err // frame is not encoded: no encoder could be opened, encode panicked, or ctx was done first
 		}
 		return nil
 	}()

@@ -64,10 +64,13 @@ func (k *Keeper[T]) upkeep() {
 // ready counts the objects that nobody waits for, and that are idle or will be.
 func (k *Keeper[T]) ready() int { return k.count[idle] + k.count[beating] + k.unclaimed }
 
+// resting reports whether Open has failed for nobody so lately that nobody tries again.
+func (k *Keeper[T]) resting() bool { return k.retry > 0 && k.now() < k.retry }
+
 // refill opens objects for nobody, up to MinIdle.
 func (k *Keeper[T]) refill() {
 	for !k.closed && k.ready() < k.config.MinIdle && k.total < k.config.Capacity {
-		if k.retry > 0 && k.now() < k.retry {
+		if k.resting() {
 			k.wakeAt(k.retry)
 			return
 		}

@@ -9,9 +9,10 @@ import (
 )
 
 // Do returns a handler that has h serve its requests on workers of the pool, as tasks among
-// others, so that requests and tasks together keep the pool's limit. [Limit] with [On] shares the
-// limit of a pool, too, but runs h on the goroutine of net/http; it also bounds the wait, and has
-// more to set.
+// others, so that requests and tasks together keep the pool's limit. For most servers [Limit] with
+// [On] is better: it shares the limit of a pool, too, but runs h on the goroutine of net/http, bounds
+// the wait, and refuses early. With Do requests wait without a bound, unless the pool sets one; it is
+// for handlers that must run on the pool's workers, as for their profiler labels.
 //
 // ServeHTTP hands the request over, waits while the pool is full and while the request is queued,
 // and returns when h has. Requests are served in the order of arrival. h gets the same
@@ -32,8 +33,7 @@ import (
 // ends the connection in the same way without a pool. The pool's [weir.OnPanic] is not called.
 //
 // ServeHTTP synchronizes before the call of h, and the return of h before that of ServeHTTP. It
-// may be called by any number of goroutines at once. It allocates ten objects, 1.3 kB in
-// all, and costs some 3.5 µs.
+// may be called by any number of goroutines at once. It allocates some ten objects.
 func Do(pool *weir.Pool, h http.Handler) http.Handler {
 	must(pool != nil, "pool must not be nil", "nil")
 	must(h != nil, "handler must not be nil", "nil")
@@ -62,7 +62,11 @@ func (p *pooled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case panicked != nil:
 		panic(panicked)
 	case !v.begun:
-		p.refusal.answer(w, r, errors.Is(err, weir.ErrClosed))
+		why := QueueFull // it tells no more than that the pool is not closed
+		if errors.Is(err, weir.ErrClosed) {
+			why = Closed
+		}
+		p.refusal.answer(w, r, why)
 	case !v.returned:
 		panic(http.ErrAbortHandler)
 	}

@@ -3,6 +3,7 @@ package weirhttp_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -305,6 +306,25 @@ func ExampleStatus() {
 
 	fmt.Println(ask(limited, "/").Status)
 	// Output: 429 Too Many Requests
+}
+
+func ExampleRefusal() {
+	limited := weirhttp.Limit(http.NotFoundHandler(), 1,
+		weirhttp.Refusal(func(w http.ResponseWriter, _ *http.Request, why weirhttp.Reason) {
+			status := http.StatusServiceUnavailable
+			if why == weirhttp.KeyFull {
+				status = http.StatusTooManyRequests // the client is to blame, not the server
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_, _ = fmt.Fprintf(w, `{"error": %q}`, why)
+		}))
+	limited.Drain()
+
+	answer := ask(limited, "/")
+	body, err := io.ReadAll(answer.Body)
+	fmt.Println(answer.StatusCode, answer.Header.Get("Retry-After"), string(body), err)
+	// Output: 503 1 {"error": "closed"} <nil>
 }
 
 func ExampleRetryAfter() {

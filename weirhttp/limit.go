@@ -78,6 +78,7 @@ func Limit(handler http.Handler, n int, opts ...Option) *Limiter {
 		limit:        n,
 		queue:        queue{size: o.queueSize, newestFirst: o.newestFirst, all: line{links: ofAll}},
 	}
+	l.refusal.write = o.refuse
 	if o.key != nil {
 		l.queue.clients = clients{
 			perKey:      o.perKey,
@@ -107,7 +108,7 @@ func (l *Limiter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c, v := l.admit(r)
 	if v != granted {
-		l.refusal.answer(w, r, v == closed)
+		l.refusal.answer(w, r, v.reason())
 		return
 	}
 	defer l.release(c) // also if the handler does not return

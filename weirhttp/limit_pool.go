@@ -19,7 +19,7 @@ func (l *Limiter) serveOnPool(w http.ResponseWriter, r *http.Request) {
 		v = l.runOnPool(ctx, cancel, c, w, r)
 	}
 	if v != granted {
-		l.refusal.answer(w, r, v == closed)
+		l.refusal.answer(w, r, v.reason())
 	}
 }
 

@@ -14,7 +14,33 @@ type refusal struct {
 	status     int
 	retryAfter []string // nil for none
 	text       []byte
+	write      func(http.ResponseWriter, *http.Request, Reason) // nil for status and text
 }
+
+// Reason is why a [Limiter] refuses a request.
+type Reason int
+
+const (
+	QueueFull Reason = iota // as many wait as [Queue] allows; or the pool is full, see [On]
+	KeyFull                 // as many wait with the same key as [PerKeyQueue] allows
+	Displaced               // a newer or more important request has got its room in the queue
+	TooLate                 // it has waited for [MaxWait]
+	Gone                    // its context was done while it waited
+	Closed                  // Drain was called, or the pool is closed
+)
+
+var reasons = [...]string{"queue full", "key full", "displaced", "too late", "gone", "closed"}
+
+// String returns the reason in a word or two.
+func (why Reason) String() string {
+	if why < 0 || int(why) >= len(reasons) {
+		return fmt.Sprintf("Reason(%d)", int(why))
+	}
+	return reasons[why]
+}
+
+// reason is why a request with this verdict is refused.
+func (v verdict) reason() Reason { return Reason(v - queueFull) }
 
 var (
 	plainText = []string{"text/plain; charset=utf-8"}
@@ -36,19 +62,22 @@ func newRefusal(status int, retryAfter time.Duration) refusal {
 // server, ten segments by RFC 6928: a body as long as that mostly has arrived.
 const firstFlight = 14 << 10
 
-// answer answers a request that does not run; closing says that later ones will not run either. A
-// request that is gone is answered, too: its context may have had a deadline, while the client
+// answer answers a request that does not run. A request that is gone is answered, too: its context may have had a deadline, while the client
 // is still there, and would take silence for status 200.
-func (f *refusal) answer(w http.ResponseWriter, r *http.Request, closing bool) {
+func (f *refusal) answer(w http.ResponseWriter, r *http.Request, why Reason) {
 	h := w.Header()
-	h["Content-Type"] = plainText
-	h["X-Content-Type-Options"] = noSniff
 	if f.retryAfter != nil {
 		h["Retry-After"] = f.retryAfter
 	}
-	if closing || unread(r) {
+	if why == Closed || unread(r) {
 		h["Connection"] = closeConn // on HTTP/2 it has the server say that it goes away
 	}
+	if f.write != nil {
+		f.write(w, r, why)
+		return
+	}
+	h["Content-Type"] = plainText
+	h["X-Content-Type-Options"] = noSniff
 	w.WriteHeader(f.status)
 	_, _ = w.Write(f.text) // nobody is left to tell of an error
 }

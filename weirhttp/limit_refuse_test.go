@@ -2,10 +2,12 @@ package weirhttp_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"runtime"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -143,4 +145,33 @@ func TestAPanicOfAnOptionsFunctionTakesNoSlot(t *testing.T) {
 		}
 		check.Equal(t, "stats", l.Stats(), weirhttp.Stats{Limit: 1})
 	}
+}
+
+func TestRefusalHearsWhyInPlaceOfTheUsualAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var why []weirhttp.Reason
+		var mu sync.Mutex
+		s := newSite(t, 1, weirhttp.Queue(4), weirhttp.PerKey(1, keyHeader), weirhttp.Priority(priorityHeader),
+			weirhttp.MaxWait(time.Minute), weirhttp.Status(http.StatusTeapot),
+			weirhttp.Refusal(func(w http.ResponseWriter, _ *http.Request, reason weirhttp.Reason) {
+				w.WriteHeader(http.StatusTooManyRequests)
+				mu.Lock()
+				defer mu.Unlock()
+				why = append(why, reason)
+			}))
+		runs := s.send("1/runs")
+		all := s.send("2/late", "2/late", "2/key full", "3/gone", "4/displaced", "5/queue full", "6/late:1")
+		all[3].cancel()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		s.Drain()
+		all = append(all, s.send("7/closed")...)
+		check.Equal(t, "why", fmt.Sprint(why), "[key full queue full displaced gone too late too late too late closed]")
+		for _, v := range all {
+			check.Equal(t, v.name+": status", v.answer.status, http.StatusTooManyRequests)
+			check.Equal(t, v.name+": Retry-After", v.answer.header.Get("Retry-After"), "1")
+		}
+		s.endAll(runs)
+		check.Equal(t, "unknown", weirhttp.Reason(9).String(), "Reason(9)")
+	})
 }

@@ -23,6 +23,7 @@ type limitOptions struct {
 
 	status     int
 	retryAfter time.Duration
+	refuse     func(http.ResponseWriter, *http.Request, Reason) // nil for status and text
 }
 
 const (
@@ -128,6 +129,15 @@ func On(pool *weir.Pool) Option {
 func Status(code int) Option {
 	must(code >= 400 && code <= 599, "status must be from 400 to 599", code)
 	return limitOption(func(o *limitOptions) { o.status = code })
+}
+
+// Refusal sets a function that answers the requests that are refused, such as in the format of an
+// API, or with another status for some reasons; it may also log them. It must write a status, and
+// should be quick. The headers Retry-After and Connection are set already; [Status] has no effect.
+// It is called by many goroutines at once, by that of each request.
+func Refusal(answer func(http.ResponseWriter, *http.Request, Reason)) Option {
+	must(answer != nil, "function that answers must not be nil", "nil")
+	return limitOption(func(o *limitOptions) { o.refuse = answer })
 }
 
 // RetryAfter sets after what time clients that were refused may come again: it is sent to them

@@ -25,6 +25,7 @@ func TestMisuseOfALimiterAnswersAtTheCall(t *testing.T) {
 		"weirhttp: queue per key must come with PerKey, got 1":       func() { weirhttp.Limit(h, 1, weirhttp.PerKeyQueue(1)) },
 		"weirhttp: queue per key must be at most the queue, got 2":   func() { weirhttp.Limit(h, 1, weirhttp.PerKey(1, keyHeader), weirhttp.PerKeyQueue(2)) },
 		"weirhttp: exempting function must not be nil, got nil":      func() { weirhttp.Exempt(nil) },
+		"weirhttp: function that answers must not be nil, got nil":   func() { weirhttp.Refusal(nil) },
 		"weirhttp: pool must not be nil, got nil":                    func() { weirhttp.On(nil) },
 		"weirhttp: status must be from 400 to 599, got 399":          func() { weirhttp.Status(399) },
 		"weirhttp: status must be from 400 to 599, got 600":          func() { weirhttp.Status(600) },

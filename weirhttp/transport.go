@@ -49,7 +49,8 @@ type Transport struct {
 // RoundTrip has the base send the request when it is its turn. It blocks while as many requests
 // to the host are under way as PerHost allows, and returns
 //
-//   - the cause of the request's context, if that ends while the request waits;
+//   - an error that says so and is the cause of the request's context, if that ends while the
+//     request waits; it has not been sent then;
 //   - an error that is [ErrOverloaded], if it would have to wait and as many wait as
 //     Queue allows, or if it has waited for MaxWait;
 //   - else what the base returns.

@@ -3,6 +3,7 @@ package weirhttp
 import (
 	"container/list"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -94,10 +95,32 @@ func (t *turn) wait(ctx context.Context, h host, atMost time.Duration) error {
 	case <-t.come:
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return &notSent{h, context.Cause(ctx)}
 	case <-over:
 		return fmt.Errorf("%w: waited %v for %v", ErrOverloaded, atMost, h)
 	}
+}
+
+// notSent is why a request has not left the queue. Without it, who has a deadline could not tell
+// whether the request has reached the server.
+type notSent struct {
+	host  host
+	cause error
+}
+
+func (e *notSent) Error() string {
+	return fmt.Sprintf("weirhttp: not sent to %v, whose turn had not come: %v", e.host, e.cause)
+}
+
+func (e *notSent) Unwrap() error { return e.cause }
+
+// Timeout is what [net/url.Error] asks.
+func (e *notSent) Timeout() bool {
+	timeout, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](e.cause)
+	return ok && timeout.Timeout()
 }
 
 // leave takes a turn out of its lane. If it has come meanwhile, its slot is passed on.

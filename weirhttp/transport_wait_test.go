@@ -2,7 +2,9 @@ package weirhttp_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"net/url"
 	"runtime"
 	"slices"
 	"sync"
@@ -77,9 +79,10 @@ func TestTransportEndsAWait(t *testing.T) {
 		maxWait time.Duration
 		cancel  bool
 		want    error
+		text    string
 	}{
-		"by the context": {maxWait: time.Minute, cancel: true, want: errBoom},
-		"by its length":  {maxWait: time.Second, want: weirhttp.ErrOverloaded},
+		"by the context": {time.Minute, true, errBoom, "weirhttp: not sent to here.example:80, whose turn had not come: boom"},
+		"by its length":  {time.Second, false, weirhttp.ErrOverloaded, "weirhttp: too many requests to one host: waited 1s for here.example:80"},
 	}
 	for name, test := range tests {
 		check.Bubble(t, name, func(t *testing.T) {
@@ -94,7 +97,9 @@ func TestTransportEndsAWait(t *testing.T) {
 			if test.cancel {
 				time.AfterFunc(time.Second, func() { cancel(errBoom) })
 			}
-			check.Error(t, send(t, transport, r), test.want)
+			err = send(t, transport, r)
+			check.Error(t, err, test.want)
+			check.Equal(t, "error", err.Error(), test.text)
 			check.Equal(t, "waited", time.Since(begin), time.Second)
 			check.Equal(t, "times the body was closed", r.Body.(*closing).closed.Load(), 1)
 
@@ -128,4 +133,23 @@ func TestTransportPassesASlotOnThatComesWithTheEndOfAWait(t *testing.T) {
 		remembersNothing(t, transport)
 	}
 	t.Logf("sent %d", sent)
+}
+
+// As http.Client has it for other requests that its Timeout ends.
+func TestTransportTellsATimeoutInTheQueueFromOtherErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := &weirhttp.Transport{PerHost: 1, Base: base(hello)}
+		held, err := transport.RoundTrip(question(t, here))
+		check.OK(t, err)
+		for _, cause := range []error{context.DeadlineExceeded, errBoom} {
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, cause)
+			_, err := (&http.Client{Transport: transport}).Do(question(t, here).WithContext(ctx))
+			cancel()
+			check.Error(t, err, cause)
+			failure, ok := errors.AsType[*url.Error](err)
+			check.Equal(t, "a timeout", ok && failure.Timeout(), errors.Is(cause, context.DeadlineExceeded))
+		}
+		check.OK(t, held.Body.Close())
+		remembersNothing(t, transport)
+	})
 }
