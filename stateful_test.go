@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"strings"
 	"sync"
@@ -473,68 +472,6 @@ func TestCallInATaskOfAnotherPoolGivesItsPlaceUp(t *testing.T) {
 	})
 }
 
-func TestStatefulUnderStressLosesNothing(t *testing.T) {
-	for _, limit := range []int{1, 3} {
-		for _, queue := range []int{0, 2, 64} {
-			t.Run(fmt.Sprintf("limit=%d/queue=%d", limit, queue), func(t *testing.T) {
-				check.Within(time.Minute, func() { stressStateful(t, limit, queue) })
-			})
-		}
-	}
-}
-
-func stressStateful(t *testing.T, limit, queue int) {
-	const clients = 4
-	each := check.Scale(2000, 200)
-	s := shop{t: t}
-	var opens, used, refused, panicked atomic.Int64
-	p := weir.NewStateful(limit, func() (*handle, error) {
-		if opens.Add(1)%5 == 0 {
-			return nil, errBoom
-		}
-		return s.take()
-	}, (*handle).use, s.giveBack, weir.Queue(queue), weir.IdleTimeout(time.Microsecond),
-		weir.OnOpenError(func(*weir.OpenError) { refused.Add(1) }),
-		weir.OnPanic(func(*weir.Panic) { panicked.Add(1) }))
-	var all sync.WaitGroup
-	for range clients {
-		dice := rand.New(rand.NewPCG(rand.Uint64(), 0))
-		all.Go(func() {
-			for range each {
-				task := func() { used.Add(1) }
-				fault := dice.IntN(20)
-				if fault == 0 {
-					task = func() { used.Add(1); explode() }
-				}
-				if dice.IntN(2) == 0 {
-					check.OK(t, p.Invoke(task))
-					continue
-				}
-				err := p.Call(context.Background(), task)
-				_, unopened := errors.AsType[*weir.OpenError](err)
-				switch {
-				case unopened:
-					refused.Add(1)
-				case fault == 0:
-					check.Error(t, err, errBoom)
-					panicked.Add(1)
-				default:
-					check.OK(t, err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	p.Close()
-	s.empty()
-	check.Equal(t, "used or refused", used.Load()+refused.Load(), int64(clients*each))
-	check.Equal(t, "panics", int64(p.Stats().Panicked), panicked.Load())
-	check.Equal(t, "handed back", int64(p.Stats().HandedBack), refused.Load())
-	if peak := s.open.Peak.Load(); peak > int64(limit) {
-		t.Errorf("%d values at once, limit %d", peak, limit)
-	}
-}
-
 func TestStatefulRefusesMisuse(t *testing.T) {
 	open := func() (int, error) { return 0, nil }
 	use := func(int, int) {}
@@ -553,52 +490,5 @@ func TestStatefulRefusesMisuse(t *testing.T) {
 	}
 	check.Panics(t, "weir: option must not be a stateful pool's, got OnOpenError", func() {
 		weir.NewGroup(t.Context(), 1, weir.OnOpenError(func(*weir.OpenError) {}))
-	})
-}
-
-func ExampleNewStateful() {
-	// Each worker has a buffer of its own, which it uses again and again.
-	shout := weir.NewStateful(4,
-		func() (*strings.Builder, error) { return new(strings.Builder), nil },
-		func(b *strings.Builder, word *string) {
-			b.Reset()
-			b.WriteString(strings.ToUpper(*word))
-			b.WriteByte('!')
-			*word = b.String()
-		},
-		nil) // there is nothing to close
-	defer shout.Close()
-
-	word := "hello"
-	err := shout.Call(context.Background(), &word)
-	fmt.Println(word, err)
-	// Output: HELLO! <nil>
-}
-
-func BenchmarkStateful(b *testing.B) {
-	open := func() (int, error) { return 0, nil }
-	b.Run("Invoke", func(b *testing.B) {
-		p := weir.NewStateful(64, open, func(int, int) {}, nil)
-		defer p.Close()
-		b.ReportAllocs()
-		for b.Loop() {
-			check.OK(b, p.Invoke(0))
-		}
-	})
-	b.Run("FuncPool", func(b *testing.B) {
-		p := weir.NewFunc(64, func(int) {})
-		defer p.Close()
-		b.ReportAllocs()
-		for b.Loop() {
-			check.OK(b, p.Invoke(0))
-		}
-	})
-	b.Run("Call", func(b *testing.B) {
-		p := weir.NewStateful(64, open, func(int, int) {}, nil)
-		defer p.Close()
-		b.ReportAllocs()
-		for b.Loop() {
-			check.OK(b, p.Call(context.Background(), 0))
-		}
 	})
 }
