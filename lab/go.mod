@@ -9,6 +9,7 @@ require (
 	github.com/alitto/pond/v2 v2.7.1
 	github.com/bytedance/gopkg v0.1.4
 	github.com/gammazero/workerpool v1.3.0
+	github.com/go-chi/chi/v5 v5.5.0
 	github.com/jackc/puddle/v2 v2.2.3
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/panjf2000/ants/v2 v2.12.1

@@ -20,6 +20,7 @@ import (
 	"syscall"
 
 	"github.com/64ed045f/weir/lab/internal/behaviour"
+	"github.com/64ed045f/weir/lab/internal/overload"
 	"github.com/64ed045f/weir/lab/internal/run"
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
@@ -43,6 +44,9 @@ func main() {
 func lab(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 3 && args[0] == suite.ProgramFlag {
 		return behaviour.Child(args[1], args[2])
+	}
+	if len(args) == 3 && args[0] == overload.Flag {
+		return overload.Child(args[1], args[2], os.Stdin, stdout, stderr)
 	}
 	o, err := parse(args, stderr)
 	switch {

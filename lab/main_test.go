@@ -8,18 +8,20 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	lab "github.com/64ed045f/weir/lab"
+	"github.com/64ed045f/weir/lab/internal/overload"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
 // TestMain makes the test's program do what the lab's does when it starts itself.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "-child" || os.Args[1] == suite.ProgramFlag) {
+	if len(os.Args) > 1 && slices.Contains([]string{"-child", suite.ProgramFlag, overload.Flag}, os.Args[1]) {
 		os.Exit(lab.Lab(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
@@ -196,6 +198,41 @@ func TestAScenarioRunsByItsNumber(t *testing.T) {
 	}
 	if len(verdicts) != 2 || verdicts["weir"] != "pass" {
 		t.Errorf("verdicts %v", verdicts)
+	}
+}
+
+func TestAServerIsOverloadedInProcessesOfItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	out, _ := call(t, 0, "-suite", "http", "-peer", "weir.Limit,go", "-rounds", "1", "-out", dir)
+	contains(t, out, "served in time", "weir.Limit serves ", "go serves ")
+	for _, r := range read(t, dir).Results {
+		figures := map[string]float64{}
+		for _, v := range r.Values {
+			figures[v.Unit] = v.Value
+		}
+		limited := r.ID.Peer == "weir.Limit"
+		if r.ID.Peer == suite.JustEnough {
+			if figures["sent/s"] > 1100 {
+				t.Errorf("%s is offered more than the capacity: %v", r.ID.Peer, figures)
+			}
+			continue
+		}
+		if limited != (figures["peak-running"] <= 20) || limited != (figures["refused/s"] > 0) {
+			t.Errorf("%s: %v", r.ID.Peer, figures)
+		}
+		if figures["ns/op"] <= 0 || figures["other"] != 0 || figures["broken"] != 0 || figures["lost"] != 0 || figures["growth"] <= 0 {
+			t.Errorf("%s: %v", r.ID.Peer, figures)
+		}
+		for _, key := range []string{"good-curve", "memory-curve"} {
+			if points := strings.Fields(record.Find(r.Notes, key)); len(points) < 4 {
+				t.Errorf("%s: %s %v", r.ID.Peer, key, points)
+			}
+		}
+	}
+	for _, curve := range []string{"good-curve", "memory-curve"} {
+		if plots, err := filepath.Glob(filepath.Join(dir, "http-overload-*"+curve+".svg")); err != nil || len(plots) != 1 {
+			t.Errorf("plots of the %s: %v (%v)", curve, plots, err)
+		}
 	}
 }
 

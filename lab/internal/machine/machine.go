@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/overload"
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
@@ -62,7 +63,7 @@ func versions() []record.Setting {
 	for _, m := range peer.Modules() {
 		list = append(list, record.Setting{Key: VersionKey + m.Library, Value: m.Path + " " + version[m.Path]})
 	}
-	return list
+	return append(list, record.Setting{Key: "version-chi", Value: overload.Module + " " + version[overload.Module]})
 }
 
 func cpu() string {

@@ -102,13 +102,17 @@ func drawCurves(name, below, unit, axis string, curves []curve) (picture, bool, 
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = decades{unit}, decades{"×"}
 	p.X.Label.Text = axis
-	p.Add(lines{curves})
+	p.Add(lines{curves, 1})
 	p.Draw(draw.Crop(s.body, 0, -min(names, 110)-10, 0, 0))
 	picture, err := newPicture(name, title+", "+below, s.svg)
 	return picture, err == nil, err
 }
 
-type lines struct{ curves []curve }
+// lines are curves, and a level that they are to be held against.
+type lines struct {
+	curves []curve
+	level  float64
+}
 
 // dashes tell the forms of one library apart, which share its colour.
 var dashes = [][]vg.Length{nil, {5, 2.5}, {1.5, 2}, {7, 2, 1.5, 2}}
@@ -116,7 +120,7 @@ var dashes = [][]vg.Length{nil, {5, 2.5}, {1.5, 2}, {7, 2, 1.5, 2}}
 func (l lines) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	drawGridLines(c, p, x, y)
-	c.StrokeLine2(draw.LineStyle{Color: themed("muted"), Width: 0.8, Dashes: []vg.Length{3, 3}}, c.Min.X, y(1), c.Max.X, y(1))
+	c.StrokeLine2(draw.LineStyle{Color: themed("muted"), Width: 0.8, Dashes: []vg.Length{3, 3}}, c.Min.X, y(l.level), c.Max.X, y(l.level))
 	forms := map[string]int{}
 	var ends []vg.Length
 	for _, curve := range l.curves {

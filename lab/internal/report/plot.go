@@ -24,6 +24,8 @@ func experimentPictures(e experiment, usual int) ([]picture, error) {
 		return nil, nil
 	case e.is(suiteCost, "curve"):
 		return costPictures(e)
+	case e.suite == suiteHTTP:
+		return httpPictures(e)
 	}
 	var list []picture
 	for _, t := range worthDrawing(e, usual) {

@@ -19,6 +19,7 @@ import (
 const (
 	suiteBehaviour = "behaviour"
 	suiteCost      = "cost"
+	suiteHTTP      = "http"
 	suiteSurvey    = "survey"
 )
 
@@ -77,6 +78,8 @@ func shape(tables []record.Table) []chapter {
 			c.Grids = append(c.Grids, featureGrid(e))
 		case e.is(suiteCost, "curve"):
 			c.Grids = append(c.Grids, costGrids(e)...)
+		case e.suite == suiteHTTP:
+			c.Grids = append(c.Grids, httpGrids(e)...)
 		default:
 			c.Grids = append(c.Grids, experimentGrids(e, figures)...)
 		}

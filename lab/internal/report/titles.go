@@ -76,4 +76,5 @@ var experimentTitles = map[string]string{
 	"reuse/buffer":       "A byte buffer",
 	"reuse/sizes":        "Buffers of many sizes",
 	"reuse/keeper":       "Objects that are costly to open",
+	"http/overload":      "Five times the capacity",
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/memory"
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
@@ -231,7 +232,7 @@ func blocked(s Scale) Experiment {
 				close(release)
 				r.Wait()
 			})
-			m.set("peak-B", float64(peakMemory()))
+			m.set("peak-B", float64(memory.Peak()))
 		}),
 	}
 }
@@ -256,7 +257,7 @@ func queued(s Scale) Experiment {
 				close(release)
 				r.Wait()
 			})
-			m.set("peak-B", float64(peakMemory()))
+			m.set("peak-B", float64(memory.Peak()))
 		}),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/memory"
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
@@ -72,7 +73,7 @@ func nested(s Scale) Experiment {
 		Contenders: allForms(func(p peer.Peer) bool { return p.Fibonacci != nil }, func(m *Meter, p peer.Peer) {
 			p.Fibonacci(runtime.GOMAXPROCS(0), n/2)
 			m.time(1, func() { p.Fibonacci(runtime.GOMAXPROCS(0), n) })
-			m.set("peak-B", float64(peakMemory()))
+			m.set("peak-B", float64(memory.Peak()))
 		}),
 	}
 }

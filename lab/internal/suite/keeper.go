@@ -15,7 +15,7 @@ import (
 func keeper(s Scale) []Experiment {
 	const capacity = 8
 	var list []Experiment
-	for _, goroutines := range []int{1, 64} {
+	for _, goroutines := range pick(s, []int{1, 64}, []int{64}) {
 		measured := func(name string, open func() (use func(ctx context.Context, meanwhile func()), end func())) Contender {
 			return Contender{Name: name, Measure: func(m *Meter) error {
 				ctx, cancel := context.WithCancel(context.Background()) // as those of requests are

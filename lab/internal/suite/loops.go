@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/memory"
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
@@ -87,7 +88,7 @@ func sorted(s Scale) Experiment {
 			}
 			p.Sort(runtime.GOMAXPROCS(0), slices.Clone(items[:n/100]))
 			m.time(1, func() { p.Sort(runtime.GOMAXPROCS(0), items) })
-			m.set("peak-B", float64(peakMemory()))
+			m.set("peak-B", float64(memory.Peak()))
 		}),
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/memory"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
@@ -140,28 +140,8 @@ func mean(samples []time.Duration) float64 {
 // goroutines were seen by the watch.
 func (m *Meter) peaks(w *watch) {
 	goroutines := w.stop()
-	m.set("peak-B", float64(peakMemory()))
+	m.set("peak-B", float64(memory.Peak()))
 	m.set("peak-goroutines", float64(goroutines))
-}
-
-// peakMemory is the most memory that was resident at once, in bytes. The kernel's
-// figure for this program alone is better than that of getrusage, which counts the
-// parent's memory at the fork too; elsewhere, what Go has had from the system must
-// do.
-func peakMemory() uint64 {
-	if text, err := os.ReadFile("/proc/self/status"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-				kib, err := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-				if err == nil {
-					return kib << 10
-				}
-			}
-		}
-	}
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return stats.Sys - stats.HeapReleased
 }
 
 // A watch looks at the number of goroutines every few milliseconds.

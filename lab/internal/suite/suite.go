@@ -74,7 +74,7 @@ type Suite struct {
 
 // All returns the suites, in the order in which they run.
 func All() []Suite {
-	return []Suite{dispatchSuite, seedsSuite, surveySuite, costSuite, reuseSuite, behaviourSuite}
+	return []Suite{dispatchSuite, seedsSuite, surveySuite, costSuite, reuseSuite, httpSuite, behaviourSuite}
 }
 
 // Plan returns all experiments of that scale, in the order in which they run.

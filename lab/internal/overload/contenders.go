@@ -1,0 +1,64 @@
+package overload
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5/middleware"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/lab/internal/peer"
+	"github.com/64ed045f/weir/weirhttp"
+)
+
+// contender is a way to guard a server.
+type contender struct {
+	name   string
+	limits bool // it promises that at most as many requests run at once as there are slots
+	wrap   func(h http.Handler, s Setup) (guarded http.Handler, end func())
+}
+
+var contenders = []contender{
+	{"weir.Limit", true, func(h http.Handler, s Setup) (http.Handler, func()) {
+		return weirhttp.Limit(h, s.Slots, weirhttp.Queue(s.Queue), weirhttp.MaxWait(s.MaxWait)), nothing
+	}},
+	{"weir.LimitNewest", true, func(h http.Handler, s Setup) (http.Handler, func()) {
+		return weirhttp.Limit(h, s.Slots, weirhttp.Queue(s.Queue), weirhttp.MaxWait(s.MaxWait), weirhttp.NewestFirst()), nothing
+	}},
+	{"weir.LimitOn", true, func(h http.Handler, s Setup) (http.Handler, func()) {
+		pool := weir.New(s.Slots)
+		return weirhttp.Limit(h, s.Slots, weirhttp.Queue(s.Queue), weirhttp.MaxWait(s.MaxWait), weirhttp.On(pool)), pool.Close
+	}},
+	// The server as it is.
+	{peer.Go, false, func(h http.Handler, _ Setup) (http.Handler, func()) { return h, nothing }},
+	{"chi", true, func(h http.Handler, s Setup) (http.Handler, func()) {
+		return middleware.ThrottleWithOpts(middleware.ThrottleOpts{
+			Limit: s.Slots, BacklogLimit: s.Queue, BacklogTimeout: s.MaxWait,
+			StatusCode: http.StatusServiceUnavailable, RetryAfterFn: func(bool) time.Duration { return time.Second },
+		})(h), nothing
+	}},
+}
+
+// Module is that of the one library beside Weir.
+const Module = "github.com/go-chi/chi/v5"
+
+func nothing() {}
+
+// Names are all contenders, in the order of the tables.
+func Names() []string {
+	var names []string
+	for _, c := range contenders {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+func find(name string) (contender, error) {
+	for _, c := range contenders {
+		if c.name == name {
+			return c, nil
+		}
+	}
+	return contender{}, fmt.Errorf("no contender is called %q", name)
+}

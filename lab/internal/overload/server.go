@@ -1,0 +1,159 @@
+package overload
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/memory"
+)
+
+// A Report is what a server says of itself.
+type Report struct {
+	Entered     int // requests that were let in, whatever became of them
+	MostRunning int // of the backend's handler at once, waiting for a slot of it or served
+
+	// Service is how long the backend took for a request on average: a timer that fires late
+	// makes it longer than it should be.
+	Service time.Duration
+
+	MostGoroutines int
+	PeakMemory     uint64 // bytes
+	Samples        []Sample
+
+	Shutdown      time.Duration
+	ShutdownError string
+}
+
+// A Sample is one look at the server.
+type Sample struct {
+	At     time.Duration // since 1970, and since the load began when all is done
+	Memory uint64        // resident, bytes
+}
+
+func (r *Report) since(begin time.Time) {
+	for k := range r.Samples {
+		r.Samples[k].At -= time.Duration(begin.UnixNano())
+	}
+}
+
+// longestShutdown is more than any server needs for what it has let in.
+const longestShutdown = time.Minute
+
+// serve is the server's part: it says its address, serves until stdin ends, shuts down
+// while requests still come, and reports.
+func serve(setup Setup, stdin io.Reader, stdout io.Writer) error {
+	c, err := find(setup.Contender)
+	if err != nil {
+		return err
+	}
+	var running, entered gauge
+	var served work
+	handler, end := c.wrap(running.around(backend(setup, &served)), setup)
+	defer end()
+	server := &http.Server{Handler: entered.around(handler), ReadHeaderTimeout: longestShutdown}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	if _, err := fmt.Fprintln(stdout, listener.Addr()); err != nil {
+		return err
+	}
+
+	stop, watched := make(chan struct{}), make(chan Report)
+	go func() { watched <- watch(setup.Interval(), stop) }()
+	if _, err := io.Copy(io.Discard, stdin); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), longestShutdown)
+	defer cancel()
+	begin := time.Now()
+	shutdown := server.Shutdown(ctx)
+	took := time.Since(begin)
+	close(stop)
+	r := <-watched
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	r.Shutdown = took
+	if shutdown != nil {
+		r.ShutdownError = shutdown.Error()
+	}
+	r.Entered, r.MostRunning = int(entered.count.Load()), int(running.most.Load())
+	r.Service = served.mean()
+	r.PeakMemory = memory.Peak()
+	return json.NewEncoder(stdout).Encode(r)
+}
+
+// watch looks at the server until stop is closed.
+func watch(every time.Duration, stop <-chan struct{}) Report {
+	const often = 10 * time.Millisecond
+	var r Report
+	tick := time.NewTicker(often)
+	defer tick.Stop()
+	next := time.Now()
+	for {
+		r.MostGoroutines = max(r.MostGoroutines, runtime.NumGoroutine())
+		if now := time.Now(); !now.Before(next) {
+			r.Samples = append(r.Samples, Sample{At: time.Duration(now.UnixNano()), Memory: memory.Now()})
+			next = next.Add(every)
+		}
+		select {
+		case <-tick.C:
+		case <-stop:
+			return r
+		}
+	}
+}
+
+// A gauge counts requests.
+type gauge struct{ count, now, most atomic.Int64 }
+
+func (g *gauge) around(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.count.Add(1)
+		now := g.now.Add(1)
+		defer g.now.Add(-1)
+		for most := g.most.Load(); now > most && !g.most.CompareAndSwap(most, now); most = g.most.Load() {
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// backend is the handler of all contenders. What it needs is scarce, as are the
+// connections of a database: who finds none free waits.
+func backend(setup Setup, done *work) http.Handler {
+	slots := make(chan struct{}, setup.Slots)
+	answer := []byte("served\n")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case slots <- struct{}{}:
+		case <-r.Context().Done():
+			return
+		}
+		begin := time.Now()
+		time.Sleep(setup.Service)
+		done.add(time.Since(begin))
+		<-slots
+		_, _ = w.Write(answer) // nobody is left to tell of an error
+	})
+}
+
+// work is what the backend has done.
+type work struct{ requests, time atomic.Int64 }
+
+func (w *work) add(d time.Duration) {
+	w.requests.Add(1)
+	w.time.Add(int64(d))
+}
+
+func (w *work) mean() time.Duration { return time.Duration(w.time.Load() / max(w.requests.Load(), 1)) }

@@ -1,0 +1,244 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/64ed045f/weir/lab/internal/record"
+	"github.com/64ed045f/weir/lab/internal/suite"
+)
+
+// The http suite asks what a server does that is offered more than it can serve: more is
+// better of what it serves, and how that goes over time is part of the answer.
+
+// ofReached stands for the share of what the server serves that is offered just enough.
+const ofReached = "of-reached"
+
+// httpColumns are the figures of the table.
+var httpColumns = []struct{ group, name, unit string }{
+	{"answers a second", "served in time", "good/s"},
+	{"answers a second", "% of capacity", "good-%"},
+	{"answers a second", "% of " + suite.JustEnough, ofReached},
+	{"answers a second", "served at all", "served/s"},
+	{"answers a second", "refused", "refused/s"},
+	{"the backend", "time for one", "service-ns"},
+	{"the backend", "% busy", "busy-%"},
+	{"latency of the served", "median", "p50-ns"},
+	{"latency of the served", "p99", "p99-ns"},
+	{"latency of the served", "longest", "max-ns"},
+	{"latency of the refused", "median", "refused-p50-ns"},
+	{"latency of the refused", "p99", "refused-p99-ns"},
+	{"what must not be", "other answers", "other"},
+	{"what must not be", "broken", "broken"},
+	{"what must not be", "lost", "lost"},
+	{"the server", "peak memory", "peak-B"},
+	{"the server", "second half", "growth"},
+	{"the server", "goroutines", "peak-goroutines"},
+	{"the server", "handlers", "peak-running"},
+	{"the server", "shutdown", "shutdown-ns"},
+	{"the server", "cores", "server-cores"},
+	{"the load", "sent a second", "sent/s"},
+	{"the load", "unsent a second", "unsent/s"},
+	{"the load", "p99 too late", "lag-p99-ns"},
+	{"the load", "cores", "load-cores"},
+}
+
+func httpGrids(e experiment) []grid {
+	var list []grid
+	for _, t := range e.tables {
+		list = append(list, httpGrid(t))
+	}
+	return list
+}
+
+func httpGrid(t record.Table) grid {
+	g := newGrid(t.Suite, t.Experiment)
+	g.About = "Requests come at a steady rate, whatever becomes of the earlier ones; capacity and offered are requests a second."
+	g.Params = paramsText(t.Params, t.Procs)
+	g.addFailures(t)
+	for _, c := range httpColumns {
+		if shows(t, c.unit) {
+			g.Columns = append(g.Columns, column{Group: c.group, Name: c.name})
+		}
+	}
+	for _, r := range t.Rows {
+		out := row{Name: clean(r.Peer)}
+		for _, c := range httpColumns {
+			if !shows(t, c.unit) {
+				continue
+			}
+			if c.unit == ofReached {
+				out.Cells = append(out.Cells, reachedCell(t, r))
+				continue
+			}
+			top := record.Row{} // of most columns none is best
+			switch c.unit {
+			case "good/s": // in the order of the time that each takes
+				top, _ = best(t.Rows, "ns/op", competes)
+			case "p99-ns", "peak-B":
+				top, _ = best(t.Rows, c.unit, competes)
+			}
+			out.Cells = append(out.Cells, figureCell(r, c.unit, top))
+		}
+		g.Rows = append(g.Rows, out)
+	}
+	if len(g.Columns) > 0 {
+		g.Leads = httpLeads(t)
+		g.Notes = []string{
+			"Served in time are those whose latency is at most the patience. A latency counts from the moment at which the request was due.",
+			"The capacity is that of a backend that takes 20 ms for a request to the nanosecond. Sleeps last longer: time for one is how long they did, and % busy how much of that time the backend had a request in each of its places.",
+			"Lost are requests that the server has let in and not answered, its shutdown under load included. Second half: the most memory then, over that of the first half.",
+		}
+	}
+	return g
+}
+
+func competes(name string) bool { return name != suite.JustEnough }
+
+func shows(t record.Table, unit string) bool {
+	if unit == ofReached {
+		_, ok := reached(t)
+		return ok
+	}
+	return slices.Contains(t.Units, unit)
+}
+
+// reached is how many requests a second the server serves that is offered just enough.
+func reached(t record.Table) (perSecond float64, ok bool) {
+	r, _ := rowOf(t, suite.JustEnough)
+	c := r.Cells["served/s"]
+	return c.Center, usable(c) && c.Center > 0
+}
+
+func reachedCell(t record.Table, r record.Row) cell {
+	most, ok := reached(t)
+	good := r.Cells["good/s"]
+	if !ok || !usable(good) || !competes(r.Peer) {
+		return cell{Main: "—"}
+	}
+	return cell{Main: significant(100 * good.Center / most)}
+}
+
+// httpLeads say what each server makes of its capacity.
+func httpLeads(t record.Table) []string {
+	var list []string
+	for _, r := range t.Rows {
+		good, ok := r.Cells["good/s"]
+		share := r.Cells["good-%"]
+		if !ok || !usable(good) || !usable(share) {
+			continue
+		}
+		if !competes(r.Peer) {
+			list = append(list, fmt.Sprintf("%s, which is offered just the capacity, serves %s requests a second.",
+				clean(r.Peer), figure(r.Cells["served/s"].Center, "served/s")))
+			continue
+		}
+		text := fmt.Sprintf("%s serves %.0f requests a second in time, %.1f %% of the capacity", clean(r.Peer), good.Center, share.Center)
+		if most, ok := reached(t); ok {
+			text += fmt.Sprintf(" and %.1f %% of what %s serves", 100*good.Center/most, suite.JustEnough)
+		}
+		if p99, ok := r.Cells["p99-ns"]; ok && usable(p99) {
+			text += ", 99 of 100 of all that it serves within " + figure(p99.Center, "p99-ns")
+		}
+		list = append(list, text+".")
+	}
+	return list
+}
+
+// httpPictures are the curves over time, of the last round.
+func httpPictures(e experiment) ([]picture, error) {
+	var list []picture
+	for _, t := range e.tables {
+		capacity := number(paramOf(t, "capacity"))
+		for _, c := range []struct {
+			key, title, unit string
+			level            float64
+		}{
+			{"good-curve", "Served in time, a second", "requests", capacity},
+			{"memory-curve", "Memory of the server", "B", 0},
+		} {
+			var curves []curve
+			for _, r := range t.Rows {
+				if points := pointsOf(note(r.Notes, c.key)); len(points) > 1 && competes(r.Peer) {
+					curves = append(curves, curve{clean(r.Peer), points})
+				}
+			}
+			if len(curves) == 0 {
+				continue
+			}
+			below := "over seconds, last round · " + paramsText(t.Params, t.Procs)
+			p, err := drawOverTime(nameOfPicture(t, c.key), c.title, below, c.unit, c.level, curves)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+// pointsOf reads "0.5:12 1.5:13". What is none of it is left out.
+func pointsOf(text string) []vgPoint {
+	var points []vgPoint
+	for word := range strings.FieldsSeq(text) {
+		at, value, _ := strings.Cut(word, ":")
+		x, errX := strconv.ParseFloat(at, 64)
+		y, errY := strconv.ParseFloat(value, 64)
+		if errX == nil && errY == nil && x >= 0 && y >= 0 && x < 1e6 && y < 1e15 {
+			points = append(points, vgPoint{x, y})
+		}
+	}
+	return points
+}
+
+func drawOverTime(name, title, below, unit string, level float64, curves []curve) (picture, error) {
+	s := newSheet(230, title, below)
+	p := newPlot()
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 0, 0, 0
+	if level > 0 && level < 1e15 {
+		p.Y.Max = level
+	} else {
+		level = 0
+	}
+	names := vg.Length(0)
+	for _, c := range curves {
+		for _, at := range c.points {
+			p.X.Max, p.Y.Max = max(p.X.Max, at.x), max(p.Y.Max, at.y)
+		}
+		names = max(names, nameLetters(10.5, c.name).Width(c.name))
+	}
+	p.X.Max, p.Y.Max = max(p.X.Max, 1e-3), max(p.Y.Max, 1)*1.08
+	p.X.Tick.Marker, p.Y.Tick.Marker = evenly{"s"}, evenly{unit}
+	p.Add(lines{curves, level})
+	p.Draw(draw.Crop(s.body, 0, -min(names, 110)-10, 0, 0))
+	return newPicture(name, title+", "+below, s.svg)
+}
+
+// evenly marks some round values on an axis that is not logarithmic.
+type evenly struct{ unit string }
+
+// Ticks implements [plot.Ticker].
+func (e evenly) Ticks(low, high float64) []plot.Tick {
+	step := 1e-3
+	for k := 0; (high-low)/step > 6; k++ {
+		step *= []float64{2, 2.5, 2}[k%3]
+	}
+	var ticks []plot.Tick
+	for k := 0; ; k++ {
+		v := low + float64(k)*step
+		if v > high {
+			return ticks
+		}
+		label := strconv.FormatFloat(v, 'g', 4, 64)
+		if v > 0 && e.unit == "B" {
+			label = tickText(v, e.unit)
+		}
+		ticks = append(ticks, plot.Tick{Value: v, Label: label})
+	}
+}
