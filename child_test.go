@@ -34,6 +34,17 @@ var children = map[string]func(){
 		_ = p.Invoke(1)
 		p.Close()
 	},
+	"crash in a worker's value after Goexit": func() {
+		var p *weir.Stateful[int, int]
+		p = weir.NewStateful(1, func() (int, error) { return 0, nil }, func(_, arg int) {
+			if arg == 0 {
+				_ = p.TryInvoke(1)
+				runtime.Goexit()
+			}
+			fmt.Println("another call has begun")
+		}, func(int) { explode() }, weir.CrashOnPanic())
+		fmt.Println("told:", p.Call(context.Background(), 0))
+	},
 	"survive": func() {
 		p := weir.New(2)
 		_ = p.Submit(explode)

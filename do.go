@@ -3,6 +3,7 @@ package weir
 import (
 	"context"
 	"sync/atomic"
+	"unsafe"
 )
 
 // Do runs task on the calling goroutine, in the place of a worker: it waits for its turn as a
@@ -15,18 +16,22 @@ import (
 // [Pool.Submit], or the cause of ctx if that is done first. After a panic or [runtime.Goexit] in
 // task the place is free again, and the panic or exit goes on in the calling goroutine;
 // [OnPanic] is not called. If ctx is from a task of the pool, which has a place already, task
-// runs in that place at once.
+// runs in that place at once; so calls from several goroutines of one task run at once.
 //
 // The context that task gets is ctx as a task of the pool: groups made from it may wait,
 // see promise 9. Close waits for task to end, and so does Wait if it was called later.
 //
-// While task runs a worker stands still for it: one more goroutine, which is parked. Do costs
-// two goroutine switches and four allocations.
+// A call that is cancelled leaves the queue, which is searched for it. While task runs a worker
+// stands still for it: one more goroutine, which is parked. Do costs two goroutine switches and
+// four allocations.
 func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) error {
 	mustContext(ctx != nil)
 	mustTask(task != nil)
 	host := hostOf(ctx)
 	if host.pool == p {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		return task(ctx)
 	}
 	v := &visit{pool: p, turn: make(chan struct{}, 1), over: make(chan struct{})}
@@ -69,12 +74,16 @@ func (v *visit) wait(ctx context.Context) error {
 	case <-v.turn:
 	case <-ctx.Done():
 		if v.state.CompareAndSwap(pending, resolved) {
+			v.pool.engine.Discard(v.is) // or a worker has it already, and skips it
 			return context.Cause(ctx)
 		}
 		<-v.turn
 	}
 	return v.err
 }
+
+// is reports whether a job is this visit.
+func (v *visit) is(j job) bool { return j.task == unsafe.Pointer(&v.self) }
 
 // leave gives the place back. A context that outlives the visit is not a task's any more.
 func (v *visit) leave() {

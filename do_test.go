@@ -138,6 +138,42 @@ func TestDoThatIsCancelledInTheQueueNeverRuns(t *testing.T) {
 	})
 }
 
+func TestDoThatIsCancelledTakesNoRoomInTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Queue(2))
+		v := block(t, p, 1)
+		for range 4 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			check.Error(t, p.Do(ctx, never(t)), context.DeadlineExceeded)
+			cancel()
+		}
+		check.Equal(t, "handed back", p.Stats().HandedBack, 4)
+		ran := false
+		check.OK(t, p.TrySubmit(func() { ran = true }))
+		v.open()
+		p.Close()
+		check.Equal(t, "ran", ran, true)
+		stats := p.Stats()
+		check.Equal(t, "finished", stats.Finished, 2)
+		check.Equal(t, "accepted", stats.Accepted, 6)
+	})
+}
+
+func TestDoInATaskNeverRunsOnceItsContextIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			ctx, cancel := context.WithCancelCause(ctx)
+			cancel(errBoom)
+			check.Error(t, p.Do(ctx, never(t)), errBoom)
+			return nil
+		})
+		check.OK(t, g.Wait())
+	})
+}
+
 // late is a context that is found to be done, but wakes nobody.
 type late struct {
 	context.Context

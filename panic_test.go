@@ -117,7 +117,7 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 		}
 	}
 
-	for _, name := range []string{"crash in a pool", "crash in a group", "crash in a worker's value"} {
+	for _, name := range []string{"crash in a pool", "crash in a group", "crash in a worker's value", "crash in a worker's value after Goexit"} {
 		t.Run("CrashOnPanic/"+name, func(t *testing.T) {
 			out, err := child(t, name)
 			var exit *exec.ExitError
@@ -127,6 +127,11 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 			for _, part := range []string{"panic: ", "boom", "weir_test.explode"} {
 				if !strings.Contains(out, part) {
 					t.Errorf("%q is not in what the program wrote:\n%s", part, out)
+				}
+			}
+			for _, part := range []string{"another call has begun", "told:"} {
+				if strings.Contains(out, part) {
+					t.Errorf("%q is in what the program wrote:\n%s", part, out)
 				}
 			}
 		})

@@ -87,7 +87,7 @@ func (p *Stateful[S, T]) TryInvoke(arg T) error {
 // used: [ErrClosed], also if the pool is shut down before it is arg's turn, [ErrFull] as for
 // Invoke, or the cause of ctx if that is done first, also while a value is opened for arg. Once
 // the function has begun ctx has no influence: when Call has returned, what arg refers to is the
-// caller's again.
+// caller's again. An arg that was given up keeps its room in the queue until a worker comes to it.
 //
 // A function that calls its own pool keeps its worker meanwhile; if all do so, they wait for
 // ever. A task of another pool gives its place up meanwhile, as in [Future.Get]. The end of the
@@ -207,6 +207,9 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 		caught = p.reporter.caught(panicked) // while the stack stands
 	}
 	defer func() {
+		if again := recover(); again != nil {
+			panic(again) // nobody may hear of anything while the program goes down
+		}
 		switch {
 		case c.reply != nil && (c.reply.state.Load() == started || c.begin()):
 			if caught != nil {

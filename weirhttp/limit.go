@@ -89,6 +89,7 @@ func Limit(handler http.Handler, n int, opts ...Option) *Limiter {
 	}
 	if o.pool != nil {
 		l.drained, l.drain = context.WithCancel(context.Background())
+		l.drained.Done() // made on first use, it would belong to the test bubble of that
 	}
 	return l
 }

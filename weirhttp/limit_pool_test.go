@@ -167,3 +167,32 @@ func TestOnAPoolTheHandlerMayWaitForTasksOfThePool(t *testing.T) {
 		p.Close()
 	})
 }
+
+func TestOnAPoolWhatIsTooLateLeavesThePoolsQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Queue(4))
+		release := occupy(t, p, 1)
+		l := weirhttp.Limit(http.NotFoundHandler(), 2, weirhttp.On(p))
+		for range 10 {
+			s := newSink()
+			l.ServeHTTP(s, request(t, nil, 0))
+			check.Equal(t, "status", s.status, http.StatusServiceUnavailable)
+		}
+		check.Equal(t, "queued", p.Stats().Queued, 0)
+		check.OK(t, p.TrySubmit(func() {}))
+		close(release)
+		p.Close()
+	})
+}
+
+func TestOnAPoolALimiterServesTwoBubbles(t *testing.T) {
+	p := weir.New(2, weir.IdleTimeout(0))
+	l := weirhttp.Limit(http.NotFoundHandler(), 2, weirhttp.On(p))
+	for range 2 {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSink()
+			l.ServeHTTP(s, request(t, nil, 0))
+			check.Equal(t, "status", s.status, http.StatusNotFound)
+		})
+	}
+}

@@ -33,7 +33,7 @@ type Config[T any] struct {
 	Run func(w *Worker, task T)
 	// Broken is called, on the goroutine that ran the task and before it
 	// unwinds, for a task that panicked (panicked is what recover returned)
-	// or called runtime.Goexit (panicked is nil). It must not panic.
+	// or called runtime.Goexit (panicked is nil). Its panic takes the program down.
 	Broken func(w *Worker, task T, panicked any)
 	// Crash lets a panic take the program down instead.
 	Crash bool

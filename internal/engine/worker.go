@@ -128,7 +128,7 @@ func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 			e.panicked++
 			e.mu.Unlock()
 		}
-		e.Broken(&w.Worker, task, panicked)
+		e.broken(w, task, panicked)
 	}()
 	for {
 		if o != orderRun {
@@ -144,6 +144,17 @@ func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 		running = false
 		task = none // a worker at rest must not keep a finished task alive
 	}
+}
+
+// broken reports a task that panicked or called runtime.Goexit.
+func (e *Engine[T]) broken(w *worker[T], task T, panicked any) {
+	defer func() {
+		if again := recover(); again != nil { // only as Crash wants it
+			w.gone = true
+			panic(again)
+		}
+	}()
+	e.Broken(&w.Worker, task, panicked)
 }
 
 // makePlace makes the place where the worker parks. It must not be done under the lock:
