@@ -49,9 +49,12 @@ type Keeper[T any] struct {
 	coldest   *object[T]
 	count     [states]int // how many objects are in each state
 	total     int
-	unclaimed int // objects being opened or checked that nobody waits for
-	era       int // objects of an earlier one are closed instead of leased
+	unclaimed int        // objects being opened or checked that nobody waits for
+	spare     *object[T] // these, linked by next
+	era       int        // objects of an earlier one are closed instead of leased
+	idleness  int        // how often the last object has gone: waiters of before are not used again
 	closed    bool
+	reports   int // panics that are not reported yet
 	timer     *time.Timer
 	alarm     time.Duration // when the timer goes off; never if it is not set
 	failures  int           // of Open in a row, for nobody
@@ -109,7 +112,8 @@ type KeeperConfig[T any] struct {
 
 	// OnPanic is called with a panic that no call returns: of Close or Heartbeat, or of Open or
 	// Check when the user they ran for has left. By default it is logged with log/slog.Error.
-	// OnPanic may be called by several goroutines at once.
+	// OnPanic may be called by several goroutines at once, and may use the keeper: the place of
+	// the object that failed does not wait for it. Only Keeper.Close does.
 	OnPanic func(*weir.Panic)
 }
 
@@ -124,6 +128,7 @@ func NewKeeper[T any](c KeeperConfig[T]) *Keeper[T] {
 		alarm:  never,
 	}
 	k.base, k.cancel = context.WithCancelCause(context.Background())
+	k.base.Done() // makes the channel, which would belong to a synctest bubble if it were made in one
 	if c.MinIdle > 0 {
 		k.mu.Lock()
 		k.refill()
@@ -155,9 +160,10 @@ const never = time.Duration(math.MaxInt64)
 // now is the time, on the keeper's own clock: to read that one costs half as much.
 func (k *Keeper[T]) now() time.Duration { return time.Since(k.start) }
 
-// after is d after t, at most never.
+// after is d after t, at most never. A keeper that is older than the synctest bubble it is used in
+// may see times below 0.
 func after(t, d time.Duration) time.Duration {
-	if d > never-t {
+	if t > never-d {
 		return never
 	}
 	return t + d

@@ -47,6 +47,7 @@ func (k *Keeper[T]) shut() {
 	}
 	k.finish()
 	k.clear()
+	k.unwind()
 	k.mu.Unlock()
 	k.cancel(ErrClosed) // runs what others have hung on the context: not under the lock
 }

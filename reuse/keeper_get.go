@@ -92,8 +92,8 @@ func (k *Keeper[T]) take(o *object[T]) Lease[T] {
 // newWaiter returns one that is in no line yet.
 func (k *Keeper[T]) newWaiter(ctx context.Context) *waiter[T] {
 	w, _ := k.waiters.Get().(*waiter[T])
-	if w == nil {
-		w = &waiter[T]{ready: make(chan struct{}, 1)}
+	if w == nil || w.idleness != k.idleness {
+		w = &waiter[T]{ready: make(chan struct{}, 1), idleness: k.idleness}
 	}
 	w.ctx = ctx
 	return w
@@ -113,7 +113,7 @@ func (k *Keeper[T]) wait(w *waiter[T]) (Lease[T], error) {
 	}
 	k.waited.Add(int64(k.now() - began))
 	l, err, panicked := w.lease, w.err, w.panicked
-	*w = waiter[T]{ready: w.ready}
+	*w = waiter[T]{ready: w.ready, idleness: w.idleness}
 	k.waiters.Put(w)
 	if panicked != nil {
 		panic(panicked)

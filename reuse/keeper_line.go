@@ -20,6 +20,7 @@ type waiter[T any] struct {
 	waits      bool          // it is in the line
 	object     *object[T]    // is being opened or checked for it
 	ready      chan struct{} // of capacity 1: there is an answer
+	idleness   int           // that of the keeper when ready was made
 
 	// The answer.
 	lease    Lease[T]
@@ -90,6 +91,10 @@ func (k *Keeper[T]) serve() {
 		}
 		if o := k.warmest; o != nil {
 			k.inspect(o, w)
+		} else if o := k.adoptable(); o != nil {
+			o.disown()
+			o.claim(w)
+			o.adopted = true
 		} else {
 			k.begin(w)
 		}
@@ -97,6 +102,15 @@ func (k *Keeper[T]) serve() {
 	if k.ready() < k.config.MinIdle {
 		k.refill()
 	}
+}
+
+// adoptable returns an object that is under way for nobody and can be leased when it is ready.
+func (k *Keeper[T]) adoptable() *object[T] {
+	o := k.spare
+	for o != nil && o.era != k.era {
+		o = o.next
+	}
+	return o
 }
 
 // inspect has an idle object checked for w, or for nobody.

@@ -33,12 +33,13 @@ type object[T any] struct {
 	used   time.Duration // when it was used last
 	proved time.Duration // when it was known to be good last
 
-	// While it is opening or checking: who waits for it, if anybody. It is adopted if it was begun
-	// for a user who has got another object meanwhile: then waiter does not hear of its failure.
+	// While it is opening or checking: who waits for it, if anybody. It is adopted if it was not
+	// begun for that one, but for a user who has left or got another object meanwhile, or for
+	// nobody: then waiter does not hear of its failure.
 	waiter  *waiter[T]
 	adopted bool
 
-	next, prev *object[T] // while it is idle: colder, warmer
+	next, prev *object[T] // while it is idle: colder, warmer; while it is unclaimed: others that are
 }
 
 // become puts the object into another state.
@@ -103,11 +104,16 @@ func (k *Keeper[T]) exchange(o *object[T], w *waiter[T]) {
 // claim counts the object as under way for w, or for nobody.
 func (o *object[T]) claim(w *waiter[T]) {
 	o.waiter, o.adopted = w, false
-	if w == nil {
-		o.keeper.unclaimed++
-	} else {
+	if w != nil {
 		w.object = o
+		return
 	}
+	k := o.keeper
+	k.unclaimed++
+	if o.next = k.spare; o.next != nil {
+		o.next.prev = o
+	}
+	k.spare = o
 }
 
 // disown ends the claim, if there is one: the object is ready, has failed, or gets another claim.
@@ -117,8 +123,23 @@ func (o *object[T]) disown() {
 		o.waiter.object = nil
 		o.waiter, o.adopted = nil, false
 	case o.state == opening || o.state == checking:
-		o.keeper.unclaimed--
+		o.unspare()
 	}
+}
+
+// unspare takes the object out of the unclaimed ones.
+func (o *object[T]) unspare() {
+	k := o.keeper
+	k.unclaimed--
+	if o.prev == nil {
+		k.spare = o.next
+	} else {
+		o.prev.next = o.next
+	}
+	if o.next != nil {
+		o.next.prev = o.prev
+	}
+	o.next, o.prev = nil, nil
 }
 
 // abandon leaves what is under way for w to nobody.
@@ -143,7 +164,11 @@ func (k *Keeper[T]) rest(o *object[T]) {
 		o.next, k.warmest.prev = k.warmest, o
 		k.warmest = o
 	}
-	if k.timed {
+	switch {
+	case !k.timed:
+	case k.count[idle] == k.config.MinIdle+1:
+		k.rewind() // those that were idle before may expire from now on
+	default:
 		k.wakeAt(k.due(o))
 	}
 }
@@ -181,16 +206,16 @@ func (k *Keeper[T]) forget(o *object[T]) {
 	o.value = zero // an old lease must not keep it alive
 	k.count[o.state]--
 	k.total--
-	if k.total == 0 && k.timer != nil {
-		k.timer.Stop()
-		k.alarm = never
+	if k.total == 0 {
+		k.unwind()
+		k.idleness++
 	}
 	k.finish()
 }
 
-// finish tells those in Close that all is done.
+// finish tells those in Close that all is done, if it is.
 func (k *Keeper[T]) finish() {
-	if k.closed && k.total == 0 {
+	if k.closed && k.total == 0 && k.reports == 0 {
 		close(k.done)
 	}
 }

@@ -113,3 +113,25 @@ func TestObjectsAreClosedAtTheEndOfTheirLifetime(t *testing.T) {
 		f.settled(1)
 	})
 }
+
+func TestObjectsAboveMinIdleExpireOnTimeWhenAnotherIsPutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, f := keeping(t, 3, func(c *config) { c.MinIdle, c.IdleTimeout = 1, 10*time.Second })
+		synctest.Wait()
+		a := got(t, k)
+		synctest.Wait()
+		b := got(t, k)
+		time.Sleep(5 * time.Second)
+		a.Put() // one more than MinIdle: the other has been idle for five seconds
+		time.Sleep(5*time.Second - 1)
+		synctest.Wait()
+		check.Equal(t, "idle", k.Stats().Idle, 2)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		check.Equal(t, "idle", k.Stats().Idle, 1)
+		check.Equal(t, "expired", k.Stats().Expired, 1)
+		b.Put()
+		k.Close()
+		f.settled(3)
+	})
+}

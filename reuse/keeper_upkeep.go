@@ -16,6 +16,23 @@ func (k *Keeper[T]) wakeAt(at time.Duration) {
 	}
 }
 
+// rewind has upkeep called when the first idle object is due.
+func (k *Keeper[T]) rewind() {
+	next := never
+	for o := k.coldest; o != nil; o = o.prev {
+		next = min(next, k.due(o)) // which depends on how many there are
+	}
+	k.wakeAt(next)
+}
+
+// unwind ends the timer. The next one is new: the old one may belong to a synctest bubble.
+func (k *Keeper[T]) unwind() {
+	if k.timer != nil {
+		k.timer.Stop()
+		k.timer, k.alarm = nil, never
+	}
+}
+
 // due is when something must be done about an idle object.
 func (k *Keeper[T]) due(o *object[T]) time.Duration {
 	if k.config.Heartbeat == nil {
@@ -53,11 +70,7 @@ func (k *Keeper[T]) upkeep() {
 			go o.beat()
 		}
 	}
-	next := never
-	for o := k.coldest; o != nil; o = o.prev {
-		next = min(next, k.due(o)) // which depends on how many are left
-	}
-	k.wakeAt(next)
+	k.rewind()
 	k.serve()
 }
 
@@ -65,7 +78,7 @@ func (k *Keeper[T]) upkeep() {
 func (k *Keeper[T]) ready() int { return k.count[idle] + k.count[beating] + k.unclaimed }
 
 // resting reports whether Open has failed for nobody so lately that nobody tries again.
-func (k *Keeper[T]) resting() bool { return k.retry > 0 && k.now() < k.retry }
+func (k *Keeper[T]) resting() bool { return k.failures > 0 && k.now() < k.retry }
 
 // refill opens objects for nobody, up to MinIdle.
 func (k *Keeper[T]) refill() {

@@ -10,9 +10,10 @@ import (
 
 // What follows runs on goroutines of its own, one for each call of one of the user's functions.
 
-// attempt calls work, and then then, however work has ended: with its error, which is
-// [weir.ErrGoexit] if it has ended its goroutine, or with its panic.
-func (k *Keeper[T]) attempt(work func() error, then func(error, *weir.Panic)) {
+// attempt calls work, and then, under the lock, then, however work has ended: with its error, which
+// is [weir.ErrGoexit] if it has ended its goroutine, or with its panic. It reports the panic unless
+// then has told somebody: last, so that nobody who needs the object waits for the handler.
+func (k *Keeper[T]) attempt(work func() error, then func(now time.Duration, err error, panicked *weir.Panic) (told bool)) {
 	returned := false
 	var err error
 	defer func() {
@@ -24,7 +25,23 @@ func (k *Keeper[T]) attempt(work func() error, then func(error, *weir.Panic)) {
 				err = weir.ErrGoexit
 			}
 		}
-		then(err, panicked)
+		now := k.now()
+		k.mu.Lock()
+		if panicked != nil {
+			k.reports++ // Close waits for the handler
+		}
+		told := then(now, err, panicked)
+		k.serve()
+		k.mu.Unlock()
+		if panicked != nil {
+			if !told {
+				k.report(panicked)
+			}
+			k.mu.Lock()
+			k.reports--
+			k.finish()
+			k.mu.Unlock()
+		}
 	}()
 	err = work()
 	returned = true
@@ -35,42 +52,40 @@ func (k *Keeper[T]) caught(value any) *weir.Panic {
 	return &weir.Panic{Value: value, Stack: inside.PanicStack(), Pool: k.config.Name}
 }
 
-// errand returns a context with the values of another, which Close cancels unless release has
-// been called before.
-func (k *Keeper[T]) errand(values context.Context) (ctx context.Context, release func() bool) {
+// errand calls f with a context that has the values of another, and that Close cancels while f
+// runs.
+func (k *Keeper[T]) errand(values context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(values))
-	return ctx, context.AfterFunc(k.base, func() { cancel(ErrClosed) })
+	release := context.AfterFunc(k.base, func() { cancel(ErrClosed) })
+	defer release()
+	return f(ctx)
 }
 
 // open opens the object, for the one who waits for it or for nobody.
 func (o *object[T]) open(values context.Context) {
 	k := o.keeper
-	ctx, release := k.errand(values)
 	var value T
-	k.attempt(func() (err error) {
-		value, err = k.config.Open(ctx)
-		return err
-	}, func(err error, panicked *weir.Panic) {
-		release()
-		now := k.now()
-		k.mu.Lock()
-		defer k.mu.Unlock()
+	k.attempt(func() error {
+		return k.errand(values, func(ctx context.Context) (err error) {
+			value, err = k.config.Open(ctx)
+			return err
+		})
+	}, func(now time.Duration, err error, panicked *weir.Panic) (told bool) {
 		if err != nil || panicked != nil {
-			k.failed(o, err, panicked, now)
-		} else {
-			k.totals.opened++
-			k.failures, k.retry = 0, 0
-			o.opened(value, now)
-			k.settle(o, now)
+			return k.failed(o, err, panicked, now)
 		}
-		k.serve()
+		k.totals.opened++
+		k.failures, k.retry = 0, 0
+		o.opened(value, now)
+		k.settle(o, now)
+		return true
 	})
 }
 
-// failed deals with an object that could not be opened.
-func (k *Keeper[T]) failed(o *object[T], err error, panicked *weir.Panic, now time.Duration) {
+// failed deals with an object that could not be opened. It reports whether somebody was told.
+func (k *Keeper[T]) failed(o *object[T], err error, panicked *weir.Panic, now time.Duration) (told bool) {
 	k.totals.failed++
-	w := k.hears(o, panicked)
+	w := o.begunFor()
 	if o.waiter == nil {
 		k.postpone(now)
 	}
@@ -79,20 +94,15 @@ func (k *Keeper[T]) failed(o *object[T], err error, panicked *weir.Panic, now ti
 		k.refuse(w, err, panicked)
 	}
 	k.forget(o)
+	return w != nil
 }
 
-// hears returns who is told of the failure of o. If nobody is, it reports a panic, and unlocks the
-// keeper meanwhile.
-func (k *Keeper[T]) hears(o *object[T], panicked *weir.Panic) *waiter[T] {
-	if o.waiter != nil && !o.adopted {
-		return o.waiter
+// begunFor returns who is told of the failure of the object, if anybody.
+func (o *object[T]) begunFor() *waiter[T] {
+	if o.adopted {
+		return nil
 	}
-	if panicked != nil {
-		k.mu.Unlock()
-		k.report(panicked)
-		k.mu.Lock()
-	}
-	return nil // also if it has been adopted by another meanwhile
+	return o.waiter
 }
 
 const (
@@ -102,7 +112,7 @@ const (
 
 // postpone puts the next Open for nobody off, since one has failed.
 func (k *Keeper[T]) postpone(now time.Duration) {
-	if now >= k.retry { // else it is one of several that were begun at once
+	if k.failures == 0 || now >= k.retry { // else it is one of several that were begun at once
 		k.retry = after(now, min(firstRetry<<min(k.failures, 16), lastRetry))
 		k.failures++
 	}
@@ -111,53 +121,45 @@ func (k *Keeper[T]) postpone(now time.Duration) {
 // check checks an idle object, for the one who waits for it or for nobody.
 func (o *object[T]) check(values context.Context) {
 	k := o.keeper
-	ctx, release := k.errand(values)
 	k.attempt(func() error {
-		return k.config.Check(ctx, o.value)
-	}, func(err error, panicked *weir.Panic) {
-		release()
-		now := k.now()
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		switch {
-		case panicked != nil:
-			w := k.hears(o, panicked)
-			k.condemn(o)
-			if w != nil {
-				k.refuse(w, nil, panicked)
-			}
-		case err != nil:
-			k.condemn(o)
-		default:
-			o.proved = now
-			k.settle(o, now)
+		return k.errand(values, func(ctx context.Context) error { return k.config.Check(ctx, o.value) })
+	}, func(now time.Duration, err error, panicked *weir.Panic) (told bool) {
+		if panicked == nil {
+			k.proved(o, now, err)
+			return true
 		}
-		k.serve()
+		w := o.begunFor()
+		k.condemn(o)
+		if w != nil {
+			k.refuse(w, nil, panicked)
+		}
+		return w != nil
 	})
 }
 
 // beat runs the heartbeat of an idle object.
 func (o *object[T]) beat() {
 	k := o.keeper
-	ctx, release := k.errand(k.base)
 	k.attempt(func() error {
-		return k.config.Heartbeat(ctx, o.value)
-	}, func(err error, panicked *weir.Panic) {
-		release()
+		return k.errand(k.base, func(ctx context.Context) error { return k.config.Heartbeat(ctx, o.value) })
+	}, func(now time.Duration, err error, panicked *weir.Panic) (told bool) {
 		if panicked != nil {
-			k.report(panicked)
-		}
-		now := k.now()
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		if err != nil || panicked != nil {
 			k.condemn(o)
-		} else {
-			o.proved = now
-			k.settle(o, now)
+			return false
 		}
-		k.serve()
+		k.proved(o, now, err)
+		return true
 	})
+}
+
+// proved deals with an object whose check or heartbeat has returned.
+func (k *Keeper[T]) proved(o *object[T], now time.Duration, err error) {
+	if err != nil {
+		k.condemn(o)
+		return
+	}
+	o.proved = now
+	k.settle(o, now)
 }
 
 // condemn has an object closed that has failed its check or heartbeat.
@@ -173,14 +175,9 @@ func (o *object[T]) close() {
 	k.attempt(func() error {
 		k.config.Close(o.value)
 		return nil
-	}, func(_ error, panicked *weir.Panic) {
-		if panicked != nil {
-			k.report(panicked)
-		}
-		k.mu.Lock()
-		defer k.mu.Unlock()
+	}, func(time.Duration, error, *weir.Panic) (told bool) {
 		k.totals.closed++
 		k.forget(o)
-		k.serve()
+		return false
 	})
 }

@@ -1,0 +1,129 @@
+package reuse_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/reuse"
+)
+
+// As a keeper in a package variable that several tests use.
+func TestAKeeperWithoutObjectsIsTiedToNoBubble(t *testing.T) {
+	k, f := keeping(t, 2, func(c *config) {
+		c.IdleTimeout, c.HeartbeatEvery = time.Minute, 10*time.Second
+		c.Heartbeat = func(context.Context, *thing) error { return nil }
+	})
+	for range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			f.t = t
+			a, b := got(t, k), got(t, k)
+			waits := []*asker{asks(t, k), asks(t, k)}
+			a.Discard()
+			c := waits[0].served(t)
+			b.Put()
+			waits[1].served(t).Put()
+			c.Put()
+			time.Sleep(time.Minute)
+			f.idle(k, 0)
+		})
+	}
+	k.Close()
+	f.settled(2)
+}
+
+func TestClosingAKeeperEndsTheTimerOfARetry(t *testing.T) {
+	k := reuse.NewKeeper(config{
+		Capacity: 1,
+		MinIdle:  1,
+		Open:     func(context.Context) (*thing, error) { return nil, errKept },
+	})
+	check.Tries(1<<20, func() bool { return k.Stats().Failed > 0 })
+	k.Close()
+	if !check.Tries(5, gone(k)) { // before it goes off by itself
+		t.Error("the keeper is still there: a timer holds it")
+	}
+}
+
+func TestTheContextOfAFunctionThatHasReturnedIsNotCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all []context.Context
+		notes := func(ctx context.Context, _ *thing) error {
+			all = append(all, ctx)
+			return nil
+		}
+		k, f := keeping(t, 1, func(c *config) {
+			open := c.Open
+			c.Open = func(ctx context.Context) (*thing, error) { _ = notes(ctx, nil); return open(ctx) }
+			c.Check, c.Heartbeat, c.HeartbeatEvery = notes, notes, time.Minute
+		})
+		got(t, k).Put()
+		got(t, k).Put()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		k.Close()
+		synctest.Wait()
+		check.Equal(t, "calls", len(all), 3)
+		for _, ctx := range all {
+			check.OK(t, ctx.Err())
+		}
+		f.settled(1)
+	})
+}
+
+func TestAPanicHandlerMayUseTheKeeperWhichWaitsForItInClose(t *testing.T) {
+	for name, panics := range map[string]func(c *config, first func()){
+		"Open": func(c *config, first func()) {
+			open := c.Open
+			c.Open = func(ctx context.Context) (*thing, error) { first(); return open(ctx) }
+		},
+		"Check": func(c *config, first func()) {
+			c.Check = func(context.Context, *thing) error { first(); return nil }
+		},
+		"Heartbeat": func(c *config, first func()) {
+			c.HeartbeatEvery = time.Minute
+			c.Heartbeat = func(context.Context, *thing) error { first(); return nil }
+		},
+		"Close": func(c *config, first func()) {
+			end := c.Close
+			c.Close = func(o *thing) { end(o); first() }
+		},
+	} {
+		check.Bubble(t, name, func(t *testing.T) {
+			var once, over atomic.Bool
+			var k *reuse.Keeper[*thing]
+			k, f := keeping(t, 1, func(c *config) {
+				panics(c, func() {
+					if once.CompareAndSwap(false, true) {
+						_ = panicKept()
+					}
+				})
+				c.OnPanic = func(*weir.Panic) {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+					defer cancel()
+					k.Stats()
+					check.OK(t, k.Use(ctx, func(*thing) error { return nil }))
+					time.Sleep(time.Hour)
+					over.Store(true)
+				}
+			})
+			for range 2 { // to open one, and to check it
+				if l, err := k.TryGet(); err == nil {
+					l.Put()
+				}
+				synctest.Wait()
+			}
+			time.Sleep(time.Minute + 1)
+			k.Reset()
+			synctest.Wait()
+			check.Equal(t, "panicked", once.Load(), true)
+			k.Close()
+			check.Equal(t, "the handler has returned", over.Load(), true)
+			f.settled(1)
+		})
+	}
+}
