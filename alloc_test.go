@@ -14,7 +14,7 @@ import (
 func TestAllocationBudgets(t *testing.T) {
 	ctx := context.Background()
 	runs, ops := check.Scale(5, 2), 1000
-	if raceEnabled {
+	if check.Race {
 		ops = 50 // nothing is measured
 	}
 	for _, queue := range []int{0, 1, 64, 1024, weir.Unbounded} {
@@ -52,7 +52,7 @@ func TestAllocationBudgets(t *testing.T) {
 					}
 					each()
 					got := testing.AllocsPerRun(runs, each) / float64(ops)
-					if got > budget.most+slack && !raceEnabled {
+					if got > budget.most+slack && !check.Race {
 						t.Errorf("%s, limit %d, queue %s: %.3f allocations, not %g", budget.name, limit, queueName(queue), got, budget.most)
 					}
 					if budget.name != "Group.Go" && budget.name != "Group.TryGo" {
@@ -99,7 +99,7 @@ func TestAGroupsBatchAllocatesLittle(t *testing.T) {
 		}
 		check.OK(t, g.Wait())
 	})
-	if got > most && !raceEnabled {
+	if got > most && !check.Race {
 		t.Errorf("a batch of 10 tasks takes %.1f allocations, more than %d", got, most)
 	}
 }
@@ -113,7 +113,7 @@ func TestStatsAndControlsAllocateNothing(t *testing.T) {
 		"Resize": func() { p.Resize(3); p.Resize(4) },
 		"Pause":  func() { p.Pause(); p.Resume() },
 	} {
-		if got := testing.AllocsPerRun(100, op); got >= 1 && !raceEnabled {
+		if got := testing.AllocsPerRun(100, op); got >= 1 && !check.Race {
 			t.Errorf("%s: %.1f allocations", name, got)
 		}
 	}

@@ -1,16 +1,12 @@
 package weir_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"log"
-	"log/slog"
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -161,35 +157,4 @@ func queueName(n int) string {
 		return "unbounded"
 	}
 	return fmt.Sprint(n)
-}
-
-// captureLog makes the default logger write to what it returns, until the test ends.
-func captureLog(t *testing.T) *lockedBuffer {
-	t.Helper()
-	logger, out, flags := slog.Default(), log.Writer(), log.Flags()
-	t.Cleanup(func() {
-		slog.SetDefault(logger)
-		log.SetOutput(out) // SetDefault turns it to slog, and never back
-		log.SetFlags(flags)
-	})
-	b := new(lockedBuffer)
-	slog.SetDefault(slog.New(slog.NewTextHandler(b, nil)))
-	return b
-}
-
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

@@ -96,7 +96,7 @@ func TestAllYieldsResultsAsTheyFinish(t *testing.T) {
 // for what finishes, nor between two that finish at once.
 func TestALoopMissesNothingThatFinishesBesideIt(t *testing.T) {
 	rounds := check.Scale(20_000, 2_000)
-	if raceEnabled {
+	if check.Race {
 		rounds /= 10 // each takes far longer
 	}
 	for _, name := range loopNames {

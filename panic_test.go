@@ -47,7 +47,7 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 		check.Equal(t, "finished", p.Stats().Finished, 1)
 	})
 	check.Bubble(t, "the default logs", func(t *testing.T) {
-		out := captureLog(t)
+		out := check.Log(t)
 		p := weir.New(1, weir.Name("upload"))
 		check.OK(t, p.Submit(explode))
 		p.Close()
@@ -58,7 +58,7 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 		}
 	})
 	check.Bubble(t, "a handler that panics", func(t *testing.T) {
-		out := captureLog(t)
+		out := check.Log(t)
 		p := weir.New(2, weir.OnPanic(func(*weir.Panic) { panic("handler failed") }))
 		defer p.Close()
 		for range 4 {

@@ -36,7 +36,7 @@ func TestScenario12ManyResultsTakeLinearMemory(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			each := float64(after.TotalAlloc-before.TotalAlloc) / float64(n)
 			t.Logf("%d results at limit 1, %s: %.1f bytes for each", n, name, each)
-			if each > most && !raceEnabled {
+			if each > most && !check.Race {
 				t.Errorf("%d results at limit 1, %s: %.1f bytes for each, more than %d", n, name, each, most)
 			}
 		}
@@ -87,7 +87,7 @@ func TestResultsAllocateInChunks(t *testing.T) {
 			take()
 		}
 		each()
-		if got := testing.AllocsPerRun(check.Scale(20, 5), each) / ops; got > most && !raceEnabled {
+		if got := testing.AllocsPerRun(check.Scale(20, 5), each) / ops; got > most && !check.Race {
 			t.Errorf("%s: %.3f allocations for each task, more than %g", name, got, most)
 		}
 	}

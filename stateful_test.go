@@ -179,7 +179,7 @@ func TestWhoSubmittedHearsThatItsValueCouldNotBeOpened(t *testing.T) {
 }
 
 func TestAnOpenErrorThatNobodyWaitsForIsLogged(t *testing.T) {
-	out := captureLog(t)
+	out := check.Log(t)
 	p := weir.NewStateful(1, func() (int, error) { return 0, errBoom }, func(int, int) {}, nil)
 	check.OK(t, p.Invoke(1))
 	p.Close()

@@ -82,7 +82,7 @@ func TestCheckFindsNothingWrongWithBuffersThatAreUsedWell(t *testing.T) {
 		b.PutBuffer(new(bytes.Buffer))
 		b.PutBuffer(bytes.NewBufferString("text"))
 		sizes := []int{0, 1, 100, 10_000, 2<<20 + 1}
-		if !raceEnabled { // which takes seconds to watch the poisoning of so much
+		if !check.Race { // which takes seconds to watch the poisoning of so much
 			sizes = append(sizes, largestKept+1)
 		}
 		for _, n := range sizes {

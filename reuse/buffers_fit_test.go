@@ -226,11 +226,11 @@ func TestABurstOfHugeBuffersLeavesNothing(t *testing.T) {
 	for name, before := range returns {
 		t.Run(name, func(t *testing.T) {
 			size := largestKept
-			if testing.Short() || raceEnabled || name != "as written" {
+			if testing.Short() || check.Race || name != "as written" {
 				size /= 16 // the race detector has more than this to do for each byte
 			}
 			kept := 2
-			if raceEnabled {
+			if check.Race {
 				kept = 20 // a quarter is lost
 			}
 			var b reuse.Buffers

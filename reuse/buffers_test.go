@@ -184,7 +184,7 @@ func TestWhatIsOutIsNobodyElses(t *testing.T) {
 }
 
 func TestBuffersAllocateNothingInTheSteadyState(t *testing.T) {
-	if raceEnabled {
+	if check.Race {
 		t.Skip("the race detector loses objects on purpose")
 	}
 	var b reuse.Buffers
@@ -223,7 +223,7 @@ func TestBuffersAllocateNothingInTheSteadyState(t *testing.T) {
 }
 
 func TestBuffersThatAreOutgrownByALittleAreUsedAgain(t *testing.T) {
-	if raceEnabled {
+	if check.Race {
 		t.Skip("the race detector loses objects on purpose")
 	}
 	var b reuse.Buffers

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/reuse"
 )
 
@@ -34,7 +35,7 @@ func readsAfterPut(r *request) {
 }
 
 func TestTheRaceDetectorSeesUseAfterPut(t *testing.T) {
-	if !raceEnabled {
+	if !check.Race {
 		t.Skip("there is no race detector")
 	}
 	out, err := child(t, "use after Put")

@@ -3,6 +3,7 @@ package reuse_test
 import (
 	"context"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func TestAKeeperUnderStressLosesNoObject(t *testing.T) {
 				o := l.Value()
 				f.use(o, 1)
 				if i%7 == 0 {
-					time.Sleep(0)
+					runtime.Gosched()
 				}
 				f.use(o, -1)
 				switch rand.N(20) {

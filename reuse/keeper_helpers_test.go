@@ -3,8 +3,6 @@ package reuse_test
 import (
 	"context"
 	"errors"
-	"log"
-	"log/slog"
 	"runtime"
 	"strings"
 	"sync"
@@ -224,37 +222,9 @@ func (p *panics) want(t testing.TB, n int) {
 	}
 }
 
-// keeperLog makes the default logger write to what it returns, until the test ends.
-func keeperLog(t *testing.T) *keeperLines {
-	logger, out, flags := slog.Default(), log.Writer(), log.Flags()
-	t.Cleanup(func() {
-		slog.SetDefault(logger)
-		log.SetOutput(out) // SetDefault turns it to slog, and never back
-		log.SetFlags(flags)
-	})
-	b := new(keeperLines)
-	slog.SetDefault(slog.New(slog.NewTextHandler(b, nil)))
-	return b
-}
-
-type keeperLines struct {
-	mu  sync.Mutex
-	all []string
-}
-
-func (b *keeperLines) Write(line []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.all = append(b.all, string(line))
-	return len(line), nil
-}
-
-// count counts the lines with the text.
-func (b *keeperLines) count(text string) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := 0
-	for _, line := range b.all {
+// lines counts the lines of a log with the text.
+func lines(log *check.Buffer, text string) (n int) {
+	for line := range strings.Lines(log.String()) {
 		if strings.Contains(line, text) {
 			n++
 		}

@@ -115,7 +115,7 @@ func TestAFailingCloseCostsNoCapacity(t *testing.T) {
 func TestAPanicHandlerThatFailsCostsNothing(t *testing.T) {
 	for name, how := range map[string]func() error{"panic": panicKept, "Goexit": exitKept} {
 		check.Bubble(t, name, func(t *testing.T) {
-			log := keeperLog(t)
+			log := check.Log(t)
 			k, f := keeping(t, 1, func(c *config) {
 				end := c.Close
 				c.Close = func(o *thing) { end(o); _ = panicKept() }
@@ -125,17 +125,17 @@ func TestAPanicHandlerThatFailsCostsNothing(t *testing.T) {
 			got(t, k).Put()
 			k.Close()
 			f.settled(1)
-			check.Equal(t, "panics of the handler that were logged", log.count("panic handler panicked"), map[string]int{"panic": 2}[name])
+			check.Equal(t, "panics of the handler that were logged", lines(log, "panic handler panicked"), map[string]int{"panic": 2}[name])
 		})
 	}
 	check.Bubble(t, "none: they are logged", func(t *testing.T) {
-		log := keeperLog(t)
+		log := check.Log(t)
 		k, _ := keeping(t, 1, func(c *config) {
 			c.Name = "sessions"
 			c.Close = func(*thing) { _ = panicKept() }
 		})
 		got(t, k).Put()
 		k.Close()
-		check.Equal(t, "logged", log.count("keeper=sessions"), 1)
+		check.Equal(t, "logged", lines(log, "keeper=sessions"), 1)
 	})
 }

@@ -315,7 +315,7 @@ func allocatesNothing[T any](t *testing.T, what string, x T) {
 		} {
 			op()
 			// The average is rounded down: a collection that empties the pool is no matter.
-			if got := testing.AllocsPerRun(1000, op); got > 0 && !raceEnabled {
+			if got := testing.AllocsPerRun(1000, op); got > 0 && !check.Race {
 				t.Errorf("%s of a %s: %g allocations", name, what, got)
 			}
 		}

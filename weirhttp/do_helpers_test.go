@@ -2,13 +2,11 @@ package weirhttp_test
 
 import (
 	"bufio"
-	"bytes"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -45,7 +43,7 @@ func refused(t testing.TB, w *httptest.ResponseRecorder) {
 // server is one on a loopback port whose log can be looked at once it is closed.
 type server struct {
 	*httptest.Server
-	log lockedBuffer
+	log check.Buffer
 }
 
 // startServer starts a server that the test closes at its end.
@@ -96,23 +94,6 @@ func (s *server) dial(t testing.TB, send string) (net.Conn, *bufio.Reader) {
 		t.Fatal(err)
 	}
 	return conn, bufio.NewReader(conn)
-}
-
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
 
 // valve holds handlers until they are let go.

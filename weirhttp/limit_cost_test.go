@@ -29,7 +29,7 @@ func TestALimiterAllocatesNextToNothing(t *testing.T) {
 		{"a refusal with a key", 0, fullForKeys},
 	} {
 		got := testing.AllocsPerRun(100, func() { tc.l.ServeHTTP(w, r) })
-		if got > tc.most && !raceEnabled {
+		if got > tc.most && !check.Race {
 			t.Errorf("%s takes %.1f allocations, more than %g", tc.name, got, tc.most)
 		}
 	}
@@ -79,7 +79,7 @@ func TestARequestThatWaitsTakesLittleMemory(t *testing.T) {
 		})
 		each := waitMany(t, l, n)
 		t.Logf("%s: %.0f bytes each", name, each)
-		if each > 800 && !raceEnabled {
+		if each > 800 && !check.Race {
 			t.Errorf("%s: a request that waits takes %.0f bytes, more than 800", name, each)
 		}
 		check.Equal(t, "served", l.Stats(), weirhttp.Stats{Limit: n, Served: uint64(n)})

@@ -1,5 +1,0 @@
-//go:build !race
-
-package reuse_test
-
-const raceEnabled = false

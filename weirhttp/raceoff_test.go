@@ -1,5 +1,0 @@
-//go:build !race
-
-package weirhttp_test
-
-const raceEnabled = false
