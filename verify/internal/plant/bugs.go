@@ -1,0 +1,6 @@
+package plant
+
+import "slices"
+
+// Bugs returns all of them: first those of the engine.
+func Bugs() []Bug { return slices.Concat(engine) }

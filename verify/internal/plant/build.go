@@ -1,0 +1,104 @@
+package plant
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Program is one that was built with mistakes in it, each of them switched off.
+type Program struct{ path, dir string }
+
+// Test builds the test binary of the package in a folder of this module, such as ./model, with
+// bugs planted. more are further arguments for the go command.
+func Test(tb testing.TB, folder string, bugs []Bug, more ...string) *Program {
+	tb.Helper()
+	sources, err := Sources(bugs)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	// Vet would enter the folder of the switch, which is in no tree.
+	return Build(tb, folder, sources, append([]string{"test", "-c", "-vet=off"}, more...)...)
+}
+
+// Main builds a command of this module in the same way.
+func Main(tb testing.TB, folder string, bugs []Bug, more ...string) *Program {
+	tb.Helper()
+	sources, err := Sources(bugs)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return Build(tb, folder, sources, append([]string{"build"}, more...)...)
+}
+
+// Build runs the go command on a folder of this module with files of the repository replaced, or
+// added: sources has their text by their name from the root.
+func Build(tb testing.TB, folder string, sources map[string]string, command ...string) *Program {
+	tb.Helper()
+	dir := tb.TempDir()
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	for name, source := range sources {
+		file := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
+		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+		overlay.Replace[filepath.Join(Root(), filepath.FromSlash(name))] = file
+	}
+	text, err := json.Marshal(overlay)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	overlayFile := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlayFile, text, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	module := filepath.Join(Root(), "verify")
+	program := &Program{filepath.Join(dir, "program"), filepath.Join(module, filepath.FromSlash(folder))}
+	cmd := exec.Command("go", append(command, "-overlay", overlayFile, "-o", program.path, folder)...)
+	cmd.Dir = module
+	if out, err := cmd.CombinedOutput(); err != nil {
+		tb.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	return program
+}
+
+// Outcome is how a run of a program ended.
+type Outcome struct {
+	Failed bool // it ended with a status other than 0
+	Hung   bool // it had to be killed
+	Took   time.Duration
+	Output string
+}
+
+// Run runs the program in its folder, with a bug in force, or none if that is "". It is killed
+// after limit.
+func (p *Program) Run(bug string, limit time.Duration, args ...string) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.path, args...)
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), Env+"="+bug)
+	cmd.WaitDelay = time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	begin := time.Now()
+	err := cmd.Run()
+	outcome := Outcome{Took: time.Since(begin), Output: out.String()}
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		outcome.Hung = true
+	case cmd.ProcessState != nil:
+		outcome.Failed = true
+	default:
+		return outcome, fmt.Errorf("%s does not run: %w", cmd, err)
+	}
+	return outcome, nil
+}
