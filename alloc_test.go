@@ -79,12 +79,12 @@ const slack = 0.02
 // warm has a pool start all its workers, fill its queue, and come to rest.
 func warm(t *testing.T, submit func(func()) error, stats func() weir.Stats, limit, queue int) {
 	t.Helper()
-	v := newValve()
+	v := check.NewValve()
 	for range limit + min(queue, 10_000) {
-		check.OK(t, submit(v.task))
+		check.OK(t, submit(v.Hold))
 	}
-	eventually(t, "all workers run", func() bool { return v.running() == limit })
-	v.open()
+	eventually(t, "all workers run", func() bool { return v.Running() == limit })
+	v.Open()
 	eventually(t, "all workers rest", func() bool { return stats().Idle == limit })
 }
 

@@ -39,11 +39,11 @@ func TestPromise08ACancelledGroupStartsNoneOfItsQueuedTasks(t *testing.T) {
 					p := weir.New(4, weir.Queue(3))
 					defer p.Close()
 					others := block(t, p, 2)
-					defer others.open()
+					defer others.Open()
 					g = p.Group(ctx)
 				}
 				failing := make(chan error, 1)
-				slow := newValve()
+				slow := check.NewValve()
 				g.Go(func(ctx context.Context) error {
 					select {
 					case err := <-failing:
@@ -52,7 +52,7 @@ func TestPromise08ACancelledGroupStartsNoneOfItsQueuedTasks(t *testing.T) {
 						return nil
 					}
 				})
-				g.Go(slow.member)
+				g.Go(slow.Member)
 				synctest.Wait()
 				var started, blockedOver atomic.Int32
 				count := func(context.Context) error { started.Add(1); return nil }
@@ -78,7 +78,7 @@ func TestPromise08ACancelledGroupStartsNoneOfItsQueuedTasks(t *testing.T) {
 				go func() { result <- g.Wait() }()
 				synctest.Wait()
 				check.Equal(t, "Wait has returned while a task runs", len(result), 0)
-				slow.open()
+				slow.Open()
 				err := <-result
 				check.Error(t, err, cause)
 				var failure *weir.TaskError
@@ -97,9 +97,9 @@ func TestPromise08ACancelledGroupStartsNoneOfItsQueuedTasks(t *testing.T) {
 				g.Go(func(context.Context) error { return <-failing })
 				synctest.Wait()
 			}
-			others := newValve()
+			others := check.NewValve()
 			for range 3 {
-				check.OK(t, p.Submit(others.task))
+				check.OK(t, p.Submit(others.Hold))
 			}
 			var started atomic.Int32
 			for range 3 {
@@ -112,9 +112,9 @@ func TestPromise08ACancelledGroupStartsNoneOfItsQueuedTasks(t *testing.T) {
 			c.cancel(g, parent, failing)
 			synctest.Wait()
 			check.Equal(t, "Wait has returned", len(result), 1)
-			check.Equal(t, "others that run", others.running(), 2)
+			check.Equal(t, "others that run", others.Running(), 2)
 			check.Error(t, <-result, cause)
-			others.open()
+			others.Open()
 			p.Wait()
 			check.Equal(t, "started", started.Load(), 0)
 		})
@@ -195,16 +195,16 @@ func TestPromise10AGroupIsAsNewAfterWait(t *testing.T) {
 				for range 3 {
 					first.run(t, g)
 					check.OK(t, g.Context().Err())
-					v := newValve()
+					v := check.NewValve()
 					for range 3 {
 						g.Go(func(ctx context.Context) error {
-							v.task()
+							v.Hold()
 							return ctx.Err()
 						})
 					}
 					synctest.Wait()
-					check.Equal(t, "running", v.running(), 3)
-					v.open()
+					check.Equal(t, "running", v.Running(), 3)
+					v.Open()
 					check.OK(t, g.Wait())
 					check.OK(t, g.Wait())
 				}
@@ -362,8 +362,8 @@ func TestWaitOfACancelledGroupFindsTasksAcceptedBesideIt(t *testing.T) {
 	check.Within(time.Minute, func() {
 		for round := range check.Scale(400, 100) {
 			p := weir.New(1)
-			v := newValve()
-			check.OK(t, p.Submit(v.task)) // nobody comes to the group's tasks
+			v := check.NewValve()
+			check.OK(t, p.Submit(v.Hold)) // nobody comes to the group's tasks
 			g := p.Group(context.Background())
 			g.Go(succeed)
 			ctx := g.Context()
@@ -383,7 +383,7 @@ func TestWaitOfACancelledGroupFindsTasksAcceptedBesideIt(t *testing.T) {
 				t.Errorf("got error %v, want %v", err, errBoom)
 			}
 			<-over
-			v.open()
+			v.Open()
 			p.Close()
 		}
 	})
@@ -418,7 +418,7 @@ func TestACancelledGroupLeavesNothingInTheQueue(t *testing.T) {
 				check.OK(t, p.TrySubmit(nothing))
 			}
 			check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
-			v.open()
+			v.Open()
 			p.Wait()
 			s := p.Stats()
 			check.Equal(t, "finished", s.Finished, uint64(2+queue))
@@ -442,7 +442,7 @@ func TestACancelledGroupLeavesNothingInTheQueue(t *testing.T) {
 		check.Error(t, g.Wait(), errBoom)
 		synctest.Wait()
 		check.Equal(t, "submitted", submitted.Load(), true)
-		v.open()
+		v.Open()
 		p.Close()
 	})
 }

@@ -13,9 +13,9 @@ import (
 
 func TestPromise12EverythingWorksInOneBubbleAfterTheOther(t *testing.T) {
 	use := func(t *testing.T, p *weir.Pool) {
-		v := newValve()
+		v := check.NewValve()
 		for range 20 {
-			check.OK(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.Hold))
 		}
 		synctest.Wait()
 		g := p.Group(t.Context())
@@ -26,7 +26,7 @@ func TestPromise12EverythingWorksInOneBubbleAfterTheOther(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		check.Error(t, p.WaitContext(ctx), context.DeadlineExceeded)
-		v.open()
+		v.Open()
 		check.OK(t, g.Wait())
 		p.Wait()
 		own := weir.NewGroup(t.Context(), 2)
@@ -45,7 +45,7 @@ func TestPromise12EverythingWorksInOneBubbleAfterTheOther(t *testing.T) {
 			check.Error(t, full.SubmitContext(ctx, nothing), context.DeadlineExceeded)
 			go func() { check.OK(t, full.Submit(nothing)) }()
 			synctest.Wait()
-			v.open()
+			v.Open()
 			full.Wait()
 			full.Close()
 			p.Close()
@@ -64,11 +64,11 @@ func TestPromise12EverythingWorksInOneBubbleAfterTheOther(t *testing.T) {
 	for _, name := range []string{"first", "second"} {
 		check.Bubble(t, name+" bubble with a pool from outside", func(t *testing.T) {
 			use := block(t, made, 1)
-			check.OK(t, made.Submit(use.task))
-			go func() { check.OK(t, made.Submit(use.task)) }()
+			check.OK(t, made.Submit(use.Hold))
+			go func() { check.OK(t, made.Submit(use.Hold)) }()
 			synctest.Wait()
 			check.Equal(t, "waiting", made.Stats().Waiting, 1)
-			use.open()
+			use.Open()
 			made.Wait()
 			time.Sleep(time.Hour)
 		})

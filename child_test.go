@@ -1,21 +1,14 @@
 package weir_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"runtime"
-	"testing"
 
 	"github.com/64ed045f/weir"
 )
 
-// childEnv names one of children, which the test binary then runs instead of the tests.
-const childEnv = "WEIR_TEST_CHILD"
-
-// children are what the test binary does when it is run by child.
+// children are what the test binary does when it is run by check.Child.
 var children = map[string]func(){
 	"crash slowly": crashSlowly,
 	"crash in a pool": func() {
@@ -51,18 +44,6 @@ var children = map[string]func(){
 		p.Close()
 		fmt.Println("survived")
 	},
-}
-
-// child runs one of children in a process of its own, and returns what it wrote.
-func child(t *testing.T, name string) (output string, err error) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+name,
-		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // with the race detector, a program sleeps a second before it ends
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err = cmd.Run()
-	return out.String(), err
 }
 
 // slowPanic keeps the program alive for a while: the runtime asks it for its text

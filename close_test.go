@@ -29,10 +29,10 @@ func TestPromise06CloseMayBeCalledTwiceAtOnceAndDuringSubmit(t *testing.T) {
 				p := weir.New(2, weir.Queue(4))
 				v := block(t, p, 2)
 				for range 4 {
-					check.OK(t, p.Submit(v.task))
+					check.OK(t, p.Submit(v.Hold))
 				}
 				waiting := make(chan error, 1)
-				go func() { waiting <- p.Submit(v.task) }()
+				go func() { waiting <- p.Submit(v.Hold) }()
 				synctest.Wait()
 				var over atomic.Int32
 				for _, end := range []func(p *weir.Pool){first.end, second.end, first.end, second.end} {
@@ -47,10 +47,10 @@ func TestPromise06CloseMayBeCalledTwiceAtOnceAndDuringSubmit(t *testing.T) {
 				check.Error(t, p.Submit(nothing), weir.ErrClosed)
 				check.Error(t, p.TrySubmit(nothing), weir.ErrClosed)
 				check.Error(t, p.SubmitContext(t.Context(), nothing), weir.ErrClosed)
-				v.open()
+				v.Open()
 				synctest.Wait()
 				check.Equal(t, "over", over.Load(), 4)
-				check.Equal(t, "tasks run", v.ended.Load(), 6)
+				check.Equal(t, "tasks run", v.Ended.Load(), 6)
 				noWorkers(t)
 				first.end(p)
 				second.end(p)
@@ -135,7 +135,7 @@ func TestShutdownHandsBackInOrder(t *testing.T) {
 			check.Equal(t, "after", time.Since(begin), time.Minute)
 			check.Error(t, <-waiting, weir.ErrClosed)
 			check.Equal(t, "handed back", len(unrun), n)
-			check.Equal(t, "tasks that run are left alone", v.running(), 2)
+			check.Equal(t, "tasks that run are left alone", v.Running(), 2)
 			for _, task := range unrun {
 				task()
 			}
@@ -144,7 +144,7 @@ func TestShutdownHandsBackInOrder(t *testing.T) {
 			unrun, err = p.Shutdown(ctx)
 			check.Equal(t, "handed back again", len(unrun), 0)
 			check.Error(t, err, errBoom)
-			v.open()
+			v.Open()
 			p.Close()
 			unrun, err = p.Shutdown(t.Context())
 			check.OK(t, err)
@@ -191,7 +191,7 @@ func TestShutdownHandsBackInOrder(t *testing.T) {
 			}
 		}
 		check.Error(t, failing.Wait(), weir.ErrClosed)
-		v.open()
+		v.Open()
 		p.Close()
 	})
 }

@@ -60,7 +60,7 @@ func TestDoWaitsItsTurnAmongTasks(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		v.open()
+		v.Open()
 		visitors.Wait()
 		p.Wait()
 		check.Equal(t, "order", fmt.Sprint(order), "[task 0 visitor 0 task 1 visitor 1 task 2 visitor 2]")
@@ -103,18 +103,18 @@ func TestDoIsHeldByPauseAndByResize(t *testing.T) {
 		p := weir.New(2)
 		defer p.Close()
 		p.Pause()
-		v := newValve()
+		v := check.NewValve()
 		var visitors sync.WaitGroup
 		for range 2 {
-			visitors.Go(func() { check.OK(t, p.Do(t.Context(), v.member)) })
+			visitors.Go(func() { check.OK(t, p.Do(t.Context(), v.Member)) })
 		}
 		synctest.Wait()
-		check.Equal(t, "running while paused", v.running(), 0)
+		check.Equal(t, "running while paused", v.Running(), 0)
 		p.Resize(1)
 		p.Resume()
 		synctest.Wait()
-		check.Equal(t, "running", v.running(), 1)
-		v.open()
+		check.Equal(t, "running", v.Running(), 1)
+		v.Open()
 		visitors.Wait()
 	})
 }
@@ -132,7 +132,7 @@ func TestDoThatIsCancelledInTheQueueNeverRuns(t *testing.T) {
 		cancel(errBoom)
 		visitors.Wait()
 		check.Error(t, p.Do(ctx, never(t)), errBoom)
-		v.open()
+		v.Open()
 		hasItsPlaces(t, p, 1)
 		p.Close()
 	})
@@ -150,7 +150,7 @@ func TestDoThatIsCancelledTakesNoRoomInTheQueue(t *testing.T) {
 		check.Equal(t, "handed back", p.Stats().HandedBack, 4)
 		ran := false
 		check.OK(t, p.TrySubmit(func() { ran = true }))
-		v.open()
+		v.Open()
 		p.Close()
 		check.Equal(t, "ran", ran, true)
 		stats := p.Stats()
@@ -198,7 +198,7 @@ func TestDoNeverRunsOnceItsContextIsDone(t *testing.T) {
 		visitor.Go(func() { check.Error(t, p.Do(ctx, never(t)), errBoom) })
 		synctest.Wait()
 		ctx.done.Store(true)
-		v.open()
+		v.Open()
 		visitor.Wait()
 		hasItsPlaces(t, p, 1)
 	})
@@ -209,7 +209,7 @@ func TestDoIsRefusedAsSubmitIs(t *testing.T) {
 		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
 		v := block(t, p, 1)
 		check.Error(t, p.Do(t.Context(), never(t)), weir.ErrFull)
-		v.open()
+		v.Open()
 		p.Close()
 		check.Error(t, p.Do(t.Context(), never(t)), weir.ErrClosed)
 	})
@@ -228,7 +228,7 @@ func TestShutdownTurnsQueuedDoAway(t *testing.T) {
 		check.Error(t, err, context.Canceled)
 		check.Equal(t, "handed back", len(unrun), 0)
 		visitor.Wait()
-		v.open()
+		v.Open()
 		p.Close()
 	})
 }
@@ -236,9 +236,9 @@ func TestShutdownTurnsQueuedDoAway(t *testing.T) {
 func TestCloseWaitsForDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)
-		v := newValve()
+		v := check.NewValve()
 		var visitors, closing sync.WaitGroup
-		visitors.Go(func() { check.OK(t, p.Do(t.Context(), v.member)) })
+		visitors.Go(func() { check.OK(t, p.Do(t.Context(), v.Member)) })
 		synctest.Wait()
 		closed := false
 		closing.Go(func() {
@@ -247,7 +247,7 @@ func TestCloseWaitsForDo(t *testing.T) {
 		})
 		synctest.Wait()
 		check.Equal(t, "closed", closed, false)
-		v.open()
+		v.Open()
 		closing.Wait()
 		visitors.Wait()
 	})
@@ -287,7 +287,7 @@ func TestDoInATaskOfThePoolRunsInItsPlace(t *testing.T) {
 			})
 		})
 		check.OK(t, p.Submit(func() { check.Equal(t, "done before what was queued later", done, true) }))
-		v.open()
+		v.Open()
 		check.Error(t, g.Wait(), errBoom)
 		p.Wait()
 	})
@@ -305,12 +305,12 @@ func TestGroupsMadeInDoNest(t *testing.T) {
 			return g.Wait()
 		}), errBoom)
 		// Of the context nothing is left: it must not stand for a place any more.
-		v := newValve()
+		v := check.NewValve()
 		var visitor sync.WaitGroup
-		visitor.Go(func() { check.OK(t, p.Do(outlived, v.member)) })
+		visitor.Go(func() { check.OK(t, p.Do(outlived, v.Member)) })
 		synctest.Wait()
 		check.Equal(t, "workers that stand still", p.Stats().Running, 1)
-		v.open()
+		v.Open()
 		visitor.Wait()
 	})
 }
@@ -360,7 +360,7 @@ func TestAPanicThroughDoFindsTheCallersPlaceAgain(t *testing.T) {
 			}
 			v := block(t, outer, 1)
 			check.Equal(t, "running", outer.Stats().Running, 1)
-			v.open()
+			v.Open()
 			hasItsPlaces(t, outer, 1)
 			hasItsPlaces(t, inner, 1)
 		}
@@ -372,20 +372,20 @@ func TestDoReturnsWhenTheCallersPlaceIsFreeAgain(t *testing.T) {
 		outer, inner := weir.New(1), weir.New(1)
 		defer outer.Close()
 		defer inner.Close()
-		v, other, back := newValve(), newValve(), false
+		v, other, back := check.NewValve(), check.NewValve(), false
 		g := outer.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			defer func() { back = true }()
-			return inner.Do(ctx, v.member)
+			return inner.Do(ctx, v.Member)
 		})
 		synctest.Wait()
-		check.OK(t, outer.Submit(other.task))
+		check.OK(t, outer.Submit(other.Hold))
 		synctest.Wait()
-		check.Equal(t, "tasks in the place given up", other.running(), 1)
-		v.open()
+		check.Equal(t, "tasks in the place given up", other.Running(), 1)
+		v.Open()
 		synctest.Wait()
 		check.Equal(t, "returned", back, false)
-		other.open()
+		other.Open()
 		check.OK(t, g.Wait())
 	})
 }

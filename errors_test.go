@@ -154,7 +154,7 @@ func TestGoFailsATaskThatThePoolDoesNotTake(t *testing.T) {
 		err := g.Wait()
 		check.Error(t, err, weir.ErrClosed)
 		check.Equal(t, "message", err.Error(), "task 0: weir: pool is closed\ntask 1: weir: pool is closed")
-		v.open()
+		v.Open()
 		<-closed
 	})
 	check.Bubble(t, "ErrFull beyond MaxWaiting", func(t *testing.T) {
@@ -166,6 +166,6 @@ func TestGoFailsATaskThatThePoolDoesNotTake(t *testing.T) {
 		err := g.Wait()
 		check.Error(t, err, weir.ErrFull)
 		check.Equal(t, "message", err.Error(), "task 0: weir: pool is full")
-		v.open()
+		v.Open()
 	})
 }

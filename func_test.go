@@ -69,8 +69,8 @@ func TestFuncPoolTakesArgumentsOfAnyType(t *testing.T) {
 
 func TestFuncPoolHandsArgumentsBackInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newValve()
-		p := weir.NewFunc(2, func(int) { v.task() })
+		v := check.NewValve()
+		p := weir.NewFunc(2, func(int) { v.Hold() })
 		for i := range 10 {
 			check.OK(t, p.Invoke(i))
 		}
@@ -81,15 +81,15 @@ func TestFuncPoolHandsArgumentsBackInOrder(t *testing.T) {
 		check.Error(t, err, errBoom)
 		check.Equal(t, "arguments 2 to 9", slices.Equal(unrun, []int{2, 3, 4, 5, 6, 7, 8, 9}), true)
 		check.Equal(t, "handed back", p.Stats().HandedBack, 8)
-		v.open()
+		v.Open()
 		p.Close()
 	})
 }
 
 func TestFuncPoolWaitsForRoomAsPoolDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newValve()
-		p := weir.NewFunc(1, func(int) { v.task() }, weir.Queue(1))
+		v := check.NewValve()
+		p := weir.NewFunc(1, func(int) { v.Hold() }, weir.Queue(1))
 		check.OK(t, p.Invoke(1))
 		check.OK(t, p.Invoke(2))
 		check.Error(t, p.TryInvoke(3), weir.ErrFull)
@@ -100,10 +100,10 @@ func TestFuncPoolWaitsForRoomAsPoolDoes(t *testing.T) {
 		synctest.Wait()
 		cancel(errBoom)
 		check.Error(t, <-left, errBoom)
-		v.open()
+		v.Open()
 		check.OK(t, <-came)
 		p.Close()
-		check.Equal(t, "ran", v.ended.Load(), 3)
+		check.Equal(t, "ran", v.Ended.Load(), 3)
 	})
 }
 

@@ -54,16 +54,16 @@ func TestAResolvedFutureLeavesNothingWithItsContext(t *testing.T) {
 		parent, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		ctx := &watchedContext{Context: parent}
-		v := newValve()
+		v := check.NewValve()
 		var futures []*weir.Future[int]
 		for i := range 5 {
-			f := weir.Async(ctx, p, func(context.Context) (int, error) { v.task(); return i, nil })
+			f := weir.Async(ctx, p, func(context.Context) (int, error) { v.Hold(); return i, nil })
 			f.Done()
 			f.Done()
 			futures = append(futures, f)
 		}
 		check.Equal(t, "watchers", ctx.watchers.Load(), 5)
-		v.open()
+		v.Open()
 		for i, f := range futures {
 			value, err := f.Get(t.Context())
 			check.OK(t, err)

@@ -28,9 +28,9 @@ func TestAFutureGivesManyWhatItsTaskReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)
 		defer p.Close()
-		v := newValve()
+		v := check.NewValve()
 		f := weir.Async(t.Context(), p, func(context.Context) (string, error) {
-			v.task()
+			v.Hold()
 			return "partly", errBoom
 		})
 		verify := func() {
@@ -46,7 +46,7 @@ func TestAFutureGivesManyWhatItsTaskReturned(t *testing.T) {
 		}
 		synctest.Wait()
 		check.Equal(t, "done", isDone(f), false)
-		v.open()
+		v.Open()
 		getting.Wait()
 		check.Equal(t, "done", isDone(f), true)
 		verify()
@@ -111,7 +111,7 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 		synctest.Wait()
 		go p.Close()
 		outcome(t, <-made, weir.ErrClosed)
-		v.open()
+		v.Open()
 	})
 	check.Bubble(t, "handed back by Shutdown", func(t *testing.T) {
 		p := weir.New(1)
@@ -129,7 +129,7 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 		for _, f := range futures {
 			outcome(t, f, weir.ErrClosed)
 		}
-		v.open()
+		v.Open()
 		p.Close()
 		check.Equal(t, "handed back", p.Stats().HandedBack, 6)
 	})
@@ -138,7 +138,7 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 		defer p.Close()
 		v := block(t, p, 1)
 		outcome(t, weir.Async(t.Context(), p, gives(1)), weir.ErrFull)
-		v.open()
+		v.Open()
 	})
 	check.Bubble(t, "context that is done beforehand", func(t *testing.T) {
 		p := weir.New(1)
@@ -158,7 +158,7 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 		synctest.Wait()
 		cancel(cause)
 		outcome(t, <-made, cause)
-		v.open()
+		v.Open()
 	})
 	for _, watched := range []bool{true, false} {
 		check.Bubble(t, fmt.Sprintf("cancelled in the queue/Done=%t", watched), func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 			check.Equal(t, "resolved at once", len(got), 1)
 			check.Error(t, <-got, cause)
 			outcome(t, f, cause)
-			v.open()
+			v.Open()
 			p.Close()
 			check.Equal(t, "stats", p.Stats(), weir.Stats{Limit: 1, Accepted: 2, Finished: 1, HandedBack: 1})
 		})
@@ -192,7 +192,7 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		f := weir.Async(ctx, p, func(context.Context) (int, error) { t.Error("started"); return 1, nil })
 		cancel(cause)
-		v.open()
+		v.Open()
 		p.Close()
 		outcome(t, f, cause)
 		check.Equal(t, "handed back", p.Stats().HandedBack, 1)

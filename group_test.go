@@ -19,43 +19,43 @@ func TestLimitBoundsAGroupOnASharedPool(t *testing.T) {
 		p := weir.New(8)
 		defer p.Close()
 		g := p.Group(t.Context(), weir.Limit(3))
-		v := newValve()
+		v := check.NewValve()
 		added := 0
 		go func() {
 			for range 5 {
-				g.Go(v.member)
+				g.Go(v.Member)
 				added++
 			}
 		}()
 		synctest.Wait()
 		check.Equal(t, "added", added, 3)
-		check.Equal(t, "running", v.running(), 3)
-		check.Equal(t, "TryGo", g.TryGo(v.member), false)
-		block(t, p, 5).open() // the others' workers are free
+		check.Equal(t, "running", v.Running(), 3)
+		check.Equal(t, "TryGo", g.TryGo(v.Member), false)
+		block(t, p, 5).Open() // the others' workers are free
 		for i := range 2 {
-			v.letOne()
+			v.LetOne()
 			synctest.Wait()
 			check.Equal(t, "added", added, 4+i)
-			check.Equal(t, "running", v.running(), 3)
+			check.Equal(t, "running", v.Running(), 3)
 		}
-		v.letOne()
+		v.LetOne()
 		synctest.Wait()
-		check.Equal(t, "TryGo", g.TryGo(v.member), true)
-		check.Equal(t, "TryGo", g.TryGo(v.member), false)
-		v.open()
+		check.Equal(t, "TryGo", g.TryGo(v.Member), true)
+		check.Equal(t, "TryGo", g.TryGo(v.Member), false)
+		v.Open()
 		check.OK(t, g.Wait())
-		check.Equal(t, "ran", v.ended.Load(), 6)
+		check.Equal(t, "ran", v.Ended.Load(), 6)
 	})
 	check.Bubble(t, "is whole again after cancellation, panic and rejection", func(t *testing.T) {
 		p := weir.New(4)
 		g := p.Group(t.Context(), weir.Limit(2), weir.PanicsAsErrors())
 		verify := func() {
 			t.Helper()
-			v := newValve()
-			check.Equal(t, "first", g.TryGo(v.member), true)
-			check.Equal(t, "second", g.TryGo(v.member), true)
-			check.Equal(t, "third", g.TryGo(v.member), false)
-			v.open()
+			v := check.NewValve()
+			check.Equal(t, "first", g.TryGo(v.Member), true)
+			check.Equal(t, "second", g.TryGo(v.Member), true)
+			check.Equal(t, "third", g.TryGo(v.Member), false)
+			v.Open()
 			check.OK(t, g.Wait())
 		}
 		verify()
@@ -71,7 +71,7 @@ func TestLimitBoundsAGroupOnASharedPool(t *testing.T) {
 		g.Go(succeed)
 		g.Cancel(errBoom)
 		check.Error(t, g.Wait(), errBoom) // both were struck off the queue
-		others.open()
+		others.Open()
 		p.Wait()
 		verify()
 		full := weir.New(1, weir.Queue(0))
@@ -81,7 +81,7 @@ func TestLimitBoundsAGroupOnASharedPool(t *testing.T) {
 			check.Equal(t, "TryGo on a full pool", g.TryGo(succeed), false)
 		}
 		check.OK(t, g.Wait())
-		v.open()
+		v.Open()
 		full.Wait()
 		check.Equal(t, "TryGo", g.TryGo(succeed), true)
 		check.OK(t, g.Wait())
@@ -94,11 +94,11 @@ func TestLimitBoundsAGroupOnASharedPool(t *testing.T) {
 	})
 	check.Bubble(t, "as an option of a group with workers of its own", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 8, weir.Limit(2))
-		v := newValve()
-		check.Equal(t, "first", g.TryGo(v.member), true)
-		check.Equal(t, "second", g.TryGo(v.member), true)
-		check.Equal(t, "third", g.TryGo(v.member), false)
-		v.open()
+		v := check.NewValve()
+		check.Equal(t, "first", g.TryGo(v.Member), true)
+		check.Equal(t, "second", g.TryGo(v.Member), true)
+		check.Equal(t, "third", g.TryGo(v.Member), false)
+		v.Open()
 		check.OK(t, g.Wait())
 	})
 	t.Run("under load", func(t *testing.T) {
@@ -133,13 +133,13 @@ func TestTryGoNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1, weir.Queue(1))
 		g := p.Group(t.Context())
-		v := newValve()
-		check.Equal(t, "with a free worker", g.TryGo(v.member), true)
-		check.Equal(t, "with room in the queue", g.TryGo(v.member), true)
-		check.Equal(t, "when the pool is full", g.TryGo(v.member), false)
-		v.open()
+		v := check.NewValve()
+		check.Equal(t, "with a free worker", g.TryGo(v.Member), true)
+		check.Equal(t, "with room in the queue", g.TryGo(v.Member), true)
+		check.Equal(t, "when the pool is full", g.TryGo(v.Member), false)
+		v.Open()
 		check.OK(t, g.Wait())
-		check.Equal(t, "ran", v.ended.Load(), 2)
+		check.Equal(t, "ran", v.Ended.Load(), 2)
 		g.Cancel(errBoom)
 		check.Equal(t, "when cancelled", g.TryGo(succeed), false)
 		check.Error(t, g.Wait(), errBoom)
@@ -176,12 +176,12 @@ func TestTryGoNeverWaits(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		defer p.Close()
 		g := p.Group(t.Context())
-		v := newValve()
-		check.Equal(t, "the first", g.TryGo(v.member), true)
+		v := check.NewValve()
+		check.Equal(t, "the first", g.TryGo(v.Member), true)
 		for range 5 {
 			check.Equal(t, "refused", g.TryGo(succeed), false)
 		}
-		v.letOne()
+		v.LetOne()
 		synctest.Wait()
 		check.Equal(t, "the second", g.TryGo(func(context.Context) error { return errBoom }), true)
 		check.Equal(t, "message", g.Wait().Error(), "task 1: boom")
@@ -230,9 +230,9 @@ func TestSeveralMayWaitForAGroup(t *testing.T) {
 			explodeInGroup,
 		} {
 			g := weir.NewGroup(t.Context(), 2)
-			v := newValve()
+			v := check.NewValve()
 			g.Go(func(ctx context.Context) error {
-				v.task()
+				v.Hold()
 				return task(ctx)
 			})
 			results := make(chan any, 5)
@@ -247,7 +247,7 @@ func TestSeveralMayWaitForAGroup(t *testing.T) {
 			}
 			synctest.Wait()
 			check.Equal(t, "Waits that returned", len(results), 0)
-			v.open()
+			v.Open()
 			first := <-results
 			for range cap(results) - 1 {
 				check.Equal(t, "the same result for all", <-results, first)
@@ -295,14 +295,14 @@ func TestGroupsOnOnePoolAreApart(t *testing.T) {
 		p := weir.New(4)
 		defer p.Close()
 		failing, fine := p.Group(t.Context()), p.Group(t.Context())
-		v := newValve()
+		v := check.NewValve()
 		fine.Go(func(ctx context.Context) error {
-			v.task()
+			v.Hold()
 			return ctx.Err()
 		})
 		failing.Go(func(context.Context) error { return errBoom })
 		check.Error(t, failing.Wait(), errBoom)
-		v.open()
+		v.Open()
 		check.OK(t, fine.Wait())
 	})
 }
@@ -310,11 +310,11 @@ func TestGroupsOnOnePoolAreApart(t *testing.T) {
 func TestAGroupWithWorkersOfItsOwnTakesAllOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2, weir.Queue(1), weir.MaxWaiting(0), weir.Name("copy"), weir.Prestart(1), weir.PanicsAsErrors(), weir.KeepGoing())
-		v := newValve()
+		v := check.NewValve()
 		for range 4 {
-			g.Go(v.member)
+			g.Go(v.Member)
 		}
-		v.open()
+		v.Open()
 		err := g.Wait()
 		check.Equal(t, "message", err.Error(), "task 3: weir: pool is full")
 		g.Go(explodeInGroup)

@@ -18,7 +18,7 @@ func TestPromise11NothingIsThereThatNobodyUses(t *testing.T) {
 	t.Run("an unused pool", func(t *testing.T) {
 		const pools, budget = 10_000, 1024
 		keep := make([]any, 2*pools)
-		before := goroutines()
+		before := check.Goroutines("")
 		for _, newPool := range []func() any{
 			func() any { return weir.New(64) },
 			func() any { return weir.NewFunc(64, func(string) {}) },
@@ -34,25 +34,25 @@ func TestPromise11NothingIsThereThatNobodyUses(t *testing.T) {
 			}
 		}
 		runtime.KeepAlive(keep)
-		if n := goroutines(); n > before {
+		if n := check.Goroutines(""); n > before {
 			t.Errorf("%d goroutines have come", n-before)
 		}
 	})
 	check.Bubble(t, "a group after Wait", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 8, weir.Prestart(4))
 		for range 3 {
-			v := newValve()
+			v := check.NewValve()
 			for range 8 {
-				g.Go(v.member)
+				g.Go(v.Member)
 			}
-			v.open()
+			v.Open()
 			check.OK(t, g.Wait())
 			noWorkers(t)
 		}
 	})
 	check.Bubble(t, "a pool dropped without Close", func(t *testing.T) {
 		noWorkers(t)
-		block(t, weir.New(8), 8).open()
+		block(t, weir.New(8), 8).Open()
 		time.Sleep(10*time.Second - 1)
 		synctest.Wait()
 		check.Equal(t, "goroutines just before the idle timeout", workerGoroutines(), 8)
@@ -72,7 +72,7 @@ func TestIdleWorkersEndWhenTheirTimeIsOver(t *testing.T) {
 		p := weir.New(4, weir.IdleTimeout(timeout))
 		defer p.Close()
 		for range 3 {
-			block(t, p, 4).open()
+			block(t, p, 4).Open()
 			p.Wait()
 			time.Sleep(timeout - 1)
 			workers(t, p, 4)
@@ -85,7 +85,7 @@ func TestIdleWorkersEndWhenTheirTimeIsOver(t *testing.T) {
 		defer p.Close()
 		v := block(t, p, 4)
 		for range 4 {
-			v.letOne() // they come to rest a second after each other
+			v.LetOne() // they come to rest a second after each other
 			time.Sleep(time.Second)
 		}
 		for range 100 {
@@ -104,7 +104,7 @@ func TestIdleWorkersEndWhenTheirTimeIsOver(t *testing.T) {
 		defer p.Close()
 		v := block(t, p, 4)
 		for range 4 {
-			v.letOne()
+			v.LetOne()
 			time.Sleep(time.Second)
 		}
 		time.Sleep(timeout - 4*time.Second)
@@ -120,14 +120,14 @@ func TestIdleWorkersEndWhenTheirTimeIsOver(t *testing.T) {
 		v := block(t, p, 1)
 		time.Sleep(10 * timeout)
 		workers(t, p, 1)
-		check.Equal(t, "running", v.running(), 1)
-		v.open()
+		check.Equal(t, "running", v.Running(), 1)
+		v.Open()
 	})
 	check.Bubble(t, "at once with 0", func(t *testing.T) {
 		p := weir.New(2, weir.IdleTimeout(0))
 		defer p.Close()
 		for range 3 {
-			block(t, p, 2).open()
+			block(t, p, 2).Open()
 			p.Wait()
 			workers(t, p, 0)
 		}
@@ -141,7 +141,7 @@ func TestPrestartedWorkersAreThereAtOnce(t *testing.T) {
 		check.Equal(t, "workers", p.Stats().Workers, 5)
 		synctest.Wait()
 		check.Equal(t, "idle", p.Stats().Idle, 5)
-		block(t, p, 8).open()
+		block(t, p, 8).Open()
 		p.Wait()
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -164,16 +164,16 @@ func TestAnUnboundedQueueGivesMemoryBack(t *testing.T) {
 	defer p.Close()
 	for range 2 {
 		before := heap()
-		v := newValve()
+		v := check.NewValve()
 		for range tasks {
-			check.OK(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.Hold))
 		}
 		queued := heap()
 		// Twice what may stay, at least, or not to give it back would not show.
 		if queued < before+8*uint64(tasks) {
 			t.Errorf("a queue of %d tasks takes %d bytes only: this test measures nothing", tasks, queued-before)
 		}
-		v.open()
+		v.Open()
 		p.Wait()
 		if after := heap(); after > before+1<<19 {
 			t.Errorf("%d bytes before %d tasks were queued, %d while, %d when they had run", before, tasks, queued, after)
@@ -185,7 +185,7 @@ func TestAPoolThatIsDroppedIsCollected(t *testing.T) {
 	dropped := make(chan weak.Pointer[weir.Pool], 1)
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(4)
-		block(t, p, 4).open()
+		block(t, p, 4).Open()
 		p.Wait()
 		dropped <- weak.Make(p)
 		time.Sleep(time.Hour)

@@ -24,11 +24,11 @@ func TestPromise14WorkersBearNoLabelsOfWhoeverStartedThem(t *testing.T) {
 			labels("mine", p.Resume)
 		},
 		"Resize": func(p *weir.Pool, task func()) {
-			v := newValve()
-			defer v.open()
+			v := check.NewValve()
+			defer v.Open()
 			p.Resize(1)
-			check.OK(t, p.Submit(v.task))
-			eventually(t, "the worker blocks", func() bool { return v.running() == 1 })
+			check.OK(t, p.Submit(v.Hold))
+			eventually(t, "the worker blocks", func() bool { return v.Running() == 1 })
 			check.OK(t, p.Submit(task))
 			labels("mine", func() { p.Resize(2) })
 		},
@@ -61,9 +61,9 @@ func TestPromise14WorkersBearNoLabelsOfWhoeverStartedThem(t *testing.T) {
 					opts, workers = append(opts, weir.Name("labelled")), 1
 				}
 				p := weir.New(4, opts...)
-				v := newValve()
-				start(p, v.task)
-				eventually(t, "the task runs", func() bool { return v.running() == 1 })
+				v := check.NewValve()
+				start(p, v.Hold)
+				eventually(t, "the task runs", func() bool { return v.Running() == 1 })
 				// A goroutine that has not yet had its first turn is as it was started.
 				if !check.Tries(1<<10, func() bool { return labelled("request", "mine")+labelled("request", "other") == 0 }) {
 					t.Errorf("goroutines bear the starter's label:\n%s", check.Stacks())
@@ -71,7 +71,7 @@ func TestPromise14WorkersBearNoLabelsOfWhoeverStartedThem(t *testing.T) {
 				if n := labelled("weir", "labelled"); n < workers || !named && n > 0 {
 					t.Errorf("%d goroutines bear the pool's name", n)
 				}
-				v.open()
+				v.Open()
 				p.Close()
 			})
 		}

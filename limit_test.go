@@ -20,26 +20,26 @@ func TestPromise02NeverMoreThanLimitTasksRunAtOnce(t *testing.T) {
 			before, after := limits[0], limits[1]
 			p := weir.New(before, weir.Queue(weir.Unbounded))
 			defer p.Close()
-			v := newValve()
+			v := check.NewValve()
 			for range 3 * before {
-				check.OK(t, p.Submit(v.task))
+				check.OK(t, p.Submit(v.Hold))
 			}
 			synctest.Wait()
-			check.Equal(t, "running at first", v.running(), before)
+			check.Equal(t, "running at first", v.Running(), before)
 
 			p.Resize(after)
 			synctest.Wait()
-			check.Equal(t, "running after Resize", v.running(), before)
+			check.Equal(t, "running after Resize", v.Running(), before)
 			for released := 1; released <= before; released++ {
-				v.letOne()
+				v.LetOne()
 				synctest.Wait()
-				check.Equal(t, fmt.Sprintf("running when %d have ended", released), v.running(), max(before-released, after))
+				check.Equal(t, fmt.Sprintf("running when %d have ended", released), v.Running(), max(before-released, after))
 			}
 
 			p.Resize(before)
 			synctest.Wait()
-			check.Equal(t, "running after Resize up", v.running(), before)
-			v.open()
+			check.Equal(t, "running after Resize up", v.Running(), before)
+			v.Open()
 		})
 	}
 
@@ -104,57 +104,57 @@ func peakUnderResize(t *testing.T, queue int) {
 func TestResizeIsLive(t *testing.T) {
 	check.Bubble(t, "a higher limit starts queued tasks at once", func(t *testing.T) {
 		p := weir.New(1)
-		v := newValve()
+		v := check.NewValve()
 		for range 10 {
-			check.OK(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.Hold))
 		}
 		for _, limit := range []int{2, 3, 7} {
 			p.Resize(limit)
 			synctest.Wait()
-			check.Equal(t, "running", v.running(), limit)
+			check.Equal(t, "running", v.Running(), limit)
 			check.Equal(t, "limit", p.Stats().Limit, limit)
 		}
 		p.Resize(weir.Unbounded)
 		synctest.Wait()
-		check.Equal(t, "running", v.running(), 10)
-		v.open()
+		check.Equal(t, "running", v.Running(), 10)
+		v.Open()
 		p.Close()
 	})
 	check.Bubble(t, "a higher limit lets waiting submitters in", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		v := block(t, p, 1)
 		for range 3 {
-			go func() { check.OK(t, p.Submit(v.task)) }()
+			go func() { check.OK(t, p.Submit(v.Hold)) }()
 		}
 		synctest.Wait()
 		check.Equal(t, "waiting", p.Stats().Waiting, 3)
 		p.Resize(3)
 		synctest.Wait()
-		check.Equal(t, "running", v.running(), 3)
+		check.Equal(t, "running", v.Running(), 3)
 		check.Equal(t, "waiting", p.Stats().Waiting, 1)
 		p.Resize(1)
-		v.open()
+		v.Open()
 		p.Wait()
 		synctest.Wait()
 		p.Close()
-		check.Equal(t, "ran", v.ended.Load(), 4)
+		check.Equal(t, "ran", v.Ended.Load(), 4)
 	})
 	check.Bubble(t, "a lower limit ends idle workers at once", func(t *testing.T) {
 		p := weir.New(8)
-		block(t, p, 8).open()
+		block(t, p, 8).Open()
 		synctest.Wait() // all are idle: of those on their way to it, a few more might end
 		p.Resize(3)
 		synctest.Wait()
 		check.Equal(t, "workers", p.Stats().Workers, 3)
 		p.Resize(8)
-		block(t, p, 8).open()
+		block(t, p, 8).Open()
 		p.Close()
 	})
 	check.Bubble(t, "a lower limit ends busy workers when they are done", func(t *testing.T) {
 		p := weir.New(8)
 		v := block(t, p, 8)
 		p.Resize(3)
-		v.open()
+		v.Open()
 		p.Wait()
 		synctest.Wait()
 		check.Equal(t, "workers", p.Stats().Workers, 3)
@@ -166,7 +166,7 @@ func TestALimitOfAMillionAndNone(t *testing.T) {
 	for _, limit := range []int{1_000_000, weir.Unbounded} {
 		check.Bubble(t, queueName(limit), func(t *testing.T) {
 			p := weir.New(limit, weir.Queue(0))
-			block(t, p, check.Scale(5_000, 1_000)).open()
+			block(t, p, check.Scale(5_000, 1_000)).Open()
 			p.Wait()
 			check.Equal(t, "limit", p.Stats().Limit, limit)
 			p.Resize(limit)

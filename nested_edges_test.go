@@ -23,14 +23,14 @@ import (
 func hasItsPlaces(t testing.TB, p *weir.Pool, limit int) {
 	t.Helper()
 	p.Wait()
-	v := newValve()
+	v := check.NewValve()
 	var clients sync.WaitGroup
 	for range limit + 1 {
-		clients.Go(func() { check.OK(t, p.Submit(v.task)) })
+		clients.Go(func() { check.OK(t, p.Submit(v.Hold)) })
 	}
 	synctest.Wait()
-	check.Equal(t, "tasks at once", v.running(), limit)
-	v.open()
+	check.Equal(t, "tasks at once", v.Running(), limit)
+	v.Open()
 	clients.Wait()
 	p.Wait()
 }
@@ -41,11 +41,11 @@ func TestTwoStrangersThatWaitDoNotUseThePoolUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
-		child, second := newValve(), make(chan struct{})
+		child, second := check.NewValve(), make(chan struct{})
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			inner := weir.NewGroup(ctx, 1)
-			inner.Go(child.member)
+			inner.Go(child.Member)
 			var strangers sync.WaitGroup
 			strangers.Go(func() { check.OK(t, inner.Wait()) })
 			<-second
@@ -57,9 +57,9 @@ func TestTwoStrangersThatWaitDoNotUseThePoolUp(t *testing.T) {
 		other := block(t, p, 1) // in the place that the first gave away
 		close(second)
 		synctest.Wait()
-		other.open()
+		other.Open()
 		synctest.Wait()
-		child.open()
+		child.Open()
 		check.OK(t, g.Wait())
 		hasItsPlaces(t, p, 1)
 	})
@@ -104,12 +104,12 @@ func TestATaskAndStrangersThatWaitForTheSameGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
-		child, wait := newValve(), make(chan struct{})
+		child, wait := check.NewValve(), make(chan struct{})
 		var strangers sync.WaitGroup // nobody waits for them inside the task
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx)
-			inner.Go(child.member)
+			inner.Go(child.Member)
 			for range 2 {
 				strangers.Go(func() { check.OK(t, inner.Wait()) })
 			}
@@ -117,10 +117,10 @@ func TestATaskAndStrangersThatWaitForTheSameGroup(t *testing.T) {
 			return inner.Wait()
 		})
 		synctest.Wait()
-		check.Equal(t, "children", child.running(), 1)
+		check.Equal(t, "children", child.Running(), 1)
 		close(wait)
 		synctest.Wait()
-		child.open()
+		child.Open()
 		check.OK(t, g.Wait())
 		strangers.Wait()
 		hasItsPlaces(t, p, 1)
@@ -171,12 +171,12 @@ func TestPromise08APauseDoesNotHoldACancelledNestedGroup(t *testing.T) {
 			p := weir.New(1)
 			defer p.Close()
 			var inner *weir.Group
-			returned, wait, child := false, make(chan struct{}), newValve()
+			returned, wait, child := false, make(chan struct{}), check.NewValve()
 			g := p.Group(t.Context())
 			g.Go(func(ctx context.Context) error {
 				inner = p.Group(ctx)
 				if waits {
-					inner.Go(child.member)
+					inner.Go(child.Member)
 				}
 				inner.Go(func(context.Context) error {
 					t.Error("a queued subtask of a cancelled group started")
@@ -192,7 +192,7 @@ func TestPromise08APauseDoesNotHoldACancelledNestedGroup(t *testing.T) {
 				close(wait)
 				synctest.Wait()
 				p.Pause()
-				child.open()
+				child.Open()
 			} else {
 				p.Pause()
 				close(wait)
@@ -244,13 +244,13 @@ func TestTasksThatComeBackGoOnInTurn(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
 		var order []string
-		valves := map[string]*valve{}
+		valves := map[string]*check.Valve{}
 		waiter := func(name string) func(ctx context.Context) error {
-			v := newValve()
+			v := check.NewValve()
 			valves[name] = v
 			return func(ctx context.Context) error {
 				g := weir.NewGroup(ctx, 1)
-				g.Go(v.member)
+				g.Go(v.Member)
 				err := g.Wait()
 				order = append(order, name)
 				return err
@@ -269,10 +269,10 @@ func TestTasksThatComeBackGoOnInTurn(t *testing.T) {
 		synctest.Wait()
 		other := block(t, p, 1)
 		for _, name := range []string{"b", "deep", "a", "c"} {
-			valves[name].open()
+			valves[name].Open()
 			synctest.Wait()
 		}
-		other.open()
+		other.Open()
 		check.OK(t, g.Wait())
 		if want := []string{"deep", "b", "a", "c"}; !slices.Equal(order, want) {
 			t.Errorf("order: got %v, want %v", order, want)
@@ -440,7 +440,7 @@ func TestAStrangerGivesThePlaceAwayThatAnotherBringsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
-		valves := []*valve{newValve(), newValve()}
+		valves := []*check.Valve{check.NewValve(), check.NewValve()}
 		turn := []chan struct{}{make(chan struct{}), make(chan struct{})}
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
@@ -448,7 +448,7 @@ func TestAStrangerGivesThePlaceAwayThatAnotherBringsBack(t *testing.T) {
 			for i, v := range valves {
 				<-turn[i]
 				inner := weir.NewGroup(ctx, 1)
-				inner.Go(v.member)
+				inner.Go(v.Member)
 				strangers.Go(func() { check.OK(t, inner.Wait()) })
 			}
 			strangers.Wait()
@@ -458,11 +458,11 @@ func TestAStrangerGivesThePlaceAwayThatAnotherBringsBack(t *testing.T) {
 			close(next)
 			synctest.Wait()
 		}
-		valves[0].open()
+		valves[0].Open()
 		synctest.Wait()
 		other := block(t, p, 1)
-		valves[1].open()
-		other.open()
+		valves[1].Open()
+		other.Open()
 		check.OK(t, g.Wait())
 		hasItsPlaces(t, p, 1)
 	})

@@ -57,7 +57,7 @@ func (b *busy) look() {
 	if runtime.NumGoroutine() <= b.bound {
 		return
 	}
-	if n := int64(goroutines()); n > int64(b.bound) {
+	if n := int64(check.Goroutines("")); n > int64(b.bound) {
 		b.most.Store(max(n, b.most.Load()))
 	}
 }
@@ -97,7 +97,7 @@ func TestPromise09RecursionNeedsNoMoreThanTheLimit(t *testing.T) {
 	everyShape(t, func(t *testing.T, p *weir.Pool, limit int) {
 		// For each place under the limit one chain of tasks that wait, as deep as the
 		// recursion; and those whose subtasks were taken over by others.
-		b := busy{bound: goroutines() + 4*limit*(n+2)}
+		b := busy{bound: check.Goroutines("") + 4*limit*(n+2)}
 		var sum int
 		check.OK(t, run(p, func(ctx context.Context) (err error) {
 			sum, err = fibNested(ctx, p, &b, n)
@@ -327,17 +327,17 @@ func TestPromise09WhoComesBackIsServedBeforeTheQueue(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
 		var order []string
-		child := newValve()
+		child := check.NewValve()
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx)
-			inner.Go(child.member)
+			inner.Go(child.Member)
 			err := inner.Wait()
 			order = append(order, "parent")
 			return err
 		})
 		synctest.Wait()
-		check.Equal(t, "children", child.running(), 1)
+		check.Equal(t, "children", child.Running(), 1)
 		for _, name := range []string{"a", "b"} {
 			check.OK(t, p.Submit(func() { order = append(order, name) }))
 		}
@@ -346,7 +346,7 @@ func TestPromise09WhoComesBackIsServedBeforeTheQueue(t *testing.T) {
 		check.Equal(t, "running", s.Running, 1)
 		check.Equal(t, "queued", s.Queued, 2)
 		check.Equal(t, "workers", s.Workers, 2)
-		child.open()
+		child.Open()
 		check.OK(t, g.Wait())
 		p.Wait()
 		if want := []string{"parent", "a", "b"}; !slices.Equal(order, want) {
@@ -368,27 +368,27 @@ func TestPromise09SubtasksComeBeforeTheQueue(t *testing.T) {
 			defer mu.Unlock()
 			order = append(order, name)
 		}
-		other, parent := newValve(), newValve()
+		other, parent := check.NewValve(), check.NewValve()
 		g := p.Group(t.Context())
-		check.OK(t, p.Submit(other.task))
+		check.OK(t, p.Submit(other.Hold))
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx)
 			for range 2 {
 				inner.Go(func(context.Context) error { note("subtask"); return nil })
 			}
-			parent.task()
+			parent.Hold()
 			return inner.Wait()
 		})
 		synctest.Wait()
 		for range 2 {
 			check.OK(t, p.Submit(func() { note("queued") }))
 		}
-		other.open()
+		other.Open()
 		synctest.Wait()
 		if want := []string{"subtask", "subtask", "queued", "queued"}; !slices.Equal(order, want) {
 			t.Errorf("order: got %v, want %v", order, want)
 		}
-		parent.open()
+		parent.Open()
 		check.OK(t, g.Wait())
 	})
 }
@@ -398,25 +398,25 @@ func TestPromise09TheWaitingTasksPlaceServesOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)
 		defer p.Close()
-		child, other := newValve(), newValve()
+		child, other := check.NewValve(), check.NewValve()
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx)
-			inner.Go(child.member)
+			inner.Go(child.Member)
 			return inner.Wait()
 		})
 		synctest.Wait()
 		for range 3 {
-			check.OK(t, p.Submit(other.task))
+			check.OK(t, p.Submit(other.Hold))
 		}
 		synctest.Wait()
-		check.Equal(t, "children", child.running(), 1)
-		check.Equal(t, "others", other.running(), 1)
-		child.open()
+		check.Equal(t, "children", child.Running(), 1)
+		check.Equal(t, "others", other.Running(), 1)
+		child.Open()
 		check.OK(t, g.Wait())
 		synctest.Wait()
-		check.Equal(t, "others", other.running(), 2)
-		other.open()
+		check.Equal(t, "others", other.Running(), 2)
+		other.Open()
 		p.Wait()
 	})
 }
@@ -425,19 +425,19 @@ func TestPromise09AGoThatWaitsForRoomGivesItsPlaceUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2, weir.Queue(0))
 		defer p.Close()
-		first, second := newValve(), newValve()
+		first, second := check.NewValve(), check.NewValve()
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx)
-			inner.Go(first.member)
-			inner.Go(second.member) // the limit is reached: by the first, and by who calls
+			inner.Go(first.Member)
+			inner.Go(second.Member) // the limit is reached: by the first, and by who calls
 			return inner.Wait()
 		})
 		synctest.Wait()
-		check.Equal(t, "first", first.running(), 1)
-		check.Equal(t, "second", second.running(), 1)
-		second.open()
-		first.open()
+		check.Equal(t, "first", first.Running(), 1)
+		check.Equal(t, "second", second.Running(), 1)
+		second.Open()
+		first.Open()
 		check.OK(t, g.Wait())
 	})
 }
@@ -473,12 +473,12 @@ func TestClosingAPoolUnderNestedGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, shutdown := range []bool{false, true} {
 			p := weir.New(1)
-			v := newValve()
+			v := check.NewValve()
 			var leaves atomic.Int64
 			var inside error
 			g := p.Group(t.Context())
 			g.Go(func(ctx context.Context) error {
-				v.task()
+				v.Hold()
 				inside = fanOut(ctx, p, 3, 3, nil, func(context.Context) error {
 					leaves.Add(1)
 					return nil
@@ -500,7 +500,7 @@ func TestClosingAPoolUnderNestedGroups(t *testing.T) {
 				check.Error(t, err, context.Canceled)
 			}()
 			synctest.Wait()
-			v.open()
+			v.Open()
 			check.OK(t, g.Wait())
 			<-closed
 			if shutdown {
@@ -519,28 +519,28 @@ func TestClosingAPoolUnderNestedGroups(t *testing.T) {
 func TestShutdownHandsSubtasksBackToTheirGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
-		v := newValve()
+		v := check.NewValve()
 		var inside error
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx, weir.KeepGoing())
 			for range 3 {
-				inner.Go(v.member)
+				inner.Go(v.Member)
 			}
 			inside = inner.Wait()
 			return nil
 		})
 		synctest.Wait()
-		check.Equal(t, "running", v.running(), 1)
+		check.Equal(t, "running", v.Running(), 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		unrun, err := p.Shutdown(ctx)
 		check.Equal(t, "handed back", len(unrun), 0)
 		check.Error(t, err, context.Canceled)
-		v.open()
+		v.Open()
 		check.OK(t, g.Wait())
 		check.Error(t, inside, weir.ErrClosed)
-		check.Equal(t, "ended", v.ended.Load(), 1)
+		check.Equal(t, "ended", v.Ended.Load(), 1)
 		p.Close()
 		check.Equal(t, "handed back in all", p.Stats().HandedBack, 2)
 	})
@@ -551,18 +551,18 @@ func TestNestedTryGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, queue := range []int{0, 2} {
 			p := weir.New(2, weir.Queue(queue))
-			v := newValve()
+			v := check.NewValve()
 			taken := 0
 			check.OK(t, run(p, func(ctx context.Context) error {
 				g := p.Group(ctx)
 				for range 10 {
-					if g.TryGo(v.member) {
+					if g.TryGo(v.Member) {
 						taken++
 					}
 					synctest.Wait()
 				}
-				check.Equal(t, "running", v.running(), 1)
-				v.open()
+				check.Equal(t, "running", v.Running(), 1)
+				v.Open()
 				return g.Wait()
 			}))
 			check.Equal(t, "taken", taken, 1+queue)
@@ -576,33 +576,33 @@ func TestPauseAndResizeUnderNestedGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)
 		defer p.Close()
-		begun, rest := newValve(), newValve()
+		begun, rest := check.NewValve(), check.NewValve()
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx)
 			for range 2 {
-				inner.Go(begun.member)
+				inner.Go(begun.Member)
 			}
 			for range 4 {
-				inner.Go(rest.member)
+				inner.Go(rest.Member)
 			}
 			return inner.Wait()
 		})
 		synctest.Wait()
-		check.Equal(t, "begun", begun.running(), 2)
+		check.Equal(t, "begun", begun.Running(), 2)
 		p.Pause()
-		begun.open()
+		begun.Open()
 		synctest.Wait()
-		check.Equal(t, "ended", begun.ended.Load(), 2)
-		check.Equal(t, "begun during the pause", rest.running(), 0)
+		check.Equal(t, "ended", begun.Ended.Load(), 2)
+		check.Equal(t, "begun during the pause", rest.Running(), 0)
 		p.Resize(1)
 		p.Resume()
 		synctest.Wait()
-		check.Equal(t, "begun after it", rest.running(), 1)
+		check.Equal(t, "begun after it", rest.Running(), 1)
 		p.Resize(3)
 		synctest.Wait()
-		check.Equal(t, "begun at limit 3", rest.running(), 3)
-		rest.open()
+		check.Equal(t, "begun at limit 3", rest.Running(), 3)
+		rest.Open()
 		check.OK(t, g.Wait())
 		synctest.Wait()
 		check.Equal(t, "running", p.Stats().Running, 0)
@@ -614,12 +614,12 @@ func TestWaitCoversSubtasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)
 		defer p.Close()
-		v := newValve()
+		v := check.NewValve()
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx)
 			for range 5 {
-				inner.Go(v.member)
+				inner.Go(v.Member)
 			}
 			return inner.Wait()
 		})
@@ -631,7 +631,7 @@ func TestWaitCoversSubtasks(t *testing.T) {
 		for range 5 {
 			synctest.Wait()
 			check.Equal(t, "waited", waited, false)
-			v.letOne()
+			v.LetOne()
 		}
 		synctest.Wait()
 		check.Equal(t, "waited", waited, true)

@@ -12,9 +12,9 @@ import (
 func TestTheDefaultsAreWhatTheirDocumentationSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)
-		v := newValve()
+		v := check.NewValve()
 		accepted := 0
-		for p.TrySubmit(v.task) == nil {
+		for p.TrySubmit(v.Hold) == nil {
 			accepted++
 		}
 		check.Equal(t, "accepted by limit and queue", accepted, 2+4096)
@@ -24,7 +24,7 @@ func TestTheDefaultsAreWhatTheirDocumentationSays(t *testing.T) {
 		}
 		synctest.Wait()
 		check.Equal(t, "waiting without a bound", p.Stats().Waiting, waiters)
-		v.open()
+		v.Open()
 		p.Wait()
 		synctest.Wait()
 		check.Equal(t, "workers before the idle timeout", p.Stats().Workers, 2)
@@ -43,7 +43,7 @@ func TestTheLastOfTwoOptionsCounts(t *testing.T) {
 		p := weir.New(1, weir.Queue(5), weir.Queue(0))
 		v := block(t, p, 1)
 		check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
-		v.open()
+		v.Open()
 		p.Close()
 	})
 }
@@ -54,7 +54,7 @@ func TestAnOptionMayServeManyPools(t *testing.T) {
 		p, q := weir.New(1, opts...), weir.NewFunc(2, func(func()) {}, opts...)
 		check.Equal(t, "limit", p.Stats().Limit, 1)
 		check.Equal(t, "limit", q.Stats().Limit, 2)
-		block(t, p, 1).open()
+		block(t, p, 1).Open()
 		p.Close()
 		check.OK(t, q.Invoke(nothing))
 		q.Close()

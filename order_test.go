@@ -25,7 +25,7 @@ func TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubm
 			for i := range n {
 				check.OK(t, p.Submit(func() { order = append(order, i) }))
 			}
-			v.open()
+			v.Open()
 			p.Wait()
 			check.Equal(t, "tasks run", len(order), n)
 			check.Equal(t, "in order", slices.IsSorted(order), true)
@@ -38,7 +38,7 @@ func TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubm
 			defer p.Close()
 			v := block(t, p, 1)
 			for range queue {
-				check.OK(t, p.Submit(v.task))
+				check.OK(t, p.Submit(v.Hold))
 			}
 			const waiters = 5
 			var order []int
@@ -47,7 +47,7 @@ func TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubm
 				go func() {
 					check.OK(t, p.Submit(func() {
 						order = append(order, i)
-						v.task()
+						v.Hold()
 					}))
 					accepted++
 				}()
@@ -56,13 +56,13 @@ func TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubm
 			}
 			for i := range waiters {
 				check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
-				v.letOne()
+				v.LetOne()
 				synctest.Wait()
 				check.Equal(t, "submitters let in", accepted, i+1)
 				check.Equal(t, "waiting submitters", p.Stats().Waiting, waiters-i-1)
 			}
 			check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
-			v.open()
+			v.Open()
 			p.Wait()
 			check.Equal(t, "in order", slices.Equal(order, []int{0, 1, 2, 3, 4}), true)
 		})
@@ -70,12 +70,12 @@ func TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubm
 	check.Bubble(t, "several workers take the oldest", func(t *testing.T) {
 		p := weir.New(3)
 		defer p.Close()
-		v := newValve()
+		v := check.NewValve()
 		var started [10]atomic.Bool
 		for i := range started {
 			check.OK(t, p.Submit(func() {
 				started[i].Store(true)
-				v.task()
+				v.Hold()
 			}))
 		}
 		for ran := 3; ran < len(started); ran++ {
@@ -83,9 +83,9 @@ func TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubm
 			for i := range started {
 				check.Equal(t, fmt.Sprintf("task %d started when %d could", i, ran), started[i].Load(), i < ran)
 			}
-			v.letOne()
+			v.LetOne()
 		}
-		v.open()
+		v.Open()
 	})
 	for _, queue := range []int{0, 1, 3, 64, weir.Unbounded} {
 		t.Run("each producer's own order/queue="+queueName(queue), func(t *testing.T) {

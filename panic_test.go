@@ -19,7 +19,7 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 	// full sees that all workers are still to be had: limit tasks that need each other.
 	full := func(t *testing.T, p *weir.Pool, limit int) {
 		t.Helper()
-		block(t, p, limit).open()
+		block(t, p, limit).Open()
 		p.Wait()
 	}
 
@@ -85,7 +85,7 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 		for _, limit := range []int{1, 2, 4} {
 			for _, queue := range []int{0, 1, 64} {
 				check.Bubble(t, fmt.Sprintf("the limit is whole afterwards/%s/limit=%d/queue=%d", kind.name, limit, queue), func(t *testing.T) {
-					v := newValve()
+					v := check.NewValve()
 					var handled atomic.Int32
 					p := kind.make(limit, func(i int) {
 						switch i {
@@ -96,7 +96,7 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 						case 2:
 							panic("again")
 						default:
-							v.task()
+							v.Hold()
 						}
 					}, weir.Queue(queue), weir.OnPanic(func(*weir.Panic) { handled.Add(1) }))
 					for i := range 3 * limit {
@@ -108,8 +108,8 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 						check.OK(t, p.submit(3))
 					}
 					synctest.Wait()
-					check.Equal(t, "running at once", v.running(), limit)
-					v.open()
+					check.Equal(t, "running at once", v.Running(), limit)
+					v.Open()
 					p.Close()
 					check.Equal(t, "finished", p.Stats().Finished, uint64(4*limit))
 				})
@@ -119,7 +119,7 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 
 	for _, name := range []string{"crash in a pool", "crash in a group", "crash in a worker's value", "crash in a worker's value after Goexit"} {
 		t.Run("CrashOnPanic/"+name, func(t *testing.T) {
-			out, err := child(t, name)
+			out, err := check.Child(t, name)
 			var exit *exec.ExitError
 			if !errors.As(err, &exit) || exit.ExitCode() != 2 {
 				t.Errorf("ended with %v, not as a panic ends a program", err)
@@ -137,7 +137,7 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 		})
 	}
 	t.Run("the program lives on", func(t *testing.T) {
-		out, err := child(t, "survive")
+		out, err := check.Child(t, "survive")
 		check.OK(t, err)
 		if !strings.Contains(out, "survived") {
 			t.Errorf("the program wrote:\n%s", out)
@@ -197,13 +197,13 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 			if g.Wait() == nil {
 				t.Error("the group did not fail")
 			}
-			v := newValve()
+			v := check.NewValve()
 			for range 3 {
-				g.Go(v.member)
+				g.Go(v.Member)
 			}
 			synctest.Wait()
-			check.Equal(t, "running at once", v.running(), 3)
-			v.open()
+			check.Equal(t, "running at once", v.Running(), 3)
+			v.Open()
 			check.OK(t, g.Wait())
 		}
 		full(t, p, 3)
@@ -211,12 +211,12 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 	check.Bubble(t, "the second panic of a group goes to the handler", func(t *testing.T) {
 		var handled atomic.Int32
 		g := weir.NewGroup(t.Context(), 3, weir.OnPanic(func(*weir.Panic) { handled.Add(1) }))
-		v := newValve()
+		v := check.NewValve()
 		for range 3 {
-			g.Go(func(context.Context) error { v.task(); panic(errBoom) })
+			g.Go(func(context.Context) error { v.Hold(); panic(errBoom) })
 		}
 		synctest.Wait()
-		v.open()
+		v.Open()
 		if _, isPanic := check.Caught(func() { _ = g.Wait() }).(*weir.Panic); !isPanic {
 			t.Error("Wait did not panic")
 		}
@@ -226,7 +226,7 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 
 func TestCrashOnPanicTellsNobodyThatTheTaskIsOver(t *testing.T) {
 	for range check.Scale(10, 3) {
-		if output, err := child(t, "crash slowly"); err == nil {
+		if output, err := check.Child(t, "crash slowly"); err == nil {
 			t.Errorf("the program ended well after a panic:\n%s", output)
 		}
 	}

@@ -27,42 +27,42 @@ func TestTrySubmitAcceptsExactlyLimitAndQueueBlockedTasks(t *testing.T) {
 					if round == 4 {
 						time.Sleep(time.Hour)
 					}
-					v := newValve()
+					v := check.NewValve()
 					accepted := 0
-					for p.TrySubmit(v.task) == nil {
+					for p.TrySubmit(v.Hold) == nil {
 						accepted++
 					}
 					check.Equal(t, fmt.Sprintf("accepted in round %d", round), accepted, limit+queue)
-					check.Error(t, p.TrySubmit(v.task), weir.ErrFull)
+					check.Error(t, p.TrySubmit(v.Hold), weir.ErrFull)
 					synctest.Wait()
-					check.Equal(t, "running", v.running(), limit)
-					check.Error(t, p.TrySubmit(v.task), weir.ErrFull)
+					check.Equal(t, "running", v.Running(), limit)
+					check.Error(t, p.TrySubmit(v.Hold), weir.ErrFull)
 					// One out, one in, and no more.
 					for range 3 {
-						v.letOne()
+						v.LetOne()
 						synctest.Wait()
-						check.OK(t, p.TrySubmit(v.task))
-						check.Error(t, p.TrySubmit(v.task), weir.ErrFull)
+						check.OK(t, p.TrySubmit(v.Hold))
+						check.Error(t, p.TrySubmit(v.Hold), weir.ErrFull)
 					}
-					v.open()
+					v.Open()
 					p.Wait()
-					check.Equal(t, "ran", int(v.ended.Load()), limit+queue+3)
+					check.Equal(t, "ran", int(v.Ended.Load()), limit+queue+3)
 				}
 			})
 		}
 		check.Bubble(t, fmt.Sprintf("limit=%d/queue=unbounded", limit), func(t *testing.T) {
 			tasks := check.Scale(100_000, 10_000)
 			p := weir.New(limit, weir.Queue(weir.Unbounded))
-			v := newValve()
+			v := check.NewValve()
 			for range tasks {
-				check.OK(t, p.TrySubmit(v.task))
+				check.OK(t, p.TrySubmit(v.Hold))
 			}
 			synctest.Wait()
-			check.Equal(t, "running", v.running(), limit)
+			check.Equal(t, "running", v.Running(), limit)
 			check.Equal(t, "queued", p.Stats().Queued, tasks-limit)
-			v.open()
+			v.Open()
 			p.Close()
-			check.Equal(t, "ran", int(v.ended.Load()), tasks)
+			check.Equal(t, "ran", int(v.Ended.Load()), tasks)
 		})
 	}
 }
@@ -76,16 +76,16 @@ func TestQueueZeroHandsOver(t *testing.T) {
 		check.Equal(t, "queued", p.Stats().Queued, 0)
 		accepted := false
 		go func() {
-			check.OK(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.Hold))
 			accepted = true
 		}()
 		synctest.Wait()
 		check.Equal(t, "accepted while all workers are busy", accepted, false)
-		v.letOne()
+		v.LetOne()
 		synctest.Wait()
 		check.Equal(t, "accepted when one is free", accepted, true)
-		check.Equal(t, "started", v.started.Load(), 3)
-		v.open()
+		check.Equal(t, "started", v.Started.Load(), 3)
+		v.Open()
 	})
 	check.Bubble(t, "a paused pool has no free worker", func(t *testing.T) {
 		p := weir.New(2, weir.Queue(0))
@@ -107,22 +107,22 @@ func TestMaxWaitingBoundsThoseWhoWait(t *testing.T) {
 		check.Bubble(t, fmt.Sprint(most), func(t *testing.T) {
 			p := weir.New(1, weir.Queue(1), weir.MaxWaiting(most))
 			v := block(t, p, 1)
-			check.OK(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.Hold))
 			var accepted sync.WaitGroup
 			for range most {
-				accepted.Go(func() { check.OK(t, p.Submit(v.task)) })
+				accepted.Go(func() { check.OK(t, p.Submit(v.Hold)) })
 			}
 			synctest.Wait()
 			check.Equal(t, "waiting", p.Stats().Waiting, most)
-			check.Error(t, p.Submit(v.task), weir.ErrFull)
-			check.Error(t, p.SubmitContext(t.Context(), v.task), weir.ErrFull)
-			v.open()
+			check.Error(t, p.Submit(v.Hold), weir.ErrFull)
+			check.Error(t, p.SubmitContext(t.Context(), v.Hold), weir.ErrFull)
+			v.Open()
 			accepted.Wait()
 			p.Wait()
-			check.OK(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.Hold))
 			p.Close()
 			check.Equal(t, "rejected", p.Stats().Rejected, 2)
-			check.Equal(t, "ran", int(v.ended.Load()), most+3)
+			check.Equal(t, "ran", int(v.Ended.Load()), most+3)
 		})
 	}
 }
@@ -134,29 +134,29 @@ func TestPauseStopsStartsAndNothingElse(t *testing.T) {
 		running := block(t, p, 1)
 		p.Pause()
 		p.Pause()
-		v := newValve()
+		v := check.NewValve()
 		for range 3 {
-			check.OK(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.Hold))
 		}
-		check.Error(t, p.TrySubmit(v.task), weir.ErrFull)
+		check.Error(t, p.TrySubmit(v.Hold), weir.ErrFull)
 		waiting := make(chan error, 1)
-		go func() { waiting <- p.Submit(v.task) }()
+		go func() { waiting <- p.Submit(v.Hold) }()
 		synctest.Wait()
-		running.open()
+		running.Open()
 		synctest.Wait()
-		check.Equal(t, "ended while paused", running.ended.Load(), 1)
-		check.Equal(t, "started while paused", v.started.Load(), 0)
+		check.Equal(t, "ended while paused", running.Ended.Load(), 1)
+		check.Equal(t, "started while paused", v.Started.Load(), 0)
 		check.Equal(t, "queued", p.Stats().Queued, 3)
 		check.Equal(t, "waiting", p.Stats().Waiting, 1)
 		p.Resize(4) // a new limit does not end the pause
 		synctest.Wait()
-		check.Equal(t, "started while paused", v.started.Load(), 0)
+		check.Equal(t, "started while paused", v.Started.Load(), 0)
 		p.Resume()
 		synctest.Wait()
-		check.Equal(t, "running after Resume", v.running(), 4)
+		check.Equal(t, "running after Resume", v.Running(), 4)
 		check.OK(t, <-waiting)
 		p.Resume()
-		v.open()
+		v.Open()
 	})
 	check.Bubble(t, "Wait waits for the paused", func(t *testing.T) {
 		p := weir.New(2)
@@ -204,7 +204,7 @@ func TestWaitEndsWithTheTasksOfBeforeTheCall(t *testing.T) {
 	for _, queue := range []int{1, 8, 1024, weir.Unbounded} {
 		check.Bubble(t, "queue="+queueName(queue), func(t *testing.T) {
 			p := weir.New(2, weir.Queue(queue))
-			early, late := block(t, p, 1), newValve()
+			early, late := block(t, p, 1), check.NewValve()
 			waits := make(chan int, 3)
 			wait := func(n int) {
 				go func() {
@@ -214,16 +214,16 @@ func TestWaitEndsWithTheTasksOfBeforeTheCall(t *testing.T) {
 				synctest.Wait()
 			}
 			wait(1)
-			check.OK(t, p.Submit(late.task)) // blocks until the first Wait has returned
+			check.OK(t, p.Submit(late.Hold)) // blocks until the first Wait has returned
 			synctest.Wait()
-			check.Equal(t, "late tasks that run", late.running(), 1)
-			early.open()
+			check.Equal(t, "late tasks that run", late.Running(), 1)
+			early.Open()
 			check.Equal(t, "Wait that returned", <-waits, 1)
 			wait(2)
 			check.OK(t, p.Submit(nothing))
 			synctest.Wait()
 			check.Equal(t, "Waits that returned while a task of before runs", len(waits), 0)
-			late.open()
+			late.Open()
 			check.Equal(t, "Wait that returned", <-waits, 2)
 			wait(3)
 			check.Equal(t, "Wait that returned", <-waits, 3)
@@ -234,10 +234,10 @@ func TestWaitEndsWithTheTasksOfBeforeTheCall(t *testing.T) {
 		p := weir.New(2)
 		defer p.Close()
 		var returned, left atomic.Int32
-		v := newValve()
+		v := check.NewValve()
 		ctx, cancel := context.WithCancel(t.Context())
 		for range 10 {
-			check.OK(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.Hold))
 			go func() {
 				p.Wait()
 				returned.Add(1)
@@ -253,14 +253,14 @@ func TestWaitEndsWithTheTasksOfBeforeTheCall(t *testing.T) {
 		check.Equal(t, "left", left.Load(), 10)
 		check.Equal(t, "returned", returned.Load(), 0)
 		for range 8 {
-			v.letOne()
+			v.LetOne()
 			synctest.Wait()
 		}
 		// Two are left, the last ones or not: the waits of before may be over.
 		if n := returned.Load(); n > 9 {
 			t.Errorf("%d Waits returned while two tasks run", n)
 		}
-		v.open()
+		v.Open()
 		synctest.Wait()
 		check.Equal(t, "returned", returned.Load(), 10)
 	})
@@ -330,7 +330,7 @@ func TestAContextHasNoInfluenceOnceTheTaskIsAccepted(t *testing.T) {
 		ran := false
 		check.OK(t, p.SubmitContext(ctx, func() { ran = true }))
 		cancel()
-		v.open()
+		v.Open()
 		p.Close()
 		check.Equal(t, "ran", ran, true)
 	})

@@ -20,19 +20,19 @@ func TestGroupsAreResizedLive(t *testing.T) {
 		p := weir.New(16)
 		defer p.Close()
 		g := p.Group(t.Context(), weir.Limit(2))
-		v := newValve()
+		v := check.NewValve()
 		var added atomic.Int64
 		for range 12 {
 			go func() {
-				g.Go(v.member)
+				g.Go(v.Member)
 				added.Add(1)
 			}()
 		}
 		running := func(want int) {
 			t.Helper()
 			synctest.Wait()
-			check.Equal(t, "running", v.running(), want)
-			check.Equal(t, "TryGo", g.TryGo(v.member), false)
+			check.Equal(t, "running", v.Running(), want)
+			check.Equal(t, "TryGo", g.TryGo(v.Member), false)
 		}
 		running(2)
 		g.Resize(5)
@@ -40,38 +40,38 @@ func TestGroupsAreResizedLive(t *testing.T) {
 		g.Resize(3)
 		running(5) // what has begun goes on
 		for range 2 {
-			v.letOne()
+			v.LetOne()
 		}
 		running(3)
-		v.letOne()
+		v.LetOne()
 		running(3)
 		g.Resize(1)
 		g.Resize(2) // takes back a part of what is to go
-		v.letOne()
+		v.LetOne()
 		running(2)
 		check.Equal(t, "added", added.Load(), 6)
 		g.Resize(weir.Unbounded)
 		synctest.Wait()
-		check.Equal(t, "running", v.running(), 8)
-		check.Equal(t, "TryGo", g.TryGo(v.member), true)
+		check.Equal(t, "running", v.Running(), 8)
+		check.Equal(t, "TryGo", g.TryGo(v.Member), true)
 		g.Resize(1)
-		check.Equal(t, "TryGo", g.TryGo(v.member), false)
-		v.open()
+		check.Equal(t, "TryGo", g.TryGo(v.Member), false)
+		v.Open()
 		check.OK(t, g.Wait())
-		check.Equal(t, "ran", v.ended.Load(), 13)
+		check.Equal(t, "ran", v.Ended.Load(), 13)
 		wholeQuota(t, g, 1)
 	})
 	check.Bubble(t, "the workers of a group of its own", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2)
 		for _, limit := range []int{5, 1, 3} {
 			g.Resize(limit)
-			v := newValve()
+			v := check.NewValve()
 			for range 8 {
-				g.Go(v.member)
+				g.Go(v.Member)
 			}
 			synctest.Wait()
-			check.Equal(t, "running", v.running(), limit)
-			v.open()
+			check.Equal(t, "running", v.Running(), limit)
+			v.Open()
 			check.OK(t, g.Wait())
 		}
 	})
@@ -83,36 +83,36 @@ func TestGroupsAreResizedLive(t *testing.T) {
 	check.Bubble(t, "for a task that waits in Go, and has given its place up", func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
-		v := newValve()
+		v := check.NewValve()
 		sub := make(chan *weir.Group)
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx, weir.Limit(1))
 			sub <- inner
-			inner.Go(v.member)
-			inner.Go(v.member)
+			inner.Go(v.Member)
+			inner.Go(v.Member)
 			return inner.Wait()
 		})
 		inner := <-sub
 		synctest.Wait()
-		check.Equal(t, "running", v.running(), 1)
+		check.Equal(t, "running", v.Running(), 1)
 		inner.Resize(2) // the task goes on when its place is free
 		synctest.Wait()
-		v.open()
+		v.Open()
 		check.OK(t, g.Wait())
-		check.Equal(t, "ran", v.ended.Load(), 2)
+		check.Equal(t, "ran", v.Ended.Load(), 2)
 	})
 }
 
 // wholeQuota checks that a group which nobody uses has as many places as its limit.
 func wholeQuota(t *testing.T, g *weir.Group, limit int) {
 	t.Helper()
-	v := newValve()
+	v := check.NewValve()
 	for i := range limit {
-		check.Equal(t, fmt.Sprint("place ", i), g.TryGo(v.member), true)
+		check.Equal(t, fmt.Sprint("place ", i), g.TryGo(v.Member), true)
 	}
-	check.Equal(t, "one more", g.TryGo(v.member), false)
-	v.open()
+	check.Equal(t, "one more", g.TryGo(v.Member), false)
+	v.Open()
 	check.OK(t, g.Wait())
 }
 

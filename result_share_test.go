@@ -78,9 +78,9 @@ func TestSeveralMayWaitForResults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2)
 		r := weir.NewResults[int](g)
-		v := newValve()
+		v := check.NewValve()
 		for i := range 5 {
-			r.Go(func(context.Context) (int, error) { v.task(); return i, nil })
+			r.Go(func(context.Context) (int, error) { v.Hold(); return i, nil })
 		}
 		var waiting sync.WaitGroup
 		for range 4 {
@@ -92,7 +92,7 @@ func TestSeveralMayWaitForResults(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		v.open()
+		v.Open()
 		waiting.Wait()
 		values, err := r.Wait()
 		check.OK(t, err)
@@ -167,8 +167,8 @@ func TestResultsMisuse(t *testing.T) {
 			check.Panics(t, taken, func() { drain(t, r.Ordered()) })
 		}
 		check.Equal(t, "seen", seen, 1)
-		v := newValve()
-		r.Go(func(context.Context) (int, error) { v.task(); return 2, nil })
+		v := check.NewValve()
+		r.Go(func(context.Context) (int, error) { v.Hold(); return 2, nil })
 		var waiting sync.WaitGroup
 		waiting.Go(func() {
 			values, err := r.Wait()
@@ -177,7 +177,7 @@ func TestResultsMisuse(t *testing.T) {
 		})
 		synctest.Wait()
 		check.Panics(t, taken, func() { drain(t, r.All()) })
-		v.open()
+		v.Open()
 		waiting.Wait()
 	})
 }

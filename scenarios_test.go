@@ -54,23 +54,23 @@ func TestScenario02ShrinkingWithIdleWorkersHoldsTheNewLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(4)
 		defer p.Close()
-		block(t, p, 4).open()
+		block(t, p, 4).Open()
 		p.Wait()
 		synctest.Wait()
 		check.Equal(t, "idle", p.Stats().Idle, 4)
 		p.Resize(1)
-		v := newValve()
+		v := check.NewValve()
 		for range 4 {
-			check.OK(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.Hold))
 		}
 		for range 4 {
 			synctest.Wait()
-			check.Equal(t, "running", v.running(), 1)
+			check.Equal(t, "running", v.Running(), 1)
 			check.Equal(t, "workers", p.Stats().Workers, 1)
-			v.letOne()
+			v.LetOne()
 		}
 		p.Wait()
-		check.Equal(t, "ran", v.ended.Load(), 4)
+		check.Equal(t, "ran", v.Ended.Load(), 4)
 	})
 }
 
@@ -87,7 +87,7 @@ func TestScenario03ANilTaskPanicsAtTheCallAndHarmsNobody(t *testing.T) {
 			check.Panics(t, want, func() { g.Go(nil) })
 			check.Panics(t, want, func() { g.TryGo(nil) })
 		}
-		block(t, p, 2).open()
+		block(t, p, 2).Open()
 		p.Wait()
 		check.OK(t, g.Wait())
 		check.Equal(t, "accepted", p.Stats().Accepted, 2)
@@ -109,7 +109,7 @@ func TestScenario04WaitingAgainAfterAWaitThatTimedOutOrEnded(t *testing.T) {
 		check.Error(t, err, context.DeadlineExceeded)
 		_, err = p.Shutdown(ctx)
 		check.Error(t, err, context.DeadlineExceeded)
-		v.open()
+		v.Open()
 		p.Wait()
 		p.Wait()
 		check.OK(t, p.WaitContext(t.Context()))
@@ -128,21 +128,21 @@ func TestScenario05AHugeSizeIsTakenAsItIs(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(huge, weir.Queue(huge), weir.MaxWaiting(huge))
-		block(t, p, 100).open()
+		block(t, p, 100).Open()
 		check.Equal(t, "limit", p.Stats().Limit, huge)
 		p.Resize(1)
 		p.Resize(huge)
-		block(t, p, 100).open()
+		block(t, p, 100).Open()
 		p.Close()
 
 		g := weir.NewGroup(t.Context(), huge)
-		v := newValve()
+		v := check.NewValve()
 		for range 100 {
-			g.Go(v.member)
+			g.Go(v.Member)
 		}
 		synctest.Wait()
-		check.Equal(t, "running", v.running(), 100)
-		v.open()
+		check.Equal(t, "running", v.Running(), 100)
+		v.Open()
 		check.OK(t, g.Wait())
 	})
 }
@@ -212,9 +212,9 @@ func TestScenario09ATaskThatSubmitsToItsOwnFullPoolCanLeave(t *testing.T) {
 	for _, queue := range []int{0, 1, 8} {
 		check.Bubble(t, "queue="+strconv.Itoa(queue), func(t *testing.T) {
 			p := weir.New(2, weir.Queue(queue))
-			v := newValve()
+			v := check.NewValve()
 			refused, left := 0, errors.New("not yet")
-			check.OK(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.Hold))
 			check.OK(t, p.Submit(func() {
 				for range queue {
 					check.OK(t, p.Submit(nothing))
@@ -228,7 +228,7 @@ func TestScenario09ATaskThatSubmitsToItsOwnFullPoolCanLeave(t *testing.T) {
 			}))
 			time.Sleep(time.Minute) // the worker is still busy when the second task leaves
 			synctest.Wait()
-			v.open()
+			v.Open()
 			p.Close()
 			check.Equal(t, "refused", refused, 1)
 			check.Error(t, left, errBoom)
@@ -243,7 +243,7 @@ func TestScenario09ATaskThatSubmitsToItsOwnFullPoolCanLeave(t *testing.T) {
 		var ran atomic.Int32
 		go func() {
 			time.Sleep(time.Minute)
-			v.open()
+			v.Open()
 		}()
 		for range 10 {
 			g.Go(func(context.Context) error { ran.Add(1); return nil })
@@ -307,8 +307,8 @@ func TestScenario17ABlockedSubmitLeavesWhenItsContextIsDone(t *testing.T) {
 	for _, kind := range surfaces {
 		for _, queue := range []int{0, 1, 8} {
 			check.Bubble(t, kind.name+"/queue="+strconv.Itoa(queue), func(t *testing.T) {
-				v := newValve()
-				p := kind.make(1, func(int) { v.task() }, weir.Queue(queue))
+				v := check.NewValve()
+				p := kind.make(1, func(int) { v.Hold() }, weir.Queue(queue))
 				for i := range 1 + queue {
 					check.OK(t, p.submit(i))
 				}
@@ -327,7 +327,7 @@ func TestScenario17ABlockedSubmitLeavesWhenItsContextIsDone(t *testing.T) {
 				left.Wait()
 				check.Equal(t, "waiting", p.Stats().Waiting, 1)
 				check.Error(t, p.submitContext(ctx, 300), errBoom)
-				v.open()
+				v.Open()
 				check.OK(t, <-last)
 				p.Close()
 				check.Equal(t, "accepted", p.Stats().Accepted, uint64(2+queue))
@@ -379,13 +379,13 @@ func TestScenario20ALimitBelowOneIsRefused(t *testing.T) {
 
 func TestScenario21ImportAndNewStartNoGoroutine(t *testing.T) {
 	check.Equal(t, "goroutines when the program began", goroutinesAtStart, 1)
-	before := goroutines()
+	before := check.Goroutines("")
 	pools := make([]*weir.Pool, 100)
 	for i := range pools {
 		pools[i] = weir.New(1000)
 		pools[i].Group(context.Background())
 	}
-	if n := goroutines(); n > before {
+	if n := check.Goroutines(""); n > before {
 		t.Errorf("%d goroutines have come", n-before)
 	}
 }
@@ -400,12 +400,12 @@ func TestScenario23AReusedWorkerBearsNoLabelsOfAnEarlierRequest(t *testing.T) {
 	for range 3 {
 		request("first", nothing)
 		p.Wait()
-		v := newValve()
-		request("second", v.task)
-		eventually(t, "the task runs", func() bool { return v.running() == 1 })
+		v := check.NewValve()
+		request("second", v.Hold)
+		eventually(t, "the task runs", func() bool { return v.Running() == 1 })
 		check.Equal(t, "goroutines labelled as the first request", labelled("request", "first"), 0)
 		check.Equal(t, "goroutines labelled as the second request", labelled("request", "second"), 0)
-		v.open()
+		v.Open()
 		p.Wait()
 		request("third", runtime.Goexit)
 		p.Wait()

@@ -24,10 +24,10 @@ func TestATasksErrAndCauseAgree(t *testing.T) {
 		defer cancel()
 		g := p.Group(parent)
 		g.Go(func(ctx context.Context) error {
-			v := newValve()
+			v := check.NewValve()
 			inner := p.Group(ctx)
 			inner.Go(func(ctx context.Context) error {
-				v.task()
+				v.Hold()
 				child, stop := context.WithCancel(ctx)
 				defer stop()
 				for _, c := range []context.Context{ctx, child} {
@@ -40,7 +40,7 @@ func TestATasksErrAndCauseAgree(t *testing.T) {
 			inner.Cancel(errBoom)
 			<-parent.Done()
 			synctest.Wait()
-			v.open()
+			v.Open()
 			check.Error(t, inner.Wait(), errBoom)
 			return nil
 		})

@@ -90,13 +90,13 @@ func TestValuesAreOpenedWithTheFirstCallsAndClosedWithTheirWorkers(t *testing.T)
 		synctest.Wait()
 		check.Equal(t, "opened before the first call", s.made.Load(), 0)
 
-		v := newValve()
+		v := check.NewValve()
 		for range 3 {
-			check.OK(t, p.Invoke(v.task))
+			check.OK(t, p.Invoke(v.Hold))
 		}
 		synctest.Wait()
 		check.Equal(t, "open", s.open.Now.Load(), 3)
-		v.open()
+		v.Open()
 		p.Wait()
 		check.Equal(t, "open when idle", s.open.Now.Load(), 3)
 		p.Resize(2)
@@ -235,12 +235,12 @@ func TestThereAreNeverMoreValuesThanTheLimit(t *testing.T) {
 			time.Sleep(time.Second)
 			s.giveBack(h)
 		}, weir.IdleTimeout(time.Minute))
-		v := newValve()
+		v := check.NewValve()
 		for range 2 {
-			check.OK(t, p.Invoke(v.task))
+			check.OK(t, p.Invoke(v.Hold))
 		}
 		synctest.Wait()
-		v.open()
+		v.Open()
 		time.Sleep(time.Minute + time.Second/2)
 		check.Equal(t, "still closing", s.open.Now.Load(), 2)
 		begin := time.Now()
@@ -321,11 +321,11 @@ func TestCallIsWithdrawnWhileQueuedAndWaitedForOnceItRuns(t *testing.T) {
 		s := shop{t: t}
 		p := s.pool(1)
 		ctx, cancel := context.WithCancelCause(t.Context())
-		v := newValve()
+		v := check.NewValve()
 		var callers sync.WaitGroup
 		returned := false
 		callers.Go(func() {
-			check.OK(t, p.Call(ctx, v.task))
+			check.OK(t, p.Call(ctx, v.Hold))
 			returned = true
 		})
 		synctest.Wait()
@@ -336,7 +336,7 @@ func TestCallIsWithdrawnWhileQueuedAndWaitedForOnceItRuns(t *testing.T) {
 		cancel(errBoom)
 		synctest.Wait()
 		check.Equal(t, "returned while it runs", returned, false)
-		v.open()
+		v.Open()
 		callers.Wait()
 		check.Error(t, p.Call(ctx, func() { t.Error("called") }), errBoom)
 		p.Close()
@@ -433,8 +433,8 @@ func TestWorkersWithoutValuesLeaveArgumentsToThoseWithOne(t *testing.T) {
 
 func TestShutdownReturnsArgumentsAndFailsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newValve()
-		p := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, int) { v.task() }, nil)
+		v := check.NewValve()
+		p := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, int) { v.Hold() }, nil)
 		check.OK(t, p.Invoke(1))
 		synctest.Wait()
 		var caller sync.WaitGroup
@@ -448,7 +448,7 @@ func TestShutdownReturnsArgumentsAndFailsCalls(t *testing.T) {
 		check.Error(t, err, errBoom)
 		check.Equal(t, "arguments", fmt.Sprint(unrun), "[2 4]")
 		caller.Wait()
-		v.open()
+		v.Open()
 		p.Close()
 	})
 }
@@ -457,8 +457,8 @@ func TestCallInATaskOfAnotherPoolGivesItsPlaceUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outer := weir.New(1)
 		defer outer.Close()
-		v := newValve()
-		p := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, func()) { v.task() }, nil)
+		v := check.NewValve()
+		p := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, func()) { v.Hold() }, nil)
 		defer p.Close()
 		g := outer.Group(t.Context())
 		g.Go(func(ctx context.Context) error { return p.Call(ctx, nothing) })
@@ -467,7 +467,7 @@ func TestCallInATaskOfAnotherPoolGivesItsPlaceUp(t *testing.T) {
 		check.OK(t, outer.Submit(func() { ran = true }))
 		synctest.Wait()
 		check.Equal(t, "ran in the place given up", ran, true)
-		v.open()
+		v.Open()
 		check.OK(t, g.Wait())
 	})
 }

@@ -33,7 +33,7 @@ func TestStatsAreExactAtRest(t *testing.T) {
 
 		v := block(t, p, 3)
 		for range 4 {
-			check.OK(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.Hold))
 		}
 		check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -51,7 +51,7 @@ func TestStatsAreExactAtRest(t *testing.T) {
 		want.Rejected = 4
 		verify("when one came too late")
 
-		v.letOne()
+		v.LetOne()
 		want.Queued, want.Finished = 3, 4
 		verify("when one has finished")
 
@@ -60,7 +60,7 @@ func TestStatsAreExactAtRest(t *testing.T) {
 		check.Equal(t, "handed back", len(unrun), 3)
 		want.Queued, want.HandedBack = 0, 3
 		verify("after Shutdown")
-		v.open()
+		v.Open()
 		p.Close()
 		check.Error(t, p.Submit(nothing), weir.ErrClosed)
 		want.Rejected, want.Finished, want.Running, want.Workers = 5, 7, 0, 0

@@ -23,7 +23,7 @@ func TestPromise03ATaskThatBlocksNeverHoldsUpTheNext(t *testing.T) {
 					// is not there yet, then again when all have expired.
 					for _, rest := range []time.Duration{0, time.Second, time.Minute} {
 						time.Sleep(rest)
-						block(t, p, k).open()
+						block(t, p, k).Open()
 						p.Wait()
 					}
 				}
@@ -52,31 +52,31 @@ func TestPromise03ATaskThatBlocksNeverHoldsUpTheNext(t *testing.T) {
 		} {
 			p := weir.New(1)
 			first := block(t, p, 1)
-			v := newValve()
+			v := check.NewValve()
 			for range 8 {
-				check.OK(t, p.Submit(v.task))
+				check.OK(t, p.Submit(v.Hold))
 			}
 			let(p)
 			synctest.Wait()
-			check.Equal(t, "running beside the first", v.running(), 7)
-			first.open()
+			check.Equal(t, "running beside the first", v.Running(), 7)
+			first.Open()
 			synctest.Wait()
-			check.Equal(t, "running", v.running(), 8)
-			v.open()
+			check.Equal(t, "running", v.Running(), 8)
+			v.Open()
 			p.Close()
 		}
 		p := weir.New(8)
 		p.Pause()
-		v := newValve()
+		v := check.NewValve()
 		for range 8 {
-			check.OK(t, p.Submit(v.task))
+			check.OK(t, p.Submit(v.Hold))
 		}
 		synctest.Wait()
-		check.Equal(t, "running while paused", v.running(), 0)
+		check.Equal(t, "running while paused", v.Running(), 0)
 		p.Resume()
 		synctest.Wait()
-		check.Equal(t, "running after Resume", v.running(), 8)
-		v.open()
+		check.Equal(t, "running after Resume", v.Running(), 8)
+		v.Open()
 		p.Close()
 	})
 }
@@ -137,8 +137,8 @@ func TestAFreeWorkerIsNeverReportedAsFull(t *testing.T) {
 					p := weir.New(limit, weir.Queue(queue))
 					defer p.Close()
 					g := p.Group(context.Background())
-					fill := func(try func(v *valve) bool) {
-						v := newValve()
+					fill := func(try func(v *check.Valve) bool) {
+						v := check.NewValve()
 						for i := range limit + queue {
 							if !try(v) {
 								t.Fatalf("task %d of %d found no room", i, limit+queue)
@@ -147,12 +147,12 @@ func TestAFreeWorkerIsNeverReportedAsFull(t *testing.T) {
 						if try(v) {
 							t.Fatalf("accepted more than %d tasks", limit+queue)
 						}
-						v.open()
+						v.Open()
 					}
 					for range check.Scale(2000, 100) {
-						fill(func(v *valve) bool { return p.TrySubmit(v.task) == nil })
+						fill(func(v *check.Valve) bool { return p.TrySubmit(v.Hold) == nil })
 						p.Wait()
-						fill(func(v *valve) bool { return g.TryGo(v.member) })
+						fill(func(v *check.Valve) bool { return g.TryGo(v.Member) })
 						check.OK(t, g.Wait())
 					}
 				})

@@ -77,7 +77,7 @@ func TestAPanicEndsTheProgramAndNobodyIsTold(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for range check.Scale(5, 2) {
-				out, err := child(t, test.name)
+				out, err := check.Child(t, test.name)
 				exit, isExit := errors.AsType[*exec.ExitError](err)
 				if !isExit || exit.ExitCode() != 2 {
 					t.Errorf("ended with %v, not as a panic ends a program", err)
@@ -112,20 +112,20 @@ func TestGoexitEndsAFunctionWithoutError(t *testing.T) {
 			if limit < 0 {
 				return
 			}
-			v := newValve()
+			v := check.NewValve()
 			for range limit {
-				check.Equal(t, "with room", g.TryGo(v.hold), true)
+				check.Equal(t, "with room", g.TryGo(v.Try), true)
 			}
-			check.Equal(t, "without", g.TryGo(v.hold), false)
-			v.open()
+			check.Equal(t, "without", g.TryGo(v.Try), false)
+			v.Open()
 			check.OK(t, g.Wait())
 		})
 	}
 	check.Bubble(t, "and lets in who waits", func(t *testing.T) {
 		g := limited(1)
-		v := newValve()
+		v := check.NewValve()
 		g.Go(func() error {
-			_ = v.hold()
+			_ = v.Try()
 			return exit()
 		})
 		ran := 0
@@ -136,7 +136,7 @@ func TestGoexitEndsAFunctionWithoutError(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		v.open()
+		v.Open()
 		adding.Wait()
 		check.OK(t, g.Wait())
 		check.Equal(t, "ran", ran, 3)
@@ -173,14 +173,14 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 				noneLeft(t) // of others
 				synctest.Test(t, func(t *testing.T) {
 					g := limited(limit)
-					v := newValve()
+					v := check.NewValve()
 					n := 200
 					if limit > 0 {
 						n = min(n, limit)
 					}
 					for range n {
 						g.Go(func() error {
-							_ = v.hold()
+							_ = v.Try()
 							return test.end()
 						})
 					}
@@ -188,11 +188,11 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 					check.Equal(t, "goroutines while all are blocked", goroutines(), n)
 					// One of them goes on, and the others leave none behind.
 					for range n - 1 {
-						v.letOne()
+						v.LetOne()
 					}
 					synctest.Wait()
 					check.Equal(t, "goroutines while one is blocked", goroutines(), 1)
-					v.open()
+					v.Open()
 					synctest.Wait()
 					check.Equal(t, "goroutines without Wait", goroutines(), 0)
 				})
@@ -216,16 +216,16 @@ func TestAGroupWorksInOneBubbleAfterTheOther(t *testing.T) {
 	under := limited(2)
 	use := func(t *testing.T) {
 		for _, g := range []*errgroup.Group{&without, under} {
-			v := newValve()
+			v := check.NewValve()
 			for range 2 {
-				g.Go(v.hold)
+				g.Go(v.Try)
 			}
 			var adding sync.WaitGroup
 			if g == under {
-				adding.Go(func() { g.Go(v.hold) })
+				adding.Go(func() { g.Go(v.Try) })
 			}
 			synctest.Wait()
-			v.open()
+			v.Open()
 			adding.Wait()
 			check.OK(t, g.Wait())
 		}

@@ -137,13 +137,13 @@ func TestWaitWaitsForEveryFunction(t *testing.T) {
 	for _, limit := range limits {
 		check.Bubble(t, fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
 			g := limited(limit)
-			v := newValve()
+			v := check.NewValve()
 			n := 5
 			if limit > 0 {
 				n = min(n, limit)
 			}
 			for range n {
-				g.Go(v.hold)
+				g.Go(v.Try)
 			}
 			returned := make(chan error, 3)
 			for range cap(returned) {
@@ -152,12 +152,12 @@ func TestWaitWaitsForEveryFunction(t *testing.T) {
 			for range n {
 				synctest.Wait()
 				check.Equal(t, "Waits that returned", len(returned), 0)
-				v.letOne()
+				v.LetOne()
 			}
 			for range cap(returned) {
 				check.OK(t, <-returned)
 			}
-			check.Equal(t, "ended", int(v.ended.Load()), n)
+			check.Equal(t, "ended", int(v.Ended.Load()), n)
 		})
 	}
 	check.Bubble(t, "also for those that a function adds", func(t *testing.T) {

@@ -17,44 +17,44 @@ func TestGoBlocksAtTheLimit(t *testing.T) {
 	for _, limit := range []int{1, 2, 5, 100} {
 		check.Bubble(t, fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
 			g := limited(limit)
-			v := newValve()
+			v := check.NewValve()
 			var added atomic.Int64
 			go func() {
 				for range limit + 3 {
-					g.Go(v.hold)
+					g.Go(v.Try)
 					added.Add(1)
 				}
 			}()
 			for i := range 3 {
 				synctest.Wait()
 				check.Equal(t, "added", int(added.Load()), limit+i)
-				check.Equal(t, "running", v.running(), limit)
-				check.Equal(t, "TryGo", g.TryGo(v.hold), false)
-				v.letOne()
+				check.Equal(t, "running", v.Running(), limit)
+				check.Equal(t, "TryGo", g.TryGo(v.Try), false)
+				v.LetOne()
 			}
 			synctest.Wait()
 			check.Equal(t, "added", int(added.Load()), limit+3)
-			check.Equal(t, "running", v.running(), limit)
-			v.open()
+			check.Equal(t, "running", v.Running(), limit)
+			v.Open()
 			check.OK(t, g.Wait())
-			check.Equal(t, "ran", int(v.ended.Load()), limit+3)
+			check.Equal(t, "ran", int(v.Ended.Load()), limit+3)
 		})
 	}
 	check.Bubble(t, "without a limit never", func(t *testing.T) {
 		var g errgroup.Group
-		v := newValve()
+		v := check.NewValve()
 		for range 10_000 {
-			g.Go(v.hold)
+			g.Go(v.Try)
 		}
 		synctest.Wait()
-		check.Equal(t, "running", v.running(), 10_000)
-		v.open()
+		check.Equal(t, "running", v.Running(), 10_000)
+		v.Open()
 		check.OK(t, g.Wait())
 	})
 	check.Bubble(t, "those that wait are let in in order", func(t *testing.T) {
 		g := limited(1)
-		v := newValve()
-		g.Go(v.hold)
+		v := check.NewValve()
+		g.Go(v.Try)
 		var order []int
 		var adding sync.WaitGroup
 		for i := range 10 {
@@ -67,7 +67,7 @@ func TestGoBlocksAtTheLimit(t *testing.T) {
 			synctest.Wait()
 		}
 		check.Equal(t, "TryGo while others wait", g.TryGo(succeed), false)
-		v.open()
+		v.Open()
 		adding.Wait()
 		check.OK(t, g.Wait())
 		check.Equal(t, "order", fmt.Sprint(order), "[0 1 2 3 4 5 6 7 8 9]")
@@ -80,18 +80,18 @@ func TestTryGoReportsWhetherThereIsRoom(t *testing.T) {
 		for _, limit := range []int{42, 1, 7} {
 			g.SetLimit(limit)
 			for range 2 { // again after Wait
-				v := newValve()
+				v := check.NewValve()
 				for range limit {
-					check.Equal(t, "with room", g.TryGo(v.hold), true)
+					check.Equal(t, "with room", g.TryGo(v.Try), true)
 				}
-				check.Equal(t, "without", g.TryGo(v.hold), false)
-				v.letOne()
+				check.Equal(t, "without", g.TryGo(v.Try), false)
+				v.LetOne()
 				synctest.Wait()
-				check.Equal(t, "with room again", g.TryGo(v.hold), true)
-				check.Equal(t, "without", g.TryGo(v.hold), false)
-				v.open()
+				check.Equal(t, "with room again", g.TryGo(v.Try), true)
+				check.Equal(t, "without", g.TryGo(v.Try), false)
+				v.Open()
 				check.OK(t, g.Wait())
-				check.Equal(t, "ran", int(v.ended.Load()), limit+1)
+				check.Equal(t, "ran", int(v.Ended.Load()), limit+1)
 			}
 		}
 		g.SetLimit(0)
@@ -100,11 +100,11 @@ func TestTryGoReportsWhetherThereIsRoom(t *testing.T) {
 		}
 		check.OK(t, g.Wait())
 		g.SetLimit(-1)
-		v := newValve()
+		v := check.NewValve()
 		for range 1000 {
-			check.Equal(t, "without a limit", g.TryGo(v.hold), true)
+			check.Equal(t, "without a limit", g.TryGo(v.Try), true)
 		}
-		v.open()
+		v.Open()
 		check.OK(t, g.Wait())
 	})
 	t.Run("those let in run once, the others never", func(t *testing.T) {
@@ -127,12 +127,12 @@ func TestTryGoReportsWhetherThereIsRoom(t *testing.T) {
 					check.OK(t, g.Wait())
 					check.Equal(t, "ran", ran.Load(), in.Load())
 					if limit > 0 { // no place was lost, none won
-						v := newValve()
+						v := check.NewValve()
 						for range limit {
-							check.Equal(t, "with room", g.TryGo(v.hold), true)
+							check.Equal(t, "with room", g.TryGo(v.Try), true)
 						}
-						check.Equal(t, "without", g.TryGo(v.hold), false)
-						v.open()
+						check.Equal(t, "without", g.TryGo(v.Try), false)
+						v.Open()
 						check.OK(t, g.Wait())
 					}
 				}
@@ -145,9 +145,9 @@ func TestSetLimitPanicsWhileFunctionsAreActiveUnderALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const message = "errgroup: limit must be set while no function is active, got 2 active ones"
 		g := limited(3)
-		v := newValve()
-		g.Go(v.hold)
-		g.Go(v.hold)
+		v := check.NewValve()
+		g.Go(v.Try)
+		g.Go(v.Try)
 		for _, n := range []int{0, 1, 2, 3, 4} {
 			err, isError := check.Caught(func() { g.SetLimit(n) }).(error)
 			if !isError || err.Error() != message {
@@ -155,50 +155,50 @@ func TestSetLimitPanicsWhileFunctionsAreActiveUnderALimit(t *testing.T) {
 			}
 		}
 		// The limit is what it was.
-		check.Equal(t, "the third", g.TryGo(v.hold), true)
-		check.Equal(t, "the fourth", g.TryGo(v.hold), false)
-		v.open()
+		check.Equal(t, "the third", g.TryGo(v.Try), true)
+		check.Equal(t, "the fourth", g.TryGo(v.Try), false)
+		v.Open()
 		synctest.Wait()
 		g.SetLimit(1) // all have ended: Wait is not needed for that
-		v = newValve()
-		check.Equal(t, "the first", g.TryGo(v.hold), true)
-		check.Equal(t, "the second", g.TryGo(v.hold), false)
-		v.open()
+		v = check.NewValve()
+		check.Equal(t, "the first", g.TryGo(v.Try), true)
+		check.Equal(t, "the second", g.TryGo(v.Try), false)
+		v.Open()
 		check.OK(t, g.Wait())
 	})
 	check.Bubble(t, "not if the limit is lifted", func(t *testing.T) {
 		g := limited(2)
-		v := newValve()
-		g.Go(v.hold)
-		g.Go(v.hold)
+		v := check.NewValve()
+		g.Go(v.Try)
+		g.Go(v.Try)
 		var adding sync.WaitGroup
-		adding.Go(func() { g.Go(v.hold) })
+		adding.Go(func() { g.Go(v.Try) })
 		synctest.Wait()
 		g.SetLimit(-1)
 		for range 5 {
-			g.Go(v.hold)
+			g.Go(v.Try)
 		}
 		synctest.Wait()
-		check.Equal(t, "running", v.running(), 7)
-		v.open()
+		check.Equal(t, "running", v.Running(), 7)
+		v.Open()
 		adding.Wait()
 		check.OK(t, g.Wait())
-		check.Equal(t, "ran", int(v.ended.Load()), 8) // also the one that waited for the former limit
+		check.Equal(t, "ran", int(v.Ended.Load()), 8) // also the one that waited for the former limit
 	})
 	check.Bubble(t, "not if there was none", func(t *testing.T) {
 		var g errgroup.Group
-		v := newValve()
-		g.Go(v.hold)
+		v := check.NewValve()
+		g.Go(v.Try)
 		g.SetLimit(1)
-		check.Equal(t, "the first", g.TryGo(v.hold), true)
-		check.Equal(t, "the second", g.TryGo(v.hold), false)
-		check.Equal(t, "running", func() int { synctest.Wait(); return v.running() }(), 2)
-		v.open()
+		check.Equal(t, "the first", g.TryGo(v.Try), true)
+		check.Equal(t, "the second", g.TryGo(v.Try), false)
+		check.Equal(t, "running", func() int { synctest.Wait(); return v.Running() }(), 2)
+		v.Open()
 		check.OK(t, g.Wait())
-		v = newValve()
-		check.Equal(t, "the first", g.TryGo(v.hold), true)
-		check.Equal(t, "the second", g.TryGo(v.hold), false)
-		v.open()
+		v = check.NewValve()
+		check.Equal(t, "the first", g.TryGo(v.Try), true)
+		check.Equal(t, "the second", g.TryGo(v.Try), false)
+		v.Open()
 		check.OK(t, g.Wait())
 	})
 }

@@ -20,13 +20,13 @@ func TestNoFunctionWaitsForAnotherToEnd(t *testing.T) {
 				most = 300 // more than wait for a goroutine at once
 			}
 			for n := 1; n <= most; n += 1 + n/3 {
-				v := newValve()
+				v := check.NewValve()
 				for range n {
-					g.Go(v.hold)
+					g.Go(v.Try)
 				}
 				synctest.Wait()
-				check.Equal(t, "running", v.running(), n)
-				v.open()
+				check.Equal(t, "running", v.Running(), n)
+				v.Open()
 				check.OK(t, g.Wait())
 			}
 		})

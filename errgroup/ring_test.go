@@ -79,13 +79,13 @@ func TestARingIsMadeWhenItPaysAndLargeOnesAreNotKept(t *testing.T) {
 			// The first of them blocks, and so does everybody who takes the others:
 			// they are in rings, or blocked, when the last has been added.
 			for range 3 {
-				v := newValve()
+				v := check.NewValve()
 				for range 10_000 {
-					g.Go(v.hold)
+					g.Go(v.Try)
 				}
 				synctest.Wait()
-				check.Equal(t, "running", v.running(), 10_000)
-				v.open()
+				check.Equal(t, "running", v.Running(), 10_000)
+				v.Open()
 				check.OK(t, g.Wait())
 				if n := errgroup.RingOf(g); n > errgroup.KeptRing {
 					t.Errorf("a ring for %d functions is kept", n)

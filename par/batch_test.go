@@ -161,7 +161,7 @@ func TestASourceOfBatchesThatEndsBadly(t *testing.T) {
 	}
 	check.Bubble(t, "Batch", func(t *testing.T) {
 		check.Equal(t, "panic", check.Caught(func() { show(t.Context(), par.Batch[int](par.Results(broken(explode)), 2)) }), any(errBoom))
-		if !exits(func() { show(t.Context(), par.Batch[int](par.Results(broken(runtime.Goexit)), 2)) }) {
+		if !check.Exits(func() { show(t.Context(), par.Batch[int](par.Results(broken(runtime.Goexit)), 2)) }) {
 			t.Error("did not exit")
 		}
 	})
@@ -182,7 +182,7 @@ func TestASourceOfBatchesThatEndsBadly(t *testing.T) {
 					explode()
 				}
 			}), any(errBoom))
-			if !exits(func() {
+			if !check.Exits(func() {
 				for _, err := range batcher(results(9), 2).All(t.Context()) {
 					check.OK(t, err)
 					runtime.Goexit()

@@ -3,10 +3,8 @@ package par_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -19,14 +17,7 @@ import (
 	"github.com/64ed045f/weir/par"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if code == 0 && !check.Tries(1<<20, func() bool { return runtime.NumGoroutine() == 1 }) {
-		fmt.Fprintf(os.Stderr, "goroutines left behind by the tests:\n%s\n", check.Stacks())
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { check.Main(m, nil, nil) }
 
 // wantPanic fails the test unless f panics as the functions do that explode.
 func wantPanic(t testing.TB, f func()) {
@@ -43,19 +34,6 @@ func wantPanic(t testing.TB, f func()) {
 	}
 }
 
-// exits reports whether f ends its goroutine by runtime.Goexit.
-func exits(f func()) bool {
-	returned := false
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-		returned = true
-	}()
-	<-done
-	return !returned
-}
-
 // watched fails the test if goroutines that par has started are left behind. Those that
 // are about to end get the time for it. Workers of pools do not count: they rest, and
 // how many there are changes while one whose task called Goexit is replaced.
@@ -68,9 +46,7 @@ func watched(t *testing.T) {
 }
 
 // goroutines counts those that par has started.
-func goroutines() int {
-	return strings.Count(check.Stacks(), "\ncreated by github.com/64ed045f/weir/par.")
-}
+func goroutines() int { return check.Goroutines("github.com/64ed045f/weir/par.") }
 
 // goroutine tells which one runs.
 func goroutine() string {

@@ -41,7 +41,7 @@ func TestLeavingARangeStatementEndsTheStream(t *testing.T) {
 			}), any(errBoom))
 		},
 		"Goexit": func(t *testing.T, stream iter.Seq2[int, error]) {
-			check.Equal(t, "exits", exits(func() {
+			check.Equal(t, "exits", check.Exits(func() {
 				for _, err := range stream {
 					check.OK(t, err)
 					runtime.Goexit()

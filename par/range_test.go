@@ -225,7 +225,7 @@ func TestRangeExitsWithItsBody(t *testing.T) {
 	} {
 		check.Bubble(t, name, func(t *testing.T) {
 			var running check.Gauge
-			if !exits(func() {
+			if !check.Exits(func() {
 				caller := goroutine()
 				par.Range(1000, func(lo, hi int) {
 					running.Enter()
@@ -241,7 +241,7 @@ func TestRangeExitsWithItsBody(t *testing.T) {
 			check.Equal(t, "still running", running.Now.Load(), 0)
 		})
 	}
-	if !exits(func() { par.Range(3, func(int, int) { runtime.Goexit() }) }) {
+	if !check.Exits(func() { par.Range(3, func(int, int) { runtime.Goexit() }) }) {
 		t.Error("Range returned")
 	}
 }

@@ -39,7 +39,7 @@ func TestASequenceThatEndsBadly(t *testing.T) {
 			}
 			check.Equal(t, "panic", check.Caught(func() { run(explode) }), any(errBoom))
 			check.Equal(t, "still running", running.Now.Load(), 0)
-			if !exits(func() { run(runtime.Goexit) }) {
+			if !check.Exits(func() { run(runtime.Goexit) }) {
 				t.Error("the loop returned")
 			}
 			check.Equal(t, "still running", running.Now.Load(), 0)

@@ -38,7 +38,7 @@ func TestTheRaceDetectorSeesUseAfterPut(t *testing.T) {
 	if !check.Race {
 		t.Skip("there is no race detector")
 	}
-	out, err := child(t, "use after Put")
+	out, err := check.Child(t, "use after Put")
 	if err == nil || !strings.Contains(out, "DATA RACE") || !strings.Contains(out, "reuse_test.readsAfterPut") {
 		t.Errorf("%v, and no report of who uses the object:\n%s", err, out)
 	}

@@ -1,10 +1,7 @@
 package reuse_test
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -15,33 +12,7 @@ import (
 	"github.com/64ed045f/weir/reuse"
 )
 
-func TestMain(m *testing.M) {
-	if name := os.Getenv(childEnv); name != "" {
-		children[name]()
-		return
-	}
-	code := m.Run()
-	if code == 0 && !check.Tries(1<<20, func() bool { return runtime.NumGoroutine() == 1 }) {
-		fmt.Fprintf(os.Stderr, "goroutines left behind by the tests:\n%s\n", check.Stacks())
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// childEnv names one of children, which the test binary then runs instead of the tests.
-const childEnv = "REUSE_TEST_CHILD"
-
-// child runs one of children in a process of its own, and returns what it wrote.
-func child(t *testing.T, name string) (output string, err error) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+name,
-		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // with the race detector, a program sleeps a second before it ends
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err = cmd.Run()
-	return out.String(), err
-}
+func TestMain(m *testing.M) { check.Main(m, children, nil) }
 
 // request is an object as pools are for.
 type request struct {
@@ -54,19 +25,6 @@ func newRequest() *request { return &request{body: make([]byte, 0, 64)} }
 func (r *request) reset() {
 	r.id = 0
 	r.body = r.body[:0]
-}
-
-// exits reports whether f ends its goroutine by runtime.Goexit.
-func exits(f func()) bool {
-	returned := false
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-		returned = true
-	}()
-	<-done
-	return !returned
 }
 
 // hit puts x and gets it again, and reports whether that worked: under the race detector a

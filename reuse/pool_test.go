@@ -130,7 +130,7 @@ func TestWhatKeepOrResetDoNotSurviveIsNotKept(t *testing.T) {
 						put := func() {
 							if how == "panic" {
 								check.Equal(t, "panic", check.Caught(func() { p.Put(bad) }), any("no"))
-							} else if !exits(func() { p.Put(bad) }) {
+							} else if !check.Exits(func() { p.Put(bad) }) {
 								t.Error("Put has returned")
 							}
 						}
@@ -194,7 +194,7 @@ func TestUsePutsTheObjectBackHoweverItEnds(t *testing.T) {
 			check.Equal(t, "panic", check.Caught(func() {
 				p.Use(func(r *request) { r.id = 2; panic("boom") })
 			}), any("boom"))
-			if !exits(func() { p.Use(func(r *request) { r.id = 3; runtime.Goexit() }) }) {
+			if !check.Exits(func() { p.Use(func(r *request) { r.id = 3; runtime.Goexit() }) }) {
 				t.Error("Use has returned")
 			}
 		}

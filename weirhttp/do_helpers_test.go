@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 
 	"github.com/64ed045f/weir/internal/check"
@@ -95,23 +94,3 @@ func (s *server) dial(t testing.TB, send string) (net.Conn, *bufio.Reader) {
 	}
 	return conn, bufio.NewReader(conn)
 }
-
-// valve holds handlers until they are let go.
-type valve struct {
-	out            chan struct{}
-	started, ended atomic.Int64
-}
-
-func newValve() *valve { return &valve{out: make(chan struct{})} }
-
-func (v *valve) pass() {
-	v.started.Add(1)
-	<-v.out
-	v.ended.Add(1)
-}
-
-func (v *valve) letOne() { v.out <- struct{}{} }
-
-func (v *valve) open() { close(v.out) }
-
-func (v *valve) running() int { return int(v.started.Load() - v.ended.Load()) }

@@ -135,11 +135,11 @@ func TestDoNeverRunsARequestWhoseClientHasHungUp(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(protocol.name, func(t *testing.T) {
 			pool := weir.New(1)
-			v := newValve()
+			v := check.NewValve()
 			served := make(chan string, 10)
 			onPool := weirhttp.Do(pool, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				served <- r.URL.Path
-				v.pass()
+				v.Hold()
 			}))
 			ended := make(chan string, 10)
 			s := startServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -165,13 +165,13 @@ func TestDoNeverRunsARequestWhoseClientHasHungUp(t *testing.T) {
 				}
 				gone <- err
 			}()
-			until(t, "the request is queued", func() bool { return pool.Stats().Queued == 1 })
+			check.Until(t, "the request is queued", func() bool { return pool.Stats().Queued == 1 })
 			hangUp()
 			if err := <-gone; err == nil {
 				t.Error("the request was answered")
 			}
 			check.Equal(t, "ended while the first runs", <-ended, "/gone")
-			v.open()
+			v.Open()
 			check.OK(t, <-first)
 			pool.Close()
 			check.Equal(t, "more served requests", len(served), 0)
@@ -186,7 +186,7 @@ func TestDoHasTheServerLogWhereAHandlerPanicked(t *testing.T) {
 		}
 		// Over HTTP/2 the client hears of it before the log does.
 		for _, want := range []string{"boom", "weirhttp_test.explode"} {
-			until(t, "the log has "+want, func() bool { return strings.Contains(s.log.String(), want) })
+			check.Until(t, "the log has "+want, func() bool { return strings.Contains(s.log.String(), want) })
 		}
 	})
 }

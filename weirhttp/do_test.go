@@ -20,19 +20,19 @@ import (
 func TestDoServesAsManyRequestsAtOnceAsThePoolLetsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := weir.New(3)
-		v := newValve()
-		h := weirhttp.Do(pool, handler(v.pass))
+		v := check.NewValve()
+		h := weirhttp.Do(pool, handler(v.Hold))
 		var requests sync.WaitGroup
 		for range 10 {
 			requests.Go(func() { check.Equal(t, "status", answerOf(h, aGet(t)).Code, http.StatusOK) })
 		}
 		for served := range 8 {
 			synctest.Wait()
-			check.Equal(t, "requests at once", v.running(), 3)
-			check.Equal(t, "served requests", int(v.ended.Load()), served)
-			v.letOne()
+			check.Equal(t, "requests at once", v.Running(), 3)
+			check.Equal(t, "served requests", int(v.Ended.Load()), served)
+			v.LetOne()
 		}
-		v.open()
+		v.Open()
 		requests.Wait()
 		pool.Close()
 	})
@@ -41,8 +41,8 @@ func TestDoServesAsManyRequestsAtOnceAsThePoolLetsRun(t *testing.T) {
 func TestDoReturnsWhenItsHandlerHas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := weir.New(1)
-		v := newValve()
-		h := weirhttp.Do(pool, handler(v.pass))
+		v := check.NewValve()
+		h := weirhttp.Do(pool, handler(v.Hold))
 		ctx, leave := context.WithCancel(t.Context())
 		returned := false
 		go func() {
@@ -50,11 +50,11 @@ func TestDoReturnsWhenItsHandlerHas(t *testing.T) {
 			returned = true
 		}()
 		synctest.Wait()
-		check.Equal(t, "requests at once", v.running(), 1)
+		check.Equal(t, "requests at once", v.Running(), 1)
 		leave() // what runs is not interrupted
 		synctest.Wait()
 		check.Equal(t, "returned while the handler runs", returned, false)
-		v.open()
+		v.Open()
 		synctest.Wait()
 		check.Equal(t, "returned", returned, true)
 		pool.Close()
@@ -83,8 +83,8 @@ func TestDoWithdrawsARequestWhoseClientHasGoneBeforeItRuns(t *testing.T) {
 	for _, test := range where {
 		check.Bubble(t, test.name, func(t *testing.T) {
 			pool := weir.New(1, weir.Queue(test.queue), weir.MaxWaiting(1-test.queue))
-			v := newValve()
-			h := weirhttp.Do(pool, handler(v.pass))
+			v := check.NewValve()
+			h := weirhttp.Do(pool, handler(v.Hold))
 			go answerOf(h, aGet(t))
 			synctest.Wait()
 
@@ -99,12 +99,12 @@ func TestDoWithdrawsARequestWhoseClientHasGoneBeforeItRuns(t *testing.T) {
 			// Its room is free again.
 			go answerOf(h, aGet(t))
 			synctest.Wait()
-			v.letOne()
+			v.LetOne()
 			synctest.Wait()
-			check.Equal(t, "requests at once", v.running(), 1)
-			v.open()
+			check.Equal(t, "requests at once", v.Running(), 1)
+			v.Open()
 			pool.Close()
-			check.Equal(t, "requests that ran", int(v.started.Load()), 2)
+			check.Equal(t, "requests that ran", int(v.Started.Load()), 2)
 		})
 	}
 }
@@ -121,8 +121,8 @@ func TestDoRefusesARequestWhoseContextHasEnded(t *testing.T) {
 func TestDoRefusesWhatThePoolRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := weir.New(1, weir.Queue(1), weir.MaxWaiting(0))
-		v := newValve()
-		h := weirhttp.Do(pool, handler(v.pass))
+		v := check.NewValve()
+		h := weirhttp.Do(pool, handler(v.Hold))
 		go answerOf(h, aGet(t))
 		synctest.Wait()
 		handedBack := make(chan *httptest.ResponseRecorder)
@@ -137,17 +137,17 @@ func TestDoRefusesWhatThePoolRefuses(t *testing.T) {
 		refused(t, <-handedBack)
 		refused(t, answerOf(h, aGet(t))) // closed
 
-		v.open()
+		v.Open()
 		pool.Close()
-		check.Equal(t, "requests that ran", int(v.started.Load()), 1)
+		check.Equal(t, "requests that ran", int(v.Started.Load()), 1)
 	})
 }
 
 func TestDoServesWhatIsQueuedWhenItsPoolCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := weir.New(1)
-		v := newValve()
-		h := weirhttp.Do(pool, handler(v.pass))
+		v := check.NewValve()
+		h := weirhttp.Do(pool, handler(v.Hold))
 		var requests sync.WaitGroup
 		for range 5 {
 			requests.Go(func() { check.Equal(t, "status", answerOf(h, aGet(t)).Code, http.StatusOK) })
@@ -155,9 +155,9 @@ func TestDoServesWhatIsQueuedWhenItsPoolCloses(t *testing.T) {
 		synctest.Wait()
 		go pool.Close()
 		synctest.Wait()
-		v.open()
+		v.Open()
 		requests.Wait()
-		check.Equal(t, "served requests", int(v.ended.Load()), 5)
+		check.Equal(t, "served requests", int(v.Ended.Load()), 5)
 	})
 }
 

@@ -3,10 +3,7 @@ package weirhttp_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,27 +17,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-	if code == 0 && !check.Tries(1<<20, func() bool { return runtime.NumGoroutine() == 1 }) {
-		fmt.Fprintf(os.Stderr, "goroutines left behind by the tests:\n%s\n", check.Stacks())
-		code = 1
-	}
-	os.Exit(code)
+	check.Main(m, nil, func() int {
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+		return 0
+	})
 }
 
 var errBoom = errors.New("boom")
-
-// until lets others run until the condition holds. It is for what comes over the network.
-func until(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	t.Log("until", what)
-	check.Within(time.Minute, func() {
-		for !condition() {
-			runtime.Gosched()
-		}
-	})
-}
 
 // sink is a ResponseWriter that keeps next to nothing.
 type sink struct {

@@ -55,7 +55,7 @@ func waitMany(t testing.TB, l *weirhttp.Limiter, n int) (each float64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	close(start)
-	until(t, "all wait", func() bool { return l.Stats().Waiting == n-1 })
+	check.Until(t, "all wait", func() bool { return l.Stats().Waiting == n-1 })
 	runtime.ReadMemStats(&after)
 	l.Resize(n)
 	done.Wait()

@@ -213,7 +213,7 @@ func TestNoFaultOverTheNetworkCostsASlot(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	until(t, "all have ended", func() bool { s := l.Stats(); return s.Running+s.Waiting == 0 })
+	check.Until(t, "all have ended", func() bool { s := l.Stats(); return s.Running+s.Waiting == 0 })
 	nothingIsLeft(t, l, limit)
 	check.Equal(t, "not above the limit", u.gauge.Peak.Load() <= limit, true)
 	t.Logf("%+v", l.Stats())

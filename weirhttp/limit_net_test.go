@@ -65,9 +65,9 @@ func TestAClientThatHangsUpWaitsNoLonger(t *testing.T) {
 	<-g.entered
 	ctx, cancel := context.WithCancel(t.Context())
 	wg.Go(func() { check.Equal(t, "second", get(ctx, t, srv.Client(), srv.URL, nil), 0) })
-	until(t, "it waits", func() bool { return l.Stats().Waiting == 1 })
+	check.Until(t, "it waits", func() bool { return l.Stats().Waiting == 1 })
 	cancel()
-	until(t, "it is gone", func() bool { return l.Stats().Gone == 1 })
+	check.Until(t, "it is gone", func() bool { return l.Stats().Gone == 1 })
 	check.Equal(t, "waiting", l.Stats().Waiting, 0)
 	close(g.leave)
 	wg.Wait()
@@ -209,7 +209,7 @@ func TestWhileARequestWaitsItsClientIsNotAskedForTheBody(t *testing.T) {
 	first.say(getLine)
 	<-entered
 	second.say(postHead + "3\r\nExpect: 100-continue\r\n\r\n")
-	until(t, "it waits", func() bool { return l.Stats().Waiting == 1 })
+	check.Until(t, "it waits", func() bool { return l.Stats().Waiting == 1 })
 	check.Equal(t, "bytes that the server has sent", sent.Load(), 0)
 	close(leave)
 	line, err := second.in.ReadString('\n')
@@ -248,7 +248,7 @@ func TestHTTP2KeepsTheConnectionAndSeesThatAClientIsGone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	body, feed := io.Pipe() // never ends
 	wg.Go(func() { check.Equal(t, "second", get(ctx, t, client, srv.URL, body), 0) })
-	until(t, "it waits", func() bool { return l.Stats().Waiting == 1 })
+	check.Until(t, "it waits", func() bool { return l.Stats().Waiting == 1 })
 	for range 2 {
 		check.Equal(t, "third", get(t.Context(), t, client, srv.URL, strings.NewReader(strings.Repeat("x", 1<<19))), 503)
 	}
@@ -256,7 +256,7 @@ func TestHTTP2KeepsTheConnectionAndSeesThatAClientIsGone(t *testing.T) {
 	check.Equal(t, "connections", len(connections), 1) // of which the first request has one
 	mu.Unlock()
 	cancel()
-	until(t, "it is gone", func() bool { return l.Stats().Gone == 1 })
+	check.Until(t, "it is gone", func() bool { return l.Stats().Gone == 1 })
 	check.OK(t, feed.Close())
 	close(g.leave)
 	wg.Wait()
@@ -275,7 +275,7 @@ func TestShutdownWithDrainServesWhatRunsAndRefusesWhatWaits(t *testing.T) {
 		defer close(refused)
 		check.Equal(t, "second", get(context.Background(), t, srv.Client(), srv.URL, nil), 503)
 	})
-	until(t, "it waits", func() bool { return l.Stats().Waiting == 1 })
+	check.Until(t, "it waits", func() bool { return l.Stats().Waiting == 1 })
 	wg.Go(func() { check.OK(t, srv.Config.Shutdown(context.Background())) })
 	<-refused
 	close(g.leave)

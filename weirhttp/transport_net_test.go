@@ -177,7 +177,7 @@ func TestTransportCarriesOtherProtocols(t *testing.T) {
 	all, err := io.ReadAll(answer)
 	check.OK(t, err)
 	check.Equal(t, "echo", string(all), "hello")
-	until(t, "the slot is free", func() bool { return transport.Hosts() == 0 })
+	check.Until(t, "the slot is free", func() bool { return transport.Hosts() == 0 })
 }
 
 // A connection that the other side has closed half of may still be written to.

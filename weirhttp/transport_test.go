@@ -68,9 +68,9 @@ func remembersNothing(t testing.TB, transport *weirhttp.Transport) {
 
 func TestTransportHasAsManyRequestsToAHostUnderWayAsItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := map[string]*valve{"here.example": newValve(), "there.example": newValve()}
+		v := map[string]*check.Valve{"here.example": check.NewValve(), "there.example": check.NewValve()}
 		transport := &weirhttp.Transport{PerHost: 2, Base: base(func(r *http.Request) (*http.Response, error) {
-			v[r.URL.Host].pass()
+			v[r.URL.Host].Hold()
 			return hello(r)
 		})}
 		var requests sync.WaitGroup
@@ -82,12 +82,12 @@ func TestTransportHasAsManyRequestsToAHostUnderWayAsItsLimit(t *testing.T) {
 		for range 4 {
 			synctest.Wait()
 			for host := range v {
-				check.Equal(t, "requests to "+host, v[host].running(), 2)
-				v[host].letOne()
+				check.Equal(t, "requests to "+host, v[host].Running(), 2)
+				v[host].LetOne()
 			}
 		}
 		for host := range v {
-			v[host].open()
+			v[host].Open()
 		}
 		requests.Wait()
 		remembersNothing(t, transport)

@@ -18,10 +18,10 @@ import (
 
 func TestTransportServesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newValve()
+		v := check.NewValve()
 		var order []string
 		transport := &weirhttp.Transport{PerHost: 1, Base: base(func(r *http.Request) (*http.Response, error) {
-			v.pass()
+			v.Hold()
 			order = append(order, r.URL.Path)
 			return hello(r)
 		})}
@@ -31,7 +31,7 @@ func TestTransportServesInOrder(t *testing.T) {
 			synctest.Wait()
 		}
 		for range want {
-			v.letOne()
+			v.LetOne()
 			synctest.Wait()
 		}
 		if !slices.Equal(order, want) {
@@ -43,9 +43,9 @@ func TestTransportServesInOrder(t *testing.T) {
 
 func TestTransportRefusesWhatExceedsItsQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newValve()
+		v := check.NewValve()
 		transport := &weirhttp.Transport{PerHost: 1, Queue: 2, Base: base(func(r *http.Request) (*http.Response, error) {
-			v.pass()
+			v.Hold()
 			return hello(r)
 		})}
 		ctx, leave := context.WithCancelCause(t.Context())
@@ -67,9 +67,9 @@ func TestTransportRefusesWhatExceedsItsQueue(t *testing.T) {
 		check.Error(t, <-left, errBoom)
 		go func() { check.OK(t, send(t, transport, question(t, here))) }()
 		synctest.Wait()
-		v.open()
+		v.Open()
 		synctest.Wait()
-		check.Equal(t, "requests sent", v.ended.Load(), 3)
+		check.Equal(t, "requests sent", v.Ended.Load(), 3)
 		remembersNothing(t, transport)
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/64ed045f/weir/internal/check"
 )
+
+func TestMain(m *testing.M) { check.Main(m, nil, nil) }
 
 // program is the server on a loopback port.
 type program struct {
@@ -84,14 +85,6 @@ func (p *program) endsWell(t *testing.T) {
 
 func atOnce(context.Context) error { return nil }
 
-func until(condition func() bool) {
-	check.Within(time.Minute, func() {
-		for !condition() {
-			runtime.Gosched()
-		}
-	})
-}
-
 func TestServerReverses(t *testing.T) {
 	for name, handler := range map[string]http.Handler{
 		"limited": limited(newHandler(atOnce), 4, 4, time.Minute),
@@ -143,7 +136,7 @@ func TestServerRefusesWhatIsTooMuch(t *testing.T) {
 			}
 		})
 	}
-	until(func() bool { return refused.Load() == 15 && gauge.Now.Load() == 2 })
+	check.Until(t, "15 are refused, and 2 run", func() bool { return refused.Load() == 15 && gauge.Now.Load() == 2 })
 	p.expect(t, http.MethodGet, "/healthz", "", http.StatusOK, "ok\n")
 	close(release)
 	clients.Wait()
@@ -224,7 +217,7 @@ func TestBackendEndsItsWorkWithTheRequest(t *testing.T) {
 	for range 2 * backendPlaces {
 		requests.Go(func() { check.Error(t, b.work(ctx), io.ErrClosedPipe) })
 	}
-	until(func() bool { return len(b.places) == backendPlaces })
+	check.Until(t, "all places are taken", func() bool { return len(b.places) == backendPlaces })
 	cancel(io.ErrClosedPipe)
 	requests.Wait()
 	check.Equal(t, "taken places", len(b.places), 0)

@@ -65,6 +65,19 @@ func Caught(f func()) (value any) {
 	return nil
 }
 
+// Exits reports whether f ends its goroutine by [runtime.Goexit].
+func Exits(f func()) bool {
+	returned := false
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+		returned = true
+	}()
+	<-done
+	return !returned
+}
+
 // Tries lets others run until the condition holds, at most n times.
 func Tries(n int, condition func() bool) bool {
 	for range n {
@@ -85,6 +98,18 @@ func Within(limit time.Duration, f func()) {
 	})
 	defer watchdog.Stop()
 	f()
+}
+
+// Until lets others run until the condition holds: for what comes over the network. It ends the
+// program if that never comes.
+func Until(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	t.Log("until", what)
+	Within(time.Minute, func() {
+		for !condition() {
+			runtime.Gosched()
+		}
+	})
 }
 
 // Stacks returns those of all goroutines.

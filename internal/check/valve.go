@@ -1,0 +1,41 @@
+package check
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// Valve holds tasks until they are let go.
+type Valve struct {
+	// Started counts those that have come, Ended those that were let go and have gone on.
+	Started, Ended atomic.Int64
+	out            chan struct{}
+}
+
+// NewValve returns a valve that is shut.
+func NewValve() *Valve { return &Valve{out: make(chan struct{})} }
+
+// Hold blocks at the valve: it is a task of a pool.
+func (v *Valve) Hold() {
+	v.Started.Add(1)
+	<-v.out
+	v.Ended.Add(1)
+}
+
+// Member is Hold as a task of a group.
+func (v *Valve) Member(context.Context) error { return v.Try() }
+
+// Try is Hold as a function that could fail.
+func (v *Valve) Try() error {
+	v.Hold()
+	return nil
+}
+
+// LetOne lets one of those go that are held, and waits until there is one.
+func (v *Valve) LetOne() { v.out <- struct{}{} }
+
+// Open lets all go, also those that come later.
+func (v *Valve) Open() { close(v.out) }
+
+// Running tells how many are held, or were let go and have not yet noticed.
+func (v *Valve) Running() int { return int(v.Started.Load() - v.Ended.Load()) }

@@ -1,0 +1,9 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/64ed045f/weir/internal/check"
+)
+
+func TestMain(m *testing.M) { check.Main(m, nil, nil) }
