@@ -14,6 +14,7 @@ import (
 	"time"
 
 	lab "github.com/64ed045f/weir/lab"
+	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/overload"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/suite"
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && slices.Contains([]string{"-child", suite.ProgramFlag, overload.Flag}, os.Args[1]) {
 		os.Exit(lab.Lab(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
-	os.Exit(m.Run())
+	noleak.Main(m)
 }
 
 // call runs the command, and returns what it printed.

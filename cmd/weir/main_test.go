@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // runVariable makes the test binary be the tool itself, so that tests can run it as a process without building it.
@@ -16,7 +18,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(runVariable) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // tool returns the tool as a command that has not been started.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/lab/internal/behaviour"
+	"github.com/64ed045f/weir/lab/internal/noleak"
 )
 
 // childArgument comes first in the arguments when the test binary is to be a
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(behaviour.Child(args[2], args[3]))
 	}
-	os.Exit(m.Run())
+	noleak.Main(m)
 }
 
 func command(ctx context.Context, args ...string) *exec.Cmd {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/overload"
 )
 
@@ -18,7 +19,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == overload.Flag {
 		os.Exit(overload.Child(os.Args[2], os.Args[3], os.Stdin, os.Stdout, os.Stderr))
 	}
-	os.Exit(m.Run())
+	noleak.Main(m)
 }
 
 func itself(ctx context.Context, args ...string) *exec.Cmd {

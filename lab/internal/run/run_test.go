@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/run"
 	"github.com/64ed045f/weir/lab/internal/suite"
@@ -55,7 +56,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	noleak.Main(m)
 }
 
 func itself(ctx context.Context, args ...string) *exec.Cmd {
