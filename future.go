@@ -63,7 +63,7 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 	var err error
 	host.aside(func() { err = p.submit(ctx, j) })
 	if err != nil {
-		f.resolve(err)
+		f.refused(err)
 	}
 	return f
 }
@@ -156,12 +156,12 @@ func (f *Future[T]) run(context.Context) error {
 	if f.ctx.Err() != nil {
 		f.abandon()
 	}
+	task := f.task
+	f.task = nil // the future may live for longer than what the task holds
 	if !f.state.CompareAndSwap(pending, started) {
 		f.pool.engine.Skipped()
 		return nil
 	}
-	task := f.task
-	f.task = nil // the future may live for longer than what the task holds
 	f.given = futureContext{f.ctx, place{f.pool, hostOf(f.ctx).depth + 1}, &f.state}
 	value, err := task(&f.given)
 	f.value = value
@@ -170,7 +170,13 @@ func (f *Future[T]) run(context.Context) error {
 }
 
 // failed resolves the future of a task that did not return, or was not run.
-func (f *Future[T]) failed(failure *TaskError) { f.resolve(failure.Err) }
+func (f *Future[T]) failed(failure *TaskError) { f.refused(failure.Err) }
+
+// refused resolves the future of a task that will not run, or not any further.
+func (f *Future[T]) refused(err error) {
+	f.task = nil
+	f.resolve(err)
+}
 
 // abandon resolves the future of a task that no worker has started.
 func (f *Future[T]) abandon() {

@@ -5,3 +5,5 @@ go 1.26.0
 replace github.com/64ed045f/weir => ..
 
 require github.com/64ed045f/weir v0.0.0-00010101000000-000000000000
+
+require go.uber.org/goleak v1.3.0

@@ -102,3 +102,36 @@ func (p *Program) Run(bug string, limit time.Duration, args ...string) (Outcome,
 	}
 	return outcome, nil
 }
+
+// MustFind builds the test binary of a folder with bugs in it, and fails the test unless it passes
+// without any of them in force, and fails with each: within limit, and not by hanging.
+func MustFind(t *testing.T, folder string, bugs []Bug, limit time.Duration, args ...string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	program := Test(t, folder, bugs)
+	if outcome := program.MustRun(t, "", limit, args...); outcome.Failed || outcome.Hung {
+		t.Fatalf("without a bug: failed %v, hung %v\n%s", outcome.Failed, outcome.Hung, outcome.Output)
+	}
+	for _, bug := range bugs {
+		t.Run(bug.Name, func(t *testing.T) {
+			t.Parallel()
+			outcome := program.MustRun(t, bug.Name, limit, args...)
+			t.Logf("found: %v, hung: %v, after %v; with it, %s", outcome.Failed, outcome.Hung, outcome.Took.Round(time.Millisecond), bug.Breaks)
+			if !outcome.Failed {
+				t.Errorf("not found:\n%s", outcome.Output)
+			}
+		})
+	}
+}
+
+// MustRun is Run for a program that must at least begin.
+func (p *Program) MustRun(t testing.TB, bug string, limit time.Duration, args ...string) Outcome {
+	t.Helper()
+	outcome, err := p.Run(bug, limit, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}

@@ -1,0 +1,141 @@
+package leaks_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+// live returns how many objects the heap has, and how large they are, after a collection.
+func live() (objects, bytes uint64) {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what the first one has made free, such as the contents of a sync.Pool
+	runtime.ReadMemStats(&m)
+	return m.HeapObjects, m.HeapAlloc
+}
+
+// flat fails the test if load leaves more on the heap for n things than it did for the first few, after
+// which queues have grown as far as they do.
+func flat(t *testing.T, n int, load func(n int)) {
+	t.Helper()
+	if testing.Short() {
+		n /= 100
+	}
+	load(20_000)
+	objects, bytes := live()
+	begin := time.Now()
+	load(n)
+	took := time.Since(begin)
+	objectsAfter, bytesAfter := live()
+	t.Logf("%d in %v: %+d objects, %+d bytes", n, took.Round(time.Millisecond), int64(objectsAfter-objects), int64(bytesAfter-bytes))
+	// The runtime never gives back what it knows of a goroutine, and while it collects it uses that
+	// of ended ones for no new ones. What is kept for each thing would be a hundred times as much.
+	if objectsAfter > objects+500+uint64(n/100) || bytesAfter > bytes+256<<10+uint64(n/10) {
+		t.Errorf("the heap has grown from %d objects of %d bytes to %d of %d", objects, bytes, objectsAfter, bytesAfter)
+	}
+}
+
+// within runs f in a task of a group, and waits for it.
+func within(ctx context.Context, t *testing.T, p *weir.Pool, f func(ctx context.Context)) {
+	g := p.Group(ctx)
+	g.Go(func(ctx context.Context) error {
+		f(ctx)
+		return nil
+	})
+	must(t, g.Wait())
+}
+
+func TestTheHeapIsFlat(t *testing.T) {
+	t.Run("after 10^8 tasks of a pool", func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		flat(t, 1e8, func(n int) {
+			for range n {
+				must(t, p.Submit(nothing))
+			}
+			p.Wait()
+		})
+	})
+	t.Run("after 10^7 tasks that stood in an unbounded queue", func(t *testing.T) {
+		p := weir.New(2, weir.Queue(weir.Unbounded))
+		defer p.Close()
+		flat(t, 1e7, func(n int) {
+			for range n / 10_000 {
+				p.Pause()
+				for range 10_000 {
+					must(t, p.Submit(nothing))
+				}
+				p.Resume()
+				p.Wait()
+			}
+		})
+	})
+	t.Run("after 10^7 tasks of a group", func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		g := p.Group(t.Context())
+		flat(t, 1e7, func(n int) {
+			for range n {
+				g.Go(succeed)
+			}
+			must(t, g.Wait())
+		})
+	})
+	t.Run("after 10^6 batches of a group within tasks", func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		within(t.Context(), t, p, func(ctx context.Context) {
+			within(ctx, t, p, func(ctx context.Context) {
+				g := p.Group(ctx)
+				flat(t, 1e6, func(n int) { // while the task still runs, in whose context they all are
+					for range n {
+						g.Go(succeed)
+						g.Go(succeed)
+						must(t, g.Wait())
+					}
+				})
+			})
+		})
+	})
+	t.Run("after 10^6 futures", func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		flat(t, 1e6, func(n int) {
+			for range n {
+				weir.Async(t.Context(), p, func(context.Context) (int, error) { return 1, nil })
+			}
+			p.Wait()
+		})
+	})
+	t.Run("after 10^5 pools", func(t *testing.T) {
+		flat(t, 1e5, func(n int) {
+			for range n {
+				p := weir.New(2)
+				must(t, p.Submit(nothing))
+				for p.Stats().Idle == 0 {
+					runtime.Gosched() // until the pool has a timer for its worker
+				}
+				p.Close()
+			}
+		})
+	})
+	t.Run("after 10^6 refusals and cancelled waits", func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0))
+		defer p.Close()
+		held := make(chan struct{})
+		must(t, p.Submit(func() { <-held }))
+		defer close(held)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		flat(t, 1e6, func(n int) {
+			for range n / 2 {
+				wants(t, p.TrySubmit(nothing), weir.ErrFull)
+				wants(t, p.SubmitContext(ctx, nothing), context.Canceled)
+			}
+		})
+	})
+}

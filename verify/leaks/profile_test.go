@@ -1,0 +1,77 @@
+package leaks_test
+
+import (
+	"bytes"
+	"context"
+	"runtime/pprof"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
+)
+
+// forever returns the stacks of the goroutines that can never go on, since nobody who runs can
+// reach what they wait for. Go 1.26 can tell them if it was built with
+// GOEXPERIMENT=goroutineleakprofile.
+func forever(t *testing.T) (stacks []string) {
+	t.Helper()
+	profile := pprof.Lookup("goroutineleak")
+	if profile == nil {
+		t.Skip("this program was built without GOEXPERIMENT=goroutineleakprofile")
+	}
+	var out bytes.Buffer
+	must(t, profile.WriteTo(&out, 2))
+	for stack := range strings.SplitSeq(out.String(), "\n\n") {
+		if strings.Contains(stack, "(leaked)") {
+			stacks = append(stacks, stack)
+		}
+	}
+	return stacks
+}
+
+// Whoever drops a future, a group, a stream or a pool leaves nobody behind who waits forever.
+func TestWhatIsDroppedLeavesNoGoroutineThatCanNeverGoOn(t *testing.T) {
+	func() {
+		p := weir.New(4, weir.IdleTimeout(time.Millisecond))
+		for range 100 {
+			weir.Async(t.Context(), p, func(context.Context) (int, error) { return 1, nil })
+		}
+		g := p.Group(t.Context())
+		g.Go(succeed)
+		for _, err := range par.Stream(t.Context(), []int{1, 2, 3}, func(_ context.Context, n int) (int, error) { return n, nil }, par.On(p)) {
+			must(t, err)
+			break
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_ = p.WaitContext(ctx) // the cause of ctx, unless all tasks have finished
+		p.Wait()
+		p.Pause() // with nobody left to resume it
+		must(t, p.TrySubmit(nothing))
+	}()
+	for _, stack := range forever(t) {
+		if strings.Contains(stack, "waitForever") {
+			continue
+		}
+		t.Errorf("a goroutine can never go on:\n%s", stack)
+	}
+}
+
+// waitForever is what must not happen, once: the profile must see what it is asked for.
+func waitForever(begun chan<- struct{}) {
+	close(begun)
+	<-make(chan struct{})
+}
+
+func TestAGoroutineThatCanNeverGoOnIsSeen(t *testing.T) {
+	begun := make(chan struct{})
+	if pprof.Lookup("goroutineleak") != nil {
+		go waitForever(begun)
+		<-begun
+	}
+	if stacks := strings.Join(forever(t), "\n\n"); !strings.Contains(stacks, "leaks_test.waitForever") {
+		t.Errorf("it is not among them:\n%s", stacks)
+	}
+}

@@ -1,0 +1,406 @@
+package leaks_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"weak"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
+)
+
+// payload is what a task refers to, large enough to be an object of its own for the collector.
+type payload [1 << 10]byte
+
+// watch tells which of the payloads it has made can still be reached.
+type watch []weak.Pointer[payload]
+
+func (w *watch) payload() *payload {
+	p := new(payload)
+	*w = append(*w, weak.Make(p))
+	return p
+}
+
+// task returns a task that refers to a payload, and then does more.
+func (w *watch) task(more func()) func() {
+	p := w.payload()
+	return func() {
+		more()
+		runtime.KeepAlive(p)
+	}
+}
+
+func (w *watch) member(more func(context.Context) error) func(context.Context) error {
+	p := w.payload()
+	return func(ctx context.Context) error {
+		err := more(ctx)
+		runtime.KeepAlive(p)
+		return err
+	}
+}
+
+// kept counts the payloads that the collector leaves after some rounds.
+func (w *watch) kept() (n int) {
+	for range 5 {
+		runtime.GC()
+		if n = w.reachable(); n == 0 {
+			return 0
+		}
+	}
+	return n
+}
+
+func (w *watch) reachable() (n int) {
+	for _, p := range *w {
+		if p.Value() != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func nothing() {}
+
+func succeed(context.Context) error { return nil }
+
+var errBoom = errors.New("boom")
+
+func must(t *testing.T, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+}
+
+func wants(t *testing.T, err, target error) {
+	if !errors.Is(err, target) {
+		t.Helper()
+		t.Fatalf("error %v, want %v", err, target)
+	}
+}
+
+type closer interface{ Close() }
+
+// closes keeps the pool alive, with its workers, until the test ends.
+func closes[P closer](t *testing.T, pool P) P {
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// newPool makes a pool of two workers.
+func newPool(t *testing.T, opts ...weir.Option) *weir.Pool {
+	return closes(t, weir.New(2, append(opts, weir.IdleTimeout(time.Hour))...))
+}
+
+// hold makes a pool whose only worker holds a task until release is called.
+func hold(t *testing.T, opts ...weir.Option) (p *weir.Pool, release func()) {
+	t.Helper()
+	p = closes(t, weir.New(1, append(opts, weir.IdleTimeout(time.Hour))...))
+	held := make(chan struct{})
+	release = sync.OnceFunc(func() { close(held) })
+	t.Cleanup(release)
+	must(t, p.Submit(func() { <-held }))
+	synctest.Wait()
+	return p, release
+}
+
+// newGroup makes a group that stays alive until the test ends.
+func newGroup(t *testing.T, p *weir.Pool, opts ...weir.GroupOption) *weir.Group {
+	g := p.Group(t.Context(), opts...)
+	t.Cleanup(func() { runtime.KeepAlive(g) })
+	return g
+}
+
+// Each case makes payloads, and returns when nobody needs them any more. Its pools, groups and
+// results stay alive until the test ends.
+var cases = []struct {
+	name string
+	run  func(t *testing.T, w *watch)
+}{
+	{"tasks that have run", func(t *testing.T, w *watch) {
+		p := newPool(t, weir.Queue(4))
+		for range 100 {
+			must(t, p.Submit(w.task(nothing)))
+		}
+		p.Wait()
+	}},
+	{"tasks handed over without a queue", func(t *testing.T, w *watch) {
+		p := newPool(t, weir.Queue(0))
+		for range 100 {
+			must(t, p.Submit(w.task(nothing)))
+		}
+		p.Wait()
+	}},
+	{"tasks that have run from an unbounded queue", func(t *testing.T, w *watch) {
+		p, release := hold(t, weir.Queue(weir.Unbounded))
+		for range 10_000 {
+			must(t, p.Submit(w.task(nothing)))
+		}
+		release()
+		p.Wait()
+	}},
+	{"tasks whose submitters stood in line", func(t *testing.T, w *watch) {
+		p, release := hold(t, weir.Queue(1))
+		for range 10 {
+			task := w.task(nothing)
+			go func() { must(t, p.Submit(task)) }()
+		}
+		synctest.Wait()
+		release()
+		synctest.Wait()
+	}},
+	{"tasks that panic, and that call Goexit", func(t *testing.T, w *watch) {
+		p := newPool(t, weir.OnPanic(func(*weir.Panic) {}))
+		for range 10 {
+			must(t, p.Submit(w.task(func() { panic(errBoom) })))
+			must(t, p.Submit(w.task(runtime.Goexit)))
+		}
+		p.Wait()
+	}},
+	{"refused tasks", func(t *testing.T, w *watch) {
+		p, release := hold(t, weir.Queue(0))
+		wants(t, p.TrySubmit(w.task(nothing)), weir.ErrFull)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		task := w.task(nothing)
+		go func() { done <- p.SubmitContext(ctx, task) }()
+		synctest.Wait()
+		cancel()
+		wants(t, <-done, context.Canceled)
+		release()
+		p.Wait()
+	}},
+	{"tasks that Shutdown has handed back", func(t *testing.T, w *watch) {
+		p, release := hold(t)
+		for range 10 {
+			must(t, p.Submit(w.task(nothing)))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		unrun, err := p.Shutdown(ctx)
+		wants(t, err, context.Canceled)
+		if len(unrun) != 10 {
+			t.Fatalf("%d tasks are handed back, not 10", len(unrun))
+		}
+		clear(unrun)
+		release()
+		synctest.Wait()
+	}},
+	{"arguments", func(t *testing.T, w *watch) {
+		p := closes(t, weir.NewFunc(2, func(*payload) {}, weir.IdleTimeout(time.Hour)))
+		for range 100 {
+			must(t, p.Invoke(w.payload()))
+		}
+		p.Wait()
+	}},
+	{"arguments and values of a Stateful", func(t *testing.T, w *watch) {
+		open := func() (*payload, error) { return w.payload(), nil }
+		p := closes(t, weir.NewStateful(1, open, func(*payload, *payload) {}, nil, weir.IdleTimeout(time.Minute)))
+		for range 100 {
+			must(t, p.Call(t.Context(), w.payload()))
+		}
+		time.Sleep(time.Hour)
+	}},
+	{"tasks of a group", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		g := newGroup(t, p)
+		for range 100 {
+			g.Go(w.member(succeed))
+		}
+		must(t, g.Wait())
+	}},
+	{"tasks of a cancelled group, still in the queue", func(t *testing.T, w *watch) {
+		p, _ := hold(t)
+		g := newGroup(t, p)
+		for range 10 {
+			g.Go(w.member(succeed))
+		}
+		g.Cancel(errBoom)
+		wants(t, g.Wait(), errBoom)
+	}},
+	{"tasks of groups within tasks", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		g := newGroup(t, p)
+		for range 4 {
+			g.Go(w.member(func(ctx context.Context) error {
+				inner := p.Group(ctx)
+				for range 100 {
+					inner.Go(w.member(succeed))
+				}
+				return inner.Wait()
+			}))
+			must(t, g.Wait())
+		}
+	}},
+	{"errors and panics of an earlier batch", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		g := newGroup(t, p, weir.PanicsAsErrors())
+		value := w.payload()
+		g.Go(func(context.Context) error { panic(value) })
+		if g.Wait() == nil {
+			t.Fatal("no error")
+		}
+		g.Go(succeed)
+		must(t, g.Wait())
+	}},
+	{"results", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		g := newGroup(t, p)
+		r := weir.NewResults[*payload](g)
+		t.Cleanup(func() { runtime.KeepAlive(r) })
+		for range 100 {
+			v := w.payload()
+			r.Go(func(context.Context) (*payload, error) { return v, nil })
+		}
+		all, err := r.Wait()
+		must(t, err)
+		clear(all)
+	}},
+	{"results that nobody waited for to the end", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		g := newGroup(t, p)
+		r := weir.NewResults[*payload](g)
+		t.Cleanup(func() { runtime.KeepAlive(r) })
+		for range 100 {
+			v := w.payload()
+			r.Go(func(context.Context) (*payload, error) { return v, nil })
+		}
+		for _, err := range r.Ordered() {
+			must(t, err)
+			break
+		}
+	}},
+	{"a future that was dropped", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		for range 100 {
+			v := w.payload()
+			weir.Async(t.Context(), p, func(context.Context) (*payload, error) { return v, nil })
+		}
+		p.Wait()
+	}},
+	{"the task of a future that was cancelled before it started, and is kept", func(t *testing.T, w *watch) {
+		p, release := hold(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		v := w.payload()
+		f := weir.Async(ctx, p, func(context.Context) (*payload, error) { return v, nil })
+		t.Cleanup(func() { runtime.KeepAlive(f) })
+		cancel()
+		_, err := f.Get(t.Context())
+		wants(t, err, context.Canceled)
+		release()
+		p.Wait()
+	}},
+	{"the task of a future that was refused, and is kept", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		p.Close()
+		v := w.payload()
+		f := weir.Async(t.Context(), p, func(context.Context) (*payload, error) { return v, nil })
+		t.Cleanup(func() { runtime.KeepAlive(f) })
+		_, err := f.Get(t.Context())
+		wants(t, err, weir.ErrClosed)
+	}},
+	{"the task of a future that Shutdown has handed back, and that is kept", func(t *testing.T, w *watch) {
+		p, release := hold(t)
+		v := w.payload()
+		f := weir.Async(t.Context(), p, func(context.Context) (*payload, error) { return v, nil })
+		t.Cleanup(func() { runtime.KeepAlive(f) })
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := p.Shutdown(ctx)
+		wants(t, err, context.Canceled)
+		_, err = f.Get(t.Context())
+		wants(t, err, weir.ErrClosed)
+		release()
+	}},
+	{"the tasks of results whose group was cancelled", func(t *testing.T, w *watch) {
+		p, _ := hold(t)
+		g := newGroup(t, p)
+		r := weir.NewResults[*payload](g)
+		t.Cleanup(func() { runtime.KeepAlive(r) })
+		for range 10 {
+			v := w.payload()
+			r.Go(func(context.Context) (*payload, error) { return v, nil })
+		}
+		g.Cancel(errBoom)
+		_, err := r.Wait()
+		wants(t, err, errBoom)
+	}},
+	{"what ran on the caller's goroutine", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		for range 100 {
+			must(t, p.Do(t.Context(), w.member(succeed)))
+		}
+	}},
+	{"a cancelled Do", func(t *testing.T, w *watch) {
+		p, _ := hold(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		task := w.member(succeed)
+		go func() { done <- p.Do(ctx, task) }()
+		synctest.Wait()
+		cancel()
+		wants(t, <-done, context.Canceled)
+	}},
+	{"items of a loop", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		items := make([]*payload, 100)
+		for i := range items {
+			items[i] = w.payload()
+		}
+		must(t, par.Each(t.Context(), items, func(context.Context, *payload) error { return nil }, par.On(p)))
+		clear(items)
+	}},
+	{"items and results of a stream that was left early", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		items := func(yield func(*payload) bool) {
+			for range 100 {
+				if !yield(w.payload()) {
+					return
+				}
+			}
+		}
+		taken := 0
+		for _, err := range par.Stream(t.Context(), iter.Seq[*payload](items), func(_ context.Context, v *payload) (*payload, error) { return v, nil }, par.On(p)) {
+			must(t, err)
+			if taken++; taken == 10 {
+				break
+			}
+		}
+		p.Wait()
+	}},
+}
+
+func TestNothingIsKeptThatNobodyNeeds(t *testing.T) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var w watch
+				c.run(t, &w)
+				synctest.Wait()
+				if len(w) == 0 {
+					t.Fatal("nothing was made")
+				}
+				if n := w.kept(); n > 0 {
+					t.Errorf("%d of %d payloads can still be reached", n, len(w))
+				}
+			})
+		})
+	}
+}
+
+// A test that asks whether nothing is kept must be able to see what is.
+func TestAPayloadThatIsKeptIsSeen(t *testing.T) {
+	var w watch
+	kept := []*payload{w.payload(), w.payload()}
+	w.payload()
+	if n := w.kept(); n != 2 {
+		t.Errorf("%d payloads are seen, not 2", n)
+	}
+	runtime.KeepAlive(kept)
+}
