@@ -3,7 +3,7 @@ package plant
 import "slices"
 
 // Bugs returns all of them: first those of the engine.
-func Bugs() []Bug { return slices.Concat(engine, leaks) }
+func Bugs() []Bug { return slices.Concat(engine, leaks, peers, peersPools) }
 
 // Leaks returns those that keep what nobody needs.
 func Leaks() []Bug { return leaks }

@@ -1,0 +1,99 @@
+package peers
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Section is what the page has of a peer.
+type Section struct {
+	Peer
+	Version string // whose tests are answered
+	Tests   int    // how many it has, examples included
+}
+
+// Page returns docs/peers.md.
+func Page(sections []Section) string {
+	var page strings.Builder
+	page.WriteString(pageHead)
+	for _, s := range sections {
+		fmt.Fprintf(&page, "| [%s](#%s) | %s %s | %d | %d | %d | %d |\n", s.Name, s.Name, s.Module, s.Version,
+			s.Tests, len(s.apart()), len(s.Cases), s.different())
+	}
+	for _, s := range sections {
+		s.write(&page)
+	}
+	return page.String()
+}
+
+const pageHead = `# What the tests of other pools pin
+
+Other libraries of this field have public tests, and each of those pins something that users may rely on. Here is what that is,
+in our words, with a test of ours for each: it shows that Weir behaves in the same way, or, where that differs on purpose, what it
+does instead. Everything on this page is written from the [cases](../verify/peers) themselves by
+` + "`go test ./peers -update`" + `, and a test fails when it is stale, or when a test of a peer is missing. To run one of them:
+
+` + "```" + `
+cd verify && go test ./peers -run '^TestCases$/^errgroup$/^TheFirstErrorStays$'
+` + "```" + `
+
+How the calls of those libraries are written here stands in [migrating.md](migrating.md). A test with subtests counts as these; one of
+ours may answer several of theirs, and several one. Some pin nothing that a user could rely on; why stands below each table.
+
+| library | version | their tests | pin nothing of their own | our cases | differ on purpose |
+|---|---|--:|--:|--:|--:|
+`
+
+// write adds the section of a peer.
+func (s Section) write(page *strings.Builder) {
+	fmt.Fprintf(page, "\n## %s\n\n| behaviour | whose | ours |\n|---|---|---|\n", s.Name)
+	for _, c := range s.Cases {
+		ours := code("TestCases/" + s.Name + "/" + c.Name)
+		if c.Different != "" {
+			ours += "<br>differs: " + c.Different
+		}
+		fmt.Fprintf(page, "| %s | %s | %s |\n", c.Behaviour, codes(c.Theirs), ours)
+	}
+	if len(s.Apart) > 0 {
+		page.WriteString("\nThese have no case of their own:\n\n")
+	}
+	for i, apart := range s.Apart {
+		end := ";"
+		if i == len(s.Apart)-1 {
+			end = "."
+		}
+		fmt.Fprintf(page, "- %s, since %s%s\n", codes(apart.Theirs), apart.Reason, end)
+	}
+}
+
+// apart returns the tests that have no case.
+func (p Peer) apart() []string {
+	var names []string
+	for _, apart := range p.Apart {
+		names = append(names, apart.Theirs...)
+	}
+	return names
+}
+
+// different returns how many cases differ.
+func (p Peer) different() int {
+	n := 0
+	for _, c := range p.Cases {
+		if c.Different != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// codes sets names as code, in a cell of a table.
+func codes(names []string) string {
+	var set []string
+	for _, name := range names {
+		set = append(set, code(name))
+	}
+	return strings.Join(set, ", ")
+}
+
+// code sets a name as code, in a cell of a table.
+func code(name string) string { return "`" + strings.ReplaceAll(name, "|", `\|`) + "`" }
