@@ -184,20 +184,23 @@ func TestPauseStopsStartsAndNothingElse(t *testing.T) {
 			p.Resume()
 		})
 	}
-	check.Bubble(t, "Shutdown hands back what was paused", func(t *testing.T) {
-		p := weir.New(1)
-		p.Pause()
-		check.OK(t, p.Submit(nothing))
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		unrun, err := p.Shutdown(ctx)
-		// Shutdown ends the pause: the task has run or was handed back.
-		p.Close()
-		check.Equal(t, "tasks", p.Stats().Finished+uint64(len(unrun)), 1)
-		if len(unrun) > 0 { // else the task had been taken, and perhaps not finished
+	for _, limit := range []int{1, 8} {
+		check.Bubble(t, fmt.Sprintf("Shutdown at once starts nothing that was paused/limit=%d", limit), func(t *testing.T) {
+			const tasks = 10_000
+			p := weir.New(limit, weir.Queue(weir.Unbounded))
+			p.Pause()
+			for range tasks {
+				check.OK(t, p.Submit(nothing))
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			unrun, err := p.Shutdown(ctx)
 			check.Error(t, err, context.Canceled)
-		}
-	})
+			check.Equal(t, "tasks handed back", len(unrun), tasks)
+			p.Close()
+			check.Equal(t, "tasks that ran", p.Stats().Finished, 0)
+		})
+	}
 }
 
 func TestWaitEndsWithTheTasksOfBeforeTheCall(t *testing.T) {

@@ -92,7 +92,8 @@ func (w *workers[T]) Resize(limit int) {
 // Pause stops workers from taking tasks, and does not block; those that have taken
 // one go on. Tasks are accepted and queued while the queue has room: no worker is
 // free to take one more. Pausing twice is the same as pausing once; Close and
-// Shutdown end the pause, and after them Pause does nothing.
+// Shutdown end the pause, and after them Pause does nothing. If the context of Shutdown
+// is done already, none of the tasks that are queued then starts: all are handed back.
 func (w *workers[T]) Pause() { w.running().Pause() }
 
 // Resume ends a [Pool.Pause].

@@ -58,8 +58,14 @@ func (e *Engine[T]) resumeLocked() {
 func (e *Engine[T]) Close() { <-e.shut() }
 
 // Shutdown is Close until done is closed. Then it takes the tasks off the queue
-// that no worker has started, and returns them at once.
+// that no worker has started, and returns them at once. If done is closed beforehand,
+// a pause lasts until it has them, so that none of them starts.
 func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
+	select {
+	case <-done:
+		e.abandoned.Store(true)
+	default:
+	}
 	over := e.shut()
 	select {
 	case <-over:
@@ -88,6 +94,11 @@ func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
 		runtime.Gosched()
 		e.mu.Lock()
 	}
+	select {
+	case <-over: // nobody is to be woken any more
+	default:
+		e.resumeLocked() // tasks that wait for others go on
+	}
 	e.unlock()
 	select {
 	case <-over:
@@ -104,7 +115,9 @@ func (e *Engine[T]) shut() <-chan struct{} {
 		e.closed = true
 		e.regate() // from here on no task is accepted
 		e.finished = make(chan struct{})
-		e.resumeLocked()
+		if !e.abandoned.Load() {
+			e.resumeLocked()
+		}
 		for s := e.line.first; s != nil; s = e.line.first {
 			e.line.leave(s, Closed)
 		}
