@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/64ed045f/weir/internal/engine"
 )
 
 // Do runs task on the calling goroutine, in the place of a worker: it waits for its turn as a
@@ -50,7 +52,9 @@ type visit struct {
 	state atomic.Uint32 // as a future's
 	turn  chan struct{} // of capacity 1: the worker waits for the visitor, or err is set
 	over  chan struct{} // closed when the visitor has left
-	err   error
+	// The worker that waits for the visitor, set before it is the visitor's turn.
+	worker *engine.Worker
+	err    error
 }
 
 // call calls task when the visitor has its place.
@@ -82,12 +86,13 @@ func (v *visit) wait(ctx context.Context) error {
 	return v.err
 }
 
-// is reports whether a job is this visit.
+// is reports whether a job is this visit. It is safe: the pointers are compared, and not followed.
 func (v *visit) is(j job) bool { return j.task == unsafe.Pointer(&v.self) }
 
 // leave gives the place back. A context that outlives the visit is not a task's any more.
 func (v *visit) leave() {
 	v.state.Store(resolved)
+	v.worker.Vacate()
 	close(v.over)
 }
 

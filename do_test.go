@@ -482,3 +482,17 @@ func BenchmarkDo(b *testing.B) {
 		})
 	}
 }
+
+// The worker that has stood still for a task may not be awake yet when the next one comes.
+func TestWhenDoHasReturnedItsPlaceIsFree(t *testing.T) {
+	p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
+	defer p.Close()
+	for range 1000 {
+		check.OK(t, p.Do(t.Context(), func(context.Context) error { return nil }))
+		check.OK(t, p.TrySubmit(nothing))
+		p.Wait()
+		if t.Failed() {
+			return
+		}
+	}
+}

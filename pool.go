@@ -22,6 +22,9 @@ type Pool struct{ workers[job] }
 //
 // With a field for either kind of function a task would take a quarter longer: as
 // it is, two slots of the queue share a cache line.
+//
+// The pointer in task is safe: only the makers below write it, batch and index say which of the
+// three it is, and the collector sees a pointer, as it does in a func value.
 type job struct {
 	task  unsafe.Pointer // is a func(); or, with a batch, a func(context.Context) error; or a *listener
 	batch *batch
@@ -39,15 +42,19 @@ type listener interface {
 	failed(failure *TaskError)
 }
 
-// A function is one pointer. Where it is not, this does not compile.
+// A function is one pointer, which is what makes the conversions below safe. Where it is not,
+// this does not compile.
 var _ = [1]int{}[unsafe.Sizeof((func())(nil))-unsafe.Sizeof(unsafe.Pointer(nil))]
 
+// plainJob is safe as plain undoes it: the same bits are read as the type they were written as.
 func plainJob(run func()) job { return job{task: *(*unsafe.Pointer)(unsafe.Pointer(&run))} }
 
+// memberJob is safe as member undoes it.
 func memberJob(run func(context.Context) error, b *batch, index int) job {
 	return job{task: *(*unsafe.Pointer)(unsafe.Pointer(&run)), batch: b, index: index}
 }
 
+// listenerJob is safe as listener undoes it.
 func listenerJob(l *listener, b *batch, number int) job {
 	return job{task: unsafe.Pointer(l), batch: b, index: ^number}
 }
@@ -72,8 +79,10 @@ func (j job) call(ctx context.Context) error {
 	return j.member()(ctx)
 }
 
+// plain is safe for a job without a batch that does not listen: plainJob has made it.
 func (j job) plain() func() { return *(*func())(unsafe.Pointer(&j.task)) }
 
+// member is safe for a job with a batch that does not listen: memberJob has made it.
 func (j job) member() func(context.Context) error {
 	return *(*func(context.Context) error)(unsafe.Pointer(&j.task))
 }
@@ -100,7 +109,11 @@ func runJob(w *engine.Worker, j job) {
 		j.batch.run(w, j)
 	case j.listens():
 		w.Settle()
-		_ = j.listener().run(context.Background()) // has a context, and a place for the error, of its own
+		l := j.listener()
+		if v, ok := l.(*visit); ok {
+			v.worker = w
+		}
+		_ = l.run(context.Background()) // has a context, and a place for the error, of its own
 	case j.task != nil:
 		w.Settle()
 		j.plain()()

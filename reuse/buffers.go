@@ -63,6 +63,7 @@ func (b *Buffers) Get(n int) []byte {
 		return b.getOther(n)
 	}
 	if first, kept := b.arrays[class].Get().(*byte); kept {
+		// Safe: Put keeps under a class only arrays of at least its size.
 		return unsafe.Slice(first, sizeOf(class))[:n]
 	}
 	return make([]byte, n, sizeOf(class))
@@ -101,6 +102,7 @@ func (b *Buffers) Put(s []byte) {
 		return
 	}
 	if room := cap(s); room >= smallest && room <= largest {
+		// Safe: the pointer keeps the whole array alive, and the class is rounded down.
 		b.arrays[classOf(room)].Put(unsafe.SliceData(s))
 	}
 }

@@ -78,6 +78,8 @@ func (l *ledger) overwriteArray(array reflect.Value) (changed func() string) {
 	}
 }
 
+// memory returns the bytes at an address. It is safe while size bytes there belong to one object, which
+// the slice keeps alive.
 func memory(at unsafe.Pointer, size uintptr) []byte { return unsafe.Slice((*byte)(at), size) }
 
 // path names the field or element of a type at an offset.

@@ -175,5 +175,5 @@ func shapeOf(kind reflect.Kind) uint32 {
 
 func isNil[T any](shape uint32, x *T) bool { return shape != other && firstWord(x) == nil }
 
-// firstWord may be called if the shape of T is direct or slice.
+// firstWord is safe if the shape of T is direct or slice: the first word of these is a pointer.
 func firstWord[T any](x *T) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(x)) }

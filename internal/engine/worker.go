@@ -64,6 +64,10 @@ func (w *Worker) SettleUnless(l Ledger) {
 	}
 }
 
+// Vacate says that the worker's task, which ran elsewhere, is over, though the worker has yet to
+// hear of it. Else a further task could be refused for the sake of one that has ended.
+func (w *Worker) Vacate() { w.free.Store(true) }
+
 // release says that the worker holds no task. It does so before the ledger is
 // told, so that who hears of a task's end may rely on the worker being free.
 func (w *Worker) release() {
