@@ -38,6 +38,18 @@ type level struct {
 	oldest, newest *waiter
 }
 
+// spare is for how many entries an empty table keeps room. What a gust of requests has had it grow
+// to beyond that is given back, lest keys and priorities that clients make up take memory for good.
+const spare = 64
+
+// trim drops the array of an empty slice that has grown.
+func trim[T any](s []T) []T {
+	if len(s) == 0 && cap(s) > spare {
+		return nil
+	}
+	return s
+}
+
 func (l *line) find(priority int) (int, bool) {
 	return slices.BinarySearchFunc(l.levels, priority, func(v level, priority int) int {
 		return cmp.Compare(v.priority, priority)
@@ -62,7 +74,7 @@ func (l *line) remove(w *waiter) {
 	v := &l.levels[i]
 	at := w.links[l.links]
 	if at.older == nil && at.newer == nil {
-		l.levels = slices.Delete(l.levels, i, i+1)
+		l.levels = trim(slices.Delete(l.levels, i, i+1))
 		return
 	}
 	if at.older != nil {

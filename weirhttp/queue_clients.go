@@ -7,6 +7,7 @@ type clients struct {
 	perKey      int // how many of each may run
 	perKeyQueue int // how many of each may wait
 	byKey       map[string]*client
+	most        int // how many byKey has had at once: it keeps the room for them
 	due         dueClients
 }
 
@@ -39,6 +40,7 @@ func (s *clients) known(key string) *client {
 	if c == nil {
 		c = &client{key: key, line: line{links: ofClient}, index: -1}
 		s.byKey[key] = c
+		s.most = max(s.most, len(s.byKey))
 	}
 	return c
 }
@@ -48,6 +50,9 @@ func (s *clients) known(key string) *client {
 func (s *clients) forget(c *client) {
 	if c != nil && c.running == 0 && c.waiting == 0 {
 		delete(s.byKey, c.key)
+		if len(s.byKey) == 0 && s.most > spare {
+			s.byKey, s.most = map[string]*client{}, 0
+		}
 	}
 }
 
@@ -104,7 +109,7 @@ func (d *dueClients) Pop() any {
 	last := len(d.clients) - 1
 	c := d.clients[last]
 	d.clients[last] = nil
-	d.clients = d.clients[:last]
+	d.clients = trim(d.clients[:last])
 	c.index = -1
 	return c
 }
