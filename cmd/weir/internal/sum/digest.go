@@ -2,6 +2,7 @@ package sum
 
 import (
 	"context"
+	"errors"
 	"hash"
 	"io"
 	"os"
@@ -38,6 +39,22 @@ func newDigester(opts Options, m *meter) *digester {
 }
 
 func openFile(path string) (io.ReadCloser, error) { return os.Open(path) }
+
+// errChanged is the reason why a file is not digested that was a regular one when it was found.
+var errChanged = errors.New("No longer a regular file") //nolint:staticcheck // The reasons of the system begin with a capital.
+
+// openFound opens a file that the walk has found. Lists name other things as well, and mean them: there openFile is right.
+func openFound(path string) (io.ReadCloser, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|openAsFile, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close() //nolint:errcheck // Nothing was written.
+		return nil, errChanged
+	}
+	return f, nil
+}
 
 // digest digests the file of a job, or its input, and compares the digest if the job says what it should be.
 // When ctx is cancelled, or the job turns out to stand behind the end, it stops after the next read, and what it has put into the

@@ -13,7 +13,17 @@ const (
 	ReadSize   = readSize
 )
 
-var Quote = quote
+var (
+	Quote      = quote
+	AppendLine = appendLine
+	OpenFound  = openFound
+)
+
+// ParseLines parses the lines of one list.
+func ParseLines(a Algorithm) func(line []byte) (name string, digest []byte, ok bool) {
+	p := &lineParser{tag: a.tag(), size: a.size()}
+	return p.parse
+}
 
 // WithOpen returns the options with another way to open files.
 func (o Options) WithOpen(open func(path string) (io.ReadCloser, error)) Options {

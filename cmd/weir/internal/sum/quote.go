@@ -15,7 +15,9 @@ func quote(name string) string {
 	bare, double := name != "" && name != "{" && name != "}", true
 	for i, r := range name {
 		switch {
-		case isBare(r) || i > 0 && (r == '#' || r == '~'):
+		case r == '{' || r == '}' || i > 0 && (r == '#' || r == '~'):
+			double = false
+		case isBare(r):
 		case r == '\'' || r == ' ' || r == ':' || r == '#' || r == '~':
 			bare = false
 		default:

@@ -13,6 +13,9 @@ func Digest(ctx context.Context, opts Options, streams Streams, paths []string) 
 	show := startProgress(streams, walk(paths))
 	defer show.stop()
 
+	if opts.open == nil {
+		opts.open = openFound
+	}
 	out := newOutput(show.out, show.err, opts)
 	out.watched = streams.Out
 	var failed error

@@ -72,7 +72,7 @@ func (t *tree) next() (item, bool) {
 // A directory's own name never appears in the output, only paths that go on with a slash behind it. So it is sorted with
 // that slash: "a.c" comes before "a/b". Then going down into each directory in its turn gives the order of the full paths.
 func (t *tree) enter(dir, prefix string) error {
-	f, err := os.Open(dir)
+	f, err := os.OpenFile(dir, os.O_RDONLY|openAsDirectory, 0)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,153 @@
+//go:build unix
+
+package sum_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/64ed045f/weir/cmd/weir/internal/sum"
+)
+
+// hostileTree makes files whose names are as bad as a file system allows, and returns how many.
+func hostileTree(t *testing.T, random *rand.Rand, n int) int {
+	t.Helper()
+	dirs := []string{"t"}
+	made := 0
+	for range n {
+		name := hostileNames[random.IntN(len(hostileNames))]
+		if random.IntN(2) == 0 {
+			b := make([]byte, 1+random.IntN(12))
+			for i := range b {
+				b[i] = byte(random.IntN(256))
+				if random.IntN(2) == 0 {
+					b[i] = "\\\n\r -*'\"#$\x1b\x7f\xffa()="[random.IntN(17)]
+				}
+			}
+			name = string(b)
+		}
+		name = strings.Map(func(r rune) rune {
+			if r == 0 || r == '/' {
+				return '_'
+			}
+			return r
+		}, name)
+		if strings.ContainsRune(name, '\uFFFD') || name == "" || name == "." || name == ".." || len(name) > 200 {
+			name = fmt.Sprintf("%.100x", name) // Map has made what is not UTF-8 longer
+		}
+		path := dirs[random.IntN(len(dirs))] + "/" + name
+		if random.IntN(4) == 0 {
+			if os.MkdirAll(path, 0o777) == nil {
+				dirs = append(dirs, path)
+			}
+			continue
+		}
+		if os.MkdirAll(filepath.Dir(path), 0o777) == nil && os.WriteFile(path, []byte(name), 0o666) == nil {
+			made++
+		}
+	}
+	return made
+}
+
+func TestHostileNamesAreDigestedAndCheckedAsMD5SumDoes(t *testing.T) {
+	if !isCoreutils9(t) {
+		t.Skip("there is no md5sum of coreutils 9 to compare with")
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // Nothing here is secret.
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("t", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if hostileTree(t, random, 300) < 50 {
+		t.Fatal("hardly any file could be made")
+	}
+	for _, algorithm := range []string{"md5", "sha256"} {
+		opts := sum.Options{Algorithm: sum.Algorithm(algorithm), Workers: 3}
+		const script = `find t -type f -print0 | LC_ALL=C sort -z | xargs -0 "$1"sum`
+		reference, ok := shell(t, []string{"find", "sort", "xargs", algorithm + "sum"}, script, algorithm)
+		if !ok {
+			t.Skip("there is nothing to compare with")
+		}
+		digest(t, opts, "", "t").expect(t, reference.out, "", nil)
+
+		// Each is gone, or has changed, in every way in which the other may find it.
+		list := reference.out
+		judged, _ := shell(t, nil, `printf %s "$2" | "$1"sum -c`, algorithm, list)
+		check(t, opts, list, "-").expect(t, judged.out, "", nil)
+		for path := range strings.SplitSeq(list, "\n") {
+			if _, name, found := strings.Cut(path, "  "); found && random.IntN(3) == 0 && !strings.HasPrefix(path, "\\") {
+				if random.IntN(2) == 0 {
+					os.Remove(name) //nolint:errcheck // Then it is there, for both.
+				} else {
+					os.WriteFile(name, []byte("changed"), 0o666) //nolint:errcheck // Then it is as it was, for both.
+				}
+			}
+		}
+		judged, _ = shell(t, nil, `printf %s "$2" | "$1"sum -c`, algorithm, list)
+		got := check(t, opts, list, "-")
+		got.expect(t, judged.out, got.errs, sum.ErrFailed)
+		if got, want := plainly(got.errs), plainly(judged.errs); got != want {
+			t.Errorf("standard error:\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// plainly takes the names of the programs, and the quotes around names, from what they write to standard error. There is
+// more than one way to quote a name, and more than one view of which characters a terminal can bear.
+func plainly(errs string) string {
+	var b strings.Builder
+	for line := range strings.Lines(errs) {
+		_, text, _ := strings.Cut(line, ": ")
+		if end := strings.LastIndex(text, ": "); end >= 0 {
+			if name, ok := unquote(text[:end]); ok {
+				text = name + text[end:]
+			}
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+// FuzzAnyListIsJudgedAsMD5SumDoes compares what is printed, and the exit status.
+func FuzzAnyListIsJudgedAsMD5SumDoes(f *testing.F) {
+	const x = "9dd4e461268c8034f5c8564e155c67a6"
+	for _, name := range hostileNames {
+		f.Add(x + "  " + name + "\n\\" + x + "  " + name + "\n")
+	}
+	for _, list := range []string{
+		x + "  x\n" + x + " x\n", x + " x\n" + x + "  x\n", x + " *x\r\n", "MD5 (x) = " + x, "MD5(x)= " + x + "\n", "\\MD5 (a\\nb) = " + x,
+		strings.ToUpper(x) + "  x", x + "0  x", x[1:] + "  x", " \t" + x + "\tx", "#\n" + x + "  x\n\n", x + "  x\n" + x + "\n", x + x + "  x", "\\" + x + "  x\\x\n", "\\" + x + "  x\\\n",
+	} {
+		f.Add(list)
+	}
+	var look sync.Once
+	var here bool
+	f.Fuzz(func(t *testing.T, list string) {
+		if look.Do(func() { here = isCoreutils9(t) }); !here {
+			t.Skip("there is no md5sum of coreutils 9 to compare with")
+		}
+		// A name with a NUL is cut off there by md5sum, and refused by us. What stands elsewhere is not to be read.
+		if strings.ContainsAny(list, "\x00/") || len(list) > 4096 {
+			t.Skip("it is not for a comparison")
+		}
+		t.Chdir(t.TempDir())
+		write(t, map[string]string{"x": "x", " x": "x", "*x": "x", "a\nb": "x", "\\": "x", "list": list}) //nolint:gocritic // A blank is a part of a name.
+		judged, ok := shell(t, []string{"md5sum"}, `exec md5sum --warn -c list </dev/null`)
+		if !ok {
+			t.Skip("there is no md5sum")
+		}
+		opts := defaults
+		opts.Warn = true
+		got := check(t, opts, "", "list")
+		if got.out != judged.out || plainly(got.errs) != plainly(judged.errs) || (got.err != nil) != (judged.err != nil) {
+			t.Errorf("of %q:\ngot  %+v\nwant %+v", list, got, judged)
+		}
+	})
+}
