@@ -104,11 +104,12 @@ func (p *Program) Run(bug string, limit time.Duration, args ...string) (Outcome,
 }
 
 // MustFind builds the test binary of a folder with bugs in it, and fails the test unless it passes
-// without any of them in force, and fails with each: within limit, and not by hanging.
+// without any of them in force, and fails with each: within limit, and not by hanging. In a
+// run of such a binary, or under -short, it skips the test.
 func MustFind(t *testing.T, folder string, bugs []Bug, limit time.Duration, args ...string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds a program")
+	if _, planted := os.LookupEnv(Env); planted || testing.Short() {
+		t.Skip("builds and runs the others")
 	}
 	program := Test(t, folder, bugs)
 	if outcome := program.MustRun(t, "", limit, args...); outcome.Failed || outcome.Hung {
@@ -118,12 +119,22 @@ func MustFind(t *testing.T, folder string, bugs []Bug, limit time.Duration, args
 		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
 			outcome := program.MustRun(t, bug.Name, limit, args...)
-			t.Logf("found: %v, hung: %v, after %v; with it, %s", outcome.Failed, outcome.Hung, outcome.Took.Round(time.Millisecond), bug.Breaks)
 			if !outcome.Failed {
-				t.Errorf("not found:\n%s", outcome.Output)
+				t.Fatalf("not found: with it, %s\n%s", bug.Breaks, outcome.Output)
 			}
+			t.Logf("found after %v by %s", outcome.Took.Round(time.Millisecond), outcome.culprit())
 		})
 	}
+}
+
+// culprit is the name of the first test that failed.
+func (o Outcome) culprit() string {
+	_, rest, found := strings.Cut(o.Output, "--- FAIL: ")
+	if !found {
+		return "a crash"
+	}
+	name, _, _ := strings.Cut(rest, " ")
+	return name
 }
 
 // MustRun is Run for a program that must at least begin.

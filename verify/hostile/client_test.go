@@ -1,0 +1,126 @@
+package hostile_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// loopback listens on a port of the loopback interface.
+func loopback(tb testing.TB) net.Listener {
+	tb.Helper()
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	ok(tb, err)
+	return l
+}
+
+// client is a connection of an attacker. What goes wrong with it is the attacker's business.
+type client struct {
+	net.Conn
+	heard  journal       // what the server has sent so far
+	closed chan struct{} // the server sends no more; nil if nobody reads
+}
+
+// dial connects to a listener. Without reads the answers are never read.
+func dial(tb testing.TB, l net.Listener, reads bool) *client {
+	tb.Helper()
+	c := new(client)
+	if p, isPipe := l.(*pipes); isPipe {
+		c.Conn = p.dial()
+	} else {
+		conn, err := new(net.Dialer).DialContext(context.Background(), "tcp", l.Addr().String())
+		ok(tb, err)
+		c.Conn = conn
+	}
+	if reads {
+		c.closed = make(chan struct{})
+		go func() {
+			defer close(c.closed)
+			_, _ = io.Copy(&c.heard, c.Conn) // a reset is no surprise
+		}()
+	}
+	return c
+}
+
+func (c *client) send(text string) { _, _ = io.WriteString(c, text) }
+
+// finish says that nothing more will be sent.
+func (c *client) finish() {
+	_ = c.Conn.(interface{ CloseWrite() error }).CloseWrite()
+}
+
+// reset ends the connection without a farewell.
+func (c *client) reset() {
+	if tcp, isTCP := c.Conn.(*net.TCPConn); isTCP {
+		_ = tcp.SetLinger(0)
+	}
+	c.hangUp()
+}
+
+// hangUp ends the connection.
+func (c *client) hangUp() {
+	_ = c.Close()
+	if c.closed != nil {
+		c.hear()
+	}
+}
+
+// hear waits until the server closes the connection, and returns all that it has sent.
+func (c *client) hear() string {
+	within("the server closes a connection", func() { <-c.closed })
+	return c.heard.String()
+}
+
+// statuses returns those of the answers in what a server has sent to requests, of which none was HEAD.
+func statuses(all string) (codes []int) {
+	in := bufio.NewReader(strings.NewReader(all))
+	for {
+		answer, err := http.ReadResponse(in, nil)
+		if err != nil {
+			return codes
+		}
+		codes = append(codes, answer.StatusCode)
+		if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+			return codes
+		}
+	}
+}
+
+// visitor sends well-formed requests, each on a connection of its own.
+type visitor struct {
+	tb     testing.TB
+	client http.Client
+}
+
+func newVisitor(tb testing.TB, l net.Listener) *visitor {
+	transport := &http.Transport{DisableKeepAlives: true}
+	if p, isPipe := l.(*pipes); isPipe {
+		transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return p.dial(), nil }
+	}
+	return &visitor{tb, http.Client{Transport: transport}}
+}
+
+// visit returns the status of the answer, 0 if there was none, and after what time it came.
+func (v *visitor) visit(url, key string) (status int, took time.Duration) {
+	begin := time.Now()
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader("hello"))
+	ok(v.tb, err)
+	r.Header.Set("Key", key)
+	r.Header.Set("Priority", "1")
+	answer, err := v.client.Do(r)
+	if err != nil {
+		v.tb.Errorf("a visitor has got no answer: %v", err)
+		return 0, time.Since(begin)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode == http.StatusOK && strings.HasSuffix(url, "/echo") && string(body) != "hello" {
+		v.tb.Errorf("a visitor has got %q, %v", body, err)
+	}
+	return answer.StatusCode, time.Since(begin)
+}

@@ -1,0 +1,193 @@
+package hostile_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// crowds are requests that come to a site one after the other, each of them given by its key, and what has
+// become of each when the last has come.
+var crowds = map[string]struct{ keys, want string }{
+	"limit":           {"a a a a a a a", "runs runs runs waits waits queue-full queue-full"},
+	"keys":            {"a a a a b c d e", "runs runs waits key-full runs waits queue-full queue-full"},
+	"newest first":    {"a a a a a a a", "runs runs runs displaced displaced waits waits"},
+	"on a pool":       {"a b c d e f g", "runs runs waits waits waits queue-full queue-full"},
+	"do":              {"a a a a a a", "runs runs waits waits 503 503"},
+	"limit before do": {"a a a a a a a", "runs runs waits waits waits queue-full queue-full"},
+}
+
+// gather has a crowd come to a site in a bubble.
+func gather(t *testing.T, s *site, l *pipes, crowd string) (all []*client) {
+	t.Helper()
+	for key := range strings.FieldsSeq(crowd) {
+		c := dial(t, l, true)
+		c.send(get("/gate", "Key: "+key, "Connection: close"))
+		synctest.Wait()
+		all = append(all, c)
+	}
+	equal(t, "in the handlers", s.inside.now.Load(), s.most())
+	return all
+}
+
+// fate tells what has become of a request, as far as the client can see.
+func (c *client) fate() string {
+	answer := c.heard.String()
+	if answer == "" {
+		return "is here"
+	}
+	_, rest, _ := strings.Cut(answer, "Why: ")
+	if why, _, found := strings.Cut(rest, "\r\n"); found {
+		return strings.ReplaceAll(why, " ", "-")
+	}
+	return fmt.Sprint(append(statuses(answer), 0)[0])
+}
+
+// fates fails the test unless the crowd has met the wanted ones, from the outside: who runs and who waits is
+// here.
+func fates(t *testing.T, when string, crowd []*client, want string) {
+	t.Helper()
+	synctest.Wait()
+	var got []string
+	for _, c := range crowd {
+		got = append(got, c.fate())
+	}
+	want = strings.NewReplacer("runs", "is here", "waits", "is here").Replace(want)
+	equal(t, when, strings.Join(got, " "), want)
+}
+
+// inEach runs a test for each setting, in a bubble.
+func inEach(t *testing.T, test func(t *testing.T, set setting)) {
+	for _, set := range settings {
+		t.Run(set.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, set) })
+		})
+	}
+}
+
+// waiting is how many wait at a site.
+func (s *site) waiting() int {
+	n := 0
+	if s.limiter != nil {
+		n = s.limiter.Stats().Waiting
+	}
+	if s.do {
+		got := s.pool.Stats()
+		n += got.Queued + got.Waiting
+	}
+	return n
+}
+
+func TestNoneRunsOrWaitsBeyondTheBoundsAndAllOthersAreAnsweredAtOnce(t *testing.T) {
+	inEach(t, func(t *testing.T, set setting) {
+		l := newPipes()
+		s := newSite(t, set, l)
+		crowd := gather(t, s, l, crowds[set.name].keys)
+		want := crowds[set.name].want
+		fates(t, "when all have come", crowd, want)
+		equal(t, "waiting", s.waiting(), strings.Count(want, "waits"))
+		if !set.do {
+			status, took := newVisitor(t, l).visit("http://x/health", "visitor")
+			equal(t, "exempt: status", status, 200)
+			equal(t, "exempt: took", took, 0)
+		}
+		s.open()
+		fates(t, "when the handlers have returned", crowd,
+			strings.NewReplacer("runs", "200", "waits", "200").Replace(want))
+		s.end()
+	})
+}
+
+func TestWhoHangsUpWhileItWaitsLeavesItsRoomToOthers(t *testing.T) {
+	inEach(t, func(t *testing.T, set setting) {
+		l := newPipes()
+		s := newSite(t, set, l)
+		keys, want := strings.Fields(crowds[set.name].keys), strings.Fields(crowds[set.name].want)
+		crowd := gather(t, s, l, crowds[set.name].keys)
+		waiting := s.waiting()
+		for round := range 3 {
+			for i, c := range crowd {
+				if want[i] == "waits" {
+					c.hangUp()
+					synctest.Wait()
+					equal(t, "waiting when one has hung up", s.waiting(), waiting-1)
+					crowd[i] = dial(t, l, true)
+					crowd[i].send(get("/gate", "Key: "+keys[i], "Connection: close"))
+					synctest.Wait()
+					equal(t, "waiting when another has come", s.waiting(), waiting)
+					equal(t, "and what it meets", crowd[i].fate(), "is here")
+				}
+			}
+			equal(t, fmt.Sprintf("in the handlers in round %d", round), s.inside.now.Load(), s.most())
+		}
+		for i, c := range crowd {
+			if want[i] == "runs" {
+				c.hangUp() // its handler stays where it is
+			}
+		}
+		s.open()
+		synctest.Wait()
+		for i, c := range crowd {
+			if want[i] == "waits" {
+				equal(t, "who has waited", c.fate(), "200")
+			}
+		}
+		s.end()
+	})
+}
+
+// A slot is freed for a request in the moment in which its client hangs up.
+func TestASlotIsNotLostOnAClientThatHangsUpAsItsTurnComes(t *testing.T) {
+	inEach(t, func(t *testing.T, set setting) {
+		for range 40 {
+			l := newPipes()
+			s := newSite(t, set, l)
+			crowd := gather(t, s, l, crowds[set.name].keys)
+			for _, c := range crowd {
+				go c.hangUp()
+			}
+			s.open()
+			synctest.Wait()
+			s.probe(newVisitor(t, l), "http://x")
+			s.end()
+			if t.Failed() {
+				return
+			}
+		}
+	})
+}
+
+func TestDrainRefusesAllThatWaitAndAllThatCome(t *testing.T) {
+	inEach(t, func(t *testing.T, set setting) {
+		l := newPipes()
+		s := newSite(t, set, l)
+		crowd := gather(t, s, l, crowds[set.name].keys)
+		if s.limiter == nil { // Do drains with its pool
+			go s.pool.Close()
+		} else {
+			s.limiter.Drain()
+		}
+		want := crowds[set.name].want
+		if set.do { // what the Limiter has let in, or a pool has accepted, is served
+			want = strings.Replace(want, "waits", "stays", 1)
+		}
+		if set.bare {
+			want = strings.Replace(want, "waits", "503", 1)
+		}
+		want = strings.NewReplacer("waits", "closed", "stays", "is here").Replace(want)
+		fates(t, "after Drain", crowd, want)
+		late := dial(t, l, true)
+		late.send(get("/"))
+		synctest.Wait()
+		if fate := late.fate(); fate != "closed" && fate != "503" {
+			t.Errorf("who comes after Drain: %s, want a refusal", fate)
+		}
+		if !strings.Contains(late.hear(), "Connection: close") {
+			t.Error("a refusal after Drain keeps its connection")
+		}
+		s.open()
+		fates(t, "at the end", crowd, strings.NewReplacer("runs", "200", "is here", "200").Replace(want))
+		s.end()
+	})
+}

@@ -1,0 +1,13 @@
+package hostile_test
+
+import "testing"
+
+// FuzzRawRequests attacks a site with any bytes, sent in any way; attacker.step says how those of flow
+// are read.
+func FuzzRawRequests(f *testing.F) {
+	f.Fuzz(func(t *testing.T, set byte, flow, wire []byte) {
+		// More would only be slower.
+		flow, wire = flow[:min(len(flow), 40)], wire[:min(len(wire), 32<<10)]
+		attack(t, settings[int(set)%len(settings)], flow, wire)
+	})
+}

@@ -1,0 +1,269 @@
+package hostile_test
+
+import (
+	"context"
+	"flag"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/64ed045f/weir/weirhttp"
+)
+
+var keyCount = flag.Int("keys", 100_000, "how many keys an attacker makes up")
+
+// keys is that flag, or less under -short.
+func keys() int {
+	if testing.Short() {
+		return min(*keyCount, 5_000)
+	}
+	return *keyCount
+}
+
+// blank is a ResponseWriter that keeps nothing but the status.
+type blank struct {
+	header http.Header
+	status int
+}
+
+func newBlank() *blank { return &blank{header: http.Header{}} }
+
+func (b *blank) Header() http.Header { return b.header }
+
+func (b *blank) WriteHeader(status int) { b.status = status }
+
+func (b *blank) Write(p []byte) (int, error) { return len(p), nil }
+
+// keyed is a request with a key and a priority, which are not in a header: they are what a function of
+// the user makes of it.
+func keyed(ctx context.Context, key string, priority int) *http.Request {
+	r, err := http.NewRequestWithContext(context.WithValue(ctx, keyOf{}, key), http.MethodGet, "/", http.NoBody)
+	if err != nil {
+		panic(err)
+	}
+	return r.WithContext(context.WithValue(r.Context(), priorityOf{}, priority))
+}
+
+type (
+	keyOf      struct{}
+	priorityOf struct{}
+)
+
+func keyFrom(r *http.Request) string {
+	key, _ := r.Context().Value(keyOf{}).(string)
+	return key
+}
+
+func priorityFrom(r *http.Request) int {
+	n, _ := r.Context().Value(priorityOf{}).(int)
+	return n
+}
+
+// lobby is a Limiter in a bubble, whose handler runs until it is let go.
+type lobby struct {
+	*weirhttp.Limiter
+	testing.TB
+	leave    chan struct{}
+	requests sync.WaitGroup
+	how      func() // the handlers end
+}
+
+func newLobby(tb testing.TB, n, waiting int, opts ...weirhttp.Option) *lobby {
+	b := &lobby{TB: tb, leave: make(chan struct{}), how: func() {}}
+	b.Limiter = weirhttp.Limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		<-b.leave
+		b.how()
+	}), n, append([]weirhttp.Option{
+		weirhttp.PerKey(1, keyFrom), weirhttp.Priority(priorityFrom), weirhttp.Queue(waiting), weirhttp.MaxWait(forever),
+	}, opts...)...)
+	return b
+}
+
+// come has a request come, and does not wait for it.
+func (b *lobby) come(ctx context.Context, key string, priority int) {
+	b.requests.Go(func() {
+		defer func() { _ = recover() }()
+		b.ServeHTTP(newBlank(), keyed(ctx, key, priority))
+	})
+}
+
+// call has a request come, waits for its end, and returns the status.
+func (b *lobby) call(key string, priority int) int {
+	defer func() { _ = recover() }()
+	w := newBlank()
+	b.ServeHTTP(w, keyed(context.Background(), key, priority))
+	return w.status
+}
+
+// heap is how many bytes are in use.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// forgotten fails the test if the Limiter knows a key, or keeps memory alive that a new one would not.
+func (b *lobby) forgotten() {
+	b.Helper()
+	equal(b, "keys", b.Stats().Keys, 0)
+	with := heap()
+	runtime.KeepAlive(b.Limiter)
+	b.Limiter = nil
+	atMost(b, "bytes that the Limiter keeps", with-heap(), 64<<10)
+}
+
+func madeUp(i int) string { return "a key that was made up: " + strconv.Itoa(i) }
+
+func TestKeysThatAreUsedOnceAreForgotten(t *testing.T) {
+	for name, how := range map[string]func(){
+		"returned": func() {},
+		"panicked": func() { panic(errPlanned) },
+		"ended":    runtime.Goexit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newLobby(t, 1, 1)
+			b.how = how
+			close(b.leave)
+			for i := range keys() {
+				if name == "ended" { // each with a goroutine of its own
+					b.come(t.Context(), madeUp(i), 0)
+					b.requests.Wait()
+				} else {
+					b.call(madeUp(i), 0)
+				}
+				if got := b.Stats().Keys; got != 0 {
+					t.Fatalf("%d keys are remembered after %d requests", got, i+1)
+				}
+			}
+			equal(t, "served", b.Stats().Served, uint64(keys()))
+			b.forgotten()
+		})
+	}
+}
+
+func TestKeysOfRefusedRequestsAreForgotten(t *testing.T) {
+	for name, tc := range map[string]struct {
+		queue int
+		opts  []weirhttp.Option
+		key   func(i int) string
+		count func(weirhttp.Stats) uint64
+	}{
+		"no queue":       {0, nil, madeUp, func(s weirhttp.Stats) uint64 { return s.QueueFull }},
+		"queue full":     {2, []weirhttp.Option{weirhttp.PerKeyQueue(2)}, madeUp, func(s weirhttp.Stats) uint64 { return s.QueueFull }},
+		"no queue a key": {2, []weirhttp.Option{weirhttp.PerKeyQueue(0)}, madeUp, func(s weirhttp.Stats) uint64 { return s.KeyFull }},
+		"key full":       {3, []weirhttp.Option{weirhttp.PerKeyQueue(1)}, func(int) string { return "0" }, func(s weirhttp.Stats) uint64 { return s.KeyFull }},
+		"displaced":      {2, []weirhttp.Option{weirhttp.NewestFirst()}, madeUp, func(s weirhttp.Stats) uint64 { return s.Displaced }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := keys() / 10
+				b := newLobby(t, 1, tc.queue, tc.opts...)
+				for range 3 {
+					b.come(t.Context(), "0", 0)
+					synctest.Wait()
+				}
+				known := b.Stats().Keys
+				for i := range n {
+					if name == "displaced" {
+						b.come(t.Context(), tc.key(i), 0)
+						synctest.Wait()
+					} else {
+						equal(t, "status", b.call(tc.key(i), -1), http.StatusServiceUnavailable)
+					}
+				}
+				if name != "displaced" {
+					equal(t, "keys", b.Stats().Keys, known)
+				}
+				atMost(t, "keys", b.Stats().Keys, 1+tc.queue)
+				if got := tc.count(b.Stats()); got < uint64(n) {
+					t.Errorf("%d were refused as %s, want %d", got, name, n)
+				}
+				close(b.leave)
+				b.requests.Wait()
+				b.forgotten()
+			})
+		})
+	}
+}
+
+// All are there at once, which is the most that clients can make a Limiter remember; then nothing
+// is left, whatever has become of them.
+func TestKeysThatWaitAllAtOnceAreForgotten(t *testing.T) {
+	for name, end := range map[string]func(b *lobby, cancel func()){
+		"served":    func(b *lobby, _ func()) { close(b.leave) },
+		"cancelled": func(b *lobby, cancel func()) { cancel(); synctest.Wait(); close(b.leave) },
+		"drained":   func(b *lobby, _ func()) { b.Drain(); synctest.Wait(); close(b.leave) },
+		"panicked": func(b *lobby, _ func()) {
+			b.how = func() { panic(errPlanned) }
+			close(b.leave)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := max(keys()/10, 4_000)
+				b := newLobby(t, 1, n)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				for i := range n + 1 {
+					b.come(ctx, madeUp(i), i)
+				}
+				synctest.Wait()
+				equal(t, "keys", b.Stats().Keys, n+1)
+				end(b, cancel)
+				b.requests.Wait()
+				b.forgotten()
+			})
+		})
+	}
+}
+
+// A key is kept as it is while a request with it runs or waits, and not a moment longer: so what keys take is bounded
+// by what the requests themselves take.
+func TestLongKeysAreForgotten(t *testing.T) {
+	const size, n = 1 << 20, 32
+	synctest.Test(t, func(t *testing.T) {
+		b := newLobby(t, 1, n)
+		before := heap()
+		ctx, cancel := context.WithCancel(t.Context())
+		for i := range n {
+			b.come(ctx, strings.Repeat(strconv.Itoa(i%10), size)+strconv.Itoa(i), 0)
+		}
+		synctest.Wait()
+		equal(t, "keys", b.Stats().Keys, n)
+		atMost(t, "bytes while they are here", heap()-before, n*size+1<<20)
+		cancel()
+		synctest.Wait()
+		close(b.leave)
+		b.requests.Wait()
+		b.forgotten()
+	})
+}
+
+// As each request comes before the last has gone, the key is never forgotten; of all the equal
+// strings only one is kept.
+func TestAKeyThatNeverRestsTakesMemoryOnce(t *testing.T) {
+	const size = 1 << 20
+	synctest.Test(t, func(t *testing.T) {
+		b := newLobby(t, 1, 2, weirhttp.PerKeyQueue(2))
+		before := heap()
+		for range 50 {
+			b.come(t.Context(), strings.Repeat("k", size), 0)
+			synctest.Wait()
+			if b.Stats().Running+b.Stats().Waiting == 2 {
+				b.leave <- struct{}{}
+				synctest.Wait()
+			}
+		}
+		equal(t, "running", b.Stats().Running, 1)
+		atMost(t, "bytes of one request that runs, and the one with whose key it came", heap()-before, 3*size)
+		close(b.leave)
+		b.requests.Wait()
+		b.forgotten()
+	})
+}

@@ -1,0 +1,236 @@
+package hostile_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir/weirhttp"
+)
+
+// trickle sends the text, a byte a second, until it is at an end or the server has had enough.
+func (c *client) trickle(text string) {
+	for i := range len(text) {
+		time.Sleep(time.Second)
+		if _, err := c.Write([]byte{text[i]}); err != nil {
+			return
+		}
+	}
+}
+
+// taken is how many slots and places are taken or waited for.
+func (s *site) taken() int {
+	n := 0
+	if s.limiter != nil {
+		got := s.limiter.Stats()
+		n += got.Running + got.Waiting
+	}
+	if s.pool != nil {
+		got := s.pool.Stats()
+		n += got.Running + got.Queued + got.Waiting
+	}
+	return n
+}
+
+func TestARequestTakesNothingBeforeItsHeaderIsComplete(t *testing.T) {
+	inEach(t, func(t *testing.T, set setting) {
+		l := newPipes()
+		s := newSite(t, set, l)
+		head := get("/", "Key: a", "Connection: close")
+		var slow []*client
+		for range 10 * limit {
+			c := dial(t, l, true)
+			go c.trickle(head)
+			slow = append(slow, c)
+		}
+		v := newVisitor(t, l)
+		for range len(head) - 1 {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			equal(t, "taken", s.taken(), 0)
+		}
+		status, took := v.visit("http://x/echo", "visitor")
+		equal(t, "a visitor: status", status, 200)
+		equal(t, "a visitor: took", took, 0)
+		equal(t, "requests that reached the handler", s.running.entered.Load(), 1)
+		// The last byte of them all comes at once.
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		for _, c := range slow {
+			if fate := c.fate(); fate != "200" && fate != "503" && fate != "queue-full" && fate != "key-full" && fate != "displaced" {
+				t.Errorf("whose header is complete at last: %s", fate)
+			}
+		}
+		s.end()
+	})
+}
+
+func TestReadHeaderTimeoutThrowsOutWhoSendsItsHeaderSlowly(t *testing.T) {
+	inEach(t, func(t *testing.T, set setting) {
+		l := newPipes()
+		s := newSite(t, set, l, func(server *http.Server) { server.ReadHeaderTimeout = 5 * time.Second })
+		for range 10 * limit {
+			go dial(t, l, true).trickle(get("/"))
+		}
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		equal(t, "connections before", s.connections.Load(), 10*limit)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		equal(t, "connections after", s.connections.Load(), 0)
+		equal(t, "requests", s.arrived.Load(), 0)
+		s.end()
+	})
+}
+
+// slowly opens as many connections as may run, each of which holds a slot by being slow in the
+// same way, and returns for how long a visitor waits behind them, who comes a second later.
+func slowly(t *testing.T, set setting, request string, reads bool, configure func(*http.Server)) time.Duration {
+	l := newPipes()
+	s := newSite(t, set, l, configure)
+	for i := range s.most() {
+		c := dial(t, l, reads)
+		go c.send(strings.ReplaceAll(request, "{key}", string(rune('a'+i))))
+		defer c.hangUp()
+	}
+	synctest.Wait()
+	equal(t, "handlers that run", s.running.now.Load(), s.most())
+	time.Sleep(time.Second) // the time of the visitor counts from its arrival, too
+	status, took := newVisitor(t, l).visit("http://x/echo", "visitor")
+	equal(t, "a visitor: status", status, 200)
+	synctest.Wait()
+	equal(t, "handlers that run when the slow ones are thrown out", s.running.now.Load(), 0)
+	equal(t, "taken when the slow ones are thrown out", s.taken(), 0)
+	s.end()
+	return took
+}
+
+func TestReadTimeoutFreesTheSlotOfWhoSendsItsBodySlowly(t *testing.T) {
+	for name, request := range map[string]string{
+		"length": post("/read", "100", "hel", "Key: {key}"),
+		"chunks": chunked("/read", "64\r\nhel", "Key: {key}"),
+		"expect": post("/read", "100", "", "Key: {key}", "Expect: 100-continue"),
+		"form":   post("/form", "100", "--b\r\n", "Key: {key}", "Content-Type: multipart/form-data; boundary=b"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inEach(t, func(t *testing.T, set setting) {
+				took := slowly(t, set, request, true, func(server *http.Server) { server.ReadTimeout = 10 * time.Second })
+				equal(t, "a visitor waits for", took, 9*time.Second)
+			})
+		})
+	}
+}
+
+func TestWriteTimeoutFreesTheSlotOfWhoReadsSlowly(t *testing.T) {
+	for name, request := range map[string]string{
+		"large": get("/big", "Key: {key}"),
+		"parts": get("/flush", "Key: {key}"),
+		"echo":  post("/echo", "5000", strings.Repeat("x", 5000), "Key: {key}"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inEach(t, func(t *testing.T, set setting) {
+				took := slowly(t, set, request, false, func(server *http.Server) { server.WriteTimeout = 10 * time.Second })
+				equal(t, "a visitor waits for", took, 9*time.Second)
+			})
+		})
+	}
+}
+
+// The documentation of weirhttp says so of clients that have not sent all of their body.
+func TestWhoseBodyIsUnreadWaitsForMaxWaitThoughItHasHungUp(t *testing.T) {
+	const maxWait = 7 * time.Second
+	inEach(t, func(t *testing.T, set setting) {
+		if set.bare {
+			return // Do bounds no wait
+		}
+		set.opts = append(slices.Clip(set.opts), weirhttp.MaxWait(maxWait))
+		l := newPipes()
+		s := newSite(t, set, l)
+		gather(t, s, l, "a b c")
+		body := dial(t, l, true)
+		body.send(post("/read", "100", "hel", "Key: d"))
+		none := dial(t, l, true)
+		none.send(get("/read", "Key: e"))
+		synctest.Wait()
+		before := s.limiter.Stats().Waiting
+		body.hangUp()
+		none.hangUp()
+		synctest.Wait()
+		equal(t, "waiting when both have hung up", s.limiter.Stats().Waiting, before-1)
+		equal(t, "gone", s.limiter.Stats().Gone, 1)
+		time.Sleep(maxWait - 1)
+		synctest.Wait()
+		equal(t, "waiting just before MaxWait", s.limiter.Stats().Waiting > 0, true)
+		equal(t, "too late just before MaxWait", s.limiter.Stats().TooLate, 0)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		equal(t, "waiting after MaxWait", s.limiter.Stats().Waiting, 0)
+		equal(t, "too late", s.limiter.Stats().TooLate > 0, true)
+		s.end()
+	})
+}
+
+// A client that is refused and sends nothing of its body costs a goroutine, as the documentation says,
+// but nothing that others could use, and no longer than the server's ReadTimeout.
+func TestARefusalComesBeforeTheBodyAndReadTimeoutEndsTheConnection(t *testing.T) {
+	inEach(t, func(t *testing.T, set setting) {
+		for name, request := range map[string]string{
+			"short":   post("/read", "100", ""),
+			"long":    post("/read", "100000", ""),
+			"longer":  post("/read", "1000000000", ""),
+			"chunks":  chunked("/read", ""),
+			"waiting": post("/read", "100", "", "Expect: 100-continue"),
+		} {
+			l := newPipes()
+			s := newSite(t, set, l, func(server *http.Server) { server.ReadTimeout = 10 * time.Second })
+			crowd := gather(t, s, l, crowds[set.name].keys)
+			taken := s.taken()
+			c := dial(t, l, true)
+			begin := time.Now()
+			c.send(strings.Replace(request, "\r\n\r\n", "\r\nKey: z\r\nPriority: -1\r\n\r\n", 1))
+			synctest.Wait()
+			equal(t, name+": taken", s.taken(), taken)
+			if set.name == "newest first" {
+				equal(t, "displaced", s.limiter.Stats().Displaced, 2)
+			}
+			if name == "short" { // which mostly comes with the header
+				time.Sleep(10 * time.Second)
+				synctest.Wait()
+			}
+			answer := c.heard.String()
+			equal(t, name+": status", append(statuses(answer), 0)[0], http.StatusServiceUnavailable)
+			equal(t, name+": says that it closes", strings.Contains(answer, "Connection: close"), true)
+			c.hear()
+			atMost(t, name+": time to the end", int64(time.Since(begin)), int64(11*time.Second))
+			for _, one := range crowd {
+				one.hangUp()
+			}
+			s.end()
+		}
+	})
+}
+
+func TestMaxWaitEndsAWaitOnTime(t *testing.T) {
+	const maxWait = 3 * time.Second
+	inEach(t, func(t *testing.T, set setting) {
+		if set.bare {
+			return // Do bounds no wait
+		}
+		set.opts = append(slices.Clip(set.opts), weirhttp.MaxWait(maxWait))
+		l := newPipes()
+		s := newSite(t, set, l)
+		crowd := gather(t, s, l, crowds[set.name].keys)
+		want := crowds[set.name].want
+		time.Sleep(maxWait - 1)
+		fates(t, "just before", crowd, want)
+		time.Sleep(time.Nanosecond)
+		if set.do { // which has no bound for what the Limiter has let in
+			want = strings.Replace(want, "waits", "is here", 1)
+		}
+		fates(t, "on time", crowd, strings.ReplaceAll(want, "waits", "too-late"))
+		s.end()
+	})
+}

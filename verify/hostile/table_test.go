@@ -1,0 +1,112 @@
+package hostile_test
+
+import (
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+func TestEachRequestIsAnsweredAsItShouldAndCostsNoSlot(t *testing.T) {
+	for _, set := range settings {
+		t.Run(set.name, func(t *testing.T) {
+			for _, w := range slices.Concat(wellFormed, malformed) {
+				t.Run(w.name, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						l := newPipes()
+						s := newSite(t, set, l)
+						s.open()
+						c := dial(t, l, true)
+						go c.send(w.text) // which may end in the middle
+						synctest.Wait()
+						c.finish()
+						answer := c.hear()
+						c.hangUp()
+						s.end()
+						if got := statuses(answer); !slices.Equal(got, w.want) {
+							t.Errorf("it was answered with %v, want %v: %.500q", got, w.want, answer)
+						}
+						equal(t, "requests that reached the handler", s.running.entered.Load(), int64(w.runs))
+					})
+				})
+			}
+		})
+	}
+}
+
+// Each byte is a write of its own, and the connection breaks off before, in the middle of, or
+// after a request; with a pipe both happen at once, so that the server hears of it in any state.
+func TestARequestThatIsCutOffAtAnyByteCostsNoSlot(t *testing.T) {
+	for _, set := range settings {
+		t.Run(set.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newPipes()
+				s := newSite(t, set, l)
+				s.open()
+				for _, w := range wellFormed {
+					for cut := range len(w.text) + 1 {
+						if testing.Short() && cut%7 != 0 {
+							continue
+						}
+						c := dial(t, l, true)
+						c.send(w.text[:cut])
+						if cut%2 == 0 {
+							synctest.Wait()
+						}
+						c.hangUp()
+						synctest.Wait()
+						s.balance()
+						if t.Failed() {
+							t.Fatalf("%s, cut off behind %q", w.name, w.text[:cut])
+						}
+					}
+				}
+				s.end()
+			})
+		})
+	}
+}
+
+// The same over sockets, half-closed or reset, many at once. What they have taken of the memory is free
+// again.
+func TestManyRequestsThatAreCutOffAtOnceCostNoSlotAndNoMemory(t *testing.T) {
+	for _, set := range settings {
+		t.Run(set.name, func(t *testing.T) {
+			l := loopback(t)
+			s := newSite(t, set, l)
+			s.open()
+			var used [2]int64
+			for round := range used {
+				cutOff(t, l)
+				s.rest()
+				used[round] = heap()
+			}
+			atMost(t, "bytes that a round has left", used[1]-used[0], 1<<20)
+			s.probe(newVisitor(t, l), "http://"+l.Addr().String())
+			s.end()
+		})
+	}
+}
+
+// cutOff sends all kinds of requests, cut off at every third byte.
+func cutOff(t *testing.T, l net.Listener) {
+	var clients sync.WaitGroup
+	for i, w := range wellFormed {
+		clients.Go(func() {
+			for cut := i % 3; cut <= len(w.text); cut += 3 {
+				if testing.Short() && cut%5 != 0 {
+					continue
+				}
+				c := dial(t, l, cut%2 == 0)
+				c.send(w.text[:cut])
+				if cut%4 == 0 {
+					c.finish()
+					c.hear()
+				}
+				c.reset()
+			}
+		})
+	}
+	within("all connections end", clients.Wait)
+}
