@@ -42,13 +42,23 @@ type queue[T any] struct {
 
 // push adds v, unless the queue is full.
 func (q *queue[T]) push(v T) outcome {
-	if q.len() >= q.capacity && !q.bury() {
+	if q.full() {
 		return none
 	}
 	r := q.tail.Load()
 	size := min(firstRing, q.capacity)
 	if r != nil {
-		if o := r.push(v, true); o != none {
+		o := r.push(v, true)
+		if o == none {
+			// Others may have filled it by the fast path since the length was looked at.
+			r.tail.Or(gate)
+			defer q.regate()
+			if q.full() {
+				return none
+			}
+			o = r.push(v, true)
+		}
+		if o != none {
 			return o
 		}
 		if r.count(r.tailAt())-r.count(r.headAt()) < uint64(len(r.slots)) {
@@ -73,6 +83,9 @@ func (q *queue[T]) push(v T) outcome {
 	q.regate()
 	return moved
 }
+
+// full reports whether there is no room. Only while the tail is gated does it stay as it is.
+func (q *queue[T]) full() bool { return q.len() >= q.capacity && !q.bury() }
 
 // fullRing is the size up to which rings grow.
 func (q *queue[T]) fullRing() int { return min(q.capacity, largestRing) }
