@@ -111,9 +111,10 @@ func (f *flow[T, R]) startable() bool {
 }
 
 // understaffed reports whether a helper should be asked for, and counts it: then
-// recruit must follow.
+// recruit must follow. If one could work but for what the consumer has yet to take, the
+// consumer asks again when it has.
 func (f *flow[T, R]) understaffed() bool {
-	if f.coming || f.alone || f.active == f.limit || !f.startable() {
+	if f.coming || f.alone || f.active == f.limit || !f.mayBegin() {
 		return false
 	}
 	f.active++

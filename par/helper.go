@@ -59,7 +59,8 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 	return nil
 }
 
-// mayBegin is startable for a helper, which ends if there is nothing.
+// mayBegin is startable for who does not look again by itself: if there will be something once
+// the consumer has taken more, the consumer is told to see to it.
 func (f *flow[T, R]) mayBegin() bool {
 	if f.startable() {
 		return true

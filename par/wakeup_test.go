@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
@@ -59,5 +60,31 @@ func TestHelpersComeBackForASlowConsumer(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Whoever begins the last item that Ahead allows looks for company again when the next result
+// is taken, also while its own call lasts.
+func TestASlowCallDoesNotKeepTheNextFromBeginning(t *testing.T) {
+	for kind := range 4 {
+		synctest.Test(t, func(t *testing.T) {
+			const n, ahead = 6, 3
+			var calls atomic.Int64
+			slow := func(_ context.Context, i int) (int, error) {
+				calls.Add(1)
+				if i >= ahead {
+					time.Sleep(time.Hour)
+				}
+				return 0, nil
+			}
+			taken := int64(0)
+			for _, err := range anyStream(t.Context(), kind, n, slow, par.Ahead(ahead), par.Limit(2)) {
+				check.OK(t, err)
+				synctest.Wait()
+				if taken++; taken <= 2 {
+					check.Equal(t, "calls", calls.Load(), taken+ahead)
+				}
+			}
+		})
 	}
 }
