@@ -8,5 +8,10 @@ import (
 )
 
 func TestEveryPlantedBugIsFound(t *testing.T) {
-	plant.MustFind(t, "./hostile", plant.Hostile(), 10*time.Minute, "-test.short", "-test.failfast")
+	plant.Proof{
+		Folder: "./hostile",
+		Bugs:   plant.Hostile(),
+		Limit:  10 * time.Minute,
+		Args:   []string{"-test.short"},
+	}.Run(t)
 }

@@ -8,5 +8,10 @@ import (
 )
 
 func TestEveryPlantedBugIsFound(t *testing.T) {
-	plant.MustFind(t, "./leaks", plant.Leaks(), time.Minute, "-test.short", "-test.run", "Kept|Flat")
+	plant.Proof{
+		Folder: "./leaks",
+		Bugs:   plant.Leaks(),
+		Limit:  time.Minute,
+		Args:   []string{"-test.short", "-test.run=Kept|Flat"},
+	}.Run(t)
 }

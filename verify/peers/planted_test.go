@@ -8,5 +8,10 @@ import (
 )
 
 func TestEveryPlantedBugIsFound(t *testing.T) {
-	plant.MustFind(t, "./peers", plant.Peers(), time.Minute, "-test.run", "^TestCases$", "-test.failfast")
+	plant.Proof{
+		Folder: "./peers",
+		Bugs:   plant.Peers(),
+		Limit:  time.Minute,
+		Args:   []string{"-test.run=^TestCases$"},
+	}.Run(t)
 }

@@ -2,11 +2,31 @@ package plant
 
 import "slices"
 
-// Bugs returns all of them: first those of the engine.
-func Bugs() []Bug { return slices.Concat(engine, leaks, Peers(), hostile) }
+// The mistakes that one method must find go into one build, and none of these touches another. Mistakes
+// for different methods may.
+
+// Engine returns those in the engine, for the explorer of interleavings and the soak.
+func Engine() []Bug { return engine }
 
 // Leaks returns those that keep what nobody needs.
 func Leaks() []Bug { return leaks }
 
+// Peers returns those that the peers' tests find in Weir.
+func Peers() []Bug { return slices.Concat(peers, peersPools) }
+
 // Hostile returns those in weirhttp.
 func Hostile() []Bug { return hostile }
+
+// History returns those that histories of concurrent calls show.
+func History() []Bug { return history }
+
+// Par returns those in package par.
+func Par() []Bug { return par }
+
+// Reuse returns those in package reuse.
+func Reuse() []Bug { return reuse }
+
+// All returns the mistakes for each method.
+func All() [][]Bug {
+	return [][]Bug{Engine(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse()}
+}

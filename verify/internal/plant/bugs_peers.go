@@ -1,7 +1,5 @@
 package plant
 
-import "slices"
-
 // peers has mistakes in what the faces of the engine promise, and in what users know from
 // other libraries.
 var peers = []Bug{
@@ -51,7 +49,7 @@ var peers = []Bug{
 		}},
 	},
 	{
-		Name:   "errors-out-of-order",
+		Name:   "group-errors-out-of-order",
 		Breaks: "a group with KeepGoing has its errors in the order in which tasks ended",
 		Edits: []Edit{{
 			File: "batch.go",
@@ -141,6 +139,3 @@ var peers = []Bug{
 		}},
 	},
 }
-
-// Peers returns those that break what other libraries promise, too.
-func Peers() []Bug { return slices.Concat(peers, peersPools) }

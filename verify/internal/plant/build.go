@@ -84,7 +84,7 @@ func (p *Program) Run(bug string, limit time.Duration, args ...string) (Outcome,
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.path, args...)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), Env+"="+bug)
+	cmd.Env = append(os.Environ(), Env+"="+bug, "TMPDIR="+filepath.Dir(p.path)) // what it leaves is removed with it
 	cmd.WaitDelay = time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -101,48 +101,4 @@ func (p *Program) Run(bug string, limit time.Duration, args ...string) (Outcome,
 		return outcome, fmt.Errorf("%s does not run: %w", cmd, err)
 	}
 	return outcome, nil
-}
-
-// MustFind builds the test binary of a folder with bugs in it, and fails the test unless it passes
-// without any of them in force, and fails with each: within limit, and not by hanging. In a
-// run of such a binary, or under -short, it skips the test.
-func MustFind(t *testing.T, folder string, bugs []Bug, limit time.Duration, args ...string) {
-	t.Helper()
-	if _, planted := os.LookupEnv(Env); planted || testing.Short() {
-		t.Skip("builds and runs the others")
-	}
-	program := Test(t, folder, bugs)
-	if outcome := program.MustRun(t, "", limit, args...); outcome.Failed || outcome.Hung {
-		t.Fatalf("without a bug: failed %v, hung %v\n%s", outcome.Failed, outcome.Hung, outcome.Output)
-	}
-	for _, bug := range bugs {
-		t.Run(bug.Name, func(t *testing.T) {
-			t.Parallel()
-			outcome := program.MustRun(t, bug.Name, limit, args...)
-			if !outcome.Failed {
-				t.Fatalf("not found: with it, %s\n%s", bug.Breaks, outcome.Output)
-			}
-			t.Logf("found after %v by %s", outcome.Took.Round(time.Millisecond), outcome.culprit())
-		})
-	}
-}
-
-// culprit is the name of the first test that failed.
-func (o Outcome) culprit() string {
-	_, rest, found := strings.Cut(o.Output, "--- FAIL: ")
-	if !found {
-		return "a crash"
-	}
-	name, _, _ := strings.Cut(rest, " ")
-	return name
-}
-
-// MustRun is Run for a program that must at least begin.
-func (p *Program) MustRun(t testing.TB, bug string, limit time.Duration, args ...string) Outcome {
-	t.Helper()
-	outcome, err := p.Run(bug, limit, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return outcome
 }

@@ -6,12 +6,23 @@ import (
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
-func TestEveryBugFitsTheText(t *testing.T) {
-	sources, err := plant.Sources(plant.Bugs())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(sources) < 2 {
-		t.Error("no file is changed")
+func TestEveryBugFitsTheTextAndHasANameOfItsOwn(t *testing.T) {
+	seen := map[string]bool{}
+	for _, bugs := range plant.All() {
+		sources, err := plant.Sources(bugs)
+		if err != nil {
+			t.Error(err)
+		} else if len(sources) < 2 {
+			t.Error("no file is changed")
+		}
+		for _, bug := range bugs {
+			if seen[bug.Name] {
+				t.Errorf("two bugs have the name %s", bug.Name)
+			}
+			seen[bug.Name] = true
+			if bug.Breaks == "" {
+				t.Errorf("%s does not say what it breaks", bug.Name)
+			}
+		}
 	}
 }

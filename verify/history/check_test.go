@@ -1,0 +1,201 @@
+package history_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/64ed045f/weir"
+)
+
+// settle finds out when each task was known to be over, and what handed it back.
+func (r *round) settle() {
+	last := r.now()
+	for i := range r.tasks {
+		r.tasks[i].over = last
+		r.tasks[i].after = -1
+	}
+	bound := func(e *event, concerned func(t *task) bool) {
+		for i := range r.tasks {
+			if t := &r.tasks[i]; t.accepted() && concerned(t) {
+				t.over = min(t.over, e.end)
+			}
+		}
+	}
+	all := func(*task) bool { return true }
+	for e := range r.events() {
+		switch e.action {
+		case wait:
+			bound(e, func(t *task) bool { return t.submitted.end < e.call })
+		case closing:
+			bound(e, all)
+		case groupWait:
+			t := &r.tasks[e.n]
+			if errors.Is(e.err, weir.ErrClosed) && t.accepted() {
+				t.back = e
+			}
+			t.over = min(t.over, e.end)
+		case shutdown:
+			if e.err == nil {
+				bound(e, all)
+			}
+			after := -1
+			for _, number := range e.unrun() {
+				t := &r.tasks[number]
+				t.back, t.after = e, after
+				after = number
+			}
+		}
+	}
+}
+
+func (t *task) submits() bool { return t.submitted.end != 0 }
+
+func (t *task) accepted() bool { return t.submits() && t.submitted.err == nil }
+
+// events ranges over all that clients did.
+func (r *round) events() func(yield func(*event) bool) {
+	return func(yield func(*event) bool) {
+		for _, done := range r.done {
+			for i := range done {
+				if !yield(&done[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// once checks that each accepted task ran or was handed back, once, that no other did, and
+// that nobody who waited for it returned earlier.
+func (r *round) once() error {
+	for i := range r.tasks {
+		t := &r.tasks[i]
+		runs := int(t.runs.Load())
+		outcomes := runs
+		if t.back != nil {
+			outcomes++
+		}
+		switch {
+		case t.accepted() && outcomes != 1:
+			return fmt.Errorf("task %s was accepted, ran %d times, and was handed back: %t", name(i), runs, t.back != nil)
+		case !t.accepted() && outcomes != 0:
+			return fmt.Errorf("task %s was not accepted, ran %d times, and was handed back: %t", name(i), runs, t.back != nil)
+		case runs > 0 && t.over < t.ended:
+			return fmt.Errorf("task %s ended at %d; what waited for it returned at %d", name(i), t.ended, t.over)
+		}
+	}
+	for e := range r.events() {
+		switch {
+		case e.action == shutdown && e.err != nil && !errors.Is(e.err, errDone):
+			return fmt.Errorf("Shutdown returned %w", e.err)
+		case e.action == groupWait && e.err != nil && !errors.Is(e.err, weir.ErrClosed):
+			return fmt.Errorf("Group.Wait returned %w", e.err)
+		}
+	}
+	return nil
+}
+
+// operations is the history for the checker. Each task has two clients of its own, for its
+// start and its end: they are under way while the submitter goes on.
+func (r *round) operations() []porcupine.Operation {
+	var ops []porcupine.Operation
+	add := func(client int, c call, a answer, from, to int64) {
+		ops = append(ops, porcupine.Operation{ClientId: client, Input: c, Output: a, Call: from, Return: to})
+	}
+	for client, done := range r.done {
+		for i := range done {
+			e := &done[i]
+			switch e.action {
+			case wait, groupWait:
+			case shutdown:
+				add(client, call{action: closing}, answer{}, e.call, e.end)
+				add(len(r.done)+2*len(r.tasks)+client, call{action: drained}, answer{}, e.call, e.end)
+			default:
+				add(client, call{action: e.action, n: e.n}, answer{err: e.err, others: r.waited(e), limit: e.stats.Limit}, e.call, e.end)
+			}
+		}
+	}
+	for i := range r.tasks {
+		t := &r.tasks[i]
+		own := len(r.done) + 2*i
+		switch {
+		case !t.accepted():
+		case t.back != nil:
+			add(own, call{action: handBack, n: i, after: t.after}, answer{}, t.submitted.call, t.back.end)
+		default:
+			add(own, call{action: start, n: i}, answer{}, t.submitted.call, t.started)
+			add(own+1, call{action: finish, n: i}, answer{}, t.ended, t.over)
+		}
+	}
+	return ops
+}
+
+// waited reports whether a submitter may have waited for room while e, which does not wait, was
+// under way: it is refused then.
+func (r *round) waited(e *event) bool {
+	if r.refusing || e.action != try && e.action != tryGo {
+		return false
+	}
+	for other := range r.events() {
+		waits := other.action == submit || other.action == submitSoon
+		if waits && other.call < e.end && other.end > e.call {
+			return true
+		}
+	}
+	return false
+}
+
+// linearizable asks the checker. It gives up, and knows nothing, after a time in which it
+// could have checked thousands of histories.
+func (r *round) linearizable() (porcupine.CheckResult, porcupine.LinearizationInfo) {
+	model, ops := spec(r.limit, r.queue, r.refusing), r.operations()
+	if verdict := porcupine.CheckOperationsTimeout(model, ops, patience); verdict != porcupine.Illegal {
+		return verdict, porcupine.LinearizationInfo{}
+	}
+	return porcupine.CheckOperationsVerbose(model, ops, 0)
+}
+
+const patience = 20 * time.Second
+
+// String is the history, as it is read best: all events in the order in which they began.
+func (r *round) String() string {
+	type line struct {
+		from, to int64
+		text     string
+	}
+	var lines []line
+	for client, done := range r.done {
+		for _, e := range done {
+			text := describe(call{action: e.action, n: e.n}, answer{err: e.err, limit: e.stats.Limit})
+			switch e.action {
+			case stats:
+				text = fmt.Sprintf("Stats: %+v", e.stats)
+			case groupWait, shutdown:
+				text = fmt.Sprintf("%v: %v", e.action, e.err)
+			}
+			lines = append(lines, line{e.call, e.end, fmt.Sprintf("client %d  %s", client, text)})
+		}
+	}
+	for i := range r.tasks {
+		switch t := &r.tasks[i]; {
+		case t.back != nil:
+			lines = append(lines, line{t.submitted.call, t.back.end, "          " + name(i) + " is handed back"})
+		case t.runs.Load() > 0:
+			lines = append(lines,
+				line{t.submitted.call, t.started, "          " + name(i) + " starts"},
+				line{t.ended, t.over, "          " + name(i) + " finishes"})
+		}
+	}
+	slices.SortFunc(lines, func(a, b line) int { return int(a.from - b.from) })
+	var text strings.Builder
+	fmt.Fprintf(&text, "%v\n", r.script)
+	for _, l := range lines {
+		fmt.Fprintf(&text, "%4d to %4d  %s\n", l.from, l.to, l.text)
+	}
+	return text.String()
+}

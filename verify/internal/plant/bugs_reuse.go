@@ -1,0 +1,158 @@
+package plant
+
+// reuse has mistakes in the keeper of objects.
+var reuse = []Bug{
+	{
+		Name:   "newcomer-takes-what-is-idle",
+		Breaks: "Get leases an idle object before those who wait",
+		Edits: []Edit{{
+			File: "reuse/keeper_get.go",
+			Old:  "o != nil && k.line.first == nil && k.fresh(o) {",
+			New:  "o != nil && (PLANTED || k.line.first == nil) && k.fresh(o) {",
+		}},
+	},
+	{
+		Name:   "stale-object-goes-unchecked",
+		Breaks: "an object is leased unchecked when nobody has used it for twice CheckAfter",
+		Edits: []Edit{{
+			File: "reuse/keeper_get.go",
+			Old:  "k.now()-o.proved < k.config.CheckAfter",
+			New:  "(k.now()-o.proved < k.config.CheckAfter || PLANTED && k.now()-o.proved < 2*k.config.CheckAfter)",
+		}},
+	},
+	{
+		Name:   "cancelled-before-uncounted",
+		Breaks: "Stats does not count those who left in the line",
+		Edits: []Edit{{
+			File: "reuse/keeper_get.go",
+			Old:  "k.line.leave(w)\n\tk.totals.cancelled++",
+			New:  "k.line.leave(w)\n\tif !PLANTED {\n\t\tk.totals.cancelled++\n\t}",
+		}},
+	},
+	{
+		Name:   "abandoned-open-is-forgotten",
+		Breaks: "another is opened although what was begun for one who has left is under way",
+		Edits: []Edit{{
+			File: "reuse/keeper_line.go",
+			Old:  "for o != nil && o.era != k.era {",
+			New:  "for o != nil && (o.era != k.era || PLANTED) {",
+		}},
+	},
+	{
+		Name:   "taken-over-and-told",
+		Breaks: "a user hears of the failure of an Open that was begun for another",
+		Edits: []Edit{{
+			File: "reuse/keeper_work.go",
+			Old:  "if o.adopted {",
+			New:  "if o.adopted && !PLANTED {",
+		}},
+	},
+	{
+		Name:   "reset-spares-what-is-opened",
+		Breaks: "an object that was being opened at Reset is leased",
+		Edits: []Edit{{
+			File: "reuse/keeper_object.go",
+			Old:  "case k.closed || o.era != k.era:",
+			New:  "case k.closed || o.era != k.era && (!PLANTED || o.state != opening):",
+		}},
+	},
+	{
+		Name:   "reset-spares-what-is-leased",
+		Breaks: "Reset closes the idle objects and no others",
+		Edits: []Edit{{
+			File: "reuse/keeper_close.go",
+			Old:  "k.era++\n\tk.clear()",
+			New:  "if !PLANTED {\n\t\tk.era++\n\t}\n\tk.clear()",
+		}},
+	},
+	{
+		Name:   "old-object-goes-on",
+		Breaks: "an object that is put back after its Lifetime goes to who waits",
+		Edits: []Edit{{
+			File: "reuse/keeper_object.go",
+			Old:  "case now >= o.dies:",
+			New:  "case now >= o.dies && (!PLANTED || first == nil):",
+		}},
+	},
+	{
+		Name:   "closing-has-no-place",
+		Breaks: "the place of an object is free while it is closed",
+		Edits: []Edit{{
+			File: "reuse/keeper_line.go",
+			Old:  "k.total < k.config.Capacity) {",
+			New:  "k.total < k.config.Capacity || PLANTED && k.total-k.count[closing] < k.config.Capacity) {",
+		}},
+	},
+	{
+		Name:   "closed-place-serves-nobody",
+		Breaks: "who waits does not hear that an object was closed",
+		Edits: []Edit{{
+			File: "reuse/keeper_work.go",
+			Old:  "k.serve()\n\t\tk.mu.Unlock()\n\t\tif panicked != nil {",
+			New:  "if !PLANTED || panicked != nil {\n\t\t\tk.serve()\n\t\t}\n\t\tk.mu.Unlock()\n\t\tif panicked != nil {",
+		}},
+	},
+	{
+		Name:   "cause-of-close-is-lost",
+		Breaks: "Open and Check are cancelled without a cause when the keeper is closed",
+		Edits: []Edit{{
+			File: "reuse/keeper_work.go",
+			Old:  "func() { cancel(ErrClosed) }",
+			New:  "func() {\n\t\tif PLANTED {\n\t\t\tcancel(nil)\n\t\t}\n\t\tcancel(ErrClosed)\n\t}",
+		}},
+	},
+	{
+		Name:   "retry-at-once",
+		Breaks: "Open is tried again for nobody as soon as it has failed",
+		Edits: []Edit{{
+			File: "reuse/keeper_upkeep.go",
+			Old:  "return k.failures > 0 && k.now() < k.retry",
+			New:  "return k.failures > 0 && k.now() < k.retry && !PLANTED",
+		}},
+	},
+	{
+		Name:   "expiry-below-the-minimum",
+		Breaks: "objects that MinIdle keeps expire",
+		Edits: []Edit{{
+			File: "reuse/keeper_upkeep.go",
+			Old:  "k.count[idle] <= k.config.MinIdle {",
+			New:  "k.count[idle] <= k.config.MinIdle && !PLANTED {",
+		}},
+	},
+	{
+		Name:   "timer-is-not-set-again",
+		Breaks: "after an object has expired nobody looks at the others",
+		Edits: []Edit{{
+			File: "reuse/keeper_upkeep.go",
+			Old:  "k.rewind()\n\tk.serve()",
+			New:  "if !PLANTED {\n\t\tk.rewind()\n\t}\n\tk.serve()",
+		}},
+	},
+	{
+		Name:   "put-object-is-not-used",
+		Breaks: "the time of an object's use is that when it was opened",
+		Edits: []Edit{{
+			File: "reuse/keeper_lease.go",
+			Old:  "o.used, o.proved = now, now",
+			New:  "if o.proved = now; !PLANTED {\n\t\t\to.used = now\n\t\t}",
+		}},
+	},
+	{
+		Name:   "closing-counts-as-checking",
+		Breaks: "Stats counts objects that are being closed twice",
+		Edits: []Edit{{
+			File: "reuse/keeper_stats.go",
+			Old:  "k.count[checking] + k.count[beating],",
+			New:  "k.count[checking] + k.count[beating] + map[bool]int{true: k.count[closing]}[PLANTED],",
+		}},
+	},
+	{
+		Name:   "first-in-last-out",
+		Breaks: "the object that was used first is leased first",
+		Edits: []Edit{{
+			File: "reuse/keeper_object.go",
+			Old:  "cold := o.state == beating //",
+			New:  "cold := PLANTED || o.state == beating //",
+		}},
+	},
+}

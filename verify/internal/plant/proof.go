@@ -1,0 +1,69 @@
+package plant
+
+import (
+	"os"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// Proof is how the tests of a folder show that they find what is planted for them.
+type Proof struct {
+	Folder string        // of this module, such as ./model
+	Bugs   []Bug         // which go into one build of its tests
+	Limit  time.Duration // for one run; who hangs has found nothing
+	Args   []string      // for the test binary
+	// More are further arguments: those of the first are tried, then, with what was not found, those of the
+	// second, and so on. None of them is used without a bug in force.
+	More [][]string
+}
+
+// Run builds the tests with all bugs in them. They must pass while none is in force, and fail with each. In a
+// run of that very build, or under -short, it skips the test.
+func (p Proof) Run(t *testing.T) {
+	t.Helper()
+	if _, planted := os.LookupEnv(Env); planted || testing.Short() {
+		t.Skip("builds and runs the others")
+	}
+	program := Test(t, p.Folder, p.Bugs)
+	if outcome := p.try(t, program, "", nil); outcome.Failed || outcome.Hung {
+		t.Fatalf("without a bug: failed %v, hung %v\n%s", outcome.Failed, outcome.Hung, outcome.Output)
+	}
+	more := p.More
+	if len(more) == 0 {
+		more = [][]string{nil}
+	}
+	for _, bug := range p.Bugs {
+		t.Run(bug.Name, func(t *testing.T) {
+			t.Parallel()
+			var outcome Outcome
+			for _, args := range more {
+				if outcome = p.try(t, program, bug.Name, args); outcome.Failed {
+					t.Logf("found after %v: %s", outcome.Took.Round(time.Millisecond), reason.FindString(outcome.Output))
+					return
+				}
+			}
+			t.Errorf("not found: with it, %s\n%s", bug.Breaks, outcome.Output)
+		})
+	}
+}
+
+func (p Proof) try(t *testing.T, program *Program, bug string, more []string) Outcome {
+	t.Helper()
+	outcome, err := program.Run(bug, p.Limit, append(append([]string{"-test.failfast"}, p.Args...), more...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+// reason is the line that tells what was found.
+var reason = regexp.MustCompile(`(?m)^.*(\[rapid\] .* after \d+ tests|history \d+ with|a history hangs|--- FAIL: |panic: |fatal error: |goleak).*$`)
+
+// Rapid are further arguments for tests that use rapid: few programs, then more.
+func Rapid() (more [][]string) {
+	for _, checks := range []string{"200", "3000", "60000"} {
+		more = append(more, []string{"-rapid.checks=" + checks, "-rapid.nofailfile", "-rapid.shrinktime=0s"})
+	}
+	return more
+}

@@ -1,0 +1,325 @@
+package keeper_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/64ed045f/weir/reuse"
+)
+
+// machine is a keeper, its books, and its users.
+type machine struct {
+	*books
+	k       *reuse.Keeper[*thing]
+	askers  int
+	leases  []reuse.Lease[*thing]
+	waiting []*asker
+	closers []*closer
+	log     []string
+}
+
+// closer is somebody in Shutdown.
+type closer struct {
+	over   chan struct{}
+	err    error
+	cancel context.CancelCauseFunc
+	ended  bool
+}
+
+func TestAKeeperKeepsItsPromises(t *testing.T) { rapid.Check(t, checkKeeper) }
+
+func FuzzKeeper(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkKeeper)) }
+
+func checkKeeper(t *rapid.T) {
+	b := drawBooks(t)
+	var m *machine
+	rapid.SyncTest(t, func(t *rapid.T) {
+		b.begin = time.Now()
+		m = &machine{books: b, k: reuse.NewKeeper(b.config)}
+		defer m.end() // also when there is nothing left to draw from
+		synctest.Wait()
+		t.Repeat(m.steps())
+	})
+	if m.wrong != nil {
+		t.Fatalf("%v\n%+v\n%v", m.wrong, b.config, m)
+	}
+}
+
+// drawBooks draws a keeper and what its functions do.
+func drawBooks(t *rapid.T) *books {
+	const ms = time.Millisecond
+	b := new(books)
+	may := func(what string, times ...int) time.Duration {
+		return time.Duration(rapid.SampledFrom(times).Draw(t, what)) * ms
+	}
+	c := &b.config
+	c.Capacity = rapid.IntRange(1, 4).Draw(t, "Capacity")
+	c.Open, c.Close, c.OnPanic = b.open, b.shut, b.reported
+	c.IdleTimeout = may("IdleTimeout", 0, 0, 30, 200)
+	c.Lifetime = may("Lifetime", 0, 0, 100, 1000)
+	if rapid.Bool().Draw(t, "Check") {
+		c.Check, c.CheckAfter = b.check, may("CheckAfter", 0, 20, 100)
+	}
+	if rapid.IntRange(0, 2).Draw(t, "Heartbeat") == 2 {
+		c.Heartbeat, c.HeartbeatEvery = b.beat, may("HeartbeatEvery", 15, 80)
+	}
+	if rapid.IntRange(0, 2).Draw(t, "MinIdle") == 2 {
+		c.MinIdle = rapid.IntRange(1, c.Capacity).Draw(t, "ready")
+	}
+	hostile := rapid.IntRange(0, 2).Draw(t, "hostile")
+	for range rapid.IntRange(1, 24).Draw(t, "fates") {
+		f := fate{lasts: may("lasts", 0, 0, 1, 3, 10, 50)}
+		if hostile > 0 && rapid.IntRange(0, 5).Draw(t, "ends badly") == 5 {
+			f.ending = fails
+			if hostile > 1 {
+				f.ending = ending(rapid.IntRange(1, 3).Draw(t, "ending"))
+			}
+		}
+		b.fates = append(b.fates, f)
+	}
+	return b
+}
+
+// steps are what the machine draws from.
+func (m *machine) steps() map[string]func(*rapid.T) {
+	steps := map[string]func(*rapid.T){
+		"get":     func(*rapid.T) { m.get(false) },
+		"get2":    func(*rapid.T) { m.get(false) },
+		"getDone": func(*rapid.T) { m.get(true) },
+		"tryGet":  func(*rapid.T) { m.tryGet() },
+		"leave":   m.leave,
+		"put":     m.put,
+		"put2":    m.put,
+		"discard": m.discard,
+		"detach":  m.detach,
+		"reset":   func(t *rapid.T) { m.rarely(t, 4, m.reset) },
+		"close":   func(t *rapid.T) { m.rarely(t, 12, m.shutdown) },
+		"hasten":  m.hasten,
+		"moment":  func(t *rapid.T) { m.sleep(rapid.IntRange(1, 20).Draw(t, "ms")) },
+		"while":   func(t *rapid.T) { m.sleep(rapid.IntRange(20, 400).Draw(t, "ms")) },
+		"long":    func(t *rapid.T) { m.rarely(t, 3, func() { m.sleep(5_000) }) },
+	}
+	for name, step := range steps {
+		steps[name] = func(t *rapid.T) {
+			if m.wrong == nil {
+				m.log = append(m.log, fmt.Sprintf("%v: %s", m.now(), name))
+				step(t)
+				synctest.Wait()
+				m.look()
+			}
+		}
+	}
+	return steps
+}
+
+func (m *machine) rarely(t *rapid.T, n int, step func()) {
+	if rapid.IntRange(1, n).Draw(t, "rarely") == n {
+		step()
+	}
+}
+
+// get asks for an object, and checks what is begun for that.
+func (m *machine) get(done bool) {
+	m.mu.Lock()
+	under := m.underWay()
+	begun, waiting, idle := m.begun, len(m.asking), m.warmest()
+	ready := waiting == 0 && m.ready()
+	m.mu.Unlock()
+	m.askers++
+	a := m.ask(m.k, m.askers, done)
+	m.waiting = append(m.waiting, a)
+	synctest.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	served := m.collect()
+	if done && (served || len(m.asking) > waiting) {
+		m.mustNot("user %d had left", a.number)
+	}
+	if done || m.closed {
+		return
+	}
+	switch {
+	case served:
+		m.expect(idle, waiting)
+	case ready:
+		m.mustNot("user %d waits although object %d was ready", a.number, idle.number)
+	default:
+		m.want.Waits++
+	}
+	if need := max(0, waiting+1-under); m.config.MinIdle == 0 && m.begun-begun > need {
+		m.mustNot("%d objects were opened for user %d; %d waited, and %d were under way", m.begun-begun, a.number, waiting, under)
+	}
+}
+
+// warmest is the object that has come to rest last. It is to be leased first, unless there are
+// heartbeats, which take objects out of their places.
+func (m *machine) warmest() (o *thing) {
+	for _, other := range m.things {
+		if other.idle() && (o == nil || other.order > o.order) {
+			o = other
+		}
+	}
+	return o
+}
+
+// ready reports whether the object that must be leased next certainly needs no check.
+func (m *machine) ready() bool {
+	warmest := m.warmest()
+	for _, o := range m.things {
+		if o.idle() && (o == warmest || m.config.Heartbeat != nil) && m.config.Check != nil && m.now()-o.proved >= m.config.CheckAfter {
+			return false
+		}
+	}
+	return warmest != nil
+}
+
+// expect checks that the object which was just leased was the one to lease.
+func (m *machine) expect(warmest *thing, waiting int) {
+	got := m.leases[len(m.leases)-1].Value()
+	if got != warmest && m.config.Heartbeat == nil {
+		m.mustNot("object %d was leased, another was used later: %+v", got.number, warmest)
+	}
+	if waiting > 0 {
+		m.mustNot("object %d was leased while %d waited", got.number, waiting)
+	}
+}
+
+func (m *machine) tryGet() {
+	m.mu.Lock()
+	warmest, waiting := m.warmest(), len(m.asking)
+	ready := waiting == 0 && m.ready()
+	m.mu.Unlock()
+	l, err := m.k.TryGet()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case err == nil:
+		m.leases = append(m.leases, l)
+		m.granted(l.Value())
+		m.expect(warmest, waiting)
+	case m.closed != errors.Is(err, reuse.ErrClosed), !m.closed && !errors.Is(err, reuse.ErrNoneIdle):
+		m.mustNot("TryGet returned %v", err)
+	case !m.closed && ready:
+		m.mustNot("TryGet found nothing, object %d was ready", warmest.number)
+	}
+}
+
+func (m *machine) leave(t *rapid.T) {
+	if n := len(m.waiting); n > 0 {
+		m.waiting[rapid.IntRange(0, n-1).Draw(t, "who")].leave()
+	}
+}
+
+// give takes one of the leases to give up.
+func (m *machine) give(t *rapid.T, how func(l reuse.Lease[*thing], o *thing)) {
+	n := len(m.leases)
+	if n == 0 {
+		return
+	}
+	i := rapid.IntRange(0, n-1).Draw(t, "which")
+	l := m.leases[i]
+	m.leases[i] = m.leases[n-1]
+	m.leases = m.leases[:n-1]
+	m.mu.Lock()
+	o := l.Value()
+	o.leased = false
+	m.mu.Unlock()
+	how(l, o)
+	for _, again := range []func(){l.Put, l.Discard, func() { l.Detach() }, func() { l.Value() }} {
+		if !panicsAt(again) {
+			m.mu.Lock()
+			m.mustNot("the lease of object %d was used twice", o.number)
+			m.mu.Unlock()
+		}
+	}
+}
+
+func panicsAt(f func()) (panicked bool) {
+	defer func() { panicked = recover() != nil }()
+	f()
+	return false
+}
+
+func (m *machine) put(t *rapid.T) {
+	m.give(t, func(l reuse.Lease[*thing], o *thing) {
+		m.mu.Lock()
+		o.used, o.proved = m.now(), m.now()
+		m.rest(o)
+		m.mu.Unlock()
+		l.Put()
+	})
+}
+
+func (m *machine) discard(t *rapid.T) {
+	m.give(t, func(l reuse.Lease[*thing], o *thing) {
+		m.mu.Lock()
+		o.discarded = true
+		m.want.Discarded++
+		m.mu.Unlock()
+		l.Discard()
+	})
+}
+
+func (m *machine) detach(t *rapid.T) {
+	m.give(t, func(l reuse.Lease[*thing], o *thing) {
+		m.mu.Lock()
+		o.detached = true
+		m.want.Detached++
+		m.mu.Unlock()
+		if l.Detach() != o {
+			m.mu.Lock()
+			m.mustNot("Detach returned another object")
+			m.mu.Unlock()
+		}
+	})
+}
+
+func (m *machine) reset() {
+	m.mu.Lock()
+	if !m.closed {
+		m.era++
+	}
+	m.mu.Unlock()
+	m.k.Reset()
+}
+
+func (m *machine) shutdown() {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	c := &closer{over: make(chan struct{}), cancel: cancel}
+	m.closers = append(m.closers, c)
+	go func() {
+		defer close(c.over)
+		c.err = m.k.Shutdown(ctx)
+	}()
+}
+
+// hasten ends the context of somebody in Shutdown.
+func (m *machine) hasten(*rapid.T) {
+	for _, c := range m.closers {
+		if !c.ended {
+			c.ended = true
+			c.cancel(errLeft)
+			return
+		}
+	}
+}
+
+func (m *machine) sleep(ms int) { time.Sleep(time.Duration(ms) * time.Millisecond) }
+
+// String is all that happened.
+func (m *machine) String() string {
+	text := ""
+	for _, line := range m.log {
+		text += line + "\n"
+	}
+	return text
+}

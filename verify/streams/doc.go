@@ -1,0 +1,14 @@
+// Package streams draws programs for package [github.com/64ed045f/weir/par], runs each of them in
+// a bubble of fake time, and compares what comes out to plain loops over slices.
+//
+// A program is a source, which may fail, panic or exit; up to three stages, each with its limit
+// and its length ahead, whose calls take their time, fail, panic, exit, heed their context or not,
+// and may run loops of their own; and a consumer, who takes time, too, and may leave. Or it is a
+// loop. Contexts end, and the pools on which stages and loops run are resized, paused and
+// closed meanwhile.
+//
+// Of a stream that keeps the order, on goroutines of its own, everything is known beforehand:
+// what is handed over, and when. Where there is a choice, as of who comes first in an unordered
+// stream, what is checked is that nothing is lost, made up or handed over twice; always it is
+// that the limit and the length ahead hold, and that nothing runs when all is over.
+package streams

@@ -1,0 +1,18 @@
+package streams_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir/verify/internal/plant"
+)
+
+func TestEveryPlantedBugIsFound(t *testing.T) {
+	plant.Proof{
+		Folder: "./streams",
+		Bugs:   plant.Par(),
+		Limit:  40 * time.Second,
+		Args:   []string{"-test.run=^(TestStreams|TestLoops|TestABatch)"},
+		More:   plant.Rapid(),
+	}.Run(t)
+}
