@@ -102,7 +102,8 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 }
 
 // Done returns a channel that is closed when the future has resolved: Get then returns
-// at once. The end of the task synchronizes before that.
+// at once. The end of the task synchronizes before that. A task that waits for the channel
+// keeps its place in its pool, while one that waits in Get gives it up.
 func (f *Future[T]) Done() <-chan struct{} {
 	f.mustBeMade()
 	f.watching.Do(f.watch)

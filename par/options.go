@@ -51,6 +51,9 @@ func Limit(n int) Option {
 // for ever. The calls of such loops and streams come before what is queued in the pool; of a
 // pipeline only the last stage's do.
 //
+// A task of the pool calls the function for many items. So a loop or stream that runs when
+// the pool is paused, or its limit lowered, goes on with those that its tasks come to.
+//
 // What the pool refuses to run fails with [weir.ErrClosed] or [weir.ErrFull].
 //
 // [Range], [Sort] and [SortFunc] need neither: their caller takes part, and does alone what
