@@ -60,7 +60,7 @@ type nestedBatch struct {
 	source engine.Source[job]
 }
 
-func newBatch(g *Group) *batch {
+func newBatch(g *Group, parent context.Context) *batch {
 	var b *batch
 	if g.nested() {
 		nested := new(nestedBatch)
@@ -72,7 +72,7 @@ func newBatch(g *Group) *batch {
 	b.group, b.told = g, make(chan struct{}, 1)
 	b.absence.Turn, b.absence.Depth = b.told, g.host.depth
 	b.hosted = g.host.pool != nil
-	b.scope.open(g.parent, b)
+	b.scope.open(parent, b)
 	b.ctx = &b.scope
 	if std := b.scope.std.Load(); std != nil {
 		b.ctx = std.Context // one call less for each task

@@ -233,7 +233,7 @@ func (g *Group) Cancel(cause error) {
 	g.mustBeMade()
 	g.mu.Lock()
 	b := g.batch.Load()
-	if b == nil && g.doomed == nil { // a batch made for this would need a Wait
+	if b == nil && g.doomed == nil && g.parent.Err() == nil { // a batch made for this would need a Wait
 		g.doomed = &cause
 	}
 	g.mu.Unlock()
@@ -288,8 +288,11 @@ func (g *Group) current() *batch {
 	defer g.mu.Unlock()
 	b := g.batch.Load()
 	if b == nil {
-		b = newBatch(g)
-		if g.doomed != nil {
+		if g.doomed == nil {
+			b = newBatch(g, g.parent)
+		} else {
+			// What the parent was cancelled with since does not count.
+			b = newBatch(g, context.WithoutCancel(g.parent))
 			b.scope.cancel(*g.doomed)
 			g.doomed = nil
 		}

@@ -105,6 +105,24 @@ func (q *queue[T]) bury() bool {
 	return q.len()-q.dead < q.capacity
 }
 
+// shed takes the dead places at the head off the queue, if the head is gated: where
+// no worker takes anything, as in a pause, nobody else would, and Wait would stand still there.
+func (q *queue[T]) shed() {
+	for q.dead > 0 && q.headGated {
+		q.advance()
+		r := q.head.Load()
+		if r == nil {
+			return
+		}
+		pos := r.headAt()
+		if s := &r.slots[pos&r.mask]; s.stamp.Load() != pos+1 || !q.void(s.value) {
+			return
+		}
+		q.pop()
+		q.dead--
+	}
+}
+
 // pop takes the oldest task.
 func (q *queue[T]) pop() (v T, ok bool) {
 	q.advance()

@@ -55,6 +55,7 @@ func (e *Engine[T]) checkWaits() {
 		}
 		return
 	}
+	e.queue.shed()
 	at := uint64(never)
 	for _, w := range e.waits {
 		if w.scan != 0 {

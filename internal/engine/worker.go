@@ -358,6 +358,11 @@ func (e *Engine[T]) takeLocked() (task T, ok bool) {
 // takeQueued takes the oldest task off the queue or, where that has no room for any,
 // from the first in the line.
 func (e *Engine[T]) takeQueued() (task T, ok bool) {
+	if len(e.waits) > 0 {
+		// Or others take the last task before that position between the two looks at it,
+		// and the pop, which no position stops, takes one behind it.
+		e.queue.setGates(true, e.queue.tailGated)
+	}
 	e.checkWaits() // before anything behind their position is taken
 	if s := e.line.first; s != nil && e.queue.capacity == 0 {
 		task = s.value
