@@ -324,3 +324,15 @@ func TestAGroupWithWorkersOfItsOwnTakesAllOptions(t *testing.T) {
 		}
 	})
 }
+
+func TestCancelBeforeTheFirstTaskCountsBeforeALaterEndOfTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	p := weir.New(1)
+	defer p.Close()
+	g := p.Group(ctx)
+	first := errors.New("the first cause")
+	g.Cancel(first)
+	cancel(errors.New("a later one"))
+	check.Error(t, g.Wait(), first)
+}

@@ -164,7 +164,7 @@ func (p *Pool) TrySubmit(task func()) error {
 }
 
 // Shutdown is [Pool.Close] until ctx is done, and returns nil if all tasks have
-// finished by then. Otherwise it takes back the tasks that no worker has started
+// finished by then, and the workers are gone. Otherwise it takes back the tasks that no worker has started
 // and returns them, in order, with the cause of ctx; it does not wait for those
 // that run, which a further Close does. Tasks of a [Group] or a [Future] are not
 // returned: each fails there with [ErrClosed].

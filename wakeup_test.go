@@ -168,3 +168,39 @@ func TestAFreeWorkerIsNeverReportedAsFull(t *testing.T) {
 		}
 	})
 }
+
+// What was taken back is nothing that Wait could wait for, though its place in the queue is
+// still there while a pause keeps workers from coming to it.
+func TestWaitOfAPausedPoolDoesNotWaitForWhatWasTakenBack(t *testing.T) {
+	cases := []struct {
+		name  string
+		queue func(p *weir.Pool, ctx context.Context)
+	}{
+		{"by a Do that was cancelled", func(p *weir.Pool, ctx context.Context) {
+			go func() { check.Error(t, p.Do(ctx, succeed), context.Canceled) }()
+		}},
+		{"by a group that was cancelled", func(p *weir.Pool, ctx context.Context) {
+			g := p.Group(ctx)
+			g.Go(succeed)
+			go func() { check.Error(t, g.Wait(), context.Canceled) }()
+		}},
+	}
+	for _, c := range cases {
+		check.Bubble(t, c.name, func(t *testing.T) {
+			p := weir.New(1)
+			defer p.Close()
+			p.Pause()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			c.queue(p, ctx)
+			synctest.Wait()
+			waited := false
+			go func() { p.Wait(); waited = true }()
+			synctest.Wait()
+			cancel()
+			synctest.Wait()
+			check.Equal(t, "queued", p.Stats().Queued, 0)
+			check.Equal(t, "waited", waited, true)
+		})
+	}
+}
