@@ -8,6 +8,16 @@ require github.com/64ed045f/weir v0.0.0-00010101000000-000000000000
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
+	github.com/vbauerster/mpb/v8 v8.9.3
 	go.uber.org/goleak v1.3.0
+	golang.org/x/term v0.47.0
 	pgregory.net/rapid v1.3.0
+)
+
+require (
+	github.com/VividCortex/ewma v1.2.0 // indirect
+	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect
+	github.com/mattn/go-runewidth v0.0.16 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 )

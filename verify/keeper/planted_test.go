@@ -13,6 +13,6 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 		Bugs:   plant.Reuse(),
 		Limit:  40 * time.Second,
 		Args:   []string{"-test.run=^TestAKeeper"},
-		More:   plant.Rapid(),
+		More:   plant.Rapid("200", "3000", "60000"),
 	}.Run(t)
 }

@@ -8,6 +8,9 @@ import "slices"
 // Engine returns those in the engine, for the explorer of interleavings and the soak.
 func Engine() []Bug { return engine }
 
+// Faces returns those in the public faces of the engine: pools, groups, results.
+func Faces() []Bug { return faces }
+
 // Leaks returns those that keep what nobody needs.
 func Leaks() []Bug { return leaks }
 
@@ -28,5 +31,5 @@ func Reuse() []Bug { return reuse }
 
 // All returns the mistakes for each method.
 func All() [][]Bug {
-	return [][]Bug{Engine(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse()}
+	return [][]Bug{Engine(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse()}
 }

@@ -60,10 +60,10 @@ func (p Proof) try(t *testing.T, program *Program, bug string, more []string) Ou
 // reason is the line that tells what was found.
 var reason = regexp.MustCompile(`(?m)^.*(\[rapid\] .* after \d+ tests|history \d+ with|a history hangs|--- FAIL: |panic: |fatal error: |goleak).*$`)
 
-// Rapid are further arguments for tests that use rapid: few programs, then more.
-func Rapid() (more [][]string) {
-	for _, checks := range []string{"200", "3000", "60000"} {
-		more = append(more, []string{"-rapid.checks=" + checks, "-rapid.nofailfile", "-rapid.shrinktime=0s"})
+// Rapid are further arguments for tests that use rapid: so many programs of each machine.
+func Rapid(checks ...string) (more [][]string) {
+	for _, n := range checks {
+		more = append(more, []string{"-rapid.checks=" + n, "-rapid.nofailfile", "-rapid.shrinktime=0s"})
 	}
 	return more
 }

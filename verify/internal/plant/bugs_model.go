@@ -1,0 +1,473 @@
+package plant
+
+// faces has mistakes in the public faces of the engine.
+var faces = []Bug{
+	{
+		Name:   "pool-submit-ignores-closed",
+		Breaks: "Submit to a closed pool returns nil, and the task never runs",
+		Edits: []Edit{{
+			File: "workers.go",
+			Old:  "	case engine.Closed:\n		return ErrClosed\n",
+			New:  "	case engine.Closed:\n		if PLANTED {\n			return nil\n		}\n		return ErrClosed\n",
+		}},
+	},
+	{
+		Name:   "pool-full-is-closed",
+		Breaks: "a submission that finds no room is told that the pool is closed",
+		Edits: []Edit{{
+			File: "workers.go",
+			Old:  "	case engine.Full:\n		return ErrFull\n",
+			New:  "	case engine.Full:\n		if PLANTED {\n			return ErrClosed\n		}\n		return ErrFull\n",
+		}},
+	},
+	{
+		Name:   "pool-cause-is-err",
+		Breaks: "a submitter whose context ends gets the context's Err, not its cause",
+		Edits: []Edit{{
+			File: "workers.go",
+			Old:  "	if verdict == engine.Cancelled {\n		return context.Cause(ctx)\n",
+			New:  "	if verdict == engine.Cancelled {\n		if PLANTED {\n			return ctx.Err()\n		}\n		return context.Cause(ctx)\n",
+		}},
+	},
+	{
+		Name:   "pool-refused-not-counted",
+		Breaks: "a submission whose context has ended before is not counted as rejected",
+		Edits: []Edit{{
+			File: "workers.go",
+			Old:  "		w.running().Reject()\n",
+			New:  "		if !PLANTED {\n			w.running().Reject()\n		}\n",
+		}},
+	},
+	{
+		Name:   "pool-submit-takes-ended-context",
+		Breaks: "a task is accepted though its submitter's context has ended before",
+		Edits: []Edit{{
+			File: "workers.go",
+			Old:  "submit(ctx context.Context, task T) error {\n	if ctx.Err() != nil {\n",
+			New:  "submit(ctx context.Context, task T) error {\n	if ctx.Err() != nil && !PLANTED {\n",
+		}},
+	},
+	{
+		Name:   "pool-wait-context-ignored",
+		Breaks: "WaitContext goes on waiting when its context has ended",
+		Edits: []Edit{{
+			File: "workers.go",
+			Old:  "	if !w.running().Wait(ctx.Done()) {",
+			New:  "	if PLANTED {\n		w.running().Wait(nil)\n		return nil\n	}\n	if !w.running().Wait(ctx.Done()) {",
+		}},
+	},
+	{
+		Name:   "pool-shutdown-loses-error",
+		Breaks: "Shutdown whose time is over returns no error",
+		Edits: []Edit{{
+			File: "workers.go",
+			Old:  "	return unrun, context.Cause(ctx)\n",
+			New:  "	if PLANTED {\n		return unrun, nil\n	}\n	return unrun, context.Cause(ctx)\n",
+		}},
+	},
+	{
+		Name:   "pool-resize-by-one-less",
+		Breaks: "Resize to more than one sets a limit that is one lower",
+		Edits: []Edit{{
+			File: "workers.go",
+			Old:  "	w.running().Resize(limit)\n",
+			New:  "	if PLANTED && limit > 1 {\n		limit--\n	}\n	w.running().Resize(limit)\n",
+		}},
+	},
+	{
+		Name:   "pool-prestart-one-less",
+		Breaks: "Prestart starts one worker less",
+		Edits: []Edit{{
+			File: "workers.go",
+			Old:  "		w.engine.Start(o.prestart)\n",
+			New:  "		if PLANTED {\n			o.prestart--\n		}\n		w.engine.Start(o.prestart)\n",
+		}},
+	},
+	{
+		Name:   "pool-goexit-reported",
+		Breaks: "OnPanic is told of a task that called runtime.Goexit",
+		Edits: []Edit{{
+			File: "workers.go",
+			Old:  "	if panicked != nil {\n		w.reporter",
+			New:  "	if panicked != nil || PLANTED {\n		w.reporter",
+		}},
+	},
+	{
+		Name:   "pool-unrun-loses-first",
+		Breaks: "Shutdown hands a second task back in the place of the first",
+		Edits: []Edit{{
+			File: "pool.go",
+			Old:  "			unrun = append(unrun, j.plain())\n",
+			New:  "			unrun = append(unrun, j.plain())\n			if PLANTED && len(unrun) == 2 {\n				unrun[0] = unrun[1]\n			}\n",
+		}},
+	},
+	{
+		Name:   "pool-unrun-visit-forgotten",
+		Breaks: "Shutdown does not tell who waits in Do that his turn never comes",
+		Edits: []Edit{{
+			File: "pool.go",
+			Old:  "		case j.listens():\n			j.listener().failed(&TaskError{Err: ErrClosed})\n",
+			New:  "		case j.listens():\n			if !PLANTED {\n				j.listener().failed(&TaskError{Err: ErrClosed})\n			}\n",
+		}},
+	},
+	{
+		Name:   "pool-unrun-member-forgotten",
+		Breaks: "a group is not told that Shutdown has taken its task back",
+		Edits: []Edit{{
+			File: "pool.go",
+			Old:  "			j.batch.reject(j, ErrClosed)\n",
+			New:  "			if PLANTED {\n				j.batch.release(1)\n				j.batch.Ended(1)\n				continue\n			}\n			j.batch.reject(j, ErrClosed)\n",
+		}},
+	},
+	{
+		Name:   "func-try-waits",
+		Breaks: "TryInvoke waits for room",
+		Edits: []Edit{{
+			File: "func.go",
+			Old:  "	return refusal(p.running().TrySubmit(arg))\n",
+			New:  "	if PLANTED {\n		return refusal(p.running().Submit(arg, nil))\n	}\n	return refusal(p.running().TrySubmit(arg))\n",
+		}},
+	},
+	{
+		Name:   "func-invoke-never-waits",
+		Breaks: "Invoke returns ErrFull where it must wait",
+		Edits: []Edit{{
+			File: "func.go",
+			Old:  "	return refusal(p.running().Submit(arg, nil))\n",
+			New:  "	if PLANTED {\n		return refusal(p.running().TrySubmit(arg))\n	}\n	return refusal(p.running().Submit(arg, nil))\n",
+		}},
+	},
+	{
+		Name:   "func-panic-lost",
+		Breaks: "nobody is told of the panic of a FuncPool's function",
+		Edits: []Edit{{
+			File: "func.go",
+			Old:  "	p.report(panicked)\n",
+			New:  "	if !PLANTED {\n		p.report(panicked)\n	}\n",
+		}},
+	},
+	{
+		Name:   "do-keeps-place",
+		Breaks: "a cancelled Do stays in the queue",
+		Edits: []Edit{{
+			File: "do.go",
+			Old:  "			v.pool.engine.Discard(v.is) //",
+			New:  "			if !PLANTED {\n				v.pool.engine.Discard(v.is)\n			} //",
+		}},
+	},
+	{
+		Name:   "do-runs-cancelled",
+		Breaks: "a Do that was cancelled in the queue waits for its turn all the same",
+		Edits: []Edit{{
+			File: "do.go",
+			Old:  "	case <-ctx.Done():\n		if v.state.CompareAndSwap(pending, resolved) {\n",
+			New:  "	case <-ctx.Done():\n		if !PLANTED && v.state.CompareAndSwap(pending, resolved) {\n",
+		}},
+	},
+	{
+		Name:   "do-leaves-late",
+		Breaks: "the place of a Do whose task has panicked is not given back",
+		Edits: []Edit{{
+			File: "do.go",
+			Old:  "	defer v.leave()\n	if ctx.Err() != nil {\n",
+			New:  "	left := false\n	defer func() {\n		if left || !PLANTED {\n			v.leave()\n		}\n	}()\n	defer func() {\n		if PLANTED && recover() == nil {\n			left = true\n		}\n	}()\n	if ctx.Err() != nil {\n",
+		}},
+	},
+	{
+		Name:   "do-inside-queues",
+		Breaks: "Do in a task of the pool waits for a place of its own",
+		Edits: []Edit{{
+			File: "do.go",
+			Old:  "	if host.pool == p {\n",
+			New:  "	if host.pool == p && !PLANTED {\n",
+		}},
+	},
+	{
+		Name:   "panic-handler-kills",
+		Breaks: "the panic of a panic handler is not logged",
+		Edits: []Edit{{
+			File: "panic.go",
+			Old:  "			logPanic(\"weir: panic handler panicked\", r.caught(value))\n",
+			New:  "			if !PLANTED {\n				logPanic(\"weir: panic handler panicked\", r.caught(value))\n			}\n",
+		}},
+	},
+	{
+		Name:   "group-go-forgets-cancel",
+		Breaks: "Go hands a task to the queue though the group is cancelled",
+		Edits: []Edit{{
+			File: "group.go",
+			Old:  "	if b.ctx.Err() != nil {\n		b.withdraw(number)\n		return\n	}\n",
+			New:  "	if b.ctx.Err() != nil && !PLANTED {\n		b.withdraw(number)\n		return\n	}\n",
+		}},
+	},
+	{
+		Name:   "group-try-keeps-token",
+		Breaks: "a refused TryGo does not give back its place under the group's limit",
+		Edits: []Edit{{
+			File: "group.go",
+			Old:  "	if !b.try(memberJob(task, b, index)) {\n		b.release(1)\n",
+			New:  "	if !b.try(memberJob(task, b, index)) {\n		if !PLANTED {\n			b.release(1)\n		}\n",
+		}},
+	},
+	{
+		Name:   "group-try-ignores-limit",
+		Breaks: "TryGo does not look at the limit of the group",
+		Edits: []Edit{{
+			File: "group.go",
+			Old:  "	if g.quota != nil && !g.quota.try() {\n",
+			New:  "	if g.quota != nil && !g.quota.try() && !PLANTED {\n",
+		}},
+	},
+	{
+		Name:   "group-cancelled-go-keeps-token",
+		Breaks: "a Go that is cancelled in the pool's line keeps its place under the group's limit",
+		Edits: []Edit{{
+			File: "group.go",
+			Old:  "	case engine.Cancelled:\n		b.release(1)\n",
+			New:  "	case engine.Cancelled:\n		if !PLANTED {\n			b.release(1)\n		}\n",
+		}},
+	},
+	{
+		Name:   "group-cancel-after-wait-lost",
+		Breaks: "Cancel is lost if no task was given since the last Wait",
+		Edits: []Edit{{
+			File: "group.go",
+			Old:  "		g.doomed = &cause\n",
+			New:  "		if !PLANTED {\n			g.doomed = &cause\n		}\n",
+		}},
+	},
+	{
+		Name:   "group-panic-swallowed",
+		Breaks: "Wait returns an error where a task has panicked",
+		Edits: []Edit{{
+			File: "group.go",
+			Old:  "	if b.panicked != nil {\n		panic(b.panicked)\n",
+			New:  "	if b.panicked != nil && !PLANTED {\n		panic(b.panicked)\n",
+		}},
+	},
+	{
+		Name:   "group-keeps-workers",
+		Breaks: "Wait leaves the workers of a group's own behind",
+		Edits: []Edit{{
+			File: "group.go",
+			Old:  "	if g.owned {\n		g.pool.engine.Dismiss(",
+			New:  "	if g.owned && !PLANTED {\n		g.pool.engine.Dismiss(",
+		}},
+	},
+	{
+		Name:   "batch-withdraw-keeps-number",
+		Breaks: "a refused task uses a number up",
+		Edits: []Edit{{
+			File: "batch.go",
+			Old:  "	if !b.begun.CompareAndSwap(int64(index)+1, int64(index)) {\n",
+			New:  "	if PLANTED || !b.begun.CompareAndSwap(int64(index)+1, int64(index)) {\n",
+		}},
+	},
+	{
+		Name:   "batch-runs-cancelled",
+		Breaks: "queued tasks of a cancelled group are run",
+		Edits: []Edit{{
+			File: "batch.go",
+			Old:  "	w.SettleUnless(b)\n	if b.ctx.Err() != nil {\n",
+			New:  "	w.SettleUnless(b)\n	if b.ctx.Err() != nil && !PLANTED {\n",
+		}},
+	},
+	{
+		Name:   "batch-goexit-succeeds",
+		Breaks: "a task that calls runtime.Goexit has not failed",
+		Edits: []Edit{{
+			File: "batch.go",
+			Old:  "		b.fail(j, ErrGoexit)\n		return\n",
+			New:  "		if !PLANTED {\n			b.fail(j, ErrGoexit)\n		}\n		return\n",
+		}},
+	},
+	{
+		Name:   "batch-last-panic-wins",
+		Breaks: "Wait panics with the last panic, not the first",
+		Edits: []Edit{{
+			File: "batch.go",
+			Old:  "	if first {\n		b.panicked = p\n",
+			New:  "	if first || PLANTED {\n		b.panicked = p\n",
+		}},
+	},
+	{
+		Name:   "batch-panic-cancels-nothing",
+		Breaks: "the panic of a task does not cancel its group",
+		Edits: []Edit{{
+			File: "batch.go",
+			Old:  "	b.scope.cancel(&TaskError{Index: j.number(), Err: p})\n",
+			New:  "	if !PLANTED {\n		b.scope.cancel(&TaskError{Index: j.number(), Err: p})\n	}\n",
+		}},
+	},
+	{
+		Name:   "batch-keep-going-cancels",
+		Breaks: "the error of a task cancels a group that keeps going",
+		Edits: []Edit{{
+			File: "batch.go",
+			Old:  "	if !b.group.options.keepGoing {\n		b.scope.cancel(failure)\n",
+			New:  "	if !b.group.options.keepGoing || PLANTED {\n		b.scope.cancel(failure)\n",
+		}},
+	},
+	{
+		Name:   "batch-errors-unsorted",
+		Breaks: "the errors of a group that keeps going come in the order in which tasks failed",
+		Edits: []Edit{{
+			File: "batch.go",
+			Old:  "return cmp.Compare(x.Index, y.Index) })",
+			New:  "\n			if PLANTED {\n				return 0\n			}\n			return cmp.Compare(x.Index, y.Index)\n		})",
+		}},
+	},
+	{
+		Name:   "batch-no-strike",
+		Breaks: "Wait does not strike the queued tasks of a cancelled group off",
+		Edits: []Edit{{
+			File: "batch.go",
+			Old:  "		if cancelled {\n",
+			New:  "		if cancelled && !PLANTED {\n",
+		}},
+	},
+	{
+		Name:   "batch-second-wait-early",
+		Breaks: "a second call of Wait does not block",
+		Edits: []Edit{{
+			File: "batch.go",
+			Old:  "		if settled {\n			return\n		}\n",
+			New:  "		if settled || PLANTED {\n			return\n		}\n",
+		}},
+	},
+	{
+		Name:   "batch-struck-keep-tokens",
+		Breaks: "tasks that Wait strikes off keep their places under the group's limit",
+		Edits: []Edit{{
+			File: "batch.go",
+			Old:  "				b.release(n)\n				b.Ended(n)\n",
+			New:  "				if !PLANTED {\n					b.release(n)\n				}\n				b.Ended(n)\n",
+		}},
+	},
+	{
+		Name:   "scope-not-handed-down",
+		Breaks: "the cancellation of a group does not reach the groups of its tasks",
+		Edits: []Edit{{
+			File: "scope.go",
+			Old:  "		below.cancel(s.cause)\n",
+			New:  "		if !PLANTED {\n			below.cancel(s.cause)\n		}\n",
+		}},
+	},
+	{
+		Name:   "scope-cause-lost",
+		Breaks: "a cancelled group says context.Canceled, whatever the cause",
+		Edits: []Edit{{
+			File: "scope.go",
+			Old:  "		if cause == nil {\n			s.cause",
+			New:  "		if cause == nil || PLANTED {\n			s.cause",
+		}},
+	},
+	{
+		Name:   "scope-stays-open",
+		Breaks: "the context of a batch goes on after Wait",
+		Edits: []Edit{{
+			File: "scope.go",
+			Old:  "		above.mu.Unlock()\n	}\n	s.cancel(nil)\n",
+			New:  "		above.mu.Unlock()\n	}\n	if PLANTED {\n		return\n	}\n	s.cancel(nil)\n",
+		}},
+	},
+	{
+		Name:   "nested-not-seen",
+		Breaks: "the tasks of a task's group go through the queue",
+		Edits: []Edit{{
+			File: "nested.go",
+			Old:  "func (g *Group) nested() bool { return g.host.pool == g.pool }",
+			New:  "func (g *Group) nested() bool { return g.host.pool == g.pool && !PLANTED }",
+		}},
+	},
+	{
+		Name:   "quota-lowers-nothing",
+		Breaks: "a lower limit of a group has no effect while all places are taken",
+		Edits: []Edit{{
+			File: "quota.go",
+			Old:  "		q.debt.Add(less - takeUpTo(&q.fresh, less))\n",
+			New:  "		if taken := takeUpTo(&q.fresh, less); !PLANTED {\n			q.debt.Add(less - taken)\n		}\n",
+		}},
+	},
+	{
+		Name:   "quota-forgets-debt",
+		Breaks: "a limit that is raised after it was lowered allows too many",
+		Edits: []Edit{{
+			File: "quota.go",
+			Old:  "	more -= takeUpTo(&q.debt, more)\n",
+			New:  "	if paid := takeUpTo(&q.debt, more); !PLANTED {\n		more -= paid\n	}\n",
+		}},
+	},
+	{
+		Name:   "quota-serves-nobody",
+		Breaks: "a higher limit of a group does not let those go on who wait for it",
+		Edits: []Edit{{
+			File: "quota.go",
+			Old:  "	served := min(more, q.waiting.Load())\n",
+			New:  "	served := min(more, q.waiting.Load())\n	if PLANTED {\n		q.fresh.Add(more)\n		return\n	}\n",
+		}},
+	},
+	{
+		Name:   "results-failure-hides-value",
+		Breaks: "the value of a task that failed is lost",
+		Edits: []Edit{{
+			File: "result.go",
+			Old:  "	value, err := task(ctx)\n	m.value = value\n",
+			New:  "	value, err := task(ctx)\n	if err == nil || !PLANTED {\n		m.value = value\n	}\n",
+		}},
+	},
+	{
+		Name:   "results-last-forgotten",
+		Breaks: "Wait returns one value too few",
+		Edits: []Edit{{
+			File: "result.go",
+			Old:  "	values := make([]T, s.given.Load())\n",
+			New:  "	n := s.given.Load()\n	if PLANTED && n > 1 {\n		n--\n	}\n	values := make([]T, n)\n",
+		}},
+	},
+	{
+		Name:   "results-kept-for-next",
+		Breaks: "what was taken by Wait is there again at the next Wait",
+		Edits: []Edit{{
+			File: "result.go",
+			Old:  "func (r *Results[T]) forget(s *resultSet[T]) { r.set",
+			New:  "func (r *Results[T]) forget(s *resultSet[T]) { _ = PLANTED || r.set",
+		}},
+	},
+	{
+		Name:   "loop-passes-gap",
+		Breaks: "Ordered goes on behind a task that failed, in a group that ends with the first",
+		Edits: []Edit{{
+			File: "loop.go",
+			Old:  "			l.stopped = l.ordered\n",
+			New:  "			l.stopped = l.ordered && !PLANTED\n",
+		}},
+	},
+	{
+		Name:   "loop-hides-cause",
+		Breaks: "a loop over a cancelled group that keeps going ends without the cause",
+		Edits: []Edit{{
+			File: "loop.go",
+			Old:  "	if len(errs) == 0 {\n		return b.cause\n",
+			New:  "	if len(errs) == 0 {\n		if PLANTED {\n			return nil\n		}\n		return b.cause\n",
+		}},
+	},
+	{
+		Name:   "first-takes-last",
+		Breaks: "First does not end with the first success",
+		Edits: []Edit{{
+			File: "first.go",
+			Old:  "		return !won\n",
+			New:  "		return !won || PLANTED\n",
+		}},
+	},
+	{
+		Name:   "first-takes-failure",
+		Breaks: "First takes the first result, also if it failed",
+		Edits: []Edit{{
+			File: "first.go",
+			Old:  "		if err == nil {\n",
+			New:  "		if err == nil || PLANTED {\n",
+		}},
+	},
+}

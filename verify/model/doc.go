@@ -1,0 +1,9 @@
+// Package model says, as simply as can be, what the pools and groups of weir promise: which tasks
+// have started, who is blocked, and what everybody is told. Its types are lists and counters that
+// one goroutine changes, one step after the other. They are written from the words of weir's
+// documentation, and know nothing of how weir does it.
+//
+// The tests of this package run random steps on the library and on the model at once, in
+// [testing/synctest] bubbles. When the world has come to rest after a step there is only one
+// answer to each question, or a few where weir leaves it open, and both must give it.
+package model

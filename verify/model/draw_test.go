@@ -1,0 +1,91 @@
+package model_test
+
+import (
+	"math/bits"
+
+	"pgregory.net/rapid"
+)
+
+// rapid prefers small numbers, and so the first of several; here each shall come as often as
+// its weight says.
+
+// between draws a number from low to high.
+func between(t *rapid.T, low, high int, what string) int {
+	return low + uniform(high-low+1).Draw(t, what)
+}
+
+// oneOf draws one of several.
+func oneOf[E any](t *rapid.T, from []E, what string) E { return from[between(t, 0, len(from)-1, what)] }
+
+// uniform makes numbers below n out of bits. Four more than needed make them even enough.
+func uniform(n int) *rapid.Generator[int] {
+	return rapid.Custom(func(t *rapid.T) int {
+		number := 0
+		for range bits.Len(uint(n-1)) + 4 {
+			number *= 2
+			if rapid.Bool().Draw(t, "bit") {
+				number++
+			}
+		}
+		return number % n
+	})
+}
+
+// pick draws one of those that there are now. If there is none the step is not possible.
+func pick[E any](t *rapid.T, from []E, what string) E {
+	if len(from) == 0 {
+		notNow()
+	}
+	return oneOf(t, from, what)
+}
+
+// action is a kind of step.
+type action struct {
+	name   string
+	weight int
+	do     func(t *rapid.T) // calls notNow, before it draws or changes anything, if it is not possible
+}
+
+// impossible is what notNow panics with.
+type impossible struct{}
+
+func notNow() { panic(impossible{}) }
+
+// take takes a step: the one drawn, or the next one that is possible.
+func take(t *rapid.T, actions []action) {
+	var table []int
+	for i, a := range actions {
+		for range a.weight {
+			table = append(table, i)
+		}
+	}
+	first := oneOf(t, table, "action")
+	for n := range actions {
+		a := actions[(first+n)%len(actions)]
+		if possible(t, a) {
+			return
+		}
+	}
+}
+
+func possible(t *rapid.T, a action) (done bool) {
+	defer func() {
+		if done {
+			return
+		}
+		if value := recover(); value != (impossible{}) {
+			panic(value)
+		}
+	}()
+	a.do(t)
+	return true
+}
+
+// steps takes random steps, and calls look after each.
+func steps(t *rapid.T, actions []action, look func()) {
+	look()
+	t.Repeat(map[string]func(*rapid.T){
+		"step": func(t *rapid.T) { take(t, actions) },
+		"":     func(*rapid.T) { look() },
+	})
+}

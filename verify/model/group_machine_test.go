@@ -1,0 +1,302 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/model"
+)
+
+func TestGroupsDoWhatTheirModelDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rapid.SyncTest(t, func(t *rapid.T) { checkGroups(t, false) })
+	})
+}
+
+func TestNestedGroupsDoWhatTheirModelDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rapid.SyncTest(t, func(t *rapid.T) { checkGroups(t, true) })
+	})
+}
+
+func TestGroupWithOwnWorkersDoesWhatItsModelDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { rapid.SyncTest(t, checkOwnGroup) })
+}
+
+// groupMachine takes random steps on groups and their pool.
+type groupMachine struct {
+	*world
+	lib     *weir.Pool // nil if the pool is the group's own
+	groups  []*group
+	nesting bool
+	drawn   setting // what the latest group is made with
+	steps   int
+	closing int // how many steps there are at least before the pool may be closed
+}
+
+// group is a group of the library, and its model.
+type group struct {
+	lib   *weir.Group
+	model *model.Group
+	name  string
+	host  *task // nil unless the group is nested
+}
+
+// checkGroups takes steps on groups that share a pool with plain tasks. Nested groups are mixed with
+// neither limits of groups nor with what changes the pool: there it is open too often what
+// comes first.
+func checkGroups(t *rapid.T, nesting bool) {
+	m := newGroupMachine(t)
+	m.nesting = nesting
+	m.closing = oneOf(t, []int{0, 20, 60, 200}, "steps before Close")
+	opts := m.poolOptions(t)
+	m.lib = weir.New(m.pool.Limit, opts...)
+	defer m.end(m.lib.Close)
+	for range between(t, 1, 3, "groups") {
+		m.newGroup(t, nil)
+	}
+	steps(t, m.actions(), func() { m.look(); m.steps++ })
+	m.finish()
+}
+
+// checkOwnGroup takes steps on a group that has workers of its own.
+func checkOwnGroup(t *rapid.T) {
+	m := newGroupMachine(t)
+	opts := m.poolOptions(t)
+	g, groupOpts := m.drawGroup(t, nil)
+	for _, opt := range groupOpts {
+		opts = append(opts, opt)
+	}
+	parent := m.drawParent(t)
+	g.model = m.pool.NewGroup(parent.model, nil)
+	g.model.Owned = true
+	m.setUp(g)
+	g.lib = weir.NewGroup(parent, m.pool.Limit, opts...)
+	defer m.end(func() {
+		defer func() { _ = recover() }() // of a task: the check has ended
+		_ = wait(g.lib)
+	})
+	steps(t, m.actions(), func() { m.look(); m.steps++ })
+	m.finish()
+}
+
+func newGroupMachine(t *rapid.T) *groupMachine {
+	m := &groupMachine{world: newWorld(t)}
+	m.step = "the beginning"
+	return m
+}
+
+func (m *groupMachine) poolOptions(t *rapid.T) []weir.Option {
+	m.pool = &model.Pool{
+		Limit:       between(t, 1, 4, "limit"),
+		Queue:       oneOf(t, []int{0, 1, 2, 4, weir.Unbounded}, "queue"),
+		MaxWaiting:  math.MaxInt,
+		IdleTimeout: oneOf(t, []time.Duration{time.Hour, 0}, "idle timeout"),
+	}
+	return []weir.Option{
+		weir.Queue(m.pool.Queue), weir.IdleTimeout(m.pool.IdleTimeout),
+		weir.OnPanic(func(p *weir.Panic) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.panics = append(m.panics, p.Value.(*boom))
+		}),
+	}
+}
+
+// setting is what a group is made with.
+type setting struct {
+	limit                     int
+	keepGoing, panicsAsErrors bool
+}
+
+// drawGroup draws what a group is made with. The library has no way to ask for that.
+func (m *groupMachine) drawGroup(t *rapid.T, host *task) (*group, []weir.GroupOption) {
+	g := &group{name: fmt.Sprintf("group %d", len(m.groups)), host: host}
+	var opts []weir.GroupOption
+	m.drawn = setting{}
+	if n := between(t, 0, 6, "group limit"); n > 0 && n < 4 && !m.nesting {
+		m.drawn.limit = n
+		opts = append(opts, weir.Limit(n))
+	}
+	if rapid.Bool().Draw(t, "keep going") {
+		m.drawn.keepGoing = true
+		opts = append(opts, weir.KeepGoing())
+	}
+	if rapid.Bool().Draw(t, "panics as errors") {
+		m.drawn.panicsAsErrors = true
+		opts = append(opts, weir.PanicsAsErrors())
+	}
+	return g, opts
+}
+
+// newGroup makes a group on the pool: of a task, or of a context from outside.
+func (m *groupMachine) newGroup(t *rapid.T, host *task) {
+	g, opts := m.drawGroup(t, host)
+	var parent context.Context
+	if host == nil {
+		c := m.drawParent(t)
+		parent, g.model = c, m.pool.NewGroup(c.model, nil)
+	} else {
+		m.mu.Lock()
+		parent = host.ctx
+		m.mu.Unlock()
+		g.model = m.pool.NewGroup(nil, host.model)
+	}
+	m.setUp(g)
+	g.lib = m.lib.Group(parent, opts...)
+}
+
+func (m *groupMachine) setUp(g *group) {
+	g.model.Limit, g.model.KeepGoing, g.model.PanicsAsErrors = m.drawn.limit, m.drawn.keepGoing, m.drawn.panicsAsErrors
+	m.groups = append(m.groups, g)
+}
+
+// drawParent draws the context that a group is made from.
+func (m *groupMachine) drawParent(t *rapid.T) *deadline {
+	if between(t, 0, 3, "parent") == 0 {
+		return m.newContext(time.Minute)
+	}
+	return m.newContext(0)
+}
+
+// look compares once more, with the counts of the pool.
+func (m *groupMachine) look() {
+	m.rest()
+	if m.lib == nil {
+		return
+	}
+	got := m.lib.Stats()
+	want := m.pool.Stats()
+	if got.Workers < got.Running || got.Idle > got.Workers || m.pool.IdleTimeout == 0 && got.Idle > 0 {
+		m.fail("Stats contradict themselves: %+v", got)
+	}
+	want.Workers, want.Idle = got.Workers, got.Idle
+	// Subtasks of a cancelled group are struck off, or passed over: it is open when.
+	if gone := got.Queued - want.Queued; gone > 0 && m.nesting {
+		got.Queued -= gone
+		got.HandedBack += uint64(gone)
+	}
+	want.Rejected = got.Rejected // what that counts is said of Submit alone
+	if got != want {
+		m.fail("Stats are\n%+v, want\n%+v", got, want)
+	}
+}
+
+func (m *groupMachine) actions() []action {
+	actions := []action{
+		{"go", 8, m.goOutside},
+		{"tryGo", 4, m.tryGo},
+		{"end", 12, m.endTask},
+		{"wait", 4, m.waitOutside},
+		{"cancel", 1, m.cancelGroup},
+		{"cancel context", 1, m.cancelContext},
+		{"resize group", 2, m.resizeGroup},
+		{"context", 2, m.lookAtContexts},
+	}
+	if m.lib == nil {
+		return actions
+	}
+	actions = append(actions, []action{
+		{"submit", 3, m.submit},
+		{"group", 1, func(t *rapid.T) { m.newGroup(t, nil) }},
+		{"pool wait", 1, m.poolWait},
+		{"pass", 1, m.passTime},
+	}...)
+	if m.nesting {
+		return append(actions, []action{
+			{"nest", 6, m.nest},
+			{"nested go", 16, m.nestedGo},
+			{"nested try", 4, m.nestedTryGo},
+			{"nested wait", 8, m.nestedWait},
+		}...)
+	}
+	return append(actions, []action{
+		{"resize", 3, m.resize},
+		{"pause", 1, m.pause},
+		{"resume", 3, m.resume},
+		{"close", 1, m.closePool},
+		{"shutdown", 1, m.shutdown},
+	}...)
+}
+
+// finish lets everything end, waits for all groups, and closes the pool.
+func (m *groupMachine) finish() {
+	m.step = "the end of everything"
+	if m.lib != nil {
+		m.pool.Resume()
+		m.lib.Resume()
+		m.look()
+	}
+	for m.finishOne() {
+		m.look()
+	}
+	for _, g := range m.groups {
+		if g.host == nil {
+			m.waitFor(g)
+			m.look()
+		}
+	}
+	if m.lib == nil {
+		m.noWorkers()
+	} else {
+		m.call("the last Close", m.pool.Close(), func(*call) error { m.lib.Close(); return nil })
+		m.look()
+	}
+	for _, k := range m.tasks {
+		switch k.model.State {
+		case model.Finished, model.HandedBack, model.Rejected:
+		default:
+			m.fail("task %d is %s when all is over", k.model.ID, k.model.State)
+		}
+	}
+	for _, c := range m.calls {
+		if !c.model.Done {
+			m.fail("%s is blocked when all is over", c.name)
+		}
+	}
+}
+
+// finishOne ends one task, or has it wait for its subtasks.
+func (m *groupMachine) finishOne() bool {
+	able := m.able()
+	if len(able) == 0 {
+		return false
+	}
+	k := able[0]
+	m.step = fmt.Sprintf("the last order for task %d", k.model.ID)
+	if g := m.unwaited(k); g != nil {
+		m.inHost(g, g.name+".Wait", g.model.Wait(), func(*call) error { return wait(g.lib) }).wraps = true
+	} else {
+		m.letGo(k, nil)
+	}
+	return true
+}
+
+// unwaited returns a group of a task that it has to wait for; nil if there is none.
+func (m *groupMachine) unwaited(k *task) *group {
+	for _, g := range m.groups {
+		if g.host == k && g.model.Used() {
+			return g
+		}
+	}
+	return nil
+}
+
+// able returns the tasks that run and can be told to do something.
+func (m *groupMachine) able() (able []*task) {
+	for _, k := range m.tasks {
+		if k.model.State == model.Running && k.model.Blocked == nil {
+			able = append(able, k)
+		}
+	}
+	return able
+}
+
+// wait is Wait; the panic that comes out of it is the caller's.
+func wait(g *weir.Group) error { return g.Wait() }

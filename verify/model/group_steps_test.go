@@ -1,0 +1,355 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/model"
+)
+
+// outside draws one of the groups that are no task's.
+func (m *groupMachine) outside(t *rapid.T) *group {
+	var groups []*group
+	for _, g := range m.groups {
+		if g.host == nil {
+			groups = append(groups, g)
+		}
+	}
+	return pick(t, groups, "group")
+}
+
+// hosted draws one of the groups whose task can be told to do something.
+func (m *groupMachine) hosted(t *rapid.T) *group {
+	var groups []*group
+	for _, g := range m.groups {
+		if g.host != nil && g.host.model.State == model.Running && g.host.model.Blocked == nil {
+			groups = append(groups, g)
+		}
+	}
+	return pick(t, groups, "nested group")
+}
+
+func (m *groupMachine) goOutside(t *rapid.T) {
+	g := m.outside(t)
+	if m.pool.Closed && g.model.Limit > 0 && g.model.Spare(g.model.Limit) <= 0 {
+		notNow() // it would fail, and cancel the group, when another just starts
+	}
+	k := m.newTask()
+	m.step = fmt.Sprintf("Go of task %d to %s", k.model.ID, g.name)
+	m.call(m.step, g.model.Go(k.model, false), func(*call) error { g.lib.Go(k.member); return nil })
+}
+
+// tryGo calls TryGo from outside, or in a task of the group itself.
+func (m *groupMachine) tryGo(t *rapid.T) {
+	g := m.outside(t)
+	var members []*task
+	for _, k := range m.able() {
+		if k.model.Batch != nil && k.model.Batch == g.model.Batch() {
+			members = append(members, k)
+		}
+	}
+	k := m.newTask()
+	m.step = fmt.Sprintf("TryGo of task %d to %s", k.model.ID, g.name)
+	c := m.newCall(m.step, g.model.Go(k.model, true))
+	try := func() { c.make(m.world, func(*call) error { return tryGo(g.lib, k) }) }
+	if at := between(t, 0, len(members), "where"); at > 0 {
+		members[at-1].orders <- order{do: try}
+		return
+	}
+	try()
+}
+
+func tryGo(g *weir.Group, k *task) error {
+	if !g.TryGo(k.member) {
+		return model.ErrRefused
+	}
+	return nil
+}
+
+// inHost makes a call in the task whose group it is about.
+func (m *groupMachine) inHost(g *group, name string, mc *model.Call, f func(c *call) error) *call {
+	c := m.newCall(name, mc)
+	g.host.orders <- order{do: func() { c.make(m.world, f) }}
+	return c
+}
+
+func (m *groupMachine) nest(t *rapid.T) {
+	var hosts []*task
+	for _, k := range m.able() {
+		if k.model.Batch != nil && m.depth(k) < 3 {
+			hosts = append(hosts, k)
+		}
+	}
+	k := pick(t, hosts, "task with a context")
+	m.step = fmt.Sprintf("a group in task %d", k.model.ID)
+	m.newGroup(t, k)
+}
+
+// depth is how deep a task lies, 1 for one that was given from outside.
+func (m *groupMachine) depth(k *task) int {
+	for _, g := range m.groups {
+		if g.host != nil && k.model.Batch.Of(g.model) {
+			return 1 + m.depth(g.host)
+		}
+	}
+	return 1
+}
+
+func (m *groupMachine) nestedGo(t *rapid.T) {
+	g := m.hosted(t)
+	if g.model.Open() >= m.pool.Queue {
+		notNow() // Go may have to wait for room, and it is open until when
+	}
+	k := m.newTask()
+	m.step = fmt.Sprintf("Go of subtask %d to %s", k.model.ID, g.name)
+	m.inHost(g, m.step, g.model.Go(k.model, false), func(*call) error { g.lib.Go(k.member); return nil })
+}
+
+func (m *groupMachine) nestedTryGo(t *rapid.T) {
+	g, k := m.hosted(t), m.newTask()
+	m.step = fmt.Sprintf("TryGo of subtask %d to %s", k.model.ID, g.name)
+	m.inHost(g, m.step, g.model.Go(k.model, true), func(*call) error { return tryGo(g.lib, k) })
+}
+
+func (m *groupMachine) nestedWait(t *rapid.T) {
+	g := m.hosted(t)
+	m.step = fmt.Sprintf("Wait for %s in task %d", g.name, g.host.model.ID)
+	m.inHost(g, m.step, g.model.Wait(), func(*call) error { return wait(g.lib) }).wraps = true
+}
+
+func (m *groupMachine) waitOutside(t *rapid.T) {
+	g := m.outside(t)
+	c := m.waitFor(g)
+	m.rest()
+	if g.model.Owned && c.model.Done && between(t, 0, 15, "look for workers") == 0 {
+		m.noWorkers()
+	}
+}
+
+func (m *groupMachine) waitFor(g *group) *call {
+	m.step = "Wait for " + g.name
+	c := m.call(m.step, g.model.Wait(), func(*call) error { return wait(g.lib) })
+	c.wraps = true
+	return c
+}
+
+// noWorkers fails the check if the bubble has a goroutine that is a worker.
+func (m *groupMachine) noWorkers() {
+	buffer := make([]byte, 1<<20)
+	all := strings.Split(string(buffer[:runtime.Stack(buffer, true)]), "\n\n")
+	_, bubble, _ := strings.Cut(all[0], "synctest bubble ")
+	bubble, _, _ = strings.Cut(bubble, "]")
+	for _, stack := range all {
+		if strings.Contains(stack, "synctest bubble "+bubble+"]") && strings.Contains(stack, "weir/internal/engine") {
+			m.fail("a worker is left:\n%s", stack)
+		}
+	}
+}
+
+// endTask ends a task that waits for none of its own, in one of the ways in which tasks end.
+func (m *groupMachine) endTask(t *rapid.T) {
+	var done []*task
+	for _, k := range m.able() {
+		if m.unwaited(k) == nil {
+			done = append(done, k)
+		}
+	}
+	k := pick(t, done, "task that may end")
+	m.step = fmt.Sprintf("the end of task %d", k.model.ID)
+	if k.model.Batch == nil {
+		m.letGo(k, nil)
+		return
+	}
+	how := between(t, 0, 7, "how")
+	if k.model.Batch.Crowded() {
+		how = 0 // others would be cancelled while room is made
+	}
+	switch how {
+	case 5:
+		m.step = fmt.Sprintf("Goexit in task %d", k.model.ID)
+		m.pool.EndMember(k.model, weir.ErrGoexit)
+		k.orders <- order{do: runtime.Goexit}
+	case 6:
+		m.step = fmt.Sprintf("the panic of task %d", k.model.ID)
+		b := &boom{task: k.model.ID}
+		if m.pool.PanicMember(k.model, b) {
+			m.wantPanics = append(m.wantPanics, b)
+		}
+		k.orders <- order{do: func() { panic(b) }}
+	case 7:
+		m.letGo(k, fmt.Errorf("returned by task %d", k.model.ID))
+	default:
+		m.letGo(k, nil)
+	}
+}
+
+// letGo has a task return.
+func (m *groupMachine) letGo(k *task, err error) {
+	k.err = err
+	if k.model.Batch == nil {
+		m.pool.Finish(k.model)
+	} else {
+		m.pool.EndMember(k.model, err)
+	}
+	k.orders <- order{do: func() {}, last: true}
+}
+
+func (m *groupMachine) cancelGroup(t *rapid.T) {
+	var groups []*group
+	for _, g := range m.groups {
+		if g.host == nil || g.host.model.Live() {
+			groups = append(groups, g)
+		}
+	}
+	g := pick(t, groups, "group")
+	if m.racy(g) {
+		notNow()
+	}
+	var cause error
+	if rapid.Bool().Draw(t, "with a cause") {
+		cause = errors.New("why " + g.name + " was cancelled")
+	}
+	m.step = fmt.Sprintf("Cancel(%v) of %s", cause, g.name)
+	g.model.Cancel(cause)
+	g.lib.Cancel(cause)
+}
+
+// racy reports whether the cancellation of a group would make room for those whom it turns away.
+func (m *groupMachine) racy(g *group) bool {
+	return g.model.Batch().Crowded() && g.model.Batch().Awaited()
+}
+
+func (m *groupMachine) cancelContext(t *rapid.T) {
+	if slices.ContainsFunc(m.groups, m.racy) {
+		notNow()
+	}
+	var open []*deadline
+	for _, c := range m.contexts {
+		if c.model.Cause == nil {
+			open = append(open, c)
+		}
+	}
+	c := pick(t, open, "context")
+	m.step = "the cancellation of a context: " + c.cause.Error()
+	m.pool.Cancel(c.model, c.cause)
+	c.cancel(c.cause)
+}
+
+func (m *groupMachine) resizeGroup(t *rapid.T) {
+	g := m.outside(t)
+	n := between(t, 1, 5, "new limit")
+	switch {
+	case g.model.Limit == 0 && !g.model.Owned:
+		notNow() // it has no limit
+	case g.model.Limit > 0 && min(g.model.Spare(n), g.model.Lined()) > 1:
+		notNow() // it would be open who comes first
+	}
+	m.step = fmt.Sprintf("Resize(%d) of %s", n, g.name)
+	g.model.Resize(n)
+	g.lib.Resize(n)
+}
+
+// lookAtContexts compares what the contexts of groups and of tasks say.
+func (m *groupMachine) lookAtContexts(*rapid.T) {
+	m.step = "a look at the contexts"
+	for _, g := range m.groups {
+		if g.host == nil || g.host.model.Live() {
+			m.lookAt(g.lib.Context(), g.name, g.model.Batch())
+		}
+	}
+	m.mu.Lock()
+	contexts := map[*task]context.Context{}
+	for _, k := range m.tasks {
+		if k.ctx != nil && k.model.Batch != nil {
+			contexts[k] = k.ctx
+		}
+	}
+	m.mu.Unlock()
+	for k, ctx := range contexts {
+		m.lookAt(ctx, fmt.Sprintf("task %d", k.model.ID), k.model.Batch)
+	}
+}
+
+func (m *groupMachine) lookAt(ctx context.Context, whose string, b *model.Batch) {
+	switch err, cause := ctx.Err(), context.Cause(ctx); {
+	case b.Cancelled && (err == nil || !alike(cause, b.Cause)):
+		m.fail("the context of %s is done with %v because of %v, want %v", whose, err, cause, b.Cause)
+	case !b.Cancelled && !b.Over && err != nil:
+		m.fail("the context of %s is done with %v because of %v, and should not be", whose, err, cause)
+	case b.Over && err == nil:
+		m.fail("the context of %s is not done, and its batch is over", whose)
+	}
+}
+
+func (m *groupMachine) submit(*rapid.T) {
+	k := m.newTask()
+	m.step = fmt.Sprintf("Submit of task %d", k.model.ID)
+	m.call(m.step, m.pool.Submit(nil, k.model, false), func(*call) error { return m.lib.Submit(k.handedOver()) })
+}
+
+func (m *groupMachine) resize(t *rapid.T) {
+	n := between(t, 1, 5, "new limit")
+	m.step = fmt.Sprintf("Resize(%d)", n)
+	m.pool.Resize(n)
+	m.lib.Resize(n)
+}
+
+func (m *groupMachine) pause(*rapid.T) {
+	m.step = "Pause"
+	m.pool.Pause()
+	m.lib.Pause()
+}
+
+func (m *groupMachine) resume(*rapid.T) {
+	m.step = "Resume"
+	m.pool.Resume()
+	m.lib.Resume()
+}
+
+func (m *groupMachine) poolWait(*rapid.T) {
+	m.step = "Wait for the pool"
+	m.call(m.step, m.pool.Wait(nil), func(*call) error { m.lib.Wait(); return nil })
+}
+
+func (m *groupMachine) passTime(*rapid.T) {
+	if slices.ContainsFunc(m.groups, m.racy) {
+		notNow()
+	}
+	m.step = "letting a minute pass"
+	m.pass(time.Minute)
+}
+
+func (m *groupMachine) closePool(t *rapid.T) {
+	if m.steps < m.closing || m.pool.Contested() {
+		notNow() // too early
+	}
+	m.step = "Close"
+	m.call(m.step, m.pool.Close(), func(*call) error { m.lib.Close(); return nil })
+}
+
+// shutdown closes the pool with a context that is done.
+func (m *groupMachine) shutdown(t *rapid.T) {
+	if m.steps < m.closing || m.pool.Contested() || m.pool.Paused {
+		notNow() // in a pause it would be open whether tasks start or are handed back
+	}
+	ctx := m.newContext(0)
+	ctx.model.Cause = ctx.cause
+	ctx.cancel(ctx.cause)
+	m.step = "Shutdown"
+	m.call(m.step, m.pool.Shutdown(ctx.model), func(c *call) error {
+		functions, err := m.lib.Shutdown(ctx)
+		unrun := who(functions)
+		m.mu.Lock()
+		c.unrun = unrun
+		m.mu.Unlock()
+		return err
+	})
+}

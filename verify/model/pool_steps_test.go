@@ -1,0 +1,236 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func (m *poolMachine) submit(*rapid.T) {
+	k := m.newTask()
+	m.step = fmt.Sprintf("Submit of task %d", k.model.ID)
+	m.call(m.step, m.pool.Submit(nil, k.model, false), func(*call) error { return m.driver.Submit(k) })
+}
+
+func (m *poolMachine) submitContext(t *rapid.T) {
+	k, ctx := m.newTask(), m.drawContext(t)
+	m.step = fmt.Sprintf("SubmitContext of task %d", k.model.ID)
+	m.call(m.step, m.pool.Submit(ctx.model, k.model, false), func(*call) error {
+		return m.driver.SubmitContext(ctx, k)
+	})
+}
+
+func (m *poolMachine) trySubmit(t *rapid.T) {
+	k := m.newTask()
+	m.step = fmt.Sprintf("TrySubmit of task %d", k.model.ID)
+	c := m.newCall(m.step, m.pool.Submit(nil, k.model, true))
+	m.somewhere(t, func() { c.make(m.world, func(*call) error { return m.driver.TrySubmit(k) }) })
+}
+
+// burst submits several tasks without letting the world come to rest in between: a free worker
+// has room for one more also when nothing has woken it yet.
+func (m *poolMachine) burst(t *rapid.T) {
+	n := between(t, 2, 8, "tasks")
+	m.step = fmt.Sprintf("a burst of %d tasks from %d on", n, len(m.tasks))
+	for range n {
+		k := m.newTask()
+		c := m.newCall(m.step, m.pool.Submit(nil, k.model, true))
+		c.make(m.world, func(*call) error { return m.driver.TrySubmit(k) })
+		m.pool.Settle(nil)
+	}
+}
+
+func (m *poolMachine) do(t *rapid.T) {
+	k, ctx := m.newTask(), m.drawContext(t)
+	m.step = fmt.Sprintf("Do of task %d", k.model.ID)
+	m.call(m.step, m.pool.Do(ctx.model, k.model), func(*call) error { return m.plain.Do(ctx, k.member) })
+}
+
+// doInside calls Do with the context of a task that runs, which has a place already.
+func (m *poolMachine) doInside(t *rapid.T) {
+	var visits []*task
+	for _, k := range m.able() {
+		if k.model.Visit != nil {
+			visits = append(visits, k)
+		}
+	}
+	k := pick(t, visits, "task with a context")
+	m.step = fmt.Sprintf("Do in task %d", k.model.ID)
+	want, got, called := errors.New("of the inner task"), error(nil), false
+	k.orders <- order{do: func() {
+		err := m.plain.Do(k.ctx, func(inner context.Context) error {
+			called = alike(inner.Err(), k.ctx.Err())
+			return want
+		})
+		m.mu.Lock()
+		got = err
+		m.mu.Unlock()
+	}}
+	m.rest()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k.ctx.Err() != nil {
+		want = context.Cause(k.ctx)
+	}
+	if !alike(got, want) || called != (k.ctx.Err() == nil) {
+		m.fail("it has returned %v (called: %t), want %v", got, called, want)
+	}
+}
+
+func (m *poolMachine) release(t *rapid.T) {
+	k := pick(t, m.live(), "task that runs")
+	m.step = fmt.Sprintf("the end of task %d", k.model.ID)
+	m.letGo(k)
+}
+
+// letGo ends a task: that of Do returns an error, others return, or come back from the handler
+// of their panic.
+func (m *poolMachine) letGo(k *task) {
+	if k.held != nil {
+		close(k.held.hold)
+		m.pool.Finish(k.model)
+		m.expectLogs(k.held)
+		return
+	}
+	if c := k.model.Visit; c != nil {
+		k.err = fmt.Errorf("returned by task %d", k.model.ID)
+		c.Err = k.err
+	}
+	m.pool.Finish(k.model)
+	k.orders <- order{do: func() {}, last: true}
+}
+
+// panic has a task panic. The panic of one that Do runs is its caller's.
+func (m *poolMachine) panic(t *rapid.T) {
+	k := pick(t, m.able(), "task that runs")
+	m.step = fmt.Sprintf("the panic of task %d", k.model.ID)
+	b := &boom{task: k.model.ID}
+	if c := k.model.Visit; c != nil {
+		c.Panic = b
+		m.pool.Finish(k.model)
+	} else {
+		m.pool.Panicked()
+		if m.handler != noHandler {
+			m.wantPanics = append(m.wantPanics, b)
+			if rapid.Bool().Draw(t, "handler blocks") {
+				b.hold = make(chan struct{})
+			}
+		}
+		if b.hold == nil {
+			m.pool.Finish(k.model)
+			m.expectLogs(b)
+		} else {
+			k.held = b
+		}
+	}
+	k.orders <- order{do: func() { panic(b) }}
+}
+
+// expectLogs notes what is logged when a panic has been dealt with.
+func (m *poolMachine) expectLogs(*boom) {
+	switch m.handler {
+	case noHandler:
+		m.wantLogs = append(m.wantLogs, "weir: task panicked")
+	case panicking:
+		m.wantLogs = append(m.wantLogs, "weir: task panicked", "weir: panic handler panicked")
+	case recording:
+	}
+}
+
+func (m *poolMachine) exit(t *rapid.T) {
+	k := pick(t, m.able(), "task that runs")
+	m.step = fmt.Sprintf("Goexit in task %d", k.model.ID)
+	if c := k.model.Visit; c != nil {
+		c.Exit = true
+	}
+	m.pool.Finish(k.model)
+	k.orders <- order{do: runtime.Goexit}
+}
+
+// cancelContext ends the context of somebody.
+func (m *poolMachine) cancelContext(t *rapid.T) {
+	var open []*deadline
+	for _, c := range m.contexts {
+		if c.model.Cause == nil {
+			open = append(open, c)
+		}
+	}
+	c := pick(t, open, "context")
+	m.step = "the cancellation of a context: " + c.cause.Error()
+	m.pool.Cancel(c.model, c.cause)
+	c.cancel(c.cause)
+}
+
+func (m *poolMachine) resize(t *rapid.T) {
+	n := between(t, 1, 5, "new limit")
+	m.step = fmt.Sprintf("Resize(%d)", n)
+	m.pool.Resize(n)
+	m.somewhere(t, func() { m.driver.Resize(n) })
+}
+
+func (m *poolMachine) pause(t *rapid.T) {
+	m.step = "Pause"
+	m.pool.Pause()
+	m.somewhere(t, m.driver.Pause)
+}
+
+func (m *poolMachine) resume(t *rapid.T) {
+	m.step = "Resume"
+	m.pool.Resume()
+	m.somewhere(t, m.driver.Resume)
+}
+
+func (m *poolMachine) wait(t *rapid.T) {
+	if rapid.Bool().Draw(t, "without context") {
+		m.step = "Wait"
+		m.call(m.step, m.pool.Wait(nil), func(*call) error { m.driver.Wait(); return nil })
+		return
+	}
+	ctx := m.drawContext(t)
+	m.step = "WaitContext"
+	m.call(m.step, m.pool.Wait(ctx.model), func(*call) error { return m.driver.WaitContext(ctx) })
+}
+
+func (m *poolMachine) passTime(t *rapid.T) {
+	times := []time.Duration{1, 500 * time.Millisecond, 3 * time.Second, 30 * time.Second}
+	if at, ok := m.pool.Expiry(); ok {
+		left := at - m.pool.Now
+		times = append(times, left, left+1)
+		if left > 1 {
+			times = append(times, left-1)
+		}
+	}
+	d := pick(t, times, "time")
+	m.step = "letting " + d.String() + " pass"
+	m.pass(d)
+}
+
+func (m *poolMachine) close(t *rapid.T) {
+	if m.steps < m.closing {
+		notNow() // too early
+	}
+	m.step = "Close"
+	m.call(m.step, m.pool.Close(), func(*call) error { m.driver.Close(); return nil })
+}
+
+func (m *poolMachine) shutdown(t *rapid.T) {
+	if m.steps < m.closing {
+		notNow() // too early
+	}
+	ctx := m.drawContext(t)
+	if m.pool.Paused && ctx.model.Cause != nil {
+		ctx = m.newContext(0) // else it would be open whether tasks start or are handed back
+	}
+	m.step = "Shutdown"
+	m.call(m.step, m.pool.Shutdown(ctx.model), func(c *call) error {
+		unrun, err := m.driver.Shutdown(ctx)
+		m.mu.Lock()
+		c.unrun = unrun
+		m.mu.Unlock()
+		return err
+	})
+}

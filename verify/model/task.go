@@ -1,0 +1,61 @@
+package model
+
+// State is where a task stands.
+type State int
+
+// The states of a task.
+const (
+	New       State = iota // its submitter waits for room, or for the limit of its group
+	Queued                 // accepted
+	Running                // started, and counts against the limit
+	Aside                  // started, and waits for its subtasks: does not count
+	Returning              // has waited, and wants to go on
+	Finished
+	HandedBack // accepted, and never started
+	Rejected   // not accepted, and never started
+)
+
+var stateNames = [...]string{"new", "queued", "running", "aside", "returning", "finished", "handed back", "rejected"}
+
+func (s State) String() string { return stateNames[s] }
+
+// Task is one task of a pool.
+type Task struct {
+	ID    int
+	State State
+	// Visit is the call of Do whose task this is; nil for others.
+	Visit *Call
+	// Batch is that of the task's group; nil for others.
+	Batch *Batch
+	// Index is the task's number in its batch.
+	Index int
+	// Blocked is what the task itself waits in; nil if it does not.
+	Blocked *Call
+
+	then   func() // what the task does when it goes on after a wait
+	number int    // among those that the pool has accepted, from 1
+}
+
+// Started reports whether a worker has taken the task.
+func (t *Task) Started() bool {
+	switch t.State {
+	case Running, Aside, Returning, Finished:
+		return true
+	default:
+		return false
+	}
+}
+
+// Live reports whether the task has started, and has not finished.
+func (t *Task) Live() bool { return t.Started() && t.State != Finished }
+
+// Host returns the task that t is a subtask of; nil if there is none.
+func (t *Task) Host() *Task {
+	if t.Batch == nil {
+		return nil
+	}
+	return t.Batch.group.Host
+}
+
+// void reports whether a worker that takes the task has to pass it over.
+func (t *Task) void() bool { return t.Batch != nil && t.Batch.Cancelled }
