@@ -209,6 +209,32 @@ func TestPromise08APauseDoesNotHoldACancelledNestedGroup(t *testing.T) {
 	}
 }
 
+// Nor does it where nobody is at work on what the group waits for when the pause begins.
+func TestPromise08APauseDoesNotHoldAGroupWhoseSubtasksNobodyServes(t *testing.T) {
+	check.Bubble(t, "since the limit was lowered", func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		busy := block(t, p, 1)
+		var inner *weir.Group
+		g := p.Group(t.Context())
+		lowered := make(chan struct{})
+		g.Go(func(ctx context.Context) error {
+			inner = p.Group(ctx)
+			<-lowered
+			inner.Go(succeed)
+			return inner.Wait()
+		})
+		synctest.Wait()
+		p.Resize(1)
+		close(lowered)
+		synctest.Wait()
+		p.Pause()
+		inner.Cancel(errBoom)
+		busy.Open()
+		check.Error(t, g.Wait(), errBoom)
+	})
+}
+
 // A nested group that outlives its pool must say so: no worker would ever come to
 // its tasks.
 func TestANestedGroupOfAClosedPool(t *testing.T) {

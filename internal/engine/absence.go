@@ -130,6 +130,14 @@ func (e *Engine[T]) recall(a *Absence) {
 	}
 }
 
+// recallLender makes the task go on that waits for the open tasks of s, which nobody serves: if
+// its group was cancelled, nobody else may come to strike them off, as in a pause.
+func (e *Engine[T]) recallLender(s *Source[T]) {
+	if s.lender != nil && s.open.Load() > 0 {
+		e.recall(s.lender)
+	}
+}
+
 // enlist makes a stand behind those of its depth. Deeper ones go first: others may
 // wait for them, and who came up before them would begin more that waits.
 func (e *Engine[T]) enlist(a *Absence) {

@@ -35,6 +35,9 @@ func (e *Engine[T]) Pause() {
 	if !e.closed {
 		e.paused = true
 		e.permits.allow(0)
+		for _, s := range e.sources {
+			e.recallLender(s)
+		}
 	}
 	e.unlock()
 }

@@ -254,9 +254,7 @@ func (e *Engine[T]) serveSource(w *worker[T]) (task T, o order) {
 		}
 	}
 	w.source = nil
-	if s.lender != nil && s.open.Load() > 0 {
-		e.recall(s.lender) // nobody serves its tasks: it may have to strike them off
-	}
+	e.recallLender(s)
 	if !e.handBack(w, s) {
 		e.mu.Unlock()
 		return task, orderTake
