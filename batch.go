@@ -60,7 +60,7 @@ type nestedBatch struct {
 	source engine.Source[job]
 }
 
-func newBatch(g *Group, parent context.Context) *batch {
+func newBatch(parent context.Context, g *Group) *batch {
 	var b *batch
 	if g.nested() {
 		nested := new(nestedBatch)

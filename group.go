@@ -289,10 +289,10 @@ func (g *Group) current() *batch {
 	b := g.batch.Load()
 	if b == nil {
 		if g.doomed == nil {
-			b = newBatch(g, g.parent)
+			b = newBatch(g.parent, g)
 		} else {
 			// What the parent was cancelled with since does not count.
-			b = newBatch(g, context.WithoutCancel(g.parent))
+			b = newBatch(context.WithoutCancel(g.parent), g)
 			b.scope.cancel(*g.doomed)
 			g.doomed = nil
 		}
