@@ -119,3 +119,10 @@ func (e *Engine[T]) Yield() bool { return e.yield() }
 func (e *Engine[T]) HurriedUntil() time.Duration { return time.Duration(e.hurried.Load()) }
 func (e *Engine[T]) Unhurry()                    { e.hurried.Store(0) }
 func (e *Engine[T]) Clock() time.Duration        { return time.Since(e.clock) }
+
+// InWait reports whether somebody waits.
+func (e *Engine[T]) InWait() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.waits) > 0
+}

@@ -6,7 +6,7 @@ import "slices"
 // for different methods may.
 
 // Engine returns those in the engine, for the explorer of interleavings and the soak.
-func Engine() []Bug { return engine }
+func Engine() []Bug { return slices.Clone(engine) }
 
 // Faces returns those in the public faces of the engine: pools, groups, results.
 func Faces() []Bug { return faces }

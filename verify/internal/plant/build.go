@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// library is the import path of the library's root.
+const library = "github.com/64ed045f/weir"
+
 // Program is one that was built with mistakes in it, each of them switched off.
 type Program struct{ path, dir string }
 
@@ -38,8 +41,9 @@ func Main(tb testing.TB, folder string, bugs []Bug, more ...string) *Program {
 	return Build(tb, folder, sources, append([]string{"build"}, more...)...)
 }
 
-// Build runs the go command on a folder of this module with files of the repository replaced, or
-// added: sources has their text by their name from the root.
+// Build runs the go command on a folder of this module, or on a package of the library by its import
+// path, with files of the repository replaced, or added: sources has their text by their
+// name from the root.
 func Build(tb testing.TB, folder string, sources map[string]string, command ...string) *Program {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -60,7 +64,11 @@ func Build(tb testing.TB, folder string, sources map[string]string, command ...s
 		tb.Fatal(err)
 	}
 	module := filepath.Join(Root(), "verify")
-	program := &Program{filepath.Join(dir, "program"), filepath.Join(module, filepath.FromSlash(folder))}
+	home := filepath.Join(module, filepath.FromSlash(folder))
+	if inside, ok := strings.CutPrefix(folder, library); ok {
+		home = filepath.Join(Root(), filepath.FromSlash(inside))
+	}
+	program := &Program{filepath.Join(dir, "program"), home}
 	cmd := exec.Command("go", append(command, "-overlay", overlayFile, "-o", program.path, folder)...)
 	cmd.Dir = module
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -74,6 +82,7 @@ type Outcome struct {
 	Failed bool // it ended with a status other than 0
 	Hung   bool // it had to be killed
 	Took   time.Duration
+	CPU    time.Duration // of all processors
 	Output string
 }
 
@@ -91,6 +100,9 @@ func (p *Program) Run(bug string, limit time.Duration, args ...string) (Outcome,
 	begin := time.Now()
 	err := cmd.Run()
 	outcome := Outcome{Took: time.Since(begin), Output: out.String()}
+	if state := cmd.ProcessState; state != nil {
+		outcome.CPU = state.UserTime() + state.SystemTime()
+	}
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:

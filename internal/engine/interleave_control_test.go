@@ -1,0 +1,291 @@
+package engine_test
+
+import (
+	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/step"
+)
+
+// controlScenes are about those who change an engine, or end it, while it is in use.
+var controlScenes = []step.Scene{
+	in("Start, and tasks come in", 2, 1, func(w *world) {
+		one, other := w.pair("pair")
+		w.Go("start", func() { w.Start(1) })
+		w.Go("submitter", func() {
+			w.submit(one)
+			w.submit(other)
+		})
+	}),
+	in("a higher limit is used at once", 1, 2, func(w *world) {
+		one, other := w.pair("pair")
+		w.accept(one, other)
+		w.Settle()
+		w.Go("resize", func() { w.resize(2) })
+	}),
+	in("the limit rises while a pair comes in", 1, 2, func(w *world) {
+		one, other := w.pair("pair")
+		w.Go("submitter", func() {
+			w.submit(one)
+			w.submit(other)
+		})
+		w.Go("resize", func() { w.resize(2) })
+	}),
+	in("the limit rises while tasks end", 1, 2, func(w *world) {
+		one, other := w.pair("pair")
+		w.accept(w.task("a"))
+		w.Go("resize", func() { w.resize(2) })
+		w.Go("submitter", func() {
+			w.submit(one)
+			w.submit(other)
+		})
+	}),
+	in("the limit falls while tasks are queued", 2, 4, func(w *world) {
+		w.accept(w.task("a"), w.task("b"), w.task("c"), w.task("d"))
+		w.Go("resize", func() { w.resize(1) })
+	}),
+	in("the limit falls and rises", 2, 2, func(w *world) {
+		one, other := w.pair("pair")
+		w.Go("resize", func() {
+			w.resize(1)
+			w.resize(2)
+		})
+		w.Go("submitter", func() {
+			w.submit(one)
+			w.submit(other)
+		})
+	}),
+	in("the limit falls for the idle", 2, 1, func(w *world) {
+		w.idle()
+		w.Go("resize", func() {
+			w.resize(1)
+			w.resize(2)
+		})
+		one, other := w.pair("pair")
+		w.Go("submitter", func() {
+			w.submit(one)
+			w.submit(other)
+		})
+	}),
+	in("a pause while tasks come in", 1, 2, func(w *world) {
+		w.Go("pause", func() {
+			w.pause()
+			w.Point()
+			w.resume()
+		})
+		w.Go("submitter", func() {
+			w.submit(w.task("a"))
+			w.submit(w.task("b"))
+		})
+	}),
+	in("a pause while a task is taken", 1, 4, func(w *world) {
+		w.widen()
+		w.accept(w.task("a"), w.task("b"), w.task("c"))
+		w.Go("pause", func() {
+			w.pause()
+			w.Settle()
+			w.resume()
+		})
+	}),
+	in("a pause holds what is queued", 2, 4, func(w *world) {
+		w.accept(w.task("a"))
+		w.Go("pause", func() {
+			w.pause()
+			w.submit(w.task("b"))
+			w.Point()
+			w.resume()
+		})
+		w.Go("submitter", func() { w.submit(w.task("c")) })
+	}),
+	in("a paused engine is resized", 1, 2, func(w *world) {
+		one, other := w.pair("pair")
+		w.pause()
+		w.accept(one, other)
+		w.Go("resize", func() {
+			w.changes(2)
+			w.Resize(2)
+			w.Settle()
+			w.Check(w.running() == 0, "a task begins in a paused engine")
+			w.hasChanged(false, 2, 0)
+			w.resume()
+		})
+	}),
+	in("Close while tasks come in", 1, 1, func(w *world) {
+		w.Go("close", w.closes)
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+	}),
+	in("Close while a task comes in to an idle worker", 1, 1, func(w *world) {
+		w.idle()
+		w.Go("close", w.closes)
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+	}),
+	in("Close while tasks come in from two", 2, 1, func(w *world) {
+		w.accept(w.task("before"))
+		w.Go("close", w.closes)
+		w.Go("first", func() { w.submit(w.task("a")) })
+		w.Go("second", func() { w.try(w.task("b")) })
+	}),
+	in("Close answers those in the line", 1, 0, func(w *world) {
+		release := w.busy()
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+		w.Go("close", w.closes)
+		w.Settle()
+		close(release)
+	}),
+	in("two Close at once", 1, 1, func(w *world) {
+		w.accept(w.task("a"))
+		w.Go("first", w.closes)
+		w.Go("second", w.closes)
+	}),
+	in("Close ends a pause", 1, 2, func(w *world) {
+		w.pause()
+		w.accept(w.task("a"), w.task("b"))
+		w.Go("close", w.closes)
+		w.Go("submitter", func() { w.submit(w.task("c")) })
+	}),
+	in("Shutdown while tasks come in", 1, 2, func(w *world) {
+		w.accept(w.task("a"))
+		w.Go("shutdown", w.shuts)
+		w.Go("submitter", func() { w.submit(w.task("b")) })
+	}),
+	in("Shutdown while a task comes in to an idle worker", 1, 2, func(w *world) {
+		w.idle()
+		w.Go("shutdown", w.shuts)
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+	}),
+	in("Shutdown while all are busy", 1, 3, func(w *world) {
+		release := w.busy()
+		w.accept(w.task("a"))
+		w.Go("submitter", func() { w.submit(w.task("b")) })
+		w.Go("shutdown", func() {
+			w.shuts()
+			close(release)
+		})
+	}),
+	in("tasks are struck off while workers take them", 1, 3, func(w *world) {
+		w.accept(w.task("a"), w.task("b"))
+		w.Go("discard", w.discards)
+		w.Go("submitter", func() { w.submit(w.task("c")) })
+	}),
+	in("those struck off make room", 1, 2, func(w *world) {
+		release := w.busy()
+		w.accept(w.task("a"), w.task("b"))
+		w.discards()
+		w.Go("first", func() { w.try(w.task("c")) })
+		w.Go("second", func() { w.try(w.task("d")) })
+		w.Go("release", func() { close(release) })
+	}),
+	in("dismissed and used again", 1, 1, func(w *world) {
+		w.idle()
+		var uses atomic.Bool
+		w.Go("dismiss", func() { w.Dismiss(uses.Load) })
+		w.Go("submitter", func() {
+			uses.Store(true)
+			w.Revive()
+			w.submit(w.task("a"))
+		})
+	}),
+	in("dismissed while a worker comes to rest", 2, 1, func(w *world) {
+		w.accept(w.task("a"), w.task("b"))
+		w.Go("dismiss", func() {
+			w.waits()
+			w.Dismiss(func() bool { return false })
+			w.Check(w.Stats().Workers == 0, "Dismiss returns, and a worker is left")
+		})
+	}),
+	in("dismissed and used again by a task that lasts", 1, 1, func(w *world) {
+		w.idle()
+		var uses atomic.Bool
+		dismissed := make(chan struct{})
+		w.Go("dismiss", func() {
+			w.Dismiss(uses.Load)
+			close(dismissed)
+		})
+		w.Go("submitter", func() {
+			uses.Store(true)
+			w.Revive()
+			w.submit(w.blocked("a", dismissed))
+		})
+	}),
+	in("a closed engine accepts nothing more", 1, 2, func(w *world) {
+		w.widen()
+		release := w.busy()
+		w.Go("close", w.closes)
+		w.Settle()
+		w.Check(w.submit(w.task("late")) == engine.Closed, "a closed engine accepts a task")
+		close(release)
+	}),
+	in("Close while a task is half-written", 1, 1, func(w *world) {
+		w.idle()
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+		w.Go("close", w.closes)
+	}),
+	in("Close after a dismissal", 1, 1, func(w *world) {
+		w.idle()
+		w.Quietly(func() { w.Dismiss(func() bool { return false }) })
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+		w.Go("close", w.closes)
+	}),
+	in("Shutdown while a task is half-written", 1, 2, func(w *world) {
+		w.widen()
+		release := w.busy()
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+		w.Go("shutdown", func() {
+			w.shuts()
+			w.ends()
+			close(release)
+		})
+	}),
+	in("places are counted while one is half-written", 1, 2, func(w *world) {
+		w.widen()
+		release := w.busy()
+		w.accept(w.task("struck off"))
+		w.discards()
+		w.Go("submitter", func() { w.try(w.task("a")) })
+		w.Go("other", func() {
+			w.try(w.task("b"))
+			w.try(w.task("c"))
+		})
+		w.Join()
+		close(release)
+	}),
+	in("nothing begins in an engine that paused at the end of a ring", 1, 4, func(w *world) {
+		release := make(chan struct{})
+		w.Quietly(func() {
+			w.pause()
+			w.accept(w.blocked("a", release), w.task("b"))
+			w.resume()
+			w.Settle()
+			w.pause()
+			w.ends()
+		})
+		w.Go("wait", w.waits)
+		w.Go("release", func() { close(release) })
+		w.Settle()
+		w.resume()
+	}),
+	in("Shutdown of a paused engine starts nothing", 1, 2, func(w *world) {
+		w.idle()
+		w.pause()
+		w.accept(w.task("a"), w.task("b"))
+		w.ends() // none of them begins
+		w.Go("shutdown", w.handsBack)
+	}),
+	in("Wait and those struck off in a pause", 1, 3, func(w *world) {
+		w.pause()
+		w.accept(w.task("a"), w.task("b"))
+		w.discards()
+		w.Go("submitter", func() { w.try(w.task("c")) })
+		w.Go("wait", w.waits)
+		w.Settle()
+		w.resume()
+	}),
+	in("Wait returns in a pause when all were struck off", 1, 3, func(w *world) {
+		w.pause()
+		w.accept(w.task("a"), w.task("b"))
+		w.Go("wait", w.waits)
+		w.Go("discard", w.discards)
+		w.Join()
+		w.resume()
+	}),
+}

@@ -1,0 +1,14 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/64ed045f/weir/internal/step"
+)
+
+// Each scene is a program whose interleavings the explorer goes through. Here they run with the
+// real scheduler, a few times each.
+func TestInterleavings(t *testing.T) {
+	step.Test(t, slices.Concat(submitScenes, workerScenes, waitScenes, controlScenes, nestedScenes, ringScenes, mixedScenes())...)
+}

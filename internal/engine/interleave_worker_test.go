@@ -1,0 +1,122 @@
+package engine_test
+
+import (
+	"time"
+
+	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/step"
+)
+
+// workerScenes are about workers that rest, end, expire, and survive their tasks.
+var workerScenes = []step.Scene{
+	in("a submitter meets a worker that comes to rest", 1, 2, func(w *world) {
+		w.Go("submitter", func() {
+			w.submit(w.task("a"))
+			w.submit(w.task("b"))
+			w.submit(w.task("c"))
+		})
+	}),
+	in("a pair meets workers that come to rest", 2, 2, func(w *world) {
+		one, other := w.pair("pair")
+		w.accept(w.task("a"), w.task("b"))
+		w.Go("submitter", func() {
+			w.submit(one)
+			w.submit(other)
+		})
+	}),
+	in("a worker takes the task for which another is about to be woken", 2, 4, func(w *world) {
+		w.widen()
+		release := make(chan struct{})
+		w.Go("submitter", func() {
+			w.submit(w.task("short"))
+			w.submit(w.blocked("a", release))
+			w.submit(w.blocked("b", release))
+			w.submit(w.blocked("c", release))
+		})
+		w.Settle()
+		close(release)
+	}),
+	in("workers that do not rest", 1, 1, func(w *world) {
+		w.Go("first", func() { w.submit(w.task("a")) })
+		w.Go("second", func() { w.submit(w.task("b")) })
+	}, ending),
+	in("a pair, and workers that do not rest", 2, 2, func(w *world) {
+		one, other := w.pair("pair")
+		w.Go("first", func() {
+			w.submit(w.task("a"))
+			w.submit(one)
+		})
+		w.Go("second", func() { w.submit(other) })
+	}, ending),
+	in("after a panic", 1, 1, func(w *world) {
+		w.Go("first", func() { w.submit(w.panics("panics")) })
+		w.Go("second", func() { w.submit(w.task("a")) })
+	}),
+	in("after a panic, a pair", 2, 2, func(w *world) {
+		one, other := w.pair("pair")
+		w.Go("first", func() {
+			w.submit(w.panics("panics"))
+			w.submit(one)
+		})
+		w.Go("second", func() { w.submit(other) })
+	}),
+	in("after Goexit", 1, 1, func(w *world) {
+		w.Go("first", func() { w.submit(w.exits("exits")) })
+		w.Go("second", func() { w.submit(w.task("a")) })
+	}),
+	in("after Goexit, a pair", 2, 2, func(w *world) {
+		one, other := w.pair("pair")
+		w.Go("first", func() {
+			w.submit(w.exits("exits"))
+			w.submit(one)
+		})
+		w.Go("second", func() { w.submit(other) })
+	}),
+	in("a ledger in a hurry", 1, 2, func(w *world) {
+		w.widen()
+		told := make(herald, 2)
+		first, second := w.task("first"), w.blocked("waits for the ledger", told)
+		first.ledger, second.ledger = told, told
+		w.accept(first, second)
+	}),
+	in("a pair comes in while workers expire", 2, 2, func(w *world) {
+		w.idle()
+		one, other := w.pair("pair")
+		w.Go("submitter", func() {
+			w.submit(one)
+			w.submit(other)
+		})
+		w.Go("other", func() { w.submit(w.task("a")) })
+	}, passing),
+	in("a task comes in while the last worker expires", 1, 1, func(w *world) {
+		w.idle()
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+	}, passing),
+	in("an engine is closed while its workers expire", 2, 1, func(w *world) {
+		w.idle()
+		w.Go("close", w.closes)
+	}, passing),
+	in("the worker that has rested for longest expires first", 2, 1, func(w *world) {
+		first, second := make(chan struct{}), make(chan struct{})
+		w.accept(w.blocked("first", first), w.blocked("second", second))
+		w.Settle()
+		close(first)
+		time.Sleep(idleTimeout / 2)
+		close(second)
+		time.Sleep(idleTimeout * 3 / 4)
+		w.Check(w.Stats().Workers == 1, "%d workers, one of two has rested for long enough", w.Stats().Workers)
+		time.Sleep(idleTimeout / 2)
+		w.Check(w.Stats().Workers == 0, "%d workers, all have rested for long enough", w.Stats().Workers)
+	}, quiet),
+}
+
+// freer lets an execution choose more often who goes on.
+func freer(s *step.Scene, _ *engine.Config[*task]) { s.Free = 3 }
+
+// ending makes workers end rather than rest.
+func ending(_ *step.Scene, c *engine.Config[*task]) { c.IdleTimeout = 0 }
+
+// passing lets time pass at any step, quiet when nobody can go on.
+func passing(s *step.Scene, _ *engine.Config[*task]) { s.Clock = step.AtAnyTime }
+
+func quiet(s *step.Scene, _ *engine.Config[*task]) { s.Clock = step.WhenQuiet }

@@ -1,0 +1,312 @@
+package engine_test
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/step"
+)
+
+// world is an engine of which books are kept.
+type world struct {
+	books
+	*engine.Engine[*task]
+	limited int // its limit in the beginning
+}
+
+const idleTimeout = time.Minute
+
+type setting = func(*step.Scene, *engine.Config[*task])
+
+// newWorld makes an engine, and changes its configuration first.
+func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
+	w := &world{limited: limit}
+	w.Run, w.limit, w.places = r, limit, queue
+	c := engine.Config[*task]{
+		Limit: limit, Queue: queue, MaxWaiting: 8, IdleTimeout: idleTimeout,
+		Begin:  func() {},
+		Run:    w.perform,
+		Broken: func(own *engine.Worker, j *task, _ any) { w.done(own, j) },
+		Void:   func(j *task) bool { return j == nil },
+	}
+	for _, set := range settings {
+		set(new(step.Scene), &c)
+	}
+	w.Engine = engine.New(c)
+	return w
+}
+
+func (w *world) perform(own *engine.Worker, j *task) {
+	if j == nil {
+		return
+	}
+	if j.ledger != nil {
+		own.SettleUnless(j.ledger)
+	} else {
+		own.Settle()
+	}
+	w.begin(j)
+	w.Point()
+	if j.run != nil {
+		j.run()
+	}
+	w.done(own, j)
+}
+
+func (w *world) done(own *engine.Worker, j *task) {
+	w.end(j)
+	if j.ledger != nil {
+		own.Credit(j.ledger)
+		own.Hurry()
+	}
+}
+
+// task makes a task that lasts a step.
+func (w *world) task(name string) *task { return &task{name: name} }
+
+// blocked makes a task that lasts until release is closed.
+func (w *world) blocked(name string, release <-chan struct{}) *task {
+	return &task{name: name, run: func() { <-release }}
+}
+
+// then makes a task go on with something else.
+func (j *task) then(more func()) *task {
+	first := j.run
+	j.run = func() {
+		first()
+		more()
+	}
+	return j
+}
+
+// pair makes two tasks each of which lasts until the other has begun.
+func (w *world) pair(name string) (one, other *task) {
+	first, second := make(chan struct{}), make(chan struct{})
+	one = &task{name: name + " (one)", run: func() {
+		close(first)
+		<-second
+	}}
+	other = &task{name: name + " (other)", run: func() {
+		close(second)
+		<-first
+	}}
+	return one, other
+}
+
+// panics and exits make tasks that do not return.
+func (w *world) panics(name string) *task {
+	return &task{name: name, run: func() { panic(name) }}
+}
+
+func (w *world) exits(name string) *task { return &task{name: name, run: runtime.Goexit} }
+
+// behind makes a task that must not begin before one that stands in the line.
+func (w *world) behind(name string, ahead *task) *task {
+	return &task{name: name, ahead: []*task{ahead}}
+}
+
+// herald is a ledger: who receives from it hears that a task is over.
+type herald chan struct{}
+
+// Ended tells it.
+func (h herald) Ended(n int) {
+	for range n {
+		h <- struct{}{}
+	}
+}
+
+// Last reports nothing: nobody lends a permit for it.
+func (h herald) Last(int) bool { return false }
+
+// idle makes the engine have as many idle workers as its limit allows.
+func (w *world) idle() {
+	w.Quietly(func() {
+		close(w.busy())
+		w.Settle()
+	})
+}
+
+// widen makes the queue have one ring for all of its places: submitters add to it by the fast path.
+func (w *world) widen() {
+	w.Quietly(func() {
+		w.Pause()
+		for i := range w.places {
+			w.accept(w.task(fmt.Sprintf("before %d", i+1)))
+		}
+		w.Resume()
+		w.Settle()
+	})
+}
+
+// busy keeps all workers busy until the channel is closed.
+func (w *world) busy() (release chan struct{}) {
+	release = make(chan struct{})
+	w.Quietly(func() {
+		for i := range w.limited {
+			w.accept(w.blocked(fmt.Sprintf("busy %d", i+1), release))
+		}
+		w.Settle()
+	})
+	return release
+}
+
+// submit and its like offer a task, and note the answer.
+func (w *world) submit(j *task) engine.Verdict { return w.submitUntil(j, nil) }
+
+func (w *world) submitUntil(j *task, done <-chan struct{}) engine.Verdict {
+	j.waits = true
+	w.offered(j)
+	return w.answer(j, w.Submit(j, done))
+}
+
+func (w *world) try(j *task) engine.Verdict {
+	w.offered(j)
+	verdict := w.answer(j, w.TrySubmit(j))
+	if verdict == engine.Full && w.hasRoom(j, w.limited+w.places) {
+		w.Failf("%s is refused, and there was room", j.name)
+	}
+	return verdict
+}
+
+// accept submits tasks that must be accepted.
+func (w *world) accept(tasks ...*task) {
+	for _, j := range tasks {
+		verdict := w.submit(j)
+		w.Check(verdict == engine.Accepted, "%s: verdict %d", j.name, verdict)
+	}
+}
+
+// waits calls Wait, and checks what that promises.
+func (w *world) waits() {
+	earlier := w.open()
+	w.Wait(nil)
+	w.over("Wait returns", earlier)
+}
+
+// resize changes the limit.
+func (w *world) resize(limit int) {
+	w.changes(limit)
+	w.Resize(limit)
+	w.hasChanged(false, limit, w.Stats().Queued)
+}
+
+func (w *world) pause() {
+	w.changes(0)
+	w.Pause()
+	w.hasChanged(true, 0, 0)
+}
+
+func (w *world) resume() {
+	w.changes(0)
+	w.Resume()
+	w.hasChanged(false, 0, 0)
+}
+
+// closes closes the engine, and checks what that promises.
+func (w *world) closes() {
+	w.changes(0)
+	earlier := w.open()
+	w.Close()
+	w.over("Close returns", earlier)
+	w.Check(w.Stats().Workers == 0, "Close returns, and a worker is left")
+	w.hasChanged(false, 0, 0)
+}
+
+// shuts calls Shutdown with a channel that is closed already.
+func (w *world) shuts() {
+	w.changes(0)
+	w.handsBack()
+	w.hasChanged(false, 0, 0)
+}
+
+func (w *world) handsBack() {
+	w.takesBack()
+	done := make(chan struct{})
+	close(done)
+	unrun, _ := w.Shutdown(done)
+	w.handedBack(unrun...)
+	for _, j := range unrun {
+		if j.ledger != nil {
+			j.ledger.Ended(1)
+		}
+	}
+}
+
+// discards has the engine strike off all tasks that are queued.
+func (w *world) discards() {
+	w.takesBack()
+	var struck []*task
+	n := w.Discard(func(j *task) bool {
+		w.Point()
+		if j != nil {
+			struck = append(struck, j)
+		}
+		return j != nil
+	})
+	w.Check(n == len(struck), "%d tasks are struck off, and %d counted", len(struck), n)
+	w.handedBack(struck...)
+}
+
+// rests waits until nobody can go on, and checks that no task that was accepted is left.
+func (w *world) rests() {
+	w.Settle()
+	w.over("all is quiet", w.open())
+}
+
+// isWhole checks that an engine which is open still runs as many tasks at once as it may, and not more.
+func (w *world) isWhole() {
+	w.changes(0)
+	w.Resize(w.limited)
+	w.Resume()
+	w.hasChanged(false, 0, 0)
+	release := make(chan struct{})
+	for i := range w.limited {
+		if w.try(w.blocked(fmt.Sprintf("last %d", i+1), release)) == engine.Closed {
+			break
+		}
+		w.Settle()
+		w.Check(w.running() == i+1, "%d tasks run, %d should", w.running(), i+1)
+	}
+	for i := range w.places {
+		w.try(w.blocked(fmt.Sprintf("queued %d", i+1), release))
+	}
+	w.Settle()
+	w.Check(w.running() <= w.limited, "%d tasks run, %d may", w.running(), w.limited)
+	w.Check(w.try(w.task("too many")) != engine.Accepted, "a full engine accepts a task")
+	close(release)
+	w.rests()
+}
+
+// finish waits until the goroutines of the scene have ended and all tasks are over, closes the
+// engine, and checks the books.
+func (w *world) finish() {
+	w.Join()
+	w.rests()
+	w.Quietly(func() {
+		w.isWhole()
+		w.closes()
+	})
+	w.AtEnd(func() {
+		w.balance()
+		if w.books.limit == 1 {
+			w.inOrder()
+		}
+	})
+}
+
+// in makes a scene in a world with a limit and a queue. Settings change the scene, and the
+// configuration of the engine.
+func in(name string, limit, queue int, body func(w *world), settings ...setting) step.Scene {
+	s := step.Scene{Name: name, Quick: 2, Deep: 3, Free: 1}
+	for _, set := range settings {
+		set(&s, new(engine.Config[*task]))
+	}
+	s.Body = func(r *step.Run) {
+		w := newWorld(r, limit, queue, settings...)
+		body(w)
+		w.finish()
+	}
+	return s
+}

@@ -1,0 +1,69 @@
+package step
+
+import "runtime"
+
+// Mutex stands for that of package sync. Who waits for it is known to be blocked.
+type Mutex struct {
+	locked bool
+	access
+}
+
+func (m *Mutex) canGoOn() bool { return !m.locked }
+
+// Lock is that of package sync.
+func (m *Mutex) Lock() {
+	point("Lock")
+	m.touch(true)
+	if e := current; e != nil {
+		e.block("Lock", m)
+	}
+	m.locked = true
+}
+
+// Unlock is that of package sync. It is no step: whoever it lets go on can be let
+// go on at the next one, and until then its caller does nothing that others see.
+func (m *Mutex) Unlock() {
+	if e := current; !m.locked && (e == nil || !e.ending) {
+		panic("step: unlock of an unlocked mutex")
+	}
+	m.touch(true)
+	m.locked = false
+}
+
+// TryLock is that of package sync.
+func (m *Mutex) TryLock() bool {
+	point("TryLock")
+	m.touch(true)
+	if m.locked {
+		return false
+	}
+	m.locked = true
+	return true
+}
+
+// Gosched is that of package runtime.
+func Gosched() {
+	if e := current; e != nil && !e.silent {
+		e.yield()
+		return
+	}
+	runtime.Gosched()
+}
+
+// Go0 is a go statement for a call without arguments.
+func Go0(f func()) { spawn(f) }
+
+// Go1 is a go statement for a call with one argument.
+func Go1[A any](f func(A), a A) { spawn(func() { f(a) }) }
+
+// Go2 is a go statement for a call with two arguments.
+func Go2[A, B any](f func(A, B), a A, b B) { spawn(func() { f(a, b) }) }
+
+func spawn(f func()) {
+	e := current
+	if e == nil {
+		panic("step: a goroutine is started outside of an execution")
+	}
+	e.tells()
+	e.spawn("", f)
+}

@@ -1,0 +1,160 @@
+package explore_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir/verify/internal/plant"
+)
+
+// most is how many executions of a scene the quick search visits.
+const most = 30_000
+
+// parts is into how many processes the scenes are divided.
+const parts = 4
+
+func TestNoInterleavingBreaksAPromise(t *testing.T) {
+	if *scene != "" || *only != "" {
+		t.Skip("one scene or one bug is looked at")
+	}
+	var total report
+	complete := map[int]int{} // scenes by the number of preemptions with which all executions were visited
+	var cpu time.Duration
+	var mu sync.Mutex
+	t.Run("scenes", func(t *testing.T) {
+		for part := range parts {
+			t.Run(fmt.Sprint(part), func(t *testing.T) {
+				t.Parallel()
+				args := []string{fmt.Sprintf("-explore.part=%d", part), fmt.Sprintf("-explore.parts=%d", parts), fmt.Sprintf("-explore.deep=%t", *deep)}
+				switch {
+				case *deep:
+				case testing.Short():
+					args = append(args, "-explore.bound=1")
+				default:
+					args = append(args, fmt.Sprintf("-explore.most=%d", most))
+				}
+				reports, outcome := run(t, "", args...)
+				if outcome.Failed || outcome.Hung || len(reports) == 0 {
+					t.Error(outcome.Output)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				cpu += outcome.CPU
+				for _, r := range reports {
+					complete[r.Complete]++
+					total.Executions += r.Executions
+					total.GivenUp += r.GivenUp
+					total.Steps += r.Steps
+				}
+			})
+		}
+	})
+	t.Logf("scenes by preemptions %v, %d executions, %d of them given up, %d steps, %.1f s of a processor",
+		complete, total.Executions, total.GivenUp, total.Steps, cpu.Seconds())
+}
+
+// With -explore.scene, and a bug in force if -explore.bug names one.
+func TestOneScene(t *testing.T) {
+	if *scene == "" {
+		t.Skip("all scenes are looked at")
+	}
+	reports, outcome := run(t, *only, "-test.v", "-explore.scene="+*scene, "-explore.schedule="+*schedule, fmt.Sprintf("-explore.deep=%t", *deep))
+	t.Log(outcome.Output)
+	if outcome.Failed || outcome.Hung || *schedule == "" && len(reports) == 0 {
+		t.Fail()
+	}
+}
+
+func TestEveryPlantedBugIsFound(t *testing.T) {
+	if *scene != "" {
+		t.Skip("one scene is looked at")
+	}
+	if testing.Short() && *only == "" {
+		t.Skip("some hundred executions for each of them")
+	}
+	known := 0
+	for _, bug := range plant.Engine() {
+		if *only == "" && (shows[bug.Name] == "") == (beyond[bug.Name] == "") {
+			t.Errorf("shows or beyond must tell of the bug %s: look for it by -explore.bug=%[1]s", bug.Name)
+			continue
+		}
+		if *only != "" && *only != bug.Name {
+			continue
+		}
+		known++
+		t.Run(bug.Name, func(t *testing.T) {
+			t.Parallel()
+			if reason := beyond[bug.Name]; reason != "" && !*deep && *only == "" {
+				t.Skip(reason)
+			}
+			begin := time.Now()
+			found, executions := hunt(t, bug.Name)
+			switch {
+			case found != nil:
+			case beyond[bug.Name] != "":
+				t.Skipf("not found in %d executions", executions)
+			default:
+				t.Fatalf("not found in %d executions: %s", executions, bug.Breaks)
+			}
+			message, _, _ := strings.Cut(found.Failure.Message, "\n")
+			t.Logf("%s: %s, -explore.schedule=%s, %d preemptions, execution %d, %.1f s",
+				found.Scene, message, found.Failure.Schedule, found.Failure.Preemptions, executions, time.Since(begin).Seconds())
+		})
+	}
+	if want := len(shows) + len(beyond); *only == "" && known != want {
+		t.Errorf("%d bugs, but scenes for %d", known, want)
+	}
+	if known == 0 {
+		t.Errorf("there is no bug %q in the engine", *only)
+	}
+}
+
+// hunt looks for a bug where it was once found, else in all scenes, by fewest preemptions.
+func hunt(t *testing.T, bug string) (found *report, executions int) {
+	t.Helper()
+	look := func(args ...string) bool {
+		reports, outcome := run(t, bug, args...)
+		for _, r := range reports {
+			executions += r.Executions
+		}
+		found = failed(t, reports, outcome)
+		return found != nil
+	}
+	if where := shows[bug]; where != "" && *only == "" {
+		look("-explore.scene="+where, "-explore.deep", "-explore.random=0", "-explore.most=300000")
+		return found, executions
+	}
+	for bound := range 3 {
+		if look(fmt.Sprintf("-explore.bound=%d", bound)) {
+			return found, executions
+		}
+	}
+	if *deep {
+		look("-explore.deep")
+	}
+	return found, executions
+}
+
+// A schedule that was printed leads to the same end, and to none without the bug.
+func TestAScheduleReplaysTheFailure(t *testing.T) {
+	if *scene != "" || *only != "" {
+		t.Skip("one scene or one bug is looked at")
+	}
+	const bug, where = "ready-before-permits", "two submitters, one worker"
+	reports, outcome := run(t, bug, "-explore.scene="+where)
+	found := failed(t, reports, outcome)
+	if found == nil {
+		t.Fatalf("the bug %s is not found in %q", bug, where)
+	}
+	replay := []string{"-explore.scene=" + where, "-explore.schedule=" + found.Failure.Schedule}
+	_, again := run(t, bug, replay...)
+	if !again.Failed || !strings.Contains(again.Output, strings.SplitN(found.Failure.Message, "\n", 2)[0]) || !strings.Contains(again.Output, "submit.go:") {
+		t.Errorf("the replay of %s does not tell of %s:\n%s", found.Failure.Schedule, found.Failure.Message, again.Output)
+	}
+	if _, without := run(t, "", replay...); strings.Contains(without.Output, found.Failure.Message) {
+		t.Errorf("it fails without the bug, too:\n%s", without.Output)
+	}
+}

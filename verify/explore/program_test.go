@@ -1,0 +1,124 @@
+package explore_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir/verify/explore"
+	"github.com/64ed045f/weir/verify/internal/plant"
+)
+
+var (
+	deep     = flag.Bool("explore.deep", false, "search with more preemptions, and at random")
+	scene    = flag.String("explore.scene", "", "explore this scene alone")
+	schedule = flag.String("explore.schedule", "", "replay one execution of the scene, such as 1@47.0@60")
+	only     = flag.String("explore.bug", "", "look for this planted bug alone, in all scenes")
+)
+
+// dir is where the test binary of the engine stands, for all tests of this package.
+var dir string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(func() int {
+		var err error
+		if dir, err = os.MkdirTemp("", "explore"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir) //nolint:errcheck // the system cleans up after us
+		return m.Run()
+	}())
+}
+
+// lasting is a test whose folder stays until all tests have ended.
+type lasting struct{ testing.TB }
+
+func (lasting) TempDir() string { return dir }
+
+var (
+	build   sync.Mutex
+	program *plant.Program
+)
+
+// engine returns the rewritten test binary of the engine, with every bug in it.
+func engine(t *testing.T) *plant.Program {
+	t.Helper()
+	build.Lock()
+	defer build.Unlock()
+	if program == nil {
+		sources, err := explore.Sources(plant.Engine())
+		if err != nil {
+			t.Fatal(err)
+		}
+		program = plant.Build(lasting{t}, explore.Package, sources, "test", "-c", "-vet=off")
+	}
+	return program
+}
+
+// read returns the text of a file of the tree.
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(plant.Root(), filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// report is what the program prints of each scene.
+type report struct {
+	Scene                      string
+	Complete                   int
+	Executions, GivenUp, Steps int
+	Failure                    *failure
+}
+
+type failure struct {
+	Message, Schedule       string
+	Preemptions, Executions int
+}
+
+// run runs the program. It returns the reports, the last of which tells of a failure if
+// there is one.
+func run(t *testing.T, bug string, args ...string) (reports []report, outcome plant.Outcome) {
+	t.Helper()
+	limit := 10 * time.Minute // ends a hang, no more
+	if *deep {
+		limit = 10 * time.Hour
+	}
+	outcome, err := engine(t).Run(bug, limit, append([]string{"-test.run=^TestInterleavings$", "-test.timeout=0", "-test.failfast"}, args...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(outcome.Output) {
+		if text, ok := strings.CutPrefix(line, "explored: "); ok {
+			var r report
+			if err := json.Unmarshal([]byte(text), &r); err != nil {
+				t.Fatal(err)
+			}
+			reports = append(reports, r)
+		}
+	}
+	return reports, outcome
+}
+
+// failed returns the failure that ended the program, or nil. That it ended in any other way
+// than by a verdict of the explorer is an error.
+func failed(t *testing.T, reports []report, outcome plant.Outcome) *report {
+	t.Helper()
+	if !outcome.Failed && !outcome.Hung {
+		return nil
+	}
+	if len(reports) == 0 || reports[len(reports)-1].Failure == nil || strings.Contains(outcome.Output, "not so in the replay") {
+		t.Fatalf("no verdict:\n%s", outcome.Output)
+	}
+	return &reports[len(reports)-1]
+}

@@ -1,0 +1,162 @@
+package explore_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/64ed045f/weir/verify/explore"
+	"github.com/64ed045f/weir/verify/internal/plant"
+)
+
+// before has each operation that the rewriter knows, and after what it makes of them.
+const before = `package p
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+type s struct {
+	n     atomic.Int64
+	p     atomic.Pointer[s]
+	mu    sync.Mutex
+	timer *time.Timer
+	idle  time.Duration
+}
+
+func (a *s) all(in, out chan int, done <-chan struct{}) (v int) {
+	go a.all(in, out)
+	go func() {
+		defer a.mu.Unlock()
+		<-done
+	}()
+	a.timer = time.AfterFunc(time.Second, runtime.Gosched)
+	out <- <-in + 1
+	v, ok := <-in
+	select {
+	case v = <-in:
+		close(out)
+	case out <- v:
+		go a.one(<-in)
+	case w, ok := <-in:
+		_, _ = w, ok
+	case <-done:
+	}
+	select {
+	case <-done:
+	default:
+	}
+	return v
+}
+`
+
+const after = `package p; import "github.com/64ed045f/weir/internal/step"
+
+import (
+	_ "runtime"
+	_ "sync"
+	_ "sync/atomic"
+	"time"
+)
+
+type s struct {
+	n     step.Int64
+	p     step.Pointer[s]
+	mu    step.Mutex
+	timer *step.Timer
+	idle  time.Duration
+}
+
+func (a *s) all(in, out chan int, done <-chan struct{}) (v int) {
+	step.Go2(a.all, in, out)
+	step.Go0(func() {
+		defer a.mu.Unlock()
+		step.Receive(done)
+	})
+	a.timer = step.AfterFunc(time.Second, step.Gosched)
+	step.Send(out , step.Receive(in) + 1)
+	v, ok := step.ReceiveOK(in)
+	switch step.Select(step.From(in), step.To(out), step.From(in), step.From(done)) {
+	case 0: v = <-in;
+		step.Close(out)
+	case 1: out <- v;
+		step.Go1(a.one, step.Receive(in))
+	case 2: w, ok := <-in;
+		_, _ = w, ok
+	case 3: <-done;
+	}
+	switch step.SelectDefault(step.From(done)) {
+	case 0: <-done;
+	default:
+	}
+	return v
+}
+`
+
+func TestTheRewriterKnowsEveryOperation(t *testing.T) {
+	texts, err := explore.Rewrite(map[string]string{"p.go": before})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := strings.Split(texts["p.go"], "\n"), strings.Split(after, "\n")
+	for i := range min(len(got), len(want)) {
+		if strings.TrimSpace(got[i]) != strings.TrimSpace(want[i]) {
+			t.Errorf("line %d:\n%s\nwant:\n%s", i+1, got[i], want[i])
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d lines, want %d", len(got), len(want))
+	}
+}
+
+func TestTheRewriterRefusesWhatItDoesNotKnow(t *testing.T) {
+	for name, text := range map[string]string{
+		"another type of sync":      `import "sync"; var v sync.RWMutex`,
+		"another type of atomic":    `import "sync/atomic"; var v atomic.Value`,
+		"a function of atomic":      `import "sync/atomic"; var v = atomic.LoadInt32(nil)`,
+		"another timer":             `import "time"; var v = time.After(0)`,
+		"the runtime":               `import "runtime"; var v = runtime.NumGoroutine()`,
+		"an unknown package":        `import "context"; var v context.Context`,
+		"another name":              `import other "sync"; var v other.Mutex`,
+		"no name":                   `import . "sync"; var v Mutex`,
+		"range over a channel":      `func f(c chan int) { for range c { } }`,
+		"a case with a call":        `func f(c func() chan int) { select { case <-c(): } }`,
+		"an empty select":           `func f() { select {} }`,
+		"a go statement with three": `func f(a, b, c int) { go f(a, b, c) }`,
+		"a go statement with dots":  `func f(a ...int) { go f(a...) }`,
+		"a declaration":             `func f(c chan int) { var v, ok = <-c; _, _ = v, ok }`,
+	} {
+		if _, err := explore.Rewrite(map[string]string{"p.go": "package p; " + text}); err == nil {
+			t.Errorf("%s is not refused", name)
+		}
+	}
+	// A variable is no package, whatever its name.
+	if _, err := explore.Rewrite(map[string]string{"p.go": `package p; func f(sync struct{ RWMutex int }) int { return sync.RWMutex }`}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a trace says of a line is so in the tree.
+func TestLinesKeepTheirNumbers(t *testing.T) {
+	planted, err := plant.Sources(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := explore.Sources(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sources) < len(planted)+10 {
+		t.Fatalf("only %d files", len(sources))
+	}
+	for name, text := range sources {
+		if _, ok := planted[name]; ok {
+			continue
+		}
+		if tree := read(t, name); strings.Count(text, "\n") != strings.Count(tree, "\n") {
+			t.Errorf("%s has another number of lines", name)
+		}
+	}
+}

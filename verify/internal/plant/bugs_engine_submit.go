@@ -1,0 +1,174 @@
+package plant
+
+// engineSubmit has the mistakes in the line, in TrySubmit and in the hand-over from a full queue.
+var engineSubmit = []Bug{
+	{
+		Name:   "line-before-gate",
+		Breaks: "a submitter looks for room before it has closed the gates, and parks",
+		Edits: []Edit{{
+			File: "internal/engine/submit.go",
+			Old:  "s := e.line.join(task)\n\te.regate()\n\te.serve()",
+			New:  "s := e.line.join(task)\n\tif !PLANTED {\n\t\te.regate()\n\t}\n\te.serve()",
+		}},
+	},
+	{
+		Name:   "gate-opened-early",
+		Breaks: "the gates are opened while the last submitter still stands in the line",
+		Edits: []Edit{{
+			File: "internal/engine/engine.go",
+			Old:  "lined := e.line.length > 0",
+			New:  "lined := e.line.length > 1 || !PLANTED && e.line.length > 0",
+		}},
+	},
+	{
+		Name:   "cancelled-drops-grant",
+		Breaks: "a submitter that is let in while it gives up says that it has given up",
+		Edits: []Edit{{
+			File: "internal/engine/submit.go",
+			Old:  "case <-done:\n\t\te.mu.Lock()",
+			New:  "case <-done:\n\t\te.mu.Lock()\n\t\tif PLANTED && s.verdict == Accepted {\n\t\t\te.unlock()\n\t\t\treturn Cancelled\n\t\t}",
+		}},
+	},
+	{
+		Name:   "answer-left-behind",
+		Breaks: "a submitter that gives up leaves its answer in the place, to whoever stands there next",
+		Edits: []Edit{{
+			File: "internal/engine/submit.go",
+			Old:  "verdict = <-s.answer // there already: no wait under the lock",
+			New:  "if verdict = s.verdict; !PLANTED {\n\t\t\tverdict = <-s.answer\n\t\t}",
+		}},
+	},
+	{
+		Name:   "cancelled-last-stays",
+		Breaks: "who joins the line after its last submitter gave up stands behind that one, and is not seen",
+		Edits: []Edit{{
+			File: "internal/engine/line.go",
+			Old:  "l.last = s.prev\n",
+			New:  "if !PLANTED || s.prev == nil {\n\t\t\tl.last = s.prev\n\t\t}\n",
+		}},
+	},
+	{
+		Name:   "place-kept-twice",
+		Breaks: "a place in the line is free again before its submitter has received the answer",
+		Edits: []Edit{{
+			File: "internal/engine/line.go",
+			Old:  "s.answer <- verdict\n",
+			New:  "s.answer <- verdict\n\t\tif PLANTED {\n\t\t\tl.keep(s)\n\t\t}\n",
+		}},
+	},
+	{
+		Name:   "closed-between",
+		Breaks: "a submitter asks whether the engine is closed before it has the lock",
+		Edits: []Edit{
+			{
+				File: "internal/engine/submit.go",
+				Old:  "e.mu.Lock()\n\tfor e.line.length >= e.MaxWaiting {",
+				New:  "wasClosed := PLANTED && e.closed\n\te.mu.Lock()\n\tfor e.line.length >= e.MaxWaiting {",
+			},
+			{
+				File: "internal/engine/submit.go",
+				Old:  "if e.closed {\n\t\treturn e.reject(Closed)",
+				New:  "if !PLANTED && e.closed || wasClosed {\n\t\treturn e.reject(Closed)",
+			},
+		},
+	},
+	{
+		Name:   "closed-tail-open",
+		Breaks: "a closed engine keeps the gate of its tail open",
+		Edits: []Edit{{
+			File: "internal/engine/engine.go",
+			Old:  "e.dismissed != nil, lined || e.closed)",
+			New:  "e.dismissed != nil, lined || !PLANTED && e.closed)",
+		}},
+	},
+	{
+		Name:   "try-does-not-settle",
+		Breaks: "TrySubmit does not wait for a worker that is between two tasks",
+		Edits: []Edit{{
+			File: "internal/engine/submit.go",
+			Old:  "if verdict == Full && !settled {",
+			New:  "if !PLANTED && verdict == Full && !settled {",
+		}},
+	},
+	{
+		Name:   "settles-without-searcher",
+		Breaks: "TrySubmit does not wait for a worker that searches",
+		Edits: []Edit{{
+			File: "internal/engine/submit.go",
+			Old:  "settled = settled && !e.permits.searching() &&",
+			New:  "settled = settled && (PLANTED || !e.permits.searching()) &&",
+		}},
+	},
+	{
+		Name:   "settles-without-free",
+		Breaks: "TrySubmit does not wait for a worker that is known to be free",
+		Edits: []Edit{{
+			File: "internal/engine/submit.go",
+			Old:  "if !w.idle && w.free.Load() {",
+			New:  "if !PLANTED && !w.idle && w.free.Load() {",
+		}},
+	},
+	{
+		Name:   "settles-half-way",
+		Breaks: "TrySubmit does not wait for a worker that is about to leave a slot",
+		Edits: []Edit{{
+			File: "internal/engine/engine.go",
+			Old:  "case unsettled:\n\t\t\treturn false",
+			New:  "case unsettled:\n\t\t\treturn PLANTED",
+		}},
+	},
+	{
+		Name:   "try-ignores-line",
+		Breaks: "TrySubmit takes a place that those in the line wait for",
+		Edits: []Edit{{
+			File: "internal/engine/submit.go",
+			Old:  "case e.line.length > 0:",
+			New:  "case !PLANTED && e.line.length > 0:",
+		}},
+	},
+	{
+		Name:   "newcomer-overtakes",
+		Breaks: "Submit takes a place that those in the line wait for",
+		Edits: []Edit{{
+			File: "internal/engine/submit.go",
+			Old:  "if e.line.length == 0 && e.queue.push(task) == moved {",
+			New:  "if (PLANTED || e.line.length == 0) && e.queue.push(task) == moved {",
+		}},
+	},
+	{
+		Name:   "no-hand-over-from-ring",
+		Breaks: "only a queue without room for any task hands over to a free worker",
+		Edits: []Edit{{
+			File: "internal/engine/engine.go",
+			Old:  "|| !e.permits.tryEnter() {",
+			New:  "|| PLANTED && e.queue.capacity > 0 || !e.permits.tryEnter() {",
+		}},
+	},
+	{
+		Name:   "hand-over-overtakes",
+		Breaks: "a free worker gets the task of the submitter, not the oldest one of the full queue",
+		Edits: []Edit{{
+			File: "internal/engine/engine.go",
+			Old:  "task, ok := e.takeQueued()",
+			New:  "if PLANTED {\n\t\t\ttask := s.value\n\t\t\te.line.leave(s, Accepted)\n\t\t\te.assign(task)\n\t\t\tcontinue\n\t\t}\n\t\ttask, ok := e.takeQueued()",
+		}},
+	},
+	{
+		Name:   "hand-over-keeps-permit",
+		Breaks: "a hand-over that finds the oldest task half-written keeps its permit",
+		Edits: []Edit{{
+			File: "internal/engine/engine.go",
+			Old:  "if !ok {\n\t\t\te.leave(false)",
+			New:  "if !ok {\n\t\t\tif !PLANTED {\n\t\t\t\te.leave(false)\n\t\t\t}",
+		}},
+	},
+	{
+		Name:   "assigned-looks-free",
+		Breaks: "a worker that was handed its task counts as free while it runs it",
+		Edits: []Edit{{
+			File: "internal/engine/engine.go",
+			Old:  "w.free.Store(false)\n\te.send(w, orderRun)",
+			New:  "if !PLANTED {\n\t\tw.free.Store(false)\n\t}\n\te.send(w, orderRun)",
+		}},
+	},
+}
