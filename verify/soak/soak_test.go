@@ -1,0 +1,110 @@
+package main_test
+
+import (
+	"flag"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir/verify/internal/plant"
+)
+
+var (
+	every  = flag.Duration("every", 0, "soak with each planted bug, this long at most, and print which are found: `go test ./soak -v -timeout 2h -run EveryBug -every 15s`")
+	beside = flag.Int("beside", 2, "so many soaks at once with -every")
+	under  = flag.String("under", "plain", "the settings of -every, which share its time")
+	only   = flag.String("only", ".", "only bugs whose names match, with -every")
+)
+
+// hang is how long the program of a test may take, which decides nothing.
+const hang = 3 * time.Minute
+
+func TestSoakFindsPlantedBugs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	program := plant.Main(t, "./soak", plant.Engine())
+	for _, find := range quickFinds {
+		t.Run(find.name, func(t *testing.T) {
+			if !slices.ContainsFunc(plant.Engine(), func(b plant.Bug) bool { return b.Name == find.name }) {
+				t.Fatal("there is no such bug")
+			}
+			// The patience decides how soon a hang is found, and no more: a breach of another
+			// kind stands before it, or this test fails.
+			outcome, err := program.Run(find.name, hang, "-for", "1m", "-settings", "plain", "-loads", find.load, "-patience", "2s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !outcome.Failed || !strings.Contains(outcome.Output, "BROKEN under plain") || !strings.Contains(outcome.Output, find.breach) {
+				t.Fatalf("it was not found in %v\n%s", outcome.Took, outcome.Output)
+			}
+			t.Logf("found in %v: %s", outcome.Took, firstBreach(outcome.Output))
+		})
+	}
+}
+
+// TestSoakWithEveryBug tells how much a soak can find. It judges nothing: what a soak misses is left to
+// the other methods.
+func TestSoakWithEveryBug(t *testing.T) {
+	if *every == 0 {
+		t.Skip("only with -every, as it takes long")
+	}
+	bugs := plant.Engine()
+	program := plant.Main(t, "./soak", bugs)
+	match := regexp.MustCompile(*only)
+	bugs = slices.DeleteFunc(bugs, func(b plant.Bug) bool { return !match.MatchString(b.Name) })
+	var mu sync.Mutex
+	found := 0
+	work := make(chan plant.Bug)
+	var all sync.WaitGroup
+	for range *beside {
+		all.Go(func() {
+			for bug := range work {
+				outcome, err := program.Run(bug.Name, *every+hang, "-for", every.String(), "-settings", *under, "-patience", "6s")
+				what := "missed"
+				switch {
+				case err != nil:
+					what = err.Error()
+				case outcome.Hung:
+					what = "HUNG"
+				case outcome.Failed:
+					what = firstBreach(outcome.Output)
+				}
+				mu.Lock()
+				if outcome.Failed || outcome.Hung {
+					found++
+				}
+				fmt.Printf("%-40s %6.1fs  %s\n", bug.Name, outcome.Took.Seconds(), what)
+				mu.Unlock()
+			}
+		})
+	}
+	for _, bug := range bugs {
+		work <- bug
+	}
+	close(work)
+	all.Wait()
+	t.Logf("%d of %d found", found, len(bugs))
+}
+
+var breachLine = regexp.MustCompile(`(?m)^soak: breach under \w+, load (.*)$`)
+
+func firstBreach(output string) string {
+	if line := breachLine.FindStringSubmatch(output); line != nil {
+		return line[1]
+	}
+	return "no breach is told"
+}
+
+// quickFinds are bugs that a soak finds within two seconds, mostly.
+var quickFinds = []struct{ name, load, breach string }{
+	{"cancelled-drops-grant", "submit", "was rejected, and has "},
+	{"hand-over-overtakes", "sleep", "a pool has counted"},
+	{"resize-does-not-gate", "resize", "a task has started while"},
+	{"handed-back-twice", "nest", "a task has started while"},
+	{"permit-kept-at-rest", "submit", "it hangs"},
+}
