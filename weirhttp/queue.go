@@ -38,16 +38,20 @@ type level struct {
 	oldest, newest *waiter
 }
 
-// spare is for how many entries an empty table keeps room. What a gust of requests has had it grow
-// to beyond that is given back, lest keys and priorities that clients make up take memory for good.
+// spare is for how many entries any table keeps room. What a gust of requests has had it grow to
+// beyond that is given back when three quarters are free, lest keys and priorities that clients
+// make up take memory for good.
 const spare = 64
 
-// trim drops the array of an empty slice that has grown.
+// roomy reports whether a table with room for that many entries is to be made smaller.
+func roomy(room, entries int) bool { return room > spare && entries <= room/4 }
+
+// trim moves what is left of a slice that has grown to a smaller array.
 func trim[T any](s []T) []T {
-	if len(s) == 0 && cap(s) > spare {
-		return nil
+	if !roomy(cap(s), len(s)) {
+		return s
 	}
-	return s
+	return append(make([]T, 0, 2*len(s)), s...)
 }
 
 func (l *line) find(priority int) (int, bool) {

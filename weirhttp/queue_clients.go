@@ -1,13 +1,16 @@
 package weirhttp
 
-import "container/heap"
+import (
+	"container/heap"
+	"maps"
+)
 
 // clients are the keys of the requests that run or wait.
 type clients struct {
 	perKey      int // how many of each may run
 	perKeyQueue int // how many of each may wait
 	byKey       map[string]*client
-	most        int // how many byKey has had at once: it keeps the room for them
+	most        int // how many byKey has had at once since it was made: it keeps the room for them
 	due         dueClients
 }
 
@@ -50,8 +53,10 @@ func (s *clients) known(key string) *client {
 func (s *clients) forget(c *client) {
 	if c != nil && c.running == 0 && c.waiting == 0 {
 		delete(s.byKey, c.key)
-		if len(s.byKey) == 0 && s.most > spare {
-			s.byKey, s.most = map[string]*client{}, 0
+		if left := len(s.byKey); roomy(s.most, left) {
+			byKey := make(map[string]*client, left)
+			maps.Copy(byKey, s.byKey)
+			s.byKey, s.most = byKey, left
 		}
 	}
 }
