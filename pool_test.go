@@ -186,19 +186,21 @@ func TestPauseStopsStartsAndNothingElse(t *testing.T) {
 	}
 	for _, limit := range []int{1, 8} {
 		check.Bubble(t, fmt.Sprintf("Shutdown at once starts nothing that was paused/limit=%d", limit), func(t *testing.T) {
-			const tasks = 10_000
-			p := weir.New(limit, weir.Queue(weir.Unbounded))
-			p.Pause()
-			for range tasks {
-				check.OK(t, p.Submit(nothing))
+			const tasks = 1000
+			for range check.Scale(50, 20) {
+				p := weir.New(limit, weir.Prestart(limit))
+				p.Pause()
+				for range tasks {
+					check.OK(t, p.Submit(nothing))
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				unrun, err := p.Shutdown(ctx)
+				check.Error(t, err, context.Canceled)
+				check.Equal(t, "tasks handed back", len(unrun), tasks)
+				p.Close()
+				check.Equal(t, "tasks that ran", p.Stats().Finished, 0)
 			}
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			unrun, err := p.Shutdown(ctx)
-			check.Error(t, err, context.Canceled)
-			check.Equal(t, "tasks handed back", len(unrun), tasks)
-			p.Close()
-			check.Equal(t, "tasks that ran", p.Stats().Finished, 0)
 		})
 	}
 }

@@ -61,8 +61,8 @@ func (e *Engine[T]) resumeLocked() {
 func (e *Engine[T]) Close() { <-e.shut() }
 
 // Shutdown is Close until done is closed. Then it takes the tasks off the queue
-// that no worker has started, and returns them at once. If done is closed beforehand,
-// a pause lasts until it has them, so that none of them starts.
+// that no worker has started, and returns them at once. If done is closed beforehand
+// it does not end a pause, so that none of them starts.
 func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
 	select {
 	case <-done:
@@ -96,11 +96,6 @@ func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
 		e.mu.Unlock()
 		runtime.Gosched()
 		e.mu.Lock()
-	}
-	select {
-	case <-over: // nobody is to be woken any more
-	default:
-		e.resumeLocked() // tasks that wait for others go on
 	}
 	e.unlock()
 	select {

@@ -64,8 +64,9 @@ func (w *Worker) SettleUnless(l Ledger) {
 	}
 }
 
-// Vacate says that the worker's task, which ran elsewhere, is over, though the worker has yet to
-// hear of it. Else a further task could be refused for the sake of one that has ended.
+// Vacate says that the worker's task is over, though the worker has yet to find that out. Whoever
+// is told of the end of a task without a ledger is told after it: else a further task could be
+// refused for the sake of one that has ended.
 func (w *Worker) Vacate() { w.free.Store(true) }
 
 // release says that the worker holds no task. It does so before the ledger is

@@ -92,7 +92,6 @@ var shows = map[string]string{
 
 // beyond says of a bug why the quick search does not look for it.
 var beyond = map[string]string{
-	"shutdown-stays-paused":   "none found: nothing is left that could begin, and a task that comes back is not held by a pause",
 	"two-searchers":           "more workers are woken than there is work for; no promise is broken",
 	"wait-does-not-gate":      "Wait then waits for a task that was submitted while it began, which nobody outside can tell from one submitted before",
 	"gate-opened-before-stop": "as wait-does-not-gate",

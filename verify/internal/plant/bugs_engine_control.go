@@ -126,13 +126,4 @@ var engineControl = []Bug{
 			New:  "if PLANTED || !e.abandoned.Load() {\n",
 		}},
 	},
-	{
-		Name:   "shutdown-stays-paused",
-		Breaks: "Shutdown of a paused engine leaves subtasks and those that wait for them where they are",
-		Edits: []Edit{{
-			File: "internal/engine/control.go",
-			Old:  "e.resumeLocked() // tasks that wait for others go on",
-			New:  "if !PLANTED {\n\t\t\te.resumeLocked()\n\t\t}",
-		}},
-	},
 }
