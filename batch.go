@@ -155,7 +155,7 @@ func (b *batch) run(w *engine.Worker, j job) {
 	w.SettleUnless(b)
 	if b.ctx.Err() != nil {
 		b.group.pool.engine.Skipped()
-	} else if err := j.call(&b.scope); err != nil {
+	} else if err := j.call(&b.scope, w); err != nil {
 		b.fail(j, err)
 	}
 	b.release(1)

@@ -97,11 +97,12 @@ func (v *visit) leave() {
 }
 
 // run lets the visitor in, on a worker.
-func (v *visit) run(context.Context) error {
+func (v *visit) run(_ context.Context, w *engine.Worker) error {
 	if !v.state.CompareAndSwap(pending, started) {
 		v.pool.engine.Skipped()
 		return nil
 	}
+	v.worker = w
 	v.turn <- struct{}{}
 	<-v.over
 	return nil

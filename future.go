@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/inside"
 )
 
@@ -153,21 +154,26 @@ func (f *Future[T]) mustBeMade() {
 }
 
 // run runs the task, on a worker, unless its context is done.
-func (f *Future[T]) run(context.Context) error {
-	if f.ctx.Err() != nil {
-		f.abandon()
-	}
+func (f *Future[T]) run(_ context.Context, w *engine.Worker) error {
 	task := f.task
 	f.task = nil // the future may live for longer than what the task holds
-	if !f.state.CompareAndSwap(pending, started) {
+	if !f.begin() {
 		f.pool.engine.Skipped()
+		w.Vacate()
+		f.abandon() // if nobody has
 		return nil
 	}
 	f.given = futureContext{f.ctx, place{f.pool, hostOf(f.ctx).depth + 1}, &f.state}
 	value, err := task(&f.given)
+	w.Vacate()
 	f.value = value
 	f.resolve(err)
 	return nil
+}
+
+// begin reports whether the task is to run.
+func (f *Future[T]) begin() bool {
+	return f.ctx.Err() == nil && f.state.CompareAndSwap(pending, started)
 }
 
 // failed resolves the future of a task that did not return, or was not run.

@@ -336,3 +336,14 @@ func TestCancelBeforeTheFirstTaskCountsBeforeALaterEndOfTheContext(t *testing.T)
 	cancel(errors.New("a later one"))
 	check.Error(t, g.Wait(), first)
 }
+
+func TestCancelAfterTheEndOfTheContextDoesNotCount(t *testing.T) {
+	first := errors.New("the first cause")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	g := weir.NewGroup(ctx, 1)
+	cancel(first)
+	g.Cancel(errors.New("a later one"))
+	check.Error(t, g.Wait(), first)
+	g.Go(succeed)
+	check.Error(t, g.Wait(), first)
+}

@@ -33,8 +33,9 @@ type job struct {
 
 // listener is a task that hears how it ended: a future's, or one of Results.
 type listener interface {
-	// run runs the task. Without a batch the context and the error are none.
-	run(ctx context.Context) error
+	// run runs the task, on worker w. Without a batch the context and the error are none, and
+	// it vacates w before anybody hears that the task is over.
+	run(ctx context.Context, w *engine.Worker) error
 	// failed is told why the task has failed: by the error that run returned, by
 	// a panic or runtime.Goexit in run, or since the pool refused it or handed it
 	// back. It is called at most once, and not for a panic that comes out of
@@ -72,9 +73,9 @@ func (j job) number() int {
 }
 
 // call runs a group's task.
-func (j job) call(ctx context.Context) error {
+func (j job) call(ctx context.Context, w *engine.Worker) error {
 	if j.listens() {
-		return j.listener().run(ctx)
+		return j.listener().run(ctx, w)
 	}
 	return j.member()(ctx)
 }
@@ -109,11 +110,7 @@ func runJob(w *engine.Worker, j job) {
 		j.batch.run(w, j)
 	case j.listens():
 		w.Settle()
-		l := j.listener()
-		if v, ok := l.(*visit); ok {
-			v.worker = w
-		}
-		_ = l.run(context.Background()) // has a context, and a place for the error, of its own
+		_ = j.listener().run(context.Background(), w) // has a context, and a place for the error, of its own
 	case j.task != nil:
 		w.Settle()
 		j.plain()()
@@ -125,8 +122,11 @@ func (p *Pool) broken(w *engine.Worker, j job, panicked any) {
 	case j.batch != nil:
 		j.batch.broken(w, j, panicked)
 	case j.listens() && panicked != nil:
-		j.listener().failed(&TaskError{Err: p.reporter.caught(panicked)})
+		caught := p.reporter.caught(panicked)
+		w.Vacate()
+		j.listener().failed(&TaskError{Err: caught})
 	case j.listens():
+		w.Vacate()
 		j.listener().failed(&TaskError{Err: ErrGoexit})
 	default:
 		p.report(panicked)

@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/engine"
 )
 
 // Results collects what tasks of a [Group] return: Wait gives the values in the
@@ -167,7 +169,7 @@ func (s *resultSet[T]) grow(n int) *[]result[T] {
 	return chunk
 }
 
-func (m *result[T]) run(ctx context.Context) error {
+func (m *result[T]) run(ctx context.Context, _ *engine.Worker) error {
 	task := m.task
 	m.task = nil // what it holds is not needed for as long as its value
 	value, err := task(ctx)

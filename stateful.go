@@ -178,6 +178,7 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 	}
 	p.use(*own, c.arg)
 	if c.reply != nil {
+		w.Vacate()
 		c.reply.resolve(nil)
 	}
 }
@@ -212,6 +213,7 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 		}
 		switch {
 		case c.reply != nil && (c.reply.state.Load() == started || c.begin()):
+			w.Vacate()
 			if caught != nil {
 				c.reply.resolve(caught)
 			} else {
