@@ -65,7 +65,8 @@ func refusal(verdict engine.Verdict) error {
 // Wait blocks until all tasks accepted before the call have finished. The pool
 // stays open, and tasks submitted meanwhile are not waited for. Any number of
 // goroutines may wait at once; a task of the pool itself must not, for it would
-// wait for itself. While the pool is paused, queued tasks keep Wait blocked.
+// wait for itself. While the pool is paused, queued tasks keep Wait blocked, also
+// those of futures and calls that were given up; a cancelled group or Do takes its own back.
 // Subtasks count with the task that waits for them: if none does, neither does Wait.
 //
 // The end of each of these tasks synchronizes before the return of Wait.
