@@ -75,7 +75,7 @@ func program(seed uint64) func(r *step.Run) string {
 // of preemptions.
 func TestNoOutcomeIsGivenUp(t *testing.T) {
 	visited, givenUp := 0, 0
-	for seed := range uint64(check.Scale(60, 20)) {
+	for seed := range uint64(check.Scale(60, 5)) {
 		body := program(seed)
 		for bound := range 3 {
 			collect := func(whole bool) []string {
