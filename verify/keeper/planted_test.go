@@ -11,7 +11,7 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 	plant.Proof{
 		Folder: "./keeper",
 		Bugs:   plant.Reuse(),
-		Limit:  40 * time.Second,
+		Limit:  2 * time.Minute,
 		Args:   []string{"-test.run=^TestAKeeper"},
 		More:   plant.Rapid("200", "3000", "60000"),
 	}.Run(t)

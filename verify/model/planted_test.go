@@ -11,7 +11,7 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 	plant.Proof{
 		Folder: "./model",
 		Bugs:   plant.Faces(),
-		Limit:  time.Minute,
+		Limit:  2 * time.Minute,
 		Args:   []string{"-test.run=^Test(Pool|FuncPool|Groups|NestedGroups|GroupWithOwnWorkers|Results)Do(es)?What"},
 		More:   plant.Rapid("40", "400", "4000"), // few first: most bugs are for one machine alone
 	}.Run(t)
