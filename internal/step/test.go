@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Flags says what [Test] does in a package that has been rewritten.
-type Flags struct {
+// settings says what [Test] does in a package that has been rewritten.
+type settings struct {
 	Deep     bool
 	Scene    string // if not empty, the only one
 	Schedule string // if not empty, the only execution of it
@@ -25,8 +25,8 @@ type Flags struct {
 	Parts    int
 }
 
-// Register adds the flags to a set.
-func (f *Flags) Register(set *flag.FlagSet) {
+// register adds the flags to a set.
+func (f *settings) register(set *flag.FlagSet) {
 	set.BoolVar(&f.Deep, "explore.deep", false, "allow as many preemptions as each scene has for a deep search, and go on at random")
 	set.StringVar(&f.Scene, "explore.scene", "", "explore one scene alone")
 	set.StringVar(&f.Schedule, "explore.schedule", "", "replay one execution of -explore.scene step by step, such as 1@47.0@60")
@@ -38,21 +38,21 @@ func (f *Flags) Register(set *flag.FlagSet) {
 	set.IntVar(&f.Parts, "explore.parts", 1, "how many parts there are")
 }
 
-var flags = func() *Flags {
-	f := new(Flags)
-	f.Register(flag.CommandLine)
+var flags = func() *settings {
+	f := new(settings)
+	f.register(flag.CommandLine)
 	return f
 }()
 
-// Report is what [Test] prints of each scene, as a line of JSON behind [Mark].
-type Report struct {
+// report is what [Test] prints of each scene, as a line of JSON behind mark: the explorer reads it.
+type report struct {
 	Scene string
 	Took  time.Duration
 	Result
 }
 
-// Mark begins the line of a report.
-const Mark = "explored: "
+// mark begins the line of a report.
+const mark = "explored: "
 
 // Ordinary is how often a scene runs with the real scheduler.
 const ordinary = 3
@@ -83,7 +83,7 @@ func Test(t *testing.T, scenes ...Scene) {
 	}
 }
 
-func (f *Flags) wants(i int, name string) bool {
+func (f *settings) wants(i int, name string) bool {
 	if f.Scene != "" {
 		return f.Scene == name
 	}
@@ -104,7 +104,7 @@ func (s *Scene) ordinary(t *testing.T) {
 	}
 }
 
-func (s *Scene) controlled(t *testing.T, f *Flags) {
+func (s *Scene) controlled(t *testing.T, f *settings) {
 	if f.Schedule != "" {
 		steps, failure, err := s.Replay(f.Schedule)
 		if err != nil {
@@ -127,14 +127,14 @@ func (s *Scene) controlled(t *testing.T, f *Flags) {
 		how.Random = f.Random
 	}
 	begin := time.Now()
-	report := Report{Scene: s.Name, Result: s.Explore(how)}
-	report.Took = time.Since(begin)
-	line, err := json.Marshal(report)
+	r := report{Scene: s.Name, Result: s.Explore(how)}
+	r.Took = time.Since(begin)
+	line, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Printf("%s%s\n", Mark, line)
-	if failure := report.Failure; failure != nil {
+	fmt.Printf("%s%s\n", mark, line)
+	if failure := r.Failure; failure != nil {
 		t.Fatalf("execution %d, with %d preemptions. In verify: go test ./explore -v -explore.scene='%s' -explore.schedule=%s\n%s\n%s\n%s",
 			failure.Executions, failure.Preemptions, s.Name, failure.Schedule, strings.Join(failure.Trace, "\n"), failure.Message, failure.Stack)
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/64ed045f/weir/verify/explore"
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
@@ -27,15 +29,15 @@ var dir string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(func() int {
-		var err error
-		if dir, err = os.MkdirTemp("", "explore"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir) //nolint:errcheck // the system cleans up after us
-		return m.Run()
-	}())
+	var err error
+	if dir, err = os.MkdirTemp("", "explore"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		os.RemoveAll(dir) //nolint:errcheck // the system cleans up after us
+		os.Exit(code)
+	}))
 }
 
 // lasting is a test whose folder stays until all tests have ended.

@@ -33,4 +33,10 @@
 //   - Who waits for room is served in order, but nobody can tell from outside when somebody
 //     began to wait. A [testing/synctest] bubble can.
 //   - That a task starts in the end is no matter of order. Each history ends with a Wait for all.
+//
+// # How to run it
+//
+//	go test ./history                           6000 histories
+//	go test ./history -history.rounds=200000    more of them
+//	go test ./history -history.seed=2           other calls
 package history

@@ -14,7 +14,7 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-var keyCount = flag.Int("keys", 100_000, "how many keys an attacker makes up")
+var keyCount = flag.Int("hostile.keys", 100_000, "how many keys an attacker makes up")
 
 // keys is that flag, or less under -short.
 func keys() int {

@@ -8,4 +8,8 @@
 // while somebody waits, no object used by two, or leased when it is stale, sick or of an
 // earlier era, none that outlives its times, every error and panic told to the one user
 // whom it concerns, and Stats that are right to the last count.
+//
+//	go test ./keeper                               1000 programs
+//	go test ./keeper -rapid.checks=100000          more of them
+//	go test ./keeper -run '^$' -fuzz FuzzKeeper    what the fuzzer makes of them
 package keeper

@@ -3,4 +3,7 @@
 //
 // A pool stays, with its workers parked and its rings as they were, while its tasks come and go. So
 // each slot, place in a line, and variable of a worker must let go of what it held.
+//
+//	go test ./leaks
+//	GOEXPERIMENT=goroutineleakprofile go test ./leaks    also goroutines that can never go on
 package leaks

@@ -46,7 +46,7 @@ func within(ctx context.Context, t *testing.T, p *weir.Pool, f func(ctx context.
 		f(ctx)
 		return nil
 	})
-	must(t, g.Wait())
+	ok(t, g.Wait())
 }
 
 func TestTheHeapIsFlat(t *testing.T) {
@@ -55,7 +55,7 @@ func TestTheHeapIsFlat(t *testing.T) {
 		defer p.Close()
 		flat(t, 1e8, func(n int) {
 			for range n {
-				must(t, p.Submit(nothing))
+				ok(t, p.Submit(nothing))
 			}
 			p.Wait()
 		})
@@ -67,7 +67,7 @@ func TestTheHeapIsFlat(t *testing.T) {
 			for range n / 10_000 {
 				p.Pause()
 				for range 10_000 {
-					must(t, p.Submit(nothing))
+					ok(t, p.Submit(nothing))
 				}
 				p.Resume()
 				p.Wait()
@@ -82,7 +82,7 @@ func TestTheHeapIsFlat(t *testing.T) {
 			for range n {
 				g.Go(succeed)
 			}
-			must(t, g.Wait())
+			ok(t, g.Wait())
 		})
 	})
 	t.Run("after 10^6 batches of a group within tasks", func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestTheHeapIsFlat(t *testing.T) {
 					for range n {
 						g.Go(succeed)
 						g.Go(succeed)
-						must(t, g.Wait())
+						ok(t, g.Wait())
 					}
 				})
 			})
@@ -115,7 +115,7 @@ func TestTheHeapIsFlat(t *testing.T) {
 		flat(t, 1e5, func(n int) {
 			for range n {
 				p := weir.New(2)
-				must(t, p.Submit(nothing))
+				ok(t, p.Submit(nothing))
 				for p.Stats().Idle == 0 {
 					runtime.Gosched() // until the pool has a timer for its worker
 				}
@@ -127,14 +127,14 @@ func TestTheHeapIsFlat(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		defer p.Close()
 		held := make(chan struct{})
-		must(t, p.Submit(func() { <-held }))
+		ok(t, p.Submit(func() { <-held }))
 		defer close(held)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		flat(t, 1e6, func(n int) {
 			for range n / 2 {
-				wants(t, p.TrySubmit(nothing), weir.ErrFull)
-				wants(t, p.SubmitContext(ctx, nothing), context.Canceled)
+				isError(t, p.TrySubmit(nothing), weir.ErrFull)
+				isError(t, p.SubmitContext(ctx, nothing), context.Canceled)
 			}
 		})
 	})

@@ -71,17 +71,19 @@ func succeed(context.Context) error { return nil }
 
 var errBoom = errors.New("boom")
 
-func must(t *testing.T, err error) {
+// ok fails the test on an error. It may be called by any goroutine.
+func ok(t *testing.T, err error) {
 	if err != nil {
 		t.Helper()
-		t.Fatal(err)
+		t.Errorf("unexpected error: %v", err)
 	}
 }
 
-func wants(t *testing.T, err, target error) {
+// isError fails the test unless err is target.
+func isError(t *testing.T, err, target error) {
 	if !errors.Is(err, target) {
 		t.Helper()
-		t.Fatalf("error %v, want %v", err, target)
+		t.Errorf("got error %v, want %v", err, target)
 	}
 }
 
@@ -105,7 +107,7 @@ func hold(t *testing.T, opts ...weir.Option) (p *weir.Pool, release func()) {
 	held := make(chan struct{})
 	release = sync.OnceFunc(func() { close(held) })
 	t.Cleanup(release)
-	must(t, p.Submit(func() { <-held }))
+	ok(t, p.Submit(func() { <-held }))
 	synctest.Wait()
 	return p, release
 }
@@ -126,21 +128,21 @@ var cases = []struct {
 	{"tasks that have run", func(t *testing.T, w *watch) {
 		p := newPool(t, weir.Queue(4))
 		for range 100 {
-			must(t, p.Submit(w.task(nothing)))
+			ok(t, p.Submit(w.task(nothing)))
 		}
 		p.Wait()
 	}},
 	{"tasks handed over without a queue", func(t *testing.T, w *watch) {
 		p := newPool(t, weir.Queue(0))
 		for range 100 {
-			must(t, p.Submit(w.task(nothing)))
+			ok(t, p.Submit(w.task(nothing)))
 		}
 		p.Wait()
 	}},
 	{"tasks that have run from an unbounded queue", func(t *testing.T, w *watch) {
 		p, release := hold(t, weir.Queue(weir.Unbounded))
 		for range 10_000 {
-			must(t, p.Submit(w.task(nothing)))
+			ok(t, p.Submit(w.task(nothing)))
 		}
 		release()
 		p.Wait()
@@ -149,7 +151,7 @@ var cases = []struct {
 		p, release := hold(t, weir.Queue(1))
 		for range 10 {
 			task := w.task(nothing)
-			go func() { must(t, p.Submit(task)) }()
+			go func() { ok(t, p.Submit(task)) }()
 		}
 		synctest.Wait()
 		release()
@@ -158,33 +160,33 @@ var cases = []struct {
 	{"tasks that panic, and that call Goexit", func(t *testing.T, w *watch) {
 		p := newPool(t, weir.OnPanic(func(*weir.Panic) {}))
 		for range 10 {
-			must(t, p.Submit(w.task(func() { panic(errBoom) })))
-			must(t, p.Submit(w.task(runtime.Goexit)))
+			ok(t, p.Submit(w.task(func() { panic(errBoom) })))
+			ok(t, p.Submit(w.task(runtime.Goexit)))
 		}
 		p.Wait()
 	}},
 	{"refused tasks", func(t *testing.T, w *watch) {
 		p, release := hold(t, weir.Queue(0))
-		wants(t, p.TrySubmit(w.task(nothing)), weir.ErrFull)
+		isError(t, p.TrySubmit(w.task(nothing)), weir.ErrFull)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		task := w.task(nothing)
 		go func() { done <- p.SubmitContext(ctx, task) }()
 		synctest.Wait()
 		cancel()
-		wants(t, <-done, context.Canceled)
+		isError(t, <-done, context.Canceled)
 		release()
 		p.Wait()
 	}},
 	{"tasks that Shutdown has handed back", func(t *testing.T, w *watch) {
 		p, release := hold(t)
 		for range 10 {
-			must(t, p.Submit(w.task(nothing)))
+			ok(t, p.Submit(w.task(nothing)))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		unrun, err := p.Shutdown(ctx)
-		wants(t, err, context.Canceled)
+		isError(t, err, context.Canceled)
 		if len(unrun) != 10 {
 			t.Fatalf("%d tasks are handed back, not 10", len(unrun))
 		}
@@ -195,7 +197,7 @@ var cases = []struct {
 	{"arguments", func(t *testing.T, w *watch) {
 		p := closes(t, weir.NewFunc(2, func(*payload) {}, weir.IdleTimeout(time.Hour)))
 		for range 100 {
-			must(t, p.Invoke(w.payload()))
+			ok(t, p.Invoke(w.payload()))
 		}
 		p.Wait()
 	}},
@@ -203,7 +205,7 @@ var cases = []struct {
 		open := func() (*payload, error) { return w.payload(), nil }
 		p := closes(t, weir.NewStateful(1, open, func(*payload, *payload) {}, nil, weir.IdleTimeout(time.Minute)))
 		for range 100 {
-			must(t, p.Call(t.Context(), w.payload()))
+			ok(t, p.Call(t.Context(), w.payload()))
 		}
 		time.Sleep(time.Hour)
 	}},
@@ -213,7 +215,7 @@ var cases = []struct {
 		for range 100 {
 			g.Go(w.member(succeed))
 		}
-		must(t, g.Wait())
+		ok(t, g.Wait())
 	}},
 	{"tasks of a cancelled group, still in the queue", func(t *testing.T, w *watch) {
 		p, _ := hold(t)
@@ -222,7 +224,7 @@ var cases = []struct {
 			g.Go(w.member(succeed))
 		}
 		g.Cancel(errBoom)
-		wants(t, g.Wait(), errBoom)
+		isError(t, g.Wait(), errBoom)
 	}},
 	{"tasks of groups within tasks", func(t *testing.T, w *watch) {
 		p := newPool(t)
@@ -235,7 +237,7 @@ var cases = []struct {
 				}
 				return inner.Wait()
 			}))
-			must(t, g.Wait())
+			ok(t, g.Wait())
 		}
 	}},
 	{"errors and panics of an earlier batch", func(t *testing.T, w *watch) {
@@ -247,7 +249,7 @@ var cases = []struct {
 			t.Fatal("no error")
 		}
 		g.Go(succeed)
-		must(t, g.Wait())
+		ok(t, g.Wait())
 	}},
 	{"results", func(t *testing.T, w *watch) {
 		p := newPool(t)
@@ -259,7 +261,7 @@ var cases = []struct {
 			r.Go(func(context.Context) (*payload, error) { return v, nil })
 		}
 		all, err := r.Wait()
-		must(t, err)
+		ok(t, err)
 		clear(all)
 	}},
 	{"results that nobody waited for to the end", func(t *testing.T, w *watch) {
@@ -272,7 +274,7 @@ var cases = []struct {
 			r.Go(func(context.Context) (*payload, error) { return v, nil })
 		}
 		for _, err := range r.Ordered() {
-			must(t, err)
+			ok(t, err)
 			break
 		}
 	}},
@@ -292,7 +294,7 @@ var cases = []struct {
 		t.Cleanup(func() { runtime.KeepAlive(f) })
 		cancel()
 		_, err := f.Get(t.Context())
-		wants(t, err, context.Canceled)
+		isError(t, err, context.Canceled)
 		release()
 		p.Wait()
 	}},
@@ -303,7 +305,7 @@ var cases = []struct {
 		f := weir.Async(t.Context(), p, func(context.Context) (*payload, error) { return v, nil })
 		t.Cleanup(func() { runtime.KeepAlive(f) })
 		_, err := f.Get(t.Context())
-		wants(t, err, weir.ErrClosed)
+		isError(t, err, weir.ErrClosed)
 	}},
 	{"the task of a future that Shutdown has handed back, and that is kept", func(t *testing.T, w *watch) {
 		p, release := hold(t)
@@ -313,9 +315,9 @@ var cases = []struct {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err := p.Shutdown(ctx)
-		wants(t, err, context.Canceled)
+		isError(t, err, context.Canceled)
 		_, err = f.Get(t.Context())
-		wants(t, err, weir.ErrClosed)
+		isError(t, err, weir.ErrClosed)
 		release()
 	}},
 	{"the tasks of results whose group was cancelled", func(t *testing.T, w *watch) {
@@ -329,12 +331,12 @@ var cases = []struct {
 		}
 		g.Cancel(errBoom)
 		_, err := r.Wait()
-		wants(t, err, errBoom)
+		isError(t, err, errBoom)
 	}},
 	{"what ran on the caller's goroutine", func(t *testing.T, w *watch) {
 		p := newPool(t)
 		for range 100 {
-			must(t, p.Do(t.Context(), w.member(succeed)))
+			ok(t, p.Do(t.Context(), w.member(succeed)))
 		}
 	}},
 	{"a cancelled Do", func(t *testing.T, w *watch) {
@@ -345,7 +347,7 @@ var cases = []struct {
 		go func() { done <- p.Do(ctx, task) }()
 		synctest.Wait()
 		cancel()
-		wants(t, <-done, context.Canceled)
+		isError(t, <-done, context.Canceled)
 	}},
 	{"items of a loop", func(t *testing.T, w *watch) {
 		p := newPool(t)
@@ -353,7 +355,7 @@ var cases = []struct {
 		for i := range items {
 			items[i] = w.payload()
 		}
-		must(t, par.Each(t.Context(), items, func(context.Context, *payload) error { return nil }, par.On(p)))
+		ok(t, par.Each(t.Context(), items, func(context.Context, *payload) error { return nil }, par.On(p)))
 		clear(items)
 	}},
 	{"items and results of a stream that was left early", func(t *testing.T, w *watch) {
@@ -367,7 +369,7 @@ var cases = []struct {
 		}
 		taken := 0
 		for _, err := range par.Stream(t.Context(), iter.Seq[*payload](items), func(_ context.Context, v *payload) (*payload, error) { return v, nil }, par.On(p)) {
-			must(t, err)
+			ok(t, err)
 			if taken++; taken == 10 {
 				break
 			}

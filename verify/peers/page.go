@@ -30,7 +30,7 @@ const pageHead = `# What the tests of other pools pin
 
 Other libraries of this field have public tests, and each of those pins something that users may rely on. Here is what that is,
 in our words, with a test of ours for each: it shows that Weir behaves in the same way, or, where that differs on purpose, what it
-does instead. Everything on this page is written from the [cases](../verify/peers) themselves by
+does instead. Everything on this page is written from the [cases](../verify/peers) themselves, in ` + "`verify/`" + `, by
 ` + "`go test ./peers -update`" + `, and a test fails when it is stale, or when a test of a peer is missing. To run one of them:
 
 ` + "```" + `

@@ -2,11 +2,12 @@
 // told, and checks the books: whether every task ran once, no limit was exceeded, the order was kept,
 // every wait really waited, and nothing was left behind.
 //
-//	go run ./verify/soak -for 10m           every load under every setting
+//	go run ./verify/soak -for 10m           every load under every setting but race
 //	go run ./verify/soak -list              what there is
 //	go run ./verify/soak -for 1m -loads nest,all -settings plain,gogc1
 //
-// Its exit status is 1 if a promise was broken; the stacks of all goroutines are printed then.
+// Its exit status is 1 if a promise was broken; the stacks of all goroutines are printed then. With -race it also
+// runs under the race detector.
 package main
 
 import (

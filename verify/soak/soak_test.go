@@ -14,10 +14,10 @@ import (
 )
 
 var (
-	every  = flag.Duration("every", 0, "soak with each planted bug, this long at most, and print which are found: `go test ./soak -v -timeout 2h -run EveryBug -every 15s`")
-	beside = flag.Int("beside", 2, "so many soaks at once with -every")
-	under  = flag.String("under", "plain", "the settings of -every, which share its time")
-	only   = flag.String("only", ".", "only bugs whose names match, with -every")
+	every  = flag.Duration("soak.every", 0, "soak with each planted bug, this long at most, and print which are found")
+	beside = flag.Int("soak.beside", 2, "so many soaks at once with -soak.every")
+	under  = flag.String("soak.under", "plain", "the settings of -soak.every, which share its time")
+	only   = flag.String("soak.only", ".", "only bugs whose names match, with -soak.every")
 )
 
 // hang is how long the program of a test may take, which decides nothing.
@@ -49,9 +49,11 @@ func TestSoakFindsPlantedBugs(t *testing.T) {
 
 // TestSoakWithEveryBug tells how much a soak can find. It judges nothing: what a soak misses is left to
 // the other methods.
+//
+//	go test ./soak -v -timeout 2h -run EveryBug -soak.every 15s
 func TestSoakWithEveryBug(t *testing.T) {
 	if *every == 0 {
-		t.Skip("only with -every, as it takes long")
+		t.Skip("only with -soak.every, as it takes long")
 	}
 	bugs := plant.Engine()
 	program := plant.Main(t, "./soak", bugs)

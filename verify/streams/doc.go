@@ -11,4 +11,8 @@
 // what is handed over, and when. Where there is a choice, as of who comes first in an unordered
 // stream, what is checked is that nothing is lost, made up or handed over twice; always it is
 // that the limit and the length ahead hold, and that nothing runs when all is over.
+//
+//	go test ./streams                               1500 programs of each kind
+//	go test ./streams -rapid.checks=100000          more of them
+//	go test ./streams -run '^$' -fuzz FuzzStream    what the fuzzer makes of them: also FuzzLoop, FuzzBatchFor
 package streams

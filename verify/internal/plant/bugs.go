@@ -9,7 +9,7 @@ import "slices"
 func Engine() []Bug { return slices.Clone(engine) }
 
 // Faces returns those in the public faces of the engine: pools, groups, results.
-func Faces() []Bug { return faces }
+func Faces() []Bug { return slices.Concat(faces, facesGroups) }
 
 // Leaks returns those that keep what nobody needs.
 func Leaks() []Bug { return leaks }

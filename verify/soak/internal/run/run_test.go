@@ -1,11 +1,12 @@
 package run_test
 
 import (
-	"os"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 	"github.com/64ed045f/weir/verify/soak/internal/load"
@@ -17,7 +18,7 @@ const patience = 4 * time.Minute
 
 func TestMain(m *testing.M) {
 	runtime.MemProfileRate = books.ProfileRate
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // seed differs from run to run, and is told when a test fails.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/64ed045f/weir/verify/soak/internal/tool"
 )
 
@@ -19,7 +21,7 @@ const fateEnv = "SOAK_TEST_FATE"
 
 func TestMain(m *testing.M) {
 	if !slices.Contains(os.Args, "-child") {
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m) // does not return
 	}
 	switch os.Getenv(fateEnv) {
 	case "dies":

@@ -1,4 +1,4 @@
-package hostile_test
+package verify_test
 
 import (
 	"go/ast"
@@ -31,7 +31,9 @@ func TestEveryUseOfUnsafeSaysWhatMakesItSafe(t *testing.T) {
 		}
 		return nil
 	})
-	ok(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if uses == 0 {
 		t.Error("no use was found, though there are some")
 	}
@@ -54,7 +56,9 @@ func TestUsesOfUnsafeAreFound(t *testing.T) {
 		"an import for all": {"package p\nimport . \"unsafe\"", 1, 1},
 	} {
 		n, bare, err := unsafeUses("p.go", c.source)
-		ok(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if n != c.uses || len(bare) != c.bare {
 			t.Errorf("%s: %d uses, and nothing said of %q; want %d and %d", name, n, bare, c.uses, c.bare)
 		}
