@@ -22,6 +22,11 @@ var submitScenes = []step.Scene{
 		w.Go("first", func() { w.submit(one) })
 		w.Go("second", func() { w.submit(other) })
 	}),
+	in("three that need each other come in while a worker ends a task", 3, 4, func(w *world) {
+		w.widen()
+		w.accept(w.task("before"))
+		w.accept(w.circle(3)...)
+	}),
 	in("two that need each other come in at idle workers", 2, 2, func(w *world) {
 		w.idle()
 		one, other := w.pair("pair")

@@ -95,6 +95,23 @@ func (w *world) pair(name string) (one, other *task) {
 	return one, other
 }
 
+// circle makes n tasks each of which lasts until all have begun.
+func (w *world) circle(n int) (tasks []*task) {
+	begun := make([]chan struct{}, n)
+	for i := range begun {
+		begun[i] = make(chan struct{})
+	}
+	for i := range begun {
+		tasks = append(tasks, &task{name: fmt.Sprintf("circle %d", i+1), run: func() {
+			close(begun[i])
+			for _, other := range begun {
+				<-other
+			}
+		}})
+	}
+	return tasks
+}
+
 // panics and exits make tasks that do not return.
 func (w *world) panics(name string) *task {
 	return &task{name: name, run: func() { panic(name) }}

@@ -135,13 +135,19 @@ func (r *ring[T]) pop(stop *atomic.Uint64) (v T, behind uint64, o outcome) {
 }
 
 // ready reports whether a pop would find a task, or whether the ring is used
-// up and the next one must be looked at.
+// up and the next one must be looked at. When it says no, the task at the head had not been
+// written: its producer will look for somebody to wake. That is no answer if others have
+// taken that task meanwhile, as who has no token does not look at those behind it.
 func (r *ring[T]) ready() bool {
-	pos := r.head.Load() &^ gate
-	if r.slots[pos&r.mask].stamp.Load() == pos+1 {
-		return true
+	for {
+		pos := r.headAt()
+		if r.slots[pos&r.mask].stamp.Load() == pos+1 {
+			return true
+		}
+		if r.headAt() == pos {
+			return r.usedUp()
+		}
 	}
-	return r.usedUp()
 }
 
 // usedUp reports whether the ring is retired and every task of it taken.

@@ -11,6 +11,7 @@ var shows = map[string]string{
 	"returns-beyond-pause":        "a pause does not hold who has waited",
 	"stir-does-not-look":          "Close while tasks come in from two",
 	"unlock-does-not-look":        "two that need each other come in at once",
+	"ready-looks-once":            "three that need each other come in while a worker ends a task",
 	"ready-before-permits":        "two submitters, one worker",
 	"published-before-written":    "two that need each other come in after one",
 	"freed-before-read":           "two submitters, one worker",

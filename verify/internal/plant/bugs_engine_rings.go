@@ -99,4 +99,13 @@ var engineRings = []Bug{
 			New:  "if !PLANTED {\n\t\t\t\tr.tail.Or(gate)\n\t\t\t\tdefer q.regate()\n\t\t\t\tif q.full() {\n\t\t\t\t\treturn none\n\t\t\t\t}\n\t\t\t}\n",
 		}},
 	},
+	{
+		Name:   "ready-looks-once",
+		Breaks: "the queue looks empty to one who reads its head while another takes the task there",
+		Edits: []Edit{{
+			File: "internal/engine/ring.go",
+			Old:  "if r.headAt() == pos {",
+			New:  "if PLANTED || r.headAt() == pos {",
+		}},
+	},
 }
