@@ -11,7 +11,7 @@ import (
 )
 
 // most is how many executions of a scene the quick search visits.
-const most = 30_000
+const most = 12_000
 
 // parts is into how many processes the scenes are divided.
 const parts = 4

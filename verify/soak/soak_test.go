@@ -106,7 +106,7 @@ func firstBreach(output string) string {
 var quickFinds = []struct{ name, load, breach string }{
 	{"cancelled-drops-grant", "submit", "was rejected, and has "},
 	{"hand-over-overtakes", "sleep", "a pool has counted"},
-	{"resize-does-not-gate", "resize", "a task has started while"},
-	{"handed-back-twice", "nest", "a task has started while"},
+	{"resize-does-not-gate", "resize", "others run"},
+	{"handed-back-twice", "nest", "others run"},
 	{"permit-kept-at-rest", "submit", "it hangs"},
 }
