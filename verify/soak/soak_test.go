@@ -106,7 +106,7 @@ func firstBreach(output string) string {
 var quickFinds = []struct{ name, load, breach string }{
 	{"cancelled-drops-grant", "submit", "was rejected, and has "},
 	{"hand-over-overtakes", "sleep", "a pool has counted"},
-	{"resize-does-not-gate", "resize", "others run"},
-	{"handed-back-twice", "nest", "others run"},
+	{"resize-does-not-gate", "resize", ": the limit "},
+	{"handed-back-twice", "nest", ": the limit "},
 	{"permit-kept-at-rest", "submit", "it hangs"},
 }
