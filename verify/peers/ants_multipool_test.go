@@ -26,7 +26,7 @@ var antsMultiPoolCases = []peers.Case{
 			"ants.ExampleMultiPoolWithFuncGeneric",
 		},
 		Behaviour: "Ten pools of five behind one face run fifty tasks at once with nobody waiting, and end when these have.",
-		Different: "A single pool of fifty does: submitters share no lock that splitting it would relieve, and no task waits in one part while another part is free.",
+		Different: "A single pool of fifty does, and no task waits in one part while another part is free.",
 		Run: antsBoth(func(t *testing.T, made antsMade) {
 			p := made(50, weir.Queue(0))
 			gate := make(chan struct{})
