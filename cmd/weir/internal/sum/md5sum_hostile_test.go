@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
@@ -55,9 +55,7 @@ func hostileTree(t *testing.T, random *rand.Rand, n int) int {
 }
 
 func TestHostileNamesAreDigestedAndCheckedAsMD5SumDoes(t *testing.T) {
-	if !isCoreutils9(t) {
-		t.Skip("there is no md5sum of coreutils 9 to compare with")
-	}
+	needCoreutils9(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // Nothing here is secret.
@@ -73,7 +71,7 @@ func TestHostileNamesAreDigestedAndCheckedAsMD5SumDoes(t *testing.T) {
 		const script = `find t -type f -print0 | LC_ALL=C sort -z | xargs -0 "$1"sum`
 		reference, ok := shell(t, []string{"find", "sort", "xargs", algorithm + "sum"}, script, algorithm)
 		if !ok {
-			t.Skip("there is nothing to compare with")
+			t.Fatal("coreutils is not whole here")
 		}
 		digest(t, opts, "", "t").expect(t, reference.out, "", nil)
 
@@ -115,6 +113,13 @@ func plainly(errs string) string {
 	return b.String()
 }
 
+// alike compares two lines of standard error. Coreutils 9 leaves out the first dollar sign of a name that begins and ends
+// with bytes which it escapes, and has a quote between them; so its text is that of another name.
+func alike(ours, theirs string) bool {
+	line := plainly(ours)
+	return line == plainly(theirs) || line == plainly(strings.Replace(theirs, `: '\`, `: ''$'\`, 1))
+}
+
 // FuzzAnyListIsJudgedAsMD5SumDoes compares what is printed, and the exit status.
 func FuzzAnyListIsJudgedAsMD5SumDoes(f *testing.F) {
 	const x = "9dd4e461268c8034f5c8564e155c67a6"
@@ -124,29 +129,22 @@ func FuzzAnyListIsJudgedAsMD5SumDoes(f *testing.F) {
 	for _, list := range []string{
 		x + "  x\n" + x + " x\n", x + " x\n" + x + "  x\n", x + " *x\r\n", "MD5 (x) = " + x, "MD5(x)= " + x + "\n", "\\MD5 (a\\nb) = " + x,
 		strings.ToUpper(x) + "  x", x + "0  x", x[1:] + "  x", " \t" + x + "\tx", "#\n" + x + "  x\n\n", x + "  x\n" + x + "\n", x + x + "  x", "\\" + x + "  x\\x\n", "\\" + x + "  x\\\n",
+		x + "  \x9b'\xa8", x + "  \x9b'\xa8\n" + x + "  \\233'\xa8",
 	} {
 		f.Add(list)
 	}
-	var look sync.Once
-	var here bool
+	needCoreutils9(f)
+	// A name with a NUL is cut off there by md5sum, and refused by us. What stands elsewhere is not to be read.
+	clean := strings.NewReplacer("\x00", "", "/", "")
 	f.Fuzz(func(t *testing.T, list string) {
-		if look.Do(func() { here = isCoreutils9(t) }); !here {
-			t.Skip("there is no md5sum of coreutils 9 to compare with")
-		}
-		// A name with a NUL is cut off there by md5sum, and refused by us. What stands elsewhere is not to be read.
-		if strings.ContainsAny(list, "\x00/") || len(list) > 4096 {
-			t.Skip("it is not for a comparison")
-		}
+		list = clean.Replace(list[:min(len(list), 4096)])
 		t.Chdir(t.TempDir())
 		write(t, map[string]string{"x": "x", " x": "x", "*x": "x", "a\nb": "x", "\\": "x", "list": list}) //nolint:gocritic // A blank is a part of a name.
-		judged, ok := shell(t, []string{"md5sum"}, `exec md5sum --warn -c list </dev/null`)
-		if !ok {
-			t.Skip("there is no md5sum")
-		}
+		judged, _ := shell(t, nil, `exec md5sum --warn -c list </dev/null`)
 		opts := defaults
 		opts.Warn = true
 		got := check(t, opts, "", "list")
-		if got.out != judged.out || plainly(got.errs) != plainly(judged.errs) || (got.err != nil) != (judged.err != nil) {
+		if got.out != judged.out || !slices.EqualFunc(slices.Collect(strings.Lines(got.errs)), slices.Collect(strings.Lines(judged.errs)), alike) || (got.err != nil) != (judged.err != nil) {
 			t.Errorf("of %q:\ngot  %+v\nwant %+v", list, got, judged)
 		}
 	})
