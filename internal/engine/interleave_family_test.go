@@ -89,15 +89,27 @@ func (f *family) leaves() (away bool) {
 	return away
 }
 
-// parent makes a task that waits for subtasks.
-func (w *world) parent(name string, children ...*task) *task {
+// parent makes a task that waits for the subtasks of f.
+func (f *family) parent(name string, children ...*task) *task {
 	return &task{name: name, run: func() {
-		f := w.newFamily(1)
 		for _, j := range children {
 			f.add(j)
 		}
 		f.wait()
 	}}
+}
+
+// adder makes a subtask that adds the first one before it is the second.
+func (f *family) adder(first, second *task) *task {
+	return &task{name: "adds", run: func() {
+		f.add(first)
+		second.run()
+	}}
+}
+
+// parent makes a task that waits for subtasks, in a family that begins with it.
+func (w *world) parent(name string, children ...*task) *task {
+	return &task{name: name, run: func() { w.newFamily(1).parent(name, children...).run() }}
 }
 
 // sitsOut makes a task that waits, without its place, until somebody calls what it returns.

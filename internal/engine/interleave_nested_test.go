@@ -40,11 +40,7 @@ var nestedScenes = []step.Scene{
 		f := w.newFamily(1)
 		one, other := w.pair("children")
 		adds := &task{name: "adds", run: func() { f.add(other) }}
-		w.submit(&task{name: "parent", run: func() {
-			f.add(one)
-			f.add(adds)
-			f.wait()
-		}})
+		w.submit(f.parent("parent", one, adds))
 	}),
 	in("a subtask that panics", 1, 2, func(w *world) {
 		w.submit(w.parent("parent", w.panics("panics"), w.task("child")))
@@ -167,15 +163,7 @@ var nestedScenes = []step.Scene{
 	in("the limit rises while a subtask adds one that it needs", 1, 3, func(w *world) {
 		f := w.newFamily(1)
 		one, other := w.pair("children")
-		adds := &task{name: "adds", run: func() {
-			f.add(other)
-			one.run()
-		}}
-		w.submit(&task{name: "parent", run: func() {
-			f.add(w.task("child"))
-			f.add(adds)
-			f.wait()
-		}})
+		w.submit(f.parent("parent", w.task("child"), f.adder(other, one)))
 		w.Go("resize", func() { w.resize(2) })
 	}),
 	in("a source leaves the list while a subtask adds to it", 1, 3, func(w *world) {
@@ -188,11 +176,7 @@ var nestedScenes = []step.Scene{
 			f.add(other)
 			one.run()
 		}}
-		w.submit(&task{name: "parent", run: func() {
-			f.add(w.task("child"))
-			f.add(adds)
-			f.wait()
-		}})
+		w.submit(f.parent("parent", w.task("child"), adds))
 		w.Go("resize", func() {
 			<-runs
 			close(goes)
@@ -202,15 +186,7 @@ var nestedScenes = []step.Scene{
 	in("a subtask adds one that it needs", 2, 3, func(w *world) {
 		f := w.newFamily(1)
 		one, other := w.pair("children")
-		adds := &task{name: "adds", run: func() {
-			f.add(other)
-			one.run()
-		}}
-		w.submit(&task{name: "parent", run: func() {
-			f.add(w.task("child"))
-			f.add(adds)
-			f.wait()
-		}})
+		w.submit(f.parent("parent", w.task("child"), f.adder(other, one)))
 		w.Go("submitter", func() { w.submit(w.task("a")) })
 	}),
 }

@@ -93,30 +93,8 @@ var submitScenes = []step.Scene{
 		w.Go("release", func() { close(release) })
 		w.Go("patience", func() { close(enough) })
 	}),
-	in("a newcomer meets a line that began while a worker left its slot", 1, 2, func(w *world) {
-		release := w.busy()
-		w.accept(w.task("queued"))
-		lined := w.task("in the line")
-		w.Go("release", func() { close(release) })
-		w.Go("first", func() { w.submit(lined) })
-		w.Go("newcomer", func() {
-			if w.Stats().Waiting == 1 {
-				w.submit(w.behind("newcomer", lined))
-			}
-		})
-	}, freer),
-	in("TrySubmit meets a line that began while a worker left its slot", 1, 2, func(w *world) {
-		release := w.busy()
-		w.accept(w.task("queued"))
-		lined := w.task("in the line")
-		w.Go("release", func() { close(release) })
-		w.Go("first", func() { w.submit(lined) })
-		w.Go("newcomer", func() {
-			if w.Stats().Waiting == 1 {
-				w.try(w.behind("newcomer", lined))
-			}
-		})
-	}, freer),
+	in("a newcomer meets a line that began while a worker left its slot", 1, 2, func(w *world) { w.meetsLine(w.submit) }, freer),
+	in("TrySubmit meets a line that began while a worker left its slot", 1, 2, func(w *world) { w.meetsLine(w.try) }, freer),
 	in("TrySubmit while the only worker is busy", 1, 0, func(w *world) {
 		release := w.busy()
 		w.Check(w.try(w.task("a")) == engine.Full, "accepted by an engine without room")
@@ -213,4 +191,18 @@ var submitScenes = []step.Scene{
 			w.Check(w.TrySubmit(nil) == engine.Accepted, "a task is over, and its worker is not free")
 		})
 	}),
+}
+
+// meetsLine has a newcomer submit, one way or the other, if somebody stands in the line.
+func (w *world) meetsLine(submits func(*task) engine.Verdict) {
+	release := w.busy()
+	w.accept(w.task("queued"))
+	lined := w.task("in the line")
+	w.Go("release", func() { close(release) })
+	w.Go("first", func() { w.submit(lined) })
+	w.Go("newcomer", func() {
+		if w.Stats().Waiting == 1 {
+			submits(w.behind("newcomer", lined))
+		}
+	})
 }

@@ -49,26 +49,8 @@ var waitScenes = []step.Scene{
 		w.accept(w.blocked("later", waited))
 		close(release)
 	}),
-	in("two Waits, one task each", 1, 2, func(w *world) {
-		w.Go("first", func() {
-			w.submit(w.task("a"))
-			w.waits()
-		})
-		w.Go("second", func() {
-			w.submit(w.task("b"))
-			w.waits()
-		})
-	}),
-	in("two Waits, two workers", 2, 2, func(w *world) {
-		w.Go("first", func() {
-			w.submit(w.task("a"))
-			w.waits()
-		})
-		w.Go("second", func() {
-			w.submit(w.task("b"))
-			w.waits()
-		})
-	}),
+	in("two Waits, one task each", 1, 2, twoWaits),
+	in("two Waits, two workers", 2, 2, twoWaits),
 	in("Wait twice while one runs", 1, 2, func(w *world) {
 		release := make(chan struct{})
 		w.accept(w.blocked("a", release))
@@ -133,4 +115,15 @@ var waitScenes = []step.Scene{
 			w.waits()
 		})
 	}),
+}
+
+func twoWaits(w *world) {
+	w.Go("first", func() {
+		w.submit(w.task("a"))
+		w.waits()
+	})
+	w.Go("second", func() {
+		w.submit(w.task("b"))
+		w.waits()
+	})
 }

@@ -119,22 +119,32 @@ type errand struct {
 	work toil
 }
 
+// invoker is a pool of one function.
+type invoker interface {
+	Invoke(errand) error
+	TryInvoke(errand) error
+	InvokeContext(context.Context, errand) error
+}
+
+// invoke hands over by one of the ways which all such pools have.
+func (f face) invoke(p invoker, rnd *rand.Rand, e errand) {
+	switch rnd.IntN(3) {
+	case 0:
+		f.ledger.Settle(e.id, p.Invoke(e), weir.ErrFull)
+	case 1:
+		f.ledger.Settle(e.id, p.TryInvoke(e), weir.ErrFull)
+	case 2:
+		ctx, cancel := someContext(rnd)
+		defer cancel()
+		f.ledger.Settle(e.id, p.InvokeContext(ctx, e), weir.ErrFull, context.Canceled, context.DeadlineExceeded)
+	}
+}
+
 func funcFace(r *Round, tasks, limit int, opts []weir.Option) face {
 	f := face{ledger: books.NewLedger(r.Book, tasks), gauge: books.NewGauge(r.Book, limit)}
 	p := weir.NewFunc(limit, func(e errand) { f.run(e.id, e.work) }, opts...)
 	f.pool, f.wait, f.close = p, p.Wait, p.Close
-	f.hand = func(rnd *rand.Rand, id int, work toil) {
-		switch rnd.IntN(3) {
-		case 0:
-			f.ledger.Settle(id, p.Invoke(errand{id, work}), weir.ErrFull)
-		case 1:
-			f.ledger.Settle(id, p.TryInvoke(errand{id, work}), weir.ErrFull)
-		case 2:
-			ctx, cancel := someContext(rnd)
-			defer cancel()
-			f.ledger.Settle(id, p.InvokeContext(ctx, errand{id, work}), weir.ErrFull, context.Canceled, context.DeadlineExceeded)
-		}
-	}
+	f.hand = func(rnd *rand.Rand, id int, work toil) { f.invoke(p, rnd, errand{id, work}) }
 	return f
 }
 
@@ -150,20 +160,13 @@ func statefulFace(r *Round, tasks, limit int, opts []weir.Option) face {
 		values.none()
 	}
 	f.hand = func(rnd *rand.Rand, id int, work toil) {
-		switch rnd.IntN(4) {
-		case 0:
-			f.ledger.Settle(id, p.Invoke(errand{id, work}), weir.ErrFull)
-		case 1:
-			f.ledger.Settle(id, p.TryInvoke(errand{id, work}), weir.ErrFull)
-		case 2:
-			ctx, cancel := someContext(rnd)
-			defer cancel()
-			f.ledger.Settle(id, p.InvokeContext(ctx, errand{id, work}), weir.ErrFull, context.Canceled, context.DeadlineExceeded)
-		case 3:
-			ctx, cancel := someContext(rnd)
-			defer cancel()
-			f.did(id, "Call", p.Call(ctx, errand{id, work}), weir.ErrFull, context.Canceled, context.DeadlineExceeded)
+		if rnd.IntN(4) > 0 {
+			f.invoke(p, rnd, errand{id, work})
+			return
 		}
+		ctx, cancel := someContext(rnd)
+		defer cancel()
+		f.did(id, "Call", p.Call(ctx, errand{id, work}), weir.ErrFull, context.Canceled, context.DeadlineExceeded)
 	}
 	return f
 }
