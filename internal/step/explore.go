@@ -7,7 +7,7 @@ import (
 // Search says how far an exploration goes.
 type Search struct {
 	Bound  int    // preemptions: every execution with up to so many is visited, those with fewest first
-	Most   int    // executions, but for random ones: none follow when there are more; 0 for no end
+	Most   int    // executions, but for random ones; 0 for no end
 	Random int    // how many random executions follow
 	Seed   uint64 // of the first of these; each further one has the next
 	Depth  int    // how many events in order a random execution aims at

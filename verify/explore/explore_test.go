@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -10,8 +11,11 @@ import (
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
-// most is how many executions of a scene the quick search visits.
-const most = 12_000
+// most is how many executions of a scene the quick search visits, and atRandom how many follow.
+const (
+	most     = 12_000
+	atRandom = 500
+)
 
 // parts is into how many processes the scenes are divided.
 const parts = 4
@@ -34,7 +38,11 @@ func TestNoInterleavingBreaksAPromise(t *testing.T) {
 				case testing.Short():
 					args = append(args, "-explore.bound=1")
 				default:
-					args = append(args, fmt.Sprintf("-explore.most=%d", most))
+					args = append(args, fmt.Sprintf("-explore.most=%d", most), fmt.Sprintf("-explore.random=%d", atRandom))
+				}
+				args = append(args, fmt.Sprintf("-explore.seed=%d", *seed))
+				if *random >= 0 {
+					args = append(args, fmt.Sprintf("-explore.random=%d", *random)) // the last one counts
 				}
 				reports, outcome := run(t, "", args...)
 				if outcome.Failed || outcome.Hung || len(reports) == 0 {
@@ -136,6 +144,30 @@ func hunt(t *testing.T, bug string) (found *report, executions int) {
 		look("-explore.deep")
 	}
 	return found, executions
+}
+
+// With hardly any but random executions, as they follow where the others end.
+func TestRandomSearchFindsPlantedBugs(t *testing.T) {
+	if *scene != "" || *only != "" {
+		t.Skip("one scene or one bug is looked at")
+	}
+	if testing.Short() {
+		t.Skip("some thousand executions for each of them")
+	}
+	for bug, where := range shows {
+		if slices.Contains(rare, bug) {
+			continue
+		}
+		t.Run(bug, func(t *testing.T) {
+			t.Parallel()
+			reports, outcome := run(t, bug, "-explore.scene="+where, "-explore.most=1", "-explore.random=20000", fmt.Sprintf("-explore.seed=%d", *seed))
+			found := failed(t, reports, outcome)
+			if found == nil {
+				t.Fatalf("not found in %d executions", reports[0].Executions)
+			}
+			t.Logf("%s: execution %d, %.1f s of a processor", found.Scene, found.Failure.Executions, outcome.CPU.Seconds())
+		})
+	}
 }
 
 // A schedule that was printed leads to the same end, and to none without the bug.
