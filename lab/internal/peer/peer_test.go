@@ -68,6 +68,16 @@ func bounds(p peer.Peer, s setting) (must, may int) {
 	return must, may
 }
 
+// together is a setting in which as many tasks as the limit come to run at once, with none to follow.
+func together(p peer.Peer, s setting) setting {
+	if p.Name == "conc.context" {
+		// Its Go starts a worker and then offers it the task; another submitter's Go may offer its own first. Who
+		// started the worker then waits until one is free, whatever the limit is.
+		s.producers = 1
+	}
+	return s
+}
+
 // forAll runs the check for each peer that has what it is about, in each setting.
 func forAll(t *testing.T, all []setting, check func(p peer.Peer, s setting) error) {
 	t.Helper()
@@ -213,7 +223,7 @@ func TestGroupReturnsTheFirstErrorAndCancelsTheOthers(t *testing.T) {
 		if p.Group == nil {
 			return errLacks
 		}
-		return checkGroupError(p.Group, s)
+		return checkGroupError(p.Group, together(p, s))
 	})
 }
 
@@ -222,7 +232,7 @@ func TestGroupEndsWithItsParent(t *testing.T) {
 		if p.Group == nil {
 			return errLacks
 		}
-		return checkGroupParent(p.Group, s)
+		return checkGroupParent(p.Group, together(p, s))
 	})
 }
 
