@@ -17,7 +17,7 @@ import (
 // discarded, idle until somebody wants it again, and closed when it is of no more use. Objects
 // that are being opened, checked or closed count against the capacity, too: a server that admits
 // as many connections as that never sees more. The idle object that was used last is leased
-// first, so that those that are not needed expire.
+// first, so that those that are not needed expire; also if it is to be checked, and another is not.
 //
 // Those who wait are served in the order in which they came, and a newcomer cannot overtake
 // them. For each who waits an object is being opened or checked, as far as the capacity allows.
@@ -29,10 +29,8 @@ import (
 // goroutines at once.
 type Keeper[T any] struct {
 	config KeeperConfig[T]
-	start  time.Time // what the times of objects count from
-	timed  bool      // it matters when an object was put back
-	base   context.Context
-	cancel context.CancelCauseFunc
+	start  time.Time     // what the times of objects count from
+	timed  bool          // it matters when an object was put back
 	done   chan struct{} // closed when the keeper is closed and nothing is left
 
 	waited  atomic.Int64 // how long users have waited, in nanoseconds
@@ -40,18 +38,19 @@ type Keeper[T any] struct {
 
 	// mu guards what follows, and the objects. No function of the user's is called under it.
 	//
-	// When it is unlocked, these hold: if anybody waits, each idle object needs a check; and if
-	// anybody waits for whom nothing is under way, no object is idle, and the capacity is used
-	// up. Whoever may have broken them calls serve first.
+	// When it is unlocked, this holds: if anybody waits for whom nothing is under way, no object
+	// is idle, and the capacity is used up. Whoever may have broken it calls serve first.
 	mu        sync.Mutex
 	line      line[T]
-	warmest   *object[T] // of the idle ones, linked by next: put back last
+	warmest   *object[T] // of the idle ones, linked by next: put back or opened last
 	coldest   *object[T]
+	places    uint64      // how often an object was put back or opened to become idle
 	count     [states]int // how many objects are in each state
 	total     int
-	unclaimed int        // objects being opened or checked that nobody waits for
+	unclaimed int        // objects of this era being opened or checked that nobody waits for
 	spare     *object[T] // these, linked by next
-	era       int        // objects of an earlier one are closed instead of leased
+	beats     int        // heartbeats of objects of this era
+	era       *era       // objects of an earlier one are closed instead of leased; nil if this one has none
 	idleness  int        // how often the last object has gone: waiters of before are not used again
 	closed    bool
 	reports   int // panics that are not reported yet
@@ -70,9 +69,9 @@ type KeeperConfig[T any] struct {
 
 	// Open makes an object. Its context has the values of the one given to Get, and is not
 	// cancelled when that is: what was begun for one who has left goes to the next. It is
-	// cancelled with ErrClosed when the keeper is closed meanwhile, and never once Open has
-	// returned, so the object may go on to use it. Open should bound its own time. If it
-	// fails, nothing must be left to close.
+	// cancelled when the keeper is reset meanwhile, or closed, then with ErrClosed, and never
+	// once Open has returned, so the object may go on to use it. Open should bound its own
+	// time. If it fails, nothing must be left to close.
 	Open func(context.Context) (T, error)
 
 	// Close ends an object. Its place in the capacity is free when Close has returned.
@@ -96,9 +95,9 @@ type KeeperConfig[T any] struct {
 
 	// Heartbeat keeps an idle object alive: it is called when nobody has used the object for
 	// HeartbeatEvery, and again each HeartbeatEvery after that. While it runs the object is not
-	// idle; if it fails, the object is closed. Its context is cancelled with ErrClosed when the
-	// keeper is closed; it should bound its own time. A heartbeat counts as use for CheckAfter,
-	// but not for IdleTimeout.
+	// idle; if it fails, the object is closed. Its context is cancelled when the keeper is reset,
+	// or closed, then with ErrClosed; it should bound its own time. A heartbeat counts as use for
+	// CheckAfter, but neither for IdleTimeout nor for which object is leased first.
 	Heartbeat      func(context.Context, T) error
 	HeartbeatEvery time.Duration
 
@@ -127,8 +126,6 @@ func NewKeeper[T any](c KeeperConfig[T]) *Keeper[T] {
 		done:   make(chan struct{}),
 		alarm:  never,
 	}
-	k.base, k.cancel = context.WithCancelCause(context.Background())
-	k.base.Done() // makes the channel, which would belong to a synctest bubble if it were made in one
 	if c.MinIdle > 0 {
 		k.mu.Lock()
 		k.refill()

@@ -27,6 +27,8 @@ func TestAKeeperWithoutObjectsIsTiedToNoBubble(t *testing.T) {
 			c := waits[0].served(t)
 			b.Put()
 			waits[1].served(t).Put()
+			k.Reset()
+			got(t, k).Put()
 			c.Put()
 			time.Sleep(time.Minute)
 			f.idle(k, 0)
@@ -65,9 +67,17 @@ func TestTheContextOfAFunctionThatHasReturnedIsNotCancelled(t *testing.T) {
 		got(t, k).Put()
 		time.Sleep(time.Minute)
 		synctest.Wait()
+		l := got(t, k)
+		k.Reset()
+		synctest.Wait()
+		check.Equal(t, "contexts", len(all), 4)
+		for _, ctx := range all {
+			check.OK(t, ctx.Err()) // also while the object is leased
+		}
+		l.Put()
 		k.Close()
 		synctest.Wait()
-		check.Equal(t, "calls", len(all), 3)
+		check.Equal(t, "calls", len(all), 4)
 		for _, ctx := range all {
 			check.OK(t, ctx.Err())
 		}

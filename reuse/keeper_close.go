@@ -45,11 +45,12 @@ func (k *Keeper[T]) shut() {
 		k.abandon(w)
 		k.refuse(w, ErrClosed, nil)
 	}
+	last := k.era
 	k.finish()
 	k.clear()
 	k.unwind()
 	k.mu.Unlock()
-	k.cancel(ErrClosed) // runs what others have hung on the context: not under the lock
+	last.end(ErrClosed)
 }
 
 // clear has all idle objects closed.
@@ -60,15 +61,31 @@ func (k *Keeper[T]) clear() {
 	}
 }
 
-// Reset closes all objects: the idle ones are closed at once, the leased ones when they are put
-// back, and those that are being opened when they are open. None of them is leased again. It
-// does not block, and the keeper stays open. It is meant for when all objects have gone bad
-// together, as after a restart of the server. On a closed keeper it does nothing.
+// Reset closes all objects: the idle ones at once, the leased ones when they are put back. The
+// contexts of Open, Check and Heartbeat that still run are cancelled, and their objects are closed
+// when they have returned, however that was. None of them is leased again: for those who wait others
+// are opened, as far as the capacity allows, and nobody hears of what was begun for them before. Reset
+// does not block, and the keeper stays open. It is meant for when all objects have gone bad together,
+// as after a restart of the server. On a closed keeper it does nothing.
 func (k *Keeper[T]) Reset() {
 	k.mustBeMade()
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.era++
+	if k.closed {
+		k.mu.Unlock()
+		return
+	}
+	for w := k.line.first; w != nil; w = w.next {
+		if w.object != nil {
+			w.object.disown()
+		}
+	}
+	for k.spare != nil {
+		k.spare.disown()
+	}
+	last := k.era
+	k.era, k.beats = nil, 0
 	k.clear()
 	k.serve()
+	k.mu.Unlock()
+	last.end(errReset)
 }

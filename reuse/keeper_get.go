@@ -50,10 +50,10 @@ func (k *Keeper[T]) Get(ctx context.Context) (Lease[T], error) {
 	return k.wait(w)
 }
 
-// TryGet is [Keeper.Get] that never waits: it returns [ErrNoneIdle] if no object is ready. In that
-// case it has one checked or, as far as the capacity allows, opened in the background, so that a
-// later call may succeed; one at a time, and after Open has failed not before the time for MinIdle. With a Check and a CheckAfter of 0 no object is ever
-// ready for it.
+// TryGet is [Keeper.Get] that never waits: where that would wait it returns [ErrNoneIdle]. In that
+// case it has an object checked or, as far as the capacity allows, opened in the background, so that
+// a later call may succeed; one at a time, and after Open has failed not before the time for MinIdle.
+// With a Check and a CheckAfter of 0 no object is ever ready for it.
 func (k *Keeper[T]) TryGet() (Lease[T], error) {
 	k.mustBeMade()
 	k.mu.Lock()
@@ -67,6 +67,7 @@ func (k *Keeper[T]) TryGet() (Lease[T], error) {
 	case k.unclaimed > 0:
 	case o != nil:
 		k.inspect(o, nil)
+		k.serve()
 	case k.total < k.config.Capacity && !k.resting():
 		k.begin(nil)
 	}

@@ -67,9 +67,9 @@ func (l *line[T]) unserved() *waiter[T] {
 }
 
 // values is the context whose values functions get that run for w, or for nobody.
-func (w *waiter[T]) values(k *Keeper[T]) context.Context {
+func (w *waiter[T]) values() context.Context {
 	if w == nil {
-		return k.base
+		return context.Background()
 	}
 	return w.ctx
 }
@@ -91,7 +91,7 @@ func (k *Keeper[T]) serve() {
 		}
 		if o := k.warmest; o != nil {
 			k.inspect(o, w)
-		} else if o := k.adoptable(); o != nil {
+		} else if o := k.spare; o != nil {
 			o.disown()
 			o.claim(w)
 			o.adopted = true
@@ -104,19 +104,15 @@ func (k *Keeper[T]) serve() {
 	}
 }
 
-// adoptable returns an object that is under way for nobody and can be leased when it is ready.
-func (k *Keeper[T]) adoptable() *object[T] {
-	o := k.spare
-	for o != nil && o.era != k.era {
-		o = o.next
-	}
-	return o
-}
-
-// inspect has an idle object checked for w, or for nobody.
+// inspect has an idle object checked for w, or for nobody. One that needs no check goes to the first
+// in the line.
 func (k *Keeper[T]) inspect(o *object[T], w *waiter[T]) {
 	k.rouse(o)
 	o.become(checking)
 	o.claim(w)
-	go o.check(w.values(k))
+	if k.fresh(o) {
+		k.settle(o, k.now())
+		return
+	}
+	go o.check(w.values())
 }

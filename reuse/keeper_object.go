@@ -28,10 +28,11 @@ type object[T any] struct {
 
 	// What follows is under Keeper.mu.
 	state  state
-	era    int
+	era    *era          // does not change
 	dies   time.Duration // when its Lifetime is over
 	used   time.Duration // when it was used last
 	proved time.Duration // when it was known to be good last
+	place  uint64        // among the idle ones: heartbeats and checks do not change it
 
 	// While it is opening or checking: who waits for it, if anybody. It is adopted if it was not
 	// begun for that one, but for a user who has left or got another object meanwhile, or for
@@ -52,11 +53,14 @@ func (o *object[T]) become(s state) {
 
 // begin makes an object that is to be opened for w, or for nobody.
 func (k *Keeper[T]) begin(w *waiter[T]) {
+	if k.era == nil {
+		k.era = newEra()
+	}
 	o := &object[T]{keeper: k, state: opening, era: k.era}
 	k.total++
 	k.count[opening]++
 	o.claim(w)
-	go o.open(w.values(k))
+	go o.open(w.values())
 }
 
 // lease makes the object its next user's.
@@ -65,11 +69,14 @@ func (o *object[T]) lease() Lease[T] {
 	return Lease[T]{o, o.turn.Add(1)}
 }
 
+// outdated reports whether the object is of no more use, since the keeper is closed or was reset.
+func (o *object[T]) outdated() bool { return o.keeper.closed || o.era != o.keeper.era }
+
 // settle finds a use for an object that is good and in nobody's hands. It is not idle.
 func (k *Keeper[T]) settle(o *object[T], now time.Duration) {
 	first := k.line.first
 	switch {
-	case k.closed || o.era != k.era:
+	case o.outdated():
 		o.disown()
 		k.retire(o)
 	case now >= o.dies:
@@ -122,6 +129,7 @@ func (o *object[T]) disown() {
 	case o.waiter != nil:
 		o.waiter.object = nil
 		o.waiter, o.adopted = nil, false
+	case o.era != o.keeper.era: // Reset has disowned it
 	case o.state == opening || o.state == checking:
 		o.unspare()
 	}
@@ -150,19 +158,26 @@ func (k *Keeper[T]) abandon(w *waiter[T]) {
 	}
 }
 
-// rest makes the object idle.
+// rest makes the object idle: the warmest, unless it was idle before and others were used since.
 func (k *Keeper[T]) rest(o *object[T]) {
-	cold := o.state == beating // others were used later, as a rule
+	if o.state == leased || o.state == opening {
+		k.places++
+		o.place = k.places
+	}
 	o.become(idle)
-	switch {
-	case k.warmest == nil:
-		k.warmest, k.coldest = o, o
-	case cold:
-		o.prev, k.coldest.next = k.coldest, o
-		k.coldest = o
-	default:
-		o.next, k.warmest.prev = k.warmest, o
+	o.next = k.warmest
+	for o.next != nil && o.next.place > o.place {
+		o.prev, o.next = o.next, o.next.next
+	}
+	if o.prev == nil {
 		k.warmest = o
+	} else {
+		o.prev.next = o
+	}
+	if o.next == nil {
+		k.coldest = o
+	} else {
+		o.next.prev = o
 	}
 	switch {
 	case !k.timed:
@@ -209,6 +224,7 @@ func (k *Keeper[T]) forget(o *object[T]) {
 	if k.total == 0 {
 		k.unwind()
 		k.idleness++
+		k.era = nil // it may belong to a synctest bubble
 	}
 	k.finish()
 }

@@ -67,6 +67,7 @@ func (k *Keeper[T]) upkeep() {
 		case now >= k.due(o):
 			k.rouse(o)
 			o.become(beating)
+			k.beats++
 			go o.beat()
 		}
 	}
@@ -75,7 +76,7 @@ func (k *Keeper[T]) upkeep() {
 }
 
 // ready counts the objects that nobody waits for, and that are idle or will be.
-func (k *Keeper[T]) ready() int { return k.count[idle] + k.count[beating] + k.unclaimed }
+func (k *Keeper[T]) ready() int { return k.count[idle] + k.beats + k.unclaimed }
 
 // resting reports whether Open has failed for nobody so lately that nobody tries again.
 func (k *Keeper[T]) resting() bool { return k.failures > 0 && k.now() < k.retry }

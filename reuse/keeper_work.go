@@ -52,11 +52,11 @@ func (k *Keeper[T]) caught(value any) *weir.Panic {
 	return &weir.Panic{Value: value, Stack: inside.PanicStack(), Pool: k.config.Name}
 }
 
-// errand calls f with a context that has the values of another, and that Close cancels while f
-// runs.
-func (k *Keeper[T]) errand(values context.Context, f func(context.Context) error) error {
+// errand calls f with a context that has the values of another, and that Close and Reset cancel
+// while f runs.
+func (o *object[T]) errand(values context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(values))
-	release := context.AfterFunc(k.base, func() { cancel(ErrClosed) })
+	release := context.AfterFunc(o.era.over, func() { cancel(context.Cause(o.era.over)) })
 	defer release()
 	return f(ctx)
 }
@@ -66,7 +66,7 @@ func (o *object[T]) open(values context.Context) {
 	k := o.keeper
 	var value T
 	k.attempt(func() error {
-		return k.errand(values, func(ctx context.Context) (err error) {
+		return o.errand(values, func(ctx context.Context) (err error) {
 			value, err = k.config.Open(ctx)
 			return err
 		})
@@ -75,7 +75,9 @@ func (o *object[T]) open(values context.Context) {
 			return k.failed(o, err, panicked, now)
 		}
 		k.totals.opened++
-		k.failures, k.retry = 0, 0
+		if o.era == k.era {
+			k.failures, k.retry = 0, 0
+		}
 		o.opened(value, now)
 		k.settle(o, now)
 		return true
@@ -86,7 +88,7 @@ func (o *object[T]) open(values context.Context) {
 func (k *Keeper[T]) failed(o *object[T], err error, panicked *weir.Panic, now time.Duration) (told bool) {
 	k.totals.failed++
 	w := o.begunFor()
-	if o.waiter == nil {
+	if o.waiter == nil && o.era == k.era {
 		k.postpone(now)
 	}
 	o.disown()
@@ -122,7 +124,7 @@ func (k *Keeper[T]) postpone(now time.Duration) {
 func (o *object[T]) check(values context.Context) {
 	k := o.keeper
 	k.attempt(func() error {
-		return k.errand(values, func(ctx context.Context) error { return k.config.Check(ctx, o.value) })
+		return o.errand(values, func(ctx context.Context) error { return k.config.Check(ctx, o.value) })
 	}, func(now time.Duration, err error, panicked *weir.Panic) (told bool) {
 		if panicked == nil {
 			k.proved(o, now, err)
@@ -141,8 +143,11 @@ func (o *object[T]) check(values context.Context) {
 func (o *object[T]) beat() {
 	k := o.keeper
 	k.attempt(func() error {
-		return k.errand(k.base, func(ctx context.Context) error { return k.config.Heartbeat(ctx, o.value) })
+		return o.errand(context.Background(), func(ctx context.Context) error { return k.config.Heartbeat(ctx, o.value) })
 	}, func(now time.Duration, err error, panicked *weir.Panic) (told bool) {
+		if o.era == k.era {
+			k.beats--
+		}
 		if panicked != nil {
 			k.condemn(o)
 			return false
@@ -162,9 +167,12 @@ func (k *Keeper[T]) proved(o *object[T], now time.Duration, err error) {
 	k.settle(o, now)
 }
 
-// condemn has an object closed that has failed its check or heartbeat.
+// condemn has an object closed that has failed its check or heartbeat: perhaps only because that
+// was cancelled.
 func (k *Keeper[T]) condemn(o *object[T]) {
-	k.totals.unhealthy++
+	if !o.outdated() {
+		k.totals.unhealthy++
+	}
 	o.disown()
 	k.retire(o)
 }

@@ -39,7 +39,7 @@ type thing struct {
 	used   time.Duration // until when it was in use
 	proved time.Duration // when it was last known to be good
 	rested time.Duration // since when it is idle, if it is
-	order  int           // and as which of all
+	order  int           // as which of all it was put back or opened
 
 	leased, sick, discarded, detached, gone bool
 }
@@ -53,6 +53,7 @@ func (o *thing) idle() bool {
 type fate struct {
 	lasts  time.Duration
 	ending ending
+	heeds  bool // its context: it fails as soon as that is done
 }
 
 type ending uint8
@@ -80,7 +81,7 @@ type books struct {
 	wrong  error // the first thing that must not be
 
 	begun     int // calls of Open
-	rests     int
+	places    int
 	thrown    int // panics that nobody was told of yet
 	want      reuse.KeeperStats
 	failed    time.Duration // when Open has failed for nobody
@@ -124,8 +125,7 @@ func (b *books) enter(ctx context.Context, o *thing, a activity) fate {
 		b.things = append(b.things, o)
 		b.openable(o)
 	case checking:
-		// With heartbeats, one that waited long may be in the way of one that is good.
-		if now-o.proved < b.config.CheckAfter && b.config.Heartbeat == nil {
+		if now-o.proved < b.config.CheckAfter {
 			b.mustNot("Check of object %d, which was good at %v", o.number, o.proved)
 		}
 	case beating:
@@ -169,12 +169,13 @@ func (b *books) closable(o *thing) {
 
 // leave ends a call: by its fate, after that was noted.
 func (b *books) leave(ctx context.Context, o *thing, a activity, f fate) (err error) {
-	time.Sleep(f.lasts)
+	f.last(ctx)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
-	if ended := ctx.Err() != nil; a != closing && (ended != b.closed || ended && !errors.Is(context.Cause(ctx), reuse.ErrClosed)) {
-		b.mustNot("the context of %v: %v; closed: %t", a, context.Cause(ctx), b.closed)
+	current := o.era == b.era && !b.closed
+	if ended := ctx.Err() != nil; a != closing && (ended == current || o.era == b.era && ended && !errors.Is(context.Cause(ctx), reuse.ErrClosed)) {
+		b.mustNot("the context of %v: %v; closed: %t, era %d of %d", a, context.Cause(ctx), b.closed, o.era, b.era)
 	}
 	o.activity = none
 	switch {
@@ -182,21 +183,23 @@ func (b *books) leave(ctx context.Context, o *thing, a activity, f fate) (err er
 		o.gone = true
 		b.want.Closed++
 	case f.ending == well:
-		o.proved = now
-		b.rest(o)
+		o.proved, o.rested = now, now
 		if a == opening {
+			b.place(o)
 			o.opened, o.used = now, now
 			b.want.Opened++
-			b.trouble, b.succeeded = 0, now
+			if o.era == b.era {
+				b.trouble, b.succeeded = 0, now
+			}
 		}
 	case a == opening:
 		o.gone = true
 		b.want.Failed++
 		b.unopened(o)
 	default:
-		o.sick = true
+		o.sick = current // else it has failed too late to matter
 	}
-	told := o.asker != nil && o.asker.unanswered() && (a == opening || a == checking && f.ending == panics)
+	told := current && o.asker != nil && o.asker.unanswered() && (a == opening || a == checking && f.ending == panics)
 	if told && f.ending != well {
 		o.asker.fate = f.ending // that is what this user must be told
 	}
@@ -213,16 +216,31 @@ func (b *books) leave(ctx context.Context, o *thing, a activity, f fate) (err er
 	return err
 }
 
-// rest notes that nobody uses an object any more, or does anything with it.
-func (b *books) rest(o *thing) {
-	b.rests++
-	o.rested, o.order = b.now(), b.rests
+// last waits until the call ends.
+func (f *fate) last(ctx context.Context) {
+	if !f.heeds {
+		time.Sleep(f.lasts)
+		return
+	}
+	timer := time.NewTimer(f.lasts)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		f.ending = fails
+	}
+}
+
+// place notes that no object was used later.
+func (b *books) place(o *thing) {
+	b.places++
+	o.order = b.places
 }
 
 // unopened notes that Open has failed, perhaps for nobody: whoever waits may have taken over what
 // was begun for nobody, and what was begun for one who has left.
 func (b *books) unopened(o *thing) {
-	if o.asker != nil && o.asker.unanswered() {
+	if o.asker != nil && o.asker.unanswered() || o.era != b.era {
 		return
 	}
 	certain := o.asker == nil && len(b.asking) == 0

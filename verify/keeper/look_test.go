@@ -17,6 +17,16 @@ func (b *books) underWay() (n int) {
 	return n
 }
 
+// beats is how many heartbeats are under way of objects that can be leased afterwards.
+func (b *books) beats() (n int) {
+	for _, o := range b.things {
+		if o.activity == beating && o.era == b.era {
+			n++
+		}
+	}
+	return n
+}
+
 // collect takes the leases of those who have got one, and reports whether there was any. The
 // books are locked.
 func (m *machine) collect() (served bool) {
@@ -79,8 +89,7 @@ func (m *machine) lookAtStats() {
 
 // lookAtUsers checks that nobody waits in vain.
 func (m *machine) lookAtUsers() {
-	// Also what is of an earlier era: for who waits for that, another is begun only when it has gone.
-	waiting, under := len(m.asking), m.count(opening)+m.count(checking)
+	waiting, under := len(m.asking), m.underWay()
 	for _, p := range m.passed {
 		if p.of.unanswered() || p.of.at > p.by.at {
 			m.mustNot("user %d was served before user %d", p.by.number, p.of.number)
@@ -98,14 +107,14 @@ func (m *machine) lookAtUsers() {
 		case !o.idle() || waiting == 0:
 		case waiting > under:
 			m.mustNot("%d wait, %d objects are under way, and object %d is idle", waiting, under, o.number)
-		case m.config.Check == nil || m.now()-o.proved < m.config.CheckAfter && o.rested == m.now():
-			m.mustNot("%d wait, and object %d is ready", waiting, o.number)
+		case m.config.Check == nil || o.rested > m.asking[0].came:
+			m.mustNot("%d wait, and object %d was free for them", waiting, o.number)
 		}
 	}
 	// Who is told when Open fails for others may have gone meanwhile: after trouble it is
 	// not known from outside when it is tried again, only that it is.
 	lull := m.trouble > 0 && m.now() < m.failed+time.Minute+time.Second
-	ready := m.count(none) + m.count(beating) + m.count(opening) + m.count(checking) - waiting
+	ready := m.count(none) + m.beats() + under - waiting
 	if !m.closed && !lull && ready < m.config.MinIdle && m.existing() < m.config.Capacity {
 		m.mustNot("%d objects are ready or will be", ready)
 	}

@@ -73,8 +73,8 @@ func drawBooks(t *rapid.T) *books {
 		c.MinIdle = rapid.IntRange(1, c.Capacity).Draw(t, "ready")
 	}
 	hostile := rapid.IntRange(0, 2).Draw(t, "hostile")
-	for range rapid.IntRange(1, 24).Draw(t, "fates") {
-		f := fate{lasts: may("lasts", 0, 0, 1, 3, 10, 50)}
+	for i := range rapid.IntRange(1, 24).Draw(t, "fates") {
+		f := fate{lasts: may("lasts", 0, 0, 1, 3, 10, 50), heeds: i%2 == 1}
 		if hostile > 0 && rapid.IntRange(0, 5).Draw(t, "ends badly") == 5 {
 			f.ending = fails
 			if hostile > 1 {
@@ -137,7 +137,8 @@ func (m *machine) get(done bool) {
 	synctest.Wait()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	served := m.collect()
+	m.collect()
+	served := a.lease != (reuse.Lease[*thing]{})
 	if done && (served || len(m.asking) > waiting) {
 		m.mustNot("user %d had left", a.number)
 	}
@@ -146,7 +147,7 @@ func (m *machine) get(done bool) {
 	}
 	switch {
 	case served:
-		m.expect(idle, waiting)
+		m.expect(a.lease.Value(), idle, waiting)
 	case ready:
 		m.mustNot("user %d waits although object %d was ready", a.number, idle.number)
 	default:
@@ -157,8 +158,7 @@ func (m *machine) get(done bool) {
 	}
 }
 
-// warmest is the object that has come to rest last. It is to be leased first, unless there are
-// heartbeats, which take objects out of their places.
+// warmest is the object that was used last. It is to be leased first.
 func (m *machine) warmest() (o *thing) {
 	for _, other := range m.things {
 		if other.idle() && (o == nil || other.order > o.order) {
@@ -170,19 +170,13 @@ func (m *machine) warmest() (o *thing) {
 
 // ready reports whether the object that must be leased next certainly needs no check.
 func (m *machine) ready() bool {
-	warmest := m.warmest()
-	for _, o := range m.things {
-		if o.idle() && (o == warmest || m.config.Heartbeat != nil) && m.config.Check != nil && m.now()-o.proved >= m.config.CheckAfter {
-			return false
-		}
-	}
-	return warmest != nil
+	o := m.warmest()
+	return o != nil && (m.config.Check == nil || m.now()-o.proved < m.config.CheckAfter)
 }
 
 // expect checks that the object which was just leased was the one to lease.
-func (m *machine) expect(warmest *thing, waiting int) {
-	got := m.leases[len(m.leases)-1].Value()
-	if got != warmest && m.config.Heartbeat == nil {
+func (m *machine) expect(got, warmest *thing, waiting int) {
+	if got != warmest {
 		m.mustNot("object %d was leased, another was used later: %+v", got.number, warmest)
 	}
 	if waiting > 0 {
@@ -202,7 +196,7 @@ func (m *machine) tryGet() {
 	case err == nil:
 		m.leases = append(m.leases, l)
 		m.granted(l.Value())
-		m.expect(warmest, waiting)
+		m.expect(l.Value(), warmest, waiting)
 	case m.closed != errors.Is(err, reuse.ErrClosed), !m.closed && !errors.Is(err, reuse.ErrNoneIdle):
 		m.mustNot("TryGet returned %v", err)
 	case !m.closed && ready:
@@ -249,8 +243,8 @@ func panicsAt(f func()) (panicked bool) {
 func (m *machine) put(t *rapid.T) {
 	m.give(t, func(l reuse.Lease[*thing], o *thing) {
 		m.mu.Lock()
-		o.used, o.proved = m.now(), m.now()
-		m.rest(o)
+		o.used, o.proved, o.rested = m.now(), m.now(), m.now()
+		m.place(o)
 		m.mu.Unlock()
 		l.Put()
 	})

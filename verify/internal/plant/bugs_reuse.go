@@ -34,8 +34,8 @@ var reuse = []Bug{
 		Breaks: "another is opened although what was begun for one who has left is under way",
 		Edits: []Edit{{
 			File: "reuse/keeper_line.go",
-			Old:  "for o != nil && o.era != k.era {",
-			New:  "for o != nil && (o.era != k.era || PLANTED) {",
+			Old:  "o := k.spare; o != nil {",
+			New:  "o := k.spare; o != nil && !PLANTED {",
 		}},
 	},
 	{
@@ -52,8 +52,8 @@ var reuse = []Bug{
 		Breaks: "an object that was being opened at Reset is leased",
 		Edits: []Edit{{
 			File: "reuse/keeper_object.go",
-			Old:  "case k.closed || o.era != k.era:",
-			New:  "case k.closed || o.era != k.era && (!PLANTED || o.state != opening):",
+			Old:  "case o.outdated():",
+			New:  "case o.outdated() && (!PLANTED || k.closed || o.state != opening):",
 		}},
 	},
 	{
@@ -61,8 +61,44 @@ var reuse = []Bug{
 		Breaks: "Reset closes the idle objects and no others",
 		Edits: []Edit{{
 			File: "reuse/keeper_close.go",
-			Old:  "k.era++\n\tk.clear()",
-			New:  "if !PLANTED {\n\t\tk.era++\n\t}\n\tk.clear()",
+			Old:  "for w := k.line.first; w != nil; w = w.next {",
+			New:  "if PLANTED {\n\t\tk.clear()\n\t\tk.serve()\n\t\tk.mu.Unlock()\n\t\treturn\n\t}\n\tfor w := k.line.first; w != nil; w = w.next {",
+		}},
+	},
+	{
+		Name:   "reset-leaves-those-who-wait",
+		Breaks: "who waits at Reset gets another object only when the older one has gone",
+		Edits: []Edit{{
+			File: "reuse/keeper_close.go",
+			Old:  "if w.object != nil {",
+			New:  "if w.object != nil && !PLANTED {",
+		}},
+	},
+	{
+		Name:   "reset-cancels-nothing",
+		Breaks: "what is opened or checked at Reset goes on undisturbed",
+		Edits: []Edit{{
+			File: "reuse/keeper_close.go",
+			Old:  "last.end(errReset)",
+			New:  "if !PLANTED {\n\t\tlast.end(errReset)\n\t}",
+		}},
+	},
+	{
+		Name:   "fresh-object-is-checked",
+		Breaks: "an object whose heartbeat has just been is checked when another is being checked for who waits",
+		Edits: []Edit{{
+			File: "reuse/keeper_line.go",
+			Old:  "if k.fresh(o) {",
+			New:  "if k.fresh(o) && (!PLANTED || k.config.Check == nil) {",
+		}},
+	},
+	{
+		Name:   "heartbeat-counts-as-put",
+		Breaks: "the object whose heartbeat was last is leased first",
+		Edits: []Edit{{
+			File: "reuse/keeper_object.go",
+			Old:  "if o.state == leased || o.state == opening {",
+			New:  "if o.state == leased || o.state == opening || PLANTED && o.state == beating {",
 		}},
 	},
 	{
@@ -97,8 +133,8 @@ var reuse = []Bug{
 		Breaks: "Open and Check are cancelled without a cause when the keeper is closed",
 		Edits: []Edit{{
 			File: "reuse/keeper_work.go",
-			Old:  "func() { cancel(ErrClosed) }",
-			New:  "func() {\n\t\tif PLANTED {\n\t\t\tcancel(nil)\n\t\t}\n\t\tcancel(ErrClosed)\n\t}",
+			Old:  "func() { cancel(context.Cause(o.era.over)) }",
+			New:  "func() {\n\t\tif PLANTED {\n\t\t\tcancel(nil)\n\t\t}\n\t\tcancel(context.Cause(o.era.over))\n\t}",
 		}},
 	},
 	{
@@ -151,8 +187,8 @@ var reuse = []Bug{
 		Breaks: "the object that was used first is leased first",
 		Edits: []Edit{{
 			File: "reuse/keeper_object.go",
-			Old:  "cold := o.state == beating //",
-			New:  "cold := PLANTED || o.state == beating //",
+			Old:  "o.next.place > o.place {",
+			New:  "(o.next.place > o.place || PLANTED) {",
 		}},
 	},
 }
