@@ -165,19 +165,14 @@ func (k *Keeper[T]) rest(o *object[T]) {
 		o.place = k.places
 	}
 	o.become(idle)
-	o.next = k.warmest
-	for o.next != nil && o.next.place > o.place {
-		o.prev, o.next = o.next, o.next.next
-	}
-	if o.prev == nil {
+	switch {
+	case k.warmest == nil:
+		k.warmest, k.coldest = o, o
+	case o.place > k.warmest.place:
+		o.next, k.warmest.prev = k.warmest, o
 		k.warmest = o
-	} else {
-		o.prev.next = o
-	}
-	if o.next == nil {
-		k.coldest = o
-	} else {
-		o.next.prev = o
+	default:
+		k.insert(o)
 	}
 	switch {
 	case !k.timed:
@@ -185,6 +180,20 @@ func (k *Keeper[T]) rest(o *object[T]) {
 		k.rewind() // those that were idle before may expire from now on
 	default:
 		k.wakeAt(k.due(o))
+	}
+}
+
+// insert puts the object among the idle ones, behind a warmer one.
+func (k *Keeper[T]) insert(o *object[T]) {
+	o.prev = k.warmest
+	for o.prev.next != nil && o.prev.next.place > o.place {
+		o.prev = o.prev.next
+	}
+	o.next, o.prev.next = o.prev.next, o
+	if o.next == nil {
+		k.coldest = o
+	} else {
+		o.next.prev = o
 	}
 }
 

@@ -187,8 +187,8 @@ var reuse = []Bug{
 		Breaks: "the object that was used first is leased first",
 		Edits: []Edit{{
 			File: "reuse/keeper_object.go",
-			Old:  "o.next.place > o.place {",
-			New:  "(o.next.place > o.place || PLANTED) {",
+			Old:  "case o.place > k.warmest.place:",
+			New:  "case o.place > k.warmest.place && !PLANTED:",
 		}},
 	},
 }
