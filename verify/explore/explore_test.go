@@ -11,11 +11,8 @@ import (
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
-// most is how many executions of a scene the quick search visits, and atRandom how many follow.
-const (
-	most     = 12_000
-	atRandom = 500
-)
+// atRandom is how many executions of a scene follow in the quick search.
+const atRandom = 500
 
 // parts is into how many processes the scenes are divided.
 const parts = 4
@@ -38,7 +35,7 @@ func TestNoInterleavingBreaksAPromise(t *testing.T) {
 				case testing.Short():
 					args = append(args, "-explore.bound=1")
 				default:
-					args = append(args, fmt.Sprintf("-explore.most=%d", most), fmt.Sprintf("-explore.random=%d", atRandom))
+					args = append(args, fmt.Sprintf("-explore.most=%d", *most), fmt.Sprintf("-explore.random=%d", atRandom))
 				}
 				args = append(args, fmt.Sprintf("-explore.seed=%d", *seed))
 				if *random >= 0 {
