@@ -95,9 +95,9 @@ type failure struct {
 // there is one.
 func run(t *testing.T, bug string, args ...string) (reports []report, outcome plant.Outcome) {
 	t.Helper()
-	limit := 10 * time.Minute // ends a hang, no more
-	if *deep {
-		limit = 10 * time.Hour
+	limit := 10 * time.Hour // ends a hang, no more
+	if end, ok := t.Deadline(); ok {
+		limit = time.Until(end) - 5*time.Second // leaves time to say where
 	}
 	outcome, err := engine(t).Run(bug, limit, append([]string{"-test.run=^TestInterleavings$", "-test.timeout=0", "-test.failfast"}, args...)...)
 	if err != nil {
