@@ -50,7 +50,7 @@ type Keeper[T any] struct {
 	unclaimed int        // objects of this era being opened or checked that nobody waits for
 	spare     *object[T] // these, linked by next
 	beats     int        // heartbeats of objects of this era
-	era       *era       // objects of an earlier one are closed instead of leased; nil if this one has none
+	era       *era       // objects of an earlier one are closed instead of leased
 	idleness  int        // how often the last object has gone: waiters of before are not used again
 	closed    bool
 	reports   int // panics that are not reported yet
@@ -103,14 +103,15 @@ type KeeperConfig[T any] struct {
 
 	// MinIdle is how many objects are kept ready while the capacity allows it, from
 	// NewKeeper on. When Open fails and nobody waits for it, it is tried again a tenth of a
-	// second later, then after twice that time, and so on up to a minute.
+	// second later, then after twice that time, and so on up to a minute; Reset ends that wait.
 	MinIdle int
 
 	// Name names the keeper in reports of panics.
 	Name string
 
 	// OnPanic is called with a panic that no call returns: of Close or Heartbeat, or of Open or
-	// Check when the user they ran for has left. By default it is logged with log/slog.Error.
+	// Check when the user they ran for has left, or the keeper was reset meanwhile. By default it is
+	// logged with log/slog.Error.
 	// OnPanic may be called by several goroutines at once, and may use the keeper: the place of
 	// the object that failed does not wait for it. Only Keeper.Close does.
 	OnPanic func(*weir.Panic)
@@ -125,6 +126,7 @@ func NewKeeper[T any](c KeeperConfig[T]) *Keeper[T] {
 		timed:  c.IdleTimeout > 0 || c.Lifetime > 0 || c.Check != nil || c.Heartbeat != nil,
 		done:   make(chan struct{}),
 		alarm:  never,
+		era:    new(era),
 	}
 	if c.MinIdle > 0 {
 		k.mu.Lock()

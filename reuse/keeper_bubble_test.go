@@ -38,6 +38,33 @@ func TestAKeeperWithoutObjectsIsTiedToNoBubble(t *testing.T) {
 	f.settled(2)
 }
 
+func TestAnIdleObjectWithoutChannelsIsTiedToNoBubble(t *testing.T) {
+	for name, use := range map[string]func(t *testing.T, k *reuse.Keeper[*thing]){
+		"Close": func(*testing.T, *reuse.Keeper[*thing]) {},
+		"Reset": func(_ *testing.T, k *reuse.Keeper[*thing]) { k.Reset() },
+		"TryGet": func(t *testing.T, k *reuse.Keeper[*thing]) {
+			l, err := k.TryGet()
+			check.OK(t, err)
+			_, err = k.TryGet() // opens another one
+			check.Error(t, err, reuse.ErrNoneIdle)
+			check.Until(t, "it is open", func() bool { return k.Stats().Opening == 0 })
+			l.Put()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k, f := keeping(t, 2)
+			synctest.Test(t, func(t *testing.T) {
+				f.t = t
+				got(t, k).Put()
+			})
+			f.t = t
+			use(t, k)
+			k.Close()
+			f.settled(2)
+		})
+	}
+}
+
 func TestClosingAKeeperEndsTheTimerOfARetry(t *testing.T) {
 	k := reuse.NewKeeper(config{
 		Capacity: 1,

@@ -83,7 +83,8 @@ func (k *Keeper[T]) Reset() {
 		k.spare.disown()
 	}
 	last := k.era
-	k.era, k.beats = nil, 0
+	k.era, k.beats = new(era), 0
+	k.failures, k.retry = 0, 0
 	k.clear()
 	k.serve()
 	k.mu.Unlock()

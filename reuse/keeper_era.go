@@ -3,27 +3,47 @@ package reuse
 import (
 	"context"
 	"errors"
+	"maps"
+	"sync"
 )
 
-// era is the time between two Resets. It is made with its first object, and dropped with the last.
+// era is the time between two Resets. It holds no channel of its own, so that a keeper can have idle
+// objects from one synctest bubble and open more in another.
 type era struct {
-	over   context.Context // done when it has ended, or the keeper was closed in it
-	cancel context.CancelCauseFunc
+	mu      sync.Mutex
+	cause   error // if it has ended, or the keeper was closed in it
+	cancels map[*context.CancelCauseFunc]struct{}
 }
 
 var errReset = errors.New("reuse: keeper was reset")
 
-func newEra() *era {
-	e := new(era)
-	e.over, e.cancel = context.WithCancelCause(context.Background())
-	e.over.Done() // makes the channel here: it belongs to the synctest bubble of the objects, if any
-	return e
+// begin has end cancel a context, until stop is called.
+func (e *era) begin(cancel context.CancelCauseFunc) (stop func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.cause != nil {
+		cancel(e.cause)
+		return func() {}
+	}
+	if e.cancels == nil {
+		e.cancels = make(map[*context.CancelCauseFunc]struct{})
+	}
+	e.cancels[&cancel] = struct{}{}
+	return func() {
+		e.mu.Lock()
+		delete(e.cancels, &cancel)
+		e.mu.Unlock()
+	}
 }
 
-// end cancels the contexts of the functions that run in the era, if it has had any objects. It need
-// not be called under the lock.
+// end cancels the contexts of the functions that run in the era. It runs what others have hung on
+// those: not under a lock.
 func (e *era) end(cause error) {
-	if e != nil {
-		e.cancel(cause)
+	e.mu.Lock()
+	e.cause = cause
+	cancels := maps.Clone(e.cancels)
+	e.mu.Unlock()
+	for cancel := range cancels {
+		(*cancel)(cause)
 	}
 }

@@ -15,7 +15,8 @@ import (
 // If an Open or Check that was begun for this call panics, Get panics with a [*weir.Panic]. The
 // user whose turn it is gets the next object that is free, be it put back, or opened for another.
 // What was begun for this call then serves the next who waits, or becomes idle; if it fails, no
-// user hears of it, and another is begun if somebody still needs it.
+// user hears of it, and another is begun if somebody still needs it. Nor does a user hear of what
+// was begun before a [Keeper.Reset].
 //
 // Users who each hold a lease and wait for another can block each other forever: then ctx should
 // have a deadline.

@@ -53,9 +53,6 @@ func (o *object[T]) become(s state) {
 
 // begin makes an object that is to be opened for w, or for nobody.
 func (k *Keeper[T]) begin(w *waiter[T]) {
-	if k.era == nil {
-		k.era = newEra()
-	}
 	o := &object[T]{keeper: k, state: opening, era: k.era}
 	k.total++
 	k.count[opening]++
@@ -233,7 +230,6 @@ func (k *Keeper[T]) forget(o *object[T]) {
 	if k.total == 0 {
 		k.unwind()
 		k.idleness++
-		k.era = nil // it may belong to a synctest bubble
 	}
 	k.finish()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -226,6 +227,25 @@ func TestWhatWasBegunForNobodyBeforeAResetKeepsNothingFromBeingReady(t *testing.
 		check.Equal(t, "idle", k.Stats().Idle, 2)
 		k.Close()
 		f.settled(3)
+	})
+	check.Bubble(t, "a failure", func(t *testing.T) {
+		var up atomic.Bool
+		k, f := keeping(t, 1, func(c *config) {
+			open := c.Open
+			c.MinIdle = 1
+			c.Open = func(ctx context.Context) (*thing, error) {
+				if up.Load() {
+					return open(ctx)
+				}
+				return nil, errKept
+			}
+		})
+		time.Sleep(10 * time.Minute)
+		up.Store(true)
+		k.Reset()
+		f.idle(k, 1) // though Open was to be tried a minute after the last time
+		k.Close()
+		f.settled(1)
 	})
 	check.Bubble(t, "Heartbeat", func(t *testing.T) {
 		var beats calls

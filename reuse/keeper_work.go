@@ -56,8 +56,7 @@ func (k *Keeper[T]) caught(value any) *weir.Panic {
 // while f runs.
 func (o *object[T]) errand(values context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(values))
-	release := context.AfterFunc(o.era.over, func() { cancel(context.Cause(o.era.over)) })
-	defer release()
+	defer o.era.begin(cancel)()
 	return f(ctx)
 }
 

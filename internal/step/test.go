@@ -135,7 +135,11 @@ func (s *Scene) controlled(t *testing.T, f *settings) {
 	}
 	fmt.Printf("%s%s\n", mark, line)
 	if failure := r.Failure; failure != nil {
-		t.Fatalf("execution %d, with %d preemptions. In verify: go test ./explore -v -explore.scene='%s' -explore.schedule=%s\n%s\n%s\n%s",
-			failure.Executions, failure.Preemptions, s.Name, failure.Schedule, strings.Join(failure.Trace, "\n"), failure.Message, failure.Stack)
+		how := fmt.Sprintf("with %d preemptions", failure.Preemptions)
+		if failure.Seed != 0 {
+			how = fmt.Sprintf("at random, seed %d", failure.Seed)
+		}
+		t.Fatalf("execution %d, %s. In verify: go test ./explore -v -explore.scene='%s' -explore.schedule=%s\n%s\n%s\n%s",
+			failure.Executions, how, s.Name, failure.Schedule, strings.Join(failure.Trace, "\n"), failure.Message, failure.Stack)
 	}
 }

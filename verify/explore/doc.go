@@ -13,12 +13,13 @@
 // test ./internal/engine runs them with the real scheduler.
 //
 //	go test ./explore                                         every scene, and every mistake
-//	go test ./explore -explore.deep -timeout 2h               more preemptions, then at random
+//	go test ./explore -explore.deep -timeout 2h               more preemptions, then more at random
+//	go test ./explore -explore.most=N -explore.random=N       more of each scene
 //	go test ./explore -explore.bug=NAME -v                    one mistake, in all scenes
 //	go test ./explore -explore.scene=NAME -v                  one scene
 //	go test ./explore -explore.scene=NAME -explore.schedule=1@47.0@60 -v   one execution, step by step
 //
-// The latter two take -explore.bug, too. After a change of a scene give -count=1: the go command does
+// The latter two take -explore.bug, too, and all of them -explore.random and -explore.seed. After a change of a scene give -count=1: the go command does
 // not know that these tests read it.
 //
 // How it searches is told in internal/step. The ideas are those of CHESS (Musuvathi and Qadeer,

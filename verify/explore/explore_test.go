@@ -11,8 +11,8 @@ import (
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
-// atRandom is how many executions of a scene follow in the quick search.
-const atRandom = 500
+// quickRandom is how many random executions of a scene follow in the quick search.
+const quickRandom = 500
 
 // parts is into how many processes the scenes are divided.
 const parts = 4
@@ -35,13 +35,9 @@ func TestNoInterleavingBreaksAPromise(t *testing.T) {
 				case testing.Short():
 					args = append(args, "-explore.bound=1")
 				default:
-					args = append(args, fmt.Sprintf("-explore.most=%d", *most), fmt.Sprintf("-explore.random=%d", atRandom))
+					args = append(args, fmt.Sprintf("-explore.most=%d", *most), fmt.Sprintf("-explore.random=%d", quickRandom))
 				}
-				args = append(args, fmt.Sprintf("-explore.seed=%d", *seed))
-				if *random >= 0 {
-					args = append(args, fmt.Sprintf("-explore.random=%d", *random)) // the last one counts
-				}
-				reports, outcome := run(t, "", args...)
+				reports, outcome := run(t, "", append(args, atRandom()...)...)
 				if outcome.Failed || outcome.Hung || len(reports) == 0 {
 					t.Error(outcome.Output)
 				}
@@ -66,7 +62,8 @@ func TestOneScene(t *testing.T) {
 	if *scene == "" {
 		t.Skip("all scenes are looked at")
 	}
-	reports, outcome := run(t, *only, "-test.v", "-explore.scene="+*scene, "-explore.schedule="+*schedule, fmt.Sprintf("-explore.deep=%t", *deep))
+	args := []string{"-test.v", "-explore.scene=" + *scene, "-explore.schedule=" + *schedule, fmt.Sprintf("-explore.deep=%t", *deep)}
+	reports, outcome := run(t, *only, append(args, atRandom()...)...)
 	t.Log(outcome.Output)
 	if outcome.Failed || outcome.Hung || *schedule == "" && len(reports) == 0 {
 		t.Fail()
@@ -137,8 +134,11 @@ func hunt(t *testing.T, bug string) (found *report, executions int) {
 			return found, executions
 		}
 	}
-	if *deep {
-		look("-explore.deep")
+	switch {
+	case *deep:
+		look(append(atRandom(), "-explore.deep")...)
+	case *random > 0:
+		look(append(atRandom(), "-explore.most=1")...)
 	}
 	return found, executions
 }
@@ -151,16 +151,21 @@ func TestRandomSearchFindsPlantedBugs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some thousand executions for each of them")
 	}
+	for _, bug := range rare {
+		if shows[bug] == "" {
+			t.Errorf("there is no bug %s", bug)
+		}
+	}
 	for bug, where := range shows {
 		if slices.Contains(rare, bug) {
 			continue
 		}
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()
-			reports, outcome := run(t, bug, "-explore.scene="+where, "-explore.most=1", "-explore.random=20000", fmt.Sprintf("-explore.seed=%d", *seed))
+			reports, outcome := run(t, bug, "-explore.scene="+where, "-explore.most=1", "-explore.random=20000")
 			found := failed(t, reports, outcome)
 			if found == nil {
-				t.Fatalf("not found in %d executions", reports[0].Executions)
+				t.Fatal("not found")
 			}
 			t.Logf("%s: execution %d, %.1f s of a processor", found.Scene, found.Failure.Executions, outcome.CPU.Seconds())
 		})

@@ -27,6 +27,15 @@ var (
 	only     = flag.String("explore.bug", "", "look for this planted bug alone, in all scenes")
 )
 
+// atRandom returns what the flags say of random executions, for the program.
+func atRandom() []string {
+	args := []string{fmt.Sprintf("-explore.seed=%d", *seed)}
+	if *random >= 0 {
+		args = append(args, fmt.Sprintf("-explore.random=%d", *random))
+	}
+	return args
+}
+
 // dir is where the test binary of the engine stands, for all tests of this package.
 var dir string
 

@@ -278,6 +278,7 @@ func (m *machine) reset() {
 	m.mu.Lock()
 	if !m.closed {
 		m.era++
+		m.trouble = 0
 	}
 	m.mu.Unlock()
 	m.k.Reset()

@@ -13,6 +13,6 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 		Bugs:   plant.Reuse(),
 		Limit:  2 * time.Minute,
 		Args:   []string{"-test.run=^TestAKeeper"},
-		More:   plant.Rapid("200", "3000", "60000"),
+		More:   plant.Rapid("200", "3000", "60000", "200000"),
 	}.Run(t)
 }

@@ -132,9 +132,9 @@ var reuse = []Bug{
 		Name:   "cause-of-close-is-lost",
 		Breaks: "Open and Check are cancelled without a cause when the keeper is closed",
 		Edits: []Edit{{
-			File: "reuse/keeper_work.go",
-			Old:  "func() { cancel(context.Cause(o.era.over)) }",
-			New:  "func() {\n\t\tif PLANTED {\n\t\t\tcancel(nil)\n\t\t}\n\t\tcancel(context.Cause(o.era.over))\n\t}",
+			File: "reuse/keeper_era.go",
+			Old:  "(*cancel)(cause)",
+			New:  "if PLANTED {\n\t\t\t(*cancel)(nil)\n\t\t}\n\t\t(*cancel)(cause)",
 		}},
 	},
 	{

@@ -71,7 +71,7 @@ func TestHostileNamesAreDigestedAndCheckedAsMD5SumDoes(t *testing.T) {
 		const script = `find t -type f -print0 | LC_ALL=C sort -z | xargs -0 "$1"sum`
 		reference, ok := shell(t, []string{"find", "sort", "xargs", algorithm + "sum"}, script, algorithm)
 		if !ok {
-			t.Fatal("coreutils is not whole here")
+			t.Fatal("a tool is missing, see above")
 		}
 		digest(t, opts, "", "t").expect(t, reference.out, "", nil)
 
