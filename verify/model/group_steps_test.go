@@ -231,16 +231,7 @@ func (m *groupMachine) cancelContext(t *rapid.T) {
 	if slices.ContainsFunc(m.groups, m.racy) {
 		notNow()
 	}
-	var open []*deadline
-	for _, c := range m.contexts {
-		if c.model.Cause == nil {
-			open = append(open, c)
-		}
-	}
-	c := pick(t, open, "context")
-	m.step = "the cancellation of a context: " + c.cause.Error()
-	m.pool.Cancel(c.model, c.cause)
-	c.cancel(c.cause)
+	m.world.cancelContext(t)
 }
 
 func (m *groupMachine) resizeGroup(t *rapid.T) {

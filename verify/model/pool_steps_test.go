@@ -151,20 +151,6 @@ func (m *poolMachine) exit(t *rapid.T) {
 	k.orders <- order{do: runtime.Goexit}
 }
 
-// cancelContext ends the context of somebody.
-func (m *poolMachine) cancelContext(t *rapid.T) {
-	var open []*deadline
-	for _, c := range m.contexts {
-		if c.model.Cause == nil {
-			open = append(open, c)
-		}
-	}
-	c := pick(t, open, "context")
-	m.step = "the cancellation of a context: " + c.cause.Error()
-	m.pool.Cancel(c.model, c.cause)
-	c.cancel(c.cause)
-}
-
 func (m *poolMachine) resize(t *rapid.T) {
 	n := between(t, 1, 5, "new limit")
 	m.step = fmt.Sprintf("Resize(%d)", n)

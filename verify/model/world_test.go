@@ -165,6 +165,20 @@ func (w *world) newContext(after time.Duration) *deadline {
 	return d
 }
 
+// cancelContext ends the context of somebody.
+func (w *world) cancelContext(t *rapid.T) {
+	var open []*deadline
+	for _, c := range w.contexts {
+		if c.model.Cause == nil {
+			open = append(open, c)
+		}
+	}
+	c := pick(t, open, "context")
+	w.step = "the cancellation of a context: " + c.cause.Error()
+	w.pool.Cancel(c.model, c.cause)
+	c.cancel(c.cause)
+}
+
 // rest brings the world to rest after a step, and compares it with the model.
 func (w *world) rest() {
 	w.settle()
