@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -21,14 +22,13 @@ import (
 // makes sure of it, so that a task is either waited for or finds the batch
 // sealed and goes to the next.
 type batch struct {
-	group   *Group
-	ctx     context.Context     // to ask whether the batch is cancelled
-	scope   scope               // what the tasks get
-	done    <-chan struct{}     // closed when the batch is cancelled; nil if the group is nested
-	source  *engine.Source[job] // of a nested group: where its tasks wait for their start
-	hosted  bool                // a task may wait for the batch
-	told    chan struct{}       // makes Wait look again; of capacity 1
-	absence engine.Absence      // of Wait, in a task: its turn is told
+	group  *Group
+	ctx    context.Context               // to ask whether the batch is cancelled
+	scope  scope                         // what the tasks get
+	done   <-chan struct{}               // closed when the batch is cancelled; nil if the group is nested
+	source *engine.Source[job]           // of a task's group: where its tasks wait for their start
+	stay   stay                          // of Wait; tell makes it look again
+	looper atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
 
 	_      [cacheLine]byte // all of the above is read for every task
 	begun  atomic.Int64
@@ -37,9 +37,13 @@ type batch struct {
 	target atomic.Int64 // the number of ended tasks at which Wait wants to be told
 
 	mu       sync.Mutex
-	waited   bool          // somebody sees to the end of the batch already
-	settled  bool          // panicked and err are final, and nothing of the batch is left
-	over     chan struct{} // closed when settled, if others wait for that
+	waited   bool             // somebody sees to the end of the batch already
+	settled  bool             // panicked and err are final, and nothing of the batch is left
+	over     chan struct{}    // closed when settled, if others wait for that
+	others   []*engine.Wakeup // those of them that are tasks
+	members  *member          // all of them
+	spare    *member          // those that no worker has
+	first    member           // the first of them, as many batches need no other
 	failures []*TaskError
 	panicked *Panic
 	cause    error // of the batch's cancellation, if it was cancelled
@@ -54,7 +58,7 @@ const (
 	sealed = 1 << 62
 )
 
-// nestedBatch is a nested group's batch and its source, in one piece.
+// nestedBatch is the batch of a task's group and its source, in one piece.
 type nestedBatch struct {
 	batch
 	source engine.Source[job]
@@ -62,22 +66,22 @@ type nestedBatch struct {
 
 func newBatch(parent context.Context, g *Group) *batch {
 	var b *batch
-	if g.nested() {
+	if g.at != nil {
 		nested := new(nestedBatch)
 		b = &nested.batch
 		b.source = &nested.source
+		b.source.Init(!g.nested())
 	} else {
 		b = new(batch)
 	}
-	b.group, b.told = g, make(chan struct{}, 1)
-	b.absence.Turn, b.absence.Depth = b.told, g.host.depth
-	b.hosted = g.host.pool != nil
+	b.group = g
+	b.stay.init(g.at)
 	b.scope.open(parent, b)
 	b.ctx = &b.scope
 	if std := b.scope.std.Load(); std != nil {
 		b.ctx = std.Context // one call less for each task
 	}
-	if b.source == nil {
+	if !g.nested() {
 		b.done = b.scope.Done()
 	}
 	b.target.Store(math.MaxInt64)
@@ -94,86 +98,132 @@ func (b *batch) begin() (index int, ok bool) {
 // meanwhile, Wait may have looked through the queue too early to find it.
 func (b *batch) accepted() {
 	if b.ctx.Err() != nil {
-		b.tell()
+		b.tell(nil)
 	}
 }
 
 // try hands a job over if that needs no waiting.
 func (b *batch) try(j job) bool {
 	e := b.group.pool.engine
-	if b.source != nil {
+	switch {
+	case b.source == nil:
+		return e.TrySubmit(j) == engine.Accepted
+	case b.group.nested():
 		return e.TryDelegate(b.source, j)
 	}
-	return e.TrySubmit(j) == engine.Accepted
+	e.Put(b.source, j)
+	return b.retract(j, e.TrySubmit(j.ticket())) == engine.Accepted
 }
 
 // withdraw undoes begin for a task that was not accepted. Its number is used
 // again, unless another task has begun since.
 func (b *batch) withdraw(index int) {
 	if !b.begun.CompareAndSwap(int64(index)+1, int64(index)) {
-		b.Ended(1)
+		b.Ended(1, nil)
 		return
 	}
-	b.tell() // whom the higher number may have kept waiting
+	// Wait may be told of the end of tasks by the higher number; a task that waits must not be told for
+	// nothing, for its place may be lent.
+	b.target.CompareAndSwap(int64(index)+1, int64(index))
+	if b.ended.Load() >= b.begun.Load()&^sealed {
+		b.tell(nil)
+	}
 }
 
 // Ended counts n tasks out. Nothing of the batch may be touched for them
 // afterwards.
-func (b *batch) Ended(n int) {
-	if b.ended.Add(int64(n)) >= b.target.Load() {
-		b.tell()
+func (b *batch) Ended(n int, by *engine.Worker) {
+	ended, target := b.ended.Add(int64(n)), b.target.Load()
+	if ended < target {
+		return
 	}
+	// More may have begun since Wait has looked: then it is not told, but the target is raised. Who
+	// raises it, be it Wait, looks again afterwards.
+	if begun := b.begun.Load() &^ sealed; ended < begun {
+		b.target.CompareAndSwap(target, begun)
+		if b.ended.Load() < b.target.Load() {
+			return
+		}
+	}
+	b.tell(by)
 }
-
-// Last reports whether all tasks have ended when n more have.
-func (b *batch) Last(n int) bool { return b.ended.Load()+int64(n) >= b.begun.Load()&^sealed }
 
 // sealedOff reports whether no task of the batch runs any more, nor ever will.
 func (b *batch) sealedOff() bool { return b.begun.Load()&sealed != 0 }
 
-// release makes room under the group's limit.
-func (b *batch) release(n int) {
+// release makes room under the group's limit. A task that waits for it may have the place of by.
+func (b *batch) release(n int, by *engine.Worker) {
 	if q := b.group.quota; q != nil {
-		q.release(n)
+		q.release(n, by)
 	}
 }
 
-// tell makes Wait look again.
-func (b *batch) tell() {
-	if host := b.group.host.pool; host != nil {
-		host.engine.Recall(&b.absence)
-		return
+// tell makes Wait look again. A task that waits may have the place of by.
+func (b *batch) tell(by *engine.Worker) {
+	if b.source != nil {
+		b.looper.Load().Tell()
 	}
-	select {
-	case b.told <- struct{}{}:
-	default:
+	b.stay.wake(by)
+}
+
+// ticket is the job in the queue of another pool that stands for j, which is in the source.
+func (j job) ticket() job { return job{j.task, j.batch, j.index ^ ticketBit} }
+
+const ticketBit = 1 << (bits.UintSize - 2)
+
+// isTicket reports whether j is a ticket: whether its number is beyond all others.
+func (j job) isTicket() bool { return j.number()&ticketBit != 0 }
+
+// isFor reports whether the ticket j is for other.
+func (j job) isFor(other job) bool { return j.task == other.task && j.index^ticketBit == other.index }
+
+// redeem returns the job that j is a ticket for, or j. It reports false if there is none any more.
+func (b *batch) redeem(j job) (job, bool) {
+	if !j.isTicket() {
+		return j, true
 	}
+	return b.source.Redeem(j.isFor)
 }
 
 // run runs a task of the batch on worker w, unless the batch was cancelled.
 func (b *batch) run(w *engine.Worker, j job) {
+	ticket := j.isTicket()
+	j, ok := b.redeem(j)
+	if !ok {
+		b.group.pool.engine.Skipped()
+		return
+	}
 	w.SettleUnless(b)
 	if b.ctx.Err() != nil {
-		b.group.pool.engine.Skipped()
-	} else if err := j.call(&b.scope, w); err != nil {
-		b.fail(j, err)
+		b.group.pool.engine.HandedBack()
+	} else {
+		m := b.member(w)
+		if ticket {
+			m.job = j
+		}
+		if err := j.call(m, w); err != nil {
+			b.fail(j, err)
+		}
 	}
-	b.release(1)
+	b.release(1, w)
 	b.credit(w)
 }
 
 // credit counts a task of the batch out, as soon as w has no other one in hand.
 func (b *batch) credit(w *engine.Worker) {
 	w.Credit(b)
-	if b.hosted {
+	if b.source != nil {
 		w.Hurry()
 	}
 }
 
 // broken ends a task that panicked, or called runtime.Goexit (panicked is nil).
 func (b *batch) broken(w *engine.Worker, j job, panicked any) {
+	if j.isTicket() {
+		j = b.member(w).job
+	}
 	defer b.credit(w)
-	defer b.release(1)
+	defer b.release(1, w)
 	if panicked == nil {
 		b.fail(j, ErrGoexit)
 		return
@@ -202,8 +252,8 @@ func (b *batch) reject(j job, err error) {
 	if parent, ok := b.group.parent.(inside.Refusals); ok {
 		parent.Refused(inside.Mark{})
 	}
-	b.release(1)
-	b.Ended(1)
+	b.release(1, nil)
+	b.Ended(1, nil)
 }
 
 func (b *batch) fail(j job, err error) {
@@ -221,7 +271,7 @@ func (b *batch) fail(j job, err error) {
 }
 
 // wait blocks until the batch is over; the first to call it brings that about. In a
-// task that gives its place up meanwhile.
+// task whose place is lent meanwhile.
 func (b *batch) wait(inTask bool) {
 	b.mu.Lock()
 	if b.waited {
@@ -233,8 +283,8 @@ func (b *batch) wait(inTask bool) {
 		if settled {
 			return
 		}
-		if inTask {
-			b.group.host.aside(func() { <-over })
+		if inTask && b.source != nil {
+			b.group.task().await(b.group.pool, b.source.Want(), func(w *engine.Wakeup) { b.waitsToo(w, over) })
 		} else {
 			<-over
 		}
@@ -243,22 +293,26 @@ func (b *batch) wait(inTask bool) {
 	b.waited = true
 	b.mu.Unlock()
 
-	host, away := b.group.host.pool, false
+	if b.source != nil && inTask {
+		b.stay.task = b.group.task()
+		defer b.stay.with(b.group.pool, b.source.Want())()
+		if b.group.nested() {
+			b.stay.held, b.stay.absence.Wait = b.source, true
+		}
+	}
 	done, cancelled := b.done, false
-	for fresh := true; ; {
+	cut := func() {
+		done, cancelled = nil, true
+		b.cut()
+	}
+	for {
+		if cancelled { // for a task that Go finds accepted after that
+			b.cut()
+		}
 		begun := b.begun.Load()
-		if cancelled {
-			// Tasks in the queue will not run, and may stay there for long: the
-			// workers may be busy with others'. Every end of a task is looked
-			// at, since it may have added one meanwhile; so is every task
-			// that Go finds accepted after the batch was cancelled.
-			b.target.Store(0)
-			if n := b.discard(); n > 0 {
-				b.release(n)
-				b.Ended(n)
-			}
-		} else {
-			b.target.Store(begun)
+		b.target.Store(begun)
+		if b.begun.Load() != begun {
+			continue // withdraw may have come too early to change the target
 		}
 		// More may have ended than had begun a moment ago: then target came too
 		// late for the last of them, and only another look will tell.
@@ -268,36 +322,28 @@ func (b *batch) wait(inTask bool) {
 			}
 			continue
 		}
-		if host != nil && !away {
-			if !fresh {
-				host.engine.Arrived(&b.absence)
-				fresh = true
-				continue // what was told before is to be seen now
-			}
-			if inTask {
-				away = host.engine.StepAside(&b.absence, b.source)
-			} else {
-				away = host.engine.StayOutside(&b.absence)
-			}
-			if !away {
-				continue
-			}
-			if b.source != nil && host.engine.Held(b.source) {
-				done = b.scope.Done() // nobody may start what has not started, nor skip it
-			}
-		}
-		select {
-		case <-b.told:
-			away, fresh = false, false
-		case <-done:
-			done, cancelled = nil, true
-		}
+		b.stay.wait(done, b.scope.Done, cut)
 	}
 	b.settle()
-	if away {
-		host.engine.Recall(&b.absence)
-		<-b.told
+}
+
+// cut takes back the tasks of a cancelled batch that are queued: they will not run, and may stay there
+// for long, as the workers may be busy with others'.
+func (b *batch) cut() {
+	if n := b.discard(); n > 0 {
+		b.release(n, nil)
+		b.Ended(n, nil)
 	}
+}
+
+// waitsToo waits until another goroutine has seen to the end of the batch.
+func (b *batch) waitsToo(w *engine.Wakeup, over <-chan struct{}) {
+	b.mu.Lock()
+	if !b.settled {
+		b.others = append(b.others, w)
+	}
+	b.mu.Unlock()
+	<-over
 }
 
 // discard takes back the tasks that wait for their start.
@@ -325,10 +371,17 @@ func (b *batch) settle() {
 	}
 	b.mu.Unlock()
 	b.scope.close()
+	b.dismiss()
+	if q := g.quota; q != nil {
+		q.forget()
+	}
 	g.batch.CompareAndSwap(b, nil)
 	g.dismiss()
 	b.mu.Lock()
 	b.settled = true
+	for _, w := range b.others {
+		w.Tell()
+	}
 	if b.over != nil {
 		close(b.over)
 	}

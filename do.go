@@ -2,8 +2,6 @@ package weir
 
 import (
 	"context"
-	"sync/atomic"
-	"unsafe"
 
 	"github.com/64ed045f/weir/internal/engine"
 )
@@ -23,7 +21,8 @@ import (
 // The context that task gets is ctx as a task of the pool: groups made from it may wait,
 // see promise 9. Close waits for task to end, and so does Wait if it was called later.
 //
-// A call that is cancelled leaves the queue, which is searched for it. While task runs a worker
+// A task of another pool that calls Do keeps its place there. A call that is cancelled makes room in
+// the queue. While task runs a worker
 // stands still for it: one more goroutine, which is parked. Do costs two goroutine switches and
 // four allocations.
 func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) error {
@@ -39,19 +38,19 @@ func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) err
 	v := &visit{pool: p, turn: make(chan struct{}, 1), over: make(chan struct{})}
 	v.self = v
 	var err error
-	// A task of another pool has no place there meanwhile: two that want each other's
-	// place would wait forever.
-	host.aside(func() { err = v.call(ctx, task) })
+	v.want.Claimer = claimer{&v.progress, &v.self}
+	host.await(p, &v.want, func(*engine.Wakeup) { err = v.call(ctx, task) })
 	return err
 }
 
 // visit is a task that runs elsewhere, while its worker waits.
 type visit struct {
-	self  listener // refers to the visit itself: what travels through the pool
-	pool  *Pool
-	state atomic.Uint32 // as a future's
-	turn  chan struct{} // of capacity 1: the worker waits for the visitor, or err is set
-	over  chan struct{} // closed when the visitor has left
+	self listener // refers to the visit itself: what travels through the pool
+	pool *Pool
+	want engine.Want[job] // of a task that waits for its turn
+	progress
+	turn chan struct{} // of capacity 1: the worker waits for the visitor, or err is set
+	over chan struct{} // closed when the visitor has left
 	// The worker that waits for the visitor, set before it is the visitor's turn.
 	worker *engine.Worker
 	err    error
@@ -66,19 +65,24 @@ func (v *visit) call(ctx context.Context, task func(context.Context) error) erro
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return task(&futureContext{ctx, place{v.pool, hostOf(ctx).depth + 1}, &v.state})
+	given := &futureContext{Context: ctx, pool: v.pool, worker: v.worker, progress: &v.progress, want: &v.want}
+	given.by, _ = hostPool(ctx)
+	return task(given)
 }
 
 // wait returns nil when the visitor has its place, which it must leave.
 func (v *visit) wait(ctx context.Context) error {
-	if err := v.pool.submit(ctx, listenerJob(&v.self, nil, 0)); err != nil {
-		return err
+	if err := v.pool.submitWanted(ctx, listenerJob(&v.self, nil, inTurn), &v.want, nil); err != nil {
+		if v.giveUp() {
+			return err
+		}
+		v.pool.engine.Unqueued() // the visitor's turn has come before
 	}
 	select {
 	case <-v.turn:
 	case <-ctx.Done():
-		if v.state.CompareAndSwap(pending, resolved) {
-			v.pool.engine.Discard(v.is) // or a worker has it already, and skips it
+		if v.giveUp() {
+			v.pool.engine.Forgo() // a worker that comes to it skips it
 			return context.Cause(ctx)
 		}
 		<-v.turn
@@ -86,19 +90,16 @@ func (v *visit) wait(ctx context.Context) error {
 	return v.err
 }
 
-// is reports whether a job is this visit. It is safe: the pointers are compared, and not followed.
-func (v *visit) is(j job) bool { return j.task == unsafe.Pointer(&v.self) }
-
 // leave gives the place back. A context that outlives the visit is not a task's any more.
 func (v *visit) leave() {
-	v.state.Store(resolved)
+	v.end()
 	v.worker.Vacate()
 	close(v.over)
 }
 
 // run lets the visitor in, on a worker.
-func (v *visit) run(_ context.Context, w *engine.Worker) error {
-	if !v.state.CompareAndSwap(pending, started) {
+func (v *visit) run(_ context.Context, w *engine.Worker, number int) error {
+	if !v.begin(number == claimed) {
 		v.pool.engine.Skipped()
 		return nil
 	}
@@ -108,9 +109,12 @@ func (v *visit) run(_ context.Context, w *engine.Worker) error {
 	return nil
 }
 
+// void implements listener.
+func (v *visit) void() bool { return v.state.Load() != 0 }
+
 // failed turns the visitor away whose turn never comes.
 func (v *visit) failed(failure *TaskError) {
-	if v.state.CompareAndSwap(pending, resolved) {
+	if v.giveUp() {
 		v.err = failure.Err
 		v.turn <- struct{}{}
 	}

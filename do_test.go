@@ -367,7 +367,7 @@ func TestAPanicThroughDoFindsTheCallersPlaceAgain(t *testing.T) {
 	})
 }
 
-func TestDoReturnsWhenTheCallersPlaceIsFreeAgain(t *testing.T) {
+func TestDoKeepsTheCallersPlaceInItsPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outer, inner := weir.New(1), weir.New(1)
 		defer outer.Close()
@@ -381,10 +381,11 @@ func TestDoReturnsWhenTheCallersPlaceIsFreeAgain(t *testing.T) {
 		synctest.Wait()
 		check.OK(t, outer.Submit(other.Hold))
 		synctest.Wait()
-		check.Equal(t, "tasks in the place given up", other.Running(), 1)
+		check.Equal(t, "tasks in the caller's place", other.Running(), 0)
 		v.Open()
 		synctest.Wait()
-		check.Equal(t, "returned", back, false)
+		check.Equal(t, "returned", back, true)
+		check.Equal(t, "tasks after it", other.Running(), 1)
 		other.Open()
 		check.OK(t, g.Wait())
 	})

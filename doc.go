@@ -8,7 +8,9 @@
 // hands it over returns nil, queued until a worker takes it, which starts it,
 // and finished when it returns, panics or calls [runtime.Goexit]. A worker is a goroutine
 // that runs one task at a time; an idle worker is parked. The limit is the most
-// tasks that run at once; one that waits for its own subtasks does not count.
+// tasks that run at once: the number of places. A task has a place from its start to
+// its end; while it waits for other tasks, by a call of this module with the context
+// that it got, the place may be lent to these.
 // A pool is full when limit workers are busy and its queue has no room; a free
 // worker always has room for one more task.
 //
@@ -44,12 +46,14 @@
 //     its group, when that is cancelled before the task starts. A rejected task
 //     never runs. This holds under any mix of submitting, resizing, pausing,
 //     panicking, expiry and closing.
-//  2. Never more than limit tasks run at once, and when a pool's Resize has returned no
-//     task starts while the new limit or more run.
+//  2. Never more than limit tasks run at once, but for the extra places of promise 9; and
+//     when a pool's Resize has returned no queued task starts while the new limit or more
+//     places are in use.
 //  3. A queued task starts as soon as a worker may run it: it never waits behind a
 //     task that blocks while the limit allows one more worker.
 //  4. Workers take tasks in the order in which they were accepted; the subtasks of
-//     one that runs come before what is queued. Submitters that wait for room
+//     one that runs come before what is queued, and a task that another one waits for
+//     may start out of turn, in a place that is lent. Submitters that wait for room
 //     are served in order too, and a newcomer cannot overtake them.
 //  5. In the terminology of the Go memory model, a call that submits a task
 //     synchronizes before the start of the task, and the end of the task before
@@ -61,9 +65,14 @@
 //  8. A cancelled group starts none of its queued tasks, its blocked Go returns at
 //     once, and its Wait returns the cause.
 //  9. A task may make groups from the context it got, on its own pool or another,
-//     and wait for them, to any depth and with any limit, without deadlock: while
-//     it waits it gives its place under the limit up, first of all to the
-//     subtasks it waits for, and takes one again, before queued tasks, to go on.
+//     and wait for them, to any depth and with any limit, without deadlock. It lends its
+//     place only to what it waits for, and to what that waits for in turn; or, when all
+//     tasks of a pool that have begun wait, to anything on it that a task waits for. It
+//     never lends the place to what is just queued. So a lock held over the wait hangs
+//     nothing, and of the tasks handed over from outside, and not waited for by others,
+//     at most limit have begun. A task whose wait is over goes on at once. If its place is
+//     still in use it has an extra one, beyond the limit, which [Stats] counts; while
+//     there are any no queued task starts. [Blocking] gives the place to any task.
 //  10. A group may be used again after Wait; nothing of one batch is left to the next.
 //  11. A pool that nothing uses costs no goroutine and at most 1 KiB; nothing starts
 //     when the package is imported. A group with workers of its own leaves no
@@ -82,11 +91,19 @@
 // can block forever: use TrySubmit, an [Unbounded] queue, or a group there.
 //
 // Promise 9 goes by the context. A task that waits for a group made from any other
-// context keeps its place, and if all do so, they wait forever. And the context
-// is its task's: a goroutine that the task has started and that waits with it
-// gives away the place of the task, which runs on, so that for each such
-// goroutine one more task than the limit may run meanwhile. What such a goroutine calls
-// by Do runs beside the task, in the same place.
+// context lends its place to nothing, and if all do so, they wait forever. And the context
+// is its task's: a goroutine that the task has started, and that waits with it, lends the
+// place of the task, which runs on. However many such goroutines wait, the place is lent
+// once, from the first wait to the end of the last; so one task more than the limit may run
+// meanwhile. What such a goroutine calls by Do runs next to the task, in the same place.
+//
+// No rule ends a ring that the program makes itself:
+//
+//   - the holder of a lock waits for tasks that wait for the lock;
+//   - the holder of a lock waits for pool q while other tasks of q wait for the lock;
+//   - a function that a stream calls holds a lock across the yield of an inner sequence,
+//     and the loop's body takes the lock;
+//   - the members of a group wait for a signal which their owner sends after Wait.
 //
 // The zero values of Pool, FuncPool, Stateful and Group are not usable.
 package weir

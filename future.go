@@ -22,31 +22,27 @@ type Future[T any] struct {
 	ctx  context.Context
 	task func(ctx context.Context) (T, error)
 
-	state    atomic.Uint32
+	progress
 	done     chan struct{} // closed when value and err are final
 	value    T
 	err      error
 	given    futureContext
 	watching sync.Once
 	unwatch  atomic.Pointer[func() bool] // ends the watch over ctx
+
+	mu      sync.Mutex
+	told    bool
+	waiters map[*engine.Wakeup]struct{} // of tasks that wait for the future
 }
 
-// The states of a future.
-const (
-	pending  uint32 = iota // no worker has started the task
-	started                // only the end of the task resolves the future
-	resolved               // whoever brought this state about sets the outcome
-)
-
 // Async hands task to the pool, and returns its future. It blocks while the pool is
-// full, until ctx is done. The task gets ctx, and never starts once ctx is done: then
+// full, until ctx is done; in a task of the pool this may last until the future's task has ended. The task gets ctx, and never starts once ctx is done: then
 // the future resolves with the cause of ctx. If it has started, only its own end
 // resolves the future. A task that was cancelled in the queue keeps its place there
 // until a worker comes to it.
 //
-// A task of a group, or of a future, that waits for a future with the context it got
-// gives its place under the limit of its pool up meanwhile, and may make futures
-// on its own pool. Panics are not reported to [OnPanic], as Get returns them.
+// A task that waits for a future with the context it got lends it its place, if both are of the same
+// pool and the future's task has not started: that starts before its turn then. Panics are not reported to [OnPanic], as Get returns them.
 //
 // The call synchronizes before the start of the task. It allocates the future and
 // its channel.
@@ -56,17 +52,46 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 	mustTask(task != nil)
 	f := &Future[T]{pool: p, ctx: ctx, task: task, done: make(chan struct{})}
 	f.self = f
-	j := listenerJob(&f.self, nil, 0)
+	j := listenerJob(&f.self, nil, inTurn)
 	host := hostOf(ctx)
-	if host.pool != nil && ctx.Err() == nil && p.running().Offer(j) {
+	if host.pool == nil {
+		f.submitted(p.submit(ctx, j))
 		return f
 	}
-	var err error
-	host.aside(func() { err = p.submit(ctx, j) })
-	if err != nil {
-		f.refused(err)
+	if ctx.Err() == nil && p.running().Offer(j) {
+		return f
 	}
+	want := f.want()
+	host.await(p, want, func(w *engine.Wakeup) {
+		// A task that starts out of turn in the caller's own pool has the caller's place, most likely. To
+		// go on now the caller would need a further one, and another with each future that finds the
+		// pool full.
+		w.Stays = host.pool == p
+		f.await(w)
+		defer f.unawait(w)
+		f.submitted(p.submitWanted(ctx, j, want, w))
+		if w.Stays && f.void() {
+			f.outcome(w, nil, ctx.Done())
+		}
+	})
 	return f
+}
+
+// want is what a task waits for that waits for the future.
+func (f *Future[T]) want() *engine.Want[job] {
+	return &engine.Want[job]{Claimer: claimer{&f.progress, &f.self}}
+}
+
+// submitted resolves the future if its task was not accepted, unless that has started before its turn.
+func (f *Future[T]) submitted(err error) {
+	switch {
+	case err == nil:
+	case f.giveUp():
+		f.task = nil
+		f.settle(err)
+	default:
+		f.pool.engine.Unqueued()
+	}
 }
 
 // Get blocks until the future resolves, and returns what the task returned, or why it
@@ -85,13 +110,17 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 		default:
 		}
 		gaveUp := false
-		hostOf(ctx).aside(func() {
-			select {
-			case <-f.done:
-			case <-cancelled:
+		host := hostOf(ctx)
+		var want *engine.Want[job]
+		if host.pool != nil {
+			want = f.want()
+		}
+		host.await(f.pool, want, func(w *engine.Wakeup) {
+			switch f.outcome(w, cancelled, ctx.Done()) {
+			case cancelled:
 				f.abandon()
 				cancelled = nil // if the task runs, its end counts
-			case <-ctx.Done():
+			case ctx.Done():
 				gaveUp = true
 			}
 		})
@@ -102,9 +131,43 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	}
 }
 
+// outcome waits until the future has resolved, or one of the other channels is closed, and returns
+// the channel that was.
+func (f *Future[T]) outcome(w *engine.Wakeup, cancelled, done <-chan struct{}) <-chan struct{} {
+	f.await(w)
+	defer f.unawait(w)
+	select {
+	case <-f.done:
+		return f.done
+	case <-cancelled:
+		return cancelled
+	case <-done:
+		return done
+	}
+}
+
+// await has a task told when the future resolves, until unawait.
+func (f *Future[T]) await(w *engine.Wakeup) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if w == nil || f.told {
+		return
+	}
+	if f.waiters == nil {
+		f.waiters = map[*engine.Wakeup]struct{}{}
+	}
+	f.waiters[w] = struct{}{}
+}
+
+func (f *Future[T]) unawait(w *engine.Wakeup) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.waiters, w)
+}
+
 // Done returns a channel that is closed when the future has resolved: Get then returns
 // at once. The end of the task synchronizes before that. A task that waits for the channel
-// keeps its place in its pool, while one that waits in Get gives it up.
+// lends its place to nothing, while one that waits in Get does.
 func (f *Future[T]) Done() <-chan struct{} {
 	f.mustBeMade()
 	f.watching.Do(f.watch)
@@ -114,12 +177,12 @@ func (f *Future[T]) Done() <-chan struct{} {
 // watch has the future resolve when its context is done before a worker has started
 // the task. Nobody but those who wait for Done needs that: Get looks itself.
 func (f *Future[T]) watch() {
-	if f.ctx.Done() == nil || f.state.Load() == resolved {
+	if f.ctx.Done() == nil || f.over() {
 		return
 	}
 	unwatch := context.AfterFunc(f.ctx, f.abandon)
 	f.unwatch.Store(&unwatch)
-	if f.state.Load() == resolved { // perhaps before it could see unwatch
+	if f.over() { // perhaps before it could see unwatch
 		unwatch()
 	}
 }
@@ -128,8 +191,11 @@ func (f *Future[T]) watch() {
 // a task of the pool will wait.
 type futureContext struct {
 	context.Context
-	at    place
-	state *atomic.Uint32
+	pool     *Pool
+	worker   *engine.Worker
+	progress *progress
+	by       host              // the task that waits for this one from beginning to end, if any
+	want     *engine.Want[job] // for which it does
 }
 
 func (c *futureContext) Value(key any) any {
@@ -139,31 +205,32 @@ func (c *futureContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// Aside implements [inside.Task].
-func (c *futureContext) Aside() inside.Absence { return c.place().leave() }
+// Stay implements [inside.Task].
+func (c *futureContext) Stay(group any) inside.Stay { return c.task().stay(group) }
 
-func (c *futureContext) place() place {
-	if c.state.Load() == resolved {
-		return place{}
+// task implements host.
+func (c *futureContext) task() task {
+	if c.progress.over() {
+		return task{}
 	}
-	return c.at
+	return task{c.pool, c.worker, c}
 }
+
+// above implements host.
+func (c *futureContext) above() (host, *engine.Want[job]) { return c.by, c.want }
 
 func (f *Future[T]) mustBeMade() {
 	must(f.done != nil, "future must be made by Async", "the zero value")
 }
 
 // run runs the task, on a worker, unless its context is done.
-func (f *Future[T]) run(_ context.Context, w *engine.Worker) error {
-	task := f.task
-	f.task = nil // the future may live for longer than what the task holds
-	if !f.begin() {
-		f.pool.engine.Skipped()
-		w.Vacate()
-		f.abandon() // if nobody has
+func (f *Future[T]) run(_ context.Context, w *engine.Worker, number int) error {
+	if !f.start(number == claimed, w) {
 		return nil
 	}
-	f.given = futureContext{f.ctx, place{f.pool, hostOf(f.ctx).depth + 1}, &f.state}
+	task := f.task
+	f.task = nil // the future may live for longer than what the task holds
+	f.given = futureContext{Context: f.ctx, pool: f.pool, worker: w, progress: &f.progress}
 	value, err := task(&f.given)
 	w.Vacate()
 	f.value = value
@@ -171,9 +238,24 @@ func (f *Future[T]) run(_ context.Context, w *engine.Worker) error {
 	return nil
 }
 
-// begin reports whether the task is to run.
-func (f *Future[T]) begin() bool {
-	return f.ctx.Err() == nil && f.state.CompareAndSwap(pending, started)
+// start reports whether the task is to run. It has begun then.
+func (f *Future[T]) start(claimed bool, w *engine.Worker) bool {
+	if f.ctx.Err() == nil && f.begin(claimed) {
+		return true
+	}
+	w.Vacate()
+	if claimed {
+		f.resolve(context.Cause(f.ctx))
+	} else {
+		f.abandon() // if nobody has
+		if f.void() {
+			f.pool.engine.Skipped()
+			return false
+		}
+	}
+	f.task = nil
+	f.pool.engine.HandedBack()
+	return false
 }
 
 // failed resolves the future of a task that did not return, or was not run.
@@ -187,13 +269,13 @@ func (f *Future[T]) refused(err error) {
 
 // abandon resolves the future of a task that no worker has started.
 func (f *Future[T]) abandon() {
-	if f.state.CompareAndSwap(pending, resolved) {
+	if f.giveUp() {
 		f.settle(context.Cause(f.ctx))
 	}
 }
 
 func (f *Future[T]) resolve(err error) {
-	if f.state.Swap(resolved) != resolved {
+	if f.end() {
 		f.settle(err)
 	}
 }
@@ -201,6 +283,13 @@ func (f *Future[T]) resolve(err error) {
 // settle is called once, by who has set the state.
 func (f *Future[T]) settle(err error) {
 	f.err = err
+	f.mu.Lock()
+	f.told = true
+	for w := range f.waiters {
+		w.Tell()
+	}
+	f.waiters = nil
+	f.mu.Unlock()
 	close(f.done)
 	if unwatch := f.unwatch.Load(); unwatch != nil {
 		(*unwatch)()

@@ -26,7 +26,8 @@ import (
 // all methods but Wait: a task that waits for its own group waits for itself.
 type Group struct {
 	pool    *Pool
-	host    place // that of the task in which the group was made
+	host    host  // the task in which the group was made, if any
+	at      *Pool // on which that task runs; nil if there is none
 	owned   bool  // the pool is this group's alone
 	parent  context.Context
 	options groupOptions
@@ -68,7 +69,8 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 }
 
 func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
-	g := &Group{pool: p, host: hostOf(ctx), parent: ctx, options: o}
+	g := &Group{pool: p, parent: ctx, options: o}
+	g.host, g.at = hostPool(ctx)
 	if o.members > 0 {
 		g.quota = newQuota(o.members)
 	}
@@ -83,7 +85,7 @@ func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
 // [ErrClosed] or [ErrFull], as if it had returned that. A task that adds tasks to
 // its own group should use TryGo, or the group an [Unbounded] queue and no
 // Limit: if every task waits for room, only a cancellation ends that. A task that
-// adds tasks to a group made from its context gives its place up while it is blocked.
+// adds tasks to a group made from its context lends its place to them while it is blocked.
 //
 // The call synchronizes before the start of the task. Once the pool has its queue
 // and its workers, the first call after each Wait allocates the batch and its
@@ -104,13 +106,13 @@ func (g *Group) add(b *batch, number int, j job) {
 		b.withdraw(number)
 		return
 	}
-	if b.source != nil {
+	if g.nested() {
 		b.delegate(j)
 		return
 	}
 	var verdict engine.Verdict
-	if b.hosted {
-		verdict = g.submit(j, b)
+	if b.source != nil {
+		verdict = b.submit(j)
 	} else {
 		verdict = g.pool.engine.Submit(j, b.done)
 	}
@@ -118,7 +120,7 @@ func (g *Group) add(b *batch, number int, j job) {
 	case engine.Accepted:
 		b.accepted()
 	case engine.Cancelled:
-		b.release(1)
+		b.release(1, nil)
 		b.withdraw(number)
 	default:
 		b.reject(j, refusal(verdict))
@@ -140,7 +142,7 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 		return false
 	}
 	if !b.try(memberJob(task, b, index)) {
-		b.release(1)
+		b.release(1, nil)
 		b.withdraw(index)
 		return false
 	}
@@ -171,18 +173,39 @@ func (g *Group) acquire(b *batch) (ok bool) {
 	if g.quota.try() {
 		return true
 	}
-	g.host.aside(func() { ok = g.quota.wait(b.scope.Done()) })
-	return ok
+	w := g.quota.place(g.task(), g.at)
+	if b.source != nil {
+		defer w.with(g.pool, b.source.Want())()
+	}
+	return g.quota.wait(w, b.scope.Done())
 }
 
-// submit hands a job to the pool for a task of another.
-func (g *Group) submit(j job, b *batch) engine.Verdict {
-	e := g.pool.engine
-	if e.Offer(j) {
+// submit hands a job to the pool for a task of another: the job waits in the source, and a ticket
+// in the queue.
+func (b *batch) submit(j job) engine.Verdict {
+	e := b.group.pool.engine
+	e.Put(b.source, j)
+	if e.Offer(j.ticket()) {
 		return engine.Accepted
 	}
+	want := b.source.Want()
 	var verdict engine.Verdict
-	g.host.aside(func() { verdict = e.Submit(j, b.done) })
+	b.group.task().await(b.group.pool, want, func(w *engine.Wakeup) {
+		verdict = e.SubmitWanted(j.ticket(), b.done, want, w)
+	})
+	return b.retract(j, verdict)
+}
+
+// retract takes back a job whose ticket was refused. If that was too late it has begun, or was
+// discarded: for the batch, this is no different from a job that was accepted.
+func (b *batch) retract(j job, verdict engine.Verdict) engine.Verdict {
+	if verdict == engine.Accepted {
+		return verdict
+	}
+	if _, ok := b.source.Redeem(j.ticket().isFor); !ok {
+		b.group.pool.engine.Unqueued()
+		return engine.Accepted
+	}
 	return verdict
 }
 
@@ -200,8 +223,8 @@ func (g *Group) submit(j job, b *batch) engine.Verdict {
 // stack, unless [PanicsAsErrors] is set. A task that called
 // [runtime.Goexit] has failed with [ErrGoexit].
 //
-// A task that waits for a group made from its context gives its place under the
-// limit of its pool up meanwhile.
+// A task that waits for a group made from its context lends its place to the group's
+// tasks, if they are of the same pool; see promise 9 in the package documentation.
 //
 // The end of each task synchronizes before the return of Wait. A group with
 // workers of its own has no goroutine left then. The group's context is

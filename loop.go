@@ -56,7 +56,12 @@ type loop[T any] struct {
 func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
 	s := r.take(ranged)
 	b := s.batch
-	s.told = make(chan struct{}, 1)
+	g := r.group
+	s.stay.init(g.at)
+	if b.source != nil {
+		s.stay.task = g.task()
+		defer s.stay.with(g.pool, b.source.Want())()
+	}
 	l := &loop[T]{set: s, yield: yield, ordered: ordered, over: make(chan struct{}), held: b.hold()}
 	go func() {
 		b.wait(false)
@@ -123,18 +128,26 @@ func (l *loop[T]) run() {
 			continue
 		}
 		l.release()
-		over := false
-		l.set.batch.group.host.aside(func() {
-			select {
-			case <-l.set.told:
-			case <-l.over:
-				over = true
-			}
-		})
-		if over {
+		if !l.wait() {
 			return
 		}
 	}
+}
+
+// wait blocks until there are news, or the batch has ended; then it reports false.
+func (l *loop[T]) wait() bool {
+	s := &l.set.stay
+	if s.task.pool == nil {
+		return s.wait(l.over, nil, nil)
+	}
+	// When the last task is over it takes another goroutine to end the batch.
+	b, w := l.set.batch, s.engine.Wakeup()
+	b.looper.Store(w)
+	if b.ended.Load() >= b.begun.Load()&^sealed {
+		w.Tell()
+	}
+	defer s.engine.GoesOn(w)
+	return s.wait(l.over, nil, nil)
 }
 
 // due yields, in order, the results that are ready.
@@ -174,7 +187,7 @@ func (l *loop[T]) leave() {
 func (l *loop[T]) release() {
 	if l.held {
 		l.held = false
-		l.set.batch.Ended(1)
+		l.set.batch.Ended(1, nil)
 	}
 }
 
@@ -207,7 +220,7 @@ func (b *batch) hold() bool {
 	if !ok {
 		return false
 	}
-	b.Ended(-1)
+	b.Ended(-1, nil)
 	b.withdraw(number)
 	return true
 }

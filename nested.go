@@ -7,10 +7,11 @@ import (
 	"github.com/64ed045f/weir/internal/inside"
 )
 
-// place is where a task runs. The zero place is no task's.
-type place struct {
-	pool  *Pool
-	depth int // 1 for a task from outside, 2 for its subtasks, and so on
+// task is a task that has begun: a worker of the pool runs it.
+type task struct {
+	pool   *Pool
+	worker *engine.Worker
+	host   host
 }
 
 // hostKey is the key under which the context of a task holds its host.
@@ -19,32 +20,161 @@ type hostKey = inside.TaskKey
 // host is the context of a task, under hostKey.
 type host interface {
 	inside.Task
-	// place returns that of the task, or the zero place if the task is over.
-	place() place
+	// task returns the task, or the zero task if that is over.
+	task() task
+	// above returns the task that waits for this one, or will, and what it waits for; nil if none is known.
+	above() (host, *engine.Want[job])
 }
 
-// hostOf returns the place of the task whose context ctx comes from. Of a task that
-// runs inside another it is that of the inner one, the one that calls.
-func hostOf(ctx context.Context) place {
+// nearest returns the worker of the nearest task of p that waits for t, and how: by way of what.
+func (t task) nearest(p *Pool) (w *engine.Worker, via []*engine.Want[job]) {
+	for h := t.host; ; {
+		above, want := h.above()
+		if above == nil {
+			return nil, nil
+		}
+		via = append(via, want)
+		switch at := above.task(); at.pool {
+		case nil:
+			return nil, nil
+		case p:
+			return at.worker, via
+		}
+		h = above
+	}
+}
+
+// hostOf returns the task whose context ctx comes from, the zero task if there is none. Of a task that
+// runs inside another it is the inner one, the one that calls.
+func hostOf(ctx context.Context) task {
 	if h, ok := ctx.Value(hostKey{}).(host); ok {
-		return h.place()
+		return h.task()
 	}
-	return place{}
+	return task{}
 }
 
-// Aside implements [inside.Task].
-func (s *scope) Aside() inside.Absence { return s.place().leave() }
-
-func (s *scope) place() place {
-	if s.batch.sealedOff() {
-		return place{}
+// await calls block, which waits until others have done something: run what want stands for in
+// pool, if there is such a thing. If t is not the zero task it is the one that calls, and its place may be
+// lent meanwhile.
+// block hands the Wakeup that it is given, which is nil for no task, to what ends the wait.
+func (t task) await(pool *Pool, want *engine.Want[job], block func(*engine.Wakeup)) {
+	if t.pool == nil {
+		block(nil)
+		return
 	}
-	g := s.batch.group
-	return place{g.pool, g.host.depth + 1}
+	s := stay{task: t}
+	defer s.with(pool, want)()
+	e := t.pool.engine
+	w := e.Wakeup()
+	e.Leave(&s.absence, t.worker, s.want)
+	defer e.Return(&s.absence, w)
+	block(w)
+}
+
+// stay is a wait of a goroutine, perhaps a task's, that ends when another one wakes it.
+type stay struct {
+	task    task                // whose wait it is; the zero task if the goroutine is no task's
+	engine  *engine.Engine[job] // of the host, by which the stay is woken; nil if there is none
+	absence engine.Absence[job]
+	want    *engine.Want[job]   // in the task's own pool
+	held    *engine.Source[job] // that of want, which a pause may hold
+}
+
+// init makes a stay of which wake may be called from now on. at is where the host runs; nil
+// if there is none.
+func (s *stay) init(at *Pool) {
+	s.absence.Turn = make(chan struct{}, 1)
+	if at != nil {
+		s.engine = at.engine
+	}
+}
+
+// with notes what the task waits for, until the function that it returns is called.
+func (s *stay) with(pool *Pool, want *engine.Want[job]) (done func()) {
+	switch {
+	case want == nil || s.task.pool == nil:
+	case pool == s.task.pool:
+		s.want = want
+	default:
+		above, via := s.task.nearest(pool)
+		pool.engine.Await(want, above, via)
+		return func() { pool.engine.Unawait(want) }
+	}
+	return func() {}
+}
+
+// wake ends the wait, or the next one if none is under way. A task that has waited may have the
+// place of by, on which a task is over; it reports whether that is so.
+func (s *stay) wake(by *engine.Worker) bool {
+	if s.engine != nil {
+		return s.engine.Recall(&s.absence, by)
+	}
+	select {
+	case s.absence.Turn <- struct{}{}:
+	default:
+	}
+	return false
+}
+
+// wait blocks until wake is called, or done is closed, and then reports false. With a function cut it goes
+// on when done is closed, after a call of that. late is asked for done if a pause holds what the task
+// waits for.
+func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func()) (woken bool) {
+	e := s.engine
+	if e != nil && !e.Leave(&s.absence, s.task.worker, s.want) {
+		return true
+	}
+	if s.held != nil && done == nil && e.Held(s.held) {
+		done = late()
+	}
+	woken = true
+	for waiting := true; waiting; {
+		waiting = false
+		select {
+		case <-s.absence.Turn:
+		case <-done:
+			if cut != nil {
+				cut()
+				done, waiting = nil, true
+				continue
+			}
+			woken = false
+			if e != nil {
+				e.Recall(&s.absence, nil)
+				<-s.absence.Turn
+			}
+		}
+	}
+	if e != nil {
+		e.Arrived(&s.absence)
+	}
+	return woken
 }
 
 // nested reports whether the group belongs to a task of its own pool.
-func (g *Group) nested() bool { return g.host.pool == g.pool }
+func (g *Group) nested() bool { return g.at == g.pool }
+
+// task returns the task whose context the group is made from; the zero task if there is none,
+// or it is over.
+func (g *Group) task() task {
+	if g.host == nil {
+		return task{}
+	}
+	return g.host.task()
+}
+
+// hostPool returns the pool on which that task runs, or ran.
+func hostPool(ctx context.Context) (host, *Pool) {
+	h, ok := ctx.Value(hostKey{}).(host)
+	if !ok {
+		return nil, nil
+	}
+	t := h.task()
+	if t.pool == nil {
+		return nil, nil
+	}
+	return h, t.pool
+}
 
 // delegate hands a task of a nested group over, and waits until there is room.
 func (b *batch) delegate(j job) {
@@ -56,60 +186,51 @@ func (b *batch) delegate(j job) {
 	if !e.Overfull(b.source) {
 		return
 	}
-	a := b.group.host.newAbsence()
-	if !e.Crowded(b.source, a) {
+	a := &engine.Absence[job]{Turn: make(chan struct{}, 1)}
+	if !e.Crowded(b.source, a, b.group.task().worker) {
 		return
 	}
 	select {
 	case <-a.Turn:
 	case <-b.scope.Done():
-		e.Recall(a)
+		e.Recall(a, nil)
 		<-a.Turn
 	}
 }
 
-func (p place) newAbsence() *engine.Absence {
-	return &engine.Absence{Turn: make(chan struct{}, 1), Depth: p.depth}
-}
-
-// aside calls wait, which blocks until others have done something. The task that
-// calls, if one does, gives its place up meanwhile, and has it again even if wait panics.
-func (p place) aside(wait func()) {
-	if p.pool != nil {
-		e, a := p.pool.engine, p.newAbsence()
-		e.StepAside(a, nil) // nobody has recalled it yet
-		defer func() {
-			e.Recall(a)
-			<-a.Turn
-		}()
-	}
-	wait()
-}
-
-// leave returns the absence by which the task may leave its place, nil if p is no task's.
-func (p place) leave() inside.Absence {
-	if p.pool == nil {
+// stay implements Stay of [inside.Task] for those who hold t.
+func (t task) stay(work any) inside.Stay {
+	if t.pool == nil {
 		return nil
 	}
-	return absence{p.pool.engine, p.newAbsence()}
+	v := &visibleStay{}
+	v.task = t
+	v.init(t.pool)
+	if g, ok := work.(*Group); ok {
+		v.group = g
+	}
+	return v
 }
 
-// absence is a wait that ends when somebody calls Wake.
-type absence struct {
-	engine *engine.Engine[job]
-	*engine.Absence
+// visibleStay is the stay of a task that waits for something of a group in another package.
+type visibleStay struct {
+	stay
+	group *Group
 }
 
-func (a absence) Wake() { a.engine.Recall(a.Absence) }
+func (v *visibleStay) Wait(done <-chan struct{}) {
+	if v.group != nil {
+		if b := v.group.current(); b.source != nil { // also for tasks that are still to come
+			defer v.with(v.group.pool, b.source.Want())()
+		}
+	}
+	v.wait(done, nil, nil)
+}
 
-func (a absence) Wait(done <-chan struct{}) {
-	if !a.engine.StepAside(a.Absence, nil) {
-		return
+func (v *visibleStay) Wake(by inside.Task) bool {
+	var worker *engine.Worker
+	if h, ok := by.(host); ok {
+		worker = h.task().worker
 	}
-	select {
-	case <-a.Turn:
-	case <-done:
-		a.Wake()
-		<-a.Turn
-	}
+	return v.wake(worker)
 }

@@ -35,38 +35,8 @@ func hasItsPlaces(t testing.TB, p *weir.Pool, limit int) {
 	p.Wait()
 }
 
-// Two strangers give away the one place of their task. The second took it from a
-// task that had begun meanwhile, and the pool ended up with less than no place.
-func TestTwoStrangersThatWaitDoNotUseThePoolUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := weir.New(1)
-		defer p.Close()
-		child, second := check.NewValve(), make(chan struct{})
-		g := p.Group(t.Context())
-		g.Go(func(ctx context.Context) error {
-			inner := weir.NewGroup(ctx, 1)
-			inner.Go(child.Member)
-			var strangers sync.WaitGroup
-			strangers.Go(func() { check.OK(t, inner.Wait()) })
-			<-second
-			strangers.Go(func() { check.OK(t, inner.Wait()) })
-			strangers.Wait()
-			return nil
-		})
-		synctest.Wait()
-		other := block(t, p, 1) // in the place that the first gave away
-		close(second)
-		synctest.Wait()
-		other.Open()
-		synctest.Wait()
-		child.Open()
-		check.OK(t, g.Wait())
-		hasItsPlaces(t, p, 1)
-	})
-}
-
-// The same by accident: goroutines of a task that fill one group with a Limit wait
-// for room all at once, and the pool stood still for good.
+// Goroutines of a task that fill one group with a Limit wait for room all at once. The pool
+// stood still for good.
 func TestStrangersThatFillALimitedGroupDoNotUseThePoolUp(t *testing.T) {
 	each := check.Scale(500, 100)
 	for _, limit := range []int{1, 2, 3} {
@@ -209,32 +179,6 @@ func TestPromise08APauseDoesNotHoldACancelledNestedGroup(t *testing.T) {
 	}
 }
 
-// Nor does it where nobody is at work on what the group waits for when the pause begins.
-func TestPromise08APauseDoesNotHoldAGroupWhoseSubtasksNobodyServes(t *testing.T) {
-	check.Bubble(t, "since the limit was lowered", func(t *testing.T) {
-		p := weir.New(2)
-		defer p.Close()
-		busy := block(t, p, 1)
-		var inner *weir.Group
-		g := p.Group(t.Context())
-		lowered := make(chan struct{})
-		g.Go(func(ctx context.Context) error {
-			inner = p.Group(ctx)
-			<-lowered
-			inner.Go(succeed)
-			return inner.Wait()
-		})
-		synctest.Wait()
-		p.Resize(1)
-		close(lowered)
-		synctest.Wait()
-		p.Pause()
-		inner.Cancel(errBoom)
-		busy.Open()
-		check.Error(t, g.Wait(), errBoom)
-	})
-}
-
 // A nested group that outlives its pool must say so: no worker would ever come to
 // its tasks.
 func TestANestedGroupOfAClosedPool(t *testing.T) {
@@ -263,44 +207,37 @@ func TestANestedGroupOfAClosedPool(t *testing.T) {
 	}
 }
 
-// Who comes back first goes on first, or tasks that wait often would keep the
-// others from ever going on. Deeper ones go before all: others may wait for them.
-func TestTasksThatComeBackGoOnInTurn(t *testing.T) {
+// Tasks that have given their place up go on in the order of return, before what is queued.
+func TestTasksThatHaveBlockedGoOnInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
 		var order []string
 		valves := map[string]*check.Valve{}
-		waiter := func(name string) func(ctx context.Context) error {
-			v := check.NewValve()
-			valves[name] = v
-			return func(ctx context.Context) error {
-				g := weir.NewGroup(ctx, 1)
-				g.Go(v.Member)
-				err := g.Wait()
-				order = append(order, name)
-				return err
-			}
-		}
 		g := p.Group(t.Context())
 		for _, name := range []string{"a", "b", "c"} {
-			g.Go(waiter(name))
+			v := check.NewValve()
+			valves[name] = v
+			g.Go(func(ctx context.Context) error {
+				weir.Blocking(ctx, v.Hold)
+				order = append(order, name)
+				return nil
+			})
 		}
-		deep := waiter("deep")
-		g.Go(func(ctx context.Context) error {
-			inner := p.Group(ctx)
-			inner.Go(deep)
-			return inner.Wait()
-		})
 		synctest.Wait()
 		other := block(t, p, 1)
-		for _, name := range []string{"b", "deep", "a", "c"} {
+		check.OK(t, p.Submit(func() { order = append(order, "queued") }))
+		for _, name := range []string{"b", "a", "c"} {
 			valves[name].Open()
 			synctest.Wait()
 		}
+		s := p.Stats()
+		check.Equal(t, "returning", s.Returning, 3)
+		check.Equal(t, "running", s.Running, 1)
 		other.Open()
 		check.OK(t, g.Wait())
-		if want := []string{"deep", "b", "a", "c"}; !slices.Equal(order, want) {
+		p.Wait()
+		if want := []string{"b", "a", "c", "queued"}; !slices.Equal(order, want) {
 			t.Errorf("order: got %v, want %v", order, want)
 		}
 		hasItsPlaces(t, p, 1)
@@ -458,38 +395,4 @@ func TestNoPlaceIsLostInAWood(t *testing.T) {
 			check.Equal(t, "accepted", s.Accepted, s.Finished+s.HandedBack)
 		})
 	}
-}
-
-// A stranger that begins to wait when another has given the place away already still
-// gives it away when that one is back.
-func TestAStrangerGivesThePlaceAwayThatAnotherBringsBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := weir.New(1)
-		defer p.Close()
-		valves := []*check.Valve{check.NewValve(), check.NewValve()}
-		turn := []chan struct{}{make(chan struct{}), make(chan struct{})}
-		g := p.Group(t.Context())
-		g.Go(func(ctx context.Context) error {
-			var strangers sync.WaitGroup
-			for i, v := range valves {
-				<-turn[i]
-				inner := weir.NewGroup(ctx, 1)
-				inner.Go(v.Member)
-				strangers.Go(func() { check.OK(t, inner.Wait()) })
-			}
-			strangers.Wait()
-			return nil
-		})
-		for _, next := range turn {
-			close(next)
-			synctest.Wait()
-		}
-		valves[0].Open()
-		synctest.Wait()
-		other := block(t, p, 1)
-		valves[1].Open()
-		other.Open()
-		check.OK(t, g.Wait())
-		hasItsPlaces(t, p, 1)
-	})
 }

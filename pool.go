@@ -35,7 +35,10 @@ type job struct {
 type listener interface {
 	// run runs the task, on worker w. Without a batch the context and the error are none, and
 	// it vacates w before anybody hears that the task is over.
-	run(ctx context.Context, w *engine.Worker) error
+	// Number is that of its job.
+	run(ctx context.Context, w *engine.Worker, number int) error
+	// void reports whether the job in the queue is void, as the task has started out of turn.
+	void() bool
 	// failed is told why the task has failed: by the error that run returned, by
 	// a panic or runtime.Goexit in run, or since the pool refused it or handed it
 	// back. It is called at most once, and not for a panic that comes out of
@@ -75,7 +78,7 @@ func (j job) number() int {
 // call runs a group's task.
 func (j job) call(ctx context.Context, w *engine.Worker) error {
 	if j.listens() {
-		return j.listener().run(ctx, w)
+		return j.listener().run(ctx, w, j.number())
 	}
 	return j.member()(ctx)
 }
@@ -96,24 +99,36 @@ func New(limit int, opts ...Option) *Pool {
 
 func newPool(o options) *Pool {
 	p := new(Pool)
-	c := config(o, runJob, p.broken)
+	c := config(o, p.run, p.broken)
 	c.Void = job.void
 	p.start(o, c)
 	return p
 }
 
-func (j job) void() bool { return j.task == nil }
+// void reports whether a worker need not come to j, which is queued.
+func (j job) void() bool {
+	switch {
+	case j.batch != nil:
+		return j.isTicket() && !j.batch.source.Holds(j.isFor)
+	case j.listens():
+		return j.listener().void()
+	default:
+		return j.task == nil
+	}
+}
 
-func runJob(w *engine.Worker, j job) {
+func (p *Pool) run(w *engine.Worker, j job) {
 	switch {
 	case j.batch != nil:
 		j.batch.run(w, j)
 	case j.listens():
 		w.Settle()
-		_ = j.listener().run(context.Background(), w) // has a context, and a place for the error, of its own
+		_ = j.listener().run(context.Background(), w, j.number()) // has a context, and a place for the error, of its own
 	case j.task != nil:
 		w.Settle()
 		j.plain()()
+	default:
+		p.engine.Skipped()
 	}
 }
 
@@ -173,7 +188,9 @@ func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	for _, j := range jobs {
 		switch {
 		case j.batch != nil:
-			j.batch.reject(j, ErrClosed)
+			if j, ok := j.batch.redeem(j); ok {
+				j.batch.reject(j, ErrClosed)
+			}
 		case j.listens():
 			j.listener().failed(&TaskError{Err: ErrClosed})
 		default:

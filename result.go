@@ -120,8 +120,8 @@ const (
 type resultSet[T any] struct {
 	batch   *batch
 	use     atomic.Uint32
-	watched atomic.Bool // a loop wants to hear of results
-	told    chan struct{}
+	watched atomic.Bool               // a loop wants to hear of results
+	stay    stay                      // of the loop
 	news    atomic.Pointer[result[T]] // finished and not yet seen by the loop, the newest first
 	growing sync.Mutex
 	chunks  [32]atomic.Pointer[[]result[T]]
@@ -169,40 +169,43 @@ func (s *resultSet[T]) grow(n int) *[]result[T] {
 	return chunk
 }
 
-func (m *result[T]) run(ctx context.Context, _ *engine.Worker) error {
+// void implements listener.
+func (m *result[T]) void() bool { return false }
+
+func (m *result[T]) run(ctx context.Context, w *engine.Worker, _ int) error {
 	task := m.task
 	m.task = nil // what it holds is not needed for as long as its value
 	value, err := task(ctx)
 	m.value = value
 	if err == nil {
-		m.finish()
+		m.finish(w)
 	}
 	return err
 }
 
 func (m *result[T]) failed(failure *TaskError) {
 	m.fault = failure
-	m.finish()
+	m.finish(nil)
 }
 
 // finish makes the result known. A loop first says that it watches and then looks
 // for finished results, so it sees this one, or this one sees it.
-func (m *result[T]) finish() {
+func (m *result[T]) finish(by *engine.Worker) {
 	m.finished.Store(true)
 	if m.set.watched.Load() {
-		m.set.announce(m)
+		m.set.announce(m, by)
 	}
 }
 
 // announce passes a result on to the loop. Until the loop has dealt with all news
 // the batch must not end, so whoever brings the first holds it for the loop. It can
 // be held, since the task at hand is not counted out yet.
-func (s *resultSet[T]) announce(m *result[T]) {
+func (s *resultSet[T]) announce(m *result[T], by *engine.Worker) {
 	held := false
 	for {
 		first := s.news.Load()
 		if first == nil && !held {
-			s.batch.Ended(-1)
+			s.batch.Ended(-1, nil)
 			held = true
 		}
 		m.next = first
@@ -211,12 +214,9 @@ func (s *resultSet[T]) announce(m *result[T]) {
 		}
 		switch {
 		case first == nil:
-			select {
-			case s.told <- struct{}{}:
-			default: // the loop has not yet come to the last time it was told
-			}
+			s.stay.wake(by)
 		case held:
-			s.batch.Ended(1)
+			s.batch.Ended(1, nil)
 		}
 		return
 	}

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// scope is the context of a batch's tasks. It tells who asks for hostKey, a group
-// made from it, which task will wait for that group.
+// scope is the context of a batch, as far as its tasks have that in common: see member.
 //
 // Groups inside tasks are many and small, and a context of the standard library
 // costs as much as their tasks. So a scope whose parent is a scope gets one only
@@ -38,11 +37,19 @@ type standardContext struct {
 	cancel context.CancelCauseFunc
 }
 
+// scopeOf returns the scope of the batch whose task's context ctx is, or nil.
+func scopeOf(ctx context.Context) *scope {
+	if m, ok := ctx.(*member); ok {
+		return m.scope
+	}
+	return nil
+}
+
 // open begins the scope of b.
 func (s *scope) open(parent context.Context, b *batch) {
 	s.batch, s.parent = b, parent
-	above, ok := parent.(*scope)
-	if !ok {
+	above := scopeOf(parent)
+	if above == nil {
 		s.base = s.standard()
 		return
 	}
@@ -115,7 +122,7 @@ func (s *scope) standard() context.Context {
 	if std := s.std.Load(); std != nil {
 		return std
 	}
-	if above, ok := s.parent.(*scope); ok {
+	if above := scopeOf(s.parent); above != nil {
 		above.standard() // before the mutex below is held
 	}
 	s.mu.Lock()
@@ -140,12 +147,7 @@ func (s *scope) Done() <-chan struct{} { return s.standard().Done() }
 
 func (s *scope) Deadline() (time.Time, bool) { return s.base.Deadline() }
 
-func (s *scope) Value(key any) any {
-	if key == (hostKey{}) {
-		return s
-	}
-	return s.standard().Value(key)
-}
+func (s *scope) Value(key any) any { return s.standard().Value(key) }
 
 func (s *scope) Err() error {
 	if s.ended.Load() {

@@ -3,7 +3,6 @@ package weir
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 
 	"github.com/64ed045f/weir/internal/engine"
 )
@@ -90,12 +89,13 @@ func (p *Stateful[S, T]) TryInvoke(arg T) error {
 // caller's again. An arg that was given up keeps its room in the queue until a worker comes to it.
 //
 // A function that calls its own pool keeps its worker meanwhile; if all do so, they wait for
-// ever. A task of another pool gives its place up meanwhile, as in [Future.Get]. The end of the
+// ever. A task of another pool keeps its place meanwhile. The end of the
 // function synchronizes before the return of Call.
 func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 	mustContext(ctx != nil)
 	r := &reply{done: make(chan struct{})}
-	hostOf(ctx).aside(func() {
+	hostOf(ctx).await(nil, nil, func(w *engine.Wakeup) {
+		r.wakeup = w
 		if err := p.submit(ctx, call[T]{arg, r}); err != nil {
 			r.err = err
 			return
@@ -103,7 +103,7 @@ func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 		select {
 		case <-r.done:
 		case <-ctx.Done():
-			if r.state.CompareAndSwap(pending, resolved) {
+			if r.giveUp() {
 				r.err = context.Cause(ctx)
 				return
 			}
@@ -115,21 +115,23 @@ func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 
 // begin reports whether the call has not been given up. From then on its caller waits.
 func (c call[T]) begin() bool {
-	return c.reply == nil || c.reply.state.CompareAndSwap(pending, started)
+	return c.reply == nil || c.reply.begin(false)
 }
 
-func (c call[T]) abandoned() bool { return c.reply != nil && c.reply.state.Load() == resolved }
+func (c call[T]) abandoned() bool { return c.reply != nil && c.reply.over() }
 
 // reply is what Call waits for.
 type reply struct {
-	state atomic.Uint32 // as a future's
-	done  chan struct{} // closed when err is final, unless the caller has given up
-	err   error
+	progress
+	wakeup *engine.Wakeup // of a task that calls
+	done   chan struct{}  // closed when err is final, unless the caller has given up
+	err    error
 }
 
 func (r *reply) resolve(err error) {
 	r.err = err
-	r.state.Store(resolved)
+	r.wakeup.Tell()
+	r.end()
 	close(r.done)
 }
 
@@ -164,7 +166,7 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 	if !ok && !c.abandoned() {
 		state, err := p.values.add()
 		if err != nil {
-			p.engine.Skipped()
+			p.engine.HandedBack()
 			p.refuse(c, &OpenError{Arg: c.arg, Err: err, Pool: p.reporter.pool})
 			p.values.rest()
 			return
@@ -173,7 +175,7 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 		w.Own = own
 	}
 	if !c.begin() {
-		p.engine.Skipped()
+		p.engine.HandedBack()
 		return
 	}
 	p.use(*own, c.arg)
@@ -212,7 +214,7 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 			panic(again) // nobody may hear of anything while the program goes down
 		}
 		switch {
-		case c.reply != nil && (c.reply.state.Load() == started || c.begin()):
+		case c.reply != nil && (c.reply.started() || c.begin()):
 			w.Vacate()
 			if caught != nil {
 				c.reply.resolve(caught)

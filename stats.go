@@ -4,12 +4,15 @@ package weir
 // Accepted = Finished + Queued + HandedBack. While tasks are submitted and
 // run they may be off by those in motion.
 type Stats struct {
-	Limit   int // the most tasks that run at once
-	Workers int // goroutines the pool has now
-	Running int // tasks that have started and not finished, and do not wait for subtasks
-	Idle    int // workers that are parked
-	Queued  int // accepted tasks that no worker has started
-	Waiting int // submitters that wait for room
+	Limit     int // the most tasks that run at once, see Extra
+	Workers   int // goroutines the pool has now
+	Running   int // tasks that have started and not finished, and are not suspended
+	Suspended int // tasks that have started, and wait for other work, or in or after [Blocking]
+	Returning int // those of them that wait to go on after Blocking
+	Extra     int // places beyond the limit: of tasks that went on while their own was lent, or since the limit was lowered
+	Idle      int // workers that are parked
+	Queued    int // accepted tasks that no worker has started
+	Waiting   int // submitters that wait for room
 
 	Accepted   uint64 // tasks accepted since the pool was made
 	Finished   uint64 // tasks that returned, panicked or called runtime.Goexit

@@ -32,11 +32,16 @@ func (w *workers[T]) start(o options, c engine.Config[T]) {
 
 // submit waits for room until ctx is done.
 func (w *workers[T]) submit(ctx context.Context, task T) error {
+	return w.submitWanted(ctx, task, nil, nil)
+}
+
+// submitWanted is submit for a task that a task waits for: see [engine.Want].
+func (w *workers[T]) submitWanted(ctx context.Context, task T, want *engine.Want[T], wakeup *engine.Wakeup) error {
 	if ctx.Err() != nil {
 		w.running().Reject()
 		return context.Cause(ctx)
 	}
-	verdict := w.running().Submit(task, ctx.Done())
+	verdict := w.running().SubmitWanted(task, ctx.Done(), want, wakeup)
 	if verdict == engine.Cancelled {
 		return context.Cause(ctx)
 	}

@@ -40,7 +40,7 @@ func (l listening) Refused(inside.Mark) { l.lost() }
 // feeder returns a crew for the goroutine that reads a source.
 func (o *options) feeder(ctx context.Context, cancel context.CancelCauseFunc) crew {
 	if o.pool != nil {
-		return weir.NewGroup(ctx, 1) // who waits for it gives up its place in the pool
+		return weir.NewGroup(ctx, 1) // a task may wait for it
 	}
 	return &team{ctx: ctx, cancel: cancel}
 }

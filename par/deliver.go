@@ -57,9 +57,9 @@ func (f *flow[T, R]) panicked() bool {
 
 // sleep blocks until the consumer is woken, or the stream is cancelled. If the consumer
 // is a task, the calls that it waits for may need its place.
-func (f *flow[T, R]) sleep(absence inside.Absence) {
-	if absence != nil {
-		absence.Wait(f.ctx.Done())
+func (f *flow[T, R]) sleep(stay inside.Stay) {
+	if stay != nil {
+		stay.Wait(f.ctx.Done())
 		return
 	}
 	select {

@@ -20,7 +20,7 @@ func (f *flow[T, R]) feed(ctx context.Context) error {
 		}
 		f.ended = true
 		more := f.understaffed()
-		f.rouse()
+		f.rouse(nil)
 		f.mu.Unlock()
 		if more {
 			f.recruit()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/64ed045f/weir/internal/inside"
 )
@@ -41,8 +40,8 @@ type flow[T, R any] struct {
 	shown slots[outcome[R]] // where the consumer finds what is ready; only it uses that
 
 	// mu guards what follows. The engine's lock may be taken under it (rouse), never the other
-	// way round. Under it are called startable, understaffed, rouse, rouseFeeder, late,
-	// absent, claim, mayBegin, complete, enqueue and full; recruit never.
+	// way round. Under it are called startable, understaffed, rouse, rouseFeeder,
+	// newStay, claim, mayBegin, complete, enqueue and full; recruit never.
 	mu      sync.Mutex
 	queue   slots[entry[T]]
 	results slots[outcome[R]]
@@ -50,16 +49,15 @@ type flow[T, R any] struct {
 	front   int
 	next    int
 	fed     int
-	ended   bool           // fed is final
-	halted  bool           // no further item may begin
-	broken  bool           // a panic will come out of a crew
-	waiting bool           // the consumer sleeps
-	absence inside.Absence // of the consumer that sleeps, if it is a task
-	called  time.Time      // when it was woken, if it still waits for its place
-	filling bool           // the feeder sleeps
-	active  int            // helpers that have not ended
-	coming  bool           // one of them has not begun
-	alone   bool           // the consumer waits for the only helper to end
+	ended   bool        // fed is final
+	halted  bool        // no further item may begin
+	broken  bool        // a panic will come out of a crew
+	waiting bool        // the consumer sleeps
+	stay    inside.Stay // of the consumer that sleeps, if it is a task
+	filling bool        // the feeder sleeps
+	active  int         // helpers that have not ended
+	coming  bool        // one of them has not begun
+	alone   bool        // the consumer waits for the only helper to end
 }
 
 // maxAhead is the most that a stream may be ahead: far below the largest item number.
@@ -137,43 +135,41 @@ func (f *flow[T, R]) lose() {
 	f.active--
 	f.coming = false
 	if f.active == 0 {
-		f.rouse() // for only the consumer waits for room
+		f.rouse(nil) // for only the consumer waits for room
 	}
 	f.mu.Unlock()
 }
 
-// rouse wakes the consumer, if it sleeps.
-func (f *flow[T, R]) rouse() {
-	if f.waiting {
-		f.waiting = false
-		if f.absence != nil {
-			f.called = time.Now()
-			f.absence.Wake()
-		} else {
-			f.wake <- struct{}{}
-		}
+// rouse wakes the consumer, if it sleeps. It reports whether the consumer, a task, has got the
+// place of by, a helper, which must end then.
+func (f *flow[T, R]) rouse(by inside.Task) (taken bool) {
+	if !f.waiting {
+		return false
 	}
+	f.waiting = false
+	if f.stay != nil {
+		return f.stay.Wake(by)
+	}
+	f.wake <- struct{}{}
+	return false
 }
 
-// patience is how long helpers go on while a consumer that has been called waits for a
-// place in their pool, which may be theirs.
-const patience = 100 * time.Microsecond
-
-// late reports whether the consumer has waited for its place for too long.
-func (f *flow[T, R]) late() bool {
-	return !f.called.IsZero() && time.Since(f.called) > patience
-}
-
-// absent returns the absence of the consumer for its next sleep, if it is a task and the
+// newStay returns the stay of the consumer for its next sleep, if it is a task and the
 // stream runs on a pool.
-func (f *flow[T, R]) absent() inside.Absence {
+func (f *flow[T, R]) newStay() inside.Stay {
 	if f.pool == nil {
 		return nil
 	}
-	if task, ok := f.ctx.Value(inside.TaskKey{}).(inside.Task); ok {
-		return task.Aside()
+	if task := taskOf(f.ctx); task != nil {
+		return task.Stay(f.helpers)
 	}
 	return nil
+}
+
+// taskOf returns the task whose context ctx comes from, if any.
+func taskOf(ctx context.Context) inside.Task {
+	task, _ := ctx.Value(inside.TaskKey{}).(inside.Task)
+	return task
 }
 
 // await waits for results, and tells how many are ready. There are none if the stream is
@@ -182,7 +178,6 @@ func (f *flow[T, R]) await() int {
 	asked := false
 	for f.ctx.Err() == nil {
 		f.mu.Lock()
-		f.called = time.Time{}
 		taken := int(f.taken.Load())
 		switch {
 		case f.broken || f.ended && taken == f.fed:
@@ -204,10 +199,10 @@ func (f *flow[T, R]) await() int {
 			f.mu.Unlock()
 			f.runAlone()
 		default:
-			absence := f.absent()
-			f.waiting, f.absence = true, absence
+			stay := f.newStay()
+			f.waiting, f.stay = true, stay
 			f.mu.Unlock()
-			f.sleep(absence)
+			f.sleep(stay)
 			asked = false
 		}
 	}

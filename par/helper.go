@@ -19,9 +19,12 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 		f.active--
 		if value != nil {
 			f.broken, f.halted = true, true
-			f.rouse()
+			f.rouse(nil)
 		} else {
-			f.complete(number, outcome[R]{err: &weir.TaskError{Index: number, Err: weir.ErrGoexit}})
+			awaited := f.complete(number, outcome[R]{err: &weir.TaskError{Index: number, Err: weir.ErrGoexit}})
+			if awaited {
+				f.rouse(nil)
+			}
 		}
 		more := f.understaffed()
 		f.mu.Unlock()
@@ -44,12 +47,11 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 		}
 		result := f.call(ctx, number, e)
 		f.mu.Lock()
-		f.complete(number, result)
-		if f.alone && f.front > int(f.taken.Load()) {
+		if f.complete(number, result) && f.rouse(taskOf(ctx)) {
+			f.starved.Store(true) // the consumer, which has the helper's place, calls it again
 			break
 		}
-		if f.late() {
-			f.starved.Store(true) // the consumer calls others when it has its place
+		if f.alone && f.front > int(f.taken.Load()) {
 			break
 		}
 	}
@@ -100,8 +102,9 @@ func (f *flow[T, R]) call(ctx context.Context, number int, e entry[T]) (result o
 	return result
 }
 
-// complete puts a result into its place.
-func (f *flow[T, R]) complete(number int, result outcome[R]) {
+// complete puts a result into its place. It reports whether that is one for which the consumer may wait:
+// then rouse must follow.
+func (f *flow[T, R]) complete(number int, result outcome[R]) (awaited bool) {
 	result.ready = true
 	if f.unordered {
 		*f.results.at(f.front) = result
@@ -116,7 +119,5 @@ func (f *flow[T, R]) complete(number int, result outcome[R]) {
 		// Nothing after it will be handed over. What stands before it runs already.
 		f.halted = true
 	}
-	if f.front > int(f.taken.Load()) {
-		f.rouse()
-	}
+	return f.front > int(f.taken.Load())
 }

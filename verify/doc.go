@@ -3,6 +3,8 @@
 //   - explore runs small scenes on the engine in all interleavings;
 //   - model, streams and keeper compare drawn programs to a plain description, or to books that are kept on them:
 //     model those of pools and groups, streams those of package par, keeper those of [github.com/64ed045f/weir/reuse.Keeper];
+//   - places models the rule by which a task that waits lends its place, and searches it without the library;
+//   - programs draws whole programs, with locks held over every kind of wait, and compares them to plain goroutines;
 //   - history looks for an order in which a sequential pool would have answered calls made at once;
 //   - soak, a command, uses everything at once for hours;
 //   - leaks looks for what is kept that nobody needs;

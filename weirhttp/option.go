@@ -118,7 +118,7 @@ func Exempt(is func(*http.Request) bool) Option {
 // refuses is refused: when it is closed, or as many wait for it as [weir.MaxWaiting] allows.
 //
 // A handler may make groups, futures and streams on the same pool from the context of its
-// request, and wait for them: meanwhile it gives its place up to them, as a task does.
+// request, and wait for them: meanwhile it lends its place to them, as a task does.
 func On(pool *weir.Pool) Option {
 	must(pool != nil, "pool must not be nil", "nil")
 	return limitOption(func(o *limitOptions) { o.pool = pool })

@@ -1,210 +1,292 @@
 package engine
 
-// Absence is a task's wait, during which it has given its permit up. One Absence
-// serves one wait at a time.
-type Absence struct {
-	Turn  chan struct{} // of capacity 1: whoever stepped aside may go on when it receives
-	Depth int           // of the task: how many tasks it lies below
-	state presence      // under Engine.mu
+// Absence is a wait of a task, during which its place may be lent, or in GiveUp is any task's. One
+// Absence serves one wait at a time.
+type Absence[T any] struct {
+	Turn chan struct{} // of capacity 1: the goroutine that is away may go on when it receives
+	Wait bool          // for all tasks of a source: it looks again when a pause holds them
+
+	state  presence // under Engine.mu, as all that follows
+	worker *worker[T]
+	want   *Want[T]
+	term   uint32
+	lined  bool // in Engine.returning, though it is not recalled
+	back   link[Absence[T]]
 }
 
 type presence uint8
 
 const (
 	present  presence = iota
-	early             // recalled before it stepped aside
-	away              // without a permit
-	outside           // no task: it had no permit, and gets none
+	early             // recalled before it left
+	away              // waits
+	gaveUp            // in GiveUp
 	recalled          // has its turn, or is in Engine.returning
 )
 
-// Crowded reports whether s is overfull. If so a has stepped aside until it has room.
-func (e *Engine[T]) Crowded(s *Source[T], a *Absence) bool {
+// Leave begins a wait of the task on w: for want, if that is not nil, and then of this engine. It
+// reports false, and nothing has changed, if the wait is over, as a was recalled since it last
+// arrived. With no worker, a is the wait of a goroutine that is no task and has no place.
+func (e *Engine[T]) Leave(a *Absence[T], w *Worker, want *Want[T]) bool {
+	e.mu.Lock()
+	if a.state == early {
+		a.state = present
+		e.mu.Unlock()
+		return false
+	}
+	e.leaves(a, w, want)
+	e.unlock()
+	return true
+}
+
+func (e *Engine[T]) leaves(a *Absence[T], w *Worker, want *Want[T]) {
+	a.state, a.want = away, want
+	if a.Wait && want != nil && want.source != nil {
+		want.source.lender = a
+	}
+	if e.hasTask(a, w) {
+		e.suspend(a.worker, want)
+	} else if want != nil {
+		e.await(want, nil)
+	}
+}
+
+// hasTask notes on whose behalf a is. It reports false if w has no task, or none any more.
+func (e *Engine[T]) hasTask(a *Absence[T], w *Worker) bool {
+	a.worker = e.own(w)
+	if a.worker == nil {
+		return false
+	}
+	if a.worker.idle {
+		a.worker = nil
+		return false
+	}
+	a.term = a.worker.withPlace().term
+	return true
+}
+
+// Recall ends the wait of a, which receives its turn. by is the worker on which a task that has
+// brought that about is over, or as good as over; nil for none. Its place goes to the task that was
+// away, if that has none.
+// It reports whether that is so.
+func (e *Engine[T]) Recall(a *Absence[T], by *Worker) (taken bool) {
+	e.mu.Lock()
+	giver := e.giver(by)
+	e.recall(a, by)
+	taken = giver != nil && giver.place != nil && giver.place.lost
+	e.unlock()
+	return taken
+}
+
+func (e *Engine[T]) recall(a *Absence[T], by *Worker) {
+	switch a.state {
+	case present:
+		a.state = early
+	case away:
+		e.comesBack(a, by)
+		a.state = recalled
+		a.Turn <- struct{}{}
+	case gaveUp:
+		a.state = recalled
+		if a.worker != nil && a.current() {
+			a.worker.place.away--
+		}
+		e.returning = append(e.returning, a)
+		if e.needsPlace(a) {
+			if l := a.worker.place.lender; l != nil && l.place.waits > 0 {
+				l.place.back.add(&a.back, a)
+				e.fill(l)
+			}
+		}
+	case early, recalled:
+	}
+}
+
+// Return is Recall by the goroutine that was away itself. It needs no turn. w is its Wakeup, if
+// another one may have used it.
+func (e *Engine[T]) Return(a *Absence[T], w *Wakeup) {
+	e.mu.Lock()
+	e.goesOn(w)
+	if a.state == away {
+		e.comesBack(a, nil)
+		a.state = present
+	}
+	e.unlock()
+}
+
+// GoesOn ends the use of w, for a task that goes on by Recall.
+func (e *Engine[T]) GoesOn(w *Wakeup) {
+	e.mu.Lock()
+	e.goesOn(w)
+	e.unlock()
+}
+
+func (e *Engine[T]) goesOn(w *Wakeup) {
+	if w != nil && !w.told.CompareAndSwap(false, true) { // who comes too late has nothing to tell
+		e.waking.Add(-1)
+	}
+}
+
+func (e *Engine[T]) comesBack(a *Absence[T], by *Worker) {
+	if a.want != nil {
+		e.unawait(a.want)
+	}
+	if a.worker != nil && a.current() {
+		e.resume(a.worker, by)
+	}
+	a.worker, a.want = nil, nil
+}
+
+// current reports whether the task is not over.
+func (a *Absence[T]) current() bool { return a.term == a.worker.place.term }
+
+// Arrived must be called before a task that has had its turn leaves again.
+func (e *Engine[T]) Arrived(a *Absence[T]) {
+	e.mu.Lock()
+	a.state = present
+	e.mu.Unlock()
+}
+
+// GiveUp gives the place of the task on w up to any other task. After Recall the task has one
+// again when it receives its turn. As Leave, it reports false if a was recalled before.
+func (e *Engine[T]) GiveUp(a *Absence[T], w *Worker) bool {
+	e.mu.Lock()
+	if a.state == early {
+		a.state = present
+		e.mu.Unlock()
+		return false
+	}
+	a.state = gaveUp
+	if e.hasTask(a, w) {
+		e.giveUp(a.worker)
+	}
+	e.unlock()
+	return true
+}
+
+func (e *Engine[T]) giveUp(w *worker[T]) {
+	p := w.place
+	if p.away++; p.away > 1 || p.without || p.waits > 0 {
+		return // it has no place to give up, or others of its goroutines wait for what that may be lent to
+	}
+	p.without = true
+	e.suspended++
+	b := p.beneath
+	if b == nil {
+		e.permits.leave(false)
+		return
+	}
+	p.lender = b
+	e.unstack(w)
+	e.vacate(b)
+	e.fill(b)
+}
+
+// goOn lets the task of a go on that has given its place up: on that of b, if b is not nil.
+func (e *Engine[T]) goOn(a *Absence[T], b *worker[T]) {
+	w := a.worker
+	if l := w.place.lender; l != nil {
+		l.place.back.remove(&a.back)
+		w.place.lender = nil
+	}
+	w.place.without = false
+	e.suspended--
+	if b != nil {
+		e.stack(w, b)
+	}
+	e.arrive(a)
+}
+
+func (e *Engine[T]) arrive(a *Absence[T]) {
+	a.worker = nil
+	a.state = present
+	a.Turn <- struct{}{}
+}
+
+// admit gives free permits to tasks that have given their place up, or lent it while they waited
+// for room, and want to go on. They have started long ago: a pause does not hold them.
+func (e *Engine[T]) admit() {
+	for len(e.returning) > 0 {
+		a := e.returning[0]
+		switch {
+		case a.lined && a.state == away:
+			if !e.permits.tryReturn(e.limit) {
+				return
+			}
+			e.prepaid = true
+			e.recall(a, nil)
+			if e.prepaid {
+				e.prepaid = false
+				e.permits.leave(false)
+			}
+		case a.lined || a.state != recalled: // another one has seen to it
+		case !e.needsPlace(a):
+			e.arrive(a)
+		case e.permits.tryReturn(e.limit):
+			e.goOn(a, nil)
+		case e.vacancies > 0 && e.allWait():
+			e.goOn(a, e.vacant.first.of)
+		default:
+			return
+		}
+		a.lined = false
+		e.returning[0] = nil
+		e.returning = e.returning[1:]
+	}
+	e.returning = nil
+}
+
+// enter takes a permit for a task that goes on, also beyond the limit.
+func (e *Engine[T]) enter() {
+	if !e.prepaid {
+		e.permits.enter()
+	}
+	e.prepaid = false
+}
+
+// needsPlace reports whether the task of a has no place, and no goroutine of it is to take one
+// later.
+func (e *Engine[T]) needsPlace(a *Absence[T]) bool {
+	if a.worker == nil || !a.current() {
+		return false
+	}
+	p := a.worker.place
+	return p.without && p.away == 0 && p.waits == 0
+}
+
+// Crowded reports whether s is overfull. If so the task on w waits, with a, until s has room.
+func (e *Engine[T]) Crowded(s *Source[T], a *Absence[T], w *Worker) bool {
 	e.mu.Lock()
 	if !e.Overfull(s) {
 		e.mu.Unlock()
 		return false
 	}
 	s.crowded = append(s.crowded, a)
-	e.stepAside(a, s)
+	e.leaves(a, w, s.Want())
+	e.unlock()
 	return true
 }
 
 // Held reports whether tasks of s are open that no worker may start now, because the
-// engine is paused or its limit was lowered.
+// engine is paused.
 func (e *Engine[T]) Held(s *Source[T]) bool {
 	if s.open.Load() == 0 {
 		return false
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.halted()
+	return e.paused
 }
 
-// StepAside gives up the permit of a task that is about to wait: for all tasks of s,
-// if that is not nil. They have the first use of it. It reports false, and the
-// task still has its permit, if it was recalled since it last arrived.
-func (e *Engine[T]) StepAside(a *Absence, s *Source[T]) bool {
-	e.mu.Lock()
-	if a.state == early {
-		a.state = present
-		e.mu.Unlock()
-		return false
-	}
-	if s != nil {
-		s.lender = a
-	}
-	e.stepAside(a, s)
-	return true
-}
-
-// StayOutside is StepAside for who waits but is no task: it has no permit to give up,
-// and needs none to go on.
-func (e *Engine[T]) StayOutside(a *Absence) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if a.state == early {
-		a.state = present
-		return false
-	}
-	a.state = outside
-	return true
-}
-
-// stepAside gives the lock back.
-func (e *Engine[T]) stepAside(a *Absence, s *Source[T]) {
-	a.state = away
-	e.aside++
-	e.spare = max(e.spare, e.aside)
-	if s != nil && !e.halted() {
-		if task, ok := s.claim(); ok {
-			e.lend(task, s)
-			return
-		}
-	}
-	e.leave(false)
-	e.unlock()
-}
-
-// lend gives the permit of a task that steps aside to a worker, which begins with
-// task and then serves s. It gives the lock back.
-func (e *Engine[T]) lend(task T, s *Source[T]) {
-	w := e.recruit()
-	w.hand, w.source = task, s
-	w.free.Store(false)
-	parked := w.parked
-	if parked != nil {
-		parked <- orderRun
-	}
-	if len(s.crowded) > 0 || s.open.Load() == 0 {
-		e.eased(s)
-		e.unlock()
-	} else {
-		e.mu.Unlock()
-	}
-	if parked == nil {
-		go e.work(w, orderRun)
-	}
-}
-
-// Recall makes a task go on that has stepped aside: as soon as there is a permit
-// for it, and before any further task starts, but for those of sources that
-// are being served.
-func (e *Engine[T]) Recall(a *Absence) {
-	e.mu.Lock()
-	e.recall(a)
-	e.unlock()
-}
-
-func (e *Engine[T]) recall(a *Absence) {
-	switch a.state {
-	case present:
-		a.state = early
-	case away:
-		a.state = recalled
-		e.enlist(a)
-	case outside:
-		a.state = recalled
-		a.Turn <- struct{}{}
-	case early, recalled:
-	}
-}
-
-// recallLender makes the task go on that waits for the open tasks of s, which nobody serves: if
-// its group was cancelled, nobody else may come to strike them off, as in a pause.
+// recallLender makes the task look again that waits for the open tasks of s, which no worker may start: if
+// its group was cancelled, nothing else may come to discard them, as in a pause. While the place of
+// the task is lent the worker that has it sees to that.
 func (e *Engine[T]) recallLender(s *Source[T]) {
-	if s.lender != nil && s.open.Load() > 0 {
-		e.recall(s.lender)
-	}
-}
-
-// enlist makes a stand behind those of its depth. Deeper ones go first: others may
-// wait for them, and who came up before them would begin more that waits.
-func (e *Engine[T]) enlist(a *Absence) {
-	e.returning = append(e.returning, a)
-	for i := len(e.returning) - 1; i > 0 && e.returning[i-1].Depth < a.Depth; i-- {
-		e.returning[i-1], e.returning[i] = a, e.returning[i-1]
-	}
-}
-
-// Arrived must be called before a task that has had its turn steps aside again.
-func (e *Engine[T]) Arrived(a *Absence) {
-	e.mu.Lock()
-	a.state = present
-	e.mu.Unlock()
-}
-
-// admit gives permits to tasks that were recalled. They have started long
-// ago: a pause does not hold them.
-func (e *Engine[T]) admit() {
-	if len(e.returning) == 0 {
-		return
-	}
-	for len(e.returning) > 0 && (e.debt > 0 || e.permits.tryReturn(e.limit)) {
-		if e.debt > 0 {
-			e.debt--
-		}
-		e.returning[0].Turn <- struct{}{}
-		e.returning[0] = nil
-		e.returning = e.returning[1:]
-		e.aside--
-	}
-	if len(e.returning) == 0 {
-		e.returning = nil
-	}
-}
-
-// leave gives a permit back, and the searching token with it. There may be none: a
-// goroutine that is no task, but waits with a task's context, has then given up
-// that of a task. Whoever comes back next needs none for it.
-//
-// Invariant: the permits taken are those of active workers, less those that such
-// goroutines have given up, plus debt.
-func (e *Engine[T]) leave(searching bool) {
-	if e.permits.active() > 0 {
-		e.permits.leave(searching)
-		return
-	}
-	e.debt++
-	if searching {
-		e.permits.endSearch()
-	}
-}
-
-// handBack gives the permit of w, which has found no further task in s, to the task
-// that waits for all of s, if w has run the last of them. Engine.mu is held, and
-// is given up meanwhile.
-func (e *Engine[T]) handBack(w *worker[T], s *Source[T]) bool {
 	a := s.lender
-	if a == nil || a.state != away || w.ledger == nil || !w.ledger.Last(w.ended) {
-		return false
+	if a == nil || a.want != &s.want || s.open.Load() == 0 {
+		return
 	}
-	a.state = recalled
-	e.aside--
-	e.mu.Unlock()
-	w.release() // and tells that all tasks of s are over
-	a.Turn <- struct{}{}
-	w.makePlace()
-	e.mu.Lock()
-	return true
+	if w := a.worker; w == nil || !a.current() || w.place.above == nil {
+		e.recall(a, nil)
+	}
 }

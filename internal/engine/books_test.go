@@ -31,7 +31,10 @@ type books struct {
 type task struct {
 	name   string
 	run    func()
-	ledger engine.Ledger // that of a subtask
+	on     func(own *engine.Worker) // instead of run, for a task that must know its worker
+	ledger engine.Ledger            // that of a subtask
+	of     *family                  // if it is a ticket: whose
+	stands *task                    // and for which task
 
 	verdict          engine.Verdict
 	called, answered int // when it was offered, and when the answer came
@@ -64,7 +67,10 @@ func (b *books) offered(j *task) {
 	b.lock()
 	defer b.mu.Unlock()
 	b.tasks = append(b.tasks, j)
-	j.called, j.most = b.now(), b.ceiling
+	j.called = b.now()
+	if j.ledger == nil { // else it may have a place that is lent, which a lower limit leaves alone
+		j.most = b.ceiling
+	}
 }
 
 // answer notes the answer that its submitter got.

@@ -22,7 +22,7 @@ func (e *Engine[T]) Resize(n int) {
 	if !e.paused {
 		e.permits.allow(min(n, maxAllowed))
 	}
-	e.spare = e.aside
+	e.spare = e.lent
 	if excess := e.excess(); excess > 0 {
 		e.quitIdle(min(excess, len(e.idle)))
 	}
@@ -50,9 +50,17 @@ func (e *Engine[T]) Resume() {
 }
 
 func (e *Engine[T]) resumeLocked() {
-	if e.paused {
-		e.paused = false
-		e.permits.allow(min(e.limit, maxAllowed))
+	if !e.paused {
+		return
+	}
+	e.paused = false
+	e.permits.allow(min(e.limit, maxAllowed))
+	var vacant []*worker[T] // to lend one place may let another task go on
+	for l := e.vacant.first; l != nil; l = l.next {
+		vacant = append(vacant, l.of)
+	}
+	for _, w := range vacant {
+		e.fill(w)
 	}
 }
 
@@ -78,12 +86,14 @@ func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
 	e.abandoned.Store(true)
 	e.mu.Lock()
 	for {
-		task, ok := e.claim()
+		task, _, ok := e.claim()
 		if !ok {
 			task, ok = e.queue.pop()
 		}
 		if ok {
-			if e.Void == nil || !e.Void(task) {
+			if e.Void != nil && e.Void(task) {
+				e.queue.dead.Add(-1)
+			} else {
 				unrun = append(unrun, task)
 				e.handedBack++
 			}
@@ -194,28 +204,40 @@ func (e *Engine[T]) Discard(match func(T) bool) int {
 	return n
 }
 
-// Skipped counts a task that Run was given but did not run.
-func (e *Engine[T]) Skipped() {
+// Skipped notes that Run was given a task which is void.
+func (e *Engine[T]) Skipped() { e.queue.dead.Add(-1) }
+
+// Unqueued notes that a task which has started out of turn, or was dropped, will not come into the queue.
+func (e *Engine[T]) Unqueued() {
+	e.delegated.Add(1)
+	e.queue.dead.Add(-1)
+}
+
+// HandedBack counts a task that Run was given but did not run.
+func (e *Engine[T]) HandedBack() {
 	e.mu.Lock()
 	e.handedBack++
 	e.mu.Unlock()
 }
 
+// Forgo notes that a task in the queue has become void without having started.
+func (e *Engine[T]) Forgo() {
+	e.mu.Lock()
+	e.queue.dead.Add(1)
+	e.handedBack++
+	e.unlock() // there is room now
+}
+
 // Stats are counts at one moment; they are exact when nothing is under way.
 type Stats struct {
-	Limit, Workers, Running, Idle, Queued, Waiting     int
-	Accepted, Finished, HandedBack, Rejected, Panicked uint64
+	Limit, Workers, Running, Suspended, Returning, Extra, Idle, Queued, Waiting int
+	Accepted, Finished, HandedBack, Rejected, Panicked                          uint64
 }
 
 // Stats counts.
 func (e *Engine[T]) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.queue.dead > 0 {
-		e.queue.setGates(true, e.queue.tailGated)
-		defer e.regate()
-		e.queue.bury()
-	}
 	s := Stats{
 		Limit:      e.limit,
 		Workers:    len(e.crew),
@@ -232,9 +254,11 @@ func (e *Engine[T]) Stats() Stats {
 			unfinished++
 		}
 	}
-	s.Running = max(0, unfinished-int(e.aside))
-	taken, dead := e.queue.taken(), uint64(e.queue.dead)
-	s.Queued = int(max(0, int64(s.Accepted-taken-dead)))
+	s.Suspended = int(e.suspended)
+	s.Returning = len(e.returning)
+	s.Extra = max(0, e.permits.active()-e.limit)
+	s.Running = max(0, unfinished-int(e.suspended))
+	s.Queued = int(max(0, int64(s.Accepted-e.queue.taken())-e.queue.dead.Load()))
 	s.Accepted += e.delegated.Load()
 	for _, source := range e.sources {
 		s.Queued += int(source.open.Load())

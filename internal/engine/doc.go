@@ -10,8 +10,10 @@
 //   - permits: one word that counts the active workers against the limit and
 //     holds the searching token.
 //   - line: the submitters that wait for room.
-//   - source: the subtasks of a task, beside the queue.
-//   - absence: a task that waits for others, and has given its permit up.
+//   - source: the subtasks of a task, next to the queue.
+//   - place: what a task that has begun runs on; the stack of those that have lent it.
+//   - want: what tasks wait for, to which a place may be lent.
+//   - absence: the wait of a task.
 //   - wait: a call of Wait, and the scan of the workers that it depends on.
 //   - worker: a goroutine, its cell and its parking place.
 //
@@ -37,11 +39,14 @@
 //  5. While a submitter stands in the line, both gates are closed. A worker
 //     whose take was under way when they closed sees the gate after it has
 //     given its slot free, and serves the line.
-//  6. While a source has open tasks, or a task that has waited wants to go on, the
+//  6. While a source has open tasks, or a task that gave its place up wants to go on, the
 //     head is gated and Engine.beside is set. Whoever lists the source looks at
 //     the permits afterwards, rule 1; a searching worker that took a task by the
 //     fast path gives the token back and then looks at both. Permits are given
 //     back under the lock alone, and who gives it up looks at both again.
+//  7. Whoever adds a task to a source looks afterwards whether a task waits for it; a task that
+//     begins to wait says so before it looks at the source. Where a place becomes
+//     vacant the worker that leaves it has looked for work below, under the lock.
 //
 // In each of them one side writes and then looks, the other writes and then
 // looks in the opposite order, and Go's atomics are sequentially consistent:

@@ -37,8 +37,9 @@ type Config[T any] struct {
 	Broken func(w *Worker, task T, panicked any)
 	// Crash lets a panic take the program down instead.
 	Crash bool
-	// Void tells the zero task, which Discard leaves in the place of others.
-	// Run may get it. Only an engine whose tasks are discarded needs it.
+	// Void tells tasks that will not run any more, or have started out of turn; such as the zero
+	// task, which Discard leaves in the place of others. Run may get them, and calls Skipped. Only an
+	// engine that has such tasks needs it.
 	Void func(T) bool
 }
 
@@ -57,29 +58,34 @@ type Engine[T any] struct {
 
 	mu        sync.Mutex // never held across a channel operation that may block
 	line      line[T]
-	crew      []*worker[T] // every worker there is
-	idle      []*worker[T] // those that are parked, the newest last
-	sources   []*Source[T] // with tasks of tasks, the oldest first
-	returning []*Absence   // tasks that have waited and want to go on, the last one last
-	waits     []*wait      // those in Wait, the earliest first
-	scans     uint64       // numbers the scans for them
-	timer     *time.Timer  // trims the idle; made by a worker, so that it belongs to its bubble
-	clock     time.Time    // what idle times and hurried are measured from
+	crew      []*worker[T]     // every worker there is
+	idle      []*worker[T]     // those that are parked, the newest last
+	sources   []*Source[T]     // with tasks of tasks, the oldest first
+	returning []*Absence[T]    // tasks that had given their place up and want to go on, the last one last
+	vacant    chain[worker[T]] // whose tasks wait, and have not lent their place
+	unbegun   chain[Want[T]]   // what tasks wait for, and may not have started
+	waits     []*wait          // those in Wait, the earliest first
+	scans     uint64           // numbers the scans for them
+	timer     *time.Timer      // trims the idle; made by a worker, so that it belongs to its bubble
+	clock     time.Time        // what idle times and hurried are measured from
 
 	limit     int
 	leaving   int   // workers told to end that still are in crew
-	aside     int32 // tasks that wait and have given up their permit; 32 bits, as some more here, or an engine takes 64 bytes more
+	vacancies int32 // in vacant
+	suspended int32 // tasks that have begun and wait
+	lent      int32 // places; 32 bits, as some more here, or an engine takes 64 bytes more
 	spare     int32 // how many workers beyond the limit are worth keeping
-	debt      int32 // permits that were given up and not there, see leave
 	paused    bool
 	closed    bool
 	armed     bool          // timer is running
+	prepaid   bool          // there is a permit for the task that is about to go on
 	finished  chan struct{} // closed when the engine is closed, empty and without a worker
 	dismissed chan struct{} // if not nil: idle workers end, and it is closed when the last has
 
 	rejected, panicked, handedBack uint64
 
-	delegated atomic.Uint64 // tasks that went to a source
+	delegated atomic.Uint64 // tasks that were accepted and did not go through the queue
+	waking    atomic.Int32  // see Wakeup
 	beside    atomic.Bool   // a source has tasks, or returning is not empty
 	abandoned atomic.Bool   // what has not started is handed back
 }
@@ -102,7 +108,7 @@ func (e *Engine[T]) stir() {
 	e.mu.Lock()
 	if e.queue.len() == 0 && !e.delegating() {
 		// Taken meanwhile, or the ring that looked ready was just released.
-		e.leave(true)
+		e.permits.leave(true)
 		e.unlock()
 		return
 	}
@@ -118,18 +124,20 @@ func (e *Engine[T]) stir() {
 	go e.work(w, orderSearch)
 }
 
-// assign makes a worker run task. The caller has a permit for it.
-func (e *Engine[T]) assign(task T) {
+// assign makes a worker run task, one of a source if from is not nil. The caller has a permit for it.
+func (e *Engine[T]) assign(task T, from *Source[T]) {
 	w := e.recruit()
+	if from != nil {
+		w.take(from)
+	}
 	w.hand = task
 	w.free.Store(false)
 	e.send(w, orderRun)
 }
 
 // recruit returns the newest idle worker, or a new one. So no more workers are
-// started than the limit, and one for each task that waits for tasks of its own:
-// the caller's permit is one of at most limit, and while nobody is idle
-// every other worker holds one too, or has given it up to wait.
+// started than there are permits, and one for each task that has lent its place, or given it up:
+// while none is idle every other worker holds a permit, or has lent its place.
 func (e *Engine[T]) recruit() *worker[T] {
 	if last := len(e.idle) - 1; last >= 0 {
 		w := e.idle[last]
@@ -142,7 +150,8 @@ func (e *Engine[T]) recruit() *worker[T] {
 }
 
 func (e *Engine[T]) hire() *worker[T] {
-	w := &worker[T]{seat: len(e.crew)}
+	w := &worker[T]{engine: e, seat: int32(len(e.crew))}
+	w.self = w
 	w.free.Store(true)
 	e.crew = append(e.crew, w)
 	return w
@@ -189,10 +198,10 @@ func (e *Engine[T]) serve() (settled bool) {
 		}
 		task, ok := e.takeQueued()
 		if !ok {
-			e.leave(false)
+			e.permits.leave(false)
 			return false
 		}
-		e.assign(task)
+		e.assign(task, nil)
 	}
 	return true
 }
@@ -202,6 +211,7 @@ func (e *Engine[T]) serve() (settled bool) {
 // if there is work for it.
 func (e *Engine[T]) unlock() (settled bool) {
 	e.admit()
+	e.relieve()
 	settled = e.serve()
 	e.checkWaits()
 	e.wind()

@@ -11,31 +11,29 @@ import (
 type family struct {
 	w       *world
 	source  engine.Source[*task]
-	absence engine.Absence
+	absence engine.Absence[*task]
 	outside bool // who waits is no task
 
 	begun, ended, target atomic.Int64
 }
 
-func (w *world) newFamily(depth int) *family {
+func (w *world) newFamily() *family {
 	f := &family{w: w}
-	f.absence.Turn, f.absence.Depth = make(chan struct{}, 1), depth
+	f.source.Init(false)
+	f.absence.Turn = make(chan struct{}, 1)
 	f.target.Store(1 << 62)
 	return f
 }
 
 // Ended counts n subtasks out.
-func (f *family) Ended(n int) {
+func (f *family) Ended(n int, by *engine.Worker) {
 	if f.ended.Add(int64(n)) >= f.target.Load() {
-		f.w.Recall(&f.absence)
+		f.w.Recall(&f.absence, by)
 	}
 }
 
-// Last reports whether all have ended when n more have.
-func (f *family) Last(n int) bool { return f.ended.Load()+int64(n) >= f.begun.Load() }
-
 // add hands a subtask over, and waits for room.
-func (f *family) add(j *task) {
+func (f *family) add(own *engine.Worker, j *task) {
 	w := f.w
 	j.ledger = f
 	w.offered(j)
@@ -43,21 +41,21 @@ func (f *family) add(j *task) {
 	w.answer(j, engine.Accepted)
 	for _, refused := range w.Delegate(&f.source, j) {
 		w.answer(refused, engine.Closed)
-		f.Ended(1)
+		f.Ended(1, nil)
 	}
 	if f.outside || !w.Overfull(&f.source) {
 		return
 	}
-	a := &engine.Absence{Turn: make(chan struct{}, 1), Depth: f.absence.Depth}
+	a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
 	w.aside()
-	if w.Crowded(&f.source, a) {
+	if w.Crowded(&f.source, a, own) {
 		<-a.Turn
 	}
 	w.back()
 }
 
 // wait waits until all subtasks are over.
-func (f *family) wait() {
+func (f *family) wait(own *engine.Worker) {
 	for arrived := true; ; {
 		begun := f.begun.Load()
 		f.target.Store(begun)
@@ -65,7 +63,7 @@ func (f *family) wait() {
 			return
 		}
 		if arrived {
-			arrived = !f.leaves()
+			arrived = !f.leaves(own)
 			continue
 		}
 		f.w.Arrived(&f.absence)
@@ -74,15 +72,15 @@ func (f *family) wait() {
 }
 
 // leaves waits until somebody recalls the absence, and reports whether there was a need to.
-func (f *family) leaves() (away bool) {
+func (f *family) leaves(own *engine.Worker) (away bool) {
 	if f.outside {
-		if away = f.w.StayOutside(&f.absence); away {
+		if away = f.w.Leave(&f.absence, nil, nil); away {
 			<-f.absence.Turn
 		}
 		return away
 	}
 	f.w.aside()
-	if away = f.w.StepAside(&f.absence, &f.source); away {
+	if away = f.w.Leave(&f.absence, own, f.source.Want()); away {
 		<-f.absence.Turn
 	}
 	f.w.back()
@@ -91,35 +89,47 @@ func (f *family) leaves() (away bool) {
 
 // parent makes a task that waits for the subtasks of f.
 func (f *family) parent(name string, children ...*task) *task {
-	return &task{name: name, run: func() {
+	return &task{name: name, on: func(own *engine.Worker) {
 		for _, j := range children {
-			f.add(j)
+			f.add(own, j)
 		}
-		f.wait()
+		f.wait(own)
 	}}
 }
 
 // adder makes a subtask that adds the first one before it is the second.
 func (f *family) adder(first, second *task) *task {
-	return &task{name: "adds", run: func() {
-		f.add(first)
-		second.run()
+	return &task{name: "adds", on: func(own *engine.Worker) {
+		f.add(own, first)
+		second.runOn(own)
 	}}
 }
 
 // parent makes a task that waits for subtasks, in a family that begins with it.
 func (w *world) parent(name string, children ...*task) *task {
-	return &task{name: name, run: func() { w.newFamily(1).parent(name, children...).run() }}
+	return &task{name: name, on: func(own *engine.Worker) { w.newFamily().parent(name, children...).on(own) }}
 }
 
-// sitsOut makes a task that waits, without its place, until somebody calls what it returns.
-func (w *world) sitsOut(name string, depth int) (j *task, recall func()) {
-	a := &engine.Absence{Turn: make(chan struct{}, 1), Depth: depth}
-	return &task{name: name, run: func() {
+// sitsOut makes a task that waits for nothing of the engine, until somebody calls what it returns.
+func (w *world) sitsOut(name string) (j *task, recall func()) {
+	a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
+	return &task{name: name, on: func(own *engine.Worker) {
 		w.aside()
-		if w.StepAside(a, nil) {
+		if w.Leave(a, own, nil) {
 			<-a.Turn
 		}
 		w.back()
-	}}, func() { w.Recall(a) }
+	}}, func() { w.Recall(a, nil) }
+}
+
+// givesUp makes a task that gives its place up, until somebody calls what it returns.
+func (w *world) givesUp(name string) (j *task, recall func()) {
+	a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
+	return &task{name: name, on: func(own *engine.Worker) {
+		w.aside()
+		if w.GiveUp(a, own) {
+			<-a.Turn
+		}
+		w.back()
+	}}, func() { w.Recall(a, nil) }
 }

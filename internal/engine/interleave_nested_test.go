@@ -1,6 +1,9 @@
 package engine_test
 
-import "github.com/64ed045f/weir/internal/step"
+import (
+	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/step"
+)
 
 // nestedScenes are about tasks that wait for subtasks, and give up their place meanwhile.
 var nestedScenes = []step.Scene{
@@ -15,6 +18,12 @@ var nestedScenes = []step.Scene{
 		w.submit(w.parent("parent", one, other))
 	}),
 	in("more subtasks than there are places", 2, 1, func(w *world) {
+		w.submit(w.parent("parent", w.task("child 1"), w.task("child 2"), w.task("child 3")))
+	}),
+	in("three subtasks that need each other", 3, 1, func(w *world) {
+		w.submit(w.parent("parent", w.circle(3)...))
+	}),
+	in("more subtasks than there are places, one worker", 1, 0, func(w *world) {
 		w.submit(w.parent("parent", w.task("child 1"), w.task("child 2"), w.task("child 3")))
 	}),
 	in("subtasks beside queued tasks", 1, 2, func(w *world) {
@@ -37,9 +46,9 @@ var nestedScenes = []step.Scene{
 		w.submit(w.parent("parent", w.parent("child", w.task("grandchild"))))
 	}),
 	in("subtasks that add to their family", 2, 2, func(w *world) {
-		f := w.newFamily(1)
+		f := w.newFamily()
 		one, other := w.pair("children")
-		adds := &task{name: "adds", run: func() { f.add(other) }}
+		adds := &task{name: "adds", on: func(own *engine.Worker) { f.add(own, other) }}
 		w.submit(f.parent("parent", one, adds))
 	}),
 	in("a subtask that panics", 1, 2, func(w *world) {
@@ -50,14 +59,20 @@ var nestedScenes = []step.Scene{
 		w.submit(w.parent("parent", w.exits("exits"), w.task("child")))
 		w.submit(w.task("other"))
 	}),
-	in("recalled while another one works", 1, 1, func(w *world) {
-		away, recall := w.sitsOut("away", 1)
+	in("a task that waits keeps its place", 1, 1, func(w *world) {
+		away, recall := w.sitsOut("away")
+		w.accept(away)
+		w.Go("submitter", func() { w.submit(w.task("other")) })
+		w.Go("recall", recall)
+	}),
+	in("a task that has given its place up", 1, 1, func(w *world) {
+		away, recall := w.givesUp("away")
 		w.accept(away)
 		w.Go("submitter", func() { w.submit(w.task("other")) })
 		w.Go("recall", recall)
 	}),
 	in("recalled before tasks that need it to go on", 1, 2, func(w *world) {
-		away, recall := w.sitsOut("away", 1)
+		away, recall := w.givesUp("away")
 		gone := make(chan struct{})
 		w.widen()
 		w.accept(away.then(func() { close(gone) }))
@@ -68,14 +83,14 @@ var nestedScenes = []step.Scene{
 			w.submit(w.blocked("after", gone))
 		})
 	}),
-	in("of two that come back the deeper goes first", 1, 2, func(w *world) {
+	in("two that have given their place up go on in turn", 1, 2, func(w *world) {
 		release, gone := make(chan struct{}), make(chan struct{})
-		upper, recallUpper := w.sitsOut("upper", 1)
-		deeper, recallDeeper := w.sitsOut("deeper", 2)
-		w.accept(upper.then(func() { <-gone }), deeper.then(func() { close(gone) }), w.blocked("busy", release))
+		first, recallFirst := w.givesUp("first")
+		second, recallSecond := w.givesUp("second")
+		w.accept(first.then(func() { close(gone) }), second.then(func() { <-gone }), w.blocked("busy", release))
 		w.Settle()
-		recallUpper()
-		recallDeeper()
+		recallFirst()
+		recallSecond()
 		close(release)
 	}),
 	in("a pause while subtasks are open", 1, 2, func(w *world) {
@@ -86,8 +101,8 @@ var nestedScenes = []step.Scene{
 			w.resume()
 		})
 	}),
-	in("a pause does not hold who has waited", 1, 1, func(w *world) {
-		away, recall := w.sitsOut("away", 1)
+	in("a pause does not hold a task that has given its place up", 1, 1, func(w *world) {
+		away, recall := w.givesUp("away")
 		gone := make(chan struct{})
 		w.accept(away.then(func() { close(gone) }))
 		w.Settle()
@@ -132,48 +147,129 @@ var nestedScenes = []step.Scene{
 	}),
 	in("who is no task adds subtasks while the engine ends", 1, 2, func(w *world) {
 		w.accept(w.task("a"))
-		f := w.newFamily(1)
+		f := w.newFamily()
 		f.outside = true
 		w.Go("outsider", func() {
-			f.add(w.task("child"))
-			f.wait()
+			f.add(nil, w.task("child"))
+			f.wait(nil)
 		})
 		w.Go("shutdown", w.shuts)
 	}),
-	in("a goroutine of a task gives the permit of that up", 1, 1, func(w *world) {
-		left := make(chan struct{}, 1)
-		w.submit(&task{name: "a", run: func() {
-			w.Go("goroutine", func() {
-				j, recall := w.sitsOut("goroutine", 1)
-				w.Go("recall", recall)
-				j.run()
-				left <- struct{}{}
-			})
+	in("goroutines of a task wait when that is over", 1, 1, func(w *world) {
+		left := make(chan struct{}, 2)
+		w.submit(&task{name: "a", on: func(own *engine.Worker) {
+			for range 2 {
+				a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
+				w.Go("goroutine", func() {
+					if w.Leave(a, own, nil) {
+						<-a.Turn
+					}
+					left <- struct{}{}
+				})
+				w.Go("recall", func() { w.Recall(a, nil) })
+			}
 		}})
 		w.Go("submitter", func() { w.submit(w.task("b")) })
 		<-left
-		release := make(chan struct{})
-		away, recall := w.sitsOut("away", 1)
-		w.accept(away, w.blocked("busy", release))
+		<-left
+		w.accept(w.task("c"))
+	}),
+	in("a goroutine of a task waits for subtasks when that is over", 1, 2, func(w *world) {
+		f := w.newFamily()
+		left, release := make(chan struct{}), make(chan struct{})
+		w.widen()
+		w.accept(&task{name: "a", on: func(own *engine.Worker) {
+			f.add(own, w.blocked("child", release))
+			w.Go("goroutine", func() {
+				a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
+				w.Leave(a, own, f.source.Want())
+				<-release
+				w.Return(a, nil)
+				close(left)
+			})
+		}})
 		w.Settle()
-		recall()
+		w.accept(w.task("queued"))
 		w.Settle()
+		w.Check(w.running() == 1, "a queued task begins while a subtask has the place of a task that is over")
 		close(release)
+		<-left
+	}),
+	in("a subtask goes on in the place of its task", 2, 2, func(w *world) {
+		release := make(chan struct{})
+		away, recall := w.givesUp("child")
+		w.accept(w.blocked("busy", release), w.parent("parent", away).then(func() { close(release) }))
+		w.Go("recall", recall)
+	}),
+	in("the end of a pause lends the place of a task that waits", 2, 2, func(w *world) {
+		release := make(chan struct{})
+		w.accept(w.blocked("busy", release), w.parent("parent", w.task("child")).then(func() { close(release) }))
+		w.Go("pause", func() {
+			w.pause()
+			w.resume()
+		})
+	}),
+	in("two subtasks of a subtask that need each other", 2, 2, func(w *world) {
+		one, other := w.pair("grandchildren")
+		w.submit(w.parent("parent", w.parent("child", one, other)))
+	}),
+	in("a subtask gives its place up", 1, 2, func(w *world) {
+		away, recall := w.givesUp("child")
+		w.submit(w.parent("parent", away, w.task("other child")))
+		w.Go("recall", recall)
+		w.Go("submitter", func() { w.submit(w.task("queued")) })
+	}),
+	in("a task starts out of turn while its submitter waits for room", 1, 1, func(w *world) {
+		f := w.newFamily()
+		f.source.Init(true)
+		away, recall := w.sitsOut("away")
+		w.submit(away)
+		w.submit(w.task("queued"))
+		w.Go("another", func() { w.submit(w.task("another")) })
+		w.Go("other", func() {
+			over := make(chan struct{})
+			j := w.task("needed")
+			j.ledger = &teller{func() { close(over) }}
+			w.offered(j)
+			w.Put(&f.source, j)
+			w.Await(f.source.Want(), nil, nil)
+			w.answer(j, w.SubmitWanted(w.ticket(f, j), nil, f.source.Want(), nil))
+			<-over
+			w.Unawait(f.source.Want())
+			recall()
+		})
+	}),
+	in("a task waits for another engine whose task waits for this one", 1, 2, func(w *world) {
+		f := w.newFamily()
+		f.source.Init(true)
+		away, recall := w.sitsOut("away")
+		w.accept(away)
+		w.Settle()
+		w.Go("other", func() {
+			j := w.task("needed")
+			j.ledger = &teller{recall}
+			w.offered(j)
+			w.Put(&f.source, j)
+			w.Await(f.source.Want(), nil, nil)
+			w.answer(j, w.SubmitWanted(w.ticket(f, j), nil, f.source.Want(), nil))
+			w.Unawait(f.source.Want())
+		})
+		w.Go("submitter", func() { w.submit(w.task("queued")) })
 	}),
 	in("the limit rises while a subtask adds one that it needs", 1, 3, func(w *world) {
-		f := w.newFamily(1)
+		f := w.newFamily()
 		one, other := w.pair("children")
 		w.submit(f.parent("parent", w.task("child"), f.adder(other, one)))
 		w.Go("resize", func() { w.resize(2) })
 	}),
 	in("a source leaves the list while a subtask adds to it", 1, 3, func(w *world) {
-		f := w.newFamily(1)
+		f := w.newFamily()
 		one, other := w.pair("children")
 		runs, goes := make(chan struct{}), make(chan struct{})
-		adds := &task{name: "adds", run: func() {
+		adds := &task{name: "adds", on: func(own *engine.Worker) {
 			close(runs)
 			<-goes
-			f.add(other)
+			f.add(own, other)
 			one.run()
 		}}
 		w.submit(f.parent("parent", w.task("child"), adds))
@@ -184,7 +280,7 @@ var nestedScenes = []step.Scene{
 		})
 	}),
 	in("a subtask adds one that it needs", 2, 3, func(w *world) {
-		f := w.newFamily(1)
+		f := w.newFamily()
 		one, other := w.pair("children")
 		w.submit(f.parent("parent", w.task("child"), f.adder(other, one)))
 		w.Go("submitter", func() { w.submit(w.task("a")) })

@@ -26,10 +26,14 @@ func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
 	w.Run, w.limit, w.places = r, limit, queue
 	c := engine.Config[*task]{
 		Limit: limit, Queue: queue, MaxWaiting: 8, IdleTimeout: idleTimeout,
-		Begin:  func() {},
-		Run:    w.perform,
-		Broken: func(own *engine.Worker, j *task, _ any) { w.done(own, j) },
-		Void:   func(j *task) bool { return j == nil },
+		Begin: func() {},
+		Run:   w.perform,
+		Broken: func(own *engine.Worker, j *task, _ any) {
+			if j != nil { // else the execution was broken off
+				w.done(own, j)
+			}
+		},
+		Void: func(j *task) bool { return j == nil || j.of != nil && !j.of.source.Holds(j.isFor) },
 	}
 	for _, set := range settings {
 		set(new(step.Scene), &c)
@@ -40,7 +44,15 @@ func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
 
 func (w *world) perform(own *engine.Worker, j *task) {
 	if j == nil {
+		w.Skipped()
 		return
+	}
+	if j.of != nil {
+		var ok bool
+		if j, ok = j.of.source.Redeem(j.isFor); !ok {
+			w.Skipped()
+			return
+		}
 	}
 	if j.ledger != nil {
 		own.SettleUnless(j.ledger)
@@ -49,10 +61,17 @@ func (w *world) perform(own *engine.Worker, j *task) {
 	}
 	w.begin(j)
 	w.Point()
-	if j.run != nil {
+	j.runOn(own)
+	w.done(own, j)
+}
+
+func (j *task) runOn(own *engine.Worker) {
+	switch {
+	case j.on != nil:
+		j.on(own)
+	case j.run != nil:
 		j.run()
 	}
-	w.done(own, j)
 }
 
 func (w *world) done(own *engine.Worker, j *task) {
@@ -62,6 +81,11 @@ func (w *world) done(own *engine.Worker, j *task) {
 		own.Hurry()
 	}
 }
+
+// ticket makes one for j, which is in the source of f.
+func (w *world) ticket(f *family, j *task) *task { return &task{name: "ticket", of: f, stands: j} }
+
+func (j *task) isFor(other *task) bool { return j.stands == other }
 
 // task makes a task that lasts a step.
 func (w *world) task(name string) *task { return &task{name: name} }
@@ -73,9 +97,9 @@ func (w *world) blocked(name string, release <-chan struct{}) *task {
 
 // then makes a task go on with something else.
 func (j *task) then(more func()) *task {
-	first := j.run
-	j.run = func() {
-		first()
+	first := *j
+	j.on = func(own *engine.Worker) {
+		first.runOn(own)
 		more()
 	}
 	return j
@@ -124,19 +148,22 @@ func (w *world) behind(name string, ahead *task) *task {
 	return &task{name: name, ahead: []*task{ahead}}
 }
 
+// teller is a ledger that calls a function when a task is over.
+type teller struct{ tell func() }
+
+func (t *teller) Ended(int, *engine.Worker) { t.tell() }
+
 // herald is a ledger: who receives from it hears that a task is over.
 type herald chan struct{}
 
 // Ended tells it.
-func (h herald) Ended(n int) {
+func (h herald) Ended(n int, _ *engine.Worker) {
 	for range n {
 		h <- struct{}{}
 	}
 }
 
 // Last reports nothing: nobody lends a permit for it.
-func (h herald) Last(int) bool { return false }
-
 // idle makes the engine have as many idle workers as its limit allows.
 func (w *world) idle() {
 	w.Quietly(func() {
@@ -246,7 +273,7 @@ func (w *world) handsBack() {
 	w.handedBack(unrun...)
 	for _, j := range unrun {
 		if j.ledger != nil {
-			j.ledger.Ended(1)
+			j.ledger.Ended(1, nil)
 		}
 	}
 }

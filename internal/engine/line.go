@@ -21,6 +21,10 @@ type submitter[T any] struct {
 	verdict    Verdict      // waiting until the submitter has left the line
 	parked     bool         // the submitter receives its verdict from answer
 	answer     chan Verdict // of capacity 1; made when a submitter first parks here
+
+	wakeup *Wakeup            // of the task that waits; nil if it is none
+	want   *Want[T]           // of the task that is submitted, if that may start out of turn
+	seat   link[submitter[T]] // in want.lined
 }
 
 func (l *line[T]) join(v T) *submitter[T] {
@@ -56,10 +60,16 @@ func (l *line[T]) leave(s *submitter[T], verdict Verdict) {
 		s.next.prev = s.prev
 	}
 	l.length--
+	if s.want != nil {
+		s.want.lined.remove(&s.seat)
+		s.want = nil
+	}
 	var zero T
 	s.value, s.prev, s.next = zero, nil, nil
 	s.verdict = verdict
 	if s.parked {
+		s.wakeup.Tell()
+		s.wakeup = nil
 		s.answer <- verdict
 	}
 }

@@ -63,6 +63,9 @@ func (p *permits) tryEnter() bool {
 	}
 }
 
+// enter takes a permit, also where no more are allowed.
+func (p *permits) enter() { p.word.Add(activeOne) }
+
 // tryReturn takes a permit for a task that has begun already: it goes by limit,
 // as a pause, which allows none, is not for such.
 func (p *permits) tryReturn(limit int) bool {

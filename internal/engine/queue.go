@@ -30,8 +30,8 @@ type queue[T any] struct {
 
 	capacity int // math.MaxInt: no bound
 
-	void func(T) bool // tells the zero value, which discard leaves in a place
-	dead int          // at most so many places hold it; they take no room
+	void func(T) bool // tells what is void
+	dead atomic.Int64 // places that hold it; they take no room
 
 	headGated, tailGated bool // what the engine asked for
 
@@ -85,30 +85,15 @@ func (q *queue[T]) push(v T) outcome {
 }
 
 // full reports whether there is no room. Only while the tail is gated does it stay as it is.
-func (q *queue[T]) full() bool { return q.len() >= q.capacity && !q.bury() }
+func (q *queue[T]) full() bool { return q.capacity == 0 || q.len()-int(q.dead.Load()) >= q.capacity }
 
 // fullRing is the size up to which rings grow.
 func (q *queue[T]) fullRing() int { return min(q.capacity, largestRing) }
 
-// bury counts the dead places again and reports whether they make room. The count
-// is true only while nobody takes them: with the head gated.
-func (q *queue[T]) bury() bool {
-	if q.dead == 0 || !q.headGated {
-		return false
-	}
-	q.dead = 0
-	q.each(func(v *T) {
-		if q.void(*v) {
-			q.dead++
-		}
-	})
-	return q.len()-q.dead < q.capacity
-}
-
 // shed takes the dead places at the head off the queue, if the head is gated: where
 // no worker takes anything, as in a pause, nobody else would, and Wait would stand still there.
 func (q *queue[T]) shed() {
-	for q.dead > 0 && q.headGated {
+	for q.dead.Load() > 0 && q.headGated {
 		q.advance()
 		r := q.head.Load()
 		if r == nil {
@@ -119,7 +104,7 @@ func (q *queue[T]) shed() {
 			return
 		}
 		q.pop()
-		q.dead--
+		q.dead.Add(-1)
 	}
 }
 
@@ -252,7 +237,7 @@ func (q *queue[T]) discard(match func(T) bool) (n int) {
 			n++
 		}
 	})
-	q.dead += n
+	q.dead.Add(int64(n))
 	return n
 }
 

@@ -7,24 +7,29 @@ import (
 	"sync/atomic"
 )
 
-// Source holds the tasks that a running task has handed to its own engine, until
-// they start. They stand beside the queue, not in it: the task that will wait for
-// them has its place under the limit to give to them, so they never have to
-// wait for what is queued.
+// Source holds the tasks that a running task has handed over to be waited for, until they
+// start.
 //
-// The task that waits gives its permit to a worker which serves the source,
-// oldest task first. Others that are free take from the oldest source listed,
+// Those for its own engine stand beside the queue, not in it: the task that will wait for
+// them has its place to lend to them, so they never have to wait for what is queued.
+// Workers that are free take from the oldest source listed,
 // whose tasks are likely to be the largest; work stealing does the same (Blumofe
 // and Leiserson, "Scheduling multithreaded computations by work stealing", 1999).
-// So each permit goes down into what has begun before it begins something else, and
-// no more tasks wait at once than there are permits, times how deep they lie.
+//
+// Those for another engine have a ticket each in the queue of that: who takes it takes the oldest
+// task of the source. If tasks have started out of turn, it finds none.
 type Source[T any] struct {
 	open   atomic.Int64 // tasks that nobody has claimed; changed under mu
 	listed atomic.Bool  // in Engine.sources; changed under Engine.mu
+	queued bool         // its tasks have tickets
 
 	// Under Engine.mu.
-	lender  *Absence   // who waits for all tasks, and has lent its permit
-	crowded []*Absence // who waits until few are open
+	want    Want[T]
+	within  *Source[T]       // that of the task which waits for this one
+	busy    chain[Source[T]] // sources within this one that have work for those who wait for it
+	below   link[Source[T]]  // in within.busy
+	crowded []*Absence[T]    // who waits until few are open
+	lender  *Absence[T]      // of the last that waited for it
 
 	mu    sync.Mutex // may be taken under Engine.mu, never the other way round
 	tasks []T        // those from next on are open
@@ -90,6 +95,11 @@ func (e *Engine[T]) Delegate(s *Source[T], task T) (refused []T) {
 		e.delegated.Add(1)
 		s.add(task)
 		if s.listed.Load() { // a listed source has not been seen empty: the engine still runs
+			if s.want.waits.Load() > 0 { // who begins to wait looks at open afterwards
+				e.mu.Lock()
+				e.reoffer(s)
+				e.unlock()
+			}
 			if e.permits.wakeable() {
 				e.stir()
 			}
@@ -101,6 +111,7 @@ func (e *Engine[T]) Delegate(s *Source[T], task T) (refused []T) {
 			e.delegated.Add(-uint64(len(refused)))
 		}
 		e.list(s)
+		e.reoffer(s)
 		e.unlock()
 		return refused
 	}
@@ -112,17 +123,68 @@ func (e *Engine[T]) Delegate(s *Source[T], task T) (refused []T) {
 	e.delegated.Add(1)
 	s.add(task)
 	e.list(s)
+	e.reoffer(s)
 	return nil
 }
 
-// list makes the open tasks of s be seen.
-func (e *Engine[T]) list(s *Source[T]) {
-	if s.open.Load() == 0 || s.listed.Load() {
-		return
+// reoffer offers what has come into s while tasks wait for it.
+func (e *Engine[T]) reoffer(s *Source[T]) {
+	if s.want.waits.Load() > 0 && s.open.Load() > 0 {
+		e.offer(&s.want)
 	}
-	e.prune()
-	s.listed.Store(true)
-	e.sources = append(e.sources, s)
+}
+
+// Init prepares s for use; tickets says whether its tasks have tickets in the queue.
+func (s *Source[T]) Init(tickets bool) { s.queued, s.want.source = tickets, s }
+
+// Want returns what tasks wait for that wait for those of s.
+func (s *Source[T]) Want() *Want[T] { return &s.want }
+
+// Put adds a task for which a ticket is about to be submitted.
+func (e *Engine[T]) Put(s *Source[T], task T) {
+	s.add(task)
+	if s.want.waits.Load() > 0 {
+		e.mu.Lock()
+		e.reoffer(s)
+		e.unlock()
+	}
+}
+
+// Redeem takes the task that match selects: the one that a ticket in the queue stands for. It
+// reports false if that has started out of turn, or was dropped.
+func (s *Source[T]) Redeem(match func(T) bool) (task T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.find(match)
+	if i < 0 {
+		return task, false
+	}
+	task = s.tasks[i]
+	if i > s.next {
+		s.tasks = slices.Delete(s.tasks, i, i+1)
+	} else {
+		var none T
+		s.tasks[i] = none
+		s.next++
+	}
+	s.open.Store(int64(len(s.tasks) - s.next))
+	return task, true
+}
+
+// Holds reports whether Redeem would find the task.
+func (s *Source[T]) Holds(match func(T) bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.find(match) >= 0
+}
+
+func (s *Source[T]) find(match func(T) bool) int {
+	for i := s.next; i < len(s.tasks); i++ {
+		if match(s.tasks[i]) {
+			return i
+		}
+	}
+	return -1
 }
 
 // TryDelegate is [Engine.Delegate] that hands over only what finds room: in s, as
@@ -139,11 +201,12 @@ func (e *Engine[T]) TryDelegate(s *Source[T], task T) bool {
 			e.delegated.Add(1)
 			s.add(task)
 			e.list(s)
+			e.reoffer(s)
 			e.unlock()
 			return true
 		case len(e.returning) == 0 && e.permits.tryEnter():
 			e.delegated.Add(1)
-			e.assign(task)
+			e.assign(task, s)
 			e.unlock()
 			return true
 		}
@@ -162,7 +225,15 @@ func (e *Engine[T]) Drop(s *Source[T]) int {
 	e.mu.Lock()
 	n := len(s.drop())
 	e.handedBack += uint64(n)
-	e.eased(s)
+	if s.queued {
+		e.queue.dead.Add(int64(n))
+	} else {
+		e.dry(s)
+	}
+	for _, a := range s.crowded {
+		e.recall(a, nil)
+	}
+	s.crowded = nil
 	e.unlock()
 	return n
 }
@@ -172,28 +243,57 @@ func (e *Engine[T]) Overfull(s *Source[T]) bool {
 	return s.open.Load() > int64(e.queue.capacity)
 }
 
-// eased recalls those who wait for room in s. They have it when half of the places
-// are free: who came back for each single one would have to wait as often.
+// eased recalls those who wait for room in s, if there is enough: half of the places,
+// as who came back for each single one would have to wait as often. A task whose place is lent goes
+// on when a place is free, or when a task of s is over.
 func (e *Engine[T]) eased(s *Source[T]) {
 	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
 		return
 	}
+	waiting := s.crowded[:0]
 	for _, a := range s.crowded {
-		e.recall(a)
+		if w := a.worker; w != nil && a.current() && w.place.above != nil {
+			waiting = append(waiting, a)
+			if !a.lined {
+				a.lined = true
+				e.returning = append(e.returning, a)
+			}
+		} else {
+			e.recall(a, nil)
+		}
+	}
+	clear(s.crowded[len(waiting):])
+	s.crowded = waiting
+}
+
+// ends ends waits for room in the source of the task of w, which is over, if there is enough. That is
+// when a task whose place is lent goes on: if it did as soon as a task which it has handed over begins,
+// it would need a further place for each.
+func (e *Engine[T]) ends(w *worker[T]) {
+	if w.place == nil || w.place.from == nil {
+		return
+	}
+	s := w.place.from
+	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
+		return
+	}
+	for _, a := range s.crowded {
+		e.recall(a, &w.Worker)
 	}
 	s.crowded = nil
 }
 
 // claim takes a task of the oldest source that has one.
-func (e *Engine[T]) claim() (task T, ok bool) {
+func (e *Engine[T]) claim() (task T, from *Source[T], ok bool) {
 	for e.delegating() {
 		s := e.sources[0]
 		if task, ok = s.claim(); ok {
+			e.claimed(s)
 			e.eased(s)
-			return task, true
+			return task, s, true
 		}
 	}
-	return task, false
+	return task, nil, false
 }
 
 // delegating reports whether a source has open tasks: then the first one has.
@@ -231,4 +331,14 @@ func (e *Engine[T]) unlist(s *Source[T]) bool {
 	}
 	s.listed.Store(true)
 	return false
+}
+
+// list makes the open tasks of s be seen.
+func (e *Engine[T]) list(s *Source[T]) {
+	if s.open.Load() == 0 || s.listed.Load() {
+		return
+	}
+	e.prune()
+	s.listed.Store(true)
+	e.sources = append(e.sources, s)
 }

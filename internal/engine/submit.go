@@ -21,6 +21,12 @@ const (
 // Submit hands task over, and waits for room until done is closed; if that is nil,
 // for as long as it takes.
 func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
+	return e.SubmitWanted(task, done, nil, nil)
+}
+
+// SubmitWanted is Submit for a task that a task waits for, and that may start before it is its turn: then the
+// submitter need not wait any more. wakeup is that of the task that submits it, if one does.
+func (e *Engine[T]) SubmitWanted(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
 	if r := e.queue.tail.Load(); r != nil && e.push(r, task) {
 		return Accepted
 	}
@@ -36,7 +42,7 @@ func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
 			return Accepted
 		}
 	}
-	return e.standInLine(task, done)
+	return e.standInLine(task, done, want, wakeup)
 }
 
 // yield lets others run, to take tasks off the queue. It reports false at once if that took
@@ -92,7 +98,7 @@ func (e *Engine[T]) push(r *ring[T], task T) bool {
 	return true
 }
 
-func (e *Engine[T]) standInLine(task T, done <-chan struct{}) Verdict {
+func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
 	e.mu.Lock()
 	for e.line.length >= e.MaxWaiting {
 		if verdict := e.tryLocked(task); verdict != waiting {
@@ -100,6 +106,11 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}) Verdict {
 		}
 		runtime.Gosched()
 		e.mu.Lock()
+	}
+	if want != nil && e.Void(task) {
+		e.Unqueued()
+		e.mu.Unlock()
+		return Accepted
 	}
 	if e.closed {
 		return e.reject(Closed)
@@ -109,6 +120,10 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}) Verdict {
 		return Accepted
 	}
 	s := e.line.join(task)
+	if want != nil {
+		s.want = want
+		want.lined.add(&s.seat, s)
+	}
 	e.regate()
 	e.serve()
 	if s.verdict == Accepted {
@@ -117,6 +132,7 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}) Verdict {
 		return Accepted
 	}
 	e.line.park(s)
+	s.wakeup = wakeup
 	e.unlock()
 
 	var verdict Verdict

@@ -11,25 +11,34 @@ type Worker struct {
 	// between two tasks that come straight from the queue: that would cost
 	// every task, and nobody has been told that the first one is over.
 	free atomic.Bool
+	// detour says that there is more to do when the task in hand is over than to take the next: see
+	// place. It is changed under Engine.mu.
+	detour atomic.Bool
 	// mark, if not 0, asks the worker to report when it next takes a task, or
 	// finds none: the number of the first scan since its last report.
 	mark atomic.Uint64
 
 	// Own is whatever Run and End want to find again, on the worker that they put it on.
 	Own any
+	// Tenant is what the task in hand is to those who hold its context, if Run has put it there.
+	Tenant atomic.Pointer[Tenant]
+
+	self any // the worker, with its type
 
 	// All of these are touched by the worker's own goroutine alone.
 	ledger Ledger
-	ended  int  // tasks of the ledger that are over and not yet reported to it
-	urgent bool // the ledger must hear of them before a queued task is taken
+	ended  int32 // tasks of the ledger that are over and not yet reported to it
+	urgent bool  // the ledger must hear of them before a queued task is taken
 }
+
+// Tenant is part of what Run knows a task by.
+type Tenant struct{ Self any }
 
 // Ledger counts tasks of one kind that are over.
 type Ledger interface {
-	// Ended counts n more.
-	Ended(n int)
-	// Last reports whether all would be over with n more.
-	Last(n int) bool
+	// Ended counts n more. If it ends the wait of a task, that may have the place of by, which has
+	// nothing in hand; by may be nil.
+	Ended(n int, by *Worker)
 }
 
 // Credit notes that the task in hand, one of l's, is over. l is told of it, and
@@ -49,11 +58,13 @@ func (w *Worker) Hurry() { w.urgent = true }
 
 // Settle tells the ledger what it has not been told. It must be called before
 // a task that is not the ledger's is run.
-func (w *Worker) Settle() {
+func (w *Worker) Settle() { w.settle(nil) }
+
+func (w *Worker) settle(by *Worker) {
 	if n := w.ended; n > 0 {
 		l := w.ledger
 		w.ledger, w.ended, w.urgent = nil, 0, false
-		l.Ended(n)
+		l.Ended(int(n), by)
 	}
 }
 
@@ -75,18 +86,19 @@ func (w *Worker) release() {
 	if !w.free.Load() {
 		w.free.Store(true)
 	}
-	w.Settle()
+	w.settle(w)
 }
 
 type worker[T any] struct {
 	Worker
-	seat   int           // where it stands in Engine.crew
+	engine *Engine[T]
+	seat   int32         // where it stands in Engine.crew
 	idle   bool          // holds no task, and takes none but under Engine.mu
 	gone   bool          // no goroutine is to go on for it: it has ended, or the program goes down
 	parked chan order    // of capacity 1; nil until the worker first rests
 	since  time.Duration // when it began to rest
 	hand   T             // the task that comes with orderRun
-	source *Source[T]    // whose tasks the worker runs before others
+	place  *place[T]     // nil until the worker has a task that waits, or that is one of a source
 }
 
 type order uint8
@@ -182,17 +194,18 @@ func (w *worker[T]) takeHand() T {
 // there is none and the worker shall end.
 func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 	for {
-		if w.source != nil {
-			switch task, o = e.serveSource(w); o {
-			case orderRun, orderQuit:
-				return task, o
-			case orderSearch:
-				searching = true
-			case orderTake:
-			}
-		}
 		if w.urgent {
+			if task, ok := e.nextBelow(w); ok {
+				return task, orderRun
+			}
 			w.release()
+		}
+		if w.detour.Load() {
+			if task, o = e.rest(w, searching); o == orderRun || o == orderQuit {
+				return task, o
+			}
+			searching = o == orderSearch
+			continue
 		}
 		if r := e.queue.head.Load(); r != nil {
 			task, behind, took := r.pop(&e.waitAt)
@@ -232,38 +245,36 @@ func (e *Engine[T]) endSearch() {
 	}
 }
 
-// serveSource finds the next task for a worker that serves a source. When there is
-// none any more, it gives its permit back to the task that waits for them, and rests;
-// or it keeps it, orderTake, and goes on as any other worker.
-func (e *Engine[T]) serveSource(w *worker[T]) (task T, o order) {
-	s := w.source
-	// Under the lock: no gate keeps a task of a source from being taken while Resize
-	// or Pause takes effect.
+// nextBelow finds the next task for a worker whose place is lent to it, as long as there are
+// siblings of the last one: then nobody has to hear yet that this one is over.
+func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
+	if !w.detour.Load() {
+		return task, false
+	}
 	e.mu.Lock()
-	if !e.halted() {
-		var ok bool
-		if task, ok = s.claim(); ok {
-			if w.mark.Load() == 0 && len(s.crowded) == 0 {
-				e.mu.Unlock()
-				return task, orderRun
-			}
-			// The task that the source belongs to was marked, too, and is not over.
-			e.report(w, 0)
-			e.eased(s)
-			e.unlock()
-			return task, orderRun
-		}
-	}
-	w.source = nil
-	e.recallLender(s)
-	if !e.handBack(w, s) {
+	p := w.place
+	s := p.from
+	if p.beneath == nil || s == nil || s.want.host == nil || p.waits > 0 || p.lost || len(s.crowded) > 0 || e.paused || !e.serves(w, s) {
 		e.mu.Unlock()
-		return task, orderTake
+		return task, false
 	}
-	w.idle = true
+	if task, ok = s.claim(); !ok {
+		e.mu.Unlock()
+		return task, false
+	}
+	e.claimed(s)
+	// What the worker is marked for is over when the task beneath it is, which is marked, too.
+	if w.mark.Load() == 0 {
+		e.mu.Unlock()
+		return task, true
+	}
 	e.report(w, 0)
-	return e.park(w)
+	e.unlock()
+	return task, true
 }
+
+// serves reports whether the place of w is lent by the task that waits for s.
+func (e *Engine[T]) serves(w *worker[T], s *Source[T]) bool { return s.want.host == w.place.beneath }
 
 // attend is what a worker does that is asked to report, or that took a task
 // while the gate closed. The task, if any, ends at position behind.
@@ -279,11 +290,18 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	w.release()
 	w.makePlace()
 	e.mu.Lock()
+	e.ends(w)
 	w.idle = true
 	e.report(w, 0)
+	if !e.settlePlace(w) {
+		return e.park(w) // without a permit
+	}
+	if p := w.place; p != nil && p.beneath != nil {
+		return e.restBelow(w)
+	}
 	if !e.halted() && len(e.returning) == 0 {
 		var ok bool
-		if task, ok = e.takeLocked(); ok {
+		if task, ok = e.takeLocked(w); ok {
 			w.idle = false
 			w.free.Store(false)
 			if searching {
@@ -296,7 +314,36 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	// Without a permit and without the token first, and then, in unlock, one more look
 	// at the queue. A submitter does it in the opposite order, so one of the two
 	// sees the other; who takes the permit finds w idle under the lock.
-	e.leave(searching)
+	e.permits.leave(searching)
+	return e.park(w)
+}
+
+// restBelow is rest for a worker whose place is lent to it, by a task that still waits.
+func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
+	b := w.place.beneath
+	if b.place.back.first == nil && !e.paused {
+		if task, from, ok := e.claimFor(b); ok {
+			w.take(from)
+			w.idle = false
+			w.free.Store(false)
+			if from != nil {
+				e.eased(from)
+			}
+			e.unlock()
+			return task, orderRun
+		}
+	}
+	e.unstack(w)
+	w.detour.Store(false)
+	e.vacate(b)
+	e.fill(b)
+	for l := b.place.awaits.first; e.paused && l != nil; {
+		s := l.of.source
+		l = l.next
+		if s != nil {
+			e.recallLender(s)
+		}
+	}
 	return e.park(w)
 }
 
@@ -346,9 +393,10 @@ func (e *Engine[T]) struck(w *worker[T]) {
 	e.unlock()
 }
 
-// takeLocked takes the next task: one of a source, if there is any.
-func (e *Engine[T]) takeLocked() (task T, ok bool) {
-	if task, ok = e.claim(); ok {
+// takeLocked takes the next task for w: one of a source, if there is any.
+func (e *Engine[T]) takeLocked(w *worker[T]) (task T, ok bool) {
+	if task, from, ok := e.claim(); ok {
+		w.take(from)
 		return task, true
 	}
 	return e.takeQueued()
@@ -443,7 +491,7 @@ func (e *Engine[T]) expire() {
 		n++
 	}
 	e.quitIdle(n)
-	e.spare = e.aside
+	e.spare = e.lent
 	if e.armed = len(e.idle) > 0; e.armed {
 		e.timer.Reset(e.idle[0].since + e.IdleTimeout - now)
 	}

@@ -7,7 +7,7 @@ import "context"
 // not from one that derives from it, calls Refused for each task given to Go that its pool
 // refuses or hands back, before the task counts as ended. The call comes from whoever called
 // Go or Shutdown, and never under a lock of the engine: Refused may take locks under which
-// Absence.Wake is called.
+// Stay.Wake is called.
 type Refusals interface {
 	context.Context
 	Refused(Mark)
@@ -21,19 +21,19 @@ type TaskKey struct{}
 
 // Task is a task that runs.
 type Task interface {
-	// Aside returns a way for the task to wait outside of its place, once; nil if the
-	// task is over.
-	Aside() Absence
+	// Stay returns a way for the task to wait for something that tasks of a *weir.Group bring
+	// about, once; nil if the task is over. Meanwhile they may have its place.
+	Stay(group any) Stay
 }
 
-// Absence is one wait of a task that gives its place up meanwhile.
-type Absence interface {
-	// Wait blocks until Wake is called or done is closed, and then until the task has a
-	// place again. If Wake was called before, it returns at once.
+// Stay is one wait of a task.
+type Stay interface {
+	// Wait blocks until Wake is called or done is closed. If Wake was called before, it returns
+	// at once.
 	Wait(done <-chan struct{})
 
-	// Wake lets the task go on as soon as there is a place, before any queued task, but
-	// after tasks that lie deeper or were woken before it. A place that the caller gives up
-	// afterwards goes to no queued task. It takes the engine's lock, and does not wait.
-	Wake()
+	// Wake lets the task go on. Its place may be in use: then it has that of by, the task that
+	// calls, if both are of the same pool, and Wake reports true. By must end then, without
+	// a call of a function that is not of this module. Wake takes the engine's lock, and does not wait.
+	Wake(by Task) bool
 }

@@ -240,6 +240,24 @@ var cases = []struct {
 			ok(t, g.Wait())
 		}
 	}},
+	{"what tasks have waited for, on another pool", func(t *testing.T, w *watch) {
+		p, q := newPool(t), newPool(t, weir.Queue(0))
+		g := newGroup(t, p)
+		for range 10 {
+			g.Go(func(ctx context.Context) error {
+				v := w.payload()
+				below := q.Group(ctx, weir.Limit(1))
+				for range 3 {
+					below.Go(func(context.Context) error { runtime.KeepAlive(v); return nil })
+				}
+				ok(t, below.Wait())
+				ok(t, q.Do(ctx, func(context.Context) error { runtime.KeepAlive(v); return nil }))
+				_, err := weir.Async(ctx, q, func(context.Context) (*payload, error) { return v, nil }).Get(ctx)
+				return err
+			})
+		}
+		ok(t, g.Wait())
+	}},
 	{"errors and panics of an earlier batch", func(t *testing.T, w *watch) {
 		p := newPool(t)
 		g := newGroup(t, p, weir.PanicsAsErrors())
@@ -284,6 +302,15 @@ var cases = []struct {
 			v := w.payload()
 			weir.Async(t.Context(), p, func(context.Context) (*payload, error) { return v, nil })
 		}
+		p.Wait()
+	}},
+	{"the task of a future that has run, and is kept", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		v := w.payload()
+		f := weir.Async(t.Context(), p, func(context.Context) (bool, error) { return v == nil, nil })
+		t.Cleanup(func() { runtime.KeepAlive(f) })
+		_, err := f.Get(t.Context())
+		ok(t, err)
 		p.Wait()
 	}},
 	{"the task of a future that was cancelled before it started, and is kept", func(t *testing.T, w *watch) {

@@ -26,7 +26,7 @@ func (p *Pool) Agrees(workers, idle int) bool {
 	if !c.loose {
 		return workers == c.workers && idle == len(c.idle)
 	}
-	busy := len(p.running)
+	busy := len(p.begun)
 	if workers != busy+idle || idle > 0 && workers > p.Limit || p.Closed && p.empty() && workers > 0 {
 		return false
 	}

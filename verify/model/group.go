@@ -14,7 +14,7 @@ var ErrRefused = errors.New("refused")
 // Group is the model of a [weir.Group].
 type Group struct {
 	Pool *Pool
-	// Limit is that of the group's own; 0 for none. A nested group of the model has none.
+	// Limit is that of the group's own; 0 for none.
 	Limit                     int
 	KeepGoing, PanicsAsErrors bool
 	// Owned says that the pool is the group's alone.
@@ -104,8 +104,6 @@ type Batch struct {
 	panicked any
 	waits    []*Call
 	open     []*Task // subtasks that have not started
-	struck   int     // subtasks that were open when the batch was cancelled
-	ending   bool    // all is over, but the host who waits has no place yet
 }
 
 // Go gives t to the group. It never waits if try is set. Of a nested group its host calls.
@@ -127,6 +125,9 @@ func (g *Group) Go(t *Task, try bool) *Call {
 		b.withdraw(c)
 	default:
 		g.line = append(g.line, c)
+		if g.Host != nil {
+			g.Host.suspend(b)
+		}
 	}
 	return c
 }
@@ -137,8 +138,8 @@ func (b *Batch) add(c *Call) {
 	switch {
 	case b.group.Host == nil:
 		p.submit(c, c.try)
-	case c.try && len(b.open) >= p.Queue && (!p.place() || len(p.returning) > 0):
-		b.release()
+	case c.try && len(b.open) >= p.Queue && !p.place():
+		b.release(nil)
 		b.withdraw(c)
 	default:
 		p.accepted++
@@ -165,45 +166,47 @@ func (b *Batch) withdraw(c *Call) {
 // refused is called for a task that the pool does not take.
 func (b *Batch) refused(c *Call, err error) {
 	if c.try {
-		b.release()
+		b.release(nil)
 		b.withdraw(c)
 		return
 	}
 	c.Task.State = Rejected
 	if b.Cancelled && !errors.Is(err, weir.ErrClosed) && !errors.Is(err, weir.ErrFull) {
-		b.release()
+		b.release(nil)
 		b.withdraw(c)
 		return
 	}
 	c.end(nil)
 	b.fail(c.Task, err)
-	b.release()
+	b.release(nil)
 	b.pending--
 }
 
 // handedBack is called for a task that Shutdown takes off the queue.
 func (b *Batch) handedBack(t *Task) {
 	b.fail(t, weir.ErrClosed)
-	b.release()
+	b.release(nil)
 	b.pending--
 }
 
-// release makes room under the limit of the group, for the first who waits for it.
-func (b *Batch) release() {
+// release makes room under the limit of the group, for the first who waits for it. by is the task
+// that ends, if that is why.
+func (b *Batch) release(by *Task) {
 	g := b.group
 	if g.Limit == 0 {
 		return
 	}
 	g.taken--
-	g.admit()
+	g.admit(by)
 }
 
-func (g *Group) admit() {
+func (g *Group) admit(by *Task) {
 	for len(g.line) > 0 && g.taken < g.Limit {
 		c := g.line[0]
 		g.line = g.line[1:]
 		g.taken++
 		c.Task.Batch.add(c)
+		g.Host.resume(by)
 	}
 }
 
@@ -214,7 +217,7 @@ func (g *Group) Resize(n int) {
 		return
 	}
 	g.Limit = n
-	g.admit()
+	g.admit(nil)
 }
 
 // Cancel cancels the group.
@@ -235,6 +238,7 @@ func (b *Batch) cancel(cause error) {
 	g.line = nil
 	for _, c := range line {
 		b.withdraw(c)
+		g.Host.resume(nil)
 	}
 	var leaving []*Call
 	p.line = slices.DeleteFunc(p.line, func(c *Call) bool {
@@ -246,11 +250,10 @@ func (b *Batch) cancel(cause error) {
 	})
 	for _, c := range leaving {
 		p.rejected++
-		b.release()
+		b.release(nil)
 		b.withdraw(c)
 	}
 	// A worker that comes to them passes them over, or Wait strikes them off: it is open when.
-	b.struck += len(b.open)
 	for _, t := range b.open {
 		b.strike(t)
 	}
@@ -265,7 +268,7 @@ func (b *Batch) cancel(cause error) {
 // strike takes back a task that will not start, as its batch is cancelled.
 func (b *Batch) strike(t *Task) {
 	b.group.Pool.takeBack(t, nil)
-	b.release()
+	b.release(nil)
 	b.pending--
 }
 
@@ -288,7 +291,7 @@ func (p *Pool) EndMember(t *Task, err error) {
 }
 
 func (p *Pool) endMember(t *Task) {
-	t.Batch.release()
+	t.Batch.release(t)
 	t.Batch.pending--
 	p.Finish(t)
 }
@@ -315,9 +318,8 @@ func (p *Pool) PanicMember(t *Task, value any) (reported bool) {
 func (g *Group) Wait() *Call {
 	c := &Call{}
 	g.batch.waits = append(g.batch.waits, c)
-	if g.Host != nil && (g.batch.pending > 0 || g.batch.struck > 0) {
-		g.Pool.leave(g.Host, c)
-		g.Pool.lend(g.batch)
+	if g.Host != nil {
+		g.Host.suspend(g.batch)
 	}
 	return c
 }
@@ -342,16 +344,8 @@ func (g *Group) over() bool {
 	if b.pending > 0 {
 		return false
 	}
-	if b.ending {
-		return false
-	}
-	host := g.Host
-	if host == nil || host.State != Aside {
-		b.end()
-		return true
-	}
-	b.ending = true
-	g.Pool.comeBack(host, b.end)
+	g.Host.resume(nil)
+	b.end()
 	return true
 }
 

@@ -34,7 +34,7 @@ type groupMachine struct {
 	*world
 	lib     *weir.Pool // nil if the pool is the group's own
 	groups  []*group
-	nesting bool
+	deep    int     // how deep those tasks may lie that have groups of their own; 0 if none has
 	drawn   setting // what the latest group is made with
 	steps   int
 	closing int // how many steps there are at least before the pool may be closed
@@ -48,12 +48,13 @@ type group struct {
 	host  *task // nil unless the group is nested
 }
 
-// checkGroups takes steps on groups that share a pool with plain tasks. Nested groups are mixed with
-// neither limits of groups nor with what changes the pool: there it is open too often what
-// comes first.
+// checkGroups takes steps on groups that share a pool with plain tasks. Nested groups are not mixed
+// with Shutdown, nor deep ones with pauses: there it is open too often what comes first.
 func checkGroups(t *rapid.T, nesting bool) {
 	m := newGroupMachine(t)
-	m.nesting = nesting
+	if nesting {
+		m.deep = oneOf(t, []int{1, 3}, "depth")
+	}
 	m.closing = oneOf(t, []int{0, 20, 60, 200}, "steps before Close")
 	opts := m.poolOptions(t)
 	m.lib = weir.New(m.pool.Limit, opts...)
@@ -120,7 +121,7 @@ func (m *groupMachine) drawGroup(t *rapid.T, host *task) (*group, []weir.GroupOp
 	g := &group{name: fmt.Sprintf("group %d", len(m.groups)), host: host}
 	var opts []weir.GroupOption
 	m.drawn = setting{}
-	if n := between(t, 0, 6, "group limit"); n > 0 && n < 4 && !m.nesting {
+	if n := between(t, 0, 6, "group limit"); n > 0 && n < 4 {
 		m.drawn.limit = n
 		opts = append(opts, weir.Limit(n))
 	}
@@ -178,7 +179,7 @@ func (m *groupMachine) look() {
 	}
 	want.Workers, want.Idle = got.Workers, got.Idle
 	// Subtasks of a cancelled group are struck off, or passed over: it is open when.
-	if gone := got.Queued - want.Queued; gone > 0 && m.nesting {
+	if gone := got.Queued - want.Queued; gone > 0 && m.deep > 0 {
 		got.Queued -= gone
 		got.HandedBack += uint64(gone)
 	}
@@ -207,22 +208,28 @@ func (m *groupMachine) actions() []action {
 		{"group", 1, func(t *rapid.T) { m.newGroup(t, nil) }},
 		{"pool wait", 1, m.poolWait},
 		{"pass", 1, m.passTime},
+		{"resize", 3, m.resize},
+		{"close", 1, m.closePool},
 	}...)
-	if m.nesting {
-		return append(actions, []action{
+	if m.deep > 0 {
+		actions = append(actions, []action{
 			{"nest", 6, m.nest},
 			{"nested go", 16, m.nestedGo},
 			{"nested try", 4, m.nestedTryGo},
 			{"nested wait", 8, m.nestedWait},
 		}...)
 	}
-	return append(actions, []action{
-		{"resize", 3, m.resize},
+	if m.deep > 1 {
+		return actions
+	}
+	actions = append(actions, []action{
 		{"pause", 1, m.pause},
 		{"resume", 3, m.resume},
-		{"close", 1, m.closePool},
-		{"shutdown", 1, m.shutdown},
 	}...)
+	if m.deep > 0 {
+		return actions
+	}
+	return append(actions, action{"shutdown", 1, m.shutdown})
 }
 
 // finish lets everything end, waits for all groups, and closes the pool.
@@ -271,7 +278,7 @@ func (m *groupMachine) finishOne() bool {
 	k := able[0]
 	m.step = fmt.Sprintf("the last order for task %d", k.model.ID)
 	if g := m.unwaited(k); g != nil {
-		m.inHost(g, g.name+".Wait", g.model.Wait(), func(*call) error { return wait(g.lib) }).wraps = true
+		m.waitInHost(g)
 	} else {
 		m.letGo(k, nil)
 	}
@@ -291,7 +298,7 @@ func (m *groupMachine) unwaited(k *task) *group {
 // able returns the tasks that run and can be told to do something.
 func (m *groupMachine) able() (able []*task) {
 	for _, k := range m.tasks {
-		if k.model.State == model.Running && k.model.Blocked == nil {
+		if k.model.State == model.Running {
 			able = append(able, k)
 		}
 	}

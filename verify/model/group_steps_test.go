@@ -26,18 +26,23 @@ func (m *groupMachine) outside(t *rapid.T) *group {
 	return pick(t, groups, "group")
 }
 
-// hosted draws one of the groups whose task can be told to do something.
-func (m *groupMachine) hosted(t *rapid.T) *group {
-	var groups []*group
-	for _, g := range m.groups {
-		if g.host != nil && g.host.model.State == model.Running && g.host.model.Blocked == nil {
-			groups = append(groups, g)
-		}
-	}
-	return pick(t, groups, "nested group")
+// limited reports whether a task waits for the limit of a group of its own. When the wait ends with
+// a subtask it is open whether the place of that goes to the queue before the next subtask is there:
+// so the queue is empty.
+func (m *groupMachine) limited() bool {
+	return slices.ContainsFunc(m.groups, func(g *group) bool { return g.host != nil && g.model.Lined() > 0 })
+}
+
+// queues reports whether tasks from outside are queued, or wait for room or for a limit.
+func (m *groupMachine) queues() bool {
+	return m.pool.Next() != nil || m.pool.Stats().Waiting > 0 ||
+		slices.ContainsFunc(m.groups, func(g *group) bool { return g.host == nil && g.model.Lined() > 0 })
 }
 
 func (m *groupMachine) goOutside(t *rapid.T) {
+	if m.limited() {
+		notNow()
+	}
 	g := m.outside(t)
 	if m.pool.Closed && g.model.Limit > 0 && g.model.Spare(g.model.Limit) <= 0 {
 		notNow() // it would fail, and cancel the group, when another just starts
@@ -49,6 +54,9 @@ func (m *groupMachine) goOutside(t *rapid.T) {
 
 // tryGo calls TryGo from outside, or in a task of the group itself.
 func (m *groupMachine) tryGo(t *rapid.T) {
+	if m.limited() {
+		notNow()
+	}
 	g := m.outside(t)
 	var members []*task
 	for _, k := range m.able() {
@@ -74,17 +82,17 @@ func tryGo(g *weir.Group, k *task) error {
 	return nil
 }
 
-// inHost makes a call in the task whose group it is about.
-func (m *groupMachine) inHost(g *group, name string, mc *model.Call, f func(c *call) error) *call {
+// inTask makes a call in a task.
+func (m *groupMachine) inTask(k *task, name string, mc *model.Call, f func(c *call) error) *call {
 	c := m.newCall(name, mc)
-	g.host.orders <- order{do: func() { c.make(m.world, f) }}
+	k.orders <- order{do: func() { c.make(m.world, f) }}
 	return c
 }
 
 func (m *groupMachine) nest(t *rapid.T) {
 	var hosts []*task
 	for _, k := range m.able() {
-		if k.model.Batch != nil && m.depth(k) < 3 {
+		if k.model.Batch != nil && m.depth(k) <= m.deep {
 			hosts = append(hosts, k)
 		}
 	}
@@ -103,26 +111,59 @@ func (m *groupMachine) depth(k *task) int {
 	return 1
 }
 
+// giver draws a nested group and a task that gives it a subtask: the host, or a subtask, which does
+// not have to wait.
+func (m *groupMachine) giver(t *rapid.T, try bool) (*group, *task) {
+	type pair struct {
+		*group
+		by *task
+	}
+	var pairs []pair
+	for _, k := range m.able() {
+		for _, g := range m.groups {
+			room := g.model.Open() < m.pool.Queue && (try || g.model.Limit == 0 || g.model.Spare(g.model.Limit) > 0)
+			if g.host == k || g.host != nil && k.model.Batch == g.model.Batch() && room {
+				pairs = append(pairs, pair{g, k})
+			}
+		}
+	}
+	drawn := pick(t, pairs, "nested group and giver")
+	return drawn.group, drawn.by
+}
+
 func (m *groupMachine) nestedGo(t *rapid.T) {
-	g := m.hosted(t)
+	g, by := m.giver(t, false)
 	if g.model.Open() >= m.pool.Queue {
 		notNow() // Go may have to wait for room, and it is open until when
 	}
+	if g.model.Limit > 0 && g.model.Spare(g.model.Limit) <= 0 && m.queues() {
+		notNow()
+	}
 	k := m.newTask()
-	m.step = fmt.Sprintf("Go of subtask %d to %s", k.model.ID, g.name)
-	m.inHost(g, m.step, g.model.Go(k.model, false), func(*call) error { g.lib.Go(k.member); return nil })
+	m.step = fmt.Sprintf("Go of subtask %d to %s in task %d", k.model.ID, g.name, by.model.ID)
+	m.inTask(by, m.step, g.model.Go(k.model, false), func(*call) error { g.lib.Go(k.member); return nil })
 }
 
 func (m *groupMachine) nestedTryGo(t *rapid.T) {
-	g, k := m.hosted(t), m.newTask()
-	m.step = fmt.Sprintf("TryGo of subtask %d to %s", k.model.ID, g.name)
-	m.inHost(g, m.step, g.model.Go(k.model, true), func(*call) error { return tryGo(g.lib, k) })
+	g, by := m.giver(t, true)
+	k := m.newTask()
+	m.step = fmt.Sprintf("TryGo of subtask %d to %s in task %d", k.model.ID, g.name, by.model.ID)
+	m.inTask(by, m.step, g.model.Go(k.model, true), func(*call) error { return tryGo(g.lib, k) })
 }
 
 func (m *groupMachine) nestedWait(t *rapid.T) {
-	g := m.hosted(t)
+	var groups []*group
+	for _, g := range m.groups {
+		if g.host != nil && g.host.model.State == model.Running {
+			groups = append(groups, g)
+		}
+	}
+	m.waitInHost(pick(t, groups, "nested group"))
+}
+
+func (m *groupMachine) waitInHost(g *group) {
 	m.step = fmt.Sprintf("Wait for %s in task %d", g.name, g.host.model.ID)
-	m.inHost(g, m.step, g.model.Wait(), func(*call) error { return wait(g.lib) }).wraps = true
+	m.inTask(g.host, m.step, g.model.Wait(), func(*call) error { return wait(g.lib) }).wraps = true
 }
 
 func (m *groupMachine) waitOutside(t *rapid.T) {
@@ -169,7 +210,7 @@ func (m *groupMachine) endTask(t *rapid.T) {
 		return
 	}
 	how := between(t, 0, 7, "how")
-	if k.model.Batch.Crowded() {
+	if k.model.Batch.Crowded() || m.limited() {
 		how = 0 // others would be cancelled while room is made
 	}
 	switch how {
@@ -235,7 +276,7 @@ func (m *groupMachine) cancelContext(t *rapid.T) {
 }
 
 func (m *groupMachine) resizeGroup(t *rapid.T) {
-	g := m.outside(t)
+	g := pick(t, m.groups, "group")
 	n := between(t, 1, 5, "new limit")
 	switch {
 	case g.model.Limit == 0 && !g.model.Owned:
@@ -281,6 +322,9 @@ func (m *groupMachine) lookAt(ctx context.Context, whose string, b *model.Batch)
 }
 
 func (m *groupMachine) submit(*rapid.T) {
+	if m.limited() {
+		notNow()
+	}
 	k := m.newTask()
 	m.step = fmt.Sprintf("Submit of task %d", k.model.ID)
 	m.call(m.step, m.pool.Submit(nil, k.model, false), func(*call) error { return m.lib.Submit(k.handedOver()) })

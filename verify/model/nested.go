@@ -2,37 +2,90 @@ package model
 
 import "slices"
 
-// leave makes a task that blocks in c give its place up.
-func (p *Pool) leave(t *Task, c *Call) {
-	i := slices.Index(p.running, t)
-	p.running = slices.Delete(p.running, i, i+1)
-	p.aside++
-	p.crew.loose = true
-	t.State, t.Blocked = Aside, c
+// A place is a stack of tasks. The one on top runs or waits; those beneath it wait, and have lent it
+// the place.
+
+// place reports whether there is one under the limit that no task has.
+func (p *Pool) place() bool { return !p.Paused && p.places() < p.Limit }
+
+// places is how many there are now: one for each task at the bottom.
+func (p *Pool) places() (n int) {
+	for _, t := range p.begun {
+		if t.beneath == nil {
+			n++
+		}
+	}
+	return n
 }
 
-// comeBack makes a task that has waited want a place again. When it has one, it does then.
-func (p *Pool) comeBack(t *Task, then func()) {
-	t.State, t.then = Returning, then
-	p.returning = append(p.returning, t)
-}
+// suspend makes a task wait for b, or for the limit of its group.
+func (t *Task) suspend(b *Batch) { t.State, t.awaits = Suspended, b }
 
-// lend gives the place of a task that waits for b to the first task of b, before any other.
-func (p *Pool) lend(b *Batch) {
-	if len(b.open) > 0 && p.place() {
-		t := b.open[0]
-		b.open = b.open[1:]
-		p.start(t)
+// resume ends the wait of t, if it waits, and gives it a place at once: its own, unless that is
+// lent; else that of by, a task of the pool that ends and has ended the wait; else one more.
+func (t *Task) resume(by *Task) {
+	if t == nil || t.State != Suspended {
+		return
+	}
+	t.State, t.awaits = Running, nil
+	if t.above == nil {
+		return
+	}
+	t.leave()
+	if by != nil && by.beneath != nil {
+		t.beneath = by.beneath
+		by.leave()
+		t.beneath.above = t
 	}
 }
 
-// claims returns who comes before what is queued: tasks that have waited, which even a pause
-// does not hold, and the first subtasks of those that run. Which of them is open.
-func (p *Pool) claims() []*Task {
-	claims := slices.Clone(p.returning)
+// leave takes t out of its place.
+func (t *Task) leave() {
+	if t.above != nil {
+		t.above.beneath = t.beneath
+	}
+	if t.beneath != nil {
+		t.beneath.above = t.above
+	}
+	t.above, t.beneath = nil, nil
+}
+
+// lend gives the place of a task that waits to one that it waits for, and reports whether there are
+// two such. The limit does not matter: it may have been lowered. Of tasks that wait for each other the
+// one below comes first, which has begun later.
+func (p *Pool) lend(chosen Choice) bool {
 	if p.Paused {
-		return claims
+		return false
 	}
+	for _, t := range slices.Backward(p.begun) {
+		if t.State != Suspended || t.above != nil {
+			continue
+		}
+		if open := p.path(t.awaits); len(open) > 0 {
+			u := open[max(0, slices.IndexFunc(open, chosen))]
+			t.above, u.beneath = u, t
+			p.startOpen(u)
+			return true
+		}
+	}
+	return false
+}
+
+// path returns the tasks that may start next for a task that waits for b: the first of b, and those
+// of the groups for which tasks of b wait in turn. Which of them is open.
+func (p *Pool) path(b *Batch) (open []*Task) {
+	open = slices.Clone(b.open[:min(1, len(b.open))])
+	for _, t := range p.begun {
+		if t.Batch == b && t.State == Suspended {
+			open = append(open, p.path(t.awaits)...)
+		}
+	}
+	return open
+}
+
+// claims returns the subtasks that come before what is queued: the first of each group. Which of
+// them is open.
+func (p *Pool) claims() (claims []*Task) {
 	for _, g := range p.groups {
 		if len(g.batch.open) > 0 {
 			claims = append(claims, g.batch.open[0])
@@ -41,16 +94,8 @@ func (p *Pool) claims() []*Task {
 	return claims
 }
 
-// grant gives a place to one of those who claim one.
-func (p *Pool) grant(t *Task) {
-	if t.State != Returning {
-		t.Batch.open = t.Batch.open[1:]
-		p.start(t)
-		return
-	}
-	p.returning = slices.DeleteFunc(p.returning, func(r *Task) bool { return r == t })
-	p.aside--
-	p.running = append(p.running, t)
-	t.State, t.Blocked = Running, nil
-	t.then()
+// startOpen starts the first subtask of a group.
+func (p *Pool) startOpen(t *Task) {
+	t.Batch.open = t.Batch.open[1:]
+	p.start(t)
 }

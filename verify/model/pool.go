@@ -19,14 +19,12 @@ type Pool struct {
 
 	Paused, Closed bool
 
-	queue     []*Task
-	line      []*Call // submitters that wait for room, the first first
-	running   []*Task // that count against the limit
-	aside     int     // tasks that have started, and do not count
-	groups    []*Group
-	returning []*Task // that have waited for subtasks, and want to go on
-	waits     []*Call // calls of Wait
-	closes    []*Call // calls of Close and Shutdown
+	queue  []*Task
+	line   []*Call // submitters that wait for room, the first first
+	begun  []*Task // that have started and not finished, in that order
+	groups []*Group
+	waits  []*Call // calls of Wait
+	closes []*Call // calls of Close and Shutdown
 
 	crew crew
 
@@ -73,13 +71,7 @@ func (p *Pool) Do(ctx *Context, t *Task) *Call {
 
 // room reports whether one more task can be accepted. A free worker has always room for one,
 // and in a pool that is paused none is free.
-func (p *Pool) room() bool { return len(p.queue) < p.Queue || p.place() && !p.wanted() }
-
-// place reports whether one more task may start.
-func (p *Pool) place() bool { return !p.Paused && len(p.running) < p.Limit }
-
-// wanted reports whether somebody has the first claim to a place, before what is queued.
-func (p *Pool) wanted() bool { return len(p.claims()) > 0 }
+func (p *Pool) room() bool { return len(p.queue) < p.Queue || p.place() && len(p.claims()) == 0 }
 
 func (p *Pool) accept(c *Call) {
 	p.accepted++
@@ -169,8 +161,9 @@ func (p *Pool) abandon(c *Call) {
 
 // Finish ends a task that runs, in whichever way.
 func (p *Pool) Finish(t *Task) {
-	i := slices.Index(p.running, t)
-	p.running = slices.Delete(p.running, i, i+1)
+	i := slices.Index(p.begun, t)
+	p.begun = slices.Delete(p.begun, i, i+1)
+	t.leave()
 	p.finished++
 	t.State = Finished
 	if t.Visit != nil {
@@ -193,7 +186,7 @@ func (p *Pool) over(t *Task) {
 // Resize sets the limit.
 func (p *Pool) Resize(n int) {
 	p.Limit = n
-	p.crew.trim(n + p.aside)
+	p.crew.trim(n)
 }
 
 // Pause stops workers from taking tasks.
@@ -205,13 +198,8 @@ func (p *Pool) Resume() { p.Paused = false }
 // Wait waits for all tasks accepted before.
 func (p *Pool) Wait(ctx *Context) *Call {
 	c := &Call{context: ctx, awaited: map[*Task]bool{}}
-	for _, t := range slices.Concat(p.queue, p.running) {
+	for _, t := range slices.Concat(p.queue, p.begun) { // subtasks count with their host
 		c.awaited[t] = true
-	}
-	for _, g := range p.groups { // who waits for subtasks is awaited, and they with him
-		if g.Host != nil && g.Host.Live() {
-			c.awaited[g.Host] = true
-		}
 	}
 	p.waits = append(p.waits, c)
 	if len(c.awaited) > 0 && ctx.cause() != nil {
@@ -255,9 +243,7 @@ func (p *Pool) close(c *Call) {
 	p.closes = append(p.closes, c)
 }
 
-func (p *Pool) empty() bool {
-	return p.Stats().Queued == 0 && len(p.running) == 0 && p.aside == 0
-}
+func (p *Pool) empty() bool { return p.Stats().Queued == 0 && len(p.begun) == 0 }
 
 // Next returns the first task in the queue; nil if that is empty.
 func (p *Pool) Next() *Task {
@@ -273,9 +259,17 @@ func (p *Pool) Stats() weir.Stats {
 	for _, g := range p.groups {
 		queued += g.Open()
 	}
+	suspended := 0
+	for _, t := range p.begun {
+		if t.State == Suspended {
+			suspended++
+		}
+	}
 	return weir.Stats{
 		Limit:      p.Limit,
-		Running:    len(p.running),
+		Running:    len(p.begun) - suspended,
+		Suspended:  suspended,
+		Extra:      max(0, p.places()-p.Limit),
 		Queued:     queued,
 		Waiting:    len(p.line),
 		Accepted:   p.accepted,

@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// Choice tells which of several tasks was chosen to start or to go on, where weir leaves the
-// choice open: it reports whether the library chose t. Nil stands for always the first.
+// Choice tells which of several tasks was chosen to start, where weir leaves the choice open: it
+// reports whether the library chose t. Nil stands for always the first.
 type Choice func(t *Task) bool
 
 // Settle does what follows from the last step, until the world is at rest.
@@ -14,7 +14,7 @@ func (p *Pool) Settle(chosen Choice) {
 	for p.step(chosen) {
 		continue
 	}
-	p.crew.rest(p.Now, p.IdleTimeout > 0 && (!p.Closed || len(p.queue) > 0), p.Limit+p.aside)
+	p.crew.rest(p.Now, p.IdleTimeout > 0 && (!p.Closed || len(p.queue) > 0), p.Limit)
 	p.crew.expire(p.Now, p.IdleTimeout)
 	if p.Closed && len(p.queue) == 0 {
 		p.crew.end(len(p.crew.idle))
@@ -29,7 +29,7 @@ func (p *Pool) step(chosen Choice) bool {
 			return true
 		}
 	}
-	if p.begin(chosen) {
+	if p.lend(chosen) || p.begin(chosen) {
 		return true
 	}
 	if len(p.line) > 0 && p.room() {
@@ -41,16 +41,16 @@ func (p *Pool) step(chosen Choice) bool {
 	return false
 }
 
-// begin gives a free place away: to who claims one, and else to the first in the queue.
+// begin gives a free place away: to a subtask, and else to the first in the queue.
 func (p *Pool) begin(chosen Choice) bool {
-	if len(p.running) >= p.Limit {
+	if !p.place() {
 		return false
 	}
 	if claims := p.claims(); len(claims) > 0 {
-		p.grant(claims[max(0, slices.IndexFunc(claims, chosen))])
+		p.startOpen(claims[max(0, slices.IndexFunc(claims, chosen))])
 		return true
 	}
-	if p.Paused || len(p.queue) == 0 {
+	if len(p.queue) == 0 {
 		return false
 	}
 	t := p.queue[0]
@@ -75,7 +75,7 @@ func (p *Pool) start(t *Task) {
 		p.crew.ghosts = 0
 	}
 	t.State = Running
-	p.running = append(p.running, t)
+	p.begun = append(p.begun, t)
 }
 
 // answer ends the calls that have nothing to wait for any more.

@@ -7,15 +7,14 @@ type State int
 const (
 	New       State = iota // its submitter waits for room, or for the limit of its group
 	Queued                 // accepted
-	Running                // started, and counts against the limit
-	Aside                  // started, and waits for its subtasks: does not count
-	Returning              // has waited, and wants to go on
+	Running                // started, and does not wait
+	Suspended              // started, and waits: for its subtasks, or for the limit of their group
 	Finished
 	HandedBack // accepted, and never started
 	Rejected   // not accepted, and never started
 )
 
-var stateNames = [...]string{"new", "queued", "running", "aside", "returning", "finished", "handed back", "rejected"}
+var stateNames = [...]string{"new", "queued", "running", "suspended", "finished", "handed back", "rejected"}
 
 func (s State) String() string { return stateNames[s] }
 
@@ -29,17 +28,17 @@ type Task struct {
 	Batch *Batch
 	// Index is the task's number in its batch.
 	Index int
-	// Blocked is what the task itself waits in; nil if it does not.
-	Blocked *Call
 
-	then   func() // what the task does when it goes on after a wait
-	number int    // among those that the pool has accepted, from 1
+	number  int    // among those that the pool has accepted, from 1
+	awaits  *Batch // what the task waits for; nil if it does not
+	beneath *Task  // has lent its place to this one
+	above   *Task  // to whom this one has lent its place
 }
 
 // Started reports whether a worker has taken the task.
 func (t *Task) Started() bool {
 	switch t.State {
-	case Running, Aside, Returning, Finished:
+	case Running, Suspended, Finished:
 		return true
 	default:
 		return false

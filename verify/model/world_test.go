@@ -195,16 +195,11 @@ func (w *world) settle() {
 	w.pool.Settle(w.chosen)
 }
 
-// chosen reports whether the library chose a task to start, or to go on.
+// chosen reports whether the library chose a task to start.
 func (w *world) chosen(m *model.Task) bool {
-	k := w.real(m)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if m.Blocked == nil {
-		return k.starts > 0
-	}
-	i := slices.IndexFunc(w.calls, func(c *call) bool { return c.model == m.Blocked })
-	return i >= 0 && w.calls[i].done
+	return w.real(m).starts > 0
 }
 
 // agree fails the check unless library and model agree on all that everybody sees.

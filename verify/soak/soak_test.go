@@ -120,9 +120,10 @@ var quickFinds = []struct {
 	name, load string
 	breach     *regexp.Regexp
 }{
-	{"cancelled-drops-grant", "submit", regexp.MustCompile("was rejected, and has |it hangs")},
+	{"cancelled-drops-grant", "submit", regexp.MustCompile("was rejected|a closed pool still has something|it hangs")},
 	{"hand-over-overtakes", "sleep", regexp.MustCompile("a pool has counted|it hangs")},
 	{"resize-does-not-gate", "resize", regexp.MustCompile(": the limit ")},
-	{"handed-back-twice", "nest", regexp.MustCompile(": the limit |a pool has counted|it hangs")},
+	{"lent-twice", "nest", regexp.MustCompile(": the limit |a pool has counted|it hangs")},
+	{"lends-to-the-queue", "nest", regexp.MustCompile("a task has started while .*: the limit |it hangs")},
 	{"permit-kept-at-rest", "submit", regexp.MustCompile("it hangs")},
 }

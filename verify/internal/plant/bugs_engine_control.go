@@ -34,8 +34,8 @@ var engineControl = []Bug{
 		Breaks: "a change of the limit lets workers be woken in a paused engine",
 		Edits: []Edit{{
 			File: "internal/engine/control.go",
-			Old:  "if !e.paused {\n",
-			New:  "if PLANTED || !e.paused {\n",
+			Old:  "if !e.paused {\n\t\te.permits.allow(min(n, maxAllowed))",
+			New:  "if PLANTED || !e.paused {\n\t\te.permits.allow(min(n, maxAllowed))",
 		}},
 	},
 	{

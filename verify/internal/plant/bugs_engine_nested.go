@@ -4,56 +4,128 @@ package plant
 var engineNested = []Bug{
 	{
 		Name:   "returns-without-permit",
-		Breaks: "a task that has waited for others goes on without a permit",
+		Breaks: "a task that has given its place up goes on without a permit",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
-			Old:  "e.permits.tryReturn(e.limit)",
-			New:  "PLANTED || e.permits.tryReturn(e.limit)",
-		}},
-	},
-	{
-		Name:   "debt-not-paid",
-		Breaks: "a permit that was not there when it was given up is not there for ever",
-		Edits: []Edit{{
-			File: "internal/engine/absence.go",
-			Old:  "e.debt--\n",
-			New:  "if !PLANTED {\n\t\t\t\te.debt--\n\t\t\t}\n",
+			Old:  "case e.permits.tryReturn(e.limit):",
+			New:  "case PLANTED || e.permits.tryReturn(e.limit):",
 		}},
 	},
 	{
 		Name:   "early-recall-lost",
-		Breaks: "a task that is recalled before it has stepped aside waits for good",
+		Breaks: "a task that is recalled before it has left waits for good",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
-			Old:  "if a.state == early {\n\t\ta.state = present\n\t\te.mu.Unlock()",
-			New:  "if !PLANTED && a.state == early {\n\t\ta.state = present\n\t\te.mu.Unlock()",
+			Old:  "if a.state == early {\n\t\ta.state = present\n\t\te.mu.Unlock()\n\t\treturn false\n\t}\n\te.leaves(",
+			New:  "if !PLANTED && a.state == early {\n\t\ta.state = present\n\t\te.mu.Unlock()\n\t\treturn false\n\t}\n\te.leaves(",
 		}},
 	},
 	{
-		Name:   "lends-while-halted",
-		Breaks: "a task that steps aside has a subtask started in a paused engine",
+		Name:   "lends-in-a-pause",
+		Breaks: "a task that waits has a subtask started in a paused engine",
 		Edits: []Edit{{
-			File: "internal/engine/absence.go",
-			Old:  "if s != nil && !e.halted() {",
-			New:  "if s != nil && (PLANTED || !e.halted()) {",
+			File: "internal/engine/place.go",
+			Old:  "\tif e.paused {\n\t\treturn\n\t}\n\tif task, from, ok := e.claimFor(w); ok {",
+			New:  "\tif !PLANTED && e.paused {\n\t\treturn\n\t}\n\tif task, from, ok := e.claimFor(w); ok {",
 		}},
 	},
 	{
-		Name:   "serves-while-halted",
-		Breaks: "a worker that serves a source starts its tasks in a paused engine",
+		Name:   "lends-again-in-a-pause",
+		Breaks: "a worker whose place is lent starts one more subtask in a paused engine",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "if !e.halted() {\n",
-			New:  "if PLANTED || !e.halted() {\n",
+			Old:  "if b.place.back.first == nil && !e.paused {",
+			New:  "if b.place.back.first == nil && (PLANTED || !e.paused) {",
 		}},
 	},
 	{
-		Name:   "handed-back-twice",
-		Breaks: "a worker gives its permit to the task that waits, and back to the engine as well",
+		Name:   "serves-in-a-pause",
+		Breaks: "a worker goes from one subtask to the next in a paused engine",
 		Edits: []Edit{{
-			File: "internal/engine/absence.go",
-			Old:  "w.makePlace()\n\te.mu.Lock()\n\treturn true",
-			New:  "w.makePlace()\n\te.mu.Lock()\n\tif PLANTED {\n\t\te.leave(false)\n\t}\n\treturn true",
+			File: "internal/engine/worker.go",
+			Old:  "len(s.crowded) > 0 || e.paused || !e.serves(w, s) {",
+			New:  "len(s.crowded) > 0 || !PLANTED && e.paused || !e.serves(w, s) {",
+		}},
+	},
+	{
+		Name:   "resume-does-not-lend",
+		Breaks: "the end of a pause does not lend the places of those who wait",
+		Edits: []Edit{{
+			File: "internal/engine/control.go",
+			Old:  "for _, w := range vacant {\n\t\te.fill(w)\n",
+			New:  "for _, w := range vacant {\n\t\tif !PLANTED {\n\t\t\te.fill(w)\n\t\t}\n",
+		}},
+	},
+	{
+		Name:   "lends-to-the-queue",
+		Breaks: "the place of a task that waits is taken for free",
+		Edits: []Edit{{
+			File: "internal/engine/place.go",
+			Old:  "\te.vacant.add(&w.place.vacant, w)\n\te.vacancies++\n",
+			New:  "\te.vacant.add(&w.place.vacant, w)\n\te.vacancies++\n\tif PLANTED {\n\t\te.permits.leave(false)\n\t}\n",
+		}},
+	},
+	{
+		Name:   "returns-in-line",
+		Breaks: "a task whose wait is over waits for a place",
+		Edits: []Edit{{
+			File: "internal/engine/place.go",
+			Old:  "\tcase p.above == nil:\n\t\te.occupy(w)\n",
+			New:  "\tcase p.above == nil:\n\t\te.occupy(w)\n\t\tif PLANTED && e.queue.len() > 0 {\n\t\t\te.permits.leave(false)\n\t\t}\n",
+		}},
+	},
+	{
+		Name:   "lent-twice",
+		Breaks: "a place that is lent still counts as vacant",
+		Edits: []Edit{{
+			File: "internal/engine/place.go",
+			Old:  "\te.occupy(w)\n\te.lent++\n",
+			New:  "\tif !PLANTED {\n\t\te.occupy(w)\n\t}\n\te.lent++\n",
+		}},
+	},
+	{
+		Name:   "left-behind-keeps-place",
+		Breaks: "a task that is over keeps its place while goroutines of it wait",
+		Edits: []Edit{{
+			File: "internal/engine/place.go",
+			Old:  "if p.waits > 0 || p.away > 0 || p.without || p.awaits.first != nil {\n\t\te.forsake(w)",
+			New:  "if !PLANTED && (p.waits > 0 || p.away > 0 || p.without || p.awaits.first != nil) {\n\t\te.forsake(w)",
+		}},
+	},
+	{
+		Name:   "all-wait-unseen",
+		Breaks: "no place is lent where all tasks that have begun wait",
+		Edits: []Edit{{
+			File: "internal/engine/place.go",
+			Old:  "for e.vacancies > 0 && e.unbegun.first != nil",
+			New:  "for !PLANTED && e.vacancies > 0 && e.unbegun.first != nil",
+		}},
+	},
+	{
+		Name:   "lost-place-kept",
+		Breaks: "a worker whose place went to the task whose wait it has ended gives a permit back as well",
+		Edits: []Edit{{
+			File: "internal/engine/worker.go",
+			Old:  "if !e.settlePlace(w) {\n",
+			New:  "if !e.settlePlace(w) {\n\t\tif PLANTED {\n\t\t\te.permits.leave(false)\n\t\t}\n",
+		}},
+	},
+	{
+		Name:   "void-ticket-lined",
+		Breaks: "a submitter waits for room though its task has started out of turn",
+		Edits: []Edit{{
+			File: "internal/engine/submit.go",
+			Old:  "if want != nil && e.Void(task) {",
+			New:  "if !PLANTED && want != nil && e.Void(task) {",
+		}},
+	},
+	{
+		Name:   "out-of-turn-unlined",
+		Breaks: "a submitter in the line is not let go when its task starts out of turn",
+		Edits: []Edit{{
+			File: "internal/engine/want.go",
+			Old:  "if e.Void(l.of.value) {",
+			New:  "if !PLANTED && e.Void(l.of.value) {",
 		}},
 	},
 	{
@@ -84,24 +156,6 @@ var engineNested = []Bug{
 		}},
 	},
 	{
-		Name:   "claimed-without-easing",
-		Breaks: "who waits for room in a source is not recalled when others take tasks from it",
-		Edits: []Edit{{
-			File: "internal/engine/source.go",
-			Old:  "e.eased(s)\n\t\t\treturn task, true",
-			New:  "if !PLANTED {\n\t\t\t\te.eased(s)\n\t\t\t}\n\t\t\treturn task, true",
-		}},
-	},
-	{
-		Name:   "served-without-easing",
-		Breaks: "who waits for room in a source is not recalled when the worker that serves it takes tasks",
-		Edits: []Edit{{
-			File: "internal/engine/worker.go",
-			Old:  "e.eased(s)\n",
-			New:  "if !PLANTED {\n\t\t\t\te.eased(s)\n\t\t\t}\n",
-		}},
-	},
-	{
 		Name:   "begins-before-returning",
 		Breaks: "a worker at rest takes a new task though one that has waited wants to go on",
 		Edits: []Edit{{
@@ -120,12 +174,39 @@ var engineNested = []Bug{
 		}},
 	},
 	{
-		Name:   "deeper-go-last",
-		Breaks: "of the tasks that want to go on the one that others wait for is not the first",
+		Name:   "delegate-does-not-wake",
+		Breaks: "a subtask that joins others in a source wakes nobody",
+		Edits: []Edit{{
+			File: "internal/engine/source.go",
+			Old:  "if e.permits.wakeable() {",
+			New:  "if !PLANTED && e.permits.wakeable() {",
+		}},
+	},
+	{
+		Name:   "subtask-comes-not-back",
+		Breaks: "a subtask that has given up its place does not get the one of the task that waits for it",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
-			Old:  "e.returning[i-1].Depth < a.Depth; i-- {",
-			New:  "!PLANTED && e.returning[i-1].Depth < a.Depth; i-- {",
+			Old:  "l.place.back.add(&a.back, a)\n\t\t\t\te.fill(l)",
+			New:  "if !PLANTED {\n\t\t\t\t\tl.place.back.add(&a.back, a)\n\t\t\t\t\te.fill(l)\n\t\t\t\t}",
+		}},
+	},
+	{
+		Name:   "claimed-without-easing",
+		Breaks: "who waits for room in a source is not recalled when others take tasks from it",
+		Edits: []Edit{{
+			File: "internal/engine/source.go",
+			Old:  "e.eased(s)\n\t\t\treturn task, s, true",
+			New:  "if !PLANTED {\n\t\t\t\te.eased(s)\n\t\t\t}\n\t\t\treturn task, s, true",
+		}},
+	},
+	{
+		Name:   "ended-without-easing",
+		Breaks: "who waits for room in a source is not recalled when a task ends in its place",
+		Edits: []Edit{{
+			File: "internal/engine/worker.go",
+			Old:  "e.mu.Lock()\n\te.ends(w)\n",
+			New:  "e.mu.Lock()\n\tif !PLANTED {\n\t\te.ends(w)\n\t}\n",
 		}},
 	},
 	{
@@ -133,17 +214,26 @@ var engineNested = []Bug{
 		Breaks: "a recall does not look whether there is a permit for who comes back",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
-			Old:  "e.recall(a)\n\te.unlock()",
-			New:  "e.recall(a)\n\tif PLANTED {\n\t\te.regate()\n\t\te.mu.Unlock()\n\t\treturn\n\t}\n\te.unlock()",
+			Old:  "\te.recall(a, by)\n\ttaken =",
+			New:  "\te.recall(a, by)\n\tif PLANTED && len(e.returning) > 0 {\n\t\te.regate()\n\t\te.mu.Unlock()\n\t\treturn false\n\t}\n\ttaken =",
 		}},
 	},
 	{
-		Name:   "delegate-does-not-wake",
-		Breaks: "a subtask that joins others in a source wakes nobody",
+		Name:   "added-while-awaited",
+		Breaks: "a subtask that comes in while its host waits is not offered to the host's place",
 		Edits: []Edit{{
 			File: "internal/engine/source.go",
-			Old:  "if e.permits.wakeable() {",
-			New:  "if !PLANTED && e.permits.wakeable() {",
+			Old:  "if s.want.waits.Load() > 0 && s.open.Load() > 0 {",
+			New:  "if !PLANTED && s.want.waits.Load() > 0 && s.open.Load() > 0 {",
+		}},
+	},
+	{
+		Name:   "work-below-unseen",
+		Breaks: "a task that waits does not lend its place to the subtasks of its subtasks",
+		Edits: []Edit{{
+			File: "internal/engine/want.go",
+			Old:  "\t\ts.within.busy.add(&s.below, s)\n",
+			New:  "\t\tif PLANTED {\n\t\t\treturn\n\t\t}\n\t\ts.within.busy.add(&s.below, s)\n",
 		}},
 	},
 }

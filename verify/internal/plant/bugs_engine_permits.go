@@ -62,8 +62,8 @@ var enginePermits = []Bug{
 		Breaks: "who meant to wake a worker, and finds the task taken, gives two permits back",
 		Edits: []Edit{{
 			File: "internal/engine/engine.go",
-			Old:  "or the ring that looked ready was just released.\n\t\te.leave(true)",
-			New:  "or the ring that looked ready was just released.\n\t\te.leave(true)\n\t\tif PLANTED {\n\t\t\te.leave(false)\n\t\t}",
+			Old:  "or the ring that looked ready was just released.\n\t\te.permits.leave(true)",
+			New:  "or the ring that looked ready was just released.\n\t\te.permits.leave(true)\n\t\tif PLANTED && e.permits.active() > 0 {\n\t\t\te.permits.leave(false)\n\t\t}",
 		}},
 	},
 	{

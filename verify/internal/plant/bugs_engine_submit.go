@@ -7,8 +7,8 @@ var engineSubmit = []Bug{
 		Breaks: "a submitter looks for room before it has closed the gates, and parks",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
-			Old:  "s := e.line.join(task)\n\te.regate()\n\te.serve()",
-			New:  "s := e.line.join(task)\n\tif !PLANTED {\n\t\te.regate()\n\t}\n\te.serve()",
+			Old:  "e.regate()\n\te.serve()",
+			New:  "if !PLANTED {\n\t\te.regate()\n\t}\n\te.serve()",
 		}},
 	},
 	{
@@ -150,7 +150,7 @@ var engineSubmit = []Bug{
 		Edits: []Edit{{
 			File: "internal/engine/engine.go",
 			Old:  "task, ok := e.takeQueued()",
-			New:  "if PLANTED {\n\t\t\ttask := s.value\n\t\t\te.line.leave(s, Accepted)\n\t\t\te.assign(task)\n\t\t\tcontinue\n\t\t}\n\t\ttask, ok := e.takeQueued()",
+			New:  "if PLANTED {\n\t\t\ttask := s.value\n\t\t\te.line.leave(s, Accepted)\n\t\t\te.assign(task, nil)\n\t\t\tcontinue\n\t\t}\n\t\ttask, ok := e.takeQueued()",
 		}},
 	},
 	{
@@ -158,8 +158,8 @@ var engineSubmit = []Bug{
 		Breaks: "a hand-over that finds the oldest task half-written keeps its permit",
 		Edits: []Edit{{
 			File: "internal/engine/engine.go",
-			Old:  "if !ok {\n\t\t\te.leave(false)",
-			New:  "if !ok {\n\t\t\tif !PLANTED {\n\t\t\t\te.leave(false)\n\t\t\t}",
+			Old:  "if !ok {\n\t\t\te.permits.leave(false)",
+			New:  "if !ok {\n\t\t\tif !PLANTED {\n\t\t\t\te.permits.leave(false)\n\t\t\t}",
 		}},
 	},
 	{

@@ -88,8 +88,8 @@ var engineWait = []Bug{
 		Breaks: "a marked worker that goes from a source to its next task does not report",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "if w.mark.Load() == 0 && len(s.crowded) == 0 {",
-			New:  "if (PLANTED || w.mark.Load() == 0) && len(s.crowded) == 0 {",
+			Old:  "if w.mark.Load() == 0 {\n\t\te.mu.Unlock()\n\t\treturn task, true",
+			New:  "if PLANTED || w.mark.Load() == 0 {\n\t\te.mu.Unlock()\n\t\treturn task, true",
 		}},
 	},
 	{

@@ -28,8 +28,8 @@ var engineWorker = []Bug{
 		Breaks: "a worker gives its permit back after its last look at the queue",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "e.leave(searching)\n\treturn e.park(w)",
-			New:  "if PLANTED && !e.superfluous() {\n\t\te.idle = append(e.idle, w)\n\t\te.arm(w)\n\t\te.unlock()\n\t\te.mu.Lock()\n\t\te.leave(searching)\n\t\te.regate()\n\t\te.mu.Unlock()\n\t\tif o = <-w.parked; o == orderRun {\n\t\t\ttask = w.takeHand()\n\t\t} else if o == orderQuit {\n\t\t\te.mu.Lock()\n\t\t\te.depart(w)\n\t\t}\n\t\treturn task, o\n\t}\n\te.leave(searching)\n\treturn e.park(w)",
+			Old:  "e.permits.leave(searching)\n\treturn e.park(w)",
+			New:  "if PLANTED && !e.superfluous() {\n\t\te.idle = append(e.idle, w)\n\t\te.arm(w)\n\t\te.unlock()\n\t\te.mu.Lock()\n\t\te.permits.leave(searching)\n\t\te.regate()\n\t\te.mu.Unlock()\n\t\tif o = <-w.parked; o == orderRun {\n\t\t\ttask = w.takeHand()\n\t\t} else if o == orderQuit {\n\t\t\te.mu.Lock()\n\t\t\te.depart(w)\n\t\t}\n\t\treturn task, o\n\t}\n\te.permits.leave(searching)\n\treturn e.park(w)",
 		}},
 	},
 	{
@@ -100,8 +100,8 @@ var engineWorker = []Bug{
 		Breaks: "of the idle workers those end that have been idle for the shortest time",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "e.quitIdle(n)\n\te.spare = e.aside",
-			New:  "if PLANTED {\n\t\te.idle = append(append([]*worker[T]{}, e.idle[len(e.idle)-n:]...), e.idle[:len(e.idle)-n]...)\n\t}\n\te.quitIdle(n)\n\te.spare = e.aside",
+			Old:  "e.quitIdle(n)\n\te.spare = e.lent",
+			New:  "if PLANTED {\n\t\te.idle = append(append([]*worker[T]{}, e.idle[len(e.idle)-n:]...), e.idle[:len(e.idle)-n]...)\n\t}\n\te.quitIdle(n)\n\te.spare = e.lent",
 		}},
 	},
 	{

@@ -43,8 +43,8 @@ var faces = []Bug{
 		Breaks: "a task is accepted though its submitter's context has ended before",
 		Edits: []Edit{{
 			File: "workers.go",
-			Old:  "submit(ctx context.Context, task T) error {\n	if ctx.Err() != nil {\n",
-			New:  "submit(ctx context.Context, task T) error {\n	if ctx.Err() != nil && !PLANTED {\n",
+			Old:  "	if ctx.Err() != nil {\n",
+			New:  "	if ctx.Err() != nil && !PLANTED {\n",
 		}},
 	},
 	{
@@ -116,7 +116,7 @@ var faces = []Bug{
 		Edits: []Edit{{
 			File: "pool.go",
 			Old:  "			j.batch.reject(j, ErrClosed)\n",
-			New:  "			if PLANTED {\n				j.batch.release(1)\n				j.batch.Ended(1)\n				continue\n			}\n			j.batch.reject(j, ErrClosed)\n",
+			New:  "			if PLANTED {\n				j.batch.release(1, nil)\n				j.batch.Ended(1, nil)\n				continue\n			}\n			j.batch.reject(j, ErrClosed)\n",
 		}},
 	},
 	{
@@ -151,8 +151,8 @@ var faces = []Bug{
 		Breaks: "a cancelled Do stays in the queue",
 		Edits: []Edit{{
 			File: "do.go",
-			Old:  "			v.pool.engine.Discard(v.is) //",
-			New:  "			if !PLANTED {\n				v.pool.engine.Discard(v.is)\n			} //",
+			Old:  "			v.pool.engine.Forgo() //",
+			New:  "			if !PLANTED {\n				v.pool.engine.Forgo()\n			} //",
 		}},
 	},
 	{
@@ -160,8 +160,8 @@ var faces = []Bug{
 		Breaks: "a Do that was cancelled in the queue waits for its turn all the same",
 		Edits: []Edit{{
 			File: "do.go",
-			Old:  "	case <-ctx.Done():\n		if v.state.CompareAndSwap(pending, resolved) {\n",
-			New:  "	case <-ctx.Done():\n		if !PLANTED && v.state.CompareAndSwap(pending, resolved) {\n",
+			Old:  "	case <-ctx.Done():\n		if v.giveUp() {\n",
+			New:  "	case <-ctx.Done():\n		if !PLANTED && v.giveUp() {\n",
 		}},
 	},
 	{

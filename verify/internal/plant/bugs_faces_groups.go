@@ -16,8 +16,8 @@ var facesGroups = []Bug{
 		Breaks: "a refused TryGo does not give back its place under the group's limit",
 		Edits: []Edit{{
 			File: "group.go",
-			Old:  "	if !b.try(memberJob(task, b, index)) {\n		b.release(1)\n",
-			New:  "	if !b.try(memberJob(task, b, index)) {\n		if !PLANTED {\n			b.release(1)\n		}\n",
+			Old:  "	if !b.try(memberJob(task, b, index)) {\n		b.release(1, nil)\n",
+			New:  "	if !b.try(memberJob(task, b, index)) {\n		if !PLANTED {\n			b.release(1, nil)\n		}\n",
 		}},
 	},
 	{
@@ -34,8 +34,8 @@ var facesGroups = []Bug{
 		Breaks: "a Go that is cancelled in the pool's line keeps its place under the group's limit",
 		Edits: []Edit{{
 			File: "group.go",
-			Old:  "	case engine.Cancelled:\n		b.release(1)\n",
-			New:  "	case engine.Cancelled:\n		if !PLANTED {\n			b.release(1)\n		}\n",
+			Old:  "	case engine.Cancelled:\n		b.release(1, nil)\n",
+			New:  "	case engine.Cancelled:\n		if !PLANTED {\n			b.release(1, nil)\n		}\n",
 		}},
 	},
 	{
@@ -133,8 +133,8 @@ var facesGroups = []Bug{
 		Breaks: "Wait does not strike the queued tasks of a cancelled group off",
 		Edits: []Edit{{
 			File: "batch.go",
-			Old:  "		if cancelled {\n",
-			New:  "		if cancelled && !PLANTED {\n",
+			Old:  "	if n := b.discard(); n > 0 {\n",
+			New:  "	if PLANTED {\n		return\n	}\n	if n := b.discard(); n > 0 {\n",
 		}},
 	},
 	{
@@ -151,8 +151,8 @@ var facesGroups = []Bug{
 		Breaks: "tasks that Wait strikes off keep their places under the group's limit",
 		Edits: []Edit{{
 			File: "batch.go",
-			Old:  "				b.release(n)\n				b.Ended(n)\n",
-			New:  "				if !PLANTED {\n					b.release(n)\n				}\n				b.Ended(n)\n",
+			Old:  "		b.release(n, nil)\n		b.Ended(n, nil)\n",
+			New:  "				if !PLANTED {\n					b.release(n, nil)\n				}\n				b.Ended(n, nil)\n",
 		}},
 	},
 	{
@@ -187,8 +187,8 @@ var facesGroups = []Bug{
 		Breaks: "the tasks of a task's group go through the queue",
 		Edits: []Edit{{
 			File: "nested.go",
-			Old:  "func (g *Group) nested() bool { return g.host.pool == g.pool }",
-			New:  "func (g *Group) nested() bool { return g.host.pool == g.pool && !PLANTED }",
+			Old:  "func (g *Group) nested() bool { return g.at == g.pool }",
+			New:  "func (g *Group) nested() bool { return g.at == g.pool && !PLANTED }",
 		}},
 	},
 	{
@@ -196,17 +196,17 @@ var facesGroups = []Bug{
 		Breaks: "a lower limit of a group has no effect while all places are taken",
 		Edits: []Edit{{
 			File: "quota.go",
-			Old:  "		q.debt.Add(less - takeUpTo(&q.fresh, less))\n",
-			New:  "		if taken := takeUpTo(&q.fresh, less); !PLANTED {\n			q.debt.Add(less - taken)\n		}\n",
+			Old:  "	q.free.Add(int64(limit - q.limit))\n",
+			New:  "	more := int64(limit - q.limit)\n	if PLANTED {\n		more = max(more, -q.free.Load())\n	}\n	q.free.Add(more)\n",
 		}},
 	},
 	{
-		Name:   "quota-forgets-debt",
+		Name:   "quota-forgets-excess",
 		Breaks: "a limit that is raised after it was lowered allows too many",
 		Edits: []Edit{{
 			File: "quota.go",
-			Old:  "	more -= takeUpTo(&q.debt, more)\n",
-			New:  "	if paid := takeUpTo(&q.debt, more); !PLANTED {\n		more -= paid\n	}\n",
+			Old:  "resize(limit int) {\n	q.mu.Lock()\n",
+			New:  "resize(limit int) {\n	q.mu.Lock()\n	if PLANTED && limit > q.limit && q.free.Load() < 0 {\n		q.free.Store(0)\n	}\n",
 		}},
 	},
 	{
@@ -214,8 +214,35 @@ var facesGroups = []Bug{
 		Breaks: "a higher limit of a group does not let those go on who wait for it",
 		Edits: []Edit{{
 			File: "quota.go",
-			Old:  "	served := min(more, q.waiting.Load())\n",
-			New:  "	served := min(more, q.waiting.Load())\n	if PLANTED {\n		q.fresh.Add(more)\n		return\n	}\n",
+			Old:  "	q.limit = limit\n	q.serve(nil)\n",
+			New:  "	q.limit = limit\n	if !PLANTED {\n		q.serve(nil)\n	}\n",
+		}},
+	},
+	{
+		Name:   "quota-serves-the-last",
+		Breaks: "of those who wait for the limit of a group the last one goes on first",
+		Edits: []Edit{{
+			File: "quota.go",
+			Old:  "w = q.first {\n		q.leave(w)\n",
+			New:  "w = q.first {\n		if PLANTED {\n			w = q.last\n		}\n		q.leave(w)\n",
+		}},
+	},
+	{
+		Name:   "nested-limit-lends-nothing",
+		Breaks: "a task that waits for the limit of its group keeps its place to itself",
+		Edits: []Edit{{
+			File: "group.go",
+			Old:  "	if b.source != nil {\n		defer w.with(",
+			New:  "	if b.source != nil && !PLANTED {\n		defer w.with(",
+		}},
+	},
+	{
+		Name:   "nested-wait-lends-nothing",
+		Breaks: "a task that waits for its group keeps its place to itself",
+		Edits: []Edit{{
+			File: "batch.go",
+			Old:  "		defer b.stay.with(",
+			New:  "		if PLANTED {\n			b.stay.task = task{}\n		}\n		defer b.stay.with(",
 		}},
 	},
 	{

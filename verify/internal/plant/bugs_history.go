@@ -44,9 +44,9 @@ var history = []Bug{
 		Breaks: "a free worker is given the newcomer, before what is queued",
 		Edits: []Edit{{
 			File: "internal/engine/engine.go",
-			Old:  "task, ok := e.takeQueued()\n\t\tif !ok {\n\t\t\te.leave(false)",
+			Old:  "task, ok := e.takeQueued()\n\t\tif !ok {\n\t\t\te.permits.leave(false)",
 			New: "task, ok := e.takeQueued()\n\t\tif PLANTED && ok && e.queue.capacity > 0 {\n\t\t\ttask, s.value = s.value, task\n\t\t}\n" +
-				"\t\tif !ok {\n\t\t\te.leave(false)",
+				"\t\tif !ok {\n\t\t\te.permits.leave(false)",
 		}},
 	},
 	{
@@ -90,8 +90,8 @@ var history = []Bug{
 		Breaks: "Resize lets tasks start while the pool is paused",
 		Edits: []Edit{{
 			File: "internal/engine/control.go",
-			Old:  "if !e.paused {",
-			New:  "if !e.paused || PLANTED {",
+			Old:  "if !e.paused {\n\t\te.permits.allow(",
+			New:  "if !e.paused || PLANTED {\n\t\te.permits.allow(",
 		}},
 	},
 	{
@@ -108,8 +108,8 @@ var history = []Bug{
 		Breaks: "the slow path adds to a full queue",
 		Edits: []Edit{{
 			File: "internal/engine/queue.go",
-			Old:  "return q.len() >= q.capacity &&",
-			New:  "return !PLANTED && q.len() >= q.capacity &&",
+			Old:  "return q.capacity == 0 || q.len()",
+			New:  "return q.capacity == 0 || !PLANTED && q.len()",
 		}},
 	},
 	{

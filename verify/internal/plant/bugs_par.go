@@ -115,9 +115,9 @@ var par = []Bug{
 		Breaks: "a call that calls runtime.Goexit fails with the next one's index",
 		Edits: []Edit{{
 			File: "par/helper.go",
-			Old:  "f.complete(number, outcome[R]{err: &weir.TaskError{Index: number, Err: weir.ErrGoexit}})",
+			Old:  "awaited := f.complete(number, outcome[R]{err: &weir.TaskError{Index: number, Err: weir.ErrGoexit}})",
 			New: "failure := &weir.TaskError{Index: number, Err: weir.ErrGoexit}\n\t\t\tif PLANTED {\n\t\t\t\tfailure.Index++\n\t\t\t}\n" +
-				"\t\t\tf.complete(number, outcome[R]{err: failure})",
+				"\t\t\tawaited := f.complete(number, outcome[R]{err: failure})",
 		}},
 	},
 	{

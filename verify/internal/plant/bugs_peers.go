@@ -63,7 +63,7 @@ var peers = []Bug{
 		Edits: []Edit{{
 			File: "pool.go",
 			Old:  "j.batch.reject(j, ErrClosed)",
-			New:  "if PLANTED {\n\t\t\t\tj.batch.release(1)\n\t\t\t\tj.batch.Ended(1)\n\t\t\t} else {\n\t\t\t\tj.batch.reject(j, ErrClosed)\n\t\t\t}",
+			New:  "if PLANTED {\n\t\t\t\tj.batch.release(1, nil)\n\t\t\t\tj.batch.Ended(1, nil)\n\t\t\t} else {\n\t\t\t\tj.batch.reject(j, ErrClosed)\n\t\t\t}",
 		}},
 	},
 	{

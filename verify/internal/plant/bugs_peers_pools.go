@@ -124,8 +124,8 @@ var peersPools = []Bug{
 		Breaks: "queued tasks of a cancelled group start",
 		Edits: []Edit{{
 			File: "batch.go",
-			Old:  "if b.ctx.Err() != nil {\n\t\tb.group.pool.engine.Skipped()",
-			New:  "if b.ctx.Err() != nil && !PLANTED {\n\t\tb.group.pool.engine.Skipped()",
+			Old:  "if b.ctx.Err() != nil {\n\t\tb.group.pool.engine.HandedBack()",
+			New:  "if b.ctx.Err() != nil && !PLANTED {\n\t\tb.group.pool.engine.HandedBack()",
 		}},
 	},
 	{
@@ -151,8 +151,8 @@ var peersPools = []Bug{
 		Breaks: "a group's lower limit does not hold",
 		Edits: []Edit{{
 			File: "quota.go",
-			Old:  "q.debt.Add(less - takeUpTo(&q.fresh, less))",
-			New:  "if !PLANTED {\n\t\t\tq.debt.Add(less - takeUpTo(&q.fresh, less))\n\t\t}",
+			Old:  "q.free.Add(int64(limit - q.limit))",
+			New:  "if !PLANTED || limit > q.limit {\n\t\tq.free.Add(int64(limit - q.limit))\n\t}",
 		}},
 	},
 	{
@@ -160,8 +160,8 @@ var peersPools = []Bug{
 		Breaks: "who waits for a group's limit is not let in when it is raised",
 		Edits: []Edit{{
 			File: "quota.go",
-			Old:  "q.release(int(served))",
-			New:  "if !PLANTED {\n\t\tq.release(int(served))\n\t}",
+			Old:  "q.limit = limit\n\tq.serve(nil)",
+			New:  "q.limit = limit\n\tif !PLANTED {\n\t\tq.serve(nil)\n\t}",
 		}},
 	},
 	{

@@ -87,6 +87,22 @@ func TestWhatGoesOnMayBeAboveALoweredLimitButNotAboveAll(t *testing.T) {
 	wantBreach(t, j, "the limit was never above 3")
 }
 
+func TestMoreThanTheLimitMayRunWhileThePoolHasMorePlaces(t *testing.T) {
+	g, _, j := gauge(1)
+	places, asked := 3, 0
+	g.Ask(func() (int, any) {
+		asked++
+		return places, max(0, 5-asked) // it stands still after a while
+	})
+	enter(g, 2)
+	g.Back()
+	fine(t, j)
+	g.Leave()
+	places = 2
+	g.Back()
+	wantBreach(t, j, "a task goes on while 2 others run: the limit was never above 1")
+}
+
 func TestAStallIsMeasuredWhileATaskIsQueuedAndAWorkerFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, b, j := gauge(1)

@@ -151,10 +151,19 @@ func somewhat(rnd *rand.Rand, ledger *books.Ledger, most int) {
 // counts is what any kind of pool can tell.
 type counts interface{ Stats() weir.Stats }
 
+// places tells how many a pool has now, for [books.Gauge.Ask].
+func places(p counts) func() (n int, now any) {
+	return func() (int, any) {
+		s := p.Stats()
+		return s.Limit + s.Extra, s
+	}
+}
+
 // settled checks the counts of a closed pool, and, if it has had the tasks of the ledger alone, against these.
 func (r *Round) settled(p counts, own *books.Tally) {
 	s := p.Stats()
-	r.Check(s.Workers == 0 && s.Running == 0 && s.Queued == 0 && s.Waiting == 0 && s.Idle == 0,
+	r.Check(s.Workers == 0 && s.Running == 0 && s.Suspended == 0 && s.Returning == 0 && s.Extra == 0 &&
+		s.Queued == 0 && s.Waiting == 0 && s.Idle == 0,
 		"a closed pool still has something: %+v", s)
 	r.Check(s.Accepted == s.Finished+s.HandedBack, "of a closed pool's tasks some are neither finished nor handed back: %+v", s)
 	if own != nil {

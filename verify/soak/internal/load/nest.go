@@ -11,7 +11,8 @@ import (
 )
 
 // nest has tasks make groups, futures and loops on their own pool, 4 deep, and wait for them. It
-// needs every place that is given up, from a limit of 1 on.
+// needs every place that is lent, from a limit of 1 on. However long they wait, no more tasks have
+// begun than the limit of those that come from outside.
 func nest(r *Round) {
 	const depth, fan, room = 4, 3, 4000
 	limit := pick(r.Rand, 1, 1, 1, 2, 2, 3, 8)
@@ -23,13 +24,18 @@ func nest(r *Round) {
 		fan:    fan,
 		fails:  one(r.Rand, 3),
 	}
+	n.gauge.Ask(places(n.pool))
+	outside := *n
+	outside.begun = books.NewGauge(r.Book, limit)
 	var roots team
 	roots.each(r, 1+r.Rand.IntN(3), func(rnd *rand.Rand) {
-		n.outside().group(context.Background(), rnd, depth)
+		outside.group(context.Background(), rnd, depth)
 	})
 	roots.each(r, r.Rand.IntN(2), func(rnd *rand.Rand) {
 		id, failed := n.ledger.New(), errors.New("a task of Do")
 		err := n.pool.Do(context.Background(), func(ctx context.Context) error {
+			outside.begun.Enter()
+			defer outside.begun.Leave()
 			n.ledger.Run(id, n.gauge, func() { n.group(ctx, rnd, depth-1) })
 			return failed
 		})
@@ -43,34 +49,27 @@ func nest(r *Round) {
 	r.settled(n.pool, nil)
 }
 
-// nest4 is a pool whose tasks nest. Without a gauge its methods are called by no task.
+// nest4 is a pool whose tasks nest.
 type nest4 struct {
 	r      *Round
 	pool   *weir.Pool
 	ledger *books.Ledger
 	gauge  *books.Gauge
+	begun  *books.Gauge // of the tasks that come from outside; nil if methods are called by a task
 	fan    int
 	fails  bool // some tasks fail, so that groups are cancelled
-
-	plain bool // called by no task: see outside
-}
-
-func (n *nest4) outside() *nest4 {
-	out := *n
-	out.plain = true
-	return &out
 }
 
 // inside returns n for the tasks.
 func (n *nest4) inside() *nest4 {
 	in := *n
-	in.plain = false
+	in.begun = nil
 	return &in
 }
 
-// aside calls what gives the place of the task up.
+// aside calls what lends the place of the task.
 func (n *nest4) aside(f func()) {
-	if n.plain {
+	if n.begun != nil {
 		f()
 		return
 	}
@@ -96,6 +95,8 @@ var errFailed = errors.New("a task has failed")
 // task is a task of any group, future or loop.
 func (n *nest4) task(ctx context.Context, rnd *rand.Rand, id, depth int) error {
 	failing := n.fails && one(rnd, 12)
+	n.begun.Enter()
+	defer n.begun.Leave()
 	n.ledger.Run(id, n.gauge, func() {
 		anyToil(rnd).do()
 		if depth > 1 && !one(rnd, 4) {
@@ -147,7 +148,7 @@ func (n *nest4) futures(ctx context.Context, rnd *rand.Rand, depth int) {
 		future := weir.Async(ctx, n.pool, func(ctx context.Context) (int, error) {
 			return id, n.task(ctx, seed, id, depth)
 		})
-		_, err = future.Get(context.WithoutCancel(ctx)) // still the context of this task, which gives its place up
+		_, err = future.Get(context.WithoutCancel(ctx)) // still the context of this task, which lends its place
 	})
 	if err != nil && !n.ledger.Ran(id) {
 		n.r.Check(n.fails && ctx.Err() != nil, "a future has not run: %v", err)

@@ -20,8 +20,10 @@ func together(r *Round) {
 		pool:   weir.New(limit, r.options(weir.OnPanic(func(*weir.Panic) {}))...),
 		ledger: books.NewLedger(r.Book, actors*each*(1+fan)),
 		gauge:  books.NewGauge(r.Book, limit),
+		below:  books.NewGauge(r.Book, limit),
 		fan:    fan,
 	}
+	m.below.Ask(places(m.pool))
 	var all, control team
 	all.each(r, actors, func(rnd *rand.Rand) {
 		for range each {
@@ -82,7 +84,8 @@ type mixture struct {
 	r      *Round
 	pool   *weir.Pool
 	ledger *books.Ledger
-	gauge  *books.Gauge
+	gauge  *books.Gauge // of the tasks that come from outside: they have their places until they end
+	below  *books.Gauge // of subtasks
 	fan    int
 }
 
@@ -141,7 +144,6 @@ func (m *mixture) future(rnd *rand.Rand) {
 
 // group makes a group, one of whose tasks may make another.
 func (m *mixture) group(rnd *rand.Rand) {
-	n := &nest4{r: m.r, pool: m.pool, ledger: m.ledger, gauge: m.gauge}
 	g := m.pool.Group(context.Background())
 	var ids []int
 	for range 1 + rnd.IntN(m.fan/2) {
@@ -157,11 +159,9 @@ func (m *mixture) group(rnd *rand.Rand) {
 				if !nested {
 					return
 				}
-				n.aside(func() {
-					sub := m.pool.Group(ctx)
-					sub.Go(func(context.Context) error { m.ledger.Run(inner, m.gauge, work.do); return nil })
-					m.known(sub.Wait())
-				})
+				sub := m.pool.Group(ctx)
+				sub.Go(func(context.Context) error { m.ledger.Run(inner, m.below, work.do); return nil })
+				m.known(sub.Wait())
 			})
 			return nil
 		})

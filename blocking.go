@@ -1,0 +1,37 @@
+package weir
+
+import (
+	"context"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// Blocking calls wait, and gives the place of the task that ctx comes from to any other task
+// meanwhile: for waits that the library cannot see, such as a sleep, a back-off, or a channel of the
+// program's own. All waits in the library see to that themselves: see promise 9.
+//
+// When wait has returned, panicked, or called [runtime.Goexit], Blocking waits until there is a place
+// for the task, which comes before queued tasks, in the order of return. It is the one case in which
+// a task waits for a place. So the task must not hold over the call what other tasks of the pool
+// need to end, such as a lock: they may have all places then, and wait for it for ever.
+//
+// If ctx is not that of a task, or the task is over, Blocking just calls wait. While other
+// goroutines of the task wait with its context, the place stays with what they wait for. A subtask
+// whose place was lent by the task that waits for it gives it back to that.
+func Blocking(ctx context.Context, wait func()) {
+	mustContext(ctx != nil)
+	must(wait != nil, "function must not be nil", "nil")
+	t := hostOf(ctx)
+	if t.pool == nil {
+		wait()
+		return
+	}
+	e := t.pool.engine
+	a := &engine.Absence[job]{Turn: make(chan struct{}, 1)}
+	e.GiveUp(a, t.worker)
+	defer func() {
+		e.Recall(a, nil)
+		<-a.Turn
+	}()
+	wait()
+}

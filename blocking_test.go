@@ -1,0 +1,169 @@
+package weir_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+)
+
+func TestBlockingGivesThePlaceToAnyTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		asleep, other := check.NewValve(), check.NewValve()
+		g := p.Group(t.Context())
+		back := false
+		g.Go(func(ctx context.Context) error {
+			weir.Blocking(ctx, asleep.Hold)
+			back = true
+			return nil
+		})
+		check.OK(t, p.Submit(other.Hold))
+		synctest.Wait()
+		check.Equal(t, "others", other.Running(), 1)
+		s := p.Stats()
+		check.Equal(t, "running", s.Running, 1)
+		check.Equal(t, "suspended", s.Suspended, 1)
+		asleep.Open()
+		synctest.Wait()
+		check.Equal(t, "back beside the other", back, false)
+		check.Equal(t, "returning", p.Stats().Returning, 1)
+		other.Open()
+		check.OK(t, g.Wait())
+		hasItsPlaces(t, p, 1)
+	})
+}
+
+func TestBlockingOutsideATaskJustCalls(t *testing.T) {
+	called := false
+	weir.Blocking(context.Background(), func() { called = true })
+	check.Equal(t, "called", called, true)
+}
+
+// The place is there again however the function ends, and the task may end in it.
+func TestBlockingThatDoesNotReturnLosesNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		for _, end := range []func(){explode, runtime.Goexit} {
+			g := p.Group(t.Context(), weir.PanicsAsErrors())
+			g.Go(func(ctx context.Context) error {
+				weir.Blocking(ctx, end)
+				return nil
+			})
+			if g.Wait() == nil {
+				t.Error("no error")
+			}
+			hasItsPlaces(t, p, 1)
+		}
+	})
+}
+
+// Goroutines of one task give its place up once, and the last to return has it again.
+func TestGoroutinesOfATaskBlockAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		valves := []*check.Valve{check.NewValve(), check.NewValve()}
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			var all sync.WaitGroup
+			for _, v := range valves {
+				all.Go(func() { weir.Blocking(ctx, v.Hold) })
+			}
+			all.Wait()
+			return nil
+		})
+		synctest.Wait()
+		others := block(t, p, 2)
+		check.Equal(t, "suspended", p.Stats().Suspended, 1)
+		valves[0].Open()
+		synctest.Wait()
+		others.Open()
+		valves[1].Open()
+		check.OK(t, g.Wait())
+		hasItsPlaces(t, p, 2)
+	})
+}
+
+// A subtask that blocks gives the place back to the task that waits for it, and has it again.
+func TestASubtaskBlocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		var order []string
+		err := run(p, func(ctx context.Context) error {
+			g := p.Group(ctx)
+			g.Go(func(ctx context.Context) error {
+				weir.Blocking(ctx, func() { time.Sleep(time.Second) })
+				order = append(order, "sleeper")
+				return nil
+			})
+			g.Go(func(context.Context) error {
+				order = append(order, "sibling")
+				return nil
+			})
+			return g.Wait()
+		})
+		check.OK(t, err)
+		check.Equal(t, "order", fmt.Sprint(order), "[sibling sleeper]")
+		hasItsPlaces(t, p, 1)
+	})
+}
+
+// A goroutine that a task leaves behind in Blocking has no place to wait for.
+func TestBlockingOutlivesItsTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		v := check.NewValve()
+		var left sync.WaitGroup
+		check.OK(t, run(p, func(ctx context.Context) error {
+			left.Go(func() { weir.Blocking(ctx, v.Hold) })
+			synctest.Wait()
+			return nil
+		}))
+		other := block(t, p, 1)
+		v.Open()
+		left.Wait()
+		other.Open()
+		hasItsPlaces(t, p, 1)
+	})
+}
+
+func TestBlockingRefusesMisuse(t *testing.T) {
+	for want, f := range map[string]func(){
+		"weir: context must not be nil, got nil":  func() { weir.Blocking(nil, nothing) }, //nolint:staticcheck // it is the misuse
+		"weir: function must not be nil, got nil": func() { weir.Blocking(context.Background(), nil) },
+	} {
+		check.Panics(t, want, f)
+	}
+}
+
+func ExampleBlocking() {
+	pool := weir.New(1)
+	defer pool.Close()
+	g := pool.Group(context.Background())
+	answer := make(chan string)
+	g.Go(func(ctx context.Context) error {
+		var got string
+		weir.Blocking(ctx, func() { got = <-answer }) // the other task runs meanwhile
+		fmt.Println("got", got)
+		return nil
+	})
+	g.Go(func(context.Context) error {
+		answer <- "an answer"
+		return nil
+	})
+	fmt.Println(g.Wait())
+	// Output:
+	// got an answer
+	// <nil>
+}

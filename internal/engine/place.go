@@ -1,0 +1,286 @@
+package engine
+
+// place is what the engine knows of a task that has waited, or runs in the place of one that
+// waits. Most workers never have such a task.
+//
+// A task that has begun holds a place, of which there are as many as the limit. A place is a
+// stack of tasks, here of their workers. The one at the top runs or waits; those beneath it wait,
+// and have lent it their place. The worker at the bottom has the permit. A place whose top waits is
+// vacant: it may be lent.
+//
+// A task whose wait is over never waits for a place. If its own is lent it takes a further permit,
+// also one beyond the limit. As long as more permits are taken than are allowed no queued task
+// starts, and the next worker that has nothing in hand gives its permit back.
+//
+// Invariants, under Engine.mu. The permits taken are those of the workers that search, or have a
+// task, waiting or not, and have no worker beneath them; but for tasks that have given their
+// place up. A worker whose task waits is in Engine.vacant, or has a worker above it, or has no place.
+// A worker whose task does not wait has no worker above it.
+type place[T any] struct {
+	beneath *worker[T] // whose task waits, and has lent its place to this one
+	above   *worker[T] // to whose task this one's has lent its place
+	vacant  link[worker[T]]
+	awaits  chain[Want[T]]    // what goroutines of the task wait for
+	from    *Source[T]        // where the task comes from
+	waits   int               // how many goroutines of the task wait
+	away    int               // how many of them are in GiveUp
+	term    uint32            // how many tasks have ended on this worker while goroutines of theirs waited
+	without bool              // the task has no place: it has given it up
+	lender  *worker[T]        // whose task had lent it that place
+	back    chain[Absence[T]] // subtasks that have given up the place of this task, and want to go on
+	lost    bool              // the task is over, or as good as over, and another one has the place
+}
+
+// withPlace returns the place of w, and has it looked at when w's task is over.
+func (w *worker[T]) withPlace() *place[T] {
+	if w.place == nil {
+		w.place = new(place[T])
+	}
+	if !w.detour.Load() {
+		w.detour.Store(true)
+	}
+	return w.place
+}
+
+// take notes that the task which w is about to run comes from a source.
+func (w *worker[T]) take(from *Source[T]) { w.withPlace().from = from }
+
+// suspend notes that one goroutine of w's task waits, for want if that is not nil. The place of the
+// task is vacant from the first such wait to the end of the last.
+func (e *Engine[T]) suspend(w *worker[T], want *Want[T]) {
+	p := w.withPlace()
+	p.waits++
+	if p.waits == 1 && !p.without {
+		e.suspended++
+		e.vacate(w)
+	}
+	if want != nil {
+		e.await(want, w)
+	} else {
+		e.fill(w) // with what its task waits for by way of others
+	}
+}
+
+// vacate notes that the top of a place waits.
+func (e *Engine[T]) vacate(w *worker[T]) {
+	e.vacant.add(&w.place.vacant, w)
+	e.vacancies++
+}
+
+// occupy notes that the top of a place does not wait, or has lent it.
+func (e *Engine[T]) occupy(w *worker[T]) {
+	e.vacant.remove(&w.place.vacant)
+	e.vacancies--
+}
+
+// fill lends the place of w, if that is vacant, to something that its task waits for.
+func (e *Engine[T]) fill(w *worker[T]) {
+	if w == nil || w.place.vacant.of == nil {
+		return
+	}
+	if l := w.place.back.first; l != nil {
+		e.goOn(l.of, w)
+		return
+	}
+	if e.paused {
+		return
+	}
+	if task, from, ok := e.claimFor(w); ok {
+		e.lend(w, task, from)
+	}
+}
+
+// claimFor takes a task for which the task of w waits.
+func (e *Engine[T]) claimFor(w *worker[T]) (task T, from *Source[T], ok bool) {
+	for l := w.place.awaits.first; l != nil; l = l.next {
+		if l.of.current() {
+			if task, from, ok = e.claimFrom(l.of); ok {
+				break
+			}
+		}
+	}
+	return task, from, ok
+}
+
+// lend has a worker run task in the place of w, which is vacant.
+func (e *Engine[T]) lend(w *worker[T], task T, from *Source[T]) {
+	u := e.recruit()
+	u.take(from)
+	e.stack(u, w)
+	u.hand = task
+	u.free.Store(false)
+	e.send(u, orderRun)
+	if from != nil {
+		e.eased(from)
+	}
+}
+
+// stack puts u on the place of w, which is vacant.
+func (e *Engine[T]) stack(u, w *worker[T]) {
+	u.withPlace().beneath, w.place.above = w, u
+	e.occupy(w)
+	e.lent++
+	e.spare = max(e.spare, e.lent)
+}
+
+// relieve lends a place where all tasks that have begun wait: none of them would ever go on, if
+// each waits for another engine whose tasks wait for this one.
+func (e *Engine[T]) relieve() {
+	for e.vacancies > 0 && e.unbegun.first != nil && !e.paused && e.allWait() {
+		want := e.unbegun.first.of
+		if task, from, ok := e.claimFrom(want); ok {
+			e.lend(e.vacant.first.of, task, from)
+		} else {
+			e.unbegun.remove(&want.unbegun)
+		}
+	}
+}
+
+// allWait reports whether no place is free, and the task at the top of each waits, for all that is
+// known.
+func (e *Engine[T]) allWait() bool {
+	n := e.permits.active()
+	return n <= int(e.vacancies) && n >= e.limit && e.waking.Load() == 0
+}
+
+// resume ends the wait of one goroutine of w's task. When none of them waits any more the task has a
+// place: its own, if that is vacant; that of by, a worker whose task is over, or as good as over,
+// and has ended the wait; a free one, or one more.
+func (e *Engine[T]) resume(w *worker[T], by *Worker) {
+	p := w.place
+	if p.waits--; p.waits > 0 {
+		return
+	}
+	if p.without && p.away > 0 {
+		return
+	}
+	e.suspended--
+	for l := p.back.first; l != nil; l = p.back.first {
+		p.back.remove(l) // they have Engine.returning
+	}
+	switch {
+	case p.without:
+		p.without = false
+		e.enter()
+	case p.above == nil:
+		e.occupy(w)
+	default:
+		e.replace(w, e.giver(by))
+	}
+}
+
+// replace gives a place to the task of w, which has lent its own: that of giver, if there is one.
+func (e *Engine[T]) replace(w, giver *worker[T]) {
+	p := w.place
+	if giver == p.above && giver != nil {
+		e.unstack(giver)
+		e.lose(giver)
+		return
+	}
+	e.leaveStack(w)
+	// A task from the queue does not go on in a place on which another one waits: its own would be free
+	// then, some day, for a further task from the queue, and more than the limit of those would have begun.
+	if giver == nil || p.from == nil && giver.place != nil && giver.place.beneath != nil {
+		e.enter()
+		return
+	}
+	g := giver.withPlace()
+	if b := g.beneath; b != nil {
+		p.beneath, b.place.above, g.beneath = b, w, nil
+	}
+	e.lose(giver)
+}
+
+// lose notes that w has given its place away. Until it has reported the end of its task, which may end further
+// waits, it counts as one that goes on.
+func (e *Engine[T]) lose(w *worker[T]) {
+	w.place.lost = true
+	e.waking.Add(1)
+}
+
+// giver returns the worker that by is, if it is one of e, and has a place to give away.
+func (e *Engine[T]) giver(by *Worker) *worker[T] {
+	w := e.own(by)
+	if w == nil || w.idle {
+		return nil
+	}
+	if p := w.place; p != nil && (p.lost || p.without || p.waits > 0) {
+		return nil
+	}
+	return w
+}
+
+// unstack takes w, at the top, off the task that has lent it its place.
+func (e *Engine[T]) unstack(w *worker[T]) {
+	w.place.beneath.place.above, w.place.beneath = nil, nil
+	e.lent--
+}
+
+// leaveStack takes w out of a place that it has lent. Who is above stands there in its stead.
+func (e *Engine[T]) leaveStack(w *worker[T]) {
+	a, b := w.place.above, w.place.beneath
+	w.place.above, w.place.beneath, a.place.beneath = nil, nil, b
+	if b != nil {
+		b.place.above = a
+	}
+	e.lent--
+}
+
+// settlePlace is called when the task of w is over. It reports whether w still has a place, which
+// may be one that is lent to it.
+func (e *Engine[T]) settlePlace(w *worker[T]) bool {
+	p := w.place
+	if p == nil {
+		return true
+	}
+	p.from = nil
+	if p.waits > 0 || p.away > 0 || p.without || p.awaits.first != nil {
+		e.forsake(w)
+	}
+	has := !p.lost
+	if p.lost {
+		p.lost = false
+		e.waking.Add(-1)
+	}
+	if p.beneath == nil {
+		w.detour.Store(false)
+	}
+	return has
+}
+
+// forsake ends the waits of a task that is over, while goroutines that it has left behind go on
+// waiting.
+func (e *Engine[T]) forsake(w *worker[T]) {
+	p := w.place
+	p.term++
+	for l := p.back.first; l != nil; l = p.back.first {
+		p.back.remove(l)
+	}
+	for l := p.awaits.first; l != nil; l = p.awaits.first {
+		e.unhost(l.of)
+	}
+	switch {
+	case p.without:
+		e.lose(w)
+	case p.above != nil:
+		e.leaveStack(w)
+		e.lose(w)
+	case p.waits > 0:
+		e.occupy(w)
+	}
+	if p.waits > 0 || p.without {
+		e.suspended--
+	}
+	p.waits, p.away, p.without = 0, 0, false
+}
+
+// own returns the worker that w is, if it is one of e.
+func (e *Engine[T]) own(w *Worker) *worker[T] {
+	if w == nil {
+		return nil
+	}
+	if typed, ok := w.self.(*worker[T]); ok && typed.engine == e {
+		return typed
+	}
+	return nil
+}

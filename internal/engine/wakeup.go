@@ -1,0 +1,25 @@
+package engine
+
+import "sync/atomic"
+
+// Wakeup tells the engine of a task that the task's wait is over, before its goroutine has run to say so
+// itself. Until it does, the task does not count as one that waits where all do: what it holds may be
+// what others need.
+type Wakeup struct {
+	// Stays says that the task waits for the one that it submits, if that starts out of turn.
+	Stays bool
+
+	waking *atomic.Int32 // how many tasks of the engine have been told, and have not gone on
+	told   atomic.Bool
+}
+
+// Wakeup returns one for a task of e that is about to wait, once.
+func (e *Engine[T]) Wakeup() *Wakeup { return &Wakeup{waking: &e.waking} }
+
+// Tell must be called by who ends the wait, before the task can hear of that in
+// another way; of a nil Wakeup it does nothing.
+func (w *Wakeup) Tell() {
+	if w != nil && w.told.CompareAndSwap(false, true) {
+		w.waking.Add(1)
+	}
+}

@@ -1,0 +1,181 @@
+package engine
+
+import "sync/atomic"
+
+// Want is work of an engine that tasks wait for: the tasks of a source, or a single one that
+// stands in the queue. What of it has not started may get the place of a task that waits.
+//
+// A place is lent in two cases. The task that waits has begun on the same engine: then its own
+// place goes to what it waits for, and to what that waits for in turn, as far as it is on this
+// engine. Or no task of the engine runs, because all that have begun wait: then any of their
+// places goes to anything that a task waits for. What no task waits for never gets a place that
+// is lent.
+//
+// A Want without a source must be given a Claimer, and belongs to one task that waits.
+type Want[T any] struct {
+	Claimer Claimer[T]
+
+	source  *Source[T]
+	waits   atomic.Int32 // how many wait for it; changed under Engine.mu
+	host    *worker[T]   // the worker of the same engine whose task waits for it
+	via     []*Want[T]   // what that waits for, and what this waits for, and so on: nil if it waits for w itself
+	awaited link[Want[T]]
+	unbegun link[Want[T]] // in Engine.unbegun: some of it may not have started
+
+	lined chain[submitter[T]] // those that wait for room in the queue, for the sake of it
+}
+
+// Claimer is a single task that stands in the queue.
+type Claimer[T any] interface {
+	// Claim takes the task, unless it has started. What stands in the queue is void from then on. It is
+	// called under the lock of the engine.
+	Claim() (task T, ok bool)
+}
+
+// Await notes that a task of another engine waits for w, until Unawait. above is the worker of the
+// nearest task of this engine which waits for that task, by way of via; nil if there is none.
+func (e *Engine[T]) Await(w *Want[T], above *Worker, via []*Want[T]) {
+	e.mu.Lock()
+	var host *worker[T]
+	if above != nil && w.host == nil {
+		if host = e.own(above); host != nil && host.idle {
+			host = nil
+		} else if host != nil {
+			host.withPlace()
+			w.via = via
+		}
+	}
+	e.await(w, host)
+	e.unlock()
+}
+
+// Unawait ends an Await.
+func (e *Engine[T]) Unawait(w *Want[T]) {
+	e.mu.Lock()
+	e.unawait(w)
+	e.mu.Unlock() // a place that is not lent to w any more makes nothing possible
+}
+
+// await notes that one more task, or goroutine of it, waits for w. host is that task's worker,
+// if it is one of e.
+func (e *Engine[T]) await(w *Want[T], host *worker[T]) {
+	w.waits.Add(1)
+	if host != nil && w.host == nil {
+		w.host = host
+		host.place.awaits.add(&w.awaited, w)
+		if s := w.source; s != nil && w.via == nil {
+			s.within = host.place.from
+		}
+	}
+	e.offer(w)
+}
+
+func (e *Engine[T]) unawait(w *Want[T]) {
+	if w.waits.Add(-1) > 0 {
+		return
+	}
+	e.unbegun.remove(&w.unbegun)
+	if w.host != nil {
+		e.unhost(w)
+	}
+}
+
+// unhost notes that the task which has waited for w does not any more, or is over.
+func (e *Engine[T]) unhost(w *Want[T]) {
+	w.host.place.awaits.remove(&w.awaited)
+	w.host, w.via = nil, nil
+	if w.source != nil {
+		e.dry(w.source)
+	}
+}
+
+// offer lends places to what of w has not started. It is called when some of w may not have, and
+// a task waits for it.
+func (e *Engine[T]) offer(w *Want[T]) {
+	if w.unbegun.of == nil {
+		e.unbegun.add(&w.unbegun, w)
+	}
+	s := w.source
+	if s == nil {
+		e.fill(w.host)
+		return
+	}
+	for s.want.host != nil && s.hasWork() {
+		e.fill(s.want.host)
+		if s.want.via != nil || s.within == nil || s.below.of != nil || !s.hasWork() {
+			return
+		}
+		s.within.busy.add(&s.below, s)
+		s = s.within
+	}
+}
+
+// current reports whether the task of the host waits for w, or for what waits for w. In between, it
+// may just run.
+func (w *Want[T]) current() bool {
+	for _, v := range w.via {
+		if v.waits.Load() == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// hasWork reports whether tasks of s, or of what these wait for, have not started.
+func (s *Source[T]) hasWork() bool { return s.open.Load() > 0 || s.busy.first != nil }
+
+// dry takes s, if it has no work any more for a task that waits, off the busy ones of the source
+// above, and so on.
+//
+// Invariant: below a task whose place is vacant there is no work, but in a pause. offer, which
+// walks up from new work, relies on it: where s is among the busy ones already, no place above is
+// vacant.
+func (e *Engine[T]) dry(s *Source[T]) {
+	for s.below.of != nil && (s.want.host == nil || !s.hasWork()) {
+		s.within.busy.remove(&s.below)
+		s = s.within
+	}
+}
+
+// claimFrom takes an unstarted task of w, or of what its tasks wait for. from is its source.
+func (e *Engine[T]) claimFrom(w *Want[T]) (task T, from *Source[T], ok bool) {
+	s := w.source
+	if s == nil {
+		if task, ok = w.Claimer.Claim(); ok {
+			e.outOfTurn(w)
+		}
+		return task, nil, ok
+	}
+	for s.open.Load() == 0 && s.busy.first != nil {
+		s = s.busy.first.of
+	}
+	if task, ok = s.claim(); ok {
+		e.claimed(s)
+	}
+	return task, s, ok
+}
+
+// claimed follows each claim of a task of s.
+func (e *Engine[T]) claimed(s *Source[T]) {
+	if s.queued {
+		e.outOfTurn(&s.want)
+	} else {
+		e.dry(s)
+	}
+}
+
+// outOfTurn makes up for a task that starts before its turn in the queue: one place there is void,
+// or a submitter need not wait for it any more.
+func (e *Engine[T]) outOfTurn(w *Want[T]) {
+	for l := w.lined.first; l != nil; l = l.next {
+		if e.Void(l.of.value) { // others may stand there for tasks of the same source
+			if w := l.of.wakeup; w != nil && w.Stays {
+				l.of.wakeup = nil
+			}
+			e.line.leave(l.of, Accepted)
+			e.delegated.Add(1)
+			return
+		}
+	}
+	e.queue.dead.Add(1)
+}

@@ -1,0 +1,106 @@
+package weir
+
+import (
+	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/inside"
+)
+
+// member is the context of a task of a group. It tells who asks for hostKey which task will wait.
+//
+// Tasks of a batch that run on one worker, one after another, have the same: an allocation for
+// each would cost as much as the task. So a goroutine that a task has left behind, and that waits
+// with its context, may wait in the name of the next one.
+type member struct {
+	*scope
+	tenant engine.Tenant
+	pool   *Pool
+	worker atomic.Pointer[engine.Worker] // that has the member, or was the last to have it
+	job    job                           // the one under way, if the worker has only its ticket
+	next   *member                       // in batch.members
+	spare  *member                       // in batch.spare
+}
+
+// Value implements [context.Context].
+func (m *member) Value(key any) any {
+	if key == (hostKey{}) {
+		return m
+	}
+	return m.scope.Value(key)
+}
+
+// Stay implements [inside.Task].
+func (m *member) Stay(group any) inside.Stay { return m.task().stay(group) }
+
+// task implements host.
+func (m *member) task() task {
+	w := m.worker.Load()
+	if m.batch.sealedOff() || w.Tenant.Load() != &m.tenant {
+		return task{}
+	}
+	return task{m.pool, w, m}
+}
+
+// above implements host.
+func (m *member) above() (host, *engine.Want[job]) {
+	if m.batch.source == nil {
+		return nil, nil
+	}
+	return m.batch.group.host, m.batch.source.Want()
+}
+
+// member returns the context for a task of the batch on worker w.
+func (b *batch) member(w *engine.Worker) *member {
+	old := w.Tenant.Load()
+	if old != nil {
+		if m, ok := old.Self.(*member); ok && m.scope == &b.scope {
+			return m
+		}
+	}
+	m := b.newMember(w)
+	w.Tenant.Store(&m.tenant)
+	if old != nil {
+		old.Self.(*member).vacate()
+	}
+	return m
+}
+
+// newMember takes one that no worker has, or makes one.
+func (b *batch) newMember(w *engine.Worker) *member {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := b.spare
+	switch {
+	case m != nil:
+		b.spare, m.spare = m.spare, nil
+	default:
+		if m = &b.first; b.members != nil {
+			m = new(member)
+		}
+		m.scope, m.pool, m.next = &b.scope, b.group.pool, b.members
+		m.tenant.Self = m
+		b.members = m
+	}
+	m.worker.Store(w)
+	return m
+}
+
+// vacate gives a member back that a worker has had.
+func (m *member) vacate() {
+	b := m.batch
+	b.mu.Lock()
+	m.spare, b.spare = b.spare, m
+	b.mu.Unlock()
+}
+
+// dismiss lets the workers forget the members of a batch that has ended.
+func (b *batch) dismiss() {
+	b.mu.Lock()
+	members := b.members
+	b.members, b.spare = nil, nil
+	b.mu.Unlock()
+	for m := members; m != nil; m = m.next {
+		m.worker.Load().Tenant.CompareAndSwap(&m.tenant, nil)
+	}
+}

@@ -1,0 +1,129 @@
+package programs_test
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// batch is one execution of an act that hands over tasks and waits for all of them.
+type batch struct {
+	*act
+	by, waiter *actor
+	from       actor // by as it is when it hands the tasks over
+	tasks      []*task
+	started    []atomic.Bool
+	seen       []bool // values
+	inside     gauge  // tasks that have started and not ended
+	own        gauge  // of workers of its own
+	closed     atomic.Bool
+	delivered  int
+	left       bool // by the loop's body, or for the first value, so that tasks may be missing
+}
+
+func newBatch(by, waiter *actor, a *act) *batch {
+	b := &batch{act: a, by: by, waiter: waiter, from: *by, tasks: flat(a.Kids)}
+	b.started, b.seen = make([]atomic.Bool, len(b.tasks)), make([]bool, len(b.tasks))
+	b.inside = gauge{limit: len(b.tasks), over: &by.over[members]}
+	if limit := a.With["limit"]; limit > 0 {
+		b.inside.limit = limit
+	}
+	b.own = gauge{limit: a.With["workers"], over: &by.over[running]}
+	return b
+}
+
+// run hands the tasks over, waits for them, and looks whether all of them are over.
+func (b *batch) run(ctx context.Context) error {
+	defer func() {
+		b.closed.Store(true)
+		if b.inside.now.Load() != 0 {
+			b.by.fail("a task runs when the wait for it is over: %v", b.act)
+		}
+	}()
+	err := b.by.library.gather(ctx, b)
+	for i := range b.started {
+		if err == nil && !b.left && !b.started[i].Load() {
+			b.by.fail("task %d has not run, and there is no error: %v", i, b.act)
+		}
+	}
+	return err
+}
+
+// live runs a task of the batch.
+func (b *batch) live(ctx context.Context, i int, cancel func(error)) (int, error) {
+	if b.started[i].Swap(true) {
+		b.by.fail("task %d runs twice: %v", i, b.act)
+	}
+	if b.closed.Load() {
+		b.by.fail("task %d starts when the wait for it is over: %v", i, b.act)
+	}
+	b.inside.enter()
+	defer b.inside.leave()
+	c := b.from.child(b.tasks[i])
+	if c.place == nil {
+		c.place = &place{running: &b.own}
+	}
+	c.cancel = cancel
+	return c.live(ctx)
+}
+
+// item is the turn of the body of a loop. It reports whether the loop goes on.
+func (b *batch) item() bool {
+	b.waiter.place.resume()
+	defer b.waiter.place.pause()
+	b.by.steps.Add(1)
+	b.delivered++
+	err := b.by.perform(b.Body)
+	b.left = b.left || err != nil || b.delivered == b.With["break"]
+	return !b.left
+}
+
+// indices is a sequence of the numbers of the tasks, before each of which item has its turn if the
+// task itself reads it.
+func (b *batch) indices(yield func(int) bool) {
+	for i := range b.tasks {
+		if b.readsSequence() && !b.item() || !yield(i) {
+			return
+		}
+	}
+}
+
+// check looks at what was returned for task i, or for any one if i is below 0.
+func (b *batch) check(i, value int, err error) {
+	for j, t := range b.tasks {
+		if (i < 0 || i == j) && value == t.value() && b.started[j].Load() && !b.seen[j] {
+			b.seen[j] = true
+			return
+		}
+	}
+	if err == nil {
+		b.by.fail("value %d is %d: %v", i, value, b.act)
+	}
+}
+
+// checkAll looks at the values of all tasks. With an error some may be 0.
+func (b *batch) checkAll(got []int, err error) ([]int, error) {
+	if err == nil && !b.left && len(got) != len(b.tasks) {
+		b.by.fail("there are %d values: %v", len(got), b.act)
+	}
+	for i, value := range got {
+		if value != 0 || err == nil && !b.left {
+			b.check(i, value, nil)
+		}
+	}
+	return got, err
+}
+
+// checkEach looks at results that come one after the other, and gives the body its turns.
+func (b *batch) checkEach(results func(yield func(int, error) bool), inOrder bool) (last error) {
+	for value, err := range results {
+		i := -1
+		if inOrder {
+			i = b.delivered
+		}
+		b.check(i, value, err)
+		if last = err; !b.item() {
+			break
+		}
+	}
+	return last
+}

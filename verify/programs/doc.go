@@ -1,0 +1,25 @@
+// Package programs draws whole programs for the library, runs them, and looks for those that hang.
+//
+// A program is a tree of tasks over three pools with small limits and short queues, and a
+// Stateful. Goroutines outside hand tasks to each pool. A task computes, takes locks, hands over
+// further tasks, on its own pool or another, and waits for them in every way that the library has:
+// by groups, results, futures, Do, Call, loops and streams, also on several goroutines at once.
+// Tasks hold locks while they wait, pools wait for each other in rings, groups are cancelled, contexts have
+// deadlines, and tasks fail, panic and exit.
+//
+// A task may hold a lock over a wait if what it waits for takes only later locks and
+//
+//   - either all of that runs on the task's own pool, and the task waits on one goroutine only,
+//   - or no task on the pools where that runs, nor on any pool to which the tasks of those hand
+//     work, takes that lock or an earlier one.
+//
+// Async counts as a wait for the future's start. A task submits only to pools whose tasks cause no submission to
+// the same pool. Such a program ends at every limit: on plain goroutines, which the tests check
+// first, and on the library. There each task runs once, or never if it is cancelled; each value comes
+// from the right task; no pool runs more than its limit allows; and nothing is left at the end.
+//
+//	go test ./programs -v                        as many programs as a few seconds allow
+//	go test ./programs -v -programs.for 10m      as many as ten minutes allow
+//	go test ./programs -v -programs.seed 7 -programs.n 1 -programs.times 500   program 7, 500 times
+//	go test ./programs -v -programs.json '{…}' -programs.times 500             a program that a failure has printed
+package programs

@@ -1,0 +1,119 @@
+package programs_test
+
+import "math/rand/v2"
+
+// drawing is a program that is being drawn.
+type drawing struct {
+	*rand.Rand
+	locks, rings, noisy bool
+	left                int                          // acts that may still be drawn
+	naps                int                          // the span of some computations; below 0 in few programs, as it takes long
+	made                int                          // futures
+	next                [shared][shared]bool         // pools to which tasks of a pool hand work
+	takes               [lockCount][outside + 1]bool // locks that tasks of a pool take
+	forced              bool                         // the next act must wait
+}
+
+// spot is where acts are drawn for.
+type spot struct {
+	pool    int // where the task runs
+	row     int // the shared pool that decides where work goes from here
+	depth   int
+	held    int    // the latest lock
+	inDo    bool   // the caller's context is at hand
+	futures []*act // that the task can wait for
+}
+
+const deepest = 5
+
+// draw returns program number seed. It always returns the same one.
+func draw(seed uint64) *program {
+	r := rand.New(rand.NewPCG(seed, 0))
+	for {
+		d := &drawing{Rand: r, locks: *withLocks && r.IntN(4) > 0, rings: *withRings && r.IntN(2) > 0, noisy: *withNoise && r.IntN(2) > 0}
+		p := d.program()
+		p.repair(d.Rand)
+		if runs(p.Main, 1) <= 300 {
+			return p
+		}
+	}
+}
+
+// runs is how many tasks a program runs, if it does each act once.
+func runs(t *task, times int) (n int) {
+	n = times
+	visit(t.Acts, func(a *act) {
+		for _, kid := range a.Kids {
+			n += runs(kid, times*max(kid.With["times"], 1))
+		}
+	})
+	return n
+}
+
+func (d *drawing) one(in int) bool { return d.IntN(in) == 0 }
+
+func oneOf[T any](d *drawing, of ...T) T { return of[d.IntN(len(of))] }
+
+// maybe sets an option, once in so many cases.
+func (d *drawing) maybe(in int, with options, name string, values ...int) {
+	if d.one(in) {
+		with[name] = oneOf(d, values...)
+	}
+}
+
+func (d *drawing) program() *program {
+	narrow, limits := !d.one(3), []int{1, 1, 1, 2, 2, 3, 4}
+	if *limit > 0 {
+		narrow, limits = false, []int{*limit}
+	}
+	p := &program{Main: &task{}, With: options{}}
+	for range shared + 1 {
+		b := bounds{1, oneOf(d, 0, 1, 1024)}
+		if !narrow {
+			b.Limit = oneOf(d, limits...)
+		}
+		p.Pools = append(p.Pools, b)
+	}
+	if d.noisy {
+		p.With["noisy"] = 1
+	}
+	for _, lock := range []string{"channel1", "channel2", "channel3"} {
+		d.maybe(3, p.With, lock, 1)
+	}
+	for i := range d.takes {
+		for pool := range d.takes[i] {
+			d.takes[i][pool] = d.locks && d.Float64() < 0.4
+		}
+	}
+	dense := oneOf(d, 0.25, 0.4, 0.6, 1)
+	for i := range d.next {
+		for j := range d.next {
+			d.next[i][j] = d.Float64() < dense && (d.rings || j >= i)
+		}
+	}
+	d.naps = oneOf(d, 3, 3, 3, 3, 3, 3, 3, -50)
+	d.left = oneOf(d, 6+d.IntN(20), 10+d.IntN(50))
+	d.main(p.Main)
+	return p
+}
+
+// main draws what goroutines outside do: futures first, which tasks may wait for, and then all at once.
+func (d *drawing) main(main *task) {
+	at := spot{pool: outside}
+	for range d.IntN(3) {
+		at.row = d.IntN(shared)
+		d.share(6, func() { main.Acts = append(main.Acts, d.fill(async, &at)) })
+	}
+	from, tops := d.IntN(shared), &act{Kind: fork}
+	for i := range 1 + d.IntN(4) {
+		at.row = (from + i) % shared
+		kind := oneOf(d, group, group, group, values, all, ordered, do, stream, each, fork)
+		d.share(4-i, func() { tops.Body = append(tops.Body, d.fill(kind, &at)) })
+		for _, kid := range tops.Body[i].Kids {
+			if kind != do {
+				d.maybe(2, kid.With, "times", 2, 4, 8)
+			}
+		}
+	}
+	main.Acts = append(main.Acts, tops)
+}

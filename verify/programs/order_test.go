@@ -1,0 +1,191 @@
+package programs_test
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// order looks for what may block a program at any limit: locks held over waits against the rule in the package
+// documentation, and submitters that wait for each other.
+type order struct {
+	tasks   []*task
+	futures map[int]*task // by number
+	below   map[*task]work
+	reach   []uint64 // by pool: this one, and those to which work goes from there
+	lowest  []*act   // by pool: the earliest lock that its tasks take
+	senders []uint64 // by pool: the pools whose tasks submit to it
+	fix     func()   // mends a mistake
+	rand    *rand.Rand
+}
+
+// work is what a wait for a task waits for: the task, and all that it waits for in turn.
+type work struct {
+	pools uint64
+	lock  *act // the earliest lock that it takes
+}
+
+func newOrder(p *program, r *rand.Rand) *order {
+	tasks, pools := p.index()
+	o := &order{
+		tasks: tasks, futures: map[int]*task{}, below: map[*task]work{}, rand: r,
+		reach: make([]uint64, pools), lowest: make([]*act, pools), senders: make([]uint64, pools),
+	}
+	for _, t := range tasks {
+		visit(t.Acts, func(a *act) {
+			if a.Kind == async {
+				o.futures[a.N] = a.Kids[0]
+			}
+		})
+	}
+	for _, t := range tasks {
+		o.reach[t.pool] |= 1 << t.pool
+		visit(t.Acts, func(a *act) {
+			o.lowest[t.pool] = earlier(o.lowest[t.pool], a)
+			for _, kid := range o.awaited(a) {
+				o.reach[t.pool] |= 1 << kid.pool
+				if a.Kind == submit {
+					o.senders[kid.pool] |= 1 << t.pool
+				}
+			}
+		})
+	}
+	for over := range pools {
+		for from := range pools {
+			if o.reach[from]&(1<<over) != 0 {
+				o.reach[from] |= o.reach[over]
+			}
+		}
+	}
+	return o
+}
+
+// earlier returns a, or b if that takes an earlier lock.
+func earlier(a, b *act) *act {
+	if b != nil && b.Kind == locked && (a == nil || b.N < a.N) {
+		return b
+	}
+	return a
+}
+
+// awaited is the tasks that an act waits for. Async and submit wait for room.
+func (o *order) awaited(a *act) []*task {
+	if kid := o.futures[a.N]; a.Kind == get && kid != nil {
+		return []*task{kid}
+	}
+	return a.Kids
+}
+
+func (o *order) work(t *task) work {
+	if w, ok := o.below[t]; ok {
+		return w
+	}
+	w := work{pools: 1 << t.pool}
+	visit(t.Acts, func(a *act) {
+		w.lock = earlier(w.lock, a)
+		if a.hasFeeder() {
+			w.pools |= feeders
+		}
+		for _, kid := range o.awaited(a) {
+			k := o.work(kid)
+			w.pools |= k.pools
+			w.lock = earlier(w.lock, k.lock)
+		}
+	})
+	o.below[t] = w
+	return w
+}
+
+// feeders stands for the goroutines that read the items of streams.
+const feeders = 1 << 63
+
+// hasFeeder reports whether a is a stream whose items a goroutine of its own reads. While the
+// stream waits for that, no task of the pool may run that is the stream's, so a task that another pool waits
+// for may have the place: it is as if the stream's work ran on two pools.
+func (a *act) hasFeeder() bool { return a.Kind == stream && (a.With.has("seq") || a.With.has("chan")) }
+
+// held is a lock that is held over a wait.
+type held struct {
+	lock   *act
+	by     *task
+	forked bool // by one of several goroutines of the task, the others of which may have lent its place
+}
+
+// check looks for mistakes in acts of t, done while the locks of the chain are held.
+func (o *order) check(t *task, acts []*act, chain []held, forked bool) {
+	for _, a := range acts {
+		within := chain
+		if a.Kind == locked {
+			for _, h := range chain {
+				if a.N <= h.lock.N {
+					o.drop(a, h.lock)
+				}
+			}
+			within = slices.Concat(chain, []held{{a, t, forked}})
+		}
+		for _, kid := range o.awaited(a) {
+			o.wait(t, a, kid, chain)
+			inner := chain
+			if a.Kind == async || a.Kind == submit {
+				inner = nil
+			}
+			sharesPlace := a.Kind == do && kid.pool == t.pool
+			o.check(kid, kid.Acts, inner, forked && sharesPlace)
+		}
+		o.check(t, a.Body, within, forked || a.Kind == fork)
+	}
+}
+
+// wait checks one wait.
+func (o *order) wait(t *task, a *act, kid *task, chain []held) {
+	w := o.work(kid)
+	reach := uint64(0)
+	for pool := range o.reach {
+		if w.pools&(1<<pool) != 0 {
+			reach |= o.reach[pool]
+		}
+	}
+	switch {
+	case a.Kind == submit && reach&o.senders[kid.pool] != 0: // what makes room there may wait for room there
+		o.fix = func() { a.Kind, a.Kids = compute, nil }
+	case a.With.has("outer") && reach&(1<<t.pool) != 0: // t keeps its place meanwhile
+		o.fix = func() { delete(a.With, "outer") }
+	}
+	for _, h := range chain {
+		if w.lock != nil && w.lock.N <= h.lock.N {
+			o.drop(w.lock, h.lock)
+		}
+		if w.pools == 1<<h.by.pool && !h.forked && a.Kind != submit && !a.hasFeeder() {
+			continue
+		}
+		for pool, lock := range o.lowest {
+			if reach&(1<<pool) != 0 && lock != nil && lock.N <= h.lock.N {
+				o.drop(lock, h.lock)
+			}
+		}
+	}
+}
+
+// drop has one of two locks removed, rather the one that is not held over the wait.
+func (o *order) drop(taken, holding *act) {
+	remove := taken
+	if o.rand.IntN(6) == 0 {
+		remove = holding
+	}
+	o.fix = func() { remove.Kind, remove.N = block, 0 }
+}
+
+func (p *program) mistake(r *rand.Rand) (fix func()) {
+	o := newOrder(p, r)
+	o.check(p.Main, p.Main.Acts, nil, false)
+	return o.fix
+}
+
+// sound reports whether nothing but a fault of the library can block the program.
+func (p *program) sound() bool { return p.mistake(rand.New(rand.NewPCG(0, 0))) == nil }
+
+// repair removes locks, and what else it must, until the program is sound.
+func (p *program) repair(r *rand.Rand) {
+	for fix := p.mistake(r); fix != nil; fix = p.mistake(r) {
+		fix()
+	}
+}

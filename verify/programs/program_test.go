@@ -1,0 +1,170 @@
+package programs_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const (
+	shared    = 3          // pools that all tasks use
+	callsPool = shared     // the number of the Stateful
+	outside   = shared + 1 // where the main task runs: on no pool
+	firstOwn  = shared + 2 // workers of a group's or loop's own have this number, or a later one
+	own       = -1         // the Pool of an act whose kids run on workers of its own
+	lockCount = 3
+)
+
+// program says what goroutines outside do, and what the tasks do that they hand over.
+type program struct {
+	Pools []bounds // the shared ones, and the Stateful
+	With  options  // noisy: something is cancelled, fails, panics or exits; channel1 and so on: this lock is a channel
+	Main  *task
+}
+
+type bounds struct{ Limit, Queue int }
+
+// task ends as one of its options says: fails, panics, exits or cancels, its own group. Others
+// are heeds: an error of an act ends it; and times: so many such tasks are handed over.
+type task struct {
+	With options `json:",omitempty"`
+	Acts []*act
+
+	id, pool int // set by index
+}
+
+// The kinds of acts. All but the first four wait.
+const (
+	compute = "compute" // for span µs; if that is below 0, asleep
+	locked  = "lock"    // does its Body while it holds a lock
+	fork    = "fork"    // does each act of its Body on a goroutine of its own
+	block   = "block"   // does its Body
+
+	group, values, all, ordered, first = "group", "values", "all", "ordered", "first" // the last four: of Results
+	each, mapped, stream               = "each", "map", "stream"
+	async, get, do, call, submit       = "async", "get", "do", "call", "submit"
+)
+
+// act is one thing that a task does. Among its options are the deadline, in µs, of the context with
+// which it waits; limit, ahead and break, after so many items; and outer: in a task of Do, it waits with the context
+// of the caller.
+type act struct {
+	Kind string
+	N    int     `json:",omitempty"` // the number of the lock or future
+	Pool int     `json:",omitempty"` // where the kids run
+	With options `json:",omitempty"`
+	Kids []*task `json:",omitempty"`
+	Body []*act  `json:",omitempty"` // also of a range statement; of a loop over a sequence, done before each item
+}
+
+// options are numbers with names; a flag has 1.
+type options map[string]int
+
+func (o options) has(name string) bool { return o[name] != 0 }
+
+// visit calls f for each act of a task, whatever it stands in.
+func visit(acts []*act, f func(*act)) {
+	for _, a := range acts {
+		f(a)
+		visit(a.Body, f)
+	}
+}
+
+// index numbers the tasks, and tells each on which pool it runs.
+func (p *program) index() (tasks []*task, pools int) {
+	pools = firstOwn
+	var add func(t *task, pool int)
+	add = func(t *task, pool int) {
+		t.id, t.pool = len(tasks), pool
+		tasks = append(tasks, t)
+		visit(t.Acts, func(a *act) {
+			at := a.Pool
+			if at == own {
+				at = pools
+				pools++
+			}
+			for _, kid := range a.Kids {
+				add(kid, at)
+			}
+		})
+	}
+	add(p.Main, outside)
+	return tasks, pools
+}
+
+func (p *program) clone() *program {
+	var c program
+	if err := json.Unmarshal([]byte(p.json()), &c); err != nil {
+		panic(err)
+	}
+	return &c
+}
+
+func (p *program) json() string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// flat repeats each task as often as it is handed over.
+func flat(kids []*task) (flat []*task) {
+	for _, kid := range kids {
+		flat = append(flat, slices.Repeat([]*task{kid}, max(kid.With["times"], 1))...)
+	}
+	return flat
+}
+
+func (p *program) String() string {
+	s := ""
+	for i, b := range p.Pools {
+		s += fmt.Sprintf("%s:%d/%d ", poolName(i), b.Limit, b.Queue)
+	}
+	return s + "main" + p.With.String() + p.Main.String()
+}
+
+func poolName(number int) string {
+	if number < 0 || number > callsPool {
+		return "own"
+	}
+	return []string{"p", "q", "r", "calls"}[number]
+}
+
+func (t *task) String() string { return strings.TrimSpace(t.With.String() + "[" + text(t.Acts) + "]") }
+
+func text(acts []*act) string {
+	parts := make([]string, len(acts))
+	for i, a := range acts {
+		parts[i] = a.String()
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (a *act) String() string {
+	s := a.Kind
+	if a.N > 0 {
+		s += fmt.Sprint(a.N)
+	}
+	if len(a.Kids) > 0 {
+		s += " on " + poolName(a.Pool)
+	}
+	s += a.With.String()
+	for _, kid := range a.Kids {
+		s += " " + kid.String()
+	}
+	if len(a.Body) > 0 {
+		s += " {" + text(a.Body) + "}"
+	}
+	return s
+}
+
+func (o options) String() string {
+	s := ""
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		s += fmt.Sprintf(" %s=%d", name, o[name])
+	}
+	return s
+}

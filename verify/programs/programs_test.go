@@ -1,0 +1,107 @@
+package programs_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+var (
+	seed     = flag.Uint64("programs.seed", 0, "the number of the first program; 0 stands for any")
+	number   = flag.Int("programs.n", 0, "run so many programs; 0 stands for as many as the time allows")
+	length   = flag.Duration("programs.for", 3*time.Second, "how long to run programs")
+	times    = flag.Int("programs.times", 1, "how often each program runs")
+	given    = flag.String("programs.json", "", "run this program")
+	failures = flag.Int("programs.failures", 1, "stop when so many programs have failed")
+	patience = flag.Duration("programs.patience", 5*time.Second, "a program in which nothing happens for so long hangs")
+	smaller  = flag.Duration("programs.smaller", 10*time.Second, "how long to look for a smaller program that fails")
+
+	withLocks = flag.Bool("programs.locks", true, "tasks hold locks while they wait")
+	withRings = flag.Bool("programs.rings", true, "pools wait for each other")
+	withNoise = flag.Bool("programs.noise", true, "something is cancelled, fails, panics or exits in half of the programs")
+	limit     = flag.Int("programs.limit", 0, "the limit of all pools; 0 stands for 1 to 4")
+
+	mayRun   = flag.Int64("programs.running", 8, "by how much the running tasks of a pool may exceed its limit")
+	mayBegin = flag.Int64("programs.begun", 0, "by how much the begun tasks from outside may exceed it")
+)
+
+func TestProgramsEndAsOnPlainGoroutines(t *testing.T) {
+	if *given != "" {
+		p := &program{}
+		if err := json.Unmarshal([]byte(*given), p); err != nil {
+			t.Fatal(err)
+		}
+		if v := judge(p); v.wrong != nil {
+			t.Error(v.tell(p))
+		}
+		return
+	}
+	from := *seed
+	if from == 0 {
+		from = rand.Uint64N(1 << 40)
+	}
+	if testing.Short() {
+		*length = min(*length, time.Second/2)
+	}
+	n, failed, most := 0, 0, excess{}
+	for end := time.Now().Add(*length); failed < *failures && (n < *number || *number == 0 && time.Now().Before(end)); n++ {
+		this := from + uint64(n)
+		p := draw(this)
+		v := judge(p)
+		if v.wrong != nil {
+			failed++
+			t.Errorf("try -programs.seed %d -programs.n 1 -programs.times 500\n%s", this, v.tell(p))
+		}
+		for i := range most {
+			most[i] = max(most[i], v.over[i])
+		}
+	}
+	t.Logf("%d programs from seed %d; at most %v beyond the limits", n, from, most)
+}
+
+// judge runs a program as often as it is to run, and returns what came of it, or of the first time that it failed.
+func judge(p *program) (v verdict) {
+	reference := play(p, onGoroutines, *patience)
+	if reference.wrong != nil {
+		reference.wrong = fmt.Errorf("the program blocks on plain goroutines, too: %w", reference.wrong)
+		return reference
+	}
+	for i := 0; i < *times && v.wrong == nil; i++ {
+		v = compare(p, reference, *patience)
+	}
+	return v
+}
+
+// compare runs a program on the library, and compares how often each task has started.
+func compare(p *program, reference verdict, patience time.Duration) verdict {
+	v := play(p, onWeir, patience)
+	for i, may := range (excess{*mayRun, *mayBegin}) {
+		if v.wrong == nil && v.over[i] > may {
+			v.wrong = fmt.Errorf("%v %w", v.over, errBeyond)
+		}
+	}
+	if v.wrong == nil && !p.With.has("noisy") && !slices.Equal(v.counts, reference.counts) {
+		v.wrong = fmt.Errorf("tasks have started %d times, and on goroutines %d times", v.counts, reference.counts)
+	}
+	return v
+}
+
+// tell describes a failure, and a smaller program that fails in the same way.
+func (v verdict) tell(p *program) string {
+	const tries, brief = 30, 200 * time.Millisecond
+	small := shrink(p, func(p *program) bool {
+		reference := play(p, onGoroutines, brief)
+		for range tries {
+			if w := compare(p, reference, brief); w.wrong != nil {
+				return w.hangs == v.hangs && errors.Is(w.wrong, errBeyond) == errors.Is(v.wrong, errBeyond)
+			}
+		}
+		return false
+	}, time.Now().Add(*smaller))
+	return fmt.Sprintf("%v\n%v\n%s\n%s\nsmaller:\n%v\n%s", v.wrong, p, p.json(), v.report, small, small.json())
+}

@@ -1,0 +1,284 @@
+package programs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+// run is one execution of a program.
+type run struct {
+	program *program
+	library library
+	locks   [lockCount]sync.Locker
+	started []atomic.Int64 // how often, by task
+	gauges  [2][]gauge     // running and begun, by pool
+	over    [3]atomic.Int64
+	steps   atomic.Int64 // grows as long as anything happens
+
+	mu    sync.Mutex
+	wrong error // the first thing that must not be
+}
+
+// library is what a program runs on. Its calls block as those of weir do.
+type library interface {
+	gather(ctx context.Context, b *batch) error // hands over the tasks of a batch, and waits for them
+	async(ctx context.Context, pool int, task func(context.Context) (int, error)) future
+	do(ctx context.Context, pool int, task func(context.Context) error) error
+	call(ctx context.Context, task func()) error
+	submit(ctx context.Context, pool int, task func()) error
+	finish() // waits for everything that was handed over
+}
+
+type future interface {
+	Get(ctx context.Context) (int, error)
+}
+
+func newRun(p *program, on func(*run) library) *run {
+	tasks, _ := p.index()
+	r := &run{program: p, started: make([]atomic.Int64, len(tasks))}
+	for i := range r.locks {
+		r.locks[i] = new(sync.Mutex)
+		if p.With.has(fmt.Sprint("channel", i+1)) {
+			r.locks[i] = make(channel, 1)
+		}
+	}
+	for what := range r.gauges {
+		for _, b := range p.Pools {
+			r.gauges[what] = append(r.gauges[what], gauge{limit: b.Limit, over: &r.over[what]})
+		}
+	}
+	r.library = on(r)
+	return r
+}
+
+// channel is a lock that is a channel with one slot.
+type channel chan struct{}
+
+func (c channel) Lock()   { c <- struct{}{} }
+func (c channel) Unlock() { <-c }
+
+func (r *run) fail(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.wrong == nil {
+		r.wrong = fmt.Errorf(format, args...)
+	}
+}
+
+// actor is an execution of a task, or one goroutine of it.
+type actor struct {
+	*run
+	task    *task
+	ctx     context.Context
+	place   *place // nil outside
+	begun   *gauge // set if the task comes from outside
+	guest   bool   // of Do, in the place of its caller
+	caller  *actor // of Do on another pool
+	cancel  func(error)
+	futures *made
+}
+
+// made is a list of futures, the newest first.
+type made struct {
+	future
+	n    int
+	task *task
+	next *made
+}
+
+var (
+	errFailed = errors.New("a task has failed")
+	errThrown = errors.New("a task has panicked")
+	errCancel = errors.New("a group was cancelled")
+	errBeyond = errors.New("beyond the limits")
+)
+
+// value is what a task returns.
+func (t *task) value() int { return t.id + 1 }
+
+// child returns the execution of a task that a hands over.
+func (a *actor) child(t *task) *actor {
+	c := &actor{run: a.run, task: t, futures: a.futures}
+	if t.pool < outside {
+		c.place = &place{running: &a.gauges[running][t.pool]}
+		if a.task == a.program.Main {
+			c.begun = &a.gauges[begun][t.pool]
+		}
+	}
+	return c
+}
+
+// live runs the task.
+func (a *actor) live(ctx context.Context) (value int, err error) {
+	a.ctx = ctx
+	a.started[a.task.id].Add(1)
+	a.steps.Add(1)
+	if !a.guest {
+		a.place.running.enter()
+		defer a.place.running.leave()
+	}
+	if a.begun != nil {
+		a.begun.enter()
+		defer a.begun.leave()
+	}
+	err = a.perform(a.task.Acts)
+	switch with := a.task.With; {
+	case err != nil:
+		return 0, err
+	case with.has("fails"):
+		return 0, errFailed
+	case with.has("panics"):
+		panic(errThrown)
+	case with.has("exits"):
+		runtime.Goexit()
+	case with.has("cancels") && a.cancel != nil:
+		a.cancel(errCancel)
+	}
+	return a.task.value(), nil
+}
+
+// perform does acts. It returns an error only if that ends the task.
+func (a *actor) perform(acts []*act) error {
+	for _, act := range acts {
+		err := a.step(act)
+		if err != nil && !a.program.With.has("noisy") {
+			a.fail("%v has returned %w", act, err)
+		}
+		if err != nil && a.task.With.has("heeds") {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *actor) step(act *act) error {
+	defer a.steps.Add(1)
+	switch act.Kind {
+	case compute:
+		toil(time.Duration(act.With["span"]) * time.Microsecond)
+	case locked:
+		lock := a.locks[act.N-1]
+		lock.Lock()
+		defer lock.Unlock()
+		a.steps.Add(1)
+		return a.perform(act.Body)
+	case block:
+		return a.perform(act.Body)
+	case fork:
+		var branches sync.WaitGroup
+		for i := range act.Body {
+			branches.Go(func() {
+				defer a.caught(nil)
+				b := *a
+				_ = b.perform(act.Body[i : i+1])
+			})
+		}
+		branches.Wait()
+	default:
+		return a.wait(act)
+	}
+	return nil
+}
+
+func toil(span time.Duration) {
+	if span < 0 {
+		time.Sleep(-span)
+	}
+	for begin := time.Now(); ; {
+		runtime.Gosched()
+		if time.Since(begin) >= span {
+			return
+		}
+	}
+}
+
+// caught is deferred. It makes an error of a panic that a task has meant.
+func (r *run) caught(err *error) {
+	switch thrown := recover(); {
+	case thrown == nil:
+	case !meant(thrown):
+		r.fail("something has panicked: %v", thrown)
+	case err != nil:
+		*err = errThrown
+	}
+}
+
+func meant(thrown any) bool {
+	if p, ok := thrown.(*weir.Panic); ok {
+		return meant(p.Value)
+	}
+	err, ok := thrown.(error)
+	return ok && errors.Is(err, errThrown)
+}
+
+// wait does an act in which the library waits.
+func (a *actor) wait(act *act) (err error) {
+	waiter := a
+	if act.With.has("outer") && a.caller != nil {
+		waiter = a.caller
+	}
+	ctx := waiter.ctx
+	if us := act.With["deadline"]; us > 0 {
+		timed, stop := context.WithTimeout(ctx, time.Duration(us)*time.Microsecond)
+		defer stop()
+		ctx = timed
+	}
+	if act.With.has("recovers") {
+		defer a.caught(&err)
+	}
+	var c *actor
+	if len(act.Kids) == 1 {
+		c = a.child(act.Kids[0])
+	}
+	if act.Kind == do {
+		c.caller = a
+	}
+	if act.Kind == do && act.Pool == a.task.pool {
+		c.place, c.guest, c.caller = a.place, true, a.caller
+	} else {
+		waiter.place.pause()
+		defer waiter.place.resume()
+	}
+	leaf := func() { _, _ = c.live(context.Background()) } // gets no context
+	switch act.Kind {
+	case get:
+		return a.get(ctx, act.N)
+	case async:
+		if !a.program.With.has("noisy") {
+			ctx = context.WithoutCancel(ctx) // the end of a group would cancel it
+		}
+		c.begun = nil // a task that waits for the future lends it a place
+		a.futures = &made{a.library.async(ctx, act.Pool, c.live), act.N, c.task, a.futures}
+		return nil
+	case do:
+		return a.library.do(ctx, act.Pool, func(ctx context.Context) error {
+			_, err := c.live(ctx)
+			return err
+		})
+	case call:
+		return a.library.call(ctx, leaf)
+	case submit:
+		return a.library.submit(ctx, act.Pool, leaf)
+	}
+	return newBatch(a, waiter, act).run(ctx)
+}
+
+func (a *actor) get(ctx context.Context, n int) error {
+	for f := a.futures; f != nil; f = f.next {
+		if f.n == n {
+			got, err := f.Get(ctx)
+			if err == nil && got != f.task.value() {
+				a.fail("future %d has returned %d, not %d", n, got, f.task.value())
+			}
+			return err
+		}
+	}
+	return nil // what makes it was cut away
+}

@@ -1,0 +1,220 @@
+package programs_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
+)
+
+// weirs runs a program on the library.
+type weirs struct {
+	*run
+	pools []*weir.Pool
+	calls *weir.Stateful[struct{}, func()]
+
+	mu        sync.Mutex
+	loose     []future       // some of which no task waits for
+	submitted sync.WaitGroup // tasks that no task waits for
+}
+
+func onWeir(r *run) library {
+	l := &weirs{run: r}
+	onPanic := weir.OnPanic(func(p *weir.Panic) {
+		if !meant(p) {
+			r.fail("something has panicked: %v", p)
+		}
+	})
+	for _, b := range r.program.Pools[:shared] {
+		l.pools = append(l.pools, weir.New(b.Limit, weir.Queue(b.Queue), onPanic))
+	}
+	open := func() (struct{}, error) { return struct{}{}, nil }
+	use := func(_ struct{}, task func()) { task() }
+	b := r.program.Pools[callsPool]
+	l.calls = weir.NewStateful(b.Limit, open, use, nil, weir.Queue(b.Queue), onPanic)
+	return l
+}
+
+// finish waits for what is still under way, closes the pools, and looks at their counts.
+func (l *weirs) finish() {
+	for i := 0; i < l.futures(); i++ {
+		l.mu.Lock()
+		f := l.loose[i]
+		l.mu.Unlock()
+		_, _ = f.Get(context.Background())
+	}
+	l.submitted.Wait()
+	for _, p := range l.pools {
+		p.Wait()
+	}
+	l.calls.Wait()
+	for i, s := range l.stats() {
+		if s.Running != 0 || s.Queued != 0 || s.Waiting != 0 || s.Accepted != s.Finished+s.HandedBack {
+			l.fail("pool %s is not quiet at the end: %+v", poolName(i), s)
+		}
+	}
+	for _, p := range l.pools {
+		p.Close()
+	}
+	l.calls.Close()
+}
+
+func (l *weirs) futures() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.loose)
+}
+
+// stats returns the counts of the pools.
+func (l *weirs) stats() (all []weir.Stats) {
+	for _, p := range l.pools {
+		all = append(all, p.Stats())
+	}
+	return append(all, l.calls.Stats())
+}
+
+func (l *weirs) async(ctx context.Context, pool int, task func(context.Context) (int, error)) future {
+	f := weir.Async(ctx, l.pools[pool], task)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.loose = append(l.loose, f)
+	return f
+}
+
+func (l *weirs) do(ctx context.Context, pool int, task func(context.Context) error) error {
+	return l.pools[pool].Do(ctx, task)
+}
+
+func (l *weirs) call(ctx context.Context, task func()) error { return l.calls.Call(ctx, task) }
+
+func (l *weirs) submit(ctx context.Context, pool int, task func()) error {
+	l.submitted.Add(1)
+	err := l.pools[pool].SubmitContext(ctx, func() {
+		defer l.submitted.Done()
+		task()
+	})
+	if err != nil {
+		l.submitted.Done()
+	}
+	return err
+}
+
+func (l *weirs) gather(ctx context.Context, b *batch) error {
+	switch b.Kind {
+	case group:
+		g := l.group(ctx, b)
+		for i := range b.tasks {
+			g.Go(func(ctx context.Context) error {
+				_, err := b.live(ctx, i, g.Cancel)
+				return err
+			})
+		}
+		if b.With.has("cancelled") {
+			g.Cancel(errCancel)
+		}
+		return g.Wait()
+	case values, all, ordered, first:
+		return l.results(b, l.group(ctx, b))
+	}
+	if b.With.has("seq") {
+		return loop(ctx, l, b, b.indices)
+	}
+	items := slices.Collect(b.indices)
+	if !b.With.has("chan") {
+		return loop(ctx, l, b, items)
+	}
+	queue, over := make(chan int), make(chan struct{})
+	defer close(over)
+	go func() {
+		defer close(queue)
+		for _, i := range items {
+			select {
+			case queue <- i:
+			case <-over:
+				return
+			}
+		}
+	}()
+	return loop(ctx, l, b, queue)
+}
+
+func (l *weirs) group(ctx context.Context, b *batch) *weir.Group {
+	var opts []weir.GroupOption
+	if limit := b.With["limit"]; limit > 0 {
+		opts = append(opts, weir.Limit(limit))
+	}
+	if b.With.has("keepgoing") {
+		opts = append(opts, weir.KeepGoing())
+	}
+	if b.With.has("panicsaserrors") {
+		opts = append(opts, weir.PanicsAsErrors())
+	}
+	if b.Pool != own {
+		return l.pools[b.Pool].Group(ctx, opts...)
+	}
+	var more []weir.Option
+	for _, opt := range opts {
+		more = append(more, opt)
+	}
+	return weir.NewGroup(ctx, b.With["workers"], more...)
+}
+
+func (l *weirs) results(b *batch, g *weir.Group) error {
+	r := weir.NewResults[int](g)
+	for i := range b.tasks {
+		r.Go(func(ctx context.Context) (int, error) { return b.live(ctx, i, g.Cancel) })
+	}
+	if b.With.has("cancelled") {
+		g.Cancel(errCancel)
+	}
+	switch b.Kind {
+	case values:
+		_, err := b.checkAll(r.Wait())
+		return err
+	case first:
+		b.left = true
+		value, err := r.First()
+		b.check(-1, value, err)
+		return err
+	case ordered:
+		return b.checkEach(r.Ordered(), true)
+	}
+	return b.checkEach(r.All(), false)
+}
+
+func loop[S par.Source[int]](ctx context.Context, l *weirs, b *batch, items S) error {
+	live := func(ctx context.Context, i int) (int, error) { return b.live(ctx, i, nil) }
+	var opts []par.Option
+	if limit := max(b.With["limit"], b.With["workers"]); limit > 0 {
+		opts = append(opts, par.Limit(limit))
+	}
+	if b.Pool != own {
+		opts = append(opts, par.On(l.pools[b.Pool]))
+	}
+	if b.With.has("keepgoing") {
+		opts = append(opts, par.KeepGoing())
+	}
+	switch b.Kind {
+	case each:
+		return par.Each(ctx, items, func(ctx context.Context, i int) error {
+			_, err := live(ctx, i)
+			return err
+		}, opts...)
+	case mapped:
+		_, err := b.checkAll(par.Map(ctx, items, live, opts...))
+		return err
+	}
+	var more []par.StreamOption
+	for _, opt := range opts {
+		more = append(more, opt)
+	}
+	if b.With.has("unordered") {
+		more = append(more, par.Unordered())
+	}
+	if ahead := b.With["ahead"]; ahead > 0 {
+		more = append(more, par.Ahead(ahead))
+	}
+	return b.checkEach(par.Stream(ctx, items, live, more...), !b.With.has("unordered"))
+}
