@@ -27,6 +27,7 @@ func TestAllocationBudgets(t *testing.T) {
 			warm(t, s.Invoke, s.Stats, limit, queue)
 			waiting := p.Group(ctx)
 			limited := p.Group(ctx, weir.Limit(2))
+			greet(t, waiting, limit)
 			var g *weir.Group
 			for _, budget := range []struct {
 				name string
@@ -86,6 +87,18 @@ func warm(t *testing.T, submit func(func()) error, stats func() weir.Stats, limi
 	eventually(t, "all workers run", func() bool { return v.Running() == limit })
 	v.Open()
 	eventually(t, "all workers rest", func() bool { return stats().Idle == limit })
+}
+
+// greet has each worker run a task of the group: the first on a worker makes its context.
+func greet(t *testing.T, g *weir.Group, limit int) {
+	t.Helper()
+	v := check.NewValve()
+	for range limit {
+		g.Go(v.Member)
+	}
+	eventually(t, "all workers run", func() bool { return v.Running() == limit })
+	v.Open()
+	eventually(t, "all tasks have ended", func() bool { return int(v.Ended.Load()) == limit })
 }
 
 func TestAGroupsBatchAllocatesLittle(t *testing.T) {

@@ -89,7 +89,8 @@ func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
 //
 // The call synchronizes before the start of the task. Once the pool has its queue
 // and its workers, the first call after each Wait allocates the batch and its
-// context, and further ones nothing.
+// context, and further ones nothing; a worker allocates a context for the first of the tasks that it runs
+// until Wait.
 func (g *Group) Go(task func(ctx context.Context) error) {
 	mustTask(task != nil)
 	b, number := g.begin()
