@@ -301,6 +301,9 @@ func (b *batch) wait(inTask bool) {
 		}
 	}
 	done, cancelled := b.done, false
+	if !inTask && done == nil {
+		done = b.scope.Done() // no task looks again for it in a pause
+	}
 	cut := func() {
 		done, cancelled = nil, true
 		b.cut()

@@ -36,7 +36,8 @@ type Future[T any] struct {
 }
 
 // Async hands task to the pool, and returns its future. It blocks while the pool is
-// full, until ctx is done; in a task of the pool this may last until the future's task has ended. The task gets ctx, and never starts once ctx is done: then
+// full, until ctx is done; in a task of the pool this may last until the future's task has ended, so the
+// caller must not hold what that needs. The task gets ctx, and never starts once ctx is done: then
 // the future resolves with the cause of ctx. If it has started, only its own end
 // resolves the future. A task that was cancelled in the queue keeps its place there
 // until a worker comes to it.
@@ -58,7 +59,7 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 		f.submitted(p.submit(ctx, j))
 		return f
 	}
-	if ctx.Err() == nil && p.running().Offer(j) {
+	if ctx.Err() == nil && p.running().Fits(j) {
 		return f
 	}
 	want := f.want()
@@ -216,6 +217,9 @@ func (c *futureContext) task() task {
 	return task{c.pool, c.worker, c}
 }
 
+// crossed implements host.
+func (c *futureContext) crossed() bool { return c.by != nil }
+
 // above implements host.
 func (c *futureContext) above() (host, *engine.Want[job]) { return c.by, c.want }
 
@@ -259,12 +263,14 @@ func (f *Future[T]) start(claimed bool, w *engine.Worker) bool {
 }
 
 // failed resolves the future of a task that did not return, or was not run.
-func (f *Future[T]) failed(failure *TaskError) { f.refused(failure.Err) }
-
-// refused resolves the future of a task that will not run, or not any further.
-func (f *Future[T]) refused(err error) {
-	f.task = nil
-	f.resolve(err)
+func (f *Future[T]) failed(failure *TaskError) {
+	switch {
+	case f.started():
+		f.resolve(failure.Err)
+	case f.giveUp():
+		f.task = nil
+		f.settle(failure.Err)
+	}
 }
 
 // abandon resolves the future of a task that no worker has started.

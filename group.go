@@ -28,6 +28,7 @@ type Group struct {
 	pool    *Pool
 	host    host  // the task in which the group was made, if any
 	at      *Pool // on which that task runs; nil if there is none
+	crossed bool  // that task, or one above it, is of another pool
 	owned   bool  // the pool is this group's alone
 	parent  context.Context
 	options groupOptions
@@ -71,6 +72,7 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
 	g := &Group{pool: p, parent: ctx, options: o}
 	g.host, g.at = hostPool(ctx)
+	g.crossed = g.at != nil && (g.at != p || g.host.crossed())
 	if o.members > 0 {
 		g.quota = newQuota(o.members)
 	}
@@ -186,7 +188,7 @@ func (g *Group) acquire(b *batch) (ok bool) {
 func (b *batch) submit(j job) engine.Verdict {
 	e := b.group.pool.engine
 	e.Put(b.source, j)
-	if e.Offer(j.ticket()) {
+	if e.Fits(j.ticket()) {
 		return engine.Accepted
 	}
 	want := b.source.Want()

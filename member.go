@@ -42,6 +42,9 @@ func (m *member) task() task {
 	return task{m.pool, w, m}
 }
 
+// crossed implements host.
+func (m *member) crossed() bool { return m.batch.group.crossed }
+
 // above implements host.
 func (m *member) above() (host, *engine.Want[job]) {
 	if m.batch.source == nil {

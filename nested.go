@@ -24,6 +24,8 @@ type host interface {
 	task() task
 	// above returns the task that waits for this one, or will, and what it waits for; nil if none is known.
 	above() (host, *engine.Want[job])
+	// crossed reports whether a task above may be one of another pool.
+	crossed() bool
 }
 
 // nearest returns the worker of the nearest task of p that waits for t, and how: by way of what.
@@ -39,6 +41,25 @@ func (t task) nearest(p *Pool) (w *engine.Worker, via []*engine.Want[job]) {
 			return nil, nil
 		case p:
 			return at.worker, via
+		}
+		h = above
+	}
+}
+
+// tellAbove has the tasks of other pools that wait for t look for work that t waits for: it has just begun
+// to wait.
+func (t task) tellAbove() {
+	if t.host == nil || !t.host.crossed() {
+		return
+	}
+	for h := t.host; h != nil; {
+		above, _ := h.above()
+		if above == nil {
+			return
+		}
+		at := above.task()
+		if at.pool != nil && at.pool != t.pool {
+			at.pool.engine.Look(at.worker)
 		}
 		h = above
 	}
@@ -68,6 +89,7 @@ func (t task) await(pool *Pool, want *engine.Want[job], block func(*engine.Wakeu
 	w := e.Wakeup()
 	e.Leave(&s.absence, t.worker, s.want)
 	defer e.Return(&s.absence, w)
+	t.tellAbove()
 	block(w)
 }
 
@@ -124,6 +146,7 @@ func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func(
 	if e != nil && !e.Leave(&s.absence, s.task.worker, s.want) {
 		return true
 	}
+	s.task.tellAbove()
 	if s.held != nil && done == nil && e.Held(s.held) {
 		done = late()
 	}

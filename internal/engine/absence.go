@@ -10,8 +10,9 @@ type Absence[T any] struct {
 	worker *worker[T]
 	want   *Want[T]
 	term   uint32
-	lined  bool // in Engine.returning, though it is not recalled
-	back   link[Absence[T]]
+	lined  bool             // in Engine.returning, though it is not recalled
+	lender *worker[T]       // whose place the task has given up
+	back   link[Absence[T]] // in lender.place.back
 }
 
 type presence uint8
@@ -57,13 +58,16 @@ func (e *Engine[T]) hasTask(a *Absence[T], w *Worker) bool {
 	if a.worker == nil {
 		return false
 	}
-	if a.worker.idle {
+	if !a.worker.hasTask() {
 		a.worker = nil
 		return false
 	}
 	a.term = a.worker.withPlace().term
 	return true
 }
+
+// hasTask reports whether w has one that has a place, for all that is known.
+func (w *worker[T]) hasTask() bool { return !w.idle && (w.place == nil || !w.place.lost) }
 
 // Recall ends the wait of a, which receives its turn. by is the worker on which a task that has
 // brought that about is over, or as good as over; nil for none. Its place goes to the task that was
@@ -93,7 +97,8 @@ func (e *Engine[T]) recall(a *Absence[T], by *Worker) {
 		}
 		e.returning = append(e.returning, a)
 		if e.needsPlace(a) {
-			if l := a.worker.place.lender; l != nil && l.place.waits > 0 {
+			if l := a.worker.place.lender; l != nil && l.place.waits > 0 && l.place.term == a.worker.place.lent {
+				a.lender = l
 				l.place.back.add(&a.back, a)
 				e.fill(l)
 			}
@@ -172,11 +177,12 @@ func (e *Engine[T]) giveUp(w *worker[T]) {
 	p.without = true
 	e.suspended++
 	b := p.beneath
+	p.lender = b
 	if b == nil {
 		e.permits.leave(false)
 		return
 	}
-	p.lender = b
+	p.lent = b.place.term
 	e.unstack(w)
 	e.vacate(b)
 	e.fill(b)
@@ -185,10 +191,7 @@ func (e *Engine[T]) giveUp(w *worker[T]) {
 // goOn lets the task of a go on that has given its place up: on that of b, if b is not nil.
 func (e *Engine[T]) goOn(a *Absence[T], b *worker[T]) {
 	w := a.worker
-	if l := w.place.lender; l != nil {
-		l.place.back.remove(&a.back)
-		w.place.lender = nil
-	}
+	w.place.lender = nil
 	w.place.without = false
 	e.suspended--
 	if b != nil {
@@ -198,6 +201,10 @@ func (e *Engine[T]) goOn(a *Absence[T], b *worker[T]) {
 }
 
 func (e *Engine[T]) arrive(a *Absence[T]) {
+	if a.lender != nil {
+		a.lender.place.back.remove(&a.back)
+		a.lender = nil
+	}
 	a.worker = nil
 	a.state = present
 	a.Turn <- struct{}{}

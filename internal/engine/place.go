@@ -27,6 +27,7 @@ type place[T any] struct {
 	term    uint32            // how many tasks have ended on this worker while goroutines of theirs waited
 	without bool              // the task has no place: it has given it up
 	lender  *worker[T]        // whose task had lent it that place
+	lent    uint32            // the lender's term then
 	back    chain[Absence[T]] // subtasks that have given up the place of this task, and want to go on
 	lost    bool              // the task is over, or as good as over, and another one has the place
 }
@@ -78,9 +79,12 @@ func (e *Engine[T]) fill(w *worker[T]) {
 	if w == nil || w.place.vacant.of == nil {
 		return
 	}
-	if l := w.place.back.first; l != nil {
-		e.goOn(l.of, w)
-		return
+	for l := w.place.back.first; l != nil; l = w.place.back.first {
+		if a := l.of; e.needsPlace(a) {
+			e.goOn(a, w)
+			return
+		}
+		w.place.back.remove(l)
 	}
 	if e.paused {
 		return
@@ -194,8 +198,10 @@ func (e *Engine[T]) replace(w, giver *worker[T]) {
 // lose notes that w has given its place away. Until it has reported the end of its task, which may end further
 // waits, it counts as one that goes on.
 func (e *Engine[T]) lose(w *worker[T]) {
-	w.place.lost = true
-	e.waking.Add(1)
+	if !w.place.lost {
+		w.place.lost = true
+		e.waking.Add(1)
+	}
 }
 
 // giver returns the worker that by is, if it is one of e, and has a place to give away.

@@ -71,6 +71,26 @@ func (e *Engine[T]) Offer(task T) bool {
 	return r != nil && e.push(r, task)
 }
 
+// Fits hands task over if that needs no waiting. Other than TrySubmit it counts no refusal, and may
+// refuse for the sake of a worker that is between two tasks.
+func (e *Engine[T]) Fits(task T) bool {
+	if e.Offer(task) {
+		return true
+	}
+	e.mu.Lock()
+	fits := false
+	if !e.closed && e.line.length == 0 {
+		fits = e.queue.push(task) == moved
+		if !fits && e.queue.len() == 0 && len(e.returning) == 0 && !e.delegating() && e.permits.tryEnter() {
+			fits = true
+			e.delegated.Add(1)
+			e.assign(task, nil)
+		}
+	}
+	e.unlock()
+	return fits
+}
+
 // TrySubmit hands task over if there is room for it, or a free worker.
 func (e *Engine[T]) TrySubmit(task T) Verdict {
 	if r := e.queue.tail.Load(); r != nil && e.push(r, task) {

@@ -38,7 +38,7 @@ func (e *Engine[T]) Await(w *Want[T], above *Worker, via []*Want[T]) {
 	e.mu.Lock()
 	var host *worker[T]
 	if above != nil && w.host == nil {
-		if host = e.own(above); host != nil && host.idle {
+		if host = e.own(above); host != nil && !host.hasTask() {
 			host = nil
 		} else if host != nil {
 			host.withPlace()
@@ -46,6 +46,15 @@ func (e *Engine[T]) Await(w *Want[T], above *Worker, via []*Want[T]) {
 		}
 	}
 	e.await(w, host)
+	e.unlock()
+}
+
+// Look lends the place of the task on w, if it waits, to what it waits for by way of others.
+func (e *Engine[T]) Look(w *Worker) {
+	e.mu.Lock()
+	if typed := e.own(w); typed != nil && typed.place != nil {
+		e.fill(typed)
+	}
 	e.unlock()
 }
 

@@ -74,8 +74,12 @@ var leaks = []Bug{
 		Breaks: "a future keeps a task that will never run",
 		Edits: []Edit{{
 			File: "future.go",
-			Old:  "\tf.task = nil\n\tf.resolve(err)\n",
-			New:  "\tif !PLANTED { f.task = nil }\n\tf.resolve(err)\n",
+			Old:  "f.task = nil\n\t\tf.settle(failure.Err)",
+			New:  "if !PLANTED {\n\t\t\tf.task = nil\n\t\t}\n\t\tf.settle(failure.Err)",
+		}, {
+			File: "future.go",
+			Old:  "f.task = nil\n\t\tf.settle(err)",
+			New:  "if !PLANTED {\n\t\t\tf.task = nil\n\t\t}\n\t\tf.settle(err)",
 		}},
 	},
 	{

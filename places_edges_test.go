@@ -1,0 +1,153 @@
+package weir_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+)
+
+// The first ring of a queue is small: a task that makes more futures than it holds must not wait for any.
+func TestAsyncInATaskOfThePoolDoesNotWaitWhileThereIsRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		release := make(chan struct{})
+		check.OK(t, run(p, func(ctx context.Context) error {
+			var futures []*weir.Future[int]
+			for range 200 {
+				futures = append(futures, weir.Async(ctx, p, func(context.Context) (int, error) {
+					<-release
+					return 0, nil
+				}))
+			}
+			close(release)
+			for _, f := range futures {
+				if _, err := f.Get(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		hasItsPlaces(t, p, 1)
+	})
+}
+
+// Nor while a worker is free, without a queue.
+func TestAsyncInATaskUsesAFreeWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(3, weir.Queue(0))
+		defer p.Close()
+		ch := make(chan int)
+		check.OK(t, run(p, func(ctx context.Context) error {
+			one := weir.Async(ctx, p, func(context.Context) (int, error) { return <-ch, nil })
+			other := weir.Async(ctx, p, func(context.Context) (int, error) { ch <- 1; return 0, nil })
+			if _, err := one.Get(ctx); err != nil {
+				return err
+			}
+			_, err := other.Get(ctx)
+			return err
+		}))
+	})
+}
+
+// A path from one pool over another back to the first is there also when the task in between begins
+// to wait last.
+func TestPromise09APathIsFoundThatIsCompletedInItsMiddle(t *testing.T) {
+	p, q := weir.New(2), weir.New(4)
+	ends(t, func() {
+		var mu sync.Mutex
+		held := make(chan struct{})
+		g := p.Group(context.Background())
+		g.Go(func(ctx context.Context) error {
+			mu.Lock()
+			defer mu.Unlock()
+			close(held)
+			first := q.Group(ctx)
+			first.Go(func(ctx context.Context) error {
+				second := q.Group(ctx)
+				second.Go(func(ctx context.Context) error {
+					back := p.Group(ctx)
+					back.Go(succeed)
+					return back.Wait()
+				})
+				time.Sleep(20 * time.Millisecond)
+				return second.Wait()
+			})
+			return first.Wait()
+		})
+		<-held
+		g.Go(func(context.Context) error {
+			mu.Lock()
+			defer mu.Unlock()
+			return nil
+		})
+		check.OK(t, g.Wait())
+	}, p, q)
+	p.Close()
+	q.Close()
+}
+
+// A goroutine of a subtask comes back from Blocking while the subtask itself waits.
+func TestBlockingInAGoroutineOfASubtaskThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, q := weir.New(1), weir.New(1)
+		defer p.Close()
+		defer q.Close()
+		nap := func(ms int) func() { return func() { time.Sleep(time.Duration(ms) * time.Millisecond) } }
+		check.OK(t, run(p, func(ctx context.Context) error {
+			g := p.Group(ctx)
+			g.Go(func(ctx context.Context) error {
+				var left sync.WaitGroup
+				left.Go(func() { weir.Blocking(ctx, nap(1)) })
+				nap(2)()
+				h := q.Group(ctx)
+				h.Go(func(context.Context) error { nap(30)(); return nil })
+				err := h.Wait()
+				left.Wait()
+				return err
+			})
+			g.Go(func(context.Context) error { nap(10)(); return nil })
+			return g.Wait()
+		}))
+		hasItsPlaces(t, p, 1)
+		hasItsPlaces(t, q, 1)
+	})
+}
+
+// A loop over the results of a cancelled group ends in a pause.
+func TestPromise08APauseDoesNotHoldALoopOverACancelledGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		ready, goOn := make(chan struct{}), make(chan struct{})
+		var inner *weir.Group
+		looped := false
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			inner = p.Group(ctx)
+			r := weir.NewResults[int](inner)
+			r.Go(func(context.Context) (int, error) { return 1, nil })
+			close(ready)
+			<-goOn
+			for _, err := range r.All() {
+				_ = err // the cancellation
+			}
+			looped = true
+			return nil
+		})
+		<-ready
+		p.Pause()
+		close(goOn)
+		synctest.Wait()
+		inner.Cancel(errBoom)
+		synctest.Wait()
+		check.Equal(t, "ended in the pause", looped, true)
+		p.Resume()
+		check.OK(t, g.Wait())
+	})
+}
