@@ -37,7 +37,7 @@ type batch struct {
 	target atomic.Int64 // the number of ended tasks at which Wait wants to be told
 
 	mu       sync.Mutex
-	waited   bool             // somebody sees to the end of the batch already
+	waited   bool             // a call of Wait sees to the end of the batch already
 	settled  bool             // panicked and err are final, and nothing of the batch is left
 	over     chan struct{}    // closed when settled, if others wait for that
 	others   []*engine.Wakeup // those of them that are tasks

@@ -33,7 +33,7 @@ func TestBlockingGivesThePlaceToAnyTask(t *testing.T) {
 		check.Equal(t, "suspended", s.Suspended, 1)
 		asleep.Open()
 		synctest.Wait()
-		check.Equal(t, "back beside the other", back, false)
+		check.Equal(t, "back next to the other", back, false)
 		check.Equal(t, "returning", p.Stats().Returning, 1)
 		other.Open()
 		check.OK(t, g.Wait())

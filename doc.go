@@ -46,7 +46,7 @@
 //     its group, when that is cancelled before the task starts. A rejected task
 //     never runs. This holds under any mix of submitting, resizing, pausing,
 //     panicking, expiry and closing.
-//  2. Never more than limit tasks run at once, but for the extra places of promise 9; and
+//  2. Never more than limit tasks run at once, except in the extra places of promise 9; and
 //     when a pool's Resize has returned no queued task starts while the new limit or more
 //     places are in use.
 //  3. A queued task starts as soon as a worker may run it: it never waits behind a

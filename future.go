@@ -65,7 +65,7 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 	want := f.want()
 	host.await(p, want, func(w *engine.Wakeup) {
 		// A task that starts out of turn in the caller's own pool has the caller's place, most likely. To
-		// go on now the caller would need a further one, and another with each future that finds the
+		// go on now the caller would need one more, and another with each future that finds the
 		// pool full.
 		w.Stays = host.pool == p
 		f.await(w)
@@ -251,7 +251,7 @@ func (f *Future[T]) start(claimed bool, w *engine.Worker) bool {
 	if claimed {
 		f.resolve(context.Cause(f.ctx))
 	} else {
-		f.abandon() // if nobody has
+		f.abandon() // unless another goroutine has
 		if f.void() {
 			f.pool.engine.Skipped()
 			return false

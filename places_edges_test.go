@@ -58,38 +58,39 @@ func TestAsyncInATaskUsesAFreeWorker(t *testing.T) {
 // A path from one pool over another back to the first is there also when the task in between begins
 // to wait last.
 func TestPromise09APathIsFoundThatIsCompletedInItsMiddle(t *testing.T) {
-	p, q := weir.New(2), weir.New(4)
-	ends(t, func() {
-		var mu sync.Mutex
-		held := make(chan struct{})
-		g := p.Group(context.Background())
+	synctest.Test(t, func(t *testing.T) {
+		p, q := weir.New(2), weir.New(4)
+		defer p.Close()
+		defer q.Close()
+		lock, crowded := make(chan struct{}, 1), make(chan struct{})
+		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
-			mu.Lock()
-			defer mu.Unlock()
-			close(held)
+			lock <- struct{}{}
+			defer func() { <-lock }()
 			first := q.Group(ctx)
 			first.Go(func(ctx context.Context) error {
 				second := q.Group(ctx)
 				second.Go(func(ctx context.Context) error {
+					<-crowded
 					back := p.Group(ctx)
 					back.Go(succeed)
 					return back.Wait()
 				})
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(time.Second) // until the task of second waits
 				return second.Wait()
 			})
 			return first.Wait()
 		})
-		<-held
+		synctest.Wait()
 		g.Go(func(context.Context) error {
-			mu.Lock()
-			defer mu.Unlock()
+			lock <- struct{}{}
+			<-lock
 			return nil
 		})
+		synctest.Wait() // it has the other place of p, and waits for the lock
+		close(crowded)
 		check.OK(t, g.Wait())
-	}, p, q)
-	p.Close()
-	q.Close()
+	})
 }
 
 // A goroutine of a subtask comes back from Blocking while the subtask itself waits.

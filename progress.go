@@ -13,12 +13,12 @@ type progress struct{ state atomic.Uint32 }
 
 const (
 	hasBegun  uint32 = 1 << iota // a worker has taken the task
-	isOver                       // the outcome is there, or nobody wants it any more
+	isOver                       // the outcome is there, or no caller wants it any more
 	outOfTurn                    // the task was taken from the midst of the queue, where its job is void
 )
 
 // begin reports whether a worker that has taken the task may run it: if it came out of turn, if
-// that was so, else if nobody else has started it and it is not over.
+// that was so, else if no other worker has started it and it is not over.
 func (p *progress) begin(claimed bool) bool {
 	if claimed {
 		return p.state.CompareAndSwap(outOfTurn, outOfTurn|hasBegun)

@@ -13,7 +13,7 @@ import (
 //	limit = tokens taken + free
 type quota struct {
 	free    atomic.Int64 // below 0 when the limit was lowered below what is taken
-	waiting atomic.Int64 // how many stand in the line, or are about to
+	waiting atomic.Int64 // how many waiters there are, or are about to be
 
 	mu          sync.Mutex
 	limit       int
@@ -34,7 +34,7 @@ func newQuota(limit int) *quota {
 	return q
 }
 
-// try takes a token, if there is one that nobody waits for.
+// try takes a token, if there is one for which no task waits.
 func (q *quota) try() bool { return q.waiting.Load() == 0 && q.take() }
 
 // take takes a token, if there is one.

@@ -44,7 +44,7 @@
 //     the permits afterwards, rule 1; a searching worker that took a task by the
 //     fast path gives the token back and then looks at both. Permits are given
 //     back under the lock alone, and who gives it up looks at both again.
-//  7. Whoever adds a task to a source looks afterwards whether a task waits for it; a task that
+//  7. The goroutine that adds a task to a source looks afterwards whether a task waits for it; a task that
 //     begins to wait says so before it looks at the source. Where a place becomes
 //     vacant the worker that leaves it has looked for work below, under the lock.
 //

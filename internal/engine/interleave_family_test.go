@@ -110,7 +110,7 @@ func (w *world) parent(name string, children ...*task) *task {
 	return &task{name: name, on: func(own *engine.Worker) { w.newFamily().parent(name, children...).on(own) }}
 }
 
-// sitsOut makes a task that waits for nothing of the engine, until somebody calls what it returns.
+// sitsOut makes a task that waits for nothing of the engine, until a call of what it returns.
 func (w *world) sitsOut(name string) (j *task, recall func()) {
 	a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
 	return &task{name: name, on: func(own *engine.Worker) {
@@ -122,7 +122,7 @@ func (w *world) sitsOut(name string) (j *task, recall func()) {
 	}}, func() { w.Recall(a, nil) }
 }
 
-// givesUp makes a task that gives its place up, until somebody calls what it returns.
+// givesUp makes a task that gives its place up, until a call of what it returns.
 func (w *world) givesUp(name string) (j *task, recall func()) {
 	a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
 	return &task{name: name, on: func(own *engine.Worker) {

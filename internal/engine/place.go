@@ -8,12 +8,12 @@ package engine
 // and have lent it their place. The worker at the bottom has the permit. A place whose top waits is
 // vacant: it may be lent.
 //
-// A task whose wait is over never waits for a place. If its own is lent it takes a further permit,
+// A task whose wait is over never waits for a place. If its own is lent it takes one more permit,
 // also one beyond the limit. As long as more permits are taken than are allowed no queued task
 // starts, and the next worker that has nothing in hand gives its permit back.
 //
 // Invariants, under Engine.mu. The permits taken are those of the workers that search, or have a
-// task, waiting or not, and have no worker beneath them; but for tasks that have given their
+// task, waiting or not, and have no worker beneath them; except where the task has given its
 // place up. A worker whose task waits is in Engine.vacant, or has a worker above it, or has no place.
 // A worker whose task does not wait has no worker above it.
 type place[T any] struct {
@@ -183,7 +183,7 @@ func (e *Engine[T]) replace(w, giver *worker[T]) {
 	}
 	e.leaveStack(w)
 	// A task from the queue does not go on in a place on which another one waits: its own would be free
-	// then, some day, for a further task from the queue, and more than the limit of those would have begun.
+	// then, some day, for one more task from the queue, and more than the limit of those would have begun.
 	if giver == nil || p.from == nil && giver.place != nil && giver.place.beneath != nil {
 		e.enter()
 		return
@@ -195,7 +195,7 @@ func (e *Engine[T]) replace(w, giver *worker[T]) {
 	e.lose(giver)
 }
 
-// lose notes that w has given its place away. Until it has reported the end of its task, which may end further
+// lose notes that w has given its place away. Until it has reported the end of its task, which may end more
 // waits, it counts as one that goes on.
 func (e *Engine[T]) lose(w *worker[T]) {
 	if !w.place.lost {

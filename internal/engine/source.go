@@ -10,7 +10,7 @@ import (
 // Source holds the tasks that a running task has handed over to be waited for, until they
 // start.
 //
-// Those for its own engine stand beside the queue, not in it: the task that will wait for
+// Those for its own engine stand next to the queue, not in it: the task that will wait for
 // them has its place to lend to them, so they never have to wait for what is queued.
 // Workers that are free take from the oldest source listed,
 // whose tasks are likely to be the largest; work stealing does the same (Blumofe
@@ -268,7 +268,7 @@ func (e *Engine[T]) eased(s *Source[T]) {
 
 // ends ends waits for room in the source of the task of w, which is over, if there is enough. That is
 // when a task whose place is lent goes on: if it did as soon as a task which it has handed over begins,
-// it would need a further place for each.
+// it would need one more place for each.
 func (e *Engine[T]) ends(w *worker[T]) {
 	if w.place == nil || w.place.from == nil {
 		return

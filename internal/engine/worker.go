@@ -246,7 +246,7 @@ func (e *Engine[T]) endSearch() {
 }
 
 // nextBelow finds the next task for a worker whose place is lent to it, as long as there are
-// siblings of the last one: then nobody has to hear yet that this one is over.
+// siblings of the last one: then no waiter has to learn yet that this one is over.
 func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
 	if !w.detour.Load() {
 		return task, false

@@ -175,7 +175,7 @@ var engineNested = []Bug{
 	},
 	{
 		Name:   "delegate-does-not-wake",
-		Breaks: "a subtask that joins others in a source wakes nobody",
+		Breaks: "a subtask that joins others in a source wakes no worker",
 		Edits: []Edit{{
 			File: "internal/engine/source.go",
 			Old:  "if e.permits.wakeable() {",
