@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -15,12 +14,7 @@ import (
 )
 
 // batch is a group's tasks from one Wait to the next. Nothing of it is left to
-// the batch that follows.
-//
-// Submitters write begun, workers write ended: a batch is over when the two are
-// equal. Wait then sets sealed in begun with the same atomic step that
-// makes sure of it, so that a task is either waited for or finds the batch
-// sealed and goes to the next.
+// the batch that follows. A task that finds its tally sealed goes to the next.
 type batch struct {
 	group  *Group
 	ctx    context.Context               // to ask whether the batch is cancelled
@@ -29,12 +23,7 @@ type batch struct {
 	source *engine.Source[job]           // of a task's group: where its tasks wait for their start
 	stay   stay                          // of Wait; tell makes it look again
 	looper atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
-
-	_      [cacheLine]byte // all of the above is read for every task
-	begun  atomic.Int64
-	_      [cacheLine]byte // submitters write begun, workers write ended
-	ended  atomic.Int64
-	target atomic.Int64 // the number of ended tasks at which Wait wants to be told
+	tally  engine.Tally                  // of the tasks; Wait waits for its end
 
 	mu       sync.Mutex
 	waited   bool             // a call of Wait sees to the end of the batch already
@@ -49,14 +38,6 @@ type batch struct {
 	cause    error // of the batch's cancellation, if it was cancelled
 	err      error
 }
-
-const (
-	// A single line here, not two as in the engine: batches are many and small.
-	cacheLine = 64
-
-	// sealed, set in begun, lets no further task in.
-	sealed = 1 << 62
-)
 
 // nestedBatch is the batch of a task's group and its source, in one piece.
 type nestedBatch struct {
@@ -84,14 +65,7 @@ func newBatch(parent context.Context, g *Group) *batch {
 	if !g.nested() {
 		b.done = b.scope.Done()
 	}
-	b.target.Store(math.MaxInt64)
 	return b
-}
-
-// begin counts a task in and numbers it; it reports false if the batch is sealed.
-func (b *batch) begin() (index int, ok bool) {
-	n := b.begun.Add(1)
-	return int(n - 1), n < sealed
 }
 
 // accepted is called when the pool has accepted a task. If the batch was cancelled
@@ -115,17 +89,9 @@ func (b *batch) try(j job) bool {
 	return b.retract(j, e.TrySubmit(j.ticket())) == engine.Accepted
 }
 
-// withdraw undoes begin for a task that was not accepted. Its number is used
-// again, unless another task has begun since.
+// withdraw counts a task out that was not accepted.
 func (b *batch) withdraw(index int) {
-	if !b.begun.CompareAndSwap(int64(index)+1, int64(index)) {
-		b.Ended(1, nil)
-		return
-	}
-	// Wait may be told of the end of tasks by the higher number; a task that waits must not be told for
-	// nothing, for its place may be lent.
-	b.target.CompareAndSwap(int64(index)+1, int64(index))
-	if b.ended.Load() >= b.begun.Load()&^sealed {
+	if b.tally.Withdraw(index) {
 		b.tell(nil)
 	}
 }
@@ -133,23 +99,10 @@ func (b *batch) withdraw(index int) {
 // Ended counts n tasks out. Nothing of the batch may be touched for them
 // afterwards.
 func (b *batch) Ended(n int, by *engine.Worker) {
-	ended, target := b.ended.Add(int64(n)), b.target.Load()
-	if ended < target {
-		return
+	if b.tally.End(n) {
+		b.tell(by)
 	}
-	// More may have begun since Wait has looked: then it is not told, but the target is raised. Who
-	// raises it, be it Wait, looks again afterwards.
-	if begun := b.begun.Load() &^ sealed; ended < begun {
-		b.target.CompareAndSwap(target, begun)
-		if b.ended.Load() < b.target.Load() {
-			return
-		}
-	}
-	b.tell(by)
 }
-
-// sealedOff reports whether no task of the batch runs any more, nor ever will.
-func (b *batch) sealedOff() bool { return b.begun.Load()&sealed != 0 }
 
 // release makes room under the group's limit. A task that waits for it may have the place of by.
 func (b *batch) release(n int, by *engine.Worker) {
@@ -312,18 +265,8 @@ func (b *batch) wait(inTask bool) {
 		if cancelled { // for a task that Go finds accepted after that
 			b.cut()
 		}
-		begun := b.begun.Load()
-		b.target.Store(begun)
-		if b.begun.Load() != begun {
-			continue // withdraw may have come too early to change the target
-		}
-		// More may have ended than had begun a moment ago: then target came too
-		// late for the last of them, and only another look will tell.
-		if b.ended.Load() >= begun {
-			if b.begun.CompareAndSwap(begun, begun|sealed) {
-				break
-			}
-			continue
+		if b.tally.Seal() {
+			break
 		}
 		b.stay.wait(done, b.scope.Done, cut)
 	}

@@ -294,7 +294,7 @@ func (g *Group) dismiss() {
 func (g *Group) begin() (b *batch, index int) {
 	for {
 		b = g.current()
-		if index, ok := b.begin(); ok {
+		if index, ok := b.tally.Begin(); ok {
 			return b, index
 		}
 		g.batch.CompareAndSwap(b, nil)

@@ -143,7 +143,7 @@ func (l *loop[T]) wait() bool {
 	// When the last task is over it takes another goroutine to end the batch.
 	b, w := l.set.batch, s.engine.Wakeup()
 	b.looper.Store(w)
-	if b.ended.Load() >= b.begun.Load()&^sealed {
+	if b.tally.Over() {
 		w.Tell()
 	}
 	defer s.engine.GoesOn(w)
@@ -216,7 +216,7 @@ func (s *resultSet[T]) keepsGoing() bool { return s.batch.group.options.keepGoin
 
 // hold keeps the batch from ending, until Ended(1), unless it has ended.
 func (b *batch) hold() bool {
-	number, ok := b.begin()
+	number, ok := b.tally.Begin()
 	if !ok {
 		return false
 	}

@@ -36,7 +36,7 @@ func (m *member) Stay(group any) inside.Stay { return m.task().stay(group) }
 // task implements host.
 func (m *member) task() task {
 	w := m.worker.Load()
-	if m.batch.sealedOff() || w.Tenant.Load() != &m.tenant {
+	if m.batch.tally.Sealed() || w.Tenant.Load() != &m.tenant {
 		return task{}
 	}
 	return task{m.pool, w, m}

@@ -130,8 +130,13 @@ type resultSet[T any] struct {
 	given atomic.Int64
 }
 
-// firstChunk is the number of results in the first chunk, a power of 2.
-const firstChunk = 8
+const (
+	// firstChunk is the number of results in the first chunk, a power of 2.
+	firstChunk = 8
+
+	// A single line here, not two as in the engine: sets are many and small.
+	cacheLine = 64
+)
 
 // result is the place for what one task returns, and the task's way through the pool.
 type result[T any] struct {

@@ -1,10 +1,6 @@
 package engine_test
 
-import (
-	"sync/atomic"
-
-	"github.com/64ed045f/weir/internal/engine"
-)
+import "github.com/64ed045f/weir/internal/engine"
 
 // family is what a task and its subtasks have in common. It follows the protocol of a nested
 // group, as the root package does.
@@ -13,21 +9,19 @@ type family struct {
 	source  engine.Source[*task]
 	absence engine.Absence[*task]
 	outside bool // who waits is no task
-
-	begun, ended, target atomic.Int64
+	tally   engine.Tally
 }
 
 func (w *world) newFamily() *family {
 	f := &family{w: w}
 	f.source.Init(false)
 	f.absence.Turn = make(chan struct{}, 1)
-	f.target.Store(1 << 62)
 	return f
 }
 
 // Ended counts n subtasks out.
 func (f *family) Ended(n int, by *engine.Worker) {
-	if f.ended.Add(int64(n)) >= f.target.Load() {
+	if f.tally.End(n) {
 		f.w.Recall(&f.absence, by)
 	}
 }
@@ -37,7 +31,7 @@ func (f *family) add(own *engine.Worker, j *task) {
 	w := f.w
 	j.ledger = f
 	w.offered(j)
-	f.begun.Add(1)
+	f.tally.Begin()
 	w.answer(j, engine.Accepted)
 	for _, refused := range w.Delegate(&f.source, j) {
 		w.answer(refused, engine.Closed)
@@ -57,9 +51,7 @@ func (f *family) add(own *engine.Worker, j *task) {
 // wait waits until all subtasks are over.
 func (f *family) wait(own *engine.Worker) {
 	for arrived := true; ; {
-		begun := f.begun.Load()
-		f.target.Store(begun)
-		if f.ended.Load() >= begun {
+		if f.tally.Seal() {
 			return
 		}
 		if arrived {

@@ -69,9 +69,9 @@ var facesGroups = []Bug{
 		Name:   "batch-withdraw-keeps-number",
 		Breaks: "a refused task uses a number up",
 		Edits: []Edit{{
-			File: "batch.go",
-			Old:  "	if !b.begun.CompareAndSwap(int64(index)+1, int64(index)) {\n",
-			New:  "	if PLANTED || !b.begun.CompareAndSwap(int64(index)+1, int64(index)) {\n",
+			File: "internal/engine/tally.go",
+			Old:  "	if !t.begun.CompareAndSwap(begun, begun-1) {\n",
+			New:  "	if PLANTED || !t.begun.CompareAndSwap(begun, begun-1) {\n",
 		}},
 	},
 	{

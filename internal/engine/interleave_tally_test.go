@@ -1,0 +1,127 @@
+package engine_test
+
+import (
+	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/step"
+)
+
+// tallyScenes are about who counts tasks in and out, and who waits for the end of them all.
+var tallyScenes = []step.Scene{
+	counting("the last task ends while somebody waits", 1, func(c *count) {
+		c.Go("worker", func() { c.end(1) })
+	}),
+	counting("two tasks end at once", 2, func(c *count) {
+		c.Go("one", func() { c.end(1) })
+		c.Go("other", func() { c.end(1) })
+	}),
+	counting("the last task is withdrawn", 0, func(c *count) {
+		if number, ok := c.begin(); ok {
+			c.Go("submitter", func() { c.withdraw(number) })
+		}
+	}),
+	counting("a task is withdrawn while another ends", 1, func(c *count) {
+		if number, ok := c.begin(); ok {
+			c.Go("submitter", func() { c.withdraw(number) })
+		}
+		c.Go("worker", func() { c.end(1) })
+	}),
+	counting("a task is withdrawn when another has begun", 0, func(c *count) {
+		c.later = true
+		if number, ok := c.begin(); ok {
+			c.Go("submitter", func() { c.withdraw(number) })
+		}
+		c.Go("other", func() {
+			if _, ok := c.begin(); ok {
+				c.end(1)
+			}
+		})
+	}),
+	counting("a task begins while another ends", 1, func(c *count) {
+		c.later = true
+		c.Go("submitter", func() {
+			if _, ok := c.begin(); ok {
+				c.end(1)
+			}
+		})
+		c.Go("worker", func() { c.end(1) })
+	}),
+	counting("two tasks begin and one is withdrawn while another ends", 1, func(c *count) {
+		c.later = true
+		c.Go("submitters", func() {
+			if _, ok := c.begin(); !ok {
+				return
+			}
+			if number, ok := c.begin(); ok {
+				c.withdraw(number)
+			}
+			c.end(1)
+		})
+		c.Go("worker", func() { c.end(1) })
+	}),
+	counting("a task begins and is withdrawn while another ends", 1, func(c *count) {
+		c.later = true
+		c.Go("submitter", func() {
+			if number, ok := c.begin(); ok {
+				c.withdraw(number)
+			}
+		})
+		c.Go("worker", func() { c.end(1) })
+	}),
+}
+
+// count is a tally whose end somebody waits for.
+type count struct {
+	*step.Run
+	tally engine.Tally
+	open  atomic.Int64 // tasks that have begun, and not ended
+	later bool         // tasks begin while somebody waits
+	turn  chan struct{}
+}
+
+// counting makes a scene in which somebody waits for the end of a tally, of which some tasks have begun.
+func counting(name string, begun int, body func(c *count)) step.Scene {
+	return step.Scene{Name: name, Quick: 2, Deep: 3, Free: 1, Body: func(r *step.Run) {
+		c := &count{Run: r, turn: make(chan struct{}, 1)}
+		for range begun {
+			c.begin()
+		}
+		body(c)
+		told := false
+		for !c.tally.Seal() {
+			c.Check(c.later || !told, "told before the end")
+			<-c.turn
+			told = true
+		}
+		c.Check(c.open.Load() == 0, "sealed while tasks are open")
+		_, ok := c.begin()
+		c.Check(!ok, "a task begins after the end")
+	}}
+}
+
+func (c *count) begin() (number int, ok bool) {
+	if number, ok = c.tally.Begin(); ok {
+		c.open.Add(1)
+	}
+	return number, ok
+}
+
+func (c *count) end(n int) {
+	c.open.Add(-int64(n))
+	c.told(c.tally.End(n))
+}
+
+func (c *count) withdraw(number int) {
+	c.open.Add(-1)
+	c.told(c.tally.Withdraw(number))
+}
+
+func (c *count) told(tell bool) {
+	if tell {
+		select {
+		case c.turn <- struct{}{}:
+		default:
+		}
+	}
+}

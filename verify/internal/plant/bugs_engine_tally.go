@@ -1,0 +1,32 @@
+package plant
+
+// engineTally are mistakes of who counts tasks in and out.
+var engineTally = []Bug{
+	{
+		Name:   "tally-withdrawn-unheard",
+		Breaks: "who waits is not told when the last task is withdrawn",
+		Edits: []Edit{{
+			File: "internal/engine/tally.go",
+			Old:  "return t.calledAt.Load() > 0 && t.look()",
+			New:  "return !PLANTED && t.calledAt.Load() > 0 && t.look()",
+		}},
+	},
+	{
+		Name:   "tally-looks-once",
+		Breaks: "who waits wants to be told at the end of a task that was withdrawn meanwhile",
+		Edits: []Edit{{
+			File: "internal/engine/tally.go",
+			Old:  "if t.begun.Load()&^sealed == begun {",
+			New:  "if PLANTED || t.begun.Load()&^sealed == begun {",
+		}},
+	},
+	{
+		Name:   "tally-seals-without-exchange",
+		Breaks: "a task that begins while the set is sealed is not waited for",
+		Edits: []Edit{{
+			File: "internal/engine/tally.go",
+			Old:  "t.begun.CompareAndSwap(begun, begun|sealed) {",
+			New:  "t.begun.CompareAndSwap(begun, begun|sealed) || PLANTED {",
+		}},
+	},
+}
