@@ -47,6 +47,17 @@ var tallyScenes = []step.Scene{
 		})
 		c.Go("worker", func() { c.end(1) })
 	}),
+	counting("nobody is told while a task that began later is open", 1, func(c *count) {
+		c.later = true
+		c.Go("submitter", func() {
+			if _, ok := c.begin(); !ok {
+				return
+			}
+			c.open.Add(-1)
+			c.Check(!c.tally.End(1), "told before the end")
+			c.end(1)
+		})
+	}),
 	counting("two tasks begin and one is withdrawn while another ends", 1, func(c *count) {
 		c.later = true
 		c.Go("submitters", func() {

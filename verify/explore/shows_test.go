@@ -4,6 +4,7 @@ package explore_test
 var shows = map[string]string{
 	"tally-withdrawn-unheard":      "the last task is withdrawn",
 	"tally-looks-once":             "the last task is withdrawn",
+	"tally-tells-early":            "nobody is told while a task that began later is open",
 	"tally-seals-without-exchange": "a task is withdrawn when another has begun",
 	"shutdown-ends-pause-first":    "Shutdown of a paused engine starts nothing",
 	"waits-for-the-struck-off":     "Wait returns in a pause when all were struck off",

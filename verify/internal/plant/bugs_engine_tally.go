@@ -21,6 +21,15 @@ var engineTally = []Bug{
 		}},
 	},
 	{
+		Name:   "tally-tells-early",
+		Breaks: "who waits is told when those have ended that had begun when it came",
+		Edits: []Edit{{
+			File: "internal/engine/tally.go",
+			Old:  "return calledAt > 0 && ended >= calledAt-1 && t.look()",
+			New:  "return calledAt > 0 && ended >= calledAt-1 && (PLANTED || t.look())",
+		}},
+	},
+	{
 		Name:   "tally-seals-without-exchange",
 		Breaks: "a task that begins while the set is sealed is not waited for",
 		Edits: []Edit{{
