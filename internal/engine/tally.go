@@ -43,35 +43,42 @@ func (t *Tally) Withdraw(number int) (tell bool) {
 	if !t.begun.CompareAndSwap(begun, begun-1) {
 		return t.End(1)
 	}
-	return t.calledAt.Load() > 0 && t.look()
+	return t.calledAt.Load() > 0 && t.tell()
 }
 
 // End counts n tasks out, and reports whether who waits must be told.
 func (t *Tally) End(n int) (tell bool) {
 	ended, calledAt := t.ended.Add(int64(n)), t.calledAt.Load()
-	return calledAt > 0 && ended >= calledAt-1 && t.look()
+	return calledAt > 0 && ended >= calledAt-1 && t.tell()
 }
 
 // Seal lets no further task in, if all that have begun have ended, and reports whether that is so.
 func (t *Tally) Seal() bool {
-	for t.look() {
-		if begun := t.ended.Load(); t.begun.CompareAndSwap(begun, begun|sealed) {
-			return true
+	for {
+		begun, over := t.look()
+		if !over || t.begun.CompareAndSwap(begun, begun|sealed) {
+			return over
 		}
 	}
-	return false
 }
 
 // look sets calledAt to the end of all that have begun, and reports whether that has come.
-func (t *Tally) look() bool {
+func (t *Tally) look() (begun int64, over bool) {
 	for {
-		begun := t.begun.Load() &^ sealed
-		t.calledAt.Store(begun + 1)
+		begun = t.begun.Load()
+		n := begun &^ sealed
+		t.calledAt.Store(n + 1)
 		// If begun has changed meanwhile, who has changed it may have set calledAt too early.
-		if t.begun.Load()&^sealed == begun {
-			return t.ended.Load() >= begun
+		if t.begun.Load() == begun {
+			return begun, t.ended.Load() >= n
 		}
 	}
+}
+
+// tell reports whether the goroutine that waits must be told.
+func (t *Tally) tell() bool {
+	_, over := t.look()
+	return over
 }
 
 // Over reports whether all tasks that have begun have ended.

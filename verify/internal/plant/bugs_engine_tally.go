@@ -7,8 +7,8 @@ var engineTally = []Bug{
 		Breaks: "who waits is not told when the last task is withdrawn",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
-			Old:  "return t.calledAt.Load() > 0 && t.look()",
-			New:  "return !PLANTED && t.calledAt.Load() > 0 && t.look()",
+			Old:  "return t.calledAt.Load() > 0 && t.tell()",
+			New:  "return !PLANTED && t.calledAt.Load() > 0 && t.tell()",
 		}},
 	},
 	{
@@ -16,8 +16,8 @@ var engineTally = []Bug{
 		Breaks: "who waits wants to be told at the end of a task that was withdrawn meanwhile",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
-			Old:  "if t.begun.Load()&^sealed == begun {",
-			New:  "if PLANTED || t.begun.Load()&^sealed == begun {",
+			Old:  "if t.begun.Load() == begun {",
+			New:  "if PLANTED || t.begun.Load() == begun {",
 		}},
 	},
 	{
@@ -25,8 +25,8 @@ var engineTally = []Bug{
 		Breaks: "who waits is told when those have ended that had begun when it came",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
-			Old:  "return calledAt > 0 && ended >= calledAt-1 && t.look()",
-			New:  "return calledAt > 0 && ended >= calledAt-1 && (PLANTED || t.look())",
+			Old:  "return calledAt > 0 && ended >= calledAt-1 && t.tell()",
+			New:  "return calledAt > 0 && ended >= calledAt-1 && (PLANTED || t.tell())",
 		}},
 	},
 	{
