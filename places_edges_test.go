@@ -93,6 +93,42 @@ func TestPromise09APathIsFoundThatIsCompletedInItsMiddle(t *testing.T) {
 	})
 }
 
+// What a task has waited for in vain needs a place of its own, not the task: the place beneath is lent again only
+// when the task is over, and never does one more run for longer than that other.
+func TestPromise02AnExtraPlaceLastsNoLongerThanWhatNeedsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		var running check.Gauge
+		check.OK(t, run(p, func(ctx context.Context) error {
+			g := p.Group(ctx)
+			g.Go(func(ctx context.Context) error {
+				slow := weir.Async(ctx, p, func(context.Context) (int, error) { time.Sleep(2 * time.Second); return 0, nil })
+				short, cancel := context.WithTimeout(ctx, time.Second)
+				defer cancel()
+				_, err := slow.Get(short)
+				check.Error(t, err, context.DeadlineExceeded)
+				check.Equal(t, "extra places", p.Stats().Extra, 1)
+				time.Sleep(1500 * time.Millisecond)
+				check.Equal(t, "extra places", p.Stats().Extra, 0)
+				running.Enter()
+				time.Sleep(time.Second)
+				running.Leave()
+				return nil
+			})
+			g.Go(func(context.Context) error {
+				running.Enter()
+				time.Sleep(time.Second)
+				running.Leave()
+				return nil
+			})
+			return g.Wait()
+		}))
+		check.Equal(t, "the most at once", running.Peak.Load(), 1)
+		hasItsPlaces(t, p, 1)
+	})
+}
+
 // A goroutine of a subtask comes back from Blocking while the subtask itself waits.
 func TestBlockingInAGoroutineOfASubtaskThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

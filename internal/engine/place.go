@@ -8,7 +8,7 @@ package engine
 // and have lent it their place. The worker at the bottom has the permit. A place whose top waits is
 // vacant: it may be lent.
 //
-// A task whose wait is over never waits for a place. If its own is lent it takes one more permit,
+// A task whose wait is over never waits for a place. If its own is lent, what has it goes on with one more permit,
 // also one beyond the limit. As long as more permits are taken than are allowed no queued task
 // starts, and the next worker that has nothing in hand gives its permit back.
 //
@@ -147,9 +147,9 @@ func (e *Engine[T]) allWait() bool {
 	return n <= int(e.vacancies) && n >= e.limit && e.waking.Load() == 0
 }
 
-// resume ends the wait of one goroutine of w's task. When none of them waits any more the task has a
-// place: its own, if that is vacant; that of by, a worker whose task is over, or as good as over,
-// and has ended the wait; a free one, or one more.
+// resume ends the wait of one goroutine of w's task. When none of them waits any more the task has its place
+// again, or a free one, or one more, if it had given that up. by is a worker whose task is over, or as good
+// as over, and has ended the wait: its place may go to what has been lent the task's own.
 func (e *Engine[T]) resume(w *worker[T], by *Worker) {
 	p := w.place
 	if p.waits--; p.waits > 0 {
@@ -173,24 +173,50 @@ func (e *Engine[T]) resume(w *worker[T], by *Worker) {
 	}
 }
 
-// replace gives a place to the task of w, which has lent its own: that of giver, if there is one.
+// replace gives a place to the task of w, which has lent its own: that of giver, if there is one. What has
+// the task's own place then moves, rather than the task itself, which is likely to end later:
+// the longer it stays on the place of another, the longer what that waits for needs one more.
 func (e *Engine[T]) replace(w, giver *worker[T]) {
 	p := w.place
-	if giver == p.above && giver != nil {
+	a := p.above
+	switch {
+	case giver == a && giver != nil:
 		e.unstack(giver)
 		e.lose(giver)
-		return
-	}
-	e.leaveStack(w)
-	// A task from the queue does not go on in a place on which another one waits: its own would be free
-	// then, some day, for one more task from the queue, and more than the limit of those would have begun.
-	if giver == nil || p.from == nil && giver.place != nil && giver.place.beneath != nil {
+	case giver == nil || p.from == nil && giver.mayStandOn(w):
+		// A task from the queue does not go on in a place on which another one waits: its own would be free
+		// then, some day, for one more task from the queue, and more than the limit of those would have begun.
+		e.unstack(a)
 		e.enter()
-		return
+	case giver.mayStandOn(w):
+		e.leaveStack(w)
+		e.inherit(w, giver)
+	default:
+		e.unstack(a)
+		e.inherit(a, giver)
 	}
+}
+
+// mayStandOn reports whether w has the place of one that has it from one, and so on, that has it from
+// below. It gives up after some steps, and then says that it may be so.
+func (w *worker[T]) mayStandOn(below *worker[T]) bool {
+	for range 32 {
+		if w == below {
+			return true
+		}
+		if w.place == nil || w.place.beneath == nil {
+			return false
+		}
+		w = w.place.beneath
+	}
+	return true
+}
+
+// inherit gives the place of giver to w, which has none.
+func (e *Engine[T]) inherit(w, giver *worker[T]) {
 	g := giver.withPlace()
 	if b := g.beneath; b != nil {
-		p.beneath, b.place.above, g.beneath = b, w, nil
+		w.place.beneath, b.place.above, g.beneath = b, w, nil
 	}
 	e.lose(giver)
 }

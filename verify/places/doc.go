@@ -14,10 +14,11 @@
 //  2. If case 1 starts nothing on a pool and none of its tasks runs, an idle place of it, whichever, goes to the first
 //     unstarted task in its queue that some task of any pool waits for.
 //
-// A task whose wait is over goes on at once, on the first of these that there is: its own place, if it is on top; the place
-// that the task has just left whose end, or delivery of an item, ended the wait, if it is of the same pool, and unless a task
-// waits beneath while this one was handed over from outside; a free place; an extra place. An extra place can be lent like any other. While there are more places than the limit, the queue
-// starts nothing, and the next place that becomes free vanishes.
+// A task whose wait is over goes on at once, in its own place. If that is lent, what has it moves, with what stands on it, to
+// the first of these that there is: the place of the same pool that the task has just left whose end, or delivery of an item,
+// ended the wait; a free place; an extra place. If it is its own place that was left, by one further up, it goes on there, on top of the
+// others, unless it was handed over from outside. An extra place can be lent like any other. While there are more places than the limit, the
+// queue starts nothing, and the next place that becomes free vanishes.
 //
 // A helper of a stream counts as unstarted between two items if it left its place to the stream's owner: it stands at the
 // front of the queue. It does not leave its place inside a user's yield.
@@ -32,7 +33,7 @@
 // empty; that a lent place goes only to an awaited task; that a task whose wait is over goes on; and at the end that no place is in use.
 //
 // Of the tasks handed over from outside that no task waits for, the roots, at most the limit have begun and not ended: they
-// start only on free places, and none goes on where another one waits beneath, so each is on a place of its own.
+// start only on free places, and stay there, so each is on a place of its own.
 //
 // The library lends less in one case: a path that leaves the pool and comes back is followed through groups and calls of Do,
 // to the nearest task of the pool, and not through futures.

@@ -160,27 +160,47 @@ func (w *world) wake(left *place) {
 		if len(displaced) == 0 {
 			break
 		}
-		t := displaced[w.choose(len(displaced))]
-		to := w.placeFor(t, left)
-		if to == nil {
+		if !w.goesOn(displaced[w.choose(len(displaced))], left) {
 			break
 		}
-		if w.Mistake == LosesLentPlaces && (t.wait.cancelled || t.cancelled) {
-			t.place.lost = true
-		}
-		t.place.remove(t)
-		w.place(t, to)
 	}
 	if left != nil && len(left.stack) == 0 && !left.lost {
 		left.pool.close(left)
 	}
 }
 
-// placeFor returns where a task goes on that has lent its place: the place just left, or a free one, or an extra one.
+// goesOn lets a task run that has lent its place, and reports whether it does. What has the place moves, unless
+// the place is the one just left.
+func (w *world) goesOn(t *task, left *place) bool {
+	own := t.place
+	if left == own && own.top().state != running && !w.isRoot(t) {
+		own.remove(t)
+		w.place(t, own)
+		return true
+	}
+	to := w.placeFor(t, left)
+	if to == nil {
+		return false
+	}
+	if w.Mistake == LosesLentPlaces && (t.wait.cancelled || t.cancelled) {
+		to.lost = true
+	}
+	i := slices.Index(own.stack, t) + 1
+	for _, above := range own.stack[i:] {
+		above.place = to
+	}
+	to.stack = append(to.stack, own.stack[i:]...)
+	own.stack = own.stack[:i:i]
+	t.state = running
+	w.say(t, fmt.Sprint("goes on; its place was lent, and now there is ", to.stack))
+	return true
+}
+
+// placeFor returns where what has the place of t goes on: the place just left, or a free one, or an extra one.
 func (w *world) placeFor(t *task, left *place) *place {
 	p := t.pool
 	switch {
-	case left != nil && left.pool == p && (left.top() == nil || left.top().state != running && !w.isRoot(t)):
+	case left != nil && left.pool == p && left != t.place && (left.top() == nil || left.top().state != running):
 		return left
 	case len(p.places) < p.limit:
 		return p.open()
