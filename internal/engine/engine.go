@@ -49,10 +49,12 @@ type Engine[T any] struct {
 
 	queue  queue[T]
 	waitAt atomic.Uint64 // the position before which tasks must finish for somebody in Wait
+	asked  atomic.Uint64 // the last number with which a wait has asked the workers to report; changed under mu
 
 	hurried atomic.Int64 // until when no submitter yields, in ns since clock
+	clock   time.Time    // what idle times and hurried are measured from
 
-	_       [cacheLine - 16]byte // every submission reads permits, every wake-up writes it
+	_       [cacheLine - 48]byte // every submission reads permits, every wake-up writes it
 	permits permits
 	_       [cacheLine - 8]byte
 
@@ -65,22 +67,24 @@ type Engine[T any] struct {
 	vacant    chain[worker[T]] // whose tasks wait, and have not lent their place
 	unbegun   chain[Want[T]]   // what tasks wait for, and may not have started
 	waits     []*wait          // those in Wait, the earliest first
-	scans     uint64           // numbers the scans for them
+	asking    int              // so many of them, the first, have asked
+	givenUp   int              // so many of them were given up
+	unasked   int              // workers that are not idle, and that none of them has asked
 	timer     *time.Timer      // trims the idle; made by a worker, so that it belongs to its bubble
-	clock     time.Time        // what idle times and hurried are measured from
 
-	limit     int
-	leaving   int   // workers told to end that still are in crew
-	vacancies int32 // in vacant
-	suspended int32 // tasks that have begun and wait
-	lent      int32 // places; 32 bits, as some more here, or an engine takes 64 bytes more
-	spare     int32 // how many workers beyond the limit are worth keeping
-	paused    bool
-	closed    bool
-	armed     bool          // timer is running
-	prepaid   bool          // there is a permit for the task that is about to go on
-	finished  chan struct{} // closed when the engine is closed, empty and without a worker
-	dismissed chan struct{} // if not nil: idle workers end, and it is closed when the last has
+	limit      int
+	leaving    int   // workers told to end that still are in crew
+	candidates int32 // crew[:candidates] may hold no task, see between
+	vacancies  int32 // in vacant
+	suspended  int32 // tasks that have begun and wait
+	lent       int32 // places; 32 bits, as some more here, or an engine takes 64 bytes more
+	spare      int32 // how many workers beyond the limit are worth keeping
+	paused     bool
+	closed     bool
+	armed      bool          // timer is running
+	prepaid    bool          // there is a permit for the task that is about to go on
+	finished   chan struct{} // closed when the engine is closed, empty and without a worker
+	dismissed  chan struct{} // if not nil: idle workers end, and it is closed when the last has
 
 	rejected, panicked, handedBack uint64
 
@@ -143,7 +147,7 @@ func (e *Engine[T]) recruit() *worker[T] {
 		w := e.idle[last]
 		e.idle[last] = nil
 		e.idle = e.idle[:last]
-		w.idle = false
+		e.engage(w)
 		return w
 	}
 	return e.hire()
@@ -154,6 +158,7 @@ func (e *Engine[T]) hire() *worker[T] {
 	w.self = w
 	w.free.Store(true)
 	e.crew = append(e.crew, w)
+	e.engage(w)
 	return w
 }
 

@@ -120,9 +120,9 @@ func (e *Engine[T]) HurriedUntil() time.Duration { return time.Duration(e.hurrie
 func (e *Engine[T]) Unhurry()                    { e.hurried.Store(0) }
 func (e *Engine[T]) Clock() time.Duration        { return time.Since(e.clock) }
 
-// InWait reports whether somebody waits.
-func (e *Engine[T]) InWait() bool {
+// Waits is how many calls of Wait wait, or have given up.
+func (e *Engine[T]) Waits() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.waits) > 0
+	return len(e.waits)
 }

@@ -79,6 +79,31 @@ var waitScenes = []step.Scene{
 		close(enough)
 		w.Go("release", func() { close(release) })
 	}),
+	in("another worker comes and goes while one runs that Wait waits for", 2, 1, func(w *world) {
+		w.idle()
+		release := make(chan struct{})
+		w.accept(w.blocked("a", release))
+		w.Settle()
+		w.Go("wait", w.waits)
+		w.Settle()
+		w.accept(w.task("b"))
+		w.Settle()
+		close(release)
+	}),
+	in("of three in Wait, at different places, two give up", 1, 3, func(w *world) {
+		enough, release := make(chan struct{}), make(chan struct{})
+		w.accept(w.blocked("a", release))
+		w.Settle()
+		for range 2 {
+			w.Go("impatient", func() { w.Wait(enough) })
+			w.Settle()
+			w.accept(w.task("b"))
+		}
+		w.Go("patient", w.waits)
+		w.Settle()
+		close(enough)
+		w.Go("release", func() { close(release) })
+	}),
 	in("the last before the end of Wait is queued", 1, 3, func(w *world) {
 		w.widen()
 		release, waited := w.busy(), make(chan struct{})
@@ -91,6 +116,19 @@ var waitScenes = []step.Scene{
 		w.accept(w.blocked("later", waited))
 		close(release)
 	}),
+	in("Wait asks while a worker is about to go beyond its end", 2, 2, func(w *world) {
+		w.widen()
+		release, waited := w.busy(), make(chan struct{})
+		w.accept(w.task("a"))
+		w.Go("wait", func() {
+			w.waits()
+			close(waited)
+		})
+		w.Settle()
+		w.accept(w.blocked("later", waited))
+		w.Go("look", func() { w.Start(0) })
+		close(release)
+	}),
 	in("Wait begins while a worker takes a task", 2, 2, func(w *world) {
 		w.widen()
 		release, in, waited := w.busy(), make(chan struct{}), make(chan struct{})
@@ -101,7 +139,7 @@ var waitScenes = []step.Scene{
 			close(waited)
 		})
 		w.Go("submitter", func() {
-			if w.InWait() {
+			if w.Waits() > 0 {
 				w.submit(w.blocked("later", waited))
 			}
 		})

@@ -219,14 +219,53 @@ func (e *Engine[T]) reject(verdict Verdict) Verdict {
 	return verdict
 }
 
-// between reports whether some active worker is known to hold no task.
+// between reports whether some active worker is known to hold no task. It looks at
+// candidates alone, and never twice at one that has not been active anew, or free, since.
+//
+// Invariant: an active worker that is free, and of which that can be known outside, is a
+// candidate. A worker becomes one when it becomes active, under the lock, and stays one
+// until it is seen here, idle or on a task. In the latter case it is relied upon: before
+// it tells anybody that its task is over, it comes to mayBeFree. The worker writes free and
+// then looks at relied; here it is the opposite order, so one of the two sees the other. A
+// worker that goes from one task straight to the next is never free, and pays nothing.
 func (e *Engine[T]) between() bool {
-	for _, w := range e.crew {
-		if !w.idle && w.free.Load() {
-			return true
+	for e.candidates > 0 {
+		w := e.crew[e.candidates-1]
+		if !w.idle {
+			w.relied.Store(true)
+			if w.free.Load() {
+				return true
+			}
 		}
+		e.candidates--
 	}
 	return false
+}
+
+// mayBeFree is where a worker comes that was relied upon, and is free.
+func (w *worker[T]) mayBeFree() {
+	e := w.engine
+	e.mu.Lock()
+	e.candidate(w)
+	e.mu.Unlock()
+}
+
+// candidate makes between look at w.
+func (e *Engine[T]) candidate(w *worker[T]) {
+	if w.relied.Load() {
+		w.relied.Store(false)
+	}
+	if w.seat >= e.candidates {
+		e.swap(w.seat, e.candidates)
+		e.candidates++
+	}
+}
+
+// swap has two of the crew change seats.
+func (e *Engine[T]) swap(i, j int32) {
+	c := e.crew
+	c[i], c[j] = c[j], c[i]
+	c[i].seat, c[j].seat = i, j
 }
 
 // Reject counts a submission that the caller refused itself.

@@ -1,6 +1,9 @@
 package engine
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // never is a position that no task reaches.
 const never = 1<<64 - 1
@@ -8,18 +11,26 @@ const never = 1<<64 - 1
 // wait is one call of Wait: until every task before position at has finished.
 //
 // First the queue must be taken up to that position. Engine.waitAt keeps workers
-// from taking more before the crew has been scanned. So each worker that is
-// not idle then is on a task before that position, or on none. It is marked,
-// once, and reports when it next takes a task, or finds none: the one it was on
-// is over. A worker marked while it took a task looks at its mark after that,
-// and can tell by the task's position whether it was one of those.
+// from taking more before the wait has asked. So each worker that is not idle then is on
+// a task before that position, or on none. It is asked to report, and does so when it next
+// takes a task, or finds none: the one it was on is over. To ask is to take the next number: each
+// worker knows the last number that it has seen, and compares. A worker that was asked while it took
+// a task sees it after that, and can tell by the task's position whether it was one of those.
 //
-// A worker marked for one wait that has not yet reported counts for
-// every further one, too. So waits end in the order in which they began.
+// A worker that has not yet reported for one wait has not done so for those behind it, either.
+// So waits end in the order in which they began, and a worker needs to be counted for one of them only.
+//
+// Invariant, under Engine.mu: each worker that is not idle is counted once. It belongs to the first
+// wait in Engine.waits that has asked with a later number than the worker has seen, and is counted in
+// its pending; where there is none such, it is counted in Engine.unasked. So the next wait that
+// asks has all of unasked to wait for, and one that leaves the list passes its workers on to the one behind it.
+// None of that looks at the workers, or at all waits, and a report searches the waits by halves.
 type wait struct {
 	at      uint64
-	scan    uint64 // its number; 0 until it is done
-	pending int    // workers marked that have not reported yet
+	number  uint64 // with which it has asked; 0 until then
+	pending int    // workers that belong to it and have not reported yet
+	givenUp bool   // nothing waits for it any more
+	ended   bool   // over is closed
 	over    chan struct{}
 }
 
@@ -38,16 +49,41 @@ func (e *Engine[T]) Wait(done <-chan struct{}) bool {
 	case <-done:
 	}
 	e.mu.Lock()
-	i := slices.Index(e.waits, w)
-	if i >= 0 {
-		e.waits = slices.Delete(e.waits, i, i+1)
+	if !w.ended {
+		w.givenUp = true
+		e.givenUp++
+		// One that stays in the list holds nothing up: those behind it wait for its workers as well.
+		if 2*e.givenUp >= len(e.waits) {
+			e.forget()
+		}
 	}
+	ended := w.ended
 	e.unlock()
-	return i < 0
+	return ended
 }
 
-// checkWaits scans for the waits whose tasks have all been taken, sets waitAt to
-// the next, and ends those that no worker is marked for.
+// forget takes the waits that were given up out of the list, and passes their workers on. It looks at each, and
+// at least half of them go, so that it costs each of those two looks.
+func (e *Engine[T]) forget() {
+	kept, asking, pending := e.waits[:0], 0, 0
+	for i, w := range e.waits {
+		if w.givenUp {
+			pending += w.pending
+			continue
+		}
+		if i < e.asking {
+			w.pending += pending
+			asking, pending = asking+1, 0
+		}
+		kept = append(kept, w)
+	}
+	clear(e.waits[len(kept):])
+	e.waits, e.asking, e.givenUp = kept, asking, 0
+	e.unasked += pending
+}
+
+// checkWaits has the waits ask whose tasks have all been taken, sets waitAt to
+// the next, and ends those that no worker has to report for.
 func (e *Engine[T]) checkWaits() {
 	if len(e.waits) == 0 {
 		if e.waitAt.Load() != never {
@@ -57,59 +93,88 @@ func (e *Engine[T]) checkWaits() {
 	}
 	e.queue.shed()
 	at := uint64(never)
-	for _, w := range e.waits {
-		if w.scan != 0 {
-			continue
-		}
+	for e.asking < len(e.waits) {
+		w := e.waits[e.asking]
 		if e.queue.begin() < w.at {
 			at = w.at
 			break
 		}
-		e.scan(w)
+		e.ask(w)
 	}
+	// Last: a worker that finds it changed, and takes a task behind those waits, must see that they have asked.
 	if e.waitAt.Load() != at {
 		e.waitAt.Store(at)
 	}
 	over := 0
-	for over < len(e.waits) && e.waits[over].scan != 0 && e.waits[over].pending == 0 {
-		close(e.waits[over].over)
+	for over < e.asking && e.waits[over].pending == 0 {
+		w := e.waits[over]
+		w.ended = true
+		close(w.over)
+		if w.givenUp {
+			e.givenUp--
+		}
 		over++
 	}
-	e.waits = slices.Delete(e.waits, 0, over)
-}
-
-// scan marks the workers that may be on a task.
-func (e *Engine[T]) scan(w *wait) {
-	e.scans++
-	w.scan = e.scans
-	for _, c := range e.crew {
-		if c.idle {
-			continue
-		}
-		w.pending++
-		if c.mark.Load() == 0 {
-			c.mark.Store(w.scan)
-		}
+	e.asking -= over
+	clear(e.waits[:over])
+	if over < len(e.waits) {
+		e.waits = e.waits[over:]
+	} else {
+		e.waits = e.waits[:0] // with its memory, for the next
 	}
 }
 
-// report takes w, which calls it, off the waits that it is marked for. behind is 0
+// ask asks the workers that may be on a task before w, except those that an earlier wait asks anyway.
+func (e *Engine[T]) ask(w *wait) {
+	w.number = e.asked.Add(1)
+	w.pending, e.unasked = e.unasked, 0
+	e.asking++
+}
+
+// asks reports whether w, which calls it, is to report.
+func (e *Engine[T]) asks(w *worker[T]) bool { return w.seen != e.asked.Load() }
+
+// report takes w, which calls it, off the waits that it is counted for. behind is 0
 // if w holds no task, else the position behind the task it holds: the first wait
 // which that task precedes, and all later ones, go on waiting for w.
 func (e *Engine[T]) report(w *worker[T], behind uint64) {
-	mark := w.mark.Load()
-	if mark == 0 {
+	if !e.asks(w) {
 		return
 	}
-	for _, wait := range e.waits {
-		if wait.scan < mark {
-			continue // not marked for it, or not scanned
-		}
-		if behind != 0 && behind <= wait.at {
-			w.mark.Store(wait.scan)
-			return
-		}
-		wait.pending--
+	waits := e.waits[:e.asking]
+	first, _ := slices.BinarySearchFunc(waits, w.seen+1, byNumber)
+	w.seen = e.asked.Load()
+	if waits = waits[first:]; len(waits) == 0 {
+		return
 	}
-	w.mark.Store(0)
+	next := len(waits)
+	if behind != 0 {
+		next, _ = slices.BinarySearchFunc(waits, behind, byPosition)
+	}
+	waits[0].pending--
+	if next == len(waits) {
+		e.unasked++
+		return
+	}
+	waits[next].pending++
+	w.seen = waits[next].number - 1
+}
+
+func byNumber(w *wait, number uint64) int { return cmp.Compare(w.number, number) }
+func byPosition(w *wait, at uint64) int   { return cmp.Compare(w.at, at) }
+
+// engage makes w count as active: it may take a task without the lock, or is handed one under it.
+// What has been asked before does not concern it.
+func (e *Engine[T]) engage(w *worker[T]) {
+	w.idle = false
+	w.seen = e.asked.Load()
+	e.unasked++
+	e.candidate(w)
+}
+
+// withdraw makes w, which calls it, count as idle: no wait depends on it.
+func (e *Engine[T]) withdraw(w *worker[T]) {
+	w.idle = true
+	e.report(w, 0)
+	e.unasked--
 }

@@ -14,16 +14,19 @@ type Worker struct {
 	// detour says that there is more to do when the task in hand is over than to take the next: see
 	// place. It is changed under Engine.mu.
 	detour atomic.Bool
-	// mark, if not 0, asks the worker to report when it next takes a task, or
-	// finds none: the number of the first scan since its last report.
-	mark atomic.Uint64
+	// relied says that submissions may be refused without a look at the worker, since it
+	// was seen on a task. It is changed under Engine.mu, see between.
+	relied atomic.Bool
+	// seen is the number up to which no wait asks the worker. The worker itself changes it,
+	// under Engine.mu, or the one who wakes it.
+	seen uint64
 
 	// Own is whatever Run and End want to find again, on the worker that they put it on.
 	Own any
 	// Tenant is what the task in hand is to those who hold its context, if Run has put it there.
 	Tenant atomic.Pointer[Tenant]
 
-	self any // the worker, with its type
+	self interface{ mayBeFree() } // the worker, with its type
 
 	// All of these are touched by the worker's own goroutine alone.
 	ledger Ledger
@@ -77,13 +80,23 @@ func (w *Worker) SettleUnless(l Ledger) {
 
 // Vacate says that the worker's task is over, though the worker has yet to find that out. Whoever
 // is told of the end of a task without a ledger is told after it: else a further task could be
-// refused for the sake of one that has ended.
-func (w *Worker) Vacate() { w.free.Store(true) }
+// refused for the sake of one that has ended. Engine.mu must not be held.
+func (w *Worker) Vacate() {
+	// First free, then the look at relied: between does it in the opposite order.
+	w.free.Store(true)
+	if w.relied.Load() {
+		w.self.mayBeFree()
+	}
+}
 
 // release says that the worker holds no task. It does so before the ledger is
 // told, so that who hears of a task's end may rely on the worker being free.
 func (w *Worker) release() {
-	if !w.free.Load() {
+	switch {
+	case w.free.Load():
+	case w.ended > 0:
+		w.Vacate()
+	default: // nobody is told before the worker has the lock, and is idle
 		w.free.Store(true)
 	}
 	w.settle(w)
@@ -218,7 +231,7 @@ func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 				if searching {
 					e.endSearch()
 				}
-				if w.mark.Load() != 0 || r.gated() {
+				if e.asks(w) || r.gated() {
 					e.attend(w, behind)
 				}
 				return task, orderRun
@@ -263,8 +276,8 @@ func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
 		return task, false
 	}
 	e.claimed(s)
-	// What the worker is marked for is over when the task beneath it is, which is marked, too.
-	if w.mark.Load() == 0 {
+	// What the worker is asked for is over when the task beneath it is, whose worker was asked, too.
+	if !e.asks(w) {
 		e.mu.Unlock()
 		return task, true
 	}
@@ -291,8 +304,7 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	w.makePlace()
 	e.mu.Lock()
 	e.ends(w)
-	w.idle = true
-	e.report(w, 0)
+	e.withdraw(w)
 	if !e.settlePlace(w) {
 		return e.park(w) // without a permit
 	}
@@ -302,7 +314,7 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	if !e.halted() && len(e.returning) == 0 {
 		var ok bool
 		if task, ok = e.takeLocked(w); ok {
-			w.idle = false
+			e.engage(w)
 			w.free.Store(false)
 			if searching {
 				e.permits.endSearch()
@@ -324,7 +336,7 @@ func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
 	if b.place.back.first == nil && !e.paused {
 		if task, from, ok := e.claimFor(b); ok {
 			w.take(from)
-			w.idle = false
+			e.engage(w)
 			w.free.Store(false)
 			if from != nil {
 				e.eased(from)
@@ -429,10 +441,14 @@ func (e *Engine[T]) superfluous() bool {
 
 // strike takes a worker off the crew.
 func (e *Engine[T]) strike(w *worker[T]) {
-	last := e.crew[len(e.crew)-1]
-	e.crew[w.seat], last.seat = last, w.seat
-	e.crew[len(e.crew)-1] = nil
-	e.crew = e.crew[:len(e.crew)-1]
+	if w.seat < e.candidates {
+		e.candidates--
+		e.swap(w.seat, e.candidates)
+	}
+	last := len(e.crew) - 1
+	e.swap(w.seat, int32(last))
+	e.crew[last] = nil
+	e.crew = e.crew[:last]
 	if len(e.crew) > 0 {
 		return
 	}

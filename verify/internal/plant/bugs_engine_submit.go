@@ -104,8 +104,60 @@ var engineSubmit = []Bug{
 		Breaks: "TrySubmit does not wait for a worker that is known to be free",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
-			Old:  "if !w.idle && w.free.Load() {",
-			New:  "if !PLANTED && !w.idle && w.free.Load() {",
+			Old:  "if w.free.Load() {",
+			New:  "if !PLANTED && w.free.Load() {",
+		}},
+	},
+	{
+		Name:   "relied-after-look",
+		Breaks: "TrySubmit sees a worker on a task, and says only then that it relies on that",
+		Edits: []Edit{
+			{
+				File: "internal/engine/submit.go",
+				Old:  "w.relied.Store(true)\n",
+				New:  "if !PLANTED {\n\t\t\t\tw.relied.Store(true)\n\t\t\t}\n",
+			},
+			{
+				File: "internal/engine/submit.go",
+				Old:  "return true\n\t\t\t}\n\t\t}\n\t\te.candidates--\n",
+				New:  "return true\n\t\t\t}\n\t\t}\n\t\tif PLANTED {\n\t\t\tw.relied.Store(true)\n\t\t}\n\t\te.candidates--\n",
+			},
+		},
+	},
+	{
+		Name:   "free-after-relied",
+		Breaks: "a worker looks whether it is relied upon before it is free",
+		Edits: []Edit{{
+			File: "internal/engine/worker.go",
+			Old:  "w.free.Store(true)\n\tif w.relied.Load() {\n",
+			New:  "relied := PLANTED && w.relied.Load()\n\tw.free.Store(true)\n\tif relied || !PLANTED && w.relied.Load() {\n",
+		}},
+	},
+	{
+		Name:   "relied-upon-and-silent",
+		Breaks: "a worker that was relied upon tells that its task is over, and TrySubmit does not look at it again",
+		Edits: []Edit{{
+			File: "internal/engine/submit.go",
+			Old:  "e.mu.Lock()\n\te.candidate(w)\n",
+			New:  "e.mu.Lock()\n\tif !PLANTED {\n\t\te.candidate(w)\n\t}\n",
+		}},
+	},
+	{
+		Name:   "engaged-and-no-candidate",
+		Breaks: "TrySubmit does not look again at a worker that it has seen, and that was idle since",
+		Edits: []Edit{{
+			File: "internal/engine/wait.go",
+			Old:  "\te.candidate(w)\n",
+			New:  "\tif !PLANTED {\n\t\te.candidate(w)\n\t}\n",
+		}},
+	},
+	{
+		Name:   "told-before-relied",
+		Breaks: "a worker that tells a ledger comes to those that rely on it only with the lock",
+		Edits: []Edit{{
+			File: "internal/engine/worker.go",
+			Old:  "case w.ended > 0:",
+			New:  "case !PLANTED && w.ended > 0:",
 		}},
 	},
 	{

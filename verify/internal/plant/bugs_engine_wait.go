@@ -21,8 +21,8 @@ var engineWait = []Bug{
 		}},
 	},
 	{
-		Name:   "taken-before-scan",
-		Breaks: "a task behind the end of a Wait is taken under the lock before the workers were marked",
+		Name:   "taken-before-asked",
+		Breaks: "a task behind the end of a Wait is taken under the lock before the workers were asked",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
 			Old:  "e.checkWaits() // before anything behind their position is taken",
@@ -30,35 +30,36 @@ var engineWait = []Bug{
 		}},
 	},
 	{
-		Name:   "free-not-marked",
-		Breaks: "a worker that has taken a task, and still looks free, is not marked",
+		Name:   "free-not-asked",
+		Breaks: "a worker that has taken a task, and still looks free, is not asked",
 		Edits: []Edit{{
 			File: "internal/engine/wait.go",
-			Old:  "if c.idle {",
-			New:  "if c.idle || PLANTED && c.free.Load() {",
+			Old:  "w.pending, e.unasked = e.unasked, 0\n",
+			New: "w.pending, e.unasked = e.unasked, 0\n\tfor _, c := range e.crew {\n\t\tif PLANTED && !c.idle && c.free.Load() && c.seen == w.number-1 {\n" +
+				"\t\t\tc.seen = w.number\n\t\t\tw.pending--\n\t\t\te.unasked++\n\t\t}\n\t}\n",
 		}},
 	},
 	{
-		Name:   "mark-overwritten",
-		Breaks: "the mark for a Wait replaces that for an earlier one",
+		Name:   "reports-for-the-latest",
+		Breaks: "a worker that two Waits have asked counts as if the later one alone had",
 		Edits: []Edit{{
 			File: "internal/engine/wait.go",
-			Old:  "if c.mark.Load() == 0 {",
-			New:  "if PLANTED || c.mark.Load() == 0 {",
+			Old:  "w.seen = e.asked.Load()\n\tif waits = waits[first:]; ",
+			New:  "w.seen = e.asked.Load()\n\tif PLANTED && first < len(waits) {\n\t\tfirst = len(waits) - 1\n\t}\n\tif waits = waits[first:]; ",
 		}},
 	},
 	{
 		Name:   "last-task-not-waited-for",
-		Breaks: "a marked worker that takes the last task before the end of a Wait reports as if it had none of its tasks",
+		Breaks: "a worker that is asked while it takes the last task before the end of a Wait reports as if it had none of its tasks",
 		Edits: []Edit{{
 			File: "internal/engine/wait.go",
-			Old:  "behind <= wait.at {",
-			New:  "(behind < wait.at || !PLANTED && behind == wait.at) {",
+			Old:  "if behind != 0 {\n",
+			New:  "if behind != 0 {\n\t\tif PLANTED {\n\t\t\tbehind++\n\t\t}\n",
 		}},
 	},
 	{
 		Name:   "reports-by-position-zero",
-		Breaks: "a marked worker that has just taken a task reports as if it had found none",
+		Breaks: "a worker that is asked while it has just taken a task reports as if it had found none",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
 			Old:  "e.report(w, behind)\n",
@@ -66,17 +67,17 @@ var engineWait = []Bug{
 		}},
 	},
 	{
-		Name:   "mark-not-read",
-		Breaks: "a marked worker that finds its next task on the fast path does not report",
+		Name:   "asks-not-read",
+		Breaks: "a worker that is asked and finds its next task on the fast path does not report",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "if w.mark.Load() != 0 ||",
-			New:  "if !PLANTED && w.mark.Load() != 0 ||",
+			Old:  "if e.asks(w) ||",
+			New:  "if !PLANTED && e.asks(w) ||",
 		}},
 	},
 	{
-		Name:   "scan-by-ready",
-		Breaks: "Wait scans the workers when no task is ready, though one is half-written",
+		Name:   "asks-by-ready",
+		Breaks: "Wait asks the workers when no task is ready, though one is half-written",
 		Edits: []Edit{{
 			File: "internal/engine/wait.go",
 			Old:  "if e.queue.begin() < w.at {",
@@ -84,12 +85,12 @@ var engineWait = []Bug{
 		}},
 	},
 	{
-		Name:   "served-unmarked",
-		Breaks: "a marked worker that goes from a source to its next task does not report",
+		Name:   "served-unasked",
+		Breaks: "a worker that is asked and goes from a source to its next task does not report",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "if w.mark.Load() == 0 {\n\t\te.mu.Unlock()\n\t\treturn task, true",
-			New:  "if PLANTED || w.mark.Load() == 0 {\n\t\te.mu.Unlock()\n\t\treturn task, true",
+			Old:  "if !e.asks(w) {\n\t\te.mu.Unlock()\n\t\treturn task, true",
+			New:  "if PLANTED || !e.asks(w) {\n\t\te.mu.Unlock()\n\t\treturn task, true",
 		}},
 	},
 	{
@@ -99,6 +100,42 @@ var engineWait = []Bug{
 			File: "internal/engine/worker.go",
 			Old:  "if len(e.waits) > 0 {",
 			New:  "if !PLANTED && len(e.waits) > 0 {",
+		}},
+	},
+	{
+		Name:   "asked-after-stop",
+		Breaks: "workers are let beyond the end of a Wait before they are asked",
+		Edits: []Edit{{
+			File: "internal/engine/wait.go",
+			Old:  "\t\te.ask(w)\n",
+			New:  "\t\tif PLANTED {\n\t\t\te.waitAt.Store(never)\n\t\t}\n\t\te.ask(w)\n",
+		}},
+	},
+	{
+		Name:   "engaged-with-an-old-number",
+		Breaks: "a worker that was idle when a Wait asked reports for it as if it had been counted",
+		Edits: []Edit{{
+			File: "internal/engine/wait.go",
+			Old:  "w.seen = e.asked.Load()\n\te.unasked++",
+			New:  "if !PLANTED {\n\t\tw.seen = e.asked.Load()\n\t}\n\te.unasked++",
+		}},
+	},
+	{
+		Name:   "given-up-with-its-workers",
+		Breaks: "those whom a Wait that was given up has waited for are not waited for by the next, which waits for them as well",
+		Edits: []Edit{{
+			File: "internal/engine/wait.go",
+			Old:  "w.pending += pending\n",
+			New:  "if PLANTED {\n\t\t\t\tpending = 0\n\t\t\t}\n\t\t\tw.pending += pending\n",
+		}},
+	},
+	{
+		Name:   "given-up-not-asked-again",
+		Breaks: "a worker that the last Wait has asked, before that was given up, is not asked by the next one",
+		Edits: []Edit{{
+			File: "internal/engine/wait.go",
+			Old:  "e.unasked += pending\n",
+			New:  "if !PLANTED {\n\t\te.unasked += pending\n\t}\n",
 		}},
 	},
 	{

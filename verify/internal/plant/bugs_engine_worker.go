@@ -65,7 +65,7 @@ var engineWorker = []Bug{
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
 			Old:  "if !w.gone {\n\t\t\tgo e.work(w, orderTake)",
-			New:  "if PLANTED && !w.gone {\n\t\t\te.mu.Lock()\n\t\t\te.report(w, 0)\n\t\t\te.leaving++\n\t\t\te.depart(w)\n\t\t}\n\t\tif !w.gone {\n\t\t\tgo e.work(w, orderTake)",
+			New:  "if PLANTED && !w.gone {\n\t\t\te.mu.Lock()\n\t\t\te.withdraw(w)\n\t\t\te.leaving++\n\t\t\te.depart(w)\n\t\t}\n\t\tif !w.gone {\n\t\t\tgo e.work(w, orderTake)",
 		}},
 	},
 	{
@@ -82,8 +82,8 @@ var engineWorker = []Bug{
 		Breaks: "a ledger hears that its tasks are over before their worker is known to be free",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "if !w.free.Load() {\n\t\tw.free.Store(true)",
-			New:  "if PLANTED {\n\t\tw.Settle()\n\t}\n\tif !w.free.Load() {\n\t\tw.free.Store(true)",
+			Old:  "switch {\n\tcase w.free.Load():\n",
+			New:  "if PLANTED {\n\t\tw.Settle()\n\t}\n\tswitch {\n\tcase w.free.Load():\n",
 		}},
 	},
 	{

@@ -145,8 +145,8 @@ var history = []Bug{
 		Breaks: "Wait does not wait for tasks that run",
 		Edits: []Edit{{
 			File: "internal/engine/wait.go",
-			Old:  "if c.idle {",
-			New:  "if c.idle || PLANTED {",
+			Old:  "w.pending, e.unasked = e.unasked, 0\n",
+			New:  "if !PLANTED {\n\t\tw.pending, e.unasked = e.unasked, 0\n\t}\n",
 		}},
 	},
 	{
