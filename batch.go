@@ -68,6 +68,21 @@ func newBatch(parent context.Context, g *Group) *batch {
 	return b
 }
 
+// cancelled reports whether the batch is.
+func (b *batch) cancelled() bool {
+	if b.ctx.Err() != nil {
+		return true
+	}
+	if !b.group.asks || b.parent().Err() == nil {
+		return false
+	}
+	b.scope.cancel(context.Cause(b.parent()))
+	return true
+}
+
+// parent is the context whose end cancels the batch.
+func (b *batch) parent() context.Context { return b.scope.parent }
+
 // accepted is called when the pool has accepted a task. If the batch was cancelled
 // meanwhile, Wait may have looked through the queue too early to find it.
 func (b *batch) accepted() {
@@ -147,7 +162,7 @@ func (b *batch) run(w *engine.Worker, j job) {
 		return
 	}
 	w.SettleUnless(b)
-	if b.ctx.Err() != nil {
+	if b.cancelled() {
 		b.group.pool.engine.HandedBack()
 	} else {
 		m := b.member(w)
@@ -304,6 +319,7 @@ func (b *batch) discard() (n int) {
 // settle makes the sealed batch's result, and lets everybody have it.
 func (b *batch) settle() {
 	g := b.group
+	b.cancelled() // by a parent that nobody has asked yet
 	b.mu.Lock()
 	b.cause = b.scope.Cause()
 	b.err = b.cause

@@ -31,6 +31,7 @@ type Group struct {
 	crossed bool  // that task, or one above it, is of another pool
 	owned   bool  // the pool is this group's alone
 	parent  context.Context
+	asks    bool // the parent itself must be asked whether it has ended, see tellsLate
 	options groupOptions
 	quota   *quota // of its queued or running tasks; nil without Limit
 
@@ -70,7 +71,7 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 }
 
 func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
-	g := &Group{pool: p, parent: ctx, options: o}
+	g := &Group{pool: p, parent: ctx, asks: tellsLate(ctx), options: o}
 	g.host, g.at = hostPool(ctx)
 	g.crossed = g.at != nil && (g.at != p || g.host.crossed())
 	if o.members > 0 {
@@ -101,7 +102,7 @@ func (g *Group) Go(task func(ctx context.Context) error) {
 
 // add hands over the job of a task that begin has counted in.
 func (g *Group) add(b *batch, number int, j job) {
-	if b.ctx.Err() != nil {
+	if b.cancelled() {
 		b.withdraw(number)
 		return
 	}
@@ -136,7 +137,7 @@ func (g *Group) add(b *batch, number int, j job) {
 func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 	mustTask(task != nil)
 	b, index := g.begin()
-	if b.ctx.Err() != nil {
+	if b.cancelled() {
 		b.withdraw(index)
 		return false
 	}
@@ -153,8 +154,8 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 	return true
 }
 
-// Resize sets the limit of a group while it is in use: that of its [Limit] option, or without
-// that option the number of workers that [NewGroup] was given. It does not block. A higher
+// Resize sets the limit of a group while it is in use: that of its [Limit] option, and the number
+// of workers that [NewGroup] was given. It does not block. A higher
 // limit is used at once, by those who wait in Go before others. A lower one holds for
 // what is added from now on: tasks of a pool's group that were accepted before may still run
 // at once, as many as the old limit. A group on a pool that was made without Limit has
@@ -162,12 +163,13 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 func (g *Group) Resize(limit int) {
 	mustLimit(limit)
 	g.mustBeMade()
+	must(g.owned || g.quota != nil, "group on a pool must have a Limit to be resized", "none")
 	if g.quota != nil {
 		g.quota.resize(limit)
-		return
 	}
-	must(g.owned, "group on a pool must have a Limit to be resized", "none")
-	g.pool.engine.Resize(limit)
+	if g.owned {
+		g.pool.engine.Resize(limit)
+	}
 }
 
 // acquire waits for the group's own limit. It reports false if the group was

@@ -80,6 +80,18 @@ func TestGroupsAreResizedLive(t *testing.T) {
 		g.Resize(3)
 		wholeQuota(t, g, 3)
 	})
+	check.Bubble(t, "the limit and the workers of a group that has both", func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2, weir.Limit(4))
+		g.Resize(8)
+		v := check.NewValve()
+		for range 8 {
+			g.Go(v.Member)
+		}
+		synctest.Wait()
+		check.Equal(t, "running", v.Running(), 8)
+		v.Open()
+		check.OK(t, g.Wait())
+	})
 	check.Bubble(t, "for a task that waits in Go, and has given its place up", func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()

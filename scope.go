@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +46,26 @@ func scopeOf(ctx context.Context) *scope {
 	}
 	return nil
 }
+
+// tellsLate reports whether a context that is made from ctx may hear of its end some time after it: the standard
+// library watches those that are not its own by a goroutine.
+func tellsLate(ctx context.Context) bool {
+	return scopeOf(ctx) == nil && !slices.Contains(prompt, reflect.TypeOf(ctx))
+}
+
+// prompt are the types of contexts that hand their end down before anybody can see it. One with
+// values is not among them, as it may have any inside.
+var prompt = func() (types []reflect.Type) {
+	none := context.Background()
+	cancelled, cancel := context.WithCancel(none)
+	cancel()
+	timed, cancel := context.WithTimeout(none, 0)
+	cancel()
+	for _, ctx := range []context.Context{none, context.TODO(), context.WithoutCancel(none), cancelled, timed} {
+		types = append(types, reflect.TypeOf(ctx))
+	}
+	return types
+}()
 
 // open begins the scope of b.
 func (s *scope) open(parent context.Context, b *batch) {

@@ -145,3 +145,55 @@ func TestATasksContextCanBePrintedAtAnyTime(t *testing.T) {
 		return g.Wait()
 	}), errBoom)
 }
+
+// foreign is a context of a type that the standard library does not know.
+type foreign struct {
+	context.Context
+	done chan struct{}
+}
+
+func (f *foreign) Done() <-chan struct{} { return f.done }
+
+func (f *foreign) Err() error {
+	select {
+	case <-f.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// A context of the user's own type, or around one, has ended for the group as soon as it has itself: not when a
+// goroutine of the standard library comes to say so.
+func TestAGroupAsksAContextThatTheStandardLibraryDoesNotKnow(t *testing.T) {
+	p := weir.New(2)
+	defer p.Close()
+	type key struct{}
+	for name, around := range map[string]func(context.Context) context.Context{
+		"itself":      func(ctx context.Context) context.Context { return ctx },
+		"with values": func(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 200 {
+				f := &foreign{t.Context(), make(chan struct{})}
+				g := p.Group(around(f))
+				g.Go(succeed)
+				close(f.done)
+				g.Go(func(context.Context) error {
+					t.Error("a task starts after the end of the context")
+					return nil
+				})
+				check.Equal(t, "TryGo", g.TryGo(succeed), false)
+				check.Error(t, g.Wait(), context.DeadlineExceeded)
+
+				f.done = make(chan struct{})
+				g.Go(succeed)
+				for g.Context().Err() == nil && p.Stats().Running > 0 {
+					runtime.Gosched()
+				}
+				close(f.done)
+				check.Error(t, g.Wait(), context.DeadlineExceeded)
+			}
+		})
+	}
+}

@@ -210,14 +210,15 @@ func (g *Group) admit(by *Task) {
 	}
 }
 
-// Resize sets the limit of the group, or of the workers that are its own.
+// Resize sets the limit of the group, and of the workers that are its own.
 func (g *Group) Resize(n int) {
-	if g.Limit == 0 {
-		g.Pool.Resize(n)
-		return
+	if g.Limit > 0 {
+		g.Limit = n
+		g.admit(nil)
 	}
-	g.Limit = n
-	g.admit(nil)
+	if g.Owned {
+		g.Pool.Resize(n)
+	}
 }
 
 // Cancel cancels the group.

@@ -7,8 +7,8 @@ var facesGroups = []Bug{
 		Breaks: "Go hands a task to the queue though the group is cancelled",
 		Edits: []Edit{{
 			File: "group.go",
-			Old:  "	if b.ctx.Err() != nil {\n		b.withdraw(number)\n		return\n	}\n",
-			New:  "	if b.ctx.Err() != nil && !PLANTED {\n		b.withdraw(number)\n		return\n	}\n",
+			Old:  "	if b.cancelled() {\n		b.withdraw(number)\n		return\n	}\n",
+			New:  "	if b.cancelled() && !PLANTED {\n		b.withdraw(number)\n		return\n	}\n",
 		}},
 	},
 	{
@@ -79,8 +79,8 @@ var facesGroups = []Bug{
 		Breaks: "queued tasks of a cancelled group are run",
 		Edits: []Edit{{
 			File: "batch.go",
-			Old:  "	w.SettleUnless(b)\n	if b.ctx.Err() != nil {\n",
-			New:  "	w.SettleUnless(b)\n	if b.ctx.Err() != nil && !PLANTED {\n",
+			Old:  "	w.SettleUnless(b)\n	if b.cancelled() {\n",
+			New:  "	w.SettleUnless(b)\n	if b.cancelled() && !PLANTED {\n",
 		}},
 	},
 	{

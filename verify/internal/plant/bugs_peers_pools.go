@@ -124,8 +124,8 @@ var peersPools = []Bug{
 		Breaks: "queued tasks of a cancelled group start",
 		Edits: []Edit{{
 			File: "batch.go",
-			Old:  "if b.ctx.Err() != nil {\n\t\tb.group.pool.engine.HandedBack()",
-			New:  "if b.ctx.Err() != nil && !PLANTED {\n\t\tb.group.pool.engine.HandedBack()",
+			Old:  "if b.cancelled() {\n\t\tb.group.pool.engine.HandedBack()",
+			New:  "if b.cancelled() && !PLANTED {\n\t\tb.group.pool.engine.HandedBack()",
 		}},
 	},
 	{
