@@ -188,3 +188,32 @@ func TestPromise08APauseDoesNotHoldALoopOverACancelledGroup(t *testing.T) {
 		check.OK(t, g.Wait())
 	})
 }
+
+// In a pause, what a subtask adds to its group is struck off when that is cancelled, though nobody who waits for the group has
+// seen that it is held.
+func TestPromise08APauseDoesNotHoldWhatIsAddedToACancelledGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		add, fail := make(chan struct{}), make(chan struct{})
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			h := p.Group(ctx)
+			h.Go(func(context.Context) error {
+				<-add
+				h.Go(succeed)
+				<-fail
+				return errBoom
+			})
+			time.Sleep(time.Second) // until the subtask has begun, on the other worker
+			check.Error(t, h.Wait(), errBoom)
+			return nil
+		})
+		time.Sleep(2 * time.Second)
+		p.Pause()
+		close(add)
+		synctest.Wait()
+		close(fail)
+		check.OK(t, g.Wait())
+	})
+}

@@ -127,10 +127,15 @@ func (e *Engine[T]) Delegate(s *Source[T], task T) (refused []T) {
 	return nil
 }
 
-// reoffer offers what has come into s while tasks wait for it.
+// reoffer offers what has come into s while tasks wait for it. In a pause, who waits for all of them must know that
+// they are held.
 func (e *Engine[T]) reoffer(s *Source[T]) {
-	if s.want.waits.Load() > 0 && s.open.Load() > 0 {
-		e.offer(&s.want)
+	if s.want.waits.Load() == 0 || s.open.Load() == 0 {
+		return
+	}
+	e.offer(&s.want)
+	if e.paused {
+		e.recallLender(s)
 	}
 }
 
