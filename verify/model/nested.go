@@ -21,22 +21,40 @@ func (p *Pool) places() (n int) {
 // suspend makes a task wait for b, or for the limit of its group.
 func (t *Task) suspend(b *Batch) { t.State, t.awaits = Suspended, b }
 
-// resume ends the wait of t, if it waits, and gives it a place at once: its own, unless that is
-// lent; else that of by, a task of the pool that ends and has ended the wait; else one more.
+// resume ends the wait of t, if it waits, and lets it go on in its place. If that is lent, what has it moves to that of
+// by, a task of the pool that ends and has ended the wait; else to one more.
 func (t *Task) resume(by *Task) {
 	if t == nil || t.State != Suspended {
 		return
 	}
 	t.State, t.awaits = Running, nil
-	if t.above == nil {
+	moves := t.above
+	switch {
+	case moves == nil:
 		return
+	case by == nil || by == moves || by.standsOn(t) && t.Batch.group.Host == nil:
+		t.above, moves.beneath = nil, nil
+		return
+	case by.standsOn(t):
+		t.leave()
+		moves = t
+	default:
+		t.above, moves.beneath = nil, nil
 	}
-	t.leave()
-	if by != nil && by.beneath != nil {
-		t.beneath = by.beneath
+	if below := by.beneath; below != nil {
 		by.leave()
-		t.beneath.above = t
+		moves.beneath, below.above = below, moves
 	}
+}
+
+// standsOn reports whether t has its place from one that has it from one, and so on, that has it from below.
+func (t *Task) standsOn(below *Task) bool {
+	for ; t != nil; t = t.beneath {
+		if t == below {
+			return true
+		}
+	}
+	return false
 }
 
 // leave takes t out of its place.
