@@ -51,7 +51,11 @@ func newBatch(parent context.Context, g *Group) *batch {
 		nested := new(nestedBatch)
 		b = &nested.batch
 		b.source = &nested.source
-		b.source.Init(!g.nested())
+		if g.nested() {
+			b.source.Init(nil)
+		} else {
+			b.source.Init(job.void)
+		}
 	} else {
 		b = new(batch)
 	}
@@ -100,8 +104,8 @@ func (b *batch) try(j job) bool {
 	case b.group.nested():
 		return e.TryDelegate(b.source, j)
 	}
-	e.Put(b.source, j)
-	return b.retract(j, e.TrySubmit(j.ticket())) == engine.Accepted
+	ticket := b.ticket(e.Put(b.source, j))
+	return b.retract(ticket, e.TrySubmit(ticket)) == engine.Accepted
 }
 
 // withdraw counts a task out that was not accepted.
@@ -134,23 +138,23 @@ func (b *batch) tell(by *engine.Worker) {
 	b.stay.wake(by)
 }
 
-// ticket is the job in the queue of another pool that stands for j, which is in the source.
-func (j job) ticket() job { return job{j.task, j.batch, j.index ^ ticketBit} }
+// ticket is the job in the queue of another pool that stands for the one with the number in the source.
+func (b *batch) ticket(number uint64) job { return job{batch: b, index: int(number) | ticketBit} }
 
 const ticketBit = 1 << (bits.UintSize - 2)
 
 // isTicket reports whether j is a ticket: whether its number is beyond all others.
 func (j job) isTicket() bool { return j.number()&ticketBit != 0 }
 
-// isFor reports whether the ticket j is for other.
-func (j job) isFor(other job) bool { return j.task == other.task && j.index^ticketBit == other.index }
+// isFor is the number of the job that the ticket j stands for.
+func (j job) isFor() uint64 { return uint64(j.index &^ ticketBit) }
 
 // redeem returns the job that j is a ticket for, or j. It reports false if there is none any more.
 func (b *batch) redeem(j job) (job, bool) {
 	if !j.isTicket() {
 		return j, true
 	}
-	return b.source.Redeem(j.isFor)
+	return b.source.Redeem(j.isFor())
 }
 
 // run runs a task of the batch on worker w, unless the batch was cancelled.

@@ -109,7 +109,7 @@ func newPool(o options) *Pool {
 func (j job) void() bool {
 	switch {
 	case j.batch != nil:
-		return j.isTicket() && !j.batch.source.Holds(j.isFor)
+		return j.isTicket() && !j.batch.source.Holds(j.isFor())
 	case j.listens():
 		return j.listener().void()
 	default:

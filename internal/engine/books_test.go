@@ -34,7 +34,7 @@ type task struct {
 	on     func(own *engine.Worker) // instead of run, for a task that must know its worker
 	ledger engine.Ledger            // that of a subtask
 	of     *family                  // if it is a ticket: whose
-	stands *task                    // and for which task
+	isFor  uint64                   // and for which task in the source
 
 	verdict          engine.Verdict
 	called, answered int // when it was offered, and when the answer came

@@ -14,7 +14,7 @@ type family struct {
 
 func (w *world) newFamily() *family {
 	f := &family{w: w}
-	f.source.Init(false)
+	f.source.Init(nil)
 	f.absence.Turn = make(chan struct{}, 1)
 	return f
 }

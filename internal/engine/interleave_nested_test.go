@@ -221,7 +221,7 @@ var nestedScenes = []step.Scene{
 	}),
 	in("a task starts out of turn while its submitter waits for room", 1, 1, func(w *world) {
 		f := w.newFamily()
-		f.source.Init(true)
+		f.source.Init(func(j *task) bool { return j == nil })
 		away, recall := w.sitsOut("away")
 		w.submit(away)
 		w.submit(w.task("queued"))
@@ -231,9 +231,9 @@ var nestedScenes = []step.Scene{
 			j := w.task("needed")
 			j.ledger = &teller{func() { close(over) }}
 			w.offered(j)
-			w.Put(&f.source, j)
+			ticket := w.ticket(f, j)
 			w.Await(f.source.Want(), nil, nil)
-			w.answer(j, w.SubmitWanted(w.ticket(f, j), nil, f.source.Want(), nil))
+			w.answer(j, w.SubmitWanted(ticket, nil, f.source.Want(), nil))
 			<-over
 			w.Unawait(f.source.Want())
 			recall()
@@ -241,7 +241,7 @@ var nestedScenes = []step.Scene{
 	}),
 	in("a task waits for another engine whose task waits for this one", 1, 2, func(w *world) {
 		f := w.newFamily()
-		f.source.Init(true)
+		f.source.Init(func(j *task) bool { return j == nil })
 		away, recall := w.sitsOut("away")
 		w.accept(away)
 		w.Settle()
@@ -249,9 +249,9 @@ var nestedScenes = []step.Scene{
 			j := w.task("needed")
 			j.ledger = &teller{recall}
 			w.offered(j)
-			w.Put(&f.source, j)
+			ticket := w.ticket(f, j)
 			w.Await(f.source.Want(), nil, nil)
-			w.answer(j, w.SubmitWanted(w.ticket(f, j), nil, f.source.Want(), nil))
+			w.answer(j, w.SubmitWanted(ticket, nil, f.source.Want(), nil))
 			w.Unawait(f.source.Want())
 		})
 		w.Go("submitter", func() { w.submit(w.task("queued")) })

@@ -82,10 +82,10 @@ func (w *world) done(own *engine.Worker, j *task) {
 	}
 }
 
-// ticket makes one for j, which is in the source of f.
-func (w *world) ticket(f *family, j *task) *task { return &task{name: "ticket", of: f, stands: j} }
-
-func (j *task) isFor(other *task) bool { return j.stands == other }
+// ticket makes one for j, which it puts into the source of f.
+func (w *world) ticket(f *family, j *task) *task {
+	return &task{name: "ticket", of: f, isFor: w.Put(&f.source, j)}
+}
 
 // task makes a task that lasts a step.
 func (w *world) task(name string) *task { return &task{name: name} }

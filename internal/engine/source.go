@@ -2,7 +2,6 @@ package engine
 
 import (
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -16,12 +15,12 @@ import (
 // whose tasks are likely to be the largest; work stealing does the same (Blumofe
 // and Leiserson, "Scheduling multithreaded computations by work stealing", 1999).
 //
-// Those for another engine have a ticket each in the queue of that: who takes it takes the oldest
-// task of the source. If tasks have started out of turn, it finds none.
+// Those for another engine have a ticket each in the queue of that, with the number of the task: who takes it takes that
+// task, unless it has started out of turn.
 type Source[T any] struct {
 	open   atomic.Int64 // tasks that nobody has claimed; changed under mu
 	listed atomic.Bool  // in Engine.sources; changed under Engine.mu
-	queued bool         // its tasks have tickets
+	void   func(T) bool // tells the zero task, which stands for one that was redeemed; nil if the tasks have no tickets
 
 	// Under Engine.mu.
 	want    Want[T]
@@ -32,27 +31,28 @@ type Source[T any] struct {
 	lender  *Absence[T]      // of the last that waited for it
 
 	mu    sync.Mutex // may be taken under Engine.mu, never the other way round
-	tasks []T        // those from next on are open
+	tasks []T        // those from next on are open, but for zero tasks; the one at next is open
 	next  int
-	few   [2]T // where tasks begin: most tasks that hand some on do so with two
+	first uint64 // the number of the first of tasks
+	few   [2]T   // where tasks begin: most tasks that hand some on do so with two
 }
 
-// add puts task behind the others.
-func (s *Source[T]) add(task T) {
+// add puts task behind the others, and returns its number.
+func (s *Source[T]) add(task T) (number uint64) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.tasks == nil {
 		s.tasks = s.few[:0]
 	}
-	if s.next > 0 && s.next == len(s.tasks) {
-		s.tasks, s.next = s.tasks[:0], 0
-	} else if s.next >= 32 && s.next > len(s.tasks)/2 && len(s.tasks) == cap(s.tasks) {
+	if s.next > 0 && (s.next == len(s.tasks) || s.next >= 32 && s.next > len(s.tasks)/2 && len(s.tasks) == cap(s.tasks)) {
 		n := copy(s.tasks, s.tasks[s.next:])
 		clear(s.tasks[n:])
-		s.tasks, s.next = s.tasks[:n], 0
+		s.tasks, s.first, s.next = s.tasks[:n], s.first+uint64(s.next), 0
 	}
+	number = s.first + uint64(len(s.tasks))
 	s.tasks = append(s.tasks, task)
-	s.open.Store(int64(len(s.tasks) - s.next))
-	s.mu.Unlock()
+	s.open.Store(s.open.Load() + 1)
+	return number
 }
 
 // claim takes the oldest task.
@@ -65,20 +65,34 @@ func (s *Source[T]) claim() (task T, ok bool) {
 	if s.next == len(s.tasks) {
 		return task, false
 	}
+	return s.takeAt(s.next), true
+}
+
+// takeAt takes the open task at index i.
+func (s *Source[T]) takeAt(i int) (task T) {
 	var none T
-	task, s.tasks[s.next] = s.tasks[s.next], none
-	s.next++
-	s.open.Store(int64(len(s.tasks) - s.next))
-	return task, true
+	task, s.tasks[i] = s.tasks[i], none
+	if i == s.next {
+		s.next++
+		for s.void != nil && s.next < len(s.tasks) && s.void(s.tasks[s.next]) {
+			s.next++
+		}
+	}
+	s.open.Store(s.open.Load() - 1)
+	return task
 }
 
 // drop takes all open tasks.
 func (s *Source[T]) drop() (dropped []T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	dropped = slices.Clone(s.tasks[s.next:])
+	for _, task := range s.tasks[s.next:] {
+		if s.void == nil || !s.void(task) {
+			dropped = append(dropped, task)
+		}
+	}
 	clear(s.tasks)
-	s.tasks, s.next = s.tasks[:0], 0
+	s.tasks, s.first, s.next = s.tasks[:0], s.first+uint64(len(s.tasks)), 0
 	s.open.Store(0)
 	return dropped
 }
@@ -139,57 +153,49 @@ func (e *Engine[T]) reoffer(s *Source[T]) {
 	}
 }
 
-// Init prepares s for use; tickets says whether its tasks have tickets in the queue.
-func (s *Source[T]) Init(tickets bool) { s.queued, s.want.source = tickets, s }
+// Init prepares s for use. For tasks that have tickets in the queue void tells the zero task from others; else it is nil.
+func (s *Source[T]) Init(void func(T) bool) { s.void, s.want.source = void, s }
 
 // Want returns what tasks wait for that wait for those of s.
 func (s *Source[T]) Want() *Want[T] { return &s.want }
 
-// Put adds a task for which a ticket is about to be submitted.
-func (e *Engine[T]) Put(s *Source[T], task T) {
-	s.add(task)
+// Put adds a task for which a ticket with the number is about to be submitted.
+func (e *Engine[T]) Put(s *Source[T], task T) (number uint64) {
+	number = s.add(task)
 	if s.want.waits.Load() > 0 {
 		e.mu.Lock()
 		e.reoffer(s)
 		e.unlock()
 	}
+	return number
 }
 
-// Redeem takes the task that match selects: the one that a ticket in the queue stands for. It
-// reports false if that has started out of turn, or was dropped.
-func (s *Source[T]) Redeem(match func(T) bool) (task T, ok bool) {
+// Redeem takes the task with the number, that of a ticket in the queue. It reports false if the task has
+// started out of turn, or was dropped.
+func (s *Source[T]) Redeem(number uint64) (task T, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := s.find(match)
-	if i < 0 {
+	i, ok := s.find(number)
+	if !ok {
 		return task, false
 	}
-	task = s.tasks[i]
-	if i > s.next {
-		s.tasks = slices.Delete(s.tasks, i, i+1)
-	} else {
-		var none T
-		s.tasks[i] = none
-		s.next++
-	}
-	s.open.Store(int64(len(s.tasks) - s.next))
-	return task, true
+	return s.takeAt(i), true
 }
 
 // Holds reports whether Redeem would find the task.
-func (s *Source[T]) Holds(match func(T) bool) bool {
+func (s *Source[T]) Holds(number uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.find(match) >= 0
+	_, ok := s.find(number)
+	return ok
 }
 
-func (s *Source[T]) find(match func(T) bool) int {
-	for i := s.next; i < len(s.tasks); i++ {
-		if match(s.tasks[i]) {
-			return i
-		}
+func (s *Source[T]) find(number uint64) (index int, ok bool) {
+	if number < s.first+uint64(s.next) {
+		return 0, false
 	}
-	return -1
+	index = int(number - s.first)
+	return index, index < len(s.tasks) && !s.void(s.tasks[index])
 }
 
 // TryDelegate is [Engine.Delegate] that hands over only what finds room: in s, as
@@ -230,7 +236,7 @@ func (e *Engine[T]) Drop(s *Source[T]) int {
 	e.mu.Lock()
 	n := len(s.drop())
 	e.handedBack += uint64(n)
-	if s.queued {
+	if s.void != nil {
 		e.queue.dead.Add(int64(n))
 	} else {
 		e.dry(s)

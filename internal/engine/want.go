@@ -166,7 +166,7 @@ func (e *Engine[T]) claimFrom(w *Want[T]) (task T, from *Source[T], ok bool) {
 
 // claimed follows each claim of a task of s.
 func (e *Engine[T]) claimed(s *Source[T]) {
-	if s.queued {
+	if s.void != nil {
 		e.outOfTurn(&s.want)
 	} else {
 		e.dry(s)

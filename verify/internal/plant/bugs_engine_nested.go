@@ -223,8 +223,8 @@ var engineNested = []Bug{
 		Breaks: "a subtask that comes in while its host waits is not offered to the host's place",
 		Edits: []Edit{{
 			File: "internal/engine/source.go",
-			Old:  "if s.want.waits.Load() > 0 && s.open.Load() > 0 {",
-			New:  "if !PLANTED && s.want.waits.Load() > 0 && s.open.Load() > 0 {",
+			Old:  "if s.want.waits.Load() == 0 || s.open.Load() == 0 {",
+			New:  "if PLANTED || s.want.waits.Load() == 0 || s.open.Load() == 0 {",
 		}},
 	},
 	{
