@@ -186,7 +186,8 @@ func TestAGroupAsksAContextThatTheStandardLibraryDoesNotKnow(t *testing.T) {
 				check.Equal(t, "TryGo", g.TryGo(succeed), false)
 				check.Error(t, g.Wait(), context.DeadlineExceeded)
 
-				f.done = make(chan struct{})
+				f = &foreign{t.Context(), make(chan struct{})}
+				g = p.Group(around(f))
 				g.Go(succeed)
 				for g.Context().Err() == nil && p.Stats().Running > 0 {
 					runtime.Gosched()
