@@ -25,6 +25,11 @@ type batch struct {
 	looper atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
 	tally  engine.Tally                  // of the tasks; Wait waits for its end
 
+	// Of a group that is no task's, under the lock of the engine: whether Wait has counted the tasks that it has
+	// given up, and how many of them have left the queue before.
+	counted bool
+	gone    int
+
 	mu       sync.Mutex
 	waited   bool             // a call of Wait sees to the end of the batch already
 	settled  bool             // panicked and err are final, and nothing of the batch is left
@@ -88,11 +93,15 @@ func (b *batch) cancelled() bool {
 func (b *batch) parent() context.Context { return b.scope.parent }
 
 // accepted is called when the pool has accepted a task. If the batch was cancelled
-// meanwhile, Wait may have looked through the queue too early to find it.
+// meanwhile, Wait may have looked too early.
 func (b *batch) accepted() {
-	if b.ctx.Err() != nil {
-		b.tell(nil)
+	switch {
+	case b.source == nil && b.tally.Handed():
+		b.group.pool.engine.Suspect()
+	case b.source == nil || b.ctx.Err() == nil:
+		return
 	}
+	b.tell(nil)
 }
 
 // try hands a job over if that needs no waiting.
@@ -115,11 +124,22 @@ func (b *batch) withdraw(index int) {
 	}
 }
 
-// Ended counts n tasks out. Nothing of the batch may be touched for them
+// enter is called before a worker, or Shutdown, comes to a task of the batch. It reports false if Wait has
+// given up what is in the queue.
+func (b *batch) enter() bool { return b.source != nil || b.tally.Enter() }
+
+// Ended counts n tasks out, and undoes enter. Nothing of the batch may be touched for them
 // afterwards.
 func (b *batch) Ended(n int, by *engine.Worker) {
-	if b.tally.End(n) {
+	if b.source == nil && b.tally.Leave(n) || b.source != nil && b.tally.End(n) {
 		b.tell(by)
+	}
+}
+
+// unhold undoes the tally's Hold.
+func (b *batch) unhold() {
+	if b.tally.Leave(0) {
+		b.tell(nil)
 	}
 }
 
@@ -165,7 +185,13 @@ func (b *batch) run(w *engine.Worker, j job) {
 		b.group.pool.engine.Skipped()
 		return
 	}
-	w.SettleUnless(b)
+	if !w.Serves(b) {
+		w.Settle()
+		if !b.enter() {
+			b.group.pool.engine.Skip(j)
+			return
+		}
+	}
 	if b.cancelled() {
 		b.group.pool.engine.HandedBack()
 	} else {
@@ -218,14 +244,32 @@ func (b *batch) broken(w *engine.Worker, j job, panicked any) {
 	}
 }
 
-// reject ends a task that the pool did not take, or handed back.
+// reject ends a task that the pool did not take.
 func (b *batch) reject(j job, err error) {
+	b.refused(j, err)
+	if b.tally.Refuse() {
+		b.tell(nil)
+	}
+}
+
+// handBack ends a task that Shutdown has taken off the queue. It reports false if that was void.
+func (b *batch) handBack(j job) bool {
+	j, ok := b.redeem(j)
+	if !ok || !b.enter() {
+		return false
+	}
+	b.refused(j, ErrClosed)
+	b.Ended(1, nil)
+	return true
+}
+
+// refused fails a task that will not run.
+func (b *batch) refused(j job, err error) {
 	b.fail(j, err)
 	if parent, ok := b.group.parent.(inside.Refusals); ok {
 		parent.Refused(inside.Mark{})
 	}
 	b.release(1, nil)
-	b.Ended(1, nil)
 }
 
 func (b *batch) fail(j job, err error) {
@@ -265,15 +309,64 @@ func (b *batch) wait(inTask bool) {
 	b.waited = true
 	b.mu.Unlock()
 
-	if b.source != nil && inTask {
+	if b.source == nil {
+		b.waitOutside()
+	} else {
+		b.waitInside(inTask)
+	}
+	b.settle()
+}
+
+// waitOutside waits for the tasks of a group that is no task's. Of one that is cancelled it waits for those that have
+// started, and gives up those in the queue, which may stay there for long, as the workers may be busy with others'.
+func (b *batch) waitOutside() {
+	done := b.done
+	for over := b.tally.Seal; !over(); {
+		if !b.stay.wait(done, nil, nil) {
+			b.tally.Close()
+			done, over = nil, b.finish
+		}
+	}
+}
+
+// finish ends the batch if none of its tasks runs.
+func (b *batch) finish() (over bool) {
+	e := b.group.pool.engine
+	left := 0
+	e.Discard(func() int {
+		if left, over = b.tally.Finish(); over {
+			b.counted = true
+		}
+		return left - b.gone
+	})
+	switch {
+	case !over:
+		e.Suspect()
+	case left > 0:
+		b.release(left, nil)
+	}
+	return over
+}
+
+// isCounted reports whether Wait counts j, a void task of the batch that has left the queue, among those left there.
+func (b *batch) isCounted() bool {
+	if b.source == nil && !b.counted {
+		b.gone++
+		return false
+	}
+	return true
+}
+
+// waitInside waits for the tasks of a task's group.
+func (b *batch) waitInside(inTask bool) {
+	done, cancelled := b.done, false
+	if inTask {
 		b.stay.task = b.group.task()
 		defer b.stay.with(b.group.pool, b.source.Want())()
 		if b.group.nested() {
 			b.stay.held, b.stay.absence.Wait = b.source, true
 		}
-	}
-	done, cancelled := b.done, false
-	if !inTask && done == nil {
+	} else if done == nil {
 		done = b.scope.Done() // no task looks again for it in a pause
 	}
 	cut := func() {
@@ -289,13 +382,11 @@ func (b *batch) wait(inTask bool) {
 		}
 		b.stay.wait(done, b.scope.Done, cut)
 	}
-	b.settle()
 }
 
-// cut takes back the tasks of a cancelled batch that are queued: they will not run, and may stay there
-// for long, as the workers may be busy with others'.
+// cut takes back the tasks of a cancelled batch that have not started.
 func (b *batch) cut() {
-	if n := b.discard(); n > 0 {
+	if n := b.group.pool.engine.Drop(b.source); n > 0 {
 		b.release(n, nil)
 		b.Ended(n, nil)
 	}
@@ -309,15 +400,6 @@ func (b *batch) waitsToo(w *engine.Wakeup, over <-chan struct{}) {
 	}
 	b.mu.Unlock()
 	<-over
-}
-
-// discard takes back the tasks that wait for their start.
-func (b *batch) discard() (n int) {
-	e := b.group.pool.engine
-	if b.source != nil {
-		return e.Drop(b.source)
-	}
-	return e.Discard(func(j job) bool { return j.batch == b })
 }
 
 // settle makes the sealed batch's result, and lets everybody have it.

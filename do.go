@@ -82,13 +82,15 @@ func (v *visit) wait(ctx context.Context) error {
 	case <-v.turn:
 	case <-ctx.Done():
 		if v.giveUp() {
-			v.pool.engine.Forgo() // a worker that comes to it skips it
+			v.pool.engine.Discard(one) // a worker that comes to it skips it
 			return context.Cause(ctx)
 		}
 		<-v.turn
 	}
 	return v.err
 }
+
+func one() int { return 1 }
 
 // leave gives the place back. A context that outlives the visit is not a task's any more.
 func (v *visit) leave() {

@@ -187,7 +187,7 @@ func (l *loop[T]) leave() {
 func (l *loop[T]) release() {
 	if l.held {
 		l.held = false
-		l.set.batch.Ended(1, nil)
+		l.set.batch.unhold()
 	}
 }
 
@@ -214,15 +214,15 @@ func (s *resultSet[T]) rest() error {
 
 func (s *resultSet[T]) keepsGoing() bool { return s.batch.group.options.keepGoing }
 
-// hold keeps the batch from ending, until Ended(1), unless it has ended.
+// hold keeps the batch from ending, until unhold, unless it has ended, or been given up.
 func (b *batch) hold() bool {
 	number, ok := b.tally.Begin()
 	if !ok {
 		return false
 	}
-	b.Ended(-1, nil)
+	held := b.tally.Enter()
 	b.withdraw(number)
-	return true
+	return held
 }
 
 // reversed turns a list round, so that the oldest comes first.

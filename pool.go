@@ -17,8 +17,7 @@ import (
 type Pool struct{ workers[job] }
 
 // job is what travels through the engine of a Pool: a plain task, or a group's if
-// batch is set; either may be a listener instead of a function. The zero job is a
-// group's task that was taken back.
+// batch is set; either may be a listener instead of a function.
 //
 // With a field for either kind of function a task would take a quarter longer: as
 // it is, two slots of the queue share a cache line.
@@ -100,7 +99,7 @@ func New(limit int, opts ...Option) *Pool {
 func newPool(o options) *Pool {
 	p := new(Pool)
 	c := config(o, p.run, p.broken)
-	c.Void = job.void
+	c.Void, c.Counted = job.void, job.isCounted
 	p.start(o, c)
 	return p
 }
@@ -109,6 +108,9 @@ func newPool(o options) *Pool {
 func (j job) void() bool {
 	switch {
 	case j.batch != nil:
+		if j.batch.source == nil {
+			return j.batch.tally.Closed()
+		}
 		return j.isTicket() && !j.batch.source.Holds(j.isFor())
 	case j.listens():
 		return j.listener().void()
@@ -117,6 +119,9 @@ func (j job) void() bool {
 	}
 }
 
+// isCounted reports whether it was noted, or will be, that j is void, which has left the queue.
+func (j job) isCounted() bool { return j.batch == nil || j.batch.isCounted() }
+
 func (p *Pool) run(w *engine.Worker, j job) {
 	switch {
 	case j.batch != nil:
@@ -124,11 +129,9 @@ func (p *Pool) run(w *engine.Worker, j job) {
 	case j.listens():
 		w.Settle()
 		_ = j.listener().run(context.Background(), w, j.number()) // has a context, and a place for the error, of its own
-	case j.task != nil:
+	default:
 		w.Settle()
 		j.plain()()
-	default:
-		p.engine.Skipped()
 	}
 }
 
@@ -188,8 +191,8 @@ func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	for _, j := range jobs {
 		switch {
 		case j.batch != nil:
-			if j, ok := j.batch.redeem(j); ok {
-				j.batch.reject(j, ErrClosed)
+			if !j.batch.handBack(j) {
+				p.engine.Superseded(j)
 			}
 		case j.listens():
 			j.listener().failed(&TaskError{Err: ErrClosed})

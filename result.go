@@ -210,7 +210,7 @@ func (s *resultSet[T]) announce(m *result[T], by *engine.Worker) {
 	for {
 		first := s.news.Load()
 		if first == nil && !held {
-			s.batch.Ended(-1, nil)
+			s.batch.tally.Hold()
 			held = true
 		}
 		m.next = first
@@ -221,7 +221,7 @@ func (s *resultSet[T]) announce(m *result[T], by *engine.Worker) {
 		case first == nil:
 			s.stay.wake(by)
 		case held:
-			s.batch.Ended(1, nil)
+			s.batch.unhold()
 		}
 		return
 	}

@@ -36,6 +36,9 @@ type task struct {
 	of     *family                  // if it is a ticket: whose
 	isFor  uint64                   // and for which task in the source
 
+	kept             bool // it is not struck off with the others
+	started, struck  bool // a worker has come to it, or it was struck off before
+	noted            bool // the engine knows that
 	verdict          engine.Verdict
 	called, answered int // when it was offered, and when the answer came
 	began, ended     int
@@ -193,6 +196,39 @@ func (b *books) sequence() (accepted []*task, ok bool) {
 		}
 	}
 	return accepted, true
+}
+
+// starts reports whether a worker that has come to j may begin it.
+func (b *books) starts(j *task) bool {
+	b.lock()
+	defer b.mu.Unlock()
+	j.started = !j.struck
+	return j.started
+}
+
+// strike strikes off the tasks that were accepted and that no worker has come to, but for subtasks.
+func (b *books) strike(noted bool) (struck []*task) {
+	b.lock()
+	defer b.mu.Unlock()
+	for _, j := range b.tasks {
+		if j.verdict == engine.Accepted && j.ledger == nil && !j.kept && !j.started && !j.struck {
+			j.struck, j.noted = true, noted
+			struck = append(struck, j)
+		}
+	}
+	return struck
+}
+
+func (b *books) isNoted(j *task) bool {
+	b.lock()
+	defer b.mu.Unlock()
+	return j.noted || !j.struck
+}
+
+func (b *books) isStruck(j *task) bool {
+	b.lock()
+	defer b.mu.Unlock()
+	return j.struck
 }
 
 // takesBack notes that tasks are about to be handed back: until that is done, who finds them open

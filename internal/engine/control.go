@@ -92,7 +92,7 @@ func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
 		}
 		if ok {
 			if e.Void != nil && e.Void(task) {
-				e.queue.dead.Add(-1)
+				e.gone(task)
 			} else {
 				unrun = append(unrun, task)
 				e.handedBack++
@@ -192,20 +192,88 @@ func (e *Engine[T]) wind() {
 	}
 }
 
-// Discard takes the queued tasks that match selects off the queue, never to be
-// run, and returns their number. In their places stands the zero value, which
-// takes no room but is in time given to Run.
-func (e *Engine[T]) Discard(match func(T) bool) int {
+// Discard notes that tasks in the queue have become void without having started, as many as count returns, which is called
+// under the lock. They take no room any more, but some may in time be given to Run.
+func (e *Engine[T]) Discard(count func() int) {
 	e.mu.Lock()
-	e.queue.setGates(true, e.queue.tailGated) // nobody takes what is being looked at
-	n := e.queue.discard(match)
-	e.handedBack += uint64(n)
-	e.unlock()
-	return n
+	if n := count(); n > 0 {
+		e.handedBack += uint64(n)
+		e.died(n)
+	}
+	e.unlock() // there is room now
 }
 
-// Skipped notes that Run was given a task which is void.
+// Suspect notes that there are void tasks in the queue of which nobody knows how many. They are looked for when
+// there is no room.
+func (e *Engine[T]) Suspect() {
+	e.mu.Lock()
+	e.suspects = true
+	e.unlock() // there may be room now
+}
+
+// died notes that n more tasks in the queue are void. It takes those at its head off, and closes up on the others where
+// they are most of what stands there: so each costs two looks at most, a pause holds no Wait for their sake, and what they refer
+// to does not stay behind what the workers are busy with.
+func (e *Engine[T]) died(n int) {
+	q := &e.queue
+	q.dead.Add(int64(n))
+	q.setGates(true, true)
+	q.shed(e.gone)
+	if dead := q.dead.Load(); dead >= firstRing && 2*dead >= int64(q.len()+len(e.waits)-e.asking) {
+		e.sweep()
+	}
+}
+
+// sweep takes all void tasks off the queue, unless somebody is half-way through a slot.
+func (e *Engine[T]) sweep() {
+	q := &e.queue
+	q.setGates(true, true)
+	if q.advance(); q.head.Load() == nil {
+		e.suspects = false
+		return
+	}
+	waits := e.waits[e.asking:]
+	at := make([]*uint64, len(waits))
+	for i, w := range waits {
+		at[i] = &w.at
+	}
+	void, ok := q.compact(at)
+	if !ok {
+		return
+	}
+	e.suspects = false
+	e.delegated.Add(uint64(len(void))) // the positions count no longer for them
+	for _, v := range void {
+		e.gone(v)
+	}
+}
+
+// gone notes that a void task has left the queue.
+func (e *Engine[T]) gone(task T) {
+	if e.Counted == nil || e.Counted(task) {
+		e.queue.dead.Add(-1)
+	} else {
+		e.handedBack++
+	}
+}
+
+// Skipped notes that Run was given a task which is void, and noted as such.
 func (e *Engine[T]) Skipped() { e.queue.dead.Add(-1) }
+
+// Skip is Skipped for a task of which it is not known whether it was noted.
+func (e *Engine[T]) Skip(task T) {
+	e.mu.Lock()
+	e.gone(task)
+	e.unlock()
+}
+
+// Superseded follows Shutdown for each task that it has returned and that was void by then.
+func (e *Engine[T]) Superseded(task T) {
+	e.mu.Lock()
+	e.handedBack--
+	e.gone(task)
+	e.unlock()
+}
 
 // Unqueued notes that a task which has started out of turn, or was dropped, will not come into the queue.
 func (e *Engine[T]) Unqueued() {
@@ -220,14 +288,6 @@ func (e *Engine[T]) HandedBack() {
 	e.mu.Unlock()
 }
 
-// Forgo notes that a task in the queue has become void without having started.
-func (e *Engine[T]) Forgo() {
-	e.mu.Lock()
-	e.queue.dead.Add(1)
-	e.handedBack++
-	e.unlock() // there is room now
-}
-
 // Stats are counts at one moment; they are exact when nothing is under way.
 type Stats struct {
 	Limit, Workers, Running, Suspended, Returning, Extra, Idle, Queued, Waiting int
@@ -237,6 +297,11 @@ type Stats struct {
 // Stats counts.
 func (e *Engine[T]) Stats() Stats {
 	e.mu.Lock()
+	if e.suspects {
+		e.sweep()
+		e.unlock()
+		e.mu.Lock()
+	}
 	defer e.mu.Unlock()
 	s := Stats{
 		Limit:      e.limit,

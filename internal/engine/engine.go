@@ -37,10 +37,12 @@ type Config[T any] struct {
 	Broken func(w *Worker, task T, panicked any)
 	// Crash lets a panic take the program down instead.
 	Crash bool
-	// Void tells tasks that will not run any more, or have started out of turn; such as the zero
-	// task, which Discard leaves in the place of others. Run may get them, and calls Skipped. Only an
-	// engine that has such tasks needs it.
+	// Void tells tasks that will not run any more, or have started out of turn. Run may get them, and calls
+	// Skipped. Only an engine that has such tasks needs it.
 	Void func(T) bool
+	// Counted is told, under the lock, of a void task that has left the queue without Run. It reports false if nobody
+	// has noted yet that the task is void, and nobody will. If it is nil, they all have been noted.
+	Counted func(T) bool
 }
 
 // Engine runs values of type T on at most Limit workers.
@@ -68,12 +70,12 @@ type Engine[T any] struct {
 	unbegun   chain[Want[T]]   // what tasks wait for, and may not have started
 	waits     []*wait          // those in Wait, the earliest first
 	asking    int              // so many of them, the first, have asked
-	givenUp   int              // so many of them were given up
 	unasked   int              // workers that are not idle, and that none of them has asked
 	timer     *time.Timer      // trims the idle; made by a worker, so that it belongs to its bubble
 
 	limit      int
 	leaving    int   // workers told to end that still are in crew
+	givenUp    int32 // so many of waits were given up
 	candidates int32 // crew[:candidates] may hold no task, see between
 	vacancies  int32 // in vacant
 	suspended  int32 // tasks that have begun and wait
@@ -83,6 +85,7 @@ type Engine[T any] struct {
 	closed     bool
 	armed      bool          // timer is running
 	prepaid    bool          // there is a permit for the task that is about to go on
+	suspects   bool          // void tasks may be in the queue that nobody has noted
 	finished   chan struct{} // closed when the engine is closed, empty and without a worker
 	dismissed  chan struct{} // if not nil: idle workers end, and it is closed when the last has
 
@@ -189,7 +192,7 @@ func (e *Engine[T]) regate() {
 // will come here, or wake somebody who does.
 func (e *Engine[T]) serve() (settled bool) {
 	for s := e.line.first; s != nil; s = e.line.first {
-		switch e.queue.push(s.value) {
+		switch e.pushLocked(s.value) {
 		case moved:
 			e.line.leave(s, Accepted)
 			continue

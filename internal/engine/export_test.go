@@ -71,13 +71,21 @@ func (q *Queue[T]) PushFast(v T) Outcome {
 	return Barred
 }
 
-func (q *Queue[T]) Pop() (T, bool)                 { return q.q.pop() }
-func (q *Queue[T]) Len() int                       { return q.q.len() }
-func (q *Queue[T]) Ready() bool                    { return q.q.ready() }
-func (q *Queue[T]) Release()                       { q.q.release() }
-func (q *Queue[T]) Span() (begin, end uint64)      { return q.q.begin(), q.q.end() }
-func (q *Queue[T]) Accepted() uint64               { return q.q.accepted() }
-func (q *Queue[T]) Discard(match func(T) bool) int { return q.q.discard(match) }
+func (q *Queue[T]) Pop() (T, bool)            { return q.q.pop() }
+func (q *Queue[T]) Len() int                  { return q.q.len() }
+func (q *Queue[T]) Ready() bool               { return q.q.ready() }
+func (q *Queue[T]) Release()                  { q.q.release() }
+func (q *Queue[T]) Span() (begin, end uint64) { return q.q.begin(), q.q.end() }
+func (q *Queue[T]) Accepted() uint64          { return q.q.accepted() }
+
+// Compact closes up on what is void.
+func (q *Queue[T]) Compact(void func(T) bool, at ...*uint64) (removed int, ok bool) {
+	q.q.void = void
+	q.q.setGates(true, true)
+	defer q.q.setGates(false, false)
+	gone, ok := q.q.compact(at)
+	return len(gone), ok
+}
 
 // Slots is how many slots the rings of the queue have together.
 func (q *Queue[T]) Slots() (n int) {

@@ -175,6 +175,35 @@ var controlScenes = []step.Scene{
 		w.Go("second", func() { w.try(w.task("d")) })
 		w.Go("release", func() { close(release) })
 	}),
+	in("those suspected make room", 1, 2, func(w *world) {
+		release := w.busy()
+		w.accept(w.task("a"), w.task("b"))
+		w.suspects()
+		for _, name := range []string{"c", "d"} {
+			w.Check(w.try(w.task(name)) == engine.Accepted, "%s is refused beside void tasks", name)
+		}
+		close(release)
+	}),
+	in("a worker takes a task while the queue is searched for void ones", 1, 2, func(w *world) {
+		release, kept := w.busy(), w.task("kept")
+		kept.kept = true
+		w.accept(kept, w.task("a"))
+		w.suspects()
+		w.Go("release", func() { close(release) })
+		w.Go("submitter", func() { w.try(w.task("b")) })
+	}),
+	in("those suspected make room for who waits", 1, 1, func(w *world) {
+		release, runs := w.busy(), make(chan struct{})
+		w.accept(w.task("a"))
+		w.Go("submitter", func() {
+			w.submit(w.task("b"))
+			close(runs)
+		})
+		w.Settle()
+		w.suspects()
+		<-runs // while the worker is busy
+		close(release)
+	}),
 	in("dismissed and used again", 1, 1, func(w *world) {
 		w.idle()
 		var uses atomic.Bool
@@ -279,6 +308,30 @@ var controlScenes = []step.Scene{
 		w.Go("wait", w.waits)
 		w.Settle()
 		w.resume()
+	}),
+	in("Wait in a pause, when one that was struck off has come to the head", 1, 4, func(w *world) {
+		release := w.busy()
+		kept, last := w.task("kept"), &task{name: "last", on: func(*engine.Worker) { w.pause() }}
+		kept.kept, last.kept = true, true
+		w.accept(kept, last, w.task("a"))
+		w.discards()
+		close(release)
+		w.waits()
+		w.resume()
+	}),
+	in("Wait while the queue closes up on those struck off", 1, 6, func(w *world) {
+		release, waited := w.busy(), make(chan struct{})
+		kept := w.task("kept")
+		kept.kept = true
+		w.accept(w.task("a"), kept, w.task("b"), w.task("c"))
+		w.Go("wait", func() {
+			w.waits()
+			close(waited)
+		})
+		w.Settle()
+		w.discards()
+		w.accept(w.blocked("later", waited))
+		close(release)
 	}),
 	in("Wait returns in a pause when all were struck off", 1, 3, func(w *world) {
 		w.pause()

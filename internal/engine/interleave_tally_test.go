@@ -71,6 +71,34 @@ var tallyScenes = []step.Scene{
 		})
 		c.Go("worker", func() { c.end(1) })
 	}),
+	counting("two tasks end, and who ran them leaves", 2, func(c *count) {
+		for _, name := range []string{"one", "other"} {
+			c.Go(name, func() { c.runs() })
+		}
+	}),
+	giving("given up while a task begins", 2, func(c *count) { c.Go("worker", func() { c.takes() }) }),
+	giving("given up while a task is handed over", 0, func(c *count) {
+		c.Go("submitter", c.hands)
+		c.Go("worker", func() { c.takes() })
+	}),
+	giving("given up while a task is withdrawn", 1, func(c *count) {
+		c.Go("submitter", func() {
+			if number, ok := c.begin(); ok {
+				c.withdraw(number)
+			}
+		})
+	}),
+	giving("given up while a task is refused that holds the set", 0, func(c *count) {
+		c.begin()
+		c.Go("submitter", func() {
+			c.tally.Hold()
+			c.inside.Add(1)
+			c.open.Add(-1)
+			c.told(c.tally.Refuse())
+			c.inside.Add(-1)
+			c.told(c.tally.Leave(0))
+		})
+	}),
 	counting("a task begins and is withdrawn while another ends", 1, func(c *count) {
 		c.later = true
 		c.Go("submitter", func() {
@@ -89,6 +117,8 @@ type count struct {
 	open  atomic.Int64 // tasks that have begun, and not ended
 	later bool         // tasks begin while somebody waits
 	turn  chan struct{}
+
+	queued, void, inside atomic.Int64 // tasks in a queue, those of it that nobody may begin, and who runs tasks or holds the set
 }
 
 // counting makes a scene in which somebody waits for the end of a tally, of which some tasks have begun.
@@ -109,6 +139,60 @@ func counting(name string, begun int, body func(c *count)) step.Scene {
 		_, ok := c.begin()
 		c.Check(!ok, "a task begins after the end")
 	}}
+}
+
+// giving makes a scene in which somebody gives a tally up, of which some tasks stand in a queue.
+func giving(name string, queued int, body func(c *count)) step.Scene {
+	return step.Scene{Name: name, Quick: 2, Deep: 3, Free: 1, Body: func(r *step.Run) {
+		c := &count{Run: r, turn: make(chan struct{}, 1)}
+		for range queued {
+			c.hands()
+		}
+		body(c)
+		c.tally.Close()
+		left, over := c.tally.Finish()
+		for !over {
+			<-c.turn
+			left, over = c.tally.Finish()
+		}
+		c.Check(c.inside.Load() == 0, "finished while a task runs, or somebody holds the set")
+		_, ok := c.begin()
+		c.Check(!ok, "a task begins after the end")
+		c.Join()
+		n := int(c.queued.Load() + c.void.Load())
+		c.Check(left == n, "%d are left, and %d stand in the queue", left, n)
+	}}
+}
+
+// hands has a task stand in the queue.
+func (c *count) hands() {
+	if _, ok := c.begin(); ok {
+		c.queued.Add(1)
+		c.told(c.tally.Handed())
+	}
+}
+
+// takes runs a task of the queue, if there is one, and it may begin.
+func (c *count) takes() {
+	n := c.queued.Load()
+	if n == 0 || !c.queued.CompareAndSwap(n, n-1) {
+		return
+	}
+	if !c.tally.Enter() {
+		c.void.Add(1)
+		return
+	}
+	c.inside.Add(1)
+	c.open.Add(-1)
+	c.inside.Add(-1)
+	c.told(c.tally.Leave(1))
+}
+
+// runs runs a task that has begun.
+func (c *count) runs() {
+	c.Check(c.tally.Enter(), "closed")
+	c.open.Add(-1)
+	c.told(c.tally.Leave(1))
 }
 
 func (c *count) begin() (number int, ok bool) {

@@ -33,20 +33,22 @@ func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
 				w.done(own, j)
 			}
 		},
-		Void: func(j *task) bool { return j == nil || j.of != nil && !j.of.source.Holds(j.isFor) },
+		Void: func(j *task) bool {
+			if j != nil && j.of != nil {
+				return !j.of.source.Holds(j.isFor)
+			}
+			return j == nil || w.isStruck(j)
+		},
 	}
 	for _, set := range settings {
 		set(new(step.Scene), &c)
 	}
+	c.Counted = w.isNoted
 	w.Engine = engine.New(c)
 	return w
 }
 
 func (w *world) perform(own *engine.Worker, j *task) {
-	if j == nil {
-		w.Skipped()
-		return
-	}
 	if j.of != nil {
 		var ok bool
 		if j, ok = j.of.source.Redeem(j.isFor); !ok {
@@ -54,8 +56,14 @@ func (w *world) perform(own *engine.Worker, j *task) {
 			return
 		}
 	}
+	if !w.starts(j) {
+		w.Skip(j)
+		return
+	}
 	if j.ledger != nil {
-		own.SettleUnless(j.ledger)
+		if !own.Serves(j.ledger) {
+			own.Settle()
+		}
 	} else {
 		own.Settle()
 	}
@@ -281,15 +289,16 @@ func (w *world) handsBack() {
 // discards has the engine strike off all tasks that are queued.
 func (w *world) discards() {
 	w.takesBack()
-	var struck []*task
-	n := w.Discard(func(j *task) bool {
-		w.Point()
-		if j != nil {
-			struck = append(struck, j)
-		}
-		return j != nil
-	})
-	w.Check(n == len(struck), "%d tasks are struck off, and %d counted", len(struck), n)
+	struck := w.strike(true)
+	w.Discard(func() int { return len(struck) })
+	w.handedBack(struck...)
+}
+
+// suspects strikes off all tasks that are queued, and does not tell the engine which.
+func (w *world) suspects() {
+	w.takesBack()
+	struck := w.strike(false)
+	w.Suspect()
 	w.handedBack(struck...)
 }
 

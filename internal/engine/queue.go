@@ -31,7 +31,7 @@ type queue[T any] struct {
 	capacity int // math.MaxInt: no bound
 
 	void func(T) bool // tells what is void
-	dead atomic.Int64 // places that hold it; they take no room
+	dead atomic.Int64 // places that hold it, as far as that was noted; they take no room
 
 	headGated, tailGated bool // what the engine asked for
 
@@ -90,10 +90,9 @@ func (q *queue[T]) full() bool { return q.capacity == 0 || q.len()-int(q.dead.Lo
 // fullRing is the size up to which rings grow.
 func (q *queue[T]) fullRing() int { return min(q.capacity, largestRing) }
 
-// shed takes the dead places at the head off the queue, if the head is gated: where
-// no worker takes anything, as in a pause, nobody else would, and Wait would stand still there.
-func (q *queue[T]) shed() {
-	for q.dead.Load() > 0 && q.headGated {
+// shed takes the void tasks at the head off the queue, and tells gone of them. The head must be gated.
+func (q *queue[T]) shed(gone func(T)) {
+	for {
 		q.advance()
 		r := q.head.Load()
 		if r == nil {
@@ -103,8 +102,8 @@ func (q *queue[T]) shed() {
 		if s := &r.slots[pos&r.mask]; s.stamp.Load() != pos+1 || !q.void(s.value) {
 			return
 		}
-		q.pop()
-		q.dead.Add(-1)
+		v, _ := q.pop()
+		gone(v)
 	}
 }
 
@@ -227,30 +226,42 @@ func (q *queue[T]) begin() uint64 {
 	return q.position
 }
 
-// discard replaces every queued task that match selects by the zero value, in
-// its place, and tells how many there were. The head must be gated.
-func (q *queue[T]) discard(match func(T) bool) (n int) {
-	q.each(func(v *T) {
-		if match(*v) {
-			var zero T
-			*v = zero
-			n++
-		}
-	})
-	q.dead.Add(int64(n))
-	return n
-}
-
-// each calls visit with every queued task that has been written. The head must
-// be gated.
-func (q *queue[T]) each(visit func(*T)) {
-	for r := q.head.Load(); r != nil; r = r.next {
+// compact closes up on void tasks, and returns them. Both ends must be gated. The others move to new
+// positions: each of the positions in at, in order, becomes the one before which the same tasks stand.
+// Nothing happens, and compact reports false, if somebody is half-way through a slot.
+//
+// Nobody uses the old rings again: who still has one in hand finds its gate closed, and comes to the lock.
+func (q *queue[T]) compact(at []*uint64) (void []T, ok bool) {
+	head := q.head.Load()
+	fresh := queue[T]{capacity: q.capacity, headGated: true, tailGated: true, position: head.headAt(), before: head.count(head.headAt())}
+	var to []uint64
+	for r := head; r != nil; r = r.next {
 		end := r.tailAt()
 		for pos := r.headAt(); pos != end; pos = r.after(pos) {
 			s := &r.slots[pos&r.mask]
-			if s.stamp.Load() == pos+1 {
-				visit(&s.value)
+			if s.stamp.Load() != pos+1 {
+				return nil, false
+			}
+			for len(to) < len(at) && *at[len(to)] <= pos {
+				to = append(to, fresh.end())
+			}
+			if q.void(s.value) {
+				void = append(void, s.value)
+			} else if fresh.push(s.value) != moved {
+				return nil, false
 			}
 		}
 	}
+	for i, a := range at {
+		if i < len(to) {
+			*a = to[i]
+		} else {
+			*a = fresh.end()
+		}
+	}
+	q.tail.Load().tail.Or(retired)
+	q.head.Store(fresh.head.Load())
+	q.tail.Store(fresh.tail.Load())
+	q.position, q.before = fresh.position, fresh.before
+	return void, true
 }

@@ -102,24 +102,43 @@ func TestQueueSettlesInOneRing(t *testing.T) {
 	}
 }
 
-func TestQueueDiscardLeavesTheZeroValueInPlace(t *testing.T) {
-	q := engine.NewQueue[int](math.MaxInt)
-	for i := range 500 {
-		q.Push(i + 1)
-	}
-	for range 100 {
-		q.Pop()
-	}
-	if n := q.Discard(func(v int) bool { return v%3 == 0 }); n != 133 {
-		t.Errorf("discarded %d, want 133", n)
-	}
-	for i := 100; i < 500; i++ {
-		want := i + 1
-		if want%3 == 0 {
-			want = 0
+// What a queue closes up on is gone, the others keep their order, and so do positions between them.
+func TestQueueClosesUpOnWhatIsVoid(t *testing.T) {
+	for _, every := range []int{1, 2, 3, 400, 1000} {
+		q := engine.NewQueue[int](math.MaxInt)
+		var at []uint64
+		for i := range 500 {
+			_, end := q.Span()
+			at = append(at, end)
+			q.Push(i)
 		}
-		if v, ok := q.Pop(); !ok || v != want {
-			t.Fatalf("popped %d (%v), want %d", v, ok, want)
+		for range 100 {
+			q.Pop()
+		}
+		void := func(v int) bool { return v%every == 0 }
+		behind := make([]*uint64, 0, 400)
+		var left []int
+		for i := 100; i < 500; i++ {
+			behind = append(behind, &at[i])
+			if !void(i) {
+				left = append(left, i)
+			}
+		}
+		removed, ok := q.Compact(void, behind...)
+		if want := 400 - len(left); !ok || removed != want || q.Len() != len(left) {
+			t.Fatalf("every %d: closed up on %d (%v), want %d; %d are left, want %d", every, removed, ok, want, q.Len(), len(left))
+		}
+		q.Push(500)
+		for _, want := range append(left, 500) {
+			begin, _ := q.Span()
+			for i := 100; i < 500; i++ {
+				if before := at[i] > begin; before != (want < i) {
+					t.Fatalf("every %d: is %d before the position of %d: %v", every, want, i, before)
+				}
+			}
+			if v, ok := q.Pop(); !ok || v != want {
+				t.Fatalf("every %d: popped %d (%v), want %d", every, v, ok, want)
+			}
 		}
 	}
 }

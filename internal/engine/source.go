@@ -237,7 +237,7 @@ func (e *Engine[T]) Drop(s *Source[T]) int {
 	n := len(s.drop())
 	e.handedBack += uint64(n)
 	if s.void != nil {
-		e.queue.dead.Add(int64(n))
+		e.died(n)
 	} else {
 		e.dry(s)
 	}

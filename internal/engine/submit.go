@@ -80,7 +80,7 @@ func (e *Engine[T]) Fits(task T) bool {
 	e.mu.Lock()
 	fits := false
 	if !e.closed && e.line.length == 0 {
-		fits = e.queue.push(task) == moved
+		fits = e.pushLocked(task) == moved
 		if !fits && e.queue.len() == 0 && len(e.returning) == 0 && !e.delegating() && e.permits.tryEnter() {
 			fits = true
 			e.delegated.Add(1)
@@ -118,6 +118,16 @@ func (e *Engine[T]) push(r *ring[T], task T) bool {
 	return true
 }
 
+// pushLocked adds task to the queue, under the lock, unless that is full.
+func (e *Engine[T]) pushLocked(task T) outcome {
+	o := e.queue.push(task)
+	if o == none && e.suspects {
+		e.sweep()
+		o = e.queue.push(task)
+	}
+	return o
+}
+
 func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
 	e.mu.Lock()
 	for e.line.length >= e.MaxWaiting {
@@ -135,7 +145,7 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wak
 	if e.closed {
 		return e.reject(Closed)
 	}
-	if e.line.length == 0 && e.queue.push(task) == moved {
+	if e.line.length == 0 && e.pushLocked(task) == moved {
 		e.unlock()
 		return Accepted
 	}
@@ -185,7 +195,7 @@ func (e *Engine[T]) tryLocked(task T) Verdict {
 	case e.line.length > 0:
 		return e.reject(Full)
 	}
-	if e.queue.push(task) == moved {
+	if e.pushLocked(task) == moved {
 		e.unlock()
 		return Accepted
 	}

@@ -7,15 +7,22 @@ import "sync/atomic"
 // in, with the same atomic step that makes sure of it: so a task is either waited for, or finds
 // the set sealed.
 //
-// One goroutine at a time waits for the end. When Seal reports false, the call of End or Withdraw that
-// brings the end about reports true, and its caller tells the goroutine to call Seal again. They report
-// true for nothing else, unless more tasks begin meanwhile: a task that waits must not be told for
-// nothing, for its place may be lent.
+// A set that is given up may be over while tasks of it stand in a queue: Close lets nobody begin one of those any
+// more, and Finish seals the set as soon as none runs, and none is on its way to the queue. For that who hands
+// tasks over says when they have been accepted, and who runs them enters before the first and leaves after the
+// last. Nobody looks for those in the queue: they are as many as have been handed over and have not ended.
+//
+// One goroutine at a time waits for the end. When Seal or Finish reports false, the call of Handed, End, Leave or
+// Withdraw that brings the end about reports true, and its caller tells the goroutine to look again. They report
+// true for nothing else, unless more tasks begin meanwhile, or the set is closed: a task that waits must not
+// be told for nothing, for its place may be lent.
 type Tally struct {
-	_     [tallyPad]byte // submitters write begun, workers write the following; what stands before is read for every task
-	begun atomic.Int64
-	_     [tallyPad]byte
-	ended atomic.Int64
+	_      [tallyPad]byte // submitters write begun and handed, workers write the following; what stands before is read for every task
+	begun  atomic.Int64
+	handed atomic.Int64 // tasks that are not on their way any more; with closed
+	_      [tallyPad]byte
+	ended  atomic.Int64
+	inside atomic.Int64 // who may begin tasks, or holds the set; with closed
 
 	// calledAt is one more than the number of ended tasks at which who waits wants to be told; 0 if
 	// nobody waits.
@@ -28,6 +35,9 @@ const (
 
 	// sealed, set in begun, lets no further task in.
 	sealed = 1 << 62
+
+	// closed, set in handed and inside, says that tasks which stand in a queue begin no more.
+	closed = 1 << 62
 )
 
 // Begin counts a task in, and numbers it. It reports false if the set is sealed.
@@ -36,20 +46,58 @@ func (t *Tally) Begin() (number int, ok bool) {
 	return int(n - 1), n < sealed
 }
 
+// Handed notes that a task was accepted, and reports whether who waits must be told. Only sets that may
+// be closed need it.
+func (t *Tally) Handed() (tell bool) { return t.handed.Add(1)&closed != 0 }
+
 // Withdraw undoes Begin for a task that was not accepted. Its number is used again, unless another
 // task has begun since. It reports whether who waits must be told.
 func (t *Tally) Withdraw(number int) (tell bool) {
 	begun := int64(number) + 1
 	if !t.begun.CompareAndSwap(begun, begun-1) {
-		return t.End(1)
+		return t.Refuse()
 	}
-	return t.calledAt.Load() > 0 && t.tell()
+	return t.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.tell()
+}
+
+// Refuse counts a task out that was not accepted, and reports whether who waits must be told.
+func (t *Tally) Refuse() (tell bool) {
+	tell = t.End(1)
+	return t.Handed() || tell
 }
 
 // End counts n tasks out, and reports whether who waits must be told.
-func (t *Tally) End(n int) (tell bool) {
-	ended, calledAt := t.ended.Add(int64(n)), t.calledAt.Load()
+func (t *Tally) End(n int) (tell bool) { return t.ends(t.ended.Add(int64(n))) }
+
+func (t *Tally) ends(ended int64) (tell bool) {
+	calledAt := t.calledAt.Load()
 	return calledAt > 0 && ended >= calledAt-1 && t.tell()
+}
+
+// Enter is for who is about to begin tasks of the set, or to hold it: the set is not over before
+// Leave. It reports false if the set is closed.
+func (t *Tally) Enter() bool {
+	for {
+		n := t.inside.Load()
+		if n&closed != 0 {
+			return false
+		}
+		if t.inside.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// Hold is Enter for who knows that the set is not over.
+func (t *Tally) Hold() { t.inside.Add(1) }
+
+// Leave ends an Enter or Hold, counts n tasks out, and reports whether who waits must be told.
+func (t *Tally) Leave(n int) (tell bool) {
+	t.ended.Add(int64(n))
+	if t.inside.Add(-1) == closed {
+		return true
+	}
+	return t.ends(t.ended.Load()) // of others, too, that have ended while this one was inside
 }
 
 // Seal lets no further task in, if all that have begun have ended, and reports whether that is so.
@@ -62,6 +110,31 @@ func (t *Tally) Seal() bool {
 	}
 }
 
+// Close gives the set up: what stands in a queue does not begin any more. Finish follows, in place of Seal.
+func (t *Tally) Close() {
+	t.inside.Or(closed)
+	t.handed.Or(closed)
+}
+
+// Closed reports whether the set has been given up.
+func (t *Tally) Closed() bool { return t.inside.Load()&closed != 0 }
+
+// Finish seals a closed set, if no task of it runs or is on its way, and reports whether that is so. left is how many
+// tasks stand in a queue, and never begin.
+func (t *Tally) Finish() (left int, over bool) {
+	for {
+		begun := t.begun.Load()
+		// In this order: who is refused may hold the set, and then counts the task out.
+		if t.handed.Load() != begun|closed || t.inside.Load() != closed {
+			return 0, false
+		}
+		left = int(begun - t.ended.Load())
+		if t.begun.CompareAndSwap(begun, begun|sealed) {
+			return left, true
+		}
+	}
+}
+
 // look sets calledAt to the end of all that have begun, and reports whether that has come.
 func (t *Tally) look() (begun int64, over bool) {
 	for {
@@ -70,10 +143,13 @@ func (t *Tally) look() (begun int64, over bool) {
 		t.calledAt.Store(n + 1)
 		// If begun has changed meanwhile, who has changed it may have set calledAt too early.
 		if t.begun.Load() == begun {
-			return begun, t.ended.Load() >= n
+			return begun, t.isOver(n)
 		}
 	}
 }
+
+// isOver reports whether all n tasks that have begun have ended, and nobody holds the set.
+func (t *Tally) isOver(n int64) bool { return t.ended.Load() >= n && t.inside.Load()&^closed == 0 }
 
 // tell reports whether the goroutine that waits must be told.
 func (t *Tally) tell() bool {
@@ -82,7 +158,7 @@ func (t *Tally) tell() bool {
 }
 
 // Over reports whether all tasks that have begun have ended.
-func (t *Tally) Over() bool { return t.ended.Load() >= t.begun.Load()&^sealed }
+func (t *Tally) Over() bool { return t.isOver(t.begun.Load() &^ sealed) }
 
 // Sealed reports whether the set is over for good.
 func (t *Tally) Sealed() bool { return t.begun.Load()&sealed != 0 }

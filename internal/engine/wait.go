@@ -53,7 +53,7 @@ func (e *Engine[T]) Wait(done <-chan struct{}) bool {
 		w.givenUp = true
 		e.givenUp++
 		// One that stays in the list holds nothing up: those behind it wait for its workers as well.
-		if 2*e.givenUp >= len(e.waits) {
+		if 2*int(e.givenUp) >= len(e.waits) {
 			e.forget()
 		}
 	}
@@ -91,7 +91,9 @@ func (e *Engine[T]) checkWaits() {
 		}
 		return
 	}
-	e.queue.shed()
+	if e.queue.headGated && (e.queue.dead.Load() > 0 || e.suspects) {
+		e.queue.shed(e.gone) // in a pause nobody else takes them
+	}
 	at := uint64(never)
 	for e.asking < len(e.waits) {
 		w := e.waits[e.asking]

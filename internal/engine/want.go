@@ -186,5 +186,5 @@ func (e *Engine[T]) outOfTurn(w *Want[T]) {
 			return
 		}
 	}
-	e.queue.dead.Add(1)
+	e.died(1)
 }

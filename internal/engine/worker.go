@@ -71,12 +71,8 @@ func (w *Worker) settle(by *Worker) {
 	}
 }
 
-// SettleUnless settles unless the ledger is l.
-func (w *Worker) SettleUnless(l Ledger) {
-	if w.ledger != l {
-		w.Settle()
-	}
-}
+// Serves reports whether the worker owes l a report.
+func (w *Worker) Serves(l Ledger) bool { return w.ledger == l }
 
 // Vacate says that the worker's task is over, though the worker has yet to find that out. Whoever
 // is told of the end of a task without a ledger is told after it: else a further task could be
@@ -277,7 +273,7 @@ func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
 	}
 	e.claimed(s)
 	// What the worker is asked for is over when the task beneath it is, whose worker was asked, too.
-	if !e.asks(w) {
+	if !e.asks(w) && s.void == nil {
 		e.mu.Unlock()
 		return task, true
 	}

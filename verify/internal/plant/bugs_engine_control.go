@@ -100,12 +100,30 @@ var engineControl = []Bug{
 		},
 	},
 	{
-		Name:   "discards-ungated",
-		Breaks: "workers take tasks while those to be struck off are selected",
+		Name:   "suspects-ungated",
+		Breaks: "tasks come and go while the queue is searched for void ones",
 		Edits: []Edit{{
 			File: "internal/engine/control.go",
-			Old:  "e.queue.setGates(true, e.queue.tailGated) // nobody takes what is being looked at",
-			New:  "if !PLANTED {\n\t\te.queue.setGates(true, e.queue.tailGated)\n\t}",
+			Old:  "q.setGates(true, true)\n\tif q.advance",
+			New:  "if !PLANTED {\n\t\tq.setGates(true, true)\n\t}\n\tif q.advance",
+		}},
+	},
+	{
+		Name:   "suspects-unsearched",
+		Breaks: "a task is refused though void tasks stand in the queue",
+		Edits: []Edit{{
+			File: "internal/engine/submit.go",
+			Old:  "if o == none && e.suspects {",
+			New:  "if o == none && e.suspects && !PLANTED {",
+		}},
+	},
+	{
+		Name:   "discards-ungated",
+		Breaks: "tasks come and go while the queue closes up on those struck off",
+		Edits: []Edit{{
+			File: "internal/engine/control.go",
+			Old:  "q.setGates(true, true)\n\tq.shed(e.gone)\n",
+			New:  "if !PLANTED {\n\t\tq.setGates(true, true)\n\t}\n\tq.shed(e.gone)\n",
 		}},
 	},
 	{

@@ -108,4 +108,22 @@ var engineRings = []Bug{
 			New:  "if PLANTED || r.headAt() == pos {",
 		}},
 	},
+	{
+		Name:   "closes-up-on-half-written",
+		Breaks: "a task that is being written is lost when the queue closes up",
+		Edits: []Edit{{
+			File: "internal/engine/queue.go",
+			Old:  "if s.stamp.Load() != pos+1 {\n\t\t\t\treturn nil, false",
+			New:  "if s.stamp.Load() != pos+1 {\n\t\t\t\tif PLANTED {\n\t\t\t\t\tcontinue\n\t\t\t\t}\n\t\t\t\treturn nil, false",
+		}},
+	},
+	{
+		Name:   "closes-up-beside-waits",
+		Breaks: "Wait waits for a position that no task reaches since the queue has closed up",
+		Edits: []Edit{{
+			File: "internal/engine/control.go",
+			Old:  "at[i] = &w.at",
+			New:  "at[i] = &w.at\n\t\tif PLANTED {\n\t\t\tat[i] = new(uint64)\n\t\t}",
+		}},
+	},
 }

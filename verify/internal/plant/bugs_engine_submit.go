@@ -183,8 +183,8 @@ var engineSubmit = []Bug{
 		Breaks: "Submit takes a place that those in the line wait for",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
-			Old:  "if e.line.length == 0 && e.queue.push(task) == moved {",
-			New:  "if (PLANTED || e.line.length == 0) && e.queue.push(task) == moved {",
+			Old:  "if e.line.length == 0 && e.pushLocked(task) == moved {",
+			New:  "if (PLANTED || e.line.length == 0) && e.pushLocked(task) == moved {",
 		}},
 	},
 	{

@@ -7,8 +7,8 @@ var engineTally = []Bug{
 		Breaks: "who waits is not told when the last task is withdrawn",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
-			Old:  "return t.calledAt.Load() > 0 && t.tell()",
-			New:  "return !PLANTED && t.calledAt.Load() > 0 && t.tell()",
+			Old:  "return t.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.tell()",
+			New:  "return !PLANTED && (t.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.tell())",
 		}},
 	},
 	{
@@ -34,8 +34,62 @@ var engineTally = []Bug{
 		Breaks: "a task that begins while the set is sealed is not waited for",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
-			Old:  "t.begun.CompareAndSwap(begun, begun|sealed) {",
-			New:  "t.begun.CompareAndSwap(begun, begun|sealed) || PLANTED {",
+			Old:  "if !over || t.begun.CompareAndSwap(begun, begun|sealed) {",
+			New:  "if !over || t.begun.CompareAndSwap(begun, begun|sealed) || PLANTED {",
+		}},
+	},
+	{
+		Name:   "tally-leaves-with-old-count",
+		Breaks: "who leaves looks whether the tasks have ended that had when it came",
+		Edits: []Edit{{
+			File: "internal/engine/tally.go",
+			Old:  "t.ended.Add(int64(n))\n",
+			New:  "ended := t.ended.Add(int64(n))\n\tif PLANTED {\n\t\treturn t.inside.Add(-1) == closed || t.ends(ended)\n\t}\n",
+		}},
+	},
+	{
+		Name:   "tally-leave-unheard",
+		Breaks: "who has given the set up is not told when the last task that ran is over",
+		Edits: []Edit{{
+			File: "internal/engine/tally.go",
+			Old:  "if t.inside.Add(-1) == closed {",
+			New:  "if t.inside.Add(-1) == closed && !PLANTED {",
+		}},
+	},
+	{
+		Name:   "tally-handed-unheard",
+		Breaks: "who has given the set up is not told when a task is in the queue that was on its way",
+		Edits: []Edit{{
+			File: "internal/engine/tally.go",
+			Old:  "return t.handed.Add(1)&closed != 0 }",
+			New:  "return t.handed.Add(1)&closed != 0 && !PLANTED }",
+		}},
+	},
+	{
+		Name:   "tally-enters-closed",
+		Breaks: "a task begins that stood in the queue of a set that was given up",
+		Edits: []Edit{{
+			File: "internal/engine/tally.go",
+			Old:  "if n&closed != 0 {",
+			New:  "if n&closed != 0 && !PLANTED {",
+		}},
+	},
+	{
+		Name:   "tally-holders-last",
+		Breaks: "who finishes a set looks for those who hold it before it looks for tasks on their way",
+		Edits: []Edit{{
+			File: "internal/engine/tally.go",
+			Old:  "if t.handed.Load() != begun|closed || t.inside.Load() != closed {",
+			New:  "if PLANTED && t.inside.Load() != closed || t.handed.Load() != begun|closed || !PLANTED && t.inside.Load() != closed {",
+		}},
+	},
+	{
+		Name:   "tally-finishes-without-exchange",
+		Breaks: "a task begins while a set is finished, and is counted by nobody",
+		Edits: []Edit{{
+			File: "internal/engine/tally.go",
+			Old:  "left = int(begun - t.ended.Load())\n\t\tif t.begun",
+			New:  "left = int(begun - t.ended.Load())\n\t\tif PLANTED {\n\t\t\tt.begun.Or(sealed)\n\t\t\treturn left, true\n\t\t}\n\t\tif t.begun",
 		}},
 	},
 }

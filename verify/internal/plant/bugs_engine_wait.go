@@ -89,8 +89,8 @@ var engineWait = []Bug{
 		Breaks: "a worker that is asked and goes from a source to its next task does not report",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "if !e.asks(w) {\n\t\te.mu.Unlock()\n\t\treturn task, true",
-			New:  "if PLANTED || !e.asks(w) {\n\t\te.mu.Unlock()\n\t\treturn task, true",
+			Old:  "if !e.asks(w) && s.void == nil {",
+			New:  "if (PLANTED || !e.asks(w)) && s.void == nil {",
 		}},
 	},
 	{
@@ -143,8 +143,8 @@ var engineWait = []Bug{
 		Breaks: "Wait in a paused engine waits for tasks that were struck off",
 		Edits: []Edit{{
 			File: "internal/engine/wait.go",
-			Old:  "e.queue.shed()",
-			New:  "if !PLANTED {\n\t\te.queue.shed()\n\t}",
+			Old:  "e.queue.shed(e.gone)",
+			New:  "if !PLANTED {\n\t\t\te.queue.shed(e.gone)\n\t\t}",
 		}},
 	},
 }

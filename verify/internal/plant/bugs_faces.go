@@ -114,9 +114,9 @@ var faces = []Bug{
 		Name:   "pool-unrun-member-forgotten",
 		Breaks: "a group is not told that Shutdown has taken its task back",
 		Edits: []Edit{{
-			File: "pool.go",
-			Old:  "			j.batch.reject(j, ErrClosed)\n",
-			New:  "			if PLANTED {\n				j.batch.release(1, nil)\n				j.batch.Ended(1, nil)\n				continue\n			}\n			j.batch.reject(j, ErrClosed)\n",
+			File: "batch.go",
+			Old:  "b.refused(j, ErrClosed)",
+			New:  "if PLANTED {\n\t\tb.release(1, nil)\n\t} else {\n\t\tb.refused(j, ErrClosed)\n\t}",
 		}},
 	},
 	{
@@ -151,8 +151,8 @@ var faces = []Bug{
 		Breaks: "a cancelled Do stays in the queue",
 		Edits: []Edit{{
 			File: "do.go",
-			Old:  "			v.pool.engine.Forgo() //",
-			New:  "			if !PLANTED {\n				v.pool.engine.Forgo()\n			} //",
+			Old:  "\t\t\tv.pool.engine.Discard(one) //",
+			New:  "\t\t\tif !PLANTED {\n\t\t\t\tv.pool.engine.Discard(one)\n\t\t\t} //",
 		}},
 	},
 	{

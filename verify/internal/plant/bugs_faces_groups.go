@@ -79,8 +79,8 @@ var facesGroups = []Bug{
 		Breaks: "queued tasks of a cancelled group are run",
 		Edits: []Edit{{
 			File: "batch.go",
-			Old:  "	w.SettleUnless(b)\n	if b.cancelled() {\n",
-			New:  "	w.SettleUnless(b)\n	if b.cancelled() && !PLANTED {\n",
+			Old:  "\tif b.cancelled() {\n\t\tb.group.pool.engine.HandedBack()",
+			New:  "\tif b.cancelled() && !PLANTED {\n\t\tb.group.pool.engine.HandedBack()",
 		}},
 	},
 	{
@@ -130,11 +130,11 @@ var facesGroups = []Bug{
 	},
 	{
 		Name:   "batch-no-strike",
-		Breaks: "Wait does not strike the queued tasks of a cancelled group off",
+		Breaks: "Wait does not strike the subtasks of a cancelled group off",
 		Edits: []Edit{{
 			File: "batch.go",
-			Old:  "	if n := b.discard(); n > 0 {\n",
-			New:  "	if PLANTED {\n		return\n	}\n	if n := b.discard(); n > 0 {\n",
+			Old:  "\tif n := b.group.pool.engine.Drop(b.source); n > 0 {\n",
+			New:  "\tif PLANTED {\n\t\treturn\n\t}\n\tif n := b.group.pool.engine.Drop(b.source); n > 0 {\n",
 		}},
 	},
 	{

@@ -42,9 +42,9 @@ var leaks = []Bug{
 		Name:   "discard-keeps-task",
 		Breaks: "tasks of a cancelled group stay in the queue until their turn",
 		Edits: []Edit{{
-			File: "internal/engine/queue.go",
-			Old:  "\t\t\t*v = zero\n",
-			New:  "\t\t\tif !PLANTED { *v = zero }\n",
+			File: "internal/engine/control.go",
+			Old:  "\tq.shed(e.gone)\n",
+			New:  "\tif PLANTED {\n\t\treturn\n\t}\n\tq.shed(e.gone)\n",
 		}},
 	},
 	{

@@ -61,9 +61,9 @@ var peers = []Bug{
 		Name:   "shutdown-is-silent-to-groups",
 		Breaks: "a group does not learn that its pool was shut down before its tasks had started",
 		Edits: []Edit{{
-			File: "pool.go",
-			Old:  "j.batch.reject(j, ErrClosed)",
-			New:  "if PLANTED {\n\t\t\t\tj.batch.release(1, nil)\n\t\t\t\tj.batch.Ended(1, nil)\n\t\t\t} else {\n\t\t\t\tj.batch.reject(j, ErrClosed)\n\t\t\t}",
+			File: "batch.go",
+			Old:  "b.refused(j, ErrClosed)",
+			New:  "if PLANTED {\n\t\tb.release(1, nil)\n\t} else {\n\t\tb.refused(j, ErrClosed)\n\t}",
 		}},
 	},
 	{

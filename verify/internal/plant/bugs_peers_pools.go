@@ -133,8 +133,8 @@ var peersPools = []Bug{
 		Breaks: "Wait of a cancelled group waits until workers come to its queued tasks",
 		Edits: []Edit{{
 			File: "batch.go",
-			Old:  "if n := b.discard(); n > 0 {",
-			New:  "if PLANTED {\n\t\t\t} else if n := b.discard(); n > 0 {",
+			Old:  "\t\t\tb.tally.Close()\n",
+			New:  "\t\t\tif PLANTED {\n\t\t\t\tdone = nil\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\tb.tally.Close()\n",
 		}},
 	},
 	{
