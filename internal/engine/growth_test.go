@@ -11,36 +11,6 @@ import (
 	"github.com/64ed045f/weir/internal/engine"
 )
 
-// least is the time that f takes at least: a machine with other things to do only adds to it.
-func least(rounds int, f func()) time.Duration {
-	least := time.Duration(math.MaxInt64)
-	for range rounds {
-		begin := time.Now()
-		f()
-		least = min(least, time.Since(begin))
-	}
-	return least
-}
-
-// staysFlat fails the test if what f does costs much more in a world of 32n than in one of n. A cost that
-// grows with that number would be 32 times as much, so there is a factor of four to either side.
-func staysFlat(t *testing.T, n int, world func(n int) (f, end func())) {
-	t.Helper()
-	if check.Race {
-		t.Skip("the race detector is slow, and knows at most 8128 goroutines")
-	}
-	var took [2]time.Duration
-	for i, n := range []int{n, 32 * n} {
-		f, end := world(n)
-		took[i] = least(30, f)
-		end()
-	}
-	t.Logf("%d: %v, %d: %v", n, took[0], 32*n, took[1])
-	if took[1] > 8*took[0] {
-		t.Errorf("costs %.1f times as much beside %d as beside %d", float64(took[1])/float64(took[0]), 32*n, n)
-	}
-}
-
 // blocking returns an engine whose tasks last until release is closed.
 func blocking(limit, queue int) (e *engine.Engine[int], release chan struct{}) {
 	release = make(chan struct{})
@@ -53,7 +23,7 @@ func blocking(limit, queue int) (e *engine.Engine[int], release chan struct{}) {
 }
 
 func TestARefusalCostsTheSameHoweverManyWork(t *testing.T) {
-	staysFlat(t, 500, func(n int) (f, end func()) {
+	check.Flat(t, 500, func(n int) (f, end func()) {
 		e, release := blocking(n, 0)
 		for i := range n {
 			e.Submit(i, nil)
@@ -76,7 +46,7 @@ func TestARefusalCostsTheSameHoweverManyWork(t *testing.T) {
 func TestWaitCostsTheSameHoweverManyWaitAndWork(t *testing.T) {
 	enough := make(chan struct{})
 	close(enough)
-	staysFlat(t, 1000, func(n int) (f, end func()) {
+	check.Flat(t, 1000, func(n int) (f, end func()) {
 		release, runs, goOn := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		e := engine.New(engine.Config[int]{
 			Limit: n + 1, Queue: math.MaxInt, MaxWaiting: 1, IdleTimeout: time.Minute,

@@ -1,0 +1,90 @@
+package weir_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+)
+
+// backlog returns a pool whose only worker is held, and before which n tasks of as many groups are queued.
+func backlog(t *testing.T, n int, opts ...weir.Option) (p *weir.Pool, groups []*weir.Group, release func()) {
+	t.Helper()
+	p = weir.New(1, opts...)
+	held := make(chan struct{})
+	check.OK(t, p.Submit(func() { <-held }))
+	for range n {
+		g := p.Group(t.Context())
+		g.Go(succeed)
+		groups = append(groups, g)
+	}
+	return p, groups, func() {
+		close(held)
+		for _, g := range groups {
+			check.OK(t, g.Wait())
+		}
+		p.Close()
+	}
+}
+
+func TestACancelledGroupCostsTheSameHoweverManyTasksAreQueued(t *testing.T) {
+	check.Flat(t, 1000, func(n int) (f, end func()) {
+		p, _, end := backlog(t, n, weir.Queue(weir.Unbounded))
+		return func() {
+			for range 100 {
+				g := p.Group(t.Context())
+				for range 3 {
+					g.Go(succeed)
+				}
+				g.Cancel(errBoom)
+				check.Error(t, g.Wait(), errBoom)
+			}
+		}, end
+	})
+}
+
+// Also if their tasks lie among others, and are taken off the queue with them.
+func TestGroupsThatEndTogetherCostTheSameEach(t *testing.T) {
+	const some = 20
+	check.Flat(t, 1000, func(n int) (f, end func()) {
+		p, _, end := backlog(t, n, weir.Queue(weir.Unbounded))
+		ctx, cancel := context.WithCancel(t.Context())
+		var groups []*weir.Group
+		for range 3 {
+			for i := range some * 30 {
+				if len(groups) == i {
+					groups = append(groups, p.Group(ctx))
+				}
+				groups[i].Go(succeed)
+			}
+		}
+		cancel()
+		return func() {
+			for _, g := range groups[:some] {
+				check.Error(t, g.Wait(), context.Canceled)
+			}
+			groups = groups[some:]
+		}, end
+	})
+}
+
+func TestACancelledDoCostsTheSameHoweverManyTasksAreQueued(t *testing.T) {
+	check.Flat(t, 1000, func(n int) (f, end func()) {
+		p, _, end := backlog(t, n, weir.Queue(weir.Unbounded))
+		return func() {
+			for range 20 {
+				ctx, cancel := context.WithCancel(t.Context())
+				over := make(chan error)
+				queued := p.Stats().Queued
+				go func() { over <- p.Do(ctx, succeed) }()
+				for p.Stats().Queued == queued {
+					runtime.Gosched()
+				}
+				cancel()
+				check.Error(t, <-over, context.Canceled)
+			}
+		}, end
+	})
+}
