@@ -14,6 +14,7 @@
 //   - place: what a task that has begun runs on; the stack of those that have lent it.
 //   - want: what tasks wait for, to which a place may be lent.
 //   - absence: the wait of a task.
+//   - tally: the tasks of a set that begins and ends together.
 //   - wait: a call of Wait, and the count of the workers that it depends on.
 //   - worker: a goroutine, its cell and its parking place.
 //
