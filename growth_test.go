@@ -13,8 +13,9 @@ import (
 func backlog(t *testing.T, n int, opts ...weir.Option) (p *weir.Pool, groups []*weir.Group, release func()) {
 	t.Helper()
 	p = weir.New(1, opts...)
-	held := make(chan struct{})
-	check.OK(t, p.Submit(func() { <-held }))
+	begun, held := make(chan struct{}), make(chan struct{})
+	check.OK(t, p.Submit(func() { close(begun); <-held }))
+	<-begun
 	for range n {
 		g := p.Group(t.Context())
 		g.Go(succeed)
