@@ -114,10 +114,15 @@ func (v *visit) run(_ context.Context, w *engine.Worker, number int) error {
 // void implements listener.
 func (v *visit) void() bool { return v.state.Load() != 0 }
 
-// failed turns the visitor away whose turn never comes.
-func (v *visit) failed(failure *TaskError) {
-	if v.giveUp() {
-		v.err = failure.Err
-		v.turn <- struct{}{}
+// failed implements listener. A visit itself does not fail.
+func (v *visit) failed(failure *TaskError) { v.refuse(failure.Err) }
+
+// refuse turns the visitor away whose turn never comes.
+func (v *visit) refuse(err error) bool {
+	if !v.giveUp() {
+		return false
 	}
+	v.err = err
+	v.turn <- struct{}{}
+	return true
 }

@@ -264,13 +264,21 @@ func (f *Future[T]) start(claimed bool, w *engine.Worker) bool {
 
 // failed resolves the future of a task that did not return, or was not run.
 func (f *Future[T]) failed(failure *TaskError) {
-	switch {
-	case f.started():
+	if f.started() {
 		f.resolve(failure.Err)
-	case f.giveUp():
-		f.task = nil
-		f.settle(failure.Err)
+	} else {
+		f.refuse(failure.Err)
 	}
+}
+
+// refuse implements listener.
+func (f *Future[T]) refuse(err error) bool {
+	if !f.giveUp() {
+		return false
+	}
+	f.task = nil
+	f.settle(err)
+	return true
 }
 
 // abandon resolves the future of a task that no worker has started.

@@ -217,3 +217,47 @@ func TestPromise08APauseDoesNotHoldWhatIsAddedToACancelledGroup(t *testing.T) {
 		check.OK(t, g.Wait())
 	})
 }
+
+// A cancelled group takes no room in the queue of another pool, and gives none: its tasks that wait for room have none to give.
+func TestACancelledGroupLetsNobodyBeyondTheQueueOfAnotherPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, q := weir.New(1), weir.New(1, weir.Queue(2))
+		defer p.Close()
+		defer q.Close()
+		release := make(chan struct{})
+		for range 3 {
+			check.OK(t, q.Submit(func() { <-release }))
+		}
+		for range 5 {
+			go func() { check.OK(t, q.Submit(func() {})) }()
+		}
+		synctest.Wait()
+		cancelled, over := make(chan struct{}), make(chan error)
+		go func() {
+			over <- run(p, func(ctx context.Context) error {
+				g := q.Group(ctx)
+				var givers sync.WaitGroup
+				givers.Go(func() { g.Go(succeed) })
+				time.Sleep(time.Second)
+				givers.Go(func() { check.Error(t, g.Wait(), errBoom) }) // hears first of the end
+				time.Sleep(time.Second)
+				for range 4 {
+					givers.Go(func() { g.Go(succeed) })
+				}
+				<-cancelled
+				g.Cancel(errBoom)
+				givers.Wait()
+				return nil
+			})
+		}()
+		time.Sleep(3 * time.Second)
+		check.Equal(t, "in the line", q.Stats().Waiting, 10)
+		close(cancelled)
+		check.OK(t, <-over)
+		synctest.Wait()
+		check.Equal(t, "queued", q.Stats().Queued, 2)
+		check.Equal(t, "in the line", q.Stats().Waiting, 5)
+		close(release)
+		synctest.Wait()
+	})
+}

@@ -36,8 +36,10 @@ type listener interface {
 	// it vacates w before anybody hears that the task is over.
 	// Number is that of its job.
 	run(ctx context.Context, w *engine.Worker, number int) error
-	// void reports whether the job in the queue is void, as the task has started out of turn.
+	// void reports whether the job in the queue is void, as the task has started out of turn, or was given up.
 	void() bool
+	// refuse ends a task that Shutdown has taken off the queue. It reports false if others have seen to it before.
+	refuse(err error) bool
 	// failed is told why the task has failed: by the error that run returned, by
 	// a panic or runtime.Goexit in run, or since the pool refused it or handed it
 	// back. It is called at most once, and not for a panic that comes out of
@@ -195,7 +197,9 @@ func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 				p.engine.Superseded(j)
 			}
 		case j.listens():
-			j.listener().failed(&TaskError{Err: ErrClosed})
+			if l := j.listener(); !l.refuse(ErrClosed) && l.void() {
+				p.engine.Superseded(j)
+			}
 		default:
 			unrun = append(unrun, j.plain())
 		}

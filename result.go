@@ -177,6 +177,9 @@ func (s *resultSet[T]) grow(n int) *[]result[T] {
 // void implements listener.
 func (m *result[T]) void() bool { return false }
 
+// refuse implements listener. Results have a batch, which sees to that.
+func (m *result[T]) refuse(error) bool { return true }
+
 func (m *result[T]) run(ctx context.Context, w *engine.Worker, _ int) error {
 	task := m.task
 	m.task = nil // what it holds is not needed for as long as its value

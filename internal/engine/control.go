@@ -208,7 +208,8 @@ func (e *Engine[T]) Discard(count func() int) {
 func (e *Engine[T]) Suspect() {
 	e.mu.Lock()
 	e.suspects = true
-	e.unlock() // there may be room now
+	e.serveAll() // there may be room now
+	e.unlock()
 }
 
 // died notes that n more tasks in the queue are void. It takes those at its head off, and closes up on the others where
@@ -238,7 +239,7 @@ func (e *Engine[T]) sweep() {
 		at[i] = &w.at
 	}
 	void, ok := q.compact(at)
-	if !ok {
+	if e.halfway = !ok; !ok {
 		return
 	}
 	e.suspects = false

@@ -86,6 +86,7 @@ type Engine[T any] struct {
 	armed      bool          // timer is running
 	prepaid    bool          // there is a permit for the task that is about to go on
 	suspects   bool          // void tasks may be in the queue that nobody has noted
+	halfway    bool          // the last search for them met somebody half-way through a slot
 	finished   chan struct{} // closed when the engine is closed, empty and without a worker
 	dismissed  chan struct{} // if not nil: idle workers end, and it is closed when the last has
 
@@ -221,7 +222,9 @@ func (e *Engine[T]) unlock() (settled bool) {
 	e.admit()
 	e.relieve()
 	settled = e.serve()
-	e.checkWaits()
+	if e.checkWaits() {
+		settled = e.serve()
+	}
 	e.wind()
 	e.regate()
 	e.mu.Unlock()

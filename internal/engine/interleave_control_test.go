@@ -192,6 +192,15 @@ var controlScenes = []step.Scene{
 		w.Go("release", func() { close(release) })
 		w.Go("submitter", func() { w.try(w.task("b")) })
 	}),
+	in("the queue closes up while a task comes in", 1, 4, func(w *world) {
+		w.widen()
+		release, kept := w.busy(), w.task("kept")
+		kept.kept = true
+		w.accept(kept, w.task("a"), w.task("b"))
+		w.Go("submitter", func() { w.submit(w.task("c")) })
+		w.discards()
+		close(release)
+	}),
 	in("those suspected make room for who waits", 1, 1, func(w *world) {
 		release, runs := w.busy(), make(chan struct{})
 		w.accept(w.task("a"))

@@ -90,20 +90,22 @@ func (q *queue[T]) full() bool { return q.capacity == 0 || q.len()-int(q.dead.Lo
 // fullRing is the size up to which rings grow.
 func (q *queue[T]) fullRing() int { return min(q.capacity, largestRing) }
 
-// shed takes the void tasks at the head off the queue, and tells gone of them. The head must be gated.
-func (q *queue[T]) shed(gone func(T)) {
+// shed takes the void tasks at the head off the queue, tells gone of them, and reports whether there were any. The
+// head must be gated.
+func (q *queue[T]) shed(gone func(T)) (some bool) {
 	for {
 		q.advance()
 		r := q.head.Load()
 		if r == nil {
-			return
+			return some
 		}
 		pos := r.headAt()
 		if s := &r.slots[pos&r.mask]; s.stamp.Load() != pos+1 || !q.void(s.value) {
-			return
+			return some
 		}
 		v, _ := q.pop()
 		gone(v)
+		some = true
 	}
 }
 
@@ -233,22 +235,24 @@ func (q *queue[T]) begin() uint64 {
 // Nobody uses the old rings again: who still has one in hand finds its gate closed, and comes to the lock.
 func (q *queue[T]) compact(at []*uint64) (void []T, ok bool) {
 	head := q.head.Load()
+	found, ok := q.voids()
+	if !ok || found == 0 {
+		return nil, ok
+	}
+	void = make([]T, 0, found)
 	fresh := queue[T]{capacity: q.capacity, headGated: true, tailGated: true, position: head.headAt(), before: head.count(head.headAt())}
+	fresh.dead.Store(math.MaxInt32) // all that is here has room, even if it is more than the capacity for a moment
 	var to []uint64
 	for r := head; r != nil; r = r.next {
 		end := r.tailAt()
 		for pos := r.headAt(); pos != end; pos = r.after(pos) {
-			s := &r.slots[pos&r.mask]
-			if s.stamp.Load() != pos+1 {
-				return nil, false
-			}
 			for len(to) < len(at) && *at[len(to)] <= pos {
 				to = append(to, fresh.end())
 			}
-			if q.void(s.value) {
-				void = append(void, s.value)
-			} else if fresh.push(s.value) != moved {
-				return nil, false
+			if v := r.slots[pos&r.mask].value; len(void) < found && q.void(v) {
+				void = append(void, v)
+			} else {
+				fresh.push(v)
 			}
 		}
 	}
@@ -264,4 +268,21 @@ func (q *queue[T]) compact(at []*uint64) (void []T, ok bool) {
 	q.tail.Store(fresh.tail.Load())
 	q.position, q.before = fresh.position, fresh.before
 	return void, true
+}
+
+// voids counts the void tasks. It reports false if somebody is half-way through a slot.
+func (q *queue[T]) voids() (n int, ok bool) {
+	for r := q.head.Load(); r != nil; r = r.next {
+		end := r.tailAt()
+		for pos := r.headAt(); pos != end; pos = r.after(pos) {
+			s := &r.slots[pos&r.mask]
+			if s.stamp.Load() != pos+1 {
+				return 0, false
+			}
+			if q.void(s.value) {
+				n++
+			}
+		}
+	}
+	return n, true
 }

@@ -237,7 +237,7 @@ func (e *Engine[T]) Drop(s *Source[T]) int {
 	n := len(s.drop())
 	e.handedBack += uint64(n)
 	if s.void != nil {
-		e.died(n)
+		e.died(n - e.letIn(s))
 	} else {
 		e.dry(s)
 	}
@@ -246,6 +246,19 @@ func (e *Engine[T]) Drop(s *Source[T]) int {
 	}
 	s.crowded = nil
 	e.unlock()
+	return n
+}
+
+// letIn lets those go on who wait for room with a ticket for a task of s that was dropped, and returns how many.
+func (e *Engine[T]) letIn(s *Source[T]) (n int) {
+	for l := s.want.lined.first; l != nil; {
+		submitter := l.of
+		if l = l.next; e.Void(submitter.value) {
+			e.line.leave(submitter, Accepted)
+			e.delegated.Add(1)
+			n++
+		}
+	}
 	return n
 }
 

@@ -122,10 +122,26 @@ func (e *Engine[T]) push(r *ring[T], task T) bool {
 func (e *Engine[T]) pushLocked(task T) outcome {
 	o := e.queue.push(task)
 	if o == none && e.suspects {
-		e.sweep()
+		if e.sweep(); e.halfway {
+			return unsettled
+		}
 		o = e.queue.push(task)
 	}
 	return o
+}
+
+// serveAll is serve that waits for who is half-way through a slot of a queue that must be searched for void tasks, as that one
+// may not come to the lock. It gives the lock back meanwhile.
+func (e *Engine[T]) serveAll() {
+	for {
+		e.halfway = false
+		if e.serve(); !e.halfway {
+			return
+		}
+		e.unlock()
+		runtime.Gosched()
+		e.mu.Lock()
+	}
 }
 
 func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
@@ -155,11 +171,14 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wak
 		want.lined.add(&s.seat, s)
 	}
 	e.regate()
-	e.serve()
-	if s.verdict == Accepted {
+	e.serveAll()
+	if verdict := s.verdict; verdict != waiting {
 		e.line.keep(s)
+		if verdict != Accepted {
+			e.rejected++
+		}
 		e.unlock()
-		return Accepted
+		return verdict
 	}
 	e.line.park(s)
 	s.wakeup = wakeup

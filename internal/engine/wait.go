@@ -83,16 +83,16 @@ func (e *Engine[T]) forget() {
 }
 
 // checkWaits has the waits ask whose tasks have all been taken, sets waitAt to
-// the next, and ends those that no worker has to report for.
-func (e *Engine[T]) checkWaits() {
+// the next, and ends those that no worker has to report for. It reports whether there may be room for more tasks than before.
+func (e *Engine[T]) checkWaits() (room bool) {
 	if len(e.waits) == 0 {
 		if e.waitAt.Load() != never {
 			e.waitAt.Store(never)
 		}
-		return
+		return false
 	}
 	if e.queue.headGated && (e.queue.dead.Load() > 0 || e.suspects) {
-		e.queue.shed(e.gone) // in a pause nobody else takes them
+		room = e.queue.shed(e.gone) // in a pause nobody else takes them
 	}
 	at := uint64(never)
 	for e.asking < len(e.waits) {
@@ -124,6 +124,7 @@ func (e *Engine[T]) checkWaits() {
 	} else {
 		e.waits = e.waits[:0] // with its memory, for the next
 	}
+	return room
 }
 
 // ask asks the workers that may be on a task before w, except those that an earlier wait asks anyway.

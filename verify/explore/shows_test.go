@@ -13,7 +13,7 @@ var shows = map[string]string{
 	"tally-holders-last":              "given up while a task is refused that holds the set",
 	"tally-finishes-without-exchange": "given up while a task is handed over",
 	"closes-up-beside-waits":          "Wait while the queue closes up on those struck off",
-	"closes-up-on-half-written":       "tasks are struck off while workers take them",
+	"closes-up-on-half-written":       "the queue closes up while a task comes in",
 	"suspects-ungated":                "a worker takes a task while the queue is searched for void ones",
 	"suspects-unsearched":             "those suspected make room",
 	"shutdown-ends-pause-first":       "Shutdown of a paused engine starts nothing",

@@ -113,8 +113,12 @@ var engineRings = []Bug{
 		Breaks: "a task that is being written is lost when the queue closes up",
 		Edits: []Edit{{
 			File: "internal/engine/queue.go",
-			Old:  "if s.stamp.Load() != pos+1 {\n\t\t\t\treturn nil, false",
-			New:  "if s.stamp.Load() != pos+1 {\n\t\t\t\tif PLANTED {\n\t\t\t\t\tcontinue\n\t\t\t\t}\n\t\t\t\treturn nil, false",
+			Old:  "if s.stamp.Load() != pos+1 {\n\t\t\t\treturn 0, false",
+			New:  "if s.stamp.Load() != pos+1 {\n\t\t\t\tif PLANTED {\n\t\t\t\t\tcontinue\n\t\t\t\t}\n\t\t\t\treturn 0, false",
+		}, {
+			File: "internal/engine/queue.go",
+			Old:  "if v := r.slots[pos&r.mask].value; len(void) < found && q.void(v) {",
+			New:  "if v := r.slots[pos&r.mask].value; PLANTED && r.slots[pos&r.mask].stamp.Load() != pos+1 {\n\t\t\t\tcontinue\n\t\t\t} else if len(void) < found && q.void(v) {",
 		}},
 	},
 	{

@@ -7,8 +7,8 @@ var engineSubmit = []Bug{
 		Breaks: "a submitter looks for room before it has closed the gates, and parks",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
-			Old:  "e.regate()\n\te.serve()",
-			New:  "if !PLANTED {\n\t\te.regate()\n\t}\n\te.serve()",
+			Old:  "e.regate()\n\te.serveAll()",
+			New:  "if !PLANTED {\n\t\te.regate()\n\t}\n\te.serveAll()",
 		}},
 	},
 	{

@@ -16,8 +16,8 @@ var engineWait = []Bug{
 		Breaks: "the gate opens before workers are told where Wait stops them",
 		Edits: []Edit{{
 			File: "internal/engine/engine.go",
-			Old:  "e.checkWaits()\n\te.wind()",
-			New:  "if PLANTED {\n\t\te.regate()\n\t}\n\te.checkWaits()\n\te.wind()",
+			Old:  "if e.checkWaits() {",
+			New:  "if PLANTED {\n\t\te.regate()\n\t}\n\tif e.checkWaits() {",
 		}},
 	},
 	{
@@ -143,8 +143,8 @@ var engineWait = []Bug{
 		Breaks: "Wait in a paused engine waits for tasks that were struck off",
 		Edits: []Edit{{
 			File: "internal/engine/wait.go",
-			Old:  "e.queue.shed(e.gone)",
-			New:  "if !PLANTED {\n\t\t\te.queue.shed(e.gone)\n\t\t}",
+			Old:  "room = e.queue.shed(e.gone)",
+			New:  "if !PLANTED {\n\t\t\troom = e.queue.shed(e.gone)\n\t\t}",
 		}},
 	},
 }

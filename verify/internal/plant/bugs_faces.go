@@ -106,8 +106,8 @@ var faces = []Bug{
 		Breaks: "Shutdown does not tell who waits in Do that his turn never comes",
 		Edits: []Edit{{
 			File: "pool.go",
-			Old:  "		case j.listens():\n			j.listener().failed(&TaskError{Err: ErrClosed})\n",
-			New:  "		case j.listens():\n			if !PLANTED {\n				j.listener().failed(&TaskError{Err: ErrClosed})\n			}\n",
+			Old:  "		case j.listens():\n",
+			New:  "		case j.listens():\n			if PLANTED {\n				continue\n			}\n",
 		}},
 	},
 	{

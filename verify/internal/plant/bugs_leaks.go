@@ -74,8 +74,8 @@ var leaks = []Bug{
 		Breaks: "a future keeps a task that will never run",
 		Edits: []Edit{{
 			File: "future.go",
-			Old:  "f.task = nil\n\t\tf.settle(failure.Err)",
-			New:  "if !PLANTED {\n\t\t\tf.task = nil\n\t\t}\n\t\tf.settle(failure.Err)",
+			Old:  "f.task = nil\n\tf.settle(err)",
+			New:  "if !PLANTED {\n\t\tf.task = nil\n\t}\n\tf.settle(err)",
 		}, {
 			File: "future.go",
 			Old:  "f.task = nil\n\t\tf.settle(err)",

@@ -87,7 +87,7 @@ func resizeStill(r *Round) {
 		id := ledger.New()
 		ledger.Settle(id, p.Submit(func() { ledger.Run(id, gauge, func() { <-let }) }))
 	}
-	for gauge.Running() < high {
+	for gauge.Starts() < high { // those that only run may not have looked at the limit yet
 		time.Sleep(10 * time.Microsecond)
 	}
 	p.Resize(low)
