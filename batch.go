@@ -405,7 +405,7 @@ func (b *batch) waitsToo(w *engine.Wakeup, over <-chan struct{}) {
 // settle makes the sealed batch's result, and lets everybody have it.
 func (b *batch) settle() {
 	g := b.group
-	b.cancelled() // by a parent that nobody has asked yet
+	b.cancelled() // notices a parent that has ended since
 	b.mu.Lock()
 	b.cause = b.scope.Cause()
 	b.err = b.cause

@@ -189,8 +189,8 @@ func TestPromise08APauseDoesNotHoldALoopOverACancelledGroup(t *testing.T) {
 	})
 }
 
-// In a pause, what a subtask adds to its group is struck off when that is cancelled, though nobody who waits for the group has
-// seen that it is held.
+// In a pause, a task that a subtask adds to its group is discarded when the group is cancelled, also if Wait began before the
+// pause.
 func TestPromise08APauseDoesNotHoldWhatIsAddedToACancelledGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)

@@ -53,15 +53,15 @@ func tellsLate(ctx context.Context) bool {
 	return scopeOf(ctx) == nil && !slices.Contains(prompt, reflect.TypeOf(ctx))
 }
 
-// prompt are the types of contexts that hand their end down before anybody can see it. One with
-// values is not among them, as it may have any inside.
+// prompt lists the types of contexts that cancel the contexts made from them before their own Done is closed. A context with
+// values is not among them, as it may wrap any other.
 var prompt = func() (types []reflect.Type) {
 	none := context.Background()
 	cancelled, cancel := context.WithCancel(none)
 	cancel()
 	timed, cancel := context.WithTimeout(none, 0)
 	cancel()
-	for _, ctx := range []context.Context{none, context.TODO(), context.WithoutCancel(none), cancelled, timed} {
+	for _, ctx := range []context.Context{none, context.WithoutCancel(none), cancelled, timed} {
 		types = append(types, reflect.TypeOf(ctx))
 	}
 	return types

@@ -36,8 +36,8 @@ type task struct {
 	of     *family                  // if it is a ticket: whose
 	isFor  uint64                   // and for which task in the source
 
-	kept             bool // it is not struck off with the others
-	started, struck  bool // a worker has come to it, or it was struck off before
+	kept             bool // strike leaves it alone
+	started, struck  bool // a worker has come to it, or strike has discarded it before
 	noted            bool // the engine knows that
 	verdict          engine.Verdict
 	called, answered int // when it was offered, and when the answer came
@@ -206,7 +206,7 @@ func (b *books) starts(j *task) bool {
 	return j.started
 }
 
-// strike strikes off the tasks that were accepted and that no worker has come to, but for subtasks.
+// strike discards the accepted tasks that no worker has come to, except subtasks.
 func (b *books) strike(noted bool) (struck []*task) {
 	b.lock()
 	defer b.mu.Unlock()

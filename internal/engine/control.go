@@ -203,7 +203,7 @@ func (e *Engine[T]) Discard(count func() int) {
 	e.unlock() // there is room now
 }
 
-// Suspect notes that there are void tasks in the queue of which nobody knows how many. They are looked for when
+// Suspect notes that the queue holds void tasks that dead does not count. The engine searches for them when
 // there is no room.
 func (e *Engine[T]) Suspect() {
 	e.mu.Lock()
@@ -225,7 +225,7 @@ func (e *Engine[T]) died(n int) {
 	}
 }
 
-// sweep takes all void tasks off the queue, unless somebody is half-way through a slot.
+// sweep takes all void tasks off the queue, unless a submitter or a worker is half-way through a slot.
 func (e *Engine[T]) sweep() {
 	q := &e.queue
 	q.setGates(true, true)

@@ -40,8 +40,8 @@ type Config[T any] struct {
 	// Void tells tasks that will not run any more, or have started out of turn. Run may get them, and calls
 	// Skipped. Only an engine that has such tasks needs it.
 	Void func(T) bool
-	// Counted is told, under the lock, of a void task that has left the queue without Run. It reports false if nobody
-	// has noted yet that the task is void, and nobody will. If it is nil, they all have been noted.
+	// Counted is called, under the lock, for each void task that has left the queue without Run. It reports false if
+	// Discard has not counted the task, and will not. A nil Counted stands for one that reports true.
 	Counted func(T) bool
 }
 
@@ -85,8 +85,8 @@ type Engine[T any] struct {
 	closed     bool
 	armed      bool          // timer is running
 	prepaid    bool          // there is a permit for the task that is about to go on
-	suspects   bool          // void tasks may be in the queue that nobody has noted
-	halfway    bool          // the last search for them met somebody half-way through a slot
+	suspects   bool          // the queue may hold void tasks that dead does not count
+	halfway    bool          // the last search for them met a half-written slot
 	finished   chan struct{} // closed when the engine is closed, empty and without a worker
 	dismissed  chan struct{} // if not nil: idle workers end, and it is closed when the last has
 

@@ -118,7 +118,7 @@ type count struct {
 	later bool         // tasks begin while somebody waits
 	turn  chan struct{}
 
-	queued, void, inside atomic.Int64 // tasks in a queue, those of it that nobody may begin, and who runs tasks or holds the set
+	queued, void, inside atomic.Int64 // tasks in a queue; void ones taken from it; workers with a task, and holders
 }
 
 // counting makes a scene in which somebody waits for the end of a tally, of which some tasks have begun.
@@ -141,7 +141,7 @@ func counting(name string, begun int, body func(c *count)) step.Scene {
 	}}
 }
 
-// giving makes a scene in which somebody gives a tally up, of which some tasks stand in a queue.
+// giving makes a scene in which the waiter gives up a tally with some tasks in a queue.
 func giving(name string, queued int, body func(c *count)) step.Scene {
 	return step.Scene{Name: name, Quick: 2, Deep: 3, Free: 1, Body: func(r *step.Run) {
 		c := &count{Run: r, turn: make(chan struct{}, 1)}

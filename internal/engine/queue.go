@@ -230,9 +230,9 @@ func (q *queue[T]) begin() uint64 {
 
 // compact closes up on void tasks, and returns them. Both ends must be gated. The others move to new
 // positions: each of the positions in at, in order, becomes the one before which the same tasks stand.
-// Nothing happens, and compact reports false, if somebody is half-way through a slot.
+// If a submitter is half-way through a slot, compact changes nothing and reports false.
 //
-// Nobody uses the old rings again: who still has one in hand finds its gate closed, and comes to the lock.
+// The old rings are not used again: a goroutine that still holds one finds its gate closed, and comes to the lock.
 func (q *queue[T]) compact(at []*uint64) (void []T, ok bool) {
 	head := q.head.Load()
 	found, ok := q.voids()
@@ -270,7 +270,7 @@ func (q *queue[T]) compact(at []*uint64) (void []T, ok bool) {
 	return void, true
 }
 
-// voids counts the void tasks. It reports false if somebody is half-way through a slot.
+// voids counts the void tasks. It reports false if a submitter is half-way through a slot.
 func (q *queue[T]) voids() (n int, ok bool) {
 	for r := q.head.Load(); r != nil; r = r.next {
 		end := r.tailAt()

@@ -141,8 +141,8 @@ func (e *Engine[T]) Delegate(s *Source[T], task T) (refused []T) {
 	return nil
 }
 
-// reoffer offers what has come into s while tasks wait for it. In a pause, who waits for all of them must know that
-// they are held.
+// reoffer offers what has come into s while tasks wait for it. In a pause, it wakes the task that waits for all
+// of them, which then also watches for a cancellation.
 func (e *Engine[T]) reoffer(s *Source[T]) {
 	if s.want.waits.Load() == 0 || s.open.Load() == 0 {
 		return
@@ -249,7 +249,7 @@ func (e *Engine[T]) Drop(s *Source[T]) int {
 	return n
 }
 
-// letIn lets those go on who wait for room with a ticket for a task of s that was dropped, and returns how many.
+// letIn lets the submitters go on that wait for room with a ticket for a dropped task of s, and returns their number.
 func (e *Engine[T]) letIn(s *Source[T]) (n int) {
 	for l := s.want.lined.first; l != nil; {
 		submitter := l.of

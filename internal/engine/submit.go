@@ -130,8 +130,8 @@ func (e *Engine[T]) pushLocked(task T) outcome {
 	return o
 }
 
-// serveAll is serve that waits for who is half-way through a slot of a queue that must be searched for void tasks, as that one
-// may not come to the lock. It gives the lock back meanwhile.
+// serveAll is serve that waits for a submitter half-way through a slot of a queue that serve must search for void tasks: that
+// submitter may never come to the lock. It gives the lock back meanwhile.
 func (e *Engine[T]) serveAll() {
 	for {
 		e.halfway = false

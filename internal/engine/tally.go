@@ -7,10 +7,10 @@ import "sync/atomic"
 // in, with the same atomic step that makes sure of it: so a task is either waited for, or finds
 // the set sealed.
 //
-// A set that is given up may be over while tasks of it stand in a queue: Close lets nobody begin one of those any
-// more, and Finish seals the set as soon as none runs, and none is on its way to the queue. For that who hands
-// tasks over says when they have been accepted, and who runs them enters before the first and leaves after the
-// last. Nobody looks for those in the queue: they are as many as have been handed over and have not ended.
+// A set that is given up may be over while tasks of it are queued: Close keeps workers from beginning one of those,
+// and Finish seals the set as soon as none runs, and none is on its way to the queue. For that a submitter
+// calls Handed when a task is accepted, and a worker calls Enter before its first task and Leave after the
+// last. The queue is not searched: it holds the tasks that were handed over and have not ended.
 //
 // One goroutine at a time waits for the end. When Seal or Finish reports false, the call of Handed, End, Leave or
 // Withdraw that brings the end about reports true, and its caller tells the goroutine to look again. They report
@@ -22,7 +22,7 @@ type Tally struct {
 	handed atomic.Int64 // tasks that are not on their way any more; with closed
 	_      [tallyPad]byte
 	ended  atomic.Int64
-	inside atomic.Int64 // who may begin tasks, or holds the set; with closed
+	inside atomic.Int64 // workers that may begin tasks, and holders of the set; with closed
 
 	// calledAt is one more than the number of ended tasks at which who waits wants to be told; 0 if
 	// nobody waits.
@@ -46,7 +46,7 @@ func (t *Tally) Begin() (number int, ok bool) {
 	return int(n - 1), n < sealed
 }
 
-// Handed notes that a task was accepted, and reports whether who waits must be told. Only sets that may
+// Handed notes that a task was accepted, and reports whether the waiter must look again. Only sets that may
 // be closed need it.
 func (t *Tally) Handed() (tell bool) { return t.handed.Add(1)&closed != 0 }
 
@@ -60,7 +60,7 @@ func (t *Tally) Withdraw(number int) (tell bool) {
 	return t.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.tell()
 }
 
-// Refuse counts a task out that was not accepted, and reports whether who waits must be told.
+// Refuse counts a task out that was not accepted, and reports whether the waiter must look again.
 func (t *Tally) Refuse() (tell bool) {
 	tell = t.End(1)
 	return t.Handed() || tell
@@ -74,7 +74,7 @@ func (t *Tally) ends(ended int64) (tell bool) {
 	return calledAt > 0 && ended >= calledAt-1 && t.tell()
 }
 
-// Enter is for who is about to begin tasks of the set, or to hold it: the set is not over before
+// Enter must be called before a worker begins tasks of the set, or a loop holds it: the set is not over before
 // Leave. It reports false if the set is closed.
 func (t *Tally) Enter() bool {
 	for {
@@ -88,10 +88,10 @@ func (t *Tally) Enter() bool {
 	}
 }
 
-// Hold is Enter for who knows that the set is not over.
+// Hold is Enter for a caller that knows that the set is not over.
 func (t *Tally) Hold() { t.inside.Add(1) }
 
-// Leave ends an Enter or Hold, counts n tasks out, and reports whether who waits must be told.
+// Leave ends an Enter or Hold, counts n tasks out, and reports whether the waiter must look again.
 func (t *Tally) Leave(n int) (tell bool) {
 	t.ended.Add(int64(n))
 	if t.inside.Add(-1) == closed {
@@ -124,7 +124,7 @@ func (t *Tally) Closed() bool { return t.inside.Load()&closed != 0 }
 func (t *Tally) Finish() (left int, over bool) {
 	for {
 		begun := t.begun.Load()
-		// In this order: who is refused may hold the set, and then counts the task out.
+		// In this order: a submitter that is refused may hold the set, and counts its task out afterwards.
 		if t.handed.Load() != begun|closed || t.inside.Load() != closed {
 			return 0, false
 		}
@@ -148,7 +148,7 @@ func (t *Tally) look() (begun int64, over bool) {
 	}
 }
 
-// isOver reports whether all n tasks that have begun have ended, and nobody holds the set.
+// isOver reports whether all n tasks that have begun have ended, and the set is not held.
 func (t *Tally) isOver(n int64) bool { return t.ended.Load() >= n && t.inside.Load()&^closed == 0 }
 
 // tell reports whether the goroutine that waits must be told.
