@@ -127,7 +127,7 @@ func (e *Engine[T]) GoesOn(w *Wakeup) {
 }
 
 func (e *Engine[T]) goesOn(w *Wakeup) {
-	if w != nil && !w.told.CompareAndSwap(false, true) { // who comes too late has nothing to tell
+	if w != nil && !w.told.CompareAndSwap(false, true) { // a Tell that comes later does nothing
 		e.waking.Add(-1)
 	}
 }

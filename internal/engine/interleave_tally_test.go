@@ -7,7 +7,7 @@ import (
 	"github.com/64ed045f/weir/internal/step"
 )
 
-// tallyScenes are about who counts tasks in and out, and who waits for the end of them all.
+// tallyScenes are about counting tasks in and out while a goroutine waits for the end of them all.
 var tallyScenes = []step.Scene{
 	counting("the last task ends while somebody waits", 1, func(c *count) {
 		c.Go("worker", func() { c.end(1) })
@@ -110,18 +110,18 @@ var tallyScenes = []step.Scene{
 	}),
 }
 
-// count is a tally whose end somebody waits for.
+// count is a tally for whose end the scene waits.
 type count struct {
 	*step.Run
 	tally engine.Tally
 	open  atomic.Int64 // tasks that have begun, and not ended
-	later bool         // tasks begin while somebody waits
+	later bool         // tasks begin while the scene waits
 	turn  chan struct{}
 
 	queued, void, inside atomic.Int64 // tasks in a queue; void ones taken from it; workers with a task, and holders
 }
 
-// counting makes a scene in which somebody waits for the end of a tally, of which some tasks have begun.
+// counting makes a scene that waits for the end of a tally, of which some tasks have begun.
 func counting(name string, begun int, body func(c *count)) step.Scene {
 	return step.Scene{Name: name, Quick: 2, Deep: 3, Free: 1, Body: func(r *step.Run) {
 		c := &count{Run: r, turn: make(chan struct{}, 1)}

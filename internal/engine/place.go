@@ -248,7 +248,7 @@ func (e *Engine[T]) unstack(w *worker[T]) {
 	e.lent--
 }
 
-// leaveStack takes w out of a place that it has lent. Who is above stands there in its stead.
+// leaveStack takes w out of a place that it has lent. The worker above w takes its position there.
 func (e *Engine[T]) leaveStack(w *worker[T]) {
 	a, b := w.place.above, w.place.beneath
 	w.place.above, w.place.beneath, a.place.beneath = nil, nil, b

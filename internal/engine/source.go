@@ -15,8 +15,8 @@ import (
 // whose tasks are likely to be the largest; work stealing does the same (Blumofe
 // and Leiserson, "Scheduling multithreaded computations by work stealing", 1999).
 //
-// Those for another engine have a ticket each in the queue of that, with the number of the task: who takes it takes that
-// task, unless it has started out of turn.
+// Those for another engine have a ticket each in the queue of that, with the number of the task: the worker that takes it takes
+// that task, unless the task has started out of turn.
 type Source[T any] struct {
 	open   atomic.Int64 // tasks that nobody has claimed; changed under mu
 	listed atomic.Bool  // in Engine.sources; changed under Engine.mu
@@ -27,11 +27,11 @@ type Source[T any] struct {
 	within  *Source[T]       // that of the task which waits for this one
 	busy    chain[Source[T]] // sources within this one that have work for those who wait for it
 	below   link[Source[T]]  // in within.busy
-	crowded []*Absence[T]    // who waits until few are open
+	crowded []*Absence[T]    // waits that last until few are open
 	lender  *Absence[T]      // of the last that waited for it
 
 	mu    sync.Mutex // may be taken under Engine.mu, never the other way round
-	tasks []T        // those from next on are open, but for zero tasks; the one at next is open
+	tasks []T        // those from next on are open, except zero tasks; the one at next is open
 	next  int
 	first uint64 // the number of the first of tasks
 	few   [2]T   // where tasks begin: most tasks that hand some on do so with two

@@ -254,7 +254,7 @@ func (e *Engine[T]) reject(verdict Verdict) Verdict {
 // Invariant: an active worker that is free, and of which that can be known outside, is a
 // candidate. A worker becomes one when it becomes active, under the lock, and stays one
 // until it is seen here, idle or on a task. In the latter case it is relied upon: before
-// it tells anybody that its task is over, it comes to mayBeFree. The worker writes free and
+// it reports that its task is over, it comes to mayBeFree. The worker writes free and
 // then looks at relied; here it is the opposite order, so one of the two sees the other. A
 // worker that goes from one task straight to the next is never free, and pays nothing.
 func (e *Engine[T]) between() bool {

@@ -24,8 +24,8 @@ type Tally struct {
 	ended  atomic.Int64
 	inside atomic.Int64 // workers that may begin tasks, and holders of the set; with closed
 
-	// calledAt is one more than the number of ended tasks at which who waits wants to be told; 0 if
-	// nobody waits.
+	// calledAt is one more than the number of ended tasks at which the waiter wants to be told; 0 if
+	// there is none.
 	calledAt atomic.Int64
 }
 
@@ -51,7 +51,7 @@ func (t *Tally) Begin() (number int, ok bool) {
 func (t *Tally) Handed() (tell bool) { return t.handed.Add(1)&closed != 0 }
 
 // Withdraw undoes Begin for a task that was not accepted. Its number is used again, unless another
-// task has begun since. It reports whether who waits must be told.
+// task has begun since. It reports whether the waiter must look again.
 func (t *Tally) Withdraw(number int) (tell bool) {
 	begun := int64(number) + 1
 	if !t.begun.CompareAndSwap(begun, begun-1) {
@@ -66,7 +66,7 @@ func (t *Tally) Refuse() (tell bool) {
 	return t.Handed() || tell
 }
 
-// End counts n tasks out, and reports whether who waits must be told.
+// End counts n tasks out, and reports whether the waiter must look again.
 func (t *Tally) End(n int) (tell bool) { return t.ends(t.ended.Add(int64(n))) }
 
 func (t *Tally) ends(ended int64) (tell bool) {
@@ -141,7 +141,7 @@ func (t *Tally) look() (begun int64, over bool) {
 		begun = t.begun.Load()
 		n := begun &^ sealed
 		t.calledAt.Store(n + 1)
-		// If begun has changed meanwhile, who has changed it may have set calledAt too early.
+		// If begun has changed meanwhile, the goroutine that changed it may have set calledAt too early.
 		if t.begun.Load() == begun {
 			return begun, t.isOver(n)
 		}

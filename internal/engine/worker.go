@@ -92,7 +92,7 @@ func (w *Worker) release() {
 	case w.free.Load():
 	case w.ended > 0:
 		w.Vacate()
-	default: // nobody is told before the worker has the lock, and is idle
+	default: // the worker reports nothing before it has the lock, and is idle
 		w.free.Store(true)
 	}
 	w.settle(w)

@@ -189,7 +189,7 @@ func (b *Batch) handedBack(t *Task) {
 	b.pending--
 }
 
-// release makes room under the limit of the group, for the first who waits for it. by is the task
+// release makes room under the limit of the group, for the first task that waits for it. by is the task
 // that ends, if that is why.
 func (b *Batch) release(by *Task) {
 	g := b.group

@@ -32,7 +32,7 @@ type Task struct {
 	number  int    // among those that the pool has accepted, from 1
 	awaits  *Batch // what the task waits for; nil if it does not
 	beneath *Task  // has lent its place to this one
-	above   *Task  // to whom this one has lent its place
+	above   *Task  // to which this one has lent its place
 }
 
 // Started reports whether a worker has taken the task.
