@@ -381,6 +381,10 @@ func (b *batch) waitInside(inTask bool) {
 			break
 		}
 		b.stay.wait(done, b.scope.Done, cut)
+		if b.tally.Seal() {
+			break // as in most cases: then nothing will look whether the task has arrived
+		}
+		b.stay.arrive()
 	}
 }
 

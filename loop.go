@@ -147,6 +147,7 @@ func (l *loop[T]) wait() bool {
 		w.Tell()
 	}
 	defer s.engine.GoesOn(w)
+	defer s.arrive()
 	return s.wait(l.over, nil, nil)
 }
 

@@ -168,10 +168,14 @@ func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func(
 			}
 		}
 	}
-	if e != nil {
-		e.Arrived(&s.absence)
-	}
 	return woken
+}
+
+// arrive must be called after wait, before a look that may be followed by another wait.
+func (s *stay) arrive() {
+	if s.engine != nil {
+		s.engine.Arrived(&s.absence)
+	}
 }
 
 // nested reports whether the group belongs to a task of its own pool.
@@ -248,6 +252,7 @@ func (v *visibleStay) Wait(done <-chan struct{}) {
 		}
 	}
 	v.wait(done, nil, nil)
+	v.arrive()
 }
 
 func (v *visibleStay) Wake(by inside.Task) bool {

@@ -91,6 +91,7 @@ func (q *quota) wait(w *quotaWaiter, done <-chan struct{}) bool {
 	for {
 		q.mu.Unlock()
 		woken := w.wait(done, nil, nil)
+		w.arrive()
 		q.mu.Lock()
 		switch {
 		case woken && !w.served:

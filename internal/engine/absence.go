@@ -74,6 +74,10 @@ func (w *worker[T]) hasTask() bool { return !w.idle && (w.place == nil || !w.pla
 // away, if that has none.
 // It reports whether that is so.
 func (e *Engine[T]) Recall(a *Absence[T], by *Worker) (taken bool) {
+	if w := e.own(by); w != nil && w.rests && w.turn == nil {
+		w.turn = a // for rest, which takes the lock anyway
+		return false
+	}
 	e.mu.Lock()
 	giver := e.giver(by)
 	e.recall(a, by)
@@ -276,14 +280,7 @@ func (e *Engine[T]) Crowded(s *Source[T], a *Absence[T], w *Worker) bool {
 
 // Held reports whether tasks of s are open that no worker may start now, because the
 // engine is paused.
-func (e *Engine[T]) Held(s *Source[T]) bool {
-	if s.open.Load() == 0 {
-		return false
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.paused
-}
+func (e *Engine[T]) Held(s *Source[T]) bool { return s.open.Load() > 0 && e.permits.none() }
 
 // recallLender makes the task look again that waits for the open tasks of s, which no worker may start: if
 // its group was cancelled, nothing else may come to discard them, as in a pause. While the place of

@@ -98,6 +98,9 @@ func (p *permits) allow(n int) {
 	}
 }
 
+// none reports whether none are allowed.
+func (p *permits) none() bool { return allowed(p.word.Load()) == 0 }
+
 func (p *permits) active() int     { return int(active(p.word.Load())) }
 func (p *permits) searching() bool { return p.word.Load()&searchingBit != 0 }
 func (p *permits) wakeable() bool  { return wakeable(p.word.Load()) }

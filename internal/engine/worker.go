@@ -104,6 +104,8 @@ type worker[T any] struct {
 	seat   int32         // where it stands in Engine.crew
 	idle   bool          // holds no task, and takes none but under Engine.mu
 	gone   bool          // no goroutine is to go on for it: it has ended, or the program goes down
+	rests  bool          // its own goroutine is about to take the lock in rest
+	turn   *Absence[T]   // of a task whose wait the worker has ended; rest recalls it
 	parked chan order    // of capacity 1; nil until the worker first rests
 	since  time.Duration // when it began to rest
 	hand   T             // the task that comes with orderRun
@@ -203,18 +205,18 @@ func (w *worker[T]) takeHand() T {
 // there is none and the worker shall end.
 func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 	for {
-		if w.urgent {
+		if w.detour.Load() {
 			if task, ok := e.nextBelow(w); ok {
 				return task, orderRun
 			}
-			w.release()
-		}
-		if w.detour.Load() {
 			if task, o = e.rest(w, searching); o == orderRun || o == orderQuit {
 				return task, o
 			}
 			searching = o == orderSearch
 			continue
+		}
+		if w.urgent {
+			w.release()
 		}
 		if r := e.queue.head.Load(); r != nil {
 			task, behind, took := r.pop(&e.waitAt)
@@ -257,13 +259,13 @@ func (e *Engine[T]) endSearch() {
 // nextBelow finds the next task for a worker whose place is lent to it, as long as there are
 // siblings of the last one: then no waiter has to learn yet that this one is over.
 func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
-	if !w.detour.Load() {
+	p := w.place
+	s := p.from // nobody else changes that while the worker is active
+	if !w.urgent || s == nil || s.open.Load() == 0 {
 		return task, false
 	}
 	e.mu.Lock()
-	p := w.place
-	s := p.from
-	if p.beneath == nil || s == nil || s.want.host == nil || p.waits > 0 || p.lost || len(s.crowded) > 0 || e.paused || !e.serves(w, s) {
+	if p.beneath == nil || s.want.host == nil || p.waits > 0 || p.lost || len(s.crowded) > 0 || e.paused || !e.serves(w, s) {
 		e.mu.Unlock()
 		return task, false
 	}
@@ -296,9 +298,15 @@ func (e *Engine[T]) attend(w *worker[T], behind uint64) {
 // rest is the slow way to a task: the worker takes one under the lock, or parks
 // until it is given one or told to search or to end.
 func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
-	w.release()
 	w.makePlace()
+	w.rests = true
+	w.release()
+	w.rests = false
 	e.mu.Lock()
+	if a := w.turn; a != nil {
+		w.turn = nil
+		e.recall(a, &w.Worker)
+	}
 	e.ends(w)
 	e.withdraw(w)
 	if !e.settlePlace(w) {

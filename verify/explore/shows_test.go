@@ -12,6 +12,7 @@ var shows = map[string]string{
 	"tally-enters-closed":             "given up while a task begins",
 	"tally-holders-last":              "given up while a task is refused that holds the set",
 	"tally-finishes-without-exchange": "given up while a task is handed over",
+	"put-off-for-good":                "one subtask",
 	"closes-up-beside-waits":          "Wait while the queue closes up on those struck off",
 	"closes-up-on-half-written":       "the queue closes up while a task comes in",
 	"suspects-ungated":                "a worker takes a task while the queue is searched for void ones",

@@ -205,8 +205,17 @@ var engineNested = []Bug{
 		Breaks: "who waits for room in a source is not recalled when a task ends in its place",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "e.mu.Lock()\n\te.ends(w)\n",
-			New:  "e.mu.Lock()\n\tif !PLANTED {\n\t\te.ends(w)\n\t}\n",
+			Old:  "\t}\n\te.ends(w)\n",
+			New:  "\t}\n\tif !PLANTED {\n\t\te.ends(w)\n\t}\n",
+		}},
+	},
+	{
+		Name:   "put-off-for-good",
+		Breaks: "a worker forgets the task whose wait it has ended on its way to rest",
+		Edits: []Edit{{
+			File: "internal/engine/worker.go",
+			Old:  "if a := w.turn; a != nil {",
+			New:  "if a := w.turn; a != nil && !PLANTED {",
 		}},
 	},
 	{
