@@ -109,12 +109,12 @@ func (b *batch) try(j job) bool {
 	e := b.group.pool.engine
 	switch {
 	case b.source == nil:
-		return e.TrySubmit(j) == engine.Accepted
+		return e.TrySubmit(j, nil) == engine.Accepted
 	case b.group.nested():
 		return e.TryDelegate(b.source, j)
+	default:
+		return e.TrySubmit(j, b.source.Want()) == engine.Accepted
 	}
-	ticket := b.ticket(e.Put(b.source, j))
-	return b.retract(ticket, e.TrySubmit(ticket)) == engine.Accepted
 }
 
 // withdraw counts a task out that was not accepted.
@@ -158,8 +158,8 @@ func (b *batch) tell(by *engine.Worker) {
 	b.stay.wake(by)
 }
 
-// ticket is the job in the queue of another pool that stands for the one with the number in the source.
-func (b *batch) ticket(number uint64) job { return job{batch: b, index: int(number) | ticketBit} }
+// ticket is what stands in the queue of another pool for j, which has the number in the source of its batch.
+func (j job) ticket(number uint64) job { return job{batch: j.batch, index: int(number) | ticketBit} }
 
 const ticketBit = 1 << (bits.UintSize - 2)
 

@@ -73,10 +73,7 @@ func (v *visit) call(ctx context.Context, task func(context.Context) error) erro
 // wait returns nil when the visitor has its place, which it must leave.
 func (v *visit) wait(ctx context.Context) error {
 	if err := v.pool.submitWanted(ctx, listenerJob(&v.self, nil, inTurn), &v.want, nil); err != nil {
-		if v.giveUp() {
-			return err
-		}
-		v.pool.engine.Unqueued() // the visitor's turn has come before
+		return err
 	}
 	select {
 	case <-v.turn:

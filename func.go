@@ -48,7 +48,7 @@ func (p *FuncPool[T]) InvokeContext(ctx context.Context, arg T) error {
 // TryInvoke is [FuncPool.Invoke] that never waits: it returns [ErrFull] if the
 // pool is full, or if other submitters wait already.
 func (p *FuncPool[T]) TryInvoke(arg T) error {
-	return refusal(p.running().TrySubmit(arg))
+	return refusal(p.running().TrySubmit(arg, nil))
 }
 
 // Shutdown is [FuncPool.Close] until ctx is done, and returns nil if all calls have

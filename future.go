@@ -59,10 +59,10 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 		f.submitted(p.submit(ctx, j))
 		return f
 	}
-	if ctx.Err() == nil && p.running().Fits(j) {
+	if ctx.Err() == nil && p.running().Fits(j, nil) {
 		return f
 	}
-	want := f.want()
+	want := f.want(false)
 	host.await(p, want, func(w *engine.Wakeup) {
 		// A task that starts out of turn in the caller's own pool has the caller's place, most likely. To
 		// go on now the caller would need one more, and another with each future that finds the
@@ -78,20 +78,16 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 	return f
 }
 
-// want is what a task waits for that waits for the future.
-func (f *Future[T]) want() *engine.Want[job] {
-	return &engine.Want[job]{Claimer: claimer{&f.progress, &f.self}}
+// want is what a task waits for that waits for the future, whose own task was submitted before, or will be.
+func (f *Future[T]) want(submitted bool) *engine.Want[job] {
+	return &engine.Want[job]{Claimer: claimer{&f.progress, &f.self}, Stands: submitted}
 }
 
-// submitted resolves the future if its task was not accepted, unless that has started before its turn.
+// submitted resolves the future if its task was not accepted.
 func (f *Future[T]) submitted(err error) {
-	switch {
-	case err == nil:
-	case f.giveUp():
+	if err != nil && f.giveUp() {
 		f.task = nil
 		f.settle(err)
-	default:
-		f.pool.engine.Unqueued()
 	}
 }
 
@@ -114,7 +110,7 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 		host := hostOf(ctx)
 		var want *engine.Want[job]
 		if host.pool != nil {
-			want = f.want()
+			want = f.want(true)
 		}
 		host.await(f.pool, want, func(w *engine.Wakeup) {
 			switch f.outcome(w, cancelled, ctx.Done()) {

@@ -188,29 +188,14 @@ func (g *Group) acquire(b *batch) (ok bool) {
 // submit hands a job to the pool for a task of another: the job waits in the source, and a ticket
 // in the queue.
 func (b *batch) submit(j job) engine.Verdict {
-	e := b.group.pool.engine
-	ticket := b.ticket(e.Put(b.source, j))
-	if e.Fits(ticket) {
+	e, want := b.group.pool.engine, b.source.Want()
+	if e.Fits(j, want) {
 		return engine.Accepted
 	}
-	want := b.source.Want()
 	var verdict engine.Verdict
 	b.group.task().await(b.group.pool, want, func(w *engine.Wakeup) {
-		verdict = e.SubmitWanted(ticket, b.done, want, w)
+		verdict = e.SubmitWanted(j, b.done, want, w)
 	})
-	return b.retract(ticket, verdict)
-}
-
-// retract takes back a job whose ticket was refused. If that was too late it has begun, or was
-// discarded: for the batch, this is no different from a job that was accepted.
-func (b *batch) retract(ticket job, verdict engine.Verdict) engine.Verdict {
-	if verdict == engine.Accepted {
-		return verdict
-	}
-	if _, ok := b.source.Redeem(ticket.isFor()); !ok {
-		b.group.pool.engine.Unqueued()
-		return engine.Accepted
-	}
 	return verdict
 }
 

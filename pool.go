@@ -101,7 +101,7 @@ func New(limit int, opts ...Option) *Pool {
 func newPool(o options) *Pool {
 	p := new(Pool)
 	c := config(o, p.run, p.broken)
-	c.Void, c.Counted = job.void, job.isCounted
+	c.Void, c.Ticket, c.Counted = job.void, job.ticket, job.isCounted
 	p.start(o, c)
 	return p
 }
@@ -180,7 +180,7 @@ func (p *Pool) SubmitContext(ctx context.Context, task func()) error {
 // is full, or if other submitters wait already.
 func (p *Pool) TrySubmit(task func()) error {
 	mustTask(task != nil)
-	return refusal(p.running().TrySubmit(plainJob(task)))
+	return refusal(p.running().TrySubmit(plainJob(task), nil))
 }
 
 // Shutdown is [Pool.Close] until ctx is done, and returns nil if all tasks have

@@ -77,7 +77,7 @@ func (p *Stateful[S, T]) InvokeContext(ctx context.Context, arg T) error {
 // TryInvoke is [Stateful.Invoke] that never waits: it returns [ErrFull] if the pool is full, or
 // if other submitters wait already.
 func (p *Stateful[S, T]) TryInvoke(arg T) error {
-	return refusal(p.running().TrySubmit(call[T]{arg: arg}))
+	return refusal(p.running().TrySubmit(call[T]{arg: arg}, nil))
 }
 
 // Call hands arg to the pool's function, waits until that has returned, and returns nil. It

@@ -33,8 +33,10 @@ type task struct {
 	run    func()
 	on     func(own *engine.Worker) // instead of run, for a task that must know its worker
 	ledger engine.Ledger            // that of a subtask
+	in     *family                  // if it has a ticket in the queue: whose task it is
 	of     *family                  // if it is a ticket: whose
 	isFor  uint64                   // and for which task in the source
+	stands *future                  // if it is the entry of one in the queue: whose
 
 	kept             bool // strike leaves it alone
 	started, struck  bool // a worker has come to it, or strike has discarded it before

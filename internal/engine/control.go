@@ -127,7 +127,7 @@ func (e *Engine[T]) shut() <-chan struct{} {
 			e.resumeLocked()
 		}
 		for s := e.line.first; s != nil; s = e.line.first {
-			e.line.leave(s, Closed)
+			e.refuse(s, Closed)
 		}
 	}
 	over := e.finished
@@ -219,7 +219,7 @@ func (e *Engine[T]) died(n int) {
 	q := &e.queue
 	q.dead.Add(int64(n))
 	q.setGates(true, true)
-	q.shed(e.gone)
+	q.shed(e.Void, e.gone)
 	if dead := q.dead.Load(); dead >= firstRing && 2*dead >= int64(q.len()+len(e.waits)-e.asking) {
 		e.sweep()
 	}
@@ -238,7 +238,7 @@ func (e *Engine[T]) sweep() {
 	for i, w := range waits {
 		at[i] = &w.at
 	}
-	void, ok := q.compact(at)
+	void, ok := q.compact(e.Void, at)
 	if e.halfway = !ok; !ok {
 		return
 	}
@@ -274,12 +274,6 @@ func (e *Engine[T]) Superseded(task T) {
 	e.handedBack--
 	e.gone(task)
 	e.unlock()
-}
-
-// Unqueued notes that a task which has started out of turn, or was dropped, will not come into the queue.
-func (e *Engine[T]) Unqueued() {
-	e.delegated.Add(1)
-	e.queue.dead.Add(-1)
 }
 
 // HandedBack counts a task that Run was given but did not run.

@@ -40,6 +40,8 @@ type Config[T any] struct {
 	// Void tells tasks that will not run any more, or have started out of turn. Run may get them, and calls
 	// Skipped. Only an engine that has such tasks needs it.
 	Void func(T) bool
+	// Ticket makes what stands in the queue for a task of a source that has the number.
+	Ticket func(task T, number uint64) T
 	// Counted is called, under the lock, for each void task that has left the queue without Run. It reports false if
 	// Discard has not counted the task, and will not. A nil Counted stands for one that reports true.
 	Counted func(T) bool
@@ -101,7 +103,7 @@ type Engine[T any] struct {
 // New returns an engine that has not started anything yet.
 func New[T any](c Config[T]) *Engine[T] {
 	e := &Engine[T]{Config: c, limit: c.Limit, clock: time.Now()}
-	e.queue.capacity, e.queue.void = c.Queue, c.Void
+	e.queue.capacity = c.Queue
 	e.waitAt.Store(never)
 	e.permits.allow(min(c.Limit, maxAllowed))
 	return e

@@ -80,10 +80,9 @@ func (q *Queue[T]) Accepted() uint64          { return q.q.accepted() }
 
 // Compact closes up on what is void.
 func (q *Queue[T]) Compact(void func(T) bool, at ...*uint64) (removed int, ok bool) {
-	q.q.void = void
 	q.q.setGates(true, true)
 	defer q.q.setGates(false, false)
-	gone, ok := q.q.compact(at)
+	gone, ok := q.q.compact(void, at)
 	return len(gone), ok
 }
 

@@ -28,10 +28,10 @@ func TestARefusalCostsTheSameHoweverManyWork(t *testing.T) {
 		for i := range n {
 			e.Submit(i, nil)
 		}
-		e.TrySubmit(n) // looks at each of them, once
+		e.TrySubmit(n, nil) // looks at each of them, once
 		return func() {
 				for range 100 {
-					if verdict := e.TrySubmit(n); verdict != engine.Full {
+					if verdict := e.TrySubmit(n, nil); verdict != engine.Full {
 						t.Fatalf("verdict %d", verdict)
 					}
 				}

@@ -48,6 +48,13 @@ func (f *family) add(own *engine.Worker, j *task) {
 	w.back()
 }
 
+// submit hands a task to the engine of another's group, and waits for room until done is closed. It is
+// of no account whether the task runs or is dropped.
+func (f *family) submit(j *task, done <-chan struct{}) {
+	j.in = f
+	f.w.SubmitWanted(j, done, f.source.Want(), nil)
+}
+
 // wait waits until all subtasks are over.
 func (f *family) wait(own *engine.Worker) {
 	for arrived := true; ; {

@@ -231,13 +231,57 @@ var nestedScenes = []step.Scene{
 			j := w.task("needed")
 			j.ledger = &teller{func() { close(over) }}
 			w.offered(j)
-			ticket := w.ticket(f, j)
+			j.in = f
 			w.Await(f.source.Want(), nil, nil)
-			w.answer(j, w.SubmitWanted(ticket, nil, f.source.Want(), nil))
+			w.answer(j, w.SubmitWanted(j, nil, f.source.Want(), nil))
 			<-over
 			w.Unawait(f.source.Want())
 			recall()
 		})
+	}),
+	in("a task waits for one that it submits", 1, 1, func(w *world) {
+		w.submit(w.awaits("waits", w.task("needed")))
+		w.Go("submitter", func() { w.submit(w.task("queued")) })
+	}),
+	in("a task waits for one that it submits, beside work that needs it", 1, 0, func(w *world) {
+		f := w.newFamily()
+		f.source.Init(func(j *task) bool { return j == nil })
+		over, heard := make(chan struct{}), make(chan struct{})
+		w.accept(w.awaits("waits", w.task("needed")).then(func() { close(over) }))
+		w.Go("other", func() {
+			j := w.blocked("needs it", over)
+			j.in, j.ledger = f, &teller{func() { close(heard) }}
+			w.offered(j)
+			w.Await(f.source.Want(), nil, nil)
+			w.answer(j, w.SubmitWanted(j, nil, f.source.Want(), nil))
+			<-heard
+			w.Unawait(f.source.Want())
+		})
+	}),
+	in("tasks of a source are dropped while their submitter leaves the line", 1, 1, func(w *world) {
+		f := w.newFamily()
+		f.source.Init(func(j *task) bool { return j == nil })
+		release, done := w.busy(), make(chan struct{})
+		w.accept(w.task("queued"))
+		w.Go("member", func() { f.submit(w.task("member"), done) })
+		w.Go("late", func() { w.submit(w.task("late")) })
+		w.Go("cancel", func() {
+			close(done)
+			w.Drop(&f.source)
+			close(release)
+		})
+	}),
+	in("tasks of a source are dropped while their submitter finds room", 1, 1, func(w *world) {
+		f := w.newFamily()
+		f.source.Init(func(j *task) bool { return j == nil })
+		release := w.busy()
+		w.Go("member", func() { f.submit(w.task("member"), nil) })
+		w.Go("cancel", func() {
+			w.Drop(&f.source)
+			w.submit(w.task("a"))
+		})
+		w.Go("late", func() { w.submit(w.task("late")) })
+		w.Go("release", func() { close(release) })
 	}),
 	in("a task waits for another engine whose task waits for this one", 1, 2, func(w *world) {
 		f := w.newFamily()
@@ -249,9 +293,9 @@ var nestedScenes = []step.Scene{
 			j := w.task("needed")
 			j.ledger = &teller{recall}
 			w.offered(j)
-			ticket := w.ticket(f, j)
+			j.in = f
 			w.Await(f.source.Want(), nil, nil)
-			w.answer(j, w.SubmitWanted(ticket, nil, f.source.Want(), nil))
+			w.answer(j, w.SubmitWanted(j, nil, f.source.Want(), nil))
 			w.Unawait(f.source.Want())
 		})
 		w.Go("submitter", func() { w.submit(w.task("queued")) })

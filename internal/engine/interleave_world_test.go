@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/64ed045f/weir/internal/engine"
@@ -33,9 +34,13 @@ func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
 				w.done(own, j)
 			}
 		},
+		Ticket: (*task).ticket,
 		Void: func(j *task) bool {
-			if j != nil && j.of != nil {
+			switch {
+			case j != nil && j.of != nil:
 				return !j.of.source.Holds(j.isFor)
+			case j != nil && j.stands != nil:
+				return j.stands.state.Load() != 0
 			}
 			return j == nil || w.isStruck(j)
 		},
@@ -55,6 +60,13 @@ func (w *world) perform(own *engine.Worker, j *task) {
 			w.Skipped()
 			return
 		}
+	}
+	if f := j.stands; f != nil {
+		if !f.state.CompareAndSwap(0, 1) {
+			w.Skipped()
+			return
+		}
+		j = f.task
 	}
 	if !w.starts(j) {
 		w.Skip(j)
@@ -90,10 +102,43 @@ func (w *world) done(own *engine.Worker, j *task) {
 	}
 }
 
-// ticket makes one for j, which it puts into the source of f.
-func (w *world) ticket(f *family, j *task) *task {
-	return &task{name: "ticket", of: f, isFor: w.Put(&f.source, j)}
+// ticket makes what stands in the queue for j, one of the family in.
+func (j *task) ticket(number uint64) *task {
+	return &task{name: "ticket", of: j.in, isFor: number}
 }
+
+// future is a task that may start out of turn.
+type future struct {
+	task  *task
+	state atomic.Int32 // not 0: the task has started
+}
+
+// Claim implements [engine.Claimer].
+func (f *future) Claim() (*task, bool) { return f.task, f.state.CompareAndSwap(0, 1) }
+
+// awaits makes a task that submits another, and waits for the end of that.
+func (w *world) awaits(name string, j *task) *task {
+	f, a := &future{task: j}, &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
+	j.ledger = &recaller{w, a}
+	return &task{name: name, on: func(own *engine.Worker) {
+		want, wakeup := &engine.Want[*task]{Claimer: f}, w.Wakeup()
+		w.offered(j)
+		w.aside()
+		w.Leave(a, own, want)
+		w.answer(j, w.SubmitWanted(&task{name: "entry", stands: f}, nil, want, wakeup))
+		<-a.Turn
+		w.GoesOn(wakeup)
+		w.back()
+	}}
+}
+
+// recaller is a ledger that ends a wait.
+type recaller struct {
+	w *world
+	a *engine.Absence[*task]
+}
+
+func (r *recaller) Ended(_ int, by *engine.Worker) { r.w.Recall(r.a, by) }
 
 // task makes a task that lasts a step.
 func (w *world) task(name string) *task { return &task{name: name} }
@@ -215,7 +260,7 @@ func (w *world) submitUntil(j *task, done <-chan struct{}) engine.Verdict {
 
 func (w *world) try(j *task) engine.Verdict {
 	w.offered(j)
-	verdict := w.answer(j, w.TrySubmit(j))
+	verdict := w.answer(j, w.TrySubmit(j, nil))
 	if verdict == engine.Full && w.hasRoom(j, w.limited+w.places) {
 		w.Failf("%s is refused, and there was room", j.name)
 	}

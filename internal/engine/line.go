@@ -24,6 +24,7 @@ type submitter[T any] struct {
 
 	wakeup *Wakeup            // of the task that waits; nil if it is none
 	want   *Want[T]           // of the task that is submitted, if that may start out of turn
+	number uint64             // of the task in want's source
 	seat   link[submitter[T]] // in want.lined
 }
 

@@ -30,8 +30,7 @@ type queue[T any] struct {
 
 	capacity int // math.MaxInt: no bound
 
-	void func(T) bool // tells what is void
-	dead atomic.Int64 // places that hold it, as far as that was noted; they take no room
+	dead atomic.Int64 // places that hold void tasks, as far as that was noted; they take no room
 
 	headGated, tailGated bool // what the engine asked for
 
@@ -90,9 +89,9 @@ func (q *queue[T]) full() bool { return q.capacity == 0 || q.len()-int(q.dead.Lo
 // fullRing is the size up to which rings grow.
 func (q *queue[T]) fullRing() int { return min(q.capacity, largestRing) }
 
-// shed takes the void tasks at the head off the queue, tells gone of them, and reports whether there were any. The
+// shed takes the tasks at the head that are void off the queue, tells gone of them, and reports whether there were any. The
 // head must be gated.
-func (q *queue[T]) shed(gone func(T)) (some bool) {
+func (q *queue[T]) shed(void func(T) bool, gone func(T)) (some bool) {
 	for {
 		q.advance()
 		r := q.head.Load()
@@ -100,7 +99,7 @@ func (q *queue[T]) shed(gone func(T)) (some bool) {
 			return some
 		}
 		pos := r.headAt()
-		if s := &r.slots[pos&r.mask]; s.stamp.Load() != pos+1 || !q.void(s.value) {
+		if s := &r.slots[pos&r.mask]; s.stamp.Load() != pos+1 || !void(s.value) {
 			return some
 		}
 		v, _ := q.pop()
@@ -228,18 +227,18 @@ func (q *queue[T]) begin() uint64 {
 	return q.position
 }
 
-// compact closes up on void tasks, and returns them. Both ends must be gated. The others move to new
+// compact closes up on tasks that are void, and returns them. Both ends must be gated. The others move to new
 // positions: each of the positions in at, in order, becomes the one before which the same tasks stand.
 // If a submitter is half-way through a slot, compact changes nothing and reports false.
 //
 // The old rings are not used again: a goroutine that still holds one finds its gate closed, and comes to the lock.
-func (q *queue[T]) compact(at []*uint64) (void []T, ok bool) {
+func (q *queue[T]) compact(void func(T) bool, at []*uint64) (out []T, ok bool) {
 	head := q.head.Load()
-	found, ok := q.voids()
+	found, ok := q.voids(void)
 	if !ok || found == 0 {
 		return nil, ok
 	}
-	void = make([]T, 0, found)
+	out = make([]T, 0, found)
 	fresh := queue[T]{capacity: q.capacity, headGated: true, tailGated: true, position: head.headAt(), before: head.count(head.headAt())}
 	fresh.dead.Store(math.MaxInt32) // all that is here has room, even if it is more than the capacity for a moment
 	var to []uint64
@@ -249,8 +248,8 @@ func (q *queue[T]) compact(at []*uint64) (void []T, ok bool) {
 			for len(to) < len(at) && *at[len(to)] <= pos {
 				to = append(to, fresh.end())
 			}
-			if v := r.slots[pos&r.mask].value; len(void) < found && q.void(v) {
-				void = append(void, v)
+			if v := r.slots[pos&r.mask].value; len(out) < found && void(v) {
+				out = append(out, v)
 			} else {
 				fresh.push(v)
 			}
@@ -267,11 +266,11 @@ func (q *queue[T]) compact(at []*uint64) (void []T, ok bool) {
 	q.head.Store(fresh.head.Load())
 	q.tail.Store(fresh.tail.Load())
 	q.position, q.before = fresh.position, fresh.before
-	return void, true
+	return out, true
 }
 
-// voids counts the void tasks. It reports false if a submitter is half-way through a slot.
-func (q *queue[T]) voids() (n int, ok bool) {
+// voids counts those. It reports false if a submitter is half-way through a slot.
+func (q *queue[T]) voids(void func(T) bool) (n int, ok bool) {
 	for r := q.head.Load(); r != nil; r = r.next {
 		end := r.tailAt()
 		for pos := r.headAt(); pos != end; pos = r.after(pos) {
@@ -279,7 +278,7 @@ func (q *queue[T]) voids() (n int, ok bool) {
 			if s.stamp.Load() != pos+1 {
 				return 0, false
 			}
-			if q.void(s.value) {
+			if void(s.value) {
 				n++
 			}
 		}

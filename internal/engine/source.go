@@ -41,6 +41,13 @@ type Source[T any] struct {
 func (s *Source[T]) add(task T) (number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	number = s.first + uint64(len(s.tasks))
+	s.append(task)
+	return number
+}
+
+// append is add under s.mu.
+func (s *Source[T]) append(task T) {
 	if s.tasks == nil {
 		s.tasks = s.few[:0]
 	}
@@ -49,10 +56,8 @@ func (s *Source[T]) add(task T) (number uint64) {
 		clear(s.tasks[n:])
 		s.tasks, s.first, s.next = s.tasks[:n], s.first+uint64(s.next), 0
 	}
-	number = s.first + uint64(len(s.tasks))
 	s.tasks = append(s.tasks, task)
 	s.open.Store(s.open.Load() + 1)
-	return number
 }
 
 // claim takes the oldest task.
@@ -159,15 +164,16 @@ func (s *Source[T]) Init(void func(T) bool) { s.void, s.want.source = void, s }
 // Want returns what tasks wait for that wait for those of s.
 func (s *Source[T]) Want() *Want[T] { return &s.want }
 
-// Put adds a task for which a ticket with the number is about to be submitted.
-func (e *Engine[T]) Put(s *Source[T], task T) (number uint64) {
-	number = s.add(task)
-	if s.want.waits.Load() > 0 {
-		e.mu.Lock()
-		e.reoffer(s)
-		e.unlock()
+// pushTicket adds task to s, and its ticket to r, at once: under Engine.mu, each open task of a source has its
+// ticket either in the queue or in the line.
+func (s *Source[T]) pushTicket(r *ring[T], task T, ticket func(T, uint64) T) (ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.push(ticket(task, s.first+uint64(len(s.tasks))), false) != moved {
+		return false
 	}
-	return number
+	s.append(task)
+	return true
 }
 
 // Redeem takes the task with the number, that of a ticket in the queue. It reports false if the task has

@@ -21,15 +21,23 @@ const (
 // Submit hands task over, and waits for room until done is closed; if that is nil,
 // for as long as it takes.
 func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
-	return e.SubmitWanted(task, done, nil, nil)
-}
-
-// SubmitWanted is Submit for a task that a task waits for, and that may start before it is its turn: then the
-// submitter need not wait any more. wakeup is that of the task that submits it, if one does.
-func (e *Engine[T]) SubmitWanted(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
-	if r := e.queue.tail.Load(); r != nil && e.push(r, task) {
+	if e.Offer(task) {
 		return Accepted
 	}
+	return e.submit(task, done, nil, nil)
+}
+
+// SubmitWanted is Submit for a task that a task waits for, if want is not nil, and that may start before it is its
+// turn: then the submitter need not wait any more. If want is that of a source, the task is one of it.
+// wakeup is that of the task that submits it, if one does.
+func (e *Engine[T]) SubmitWanted(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
+	if e.offerFor(task, want) {
+		return Accepted
+	}
+	return e.submit(task, done, want, wakeup)
+}
+
+func (e *Engine[T]) submit(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
 	for range patience {
 		r := e.queue.tail.Load()
 		if r == nil || len(r.slots) < e.queue.fullRing() || r.tail.Load()&(gate|retired) != 0 {
@@ -38,7 +46,7 @@ func (e *Engine[T]) SubmitWanted(task T, done <-chan struct{}, want *Want[T], wa
 		if !e.yield() {
 			break
 		}
-		if e.push(r, task) {
+		if e.pushFor(r, task, want) {
 			return Accepted
 		}
 	}
@@ -71,16 +79,21 @@ func (e *Engine[T]) Offer(task T) bool {
 	return r != nil && e.push(r, task)
 }
 
+func (e *Engine[T]) offerFor(task T, want *Want[T]) bool {
+	r := e.queue.tail.Load()
+	return r != nil && e.pushFor(r, task, want)
+}
+
 // Fits hands task over if that needs no waiting. Other than TrySubmit it counts no refusal, and may
 // refuse for the sake of a worker that is between two tasks.
-func (e *Engine[T]) Fits(task T) bool {
-	if e.Offer(task) {
+func (e *Engine[T]) Fits(task T, want *Want[T]) bool {
+	if e.offerFor(task, want) {
 		return true
 	}
 	e.mu.Lock()
 	fits := false
 	if !e.closed && e.line.length == 0 {
-		fits = e.pushLocked(task) == moved
+		fits = e.pushWanted(task, want) == moved
 		if !fits && e.queue.len() == 0 && len(e.returning) == 0 && !e.delegating() && e.permits.tryEnter() {
 			fits = true
 			e.delegated.Add(1)
@@ -91,14 +104,14 @@ func (e *Engine[T]) Fits(task T) bool {
 	return fits
 }
 
-// TrySubmit hands task over if there is room for it, or a free worker.
-func (e *Engine[T]) TrySubmit(task T) Verdict {
-	if r := e.queue.tail.Load(); r != nil && e.push(r, task) {
+// TrySubmit hands task over if there is room for it, or a free worker. want is as for SubmitWanted.
+func (e *Engine[T]) TrySubmit(task T, want *Want[T]) Verdict {
+	if e.offerFor(task, want) {
 		return Accepted
 	}
 	for {
 		e.mu.Lock()
-		if verdict := e.tryLocked(task); verdict != waiting {
+		if verdict := e.tryLocked(task, want); verdict != waiting {
 			return verdict
 		}
 		// A worker is between two tasks. Whether it will take one from the
@@ -116,6 +129,89 @@ func (e *Engine[T]) push(r *ring[T], task T) bool {
 		e.stir()
 	}
 	return true
+}
+
+// pushFor is push for a task of want, if that is not nil.
+func (e *Engine[T]) pushFor(r *ring[T], task T, want *Want[T]) (ok bool) {
+	if want == nil || want.source == nil {
+		ok = e.push(r, task)
+	} else if ok = want.source.pushTicket(r, task, e.Ticket); ok && e.permits.wakeable() {
+		e.stir()
+	}
+	if ok && want != nil && want.waits.Load() > 0 {
+		e.mu.Lock()
+		e.stands(want)
+		e.unlock()
+	}
+	return ok
+}
+
+// stands offers want, whose task has come into the queue or the line, if a task waits for it.
+func (e *Engine[T]) stands(want *Want[T]) {
+	if want.source != nil {
+		e.reoffer(want.source)
+		return
+	}
+	want.Stands = true
+	e.comes(want)
+	if want.waits.Load() > 0 {
+		e.offer(want)
+	}
+}
+
+// ticket adds task to the source of want, if there is one. It returns what is to stand in the queue.
+func (e *Engine[T]) ticket(task T, want *Want[T]) (value T, number uint64) {
+	if want == nil || want.source == nil {
+		return task, 0
+	}
+	number = want.source.add(task)
+	return e.Ticket(task, number), number
+}
+
+// retract undoes ticket and stands for a task that is not accepted.
+func (e *Engine[T]) retract(w *Want[T], number uint64) {
+	if w.source != nil {
+		w.source.Redeem(number)
+		return
+	}
+	w.Stands = false
+	e.delays(w)
+}
+
+// refuse takes s out of the line, whose task is not accepted.
+func (e *Engine[T]) refuse(s *submitter[T], verdict Verdict) {
+	want, number := s.want, s.number
+	e.line.leave(s, verdict)
+	if want != nil {
+		e.retract(want, number)
+	}
+}
+
+// pushWanted adds task to the queue, under the lock, unless that is full.
+func (e *Engine[T]) pushWanted(task T, want *Want[T]) outcome {
+	value, number := e.ticket(task, want)
+	o := e.pushLocked(value)
+	switch {
+	case want == nil:
+	case o == moved:
+		e.stands(want)
+	default:
+		e.retract(want, number)
+	}
+	return o
+}
+
+// join puts task at the end of the line.
+func (e *Engine[T]) join(task T, want *Want[T]) *submitter[T] {
+	value, number := e.ticket(task, want)
+	s := e.line.join(value)
+	e.regate()
+	if want != nil {
+		s.want, s.number = want, number
+		want.lined.add(&s.seat, s)
+		e.stands(want)
+	}
+	return s
 }
 
 // pushLocked adds task to the queue, under the lock, unless that is full.
@@ -147,30 +243,20 @@ func (e *Engine[T]) serveAll() {
 func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
 	e.mu.Lock()
 	for e.line.length >= e.MaxWaiting {
-		if verdict := e.tryLocked(task); verdict != waiting {
+		if verdict := e.tryLocked(task, want); verdict != waiting {
 			return verdict
 		}
 		runtime.Gosched()
 		e.mu.Lock()
 	}
-	if want != nil && e.Void(task) {
-		e.Unqueued()
-		e.mu.Unlock()
-		return Accepted
-	}
 	if e.closed {
 		return e.reject(Closed)
 	}
-	if e.line.length == 0 && e.pushLocked(task) == moved {
+	if e.line.length == 0 && e.pushWanted(task, want) == moved {
 		e.unlock()
 		return Accepted
 	}
-	s := e.line.join(task)
-	if want != nil {
-		s.want = want
-		want.lined.add(&s.seat, s)
-	}
-	e.regate()
+	s := e.join(task, want)
 	e.serveAll()
 	if verdict := s.verdict; verdict != waiting {
 		e.line.keep(s)
@@ -191,7 +277,7 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wak
 	case <-done:
 		e.mu.Lock()
 		if s.verdict == waiting {
-			e.line.leave(s, Cancelled)
+			e.refuse(s, Cancelled)
 		}
 		verdict = <-s.answer // there already: no wait under the lock
 	}
@@ -207,26 +293,25 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wak
 
 // tryLocked is one attempt without waiting, under the lock, which it gives back in any
 // case. It returns waiting if the answer is not settled yet.
-func (e *Engine[T]) tryLocked(task T) Verdict {
+func (e *Engine[T]) tryLocked(task T, want *Want[T]) Verdict {
 	switch {
 	case e.closed:
 		return e.reject(Closed)
 	case e.line.length > 0:
 		return e.reject(Full)
 	}
-	if e.pushLocked(task) == moved {
+	if e.pushWanted(task, want) == moved {
 		e.unlock()
 		return Accepted
 	}
 	// With somebody in the line both gates are closed: until the lock is
 	// given back no task is added or taken but here, so that what is
 	// seen below is true at one moment.
-	s := e.line.join(task)
-	e.regate()
+	s := e.join(task, want)
 	settled := e.serve()
 	if s.verdict != Accepted {
 		settled = settled && !e.permits.searching() && !e.between()
-		e.line.leave(s, Full)
+		e.refuse(s, Full)
 		if settled {
 			e.rejected++
 		}

@@ -92,7 +92,7 @@ func (e *Engine[T]) checkWaits() (room bool) {
 		return false
 	}
 	if e.queue.headGated && (e.queue.dead.Load() > 0 || e.suspects) {
-		room = e.queue.shed(e.gone) // in a pause no worker takes them
+		room = e.queue.shed(e.Void, e.gone) // in a pause no worker takes them
 	}
 	at := uint64(never)
 	for e.asking < len(e.waits) {

@@ -14,6 +14,10 @@ import "sync/atomic"
 // A Want without a source must be given a Claimer, and belongs to one task that waits.
 type Want[T any] struct {
 	Claimer Claimer[T]
+	// Stands says that the task stands in the queue, or in the line, as far as it has not started: so it may be claimed,
+	// and whoever does knows what is void then. SubmitWanted sees to that; a Want for a task that was submitted
+	// before is made with it.
+	Stands bool
 
 	source  *Source[T]
 	waits   atomic.Int32 // how many wait for it; changed under Engine.mu
@@ -23,6 +27,10 @@ type Want[T any] struct {
 	unbegun link[Want[T]] // in Engine.unbegun: some of it may not have started
 
 	lined chain[submitter[T]] // those that wait for room in the queue, for the sake of it
+
+	// The task is on its way to the queue, and who submits it waits already. Until it stands there, the submitter
+	// counts as a task that goes on: else its place could be lent to work for which it does not wait.
+	coming bool
 }
 
 // Claimer is a single task that stands in the queue.
@@ -62,13 +70,14 @@ func (e *Engine[T]) Look(w *Worker) {
 func (e *Engine[T]) Unawait(w *Want[T]) {
 	e.mu.Lock()
 	e.unawait(w)
-	e.mu.Unlock() // a place that is not lent to w any more makes nothing possible
+	e.unlock()
 }
 
 // await notes that one more task, or goroutine of it, waits for w. host is that task's worker,
 // if it is one of e.
 func (e *Engine[T]) await(w *Want[T], host *worker[T]) {
 	w.waits.Add(1)
+	e.delays(w)
 	if host != nil && w.host == nil {
 		w.host = host
 		host.place.awaits.add(&w.awaited, w)
@@ -84,8 +93,25 @@ func (e *Engine[T]) unawait(w *Want[T]) {
 		return
 	}
 	e.unbegun.remove(&w.unbegun)
+	e.comes(w)
 	if w.host != nil {
 		e.unhost(w)
+	}
+}
+
+// delays notes that a task may wait for w, and that the task of w is still on its way.
+func (e *Engine[T]) delays(w *Want[T]) {
+	if w.source == nil && !w.Stands && !w.coming && w.waits.Load() > 0 {
+		w.coming = true
+		e.waking.Add(1)
+	}
+}
+
+// comes notes that the task of w has come into the queue or the line, or never will.
+func (e *Engine[T]) comes(w *Want[T]) {
+	if w.coming {
+		w.coming = false
+		e.waking.Add(-1)
 	}
 }
 
@@ -150,6 +176,9 @@ func (e *Engine[T]) dry(s *Source[T]) {
 func (e *Engine[T]) claimFrom(w *Want[T]) (task T, from *Source[T], ok bool) {
 	s := w.source
 	if s == nil {
+		if !w.Stands {
+			return task, nil, false
+		}
 		if task, ok = w.Claimer.Claim(); ok {
 			e.outOfTurn(w)
 		}

@@ -122,8 +122,8 @@ var engineControl = []Bug{
 		Breaks: "tasks come and go while the queue closes up on those struck off",
 		Edits: []Edit{{
 			File: "internal/engine/control.go",
-			Old:  "q.setGates(true, true)\n\tq.shed(e.gone)\n",
-			New:  "if !PLANTED {\n\t\tq.setGates(true, true)\n\t}\n\tq.shed(e.gone)\n",
+			Old:  "q.setGates(true, true)\n\tq.shed(e.Void, e.gone)\n",
+			New:  "if !PLANTED {\n\t\tq.setGates(true, true)\n\t}\n\tq.shed(e.Void, e.gone)\n",
 		}},
 	},
 	{

@@ -111,12 +111,48 @@ var engineNested = []Bug{
 		}},
 	},
 	{
-		Name:   "void-ticket-lined",
-		Breaks: "a submitter waits for room though its task has started out of turn",
+		Name:   "lined-unoffered",
+		Breaks: "a task that stands in the line is not offered to the task that waits for it",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
-			Old:  "if want != nil && e.Void(task) {",
-			New:  "if !PLANTED && want != nil && e.Void(task) {",
+			Old:  "want.lined.add(&s.seat, s)\n\t\te.stands(want)\n",
+			New:  "want.lined.add(&s.seat, s)\n\t\tif !PLANTED {\n\t\t\te.stands(want)\n\t\t}\n",
+		}},
+	},
+	{
+		Name:   "comes-uncounted",
+		Breaks: "the place of a task is lent to work for which it does not wait, while what it waits for is on its way",
+		Edits: []Edit{{
+			File: "internal/engine/want.go",
+			Old:  "!w.coming && w.waits.Load() > 0 {",
+			New:  "!w.coming && w.waits.Load() > 0 && !PLANTED {",
+		}},
+	},
+	{
+		Name:   "pushed-unoffered",
+		Breaks: "a task that has found room is not offered to the task that waits for it",
+		Edits: []Edit{{
+			File: "internal/engine/submit.go",
+			Old:  "if ok && want != nil && want.waits.Load() > 0 {",
+			New:  "if ok && want != nil && want.waits.Load() > 0 && !PLANTED {",
+		}},
+	},
+	{
+		Name:   "ticket-after-task",
+		Breaks: "a task of a source is open before its ticket stands in the queue",
+		Edits: []Edit{{
+			File: "internal/engine/source.go",
+			Old:  "\tif r.push(ticket(task, s.first+uint64(len(s.tasks))), false) != moved {\n",
+			New:  "\tif PLANTED {\n\t\tnumber := s.first + uint64(len(s.tasks))\n\t\ts.append(task)\n\t\ts.mu.Unlock()\n\t\tok = r.push(ticket(task, number), false) == moved\n\t\ts.mu.Lock()\n\t\tif i, open := s.find(number); !ok && open {\n\t\t\ts.takeAt(i)\n\t\t}\n\t\treturn ok\n\t}\n\tif r.push(ticket(task, s.first+uint64(len(s.tasks))), false) != moved {\n",
+		}},
+	},
+	{
+		Name:   "refused-still-open",
+		Breaks: "a task whose submitter has left the line may still start out of turn",
+		Edits: []Edit{{
+			File: "internal/engine/submit.go",
+			Old:  "if want != nil {\n\t\te.retract(want, number)\n",
+			New:  "if want != nil && !PLANTED {\n\t\te.retract(want, number)\n",
 		}},
 	},
 	{

@@ -117,8 +117,8 @@ var engineRings = []Bug{
 			New:  "if s.stamp.Load() != pos+1 {\n\t\t\t\tif PLANTED {\n\t\t\t\t\tcontinue\n\t\t\t\t}\n\t\t\t\treturn 0, false",
 		}, {
 			File: "internal/engine/queue.go",
-			Old:  "if v := r.slots[pos&r.mask].value; len(void) < found && q.void(v) {",
-			New:  "if v := r.slots[pos&r.mask].value; PLANTED && r.slots[pos&r.mask].stamp.Load() != pos+1 {\n\t\t\t\tcontinue\n\t\t\t} else if len(void) < found && q.void(v) {",
+			Old:  "if v := r.slots[pos&r.mask].value; len(out) < found && void(v) {",
+			New:  "if v := r.slots[pos&r.mask].value; PLANTED && r.slots[pos&r.mask].stamp.Load() != pos+1 {\n\t\t\t\tcontinue\n\t\t\t} else if len(out) < found && void(v) {",
 		}},
 	},
 	{

@@ -7,8 +7,8 @@ var engineSubmit = []Bug{
 		Breaks: "a submitter looks for room before it has closed the gates, and parks",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
-			Old:  "e.regate()\n\te.serveAll()",
-			New:  "if !PLANTED {\n\t\te.regate()\n\t}\n\te.serveAll()",
+			Old:  "s := e.line.join(value)\n\te.regate()\n",
+			New:  "s := e.line.join(value)\n\tif !PLANTED {\n\t\te.regate()\n\t}\n",
 		}},
 	},
 	{
@@ -183,8 +183,8 @@ var engineSubmit = []Bug{
 		Breaks: "Submit takes a place that those in the line wait for",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
-			Old:  "if e.line.length == 0 && e.pushLocked(task) == moved {",
-			New:  "if (PLANTED || e.line.length == 0) && e.pushLocked(task) == moved {",
+			Old:  "if e.line.length == 0 && e.pushWanted(task, want) == moved {",
+			New:  "if (PLANTED || e.line.length == 0) && e.pushWanted(task, want) == moved {",
 		}},
 	},
 	{

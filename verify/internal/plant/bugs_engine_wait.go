@@ -143,8 +143,8 @@ var engineWait = []Bug{
 		Breaks: "Wait in a paused engine waits for tasks that were struck off",
 		Edits: []Edit{{
 			File: "internal/engine/wait.go",
-			Old:  "room = e.queue.shed(e.gone)",
-			New:  "if !PLANTED {\n\t\t\troom = e.queue.shed(e.gone)\n\t\t}",
+			Old:  "room = e.queue.shed(e.Void, e.gone)",
+			New:  "if !PLANTED {\n\t\t\troom = e.queue.shed(e.Void, e.gone)\n\t\t}",
 		}},
 	},
 }

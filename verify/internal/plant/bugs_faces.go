@@ -124,8 +124,8 @@ var faces = []Bug{
 		Breaks: "TryInvoke waits for room",
 		Edits: []Edit{{
 			File: "func.go",
-			Old:  "	return refusal(p.running().TrySubmit(arg))\n",
-			New:  "	if PLANTED {\n		return refusal(p.running().Submit(arg, nil))\n	}\n	return refusal(p.running().TrySubmit(arg))\n",
+			Old:  "	return refusal(p.running().TrySubmit(arg, nil))\n",
+			New:  "	if PLANTED {\n		return refusal(p.running().Submit(arg, nil))\n	}\n	return refusal(p.running().TrySubmit(arg, nil))\n",
 		}},
 	},
 	{
@@ -134,7 +134,7 @@ var faces = []Bug{
 		Edits: []Edit{{
 			File: "func.go",
 			Old:  "	return refusal(p.running().Submit(arg, nil))\n",
-			New:  "	if PLANTED {\n		return refusal(p.running().TrySubmit(arg))\n	}\n	return refusal(p.running().Submit(arg, nil))\n",
+			New:  "	if PLANTED {\n		return refusal(p.running().TrySubmit(arg, nil))\n	}\n	return refusal(p.running().Submit(arg, nil))\n",
 		}},
 	},
 	{

@@ -43,8 +43,8 @@ var leaks = []Bug{
 		Breaks: "tasks of a cancelled group stay in the queue until their turn",
 		Edits: []Edit{{
 			File: "internal/engine/control.go",
-			Old:  "\tq.shed(e.gone)\n",
-			New:  "\tif PLANTED {\n\t\treturn\n\t}\n\tq.shed(e.gone)\n",
+			Old:  "\tq.shed(e.Void, e.gone)\n",
+			New:  "\tif PLANTED {\n\t\treturn\n\t}\n\tq.shed(e.Void, e.gone)\n",
 		}},
 	},
 	{
