@@ -18,30 +18,44 @@ import (
 type batch struct {
 	group  *Group
 	ctx    context.Context               // to ask whether the batch is cancelled
-	scope  scope                         // what the tasks get
 	done   <-chan struct{}               // closed when the batch is cancelled; nil if the group is nested
 	source *engine.Source[job]           // of a task's group: where its tasks wait for their start
-	stay   stay                          // of Wait; tell makes it look again
 	looper atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
-	tally  engine.Tally                  // of the tasks; Wait waits for its end
+
+	// The scope and the stay keep words apart that different cores write: see [engine.Intake].
+	scope  scope // what the tasks get
+	intake engine.Intake
+	stay   stay         // of Wait; tell makes it look again
+	tally  engine.Tally // of the tasks; Wait waits for its end
 
 	// Of a group that is no task's, under the lock of the engine: whether Wait has counted the tasks that it has
 	// given up, and how many of them have left the queue before.
+	gone    int32
 	counted bool
-	gone    int
 
-	mu       sync.Mutex
-	waited   bool             // a call of Wait sees to the end of the batch already
-	settled  bool             // panicked and err are final, and nothing of the batch is left
-	over     chan struct{}    // closed when settled, if others wait for that
-	others   []*engine.Wakeup // those of them that are tasks
-	members  *member          // all of them
-	spare    *member          // those that no worker has
-	first    member           // the first of them, as many batches need no other
-	failures []*TaskError
+	// Under mu, as all that follows.
+	waited  bool // a call of Wait sees to the end of the batch already
+	settled bool // wrong and err are final, and nothing of the batch is left
+	stopped bool // the batch was cancelled before it was settled
+	mu      sync.Mutex
+	others  *others // who waits until it is settled, beside that call
+	members *member // all of them
+	spare   *member // those that no worker has
+	first   member  // the first of them, as many batches need no other
+	wrong   *wrong  // beside the cause of the cancellation; nil if there is nothing
+	err     error
+}
+
+// others are who waits for the end of a batch while another goroutine sees to it.
+type others struct {
+	over  chan struct{}
+	tasks []*engine.Wakeup // those of them that are tasks
+}
+
+// wrong is what has gone wrong in a batch.
+type wrong struct {
+	failures []*TaskError // with KeepGoing
 	panicked *Panic
-	cause    error // of the batch's cancellation, if it was cancelled
-	err      error
 }
 
 // nestedBatch is the batch of a task's group and its source, in one piece.
@@ -65,6 +79,7 @@ func newBatch(parent context.Context, g *Group) *batch {
 		b = new(batch)
 	}
 	b.group = g
+	b.tally.Init(&b.intake)
 	b.stay.init(g.at)
 	b.scope.open(parent, b)
 	b.ctx = &b.scope
@@ -96,7 +111,7 @@ func (b *batch) parent() context.Context { return b.scope.parent }
 // meanwhile, Wait may have looked too early.
 func (b *batch) accepted() {
 	switch {
-	case b.source == nil && b.tally.Handed():
+	case b.source == nil && b.intake.Handed():
 		b.group.pool.engine.Suspect()
 	case b.source == nil || b.ctx.Err() == nil:
 		return
@@ -233,9 +248,10 @@ func (b *batch) broken(w *engine.Worker, j job, panicked any) {
 		return
 	}
 	b.mu.Lock()
-	first := b.panicked == nil
+	wrong := b.errs()
+	first := wrong.panicked == nil
 	if first {
-		b.panicked = p
+		wrong.panicked = p
 	}
 	b.mu.Unlock()
 	b.scope.cancel(&TaskError{Index: j.number(), Err: p})
@@ -282,8 +298,33 @@ func (b *batch) fail(j job, err error) {
 		return
 	}
 	b.mu.Lock()
-	b.failures = append(b.failures, failure)
+	wrong := b.errs()
+	wrong.failures = append(wrong.failures, failure)
 	b.mu.Unlock()
+}
+
+// errs returns where to note what goes wrong.
+func (b *batch) errs() *wrong {
+	if b.wrong == nil {
+		b.wrong = new(wrong)
+	}
+	return b.wrong
+}
+
+// panicked returns the first panic of a settled batch, or nil.
+func (b *batch) panicked() *Panic {
+	if b.wrong == nil {
+		return nil
+	}
+	return b.wrong.panicked
+}
+
+// failures returns those of a batch, once it is over.
+func (b *batch) failures() []*TaskError {
+	if b.wrong == nil {
+		return nil
+	}
+	return b.wrong.failures
 }
 
 // wait blocks until the batch is over; the first to call it brings that about. In a
@@ -291,10 +332,10 @@ func (b *batch) fail(j job, err error) {
 func (b *batch) wait(inTask bool) {
 	b.mu.Lock()
 	if b.waited {
-		if b.over == nil {
-			b.over = make(chan struct{})
+		if b.others == nil {
+			b.others = &others{over: make(chan struct{})}
 		}
-		over, settled := b.over, b.settled
+		over, settled := b.others.over, b.settled
 		b.mu.Unlock()
 		if settled {
 			return
@@ -337,7 +378,7 @@ func (b *batch) finish() (over bool) {
 		if left, over = b.tally.Finish(); over {
 			b.counted = true
 		}
-		return left - b.gone
+		return left - int(b.gone)
 	})
 	switch {
 	case !over:
@@ -364,7 +405,7 @@ func (b *batch) waitInside(inTask bool) {
 		b.stay.task = b.group.task()
 		defer b.stay.with(b.group.pool, b.source.Want())()
 		if b.group.nested() {
-			b.stay.held, b.stay.absence.Wait = b.source, true
+			b.stay.absence.Wait = true
 		}
 	} else if done == nil {
 		done = b.scope.Done() // no task looks again for it in a pause
@@ -400,10 +441,18 @@ func (b *batch) cut() {
 func (b *batch) waitsToo(w *engine.Wakeup, over <-chan struct{}) {
 	b.mu.Lock()
 	if !b.settled {
-		b.others = append(b.others, w)
+		b.others.tasks = append(b.others.tasks, w)
 	}
 	b.mu.Unlock()
 	<-over
+}
+
+// cause is why the settled batch was cancelled, if it was.
+func (b *batch) cause() error {
+	if !b.stopped {
+		return nil
+	}
+	return b.scope.Cause()
 }
 
 // settle makes the sealed batch's result, and lets everybody have it.
@@ -411,12 +460,12 @@ func (b *batch) settle() {
 	g := b.group
 	b.cancelled() // notices a parent that has ended since
 	b.mu.Lock()
-	b.cause = b.scope.Cause()
-	b.err = b.cause
-	if g.options.keepGoing && len(b.failures) > 0 {
-		slices.SortFunc(b.failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })
-		errs := make([]error, 0, len(b.failures)+1)
-		for _, failure := range b.failures {
+	b.err = b.scope.Cause()
+	b.stopped = b.err != nil
+	if failures := b.failures(); len(failures) > 0 {
+		slices.SortFunc(failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })
+		errs := make([]error, 0, len(failures)+1)
+		for _, failure := range failures {
 			errs = append(errs, failure)
 		}
 		b.err = errors.Join(append(errs, b.err)...)
@@ -431,11 +480,11 @@ func (b *batch) settle() {
 	g.dismiss()
 	b.mu.Lock()
 	b.settled = true
-	for _, w := range b.others {
-		w.Tell()
-	}
-	if b.over != nil {
-		close(b.over)
+	if o := b.others; o != nil {
+		for _, w := range o.tasks {
+			w.Tell()
+		}
+		close(o.over)
 	}
 	b.mu.Unlock()
 }

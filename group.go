@@ -228,8 +228,8 @@ func (g *Group) Wait() error {
 		}
 	}
 	b.wait(true)
-	if b.panicked != nil {
-		panic(b.panicked)
+	if p := b.panicked(); p != nil {
+		panic(p)
 	}
 	return b.err
 }
@@ -281,7 +281,7 @@ func (g *Group) dismiss() {
 func (g *Group) begin() (b *batch, index int) {
 	for {
 		b = g.current()
-		if index, ok := b.tally.Begin(); ok {
+		if index, ok := b.intake.Begin(); ok {
 			return b, index
 		}
 		g.batch.CompareAndSwap(b, nil)

@@ -77,8 +77,8 @@ func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
 		l.leave()
 		l.run()
 		r.forget(s)
-		if b.panicked != nil {
-			r.group.pool.reporter.report(b.panicked)
+		if p := b.panicked(); p != nil {
+			r.group.pool.reporter.report(p)
 		}
 	}()
 	s.watched.Store(true)
@@ -86,8 +86,8 @@ func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
 	l.run()
 	returned = true
 	r.forget(s)
-	if b.panicked != nil {
-		panic(b.panicked)
+	if p := b.panicked(); p != nil {
+		panic(p)
 	}
 	if err := s.rest(); err != nil && !l.left {
 		var none T
@@ -199,7 +199,7 @@ func (s *resultSet[T]) rest() error {
 		return b.err
 	}
 	var errs []error
-	for _, failure := range b.failures {
+	for _, failure := range b.failures() {
 		if i := failure.Index; i < int(s.given.Load()) {
 			if m := s.result(i); m.fault == failure && m.taken {
 				continue
@@ -207,17 +207,18 @@ func (s *resultSet[T]) rest() error {
 		}
 		errs = append(errs, failure)
 	}
+	cause := b.cause()
 	if len(errs) == 0 {
-		return b.cause
+		return cause
 	}
-	return errors.Join(append(errs, b.cause)...)
+	return errors.Join(append(errs, cause)...)
 }
 
 func (s *resultSet[T]) keepsGoing() bool { return s.batch.group.options.keepGoing }
 
 // hold keeps the batch from ending, until unhold, unless it has ended, or been given up.
 func (b *batch) hold() bool {
-	number, ok := b.tally.Begin()
+	number, ok := b.intake.Begin()
 	if !ok {
 		return false
 	}

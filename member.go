@@ -15,7 +15,6 @@ import (
 type member struct {
 	*scope
 	tenant engine.Tenant
-	pool   *Pool
 	worker atomic.Pointer[engine.Worker] // that has the member, or was the last to have it
 	job    job                           // the one under way, if the worker has only its ticket
 	next   *member                       // in batch.members
@@ -39,7 +38,7 @@ func (m *member) task() task {
 	if m.batch.tally.Sealed() || w.Tenant.Load() != &m.tenant {
 		return task{}
 	}
-	return task{m.pool, w, m}
+	return task{m.batch.group.pool, w, m}
 }
 
 // crossed implements host.
@@ -81,7 +80,7 @@ func (b *batch) newMember(w *engine.Worker) *member {
 		if m = &b.first; b.members != nil {
 			m = new(member)
 		}
-		m.scope, m.pool, m.next = &b.scope, b.group.pool, b.members
+		m.scope, m.next = &b.scope, b.members
 		m.tenant.Self = m
 		b.members = m
 	}

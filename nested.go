@@ -98,8 +98,7 @@ type stay struct {
 	task    task                // whose wait it is; the zero task if the goroutine is no task's
 	engine  *engine.Engine[job] // of the host, by which the stay is woken; nil if there is none
 	absence engine.Absence[job]
-	want    *engine.Want[job]   // in the task's own pool
-	held    *engine.Source[job] // that of want, which a pause may hold
+	want    *engine.Want[job] // in the task's own pool
 }
 
 // init makes a stay of which wake may be called from now on. at is where the host runs; nil
@@ -147,7 +146,7 @@ func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func(
 		return true
 	}
 	s.task.tellAbove()
-	if s.held != nil && done == nil && e.Held(s.held) {
+	if s.absence.Wait && done == nil && e.Held(s.want) {
 		done = late()
 	}
 	woken = true

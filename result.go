@@ -63,8 +63,8 @@ func (r *Results[T]) Wait() ([]T, error) {
 	s := r.take(waitedFor)
 	s.batch.wait(true)
 	r.forget(s)
-	if s.batch.panicked != nil {
-		panic(s.batch.panicked)
+	if p := s.batch.panicked(); p != nil {
+		panic(p)
 	}
 	values := make([]T, s.given.Load())
 	for i := range values {

@@ -7,12 +7,17 @@ type Absence[T any] struct {
 	Wait bool          // for all tasks of a source: it looks again when a pause holds them
 
 	state  presence // under Engine.mu, as all that follows
+	lined  bool     // in Engine.returning, though it is not recalled
+	term   uint32
 	worker *worker[T]
 	want   *Want[T]
-	term   uint32
-	lined  bool             // in Engine.returning, though it is not recalled
-	lender *worker[T]       // whose place the task has given up
-	back   link[Absence[T]] // in lender.place.back
+	debt   *debt[T] // what the task is owed that has given its place up; nil if it was not lent one
+}
+
+// debt is the place that a task was lent, and has given up.
+type debt[T any] struct {
+	lender *worker[T]
+	link   link[Absence[T]] // in lender.place.back
 }
 
 type presence uint8
@@ -102,8 +107,8 @@ func (e *Engine[T]) recall(a *Absence[T], by *Worker) {
 		e.returning = append(e.returning, a)
 		if e.needsPlace(a) {
 			if l := a.worker.place.lender; l != nil && l.place.waits > 0 && l.place.term == a.worker.place.lent {
-				a.lender = l
-				l.place.back.add(&a.back, a)
+				a.debt = &debt[T]{lender: l}
+				l.place.back.add(&a.debt.link, a)
 				e.fill(l)
 			}
 		}
@@ -205,9 +210,9 @@ func (e *Engine[T]) goOn(a *Absence[T], b *worker[T]) {
 }
 
 func (e *Engine[T]) arrive(a *Absence[T]) {
-	if a.lender != nil {
-		a.lender.place.back.remove(&a.back)
-		a.lender = nil
+	if d := a.debt; d != nil {
+		d.lender.place.back.remove(&d.link)
+		a.debt = nil
 	}
 	a.worker = nil
 	a.state = present
@@ -278,9 +283,9 @@ func (e *Engine[T]) Crowded(s *Source[T], a *Absence[T], w *Worker) bool {
 	return true
 }
 
-// Held reports whether tasks of s are open that no worker may start now, because the
+// Held reports whether tasks of the source of w are open that no worker may start now, because the
 // engine is paused.
-func (e *Engine[T]) Held(s *Source[T]) bool { return s.open.Load() > 0 && e.permits.none() }
+func (e *Engine[T]) Held(w *Want[T]) bool { return w.source.open.Load() > 0 && e.permits.none() }
 
 // recallLender makes the task look again that waits for the open tasks of s, which no worker may start: if
 // its group was cancelled, nothing else may come to discard them, as in a pause. While the place of

@@ -9,6 +9,7 @@ type family struct {
 	source  engine.Source[*task]
 	absence engine.Absence[*task]
 	outside bool // who waits is no task
+	intake  engine.Intake
 	tally   engine.Tally
 }
 
@@ -16,6 +17,7 @@ func (w *world) newFamily() *family {
 	f := &family{w: w}
 	f.source.Init(nil)
 	f.absence.Turn = make(chan struct{}, 1)
+	f.tally.Init(&f.intake)
 	return f
 }
 
@@ -31,7 +33,7 @@ func (f *family) add(own *engine.Worker, j *task) {
 	w := f.w
 	j.ledger = f
 	w.offered(j)
-	f.tally.Begin()
+	f.intake.Begin()
 	w.answer(j, engine.Accepted)
 	for _, refused := range w.Delegate(&f.source, j) {
 		w.answer(refused, engine.Closed)

@@ -113,18 +113,25 @@ var tallyScenes = []step.Scene{
 // count is a tally for whose end the scene waits.
 type count struct {
 	*step.Run
-	tally engine.Tally
-	open  atomic.Int64 // tasks that have begun, and not ended
-	later bool         // tasks begin while the scene waits
-	turn  chan struct{}
+	intake engine.Intake
+	tally  engine.Tally
+	open   atomic.Int64 // tasks that have begun, and not ended
+	later  bool         // tasks begin while the scene waits
+	turn   chan struct{}
 
 	queued, void, inside atomic.Int64 // tasks in a queue; void ones taken from it; workers with a task, and holders
+}
+
+func newCount(r *step.Run) *count {
+	c := &count{Run: r, turn: make(chan struct{}, 1)}
+	c.tally.Init(&c.intake)
+	return c
 }
 
 // counting makes a scene that waits for the end of a tally, of which some tasks have begun.
 func counting(name string, begun int, body func(c *count)) step.Scene {
 	return step.Scene{Name: name, Quick: 2, Deep: 3, Free: 1, Body: func(r *step.Run) {
-		c := &count{Run: r, turn: make(chan struct{}, 1)}
+		c := newCount(r)
 		for range begun {
 			c.begin()
 		}
@@ -144,7 +151,7 @@ func counting(name string, begun int, body func(c *count)) step.Scene {
 // giving makes a scene in which the waiter gives up a tally with some tasks in a queue.
 func giving(name string, queued int, body func(c *count)) step.Scene {
 	return step.Scene{Name: name, Quick: 2, Deep: 3, Free: 1, Body: func(r *step.Run) {
-		c := &count{Run: r, turn: make(chan struct{}, 1)}
+		c := newCount(r)
 		for range queued {
 			c.hands()
 		}
@@ -168,7 +175,7 @@ func giving(name string, queued int, body func(c *count)) step.Scene {
 func (c *count) hands() {
 	if _, ok := c.begin(); ok {
 		c.queued.Add(1)
-		c.told(c.tally.Handed())
+		c.told(c.intake.Handed())
 	}
 }
 
@@ -196,7 +203,7 @@ func (c *count) runs() {
 }
 
 func (c *count) begin() (number int, ok bool) {
-	if number, ok = c.tally.Begin(); ok {
+	if number, ok = c.intake.Begin(); ok {
 		c.open.Add(1)
 	}
 	return number, ok

@@ -17,10 +17,7 @@ import "sync/atomic"
 // true for nothing else, unless more tasks begin meanwhile, or the set is closed: a task that waits must not
 // be told for nothing, for its place may be lent.
 type Tally struct {
-	_      [tallyPad]byte // submitters write begun and handed, workers write the following; what stands before is read for every task
-	begun  atomic.Int64
-	handed atomic.Int64 // tasks that are not on their way any more; with closed
-	_      [tallyPad]byte
+	intake *Intake
 	ended  atomic.Int64
 	inside atomic.Int64 // workers that may begin tasks, and holders of the set; with closed
 
@@ -29,10 +26,17 @@ type Tally struct {
 	calledAt atomic.Int64
 }
 
-const (
-	// tallyPad is a single cache line: tallies are many and small.
-	tallyPad = 64
+// Intake is the part of a Tally that submitters write. Workers write the other one, so the two should not
+// stand on one cache line, nor beside what is read for every task.
+type Intake struct {
+	begun  atomic.Int64
+	handed atomic.Int64 // tasks that are not on their way any more; with closed
+}
 
+// Init prepares t for use.
+func (t *Tally) Init(in *Intake) { t.intake = in }
+
+const (
 	// sealed, set in begun, lets no further task in.
 	sealed = 1 << 62
 
@@ -41,29 +45,29 @@ const (
 )
 
 // Begin counts a task in, and numbers it. It reports false if the set is sealed.
-func (t *Tally) Begin() (number int, ok bool) {
-	n := t.begun.Add(1)
+func (in *Intake) Begin() (number int, ok bool) {
+	n := in.begun.Add(1)
 	return int(n - 1), n < sealed
 }
 
 // Handed notes that a task was accepted, and reports whether the waiter must look again. Only sets that may
 // be closed need it.
-func (t *Tally) Handed() (tell bool) { return t.handed.Add(1)&closed != 0 }
+func (in *Intake) Handed() (tell bool) { return in.handed.Add(1)&closed != 0 }
 
 // Withdraw undoes Begin for a task that was not accepted. Its number is used again, unless another
 // task has begun since. It reports whether the waiter must look again.
 func (t *Tally) Withdraw(number int) (tell bool) {
 	begun := int64(number) + 1
-	if !t.begun.CompareAndSwap(begun, begun-1) {
+	if !t.intake.begun.CompareAndSwap(begun, begun-1) {
 		return t.Refuse()
 	}
-	return t.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.tell()
+	return t.intake.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.tell()
 }
 
 // Refuse counts a task out that was not accepted, and reports whether the waiter must look again.
 func (t *Tally) Refuse() (tell bool) {
 	tell = t.End(1)
-	return t.Handed() || tell
+	return t.intake.Handed() || tell
 }
 
 // End counts n tasks out, and reports whether the waiter must look again.
@@ -104,7 +108,7 @@ func (t *Tally) Leave(n int) (tell bool) {
 func (t *Tally) Seal() bool {
 	for {
 		begun, over := t.look()
-		if !over || t.begun.CompareAndSwap(begun, begun|sealed) {
+		if !over || t.intake.begun.CompareAndSwap(begun, begun|sealed) {
 			return over
 		}
 	}
@@ -113,7 +117,7 @@ func (t *Tally) Seal() bool {
 // Close gives the set up: what stands in a queue does not begin any more. Finish follows, in place of Seal.
 func (t *Tally) Close() {
 	t.inside.Or(closed)
-	t.handed.Or(closed)
+	t.intake.handed.Or(closed)
 }
 
 // Closed reports whether the set has been given up.
@@ -123,13 +127,13 @@ func (t *Tally) Closed() bool { return t.inside.Load()&closed != 0 }
 // tasks stand in a queue, and never begin.
 func (t *Tally) Finish() (left int, over bool) {
 	for {
-		begun := t.begun.Load()
+		begun := t.intake.begun.Load()
 		// In this order: a submitter that is refused may hold the set, and counts its task out afterwards.
-		if t.handed.Load() != begun|closed || t.inside.Load() != closed {
+		if t.intake.handed.Load() != begun|closed || t.inside.Load() != closed {
 			return 0, false
 		}
 		left = int(begun - t.ended.Load())
-		if t.begun.CompareAndSwap(begun, begun|sealed) {
+		if t.intake.begun.CompareAndSwap(begun, begun|sealed) {
 			return left, true
 		}
 	}
@@ -138,11 +142,11 @@ func (t *Tally) Finish() (left int, over bool) {
 // look sets calledAt to the end of all that have begun, and reports whether that has come.
 func (t *Tally) look() (begun int64, over bool) {
 	for {
-		begun = t.begun.Load()
+		begun = t.intake.begun.Load()
 		n := begun &^ sealed
 		t.calledAt.Store(n + 1)
 		// If begun has changed meanwhile, the goroutine that changed it may have set calledAt too early.
-		if t.begun.Load() == begun {
+		if t.intake.begun.Load() == begun {
 			return begun, t.isOver(n)
 		}
 	}
@@ -158,7 +162,7 @@ func (t *Tally) tell() bool {
 }
 
 // Over reports whether all tasks that have begun have ended.
-func (t *Tally) Over() bool { return t.isOver(t.begun.Load() &^ sealed) }
+func (t *Tally) Over() bool { return t.isOver(t.intake.begun.Load() &^ sealed) }
 
 // Sealed reports whether the set is over for good.
-func (t *Tally) Sealed() bool { return t.begun.Load()&sealed != 0 }
+func (t *Tally) Sealed() bool { return t.intake.begun.Load()&sealed != 0 }

@@ -18,19 +18,18 @@ type Want[T any] struct {
 	// and whoever does knows what is void then. SubmitWanted sees to that; a Want for a task that was submitted
 	// before is made with it.
 	Stands bool
+	// coming says that the task is on its way to the queue, and who submits it waits already. Until it stands there, the
+	// submitter counts as a task that goes on: else its place could be lent to work for which it does not wait.
+	coming bool
 
-	source  *Source[T]
 	waits   atomic.Int32 // how many wait for it; changed under Engine.mu
-	host    *worker[T]   // the worker of the same engine whose task waits for it
-	via     []*Want[T]   // what that waits for, and what this waits for, and so on: nil if it waits for w itself
+	source  *Source[T]
+	host    *worker[T]  // the worker of the same engine whose task waits for it
+	via     *[]*Want[T] // what that waits for, and what this waits for, and so on: nil if it waits for w itself
 	awaited link[Want[T]]
 	unbegun link[Want[T]] // in Engine.unbegun: some of it may not have started
 
 	lined chain[submitter[T]] // those that wait for room in the queue, for the sake of it
-
-	// The task is on its way to the queue, and who submits it waits already. Until it stands there, the submitter
-	// counts as a task that goes on: else its place could be lent to work for which it does not wait.
-	coming bool
 }
 
 // Claimer is a single task that stands in the queue.
@@ -50,7 +49,7 @@ func (e *Engine[T]) Await(w *Want[T], above *Worker, via []*Want[T]) {
 			host = nil
 		} else if host != nil {
 			host.withPlace()
-			w.via = via
+			w.via = &via
 		}
 	}
 	e.await(w, host)
@@ -148,7 +147,10 @@ func (e *Engine[T]) offer(w *Want[T]) {
 // current reports whether the task of the host waits for w, or for what waits for w. In between, it
 // may just run.
 func (w *Want[T]) current() bool {
-	for _, v := range w.via {
+	if w.via == nil {
+		return true
+	}
+	for _, v := range *w.via {
 		if v.waits.Load() == 0 {
 			return false
 		}

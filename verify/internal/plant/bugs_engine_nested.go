@@ -223,8 +223,8 @@ var engineNested = []Bug{
 		Breaks: "a subtask that has given up its place does not get the one of the task that waits for it",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
-			Old:  "l.place.back.add(&a.back, a)\n\t\t\t\te.fill(l)",
-			New:  "if !PLANTED {\n\t\t\t\t\tl.place.back.add(&a.back, a)\n\t\t\t\t\te.fill(l)\n\t\t\t\t}",
+			Old:  "l.place.back.add(&a.debt.link, a)\n\t\t\t\te.fill(l)",
+			New:  "if !PLANTED {\n\t\t\t\t\tl.place.back.add(&a.debt.link, a)\n\t\t\t\t\te.fill(l)\n\t\t\t\t}",
 		}},
 	},
 	{

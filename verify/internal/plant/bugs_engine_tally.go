@@ -7,8 +7,8 @@ var engineTally = []Bug{
 		Breaks: "who waits is not told when the last task is withdrawn",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
-			Old:  "return t.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.tell()",
-			New:  "return !PLANTED && (t.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.tell())",
+			Old:  "return t.intake.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.tell()",
+			New:  "return !PLANTED && (t.intake.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.tell())",
 		}},
 	},
 	{
@@ -16,8 +16,8 @@ var engineTally = []Bug{
 		Breaks: "who waits wants to be told at the end of a task that was withdrawn meanwhile",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
-			Old:  "if t.begun.Load() == begun {",
-			New:  "if PLANTED || t.begun.Load() == begun {",
+			Old:  "if t.intake.begun.Load() == begun {",
+			New:  "if PLANTED || t.intake.begun.Load() == begun {",
 		}},
 	},
 	{
@@ -34,8 +34,8 @@ var engineTally = []Bug{
 		Breaks: "a task that begins while the set is sealed is not waited for",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
-			Old:  "if !over || t.begun.CompareAndSwap(begun, begun|sealed) {",
-			New:  "if !over || t.begun.CompareAndSwap(begun, begun|sealed) || PLANTED {",
+			Old:  "if !over || t.intake.begun.CompareAndSwap(begun, begun|sealed) {",
+			New:  "if !over || t.intake.begun.CompareAndSwap(begun, begun|sealed) || PLANTED {",
 		}},
 	},
 	{
@@ -61,8 +61,8 @@ var engineTally = []Bug{
 		Breaks: "who has given the set up is not told when a task is in the queue that was on its way",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
-			Old:  "return t.handed.Add(1)&closed != 0 }",
-			New:  "return t.handed.Add(1)&closed != 0 && !PLANTED }",
+			Old:  "return in.handed.Add(1)&closed != 0 }",
+			New:  "return in.handed.Add(1)&closed != 0 && !PLANTED }",
 		}},
 	},
 	{
@@ -79,8 +79,8 @@ var engineTally = []Bug{
 		Breaks: "who finishes a set looks for those who hold it before it looks for tasks on their way",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
-			Old:  "if t.handed.Load() != begun|closed || t.inside.Load() != closed {",
-			New:  "if PLANTED && t.inside.Load() != closed || t.handed.Load() != begun|closed || !PLANTED && t.inside.Load() != closed {",
+			Old:  "if t.intake.handed.Load() != begun|closed || t.inside.Load() != closed {",
+			New:  "if PLANTED && t.inside.Load() != closed || t.intake.handed.Load() != begun|closed || !PLANTED && t.inside.Load() != closed {",
 		}},
 	},
 	{
@@ -88,8 +88,8 @@ var engineTally = []Bug{
 		Breaks: "a task begins while a set is finished, and is counted by nobody",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
-			Old:  "left = int(begun - t.ended.Load())\n\t\tif t.begun",
-			New:  "left = int(begun - t.ended.Load())\n\t\tif PLANTED {\n\t\t\tt.begun.Or(sealed)\n\t\t\treturn left, true\n\t\t}\n\t\tif t.begun",
+			Old:  "left = int(begun - t.ended.Load())\n\t\tif t.intake.begun",
+			New:  "left = int(begun - t.ended.Load())\n\t\tif PLANTED {\n\t\t\tt.intake.begun.Or(sealed)\n\t\t\treturn left, true\n\t\t}\n\t\tif t.intake.begun",
 		}},
 	},
 }

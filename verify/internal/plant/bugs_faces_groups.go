@@ -52,8 +52,8 @@ var facesGroups = []Bug{
 		Breaks: "Wait returns an error where a task has panicked",
 		Edits: []Edit{{
 			File: "group.go",
-			Old:  "	if b.panicked != nil {\n		panic(b.panicked)\n",
-			New:  "	if b.panicked != nil && !PLANTED {\n		panic(b.panicked)\n",
+			Old:  "	if p := b.panicked(); p != nil {\n		panic(p)\n",
+			New:  "	if p := b.panicked(); p != nil && !PLANTED {\n		panic(p)\n",
 		}},
 	},
 	{
@@ -70,8 +70,8 @@ var facesGroups = []Bug{
 		Breaks: "a refused task uses a number up",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
-			Old:  "	if !t.begun.CompareAndSwap(begun, begun-1) {\n",
-			New:  "	if PLANTED || !t.begun.CompareAndSwap(begun, begun-1) {\n",
+			Old:  "	if !t.intake.begun.CompareAndSwap(begun, begun-1) {\n",
+			New:  "	if PLANTED || !t.intake.begun.CompareAndSwap(begun, begun-1) {\n",
 		}},
 	},
 	{
@@ -97,8 +97,8 @@ var facesGroups = []Bug{
 		Breaks: "Wait panics with the last panic, not the first",
 		Edits: []Edit{{
 			File: "batch.go",
-			Old:  "	if first {\n		b.panicked = p\n",
-			New:  "	if first || PLANTED {\n		b.panicked = p\n",
+			Old:  "	if first {\n		wrong.panicked = p\n",
+			New:  "	if first || PLANTED {\n		wrong.panicked = p\n",
 		}},
 	},
 	{
@@ -286,8 +286,8 @@ var facesGroups = []Bug{
 		Breaks: "a loop over a cancelled group that keeps going ends without the cause",
 		Edits: []Edit{{
 			File: "loop.go",
-			Old:  "	if len(errs) == 0 {\n		return b.cause\n",
-			New:  "	if len(errs) == 0 {\n		if PLANTED {\n			return nil\n		}\n		return b.cause\n",
+			Old:  "	if len(errs) == 0 {\n		return cause\n",
+			New:  "	if len(errs) == 0 {\n		if PLANTED {\n			return nil\n		}\n		return cause\n",
 		}},
 	},
 	{

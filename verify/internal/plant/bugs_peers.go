@@ -53,8 +53,8 @@ var peers = []Bug{
 		Breaks: "a group with KeepGoing has its errors in the order in which tasks ended",
 		Edits: []Edit{{
 			File: "batch.go",
-			Old:  "slices.SortFunc(b.failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })",
-			New:  "if !PLANTED {\n\t\t\tslices.SortFunc(b.failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })\n\t\t}",
+			Old:  "slices.SortFunc(failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })",
+			New:  "if !PLANTED {\n\t\t\tslices.SortFunc(failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })\n\t\t}",
 		}},
 	},
 	{
