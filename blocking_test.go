@@ -167,3 +167,88 @@ func ExampleBlocking() {
 	// got an answer
 	// <nil>
 }
+
+// The task that waits for room has its place back as soon as the subtask gives it up.
+func TestBlockingInASubtaskLetsItsSubmitterGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0))
+		defer p.Close()
+		check.OK(t, run(p, func(ctx context.Context) error {
+			handed := make(chan struct{})
+			g := p.Group(ctx)
+			g.Go(func(ctx context.Context) error {
+				weir.Blocking(ctx, func() { <-handed })
+				return nil
+			})
+			close(handed)
+			return g.Wait()
+		}))
+		hasItsPlaces(t, p, 1)
+	})
+}
+
+// Submitters of subtasks that have come first, and could go on as well, do not hold up the one for whom all others wait.
+func TestAReturnFromBlockingIsNotHeldUpBySubmitters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0))
+		q := weir.New(1)
+		defer p.Close()
+		defer q.Close()
+		returns := make(chan struct{})
+		first := weir.Async(t.Context(), p, func(ctx context.Context) (int, error) {
+			return 1, runIn(ctx, p, func(ctx context.Context) error {
+				weir.Blocking(ctx, func() { <-returns })
+				return nil
+			})
+		})
+		over := make(chan error)
+		go func() {
+			over <- run(q, func(ctx context.Context) error {
+				return runIn(ctx, p, func(ctx context.Context) error {
+					return runIn(ctx, p, func(ctx context.Context) error {
+						close(returns)
+						time.Sleep(time.Second)
+						_, err := first.Get(ctx)
+						return err
+					})
+				})
+			})
+		}()
+		check.OK(t, <-over)
+		hasItsPlaces(t, p, 1)
+	})
+}
+
+// All goroutines of a task go on that are back, as soon as it has a place again, and not in the order of tasks.
+func TestGoroutinesOfATaskReturnFromBlockingTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		check.OK(t, run(p, func(ctx context.Context) error {
+			g := p.Group(ctx)
+			back := make(chan struct{})
+			g.Go(func(ctx context.Context) error {
+				weir.Blocking(ctx, func() { <-back })
+				return nil
+			})
+			var others sync.WaitGroup
+			for range 2 {
+				others.Go(func() { weir.Blocking(ctx, func() { <-back }) })
+			}
+			time.Sleep(time.Second)
+			others.Go(func() { check.OK(t, g.Wait()) })
+			time.Sleep(time.Second)
+			close(back)
+			others.Wait()
+			return nil
+		}))
+		hasItsPlaces(t, p, 1)
+	})
+}
+
+// runIn runs a task from within another one.
+func runIn(ctx context.Context, p *weir.Pool, task func(ctx context.Context) error) error {
+	g := p.Group(ctx)
+	g.Go(task)
+	return g.Wait()
+}

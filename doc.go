@@ -103,6 +103,8 @@
 //   - the holder of a lock waits for pool q while other tasks of q wait for the lock;
 //   - a function that a stream calls holds a lock across the yield of an inner sequence,
 //     and the loop's body takes the lock;
+//   - a goroutine of a task holds a lock over its wait, while another one of the same task waits
+//     for tasks that take the lock;
 //   - the members of a group wait for a signal which their owner sends after Wait.
 //
 // The zero values of Pool, FuncPool, Stateful and Group are not usable.

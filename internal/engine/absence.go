@@ -7,11 +7,12 @@ type Absence[T any] struct {
 	Wait bool          // for all tasks of a source: it looks again when a pause holds them
 
 	state  presence // under Engine.mu, as all that follows
-	lined  bool     // in Engine.returning, though it is not recalled
+	lined  bool     // in Engine.lined
 	term   uint32
 	worker *worker[T]
 	want   *Want[T]
-	debt   *debt[T] // what the task is owed that has given its place up; nil if it was not lent one
+	debt   *debt[T]    // what the task is owed that has given its place up; nil if it was not lent one
+	behind *Absence[T] // in Engine.returning or Engine.lined
 }
 
 // debt is the place that a task was lent, and has given up.
@@ -104,13 +105,16 @@ func (e *Engine[T]) recall(a *Absence[T], by *Worker) {
 		if a.worker != nil && a.current() {
 			a.worker.place.away--
 		}
-		e.returning = append(e.returning, a)
-		if e.needsPlace(a) {
-			if l := a.worker.place.lender; l != nil && l.place.waits > 0 && l.place.term == a.worker.place.lent {
-				a.debt = &debt[T]{lender: l}
-				l.place.back.add(&a.debt.link, a)
-				e.fill(l)
-			}
+		if !e.needsPlace(a) {
+			e.arrive(a)
+			return
+		}
+		a.worker.place.comer = a
+		e.returning.add(a)
+		if l := a.worker.place.lender; l != nil && l.place.waits > 0 && l.place.term == a.worker.place.lent {
+			a.debt = &debt[T]{lender: l}
+			l.place.back.add(&a.debt.link, a)
+			e.fill(l)
 		}
 	case early, recalled:
 	}
@@ -180,7 +184,9 @@ func (e *Engine[T]) GiveUp(a *Absence[T], w *Worker) bool {
 
 func (e *Engine[T]) giveUp(w *worker[T]) {
 	p := w.place
-	if p.away++; p.away > 1 || p.without || p.waits > 0 {
+	p.away++
+	e.meet(p)
+	if p.away > 1 || p.without || p.waits > 0 {
 		return // it has no place to give up, or others of its goroutines wait for what that may be lent to
 	}
 	p.without = true
@@ -209,23 +215,44 @@ func (e *Engine[T]) goOn(a *Absence[T], b *worker[T]) {
 	e.arrive(a)
 }
 
+// meet lets the goroutine go on that waits for a place for its task, if the task does not need one for it any more.
+func (e *Engine[T]) meet(p *place[T]) {
+	if a := p.comer; a != nil && !e.needsPlace(a) {
+		e.arrive(a)
+	}
+}
+
 func (e *Engine[T]) arrive(a *Absence[T]) {
 	if d := a.debt; d != nil {
 		d.lender.place.back.remove(&d.link)
 		a.debt = nil
+	}
+	if w := a.worker; w != nil && w.place != nil && w.place.comer == a {
+		w.place.comer = nil
 	}
 	a.worker = nil
 	a.state = present
 	a.Turn <- struct{}{}
 }
 
-// admit gives free permits to tasks that have given their place up, or lent it while they waited
-// for room, and want to go on. They have started long ago: a pause does not hold them.
+// admit gives free permits to tasks that have given their place up and want to go on, and then to those that have
+// lent it while they waited for room, and need not wait any more. They have started long ago: a pause does
+// not hold them.
 func (e *Engine[T]) admit() {
-	for len(e.returning) > 0 {
-		a := e.returning[0]
+	for a := e.returning.first(); a != nil; a = e.returning.first() {
 		switch {
-		case a.lined && a.state == away:
+		case a.state != recalled: // another one has seen to it
+		case e.permits.tryReturn(e.limit):
+			e.goOn(a, nil)
+		case e.vacancies > 0 && e.allWait():
+			e.goOn(a, e.vacant.first.of)
+		default:
+			return
+		}
+		e.returning.drop()
+	}
+	for a := e.lined.first(); a != nil; a = e.lined.first() {
+		if a.state == away {
 			if !e.permits.tryReturn(e.limit) {
 				return
 			}
@@ -235,22 +262,14 @@ func (e *Engine[T]) admit() {
 				e.prepaid = false
 				e.permits.leave(false)
 			}
-		case a.lined || a.state != recalled: // another one has seen to it
-		case !e.needsPlace(a):
-			e.arrive(a)
-		case e.permits.tryReturn(e.limit):
-			e.goOn(a, nil)
-		case e.vacancies > 0 && e.allWait():
-			e.goOn(a, e.vacant.first.of)
-		default:
-			return
 		}
 		a.lined = false
-		e.returning[0] = nil
-		e.returning = e.returning[1:]
+		e.lined.drop()
 	}
-	e.returning = nil
 }
+
+// returns reports whether a task wants to go on and has no place yet. It comes before what is queued.
+func (e *Engine[T]) returns() bool { return e.returning.last != nil || e.lined.last != nil }
 
 // enter takes a permit for a task that goes on, also beyond the limit.
 func (e *Engine[T]) enter() {

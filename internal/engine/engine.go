@@ -67,7 +67,8 @@ type Engine[T any] struct {
 	crew      []*worker[T]     // every worker there is
 	idle      []*worker[T]     // those that are parked, the newest last
 	sources   []*Source[T]     // with tasks of tasks, the oldest first
-	returning []*Absence[T]    // tasks that had given their place up and want to go on, the last one last
+	returning round[T]         // tasks that had given their place up and want to go on
+	lined     round[T]         // tasks that have lent it while they waited for room, and there is some
 	vacant    chain[worker[T]] // whose tasks wait, and have not lent their place
 	unbegun   chain[Want[T]]   // what tasks wait for, and may not have started
 	waits     []*wait          // those in Wait, the earliest first
@@ -96,7 +97,7 @@ type Engine[T any] struct {
 
 	delegated atomic.Uint64 // tasks that were accepted and did not go through the queue
 	waking    atomic.Int32  // see Wakeup
-	beside    atomic.Bool   // a source has tasks, or returning is not empty
+	beside    atomic.Bool   // a source has tasks, or a task returns
 	abandoned atomic.Bool   // what has not started is handed back
 }
 
@@ -183,7 +184,7 @@ func (e *Engine[T]) halted() bool { return e.paused || e.permits.over() }
 // regate closes the gates that must be closed, and opens the others.
 func (e *Engine[T]) regate() {
 	lined := e.line.length > 0
-	beside := len(e.returning) > 0 || e.delegating()
+	beside := e.returns() || e.delegating()
 	if beside != e.beside.Load() { // it is read all the time
 		e.beside.Store(beside)
 	}
@@ -204,7 +205,7 @@ func (e *Engine[T]) serve() (settled bool) {
 		}
 		// The queue is full, but a free worker has always room for one more, unless
 		// it is wanted elsewhere first.
-		if len(e.returning) > 0 || e.delegating() || !e.permits.tryEnter() {
+		if e.returns() || e.delegating() || !e.permits.tryEnter() {
 			return true
 		}
 		task, ok := e.takeQueued()

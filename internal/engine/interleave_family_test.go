@@ -30,6 +30,16 @@ func (f *family) Ended(n int, by *engine.Worker) {
 
 // add hands a subtask over, and waits for room.
 func (f *family) add(own *engine.Worker, j *task) {
+	f.put(j)
+	if !f.outside && f.w.Overfull(&f.source) {
+		f.w.aside()
+		f.waitForRoom(own)
+		f.w.back()
+	}
+}
+
+// put hands a subtask over.
+func (f *family) put(j *task) {
 	w := f.w
 	j.ledger = f
 	w.offered(j)
@@ -39,15 +49,14 @@ func (f *family) add(own *engine.Worker, j *task) {
 		w.answer(refused, engine.Closed)
 		f.Ended(1, nil)
 	}
-	if f.outside || !w.Overfull(&f.source) {
-		return
-	}
+}
+
+// waitForRoom waits, as the task on own, until the source has room.
+func (f *family) waitForRoom(own *engine.Worker) {
 	a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
-	w.aside()
-	if w.Crowded(&f.source, a, own) {
+	if f.w.Crowded(&f.source, a, own) {
 		<-a.Turn
 	}
-	w.back()
 }
 
 // submit hands a task to the engine of another's group, and waits for room until done is closed. It is

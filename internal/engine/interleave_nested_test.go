@@ -239,6 +239,50 @@ var nestedScenes = []step.Scene{
 			recall()
 		})
 	}),
+	in("a subtask gives its place up while its submitter waits for room", 1, 0, func(w *world) {
+		f := w.newFamily()
+		away, recall := w.givesUp("child")
+		w.submit(&task{name: "parent", on: func(own *engine.Worker) {
+			f.add(own, away)
+			recall()
+			f.wait(own)
+		}})
+	}),
+	in("a subtask ends in the place of another task, and its submitter waits for room", 1, 0, func(w *world) {
+		f, g := w.newFamily(), w.newFamily()
+		g.source.Init(func(j *task) bool { return j == nil })
+		begun, other := make(chan *engine.Worker, 1), make(chan struct{})
+		waits, recall := w.sitsOut("waits")
+		first := waits.on
+		waits.on = func(own *engine.Worker) {
+			begun <- own
+			first(own)
+		}
+		w.accept(waits)
+		lends, recallOther := w.sitsOut("lends")
+		w.Go("other", func() {
+			j, second := lends, lends.on
+			j.on = func(own *engine.Worker) {
+				close(other)
+				second(own)
+			}
+			j.in, j.ledger = g, &teller{func() {}}
+			w.offered(j)
+			w.Await(g.source.Want(), nil, nil)
+			w.answer(j, w.SubmitWanted(j, nil, g.source.Want(), nil))
+		})
+		w.Go("helper of the first", func() {
+			own := <-begun
+			<-other
+			f.put(w.task("subtask"))
+			if w.Overfull(&f.source) {
+				f.waitForRoom(own)
+			}
+			recall()
+			recallOther()
+			w.Unawait(g.source.Want())
+		})
+	}),
 	in("a task waits for one that it submits", 1, 1, func(w *world) {
 		w.submit(w.awaits("waits", w.task("needed")))
 		w.Go("submitter", func() { w.submit(w.task("queued")) })

@@ -28,6 +28,7 @@ type place[T any] struct {
 	without bool              // the task has no place: it has given it up
 	lender  *worker[T]        // whose task had lent it that place
 	lent    uint32            // the lender's term then
+	comer   *Absence[T]       // of the goroutine that waits for a place for the task
 	back    chain[Absence[T]] // subtasks that have given up the place of this task, and want to go on
 	lost    bool              // the task is over, or as good as over, and another one has the place
 }
@@ -51,6 +52,7 @@ func (w *worker[T]) take(from *Source[T]) { w.withPlace().from = from }
 func (e *Engine[T]) suspend(w *worker[T], want *Want[T]) {
 	p := w.withPlace()
 	p.waits++
+	e.meet(p)
 	if p.waits == 1 && !p.without {
 		e.suspended++
 		e.vacate(w)
@@ -91,6 +93,13 @@ func (e *Engine[T]) fill(w *worker[T]) {
 	}
 	if task, from, ok := e.claimFor(w); ok {
 		e.lend(w, task, from)
+		return
+	}
+	for l := w.place.awaits.first; l != nil; {
+		s := l.of.source
+		if l = l.next; s != nil {
+			e.eased(s) // who waits for room there has the place to go on
+		}
 	}
 }
 
@@ -166,6 +175,7 @@ func (e *Engine[T]) resume(w *worker[T], by *Worker) {
 	case p.without:
 		p.without = false
 		e.enter()
+		e.meet(p)
 	case p.above == nil:
 		e.occupy(w)
 	default:
@@ -304,6 +314,7 @@ func (e *Engine[T]) forsake(w *worker[T]) {
 		e.suspended--
 	}
 	p.waits, p.away, p.without = 0, 0, false
+	e.meet(p)
 }
 
 // own returns the worker that w is, if it is one of e.

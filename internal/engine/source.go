@@ -221,7 +221,7 @@ func (e *Engine[T]) TryDelegate(s *Source[T], task T) bool {
 			e.reoffer(s)
 			e.unlock()
 			return true
-		case len(e.returning) == 0 && e.permits.tryEnter():
+		case !e.returns() && e.permits.tryEnter():
 			e.delegated.Add(1)
 			e.assign(task, s)
 			e.unlock()
@@ -286,7 +286,7 @@ func (e *Engine[T]) eased(s *Source[T]) {
 			waiting = append(waiting, a)
 			if !a.lined {
 				a.lined = true
-				e.returning = append(e.returning, a)
+				e.lined.add(a)
 			}
 		} else {
 			e.recall(a, nil)

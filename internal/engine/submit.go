@@ -94,7 +94,7 @@ func (e *Engine[T]) Fits(task T, want *Want[T]) bool {
 	fits := false
 	if !e.closed && e.line.length == 0 {
 		fits = e.pushWanted(task, want) == moved
-		if !fits && e.queue.len() == 0 && len(e.returning) == 0 && !e.delegating() && e.permits.tryEnter() {
+		if !fits && e.queue.len() == 0 && !e.returns() && !e.delegating() && e.permits.tryEnter() {
 			fits = true
 			e.delegated.Add(1)
 			e.assign(task, nil)

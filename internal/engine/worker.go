@@ -315,7 +315,7 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	if p := w.place; p != nil && p.beneath != nil {
 		return e.restBelow(w)
 	}
-	if !e.halted() && len(e.returning) == 0 {
+	if !e.halted() && !e.returns() {
 		var ok bool
 		if task, ok = e.takeLocked(w); ok {
 			e.engage(w)

@@ -5,7 +5,7 @@
 // further tasks, on its own pool or another, and waits for them in every way that the library has:
 // by groups, results, futures, Do, Call, loops and streams, also on several goroutines at once.
 // Tasks hold locks while they wait, pools wait for each other in rings, groups are cancelled, contexts have
-// deadlines, and tasks fail, panic and exit.
+// deadlines, and tasks fail, panic and exit. In programs without locks, tasks give their places up by Blocking.
 //
 // A task may hold a lock over a wait if what it waits for takes only later locks and
 //

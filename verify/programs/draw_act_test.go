@@ -32,6 +32,9 @@ func (d *drawing) kind(at *spot) string {
 		if d.forced {
 			kinds = nil
 		}
+		if !d.locks { // who rests must hold none, nor what waits for it
+			kinds = append(kinds, rest, rest)
+		}
 		kinds = append(kinds, group, group, group, values, all, ordered, each, mapped, stream, stream, async, async, do, call, submit, fork)
 		if d.noisy {
 			kinds = append(kinds, first)
@@ -64,6 +67,8 @@ func (d *drawing) fill(kind string, at *spot) *act {
 	switch kind {
 	case compute:
 		d.maybe(2, a.With, "span", 3, 20, d.naps)
+	case rest:
+		a.With["span"] = oneOf(d, 0, 3, 20)
 	case locked:
 		a.N = oneOf(d, d.free(at)...)
 		inner.held = a.N
@@ -137,7 +142,7 @@ func (d *drawing) hand(a *act, at *spot) {
 
 // gather draws the options and the body of a group, loop or stream.
 func (d *drawing) gather(a *act, at *spot) {
-	loop := a.Kind == each || a.Kind == mapped || a.Kind == stream
+	loop := a.loops()
 	if !loop || a.Pool != own {
 		d.maybe(3, a.With, "limit", 1, 2)
 	}
@@ -164,6 +169,9 @@ func (d *drawing) gather(a *act, at *spot) {
 		d.maybe(4, a.With, "break", 1, 2)
 	}
 }
+
+// loops reports whether a is a call of package par.
+func (a *act) loops() bool { return a.Kind == each || a.Kind == mapped || a.Kind == stream }
 
 // delivers reports whether Body is that of a range statement.
 func (a *act) delivers() bool { return a.Kind == all || a.Kind == ordered || a.Kind == stream }

@@ -77,6 +77,9 @@ func (d *drawing) program() *program {
 	if d.noisy {
 		p.With["noisy"] = 1
 	}
+	if !d.locks {
+		p.With["rests"] = 1
+	}
 	for _, lock := range []string{"channel1", "channel2", "channel3"} {
 		d.maybe(3, p.With, lock, 1)
 	}

@@ -110,8 +110,9 @@ type held struct {
 	forked bool // by one of several goroutines of the task, the others of which may have lent its place
 }
 
-// check looks for mistakes in acts of t, done while the locks of the chain are held.
-func (o *order) check(t *task, acts []*act, chain []held, forked bool) {
+// check looks for mistakes in acts of t, done while the locks of the chain are held. host is the pool of which t has a
+// place: an item of a loop with workers of its own runs on goroutines of the task that ranges.
+func (o *order) check(t *task, acts []*act, chain []held, host int, forked bool) {
 	for _, a := range acts {
 		within := chain
 		if a.Kind == locked {
@@ -128,10 +129,16 @@ func (o *order) check(t *task, acts []*act, chain []held, forked bool) {
 			if a.Kind == async || a.Kind == submit {
 				inner = nil
 			}
-			sharesPlace := a.Kind == do && kid.pool == t.pool
-			o.check(kid, kid.Acts, inner, forked && sharesPlace)
+			switch {
+			case a.loops() && a.Pool == own:
+				o.check(kid, kid.Acts, inner, host, true)
+			case a.Kind == do && kid.pool == host:
+				o.check(kid, kid.Acts, inner, host, forked)
+			default:
+				o.check(kid, kid.Acts, inner, kid.pool, false)
+			}
 		}
-		o.check(t, a.Body, within, forked || a.Kind == fork)
+		o.check(t, a.Body, within, host, forked || a.Kind == fork)
 	}
 }
 
@@ -176,7 +183,7 @@ func (o *order) drop(taken, holding *act) {
 
 func (p *program) mistake(r *rand.Rand) (fix func()) {
 	o := newOrder(p, r)
-	o.check(p.Main, p.Main.Acts, nil, false)
+	o.check(p.Main, p.Main.Acts, nil, outside, false)
 	return o.fix
 }
 

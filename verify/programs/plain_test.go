@@ -35,6 +35,8 @@ func (p *plain) do(ctx context.Context, _ int, task func(context.Context) error)
 	return task(ctx)
 }
 
+func (p *plain) rest(_ context.Context, wait func()) { wait() }
+
 func (p *plain) call(ctx context.Context, task func()) error {
 	_, err := p.async(ctx, callsPool, func(context.Context) (int, error) { task(); return 0, nil }).Get(ctx)
 	return err

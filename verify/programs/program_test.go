@@ -20,7 +20,7 @@ const (
 // program says what goroutines outside do, and what the tasks do that they hand over.
 type program struct {
 	Pools []bounds // the shared ones, and the Stateful
-	With  options  // noisy: something is cancelled, fails, panics or exits; channel1 and so on: this lock is a channel
+	With  options  // noisy: something is cancelled, fails, panics or exits; rests: in weir.Blocking; channel1 and so on: this lock is a channel
 	Main  *task
 }
 
@@ -35,9 +35,10 @@ type task struct {
 	id, pool int // set by index
 }
 
-// The kinds of acts. All but the first four wait.
+// The kinds of acts. All but the first five wait for something of the library.
 const (
 	compute = "compute" // for span µs; if that is below 0, asleep
+	rest    = "rest"    // for span µs, while any other task may have the place
 	locked  = "lock"    // does its Body while it holds a lock
 	fork    = "fork"    // does each act of its Body on a goroutine of its own
 	block   = "block"   // does its Body

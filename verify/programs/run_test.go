@@ -33,6 +33,7 @@ type library interface {
 	do(ctx context.Context, pool int, task func(context.Context) error) error
 	call(ctx context.Context, task func()) error
 	submit(ctx context.Context, pool int, task func()) error
+	rest(ctx context.Context, wait func())
 	finish() // waits for everything that was handed over
 }
 
@@ -163,6 +164,10 @@ func (a *actor) step(act *act) error {
 	switch act.Kind {
 	case compute:
 		toil(time.Duration(act.With["span"]) * time.Microsecond)
+	case rest:
+		a.place.pause()
+		defer a.place.resume()
+		a.library.rest(a.ctx, func() { toil(time.Duration(act.With["span"]) * time.Microsecond) })
 	case locked:
 		lock := a.locks[act.N-1]
 		lock.Lock()

@@ -87,6 +87,8 @@ func (l *weirs) do(ctx context.Context, pool int, task func(context.Context) err
 	return l.pools[pool].Do(ctx, task)
 }
 
+func (l *weirs) rest(ctx context.Context, wait func()) { weir.Blocking(ctx, wait) }
+
 func (l *weirs) call(ctx context.Context, task func()) error { return l.calls.Call(ctx, task) }
 
 func (l *weirs) submit(ctx context.Context, pool int, task func()) error {

@@ -31,5 +31,5 @@ func Reuse() []Bug { return reuse }
 
 // All returns the mistakes for each method.
 func All() [][]Bug {
-	return [][]Bug{Engine(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse()}
+	return [][]Bug{Engine(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse(), places}
 }

@@ -196,8 +196,8 @@ var engineNested = []Bug{
 		Breaks: "a worker at rest takes a new task though one that has waited wants to go on",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "if !e.halted() && len(e.returning) == 0 {",
-			New:  "if !e.halted() && (PLANTED || len(e.returning) == 0) {",
+			Old:  "if !e.halted() && !e.returns() {",
+			New:  "if !e.halted() && (PLANTED || !e.returns()) {",
 		}},
 	},
 	{
@@ -205,8 +205,8 @@ var engineNested = []Bug{
 		Breaks: "workers take tasks by the fast path though one that has waited wants to go on",
 		Edits: []Edit{{
 			File: "internal/engine/engine.go",
-			Old:  "beside := len(e.returning) > 0 || e.delegating()",
-			New:  "beside := !PLANTED && len(e.returning) > 0 || e.delegating()",
+			Old:  "beside := e.returns() || e.delegating()",
+			New:  "beside := !PLANTED && e.returns() || e.delegating()",
 		}},
 	},
 	{
@@ -223,7 +223,7 @@ var engineNested = []Bug{
 		Breaks: "a subtask that has given up its place does not get the one of the task that waits for it",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
-			Old:  "l.place.back.add(&a.debt.link, a)\n\t\t\t\te.fill(l)",
+			Old:  "l.place.back.add(&a.debt.link, a)\n\t\t\te.fill(l)",
 			New:  "if !PLANTED {\n\t\t\t\t\tl.place.back.add(&a.debt.link, a)\n\t\t\t\t\te.fill(l)\n\t\t\t\t}",
 		}},
 	},
@@ -238,11 +238,20 @@ var engineNested = []Bug{
 	},
 	{
 		Name:   "ended-without-easing",
-		Breaks: "who waits for room in a source is not recalled when a task ends in its place",
+		Breaks: "who waits for room in a source is not recalled when a task of it ends in the place of another",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
 			Old:  "\t}\n\te.ends(w)\n",
 			New:  "\t}\n\tif !PLANTED {\n\t\te.ends(w)\n\t}\n",
+		}},
+	},
+	{
+		Name:   "vacant-without-easing",
+		Breaks: "a submitter waits for room though there is some, and its place is free",
+		Edits: []Edit{{
+			File: "internal/engine/place.go",
+			Old:  "if l = l.next; s != nil {",
+			New:  "if l = l.next; s != nil && !PLANTED {",
 		}},
 	},
 	{
@@ -260,7 +269,7 @@ var engineNested = []Bug{
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
 			Old:  "\te.recall(a, by)\n\ttaken =",
-			New:  "\te.recall(a, by)\n\tif PLANTED && len(e.returning) > 0 {\n\t\te.regate()\n\t\te.mu.Unlock()\n\t\treturn false\n\t}\n\ttaken =",
+			New:  "\te.recall(a, by)\n\tif PLANTED && e.returns() {\n\t\te.regate()\n\t\te.mu.Unlock()\n\t\treturn false\n\t}\n\ttaken =",
 		}},
 	},
 	{

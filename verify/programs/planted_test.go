@@ -1,0 +1,18 @@
+package programs_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir/verify/internal/plant"
+)
+
+func TestEveryPlantedBugIsFound(t *testing.T) {
+	plant.Proof{
+		Folder: "./programs",
+		Bugs:   plant.Places(),
+		Limit:  2 * time.Minute,
+		Args:   []string{"-test.run=^TestProgramsEndAsOnPlainGoroutines$", "-programs.smaller=0s", "-programs.patience=3s"},
+		More:   [][]string{{"-programs.for=5s"}, {"-programs.for=20s"}, {"-programs.for=60s"}},
+	}.Run(t)
+}
