@@ -105,7 +105,8 @@
 //     and the loop's body takes the lock;
 //   - a goroutine of a task holds a lock over its wait, while another one of the same task waits
 //     for tasks that take the lock;
-//   - the members of a group wait for a signal which their owner sends after Wait.
+//   - the members of a group wait for a signal which their owner sends after Wait, or after a
+//     Go that finds no room: then it returns when a member has ended, or a place is free.
 //
 // The zero values of Pool, FuncPool, Stateful and Group are not usable.
 package weir

@@ -12,7 +12,7 @@ import (
 
 // nest has tasks make groups, futures and loops on their own pool, 4 deep, and wait for them. It
 // needs every place that is lent, from a limit of 1 on. However long they wait, no more tasks have
-// begun than the limit of those that come from outside.
+// begun than the limit of those that come from outside, unless some give their places up by Blocking.
 func nest(r *Round) {
 	const depth, fan, room = 4, 3, 4000
 	limit := pick(r.Rand, 1, 1, 1, 2, 2, 3, 8)
@@ -23,10 +23,14 @@ func nest(r *Round) {
 		gauge:  books.NewGauge(r.Book, limit),
 		fan:    fan,
 		fails:  one(r.Rand, 3),
+		rests:  one(r.Rand, 3),
 	}
 	n.gauge.Ask(places(n.pool))
 	outside := *n
-	outside.begun = books.NewGauge(r.Book, limit)
+	outside.outside = true
+	if !n.rests {
+		outside.begun = books.NewGauge(r.Book, limit)
+	}
 	var roots team
 	roots.each(r, 1+r.Rand.IntN(3), func(rnd *rand.Rand) {
 		outside.group(context.Background(), rnd, depth)
@@ -55,21 +59,24 @@ type nest4 struct {
 	pool   *weir.Pool
 	ledger *books.Ledger
 	gauge  *books.Gauge
-	begun  *books.Gauge // of the tasks that come from outside; nil if methods are called by a task
 	fan    int
 	fails  bool // some tasks fail, so that groups are cancelled
+	rests  bool // some tasks call Blocking
+
+	outside bool         // the methods are not called by a task
+	begun   *books.Gauge // of the tasks that come from outside; nil if the methods are called by a task, or tasks rest
 }
 
 // inside returns n for the tasks.
 func (n *nest4) inside() *nest4 {
 	in := *n
-	in.begun = nil
+	in.outside, in.begun = false, nil
 	return &in
 }
 
 // aside calls what lends the place of the task.
 func (n *nest4) aside(f func()) {
-	if n.begun != nil {
+	if n.outside {
 		f()
 		return
 	}
@@ -99,6 +106,9 @@ func (n *nest4) task(ctx context.Context, rnd *rand.Rand, id, depth int) error {
 	defer n.begun.Leave()
 	n.ledger.Run(id, n.gauge, func() {
 		anyToil(rnd).do()
+		if n.rests && one(rnd, 3) {
+			n.inside().aside(func() { weir.Blocking(ctx, anyToil(rnd).do) })
+		}
 		if depth > 1 && !one(rnd, 4) {
 			n.inside().grow(ctx, rnd, depth-1)
 		}
