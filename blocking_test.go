@@ -252,3 +252,24 @@ func runIn(ctx context.Context, p *weir.Pool, task func(ctx context.Context) err
 	g.Go(task)
 	return g.Wait()
 }
+
+func TestSubtasksReturnFromBlockingInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		var order []int
+		check.OK(t, run(p, func(ctx context.Context) error {
+			g := p.Group(ctx)
+			for i := range 3 {
+				g.Go(func(ctx context.Context) error {
+					weir.Blocking(ctx, func() { time.Sleep(time.Duration(1+i) * time.Second) })
+					order = append(order, i)
+					return nil
+				})
+			}
+			g.Go(func(context.Context) error { time.Sleep(time.Minute); return nil })
+			return g.Wait()
+		}))
+		check.Equal(t, "order", fmt.Sprint(order), "[0 1 2]")
+	})
+}

@@ -11,14 +11,14 @@ type Absence[T any] struct {
 	term   uint32
 	worker *worker[T]
 	want   *Want[T]
-	debt   *debt[T]    // what the task is owed that has given its place up; nil if it was not lent one
-	behind *Absence[T] // in Engine.returning or Engine.lined
+	debt   *debt[T] // what the task is owed that has given its place up; nil if it was not lent one
+	seat   seat[T]  // in Engine.returning or Engine.lined
 }
 
 // debt is the place that a task was lent, and has given up.
 type debt[T any] struct {
 	lender *worker[T]
-	link   link[Absence[T]] // in lender.place.back
+	seat   seat[T] // in lender.place.back
 }
 
 type presence uint8
@@ -110,10 +110,10 @@ func (e *Engine[T]) recall(a *Absence[T], by *Worker) {
 			return
 		}
 		a.worker.place.comer = a
-		e.returning.add(a)
+		e.returning.add(&a.seat, a)
 		if l := a.worker.place.lender; l != nil && l.place.waits > 0 && l.place.term == a.worker.place.lent {
 			a.debt = &debt[T]{lender: l}
-			l.place.back.add(&a.debt.link, a)
+			l.place.back.add(&a.debt.seat, a)
 			e.fill(l)
 		}
 	case early, recalled:
@@ -223,10 +223,7 @@ func (e *Engine[T]) meet(p *place[T]) {
 }
 
 func (e *Engine[T]) arrive(a *Absence[T]) {
-	if d := a.debt; d != nil {
-		d.lender.place.back.remove(&d.link)
-		a.debt = nil
-	}
+	a.debt = nil
 	if w := a.worker; w != nil && w.place != nil && w.place.comer == a {
 		w.place.comer = nil
 	}

@@ -3,16 +3,20 @@ package engine
 // chain is a list whose links stand in its members, so that each can leave it at once.
 type chain[M any] struct{ first *link[M] }
 
-// round is a queue of absences. Each refers to the one behind it, and the last one to the first.
-type round[T any] struct{ last *Absence[T] }
+// round is a queue of absences. Each seat refers to the one behind it, and the last one to the first.
+type round[T any] struct{ last *seat[T] }
 
-func (r *round[T]) add(a *Absence[T]) {
-	if r.last == nil {
-		a.behind = a
-	} else {
-		a.behind, r.last.behind = r.last.behind, a
+type seat[T any] struct {
+	of     *Absence[T]
+	behind *seat[T]
+}
+
+// add puts a at the end, on a seat that must be free.
+func (r *round[T]) add(s *seat[T], a *Absence[T]) {
+	if s.of, s.behind = a, s; r.last != nil {
+		s.behind, r.last.behind = r.last.behind, s
 	}
-	r.last = a
+	r.last = s
 }
 
 // first returns the one that was added before all others, or nil.
@@ -20,27 +24,28 @@ func (r *round[T]) first() *Absence[T] {
 	if r.last == nil {
 		return nil
 	}
-	return r.last.behind
+	return r.last.behind.of
 }
 
 // drop takes the first out.
 func (r *round[T]) drop() {
-	a := r.last.behind
-	if a == r.last {
+	s := r.last.behind
+	if s == r.last {
 		r.last = nil
 	} else {
-		r.last.behind = a.behind
+		r.last.behind = s.behind
 	}
-	a.behind = nil
+	*s = seat[T]{}
 }
 
 func (r *round[T]) length() (n int) {
-	for a := r.first(); a != nil; a = a.behind {
-		if n++; a == r.last {
-			break
-		}
+	if r.last == nil {
+		return 0
 	}
-	return n
+	for s := r.last.behind; s != r.last; s = s.behind {
+		n++
+	}
+	return n + 1
 }
 
 // link is a member's place in one chain; of is nil while it stands in none.

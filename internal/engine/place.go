@@ -20,17 +20,17 @@ type place[T any] struct {
 	beneath *worker[T] // whose task waits, and has lent its place to this one
 	above   *worker[T] // to whose task this one's has lent its place
 	vacant  link[worker[T]]
-	awaits  chain[Want[T]]    // what goroutines of the task wait for
-	from    *Source[T]        // where the task comes from
-	waits   int               // how many goroutines of the task wait
-	away    int               // how many of them are in GiveUp
-	term    uint32            // how many tasks have ended on this worker while goroutines of theirs waited
-	without bool              // the task has no place: it has given it up
-	lender  *worker[T]        // whose task had lent it that place
-	lent    uint32            // the lender's term then
-	comer   *Absence[T]       // of the goroutine that waits for a place for the task
-	back    chain[Absence[T]] // subtasks that have given up the place of this task, and want to go on
-	lost    bool              // the task is over, or as good as over, and another one has the place
+	awaits  chain[Want[T]] // what goroutines of the task wait for
+	from    *Source[T]     // where the task comes from
+	waits   int            // how many goroutines of the task wait
+	away    int            // how many of them are in GiveUp
+	term    uint32         // how many tasks have ended on this worker while goroutines of theirs waited
+	without bool           // the task has no place: it has given it up
+	lender  *worker[T]     // whose task had lent it that place
+	lent    uint32         // the lender's term then
+	comer   *Absence[T]    // of the goroutine that waits for a place for the task
+	back    round[T]       // subtasks that have given up the place of this task, and want to go on
+	lost    bool           // the task is over, or as good as over, and another one has the place
 }
 
 // withPlace returns the place of w, and has it looked at when w's task is over.
@@ -81,12 +81,12 @@ func (e *Engine[T]) fill(w *worker[T]) {
 	if w == nil || w.place.vacant.of == nil {
 		return
 	}
-	for l := w.place.back.first; l != nil; l = w.place.back.first {
-		if a := l.of; e.needsPlace(a) {
+	for a := w.place.back.first(); a != nil; a = w.place.back.first() {
+		w.place.back.drop()
+		if a.debt != nil && a.debt.lender == w {
 			e.goOn(a, w)
 			return
 		}
-		w.place.back.remove(l)
 	}
 	if e.paused {
 		return
@@ -168,9 +168,7 @@ func (e *Engine[T]) resume(w *worker[T], by *Worker) {
 		return
 	}
 	e.suspended--
-	for l := p.back.first; l != nil; l = p.back.first {
-		p.back.remove(l) // they have Engine.returning
-	}
+	p.back = round[T]{} // they have Engine.returning
 	switch {
 	case p.without:
 		p.without = false
@@ -295,9 +293,7 @@ func (e *Engine[T]) settlePlace(w *worker[T]) bool {
 func (e *Engine[T]) forsake(w *worker[T]) {
 	p := w.place
 	p.term++
-	for l := p.back.first; l != nil; l = p.back.first {
-		p.back.remove(l)
-	}
+	p.back = round[T]{}
 	for l := p.awaits.first; l != nil; l = p.awaits.first {
 		e.unhost(l.of)
 	}

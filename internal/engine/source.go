@@ -286,7 +286,7 @@ func (e *Engine[T]) eased(s *Source[T]) {
 			waiting = append(waiting, a)
 			if !a.lined {
 				a.lined = true
-				e.lined.add(a)
+				e.lined.add(&a.seat, a)
 			}
 		} else {
 			e.recall(a, nil)

@@ -337,7 +337,7 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 // restBelow is rest for a worker whose place is lent to it, by a task that still waits.
 func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
 	b := w.place.beneath
-	if b.place.back.first == nil && !e.paused {
+	if b.place.back.last == nil && !e.paused {
 		if task, from, ok := e.claimFor(b); ok {
 			w.take(from)
 			e.engage(w)

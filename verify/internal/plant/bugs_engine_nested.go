@@ -34,8 +34,8 @@ var engineNested = []Bug{
 		Breaks: "a worker whose place is lent starts one more subtask in a paused engine",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "if b.place.back.first == nil && !e.paused {",
-			New:  "if b.place.back.first == nil && (PLANTED || !e.paused) {",
+			Old:  "if b.place.back.last == nil && !e.paused {",
+			New:  "if b.place.back.last == nil && (PLANTED || !e.paused) {",
 		}},
 	},
 	{
@@ -223,8 +223,8 @@ var engineNested = []Bug{
 		Breaks: "a subtask that has given up its place does not get the one of the task that waits for it",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
-			Old:  "l.place.back.add(&a.debt.link, a)\n\t\t\te.fill(l)",
-			New:  "if !PLANTED {\n\t\t\t\t\tl.place.back.add(&a.debt.link, a)\n\t\t\t\t\te.fill(l)\n\t\t\t\t}",
+			Old:  "l.place.back.add(&a.debt.seat, a)\n\t\t\te.fill(l)",
+			New:  "if !PLANTED {\n\t\t\t\t\tl.place.back.add(&a.debt.seat, a)\n\t\t\t\t\te.fill(l)\n\t\t\t\t}",
 		}},
 	},
 	{

@@ -19,7 +19,7 @@ var places = []Bug{
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
 			Old:  "\tcase away:\n\t\te.comesBack(a, by)\n",
-			New:  "\tcase away:\n\t\tif PLANTED && !e.prepaid && a.worker != nil && a.current() && a.worker.place.above != nil {\n\t\t\tif !a.lined {\n\t\t\t\ta.lined = true\n\t\t\t\te.lined.add(a)\n\t\t\t}\n\t\t\treturn\n\t\t}\n\t\te.comesBack(a, by)\n",
+			New:  "\tcase away:\n\t\tif PLANTED && !e.prepaid && a.worker != nil && a.current() && a.worker.place.above != nil {\n\t\t\tif !a.lined {\n\t\t\t\ta.lined = true\n\t\t\t\te.lined.add(&a.seat, a)\n\t\t\t}\n\t\t\treturn\n\t\t}\n\t\te.comesBack(a, by)\n",
 		}},
 	},
 	{
