@@ -29,7 +29,7 @@ type Want[T any] struct {
 	awaited link[Want[T]]
 	unbegun link[Want[T]] // in Engine.unbegun: some of it may not have started
 
-	lined chain[submitter[T]] // those that wait for room in the queue, for the sake of it
+	lined chain[submitter[T]] // those that wait for room in the queue, for the sake of it, the first one first
 }
 
 // Claimer is a single task that stands in the queue.
@@ -207,15 +207,15 @@ func (e *Engine[T]) claimed(s *Source[T]) {
 // outOfTurn makes up for a task that starts before its turn in the queue: one place there is void,
 // or a submitter need not wait for it any more.
 func (e *Engine[T]) outOfTurn(w *Want[T]) {
-	for l := w.lined.first; l != nil; l = l.next {
-		if e.Void(l.of.value) { // others may stand there for tasks of the same source
-			if w := l.of.wakeup; w != nil && w.Stays {
-				l.of.wakeup = nil
-			}
-			e.line.leave(l.of, Accepted)
-			e.delegated.Add(1)
-			return
-		}
+	// The tasks of a source stand in the line in the order of their numbers, behind those whose ticket is in the queue.
+	l := w.lined.first
+	if l == nil || !e.Void(l.of.value) {
+		e.died(1)
+		return
 	}
-	e.died(1)
+	if w := l.of.wakeup; w != nil && w.Stays {
+		l.of.wakeup = nil
+	}
+	e.line.leave(l.of, Accepted)
+	e.delegated.Add(1)
 }

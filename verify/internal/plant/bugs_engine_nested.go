@@ -115,8 +115,8 @@ var engineNested = []Bug{
 		Breaks: "a task that stands in the line is not offered to the task that waits for it",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
-			Old:  "want.lined.add(&s.seat, s)\n\t\te.stands(want)\n",
-			New:  "want.lined.add(&s.seat, s)\n\t\tif !PLANTED {\n\t\t\te.stands(want)\n\t\t}\n",
+			Old:  "want.lined.append(&s.seat, s)\n\t\te.stands(want)\n",
+			New:  "want.lined.append(&s.seat, s)\n\t\tif !PLANTED {\n\t\t\te.stands(want)\n\t\t}\n",
 		}},
 	},
 	{
@@ -160,8 +160,8 @@ var engineNested = []Bug{
 		Breaks: "a submitter in the line is not let go when its task starts out of turn",
 		Edits: []Edit{{
 			File: "internal/engine/want.go",
-			Old:  "if e.Void(l.of.value) {",
-			New:  "if !PLANTED && e.Void(l.of.value) {",
+			Old:  "if l == nil || !e.Void(l.of.value) {",
+			New:  "if PLANTED || l == nil || !e.Void(l.of.value) {",
 		}},
 	},
 	{
