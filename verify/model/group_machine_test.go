@@ -200,6 +200,9 @@ func (m *groupMachine) actions() []action {
 		{"resize group", 2, m.resizeGroup},
 		{"context", 2, m.lookAtContexts},
 	}
+	if m.deep == 0 {
+		actions = append(actions, action{"give up", 4, m.giveUp}, action{"come back", 6, m.comeBack})
+	}
 	if m.lib == nil {
 		return actions
 	}
@@ -271,6 +274,12 @@ func (m *groupMachine) finish() {
 
 // finishOne ends one task, or has it wait for its subtasks.
 func (m *groupMachine) finishOne() bool {
+	for _, k := range m.tasks {
+		if k.model.State == model.Away {
+			m.letBack(k)
+			return true
+		}
+	}
 	able := m.able()
 	if len(able) == 0 {
 		return false

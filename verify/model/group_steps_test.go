@@ -243,6 +243,41 @@ func (m *groupMachine) letGo(k *task, err error) {
 	k.orders <- order{do: func() {}, last: true}
 }
 
+// giveUp has a task call Blocking.
+func (m *groupMachine) giveUp(t *rapid.T) {
+	var members []*task
+	for _, k := range m.able() {
+		if k.model.Batch != nil {
+			members = append(members, k)
+		}
+	}
+	k := pick(t, members, "task that gives its place up")
+	m.step = fmt.Sprintf("Blocking in task %d", k.model.ID)
+	m.mu.Lock()
+	ctx := k.ctx
+	m.mu.Unlock()
+	back := make(chan struct{})
+	k.back = back
+	m.pool.GiveUp(k.model)
+	k.orders <- order{do: func() { weir.Blocking(ctx, func() { <-back }) }}
+}
+
+func (m *groupMachine) comeBack(t *rapid.T) {
+	var away []*task
+	for _, k := range m.tasks {
+		if k.model.State == model.Away {
+			away = append(away, k)
+		}
+	}
+	m.letBack(pick(t, away, "task that comes back"))
+}
+
+func (m *groupMachine) letBack(k *task) {
+	m.step = fmt.Sprintf("task %d comes back", k.model.ID)
+	m.pool.Return(k.model)
+	close(k.back)
+}
+
 func (m *groupMachine) cancelGroup(t *rapid.T) {
 	var groups []*group
 	for _, g := range m.groups {

@@ -8,10 +8,10 @@ import "slices"
 // place reports whether there is one under the limit that no task has.
 func (p *Pool) place() bool { return !p.Paused && p.places() < p.Limit }
 
-// places is how many there are now: one for each task at the bottom.
+// places is how many there are now: one for each task at the bottom that has not given it up.
 func (p *Pool) places() (n int) {
 	for _, t := range p.begun {
-		if t.beneath == nil {
+		if t.beneath == nil && t.State != Away && t.State != Returning {
 			n++
 		}
 	}

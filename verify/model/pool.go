@@ -22,6 +22,7 @@ type Pool struct {
 	queue  []*Task
 	line   []*Call // submitters that wait for room, the first first
 	begun  []*Task // that have started and not finished, in that order
+	comers []*Task // those of them that return, the first first
 	groups []*Group
 	waits  []*Call // calls of Wait
 	closes []*Call // calls of Close and Shutdown
@@ -173,6 +174,15 @@ func (p *Pool) Finish(t *Task) {
 	p.over(t)
 }
 
+// GiveUp has a task that is no subtask, and runs, give its place up.
+func (p *Pool) GiveUp(t *Task) { t.State = Away }
+
+// Return has it want to go on.
+func (p *Pool) Return(t *Task) {
+	t.State = Returning
+	p.comers = append(p.comers, t)
+}
+
 // Panicked counts a task that has panicked.
 func (p *Pool) Panicked() { p.panicked++ }
 
@@ -261,7 +271,7 @@ func (p *Pool) Stats() weir.Stats {
 	}
 	suspended := 0
 	for _, t := range p.begun {
-		if t.State == Suspended {
+		if t.State != Running {
 			suspended++
 		}
 	}
@@ -269,6 +279,7 @@ func (p *Pool) Stats() weir.Stats {
 		Limit:      p.Limit,
 		Running:    len(p.begun) - suspended,
 		Suspended:  suspended,
+		Returning:  len(p.comers),
 		Extra:      max(0, p.places()-p.Limit),
 		Queued:     queued,
 		Waiting:    len(p.line),

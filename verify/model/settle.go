@@ -29,7 +29,7 @@ func (p *Pool) step(chosen Choice) bool {
 			return true
 		}
 	}
-	if p.lend(chosen) || p.begin(chosen) {
+	if p.comeBack() || p.lend(chosen) || p.begin(chosen) {
 		return true
 	}
 	if len(p.line) > 0 && p.room() {
@@ -39,6 +39,16 @@ func (p *Pool) step(chosen Choice) bool {
 		return true
 	}
 	return false
+}
+
+// comeBack gives a free place to the first task that returns, also in a pause.
+func (p *Pool) comeBack() bool {
+	if len(p.comers) == 0 || p.places() >= p.Limit {
+		return false
+	}
+	p.comers[0].State = Running
+	p.comers = p.comers[1:]
+	return true
 }
 
 // begin gives a free place away: to a subtask, and else to the first in the queue.

@@ -9,12 +9,14 @@ const (
 	Queued                 // accepted
 	Running                // started, and does not wait
 	Suspended              // started, and waits: for its subtasks, or for the limit of their group
+	Away                   // started, and has given its place up
+	Returning              // as Away, and wants to go on
 	Finished
 	HandedBack // accepted, and never started
 	Rejected   // not accepted, and never started
 )
 
-var stateNames = [...]string{"new", "queued", "running", "suspended", "finished", "handed back", "rejected"}
+var stateNames = [...]string{"new", "queued", "running", "suspended", "away", "returning", "finished", "handed back", "rejected"}
 
 func (s State) String() string { return stateNames[s] }
 
@@ -38,7 +40,7 @@ type Task struct {
 // Started reports whether a worker has taken the task.
 func (t *Task) Started() bool {
 	switch t.State {
-	case Running, Suspended, Finished:
+	case Running, Suspended, Away, Returning, Finished:
 		return true
 	default:
 		return false

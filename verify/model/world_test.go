@@ -49,6 +49,7 @@ type task struct {
 	starts int             // under world.mu
 	ctx    context.Context // that the task got, if it gets one; under world.mu
 	err    error           // what it shall return
+	back   chan struct{}   // while it is in Blocking: closed to end that
 	held   *boom           // its panic, if the handler of that blocks
 }
 

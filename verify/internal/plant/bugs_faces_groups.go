@@ -66,6 +66,24 @@ var facesGroups = []Bug{
 		}},
 	},
 	{
+		Name:   "blocking-keeps-place",
+		Breaks: "a task keeps its place in Blocking",
+		Edits: []Edit{{
+			File: "blocking.go",
+			Old:  "\tif t.pool == nil {\n\t\twait()\n",
+			New:  "\tif t.pool == nil || PLANTED {\n\t\twait()\n",
+		}},
+	},
+	{
+		Name:   "queued-before-returning",
+		Breaks: "a queued task begins though one wants to go on after Blocking",
+		Edits: []Edit{{
+			File: "internal/engine/absence.go",
+			Old:  "func (e *Engine[T]) returns() bool { return e.returning.last != nil || e.lined.last != nil }",
+			New:  "func (e *Engine[T]) returns() bool {\n\treturn !PLANTED && (e.returning.last != nil || e.lined.last != nil)\n}",
+		}},
+	},
+	{
 		Name:   "batch-withdraw-keeps-number",
 		Breaks: "a refused task uses a number up",
 		Edits: []Edit{{
