@@ -404,11 +404,13 @@ func (b *batch) waitInside(inTask bool) {
 	if inTask {
 		b.stay.task = b.group.task()
 		defer b.stay.with(b.group.pool, b.source.Want())()
-		if b.group.nested() {
-			b.stay.absence.Wait = true
-		}
-	} else if done == nil {
+	}
+	switch {
+	case done != nil:
+	case b.stay.task.pool == nil:
 		done = b.scope.Done() // no task looks again for it in a pause
+	default:
+		b.stay.absence.Wait = true
 	}
 	cut := func() {
 		done, cancelled = nil, true
@@ -423,7 +425,7 @@ func (b *batch) waitInside(inTask bool) {
 		}
 		b.stay.wait(done, b.scope.Done, cut)
 		if b.tally.Seal() {
-			break // as in most cases: then nothing will look whether the task has arrived
+			break // most often; no wait follows, so the stay need not arrive
 		}
 		b.stay.arrive()
 	}

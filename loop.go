@@ -137,6 +137,7 @@ func (l *loop[T]) run() {
 // wait blocks until there are news, or the batch has ended; then it reports false.
 func (l *loop[T]) wait() bool {
 	s := &l.set.stay
+	defer s.arrive()
 	if s.task.pool == nil {
 		return s.wait(l.over, nil, nil)
 	}
@@ -147,7 +148,6 @@ func (l *loop[T]) wait() bool {
 		w.Tell()
 	}
 	defer s.engine.GoesOn(w)
-	defer s.arrive()
 	return s.wait(l.over, nil, nil)
 }
 

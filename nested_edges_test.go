@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
@@ -394,5 +395,52 @@ func TestNoPlaceIsLostInAWood(t *testing.T) {
 			check.Equal(t, "queued", s.Queued, 0)
 			check.Equal(t, "accepted", s.Accepted, s.Finished+s.HandedBack)
 		})
+	}
+}
+
+// A goroutine that a task leaves behind may wait for a group of the task's when that is over.
+func TestAGoroutineThatATaskLeavesBehindWaitsForItsGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		over := make(chan error)
+		_, err := weir.Async(t.Context(), p, func(ctx context.Context) (int, error) {
+			g := p.Group(ctx)
+			g.Go(func(context.Context) error { time.Sleep(time.Minute); return nil })
+			go func() {
+				time.Sleep(time.Second)
+				over <- g.Wait()
+			}()
+			return 0, nil
+		}).Get(t.Context())
+		check.OK(t, err)
+		check.OK(t, <-over)
+	})
+}
+
+// And range over what its group returns.
+func TestAGoroutineThatATaskLeavesBehindRangesOverResults(t *testing.T) {
+	p := weir.New(4)
+	defer p.Close()
+	for range check.Scale(100, 20) {
+		left, over := make(chan struct{}), make(chan int)
+		_, err := weir.Async(t.Context(), p, func(ctx context.Context) (int, error) {
+			r := weir.NewResults[int](p.Group(ctx))
+			go func() {
+				<-left
+				for i := range 300 {
+					r.Go(func(context.Context) (int, error) { return i, nil })
+				}
+				n := 0
+				for range r.All() {
+					n++
+				}
+				over <- n
+			}()
+			return 0, nil
+		}).Get(t.Context())
+		check.OK(t, err)
+		close(left)
+		check.Equal(t, "results", <-over, 300)
 	}
 }

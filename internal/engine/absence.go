@@ -11,7 +11,7 @@ type Absence[T any] struct {
 	term   uint32
 	worker *worker[T]
 	want   *Want[T]
-	debt   *debt[T] // what the task is owed that has given its place up; nil if it was not lent one
+	debt   *debt[T] // the place that the task was lent, and may have back; a pointer, as few absences have one
 	seat   seat[T]  // in Engine.returning or Engine.lined
 }
 
@@ -76,9 +76,9 @@ func (e *Engine[T]) hasTask(a *Absence[T], w *Worker) bool {
 func (w *worker[T]) hasTask() bool { return !w.idle && (w.place == nil || !w.place.lost) }
 
 // Recall ends the wait of a, which receives its turn. by is the worker on which a task that has
-// brought that about is over, or as good as over; nil for none. Its place goes to the task that was
-// away, if that has none.
-// It reports whether that is so.
+// brought that about is over, or as good as over; nil for none. Recall is called on the goroutine of by. The place of
+// by goes to the task that was away, if that has none, and Recall reports true. A worker on its way to rest
+// leaves the recall to rest, which holds the lock anyway; Recall then reports false.
 func (e *Engine[T]) Recall(a *Absence[T], by *Worker) (taken bool) {
 	if w := e.own(by); w != nil && w.rests && w.turn == nil {
 		w.turn = a // for rest, which takes the lock anyway
@@ -224,7 +224,7 @@ func (e *Engine[T]) meet(p *place[T]) {
 
 func (e *Engine[T]) arrive(a *Absence[T]) {
 	a.debt = nil
-	if w := a.worker; w != nil && w.place != nil && w.place.comer == a {
+	if w := a.worker; w != nil && w.place.comer == a {
 		w.place.comer = nil
 	}
 	a.worker = nil
@@ -300,7 +300,7 @@ func (e *Engine[T]) Crowded(s *Source[T], a *Absence[T], w *Worker) bool {
 }
 
 // Held reports whether tasks of the source of w are open that no worker may start now, because the
-// engine is paused.
+// engine is paused. It needs no lock: the caller has left, so a later pause, or a task that comes in a pause, recalls it.
 func (e *Engine[T]) Held(w *Want[T]) bool { return w.source.open.Load() > 0 && e.permits.none() }
 
 // recallLender makes the task look again that waits for the open tasks of s, which no worker may start: if

@@ -81,12 +81,17 @@ func (r *round[T]) drop() {
 	*s = seat[T]{}
 }
 
+// length counts the absences that wait for a place. One that has gone on keeps its seat until admit drops it.
 func (r *round[T]) length() (n int) {
 	if r.last == nil {
 		return 0
 	}
-	for s := r.last.behind; s != r.last; s = s.behind {
-		n++
+	for s := r.last.behind; ; s = s.behind {
+		if s.of.state == recalled {
+			n++
+		}
+		if s == r.last {
+			return n
+		}
 	}
-	return n + 1
 }

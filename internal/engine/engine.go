@@ -40,7 +40,8 @@ type Config[T any] struct {
 	// Void tells tasks that will not run any more, or have started out of turn. Run may get them, and calls
 	// Skipped. Only an engine that has such tasks needs it.
 	Void func(T) bool
-	// Ticket makes what stands in the queue for a task of a source that has the number.
+	// Ticket makes what stands in the queue for a task of a source that has the number. Only an engine whose sources
+	// have tickets needs it.
 	Ticket func(task T, number uint64) T
 	// Counted is called, under the lock, for each void task that has left the queue without Run. It reports false if
 	// Discard has not counted the task, and will not. A nil Counted stands for one that reports true.
@@ -96,7 +97,7 @@ type Engine[T any] struct {
 	rejected, panicked, handedBack uint64
 
 	delegated atomic.Uint64 // tasks that were accepted and did not go through the queue
-	waking    atomic.Int32  // see Wakeup
+	waking    atomic.Int32  // tasks that count as going on: see Wakeup, lose and delays
 	beside    atomic.Bool   // a source has tasks, or a task returns
 	abandoned atomic.Bool   // what has not started is handed back
 }

@@ -76,7 +76,8 @@ func (e *Engine[T]) occupy(w *worker[T]) {
 	e.vacancies--
 }
 
-// fill lends the place of w, if that is vacant, to something that its task waits for.
+// fill lends the place of w, if that is vacant, to something that its task waits for. If there is nothing, it
+// ends the task's waits for room.
 func (e *Engine[T]) fill(w *worker[T]) {
 	if w == nil || w.place.vacant.of == nil {
 		return
@@ -98,7 +99,7 @@ func (e *Engine[T]) fill(w *worker[T]) {
 	for l := w.place.awaits.first; l != nil; {
 		s := l.of.source
 		if l = l.next; s != nil {
-			e.eased(s) // who waits for room there has the place to go on
+			e.eased(s) // a submitter that waits for room there may go on in this place
 		}
 	}
 }

@@ -269,7 +269,7 @@ func (q *queue[T]) compact(void func(T) bool, at []*uint64) (out []T, ok bool) {
 	return out, true
 }
 
-// voids counts those. It reports false if a submitter is half-way through a slot.
+// voids counts the tasks that are void. It reports false if a submitter is half-way through a slot.
 func (q *queue[T]) voids(void func(T) bool) (n int, ok bool) {
 	for r := q.head.Load(); r != nil; r = r.next {
 		end := r.tailAt()

@@ -164,8 +164,8 @@ func (s *Source[T]) Init(void func(T) bool) { s.void, s.want.source = void, s }
 // Want returns what tasks wait for that wait for those of s.
 func (s *Source[T]) Want() *Want[T] { return &s.want }
 
-// pushTicket adds task to s, and its ticket to r, at once: under Engine.mu, each open task of a source has its
-// ticket either in the queue or in the line.
+// pushTicket adds task to s, and its ticket to r. A goroutine that holds Engine.mu and looks under s.mu sees both or
+// neither: outOfTurn and Drop rely on it that each open task has its ticket in the queue or in the line.
 func (s *Source[T]) pushTicket(r *ring[T], task T, ticket func(T, uint64) T) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +176,7 @@ func (s *Source[T]) pushTicket(r *ring[T], task T, ticket func(T, uint64) T) (ok
 	return true
 }
 
-// Redeem takes the task with the number, that of a ticket in the queue. It reports false if the task has
+// Redeem takes the task with the number, that of a ticket in the queue or the line. It reports false if the task has
 // started out of turn, or was dropped.
 func (s *Source[T]) Redeem(number uint64) (task T, ok bool) {
 	s.mu.Lock()
@@ -275,7 +275,7 @@ func (e *Engine[T]) Overfull(s *Source[T]) bool {
 
 // eased recalls those who wait for room in s, if there is enough: half of the places,
 // as who came back for each single one would have to wait as often. A task whose place is lent goes
-// on when a place is free, or when a task of s is over.
+// on when that is vacant, when another one is free, or when a task of s is over.
 func (e *Engine[T]) eased(s *Source[T]) {
 	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
 		return
@@ -297,7 +297,7 @@ func (e *Engine[T]) eased(s *Source[T]) {
 }
 
 // ends ends waits for room in the source of the task of w, which is over, if there is enough. That is
-// when a task whose place is lent goes on: if it did as soon as a task which it has handed over begins,
+// one of the moments at which a task whose place is lent goes on: if it did as soon as a task which it has handed over begins,
 // it would need one more place for each.
 func (e *Engine[T]) ends(w *worker[T]) {
 	if w.place == nil || w.place.from == nil {

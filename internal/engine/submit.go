@@ -27,9 +27,9 @@ func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
 	return e.submit(task, done, nil, nil)
 }
 
-// SubmitWanted is Submit for a task that a task waits for, if want is not nil, and that may start before it is its
-// turn: then the submitter need not wait any more. If want is that of a source, the task is one of it.
-// wakeup is that of the task that submits it, if one does.
+// SubmitWanted is Submit for a task that may start out of turn: want, if it is not nil, is what other tasks wait for, and
+// belongs to the source of task, or stands for task alone. When task starts out of turn the call returns Accepted.
+// wakeup belongs to the task that calls; nil if none does.
 func (e *Engine[T]) SubmitWanted(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
 	if e.offerFor(task, want) {
 		return Accepted
@@ -85,7 +85,7 @@ func (e *Engine[T]) offerFor(task T, want *Want[T]) bool {
 }
 
 // Fits hands task over if that needs no waiting. Other than TrySubmit it counts no refusal, and may
-// refuse for the sake of a worker that is between two tasks.
+// refuse for the sake of a worker that is between two tasks. want is as for SubmitWanted.
 func (e *Engine[T]) Fits(task T, want *Want[T]) bool {
 	if e.offerFor(task, want) {
 		return true
@@ -146,7 +146,7 @@ func (e *Engine[T]) pushFor(r *ring[T], task T, want *Want[T]) (ok bool) {
 	return ok
 }
 
-// stands offers want, whose task has come into the queue or the line, if a task waits for it.
+// stands notes that the task of want is in the queue or the line, and offers it if a task waits for it.
 func (e *Engine[T]) stands(want *Want[T]) {
 	if want.source != nil {
 		e.reoffer(want.source)
@@ -180,14 +180,13 @@ func (e *Engine[T]) retract(w *Want[T], number uint64) {
 
 // refuse takes s out of the line, whose task is not accepted.
 func (e *Engine[T]) refuse(s *submitter[T], verdict Verdict) {
-	want, number := s.want, s.number
-	e.line.leave(s, verdict)
-	if want != nil {
-		e.retract(want, number)
+	if s.want != nil {
+		e.retract(s.want, s.number)
 	}
+	e.line.leave(s, verdict)
 }
 
-// pushWanted adds task to the queue, under the lock, unless that is full.
+// pushWanted is pushLocked for a task of want, if that is not nil.
 func (e *Engine[T]) pushWanted(task T, want *Want[T]) outcome {
 	value, number := e.ticket(task, want)
 	o := e.pushLocked(value)
@@ -201,7 +200,7 @@ func (e *Engine[T]) pushWanted(task T, want *Want[T]) outcome {
 	return o
 }
 
-// join puts task at the end of the line.
+// join puts task at the end of the line, closes the gates, and offers the task.
 func (e *Engine[T]) join(task T, want *Want[T]) *submitter[T] {
 	value, number := e.ticket(task, want)
 	s := e.line.join(value)

@@ -26,14 +26,14 @@ type Tally struct {
 	calledAt atomic.Int64
 }
 
-// Intake is the part of a Tally that submitters write. Workers write the other one, so the two should not
-// stand on one cache line, nor beside what is read for every task.
+// Intake is the part of a Tally that submitters write; workers write the rest. The two should share no cache line, nor
+// one with what is read for every task.
 type Intake struct {
 	begun  atomic.Int64
 	handed atomic.Int64 // tasks that are not on their way any more; with closed
 }
 
-// Init prepares t for use.
+// Init makes t count what in lets in.
 func (t *Tally) Init(in *Intake) { t.intake = in }
 
 const (

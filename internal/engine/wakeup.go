@@ -9,7 +9,7 @@ type Wakeup struct {
 	// Stays says that the task waits for the one that it submits, if that starts out of turn.
 	Stays bool
 
-	waking *atomic.Int32 // how many tasks of the engine have been told, and have not gone on
+	waking *atomic.Int32 // Engine.waking
 	told   atomic.Bool
 }
 

@@ -14,25 +14,25 @@ import "sync/atomic"
 // A Want without a source must be given a Claimer, and belongs to one task that waits.
 type Want[T any] struct {
 	Claimer Claimer[T]
-	// Stands says that the task stands in the queue, or in the line, as far as it has not started: so it may be claimed,
-	// and whoever does knows what is void then. SubmitWanted sees to that; a Want for a task that was submitted
+	// Stands says that the task stands in the queue, or in the line, as far as it has not started. Then it may be
+	// claimed, and the engine knows what becomes void. SubmitWanted sees to that; a Want for a task that was submitted
 	// before is made with it.
 	Stands bool
-	// coming says that the task is on its way to the queue, and who submits it waits already. Until it stands there, the
-	// submitter counts as a task that goes on: else its place could be lent to work for which it does not wait.
+	// coming says that a task waits for w while it submits the task of w. Until that stands in the queue or the line, the
+	// submitter counts as one that goes on: its place could otherwise go to work for which it does not wait.
 	coming bool
 
 	waits   atomic.Int32 // how many wait for it; changed under Engine.mu
 	source  *Source[T]
 	host    *worker[T]  // the worker of the same engine whose task waits for it
-	via     *[]*Want[T] // what that waits for, and what this waits for, and so on: nil if it waits for w itself
+	via     *[]*Want[T] // what that waits for, and what this waits for, and so on; nil if it waits for w itself; a pointer, as few wants have it
 	awaited link[Want[T]]
 	unbegun link[Want[T]] // in Engine.unbegun: some of it may not have started
 
 	lined chain[submitter[T]] // those that wait for room in the queue, for the sake of it, the first one first
 }
 
-// Claimer is a single task that stands in the queue.
+// Claimer is a single task that stands in the queue or the line.
 type Claimer[T any] interface {
 	// Claim takes the task, unless it has started. What stands in the queue is void from then on. It is
 	// called under the lock of the engine.

@@ -260,7 +260,7 @@ func (e *Engine[T]) endSearch() {
 // siblings of the last one: then no waiter has to learn yet that this one is over.
 func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
 	p := w.place
-	s := p.from // nobody else changes that while the worker is active
+	s := p.from // no other goroutine changes that while the worker is active
 	if !w.urgent || s == nil || s.open.Load() == 0 {
 		return task, false
 	}

@@ -151,8 +151,8 @@ var engineNested = []Bug{
 		Breaks: "a task whose submitter has left the line may still start out of turn",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
-			Old:  "if want != nil {\n\t\te.retract(want, number)\n",
-			New:  "if want != nil && !PLANTED {\n\t\te.retract(want, number)\n",
+			Old:  "if s.want != nil {\n\t\te.retract(s.want, s.number)\n",
+			New:  "if s.want != nil && !PLANTED {\n\t\te.retract(s.want, s.number)\n",
 		}},
 	},
 	{
