@@ -33,20 +33,20 @@ type batch struct {
 	gone    int32
 	counted bool
 
-	// Under mu, as all that follows.
+	// Under mu, as all that follows; the flags stand before it because they fill a word with counted.
 	waited  bool // a call of Wait sees to the end of the batch already
 	settled bool // wrong and err are final, and nothing of the batch is left
 	stopped bool // the batch was cancelled before it was settled
 	mu      sync.Mutex
-	others  *others // who waits until it is settled, beside that call
+	others  *others // the other callers of Wait; nil if there are none
 	members *member // all of them
 	spare   *member // those that no worker has
 	first   member  // the first of them, as many batches need no other
-	wrong   *wrong  // beside the cause of the cancellation; nil if there is nothing
+	wrong   *wrong  // in addition to the cause of the cancellation; nil if there is nothing
 	err     error
 }
 
-// others are who waits for the end of a batch while another goroutine sees to it.
+// others are the goroutines that wait for the end of a batch while another one ends it.
 type others struct {
 	over  chan struct{}
 	tasks []*engine.Wakeup // those of them that are tasks
@@ -303,7 +303,7 @@ func (b *batch) fail(j job, err error) {
 	b.mu.Unlock()
 }
 
-// errs returns where to note what goes wrong.
+// errs returns where to note what goes wrong. The caller holds mu.
 func (b *batch) errs() *wrong {
 	if b.wrong == nil {
 		b.wrong = new(wrong)
@@ -319,7 +319,7 @@ func (b *batch) panicked() *Panic {
 	return b.wrong.panicked
 }
 
-// failures returns those of a batch, once it is over.
+// failures returns those of a batch that keeps going, once it is sealed.
 func (b *batch) failures() []*TaskError {
 	if b.wrong == nil {
 		return nil
@@ -332,14 +332,15 @@ func (b *batch) failures() []*TaskError {
 func (b *batch) wait(inTask bool) {
 	b.mu.Lock()
 	if b.waited {
+		if b.settled {
+			b.mu.Unlock()
+			return
+		}
 		if b.others == nil {
 			b.others = &others{over: make(chan struct{})}
 		}
-		over, settled := b.others.over, b.settled
+		over := b.others.over
 		b.mu.Unlock()
-		if settled {
-			return
-		}
 		if inTask && b.source != nil {
 			b.group.task().await(b.group.pool, b.source.Want(), func(w *engine.Wakeup) { b.waitsToo(w, over) })
 		} else {

@@ -11,8 +11,9 @@ import (
 // program's own. All waits in the library see to that themselves: see promise 9.
 //
 // When wait has returned, panicked, or called [runtime.Goexit], Blocking waits until there is a place
-// for the task, which comes before queued tasks, in the order of return. It is the one case in which
-// a task waits for a place. So the task must not hold over the call what other tasks of the pool
+// for the task. The task comes before queued tasks, in the order of return; a subtask may have the place of the
+// task that waits for it earlier. If another goroutine of the task waits, or is in Blocking, the call returns at
+// once. It is the one case in which a task waits for a place. So the task must not hold over the call what other tasks of the pool
 // need to end, such as a lock: they may have all places then, and wait for it for ever.
 //
 // If ctx is not that of a task, or the task is over, Blocking just calls wait. While other

@@ -187,7 +187,7 @@ func TestBlockingInASubtaskLetsItsSubmitterGoOn(t *testing.T) {
 	})
 }
 
-// Submitters of subtasks that have come first, and could go on as well, do not hold up the one for whom all others wait.
+// A task that returns from Blocking goes on before submitters that wait for a place since earlier, as these may wait for it.
 func TestAReturnFromBlockingIsNotHeldUpBySubmitters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
@@ -219,7 +219,7 @@ func TestAReturnFromBlockingIsNotHeldUpBySubmitters(t *testing.T) {
 	})
 }
 
-// All goroutines of a task go on that are back, as soon as it has a place again, and not in the order of tasks.
+// As soon as a task has a place again, all of its goroutines that have returned from Blocking go on, before other tasks.
 func TestGoroutinesOfATaskReturnFromBlockingTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
@@ -246,7 +246,7 @@ func TestGoroutinesOfATaskReturnFromBlockingTogether(t *testing.T) {
 	})
 }
 
-// runIn runs a task from within another one.
+// runIn runs task in p as a subtask of the one whose context is ctx.
 func runIn(ctx context.Context, p *weir.Pool, task func(ctx context.Context) error) error {
 	g := p.Group(ctx)
 	g.Go(task)

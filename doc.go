@@ -106,7 +106,7 @@
 //   - a goroutine of a task holds a lock over its wait, while another one of the same task waits
 //     for tasks that take the lock;
 //   - the members of a group wait for a signal which their owner sends after Wait, or after a
-//     Go that finds no room: then it returns when a member has ended, or a place is free.
+//     Go that finds no room: such a Go returns when a member has ended, or a place is free.
 //
 // The zero values of Pool, FuncPool, Stateful and Group are not usable.
 package weir

@@ -78,16 +78,16 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 	return f
 }
 
-// want is what a task waits for that waits for the future, whose own task was submitted before, or will be.
+// want returns what a task waits for that waits for the future. submitted says whether the future's own task is in the pool
+// already.
 func (f *Future[T]) want(submitted bool) *engine.Want[job] {
 	return &engine.Want[job]{Claimer: claimer{&f.progress, &f.self}, Stands: submitted}
 }
 
 // submitted resolves the future if its task was not accepted.
 func (f *Future[T]) submitted(err error) {
-	if err != nil && f.giveUp() {
-		f.task = nil
-		f.settle(err)
+	if err != nil {
+		f.refuse(err)
 	}
 }
 

@@ -88,7 +88,8 @@ func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
 // [ErrClosed] or [ErrFull], as if it had returned that. A task that adds tasks to
 // its own group should use TryGo, or the group an [Unbounded] queue and no
 // Limit: if every task waits for room, only a cancellation ends that. A task that
-// adds tasks to a group made from its context lends its place to them while it is blocked.
+// adds tasks to a group made from its context lends its place to them while it is blocked; they must not
+// wait for what it does afterwards.
 //
 // The call synchronizes before the start of the task. Once the pool has its queue
 // and its workers, the first call after each Wait allocates the batch and its

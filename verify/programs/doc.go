@@ -9,14 +9,15 @@
 //
 // A task may hold a lock over a wait if what it waits for takes only later locks and
 //
-//   - either all of that runs on the task's own pool, and the task waits on one goroutine only,
+//   - either all of that runs on the task's own pool, and the task waits on one goroutine only (the items
+//     of a loop without a pool are on several),
 //   - or no task on the pools where that runs, nor on any pool to which the tasks of those hand
 //     work, takes that lock or an earlier one.
 //
 // Async counts as a wait for the future's start. A task submits only to pools whose tasks cause no submission to
 // the same pool. Such a program ends at every limit: on plain goroutines, which the tests check
 // first, and on the library. There each task runs once, or never if it is cancelled; each value comes
-// from the right task; no pool runs more than its limit allows; and nothing is left at the end.
+// from the right task; no pool runs more than its limit allows, and in programs without Blocking none begins more; and nothing is left at the end.
 //
 //	go test ./programs -v                        as many programs as a few seconds allow
 //	go test ./programs -v -programs.for 10m      as many as ten minutes allow

@@ -229,7 +229,7 @@ var engineNested = []Bug{
 	},
 	{
 		Name:   "claimed-without-easing",
-		Breaks: "who waits for room in a source is not recalled when others take tasks from it",
+		Breaks: "a submitter that waits for room in a source is not recalled when others take tasks from it",
 		Edits: []Edit{{
 			File: "internal/engine/source.go",
 			Old:  "e.eased(s)\n\t\t\treturn task, s, true",
@@ -238,7 +238,7 @@ var engineNested = []Bug{
 	},
 	{
 		Name:   "ended-without-easing",
-		Breaks: "who waits for room in a source is not recalled when a task of it ends in the place of another",
+		Breaks: "a submitter that waits for room in a source is not recalled when a task of it ends in the place of another",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
 			Old:  "\t}\n\te.ends(w)\n",

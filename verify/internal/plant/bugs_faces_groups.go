@@ -160,8 +160,8 @@ var facesGroups = []Bug{
 		Breaks: "a second call of Wait does not block",
 		Edits: []Edit{{
 			File: "batch.go",
-			Old:  "		if settled {\n			return\n		}\n",
-			New:  "		if settled || PLANTED {\n			return\n		}\n",
+			Old:  "		if b.settled {\n			b.mu.Unlock()\n",
+			New:  "		if b.settled || PLANTED {\n			b.mu.Unlock()\n",
 		}},
 	},
 	{

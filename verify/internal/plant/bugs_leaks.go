@@ -76,10 +76,6 @@ var leaks = []Bug{
 			File: "future.go",
 			Old:  "f.task = nil\n\tf.settle(err)",
 			New:  "if !PLANTED {\n\t\tf.task = nil\n\t}\n\tf.settle(err)",
-		}, {
-			File: "future.go",
-			Old:  "f.task = nil\n\t\tf.settle(err)",
-			New:  "if !PLANTED {\n\t\t\tf.task = nil\n\t\t}\n\t\tf.settle(err)",
 		}},
 	},
 	{

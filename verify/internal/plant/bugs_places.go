@@ -2,7 +2,7 @@ package plant
 
 import "slices"
 
-// places are mistakes in whom a place is lent to, and in how a task comes back to one.
+// places are mistakes in what a place is lent to, and in how a task comes back to one.
 var places = []Bug{
 	{
 		Name:   "lends-to-strangers",
@@ -73,7 +73,7 @@ var places = []Bug{
 	},
 }
 
-// Places returns mistakes with the places of tasks that wait. Some of them are those of the engine.
+// Places returns mistakes with the places of tasks that wait, for whole programs. Some are also the engine's.
 func Places() []Bug {
 	some := slices.Clone(places)
 	for _, bug := range engineNested {
