@@ -432,7 +432,8 @@ func TestAGoroutineThatATaskLeavesBehindRangesOverResults(t *testing.T) {
 					r.Go(func(context.Context) (int, error) { return i, nil })
 				}
 				n := 0
-				for range r.All() {
+				for _, err := range r.All() {
+					check.OK(t, err)
 					n++
 				}
 				over <- n
