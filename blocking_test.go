@@ -273,3 +273,43 @@ func TestSubtasksReturnFromBlockingInTurn(t *testing.T) {
 		check.Equal(t, "order", fmt.Sprint(order), "[0 1 2]")
 	})
 }
+
+// A task that was lent a place does not come back to it when the lender is over, or waits for something else: what
+// has that place then may hold what the task needs.
+func TestATaskReturnsFromBlockingToNoPlaceOfAnotherWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		var mu sync.Mutex
+		ended := make(chan struct{}, 1)
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			f := weir.Async(ctx, p, func(ctx context.Context) (int, error) {
+				weir.Blocking(ctx, func() { time.Sleep(2 * time.Second) })
+				mu.Lock()
+				defer mu.Unlock()
+				ended <- struct{}{}
+				return 0, nil
+			})
+			brief, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			_, err := f.Get(brief)
+			check.Error(t, err, context.DeadlineExceeded)
+			return nil
+		})
+		g.Go(func(ctx context.Context) error {
+			mu.Lock()
+			defer mu.Unlock()
+			var branches sync.WaitGroup
+			for range 2 {
+				branches.Go(func() {
+					check.OK(t, runIn(ctx, p, func(context.Context) error { time.Sleep(3 * time.Second); return nil }))
+				})
+			}
+			branches.Wait()
+			return nil
+		})
+		check.OK(t, g.Wait())
+		<-ended
+	})
+}

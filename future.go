@@ -72,6 +72,7 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 		defer f.unawait(w)
 		f.submitted(p.submitWanted(ctx, j, want, w))
 		if w.Stays && f.void() {
+			p.engine.WaitsOn(w)
 			f.outcome(w, nil, ctx.Done())
 		}
 	})

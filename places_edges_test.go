@@ -261,3 +261,38 @@ func TestACancelledGroupLetsNobodyBeyondTheQueueOfAnotherPool(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// A task in Async whose submission was let into the queue, and whose future is then started out of turn, counts as one
+// that waits: else a ring of two pools would not go on.
+func TestPromise09ARingGoesOnWhileATaskWaitsInAsync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, q := weir.New(1, weir.Queue(1)), weir.New(1)
+		defer p.Close()
+		defer q.Close()
+		begin, over := make(chan struct{}), make(chan error, 1)
+		go func() {
+			over <- run(p, func(ctx context.Context) error {
+				<-begin
+				f := weir.Async(ctx, p, func(ctx context.Context) (int, error) {
+					return weir.Async(ctx, q, func(ctx context.Context) (int, error) {
+						return 1, runIn(ctx, p, func(context.Context) error { return nil })
+					}).Get(ctx)
+				})
+				_, err := f.Get(ctx)
+				return err
+			})
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			_ = p.Do(ctx, func(context.Context) error { return nil })
+			p.Resume()
+		}()
+		synctest.Wait() // the queue is full
+		p.Pause()
+		close(begin)
+		synctest.Wait() // Async stands in the line
+		cancel()
+		check.OK(t, <-over)
+	})
+}

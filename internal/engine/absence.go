@@ -111,7 +111,9 @@ func (e *Engine[T]) recall(a *Absence[T], by *Worker) {
 		}
 		a.worker.place.comer = a
 		e.returning.add(&a.seat, a)
-		if l := a.worker.place.lender; l != nil && l.place.waits > 0 && l.place.term == a.worker.place.lent {
+		// The lender may wait for something else by now, or be over.
+		if p := a.worker.place; p.lender != nil && p.loan != nil && p.loan.host == p.lender {
+			l := p.lender
 			a.debt = &debt[T]{lender: l}
 			l.place.back.add(&a.debt.seat, a)
 			e.fill(l)
@@ -197,7 +199,6 @@ func (e *Engine[T]) giveUp(w *worker[T]) {
 		e.permits.leave(false)
 		return
 	}
-	p.lent = b.place.term
 	e.unstack(w)
 	e.vacate(b)
 	e.fill(b)

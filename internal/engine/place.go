@@ -27,7 +27,7 @@ type place[T any] struct {
 	term    uint32         // how many tasks have ended on this worker while goroutines of theirs waited
 	without bool           // the task has no place: it has given it up
 	lender  *worker[T]     // whose task had lent it that place
-	lent    uint32         // the lender's term then
+	loan    *Want[T]       // for which the place was lent to this task; nil if it was not lent for the sake of one
 	comer   *Absence[T]    // of the goroutine that waits for a place for the task
 	back    round[T]       // subtasks that have given up the place of this task, and want to go on
 	lost    bool           // the task is over, or as good as over, and another one has the place
@@ -92,8 +92,8 @@ func (e *Engine[T]) fill(w *worker[T]) {
 	if e.paused {
 		return
 	}
-	if task, from, ok := e.claimFor(w); ok {
-		e.lend(w, task, from)
+	if task, from, want, ok := e.claimFor(w); ok {
+		e.lend(w, task, from, want)
 		return
 	}
 	for l := w.place.awaits.first; l != nil; {
@@ -104,22 +104,23 @@ func (e *Engine[T]) fill(w *worker[T]) {
 	}
 }
 
-// claimFor takes a task for which the task of w waits.
-func (e *Engine[T]) claimFor(w *worker[T]) (task T, from *Source[T], ok bool) {
+// claimFor takes a task for which the task of w waits, by way of want.
+func (e *Engine[T]) claimFor(w *worker[T]) (task T, from *Source[T], want *Want[T], ok bool) {
 	for l := w.place.awaits.first; l != nil; l = l.next {
 		if l.of.current() {
 			if task, from, ok = e.claimFrom(l.of); ok {
-				break
+				return task, from, l.of, true
 			}
 		}
 	}
-	return task, from, ok
+	return task, nil, nil, false
 }
 
-// lend has a worker run task in the place of w, which is vacant.
-func (e *Engine[T]) lend(w *worker[T], task T, from *Source[T]) {
+// lend has a worker run task in the place of w, which is vacant. want is what the task of w waits for, if that is why.
+func (e *Engine[T]) lend(w *worker[T], task T, from *Source[T], want *Want[T]) {
 	u := e.recruit()
 	u.take(from)
+	u.place.loan = want
 	e.stack(u, w)
 	u.hand = task
 	u.free.Store(false)
@@ -143,7 +144,7 @@ func (e *Engine[T]) relieve() {
 	for e.vacancies > 0 && e.unbegun.first != nil && !e.paused && e.allWait() {
 		want := e.unbegun.first.of
 		if task, from, ok := e.claimFrom(want); ok {
-			e.lend(e.vacant.first.of, task, from)
+			e.lend(e.vacant.first.of, task, from, nil)
 		} else {
 			e.unbegun.remove(&want.unbegun)
 		}
@@ -274,7 +275,7 @@ func (e *Engine[T]) settlePlace(w *worker[T]) bool {
 	if p == nil {
 		return true
 	}
-	p.from = nil
+	p.from, p.loan = nil, nil
 	if p.waits > 0 || p.away > 0 || p.without || p.awaits.first != nil {
 		e.forsake(w)
 	}

@@ -23,3 +23,12 @@ func (w *Wakeup) Tell() {
 		w.waking.Add(1)
 	}
 }
+
+// WaitsOn takes a Tell back, for a task that has been told and waits for something else with w.
+func (e *Engine[T]) WaitsOn(w *Wakeup) {
+	e.mu.Lock()
+	if w.told.CompareAndSwap(true, false) {
+		e.waking.Add(-1)
+	}
+	e.unlock()
+}

@@ -338,8 +338,9 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
 	b := w.place.beneath
 	if b.place.back.last == nil && !e.paused {
-		if task, from, ok := e.claimFor(b); ok {
+		if task, from, want, ok := e.claimFor(b); ok {
 			w.take(from)
+			w.place.loan = want
 			e.engage(w)
 			w.free.Store(false)
 			if from != nil {

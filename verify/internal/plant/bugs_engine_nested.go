@@ -25,8 +25,8 @@ var engineNested = []Bug{
 		Breaks: "a task that waits has a subtask started in a paused engine",
 		Edits: []Edit{{
 			File: "internal/engine/place.go",
-			Old:  "\tif e.paused {\n\t\treturn\n\t}\n\tif task, from, ok := e.claimFor(w); ok {",
-			New:  "\tif !PLANTED && e.paused {\n\t\treturn\n\t}\n\tif task, from, ok := e.claimFor(w); ok {",
+			Old:  "\tif e.paused {\n\t\treturn\n\t}\n\tif task, from, want, ok := e.claimFor(w); ok {",
+			New:  "\tif !PLANTED && e.paused {\n\t\treturn\n\t}\n\tif task, from, want, ok := e.claimFor(w); ok {",
 		}},
 	},
 	{

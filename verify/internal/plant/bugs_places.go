@@ -9,8 +9,8 @@ var places = []Bug{
 		Breaks: "the place of a task that waits goes to a subtask for which it does not wait",
 		Edits: []Edit{{
 			File: "internal/engine/place.go",
-			Old:  "\te.lend(w, task, from)\n\t\treturn\n\t}\n",
-			New:  "\te.lend(w, task, from)\n\t\treturn\n\t}\n\tif PLANTED {\n\t\tif task, from, ok := e.claim(); ok {\n\t\t\te.lend(w, task, from)\n\t\t\treturn\n\t\t}\n\t}\n",
+			Old:  "\te.lend(w, task, from, want)\n\t\treturn\n\t}\n",
+			New:  "\te.lend(w, task, from, want)\n\t\treturn\n\t}\n\tif PLANTED {\n\t\tif task, from, ok := e.claim(); ok {\n\t\t\te.lend(w, task, from, nil)\n\t\t\treturn\n\t\t}\n\t}\n",
 		}},
 	},
 	{
