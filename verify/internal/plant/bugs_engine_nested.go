@@ -76,11 +76,11 @@ var engineNested = []Bug{
 	},
 	{
 		Name:   "lent-twice",
-		Breaks: "a place that is lent still counts as vacant",
+		Breaks: "a place is lent to two tasks at once",
 		Edits: []Edit{{
 			File: "internal/engine/place.go",
-			Old:  "\te.occupy(w)\n\te.lent++\n",
-			New:  "\tif !PLANTED {\n\t\te.occupy(w)\n\t}\n\te.lent++\n",
+			Old:  "\te.stack(u, w)\n\tu.hand = task\n",
+			New:  "\te.stack(u, w)\n\tif PLANTED {\n\t\tif other, from, _, ok := e.claimFor(w); ok {\n\t\t\te.assign(other, from)\n\t\t}\n\t}\n\tu.hand = task\n",
 		}},
 	},
 	{

@@ -36,15 +36,6 @@ var places = []Bug{
 		}},
 	},
 	{
-		Name:   "lends-to-two",
-		Breaks: "a place is lent to two tasks at once",
-		Edits: []Edit{{
-			File: "internal/engine/place.go",
-			Old:  "\te.stack(u, w)\n\tu.hand = task\n",
-			New:  "\te.stack(u, w)\n\tif PLANTED {\n\t\tif other, from, ok := e.claimFor(w); ok {\n\t\t\te.assign(other, from)\n\t\t}\n\t}\n\tu.hand = task\n",
-		}},
-	},
-	{
 		Name:   "exit-keeps-lent-place",
 		Breaks: "a place is not given back when the subtask that has it calls Goexit",
 		Edits: []Edit{{
@@ -78,7 +69,7 @@ func Places() []Bug {
 	some := slices.Clone(places)
 	for _, bug := range engineNested {
 		switch bug.Name {
-		case "lends-to-the-queue", "all-wait-unseen", "comes-uncounted":
+		case "lends-to-the-queue", "lent-twice", "all-wait-unseen", "comes-uncounted":
 			some = append(some, bug)
 		}
 	}
