@@ -30,18 +30,18 @@
 //
 // # The rules that keep wake-ups from being lost
 //
-//  1. Whoever adds a task looks at the permits afterwards: if a worker may be
+//  1. A goroutine that adds a task looks at the permits afterwards: if a worker may be
 //     woken and nobody is searching, it wakes one, which is then searching.
 //  2. A searching worker that found a task gives the token back, then looks at
 //     the queue again, and wakes a successor, before it runs its task.
 //  3. A worker that goes to rest is first seen as idle, then gives its permit
 //     (and the token) back, then looks at the queue once more, and parks last.
-//  4. Whoever raises the limit looks at the line and at the queue afterwards.
+//  4. A goroutine that raises the limit looks at the line and at the queue afterwards.
 //  5. While a submitter stands in the line, both gates are closed. A worker
 //     whose take was under way when they closed sees the gate after it has
 //     given its slot free, and serves the line.
-//  6. While a source has open tasks, or a task that gave its place up wants to go on, the
-//     head is gated and Engine.beside is set. Whoever lists the source looks at
+//  6. While a source has open tasks, or a task without a place wants to go on, the
+//     head is gated and Engine.beside is set. A goroutine that lists the source looks at
 //     the permits afterwards, rule 1; a searching worker that took a task by the
 //     fast path gives the token back and then looks at both. Permits are given
 //     back under the lock alone, and who gives it up looks at both again.
