@@ -173,6 +173,25 @@ func (b *batch) tell(by *engine.Worker) {
 	b.stay.wake(by)
 }
 
+// tellLooper tells the task that ranges over the results whether the batch is over, as far as that is known: a task that comes
+// into it afterwards makes the loop wait on.
+func (b *batch) tellLooper() {
+	w := b.looper.Load()
+	if w == nil {
+		return
+	}
+	for told, over := false, b.tally.Over(); !told; {
+		if over {
+			w.Tell()
+		} else {
+			b.stay.engine.WaitsOn(w)
+		}
+		was := over
+		over = b.tally.Over()
+		told = over == was
+	}
+}
+
 // ticket is what stands in the queue of another pool for j, which has the number in the source of its batch.
 func (j job) ticket(number uint64) job { return job{batch: j.batch, index: int(number) | ticketBit} }
 
@@ -424,6 +443,7 @@ func (b *batch) waitInside(inTask bool) {
 		if b.tally.Seal() {
 			break
 		}
+		b.tellLooper()
 		b.stay.wait(done, b.scope.Done, cut)
 		if b.tally.Seal() {
 			break // most often; no wait follows, so the stay need not arrive

@@ -38,8 +38,8 @@ func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) err
 	v := &visit{pool: p, turn: make(chan struct{}, 1), over: make(chan struct{})}
 	v.self = v
 	var err error
-	v.want.Claimer = claimer{&v.progress, &v.self}
-	host.await(p, &v.want, func(*engine.Wakeup) { err = v.call(ctx, task) })
+	v.want.Init(claimer{&v.progress, &v.self}, &v.single, false)
+	host.await(p, &v.want.Want, func(*engine.Wakeup) { err = v.call(ctx, task) })
 	return err
 }
 
@@ -47,7 +47,7 @@ func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) err
 type visit struct {
 	self listener // refers to the visit itself: what travels through the pool
 	pool *Pool
-	want engine.Want[job] // of a task that waits for its turn
+	want engine.SingleWant[job] // of a task that waits for its turn
 	progress
 	turn chan struct{} // of capacity 1: the worker waits for the visitor, or err is set
 	over chan struct{} // closed when the visitor has left
@@ -65,14 +65,14 @@ func (v *visit) call(ctx context.Context, task func(context.Context) error) erro
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	given := &futureContext{Context: ctx, pool: v.pool, worker: v.worker, progress: &v.progress, want: &v.want}
+	given := &futureContext{Context: ctx, pool: v.pool, worker: v.worker, progress: &v.progress, want: &v.want.Want}
 	given.by, _ = hostPool(ctx)
 	return task(given)
 }
 
 // wait returns nil when the visitor has its place, which it must leave.
 func (v *visit) wait(ctx context.Context) error {
-	if err := v.pool.submitWanted(ctx, listenerJob(&v.self, nil, inTurn), &v.want, nil); err != nil {
+	if err := v.pool.submitWanted(ctx, listenerJob(&v.self, nil, inTurn), &v.want.Want, nil); err != nil {
 		return err
 	}
 	select {

@@ -28,10 +28,10 @@ type Future[T any] struct {
 	err      error
 	given    futureContext
 	watching sync.Once
+	told     bool                        // under mu: the future has resolved. Here it fills a word
 	unwatch  atomic.Pointer[func() bool] // ends the watch over ctx
 
 	mu      sync.Mutex
-	told    bool
 	waiters map[*engine.Wakeup]struct{} // of tasks that wait for the future
 }
 
@@ -82,7 +82,9 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 // want returns what a task waits for that waits for the future. submitted says whether the future's own task is in the pool
 // already.
 func (f *Future[T]) want(submitted bool) *engine.Want[job] {
-	return &engine.Want[job]{Claimer: claimer{&f.progress, &f.self}, Stands: submitted}
+	w := new(engine.SingleWant[job])
+	w.Init(claimer{&f.progress, &f.self}, &f.single, submitted)
+	return &w.Want
 }
 
 // submitted resolves the future if its task was not accepted.

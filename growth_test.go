@@ -3,6 +3,8 @@ package weir_test
 import (
 	"context"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/64ed045f/weir"
@@ -87,5 +89,46 @@ func TestACancelledDoCostsTheSameHoweverManyTasksAreQueued(t *testing.T) {
 				check.Error(t, <-over, context.Canceled)
 			}
 		}, end
+	})
+}
+
+func TestAWaitCostsTheSameHoweverManyGoroutinesOfItsTaskWait(t *testing.T) {
+	check.Flat(t, 1000, func(n int) (f, end func()) {
+		p := weir.New(2)
+		inside, stop, over := make(chan context.Context), make(chan struct{}), make(chan error)
+		go func() {
+			over <- run(p, func(ctx context.Context) error {
+				inside <- ctx
+				<-stop
+				return nil
+			})
+		}()
+		ctx := <-inside
+		begun, held := make(chan struct{}), make(chan struct{})
+		long := weir.Async(ctx, p, func(context.Context) (int, error) { close(begun); <-held; return 0, nil })
+		<-begun
+		var waiting sync.WaitGroup
+		var about atomic.Int64
+		for range n {
+			waiting.Go(func() {
+				about.Add(1)
+				_, _ = long.Get(ctx)
+			})
+		}
+		for int(about.Load()) < n {
+			runtime.Gosched()
+		}
+		return func() {
+				for range 200 {
+					_, err := weir.Async(ctx, p, func(context.Context) (int, error) { return 0, nil }).Get(ctx)
+					check.OK(t, err)
+				}
+			}, func() {
+				close(held)
+				waiting.Wait()
+				close(stop)
+				check.OK(t, <-over)
+				p.Close()
+			}
 	})
 }

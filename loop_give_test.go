@@ -162,3 +162,37 @@ func TestAGroupIsNotOverBeforeALoopHasSeenAllResults(t *testing.T) {
 		})
 	}
 }
+
+// While a task ranges over results, another goroutine of it gives a task just as the group would be over. That begins a ring of
+// waits through futures of two pools, which ends as long as the engine knows that the loop waits again.
+func TestPromise09ATaskGivenAtTheEndOfALoopMayBeginARing(t *testing.T) {
+	p, q := weir.New(1), weir.New(1)
+	defer p.Close()
+	defer q.Close()
+	for i := range check.Scale(2000, 300) {
+		check.OK(t, run(p, func(ctx context.Context) error {
+			r := weir.NewResults[int](p.Group(ctx))
+			r.Go(func(context.Context) (int, error) { return 1, nil })
+			var giver sync.WaitGroup
+			seen := make(chan struct{}, 2)
+			giver.Go(func() {
+				<-seen
+				for range i % 50 {
+					_ = time.Now()
+				}
+				r.Go(func(ctx context.Context) (int, error) {
+					return weir.Async(ctx, q, func(ctx context.Context) (int, error) {
+						return weir.Async(ctx, p, func(context.Context) (int, error) { return 1, nil }).Get(ctx)
+					}).Get(ctx)
+				})
+			})
+			for _, err := range r.All() {
+				check.OK(t, err)
+				seen <- struct{}{}
+			}
+			giver.Wait()
+			_, err := r.Wait()
+			return err
+		}))
+	}
+}

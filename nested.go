@@ -65,6 +65,14 @@ func (t task) tellAbove() {
 	}
 }
 
+// single returns what others wait for that wait for t alone; nil if none can.
+func (t task) single() *engine.Single[job] {
+	if c, ok := t.host.(*futureContext); ok {
+		return &c.progress.single
+	}
+	return nil
+}
+
 // hostOf returns the task whose context ctx comes from, the zero task if there is none. Of a task that
 // runs inside another it is the inner one, the one that calls.
 func hostOf(ctx context.Context) task {

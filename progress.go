@@ -9,7 +9,10 @@ import (
 // progress is how far a task has come that is not a group's: the task of a future, a visit, or a
 // call of a Stateful. It has started at most once, and is over once. Who brings a change about
 // learns that from the result.
-type progress struct{ state atomic.Uint32 }
+type progress struct {
+	single engine.Single[job]
+	state  atomic.Uint32
+}
 
 const (
 	hasBegun  uint32 = 1 << iota // a worker has taken the task

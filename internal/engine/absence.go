@@ -6,19 +6,11 @@ type Absence[T any] struct {
 	Turn chan struct{} // of capacity 1: the goroutine that is away may go on when it receives
 	Wait bool          // for all tasks of a source: it looks again when a pause holds them
 
-	state  presence // under Engine.mu, as all that follows
-	lined  bool     // in Engine.lined
-	term   uint32
-	worker *worker[T]
-	want   *Want[T]
-	debt   *debt[T] // the place that the task was lent, and may have back; a pointer, as few absences have one
-	seat   seat[T]  // in Engine.returning or Engine.lined
-}
-
-// debt is the place that a task was lent, and has given up.
-type debt[T any] struct {
-	lender *worker[T]
-	seat   seat[T] // in lender.place.back
+	state     presence // under Engine.mu, as all that follows
+	term      uint32
+	worker    *worker[T]
+	want      *Want[T]
+	unblocked *link[Absence[T]] // in Engine.unblocked; a pointer, as few absences come there
 }
 
 type presence uint8
@@ -28,7 +20,7 @@ const (
 	early             // recalled before it left
 	away              // waits
 	gaveUp            // in GiveUp
-	recalled          // has its turn, or is in Engine.returning
+	recalled          // has its turn, or its task is in Engine.returning
 )
 
 // Leave begins a wait of the task on w: for want, if that is not nil, and then of this engine. It
@@ -105,18 +97,10 @@ func (e *Engine[T]) recall(a *Absence[T], by *Worker) {
 		if a.worker != nil && a.current() {
 			a.worker.place.away--
 		}
-		if !e.needsPlace(a) {
+		if e.needsPlace(a) {
+			e.returns(a)
+		} else {
 			e.arrive(a)
-			return
-		}
-		a.worker.place.comer = a
-		e.returning.add(&a.seat, a)
-		// The lender may wait for something else by now, or be over.
-		if p := a.worker.place; p.lender != nil && p.loan != nil && p.loan.host == p.lender {
-			l := p.lender
-			a.debt = &debt[T]{lender: l}
-			l.place.back.add(&a.debt.seat, a)
-			e.fill(l)
 		}
 	case early, recalled:
 	}
@@ -142,12 +126,16 @@ func (e *Engine[T]) GoesOn(w *Wakeup) {
 }
 
 func (e *Engine[T]) goesOn(w *Wakeup) {
-	if w != nil && !w.told.CompareAndSwap(false, true) { // a Tell that comes later does nothing
+	if w != nil && w.state.Swap(used) == told {
 		e.waking.Add(-1)
 	}
 }
 
 func (e *Engine[T]) comesBack(a *Absence[T], by *Worker) {
+	if a.unblocked != nil {
+		e.unblocked.remove(a.unblocked)
+		a.unblocked = nil
+	}
 	if a.want != nil {
 		e.unawait(a.want)
 	}
@@ -168,8 +156,9 @@ func (e *Engine[T]) Arrived(a *Absence[T]) {
 }
 
 // GiveUp gives the place of the task on w up to any other task. After Recall the task has one
-// again when it receives its turn. As Leave, it reports false if a was recalled before.
-func (e *Engine[T]) GiveUp(a *Absence[T], w *Worker) bool {
+// again when it receives its turn. As Leave, it reports false if a was recalled before. single is what others wait for
+// that wait for this task alone; nil if none can.
+func (e *Engine[T]) GiveUp(a *Absence[T], w *Worker, single *Single[T]) bool {
 	e.mu.Lock()
 	if a.state == early {
 		a.state = present
@@ -178,23 +167,23 @@ func (e *Engine[T]) GiveUp(a *Absence[T], w *Worker) bool {
 	}
 	a.state = gaveUp
 	if e.hasTask(a, w) {
-		e.giveUp(a.worker)
+		e.giveUp(a.worker, single)
 	}
 	e.unlock()
 	return true
 }
 
-func (e *Engine[T]) giveUp(w *worker[T]) {
+func (e *Engine[T]) giveUp(w *worker[T], single *Single[T]) {
 	p := w.place
 	p.away++
-	e.meet(p)
+	e.letReturn(p)
 	if p.away > 1 || p.without || p.waits > 0 {
 		return // it has no place to give up, or others of its goroutines wait for what that may be lent to
 	}
+	p.single = single
 	p.without = true
 	e.suspended++
 	b := p.beneath
-	p.lender = b
 	if b == nil {
 		e.permits.leave(false)
 		return
@@ -204,70 +193,93 @@ func (e *Engine[T]) giveUp(w *worker[T]) {
 	e.fill(b)
 }
 
-// goOn lets the task of a go on that has given its place up: on that of b, if b is not nil.
-func (e *Engine[T]) goOn(a *Absence[T], b *worker[T]) {
+// returns notes that the task of a has given its place up and wants to go on. It gets a free place, or one that is vacant, of
+// a task that waits for it.
+func (e *Engine[T]) returns(a *Absence[T]) {
 	w := a.worker
-	w.place.lender = nil
+	p := w.place
+	p.returner = a
+	e.returning.append(&p.turn, w)
+	e.comingBack++
+	switch {
+	case p.from != nil:
+		p.from.returning.append(&p.sibling, w)
+		e.look(&p.from.want)
+	case p.single != nil:
+		p.single.returning = w
+		for l := p.single.wants.first; l != nil && p.returner == a; l = l.next {
+			e.look(&l.of.Want)
+		}
+	}
+}
+
+// goOn lets the task of w go on that has given its place up: on that of b, if b is not nil.
+func (e *Engine[T]) goOn(w, b *worker[T]) {
 	w.place.without = false
 	e.suspended--
 	if b != nil {
 		e.stack(w, b)
 	}
-	e.arrive(a)
+	e.arrive(w.place.returner)
 }
 
-// meet lets the goroutine go on that waits for a place for its task, if the task does not need one for it any more.
-func (e *Engine[T]) meet(p *place[T]) {
-	if a := p.comer; a != nil && !e.needsPlace(a) {
+// letReturn lets the goroutine go on that waits for a place for its task, if the task does not need one for it any more.
+func (e *Engine[T]) letReturn(p *place[T]) {
+	if a := p.returner; a != nil && !e.needsPlace(a) {
 		e.arrive(a)
 	}
 }
 
 func (e *Engine[T]) arrive(a *Absence[T]) {
-	a.debt = nil
-	if w := a.worker; w != nil && w.place.comer == a {
-		w.place.comer = nil
+	if w := a.worker; w != nil && w.place.returner == a {
+		e.hasReturned(w)
 	}
 	a.worker = nil
 	a.state = present
 	a.Turn <- struct{}{}
 }
 
+// hasReturned undoes returns.
+func (e *Engine[T]) hasReturned(w *worker[T]) {
+	p := w.place
+	p.returner = nil
+	e.returning.remove(&p.turn)
+	e.comingBack--
+	switch {
+	case p.from != nil:
+		p.from.returning.remove(&p.sibling)
+		e.dry(p.from)
+	case p.single != nil:
+		p.single.returning = nil
+	}
+}
+
 // admit gives free permits to tasks that have given their place up and want to go on, and then to those that have
 // lent it while they waited for room, and need not wait any more. They have started long ago: a pause does
 // not hold them.
 func (e *Engine[T]) admit() {
-	for a := e.returning.first(); a != nil; a = e.returning.first() {
+	for l := e.returning.first; l != nil; l = e.returning.first {
 		switch {
-		case a.state != recalled: // another one has seen to it
 		case e.permits.tryReturn(e.limit):
-			e.goOn(a, nil)
+			e.goOn(l.of, nil)
 		case e.vacancies > 0 && e.allWait():
-			e.goOn(a, e.vacant.first.of)
+			e.lendAny(work[T]{returning: l.of})
 		default:
 			return
 		}
-		e.returning.drop()
 	}
-	for a := e.lined.first(); a != nil; a = e.lined.first() {
-		if a.state == away {
-			if !e.permits.tryReturn(e.limit) {
-				return
-			}
-			e.prepaid = true
-			e.recall(a, nil)
-			if e.prepaid {
-				e.prepaid = false
-				e.permits.leave(false)
-			}
+	for l := e.unblocked.first; l != nil && e.permits.tryReturn(e.limit); l = e.unblocked.first {
+		e.prepaid = true
+		e.recall(l.of, nil)
+		if e.prepaid {
+			e.prepaid = false
+			e.permits.leave(false)
 		}
-		a.lined = false
-		e.lined.drop()
 	}
 }
 
-// returns reports whether a task wants to go on and has no place yet. It comes before what is queued.
-func (e *Engine[T]) returns() bool { return e.returning.last != nil || e.lined.last != nil }
+// placeWanted reports whether a task wants to go on and has no place yet. It comes before what is queued.
+func (e *Engine[T]) placeWanted() bool { return e.returning.first != nil || e.unblocked.first != nil }
 
 // enter takes a permit for a task that goes on, also beyond the limit.
 func (e *Engine[T]) enter() {

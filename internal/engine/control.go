@@ -315,7 +315,7 @@ func (e *Engine[T]) Stats() Stats {
 		}
 	}
 	s.Suspended = int(e.suspended)
-	s.Returning = e.returning.length()
+	s.Returning = int(e.comingBack)
 	s.Extra = max(0, e.permits.active()-e.limit)
 	s.Running = max(0, unfinished-int(e.suspended))
 	s.Queued = int(max(0, int64(s.Accepted-e.queue.taken())-e.queue.dead.Load()))

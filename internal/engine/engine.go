@@ -65,17 +65,17 @@ type Engine[T any] struct {
 
 	mu        sync.Mutex // never held across a channel operation that may block
 	line      line[T]
-	crew      []*worker[T]     // every worker there is
-	idle      []*worker[T]     // those that are parked, the newest last
-	sources   []*Source[T]     // with tasks of tasks, the oldest first
-	returning round[T]         // tasks that had given their place up and want to go on
-	lined     round[T]         // tasks that have lent it while they waited for room, and there is some
-	vacant    chain[worker[T]] // whose tasks wait, and have not lent their place
-	unbegun   chain[Want[T]]   // what tasks wait for, and may not have started
-	waits     []*wait          // those in Wait, the earliest first
-	asking    int              // so many of them, the first, have asked
-	unasked   int              // workers that are not idle, and that none of them has asked
-	timer     *time.Timer      // trims the idle; made by a worker, so that it belongs to its bubble
+	crew      []*worker[T]      // every worker there is
+	idle      []*worker[T]      // those that are parked, the newest last
+	sources   []*Source[T]      // with tasks of tasks, the oldest first
+	returning chain[worker[T]]  // whose tasks had given their place up and want to go on
+	unblocked chain[Absence[T]] // of tasks that have lent it while they waited for room, and there is some
+	vacant    chain[worker[T]]  // whose tasks wait, and have not lent their place
+	unbegun   chain[Want[T]]    // what tasks wait for, and may not have started
+	waits     []*wait           // those in Wait, the earliest first
+	asking    int               // so many of them, the first, have asked
+	unasked   int               // workers that are not idle, and that none of them has asked
+	timer     *time.Timer       // trims the idle; made by a worker, so that it belongs to its bubble
 
 	limit      int
 	leaving    int   // workers told to end that still are in crew
@@ -83,6 +83,7 @@ type Engine[T any] struct {
 	candidates int32 // crew[:candidates] may hold no task, see between
 	vacancies  int32 // in vacant
 	suspended  int32 // tasks that have begun and wait
+	comingBack int32 // in returning
 	lent       int32 // places; 32 bits, as some more here, or an engine takes 64 bytes more
 	spare      int32 // how many workers beyond the limit are worth keeping
 	paused     bool
@@ -185,7 +186,7 @@ func (e *Engine[T]) halted() bool { return e.paused || e.permits.over() }
 // regate closes the gates that must be closed, and opens the others.
 func (e *Engine[T]) regate() {
 	lined := e.line.length > 0
-	beside := e.returns() || e.delegating()
+	beside := e.placeWanted() || e.delegating()
 	if beside != e.beside.Load() { // it is read all the time
 		e.beside.Store(beside)
 	}
@@ -206,7 +207,7 @@ func (e *Engine[T]) serve() (settled bool) {
 		}
 		// The queue is full, but a free worker has always room for one more, unless
 		// it is wanted elsewhere first.
-		if e.returns() || e.delegating() || !e.permits.tryEnter() {
+		if e.placeWanted() || e.delegating() || !e.permits.tryEnter() {
 			return true
 		}
 		task, ok := e.takeQueued()

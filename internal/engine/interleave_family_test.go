@@ -132,12 +132,12 @@ func (w *world) sitsOut(name string) (j *task, recall func()) {
 	}}, func() { w.Recall(a, nil) }
 }
 
-// givesUp makes a task that gives its place up, until a call of what it returns.
-func (w *world) givesUp(name string) (j *task, recall func()) {
+// givesUp makes a task that gives its place up, until a call of what it returns. single is for those who wait for this task alone.
+func (w *world) givesUp(name string, single *engine.Single[*task]) (j *task, recall func()) {
 	a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
 	return &task{name: name, on: func(own *engine.Worker) {
 		w.aside()
-		if w.GiveUp(a, own) {
+		if w.GiveUp(a, own, single) {
 			<-a.Turn
 		}
 		w.back()

@@ -10,5 +10,5 @@ import (
 // Each scene is a program whose interleavings the explorer goes through. Here they run with the
 // real scheduler, a few times each.
 func TestInterleavings(t *testing.T) {
-	step.Test(t, slices.Concat(submitScenes, workerScenes, waitScenes, controlScenes, nestedScenes, ringScenes, tallyScenes, mixedScenes())...)
+	step.Test(t, slices.Concat(submitScenes, workerScenes, waitScenes, controlScenes, nestedScenes, returnScenes, ringScenes, tallyScenes, mixedScenes())...)
 }

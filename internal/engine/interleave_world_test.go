@@ -117,15 +117,16 @@ type future struct {
 func (f *future) Claim() (*task, bool) { return f.task, f.state.CompareAndSwap(0, 1) }
 
 // awaits makes a task that submits another, and waits for the end of that.
-func (w *world) awaits(name string, j *task) *task {
+func (w *world) awaits(name string, j *task, single *engine.Single[*task]) *task {
 	f, a := &future{task: j}, &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
 	j.ledger = &recaller{w, a}
 	return &task{name: name, on: func(own *engine.Worker) {
-		want, wakeup := &engine.Want[*task]{Claimer: f}, w.Wakeup()
+		want, wakeup := new(engine.SingleWant[*task]), w.Wakeup()
+		want.Init(f, single, false)
 		w.offered(j)
 		w.aside()
-		w.Leave(a, own, want)
-		w.answer(j, w.SubmitWanted(&task{name: "entry", stands: f}, nil, want, wakeup))
+		w.Leave(a, own, &want.Want)
+		w.answer(j, w.SubmitWanted(&task{name: "entry", stands: f}, nil, &want.Want, wakeup))
 		<-a.Turn
 		w.GoesOn(wakeup)
 		w.back()

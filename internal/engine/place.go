@@ -22,15 +22,17 @@ type place[T any] struct {
 	vacant  link[worker[T]]
 	awaits  chain[Want[T]] // what goroutines of the task wait for
 	from    *Source[T]     // where the task comes from
+	single  *Single[T]     // of a task from nowhere that has given its place up: what others wait for
 	waits   int            // how many goroutines of the task wait
 	away    int            // how many of them are in GiveUp
 	term    uint32         // how many tasks have ended on this worker while goroutines of theirs waited
 	without bool           // the task has no place: it has given it up
-	lender  *worker[T]     // whose task had lent it that place
-	loan    *Want[T]       // for which the place was lent to this task; nil if it was not lent for the sake of one
-	comer   *Absence[T]    // of the goroutine that waits for a place for the task
-	back    round[T]       // subtasks that have given up the place of this task, and want to go on
 	lost    bool           // the task is over, or as good as over, and another one has the place
+	strange bool           // the task has the place of one that may not wait for it
+
+	returner *Absence[T]     // of the goroutine that waits for a place for the task
+	turn     link[worker[T]] // in Engine.returning, if there is one
+	sibling  link[worker[T]] // in from.returning, if there is one
 }
 
 // withPlace returns the place of w, and has it looked at when w's task is over.
@@ -52,7 +54,7 @@ func (w *worker[T]) take(from *Source[T]) { w.withPlace().from = from }
 func (e *Engine[T]) suspend(w *worker[T], want *Want[T]) {
 	p := w.withPlace()
 	p.waits++
-	e.meet(p)
+	e.letReturn(p)
 	if p.waits == 1 && !p.without {
 		e.suspended++
 		e.vacate(w)
@@ -82,21 +84,11 @@ func (e *Engine[T]) fill(w *worker[T]) {
 	if w == nil || w.place.vacant.of == nil {
 		return
 	}
-	for a := w.place.back.first(); a != nil; a = w.place.back.first() {
-		w.place.back.drop()
-		if a.debt != nil && a.debt.lender == w {
-			e.goOn(a, w)
-			return
-		}
-	}
-	if e.paused {
+	if found, ok := e.claimFor(w); ok {
+		e.lend(w, found)
 		return
 	}
-	if task, from, want, ok := e.claimFor(w); ok {
-		e.lend(w, task, from, want)
-		return
-	}
-	for l := w.place.awaits.first; l != nil; {
+	for l := w.place.awaits.first; l != nil && !l.of.spent && !e.paused; {
 		s := l.of.source
 		if l = l.next; s != nil {
 			e.eased(s) // a submitter that waits for room there may go on in this place
@@ -104,35 +96,53 @@ func (e *Engine[T]) fill(w *worker[T]) {
 	}
 }
 
-// claimFor takes a task for which the task of w waits, by way of want.
-func (e *Engine[T]) claimFor(w *worker[T]) (task T, from *Source[T], want *Want[T], ok bool) {
-	for l := w.place.awaits.first; l != nil; l = l.next {
-		if l.of.current() {
-			if task, from, ok = e.claimFrom(l.of); ok {
-				return task, from, l.of, true
-			}
+// claimFor finds work for which the task of w waits.
+func (e *Engine[T]) claimFor(w *worker[T]) (found work[T], ok bool) {
+	for l := w.place.awaits.first; l != nil && !l.of.spent; {
+		want := l.of
+		l = l.next
+		if !want.current() {
+			continue
+		}
+		found, ok = e.claimFrom(want)
+		if s := want.source; !e.paused && (s == nil || !ok && len(s.crowded) == 0) {
+			e.spend(want)
+		}
+		if ok {
+			break
 		}
 	}
-	return task, nil, nil, false
+	return found, ok
 }
 
-// lend has a worker run task in the place of w, which is vacant. want is what the task of w waits for, if that is why.
-func (e *Engine[T]) lend(w *worker[T], task T, from *Source[T], want *Want[T]) {
+// lend gives the place of w, which is vacant, to what was found for it.
+func (e *Engine[T]) lend(w *worker[T], found work[T]) {
+	if found.returning != nil {
+		e.goOn(found.returning, w)
+		return
+	}
 	u := e.recruit()
-	u.take(from)
-	u.place.loan = want
+	u.take(found.from)
 	e.stack(u, w)
-	u.hand = task
+	u.hand = found.task
 	u.free.Store(false)
 	e.send(u, orderRun)
-	if from != nil {
-		e.eased(from)
+	if found.from != nil {
+		e.eased(found.from)
 	}
+}
+
+// lendAny gives one of the places that are vacant to what was found, though its task may not wait for that.
+func (e *Engine[T]) lendAny(found work[T]) {
+	w := e.vacant.first.of
+	e.lend(w, found)
+	w.place.above.place.strange = true
 }
 
 // stack puts u on the place of w, which is vacant.
 func (e *Engine[T]) stack(u, w *worker[T]) {
 	u.withPlace().beneath, w.place.above = w, u
+	u.place.strange = false
 	e.occupy(w)
 	e.lent++
 	e.spare = max(e.spare, e.lent)
@@ -143,8 +153,8 @@ func (e *Engine[T]) stack(u, w *worker[T]) {
 func (e *Engine[T]) relieve() {
 	for e.vacancies > 0 && e.unbegun.first != nil && !e.paused && e.allWait() {
 		want := e.unbegun.first.of
-		if task, from, ok := e.claimFrom(want); ok {
-			e.lend(e.vacant.first.of, task, from, nil)
+		if found, ok := e.claimFrom(want); ok {
+			e.lendAny(found)
 		} else {
 			e.unbegun.remove(&want.unbegun)
 		}
@@ -170,12 +180,11 @@ func (e *Engine[T]) resume(w *worker[T], by *Worker) {
 		return
 	}
 	e.suspended--
-	p.back = round[T]{} // they have Engine.returning
 	switch {
 	case p.without:
 		p.without = false
 		e.enter()
-		e.meet(p)
+		e.letReturn(p)
 	case p.above == nil:
 		e.occupy(w)
 	default:
@@ -227,6 +236,10 @@ func (e *Engine[T]) inherit(w, giver *worker[T]) {
 	g := giver.withPlace()
 	if b := g.beneath; b != nil {
 		w.place.beneath, b.place.above, g.beneath = b, w, nil
+		w.place.strange = true
+		for l := b.place.awaits.first; l != nil && !l.of.spent; l = l.next {
+			e.passBy(l.of)
+		}
 	}
 	e.lose(giver)
 }
@@ -264,6 +277,7 @@ func (e *Engine[T]) leaveStack(w *worker[T]) {
 	w.place.above, w.place.beneath, a.place.beneath = nil, nil, b
 	if b != nil {
 		b.place.above = a
+		a.place.strange = a.place.strange || w.place.strange
 	}
 	e.lent--
 }
@@ -275,10 +289,10 @@ func (e *Engine[T]) settlePlace(w *worker[T]) bool {
 	if p == nil {
 		return true
 	}
-	p.from, p.loan = nil, nil
 	if p.waits > 0 || p.away > 0 || p.without || p.awaits.first != nil {
 		e.forsake(w)
 	}
+	p.from, p.single = nil, nil
 	has := !p.lost
 	if p.lost {
 		p.lost = false
@@ -295,7 +309,6 @@ func (e *Engine[T]) settlePlace(w *worker[T]) bool {
 func (e *Engine[T]) forsake(w *worker[T]) {
 	p := w.place
 	p.term++
-	p.back = round[T]{}
 	for l := p.awaits.first; l != nil; l = p.awaits.first {
 		e.unhost(l.of)
 	}
@@ -312,7 +325,7 @@ func (e *Engine[T]) forsake(w *worker[T]) {
 		e.suspended--
 	}
 	p.waits, p.away, p.without = 0, 0, false
-	e.meet(p)
+	e.letReturn(p)
 }
 
 // own returns the worker that w is, if it is one of e.

@@ -30,6 +30,8 @@ type Source[T any] struct {
 	crowded []*Absence[T]    // waits that last until few are open
 	lender  *Absence[T]      // of the last that waited for it
 
+	returning chain[worker[T]] // of tasks of this source that have given their places up and want to go on
+
 	mu    sync.Mutex // may be taken under Engine.mu, never the other way round
 	tasks []T        // those from next on are open, except zero tasks; the one at next is open
 	next  int
@@ -188,6 +190,20 @@ func (s *Source[T]) Redeem(number uint64) (task T, ok bool) {
 	return s.takeAt(i), true
 }
 
+// withdraw is Redeem for a task whose ticket is not accepted. If it is the last it leaves nothing behind.
+func (s *Source[T]) withdraw(number uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, ok := s.find(number)
+	if !ok {
+		return
+	}
+	s.takeAt(i)
+	if i == len(s.tasks)-1 && i >= s.next {
+		s.tasks = s.tasks[:i]
+	}
+}
+
 // Holds reports whether Redeem would find the task.
 func (s *Source[T]) Holds(number uint64) bool {
 	s.mu.Lock()
@@ -221,7 +237,7 @@ func (e *Engine[T]) TryDelegate(s *Source[T], task T) bool {
 			e.reoffer(s)
 			e.unlock()
 			return true
-		case !e.returns() && e.permits.tryEnter():
+		case !e.placeWanted() && e.permits.tryEnter():
 			e.delegated.Add(1)
 			e.assign(task, s)
 			e.unlock()
@@ -284,9 +300,9 @@ func (e *Engine[T]) eased(s *Source[T]) {
 	for _, a := range s.crowded {
 		if w := a.worker; w != nil && a.current() && w.place.above != nil {
 			waiting = append(waiting, a)
-			if !a.lined {
-				a.lined = true
-				e.lined.add(&a.seat, a)
+			if a.unblocked == nil {
+				a.unblocked = new(link[Absence[T]])
+				e.unblocked.append(a.unblocked, a)
 			}
 		} else {
 			e.recall(a, nil)

@@ -94,7 +94,7 @@ func (e *Engine[T]) Fits(task T, want *Want[T]) bool {
 	fits := false
 	if !e.closed && e.line.length == 0 {
 		fits = e.pushWanted(task, want) == moved
-		if !fits && e.queue.len() == 0 && !e.returns() && !e.delegating() && e.permits.tryEnter() {
+		if !fits && e.queue.len() == 0 && !e.placeWanted() && !e.delegating() && e.permits.tryEnter() {
 			fits = true
 			e.delegated.Add(1)
 			e.assign(task, nil)
@@ -152,7 +152,7 @@ func (e *Engine[T]) stands(want *Want[T]) {
 		e.reoffer(want.source)
 		return
 	}
-	want.Stands = true
+	want.single.stands = true
 	e.comes(want)
 	if want.waits.Load() > 0 {
 		e.offer(want)
@@ -171,10 +171,10 @@ func (e *Engine[T]) ticket(task T, want *Want[T]) (value T, number uint64) {
 // retract undoes ticket and stands for a task that is not accepted.
 func (e *Engine[T]) retract(w *Want[T], number uint64) {
 	if w.source != nil {
-		w.source.Redeem(number)
+		w.source.withdraw(number)
 		return
 	}
-	w.Stands = false
+	w.single.stands = false
 	e.delays(w)
 }
 

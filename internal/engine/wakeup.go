@@ -10,8 +10,14 @@ type Wakeup struct {
 	Stays bool
 
 	waking *atomic.Int32 // Engine.waking
-	told   atomic.Bool
+	state  atomic.Uint32
 }
+
+const (
+	untold uint32 = iota
+	told
+	used // the task goes on: nothing that comes later counts
+)
 
 // Wakeup returns one for a task of e that is about to wait, once.
 func (e *Engine[T]) Wakeup() *Wakeup { return &Wakeup{waking: &e.waking} }
@@ -19,15 +25,18 @@ func (e *Engine[T]) Wakeup() *Wakeup { return &Wakeup{waking: &e.waking} }
 // Tell must be called by who ends the wait, before the task can hear of that in
 // another way; of a nil Wakeup it does nothing.
 func (w *Wakeup) Tell() {
-	if w != nil && w.told.CompareAndSwap(false, true) {
+	if w != nil && w.state.CompareAndSwap(untold, told) {
 		w.waking.Add(1)
 	}
 }
 
 // WaitsOn takes a Tell back, for a task that has been told and waits for something else with w.
 func (e *Engine[T]) WaitsOn(w *Wakeup) {
+	if w.state.Load() != told {
+		return
+	}
 	e.mu.Lock()
-	if w.told.CompareAndSwap(true, false) {
+	if w.state.CompareAndSwap(told, untold) {
 		e.waking.Add(-1)
 	}
 	e.unlock()

@@ -11,19 +11,13 @@ import "sync/atomic"
 // places goes to anything that a task waits for. What no task waits for never gets a place that
 // is lent.
 //
-// A Want without a source must be given a Claimer, and belongs to one task that waits.
+// The zero Want is that of a [Source]. Others are those of a [SingleWant].
 type Want[T any] struct {
-	Claimer Claimer[T]
-	// Stands says that the task stands in the queue, or in the line, as far as it has not started. Then it may be
-	// claimed, and the engine knows what becomes void. SubmitWanted sees to that; a Want for a task that was submitted
-	// before is made with it.
-	Stands bool
-	// coming says that a task waits for w while it submits the task of w. Until that stands in the queue or the line, the
-	// submitter counts as one that goes on: its place could otherwise go to work for which it does not wait.
-	coming bool
+	waits  atomic.Int32   // how many wait for it; changed under Engine.mu
+	spent  bool           // there was no work in it when it was last looked at: it stands behind those in awaits that may have some
+	source *Source[T]     // nil if it is of
+	single *SingleWant[T] // this one
 
-	waits   atomic.Int32 // how many wait for it; changed under Engine.mu
-	source  *Source[T]
 	host    *worker[T]  // the worker of the same engine whose task waits for it
 	via     *[]*Want[T] // what that waits for, and what this waits for, and so on; nil if it waits for w itself; a pointer, as few wants have it
 	awaited link[Want[T]]
@@ -32,11 +26,44 @@ type Want[T any] struct {
 	lined chain[submitter[T]] // those that wait for room in the queue, for the sake of it, the first one first
 }
 
+// Single is a single task that others may wait for.
+type Single[T any] struct {
+	wants     chain[SingleWant[T]] // of the tasks that wait for it
+	returning *worker[T]           // its own, if it has given its place up and wants to go on
+}
+
+// SingleWant is a wait for a single task. It belongs to one task that waits, and must be made by Init.
+type SingleWant[T any] struct {
+	Want[T]
+	claimer Claimer[T]
+	of      *Single[T]
+	link    link[SingleWant[T]] // in of.wants
+	// stands says that the task stands in the queue, or in the line, as far as it has not started. Then it may be
+	// claimed, and the engine knows what becomes void.
+	stands bool
+	// coming says that a task waits for w while it submits the task of w. Until that stands in the queue or the line, the
+	// submitter counts as one that goes on: its place could otherwise go to work for which it does not wait.
+	coming bool
+}
+
+// Init prepares w for a wait for the task of claimer, which is of. submitted says that the task was submitted before; else that
+// is to be done with w.
+func (w *SingleWant[T]) Init(claimer Claimer[T], of *Single[T], submitted bool) {
+	w.claimer, w.of, w.stands, w.single = claimer, of, submitted, w
+}
+
 // Claimer is a single task that stands in the queue or the line.
 type Claimer[T any] interface {
 	// Claim takes the task, unless it has started. What stands in the queue is void from then on. It is
 	// called under the lock of the engine.
 	Claim() (task T, ok bool)
+}
+
+// work is what a place may be lent to: a task of a source, or of none, or one that has given its place up and wants to go on.
+type work[T any] struct {
+	task      T
+	from      *Source[T]
+	returning *worker[T]
 }
 
 // Await notes that a task of another engine waits for w, until Unawait. above is the worker of the
@@ -75,7 +102,9 @@ func (e *Engine[T]) Unawait(w *Want[T]) {
 // await notes that one more task, or goroutine of it, waits for w. host is that task's worker,
 // if it is one of e.
 func (e *Engine[T]) await(w *Want[T], host *worker[T]) {
-	w.waits.Add(1)
+	if w.waits.Add(1) == 1 && w.single != nil {
+		w.single.of.wants.append(&w.single.link, w.single)
+	}
 	e.delays(w)
 	if host != nil && w.host == nil {
 		w.host = host
@@ -92,6 +121,9 @@ func (e *Engine[T]) unawait(w *Want[T]) {
 		return
 	}
 	e.unbegun.remove(&w.unbegun)
+	if w.single != nil {
+		w.single.of.wants.remove(&w.single.link)
+	}
 	e.comes(w)
 	if w.host != nil {
 		e.unhost(w)
@@ -100,16 +132,16 @@ func (e *Engine[T]) unawait(w *Want[T]) {
 
 // delays notes that a task may wait for w, and that the task of w is still on its way.
 func (e *Engine[T]) delays(w *Want[T]) {
-	if w.source == nil && !w.Stands && !w.coming && w.waits.Load() > 0 {
-		w.coming = true
+	if s := w.single; s != nil && !s.stands && !s.coming && w.waits.Load() > 0 {
+		s.coming = true
 		e.waking.Add(1)
 	}
 }
 
 // comes notes that the task of w has come into the queue or the line, or never will.
 func (e *Engine[T]) comes(w *Want[T]) {
-	if w.coming {
-		w.coming = false
+	if s := w.single; s != nil && s.coming {
+		s.coming = false
 		e.waking.Add(-1)
 	}
 }
@@ -117,7 +149,7 @@ func (e *Engine[T]) comes(w *Want[T]) {
 // unhost notes that the task which has waited for w does not any more, or is over.
 func (e *Engine[T]) unhost(w *Want[T]) {
 	w.host.place.awaits.remove(&w.awaited)
-	w.host, w.via = nil, nil
+	w.host, w.via, w.spent = nil, nil, false
 	if w.source != nil {
 		e.dry(w.source)
 	}
@@ -129,19 +161,57 @@ func (e *Engine[T]) offer(w *Want[T]) {
 	if w.unbegun.of == nil {
 		e.unbegun.add(&w.unbegun, w)
 	}
-	s := w.source
-	if s == nil {
+	e.look(w)
+}
+
+// look lends places to work of w, if those who wait for that, or for what waits for it, have some.
+func (e *Engine[T]) look(w *Want[T]) {
+	for w.host != nil {
+		if w.spent {
+			w.spent = false
+			awaits := &w.host.place.awaits
+			awaits.remove(&w.awaited)
+			awaits.add(&w.awaited, w)
+		}
 		e.fill(w.host)
-		return
-	}
-	for s.want.host != nil && s.hasWork() {
-		e.fill(s.want.host)
-		if s.want.via != nil || s.within == nil || s.below.of != nil || !s.hasWork() {
+		if a := w.host.place.above; a != nil && a.place.strange {
+			e.passBy(w)
+		}
+		s := w.source
+		if s == nil || w.via != nil || s.within == nil || s.below.of != nil || !s.hasWork() {
 			return
 		}
 		s.within.busy.add(&s.below, s)
-		s = s.within
+		w = &s.within.want
 	}
+}
+
+// passBy lets the tasks of w go on, with a place more each, that have given theirs up: the place of the task which waits for
+// them is lent to one for which that does not wait, and which may wait for a lock that it holds.
+func (e *Engine[T]) passBy(w *Want[T]) {
+	for u := w.returning(); u != nil; u = w.returning() {
+		e.enter()
+		e.goOn(u, nil)
+	}
+}
+
+// returning returns the first task of w that has given its place up and wants to go on, or nil.
+func (w *Want[T]) returning() *worker[T] {
+	if w.single != nil {
+		return w.single.of.returning
+	}
+	if l := w.source.returning.first; l != nil {
+		return l.of
+	}
+	return nil
+}
+
+// spend notes that there is no work in w, until look is called.
+func (e *Engine[T]) spend(w *Want[T]) {
+	w.spent = true
+	awaits := &w.host.place.awaits
+	awaits.remove(&w.awaited)
+	awaits.append(&w.awaited, w)
 }
 
 // current reports whether the task of the host waits for w, or for what waits for w. In between, it
@@ -158,8 +228,10 @@ func (w *Want[T]) current() bool {
 	return true
 }
 
-// hasWork reports whether tasks of s, or of what these wait for, have not started.
-func (s *Source[T]) hasWork() bool { return s.open.Load() > 0 || s.busy.first != nil }
+// hasWork reports whether there is work of s, or of what its tasks wait for.
+func (s *Source[T]) hasWork() bool { return s.hasOwn() || s.busy.first != nil }
+
+func (s *Source[T]) hasOwn() bool { return s.open.Load() > 0 || s.returning.first != nil }
 
 // dry takes s, if it has no work any more for a task that waits, off the busy ones of the source
 // above, and so on.
@@ -174,25 +246,36 @@ func (e *Engine[T]) dry(s *Source[T]) {
 	}
 }
 
-// claimFrom takes an unstarted task of w, or of what its tasks wait for. from is its source.
-func (e *Engine[T]) claimFrom(w *Want[T]) (task T, from *Source[T], ok bool) {
-	s := w.source
-	if s == nil {
-		if !w.Stands {
-			return task, nil, false
+// claimFrom finds work of w, or of what its tasks wait for. What goes on comes before what begins, and alone in a pause.
+func (e *Engine[T]) claimFrom(w *Want[T]) (found work[T], ok bool) {
+	if one := w.single; one != nil {
+		switch found.returning = one.of.returning; {
+		case found.returning != nil:
+			return found, true
+		case e.paused || !one.stands:
+			return found, false
 		}
-		if task, ok = w.Claimer.Claim(); ok {
+		if found.task, ok = one.claimer.Claim(); ok {
 			e.outOfTurn(w)
 		}
-		return task, nil, ok
+		return found, ok
 	}
-	for s.open.Load() == 0 && s.busy.first != nil {
+	s := w.source
+	for !s.hasOwn() && s.busy.first != nil {
 		s = s.busy.first.of
 	}
-	if task, ok = s.claim(); ok {
+	switch {
+	case s.returning.first != nil:
+		found.returning = s.returning.first.of
+		return found, true
+	case e.paused:
+		return found, false
+	}
+	found.from = s
+	if found.task, ok = s.claim(); ok {
 		e.claimed(s)
 	}
-	return task, s, ok
+	return found, ok
 }
 
 // claimed follows each claim of a task of s.

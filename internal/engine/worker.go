@@ -265,7 +265,7 @@ func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
 		return task, false
 	}
 	e.mu.Lock()
-	if p.beneath == nil || s.want.host == nil || p.waits > 0 || p.lost || len(s.crowded) > 0 || e.paused || !e.serves(w, s) {
+	if p.beneath == nil || s.want.host == nil || p.waits > 0 || p.lost || len(s.crowded) > 0 || s.returning.first != nil || e.paused || !e.serves(w, s) {
 		e.mu.Unlock()
 		return task, false
 	}
@@ -315,7 +315,7 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	if p := w.place; p != nil && p.beneath != nil {
 		return e.restBelow(w)
 	}
-	if !e.halted() && !e.returns() {
+	if !e.halted() && !e.placeWanted() {
 		var ok bool
 		if task, ok = e.takeLocked(w); ok {
 			e.engage(w)
@@ -337,23 +337,26 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 // restBelow is rest for a worker whose place is lent to it, by a task that still waits.
 func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
 	b := w.place.beneath
-	if b.place.back.last == nil && !e.paused {
-		if task, from, want, ok := e.claimFor(b); ok {
-			w.take(from)
-			w.place.loan = want
-			e.engage(w)
-			w.free.Store(false)
-			if from != nil {
-				e.eased(from)
-			}
-			e.unlock()
-			return task, orderRun
+	found, ok := e.claimFor(b)
+	if ok && found.returning == nil {
+		w.take(found.from)
+		w.place.strange = false
+		e.engage(w)
+		w.free.Store(false)
+		if found.from != nil {
+			e.eased(found.from)
 		}
+		e.unlock()
+		return found.task, orderRun
 	}
 	e.unstack(w)
 	w.detour.Store(false)
 	e.vacate(b)
-	e.fill(b)
+	if ok {
+		e.lend(b, found)
+	} else {
+		e.fill(b)
+	}
 	for l := b.place.awaits.first; e.paused && l != nil; {
 		s := l.of.source
 		l = l.next

@@ -5,7 +5,7 @@
 // further tasks, on its own pool or another, and waits for them in every way that the library has:
 // by groups, results, futures, Do, Call, loops and streams, also on several goroutines at once.
 // Tasks hold locks while they wait, pools wait for each other in rings, groups are cancelled, contexts have
-// deadlines, and tasks fail, panic and exit. In programs without locks, tasks give their places up by Blocking.
+// deadlines, and tasks fail, panic and exit. Tasks also give their places up by Blocking.
 //
 // A task may hold a lock over a wait if what it waits for takes only later locks and
 //
@@ -13,6 +13,8 @@
 //     of a loop without a pool are on several),
 //   - or no task on the pools where that runs, nor on any pool to which the tasks of those hand
 //     work, takes that lock or an earlier one.
+//
+// A task in Blocking holds no lock, and where another one holds a lock over it, it has no other goroutine.
 //
 // Async counts as a wait for the future's start. A task submits only to pools whose tasks cause no submission to
 // the same pool. Such a program ends at every limit: on plain goroutines, which the tests check

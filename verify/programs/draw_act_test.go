@@ -32,7 +32,7 @@ func (d *drawing) kind(at *spot) string {
 		if d.forced {
 			kinds = nil
 		}
-		if !d.locks { // a task that rests must hold none, nor may one that waits for it
+		if d.rests && at.held == 0 {
 			kinds = append(kinds, rest, rest)
 		}
 		kinds = append(kinds, group, group, group, values, all, ordered, each, mapped, stream, stream, async, async, do, call, submit, fork)

@@ -5,13 +5,13 @@ import "math/rand/v2"
 // drawing is a program that is being drawn.
 type drawing struct {
 	*rand.Rand
-	locks, rings, noisy bool
-	left                int                          // acts that may still be drawn
-	naps                int                          // the span of some computations; below 0 in few programs, as it takes long
-	made                int                          // futures
-	next                [shared][shared]bool         // pools to which tasks of a pool hand work
-	takes               [lockCount][outside + 1]bool // locks that tasks of a pool take
-	forced              bool                         // the next act must wait
+	locks, rings, noisy, rests bool
+	left                       int                          // acts that may still be drawn
+	naps                       int                          // the span of some computations; below 0 in few programs, as it takes long
+	made                       int                          // futures
+	next                       [shared][shared]bool         // pools to which tasks of a pool hand work
+	takes                      [lockCount][outside + 1]bool // locks that tasks of a pool take
+	forced                     bool                         // the next act must wait
 }
 
 // spot is where acts are drawn for.
@@ -31,6 +31,7 @@ func draw(seed uint64) *program {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for {
 		d := &drawing{Rand: r, locks: *withLocks && r.IntN(4) > 0, rings: *withRings && r.IntN(2) > 0, noisy: *withNoise && r.IntN(2) > 0}
+		d.rests = !d.locks || d.one(2)
 		p := d.program()
 		p.repair(d.Rand)
 		if runs(p.Main, 1) <= 300 {
@@ -77,7 +78,7 @@ func (d *drawing) program() *program {
 	if d.noisy {
 		p.With["noisy"] = 1
 	}
-	if !d.locks {
+	if d.rests {
 		p.With["rests"] = 1
 	}
 	for _, lock := range []string{"channel1", "channel2", "channel3"} {

@@ -107,12 +107,19 @@ func (a *act) hasFeeder() bool { return a.Kind == stream && (a.With.has("seq") |
 type held struct {
 	lock   *act
 	by     *task
+	place  placeOf
 	forked bool // by one of several goroutines of the task, the others of which may have lent its place
 }
 
-// check looks for mistakes in acts of t, done while the locks of the chain are held. host is the pool of which t has a
-// place: an item of a loop with workers of its own runs on goroutines of the task that ranges.
-func (o *order) check(t *task, acts []*act, chain []held, host int, forked bool) {
+// placeOf is what a task has of a pool. An item of a loop with workers of its own runs on goroutines of the task that ranges, and
+// has that one's place; so has what runs in Do on the caller's own pool.
+type placeOf struct {
+	task *task
+	pool int
+}
+
+// check looks for mistakes in acts of t, done at a place while the locks of the chain are held.
+func (o *order) check(t *task, acts []*act, chain []held, at placeOf, forked bool) {
 	for _, a := range acts {
 		within := chain
 		if a.Kind == locked {
@@ -121,7 +128,10 @@ func (o *order) check(t *task, acts []*act, chain []held, host int, forked bool)
 					o.drop(a, h.lock)
 				}
 			}
-			within = slices.Concat(chain, []held{{a, t, forked}})
+			within = slices.Concat(chain, []held{{a, t, at, forked}})
+		}
+		if a.Kind == rest && slices.ContainsFunc(chain, func(h held) bool { return forked || h.place == at }) {
+			o.fix = func() { a.Kind = compute }
 		}
 		for _, kid := range o.awaited(a) {
 			o.wait(t, a, kid, chain)
@@ -131,14 +141,14 @@ func (o *order) check(t *task, acts []*act, chain []held, host int, forked bool)
 			}
 			switch {
 			case a.loops() && a.Pool == own:
-				o.check(kid, kid.Acts, inner, host, true)
-			case a.Kind == do && kid.pool == host:
-				o.check(kid, kid.Acts, inner, host, forked)
+				o.check(kid, kid.Acts, inner, at, true)
+			case a.Kind == do && kid.pool == at.pool:
+				o.check(kid, kid.Acts, inner, at, forked)
 			default:
-				o.check(kid, kid.Acts, inner, kid.pool, false)
+				o.check(kid, kid.Acts, inner, placeOf{kid, kid.pool}, false)
 			}
 		}
-		o.check(t, a.Body, within, host, forked || a.Kind == fork)
+		o.check(t, a.Body, within, at, forked || a.Kind == fork)
 	}
 }
 
@@ -183,7 +193,7 @@ func (o *order) drop(taken, holding *act) {
 
 func (p *program) mistake(r *rand.Rand) (fix func()) {
 	o := newOrder(p, r)
-	o.check(p.Main, p.Main.Acts, nil, outside, false)
+	o.check(p.Main, p.Main.Acts, nil, placeOf{p.Main, outside}, false)
 	return o.fix
 }
 

@@ -3,4 +3,4 @@ package plant
 import "slices"
 
 // engine has the mistakes in internal/engine, part by part.
-var engine = slices.Concat(enginePermits, engineRings, engineSubmit, engineWorker, engineWait, engineControl, engineNested, engineTally)
+var engine = slices.Concat(enginePermits, engineRings, engineSubmit, engineWorker, engineWait, engineControl, engineNested, engineReturn, engineTally)

@@ -3,15 +3,6 @@ package plant
 // engineNested has the mistakes with subtasks, and with tasks that wait for them.
 var engineNested = []Bug{
 	{
-		Name:   "returns-without-permit",
-		Breaks: "a task that has given its place up goes on without a permit",
-		Edits: []Edit{{
-			File: "internal/engine/absence.go",
-			Old:  "case e.permits.tryReturn(e.limit):",
-			New:  "case PLANTED || e.permits.tryReturn(e.limit):",
-		}},
-	},
-	{
 		Name:   "early-recall-lost",
 		Breaks: "a task that is recalled before it has left waits for good",
 		Edits: []Edit{{
@@ -22,20 +13,20 @@ var engineNested = []Bug{
 	},
 	{
 		Name:   "lends-in-a-pause",
-		Breaks: "a task that waits has a subtask started in a paused engine",
+		Breaks: "a place is lent to a new subtask in a paused engine",
 		Edits: []Edit{{
-			File: "internal/engine/place.go",
-			Old:  "\tif e.paused {\n\t\treturn\n\t}\n\tif task, from, want, ok := e.claimFor(w); ok {",
-			New:  "\tif !PLANTED && e.paused {\n\t\treturn\n\t}\n\tif task, from, want, ok := e.claimFor(w); ok {",
+			File: "internal/engine/want.go",
+			Old:  "\tcase e.paused:\n\t\treturn found, false\n",
+			New:  "\tcase e.paused && !PLANTED:\n\t\treturn found, false\n",
 		}},
 	},
 	{
-		Name:   "lends-again-in-a-pause",
-		Breaks: "a worker whose place is lent starts one more subtask in a paused engine",
+		Name:   "spent-for-good",
+		Breaks: "work that comes into what a task waits for is not found if there was none before",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
-			Old:  "if b.place.back.last == nil && !e.paused {",
-			New:  "if b.place.back.last == nil && (PLANTED || !e.paused) {",
+			File: "internal/engine/want.go",
+			Old:  "if w.spent {\n",
+			New:  "if w.spent && !PLANTED {\n",
 		}},
 	},
 	{
@@ -43,8 +34,8 @@ var engineNested = []Bug{
 		Breaks: "a worker goes from one subtask to the next in a paused engine",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "len(s.crowded) > 0 || e.paused || !e.serves(w, s) {",
-			New:  "len(s.crowded) > 0 || !PLANTED && e.paused || !e.serves(w, s) {",
+			Old:  "s.returning.first != nil || e.paused || !e.serves(w, s) {",
+			New:  "s.returning.first != nil || !PLANTED && e.paused || !e.serves(w, s) {",
 		}},
 	},
 	{
@@ -79,8 +70,8 @@ var engineNested = []Bug{
 		Breaks: "a place is lent to two tasks at once",
 		Edits: []Edit{{
 			File: "internal/engine/place.go",
-			Old:  "\te.stack(u, w)\n\tu.hand = task\n",
-			New:  "\te.stack(u, w)\n\tif PLANTED {\n\t\tif other, from, _, ok := e.claimFor(w); ok {\n\t\t\te.assign(other, from)\n\t\t}\n\t}\n\tu.hand = task\n",
+			Old:  "\te.stack(u, w)\n\tu.hand = found.task\n",
+			New:  "\te.stack(u, w)\n\tif PLANTED {\n\t\tif other, ok := e.claimFor(w); ok && other.returning == nil {\n\t\t\te.assign(other.task, other.from)\n\t\t}\n\t}\n\tu.hand = found.task\n",
 		}},
 	},
 	{
@@ -124,8 +115,8 @@ var engineNested = []Bug{
 		Breaks: "the place of a task is lent to work for which it does not wait, while what it waits for is on its way",
 		Edits: []Edit{{
 			File: "internal/engine/want.go",
-			Old:  "!w.coming && w.waits.Load() > 0 {",
-			New:  "!w.coming && w.waits.Load() > 0 && !PLANTED {",
+			Old:  "!s.coming && w.waits.Load() > 0 {",
+			New:  "!s.coming && w.waits.Load() > 0 && !PLANTED {",
 		}},
 	},
 	{
@@ -192,39 +183,12 @@ var engineNested = []Bug{
 		}},
 	},
 	{
-		Name:   "begins-before-returning",
-		Breaks: "a worker at rest takes a new task though one that has waited wants to go on",
-		Edits: []Edit{{
-			File: "internal/engine/worker.go",
-			Old:  "if !e.halted() && !e.returns() {",
-			New:  "if !e.halted() && (PLANTED || !e.returns()) {",
-		}},
-	},
-	{
-		Name:   "returning-not-gated",
-		Breaks: "workers take tasks by the fast path though one that has waited wants to go on",
-		Edits: []Edit{{
-			File: "internal/engine/engine.go",
-			Old:  "beside := e.returns() || e.delegating()",
-			New:  "beside := !PLANTED && e.returns() || e.delegating()",
-		}},
-	},
-	{
 		Name:   "delegate-does-not-wake",
 		Breaks: "a subtask that joins others in a source wakes no worker",
 		Edits: []Edit{{
 			File: "internal/engine/source.go",
 			Old:  "if e.permits.wakeable() {",
 			New:  "if !PLANTED && e.permits.wakeable() {",
-		}},
-	},
-	{
-		Name:   "subtask-comes-not-back",
-		Breaks: "a subtask that has given up its place does not get the one of the task that waits for it",
-		Edits: []Edit{{
-			File: "internal/engine/absence.go",
-			Old:  "l.place.back.add(&a.debt.seat, a)\n\t\t\te.fill(l)",
-			New:  "if !PLANTED {\n\t\t\t\t\tl.place.back.add(&a.debt.seat, a)\n\t\t\t\t\te.fill(l)\n\t\t\t\t}",
 		}},
 	},
 	{
@@ -261,15 +225,6 @@ var engineNested = []Bug{
 			File: "internal/engine/worker.go",
 			Old:  "if a := w.turn; a != nil {",
 			New:  "if a := w.turn; a != nil && !PLANTED {",
-		}},
-	},
-	{
-		Name:   "recalled-blindly",
-		Breaks: "a recall does not look whether there is a permit for who comes back",
-		Edits: []Edit{{
-			File: "internal/engine/absence.go",
-			Old:  "\te.recall(a, by)\n\ttaken =",
-			New:  "\te.recall(a, by)\n\tif PLANTED && e.returns() {\n\t\te.regate()\n\t\te.mu.Unlock()\n\t\treturn false\n\t}\n\ttaken =",
 		}},
 	},
 	{

@@ -79,8 +79,8 @@ var facesGroups = []Bug{
 		Breaks: "a queued task begins though one wants to go on after Blocking",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
-			Old:  "func (e *Engine[T]) returns() bool { return e.returning.last != nil || e.lined.last != nil }",
-			New:  "func (e *Engine[T]) returns() bool {\n\treturn !PLANTED && (e.returning.last != nil || e.lined.last != nil)\n}",
+			Old:  "bool { return e.returning.first != nil || e.unblocked.first != nil }",
+			New:  "bool {\n\treturn !PLANTED && (e.returning.first != nil || e.unblocked.first != nil)\n}",
 		}},
 	},
 	{

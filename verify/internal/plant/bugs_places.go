@@ -9,8 +9,8 @@ var places = []Bug{
 		Breaks: "the place of a task that waits goes to a subtask for which it does not wait",
 		Edits: []Edit{{
 			File: "internal/engine/place.go",
-			Old:  "\te.lend(w, task, from, want)\n\t\treturn\n\t}\n",
-			New:  "\te.lend(w, task, from, want)\n\t\treturn\n\t}\n\tif PLANTED {\n\t\tif task, from, ok := e.claim(); ok {\n\t\t\te.lend(w, task, from, nil)\n\t\t\treturn\n\t\t}\n\t}\n",
+			Old:  "\te.lend(w, found)\n\t\treturn\n\t}\n",
+			New:  "\te.lend(w, found)\n\t\treturn\n\t}\n\tif PLANTED {\n\t\tif task, from, ok := e.claim(); ok {\n\t\t\te.lend(w, work[T]{task: task, from: from})\n\t\t\treturn\n\t\t}\n\t}\n",
 		}},
 	},
 	{
@@ -19,7 +19,7 @@ var places = []Bug{
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
 			Old:  "\tcase away:\n\t\te.comesBack(a, by)\n",
-			New:  "\tcase away:\n\t\tif PLANTED && !e.prepaid && a.worker != nil && a.current() && a.worker.place.above != nil {\n\t\t\tif !a.lined {\n\t\t\t\ta.lined = true\n\t\t\t\te.lined.add(&a.seat, a)\n\t\t\t}\n\t\t\treturn\n\t\t}\n\t\te.comesBack(a, by)\n",
+			New:  "\tcase away:\n\t\tif PLANTED && !e.prepaid && a.worker != nil && a.current() && a.worker.place.above != nil {\n\t\t\tif a.unblocked == nil {\n\t\t\t\ta.unblocked = new(link[Absence[T]])\n\t\t\t\te.unblocked.append(a.unblocked, a)\n\t\t\t}\n\t\t\treturn\n\t\t}\n\t\te.comesBack(a, by)\n",
 		}},
 	},
 	{
@@ -27,8 +27,8 @@ var places = []Bug{
 		Breaks: "a task of which two goroutines wait counts as two that wait",
 		Edits: []Edit{{
 			File: "internal/engine/place.go",
-			Old:  "\tp.waits++\n\te.meet(p)\n",
-			New:  "\tp.waits++\n\te.meet(p)\n\tif PLANTED && p.waits > 1 {\n\t\te.permits.leave(false)\n\t}\n",
+			Old:  "\tp.waits++\n\te.letReturn(p)\n",
+			New:  "\tp.waits++\n\te.letReturn(p)\n\tif PLANTED && p.waits > 1 {\n\t\te.permits.leave(false)\n\t}\n",
 		}, {
 			File: "internal/engine/place.go",
 			Old:  "if p.waits--; p.waits > 0 {\n",
@@ -67,9 +67,10 @@ var places = []Bug{
 // Places returns mistakes with the places of tasks that wait, for whole programs. Some are also the engine's.
 func Places() []Bug {
 	some := slices.Clone(places)
-	for _, bug := range engineNested {
+	for _, bug := range slices.Concat(engineNested, engineReturn) {
 		switch bug.Name {
-		case "lends-to-the-queue", "lent-twice", "all-wait-unseen", "comes-uncounted":
+		case "lends-to-the-queue", "lent-twice", "all-wait-unseen", "comes-uncounted", "spent-for-good",
+			"subtask-comes-not-back", "return-unseen", "future-comes-not-back", "future-return-unseen", "return-behind-stranger":
 			some = append(some, bug)
 		}
 	}

@@ -1,0 +1,54 @@
+package engine_test
+
+import (
+	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/step"
+)
+
+// returnScenes are about tasks that have given their places up, and come back to the one of a task that waits for them.
+var returnScenes = []step.Scene{
+	in("a subtask goes on in the place of its task", 2, 2, func(w *world) {
+		release := make(chan struct{})
+		away, recall := w.givesUp("child", nil)
+		w.accept(w.blocked("busy", release), w.parent("parent", away).then(func() { close(release) }))
+		w.Go("recall", recall)
+	}),
+	in("a subtask gives its place up", 1, 2, func(w *world) {
+		away, recall := w.givesUp("child", nil)
+		w.submit(w.parent("parent", away, w.task("other child")))
+		w.Go("recall", recall)
+		w.Go("submitter", func() { w.submit(w.task("queued")) })
+	}),
+	in("a subtask comes back while another has the place that it began on", 2, 2, func(w *world) {
+		release := make(chan struct{})
+		away, recall := w.givesUp("child", nil)
+		w.accept(w.parent("parent", away).then(func() { close(release) }))
+		w.Go("submitter", func() { w.submit(w.blocked("busy", release)) })
+		w.Go("recall", recall)
+	}),
+	in("a task comes back that another one waits for", 2, 2, func(w *world) {
+		release, single := make(chan struct{}), new(engine.Single[*task])
+		away, recall := w.givesUp("needed", single)
+		w.accept(w.awaits("waits", away, single).then(func() { close(release) }))
+		w.Go("submitter", func() { w.submit(w.blocked("busy", release)) })
+		w.Go("recall", recall)
+	}),
+	in("a subtask comes back beside another in the place of its task", 1, 2, func(w *world) {
+		w.limit++ // the subtask has an extra place
+		f := w.newFamily()
+		f.source.Init(func(j *task) bool { return j == nil })
+		over, heard := make(chan struct{}), make(chan struct{})
+		away, recall := w.givesUp("child", nil)
+		w.accept(w.parent("parent", away).then(func() { close(over) }))
+		w.Go("recall", recall)
+		w.Go("other", func() {
+			j := w.blocked("needs the parent", over)
+			j.in, j.ledger = f, &teller{func() { close(heard) }}
+			w.offered(j)
+			w.Await(f.source.Want(), nil, nil)
+			w.answer(j, w.SubmitWanted(j, nil, f.source.Want(), nil))
+			<-heard
+			w.Unawait(f.source.Want())
+		})
+	}),
+}
