@@ -214,10 +214,12 @@ func (b *batch) redeem(j job) (job, bool) {
 // run runs a task of the batch on worker w, unless the batch was cancelled.
 func (b *batch) run(w *engine.Worker, j job) {
 	ticket := j.isTicket()
-	j, ok := b.redeem(j)
-	if !ok {
-		b.group.pool.engine.Skipped()
-		return
+	if ticket {
+		var ok bool
+		if j, ok = b.redeem(j); !ok {
+			b.group.pool.engine.Skipped()
+			return
+		}
 	}
 	if !w.Serves(b) {
 		w.Settle()

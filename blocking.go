@@ -11,14 +11,17 @@ import (
 // program's own. All waits in the library see to that themselves: see promise 9.
 //
 // When wait has returned, panicked, or called [runtime.Goexit], Blocking waits until there is a place
-// for the task. The task comes before queued tasks, in the order of return; a subtask may have the place of the
-// task that waits for it earlier. If another goroutine of the task waits, or is in Blocking, the call returns at
+// for the task: a free one, before queued tasks and in the order of return, or that of a task which waits for
+// it. If a task that has nothing to do with this wait has got that place, Blocking takes an extra one at once: see
+// promise 9. If another goroutine of the task waits, or is in Blocking, the call returns at
 // once. It is the one case in which a task waits for a place. So the task must not hold over the call what other tasks of the pool
-// need to end, such as a lock: they may have all places then, and wait for it for ever.
+// need to end, such as a lock: they may have all places then, and wait for it for ever. A task that waits
+// for it may hold that.
 //
 // If ctx is not that of a task, or the task is over, Blocking just calls wait. While other
 // goroutines of the task wait with its context, the place stays with what they wait for. A subtask
-// whose place was lent by the task that waits for it gives it back to that.
+// whose place was lent by the task that waits for it gives it back to that, which lends it to nothing
+// for which it does not wait.
 func Blocking(ctx context.Context, wait func()) {
 	mustContext(ctx != nil)
 	must(wait != nil, "function must not be nil", "nil")
