@@ -32,7 +32,7 @@ func Blocking(ctx context.Context, wait func()) {
 	}
 	e := t.pool.engine
 	a := &engine.Absence[job]{Turn: make(chan struct{}, 1)}
-	e.GiveUp(a, t.worker, t.single())
+	e.GiveUp(a, t.worker, t.host.alone())
 	defer func() {
 		e.Recall(a, nil)
 		<-a.Turn

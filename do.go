@@ -2,8 +2,10 @@ package weir
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/inside"
 )
 
 // Do runs task on the calling goroutine, in the place of a worker: it waits for its turn as a
@@ -42,21 +44,22 @@ func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) err
 	}
 	want := new(engine.SingleWant[job])
 	want.Init(claimer{&v.progress, &v.self}, &v.single, false)
-	v.want, v.given.by = &want.Want, host.host
+	v.want, v.by = &want.Want, host.host
 	var err error
 	host.await(p, v.want, func(*engine.Wakeup) { err = v.call(ctx, task) })
 	return err
 }
 
-// visit is a task that runs elsewhere, while its worker waits.
+// visit is a task that runs elsewhere, while its worker waits. It is the context of the task.
 type visit struct {
-	self listener // refers to the visit itself: what travels through the pool
-	pool *Pool
-	want *engine.Want[job] // of the task that calls; nil if none does
+	self            listener // refers to the visit itself: what travels through the pool
+	pool            *Pool
+	context.Context                   // what the caller gave
+	by              host              // the task that calls; nil if none does
+	want            *engine.Want[job] // of that
 	progress
-	given futureContext
-	turn  chan struct{} // of capacity 1: the worker waits for the visitor, or err is set
-	over  chan struct{} // closed when the visitor has left
+	turn chan struct{} // of capacity 1: the worker waits for the visitor, or err is set
+	over chan struct{} // closed when the visitor has left
 	// The worker that waits for the visitor, set before it is the visitor's turn.
 	worker *engine.Worker
 	err    error
@@ -71,9 +74,8 @@ func (v *visit) call(ctx context.Context, task func(context.Context) error) erro
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	g := &v.given
-	g.Context, g.pool, g.worker, g.progress, g.want = ctx, v.pool, v.worker, &v.progress, v.want
-	return task(g)
+	v.Context = ctx
+	return task(v)
 }
 
 // wait returns nil when the visitor has its place, which it must leave.
@@ -94,6 +96,31 @@ func (v *visit) wait(ctx context.Context) error {
 }
 
 func one() int { return 1 }
+
+func (v *visit) Value(key any) any {
+	if key == (hostKey{}) {
+		return v
+	}
+	return v.Context.Value(key)
+}
+
+// String keeps fmt from looking into what others change meanwhile.
+func (v *visit) String() string { return fmt.Sprintf("%v.Task", v.Context) }
+
+// Stay implements [inside.Task].
+func (v *visit) Stay(group any) inside.Stay { return v.task().stay(group) }
+
+// task implements host.
+func (v *visit) task() task { return v.progress.task(v.pool, v.worker, v) }
+
+// alone implements host.
+func (v *visit) alone() *engine.Single[job] { return &v.single }
+
+// crossed implements host.
+func (v *visit) crossed() bool { return v.by != nil }
+
+// above implements host.
+func (v *visit) above() (host, *engine.Want[job]) { return v.by, v.want }
 
 // leave gives the place back. A context that outlives the visit is not a task's any more.
 func (v *visit) leave() {

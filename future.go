@@ -2,8 +2,10 @@ package weir
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/inside"
@@ -20,13 +22,13 @@ type Future[T any] struct {
 	self listener // refers to the future itself: what travels through the pool
 	pool *Pool
 	ctx  context.Context
-	task func(ctx context.Context) (T, error)
+	body func(ctx context.Context) (T, error)
 
 	progress
 	done     chan struct{} // closed when value and err are final
 	value    T
 	err      error
-	given    futureContext
+	worker   *engine.Worker // that runs the task
 	watching sync.Once
 	told     bool                        // under mu: the future has resolved. Here it fills a word
 	unwatch  atomic.Pointer[func() bool] // ends the watch over ctx
@@ -51,7 +53,7 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 	mustContext(ctx != nil)
 	must(p != nil, "pool must not be nil", "nil")
 	mustTask(task != nil)
-	f := &Future[T]{pool: p, ctx: ctx, task: task, done: make(chan struct{})}
+	f := &Future[T]{pool: p, ctx: ctx, body: task, done: make(chan struct{})}
 	f.self = f
 	j := listenerJob(&f.self, nil, inTurn)
 	host := hostOf(ctx)
@@ -187,40 +189,39 @@ func (f *Future[T]) watch() {
 	}
 }
 
-// futureContext is what the task of a future gets: it tells who asks for hostKey that
-// a task of the pool will wait.
-type futureContext struct {
-	context.Context
-	pool     *Pool
-	worker   *engine.Worker
-	progress *progress
-	by       host              // the task that waits for this one from beginning to end, if any
-	want     *engine.Want[job] // for which it does
-}
+// futureTask is a future as the context of its task: it tells who asks for hostKey that a task of the pool
+// will wait.
+type futureTask[T any] Future[T]
 
-func (c *futureContext) Value(key any) any {
+// Deadline implements [context.Context], as the three methods that follow.
+func (c *futureTask[T]) Deadline() (time.Time, bool) { return c.ctx.Deadline() }
+func (c *futureTask[T]) Done() <-chan struct{}       { return c.ctx.Done() }
+func (c *futureTask[T]) Err() error                  { return c.ctx.Err() }
+
+// String keeps fmt from looking into what others change meanwhile.
+func (c *futureTask[T]) String() string { return fmt.Sprintf("%v.Task", c.ctx) }
+
+func (c *futureTask[T]) Value(key any) any {
 	if key == (hostKey{}) {
 		return c
 	}
-	return c.Context.Value(key)
+	return c.ctx.Value(key)
 }
 
 // Stay implements [inside.Task].
-func (c *futureContext) Stay(group any) inside.Stay { return c.task().stay(group) }
+func (c *futureTask[T]) Stay(group any) inside.Stay { return c.task().stay(group) }
 
 // task implements host.
-func (c *futureContext) task() task {
-	if c.progress.over() {
-		return task{}
-	}
-	return task{c.pool, c.worker, c}
-}
+func (c *futureTask[T]) task() task { return c.progress.task(c.pool, c.worker, c) }
+
+// alone implements host.
+func (c *futureTask[T]) alone() *engine.Single[job] { return &c.single }
 
 // crossed implements host.
-func (c *futureContext) crossed() bool { return c.by != nil }
+func (c *futureTask[T]) crossed() bool { return false }
 
-// above implements host.
-func (c *futureContext) above() (host, *engine.Want[job]) { return c.by, c.want }
+// above implements host. No task waits for a future from beginning to end.
+func (c *futureTask[T]) above() (host, *engine.Want[job]) { return nil, nil }
 
 func (f *Future[T]) mustBeMade() {
 	must(f.done != nil, "future must be made by Async", "the zero value")
@@ -231,10 +232,10 @@ func (f *Future[T]) run(_ context.Context, w *engine.Worker, number int) error {
 	if !f.start(number == claimed, w) {
 		return nil
 	}
-	task := f.task
-	f.task = nil // the future may live for longer than what the task holds
-	f.given = futureContext{Context: f.ctx, pool: f.pool, worker: w, progress: &f.progress}
-	value, err := task(&f.given)
+	body := f.body
+	f.body = nil // the future may live for longer than what the task holds
+	f.worker = w
+	value, err := body((*futureTask[T])(f))
 	w.Vacate()
 	f.value = value
 	f.resolve(err)
@@ -256,7 +257,7 @@ func (f *Future[T]) start(claimed bool, w *engine.Worker) bool {
 			return false
 		}
 	}
-	f.task = nil
+	f.body = nil
 	f.pool.engine.HandedBack()
 	return false
 }
@@ -275,7 +276,7 @@ func (f *Future[T]) refuse(err error) bool {
 	if !f.giveUp() {
 		return false
 	}
-	f.task = nil
+	f.body = nil
 	f.settle(err)
 	return true
 }

@@ -41,6 +41,9 @@ func (m *member) task() task {
 	return task{m.batch.group.pool, w, m}
 }
 
+// alone implements host.
+func (m *member) alone() *engine.Single[job] { return nil }
+
 // crossed implements host.
 func (m *member) crossed() bool { return m.batch.group.crossed }
 

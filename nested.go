@@ -24,6 +24,8 @@ type host interface {
 	task() task
 	// above returns the task that waits for this one, or will, and what it waits for; nil if none is known.
 	above() (host, *engine.Want[job])
+	// alone returns what others wait for that wait for this task alone; nil if none can.
+	alone() *engine.Single[job]
 	// crossed reports whether a task above may be one of another pool.
 	crossed() bool
 }
@@ -63,14 +65,6 @@ func (t task) tellAbove() {
 		}
 		h = above
 	}
-}
-
-// single returns what others wait for that wait for t alone; nil if none can.
-func (t task) single() *engine.Single[job] {
-	if c, ok := t.host.(*futureContext); ok {
-		return &c.progress.single
-	}
-	return nil
 }
 
 // hostOf returns the task whose context ctx comes from, the zero task if there is none. Of a task that

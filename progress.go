@@ -37,6 +37,14 @@ func (p *progress) end() bool { return p.state.Or(isOver)&isOver == 0 }
 
 func (p *progress) over() bool { return p.state.Load()&isOver != 0 }
 
+// task returns the task that w runs for p, or the zero task if it is over.
+func (p *progress) task(on *Pool, w *engine.Worker, h host) task {
+	if p.over() {
+		return task{}
+	}
+	return task{on, w, h}
+}
+
 // started reports whether the task runs.
 func (p *progress) started() bool { return p.state.Load()&(hasBegun|isOver) == hasBegun }
 

@@ -65,8 +65,8 @@ var leaks = []Bug{
 		Breaks: "a future keeps its task when that has run",
 		Edits: []Edit{{
 			File: "future.go",
-			Old:  "f.task = nil // the future may live for longer",
-			New:  "if !PLANTED { f.task = nil } // the future may live for longer",
+			Old:  "f.body = nil // the future may live for longer",
+			New:  "if !PLANTED { f.body = nil } // the future may live for longer",
 		}},
 	},
 	{
@@ -74,8 +74,8 @@ var leaks = []Bug{
 		Breaks: "a future keeps a task that will never run",
 		Edits: []Edit{{
 			File: "future.go",
-			Old:  "f.task = nil\n\tf.settle(err)",
-			New:  "if !PLANTED {\n\t\tf.task = nil\n\t}\n\tf.settle(err)",
+			Old:  "f.body = nil\n\tf.settle(err)",
+			New:  "if !PLANTED {\n\t\tf.body = nil\n\t}\n\tf.settle(err)",
 		}},
 	},
 	{
