@@ -72,8 +72,8 @@ func (w *worker[T]) hasTask() bool { return !w.idle && (w.place == nil || !w.pla
 // by goes to the task that was away, if that has none, and Recall reports true. A worker on its way to rest
 // leaves the recall to rest, which holds the lock anyway; Recall then reports false.
 func (e *Engine[T]) Recall(a *Absence[T], by *Worker) (taken bool) {
-	if w := e.own(by); w != nil && w.rests && w.turn == nil {
-		w.turn = a // for rest, which takes the lock anyway
+	if w := e.own(by); w != nil && w.rests && w.recalls == nil {
+		w.recalls = a // for rest, which takes the lock anyway
 		return false
 	}
 	e.mu.Lock()
@@ -199,7 +199,7 @@ func (e *Engine[T]) returns(a *Absence[T]) {
 	w := a.worker
 	p := w.place
 	p.returner = a
-	e.returning.append(&p.turn, w)
+	e.returning.append(&p.returning, w)
 	e.comingBack++
 	switch {
 	case p.from != nil:
@@ -243,7 +243,7 @@ func (e *Engine[T]) arrive(a *Absence[T]) {
 func (e *Engine[T]) hasReturned(w *worker[T]) {
 	p := w.place
 	p.returner = nil
-	e.returning.remove(&p.turn)
+	e.returning.remove(&p.returning)
 	e.comingBack--
 	switch {
 	case p.from != nil:

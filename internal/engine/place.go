@@ -30,9 +30,9 @@ type place[T any] struct {
 	lost    bool           // the task is over, or as good as over, and another one has the place
 	strange bool           // the task has the place of one that may not wait for it
 
-	returner *Absence[T]     // of the goroutine that waits for a place for the task
-	turn     link[worker[T]] // in Engine.returning, if there is one
-	sibling  link[worker[T]] // in from.returning, if there is one
+	returner  *Absence[T]     // of the goroutine that waits for a place for the task
+	returning link[worker[T]] // in Engine.returning, if there is one
+	sibling   link[worker[T]] // in from.returning, if there is one
 }
 
 // withPlace returns the place of w, and has it looked at when w's task is over.

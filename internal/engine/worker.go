@@ -100,16 +100,16 @@ func (w *Worker) release() {
 
 type worker[T any] struct {
 	Worker
-	engine *Engine[T]
-	seat   int32         // where it stands in Engine.crew
-	idle   bool          // holds no task, and takes none but under Engine.mu
-	gone   bool          // no goroutine is to go on for it: it has ended, or the program goes down
-	rests  bool          // its own goroutine is about to take the lock in rest
-	turn   *Absence[T]   // of a task whose wait the worker has ended; rest recalls it
-	parked chan order    // of capacity 1; nil until the worker first rests
-	since  time.Duration // when it began to rest
-	hand   T             // the task that comes with orderRun
-	place  *place[T]     // nil until the worker has a task that waits, or that is one of a source
+	engine  *Engine[T]
+	seat    int32         // where it stands in Engine.crew
+	idle    bool          // holds no task, and takes none but under Engine.mu
+	gone    bool          // no goroutine is to go on for it: it has ended, or the program goes down
+	rests   bool          // its own goroutine is about to take the lock in rest
+	recalls *Absence[T]   // of a task whose wait the worker has ended; rest recalls it
+	parked  chan order    // of capacity 1; nil until the worker first rests
+	since   time.Duration // when it began to rest
+	hand    T             // the task that comes with orderRun
+	place   *place[T]     // nil until the worker has a task that waits, or that is one of a source
 }
 
 type order uint8
@@ -303,8 +303,8 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	w.release()
 	w.rests = false
 	e.mu.Lock()
-	if a := w.turn; a != nil {
-		w.turn = nil
+	if a := w.recalls; a != nil {
+		w.recalls = nil
 		e.recall(a, &w.Worker)
 	}
 	e.ends(w)

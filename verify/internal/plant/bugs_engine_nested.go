@@ -223,7 +223,7 @@ var engineNested = []Bug{
 		Breaks: "a worker forgets the task whose wait it has ended on its way to rest",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "if a := w.turn; a != nil {",
+			Old:  "if a := w.recalls; a != nil {",
 			New:  "if a := w.turn; a != nil && !PLANTED {",
 		}},
 	},
