@@ -8,15 +8,19 @@ import (
 
 // Blocking calls wait, and gives the place of the task that ctx comes from to any other task
 // meanwhile: for waits that the library cannot see, such as a sleep, a back-off, or a channel of the
-// program's own. All waits in the library see to that themselves: see promise 9.
+// program's own. A wait for a group, a future, Do or Call with the task's context needs it not: that lends the
+// place to what is waited for, and to nothing else (promise 9). The [Limit] of a group counts the task all the while.
 //
 // When wait has returned, panicked, or called [runtime.Goexit], Blocking waits until there is a place
-// for the task: a free one, before queued tasks and in the order of return, or that of a task which waits for
+// for the task: a free one, before queued tasks and in the order of return, or that of a task of the pool which waits for
 // it. If a task that has nothing to do with this wait has got that place, Blocking takes an extra one at once: see
 // promise 9. If another goroutine of the task waits, or is in Blocking, the call returns at
-// once. It is the one case in which a task waits for a place. So the task must not hold over the call what other tasks of the pool
-// need to end, such as a lock: they may have all places then, and wait for it for ever. A task that waits
-// for it may hold that.
+// once.
+//
+// It is the one case in which a task waits for a place. So nobody may hold over the call what other tasks of the pool
+// need to end, such as a lock: they may have all places then, and wait for it for ever. That holds for the task, and for
+// those outside the pool that wait for it; a task of the same pool that waits for it may hold a lock, as its place is there for
+// this one.
 //
 // If ctx is not that of a task, or the task is over, Blocking just calls wait. While other
 // goroutines of the task wait with its context, the place stays with what they wait for. A subtask

@@ -23,10 +23,9 @@ import (
 // The context that task gets is ctx as a task of the pool: groups made from it may wait,
 // see promise 9. Close waits for task to end, and so does Wait if it was called later.
 //
-// A task of another pool that calls Do keeps its place there. A call that is cancelled makes room in
-// the queue. While task runs a worker
-// stands still for it: one more goroutine, which is parked. Do costs two goroutine switches and
-// three allocations.
+// A task of another pool that calls Do keeps its place there, as in every wait. A call that is cancelled makes room in
+// the queue. While task runs a worker stands still for it: one more goroutine, which is parked. Do costs two
+// goroutine switches and three allocations.
 func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) error {
 	mustContext(ctx != nil)
 	mustTask(task != nil)

@@ -42,7 +42,8 @@ type Future[T any] struct {
 // caller must not hold what that needs. The task gets ctx, and never starts once ctx is done: then
 // the future resolves with the cause of ctx. If it has started, only its own end
 // resolves the future. A task that was cancelled in the queue keeps its place there
-// until a worker comes to it.
+// until a worker comes to it. A closed pool takes no future, also from a task that was accepted before; of groups inside tasks
+// it runs all.
 //
 // A task that waits for a future with the context it got lends it its place, if both are of the same
 // pool and the future's task has not started: that starts before its turn then. Panics are not reported to [OnPanic], as Get returns them.
