@@ -173,22 +173,24 @@ func (b *batch) tell(by *engine.Worker) {
 	b.stay.wake(by)
 }
 
-// tellLooper tells the task that ranges over the results whether the batch is over, as far as that is known: a task that comes
-// into it afterwards makes the loop wait on.
+// tellLooper tells the task that ranges over the results whether the batch is over. A task that comes into the batch, or ends,
+// between the look and the telling makes it look again: so what it told last is right.
 func (b *batch) tellLooper() {
 	w := b.looper.Load()
 	if w == nil {
 		return
 	}
-	for told, over := false, b.tally.Over(); !told; {
+	for over := b.tally.Over(); ; {
 		if over {
 			w.Tell()
 		} else {
 			b.stay.engine.WaitsOn(w)
 		}
-		was := over
-		over = b.tally.Over()
-		told = over == was
+		now := b.tally.Over()
+		if now == over {
+			return
+		}
+		over = now
 	}
 }
 

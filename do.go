@@ -54,8 +54,8 @@ type visit struct {
 	self            listener // refers to the visit itself: what travels through the pool
 	pool            *Pool
 	context.Context                   // what the caller gave
-	by              host              // the task that calls; nil if none does
-	want            *engine.Want[job] // of that
+	by              host              // the task that calls Do; nil if none does
+	want            *engine.Want[job] // for which by waits; nil as by
 	progress
 	turn chan struct{} // of capacity 1: the worker waits for the visitor, or err is set
 	over chan struct{} // closed when the visitor has left
@@ -112,8 +112,8 @@ func (v *visit) Stay(group any) inside.Stay { return v.task().stay(group) }
 // task implements host.
 func (v *visit) task() task { return v.progress.task(v.pool, v.worker, v) }
 
-// alone implements host.
-func (v *visit) alone() *engine.Single[job] { return &v.single }
+// awaited implements host.
+func (v *visit) awaited() (*engine.Single[job], *engine.Source[job]) { return &v.single, nil }
 
 // crossed implements host.
 func (v *visit) crossed() bool { return v.by != nil }

@@ -71,8 +71,8 @@
 //     never lends the place to what is just queued. So a lock held over the wait hangs
 //     nothing, and of the tasks handed over from outside, and not waited for by others,
 //     at most limit have begun. A task whose wait is over goes on at once. If its place is
-//     still in use there is an extra one, beyond the limit, which [Stats] counts; while
-//     there are any no queued task starts. [Blocking] gives the place on which a task began to any task.
+//     still in use, or what has it does not belong to the wait, there is an extra one,
+//     beyond the limit, which [Stats] counts; while there are any no queued task starts. [Blocking] gives the place on which a task began to any task.
 //  10. A group may be used again after Wait; nothing of one batch is left to the next.
 //  11. A pool that nothing uses costs no goroutine and at most 1 KiB; nothing starts
 //     when the package is imported. A group with workers of its own leaves no

@@ -42,8 +42,8 @@ type Future[T any] struct {
 // caller must not hold what that needs. The task gets ctx, and never starts once ctx is done: then
 // the future resolves with the cause of ctx. If it has started, only its own end
 // resolves the future. A task that was cancelled in the queue keeps its place there
-// until a worker comes to it. A closed pool takes no future, also from a task that was accepted before; of groups inside tasks
-// it runs all.
+// until a worker comes to it. Once the pool is closed, Async refuses the task, also within one
+// that the pool accepted before; groups within such a task still run.
 //
 // A task that waits for a future with the context it got lends it its place, if both are of the same
 // pool and the future's task has not started: that starts before its turn then. Panics are not reported to [OnPanic], as Get returns them.
@@ -194,7 +194,7 @@ func (f *Future[T]) watch() {
 // will wait.
 type futureTask[T any] Future[T]
 
-// Deadline implements [context.Context], as the three methods that follow.
+// Deadline, Done, Err and Value implement [context.Context].
 func (c *futureTask[T]) Deadline() (time.Time, bool) { return c.ctx.Deadline() }
 func (c *futureTask[T]) Done() <-chan struct{}       { return c.ctx.Done() }
 func (c *futureTask[T]) Err() error                  { return c.ctx.Err() }
@@ -215,8 +215,8 @@ func (c *futureTask[T]) Stay(group any) inside.Stay { return c.task().stay(group
 // task implements host.
 func (c *futureTask[T]) task() task { return c.progress.task(c.pool, c.worker, c) }
 
-// alone implements host.
-func (c *futureTask[T]) alone() *engine.Single[job] { return &c.single }
+// awaited implements host.
+func (c *futureTask[T]) awaited() (*engine.Single[job], *engine.Source[job]) { return &c.single, nil }
 
 // crossed implements host.
 func (c *futureTask[T]) crossed() bool { return false }

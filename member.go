@@ -41,8 +41,8 @@ func (m *member) task() task {
 	return task{m.batch.group.pool, w, m}
 }
 
-// alone implements host.
-func (m *member) alone() *engine.Single[job] { return nil }
+// awaited implements host.
+func (m *member) awaited() (*engine.Single[job], *engine.Source[job]) { return nil, m.batch.source }
 
 // crossed implements host.
 func (m *member) crossed() bool { return m.batch.group.crossed }

@@ -24,8 +24,8 @@ type host interface {
 	task() task
 	// above returns the task that waits for this one, or will, and what it waits for; nil if none is known.
 	above() (host, *engine.Want[job])
-	// alone returns what others wait for that wait for this task alone; nil if none can.
-	alone() *engine.Single[job]
+	// awaited returns what others wait for that wait for this task: for it alone, or for a group's; nil if none can.
+	awaited() (alone *engine.Single[job], part *engine.Source[job])
 	// crossed reports whether a task above may be one of another pool.
 	crossed() bool
 }

@@ -2,8 +2,6 @@ package weir_test
 
 import (
 	"context"
-	"runtime"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,26 +13,26 @@ import (
 // A lock is held over the wait for a subtask that had a place of its own, and is in Blocking. Another task, which
 // waits for the lock, gets that place. The subtask has that of the task which waits for it.
 func TestASubtaskComesBackToThePlaceOfTheTaskThatWaits(t *testing.T) {
-	pause := func(ctx context.Context) error {
+	rest := func(ctx context.Context) error {
 		weir.Blocking(ctx, func() { time.Sleep(time.Second) })
 		return nil
 	}
 	for name, wait := range map[string]func(context.Context, *weir.Pool) error{
 		"group": func(ctx context.Context, p *weir.Pool) error {
 			g := p.Group(ctx)
-			g.Go(pause)
+			g.Go(rest)
 			time.Sleep(time.Millisecond) // another worker has the subtask
 			return g.Wait()
 		},
 		"limited group": func(ctx context.Context, p *weir.Pool) error {
 			g := p.Group(ctx, weir.Limit(1))
-			g.Go(pause)
-			g.Go(pause)
+			g.Go(rest)
+			g.Go(rest)
 			return g.Wait()
 		},
 		"results": func(ctx context.Context, p *weir.Pool) error {
 			r := weir.NewResults[int](p.Group(ctx))
-			r.Go(func(ctx context.Context) (int, error) { return 0, pause(ctx) })
+			r.Go(func(ctx context.Context) (int, error) { return 0, rest(ctx) })
 			time.Sleep(time.Millisecond)
 			for _, err := range r.All() {
 				if err != nil {
@@ -44,13 +42,13 @@ func TestASubtaskComesBackToThePlaceOfTheTaskThatWaits(t *testing.T) {
 			return nil
 		},
 		"future": func(ctx context.Context, p *weir.Pool) error {
-			f := weir.Async(ctx, p, func(ctx context.Context) (int, error) { return 0, pause(ctx) })
+			f := weir.Async(ctx, p, func(ctx context.Context) (int, error) { return 0, rest(ctx) })
 			time.Sleep(time.Millisecond)
 			_, err := f.Get(ctx)
 			return err
 		},
 		"late": func(ctx context.Context, p *weir.Pool) error {
-			f := weir.Async(ctx, p, func(ctx context.Context) (int, error) { return 0, pause(ctx) })
+			f := weir.Async(ctx, p, func(ctx context.Context) (int, error) { return 0, rest(ctx) })
 			time.Sleep(2 * time.Second) // the future's task wants to go on before anything waits for it
 			_, err := f.Get(ctx)
 			return err
@@ -59,8 +57,8 @@ func TestASubtaskComesBackToThePlaceOfTheTaskThatWaits(t *testing.T) {
 			g := p.Group(ctx)
 			g.Go(func(ctx context.Context) error {
 				h := p.Group(ctx)
-				h.Go(pause)
-				h.Go(pause)
+				h.Go(rest)
+				h.Go(rest)
 				return h.Wait()
 			})
 			time.Sleep(time.Millisecond)
@@ -70,7 +68,7 @@ func TestASubtaskComesBackToThePlaceOfTheTaskThatWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := weir.New(2)
-				lock := make(chan struct{}, 1) // a mutex would hold the bubble's clock up
+				lock := make(chan struct{}, 1) // a mutex would stop the bubble's clock
 				done := make(chan error, 3)
 				for range cap(done) {
 					go func() {
@@ -81,14 +79,7 @@ func TestASubtaskComesBackToThePlaceOfTheTaskThatWaits(t *testing.T) {
 						})
 					}()
 				}
-				for range cap(done) {
-					select {
-					case err := <-done:
-						check.OK(t, err)
-					case <-time.After(time.Hour):
-						t.Fatalf("hangs: %+v", p.Stats())
-					}
-				}
+				allEnd(t, p, done)
 				hasItsPlaces(t, p, 2)
 				p.Close()
 			})
@@ -117,87 +108,147 @@ func TestASubtaskComesBackThoughAnotherHasThePlaceOfItsTask(t *testing.T) {
 				})
 			}()
 		}
-		for range cap(done) {
-			select {
-			case err := <-done:
-				check.OK(t, err)
-			case <-time.After(time.Hour):
-				t.Fatalf("hangs: %+v", p.Stats())
-			}
-		}
+		allEnd(t, p, done)
 		hasItsPlaces(t, p, 1)
 		p.Close()
 		q.Close()
 	})
 }
 
-// Submitters in a task that go on one by one, behind one that cannot, leave nothing behind.
-func TestSubmittersThatGoOnLeaveNothingBehind(t *testing.T) {
-	p := weir.New(2, weir.Queue(0))
-	defer p.Close()
-	stop, first, second := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	var both sync.WaitGroup
-	both.Go(func() {
-		check.OK(t, run(p, func(ctx context.Context) error {
-			<-second
-			g := p.Group(ctx)
-			close(first)
-			g.Go(func(context.Context) error { <-stop; return nil })
-			return g.Wait()
-		}))
-	})
-	both.Go(func() {
-		check.OK(t, run(p, func(ctx context.Context) error {
-			close(second)
-			<-first
-			g := p.Group(ctx)
-			keepsNothing(t, func() {
-				for range 20000 {
-					g.Go(succeed)
-				}
+// A task of another pool waits between the one that holds the lock and the one in Blocking, which began in its turn.
+func TestASubtaskComesBackByWayOfAnotherPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, q := weir.New(2), weir.New(2)
+		lock, done := make(chan struct{}, 1), make(chan error, 2)
+		go func() {
+			done <- run(p, func(ctx context.Context) error {
+				lock <- struct{}{}
+				defer func() { <-lock }()
+				return runIn(ctx, q, func(ctx context.Context) error {
+					g := p.Group(ctx)
+					g.Go(func(ctx context.Context) error {
+						weir.Blocking(ctx, func() { time.Sleep(time.Minute) })
+						return nil
+					})
+					time.Sleep(time.Second) // it begins before anything waits for it
+					return g.Wait()
+				})
 			})
-			close(stop)
-			return g.Wait()
-		}))
+		}()
+		time.Sleep(30 * time.Second)
+		go func() { done <- run(p, locked(lock)) }()
+		allEnd(t, p, done)
+		p.Close()
+		q.Close()
 	})
-	both.Wait()
 }
 
-// A task that another, full pool refuses leaves nothing behind, though an older one of the group is queued there.
-func TestARefusedSubtaskLeavesNothingBehind(t *testing.T) {
-	p, q := weir.New(1), weir.New(1, weir.Queue(1))
-	defer p.Close()
-	defer q.Close()
-	stop, begun := make(chan struct{}), make(chan struct{})
-	check.OK(t, q.Submit(func() { close(begun); <-stop }))
-	<-begun
-	check.OK(t, run(p, func(ctx context.Context) error {
-		g := q.Group(ctx)
-		check.Equal(t, "the first has room", g.TryGo(succeed), true)
-		keepsNothing(t, func() {
-			for range 20000 {
-				check.Equal(t, "the next has room", g.TryGo(succeed), false)
-			}
-		})
-		close(stop)
-		return g.Wait()
-	}))
+// Another task has the place of the one that holds the lock, and waits for that. What is added then to the work for which the
+// holder waits has the place all the same.
+func TestWorkIsDoneThoughAnotherHasThePlaceOfItsTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, q := weir.New(1, weir.Queue(1)), weir.New(4)
+		lock, done := make(chan struct{}, 1), make(chan error, 4)
+		for range cap(done) {
+			go func() {
+				done <- run(q, func(ctx context.Context) error {
+					return runIn(ctx, p, func(ctx context.Context) error {
+						lock <- struct{}{}
+						defer func() { <-lock }()
+						g := p.Group(ctx)
+						g.Go(func(ctx context.Context) error {
+							weir.Blocking(ctx, func() { time.Sleep(time.Second) })
+							g.Go(succeed)
+							return nil
+						})
+						return g.Wait()
+					})
+				})
+			}()
+		}
+		allEnd(t, p, done)
+		hasItsPlaces(t, p, 1)
+		p.Close()
+		q.Close()
+	})
 }
 
-// keepsNothing fails the test if f leaves more in memory than a few bytes for each of thousands of calls.
-func keepsNothing(t *testing.T, f func()) {
-	t.Helper()
-	f() // what is kept for reuse is there afterwards
-	before := heap()
-	f()
-	if grown := int64(heap()) - int64(before); grown > 200<<10 {
-		t.Errorf("%d KiB are kept", grown>>10)
+// A subtask ends, and leaves a goroutine behind that waits for work in its name. That work does not keep the place from the
+// next subtask.
+func TestWhatASubtaskLeavesBehindKeepsNoPlaceFromTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		lock, done := make(chan struct{}, 1), make(chan error, 2)
+		go func() {
+			done <- run(p, func(ctx context.Context) error {
+				lock <- struct{}{}
+				defer func() { <-lock }()
+				g := p.Group(ctx)
+				g.Go(func(ctx context.Context) error {
+					go func() {
+						_ = runIn(ctx, p, locked(lock)) // is cancelled with the group if that ends before
+						done <- nil
+					}()
+					time.Sleep(time.Second)
+					return nil
+				})
+				g.Go(succeed)
+				return g.Wait()
+			})
+		}()
+		allEnd(t, p, done)
+		p.Close()
+	})
+}
+
+// A goroutine that a subtask has left behind is in Blocking while the next one runs, which gives its place up all the same.
+func TestAGoroutineLeftBehindInBlockingHoldsNoSibling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		done, end := make(chan error, 1), make(chan struct{})
+		go func() {
+			done <- run(p, func(ctx context.Context) error {
+				g, signal := p.Group(ctx), make(chan struct{})
+				g.Go(func(ctx context.Context) error {
+					waited := make(chan error)
+					go func() {
+						waited <- runIn(ctx, p, func(context.Context) error { time.Sleep(time.Second); return nil })
+					}()
+					go func() {
+						time.Sleep(time.Second / 2)
+						weir.Blocking(ctx, func() { <-end })
+					}()
+					return <-waited
+				})
+				g.Go(func(ctx context.Context) error { weir.Blocking(ctx, func() { <-signal }); return nil })
+				g.Go(func(context.Context) error { close(signal); return nil })
+				return g.Wait()
+			})
+		}()
+		allEnd(t, p, done)
+		close(end)
+		p.Close()
+	})
+}
+
+// locked makes a task that takes the lock.
+func locked(lock chan struct{}) func(context.Context) error {
+	return func(context.Context) error {
+		lock <- struct{}{}
+		<-lock
+		return nil
 	}
 }
 
-func heap() uint64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
+// allEnd fails the test if one of the tasks hangs, by the bubble's clock.
+func allEnd(t *testing.T, p *weir.Pool, done <-chan error) {
+	t.Helper()
+	for range cap(done) {
+		select {
+		case err := <-done:
+			check.OK(t, err)
+		case <-time.After(time.Hour):
+			t.Fatalf("hangs: %+v", p.Stats())
+		}
+	}
 }

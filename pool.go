@@ -159,7 +159,7 @@ func (p *Pool) broken(w *engine.Worker, j job, panicked any) {
 // then never runs. A task that submits to its own pool should use TrySubmit,
 // or an [Unbounded] queue: if all workers wait for room in their own queue,
 // nobody makes any. It gets no context, so it must not wait for a group or a future of
-// its own pool, which is for tasks of a [Group], of a future, and in [Pool.Do].
+// its own pool. Tasks of a [Group], of a [Future] and of [Pool.Do] may.
 //
 // The call synchronizes before the start of the task. Once the pool has its queue
 // and its workers, it allocates nothing.

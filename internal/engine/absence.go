@@ -94,14 +94,7 @@ func (e *Engine[T]) recall(a *Absence[T], by *Worker) {
 		a.Turn <- struct{}{}
 	case gaveUp:
 		a.state = recalled
-		if a.worker != nil && a.current() {
-			a.worker.place.away--
-		}
-		if e.needsPlace(a) {
-			e.returns(a)
-		} else {
-			e.arrive(a)
-		}
+		e.hasBlocked(a)
 	case early, recalled:
 	}
 }
@@ -157,8 +150,8 @@ func (e *Engine[T]) Arrived(a *Absence[T]) {
 
 // GiveUp gives the place of the task on w up to any other task. After Recall the task has one
 // again when it receives its turn. As Leave, it reports false if a was recalled before. single is what others wait for
-// that wait for this task alone; nil if none can.
-func (e *Engine[T]) GiveUp(a *Absence[T], w *Worker, single *Single[T]) bool {
+// that wait for this task alone, part what it is one of the tasks of; each nil if there is none.
+func (e *Engine[T]) GiveUp(a *Absence[T], w *Worker, single *Single[T], part *Source[T]) bool {
 	e.mu.Lock()
 	if a.state == early {
 		a.state = present
@@ -167,20 +160,20 @@ func (e *Engine[T]) GiveUp(a *Absence[T], w *Worker, single *Single[T]) bool {
 	}
 	a.state = gaveUp
 	if e.hasTask(a, w) {
-		e.giveUp(a.worker, single)
+		e.giveUp(a.worker, single, part)
 	}
 	e.unlock()
 	return true
 }
 
-func (e *Engine[T]) giveUp(w *worker[T], single *Single[T]) {
+func (e *Engine[T]) giveUp(w *worker[T], single *Single[T], part *Source[T]) {
 	p := w.place
 	p.away++
 	e.letReturn(p)
 	if p.away > 1 || p.without || p.waits > 0 {
 		return // it has no place to give up, or others of its goroutines wait for what that may be lent to
 	}
-	p.single = single
+	p.single, p.part = single, part
 	p.without = true
 	e.suspended++
 	b := p.beneath
@@ -193,47 +186,76 @@ func (e *Engine[T]) giveUp(w *worker[T], single *Single[T]) {
 	e.fill(b)
 }
 
-// returns notes that the task of a has given its place up and wants to go on. It gets a free place, or one that is vacant, of
-// a task that waits for it.
-func (e *Engine[T]) returns(a *Absence[T]) {
+// hasBlocked ends the GiveUp of a. When it was the last of the task, that wants a place again: if another of its goroutines
+// waits, to lend it, and else the goroutine of a waits for that.
+func (e *Engine[T]) hasBlocked(a *Absence[T]) {
 	w := a.worker
+	if w == nil || !a.current() {
+		e.arrive(a)
+		return
+	}
 	p := w.place
-	p.returner = a
+	p.away--
+	wants := p.without && p.away == 0
+	if wants && p.waits == 0 {
+		p.returner = a
+	} else {
+		e.arrive(a)
+	}
+	if wants {
+		e.returns(w)
+	}
+}
+
+// returns notes that the task of w has given its place up and wants one again. It gets a free place, or one that is vacant, of
+// a task that waits for it.
+func (e *Engine[T]) returns(w *worker[T]) {
+	p := w.place
 	e.returning.append(&p.returning, w)
 	e.comingBack++
 	switch {
-	case p.from != nil:
-		p.from.returning.append(&p.sibling, w)
-		e.look(&p.from.want)
+	case p.part != nil:
+		p.part.returning.append(&p.sibling, w)
+		e.look(&p.part.want)
 	case p.single != nil:
 		p.single.returning = w
-		for l := p.single.wants.first; l != nil && p.returner == a; l = l.next {
+		for l := p.single.wants.first; l != nil && p.without; l = l.next {
 			e.look(&l.of.Want)
 		}
 	}
 }
 
-// goOn lets the task of w go on that has given its place up: on that of b, if b is not nil.
+// goOn gives the task of w a place that wants one again: that of b, if b is not nil.
 func (e *Engine[T]) goOn(w, b *worker[T]) {
-	w.place.without = false
-	e.suspended--
+	p := w.place
+	p.without = false
 	if b != nil {
 		e.stack(w, b)
 	}
-	e.arrive(w.place.returner)
+	e.hasReturned(w)
+	if a := p.returner; a != nil {
+		p.returner = nil
+		e.suspended--
+		e.arrive(a)
+		return
+	}
+	e.vacate(w)
+	e.fill(w)
 }
 
-// letReturn lets the goroutine go on that waits for a place for its task, if the task does not need one for it any more.
+// letReturn lets the goroutine go on that waits for a place for its task, if that does not need one for it any more.
 func (e *Engine[T]) letReturn(p *place[T]) {
-	if a := p.returner; a != nil && !e.needsPlace(a) {
+	needs := p.without && p.away == 0
+	if a := p.returner; a != nil && (!needs || p.waits > 0 || !a.current()) {
+		p.returner = nil
 		e.arrive(a)
+	}
+	if w := p.returning.of; w != nil && !needs {
+		e.hasReturned(w)
 	}
 }
 
 func (e *Engine[T]) arrive(a *Absence[T]) {
-	if w := a.worker; w != nil && w.place.returner == a {
-		e.hasReturned(w)
-	}
 	a.worker = nil
 	a.state = present
 	a.Turn <- struct{}{}
@@ -242,13 +264,12 @@ func (e *Engine[T]) arrive(a *Absence[T]) {
 // hasReturned undoes returns.
 func (e *Engine[T]) hasReturned(w *worker[T]) {
 	p := w.place
-	p.returner = nil
 	e.returning.remove(&p.returning)
 	e.comingBack--
 	switch {
-	case p.from != nil:
-		p.from.returning.remove(&p.sibling)
-		e.dry(p.from)
+	case p.part != nil:
+		p.part.returning.remove(&p.sibling)
+		e.dry(p.part)
 	case p.single != nil:
 		p.single.returning = nil
 	}
@@ -287,16 +308,6 @@ func (e *Engine[T]) enter() {
 		e.permits.enter()
 	}
 	e.prepaid = false
-}
-
-// needsPlace reports whether the task of a has no place, and no goroutine of it is to take one
-// later.
-func (e *Engine[T]) needsPlace(a *Absence[T]) bool {
-	if a.worker == nil || !a.current() {
-		return false
-	}
-	p := a.worker.place
-	return p.without && p.away == 0 && p.waits == 0
 }
 
 // Crowded reports whether s is overfull. If so the task on w waits, with a, until s has room.

@@ -59,8 +59,17 @@ func (e *Engine[T]) resumeLocked() {
 	for l := e.vacant.first; l != nil; l = l.next {
 		vacant = append(vacant, l.of)
 	}
+	var lent []*worker[T]
+	for _, w := range e.crew {
+		if p := w.place; p != nil && p.strange && p.beneath != nil {
+			lent = append(lent, p.beneath)
+		}
+	}
 	for _, w := range vacant {
 		e.fill(w)
+	}
+	for _, w := range lent {
+		e.evict(w)
 	}
 }
 

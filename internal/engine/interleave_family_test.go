@@ -135,11 +135,17 @@ func (w *world) sitsOut(name string) (j *task, recall func()) {
 // givesUp makes a task that gives its place up, until a call of what it returns. single is for those who wait for this task alone.
 func (w *world) givesUp(name string, single *engine.Single[*task]) (j *task, recall func()) {
 	a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
-	return &task{name: name, on: func(own *engine.Worker) {
+	j = &task{name: name}
+	j.on = func(own *engine.Worker) {
+		var part *engine.Source[*task]
+		if f, ok := j.ledger.(*family); ok {
+			part = &f.source
+		}
 		w.aside()
-		if w.GiveUp(a, own, single) {
+		if w.GiveUp(a, own, single, part) {
 			<-a.Turn
 		}
 		w.back()
-	}}, func() { w.Recall(a, nil) }
+	}
+	return j, func() { w.Recall(a, nil) }
 }

@@ -236,41 +236,14 @@ var nestedScenes = []step.Scene{
 			f.wait(own)
 		}})
 	}),
-	in("a subtask ends in the place of another task, and its submitter waits for room", 1, 0, func(w *world) {
-		w.limit++ // the first may go on while the other has its place
-		f, g := w.newFamily(), w.newFamily()
-		g.source.Init(func(j *task) bool { return j == nil })
-		begun, other := make(chan *engine.Worker, 1), make(chan struct{})
-		waits, recall := w.sitsOut("waits")
-		first := waits.on
-		waits.on = func(own *engine.Worker) {
-			begun <- own
-			first(own)
-		}
-		w.accept(waits)
-		lends, recallOther := w.sitsOut("lends")
-		w.Go("other", func() {
-			j, second := lends, lends.on
-			j.on = func(own *engine.Worker) {
-				close(other)
-				second(own)
-			}
-			j.in, j.ledger = g, &teller{func() {}}
-			w.offered(j)
-			w.Await(g.source.Want(), nil, nil)
-			w.answer(j, w.SubmitWanted(j, nil, g.source.Want(), nil))
-		})
-		w.Go("helper of the first", func() {
-			own := <-begun
-			<-other
-			f.put(w.task("subtask"))
-			if w.Overfull(&f.source) {
-				f.waitForRoom(own)
-			}
-			recall()
-			recallOther()
-			w.Unawait(g.source.Want())
-		})
+	in("a subtask ends in the place of another task, and its submitter waits for room", 2, 1, func(w *world) {
+		f, release := w.newFamily(), make(chan struct{})
+		w.submit(w.parent("parent", &task{name: "child", on: func(own *engine.Worker) {
+			f.add(own, w.blocked("grandchild", release)) // in the place of the child
+			f.add(own, w.task("other grandchild"))       // in that of the parent
+			close(release)
+			f.wait(own)
+		}}))
 	}),
 	in("a task waits for one that it submits", 1, 1, func(w *world) {
 		w.submit(w.awaits("waits", w.task("needed"), new(engine.Single[*task])))

@@ -22,17 +22,19 @@ type place[T any] struct {
 	vacant  link[worker[T]]
 	awaits  chain[Want[T]] // what goroutines of the task wait for
 	from    *Source[T]     // where the task comes from
-	single  *Single[T]     // of a task from nowhere that has given its place up: what others wait for
+	part    *Source[T]     // of what others wait for, if the task has given its place up: it is one of these,
+	single  *Single[T]     // or this one
 	waits   int            // how many goroutines of the task wait
 	away    int            // how many of them are in GiveUp
 	term    uint32         // how many tasks have ended on this worker while goroutines of theirs waited
 	without bool           // the task has no place: it has given it up
 	lost    bool           // the task is over, or as good as over, and another one has the place
-	strange bool           // the task has the place of one that may not wait for it
+	strange bool           // the task has the place of one that does not wait for it
+	moved   bool           // the task has come to the place of one that may not wait for it, when its own was needed
 
 	returner  *Absence[T]     // of the goroutine that waits for a place for the task
 	returning link[worker[T]] // in Engine.returning, if there is one
-	sibling   link[worker[T]] // in from.returning, if there is one
+	sibling   link[worker[T]] // in part.returning, if there is one
 }
 
 // withPlace returns the place of w, and has it looked at when w's task is over.
@@ -96,6 +98,24 @@ func (e *Engine[T]) fill(w *worker[T]) {
 	}
 }
 
+// evict gives the place of w to work for which its task waits, if it is lent to a task for which that may not wait. That one goes
+// on with a place more: it may wait for a lock that the task of w holds.
+func (e *Engine[T]) evict(w *worker[T]) {
+	a := w.place.above
+	if a == nil {
+		return
+	}
+	if belongs := !a.place.strange && (!a.place.moved || e.returning.first == nil); belongs {
+		return
+	}
+	if found, ok := e.claimFor(w); ok {
+		e.unstack(a)
+		e.enter()
+		e.vacate(w)
+		e.lend(w, found)
+	}
+}
+
 // claimFor finds work for which the task of w waits.
 func (e *Engine[T]) claimFor(w *worker[T]) (found work[T], ok bool) {
 	for l := w.place.awaits.first; l != nil && !l.of.spent; {
@@ -142,7 +162,7 @@ func (e *Engine[T]) lendAny(found work[T]) {
 // stack puts u on the place of w, which is vacant.
 func (e *Engine[T]) stack(u, w *worker[T]) {
 	u.withPlace().beneath, w.place.above = w, u
-	u.place.strange = false
+	u.place.strange, u.place.moved = false, false
 	e.occupy(w)
 	e.lent++
 	e.spare = max(e.spare, e.lent)
@@ -198,6 +218,9 @@ func (e *Engine[T]) resume(w *worker[T], by *Worker) {
 func (e *Engine[T]) replace(w, giver *worker[T]) {
 	p := w.place
 	a := p.above
+	if giver != nil && e.isExpected(giver) {
+		giver = nil
+	}
 	switch {
 	case giver == a && giver != nil:
 		e.unstack(giver)
@@ -214,6 +237,19 @@ func (e *Engine[T]) replace(w, giver *worker[T]) {
 		e.unstack(a)
 		e.inherit(a, giver)
 	}
+}
+
+// isExpected reports whether a task wants to go on in the place of w, which was lent by the one that waits for both.
+func (e *Engine[T]) isExpected(w *worker[T]) bool {
+	if e.returning.first == nil || w.place == nil || w.place.beneath == nil {
+		return false
+	}
+	for l := w.place.beneath.place.awaits.first; l != nil && !l.of.spent; l = l.next {
+		if l.of.returning() {
+			return true
+		}
+	}
+	return false
 }
 
 // mayStandOn reports whether w has the place of one that has it from one, and so on, that has it from
@@ -236,10 +272,7 @@ func (e *Engine[T]) inherit(w, giver *worker[T]) {
 	g := giver.withPlace()
 	if b := g.beneath; b != nil {
 		w.place.beneath, b.place.above, g.beneath = b, w, nil
-		w.place.strange = true
-		for l := b.place.awaits.first; l != nil && !l.of.spent; l = l.next {
-			e.passBy(l.of)
-		}
+		w.place.moved = true
 	}
 	e.lose(giver)
 }
@@ -277,7 +310,7 @@ func (e *Engine[T]) leaveStack(w *worker[T]) {
 	w.place.above, w.place.beneath, a.place.beneath = nil, nil, b
 	if b != nil {
 		b.place.above = a
-		a.place.strange = a.place.strange || w.place.strange
+		a.place.moved = true
 	}
 	e.lent--
 }
@@ -292,7 +325,7 @@ func (e *Engine[T]) settlePlace(w *worker[T]) bool {
 	if p.waits > 0 || p.away > 0 || p.without || p.awaits.first != nil {
 		e.forsake(w)
 	}
-	p.from, p.single = nil, nil
+	p.from, p.single, p.part = nil, nil, nil // not before forsake, which takes the task out of what they refer to
 	has := !p.lost
 	if p.lost {
 		p.lost = false
@@ -316,8 +349,13 @@ func (e *Engine[T]) forsake(w *worker[T]) {
 	case p.without:
 		e.lose(w)
 	case p.above != nil:
+		b := p.beneath
 		e.leaveStack(w)
 		e.lose(w)
+		if b != nil {
+			b.place.above.place.strange = true
+			e.evict(b)
+		}
 	case p.waits > 0:
 		e.occupy(w)
 	}

@@ -28,7 +28,7 @@ type Want[T any] struct {
 
 // Single is a single task that others may wait for.
 type Single[T any] struct {
-	wants     chain[SingleWant[T]] // of the tasks that wait for it
+	wants     chain[SingleWant[T]] // of the tasks of its engine that wait for it
 	returning *worker[T]           // its own, if it has given its place up and wants to go on
 }
 
@@ -102,13 +102,14 @@ func (e *Engine[T]) Unawait(w *Want[T]) {
 // await notes that one more task, or goroutine of it, waits for w. host is that task's worker,
 // if it is one of e.
 func (e *Engine[T]) await(w *Want[T], host *worker[T]) {
-	if w.waits.Add(1) == 1 && w.single != nil {
-		w.single.of.wants.append(&w.single.link, w.single)
-	}
+	w.waits.Add(1)
 	e.delays(w)
 	if host != nil && w.host == nil {
 		w.host = host
 		host.place.awaits.add(&w.awaited, w)
+		if w.single != nil {
+			w.single.of.wants.append(&w.single.link, w.single)
+		}
 		if s := w.source; s != nil && w.via == nil {
 			s.within = host.place.from
 		}
@@ -121,9 +122,6 @@ func (e *Engine[T]) unawait(w *Want[T]) {
 		return
 	}
 	e.unbegun.remove(&w.unbegun)
-	if w.single != nil {
-		w.single.of.wants.remove(&w.single.link)
-	}
 	e.comes(w)
 	if w.host != nil {
 		e.unhost(w)
@@ -150,7 +148,9 @@ func (e *Engine[T]) comes(w *Want[T]) {
 func (e *Engine[T]) unhost(w *Want[T]) {
 	w.host.place.awaits.remove(&w.awaited)
 	w.host, w.via, w.spent = nil, nil, false
-	if w.source != nil {
+	if w.single != nil {
+		w.single.of.wants.remove(&w.single.link)
+	} else {
 		e.dry(w.source)
 	}
 }
@@ -167,16 +167,12 @@ func (e *Engine[T]) offer(w *Want[T]) {
 // look lends places to work of w, if those who wait for that, or for what waits for it, have some.
 func (e *Engine[T]) look(w *Want[T]) {
 	for w.host != nil {
-		if w.spent {
-			w.spent = false
-			awaits := &w.host.place.awaits
-			awaits.remove(&w.awaited)
-			awaits.add(&w.awaited, w)
-		}
+		w.spent = false
+		awaits := &w.host.place.awaits
+		awaits.remove(&w.awaited)
+		awaits.add(&w.awaited, w)
 		e.fill(w.host)
-		if a := w.host.place.above; a != nil && a.place.strange {
-			e.passBy(w)
-		}
+		e.evict(w.host)
 		s := w.source
 		if s == nil || w.via != nil || s.within == nil || s.below.of != nil || !s.hasWork() {
 			return
@@ -186,24 +182,12 @@ func (e *Engine[T]) look(w *Want[T]) {
 	}
 }
 
-// passBy lets the tasks of w go on, with a place more each, that have given theirs up: the place of the task which waits for
-// them is lent to one for which that does not wait, and which may wait for a lock that it holds.
-func (e *Engine[T]) passBy(w *Want[T]) {
-	for u := w.returning(); u != nil; u = w.returning() {
-		e.enter()
-		e.goOn(u, nil)
-	}
-}
-
-// returning returns the first task of w that has given its place up and wants to go on, or nil.
-func (w *Want[T]) returning() *worker[T] {
+// returning reports whether a task of w wants to go on that has given its place up.
+func (w *Want[T]) returning() bool {
 	if w.single != nil {
-		return w.single.of.returning
+		return w.single.of.returning != nil
 	}
-	if l := w.source.returning.first; l != nil {
-		return l.of
-	}
-	return nil
+	return w.source.returning.first != nil
 }
 
 // spend notes that there is no work in w, until look is called.
@@ -236,8 +220,8 @@ func (s *Source[T]) hasOwn() bool { return s.open.Load() > 0 || s.returning.firs
 // dry takes s, if it has no work any more for a task that waits, off the busy ones of the source
 // above, and so on.
 //
-// Invariant: below a task whose place is vacant there is no work, but in a pause. offer, which
-// walks up from new work, relies on it: where s is among the busy ones already, no place above is
+// Invariant: below a task whose place is vacant there is no work that may go on now; in a pause, unstarted tasks may be
+// there. look, which walks up from new work, relies on it: where s is among the busy ones already, no place above is
 // vacant.
 func (e *Engine[T]) dry(s *Source[T]) {
 	for s.below.of != nil && (s.want.host == nil || !s.hasWork()) {

@@ -265,7 +265,7 @@ func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
 		return task, false
 	}
 	e.mu.Lock()
-	if p.beneath == nil || s.want.host == nil || p.waits > 0 || p.lost || len(s.crowded) > 0 || s.returning.first != nil || e.paused || !e.serves(w, s) {
+	if p.beneath == nil || s.want.host == nil || p.waits > 0 || p.away > 0 || p.awaits.first != nil || p.lost || len(s.crowded) > 0 || e.returning.first != nil || e.paused || !e.serves(w, s) {
 		e.mu.Unlock()
 		return task, false
 	}
@@ -340,7 +340,7 @@ func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
 	found, ok := e.claimFor(b)
 	if ok && found.returning == nil {
 		w.take(found.from)
-		w.place.strange = false
+		w.place.strange, w.place.moved = false, false
 		e.engage(w)
 		w.free.Store(false)
 		if found.from != nil {

@@ -25,8 +25,8 @@ var engineNested = []Bug{
 		Breaks: "work that comes into what a task waits for is not found if there was none before",
 		Edits: []Edit{{
 			File: "internal/engine/want.go",
-			Old:  "if w.spent {\n",
-			New:  "if w.spent && !PLANTED {\n",
+			Old:  "\t\tw.spent = false\n",
+			New:  "\t\tw.spent = w.spent && PLANTED\n",
 		}},
 	},
 	{
@@ -34,8 +34,8 @@ var engineNested = []Bug{
 		Breaks: "a worker goes from one subtask to the next in a paused engine",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "s.returning.first != nil || e.paused || !e.serves(w, s) {",
-			New:  "s.returning.first != nil || !PLANTED && e.paused || !e.serves(w, s) {",
+			Old:  "e.returning.first != nil || e.paused || !e.serves(w, s) {",
+			New:  "e.returning.first != nil || !PLANTED && e.paused || !e.serves(w, s) {",
 		}},
 	},
 	{
@@ -224,7 +224,7 @@ var engineNested = []Bug{
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
 			Old:  "if a := w.recalls; a != nil {",
-			New:  "if a := w.turn; a != nil && !PLANTED {",
+			New:  "if a := w.recalls; a != nil && !PLANTED {",
 		}},
 	},
 	{

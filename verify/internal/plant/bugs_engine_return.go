@@ -43,8 +43,8 @@ var engineReturn = []Bug{
 		Breaks: "a subtask that has given up its place does not get the one of the task that waits for it",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
-			Old:  "e.look(&p.from.want)\n",
-			New:  "if !PLANTED {\n\t\t\te.look(&p.from.want)\n\t\t}\n",
+			Old:  "e.look(&p.part.want)\n",
+			New:  "if !PLANTED {\n\t\t\te.look(&p.part.want)\n\t\t}\n",
 		}},
 	},
 	{
@@ -61,8 +61,8 @@ var engineReturn = []Bug{
 		Breaks: "the task of a future that has given up its place does not get the one of the task that waits for it",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
-			Old:  "l != nil && p.returner == a; l = l.next {",
-			New:  "l != nil && p.returner == a && !PLANTED; l = l.next {",
+			Old:  "l != nil && p.without; l = l.next {",
+			New:  "l != nil && p.without && !PLANTED; l = l.next {",
 		}},
 	},
 	{
@@ -78,9 +78,9 @@ var engineReturn = []Bug{
 		Name:   "return-behind-stranger",
 		Breaks: "a task that returns from Blocking waits for one that has the place of the task which waits for it",
 		Edits: []Edit{{
-			File: "internal/engine/want.go",
-			Old:  "a != nil && a.place.strange {",
-			New:  "a != nil && a.place.strange && !PLANTED {",
+			File: "internal/engine/place.go",
+			Old:  "e.returning.first == nil); belongs {",
+			New:  "e.returning.first == nil); belongs || PLANTED {",
 		}},
 	},
 }

@@ -49,8 +49,8 @@ var places = []Bug{
 		Breaks: "a task that goes on while its place is lent takes two",
 		Edits: []Edit{{
 			File: "internal/engine/place.go",
-			Old:  "\t\te.unstack(a)\n\t\te.enter()\n",
-			New:  "\t\te.unstack(a)\n\t\te.enter()\n\t\tif PLANTED {\n\t\t\te.enter()\n\t\t}\n",
+			Old:  "\t\te.unstack(a)\n\t\te.enter()\n\tcase giver.mayStandOn",
+			New:  "\t\te.unstack(a)\n\t\te.enter()\n\t\tif PLANTED {\n\t\t\te.enter()\n\t\t}\n\tcase giver.mayStandOn",
 		}},
 	},
 	{
@@ -69,7 +69,7 @@ func Places() []Bug {
 	some := slices.Clone(places)
 	for _, bug := range slices.Concat(engineNested, engineReturn) {
 		switch bug.Name {
-		case "lends-to-the-queue", "lent-twice", "all-wait-unseen", "comes-uncounted", "spent-for-good",
+		case "lends-to-the-queue", "lent-twice", "all-wait-unseen", "spent-for-good",
 			"subtask-comes-not-back", "return-unseen", "future-comes-not-back", "future-return-unseen", "return-behind-stranger":
 			some = append(some, bug)
 		}
