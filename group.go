@@ -157,8 +157,8 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 
 // Resize sets the limit of a group while it is in use: that of its [Limit] option, and the number
 // of workers that [NewGroup] was given. It does not block. A higher
-// limit is used at once, by those who wait in Go before others. A lower one holds for
-// what is added from now on: tasks of a pool's group that were accepted before may still run
+// limit is used at once, by those who wait in Go before others. A lower one holds for what calls
+// that begin from now on add: tasks of a pool's group that were accepted before may still run
 // at once, as many as the old limit. A group on a pool that was made without Limit has
 // none to change: Resize panics.
 func (g *Group) Resize(limit int) {

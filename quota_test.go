@@ -186,7 +186,8 @@ func TestALoweredGroupLimitHoldsAtOnce(t *testing.T) {
 		var finished atomic.Int64
 		var stop atomic.Bool
 		var producing sync.WaitGroup
-		for range 3 {
+		var given [3]atomic.Int64 // by each producer
+		for i := range given {
 			producing.Go(func() {
 				for !stop.Load() {
 					g.Go(func(context.Context) error {
@@ -196,6 +197,7 @@ func TestALoweredGroupLimitHoldsAtOnce(t *testing.T) {
 						finished.Add(1)
 						return nil
 					})
+					given[i].Add(1)
 				}
 			})
 		}
@@ -203,6 +205,11 @@ func TestALoweredGroupLimitHoldsAtOnce(t *testing.T) {
 		for range check.Scale(600, 60) {
 			limit := 1 + dice.IntN(8)
 			g.Resize(limit)
+			for i := range given { // a call of Go that is under way may have been let in before
+				for n := given[i].Load(); given[i].Load() == n; {
+					runtime.Gosched()
+				}
+			}
 			p.Wait() // for all that had been added before
 			running.Peak.Store(0)
 			from := finished.Load()
