@@ -9,7 +9,7 @@ type Stats struct {
 	Running   int // tasks that have started and not finished, and are not suspended
 	Suspended int // tasks that have started, and wait for other work, or in or after [Blocking]
 	Returning int // those of them that wait to go on after Blocking
-	Extra     int // places beyond the limit: of tasks that went on while their own was lent, or since the limit was lowered
+	Extra     int // places beyond the limit: of tasks that went on while their place was in use, or since the limit was lowered
 	Idle      int // workers that are parked
 	Queued    int // accepted tasks that no worker has started
 	Waiting   int // submitters that wait for room
