@@ -88,31 +88,38 @@ func TestASubtaskComesBackToThePlaceOfTheTaskThatWaits(t *testing.T) {
 }
 
 // All of a pool's tasks wait, and a place that is vacant goes to another task of the pool, which waits for the lock held by
-// the task that has lent it. The subtask for which that waits comes back from Blocking all the same.
+// the task that has lent it. The subtask for which that waits comes back from Blocking all the same, and what it adds is done.
 func TestASubtaskComesBackThoughAnotherHasThePlaceOfItsTask(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, q := weir.New(1, weir.Queue(1)), weir.New(4)
-		lock := make(chan struct{}, 1)
-		done := make(chan error, 4)
-		for range cap(done) {
-			go func() {
-				done <- run(q, func(ctx context.Context) error {
-					return runIn(ctx, p, func(ctx context.Context) error {
-						lock <- struct{}{}
-						defer func() { <-lock }()
-						return runIn(ctx, p, func(ctx context.Context) error {
-							weir.Blocking(ctx, func() { time.Sleep(time.Second) })
-							return nil
-						})
+	for name, adds := range map[string]bool{"comes back": false, "adds a task": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, q := weir.New(1, weir.Queue(1)), weir.New(4)
+				lock, done := make(chan struct{}, 1), make(chan error, 4)
+				inside := func(ctx context.Context) error {
+					lock <- struct{}{}
+					defer func() { <-lock }()
+					g := p.Group(ctx)
+					g.Go(func(ctx context.Context) error {
+						weir.Blocking(ctx, func() { time.Sleep(time.Second) })
+						if adds {
+							g.Go(succeed)
+						}
+						return nil
 					})
-				})
-			}()
-		}
-		allEnd(t, p, done)
-		hasItsPlaces(t, p, 1)
-		p.Close()
-		q.Close()
-	})
+					return g.Wait()
+				}
+				for range cap(done) {
+					go func() {
+						done <- run(q, func(ctx context.Context) error { return runIn(ctx, p, inside) })
+					}()
+				}
+				allEnd(t, p, done)
+				hasItsPlaces(t, p, 1)
+				p.Close()
+				q.Close()
+			})
+		})
+	}
 }
 
 // A task of another pool waits between the one that holds the lock and the one in Blocking, which began in its turn.
@@ -138,36 +145,6 @@ func TestASubtaskComesBackByWayOfAnotherPool(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		go func() { done <- run(p, locked(lock)) }()
 		allEnd(t, p, done)
-		p.Close()
-		q.Close()
-	})
-}
-
-// Another task has the place of the one that holds the lock, and waits for that. What is added then to the work for which the
-// holder waits has the place all the same.
-func TestWorkIsDoneThoughAnotherHasThePlaceOfItsTask(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, q := weir.New(1, weir.Queue(1)), weir.New(4)
-		lock, done := make(chan struct{}, 1), make(chan error, 4)
-		for range cap(done) {
-			go func() {
-				done <- run(q, func(ctx context.Context) error {
-					return runIn(ctx, p, func(ctx context.Context) error {
-						lock <- struct{}{}
-						defer func() { <-lock }()
-						g := p.Group(ctx)
-						g.Go(func(ctx context.Context) error {
-							weir.Blocking(ctx, func() { time.Sleep(time.Second) })
-							g.Go(succeed)
-							return nil
-						})
-						return g.Wait()
-					})
-				})
-			}()
-		}
-		allEnd(t, p, done)
-		hasItsPlaces(t, p, 1)
 		p.Close()
 		q.Close()
 	})

@@ -158,7 +158,7 @@ func (p *Pool) broken(w *engine.Worker, j job, panicked any) {
 // [ErrFull] if as many submitters wait already as [MaxWaiting] allows; the task
 // then never runs. A task that submits to its own pool should use TrySubmit,
 // or an [Unbounded] queue: if all workers wait for room in their own queue,
-// nobody makes any. It gets no context, so it must not wait for a group or a future of
+// no worker makes any. It gets no context, so it must not wait for a group or a future of
 // its own pool. Tasks of a [Group], of a [Future] and of [Pool.Do] may.
 //
 // The call synchronizes before the start of the task. Once the pool has its queue

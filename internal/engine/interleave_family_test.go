@@ -66,6 +66,18 @@ func (f *family) submit(j *task, done <-chan struct{}) {
 	f.w.SubmitWanted(j, done, f.source.Want(), nil)
 }
 
+// awaitElsewhere submits j for a task of another engine, and waits for its end.
+func (w *world) awaitElsewhere(j *task) {
+	f, heard := w.newFamily(), make(chan struct{})
+	f.source.Init(func(j *task) bool { return j == nil })
+	j.in, j.ledger = f, &teller{func() { close(heard) }}
+	w.offered(j)
+	w.Await(f.source.Want(), nil, nil)
+	w.answer(j, w.SubmitWanted(j, nil, f.source.Want(), nil))
+	<-heard
+	w.Unawait(f.source.Want())
+}
+
 // wait waits until all subtasks are over.
 func (f *family) wait(own *engine.Worker) {
 	for arrived := true; ; {

@@ -250,19 +250,9 @@ var nestedScenes = []step.Scene{
 		w.Go("submitter", func() { w.submit(w.task("queued")) })
 	}),
 	in("a task waits for one that it submits, beside work that needs it", 1, 0, func(w *world) {
-		f := w.newFamily()
-		f.source.Init(func(j *task) bool { return j == nil })
-		over, heard := make(chan struct{}), make(chan struct{})
+		over := make(chan struct{})
 		w.accept(w.awaits("waits", w.task("needed"), new(engine.Single[*task])).then(func() { close(over) }))
-		w.Go("other", func() {
-			j := w.blocked("needs it", over)
-			j.in, j.ledger = f, &teller{func() { close(heard) }}
-			w.offered(j)
-			w.Await(f.source.Want(), nil, nil)
-			w.answer(j, w.SubmitWanted(j, nil, f.source.Want(), nil))
-			<-heard
-			w.Unawait(f.source.Want())
-		})
+		w.Go("other", func() { w.awaitElsewhere(w.blocked("needs it", over)) })
 	}),
 	in("tasks of a source are dropped while their submitter leaves the line", 1, 1, func(w *world) {
 		f := w.newFamily()

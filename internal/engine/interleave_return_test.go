@@ -35,20 +35,10 @@ var returnScenes = []step.Scene{
 	}),
 	in("a subtask comes back beside another in the place of its task", 1, 2, func(w *world) {
 		w.limit++ // the subtask has an extra place
-		f := w.newFamily()
-		f.source.Init(func(j *task) bool { return j == nil })
-		over, heard := make(chan struct{}), make(chan struct{})
+		over := make(chan struct{})
 		away, recall := w.givesUp("child", nil)
 		w.accept(w.parent("parent", away).then(func() { close(over) }))
 		w.Go("recall", recall)
-		w.Go("other", func() {
-			j := w.blocked("needs the parent", over)
-			j.in, j.ledger = f, &teller{func() { close(heard) }}
-			w.offered(j)
-			w.Await(f.source.Want(), nil, nil)
-			w.answer(j, w.SubmitWanted(j, nil, f.source.Want(), nil))
-			<-heard
-			w.Unawait(f.source.Want())
-		})
+		w.Go("other", func() { w.awaitElsewhere(w.blocked("needs the parent", over)) })
 	}),
 }
