@@ -35,7 +35,8 @@ func (set streamOption) apply(o *options) { set(o) }
 
 // Limit sets how many calls of the function run at once at most; the default is
 // [runtime.GOMAXPROCS]. For functions that wait, as for a network, set it to how many may
-// wait at once.
+// wait at once. More goroutines than GOMAXPROCS gain nothing for computation: [Sort] and [SortFunc] take no more, nor does
+// [Range] for a body that is quick, and [Reduce] of n items takes no more than √n, if that is more.
 func Limit(n int) Option {
 	must(n >= 1, "limit must be at least 1", n)
 	return option(func(o *options) { o.limit = n })

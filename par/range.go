@@ -32,7 +32,8 @@ const (
 // slow, a range can be a single index. Range begins alone, and starts no goroutine as long
 // as the rest does not seem to be worth that, which is about 50 µs of work. So it suits
 // loops over many indices; for a few slow items, or items that wait for something, there is
-// [Each], which starts at once.
+// [Each], which starts at once. If the indices take less than 10 µs no more goroutines
+// than [runtime.GOMAXPROCS] take part.
 //
 // [Limit] counts the caller, too. With [On] helpers are tasks of the pool, as far as it has
 // room for them at the time, and the caller is one more, unless it is a task of the pool
@@ -49,6 +50,9 @@ func Range(n int, body func(lo, hi int), opts ...Option) {
 	mustFunction(body != nil)
 	o := newOptions(opts)
 	if lo, grain := begin(o.limit, n, body); lo < n {
+		if grain > 1 {
+			o.limit = min(o.limit, processors()) // the body does not wait for anything
+		}
 		divide(o, run{lo, n}, grain, body)
 	}
 }
@@ -107,7 +111,7 @@ func divide(o options, r run, grain int, body func(lo, hi int)) {
 	defer w.conclude()
 	defer w.leave()
 	for range l.length - 1 {
-		if !l.recruit() {
+		if l.signal.Load() != 0 || !l.recruit() {
 			break
 		}
 	}

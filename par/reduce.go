@@ -3,6 +3,7 @@ package par
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sync"
 )
@@ -67,7 +68,9 @@ type part[T any] struct {
 func fold[T any](ctx context.Context, o *options, n int, at func(i int) part[T], combine func(ctx context.Context, a, b T) (T, error)) ([]*part[T], error) {
 	var mu sync.Mutex
 	var parts []*part[T]
-	// Each worker has a share of its own, or its items would not be neighbours.
+	// Each worker has a share of its own, or its items would not be neighbours. More than √n of them would leave more
+	// parts to be combined one by one than each has items.
+	o.limit = min(o.limit, max(processors(), int(math.Sqrt(float64(n)))))
 	l := newLoop(ctx, o, n, o.limit, itemSpan)
 	l.body = func(w *worker, r run) int {
 		sum, _ := w.state.(*part[T])

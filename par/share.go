@@ -3,6 +3,7 @@ package par
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // run is the items from lo on, up to hi, which is not one of them.
@@ -13,9 +14,9 @@ func (r run) empty() bool { return r.lo == r.hi }
 // share is items that nobody has begun. Its owners take them from the front, a few
 // at a time; who has none left takes half of another share.
 type share struct {
-	mu   sync.Mutex // held for a few instructions only
-	runs []run      // the newest last; none is empty
-	left int        // items in all of them
+	mu   sync.Mutex   // held for a few instructions only
+	runs []run        // the newest last; none is empty
+	left atomic.Int64 // items in all of them; changed under mu
 
 	_ [cacheLine]byte // each share is mostly its owner's
 }
@@ -29,7 +30,7 @@ func (s *share) put(r run) {
 	}
 	s.mu.Lock()
 	s.runs = append(s.runs, r)
-	s.left += r.hi - r.lo
+	s.left.Add(int64(r.hi - r.lo))
 	s.mu.Unlock()
 }
 
@@ -39,19 +40,20 @@ func (s *share) put(r run) {
 func (s *share) claim(n int) (claimed run, left int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.left == 0 {
+	left = int(s.left.Load())
+	if left == 0 {
 		return run{}, 0
 	}
 	last := len(s.runs) - 1
 	r := &s.runs[last]
-	n = min(n, max(1, s.left/divisor), r.hi-r.lo)
+	n = min(n, max(1, left/divisor), r.hi-r.lo)
 	claimed = run{r.lo, r.lo + n}
 	r.lo += n
-	s.left -= n
+	s.left.Store(int64(left - n))
 	if r.empty() {
 		s.runs = s.runs[:last]
 	}
-	return claimed, s.left
+	return claimed, left - n
 }
 
 // divisor: a claim takes at most the eighth part of what its share has left.
@@ -61,7 +63,7 @@ const divisor = 8
 func (s *share) half() run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.left == 0 {
+	if s.left.Load() == 0 {
 		return run{}
 	}
 	taken := s.runs[0]
@@ -71,12 +73,8 @@ func (s *share) half() run {
 	} else {
 		s.runs = slices.Delete(s.runs, 0, 1)
 	}
-	s.left -= taken.hi - taken.lo
+	s.left.Add(int64(taken.lo - taken.hi))
 	return taken
 }
 
-func (s *share) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.left
-}
+func (s *share) count() int { return int(s.left.Load()) }

@@ -10,33 +10,35 @@ import (
 const sortable = 1 << 13
 
 // Sort sorts items in ascending order, as [slices.Sort] does, NaNs first. It sorts about as
-// many parts as the [Limit], up to twice that, and merges them; the merges are divided, too
+// many parts as goroutines compute, up to twice that, and merges them; the merges are divided, too
 // (by the merge path of Odeh, Green, Mwassi, Shmueli and Birk, "Merge path: parallel merging
 // made simple", 2012). For that it allocates as much memory again as the items take, and takes
 // as many goroutines as [Range] does. Fewer than 8192 items, or any number with a limit of
-// 1, are sorted in place, by the caller.
+// 1 or on one processor, are sorted in place, by the caller.
 func Sort[S ~[]E, E cmp.Ordered](items S, opts ...Option) {
 	o := newOptions(opts)
+	o.limit = min(o.limit, processors())
 	if len(items) < sortable || o.limit == 1 {
 		slices.Sort(items)
 		return
 	}
-	sortParts(items, &o, slices.Sort[[]E], cmp.Less[E], mergeOrdered[E])
+	sortParts(items, o, slices.Sort[[]E], cmp.Less[E], mergeOrdered[E])
 }
 
-// SortFunc is [Sort] in the order that compare gives, which must be one that
+// SortFunc is [Sort] in the order that compare gives, which should be one that
 // [slices.SortFunc] takes. It is not stable. compare is called by several goroutines at
 // once. If it panics, SortFunc panics with a [*weir.Panic], or, where it has sorted in place
-// (see [Sort]), with the same value; the items are then in no certain order, some perhaps
-// twice.
+// (see [Sort]), with the same value. Then, or if compare is no such order, the items are in no certain order,
+// but each is still there once.
 func SortFunc[S ~[]E, E any](items S, compare func(a, b E) int, opts ...Option) {
 	mustFunction(compare != nil)
 	o := newOptions(opts)
+	o.limit = min(o.limit, processors())
 	if len(items) < sortable || o.limit == 1 {
 		slices.SortFunc(items, compare)
 		return
 	}
-	sortParts(items, &o,
+	sortParts(items, o,
 		func(part []E) { slices.SortFunc(part, compare) },
 		func(a, b E) bool { return compare(a, b) < 0 },
 		func(to, a, b []E) {
@@ -50,11 +52,10 @@ func SortFunc[S ~[]E, E any](items S, compare func(a, b E) int, opts ...Option) 
 		})
 }
 
-// mergeOrdered fills to with the first of a and b, which are in order; of equal ones
-// those of a come first.
+// mergeOrdered fills to with a and b, which are in order; of equal ones those of a come first.
 func mergeOrdered[E cmp.Ordered](to, a, b []E) {
 	i, j, k := 0, 0, 0
-	for i < len(a) && j < len(b) && k < len(to) {
+	for i < len(a) && j < len(b) {
 		x, y := a[i], b[j]
 		if cmp.Less(y, x) {
 			to[k] = y
@@ -69,45 +70,91 @@ func mergeOrdered[E cmp.Ordered](to, a, b []E) {
 	copy(to[k:], b[j:])
 }
 
-// sortParts sorts as many parts as shall be sorted at once, or twice as many, and then
-// merges neighbours until one part is left.
-func sortParts[E any](items []E, o *options, sort func([]E), less func(a, b E) bool, merge func(to, a, b []E)) {
-	levels := bits.Len(uint(min(o.limit, len(items)/(sortable/2)) - 1))
-	width := (len(items)-1)>>levels + 1 // of a part, but for the last, or the last ones
-	part := func(s []E, i, width int) []E {
-		return s[min(i*width, len(s)):min((i+1)*width, len(s))]
-	}
-	to, from := items, make([]E, len(items))
-	if levels%2 == 0 {
-		to, from = from, to
-	}
-	divide(*o, run{0, 1 << levels}, 1, func(lo, hi int) {
+// merger merges sorted parts of from, of the same width, to parts of twice that in to.
+type merger[E any] struct {
+	from, to []E
+	width    int   // a multiple of span, but the last part may be shorter
+	cuts     []int // for each span of to: how many items before it, of its pair of parts, come from the first
+	less     func(a, b E) bool
+	merge    func(to, a, b []E)
+}
+
+// span is how many items of to are merged in one go. To find where they begin takes two dozen comparisons.
+const span = 1 << 10
+
+// sortParts sorts as many parts as shall be sorted at once, or twice as many, and then merges neighbours until
+// one part is left.
+func sortParts[E any](items []E, o options, sort func([]E), less func(a, b E) bool, merge func(to, a, b []E)) {
+	parts := 1 << bits.Len(uint(min(o.limit, len(items)/(sortable/2))-1))
+	width := ((len(items)-1)/parts/span + 1) * span
+	m := merger[E]{from: items, to: make([]E, len(items)), width: width, less: less, merge: merge}
+	merges := bits.Len(uint((len(items) - 1) / width))
+	divide(o, run{0, parts}, 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			sorted := part(items, i, width)
-			sort(sorted)
-			if levels%2 == 1 {
-				copy(part(from, i, width), sorted)
+			part := m.part(i)
+			sort(part)
+			if merges%2 == 1 {
+				copy(m.to[min(i*width, len(items)):], part)
 			}
 		}
 	})
-	for ; width < len(items); width *= 2 {
-		divide(*o, run{0, len(items)}, 1<<10, func(lo, hi int) {
-			for lo < hi {
-				pair := lo / (2 * width)
-				a, b := part(from, 2*pair, width), part(from, 2*pair+1, width)
-				start := pair * 2 * width
-				end := min(hi, start+len(a)+len(b))
-				i, j := split(a, b, lo-start, less)
-				merge(to[lo:end], a[i:], b[j:])
-				lo = end
-			}
-		})
-		to, from = from, to
+	if merges%2 == 1 {
+		m.from, m.to = m.to, m.from // so that the last one is to items
+	}
+	defer func() {
+		if merges > 0 && &m.to[0] == &items[0] {
+			copy(items, m.from) // less has panicked: no item is lost
+		}
+	}()
+	m.cuts = make([]int, (len(items)-1)/span+1)
+	for range merges {
+		m.mergePairs(o)
 	}
 }
 
-// split finds how many of the first k items of a and b merged come from each.
-func split[E any](a, b []E, k int, less func(a, b E) bool) (i, j int) {
+// mergePairs merges all parts, and goes on to those that this makes.
+func (m *merger[E]) mergePairs(o options) {
+	spans := run{0, len(m.cuts)}
+	divide(o, spans, 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			a, b, before := m.pair(i)
+			m.cuts[i] = cut(a, b, before, m.less)
+		}
+	})
+	// A function that is no order finds cuts that lie before those of the span to the left, or too far behind them.
+	for i := 1; i < len(m.cuts); i++ {
+		if _, _, before := m.pair(i); before > 0 {
+			m.cuts[i] = min(max(m.cuts[i], m.cuts[i-1]), m.cuts[i-1]+span)
+		}
+	}
+	divide(o, spans, 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			a, b, before := m.pair(i)
+			first, end := m.cuts[i], len(a)
+			to := m.to[i*span : min(i*span+span, len(m.to))]
+			if before+len(to) < len(a)+len(b) {
+				end = m.cuts[i+1]
+			}
+			m.merge(to, a[first:end], b[before-first:before+len(to)-end])
+		}
+	})
+	m.from, m.to, m.width = m.to, m.from, 2*m.width
+}
+
+// pair returns the parts that span i of to comes from, and how many items of theirs come before it.
+func (m *merger[E]) pair(i int) (a, b []E, before int) {
+	left := i * span / (2 * m.width) * 2
+	return m.part(left), m.part(left + 1), i*span - left*m.width
+}
+
+// part returns part i of from.
+func (m *merger[E]) part(i int) []E {
+	n := len(m.from)
+	return m.from[min(i*m.width, n):min((i+1)*m.width, n)]
+}
+
+// cut finds how many of the first k items of a and b merged come from a.
+func cut[E any](a, b []E, k int, less func(a, b E) bool) int {
 	lo, hi := max(0, k-len(b)), min(k, len(a))
 	for lo < hi {
 		i := int(uint(lo+hi) >> 1)
@@ -117,5 +164,5 @@ func split[E any](a, b []E, k int, less func(a, b E) bool) (i, j int) {
 			lo = i + 1
 		}
 	}
-	return lo, k - lo
+	return lo
 }

@@ -2,9 +2,12 @@ package par_test
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/64ed045f/weir"
@@ -13,6 +16,7 @@ import (
 )
 
 func TestSortSorts(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	r := random(t)
 	p := weir.New(2)
 	defer p.Close()
@@ -59,6 +63,7 @@ func TestSortSorts(t *testing.T) {
 
 // Of items that compare equal each must be there once, too.
 func TestSortLosesNothing(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	type item struct{ key, number int }
 	for _, limit := range []int{2, 3, 8} {
 		items := make([]item, 60_000)
@@ -76,6 +81,93 @@ func TestSortLosesNothing(t *testing.T) {
 				t.Fatalf("item %d is not in order", i)
 			}
 		}
+	}
+}
+
+// A comparison that is no order may sort nothing, but it loses no item and doubles none. Nor does one that panics.
+func TestSortFuncReturnsAPermutation(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	compares := map[string]func(a, b float64) int{
+		"NaN": func(a, b float64) int {
+			switch {
+			case a < b:
+				return -1
+			case a > b:
+				return 1
+			}
+			return 0
+		},
+		"random":  func(_, _ float64) int { return rand.IntN(3) - 1 },
+		"less":    func(_, _ float64) int { return -1 },
+		"greater": func(_, _ float64) int { return 1 },
+		"ring":    func(a, b float64) int { return int(math.Float64bits(a)+2*math.Float64bits(b))%3 - 1 },
+	}
+	for name, compare := range compares {
+		for panics := range 2 {
+			for _, limit := range []int{1, 2, 3, 5, 8} {
+				items := make([]float64, 1<<13+rand.IntN(1<<16))
+				for i := range items {
+					items[i] = float64(i)
+					if i%100 == 0 {
+						items[i] = math.Float64frombits(math.Float64bits(math.NaN()) + uint64(i))
+					}
+				}
+				want := sortedBits(items)
+				rand.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
+				var calls atomic.Int64
+				last := int64(math.MaxInt64)
+				if panics == 1 {
+					last = rand.Int64N(20 * int64(len(items)))
+				}
+				check.Caught(func() {
+					par.SortFunc(items, func(a, b float64) int {
+						if calls.Add(1) > last {
+							panic(errBoom)
+						}
+						return compare(a, b)
+					}, par.Limit(limit))
+				})
+				if !slices.Equal(sortedBits(items), want) {
+					t.Fatalf("%s, limit %d, last call %d: items are lost or doubled", name, limit, last)
+				}
+			}
+		}
+	}
+}
+
+func sortedBits(items []float64) []uint64 {
+	bits := make([]uint64, len(items))
+	for i, x := range items {
+		bits[i] = math.Float64bits(x)
+	}
+	slices.Sort(bits)
+	return bits
+}
+
+// For computation a limit beyond the processors must cost nothing.
+func TestHugeLimitsCostNothing(t *testing.T) {
+	items := make([]int, 1<<18)
+	add := func(_ context.Context, a, b int) (int, error) { return a + b, nil }
+	loops := map[string]func(limit par.Option){
+		"Range": func(limit par.Option) {
+			par.Range(len(items), func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					items[i] = items[i]*7 + 5
+				}
+			}, limit)
+		},
+		"Reduce": func(limit par.Option) {
+			_, err := par.Reduce(t.Context(), items, add, limit)
+			check.OK(t, err)
+		},
+		"Sort": func(limit par.Option) { par.Sort(items, limit) },
+	}
+	for name, loop := range loops {
+		t.Run(name, func(t *testing.T) {
+			check.Flat(t, 512, func(n int) (f, end func()) {
+				return func() { loop(par.Limit(n)) }, func() {}
+			})
+		})
 	}
 }
 
@@ -107,6 +199,7 @@ func TestSortFuncPanicsAsItsFunction(t *testing.T) {
 		})
 		check.Equal(t, "without helpers", value, any(errBoom))
 	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // on one it sorts in place
 	wantPanic(t, func() {
 		par.SortFunc(upTo(50_000), func(a, b int) int {
 			if a == 40_000 {
