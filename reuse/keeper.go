@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/fifo"
 )
 
 // Keeper keeps a bounded number of objects that are costly to make, such as connections, and
@@ -42,16 +43,17 @@ type Keeper[T any] struct {
 	// is idle, and the capacity is used up. Whoever may have broken it calls serve first.
 	mu        sync.Mutex
 	line      line[T]
-	warmest   *object[T] // of the idle ones, linked by next: put back or opened last
-	coldest   *object[T]
-	places    uint64      // how often an object was put back or opened to become idle
-	count     [states]int // how many objects are in each state
+	stack     fifo.List[object[T]] // of idle ones, the warmest first: see keeper_idle.go
+	late      tree[T]              // the other idle ones
+	places    uint64               // how often an object was put back or opened to become idle
+	dues      tree[T]              // objects that upkeep is to look at, by the time
+	count     [states]int          // how many objects are in each state
 	total     int
-	unclaimed int        // objects of this era being opened or checked that nobody waits for
-	spare     *object[T] // these, linked by next
-	beats     int        // heartbeats of objects of this era
-	era       *era       // objects of an earlier one are closed instead of leased
-	idleness  int        // how often the last object has gone: waiters of before are not used again
+	unclaimed int                  // objects of this era being opened or checked that nobody waits for
+	spare     fifo.List[object[T]] // these
+	beats     int                  // heartbeats of objects of this era
+	era       *era                 // objects of an earlier one are closed instead of leased
+	idleness  int                  // how often the last object has gone: waiters of before are not used again
 	closed    bool
 	reports   int // panics that are not reported yet
 	timer     *time.Timer

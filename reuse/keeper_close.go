@@ -41,7 +41,7 @@ func (k *Keeper[T]) shut() {
 		return
 	}
 	k.closed = true
-	for w := k.line.first; w != nil; w = k.line.first {
+	for w := k.line.first(); w != nil; w = k.line.first() {
 		k.abandon(w)
 		k.refuse(w, ErrClosed, nil)
 	}
@@ -55,7 +55,7 @@ func (k *Keeper[T]) shut() {
 
 // clear has all idle objects closed.
 func (k *Keeper[T]) clear() {
-	for o := k.coldest; o != nil; o = k.coldest {
+	for o := k.coldest(); o != nil; o = k.coldest() {
 		k.rouse(o)
 		k.retire(o)
 	}
@@ -74,13 +74,13 @@ func (k *Keeper[T]) Reset() {
 		k.mu.Unlock()
 		return
 	}
-	for w := k.line.first; w != nil; w = w.next {
-		if w.object != nil {
-			w.object.disown()
+	for l := k.line.all.Last(); l != nil; l = k.line.all.Before(l) {
+		if o := l.Of().object; o != nil {
+			o.disown()
 		}
 	}
-	for k.spare != nil {
-		k.spare.disown()
+	for o := k.spare.First().Of(); o != nil; o = k.spare.First().Of() {
+		o.disown()
 	}
 	last := k.era
 	k.era, k.beats = new(era), 0

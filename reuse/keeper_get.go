@@ -38,7 +38,7 @@ func (k *Keeper[T]) Get(ctx context.Context) (Lease[T], error) {
 		k.mu.Unlock()
 		return Lease[T]{}, ErrClosed
 	}
-	if o := k.warmest; o != nil && k.line.first == nil && k.fresh(o) {
+	if o := k.warmest(); o != nil && k.line.length == 0 && k.fresh(o) {
 		l := k.take(o)
 		k.mu.Unlock()
 		return l, nil
@@ -59,11 +59,11 @@ func (k *Keeper[T]) TryGet() (Lease[T], error) {
 	k.mustBeMade()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	o := k.warmest
+	o := k.warmest()
 	switch {
 	case k.closed:
 		return Lease[T]{}, ErrClosed
-	case k.line.first == nil && o != nil && k.fresh(o):
+	case k.line.length == 0 && o != nil && k.fresh(o):
 		return k.take(o), nil
 	case k.unclaimed > 0:
 	case o != nil:
@@ -127,7 +127,7 @@ func (k *Keeper[T]) wait(w *waiter[T]) (Lease[T], error) {
 func (k *Keeper[T]) leave(w *waiter[T]) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !w.waits {
+	if !w.waits() {
 		return false
 	}
 	k.abandon(w)

@@ -4,23 +4,25 @@ import (
 	"context"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/fifo"
 )
 
 // line is where users wait, first come, first served. All of it is under Keeper.mu.
 type line[T any] struct {
-	first, last *waiter[T]
-	length      int
+	all      fifo.List[waiter[T]]
+	unserved fifo.List[waiter[T]] // those for whom nothing is under way, the first in the line first
+	length   int
 }
 
 // waiter is a user in the line. Whoever takes one out of it answers: with a lease, an error or a
 // panic.
 type waiter[T any] struct {
-	ctx        context.Context
-	prev, next *waiter[T]
-	waits      bool          // it is in the line
-	object     *object[T]    // is being opened or checked for it
-	ready      chan struct{} // of capacity 1: there is an answer
-	idleness   int           // that of the keeper when ready was made
+	ctx      context.Context
+	link     fifo.Link[waiter[T]] // in line.all
+	unserved fifo.Link[waiter[T]] // in line.unserved
+	object   *object[T]           // is being opened or checked for it
+	ready    chan struct{}        // of capacity 1: there is an answer
+	idleness int                  // that of the keeper when ready was made
 
 	// The answer.
 	lease    Lease[T]
@@ -28,42 +30,34 @@ type waiter[T any] struct {
 	panicked *weir.Panic
 }
 
+// first returns who came first of those who wait; nil if nobody does.
+func (l *line[T]) first() *waiter[T] { return l.all.First().Of() }
+
 // join puts w at the end of the line.
 func (l *line[T]) join(w *waiter[T]) {
-	w.waits = true
-	w.prev = l.last
-	if l.last == nil {
-		l.first = w
-	} else {
-		l.last.next = w
-	}
-	l.last = w
+	l.all.Append(&w.link, w)
+	l.unserved.Append(&w.unserved, w)
 	l.length++
 }
 
 // leave takes w out of the line.
 func (l *line[T]) leave(w *waiter[T]) {
-	if w.prev == nil {
-		l.first = w.next
-	} else {
-		w.prev.next = w.next
-	}
-	if w.next == nil {
-		l.last = w.prev
-	} else {
-		w.next.prev = w.prev
-	}
+	l.all.Remove(&w.link)
+	l.unserved.Remove(&w.unserved)
 	l.length--
-	w.prev, w.next, w.waits = nil, nil, false
 }
 
-// unserved is the first in the line for whom nothing is under way.
-func (l *line[T]) unserved() *waiter[T] {
-	w := l.first
-	for w != nil && w.object != nil {
-		w = w.next
+// waits reports whether w is in the line.
+func (w *waiter[T]) waits() bool { return w.link.Of() != nil }
+
+// serves notes what is under way for w; nil for nothing any more. Those for whom something was are before
+// those for whom nothing was yet.
+func (l *line[T]) serves(w *waiter[T], o *object[T]) {
+	if w.object = o; o != nil {
+		l.unserved.Remove(&w.unserved)
+	} else {
+		l.unserved.Prepend(&w.unserved, w)
 	}
-	return w
 }
 
 // values is the context whose values functions get that run for w, or for nobody.
@@ -84,14 +78,14 @@ func (k *Keeper[T]) refuse(w *waiter[T], err error, panicked *weir.Panic) {
 // serve begins what is missing: an object for each who waits, and for nobody up to MinIdle, as far
 // as the capacity allows.
 func (k *Keeper[T]) serve() {
-	for k.line.length > 0 && (k.warmest != nil || k.total < k.config.Capacity) {
-		w := k.line.unserved()
-		if w == nil {
+	for w := k.line.unserved.First().Of(); w != nil; w = k.line.unserved.First().Of() {
+		o := k.warmest()
+		if o == nil && k.total >= k.config.Capacity {
 			break
 		}
-		if o := k.warmest; o != nil {
+		if o != nil {
 			k.inspect(o, w)
-		} else if o := k.spare; o != nil {
+		} else if o := k.spare.First().Of(); o != nil {
 			o.disown()
 			o.claim(w)
 			o.adopted = true

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
+
+	"github.com/64ed045f/weir/internal/fifo"
 )
 
 // state is what goes on with an object.
@@ -40,7 +42,9 @@ type object[T any] struct {
 	waiter  *waiter[T]
 	adopted bool
 
-	next, prev *object[T] // while it is idle: colder, warmer; while it is unclaimed: others that are
+	link    fifo.Link[object[T]] // in Keeper.stack or Keeper.spare
+	late    node[T]              // in Keeper.late
+	watched node[T]              // in Keeper.dues
 }
 
 // become puts the object into another state.
@@ -71,7 +75,7 @@ func (o *object[T]) outdated() bool { return o.keeper.closed || o.era != o.keepe
 
 // settle finds a use for an object that is good and in nobody's hands. It is not idle.
 func (k *Keeper[T]) settle(o *object[T], now time.Duration) {
-	first := k.line.first
+	first := k.line.first()
 	switch {
 	case o.outdated():
 		o.disown()
@@ -108,43 +112,26 @@ func (k *Keeper[T]) exchange(o *object[T], w *waiter[T]) {
 // claim counts the object as under way for w, or for nobody.
 func (o *object[T]) claim(w *waiter[T]) {
 	o.waiter, o.adopted = w, false
+	k := o.keeper
 	if w != nil {
-		w.object = o
+		k.line.serves(w, o)
 		return
 	}
-	k := o.keeper
 	k.unclaimed++
-	if o.next = k.spare; o.next != nil {
-		o.next.prev = o
-	}
-	k.spare = o
+	k.spare.Prepend(&o.link, o)
 }
 
 // disown ends the claim, if there is one: the object is ready, has failed, or gets another claim.
 func (o *object[T]) disown() {
 	switch {
 	case o.waiter != nil:
-		o.waiter.object = nil
+		o.keeper.line.serves(o.waiter, nil)
 		o.waiter, o.adopted = nil, false
 	case o.era != o.keeper.era: // Reset has disowned it
 	case o.state == opening || o.state == checking:
-		o.unspare()
+		o.keeper.unclaimed--
+		o.keeper.spare.Remove(&o.link)
 	}
-}
-
-// unspare takes the object out of the unclaimed ones.
-func (o *object[T]) unspare() {
-	k := o.keeper
-	k.unclaimed--
-	if o.prev == nil {
-		k.spare = o.next
-	} else {
-		o.prev.next = o.next
-	}
-	if o.next != nil {
-		o.next.prev = o.prev
-	}
-	o.next, o.prev = nil, nil
 }
 
 // abandon leaves what is under way for w to nobody.
@@ -155,64 +142,11 @@ func (k *Keeper[T]) abandon(w *waiter[T]) {
 	}
 }
 
-// rest makes the object idle: the warmest, unless it was idle before and others were used since.
-func (k *Keeper[T]) rest(o *object[T]) {
-	if o.state == leased || o.state == opening {
-		k.places++
-		o.place = k.places
-	}
-	o.become(idle)
-	switch {
-	case k.warmest == nil:
-		k.warmest, k.coldest = o, o
-	case o.place > k.warmest.place:
-		o.next, k.warmest.prev = k.warmest, o
-		k.warmest = o
-	default:
-		k.insert(o)
-	}
-	switch {
-	case !k.timed:
-	case k.count[idle] == k.config.MinIdle+1:
-		k.rewind() // those that were idle before may expire from now on
-	default:
-		k.wakeAt(k.due(o))
-	}
-}
-
-// insert puts the object among the idle ones, behind a warmer one.
-func (k *Keeper[T]) insert(o *object[T]) {
-	o.prev = k.warmest
-	for o.prev.next != nil && o.prev.next.place > o.place {
-		o.prev = o.prev.next
-	}
-	o.next, o.prev.next = o.prev.next, o
-	if o.next == nil {
-		k.coldest = o
-	} else {
-		o.next.prev = o
-	}
-}
-
-// rouse takes the object out of the idle ones.
-func (k *Keeper[T]) rouse(o *object[T]) {
-	if o.prev == nil {
-		k.warmest = o.next
-	} else {
-		o.prev.next = o.next
-	}
-	if o.next == nil {
-		k.coldest = o.prev
-	} else {
-		o.next.prev = o.prev
-	}
-	o.next, o.prev = nil, nil
-}
-
 // retire has an object closed that is not idle and that nobody claims. The caller serves those
 // who wait.
 func (k *Keeper[T]) retire(o *object[T]) {
 	o.become(closing)
+	k.dues.remove(&o.watched)
 	if k.config.Close == nil {
 		k.totals.closed++
 		k.forget(o)
@@ -225,6 +159,7 @@ func (k *Keeper[T]) retire(o *object[T]) {
 func (k *Keeper[T]) forget(o *object[T]) {
 	var zero T
 	o.value = zero // an old lease must not keep it alive
+	k.dues.remove(&o.watched)
 	k.count[o.state]--
 	k.total--
 	if k.total == 0 {

@@ -16,15 +16,6 @@ func (k *Keeper[T]) wakeAt(at time.Duration) {
 	}
 }
 
-// rewind has upkeep called when the first idle object is due.
-func (k *Keeper[T]) rewind() {
-	next := never
-	for o := k.coldest; o != nil; o = o.prev {
-		next = min(next, k.due(o)) // which depends on how many there are
-	}
-	k.wakeAt(next)
-}
-
 // unwind ends the timer. The next one is new: the old one may belong to a synctest bubble.
 func (k *Keeper[T]) unwind() {
 	if k.timer != nil {
@@ -33,46 +24,65 @@ func (k *Keeper[T]) unwind() {
 	}
 }
 
-// due is when something must be done about an idle object.
-func (k *Keeper[T]) due(o *object[T]) time.Duration {
-	if k.config.Heartbeat == nil {
-		return k.expires(o)
-	}
-	return min(k.expires(o), after(o.proved, k.config.HeartbeatEvery))
-}
-
-// expires is when an idle object has to go.
-func (k *Keeper[T]) expires(o *object[T]) time.Duration {
-	if k.config.IdleTimeout == 0 || k.count[idle] <= k.config.MinIdle {
-		return o.dies
-	}
-	return min(o.dies, after(o.used, k.config.IdleTimeout))
-}
+// upkeepBatch is how many objects upkeep looks at before it lets others have the lock.
+const upkeepBatch = 64
 
 // upkeep closes idle objects that are due, starts heartbeats, and keeps MinIdle objects ready. It
 // may be called too early, or for nothing.
 func (k *Keeper[T]) upkeep() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	for more := true; more; {
+		k.mu.Lock()
+		more = k.tend(k.now())
+		k.mu.Unlock()
+	}
+}
+
+// tend deals with some objects that are due. It reports whether there are more.
+func (k *Keeper[T]) tend(now time.Duration) (more bool) {
 	k.alarm = never
-	now := k.now()
-	var warmer *object[T]
-	for o := k.coldest; o != nil; o = warmer {
-		warmer = o.prev
+	left := upkeepBatch
+	beats := make([]*object[T], 0, upkeepBatch)
+	for n := k.dues.first(); n != nil && n.key.time <= now && left > 0; n = k.dues.first() {
+		left--
+		o := n.of
+		k.dues.remove(n)
 		switch {
-		case now >= k.expires(o):
-			k.rouse(o)
-			k.totals.expired++
-			k.retire(o)
+		case o.state != idle:
+		case now >= o.dies:
+			k.expire(o)
 		case now >= k.due(o):
+			beats = append(beats, o)
+		default:
+			k.watch(o)
+		}
+	}
+	for ; now >= k.nextExpiry() && left > 0; left-- {
+		k.expire(k.coldest())
+	}
+	for _, o := range beats {
+		if o.state == idle {
 			k.rouse(o)
 			o.become(beating)
 			k.beats++
 			go o.beat()
 		}
 	}
-	k.rewind()
+	next := k.nextExpiry()
+	if n := k.dues.first(); n != nil {
+		next = min(next, n.key.time)
+	}
+	if next > now {
+		k.wakeAt(next)
+	}
 	k.serve()
+	return next <= now
+}
+
+// expire has an idle object closed.
+func (k *Keeper[T]) expire(o *object[T]) {
+	k.rouse(o)
+	k.totals.expired++
+	k.retire(o)
 }
 
 // ready counts the objects that nobody waits for, and that are idle or will be.

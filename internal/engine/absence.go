@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/64ed045f/weir/internal/fifo"
+
 // Absence is a wait of a task, during which its place may be lent, or in GiveUp is any task's. One
 // Absence serves one wait at a time.
 type Absence[T any] struct {
@@ -10,7 +12,7 @@ type Absence[T any] struct {
 	term      uint32
 	worker    *worker[T]
 	want      *Want[T]
-	unblocked *link[Absence[T]] // in Engine.unblocked; a pointer, as few absences come there
+	unblocked *fifo.Link[Absence[T]] // in Engine.unblocked; a pointer, as few absences come there
 }
 
 type presence uint8
@@ -126,7 +128,7 @@ func (e *Engine[T]) goesOn(w *Wakeup) {
 
 func (e *Engine[T]) comesBack(a *Absence[T], by *Worker) {
 	if a.unblocked != nil {
-		e.unblocked.remove(a.unblocked)
+		e.unblocked.Remove(a.unblocked)
 		a.unblocked = nil
 	}
 	if a.want != nil {
@@ -211,16 +213,16 @@ func (e *Engine[T]) hasBlocked(a *Absence[T]) {
 // a task that waits for it.
 func (e *Engine[T]) returns(w *worker[T]) {
 	p := w.place
-	e.returning.append(&p.returning, w)
+	e.returning.Append(&p.returning, w)
 	e.comingBack++
 	switch {
 	case p.part != nil:
-		p.part.returning.append(&p.sibling, w)
+		p.part.returning.Append(&p.sibling, w)
 		e.look(&p.part.want)
 	case p.single != nil:
 		p.single.returning = w
-		for l := p.single.wants.first; l != nil && p.without; l = l.next {
-			e.look(&l.of.Want)
+		for l := p.single.wants.First(); l != nil && p.without; l = l.Next() {
+			e.look(&l.Of().Want)
 		}
 	}
 }
@@ -250,7 +252,7 @@ func (e *Engine[T]) letReturn(p *place[T]) {
 		p.returner = nil
 		e.arrive(a)
 	}
-	if w := p.returning.of; w != nil && !needs {
+	if w := p.returning.Of(); w != nil && !needs {
 		e.hasReturned(w)
 	}
 }
@@ -264,11 +266,11 @@ func (e *Engine[T]) arrive(a *Absence[T]) {
 // hasReturned undoes returns.
 func (e *Engine[T]) hasReturned(w *worker[T]) {
 	p := w.place
-	e.returning.remove(&p.returning)
+	e.returning.Remove(&p.returning)
 	e.comingBack--
 	switch {
 	case p.part != nil:
-		p.part.returning.remove(&p.sibling)
+		p.part.returning.Remove(&p.sibling)
 		e.dry(p.part)
 	case p.single != nil:
 		p.single.returning = nil
@@ -279,19 +281,19 @@ func (e *Engine[T]) hasReturned(w *worker[T]) {
 // lent it while they waited for room, and need not wait any more. They have started long ago: a pause does
 // not hold them.
 func (e *Engine[T]) admit() {
-	for l := e.returning.first; l != nil; l = e.returning.first {
+	for l := e.returning.First(); l != nil; l = e.returning.First() {
 		switch {
 		case e.permits.tryReturn(e.limit):
-			e.goOn(l.of, nil)
+			e.goOn(l.Of(), nil)
 		case e.vacancies > 0 && e.allWait():
-			e.lendAny(work[T]{returning: l.of})
+			e.lendAny(work[T]{returning: l.Of()})
 		default:
 			return
 		}
 	}
-	for l := e.unblocked.first; l != nil && e.permits.tryReturn(e.limit); l = e.unblocked.first {
+	for l := e.unblocked.First(); l != nil && e.permits.tryReturn(e.limit); l = e.unblocked.First() {
 		e.prepaid = true
-		e.recall(l.of, nil)
+		e.recall(l.Of(), nil)
 		if e.prepaid {
 			e.prepaid = false
 			e.permits.leave(false)
@@ -300,7 +302,9 @@ func (e *Engine[T]) admit() {
 }
 
 // placeWanted reports whether a task wants to go on and has no place yet. It comes before what is queued.
-func (e *Engine[T]) placeWanted() bool { return e.returning.first != nil || e.unblocked.first != nil }
+func (e *Engine[T]) placeWanted() bool {
+	return e.returning.First() != nil || e.unblocked.First() != nil
+}
 
 // enter takes a permit for a task that goes on, also beyond the limit.
 func (e *Engine[T]) enter() {

@@ -56,8 +56,8 @@ func (e *Engine[T]) resumeLocked() {
 	e.paused = false
 	e.permits.allow(min(e.limit, maxAllowed))
 	var vacant []*worker[T] // to lend one place may let another task go on
-	for l := e.vacant.first; l != nil; l = l.next {
-		vacant = append(vacant, l.of)
+	for l := e.vacant.First(); l != nil; l = l.Next() {
+		vacant = append(vacant, l.Of())
 	}
 	var lent []*worker[T]
 	for _, w := range e.crew {
@@ -135,7 +135,7 @@ func (e *Engine[T]) shut() <-chan struct{} {
 		if !e.abandoned.Load() {
 			e.resumeLocked()
 		}
-		for s := e.line.first; s != nil; s = e.line.first {
+		for s := e.line.first(); s != nil; s = e.line.first() {
 			e.refuse(s, Closed)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/64ed045f/weir/internal/fifo"
 )
 
 // Verdict is what became of a submission.
@@ -65,17 +67,17 @@ type Engine[T any] struct {
 
 	mu        sync.Mutex // never held across a channel operation that may block
 	line      line[T]
-	crew      []*worker[T]      // every worker there is
-	idle      []*worker[T]      // those that are parked, the newest last
-	sources   []*Source[T]      // with tasks of tasks, the oldest first
-	returning chain[worker[T]]  // whose tasks had given their place up and want to go on
-	unblocked chain[Absence[T]] // of tasks that have lent it while they waited for room, and there is some
-	vacant    chain[worker[T]]  // whose tasks wait, and have not lent their place
-	unbegun   chain[Want[T]]    // what tasks wait for, and may not have started
-	waits     []*wait           // those in Wait, the earliest first
-	asking    int               // so many of them, the first, have asked
-	unasked   int               // workers that are not idle, and that none of them has asked
-	timer     *time.Timer       // trims the idle; made by a worker, so that it belongs to its bubble
+	crew      []*worker[T]          // every worker there is
+	idle      []*worker[T]          // those that are parked, the newest last
+	sources   []*Source[T]          // with tasks of tasks, the oldest first
+	returning fifo.List[worker[T]]  // whose tasks had given their place up and want to go on
+	unblocked fifo.List[Absence[T]] // of tasks that have lent it while they waited for room, and there is some
+	vacant    fifo.List[worker[T]]  // whose tasks wait, and have not lent their place
+	unbegun   fifo.List[Want[T]]    // what tasks wait for, and may not have started
+	waits     []*wait               // those in Wait, the earliest first
+	asking    int                   // so many of them, the first, have asked
+	unasked   int                   // workers that are not idle, and that none of them has asked
+	timer     *time.Timer           // trims the idle; made by a worker, so that it belongs to its bubble
 
 	limit      int
 	leaving    int   // workers told to end that still are in crew
@@ -197,7 +199,7 @@ func (e *Engine[T]) regate() {
 // reports false if that depends on somebody who is half-way through a slot: who
 // will come here, or wake somebody who does.
 func (e *Engine[T]) serve() (settled bool) {
-	for s := e.line.first; s != nil; s = e.line.first {
+	for s := e.line.first(); s != nil; s = e.line.first() {
 		switch e.pushLocked(s.value) {
 		case moved:
 			e.line.leave(s, Accepted)

@@ -133,31 +133,3 @@ func (e *Engine[T]) Waits() int {
 	defer e.mu.Unlock()
 	return len(e.waits)
 }
-
-// Chain is a chain of numbers.
-type Chain struct {
-	c     chain[int]
-	links map[int]*link[int]
-}
-
-func (c *Chain) link(n int) *link[int] {
-	if c.links == nil {
-		c.links = map[int]*link[int]{}
-	}
-	if c.links[n] == nil {
-		c.links[n] = new(link[int])
-	}
-	return c.links[n]
-}
-
-func (c *Chain) Add(n int)    { c.c.add(c.link(n), &n) }
-func (c *Chain) Append(n int) { c.c.append(c.link(n), &n) }
-func (c *Chain) Remove(n int) { c.c.remove(c.link(n)) }
-
-// All returns the members in order.
-func (c *Chain) All() (all []int) {
-	for l := c.c.first; l != nil; l = l.next {
-		all = append(all, *l.of)
-	}
-	return all
-}

@@ -1,14 +1,16 @@
 package engine
 
+import "github.com/64ed045f/weir/internal/fifo"
+
 // line is where submitters wait for room, first come, first served. All of it
 // is under Engine.mu.
 type line[T any] struct {
-	first, last *submitter[T]
-	length      int
+	all    fifo.List[submitter[T]]
+	length int
 
 	// Used places are kept for the next submitter, so that a pool
 	// whose producers are faster than its workers does not allocate.
-	spare  *submitter[T]
+	spare  fifo.List[submitter[T]]
 	spares int
 }
 
@@ -16,58 +18,45 @@ const maxSpares = 64
 
 // submitter is a place in the line.
 type submitter[T any] struct {
-	value      T
-	prev, next *submitter[T]
-	verdict    Verdict      // waiting until the submitter has left the line
-	parked     bool         // the submitter receives its verdict from answer
-	answer     chan Verdict // of capacity 1; made when a submitter first parks here
+	value   T
+	link    fifo.Link[submitter[T]] // in line.all or line.spare
+	verdict Verdict                 // waiting until the submitter has left the line
+	parked  bool                    // the submitter receives its verdict from answer
+	answer  chan Verdict            // of capacity 1; made when a submitter first parks here
 
-	wakeup *Wakeup            // of the task that waits; nil if it is none
-	want   *Want[T]           // of the task that is submitted, if that may start out of turn
-	number uint64             // of the task in want's source
-	seat   link[submitter[T]] // in want.lined
+	wakeup *Wakeup                 // of the task that waits; nil if it is none
+	want   *Want[T]                // of the task that is submitted, if that may start out of turn
+	number uint64                  // of the task in want's source
+	seat   fifo.Link[submitter[T]] // in want.lined
 }
 
+// first returns the first in the line; nil if there is none.
+func (l *line[T]) first() *submitter[T] { return l.all.First().Of() }
+
 func (l *line[T]) join(v T) *submitter[T] {
-	s := l.spare
+	s := l.spare.First().Of()
 	if s == nil {
 		s = new(submitter[T])
 	} else {
-		l.spare, s.next = s.next, nil
+		l.spare.Remove(&s.link)
 		l.spares--
 	}
 	s.value, s.verdict, s.parked = v, waiting, false
-	s.prev = l.last
-	if l.last == nil {
-		l.first = s
-	} else {
-		l.last.next = s
-	}
-	l.last = s
+	l.all.Append(&s.link, s)
 	l.length++
 	return s
 }
 
 // leave takes s out of the line and lets it go with verdict.
 func (l *line[T]) leave(s *submitter[T], verdict Verdict) {
-	if s.prev == nil {
-		l.first = s.next
-	} else {
-		s.prev.next = s.next
-	}
-	if s.next == nil {
-		l.last = s.prev
-	} else {
-		s.next.prev = s.prev
-	}
+	l.all.Remove(&s.link)
 	l.length--
 	if s.want != nil {
-		s.want.lined.remove(&s.seat)
+		s.want.lined.Remove(&s.seat)
 		s.want = nil
 	}
 	var zero T
-	s.value, s.prev, s.next = zero, nil, nil
-	s.verdict = verdict
+	s.value, s.verdict = zero, verdict
 	if s.parked {
 		s.wakeup.Tell()
 		s.wakeup = nil
@@ -86,12 +75,11 @@ func (l *line[T]) park(s *submitter[T]) {
 // keep takes back a place whose answer has been received, or that never parked.
 func (l *line[T]) keep(s *submitter[T]) {
 	if l.spares < maxSpares {
-		s.next = l.spare
-		l.spare = s
+		l.spare.Prepend(&s.link, s)
 		l.spares++
 	}
 }
 
 // release forgets the places kept. Their channels may belong to a test bubble
 // that is about to end.
-func (l *line[T]) release() { l.spare, l.spares = nil, 0 }
+func (l *line[T]) release() { l.spare, l.spares = fifo.List[submitter[T]]{}, 0 }

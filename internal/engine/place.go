@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/64ed045f/weir/internal/fifo"
+
 // place is what the engine knows of a task that has waited, or runs in the place of one that
 // waits. Most workers never have such a task.
 //
@@ -19,22 +21,22 @@ package engine
 type place[T any] struct {
 	beneath *worker[T] // whose task waits, and has lent its place to this one
 	above   *worker[T] // to whose task this one's has lent its place
-	vacant  link[worker[T]]
-	awaits  chain[Want[T]] // what goroutines of the task wait for
-	from    *Source[T]     // where the task comes from
-	part    *Source[T]     // of what others wait for, if the task has given its place up: it is one of these,
-	single  *Single[T]     // or this one
-	waits   int            // how many goroutines of the task wait
-	away    int            // how many of them are in GiveUp
-	term    uint32         // how many tasks have ended on this worker while goroutines of theirs waited
-	without bool           // the task has no place: it has given it up
-	lost    bool           // the task is over, or as good as over, and another one has the place
-	strange bool           // the task has the place of one that does not wait for it
-	moved   bool           // the task has come to the place of one that may not wait for it, when its own was needed
+	vacant  fifo.Link[worker[T]]
+	awaits  fifo.List[Want[T]] // what goroutines of the task wait for
+	from    *Source[T]         // where the task comes from
+	part    *Source[T]         // of what others wait for, if the task has given its place up: it is one of these,
+	single  *Single[T]         // or this one
+	waits   int                // how many goroutines of the task wait
+	away    int                // how many of them are in GiveUp
+	term    uint32             // how many tasks have ended on this worker while goroutines of theirs waited
+	without bool               // the task has no place: it has given it up
+	lost    bool               // the task is over, or as good as over, and another one has the place
+	strange bool               // the task has the place of one that does not wait for it
+	moved   bool               // the task has come to the place of one that may not wait for it, when its own was needed
 
-	returner  *Absence[T]     // of the goroutine that waits for a place for the task
-	returning link[worker[T]] // in Engine.returning, if there is one
-	sibling   link[worker[T]] // in part.returning, if there is one
+	returner  *Absence[T]          // of the goroutine that waits for a place for the task
+	returning fifo.Link[worker[T]] // in Engine.returning, if there is one
+	sibling   fifo.Link[worker[T]] // in part.returning, if there is one
 }
 
 // withPlace returns the place of w, and has it looked at when w's task is over.
@@ -70,29 +72,29 @@ func (e *Engine[T]) suspend(w *worker[T], want *Want[T]) {
 
 // vacate notes that the top of a place waits.
 func (e *Engine[T]) vacate(w *worker[T]) {
-	e.vacant.add(&w.place.vacant, w)
+	e.vacant.Prepend(&w.place.vacant, w)
 	e.vacancies++
 }
 
 // occupy notes that the top of a place does not wait, or has lent it.
 func (e *Engine[T]) occupy(w *worker[T]) {
-	e.vacant.remove(&w.place.vacant)
+	e.vacant.Remove(&w.place.vacant)
 	e.vacancies--
 }
 
 // fill lends the place of w, if that is vacant, to something that its task waits for. If there is nothing, it
 // ends the task's waits for room.
 func (e *Engine[T]) fill(w *worker[T]) {
-	if w == nil || w.place.vacant.of == nil {
+	if w == nil || w.place.vacant.Of() == nil {
 		return
 	}
 	if found, ok := e.claimFor(w); ok {
 		e.lend(w, found)
 		return
 	}
-	for l := w.place.awaits.first; l != nil && !l.of.spent && !e.paused; {
-		s := l.of.source
-		if l = l.next; s != nil {
+	for l := w.place.awaits.First(); l != nil && !l.Of().spent && !e.paused; {
+		s := l.Of().source
+		if l = l.Next(); s != nil {
 			e.eased(s) // a submitter that waits for room there may go on in this place
 		}
 	}
@@ -105,7 +107,7 @@ func (e *Engine[T]) evict(w *worker[T]) {
 	if a == nil {
 		return
 	}
-	if belongs := !a.place.strange && (!a.place.moved || e.returning.first == nil); belongs {
+	if belongs := !a.place.strange && (!a.place.moved || e.returning.First() == nil); belongs {
 		return
 	}
 	if found, ok := e.claimFor(w); ok {
@@ -118,9 +120,9 @@ func (e *Engine[T]) evict(w *worker[T]) {
 
 // claimFor finds work for which the task of w waits.
 func (e *Engine[T]) claimFor(w *worker[T]) (found work[T], ok bool) {
-	for l := w.place.awaits.first; l != nil && !l.of.spent; {
-		want := l.of
-		l = l.next
+	for l := w.place.awaits.First(); l != nil && !l.Of().spent; {
+		want := l.Of()
+		l = l.Next()
 		if !want.current() {
 			continue
 		}
@@ -154,7 +156,7 @@ func (e *Engine[T]) lend(w *worker[T], found work[T]) {
 
 // lendAny gives one of the places that are vacant to what was found, though its task may not wait for that.
 func (e *Engine[T]) lendAny(found work[T]) {
-	w := e.vacant.first.of
+	w := e.vacant.First().Of()
 	e.lend(w, found)
 	w.place.above.place.strange = true
 }
@@ -171,12 +173,12 @@ func (e *Engine[T]) stack(u, w *worker[T]) {
 // relieve lends a place where all tasks that have begun wait: none of them would ever go on, if
 // each waits for another engine whose tasks wait for this one.
 func (e *Engine[T]) relieve() {
-	for e.vacancies > 0 && e.unbegun.first != nil && !e.paused && e.allWait() {
-		want := e.unbegun.first.of
+	for e.vacancies > 0 && e.unbegun.First() != nil && !e.paused && e.allWait() {
+		want := e.unbegun.First().Of()
 		if found, ok := e.claimFrom(want); ok {
 			e.lendAny(found)
 		} else {
-			e.unbegun.remove(&want.unbegun)
+			e.unbegun.Remove(&want.unbegun)
 		}
 	}
 }
@@ -241,11 +243,11 @@ func (e *Engine[T]) replace(w, giver *worker[T]) {
 
 // isExpected reports whether a task wants to go on in the place of w, which was lent by the one that waits for both.
 func (e *Engine[T]) isExpected(w *worker[T]) bool {
-	if e.returning.first == nil || w.place == nil || w.place.beneath == nil {
+	if e.returning.First() == nil || w.place == nil || w.place.beneath == nil {
 		return false
 	}
-	for l := w.place.beneath.place.awaits.first; l != nil && !l.of.spent; l = l.next {
-		if l.of.returning() {
+	for l := w.place.beneath.place.awaits.First(); l != nil && !l.Of().spent; l = l.Next() {
+		if l.Of().returning() {
 			return true
 		}
 	}
@@ -322,7 +324,7 @@ func (e *Engine[T]) settlePlace(w *worker[T]) bool {
 	if p == nil {
 		return true
 	}
-	if p.waits > 0 || p.away > 0 || p.without || p.awaits.first != nil {
+	if p.waits > 0 || p.away > 0 || p.without || p.awaits.First() != nil {
 		e.forsake(w)
 	}
 	p.from, p.single, p.part = nil, nil, nil // not before forsake, which takes the task out of what they refer to
@@ -342,8 +344,8 @@ func (e *Engine[T]) settlePlace(w *worker[T]) bool {
 func (e *Engine[T]) forsake(w *worker[T]) {
 	p := w.place
 	p.term++
-	for l := p.awaits.first; l != nil; l = p.awaits.first {
-		e.unhost(l.of)
+	for l := p.awaits.First(); l != nil; l = p.awaits.First() {
+		e.unhost(l.Of())
 	}
 	switch {
 	case p.without:

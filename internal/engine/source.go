@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/fifo"
 )
 
 // Source holds the tasks that a running task has handed over to be waited for, until they
@@ -24,13 +26,13 @@ type Source[T any] struct {
 
 	// Under Engine.mu.
 	want    Want[T]
-	within  *Source[T]       // that of the task which waits for this one
-	busy    chain[Source[T]] // sources within this one that have work for those who wait for it
-	below   link[Source[T]]  // in within.busy
-	crowded []*Absence[T]    // waits that last until few are open
-	lender  *Absence[T]      // of the last that waited for it
+	within  *Source[T]           // that of the task which waits for this one
+	busy    fifo.List[Source[T]] // sources within this one that have work for those who wait for it
+	below   fifo.Link[Source[T]] // in within.busy
+	crowded []*Absence[T]        // waits that last until few are open
+	lender  *Absence[T]          // of the last that waited for it
 
-	returning chain[worker[T]] // of tasks of this source that have given their places up and want to go on
+	returning fifo.List[worker[T]] // of tasks of this source that have given their places up and want to go on
 
 	mu    sync.Mutex // may be taken under Engine.mu, never the other way round
 	tasks []T        // those from next on are open, except zero tasks; the one at next is open
@@ -273,9 +275,9 @@ func (e *Engine[T]) Drop(s *Source[T]) int {
 
 // letIn lets the submitters go on that wait for room with a ticket for a dropped task of s, and returns their number.
 func (e *Engine[T]) letIn(s *Source[T]) (n int) {
-	for l := s.want.lined.first; l != nil; {
-		submitter := l.of
-		if l = l.next; e.Void(submitter.value) {
+	for l := s.want.lined.First(); l != nil; {
+		submitter := l.Of()
+		if l = l.Next(); e.Void(submitter.value) {
 			e.line.leave(submitter, Accepted)
 			e.delegated.Add(1)
 			n++
@@ -301,8 +303,8 @@ func (e *Engine[T]) eased(s *Source[T]) {
 		if w := a.worker; w != nil && a.current() && w.place.above != nil {
 			waiting = append(waiting, a)
 			if a.unblocked == nil {
-				a.unblocked = new(link[Absence[T]])
-				e.unblocked.append(a.unblocked, a)
+				a.unblocked = new(fifo.Link[Absence[T]])
+				e.unblocked.Append(a.unblocked, a)
 			}
 		} else {
 			e.recall(a, nil)

@@ -207,7 +207,7 @@ func (e *Engine[T]) join(task T, want *Want[T]) *submitter[T] {
 	e.regate()
 	if want != nil {
 		s.want, s.number = want, number
-		want.lined.append(&s.seat, s)
+		want.lined.Append(&s.seat, s)
 		e.stands(want)
 	}
 	return s

@@ -1,6 +1,10 @@
 package engine
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/fifo"
+)
 
 // Want is work of an engine that tasks wait for: the tasks of a source, or a single one that
 // stands in the queue. What of it has not started may get the place of a task that waits.
@@ -20,16 +24,16 @@ type Want[T any] struct {
 
 	host    *worker[T]  // the worker of the same engine whose task waits for it
 	via     *[]*Want[T] // what that waits for, and what this waits for, and so on; nil if it waits for w itself; a pointer, as few wants have it
-	awaited link[Want[T]]
-	unbegun link[Want[T]] // in Engine.unbegun: some of it may not have started
+	awaited fifo.Link[Want[T]]
+	unbegun fifo.Link[Want[T]] // in Engine.unbegun: some of it may not have started
 
-	lined chain[submitter[T]] // those that wait for room in the queue, for the sake of it, the first one first
+	lined fifo.List[submitter[T]] // those that wait for room in the queue, for the sake of it, the first one first
 }
 
 // Single is a single task that others may wait for.
 type Single[T any] struct {
-	wants     chain[SingleWant[T]] // of the tasks of its engine that wait for it
-	returning *worker[T]           // its own, if it has given its place up and wants to go on
+	wants     fifo.List[SingleWant[T]] // of the tasks of its engine that wait for it
+	returning *worker[T]               // its own, if it has given its place up and wants to go on
 }
 
 // SingleWant is a wait for a single task. It belongs to one task that waits, and must be made by Init.
@@ -37,7 +41,7 @@ type SingleWant[T any] struct {
 	Want[T]
 	claimer Claimer[T]
 	of      *Single[T]
-	link    link[SingleWant[T]] // in of.wants
+	link    fifo.Link[SingleWant[T]] // in of.wants
 	// stands says that the task stands in the queue, or in the line, as far as it has not started. Then it may be
 	// claimed, and the engine knows what becomes void.
 	stands bool
@@ -106,9 +110,9 @@ func (e *Engine[T]) await(w *Want[T], host *worker[T]) {
 	e.delays(w)
 	if host != nil && w.host == nil {
 		w.host = host
-		host.place.awaits.add(&w.awaited, w)
+		host.place.awaits.Prepend(&w.awaited, w)
 		if w.single != nil {
-			w.single.of.wants.append(&w.single.link, w.single)
+			w.single.of.wants.Append(&w.single.link, w.single)
 		}
 		if s := w.source; s != nil && w.via == nil {
 			s.within = host.place.from
@@ -121,7 +125,7 @@ func (e *Engine[T]) unawait(w *Want[T]) {
 	if w.waits.Add(-1) > 0 {
 		return
 	}
-	e.unbegun.remove(&w.unbegun)
+	e.unbegun.Remove(&w.unbegun)
 	e.comes(w)
 	if w.host != nil {
 		e.unhost(w)
@@ -146,10 +150,10 @@ func (e *Engine[T]) comes(w *Want[T]) {
 
 // unhost notes that the task which has waited for w does not any more, or is over.
 func (e *Engine[T]) unhost(w *Want[T]) {
-	w.host.place.awaits.remove(&w.awaited)
+	w.host.place.awaits.Remove(&w.awaited)
 	w.host, w.via, w.spent = nil, nil, false
 	if w.single != nil {
-		w.single.of.wants.remove(&w.single.link)
+		w.single.of.wants.Remove(&w.single.link)
 	} else {
 		e.dry(w.source)
 	}
@@ -158,8 +162,8 @@ func (e *Engine[T]) unhost(w *Want[T]) {
 // offer lends places to what of w has not started. It is called when some of w may not have, and
 // a task waits for it.
 func (e *Engine[T]) offer(w *Want[T]) {
-	if w.unbegun.of == nil {
-		e.unbegun.add(&w.unbegun, w)
+	if w.unbegun.Of() == nil {
+		e.unbegun.Prepend(&w.unbegun, w)
 	}
 	e.look(w)
 }
@@ -169,15 +173,15 @@ func (e *Engine[T]) look(w *Want[T]) {
 	for w.host != nil {
 		w.spent = false
 		awaits := &w.host.place.awaits
-		awaits.remove(&w.awaited)
-		awaits.add(&w.awaited, w)
+		awaits.Remove(&w.awaited)
+		awaits.Prepend(&w.awaited, w)
 		e.fill(w.host)
 		e.evict(w.host)
 		s := w.source
-		if s == nil || w.via != nil || s.within == nil || s.below.of != nil || !s.hasWork() {
+		if s == nil || w.via != nil || s.within == nil || s.below.Of() != nil || !s.hasWork() {
 			return
 		}
-		s.within.busy.add(&s.below, s)
+		s.within.busy.Prepend(&s.below, s)
 		w = &s.within.want
 	}
 }
@@ -187,15 +191,15 @@ func (w *Want[T]) returning() bool {
 	if w.single != nil {
 		return w.single.of.returning != nil
 	}
-	return w.source.returning.first != nil
+	return w.source.returning.First() != nil
 }
 
 // spend notes that there is no work in w, until look is called.
 func (e *Engine[T]) spend(w *Want[T]) {
 	w.spent = true
 	awaits := &w.host.place.awaits
-	awaits.remove(&w.awaited)
-	awaits.append(&w.awaited, w)
+	awaits.Remove(&w.awaited)
+	awaits.Append(&w.awaited, w)
 }
 
 // current reports whether the task of the host waits for w, or for what waits for w. In between, it
@@ -213,9 +217,9 @@ func (w *Want[T]) current() bool {
 }
 
 // hasWork reports whether there is work of s, or of what its tasks wait for.
-func (s *Source[T]) hasWork() bool { return s.hasOwn() || s.busy.first != nil }
+func (s *Source[T]) hasWork() bool { return s.hasOwn() || s.busy.First() != nil }
 
-func (s *Source[T]) hasOwn() bool { return s.open.Load() > 0 || s.returning.first != nil }
+func (s *Source[T]) hasOwn() bool { return s.open.Load() > 0 || s.returning.First() != nil }
 
 // dry takes s, if it has no work any more for a task that waits, off the busy ones of the source
 // above, and so on.
@@ -224,8 +228,8 @@ func (s *Source[T]) hasOwn() bool { return s.open.Load() > 0 || s.returning.firs
 // there. look, which walks up from new work, relies on it: where s is among the busy ones already, no place above is
 // vacant.
 func (e *Engine[T]) dry(s *Source[T]) {
-	for s.below.of != nil && (s.want.host == nil || !s.hasWork()) {
-		s.within.busy.remove(&s.below)
+	for s.below.Of() != nil && (s.want.host == nil || !s.hasWork()) {
+		s.within.busy.Remove(&s.below)
 		s = s.within
 	}
 }
@@ -245,12 +249,12 @@ func (e *Engine[T]) claimFrom(w *Want[T]) (found work[T], ok bool) {
 		return found, ok
 	}
 	s := w.source
-	for !s.hasOwn() && s.busy.first != nil {
-		s = s.busy.first.of
+	for !s.hasOwn() && s.busy.First() != nil {
+		s = s.busy.First().Of()
 	}
 	switch {
-	case s.returning.first != nil:
-		found.returning = s.returning.first.of
+	case s.returning.First() != nil:
+		found.returning = s.returning.First().Of()
 		return found, true
 	case e.paused:
 		return found, false
@@ -275,14 +279,14 @@ func (e *Engine[T]) claimed(s *Source[T]) {
 // or a submitter need not wait for it any more.
 func (e *Engine[T]) outOfTurn(w *Want[T]) {
 	// The tasks of a source stand in the line in the order of their numbers, behind those whose ticket is in the queue.
-	l := w.lined.first
-	if l == nil || !e.Void(l.of.value) {
+	l := w.lined.First()
+	if l == nil || !e.Void(l.Of().value) {
 		e.died(1)
 		return
 	}
-	if w := l.of.wakeup; w != nil && w.Stays {
-		l.of.wakeup = nil
+	if w := l.Of().wakeup; w != nil && w.Stays {
+		l.Of().wakeup = nil
 	}
-	e.line.leave(l.of, Accepted)
+	e.line.leave(l.Of(), Accepted)
 	e.delegated.Add(1)
 }

@@ -265,7 +265,7 @@ func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
 		return task, false
 	}
 	e.mu.Lock()
-	if p.beneath == nil || s.want.host == nil || p.waits > 0 || p.away > 0 || p.awaits.first != nil || p.lost || len(s.crowded) > 0 || e.returning.first != nil || e.paused || !e.serves(w, s) {
+	if p.beneath == nil || s.want.host == nil || p.waits > 0 || p.away > 0 || p.awaits.First() != nil || p.lost || len(s.crowded) > 0 || e.returning.First() != nil || e.paused || !e.serves(w, s) {
 		e.mu.Unlock()
 		return task, false
 	}
@@ -357,9 +357,9 @@ func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
 	} else {
 		e.fill(b)
 	}
-	for l := b.place.awaits.first; e.paused && l != nil; {
-		s := l.of.source
-		l = l.next
+	for l := b.place.awaits.First(); e.paused && l != nil; {
+		s := l.Of().source
+		l = l.Next()
 		if s != nil {
 			e.recallLender(s)
 		}
@@ -431,7 +431,7 @@ func (e *Engine[T]) takeQueued() (task T, ok bool) {
 		e.queue.setGates(true, e.queue.tailGated)
 	}
 	e.checkWaits() // before anything behind their position is taken
-	if s := e.line.first; s != nil && e.queue.capacity == 0 {
+	if s := e.line.first(); s != nil && e.queue.capacity == 0 {
 		task = s.value
 		e.queue.pass()
 		e.line.leave(s, Accepted)

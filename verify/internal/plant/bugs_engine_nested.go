@@ -34,8 +34,8 @@ var engineNested = []Bug{
 		Breaks: "a worker goes from one subtask to the next in a paused engine",
 		Edits: []Edit{{
 			File: "internal/engine/worker.go",
-			Old:  "e.returning.first != nil || e.paused || !e.serves(w, s) {",
-			New:  "e.returning.first != nil || !PLANTED && e.paused || !e.serves(w, s) {",
+			Old:  "e.returning.First() != nil || e.paused || !e.serves(w, s) {",
+			New:  "e.returning.First() != nil || !PLANTED && e.paused || !e.serves(w, s) {",
 		}},
 	},
 	{
@@ -52,8 +52,8 @@ var engineNested = []Bug{
 		Breaks: "the place of a task that waits is taken for free",
 		Edits: []Edit{{
 			File: "internal/engine/place.go",
-			Old:  "\te.vacant.add(&w.place.vacant, w)\n\te.vacancies++\n",
-			New:  "\te.vacant.add(&w.place.vacant, w)\n\te.vacancies++\n\tif PLANTED {\n\t\te.permits.leave(false)\n\t}\n",
+			Old:  "\te.vacant.Prepend(&w.place.vacant, w)\n\te.vacancies++\n",
+			New:  "\te.vacant.Prepend(&w.place.vacant, w)\n\te.vacancies++\n\tif PLANTED {\n\t\te.permits.leave(false)\n\t}\n",
 		}},
 	},
 	{
@@ -79,8 +79,8 @@ var engineNested = []Bug{
 		Breaks: "a task that is over keeps its place while goroutines of it wait",
 		Edits: []Edit{{
 			File: "internal/engine/place.go",
-			Old:  "if p.waits > 0 || p.away > 0 || p.without || p.awaits.first != nil {\n\t\te.forsake(w)",
-			New:  "if !PLANTED && (p.waits > 0 || p.away > 0 || p.without || p.awaits.first != nil) {\n\t\te.forsake(w)",
+			Old:  "if p.waits > 0 || p.away > 0 || p.without || p.awaits.First() != nil {\n\t\te.forsake(w)",
+			New:  "if !PLANTED && (p.waits > 0 || p.away > 0 || p.without || p.awaits.First() != nil) {\n\t\te.forsake(w)",
 		}},
 	},
 	{
@@ -88,8 +88,8 @@ var engineNested = []Bug{
 		Breaks: "no place is lent where all tasks that have begun wait",
 		Edits: []Edit{{
 			File: "internal/engine/place.go",
-			Old:  "for e.vacancies > 0 && e.unbegun.first != nil",
-			New:  "for !PLANTED && e.vacancies > 0 && e.unbegun.first != nil",
+			Old:  "for e.vacancies > 0 && e.unbegun.First() != nil",
+			New:  "for !PLANTED && e.vacancies > 0 && e.unbegun.First() != nil",
 		}},
 	},
 	{
@@ -106,8 +106,8 @@ var engineNested = []Bug{
 		Breaks: "a task that stands in the line is not offered to the task that waits for it",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
-			Old:  "want.lined.append(&s.seat, s)\n\t\te.stands(want)\n",
-			New:  "want.lined.append(&s.seat, s)\n\t\tif !PLANTED {\n\t\t\te.stands(want)\n\t\t}\n",
+			Old:  "want.lined.Append(&s.seat, s)\n\t\te.stands(want)\n",
+			New:  "want.lined.Append(&s.seat, s)\n\t\tif !PLANTED {\n\t\t\te.stands(want)\n\t\t}\n",
 		}},
 	},
 	{
@@ -151,8 +151,8 @@ var engineNested = []Bug{
 		Breaks: "a submitter in the line is not let go when its task starts out of turn",
 		Edits: []Edit{{
 			File: "internal/engine/want.go",
-			Old:  "if l == nil || !e.Void(l.of.value) {",
-			New:  "if PLANTED || l == nil || !e.Void(l.of.value) {",
+			Old:  "if l == nil || !e.Void(l.Of().value) {",
+			New:  "if PLANTED || l == nil || !e.Void(l.Of().value) {",
 		}},
 	},
 	{
@@ -214,8 +214,8 @@ var engineNested = []Bug{
 		Breaks: "a submitter waits for room though there is some, and its place is free",
 		Edits: []Edit{{
 			File: "internal/engine/place.go",
-			Old:  "if l = l.next; s != nil {",
-			New:  "if l = l.next; s != nil && !PLANTED {",
+			Old:  "if l = l.Next(); s != nil {",
+			New:  "if l = l.Next(); s != nil && !PLANTED {",
 		}},
 	},
 	{
@@ -241,8 +241,8 @@ var engineNested = []Bug{
 		Breaks: "a task that waits does not lend its place to the subtasks of its subtasks",
 		Edits: []Edit{{
 			File: "internal/engine/want.go",
-			Old:  "\t\ts.within.busy.add(&s.below, s)\n",
-			New:  "\t\tif PLANTED {\n\t\t\treturn\n\t\t}\n\t\ts.within.busy.add(&s.below, s)\n",
+			Old:  "\t\ts.within.busy.Prepend(&s.below, s)\n",
+			New:  "\t\tif PLANTED {\n\t\t\treturn\n\t\t}\n\t\ts.within.busy.Prepend(&s.below, s)\n",
 		}},
 	},
 }

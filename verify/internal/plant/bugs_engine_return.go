@@ -52,8 +52,8 @@ var engineReturn = []Bug{
 		Breaks: "a task that begins to wait does not see that what it waits for wants to go on",
 		Edits: []Edit{{
 			File: "internal/engine/want.go",
-			Old:  "\tcase s.returning.first != nil:\n",
-			New:  "\tcase s.returning.first != nil && !PLANTED:\n",
+			Old:  "\tcase s.returning.First() != nil:\n",
+			New:  "\tcase s.returning.First() != nil && !PLANTED:\n",
 		}},
 	},
 	{
@@ -61,8 +61,8 @@ var engineReturn = []Bug{
 		Breaks: "the task of a future that has given up its place does not get the one of the task that waits for it",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
-			Old:  "l != nil && p.without; l = l.next {",
-			New:  "l != nil && p.without && !PLANTED; l = l.next {",
+			Old:  "l != nil && p.without; l = l.Next() {",
+			New:  "l != nil && p.without && !PLANTED; l = l.Next() {",
 		}},
 	},
 	{
@@ -79,8 +79,8 @@ var engineReturn = []Bug{
 		Breaks: "a task that returns from Blocking waits for one that has the place of the task which waits for it",
 		Edits: []Edit{{
 			File: "internal/engine/place.go",
-			Old:  "e.returning.first == nil); belongs {",
-			New:  "e.returning.first == nil); belongs || PLANTED {",
+			Old:  "e.returning.First() == nil); belongs {",
+			New:  "e.returning.First() == nil); belongs || PLANTED {",
 		}},
 	},
 }

@@ -42,9 +42,9 @@ var engineSubmit = []Bug{
 		Name:   "cancelled-last-stays",
 		Breaks: "who joins the line after its last submitter gave up stands behind that one, and is not seen",
 		Edits: []Edit{{
-			File: "internal/engine/line.go",
-			Old:  "l.last = s.prev\n",
-			New:  "if !PLANTED || s.prev == nil {\n\t\t\tl.last = s.prev\n\t\t}\n",
+			File: "internal/fifo/fifo.go",
+			Old:  "\tcase c.first != nil:\n",
+			New:  "\tcase c.first != nil && !PLANTED:\n",
 		}},
 	},
 	{

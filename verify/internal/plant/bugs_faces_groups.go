@@ -79,8 +79,8 @@ var facesGroups = []Bug{
 		Breaks: "a queued task begins though one wants to go on after Blocking",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
-			Old:  "bool { return e.returning.first != nil || e.unblocked.first != nil }",
-			New:  "bool {\n\treturn !PLANTED && (e.returning.first != nil || e.unblocked.first != nil)\n}",
+			Old:  "return e.returning.First() != nil || e.unblocked.First() != nil\n",
+			New:  "return !PLANTED && (e.returning.First() != nil || e.unblocked.First() != nil)\n",
 		}},
 	},
 	{

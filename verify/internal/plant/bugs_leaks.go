@@ -34,8 +34,8 @@ var leaks = []Bug{
 		Breaks: "a used place in the line keeps the task of the submitter that stood there",
 		Edits: []Edit{{
 			File: "internal/engine/line.go",
-			Old:  "\ts.value, s.prev, s.next = zero, nil, nil\n",
-			New:  "\tif !PLANTED { s.value = zero }\n\ts.prev, s.next = nil, nil\n",
+			Old:  "\ts.value, s.verdict = zero, verdict\n",
+			New:  "\ts.verdict = verdict\n\tif !PLANTED {\n\t\ts.value = zero\n\t}\n",
 		}},
 	},
 	{

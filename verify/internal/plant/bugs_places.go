@@ -19,7 +19,7 @@ var places = []Bug{
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
 			Old:  "\tcase away:\n\t\te.comesBack(a, by)\n",
-			New:  "\tcase away:\n\t\tif PLANTED && !e.prepaid && a.worker != nil && a.current() && a.worker.place.above != nil {\n\t\t\tif a.unblocked == nil {\n\t\t\t\ta.unblocked = new(link[Absence[T]])\n\t\t\t\te.unblocked.append(a.unblocked, a)\n\t\t\t}\n\t\t\treturn\n\t\t}\n\t\te.comesBack(a, by)\n",
+			New:  "\tcase away:\n\t\tif PLANTED && !e.prepaid && a.worker != nil && a.current() && a.worker.place.above != nil {\n\t\t\tif a.unblocked == nil {\n\t\t\t\ta.unblocked = new(fifo.Link[Absence[T]])\n\t\t\t\te.unblocked.Append(a.unblocked, a)\n\t\t\t}\n\t\t\treturn\n\t\t}\n\t\te.comesBack(a, by)\n",
 		}},
 	},
 	{
@@ -58,8 +58,8 @@ var places = []Bug{
 		Breaks: "no place is lent while there are more than the limit",
 		Edits: []Edit{{
 			File: "internal/engine/place.go",
-			Old:  "if w == nil || w.place.vacant.of == nil {",
-			New:  "if w == nil || w.place.vacant.of == nil || PLANTED && e.permits.over() {",
+			Old:  "if w == nil || w.place.vacant.Of() == nil {",
+			New:  "if w == nil || w.place.vacant.Of() == nil || PLANTED && e.permits.over() {",
 		}},
 	},
 }

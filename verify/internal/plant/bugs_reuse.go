@@ -7,8 +7,8 @@ var reuse = []Bug{
 		Breaks: "Get leases an idle object before those who wait",
 		Edits: []Edit{{
 			File: "reuse/keeper_get.go",
-			Old:  "o != nil && k.line.first == nil && k.fresh(o) {",
-			New:  "o != nil && (PLANTED || k.line.first == nil) && k.fresh(o) {",
+			Old:  "o != nil && k.line.length == 0 && k.fresh(o) {\n\t\tl :=",
+			New:  "o != nil && (PLANTED || k.line.length == 0) && k.fresh(o) {\n\t\tl :=",
 		}},
 	},
 	{
@@ -34,8 +34,8 @@ var reuse = []Bug{
 		Breaks: "another is opened although what was begun for one who has left is under way",
 		Edits: []Edit{{
 			File: "reuse/keeper_line.go",
-			Old:  "o := k.spare; o != nil {",
-			New:  "o := k.spare; o != nil && !PLANTED {",
+			Old:  "o := k.spare.First().Of(); o != nil {",
+			New:  "o := k.spare.First().Of(); o != nil && !PLANTED {",
 		}},
 	},
 	{
@@ -61,8 +61,8 @@ var reuse = []Bug{
 		Breaks: "Reset closes the idle objects and no others",
 		Edits: []Edit{{
 			File: "reuse/keeper_close.go",
-			Old:  "for w := k.line.first; w != nil; w = w.next {",
-			New:  "if PLANTED {\n\t\tk.clear()\n\t\tk.serve()\n\t\tk.mu.Unlock()\n\t\treturn\n\t}\n\tfor w := k.line.first; w != nil; w = w.next {",
+			Old:  "for l := k.line.all.Last(); l != nil;",
+			New:  "if PLANTED {\n\t\tk.clear()\n\t\tk.serve()\n\t\tk.mu.Unlock()\n\t\treturn\n\t}\n\tfor l := k.line.all.Last(); l != nil;",
 		}},
 	},
 	{
@@ -70,8 +70,8 @@ var reuse = []Bug{
 		Breaks: "who waits at Reset gets another object only when the older one has gone",
 		Edits: []Edit{{
 			File: "reuse/keeper_close.go",
-			Old:  "if w.object != nil {",
-			New:  "if w.object != nil && !PLANTED {",
+			Old:  "o := l.Of().object; o != nil {",
+			New:  "o := l.Of().object; o != nil && !PLANTED {",
 		}},
 	},
 	{
@@ -96,7 +96,7 @@ var reuse = []Bug{
 		Name:   "heartbeat-counts-as-put",
 		Breaks: "the object whose heartbeat was last is leased first",
 		Edits: []Edit{{
-			File: "reuse/keeper_object.go",
+			File: "reuse/keeper_idle.go",
 			Old:  "if o.state == leased || o.state == opening {",
 			New:  "if o.state == leased || o.state == opening || PLANTED && o.state == beating {",
 		}},
@@ -115,8 +115,8 @@ var reuse = []Bug{
 		Breaks: "the place of an object is free while it is closed",
 		Edits: []Edit{{
 			File: "reuse/keeper_line.go",
-			Old:  "k.total < k.config.Capacity) {",
-			New:  "k.total < k.config.Capacity || PLANTED && k.total-k.count[closing] < k.config.Capacity) {",
+			Old:  "o == nil && k.total >= k.config.Capacity {",
+			New:  "o == nil && k.total >= k.config.Capacity && (!PLANTED || k.total-k.count[closing] >= k.config.Capacity) {",
 		}},
 	},
 	{
@@ -150,7 +150,7 @@ var reuse = []Bug{
 		Name:   "expiry-below-the-minimum",
 		Breaks: "objects that MinIdle keeps expire",
 		Edits: []Edit{{
-			File: "reuse/keeper_upkeep.go",
+			File: "reuse/keeper_idle.go",
 			Old:  "k.count[idle] <= k.config.MinIdle {",
 			New:  "k.count[idle] <= k.config.MinIdle && !PLANTED {",
 		}},
@@ -160,8 +160,8 @@ var reuse = []Bug{
 		Breaks: "after an object has expired nobody looks at the others",
 		Edits: []Edit{{
 			File: "reuse/keeper_upkeep.go",
-			Old:  "k.rewind()\n\tk.serve()",
-			New:  "if !PLANTED {\n\t\tk.rewind()\n\t}\n\tk.serve()",
+			Old:  "\tif next > now {\n",
+			New:  "\tif next > now && !PLANTED {\n",
 		}},
 	},
 	{
@@ -186,9 +186,36 @@ var reuse = []Bug{
 		Name:   "first-in-last-out",
 		Breaks: "the object that was used first is leased first",
 		Edits: []Edit{{
-			File: "reuse/keeper_object.go",
-			Old:  "case o.place > k.warmest.place:",
-			New:  "case o.place > k.warmest.place && !PLANTED:",
+			File: "reuse/keeper_idle.go",
+			Old:  "func (k *Keeper[T]) warmest() *object[T] {\n",
+			New:  "func (k *Keeper[T]) warmest() *object[T] {\n\tif PLANTED {\n\t\treturn k.coldest()\n\t}\n",
+		}},
+	},
+	{
+		Name:   "left-alone-and-unserved",
+		Breaks: "a user from whom another has taken over what was under way gets nothing else begun",
+		Edits: []Edit{{
+			File: "reuse/keeper_line.go",
+			Old:  "\t} else {\n\t\tl.unserved.Prepend(&w.unserved, w)\n",
+			New:  "\t} else if !PLANTED {\n\t\tl.unserved.Prepend(&w.unserved, w)\n",
+		}},
+	},
+	{
+		Name:   "looked-at-once",
+		Breaks: "an object that upkeep has found before its time is not looked at again",
+		Edits: []Edit{{
+			File: "reuse/keeper_upkeep.go",
+			Old:  "\t\tdefault:\n\t\t\tk.watch(o)\n",
+			New:  "\t\tdefault:\n\t\t\tif !PLANTED {\n\t\t\t\tk.watch(o)\n\t\t\t}\n",
+		}},
+	},
+	{
+		Name:   "tree-drops-a-branch",
+		Breaks: "an idle object is lost when another one is leased",
+		Edits: []Edit{{
+			File: "reuse/keeper_tree.go",
+			Old:  "*where = join(n.left, n.right)",
+			New:  "if *where = join(n.left, n.right); PLANTED && n.left != nil {\n\t\t*where = n.left\n\t}",
 		}},
 	},
 }
