@@ -21,7 +21,7 @@ func (f *flow[T, R]) deliver(yield func(R, error) bool) {
 			result := f.take()
 			if result.err != nil && !f.keepGoing {
 				f.cancel(errLeft)
-				yield(none, result.err)
+				yield(result.value, result.err)
 				return
 			}
 			if !yield(result.value, result.err) {

@@ -75,8 +75,8 @@ func indices(ctx context.Context, o *options, n int, fn func(ctx context.Context
 
 // Map calls fn for each item, as [Each] does, and returns the results in the order of the
 // items. They are there beside an error, too: one for each item of a slice, or for each item
-// and error that was read of another source, and zero where fn failed,
-// whatever it returned, or was not called.
+// and error that was read of another source: what fn returned, even if it failed, and zero where
+// it was not called, or did not return.
 func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Context, T) (R, error), opts ...Option) ([]R, error) {
 	mustContext(ctx != nil)
 	mustFunction(fn != nil)
@@ -86,9 +86,7 @@ func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Co
 		results := make([]R, len(all))
 		err := indices(ctx, &o, len(all), func(ctx context.Context, i int) error {
 			result, err := fn(ctx, all[i])
-			if err == nil {
-				results[i] = result
-			}
+			results[i] = result
 			return err
 		})
 		return results, err
@@ -101,9 +99,7 @@ func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Co
 		}
 		return func(ctx context.Context) error {
 			result, err := fn(ctx, item)
-			if err == nil {
-				*place = result
-			}
+			*place = result
 			return err
 		}
 	})

@@ -94,11 +94,10 @@ func (f *flow[T, R]) call(ctx context.Context, number int, e entry[T]) (result o
 		return result
 	}
 	value, err := f.fn(ctx, e.item)
+	result.value = value
 	if err != nil {
 		result.err = &weir.TaskError{Index: number, Err: err}
-		return result
 	}
-	result.value = value
 	return result
 }
 

@@ -43,7 +43,13 @@ func Pipe[T, R any, S Source[T]](items S, fn func(context.Context, T) (R, error)
 // and can be stopped only when it has its next result.
 func Results[T any](seq iter.Seq2[T, error]) *Pipeline[T] {
 	mustSource(seq != nil)
-	return &Pipeline[T]{func(_ context.Context, yield func(T, error) bool) { seq(yield) }}
+	return &Pipeline[T]{func(_ context.Context, yield func(T, error) bool) {
+		for item, err := range seq {
+			if !yield(item, err) {
+				return
+			}
+		}
+	}}
 }
 
 // All returns the results of the pipeline, as [Stream] does. It runs whenever they are

@@ -21,7 +21,7 @@ import (
 //
 // A sequence is run by one goroutine: a loop's by the caller, a stream's by one of its
 // own. A loop or stream that ends early stops the sequence at the next item that it
-// offers, and waits for that. So a sequence that may wait for long should watch a
+// offers, and waits for that; one that goes on nevertheless panics, as in a range statement. So a sequence that may wait for long should watch a
 // context; cancel that, too, before you leave the range statement over a stream.
 type Source[T any] interface {
 	~[]T | ~func(yield func(T) bool) | ~chan T | ~<-chan T | *Pipeline[T]
@@ -80,7 +80,11 @@ func mustSource(given bool) { must(given, "source must not be nil", "nil") }
 func pullSeq[T any](seq iter.Seq[T]) pull[T] {
 	mustSource(seq != nil)
 	return func(_ context.Context, yield func(T, error) bool) {
-		seq(func(item T) bool { return yield(item, nil) })
+		for item := range seq { // panics if seq goes on after false
+			if !yield(item, nil) {
+				return
+			}
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -137,4 +138,45 @@ func TestASequenceIsReadAsFarAsTheLimitOnly(t *testing.T) {
 		}, par.Limit(3)))
 		check.Equal(t, "read", read.Load(), 100)
 	})
+}
+
+// As a range statement does. Such a sequence used to be read to its end, if it had one.
+func TestASequenceThatGoesOnAfterFalsePanics(t *testing.T) {
+	fail := func(context.Context, int) (int, error) { return 0, errBoom }
+	failed := func(ctx context.Context, batch []int) (int, error) { return fail(ctx, batch[0]) }
+	each := func(ctx context.Context, i int) error { _, err := fail(ctx, i); return err }
+	numbers := func(yield func(int) bool) {
+		for i := range 1_000_000 {
+			yield(i)
+		}
+	}
+	results := func(yield func(int, error) bool) { numbers(func(i int) bool { return yield(i, nil) }) }
+	drain := func(stream iter.Seq2[int, error]) {
+		for range stream {
+			continue
+		}
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, use := range map[string]func(){
+		"Each": func() { _ = par.Each(t.Context(), iter.Seq[int](numbers), each) },
+		"Map":  func() { _, _ = par.Map(t.Context(), par.Results(results), fail) },
+		"Reduce": func() {
+			_, _ = par.Reduce(cancelled, iter.Seq[int](numbers), func(context.Context, int, int) (int, error) { return 0, nil })
+		},
+		"Stream":  func() { drain(par.Stream(t.Context(), iter.Seq[int](numbers), fail)) },
+		"Results": func() { drain(par.Stream(t.Context(), par.Results(results), fail)) },
+		"Batch":   func() { drain(par.Stream(t.Context(), par.Batch[int](iter.Seq[int](numbers), 3), failed)) },
+		"BatchFor": func() {
+			drain(par.Stream(t.Context(), par.BatchFor[int](iter.Seq[int](numbers), 3, time.Minute), failed))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err, _ := check.Caught(use).(error)
+			fault, ok := errors.AsType[runtime.Error](err)
+			if !ok || !strings.Contains(fault.Error(), "range function continued iteration") {
+				t.Errorf("panicked with %v", err)
+			}
+		})
+	}
 }

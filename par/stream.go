@@ -14,7 +14,7 @@ import (
 // slow consumer slows down the source. A result is handed over as soon as it and those
 // before it are ready, whether or not the source has a further item.
 //
-// When a call fails, its error takes the place of its result: a [*weir.TaskError] with
+// When a call fails, its result comes with its error: a [*weir.TaskError] with
 // the index of the item. After it the stream ends, unless [KeepGoing] is set. When ctx is
 // done, the next result is the context's cause, even if others are ready, and it is the last.
 //

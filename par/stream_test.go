@@ -56,10 +56,10 @@ type outcome struct {
 func (tr *trial) expected(keepGoing bool) (all []outcome) {
 	for i, err := range tr.fails {
 		if err == nil {
-			all = append(all, outcome{value: i * i})
+			all = append(all, outcome{value: tr.value(i)})
 			continue
 		}
-		all = append(all, outcome{err: (&weir.TaskError{Index: i, Err: err}).Error()})
+		all = append(all, outcome{tr.value(i), (&weir.TaskError{Index: i, Err: err}).Error()})
 		if !keepGoing {
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
 )
@@ -31,7 +32,8 @@ error, and the rest goes on. If the standard error is a terminal, a bar
 there shows files, bytes, rate and time left.
 
 With --check, compare files with a list that md5sum wrote, or weir sum, and
-print and judge as md5sum -c does. BSD-style lists are understood as well.
+print and judge as md5sum -c does. BSD-style lists are understood as well. Of
+--quiet, --status and --warn the last one counts.
 
 With --json, each line is an object with path, algorithm, digest and size
 (with --check also result: OK, FAILED or FAILED open or read). A path that
@@ -75,17 +77,17 @@ Exit status:
 	flags.BoolVar(&opts.JSON, "json", false, "print one JSON object a line")
 	flags.StringArrayVarP(&lists, "check", "c", nil, "compare files with the list in `FILE` (\"-\": standard input)")
 	for _, f := range []struct {
-		value *bool
+		value pflag.Value
 		name  string
 		usage string
 	}{
-		{&opts.Quiet, "quiet", "with --check: don't print OK for each file"},
-		{&opts.Status, "status", "with --check: print nothing on stdout, the exit status tells"},
-		{&opts.Strict, "strict", "with --check: fail at lines that are not properly formatted"},
-		{&opts.Warn, "warn", "with --check: report each line that is not properly formatted"},
+		{&lastOf{&opts, &opts.Quiet}, "quiet", "with --check: don't print OK for each file"},
+		{&lastOf{&opts, &opts.Status}, "status", "with --check: print nothing on stdout, the exit status tells"},
+		{&lastOf{&opts, &opts.Warn}, "warn", "with --check: report each line that is not properly formatted"},
 	} {
-		flags.BoolVar(f.value, f.name, false, f.usage)
+		flags.VarPF(f.value, f.name, "", f.usage).NoOptDefVal = "true"
 	}
+	flags.BoolVar(&opts.Strict, "strict", false, "with --check: fail at lines that are not properly formatted")
 	return cmd
 }
 
@@ -110,6 +112,31 @@ func validate(cmd *cobra.Command, lists, args []string) error {
 	}
 	return nil
 }
+
+// lastOf is one of --quiet, --status and --warn, each of which undoes the others, as in coreutils. It implements pflag.Value.
+type lastOf struct {
+	all *sum.Options
+	one *bool
+}
+
+// Set takes a bool.
+func (l *lastOf) Set(text string) error {
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return errors.New("must be true or false")
+	}
+	if on {
+		l.all.Quiet, l.all.Status, l.all.Warn = false, false, false
+	}
+	*l.one = on
+	return nil
+}
+
+// String returns whether it is in force.
+func (l *lastOf) String() string { return strconv.FormatBool(l.one != nil && *l.one) }
+
+// Type names the kind of value in the help text.
+func (l *lastOf) Type() string { return "bool" }
 
 // A count is how many there are of something, at least one. It implements pflag.Value.
 type count int

@@ -168,6 +168,12 @@ func (r *loopRun) judge() error {
 	return r.soon()
 }
 
+// returned reports whether the item's call has returned, perhaps with an error.
+func (r *loopRun) returned(item int) bool {
+	ends := r.plan.stages[0].calls[item].ends
+	return r.ended[item].Load() != 0 && (ends == well || ends == fails)
+}
+
 // succeeded reports whether the item's call has returned without an error.
 func (r *loopRun) succeeded(item int) bool {
 	c := r.plan.stages[0].calls[item]
@@ -189,11 +195,8 @@ func (r *loopRun) rightResults() error {
 			return fmt.Errorf("%d results of %d", len(r.results), n)
 		}
 		for i, result := range r.results {
-			if result != 0 && result != 1+i || result == 0 && r.err == nil || result != 0 && !r.succeeded(i) {
+			if result != 0 && result != 1+i || (result != 0) != r.returned(i) {
 				return fmt.Errorf("the result of item %d is %d", i, result)
-			}
-			if result == 0 && r.certain(i) {
-				return fmt.Errorf("the result of item %d is missing", i)
 			}
 		}
 	case filter:

@@ -78,7 +78,7 @@ func batches(in []entry, size int) (out []entry) {
 	for _, e := range in {
 		if e.err != nil {
 			flush()
-			out = append(out, e)
+			out = append(out, entry{err: e.err})
 			continue
 		}
 		items = append(items, e.items...)
@@ -94,10 +94,12 @@ func batches(in []entry, size int) (out []entry) {
 func (s *stage) loop(number int, w *want, every bool) {
 	var out []entry
 	for i, e := range w.entries {
-		if e.err == nil {
+		if e.err != nil {
+			e.items = nil // they were what the stage before returned
+		} else {
 			switch s.calls[e.items[0]].ends {
 			case fails:
-				e = entry{err: &weir.TaskError{Index: i, Err: callError{number, e.items[0]}}}
+				e = entry{items: e.items, err: &weir.TaskError{Index: i, Err: callError{number, e.items[0]}}}
 			case exits:
 				e = entry{err: &weir.TaskError{Index: i, Err: weir.ErrGoexit}}
 			case panics:
@@ -123,5 +125,5 @@ func (e entry) String() string { return handed{e.items, e.err, 0}.String() }
 
 // same reports whether a result is what was wanted in its place.
 func (e entry) same(h handed) bool {
-	return e.String() == h.String() && (h.err == nil || h.value == nil) && slices.Equal(e.items, h.value)
+	return e.String() == h.String() && slices.Equal(e.items, h.value)
 }

@@ -140,11 +140,11 @@ var par = []Bug{
 	},
 	{
 		Name:   "result-of-a-failed-call",
-		Breaks: "Map keeps what a call returned beside its error",
+		Breaks: "Map drops the value that comes with an error",
 		Edits: []Edit{{
 			File: "par/each.go",
-			Old:  "if err == nil {\n\t\t\t\tresults[i] = result",
-			New:  "if err == nil || PLANTED {\n\t\t\t\tresults[i] = result",
+			Old:  "results[i] = result\n\t\t\treturn err\n",
+			New:  "if !PLANTED || err == nil {\n\t\t\t\tresults[i] = result\n\t\t\t}\n\t\t\treturn err\n",
 		}},
 	},
 	{
@@ -162,7 +162,7 @@ var par = []Bug{
 		Edits: []Edit{{
 			File: "par/share.go",
 			Old:  "s.runs[0].hi, taken.lo = middle, middle",
-			New:  "s.runs[0].hi, taken.lo = middle, middle\n\t\tif PLANTED && taken.hi-middle > 1 {\n\t\t\ttaken.lo++\n\t\t\ts.left--\n\t\t}",
+			New:  "s.runs[0].hi, taken.lo = middle, middle\n\t\tif PLANTED && taken.hi-middle > 1 {\n\t\t\ttaken.lo++\n\t\t\ts.left.Add(-1)\n\t\t}",
 		}},
 	},
 	{
