@@ -27,6 +27,7 @@ import (
 // the queue. While task runs a worker stands still for it: one more goroutine, which is parked. Do costs two
 // goroutine switches and three allocations.
 func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) error {
+	mustPool(p != nil)
 	mustContext(ctx != nil)
 	mustTask(task != nil)
 	host := hostOf(ctx)

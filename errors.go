@@ -3,6 +3,7 @@ package weir
 import (
 	"errors"
 	"fmt"
+	"iter"
 )
 
 var (
@@ -57,6 +58,30 @@ type TaskError struct {
 
 // Error puts the number of the task before its error.
 func (e *TaskError) Error() string { return fmt.Sprintf("task %d: %v", e.Index, e.Err) }
+
+// Failures returns an iterator over the errors of single tasks in err, in order: all that a group with [KeepGoing] has
+// returned, or the one that a group without has. [errors.AsType] finds only the first. What tasks of a failed task have
+// returned to that is not among them; it is in the Err of its own.
+func Failures(err error) iter.Seq[*TaskError] {
+	return func(yield func(*TaskError) bool) { eachFailure(err, yield) }
+}
+
+// eachFailure reports whether yield wants more.
+func eachFailure(err error, yield func(*TaskError) bool) bool {
+	switch e := err.(type) { //nolint:errorlint // it walks the tree itself
+	case *TaskError:
+		return yield(e)
+	case interface{ Unwrap() error }:
+		return eachFailure(e.Unwrap(), yield)
+	case interface{ Unwrap() []error }:
+		for _, err := range e.Unwrap() {
+			if !eachFailure(err, yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
 
 // Unwrap returns the task's own error.
 func (e *TaskError) Unwrap() error { return e.Err }

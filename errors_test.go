@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -168,4 +169,43 @@ func TestGoFailsATaskThatThePoolDoesNotTake(t *testing.T) {
 		check.Equal(t, "message", err.Error(), "task 0: weir: pool is full")
 		v.Open()
 	})
+}
+
+func TestFailuresAreAllErrorsOfTasks(t *testing.T) {
+	fail := func(i int) *weir.TaskError { return &weir.TaskError{Index: i, Err: errBoom} }
+	nested := &weir.TaskError{Index: 3, Err: errors.Join(fail(30), fail(31))}
+	for _, test := range []struct {
+		name string
+		err  error
+		want []int
+	}{
+		{"nil", nil, nil},
+		{"another error", errBoom, nil},
+		{"one", fail(2), []int{2}},
+		{"joined", errors.Join(fail(0), errBoom, fail(5)), []int{0, 5}},
+		{"wrapped", fmt.Errorf("request: %w", errors.Join(fail(1), fmt.Errorf("and %w, %w", fail(4), context.Canceled))), []int{1, 4}},
+		{"of a task that had tasks", errors.Join(nested, fail(6)), []int{3, 6}},
+	} {
+		var got []int
+		for failure := range weir.Failures(test.err) {
+			got = append(got, failure.Index)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
+		}
+		for failure := range weir.Failures(test.err) {
+			check.Equal(t, test.name, failure.Index, test.want[0])
+			break
+		}
+	}
+	g := weir.NewGroup(t.Context(), 2, weir.KeepGoing())
+	for range 3 {
+		g.Go(func(context.Context) error { return errBoom })
+	}
+	index := 0
+	for failure := range weir.Failures(g.Wait()) {
+		check.Equal(t, "index", failure.Index, index)
+		index++
+	}
+	check.Equal(t, "failures", index, 3)
 }

@@ -21,8 +21,10 @@ func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 	return p
 }
 
-func (p *FuncPool[T]) broken(_ *engine.Worker, _ T, panicked any) {
-	p.report(panicked)
+func (p *FuncPool[T]) broken(_ *engine.Worker, arg T, panicked any) {
+	if panicked != nil {
+		p.reporter.report(p.reporter.caughtAt(panicked, arg))
+	}
 }
 
 // Invoke hands arg to the pool's function. It blocks while the pool is full. It
@@ -34,6 +36,7 @@ func (p *FuncPool[T]) broken(_ *engine.Worker, _ T, panicked any) {
 // The call synchronizes before the function is called with arg. Once the pool has
 // its queue and its workers, it allocates nothing.
 func (p *FuncPool[T]) Invoke(arg T) error {
+	mustPool(p != nil)
 	return refusal(p.running().Submit(arg, nil))
 }
 
@@ -41,6 +44,7 @@ func (p *FuncPool[T]) Invoke(arg T) error {
 // and then returns the context's cause. ctx has no influence on an arg that was
 // accepted. If ctx is done beforehand arg is not accepted.
 func (p *FuncPool[T]) InvokeContext(ctx context.Context, arg T) error {
+	mustPool(p != nil)
 	mustContext(ctx != nil)
 	return p.submit(ctx, arg)
 }
@@ -48,6 +52,7 @@ func (p *FuncPool[T]) InvokeContext(ctx context.Context, arg T) error {
 // TryInvoke is [FuncPool.Invoke] that never waits: it returns [ErrFull] if the
 // pool is full, or if other submitters wait already.
 func (p *FuncPool[T]) TryInvoke(arg T) error {
+	mustPool(p != nil)
 	return refusal(p.running().TrySubmit(arg, nil))
 }
 

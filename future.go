@@ -52,7 +52,7 @@ type Future[T any] struct {
 // its channel.
 func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (T, error)) *Future[T] {
 	mustContext(ctx != nil)
-	must(p != nil, "pool must not be nil", "nil")
+	mustPool(p != nil)
 	mustTask(task != nil)
 	f := &Future[T]{pool: p, ctx: ctx, body: task, done: make(chan struct{})}
 	f.self = f

@@ -61,6 +61,7 @@ func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
 // the queue, and come before what stands there. The group itself takes as many as
 // the queue has places, and a pool that closes takes them still.
 func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
+	mustPool(p != nil)
 	mustContext(ctx != nil)
 	p.running()
 	var o groupOptions

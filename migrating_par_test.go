@@ -44,7 +44,7 @@ func Example_fromConcIter() {
 	// [20 40 60]
 	// task 1: bee: timeout
 	// task 1: bee: timeout
-	// [ant.example  cat.example] task 1: bee: timeout
+	// [ant.example bee.example cat.example] task 1: bee: timeout
 	// [cat.example] <nil>
 }
 

@@ -11,6 +11,8 @@ func must(holds bool, rule string, got any) {
 
 func mustLimit(n int) { must(n >= 1, "limit must be at least 1", n) }
 
+func mustPool(given bool) { must(given, "pool must not be nil", "nil") }
+
 func mustTask(given bool) { must(given, "task must not be nil", "nil") }
 
 func mustContext(given bool) { must(given, "context must not be nil", "nil") }

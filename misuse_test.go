@@ -21,6 +21,7 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 	const (
 		limit  = "weir: limit must be at least 1, got "
 		noTask = "weir: task must not be nil, got nil"
+		noPool = "weir: pool must not be nil, got nil"
 		noCtx  = "weir: context must not be nil, got nil"
 		noOpt  = "weir: option must not be nil, got nil"
 	)
@@ -54,6 +55,19 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 		{"New PanicsAsErrors", "weir: option of a pool must not be a group's, got PanicsAsErrors", func() { weir.New(2, weir.PanicsAsErrors()) }},
 		{"zero Pool", "weir: pool must be made by New, NewFunc or NewStateful, got the zero value", func() { new(weir.Pool).Wait() }},
 		{"zero FuncPool", "weir: pool must be made by New, NewFunc or NewStateful, got the zero value", func() { _ = new(weir.FuncPool[int]).Invoke(1) }},
+		{"Submit to no pool", noPool, func() { _ = (*weir.Pool)(nil).Submit(nothing) }},
+		{"SubmitContext to no pool", noPool, func() { _ = (*weir.Pool)(nil).SubmitContext(ctx, nothing) }},
+		{"TrySubmit to no pool", noPool, func() { _ = (*weir.Pool)(nil).TrySubmit(nothing) }},
+		{"Do on no pool", noPool, func() { _ = (*weir.Pool)(nil).Do(ctx, succeed) }},
+		{"Group on no pool", noPool, func() { (*weir.Pool)(nil).Group(ctx) }},
+		{"Async on no pool", noPool, func() { weir.Async(ctx, nil, func(context.Context) (int, error) { return 0, nil }) }},
+		{"Invoke of no FuncPool", noPool, func() { _ = (*weir.FuncPool[int])(nil).Invoke(1) }},
+		{"InvokeContext of no FuncPool", noPool, func() { _ = (*weir.FuncPool[int])(nil).InvokeContext(ctx, 1) }},
+		{"TryInvoke of no FuncPool", noPool, func() { _ = (*weir.FuncPool[int])(nil).TryInvoke(1) }},
+		{"Invoke of no Stateful", noPool, func() { _ = (*weir.Stateful[int, int])(nil).Invoke(1) }},
+		{"InvokeContext of no Stateful", noPool, func() { _ = (*weir.Stateful[int, int])(nil).InvokeContext(ctx, 1) }},
+		{"TryInvoke of no Stateful", noPool, func() { _ = (*weir.Stateful[int, int])(nil).TryInvoke(1) }},
+		{"Call of no Stateful", noPool, func() { _ = (*weir.Stateful[int, int])(nil).Call(ctx, 1) }},
 		{"zero Group", "weir: group must be made by NewGroup or Pool.Group, got the zero value", func() { new(weir.Group).Go(succeed) }},
 		{"zero Group waited for", "weir: group must be made by NewGroup or Pool.Group, got the zero value", func() { _ = new(weir.Group).Wait() }},
 		{"Submit nil", noTask, func() { _ = p.Submit(nil) }},

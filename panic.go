@@ -3,6 +3,7 @@ package weir
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/64ed045f/weir/internal/inside"
 )
@@ -16,16 +17,34 @@ type Panic struct {
 	Stack []byte
 	// Pool is the [Name] of the pool, if it has one.
 	Pool string
+	// Arg is the argument, if the task is a call of the function of a [FuncPool] or [Stateful]; else nil.
+	Arg any
 }
 
-// Error returns the value and the stack, so that a program that ends by a
+// Error returns, in one line, the value and where the panic happened, so that a program that ends by a
 // panic passed on from a [Group] shows where it came from.
 func (p *Panic) Error() string {
-	pool := p.Pool
+	pool, place := p.Pool, inside.PanicPlace(p.Stack)
 	if pool != "" {
 		pool = " in pool " + pool
 	}
-	return fmt.Sprintf("weir: task panicked%s: %v\n\n%s", pool, p.Value, p.Stack)
+	if place != "" {
+		place = " (" + place + ")"
+	}
+	return fmt.Sprintf("weir: task panicked%s: %s%s", pool, strings.ReplaceAll(fmt.Sprint(p.Value), "\n", " "), place)
+}
+
+// Format implements [fmt.Formatter]. %+v shows the stack as well.
+func (p *Panic) Format(f fmt.State, verb rune) {
+	type fields Panic // without methods
+	switch {
+	case verb == 'v' && f.Flag('+'):
+		_, _ = fmt.Fprintf(f, "%s\n\n%s", p.Error(), p.Stack)
+	case verb == 'v' && f.Flag('#'):
+		_, _ = fmt.Fprintf(f, "%#v", (*fields)(p))
+	default:
+		_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), p.Error())
+	}
 }
 
 // Unwrap returns the value, if the task panicked with an error.
@@ -44,6 +63,13 @@ type reporter struct {
 // stack that panicked still stands: from a deferred function.
 func (r *reporter) caught(value any) *Panic {
 	return &Panic{Value: value, Stack: inside.PanicStack(), Pool: r.pool}
+}
+
+// caughtAt is caught for a call of a function with arg.
+func (r *reporter) caughtAt(value, arg any) *Panic {
+	p := r.caught(value)
+	p.Arg = arg
+	return p
 }
 
 // report calls the handler. A handler that panics must not take the worker down:

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -38,10 +40,8 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 		if !strings.Contains(string(got[0].Stack), "weir_test.explode") {
 			t.Errorf("no trace of the task in its stack:\n%s", got[0].Stack)
 		}
-		for _, part := range []string{"upload", "boom", "weir_test.explode"} {
-			if !strings.Contains(got[0].Error(), part) {
-				t.Errorf("%q is not in the message:\n%v", part, got[0])
-			}
+		if want := regexp.MustCompile(`^weir: task panicked in pool upload: boom \(helpers_test\.go:\d+\)$`); !want.MatchString(got[0].Error()) {
+			t.Errorf("message: %v", got[0])
 		}
 		check.Equal(t, "panicked", p.Stats().Panicked, 1)
 		check.Equal(t, "finished", p.Stats().Finished, 1)
@@ -230,4 +230,42 @@ func TestCrashOnPanicTellsNobodyThatTheTaskIsOver(t *testing.T) {
 			t.Errorf("the program ended well after a panic:\n%s", output)
 		}
 	}
+}
+
+func TestAPanicIsOneLineUnlessItsStackIsAskedFor(t *testing.T) {
+	p := &weir.Panic{Value: "first\nsecond", Stack: []byte("goroutine 7 [running]:\npanic(...)\n\t/go/panic.go:1\nmain.f()\n\t/src/main.go:12 +0x1d\n")}
+	const line = "weir: task panicked: first second (main.go:12)"
+	for format, want := range map[string]string{
+		"%v": line, "%s": line, "%q": strconv.Quote(line), "%60s": strings.Repeat(" ", 60-len(line)) + line,
+		"%+v": line + "\n\n" + string(p.Stack),
+	} {
+		check.Equal(t, format, fmt.Sprintf(format, p), want)
+	}
+	if got := fmt.Sprintf("%#v", p); !strings.Contains(got, `Value:"first\nsecond"`) {
+		t.Errorf("%%#v: %s", got)
+	}
+}
+
+func TestAPanicHasTheArgumentOfItsCall(t *testing.T) {
+	panics := make(chan *weir.Panic, 1)
+	report := weir.OnPanic(func(p *weir.Panic) { panics <- p })
+	explodeWith := func(int) { explode() }
+
+	f := weir.NewFunc(1, explodeWith, report)
+	defer f.Close()
+	check.OK(t, f.Invoke(7))
+	check.Equal(t, "of a FuncPool", (<-panics).Arg, any(7))
+
+	s := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(_, arg int) { explodeWith(arg) }, nil, report)
+	defer s.Close()
+	check.OK(t, s.Invoke(8))
+	check.Equal(t, "of a Stateful", (<-panics).Arg, any(8))
+	err := s.Call(t.Context(), 9)
+	called, _ := errors.AsType[*weir.Panic](err)
+	check.Equal(t, "of a Call", called.Arg, any(9))
+
+	p := weir.New(1, report)
+	defer p.Close()
+	check.OK(t, p.Submit(explode))
+	check.Equal(t, "of a Pool", (<-panics).Arg, any(nil))
 }

@@ -164,6 +164,7 @@ func (p *Pool) broken(w *engine.Worker, j job, panicked any) {
 // The call synchronizes before the start of the task. Once the pool has its queue
 // and its workers, it allocates nothing.
 func (p *Pool) Submit(task func()) error {
+	mustPool(p != nil)
 	mustTask(task != nil)
 	return refusal(p.running().Submit(plainJob(task), nil))
 }
@@ -172,6 +173,7 @@ func (p *Pool) Submit(task func()) error {
 // then returns the context's cause. ctx has no influence on a task that was
 // accepted. If ctx is done beforehand the task is not accepted.
 func (p *Pool) SubmitContext(ctx context.Context, task func()) error {
+	mustPool(p != nil)
 	mustContext(ctx != nil)
 	mustTask(task != nil)
 	return p.submit(ctx, plainJob(task))
@@ -180,6 +182,7 @@ func (p *Pool) SubmitContext(ctx context.Context, task func()) error {
 // TrySubmit is [Pool.Submit] that never waits: it returns [ErrFull] if the pool
 // is full, or if other submitters wait already.
 func (p *Pool) TrySubmit(task func()) error {
+	mustPool(p != nil)
 	mustTask(task != nil)
 	return refusal(p.running().TrySubmit(plainJob(task), nil))
 }

@@ -63,6 +63,7 @@ func NewStateful[S, T any](
 // Invoke hands arg to the pool's function, as [FuncPool.Invoke] does. If no value can be opened
 // for arg, [OnOpenError] is told.
 func (p *Stateful[S, T]) Invoke(arg T) error {
+	mustPool(p != nil)
 	return refusal(p.running().Submit(call[T]{arg: arg}, nil))
 }
 
@@ -70,6 +71,7 @@ func (p *Stateful[S, T]) Invoke(arg T) error {
 // returns the context's cause. ctx has no influence on an arg that was accepted. If ctx is done
 // beforehand arg is not accepted.
 func (p *Stateful[S, T]) InvokeContext(ctx context.Context, arg T) error {
+	mustPool(p != nil)
 	mustContext(ctx != nil)
 	return p.submit(ctx, call[T]{arg: arg})
 }
@@ -77,6 +79,7 @@ func (p *Stateful[S, T]) InvokeContext(ctx context.Context, arg T) error {
 // TryInvoke is [Stateful.Invoke] that never waits: it returns [ErrFull] if the pool is full, or
 // if other submitters wait already.
 func (p *Stateful[S, T]) TryInvoke(arg T) error {
+	mustPool(p != nil)
 	return refusal(p.running().TrySubmit(call[T]{arg: arg}, nil))
 }
 
@@ -92,6 +95,7 @@ func (p *Stateful[S, T]) TryInvoke(arg T) error {
 // ever. A task of another pool keeps its place meanwhile. The end of the
 // function synchronizes before the return of Call.
 func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
+	mustPool(p != nil)
 	mustContext(ctx != nil)
 	r := &reply{done: make(chan struct{})}
 	hostOf(ctx).await(nil, nil, func(w *engine.Wakeup) {
@@ -207,7 +211,7 @@ func (p *Stateful[S, T]) refuse(c call[T], err *OpenError) {
 func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 	var caught *Panic
 	if panicked != nil {
-		caught = p.reporter.caught(panicked) // while the stack stands
+		caught = p.reporter.caughtAt(panicked, c.arg) // while the stack stands
 	}
 	defer func() {
 		if again := recover(); again != nil {

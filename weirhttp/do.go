@@ -3,6 +3,7 @@ package weirhttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/64ed045f/weir"
@@ -27,8 +28,8 @@ import (
 // The request that h gets has the context of a task: groups, futures, loops and streams made
 // from it may run on the same pool, to any depth. It is done when h has returned.
 //
-// If h panics, ServeHTTP panics on the goroutine of net/http with a [*weir.Panic], so that the log
-// of the server shows the value and the stack of h. If h panics with [http.ErrAbortHandler], so
+// If h panics, ServeHTTP panics on the goroutine of net/http with an error that wraps a [*weir.Panic] and whose text is its value
+// and the stack of h, so that the log of the server shows them. If h panics with [http.ErrAbortHandler], so
 // does ServeHTTP, since net/http compares the value; and also if h calls [runtime.Goexit], which
 // ends the connection in the same way without a pool. The pool's [weir.OnPanic] is not called.
 //
@@ -60,7 +61,7 @@ func (p *pooled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case aborts(panicked):
 		panic(http.ErrAbortHandler)
 	case panicked != nil:
-		panic(panicked)
+		panic(&handlerPanic{panicked})
 	case !v.begun:
 		why := QueueFull // it tells no more than that the pool is not closed
 		if errors.Is(err, weir.ErrClosed) {
@@ -71,6 +72,12 @@ func (p *pooled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 }
+
+// handlerPanic is the panic of a handler, as the log of the server is to show it: net/http prints it by %v.
+type handlerPanic struct{ panicked *weir.Panic }
+
+func (p *handlerPanic) Error() string { return fmt.Sprintf("%+v", p.panicked) }
+func (p *handlerPanic) Unwrap() error { return p.panicked }
 
 // visit is a request at a worker. The end of its task synchronizes before the worker that
 // waits for it looks at what has become of it.

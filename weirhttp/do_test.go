@@ -165,7 +165,8 @@ func TestDoPassesAPanicOn(t *testing.T) {
 	pool := weir.New(1, weir.OnPanic(func(p *weir.Panic) { t.Errorf("reported: %v", p) }))
 	defer pool.Close()
 	value := check.Caught(func() { answerOf(weirhttp.Do(pool, handler(explode)), aGet(t)) })
-	p, isPanic := value.(*weir.Panic)
+	err, _ := value.(error)
+	p, isPanic := errors.AsType[*weir.Panic](err)
 	if !isPanic {
 		t.Fatalf("panicked with %v, want a *weir.Panic", value)
 	}

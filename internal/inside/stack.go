@@ -2,7 +2,10 @@ package inside
 
 import (
 	"bytes"
+	"cmp"
+	"path"
 	"runtime/debug"
+	"strings"
 )
 
 // PanicStack returns the stack of the calling goroutine from the panic on, without the
@@ -17,3 +20,29 @@ func PanicStack() []byte {
 	}
 	return append(stack[:head:head], stack[start+1:]...)
 }
+
+// PanicPlace returns the file, without its folder, and the line at which a panic with that stack happened: outside this module,
+// if that has only passed it on; "" if the stack does not tell.
+func PanicPlace(stack []byte) (place string) {
+	lines := strings.Split(string(stack), "\n")
+	for i := 1; i+1 < len(lines); i += 2 {
+		function, file := lines[i], path.Base(strings.TrimSpace(lines[i+1]))
+		if strings.HasPrefix(function, "created by ") {
+			break
+		}
+		switch {
+		case strings.HasPrefix(function, "panic("):
+			place = "" // what stands above has panicked again
+		case strings.HasPrefix(function, "runtime."):
+		case strings.HasPrefix(function, module+"/") || strings.HasPrefix(function, module+"."):
+			place = cmp.Or(place, file)
+		default:
+			place, _, _ = strings.Cut(file, " ")
+			return place
+		}
+	}
+	place, _, _ = strings.Cut(place, " ")
+	return place
+}
+
+const module = "github.com/64ed045f/weir"

@@ -232,12 +232,12 @@ var concIter = []peers.Case{
 	{
 		Name:      "MapWithAnError",
 		Theirs:    []string{"iter.TestMapErr/error is propagated"},
-		Behaviour: "An error ends nothing, here with KeepGoing: all others have their results, the one that failed has the zero value, and the error is returned.",
+		Behaviour: "An error ends nothing, here with KeepGoing: all have their results, also the one that failed, and the error is returned.",
 		Run: func(t *testing.T) {
 			numbers := []int{1, 2, 3, 4, 5}
 			found, err := par.Map(t.Context(), numbers, failFor(map[int]error{3: errBoom}), par.KeepGoing())
 			isError(t, err, errBoom)
-			equalSlices(t, found, []int{2, 3, 0, 5, 6})
+			equalSlices(t, found, []int{2, 3, -1, 5, 6})
 			equalSlices(t, numbers, []int{1, 2, 3, 4, 5})
 		},
 	},
@@ -249,7 +249,7 @@ var concIter = []peers.Case{
 			found, err := par.Map(t.Context(), []int{1, 2, 3, 4, 5}, failFor(map[int]error{3: errBoom, 4: errLate}), par.KeepGoing())
 			isError(t, err, errBoom)
 			isError(t, err, errLate)
-			equalSlices(t, found, []int{2, 3, 0, 0, 6})
+			equalSlices(t, found, []int{2, 3, -1, -1, 6})
 			equal(t, "text", err.Error(), "task 2: boom\ntask 3: late")
 		},
 	},

@@ -21,7 +21,7 @@ var pondPanicCases = []peers.Case{
 			"pond.TestInvokeTaskHandlesPanicByDefault",
 			"pond.TestPoolDefaultHasPanicRecoveryEnabled",
 		},
-		Behaviour: "By default the panic of a task ends nothing: who waits for the task gets no value and an error that is known as a panic, wraps what it panicked with if that is an error, and shows value and stack.",
+		Behaviour: "By default the panic of a task ends nothing: who waits for the task gets no value and an error that is known as a panic, wraps what it panicked with if that is an error, and shows value and stack, the stack by %+v.",
 		Run: func(t *testing.T) {
 			p := pondPool(1)
 			for _, value := range []any{errBoom, "dummy panic"} {
@@ -36,8 +36,8 @@ var pondPanicCases = []peers.Case{
 				_, isErr := value.(error)
 				equal(t, "it wraps the error", errors.Is(err, errBoom), isErr)
 				for _, want := range []string{fmt.Sprint(value), "pond_panic_test.go", "goroutine "} {
-					if !strings.Contains(err.Error(), want) {
-						t.Errorf("the error has no %q: %v", want, err)
+					if !strings.Contains(fmt.Sprintf("%+v", panicked), want) {
+						t.Errorf("the panic has no %q: %+v", want, panicked)
 					}
 				}
 			}

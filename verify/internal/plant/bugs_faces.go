@@ -142,8 +142,8 @@ var faces = []Bug{
 		Breaks: "nobody is told of the panic of a FuncPool's function",
 		Edits: []Edit{{
 			File: "func.go",
-			Old:  "	p.report(panicked)\n",
-			New:  "	if !PLANTED {\n		p.report(panicked)\n	}\n",
+			Old:  "		p.reporter.report(p.reporter.caughtAt(panicked, arg))\n",
+			New:  "		if !PLANTED {\n			p.reporter.report(p.reporter.caughtAt(panicked, arg))\n		}\n",
 		}},
 	},
 	{
