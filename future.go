@@ -3,6 +3,7 @@ package weir
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,8 +31,9 @@ type Future[T any] struct {
 	err      error
 	worker   *engine.Worker // that runs the task
 	watching sync.Once
-	told     bool                        // under mu: the future has resolved. Here it fills a word
-	unwatch  atomic.Pointer[func() bool] // ends the watch over ctx
+	told     bool                            // under mu: the future has resolved. Here it fills a word
+	unwatch  atomic.Pointer[func() bool]     // ends the watch over ctx
+	unheard  atomic.Pointer[runtime.Cleanup] // of a panic that Get has not returned
 
 	mu      sync.Mutex
 	waiters map[*engine.Wakeup]struct{} // of tasks that wait for the future
@@ -46,7 +48,8 @@ type Future[T any] struct {
 // that the pool accepted before; groups within such a task still run.
 //
 // A task that waits for a future with the context it got lends it its place, if both are of the same
-// pool and the future's task has not started: that starts before its turn then. Panics are not reported to [OnPanic], as Get returns them.
+// pool and the future's task has not started: that starts before its turn then. A panic is reported
+// to [OnPanic] only if Get never returns it: when the garbage collector finds that nothing refers to the future.
 //
 // The call synchronizes before the start of the task. It allocates the future and
 // its channel.
@@ -109,6 +112,9 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	for {
 		select {
 		case <-f.done:
+			if unheard := f.unheard.Load(); unheard != nil {
+				unheard.Stop()
+			}
 			return f.value, f.err
 		default:
 		}
@@ -265,6 +271,11 @@ func (f *Future[T]) start(claimed bool, w *engine.Worker) bool {
 
 // failed resolves the future of a task that did not return, or was not run.
 func (f *Future[T]) failed(failure *TaskError) {
+	if p, ok := failure.Err.(*Panic); ok { //nolint:errorlint // one that is wrapped is another's
+		reporter := &f.pool.reporter // and not f, which would never become garbage
+		unheard := runtime.AddCleanup(f, func(p *Panic) { go reporter.report(p) }, p)
+		f.unheard.Store(&unheard)
+	}
 	if f.started() {
 		f.resolve(failure.Err)
 	} else {

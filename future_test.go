@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -276,4 +277,51 @@ func TestFutureMisuse(t *testing.T) {
 		check.Equal(t, "value", value, 1)
 		check.Equal(t, "accepted", p.Stats().Accepted, 1)
 	})
+}
+
+func TestAPanicThatGetNeverReturnsIsReported(t *testing.T) {
+	reports := make(chan *weir.Panic, 10)
+	p := weir.New(1, weir.Name("dropped"), weir.OnPanic(func(p *weir.Panic) { reports <- p }))
+	defer p.Close()
+	panics := func(value any) *weir.Future[[64]byte] {
+		return weir.Async(t.Context(), p, func(context.Context) ([64]byte, error) { panic(value) })
+	}
+	for _, get := range []bool{true, false} { // the second is reported last
+		f := panics(get)
+		<-f.Done()
+		if get {
+			_, err := f.Get(t.Context())
+			check.Equal(t, "a panic", err.(*weir.Panic).Value, any(true))
+		}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	begun, end := make(chan struct{}), make(chan struct{})
+	gaveUp := weir.Async(t.Context(), p, func(context.Context) (int, error) {
+		close(begun)
+		<-end
+		panic("too late")
+	})
+	<-begun
+	cancel()
+	_, err := gaveUp.Get(gone)
+	check.Error(t, err, context.Canceled)
+	gaveUp = nil
+	close(end)
+	p.Wait()
+	want := map[any]bool{false: true, "too late": true}
+	check.Until(t, "both are reported", func() bool {
+		runtime.GC()
+		select {
+		case report := <-reports:
+			check.Equal(t, fmt.Sprint("expected ", report.Value), want[report.Value], true)
+			check.Equal(t, "pool", report.Pool, "dropped")
+			delete(want, report.Value)
+		default:
+		}
+		return len(want) == 0
+	})
+	for range 3 {
+		runtime.GC()
+	}
+	check.Equal(t, "further reports", len(reports), 0)
 }

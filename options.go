@@ -111,7 +111,8 @@ func Name(name string) Option {
 // stack with [log/slog.Error]. The handler may be called by several workers at
 // once. If it panics itself, both panics are logged. Panics of a [Group]'s tasks
 // come out of its Wait instead; only the second and further ones of a batch are
-// passed to the handler. With [PanicsAsErrors] none is: they are errors then.
+// passed to the handler. With [PanicsAsErrors] none is: they are errors then. That of a [Future] that is dropped without a Get
+// is passed to it by a goroutine of its own, once the garbage collector has found the future.
 func OnPanic(handle func(*Panic)) Option {
 	must(handle != nil, "panic handler must not be nil", "nil")
 	return poolOption(func(o *options) { o.onPanic = handle })
