@@ -63,6 +63,9 @@ const (
 // allocates what is remembered of a key that has no other request. A refusal allocates only what
 // the [http.ResponseWriter] does.
 //
+// An [http.TimeoutHandler] stands before the Limiter: http.TimeoutHandler(weirhttp.Limit(h, n), …). Inside it returns while
+// its own handler still runs, so that more than n do; likewise any handler that leaves work behind.
+//
 // A Limiter may stand before a whole server, or before single routes; see the examples. With
 // one behind another, a request that waits at the inner one holds a slot of the outer one.
 //

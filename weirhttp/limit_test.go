@@ -228,3 +228,37 @@ func TestDrainRefusesAllThatWaitsAndComes(t *testing.T) {
 		s.Drain()
 	})
 }
+
+// The documentation of Limit says where an http.TimeoutHandler has to stand.
+func TestATimeoutHandlerStandsBeforeTheLimit(t *testing.T) {
+	for name, tc := range map[string]struct {
+		serve func(h http.Handler) (http.Handler, *weirhttp.Limiter)
+		peak  int
+	}{
+		"before": {func(h http.Handler) (http.Handler, *weirhttp.Limiter) {
+			l := weirhttp.Limit(h, 1)
+			return http.TimeoutHandler(l, time.Second, ""), l
+		}, 1},
+		"inside": {func(h http.Handler) (http.Handler, *weirhttp.Limiter) {
+			l := weirhttp.Limit(http.TimeoutHandler(h, time.Second, ""), 1)
+			return l, l
+		}, 2},
+	} {
+		check.Bubble(t, name, func(t *testing.T) {
+			var gauge check.Gauge
+			h, l := tc.serve(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+				gauge.Enter()
+				defer gauge.Leave()
+				time.Sleep(time.Minute)
+			}))
+			for range 2 {
+				w := newSink()
+				h.ServeHTTP(w, request(t, &untouched{t}, 1))
+				check.Equal(t, "status", w.status, http.StatusServiceUnavailable)
+			}
+			check.Equal(t, "running, for all that the Limiter knows", l.Stats().Running, 2-tc.peak)
+			check.Equal(t, "running", gauge.Peak.Load(), int64(tc.peak))
+			time.Sleep(2 * time.Minute)
+		})
+	}
+}

@@ -18,7 +18,8 @@ var ErrOverloaded = errors.New("weirhttp: too many requests to one host")
 //
 //	client := &http.Client{Transport: &weirhttp.Transport{PerHost: 8}}
 //
-// A host is a name, in whatever case, with a port. A request is under way, and holds a slot of its
+// A host is a name or an address, however it is spelled, with a port: example.com is EXAMPLE.com, example.com. and example.com:80, an
+// international name is the ASCII form that it is looked up by. A request is under way, and holds a slot of its
 // host, until the body of its response is closed, or has been read to its end or to an error; if
 // there is no body, until RoundTrip returns. A body that can be written to, as that of 101
 // Switching Protocols, must be closed. A body that is neither closed nor read to its end holds the
@@ -58,16 +59,21 @@ type Transport struct {
 // The request is not changed, and its body is closed in any case. The end of one request
 // synchronizes before the start of the next that has its slot.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	sent := false
+	defer func() {
+		if !sent && r.Body != nil {
+			_ = r.Body.Close() // what has gone wrong is what matters
+		}
+	}()
 	must(t.PerHost >= 1, "requests per host must be at least 1", t.PerHost)
 	must(t.MaxWait >= 0, "longest wait must be at least 0", t.MaxWait)
 	if r.URL == nil {
-		return t.base().RoundTrip(r) // knows what to say
+		response, err := t.base().RoundTrip(r) // knows what to say
+		sent = true
+		return response, err
 	}
 	s, err := t.takeSlot(r.Context(), hostOf(r.URL))
 	if err != nil {
-		if r.Body != nil {
-			_ = r.Body.Close() // why the request was not sent is what matters
-		}
 		return nil, err
 	}
 	held := false
@@ -77,6 +83,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}()
 	response, err := t.base().RoundTrip(r)
+	sent = true
 	if err == nil && response != nil && response.Body != nil && response.Body != http.NoBody {
 		response.Body = hold(response.Body, s)
 		held = true

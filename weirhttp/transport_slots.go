@@ -5,9 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,25 +15,6 @@ type slots struct {
 	mu    sync.Mutex
 	lanes map[host]*lane // of hosts with a taken slot, and of no others
 }
-
-// host is where a request goes, however its URL spells that.
-type host struct{ name, port string }
-
-func hostOf(u *url.URL) host {
-	h := host{strings.ToLower(u.Hostname()), u.Port()}
-	if h.port == "" {
-		switch u.Scheme {
-		case "http":
-			h.port = "80"
-		case "https":
-			h.port = "443"
-		}
-	}
-	return h
-}
-
-// String is what errors tell.
-func (h host) String() string { return net.JoinHostPort(h.name, h.port) }
 
 // lane is for the requests to one host. None waits in it while a slot is free: whoever frees one
 // hands it over.

@@ -186,6 +186,7 @@ func TestTransportGivesTheSlotBackWhenTheRoundTripFails(t *testing.T) {
 	for name, fail := range failures {
 		t.Run(name, func(t *testing.T) {
 			transport := &weirhttp.Transport{PerHost: 1, Queue: -1, Base: fail}
+			r := question(t, here)
 			var sender sync.WaitGroup
 			sender.Go(func() {
 				defer func() {
@@ -193,11 +194,14 @@ func TestTransportGivesTheSlotBackWhenTheRoundTripFails(t *testing.T) {
 						check.Equal(t, "panic", value, any(errBoom))
 					}
 				}()
-				_, err := transport.RoundTrip(question(t, here))
+				_, err := transport.RoundTrip(r)
 				check.Error(t, err, errBoom)
 			})
 			sender.Wait()
 			remembersNothing(t, transport)
+			if name == "panic" || name == "Goexit" { // else the base sees to it
+				check.Equal(t, "closed", r.Body.(*closing).closed.Load(), 1)
+			}
 		})
 	}
 }

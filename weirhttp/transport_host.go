@@ -1,0 +1,127 @@
+package weirhttp
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// host is where a request goes, however its URL spells that.
+type host struct{ name, port string }
+
+func hostOf(u *url.URL) host {
+	return host{hostName(u.Hostname()), portNumber(u.Port(), u.Scheme)}
+}
+
+// String is what errors tell.
+func (h host) String() string { return net.JoinHostPort(h.name, h.port) }
+
+func portNumber(port, scheme string) string {
+	if n, err := strconv.ParseUint(port, 10, 16); err == nil {
+		return strconv.FormatUint(n, 10) // without zeros before it
+	}
+	switch {
+	case port != "":
+		return port
+	case scheme == "http":
+		return "80"
+	case scheme == "https":
+		return "443"
+	default:
+		return ""
+	}
+}
+
+// hostName returns a name in the form in which it is looked up: in lower case, in ASCII, without the dot of the root; and an address in
+// its shortest form.
+func hostName(name string) string {
+	if strings.Contains(name, ":") || name != "" && name[0] <= '9' { // else it is no address, and an error would be made
+		if address, err := netip.ParseAddr(name); err == nil {
+			return address.Unmap().String()
+		}
+	}
+	name = strings.TrimSuffix(strings.ToLower(name), ".")
+	if isASCII(name) {
+		return name
+	}
+	labels := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(".。．｡", r) }) // of RFC 3490
+	for i, label := range labels {
+		if !isASCII(label) {
+			labels[i] = "xn--" + punycode([]rune(label))
+		}
+	}
+	return strings.Join(labels, ".")
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > 0x7f })
+}
+
+// punycode encodes a label as RFC 3492 says, with its names.
+func punycode(label []rune) string {
+	const (
+		base, tMin, tMax     = 36, 1, 26
+		skew, damp           = 38, 700
+		initialBias, initial = 72, 0x80
+		digits               = "abcdefghijklmnopqrstuvwxyz0123456789"
+	)
+	var out []byte
+	for _, r := range label {
+		if r < initial {
+			out = append(out, byte(r))
+		}
+	}
+	basic := len(out)
+	if basic > 0 {
+		out = append(out, '-')
+	}
+	adapt := func(delta, points, divisor int) (bias int) {
+		delta /= divisor
+		delta += delta / points
+		for delta > (base-tMin)*tMax/2 {
+			delta /= base - tMin
+			bias += base
+		}
+		return bias + (base-tMin+1)*delta/(delta+skew)
+	}
+	n, delta, bias := rune(initial), 0, initialBias
+	for handled := basic; handled < len(label); {
+		next := rune(0x10ffff)
+		for _, r := range label {
+			if r >= n {
+				next = min(next, r)
+			}
+		}
+		delta += int(next-n) * (handled + 1)
+		n = next
+		for _, r := range label {
+			switch {
+			case r < n:
+				delta++
+			case r == n:
+				q := delta
+				for k := base; ; k += base {
+					t := min(max(k-bias, tMin), tMax)
+					if q < t {
+						break
+					}
+					out = append(out, digits[t+(q-t)%(base-t)])
+					q = (q - t) / (base - t)
+				}
+				out = append(out, digits[q])
+				divisor := 2
+				if handled == basic {
+					divisor = damp
+				}
+				bias = adapt(delta, handled+1, divisor)
+				delta = 0
+				handled++
+			}
+		}
+		delta++
+		n++
+	}
+	return string(out)
+}

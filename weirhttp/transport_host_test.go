@@ -1,0 +1,65 @@
+package weirhttp_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+
+	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/weirhttp"
+)
+
+// Each line is of one site: while a request to the first is under way, one to each of the others has to wait, and is refused.
+func TestAHostIsOneHoweverItIsSpelled(t *testing.T) {
+	sites := [][]string{
+		{"http://example.com/", "http://EXAMPLE.com/other", "http://example.com:80/", "http://example.com:080/", "http://example.com./", "http://Example.Com.:0080/"},
+		{"https://example.com/", "https://example.com:443/", "http://example.com:443/"},
+		{"http://bücher.example/", "http://xn--bcher-kva.example/", "http://BÜCHER.example./", "http://bücher。example/"},
+		// The examples of RFC 3492, 7.1.
+		{"http://ليهمابتكلموشعربي؟/", "http://xn--egbpdaj6bu4bxfgehfvwxn/"},
+		{"http://他们为什么不说中文/", "http://xn--ihqwcrb4cv8a8dqg056pqjye/"},
+		{"http://3年b組金八先生/", "http://xn--3b-ww4c5e180e575a65lsy2b/"},
+		{"http://そのスピードで/", "http://xn--d9juau41awczczp/"},
+		{"http://[::1]/", "http://[0:0:0:0:0:0:0:1]/", "http://[::0001]:80/"},
+		{"http://[2001:DB8::a]:8080/", "http://[2001:db8:0::A]:8080/"},
+		{"http://127.0.0.1/", "http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/"},
+		{"http://[fe80::1%25eth0]/", "http://[fe80:0::1%25eth0]:80/"},
+		{"http://[fe80::1%25eth1]/"},
+		{"http://example.com:81/"},
+		{"http://127.0.0.2/"},
+		{"ftp://example.com/"},
+	}
+	bodies := map[string]*http.Response{}
+	transport := &weirhttp.Transport{PerHost: 1, Queue: -1, Base: base(func(r *http.Request) (*http.Response, error) {
+		recorder := httptest.NewRecorder()
+		fmt.Fprint(recorder, "hello")
+		return recorder.Result(), nil
+	})}
+	request := func(address string) (*http.Response, error) {
+		u, err := url.Parse(address)
+		check.OK(t, err)
+		return transport.RoundTrip((&http.Request{URL: u}).WithContext(t.Context()))
+	}
+	for _, site := range sites {
+		response, err := request(site[0])
+		if err != nil {
+			t.Errorf("%s is taken for another site: %v", site[0], err)
+			continue
+		}
+		bodies[site[0]] = response
+		for _, other := range site[1:] {
+			response, err := request(other)
+			if err == nil {
+				check.OK(t, response.Body.Close())
+				t.Errorf("%s is taken for another site than %s", other, site[0])
+				continue
+			}
+			check.Error(t, err, weirhttp.ErrOverloaded)
+		}
+	}
+	for _, response := range bodies {
+		check.OK(t, response.Body.Close())
+	}
+}
