@@ -85,6 +85,42 @@ func TestPromise14WorkersBearNoLabelsOfWhoeverStartedThem(t *testing.T) {
 	})
 }
 
+func TestPromise14AWorkersOwnLabelOutlivesItsTasks(t *testing.T) {
+	leave := func() {
+		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("request", "left")))
+	}
+	for name, task := range map[string]func(){
+		"SetGoroutineLabels": leave,
+		"Do":                 func() { labels("inner", nothing) },
+		"panic":              func() { leave(); explode() },
+		"Goexit":             func() { leave(); runtime.Goexit() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := weir.New(1, weir.Name("lasting"), weir.OnPanic(func(*weir.Panic) {}))
+			v := check.NewValve()
+			check.OK(t, p.Submit(task))
+			check.OK(t, p.Submit(v.Hold))
+			eventually(t, "the next task runs", func() bool { return v.Running() == 1 })
+			check.Equal(t, "workers with the pool's name", labelled("weir", "lasting"), 1)
+			check.Equal(t, "with that of a task", labelled("request", "left"), 0)
+			v.Open()
+			check.OK(t, p.Submit(task))
+			eventually(t, "a resting worker has the pool's name", func() bool {
+				return p.Stats().Idle == 1 && labelled("weir", "lasting") == 1
+			})
+			p.Close()
+		})
+	}
+	t.Run("without a name", func(t *testing.T) {
+		p := weir.New(1)
+		check.OK(t, p.Submit(leave))
+		eventually(t, "a resting worker has no label", func() bool {
+			return p.Stats().Idle == 1 && labelled("request", "left") == 0
+		})
+		p.Close()
+	})
+}
+
 // labelled counts the goroutines that bear a profiler label.
 func labelled(key, value string) int {
 	var profile strings.Builder

@@ -26,7 +26,7 @@ type Config[T any] struct {
 	MaxWaiting  int           // how many submitters may wait for room
 	IdleTimeout time.Duration // after which an idle worker ends
 
-	// Begin is called on each new goroutine of a worker, before its first task.
+	// Begin is called on each new goroutine of a worker, before its first task, and when a worker comes to rest.
 	Begin func()
 	// End, if not nil, is called when a worker ends, which has no permit any more. Close
 	// waits for it. Its panic takes the program down.

@@ -378,6 +378,7 @@ func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
 	e.idle = append(e.idle, w)
 	e.arm(w)
 	e.unlock()
+	e.Begin()
 	switch o = <-w.parked; o {
 	case orderRun:
 		task = w.takeHand()
