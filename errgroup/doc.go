@@ -46,10 +46,12 @@
 //
 // # What differs
 //
-//   - A function may run on a goroutine that has run others of the same group. It
-//     sees what those left behind: a thread locked with [runtime.LockOSThread] and
-//     never unlocked, or profiler labels set with
-//     [runtime/pprof.SetGoroutineLabels] and never set back; [runtime/pprof.Do] does
+//   - A function that returns with its thread locked by [runtime.LockOSThread], as one does that has
+//     changed the thread's namespaces and wants it destroyed, leaves the thread to later functions of the
+//     group: the runtime does not tell that it is locked. Such a function must end with [runtime.Goexit],
+//     which destroys the thread here as well.
+//   - A function may run on a goroutine that has run others of the same group, and has the profiler labels that
+//     those left behind: set with [runtime/pprof.SetGoroutineLabels] and never set back; [runtime/pprof.Do] does
 //     set them back. Otherwise it has the labels of whoever made the group
 //     start that goroutine: most often, of who called Go.
 //   - While a panic ends the program, Wait does not return, and no Go that
