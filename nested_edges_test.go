@@ -2,6 +2,7 @@ package weir_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -443,5 +444,69 @@ func TestAGoroutineThatATaskLeavesBehindRangesOverResults(t *testing.T) {
 		check.OK(t, err)
 		close(left)
 		check.Equal(t, "results", <-over, 300)
+	}
+}
+
+// hooked is a context of the program's own that does something when it is asked whether it has ended.
+type hooked struct {
+	context.Context
+	asked *func()
+}
+
+func (c hooked) Err() error {
+	if f := *c.asked; f != nil {
+		*c.asked = nil
+		f()
+	}
+	return c.Context.Err()
+}
+
+// The group is cancelled, and Wait has looked, when Go is about to hand its task over.
+func TestPromise08AWaitHearsOfATaskThatIsAcceptedLater(t *testing.T) {
+	for name, sameness := range map[string]bool{"own pool": true, "another pool": false} {
+		check.Bubble(t, name, func(t *testing.T) {
+			p, q := weir.New(2), weir.New(1)
+			if sameness {
+				q = p
+			}
+			var held []*check.Valve
+			hold := func() {
+				v := check.NewValve()
+				held = append(held, v)
+				check.OK(t, q.Submit(v.Hold))
+			}
+			err := p.Do(t.Context(), func(ctx context.Context) error {
+				hold()
+				if sameness {
+					q.Pause() // else the task starts, and sees that it is cancelled
+				}
+				synctest.Wait()
+				var during func()
+				g := q.Group(hooked{ctx, &during})
+				g.Go(succeed)
+				waited := make(chan error, 1)
+				during = func() {
+					g.Cancel(errBoom)
+					go func() { waited <- g.Wait() }()
+					synctest.Wait()
+				}
+				g.Go(succeed)
+				check.Equal(t, "Go has asked", during == nil, true)
+				synctest.Wait()
+				select {
+				case err := <-waited:
+					return err
+				default:
+					return errors.New("Wait has not returned")
+				}
+			})
+			check.Error(t, err, errBoom)
+			q.Resume()
+			for _, v := range held {
+				v.Open()
+			}
+			p.Close()
+			q.Close()
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -102,4 +103,30 @@ func BenchmarkStateful(b *testing.B) {
 			check.OK(b, p.Call(context.Background(), 0))
 		}
 	})
+}
+
+// Two calls of Resize at once: what is allowed to be open and the limit must be those of the same call.
+func TestStatefulIsResizedByOneCallAtATime(t *testing.T) {
+	p := weir.NewStateful(2, func() (int, error) { return 0, nil }, func(_ int, meet func()) { meet() }, nil, weir.IdleTimeout(0))
+	defer p.Close()
+	for range check.Scale(100_000, 2000) {
+		var resizing sync.WaitGroup
+		var ready atomic.Int32
+		for limit := range 2 {
+			resizing.Go(func() {
+				for ready.Add(1); ready.Load() < 2; {
+					runtime.Gosched() // both begin together
+				}
+				p.Resize(1 + limit)
+			})
+		}
+		resizing.Wait()
+		var met sync.WaitGroup
+		limit := p.Stats().Limit
+		met.Add(limit)
+		for range limit {
+			check.OK(t, p.Invoke(func() { met.Done(); met.Wait() }))
+		}
+		check.Within(time.Minute, met.Wait)
+	}
 }

@@ -2,6 +2,7 @@ package weirhttp_test
 
 import (
 	"context"
+	"mime/multipart"
 	"net/http"
 	"runtime"
 	"testing"
@@ -195,4 +196,44 @@ func TestOnAPoolALimiterServesTwoBubbles(t *testing.T) {
 			check.Equal(t, "status", s.status, http.StatusNotFound)
 		})
 	}
+}
+
+// The server removes the files of a form that the handler has parsed, and a handler outside may report the pattern.
+func TestOnAPoolAHandlerThatPanicsHandsItsFormBack(t *testing.T) {
+	p := weir.New(1)
+	defer p.Close()
+	form := new(multipart.Form)
+	l := weirhttp.Limit(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		r.MultipartForm, r.Pattern = form, "POST /"
+		panic(http.ErrAbortHandler)
+	}), 1, weirhttp.On(p))
+	r := request(t, nil, 0)
+	check.Equal(t, "panic", check.Caught(func() { l.ServeHTTP(newSink(), r) }), any(http.ErrAbortHandler))
+	check.Equal(t, "form", r.MultipartForm, form)
+	check.Equal(t, "pattern", r.Pattern, "POST /")
+}
+
+// Neither in the context that Drain ends nor as a timer that MaxWait has set.
+func TestOnAPoolARequestLeavesNothingBehind(t *testing.T) {
+	p := weir.New(1)
+	defer p.Close()
+	l := weirhttp.Limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), 1, weirhttp.On(p), weirhttp.MaxWait(time.Hour))
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC() // for what was in a pool of the first
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	r, w := request(t, nil, 0), newSink()
+	l.ServeHTTP(w, r)
+	before := heap()
+	const n = 20_000
+	for range n {
+		l.ServeHTTP(w, r)
+	}
+	if after := heap(); after > before+50*n {
+		t.Errorf("each of %d requests has left %d bytes behind", n, (after-before)/n)
+	}
+	l.Drain()
 }

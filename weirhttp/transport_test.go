@@ -1,6 +1,7 @@
 package weirhttp_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -245,4 +246,26 @@ func TestTransportRejectsMisuse(t *testing.T) {
 	} {
 		check.Panics(t, want, func() { check.OK(t, send(t, transport, question(t, here))) })
 	}
+}
+
+// While a body is being closed its connection is not free for the next request.
+func TestTransportHoldsTheSlotUntilTheBodyIsClosed(t *testing.T) {
+	transport := &weirhttp.Transport{PerHost: 1, Queue: -1}
+	inside := errors.New("not asked")
+	transport.Base = base(func(*http.Request) (*http.Response, error) {
+		return &http.Response{Body: closer(func() { inside = send(t, transport, question(t, here)) })}, nil
+	})
+	check.OK(t, send(t, transport, question(t, here)))
+	check.Error(t, inside, weirhttp.ErrOverloaded)
+	remembersNothing(t, transport)
+}
+
+// closer is an empty body that calls a function when it is closed.
+type closer func()
+
+func (closer) Read([]byte) (int, error) { return 0, io.EOF }
+
+func (f closer) Close() error {
+	f()
+	return nil
 }
