@@ -6,6 +6,7 @@ import (
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/inside"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // Do runs task on the calling goroutine, in the place of a worker: it waits for its turn as a
@@ -67,6 +68,9 @@ type visit struct {
 
 // call calls task when the visitor has its place.
 func (v *visit) call(ctx context.Context, task func(context.Context) error) error {
+	if race.Enabled {
+		return v.raced(ctx, task)
+	}
 	if err := v.wait(ctx); err != nil {
 		return err
 	}
@@ -110,7 +114,9 @@ func (v *visit) String() string { return fmt.Sprintf("%v.Task", v.Context) }
 // Stay implements [inside.Task].
 func (v *visit) Stay(group any) inside.Stay { return v.task().stay(group) }
 
-// task implements host.
+// task implements host. The worker has been written by that, which the visitor knows nothing of: see package race.
+//
+//go:norace
 func (v *visit) task() task { return v.progress.task(v.pool, v.worker, v) }
 
 // awaited implements host.
@@ -124,8 +130,9 @@ func (v *visit) above() (host, *engine.Want[job]) { return v.by, v.want }
 
 // leave gives the place back. A context that outlives the visit is not a task's any more.
 func (v *visit) leave() {
+	t := v.task()
 	v.end()
-	v.worker.Vacate()
+	t.worker.Vacate()
 	close(v.over)
 }
 

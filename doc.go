@@ -84,6 +84,9 @@
 //     an error for [errors.Is]: [ErrClosed], [ErrFull], [ErrGoexit], or the cause
 //     of a context.
 //  14. Workers carry no profiler labels over from whoever happened to start them.
+//  15. Under the race detector the library orders tasks only as promise 5 says. Besides that, the end of one task synchronizes
+//     before the start of the next at a constant limit of 1 (of a pool, a group, an errgroup or a loop), and for what the library itself
+//     hands on: the value of a [Stateful], an object of package reuse.
 //
 // # What is not promised
 //

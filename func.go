@@ -4,12 +4,19 @@ import (
 	"context"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // FuncPool runs one function with many arguments on a bounded number of
 // workers: a [Pool] without a closure for each task. All methods may be called
 // by any number of goroutines at once.
-type FuncPool[T any] struct{ workers[T] }
+type FuncPool[T any] struct{ workers[argument[T]] }
+
+// argument is what travels through the engine of a FuncPool.
+type argument[T any] struct {
+	race.Tag
+	arg T
+}
 
 // NewFunc returns a pool that calls run with each argument, at most limit at
 // once; [Unbounded] sets no limit. It starts nothing, unless [Prestart] is given.
@@ -17,13 +24,19 @@ func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 	must(run != nil, "function must not be nil", "nil")
 	p := new(FuncPool[T])
 	o := poolOptions(limit, opts)
-	p.start(o, config(o, func(_ *engine.Worker, arg T) { run(arg) }, p.broken))
+	p.start(o, config(o, func(_ *engine.Worker, a argument[T]) {
+		if race.Enabled {
+			p.runRaced(run, a)
+			return
+		}
+		run(a.arg)
+	}, p.broken))
 	return p
 }
 
-func (p *FuncPool[T]) broken(_ *engine.Worker, arg T, panicked any) {
+func (p *FuncPool[T]) broken(_ *engine.Worker, a argument[T], panicked any) {
 	if panicked != nil {
-		p.reporter.report(p.reporter.caughtAt(panicked, arg))
+		p.reporter.report(p.reporter.caughtAt(panicked, a.arg))
 	}
 }
 
@@ -37,7 +50,11 @@ func (p *FuncPool[T]) broken(_ *engine.Worker, arg T, panicked any) {
 // its queue and its workers, it allocates nothing.
 func (p *FuncPool[T]) Invoke(arg T) error {
 	mustPool(p != nil)
-	return refusal(p.running().Submit(arg, nil))
+	if race.Enabled {
+		a := argument[T]{race.Here(), arg}
+		return race.Apart(func() error { return refusal(p.running().Submit(a, nil)) })
+	}
+	return refusal(p.running().Submit(argument[T]{arg: arg}, nil))
 }
 
 // InvokeContext is [FuncPool.Invoke] that waits for room only until ctx is done,
@@ -46,14 +63,22 @@ func (p *FuncPool[T]) Invoke(arg T) error {
 func (p *FuncPool[T]) InvokeContext(ctx context.Context, arg T) error {
 	mustPool(p != nil)
 	mustContext(ctx != nil)
-	return p.submit(ctx, arg)
+	if race.Enabled {
+		a := argument[T]{race.Here(), arg}
+		return heard(ctx, race.Apart(func() error { return p.submit(ctx, a) }))
+	}
+	return p.submit(ctx, argument[T]{arg: arg})
 }
 
 // TryInvoke is [FuncPool.Invoke] that never waits: it returns [ErrFull] if the
 // pool is full, or if other submitters wait already.
 func (p *FuncPool[T]) TryInvoke(arg T) error {
 	mustPool(p != nil)
-	return refusal(p.running().TrySubmit(arg, nil))
+	if race.Enabled {
+		a := argument[T]{race.Here(), arg}
+		return race.Apart(func() error { return refusal(p.running().TrySubmit(a, nil)) })
+	}
+	return refusal(p.running().TrySubmit(argument[T]{arg: arg}, nil))
 }
 
 // Shutdown is [FuncPool.Close] until ctx is done, and returns nil if all calls have
@@ -61,5 +86,9 @@ func (p *FuncPool[T]) TryInvoke(arg T) error {
 // started with and returns them, in order, with the cause of ctx; it does not
 // wait for calls that run, which a further Close does.
 func (p *FuncPool[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
-	return p.shutdown(ctx)
+	arguments, err := p.shutdown(ctx)
+	for _, a := range arguments {
+		unrun = append(unrun, a.arg)
+	}
+	return unrun, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/inside"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // Future is the outcome of one task on a [Pool], to be had when it is there. It always
@@ -59,14 +60,26 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 	mustTask(task != nil)
 	f := &Future[T]{pool: p, ctx: ctx, body: task, done: make(chan struct{})}
 	f.self = f
+	if race.Enabled {
+		f.body = racedFuture(p, task)
+		race.Apart(func() struct{} { f.submit(); return struct{}{} })
+		return f
+	}
+	f.submit()
+	return f
+}
+
+// submit hands the task over.
+func (f *Future[T]) submit() {
+	ctx, p := f.ctx, f.pool
 	j := listenerJob(&f.self, nil, inTurn)
 	host := hostOf(ctx)
 	if host.pool == nil {
 		f.submitted(p.submit(ctx, j))
-		return f
+		return
 	}
 	if ctx.Err() == nil && p.running().Fits(j, nil) {
-		return f
+		return
 	}
 	want := f.want(false)
 	host.await(p, want, func(w *engine.Wakeup) {
@@ -82,7 +95,6 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 			f.outcome(w, nil, ctx.Done())
 		}
 	})
-	return f
 }
 
 // want returns what a task waits for that waits for the future. submitted says whether the future's own task is in the pool
@@ -218,7 +230,9 @@ func (c *futureTask[T]) Value(key any) any {
 // Stay implements [inside.Task].
 func (c *futureTask[T]) Stay(group any) inside.Stay { return c.task().stay(group) }
 
-// task implements host.
+// task implements host. The worker has been written by that, which the task knows nothing of: see package race.
+//
+//go:norace
 func (c *futureTask[T]) task() task { return c.progress.task(c.pool, c.worker, c) }
 
 // awaited implements host.

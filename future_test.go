@@ -291,7 +291,8 @@ func TestAPanicThatGetNeverReturnsIsReported(t *testing.T) {
 		<-f.Done()
 		if get {
 			_, err := f.Get(t.Context())
-			check.Equal(t, "a panic", err.(*weir.Panic).Value, any(true))
+			p, _ := errors.AsType[*weir.Panic](err)
+			check.Equal(t, "a panic", p.Value, any(true))
 		}
 	}
 	gone, cancel := context.WithCancel(t.Context())

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // Group is a set of tasks that begins and ends together: Go adds tasks, Wait
@@ -34,6 +35,7 @@ type Group struct {
 	asks    bool // the parent itself must be asked whether it has ended, see tellsLate
 	options groupOptions
 	quota   *quota // of its queued or running tasks; nil without Limit
+	turns   race.Turns
 
 	mu     sync.Mutex
 	doomed *error                // the cause with which the next batch is cancelled as it begins
@@ -77,6 +79,7 @@ func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
 	g.crossed = g.at != nil && (g.at != p || g.host.crossed())
 	if o.members > 0 {
 		g.quota = newQuota(o.members)
+		g.turns.Limit(o.members)
 	}
 	return g
 }
@@ -99,6 +102,11 @@ func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
 func (g *Group) Go(task func(ctx context.Context) error) {
 	mustTask(task != nil)
 	b, number := g.begin()
+	if race.Enabled {
+		task = b.raced(task)
+		race.Apart(func() struct{} { g.add(b, number, memberJob(task, b, number)); return struct{}{} })
+		return
+	}
 	g.add(b, number, memberJob(task, b, number))
 }
 
@@ -139,6 +147,15 @@ func (g *Group) add(b *batch, number int, j job) {
 func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 	mustTask(task != nil)
 	b, index := g.begin()
+	if race.Enabled {
+		task = b.raced(task)
+		return race.Apart(func() bool { return g.try(b, index, task) })
+	}
+	return g.try(b, index, task)
+}
+
+// try hands over a task that begin has counted in, if that needs no waiting.
+func (g *Group) try(b *batch, index int, task func(ctx context.Context) error) bool {
 	if b.cancelled() {
 		b.withdraw(index)
 		return false
@@ -167,9 +184,11 @@ func (g *Group) Resize(limit int) {
 	g.mustBeMade()
 	must(g.owned || g.quota != nil, "group on a pool must have a Limit to be resized", "none")
 	if g.quota != nil {
+		g.turns.Limit(limit)
 		g.quota.resize(limit)
 	}
 	if g.owned {
+		g.pool.turns.Limit(limit)
 		g.pool.engine.Resize(limit)
 	}
 }

@@ -20,22 +20,22 @@ func TestLimitBoundsAGroupOnASharedPool(t *testing.T) {
 		defer p.Close()
 		g := p.Group(t.Context(), weir.Limit(3))
 		v := check.NewValve()
-		added := 0
+		var added atomic.Int64
 		go func() {
 			for range 5 {
 				g.Go(v.Member)
-				added++
+				added.Add(1)
 			}
 		}()
 		synctest.Wait()
-		check.Equal(t, "added", added, 3)
+		check.Equal(t, "added", added.Load(), 3)
 		check.Equal(t, "running", v.Running(), 3)
 		check.Equal(t, "TryGo", g.TryGo(v.Member), false)
 		block(t, p, 5).Open() // the others' workers are free
 		for i := range 2 {
 			v.LetOne()
 			synctest.Wait()
-			check.Equal(t, "added", added, 4+i)
+			check.Equal(t, "added", added.Load(), int64(4+i))
 			check.Equal(t, "running", v.Running(), 3)
 		}
 		v.LetOne()

@@ -450,13 +450,12 @@ func TestAGoroutineThatATaskLeavesBehindRangesOverResults(t *testing.T) {
 // hooked is a context of the program's own that does something when it is asked whether it has ended.
 type hooked struct {
 	context.Context
-	asked *func()
+	asked *atomic.Pointer[func()]
 }
 
 func (c hooked) Err() error {
-	if f := *c.asked; f != nil {
-		*c.asked = nil
-		f()
+	if f := c.asked.Swap(nil); f != nil {
+		(*f)()
 	}
 	return c.Context.Err()
 }
@@ -481,17 +480,17 @@ func TestPromise08AWaitHearsOfATaskThatIsAcceptedLater(t *testing.T) {
 					q.Pause() // else the task starts, and sees that it is cancelled
 				}
 				synctest.Wait()
-				var during func()
+				var during atomic.Pointer[func()]
 				g := q.Group(hooked{ctx, &during})
 				g.Go(succeed)
 				waited := make(chan error, 1)
-				during = func() {
+				during.Store(new(func() {
 					g.Cancel(errBoom)
 					go func() { waited <- g.Wait() }()
 					synctest.Wait()
-				}
+				}))
 				g.Go(succeed)
-				check.Equal(t, "Go has asked", during == nil, true)
+				check.Equal(t, "Go has asked", during.Load() == nil, true)
 				synctest.Wait()
 				select {
 				case err := <-waited:

@@ -399,6 +399,7 @@ func TestPromise09TheWaitingTasksPlaceServesOthers(t *testing.T) {
 		p := weir.New(2)
 		defer p.Close()
 		child, other := check.NewValve(), check.NewValve()
+		first := block(t, p, 1) // or the child might start in the other place
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx)
@@ -406,6 +407,7 @@ func TestPromise09TheWaitingTasksPlaceServesOthers(t *testing.T) {
 			return inner.Wait()
 		})
 		synctest.Wait()
+		first.Open()
 		for range 3 {
 			check.OK(t, p.Submit(other.Hold))
 		}

@@ -42,14 +42,14 @@ func TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubm
 			}
 			const waiters = 5
 			var order []int
-			accepted := 0
+			var accepted atomic.Int64
 			for i := range waiters {
 				go func() {
 					check.OK(t, p.Submit(func() {
 						order = append(order, i)
 						v.Hold()
 					}))
-					accepted++
+					accepted.Add(1)
 				}()
 				synctest.Wait()
 				check.Equal(t, "waiting submitters", p.Stats().Waiting, i+1)
@@ -58,7 +58,7 @@ func TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubm
 				check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
 				v.LetOne()
 				synctest.Wait()
-				check.Equal(t, "submitters let in", accepted, i+1)
+				check.Equal(t, "submitters let in", accepted.Load(), int64(i+1))
 				check.Equal(t, "waiting submitters", p.Stats().Waiting, waiters-i-1)
 			}
 			check.Error(t, p.TrySubmit(nothing), weir.ErrFull)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/64ed045f/weir/internal/inside"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // Panic is a panic of a task: its value and where it happened.
@@ -62,6 +63,9 @@ type reporter struct {
 // caught makes a Panic of what recover returned. It must be called while the
 // stack that panicked still stands: from a deferred function.
 func (r *reporter) caught(value any) *Panic {
+	if passed, ok := value.(*race.Panic); ok {
+		return &Panic{Value: passed.Value, Stack: inside.PanicPart(passed.Stack), Pool: r.pool}
+	}
 	return &Panic{Value: value, Stack: inside.PanicStack(), Pool: r.pool}
 }
 

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // Pool runs functions on a bounded number of workers. It is made to live long
@@ -166,6 +167,9 @@ func (p *Pool) broken(w *engine.Worker, j job, panicked any) {
 func (p *Pool) Submit(task func()) error {
 	mustPool(p != nil)
 	mustTask(task != nil)
+	if race.Enabled {
+		return p.submitRaced(task, func(j job) error { return refusal(p.running().Submit(j, nil)) })
+	}
 	return refusal(p.running().Submit(plainJob(task), nil))
 }
 
@@ -176,6 +180,9 @@ func (p *Pool) SubmitContext(ctx context.Context, task func()) error {
 	mustPool(p != nil)
 	mustContext(ctx != nil)
 	mustTask(task != nil)
+	if race.Enabled {
+		return heard(ctx, p.submitRaced(task, func(j job) error { return p.submit(ctx, j) }))
+	}
 	return p.submit(ctx, plainJob(task))
 }
 
@@ -184,6 +191,9 @@ func (p *Pool) SubmitContext(ctx context.Context, task func()) error {
 func (p *Pool) TrySubmit(task func()) error {
 	mustPool(p != nil)
 	mustTask(task != nil)
+	if race.Enabled {
+		return p.submitRaced(task, func(j job) error { return refusal(p.running().TrySubmit(j, nil)) })
+	}
 	return refusal(p.running().TrySubmit(plainJob(task), nil))
 }
 
@@ -205,6 +215,10 @@ func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 				p.engine.Superseded(j)
 			}
 		default:
+			if race.Enabled {
+				unrun = append(unrun, j.original())
+				continue
+			}
 			unrun = append(unrun, j.plain())
 		}
 	}

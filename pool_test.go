@@ -74,16 +74,16 @@ func TestQueueZeroHandsOver(t *testing.T) {
 		v := block(t, p, 2)
 		check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
 		check.Equal(t, "queued", p.Stats().Queued, 0)
-		accepted := false
+		var accepted atomic.Bool
 		go func() {
 			check.OK(t, p.Submit(v.Hold))
-			accepted = true
+			accepted.Store(true)
 		}()
 		synctest.Wait()
-		check.Equal(t, "accepted while all workers are busy", accepted, false)
+		check.Equal(t, "accepted while all workers are busy", accepted.Load(), false)
 		v.LetOne()
 		synctest.Wait()
-		check.Equal(t, "accepted when one is free", accepted, true)
+		check.Equal(t, "accepted when one is free", accepted.Load(), true)
 		check.Equal(t, "started", v.Started.Load(), 3)
 		v.Open()
 	})
@@ -92,13 +92,13 @@ func TestQueueZeroHandsOver(t *testing.T) {
 		defer p.Close()
 		p.Pause()
 		check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
-		ran := false
-		go func() { check.OK(t, p.Submit(func() { ran = true })) }()
+		var ran atomic.Bool
+		go func() { check.OK(t, p.Submit(func() { ran.Store(true) })) }()
 		synctest.Wait()
-		check.Equal(t, "ran while paused", ran, false)
+		check.Equal(t, "ran while paused", ran.Load(), false)
 		p.Resume()
 		synctest.Wait()
-		check.Equal(t, "ran", ran, true)
+		check.Equal(t, "ran", ran.Load(), true)
 	})
 }
 

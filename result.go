@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // Results collects what tasks of a [Group] return: Wait gives the values in the
@@ -48,10 +49,17 @@ func (r *Results[T]) Go(task func(ctx context.Context) (T, error)) {
 	r.mustBeMade()
 	mustTask(task != nil)
 	b, number := r.group.begin()
+	if race.Enabled {
+		task = racedResult(b, task)
+	}
 	s := r.of(b)
 	index := int(s.given.Add(1) - 1)
 	m := s.result(index)
 	m.self, m.set, m.task = m, s, task
+	if race.Enabled {
+		race.Apart(func() struct{} { r.group.add(b, number, listenerJob(&m.self, b, index)); return struct{}{} })
+		return
+	}
 	r.group.add(b, number, listenerJob(&m.self, b, index))
 }
 

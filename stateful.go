@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // Stateful is a [FuncPool] whose every worker owns a value: an encoder, a scratch buffer, a
@@ -24,6 +25,7 @@ type Stateful[S, T any] struct {
 
 // call is what travels through the engine of a Stateful.
 type call[T any] struct {
+	race.Tag
 	arg   T
 	reply *reply // nil if nobody waits for it
 }
@@ -53,7 +55,7 @@ func NewStateful[S, T any](
 	}
 	o := statefulOptions(limit, opts)
 	p := &Stateful[S, T]{use: run, onOpenError: o.onOpenError}
-	p.values.init(limit, open, dispose)
+	p.values.init(limit, open, dispose, &p.turns)
 	c := config(o, p.run, p.broken)
 	c.End = p.end
 	p.start(o, c)
@@ -64,6 +66,10 @@ func NewStateful[S, T any](
 // for arg, [OnOpenError] is told.
 func (p *Stateful[S, T]) Invoke(arg T) error {
 	mustPool(p != nil)
+	if race.Enabled {
+		c := call[T]{Tag: race.Here(), arg: arg}
+		return race.Apart(func() error { return refusal(p.running().Submit(c, nil)) })
+	}
 	return refusal(p.running().Submit(call[T]{arg: arg}, nil))
 }
 
@@ -73,6 +79,10 @@ func (p *Stateful[S, T]) Invoke(arg T) error {
 func (p *Stateful[S, T]) InvokeContext(ctx context.Context, arg T) error {
 	mustPool(p != nil)
 	mustContext(ctx != nil)
+	if race.Enabled {
+		c := call[T]{Tag: race.Here(), arg: arg}
+		return heard(ctx, race.Apart(func() error { return p.submit(ctx, c) }))
+	}
 	return p.submit(ctx, call[T]{arg: arg})
 }
 
@@ -80,6 +90,10 @@ func (p *Stateful[S, T]) InvokeContext(ctx context.Context, arg T) error {
 // if other submitters wait already.
 func (p *Stateful[S, T]) TryInvoke(arg T) error {
 	mustPool(p != nil)
+	if race.Enabled {
+		c := call[T]{Tag: race.Here(), arg: arg}
+		return race.Apart(func() error { return refusal(p.running().TrySubmit(c, nil)) })
+	}
 	return refusal(p.running().TrySubmit(call[T]{arg: arg}, nil))
 }
 
@@ -98,9 +112,10 @@ func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 	mustPool(p != nil)
 	mustContext(ctx != nil)
 	r := &reply{done: make(chan struct{})}
+	c := call[T]{race.Here(), arg, r}
 	hostOf(ctx).await(nil, nil, func(w *engine.Wakeup) {
 		r.wakeup = w
-		if err := p.submit(ctx, call[T]{arg, r}); err != nil {
+		if err := p.submit(ctx, c); err != nil {
 			r.err = err
 			return
 		}
@@ -166,23 +181,27 @@ func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 
 // run uses an argument, on worker w.
 func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
-	own, ok := w.Own.(*S)
+	own, ok := w.Own.(*owned[S])
 	if !ok && !c.abandoned() {
-		state, err := p.values.add()
+		own = new(owned[S])
+		err := p.values.add(own, c.Tag)
 		if err != nil {
 			p.engine.HandedBack()
 			p.refuse(c, &OpenError{Arg: c.arg, Err: err, Pool: p.reporter.pool})
 			p.values.rest()
 			return
 		}
-		own = &state
 		w.Own = own
 	}
 	if !c.begin() {
 		p.engine.HandedBack()
 		return
 	}
-	p.use(*own, c.arg)
+	if race.Enabled {
+		p.useRaced(own, c)
+	} else {
+		p.use(own.state, c.arg)
+	}
 	if c.reply != nil {
 		w.Vacate()
 		c.reply.resolve(nil)
@@ -234,7 +253,7 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 
 // end closes the value of w, if it has one.
 func (p *Stateful[S, T]) end(w *engine.Worker) {
-	own, ok := w.Own.(*S)
+	own, ok := w.Own.(*owned[S])
 	if !ok {
 		return
 	}
@@ -247,5 +266,5 @@ func (p *Stateful[S, T]) end(w *engine.Worker) {
 			p.report(panicked)
 		}
 	}()
-	p.values.remove(*own)
+	p.values.remove(own)
 }

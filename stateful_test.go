@@ -264,13 +264,13 @@ func TestRaisingTheLimitLetsAWorkerOpenBesideOneThatCloses(t *testing.T) {
 		}, weir.IdleTimeout(0))
 		check.OK(t, p.Invoke(nothing))
 		synctest.Wait()
-		ran := false
-		check.OK(t, p.Invoke(func() { ran = true }))
+		var ran atomic.Bool
+		check.OK(t, p.Invoke(func() { ran.Store(true) }))
 		synctest.Wait()
-		check.Equal(t, "ran at limit 1", ran, false)
+		check.Equal(t, "ran at limit 1", ran.Load(), false)
 		p.Resize(2)
 		synctest.Wait()
-		check.Equal(t, "ran at limit 2", ran, true)
+		check.Equal(t, "ran at limit 2", ran.Load(), true)
 		close(closing)
 		p.Close()
 		s.empty()

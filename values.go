@@ -3,6 +3,8 @@ package weir
 import (
 	"sync"
 	"time"
+
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // values are those of a Stateful's workers. There are never more than allowed: a worker that needs
@@ -14,6 +16,7 @@ import (
 type values[S any] struct {
 	opener  func() (S, error)
 	dispose func(S)
+	turns   *race.Turns
 
 	mu      sync.Mutex
 	fewer   sync.Cond // fewer are there, or more are allowed
@@ -23,8 +26,8 @@ type values[S any] struct {
 	failed  int // of the openings, in a row
 }
 
-func (v *values[S]) init(allowed int, open func() (S, error), dispose func(S)) {
-	v.opener, v.dispose, v.allowed = open, dispose, allowed
+func (v *values[S]) init(allowed int, open func() (S, error), dispose func(S), turns *race.Turns) {
+	v.opener, v.dispose, v.turns, v.allowed = open, dispose, turns, allowed
 	v.fewer.L = &v.mu
 }
 
@@ -38,8 +41,14 @@ func (v *values[S]) resize(allowed int, resizeWorkers func(int)) {
 	v.fewer.Broadcast()
 }
 
-// add opens a value, when one more is allowed.
-func (v *values[S]) add() (state S, err error) {
+// owned is the value of one worker.
+type owned[S any] struct {
+	past  race.Past // of the calls that have used it
+	state S
+}
+
+// add opens a value, when one more is allowed, for a call that was handed over with the tag.
+func (v *values[S]) add(own *owned[S], tag race.Tag) (err error) {
 	v.mu.Lock()
 	for v.count >= v.allowed {
 		v.fewer.Wait()
@@ -52,7 +61,11 @@ func (v *values[S]) add() (state S, err error) {
 			v.lose()
 		}
 	}()
-	state, err = v.opener()
+	if race.Enabled {
+		err = v.openRaced(own, tag)
+	} else {
+		own.state, err = v.opener()
+	}
 	opened = err == nil
 	v.mu.Lock()
 	if opened {
@@ -62,7 +75,7 @@ func (v *values[S]) add() (state S, err error) {
 		v.failed++
 	}
 	v.mu.Unlock()
-	return state, err
+	return err
 }
 
 const (
@@ -82,12 +95,16 @@ func (v *values[S]) rest() {
 }
 
 // remove closes a value.
-func (v *values[S]) remove(state S) {
+func (v *values[S]) remove(own *owned[S]) {
 	v.mu.Lock()
 	v.open--
 	v.mu.Unlock()
 	defer v.lose()
-	v.dispose(state)
+	if race.Enabled {
+		v.disposeRaced(own)
+		return
+	}
+	v.dispose(own.state)
 }
 
 func (v *values[S]) lose() {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // workers is what [Pool] and [FuncPool] have in common: everything but how a
@@ -11,6 +12,7 @@ import (
 type workers[T any] struct {
 	engine   *engine.Engine[T]
 	reporter reporter
+	turns    race.Turns
 	shared   bool // the default pool, which nobody may close
 }
 
@@ -24,6 +26,7 @@ func (w *workers[T]) running() *engine.Engine[T] {
 
 func (w *workers[T]) start(o options, c engine.Config[T]) {
 	w.reporter = reporter{pool: o.name, onPanic: o.onPanic}
+	w.turns.Limit(o.limit)
 	w.engine = engine.New(c)
 	if o.prestart > 0 {
 		w.engine.Start(o.prestart)
@@ -92,6 +95,7 @@ func (w *workers[T]) WaitContext(ctx context.Context) error {
 // alone, and idle workers beyond the limit end. A higher limit is used at once.
 func (w *workers[T]) Resize(limit int) {
 	mustLimit(limit)
+	w.turns.Limit(limit)
 	w.running().Resize(limit)
 }
 

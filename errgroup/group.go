@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // Group runs functions that belong together, each as if on a goroutine of its own,
@@ -23,6 +25,7 @@ type Group struct {
 	goroutines sync.WaitGroup
 	failed     sync.Once
 	begun      atomic.Int32 // functions that came before there was a ring
+	turns      race.Turns
 	err        error
 	lane       atomic.Pointer[lane] // nil as long as there is neither a limit nor a ring
 }
@@ -44,10 +47,19 @@ func WithContext(ctx context.Context) (*Group, context.Context) {
 // one, and is what Wait returns. A function that panics ends the program. One
 // that calls [runtime.Goexit] ends without an error.
 //
-// The call synchronizes before the start of f, and the end of the function whose
-// place f takes before the return of the call.
+// The call synchronizes before the start of f. As long as the limit is 1, the end of a function synchronizes before the start
+// of the next.
 func (g *Group) Go(f func() error) {
 	mustFunction(f)
+	if race.Enabled {
+		g.apart(f, func(f func() error) bool { g.letIn(f); return true })
+		return
+	}
+	g.letIn(f)
+}
+
+// letIn is Go.
+func (g *Group) letIn(f func() error) {
 	l := g.lane.Load()
 	if l != nil && l.limit != nil && !l.limit.tryEnter() && !l.limit.enter(f) {
 		return // whoever made room runs f
@@ -59,6 +71,27 @@ func (g *Group) Go(f func() error) {
 // limit is reached, or another Go waits for room, it was not and will not run.
 func (g *Group) TryGo(f func() error) bool {
 	mustFunction(f)
+	if race.Enabled {
+		return g.apart(f, g.tryLetIn)
+	}
+	return g.tryLetIn(f)
+}
+
+// apart lets f in for the race detector: f knows only what the caller has done until now, and the caller is not ordered after
+// what others have done.
+func (g *Group) apart(f func() error, letIn func(f func() error) bool) bool {
+	if l := g.lane.Load(); l == nil || l.limit == nil || l.limit.most > 0 {
+		g.goroutines.Add(1) // the caller's own: another goroutine's might be taken for one that is concurrent with Wait
+		defer g.goroutines.Done()
+	}
+	start := race.Here().Start(&g.turns)
+	return race.Apart(func() bool {
+		return letIn(func() error { return race.Run(start, nil, f) })
+	})
+}
+
+// tryLetIn is TryGo.
+func (g *Group) tryLetIn(f func() error) bool {
 	l := g.lane.Load()
 	if l != nil && l.limit != nil && !l.limit.tryEnter() {
 		return false
@@ -89,6 +122,7 @@ func (g *Group) Wait() error {
 // negative.
 func (g *Group) SetLimit(n int) {
 	if n < 0 {
+		g.turns.Limit(0)
 		g.lane.Store(nil)
 		return
 	}
@@ -97,6 +131,7 @@ func (g *Group) SetLimit(n int) {
 			panic(fmt.Errorf("errgroup: limit must be set while no function is active, got %d active ones", active))
 		}
 	}
+	g.turns.Limit(n)
 	g.lane.Store(newLimited(n))
 }
 

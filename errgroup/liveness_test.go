@@ -196,6 +196,9 @@ func TestGoAndWaitSynchronize(t *testing.T) {
 }
 
 func TestShortFunctionsShareGoroutines(t *testing.T) {
+	if check.Race {
+		t.Skip("each function has a goroutine of its own, so that the race detector sees what plain goroutines show")
+	}
 	for _, limit := range []int{-1, 64} {
 		// AllocsPerRun lets one processor run at a time. So functions gather in
 		// rings until Go has to wait or is interrupted, and one goroutine runs many.

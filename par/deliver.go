@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/64ed045f/weir/internal/inside"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // deliver hands the results over to the consumer.
@@ -16,6 +17,9 @@ func (f *flow[T, R]) deliver(yield func(R, error) bool) {
 				yield(none, context.Cause(f.ctx))
 			}
 			return
+		}
+		if race.Enabled {
+			f.calls.ended.Acquire()
 		}
 		for range ready {
 			result := f.take()

@@ -3,6 +3,8 @@ package par
 import (
 	"context"
 	"time"
+
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // itemSpan is how long the items of a claim are to take together. Who looks for
@@ -35,6 +37,11 @@ func Each[T any, S Source[T]](ctx context.Context, items S, fn func(context.Cont
 		return context.Cause(ctx)
 	}
 	l := newLoop(ctx, &o, len(all), processors(), itemSpan)
+	if race.Enabled {
+		racedFn, over := raced(l, fn)
+		defer over()
+		fn = racedFn
+	}
 	l.body = func(w *worker, r run) int {
 		ctx, fn, signal := w.ctx, fn, &l.signal
 		for i, item := range all[r.lo:r.hi] {
@@ -58,6 +65,11 @@ func indices(ctx context.Context, o *options, n int, fn func(ctx context.Context
 		return context.Cause(ctx)
 	}
 	l := newLoop(ctx, o, n, processors(), itemSpan)
+	if race.Enabled {
+		racedFn, over := raced(l, fn)
+		defer over()
+		fn = racedFn
+	}
 	l.body = func(w *worker, r run) int {
 		for i := r.lo; i < r.hi; i++ {
 			if l.signal.Load() != 0 && w.interrupted(i) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // feed reads the source. It is the task of the feeder.
@@ -47,6 +48,9 @@ func (f *flow[T, R]) enqueue(e entry[T]) {
 // offer takes an item from the source, waits until there is room for the next one, and
 // reports whether that is wanted.
 func (f *flow[T, R]) offer(ctx context.Context, e entry[T]) bool {
+	if race.Enabled {
+		f.calls.start.Pasts[1].Release()
+	}
 	f.mu.Lock()
 	f.enqueue(e)
 	more, full, halted := f.understaffed(), f.full(), f.halted

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/64ed045f/weir/internal/inside"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // flow is one run of a stream. Items are numbered from 0 in the order of the source, and
@@ -25,6 +26,7 @@ type flow[T, R any] struct {
 	fn    func(context.Context, T) (R, error)
 	items []T // of a slice; else they stand in queue
 	from  pull[T]
+	calls *racedCalls // nil without the race detector
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -92,6 +94,10 @@ func newFlow[T, R any](ctx context.Context, o options, fn func(context.Context, 
 	if from != nil {
 		f.room = make(chan struct{}, 1)
 		f.feeder = o.feeder(f.ctx, f.cancel)
+	}
+	if race.Enabled {
+		f.calls = newRacedCalls(o.limit)
+		f.calls.start.Pasts[1] = new(race.Past) // of what the feeder has offered
 	}
 	return f
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // help is what a helper does: it runs items until none may begin.
@@ -93,7 +94,18 @@ func (f *flow[T, R]) call(ctx context.Context, number int, e entry[T]) (result o
 		result.err = e.err
 		return result
 	}
-	value, err := f.fn(ctx, e.item)
+	var value R
+	var err error
+	if race.Enabled {
+		c := &racedItem[T, R]{f.fn, ctx, e.item}
+		o := race.Run(f.calls.start, &f.calls.ended, c.call)
+		value, err = o.value, o.err
+		if err != nil {
+			f.calls.ended.Acquire()
+		}
+	} else {
+		value, err = f.fn(ctx, e.item)
+	}
 	result.value = value
 	if err != nil {
 		result.err = &weir.TaskError{Index: number, Err: err}

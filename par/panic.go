@@ -3,10 +3,14 @@ package par
 import (
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/inside"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // caught makes a Panic of what recover returned, as a group does for its tasks. It must be
 // called by a deferred function.
 func caught(value any) *weir.Panic {
+	if passed, ok := value.(*race.Panic); ok {
+		return &weir.Panic{Value: passed.Value, Stack: inside.PanicPart(passed.Stack)}
+	}
 	return &weir.Panic{Value: value, Stack: inside.PanicStack()}
 }

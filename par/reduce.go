@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // Reduce combines all items to one: combine is called with two neighbours, each an item
@@ -33,7 +35,7 @@ func Reduce[T any, S Source[T]](ctx context.Context, items S, combine func(ctx c
 	if len(all) == 0 {
 		return none, context.Cause(ctx)
 	}
-	parts, err := fold(ctx, &o, len(all), func(i int) part[T] { return part[T]{i, i + 1, all[i]} }, combine)
+	parts, err := fold(ctx, &o, len(all), func(i int) part[T] { return part[T]{lo: i, hi: i + 1, value: all[i]} }, combine)
 	if err == nil && len(parts) > 1 {
 		o.limit = 1 // goes from left to right
 		parts, err = fold(ctx, &o, len(parts), func(i int) part[T] { return *parts[i] }, combine)
@@ -59,6 +61,7 @@ func collected[T any](ctx context.Context, from pull[T]) (items []T, err error) 
 
 // part is what has become of the items from lo to hi.
 type part[T any] struct {
+	chain  race.Past // of the calls that have made it
 	lo, hi int
 	value  T
 }
@@ -72,6 +75,11 @@ func fold[T any](ctx context.Context, o *options, n int, at func(i int) part[T],
 	// parts to be combined one by one than each has items.
 	o.limit = min(o.limit, max(processors(), int(math.Sqrt(float64(n)))))
 	l := newLoop(ctx, o, n, o.limit, itemSpan)
+	var calls *racedCalls
+	if race.Enabled {
+		calls = newRacedCalls(o.limit)
+		defer calls.ended.Acquire()
+	}
 	l.body = func(w *worker, r run) int {
 		sum, _ := w.state.(*part[T])
 		for i := r.lo; i < r.hi; i++ {
@@ -89,7 +97,13 @@ func fold[T any](ctx context.Context, o *options, n int, at func(i int) part[T],
 				continue
 			}
 			w.at = next.lo
-			value, err := combine(w.ctx, sum.value, next.value)
+			var value T
+			var err error
+			if race.Enabled {
+				value, err = (&racedCombine[T]{combine, w.ctx, &sum.chain, sum.value, next.value}).in(calls)
+			} else {
+				value, err = combine(w.ctx, sum.value, next.value)
+			}
 			if err != nil {
 				w.fail(err)
 				return i

@@ -5,6 +5,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,14 +34,14 @@ func TestRequestsAndTasksShareThePool(t *testing.T) {
 		all := s.send("a", "b", "c")
 		s.order("a")
 		check.Equal(t, "stats", s.Stats(), weirhttp.Stats{Limit: 2, Running: 1, Waiting: 2})
-		ran := false
-		check.OK(t, p.Submit(func() { ran = true }))
+		var ran atomic.Bool
+		check.OK(t, p.Submit(func() { ran.Store(true) }))
 		s.end(all[0])
 		s.order("b") // it came to the pool before the task
-		check.Equal(t, "the task behind has run", ran, false)
+		check.Equal(t, "the task behind has run", ran.Load(), false)
 		release <- struct{}{}
 		s.order("c")
-		check.Equal(t, "the task behind has run", ran, true)
+		check.Equal(t, "the task behind has run", ran.Load(), true)
 		s.endAll(all[1:])
 		check.Equal(t, "served", s.Stats(), weirhttp.Stats{Limit: 2, Served: 3})
 		p.Close()

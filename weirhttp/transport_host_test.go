@@ -1,7 +1,6 @@
 package weirhttp_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -34,8 +33,8 @@ func TestAHostIsOneHoweverItIsSpelled(t *testing.T) {
 	bodies := map[string]*http.Response{}
 	transport := &weirhttp.Transport{PerHost: 1, Queue: -1, Base: base(func(r *http.Request) (*http.Response, error) {
 		recorder := httptest.NewRecorder()
-		fmt.Fprint(recorder, "hello")
-		return recorder.Result(), nil
+		_, err := recorder.WriteString("hello")
+		return recorder.Result(), err
 	})}
 	request := func(address string) (*http.Response, error) {
 		u, err := url.Parse(address)

@@ -165,11 +165,19 @@ func (e *Engine[T]) recruit() *worker[T] {
 }
 
 func (e *Engine[T]) hire() *worker[T] {
-	w := &worker[T]{engine: e, seat: int32(len(e.crew))}
-	w.self = w
+	w := e.newWorker(int32(len(e.crew)))
 	w.free.Store(true)
 	e.crew = append(e.crew, w)
 	e.engage(w)
+	return w
+}
+
+// newWorker is hidden from the race detector: a task may use its worker and know nothing of the goroutine that has made it.
+//
+//go:norace
+func (e *Engine[T]) newWorker(seat int32) *worker[T] {
+	w := &worker[T]{engine: e, seat: seat}
+	w.self = w
 	return w
 }
 

@@ -12,7 +12,11 @@ import (
 // frames of our own that stand above it. A deferred function must call it: when that
 // has returned the frames are gone.
 func PanicStack() []byte {
-	stack := debug.Stack()
+	return PanicPart(debug.Stack())
+}
+
+// PanicPart returns the part of a stack from the panic on.
+func PanicPart(stack []byte) []byte {
 	head := bytes.IndexByte(stack, '\n') + 1
 	start := bytes.Index(stack, []byte("\npanic("))
 	if head == 0 || start < head {

@@ -124,8 +124,8 @@ var faces = []Bug{
 		Breaks: "TryInvoke waits for room",
 		Edits: []Edit{{
 			File: "func.go",
-			Old:  "	return refusal(p.running().TrySubmit(arg, nil))\n",
-			New:  "	if PLANTED {\n		return refusal(p.running().Submit(arg, nil))\n	}\n	return refusal(p.running().TrySubmit(arg, nil))\n",
+			Old:  "	return refusal(p.running().TrySubmit(argument[T]{arg: arg}, nil))\n",
+			New:  "	if PLANTED {\n		return refusal(p.running().Submit(argument[T]{arg: arg}, nil))\n	}\n	return refusal(p.running().TrySubmit(argument[T]{arg: arg}, nil))\n",
 		}},
 	},
 	{
@@ -133,8 +133,8 @@ var faces = []Bug{
 		Breaks: "Invoke returns ErrFull where it must wait",
 		Edits: []Edit{{
 			File: "func.go",
-			Old:  "	return refusal(p.running().Submit(arg, nil))\n",
-			New:  "	if PLANTED {\n		return refusal(p.running().TrySubmit(arg, nil))\n	}\n	return refusal(p.running().Submit(arg, nil))\n",
+			Old:  "	return refusal(p.running().Submit(argument[T]{arg: arg}, nil))\n",
+			New:  "	if PLANTED {\n		return refusal(p.running().TrySubmit(argument[T]{arg: arg}, nil))\n	}\n	return refusal(p.running().Submit(argument[T]{arg: arg}, nil))\n",
 		}},
 	},
 	{
@@ -142,8 +142,8 @@ var faces = []Bug{
 		Breaks: "nobody is told of the panic of a FuncPool's function",
 		Edits: []Edit{{
 			File: "func.go",
-			Old:  "		p.reporter.report(p.reporter.caughtAt(panicked, arg))\n",
-			New:  "		if !PLANTED {\n			p.reporter.report(p.reporter.caughtAt(panicked, arg))\n		}\n",
+			Old:  "		p.reporter.report(p.reporter.caughtAt(panicked, a.arg))\n",
+			New:  "		if !PLANTED {\n			p.reporter.report(p.reporter.caughtAt(panicked, a.arg))\n		}\n",
 		}},
 	},
 	{

@@ -92,8 +92,8 @@ var leaks = []Bug{
 		Breaks: "the values of workers that have ended stay reachable from the pool",
 		Edits: []Edit{{
 			File: "values.go",
-			Old:  "\tdefer v.lose()\n\tv.dispose(state)\n",
-			New:  "\tdefer v.lose()\n\tif PLANTED { dispose := v.dispose; v.dispose = func(s S) { _ = state; dispose(s) } }\n\tv.dispose(state)\n",
+			Old:  "\tv.dispose(own.state)\n",
+			New:  "\tif PLANTED {\n\t\tdispose := v.dispose\n\t\tv.dispose = func(s S) { _ = own; dispose(s) }\n\t}\n\tv.dispose(own.state)\n",
 		}},
 	},
 	{

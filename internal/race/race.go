@@ -1,0 +1,195 @@
+//go:build race
+
+package race
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Enabled tells whether the race detector is part of the program.
+const Enabled = true
+
+// Past is what goroutines have done until they released it. Code that acquires it is ordered after that.
+type Past struct{ _ uint64 }
+
+// Now returns the past of the caller.
+func Now() *Past {
+	p := new(Past)
+	p.Release()
+	return p
+}
+
+// Release adds what the caller has done until now.
+func (p *Past) Release() { runtime.RaceReleaseMerge(unsafe.Pointer(p)) }
+
+// Acquire orders what the caller does from now on after p.
+func (p *Past) Acquire() { runtime.RaceAcquire(unsafe.Pointer(p)) }
+
+// Turns orders tasks one after the other as long as only one may run at a time.
+type Turns struct {
+	limit atomic.Int64
+	past  Past
+}
+
+// Limit sets how many may run at once.
+func (t *Turns) Limit(n int) { t.limit.Store(int64(n)) }
+
+// Begin orders what the caller does from now on, a task, after the tasks before it, if only one runs at a time.
+//
+//go:norace
+func (t *Turns) Begin() {
+	if t != nil && t.one() {
+		t.past.Acquire()
+	}
+}
+
+// End ends the caller's task.
+//
+//go:norace
+func (t *Turns) End() {
+	if t != nil && t.one() {
+		t.past.Release()
+	}
+}
+
+// one does not synchronize with Limit, nor with others that ask.
+//
+//go:norace
+func (t *Turns) one() bool {
+	runtime.RaceDisable()
+	defer runtime.RaceEnable()
+	return t.limit.Load() == 1
+}
+
+// Tag is what a task takes along of the goroutine that hands it over.
+type Tag struct{ past *Past }
+
+// Here returns a tag of the caller's past.
+func Here() Tag { return Tag{Now()} }
+
+// Start returns the start of the task with the tag.
+func (t Tag) Start(turns ...*Turns) (s Start) {
+	s.Pasts[0] = t.past
+	copy(s.Turns[:], turns)
+	return s
+}
+
+// Start is what a task is ordered after: pasts, and in turns what ran before it. Each may be nil.
+type Start struct {
+	Pasts [2]*Past
+	Turns [2]*Turns
+}
+
+// Run calls f on a goroutine that knows only of its start, and returns what f does. The caller is ordered after that: if ended is not
+// nil, only when it acquires it. If f panics, Run panics with a *[Panic], and it exits if f does.
+//
+//go:norace
+func Run[R any](start Start, ended *Past, f func() R) R {
+	c := &call[R]{start: start, ended: ended, f: f, done: make(chan struct{})}
+	runtime.RaceDisable()
+	go c.run()
+	runtime.RaceEnable()
+	<-c.done
+	switch {
+	case c.returned:
+		return c.result
+	case c.panicked != nil:
+		c.fault.Acquire()
+		panic(c.panicked)
+	default:
+		c.fault.Acquire()
+		runtime.Goexit()
+		panic("not reached")
+	}
+}
+
+type call[R any] struct {
+	start    Start
+	ended    *Past
+	f        func() R
+	result   R
+	returned bool
+	panicked *Panic
+	fault    Past
+	done     chan struct{}
+}
+
+//go:norace
+func (c *call[R]) run() {
+	defer c.tell(c.ended == nil)
+	defer c.end()
+	for _, p := range c.start.Pasts {
+		if p != nil {
+			p.Acquire()
+		}
+	}
+	for _, t := range c.start.Turns {
+		t.Begin()
+	}
+	c.result = c.f()
+	c.returned = true
+}
+
+//go:norace
+func (c *call[R]) end() {
+	if !c.returned {
+		switch value := recover().(type) {
+		case nil:
+		case *Panic:
+			c.panicked = value // of a goroutine that this one waited for
+		default:
+			c.panicked = &Panic{value, debug.Stack()}
+		}
+		c.fault.Release()
+	}
+	for _, t := range c.start.Turns {
+		t.End()
+	}
+	if c.ended != nil {
+		c.ended.Release()
+	}
+}
+
+// tell lets the caller go on. The caller is ordered after that only if it shall be.
+//
+//go:norace
+func (c *call[R]) tell(ordered bool) {
+	if !ordered {
+		runtime.RaceDisable()
+		defer runtime.RaceEnable()
+	}
+	close(c.done)
+}
+
+// Apart calls f on a goroutine of its own that knows what the caller knows, and returns what f does. The caller is not ordered after
+// anything that f synchronizes with. f must not panic, except by misuse, nor exit; what its result refers to must not be made by f.
+//
+//go:norace
+func Apart[R any](f func() R) R {
+	c := &call[R]{f: f, done: make(chan struct{})}
+	past := Now()
+	runtime.RaceDisable()
+	go c.apart(past)
+	runtime.RaceEnable()
+	<-c.done
+	if !c.returned {
+		c.fault.Acquire()
+		if c.panicked == nil {
+			runtime.Goexit()
+		}
+		panic(c.panicked.Value)
+	}
+	return c.result
+}
+
+//go:norace
+func (c *call[R]) apart(past *Past) {
+	defer c.tell(false)
+	defer c.end()
+	past.Acquire()
+	c.result = c.f()
+	c.returned = true
+}

@@ -1,0 +1,87 @@
+package par
+
+import (
+	"context"
+
+	"github.com/64ed045f/weir/internal/race"
+)
+
+// What follows is used under the race detector alone. See package race: each call of a function knows only what its caller has done before
+// the loop, or before it has offered the item. Helpers know nothing of the calls that they make, until one fails.
+
+// racedCalls are the calls of one loop.
+type racedCalls struct {
+	start race.Start
+	turns race.Turns
+	ended race.Past
+}
+
+// newRacedCalls returns the calls of a loop that begins, and has its context.
+func newRacedCalls(limit int) *racedCalls {
+	c := new(racedCalls)
+	c.turns.Limit(limit)
+	c.start = race.Here().Start(&c.turns)
+	return c
+}
+
+// raced returns fn, for the items of l, and what to call at its end.
+func raced[T any](l *loop, fn func(context.Context, T) error) (racedFn func(context.Context, T) error, over func()) {
+	calls := newRacedCalls(l.limit)
+	return func(ctx context.Context, item T) error {
+		c := &racedCall[T]{fn, ctx, item}
+		err := race.Run(calls.start, &calls.ended, c.call)
+		if err != nil {
+			calls.ended.Acquire()
+		}
+		return err
+	}, calls.ended.Acquire
+}
+
+type racedCall[T any] struct {
+	fn   func(context.Context, T) error
+	ctx  context.Context
+	item T
+}
+
+// call reads what the helper has written, of which the call knows nothing.
+//
+//go:norace
+func (c *racedCall[T]) call() error { return c.fn(c.ctx, c.item) }
+
+// racedCombine is a call of Reduce. It knows of the calls that have made its arguments, which the chain holds.
+type racedCombine[T any] struct {
+	fn    func(ctx context.Context, a, b T) (T, error)
+	ctx   context.Context
+	chain *race.Past
+	a, b  T
+}
+
+func (c *racedCombine[T]) in(calls *racedCalls) (T, error) {
+	start := calls.start
+	start.Pasts[1] = c.chain
+	o := race.Run(start, &calls.ended, c.call)
+	if o.err != nil {
+		calls.ended.Acquire()
+	}
+	return o.value, o.err
+}
+
+//go:norace
+func (c *racedCombine[T]) call() (o outcome[T]) {
+	defer c.chain.Release()
+	o.value, o.err = c.fn(c.ctx, c.a, c.b)
+	return o
+}
+
+// racedItem is a call of a stream.
+type racedItem[T, R any] struct {
+	fn   func(context.Context, T) (R, error)
+	ctx  context.Context
+	item T
+}
+
+//go:norace
+func (c *racedItem[T, R]) call() (o outcome[R]) {
+	o.value, o.err = c.fn(c.ctx, c.item)
+	return o
+}

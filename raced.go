@@ -1,0 +1,178 @@
+package weir
+
+import (
+	"context"
+	"sync"
+	"unsafe"
+
+	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/race"
+)
+
+// What follows is used under the race detector alone. See package race.
+
+// submitRaced submits a task that knows only what the caller has done until now. The caller is not ordered after what others have done.
+func (p *Pool) submitRaced(task func(), submit func(j job) error) error {
+	t := &racedTask{task: task}
+	j := plainJob(t.run)
+	t.job = j.task
+	t.start = race.Here().Start(&p.turns) // last: the task reads the others
+	return race.Apart(func() error {
+		originals.Store(j.task, task)
+		err := submit(j)
+		if err != nil {
+			originals.Delete(j.task)
+		}
+		return err
+	})
+}
+
+type racedTask struct {
+	start race.Start
+	task  func()
+	job   unsafe.Pointer
+}
+
+func (t *racedTask) run() {
+	originals.Delete(t.job)
+	race.Run(t.start, nil, func() struct{} { t.task(); return struct{}{} })
+}
+
+// originals are the tasks that submitRaced was given, for Shutdown.
+var originals sync.Map
+
+// original returns the function of the plain job j as it was submitted.
+func (j job) original() func() {
+	if task, ok := originals.LoadAndDelete(j.task); ok {
+		return task.(func())
+	}
+	return j.plain()
+}
+
+func (p *FuncPool[T]) runRaced(run func(T), a argument[T]) {
+	c := &racedCall[T]{run, a.arg}
+	race.Run(a.Tag.Start(&p.turns), nil, c.call)
+}
+
+type racedCall[T any] struct {
+	run func(T)
+	arg T
+}
+
+// call reads what the worker has written, which the call knows nothing of.
+//
+//go:norace
+func (c *racedCall[T]) call() struct{} {
+	c.run(c.arg)
+	return struct{}{}
+}
+
+// heard returns why a task was not accepted. If the reason is the context's, the caller is ordered after its end.
+func heard(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && err == context.Cause(ctx) { //nolint:errorlint // is it the same?
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// raced returns a task of the batch that knows only what the caller has done until now.
+func (b *batch) raced(task func(ctx context.Context) error) func(ctx context.Context) error {
+	start := b.start()
+	return func(ctx context.Context) error { return runMember(ctx, start, task) }
+}
+
+func (b *batch) start() race.Start {
+	g := b.group
+	return race.Here().Start(&g.pool.turns, &g.turns)
+}
+
+func racedResult[T any](b *batch, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
+	start := b.start()
+	return func(ctx context.Context) (T, error) {
+		o := runMember(ctx, start, func(ctx context.Context) outcomeOf[T] { return outcome(task(ctx)) })
+		return o.value, o.err
+	}
+}
+
+// runMember runs a task of a group, on its worker, with a member of its own: it knows nothing of the one that the worker has made.
+func runMember[R any](ctx context.Context, start race.Start, task func(ctx context.Context) R) R {
+	m := ctx.(*member)
+	scope, w := m.scope, m.worker.Load()
+	defer w.Tenant.Store(&m.tenant)
+	return race.Run(start, nil, func() R { return task(newOwnMember(scope, w)) })
+}
+
+// newOwnMember is hidden from the race detector, as calls of a loop in the task have its member, and know nothing of the task.
+//
+//go:norace
+func newOwnMember(s *scope, w *engine.Worker) *member {
+	m := &member{scope: s}
+	m.tenant.Self = m
+	m.worker.Store(w)
+	w.Tenant.Store(&m.tenant)
+	return m
+}
+
+func racedFuture[T any](p *Pool, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
+	start := race.Here().Start(&p.turns)
+	return func(ctx context.Context) (T, error) {
+		o := race.Run(start, nil, func() outcomeOf[T] { return outcome(task(ctx)) })
+		return o.value, o.err
+	}
+}
+
+type outcomeOf[T any] struct {
+	value T
+	err   error
+}
+
+func outcome[T any](value T, err error) outcomeOf[T] { return outcomeOf[T]{value, err} }
+
+// raced is call: the visitor is not ordered after what others have done, except at a limit of 1.
+func (v *visit) raced(ctx context.Context, task func(context.Context) error) error {
+	if err := heard(ctx, race.Apart(func() error { return v.wait(ctx) })); err != nil {
+		return err
+	}
+	turns := &v.pool.turns
+	turns.Begin()
+	defer func() {
+		turns.End()
+		race.Apart(func() struct{} { v.leave(); return struct{}{} })
+	}()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	v.Context = ctx
+	return task(v)
+}
+
+// openRaced opens a value.
+func (v *values[S]) openRaced(own *owned[S], tag race.Tag) error {
+	o := race.Run(tag.Start(v.turns), nil, func() outcomeOf[S] {
+		defer own.past.Release()
+		return outcome(v.opener())
+	})
+	own.state = o.value
+	return o.err
+}
+
+// useRaced has the function use a value, after all calls that have used it before.
+func (p *Stateful[S, T]) useRaced(own *owned[S], c call[T]) {
+	start := c.Tag.Start(&p.turns)
+	start.Pasts[1] = &own.past
+	state, arg := own.state, c.arg
+	race.Run(start, nil, func() struct{} {
+		defer own.past.Release()
+		p.use(state, arg)
+		return struct{}{}
+	})
+}
+
+// disposeRaced closes a value, after all calls that have used it.
+func (v *values[S]) disposeRaced(own *owned[S]) {
+	state := own.state
+	race.Run(race.Start{Pasts: [2]*race.Past{&own.past}, Turns: [2]*race.Turns{v.turns}}, nil, func() struct{} {
+		v.dispose(state)
+		return struct{}{}
+	})
+}
