@@ -3,7 +3,6 @@ package weir
 import (
 	"context"
 	"sync"
-	"unsafe"
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/race"
@@ -30,7 +29,7 @@ func (p *Pool) submitRaced(task func(), submit func(j job) error) error {
 type racedTask struct {
 	start race.Start
 	task  func()
-	job   unsafe.Pointer
+	job   any // the key in originals
 }
 
 func (t *racedTask) run() {

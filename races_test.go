@@ -283,3 +283,20 @@ func TestPromise15TheRaceDetectorSeesWhatItSeesOfPlainGoroutines(t *testing.T) {
 		}
 	}
 }
+
+// The race detector ends a program that has more than 8128 goroutines.
+func TestTheRaceDetectorIsNotOverrun(t *testing.T) {
+	if !check.Race {
+		t.Skip("needs -race")
+	}
+	const n = 5000
+	p := weir.New(n)
+	defer p.Close()
+	v := check.NewValve()
+	for range n {
+		check.OK(t, p.Submit(v.Hold))
+	}
+	check.Until(t, "all run", func() bool { return v.Running() == n })
+	v.Open()
+	p.Wait()
+}
