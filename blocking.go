@@ -14,7 +14,8 @@ import (
 // goroutines waits or is in Blocking: a free one, before queued tasks and in the order of return, or that of a task of the
 // pool which waits for it. So the task must hold nothing over the call, such as a lock, that other tasks
 // of the pool need to end: they may have all places, and wait for the lock for ever. The same holds for who waits
-// for it from outside the pool. A task of the same pool that waits for it may hold the lock.
+// for it from outside the pool. A task of the same pool that waits for it may hold the lock. While other goroutines of the task
+// still wait it may have no place yet: then it must take no such lock either.
 //
 // If ctx is not that of a task, or the task is over, Blocking just calls wait; of a group's task, the next one of the group
 // on the same worker may have that context. A subtask whose place is lent by the task that waits for it

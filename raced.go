@@ -68,10 +68,10 @@ func (c *racedCall[T]) call() struct{} {
 
 // heard returns why a task was not accepted. If the reason is the context's, the caller is ordered after its end.
 func heard(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil && err == context.Cause(ctx) { //nolint:errorlint // is it the same?
-		return context.Cause(ctx)
+	if err == nil || err == ErrClosed || err == ErrFull { //nolint:errorlint // a cause may be one that wraps them
+		return err
 	}
-	return err
+	return context.Cause(ctx)
 }
 
 // raced returns a task of the batch that knows only what the caller has done until now.
