@@ -106,8 +106,9 @@ func TestPromise14AWorkersOwnLabelOutlivesItsTasks(t *testing.T) {
 			if check.Race {
 				workers++ // and the goroutine of the task
 			}
-			check.Equal(t, "workers with the pool's name", labelled("weir", "lasting"), workers)
-			check.Equal(t, "with that of a task", labelled("request", "left"), 0)
+			eventually(t, "the worker has the pool's name, and not that of a task", func() bool {
+				return labelled("weir", "lasting") == workers && labelled("request", "left") == 0
+			})
 			v.Open()
 			check.OK(t, p.Submit(task))
 			eventually(t, "a resting worker has the pool's name", func() bool {
