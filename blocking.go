@@ -31,10 +31,12 @@ func Blocking(ctx context.Context, wait func()) {
 	e := t.pool.engine
 	a := &engine.Absence[job]{Turn: make(chan struct{}, 1)}
 	alone, part := t.host.awaited()
+	t.pool.turns.End()
 	e.GiveUp(a, t.worker, alone, part)
 	defer func() {
 		e.Recall(a, nil)
 		<-a.Turn
+		t.pool.turns.Begin()
 	}()
 	wait()
 }

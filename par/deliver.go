@@ -46,7 +46,12 @@ func (f *flow[T, R]) stop() {
 	f.mu.Unlock()
 	f.cancel(errLeft)
 	defer f.cancel(nil)
-	defer func() { _ = f.helpers.Wait() }() // its errors are known
+	defer func() {
+		if race.Enabled {
+			defer f.calls.ended.Acquire()
+		}
+		_ = f.helpers.Wait() // its errors are known
+	}()
 	if f.feeder != nil {
 		_ = f.feeder.Wait()
 	}

@@ -170,3 +170,23 @@ func TestNothingRunsBeforeTheRangeStatement(t *testing.T) {
 		check.Equal(t, "stream", stream != nil, true)
 	})
 }
+
+// Also under the race detector: the counts are not guarded.
+func TestWhatAStreamHasDoneIsSeenWhenItIsLeft(t *testing.T) {
+	for _, source := range []int{0, 1} {
+		counts := make([]int, 1000)
+		count := func(_ context.Context, i int) (int, error) {
+			counts[i]++
+			return i, nil
+		}
+		for _, err := range anyStream(t.Context(), source, len(counts), count, par.Limit(4), par.Unordered()) {
+			check.OK(t, err)
+			break
+		}
+		for i, n := range counts {
+			if n > 1 {
+				t.Errorf("item %d was seen %d times", i, n)
+			}
+		}
+	}
+}
