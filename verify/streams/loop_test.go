@@ -168,10 +168,14 @@ func (r *loopRun) judge() error {
 	return r.soon()
 }
 
-// returned reports whether the item's call has returned, perhaps with an error.
-func (r *loopRun) returned(item int) bool {
-	ends := r.plan.stages[0].calls[item].ends
-	return r.ended[item].Load() != 0 && (ends == well || ends == fails)
+// returned reports whether the item's call may have returned, perhaps with an error, and whether it must have.
+func (r *loopRun) returned(item int) (may, must bool) {
+	if r.ended[item].Load() == 0 {
+		return false, false
+	}
+	c := r.plan.stages[0].calls[item]
+	must = c.ends == well || c.ends == fails
+	return must || c.heeds || c.inner > 0, must // it may have given up before it ends badly
 }
 
 // succeeded reports whether the item's call has returned without an error.
@@ -195,7 +199,8 @@ func (r *loopRun) rightResults() error {
 			return fmt.Errorf("%d results of %d", len(r.results), n)
 		}
 		for i, result := range r.results {
-			if result != 0 && result != 1+i || (result != 0) != r.returned(i) {
+			may, must := r.returned(i)
+			if result != 0 && (result != 1+i || !may) || result == 0 && must {
 				return fmt.Errorf("the result of item %d is %d", i, result)
 			}
 		}

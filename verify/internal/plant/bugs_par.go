@@ -34,8 +34,8 @@ var par = []Bug{
 		Breaks: "the range statement does not wait for calls under way",
 		Edits: []Edit{{
 			File: "par/deliver.go",
-			Old:  "defer func() { _ = f.helpers.Wait() }()",
-			New:  "defer func() {\n\t\tif !PLANTED {\n\t\t\t_ = f.helpers.Wait()\n\t\t}\n\t}()",
+			Old:  "\t\t_ = f.helpers.Wait() // its errors are known\n",
+			New:  "\t\tif !PLANTED {\n\t\t\t_ = f.helpers.Wait()\n\t\t}\n",
 		}},
 	},
 	{
@@ -122,11 +122,11 @@ var par = []Bug{
 	},
 	{
 		Name:   "value-beside-an-error",
-		Breaks: "a stream hands over what a call returned beside its error",
+		Breaks: "a stream drops what a call returned beside its error",
 		Edits: []Edit{{
 			File: "par/helper.go",
 			Old:  "result.err = &weir.TaskError{Index: number, Err: err}",
-			New:  "result.err = &weir.TaskError{Index: number, Err: err}\n\t\tif PLANTED {\n\t\t\tresult.value = value\n\t\t}",
+			New:  "result.err = &weir.TaskError{Index: number, Err: err}\n\t\tif PLANTED {\n\t\t\tvar none R\n\t\t\tresult.value = none\n\t\t}",
 		}},
 	},
 	{
