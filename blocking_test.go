@@ -316,18 +316,20 @@ func TestATaskReturnsFromBlockingToNoPlaceOfAnotherWait(t *testing.T) {
 
 // Also under the race detector: the number is not guarded.
 func TestAtALimitOf1TasksTakeTurnsAlsoByBlocking(t *testing.T) {
-	p := weir.New(1)
-	defer p.Close()
-	g := p.Group(t.Context())
-	n := 0
-	for range 10 {
-		g.Go(func(ctx context.Context) error {
-			n++
-			weir.Blocking(ctx, func() { time.Sleep(time.Millisecond) })
-			n++
-			return nil
-		})
-	}
-	check.OK(t, g.Wait())
-	check.Equal(t, "number", n, 20)
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		g := p.Group(t.Context())
+		n := 0
+		for range 10 {
+			g.Go(func(ctx context.Context) error {
+				n++
+				weir.Blocking(ctx, func() { time.Sleep(time.Second) })
+				n++
+				return nil
+			})
+		}
+		check.OK(t, g.Wait())
+		check.Equal(t, "number", n, 20)
+	})
 }

@@ -49,7 +49,7 @@ type Keeper[T any] struct {
 	dues      tree[T]              // objects that upkeep is to look at, by the time
 	count     [states]int          // how many objects are in each state
 	total     int
-	unclaimed int                  // objects of this era being opened or checked that nobody waits for
+	unclaimed int                  // objects of this era being opened or checked, for no waiter
 	spare     fifo.List[object[T]] // these
 	beats     int                  // heartbeats of objects of this era
 	era       *era                 // objects of an earlier one are closed instead of leased

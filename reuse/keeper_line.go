@@ -10,7 +10,7 @@ import (
 // line is where users wait, first come, first served. All of it is under Keeper.mu.
 type line[T any] struct {
 	all      fifo.List[waiter[T]]
-	unserved fifo.List[waiter[T]] // those for whom nothing is under way, the first in the line first
+	unserved fifo.List[waiter[T]] // waiters without an object under way, the first in the line first
 	length   int
 }
 
@@ -30,7 +30,7 @@ type waiter[T any] struct {
 	panicked *weir.Panic
 }
 
-// first returns who came first of those who wait; nil if nobody does.
+// first returns the waiter that came first; nil if the line is empty.
 func (l *line[T]) first() *waiter[T] { return l.all.First().Of() }
 
 // join puts w at the end of the line.
@@ -50,8 +50,8 @@ func (l *line[T]) leave(w *waiter[T]) {
 // waits reports whether w is in the line.
 func (w *waiter[T]) waits() bool { return w.link.Of() != nil }
 
-// serves notes what is under way for w; nil for nothing any more. Those for whom something was are before
-// those for whom nothing was yet.
+// serves notes that o is opened or checked for w; nil for nothing any more. A waiter that had an object under way stands
+// before those that had none yet.
 func (l *line[T]) serves(w *waiter[T], o *object[T]) {
 	if w.object = o; o != nil {
 		l.unserved.Remove(&w.unserved)

@@ -21,7 +21,7 @@ var pondPanicCases = []peers.Case{
 			"pond.TestInvokeTaskHandlesPanicByDefault",
 			"pond.TestPoolDefaultHasPanicRecoveryEnabled",
 		},
-		Behaviour: "By default the panic of a task ends nothing: who waits for the task gets no value and an error that is known as a panic, wraps what it panicked with if that is an error, and shows value and stack, the stack by %+v.",
+		Behaviour: "By default the panic of a task ends nothing: a caller that waits for the task gets no value and an error that is known as a panic, wraps what it panicked with if that is an error, and shows value and stack, the stack by %+v.",
 		Run: func(t *testing.T) {
 			p := pondPool(1)
 			for _, value := range []any{errBoom, "dummy panic"} {

@@ -193,7 +193,7 @@ var reuse = []Bug{
 	},
 	{
 		Name:   "left-alone-and-unserved",
-		Breaks: "a user from whom another has taken over what was under way gets nothing else begun",
+		Breaks: "no other object is begun for a waiter after another waiter has taken over its own",
 		Edits: []Edit{{
 			File: "reuse/keeper_line.go",
 			Old:  "\t} else {\n\t\tl.unserved.Prepend(&w.unserved, w)\n",
