@@ -87,6 +87,7 @@
 //  15. Under the race detector the library orders tasks only as promise 5 says. Besides that, the end of one task synchronizes
 //     before the start of the next at a constant limit of 1 (of a pool, a group, an errgroup or a loop), and for what the library itself
 //     hands on: the value of a [Stateful], an object of package reuse.
+//     A call that waits, a stream over a sequence, and Range, Sort and SortFunc of package par may order more than that.
 //
 // # What is not promised
 //
