@@ -160,8 +160,8 @@ func (b *batch) unhold() {
 
 // release makes room under the group's limit. A task that waits for it may have the place of by.
 func (b *batch) release(n int, by *engine.Worker) {
-	if q := b.group.quota; q != nil {
-		q.release(n, by)
+	if l := b.group.limit; l != nil {
+		l.release(n, by)
 	}
 }
 
@@ -500,8 +500,8 @@ func (b *batch) settle() {
 	b.mu.Unlock()
 	b.scope.close()
 	b.dismiss()
-	if q := g.quota; q != nil {
-		q.forget()
+	if l := g.limit; l != nil {
+		l.Forget() // the waiters' channels may belong to a test bubble that is about to end
 	}
 	g.batch.CompareAndSwap(b, nil)
 	g.dismiss()

@@ -34,7 +34,7 @@ type Group struct {
 	parent  context.Context
 	asks    bool // the parent itself must be asked whether it has ended, see tellsLate
 	options groupOptions
-	quota   *quota // of its queued or running tasks; nil without Limit
+	limit   *groupLimit // nil without Limit
 	turns   race.Turns
 
 	mu     sync.Mutex
@@ -78,7 +78,7 @@ func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
 	g.host, g.at = hostPool(ctx)
 	g.crossed = g.at != nil && (g.at != p || g.host.crossed())
 	if o.members > 0 {
-		g.quota = newQuota(o.members)
+		g.limit = newGroupLimit(o.members)
 		g.turns.Limit(o.members)
 	}
 	return g
@@ -116,7 +116,7 @@ func (g *Group) add(b *batch, number int, j job) {
 		b.withdraw(number)
 		return
 	}
-	if g.quota != nil && !g.acquire(b) {
+	if g.limit != nil && !g.acquire(b) {
 		b.withdraw(number)
 		return
 	}
@@ -160,7 +160,7 @@ func (g *Group) try(b *batch, index int, task func(ctx context.Context) error) b
 		b.withdraw(index)
 		return false
 	}
-	if g.quota != nil && !g.quota.try() {
+	if g.limit != nil && !g.limit.TryAcquire() {
 		b.withdraw(index)
 		return false
 	}
@@ -182,28 +182,15 @@ func (g *Group) try(b *batch, index int, task func(ctx context.Context) error) b
 func (g *Group) Resize(limit int) {
 	mustLimit(limit)
 	g.mustBeMade()
-	must(g.owned || g.quota != nil, "group on a pool must have a Limit to be resized", "none")
-	if g.quota != nil {
+	must(g.owned || g.limit != nil, "group on a pool must have a Limit to be resized", "none")
+	if g.limit != nil {
 		g.turns.Limit(limit)
-		g.quota.resize(limit)
+		g.limit.resize(limit)
 	}
 	if g.owned {
 		g.pool.turns.Limit(limit)
 		g.pool.engine.Resize(limit)
 	}
-}
-
-// acquire waits for the group's own limit. It reports false if the group was
-// cancelled meanwhile.
-func (g *Group) acquire(b *batch) (ok bool) {
-	if g.quota.try() {
-		return true
-	}
-	w := g.quota.place(g.task(), g.at)
-	if b.source != nil {
-		defer w.with(g.pool, b.source.Want())()
-	}
-	return g.quota.wait(w, b.scope.Done())
 }
 
 // submit hands a job to the pool for a task of another: the job waits in the source, and a ticket

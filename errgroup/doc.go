@@ -39,10 +39,11 @@
 // Go that finds no room blocks; a function that ends gives its place to the one
 // that has waited for longest, and the same goroutine runs that next.
 //
-// None of this is built on a [github.com/64ed045f/weir.Pool]. One would have to be
+// None of this is built on a [github.com/64ed045f/weir.Pool]. A face on the pool's engine was tried: a function took 119 ns
+// instead of 68 without a limit, and 908 instead of 80 under a limit of 64. A pool would have to be
 // made for each group, which takes longer than to run a small group's functions; its
-// idle workers would have to be ended where nobody calls Wait; and its
-// workers drop the profiler labels of whoever called Go.
+// idle workers would have to be ended where Wait is never called; and its
+// workers drop the profiler labels of the goroutine that called Go.
 //
 // # What differs
 //

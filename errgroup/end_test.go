@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"weak"
 
 	"github.com/64ed045f/weir/errgroup"
 	"github.com/64ed045f/weir/internal/check"
@@ -239,4 +240,29 @@ func TestAGroupWorksInOneBubbleAfterTheOther(t *testing.T) {
 	}
 	check.OK(t, without.Wait())
 	check.OK(t, under.Wait())
+}
+
+func TestFinishedFunctionsAreNotKept(t *testing.T) {
+	for _, limit := range []int{-1, 1, 2, 100} {
+		g := limited(limit)
+		var kept []weak.Pointer[[1 << 10]int]
+		for range 32 { // more than get a goroutine each
+			large := new([1 << 10]int)
+			kept = append(kept, weak.Make(large))
+			g.Go(func() error {
+				large[0]++
+				return nil
+			})
+		}
+		check.OK(t, g.Wait())
+		for range 2 {
+			runtime.GC()
+		}
+		for i, p := range kept {
+			if p.Value() != nil {
+				t.Errorf("limit %d: function %d is kept", limit, i)
+			}
+		}
+		runtime.KeepAlive(g)
+	}
 }

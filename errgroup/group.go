@@ -3,9 +3,8 @@ package errgroup
 import (
 	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
+	"github.com/64ed045f/weir/internal/lane"
 	"github.com/64ed045f/weir/internal/race"
 )
 
@@ -21,13 +20,8 @@ import (
 // A Group is better not used again after Wait: an error, and a context that is
 // cancelled, stay.
 type Group struct {
-	cancel     context.CancelCauseFunc // nil for a group that cancels nothing
-	goroutines sync.WaitGroup
-	failed     sync.Once
-	begun      atomic.Int32 // functions that came before there was a ring
-	turns      race.Turns
-	err        error
-	lane       atomic.Pointer[lane] // nil as long as there is neither a limit nor a ring
+	turns race.Turns
+	run   lane.Group
 }
 
 // WithContext returns a new group, and a context derived from ctx that is cancelled
@@ -35,7 +29,9 @@ type Group struct {
 // comes first. The cause is the error, or else [context.Canceled].
 func WithContext(ctx context.Context) (*Group, context.Context) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	return &Group{cancel: cancel}, ctx
+	g := new(Group)
+	g.run.Cancel = cancel
+	return g, ctx
 }
 
 // Go runs f as if on a new goroutine. If there is a limit, Go blocks until f is one
@@ -52,19 +48,10 @@ func WithContext(ctx context.Context) (*Group, context.Context) {
 func (g *Group) Go(f func() error) {
 	mustFunction(f)
 	if race.Enabled {
-		g.apart(f, func(f func() error) bool { g.letIn(f); return true })
+		g.apart(f, func(f func() error) bool { g.run.Go(f); return true })
 		return
 	}
-	g.letIn(f)
-}
-
-// letIn is Go.
-func (g *Group) letIn(f func() error) {
-	l := g.lane.Load()
-	if l != nil && l.limit != nil && !l.limit.tryEnter() && !l.limit.enter(f) {
-		return // whoever made room runs f
-	}
-	g.add(l, f)
+	g.run.Go(f)
 }
 
 // TryGo is [Group.Go] that never blocks. It reports whether f was let in; if the
@@ -72,32 +59,22 @@ func (g *Group) letIn(f func() error) {
 func (g *Group) TryGo(f func() error) bool {
 	mustFunction(f)
 	if race.Enabled {
-		return g.apart(f, g.tryLetIn)
+		return g.apart(f, g.run.TryGo)
 	}
-	return g.tryLetIn(f)
+	return g.run.TryGo(f)
 }
 
 // apart lets f in for the race detector: f knows only what the caller has done until now, and the caller is not ordered after
 // what others have done.
 func (g *Group) apart(f func() error, letIn func(f func() error) bool) bool {
-	if l := g.lane.Load(); l == nil || l.limit == nil || l.limit.most > 0 {
-		g.goroutines.Add(1) // the caller's own: another goroutine's might be taken for one that is concurrent with Wait
-		defer g.goroutines.Done()
+	if !g.run.Shut() {
+		g.run.Hold() // by the caller: another goroutine's might be taken for one that is concurrent with Wait
+		defer g.run.Unhold()
 	}
 	start := race.Here().Start(&g.turns)
 	return race.Apart(func() bool {
 		return letIn(func() error { return race.Run(start, nil, f) })
 	})
-}
-
-// tryLetIn is TryGo.
-func (g *Group) tryLetIn(f func() error) bool {
-	l := g.lane.Load()
-	if l != nil && l.limit != nil && !l.limit.tryEnter() {
-		return false
-	}
-	g.add(l, f)
-	return true
 }
 
 // Wait blocks until all functions given to the group have ended, cancels the
@@ -106,11 +83,11 @@ func (g *Group) tryLetIn(f func() error) bool {
 //
 // The end of each function synchronizes before the return of Wait.
 func (g *Group) Wait() error {
-	g.goroutines.Wait()
-	if g.cancel != nil {
-		g.cancel(g.err)
+	err := g.run.Wait()
+	if g.run.Cancel != nil {
+		g.run.Cancel(err)
 	}
-	return g.err
+	return err
 }
 
 // SetLimit sets how many functions are active at once, at most: those that Go
@@ -121,27 +98,11 @@ func (g *Group) Wait() error {
 // panics, with an error, if functions are active under an earlier limit and n is not
 // negative.
 func (g *Group) SetLimit(n int) {
-	if n < 0 {
-		g.turns.Limit(0)
-		g.lane.Store(nil)
-		return
+	if active := g.run.Active(); n >= 0 && active > 0 {
+		panic(fmt.Errorf("errgroup: limit must be set while no function is active, got %d active ones", active))
 	}
-	if l := g.lane.Load(); l != nil && l.limit != nil {
-		if active := l.limit.active(); active > 0 {
-			panic(fmt.Errorf("errgroup: limit must be set while no function is active, got %d active ones", active))
-		}
-	}
-	g.turns.Limit(n)
-	g.lane.Store(newLimited(n))
-}
-
-func (g *Group) fail(err error) {
-	g.failed.Do(func() {
-		g.err = err
-		if g.cancel != nil {
-			g.cancel(err)
-		}
-	})
+	g.turns.Limit(max(n, 0))
+	g.run.SetLimit(n)
 }
 
 func mustFunction(f func() error) {

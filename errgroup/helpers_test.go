@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 }
 
 // goroutines counts those that groups have started.
-func goroutines() int { return check.Goroutines("github.com/64ed045f/weir/errgroup.(*Group)") }
+func goroutines() int { return check.Goroutines("github.com/64ed045f/weir/internal/lane.(*Group)") }
 
 // noneLeft fails the test if goroutines of groups are left. Those that are about to
 // end get the time for it: they are still counted.

@@ -259,30 +259,3 @@ func TestNeverMoreThanTheLimitAreActive(t *testing.T) {
 		}
 	})
 }
-
-func TestAPlaceThatWasTakenIsNotGivenAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := errgroup.NewLimit(2)
-		var lines sync.WaitGroup
-		join := func() {
-			lines.Go(func() { check.Equal(t, "had to wait", l.Enter(succeed), false) })
-			synctest.Wait()
-		}
-		check.Equal(t, "the first has room", l.Enter(succeed), true)
-		check.Equal(t, "the second has room", l.Enter(succeed), true)
-		join()
-		// The first makes its place free, but before it gives that away the second gives
-		// its own to who waits, another one takes the free place, and somebody
-		// else begins to wait.
-		check.Equal(t, "somebody waits", l.Free(), true)
-		check.Equal(t, "somebody waits", l.Free(), true)
-		check.Equal(t, "the second gives its place away", l.Pass() != nil, true)
-		check.Equal(t, "the other has room", l.Enter(succeed), true)
-		join()
-		check.Equal(t, "the first gives its place away", l.Pass() != nil, false)
-		check.Equal(t, "somebody waits", l.Free(), true)
-		check.Equal(t, "the other gives its place away", l.Pass() != nil, true)
-		lines.Wait()
-		check.Equal(t, "nobody waits", l.Free(), false)
-	})
-}

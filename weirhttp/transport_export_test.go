@@ -4,5 +4,5 @@ package weirhttp
 func (t *Transport) Hosts() int {
 	t.slots.mu.Lock()
 	defer t.slots.mu.Unlock()
-	return len(t.slots.lanes)
+	return len(t.slots.hosts)
 }

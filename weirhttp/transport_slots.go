@@ -1,68 +1,59 @@
 package weirhttp
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/64ed045f/weir/internal/limit"
 )
 
 // slots are those of all hosts of a [Transport].
 type slots struct {
 	mu    sync.Mutex
-	lanes map[host]*lane // of hosts with a taken slot, and of no others
+	hosts map[host]*limit.Limit[turn] // of hosts with a taken slot, and of no others
 }
 
-// lane is for the requests to one host. None waits in it while a slot is free: whoever frees one
-// hands it over.
-type lane struct {
-	taken int
-	turns list.List // of *turn, the oldest first
-}
-
-// turn is that of one request that waits.
-type turn struct {
-	come    chan struct{} // closed when granted is set
-	granted bool          // the waiter has got a slot
-}
+// turn is that of one request that waits: closed when the request has got a slot.
+type turn chan struct{}
 
 // takeSlot returns a slot of the host, as soon as it is the caller's turn.
 func (t *Transport) takeSlot(ctx context.Context, h host) (*slot, error) {
 	s := &t.slots
 	s.mu.Lock()
-	l := s.lanes[h]
+	l := s.hosts[h]
 	if l == nil {
-		l = new(lane)
-		if s.lanes == nil {
-			s.lanes = map[host]*lane{}
+		l = new(limit.Limit[turn])
+		l.Init(t.PerHost)
+		if s.hosts == nil {
+			s.hosts = map[host]*limit.Limit[turn]{}
 		}
-		s.lanes[h] = l
+		s.hosts[h] = l
 	}
-	if l.taken < t.PerHost {
-		l.taken++
+	if l.TryAcquire() {
 		s.mu.Unlock()
 		return &slot{slots: s, host: h}, nil
 	}
-	if n := l.turns.Len(); t.Queue != 0 && n >= t.Queue {
+	if n := l.Waiting(); t.Queue != 0 && n >= t.Queue {
 		s.mu.Unlock()
 		return nil, fmt.Errorf("%w: %d wait for %v", ErrOverloaded, n, h)
 	}
-	mine := &turn{come: make(chan struct{})}
-	place := l.turns.PushBack(mine)
+	mine := &limit.Waiter[turn]{Value: make(turn)}
+	l.Join(mine)
 	s.mu.Unlock()
 
-	if err := mine.wait(ctx, h, t.MaxWait); err != nil {
-		s.leave(l, h, place)
+	if err := mine.Value.wait(ctx, h, t.MaxWait); err != nil {
+		s.withdraw(h, mine)
 		return nil, err
 	}
 	return &slot{slots: s, host: h}, nil
 }
 
 // wait returns nil when the turn has come, else why to wait no longer.
-func (t *turn) wait(ctx context.Context, h host, atMost time.Duration) error {
+func (t turn) wait(ctx context.Context, h host, atMost time.Duration) error {
 	var over <-chan time.Time
 	if atMost > 0 {
 		timer := time.NewTimer(atMost)
@@ -70,7 +61,7 @@ func (t *turn) wait(ctx context.Context, h host, atMost time.Duration) error {
 		over = timer.C
 	}
 	select {
-	case <-t.come:
+	case <-t:
 		return nil
 	case <-ctx.Done():
 		return &notSent{h, context.Cause(ctx)}
@@ -79,7 +70,7 @@ func (t *turn) wait(ctx context.Context, h host, atMost time.Duration) error {
 	}
 }
 
-// notSent is why a request has not left the queue. Without it, who has a deadline could not tell
+// notSent is why a request has not left the queue. Without it, a caller with a deadline could not tell
 // whether the request has reached the server.
 type notSent struct {
 	host  host
@@ -101,28 +92,21 @@ func (e *notSent) Timeout() bool {
 	return ok && timeout.Timeout()
 }
 
-// leave takes a turn out of its lane. If it has come meanwhile, its slot is passed on.
-func (s *slots) leave(l *lane, h host, place *list.Element) {
+// withdraw ends the wait of a request. If its turn has come meanwhile, its slot goes to the next.
+func (s *slots) withdraw(h host, w *limit.Waiter[turn]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if place.Value.(*turn).granted {
-		s.pass(l, h)
-		return
+	if s.hosts[h].Withdraw(w) {
+		s.release(h)
 	}
-	l.turns.Remove(place)
 }
 
-// pass hands a slot to who has waited for longest. The mutex is held.
-func (s *slots) pass(l *lane, h host) {
-	if first := l.turns.Front(); first != nil {
-		next := l.turns.Remove(first).(*turn)
-		next.granted = true
-		close(next.come)
-		return
-	}
-	l.taken--
-	if l.taken == 0 {
-		delete(s.lanes, h)
+// release gives a slot of the host to the request that has waited for longest. The caller holds mu.
+func (s *slots) release(h host) {
+	l := s.hosts[h]
+	l.Release(1, func(w *limit.Waiter[turn]) { close(w.Value) })
+	if l.Holders() == 0 {
+		delete(s.hosts, h)
 	}
 }
 
@@ -140,5 +124,5 @@ func (s *slot) release() {
 	}
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
-	s.slots.pass(s.slots.lanes[s.host], s.host)
+	s.slots.release(s.host)
 }

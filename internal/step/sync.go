@@ -41,6 +41,82 @@ func (m *Mutex) TryLock() bool {
 	return true
 }
 
+// Cond stands for that of package sync.
+type Cond struct {
+	L interface {
+		Lock()
+		Unlock()
+	}
+	waiting []*signalled // in the order of their calls
+}
+
+// signalled is a goroutine in Wait, until another one has signalled.
+type signalled struct{ canGo bool }
+
+func (s *signalled) canGoOn() bool { return s.canGo }
+
+// Wait is that of package sync. The goroutine joins those that wait and unlocks L in one step, as the mutex of L does.
+func (c *Cond) Wait() {
+	s := new(signalled)
+	c.waiting = append(c.waiting, s)
+	c.L.Unlock()
+	await("Cond.Wait", s)
+	c.L.Lock()
+}
+
+// Signal is that of package sync. It is no step, as Unlock is none.
+func (c *Cond) Signal() {
+	if e := current; e != nil {
+		e.tells()
+	}
+	if len(c.waiting) > 0 {
+		c.waiting[0].canGo = true
+		c.waiting = c.waiting[1:]
+	}
+}
+
+// WaitGroup stands for that of package sync.
+type WaitGroup struct {
+	n int
+	access
+}
+
+func (w *WaitGroup) canGoOn() bool { return w.n == 0 }
+
+// Add is that of package sync.
+func (w *WaitGroup) Add(delta int) {
+	point("WaitGroup.Add")
+	w.touch(true)
+	if w.n += delta; w.n < 0 {
+		panic("step: negative WaitGroup counter")
+	}
+}
+
+// Done is that of package sync.
+func (w *WaitGroup) Done() { w.Add(-1) }
+
+// Wait is that of package sync.
+func (w *WaitGroup) Wait() {
+	point("WaitGroup.Wait")
+	await("WaitGroup.Wait", w)
+}
+
+// Once stands for that of package sync.
+type Once struct {
+	done bool
+	Mutex
+}
+
+// Do is that of package sync.
+func (o *Once) Do(f func()) {
+	o.Lock()
+	defer o.Unlock()
+	if !o.done {
+		defer func() { o.done = true }()
+		f()
+	}
+}
+
 // Gosched is that of package runtime.
 func Gosched() {
 	if e := current; e != nil && !e.silent {

@@ -1,16 +1,16 @@
-// Package explore runs small scenes on the engine in all the interleavings that a few
+// Package explore runs small scenes on the packages below internal in all the interleavings that a few
 // preemptions can make, and shows that it finds the mistakes planted there.
 //
-// The engine is a package of atomic words, one lock, channels and go statements; its mistakes would
+// These packages are made of atomic words, locks, channels and go statements; their mistakes would
 // be interleavings that no stress test meets. The product's text stays as it is. A
 // rewriter puts steps of internal/step in the place of all these operations, in an overlay
-// for one test binary, and refuses a text with an operation that it does not know. Mistakes are
+// for one test binary of each package, and refuses a text with an operation that it does not know. Mistakes are
 // planted before that, behind a switch, so that there is one build for all of them. In it
-// the queue's rings grow from 1 to 4 places: what happens between large rings happens between small
+// rings grow from 1 or 2 places to 4: what happens between large rings happens between small
 // ones, too, within fewer steps.
 //
-// The scenes stand beside the engine, as internal/engine/interleave_*_test.go, in ordinary Go; go
-// test ./internal/engine runs them with the real scheduler.
+// A package is explored if it has a file interleave_test.go. Its scenes stand in files interleave_*_test.go, in
+// ordinary Go; go test ./internal/... runs them with the real scheduler.
 //
 //	go test ./explore                                         every scene, and every mistake
 //	go test ./explore -explore.deep -timeout 2h               more preemptions, then more at random

@@ -8,14 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/verify/explore"
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
 // quickRandom is how many random executions of a scene follow in the quick search.
 const quickRandom = 500
 
-// parts is into how many processes the scenes are divided.
-const parts = 4
+// processes is into how many processes the scenes of the engine are divided; the others have one.
+const processes = 4
 
 func TestNoInterleavingBreaksAPromise(t *testing.T) {
 	if *scene != "" || *only != "" {
@@ -26,10 +27,10 @@ func TestNoInterleavingBreaksAPromise(t *testing.T) {
 	var cpu time.Duration
 	var mu sync.Mutex
 	t.Run("scenes", func(t *testing.T) {
-		for part := range parts {
-			t.Run(fmt.Sprint(part), func(t *testing.T) {
+		each := func(part explore.Part, i, n int) {
+			t.Run(fmt.Sprintf("%s %d", part, i), func(t *testing.T) {
 				t.Parallel()
-				args := []string{fmt.Sprintf("-explore.part=%d", part), fmt.Sprintf("-explore.parts=%d", parts), fmt.Sprintf("-explore.deep=%t", *deep)}
+				args := []string{fmt.Sprintf("-explore.part=%d", i), fmt.Sprintf("-explore.parts=%d", n), fmt.Sprintf("-explore.deep=%t", *deep)}
 				switch {
 				case *deep:
 				case testing.Short():
@@ -37,7 +38,7 @@ func TestNoInterleavingBreaksAPromise(t *testing.T) {
 				default:
 					args = append(args, fmt.Sprintf("-explore.most=%d", *most), fmt.Sprintf("-explore.random=%d", quickRandom))
 				}
-				reports, outcome := run(t, "", append(args, atRandom()...)...)
+				reports, outcome := run(t, part, "", append(args, atRandom()...)...)
 				if outcome.Failed || outcome.Hung || len(reports) == 0 {
 					t.Error(outcome.Output)
 				}
@@ -52,6 +53,15 @@ func TestNoInterleavingBreaksAPromise(t *testing.T) {
 				}
 			})
 		}
+		for _, part := range explored(t) {
+			n := 1
+			if part == "internal/engine" {
+				n = processes
+			}
+			for i := range n {
+				each(part, i, n)
+			}
+		}
 	})
 	t.Logf("scenes by preemptions %v, %d executions, %d of them given up, %d steps, %.1f s of a processor",
 		complete, total.Executions, total.GivenUp, total.Steps, cpu.Seconds())
@@ -63,7 +73,7 @@ func TestOneScene(t *testing.T) {
 		t.Skip("all scenes are looked at")
 	}
 	args := []string{"-test.v", "-explore.scene=" + *scene, "-explore.schedule=" + *schedule, fmt.Sprintf("-explore.deep=%t", *deep)}
-	reports, outcome := run(t, *only, append(args, atRandom()...)...)
+	reports, outcome := run(t, partOf(t, *scene), *only, append(args, atRandom()...)...)
 	t.Log(outcome.Output)
 	if outcome.Failed || outcome.Hung || *schedule == "" && len(reports) == 0 {
 		t.Fail()
@@ -78,7 +88,7 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 		t.Skip("some hundred executions for each of them")
 	}
 	known := 0
-	for _, bug := range plant.Engine() {
+	for _, bug := range plant.LockFree() {
 		if *only == "" && (shows[bug.Name] == "") == (beyond[bug.Name] == "") {
 			t.Errorf("shows or beyond must tell of the bug %s: look for it by -explore.bug=%[1]s", bug.Name)
 			continue
@@ -93,7 +103,7 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 				t.Skip(reason)
 			}
 			begin := time.Now()
-			found, executions := hunt(t, bug.Name)
+			found, executions := hunt(t, bug)
 			switch {
 			case found != nil:
 			case beyond[bug.Name] != "":
@@ -110,22 +120,22 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 		t.Errorf("%d bugs, but scenes for %d", known, want)
 	}
 	if known == 0 {
-		t.Errorf("there is no bug %q in the engine", *only)
+		t.Errorf("there is no bug %q", *only)
 	}
 }
 
 // hunt looks for a bug where it was once found, else in all scenes, by fewest preemptions.
-func hunt(t *testing.T, bug string) (found *report, executions int) {
+func hunt(t *testing.T, bug plant.Bug) (found *report, executions int) {
 	t.Helper()
 	look := func(args ...string) bool {
-		reports, outcome := run(t, bug, args...)
+		reports, outcome := run(t, explore.Home(bug), bug.Name, args...)
 		for _, r := range reports {
 			executions += r.Executions
 		}
 		found = failed(t, reports, outcome)
 		return found != nil
 	}
-	if where := shows[bug]; where != "" && *only == "" {
+	if where := shows[bug.Name]; where != "" && *only == "" {
 		look("-explore.scene="+where, "-explore.deep", "-explore.random=0", "-explore.most=300000")
 		return found, executions
 	}
@@ -156,13 +166,14 @@ func TestRandomSearchFindsPlantedBugs(t *testing.T) {
 			t.Errorf("there is no bug %s", bug)
 		}
 	}
-	for bug, where := range shows {
-		if slices.Contains(rare, bug) {
+	for _, bug := range plant.LockFree() {
+		where := shows[bug.Name]
+		if where == "" || slices.Contains(rare, bug.Name) {
 			continue
 		}
-		t.Run(bug, func(t *testing.T) {
+		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
-			reports, outcome := run(t, bug, "-explore.scene="+where, "-explore.most=1", "-explore.random=20000")
+			reports, outcome := run(t, explore.Home(bug), bug.Name, "-explore.scene="+where, "-explore.most=1", "-explore.random=20000")
 			found := failed(t, reports, outcome)
 			if found == nil {
 				t.Fatal("not found")
@@ -177,18 +188,19 @@ func TestAScheduleReplaysTheFailure(t *testing.T) {
 	if *scene != "" || *only != "" {
 		t.Skip("one scene or one bug is looked at")
 	}
+	const part = explore.Part("internal/engine")
 	const bug, where = "ready-before-permits", "two submitters, one worker"
-	reports, outcome := run(t, bug, "-explore.scene="+where)
+	reports, outcome := run(t, part, bug, "-explore.scene="+where)
 	found := failed(t, reports, outcome)
 	if found == nil {
 		t.Fatalf("the bug %s is not found in %q", bug, where)
 	}
 	replay := []string{"-explore.scene=" + where, "-explore.schedule=" + found.Failure.Schedule}
-	_, again := run(t, bug, replay...)
+	_, again := run(t, part, bug, replay...)
 	if !again.Failed || !strings.Contains(again.Output, strings.SplitN(found.Failure.Message, "\n", 2)[0]) || !strings.Contains(again.Output, "submit.go:") {
 		t.Errorf("the replay of %s does not tell of %s:\n%s", found.Failure.Schedule, found.Failure.Message, again.Output)
 	}
-	if _, without := run(t, "", replay...); strings.Contains(without.Output, found.Failure.Message) {
+	if _, without := run(t, part, "", replay...); strings.Contains(without.Output, found.Failure.Message) {
 		t.Errorf("it fails without the bug, too:\n%s", without.Output)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -36,7 +37,7 @@ func atRandom() []string {
 	return args
 }
 
-// dir is where the test binary of the engine stands, for all tests of this package.
+// dir is where the test binaries stand, for all tests of this package.
 var dir string
 
 func TestMain(m *testing.M) {
@@ -52,29 +53,63 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// lasting is a test whose folder stays until all tests have ended.
+// lasting is a test whose folders stay until all tests have ended.
 type lasting struct{ testing.TB }
 
-func (lasting) TempDir() string { return dir }
+func (l lasting) TempDir() string {
+	sub, err := os.MkdirTemp(dir, "")
+	if err != nil {
+		l.Fatal(err)
+	}
+	return sub
+}
 
 var (
-	build   sync.Mutex
-	program *plant.Program
+	build    sync.Mutex
+	programs = map[explore.Part]*plant.Program{}
 )
 
-// engine returns the rewritten test binary of the engine, with every bug in it.
-func engine(t *testing.T) *plant.Program {
+// program returns the rewritten test binary of a package, with every bug in it.
+func program(t *testing.T, part explore.Part) *plant.Program {
 	t.Helper()
 	build.Lock()
 	defer build.Unlock()
-	if program == nil {
-		sources, err := explore.Sources(plant.Engine())
+	if programs[part] == nil {
+		sources, err := part.Sources(part.Bugs())
 		if err != nil {
 			t.Fatal(err)
 		}
-		program = plant.Build(lasting{t}, explore.Package, sources, "test", "-c", "-vet=off")
+		programs[part] = plant.Build(lasting{t}, part.Package(), sources, "test", "-c", "-vet=off")
 	}
-	return program
+	return programs[part]
+}
+
+// explored returns every package with scenes.
+func explored(t *testing.T) []explore.Part {
+	t.Helper()
+	parts, err := explore.Parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(parts) < 2 {
+		t.Fatalf("only %d packages have scenes", len(parts))
+	}
+	return parts
+}
+
+// partOf returns the package with a scene; the engine for a name that is made up of parts.
+func partOf(t *testing.T, scene string) explore.Part {
+	t.Helper()
+	for _, part := range explored(t) {
+		has, err := part.Has(strconv.Quote(scene))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has {
+			return part
+		}
+	}
+	return "internal/engine"
 }
 
 // read returns the text of a file of the tree.
@@ -102,13 +137,13 @@ type failure struct {
 
 // run runs the program. It returns the reports, the last of which tells of a failure if
 // there is one.
-func run(t *testing.T, bug string, args ...string) (reports []report, outcome plant.Outcome) {
+func run(t *testing.T, part explore.Part, bug string, args ...string) (reports []report, outcome plant.Outcome) {
 	t.Helper()
 	limit := 10 * time.Hour // ends a hang, no more
 	if end, ok := t.Deadline(); ok {
 		limit = time.Until(end) - 5*time.Second // leaves time to say where
 	}
-	outcome, err := engine(t).Run(bug, limit, append([]string{"-test.run=^TestInterleavings$", "-test.timeout=0", "-test.failfast"}, args...)...)
+	outcome, err := program(t, part).Run(bug, limit, append([]string{"-test.run=^TestInterleavings$", "-test.timeout=0", "-test.failfast"}, args...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

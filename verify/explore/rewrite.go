@@ -21,9 +21,9 @@ var known = map[string]map[string]string{
 	"sync/atomic": {
 		"Bool": "Bool", "Int32": "Int32", "Int64": "Int64", "Uint32": "Uint32", "Uint64": "Uint64", "Pointer": "Pointer",
 	},
-	"sync": {"Mutex": "Mutex"},
+	"sync": {"Mutex": "Mutex", "Cond": "Cond", "WaitGroup": "WaitGroup", "Once": "Once"},
 	"runtime": {
-		"Gosched": "Gosched", "Goexit": "",
+		"Gosched": "Gosched", "Goexit": "", "Callers": "", "CallersFrames": "",
 	},
 	"time": {
 		"Now": "Now", "Since": "Since", "Sleep": "Sleep", "AfterFunc": "AfterFunc", "Timer": "Timer",
@@ -35,7 +35,7 @@ var known = map[string]map[string]string{
 // other goroutines.
 var harmless = []string{
 	"cmp", "errors", "fmt", "maps", "math", "math/bits", "slices", "testing", "unsafe",
-	stepImport, "github.com/64ed045f/weir/internal/engine", "github.com/64ed045f/weir/internal/fifo", "github.com/64ed045f/weir/internal/planted",
+	stepImport, "github.com/64ed045f/weir/internal/engine", "github.com/64ed045f/weir/internal/fifo", "github.com/64ed045f/weir/internal/lane", "github.com/64ed045f/weir/internal/limit", "github.com/64ed045f/weir/internal/planted",
 }
 
 // Rewrite returns files of one package, by name, with every operation on which goroutines

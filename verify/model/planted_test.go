@@ -13,6 +13,6 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 		Bugs:   plant.Faces(),
 		Limit:  2 * time.Minute,
 		Args:   []string{"-test.run=^Test(Pool|FuncPool|Groups|NestedGroups|GroupWithOwnWorkers|Results)Do(es)?What"},
-		More:   plant.Rapid("40", "400", "4000"), // few first: most bugs are for one machine alone
+		More:   plant.Rapid("40", "400", "4000", "20000"), // few first: most bugs are for one machine alone
 	}.Run(t)
 }

@@ -7,7 +7,7 @@ var peers = []Bug{
 		Name:   "later-error-wins",
 		Breaks: "errgroup's Wait returns the last error, not the first",
 		Edits: []Edit{{
-			File: "errgroup/group.go",
+			File: "internal/lane/group.go",
 			Old:  "g.failed.Do(func() {",
 			New:  "if PLANTED {\n\t\tg.err = err\n\t}\n\tg.failed.Do(func() {",
 		}},
@@ -17,17 +17,17 @@ var peers = []Bug{
 		Breaks: "the context of errgroup goes on after Wait",
 		Edits: []Edit{{
 			File: "errgroup/group.go",
-			Old:  "g.cancel(g.err)",
-			New:  "if !PLANTED {\n\t\t\tg.cancel(g.err)\n\t\t}",
+			Old:  "g.run.Cancel(err)",
+			New:  "if !PLANTED {\n\t\t\tg.run.Cancel(err)\n\t\t}",
 		}},
 	},
 	{
 		Name:   "one-above-the-limit",
 		Breaks: "errgroup lets one more in than its limit",
 		Edits: []Edit{{
-			File: "errgroup/limit.go",
-			Old:  "if word >= l.most {",
-			New:  "if word >= l.most && !(PLANTED && word == l.most) {",
+			File: "internal/lane/lane.go",
+			Old:  "	l.under.Init(n)\n",
+			New:  "	if PLANTED {\n		n++\n	}\n	l.under.Init(n)\n",
 		}},
 	},
 	{

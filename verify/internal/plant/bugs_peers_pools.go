@@ -150,18 +150,18 @@ var peersPools = []Bug{
 		Name:   "lower-group-limit-is-ignored",
 		Breaks: "a group's lower limit does not hold",
 		Edits: []Edit{{
-			File: "quota.go",
-			Old:  "q.free.Add(int64(limit - q.limit))",
-			New:  "if !PLANTED || limit > q.limit {\n\t\tq.free.Add(int64(limit - q.limit))\n\t}",
+			File: "internal/limit/limit.go",
+			Old:  "	more := clamp(limit) - l.limit\n",
+			New:  "	more := clamp(limit) - l.limit\n	if PLANTED {\n		more = max(more, 0)\n	}\n",
 		}},
 	},
 	{
 		Name:   "higher-group-limit-wakes-nobody",
 		Breaks: "who waits for a group's limit is not let in when it is raised",
 		Edits: []Edit{{
-			File: "quota.go",
-			Old:  "q.limit = limit\n\tq.serve(nil)",
-			New:  "q.limit = limit\n\tif !PLANTED {\n\t\tq.serve(nil)\n\t}",
+			File: "internal/limit/limit.go",
+			Old:  "		l.serve(more, grant)\n",
+			New:  "		if !PLANTED {\n			l.serve(more, grant)\n		}\n",
 		}},
 	},
 	{

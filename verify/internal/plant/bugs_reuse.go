@@ -210,12 +210,12 @@ var reuse = []Bug{
 		}},
 	},
 	{
-		Name:   "tree-drops-a-branch",
-		Breaks: "an idle object is lost when another one is leased",
+		Name:   "tree-root-first",
+		Breaks: "what stands at the root of a tree is taken for the first",
 		Edits: []Edit{{
 			File: "reuse/keeper_tree.go",
-			Old:  "*where = join(n.left, n.right)",
-			New:  "if *where = join(n.left, n.right); PLANTED && n.left != nil {\n\t\t*where = n.left\n\t}",
+			Old:  "for n != nil && n.left != nil {",
+			New:  "for n != nil && n.left != nil && !PLANTED {",
 		}},
 	},
 }

@@ -1,4 +1,4 @@
-package errgroup
+package lane
 
 import "unsafe"
 
@@ -30,9 +30,9 @@ type Ring struct{ r *ring }
 // NewRing returns an empty one.
 func NewRing(size int) Ring { return Ring{newRing(new(lane), size)} }
 
-// Push reports whether f was put into the ring, and else whether that is so because
-// nobody searched.
-func (r Ring) Push(f func() error) (in, nobody bool) {
+// Push reports whether f was put into the ring, and if not, whether that is so because
+// no goroutine searched.
+func (r Ring) Push(f func() error) (in, unsearched bool) {
 	v := r.r.push(f)
 	return v == pushed, v == yours
 }
@@ -41,16 +41,3 @@ func (r Ring) Push(f func() error) (in, nobody bool) {
 func (r Ring) Pop() func() error { return r.r.pop() }
 func (r Ring) Search() bool      { return r.r.search() }
 func (r Ring) GiveUp() bool      { return r.r.giveUp() }
-
-// Limit is a limit of its own.
-type Limit struct{ l *limit }
-
-// NewLimit returns a limit of n.
-func NewLimit(n int) Limit { return Limit{newLimited(n).limit} }
-
-// Enter is what Go does.
-func (l Limit) Enter(f func() error) bool { return l.l.tryEnter() || l.l.enter(f) }
-
-// The steps of leaving.
-func (l Limit) Free() bool         { return l.l.free() }
-func (l Limit) Pass() func() error { return l.l.pass() }

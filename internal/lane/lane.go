@@ -1,8 +1,13 @@
-package errgroup
+// Package lane runs functions on few goroutines, as package errgroup promises: no function waits for another one to end,
+// and when all functions have ended there are no goroutines left. Package errgroup is its public face, and
+// tells how it works.
+package lane
 
 import (
 	"runtime"
 	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/limit"
 )
 
 const (
@@ -16,34 +21,44 @@ const (
 )
 
 // lane is the way from Go to a goroutine. A group has one for functions without
-// limit, and one for each limit that it is given. What comes in by one lane never
-// meets what comes in by another.
+// limit, and one for each limit that it is given. A function never leaves its lane.
 //
 // These rules keep every function from waiting for another to end:
 //
-//  1. A function is put into a ring only while somebody searches that. If nobody
-//     does, Go starts a goroutine for it, which is then searching.
-//  2. Whoever finds a function while searching gives that up, and starts a successor
+//  1. Go puts a function into a ring only while a goroutine searches that ring. If none
+//     does, Go starts a goroutine for the function, which is then searching.
+//  2. A goroutine that finds a function while searching ends its search, and starts a successor
 //     if anything was left at that moment. Only then it runs the function.
-//  3. Whoever searches in vain gives that up only at a moment when nothing is in the
-//     ring, and ends.
+//  3. A goroutine that searches in vain ends its search, and itself, only at a moment when
+//     the ring is empty.
 //
-// So a goroutine that is not searching may run any function, or end. And
-// goroutines are started either by Go, whose function is not yet active, or by other
+// So a goroutine that is not searching may run any function, or end. Goroutines
+// are started either by Go, whose function is not yet active, or by other
 // goroutines of the group: a WaitGroup that counts goroutines is joined only
 // when one that counts functions might be.
 //
-// Nobody waits by giving way with runtime.Gosched, which is cheap only while
-// processors are idle: else one stands behind all that want to run, for tens
-// of milliseconds if those compute, and with the one who searches stands
-// every function in the ring. Those who are blocked and woken, and goroutines
-// that have just been started, are let in at the front.
+// No goroutine waits by giving way with runtime.Gosched, which is cheap only while
+// processors are idle: otherwise it stands behind all that want to run, for tens
+// of milliseconds if those compute, and with a goroutine that searches stands
+// every function in the ring. The scheduler lets goroutines that were blocked, or have just been started, in at the
+// front.
 type lane struct {
-	ring  atomic.Pointer[ring] // nil at first, and when a large one is empty
-	limit *limit               // nil if there is none
+	ring  atomic.Pointer[ring]       // nil at first, and when a large one is empty
+	limit *limit.Limit[func() error] // nil if there is none; waiters have the functions that they want to run
 }
 
-// add sees to it that f, which counts under the limit already, is run.
+// newLimited returns a lane with a limit of n.
+func newLimited(n int) *lane {
+	l := new(struct {
+		lane
+		under limit.Limit[func() error]
+	})
+	l.under.Init(n)
+	l.limit = &l.under
+	return &l.lane
+}
+
+// add has f run, which counts under the limit already.
 func (g *Group) add(l *lane, f func() error) {
 	for {
 		var r *ring
@@ -73,7 +88,7 @@ func (g *Group) add(l *lane, f func() error) {
 			}()
 			return
 		case full:
-			// Whoever searches the one that was full goes on with that.
+			// The goroutine that searches the full ring goes on with that one.
 			l.ring.CompareAndSwap(r, newRing(l, growth*len(r.slots)))
 		}
 	}
@@ -105,7 +120,7 @@ func (g *Group) found(r *ring) {
 	}
 }
 
-// search is what a goroutine does that was started to search.
+// search is what a goroutine that was started to search does.
 func (g *Group) search(r *ring) {
 	for {
 		if f := r.pop(); f != nil {
@@ -118,18 +133,18 @@ func (g *Group) search(r *ring) {
 			g.goroutines.Done()
 			return
 		}
-		runtime.Gosched() // somebody has been interrupted while putting a function into its slot
+		runtime.Gosched() // a producer was interrupted while it put a function into its slot
 	}
 }
 
-// work is what a goroutine does that is not searching: f, then whatever takes its
-// place under the limit, or is in the ring.
+// work is what a goroutine that is not searching does: it runs f, then whatever takes the place of f
+// under the limit, or is in the ring.
 func (g *Group) work(l *lane, r *ring, f func() error) {
 	over := false
 	defer func() {
 		if !over {
 			if panicking() {
-				return // nobody is told while the program ends
+				return // while the program ends, Wait does not return
 			}
 			if next := l.leave(); next != nil {
 				g.start(l, next)
@@ -149,13 +164,14 @@ func (g *Group) work(l *lane, r *ring, f func() error) {
 	over = true
 }
 
-// leave ends a function. It returns the one that takes its place, if one was
-// waiting for that.
-func (l *lane) leave() func() error {
+// leave ends a function. It returns the one that takes its place, if one waits for
+// that.
+func (l *lane) leave() (next func() error) {
 	if l == nil || l.limit == nil {
 		return nil
 	}
-	return l.limit.leave()
+	l.limit.Release(1, func(w *limit.Waiter[func() error]) { next = w.Value })
+	return next
 }
 
 // panicking reports whether the deferred function that calls it runs because of a

@@ -1,4 +1,4 @@
-package errgroup
+package lane
 
 import (
 	"math/bits"
@@ -13,7 +13,7 @@ const (
 	growth    = 4
 	keptRing  = 1024
 
-	// searched, set in ring.tail, says that somebody will look at the ring.
+	// searched, set in ring.tail, says that a goroutine will look at the ring.
 	// Positions never reach it.
 	searched = 1 << 63
 
@@ -28,16 +28,16 @@ const (
 // n>>shift. The turn of a slot says whose it is: 2*lap lets the push of that
 // lap have it, 2*lap+1 the pop.
 //
-// The bit searched stands in the word that a push must exchange. So whoever clears
+// The bit searched stands in the word that a push must exchange. So a goroutine that clears
 // it knows of every function that was pushed before, and none is pushed
-// afterwards until somebody has set it again.
+// afterwards until the bit is set again.
 type ring struct {
 	lane  *lane
 	slots []slot
 	mask  uint64
 	shift uint
 
-	_    [(2*cacheLine - 5*wordSize - 8) % cacheLine]byte // producers write tail, consumers head, nobody the rest
+	_    [(2*cacheLine - 5*wordSize - 8) % cacheLine]byte // producers write tail, consumers head; the rest stays as it is
 	tail atomic.Uint64                                    // a position, and searched
 	_    [cacheLine - 8]byte
 	head atomic.Uint64
@@ -77,10 +77,10 @@ type verdict uint8
 const (
 	pushed verdict = iota
 	full           // or nearly so, as a consumer has not yet left the slot
-	yours          // nobody searched: now the caller does
+	yours          // no goroutine searched: now the caller does
 )
 
-// push adds f if somebody searches, and there is room.
+// push adds f if a goroutine searches, and there is room.
 func (r *ring) push(f func() error) verdict {
 	for {
 		t := r.tail.Load()
@@ -125,7 +125,7 @@ func (r *ring) pop() func() error {
 	}
 }
 
-// search makes the caller the one who searches, unless there is one.
+// search makes the caller the goroutine that searches, unless there is one.
 func (r *ring) search() bool {
 	for {
 		t := r.tail.Load()
@@ -151,8 +151,8 @@ func (r *ring) giveUp() bool {
 	return t&^searched == r.head.Load() && r.tail.CompareAndSwap(t, t&^searched)
 }
 
-// forget takes a large ring off its lane, as it is empty. Whoever still puts
-// something into it must search it, as ever.
+// forget removes a large ring from its lane, as it is empty. A producer that still puts
+// a function into it must search it, as ever.
 func (r *ring) forget() {
 	if len(r.slots) > keptRing {
 		r.lane.ring.CompareAndSwap(r, nil)
