@@ -11,11 +11,13 @@ import (
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/inside"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // batch is a group's tasks from one Wait to the next. Nothing of it is left to
 // the batch that follows. A task that finds its tally sealed goes to the next.
 type batch struct {
+	made   race.Past // see scope.seen
 	group  *Group
 	ctx    context.Context               // to ask whether the batch is cancelled
 	done   <-chan struct{}               // closed when the batch is cancelled; nil if the group is nested
@@ -89,6 +91,7 @@ func newBatch(parent context.Context, g *Group) *batch {
 	if !g.nested() {
 		b.done = b.scope.Done()
 	}
+	b.made.Release()
 	return b
 }
 
@@ -264,8 +267,8 @@ func (b *batch) broken(w *engine.Worker, j job, panicked any) {
 		b.fail(j, ErrGoexit)
 		return
 	}
-	reporter := &b.group.pool.reporter
-	p := reporter.caught(panicked)
+	pool := b.group.pool
+	p := pool.reporter.caught(panicked)
 	if b.group.options.panicsAsErrors {
 		b.fail(j, p)
 		return
@@ -279,7 +282,9 @@ func (b *batch) broken(w *engine.Worker, j job, panicked any) {
 	b.mu.Unlock()
 	b.scope.cancel(&TaskError{Index: j.number(), Err: p})
 	if !first {
-		reporter.report(p)
+		b.group.turns.Begin()
+		defer b.group.turns.End()
+		pool.tell(p)
 	}
 }
 

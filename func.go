@@ -36,7 +36,7 @@ func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 
 func (p *FuncPool[T]) broken(_ *engine.Worker, a argument[T], panicked any) {
 	if panicked != nil {
-		p.reporter.report(p.reporter.caughtAt(panicked, a.arg))
+		p.tell(p.reporter.caughtAt(panicked, a.arg))
 	}
 }
 
@@ -52,7 +52,7 @@ func (p *FuncPool[T]) Invoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		a := argument[T]{race.Here(), arg}
-		return race.Apart(func() error { return refusal(p.running().Submit(a, nil)) })
+		return p.invokeRaced(a.Tag, func() error { return refusal(p.running().Submit(a, nil)) })
 	}
 	return refusal(p.running().Submit(argument[T]{arg: arg}, nil))
 }
@@ -65,7 +65,7 @@ func (p *FuncPool[T]) InvokeContext(ctx context.Context, arg T) error {
 	mustContext(ctx != nil)
 	if race.Enabled {
 		a := argument[T]{race.Here(), arg}
-		return heard(ctx, race.Apart(func() error { return p.submit(ctx, a) }))
+		return heard(ctx, p.invokeRaced(a.Tag, func() error { return p.submit(ctx, a) }))
 	}
 	return p.submit(ctx, argument[T]{arg: arg})
 }
@@ -76,7 +76,7 @@ func (p *FuncPool[T]) TryInvoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		a := argument[T]{race.Here(), arg}
-		return race.Apart(func() error { return refusal(p.running().TrySubmit(a, nil)) })
+		return p.invokeRaced(a.Tag, func() error { return refusal(p.running().TrySubmit(a, nil)) })
 	}
 	return refusal(p.running().TrySubmit(argument[T]{arg: arg}, nil))
 }

@@ -101,12 +101,17 @@ func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
 // until Wait.
 func (g *Group) Go(task func(ctx context.Context) error) {
 	mustTask(task != nil)
-	b, number := g.begin()
 	if race.Enabled {
-		task = b.raced(task)
-		race.Apart(func() struct{} { g.add(b, number, memberJob(task, b, number)); return struct{}{} })
+		tag := race.Here()
+		task = g.raced(tag, task)
+		g.handRaced(tag, func() bool { g.give(task); return true })
 		return
 	}
+	g.give(task)
+}
+
+func (g *Group) give(task func(ctx context.Context) error) {
+	b, number := g.begin()
 	g.add(b, number, memberJob(task, b, number))
 }
 
@@ -146,16 +151,16 @@ func (g *Group) add(b *batch, number int, j job) {
 // that its pool is closed; the task then never runs and does not count.
 func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 	mustTask(task != nil)
-	b, index := g.begin()
 	if race.Enabled {
-		task = b.raced(task)
-		return race.Apart(func() bool { return g.try(b, index, task) })
+		tag := race.Here()
+		task = g.raced(tag, task)
+		return g.handRaced(tag, func() bool { return g.try(task) })
 	}
-	return g.try(b, index, task)
+	return g.try(task)
 }
 
-// try hands over a task that begin has counted in, if that needs no waiting.
-func (g *Group) try(b *batch, index int, task func(ctx context.Context) error) bool {
+func (g *Group) try(task func(ctx context.Context) error) bool {
+	b, index := g.begin()
 	if b.cancelled() {
 		b.withdraw(index)
 		return false

@@ -29,7 +29,7 @@ func TestPromise11NothingIsThereThatNobodyUses(t *testing.T) {
 				keep[i] = newPool()
 			}
 			runtime.ReadMemStats(&to)
-			if each := (to.TotalAlloc - from.TotalAlloc) / pools; each > budget {
+			if each := (to.TotalAlloc - from.TotalAlloc) / pools; each > budget && !check.Race { // which needs more
 				t.Errorf("%T costs %d bytes, more than %d", keep[0], each, budget)
 			}
 		}

@@ -24,6 +24,7 @@ type member struct {
 // Value implements [context.Context].
 func (m *member) Value(key any) any {
 	if key == (hostKey{}) {
+		m.seen()
 		return m
 	}
 	return m.scope.Value(key)

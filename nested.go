@@ -5,6 +5,7 @@ import (
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/inside"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // task is a task that has begun: a worker of the pool runs it.
@@ -89,6 +90,10 @@ func (t task) await(pool *Pool, want *engine.Want[job], block func(*engine.Wakeu
 	defer s.with(pool, want)()
 	e := t.pool.engine
 	w := e.Wakeup()
+	if race.Enabled {
+		t.pool.turns.End()
+		defer t.pool.turns.Begin()
+	}
 	e.Leave(&s.absence, t.worker, s.want)
 	defer e.Return(&s.absence, w)
 	t.tellAbove()
@@ -144,6 +149,10 @@ func (s *stay) wake(by *engine.Worker) bool {
 // waits for.
 func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func()) (woken bool) {
 	e := s.engine
+	if race.Enabled && s.task.pool != nil {
+		s.task.pool.turns.End()
+		defer s.task.pool.turns.Begin()
+	}
 	if e != nil && !e.Leave(&s.absence, s.task.worker, s.want) {
 		return true
 	}

@@ -15,7 +15,10 @@ import (
 //
 // A pool that is no longer used need not be closed: it holds no goroutine once
 // its workers have expired. Close it to know that its tasks are done.
-type Pool struct{ workers[job] }
+type Pool struct {
+	originals race.Map // of tasks, as Submit was given them; for Shutdown
+	workers[job]
+}
 
 // job is what travels through the engine of a Pool: a plain task, or a group's if
 // batch is set; either may be a listener instead of a function.
@@ -216,7 +219,7 @@ func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 			}
 		default:
 			if race.Enabled {
-				unrun = append(unrun, j.original())
+				unrun = append(unrun, p.original(j))
 				continue
 			}
 			unrun = append(unrun, j.plain())

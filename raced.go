@@ -2,7 +2,6 @@ package weir
 
 import (
 	"context"
-	"sync"
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/race"
@@ -12,37 +11,49 @@ import (
 
 // submitRaced submits a task that knows only what the caller has done until now. The caller is not ordered after what others have done.
 func (p *Pool) submitRaced(task func(), submit func(j job) error) error {
-	t := &racedTask{task: task}
+	t := &racedTask{pool: p, task: task}
 	j := plainJob(t.run)
 	t.job = j.task
-	t.start = race.Here().Start(&p.turns) // last: the task reads the others
-	return race.Apart(func() error {
-		originals.Store(j.task, task)
+	tag := race.Here() // last: the task reads the others
+	t.start = tag.Start(&p.turns)
+	err := race.Apart(func() error {
+		p.originals.Store(j.task, task)
 		err := submit(j)
 		if err != nil {
-			originals.Delete(j.task)
+			p.originals.Delete(j.task)
 		}
 		return err
 	})
+	if err == nil {
+		tag.Admitted(&p.turns)
+	}
+	return err
+}
+
+// invokeRaced hands an argument over as submitRaced does a task.
+func (w *workers[T]) invokeRaced(tag race.Tag, invoke func() error) error {
+	err := race.Apart(invoke)
+	if err == nil {
+		tag.Admitted(&w.turns)
+	}
+	return err
 }
 
 type racedTask struct {
 	start race.Start
+	pool  *Pool
 	task  func()
 	job   any // the key in originals
 }
 
 func (t *racedTask) run() {
-	originals.Delete(t.job)
+	t.pool.originals.Delete(t.job)
 	race.Run(t.start, nil, func() struct{} { t.task(); return struct{}{} })
 }
 
-// originals are the tasks that submitRaced was given, for Shutdown.
-var originals sync.Map
-
 // original returns the function of the plain job j as it was submitted.
-func (j job) original() func() {
-	if task, ok := originals.LoadAndDelete(j.task); ok {
+func (p *Pool) original(j job) func() {
+	if task, ok := p.originals.LoadAndDelete(j.task); ok {
 		return task.(func())
 	}
 	return j.plain()
@@ -74,19 +85,28 @@ func heard(ctx context.Context, err error) error {
 	return context.Cause(ctx)
 }
 
-// raced returns a task of the batch that knows only what the caller has done until now.
-func (b *batch) raced(task func(ctx context.Context) error) func(ctx context.Context) error {
-	start := b.start()
+// raced returns a task of the group that knows only what the caller has done until now.
+func (g *Group) raced(tag race.Tag, task func(ctx context.Context) error) func(ctx context.Context) error {
+	start := g.start(tag)
 	return func(ctx context.Context) error { return runMember(ctx, start, task) }
 }
 
-func (b *batch) start() race.Start {
-	g := b.group
-	return race.Here().Start(&g.pool.turns, &g.turns)
+func (g *Group) start(tag race.Tag) race.Start {
+	g.mustBeMade()
+	return tag.Start(&g.pool.turns, &g.turns)
 }
 
-func racedResult[T any](b *batch, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
-	start := b.start()
+// handRaced hands a task over by give, which reports whether the task was accepted. The caller is not ordered after what others have done.
+func (g *Group) handRaced(tag race.Tag, give func() bool) bool {
+	in := race.Apart(give)
+	if in {
+		tag.Admitted(&g.pool.turns, &g.turns)
+	}
+	return in
+}
+
+func racedResult[T any](g *Group, tag race.Tag, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
+	start := g.start(tag)
 	return func(ctx context.Context) (T, error) {
 		o := runMember(ctx, start, func(ctx context.Context) outcomeOf[T] { return outcome(task(ctx)) })
 		return o.value, o.err
@@ -159,19 +179,27 @@ func (v *values[S]) openRaced(own *owned[S], tag race.Tag) error {
 func (p *Stateful[S, T]) useRaced(own *owned[S], c call[T]) {
 	start := c.Tag.Start(&p.turns)
 	start.Pasts[1] = &own.past
-	state, arg := own.state, c.arg
-	race.Run(start, nil, func() struct{} {
-		defer own.past.Release()
-		p.use(state, arg)
-		return struct{}{}
-	})
+	u := &racedUse[S, T]{p.use, own, c.arg}
+	race.Run(start, nil, u.call)
 }
 
-// disposeRaced closes a value, after all calls that have used it.
+// disposeRaced closes a value, after all calls that have used it, and after the calls of Close, Resize and Shutdown.
 func (v *values[S]) disposeRaced(own *owned[S]) {
-	state := own.state
-	race.Run(race.Start{Pasts: [2]*race.Past{&own.past}, Turns: [2]*race.Turns{v.turns}}, nil, func() struct{} {
-		v.dispose(state)
-		return struct{}{}
-	})
+	u := &racedUse[S, struct{}]{func(s S, _ struct{}) { v.dispose(s) }, own, struct{}{}}
+	race.Run(race.Start{Pasts: [2]*race.Past{&own.past, v.turns.Orders()}, Turns: [2]*race.Turns{v.turns}}, nil, u.call)
+}
+
+type racedUse[S, T any] struct {
+	use func(S, T)
+	own *owned[S]
+	arg T
+}
+
+// call reads what the worker has written, which the call knows nothing of.
+//
+//go:norace
+func (u *racedUse[S, T]) call() struct{} {
+	defer u.own.past.Release()
+	u.use(u.own.state, u.arg)
+	return struct{}{}
 }

@@ -252,7 +252,7 @@ func TestPromise15TheRaceDetectorSeesWhatItSeesOfPlainGoroutines(t *testing.T) {
 		t.Skip("needs -race")
 	}
 	t.Setenv("GORACE", "suppress_equal_stacks=0 suppress_equal_addresses=0 exitcode=0")
-	rounds := check.Scale(20, 3)
+	rounds := check.Scale(20, 6)
 	found := map[string]int{}
 	for range rounds {
 		out, err := check.Child(t, "races")
@@ -272,8 +272,9 @@ func TestPromise15TheRaceDetectorSeesWhatItSeesOfPlainGoroutines(t *testing.T) {
 		n := found[program]
 		if races[name] != nil {
 			// Calls that use the same value of a Stateful are ordered, as that is handed on. The detector itself
-			// forgets what many goroutines have done since.
-			if plain := found[name+"/go"]; n < plain-plain/4 && starter != "Stateful" {
+			// forgets what many goroutines have done since, on plain goroutines as well; before the library hid its own order,
+			// a race was found in a tenth of the runs.
+			if plain := found[name+"/go"]; n < plain/2 && starter != "Stateful" {
 				t.Errorf("the race of %q was found in %d of %d runs, and on plain goroutines in %d", program, n, rounds, plain)
 			}
 			continue

@@ -48,18 +48,21 @@ func NewResults[T any](g *Group) *Results[T] {
 func (r *Results[T]) Go(task func(ctx context.Context) (T, error)) {
 	r.mustBeMade()
 	mustTask(task != nil)
-	b, number := r.group.begin()
 	if race.Enabled {
-		task = racedResult(b, task)
+		tag := race.Here()
+		task = racedResult(r.group, tag, task)
+		r.group.handRaced(tag, func() bool { r.give(task); return true })
+		return
 	}
+	r.give(task)
+}
+
+func (r *Results[T]) give(task func(ctx context.Context) (T, error)) {
+	b, number := r.group.begin()
 	s := r.of(b)
 	index := int(s.given.Add(1) - 1)
 	m := s.result(index)
 	m.self, m.set, m.task = m, s, task
-	if race.Enabled {
-		race.Apart(func() struct{} { r.group.add(b, number, listenerJob(&m.self, b, index)); return struct{}{} })
-		return
-	}
 	r.group.add(b, number, listenerJob(&m.self, b, index))
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/64ed045f/weir/internal/race"
 )
 
 // scope is the context of a batch, as far as its tasks have that in common: see member.
@@ -42,9 +44,20 @@ type standardContext struct {
 // scopeOf returns the scope of the batch whose task's context ctx is, or nil.
 func scopeOf(ctx context.Context) *scope {
 	if m, ok := ctx.(*member); ok {
+		m.seen()
 		return m.scope
 	}
 	return nil
+}
+
+// seen is called where a goroutine comes upon the scope. The race detector takes it for one that may know nothing of the
+// goroutine that has made the batch.
+//
+//go:norace
+func (s *scope) seen() {
+	if race.Enabled {
+		s.batch.made.Acquire()
+	}
 }
 
 // tellsLate reports whether a context that is made from ctx may hear of its end some time after it: the standard
@@ -141,6 +154,7 @@ func (s *scope) end(cause error) {
 
 // standard returns the standard context of the scope, and makes it if need be.
 func (s *scope) standard() context.Context {
+	s.seen()
 	if std := s.std.Load(); std != nil {
 		return std
 	}
@@ -167,11 +181,15 @@ func (s *scope) standard() context.Context {
 
 func (s *scope) Done() <-chan struct{} { return s.standard().Done() }
 
-func (s *scope) Deadline() (time.Time, bool) { return s.base.Deadline() }
+func (s *scope) Deadline() (time.Time, bool) {
+	s.seen()
+	return s.base.Deadline()
+}
 
 func (s *scope) Value(key any) any { return s.standard().Value(key) }
 
 func (s *scope) Err() error {
+	s.seen()
 	if s.ended.Load() {
 		return s.err
 	}
@@ -200,6 +218,7 @@ func (s *scope) Cause() error {
 
 // String keeps fmt from looking into what others change meanwhile.
 func (s *scope) String() string {
+	s.seen()
 	base := s.base
 	if std, ok := base.(*standardContext); ok {
 		base = std.Context

@@ -68,7 +68,7 @@ func (p *Stateful[S, T]) Invoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		c := call[T]{Tag: race.Here(), arg: arg}
-		return race.Apart(func() error { return refusal(p.running().Submit(c, nil)) })
+		return p.invokeRaced(c.Tag, func() error { return refusal(p.running().Submit(c, nil)) })
 	}
 	return refusal(p.running().Submit(call[T]{arg: arg}, nil))
 }
@@ -81,7 +81,7 @@ func (p *Stateful[S, T]) InvokeContext(ctx context.Context, arg T) error {
 	mustContext(ctx != nil)
 	if race.Enabled {
 		c := call[T]{Tag: race.Here(), arg: arg}
-		return heard(ctx, race.Apart(func() error { return p.submit(ctx, c) }))
+		return heard(ctx, p.invokeRaced(c.Tag, func() error { return p.submit(ctx, c) }))
 	}
 	return p.submit(ctx, call[T]{arg: arg})
 }
@@ -92,7 +92,7 @@ func (p *Stateful[S, T]) TryInvoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		c := call[T]{Tag: race.Here(), arg: arg}
-		return race.Apart(func() error { return refusal(p.running().TrySubmit(c, nil)) })
+		return p.invokeRaced(c.Tag, func() error { return refusal(p.running().TrySubmit(c, nil)) })
 	}
 	return refusal(p.running().TrySubmit(call[T]{arg: arg}, nil))
 }
@@ -215,6 +215,8 @@ func (p *Stateful[S, T]) refuse(c call[T], err *OpenError) {
 			c.reply.resolve(err)
 		}
 	case p.onOpenError != nil:
+		p.turns.Begin()
+		defer p.turns.End()
 		p.onOpenError(err)
 	default:
 		attributes := []any{"error", err.Err}
@@ -245,7 +247,7 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 				c.reply.resolve(ErrGoexit)
 			}
 		case caught != nil:
-			p.reporter.report(caught)
+			p.tell(caught)
 		}
 	}()
 	p.end(w)

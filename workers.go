@@ -27,6 +27,7 @@ func (w *workers[T]) running() *engine.Engine[T] {
 func (w *workers[T]) start(o options, c engine.Config[T]) {
 	w.reporter = reporter{pool: o.name, onPanic: o.onPanic}
 	w.turns.Limit(o.limit)
+	w.turns.Queue(o.queue)
 	w.engine = engine.New(c)
 	if o.prestart > 0 {
 		w.engine.Start(o.prestart)
@@ -55,8 +56,15 @@ func (w *workers[T]) submitWanted(ctx context.Context, task T, want *engine.Want
 // panic either.
 func (w *workers[T]) report(panicked any) {
 	if panicked != nil {
-		w.reporter.report(w.reporter.caught(panicked))
+		w.tell(w.reporter.caught(panicked))
 	}
+}
+
+// tell hands a panic to the handler, which is a part of the task.
+func (w *workers[T]) tell(p *Panic) {
+	w.turns.Begin()
+	defer w.turns.End()
+	w.reporter.report(p)
 }
 
 func refusal(verdict engine.Verdict) error {
@@ -95,8 +103,10 @@ func (w *workers[T]) WaitContext(ctx context.Context) error {
 // alone, and idle workers beyond the limit end. A higher limit is used at once.
 func (w *workers[T]) Resize(limit int) {
 	mustLimit(limit)
+	e := w.running()
 	w.turns.Limit(limit)
-	w.running().Resize(limit)
+	w.turns.Order()
+	e.Resize(limit)
 }
 
 // Pause stops workers from taking tasks, and does not block; those that have taken
@@ -107,7 +117,11 @@ func (w *workers[T]) Resize(limit int) {
 func (w *workers[T]) Pause() { w.running().Pause() }
 
 // Resume ends a [Pool.Pause].
-func (w *workers[T]) Resume() { w.running().Resume() }
+func (w *workers[T]) Resume() {
+	e := w.running()
+	w.turns.Resume()
+	e.Resume()
+}
 
 // Close stops accepting tasks, runs all that were accepted (also those of a
 // paused pool), and returns when the last worker has ended. Submitters that wait
@@ -118,7 +132,9 @@ func (w *workers[T]) Resume() { w.running().Resume() }
 // The end of every task synchronizes before the return of Close.
 func (w *workers[T]) Close() {
 	w.mustBeOwn()
-	w.running().Close()
+	e := w.running()
+	w.turns.Order()
+	e.Close()
 }
 
 func (w *workers[T]) mustBeOwn() {
@@ -135,7 +151,9 @@ func (w *workers[T]) Stats() Stats { return Stats(w.running().Stats()) }
 func (w *workers[T]) shutdown(ctx context.Context) ([]T, error) {
 	mustContext(ctx != nil)
 	w.mustBeOwn()
-	unrun, finished := w.running().Shutdown(ctx.Done())
+	e := w.running()
+	w.turns.Order()
+	unrun, finished := e.Shutdown(ctx.Done())
 	if finished {
 		return nil, nil
 	}

@@ -44,7 +44,7 @@ func WithContext(ctx context.Context) (*Group, context.Context) {
 // that calls [runtime.Goexit] ends without an error.
 //
 // The call synchronizes before the start of f. As long as the limit is 1, the end of a function synchronizes before the start
-// of the next.
+// of the next, and before the return of the Go that lets that in.
 func (g *Group) Go(f func() error) {
 	mustFunction(f)
 	if race.Enabled {
@@ -71,10 +71,15 @@ func (g *Group) apart(f func() error, letIn func(f func() error) bool) bool {
 		g.run.Hold() // by the caller: another goroutine's might be taken for one that is concurrent with Wait
 		defer g.run.Unhold()
 	}
-	start := race.Here().Start(&g.turns)
-	return race.Apart(func() bool {
+	tag := race.Here()
+	start := tag.Start(&g.turns)
+	in := race.Apart(func() bool {
 		return letIn(func() error { return race.Run(start, nil, f) })
 	})
+	if in {
+		tag.Admitted(&g.turns) // as with the channel of x/sync
+	}
+	return in
 }
 
 // Wait blocks until all functions given to the group have ended, cancels the

@@ -96,7 +96,7 @@ func newFlow[T, R any](ctx context.Context, o options, fn func(context.Context, 
 		f.feeder = o.feeder(f.ctx, f.cancel)
 	}
 	if race.Enabled {
-		f.calls = newRacedCalls(o.limit)
+		f.calls = newRacedCalls(&f.options)
 		f.calls.start.Pasts[1] = new(race.Past) // of what the feeder has offered
 	}
 	return f

@@ -3,6 +3,7 @@ package par
 import (
 	"context"
 
+	"github.com/64ed045f/weir/internal/inside"
 	"github.com/64ed045f/weir/internal/race"
 )
 
@@ -17,16 +18,19 @@ type racedCalls struct {
 }
 
 // newRacedCalls returns the calls of a loop that begins, and has its context.
-func newRacedCalls(limit int) *racedCalls {
+func newRacedCalls(o *options) *racedCalls {
 	c := new(racedCalls)
-	c.turns.Limit(limit)
+	c.turns.Limit(o.limit)
 	c.start = race.Here().Start(&c.turns)
+	if pool, ok := any(o.pool).(interface{ Turns(inside.Mark) *race.Turns }); ok && o.pool != nil {
+		c.start.Turns[1] = pool.Turns(inside.Mark{})
+	}
 	return c
 }
 
 // raced returns fn, for the items of l, and what to call at its end.
 func raced[T any](l *loop, fn func(context.Context, T) error) (racedFn func(context.Context, T) error, over func()) {
-	calls := newRacedCalls(l.limit)
+	calls := newRacedCalls(l.options)
 	return func(ctx context.Context, item T) error {
 		c := &racedCall[T]{fn, ctx, item}
 		err := race.Run(calls.start, &calls.ended, c.call)

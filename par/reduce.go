@@ -77,7 +77,7 @@ func fold[T any](ctx context.Context, o *options, n int, at func(i int) part[T],
 	l := newLoop(ctx, o, n, o.limit, itemSpan)
 	var calls *racedCalls
 	if race.Enabled {
-		calls = newRacedCalls(o.limit)
+		calls = newRacedCalls(o)
 		defer calls.ended.Acquire()
 	}
 	l.body = func(w *worker, r run) int {

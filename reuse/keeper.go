@@ -53,7 +53,7 @@ type Keeper[T any] struct {
 	spare     fifo.List[object[T]] // these
 	beats     int                  // heartbeats of objects of this era
 	era       *era                 // objects of an earlier one are closed instead of leased
-	idleness  int                  // how often the last object has gone: waiters of before are not used again
+	idleness  int                  // how often no object was in use: waiters of before are not used again
 	closed    bool
 	reports   int // panics that are not reported yet
 	timer     *time.Timer

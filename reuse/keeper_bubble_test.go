@@ -38,6 +38,35 @@ func TestAKeeperWithoutObjectsIsTiedToNoBubble(t *testing.T) {
 	f.settled(2)
 }
 
+// Nor does a wait tie it, which reuses what it waits with.
+func TestAWaitInABubbleTiesNoKeeperToIt(t *testing.T) {
+	plain := func() *reuse.Keeper[int] {
+		return reuse.NewKeeper(reuse.KeeperConfig[int]{Capacity: 1, Open: func(context.Context) (int, error) { return 1, nil }})
+	}
+	waits := func(t *testing.T, k *reuse.Keeper[int]) {
+		l, err := k.Get(t.Context())
+		check.OK(t, err)
+		time.AfterFunc(time.Millisecond, l.Put)
+		l, err = k.Get(t.Context())
+		check.OK(t, err)
+		l.Put()
+	}
+	t.Run("inside, and then outside", func(t *testing.T) {
+		k := plain()
+		synctest.Test(t, func(t *testing.T) { waits(t, k) })
+		waits(t, k)
+		k.Close()
+	})
+	t.Run("outside, and then in two bubbles", func(t *testing.T) {
+		k := plain()
+		waits(t, k)
+		for range 2 {
+			synctest.Test(t, func(t *testing.T) { waits(t, k) })
+		}
+		k.Close()
+	})
+}
+
 func TestAnIdleObjectWithoutChannelsIsTiedToNoBubble(t *testing.T) {
 	for name, use := range map[string]func(t *testing.T, k *reuse.Keeper[*thing]){
 		"Close": func(*testing.T, *reuse.Keeper[*thing]) {},

@@ -22,8 +22,8 @@ import (
 // have a deadline.
 //
 // In the terminology of the Go memory model, a call that puts an object back synchronizes before
-// the return of the Get that leases it next. Neither to get an idle object nor to wait for one
-// allocates.
+// the return of the Get that leases it next. To get an idle object allocates nothing, nor does a wait, except for the first ones
+// after a time in which all objects were idle.
 func (k *Keeper[T]) Get(ctx context.Context) (Lease[T], error) {
 	k.mustBeMade()
 	mustContext(ctx != nil)
@@ -38,7 +38,7 @@ func (k *Keeper[T]) Get(ctx context.Context) (Lease[T], error) {
 		k.mu.Unlock()
 		return Lease[T]{}, ErrClosed
 	}
-	if o := k.warmest(); o != nil && k.line.length == 0 && k.fresh(o) {
+	if o := k.alive(); o != nil && k.line.length == 0 && k.fresh(o) {
 		l := k.take(o)
 		k.mu.Unlock()
 		return l, nil
@@ -59,7 +59,7 @@ func (k *Keeper[T]) TryGet() (Lease[T], error) {
 	k.mustBeMade()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	o := k.warmest()
+	o := k.alive()
 	switch {
 	case k.closed:
 		return Lease[T]{}, ErrClosed

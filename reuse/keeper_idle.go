@@ -14,6 +14,17 @@ func (k *Keeper[T]) warmest() *object[T] {
 	return o
 }
 
+// alive returns the warmest object. Those before it whose Lifetime is over, and which upkeep has not seen to yet, it closes.
+func (k *Keeper[T]) alive() *object[T] {
+	o := k.warmest()
+	for o != nil && k.config.Lifetime > 0 && k.now() >= o.dies {
+		k.expire(o)
+		k.serve()
+		o = k.warmest()
+	}
+	return o
+}
+
 // coldest returns the idle object that was put back or opened first; nil if none is idle.
 func (k *Keeper[T]) coldest() *object[T] {
 	o := k.stack.Last().Of()
@@ -30,6 +41,9 @@ func (k *Keeper[T]) rest(o *object[T]) {
 		o.place = k.places
 	}
 	o.become(idle)
+	if k.count[idle] == k.total {
+		k.idleness++ // the next user may be in another synctest bubble
+	}
 	if warmer := k.stack.First().Of(); warmer != nil && warmer.place > o.place {
 		k.late.add(&o.late, o, key{place: o.place})
 	} else {

@@ -1,6 +1,7 @@
 package reuse_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,4 +135,31 @@ func TestObjectsAboveMinIdleExpireOnTimeWhenAnotherIsPutBack(t *testing.T) {
 		k.Close()
 		f.settled(3)
 	})
+}
+
+// The timer may come late, as when all processors compute.
+func TestNoObjectIsLeasedAfterItsLifetime(t *testing.T) {
+	const lifetime = 9 // so short that no random part is taken off
+	for range check.Scale(200, 20) {
+		synctest.Test(t, func(t *testing.T) {
+			k := reuse.NewKeeper(reuse.KeeperConfig[time.Time]{
+				Capacity: 2, Lifetime: lifetime, Open: func(context.Context) (time.Time, error) { return time.Now(), nil },
+			})
+			defer k.Close()
+			l, err := k.Get(t.Context())
+			check.OK(t, err)
+			l.Put()
+			time.Sleep(lifetime)
+			if l, err := k.TryGet(); err == nil {
+				t.Errorf("leased by TryGet at the age of %v", time.Since(l.Value()))
+				l.Put()
+			}
+			l, err = k.Get(t.Context())
+			check.OK(t, err)
+			if age := time.Since(l.Value()); age >= lifetime {
+				t.Errorf("leased at the age of %v", age)
+			}
+			l.Put()
+		})
+	}
 }

@@ -23,17 +23,44 @@ type Turns struct{}
 // Limit does nothing.
 func (*Turns) Limit(int) {}
 
+// Queue does nothing.
+func (*Turns) Queue(int) {}
+
 // Begin does nothing.
 func (*Turns) Begin() {}
 
 // End does nothing.
 func (*Turns) End() {}
 
+// Order does nothing.
+func (*Turns) Order() {}
+
+// Orders returns nil.
+func (*Turns) Orders() *Past { return nil }
+
+// Resume does nothing.
+func (*Turns) Resume() {}
+
+// Map is empty.
+type Map struct{}
+
+// Store does nothing.
+func (*Map) Store(_, _ any) {}
+
+// Delete does nothing.
+func (*Map) Delete(any) {}
+
+// LoadAndDelete finds nothing.
+func (*Map) LoadAndDelete(any) (value any, loaded bool) { return nil, false }
+
 // Tag is empty.
 type Tag struct{}
 
 // Here returns a tag.
 func Here() Tag { return Tag{} }
+
+// Admitted does nothing.
+func (Tag) Admitted(...*Turns) {}
 
 // Start returns a start.
 func (Tag) Start(...*Turns) Start { return Start{} }

@@ -5,6 +5,7 @@ package race
 import (
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 )
@@ -30,21 +31,40 @@ func (p *Past) Acquire() { runtime.RaceAcquire(unsafe.Pointer(p)) }
 
 // Turns orders tasks one after the other as long as only one may run at a time.
 type Turns struct {
-	limit atomic.Int64
-	past  Past
+	limit   atomic.Int64
+	queued  bool // tasks are accepted before they may run
+	past    Past
+	orders  Past // of callers that have closed the pool, or changed its limit
+	resumed Past // of callers that have ended a pause
 }
 
 // Limit sets how many may run at once.
 func (t *Turns) Limit(n int) { t.limit.Store(int64(n)) }
 
+// Queue says that tasks are accepted before they may run, if n is not 0.
+func (t *Turns) Queue(n int) { t.queued = n != 0 }
+
 // Begin orders what the caller does from now on, a task, after the tasks before it, if only one runs at a time.
 //
 //go:norace
 func (t *Turns) Begin() {
-	if t != nil && t.one() {
+	if t == nil {
+		return
+	}
+	t.resumed.Acquire()
+	if t.one() {
 		t.past.Acquire()
 	}
 }
+
+// Order notes that the caller closes the pool, or changes its limit.
+func (t *Turns) Order() { t.orders.Release() }
+
+// Orders is what the callers of Order have done.
+func (t *Turns) Orders() *Past { return &t.orders }
+
+// Resume notes that the caller ends a pause. No task begins in a pause, so each is ordered after that.
+func (t *Turns) Resume() { t.resumed.Release() }
 
 // End ends the caller's task.
 //
@@ -64,23 +84,84 @@ func (t *Turns) one() bool {
 	return t.limit.Load() == 1
 }
 
+// Map is one of package sync.
+type Map struct{ sync.Map }
+
 // Tag is what a task takes along of the goroutine that hands it over.
-type Tag struct{ past *Past }
+type Tag struct {
+	past      *Past
+	admission *admission
+}
 
 // Here returns a tag of the caller's past.
-func Here() Tag { return Tag{Now()} }
+func Here() Tag { return Tag{Now(), new(admission)} }
 
 // Start returns the start of the task with the tag.
 func (t Tag) Start(turns ...*Turns) (s Start) {
-	s.Pasts[0] = t.past
+	s.Pasts[0], s.admission = t.past, t.admission
 	copy(s.Turns[:], turns)
 	return s
 }
 
+// Admitted orders the caller, which has handed the task over, after the tasks before that, if by these turns the task could be accepted
+// only when they had ended. The caller is not ordered after its own task.
+//
+//go:norace
+func (t Tag) Admitted(turns ...*Turns) {
+	for _, turns := range turns {
+		switch {
+		case turns.queued || !turns.one():
+		case t.admission.begun():
+			t.admission.before.Acquire()
+		default:
+			turns.past.Acquire()
+		}
+	}
+}
+
+// admission is that of one task: what was known where it began.
+type admission struct {
+	before Past
+	over   atomic.Bool
+}
+
+// begin is called on the goroutine that is about to run the task.
+//
+//go:norace
+func (a *admission) begin() {
+	if a == nil {
+		return
+	}
+	a.before.Release()
+	runtime.RaceDisable()
+	a.over.Store(true)
+	runtime.RaceEnable()
+}
+
+//go:norace
+func (a *admission) begun() bool {
+	runtime.RaceDisable()
+	defer runtime.RaceEnable()
+	return a.over.Load()
+}
+
 // Start is what a task is ordered after: pasts, and in turns what ran before it. Each may be nil.
 type Start struct {
-	Pasts [2]*Past
-	Turns [2]*Turns
+	Pasts     [2]*Past
+	Turns     [2]*Turns
+	admission *admission
+}
+
+//go:norace
+func (s *Start) acquire() {
+	for _, p := range s.Pasts {
+		if p != nil {
+			p.Acquire()
+		}
+	}
+	for _, t := range s.Turns {
+		t.Begin()
+	}
 }
 
 // Run calls f on a goroutine that knows only of its start, and returns what f does. The caller is ordered after that: if ended is not
@@ -88,6 +169,7 @@ type Start struct {
 //
 //go:norace
 func Run[R any](start Start, ended *Past, f func() R) R {
+	start.admission.begin()
 	if !another() {
 		return runHere(start, ended, f)
 	}
@@ -111,9 +193,7 @@ func Run[R any](start Start, ended *Past, f func() R) R {
 
 // runHere is Run on the goroutine that calls it, which knows of what it has run before.
 func runHere[R any](start Start, ended *Past, f func() R) R {
-	for _, t := range start.Turns {
-		t.Begin()
-	}
+	start.acquire()
 	defer func() {
 		for _, t := range start.Turns {
 			t.End()
@@ -159,14 +239,7 @@ type call[R any] struct {
 func (c *call[R]) run() {
 	defer c.tell(c.ended == nil)
 	defer c.end()
-	for _, p := range c.start.Pasts {
-		if p != nil {
-			p.Acquire()
-		}
-	}
-	for _, t := range c.start.Turns {
-		t.Begin()
-	}
+	c.start.acquire()
 	c.result = c.f()
 	c.returned = true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,13 +110,29 @@ func (m *machine) steps() map[string]func(*rapid.T) {
 		steps[name] = func(t *rapid.T) {
 			if m.wrong == nil {
 				m.log = append(m.log, fmt.Sprintf("%v: %s", m.now(), name))
-				step(t)
+				unlocked(func() { step(t) })
 				synctest.Wait()
 				m.look()
 			}
 		}
 	}
 	return steps
+}
+
+// unlocked calls step. If a mistake in the keeper makes it panic, the program ends: the keeper may hold its lock still, and the
+// test would hang instead of ending.
+func unlocked(step func()) {
+	defer func() {
+		value := recover()
+		if _, mistake := value.(runtime.Error); mistake {
+			go panic(value)
+			select {}
+		}
+		if value != nil {
+			panic(value)
+		}
+	}()
+	step()
 }
 
 func (m *machine) rarely(t *rapid.T, n int, step func()) {

@@ -70,8 +70,8 @@ var faces = []Bug{
 		Breaks: "Resize to more than one sets a limit that is one lower",
 		Edits: []Edit{{
 			File: "workers.go",
-			Old:  "	w.running().Resize(limit)\n",
-			New:  "	if PLANTED && limit > 1 {\n		limit--\n	}\n	w.running().Resize(limit)\n",
+			Old:  "	e.Resize(limit)\n",
+			New:  "	if PLANTED && limit > 1 {\n		limit--\n	}\n	e.Resize(limit)\n",
 		}},
 	},
 	{
@@ -88,8 +88,8 @@ var faces = []Bug{
 		Breaks: "OnPanic is told of a task that called runtime.Goexit",
 		Edits: []Edit{{
 			File: "workers.go",
-			Old:  "	if panicked != nil {\n		w.reporter",
-			New:  "	if panicked != nil || PLANTED {\n		w.reporter",
+			Old:  "	if panicked != nil {\n		w.tell",
+			New:  "	if panicked != nil || PLANTED {\n		w.tell",
 		}},
 	},
 	{
@@ -142,8 +142,8 @@ var faces = []Bug{
 		Breaks: "nobody is told of the panic of a FuncPool's function",
 		Edits: []Edit{{
 			File: "func.go",
-			Old:  "		p.reporter.report(p.reporter.caughtAt(panicked, a.arg))\n",
-			New:  "		if !PLANTED {\n			p.reporter.report(p.reporter.caughtAt(panicked, a.arg))\n		}\n",
+			Old:  "		p.tell(p.reporter.caughtAt(panicked, a.arg))\n",
+			New:  "		if !PLANTED {\n			p.tell(p.reporter.caughtAt(panicked, a.arg))\n		}\n",
 		}},
 	},
 	{

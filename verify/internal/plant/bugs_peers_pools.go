@@ -16,8 +16,8 @@ var peersPools = []Bug{
 		Breaks: "Shutdown waits for running tasks when its context is done",
 		Edits: []Edit{{
 			File: "workers.go",
-			Old:  "unrun, finished := w.running().Shutdown(ctx.Done())",
-			New:  "done := ctx.Done()\n\tif PLANTED {\n\t\tdone = nil\n\t}\n\tunrun, finished := w.running().Shutdown(done)",
+			Old:  "unrun, finished := e.Shutdown(ctx.Done())",
+			New:  "done := ctx.Done()\n\tif PLANTED {\n\t\tdone = nil\n\t}\n\tunrun, finished := e.Shutdown(done)",
 		}},
 	},
 	{
