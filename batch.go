@@ -154,13 +154,6 @@ func (b *batch) Ended(n int, by *engine.Worker) {
 	}
 }
 
-// unhold undoes the tally's Hold.
-func (b *batch) unhold() {
-	if b.tally.Leave(0) {
-		b.tell(nil)
-	}
-}
-
 // release makes room under the group's limit. A task that waits for it may have the place of by.
 func (b *batch) release(n int, by *engine.Worker) {
 	if l := b.group.limit; l != nil {

@@ -46,7 +46,6 @@ type loop[T any] struct {
 	ordered bool
 	next    int           // if ordered: the number of the result that comes next
 	over    chan struct{} // closed when the batch has ended
-	held    bool          // the batch cannot end
 	stopped bool          // no further result is to be yielded
 	left    bool          // nor an error: the loop's body has been left
 }
@@ -62,7 +61,8 @@ func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
 		s.stay.task = g.task()
 		defer s.stay.with(g.pool, b.source.Want())()
 	}
-	l := &loop[T]{set: s, yield: yield, ordered: ordered, over: make(chan struct{}), held: b.hold()}
+	l := &loop[T]{set: s, yield: yield, ordered: ordered, over: make(chan struct{})}
+	held := b.hold()
 	go func() {
 		b.wait(false)
 		close(l.over)
@@ -81,7 +81,7 @@ func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
 			r.group.pool.reporter.report(p)
 		}
 	}()
-	s.watched.Store(true)
+	s.feed.Watch(held)
 	l.begin()
 	l.run()
 	returned = true
@@ -103,7 +103,7 @@ func (l *loop[T]) begin() {
 		return
 	}
 	for i := 0; i < int(l.set.given.Load()) && !l.stopped; i++ {
-		if m := l.set.result(i); m.finished.Load() {
+		if m := l.set.result(i); m.Finished() {
 			l.give(m)
 		}
 	}
@@ -112,24 +112,25 @@ func (l *loop[T]) begin() {
 // run yields what comes, until the batch has ended. Also when nothing more is to be
 // yielded it must go on, to let go of what is held for the loop.
 func (l *loop[T]) run() {
+	f := &l.set.feed
 	for {
-		if news := l.set.news.Swap(nil); news != nil {
-			l.release()
-			l.held = true // by who brought the news
-			if l.ordered {
-				l.due()
-				continue
+		m, tell := f.Next()
+		if tell {
+			l.set.batch.tell(nil)
+		}
+		switch {
+		case m == nil:
+			if !l.wait() {
+				return
 			}
-			for m := reversed(news); m != nil && !l.stopped; m = m.next {
+		case l.ordered:
+			l.due()
+		default:
+			for ; m != nil && !l.stopped; m = f.After(m) {
 				if !m.taken { // by begin
 					l.give(m)
 				}
 			}
-			continue
-		}
-		l.release()
-		if !l.wait() {
-			return
 		}
 	}
 }
@@ -153,7 +154,7 @@ func (l *loop[T]) wait() bool {
 func (l *loop[T]) due() {
 	for !l.stopped && l.next < int(l.set.given.Load()) {
 		m := l.set.result(l.next)
-		if !m.finished.Load() {
+		if !m.Finished() {
 			return
 		}
 		l.give(m)
@@ -183,13 +184,6 @@ func (l *loop[T]) leave() {
 	l.set.batch.scope.cancel(nil)
 }
 
-func (l *loop[T]) release() {
-	if l.held {
-		l.held = false
-		l.set.batch.unhold()
-	}
-}
-
 // rest is what is wrong with the ended batch beside the errors that were yielded.
 func (s *resultSet[T]) rest() error {
 	b := s.batch
@@ -214,7 +208,7 @@ func (s *resultSet[T]) rest() error {
 
 func (s *resultSet[T]) keepsGoing() bool { return s.batch.group.options.keepGoing }
 
-// hold keeps the batch from ending, until unhold, unless it has ended, or been given up.
+// hold keeps the batch from ending, for the feed, unless it has ended, or been given up.
 func (b *batch) hold() bool {
 	number, ok := b.intake.Begin()
 	if !ok {
@@ -223,15 +217,4 @@ func (b *batch) hold() bool {
 	held := b.tally.Enter()
 	b.withdraw(number)
 	return held
-}
-
-// reversed turns a list round, so that the oldest comes first.
-func reversed[T any](m *result[T]) *result[T] {
-	var before *result[T]
-	for m != nil {
-		next := m.next
-		m.next = before
-		before, m = m, next
-	}
-	return before
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/feed"
 	"github.com/64ed045f/weir/internal/race"
 )
 
@@ -95,7 +96,7 @@ func (r *Results[T]) of(b *batch) *resultSet[T] {
 		if old != nil && old.batch == b {
 			return old
 		}
-		s := &resultSet[T]{batch: b}
+		s := newResultSet[T](b)
 		if r.set.CompareAndSwap(old, s) {
 			return s
 		}
@@ -107,7 +108,7 @@ func (r *Results[T]) take(use uint32) *resultSet[T] {
 	r.mustBeMade()
 	s := r.set.Load()
 	for s == nil {
-		r.set.CompareAndSwap(nil, &resultSet[T]{batch: r.group.current()})
+		r.set.CompareAndSwap(nil, newResultSet[T](r.group.current()))
 		s = r.set.Load()
 	}
 	if !s.use.CompareAndSwap(unused, use) {
@@ -131,9 +132,8 @@ const (
 type resultSet[T any] struct {
 	batch   *batch
 	use     atomic.Uint32
-	watched atomic.Bool               // a loop wants to hear of results
-	stay    stay                      // of the loop
-	news    atomic.Pointer[result[T]] // finished and not yet seen by the loop, the newest first
+	stay    stay // of the loop
+	feed    feed.Feed[result[T]]
 	growing sync.Mutex
 	chunks  [32]atomic.Pointer[[]result[T]]
 
@@ -156,10 +156,17 @@ type result[T any] struct {
 	task  func(ctx context.Context) (T, error)
 	value T
 	fault *TaskError
-	next  *result[T] // in news
+	taken bool // by the loop
+	feed.Item[result[T]]
+}
 
-	finished atomic.Bool // value and fault are final, and the loop's
-	taken    bool        // by the loop
+func itemOf[T any](m *result[T]) *feed.Item[result[T]] { return &m.Item }
+
+// newResultSet returns an empty set for the results of b.
+func newResultSet[T any](b *batch) *resultSet[T] {
+	s := &resultSet[T]{batch: b}
+	s.feed.Init(&b.tally, itemOf[T])
+	return s
 }
 
 // result returns the place of the result with that number.
@@ -207,36 +214,9 @@ func (m *result[T]) failed(failure *TaskError) {
 	m.finish(nil)
 }
 
-// finish makes the result known. A loop first says that it watches and then looks
-// for finished results, so it sees this one, or this one sees it.
+// finish makes the result known. The loop of a task may have the place of by.
 func (m *result[T]) finish(by *engine.Worker) {
-	m.finished.Store(true)
-	if m.set.watched.Load() {
-		m.set.announce(m, by)
-	}
-}
-
-// announce passes a result on to the loop. Until the loop has dealt with all news
-// the batch must not end, so whoever brings the first holds it for the loop. It can
-// be held, since the task at hand is not counted out yet.
-func (s *resultSet[T]) announce(m *result[T], by *engine.Worker) {
-	held := false
-	for {
-		first := s.news.Load()
-		if first == nil && !held {
-			s.batch.tally.Hold()
-			held = true
-		}
-		m.next = first
-		if !s.news.CompareAndSwap(first, m) {
-			continue
-		}
-		switch {
-		case first == nil:
-			s.stay.wake(by)
-		case held:
-			s.batch.unhold()
-		}
-		return
+	if m.set.feed.Finish(m, &m.Item) {
+		m.set.stay.wake(by)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/internal/race"
+	"github.com/64ed045f/weir/internal/share"
 )
 
 // itemSpan is how long the items of a claim are to take together. Who looks for
@@ -42,10 +43,10 @@ func Each[T any, S Source[T]](ctx context.Context, items S, fn func(context.Cont
 		defer over()
 		fn = racedFn
 	}
-	l.body = func(w *worker, r run) int {
-		ctx, fn, signal := w.ctx, fn, &l.signal
-		for i, item := range all[r.lo:r.hi] {
-			i += r.lo
+	l.body = func(w *worker, r share.Run) int {
+		ctx, fn, signal := w.ctx, fn, &l.Signal
+		for i, item := range all[r.Lo:r.Hi] {
+			i += r.Lo
 			if signal.Load() != 0 && w.interrupted(i) {
 				return i
 			}
@@ -54,7 +55,7 @@ func Each[T any, S Source[T]](ctx context.Context, items S, fn func(context.Cont
 				return i
 			}
 		}
-		return r.hi
+		return r.Hi
 	}
 	return l.do()
 }
@@ -70,9 +71,9 @@ func indices(ctx context.Context, o *options, n int, fn func(ctx context.Context
 		defer over()
 		fn = racedFn
 	}
-	l.body = func(w *worker, r run) int {
-		for i := r.lo; i < r.hi; i++ {
-			if l.signal.Load() != 0 && w.interrupted(i) {
+	l.body = func(w *worker, r share.Run) int {
+		for i := r.Lo; i < r.Hi; i++ {
+			if l.Signal.Load() != 0 && w.interrupted(i) {
 				return i
 			}
 			w.at = i
@@ -80,7 +81,7 @@ func indices(ctx context.Context, o *options, n int, fn func(ctx context.Context
 				return i
 			}
 		}
-		return r.hi
+		return r.Hi
 	}
 	return l.do()
 }

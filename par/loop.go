@@ -11,16 +11,10 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/share"
 )
 
-// loop runs a body for the items from 0 to length, divided among helpers.
-//
-// The division is that of affinity scheduling (Markatos and LeBlanc, "Using
-// processor affinity in loop scheduling on shared-memory multiprocessors", 1992):
-// each worker has a share, and claims a fraction of what is left of it; who has
-// nothing left takes from the largest share, here half of it (as in Hendler and
-// Shavit, "Non-blocking steal-half work queues", 2002). At first all items are in
-// one share, so that helpers which start late, or never, hold nothing up.
+// loop runs a body for the items from 0 to length, divided among helpers: see package share.
 //
 // A claim is as large as, going by the worker's last one, will take the time span: one
 // item at first, and always one if items take longer than that.
@@ -28,20 +22,17 @@ type loop struct {
 	*options
 	length int
 	span   time.Duration
-	body   func(w *worker, r run) (next int) // returns the first item that it has not run
-	bare   bool                              // the body has no items that could fail
+	body   func(w *worker, r share.Run) (next int) // returns the first item that it has not run
+	bare   bool                                    // the body has no items that could fail
 
 	ctx    context.Context // cancelled by the first failure, which is then its cause
 	cancel context.CancelCauseFunc
 	crew   crew
 	helper func(context.Context) error // help, made a value once
 
-	clock   time.Time // when the loop began; times are since then
-	shares  []share
-	seats   atomic.Int64 // workers that have joined, to give each a share
-	helpers atomic.Int64 // given to the crew, and not at their end; and the caller, if it takes part
-	working atomic.Int64 // who takes part at the moment
-	signal  atomic.Uint32
+	clock          time.Time    // when the loop began; times are since then
+	working        atomic.Int64 // workers that take part at the moment
+	share.Division              // places are taken by helpers that were given to the crew; and by the caller, if it takes part
 
 	watching sync.Once
 	unwatch  func()
@@ -50,12 +41,6 @@ type loop struct {
 	failures []*weir.TaskError
 	exited   bool // a bare body has called runtime.Goexit
 }
-
-// What workers look at between two items.
-const (
-	halt   = 1 << iota // begin no further item
-	hungry             // somebody has found nothing left to claim
-)
 
 // errOver is the cause with which helpers are cancelled that have nothing to do.
 var errOver = errors.New("par: all items are done")
@@ -66,7 +51,7 @@ func newLoop(ctx context.Context, o *options, length, shares int, span time.Dura
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	l.crew = o.crew(l.ctx, l.cancel, func() {}) // do waits for all of them, and finds out then
 	l.helper = l.help
-	l.shares = make([]share, min(o.limit, length, shares))
+	l.Init(o.limit, min(o.limit, length, shares))
 	return l
 }
 
@@ -77,32 +62,31 @@ func processors() int { return runtime.GOMAXPROCS(0) }
 // do runs the body for all items, on helpers alone, and returns what went wrong.
 func (l *loop) do() error {
 	defer l.release()
-	l.shares[0].put(run{0, l.length})
+	l.Put(share.Run{Lo: 0, Hi: l.length})
 	for {
-		// Once somebody has found nothing to claim, no more helpers are needed. A helper
-		// is counted here before the signal is looked at; the last helper to leave raises
-		// hungry before it looks at the count. So either hungry is seen here, or that
+		// Once a helper has found nothing to claim, no more are needed. A place
+		// is taken here before the signal is looked at; the last helper to leave raises
+		// Hungry before it looks at the places. So either Hungry is seen here, or that
 		// one sees this helper, and cancels it should it wait for room in the pool.
 		for range min(l.limit, l.length) {
-			if !l.reserve() {
+			if !l.Reserve() {
 				break
 			}
-			if l.signal.Load() != 0 {
-				l.helpers.Add(-1)
+			if l.Signal.Load() != 0 {
+				l.Cede()
 				break
 			}
 			l.crew.Go(l.helper)
 		}
 		err := l.crew.Wait()
-		if l.drained() || l.ctx.Err() != nil {
+		if l.Drained() || l.ctx.Err() != nil {
 			return l.outcome(nil)
 		}
 		if refused := refusal(err); refused != nil {
 			return l.outcome(refused)
 		}
 		// The last helper has called runtime.Goexit, and no other could be had then.
-		l.helpers.Store(0)
-		l.signal.Store(0)
+		l.Again()
 	}
 }
 
@@ -142,7 +126,7 @@ func (l *loop) release() {
 func (l *loop) fail(index int, err error) bool {
 	failure := &weir.TaskError{Index: index, Err: err}
 	if !l.keepGoing {
-		l.signal.Or(halt)
+		l.Signal.Or(share.Halt)
 		l.cancel(failure)
 		return false
 	}
@@ -162,7 +146,7 @@ func (l *loop) watch() {
 	l.watching.Do(func() {
 		told := make(chan struct{})
 		stop := context.AfterFunc(l.ctx, func() {
-			l.signal.Or(halt)
+			l.Signal.Or(share.Halt)
 			close(told)
 		})
 		l.unwatch = func() {
@@ -173,59 +157,13 @@ func (l *loop) watch() {
 	})
 }
 
-// drained reports whether no item is left to be begun.
-func (l *loop) drained() bool {
-	for i := range l.shares {
-		if l.shares[i].count() > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// refill makes another share's items the worker's. It reports false if nobody has any.
-func (l *loop) refill(own *share) bool {
-	for {
-		var largest *share
-		most := 0
-		for i := range l.shares {
-			if n := l.shares[i].count(); n > most {
-				largest, most = &l.shares[i], n
-			}
-		}
-		if largest == nil {
-			return false
-		}
-		if largest == own {
-			return true
-		}
-		if r := largest.half(); !r.empty() {
-			own.put(r)
-			return true
-		}
-	}
-}
-
-// reserve counts one more helper, if there may be one.
-func (l *loop) reserve() bool {
-	for {
-		n := l.helpers.Load()
-		if n >= int64(l.limit) {
-			return false
-		}
-		if l.helpers.CompareAndSwap(n, n+1) {
-			return true
-		}
-	}
-}
-
 // recruit adds a helper, if there may be one, and that needs no waiting.
 func (l *loop) recruit() bool {
-	if !l.reserve() {
+	if !l.Reserve() {
 		return false
 	}
 	if !l.crew.TryGo(l.helper) {
-		l.helpers.Add(-1)
+		l.Cede()
 		return false
 	}
 	return true

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/share"
 )
 
 const (
@@ -53,7 +54,7 @@ func Range(n int, body func(lo, hi int), opts ...Option) {
 		if grain > 1 {
 			o.limit = min(o.limit, processors()) // the body does not wait for anything
 		}
-		divide(o, run{lo, n}, grain, body)
+		divide(o, share.Run{Lo: lo, Hi: n}, grain, body)
 	}
 }
 
@@ -97,21 +98,21 @@ func begin(limit, n int, body func(lo, hi int)) (lo, grain int) {
 }
 
 // divide runs the body for the indices of r on the caller and helpers.
-func divide(o options, r run, grain int, body func(lo, hi int)) {
-	l := newLoop(context.Background(), &o, r.hi-r.lo, processors(), rangeSpan)
+func divide(o options, r share.Run, grain int, body func(lo, hi int)) {
+	l := newLoop(context.Background(), &o, r.Hi-r.Lo, processors(), rangeSpan)
 	l.bare = true
-	l.body = func(_ *worker, r run) int {
-		body(r.lo, r.hi)
-		return r.hi
+	l.body = func(_ *worker, r share.Run) int {
+		body(r.Lo, r.Hi)
+		return r.Hi
 	}
-	l.shares[0].put(r)
-	l.helpers.Add(1)
-	w := l.join(l.ctx)
+	l.Put(r)
+	l.Reserve()
+	w := l.newWorker(l.ctx)
 	w.grain, w.asking = grain, o.pool != nil
 	defer w.conclude()
 	defer w.leave()
 	for range l.length - 1 {
-		if l.signal.Load() != 0 || !l.recruit() {
+		if l.Signal.Load() != 0 || !l.recruit() {
 			break
 		}
 	}

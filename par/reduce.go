@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/64ed045f/weir/internal/race"
+	"github.com/64ed045f/weir/internal/share"
 )
 
 // Reduce combines all items to one: combine is called with two neighbours, each an item
@@ -80,10 +81,10 @@ func fold[T any](ctx context.Context, o *options, n int, at func(i int) part[T],
 		calls = newRacedCalls(o)
 		defer calls.ended.Acquire()
 	}
-	l.body = func(w *worker, r run) int {
+	l.body = func(w *worker, r share.Run) int {
 		sum, _ := w.state.(*part[T])
-		for i := r.lo; i < r.hi; i++ {
-			if l.signal.Load() != 0 && w.interrupted(i) {
+		for i := r.Lo; i < r.Hi; i++ {
+			if l.Signal.Load() != 0 && w.interrupted(i) {
 				return i
 			}
 			next := at(i)
@@ -110,7 +111,7 @@ func fold[T any](ctx context.Context, o *options, n int, at func(i int) part[T],
 			}
 			sum.value, sum.hi = value, next.hi
 		}
-		return r.hi
+		return r.Hi
 	}
 	err := l.do()
 	slices.SortFunc(parts, func(x, y *part[T]) int { return cmp.Compare(x.lo, y.lo) })

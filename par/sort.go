@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"github.com/64ed045f/weir/internal/share"
 )
 
 // sortable is the length from which on sorting is worth helpers.
@@ -89,7 +91,7 @@ func sortParts[E any](items []E, o options, sort func([]E), less func(a, b E) bo
 	width := ((len(items)-1)/parts/span + 1) * span
 	m := merger[E]{from: items, to: make([]E, len(items)), width: width, less: less, merge: merge}
 	merges := bits.Len(uint((len(items) - 1) / width))
-	divide(o, run{0, parts}, 1, func(lo, hi int) {
+	divide(o, share.Run{Lo: 0, Hi: parts}, 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			part := m.part(i)
 			sort(part)
@@ -114,7 +116,7 @@ func sortParts[E any](items []E, o options, sort func([]E), less func(a, b E) bo
 
 // mergePairs merges all parts, and goes on to those that this makes.
 func (m *merger[E]) mergePairs(o options) {
-	spans := run{0, len(m.cuts)}
+	spans := share.Run{Lo: 0, Hi: len(m.cuts)}
 	divide(o, spans, 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			a, b, before := m.pair(i)

@@ -2,6 +2,21 @@ package explore_test
 
 // shows says which scene shows a bug soonest: the test looks there alone, unless the bug is asked for.
 var shows = map[string]string{
+	"share-claims-the-same":           "two workers share four items, two at a time",
+	"share-halves-badly":              "two workers share three items",
+	"share-leaves-before-it-looks":    "a worker puts items down while another one finds none",
+	"share-never-hungry":              "a worker puts items down when another one has gone",
+	"share-calls-no-successor":        "a worker puts items down when another one has gone",
+	"share-looks-before-it-gives-up":  "a worker puts items down while another one finds none",
+	"share-reserves-in-two-steps":     "the last two of three items need each other",
+	"share-leaves-twice":              "two workers share three items",
+	"feed-looks-before-finish":        "a result comes while the loop begins",
+	"feed-holds-late":                 "two results come at once",
+	"feed-keeps-second-hold":          "two results come at once",
+	"feed-loop-keeps-hold":            "a result comes while the loop begins",
+	"feed-release-unheard":            "a result comes while the loop begins",
+	"feed-announces-without-exchange": "two results come at once",
+	"feed-wakes-no-loop":              "a result comes while the loop begins",
 	"lane-gives-up-beside-a-function": "two submitters",
 	"lane-no-successor":               "two functions that need each other",
 	"lane-runs-before-successor":      "three functions that need each other, by two submitters",

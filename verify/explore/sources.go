@@ -27,6 +27,7 @@ var small = []struct{ file, old, new string }{
 	{"internal/lane/ring.go", "firstRing = 16", "firstRing = 2"},
 	{"internal/lane/ring.go", "growth    = 4", "growth    = 2"},
 	{"internal/lane/ring.go", "keptRing  = 1024", "keptRing  = 2"},
+	{"internal/share/share.go", "divisor = 8", "divisor = 2"},
 }
 
 // Part is a package that is explored, by its folder from the root.

@@ -14,7 +14,7 @@ import (
 // hotFiles are a hot path without a gap.
 var hotFiles = []string{
 	"pool.go", "func.go", "group.go", "group_limit.go", "batch.go", "scope.go", "nested.go", "result.go", "loop.go", "workers.go", "options.go",
-	"stateful.go", "values.go", "internal/engine/engine.go", "internal/fifo/fifo.go", "internal/limit/limit.go", "par/each.go", "reuse/pool.go", "weirhttp/limit.go",
+	"stateful.go", "values.go", "internal/engine/engine.go", "internal/feed/feed.go", "internal/fifo/fifo.go", "internal/limit/limit.go", "internal/share/share.go", "par/each.go", "reuse/pool.go", "weirhttp/limit.go",
 }
 
 // tree is a root with a hot path, in which one file has this text.

@@ -160,9 +160,9 @@ var par = []Bug{
 		Name:   "half-of-a-share-is-too-short",
 		Breaks: "an item is lost when a share is halved",
 		Edits: []Edit{{
-			File: "par/share.go",
-			Old:  "s.runs[0].hi, taken.lo = middle, middle",
-			New:  "s.runs[0].hi, taken.lo = middle, middle\n\t\tif PLANTED && taken.hi-middle > 1 {\n\t\t\ttaken.lo++\n\t\t\ts.left.Add(-1)\n\t\t}",
+			File: "internal/share/share.go",
+			Old:  "s.runs[0].Hi, taken.Lo = middle, middle",
+			New:  "s.runs[0].Hi, taken.Lo = middle, middle\n\t\tif PLANTED && taken.Hi-middle > 1 {\n\t\t\ttaken.Lo++\n\t\t\ts.left.Add(-1)\n\t\t}",
 		}},
 	},
 	{
@@ -170,8 +170,8 @@ var par = []Bug{
 		Breaks: "the item behind one that called runtime.Goexit is lost",
 		Edits: []Edit{{
 			File: "par/worker.go",
-			Old:  "w.share.put(run{w.at + 1, w.claim.hi})",
-			New:  "next := w.at + 1\n\tif PLANTED && next < w.claim.hi {\n\t\tnext++\n\t}\n\tw.share.put(run{next, w.claim.hi})",
+			Old:  "w.Put(share.Run{Lo: w.at + 1, Hi: w.claim.Hi})",
+			New:  "next := w.at + 1\n\tif PLANTED && next < w.claim.Hi {\n\t\tnext++\n\t}\n\tw.Put(share.Run{Lo: next, Hi: w.claim.Hi})",
 		}},
 	},
 	{
@@ -179,8 +179,8 @@ var par = []Bug{
 		Breaks: "what a worker leaves of a claim is lost",
 		Edits: []Edit{{
 			File: "par/worker.go",
-			Old:  "w.share.put(run{next, w.claim.hi}) // what it was interrupted at",
-			New:  "if PLANTED && next < w.claim.hi {\n\t\t\t\tnext++\n\t\t\t}\n\t\t\tw.share.put(run{next, w.claim.hi}) // what it was interrupted at",
+			Old:  "w.Put(share.Run{Lo: next, Hi: w.claim.Hi}) // what it was interrupted at",
+			New:  "if PLANTED && next < w.claim.Hi {\n\t\t\t\tnext++\n\t\t\t}\n\t\t\tw.Put(share.Run{Lo: next, Hi: w.claim.Hi}) // what it was interrupted at",
 		}},
 	},
 	{
