@@ -15,30 +15,31 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 	"github.com/64ed045f/weir/reuse"
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-// Every Go snippet of the README must stand, but for its indentation, in one of
-// the examples below, which are compiled and run.
-func TestReadmeSnippetsAreExamples(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
+// Every Go snippet of these pages must stand, but for its indentation, in an example, which is compiled and run; or it is the program
+// in examples/linecount.
+func TestSnippetsOfTheReadmeAndTheRecipesAreExamples(t *testing.T) {
+	read := func(name string) string {
+		text, err := os.ReadFile(name)
+		check.OK(t, err)
+		return string(text)
 	}
-	source, err := os.ReadFile("readme_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	examples := dedented(string(source))
-	snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
-	if len(snippets) < 9 {
-		t.Fatalf("found only %d snippets", len(snippets))
-	}
-	for _, snippet := range snippets {
-		if !strings.Contains(examples, dedented(snippet[1])) {
-			t.Errorf("not an example:\n%s", snippet[1])
+	examples := dedented(read("readme_test.go") + read("recipes_test.go"))
+	program := read("examples/linecount/main.go")
+	for page, least := range map[string]int{"README.md": 6, "docs/recipes.md": 17} {
+		snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(page), -1)
+		if len(snippets) < least {
+			t.Errorf("%s has only %d snippets", page, len(snippets))
+		}
+		for _, snippet := range snippets {
+			if !strings.Contains(examples, dedented(snippet[1])) && !strings.HasSuffix(program, "\n"+snippet[1]) {
+				t.Errorf("%s has a snippet that is no example:\n%s", page, snippet[1])
+			}
 		}
 	}
 }
@@ -118,26 +119,18 @@ func Example_results() {
 
 func Example_sharedPool() {
 	ctx := context.Background()
-	send := func() { fmt.Println("sent") }
 	deliver := func(context.Context) error { fmt.Println("delivered"); return nil }
 
 	err := func() error {
-		pool := weir.New(64, weir.Name("mail"), weir.IdleTimeout(time.Minute))
+		pool := weir.New(64, weir.Name("mail"))
 		defer pool.Close() // runs what was accepted, then returns
-
-		if err := pool.SubmitContext(ctx, send); err != nil {
-			return err // no room before ctx was done, or the pool is closed
-		}
-
-		// A group on the pool: its own errors and its own limit, the pool's workers.
 		g := pool.Group(ctx, weir.Limit(8))
 		g.Go(func(ctx context.Context) error { return deliver(ctx) })
 		return g.Wait()
 	}()
 
 	fmt.Println(err)
-	// Unordered output:
-	// sent
+	// Output:
 	// delivered
 	// <nil>
 }
@@ -227,7 +220,7 @@ func Example_requests() {
 
 	handler := weirhttp.Limit(mux, 100,
 		weirhttp.Queue(200), weirhttp.MaxWait(500*time.Millisecond),
-		weirhttp.PerKey(10, clientOf)) // nobody takes more than 10 of the 100
+		weirhttp.PerKey(10, clientOf)) // no client takes more than 10 of the 100
 
 	answer := httptest.NewRecorder()
 	handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
@@ -243,7 +236,6 @@ func (r *Request) reset() { r.path = r.path[:0] }
 
 func Example_objects() {
 	requests := reuse.Pool[*Request]{New: newRequest, Reset: (*Request).reset}
-
 	r := requests.Get()
 	defer requests.Put(r)
 

@@ -81,7 +81,7 @@ func (o *options) do(ctx context.Context, stdout, stderr io.Writer) error {
 		return run.Child(stdout, suite.Plan(o.scale()), o.child, o.target(), o.profile)
 	case o.list:
 		return o.showList(stdout)
-	case o.readme:
+	case o.tables:
 		return publish()
 	case o.from != "":
 		return o.showAgain(stdout, stderr)

@@ -285,12 +285,13 @@ func TestFlagsThatSelectNothingAreRefused(t *testing.T) {
 	}{
 		{[]string{"-suite", "nothing"}, `no suite is called "nothing"; there are dispatch, seeds`},
 		{[]string{"-peer", "ant"}, `no peer is called "ant"; there are weir.Pool`},
-		{[]string{"-scenario", "99"}, "there is no scenario 99"},
+		{[]string{"-scenario", "99"}, `there is no scenario "99"; there are 01 to 24`},
+		{[]string{"-scenario", "x"}, `there is no scenario "x"; there are 01 to 24`},
+		{[]string{"-nope"}, "there is no flag -nope; there are -cores, "},
 		{[]string{"-suite", "cost", "-peer", "conc"}, "no experiment fits"},
 		{[]string{"-run", "("}, "missing closing )"},
 		{[]string{"-rounds", "0"}, "must be at least 1, got 0"},
 		{[]string{"dispatch"}, `"dispatch" is no flag`},
-		{[]string{"-unknown"}, "flag provided but not defined"},
 	} {
 		_, err := call(t, 2, c.args...)
 		contains(t, err, c.want)

@@ -30,7 +30,7 @@ type options struct {
 	out                      string
 	profile                  string
 
-	list, json, readme bool
+	list, json, tables bool
 	from               string
 	child              string // the measurement that a measuring process makes
 }
@@ -73,13 +73,22 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.BoolVar(&o.list, "list", false, "list suites, experiments and peers, and measure nothing")
 	flags.BoolVar(&o.json, "json", false, "print the results as JSON, one line each, and make no tables and no page")
 	flags.StringVar(&o.from, "from", "", "measure nothing, and show the results in these raw `files`, separated by commas")
-	flags.BoolVar(&o.readme, "readme", false, "measure nothing, and write the README's tables anew from lab/results")
+	flags.BoolVar(&o.tables, "tables", false, "measure nothing, and write the tables of README.md and docs anew from lab/results")
 	flags.StringVar(&o.child, "child", "", "make the one measurement of this `name`: what lab calls itself with")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(stderr)
 		say(stderr, "%s", usage)
 		flags.PrintDefaults()
+	}
+	if name, undefined := strings.CutPrefix(fmt.Sprint(err), "flag provided but not defined: "); undefined {
+		var names []string
+		flags.VisitAll(func(f *flag.Flag) {
+			if f.Name != "child" {
+				names = append(names, "-"+f.Name)
+			}
+		})
+		return nil, fmt.Errorf("there is no flag %s; there are %s", name, strings.Join(names, ", "))
 	}
 	if err != nil {
 		return nil, err
@@ -105,13 +114,15 @@ func (o *options) check() error {
 			return fmt.Errorf("no peer is called %q; there are %s", name, strings.Join(peerNames(), ", "))
 		}
 	}
+	all := behaviour.Scenarios()
+	first, last := all[0], all[len(all)-1]
 	for k, number := range o.scenarios {
-		if len(number) == 1 {
+		if len(number) == 1 && number >= "0" && number <= "9" {
 			number = "0" + number
 			o.scenarios[k] = number
 		}
-		if !slices.ContainsFunc(behaviour.Scenarios(), func(s behaviour.Scenario) bool { return s.ID == number }) {
-			return fmt.Errorf("there is no scenario %s; -list shows them", number)
+		if !slices.ContainsFunc(all, func(s behaviour.Scenario) bool { return s.ID == number }) {
+			return fmt.Errorf("there is no scenario %q; there are %s to %s", o.scenarios[k], first.ID, last.ID)
 		}
 	}
 	if len(o.scenarios) > 0 {
@@ -120,7 +131,7 @@ func (o *options) check() error {
 		}
 		o.suites = []string{"behaviour"}
 	}
-	if o.list || o.readme || o.from != "" || o.child != "" {
+	if o.list || o.tables || o.from != "" || o.child != "" {
 		return nil
 	}
 	if len(o.plan()) == 0 {

@@ -18,42 +18,55 @@ import (
 // root of Weir.
 const resultsFolder = "lab/results"
 
-// publish writes the README's tables anew from the published results.
+// pages are the documents with tables that are made of the published results.
+var pages = map[string]map[string]func(record.File) string{
+	"README.md":           {"features": report.Features, "summary": report.Summary},
+	"docs/performance.md": {"performance": report.Performance},
+	"docs/behaviour.md":   {"behaviour": report.Behaviour},
+}
+
+// publish writes the tables of all pages anew from the published results.
 func publish() error {
 	root, err := machine.Root()
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(root, "README.md")
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return err
+	for page := range pages {
+		path := filepath.Join(root, filepath.FromSlash(page))
+		old, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text, err := withTables(root, page, old)
+		if err != nil {
+			return err
+		}
+		if slices.Equal(text, old) {
+			continue
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			return err
+		}
 	}
-	text, err := withTables(root, old)
-	if err != nil || slices.Equal(text, old) {
-		return err
-	}
-	return os.WriteFile(path, text, 0o644)
+	return nil
 }
 
-// withTables is the README with the tables that the published results make.
-func withTables(root string, readme []byte) ([]byte, error) {
+// withTables is the page with the tables that the published results make.
+func withTables(root, page string, text []byte) ([]byte, error) {
 	file, err := published(root)
 	if err != nil {
 		return nil, err
 	}
-	for name, text := range map[string]string{
-		"performance": report.Performance(file),
-		"behaviour":   report.Behaviour(file),
-	} {
-		if text == "" {
+	for name, table := range pages[page] {
+		made := table(file)
+		if made == "" {
 			return nil, fmt.Errorf("%s has no results for the table %q", resultsFolder, name)
 		}
-		if readme, err = report.Insert(readme, name, text); err != nil {
+		if text, err = report.Insert(text, name, made); err != nil {
 			return nil, err
 		}
 	}
-	return readme, nil
+	return text, nil
 }
 
 // hotPathOf begins the setting that says of which hot path the results in a file are. It

@@ -23,17 +23,22 @@ func root(t *testing.T) string {
 	return path
 }
 
-func TestTheReadmesTablesAreThoseOfThePublishedResults(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(root(t), "README.md"))
-	if err != nil {
-		t.Fatal(err)
+func TestThePagesTablesAreThoseOfThePublishedResults(t *testing.T) {
+	if len(lab.Pages) < 3 {
+		t.Fatalf("only %d pages have tables", len(lab.Pages))
 	}
-	want, err := lab.WithTables(root(t), readme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(readme, want) {
-		t.Error("the README's tables are stale: go run ./lab -readme")
+	for page := range lab.Pages {
+		text, err := os.ReadFile(filepath.Join(root(t), filepath.FromSlash(page)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := lab.WithTables(root(t), page, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(text, want) {
+			t.Errorf("the tables of %s are stale: go run ./lab -tables", page)
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ It is the command-line tool of the Go library github.com/64ed045f/weir.`,
 		Version: version(),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{cmd, fmt.Errorf("there is no command %q", args[0])}
+				return &usageError{cmd, noCommand(cmd, args[0])}
 			}
 			return nil
 		},
@@ -69,4 +69,13 @@ func version() string {
 		}
 	}
 	return fmt.Sprintf("%s %s", text, info.GoVersion)
+}
+
+// noCommand is an error that names the command that may have been meant.
+func noCommand(root *cobra.Command, name string) error {
+	root.SuggestionsMinimumDistance = 2
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		return fmt.Errorf("there is no command %q; did you mean %q?", name, near[0])
+	}
+	return fmt.Errorf("there is no command %q", name)
 }

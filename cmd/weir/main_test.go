@@ -97,7 +97,8 @@ func TestCommandLine(t *testing.T) {
 		{args: []string{"sum", "--check", ""}, status: 2, errs: "weir: --check needs the name of a list" + try},
 		{args: []string{"sum", "-c", "list", "--check", "wrong"}, status: 2, errs: "weir: --check may be given once" + try},
 		{args: []string{"sum", "--none"}, status: 2, errs: "weir: unknown flag: --none" + try},
-		{args: []string{"sun"}, status: 2, errs: "weir: there is no command \"sun\"\nTry 'weir --help' for more information.\n"},
+		{args: []string{"summ"}, status: 2, errs: "weir: there is no command \"summ\"; did you mean \"sum\"?\nTry 'weir --help' for more information.\n"},
+		{args: []string{"digest"}, status: 2, errs: "weir: there is no command \"digest\"\nTry 'weir --help' for more information.\n"},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			out, errs, status := run(t, c.stdin, c.args...)

@@ -29,7 +29,8 @@ paths. The output is that of md5sum (sha1sum, …) to the byte:
 Symbolic links are not followed, special files are left out, and a PATH of
 "-" is the standard input. What can't be read gets a line on the standard
 error, and the rest goes on. If the standard error is a terminal, a bar
-there shows files, bytes, rate and time left.
+there shows files, bytes, rate and time left, and a line at the end files,
+bytes, time and rate.
 
 With --check, compare files with a list that md5sum wrote, or weir sum, and
 print and judge as md5sum -c does. BSD-style lists are understood as well. Of

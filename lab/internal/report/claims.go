@@ -18,6 +18,7 @@ type claim struct {
 	besides           bool   // left out where form is the best one, whose row stands before
 	inPlace           bool   // the work in place is worth a mention
 	same              bool   // another unit of the claim before
+	summary           string // what it is called where only a few claims stand; empty: it is none of those
 }
 
 func with(pairs ...string) []record.Setting {
@@ -31,7 +32,7 @@ func with(pairs ...string) []record.Setting {
 // claims are those of the table, in its order.
 func claims(tables []record.Table, usual int) []claim {
 	list := []claim{
-		{work: "empty task, one producer, limit 64", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "1")},
+		{work: "empty task, one producer, limit 64", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "1"), summary: "empty task, limit 64"},
 		{work: "the same with Pool, for tasks of any kind", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "1"), form: "weir.Pool", besides: true},
 		{work: "empty task, producers on all cores, limit 64", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "all")},
 		{work: "the same with Pool, for tasks of any kind", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "all"), form: "weir.Pool", besides: true},
@@ -48,11 +49,11 @@ func claims(tables []record.Table, usual int) []claim {
 	}
 	million := with("tasks", "1000000", "limit", "50000")
 	return append(list,
-		claim{work: "task of a group: context and error, limit 64", suite: "dispatch", experiment: "group", params: with("limit", "64", "producers", "1")},
+		claim{work: "task of a group: context and error, limit 64", suite: "dispatch", experiment: "group", params: with("limit", "64", "producers", "1"), summary: "empty task of a group: context and error, limit 64"},
 		claim{work: "task with a result, results in the order of the tasks, limit 64", suite: "dispatch", experiment: "results", params: with("limit", "64")},
-		claim{work: "10⁶ tasks that sleep 10 ms, limit " + grouped("50000"), suite: "seeds", experiment: "sleep", params: million},
+		claim{work: "10⁶ tasks that sleep 10 ms, limit " + grouped("50000"), suite: "seeds", experiment: "sleep", params: million, summary: "10⁶ tasks that sleep 10 ms, limit " + grouped("50000")},
 		claim{work: "the same: bytes allocated", suite: "seeds", experiment: "sleep", params: million, unit: "B/op", same: true},
-		claim{work: "the same: peak memory", suite: "seeds", experiment: "sleep", params: million, unit: "peak-B", same: true},
+		claim{work: "the same: peak memory", suite: "seeds", experiment: "sleep", params: million, unit: "peak-B", same: true, summary: "the same: peak memory"},
 		claim{work: "loop over 10⁶ numbers, one root each (go: split by hand)", suite: "dispatch", experiment: "loop", params: with("items", "1000000")},
 		claim{work: "the same with Each: context and error", suite: "dispatch", experiment: "loop", params: with("items", "1000000"), form: "weir.Each", besides: true},
 		claim{work: "loop whose last 1 % of the items takes 99 % of the time (go: split by hand)", suite: "dispatch", experiment: "skewed"},
@@ -63,8 +64,8 @@ func claims(tables []record.Table, usual int) []claim {
 		claim{work: "fork and join of 10 short tasks (150 square roots each)", suite: "dispatch", experiment: "forkjoin", params: with("tasks", "10"), inPlace: true},
 		claim{work: "the same with Group: context and error", suite: "dispatch", experiment: "forkjoin", params: with("tasks", "10"), form: "weir.Group", besides: true},
 		claim{work: "empty task of a burst of 10", suite: "dispatch", experiment: "burst", params: with("tasks", "10")},
-		claim{work: "the same with Group: context and error", suite: "dispatch", experiment: "burst", params: with("tasks", "10"), form: "weir.Group", besides: true},
-		claim{work: "10⁶ tasks that all block at once, limit 10⁶: each", suite: "dispatch", experiment: "blocked", params: with("tasks", "1000000")},
+		claim{work: "the same with Group: context and error", suite: "dispatch", experiment: "burst", params: with("tasks", "10"), form: "weir.Group", besides: true, summary: "empty task of a group, in a burst of 10 after a pause"},
+		claim{work: "10⁶ tasks that all block at once, limit 10⁶: each", suite: "dispatch", experiment: "blocked", params: with("tasks", "1000000"), summary: "10⁶ tasks that all block at once, limit 10⁶: each"},
 		claim{work: "the same: peak memory", suite: "dispatch", experiment: "blocked", params: with("tasks", "1000000"), unit: "peak-B", same: true},
 		claim{work: "lone task, until it starts", suite: "dispatch", experiment: "lone", params: with("pause", "0s")},
 		claim{work: "lone task after 1 ms of rest, until it starts: median", suite: "dispatch", experiment: "lone", params: with("pause", "1ms")},
@@ -72,9 +73,9 @@ func claims(tables []record.Table, usual int) []claim {
 		claim{work: "HTTP server offered five times its capacity: time for each request served within 1 s", suite: suiteHTTP, experiment: "overload", params: with("capacity", "5000"), form: "weir.Limit"},
 		claim{work: "the same: p99 of the latency of all served", suite: suiteHTTP, experiment: "overload", params: with("capacity", "5000"), unit: "p99-ns", same: true},
 		claim{work: "the same: peak memory", suite: suiteHTTP, experiment: "overload", params: with("capacity", "5000"), unit: "peak-B", same: true},
-		claim{work: "a pool made and closed unused", suite: "dispatch", experiment: "newclose", form: "weir.Pool"},
+		claim{work: "a pool made and closed unused", suite: "dispatch", experiment: "newclose", form: "weir.Pool", summary: "a pool made and closed unused"},
 		claim{work: "the same: bytes allocated", suite: "dispatch", experiment: "newclose", unit: "B/op", same: true},
-		claim{work: "a pool that waits for its next task: memory", suite: "dispatch", experiment: "idlepools", unit: "B/pool", form: "weir.Pool"},
+		claim{work: "a pool that waits for its next task: memory", suite: "dispatch", experiment: "idlepools", unit: "B/pool", form: "weir.Pool", summary: "a pool that waits for its next task: memory"},
 		claim{work: "context of a request, with 1 KB to work in (go: made anew)", suite: "reuse", experiment: "context", form: "weir.reuse.Pool"},
 		claim{work: "buffer of a size that varies: half below 1 KB, 1 % above 64 KB (go: made anew)", suite: "reuse", experiment: "sizes", params: with("load", "log-normal")},
 		claim{work: "the same: heap in use", suite: "reuse", experiment: "sizes", params: with("load", "log-normal"), unit: "heap-B", same: true},
@@ -119,6 +120,7 @@ func (c claim) table(tables []record.Table, usual int) (record.Table, string, bo
 // A standing is a claim with its figures.
 type standing struct {
 	Work                string
+	summary             string
 	Weir, Go, Other     entry
 	OverOther, OverGo   string
 	BehindOther, Behind bool
@@ -150,7 +152,7 @@ func standings(tables []record.Table) []standing {
 			continue
 		}
 		previous, form = c.suite+c.experiment, weir.Peer
-		s := standing{Work: c.work, Weir: entryOf(weir, unit)}
+		s := standing{Work: c.work, summary: c.summary, Weir: entryOf(weir, unit)}
 		if c.inPlace {
 			if r, ok := rowOf(t, "inplace"); ok && usable(r.Cells[unit]) {
 				s.Work += " (in place: " + figure(r.Cells[unit].Center, unit) + ")"

@@ -17,7 +17,7 @@ var (
 	ErrDoubleMarker = errors.New("its marker stands there more than once")
 )
 
-// Performance returns the README's table of what was to be reached: a row for each
+// Performance returns the table of what was to be reached: a row for each
 // aim of which the file has figures, whether Weir wins it or not. It is empty if
 // there is none. The setting "file" names the raw results in the line below it.
 func Performance(file record.File) string {
@@ -26,6 +26,28 @@ func Performance(file record.File) string {
 	if len(rows) == 0 {
 		return ""
 	}
+	return standingsMarkdown(rows) + "\nMedians with the interval of 95 % confidence; of several forms of a library its best." +
+		fmt.Sprintf("%s %s.\n", question(rows), escapeMarkdown(origin(file, tables)))
+}
+
+// Summary returns the few rows of Performance that stand for the others, those that Weir loses by most among them.
+func Summary(file record.File) string {
+	tables := record.Tables(file.Results)
+	var rows []standing
+	for _, s := range standings(tables) {
+		if s.summary != "" {
+			s.Work = s.summary
+			s.Weir.Interval, s.Go.Interval, s.Other.Interval = "", "", ""
+			rows = append(rows, s)
+		}
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	return standingsMarkdown(rows)
+}
+
+func standingsMarkdown(rows []standing) string {
 	var b strings.Builder
 	b.WriteString("| work | Weir | `go` | best other library | Weir against it | Weir against `go` |\n|---|--:|--:|--:|--:|--:|\n")
 	for _, s := range rows {
@@ -33,13 +55,15 @@ func Performance(file record.File) string {
 			entryMarkdown(s.Weir, true), entryMarkdown(s.Go, false), entryMarkdown(s.Other, true),
 			cmp.Or(s.OverOther, "–"), cmp.Or(s.OverGo, "–"))
 	}
-	question := ""
-	if slices.ContainsFunc(rows, func(s standing) bool { return strings.HasSuffix(s.OverOther, "?") || strings.HasSuffix(s.OverGo, "?") }) {
-		question = " A question mark: too few rounds to be sure."
-	}
-	fmt.Fprintf(&b, "\nMedians with the interval of 95 %% confidence; of several forms of a library its best.%s %s.\n", question,
-		escapeMarkdown(origin(file, tables)))
 	return b.String()
+}
+
+// question explains the question marks, if there are any.
+func question(rows []standing) string {
+	if slices.ContainsFunc(rows, func(s standing) bool { return strings.HasSuffix(s.OverOther, "?") || strings.HasSuffix(s.OverGo, "?") }) {
+		return " A question mark: too few rounds to be sure."
+	}
+	return ""
 }
 
 // origin says in one line where the figures come from.
@@ -82,7 +106,7 @@ func entryMarkdown(e entry, named bool) string {
 	return text
 }
 
-// Behaviour returns the README's table of scenarios and what each library does in
+// Behaviour returns the table of scenarios and what each library does in
 // them. It is empty if the file has none.
 func Behaviour(file record.File) string {
 	tables := record.Tables(file.Results)
@@ -97,6 +121,29 @@ func Behaviour(file record.File) string {
 	}
 	g := grids[0]
 	var b strings.Builder
+	b.WriteString(gridMarkdown(g, verdictText))
+	fmt.Fprintf(&b, "\n✓ passes, – does not offer it. %s.\n", escapeMarkdown(origin(file, nil)))
+	for _, d := range g.Details {
+		if d.Verdict == unmeasured {
+			fmt.Fprintf(&b, "\nNot measured: %s in %s: %s.\n",
+				escapeMarkdown(d.Peer), escapeMarkdown(d.Row), escapeMarkdown(strings.TrimSuffix(d.Text, ".")))
+		}
+	}
+	return b.String()
+}
+
+// Features returns the table of what each library has. It is empty if the file has none.
+func Features(file record.File) string {
+	for _, e := range experiments(record.Tables(file.Results)) {
+		if e.is(suiteSurvey, "feature") {
+			return gridMarkdown(featureGrid(e), verdict.Sign)
+		}
+	}
+	return ""
+}
+
+func gridMarkdown(g grid, text func(verdict) string) string {
+	var b strings.Builder
 	b.WriteString("| " + g.Corner)
 	for _, c := range g.Columns {
 		b.WriteString(" | " + escapeMarkdown(c.Name))
@@ -105,16 +152,9 @@ func Behaviour(file record.File) string {
 	for _, r := range g.Rows {
 		b.WriteString("| " + escapeMarkdown(strings.TrimSpace(r.Name+" "+r.Tag)))
 		for _, c := range r.Cells {
-			b.WriteString(" | " + escapeMarkdown(verdictText(c.Verdict)))
+			b.WriteString(" | " + escapeMarkdown(text(c.Verdict)))
 		}
 		b.WriteString(" |\n")
-	}
-	fmt.Fprintf(&b, "\n✓ passes, – does not offer it. %s.\n", escapeMarkdown(origin(file, nil)))
-	for _, d := range g.Details {
-		if d.Verdict == unmeasured {
-			fmt.Fprintf(&b, "\nNot measured: %s in %s: %s.\n",
-				escapeMarkdown(d.Peer), escapeMarkdown(d.Row), escapeMarkdown(strings.TrimSuffix(d.Text, ".")))
-		}
 	}
 	return b.String()
 }

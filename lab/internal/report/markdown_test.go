@@ -138,6 +138,33 @@ func TestPerformanceWithoutFiguresIsEmpty(t *testing.T) {
 	}
 }
 
+func TestSummaryHasTheFewRowsThatStandForTheOthers(t *testing.T) {
+	s := strings.ReplaceAll(report.Summary(complete()), "\u00a0", " ")
+	columns(t, s)
+	if n := strings.Count(s, "\n| "); n < 5 || n > 8 {
+		t.Errorf("%d rows in\n%s", n, s)
+	}
+	for _, want := range []string{"| empty task, limit 64 | ", "| the same: peak memory | ", "| a pool made and closed unused | "} {
+		if !strings.Contains(s, want) {
+			t.Errorf("no %q in\n%s", want, s)
+		}
+	}
+	if strings.Contains(s, "±") {
+		t.Errorf("intervals in\n%s", s)
+	}
+}
+
+func TestFeaturesHasARowForEachLibrary(t *testing.T) {
+	s := report.Features(complete())
+	columns(t, s)
+	if !strings.HasPrefix(s, "| library | reuse | context | wait | errors | resize |\n") || !strings.Contains(s, "\n| weir | ✓ | ✓ | ✓ | ✓ | ✓ |\n") {
+		t.Errorf("got\n%s", s)
+	}
+	if !strings.Contains(s, " ✗ |") || strings.Contains(s, "fails") {
+		t.Errorf("what a library has not is no cross in\n%s", s)
+	}
+}
+
 func TestBehaviourHasARowForEachScenario(t *testing.T) {
 	s := report.Behaviour(complete())
 	columns(t, s)

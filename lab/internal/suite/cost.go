@@ -10,7 +10,7 @@ import (
 
 var costSuite = Suite{
 	Name:    "cost",
-	Title:   "From what length a task pays (document 001)",
+	Title:   "From what length a task pays",
 	About:   "Tasks of 1 to 5000 square roots, 1000 to 700 000 of them: in a loop, each in a goroutine, each in a pool.",
 	LeftOut: "most numbers of tasks, a single core, and Weir's other forms",
 	Experiments: func(s Scale) []Experiment {

@@ -14,7 +14,7 @@ import (
 
 var reuseSuite = Suite{
 	Name:  "reuse",
-	Title: "Reuse of objects (document 002)",
+	Title: "Reuse of objects",
 	About: "A request's context with a buffer of 1 KB, a service that fills a bytes.Buffer, buffers of many sizes: made anew each time, " +
 		"or taken from a pool. And objects that are costly to open, leased to one user at a time.",
 	LeftOut: "GOMAXPROCS other than the number of cores, sizes that are not log-normal, and a keeper used by one goroutine alone",

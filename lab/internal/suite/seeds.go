@@ -15,7 +15,7 @@ const (
 
 var seedsSuite = Suite{
 	Name:    "seeds",
-	Title:   "The measurements of documents 000 and 003",
+	Title:   "A million tasks that sleep; throughput",
 	About:   "Tasks that sleep 10 ms, at most 50 000 at once; plain goroutines know no limit.",
 	LeftOut: "10⁷ tasks, throughput of 10⁶, and further forms of each library",
 	Experiments: func(s Scale) []Experiment {

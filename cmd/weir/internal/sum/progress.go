@@ -33,9 +33,15 @@ func (m *meter) addFile() {
 	}
 }
 
+// summary says what was done in a time.
+func (m *meter) summary(took time.Duration) string {
+	rate := float64(m.bytes.Load()) / max(took, time.Microsecond).Seconds()
+	return fmt.Sprintf("%d files, % .1f in %v, % .1f/s", m.files.Load(), decor.SizeB1024(m.bytes.Load()), took.Round(time.Millisecond), decor.SizeB1024(rate))
+}
+
 // expect adds up the files that items names. It is a walk of its own, because the one that feeds the digesters can be ahead of
 // them only by what the window holds, while a time that is left needs the sum of everything. It costs a few microseconds
-// a file and is done only when somebody watches.
+// a file and is done only for a terminal.
 func (m *meter) expect(items iter.Seq[item], stop <-chan struct{}) {
 	for it := range items {
 		select {
@@ -94,6 +100,7 @@ func drawBar(screen io.Writer, totals iter.Seq[item], opts ...mpb.ContainerOptio
 		),
 	)
 
+	begin := time.Now()
 	done := make(chan struct{})
 	var helpers sync.WaitGroup
 	helpers.Go(func() { m.expect(totals, done) })
@@ -119,6 +126,7 @@ func drawBar(screen io.Writer, totals iter.Seq[item], opts ...mpb.ContainerOptio
 			helpers.Wait()
 			bar.Abort(true)
 			container.Wait()
+			_, _ = fmt.Fprintln(screen, m.summary(time.Since(begin))) // a screen that is gone shows nothing
 		},
 	}
 }

@@ -49,6 +49,9 @@ func TestBarShowsFilesBytesRateAndTimeLeft(t *testing.T) {
 		if !strings.Contains(s.String(), "3/3 files  4.0 MiB / 4.0 MiB") {
 			t.Errorf("the end was never shown in\n%s", s)
 		}
+		if want := "\n3 files, 4.0 MiB in 4s, 1.0 MiB/s\n"; !strings.HasSuffix("\n"+lastLines(s.String()), want) {
+			t.Errorf("the summary is not %q in\n%s", want, s)
+		}
 	})
 }
 
@@ -69,4 +72,9 @@ func TestLinesAboveTheBarAreWhole(t *testing.T) {
 			}
 		}
 	})
+}
+
+// lastLines is what stands on the screen below the place where the bar was.
+func lastLines(drawn string) string {
+	return drawn[strings.LastIndex(drawn, "\x1b[J")+len("\x1b[J"):]
 }

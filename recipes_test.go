@@ -1,0 +1,217 @@
+package weir_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"expvar"
+	"fmt"
+	"hash/maphash"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/weirhttp"
+)
+
+// What docs/recipes.md shows stands in these examples.
+
+func Example_recipeShutdown() {
+	type Mail struct{ to string }
+	began, release := make(chan struct{}), make(chan struct{})
+	send := func(Mail) { close(began); <-release }
+	save := func(m Mail) { fmt.Println("saved for", m.to) }
+
+	mails := weir.NewFunc(1, send)
+	_ = mails.Invoke(Mail{"ann"})
+	_ = mails.Invoke(Mail{"bob"})
+	<-began
+
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	unsent, err := mails.Shutdown(ctx) // when ctx is done, what has not begun comes back
+	for _, mail := range unsent {
+		save(mail)
+	}
+
+	fmt.Println(err)
+	close(release)
+	mails.Close()
+	// Output:
+	// saved for bob
+	// context deadline exceeded
+}
+
+func Example_recipeTimeouts() {
+	ctx := context.Background()
+	fetch := func(ctx context.Context, url string) error { <-ctx.Done(); return context.Cause(ctx) }
+	urls := []string{"slow"}
+
+	g := weir.NewGroup(ctx, 8, weir.KeepGoing())
+	for _, url := range urls {
+		g.Go(func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, 10*time.Millisecond) // of one task, from its start
+			defer cancel()
+			return fetch(ctx, url)
+		})
+	}
+	err := g.Wait()
+
+	fmt.Println(err)
+	// Output: task 0: context deadline exceeded
+}
+
+func Example_recipeTimeToStart() {
+	pool := weir.New(1, weir.Queue(0))
+	release := make(chan struct{})
+	_ = pool.Submit(func() { <-release })
+	task := func() {}
+
+	err := func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond) // to be accepted
+		defer cancel()
+		return pool.SubmitContext(ctx, task)
+	}()
+
+	fmt.Println(err)
+	close(release)
+	pool.Close()
+	// Output: context deadline exceeded
+}
+
+func Example_recipePerHost() {
+	ctx := context.Background()
+	pool := weir.New(16)
+	defer pool.Close()
+	byHost := map[string][]string{"a.example": {"/1", "/2", "/3"}, "b.example": {"/4"}}
+	var fetched atomic.Int32
+	fetch := func(context.Context, string, string) error { fetched.Add(1); return nil }
+
+	hosts := weir.NewGroup(ctx, len(byHost)) // its tasks only wait, and hold no place of the pool
+	for host, paths := range byHost {
+		hosts.Go(func(ctx context.Context) error {
+			g := pool.Group(ctx, weir.Limit(2))
+			for _, path := range paths {
+				g.Go(func(ctx context.Context) error { return fetch(ctx, host, path) })
+			}
+			return g.Wait()
+		})
+	}
+	err := hosts.Wait()
+
+	fmt.Println(fetched.Load(), err)
+	// Output: 4 <nil>
+}
+
+func Example_recipeSharedServer() {
+	mux := http.NewServeMux()
+	cleanUp := func() { fmt.Println("cleaned up") }
+
+	pool := weir.New(100)
+	handler := weirhttp.Limit(mux, 80, weirhttp.On(pool)) // at most 80 of the 100 places serve requests
+	err := pool.Submit(cleanUp)                           // and the others are for work like this, at least
+
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
+	pool.Close()
+	fmt.Println(answer.Code, err)
+	// Output:
+	// cleaned up
+	// 404 <nil>
+}
+
+func Example_recipeOrderPerKey() {
+	type Event struct {
+		Account string
+		Number  int
+	}
+	var last, wrong atomic.Int64
+	apply := func(e Event) {
+		if e.Account == "ann" && last.Swap(int64(e.Number)) > int64(e.Number) {
+			wrong.Add(1)
+		}
+	}
+	var events []Event
+	for i := range 1000 {
+		events = append(events, Event{"ann", i}, Event{"bob", i})
+	}
+
+	var lanes [16]*weir.FuncPool[Event] // each runs one event at a time, in order
+	for i := range lanes {
+		lanes[i] = weir.NewFunc(1, apply)
+	}
+	seed := maphash.MakeSeed()
+	for _, event := range events {
+		lane := lanes[maphash.String(seed, event.Account)%uint64(len(lanes))]
+		if err := lane.Invoke(event); err != nil {
+			fmt.Println(err)
+		}
+	}
+	for _, lane := range lanes {
+		lane.Close()
+	}
+
+	fmt.Println(last.Load(), wrong.Load())
+	// Output: 999 0
+}
+
+func Example_recipeMonitoring() {
+	pool := weir.New(4)
+
+	expvar.Publish("mail", expvar.Func(func() any { return pool.Stats() })) // at /debug/vars of net/http
+
+	_ = pool.Submit(func() {})
+	pool.Close()
+	var stats weir.Stats
+	_ = json.Unmarshal([]byte(expvar.Get("mail").String()), &stats)
+	fmt.Println(stats.Finished)
+	// Output: 1
+}
+
+func Example_recipeRetry() {
+	ctx := context.Background()
+	calls := 0
+	send := func(context.Context) error {
+		if calls++; calls < 3 {
+			return errors.New("no answer")
+		}
+		return nil
+	}
+
+	g := weir.NewGroup(ctx, 4)
+	g.Go(func(ctx context.Context) error {
+		err := send(ctx)
+		for pause := time.Millisecond; err != nil && ctx.Err() == nil && pause < time.Second; pause *= 2 {
+			weir.Blocking(ctx, func() { time.Sleep(pause) }) // other tasks have the place meanwhile
+			err = send(ctx)
+		}
+		return err
+	})
+	err := g.Wait()
+
+	fmt.Println(calls, err)
+	// Output: 3 <nil>
+}
+
+func Example_recipeFirst() {
+	ctx := context.Background()
+	mirrors := []string{"far", "near"}
+	fetch := func(ctx context.Context, mirror string) (string, error) {
+		if mirror == "far" {
+			<-ctx.Done()
+			return "", context.Cause(ctx)
+		}
+		return "from " + mirror, nil
+	}
+
+	pages := weir.NewResults[string](weir.NewGroup(ctx, len(mirrors)))
+	for _, mirror := range mirrors {
+		pages.Go(func(ctx context.Context) (string, error) { return fetch(ctx, mirror) })
+	}
+	page, err := pages.First() // cancels the others, and waits for their end
+
+	fmt.Println(page, err)
+	// Output: from near <nil>
+}
