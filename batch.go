@@ -1,11 +1,8 @@
 package weir
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"math/bits"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -115,7 +112,7 @@ func (b *batch) parent() context.Context { return b.scope.parent }
 func (b *batch) accepted() {
 	switch {
 	case b.source == nil && b.intake.Handed():
-		b.group.pool.engine.Suspect()
+		b.group.pool.core.engine.Suspect()
 	case b.source == nil || b.ctx.Err() == nil:
 		return
 	}
@@ -124,7 +121,7 @@ func (b *batch) accepted() {
 
 // try hands a job over if that needs no waiting.
 func (b *batch) try(j job) bool {
-	e := b.group.pool.engine
+	e := b.group.pool.core.engine
 	switch {
 	case b.source == nil:
 		return e.TrySubmit(j, nil) == engine.Accepted
@@ -215,19 +212,19 @@ func (b *batch) run(w *engine.Worker, j job) {
 	if ticket {
 		var ok bool
 		if j, ok = b.redeem(j); !ok {
-			b.group.pool.engine.Skipped()
+			b.group.pool.core.engine.Skipped()
 			return
 		}
 	}
 	if !w.Serves(b) {
 		w.Settle()
 		if !b.enter() {
-			b.group.pool.engine.Skip(j)
+			b.group.pool.core.engine.Skip(j)
 			return
 		}
 	}
 	if b.cancelled() {
-		b.group.pool.engine.HandedBack()
+		b.group.pool.core.engine.HandedBack()
 	} else {
 		m := b.member(w)
 		if ticket {
@@ -261,7 +258,7 @@ func (b *batch) broken(w *engine.Worker, j job, panicked any) {
 		return
 	}
 	pool := b.group.pool
-	p := pool.reporter.caught(panicked)
+	p := pool.core.reporter.caught(panicked)
 	if b.group.options.panicsAsErrors {
 		b.fail(j, p)
 		return
@@ -277,7 +274,7 @@ func (b *batch) broken(w *engine.Worker, j job, panicked any) {
 	if !first {
 		b.group.turns.Begin()
 		defer b.group.turns.End()
-		pool.tell(p)
+		pool.core.tell(p)
 	}
 }
 
@@ -346,170 +343,4 @@ func (b *batch) failures() []*TaskError {
 		return nil
 	}
 	return b.wrong.failures
-}
-
-// wait blocks until the batch is over; the first to call it brings that about. In a
-// task whose place is lent meanwhile.
-func (b *batch) wait(inTask bool) {
-	b.mu.Lock()
-	if b.waited {
-		if b.settled {
-			b.mu.Unlock()
-			return
-		}
-		if b.others == nil {
-			b.others = &others{over: make(chan struct{})}
-		}
-		over := b.others.over
-		b.mu.Unlock()
-		if inTask && b.source != nil {
-			b.group.task().await(b.group.pool, b.source.Want(), func(w *engine.Wakeup) { b.waitsToo(w, over) })
-		} else {
-			<-over
-		}
-		return
-	}
-	b.waited = true
-	b.mu.Unlock()
-
-	if b.source == nil {
-		b.waitOutside()
-	} else {
-		b.waitInside(inTask)
-	}
-	b.settle()
-}
-
-// waitOutside waits for the tasks of a group that is no task's. Of one that is cancelled it waits for those that have
-// started, and gives up those in the queue, which may stay there for long, as the workers may be busy with others'.
-func (b *batch) waitOutside() {
-	done := b.done
-	for over := b.tally.Seal; !over(); {
-		if !b.stay.wait(done, nil, nil) {
-			b.tally.Close()
-			done, over = nil, b.finish
-		}
-	}
-}
-
-// finish ends the batch if none of its tasks runs.
-func (b *batch) finish() (over bool) {
-	e := b.group.pool.engine
-	left := 0
-	e.Discard(func() int {
-		if left, over = b.tally.Finish(); over {
-			b.counted = true
-		}
-		return left - int(b.gone)
-	})
-	switch {
-	case !over:
-		e.Suspect()
-	case left > 0:
-		b.release(left, nil)
-	}
-	return over
-}
-
-// isCounted reports whether Wait counts j, a void task of the batch that has left the queue, among those left there.
-func (b *batch) isCounted() bool {
-	if b.source == nil && !b.counted {
-		b.gone++
-		return false
-	}
-	return true
-}
-
-// waitInside waits for the tasks of a task's group.
-func (b *batch) waitInside(inTask bool) {
-	done, cancelled := b.done, false
-	if inTask {
-		b.stay.task = b.group.task()
-		defer b.stay.with(b.group.pool, b.source.Want())()
-	}
-	switch {
-	case done != nil:
-	case b.stay.task.pool == nil:
-		done = b.scope.Done() // no task looks again for it in a pause
-	default:
-		b.stay.absence.Wait = true
-	}
-	cut := func() {
-		done, cancelled = nil, true
-		b.cut()
-	}
-	for {
-		if cancelled { // for a task that Go finds accepted after that
-			b.cut()
-		}
-		if b.tally.Seal() {
-			break
-		}
-		b.tellLooper()
-		b.stay.wait(done, b.scope.Done, cut)
-		if b.tally.Seal() {
-			break // most often; no wait follows, so the stay need not arrive
-		}
-		b.stay.arrive()
-	}
-}
-
-// cut takes back the tasks of a cancelled batch that have not started.
-func (b *batch) cut() {
-	if n := b.group.pool.engine.Drop(b.source); n > 0 {
-		b.release(n, nil)
-		b.Ended(n, nil)
-	}
-}
-
-// waitsToo waits until another goroutine has seen to the end of the batch.
-func (b *batch) waitsToo(w *engine.Wakeup, over <-chan struct{}) {
-	b.mu.Lock()
-	if !b.settled {
-		b.others.tasks = append(b.others.tasks, w)
-	}
-	b.mu.Unlock()
-	<-over
-}
-
-// cause is why the settled batch was cancelled, if it was.
-func (b *batch) cause() error {
-	if !b.stopped {
-		return nil
-	}
-	return b.scope.Cause()
-}
-
-// settle makes the sealed batch's result, and lets everybody have it.
-func (b *batch) settle() {
-	g := b.group
-	b.cancelled() // notices a parent that has ended since
-	b.mu.Lock()
-	b.err = b.scope.Cause()
-	b.stopped = b.err != nil
-	if failures := b.failures(); len(failures) > 0 {
-		slices.SortFunc(failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })
-		errs := make([]error, 0, len(failures)+1)
-		for _, failure := range failures {
-			errs = append(errs, failure)
-		}
-		b.err = errors.Join(append(errs, b.err)...)
-	}
-	b.mu.Unlock()
-	b.scope.close()
-	b.dismiss()
-	if l := g.limit; l != nil {
-		l.Forget() // the waiters' channels may belong to a test bubble that is about to end
-	}
-	g.batch.CompareAndSwap(b, nil)
-	g.dismiss()
-	b.mu.Lock()
-	b.settled = true
-	if o := b.others; o != nil {
-		for _, w := range o.tasks {
-			w.Tell()
-		}
-		close(o.over)
-	}
-	b.mu.Unlock()
 }

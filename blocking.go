@@ -28,15 +28,15 @@ func Blocking(ctx context.Context, wait func()) {
 		wait()
 		return
 	}
-	e := t.pool.engine
+	e := t.pool.core.engine
 	a := &engine.Absence[job]{Turn: make(chan struct{}, 1)}
 	alone, part := t.host.awaited()
-	t.pool.turns.End()
+	t.pool.core.turns.End()
 	e.GiveUp(a, t.worker, alone, part)
 	defer func() {
 		e.Recall(a, nil)
 		<-a.Turn
-		t.pool.turns.Begin()
+		t.pool.core.turns.Begin()
 	}()
 	wait()
 }

@@ -8,7 +8,7 @@ const defaultLimit = 10_000
 
 var defaultPool = sync.OnceValue(func() *Pool {
 	p := New(defaultLimit, Name("default"))
-	p.shared = true
+	p.core.shared = true
 	return p
 })
 

@@ -84,14 +84,14 @@ func (v *visit) call(ctx context.Context, task func(context.Context) error) erro
 
 // wait returns nil when the visitor has its place, which it must leave.
 func (v *visit) wait(ctx context.Context) error {
-	if err := v.pool.submitWanted(ctx, listenerJob(&v.self, nil, inTurn), v.want, nil); err != nil {
+	if err := v.pool.core.submitWanted(ctx, listenerJob(&v.self, nil, inTurn), v.want, nil); err != nil {
 		return err
 	}
 	select {
 	case <-v.turn:
 	case <-ctx.Done():
 		if v.giveUp() {
-			v.pool.engine.Discard(one) // a worker that comes to it skips it
+			v.pool.core.engine.Discard(one) // a worker that comes to it skips it
 			return context.Cause(ctx)
 		}
 		<-v.turn
@@ -139,7 +139,7 @@ func (v *visit) leave() {
 // run lets the visitor in, on a worker.
 func (v *visit) run(_ context.Context, w *engine.Worker, number int) error {
 	if !v.begin(number == claimed) {
-		v.pool.engine.Skipped()
+		v.pool.core.engine.Skipped()
 		return nil
 	}
 	v.worker = w

@@ -10,7 +10,7 @@ import (
 // FuncPool runs one function with many arguments on a bounded number of
 // workers: a [Pool] without a closure for each task. All methods may be called
 // by any number of goroutines at once.
-type FuncPool[T any] struct{ workers[argument[T]] }
+type FuncPool[T any] struct{ core core[argument[T]] }
 
 // argument is what travels through the engine of a FuncPool.
 type argument[T any] struct {
@@ -24,7 +24,7 @@ func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 	must(run != nil, "function must not be nil", "nil")
 	p := new(FuncPool[T])
 	o := poolOptions(limit, opts)
-	p.start(o, config(o, func(_ *engine.Worker, a argument[T]) {
+	p.core.start(o, config(o, func(_ *engine.Worker, a argument[T]) {
 		if race.Enabled {
 			p.runRaced(run, a)
 			return
@@ -36,7 +36,7 @@ func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 
 func (p *FuncPool[T]) broken(_ *engine.Worker, a argument[T], panicked any) {
 	if panicked != nil {
-		p.tell(p.reporter.caughtAt(panicked, a.arg))
+		p.core.tell(p.core.reporter.caughtAt(panicked, a.arg))
 	}
 }
 
@@ -52,9 +52,9 @@ func (p *FuncPool[T]) Invoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		a := argument[T]{race.Here(), arg}
-		return p.invokeRaced(a.Tag, func() error { return refusal(p.running().Submit(a, nil)) })
+		return p.core.invokeRaced(a.Tag, func() error { return refusal(p.core.running().Submit(a, nil)) })
 	}
-	return refusal(p.running().Submit(argument[T]{arg: arg}, nil))
+	return refusal(p.core.running().Submit(argument[T]{arg: arg}, nil))
 }
 
 // InvokeContext is [FuncPool.Invoke] that waits for room only until ctx is done,
@@ -65,9 +65,9 @@ func (p *FuncPool[T]) InvokeContext(ctx context.Context, arg T) error {
 	mustContext(ctx != nil)
 	if race.Enabled {
 		a := argument[T]{race.Here(), arg}
-		return heard(ctx, p.invokeRaced(a.Tag, func() error { return p.submit(ctx, a) }))
+		return heard(ctx, p.core.invokeRaced(a.Tag, func() error { return p.core.submit(ctx, a) }))
 	}
-	return p.submit(ctx, argument[T]{arg: arg})
+	return p.core.submit(ctx, argument[T]{arg: arg})
 }
 
 // TryInvoke is [FuncPool.Invoke] that never waits: it returns [ErrFull] if the
@@ -76,9 +76,9 @@ func (p *FuncPool[T]) TryInvoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		a := argument[T]{race.Here(), arg}
-		return p.invokeRaced(a.Tag, func() error { return refusal(p.running().TrySubmit(a, nil)) })
+		return p.core.invokeRaced(a.Tag, func() error { return refusal(p.core.running().TrySubmit(a, nil)) })
 	}
-	return refusal(p.running().TrySubmit(argument[T]{arg: arg}, nil))
+	return refusal(p.core.running().TrySubmit(argument[T]{arg: arg}, nil))
 }
 
 // Shutdown is [FuncPool.Close] until ctx is done, and returns nil if all calls have
@@ -86,9 +86,36 @@ func (p *FuncPool[T]) TryInvoke(arg T) error {
 // started with and returns them, in order, with the cause of ctx; it does not
 // wait for calls that run, which a further Close does.
 func (p *FuncPool[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
-	arguments, err := p.shutdown(ctx)
+	arguments, err := p.made().shutdown(ctx)
 	for _, a := range arguments {
 		unrun = append(unrun, a.arg)
 	}
 	return unrun, err
+}
+
+// Wait blocks until all calls accepted before it have finished. See [Pool.Wait].
+func (p *FuncPool[T]) Wait() { p.made().wait() }
+
+// WaitContext is Wait until ctx is done; then it returns the context's cause.
+func (p *FuncPool[T]) WaitContext(ctx context.Context) error { return p.made().waitContext(ctx) }
+
+// Resize sets the limit, and does not block. See [Pool.Resize].
+func (p *FuncPool[T]) Resize(limit int) { p.made().resize(limit) }
+
+// Pause stops workers from taking arguments, and does not block. See [Pool.Pause].
+func (p *FuncPool[T]) Pause() { p.made().pause() }
+
+// Resume ends a pause.
+func (p *FuncPool[T]) Resume() { p.made().resume() }
+
+// Close stops accepting arguments, and blocks until all that were accepted have been dealt with and the last worker has ended. See [Pool.Close].
+func (p *FuncPool[T]) Close() { p.made().close() }
+
+// Stats returns counts of what the pool has done and is doing. See [Pool.Stats].
+func (p *FuncPool[T]) Stats() Stats { return p.made().stats() }
+
+// made returns the core of a pool that is not nil.
+func (p *FuncPool[T]) made() *core[argument[T]] {
+	mustPool(p != nil)
+	return &p.core
 }

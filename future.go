@@ -2,14 +2,11 @@ package weir
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/64ed045f/weir/internal/engine"
-	"github.com/64ed045f/weir/internal/inside"
 	"github.com/64ed045f/weir/internal/race"
 )
 
@@ -75,10 +72,10 @@ func (f *Future[T]) submit() {
 	j := listenerJob(&f.self, nil, inTurn)
 	host := hostOf(ctx)
 	if host.pool == nil {
-		f.submitted(p.submit(ctx, j))
+		f.submitted(p.core.submit(ctx, j))
 		return
 	}
-	if ctx.Err() == nil && p.running().Fits(j, nil) {
+	if ctx.Err() == nil && p.core.running().Fits(j, nil) {
 		return
 	}
 	want := f.want(false)
@@ -89,9 +86,9 @@ func (f *Future[T]) submit() {
 		w.Stays = host.pool == p
 		f.await(w)
 		defer f.unawait(w)
-		f.submitted(p.submitWanted(ctx, j, want, w))
+		f.submitted(p.core.submitWanted(ctx, j, want, w))
 		if w.Stays && f.void() {
-			p.engine.WaitsOn(w)
+			p.core.engine.WaitsOn(w)
 			f.outcome(w, nil, ctx.Done())
 		}
 	})
@@ -208,42 +205,6 @@ func (f *Future[T]) watch() {
 	}
 }
 
-// futureTask is a future as the context of its task: it tells who asks for hostKey that a task of the pool
-// will wait.
-type futureTask[T any] Future[T]
-
-// Deadline, Done, Err and Value implement [context.Context].
-func (c *futureTask[T]) Deadline() (time.Time, bool) { return c.ctx.Deadline() }
-func (c *futureTask[T]) Done() <-chan struct{}       { return c.ctx.Done() }
-func (c *futureTask[T]) Err() error                  { return c.ctx.Err() }
-
-// String keeps fmt from looking into what others change meanwhile.
-func (c *futureTask[T]) String() string { return fmt.Sprintf("%v.Task", c.ctx) }
-
-func (c *futureTask[T]) Value(key any) any {
-	if key == (hostKey{}) {
-		return c
-	}
-	return c.ctx.Value(key)
-}
-
-// Stay implements [inside.Task].
-func (c *futureTask[T]) Stay(group any) inside.Stay { return c.task().stay(group) }
-
-// task implements host. The worker has been written by that, which the task knows nothing of: see package race.
-//
-//go:norace
-func (c *futureTask[T]) task() task { return c.progress.task(c.pool, c.worker, c) }
-
-// awaited implements host.
-func (c *futureTask[T]) awaited() (*engine.Single[job], *engine.Source[job]) { return &c.single, nil }
-
-// crossed implements host.
-func (c *futureTask[T]) crossed() bool { return false }
-
-// above implements host. No task waits for a future from beginning to end.
-func (c *futureTask[T]) above() (host, *engine.Want[job]) { return nil, nil }
-
 func (f *Future[T]) mustBeMade() {
 	must(f.done != nil, "future must be made by Async", "the zero value")
 }
@@ -274,19 +235,19 @@ func (f *Future[T]) start(claimed bool, w *engine.Worker) bool {
 	} else {
 		f.abandon() // unless another goroutine has
 		if f.void() {
-			f.pool.engine.Skipped()
+			f.pool.core.engine.Skipped()
 			return false
 		}
 	}
 	f.body = nil
-	f.pool.engine.HandedBack()
+	f.pool.core.engine.HandedBack()
 	return false
 }
 
 // failed resolves the future of a task that did not return, or was not run.
 func (f *Future[T]) failed(failure *TaskError) {
 	if p, ok := failure.Err.(*Panic); ok { //nolint:errorlint // one that is wrapped is another's
-		reporter := &f.pool.reporter // and not f, which would never become garbage
+		reporter := &f.pool.core.reporter // and not f, which would never become garbage
 		unheard := runtime.AddCleanup(f, func(p *Panic) { go reporter.report(p) }, p)
 		f.unheard.Store(&unheard)
 	}

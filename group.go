@@ -65,7 +65,7 @@ func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
 func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	mustPool(p != nil)
 	mustContext(ctx != nil)
-	p.running()
+	p.core.running()
 	var o groupOptions
 	if len(opts) > 0 { // else nothing is allocated for them
 		o = groupOptionsOf(opts)
@@ -133,7 +133,7 @@ func (g *Group) add(b *batch, number int, j job) {
 	if b.source != nil {
 		verdict = b.submit(j)
 	} else {
-		verdict = g.pool.engine.Submit(j, b.done)
+		verdict = g.pool.core.engine.Submit(j, b.done)
 	}
 	switch verdict {
 	case engine.Accepted:
@@ -193,15 +193,15 @@ func (g *Group) Resize(limit int) {
 		g.limit.resize(limit)
 	}
 	if g.owned {
-		g.pool.turns.Limit(limit)
-		g.pool.engine.Resize(limit)
+		g.pool.core.turns.Limit(limit)
+		g.pool.core.engine.Resize(limit)
 	}
 }
 
 // submit hands a job to the pool for a task of another: the job waits in the source, and a ticket
 // in the queue.
 func (b *batch) submit(j job) engine.Verdict {
-	e, want := b.group.pool.engine, b.source.Want()
+	e, want := b.group.pool.core.engine, b.source.Want()
 	if e.Fits(j, want) {
 		return engine.Accepted
 	}
@@ -284,7 +284,7 @@ func (g *Group) condemned() *batch {
 // batch has begun, whose tasks nobody must wait for here.
 func (g *Group) dismiss() {
 	if g.owned {
-		g.pool.engine.Dismiss(func() bool { return g.batch.Load() != nil })
+		g.pool.core.engine.Dismiss(func() bool { return g.batch.Load() != nil })
 	}
 }
 
@@ -324,7 +324,7 @@ func (g *Group) current() *batch {
 		}
 		g.batch.Store(b)
 		if g.owned {
-			g.pool.engine.Revive()
+			g.pool.core.engine.Revive()
 		}
 	}
 	return b

@@ -17,7 +17,7 @@ import (
 // its workers have expired. Close it to know that its tasks are done.
 type Pool struct {
 	originals race.Map // of tasks, as Submit was given them; for Shutdown
-	workers[job]
+	core      core[job]
 }
 
 // job is what travels through the engine of a Pool: a plain task, or a group's if
@@ -106,7 +106,7 @@ func newPool(o options) *Pool {
 	p := new(Pool)
 	c := config(o, p.run, p.broken)
 	c.Void, c.Ticket, c.Counted = job.void, job.ticket, job.isCounted
-	p.start(o, c)
+	p.core.start(o, c)
 	return p
 }
 
@@ -146,14 +146,14 @@ func (p *Pool) broken(w *engine.Worker, j job, panicked any) {
 	case j.batch != nil:
 		j.batch.broken(w, j, panicked)
 	case j.listens() && panicked != nil:
-		caught := p.reporter.caught(panicked)
+		caught := p.core.reporter.caught(panicked)
 		w.Vacate()
 		j.listener().failed(&TaskError{Err: caught})
 	case j.listens():
 		w.Vacate()
 		j.listener().failed(&TaskError{Err: ErrGoexit})
 	default:
-		p.report(panicked)
+		p.core.report(panicked)
 	}
 }
 
@@ -171,9 +171,9 @@ func (p *Pool) Submit(task func()) error {
 	mustPool(p != nil)
 	mustTask(task != nil)
 	if race.Enabled {
-		return p.submitRaced(task, func(j job) error { return refusal(p.running().Submit(j, nil)) })
+		return p.submitRaced(task, func(j job) error { return refusal(p.core.running().Submit(j, nil)) })
 	}
-	return refusal(p.running().Submit(plainJob(task), nil))
+	return refusal(p.core.running().Submit(plainJob(task), nil))
 }
 
 // SubmitContext is [Pool.Submit] that waits for room only until ctx is done, and
@@ -184,9 +184,9 @@ func (p *Pool) SubmitContext(ctx context.Context, task func()) error {
 	mustContext(ctx != nil)
 	mustTask(task != nil)
 	if race.Enabled {
-		return heard(ctx, p.submitRaced(task, func(j job) error { return p.submit(ctx, j) }))
+		return heard(ctx, p.submitRaced(task, func(j job) error { return p.core.submit(ctx, j) }))
 	}
-	return p.submit(ctx, plainJob(task))
+	return p.core.submit(ctx, plainJob(task))
 }
 
 // TrySubmit is [Pool.Submit] that never waits: it returns [ErrFull] if the pool
@@ -195,9 +195,9 @@ func (p *Pool) TrySubmit(task func()) error {
 	mustPool(p != nil)
 	mustTask(task != nil)
 	if race.Enabled {
-		return p.submitRaced(task, func(j job) error { return refusal(p.running().TrySubmit(j, nil)) })
+		return p.submitRaced(task, func(j job) error { return refusal(p.core.running().TrySubmit(j, nil)) })
 	}
-	return refusal(p.running().TrySubmit(plainJob(task), nil))
+	return refusal(p.core.running().TrySubmit(plainJob(task), nil))
 }
 
 // Shutdown is [Pool.Close] until ctx is done, and returns nil if all tasks have
@@ -206,16 +206,16 @@ func (p *Pool) TrySubmit(task func()) error {
 // that run, which a further Close does. Tasks of a [Group] or a [Future] are not
 // returned: each fails there with [ErrClosed].
 func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
-	jobs, err := p.shutdown(ctx)
+	jobs, err := p.made().shutdown(ctx)
 	for _, j := range jobs {
 		switch {
 		case j.batch != nil:
 			if !j.batch.handBack(j) {
-				p.engine.Superseded(j)
+				p.core.engine.Superseded(j)
 			}
 		case j.listens():
 			if l := j.listener(); !l.refuse(ErrClosed) && l.void() {
-				p.engine.Superseded(j)
+				p.core.engine.Superseded(j)
 			}
 		default:
 			if race.Enabled {

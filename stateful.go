@@ -17,7 +17,7 @@ import (
 // After a panic or [runtime.Goexit] in the function the value is closed, and the worker opens
 // another for its next argument.
 type Stateful[S, T any] struct {
-	workers[call[T]]
+	core        core[call[T]]
 	values      values[S]
 	use         func(S, T)
 	onOpenError func(*OpenError)
@@ -55,10 +55,10 @@ func NewStateful[S, T any](
 	}
 	o := statefulOptions(limit, opts)
 	p := &Stateful[S, T]{use: run, onOpenError: o.onOpenError}
-	p.values.init(limit, open, dispose, &p.turns)
+	p.values.init(limit, open, dispose, &p.core.turns)
 	c := config(o, p.run, p.broken)
 	c.End = p.end
-	p.start(o, c)
+	p.core.start(o, c)
 	return p
 }
 
@@ -68,9 +68,9 @@ func (p *Stateful[S, T]) Invoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		c := call[T]{Tag: race.Here(), arg: arg}
-		return p.invokeRaced(c.Tag, func() error { return refusal(p.running().Submit(c, nil)) })
+		return p.core.invokeRaced(c.Tag, func() error { return refusal(p.core.running().Submit(c, nil)) })
 	}
-	return refusal(p.running().Submit(call[T]{arg: arg}, nil))
+	return refusal(p.core.running().Submit(call[T]{arg: arg}, nil))
 }
 
 // InvokeContext is [Stateful.Invoke] that waits for room only until ctx is done, and then
@@ -81,9 +81,9 @@ func (p *Stateful[S, T]) InvokeContext(ctx context.Context, arg T) error {
 	mustContext(ctx != nil)
 	if race.Enabled {
 		c := call[T]{Tag: race.Here(), arg: arg}
-		return heard(ctx, p.invokeRaced(c.Tag, func() error { return p.submit(ctx, c) }))
+		return heard(ctx, p.core.invokeRaced(c.Tag, func() error { return p.core.submit(ctx, c) }))
 	}
-	return p.submit(ctx, call[T]{arg: arg})
+	return p.core.submit(ctx, call[T]{arg: arg})
 }
 
 // TryInvoke is [Stateful.Invoke] that never waits: it returns [ErrFull] if the pool is full, or
@@ -92,9 +92,9 @@ func (p *Stateful[S, T]) TryInvoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		c := call[T]{Tag: race.Here(), arg: arg}
-		return p.invokeRaced(c.Tag, func() error { return refusal(p.running().TrySubmit(c, nil)) })
+		return p.core.invokeRaced(c.Tag, func() error { return refusal(p.core.running().TrySubmit(c, nil)) })
 	}
-	return refusal(p.running().TrySubmit(call[T]{arg: arg}, nil))
+	return refusal(p.core.running().TrySubmit(call[T]{arg: arg}, nil))
 }
 
 // Call hands arg to the pool's function, waits until that has returned, and returns nil. It
@@ -115,7 +115,7 @@ func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 	c := call[T]{race.Here(), arg, r}
 	hostOf(ctx).await(nil, nil, func(w *engine.Wakeup) {
 		r.wakeup = w
-		if err := p.submit(ctx, c); err != nil {
+		if err := p.core.submit(ctx, c); err != nil {
 			r.err = err
 			return
 		}
@@ -156,9 +156,10 @@ func (r *reply) resolve(err error) {
 
 // Resize sets the limit, as [Pool.Resize] does. Idle workers beyond it close their values.
 func (p *Stateful[S, T]) Resize(limit int) {
+	mustPool(p != nil)
 	mustLimit(limit)
-	p.running()
-	p.values.resize(limit, p.workers.Resize)
+	p.core.running()
+	p.values.resize(limit, p.core.resize)
 }
 
 // Shutdown is [Stateful.Close] until ctx is done, and returns nil if all calls have finished and
@@ -167,7 +168,7 @@ func (p *Stateful[S, T]) Resize(limit int) {
 // them: each such Call returns [ErrClosed]. Shutdown does not wait for what runs; a further Close
 // does.
 func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
-	calls, err := p.shutdown(ctx)
+	calls, err := p.made().shutdown(ctx)
 	for _, c := range calls {
 		switch {
 		case c.reply == nil:
@@ -186,15 +187,15 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 		own = new(owned[S])
 		err := p.values.add(own, c.Tag)
 		if err != nil {
-			p.engine.HandedBack()
-			p.refuse(c, &OpenError{Arg: c.arg, Err: err, Pool: p.reporter.pool})
+			p.core.engine.HandedBack()
+			p.refuse(c, &OpenError{Arg: c.arg, Err: err, Pool: p.core.reporter.pool})
 			p.values.rest()
 			return
 		}
 		w.Own = own
 	}
 	if !c.begin() {
-		p.engine.HandedBack()
+		p.core.engine.HandedBack()
 		return
 	}
 	if race.Enabled {
@@ -215,8 +216,8 @@ func (p *Stateful[S, T]) refuse(c call[T], err *OpenError) {
 			c.reply.resolve(err)
 		}
 	case p.onOpenError != nil:
-		p.turns.Begin()
-		defer p.turns.End()
+		p.core.turns.Begin()
+		defer p.core.turns.End()
 		p.onOpenError(err)
 	default:
 		attributes := []any{"error", err.Err}
@@ -232,7 +233,7 @@ func (p *Stateful[S, T]) refuse(c call[T], err *OpenError) {
 func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 	var caught *Panic
 	if panicked != nil {
-		caught = p.reporter.caughtAt(panicked, c.arg) // while the stack stands
+		caught = p.core.reporter.caughtAt(panicked, c.arg) // while the stack stands
 	}
 	defer func() {
 		if again := recover(); again != nil {
@@ -247,7 +248,7 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 				c.reply.resolve(ErrGoexit)
 			}
 		case caught != nil:
-			p.tell(caught)
+			p.core.tell(caught)
 		}
 	}()
 	p.end(w)
@@ -261,12 +262,36 @@ func (p *Stateful[S, T]) end(w *engine.Worker) {
 	}
 	w.Own = nil
 	defer func() {
-		if p.engine.Crash {
+		if p.core.engine.Crash {
 			return
 		}
 		if panicked := recover(); panicked != nil {
-			p.report(panicked)
+			p.core.report(panicked)
 		}
 	}()
 	p.values.remove(own)
+}
+
+// Wait blocks until all calls accepted before it have finished. See [Pool.Wait].
+func (p *Stateful[S, T]) Wait() { p.made().wait() }
+
+// WaitContext is Wait until ctx is done; then it returns the context's cause.
+func (p *Stateful[S, T]) WaitContext(ctx context.Context) error { return p.made().waitContext(ctx) }
+
+// Pause stops workers from taking arguments, and does not block. See [Pool.Pause].
+func (p *Stateful[S, T]) Pause() { p.made().pause() }
+
+// Resume ends a pause.
+func (p *Stateful[S, T]) Resume() { p.made().resume() }
+
+// Close stops accepting arguments, and blocks until all that were accepted have been dealt with and the last worker has ended. See [Pool.Close].
+func (p *Stateful[S, T]) Close() { p.made().close() }
+
+// Stats returns counts of what the pool has done and is doing. See [Pool.Stats].
+func (p *Stateful[S, T]) Stats() Stats { return p.made().stats() }
+
+// made returns the core of a pool that is not nil.
+func (p *Stateful[S, T]) made() *core[call[T]] {
+	mustPool(p != nil)
+	return &p.core
 }

@@ -6,7 +6,7 @@ var faces = []Bug{
 		Name:   "pool-submit-ignores-closed",
 		Breaks: "Submit to a closed pool returns nil, and the task never runs",
 		Edits: []Edit{{
-			File: "workers.go",
+			File: "pool_core.go",
 			Old:  "	case engine.Closed:\n		return ErrClosed\n",
 			New:  "	case engine.Closed:\n		if PLANTED {\n			return nil\n		}\n		return ErrClosed\n",
 		}},
@@ -15,7 +15,7 @@ var faces = []Bug{
 		Name:   "pool-full-is-closed",
 		Breaks: "a submission that finds no room is told that the pool is closed",
 		Edits: []Edit{{
-			File: "workers.go",
+			File: "pool_core.go",
 			Old:  "	case engine.Full:\n		return ErrFull\n",
 			New:  "	case engine.Full:\n		if PLANTED {\n			return ErrClosed\n		}\n		return ErrFull\n",
 		}},
@@ -24,7 +24,7 @@ var faces = []Bug{
 		Name:   "pool-cause-is-err",
 		Breaks: "a submitter whose context ends gets the context's Err, not its cause",
 		Edits: []Edit{{
-			File: "workers.go",
+			File: "pool_core.go",
 			Old:  "	if verdict == engine.Cancelled {\n		return context.Cause(ctx)\n",
 			New:  "	if verdict == engine.Cancelled {\n		if PLANTED {\n			return ctx.Err()\n		}\n		return context.Cause(ctx)\n",
 		}},
@@ -33,16 +33,16 @@ var faces = []Bug{
 		Name:   "pool-refused-not-counted",
 		Breaks: "a submission whose context has ended before is not counted as rejected",
 		Edits: []Edit{{
-			File: "workers.go",
-			Old:  "		w.running().Reject()\n",
-			New:  "		if !PLANTED {\n			w.running().Reject()\n		}\n",
+			File: "pool_core.go",
+			Old:  "		c.running().Reject()\n",
+			New:  "		if !PLANTED {\n			c.running().Reject()\n		}\n",
 		}},
 	},
 	{
 		Name:   "pool-submit-takes-ended-context",
 		Breaks: "a task is accepted though its submitter's context has ended before",
 		Edits: []Edit{{
-			File: "workers.go",
+			File: "pool_core.go",
 			Old:  "	if ctx.Err() != nil {\n",
 			New:  "	if ctx.Err() != nil && !PLANTED {\n",
 		}},
@@ -51,16 +51,16 @@ var faces = []Bug{
 		Name:   "pool-wait-context-ignored",
 		Breaks: "WaitContext goes on waiting when its context has ended",
 		Edits: []Edit{{
-			File: "workers.go",
-			Old:  "	if !w.running().Wait(ctx.Done()) {",
-			New:  "	if PLANTED {\n		w.running().Wait(nil)\n		return nil\n	}\n	if !w.running().Wait(ctx.Done()) {",
+			File: "pool_core.go",
+			Old:  "	if !c.running().Wait(ctx.Done()) {",
+			New:  "	if PLANTED {\n		c.running().Wait(nil)\n		return nil\n	}\n	if !c.running().Wait(ctx.Done()) {",
 		}},
 	},
 	{
 		Name:   "pool-shutdown-loses-error",
 		Breaks: "Shutdown whose time is over returns no error",
 		Edits: []Edit{{
-			File: "workers.go",
+			File: "pool_core.go",
 			Old:  "	return unrun, context.Cause(ctx)\n",
 			New:  "	if PLANTED {\n		return unrun, nil\n	}\n	return unrun, context.Cause(ctx)\n",
 		}},
@@ -69,7 +69,7 @@ var faces = []Bug{
 		Name:   "pool-resize-by-one-less",
 		Breaks: "Resize to more than one sets a limit that is one lower",
 		Edits: []Edit{{
-			File: "workers.go",
+			File: "pool_core.go",
 			Old:  "	e.Resize(limit)\n",
 			New:  "	if PLANTED && limit > 1 {\n		limit--\n	}\n	e.Resize(limit)\n",
 		}},
@@ -78,18 +78,18 @@ var faces = []Bug{
 		Name:   "pool-prestart-one-less",
 		Breaks: "Prestart starts one worker less",
 		Edits: []Edit{{
-			File: "workers.go",
-			Old:  "		w.engine.Start(o.prestart)\n",
-			New:  "		if PLANTED {\n			o.prestart--\n		}\n		w.engine.Start(o.prestart)\n",
+			File: "pool_core.go",
+			Old:  "		c.engine.Start(o.prestart)\n",
+			New:  "		if PLANTED {\n			o.prestart--\n		}\n		c.engine.Start(o.prestart)\n",
 		}},
 	},
 	{
 		Name:   "pool-goexit-reported",
 		Breaks: "OnPanic is told of a task that called runtime.Goexit",
 		Edits: []Edit{{
-			File: "workers.go",
-			Old:  "	if panicked != nil {\n		w.tell",
-			New:  "	if panicked != nil || PLANTED {\n		w.tell",
+			File: "pool_core.go",
+			Old:  "	if panicked != nil {\n		c.tell",
+			New:  "	if panicked != nil || PLANTED {\n		c.tell",
 		}},
 	},
 	{
@@ -124,8 +124,8 @@ var faces = []Bug{
 		Breaks: "TryInvoke waits for room",
 		Edits: []Edit{{
 			File: "func.go",
-			Old:  "	return refusal(p.running().TrySubmit(argument[T]{arg: arg}, nil))\n",
-			New:  "	if PLANTED {\n		return refusal(p.running().Submit(argument[T]{arg: arg}, nil))\n	}\n	return refusal(p.running().TrySubmit(argument[T]{arg: arg}, nil))\n",
+			Old:  "	return refusal(p.core.running().TrySubmit(argument[T]{arg: arg}, nil))\n",
+			New:  "	if PLANTED {\n		return refusal(p.core.running().Submit(argument[T]{arg: arg}, nil))\n	}\n	return refusal(p.core.running().TrySubmit(argument[T]{arg: arg}, nil))\n",
 		}},
 	},
 	{
@@ -133,8 +133,8 @@ var faces = []Bug{
 		Breaks: "Invoke returns ErrFull where it must wait",
 		Edits: []Edit{{
 			File: "func.go",
-			Old:  "	return refusal(p.running().Submit(argument[T]{arg: arg}, nil))\n",
-			New:  "	if PLANTED {\n		return refusal(p.running().TrySubmit(argument[T]{arg: arg}, nil))\n	}\n	return refusal(p.running().Submit(argument[T]{arg: arg}, nil))\n",
+			Old:  "	return refusal(p.core.running().Submit(argument[T]{arg: arg}, nil))\n",
+			New:  "	if PLANTED {\n		return refusal(p.core.running().TrySubmit(argument[T]{arg: arg}, nil))\n	}\n	return refusal(p.core.running().Submit(argument[T]{arg: arg}, nil))\n",
 		}},
 	},
 	{
@@ -142,8 +142,8 @@ var faces = []Bug{
 		Breaks: "nobody is told of the panic of a FuncPool's function",
 		Edits: []Edit{{
 			File: "func.go",
-			Old:  "		p.tell(p.reporter.caughtAt(panicked, a.arg))\n",
-			New:  "		if !PLANTED {\n			p.tell(p.reporter.caughtAt(panicked, a.arg))\n		}\n",
+			Old:  "		p.core.tell(p.core.reporter.caughtAt(panicked, a.arg))\n",
+			New:  "		if !PLANTED {\n			p.core.tell(p.core.reporter.caughtAt(panicked, a.arg))\n		}\n",
 		}},
 	},
 	{
@@ -151,8 +151,8 @@ var faces = []Bug{
 		Breaks: "a cancelled Do stays in the queue",
 		Edits: []Edit{{
 			File: "do.go",
-			Old:  "\t\t\tv.pool.engine.Discard(one) //",
-			New:  "\t\t\tif !PLANTED {\n\t\t\t\tv.pool.engine.Discard(one)\n\t\t\t} //",
+			Old:  "\t\t\tv.pool.core.engine.Discard(one) //",
+			New:  "\t\t\tif !PLANTED {\n\t\t\t\tv.pool.core.engine.Discard(one)\n\t\t\t} //",
 		}},
 	},
 	{

@@ -61,8 +61,8 @@ var facesGroups = []Bug{
 		Breaks: "Wait leaves the workers of a group's own behind",
 		Edits: []Edit{{
 			File: "group.go",
-			Old:  "	if g.owned {\n		g.pool.engine.Dismiss(",
-			New:  "	if g.owned && !PLANTED {\n		g.pool.engine.Dismiss(",
+			Old:  "	if g.owned {\n		g.pool.core.engine.Dismiss(",
+			New:  "	if g.owned && !PLANTED {\n		g.pool.core.engine.Dismiss(",
 		}},
 	},
 	{
@@ -97,8 +97,8 @@ var facesGroups = []Bug{
 		Breaks: "queued tasks of a cancelled group are run",
 		Edits: []Edit{{
 			File: "batch.go",
-			Old:  "\tif b.cancelled() {\n\t\tb.group.pool.engine.HandedBack()",
-			New:  "\tif b.cancelled() && !PLANTED {\n\t\tb.group.pool.engine.HandedBack()",
+			Old:  "\tif b.cancelled() {\n\t\tb.group.pool.core.engine.HandedBack()",
+			New:  "\tif b.cancelled() && !PLANTED {\n\t\tb.group.pool.core.engine.HandedBack()",
 		}},
 	},
 	{
@@ -141,7 +141,7 @@ var facesGroups = []Bug{
 		Name:   "batch-errors-unsorted",
 		Breaks: "the errors of a group that keeps going come in the order in which tasks failed",
 		Edits: []Edit{{
-			File: "batch.go",
+			File: "batch_wait.go",
 			Old:  "return cmp.Compare(x.Index, y.Index) })",
 			New:  "\n			if PLANTED {\n				return 0\n			}\n			return cmp.Compare(x.Index, y.Index)\n		})",
 		}},
@@ -150,16 +150,16 @@ var facesGroups = []Bug{
 		Name:   "batch-no-strike",
 		Breaks: "Wait does not strike the subtasks of a cancelled group off",
 		Edits: []Edit{{
-			File: "batch.go",
-			Old:  "\tif n := b.group.pool.engine.Drop(b.source); n > 0 {\n",
-			New:  "\tif PLANTED {\n\t\treturn\n\t}\n\tif n := b.group.pool.engine.Drop(b.source); n > 0 {\n",
+			File: "batch_wait.go",
+			Old:  "\tif n := b.group.pool.core.engine.Drop(b.source); n > 0 {\n",
+			New:  "\tif PLANTED {\n\t\treturn\n\t}\n\tif n := b.group.pool.core.engine.Drop(b.source); n > 0 {\n",
 		}},
 	},
 	{
 		Name:   "batch-second-wait-early",
 		Breaks: "a second call of Wait does not block",
 		Edits: []Edit{{
-			File: "batch.go",
+			File: "batch_wait.go",
 			Old:  "		if b.settled {\n			b.mu.Unlock()\n",
 			New:  "		if b.settled || PLANTED {\n			b.mu.Unlock()\n",
 		}},
@@ -168,7 +168,7 @@ var facesGroups = []Bug{
 		Name:   "batch-struck-keep-tokens",
 		Breaks: "tasks that Wait strikes off keep their places under the group's limit",
 		Edits: []Edit{{
-			File: "batch.go",
+			File: "batch_wait.go",
 			Old:  "		b.release(n, nil)\n		b.Ended(n, nil)\n",
 			New:  "				if !PLANTED {\n					b.release(n, nil)\n				}\n				b.Ended(n, nil)\n",
 		}},
@@ -177,7 +177,7 @@ var facesGroups = []Bug{
 		Name:   "scope-not-handed-down",
 		Breaks: "the cancellation of a group does not reach the groups of its tasks",
 		Edits: []Edit{{
-			File: "scope.go",
+			File: "context_scope.go",
 			Old:  "		below.cancel(s.cause)\n",
 			New:  "		if !PLANTED {\n			below.cancel(s.cause)\n		}\n",
 		}},
@@ -186,7 +186,7 @@ var facesGroups = []Bug{
 		Name:   "scope-cause-lost",
 		Breaks: "a cancelled group says context.Canceled, whatever the cause",
 		Edits: []Edit{{
-			File: "scope.go",
+			File: "context_scope.go",
 			Old:  "		if cause == nil {\n			s.cause",
 			New:  "		if cause == nil || PLANTED {\n			s.cause",
 		}},
@@ -195,7 +195,7 @@ var facesGroups = []Bug{
 		Name:   "scope-stays-open",
 		Breaks: "the context of a batch goes on after Wait",
 		Edits: []Edit{{
-			File: "scope.go",
+			File: "context_scope.go",
 			Old:  "		above.mu.Unlock()\n	}\n	s.cancel(nil)\n",
 			New:  "		above.mu.Unlock()\n	}\n	if PLANTED {\n		return\n	}\n	s.cancel(nil)\n",
 		}},
@@ -204,7 +204,7 @@ var facesGroups = []Bug{
 		Name:   "nested-not-seen",
 		Breaks: "the tasks of a task's group go through the queue",
 		Edits: []Edit{{
-			File: "nested.go",
+			File: "group_nested.go",
 			Old:  "func (g *Group) nested() bool { return g.at == g.pool }",
 			New:  "func (g *Group) nested() bool { return g.at == g.pool && !PLANTED }",
 		}},
@@ -258,7 +258,7 @@ var facesGroups = []Bug{
 		Name:   "nested-wait-lends-nothing",
 		Breaks: "a task that waits for its group keeps its place to itself",
 		Edits: []Edit{{
-			File: "batch.go",
+			File: "batch_wait.go",
 			Old:  "		defer b.stay.with(",
 			New:  "		if PLANTED {\n			b.stay.task = task{}\n		}\n		defer b.stay.with(",
 		}},
@@ -294,7 +294,7 @@ var facesGroups = []Bug{
 		Name:   "loop-passes-gap",
 		Breaks: "Ordered goes on behind a task that failed, in a group that ends with the first",
 		Edits: []Edit{{
-			File: "loop.go",
+			File: "result_loop.go",
 			Old:  "			l.stopped = l.ordered\n",
 			New:  "			l.stopped = l.ordered && !PLANTED\n",
 		}},
@@ -303,7 +303,7 @@ var facesGroups = []Bug{
 		Name:   "loop-hides-cause",
 		Breaks: "a loop over a cancelled group that keeps going ends without the cause",
 		Edits: []Edit{{
-			File: "loop.go",
+			File: "result_loop.go",
 			Old:  "	if len(errs) == 0 {\n		return cause\n",
 			New:  "	if len(errs) == 0 {\n		if PLANTED {\n			return nil\n		}\n		return cause\n",
 		}},
@@ -312,7 +312,7 @@ var facesGroups = []Bug{
 		Name:   "first-takes-last",
 		Breaks: "First does not end with the first success",
 		Edits: []Edit{{
-			File: "first.go",
+			File: "result_first.go",
 			Old:  "		return !won\n",
 			New:  "		return !won || PLANTED\n",
 		}},
@@ -321,7 +321,7 @@ var facesGroups = []Bug{
 		Name:   "first-takes-failure",
 		Breaks: "First takes the first result, also if it failed",
 		Edits: []Edit{{
-			File: "first.go",
+			File: "result_first.go",
 			Old:  "		if err == nil {\n",
 			New:  "		if err == nil || PLANTED {\n",
 		}},

@@ -180,7 +180,7 @@ var history = []Bug{
 		Name:   "done-context-accepted",
 		Breaks: "a submission whose context is done beforehand may be accepted",
 		Edits: []Edit{{
-			File: "workers.go",
+			File: "pool_core.go",
 			Old:  "if ctx.Err() != nil {",
 			New:  "if ctx.Err() != nil && !PLANTED {",
 		}},
@@ -189,8 +189,8 @@ var history = []Bug{
 		Name:   "done-context-uncounted",
 		Breaks: "a submission whose context is done beforehand does not count as rejected",
 		Edits: []Edit{{
-			File: "workers.go",
-			Old:  "w.running().Reject()",
+			File: "pool_core.go",
+			Old:  "c.running().Reject()",
 			New:  "if !PLANTED {\n\t\t\tw.running().Reject()\n\t\t}",
 		}},
 	},

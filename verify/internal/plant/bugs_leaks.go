@@ -91,7 +91,7 @@ var leaks = []Bug{
 		Name:   "worker-keeps-value",
 		Breaks: "the values of workers that have ended stay reachable from the pool",
 		Edits: []Edit{{
-			File: "values.go",
+			File: "stateful_values.go",
 			Old:  "\tv.dispose(own.state)\n",
 			New:  "\tif PLANTED {\n\t\tdispose := v.dispose\n\t\tv.dispose = func(s S) { _ = own; dispose(s) }\n\t}\n\tv.dispose(own.state)\n",
 		}},
@@ -100,7 +100,7 @@ var leaks = []Bug{
 		Name:   "scope-stays-listed",
 		Breaks: "a task's context keeps those of all groups that were made from it",
 		Edits: []Edit{{
-			File: "scope.go",
+			File: "context_scope.go",
 			Old:  "if above := s.above; above != nil {",
 			New:  "if above := s.above; above != nil && !PLANTED {",
 		}},

@@ -6,7 +6,7 @@ var par = []Bug{
 		Name:   "stream-hands-over-after-the-end",
 		Breaks: "results that are ready are handed over when the context is done",
 		Edits: []Edit{{
-			File: "par/deliver.go",
+			File: "par/stream_deliver.go",
 			Old:  "if f.ctx.Err() != nil {\n\t\t\t\tbreak",
 			New:  "if f.ctx.Err() != nil && !PLANTED {\n\t\t\t\tbreak",
 		}},
@@ -15,7 +15,7 @@ var par = []Bug{
 		Name:   "stream-forgets-the-cause",
 		Breaks: "a stream ends with the error of the context instead of its cause",
 		Edits: []Edit{{
-			File: "par/deliver.go",
+			File: "par/stream_deliver.go",
 			Old:  "yield(none, context.Cause(f.ctx))",
 			New:  "cause := context.Cause(f.ctx)\n\t\t\t\tif PLANTED {\n\t\t\t\t\tcause = f.ctx.Err()\n\t\t\t\t}\n\t\t\t\tyield(none, cause)",
 		}},
@@ -24,7 +24,7 @@ var par = []Bug{
 		Name:   "panic-is-a-result-first",
 		Breaks: "the consumer gets a panic as an error, before the range statement panics",
 		Edits: []Edit{{
-			File: "par/deliver.go",
+			File: "par/stream_deliver.go",
 			Old:  "&& !f.panicked() {",
 			New:  "&& (PLANTED || !f.panicked()) {",
 		}},
@@ -33,7 +33,7 @@ var par = []Bug{
 		Name:   "stream-leaves-its-calls",
 		Breaks: "the range statement does not wait for calls under way",
 		Edits: []Edit{{
-			File: "par/deliver.go",
+			File: "par/stream_deliver.go",
 			Old:  "\t\t_ = f.helpers.Wait() // its errors are known\n",
 			New:  "\t\tif !PLANTED {\n\t\t\t_ = f.helpers.Wait()\n\t\t}\n",
 		}},
@@ -42,7 +42,7 @@ var par = []Bug{
 		Name:   "source-read-one-too-far",
 		Breaks: "the source is read one item further than Ahead",
 		Edits: []Edit{{
-			File: "par/feeder.go",
+			File: "par/stream_feeder.go",
 			Old:  "return f.fed == int(f.taken.Load())+f.ahead",
 			New:  "ahead := f.ahead\n\tif PLANTED {\n\t\tahead++\n\t}\n\treturn f.fed == int(f.taken.Load())+ahead",
 		}},
@@ -51,7 +51,7 @@ var par = []Bug{
 		Name:   "reader-is-not-relieved",
 		Breaks: "the reader of the source does not say that it waits",
 		Edits: []Edit{{
-			File: "par/feeder.go",
+			File: "par/stream_feeder.go",
 			Old:  "f.starved.Store(true) // under mu",
 			New:  "f.starved.Store(!PLANTED) // under mu",
 		}},
@@ -60,7 +60,7 @@ var par = []Bug{
 		Name:   "source-that-exits-just-ends",
 		Breaks: "a source that calls runtime.Goexit is no failure",
 		Edits: []Edit{{
-			File: "par/feeder.go",
+			File: "par/stream_feeder.go",
 			Old:  "case exited && wanted:",
 			New:  "case exited && wanted && !PLANTED:",
 		}},
@@ -69,7 +69,7 @@ var par = []Bug{
 		Name:   "slice-begun-one-too-far",
 		Breaks: "one more item of a slice than Ahead is begun",
 		Edits: []Edit{{
-			File: "par/flow.go",
+			File: "par/stream_flow.go",
 			Old:  "f.next < int(f.taken.Load())+f.ahead",
 			New:  "(f.next < int(f.taken.Load())+f.ahead || PLANTED && f.next == int(f.taken.Load())+f.ahead)",
 		}},
@@ -78,7 +78,7 @@ var par = []Bug{
 		Name:   "one-helper-too-many",
 		Breaks: "one more call than the limit runs",
 		Edits: []Edit{{
-			File: "par/flow.go",
+			File: "par/stream_flow.go",
 			Old:  "f.active == f.limit ||",
 			New:  "(f.active == f.limit && !PLANTED || f.active > f.limit) ||",
 		}},
@@ -87,7 +87,7 @@ var par = []Bug{
 		Name:   "helper-is-missing",
 		Breaks: "nobody looks for a further helper when the next result is taken",
 		Edits: []Edit{{
-			File: "par/flow.go",
+			File: "par/stream_flow.go",
 			Old:  "!f.mayBegin() {",
 			New:  "(PLANTED && !f.startable() || !PLANTED && !f.mayBegin()) {",
 		}},
@@ -96,7 +96,7 @@ var par = []Bug{
 		Name:   "refused-helper-wakes-nobody",
 		Breaks: "the consumer is not told that the pool had no room for a helper",
 		Edits: []Edit{{
-			File: "par/flow.go",
+			File: "par/stream_flow.go",
 			Old:  "if f.active == 0 {",
 			New:  "if f.active == 0 && !PLANTED {",
 		}},
@@ -105,7 +105,7 @@ var par = []Bug{
 		Name:   "helper-gives-up-for-good",
 		Breaks: "a helper that ends since too few results were taken does not say so",
 		Edits: []Edit{{
-			File: "par/helper.go",
+			File: "par/stream_helper.go",
 			Old:  "f.starved.Store(true)\n\treturn f.startable()",
 			New:  "f.starved.Store(!PLANTED)\n\treturn f.startable()",
 		}},
@@ -114,7 +114,7 @@ var par = []Bug{
 		Name:   "exit-of-the-wrong-item",
 		Breaks: "a call that calls runtime.Goexit fails with the next one's index",
 		Edits: []Edit{{
-			File: "par/helper.go",
+			File: "par/stream_helper.go",
 			Old:  "awaited := f.complete(number, outcome[R]{err: &weir.TaskError{Index: number, Err: weir.ErrGoexit}})",
 			New: "failure := &weir.TaskError{Index: number, Err: weir.ErrGoexit}\n\t\t\tif PLANTED {\n\t\t\t\tfailure.Index++\n\t\t\t}\n" +
 				"\t\t\tawaited := f.complete(number, outcome[R]{err: failure})",
@@ -124,7 +124,7 @@ var par = []Bug{
 		Name:   "value-beside-an-error",
 		Breaks: "a stream drops what a call returned beside its error",
 		Edits: []Edit{{
-			File: "par/helper.go",
+			File: "par/stream_helper.go",
 			Old:  "result.err = &weir.TaskError{Index: number, Err: err}",
 			New:  "result.err = &weir.TaskError{Index: number, Err: err}\n\t\tif PLANTED {\n\t\t\tvar none R\n\t\t\tresult.value = none\n\t\t}",
 		}},
@@ -169,7 +169,7 @@ var par = []Bug{
 		Name:   "item-lost-behind-an-exit",
 		Breaks: "the item behind one that called runtime.Goexit is lost",
 		Edits: []Edit{{
-			File: "par/worker.go",
+			File: "par/loop_worker.go",
 			Old:  "w.Put(share.Run{Lo: w.at + 1, Hi: w.claim.Hi})",
 			New:  "next := w.at + 1\n\tif PLANTED && next < w.claim.Hi {\n\t\tnext++\n\t}\n\tw.Put(share.Run{Lo: next, Hi: w.claim.Hi})",
 		}},
@@ -178,7 +178,7 @@ var par = []Bug{
 		Name:   "interrupted-claim-is-lost",
 		Breaks: "what a worker leaves of a claim is lost",
 		Edits: []Edit{{
-			File: "par/worker.go",
+			File: "par/loop_worker.go",
 			Old:  "w.Put(share.Run{Lo: next, Hi: w.claim.Hi}) // what it was interrupted at",
 			New:  "if PLANTED && next < w.claim.Hi {\n\t\t\t\tnext++\n\t\t\t}\n\t\t\tw.Put(share.Run{Lo: next, Hi: w.claim.Hi}) // what it was interrupted at",
 		}},
@@ -187,7 +187,7 @@ var par = []Bug{
 		Name:   "loop-reads-on",
 		Breaks: "a loop that has failed reads its source to the end",
 		Edits: []Edit{{
-			File: "par/pulled.go",
+			File: "par/loop_pulled.go",
 			Old:  "return members.Err() == nil",
 			New:  "return PLANTED || members.Err() == nil",
 		}},
@@ -196,7 +196,7 @@ var par = []Bug{
 		Name:   "source-error-gets-an-index",
 		Breaks: "an error of the source is reported as that of a call",
 		Edits: []Edit{{
-			File: "par/pulled.go",
+			File: "par/loop_pulled.go",
 			Old:  "return sourceError{err} }",
 			New:  "if PLANTED {\n\t\t\treturn err\n\t\t}\n\t\treturn sourceError{err}\n\t}",
 		}},
@@ -205,7 +205,7 @@ var par = []Bug{
 		Name:   "batch-of-one-more",
 		Breaks: "a batch has one item more than its size",
 		Edits: []Edit{{
-			File: "par/batch.go",
+			File: "par/stream_batch.go",
 			Old:  "return len(b.batch) < b.size ||",
 			New:  "return len(b.batch) < b.size || PLANTED && len(b.batch) == b.size ||",
 		}},
@@ -214,7 +214,7 @@ var par = []Bug{
 		Name:   "error-overtakes-its-batch",
 		Breaks: "the batch begun is not handed over before an error",
 		Edits: []Edit{{
-			File: "par/batch.go",
+			File: "par/stream_batch.go",
 			Old:  "return b.flush() && b.hand(nil, err)",
 			New:  "return (PLANTED || b.flush()) && b.hand(nil, err)",
 		}},
@@ -223,7 +223,7 @@ var par = []Bug{
 		Name:   "batch-waits-for-its-last-item",
 		Breaks: "the time of a batch begins anew with each item",
 		Edits: []Edit{{
-			File: "par/batch.go",
+			File: "par/stream_batch.go",
 			Old:  "if len(b.batch) == 1 {",
 			New:  "if len(b.batch) == 1 || PLANTED {",
 		}},

@@ -52,7 +52,7 @@ var peers = []Bug{
 		Name:   "group-errors-out-of-order",
 		Breaks: "a group with KeepGoing has its errors in the order in which tasks ended",
 		Edits: []Edit{{
-			File: "batch.go",
+			File: "batch_wait.go",
 			Old:  "slices.SortFunc(failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })",
 			New:  "if !PLANTED {\n\t\t\tslices.SortFunc(failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })\n\t\t}",
 		}},
@@ -97,7 +97,7 @@ var peers = []Bug{
 		Name:   "stream-outlives-its-loop",
 		Breaks: "a stream does not wait for what it has started when its loop is left",
 		Edits: []Edit{{
-			File: "par/deliver.go",
+			File: "par/stream_deliver.go",
 			Old:  "f.cancel(errLeft)\n\tdefer f.cancel(nil)",
 			New:  "f.cancel(errLeft)\n\tif PLANTED {\n\t\treturn\n\t}\n\tdefer f.cancel(nil)",
 		}},
@@ -107,16 +107,16 @@ var peers = []Bug{
 		Breaks: "Resize of a group with workers of its own changes nothing",
 		Edits: []Edit{{
 			File: "group.go",
-			Old:  "g.pool.engine.Resize(limit)",
-			New:  "if !PLANTED {\n\t\tg.pool.engine.Resize(limit)\n\t}",
+			Old:  "g.pool.core.engine.Resize(limit)",
+			New:  "if !PLANTED {\n\t\tg.pool.core.engine.Resize(limit)\n\t}",
 		}},
 	},
 	{
 		Name:   "pause-is-ignored",
 		Breaks: "Pause does not pause",
 		Edits: []Edit{{
-			File: "workers.go",
-			Old:  "w.running().Pause()",
+			File: "pool_core.go",
+			Old:  "c.running().Pause()",
 			New:  "if !PLANTED {\n\t\tw.running().Pause()\n\t}",
 		}},
 	},

@@ -6,16 +6,16 @@ var peersPools = []Bug{
 		Name:   "default-can-be-closed",
 		Breaks: "anybody can close the default pool",
 		Edits: []Edit{{
-			File: "workers.go",
-			Old:  "if w.shared {",
-			New:  "if w.shared && !PLANTED {",
+			File: "pool_core.go",
+			Old:  "if c.shared {",
+			New:  "if c.shared && !PLANTED {",
 		}},
 	},
 	{
 		Name:   "shutdown-ignores-its-context",
 		Breaks: "Shutdown waits for running tasks when its context is done",
 		Edits: []Edit{{
-			File: "workers.go",
+			File: "pool_core.go",
 			Old:  "unrun, finished := e.Shutdown(ctx.Done())",
 			New:  "done := ctx.Done()\n\tif PLANTED {\n\t\tdone = nil\n\t}\n\tunrun, finished := e.Shutdown(done)",
 		}},
@@ -25,8 +25,8 @@ var peersPools = []Bug{
 		Breaks: "SubmitContext accepts a task although its context is done",
 		Edits: []Edit{{
 			File: "pool.go",
-			Old:  "return p.submit(ctx, plainJob(task))",
-			New:  "if PLANTED {\n\t\tctx = context.WithoutCancel(ctx)\n\t}\n\treturn p.submit(ctx, plainJob(task))",
+			Old:  "return p.core.submit(ctx, plainJob(task))",
+			New:  "if PLANTED {\n\t\tctx = context.WithoutCancel(ctx)\n\t}\n\treturn p.core.submit(ctx, plainJob(task))",
 		}},
 	},
 	{
@@ -124,15 +124,15 @@ var peersPools = []Bug{
 		Breaks: "queued tasks of a cancelled group start",
 		Edits: []Edit{{
 			File: "batch.go",
-			Old:  "if b.cancelled() {\n\t\tb.group.pool.engine.HandedBack()",
-			New:  "if b.cancelled() && !PLANTED {\n\t\tb.group.pool.engine.HandedBack()",
+			Old:  "if b.cancelled() {\n\t\tb.group.pool.core.engine.HandedBack()",
+			New:  "if b.cancelled() && !PLANTED {\n\t\tb.group.pool.core.engine.HandedBack()",
 		}},
 	},
 	{
 		Name:   "cancelled-tasks-hold-wait-up",
 		Breaks: "Wait of a cancelled group waits until workers come to its queued tasks",
 		Edits: []Edit{{
-			File: "batch.go",
+			File: "batch_wait.go",
 			Old:  "\t\t\tb.tally.Close()\n",
 			New:  "\t\t\tif PLANTED {\n\t\t\t\tdone = nil\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\tb.tally.Close()\n",
 		}},
@@ -141,7 +141,7 @@ var peersPools = []Bug{
 		Name:   "context-outlives-group",
 		Breaks: "a group's context goes on after Wait",
 		Edits: []Edit{{
-			File: "batch.go",
+			File: "batch_wait.go",
 			Old:  "b.scope.close()\n",
 			New:  "if !PLANTED {\n\t\tb.scope.close()\n\t}\n",
 		}},

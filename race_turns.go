@@ -8,4 +8,4 @@ import (
 )
 
 // Turns is for package par, whose calls on a pool take turns as tasks of the pool do.
-func (p *Pool) Turns(inside.Mark) *race.Turns { return &p.turns }
+func (p *Pool) Turns(inside.Mark) *race.Turns { return &p.core.turns }

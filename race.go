@@ -15,7 +15,7 @@ func (p *Pool) submitRaced(task func(), submit func(j job) error) error {
 	j := plainJob(t.run)
 	t.job = j.task
 	tag := race.Here() // last: the task reads the others
-	t.start = tag.Start(&p.turns)
+	t.start = tag.Start(&p.core.turns)
 	err := race.Apart(func() error {
 		p.originals.Store(j.task, task)
 		err := submit(j)
@@ -25,16 +25,16 @@ func (p *Pool) submitRaced(task func(), submit func(j job) error) error {
 		return err
 	})
 	if err == nil {
-		tag.Admitted(&p.turns)
+		tag.Admitted(&p.core.turns)
 	}
 	return err
 }
 
 // invokeRaced hands an argument over as submitRaced does a task.
-func (w *workers[T]) invokeRaced(tag race.Tag, invoke func() error) error {
+func (c *core[T]) invokeRaced(tag race.Tag, invoke func() error) error {
 	err := race.Apart(invoke)
 	if err == nil {
-		tag.Admitted(&w.turns)
+		tag.Admitted(&c.turns)
 	}
 	return err
 }
@@ -61,7 +61,7 @@ func (p *Pool) original(j job) func() {
 
 func (p *FuncPool[T]) runRaced(run func(T), a argument[T]) {
 	c := &racedCall[T]{run, a.arg}
-	race.Run(a.Tag.Start(&p.turns), nil, c.call)
+	race.Run(a.Tag.Start(&p.core.turns), nil, c.call)
 }
 
 type racedCall[T any] struct {
@@ -93,14 +93,14 @@ func (g *Group) raced(tag race.Tag, task func(ctx context.Context) error) func(c
 
 func (g *Group) start(tag race.Tag) race.Start {
 	g.mustBeMade()
-	return tag.Start(&g.pool.turns, &g.turns)
+	return tag.Start(&g.pool.core.turns, &g.turns)
 }
 
 // handRaced hands a task over by give, which reports whether the task was accepted. The caller is not ordered after what others have done.
 func (g *Group) handRaced(tag race.Tag, give func() bool) bool {
 	in := race.Apart(give)
 	if in {
-		tag.Admitted(&g.pool.turns, &g.turns)
+		tag.Admitted(&g.pool.core.turns, &g.turns)
 	}
 	return in
 }
@@ -133,7 +133,7 @@ func newOwnMember(s *scope, w *engine.Worker) *member {
 }
 
 func racedFuture[T any](p *Pool, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
-	start := race.Here().Start(&p.turns)
+	start := race.Here().Start(&p.core.turns)
 	return func(ctx context.Context) (T, error) {
 		o := race.Run(start, nil, func() outcomeOf[T] { return outcome(task(ctx)) })
 		return o.value, o.err
@@ -152,7 +152,7 @@ func (v *visit) raced(ctx context.Context, task func(context.Context) error) err
 	if err := heard(ctx, race.Apart(func() error { return v.wait(ctx) })); err != nil {
 		return err
 	}
-	turns := &v.pool.turns
+	turns := &v.pool.core.turns
 	turns.Begin()
 	defer func() {
 		turns.End()
@@ -177,7 +177,7 @@ func (v *values[S]) openRaced(own *owned[S], tag race.Tag) error {
 
 // useRaced has the function use a value, after all calls that have used it before.
 func (p *Stateful[S, T]) useRaced(own *owned[S], c call[T]) {
-	start := c.Tag.Start(&p.turns)
+	start := c.Tag.Start(&p.core.turns)
 	start.Pasts[1] = &own.past
 	u := &racedUse[S, T]{p.use, own, c.arg}
 	race.Run(start, nil, u.call)

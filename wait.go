@@ -1,81 +1,10 @@
 package weir
 
 import (
-	"context"
-
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/inside"
 	"github.com/64ed045f/weir/internal/race"
 )
-
-// task is a task that has begun: a worker of the pool runs it.
-type task struct {
-	pool   *Pool
-	worker *engine.Worker
-	host   host
-}
-
-// hostKey is the key under which the context of a task holds its host.
-type hostKey = inside.TaskKey
-
-// host is the context of a task, under hostKey.
-type host interface {
-	inside.Task
-	// task returns the task, or the zero task if that is over.
-	task() task
-	// above returns the task that waits for this one, or will, and what it waits for; nil if none is known.
-	above() (host, *engine.Want[job])
-	// awaited returns what others wait for that wait for this task: for it alone, or for a group's; nil if none can.
-	awaited() (alone *engine.Single[job], part *engine.Source[job])
-	// crossed reports whether a task above may be one of another pool.
-	crossed() bool
-}
-
-// nearest returns the worker of the nearest task of p that waits for t, and how: by way of what.
-func (t task) nearest(p *Pool) (w *engine.Worker, via []*engine.Want[job]) {
-	for h := t.host; ; {
-		above, want := h.above()
-		if above == nil {
-			return nil, nil
-		}
-		via = append(via, want)
-		switch at := above.task(); at.pool {
-		case nil:
-			return nil, nil
-		case p:
-			return at.worker, via
-		}
-		h = above
-	}
-}
-
-// tellAbove has the tasks of other pools that wait for t look for work that t waits for: it has just begun
-// to wait.
-func (t task) tellAbove() {
-	if t.host == nil || !t.host.crossed() {
-		return
-	}
-	for h := t.host; h != nil; {
-		above, _ := h.above()
-		if above == nil {
-			return
-		}
-		at := above.task()
-		if at.pool != nil && at.pool != t.pool {
-			at.pool.engine.Look(at.worker)
-		}
-		h = above
-	}
-}
-
-// hostOf returns the task whose context ctx comes from, the zero task if there is none. Of a task that
-// runs inside another it is the inner one, the one that calls.
-func hostOf(ctx context.Context) task {
-	if h, ok := ctx.Value(hostKey{}).(host); ok {
-		return h.task()
-	}
-	return task{}
-}
 
 // await calls block, which waits until others have done something: run what want stands for in
 // pool, if there is such a thing. If t is not the zero task it is the one that calls, and its place may be
@@ -88,11 +17,11 @@ func (t task) await(pool *Pool, want *engine.Want[job], block func(*engine.Wakeu
 	}
 	s := stay{task: t}
 	defer s.with(pool, want)()
-	e := t.pool.engine
+	e := t.pool.core.engine
 	w := e.Wakeup()
 	if race.Enabled {
-		t.pool.turns.End()
-		defer t.pool.turns.Begin()
+		t.pool.core.turns.End()
+		defer t.pool.core.turns.Begin()
 	}
 	e.Leave(&s.absence, t.worker, s.want)
 	defer e.Return(&s.absence, w)
@@ -113,7 +42,7 @@ type stay struct {
 func (s *stay) init(at *Pool) {
 	s.absence.Turn = make(chan struct{}, 1)
 	if at != nil {
-		s.engine = at.engine
+		s.engine = at.core.engine
 	}
 }
 
@@ -125,8 +54,8 @@ func (s *stay) with(pool *Pool, want *engine.Want[job]) (done func()) {
 		s.want = want
 	default:
 		above, via := s.task.nearest(pool)
-		pool.engine.Await(want, above, via)
-		return func() { pool.engine.Unawait(want) }
+		pool.core.engine.Await(want, above, via)
+		return func() { pool.core.engine.Unawait(want) }
 	}
 	return func() {}
 }
@@ -150,8 +79,8 @@ func (s *stay) wake(by *engine.Worker) bool {
 func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func()) (woken bool) {
 	e := s.engine
 	if race.Enabled && s.task.pool != nil {
-		s.task.pool.turns.End()
-		defer s.task.pool.turns.Begin()
+		s.task.pool.core.turns.End()
+		defer s.task.pool.core.turns.Begin()
 	}
 	if e != nil && !e.Leave(&s.absence, s.task.worker, s.want) {
 		return true
@@ -185,53 +114,6 @@ func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func(
 func (s *stay) arrive() {
 	if s.engine != nil {
 		s.engine.Arrived(&s.absence)
-	}
-}
-
-// nested reports whether the group belongs to a task of its own pool.
-func (g *Group) nested() bool { return g.at == g.pool }
-
-// task returns the task whose context the group is made from; the zero task if there is none,
-// or it is over.
-func (g *Group) task() task {
-	if g.host == nil {
-		return task{}
-	}
-	return g.host.task()
-}
-
-// hostPool returns the pool on which that task runs, or ran.
-func hostPool(ctx context.Context) (host, *Pool) {
-	h, ok := ctx.Value(hostKey{}).(host)
-	if !ok {
-		return nil, nil
-	}
-	t := h.task()
-	if t.pool == nil {
-		return nil, nil
-	}
-	return h, t.pool
-}
-
-// delegate hands a task of a nested group over, and waits until there is room.
-func (b *batch) delegate(j job) {
-	e := b.group.pool.engine
-	for _, refused := range e.Delegate(b.source, j) {
-		b.reject(refused, ErrClosed)
-	}
-	b.accepted()
-	if !e.Overfull(b.source) {
-		return
-	}
-	a := &engine.Absence[job]{Turn: make(chan struct{}, 1)}
-	if !e.Crowded(b.source, a, b.group.task().worker) {
-		return
-	}
-	select {
-	case <-a.Turn:
-	case <-b.scope.Done():
-		e.Recall(a, nil)
-		<-a.Turn
 	}
 }
 

@@ -78,7 +78,7 @@ func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
 		l.run()
 		r.forget(s)
 		if p := b.panicked(); p != nil {
-			r.group.pool.reporter.report(p)
+			r.group.pool.core.reporter.report(p)
 		}
 	}()
 	s.feed.Watch(held)

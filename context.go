@@ -1,0 +1,99 @@
+package weir
+
+import (
+	"context"
+
+	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/inside"
+)
+
+// What context a task gets:
+//
+//   - a task of a group, a member (context_member.go), which has what all tasks of the batch share from the scope
+//     (context_scope.go): a context that the first error cancels;
+//   - a task of Async, a futureTask (context_future.go), which is the context that Async was given;
+//   - a function of Do, a visit (do.go), which is the context that Do was given.
+//
+// Each of them is a host: what waits with the context, or with one made from it, finds the task by that.
+
+// task is a task that has begun: a worker of the pool runs it.
+type task struct {
+	pool   *Pool
+	worker *engine.Worker
+	host   host
+}
+
+// hostKey is the key under which the context of a task holds its host.
+type hostKey = inside.TaskKey
+
+// host is the context of a task, under hostKey.
+type host interface {
+	inside.Task
+	// task returns the task, or the zero task if that is over.
+	task() task
+	// above returns the task that waits for this one, or will, and what it waits for; nil if none is known.
+	above() (host, *engine.Want[job])
+	// awaited returns what others wait for that wait for this task: for it alone, or for a group's; nil if none can.
+	awaited() (alone *engine.Single[job], part *engine.Source[job])
+	// crossed reports whether a task above may be one of another pool.
+	crossed() bool
+}
+
+// nearest returns the worker of the nearest task of p that waits for t, and how: by way of what.
+func (t task) nearest(p *Pool) (w *engine.Worker, via []*engine.Want[job]) {
+	for h := t.host; ; {
+		above, want := h.above()
+		if above == nil {
+			return nil, nil
+		}
+		via = append(via, want)
+		switch at := above.task(); at.pool {
+		case nil:
+			return nil, nil
+		case p:
+			return at.worker, via
+		}
+		h = above
+	}
+}
+
+// tellAbove has the tasks of other pools that wait for t look for work that t waits for: it has just begun
+// to wait.
+func (t task) tellAbove() {
+	if t.host == nil || !t.host.crossed() {
+		return
+	}
+	for h := t.host; h != nil; {
+		above, _ := h.above()
+		if above == nil {
+			return
+		}
+		at := above.task()
+		if at.pool != nil && at.pool != t.pool {
+			at.pool.core.engine.Look(at.worker)
+		}
+		h = above
+	}
+}
+
+// hostOf returns the task whose context ctx comes from, the zero task if there is none. Of a task that
+// runs inside another it is the inner one, the one that calls.
+func hostOf(ctx context.Context) task {
+	if h, ok := ctx.Value(hostKey{}).(host); ok {
+		return h.task()
+	}
+	return task{}
+}
+
+// hostPool returns the pool on which that task runs, or ran.
+func hostPool(ctx context.Context) (host, *Pool) {
+	h, ok := ctx.Value(hostKey{}).(host)
+	if !ok {
+		return nil, nil
+	}
+	t := h.task()
+	if t.pool == nil {
+		return nil, nil
+	}
+	return h, t.pool
+}

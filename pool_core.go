@@ -1,0 +1,132 @@
+package weir
+
+import (
+	"context"
+
+	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/race"
+)
+
+// core is what [Pool], [FuncPool] and [Stateful] have in common: everything but how a
+// task is handed over, and handed back.
+type core[T any] struct {
+	engine   *engine.Engine[T]
+	reporter reporter
+	turns    race.Turns
+	shared   bool // the default pool, which must not be closed
+}
+
+// running returns the engine of a pool that is not the zero value.
+func (c *core[T]) running() *engine.Engine[T] {
+	if c.engine == nil {
+		panic("weir: pool must be made by New, NewFunc or NewStateful, got the zero value")
+	}
+	return c.engine
+}
+
+func (c *core[T]) start(o options, config engine.Config[T]) {
+	c.reporter = reporter{pool: o.name, onPanic: o.onPanic}
+	c.turns.Limit(o.limit)
+	c.turns.Queue(o.queue)
+	c.engine = engine.New(config)
+	if o.prestart > 0 {
+		c.engine.Start(o.prestart)
+	}
+}
+
+// submit waits for room until ctx is done.
+func (c *core[T]) submit(ctx context.Context, task T) error {
+	return c.submitWanted(ctx, task, nil, nil)
+}
+
+// submitWanted is submit for a task that a task waits for: see [engine.Want].
+func (c *core[T]) submitWanted(ctx context.Context, task T, want *engine.Want[T], wakeup *engine.Wakeup) error {
+	if ctx.Err() != nil {
+		c.running().Reject()
+		return context.Cause(ctx)
+	}
+	verdict := c.running().SubmitWanted(task, ctx.Done(), want, wakeup)
+	if verdict == engine.Cancelled {
+		return context.Cause(ctx)
+	}
+	return refusal(verdict)
+}
+
+// report deals with a task that did not return; panicked is nil if it did not
+// panic either.
+func (c *core[T]) report(panicked any) {
+	if panicked != nil {
+		c.tell(c.reporter.caught(panicked))
+	}
+}
+
+// tell hands a panic to the handler, which is a part of the task.
+func (c *core[T]) tell(p *Panic) {
+	c.turns.Begin()
+	defer c.turns.End()
+	c.reporter.report(p)
+}
+
+func refusal(verdict engine.Verdict) error {
+	switch verdict {
+	case engine.Closed:
+		return ErrClosed
+	case engine.Full:
+		return ErrFull
+	default:
+		return nil
+	}
+}
+
+func (c *core[T]) wait() { c.running().Wait(nil) }
+
+func (c *core[T]) waitContext(ctx context.Context) error {
+	mustContext(ctx != nil)
+	if !c.running().Wait(ctx.Done()) {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func (c *core[T]) resize(limit int) {
+	mustLimit(limit)
+	e := c.running()
+	c.turns.Limit(limit)
+	c.turns.Order()
+	e.Resize(limit)
+}
+
+func (c *core[T]) pause() { c.running().Pause() }
+
+func (c *core[T]) resume() {
+	e := c.running()
+	c.turns.Resume()
+	e.Resume()
+}
+
+func (c *core[T]) close() {
+	c.mustBeOwn()
+	e := c.running()
+	c.turns.Order()
+	e.Close()
+}
+
+func (c *core[T]) mustBeOwn() {
+	if c.shared {
+		panic("weir: the default pool is shared and cannot be closed")
+	}
+}
+
+func (c *core[T]) stats() Stats { return Stats(c.running().Stats()) }
+
+func (c *core[T]) shutdown(ctx context.Context) ([]T, error) {
+	mustContext(ctx != nil)
+	c.mustBeOwn()
+	e := c.running()
+	c.turns.Order()
+	unrun, finished := e.Shutdown(ctx.Done())
+	if finished {
+		return nil, nil
+	}
+	return unrun, context.Cause(ctx)
+}
