@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/64ed045f/weir/internal/fifo"
 	"github.com/64ed045f/weir/internal/race"
 )
 
@@ -17,8 +18,8 @@ import (
 //
 // Groups inside tasks are many and small, and a context of the standard library
 // costs as much as their tasks. So a scope whose parent is a scope gets one only
-// when somebody wants what it alone can give: a channel, a value, a context made
-// from it. Until then it stands in a list of its parent's, who hands
+// when a task asks for what it alone can give: a channel, a value, a context made
+// from it. Until then it stands in a list of its parent's, which hands
 // cancellations down.
 type scope struct {
 	batch  *batch
@@ -30,10 +31,9 @@ type scope struct {
 
 	mu         sync.Mutex // may be taken under that of the parent, never the other way round
 	err, cause error
-	first      *scope // of those right below
-	above      *scope // the scope in whose list this one stands; next and previous are under its mutex
-	next       *scope
-	previous   *scope
+	below      fifo.List[scope]
+	above      *scope           // in whose list this one stands
+	link       fifo.Link[scope] // in that list; under the mutex of above
 }
 
 type standardContext struct {
@@ -96,25 +96,15 @@ func (s *scope) open(parent context.Context, b *batch) {
 		s.ended.Store(true)
 		return
 	}
-	s.above, s.next, above.first = above, above.first, s
-	if s.next != nil {
-		s.next.previous = s
-	}
+	s.above = above
+	above.below.Append(&s.link, s)
 }
 
 // close ends the scope: all of its tasks are over.
 func (s *scope) close() {
 	if above := s.above; above != nil {
 		above.mu.Lock()
-		if s.previous == nil {
-			above.first = s.next
-		} else {
-			s.previous.next = s.next
-		}
-		if s.next != nil {
-			s.next.previous = s.previous
-		}
-		s.next, s.previous = nil, nil
+		above.below.Remove(&s.link)
 		above.mu.Unlock()
 	}
 	s.cancel(nil)
@@ -147,8 +137,8 @@ func (s *scope) end(cause error) {
 		}
 	}
 	s.ended.Store(true)
-	for below := s.first; below != nil; below = below.next {
-		below.cancel(s.cause)
+	for l := s.below.First(); l != nil; l = l.Next() {
+		l.Of().cancel(s.cause)
 	}
 }
 

@@ -3,22 +3,22 @@ package weirhttp
 import (
 	"cmp"
 	"slices"
+
+	"github.com/64ed045f/weir/internal/fifo"
 )
 
 // waiter is a request that waits.
 type waiter struct {
 	priority int
-	number   uint64  // in the order of arrival
-	client   *client // nil without keys
-	links    [2]link // in the line of all and in that of its client
+	number   uint64               // in the order of arrival
+	client   *client              // nil without keys
+	links    [2]fifo.Link[waiter] // in the line of all and in that of its client
 
 	// The Limiter's lock guards verdict until ready is closed, which happens when the request
 	// waits no longer. Then nobody writes it any more.
 	verdict verdict
 	ready   chan struct{}
 }
-
-type link struct{ older, newer *waiter }
 
 // The links of a waiter.
 const (
@@ -34,13 +34,13 @@ type line struct {
 
 // level has the waiters of one priority.
 type level struct {
-	priority       int
-	oldest, newest *waiter
+	priority int
+	waiters  fifo.List[waiter] // the oldest first
 }
 
-// spare is for how many entries any table keeps room. What a gust of requests has had it grow to
-// beyond that is given back when three quarters are free, lest keys and priorities that clients
-// make up take memory for good.
+// spare is for how many entries any table keeps room. What a burst of requests has had it grow to
+// beyond that is given back when three quarters are free, so that keys and priorities that clients
+// make up cannot take memory for good.
 const spare = 64
 
 // roomy reports whether a table with room for that many entries is to be made smaller.
@@ -64,34 +64,17 @@ func (l *line) find(priority int) (int, bool) {
 func (l *line) push(w *waiter) {
 	i, found := l.find(w.priority)
 	if !found {
-		l.levels = slices.Insert(l.levels, i, level{w.priority, w, w})
-		return
+		l.levels = slices.Insert(l.levels, i, level{priority: w.priority})
 	}
-	v := &l.levels[i]
-	w.links[l.links].older = v.newest
-	v.newest.links[l.links].newer = w
-	v.newest = w
+	l.levels[i].waiters.Append(&w.links[l.links], w)
 }
 
 func (l *line) remove(w *waiter) {
 	i, _ := l.find(w.priority)
-	v := &l.levels[i]
-	at := w.links[l.links]
-	if at.older == nil && at.newer == nil {
+	waiters := &l.levels[i].waiters
+	if waiters.Remove(&w.links[l.links]); waiters.First() == nil {
 		l.levels = trim(slices.Delete(l.levels, i, i+1))
-		return
 	}
-	if at.older != nil {
-		at.older.links[l.links].newer = at.newer
-	} else {
-		v.oldest = at.newer
-	}
-	if at.newer != nil {
-		at.newer.links[l.links].older = at.older
-	} else {
-		v.newest = at.older
-	}
-	w.links[l.links] = link{}
 }
 
 // first returns the waiter to be served next, nil if there is none.
@@ -100,9 +83,9 @@ func (l *line) first(newestFirst bool) *waiter {
 	case len(l.levels) == 0:
 		return nil
 	case newestFirst:
-		return l.levels[len(l.levels)-1].newest
+		return l.levels[len(l.levels)-1].waiters.Last().Of()
 	default:
-		return l.levels[len(l.levels)-1].oldest
+		return l.levels[len(l.levels)-1].waiters.First().Of()
 	}
 }
 
@@ -112,9 +95,9 @@ func (l *line) last(newestFirst bool) *waiter {
 	case len(l.levels) == 0:
 		return nil
 	case newestFirst:
-		return l.levels[0].oldest
+		return l.levels[0].waiters.First().Of()
 	default:
-		return l.levels[0].newest
+		return l.levels[0].waiters.Last().Of()
 	}
 }
 
@@ -170,7 +153,7 @@ func (q *queue) next() *waiter {
 // if there is room for only one of the two.
 func (q *queue) room(c *client, priority int) (victim *waiter, v verdict) {
 	switch {
-	case q.size > 0 && q.full(c): // before the next case: who displaces another's request adds to its own
+	case q.size > 0 && q.full(c): // before the next case: a client that displaces another's request adds to its own
 		v = keyFull
 		if c != nil {
 			victim = c.line.last(q.newestFirst)

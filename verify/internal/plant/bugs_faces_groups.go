@@ -178,8 +178,8 @@ var facesGroups = []Bug{
 		Breaks: "the cancellation of a group does not reach the groups of its tasks",
 		Edits: []Edit{{
 			File: "context_scope.go",
-			Old:  "		below.cancel(s.cause)\n",
-			New:  "		if !PLANTED {\n			below.cancel(s.cause)\n		}\n",
+			Old:  "		l.Of().cancel(s.cause)\n",
+			New:  "		if !PLANTED {\n			l.Of().cancel(s.cause)\n		}\n",
 		}},
 	},
 	{
