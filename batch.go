@@ -27,13 +27,13 @@ type batch struct {
 	stay   stay         // of Wait; tell makes it look again
 	tally  engine.Tally // of the tasks; Wait waits for its end
 
-	// Of a group that is no task's, under the lock of the engine: whether Wait has counted the tasks that it has
-	// given up, and how many of them have left the queue before.
+	// Of a group outside a task, under the lock of the engine: counted says that Wait has counted the tasks that it
+	// has given up, and gone says how many of them left the queue before.
 	gone    int32
 	counted bool
 
-	// Under mu, as all that follows; the flags stand before it because they fill a word with counted.
-	waited  bool // a call of Wait sees to the end of the batch already
+	// The mutex mu guards these and all fields below; the flags stand before it because they fill a word with counted.
+	waited  bool // a call of Wait already ends the batch
 	settled bool // wrong and err are final, and nothing of the batch is left
 	stopped bool // the batch was cancelled before it was settled
 	mu      sync.Mutex
@@ -92,7 +92,7 @@ func newBatch(parent context.Context, g *Group) *batch {
 	return b
 }
 
-// cancelled reports whether the batch is.
+// cancelled reports whether the batch is cancelled.
 func (b *batch) cancelled() bool {
 	if b.ctx.Err() != nil {
 		return true
@@ -139,11 +139,11 @@ func (b *batch) withdraw(index int) {
 	}
 }
 
-// enter is called before a worker, or Shutdown, comes to a task of the batch. It reports false if Wait has
-// given up what is in the queue.
+// enter is called by a worker, or by Shutdown, before it comes to a task of the batch. It reports false if Wait has
+// given up the tasks in the queue.
 func (b *batch) enter() bool { return b.source != nil || b.tally.Enter() }
 
-// Ended counts n tasks out, and undoes enter. Nothing of the batch may be touched for them
+// Ended counts n tasks out, and undoes enter. The caller touches nothing of the batch for them
 // afterwards.
 func (b *batch) Ended(n int, by *engine.Worker) {
 	if b.source == nil && b.tally.Leave(n) || b.source != nil && b.tally.End(n) {
@@ -187,7 +187,7 @@ func (b *batch) tellLooper() {
 	}
 }
 
-// ticket is what stands in the queue of another pool for j, which has the number in the source of its batch.
+// ticket returns the job that represents j in the queue of another pool; j has the number in the source of its batch.
 func (j job) ticket(number uint64) job { return job{batch: j.batch, index: int(number) | ticketBit} }
 
 const ticketBit = 1 << (bits.UintSize - 2)
@@ -337,7 +337,7 @@ func (b *batch) panicked() *Panic {
 	return b.wrong.panicked
 }
 
-// failures returns those of a batch that keeps going, once it is sealed.
+// failures returns the failures of a sealed batch that keeps going.
 func (b *batch) failures() []*TaskError {
 	if b.wrong == nil {
 		return nil

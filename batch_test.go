@@ -252,8 +252,8 @@ func TestGoAndWaitAtOnce(t *testing.T) {
 }
 
 func TestCancelAgainstGoAndWait(t *testing.T) {
-	// Whatever the order in which a group's tasks are given, run and cancelled:
-	// Wait ends, none runs twice, and the next batch is as new.
+	// In any order in which a group's tasks are given, run and cancelled,
+	// Wait ends, no task runs twice, and the next batch is as new.
 	for _, queue := range []int{0, 1, 64} {
 		for _, limit := range []int{0, 2} {
 			t.Run(fmt.Sprintf("queue=%d/limit=%d", queue, limit), func(t *testing.T) {
@@ -288,7 +288,7 @@ func TestCancelAgainstGoAndWait(t *testing.T) {
 						})
 						if round%2 == 0 {
 							adding.Wait()
-						} else if err := g.Wait(); err != nil { // in the midst of it
+						} else if err := g.Wait(); err != nil { // in the middle of it
 							check.Error(t, err, errBoom)
 						}
 						adding.Wait()
@@ -312,8 +312,8 @@ func TestCancelAgainstGoAndWait(t *testing.T) {
 	}
 }
 
-// The interleavings of the following tests once went wrong. Each is tried as
-// often as it takes little time.
+// The interleavings of the following tests once went wrong. Each test tries its own
+// as often as that takes little time.
 
 func TestWaitSeesTasksThatBeginAndEndWhileItLooks(t *testing.T) {
 	p := weir.New(4)
@@ -363,7 +363,7 @@ func TestWaitOfACancelledGroupFindsTasksAcceptedBesideIt(t *testing.T) {
 		for round := range check.Scale(400, 100) {
 			p := weir.New(1)
 			v := check.NewValve()
-			check.OK(t, p.Submit(v.Hold)) // nobody comes to the group's tasks
+			check.OK(t, p.Submit(v.Hold)) // no worker comes to the group's tasks
 			g := p.Group(context.Background())
 			g.Go(succeed)
 			ctx := g.Context()
@@ -394,7 +394,7 @@ func TestAPrestartedGroupWithoutTasksLeavesNoWorkers(t *testing.T) {
 	noWorkers(t)
 }
 
-// Tasks of a cancelled group leave their room to others at once, though nobody has
+// Tasks of a cancelled group leave their room to others at once, though no worker has
 // come to their places in the queue.
 func TestACancelledGroupLeavesNothingInTheQueue(t *testing.T) {
 	for _, queue := range []int{1, 8, 100} {

@@ -8,8 +8,8 @@ import (
 	"github.com/64ed045f/weir/internal/engine"
 )
 
-// wait blocks until the batch is over; the first to call it brings that about. In a
-// task whose place is lent meanwhile.
+// wait blocks until the batch is over; the first caller ends the batch. With inTask
+// the caller is a task, and the pool lends its place meanwhile.
 func (b *batch) wait(inTask bool) {
 	b.mu.Lock()
 	if b.waited {
@@ -40,8 +40,8 @@ func (b *batch) wait(inTask bool) {
 	b.settle()
 }
 
-// waitOutside waits for the tasks of a group that is no task's. Of one that is cancelled it waits for those that have
-// started, and gives up those in the queue, which may stay there for long, as the workers may be busy with others'.
+// waitOutside waits for the tasks of a group outside a task. If the group is cancelled it waits for the tasks that have
+// started, and gives up those in the queue, which may stay there for long, as the workers may be busy with other tasks.
 func (b *batch) waitOutside() {
 	done := b.done
 	for over := b.tally.Seal; !over(); {
@@ -114,7 +114,7 @@ func (b *batch) waitInside(inTask bool) {
 	}
 }
 
-// cut takes back the tasks of a cancelled batch that have not started.
+// cut discards the tasks of a cancelled batch that have not started.
 func (b *batch) cut() {
 	if n := b.group.pool.core.engine.Drop(b.source); n > 0 {
 		b.release(n, nil)
@@ -122,7 +122,7 @@ func (b *batch) cut() {
 	}
 }
 
-// waitsToo waits until another goroutine has seen to the end of the batch.
+// waitsToo waits until another goroutine has ended the batch.
 func (b *batch) waitsToo(w *engine.Wakeup, over <-chan struct{}) {
 	b.mu.Lock()
 	if !b.settled {
@@ -132,7 +132,7 @@ func (b *batch) waitsToo(w *engine.Wakeup, over <-chan struct{}) {
 	<-over
 }
 
-// cause is why the settled batch was cancelled, if it was.
+// cause returns why the settled batch was cancelled, if it was.
 func (b *batch) cause() error {
 	if !b.stopped {
 		return nil
@@ -140,7 +140,7 @@ func (b *batch) cause() error {
 	return b.scope.Cause()
 }
 
-// settle makes the sealed batch's result, and lets everybody have it.
+// settle makes the sealed batch's result, and gives it to all callers of Wait.
 func (b *batch) settle() {
 	g := b.group
 	b.cancelled() // notices a parent that has ended since

@@ -47,7 +47,7 @@ func TestBlockingOutsideATaskJustCalls(t *testing.T) {
 	check.Equal(t, "called", called, true)
 }
 
-// The place is there again however the function ends, and the task may end in it.
+// The task has a place again however the function ends, and may end inside it.
 func TestBlockingThatDoesNotReturnLosesNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
@@ -187,7 +187,7 @@ func TestBlockingInASubtaskLetsItsSubmitterGoOn(t *testing.T) {
 	})
 }
 
-// A task that returns from Blocking goes on before submitters that wait for a place since earlier, as these may wait for it.
+// A task that returns from Blocking goes on before submitters that have waited for a place since earlier, as these may wait for it.
 func TestAReturnFromBlockingIsNotHeldUpBySubmitters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))

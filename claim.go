@@ -6,9 +6,9 @@ import (
 	"github.com/64ed045f/weir/internal/engine"
 )
 
-// progress is how far a task has come that is not a group's: the task of a future, a visit, or a
-// call of a Stateful. It has started at most once, and is over once. Who brings a change about
-// learns that from the result.
+// progress says how far a task outside a group has come: the task of a future, a visit, or a
+// call of a Stateful. The task starts at most once, and is over once. The goroutine that makes a
+// change learns that from the result.
 type progress struct {
 	single engine.Single[job]
 	state  atomic.Uint32
@@ -17,11 +17,11 @@ type progress struct {
 const (
 	hasBegun  uint32 = 1 << iota // a worker has taken the task
 	isOver                       // the outcome is there, or no caller wants it any more
-	outOfTurn                    // the task was taken from the midst of the queue, where its job is void
+	outOfTurn                    // the task was taken from the middle of the queue, where its job is void
 )
 
-// begin reports whether a worker that has taken the task may run it: if it came out of turn, if
-// that was so, else if no other worker has started it and it is not over.
+// begin reports whether a worker that has taken the task may run it. A claimed task must be out of
+// turn, any other one in turn, and neither may have started or be over.
 func (p *progress) begin(claimed bool) bool {
 	if claimed {
 		return p.state.CompareAndSwap(outOfTurn, outOfTurn|hasBegun)

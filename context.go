@@ -14,7 +14,7 @@ import (
 //   - a task of Async, a futureTask (context_future.go), which is the context that Async was given;
 //   - a function of Do, a visit (do.go), which is the context that Do was given.
 //
-// Each of them is a host: what waits with the context, or with one made from it, finds the task by that.
+// Each of them is a host: a call that waits with the context, or with one made from it, finds the task by the host.
 
 // task is a task that has begun: a worker of the pool runs it.
 type task struct {
@@ -33,13 +33,13 @@ type host interface {
 	task() task
 	// above returns the task that waits for this one, or will, and what it waits for; nil if none is known.
 	above() (host, *engine.Want[job])
-	// awaited returns what others wait for that wait for this task: for it alone, or for a group's; nil if none can.
+	// awaited returns what the waiters for this task wait for: it alone, or a group's tasks; nil if none can wait for it.
 	awaited() (alone *engine.Single[job], part *engine.Source[job])
 	// crossed reports whether a task above may be one of another pool.
 	crossed() bool
 }
 
-// nearest returns the worker of the nearest task of p that waits for t, and how: by way of what.
+// nearest returns the worker of the nearest task of p that waits for t, and the wants on the way to it.
 func (t task) nearest(p *Pool) (w *engine.Worker, via []*engine.Want[job]) {
 	for h := t.host; ; {
 		above, want := h.above()
@@ -57,7 +57,7 @@ func (t task) nearest(p *Pool) (w *engine.Worker, via []*engine.Want[job]) {
 	}
 }
 
-// tellAbove has the tasks of other pools that wait for t look for work that t waits for: it has just begun
+// tellAbove makes the tasks of other pools that wait for t look for work that t waits for: t has just begun
 // to wait.
 func (t task) tellAbove() {
 	if t.host == nil || !t.host.crossed() {
@@ -76,8 +76,8 @@ func (t task) tellAbove() {
 	}
 }
 
-// hostOf returns the task whose context ctx comes from, the zero task if there is none. Of a task that
-// runs inside another it is the inner one, the one that calls.
+// hostOf returns the task whose context ctx comes from, the zero task if there is none. If a task
+// runs inside another, hostOf returns the inner one, the one that calls.
 func hostOf(ctx context.Context) task {
 	if h, ok := ctx.Value(hostKey{}).(host); ok {
 		return h.task()

@@ -8,7 +8,7 @@ import (
 	"github.com/64ed045f/weir/internal/inside"
 )
 
-// futureTask is a future as the context of its task: it tells who asks for hostKey that a task of the pool
+// futureTask is a future as the context of its task: a caller that asks it for hostKey learns that a task of the pool
 // will wait.
 type futureTask[T any] Future[T]
 
@@ -30,7 +30,7 @@ func (c *futureTask[T]) Value(key any) any {
 // Stay implements [inside.Task].
 func (c *futureTask[T]) Stay(group any) inside.Stay { return c.task().stay(group) }
 
-// task implements host. The worker has been written by that, which the task knows nothing of: see package race.
+// task implements host. The worker itself has set c.worker, and the task knows nothing of that: see package race.
 //
 //go:norace
 func (c *futureTask[T]) task() task { return c.progress.task(c.pool, c.worker, c) }

@@ -7,9 +7,9 @@ import (
 	"github.com/64ed045f/weir/internal/inside"
 )
 
-// member is the context of a task of a group. It tells who asks for hostKey which task will wait.
+// member is the context of a task of a group. A caller that asks it for hostKey learns which task will wait.
 //
-// Tasks of a batch that run on one worker, one after another, have the same: an allocation for
+// Tasks of a batch that run on one worker, one after another, share a member: an allocation for
 // each would cost as much as the task. So a goroutine that a task has left behind, and that waits
 // with its context, may wait in the name of the next one.
 type member struct {
@@ -92,7 +92,7 @@ func (b *batch) newMember(w *engine.Worker) *member {
 	return m
 }
 
-// vacate gives a member back that a worker has had.
+// vacate gives back a member that a worker has had.
 func (m *member) vacate() {
 	b := m.batch
 	b.mu.Lock()

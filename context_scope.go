@@ -14,13 +14,13 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// scope is the context of a batch, as far as its tasks have that in common: see member.
+// scope is the part of the context that all tasks of a batch share: see member.
 //
 // Groups inside tasks are many and small, and a context of the standard library
 // costs as much as their tasks. So a scope whose parent is a scope gets one only
-// when a task asks for what it alone can give: a channel, a value, a context made
-// from it. Until then it stands in a list of its parent's, which hands
-// cancellations down.
+// when a task asks for what only that context can give: a channel, a value, a
+// context made from it. Until then the scope is in a list of its parent, which
+// hands cancellations down.
 type scope struct {
 	batch  *batch
 	parent context.Context
@@ -50,8 +50,8 @@ func scopeOf(ctx context.Context) *scope {
 	return nil
 }
 
-// seen is called where a goroutine comes upon the scope. The race detector takes it for one that may know nothing of the
-// goroutine that has made the batch.
+// seen is called where a goroutine comes upon the scope. For the race detector this goroutine may know nothing of the
+// one that has made the batch.
 //
 //go:norace
 func (s *scope) seen() {
@@ -60,8 +60,8 @@ func (s *scope) seen() {
 	}
 }
 
-// tellsLate reports whether a context that is made from ctx may hear of its end some time after it: the standard
-// library watches those that are not its own by a goroutine.
+// tellsLate reports whether a context that is made from ctx may learn of its end some time after it: the standard
+// library starts a goroutine to watch a context that is not its own.
 func tellsLate(ctx context.Context) bool {
 	return scopeOf(ctx) == nil && !slices.Contains(prompt, reflect.TypeOf(ctx))
 }
@@ -110,7 +110,7 @@ func (s *scope) close() {
 	s.cancel(nil)
 }
 
-// cancel is as that of [context.WithCancelCause].
+// cancel does what the function of [context.WithCancelCause] does.
 func (s *scope) cancel(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +188,7 @@ func (s *scope) Err() error {
 	}
 	err := s.base.Err()
 	if err != nil {
-		// What was told once must hold, also for a standard context made later.
+		// What Err has returned once must hold, also for a standard context made later.
 		s.cancel(nil)
 		return s.err
 	}

@@ -13,9 +13,8 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-// A cancelled task's context tells the same to all: what it said itself, and what a
-// context made from it says, even if the contexts above have ended since for
-// another reason.
+// A cancelled task's context always gives the same reason: it and a context made from
+// it agree, even if the contexts above have ended since for another reason.
 func TestATasksErrAndCauseAgree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)
@@ -48,8 +47,8 @@ func TestATasksErrAndCauseAgree(t *testing.T) {
 	})
 }
 
-// Err that was told once holds, also while the cancellation comes down only slowly,
-// past many others, and somebody asks for Done in between.
+// What Err has returned once holds, also while the cancellation comes down only slowly,
+// past many others, and a goroutine asks for Done in between.
 func TestATasksErrNeverGoesBackToNil(t *testing.T) {
 	p := weir.New(3)
 	defer p.Close()
@@ -122,8 +121,8 @@ func TestATaskHoldsNoGroupThatItCancelledAfterWait(t *testing.T) {
 	}))
 }
 
-// Printing a task's context shows where it comes from, and nothing that others change
-// meanwhile: the race detector looks on.
+// Printing a task's context shows where it comes from, and reads nothing that others
+// change meanwhile: the race detector checks that.
 func TestATasksContextCanBePrintedAtAnyTime(t *testing.T) {
 	p := weir.New(4)
 	defer p.Close()
@@ -164,7 +163,7 @@ func (f *foreign) Err() error {
 }
 
 // A context of the user's own type, or around one, has ended for the group as soon as it has itself: not when a
-// goroutine of the standard library comes to say so.
+// goroutine of the standard library has passed that on.
 func TestAGroupAsksAContextThatTheStandardLibraryDoesNotKnow(t *testing.T) {
 	p := weir.New(2)
 	defer p.Close()

@@ -13,7 +13,7 @@ var defaultPool = sync.OnceValue(func() *Pool {
 })
 
 // Default returns a pool for the whole program, with a limit of 10 000 and the
-// default queue. The first call makes it. It is everybody's: do not resize or
-// pause it, nor use it in a [testing/synctest] bubble while others use it
-// outside. Close and Shutdown panic.
+// default queue. The first call makes it. The whole program shares it: do not resize
+// or pause it, and do not use it in a [testing/synctest] bubble while other
+// goroutines use it outside. Close and Shutdown panic.
 func Default() *Pool { return defaultPool() }

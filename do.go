@@ -25,7 +25,7 @@ import (
 // see promise 9. Close waits for task to end, and so does Wait if it was called later.
 //
 // A task of another pool that calls Do keeps its place there, as in every wait. A call that is cancelled makes room in
-// the queue. While task runs a worker stands still for it: one more goroutine, which is parked. Do costs two
+// the queue. While task runs a worker is parked for it: one more goroutine. Do costs two
 // goroutine switches and three allocations.
 func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) error {
 	mustPool(p != nil)
@@ -57,7 +57,7 @@ type visit struct {
 	pool            *Pool
 	context.Context                   // what the caller gave
 	by              host              // the task that calls Do; nil if none does
-	want            *engine.Want[job] // for which by waits; nil as by
+	want            *engine.Want[job] // what by waits for; nil if by is
 	progress
 	turn chan struct{} // of capacity 1: the worker waits for the visitor, or err is set
 	over chan struct{} // closed when the visitor has left
@@ -114,7 +114,7 @@ func (v *visit) String() string { return fmt.Sprintf("%v.Task", v.Context) }
 // Stay implements [inside.Task].
 func (v *visit) Stay(group any) inside.Stay { return v.task().stay(group) }
 
-// task implements host. The worker has been written by that, which the visitor knows nothing of: see package race.
+// task implements host. The worker itself has set v.worker, and the visitor knows nothing of that: see package race.
 //
 //go:norace
 func (v *visit) task() task { return v.progress.task(v.pool, v.worker, v) }
@@ -154,7 +154,7 @@ func (v *visit) void() bool { return v.state.Load() != 0 }
 // failed implements listener. A visit itself does not fail.
 func (v *visit) failed(failure *TaskError) { v.refuse(failure.Err) }
 
-// refuse turns the visitor away whose turn never comes.
+// refuse turns away a visitor whose turn never comes.
 func (v *visit) refuse(err error) bool {
 	if !v.giveUp() {
 		return false

@@ -174,7 +174,7 @@ func TestDoInATaskNeverRunsOnceItsContextIsDone(t *testing.T) {
 	})
 }
 
-// late is a context that is found to be done, but wakes nobody.
+// late is a context that is found to be done, but wakes no goroutine.
 type late struct {
 	context.Context
 	done atomic.Bool
@@ -304,7 +304,7 @@ func TestGroupsMadeInDoNest(t *testing.T) {
 			g.Go(func(context.Context) error { return errBoom })
 			return g.Wait()
 		}), errBoom)
-		// Of the context nothing is left: it must not stand for a place any more.
+		// The context is over: it must not stand for a place any more.
 		v := check.NewValve()
 		var visitor sync.WaitGroup
 		visitor.Go(func() { check.OK(t, p.Do(outlived, v.Member)) })
@@ -484,7 +484,7 @@ func BenchmarkDo(b *testing.B) {
 	}
 }
 
-// The worker that has stood still for a task may not be awake yet when the next one comes.
+// The worker that was parked for a task may not be awake yet when the next task comes.
 func TestWhenDoHasReturnedItsPlaceIsFree(t *testing.T) {
 	p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
 	defer p.Close()

@@ -5,12 +5,12 @@
 // # Vocabulary
 //
 // A task is a function handed to a pool. It is accepted when the call that
-// hands it over returns nil, queued until a worker takes it, which starts it,
+// hands it over returns nil, queued until a worker takes and starts it,
 // and finished when it returns, panics or calls [runtime.Goexit]. A worker is a goroutine
 // that runs one task at a time; an idle worker is parked. The limit is the most
 // tasks that run at once: the number of places. A task has a place from its start to
-// its end; while it waits for other tasks, by a call of this module with the context
-// that it got, the place may be lent to these.
+// its end. While it waits for other tasks, by a call of this module with the context
+// that it got, the pool may lend the place to those tasks.
 // A pool is full when limit workers are busy and its queue has no room; a free
 // worker always has room for one more task.
 //
@@ -34,11 +34,11 @@
 //
 // # Time-outs
 //
-// A task bounds its own time by [context.WithTimeout] on the context that it got; what
-// it has waited in the queue does not count. For that to count, set a deadline
-// before Go, and use [context.WithDeadline] in the task. A time-out for all tasks
-// of a group is that of the context which the group is made from. No task is
-// interrupted: it must watch its context.
+// A task bounds its own time by [context.WithTimeout] on the context that it got; the
+// time that it waits in the queue does not count. For that to count, set a deadline
+// before Go, and use [context.WithDeadline] in the task. To bound all tasks of a
+// group, make the group from a context with a time-out. The library interrupts no
+// task: the task must watch its context.
 //
 // # Promises
 //
@@ -58,35 +58,35 @@
 //  5. In the terminology of the Go memory model, a call that submits a task
 //     synchronizes before the start of the task, and the end of the task before
 //     the return of any Wait or Close that waited for it.
-//  6. Close and Shutdown may be called more than once, at once, and while others
-//     submit. When Close has returned no goroutine of the pool is left.
+//  6. Close and Shutdown may be called more than once, at once, and while other
+//     goroutines submit. When Close has returned no goroutine of the pool is left.
 //  7. A panic or [runtime.Goexit] in a task loses neither a worker nor a place
-//     under the limit, and leaves nobody blocked. See [OnPanic] and [Group.Wait].
+//     under the limit, and leaves no goroutine blocked. See [OnPanic] and [Group.Wait].
 //  8. A cancelled group starts none of its queued tasks, its blocked Go returns at
 //     once, and its Wait returns the cause.
-//  9. A task may make groups from the context it got, on its own pool or another,
-//     and wait for them, to any depth and with any limit, without deadlock. It lends its
-//     place only to what it waits for, and to what that waits for in turn; or, when all
-//     tasks of a pool that have begun wait, to anything on it that a task waits for. It
-//     never lends the place to what is just queued. So a lock held over the wait hangs
-//     nothing, and of the tasks handed over from outside, and not waited for by others,
-//     at most limit have begun. A task whose wait is over goes on at once. If its place is
-//     still in use, or what has it does not belong to the wait, there is an extra one,
-//     beyond the limit, which [Stats] counts; while there are any no queued task starts. [Blocking] gives the place on which a task began to any task.
+//  9. A task may make groups from the context it got, on its own pool or another, and wait for
+//     them, to any depth and with any limit, without deadlock. It lends its place only to the
+//     tasks it waits for, and to those that these wait for in turn; or, when all tasks of a pool
+//     that have begun wait, to any task on it that a task waits for. It never lends the place to
+//     a task that is just queued. So a lock held over the wait hangs nothing, and of the tasks
+//     handed over from outside, and not waited for by other tasks, at most limit have begun. A task
+//     whose wait is over goes on at once. If its place is still in use, or the task that has it does not
+//     belong to the wait, the pool adds an extra place, beyond the limit, which [Stats] counts; while
+//     any is left no queued task starts. [Blocking] gives the place on which a task began to any task.
 //  10. A group may be used again after Wait; nothing of one batch is left to the next.
 //  11. A pool that nothing uses costs no goroutine and at most 1 KiB; nothing starts
 //     when the package is imported. A group with workers of its own leaves no
-//     goroutine when Wait has returned, a pool dropped without Close none after
+//     goroutine when Wait has returned, a pool dropped without Close leaves none after
 //     its idle timeout.
 //  12. Everything works inside a [testing/synctest] bubble, if the pool was made there.
 //  13. A call that can never be right, such as a nil task or a limit below 1, panics
 //     with a message that says what must hold. What can happen at run time is
 //     an error for [errors.Is]: [ErrClosed], [ErrFull], [ErrGoexit], or the cause
 //     of a context.
-//  14. Workers carry no profiler labels over from whoever happened to start them.
-//  15. Under the race detector the library orders tasks only as promise 5 says. Besides that, the end of one task synchronizes
-//     before the start of the next at a constant limit of 1 (of a pool, a group, an errgroup or a loop), and for what the library itself
-//     hands on: the value of a [Stateful], an object of package reuse.
+//  14. Workers carry no profiler labels over from the goroutine that started them.
+//  15. Under the race detector the library orders tasks only as promise 5 says. In addition, the end of one task synchronizes
+//     before the start of the next at a constant limit of 1 (of a pool, a group, an errgroup or a loop), and where the library itself
+//     hands something on: the value of a [Stateful], an object of package reuse.
 //     A call that waits, a stream over a sequence, and Range, Sort and SortFunc of package par may order more than that.
 //
 // # What is not promised
@@ -94,20 +94,20 @@
 // A task that waits for room in its own full pool, or for its own pool to close,
 // can block forever: use TrySubmit, an [Unbounded] queue, or a group there.
 //
-// Promise 9 goes by the context. A task that waits for a group made from any other
-// context lends its place to nothing, and if all do so, they wait forever. And the context
-// is its task's: a goroutine that the task has started, and that waits with it, lends the
+// Promise 9 depends on the context. A task that waits for a group made from any other
+// context lends its place to nothing, and if all do so, they wait forever. The context
+// belongs to its task: a goroutine that the task has started, and that waits with it, lends the
 // place of the task, which runs on. However many such goroutines wait, the place is lent
 // once, from the first wait to the end of the last; so one task more than the limit may run
 // meanwhile. What such a goroutine calls by Do runs next to the task, in the same place.
 //
-// No rule ends a ring that the program makes itself:
+// No rule ends a circular wait that the program makes itself:
 //
 //   - the holder of a lock waits for tasks that wait for the lock;
 //   - the holder of a lock waits for pool q while other tasks of q wait for the lock;
 //   - a function that a stream calls holds a lock across the yield of an inner sequence,
 //     and the loop's body takes the lock;
-//   - a goroutine of a task holds a lock over its wait, while another one of the same task waits
+//   - a goroutine of a task holds a lock over its wait, while another goroutine of the task waits
 //     for tasks that take the lock;
 //   - the members of a group wait for a signal which their owner sends after Wait, or after a
 //     Go that finds no room: such a Go returns when a member has ended, or a place is free.

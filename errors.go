@@ -33,7 +33,7 @@ type OpenError struct {
 	Pool string
 }
 
-// Error tells what open returned, and for which pool.
+// Error says what open returned, and for which pool.
 func (e *OpenError) Error() string {
 	pool := e.Pool
 	if pool != "" {
@@ -60,8 +60,8 @@ type TaskError struct {
 func (e *TaskError) Error() string { return fmt.Sprintf("task %d: %v", e.Index, e.Err) }
 
 // Failures returns an iterator over the errors of single tasks in err, in order: all that a group with [KeepGoing] has
-// returned, or the one that a group without has. [errors.AsType] finds only the first. What tasks of a failed task have
-// returned to that is not among them; it is in the Err of its own.
+// returned, or the one that a group without has. [errors.AsType] finds only the first. The errors that subtasks
+// returned to a failed task are not among them; they are in the Err of that task's error.
 func Failures(err error) iter.Seq[*TaskError] {
 	return func(yield func(*TaskError) bool) { eachFailure(err, yield) }
 }

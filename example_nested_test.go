@@ -12,7 +12,7 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// Tasks that hand folders on to further tasks: a limit of 2 is enough for any depth.
+// Tasks that hand folders on to more tasks: a limit of 2 is enough for any depth.
 func ExamplePool_Group_walk() {
 	pool := weir.New(2)
 	defer pool.Close()

@@ -50,7 +50,7 @@ func ExampleResults_Wait() {
 		})
 	}
 
-	// A failure hides no value: each stands in its task's place.
+	// A failure hides no value: each is in its task's place.
 	found, err := addresses.Wait()
 	fmt.Printf("%q\n", found)
 	if failed, ok := errors.AsType[*weir.TaskError](err); ok {
@@ -81,7 +81,7 @@ func ExampleResults_All() {
 	// page /news
 }
 
-// The body of the loop may give further tasks: here, for what a page links to.
+// The body of the loop may give more tasks: here, for what a page links to.
 func ExampleResults_All_crawl() {
 	links := map[string][]string{"/": {"/a", "/b"}, "/a": {"/a/1"}, "/b": {"/"}}
 	g := weir.NewGroup(context.Background(), 4)

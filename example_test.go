@@ -198,7 +198,7 @@ func ExamplePool_Shutdown() {
 	}
 	<-started
 
-	// Let tasks end for a while, then take back what has not started.
+	// Let tasks end for a while, then get back those that have not started.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
 	unrun, err := pool.Shutdown(ctx)
@@ -547,7 +547,7 @@ func ExampleQueue() {
 }
 
 func ExampleMaxWaiting() {
-	// With everybody busy, nobody may wait: shed the load instead.
+	// With all workers busy, no submitter may wait: shed the load instead.
 	pool := weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
 	release := make(chan struct{})
 	task := func() { <-release }

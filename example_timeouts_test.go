@@ -10,8 +10,8 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-// A time-out for each task is set inside it, on the context that it got. It counts from
-// the start of the task: what that has waited in the queue does not matter.
+// Each task sets its own time-out, on the context that it got. It counts from
+// the start of the task: the time that the task waits in the queue does not matter.
 func ExampleGroup_Go_timeout() {
 	ask := func(ctx context.Context, host string) error {
 		if host == "bee" {
@@ -34,8 +34,8 @@ func ExampleGroup_Go_timeout() {
 	// Output: task 1: context deadline exceeded
 }
 
-// Where the wait in the queue shall count, too, the deadline is set before Go, and the
-// context still inside the task.
+// If the wait in the queue shall count, too, the program computes the deadline before Go,
+// and makes the context inside the task.
 func ExampleGroup_Go_deadline() {
 	g := weir.NewGroup(context.Background(), 1, weir.KeepGoing())
 	deadline := time.Now().Add(time.Millisecond)
@@ -54,8 +54,8 @@ func ExampleGroup_Go_deadline() {
 	// Output: task 1: context deadline exceeded
 }
 
-// A time-out for all tasks together is that of the context the group is made from: what
-// is queued by then never starts.
+// The context that the group is made from has the time-out for all tasks together: what
+// is still queued when it ends never starts.
 func ExampleNewGroup_timeout() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Millisecond)
 	defer cancel()
@@ -110,8 +110,8 @@ func TestATimeoutInsideATaskCountsFromItsStart(t *testing.T) {
 	})
 }
 
-// A context made from a task's is the task's, too: who waits for a group made from that
-// gives its place up.
+// A context made from a task's is the task's, too: a task that waits for a group made
+// from it gives its place up.
 func TestATaskThatHasATimeoutGivesItsPlaceUp(t *testing.T) {
 	derive := map[string]func(context.Context) (context.Context, context.CancelFunc){
 		"timeout": func(ctx context.Context) (context.Context, context.CancelFunc) {

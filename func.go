@@ -82,9 +82,9 @@ func (p *FuncPool[T]) TryInvoke(arg T) error {
 }
 
 // Shutdown is [FuncPool.Close] until ctx is done, and returns nil if all calls have
-// finished by then, and the workers are gone. Otherwise it takes back the arguments that no worker has
+// finished by then, and the workers are gone. Otherwise it removes the arguments that no worker has
 // started with and returns them, in order, with the cause of ctx; it does not
-// wait for calls that run, which a further Close does.
+// wait for calls that run, which another Close does.
 func (p *FuncPool[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 	arguments, err := p.made().shutdown(ctx)
 	for _, a := range arguments {

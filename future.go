@@ -10,13 +10,13 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// Future is the outcome of one task on a [Pool], to be had when it is there. It always
+// Future is the outcome of one task on a [Pool], which Get waits for. It always
 // comes: as what the task returned; as a [*Panic] if the task panicked, or
 // [ErrGoexit] if it called [runtime.Goexit]; and if the task never ran, as
 // [ErrClosed], [ErrFull], or the cause of the context it was made with.
 //
-// All methods may be called by any number of goroutines, at any time, and give all
-// of them the same.
+// Any number of goroutines may call all methods, at any time, and get the same
+// outcome.
 type Future[T any] struct {
 	self listener // refers to the future itself: what travels through the pool
 	pool *Pool
@@ -39,14 +39,14 @@ type Future[T any] struct {
 
 // Async hands task to the pool, and returns its future. It blocks while the pool is
 // full, until ctx is done; in a task of the pool this may last until the future's task has ended, so the
-// caller must not hold what that needs. The task gets ctx, and never starts once ctx is done: then
+// caller must hold nothing which that task needs. The task gets ctx, and never starts once ctx is done: then
 // the future resolves with the cause of ctx. If it has started, only its own end
 // resolves the future. A task that was cancelled in the queue keeps its place there
-// until a worker comes to it. Once the pool is closed, Async refuses the task, also within one
-// that the pool accepted before; groups within such a task still run.
+// until a worker comes to it. Once the pool is closed, Async refuses the task, also inside a task
+// that the pool accepted before; groups inside such a task still run.
 //
-// A task that waits for a future with the context it got lends it its place, if both are of the same
-// pool and the future's task has not started: that starts before its turn then. A panic is reported
+// A task that waits for a future with the context it got lends its place to the future's task, if both are
+// of the same pool and that has not started: it then starts before its turn. A panic is reported
 // to [OnPanic] only if Get never returns it: when the garbage collector finds that nothing refers to the future.
 //
 // The call synchronizes before the start of the task. It allocates the future and
@@ -94,7 +94,7 @@ func (f *Future[T]) submit() {
 	})
 }
 
-// want returns what a task waits for that waits for the future. submitted says whether the future's own task is in the pool
+// want returns the want of a task that waits for the future. submitted says whether the future's own task is in the pool
 // already.
 func (f *Future[T]) want(submitted bool) *engine.Want[job] {
 	w := new(engine.SingleWant[job])
@@ -164,7 +164,7 @@ func (f *Future[T]) outcome(w *engine.Wakeup, cancelled, done <-chan struct{}) <
 	}
 }
 
-// await has a task told when the future resolves, until unawait.
+// await has a task notified when the future resolves, until unawait.
 func (f *Future[T]) await(w *engine.Wakeup) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -193,7 +193,7 @@ func (f *Future[T]) Done() <-chan struct{} {
 }
 
 // watch has the future resolve when its context is done before a worker has started
-// the task. Nobody but those who wait for Done needs that: Get looks itself.
+// the task. Only goroutines that wait for Done need that: Get looks itself.
 func (f *Future[T]) watch() {
 	if f.ctx.Done() == nil || f.over() {
 		return
@@ -281,7 +281,7 @@ func (f *Future[T]) resolve(err error) {
 	}
 }
 
-// settle is called once, by who has set the state.
+// settle is called once, by the goroutine that has set the state.
 func (f *Future[T]) settle(err error) {
 	f.err = err
 	f.mu.Lock()

@@ -32,7 +32,7 @@ type watchedContext struct {
 	watchers atomic.Int32
 }
 
-// Value hides the context within, with which package context would deal itself.
+// Value hides the context inside, which package context would handle itself.
 func (c *watchedContext) Value(any) any { return nil }
 
 func (c *watchedContext) AfterFunc(f func()) (stop func() bool) {

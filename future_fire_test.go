@@ -15,8 +15,8 @@ import (
 )
 
 func TestFuturesUnderFire(t *testing.T) {
-	// Whatever happens to the pool and to the context, each future resolves, and says
-	// what became of its task.
+	// Each future resolves, and says what became of its task, in all that happens to
+	// the pool and to the context.
 	for _, queue := range []int{0, 1, 64, weir.Unbounded} {
 		t.Run("queue="+queueName(queue), func(t *testing.T) {
 			check.Within(time.Minute, func() {

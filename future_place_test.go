@@ -10,7 +10,7 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-// Who has heard of a task's end finds its place free, however the task ended.
+// A caller that has learned of a task's end finds its place free, however the task ended.
 func TestThePlaceOfAFutureIsFreeWhenGetReturns(t *testing.T) {
 	tasks := map[string]func(context.Context) (int, error){
 		"returned": func(context.Context) (int, error) { return 1, nil },

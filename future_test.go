@@ -60,7 +60,7 @@ func TestAFutureGivesManyWhatItsTaskReturned(t *testing.T) {
 
 func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 	cause := errors.New("cause")
-	// outcome sees that f has resolved with want, for Get and for Done.
+	// outcome checks that f has resolved with want, for Get and for Done.
 	outcome := func(t *testing.T, f *weir.Future[int], want error) {
 		t.Helper()
 		synctest.Wait()

@@ -15,8 +15,8 @@ import (
 // (unless [KeepGoing] is set), by a panic, by Cancel, or with the
 // context that the group was made from.
 //
-// A cancelled group starts none of its queued tasks any more, and further ones
-// are dropped.
+// A cancelled group starts none of its queued tasks any more, and drops those
+// that are added.
 //
 // Each use must end with Wait: without it errors and panics are lost, and idle
 // workers stay until the [IdleTimeout]. A group may be used again after Wait: the
@@ -60,8 +60,8 @@ func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
 //
 // A task of the pool may make a group on it from the context that it got, and wait
 // for it, to any depth. Such a group's tasks are subtasks: they do not pass through
-// the queue, and come before what stands there. The group itself takes as many as
-// the queue has places, and a pool that closes takes them still.
+// the queue, and come before what is queued. The group itself takes as many as
+// the queue has places, and a pool that closes still takes them.
 func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	mustPool(p != nil)
 	mustContext(ctx != nil)
@@ -97,7 +97,7 @@ func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
 //
 // The call synchronizes before the start of the task. Once the pool has its queue
 // and its workers, the first call after each Wait allocates the batch and its
-// context, and further ones nothing; a worker allocates a context for the first of the tasks that it runs
+// context, and later calls nothing; a worker allocates a context for the first of the tasks that it runs
 // until Wait.
 func (g *Group) Go(task func(ctx context.Context) error) {
 	mustTask(task != nil)
@@ -180,8 +180,8 @@ func (g *Group) try(task func(ctx context.Context) error) bool {
 
 // Resize sets the limit of a group while it is in use: that of its [Limit] option, and the number
 // of workers that [NewGroup] was given. It does not block. A higher
-// limit is used at once, by those who wait in Go before others. A lower one holds for what calls
-// that begin from now on add: tasks of a pool's group that were accepted before may still run
+// limit is used at once, by the callers that wait in Go before others. A lower one holds for what
+// calls that begin from now on add: tasks of a pool's group that were accepted before may still run
 // at once, as many as the old limit. A group on a pool that was made without Limit has
 // none to change: Resize panics.
 func (g *Group) Resize(limit int) {
@@ -198,7 +198,7 @@ func (g *Group) Resize(limit int) {
 	}
 }
 
-// submit hands a job to the pool for a task of another: the job waits in the source, and a ticket
+// submit hands a job to the pool for a task of another pool: the job waits in the source, and a ticket
 // in the queue.
 func (b *batch) submit(j job) engine.Verdict {
 	e, want := b.group.pool.core.engine, b.source.Want()
@@ -213,7 +213,7 @@ func (b *batch) submit(j job) engine.Verdict {
 }
 
 // Wait blocks until every task of the group has finished, and those of a
-// cancelled group that have not started are struck off. It returns
+// cancelled group that have not started are discarded. It returns
 //
 //   - nil, if the group was not cancelled and no task failed;
 //   - the cause of the cancellation: the first error, as a [*TaskError]; or what
@@ -230,8 +230,8 @@ func (b *batch) submit(j job) engine.Verdict {
 // tasks, if they are of the same pool; see promise 9 in the package documentation.
 //
 // The end of each task synchronizes before the return of Wait. A group with
-// workers of its own has no goroutine left then. The group's context is
-// cancelled, as nobody needs it any more, and the group may be used again.
+// workers of its own has no goroutine left then. Wait cancels the
+// group's context, as no task needs it any more, and the group may be used again.
 func (g *Group) Wait() error {
 	b := g.batch.Load()
 	if b == nil {
@@ -281,16 +281,16 @@ func (g *Group) condemned() *batch {
 }
 
 // dismiss returns when no worker of the group's own is left, or when the next
-// batch has begun, whose tasks nobody must wait for here.
+// batch has begun, whose tasks this call must not wait for.
 func (g *Group) dismiss() {
 	if g.owned {
 		g.pool.core.engine.Dismiss(func() bool { return g.batch.Load() != nil })
 	}
 }
 
-// begin counts a task into the batch that Wait has not ended. As long as it is
-// not counted out again Wait does not end that batch; in particular, if the
-// batch is cancelled then it is not Wait that has done so.
+// begin counts a task into the batch that Wait has not ended. Until the task is
+// counted out again Wait does not end that batch; in particular, if the batch is
+// cancelled by then, Wait has not cancelled it.
 func (g *Group) begin() (b *batch, index int) {
 	for {
 		b = g.current()

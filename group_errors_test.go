@@ -56,7 +56,7 @@ func TestTheFirstErrorCancelsTheGroupWithItself(t *testing.T) {
 				return ctx.Err() // comes second, and is not what Wait returns
 			})
 		}
-		synctest.Wait() // both run: a task that has not begun never would
+		synctest.Wait() // both run: a task that has not begun would never begin
 		g.Go(func(context.Context) error { return errBoom })
 		err := g.Wait()
 		check.Error(t, err, errBoom)

@@ -48,7 +48,7 @@ func TestACancelledGroupCostsTheSameHoweverManyTasksAreQueued(t *testing.T) {
 	})
 }
 
-// Also if their tasks lie among others, and are taken off the queue with them.
+// Also if their tasks are queued among others, and leave the queue with them.
 func TestGroupsThatEndTogetherCostTheSameEach(t *testing.T) {
 	const some = 20
 	check.Flat(t, 1000, func(n int) (f, end func()) {

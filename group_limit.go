@@ -5,8 +5,8 @@ import (
 	"github.com/64ed045f/weir/internal/limit"
 )
 
-// groupLimit bounds how many of a group's tasks are queued or running. Each takes a place, and gives it back at
-// its end.
+// groupLimit bounds how many of a group's tasks are queued or running. Each task takes a place, and gives it back
+// at its end.
 type groupLimit struct{ limit.Limit[stay] }
 
 func newGroupLimit(n int) *groupLimit {
@@ -59,7 +59,7 @@ func (g *Group) acquire(b *batch) bool {
 	}
 }
 
-// stillWanted gives a place back that has come too late.
+// stillWanted gives back a place that has come too late, and reports false then.
 func (l *groupLimit) stillWanted(done <-chan struct{}) bool {
 	select {
 	case <-done:

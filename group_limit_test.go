@@ -46,7 +46,7 @@ func TestGroupsAreResizedLive(t *testing.T) {
 		v.LetOne()
 		running(3)
 		g.Resize(1)
-		g.Resize(2) // takes back a part of what is to go
+		g.Resize(2) // keeps a part of what was to go
 		v.LetOne()
 		running(2)
 		check.Equal(t, "added", added.Load(), 6)
@@ -116,7 +116,7 @@ func TestGroupsAreResizedLive(t *testing.T) {
 	})
 }
 
-// wholeQuota checks that a group which nobody uses has as many places as its limit.
+// wholeQuota checks that an idle group has as many places as its limit.
 func wholeQuota(t *testing.T, g *weir.Group, limit int) {
 	t.Helper()
 	v := check.NewValve()
@@ -128,8 +128,8 @@ func wholeQuota(t *testing.T, g *weir.Group, limit int) {
 	check.OK(t, g.Wait())
 }
 
-// A quota's books must balance whatever happens at once: Go, Cancel, the end of tasks, and
-// changes of the limit in both directions.
+// A quota's books must balance when all of these happen at once: Go, Cancel, the end of
+// tasks, and changes of the limit in both directions.
 func TestResizingAGroupLosesNoPlace(t *testing.T) {
 	p := weir.New(8)
 	defer p.Close()

@@ -38,7 +38,7 @@ func hasItsPlaces(t testing.TB, p *weir.Pool, limit int) {
 }
 
 // Goroutines of a task that fill one group with a Limit wait for room all at once. The pool
-// stood still for good.
+// once deadlocked there.
 func TestStrangersThatFillALimitedGroupDoNotUseThePoolUp(t *testing.T) {
 	each := check.Scale(500, 100)
 	for _, limit := range []int{1, 2, 3} {
@@ -77,7 +77,7 @@ func TestATaskAndStrangersThatWaitForTheSameGroup(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
 		child, wait := check.NewValve(), make(chan struct{})
-		var strangers sync.WaitGroup // nobody waits for them inside the task
+		var strangers sync.WaitGroup // the task does not wait for them
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx)
@@ -204,7 +204,7 @@ func TestANestedGroupOfAClosedPool(t *testing.T) {
 				inner.Go(task)
 				check.Error(t, inner.Wait(), weir.ErrClosed)
 			}
-			check.OK(t, g.Wait()) // only now, for with it the context of the nested group ends
+			check.OK(t, g.Wait()) // only now, as it ends the context of the nested group
 		})
 	}
 }
@@ -335,8 +335,8 @@ func (w wood) group(ctx context.Context, r *rand.Rand) *weir.Group {
 	}
 }
 
-// Whatever becomes of a wood, while the pool is paused, resized and used by others,
-// no place is lost, and none is there twice.
+// However a wood ends, while the pool is paused, resized and used by others, no place
+// is lost, and none is there twice.
 func TestNoPlaceIsLostInAWood(t *testing.T) {
 	for round := range check.Scale(30, 8) {
 		check.Bubble(t, fmt.Sprint(round), func(t *testing.T) {

@@ -432,7 +432,7 @@ func TestPromise09AGoThatWaitsForRoomGivesItsPlaceUp(t *testing.T) {
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx)
 			inner.Go(first.Member)
-			inner.Go(second.Member) // the limit is reached: by the first, and by who calls
+			inner.Go(second.Member) // the limit is reached: by the first, and by the caller
 			return inner.Wait()
 		})
 		synctest.Wait()
@@ -469,7 +469,7 @@ func TestPromise09AcrossPools(t *testing.T) {
 	})
 }
 
-// Close lets a task that has begun finish with all it hands over; Shutdown whose
+// Close lets a task that has begun finish with all it hands over; a Shutdown whose
 // time is over does not.
 func TestClosingAPoolUnderNestedGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -70,7 +70,7 @@ func TestLimitBoundsAGroupOnASharedPool(t *testing.T) {
 		g.Go(succeed)
 		g.Go(succeed)
 		g.Cancel(errBoom)
-		check.Error(t, g.Wait(), errBoom) // both were struck off the queue
+		check.Error(t, g.Wait(), errBoom) // both were discarded from the queue
 		others.Open()
 		p.Wait()
 		verify()

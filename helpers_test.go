@@ -13,8 +13,8 @@ import (
 )
 
 // A test named TestPromiseNN holds the promise of that number in the package
-// documentation. It is meant to fail when the rule behind the promise is broken,
-// and was seen to.
+// documentation. It must fail when the rule behind the promise is broken, and was
+// seen to do so.
 
 // goroutinesAtStart is how many there are before the first test: what the
 // import of the package has started, and the main goroutine.
@@ -22,7 +22,7 @@ var goroutinesAtStart int
 
 func TestMain(m *testing.M) {
 	goroutinesAtStart = runtime.NumGoroutine()
-	check.Main(m, children, func() int { return weir.Default().Stats().Workers }) // nobody can close it
+	check.Main(m, children, func() int { return weir.Default().Stats().Workers }) // no test can close it
 }
 
 // noWorkers fails the test if workers are left. Those that are about to end get
@@ -46,7 +46,7 @@ func yield(times int) {
 	}
 }
 
-// eventually is for what needs no time, only others' turns.
+// eventually is for what needs no time, only turns of other goroutines.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	if !check.Tries(1<<20, condition) {

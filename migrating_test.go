@@ -18,8 +18,8 @@ import (
 )
 
 // Every Go snippet of the page, and every piece of code in the middle column of its
-// tables, must stand in one of the examples below, or those for pools and for package
-// par beside this file, which are compiled and run.
+// tables, must be in one of the examples below, or those for pools and for package
+// par in the files next to this one, which are compiled and run.
 func TestMigrationPageIsExamples(t *testing.T) {
 	page, err := os.ReadFile("docs/migrating.md")
 	if err != nil {

@@ -96,7 +96,7 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 	} {
 		t.Run(misuse.name, func(t *testing.T) { check.Panics(t, misuse.want, misuse.call) })
 	}
-	// None of it has done anything.
+	// No misuse has done anything.
 	check.OK(t, g.Wait())
 	check.Equal(t, "stats", p.Stats(), weir.Stats{Limit: 2})
 	check.Equal(t, "stats", f.Stats(), weir.Stats{Limit: 2})

@@ -109,6 +109,10 @@ func TestDependenciesPointOneWay(t *testing.T) {
 		for _, r := range m.Require {
 			requires = requires || r.Path == module
 		}
+		if _, err := os.Stat(filepath.Join(dir, "local.mod")); err == nil {
+			check.Equal(t, dir+": replace lines, which go install refuses", len(m.Replace), 0)
+			return nil
+		}
 		for _, r := range m.Replace {
 			if r.Old.Path == module {
 				replaces = filepath.Join(dir, r.New.Path) == "."

@@ -16,7 +16,7 @@ const Unbounded = math.MaxInt
 const (
 	// A queue longer than defaultQueue made no program faster. Tiny tasks need only
 	// 256; the rest is for many workers whose tasks wait, which would park
-	// whenever the one submitter has no turn for long.
+	// whenever the one submitter does not run for long.
 	defaultQueue = 4096
 
 	defaultIdleTimeout = 10 * time.Second
@@ -77,7 +77,7 @@ func Queue(n int) Option {
 	return poolOption(func(o *options) { o.queue = n })
 }
 
-// MaxWaiting sets how many submitters may wait for room at once; further ones
+// MaxWaiting sets how many submitters may wait for room at once; any more
 // get [ErrFull]. By default there is no such bound. Waiting for the [Limit] of a
 // group does not count.
 func MaxWaiting(n int) Option {
@@ -101,7 +101,7 @@ func Prestart(n int) Option {
 }
 
 // Name names the pool in reports of panics, and in profiles: it is the value of
-// the label "weir" on the pool's workers. They get it anew before each task, as the one before may have
+// the label "weir" on the pool's workers. They get it again before each task, as the task before may have
 // changed its goroutine's labels: that costs some 6 ns a task.
 func Name(name string) Option {
 	return poolOption(func(o *options) { o.name = name })
@@ -111,9 +111,9 @@ func Name(name string) Option {
 // panicked and before the task counts as finished. The default logs value and
 // stack with [log/slog.Error]. The handler may be called by several workers at
 // once. If it panics itself, both panics are logged. Panics of a [Group]'s tasks
-// come out of its Wait instead; only the second and further ones of a batch are
-// passed to the handler. With [PanicsAsErrors] none is: they are errors then. That of a [Future] that is dropped without a Get
-// is passed to it by a goroutine of its own, once the garbage collector has found the future.
+// come out of its Wait instead; only those of a batch after the first are
+// passed to the handler. With [PanicsAsErrors] none is: they are errors then. The panic of a [Future] that is dropped without
+// a Get is passed to the handler by a goroutine of its own, once the garbage collector has found the future.
 func OnPanic(handle func(*Panic)) Option {
 	must(handle != nil, "panic handler must not be nil", "nil")
 	return poolOption(func(o *options) { o.onPanic = handle })
@@ -220,7 +220,7 @@ func config[T any](o options, run func(*engine.Worker, T), broken func(*engine.W
 	}
 	return engine.Config[T]{
 		// A goroutine inherits the profiler labels of the one that started it:
-		// here, of whichever submitter happened to need a worker.
+		// here, of a submitter that needed a worker.
 		Begin:       begin,
 		Limit:       o.limit,
 		Queue:       o.queue,

@@ -18,7 +18,7 @@ import (
 )
 
 func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
-	// full sees that all workers are still to be had: limit tasks that need each other.
+	// full checks that all workers are still there, by limit tasks that need each other.
 	full := func(t *testing.T, p *weir.Pool, limit int) {
 		t.Helper()
 		block(t, p, limit).Open()

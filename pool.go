@@ -34,20 +34,20 @@ type job struct {
 	index int // the number of a group's task; of a listener, its complement, which is negative
 }
 
-// listener is a task that hears how it ended: a future's, or one of Results.
+// listener is a task that learns how it ended: a future's, or one of Results.
 type listener interface {
 	// run runs the task, on worker w. Without a batch the context and the error are none, and
-	// it vacates w before anybody hears that the task is over.
+	// it vacates w before any goroutine learns that the task is over.
 	// Number is that of its job.
 	run(ctx context.Context, w *engine.Worker, number int) error
 	// void reports whether the job in the queue is void, as the task has started out of turn, or was given up.
 	void() bool
-	// refuse ends a task that Shutdown has taken off the queue. It reports false if others have seen to it before.
+	// refuse ends a task that Shutdown has taken off the queue. It reports false if another goroutine has ended it.
 	refuse(err error) bool
-	// failed is told why the task has failed: by the error that run returned, by
+	// failed learns why the task has failed: by the error that run returned, by
 	// a panic or runtime.Goexit in run, or since the pool refused it or handed it
 	// back. It is called at most once, and not for a panic that comes out of
-	// Group.Wait, nor for a task that its cancelled group has struck off.
+	// Group.Wait, nor for a task that its cancelled group has discarded.
 	failed(failure *TaskError)
 }
 
@@ -125,7 +125,7 @@ func (j job) void() bool {
 	}
 }
 
-// isCounted reports whether it was noted, or will be, that j is void, which has left the queue.
+// isCounted reports whether the void job j, which has left the queue, was counted, or will be.
 func (j job) isCounted() bool { return j.batch == nil || j.batch.isCounted() }
 
 func (p *Pool) run(w *engine.Worker, j job) {
@@ -162,7 +162,7 @@ func (p *Pool) broken(w *engine.Worker, j job, panicked any) {
 // [ErrFull] if as many submitters wait already as [MaxWaiting] allows; the task
 // then never runs. A task that submits to its own pool should use TrySubmit,
 // or an [Unbounded] queue: if all workers wait for room in their own queue,
-// no worker makes any. It gets no context, so it must not wait for a group or a future of
+// no worker makes any. The task gets no context, so it must not wait for a group or a future of
 // its own pool. Tasks of a [Group], of a [Future] and of [Pool.Do] may.
 //
 // The call synchronizes before the start of the task. Once the pool has its queue
@@ -201,9 +201,9 @@ func (p *Pool) TrySubmit(task func()) error {
 }
 
 // Shutdown is [Pool.Close] until ctx is done, and returns nil if all tasks have
-// finished by then, and the workers are gone. Otherwise it takes back the tasks that no worker has started
+// finished by then, and the workers are gone. Otherwise it removes the tasks that no worker has started
 // and returns them, in order, with the cause of ctx; it does not wait for those
-// that run, which a further Close does. Tasks of a [Group] or a [Future] are not
+// that run, which another Close does. Tasks of a [Group] or a [Future] are not
 // returned: each fails there with [ErrClosed].
 func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	jobs, err := p.made().shutdown(ctx)

@@ -77,7 +77,7 @@ func TestAllocationBudgets(t *testing.T) {
 // of an unbounded queue.
 const slack = 0.02
 
-// warm has a pool start all its workers, fill its queue, and come to rest.
+// warm has a pool start all its workers, fill its queue, and become idle.
 func warm(t *testing.T, submit func(func()) error, stats func() weir.Stats, limit, queue int) {
 	t.Helper()
 	v := check.NewValve()

@@ -18,8 +18,8 @@ import (
 //
 //	go test -run '^$' -bench . -benchmem -count 10 .
 //
-// and compare with benchstat. All times include the end of the last task: hence
-// b.N, for b.Loop stops the clock before the tasks that are still queued then.
+// and compare with benchstat. All times include the end of the last task: they use
+// b.N, as b.Loop stops the clock before the tasks that are still queued then.
 
 // runner runs tasks on some means, at most limit at once, and waits for them.
 type runner interface {
@@ -298,8 +298,8 @@ func BenchmarkBlockingTask(b *testing.B) {
 	}
 }
 
-// BenchmarkBesideOthers has twice as many goroutines as processors compute meanwhile. What
-// yields or wakes others at the wrong moment then stands behind them for 20 ms.
+// BenchmarkBesideOthers has twice as many goroutines as processors compute meanwhile. A pool
+// that yields or wakes others at the wrong moment then waits behind them for 20 ms.
 func BenchmarkBesideOthers(b *testing.B) {
 	small := append(slices.Clone(runners), struct {
 		name string

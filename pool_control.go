@@ -3,11 +3,11 @@ package weir
 import "context"
 
 // Wait blocks until all tasks accepted before the call have finished. The pool
-// stays open, and tasks submitted meanwhile are not waited for. Any number of
-// goroutines may wait at once; a task of the pool itself must not, for it would
+// stays open, and Wait leaves out tasks submitted meanwhile. Any number of
+// goroutines may wait at once; a task of the pool itself must not, as it would
 // wait for itself. While the pool is paused, queued tasks keep Wait blocked, also
-// those of futures and calls that were given up; a cancelled group or Do takes its own back.
-// Subtasks count with the task that waits for them: if none does, neither does Wait.
+// those of futures and calls that were given up; a cancelled group or Do removes its own.
+// Subtasks count with the task that waits for them: if no task does, Wait does not either.
 //
 // The end of each of these tasks synchronizes before the return of Wait.
 func (p *Pool) Wait() { p.made().wait() }
@@ -16,8 +16,8 @@ func (p *Pool) Wait() { p.made().wait() }
 // cause. Waiting again later is possible.
 func (p *Pool) WaitContext(ctx context.Context) error { return p.made().waitContext(ctx) }
 
-// Resize sets the limit. It does not block. When it returns, no worker takes a
-// further task while limit or more run; tasks that a worker has taken are left
+// Resize sets the limit. It does not block. When it returns, no worker takes
+// another task while limit or more run; tasks that a worker has taken are left
 // alone, and idle workers beyond the limit end. A higher limit is used at once.
 func (p *Pool) Resize(limit int) { p.made().resize(limit) }
 
@@ -35,7 +35,7 @@ func (p *Pool) Resume() { p.made().resume() }
 // paused pool), and returns when the last worker has ended. Submitters that wait
 // for room get [ErrClosed]. Close may be called more than once and by several
 // goroutines; each call returns when all is done. A task of the pool itself must
-// not call it, for it would wait for itself.
+// not call it, as it would wait for itself.
 //
 // The end of every task synchronizes before the return of Close.
 func (p *Pool) Close() { p.made().close() }

@@ -85,7 +85,7 @@ func TestIdleWorkersEndWhenTheirTimeIsOver(t *testing.T) {
 		defer p.Close()
 		v := block(t, p, 4)
 		for range 4 {
-			v.LetOne() // they come to rest a second after each other
+			v.LetOne() // they become idle a second after each other
 			time.Sleep(time.Second)
 		}
 		for range 100 {
@@ -219,8 +219,8 @@ func TestAFinishedTaskIsNotKeptAlive(t *testing.T) {
 	}
 }
 
-// A worker that gives way before it rests stands behind whoever computes, for tens of
-// milliseconds, and with it stands the task that is submitted meanwhile.
+// A worker that gives way before it rests waits behind goroutines that compute, for tens of
+// milliseconds, and the task that is submitted meanwhile waits with it.
 func TestAWorkerThatFindsNothingRestsWithoutGivingWay(t *testing.T) {
 	if check.Race {
 		t.Skip("a task has a goroutine of its own, for which its worker gives way")

@@ -64,7 +64,7 @@ func TestPromise14WorkersBearNoLabelsOfWhoeverStartedThem(t *testing.T) {
 				v := check.NewValve()
 				start(p, v.Hold)
 				eventually(t, "the task runs", func() bool { return v.Running() == 1 })
-				// A goroutine that has not yet had its first turn is as it was started.
+				// A goroutine that has not yet had its first turn still has its starter's labels.
 				if !check.Tries(1<<10, func() bool { return labelled("request", "mine")+labelled("request", "other") == 0 }) {
 					t.Errorf("goroutines bear the starter's label:\n%s", check.Stacks())
 				}
@@ -127,7 +127,7 @@ func TestPromise14AWorkersOwnLabelOutlivesItsTasks(t *testing.T) {
 	})
 }
 
-// labelled counts the goroutines that bear a profiler label.
+// labelled counts the goroutines that have a profiler label.
 func labelled(key, value string) int {
 	var profile strings.Builder
 	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {

@@ -32,7 +32,7 @@ func TestPromise01AcceptedTasksRunOnceOrAreHandedBackAndRejectedOnesNeverRun(t *
 }
 
 // everyTaskOnce does all that can be done to a pool at once, closes it in one
-// way or another, and sees what became of each task.
+// way or another, and checks what became of each task.
 func everyTaskOnce(t *testing.T, newPool func(int, func(int), ...weir.Option) surface, limit, queue int, seed uint64) {
 	const producers, each = 4, 80
 	runs := make([]atomic.Int32, producers*each)
@@ -110,7 +110,7 @@ func everyTaskOnce(t *testing.T, newPool func(int, func(int), ...weir.Option) su
 	})
 
 	if dice.IntN(2) == 0 {
-		yield(dice.IntN(200)) // in the midst of it
+		yield(dice.IntN(200)) // in the middle of it
 	} else {
 		producing.Wait()
 	}

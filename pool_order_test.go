@@ -113,8 +113,8 @@ func TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubm
 }
 
 func TestPromise05SubmitHappensBeforeTheTaskAndItsEndBeforeWait(t *testing.T) {
-	// Nothing here but the pool orders the accesses to the plain variables: the
-	// race detector tells if it does not, and without it the values do.
+	// Only the pool orders the accesses to the plain variables: if it does not, the
+	// race detector reports that, and without it the values are wrong.
 	for _, queue := range []int{0, 1, 1024, weir.Unbounded} {
 		t.Run("queue="+queueName(queue), func(t *testing.T) {
 			p := weir.New(4, weir.Queue(queue))

@@ -37,7 +37,7 @@ func TestTrySubmitAcceptsExactlyLimitAndQueueBlockedTasks(t *testing.T) {
 					synctest.Wait()
 					check.Equal(t, "running", v.Running(), limit)
 					check.Error(t, p.TrySubmit(v.Hold), weir.ErrFull)
-					// One out, one in, and no more.
+					// One task ends, one starts, and no more.
 					for range 3 {
 						v.LetOne()
 						synctest.Wait()
@@ -273,7 +273,7 @@ func TestWaitEndsWithTheTasksOfBeforeTheCall(t *testing.T) {
 		t.Run("never too early/queue="+queueName(queue), func(t *testing.T) {
 			check.Within(time.Minute, func() {
 				// Each producer counts its own tasks, and sees them all done after each
-				// Wait, whatever the others do.
+				// Wait, no matter what the others do.
 				p := weir.New(3, weir.Queue(queue), weir.IdleTimeout(time.Microsecond), weir.OnPanic(func(*weir.Panic) {}))
 				var producing sync.WaitGroup
 				for producer := range 4 {

@@ -58,7 +58,7 @@ func TestPromise03ATaskThatBlocksNeverHoldsUpTheNext(t *testing.T) {
 			}
 			let(p)
 			synctest.Wait()
-			check.Equal(t, "running beside the first", v.Running(), 7)
+			check.Equal(t, "running next to the first", v.Running(), 7)
 			first.Open()
 			synctest.Wait()
 			check.Equal(t, "running", v.Running(), 8)
@@ -128,7 +128,7 @@ func pairs(t *testing.T, limit, queue int) {
 }
 
 func TestAFreeWorkerIsNeverReportedAsFull(t *testing.T) {
-	// Whoever has been told that all tasks are over fills the pool again at
+	// A goroutine that has learned that all tasks are over fills the pool again at
 	// once, while its workers may still be on their way to rest.
 	for _, limit := range []int{1, 3, 8} {
 		for _, queue := range []int{0, 1, 3, 32} {
@@ -169,8 +169,8 @@ func TestAFreeWorkerIsNeverReportedAsFull(t *testing.T) {
 	})
 }
 
-// What was taken back is nothing that Wait could wait for, though its place in the queue is
-// still there while a pause keeps workers from coming to it.
+// Wait does not wait for discarded tasks, though their places in the queue are still there
+// while a pause keeps workers from coming to them.
 func TestWaitOfAPausedPoolDoesNotWaitForWhatWasTakenBack(t *testing.T) {
 	cases := []struct {
 		name  string

@@ -21,7 +21,7 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-// Every Go snippet of these pages must stand, but for its indentation, in an example, which is compiled and run; or it is the program
+// Every Go snippet of these pages must be, except for its indentation, in an example, which is compiled and run; or it is the program
 // in examples/linecount.
 func TestSnippetsOfTheReadmeAndTheRecipesAreExamples(t *testing.T) {
 	read := func(name string) string {

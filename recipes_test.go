@@ -16,7 +16,7 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-// What docs/recipes.md shows stands in these examples.
+// These examples hold the code that docs/recipes.md shows.
 
 func Example_recipeShutdown() {
 	type Mail struct{ to string }

@@ -20,15 +20,15 @@ import (
 //
 // Each use ends with one of those four, and that ends the group's batch like
 // [Group.Wait]; afterwards both may be used again, and numbers begin anew. If the
-// group was waited for in another way, the results can still be had until the
-// next task is given, which drops them.
+// program waited for the group in another way, the results stay available until
+// the next task is given, which drops them.
 //
 // Several Results may share a group, also with tasks that are given to [Group.Go]:
 // each numbers its own tasks, but what cancels the group concerns all.
 //
 // Go may be called by any number of goroutines at once, and by tasks of the group.
 // Wait may be called by several at once, and returns the same to all. Apart from
-// that the results of a batch are for one taker, who must not be a task of the group.
+// that the results of a batch are for one goroutine, which must not be that of a task of the group.
 type Results[T any] struct {
 	group *Group
 	set   atomic.Pointer[resultSet[T]] // that tasks were last given to; nil when its results have been taken
@@ -44,8 +44,8 @@ func NewResults[T any](g *Group) *Results[T] {
 // Go adds a task to the group. It blocks, and fails or drops the task, as
 // [Group.Go] does.
 //
-// The call synchronizes before the start of the task. It allocates only room for
-// results, ever twice as much as before: some 100 bytes and the value for each.
+// The call synchronizes before the start of the task. It allocates only storage
+// for results, which doubles as it grows: some 100 bytes and the value for each.
 func (r *Results[T]) Go(task func(ctx context.Context) (T, error)) {
 	r.mustBeMade()
 	mustTask(task != nil)
@@ -68,7 +68,7 @@ func (r *Results[T]) give(task func(ctx context.Context) (T, error)) {
 }
 
 // Wait blocks until every task of the group has finished, and returns or panics as
-// [Group.Wait] does. Beside the error, whatever it is, there is one value for each
+// [Group.Wait] does. Whatever the error is, Wait also returns one value for each
 // task given to Go, in order: what the task returned, even if it failed; and the
 // zero value for a task that panicked, called [runtime.Goexit], or never ran.
 func (r *Results[T]) Wait() ([]T, error) {
@@ -117,7 +117,7 @@ func (r *Results[T]) take(use uint32) *resultSet[T] {
 	return s
 }
 
-// forget lets a set go whose batch has ended.
+// forget drops a set whose batch has ended.
 func (r *Results[T]) forget(s *resultSet[T]) { r.set.CompareAndSwap(s, nil) }
 
 // What a resultSet is used for.
@@ -195,7 +195,7 @@ func (s *resultSet[T]) grow(n int) *[]result[T] {
 // void implements listener.
 func (m *result[T]) void() bool { return false }
 
-// refuse implements listener. Results have a batch, which sees to that.
+// refuse implements listener. Results have a batch, which does that.
 func (m *result[T]) refuse(error) bool { return true }
 
 func (m *result[T]) run(ctx context.Context, w *engine.Worker, _ int) error {

@@ -43,7 +43,7 @@ func TestScenario12ManyResultsTakeLinearMemory(t *testing.T) {
 	}
 }
 
-// taskThatHolds returns a task, and what tells whether anything holds it still.
+// taskThatHolds returns a task, and a pointer that says whether anything still holds it.
 func taskThatHolds() (func(context.Context) (int, error), weak.Pointer[[1 << 10]byte]) {
 	held := new([1 << 10]byte)
 	return func(context.Context) (int, error) { return int(held[0]), nil }, weak.Make(held)

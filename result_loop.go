@@ -17,7 +17,7 @@ import (
 //
 // The loop ends when every task of the group has finished; then, if one has
 // panicked, with a panic like that of [Group.Wait]. Until it has seen all
-// results the group is not over, so its body may give further tasks. It must not
+// results the group is not over, so its body may give more tasks. It must not
 // wait for the group. A producer that goes on giving tasks from elsewhere should
 // be a task of the group, or the loop ends when there is none for a moment.
 //
@@ -39,14 +39,14 @@ func (r *Results[T]) Ordered() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) { _ = r.each(yield, true) }
 }
 
-// loop is a range over a set, on the goroutine of whoever ranges.
+// loop is a range over a set, on the goroutine that ranges.
 type loop[T any] struct {
 	set     *resultSet[T]
 	yield   func(T, error) bool
 	ordered bool
 	next    int           // if ordered: the number of the result that comes next
 	over    chan struct{} // closed when the batch has ended
-	stopped bool          // no further result is to be yielded
+	stopped bool          // no more results are to be yielded
 	left    bool          // nor an error: the loop's body has been left
 }
 
@@ -109,8 +109,8 @@ func (l *loop[T]) begin() {
 	}
 }
 
-// run yields what comes, until the batch has ended. Also when nothing more is to be
-// yielded it must go on, to let go of what is held for the loop.
+// run yields what comes, until the batch has ended. It must go on when nothing more is
+// to be yielded, too, to release what is held for the loop.
 func (l *loop[T]) run() {
 	f := &l.set.feed
 	for {
@@ -184,7 +184,7 @@ func (l *loop[T]) leave() {
 	l.set.batch.scope.cancel(nil)
 }
 
-// rest is what is wrong with the ended batch beside the errors that were yielded.
+// rest is what is wrong with the ended batch in addition to the errors that were yielded.
 func (s *resultSet[T]) rest() error {
 	b := s.batch
 	if !s.keepsGoing() {

@@ -140,7 +140,7 @@ func TestLoopsWithKeepGoingYieldEachErrorAndTheRestLast(t *testing.T) {
 				r.Go(sleeper(i))
 			}
 			go func() {
-				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // in the midst of the third
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // in the middle of the third
 				defer cancel()
 				unrun, err := p.Shutdown(ctx)
 				check.Error(t, err, context.DeadlineExceeded)

@@ -163,8 +163,8 @@ func TestAGroupIsNotOverBeforeALoopHasSeenAllResults(t *testing.T) {
 	}
 }
 
-// While a task ranges over results, another goroutine of it gives a task just as the group would be over. That begins a ring of
-// waits through futures of two pools, which ends as long as the engine knows that the loop waits again.
+// While a task ranges over results, another goroutine of it gives a task just as the group would be over. That begins a circular
+// wait through futures of two pools, which ends as long as the engine knows that the loop waits again.
 func TestPromise09ATaskGivenAtTheEndOfALoopMayBeginARing(t *testing.T) {
 	p, q := weir.New(1), weir.New(1)
 	defer p.Close()

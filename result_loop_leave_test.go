@@ -100,7 +100,7 @@ func TestLeavingALoopCancelsAndWaits(t *testing.T) {
 	}
 	for _, name := range loopNames {
 		check.Bubble(t, "while tasks finish/"+name, func(t *testing.T) {
-			// Results that nobody takes any more keep nobody waiting.
+			// Results that no loop takes any more keep no task waiting.
 			r := weir.NewResults[int](weir.NewGroup(t.Context(), 8))
 			for range 20 {
 				for range 40 {

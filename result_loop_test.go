@@ -176,7 +176,7 @@ func TestOrderedYieldsResultsInOrderAsTheyBecomeReady(t *testing.T) {
 				check.Equal(t, "panic", isPanic, true)
 			case 3:
 				check.Error(t, err, errBoom)
-				check.Equal(t, "value beside the error", v, 3)
+				check.Equal(t, "value with the error", v, 3)
 			default:
 				check.OK(t, err)
 				check.Equal(t, "value", v, i)

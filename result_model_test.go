@@ -28,7 +28,7 @@ const (
 )
 
 // model is a group whose tasks have random fates, and whose results are taken in
-// one way or another while this and that happens to it. A task returns its name,
+// one way or another while random things happen to it. A task returns its name,
 // which is 1 or more, unless it panics or exits.
 type model struct {
 	t    *testing.T
@@ -183,7 +183,7 @@ func (m *model) did(f fate) int {
 	return n
 }
 
-// panicked reports whether take panics, and sees that it does so for a reason.
+// panicked reports whether take panics, and checks that it does so for a reason.
 func (m *model) panicked(take func()) bool {
 	m.t.Helper()
 	switch value := check.Caught(take).(type) {
@@ -201,7 +201,7 @@ func (m *model) panicked(take func()) bool {
 
 const unknown = -1
 
-// allErrors sees that errs are what a group with KeepGoing has to say. name tells the
+// allErrors checks that errs are what a group with KeepGoing must return. name returns the
 // name that a failed task returned, by its number, or that it is unknown.
 func (m *model) allErrors(errs []error, name func(number int) int) {
 	m.t.Helper()
@@ -242,7 +242,7 @@ func (m *model) allErrors(errs []error, name func(number int) int) {
 	}
 }
 
-// firstError sees that err is what a group without KeepGoing has to say.
+// firstError checks that err is what a group without KeepGoing must return.
 func (m *model) firstError(err error) {
 	m.t.Helper()
 	wrong := m.did(fails) + m.did(exits) + m.did(panics)

@@ -35,7 +35,7 @@ func TestResultsMayBeGivenFromManyGoroutines(t *testing.T) {
 					}
 					giving.Wait()
 					values, err := r.Wait()
-					// Errors and values agree about who stands where.
+					// Errors and values agree about which task has which place.
 					for _, i := range failedTasks(t, err) {
 						if values[i]%3 != 0 {
 							t.Errorf("task %d has failed, but there stands the value %d", i, values[i])

@@ -22,7 +22,7 @@ func (m *model) wait(r *weir.Results[int]) {
 		m.errorf("%d values of %d tasks", len(values), len(m.fates))
 		return
 	}
-	// Each that returned stands in one place, and in its own if that is known.
+	// Each task that returned has one place, and its own if that is known.
 	count := make(map[int]int)
 	for place, name := range values {
 		count[name]++
@@ -69,7 +69,7 @@ func (m *model) loop(results iter.Seq2[int, error]) (p seenPairs, panicked bool)
 			}
 		}
 	})
-	// Whatever the end, a value is there once at most, and of a task that succeeded.
+	// However the loop ends, each value is there once at most, and comes from a task that succeeded.
 	seen := make(map[int]bool)
 	for _, name := range p.values {
 		if name < 1 || seen[name] || m.fates[name-1] != succeeds {
@@ -150,7 +150,7 @@ func (m *model) first(r *weir.Results[int]) {
 		m.errorf("%d tasks have succeeded, but First failed with %v", m.did(succeeds), err)
 	case m.keepGoing:
 		if winner != 0 {
-			m.errorf("value %d beside an error", winner)
+			m.errorf("value %d with an error", winner)
 		}
 	default:
 		m.firstError(err)

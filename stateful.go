@@ -27,7 +27,7 @@ type Stateful[S, T any] struct {
 type call[T any] struct {
 	race.Tag
 	arg   T
-	reply *reply // nil if nobody waits for it
+	reply *reply // nil if no caller waits for it
 }
 
 // NewStateful returns a pool that calls run with a worker's own value and each argument, at
@@ -38,12 +38,12 @@ type call[T any] struct {
 // at once. While a worker opens its value the others go on. A value that is still being closed
 // counts against the limit: if it is used up, a worker waits for that before it opens its own.
 //
-// An argument for which open fails is not used, and [Stateful.Call] returns why, or else
-// [OnOpenError] is told. With its next argument the worker tries again; but while others have
-// values, it rests before that, for 1 ms and up to 100 ms when it fails again, so that
+// An argument for which open fails is not used: [Stateful.Call] returns why, other calls leave
+// that to [OnOpenError]. With its next argument the worker tries again; but while other workers
+// have values, it rests before that, for 1 ms and up to 100 ms when it fails again, so that
 // most arguments go to them. A panic or [runtime.Goexit] in open or dispose is treated as one in run.
 //
-// What run finds out has its place in the argument, which may be a pointer. For connections, which
+// Results of run belong in the argument, which may be a pointer. For connections, which
 // break and must be replaced, there is Keeper in package reuse.
 func NewStateful[S, T any](
 	limit int, open func() (S, error), run func(S, T), dispose func(S), opts ...Option,
@@ -62,8 +62,8 @@ func NewStateful[S, T any](
 	return p
 }
 
-// Invoke hands arg to the pool's function, as [FuncPool.Invoke] does. If no value can be opened
-// for arg, [OnOpenError] is told.
+// Invoke hands arg to the pool's function, as [FuncPool.Invoke] does. If the worker can open no
+// value for arg, the pool calls the handler of [OnOpenError].
 func (p *Stateful[S, T]) Invoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
@@ -163,9 +163,9 @@ func (p *Stateful[S, T]) Resize(limit int) {
 }
 
 // Shutdown is [Stateful.Close] until ctx is done, and returns nil if all calls have finished and
-// all values are closed by then. Otherwise it takes back the arguments that no worker has started
+// all values are closed by then. Otherwise it removes the arguments that no worker has started
 // with, and returns them, in order, with the cause of ctx. The arguments of Call are not among
-// them: each such Call returns [ErrClosed]. Shutdown does not wait for what runs; a further Close
+// them: each such Call returns [ErrClosed]. Shutdown does not wait for what runs; another Close
 // does.
 func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 	calls, err := p.made().shutdown(ctx)
@@ -237,7 +237,7 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 	}
 	defer func() {
 		if again := recover(); again != nil {
-			panic(again) // nobody may hear of anything while the program goes down
+			panic(again) // no caller may learn of anything while the program ends
 		}
 		switch {
 		case c.reply != nil && (c.reply.started() || c.begin()):

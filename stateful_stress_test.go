@@ -105,7 +105,7 @@ func BenchmarkStateful(b *testing.B) {
 	})
 }
 
-// Two calls of Resize at once: what is allowed to be open and the limit must be those of the same call.
+// Of two calls of Resize at once, the same one must set the limit and how many values may be open.
 func TestStatefulIsResizedByOneCallAtATime(t *testing.T) {
 	p := weir.NewStateful(2, func() (int, error) { return 0, nil }, func(_ int, meet func()) { meet() }, nil, weir.IdleTimeout(0))
 	defer p.Close()

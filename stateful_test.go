@@ -188,7 +188,7 @@ func TestAnOpenErrorThatNobodyWaitsForIsLogged(t *testing.T) {
 	}
 }
 
-// Whatever open and close do to their goroutine, neither a worker nor a value is lost.
+// Open and close may panic or exit: neither a worker nor a value is lost.
 func TestOpenAndCloseMayPanicOrExit(t *testing.T) {
 	for name, fault := range map[string]func(){"panic": explode, "Goexit": runtime.Goexit} {
 		check.Bubble(t, "open/"+name, func(t *testing.T) {
@@ -369,7 +369,7 @@ func TestCallIsWithdrawnWhileItsValueIsOpened(t *testing.T) {
 	})
 }
 
-// What goes wrong in open after its caller has left is nobody's error, but a panic is reported.
+// What goes wrong in open after its caller has left is no call's error, but a panic is reported.
 func TestACallThatHasLeftHearsNothingOfOpen(t *testing.T) {
 	for name, tc := range map[string]struct {
 		end      func() error

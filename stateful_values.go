@@ -7,7 +7,7 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// values are those of a Stateful's workers. There are never more than allowed: a worker that needs
+// values holds the values of a Stateful's workers. There are never more than allowed: a worker that needs
 // one waits while workers that have ended still close theirs.
 //
 // It never waits for a call to end: workers that have not ended are at most as many as the limit,
@@ -83,8 +83,8 @@ const (
 	lastRest  = 100 * time.Millisecond // Wait and Close may take so much longer
 )
 
-// rest keeps a worker that could not open its value from taking arguments which others, that have
-// theirs, could use. Otherwise it would refuse one after the other while these are busy.
+// rest keeps a worker that could not open its value from taking arguments which other workers, that
+// have theirs, could use. Otherwise it would refuse one after the other while these are busy.
 func (v *values[S]) rest() {
 	v.mu.Lock()
 	alone, failed := v.open == 0, v.failed

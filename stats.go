@@ -2,7 +2,7 @@ package weir
 
 // Stats are the counts of a pool. When nothing is under way they are exact, and
 // Accepted = Finished + Queued + HandedBack. While tasks are submitted and
-// run they may be off by those in motion.
+// run they may be off by those under way.
 type Stats struct {
 	Limit     int // the most tasks that run at once, see Extra
 	Workers   int // goroutines the pool has now
@@ -16,7 +16,7 @@ type Stats struct {
 
 	Accepted   uint64 // tasks accepted since the pool was made
 	Finished   uint64 // tasks that returned, panicked or called runtime.Goexit
-	HandedBack uint64 // tasks taken back before they started: by Shutdown, or by their cancelled group, or as a value could not be opened
+	HandedBack uint64 // tasks removed before they started: by Shutdown, by their cancelled group, or as a value could not be opened
 	Rejected   uint64 // submissions that returned an error
 	Panicked   uint64 // tasks that panicked
 }

@@ -25,7 +25,7 @@ type surface interface {
 type poolSurface struct {
 	*weir.Pool
 	run    func(i int)
-	asked  bool // tasks only say who they are
+	asked  bool // tasks only say which they are
 	answer int
 }
 

@@ -6,9 +6,9 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// await calls block, which waits until others have done something: run what want stands for in
-// pool, if there is such a thing. If t is not the zero task it is the one that calls, and its place may be
-// lent meanwhile.
+// await calls block, which waits until other goroutines have done something: run what want stands for in
+// pool, if want is not nil. If t is not the zero task it is the one that calls, and its pool may lend its
+// place meanwhile.
 // block hands the Wakeup that it is given, which is nil for no task, to what ends the wait.
 func (t task) await(pool *Pool, want *engine.Want[job], block func(*engine.Wakeup)) {
 	if t.pool == nil {
@@ -60,8 +60,8 @@ func (s *stay) with(pool *Pool, want *engine.Want[job]) (done func()) {
 	return func() {}
 }
 
-// wake ends the wait, or the next one if none is under way. A task that has waited may have the
-// place of by, on which a task is over; it reports whether that is so.
+// wake ends the wait, or the next one if none is under way. A task that has waited may get the
+// place of by, whose own task is over; wake reports whether it does.
 func (s *stay) wake(by *engine.Worker) bool {
 	if s.engine != nil {
 		return s.engine.Recall(&s.absence, by)
@@ -74,7 +74,7 @@ func (s *stay) wake(by *engine.Worker) bool {
 }
 
 // wait blocks until wake is called, or done is closed, and then reports false. With a function cut it goes
-// on when done is closed, after a call of that. late is asked for done if a pause holds what the task
+// on when done is closed, after a call of that. late provides done if a pause holds what the task
 // waits for.
 func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func()) (woken bool) {
 	e := s.engine
@@ -117,7 +117,7 @@ func (s *stay) arrive() {
 	}
 }
 
-// stay implements Stay of [inside.Task] for those who hold t.
+// stay implements Stay of [inside.Task] for the hosts that hold t.
 func (t task) stay(work any) inside.Stay {
 	if t.pool == nil {
 		return nil

@@ -93,8 +93,8 @@ func TestPromise09APathIsFoundThatIsCompletedInItsMiddle(t *testing.T) {
 	})
 }
 
-// What a task has waited for in vain needs a place of its own, not the task: the place beneath is lent again only
-// when the task is over, and never does one more run for longer than that other.
+// Work that a task gave up waiting for needs the extra place, not the task: the place that was lent to the task is lent
+// again only when the task is over, and the extra place lasts no longer than that work.
 func TestPromise02AnExtraPlaceLastsNoLongerThanWhatNeedsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
@@ -218,7 +218,7 @@ func TestPromise08APauseDoesNotHoldWhatIsAddedToACancelledGroup(t *testing.T) {
 	})
 }
 
-// A cancelled group takes no room in the queue of another pool, and gives none: its tasks that wait for room have none to give.
+// A cancelled group takes no room in the queue of another pool, and frees none: its tasks that wait for room hold none.
 func TestACancelledGroupLetsNobodyBeyondTheQueueOfAnotherPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, q := weir.New(1), weir.New(1, weir.Queue(2))
@@ -239,7 +239,7 @@ func TestACancelledGroupLetsNobodyBeyondTheQueueOfAnotherPool(t *testing.T) {
 				var givers sync.WaitGroup
 				givers.Go(func() { g.Go(succeed) })
 				time.Sleep(time.Second)
-				givers.Go(func() { check.Error(t, g.Wait(), errBoom) }) // hears first of the end
+				givers.Go(func() { check.Error(t, g.Wait(), errBoom) }) // learns of the end first
 				time.Sleep(time.Second)
 				for range 4 {
 					givers.Go(func() { g.Go(succeed) })
@@ -263,7 +263,7 @@ func TestACancelledGroupLetsNobodyBeyondTheQueueOfAnotherPool(t *testing.T) {
 }
 
 // A task in Async whose submission was let into the queue, and whose future is then started out of turn, counts as one
-// that waits: else a ring of two pools would not go on.
+// that waits: else a circular wait of two pools would not end.
 func TestPromise09ARingGoesOnWhileATaskWaitsInAsync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, q := weir.New(1, weir.Queue(1)), weir.New(1)
@@ -291,7 +291,7 @@ func TestPromise09ARingGoesOnWhileATaskWaitsInAsync(t *testing.T) {
 		synctest.Wait() // the queue is full
 		p.Pause()
 		close(begin)
-		synctest.Wait() // Async stands in the line
+		synctest.Wait() // Async waits in the queue of submitters
 		cancel()
 		check.OK(t, <-over)
 	})

@@ -87,8 +87,8 @@ func TestASubtaskComesBackToThePlaceOfTheTaskThatWaits(t *testing.T) {
 	}
 }
 
-// All of a pool's tasks wait, and a place that is vacant goes to another task of the pool, which waits for the lock held by
-// the task that has lent it. The subtask for which that waits comes back from Blocking all the same, and what it adds is done.
+// All of a pool's tasks wait, and a vacant place goes to another task of the pool, which waits for the lock held by the
+// task that has lent it. The subtask that the lender waits for still returns from Blocking, and what it adds is done.
 func TestASubtaskComesBackThoughAnotherHasThePlaceOfItsTask(t *testing.T) {
 	for name, adds := range map[string]bool{"comes back": false, "adds a task": true} {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestWhatASubtaskLeavesBehindKeepsNoPlaceFromTheNext(t *testing.T) {
 	})
 }
 
-// A goroutine that a subtask has left behind is in Blocking while the next one runs, which gives its place up all the same.
+// A goroutine that a subtask has left behind is in Blocking while the next one runs, which still gives its place up.
 func TestAGoroutineLeftBehindInBlockingHoldsNoSibling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)

@@ -16,7 +16,7 @@ import (
 	"github.com/64ed045f/weir/reuse"
 )
 
-// The programs of this file hung when a waiting task gave its place to whatever was queued. Real
+// The programs of this file hung when a waiting task gave its place to any queued task. Real
 // locks do not block durably, so no bubble can see that: the programs run in real time.
 
 // ends fails the test if the program has not ended after 10 s.

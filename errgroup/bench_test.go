@@ -17,7 +17,7 @@ import (
 //
 //	go test -run '^$' -bench . -benchmem -count 10 ./errgroup
 //
-// All times include the end of the last function: hence b.N, for b.Loop stops the
+// All times include the end of the last function: they use b.N, as b.Loop stops the
 // clock before that.
 
 // group is what is measured: ours, and what is usually written by hand, a goroutine
@@ -165,8 +165,8 @@ func BenchmarkWork(b *testing.B) {
 	}
 }
 
-// BenchmarkBusyProcessors has others compute on all processors. Whoever gives way
-// then waits for tens of milliseconds.
+// BenchmarkBusyProcessors has others compute on all processors. A goroutine that gives
+// way then waits for tens of milliseconds.
 func BenchmarkBusyProcessors(b *testing.B) {
 	var stop atomic.Bool
 	var others sync.WaitGroup

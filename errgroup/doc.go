@@ -4,15 +4,15 @@
 // that are short.
 //
 // A new program should rather use [github.com/64ed045f/weir.Group]: it gives the
-// context to its functions, leaves nobody blocked once it is cancelled, starts
-// nothing more then, says which function failed, and can be used again. What
-// stands here is for programs that have x/sync's errgroup already.
+// context to its functions, leaves no goroutine blocked once it is cancelled,
+// starts nothing more then, says which function failed, and can be used again.
+// This package is for programs that have x/sync's errgroup already.
 //
 // # What stays the same
 //
 // The zero [Group] has no limit and cancels nothing. Go waits until its function
 // may be active, so there is never a queue of functions beyond the limit. The
-// first error is what Wait returns, also after a further Wait; it cancels the
+// first error is what Wait returns, also after another Wait; it cancels the
 // context of [WithContext] and is its cause. [Group.SetLimit] with 0 lets no
 // function in, and with a negative number it lets all in; it panics while
 // functions are active under a limit. A function that calls [runtime.Goexit] has
@@ -31,7 +31,7 @@
 // successor if there is anything left. So no function waits for another one to
 // end, however long that blocks, and yet one goroutine runs many short functions:
 // when it has run one it looks into the ring before it ends. No goroutine
-// ever rests. A ring that is full is followed by a larger one, and a large one is
+// is ever idle. A ring that is full is followed by a larger one, and a large one is
 // not kept: a function that waits for a processor takes 16 bytes, where its own
 // goroutine would take 2 KiB.
 //
@@ -39,7 +39,7 @@
 // Go that finds no room blocks; a function that ends gives its place to the one
 // that has waited for longest, and the same goroutine runs that next.
 //
-// None of this is built on a [github.com/64ed045f/weir.Pool]. A face on the pool's engine was tried: a function took 119 ns
+// None of this is built on a [github.com/64ed045f/weir.Pool]. A version on the pool's engine was tried: a function took 119 ns
 // instead of 68 without a limit, and 908 instead of 80 under a limit of 64. A pool would have to be
 // made for each group, which takes longer than to run a small group's functions; its
 // idle workers would have to be ended where Wait is never called; and its
@@ -49,12 +49,12 @@
 //
 //   - A function that returns with its thread locked by [runtime.LockOSThread], as one does that has
 //     changed the thread's namespaces and wants it destroyed, leaves the thread to later functions of the
-//     group: the runtime does not tell that it is locked. Such a function must end with [runtime.Goexit],
+//     group: the runtime does not say that it is locked. Such a function must end with [runtime.Goexit],
 //     which destroys the thread here as well.
 //   - A function may run on a goroutine that has run others of the same group, and has the profiler labels that
 //     those left behind: set with [runtime/pprof.SetGoroutineLabels] and never set back; [runtime/pprof.Do] does
-//     set them back. Otherwise it has the labels of whoever made the group
-//     start that goroutine: most often, of who called Go.
+//     set them back. Otherwise it has the labels of the goroutine that made
+//     the group start its own: most often, of the caller of Go.
 //   - While a panic ends the program, Wait does not return, and no Go that
 //     waits does. In x/sync they may, and the program can even end as if nothing
 //     had happened.

@@ -145,7 +145,7 @@ func TestGoexitEndsAFunctionWithoutError(t *testing.T) {
 	check.Bubble(t, "while it panics too", func(t *testing.T) {
 		var g errgroup.Group
 		g.Go(func() error {
-			defer runtime.Goexit() // so the panic is no more
+			defer runtime.Goexit() // so the panic is gone
 			return explode()
 		})
 		check.OK(t, g.Wait())

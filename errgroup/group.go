@@ -25,7 +25,7 @@ type Group struct {
 }
 
 // WithContext returns a new group, and a context derived from ctx that is cancelled
-// when a function of the group returns an error, or when Wait returns, whatever
+// when a function of the group returns an error, or when Wait returns, whichever
 // comes first. The cause is the error, or else [context.Canceled].
 func WithContext(ctx context.Context) (*Group, context.Context) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -35,7 +35,7 @@ func WithContext(ctx context.Context) (*Group, context.Context) {
 }
 
 // Go runs f as if on a new goroutine. If there is a limit, Go blocks until f is one
-// of at most that many active functions; those that wait are let in in
+// of at most that many active functions; waiting functions are let in in
 // order. A function that calls Go of its own group, under a limit, can wait for
 // itself.
 //
@@ -99,8 +99,8 @@ func (g *Group) Wait() error {
 // and TryGo have let in and that have not ended. A negative n means no limit, as it
 // is at first; with 0 no function is let in, and Go blocks for ever.
 //
-// It must be called while no function is active, and nobody else uses the group. It
-// panics, with an error, if functions are active under an earlier limit and n is not
+// It must be called while no function is active, and no other goroutine uses the
+// group. It panics, with an error, if functions are active under an earlier limit and n is not
 // negative.
 func (g *Group) SetLimit(n int) {
 	if active := g.run.Active(); n >= 0 && active > 0 {

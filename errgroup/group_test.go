@@ -13,8 +13,8 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-// All that a program can name in the package it comes from. Where that is called
-// with other types, this does not compile.
+// All that a program can name in x/sync's package. This does not compile if a
+// signature here differs.
 var (
 	_ func(context.Context) (*errgroup.Group, context.Context) = errgroup.WithContext
 	_ interface {

@@ -204,7 +204,7 @@ func TestSetLimitPanicsWhileFunctionsAreActiveUnderALimit(t *testing.T) {
 }
 
 func TestLimitZeroLetsNothingIn(t *testing.T) {
-	// Such a Go never returns, so a bubble would never end: hence none.
+	// Such a Go never returns, so a bubble would never end: this test uses none.
 	g := limited(0)
 	var returned, ran atomic.Bool
 	go func() {

@@ -110,8 +110,8 @@ func mixed(t *testing.T, limit int) {
 	}
 }
 
-// What is given to the group while another function is active has ended when Wait
-// returns, whoever gives it.
+// A function that any goroutine gives to the group while another function is active has
+// ended when Wait returns.
 func TestWaitMissesNothingThatIsAddedMeanwhile(t *testing.T) {
 	const producers = 3
 	check.Within(2*time.Minute, func() {
@@ -159,7 +159,7 @@ func TestWaitMissesNothingThatIsAddedMeanwhile(t *testing.T) {
 }
 
 // What a function writes can be read after Wait, and what was written before Go
-// can be read in the function: the race detector looks.
+// can be read in the function: the race detector checks.
 func TestGoAndWaitSynchronize(t *testing.T) {
 	for _, limit := range limits {
 		g := limited(limit)

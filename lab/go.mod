@@ -5,7 +5,7 @@ go 1.26.0
 replace github.com/64ed045f/weir => ..
 
 require (
-	github.com/64ed045f/weir v0.0.0-00010101000000-000000000000
+	github.com/64ed045f/weir v0.1.0
 	github.com/alitto/pond/v2 v2.7.1
 	github.com/bytedance/gopkg v0.1.4
 	github.com/gammazero/workerpool v1.3.0

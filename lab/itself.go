@@ -6,8 +6,8 @@ import (
 	"os/exec"
 )
 
-// itself starts this very program anew. It is killed when ctx is done, and by
-// nothing else that is meant for this process: see apart.
+// itself starts this very program anew. When ctx is done it is killed. No other signal that is
+// meant for this process ends it: see apart.
 func itself(ctx context.Context, args ...string) *exec.Cmd {
 	path, err := os.Executable()
 	if err != nil {

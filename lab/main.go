@@ -68,8 +68,8 @@ func lab(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFine
 }
 
-// say writes a line to the standard error. If that is gone nobody is left to be
-// told.
+// say writes a line to the standard error. It ignores an error: there is nowhere left to
+// report it.
 func say(stderr io.Writer, format string, args ...any) {
 	log.New(stderr, "", 0).Printf(format, args...)
 }

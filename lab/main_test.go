@@ -134,7 +134,7 @@ func TestJSONHasOneResultALine(t *testing.T) {
 	}
 }
 
-// This needs processes of their own: nothing else may stand in the heap.
+// This needs processes of their own: the heap must hold nothing else.
 func TestTheHeapInUseIsThatOfTheBuffers(t *testing.T) {
 	dir := t.TempDir()
 	call(t, 0, "-run", "^reuse/sizes", "-peer", "new,sync.Pool", "-rounds", "1", "-out", dir)

@@ -86,7 +86,7 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	return errors.Join(stopped, o.show(stdout, stderr, file))
 }
 
-// chooseFolder makes every run that was told no folder have a new one, so that none
+// chooseFolder gives every run without a named folder a new one, so that none
 // loses what another took hours for.
 func (o *options) chooseFolder() {
 	if o.out == "" {
@@ -113,8 +113,8 @@ func rewrite(raw *os.File, file record.File) error {
 	return record.Write(raw, file)
 }
 
-// command is what was typed, without where the results go: that is nobody else's
-// business.
+// command is what was typed, without where the results go, which does not concern
+// readers of the results.
 func (o *options) command() string {
 	words := []string{"go run ./lab"}
 	for k := 0; k < len(o.args); k++ {

@@ -69,7 +69,7 @@ func withTables(root, page string, text []byte) ([]byte, error) {
 	return text, nil
 }
 
-// hotPathOf begins the setting that says of which hot path the results in a file are. It
+// hotPathOf begins the setting that says which hot path the results in a file measure. It
 // may be another for each: no table has rows from two files.
 const hotPathOf = machine.HotPathKey + "-of-"
 
@@ -142,8 +142,8 @@ func join(all, file record.File) (record.File, error) {
 	return all, nil
 }
 
-// covered says whether the hot path of the source below root was measured by all that is
-// published, or is noted beside the results as changed without need of new ones.
+// covered says whether all published results measured the hot path of the source below root, or
+// whether a note next to the results says that it changed without need of new ones.
 func covered(root string) error {
 	file, err := published(root)
 	if err != nil {

@@ -87,7 +87,7 @@ func (t *team) run(task func(context.Context) error) {
 	_ = task(t.ctx) // a helper returns no error
 }
 
-// note keeps the first panic for Wait. As in a group, further ones are logged.
+// note keeps the first panic for Wait. As in a group, later ones are logged.
 func (t *team) note(p *weir.Panic) {
 	t.mu.Lock()
 	first := t.panicked == nil

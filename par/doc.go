@@ -11,10 +11,10 @@
 //   - [Sort], [SortFunc]: what [slices.Sort] does, on all cores.
 //   - [Stream]: results one after the other while others are still worked on, for sources
 //     that are long or never end.
-//   - [Pipe]: a stage before a stream, or before a further stage.
+//   - [Pipe]: a stage before a stream, or before another stage.
 //   - [Batch], [BatchFor]: several items at a time, for a loop or a stage.
 //
-// A [Source] tells what the items may come from. Loops and streams take the same options:
+// A [Source] says what the items may come from. Loops and streams take the same options:
 // how many calls run at once ([Limit]), where ([On]), and whether errors end them
 // ([KeepGoing]); streams also how far they may run ahead ([Ahead]), and whether they keep
 // the order ([Unordered]).
@@ -25,7 +25,7 @@
 //
 //   - nil, if all calls succeeded and the context lasted;
 //   - the first error in time, as a [*weir.TaskError] with the index of the item; it cancels the
-//     context that the other calls have got, and no further ones are made;
+//     context that the other calls have got, and no more calls are made;
 //   - the cause of the context, if that was done before;
 //   - with [KeepGoing] all errors, each a [*weir.TaskError], joined in the order of the
 //     items, with the cause of the context if that is done.
@@ -33,9 +33,9 @@
 // An error that comes from a [Source] is among these as it is.
 //
 // They return when all calls have ended, and leave no goroutine behind, however they end.
-// A call that has begun is not interrupted: it should watch its context. What calls return
-// because the context has ended is not told, but with KeepGoing: the cause stands for it. A time-out for
-// each call is set in the function, by [context.WithTimeout] on the context that it gets.
+// A call that has begun is not interrupted: it should watch its context. The loop leaves out what
+// calls return because the context has ended, except with KeepGoing: the cause stands for it. To set a
+// time-out for each call, the function uses [context.WithTimeout] on the context that it gets.
 //
 // # Panics
 //

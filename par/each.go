@@ -8,9 +8,9 @@ import (
 	"github.com/64ed045f/weir/internal/share"
 )
 
-// itemSpan is how long the items of a claim are to take together. Who looks for
-// work cannot have those that are claimed, so it is not much longer than it
-// must be, for the 100 ns that a claim costs.
+// itemSpan is how long the items of a claim are to take together. A worker that
+// looks for work cannot have those that are claimed, so itemSpan is not much longer
+// than it must be, for the 100 ns that a claim costs.
 const itemSpan = 4 * time.Microsecond
 
 // Each calls fn for each item, at most [Limit] at once. See the package documentation for
@@ -19,7 +19,7 @@ const itemSpan = 4 * time.Microsecond
 // The items of a slice are divided among the goroutines, and divided again whenever one
 // of them has no more; each goes through its part in order: so items do not start in the
 // order of the slice. Items that are found to take less than 2 µs are taken several at a
-// time, for about 4 µs. Other sources are read by the caller, who starts a call, in order,
+// time, for about 4 µs. Other sources are read by the caller, which starts a call, in order,
 // as soon as there is an item and fewer than the limit run.
 func Each[T any, S Source[T]](ctx context.Context, items S, fn func(context.Context, T) error, opts ...Option) error {
 	mustContext(ctx != nil)
@@ -87,7 +87,7 @@ func indices(ctx context.Context, o *options, n int, fn func(ctx context.Context
 }
 
 // Map calls fn for each item, as [Each] does, and returns the results in the order of the
-// items. They are there beside an error, too: one for each item of a slice, or for each item
+// items. It returns them with an error, too: one for each item of a slice, or for each item
 // and error that was read of another source: what fn returned, even if it failed, and zero where
 // it was not called, or did not return.
 func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Context, T) (R, error), opts ...Option) ([]R, error) {
@@ -120,7 +120,7 @@ func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Co
 }
 
 // Filter calls keep for each item, as [Each] does, and returns, in order, those for which it
-// reports true. Beside an error it returns those that were kept until then.
+// reports true. With an error it returns those that were kept until then.
 func Filter[T any, S Source[T]](ctx context.Context, items S, keep func(context.Context, T) (bool, error), opts ...Option) ([]T, error) {
 	mustContext(ctx != nil)
 	mustFunction(keep != nil)

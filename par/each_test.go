@@ -256,7 +256,7 @@ func TestCancellationIsSeenWithinAClaim(t *testing.T) {
 					return errBoom
 				}
 				if i >= quick {
-					time.Sleep(time.Second) // for which nobody could be prepared
+					time.Sleep(time.Second) // which the worker cannot foresee
 				}
 				return nil
 			}, par.Limit(1))

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { check.Main(m, nil, nil) }
 
-// wantPanic fails the test unless f panics as the functions do that explode.
+// wantPanic fails the test unless f panics as exploding functions do.
 func wantPanic(t testing.TB, f func()) {
 	t.Helper()
 	value := check.Caught(f)
@@ -35,8 +35,8 @@ func wantPanic(t testing.TB, f func()) {
 }
 
 // watched fails the test if goroutines that par has started are left behind. Those that
-// are about to end get the time for it. Workers of pools do not count: they rest, and
-// how many there are changes while one whose task called Goexit is replaced.
+// are about to end get the time for it. Workers of pools do not count: they are
+// idle, and how many there are changes while one whose task called Goexit is replaced.
 func watched(t *testing.T) {
 	t.Cleanup(func() {
 		if !check.Tries(1<<16, func() bool { return goroutines() == 0 }) {
@@ -48,13 +48,13 @@ func watched(t *testing.T) {
 // goroutines counts those that par has started.
 func goroutines() int { return check.Goroutines("github.com/64ed045f/weir/par.") }
 
-// goroutine tells which one runs.
+// goroutine returns which one runs.
 func goroutine() string {
 	head := make([]byte, 32)
 	return strings.Fields(string(head[:runtime.Stack(head, false)]))[1]
 }
 
-// counts tells how often each of n items was seen.
+// counts says how often each of n items was seen.
 type counts []atomic.Int32
 
 func (c counts) each(t testing.TB, want int32) {

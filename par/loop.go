@@ -16,7 +16,7 @@ import (
 
 // loop runs a body for the items from 0 to length, divided among helpers: see package share.
 //
-// A claim is as large as, going by the worker's last one, will take the time span: one
+// A claim is as large as will take the time span, judged by the worker's last one: one
 // item at first, and always one if items take longer than that.
 type loop struct {
 	*options
@@ -42,7 +42,7 @@ type loop struct {
 	exited   bool // a bare body has called runtime.Goexit
 }
 
-// errOver is the cause with which helpers are cancelled that have nothing to do.
+// errOver is the cause with which a loop cancels helpers that have nothing to do.
 var errOver = errors.New("par: all items are done")
 
 // newLoop returns a loop that divides the items into at most so many shares at a time.
@@ -66,8 +66,8 @@ func (l *loop) do() error {
 	for {
 		// Once a helper has found nothing to claim, no more are needed. A place
 		// is taken here before the signal is looked at; the last helper to leave raises
-		// Hungry before it looks at the places. So either Hungry is seen here, or that
-		// one sees this helper, and cancels it should it wait for room in the pool.
+		// Hungry before it looks at the places. So either Hungry is seen here, or the
+		// last helper sees this one, and cancels it if it waits for room in the pool.
 		for range min(l.limit, l.length) {
 			if !l.Reserve() {
 				break
@@ -141,7 +141,7 @@ func (l *loop) fail(index int, err error) bool {
 // which is enough as long as claims are of one item.
 func (l *loop) watch() {
 	if l.bare {
-		return // nobody can cancel it
+		return // no goroutine can cancel it
 	}
 	l.watching.Do(func() {
 		told := make(chan struct{})

@@ -71,8 +71,8 @@ func TestSkewedWorkIsBalanced(t *testing.T) {
 	})
 }
 
-// Items that take no time at all are claimed many at a time. Of those that follow
-// and do take time, wherever they are, a claim must not keep more than it has begun.
+// A worker claims many items at a time if they take no time at all. Of slow items that
+// follow, no matter where, a claim must not keep more than the worker has begun.
 func TestSlowItemsAmongQuickOnesAreShared(t *testing.T) {
 	const n, slow, workers = 10_000, 40, 4
 	for _, at := range []int{0, 1, 2000, 4990, 5000, 7777, n - slow} {
@@ -133,7 +133,7 @@ func TestRangeMakesCallsForSingleIndicesWhenTheyAreSlow(t *testing.T) {
 	})
 }
 
-// Whoever finds nothing to do does not keep a worker of a pool.
+// A helper that finds nothing to do does not keep a worker of a pool.
 func TestIdleHelpersLeaveThePoolToOthers(t *testing.T) {
 	check.Bubble(t, "", func(t *testing.T) {
 		p := weir.New(4)

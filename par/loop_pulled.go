@@ -7,10 +7,10 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// errLeft is the cause with which tasks are cancelled whose loop or stream was left.
+// errLeft is the cause with which a loop or stream that was left cancels its tasks.
 var errLeft = errors.New("par: the caller has left")
 
-// pulled makes a task of each item of a sequence. The caller of it runs the sequence.
+// pulled makes a task of each item of a sequence. Its caller runs the sequence.
 func pulled[T any](ctx context.Context, o *options, from pull[T], task func(T, error) func(context.Context) error) error {
 	opts := []weir.GroupOption{weir.Limit(o.limit)}
 	if o.keepGoing {
@@ -33,7 +33,7 @@ func pulled[T any](ctx context.Context, o *options, from pull[T], task func(T, e
 	return unmarked(g.Wait())
 }
 
-// failed is the task for an error that stands in the place of an item.
+// failed is the task for an error that the source gave in the place of an item.
 func failed(err error) func(context.Context) error {
 	return func(context.Context) error { return sourceError{err} }
 }
@@ -45,7 +45,7 @@ type sourceError struct{ error }
 func (e sourceError) Unwrap() error { return e.error }
 
 // unmarked returns what a group has reported, with errors of the source as they were. Joined
-// errors are changed in place: a marked one can only stand in a join that the group made.
+// errors are changed in place: a marked one can only be in a join that the group made.
 func unmarked(err error) error {
 	if was := original(err); was != nil {
 		return was

@@ -9,7 +9,7 @@ import (
 	"github.com/64ed045f/weir/internal/share"
 )
 
-// worker is one that takes part in a loop: a helper, or the caller.
+// worker is a participant in a loop: a helper, or the caller.
 type worker struct {
 	loop *loop
 	ctx  context.Context // the function's
@@ -67,7 +67,7 @@ func (w *worker) work() {
 
 // adapt chooses the size of the next claim by what the last one took. A slow claim
 // shrinks it at once, a fast one doubles it at most: what was fast for long may turn
-// slow any moment, and nobody else can run the items of a claim then.
+// slow any moment, and no other worker can run the items of a claim then.
 func (w *worker) adapt(items int) {
 	l := w.loop
 	now := l.now()
@@ -86,14 +86,14 @@ func (w *worker) adapt(items int) {
 	w.grain = grain
 }
 
-// interrupted is asked when a signal is up, before the item i of the worker's claim:
-// it reports whether the worker shall leave the claim at that.
+// interrupted is called when a signal is up, before the item i of the worker's claim:
+// it reports whether the worker shall leave the claim at that item.
 func (w *worker) interrupted(i int) bool {
 	l := w.loop
 	if l.Signal.Load()&share.Halt != 0 {
 		return true
 	}
-	// Somebody could take over items that this claim keeps. That is not worth it if
+	// Another worker could take over items that this claim keeps. That is not worth it if
 	// the claim is soon over, as it was expected to be.
 	return i > w.claim.Lo && l.now()-w.began > 4*l.span
 }
@@ -101,7 +101,7 @@ func (w *worker) interrupted(i int) bool {
 // fail notes that the item under way has failed, and reports whether to go on.
 func (w *worker) fail(err error) bool { return w.loop.fail(w.at, err) }
 
-// leave is deferred by all who take part. What it recovers it passes on.
+// leave is deferred by every worker. It passes on what it recovers.
 func (w *worker) leave() {
 	l := w.loop
 	var value any

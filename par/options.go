@@ -66,7 +66,7 @@ func On(pool *weir.Pool) Option {
 
 // KeepGoing lets a loop or [Stream] go on when a call fails: nothing is cancelled. A loop
 // returns all errors, joined in the order of the items; a stream hands over each in its
-// place. A panic ends them still. It means nothing to [Range], [Reduce], [Sort]
+// place. A panic still ends them. KeepGoing means nothing to [Range], [Reduce], [Sort]
 // and [SortFunc].
 func KeepGoing() Option {
 	return option(func(o *options) { o.keepGoing = true })

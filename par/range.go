@@ -41,7 +41,7 @@ const (
 // itself.
 //
 // If body panics, Range panics with a [*weir.Panic] that carries the stack of that call,
-// when all other calls have ended; no further ones are made. If body calls
+// when all other calls have ended; no more are made. If body calls
 // [runtime.Goexit], so does Range. A negative n panics.
 //
 // The start of Range synchronizes before each call, and the end of each call before the

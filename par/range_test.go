@@ -44,7 +44,7 @@ func TestRangeCoversEveryIndexOnce(t *testing.T) {
 	}
 }
 
-// Time stands still in a bubble as long as somebody runs, so that nothing seems to
+// Time stands still in a bubble as long as a goroutine runs, so that nothing seems to
 // take any.
 func TestRangeStartsNoHelperForLittleWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

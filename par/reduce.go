@@ -13,7 +13,7 @@ import (
 
 // Reduce combines all items to one: combine is called with two neighbours, each an item
 // or what it has made of some, until one is left. It must be associative, as + is; it
-// need not be commutative: of its arguments a is always what stands before b. Reduce
+// need not be commutative: of its arguments a always comes before b. Reduce
 // returns the zero value for no items, and a single item as it is.
 //
 // The calls are divided as those of [Each]; what the goroutines have made is then combined

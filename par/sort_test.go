@@ -84,7 +84,7 @@ func TestSortLosesNothing(t *testing.T) {
 	}
 }
 
-// A comparison that is no order may sort nothing, but it loses no item and doubles none. Nor does one that panics.
+// A comparison that is no order may sort nothing, but it loses no item and doubles none. A comparison that panics does not either.
 func TestSortFuncReturnsAPermutation(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	compares := map[string]func(a, b float64) int{

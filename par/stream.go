@@ -12,7 +12,7 @@ import (
 // Results come in the order of the items, or with [Unordered] as they get ready. At most
 // [Limit] calls of fn run at once, and at most [Ahead] items are under way, so that a
 // slow consumer slows down the source. A result is handed over as soon as it and those
-// before it are ready, whether or not the source has a further item.
+// before it are ready, whether or not the source has another item.
 //
 // When a call fails, its result comes with its error: a [*weir.TaskError] with
 // the index of the item. After it the stream ends, unless [KeepGoing] is set. When ctx is
@@ -26,7 +26,7 @@ import (
 //
 // fn runs on up to [Limit] goroutines, or with [On] on workers of a pool. A source that
 // is not a slice is read by one goroutine more. The body of the range statement runs
-// where the statement stands. Nothing runs before the stream is ranged over; that may be
+// on the goroutine that ranges. Nothing runs before the stream is ranged over; that may be
 // done several times, if the source allows it.
 //
 // The offer of an item synchronizes before the call for it, and the end of the call

@@ -11,8 +11,8 @@ import (
 //
 //	for result, err := range par.Stream(ctx, par.Batch[Row](rows, 100), store) {
 //
-// T must be given: it cannot be inferred. The source is read by whoever ranges over the
-// batches, and only when one is asked for. An error of the source comes in its place: first
+// T must be given: it cannot be inferred. The goroutine that ranges over the batches
+// reads the source, and only when it needs a batch. An error of the source comes in its place: first
 // the batch begun, if any, then nil with the error; reading goes on after it as long as the
 // source does. When the context is done, the batches end with its cause, and the items of
 // the batch begun are dropped. Each batch is a slice of its own.

@@ -19,12 +19,12 @@ import (
 // Of a source that is not a slice fed ≤ taken + ahead holds, too.
 //
 // A helper runs as long as it finds items to begin, and then ends: idle helpers would hold
-// workers of a pool. Whoever makes an item available sees to it that a helper
-// comes, unless one is on its way: that one will look whether more are needed.
+// workers of a pool. The goroutine that makes an item available calls a
+// helper, unless one is on its way: that one will look whether more are needed.
 type flow[T, R any] struct {
 	options
 	fn    func(context.Context, T) (R, error)
-	items []T // of a slice; else they stand in queue
+	items []T // of a slice; else they are in queue
 	from  pull[T]
 	calls *racedCalls // nil without the race detector
 
@@ -37,7 +37,7 @@ type flow[T, R any] struct {
 	room    chan struct{} // tells the feeder
 
 	taken   atomic.Int64 // results that the consumer has got; only it writes
-	starved atomic.Bool  // somebody could go on if more were taken
+	starved atomic.Bool  // a helper or the feeder could go on if more were taken
 
 	shown slots[outcome[R]] // where the consumer finds what is ready; only it uses that
 
@@ -52,7 +52,7 @@ type flow[T, R any] struct {
 	next    int
 	fed     int
 	ended   bool        // fed is final
-	halted  bool        // no further item may begin
+	halted  bool        // no more items may begin
 	broken  bool        // a panic will come out of a crew
 	waiting bool        // the consumer sleeps
 	stay    inside.Stay // of the consumer that sleeps, if it is a task
@@ -115,8 +115,8 @@ func (f *flow[T, R]) startable() bool {
 }
 
 // understaffed reports whether a helper should be asked for, and counts it: then
-// recruit must follow. If one could work but for what the consumer has yet to take, the
-// consumer asks again when it has.
+// recruit must follow. If a helper could work once the consumer has taken more, the
+// consumer asks again then.
 func (f *flow[T, R]) understaffed() bool {
 	if f.coming || f.alone || f.active == f.limit || !f.mayBegin() {
 		return false
@@ -134,7 +134,7 @@ func (f *flow[T, R]) recruit() {
 	}
 }
 
-// lose counts the helper out that was to come: the pool had no room for it, or has
+// lose counts out the helper that was to come: the pool had no room for it, or has
 // handed it back, which Shutdown does.
 func (f *flow[T, R]) lose() {
 	f.mu.Lock()
@@ -178,7 +178,7 @@ func taskOf(ctx context.Context) inside.Task {
 	return task
 }
 
-// await waits for results, and tells how many are ready. There are none if the stream is
+// await waits for results, and returns how many are ready. There are none if the stream is
 // over, cancelled or broken.
 func (f *flow[T, R]) await() int {
 	asked := false
@@ -248,9 +248,9 @@ func (f *flow[T, R]) take() outcome[R] {
 	return result
 }
 
-// relieve lets those go on for whom too few results had been taken. They raise starved
-// first and look at taken then, the consumer does the opposite, so that one of the two
-// sees the other.
+// relieve lets the feeder and helpers go on for which too few results had been taken. They
+// raise starved first and then look at taken, the consumer does the opposite, so that one
+// of the two sees the other.
 func (f *flow[T, R]) relieve() {
 	f.mu.Lock()
 	f.starved.Store(false)

@@ -62,8 +62,8 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 	return nil
 }
 
-// mayBegin is startable for who does not look again by itself: if there will be something once
-// the consumer has taken more, the consumer is told to see to it.
+// mayBegin is startable for a goroutine that does not look again by itself: if an item may begin
+// once the consumer has taken more, the consumer sees to that.
 func (f *flow[T, R]) mayBegin() bool {
 	if f.startable() {
 		return true
@@ -127,7 +127,7 @@ func (f *flow[T, R]) complete(number int, result outcome[R]) (awaited bool) {
 		}
 	}
 	if result.err != nil && !f.keepGoing {
-		// Nothing after it will be handed over. What stands before it runs already.
+		// Nothing after it will be handed over. What is before it runs already.
 		f.halted = true
 	}
 	return f.front > int(f.taken.Load())

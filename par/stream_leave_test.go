@@ -15,7 +15,7 @@ import (
 	"github.com/64ed045f/weir/par"
 )
 
-// stopper is a source that tells when it was stopped.
+// stopper is a source that says when it was stopped.
 type stopper struct{ stopped atomic.Bool }
 
 func (s *stopper) numbers(yield func(int) bool) {

@@ -6,7 +6,7 @@ import (
 )
 
 // A Pipeline is a stream that does not run yet. It runs when its [Pipeline.All] is ranged
-// over, or as the [Source] of a loop, a [Stream] or a further stage, with their context. It
+// over, or as the [Source] of a loop, a [Stream] or another stage, with their context. It
 // may run several times, also at once, if its source allows that. The zero value has no
 // items.
 type Pipeline[T any] struct{ run pull[T] }
@@ -21,7 +21,7 @@ type Pipeline[T any] struct{ run pull[T] }
 // place among the last one's results. When the last stage ends, for whatever reason, all
 // others are cancelled and have ended before its range statement has.
 //
-// An error ends every stage that it reaches and that has no [KeepGoing]. One of this stage
+// An error ends every stage that it reaches and that has no [KeepGoing]. An error of this stage
 // has an index in this stage's own input: the results of the stage before, or batches, an
 // error among them counting as one. One of an earlier stage keeps the index that it had
 // there: wrap errors with a name where they must be told apart.

@@ -184,7 +184,7 @@ func TestALoopOverAPipeline(t *testing.T) {
 	})
 }
 
-// A stream as the source of another is not told when that ends, but stopped at its next
+// A stream as the source of another does not learn when that ends: it stops at its next
 // result.
 func TestResultsOfAStream(t *testing.T) {
 	check.Bubble(t, "", func(t *testing.T) {

@@ -15,7 +15,7 @@ func (s *slots[T]) reserve(first, kept, last int) {
 	grown := make(slots[T], max(8, 2*len(*s)))
 	for number := kept; number < last; number++ {
 		var none T
-		*grown.at(number), *s.at(number) = *s.at(number), none // somebody may hold s for long
+		*grown.at(number), *s.at(number) = *s.at(number), none // the consumer may hold s for long
 	}
 	*s = grown
 }

@@ -63,8 +63,8 @@ func TestHelpersComeBackForASlowConsumer(t *testing.T) {
 	}
 }
 
-// Whoever begins the last item that Ahead allows looks for company again when the next result
-// is taken, also while its own call lasts.
+// When the consumer takes the next result, another helper joins the one that has begun the last
+// item that Ahead allows, also while the call for that item lasts.
 func TestASlowCallDoesNotKeepTheNextFromBeginning(t *testing.T) {
 	for kind := range 4 {
 		synctest.Test(t, func(t *testing.T) {

@@ -50,7 +50,7 @@ func BenchmarkPointerReset(b *testing.B) {
 	})
 }
 
-// BenchmarkRequest does with the object what is worth having a pool for: fills 1 KiB of it.
+// BenchmarkRequest does with the object what makes a pool worthwhile: fills 1 KiB of it.
 func BenchmarkRequest(b *testing.B) {
 	raw := &sync.Pool{New: func() any { return newRequest() }}
 	p := &reuse.Pool[*request]{New: newRequest, Reset: (*request).reset, Keep: func(r *request) bool { return cap(r.body) <= 64<<10 }}

@@ -6,12 +6,12 @@ import (
 	"unsafe"
 )
 
-// Buffers keeps byte slices and [bytes.Buffer] objects for reuse, each with its like in
-// size. The zero value is ready for use. Buffers must not be copied after first use. All
-// methods may be called by any number of goroutines at once, and never block.
+// Buffers keeps byte slices and [bytes.Buffer] objects for reuse, sorted by size. The zero
+// value is ready for use. Buffers must not be copied after first use. Any number of
+// goroutines may call all methods at once, and none blocks.
 //
-// A slice from Get has the size that is asked for. A buffer from GetBuffer has the size that
-// was needed of late, which PutBuffer learns: so work that needs other sizes should have
+// A slice from Get has the size that the caller asks for. A buffer from GetBuffer has the size
+// that users needed lately, which PutBuffer learns: so work that needs other sizes should have
 // Buffers of its own. It takes 2 KiB, and 128 bytes for each processor and each size in use:
 // make one for a program or a kind of work, not for each request.
 //
@@ -27,22 +27,22 @@ import (
 //
 // # What must not be done
 //
-// After Put or PutBuffer the memory is others'. Neither the slice or buffer, nor a slice that
-// shares its memory, such as one from [bytes.Buffer.Bytes], may be read, written or put any more.
-// [Check] finds such use in tests. The next user of a slice can read what is left in it: clear
-// what is secret before.
+// After Put or PutBuffer the memory belongs to other users. The caller must not read, write or put
+// the slice or buffer any more, nor a slice that shares its memory, such as one from
+// [bytes.Buffer.Bytes]. [Check] finds such use in tests. The next user of a slice can read what is
+// left in it: clear secrets before.
 //
 // In the terminology of the Go memory model, a call to Put or PutBuffer synchronizes before
 // the call to Get or GetBuffer that returns the same memory.
 type Buffers struct {
-	// As a pointer, an array fits into an interface without an allocation. How large it is
-	// its class says.
+	// As a pointer, an array fits into an interface without an allocation. Its class says how
+	// large it is.
 	arrays  [classes]sync.Pool // of *byte, the first of sizeOf(class) or more
 	buffers [classes]sync.Pool // of *bytes.Buffer, all empty, by their capacity
 
 	fit fit
 
-	// Under Check nothing is kept. What is out is known to these.
+	// Under Check nothing is kept. These two know what is in use.
 	checkedSlices  Pool[[]byte]
 	checkedBuffers Pool[*bytes.Buffer]
 }
@@ -90,9 +90,9 @@ func create(n int) []byte {
 	return make([]byte, n, sizeOf(classFor(max(n, 1))))
 }
 
-// Put keeps a slice for Get. It may come from anywhere, and have any length and capacity.
-// All of the capacity is given away, not only the length: of an array that is used
-// elsewhere, put a part as s[i:j:j]. While a part is kept, so is the whole array.
+// Put keeps a slice for Get. The slice may come from anywhere, and have any length and capacity.
+// The caller gives away all of the capacity, not only the length: of an array that other code
+// uses, put a part as s[i:j:j]. While a part is kept, so is the whole array.
 //
 // The capacity is rounded down to a power of two. Slices of less than 64 bytes or more
 // than 64 MiB are left to the garbage collector. Put of nil does nothing.

@@ -20,7 +20,7 @@ import (
 // and compare with benchstat.
 
 // BenchmarkBuffersOfOneSize takes something of one size and gives it back: what sizes cost
-// beside a sync.Pool that knows of none.
+// compared with a sync.Pool that knows of none.
 func BenchmarkBuffersOfOneSize(b *testing.B) {
 	const size = 1000
 	var (

@@ -2,13 +2,13 @@ package reuse
 
 import "bytes"
 
-// GetBuffer returns an empty buffer with room for what is usually written: for what all but
-// 1 in 32 of the buffers needed that came back of late. This is rounded up to a power of
+// GetBuffer returns an empty buffer with room for what users usually write: for what all but
+// 1 in 32 of the buffers that came back lately needed. This is rounded up to a power of
 // two, at least 64 bytes; the capacity is that, or more, but less than four times as much.
 //
-// When the needs change, the size follows. If too many buffers are outgrown, larger ones are handed
-// out after some 150 further calls of PutBuffer, and the very first time after 10. If smaller ones
-// would do, these are handed out after some 8000 calls, or after 512 if the size is above 64 KiB.
+// When the needs change, the size follows. If users outgrow too many buffers, GetBuffer hands out
+// larger ones after some 150 more calls of PutBuffer, and the very first time after 10. If smaller
+// ones would do, it hands these out after some 8000 calls, or after 512 if the size is above 64 KiB.
 //
 // GetBuffer allocates only if nothing that fits is kept. With PutBuffer it takes a few
 // nanoseconds more than the methods of a [sync.Pool].
@@ -23,10 +23,10 @@ func (b *Buffers) GetBuffer() *bytes.Buffer {
 	return b.another(class)
 }
 
-// another returns a buffer where none of a class is kept.
+// another returns a buffer for a class of which none is kept.
 func (b *Buffers) another(class int) *bytes.Buffer {
-	// One that was outgrown has become one of the next class, and takes its own place. Larger
-	// ones are not even kept: were they handed out, all would be huge in the end.
+	// A buffer that a user outgrew is in the next class now, and serves in its old one. PutBuffer
+	// does not even keep larger ones: if they were handed out, all would be huge in the end.
 	if class+1 < classes {
 		if kept, ok := b.buffers[class+1].Get().(*bytes.Buffer); ok {
 			return kept
@@ -35,14 +35,14 @@ func (b *Buffers) another(class int) *bytes.Buffer {
 	return newBuffer(b.Get(sizeOf(class)), class)
 }
 
-// newBuffer returns one with an array of a class.
+// newBuffer returns a buffer with an array of a class.
 func newBuffer(array []byte, class int) *bytes.Buffer {
 	mark(array, class)
 	return bytes.NewBuffer(array[:0])
 }
 
-// PutBuffer empties a buffer and keeps it for GetBuffer. It may come from anywhere, and may have
-// been read or reset: how much was written to it is found out all the same.
+// PutBuffer empties a buffer and keeps it for GetBuffer. The buffer may come from anywhere, and its
+// user may have read or reset it: PutBuffer finds out how much was written to it all the same.
 //
 // Buffers with a capacity of less than 64 bytes or more than 64 MiB, and of four or more times
 // the size that is handed out, are left to the garbage collector. PutBuffer of nil does nothing.
@@ -76,7 +76,7 @@ func (b *Buffers) PutBuffer(buffer *bytes.Buffer) {
 	}
 }
 
-// dropBuffer is PutBuffer for what is too small or too large to be kept.
+// dropBuffer is PutBuffer for a buffer that is too small or too large to be kept.
 func (b *Buffers) dropBuffer(buffer *bytes.Buffer, written int) {
 	if written == 0 && buffer.Cap() > largest {
 		written = largest // or more: the class is the same
@@ -92,8 +92,8 @@ func (b *Buffers) dropBuffer(buffer *bytes.Buffer, written int) {
 }
 
 // A buffer that was reset, or read to its end, does not say how much was written to it. So there
-// is a mark in its array where each smaller class ends: up to the last mark that is gone it was
-// written to. (The depth of stacks is measured in this way, too, by painting them.) An array that
+// is a mark in its array where each smaller class ends: its user wrote up to the last mark that is
+// gone. (Programs measure the depth of stacks in this way, too, by painting them.) An array that
 // a buffer has grown into has no marks: then all of it counts. That is close enough, for
 // it has at most twice the room of the one before, or what was needed at the moment.
 var paint = [8]byte{0xd1, 0xc5, 0x93, 0xa7, 0x4e, 0x8b, 0x60, 0xf2}
@@ -119,8 +119,8 @@ func marked(array []byte) int {
 		return 0
 	}
 	if top := markIn(array, class-1); *top != paint {
-		// That suffices while this mark goes each time. When it stays for once, the lower ones
-		// may still tell of earlier writing.
+		// That suffices while each use overwrites this mark. When one use does not, the lower
+		// marks may still be gone from an earlier use.
 		*top = paint
 		return class
 	}

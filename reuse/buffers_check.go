@@ -19,18 +19,18 @@ func (b *Buffers) getBufferChecked(class int) *bytes.Buffer {
 	return buffer
 }
 
-// noteGet notes that x was got, in the name of a pool.
+// noteGet notes that a caller got x, as if from the pool p.
 func noteGet[T any](p *Pool[T], x T) {
 	object, call := reflect.ValueOf(x), here()
 	checks.do(func(l *ledger) { l.got(p.account(l), object, call) })
 }
 
-// putChecked is Put while checks are on. If they are not on any more, s is garbage.
+// putChecked is Put while checks are on. If the checks are off by then, s is garbage.
 func (b *Buffers) putChecked(s []byte) {
 	if cap(s) == 0 {
 		return // there is nothing that could be used
 	}
-	b.checkedSlices.learn() // as if it had been used before: then it takes what comes from elsewhere
+	b.checkedSlices.learn() // as if the pool had been used before: then it takes slices from elsewhere
 	b.checkedSlices.putChecked(s)
 }
 

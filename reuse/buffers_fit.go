@@ -9,20 +9,20 @@ import (
 // fit learns which class of buffers to hand out: the least that would have done for all but a
 // few of those that come back.
 //
-// Of the sizes that were needed a histogram is made, a window at a time. When more than 1 in
-// 32 needed more than the class has, it is raised until that is not so; when no more than 1
-// in 64 would need more than a lower one has, it is lowered to that; between the two it stays,
-// lest chance move it to and fro. To look for a percentile in a histogram of powers of two is
-// the idea of valyala/bytebufferpool.
+// It makes a histogram of the sizes that were needed, a window at a time. When more than 1 in 32
+// needed more than the class has, it raises the class until that is not so; when no more than 1
+// in 64 would need more than a lower class has, it lowers the class to that; between the two the
+// class stays, so that chance cannot move it to and fro. Looking for a percentile in a histogram
+// of powers of two is the idea of valyala/bytebufferpool.
 //
 // Why a percentile: a class more costs memory of its size s for each buffer in use, and
 // saves an array of 2s bytes, and a copy, each time that s would have been outgrown. So it pays
 // if that is not rare, whatever s is.
 //
-// To cost little, nothing is counted as long as all buffers that come back have needed just
-// the class: there is nothing to learn. Otherwise 1 in 16 is counted, chosen at random, so
-// that a pattern in the load does not mislead. Above 64 KiB each is: counting is little beside
-// such work, and a wrong class is much memory.
+// To cost little, fit counts nothing as long as all buffers that come back have needed exactly
+// the class: there is nothing to learn. Otherwise it counts 1 in 16, chosen at random, so that
+// a pattern in the load does not mislead it. Above 64 KiB it counts each: counting costs little
+// compared with such work, and a wrong class costs much memory.
 type fit struct {
 	// state is the class, with learning added while returns are counted. One word for both
 	// lets PutBuffer see in one look that there is nothing to do.
@@ -30,7 +30,7 @@ type fit struct {
 
 	_ [64]byte // what is above is read by all, what is below written often
 
-	mu     sync.Mutex   // never waited for
+	mu     sync.Mutex   // no goroutine waits for it
 	counts [classes]int // of returns in this window, by the class that they needed
 	seen   int          // their sum
 	over   int          // those of them that needed more than the class
@@ -52,12 +52,12 @@ func (f *fit) class() int { return int(f.state.Load() &^ learning) }
 func (f *fit) learn(needed int, state uint32) {
 	if state&learning == 0 {
 		if int(state) != needed {
-			// This one is not counted: it would not have been but for what it needed.
+			// This one is not counted: what it needed is the only reason to count it.
 			f.state.CompareAndSwap(state, state|learning)
 		}
 		return
 	}
-	// The first class is counted in full, too: it is what one begins with, knowing nothing.
+	// At the first class each return is counted, too: fit begins there, knowing nothing.
 	if class := state &^ learning; class > 0 && class <= bulky && rand.Uint32()%sampling != 0 {
 		return
 	}
@@ -75,7 +75,7 @@ func (f *fit) count(needed int) {
 	if needed > class {
 		f.over++
 	}
-	// When the few of a whole window are exceeded its end is not waited for.
+	// When the few of a whole window are exceeded, fit does not wait for its end.
 	if f.seen < window && f.over <= window/few {
 		return
 	}
@@ -89,7 +89,7 @@ func (f *fit) count(needed int) {
 	f.counts, f.seen, f.over = [classes]int{}, 0, 0
 }
 
-// least returns the least class which no more than so many needed more than.
+// least returns the least class that sufficed for all but at most so many.
 func (f *fit) least(many int) int {
 	class := classes - 1
 	for above := f.counts[class]; class > 0 && above <= many; above += f.counts[class] {

@@ -168,7 +168,7 @@ func TestWhatIsOutIsNobodyElses(t *testing.T) {
 				buffer.Write(text[:r.IntN(len(text))])
 				for _, held := range [][]byte{s, buffer.Bytes()} {
 					if bytes.Count(held, []byte{mine}) != len(held) {
-						t.Error("somebody else has written to it")
+						t.Error("another user has written to it")
 						return
 					}
 				}

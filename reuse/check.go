@@ -32,28 +32,28 @@ type TB interface {
 //     test must wait for the goroutines that it has started: what they still use is reported, too.
 //   - New returns an object that is in use, or was put.
 //
-// A checked pool uses no object twice: each Get calls New, if there is one. What is put is
-// overwritten by poison, so that whoever reads it gets nonsense or panics, and is held in
-// quarantine, where writes to it are found. The quarantine holds some 1000 objects, or 16 MiB:
-// what is written to an object after it has left that is not found.
+// A checked pool uses no object twice: each Get calls New, if there is one. Put overwrites the
+// object with poison, so that code that reads it gets nonsense or panics, and holds it in
+// quarantine, where Check finds writes to it. The quarantine holds some 1000 objects, or 16 MiB:
+// Check does not find what is written to an object after it has left the quarantine.
 //
 // Integers are poisoned with bytes 0xDB, floating-point numbers with NaN, bools with true, and
 // strings with "reuse: used after Put". Pointers, slices, maps, channels, functions and interfaces
-// become nil, and types of the packages sync and sync/atomic zero. Behind a pointer the value is
-// overwritten, of a slice the whole array, also if the slice is behind a pointer or in a
-// [bytes.Buffer], and of an interface what it holds; a map is emptied. What these refer to in turn
-// is left alone, see [Pool.Poison], and so is what Keep refuses. To the race detector the poison
-// is a write: it reports whoever uses the object at the same time.
+// become nil, and types of the packages sync and sync/atomic zero. Put overwrites the value behind
+// a pointer, the whole array of a slice, also if the slice is behind a pointer or in a
+// [bytes.Buffer], and what an interface holds; it empties a map. It leaves alone what these refer
+// to in turn, see [Pool.Poison], and what Keep refuses. To the race detector the poison is a
+// write: it reports code that uses the object at the same time.
 //
-// Pointers, maps and channels are recognized one by one, and slices unless they have grown. Of
-// other types, such as structs, strings and functions, and of pointers to types without size,
-// Check only counts how many are got and put.
+// Check recognizes each pointer, map and channel, and each slice unless it has grown. Of other
+// types, such as structs, strings and functions, and of pointers to types without size, it only
+// counts how many are got and put.
 //
 // The checks are one switch for the whole program, since one pool may serve many tests. With
-// parallel tests no report is false if each that uses pools calls Check before it does. But a
-// fault is reported to all tests that check at the time, as nobody can tell whose it is; and an
-// object that is not put back is reported at the end of the last of the tests that overlap, since
-// until then another may put it.
+// parallel tests no report is false if each test that uses pools calls Check before it does. But
+// Check reports a fault to all tests that check at the time, as it cannot tell which test caused
+// it; and it reports an object that is not put back at the end of the last of the tests that
+// overlap, since until then another test may put it.
 //
 // While checks are on, a lock puts all calls of Get and Put in order. That can hide races from the
 // race detector, so run the tests without Check as well. While they are off, each Get and Put
@@ -78,7 +78,7 @@ func Check(t TB) {
 // checksOn is whether there are sessions. Get and Put look at it.
 var checksOn atomic.Bool
 
-// checks is what there is to know while there are sessions, of all pools.
+// checks is what the checks know of all pools while there are sessions.
 var checks watch
 
 type watch struct {
@@ -94,8 +94,8 @@ type session struct {
 	ended bool
 }
 
-// do calls f under the lock, and then tells the faults that it found. It reports false, and does
-// not call f, if nobody checks any more.
+// do calls f under the lock, and then tells the tests the faults that it found. It returns false,
+// and does not call f, if no test checks any more.
 func (w *watch) do(f func(l *ledger)) bool {
 	sessions, faults := w.locked(f)
 	tell(sessions, faults)

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// The quarantine is where what was put stays, to be looked at.
+// The quarantine holds objects that were put, for the ledger to look at.
 const (
 	maxHeld      = 1024     // objects
 	maxHeldBytes = 16 << 20 // of those that are overwritten, but the newest object stays whatever its size
@@ -15,7 +15,7 @@ const (
 	looksBytes   = 64 << 10 // or fewer, if they are as large as that
 )
 
-// ledger is what the checks know. It is guarded by the lock of the watch.
+// ledger is what the checks know. The lock of the watch guards it.
 type ledger struct {
 	accounts map[any]*account // by pool
 	order    []*account
@@ -37,7 +37,7 @@ func newLedger() ledger {
 	}
 }
 
-// identity says which object. Two objects of one type that are alive never have the same.
+// identity says which object it is. Two live objects of one type never have the same identity.
 type identity struct {
 	kind reflect.Type
 	at   uintptr // so that it keeps nothing alive
@@ -60,7 +60,7 @@ func identify(object reflect.Value) (id identity, named bool) {
 		at = object.UnsafePointer()
 	case reflect.Slice:
 		if size := kind.Elem().Size(); size > 0 && object.Cap() > 0 {
-			// Safe: the last element is within the array, and nobody turns the number back into a pointer.
+			// Safe: the last element is within the array, and no code turns the number back into a pointer.
 			at = unsafe.Add(object.UnsafePointer(), uintptr(object.Cap()-1)*size)
 		}
 	default:
@@ -122,7 +122,7 @@ func (l *ledger) got(a *account, object reflect.Value, call callers) {
 	a.out[id] = r
 }
 
-// lose takes the identity from an object that is out: another one has it now.
+// lose takes the identity from an object that is out: another object has it now.
 func (l *ledger) lose(r *record) {
 	delete(l.records, r.id)
 	delete(r.account.out, r.id)
@@ -171,7 +171,7 @@ func (l *ledger) put(a *account, object reflect.Value, empty bool, call callers)
 }
 
 // settle counts an unknown object that is put as the return of one that was got and cannot be
-// recognized, if there is one.
+// recognized. It reports false if there is no such one.
 func (l *ledger) settle(a *account) bool {
 	open := a.pieces - a.others
 	if a.grows {
@@ -185,7 +185,7 @@ func (l *ledger) settle(a *account) bool {
 	return true
 }
 
-// rest forgets who got what when as much has come back.
+// rest forgets where callers got objects when as many have come back.
 func (l *ledger) rest(a *account) {
 	if !a.grows {
 		if a.pieces > a.others {
@@ -204,14 +204,14 @@ func (l *ledger) rest(a *account) {
 	a.pieces, a.others = 0, 0
 }
 
-// forget is for an object that is not kept.
+// forget drops the record of an object that is not kept.
 func (l *ledger) forget(r *record) {
 	if l.records[r.id] == r {
 		delete(l.records, r.id)
 	}
 }
 
-// hold takes an object that was put into quarantine.
+// hold adds an object that was put to the quarantine.
 func (l *ledger) hold(r *record, object reflect.Value, poison bool) {
 	if l.records[r.id] != r { // without identity, or from before these checks began
 		return

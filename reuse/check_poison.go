@@ -133,13 +133,13 @@ func fill(v reflect.Value) {
 	case reflect.Struct:
 		switch v.Type().PkgPath() {
 		case "sync", "sync/atomic":
-			return // who locks a poisoned mutex would wait forever, and tell nobody
+			return // a goroutine that locks a poisoned mutex would wait forever, without a report
 		}
 		for _, field := range v.Fields() {
 			// Not by way of the struct, which would refuse fields that are not exported.
 			fill(reflect.NewAt(field.Type(), field.Addr().UnsafePointer()).Elem())
 		}
-	default: // nil has no pattern that the collector could stumble over
+	default: // these stay nil: any other pattern could crash the collector
 	}
 }
 

@@ -118,7 +118,7 @@ func written[T any](t *testing.T, name, where string, create func() T, write fun
 		got = line(1)
 		x := p.Get()
 		inner := func() {}
-		if s, ok := any(x).(*[]string); ok { // by whom the array was taken out of it before
+		if s, ok := any(x).(*[]string); ok { // whose array a user has taken out of it before
 			array := *s
 			inner = func() { array[0] = "x" }
 		}
@@ -171,7 +171,7 @@ func TestAWriteIsFoundAFewOperationsLater(t *testing.T) {
 		q.Put(q.Get())
 	}
 	wantFault(t, r.found(), "*reuse_test.request used after Put: reuse_test.request.id was written, put")
-	x.id = 2 // told already
+	x.id = 2 // reported already
 	for range 100 {
 		q.Put(q.Get())
 	}
@@ -257,7 +257,7 @@ func TestPoisonOfAPoolReplacesThePoison(t *testing.T) {
 		p.Put(x)
 		check.Equal(t, "id", x.id, 3)
 		check.Equal(t, "poisoned", len(poisoned) == 1 && poisoned[0] == x, true)
-		x.id = 4 // nobody looks
+		x.id = 4 // no check looks
 		p.Put(x) // but this is a fault all the same
 	})
 	wantFault(t, found, "*reuse_test.request put twice, put")

@@ -2,8 +2,8 @@ package reuse
 
 import "reflect"
 
-// getChecked is Get while checks are on. It takes nothing out of the pool: of what is in
-// there, nobody knows who has kept hold of it.
+// getChecked is Get while checks are on. It takes nothing out of the pool: earlier users may
+// still hold what is in there, unknown to the checks.
 func (p *Pool[T]) getChecked() T {
 	x := p.create()
 	object, call := reflect.ValueOf(any(x)), here()
@@ -13,8 +13,8 @@ func (p *Pool[T]) getChecked() T {
 	return x
 }
 
-// putChecked is Put while checks are on. It returns false if they are not on any more. The
-// functions of the pool are called without the lock: they may use pools.
+// putChecked is Put while checks are on. It returns false if the checks are off by then. It
+// calls the functions of the pool without the lock: they may use pools.
 func (p *Pool[T]) putChecked(x T) bool {
 	object, call := reflect.ValueOf(any(x)), here()
 	var r *record
@@ -58,5 +58,5 @@ func (p *Pool[T]) account(l *ledger) *account {
 // onlyChecked reports whether nothing was got from the pool without checks.
 func (p *Pool[T]) onlyChecked() bool { return p.shape.Load() == unknown }
 
-// leftOut notes that something got under checks may be put after them, or under the next.
+// leftOut notes that an object got under checks may be put after them, or under later checks.
 func (p *Pool[T]) leftOut() { p.learn() }

@@ -38,11 +38,11 @@ func TestAllWhoCheckAreToldOfAFault(t *testing.T) {
 	wantNone(t, a.found())
 	wantNone(t, b.found())
 	wantFault(t, late.found(), "*reuse_test.request not put back, got", got)
-	p.Put(y) // nobody checks any more
+	p.Put(y) // no test checks any more
 	p.Put(y)
 }
 
-// strict fails the test if it is told anything after its end.
+// strict fails the test if it gets a report after its end.
 type strict struct {
 	recorder
 	t     *testing.T
@@ -95,7 +95,7 @@ func TestChecksMayBeginAndEndAtAnyTime(t *testing.T) {
 	users.Wait()
 }
 
-// blocker has others wait until it lets go.
+// blocker blocks its callers until the test lets them go.
 type blocker struct {
 	recorder
 	told, release chan struct{}
@@ -113,7 +113,7 @@ func TestATestThatHasEndedIsToldNothing(t *testing.T) {
 	reuse.Check(second)
 	p := newPool()
 	var wg sync.WaitGroup
-	wg.Go(func() { p.Put(newRequest()) }) // a fault, to be told to both
+	wg.Go(func() { p.Put(newRequest()) }) // a fault, to be reported to both
 	<-first.told
 	second.end()
 	close(first.release)

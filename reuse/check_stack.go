@@ -11,16 +11,16 @@ import (
 // callers is a stack as addresses, the innermost call first, zero where it ends.
 type callers [32]uintptr
 
-// here returns the stack of who calls the caller's caller.
+// here returns the stack from the caller's caller on.
 func here() (c callers) {
 	runtime.Callers(3, c[:])
 	return c
 }
 
-// stack is one that many objects share.
+// stack is a call stack that many objects share.
 type stack struct {
 	callers callers
-	order   int // since when it is known
+	order   int // its number, in the order in which stacks became known
 }
 
 func (l *ledger) stack(c callers) *stack {
@@ -32,8 +32,8 @@ func (l *ledger) stack(c callers) *stack {
 	return s
 }
 
-// frames returns the calls from the one outside of this package on, without the runtime's
-// at both ends.
+// frames returns the calls from the innermost one outside of this package on, without the
+// runtime's at both ends.
 func (s *stack) frames() []runtime.Frame {
 	var frames []runtime.Frame
 	n := slices.Index(s.callers[:], 0)
@@ -63,7 +63,7 @@ type part struct {
 	stack *stack
 }
 
-// fault notes one. Its first line says where the first of the stacks begins.
+// fault notes a fault. Its first line says where the first of the stacks begins.
 func (l *ledger) fault(title string, parts ...part) {
 	var stacks strings.Builder
 	for i, p := range parts {

@@ -201,7 +201,7 @@ func TestCheckedPoolsUseNothingTwice(t *testing.T) {
 	p := newPool()
 	old := newRequest()
 	p.Put(old)
-	seen := map[*request]bool{old: true} // who knows who has kept hold of it
+	seen := map[*request]bool{old: true} // an earlier user may still hold it
 	wantNone(t, faults(func() {
 		for range 5000 {
 			x := p.Get()

@@ -3,9 +3,9 @@ package reuse
 import "math/bits"
 
 // Arrays of bytes are kept by class: class k holds those that have room for 64<<k bytes
-// and, but for what came from elsewhere, no more. The allocator has these sizes, too, so
-// that nothing is lost to rounding; what is handed out is at most twice as large as what
-// was asked for. With finer classes it would be less, but each is a [sync.Pool], with
+// and, except for those that came from elsewhere, no more. The allocator has these sizes, too,
+// so that nothing is lost to rounding; an array is at most twice as large as what the caller
+// asked for. With finer classes it would be less, but each class is a [sync.Pool], with
 // memory for each processor, and a load of many sizes would have to fill more of them.
 const (
 	smallest = 64
@@ -17,8 +17,8 @@ const (
 
 func sizeOf(class int) int { return smallest << class }
 
-// classFor returns the class of the arrays that have room for n bytes. It is no class, but
-// more than the last one, if none has, or if n is below 1.
+// classFor returns the class of the arrays that have room for n bytes. The result is above the
+// last class if no class has that room, or if n is below 1.
 func classFor(n int) int { return bits.Len(uint(n-1)|(smallest-1)) - log2Smallest }
 
 // classOf returns the class that an array with room for n bytes belongs to; n must be at

@@ -1,5 +1,5 @@
-// Package reuse keeps what is costly to make for whoever needs it next: instead of making an
-// object and leaving it to the garbage collector, get one, use it, and put it back.
+// Package reuse keeps objects that are costly to make for their next user: instead of making an
+// object and leaving it to the garbage collector, a caller gets one, uses it, and puts it back.
 //
 //	var requests = reuse.Pool[*request]{New: newRequest, Reset: (*request).reset}
 //
@@ -17,20 +17,20 @@
 //     and processes. It has a bound, checks what it hands out, and closes what is idle or left
 //     over.
 //
-// If an object is small or rarely needed, use none of them: the collector deals well with what is
-// small and dies young, and what is used again can be used by two at once, by mistake.
+// If an object is small or rarely needed, use none of them: the collector deals well with small
+// objects that die young, and two users can use a reused object at once, by mistake.
 //
 // # Vocabulary
 //
 // An object is in use from the Get that returns it until the Put that gives it back; meanwhile it
-// belongs to its user, and to nobody else. A Pool or Buffers keeps what is put for the next Get,
-// or drops it, which leaves it to the collector. A Keeper leases its objects: a [Lease] is the
+// belongs to its user alone. A Pool or Buffers keeps what a user puts for the next Get, or
+// drops it, which leaves it to the collector. A Keeper leases its objects: a [Lease] is the
 // right to use one, and an object that is not leased is idle until it is leased again, or closed.
 //
 // # Tests
 //
-// With [Check] a test finds out who puts an object into a Pool or Buffers twice, uses it after Put,
-// or never puts it back.
+// With [Check] a test finds code that puts an object into a Pool or Buffers twice, uses it after
+// Put, or never puts it back.
 //
 // Everything works inside a [testing/synctest] bubble. But an object that holds a channel or
 // timer made in a bubble must not leave it: keep such objects in a pool of the bubble.

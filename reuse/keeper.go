@@ -14,20 +14,20 @@ import (
 // Keeper keeps a bounded number of objects that are costly to make, such as connections, and
 // leases each to one user at a time.
 //
-// An object is opened when somebody wants one and none is idle, leased until it is put back or
-// discarded, idle until somebody wants it again, and closed when it is of no more use. Objects
-// that are being opened, checked or closed count against the capacity, too: a server that admits
-// as many connections as that never sees more. The idle object that was used last is leased
-// first, so that those that are not needed expire; also if it is to be checked, and another is not.
+// The keeper opens an object when a user needs one and none is idle, leases it until the user puts
+// it back or discards it, keeps it idle until a user needs it again, and closes it when it is of no
+// more use. Objects that are being opened, checked or closed count against the capacity, too: a
+// server that admits as many connections as that never sees more. The keeper first leases the idle
+// object that was used last, even if that one needs a check and another does not: so objects that
+// are not needed expire.
 //
-// Those who wait are served in the order in which they came, and a newcomer cannot overtake
-// them. For each who waits an object is being opened or checked, as far as the capacity allows.
+// Waiting users are served in the order in which they came, and a newcomer cannot overtake
+// them. For each of them the keeper opens or checks an object, as far as the capacity allows.
 //
 // The functions in [KeeperConfig] run on goroutines of their own, never under a lock: a slow
-// one holds up nobody but those who need its object. A keeper without objects has no goroutine
-// and no timer, unless it is to keep MinIdle ready; one timer serves all idle objects. The zero
-// value is not usable: [NewKeeper] makes one. All methods may be called by any number of
-// goroutines at once.
+// one holds up only the users that need its object. A keeper without objects has no goroutine
+// and no timer, unless it keeps MinIdle ready; one timer serves all idle objects. The zero value
+// is not usable: [NewKeeper] makes one. Any number of goroutines may call all methods at once.
 type Keeper[T any] struct {
 	config KeeperConfig[T]
 	start  time.Time     // what the times of objects count from
@@ -37,10 +37,10 @@ type Keeper[T any] struct {
 	waited  atomic.Int64 // how long users have waited, in nanoseconds
 	waiters sync.Pool    // of *waiter that have been used, so that waiting does not allocate
 
-	// mu guards what follows, and the objects. No function of the user's is called under it.
+	// mu guards what follows, and the objects. No goroutine calls a function of the user's under it.
 	//
-	// When it is unlocked, this holds: if anybody waits for whom nothing is under way, no object
-	// is idle, and the capacity is used up. Whoever may have broken it calls serve first.
+	// While it is unlocked, this holds: if a waiter has no object under way, no object is idle, and
+	// the capacity is used up. A goroutine that may have broken this calls serve before it unlocks mu.
 	mu        sync.Mutex
 	line      line[T]
 	stack     fifo.List[object[T]] // of idle ones, the warmest first: see keeper_idle.go
@@ -50,61 +50,61 @@ type Keeper[T any] struct {
 	count     [states]int          // how many objects are in each state
 	total     int
 	unclaimed int                  // objects of this era being opened or checked, for no waiter
-	spare     fifo.List[object[T]] // these
+	spare     fifo.List[object[T]] // the unclaimed ones
 	beats     int                  // heartbeats of objects of this era
 	era       *era                 // objects of an earlier one are closed instead of leased
-	idleness  int                  // how often no object was in use: waiters of before are not used again
+	idleness  int                  // how often no object was in use: the keeper does not reuse waiters from before
 	closed    bool
 	reports   int // panics that are not reported yet
 	timer     *time.Timer
 	alarm     time.Duration // when the timer goes off; never if it is not set
-	failures  int           // of Open in a row, for nobody
-	retry     time.Duration // not before, for nobody
+	failures  int           // of Open in a row, without a waiter
+	retry     time.Duration // no Open without a waiter before this time
 	totals    totals
 }
 
-// KeeperConfig says what a [Keeper] keeps, and how. Capacity and Open must be given. A
-// function may be called for several objects at once, for each only by one goroutine at a time.
+// KeeperConfig says what a [Keeper] keeps, and how. The caller must set Capacity and Open. A
+// keeper may call a function for several objects at once, for each on one goroutine at a time.
 type KeeperConfig[T any] struct {
 	// Capacity is the most objects that exist at once, at least 1.
 	Capacity int
 
 	// Open makes an object. Its context has the values of the one given to Get, and is not
-	// cancelled when that is: what was begun for one who has left goes to the next. It is
-	// cancelled when the keeper is reset meanwhile, or closed, then with ErrClosed, and never
-	// once Open has returned, so the object may go on to use it. Open should bound its own
-	// time. If it fails, nothing must be left to close.
+	// cancelled when that is: an object opened for a user who has left goes to the next user. The
+	// keeper cancels the context when it is reset meanwhile, or closed, then with ErrClosed, and
+	// never once Open has returned, so the object may use it afterwards. Open should bound its
+	// own time. If it fails, it must leave nothing to close.
 	Open func(context.Context) (T, error)
 
 	// Close ends an object. Its place in the capacity is free when Close has returned.
 	// Without it an object is just forgotten.
 	Close func(T)
 
-	// IdleTimeout is the time after which an idle object is closed. 0 means never. It leaves
-	// MinIdle objects alone.
+	// IdleTimeout is the time after which the keeper closes an idle object. 0 means never. It
+	// leaves MinIdle objects alone.
 	IdleTimeout time.Duration
 
-	// Lifetime is the age at which an object is closed: at once if it is idle, or else when it
-	// is put back. For each object a random part of it, up to a tenth, is taken off, so that
-	// objects which were opened together are not all closed together. 0 means never.
+	// Lifetime is the age at which the keeper closes an object: at once if it is idle, or else
+	// when it is put back. For each object the keeper takes off a random part of it, up to a tenth,
+	// so that objects which were opened together are not all closed together. 0 means never.
 	Lifetime time.Duration
 
-	// Check is called before an object is leased that nobody has used for CheckAfter or longer.
-	// If it returns an error, or ends its goroutine by runtime.Goexit, the object is closed and
-	// the user gets another. Its context is as that of Open; it should bound its own time.
+	// Check is called before the keeper leases an object that was unused for CheckAfter or longer.
+	// If it returns an error, or ends its goroutine by runtime.Goexit, the keeper closes the object
+	// and the user gets another. Its context is like that of Open; it should bound its own time.
 	Check      func(context.Context, T) error
 	CheckAfter time.Duration
 
-	// Heartbeat keeps an idle object alive: it is called when nobody has used the object for
+	// Heartbeat keeps an idle object alive: the keeper calls it when the object was unused for
 	// HeartbeatEvery, and again each HeartbeatEvery after that. While it runs the object is not
-	// idle; if it fails, the object is closed. Its context is cancelled when the keeper is reset,
-	// or closed, then with ErrClosed; it should bound its own time. A heartbeat counts as use for
-	// CheckAfter, but neither for IdleTimeout nor for which object is leased first.
+	// idle; if it fails, the keeper closes the object. Its context is cancelled when the keeper is
+	// reset, or closed, then with ErrClosed; it should bound its own time. A heartbeat counts as use
+	// for CheckAfter, but neither for IdleTimeout nor for which object is leased first.
 	Heartbeat      func(context.Context, T) error
 	HeartbeatEvery time.Duration
 
-	// MinIdle is how many objects are kept ready while the capacity allows it, from
-	// NewKeeper on. When Open fails and nobody waits for it, it is tried again a tenth of a
+	// MinIdle is how many objects the keeper keeps ready while the capacity allows it, from
+	// NewKeeper on. When Open fails and no user waits for it, the keeper tries again a tenth of a
 	// second later, then after twice that time, and so on up to a minute; Reset ends that wait.
 	MinIdle int
 
@@ -114,8 +114,8 @@ type KeeperConfig[T any] struct {
 	// OnPanic is called with a panic that no call returns: of Close or Heartbeat, or of Open or
 	// Check when the user they ran for has left, or the keeper was reset meanwhile. By default it is
 	// logged with log/slog.Error.
-	// OnPanic may be called by several goroutines at once, and may use the keeper: the place of
-	// the object that failed does not wait for it. Only Keeper.Close does.
+	// Several goroutines may call OnPanic at once, and it may use the keeper: the place of the
+	// object that failed is free without waiting for it. Only Keeper.Close waits for it.
 	OnPanic func(*weir.Panic)
 }
 
@@ -158,11 +158,11 @@ func (k *Keeper[T]) mustBeMade() {
 // never is a time that does not come.
 const never = time.Duration(math.MaxInt64)
 
-// now is the time, on the keeper's own clock: to read that one costs half as much.
+// now returns the time on the keeper's own clock, which costs half as much to read as time.Now.
 func (k *Keeper[T]) now() time.Duration { return time.Since(k.start) }
 
-// after is d after t, at most never. A keeper that is older than the synctest bubble it is used in
-// may see times below 0.
+// after returns t + d, at most never. A keeper that is older than the synctest bubble in which a
+// test uses it may see times below 0.
 func after(t, d time.Duration) time.Duration {
 	if t > never-d {
 		return never

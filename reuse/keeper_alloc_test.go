@@ -38,7 +38,7 @@ func TestToLeaseAnIdleObjectAndToWaitForOneAllocatesNothing(t *testing.T) {
 			check.Equal(t, name+" "+what, testing.AllocsPerRun(check.Scale(5000, 500), op), 0)
 		}
 
-		// To wait: two users hand one object to each other.
+		// Waiting: two users hand one object to each other.
 		asked, answered := make(chan struct{}), make(chan reuse.Lease[*thing])
 		go func() {
 			defer close(answered)

@@ -12,8 +12,8 @@ import (
 	"github.com/64ed045f/weir/reuse"
 )
 
-// BenchmarkKeeper leases an idle object and puts it back: by one user, by many, and by many who
-// keep it until others have come for it. Timed is with expiry and checks.
+// BenchmarkKeeper leases an idle object and puts it back: by one user, by many, and by many that
+// keep it until other users have come for it. Timed is with expiry and checks.
 func BenchmarkKeeper(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()

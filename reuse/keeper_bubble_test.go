@@ -12,7 +12,7 @@ import (
 	"github.com/64ed045f/weir/reuse"
 )
 
-// As a keeper in a package variable that several tests use.
+// Such as a keeper in a package variable that several tests use.
 func TestAKeeperWithoutObjectsIsTiedToNoBubble(t *testing.T) {
 	k, f := keeping(t, 2, func(c *config) {
 		c.IdleTimeout, c.HeartbeatEvery = time.Minute, 10*time.Second
@@ -38,7 +38,7 @@ func TestAKeeperWithoutObjectsIsTiedToNoBubble(t *testing.T) {
 	f.settled(2)
 }
 
-// Nor does a wait tie it, which reuses what it waits with.
+// Nor does a wait tie the keeper to a bubble, though a wait reuses waiters.
 func TestAWaitInABubbleTiesNoKeeperToIt(t *testing.T) {
 	plain := func() *reuse.Keeper[int] {
 		return reuse.NewKeeper(reuse.KeeperConfig[int]{Capacity: 1, Open: func(context.Context) (int, error) { return 1, nil }})

@@ -3,10 +3,10 @@ package reuse
 import "context"
 
 // Close closes all objects, the idle ones at once and the leased ones when their leases are given
-// up, and returns when that is done. Users who wait, and all who come later, get [ErrClosed].
-// The contexts of Open, Check and Heartbeat that still run are cancelled. Close may be called
-// more than once and by several goroutines; each call returns when all is done. Who has a lease
-// must not call it, nor may the functions of the keeper: they would wait for themselves.
+// up, and returns when that is done. Users who wait, and users who come later, get [ErrClosed].
+// Close cancels the contexts of Open, Check and Heartbeat that still run. Several goroutines may
+// call Close, more than once; each call returns when all is done. The holder of a lease must not
+// call it, nor may the functions of the keeper: they would wait for themselves.
 //
 // The return of each call of the Close function synchronizes before the return of Close.
 func (k *Keeper[T]) Close() {
@@ -14,9 +14,9 @@ func (k *Keeper[T]) Close() {
 	<-k.done
 }
 
-// Shutdown is [Keeper.Close] until ctx is done; then it returns the cause of ctx. The keeper stays
-// closed, its objects are closed as they come back, and a further Close or Shutdown waits for
-// that.
+// Shutdown is [Keeper.Close], but waits only until ctx is done; then it returns the cause of ctx. The
+// keeper stays closed, closes its objects as they come back, and another Close or Shutdown waits
+// for that.
 func (k *Keeper[T]) Shutdown(ctx context.Context) error {
 	mustContext(ctx != nil)
 	k.shut()
@@ -26,7 +26,7 @@ func (k *Keeper[T]) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	select {
-	case <-k.done: // both are: it was in time
+	case <-k.done: // both are done: the keeper closed in time
 		return nil
 	default:
 		return context.Cause(ctx)
@@ -61,12 +61,12 @@ func (k *Keeper[T]) clear() {
 	}
 }
 
-// Reset closes all objects: the idle ones at once, the leased ones when they are put back. The
-// contexts of Open, Check and Heartbeat that still run are cancelled, and their objects are closed
-// when they have returned, however that was. None of them is leased again: for those who wait others
-// are opened, as far as the capacity allows, and nobody hears of what was begun for them before. Reset
-// does not block, and the keeper stays open. It is meant for when all objects have gone bad together,
-// as after a restart of the server. On a closed keeper it does nothing.
+// Reset closes all objects: the idle ones at once, the leased ones when they are put back. It cancels
+// the contexts of Open, Check and Heartbeat that still run, and closes their objects when they have
+// returned, with whatever result. The keeper leases none of them again: it opens others for waiting
+// users, as far as the capacity allows, and no user learns of what was begun before. Reset does not
+// block, and the keeper stays open. Call it when all objects have gone bad together, as after a
+// restart of the server. On a closed keeper it does nothing.
 func (k *Keeper[T]) Reset() {
 	k.mustBeMade()
 	k.mu.Lock()

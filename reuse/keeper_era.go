@@ -17,7 +17,7 @@ type era struct {
 
 var errReset = errors.New("reuse: keeper was reset")
 
-// begin has end cancel a context, until stop is called.
+// begin has end cancel a context, until the caller calls stop.
 func (e *era) begin(cancel context.CancelCauseFunc) (stop func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -36,8 +36,8 @@ func (e *era) begin(cancel context.CancelCauseFunc) (stop func()) {
 	}
 }
 
-// end cancels the contexts of the functions that run in the era. It runs what others have hung on
-// those: not under a lock.
+// end cancels the contexts of the functions that run in the era. It holds no lock meanwhile, since it
+// also runs what users have attached to those contexts.
 func (e *era) end(cause error) {
 	e.mu.Lock()
 	e.cause = cause

@@ -7,23 +7,23 @@ import (
 
 // Get leases an object, and waits for one until ctx is done. It returns
 //
-//   - the cause of ctx, if that is done first, or was before;
-//   - the error of an Open that was begun for this call, or [weir.ErrGoexit] if that ended its
-//     goroutine;
+//   - the cause of ctx, if ctx is done first, or was done before;
+//   - the error of an Open that was begun for this call, or [weir.ErrGoexit] if that Open ended
+//     its goroutine;
 //   - [ErrClosed], if the keeper is closed, or becomes so meanwhile.
 //
 // If an Open or Check that was begun for this call panics, Get panics with a [*weir.Panic]. The
-// user whose turn it is gets the next object that is free, be it put back, or opened for another.
-// What was begun for this call then serves the next who waits, or becomes idle; if it fails, no
-// user hears of it, and another is begun if somebody still needs it. Nor does a user hear of what
-// was begun before a [Keeper.Reset].
+// user that came first gets the next free object, whether a user put it back or the keeper opened
+// it for another user. What the keeper began for this call then serves the next waiting user, or
+// becomes idle; if it fails, no user learns of it, and the keeper begins another if a user still
+// needs it. Nor does a user learn of what the keeper began before a [Keeper.Reset].
 //
 // Users who each hold a lease and wait for another can block each other forever: then ctx should
 // have a deadline.
 //
 // In the terminology of the Go memory model, a call that puts an object back synchronizes before
-// the return of the Get that leases it next. To get an idle object allocates nothing, nor does a wait, except for the first ones
-// after a time in which all objects were idle.
+// the return of the Get that leases it next. A Get of an idle object allocates nothing, nor does a
+// wait, except for the first waits after a time in which all objects were idle.
 func (k *Keeper[T]) Get(ctx context.Context) (Lease[T], error) {
 	k.mustBeMade()
 	mustContext(ctx != nil)
@@ -51,10 +51,10 @@ func (k *Keeper[T]) Get(ctx context.Context) (Lease[T], error) {
 	return k.wait(w)
 }
 
-// TryGet is [Keeper.Get] that never waits: where that would wait it returns [ErrNoneIdle]. In that
-// case it has an object checked or, as far as the capacity allows, opened in the background, so that
-// a later call may succeed; one at a time, and after Open has failed not before the time for MinIdle.
-// With a Check and a CheckAfter of 0 no object is ever ready for it.
+// TryGet leases an object without waiting: where [Keeper.Get] would wait, it returns [ErrNoneIdle].
+// In that case it has an object checked or, as far as the capacity allows, opened in the background,
+// so that a later call may succeed; one at a time, and after Open has failed not before MinIdle would
+// try again. With a Check and a CheckAfter of 0 no object is ever ready for it.
 func (k *Keeper[T]) TryGet() (Lease[T], error) {
 	k.mustBeMade()
 	k.mu.Lock()
@@ -91,7 +91,7 @@ func (k *Keeper[T]) take(o *object[T]) Lease[T] {
 	return l
 }
 
-// newWaiter returns one that is in no line yet.
+// newWaiter returns a waiter that is not in the line yet.
 func (k *Keeper[T]) newWaiter(ctx context.Context) *waiter[T] {
 	w, _ := k.waiters.Get().(*waiter[T])
 	if w == nil || w.idleness != k.idleness {
@@ -123,7 +123,7 @@ func (k *Keeper[T]) wait(w *waiter[T]) (Lease[T], error) {
 	return l, err
 }
 
-// leave takes w out of the line, unless it has left with an answer.
+// leave takes w out of the line, unless w has left it with an answer.
 func (k *Keeper[T]) leave(w *waiter[T]) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

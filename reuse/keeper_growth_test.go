@@ -11,7 +11,7 @@ import (
 	"github.com/64ed045f/weir/reuse"
 )
 
-// A Get that has to wait, beside n that wait each for an object that is being opened.
+// A Get that has to wait, in addition to n that each wait for an object that is being opened.
 func TestAWaitCostsTheSameHoweverManyWait(t *testing.T) {
 	check.Flat(t, 500, func(n int) (f, end func()) {
 		opened := make(chan struct{})

@@ -12,8 +12,8 @@ import (
 	"github.com/64ed045f/weir/reuse"
 )
 
-// TestAKeeperUnderStressLosesNoObject lets many use, lose and close objects at once, with times so
-// short that everything expires all the time.
+// TestAKeeperUnderStressLosesNoObject lets many users use, lose and close objects at once, with times
+// so short that everything expires all the time.
 func TestAKeeperUnderStressLosesNoObject(t *testing.T) {
 	const capacity, users = 4, 16
 	for round := range 8 {

@@ -172,7 +172,7 @@ func TestHeartbeatsKeepIdleObjectsAlive(t *testing.T) {
 			}
 			verdict = func() error { return nil }
 			l.Put()
-			f.idle(k, 1) // replaced for the one who waits only
+			f.idle(k, 1) // replaced for the waiting user only
 			k.Close()
 			f.settled(2)
 		})

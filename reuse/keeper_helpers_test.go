@@ -22,7 +22,7 @@ type thing struct {
 	closed atomic.Int32
 }
 
-// factory makes things and keeps the books: each is closed once, and not while it is used.
+// factory makes and counts things: each is closed once, and not while a user has it.
 type factory struct {
 	t      testing.TB
 	exist  check.Gauge // from the beginning of Open to the end of Close
@@ -95,7 +95,7 @@ func got(t testing.TB, k *reuse.Keeper[*thing]) reuse.Lease[*thing] {
 	return l
 }
 
-// warm leaves n idle objects, of which that with the lowest number is leased first.
+// warm leaves n idle objects; the keeper first leases the one with the lowest number.
 func warm(t testing.TB, k *reuse.Keeper[*thing], n int) {
 	t.Helper()
 	leases := make([]reuse.Lease[*thing], n)
@@ -107,7 +107,7 @@ func warm(t testing.TB, k *reuse.Keeper[*thing], n int) {
 	}
 }
 
-// asker is a user in Get, on a goroutine of his own.
+// asker is a user in Get, on a goroutine of its own.
 type asker struct {
 	cancel   context.CancelCauseFunc
 	over     chan struct{}
@@ -117,7 +117,7 @@ type asker struct {
 	exited   bool
 }
 
-// asks starts a user, and in a bubble lets him come as far as he comes.
+// asks starts a user, and in a bubble lets it run until it blocks.
 func asks(t testing.TB, k *reuse.Keeper[*thing]) *asker {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	a := &asker{cancel: cancel, over: make(chan struct{}), exited: true}
@@ -198,7 +198,7 @@ func wantKeptPanic(t testing.TB, value any) {
 	}
 }
 
-// panics collects those that are reported.
+// panics collects the panics that the keeper reports.
 type panics struct {
 	mu  sync.Mutex
 	all []*weir.Panic

@@ -2,8 +2,8 @@ package reuse
 
 import "time"
 
-// The idle objects are in the order in which they were used. Most come back as the warmest, and stand in
-// Keeper.stack. One that was away for a heartbeat or a check may find warmer ones there, and then stands in Keeper.late.
+// The idle objects are in the order in which they were used. Most come back as the warmest, and go to Keeper.stack.
+// An object that was away for a heartbeat or a check may find warmer ones there, and then goes to Keeper.late.
 
 // warmest returns the idle object that was put back or opened last; nil if none is idle.
 func (k *Keeper[T]) warmest() *object[T] {
@@ -14,7 +14,7 @@ func (k *Keeper[T]) warmest() *object[T] {
 	return o
 }
 
-// alive returns the warmest object. Those before it whose Lifetime is over, and which upkeep has not seen to yet, it closes.
+// alive returns the warmest object whose Lifetime is not over. It closes warmer ones that upkeep has not closed yet.
 func (k *Keeper[T]) alive() *object[T] {
 	o := k.warmest()
 	for o != nil && k.config.Lifetime > 0 && k.now() >= o.dies {
@@ -55,13 +55,13 @@ func (k *Keeper[T]) rest(o *object[T]) {
 	}
 }
 
-// rouse takes the object out of the idle ones.
+// rouse removes the object from the idle ones.
 func (k *Keeper[T]) rouse(o *object[T]) {
 	k.stack.Remove(&o.link)
 	k.late.remove(&o.late)
 }
 
-// nextExpiry is when the IdleTimeout of the coldest object is over, if that may go then.
+// nextExpiry returns when the IdleTimeout of the coldest object is over; never if that object stays.
 func (k *Keeper[T]) nextExpiry() time.Duration {
 	if k.config.IdleTimeout == 0 || k.count[idle] <= k.config.MinIdle {
 		return never
@@ -69,9 +69,9 @@ func (k *Keeper[T]) nextExpiry() time.Duration {
 	return after(k.coldest().used, k.config.IdleTimeout)
 }
 
-// watch has upkeep look at the object when its Lifetime is over, or its heartbeat is due. It may look too
-// early, and for an object that is in use: then it looks again when there is a reason to. So objects that are
-// leased and put back, again and again, need no other place among those that are watched.
+// watch has upkeep look at the object when its Lifetime is over, or its heartbeat is due. Upkeep may look too
+// early, or at an object that is in use: then it looks again when there is a reason to. So an object that users
+// lease and put back, again and again, keeps its place in Keeper.dues.
 func (k *Keeper[T]) watch(o *object[T]) {
 	if o.watched.of != nil {
 		return
@@ -82,7 +82,7 @@ func (k *Keeper[T]) watch(o *object[T]) {
 	}
 }
 
-// due is when the Lifetime of an idle object is over, or its heartbeat is to begin.
+// due returns when the Lifetime of an idle object is over, or when its heartbeat is to begin.
 func (k *Keeper[T]) due(o *object[T]) time.Duration {
 	if k.config.Heartbeat == nil {
 		return o.dies

@@ -2,9 +2,9 @@ package reuse
 
 import "time"
 
-// Lease is the right to use one object of a [Keeper]. Exactly one of Put, Discard and Detach must
-// be called, once, which gives the lease up. A copy is the same lease: if one is given up, all
-// are. Any method of a lease that was given up panics and changes nothing, even if somebody else
+// Lease is the right to use one object of a [Keeper]. Its user must call exactly one of Put, Discard
+// and Detach, once, which gives the lease up. A copy is the same lease: if one is given up, all
+// are. Any method of a lease that was given up panics and changes nothing, even if another user
 // has the object by then; so do those of the zero Lease. None of the methods blocks.
 type Lease[T any] struct {
 	object *object[T]
@@ -22,8 +22,8 @@ func (l Lease[T]) Value() T {
 }
 
 // Put gives the object back: to the user who has waited for longest, or else it becomes idle. If
-// its Lifetime is over, or the keeper has been reset or closed meanwhile, it is closed in the
-// background.
+// its Lifetime is over, or the keeper has been reset or closed meanwhile, the keeper closes it in
+// the background.
 func (l Lease[T]) Put() {
 	k := l.end()
 	o := l.object
@@ -39,8 +39,8 @@ func (l Lease[T]) Put() {
 	k.mu.Unlock()
 }
 
-// Discard gives up an object that is broken or in doubt: it is closed in the background. When that
-// is done another one may be opened in its place.
+// Discard gives up an object that is broken or in doubt: the keeper closes it in the background.
+// Then the keeper may open another one in its place.
 func (l Lease[T]) Discard() {
 	k := l.end()
 	k.totals.discarded++
@@ -50,7 +50,7 @@ func (l Lease[T]) Discard() {
 }
 
 // Detach takes the object out of the keeper for good and returns it: it does not count against the
-// capacity any more, and to close it is up to the caller.
+// capacity any more, and the caller is responsible for closing it.
 func (l Lease[T]) Detach() T {
 	k := l.end()
 	value := l.object.value

@@ -13,7 +13,7 @@ import (
 
 const leaseOver = "reuse: lease must not be used after Put, Discard or Detach"
 
-// gone returns what tells whether the collector has taken p.
+// gone returns a function that tells whether the collector has taken p.
 func gone[T any](p *T) func() bool {
 	w := weak.Make(p)
 	return func() bool { runtime.GC(); return w.Value() == nil }
@@ -109,7 +109,7 @@ func TestADiscardedObjectIsClosedAndReplacedIfSomebodyWaits(t *testing.T) {
 		k, f := keeping(t, 1)
 		got(t, k).Discard()
 		synctest.Wait()
-		check.Equal(t, "opened for nobody", k.Stats().Opening+k.Stats().Idle, 0)
+		check.Equal(t, "opened without a waiter", k.Stats().Opening+k.Stats().Idle, 0)
 		l := got(t, k)
 		a := asks(t, k)
 		l.Discard()

@@ -7,15 +7,15 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// line is where users wait, first come, first served. All of it is under Keeper.mu.
+// line is where users wait, first come, first served. Keeper.mu guards all of it.
 type line[T any] struct {
 	all      fifo.List[waiter[T]]
 	unserved fifo.List[waiter[T]] // waiters without an object under way, the first in the line first
 	length   int
 }
 
-// waiter is a user in the line. Whoever takes one out of it answers: with a lease, an error or a
-// panic.
+// waiter is a user in the line. The goroutine that takes a waiter out of it answers: with a lease,
+// an error or a panic.
 type waiter[T any] struct {
 	ctx      context.Context
 	link     fifo.Link[waiter[T]] // in line.all
@@ -50,8 +50,8 @@ func (l *line[T]) leave(w *waiter[T]) {
 // waits reports whether w is in the line.
 func (w *waiter[T]) waits() bool { return w.link.Of() != nil }
 
-// serves notes that o is opened or checked for w; nil for nothing any more. A waiter that had an object under way stands
-// before those that had none yet.
+// serves notes that o is being opened or checked for w, or nothing any more if o is nil. A waiter
+// that had an object under way comes before those that had none yet.
 func (l *line[T]) serves(w *waiter[T], o *object[T]) {
 	if w.object = o; o != nil {
 		l.unserved.Remove(&w.unserved)
@@ -60,7 +60,7 @@ func (l *line[T]) serves(w *waiter[T], o *object[T]) {
 	}
 }
 
-// values is the context whose values functions get that run for w, or for nobody.
+// values returns the context whose values functions get that run for w, or for no waiter if w is nil.
 func (w *waiter[T]) values() context.Context {
 	if w == nil {
 		return context.Background()
@@ -68,15 +68,15 @@ func (w *waiter[T]) values() context.Context {
 	return w.ctx
 }
 
-// refuse answers w with what has gone wrong.
+// refuse answers w with an error or a panic.
 func (k *Keeper[T]) refuse(w *waiter[T], err error, panicked *weir.Panic) {
 	k.line.leave(w)
 	w.err, w.panicked = err, panicked
 	w.ready <- struct{}{}
 }
 
-// serve begins what is missing: an object for each who waits, and for nobody up to MinIdle, as far
-// as the capacity allows.
+// serve begins what is missing, as far as the capacity allows: an object for each waiter, and more
+// up to MinIdle.
 func (k *Keeper[T]) serve() {
 	for w := k.line.unserved.First().Of(); w != nil; w = k.line.unserved.First().Of() {
 		o := k.warmest()
@@ -98,8 +98,8 @@ func (k *Keeper[T]) serve() {
 	}
 }
 
-// inspect has an idle object checked for w, or for nobody. One that needs no check goes to the first
-// in the line.
+// inspect has an idle object checked for w, or for no waiter if w is nil. An object that needs no
+// check goes to the first waiter in the line.
 func (k *Keeper[T]) inspect(o *object[T], w *waiter[T]) {
 	k.rouse(o)
 	o.become(checking)

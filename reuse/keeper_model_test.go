@@ -14,7 +14,7 @@ import (
 )
 
 // model drives a keeper by random operations, one after the other, whose functions take random
-// times and end in random ways. After each it looks at the books.
+// times and end in random ways. After each it compares the keeper with its own counts.
 type model struct {
 	*factory
 	k        *reuse.Keeper[*thing]
@@ -68,14 +68,14 @@ func (m *model) close(o *thing) {
 	_ = m.ends()
 }
 
-// proves is Check or Heartbeat: nobody else may use the object.
+// proves is Check or Heartbeat: no user may have the object meanwhile.
 func (m *model) proves(_ context.Context, o *thing) error {
 	m.use(o, 1)
 	defer m.use(o, -1)
 	return m.ends()
 }
 
-// step does one thing, and lets all others come as far as they come.
+// step does one thing, and lets all other goroutines run until they block.
 func (m *model) step() {
 	switch i := m.draw(100); {
 	case i < 35:
@@ -122,7 +122,7 @@ func (m *model) giveUp(l lease) {
 	check.Panics(m.t, leaseOver, l.Put)
 }
 
-// look compares what the keeper says and does with the books.
+// look compares what the keeper says and does with the model's own counts.
 func (m *model) look(checks bool) {
 	var still []*asker
 	for _, a := range m.waiting {

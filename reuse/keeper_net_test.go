@@ -15,7 +15,7 @@ import (
 	"github.com/64ed045f/weir/reuse"
 )
 
-// echo is a server that sends each line back, but for one in fail of them, at which it drops the
+// echo is a server that sends each line back, except one in fail of them, at which it drops the
 // connection instead, or in the middle of the answer.
 type echo struct {
 	net.Listener

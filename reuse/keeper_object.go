@@ -8,7 +8,7 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// state is what goes on with an object.
+// state is what happens to an object at the moment.
 type state uint8
 
 const (
@@ -21,24 +21,24 @@ const (
 	states
 )
 
-// object is one object of the user's, from before it is opened until after it is closed. Each has
-// a new one, so that an old lease never fits.
+// object holds one object of the user's, from before it is opened until after it is closed. The
+// keeper makes a new one for each, so that an old lease never fits.
 type object[T any] struct {
 	keeper *Keeper[T]
 	turn   atomic.Uint64 // grows whenever the object is leased or given up
 	value  T
 
-	// What follows is under Keeper.mu.
+	// Keeper.mu guards what follows.
 	state  state
 	era    *era          // does not change
 	dies   time.Duration // when its Lifetime is over
 	used   time.Duration // when it was used last
-	proved time.Duration // when it was known to be good last
+	proved time.Duration // when it was last known to be good
 	place  uint64        // among the idle ones: heartbeats and checks do not change it
 
-	// While it is opening or checking: who waits for it, if anybody. It is adopted if it was not
-	// begun for that one, but for a user who has left or got another object meanwhile, or for
-	// nobody: then waiter does not hear of its failure.
+	// While it is opening or checking: the waiter that it is for, if any. It is adopted if the
+	// keeper began it for no waiter, or for another user that has left or got another object
+	// meanwhile: then waiter does not learn of its failure.
 	waiter  *waiter[T]
 	adopted bool
 
@@ -55,7 +55,7 @@ func (o *object[T]) become(s state) {
 	o.state = s
 }
 
-// begin makes an object that is to be opened for w, or for nobody.
+// begin opens a new object for w, or for no waiter if w is nil.
 func (k *Keeper[T]) begin(w *waiter[T]) {
 	o := &object[T]{keeper: k, state: opening, era: k.era}
 	k.total++
@@ -64,7 +64,7 @@ func (k *Keeper[T]) begin(w *waiter[T]) {
 	go o.open(w.values())
 }
 
-// lease makes the object its next user's.
+// lease leases the object to its next user.
 func (o *object[T]) lease() Lease[T] {
 	o.become(leased)
 	return Lease[T]{o, o.turn.Add(1)}
@@ -73,7 +73,7 @@ func (o *object[T]) lease() Lease[T] {
 // outdated reports whether the object is of no more use, since the keeper is closed or was reset.
 func (o *object[T]) outdated() bool { return o.keeper.closed || o.era != o.keeper.era }
 
-// settle finds a use for an object that is good and in nobody's hands. It is not idle.
+// settle finds a use for a good object that no user holds. The object is not idle.
 func (k *Keeper[T]) settle(o *object[T], now time.Duration) {
 	first := k.line.first()
 	switch {
@@ -96,8 +96,8 @@ func (k *Keeper[T]) settle(o *object[T], now time.Duration) {
 	}
 }
 
-// exchange readies o for w. If o was opened or checked for another user, that one takes over what
-// was begun for w.
+// exchange readies o for w. If the keeper opened or checked o for another user, that user takes
+// over what the keeper began for w.
 func (k *Keeper[T]) exchange(o *object[T], w *waiter[T]) {
 	owner, other := o.waiter, w.object
 	o.disown()
@@ -109,7 +109,7 @@ func (k *Keeper[T]) exchange(o *object[T], w *waiter[T]) {
 	other.adopted = owner != nil
 }
 
-// claim counts the object as under way for w, or for nobody.
+// claim counts the object as under way for w, or for no waiter if w is nil.
 func (o *object[T]) claim(w *waiter[T]) {
 	o.waiter, o.adopted = w, false
 	k := o.keeper
@@ -134,7 +134,7 @@ func (o *object[T]) disown() {
 	}
 }
 
-// abandon leaves what is under way for w to nobody.
+// abandon makes the object that is under way for w unclaimed.
 func (k *Keeper[T]) abandon(w *waiter[T]) {
 	if o := w.object; o != nil {
 		o.disown()
@@ -142,8 +142,8 @@ func (k *Keeper[T]) abandon(w *waiter[T]) {
 	}
 }
 
-// retire has an object closed that is not idle and that nobody claims. The caller serves those
-// who wait.
+// retire has an object closed that is neither idle nor claimed. The caller calls serve for the
+// waiters.
 func (k *Keeper[T]) retire(o *object[T]) {
 	o.become(closing)
 	k.dues.remove(&o.watched)
@@ -155,7 +155,7 @@ func (k *Keeper[T]) retire(o *object[T]) {
 	go o.close()
 }
 
-// forget gives the object's place in the capacity back. The caller serves those who wait.
+// forget gives the object's place in the capacity back. The caller calls serve for the waiters.
 func (k *Keeper[T]) forget(o *object[T]) {
 	var zero T
 	o.value = zero // an old lease must not keep it alive
@@ -169,7 +169,7 @@ func (k *Keeper[T]) forget(o *object[T]) {
 	k.finish()
 }
 
-// finish tells those in Close that all is done, if it is.
+// finish lets the calls of Close return, if nothing is left.
 func (k *Keeper[T]) finish() {
 	if k.closed && k.total == 0 && k.reports == 0 {
 		close(k.done)

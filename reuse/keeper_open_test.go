@@ -133,13 +133,13 @@ func TestAnOpenThatFailsIsToldToTheOneItWasBegunFor(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		ends[2] <- nil // the second's is open: it goes to the first
+		ends[2] <- nil // the second user's object is open: it goes to the first user
 		l := users[1].served(t)
 		users[2].waits(t)
-		check.Equal(t, "opening", k.Stats().Opening, 1) // the first's is his now: no third is begun
-		ends[1] <- errKept                              // what the second has got in return
+		check.Equal(t, "opening", k.Stats().Opening, 1) // the second user has the first's now: no third is begun
+		ends[1] <- errKept                              // what the second user has got in return
 		users[2].waits(t)
-		ends[2] <- nil // his own again
+		ends[2] <- nil // its own again
 		users[2].served(t).Put()
 		l.Put()
 		k.Close()
@@ -190,7 +190,7 @@ func TestAnOpenThatFailsCostsNoCapacity(t *testing.T) {
 					<-a.over
 					wantKeptPanic(t, a.panicked)
 				}
-				// And when the one for whom it runs has left.
+				// And when the user that it runs for has left.
 				a, b := asks(t, k), asks(t, k)
 				a.cancel(errKept)
 				a.failed(t, errKept)

@@ -75,7 +75,7 @@ func TestMinIdleObjectsAreKeptReady(t *testing.T) {
 			t.Errorf("tries at %v, want %v", all, want)
 		}
 		a := asks(t, k)
-		a.failed(t, errKept) // who asks is not put off
+		a.failed(t, errKept) // a user that asks is not put off
 		tried()
 		time.Sleep(time.Hour)
 		if n := len(tried()); n < 55 || n > 70 {

@@ -112,7 +112,7 @@ func TestWhoWaitsAtResetGetsAnotherObjectAsSoonAsThereIsAPlace(t *testing.T) {
 		opens.began(t, 3)
 		check.OK(t, opens.contexts[2].Err())
 		opens.end(2, wellKept)
-		l := a.served(t) // who came first
+		l := a.served(t) // the user that came first
 		b.waits(t)
 		l.Put()
 		b.served(t).Put()
@@ -153,7 +153,7 @@ func TestNobodyHearsHowWhatWasBegunBeforeAResetEnds(t *testing.T) {
 			opens.end(0, how)
 			a.waits(t)
 			opens.began(t, 2)
-			opens.end(1, errorKept) // that is his own
+			opens.end(1, errorKept) // that is its own
 			a.failed(t, errKept)
 			check.Equal(t, "failed", k.Stats().Failed, 2)
 			if name == "panic" {

@@ -75,7 +75,7 @@ func TestWhoComesTakesOverWhatIsUnderWayForNobody(t *testing.T) {
 		open.fail(errorKept)
 		b.waits(t)
 		check.Equal(t, "opening", k.Stats().Opening, 1)
-		open.fail(errorKept) // that was his own
+		open.fail(errorKept) // that was its own
 		b.failed(t, errKept)
 		k.Close()
 		f.settled(2)

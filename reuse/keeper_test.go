@@ -41,7 +41,7 @@ func TestUsersAreServedInTheOrderInWhichTheyCame(t *testing.T) {
 		check.Equal(t, "waiting", k.Stats().Waiting, 4)
 		for _, i := range []int{0, 1, 3, 4} {
 			l.Put()
-			// A newcomer is behind those who wait, though he comes while the next has not run yet.
+			// A newcomer is behind the waiters, though it comes while the next has not run yet.
 			_, err := k.TryGet()
 			check.Error(t, err, reuse.ErrNoneIdle)
 			line = append(line, asks(t, k))

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// tree is a set of objects in the order of their keys, each of which is there once. To put one in, take one out,
-// and find the first or last takes a time that grows with the logarithm of their number (a treap: Seidel and Aragon,
-// "Randomized search trees", 1996).
+// tree is a set of objects in the order of their keys, each of which is there once. Adding one, removing one,
+// and finding the first or last takes a time that grows with the logarithm of their number (a treap: Seidel and
+// Aragon, "Randomized search trees", 1996).
 type tree[T any] struct{ root *node[T] }
 
 // node is an object's place in a tree.
 type node[T any] struct {
 	of          *object[T] // nil while it is in none
 	key         key
-	weight      uint64 // at random: of those below it none is heavier
+	weight      uint64 // random: no node below it is heavier
 	left, right *node[T]
 }
 

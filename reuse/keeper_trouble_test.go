@@ -67,7 +67,7 @@ func TestASlowFunctionHoldsUpNobodyElse(t *testing.T) {
 		k.Reset()
 		k.Stats()
 		check.Equal(t, "time", time.Since(start), 0)
-		// But what is being closed exists: nobody gets a third.
+		// But what is being closed exists: no user gets a third.
 		a := asks(t, k)
 		a.waits(t)
 		time.Sleep(time.Hour)

@@ -2,8 +2,8 @@ package reuse
 
 import "time"
 
-// wakeAt has upkeep called at a time, at the latest. The timer is not stopped when idle
-// objects are leased, which would make each lease dearer: it goes off, finds nothing and rests.
+// wakeAt has the timer call upkeep at the given time or before. A lease does not stop the timer,
+// which would make each lease dearer: the timer goes off, and upkeep finds nothing to do.
 func (k *Keeper[T]) wakeAt(at time.Duration) {
 	if at >= k.alarm {
 		return
@@ -24,11 +24,11 @@ func (k *Keeper[T]) unwind() {
 	}
 }
 
-// upkeepBatch is how many objects upkeep looks at before it lets others have the lock.
+// upkeepBatch is how many objects upkeep looks at before it lets other goroutines have the lock.
 const upkeepBatch = 64
 
-// upkeep closes idle objects that are due, starts heartbeats, and keeps MinIdle objects ready. It
-// may be called too early, or for nothing.
+// upkeep closes idle objects that are due, starts heartbeats, and keeps MinIdle objects ready. A
+// call may come too early, or find nothing to do.
 func (k *Keeper[T]) upkeep() {
 	for more := true; more; {
 		k.mu.Lock()
@@ -85,13 +85,13 @@ func (k *Keeper[T]) expire(o *object[T]) {
 	k.retire(o)
 }
 
-// ready counts the objects that nobody waits for, and that are idle or will be.
+// ready counts the objects that no user waits for, and that are idle or will be.
 func (k *Keeper[T]) ready() int { return k.count[idle] + k.beats + k.unclaimed }
 
-// resting reports whether Open has failed for nobody so lately that nobody tries again.
+// resting reports whether Open without a waiter failed so lately that the keeper does not try again yet.
 func (k *Keeper[T]) resting() bool { return k.failures > 0 && k.now() < k.retry }
 
-// refill opens objects for nobody, up to MinIdle.
+// refill opens objects without a waiter, up to MinIdle.
 func (k *Keeper[T]) refill() {
 	for !k.closed && k.ready() < k.config.MinIdle && k.total < k.config.Capacity {
 		if k.resting() {

@@ -8,11 +8,11 @@ import (
 	"github.com/64ed045f/weir/internal/inside"
 )
 
-// What follows runs on goroutines of its own, one for each call of one of the user's functions.
+// What follows runs each call of one of the user's functions on a goroutine of its own.
 
-// attempt calls work, and then, under the lock, then, however work has ended: with its error, which
-// is [weir.ErrGoexit] if it has ended its goroutine, or with its panic. It reports the panic unless
-// then has told somebody: last, so that nobody who needs the object waits for the handler.
+// attempt calls work, and however work ends, calls then under the lock: with the error of work, which
+// is [weir.ErrGoexit] if work has ended its goroutine, or with its panic. It reports the panic unless
+// then has told a user: last, so that no user that needs the object waits for the handler.
 func (k *Keeper[T]) attempt(work func() error, then func(now time.Duration, err error, panicked *weir.Panic) (told bool)) {
 	returned := false
 	var err error
@@ -60,7 +60,7 @@ func (o *object[T]) errand(values context.Context, f func(context.Context) error
 	return f(ctx)
 }
 
-// open opens the object, for the one who waits for it or for nobody.
+// open opens the object, for its waiter or for none.
 func (o *object[T]) open(values context.Context) {
 	k := o.keeper
 	var value T
@@ -83,7 +83,7 @@ func (o *object[T]) open(values context.Context) {
 	})
 }
 
-// failed deals with an object that could not be opened. It reports whether somebody was told.
+// failed deals with an object that could not be opened. It reports whether a user learns of it.
 func (k *Keeper[T]) failed(o *object[T], err error, panicked *weir.Panic, now time.Duration) (told bool) {
 	k.totals.failed++
 	w := o.begunFor()
@@ -98,7 +98,7 @@ func (k *Keeper[T]) failed(o *object[T], err error, panicked *weir.Panic, now ti
 	return w != nil
 }
 
-// begunFor returns who is told of the failure of the object, if anybody.
+// begunFor returns the waiter that learns of the failure of the object; nil if there is none.
 func (o *object[T]) begunFor() *waiter[T] {
 	if o.adopted {
 		return nil
@@ -111,7 +111,7 @@ const (
 	lastRetry  = time.Minute
 )
 
-// postpone puts the next Open for nobody off, since one has failed.
+// postpone delays the next Open without a waiter, since one has failed.
 func (k *Keeper[T]) postpone(now time.Duration) {
 	if k.failures == 0 || now >= k.retry { // else it is one of several that were begun at once
 		k.retry = after(now, min(firstRetry<<min(k.failures, 16), lastRetry))
@@ -119,7 +119,7 @@ func (k *Keeper[T]) postpone(now time.Duration) {
 	}
 }
 
-// check checks an idle object, for the one who waits for it or for nobody.
+// check checks an idle object, for its waiter or for none.
 func (o *object[T]) check(values context.Context) {
 	k := o.keeper
 	k.attempt(func() error {
@@ -166,8 +166,8 @@ func (k *Keeper[T]) proved(o *object[T], now time.Duration, err error) {
 	k.settle(o, now)
 }
 
-// condemn has an object closed that has failed its check or heartbeat: perhaps only because that
-// was cancelled.
+// condemn has an object closed whose check or heartbeat has failed, perhaps only because the keeper
+// cancelled it.
 func (k *Keeper[T]) condemn(o *object[T]) {
 	if !o.outdated() {
 		k.totals.unhealthy++

@@ -2,7 +2,7 @@ package reuse
 
 import "fmt"
 
-// must panics with what must hold, unless it does.
+// must panics with the rule, unless it holds.
 func must(holds bool, rule string, got any) {
 	if !holds {
 		panic(fmt.Sprintf("reuse: %s, got %v", rule, got))

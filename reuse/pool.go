@@ -9,14 +9,14 @@ import (
 
 // Pool is a set of objects of one type that are not in use. Get takes one of them, or
 // makes one; Put gives it back. The garbage collector may take objects out of a pool at
-// any time, without notice: never rely on getting what was put, nor on anything being
-// called for what is taken. A pool is for objects that cost memory only; for those that
-// must be closed there is [Keeper].
+// any time, without notice: never rely on getting an object that was put, nor on a call
+// for an object that the collector takes. A pool is for objects that cost memory only; for
+// those that must be closed there is [Keeper].
 //
-// The zero value is an empty pool. Its fields are set before its first use, and not changed
-// after it. A Pool must not be copied. Its methods may be called by many goroutines at once.
+// The zero value is an empty pool. Set its fields before its first use, and do not change them
+// after it. A Pool must not be copied. Many goroutines may call its methods at once.
 //
-// An object is its user's alone from Get to Put. Nothing of it may be used after Put, nor a
+// An object is its user's alone from Get to Put. The user must not use it after Put, nor a
 // part of it, such as a slice of its memory: the next user may have it already. [Check]
 // finds such use in tests.
 //
@@ -28,8 +28,8 @@ import (
 // structs, travel in holders, which the pool uses again, too: that costs one more call of a
 // sync.Pool for each Get and each Put.
 type Pool[T any] struct {
-	// New makes an object when the pool has none. Each must be a new one, which nobody
-	// else uses. If New is nil, Get returns the zero value of T instead.
+	// New makes an object when the pool has none. Each must be a new one, which no other
+	// code uses. If New is nil, Get returns the zero value of T instead.
 	New func() T
 
 	// Reset, if set, makes an object ready for its next user. Put calls it for each object that
@@ -38,14 +38,14 @@ type Pool[T any] struct {
 	Reset func(T)
 
 	// Keep, if set, tells whether an object is worth keeping: one that has grown too
-	// large is better left to the collector. Put calls it first; what it refuses is
-	// dropped, without Reset.
+	// large is better left to the collector. Put calls it first, and drops what it refuses,
+	// without Reset.
 	Keep func(T) bool
 
 	// Poison, if set, is called with an object that was put while [Check] is on, in place of
 	// the poison that Check writes; whether the object is written to later is not watched then.
 	// Set it for objects that own memory which Check does not reach, or, to a function that does
-	// nothing, for objects that others than their user write to, such as goroutines of their own.
+	// nothing, for objects that code other than their user's writes to, such as their own goroutines.
 	Poison func(T)
 
 	shape   atomic.Uint32 // unknown until the pool is used without checks
@@ -65,8 +65,8 @@ const (
 type holder[T any] struct{ value T }
 
 // Get returns an object of the pool, or a new one if it has none. It never blocks. The object
-// is the caller's alone until it calls Put. It need not call Put: then the object is left to the
-// collector.
+// is the caller's alone until it calls Put. The caller need not call Put: then the object is left
+// to the collector.
 func (p *Pool[T]) Get() T {
 	if checksOn.Load() {
 		return p.getChecked()
@@ -78,7 +78,7 @@ func (p *Pool[T]) Get() T {
 	return p.getOther(kept)
 }
 
-// getOther returns what is held, or if nothing is, a new object.
+// getOther returns the object in a holder, or a new one if there is no holder.
 func (p *Pool[T]) getOther(kept any) T {
 	if h, ok := kept.(*holder[T]); ok {
 		x := h.value
@@ -117,7 +117,7 @@ func (p *Pool[T]) Put(x T) {
 	p.objects.Put(x)
 }
 
-// putOther is Put for what is no pointer, is nil, is put first of all, or is checked.
+// putOther is Put for an object that is no pointer, is nil, is the first one put, or is checked.
 func (p *Pool[T]) putOther(x T) {
 	if checksOn.Load() && p.putChecked(x) {
 		return
@@ -142,8 +142,8 @@ func (p *Pool[T]) putOther(x T) {
 }
 
 // Use calls f with an object from Get, and puts it back when f returns, panics, or ends its
-// goroutine by [runtime.Goexit]: Keep and Reset see it in whatever state f has left it. What is
-// put is what f got: a slice that f has grown is lost, so for slices call Get and Put.
+// goroutine by [runtime.Goexit]: Keep and Reset see it in whatever state f has left it. Use puts
+// back what f got: a slice that f has grown is lost, so for slices call Get and Put.
 func (p *Pool[T]) Use(f func(T)) {
 	mustFunction(f != nil)
 	x := p.Get()
@@ -152,7 +152,7 @@ func (p *Pool[T]) Use(f func(T)) {
 }
 
 // learn returns the shape of T, and notes that the pool is used without checks: from then on, an
-// object that they do not know may have been got before.
+// object that the checks do not know may come from an earlier Get.
 func (p *Pool[T]) learn() uint32 {
 	if shape := p.shape.Load(); shape != unknown {
 		return shape

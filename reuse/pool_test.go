@@ -76,7 +76,7 @@ func TestPutAsksKeepAndThenResets(t *testing.T) {
 		Reset: func(r *request) { calls = append(calls, fmt.Sprint("reset ", r.id)); r.reset() },
 	}
 	for _, checked := range []bool{false, true} {
-		for range 2 { // the first Put of all has a way of its own
+		for range 2 { // the very first Put takes a path of its own
 			calls = nil
 			use := func() {
 				x := p.Get()
@@ -282,7 +282,7 @@ func TestTheCollectorTakesWhatIsNotUsed(t *testing.T) {
 		runtime.GC()
 	}
 	if a.Value() != nil || b.Value() != nil {
-		t.Error("what nobody uses is held")
+		t.Error("an object without a user is held")
 	}
 	runtime.KeepAlive(&pointers)
 	runtime.KeepAlive(&values)

@@ -7,12 +7,12 @@
 //   - programs draws whole programs, with locks held over every kind of wait, and compares them to plain goroutines;
 //   - history looks for an order in which a sequential pool would have answered calls made at once;
 //   - soak, a command, uses everything at once for hours;
-//   - leaks looks for what is kept that nobody needs;
+//   - leaks looks for what the library keeps though nothing needs it;
 //   - peers answers the public tests of other libraries;
 //   - hostile attacks weirhttp from the network.
 //
 // The package internal/plant puts mistakes into the library, which each of them must find. The tests of this package
 // look at the tree: at what the pages name, and at uses of unsafe.
 //
-// How to run them, and how to replay what they find, stands in docs/testing.md; why the promises hold, in docs/promises.md.
+// docs/testing.md says how to run them and how to replay what they find; docs/promises.md says why the promises hold.
 package verify

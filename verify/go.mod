@@ -4,12 +4,13 @@ go 1.26.0
 
 replace github.com/64ed045f/weir => ..
 
-require github.com/64ed045f/weir v0.0.0-00010101000000-000000000000
+require github.com/64ed045f/weir v0.1.0
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/vbauerster/mpb/v8 v8.9.3
 	go.uber.org/goleak v1.3.0
+	golang.org/x/mod v0.42.0
 	golang.org/x/term v0.47.0
 	pgregory.net/rapid v1.3.0
 )

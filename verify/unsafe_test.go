@@ -12,7 +12,7 @@ import (
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
-// Whoever goes around the compiler says beside it what keeps that safe: in the comment of the declaration or within it.
+// Code that goes around the compiler says what keeps that safe: in the comment of the declaration or within it.
 func TestEveryUseOfUnsafeSaysWhatMakesItSafe(t *testing.T) {
 	uses := 0
 	err := filepath.WalkDir(plant.Root(), func(path string, entry fs.DirEntry, err error) error {
@@ -65,7 +65,7 @@ func TestUsesOfUnsafeAreFound(t *testing.T) {
 	}
 }
 
-// unsafeUses counts the declarations of a file that use package unsafe or go:linkname, and tells where nothing is said of it.
+// unsafeUses counts the declarations of a file that use package unsafe or go:linkname, and returns those without a comment.
 func unsafeUses(path string, source any) (uses int, bare []string, err error) {
 	files := token.NewFileSet()
 	var text any
@@ -85,7 +85,7 @@ func unsafeUses(path string, source any) (uses int, bare []string, err error) {
 		if spec.Name != nil {
 			name = spec.Name.Name
 		}
-		if name == "." { // no use could be told from another
+		if name == "." { // the test could not tell one use from another
 			return 1, []string{files.Position(spec.Pos()).String()}, nil
 		}
 	}

@@ -33,8 +33,8 @@ import (
 // does ServeHTTP, since net/http compares the value; and also if h calls [runtime.Goexit], which
 // ends the connection in the same way without a pool. The pool's [weir.OnPanic] is not called.
 //
-// ServeHTTP synchronizes before the call of h, and the return of h before that of ServeHTTP. It
-// may be called by any number of goroutines at once. It allocates some ten objects.
+// ServeHTTP synchronizes before the call of h, and the return of h before that of ServeHTTP. Any
+// number of goroutines may call it at once. It allocates some ten objects.
 func Do(pool *weir.Pool, h http.Handler) http.Handler {
 	must(pool != nil, "pool must not be nil", "nil")
 	must(h != nil, "handler must not be nil", "nil")
@@ -79,8 +79,8 @@ type handlerPanic struct{ panicked *weir.Panic }
 func (p *handlerPanic) Error() string { return fmt.Sprintf("%+v", p.panicked) }
 func (p *handlerPanic) Unwrap() error { return p.panicked }
 
-// visit is a request at a worker. The end of its task synchronizes before the worker that
-// waits for it looks at what has become of it.
+// visit is a request at a worker. The end of its task synchronizes before the goroutine that
+// waits for it looks at the result.
 type visit struct {
 	handler         http.Handler
 	writer          http.ResponseWriter
@@ -96,7 +96,7 @@ func (v *visit) run(ctx context.Context) error {
 	return nil
 }
 
-// wait returns the panic of the group's task, or why it has not run. All else its visit knows.
+// wait returns the panic of the group's task, or why it has not run. Its visit knows all else.
 func wait(group *weir.Group) (panicked *weir.Panic, err error) {
 	defer func() {
 		if value := recover(); value != nil {

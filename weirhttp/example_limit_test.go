@@ -239,7 +239,7 @@ func ExamplePerKey() {
 	// Output: 503 Service Unavailable
 }
 
-// Of no route run more than 5 requests at once. Other than with a Limiter for each route, one
+// No route runs more than 5 requests at once. Unlike with a Limiter for each route, a request
 // that waits for its route holds no slot.
 func ExamplePerKey_routes() {
 	mux := http.NewServeMux()
@@ -255,7 +255,7 @@ func ExamplePerKey_routes() {
 }
 
 func ExamplePerKeyQueue() {
-	// Of each client 1 runs, and 10 of the 100 that wait may be its.
+	// Each client runs 1 request, and may have 10 of the 100 that wait.
 	limited := weirhttp.Limit(http.NotFoundHandler(), 20, weirhttp.Queue(100),
 		weirhttp.PerKey(1, func(r *http.Request) string { return r.Header.Get("Authorization") }), weirhttp.PerKeyQueue(10))
 

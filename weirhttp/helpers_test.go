@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 var errBoom = errors.New("boom")
 
-// sink is a ResponseWriter that keeps next to nothing.
+// sink is a ResponseWriter that keeps almost nothing.
 type sink struct {
 	header http.Header
 	status int
@@ -61,7 +61,7 @@ type visit struct {
 
 type visitKey struct{}
 
-// site is a Limiter in a bubble, whose handler runs until it is told to end.
+// site is a Limiter in a bubble, whose handler runs until the test ends it.
 type site struct {
 	t testing.TB
 	*weirhttp.Limiter
@@ -219,7 +219,7 @@ func request(t testing.TB, body *untouched, length int64) *http.Request {
 	return r
 }
 
-// untouched is a body that nobody may read.
+// untouched is a body that no code may read.
 type untouched struct{ t testing.TB }
 
 // Read fails the test.

@@ -8,22 +8,22 @@ import (
 )
 
 // Limiter is a handler that runs another one for a limited number of requests at once. [Limit]
-// makes one. All methods may be called by any number of goroutines at once.
+// makes one. Any number of goroutines may call all methods at once.
 type Limiter struct {
 	limitOptions
 	handler http.Handler
 	refusal refusal
 
-	// Done when Drain is called, to end the wait for a place in the pool; nil without one.
+	// Done when Drain is called, to end the wait for a place in the pool; nil without a pool.
 	drained context.Context
 	drain   context.CancelFunc
 
 	// mu guards what follows. While it is unlocked, no request waits that may run: either all
 	// slots are taken, or the key of each request that waits has as many running as it may.
-	// So a newcomer that may run overtakes nobody who could. To keep this, whoever frees or
-	// adds a slot calls advance, which hands free slots over, before unlocking mu. A waiter
-	// that gives up locks mu, too, and finds itself in the queue, which it leaves, or with a
-	// slot, which it uses or passes on.
+	// So a newcomer that may run overtakes no request that may. To keep this, a goroutine that
+	// frees or adds a slot calls advance, which hands free slots over, before it unlocks mu. A
+	// waiter that gives up locks mu, too, and finds itself in the queue, which it leaves, or with
+	// a slot, which it uses or passes on.
 	mu       sync.Mutex
 	limit    int
 	taken    int // slots
@@ -49,22 +49,22 @@ const (
 	verdicts int = iota
 )
 
-// Limit returns a handler that runs handler for at most n requests at once. Of further ones as
-// many wait as [Queue] allows, in order, each at most as long as [MaxWait]. All others are
+// Limit returns a handler that runs handler for at most n requests at once. Of the others as
+// many wait as [Queue] allows, in order, each at most as long as [MaxWait]. The rest are
 // refused: they are answered at once, with the status 503 (see [Status]) and the header
 // Retry-After (see [RetryAfter]), and without a look at their body.
 //
-// A request whose context is done while it waits is refused, too, though mostly nobody is left to
-// read that. A slot is free again when the handler has returned, panicked, or ended its goroutine
+// A request whose context is done while it waits is refused, too, though mostly no client is left
+// to read that. A slot is free again when the handler has returned, panicked, or ended its goroutine
 // by [runtime.Goexit]; panics pass through untouched. A handler that hijacks its connection
 // holds the slot until it returns.
 //
 // A request that finds a slot free costs two short locks and allocates nothing; with [PerKey] it
-// allocates what is remembered of a key that has no other request. A refusal allocates only what
+// allocates the record of a key that has no other request. A refusal allocates only what
 // the [http.ResponseWriter] does.
 //
-// An [http.TimeoutHandler] stands before the Limiter: http.TimeoutHandler(weirhttp.Limit(h, n), …). Inside it returns while
-// its own handler still runs, so that more than n do; likewise any handler that leaves work behind.
+// Put an [http.TimeoutHandler] before the Limiter: http.TimeoutHandler(weirhttp.Limit(h, n), …). Behind the Limiter it
+// returns while its own handler still runs, so that more than n run; so does any handler that leaves work behind.
 //
 // A Limiter may stand before a whole server, or before single routes; see the examples. With
 // one behind another, a request that waits at the inner one holds a slot of the outer one.
@@ -92,7 +92,7 @@ func Limit(handler http.Handler, n int, opts ...Option) *Limiter {
 	}
 	if o.pool != nil {
 		l.drained, l.drain = context.WithCancel(context.Background())
-		l.drained.Done() // made on first use, it would belong to the test bubble of that
+		l.drained.Done() // made on first use, the channel would belong to the test bubble of that use
 	}
 	return l
 }
@@ -144,7 +144,7 @@ func (l *Limiter) admit(r *http.Request) (*client, verdict) {
 	return w.client, l.await(r.Context(), w)
 }
 
-// enqueue lets a request wait, or tells why not. It is called under mu.
+// enqueue lets a request wait, or tells why not. The caller holds mu.
 func (l *Limiter) enqueue(c *client, key string, priority int) (*waiter, verdict) {
 	victim, v := l.queue.room(c, priority)
 	if l.draining {
@@ -189,7 +189,7 @@ func (l *Limiter) giveUp(w *waiter, v verdict) {
 	}
 }
 
-// dismiss takes w out of the queue, to refuse it. It is called under mu.
+// dismiss takes w out of the queue, to refuse it. The caller holds mu.
 func (l *Limiter) dismiss(w *waiter, v verdict) {
 	l.queue.remove(w)
 	l.queue.forget(w.client)
@@ -202,7 +202,7 @@ func (w *waiter) decide(v verdict) {
 	close(w.ready)
 }
 
-// take takes a slot. It is called under mu.
+// take takes a slot. The caller holds mu.
 func (l *Limiter) take(c *client) {
 	l.taken++
 	if l.pool != nil {
@@ -214,7 +214,7 @@ func (l *Limiter) take(c *client) {
 	}
 }
 
-// free gives a slot back, and hands it over if there is somebody. It is called under mu.
+// free gives a slot back, and hands it to the next waiter, if any. The caller holds mu.
 func (l *Limiter) free(c *client) {
 	l.taken--
 	if c != nil {
@@ -225,7 +225,7 @@ func (l *Limiter) free(c *client) {
 	l.advance()
 }
 
-// advance hands free slots to those that wait. It is called under mu.
+// advance hands free slots to waiters. The caller holds mu.
 func (l *Limiter) advance() {
 	for l.taken < l.limit {
 		w := l.queue.next()

@@ -50,8 +50,8 @@ func (l *Limiter) Resize(n int) {
 }
 
 // Drain refuses all requests that wait, and from now on all that come, with "Connection:
-// close", so that their clients turn to another server. It does not block: for those that run
-// [http.Server.Shutdown] waits. Those that are [Exempt] still run. Drain may be called more than
+// close", so that their clients turn to another server. It does not block: [http.Server.Shutdown]
+// waits for the requests that run. [Exempt] requests still run. Drain may be called more than
 // once, and cannot be undone.
 //
 // Without it Shutdown still serves the requests that wait, which takes up to [MaxWait] longer. If

@@ -19,7 +19,7 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-// unruly is a handler that does all that handlers should not.
+// unruly is a handler that does everything that handlers should not do.
 type unruly struct{ gauge check.Gauge }
 
 func (u *unruly) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -41,7 +41,7 @@ func (u *unruly) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				break
 			}
 		}
-		_, _ = w.Write(make([]byte, 1<<14)) // to nobody
+		_, _ = w.Write(make([]byte, 1<<14)) // to no client
 	case 5:
 		_, _ = io.Copy(w, r.Body)
 	case 6:

@@ -113,7 +113,7 @@ const (
 	postHead = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: "
 )
 
-// full returns a server on whose Limiter nothing but refusals happens until open is called.
+// full returns a server whose Limiter refuses all requests until the test calls open.
 func full(t *testing.T) (srv *httptest.Server, open func()) {
 	g := newGate()
 	l := weirhttp.Limit(g, 1, weirhttp.Queue(0))
@@ -144,7 +144,7 @@ func TestAConnectionOutlivesARefusal(t *testing.T) {
 	check.Equal(t, "status", status, 200)
 }
 
-// The client sends nothing of its body, and still hears of the refusal: so nothing reads it
+// The client sends nothing of its body, and still gets the refusal: so nothing reads the body
 // before.
 func TestARefusalDoesNotWaitForALongBody(t *testing.T) {
 	srv, _ := full(t)

@@ -9,7 +9,7 @@ import (
 )
 
 // refusal is the answer to requests that are refused. It is made once: all of them share these
-// slices, which nobody may write to. They have no spare capacity, so that Header.Add copies.
+// slices, which no goroutine may write to. They have no spare capacity, so that Header.Add copies.
 type refusal struct {
 	status     int
 	retryAfter []string // nil for none
@@ -79,13 +79,13 @@ func (f *refusal) answer(w http.ResponseWriter, r *http.Request, why Reason) {
 	h["Content-Type"] = plainText
 	h["X-Content-Type-Options"] = noSniff
 	w.WriteHeader(f.status)
-	_, _ = w.Write(f.text) // nobody is left to tell of an error
+	_, _ = w.Write(f.text) // no client is left that could learn of an error
 }
 
 // unread reports whether so much of the body may still come that net/http should close the
 // connection rather than read it. HTTP/2 can stop a single request.
 //
-// EnableFullDuplex, which has net/http answer first and read then, is no way out: as of Go
+// EnableFullDuplex, which has net/http answer first and then read, does not help: as of Go
 // 1.26 the next request on the connection makes net/http panic with "invalid concurrent
 // Body.Read call".
 func unread(r *http.Request) bool {

@@ -16,7 +16,7 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-// busy returns a Limiter without a queue whose only slot is taken, and what frees it.
+// busy returns a Limiter without a queue whose only slot is taken, and a function that frees it.
 func busy(t testing.TB, opts ...weirhttp.Option) (*weirhttp.Limiter, func()) {
 	t.Helper()
 	entered, leave, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -62,7 +62,7 @@ func TestARefusalSaysWhenToComeAgain(t *testing.T) {
 			if !maps.EqualFunc(w.header, want, func(a, b []string) bool { return len(a) == 1 && a[0] == b[0] }) {
 				t.Errorf("header: got %v, want %v", w.header, want)
 			}
-			// What others do to the header touches no further refusal.
+			// What other code does to the header does not change the next refusal.
 			other := newSink()
 			l.ServeHTTP(other, request(t, &untouched{t}, 1))
 			for i, values := range []*sink{w, other} {
@@ -131,7 +131,7 @@ func TestGoexitFreesTheSlot(t *testing.T) {
 	check.Equal(t, "stats", l.Stats(), weirhttp.Stats{Limit: 1, Served: 3})
 }
 
-// A panic of the functions that options set passes through, and takes nothing along.
+// A panic of a function that an option sets passes through, and leaves no slot or room taken.
 func TestAPanicOfAnOptionsFunctionTakesNoSlot(t *testing.T) {
 	for name, opt := range map[string]weirhttp.Option{
 		"Priority": weirhttp.Priority(func(*http.Request) int { explode(); return 0 }),

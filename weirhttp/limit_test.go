@@ -109,7 +109,7 @@ func TestARequestThatIsGoneWaitsNoLonger(t *testing.T) {
 	})
 }
 
-// Which of two things that happen at once comes first is left to chance here, so it takes many
+// Chance decides here which of two simultaneous events comes first, so the test needs many
 // tries.
 func TestARequestThatIsGoneWhenItGetsASlotPassesItOn(t *testing.T) {
 	for _, onPool := range []bool{false, true} {

@@ -50,13 +50,13 @@ func MaxWait(d time.Duration) Option {
 	return limitOption(func(o *limitOptions) { o.maxWait = d })
 }
 
-// NewestFirst has the request run next that came last; when the queue is full a new one takes the
-// room of the oldest, which is refused. By default the oldest runs next, and a new one is
+// NewestFirst makes the newest waiting request run next; when the queue is full, a new one takes
+// the room of the oldest, which is refused. By default the oldest runs next, and a new one is
 // refused.
 //
 // While more requests come than can be served, the clients that have waited for longest are the
 // nearest to giving up. Oldest first, all wait for nearly as long as they can bear; newest first,
-// most are served soon, and the others not at all. While a slot is free nobody waits, so the
+// most are served soon, and the others not at all. While a slot is free no request waits, so the
 // order matters only under load: it is the adaptive LIFO of Ben Maurer, Fail at Scale, ACM Queue
 // 13 (8), 2015. That article also shortens the wait while a queue lasts; here the length of the
 // queue and [MaxWait] bound it.
@@ -66,12 +66,12 @@ func NewestFirst() Option {
 
 // Priority sets a function that tells how important a request is: of those that wait, the one
 // with the highest number runs next, and among equals [NewestFirst] decides. When the queue is
-// full, a request displaces a waiting one of the lowest number, if its own is higher: that one
-// is refused, the newest of them, or with NewestFirst the oldest. By default all are equal.
+// full, a request displaces a waiting one of the lowest number, if its own is higher: of these the
+// newest is refused, or with NewestFirst the oldest. By default all are equal.
 //
-// Those that run are left alone. While more important requests keep coming, others wait until
-// [MaxWait]. The function is called once for each request that is not [Exempt], by many
-// goroutines at once, and must not read the body.
+// Requests that run are left alone. While more important requests keep coming, others wait until
+// [MaxWait]. The Limiter calls the function once for each request that is not [Exempt], on many
+// goroutines at once. The function must not read the body.
 func Priority(of func(*http.Request) int) Option {
 	must(of != nil, "priority function must not be nil", "nil")
 	return limitOption(func(o *limitOptions) { o.priority = of })
@@ -81,10 +81,10 @@ func Priority(of func(*http.Request) int) Option {
 // slots; [PerKeyQueue] does the same for the queue. A request whose key has n running waits, and
 // others overtake it.
 //
-// The key may be a client's address or name, a tenant, or a route. An empty key is one like
-// others. The function is called once for each request that is not [Exempt], by many
-// goroutines at once, and must not read the body. A key takes memory only while a request with
-// it runs or waits: clients that make keys up can make no more of them than requests.
+// The key may be a client's address or name, a tenant, or a route. An empty key is a key like
+// others. The Limiter calls the function once for each request that is not [Exempt], on many
+// goroutines at once. The function must not read the body. A key takes memory only while a request
+// with it runs or waits: clients that make keys up can make no more of them than requests.
 func PerKey(n int, key func(*http.Request) string) Option {
 	must(n >= 1, "limit per key must be at least 1", n)
 	must(key != nil, "key function must not be nil", "nil")
@@ -100,8 +100,8 @@ func PerKeyQueue(n int) Option {
 }
 
 // Exempt sets a function that tells which requests run at once, whatever the load, such as those
-// that ask for the server's health. They take no slot and are not counted. The function is
-// called once for each request, by many goroutines at once, and must not read the body.
+// that ask for the server's health. They take no slot and are not counted. The Limiter calls the
+// function once for each request, on many goroutines at once. The function must not read the body.
 func Exempt(is func(*http.Request) bool) Option {
 	must(is != nil, "exempting function must not be nil", "nil")
 	return limitOption(func(o *limitOptions) { o.exempt = is })
@@ -114,8 +114,8 @@ func Exempt(is func(*http.Request) bool) Option {
 // The limit of the [Limiter] holds, too: a request that has a slot runs, or waits for its place in
 // the order of the pool. Only those without a slot wait in the queue of the Limiter, where
 // [Priority], [PerKey] and [NewestFirst] hold; if these matter, set the limit below the pool's.
-// [MaxWait] bounds both waits together, and both end when the request is gone. What the pool
-// refuses is refused: when it is closed, or as many wait for it as [weir.MaxWaiting] allows.
+// [MaxWait] bounds both waits together, and both end when the request is gone. The Limiter refuses
+// what the pool refuses: when it is closed, or as many wait for it as [weir.MaxWaiting] allows.
 //
 // A handler may make groups, futures and streams on the same pool from the context of its
 // request, and wait for them: meanwhile it lends its place to them, as a task does.
@@ -134,14 +134,14 @@ func Status(code int) Option {
 // Refusal sets a function that answers the requests that are refused, such as in the format of an
 // API, or with another status for some reasons; it may also log them. It must write a status, and
 // should be quick. The headers Retry-After and Connection are set already; [Status] has no effect.
-// It is called by many goroutines at once, by that of each request.
+// Many goroutines call it at once, each for its own request.
 func Refusal(answer func(http.ResponseWriter, *http.Request, Reason)) Option {
 	must(answer != nil, "function that answers must not be nil", "nil")
 	return limitOption(func(o *limitOptions) { o.refuse = answer })
 }
 
-// RetryAfter sets after what time clients that were refused may come again: it is sent to them
-// as the header Retry-After, in seconds, rounded up. The default is 1 s; with 0 nothing is
+// RetryAfter sets the time after which refused clients may come again: the refusal has it in the
+// header Retry-After, in seconds, rounded up. The default is 1 s; with 0 the header is not
 // sent.
 func RetryAfter(d time.Duration) Option {
 	must(d >= 0, "time to retry after must be at least 0", d)

@@ -15,7 +15,7 @@ type waiter struct {
 	links    [2]fifo.Link[waiter] // in the line of all and in that of its client
 
 	// The Limiter's lock guards verdict until ready is closed, which happens when the request
-	// waits no longer. Then nobody writes it any more.
+	// waits no longer. After that no goroutine writes it.
 	verdict verdict
 	ready   chan struct{}
 }
@@ -38,9 +38,9 @@ type level struct {
 	waiters  fifo.List[waiter] // the oldest first
 }
 
-// spare is for how many entries any table keeps room. What a burst of requests has had it grow to
-// beyond that is given back when three quarters are free, so that keys and priorities that clients
-// make up cannot take memory for good.
+// spare is how many entries any table keeps room for. A table that a burst of requests has grown
+// beyond that gives memory back when three quarters are free, so that keys and priorities that
+// clients make up cannot take memory for good.
 const spare = 64
 
 // roomy reports whether a table with room for that many entries is to be made smaller.

@@ -26,7 +26,7 @@ type client struct {
 // mayRun reports whether one more request of c may run; c is nil if none of it runs or waits.
 func (s *clients) mayRun(c *client) bool { return c == nil || c.running < s.perKey }
 
-// full reports whether no further request of c may wait; c is nil if none of it runs or waits.
+// full reports whether no more requests of c may wait; c is nil if none of it runs or waits.
 func (s *clients) full(c *client) bool {
 	if c == nil {
 		return s.byKey != nil && s.perKeyQueue == 0
@@ -48,8 +48,8 @@ func (s *clients) known(key string) *client {
 	return c
 }
 
-// forget drops a client that has nothing more here. There is no memory of a key beyond its
-// requests, lest clients that make keys up fill it.
+// forget drops a client without requests. The queue remembers a key only while it has requests, so
+// that clients that make keys up cannot fill the memory.
 func (s *clients) forget(c *client) {
 	if c != nil && c.running == 0 && c.waiting == 0 {
 		delete(s.byKey, c.key)
@@ -61,7 +61,7 @@ func (s *clients) forget(c *client) {
 	}
 }
 
-// settle puts a client among those due or takes it out, after it has changed.
+// settle adds a client to those due, or removes it from them, after the client has changed.
 func (s *clients) settle(c *client) {
 	isDue := c.waiting > 0 && s.mayRun(c)
 	switch {
@@ -75,8 +75,8 @@ func (s *clients) settle(c *client) {
 }
 
 // dueClients is a heap of the clients that have a request waiting that may run: first the one
-// whose waiter is to run next. Without it, whoever frees a slot would have to look at all the
-// requests of clients that may not run.
+// whose waiter is to run next. Without it, a goroutine that frees a slot would have to look at all
+// the requests of clients that may not run.
 type dueClients struct {
 	clients     []*client
 	newestFirst bool

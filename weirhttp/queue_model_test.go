@@ -13,7 +13,7 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-// model is what a Limiter should do, without a thought on what it costs.
+// model is what a Limiter should do, without regard to what it costs.
 type model struct {
 	limit, queue        int
 	perKey, perKeyQueue int // 0 and 0 without keys

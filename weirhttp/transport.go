@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// ErrOverloaded is why [Transport.RoundTrip] did not send a request: too many wait for their
-// host already, or it has waited for too long.
+// ErrOverloaded is why [Transport.RoundTrip] did not send a request: too many already wait for its
+// host, or it has waited for too long.
 var ErrOverloaded = errors.New("weirhttp: too many requests to one host")
 
 // Transport is an [http.RoundTripper] that has a bounded number of requests to any one host
-// under way at once; further ones wait for their turn, in the order in which they came. It
-// may be used by any number of goroutines at once; its fields must not change then, nor may
-// it be copied. It starts no goroutine, and remembers a host only while requests to it wait
-// or are under way.
+// under way at once; more of them wait for their turn, in the order in which they came. Any
+// number of goroutines may use it at once; its fields must not change then, nor may it be
+// copied. It starts no goroutine, and remembers a host only while requests to it wait or are
+// under way.
 //
 //	client := &http.Client{Transport: &weirhttp.Transport{PerHost: 8}}
 //
@@ -23,8 +23,8 @@ var ErrOverloaded = errors.New("weirhttp: too many requests to one host")
 // host, until the body of its response is closed, or has been read to its end or to an error; if
 // there is no body, until RoundTrip returns. A body that can be written to, as that of 101
 // Switching Protocols, must be closed. A body that is neither closed nor read to its end holds the
-// slot for good, and with it a connection of [http.Transport]. Who keeps a body open while
-// waiting for another response of the same host can wait for ever.
+// slot for good, and with it a connection of [http.Transport]. A goroutine that keeps a body open
+// while it waits for another response of the same host can wait for ever.
 //
 // Unlike MaxConnsPerHost of [http.Transport], this bounds requests, of which HTTP/2 has many on
 // one connection, and also how many wait, and for how long.
@@ -35,13 +35,13 @@ type Transport struct {
 	// PerHost is the most requests to one host that are under way at once, at least 1.
 	PerHost int
 
-	// Queue is how many requests may wait for one host; a further one is refused with
+	// Queue is how many requests may wait for one host; one more is refused with
 	// [ErrOverloaded]. 0 means no bound, as in the fields of [http.Transport]; below 0 none may
 	// wait. The option [Queue] of a [Limiter] takes 0 for none.
 	Queue int
 
 	// MaxWait is the longest that a request waits; then it is refused with [ErrOverloaded]. 0
-	// means no bound but the context of the request, which always bounds the wait.
+	// means no bound except the context of the request, which always bounds the wait.
 	MaxWait time.Duration
 
 	slots slots
@@ -68,7 +68,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	must(t.PerHost >= 1, "requests per host must be at least 1", t.PerHost)
 	must(t.MaxWait >= 0, "longest wait must be at least 0", t.MaxWait)
 	if r.URL == nil {
-		response, err := t.base().RoundTrip(r) // knows what to say
+		response, err := t.base().RoundTrip(r) // the base knows what to say
 		sent = true
 		return response, err
 	}
@@ -91,7 +91,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// CloseIdleConnections has the base close its idle connections, if it can.
+// CloseIdleConnections has the base close its idle connections, if the base can.
 // [http.Client.CloseIdleConnections] calls it.
 func (t *Transport) CloseIdleConnections() {
 	if c, ok := t.base().(interface{ CloseIdleConnections() }); ok {

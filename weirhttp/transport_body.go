@@ -2,8 +2,8 @@ package weirhttp
 
 import "io"
 
-// hold wraps body in one that gives the slot back when it is done with. What can be written to,
-// as a connection can, still can.
+// hold wraps body in one that gives the slot back when the client is done with it. A body that the
+// client can write to, such as a connection, stays writable.
 func hold(body io.ReadCloser, s *slot) io.ReadCloser {
 	h := held{body, s}
 	w, writes := body.(io.Writer)

@@ -15,7 +15,7 @@ func ExampleTransport() {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 
-	// At most 8 requests to one host at once; a further one waits, if fewer than 100 do.
+	// At most 8 requests to one host at once; one more waits, if fewer than 100 do.
 	client := &http.Client{Transport: &weirhttp.Transport{PerHost: 8, Queue: 100}}
 	defer client.CloseIdleConnections()
 
@@ -40,7 +40,7 @@ func ExampleTransport() {
 	// Output: "404 page not found\n" <nil>
 }
 
-// With a Queue below 0 no request waits: who finds no slot free learns it at once.
+// With a Queue below 0 no request waits: a caller that finds no slot free learns it at once.
 func ExampleTransport_RoundTrip() {
 	transport := &weirhttp.Transport{
 		PerHost: 1,

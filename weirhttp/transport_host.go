@@ -15,7 +15,7 @@ func hostOf(u *url.URL) host {
 	return host{hostName(u.Hostname()), portNumber(u.Port(), u.Scheme)}
 }
 
-// String is what errors tell.
+// String returns the host as errors name it.
 func (h host) String() string { return net.JoinHostPort(h.name, h.port) }
 
 func portNumber(port, scheme string) string {

@@ -11,13 +11,13 @@ import (
 	"github.com/64ed045f/weir/internal/limit"
 )
 
-// slots are those of all hosts of a [Transport].
+// slots are the slots of all hosts of a [Transport].
 type slots struct {
 	mu    sync.Mutex
 	hosts map[host]*limit.Limit[turn] // of hosts with a taken slot, and of no others
 }
 
-// turn is that of one request that waits: closed when the request has got a slot.
+// turn is the channel on which one request waits: closed when the request has got a slot.
 type turn chan struct{}
 
 // takeSlot returns a slot of the host, as soon as it is the caller's turn.
@@ -52,7 +52,7 @@ func (t *Transport) takeSlot(ctx context.Context, h host) (*slot, error) {
 	return &slot{slots: s, host: h}, nil
 }
 
-// wait returns nil when the turn has come, else why to wait no longer.
+// wait returns nil when the turn has come, else why the request waits no longer.
 func (t turn) wait(ctx context.Context, h host, atMost time.Duration) error {
 	var over <-chan time.Time
 	if atMost > 0 {
@@ -83,7 +83,7 @@ func (e *notSent) Error() string {
 
 func (e *notSent) Unwrap() error { return e.cause }
 
-// Timeout is what [net/url.Error] asks.
+// Timeout reports whether the cause is a timeout, as [net/url.Error] asks.
 func (e *notSent) Timeout() bool {
 	timeout, ok := errors.AsType[interface {
 		error
@@ -117,7 +117,7 @@ type slot struct {
 	released atomic.Bool
 }
 
-// release gives the slot back. Further calls do nothing.
+// release gives the slot back. Later calls do nothing.
 func (s *slot) release() {
 	if s.released.Swap(true) {
 		return

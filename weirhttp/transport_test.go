@@ -112,7 +112,7 @@ func TestTransportKnowsAHostInEverySpelling(t *testing.T) {
 			check.OK(t, response.Body.Close())
 		}
 	}
-	// Others are others.
+	// Other names and ports are other hosts.
 	for _, other := range []string{"http://here.example", "https://here.example", "http://there.example", "http://[::1]", "http://here.example:81"} {
 		response, err := transport.RoundTrip(question(t, other))
 		check.OK(t, err)
@@ -165,7 +165,7 @@ func TestTransportKeepsTheSlotUntilTheResponseIsDoneWith(t *testing.T) {
 				test.during(r)
 				remembersNothing(t, transport)
 			}
-			// Were one given back twice, there would be three now.
+			// If one were given back twice, there would be three now.
 			transport.Base = base(hello)
 			for range 2 {
 				r, err := transport.RoundTrip(question(t, here))

@@ -62,7 +62,7 @@ func TestTransportRefusesWhatExceedsItsQueue(t *testing.T) {
 		check.Equal(t, "error", err.Error(), "weirhttp: too many requests to one host: 2 wait for here.example:80")
 		check.Equal(t, "times the body was closed", r.Body.(*closing).closed.Load(), 1)
 
-		// Who leaves makes room.
+		// A request that leaves makes room.
 		leave(errBoom)
 		check.Error(t, <-left, errBoom)
 		go func() { check.OK(t, send(t, transport, question(t, here))) }()

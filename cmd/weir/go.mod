@@ -2,10 +2,8 @@ module github.com/64ed045f/weir/cmd/weir
 
 go 1.26.0
 
-replace github.com/64ed045f/weir => ../..
-
 require (
-	github.com/64ed045f/weir v0.0.0-00010101000000-000000000000
+	github.com/64ed045f/weir v0.1.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
 	github.com/vbauerster/mpb/v8 v8.9.3

@@ -23,7 +23,7 @@ func main() {
 	os.Exit(status(err))
 }
 
-// status reports what nobody has reported yet, and returns the exit status.
+// status reports an error that has not been reported yet, and returns the exit status.
 func status(err error) int {
 	if err == nil {
 		return statusOK

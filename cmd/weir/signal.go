@@ -9,7 +9,7 @@ import (
 )
 
 // grace is how long a command may tidy up after a signal. Then the process ends whatever it does: a read from a
-// terminal or from a dead network drive can't be cancelled, and nobody should have to press Ctrl-C twice.
+// terminal or from a dead network drive can't be cancelled, and the user should not have to press Ctrl-C twice.
 const grace = 50 * time.Millisecond
 
 // An interruption is the cause of a context that a signal has cancelled.

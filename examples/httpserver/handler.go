@@ -12,8 +12,8 @@ import (
 )
 
 // limited runs handler for at most limit requests at once, has queue more wait, each for at most
-// wait, and refuses the rest at once, with 503 and Retry-After. Whoever asks for the server's
-// health gets an answer also when it is overloaded.
+// wait, and refuses the rest at once, with 503 and Retry-After. A client that asks for the server's
+// health gets an answer even when the server is overloaded.
 func limited(handler http.Handler, limit, queue int, wait time.Duration) http.Handler {
 	return weirhttp.Limit(handler, limit,
 		weirhttp.Queue(queue),
@@ -48,7 +48,7 @@ func newHandler(work func(context.Context) error) http.Handler {
 
 func reply(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "application/octet-stream")
-	_, _ = w.Write(body) // fails if the client has gone: then there is nobody to tell
+	_, _ = w.Write(body) // fails if the client has gone: then there is no client to tell
 }
 
 // backendPlaces is how many requests a backend works for at once.

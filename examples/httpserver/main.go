@@ -45,7 +45,7 @@ func main() {
 	log.Print("all requests are served")
 }
 
-// serve serves until ctx is done. Then it takes no further connections, and waits until all
+// serve serves until ctx is done. Then it takes no new connections, and waits until all
 // requests that it has taken are answered, those that wait among them, but no longer than patience.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler, patience time.Duration) error {
 	server := &http.Server{

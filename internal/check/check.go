@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Scale is how often a hammer strikes: less often under -short.
+// Scale is how often a hammer test repeats: less often under -short.
 func Scale(full, short int) int {
 	if testing.Short() {
 		return short
@@ -112,7 +112,7 @@ func Until(t testing.TB, what string, condition func() bool) {
 	})
 }
 
-// Stacks returns those of all goroutines.
+// Stacks returns the stacks of all goroutines.
 func Stacks() string {
 	for buf := make([]byte, 1<<16); ; buf = make([]byte, 2*len(buf)) {
 		if n := runtime.Stack(buf, true); n < len(buf) {

@@ -46,8 +46,8 @@ func Child(t testing.TB, name string) (output string, err error) {
 	return out.String(), err
 }
 
-// Goroutines counts those that a function has started whose full name begins with creator: all,
-// if that is empty. [runtime.NumGoroutine] takes thousands that have ended for alive while the
+// Goroutines counts the goroutines that were started by functions whose full name begins with
+// creator: all, if that is empty. [runtime.NumGoroutine] takes thousands that have ended for alive while the
 // garbage collector frees their stacks: what it says may be waited for, but proves
 // nothing at any one moment.
 func Goroutines(creator string) int {

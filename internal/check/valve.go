@@ -31,11 +31,11 @@ func (v *Valve) Try() error {
 	return nil
 }
 
-// LetOne lets one of those go that are held, and waits until there is one.
+// LetOne lets one of the held tasks go, and waits until there is one.
 func (v *Valve) LetOne() { v.out <- struct{}{} }
 
-// Open lets all go, also those that come later.
+// Open lets all tasks go, even those that come later.
 func (v *Valve) Open() { close(v.out) }
 
-// Running tells how many are held, or were let go and have not yet noticed.
+// Running returns how many tasks are held, or were let go and have not yet noticed.
 func (v *Valve) Running() int { return int(v.Started.Load() - v.Ended.Load()) }

@@ -2,7 +2,7 @@ package engine
 
 import "github.com/64ed045f/weir/internal/fifo"
 
-// Absence is a wait of a task, during which its place may be lent, or in GiveUp is any task's. One
+// Absence is a wait of a task, during which its place may be lent, or in GiveUp is free for any task. One
 // Absence serves one wait at a time.
 type Absence[T any] struct {
 	Turn chan struct{} // of capacity 1: the goroutine that is away may go on when it receives
@@ -25,8 +25,8 @@ const (
 	recalled          // has its turn, or its task is in Engine.returning
 )
 
-// Leave begins a wait of the task on w: for want, if that is not nil, and then of this engine. It
-// reports false, and nothing has changed, if the wait is over, as a was recalled since it last
+// Leave begins a wait of the task on w: for want, if that is not nil; want is then of this engine. It
+// reports false, and nothing has changed, if the wait is over, because a was recalled since it last
 // arrived. With no worker, a is the wait of a goroutine that is no task and has no place.
 func (e *Engine[T]) Leave(a *Absence[T], w *Worker, want *Want[T]) bool {
 	e.mu.Lock()
@@ -52,7 +52,7 @@ func (e *Engine[T]) leaves(a *Absence[T], w *Worker, want *Want[T]) {
 	}
 }
 
-// hasTask notes on whose behalf a is. It reports false if w has no task, or none any more.
+// hasTask notes which worker's task a belongs to. It reports false if w has no task, or none any more.
 func (e *Engine[T]) hasTask(a *Absence[T], w *Worker) bool {
 	a.worker = e.own(w)
 	if a.worker == nil {
@@ -66,11 +66,11 @@ func (e *Engine[T]) hasTask(a *Absence[T], w *Worker) bool {
 	return true
 }
 
-// hasTask reports whether w has one that has a place, for all that is known.
+// hasTask reports whether w has a task that has a place, as far as the engine knows.
 func (w *worker[T]) hasTask() bool { return !w.idle && (w.place == nil || !w.place.lost) }
 
-// Recall ends the wait of a, which receives its turn. by is the worker on which a task that has
-// brought that about is over, or as good as over; nil for none. Recall is called on the goroutine of by. The place of
+// Recall ends the wait of a, which receives its turn. by is the worker of a task that has
+// brought that about, and is over, or as good as over; nil for none. The goroutine of by calls Recall. The place of
 // by goes to the task that was away, if that has none, and Recall reports true. A worker on its way to rest
 // leaves the recall to rest, which holds the lock anyway; Recall then reports false.
 func (e *Engine[T]) Recall(a *Absence[T], by *Worker) (taken bool) {
@@ -113,7 +113,7 @@ func (e *Engine[T]) recall(a *Absence[T], by *Worker) {
 }
 
 // Return is Recall by the goroutine that was away itself. It needs no turn. w is its Wakeup, if
-// another one may have used it.
+// another goroutine may have used it.
 func (e *Engine[T]) Return(a *Absence[T], w *Wakeup) {
 	e.mu.Lock()
 	e.goesOn(w)
@@ -162,8 +162,8 @@ func (e *Engine[T]) Arrived(a *Absence[T]) {
 }
 
 // GiveUp gives the place of the task on w up to any other task. After Recall the task has one
-// again when it receives its turn. As Leave, it reports false if a was recalled before. single is what others wait for
-// that wait for this task alone, part what it is one of the tasks of; each nil if there is none.
+// again when it receives its turn. Like Leave, it reports false if a was recalled before. single is what tasks wait for
+// that wait for this task alone, part the source that this task belongs to; each is nil if there is none.
 func (e *Engine[T]) GiveUp(a *Absence[T], w *Worker, single *Single[T], part *Source[T]) bool {
 	e.mu.Lock()
 	if a.state == early {
@@ -199,8 +199,8 @@ func (e *Engine[T]) giveUp(w *worker[T], single *Single[T], part *Source[T]) {
 	e.fill(b)
 }
 
-// hasBlocked ends the GiveUp of a. When it was the last of the task, that wants a place again: if another of its goroutines
-// waits, to lend it, and else the goroutine of a waits for that.
+// hasBlocked ends the GiveUp of a. If it was the last of the task, the task wants a place again: to lend it, if another of
+// its goroutines waits; else the goroutine of a waits for the place.
 func (e *Engine[T]) hasBlocked(a *Absence[T]) {
 	w := a.worker
 	if w == nil || !a.current() {
@@ -220,8 +220,8 @@ func (e *Engine[T]) hasBlocked(a *Absence[T]) {
 	}
 }
 
-// returns notes that the task of w has given its place up and wants one again. It gets a free place, or one that is vacant, of
-// a task that waits for it.
+// returns notes that the task of w has given its place up and wants one again. It gets a free place, or the vacant
+// place of a task that waits for it.
 func (e *Engine[T]) returns(w *worker[T]) {
 	p := w.place
 	e.returning.Append(&p.returning, w)
@@ -238,7 +238,7 @@ func (e *Engine[T]) returns(w *worker[T]) {
 	}
 }
 
-// goOn gives the task of w a place that wants one again: that of b, if b is not nil.
+// goOn gives a place to the task of w, which wants one again: that of b, if b is not nil.
 func (e *Engine[T]) goOn(w, b *worker[T]) {
 	p := w.place
 	p.without = false
@@ -256,7 +256,7 @@ func (e *Engine[T]) goOn(w, b *worker[T]) {
 	e.fill(w)
 }
 
-// letReturn lets the goroutine go on that waits for a place for its task, if that does not need one for it any more.
+// letReturn lets the goroutine go on that waits for a place for its task, if the task does not need one for that any more.
 func (e *Engine[T]) letReturn(p *place[T]) {
 	needs := p.without && p.away == 0
 	if a := p.returner; a != nil && (!needs || p.waits > 0 || !a.current()) {
@@ -289,7 +289,7 @@ func (e *Engine[T]) hasReturned(w *worker[T]) {
 }
 
 // admit gives free permits to tasks that have given their place up and want to go on, and then to those that have
-// lent it while they waited for room, and need not wait any more. They have started long ago: a pause does
+// lent it while they waited for room, and need not wait any more. They started long ago, so a pause does
 // not hold them.
 func (e *Engine[T]) admit() {
 	for l := e.returning.First(); l != nil; l = e.returning.First() {
@@ -312,12 +312,12 @@ func (e *Engine[T]) admit() {
 	}
 }
 
-// placeWanted reports whether a task wants to go on and has no place yet. It comes before what is queued.
+// placeWanted reports whether a task wants to go on and has no place yet. It comes before any queued one.
 func (e *Engine[T]) placeWanted() bool {
 	return e.returning.First() != nil || e.unblocked.First() != nil
 }
 
-// enter takes a permit for a task that goes on, also beyond the limit.
+// enter acquires a permit for a task that goes on, even beyond the limit.
 func (e *Engine[T]) enter() {
 	if !e.prepaid {
 		e.permits.enter()
@@ -342,9 +342,9 @@ func (e *Engine[T]) Crowded(s *Source[T], a *Absence[T], w *Worker) bool {
 // engine is paused. It needs no lock: the caller has left, so a later pause, or a task that comes in a pause, recalls it.
 func (e *Engine[T]) Held(w *Want[T]) bool { return w.source.open.Load() > 0 && e.permits.none() }
 
-// recallLender makes the task look again that waits for the open tasks of s, which no worker may start: if
+// recallLender makes the task that waits for the open tasks of s, which no worker may start, look again: if
 // its group was cancelled, nothing else may come to discard them, as in a pause. While the place of
-// the task is lent the worker that has it sees to that.
+// the task is lent, the worker that has it sees to that.
 func (e *Engine[T]) recallLender(s *Source[T]) {
 	a := s.lender
 	if a == nil || a.want != &s.want || s.open.Load() == 0 {

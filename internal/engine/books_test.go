@@ -7,8 +7,8 @@ import (
 	"github.com/64ed045f/weir/internal/step"
 )
 
-// books is what a scene knows of its tasks: what was promised to whom, and what became of it.
-// They stand in a file that the explorer leaves as it is: nothing in them is a step.
+// books is what a scene knows of its tasks: what the engine promised of each, and what became of it.
+// They are in a file that the explorer leaves as it is: nothing in them is a step.
 type books struct {
 	*step.Run
 	mu     sync.Mutex
@@ -17,11 +17,11 @@ type books struct {
 	limit  int // how many may run at once, at most
 	places int // of the queue
 	runs   int // how many do
-	away   int // how many wait for others
-	taking int // how many take tasks back
+	away   int // how many of them wait for others
+	taking int // how many goroutines have tasks handed back
 
-	changing       int  // how many change the limit, or pause
-	changed, mixed bool // somebody has; several do at once
+	changing       int  // how many goroutines change the limit, or pause
+	changed, mixed bool // a goroutine has; several do at once
 	paused         int  // since when no task may begin, 0 if they may
 	begun          int  // how many have begun since then
 	ceiling        int  // the limit for tasks that are offered from now on, 0 if that is not known
@@ -33,10 +33,10 @@ type task struct {
 	run    func()
 	on     func(own *engine.Worker) // instead of run, for a task that must know its worker
 	ledger engine.Ledger            // that of a subtask
-	in     *family                  // if it has a ticket in the queue: whose task it is
-	of     *family                  // if it is a ticket: whose
-	isFor  uint64                   // and for which task in the source
-	stands *future                  // if it is the entry of one in the queue: whose
+	in     *family                  // if it has a ticket in the queue: its family
+	of     *family                  // if it is a ticket: the family
+	isFor  uint64                   // and the number of its task in the source
+	stands *future                  // if it is an entry in the queue: the future
 
 	kept             bool // strike leaves it alone
 	started, struck  bool // a worker has come to it, or strike has discarded it before
@@ -44,9 +44,9 @@ type task struct {
 	verdict          engine.Verdict
 	called, answered int // when it was offered, and when the answer came
 	began, ended     int
-	told             int     // when somebody had heard from the engine that it is over
+	told             int     // when a goroutine had learned from the engine that it is over
 	begins, returned int     // how often
-	ahead            []*task // stood in the line before this one was offered
+	ahead            []*task // waited in the line before this one was offered
 	most             int     // if not 0: how many may run at once where this one begins
 	waits            bool    // its submitter waits for room
 }
@@ -139,8 +139,8 @@ func (b *books) back() {
 	b.Check(runs <= most, "a task that has waited goes on as one of %d, where %d may run at once", runs, most)
 }
 
-// changes notes that somebody begins to change the limit, or whether the engine is paused: what
-// was promised of that before does not hold any more. limit is the new one, or 0.
+// changes notes that a goroutine begins to change the limit, or whether the engine is paused: what
+// the engine promised of that before does not hold any more. limit is the new one, or 0.
 func (b *books) changes(limit int) {
 	b.lock()
 	defer b.mu.Unlock()
@@ -155,7 +155,7 @@ func (b *books) changes(limit int) {
 }
 
 // hasChanged notes that the change is done, and what holds from now on, unless
-// somebody else changed it at the same time: no task that is offered later begins in a paused engine, or
+// another goroutine changed it at the same time: no task that is offered later begins in a paused engine, or
 // as one of more than limit. Nor does one of those that still are queued.
 func (b *books) hasChanged(paused bool, limit, queued int) {
 	b.lock()
@@ -179,7 +179,7 @@ func (b *books) hasChanged(paused bool, limit, queued int) {
 	}
 }
 
-// ends notes that from now on no task begins, for nobody has taken one.
+// ends notes that from now on no task begins, as no worker has taken one.
 func (b *books) ends() {
 	b.lock()
 	defer b.mu.Unlock()
@@ -233,8 +233,8 @@ func (b *books) isStruck(j *task) bool {
 	return j.struck
 }
 
-// takesBack notes that tasks are about to be handed back: until that is done, who finds them open
-// cannot tell.
+// takesBack notes that tasks are about to be handed back: until that is done, a goroutine that finds
+// them open cannot tell.
 func (b *books) takesBack() {
 	b.lock()
 	defer b.mu.Unlock()
@@ -252,7 +252,7 @@ func (b *books) handedBack(tasks ...*task) {
 }
 
 // hasRoom reports whether the engine certainly had room for one more than j, for as long as j was
-// offered: of the others too few were unfinished, and nobody stood in the line.
+// offered: of the others too few were unfinished, and no submitter waited in the line.
 func (b *books) hasRoom(j *task, room int) bool {
 	b.lock()
 	defer b.mu.Unlock()

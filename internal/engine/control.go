@@ -73,11 +73,11 @@ func (e *Engine[T]) resumeLocked() {
 	}
 }
 
-// Close stops accepting, has everything run that was accepted, and returns when
+// Close stops accepting, lets everything run that was accepted, and returns when
 // the last worker has ended.
 func (e *Engine[T]) Close() { <-e.shut() }
 
-// Shutdown is Close until done is closed. Then it takes the tasks off the queue
+// Shutdown is Close until done is closed. Then it removes from the queue the tasks
 // that no worker has started, and returns them at once. If done is closed beforehand
 // it does not end a pause, so that none of them starts.
 func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
@@ -125,7 +125,7 @@ func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
 	}
 }
 
-// shut closes the engine, and returns what is closed when it has come to rest.
+// shut closes the engine, and returns a channel that is closed when the last worker has ended.
 func (e *Engine[T]) shut() <-chan struct{} {
 	e.mu.Lock()
 	if !e.closed {
@@ -145,8 +145,8 @@ func (e *Engine[T]) shut() <-chan struct{} {
 }
 
 // Dismiss ends the workers of an engine that has nothing to do, and returns when
-// none is left. The engine stays open. Whoever begins to use it again says so, to
-// inUse first and then by Revive, and the dismissal is off.
+// none is left. The engine stays open. A goroutine that begins to use it again says so, to
+// inUse first and then by Revive, which ends the dismissal.
 func (e *Engine[T]) Dismiss(inUse func() bool) {
 	e.mu.Lock()
 	if inUse() || e.deserted() {
@@ -171,12 +171,12 @@ func (e *Engine[T]) Revive() {
 	e.unlock()
 }
 
-// deserted reports whether there is no worker and nobody on the way to the lock to
-// start one: who has a permit but is no worker is.
+// deserted reports whether there is no worker, and no goroutine on its way to the lock
+// to start one: a goroutine that has a permit but is no worker is on that way.
 func (e *Engine[T]) deserted() bool { return len(e.crew) == 0 && e.permits.active() == 0 }
 
-// wind tells idle workers to end that are no longer wanted, and those who wait
-// for the last to have ended.
+// wind tells idle workers that are no longer wanted to end, and notifies the goroutines
+// that wait for the end of the last.
 func (e *Engine[T]) wind() {
 	if e.dismissed != nil {
 		e.quitIdle(len(e.idle))
@@ -196,13 +196,13 @@ func (e *Engine[T]) wind() {
 	case <-e.finished:
 	default:
 		e.abandoned.Store(true)
-		e.permits.allow(0) // nobody is woken any more
+		e.permits.allow(0) // no worker is woken any more
 		close(e.finished)
 	}
 }
 
 // Discard notes that tasks in the queue have become void without having started, as many as count returns, which is called
-// under the lock. They take no room any more, but some may in time be given to Run.
+// under the lock. They take no room any more, but Run may still get some of them.
 func (e *Engine[T]) Discard(count func() int) {
 	e.mu.Lock()
 	if n := count(); n > 0 {
@@ -221,9 +221,9 @@ func (e *Engine[T]) Suspect() {
 	e.unlock()
 }
 
-// died notes that n more tasks in the queue are void. It takes those at its head off, and closes up on the others where
-// they are most of what stands there: so each costs two looks at most, a pause holds no Wait for their sake, and what they refer
-// to does not stay behind what the workers are busy with.
+// died notes that n more tasks in the queue are void. It removes those at the head, and compacts the queue where the
+// others are most of it: so each costs two looks at most, a pause delays no Wait for their sake, and what they refer
+// to does not stay for as long as the workers are busy.
 func (e *Engine[T]) died(n int) {
 	q := &e.queue
 	q.dead.Add(int64(n))
@@ -234,7 +234,7 @@ func (e *Engine[T]) died(n int) {
 	}
 }
 
-// sweep takes all void tasks off the queue, unless a submitter or a worker is half-way through a slot.
+// sweep removes all void tasks from the queue, unless a submitter or a worker is half-way through a slot.
 func (e *Engine[T]) sweep() {
 	q := &e.queue
 	q.setGates(true, true)
@@ -252,7 +252,7 @@ func (e *Engine[T]) sweep() {
 		return
 	}
 	e.suspects = false
-	e.delegated.Add(uint64(len(void))) // the positions count no longer for them
+	e.delegated.Add(uint64(len(void))) // positions count them no longer
 	for _, v := range void {
 		e.gone(v)
 	}
@@ -267,10 +267,10 @@ func (e *Engine[T]) gone(task T) {
 	}
 }
 
-// Skipped notes that Run was given a task which is void, and noted as such.
+// Skipped notes that Run got a task that is void, and noted as such.
 func (e *Engine[T]) Skipped() { e.queue.dead.Add(-1) }
 
-// Skip is Skipped for a task of which it is not known whether it was noted.
+// Skip is Skipped for a void task that may not have been noted.
 func (e *Engine[T]) Skip(task T) {
 	e.mu.Lock()
 	e.gone(task)
@@ -285,7 +285,7 @@ func (e *Engine[T]) Superseded(task T) {
 	e.unlock()
 }
 
-// HandedBack counts a task that Run was given but did not run.
+// HandedBack counts a task that Run got but did not run.
 func (e *Engine[T]) HandedBack() {
 	e.mu.Lock()
 	e.handedBack++

@@ -11,7 +11,7 @@
 //     holds the searching token.
 //   - line: the submitters that wait for room.
 //   - source: the subtasks of a task, next to the queue.
-//   - place: what a task that has begun runs on; the stack of those that have lent it.
+//   - place: what a task that has begun runs on; the stack of the tasks that have lent it.
 //   - want: what tasks wait for, to which a place may be lent.
 //   - absence: the wait of a task.
 //   - tally: the tasks of a set that begins and ends together.
@@ -23,33 +23,33 @@
 // Tasks flow through the ring without a lock. Everything rare is done under
 // the one lock, Engine.mu, where it can be exact and simple: growing, waiting,
 // parking, resizing, closing. A gate, one bit in the word that a fast path must
-// exchange anyway, sends everybody the slow way: while the head of the queue is
-// gated, a task is taken only under the lock; while the tail is gated, a
-// task is added only under the lock. Closing a gate makes every exchange that
-// is under way fail, so what the lock's holder decides next cannot be undercut.
+// exchange anyway, sends every goroutine the slow way: while the head of the queue
+// is gated, goroutines take tasks only under the lock; while the tail is gated, they
+// add tasks only under the lock. Closing a gate makes every exchange that is under
+// way fail, so that no goroutine can undercut what the lock's holder decides next.
 //
 // # The rules that keep wake-ups from being lost
 //
 //  1. A goroutine that adds a task looks at the permits afterwards: if a worker may be
-//     woken and nobody is searching, it wakes one, which is then searching.
-//  2. A searching worker that found a task gives the token back, then looks at
+//     woken and none is searching, it wakes one, which is then searching.
+//  2. A searching worker that found a task releases the token, then looks at
 //     the queue again, and wakes a successor, before it runs its task.
-//  3. A worker that goes to rest is first seen as idle, then gives its permit
-//     (and the token) back, then looks at the queue once more, and parks last.
+//  3. A worker that goes to rest first counts as idle, then releases its permit
+//     (and the token), then looks at the queue once more, and parks last.
 //  4. A goroutine that raises the limit looks at the line and at the queue afterwards.
-//  5. While a submitter stands in the line, both gates are closed. A worker
+//  5. While a submitter waits in the line, both gates are closed. A worker
 //     whose take was under way when they closed sees the gate after it has
-//     given its slot free, and serves the line.
+//     freed its slot, and serves the line.
 //  6. While a source has open tasks, or a task without a place wants to go on, the
 //     head is gated and Engine.beside is set. A goroutine that lists the source looks at
 //     the permits afterwards, rule 1; a searching worker that took a task by the
-//     fast path gives the token back and then looks at both. Permits are given
-//     back under the lock alone, and who gives it up looks at both again.
+//     fast path releases the token and then looks at both. Goroutines release
+//     permits only under the lock, and the one that releases the lock looks at both again.
 //  7. The goroutine that adds a task to a source looks afterwards whether a task waits for it; a task that
-//     begins to wait says so before it looks at the source. Where a place becomes
-//     vacant the worker that leaves it has looked for work below, under the lock.
+//     begins to wait says so before it looks at the source. When a place becomes
+//     vacant, the worker that leaves it has looked for work below, under the lock.
 //
-// In each of them one side writes and then looks, the other writes and then
-// looks in the opposite order, and Go's atomics are sequentially consistent:
+// In each rule one side writes and then looks, and the other side writes and then
+// looks in the opposite order. Go's atomics are sequentially consistent, so
 // one of the two must see the other.
 package engine

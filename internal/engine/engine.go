@@ -28,7 +28,7 @@ type Config[T any] struct {
 
 	// Begin is called on each new goroutine of a worker, before its first task, and when a worker comes to rest.
 	Begin func()
-	// End, if not nil, is called when a worker ends, which has no permit any more. Close
+	// End, if not nil, is called when a worker ends, which holds no permit by then. Close
 	// waits for it. Its panic takes the program down.
 	End func(w *Worker)
 	// Run runs one task, on worker w.
@@ -39,10 +39,10 @@ type Config[T any] struct {
 	Broken func(w *Worker, task T, panicked any)
 	// Crash lets a panic take the program down instead.
 	Crash bool
-	// Void tells tasks that will not run any more, or have started out of turn. Run may get them, and calls
-	// Skipped. Only an engine that has such tasks needs it.
+	// Void reports whether a task will not run any more, or has started out of turn. Run may get such a task, and
+	// calls Skipped. Only an engine that has such tasks needs it.
 	Void func(T) bool
-	// Ticket makes what stands in the queue for a task of a source that has the number. Only an engine whose sources
+	// Ticket makes what goes into the queue for the task of a source that has the number. Only an engine whose sources
 	// have tickets needs it.
 	Ticket func(task T, number uint64) T
 	// Counted is called, under the lock, for each void task that has left the queue without Run. It reports false if
@@ -55,7 +55,7 @@ type Engine[T any] struct {
 	Config[T]
 
 	queue  queue[T]
-	waitAt atomic.Uint64 // the position before which tasks must finish for somebody in Wait
+	waitAt atomic.Uint64 // the position before which tasks must finish for a caller of Wait
 	asked  atomic.Uint64 // the last number with which a wait has asked the workers to report; changed under mu
 
 	hurried atomic.Int64 // until when no submitter yields, in ns since clock
@@ -71,11 +71,11 @@ type Engine[T any] struct {
 	idle      []*worker[T]          // those that are parked, the newest last
 	sources   []*Source[T]          // with tasks of tasks, the oldest first
 	returning fifo.List[worker[T]]  // whose tasks had given their place up and want to go on
-	unblocked fifo.List[Absence[T]] // of tasks that have lent it while they waited for room, and there is some
+	unblocked fifo.List[Absence[T]] // of tasks that have lent their place while they waited for room, and there is room now
 	vacant    fifo.List[worker[T]]  // whose tasks wait, and have not lent their place
 	unbegun   fifo.List[Want[T]]    // what tasks wait for, and may not have started
-	waits     []*wait               // those in Wait, the earliest first
-	asking    int                   // so many of them, the first, have asked
+	waits     []*wait               // the calls of Wait, the earliest first
+	asking    int                   // so many of the waits, the first ones, have asked
 	unasked   int                   // workers that are not idle, and that none of them has asked
 	timer     *time.Timer           // trims the idle; made by a worker, so that it belongs to its bubble
 
@@ -114,15 +114,15 @@ func New[T any](c Config[T]) *Engine[T] {
 	return e
 }
 
-// stir wakes or starts a worker to search, if one may be. Whoever has made work
-// available calls it afterwards.
+// stir wakes or starts a worker to search, if one may be. A goroutine that has made
+// work available calls it afterwards.
 func (e *Engine[T]) stir() {
 	if !e.permits.tryWake() {
 		return
 	}
 	e.mu.Lock()
 	if e.queue.len() == 0 && !e.delegating() {
-		// Taken meanwhile, or the ring that looked ready was just released.
+		// Another worker took it meanwhile, or the ring that looked ready was just released.
 		e.permits.leave(true)
 		e.unlock()
 		return
@@ -134,8 +134,8 @@ func (e *Engine[T]) stir() {
 		return
 	}
 	e.mu.Unlock()
-	// A goroutine takes longer to make than all else that is done under the
-	// lock. The worker is on the crew, and known to search, already.
+	// Making a goroutine takes longer than all else that is done under the
+	// lock. The worker is already on the crew, and known to search.
 	go e.work(w, orderSearch)
 }
 
@@ -150,8 +150,8 @@ func (e *Engine[T]) assign(task T, from *Source[T]) {
 	e.send(w, orderRun)
 }
 
-// recruit returns the newest idle worker, or a new one. So no more workers are
-// started than there are permits, and one for each task that has lent its place, or given it up:
+// recruit returns the newest idle worker, or a new one. So the engine starts no more
+// workers than there are permits, and one for each task that has lent its place, or given it up:
 // while none is idle every other worker holds a permit, or has lent its place.
 func (e *Engine[T]) recruit() *worker[T] {
 	if last := len(e.idle) - 1; last >= 0 {
@@ -190,22 +190,22 @@ func (e *Engine[T]) send(w *worker[T], o order) {
 	w.parked <- o
 }
 
-// halted reports whether no task may be taken.
+// halted reports whether workers may take no task.
 func (e *Engine[T]) halted() bool { return e.paused || e.permits.over() }
 
 // regate closes the gates that must be closed, and opens the others.
 func (e *Engine[T]) regate() {
 	lined := e.line.length > 0
 	beside := e.placeWanted() || e.delegating()
-	if beside != e.beside.Load() { // it is read all the time
+	if beside != e.beside.Load() { // other goroutines read it all the time
 		e.beside.Store(beside)
 	}
 	e.queue.setGates(lined || beside || e.halted() || e.dismissed != nil, lined || e.closed)
 }
 
 // serve lets waiting submitters in, in order, as far as there is room. It
-// reports false if that depends on somebody who is half-way through a slot: who
-// will come here, or wake somebody who does.
+// reports false if that depends on a goroutine that is half-way through a slot: that
+// one will come here, or wake a worker that does.
 func (e *Engine[T]) serve() (settled bool) {
 	for s := e.line.first(); s != nil; s = e.line.first() {
 		switch e.pushLocked(s.value) {
@@ -215,7 +215,7 @@ func (e *Engine[T]) serve() (settled bool) {
 		case unsettled:
 			return false
 		}
-		// The queue is full, but a free worker has always room for one more, unless
+		// The queue is full, but a free worker always has room for one more, unless
 		// it is wanted elsewhere first.
 		if e.placeWanted() || e.delegating() || !e.permits.tryEnter() {
 			return true
@@ -230,8 +230,8 @@ func (e *Engine[T]) serve() (settled bool) {
 	return true
 }
 
-// unlock ends a change under the lock: it lets those go on that come back, lets
-// submitters in, tells those in Wait and Close, sets the gates, and wakes a worker
+// unlock ends a change under the lock: it lets tasks that return go on, lets
+// submitters in, notifies callers of Wait and Close, sets the gates, and wakes a worker
 // if there is work for it.
 func (e *Engine[T]) unlock() (settled bool) {
 	e.admit()

@@ -19,7 +19,7 @@ const (
 	Barred = barred
 )
 
-// Ring is a ring for tests, whose gates they close themselves.
+// Ring is a ring for tests, which close its gates themselves.
 type Ring[T any] struct {
 	r    *ring[T]
 	stop atomic.Uint64
@@ -78,7 +78,7 @@ func (q *Queue[T]) Release()                  { q.q.release() }
 func (q *Queue[T]) Span() (begin, end uint64) { return q.q.begin(), q.q.end() }
 func (q *Queue[T]) Accepted() uint64          { return q.q.accepted() }
 
-// Compact closes up on what is void.
+// Compact removes what is void.
 func (q *Queue[T]) Compact(void func(T) bool, at ...*uint64) (removed int, ok bool) {
 	q.q.setGates(true, true)
 	defer q.q.setGates(false, false)

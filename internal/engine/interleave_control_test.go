@@ -7,7 +7,7 @@ import (
 	"github.com/64ed045f/weir/internal/step"
 )
 
-// controlScenes are about those who change an engine, or end it, while it is in use.
+// controlScenes are about goroutines that change an engine, or end it, while it is in use.
 var controlScenes = []step.Scene{
 	in("Start, and tasks come in", 2, 1, func(w *world) {
 		one, other := w.pair("pair")

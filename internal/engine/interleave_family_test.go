@@ -8,7 +8,7 @@ type family struct {
 	w       *world
 	source  engine.Source[*task]
 	absence engine.Absence[*task]
-	outside bool // who waits is no task
+	outside bool // the goroutine that waits is no task
 	intake  engine.Intake
 	tally   engine.Tally
 }
@@ -59,8 +59,8 @@ func (f *family) waitForRoom(own *engine.Worker) {
 	}
 }
 
-// submit hands a task to the engine of another's group, and waits for room until done is closed. It is
-// of no account whether the task runs or is dropped.
+// submit hands a task to the engine of another's group, and waits for room until done is closed. It does
+// not matter whether the task runs or is dropped.
 func (f *family) submit(j *task, done <-chan struct{}) {
 	j.in = f
 	f.w.SubmitWanted(j, done, f.source.Want(), nil)
@@ -93,7 +93,7 @@ func (f *family) wait(own *engine.Worker) {
 	}
 }
 
-// leaves waits until somebody recalls the absence, and reports whether there was a need to.
+// leaves waits until a goroutine recalls the absence, and reports whether it had to wait.
 func (f *family) leaves(own *engine.Worker) (away bool) {
 	if f.outside {
 		if away = f.w.Leave(&f.absence, nil, nil); away {
@@ -144,7 +144,7 @@ func (w *world) sitsOut(name string) (j *task, recall func()) {
 	}}, func() { w.Recall(a, nil) }
 }
 
-// givesUp makes a task that gives its place up, until a call of what it returns. single is for those who wait for this task alone.
+// givesUp makes a task that gives its place up, until a call of what it returns. single is for the tasks that wait for this one alone.
 func (w *world) givesUp(name string, single *engine.Single[*task]) (j *task, recall func()) {
 	a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
 	j = &task{name: name}

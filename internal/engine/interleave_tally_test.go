@@ -110,7 +110,7 @@ var tallyScenes = []step.Scene{
 	}),
 }
 
-// count is a tally for whose end the scene waits.
+// count is a tally, and the scene waits for its end.
 type count struct {
 	*step.Run
 	intake engine.Intake
@@ -171,7 +171,7 @@ func giving(name string, queued int, body func(c *count)) step.Scene {
 	}}
 }
 
-// hands has a task stand in the queue.
+// hands puts a task into the queue.
 func (c *count) hands() {
 	if _, ok := c.begin(); ok {
 		c.queued.Add(1)

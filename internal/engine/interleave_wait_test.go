@@ -30,7 +30,7 @@ var waitScenes = []step.Scene{
 			close(waited)
 		})
 		w.Go("submitter", func() {
-			// Whoever has no answer yet may still be waited for: who comes later is not.
+			// Wait may still wait for a task that has no answer yet, but not for one that comes later.
 			<-called
 			w.submit(w.blocked("later", waited))
 		})

@@ -110,13 +110,13 @@ var workerScenes = []step.Scene{
 	}, quiet),
 }
 
-// freer lets an execution choose more often who goes on.
+// freer lets an execution choose more often which goroutine goes on.
 func freer(s *step.Scene, _ *engine.Config[*task]) { s.Free = 3 }
 
 // ending makes workers end rather than rest.
 func ending(_ *step.Scene, c *engine.Config[*task]) { c.IdleTimeout = 0 }
 
-// passing lets time pass at any step, quiet when nobody can go on.
+// passing lets time pass at any step, quiet when no goroutine can go on.
 func passing(s *step.Scene, _ *engine.Config[*task]) { s.Clock = step.AtAnyTime }
 
 func quiet(s *step.Scene, _ *engine.Config[*task]) { s.Clock = step.WhenQuiet }

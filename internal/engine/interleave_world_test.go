@@ -102,7 +102,7 @@ func (w *world) done(own *engine.Worker, j *task) {
 	}
 }
 
-// ticket makes what stands in the queue for j, one of the family in.
+// ticket makes what goes into the queue for j, one of the family in.
 func (j *task) ticket(number uint64) *task {
 	return &task{name: "ticket", of: j.in, isFor: number}
 }
@@ -197,7 +197,7 @@ func (w *world) panics(name string) *task {
 
 func (w *world) exits(name string) *task { return &task{name: name, run: runtime.Goexit} }
 
-// behind makes a task that must not begin before one that stands in the line.
+// behind makes a task that must not begin before one that waits in the line.
 func (w *world) behind(name string, ahead *task) *task {
 	return &task{name: name, ahead: []*task{ahead}}
 }
@@ -207,17 +207,16 @@ type teller struct{ tell func() }
 
 func (t *teller) Ended(int, *engine.Worker) { t.tell() }
 
-// herald is a ledger: who receives from it hears that a task is over.
+// herald is a ledger: a goroutine that receives from it learns that a task is over.
 type herald chan struct{}
 
-// Ended tells it.
+// Ended sends that.
 func (h herald) Ended(n int, _ *engine.Worker) {
 	for range n {
 		h <- struct{}{}
 	}
 }
 
-// Last reports nothing: nobody lends a permit for it.
 // idle makes the engine have as many idle workers as its limit allows.
 func (w *world) idle() {
 	w.Quietly(func() {
@@ -332,7 +331,7 @@ func (w *world) handsBack() {
 	}
 }
 
-// discards has the engine strike off all tasks that are queued.
+// discards strikes all queued tasks, and tells the engine which.
 func (w *world) discards() {
 	w.takesBack()
 	struck := w.strike(true)
@@ -340,7 +339,7 @@ func (w *world) discards() {
 	w.handedBack(struck...)
 }
 
-// suspects strikes off all tasks that are queued, and does not tell the engine which.
+// suspects strikes all queued tasks, and does not tell the engine which.
 func (w *world) suspects() {
 	w.takesBack()
 	struck := w.strike(false)
@@ -348,7 +347,7 @@ func (w *world) suspects() {
 	w.handedBack(struck...)
 }
 
-// rests waits until nobody can go on, and checks that no task that was accepted is left.
+// rests waits until no goroutine can go on, and checks that no task that was accepted is left.
 func (w *world) rests() {
 	w.Settle()
 	w.over("all is quiet", w.open())

@@ -6,7 +6,7 @@ import (
 	"github.com/64ed045f/weir/internal/engine"
 )
 
-// Producers write the tail of a ring, consumers its head, everybody the
+// Producers write the tail of a ring, consumers its head, all of them the
 // permits. With two of them on a pair of cache lines each write would take the
 // line from the others.
 func TestHotWordsAreACacheLineApart(t *testing.T) {

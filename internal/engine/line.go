@@ -8,7 +8,7 @@ type line[T any] struct {
 	all    fifo.List[submitter[T]]
 	length int
 
-	// Used places are kept for the next submitter, so that a pool
+	// The line keeps used places for the next submitter, so that a pool
 	// whose producers are faster than its workers does not allocate.
 	spare  fifo.List[submitter[T]]
 	spares int
@@ -47,7 +47,7 @@ func (l *line[T]) join(v T) *submitter[T] {
 	return s
 }
 
-// leave takes s out of the line and lets it go with verdict.
+// leave removes s from the line, and lets its submitter go on with verdict.
 func (l *line[T]) leave(s *submitter[T], verdict Verdict) {
 	l.all.Remove(&s.link)
 	l.length--
@@ -72,7 +72,7 @@ func (l *line[T]) park(s *submitter[T]) {
 	}
 }
 
-// keep takes back a place whose answer has been received, or that never parked.
+// keep makes a place ready for reuse, whose submitter has received the answer, or never parked.
 func (l *line[T]) keep(s *submitter[T]) {
 	if l.spares < maxSpares {
 		l.spare.Prepend(&s.link, s)

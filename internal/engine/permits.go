@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// permits is one word that says who may run: the searching token, the number of
+// permits is one word that says what may run: the searching token, the number of
 // active workers (running a task, or on their way to one) and how many are
 // allowed. A task starts only on an active worker, and no worker
 // becomes active beyond what is allowed: that is the promise of the limit.
 //
-//	bit 63     somebody is searching
+//	bit 63     a worker is searching
 //	bits 32…62 active
 //	bits 0…31  allowed
 type permits struct{ word atomic.Uint64 }
@@ -27,14 +27,14 @@ const (
 func active(word uint64) uint64  { return word &^ searchingBit >> 32 }
 func allowed(word uint64) uint64 { return word & allowedMask }
 
-// wakeable reports whether a worker may be woken to search: nobody is searching
+// wakeable reports whether a worker may be woken to search: none is searching
 // already, and one more is allowed.
 func wakeable(word uint64) bool {
 	return word&searchingBit == 0 && active(word) < allowed(word)
 }
 
-// tryWake takes the searching token and a permit for the worker about to be
-// woken.
+// tryWake acquires the searching token, and a permit for the worker that the
+// caller is about to wake.
 func (p *permits) tryWake() bool {
 	for {
 		word := p.word.Load()
@@ -47,10 +47,10 @@ func (p *permits) tryWake() bool {
 	}
 }
 
-// endSearch gives the searching token back.
+// endSearch releases the searching token.
 func (p *permits) endSearch() { p.word.And(^uint64(searchingBit)) }
 
-// tryEnter takes a permit without the token, for a worker that is handed its task.
+// tryEnter acquires a permit without the token, for a worker that is handed its task.
 func (p *permits) tryEnter() bool {
 	for {
 		word := p.word.Load()
@@ -63,11 +63,11 @@ func (p *permits) tryEnter() bool {
 	}
 }
 
-// enter takes a permit, also where no more are allowed.
+// enter acquires a permit, even if no more are allowed.
 func (p *permits) enter() { p.word.Add(activeOne) }
 
-// tryReturn takes a permit for a task that has begun already: it goes by limit,
-// as a pause, which allows none, is not for such.
+// tryReturn acquires a permit for a task that has begun already. It goes by limit:
+// a pause, which allows no permit, does not hold such a task.
 func (p *permits) tryReturn(limit int) bool {
 	for {
 		word := p.word.Load()
@@ -80,7 +80,7 @@ func (p *permits) tryReturn(limit int) bool {
 	}
 }
 
-// leave gives a permit back, and the searching token if its holder had that too.
+// leave releases a permit, and the searching token if its holder had that too.
 func (p *permits) leave(searching bool) {
 	delta := uint64(activeOne)
 	if searching {

@@ -10,11 +10,11 @@ import "github.com/64ed045f/weir/internal/fifo"
 // and have lent it their place. The worker at the bottom has the permit. A place whose top waits is
 // vacant: it may be lent.
 //
-// A task whose wait is over never waits for a place. If its own is lent, what has it goes on with one more permit,
-// also one beyond the limit. As long as more permits are taken than are allowed no queued task
-// starts, and the next worker that has nothing in hand gives its permit back.
+// A task whose wait is over never waits for a place. If its own is lent, the task that has it goes on with one more permit,
+// even one beyond the limit. As long as more permits are held than are allowed, no queued task
+// starts, and the next worker that has nothing in hand releases its permit.
 //
-// Invariants, under Engine.mu. The permits taken are those of the workers that search, or have a
+// Invariants, under Engine.mu. The permits held are those of the workers that search, or have a
 // task, waiting or not, and have no worker beneath them; except where the task has given its
 // place up. A worker whose task waits is in Engine.vacant, or has a worker above it, or has no place.
 // A worker whose task does not wait has no worker above it.
@@ -24,8 +24,8 @@ type place[T any] struct {
 	vacant  fifo.Link[worker[T]]
 	awaits  fifo.List[Want[T]] // what goroutines of the task wait for
 	from    *Source[T]         // where the task comes from
-	part    *Source[T]         // of what others wait for, if the task has given its place up: it is one of these,
-	single  *Single[T]         // or this one
+	part    *Source[T]         // if the task has given its place up: the source that it belongs to, if there is one,
+	single  *Single[T]         // and what tasks wait for that wait for it alone
 	waits   int                // how many goroutines of the task wait
 	away    int                // how many of them are in GiveUp
 	term    uint32             // how many tasks have ended on this worker while goroutines of theirs waited
@@ -39,7 +39,7 @@ type place[T any] struct {
 	sibling   fifo.Link[worker[T]] // in part.returning, if there is one
 }
 
-// withPlace returns the place of w, and has it looked at when w's task is over.
+// withPlace returns the place of w, and makes w look at it when its task is over.
 func (w *worker[T]) withPlace() *place[T] {
 	if w.place == nil {
 		w.place = new(place[T])
@@ -100,8 +100,8 @@ func (e *Engine[T]) fill(w *worker[T]) {
 	}
 }
 
-// evict gives the place of w to work for which its task waits, if it is lent to a task for which that may not wait. That one goes
-// on with a place more: it may wait for a lock that the task of w holds.
+// evict gives the place of w to work for which its task waits, if it is lent to a task for which its task may not wait. The
+// other one goes on with one more place: it may wait for a lock that the task of w holds.
 func (e *Engine[T]) evict(w *worker[T]) {
 	a := w.place.above
 	if a == nil {
@@ -154,7 +154,7 @@ func (e *Engine[T]) lend(w *worker[T], found work[T]) {
 	}
 }
 
-// lendAny gives one of the places that are vacant to what was found, though its task may not wait for that.
+// lendAny lends one of the vacant places to what was found, though the task of that place may not wait for that.
 func (e *Engine[T]) lendAny(found work[T]) {
 	w := e.vacant.First().Of()
 	e.lend(w, found)
@@ -183,8 +183,8 @@ func (e *Engine[T]) relieve() {
 	}
 }
 
-// allWait reports whether no place is free, and the task at the top of each waits, for all that is
-// known.
+// allWait reports whether no place is free, and the task at the top of each waits, as far as the
+// engine knows.
 func (e *Engine[T]) allWait() bool {
 	n := e.permits.active()
 	return n <= int(e.vacancies) && n >= e.limit && e.waking.Load() == 0
@@ -214,9 +214,9 @@ func (e *Engine[T]) resume(w *worker[T], by *Worker) {
 	}
 }
 
-// replace gives a place to the task of w, which has lent its own: that of giver, if there is one. What has
-// the task's own place then moves, rather than the task itself, which is likely to end later:
-// the longer it stays on the place of another, the longer what that waits for needs one more.
+// replace gives a place to the task of w, which has lent its own: that of giver, if there is one. The task that has
+// the place of w then moves to that of giver, rather than the task of w, which is likely to end later:
+// the longer a task stays on the place of another, the longer what that other waits for needs one more.
 func (e *Engine[T]) replace(w, giver *worker[T]) {
 	p := w.place
 	a := p.above
@@ -228,8 +228,8 @@ func (e *Engine[T]) replace(w, giver *worker[T]) {
 		e.unstack(giver)
 		e.lose(giver)
 	case giver == nil || p.from == nil && giver.mayStandOn(w):
-		// A task from the queue does not go on in a place on which another one waits: its own would be free
-		// then, some day, for one more task from the queue, and more than the limit of those would have begun.
+		// A task from the queue does not go on in a place on which another one waits: its own would then become
+		// free for one more task from the queue, and more of those than the limit would have begun.
 		e.unstack(a)
 		e.enter()
 	case giver.mayStandOn(w):
@@ -254,8 +254,8 @@ func (e *Engine[T]) isExpected(w *worker[T]) bool {
 	return false
 }
 
-// mayStandOn reports whether w has the place of one that has it from one, and so on, that has it from
-// below. It gives up after some steps, and then says that it may be so.
+// mayStandOn reports whether w has its place from below, directly or by way of other workers. It gives
+// up after some steps, and then reports true.
 func (w *worker[T]) mayStandOn(below *worker[T]) bool {
 	for range 32 {
 		if w == below {
@@ -288,7 +288,7 @@ func (e *Engine[T]) lose(w *worker[T]) {
 	}
 }
 
-// giver returns the worker that by is, if it is one of e, and has a place to give away.
+// giver returns by as a worker, if it is one of e, and has a place to give away.
 func (e *Engine[T]) giver(by *Worker) *worker[T] {
 	w := e.own(by)
 	if w == nil || w.idle {
@@ -300,13 +300,13 @@ func (e *Engine[T]) giver(by *Worker) *worker[T] {
 	return w
 }
 
-// unstack takes w, at the top, off the task that has lent it its place.
+// unstack removes w, at the top, from the task that has lent it its place.
 func (e *Engine[T]) unstack(w *worker[T]) {
 	w.place.beneath.place.above, w.place.beneath = nil, nil
 	e.lent--
 }
 
-// leaveStack takes w out of a place that it has lent. The worker above w takes its position there.
+// leaveStack removes w from a place that it has lent. The worker above w takes its position there.
 func (e *Engine[T]) leaveStack(w *worker[T]) {
 	a, b := w.place.above, w.place.beneath
 	w.place.above, w.place.beneath, a.place.beneath = nil, nil, b
@@ -368,7 +368,7 @@ func (e *Engine[T]) forsake(w *worker[T]) {
 	e.letReturn(p)
 }
 
-// own returns the worker that w is, if it is one of e.
+// own returns w as a worker, if it is one of e.
 func (e *Engine[T]) own(w *Worker) *worker[T] {
 	if w == nil {
 		return nil

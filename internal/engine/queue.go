@@ -6,7 +6,7 @@ import (
 )
 
 // The first ring is small, so that a pool for ten tasks costs little; each
-// further one is four times as large, up to the queue's capacity or to
+// next one is four times as large, up to the queue's capacity or to
 // largestRing: what an unbounded queue holds on to after a flood is one
 // ring of that size.
 const (
@@ -20,7 +20,7 @@ const (
 // largestRing places soon has them all in one ring and never allocates again.
 //
 // The fast path uses the rings at head and tail directly. All methods need
-// Engine.mu, but for ready.
+// Engine.mu, except ready.
 //
 // Invariant: if the tail is not gated, then filling the tail ring cannot take
 // the queue over its capacity. Fast pushes rely on it: they look at one ring only.
@@ -49,7 +49,7 @@ func (q *queue[T]) push(v T) outcome {
 	if r != nil {
 		o := r.push(v, true)
 		if o == none {
-			// Others may have filled it by the fast path since the length was looked at.
+			// Other submitters may have filled it by the fast path since push looked at the length.
 			r.tail.Or(gate)
 			defer q.regate()
 			if q.full() {
@@ -83,13 +83,13 @@ func (q *queue[T]) push(v T) outcome {
 	return moved
 }
 
-// full reports whether there is no room. Only while the tail is gated does it stay as it is.
+// full reports whether there is no room. The answer holds on only while the tail is gated.
 func (q *queue[T]) full() bool { return q.capacity == 0 || q.len()-int(q.dead.Load()) >= q.capacity }
 
 // fullRing is the size up to which rings grow.
 func (q *queue[T]) fullRing() int { return min(q.capacity, largestRing) }
 
-// shed takes the tasks at the head that are void off the queue, tells gone of them, and reports whether there were any. The
+// shed removes the void tasks at the head of the queue, calls gone for each, and reports whether there were any. The
 // head must be gated.
 func (q *queue[T]) shed(void func(T) bool, gone func(T)) (some bool) {
 	for {
@@ -119,7 +119,7 @@ func (q *queue[T]) pop() (v T, ok bool) {
 	return v, o == moved
 }
 
-// pass lets one task go by that never stood in the queue: it is accepted and
+// pass lets one task go by that was never in the queue: it is accepted and
 // taken at once. Only a queue without room for any needs it.
 func (q *queue[T]) pass() {
 	q.position++
@@ -134,7 +134,7 @@ func (q *queue[T]) advance() {
 	}
 }
 
-// release gives the memory of an empty queue back. It does nothing to a queue
+// release frees the memory of an empty queue. It does nothing to a queue
 // that holds tasks.
 func (q *queue[T]) release() {
 	q.advance()
@@ -190,8 +190,8 @@ func (q *queue[T]) ready() bool {
 	return r != nil && r.ready()
 }
 
-// accepted and taken count tasks since the queue was made; accepted is read
-// first, so that their difference never exceeds what stood in the queue.
+// accepted and taken count tasks since the queue was made; callers read accepted
+// first, so that the difference never exceeds what the queue held.
 func (q *queue[T]) accepted() uint64 {
 	if r := q.tail.Load(); r != nil {
 		return r.count(r.tailAt())
@@ -227,7 +227,7 @@ func (q *queue[T]) begin() uint64 {
 	return q.position
 }
 
-// compact closes up on tasks that are void, and returns them. Both ends must be gated. The others move to new
+// compact removes the void tasks, and returns them. Both ends must be gated. The others move to new
 // positions: each of the positions in at, in order, becomes the one before which the same tasks stand.
 // If a submitter is half-way through a slot, compact changes nothing and reports false.
 //

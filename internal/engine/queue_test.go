@@ -102,7 +102,7 @@ func TestQueueSettlesInOneRing(t *testing.T) {
 	}
 }
 
-// What a queue closes up on is gone, the others keep their order, and so do positions between them.
+// The void tasks are gone, the others keep their order, and so do positions between them.
 func TestQueueClosesUpOnWhatIsVoid(t *testing.T) {
 	for _, every := range []int{1, 2, 3, 400, 1000} {
 		q := engine.NewQueue[int](math.MaxInt)

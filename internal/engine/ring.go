@@ -22,7 +22,7 @@ const (
 	moved     outcome = iota // the task is in, or out
 	none                     // push: no slot is free; pop: no task is ready
 	barred                   // gated or retired: go the slow way
-	unsettled                // somebody is half-way through a slot: try again
+	unsettled                // a goroutine is half-way through a slot: try again
 )
 
 // ring is a bounded multi-producer multi-consumer FIFO: Dmitry Vyukov's queue,
@@ -81,7 +81,7 @@ func (r *ring[T]) after(pos uint64) uint64 {
 
 // push adds v at the tail. Only the holder of Engine.mu passes held, which
 // opens the gate to it. Besides moved it reports none when the slot at the tail
-// is taken, be it by a task or by a consumer that has not yet left it.
+// is taken, either by a task or by a consumer that has not yet left it.
 func (r *ring[T]) push(v T, held bool) outcome {
 	for {
 		t := r.tail.Load()
@@ -104,15 +104,15 @@ func (r *ring[T]) push(v T, held bool) outcome {
 }
 
 // pop takes the oldest task, unless it stands at or behind the position in stop,
-// and tells the position behind it. It reports none also when the oldest task's
-// producer has not finished writing it: that producer will look for somebody
+// and returns the position behind it. It reports none also when the oldest task's
+// producer has not finished writing it: that producer will look for a worker
 // to wake when it has. Only the holder of Engine.mu passes nil for stop,
 // which opens the gate to it.
 func (r *ring[T]) pop(stop *atomic.Uint64) (v T, behind uint64, o outcome) {
 	for {
 		h := r.head.Load()
-		// stop is looked at after head: whoever sets it closes the gate meanwhile,
-		// so that a head that is already behind it cannot be exchanged.
+		// stop is looked at after head: the goroutine that sets stop closes the gate
+		// meanwhile, so that pop cannot exchange a head that is already behind stop.
 		if stop != nil && (h&gate != 0 || h >= stop.Load()) {
 			return v, 0, barred
 		}
@@ -136,8 +136,8 @@ func (r *ring[T]) pop(stop *atomic.Uint64) (v T, behind uint64, o outcome) {
 
 // ready reports whether a pop would find a task, or whether the ring is used
 // up and the next one must be looked at. When it says no, the task at the head had not been
-// written: its producer will look for somebody to wake. That is no answer if others have
-// taken that task meanwhile, as who has no token does not look at those behind it.
+// written: its producer will look for a worker to wake. That is no answer if others have
+// taken that task meanwhile, as a worker without the token does not look at those behind it.
 func (r *ring[T]) ready() bool {
 	for {
 		pos := r.headAt()

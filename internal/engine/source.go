@@ -17,20 +17,20 @@ import (
 // whose tasks are likely to be the largest; work stealing does the same (Blumofe
 // and Leiserson, "Scheduling multithreaded computations by work stealing", 1999).
 //
-// Those for another engine have a ticket each in the queue of that, with the number of the task: the worker that takes it takes
-// that task, unless the task has started out of turn.
+// Each of those for another engine has a ticket in the queue of that engine, with the number of the task: the worker that takes
+// the ticket takes that task, unless the task has started out of turn.
 type Source[T any] struct {
-	open   atomic.Int64 // tasks that nobody has claimed; changed under mu
+	open   atomic.Int64 // tasks that are not claimed; changed under mu
 	listed atomic.Bool  // in Engine.sources; changed under Engine.mu
-	void   func(T) bool // tells the zero task, which stands for one that was redeemed; nil if the tasks have no tickets
+	void   func(T) bool // recognizes the zero task, which stands for one that was redeemed; nil if the tasks have no tickets
 
 	// Under Engine.mu.
 	want    Want[T]
 	within  *Source[T]           // that of the task which waits for this one
-	busy    fifo.List[Source[T]] // sources within this one that have work for those who wait for it
+	busy    fifo.List[Source[T]] // sources within this one that have work for the tasks that wait for it
 	below   fifo.Link[Source[T]] // in within.busy
 	crowded []*Absence[T]        // waits that last until few are open
-	lender  *Absence[T]          // of the last that waited for it
+	lender  *Absence[T]          // of the last task that waited for it
 
 	returning fifo.List[worker[T]] // of tasks of this source that have given their places up and want to go on
 
@@ -109,7 +109,7 @@ func (s *Source[T]) drop() (dropped []T) {
 // Delegate hands over a task of a task: one that runs on this engine, and that
 // will wait for what it puts into s. It returns the tasks, most likely none, that no
 // worker will ever come to, since the engine hands back what has not started, or
-// has ended: which only a goroutine that is no task can see.
+// has ended: only a goroutine that is no task can see that.
 func (e *Engine[T]) Delegate(s *Source[T], task T) (refused []T) {
 	if e.abandoned.Load() {
 		return []T{task}
@@ -118,7 +118,7 @@ func (e *Engine[T]) Delegate(s *Source[T], task T) (refused []T) {
 		e.delegated.Add(1)
 		s.add(task)
 		if s.listed.Load() { // a listed source has not been seen empty: the engine still runs
-			if s.want.waits.Load() > 0 { // who begins to wait looks at open afterwards
+			if s.want.waits.Load() > 0 { // a task that begins to wait looks at open afterwards
 				e.mu.Lock()
 				e.reoffer(s)
 				e.unlock()
@@ -162,14 +162,14 @@ func (e *Engine[T]) reoffer(s *Source[T]) {
 	}
 }
 
-// Init prepares s for use. For tasks that have tickets in the queue void tells the zero task from others; else it is nil.
+// Init prepares s for use. For tasks that have tickets in the queue, void recognizes the zero task; else it is nil.
 func (s *Source[T]) Init(void func(T) bool) { s.void, s.want.source = void, s }
 
-// Want returns what tasks wait for that wait for those of s.
+// Want returns what tasks wait for that wait for the tasks of s.
 func (s *Source[T]) Want() *Want[T] { return &s.want }
 
 // pushTicket adds task to s, and its ticket to r. A goroutine that holds Engine.mu and looks under s.mu sees both or
-// neither: outOfTurn and Drop rely on it that each open task has its ticket in the queue or in the line.
+// neither: outOfTurn and Drop rely on each open task having its ticket in the queue or in the line.
 func (s *Source[T]) pushTicket(r *ring[T], task T, ticket func(T, uint64) T) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,7 +255,7 @@ func (e *Engine[T]) TryDelegate(s *Source[T], task T) bool {
 	}
 }
 
-// Drop takes the open tasks of s back, never to be run, and returns their number.
+// Drop discards the open tasks of s, which then never run, and returns their number.
 func (e *Engine[T]) Drop(s *Source[T]) int {
 	e.mu.Lock()
 	n := len(s.drop())
@@ -291,9 +291,9 @@ func (e *Engine[T]) Overfull(s *Source[T]) bool {
 	return s.open.Load() > int64(e.queue.capacity)
 }
 
-// eased recalls those who wait for room in s, if there is enough: half of the places,
-// as who came back for each single one would have to wait as often. A task whose place is lent goes
-// on when that is vacant, when another one is free, or when a task of s is over.
+// eased recalls the waiters for room in s, if there is enough: half of the places,
+// as a waiter that came back for each single one would have to wait as often. A task whose place is lent goes
+// on when that place is vacant, when another one is free, or when a task of s is over.
 func (e *Engine[T]) eased(s *Source[T]) {
 	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
 		return
@@ -357,9 +357,9 @@ func (e *Engine[T]) delegating() bool {
 	return false
 }
 
-// prune takes the youngest sources off the list, as far as they have no open tasks.
-// As those in use lie upon each other like the tasks that wait for them, few
-// are left that have none.
+// prune removes the youngest sources from the list, as far as they have no open tasks.
+// The sources in use form a stack, like the tasks that wait for them, so few sources
+// stay that have none.
 func (e *Engine[T]) prune() {
 	for last := len(e.sources) - 1; last >= 0 && e.unlist(e.sources[last]); last-- {
 		e.sources[last] = nil
@@ -367,8 +367,8 @@ func (e *Engine[T]) prune() {
 	}
 }
 
-// unlist reports whether s may go from the list. Whoever adds a task looks at listed
-// after it: either that task is seen here, or it lists the source again.
+// unlist reports whether s may leave the list. A goroutine that adds a task looks at listed
+// afterwards: either unlist sees that task, or the goroutine lists the source again.
 func (e *Engine[T]) unlist(s *Source[T]) bool {
 	if s.open.Load() > 0 {
 		return false
@@ -381,7 +381,7 @@ func (e *Engine[T]) unlist(s *Source[T]) bool {
 	return false
 }
 
-// list makes the open tasks of s be seen.
+// list puts s on the list, where workers see its open tasks.
 func (e *Engine[T]) list(s *Source[T]) {
 	if s.open.Load() == 0 || s.listed.Load() {
 		return

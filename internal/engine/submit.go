@@ -6,12 +6,12 @@ import (
 )
 
 // A submitter that finds the queue full lets others run a few times before it
-// stands in line. With tasks shorter than a goroutine switch the workers have then
-// made room, and nobody had to park.
+// waits in the line. With tasks shorter than a goroutine switch the workers have then
+// made room, and no submitter had to park.
 //
-// Where others compute on all processors, a yield lasts until each of them has had its
-// 10 ms, while who is called out of the line goes on before them. So after a
-// yield that was long, for what it brought, there is none for ten times as long.
+// Where other goroutines compute on all processors, a yield lasts until each of them has had its
+// 10 ms, while a submitter that the engine lets out of the line goes on before them. So after a
+// yield that was long, for what it brought, no submitter yields for ten times as long.
 const (
 	patience     = 8
 	shortYield   = 100 * time.Microsecond
@@ -53,7 +53,7 @@ func (e *Engine[T]) submit(task T, done <-chan struct{}, want *Want[T], wakeup *
 	return e.standInLine(task, done, want, wakeup)
 }
 
-// yield lets others run, to take tasks off the queue. It reports false at once if that took
+// yield lets workers run, to take tasks from the queue. It reports false at once if that took
 // long lately, or there is no queue yet.
 func (e *Engine[T]) yield() bool {
 	from := e.queue.head.Load()
@@ -84,8 +84,8 @@ func (e *Engine[T]) offerFor(task T, want *Want[T]) bool {
 	return r != nil && e.pushFor(r, task, want)
 }
 
-// Fits hands task over if that needs no waiting. Other than TrySubmit it counts no refusal, and may
-// refuse for the sake of a worker that is between two tasks. want is as for SubmitWanted.
+// Fits hands task over if that needs no waiting. Unlike TrySubmit it counts no refusal, and may
+// refuse because of a worker that is between two tasks. want is as for SubmitWanted.
 func (e *Engine[T]) Fits(task T, want *Want[T]) bool {
 	if e.offerFor(task, want) {
 		return true
@@ -115,7 +115,7 @@ func (e *Engine[T]) TrySubmit(task T, want *Want[T]) Verdict {
 			return verdict
 		}
 		// A worker is between two tasks. Whether it will take one from the
-		// queue is decided before the caller is told that there is no room.
+		// queue is decided before the caller learns that there is no room.
 		runtime.Gosched()
 	}
 }
@@ -159,7 +159,7 @@ func (e *Engine[T]) stands(want *Want[T]) {
 	}
 }
 
-// ticket adds task to the source of want, if there is one. It returns what is to stand in the queue.
+// ticket adds task to the source of want, if there is one. It returns what goes into the queue.
 func (e *Engine[T]) ticket(task T, want *Want[T]) (value T, number uint64) {
 	if want == nil || want.source == nil {
 		return task, 0
@@ -178,7 +178,7 @@ func (e *Engine[T]) retract(w *Want[T], number uint64) {
 	e.delays(w)
 }
 
-// refuse takes s out of the line, whose task is not accepted.
+// refuse removes s, whose task is not accepted, from the line.
 func (e *Engine[T]) refuse(s *submitter[T], verdict Verdict) {
 	if s.want != nil {
 		e.retract(s.want, s.number)
@@ -226,7 +226,7 @@ func (e *Engine[T]) pushLocked(task T) outcome {
 }
 
 // serveAll is serve that waits for a submitter half-way through a slot of a queue that serve must search for void tasks: that
-// submitter may never come to the lock. It gives the lock back meanwhile.
+// submitter may never come to the lock. It releases the lock meanwhile.
 func (e *Engine[T]) serveAll() {
 	for {
 		e.halfway = false
@@ -290,7 +290,7 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wak
 	return verdict
 }
 
-// tryLocked is one attempt without waiting, under the lock, which it gives back in any
+// tryLocked is one attempt without waiting, under the lock, which it releases in any
 // case. It returns waiting if the answer is not settled yet.
 func (e *Engine[T]) tryLocked(task T, want *Want[T]) Verdict {
 	switch {
@@ -303,9 +303,9 @@ func (e *Engine[T]) tryLocked(task T, want *Want[T]) Verdict {
 		e.unlock()
 		return Accepted
 	}
-	// With somebody in the line both gates are closed: until the lock is
-	// given back no task is added or taken but here, so that what is
-	// seen below is true at one moment.
+	// With a submitter in the line both gates are closed: until this one
+	// releases the lock, no task is added or taken except here, so that what
+	// it sees below is true at one moment.
 	s := e.join(task, want)
 	settled := e.serve()
 	if s.verdict != Accepted {
@@ -324,7 +324,7 @@ func (e *Engine[T]) tryLocked(task T, want *Want[T]) Verdict {
 	return verdict
 }
 
-// reject counts a refusal and gives the lock back; as nothing else has changed, unlock is
+// reject counts a refusal and releases the lock; as nothing else has changed, unlock is
 // not needed.
 func (e *Engine[T]) reject(verdict Verdict) Verdict {
 	e.rejected++
@@ -355,7 +355,7 @@ func (e *Engine[T]) between() bool {
 	return false
 }
 
-// mayBeFree is where a worker comes that was relied upon, and is free.
+// mayBeFree is called by a worker that was relied upon, and is free.
 func (w *worker[T]) mayBeFree() {
 	e := w.engine
 	e.mu.Lock()
@@ -374,7 +374,7 @@ func (e *Engine[T]) candidate(w *worker[T]) {
 	}
 }
 
-// swap has two of the crew change seats.
+// swap lets two of the crew change seats.
 func (e *Engine[T]) swap(i, j int32) {
 	c := e.crew
 	c[i], c[j] = c[j], c[i]

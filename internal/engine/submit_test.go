@@ -8,7 +8,7 @@ import (
 	"github.com/64ed045f/weir/internal/engine"
 )
 
-// A submitter stands behind whoever computes once, not time and again.
+// A submitter waits behind a goroutine that computes once, not each time.
 func TestASlowYieldIsTheLastForAWhile(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	release := make(chan struct{})

@@ -3,26 +3,26 @@ package engine
 import "sync/atomic"
 
 // Tally counts the tasks of a set that begins and ends together: those that have begun to be handed
-// over, and those that have ended. The set is over when the two are equal. Seal then lets no further task
-// in, with the same atomic step that makes sure of it: so a task is either waited for, or finds
-// the set sealed.
+// over, and those that have ended. The set is over when the two are equal. Seal then lets no more tasks
+// in, with the same atomic step that makes sure of it: so the waiter waits for a task, or the task
+// finds the set sealed.
 //
 // A set that is given up may be over while tasks of it are queued: Close keeps workers from beginning one of those,
 // and Finish seals the set as soon as none runs, and none is on its way to the queue. For that a submitter
 // calls Handed when a task is accepted, and a worker calls Enter before its first task and Leave after the
-// last. The queue is not searched: it holds the tasks that were handed over and have not ended.
+// last. Nothing searches the queue: it holds the tasks that were handed over and have not ended.
 //
 // One goroutine at a time waits for the end. When Seal or Finish reports false, the call of Handed, End, Leave or
 // Withdraw that brings the end about reports true, and its caller tells the goroutine to look again. They report
 // true for nothing else, unless more tasks begin meanwhile, or the set is closed: a task that waits must not
-// be told for nothing, for its place may be lent.
+// be notified for nothing, because its place may be lent.
 type Tally struct {
 	intake *Intake
 	ended  atomic.Int64
 	inside atomic.Int64 // workers that may begin tasks, and holders of the set; with closed
 
-	// calledAt is one more than the number of ended tasks at which the waiter wants to be told; 0 if
-	// there is none.
+	// calledAt is one more than the number of ended tasks at which the waiter wants to be notified; 0 if
+	// there is no waiter.
 	calledAt atomic.Int64
 }
 
@@ -37,10 +37,10 @@ type Intake struct {
 func (t *Tally) Init(in *Intake) { t.intake = in }
 
 const (
-	// sealed, set in begun, lets no further task in.
+	// sealed, set in begun, lets no more tasks in.
 	sealed = 1 << 62
 
-	// closed, set in handed and inside, says that tasks which stand in a queue begin no more.
+	// closed, set in handed and inside, says that queued tasks do not begin any more.
 	closed = 1 << 62
 )
 
@@ -64,7 +64,7 @@ func (t *Tally) Withdraw(number int) (tell bool) {
 	return t.intake.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.tell()
 }
 
-// Refuse counts a task out that was not accepted, and reports whether the waiter must look again.
+// Refuse counts out a task that was not accepted, and reports whether the waiter must look again.
 func (t *Tally) Refuse() (tell bool) {
 	tell = t.End(1)
 	return t.intake.Handed() || tell
@@ -104,7 +104,7 @@ func (t *Tally) Leave(n int) (tell bool) {
 	return t.ends(t.ended.Load()) // of others, too, that have ended while this one was inside
 }
 
-// Seal lets no further task in, if all that have begun have ended, and reports whether that is so.
+// Seal lets no more tasks in, if all that have begun have ended, and reports whether that is so.
 func (t *Tally) Seal() bool {
 	for {
 		begun, over := t.look()
@@ -114,7 +114,7 @@ func (t *Tally) Seal() bool {
 	}
 }
 
-// Close gives the set up: what stands in a queue does not begin any more. Finish follows, in place of Seal.
+// Close gives the set up: queued tasks do not begin any more. Finish follows, in place of Seal.
 func (t *Tally) Close() {
 	t.inside.Or(closed)
 	t.intake.handed.Or(closed)
@@ -124,7 +124,7 @@ func (t *Tally) Close() {
 func (t *Tally) Closed() bool { return t.inside.Load()&closed != 0 }
 
 // Finish seals a closed set, if no task of it runs or is on its way, and reports whether that is so. left is how many
-// tasks stand in a queue, and never begin.
+// tasks are queued, and never begin.
 func (t *Tally) Finish() (left int, over bool) {
 	for {
 		begun := t.intake.begun.Load()
@@ -155,7 +155,7 @@ func (t *Tally) look() (begun int64, over bool) {
 // isOver reports whether all n tasks that have begun have ended, and the set is not held.
 func (t *Tally) isOver(n int64) bool { return t.ended.Load() >= n && t.inside.Load()&^closed == 0 }
 
-// tell reports whether the goroutine that waits must be told.
+// tell reports whether the caller must notify the waiter.
 func (t *Tally) tell() bool {
 	_, over := t.look()
 	return over

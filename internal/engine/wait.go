@@ -12,8 +12,8 @@ const never = 1<<64 - 1
 //
 // First the queue must be taken up to that position. Engine.waitAt keeps workers
 // from taking more before the wait has asked. So each worker that is not idle then is on
-// a task before that position, or on none. It is asked to report, and does so when it next
-// takes a task, or finds none: the one it was on is over. To ask is to take the next number: each
+// a task before that position, or on none. The wait asks it to report, and it does so when it next
+// takes a task, or finds none: then the one it was on is over. To ask is to take the next number: each
 // worker knows the last number that it has seen, and compares. A worker that was asked while it took
 // a task sees it after that, and can tell by the task's position whether it was one of those.
 //
@@ -22,14 +22,14 @@ const never = 1<<64 - 1
 //
 // Invariant, under Engine.mu: each worker that is not idle is counted once. It belongs to the first
 // wait in Engine.waits that has asked with a later number than the worker has seen, and is counted in
-// its pending; where there is none such, it is counted in Engine.unasked. So the next wait that
+// its pending; if there is no such wait, it is counted in Engine.unasked. So the next wait that
 // asks has all of unasked to wait for, and one that leaves the list passes its workers on to the one behind it.
-// None of that looks at the workers, or at all waits, and a report searches the waits by halves.
+// None of that looks at the workers, or at all waits, and a report makes a binary search of the waits.
 type wait struct {
 	at      uint64
 	number  uint64 // with which it has asked; 0 until then
 	pending int    // workers that belong to it and have not reported yet
-	givenUp bool   // nothing waits for it any more
+	givenUp bool   // its caller does not wait any more
 	ended   bool   // over is closed
 	over    chan struct{}
 }
@@ -38,7 +38,7 @@ type wait struct {
 // until done is closed.
 func (e *Engine[T]) Wait(done <-chan struct{}) bool {
 	e.mu.Lock()
-	// With the head gated nothing behind the tail is taken before waitAt is set.
+	// With the head gated, no worker takes a task behind the tail before waitAt is set.
 	e.queue.setGates(true, e.queue.tailGated)
 	w := &wait{at: e.queue.end(), over: make(chan struct{})}
 	e.waits = append(e.waits, w)
@@ -52,7 +52,7 @@ func (e *Engine[T]) Wait(done <-chan struct{}) bool {
 	if !w.ended {
 		w.givenUp = true
 		e.givenUp++
-		// One that stays in the list holds nothing up: those behind it wait for its workers as well.
+		// A wait that stays in the list delays nothing: those behind it wait for its workers as well.
 		if 2*int(e.givenUp) >= len(e.waits) {
 			e.forget()
 		}
@@ -62,8 +62,8 @@ func (e *Engine[T]) Wait(done <-chan struct{}) bool {
 	return ended
 }
 
-// forget takes the waits that were given up out of the list, and passes their workers on. It looks at each, and
-// at least half of them go, so that it costs each of those two looks.
+// forget removes the waits that were given up from the list, and passes their workers on. It looks at all waits, and
+// removes at least half of them, so that each removed wait costs two looks.
 func (e *Engine[T]) forget() {
 	kept, asking, pending := e.waits[:0], 0, 0
 	for i, w := range e.waits {
@@ -82,8 +82,8 @@ func (e *Engine[T]) forget() {
 	e.unasked += pending
 }
 
-// checkWaits has the waits ask whose tasks have all been taken, sets waitAt to
-// the next, and ends those that no worker has to report for. It reports whether there may be room for more tasks than before.
+// checkWaits makes the waits ask whose tasks have all been taken, sets waitAt to
+// the next, and ends those for which no worker has to report. It reports whether there may be room for more tasks than before.
 func (e *Engine[T]) checkWaits() (room bool) {
 	if len(e.waits) == 0 {
 		if e.waitAt.Load() != never {
@@ -137,9 +137,9 @@ func (e *Engine[T]) ask(w *wait) {
 // asks reports whether w, which calls it, is to report.
 func (e *Engine[T]) asks(w *worker[T]) bool { return w.seen != e.asked.Load() }
 
-// report takes w, which calls it, off the waits that it is counted for. behind is 0
+// report removes w, which calls it, from the waits that count it. behind is 0
 // if w holds no task, else the position behind the task it holds: the first wait
-// which that task precedes, and all later ones, go on waiting for w.
+// that the task precedes, and all later ones, go on waiting for w.
 func (e *Engine[T]) report(w *worker[T], behind uint64) {
 	if !e.asks(w) {
 		return
@@ -167,7 +167,7 @@ func byNumber(w *wait, number uint64) int { return cmp.Compare(w.number, number)
 func byPosition(w *wait, at uint64) int   { return cmp.Compare(w.at, at) }
 
 // engage makes w count as active: it may take a task without the lock, or is handed one under it.
-// What has been asked before does not concern it.
+// What waits have asked before does not concern it.
 func (e *Engine[T]) engage(w *worker[T]) {
 	w.idle = false
 	w.seen = e.asked.Load()

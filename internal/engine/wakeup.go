@@ -3,7 +3,7 @@ package engine
 import "sync/atomic"
 
 // Wakeup tells the engine of a task that the task's wait is over, before its goroutine has run to say so
-// itself. Until it does, the task does not count as one that waits where all do: what it holds may be
+// itself. Until the goroutine does, the task does not count as one that waits where all do: what it holds may be
 // what others need.
 type Wakeup struct {
 	// Stays says that the task waits for the one that it submits, if that starts out of turn.
@@ -22,15 +22,15 @@ const (
 // Wakeup returns one for a task of e that is about to wait, once.
 func (e *Engine[T]) Wakeup() *Wakeup { return &Wakeup{waking: &e.waking} }
 
-// Tell must be called by who ends the wait, before the task can hear of that in
-// another way; of a nil Wakeup it does nothing.
+// Tell says that the wait is over. The goroutine that ends the wait must call it before
+// the task can learn of that in another way; on a nil Wakeup it does nothing.
 func (w *Wakeup) Tell() {
 	if w != nil && w.state.CompareAndSwap(untold, told) {
 		w.waking.Add(1)
 	}
 }
 
-// WaitsOn takes a Tell back, for a task that has been told and waits for something else with w.
+// WaitsOn undoes a Tell, for a task that was notified and waits for something else with w.
 func (e *Engine[T]) WaitsOn(w *Wakeup) {
 	if w.state.Load() != told {
 		return

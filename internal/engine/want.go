@@ -7,7 +7,7 @@ import (
 )
 
 // Want is work of an engine that tasks wait for: the tasks of a source, or a single one that
-// stands in the queue. What of it has not started may get the place of a task that waits.
+// is in the queue. The part of it that has not started may get the place of a task that waits.
 //
 // A place is lent in two cases. The task that waits has begun on the same engine: then its own
 // place goes to what it waits for, and to what that waits for in turn, as far as it is on this
@@ -18,22 +18,22 @@ import (
 // The zero Want is that of a [Source]. Others are those of a [SingleWant].
 type Want[T any] struct {
 	waits  atomic.Int32   // how many wait for it; changed under Engine.mu
-	spent  bool           // there was no work in it when it was last looked at: it stands behind those in awaits that may have some
-	source *Source[T]     // nil if it is of
-	single *SingleWant[T] // this one
+	spent  bool           // there was no work in it at the last look: in awaits it comes behind those that may have some
+	source *Source[T]     // nil if it is of a single task
+	single *SingleWant[T] // nil if it is of a source
 
 	host    *worker[T]  // the worker of the same engine whose task waits for it
-	via     *[]*Want[T] // what that waits for, and what this waits for, and so on; nil if it waits for w itself; a pointer, as few wants have it
+	via     *[]*Want[T] // what the host's task waits for, what that waits for, and so on; nil if it waits for w itself; a pointer, as it is rare
 	awaited fifo.Link[Want[T]]
 	unbegun fifo.Link[Want[T]] // in Engine.unbegun: some of it may not have started
 
-	lined fifo.List[submitter[T]] // those that wait for room in the queue, for the sake of it, the first one first
+	lined fifo.List[submitter[T]] // those that wait for room in the queue, to submit a task of it, the first one first
 }
 
 // Single is a single task that others may wait for.
 type Single[T any] struct {
 	wants     fifo.List[SingleWant[T]] // of the tasks of its engine that wait for it
-	returning *worker[T]               // its own, if it has given its place up and wants to go on
+	returning *worker[T]               // its worker, if the task has given its place up and wants to go on
 }
 
 // SingleWant is a wait for a single task. It belongs to one task that waits, and must be made by Init.
@@ -42,10 +42,10 @@ type SingleWant[T any] struct {
 	claimer Claimer[T]
 	of      *Single[T]
 	link    fifo.Link[SingleWant[T]] // in of.wants
-	// stands says that the task stands in the queue, or in the line, as far as it has not started. Then it may be
+	// stands says that the task is in the queue, or in the line, as far as it has not started. Then it may be
 	// claimed, and the engine knows what becomes void.
 	stands bool
-	// coming says that a task waits for w while it submits the task of w. Until that stands in the queue or the line, the
+	// coming says that a task waits for w while it submits the task of w. Until that is in the queue or the line, the
 	// submitter counts as one that goes on: its place could otherwise go to work for which it does not wait.
 	coming bool
 }
@@ -56,9 +56,9 @@ func (w *SingleWant[T]) Init(claimer Claimer[T], of *Single[T], submitted bool) 
 	w.claimer, w.of, w.stands, w.single = claimer, of, submitted, w
 }
 
-// Claimer is a single task that stands in the queue or the line.
+// Claimer is a single task that is in the queue or the line.
 type Claimer[T any] interface {
-	// Claim takes the task, unless it has started. What stands in the queue is void from then on. It is
+	// Claim takes the task, unless it has started. What is in the queue for it is void from then on. It is
 	// called under the lock of the engine.
 	Claim() (task T, ok bool)
 }
@@ -159,8 +159,8 @@ func (e *Engine[T]) unhost(w *Want[T]) {
 	}
 }
 
-// offer lends places to what of w has not started. It is called when some of w may not have, and
-// a task waits for it.
+// offer lends places to the work of w that has not started. Its caller knows that there may be such work, and
+// that a task waits for it.
 func (e *Engine[T]) offer(w *Want[T]) {
 	if w.unbegun.Of() == nil {
 		e.unbegun.Prepend(&w.unbegun, w)
@@ -168,7 +168,7 @@ func (e *Engine[T]) offer(w *Want[T]) {
 	e.look(w)
 }
 
-// look lends places to work of w, if those who wait for that, or for what waits for it, have some.
+// look lends places to work of w, if the tasks that wait for w, or for what waits for w, have some.
 func (e *Engine[T]) look(w *Want[T]) {
 	for w.host != nil {
 		w.spent = false
@@ -221,8 +221,8 @@ func (s *Source[T]) hasWork() bool { return s.hasOwn() || s.busy.First() != nil 
 
 func (s *Source[T]) hasOwn() bool { return s.open.Load() > 0 || s.returning.First() != nil }
 
-// dry takes s, if it has no work any more for a task that waits, off the busy ones of the source
-// above, and so on.
+// dry removes s, if it has no work any more for a task that waits, from the busy sources of the
+// source above, and so on upwards.
 //
 // Invariant: below a task whose place is vacant there is no work that may go on now; in a pause, unstarted tasks may be
 // there. look, which walks up from new work, relies on it: where s is among the busy ones already, no place above is
@@ -234,7 +234,7 @@ func (e *Engine[T]) dry(s *Source[T]) {
 	}
 }
 
-// claimFrom finds work of w, or of what its tasks wait for. What goes on comes before what begins, and alone in a pause.
+// claimFrom finds work of w, or of what its tasks wait for. What goes on comes before what begins; in a pause nothing begins.
 func (e *Engine[T]) claimFrom(w *Want[T]) (found work[T], ok bool) {
 	if one := w.single; one != nil {
 		switch found.returning = one.of.returning; {
@@ -278,7 +278,7 @@ func (e *Engine[T]) claimed(s *Source[T]) {
 // outOfTurn makes up for a task that starts before its turn in the queue: one place there is void,
 // or a submitter need not wait for it any more.
 func (e *Engine[T]) outOfTurn(w *Want[T]) {
-	// The tasks of a source stand in the line in the order of their numbers, behind those whose ticket is in the queue.
+	// The tasks of a source wait in the line in the order of their numbers, behind those whose ticket is in the queue.
 	l := w.lined.First()
 	if l == nil || !e.Void(l.Of().value) {
 		e.died(1)

@@ -7,9 +7,9 @@ import (
 
 // Worker is the part of a worker that does not depend on the type of its tasks.
 type Worker struct {
-	// free says that the worker certainly holds no task. It is not kept up
-	// between two tasks that come straight from the queue: that would cost
-	// every task, and nobody has been told that the first one is over.
+	// free says that the worker certainly holds no task. The worker does not
+	// keep it up between two tasks that come straight from the queue: that would
+	// cost every task, and no goroutine has learned that the first one is over.
 	free atomic.Bool
 	// detour says that there is more to do when the task in hand is over than to take the next: see
 	// place. It is changed under Engine.mu.
@@ -18,12 +18,12 @@ type Worker struct {
 	// was seen on a task. It is changed under Engine.mu, see between.
 	relied atomic.Bool
 	// seen is the number up to which no wait asks the worker. The worker itself changes it,
-	// under Engine.mu, or the one who wakes it.
+	// or the goroutine that wakes the worker, under Engine.mu.
 	seen uint64
 
 	// Own is whatever Run and End want to find again, on the worker that they put it on.
 	Own any
-	// Tenant is what the task in hand is to those who hold its context, if Run has put it there.
+	// Tenant is what the holders of its context know the task in hand by, if Run has put it there.
 	Tenant atomic.Pointer[Tenant]
 
 	self interface{ mayBeFree() } // the worker, with its type
@@ -31,7 +31,7 @@ type Worker struct {
 	// All of these are touched by the worker's own goroutine alone.
 	ledger Ledger
 	ended  int32 // tasks of the ledger that are over and not yet reported to it
-	urgent bool  // the ledger must hear of them before a queued task is taken
+	urgent bool  // the worker must report them before it takes a queued task
 }
 
 // Tenant is part of what Run knows a task by.
@@ -44,8 +44,8 @@ type Ledger interface {
 	Ended(n int, by *Worker)
 }
 
-// Credit notes that the task in hand, one of l's, is over. l is told of it, and
-// of others before it, when the worker has no further task of l in hand: until
+// Credit notes that the task in hand, one of l's, is over. The worker reports it
+// to l, with others before it, when it has no more tasks of l in hand: until
 // then l's tasks are not all over anyway, and one atomic addition serves many.
 func (w *Worker) Credit(l Ledger) {
 	if w.ledger != l {
@@ -59,8 +59,8 @@ func (w *Worker) Credit(l Ledger) {
 // it goes on before any that is queued.
 func (w *Worker) Hurry() { w.urgent = true }
 
-// Settle tells the ledger what it has not been told. It must be called before
-// a task that is not the ledger's is run.
+// Settle reports to the ledger what the worker has not reported yet. It must be
+// called before a task that is not the ledger's runs.
 func (w *Worker) Settle() { w.settle(nil) }
 
 func (w *Worker) settle(by *Worker) {
@@ -74,9 +74,9 @@ func (w *Worker) settle(by *Worker) {
 // Serves reports whether the worker owes l a report.
 func (w *Worker) Serves(l Ledger) bool { return w.ledger == l }
 
-// Vacate says that the worker's task is over, though the worker has yet to find that out. Whoever
-// is told of the end of a task without a ledger is told after it: else a further task could be
-// refused for the sake of one that has ended. Engine.mu must not be held.
+// Vacate says that the worker's task is over, though the worker has yet to find that out. The caller
+// reports the end of a task without a ledger to others after Vacate: else the engine could refuse another
+// task for the sake of one that has ended. The caller must not hold Engine.mu.
 func (w *Worker) Vacate() {
 	// First free, then the look at relied: between does it in the opposite order.
 	w.free.Store(true)
@@ -85,8 +85,8 @@ func (w *Worker) Vacate() {
 	}
 }
 
-// release says that the worker holds no task. It does so before the ledger is
-// told, so that who hears of a task's end may rely on the worker being free.
+// release says that the worker holds no task. It does so before it reports to the
+// ledger: a goroutine that learns of a task's end may rely on the worker being free.
 func (w *Worker) release() {
 	switch {
 	case w.free.Load():
@@ -101,7 +101,7 @@ func (w *Worker) release() {
 type worker[T any] struct {
 	Worker
 	engine  *Engine[T]
-	seat    int32         // where it stands in Engine.crew
+	seat    int32         // its index in Engine.crew
 	idle    bool          // holds no task, and takes none but under Engine.mu
 	gone    bool          // no goroutine is to go on for it: it has ended, or the program goes down
 	rests   bool          // its own goroutine is about to take the lock in rest
@@ -135,8 +135,8 @@ func (e *Engine[T]) work(w *worker[T], o order) {
 	}
 }
 
-// session runs tasks until the worker shall end (true), or a task panics
-// (false). The deferred call stands here, once for many tasks.
+// session runs tasks until the worker is to end (true), or a task panics
+// (false). The deferred call is here, so that one serves many tasks.
 func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 	var task, none T
 	running := false
@@ -147,7 +147,7 @@ func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 		panicked := recover()
 		if panicked != nil {
 			if e.Crash {
-				// Nobody may be told that the task is over, and no further one
+				// No goroutine may learn that the task is over, and no other task
 				// starts on this worker, while the program goes down.
 				w.gone = true
 				panic(panicked)
@@ -185,8 +185,8 @@ func (e *Engine[T]) broken(w *worker[T], task T, panicked any) {
 	e.Broken(&w.Worker, task, panicked)
 }
 
-// makePlace makes the place where the worker parks. It must not be done under the lock:
-// many may come there at once.
+// makePlace makes the channel on which the worker parks. The worker must not hold the lock:
+// many workers may come here at once.
 func (w *worker[T]) makePlace() {
 	if w.parked == nil {
 		w.parked = make(chan order, 1)
@@ -202,7 +202,7 @@ func (w *worker[T]) takeHand() T {
 
 // next finds the next task for w, which holds a permit, and the token if
 // searching. The order that comes with the task is orderRun, or orderQuit if
-// there is none and the worker shall end.
+// there is none and the worker is to end.
 func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 	for {
 		if w.detour.Load() {
@@ -224,8 +224,8 @@ func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 				if w.free.Load() {
 					w.free.Store(false)
 				}
-				// The token first: who closes the gate for a source, and finds the
-				// token taken, relies on its holder to look at the gate.
+				// The token first: a goroutine that closes the gate for a source, and finds
+				// the token taken, relies on the token's holder to look at the gate.
 				if searching {
 					e.endSearch()
 				}
@@ -235,9 +235,9 @@ func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 				return task, orderRun
 			}
 		}
-		// No yield before it rests: where others compute on all processors, one stands
-		// behind them for tens of milliseconds, and with it, while it has a
-		// permit or the token, stands whatever is submitted meanwhile.
+		// The worker does not yield before it rests: where other goroutines compute on all
+		// processors, it waits behind them for tens of milliseconds, and so does, while it
+		// has a permit or the token, whatever is submitted meanwhile.
 		switch task, o = e.rest(w, searching); o {
 		case orderRun, orderQuit:
 			return task, o
@@ -247,7 +247,7 @@ func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 	}
 }
 
-// endSearch gives the token back and makes sure that no other task waits
+// endSearch releases the token and makes sure that no other task waits
 // behind the one that the worker has found.
 func (e *Engine[T]) endSearch() {
 	e.permits.endSearch()
@@ -256,8 +256,8 @@ func (e *Engine[T]) endSearch() {
 	}
 }
 
-// nextBelow finds the next task for a worker whose place is lent to it, as long as there are
-// siblings of the last one: then no waiter has to learn yet that this one is over.
+// nextBelow finds the next task for a worker whose place is lent to it, as long as its last task
+// has siblings: then no waiter has to learn yet that the last task is over.
 func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
 	p := w.place
 	s := p.from // no other goroutine changes that while the worker is active
@@ -287,7 +287,7 @@ func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
 // serves reports whether the place of w is lent by the task that waits for s.
 func (e *Engine[T]) serves(w *worker[T], s *Source[T]) bool { return s.want.host == w.place.beneath }
 
-// attend is what a worker does that is asked to report, or that took a task
+// attend serves a worker that a wait asks to report, or that took a task
 // while the gate closed. The task, if any, ends at position behind.
 func (e *Engine[T]) attend(w *worker[T], behind uint64) {
 	e.mu.Lock()
@@ -296,7 +296,7 @@ func (e *Engine[T]) attend(w *worker[T], behind uint64) {
 }
 
 // rest is the slow way to a task: the worker takes one under the lock, or parks
-// until it is given one or told to search or to end.
+// until it gets one, or the order to search or to end.
 func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	w.makePlace()
 	w.rests = true
@@ -327,9 +327,9 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 			return task, orderRun
 		}
 	}
-	// Without a permit and without the token first, and then, in unlock, one more look
-	// at the queue. A submitter does it in the opposite order, so one of the two
-	// sees the other; who takes the permit finds w idle under the lock.
+	// The worker first releases the permit and the token, and then, in unlock, looks at the
+	// queue once more. A submitter does it in the opposite order, so one of the two sees the
+	// other; a goroutine who takes the permit finds w idle under the lock.
 	e.permits.leave(searching)
 	return e.park(w)
 }
@@ -367,8 +367,8 @@ func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
 	return e.park(w)
 }
 
-// park makes w, which holds no permit any more, wait for an order, or end. It gives
-// the lock back.
+// park makes w, which holds no permit any more, wait for an order, or end. It
+// releases the lock.
 func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
 	if e.superfluous() {
 		e.leaving++
@@ -389,14 +389,14 @@ func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
 	return task, o
 }
 
-// depart ends w, which is among those that leave. It gives the lock back.
+// depart ends w, which is one of the workers that leave. It releases the lock.
 func (e *Engine[T]) depart(w *worker[T]) {
 	w.gone = true
 	if e.End != nil {
-		e.unlock() // others go on while what the worker owns is closed
+		e.unlock() // others go on while End closes what the worker owns
 		defer func() {
 			if panicked := recover(); panicked != nil {
-				panic(panicked) // nobody may be told that w has ended while the program goes down
+				panic(panicked) // no goroutine may learn that w has ended while the program goes down
 			}
 			e.mu.Lock()
 			e.struck(w)
@@ -407,7 +407,7 @@ func (e *Engine[T]) depart(w *worker[T]) {
 	e.struck(w)
 }
 
-// struck takes w off the crew, and gives the lock back.
+// struck removes w from the crew, and releases the lock.
 func (e *Engine[T]) struck(w *worker[T]) {
 	e.leaving--
 	e.strike(w)
@@ -423,12 +423,12 @@ func (e *Engine[T]) takeLocked(w *worker[T]) (task T, ok bool) {
 	return e.takeQueued()
 }
 
-// takeQueued takes the oldest task off the queue or, where that has no room for any,
-// from the first in the line.
+// takeQueued takes the oldest task from the queue or, where that has no room for any,
+// from the first submitter in the line.
 func (e *Engine[T]) takeQueued() (task T, ok bool) {
 	if len(e.waits) > 0 {
-		// Or others take the last task before that position between the two looks at it,
-		// and the pop, which no position stops, takes one behind it.
+		// Else other workers could take the last task before that position between the two
+		// looks at it, and the pop, which no position stops, could take one behind it.
 		e.queue.setGates(true, e.queue.tailGated)
 	}
 	e.checkWaits() // before anything behind their position is taken
@@ -441,14 +441,14 @@ func (e *Engine[T]) takeQueued() (task T, ok bool) {
 	return e.queue.pop()
 }
 
-// superfluous reports whether a worker that has nothing to do shall end rather
+// superfluous reports whether a worker that has nothing to do is to end rather
 // than rest.
 func (e *Engine[T]) superfluous() bool {
 	return e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil ||
 		e.closed && e.queue.len() == 0 && !e.delegating()
 }
 
-// strike takes a worker off the crew.
+// strike removes a worker from the crew.
 func (e *Engine[T]) strike(w *worker[T]) {
 	if w.seat < e.candidates {
 		e.candidates--
@@ -491,9 +491,9 @@ func (e *Engine[T]) quitIdle(n int) {
 }
 
 // arm starts the timer that ends idle workers, unless it runs. One timer
-// serves the whole engine, and it runs only while there are workers. For the
-// first worker to rest it is made anew, not reset: that one may live in another
-// test bubble than the last.
+// serves the whole engine, and it runs only while there are workers. The
+// first worker to rest makes it anew, and does not reset it: that worker may live in
+// another test bubble than the last one.
 func (e *Engine[T]) arm(w *worker[T]) {
 	w.since = time.Since(e.clock)
 	if !e.armed {
@@ -503,7 +503,7 @@ func (e *Engine[T]) arm(w *worker[T]) {
 }
 
 // expire ends the workers whose idle time is over. They are the oldest of the
-// stack, since the newest are woken first.
+// stack, since the engine wakes the newest first.
 func (e *Engine[T]) expire() {
 	e.mu.Lock()
 	if !e.armed { // stopped too late

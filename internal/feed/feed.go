@@ -12,7 +12,7 @@ import (
 // A finished result first says so, and then looks whether a loop watches; the loop does the opposite. So the
 // loop finds the result, or the result is announced.
 //
-// The batch of the tasks must not end while the loop has results to deal with, as the loop may give further tasks. So the
+// The batch of the tasks must not end while the loop has results to deal with, as the loop may give more tasks. So the
 // task that announces the first result holds the batch for the loop, which it can, because it has not been counted out itself.
 type Feed[M any] struct {
 	tally   *engine.Tally
@@ -31,7 +31,7 @@ type Item[M any] struct {
 // Init makes a feed of results that belong to a tally. item returns that part of a result.
 func (f *Feed[M]) Init(tally *engine.Tally, item func(m *M) *Item[M]) { f.tally, f.item = tally, item }
 
-// Watch begins a loop. held tells whether the loop holds the tally. What was finished before is not announced.
+// Watch begins a loop. held says whether the loop holds the tally. What was finished before is not announced.
 func (f *Feed[M]) Watch(held bool) {
 	f.held = held
 	f.watched.Store(true)
@@ -63,7 +63,7 @@ func (f *Feed[M]) announce(m *M, i *Item[M]) (wake bool) {
 			continue
 		}
 		if first != nil && held {
-			f.tally.Leave(0) // which tells that the batch is over in no case: the task at hand has not been counted out
+			f.tally.Leave(0) // which never reports that the batch is over: the task at hand has not been counted out
 		}
 		return first == nil // then the hold is the loop's now
 	}

@@ -1,17 +1,17 @@
-// Package fifo is the doubly linked list of this module: lines, stacks, and sets whose members leave in any order. The
-// links stand in the members, so that nothing is allocated and each can leave at once.
+// Package fifo is the doubly linked list of this module: queues, stacks, and sets whose members leave in any order. The
+// links are in the members, so that nothing is allocated and each can leave at once.
 package fifo
 
 // List is a list of members. The zero List is empty.
 type List[M any] struct{ first *Link[M] }
 
-// Link is a member's place in a list. A member that may stand in several lists at once has one for each.
+// Link is a member's place in a list. A member that may be in several lists at once has one for each.
 type Link[M any] struct {
 	of         *M
 	next, prev *Link[M] // prev of the first is the last
 }
 
-// Of returns the member; nil if the link stands in no list, or is nil.
+// Of returns the member; nil if the link is in no list, or is nil.
 func (l *Link[M]) Of() *M {
 	if l == nil {
 		return nil

@@ -3,9 +3,9 @@ package inside
 
 import "context"
 
-// Refusals is a context that wants to hear of tasks which never run. A group made from it,
+// Refusals is a context that wants to learn of tasks which never run. A group made from it,
 // not from one that derives from it, calls Refused for each task given to Go that its pool
-// refuses or hands back, before the task counts as ended. The call comes from whoever called
+// refuses or hands back, before the task counts as ended. The call comes from the caller of
 // Go or Shutdown, and never under a lock of the engine: Refused may take locks under which
 // Stay.Wake is called.
 type Refusals interface {

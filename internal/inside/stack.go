@@ -26,7 +26,7 @@ func PanicPart(stack []byte) []byte {
 }
 
 // PanicPlace returns the file, without its folder, and the line at which a panic with that stack happened: outside this module,
-// if that has only passed it on; "" if the stack does not tell.
+// if that has only passed it on; "" if the stack does not say.
 func PanicPlace(stack []byte) (place string) {
 	lines := strings.Split(string(stack), "\n")
 	for i := 1; i+1 < len(lines); i += 2 {

@@ -98,7 +98,7 @@ var scenes = []step.Scene{
 	}),
 }
 
-// crowd is a group of which books are kept.
+// crowd is a group with books about its functions.
 type crowd struct {
 	*step.Run
 	group  lane.Group

@@ -1,6 +1,6 @@
 // Package lane runs functions on few goroutines, as package errgroup promises: no function waits for another one to end,
 // and when all functions have ended there are no goroutines left. Package errgroup is its public face, and
-// tells how it works.
+// describes how it works.
 package lane
 
 import (
@@ -15,8 +15,8 @@ const (
 	// ring. Most groups have no more, and a ring costs as much as some goroutines.
 	before = 16
 
-	// many is how many functions left in a ring call for a second goroutine beside
-	// the one that searches next.
+	// many is how many functions left in a ring call for a second goroutine in addition
+	// to the one that searches next.
 	many = 4
 )
 
@@ -38,9 +38,9 @@ const (
 // when one that counts functions might be.
 //
 // No goroutine waits by giving way with runtime.Gosched, which is cheap only while
-// processors are idle: otherwise it stands behind all that want to run, for tens
-// of milliseconds if those compute, and with a goroutine that searches stands
-// every function in the ring. The scheduler lets goroutines that were blocked, or have just been started, in at the
+// processors are idle: otherwise it waits behind all that want to run, for tens
+// of milliseconds if those compute, and every function in the ring waits with a
+// goroutine that searches. The scheduler lets goroutines that were blocked, or have just been started, in at the
 // front.
 type lane struct {
 	ring  atomic.Pointer[ring]       // nil at first, and when a large one is empty
@@ -175,7 +175,7 @@ func (l *lane) leave() (next func() error) {
 }
 
 // panicking reports whether the deferred function that calls it runs because of a
-// panic, and not because of runtime.Goexit. To recover would tell as well, but the
+// panic, and not because of runtime.Goexit. To recover would show it, too, but the
 // program would then end with another message. Should the runtime ever
 // name this function otherwise, a panic is like Goexit until the program ends.
 func panicking() bool {

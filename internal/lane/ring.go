@@ -24,11 +24,11 @@ const (
 // ring is a bounded FIFO of functions for any number of producers and consumers:
 // Dmitry Vyukov's bounded MPMC queue, with a bit more.
 //
-// The function at position n, counted from 0, stands in slot n&mask, in lap
+// The function at position n, counted from 0, is in slot n&mask, in lap
 // n>>shift. The turn of a slot says whose it is: 2*lap lets the push of that
 // lap have it, 2*lap+1 the pop.
 //
-// The bit searched stands in the word that a push must exchange. So a goroutine that clears
+// The bit searched is in the word that a push must exchange. So a goroutine that clears
 // it knows of every function that was pushed before, and none is pushed
 // afterwards until the bit is set again.
 type ring struct {
@@ -152,7 +152,7 @@ func (r *ring) giveUp() bool {
 }
 
 // forget removes a large ring from its lane, as it is empty. A producer that still puts
-// a function into it must search it, as ever.
+// a function into it must search it, as always.
 func (r *ring) forget() {
 	if len(r.slots) > keptRing {
 		r.lane.ring.CompareAndSwap(r, nil)

@@ -23,7 +23,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// A goroutine that gives up its search leaves nothing in the ring, at whatever moment others push.
+// A goroutine that gives up its search leaves nothing in the ring, no matter when others push.
 func TestNothingIsLeftBehindByASearch(t *testing.T) {
 	check.Within(time.Minute, func() {
 		r := lane.NewRing(4)

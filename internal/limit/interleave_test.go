@@ -147,7 +147,7 @@ var scenes = []step.Scene{
 	}),
 }
 
-// hall is a limit of which books are kept.
+// hall is a limit with books about its holders.
 type hall struct {
 	*step.Run
 	limit  limit.Limit[*guest]
@@ -260,7 +260,7 @@ func (h *hall) withdraws(w *limit.Waiter[*guest]) {
 	h.release()
 }
 
-// acquires is a caller that blocks. Who serves it runs what it came for: a step in its place.
+// acquires is a caller that blocks. The goroutine that serves it runs what it came for: a step in its place.
 func (h *hall) acquires() {
 	g, most := new(guest), h.most.Load()
 	if h.limit.Acquire(g) {
@@ -292,7 +292,7 @@ func (h *hall) releases(n int) {
 	h.limit.Release(n, h.grant)
 }
 
-// grant tells a waiter.
+// grant notifies a waiter.
 func (h *hall) grant(w *limit.Waiter[*guest]) {
 	h.served = append(h.served, w.Value)
 	h.left.Add(1)

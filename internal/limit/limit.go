@@ -2,8 +2,8 @@
 // the limit reached joins a queue, and is served in the order of arrival.
 //
 // The package does not say how a caller waits, with two exceptions: Acquire blocks a plain goroutine, and TryAcquire
-// never blocks. Other callers join with a Waiter of their own, and are told by the function that Release and
-// Resize get.
+// never blocks. Other callers join with a Waiter of their own, and are notified by the function that Release
+// and Resize get.
 package limit
 
 import (
@@ -106,7 +106,7 @@ func (l *Limit[W]) waiter() *Waiter[W] {
 	return w
 }
 
-// Recycle keeps w for [Limit.Waiter]. It must not be in the queue, nor be told of anything that is still to come.
+// Recycle keeps w for [Limit.Waiter]. It must not be in the queue, nor be notified later.
 func (l *Limit[W]) Recycle(w *Waiter[W]) {
 	l.mu.Lock()
 	l.recycle(w)
@@ -133,7 +133,7 @@ func (l *Limit[W]) Join(w *Waiter[W]) (acquired bool) {
 	return false
 }
 
-// enter makes the caller a holder, or sees to it that crowded is set. The caller holds mu.
+// enter makes the caller a holder, or makes sure that crowded is set. The caller holds mu.
 func (l *Limit[W]) enter() bool {
 	for l.waiters.First() == nil {
 		free := l.free.Load()
@@ -164,7 +164,7 @@ func (l *Limit[W]) Withdraw(w *Waiter[W]) (granted bool) {
 	return w.granted
 }
 
-// Granted reports whether the caller of w, which was told, is a holder. It is none if the limit was lowered meanwhile below the
+// Granted reports whether the caller of w, which was notified, is a holder. It is none if the limit was lowered meanwhile below the
 // number of holders: then w is the first in the queue again.
 func (l *Limit[W]) Granted(w *Waiter[W]) bool {
 	l.mu.Lock()

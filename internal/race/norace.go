@@ -2,7 +2,7 @@
 
 package race
 
-// Enabled tells whether the race detector is part of the program.
+// Enabled says whether the race detector is part of the program.
 const Enabled = false
 
 // Past is empty without the race detector; all that follows does nothing else than what it is given.

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// Enabled tells whether the race detector is part of the program.
+// Enabled says whether the race detector is part of the program.
 const Enabled = true
 
 // Past is what goroutines have done until they released it. Code that acquires it is ordered after that.

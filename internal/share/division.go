@@ -19,7 +19,7 @@ type Division struct {
 
 // What Signal holds.
 const (
-	Halt   = 1 << iota // begin no further item
+	Halt   = 1 << iota // begin no more items
 	Hungry             // a worker has found nothing left to claim
 )
 
@@ -45,13 +45,13 @@ func (d *Division) Reserve() bool {
 	}
 }
 
-// Cede gives a place back whose worker does not come.
+// Cede gives back a place whose worker does not come.
 func (d *Division) Cede() { d.places.Add(-1) }
 
 // Places returns how many places are taken.
 func (d *Division) Places() int { return int(d.places.Load()) }
 
-// Again begins anew, when no worker is left, with what they have left.
+// Again starts over, when no worker is left, with the items that the workers have left.
 func (d *Division) Again() {
 	d.places.Store(0)
 	d.Signal.Store(0)
@@ -67,7 +67,7 @@ func (d *Division) Drained() bool {
 	return true
 }
 
-// Worker is one that takes part, in a place that was reserved for it.
+// Worker is a participant in the loop, in a place that was reserved for it.
 type Worker struct {
 	division *Division
 	share    *share
@@ -81,7 +81,7 @@ func (d *Division) Join() Worker {
 	return Worker{division: d, share: &d.shares[seat], fresh: true}
 }
 
-// Claim takes items to be begun, at most n, and tells how many are left in the worker's share. The run is empty if the worker has taken them
+// Claim takes items to be begun, at most n, and returns how many are left in the worker's share. The run is empty if the worker has taken them
 // from another share first, or must look again; without more it has given its place up, as there was nothing.
 func (w *Worker) Claim(n int) (claimed Run, left int, more bool) {
 	claimed, left = w.share.claim(n)

@@ -45,7 +45,7 @@ func (s *share) put(r Run) {
 
 // claim takes items from the newest run: at most n, and no more than a fraction of
 // what is left, so that there always is something for others to take, and
-// the last items of all are claimed one by one. It tells how many it leaves.
+// the last items of all are claimed one by one. It returns how many it leaves.
 func (s *share) claim(n int) (claimed Run, left int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/64ed045f/weir/internal/step"
 )
 
-// program has three goroutines which do random things to the same words, under a lock now and
-// then, and returns what they have seen.
+// program has three goroutines which do random things to the same words, sometimes under a
+// lock, and returns what they have seen.
 func program(seed uint64) func(r *step.Run) string {
 	return func(r *step.Run) string {
 		random := rand.New(rand.NewPCG(seed, 0))
@@ -97,8 +97,8 @@ func TestNoOutcomeIsGivenUp(t *testing.T) {
 	t.Logf("%d executions, %d given up", visited, givenUp)
 }
 
-// In each of these, only who is preempted before it reads a word of its own lets the others see
-// what it has done, and not what it does after that, which is no step.
+// In each of these, only a goroutine that is preempted before it reads a word of its own lets the others
+// see what it has done, and not what it does after that, which is no step.
 func TestWhatIsNoStepCanTell(t *testing.T) {
 	type shared struct {
 		r    *step.Run

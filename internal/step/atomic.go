@@ -1,6 +1,6 @@
 package step
 
-// Here stand the types of sync/atomic whose operations are steps. They need no
+// These are the types of sync/atomic whose operations are steps. They need no
 // atomic operations of their own: one goroutine runs at a time, and each switch synchronizes.
 
 // cell is what all types have in common.

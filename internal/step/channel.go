@@ -3,14 +3,14 @@ package step
 // Channels are Go's own. The functions here stand for the operations on them, so
 // that none of them ever blocks: they wait under control until one goes through.
 //
-// A send with room for the value is no step, nor is a receive that finds one: it is seen by
-// the only one who waits there, who goes on at some later step in any case. A
+// A send with room for the value is no step, nor is a receive that finds one: only the
+// one goroutine that waits there sees it, and that goes on at some later step in any case. A
 // channel with several receivers would need more.
 
 type receiving[T any] <-chan T
 
-// canGoOn relies on it that nobody sends on a channel without a buffer: there, who
-// receives anything has found the channel closed.
+// canGoOn relies on this: no goroutine sends on a channel without a buffer. A goroutine
+// that receives anything there has found the channel closed.
 func (ch receiving[T]) canGoOn() bool {
 	switch {
 	case ch == nil:

@@ -7,17 +7,17 @@ import (
 )
 
 // current is the execution in progress. There is one at a time in a process, so that
-// an operation need not be told which one it belongs to.
+// an operation need not know which one it belongs to.
 var current *execution
 
 // execution is one run of a scene under control. Of its goroutines one runs, the others
-// stand at a step, or cannot go on. What it holds is touched by whoever runs.
+// stand at a step, or cannot go on. Only the one that runs touches what it holds.
 type execution struct {
 	chooser chooser
 	clock   Clock
 	all     []*goroutine
 	running *goroutine
-	moment  int // counts the steps, and all else where somebody is chosen
+	moment  int // counts the steps, and all else where a goroutine is chosen
 	ask     int // the first moment at which the chooser wants to hear of a step
 	longest int // a run of more moments is endless
 	now     time.Duration
@@ -25,17 +25,17 @@ type execution struct {
 
 	options    []*goroutine
 	deviations []deviation // where the chooser did not take the default
-	trace      *trace      // nil but in a replay
+	trace      *trace      // nil except in a replay
 
 	reduces bool   // gives up executions that come to the same as others
 	late    bool   // the running goroutine was preempted, and has done nothing since that could tell
 	since   int    // the moment at which it was
 	notes   access // to what the scene knows
-	hushed  bool   // nobody is chosen, the first goes on
+	hushed  bool   // the chooser is not asked, the first goes on
 
 	failure *Failure
-	given   bool          // up: it comes to the same as another one
-	over    chan struct{} // received from by whoever started the execution
+	given   bool          // it is given up: it comes to the same as another one
+	over    chan struct{} // the goroutine that started the execution receives from it
 	ending  bool          // each goroutine that is woken or comes to a step ends
 	silent  bool          // no operation is a step
 }
@@ -84,7 +84,7 @@ func (e *execution) step(doing string) {
 	e.late, e.since = e.reduces, moment
 }
 
-// quietly has no choice made until f returns.
+// quietly lets the chooser make no choice until f returns.
 func (e *execution) quietly(f func()) {
 	e.tells()
 	e.hushed, e.ask = true, e.longest
@@ -148,7 +148,7 @@ func (e *execution) block(doing string, until condition) {
 	e.wait(doing, blocked, until)
 }
 
-// settle waits until nobody else can go on.
+// settle waits until no other goroutine can go on.
 func (e *execution) settle() { e.wait("Settle", last, nil) }
 
 func (e *execution) wait(doing string, as state, until condition) {

@@ -6,15 +6,15 @@
 // runtime.Gosched, select, close. This package has a namesake of each, which the
 // explorer (verify/explore) puts in the place of the real one. A channel operation never blocks:
 // its goroutine waits under control until it goes through. Time is a clock of the
-// execution. So an execution depends on nothing but its schedule: who goes on at which step.
+// execution. So an execution depends on nothing but its schedule: which goroutine goes on at which step.
 //
 // The search is that of CHESS (Musuvathi and Qadeer, "Iterative context bounding for systematic
 // testing of multithreaded programs", PLDI 2007). It goes depth first through all
 // schedules with no preemption, then with one, two, and so on. To let another goroutine go on
 // where one could is a preemption; where one cannot, or yields, it costs
 // nothing. Most mistakes show with two preemptions, and the first one found has
-// the fewest. A goroutine that yields lets all others go first, or loops that
-// wait would have no end. Executions that come to the same as others are given up; see access.go.
+// the fewest. A goroutine that yields lets all others go first: otherwise loops
+// that wait would have no end. Executions that come to the same as others are given up; see access.go.
 //
 // Beyond that, random executions follow: PCT (Burckhardt, Kothari, Musuvathi and Nagarakatte, "A
 // randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010) gives
@@ -24,5 +24,5 @@
 // the scene itself says. It comes with a schedule that can be replayed.
 //
 // What this does not see: data races, and whatever lies between two steps. The race
-// detector sees the former; a plain variable on which goroutines meet is told by [Run.Note].
+// detector sees the former; [Run.Note] reports a plain variable on which goroutines meet.
 package step

@@ -7,9 +7,9 @@ import (
 // Search says how far an exploration goes.
 type Search struct {
 	Bound  int    // preemptions: every execution with up to so many is visited, those with fewest first
-	Most   int    // executions, but for random ones; 0 for no end
+	Most   int    // executions, except random ones; 0 for no end
 	Random int    // how many random executions follow
-	Seed   uint64 // of the first of these; each further one has the next
+	Seed   uint64 // of the first of these; each of the others has the next
 	Depth  int    // how many events in order a random execution aims at
 	Whole  bool   // no execution is given up because it comes to the same as another one
 }
@@ -92,7 +92,7 @@ func (s *Scene) visit(c chooser, result *Result) bool {
 	return true
 }
 
-// Replay makes the one execution that a schedule tells. It returns what was done, step by
+// Replay makes the one execution that a schedule describes. It returns what was done, step by
 // step, and how it failed, or nil.
 func (s *Scene) Replay(text string) (steps []string, failure *Failure, err error) {
 	deviations, err := parseSchedule(text)

@@ -109,7 +109,7 @@ func TestLocksInOppositeOrderDeadlock(t *testing.T) {
 }
 
 func TestALostWakeUpIsFound(t *testing.T) {
-	// Who waits says so too late.
+	// The waiter says too late that it waits.
 	wake := func(r *step.Run, early bool) {
 		var asleep, work step.Bool
 		bell := make(chan struct{}, 1)

@@ -34,7 +34,7 @@ const (
 	due                  // a timer's: begins when time has passed
 	ready                // stands at a step
 	blocked              // until its condition holds
-	last                 // goes on when nobody else can
+	last                 // goes on when no other goroutine can
 	ended
 )
 
@@ -97,7 +97,7 @@ func (g *goroutine) once() {
 	returned = true
 }
 
-// end is the last that a goroutine does.
+// end is the last thing that a goroutine does.
 func (e *execution) end(g *goroutine) {
 	g.state, g.body = ended, nil
 	e.tells()

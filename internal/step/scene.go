@@ -27,7 +27,7 @@ type Clock uint8
 // The clocks.
 const (
 	Frozen    Clock = iota // never: no timer fires
-	WhenQuiet              // when nobody can go on
+	WhenQuiet              // when no goroutine can go on
 	AtAnyTime              // whenever the search wants it to
 )
 
@@ -86,7 +86,7 @@ func (r *Run) Note() {
 	}
 }
 
-// Quietly calls f, and until that returns only one execution is visited: whoever runs goes on for
+// Quietly calls f, and until that returns only one execution is visited: the one that runs goes on for
 // as long as it can. It is for the way to where a scene begins, and for that from its end.
 func (r *Run) Quietly(f func()) {
 	if r.x == nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// deviation is a moment at which not the default was chosen: a goroutine,
-// or a number.
+// deviation is a moment at which another than the default was chosen: a
+// goroutine, or a number.
 type deviation struct {
 	moment, chosen int
 	number         bool

@@ -2,7 +2,7 @@ package step
 
 import "runtime"
 
-// Mutex stands for that of package sync. Who waits for it is known to be blocked.
+// Mutex stands for that of package sync. A goroutine that waits for it is known to be blocked.
 type Mutex struct {
 	locked bool
 	access
@@ -20,7 +20,7 @@ func (m *Mutex) Lock() {
 	m.locked = true
 }
 
-// Unlock is that of package sync. It is no step: whoever it lets go on can be let
+// Unlock is that of package sync. It is no step: the goroutine that it lets go on can
 // go on at the next one, and until then its caller does nothing that others see.
 func (m *Mutex) Unlock() {
 	if e := current; !m.locked && (e == nil || !e.ending) {

@@ -18,7 +18,7 @@ type settings struct {
 	Scene    string // if not empty, the only one
 	Schedule string // if not empty, the only execution of it
 	Bound    int    // the most preemptions, if not negative
-	Most     int    // executions of a scene, but for random ones; 0 for no end
+	Most     int    // executions of a scene, except random ones; 0 for no end
 	Random   int    // how many random executions of each scene, if not negative
 	Seed     uint64
 	Part     int // of Parts: every Parts-th scene, beginning with this one
@@ -69,7 +69,7 @@ func Test(t *testing.T, scenes ...Scene) {
 		}
 		return
 	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a switch is quicker when nobody looks for work
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a switch is quicker when no other thread looks for work
 	defer debug.SetGCPercent(debug.SetGCPercent(1000))
 	explored := 0
 	for i, s := range scenes {

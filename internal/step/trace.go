@@ -37,7 +37,7 @@ func (g *goroutine) title() string {
 	return fmt.Sprintf("%d %s", g.id, g.name)
 }
 
-// deadlock tells who waits for what.
+// deadlock tells which goroutine waits for what.
 func (e *execution) deadlock() string {
 	var text strings.Builder
 	text.WriteString("deadlock: nobody can go on")

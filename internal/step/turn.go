@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// next picks who goes on when g cannot. It fails the execution if nobody can.
+// next picks the goroutine that goes on when g cannot. It fails the execution if none can.
 func (e *execution) next(g *goroutine) *goroutine {
 	e.able(g)
 	if len(e.options) == 0 {
@@ -14,7 +14,7 @@ func (e *execution) next(g *goroutine) *goroutine {
 	return e.pick(free)
 }
 
-// others appends who can go on besides g, the next after g first.
+// others appends the goroutines that can go on besides g, the next after g first.
 func (e *execution) others(options []*goroutine, g *goroutine) []*goroutine {
 	n := len(e.all)
 	for i := g.id + 1; i < n; i++ {
@@ -51,7 +51,7 @@ func (e *execution) enabled(g *goroutine) bool {
 	}
 }
 
-// able collects who can go on besides g, which cannot: if nobody, then who waits for that.
+// able collects the goroutines that can go on besides g, which cannot: if none, those that wait for that.
 func (e *execution) able(g *goroutine) {
 	e.options = e.others(e.options[:0], g)
 	if len(e.options) == 0 {
@@ -94,7 +94,7 @@ func (e *execution) choose(n int) int {
 // letGoOn lets next go on, and returns when g is let go on.
 func (e *execution) letGoOn(g, next *goroutine) {
 	if g == next {
-		g.state = ready // it may have waited until nobody else can go on
+		g.state = ready // it may have waited until no other goroutine can go on
 		return
 	}
 	g.stays = 0
@@ -106,9 +106,9 @@ func (e *execution) letGoOn(g, next *goroutine) {
 	}
 }
 
-// fair drops goroutines that have yielded and have not yet let everybody else run, so that
+// fair drops goroutines that have yielded and have not yet let all others run, so that
 // two loops that wait for a third goroutine do not wait forever for each other. It
-// never drops all: of those that have yielded, everybody has run since the first did.
+// never drops all: of those that have yielded, each has run since the first did.
 func (e *execution) fair(options []*goroutine) []*goroutine {
 	kept := options[:0]
 	for _, g := range options {

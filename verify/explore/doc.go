@@ -22,7 +22,7 @@
 // The latter two take -explore.bug, too, and all of them -explore.random and -explore.seed. After a change of a scene give -count=1: the go command does
 // not know that these tests read it.
 //
-// How it searches is told in internal/step. The ideas are those of CHESS (Musuvathi and Qadeer,
+// The documentation of internal/step says how it searches. The ideas are those of CHESS (Musuvathi and Qadeer,
 // "Iterative context bounding for systematic testing of multithreaded programs", PLDI 2007), of
 // PCT (Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
 // probabilistic guarantees of finding bugs", ASPLOS 2010), and of loom for Rust, which also

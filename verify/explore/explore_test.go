@@ -12,7 +12,7 @@ import (
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
-// quickRandom is how many random executions of a scene follow in the quick search.
+// quickRandom is how many random executions of a scene the quick search runs at its end.
 const quickRandom = 500
 
 // processes is into how many processes the scenes of the engine are divided; the others have one.
@@ -67,7 +67,7 @@ func TestNoInterleavingBreaksAPromise(t *testing.T) {
 		complete, total.Executions, total.GivenUp, total.Steps, cpu.Seconds())
 }
 
-// With -explore.scene, and a bug in force if -explore.bug names one.
+// With -explore.scene, and with a bug in force if -explore.bug names one.
 func TestOneScene(t *testing.T) {
 	if *scene == "" {
 		t.Skip("all scenes are looked at")
@@ -124,7 +124,7 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 	}
 }
 
-// hunt looks for a bug where it was once found, else in all scenes, by fewest preemptions.
+// hunt looks for a bug where a run has found it before, else in all scenes, by fewest preemptions.
 func hunt(t *testing.T, bug plant.Bug) (found *report, executions int) {
 	t.Helper()
 	look := func(args ...string) bool {
@@ -153,7 +153,7 @@ func hunt(t *testing.T, bug plant.Bug) (found *report, executions int) {
 	return found, executions
 }
 
-// With hardly any but random executions, as they follow where the others end.
+// Nearly all executions here are random. In other searches those follow at the end.
 func TestRandomSearchFindsPlantedBugs(t *testing.T) {
 	if *scene != "" || *only != "" {
 		t.Skip("one scene or one bug is looked at")
@@ -183,7 +183,7 @@ func TestRandomSearchFindsPlantedBugs(t *testing.T) {
 	}
 }
 
-// A schedule that was printed leads to the same end, and to none without the bug.
+// A schedule that a run has printed leads to the same end, and to none without the bug.
 func TestAScheduleReplaysTheFailure(t *testing.T) {
 	if *scene != "" || *only != "" {
 		t.Skip("one scene or one bug is looked at")

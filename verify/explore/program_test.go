@@ -28,7 +28,7 @@ var (
 	only     = flag.String("explore.bug", "", "look for this planted bug alone, in all scenes")
 )
 
-// atRandom returns what the flags say of random executions, for the program.
+// atRandom returns the arguments for random executions, from the flags.
 func atRandom() []string {
 	args := []string{fmt.Sprintf("-explore.seed=%d", *seed)}
 	if *random >= 0 {
@@ -97,7 +97,7 @@ func explored(t *testing.T) []explore.Part {
 	return parts
 }
 
-// partOf returns the package with a scene; the engine for a name that is made up of parts.
+// partOf returns the package with a scene; for a name that is made up of parts, the engine.
 func partOf(t *testing.T, scene string) explore.Part {
 	t.Helper()
 	for _, part := range explored(t) {
@@ -159,8 +159,8 @@ func run(t *testing.T, part explore.Part, bug string, args ...string) (reports [
 	return reports, outcome
 }
 
-// failed returns the failure that ended the program, or nil. That it ended in any other way
-// than by a verdict of the explorer is an error.
+// failed returns the failure that ended the program, or nil. It is an error if the program ended in any other way
+// than by a verdict of the explorer.
 func failed(t *testing.T, reports []report, outcome plant.Outcome) *report {
 	t.Helper()
 	if !outcome.Failed && !outcome.Hung {

@@ -15,8 +15,8 @@ import (
 
 const stepImport = "github.com/64ed045f/weir/internal/step"
 
-// known has every name that rewritten files may use of a package that has to do with
-// goroutines or time: by what stands for it in package step, or "" if it stays.
+// known has, for each package that concerns goroutines or time, every name that rewritten files may use of it:
+// with what stands for it in package step, or "" if it stays.
 var known = map[string]map[string]string{
 	"sync/atomic": {
 		"Bool": "Bool", "Int32": "Int32", "Int64": "Int64", "Uint32": "Uint32", "Uint64": "Uint64", "Pointer": "Pointer",
@@ -133,7 +133,7 @@ func (r *rewriter) rewrite() (string, error) {
 	return out.String(), nil
 }
 
-// imports takes out what is not used any more, and imports step.
+// imports removes what the file does not use any more, and imports step.
 func (r *rewriter) imports() {
 	has := false
 	for _, spec := range r.file.Imports {
@@ -219,7 +219,7 @@ func (v visitor) Visit(node ast.Node) ast.Visitor {
 }
 
 // communication walks through the clause of a select statement, but leaves the channel
-// operation itself: when it comes to that, it goes through.
+// operation itself: when the goroutine comes to it, the operation does not block.
 func (v visitor) communication(n *ast.CommClause) {
 	switch op := operation(n.Comm).(type) {
 	case *ast.SendStmt:

@@ -8,7 +8,7 @@ import (
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
-// before has each operation that the rewriter knows, and after what it makes of them.
+// before has each operation that the rewriter knows, and after has what the rewriter makes of them.
 const before = `package p
 
 import (
@@ -138,7 +138,7 @@ func TestTheRewriterRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// What a trace says of a line is so in the tree.
+// What a trace says of a line is true in the tree.
 func TestLinesKeepTheirNumbers(t *testing.T) {
 	planted, err := plant.Sources(nil)
 	if err != nil {

@@ -1,6 +1,6 @@
 package explore_test
 
-// shows says which scene shows a bug soonest: the test looks there alone, unless the bug is asked for.
+// shows says which scene shows a bug soonest. The test looks only there, unless -explore.bug names the bug.
 var shows = map[string]string{
 	"share-claims-the-same":           "two workers share four items, two at a time",
 	"share-halves-badly":              "two workers share three items",
@@ -176,7 +176,7 @@ var shows = map[string]string{
 	"asks-by-ready":                   "Wait behind a slot that is half-written",
 }
 
-// beyond says of a bug why the quick search does not look for it.
+// beyond says, for some bugs, why the quick search does not look for them.
 var beyond = map[string]string{
 	"two-searchers":           "more workers are woken than there is work for; no promise is broken",
 	"wait-does-not-gate":      "Wait then waits for a task that was submitted while it began, which nobody outside can tell from one submitted before",

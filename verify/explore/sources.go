@@ -77,7 +77,7 @@ func (p Part) files() ([]string, error) {
 
 func isScenes(file string) bool { return strings.HasPrefix(filepath.Base(file), "interleave_") }
 
-// Bugs returns those that are planted for the package.
+// Bugs returns the bugs that are planted for the package.
 func (p Part) Bugs() []plant.Bug {
 	return slices.DeleteFunc(plant.LockFree(), func(b plant.Bug) bool { return Home(b) != p })
 }

@@ -57,7 +57,7 @@ func (t *task) submits() bool { return t.submitted.end != 0 }
 
 func (t *task) accepted() bool { return t.submits() && t.submitted.err == nil }
 
-// events ranges over all that clients did.
+// events ranges over everything that clients did.
 func (r *round) events() func(yield func(*event) bool) {
 	return func(yield func(*event) bool) {
 		for _, done := range r.done {
@@ -70,8 +70,8 @@ func (r *round) events() func(yield func(*event) bool) {
 	}
 }
 
-// once checks that each accepted task ran or was handed back, once, that no other did, and
-// that nobody who waited for it returned earlier.
+// once checks that each accepted task ran or was handed back, once, that no other task did, and
+// that no goroutine that waited for it returned earlier.
 func (r *round) once() error {
 	for i := range r.tasks {
 		t := &r.tasks[i]

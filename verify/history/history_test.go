@@ -59,7 +59,7 @@ func TestEveryHistoryIsThatOfASequentialPool(t *testing.T) {
 	}
 }
 
-// watched plays a script, and ends the program, with all stacks, if that hangs.
+// watched plays a script. If the script hangs, it ends the program, with all stacks.
 func watched(s *script) *round {
 	watchdog := time.AfterFunc(*hangs, func() {
 		debug.SetTraceback("all")
@@ -74,7 +74,7 @@ func fail(t *testing.T, r *round, number int, why string) {
 	t.Fatalf("history %d with GOMAXPROCS=%d: %s\n%v", number, runtime.GOMAXPROCS(0), why, r)
 }
 
-// draw writes the checker's picture, and returns the name of the file.
+// draw writes the checker's picture, and returns the file's name.
 func draw(t *testing.T, r *round, info porcupine.LinearizationInfo) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "history")

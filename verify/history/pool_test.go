@@ -11,8 +11,8 @@ type pool interface {
 	TrySubmit(task int) error
 	Submit(task int) error
 	SubmitContext(ctx context.Context, task int) error
-	// Shutdown returns a function for the numbers of what is handed back, to be called when no
-	// task runs any more.
+	// Shutdown returns a function for the numbers of the tasks that it hands back. The test calls it when
+	// no task runs any more.
 	Shutdown(ctx context.Context) (unrun func() []int, err error)
 	Resize(limit int)
 	Pause()

@@ -20,7 +20,7 @@ type round struct {
 	done  [][]event // what each client did, and behind them the epilogue
 }
 
-// task is what became of one.
+// task is what became of one task.
 type task struct {
 	plan
 	gate  chan struct{}
@@ -114,9 +114,9 @@ var spun atomic.Int64
 type client struct {
 	*round
 	number  int
-	gated   []int // its tasks that may block
+	gated   []int // the client's tasks that may block
 	paused  bool
-	waiting []int // its tasks of groups nobody has waited for
+	waiting []int // the client's tasks of groups that it has not waited for
 }
 
 func (c *client) play() {
@@ -130,8 +130,8 @@ func (c *client) play() {
 	}
 }
 
-// yield lets everything go on that this client holds up. Who does so before it blocks can wait
-// for nobody that waits for it.
+// yield lets everything go on that this client holds up. A client that calls it before it blocks
+// waits for no goroutine that waits for the client.
 func (c *client) yield() {
 	for len(c.gated) > 0 {
 		c.release()
@@ -176,7 +176,7 @@ func (c *client) do(s step) {
 	}
 }
 
-// perform does what an event says, and keeps what came of it.
+// perform does what an event says, and keeps the outcome.
 func (r *round) perform(client int, e event) event {
 	p := r.pool
 	var g *weir.Group

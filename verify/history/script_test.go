@@ -25,9 +25,9 @@ const (
 	wait
 	closing
 	shutdown // with a context that is done
-	release  // lets the client's oldest task go on that blocks
+	release  // lets the client's oldest task that blocks go on
 
-	// What nobody calls: moments in the life of a task.
+	// What no client calls: moments in the life of a task.
 	start
 	finish
 	handBack

@@ -26,7 +26,7 @@ type call struct {
 	after  int // of handBack: the task before it, or -1
 }
 
-// answer is what a client was told.
+// answer is what a call returned to its client.
 type answer struct {
 	err    error
 	others bool // a submitter may have been waiting for room meanwhile

@@ -10,8 +10,8 @@ import (
 )
 
 // attack sends wire to a site in the way that flow says, one step after the other, over as many
-// connections as it takes. Its requests and visitors' share the site. In the end all must be as
-// it was.
+// connections as it takes. Visitors send requests to the same site. In the end all must be as
+// it was before.
 func attack(tb testing.TB, set setting, flow, wire []byte) {
 	listener := loopback(tb)
 	s := newSite(tb, set, listener)

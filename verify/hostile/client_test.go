@@ -23,7 +23,7 @@ func loopback(tb testing.TB) net.Listener {
 type client struct {
 	net.Conn
 	heard  journal       // what the server has sent so far
-	closed chan struct{} // the server sends no more; nil if nobody reads
+	closed chan struct{} // closed when the server sends no more; nil if the client does not read
 }
 
 // dial connects to a listener. Without reads the answers are never read.
@@ -54,7 +54,7 @@ func (c *client) finish() {
 	_ = c.Conn.(interface{ CloseWrite() error }).CloseWrite()
 }
 
-// reset ends the connection without a farewell.
+// reset breaks the connection off with a TCP reset.
 func (c *client) reset() {
 	if tcp, isTCP := c.Conn.(*net.TCPConn); isTCP {
 		_ = tcp.SetLinger(0)
@@ -76,7 +76,7 @@ func (c *client) hear() string {
 	return c.heard.String()
 }
 
-// statuses returns those of the answers in what a server has sent to requests, of which none was HEAD.
+// statuses returns the status of each answer that a server has sent. None of the requests was HEAD.
 func statuses(all string) (codes []int) {
 	in := bufio.NewReader(strings.NewReader(all))
 	for {
@@ -105,7 +105,7 @@ func newVisitor(tb testing.TB, l net.Listener) *visitor {
 	return &visitor{tb, http.Client{Transport: transport}}
 }
 
-// visit returns the status of the answer, 0 if there was none, and after what time it came.
+// visit returns the status of the answer, or 0 if there was none, and how long the answer took.
 func (v *visitor) visit(url, key string) (status int, took time.Duration) {
 	begin := time.Now()
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader("hello"))

@@ -31,7 +31,7 @@ func gather(t *testing.T, s *site, l *pipes, crowd string) (all []*client) {
 	return all
 }
 
-// fate tells what has become of a request, as far as the client can see.
+// fate is what has become of a request, as far as the client can see.
 func (c *client) fate() string {
 	answer := c.heard.String()
 	if answer == "" {
@@ -44,8 +44,8 @@ func (c *client) fate() string {
 	return fmt.Sprint(append(statuses(answer), 0)[0])
 }
 
-// fates fails the test unless the crowd has met the wanted ones, from the outside: who runs and who waits is
-// here.
+// fates fails the test unless each request of the crowd has met the wanted fate, seen from the outside: a request
+// that runs and one that waits are both here.
 func fates(t *testing.T, when string, crowd []*client, want string) {
 	t.Helper()
 	synctest.Wait()
@@ -66,7 +66,7 @@ func inEach(t *testing.T, test func(t *testing.T, set setting)) {
 	}
 }
 
-// waiting is how many wait at a site.
+// waiting is how many requests wait at a site.
 func (s *site) waiting() int {
 	n := 0
 	if s.limiter != nil {
@@ -123,21 +123,21 @@ func TestWhoHangsUpWhileItWaitsLeavesItsRoomToOthers(t *testing.T) {
 		}
 		for i, c := range crowd {
 			if want[i] == "runs" {
-				c.hangUp() // its handler stays where it is
+				c.hangUp() // its handler does not return
 			}
 		}
 		s.open()
 		synctest.Wait()
 		for i, c := range crowd {
 			if want[i] == "waits" {
-				equal(t, "who has waited", c.fate(), "200")
+				equal(t, "the request that has waited", c.fate(), "200")
 			}
 		}
 		s.end()
 	})
 }
 
-// A slot is freed for a request in the moment in which its client hangs up.
+// A slot becomes free for a request at the moment at which its client hangs up.
 func TestASlotIsNotLostOnAClientThatHangsUpAsItsTurnComes(t *testing.T) {
 	inEach(t, func(t *testing.T, set setting) {
 		for range 40 {
@@ -181,7 +181,7 @@ func TestDrainRefusesAllThatWaitAndAllThatCome(t *testing.T) {
 		late.send(get("/"))
 		synctest.Wait()
 		if fate := late.fate(); fate != "closed" && fate != "503" {
-			t.Errorf("who comes after Drain: %s, want a refusal", fate)
+			t.Errorf("a request after Drain: %s, want a refusal", fate)
 		}
 		if !strings.Contains(late.hear(), "Connection: close") {
 			t.Error("a refusal after Drain keeps its connection")

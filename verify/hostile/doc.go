@@ -1,15 +1,15 @@
-// Package hostile attacks weirhttp as a stranger on the network can: over raw connections, with
+// Package hostile attacks weirhttp as an unknown client on the network can: over raw connections, with
 // requests that are malformed, cut off, slow, or never read, and with keys that are made up.
 //
-// Whatever one connection does, the books must balance. Each request that arrives is served once
-// or refused once. Never do more run, nor wait, than may. When all connections are gone, all
-// slots are free, no key is remembered, no goroutine is left, and the log of the server
-// has no panic but those of the handlers. Meanwhile the well-formed requests on other connections are
-// answered.
+// Whatever one connection does, the books must balance. The server serves or refuses each request that arrives, once.
+// Never do more requests run, or wait, than may. When all connections are gone, all
+// slots are free, weirhttp remembers no key, no goroutine is left, and the log of the server
+// has only the panics of the handlers. Meanwhile the server answers the well-formed requests on other
+// connections.
 //
-// What needs sockets (resets, half-closed connections) runs over the loopback interface, and waits
-// for events, never for a time. What is about time runs in a testing/synctest bubble, over
-// connections in memory. FuzzRawRequests looks for requests that nobody has thought of:
+// Tests that need sockets (resets, half-closed connections) run over the loopback interface, and wait
+// for events, never for a time. Tests about time run in a testing/synctest bubble, over
+// connections in memory. FuzzRawRequests looks for requests that the tables do not have:
 //
 //	go test ./hostile -run '^$' -fuzz FuzzRawRequests -fuzztime 5m
 //

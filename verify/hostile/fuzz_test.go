@@ -2,8 +2,8 @@ package hostile_test
 
 import "testing"
 
-// FuzzRawRequests attacks a site with any bytes, sent in any way; attacker.step says how those of flow
-// are read.
+// FuzzRawRequests attacks a site with any bytes, sent in any way; attacker.step says how it reads those of
+// flow.
 func FuzzRawRequests(f *testing.F) {
 	f.Fuzz(func(t *testing.T, set byte, flow, wire []byte) {
 		// More would only be slower.

@@ -61,7 +61,7 @@ var handlers = map[string]func(s *site, w http.ResponseWriter, r *http.Request){
 	"/gone": func(s *site, _ http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
-		case <-s.gate: // net/http does not see that a client is gone which has sent a further request
+		case <-s.gate: // net/http does not see that a client is gone which has sent another request
 		}
 	},
 	"/gate": func(s *site, _ http.ResponseWriter, _ *http.Request) {

@@ -25,7 +25,7 @@ func within(what string, f func()) {
 	f()
 }
 
-// until waits for what no channel tells. In a bubble each look at it costs nothing but the bubble's time.
+// until waits for an event that no channel announces. In a bubble a look at it costs only the bubble's time.
 func until(what string, condition func() bool) {
 	within(what, func() {
 		for !condition() {
@@ -56,7 +56,7 @@ func atMost[T int | int64](tb testing.TB, what string, got, limit T) {
 	}
 }
 
-// gauge tells how many are in at once, and how many were at most.
+// gauge counts how many are inside at once, and keeps the highest count.
 type gauge struct{ now, peak, entered atomic.Int64 }
 
 func (g *gauge) enter() {

@@ -24,7 +24,7 @@ func keys() int {
 	return *keyCount
 }
 
-// blank is a ResponseWriter that keeps nothing but the status.
+// blank is a ResponseWriter that keeps only the status.
 type blank struct {
 	header http.Header
 	status int
@@ -63,7 +63,7 @@ func priorityFrom(r *http.Request) int {
 	return n
 }
 
-// lobby is a Limiter in a bubble, whose handler runs until it is let go.
+// lobby is a Limiter in a bubble. Its handlers run until the test lets them go.
 type lobby struct {
 	*weirhttp.Limiter
 	testing.TB
@@ -108,7 +108,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// forgotten fails the test if the Limiter knows a key, or keeps memory alive that a new one would not.
+// forgotten fails the test if the Limiter knows a key, or keeps more memory alive than a new one.
 func (b *lobby) forgotten() {
 	b.Helper()
 	equal(b, "keys", b.Stats().Keys, 0)
@@ -192,7 +192,7 @@ func TestKeysOfRefusedRequestsAreForgotten(t *testing.T) {
 	}
 }
 
-// All are there at once, which is the most that clients can make a Limiter remember; then nothing
+// All requests are there at once, which is the most that clients can make a Limiter remember. Then nothing
 // is left, whatever has become of them.
 func TestKeysThatWaitAllAtOnceAreForgotten(t *testing.T) {
 	for name, end := range map[string]func(b *lobby, cancel func()){
@@ -223,8 +223,8 @@ func TestKeysThatWaitAllAtOnceAreForgotten(t *testing.T) {
 	}
 }
 
-// A key is kept as it is while a request with it runs or waits, and not a moment longer: so what keys take is bounded
-// by what the requests themselves take.
+// The Limiter keeps a key while a request with it runs or waits, and not a moment longer. So the memory of the keys
+// is bounded by that of the requests.
 func TestLongKeysAreForgotten(t *testing.T) {
 	const size, n = 1 << 20, 32
 	synctest.Test(t, func(t *testing.T) {
@@ -245,8 +245,8 @@ func TestLongKeysAreForgotten(t *testing.T) {
 	})
 }
 
-// As each request comes before the last has gone, the key is never forgotten; of all the equal
-// strings only one is kept.
+// As each request comes before the last one has gone, the Limiter never forgets the key. Of all the equal
+// strings it keeps only one.
 func TestAKeyThatNeverRestsTakesMemoryOnce(t *testing.T) {
 	const size = 1 << 20
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-// trickle sends the text, a byte a second, until it is at an end or the server has had enough.
+// trickle sends the text, a byte a second, until the text ends or the server closes the connection.
 func (c *client) trickle(text string) {
 	for i := range len(text) {
 		time.Sleep(time.Second)
@@ -86,8 +86,8 @@ func TestReadHeaderTimeoutThrowsOutWhoSendsItsHeaderSlowly(t *testing.T) {
 	})
 }
 
-// slowly opens as many connections as may run, each of which holds a slot by being slow in the
-// same way, and returns for how long a visitor waits behind them, who comes a second later.
+// slowly opens as many connections as may run, each of which holds a slot by being slow in the same way. It returns
+// for how long a visitor waits behind them. The visitor comes a second later.
 func slowly(t *testing.T, set setting, request string, reads bool, configure func(*http.Server)) time.Duration {
 	l := newPipes()
 	s := newSite(t, set, l, configure)
@@ -173,7 +173,7 @@ func TestWhoseBodyIsUnreadWaitsForMaxWaitThoughItHasHungUp(t *testing.T) {
 	})
 }
 
-// A client that is refused and sends nothing of its body costs a goroutine, as the documentation says,
+// A refused client that sends nothing of its body costs a goroutine, as the documentation says,
 // but nothing that others could use, and no longer than the server's ReadTimeout.
 func TestARefusalComesBeforeTheBodyAndReadTimeoutEndsTheConnection(t *testing.T) {
 	inEach(t, func(t *testing.T, set setting) {

@@ -36,7 +36,7 @@ func TestEachRequestIsAnsweredAsItShouldAndCostsNoSlot(t *testing.T) {
 }
 
 // Each byte is a write of its own, and the connection breaks off before, in the middle of, or
-// after a request; with a pipe both happen at once, so that the server hears of it in any state.
+// after a request. With a pipe both happen at once, so the server learns of the end in any state.
 func TestARequestThatIsCutOffAtAnyByteCostsNoSlot(t *testing.T) {
 	for _, set := range settings {
 		t.Run(set.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestARequestThatIsCutOffAtAnyByteCostsNoSlot(t *testing.T) {
 	}
 }
 
-// The same over sockets, half-closed or reset, many at once. What they have taken of the memory is free
+// The same over sockets, half-closed or reset, many at once. Afterwards the memory that they have taken is free
 // again.
 func TestManyRequestsThatAreCutOffAtOnceCostNoSlotAndNoMemory(t *testing.T) {
 	for _, set := range settings {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// wire is what an attacker sends on one connection, and what must come of it when it is sent as a
+// wire is what an attacker sends on one connection, and the outcome that it must have if the attacker sends it as a
 // whole and nothing else goes on.
 type wire struct {
 	name string
@@ -59,7 +59,7 @@ var wellFormed = []wire{
 	{"a handler that aborts", post("/abort", "5", "hello"), 1, nil},
 }
 
-// malformed are requests as they should not be, and such as are strange.
+// malformed are requests as they should not be, and some that are only strange.
 var malformed = []wire{
 	{"nothing", "", 0, nil},
 	{"empty lines", "\r\n\r\n" + get("/"), 0, []int{400}},

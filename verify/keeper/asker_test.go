@@ -25,8 +25,8 @@ type asker struct {
 	err   error
 }
 
-// pass is that a user was served while another, who came first, had no answer. It is allowed
-// only if that one got its answer at the same moment.
+// pass records that a user got an answer while another user, who came first, had none. That is allowed
+// only if the other user got an answer at the same moment.
 type pass struct{ by, of *asker }
 
 // unanswered must be called with the books locked.

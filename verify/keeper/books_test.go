@@ -31,20 +31,20 @@ func (a activity) String() string { return activityNames[a] }
 // thing is an object, and what is known of it.
 type thing struct {
 	number   int
-	era      int // how many Resets were before it was begun
+	era      int // how many Resets there were before Open was called for it
 	activity activity
-	asker    *asker // for whom Open or Check was begun
+	asker    *asker // the user for whom Open or Check was begun
 
 	opened time.Duration // since when it exists, and is known to be good
 	used   time.Duration // until when it was in use
 	proved time.Duration // when it was last known to be good
 	rested time.Duration // since when it is idle, if it is
-	order  int           // as which of all it was put back or opened
+	order  int           // its number among all objects that were put back or opened
 
 	leased, sick, discarded, detached, gone bool
 }
 
-// idle reports whether the keeper has it, and nobody does anything with it.
+// idle reports whether the keeper has the object, and neither a user nor a function uses it.
 func (o *thing) idle() bool {
 	return o.activity == none && !o.leased && !o.detached && !o.gone
 }
@@ -82,10 +82,10 @@ type books struct {
 
 	begun     int // calls of Open
 	places    int
-	thrown    int // panics that nobody was told of yet
+	thrown    int // panics that OnPanic has not got yet
 	want      reuse.KeeperStats
-	failed    time.Duration // when Open has failed for nobody
-	succeeded time.Duration // when it has not; if both at once, nobody knows which came first
+	failed    time.Duration // when Open, begun for no user, has failed
+	succeeded time.Duration // when it has not; if both at once, it is not known which came first
 	trouble   int           // how often that was in a row
 	straggle  bool          // of one of these it is not certain, or several were under way at once
 }
@@ -141,10 +141,10 @@ func (b *books) enter(ctx context.Context, o *thing, a activity) fate {
 	return f
 }
 
-// openable checks that an object may be opened for nobody.
+// openable checks that the keeper may open an object that no user waits for.
 func (b *books) openable(o *thing) {
 	if o.asker == nil && b.trouble > 0 && !b.straggle && b.succeeded != b.failed && b.now() < b.nextTry() {
-		b.mustNot("Open for nobody, although it has failed %d times, and last at %v", b.trouble, b.failed)
+		b.mustNot("Open for no user, although it has failed %d times, and last at %v", b.trouble, b.failed)
 	}
 	if b.closed {
 		b.mustNot("Open after Close")
@@ -201,7 +201,7 @@ func (b *books) leave(ctx context.Context, o *thing, a activity, f fate) (err er
 	}
 	told := current && o.asker != nil && o.asker.unanswered() && (a == opening || a == checking && f.ending == panics)
 	if told && f.ending != well {
-		o.asker.fate = f.ending // that is what this user must be told
+		o.asker.fate = f.ending // this user must get that outcome
 	}
 	switch f.ending {
 	case fails:
@@ -231,14 +231,14 @@ func (f *fate) last(ctx context.Context) {
 	}
 }
 
-// place notes that no object was used later.
+// place notes that no other object was used later than this one.
 func (b *books) place(o *thing) {
 	b.places++
 	o.order = b.places
 }
 
-// unopened notes that Open has failed, perhaps for nobody: whoever waits may have taken over what
-// was begun for nobody, and what was begun for one who has left.
+// unopened notes that Open has failed, perhaps for no user: a user that waits may have taken over a call that
+// was begun for no user, or one that was begun for a user that has left.
 func (b *books) unopened(o *thing) {
 	if o.asker != nil && o.asker.unanswered() || o.era != b.era {
 		return
@@ -249,7 +249,7 @@ func (b *books) unopened(o *thing) {
 	b.trouble++
 }
 
-// nextTry is when Open is tried again for nobody, after it has failed.
+// nextTry is when the keeper calls Open for no user again, after it has failed.
 func (b *books) nextTry() time.Duration {
 	return b.failed + min(100*time.Millisecond<<min(b.trouble-1, 16), time.Minute)
 }
@@ -319,7 +319,7 @@ func (b *books) leased() (n int) {
 	return n
 }
 
-// granted notes that somebody has got an object.
+// granted notes that a user has got an object.
 func (b *books) granted(o *thing) {
 	now := b.now()
 	switch {

@@ -27,7 +27,7 @@ func (b *books) beats() (n int) {
 	return n
 }
 
-// collect takes the leases of those who have got one, and reports whether there was any. The
+// collect takes the leases of the users that have got one, and reports whether there was any. The
 // books are locked.
 func (m *machine) collect() (served bool) {
 	still := m.waiting[:0]
@@ -83,11 +83,11 @@ func (m *machine) lookAtStats() {
 		m.mustNot("Stats are\n%+v, must be\n%+v", got, want)
 	}
 	if m.thrown > 0 {
-		m.mustNot("%d panics were told to nobody", m.thrown)
+		m.mustNot("OnPanic did not get %d panics", m.thrown)
 	}
 }
 
-// lookAtUsers checks that nobody waits in vain.
+// lookAtUsers checks that no user waits in vain.
 func (m *machine) lookAtUsers() {
 	waiting, under := len(m.asking), m.underWay()
 	for _, p := range m.passed {
@@ -111,8 +111,8 @@ func (m *machine) lookAtUsers() {
 			m.mustNot("%d wait, and object %d was free for them", waiting, o.number)
 		}
 	}
-	// Who is told when Open fails for others may have gone meanwhile: after trouble it is
-	// not known from outside when it is tried again, only that it is.
+	// The user that gets the error when Open fails for others may have gone meanwhile. After a failure the test
+	// cannot see from outside when the keeper tries Open again, only that it does.
 	lull := m.trouble > 0 && m.now() < m.failed+time.Minute+time.Second
 	ready := m.count(none) + m.beats() + under - waiting
 	if !m.closed && !lull && ready < m.config.MinIdle && m.existing() < m.config.Capacity {

@@ -25,7 +25,7 @@ type machine struct {
 	log     []string
 }
 
-// closer is somebody in Shutdown.
+// closer is a goroutine in Shutdown.
 type closer struct {
 	over   chan struct{}
 	err    error
@@ -141,7 +141,7 @@ func (m *machine) rarely(t *rapid.T, n int, step func()) {
 	}
 }
 
-// get asks for an object, and checks what is begun for that.
+// get asks for an object, and checks which calls the keeper begins for that.
 func (m *machine) get(done bool) {
 	m.mu.Lock()
 	under := m.underWay()
@@ -175,7 +175,7 @@ func (m *machine) get(done bool) {
 	}
 }
 
-// warmest is the object that was used last. It is to be leased first.
+// warmest is the object that was used last. The keeper must lease it first.
 func (m *machine) warmest() (o *thing) {
 	for _, other := range m.things {
 		if other.idle() && (o == nil || other.order > o.order) {
@@ -314,7 +314,7 @@ func (m *machine) shutdown() {
 	}()
 }
 
-// hasten ends the context of somebody in Shutdown.
+// hasten ends the context of a goroutine in Shutdown.
 func (m *machine) hasten(*rapid.T) {
 	for _, c := range m.closers {
 		if !c.ended {

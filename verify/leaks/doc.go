@@ -1,4 +1,4 @@
-// Package leaks checks that nothing is kept which nobody needs any more: what tasks, arguments
+// Package leaks checks that the library keeps nothing that the program needs no more: what tasks, arguments
 // and results refer to, memory that grows with the number of tasks, goroutines that can never go on.
 //
 // A pool stays, with its workers parked and its rings as they were, while its tasks come and go. So

@@ -18,8 +18,8 @@ func live() (objects, bytes uint64) {
 	return m.HeapObjects, m.HeapAlloc
 }
 
-// flat fails the test if load leaves more on the heap for n things than it did for the first few, after
-// which queues have grown as far as they do.
+// flat fails the test if load leaves more on the heap for n things than it did for the first few. By then
+// queues have grown as far as they do.
 func flat(t *testing.T, n int, load func(n int)) {
 	t.Helper()
 	if testing.Short() {
@@ -32,8 +32,8 @@ func flat(t *testing.T, n int, load func(n int)) {
 	took := time.Since(begin)
 	objectsAfter, bytesAfter := live()
 	t.Logf("%d in %v: %+d objects, %+d bytes", n, took.Round(time.Millisecond), int64(objectsAfter-objects), int64(bytesAfter-bytes))
-	// The runtime never gives back what it knows of a goroutine, and while it collects it uses that
-	// of ended ones for no new ones. What is kept for each thing would be a hundred times as much.
+	// The runtime never gives back what it knows of a goroutine, and while it collects garbage it does not reuse that of
+	// ended goroutines for new ones. What the library kept for each thing would be a hundred times as much.
 	if objectsAfter > objects+500+uint64(n/100) || bytesAfter > bytes+256<<10+uint64(n/10) {
 		t.Errorf("the heap has grown from %d objects of %d bytes to %d of %d", objects, bytes, objectsAfter, bytesAfter)
 	}

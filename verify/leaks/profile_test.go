@@ -12,8 +12,8 @@ import (
 	"github.com/64ed045f/weir/par"
 )
 
-// forever returns the stacks of the goroutines that can never go on, since nobody who runs can
-// reach what they wait for. Go 1.26 can tell them if it was built with
+// forever returns the stacks of the goroutines that can never go on, since no goroutine that runs can
+// reach what they wait for. Go 1.26 can find them if it was built with
 // GOEXPERIMENT=goroutineleakprofile.
 func forever(t *testing.T) (stacks []string) {
 	t.Helper()
@@ -31,7 +31,7 @@ func forever(t *testing.T) (stacks []string) {
 	return stacks
 }
 
-// Whoever drops a future, a group, a stream or a pool leaves nobody behind who waits forever.
+// A program that drops a future, a group, a stream or a pool leaves no goroutine behind that waits forever.
 func TestWhatIsDroppedLeavesNoGoroutineThatCanNeverGoOn(t *testing.T) {
 	func() {
 		p := weir.New(4, weir.IdleTimeout(time.Millisecond))
@@ -48,7 +48,7 @@ func TestWhatIsDroppedLeavesNoGoroutineThatCanNeverGoOn(t *testing.T) {
 		cancel()
 		_ = p.WaitContext(ctx) // the cause of ctx, unless all tasks have finished
 		p.Wait()
-		p.Pause() // with nobody left to resume it
+		p.Pause() // with no goroutine left to resume it
 		ok(t, p.TrySubmit(nothing))
 	}()
 	for _, stack := range forever(t) {
@@ -59,7 +59,7 @@ func TestWhatIsDroppedLeavesNoGoroutineThatCanNeverGoOn(t *testing.T) {
 	}
 }
 
-// waitForever is what must not happen, once: the profile must see what it is asked for.
+// waitForever is what must not happen, once: so the test sees that the profile finds such a goroutine.
 func waitForever(begun chan<- struct{}) {
 	close(begun)
 	<-make(chan struct{})

@@ -119,7 +119,7 @@ func newGroup(t *testing.T, p *weir.Pool, opts ...weir.GroupOption) *weir.Group 
 	return g
 }
 
-// Each case makes payloads, and returns when nobody needs them any more. Its pools, groups and
+// Each case makes payloads, and returns when the program needs them no more. Its pools, groups and
 // results stay alive until the test ends.
 var cases = []struct {
 	name string
@@ -423,7 +423,7 @@ func TestNothingIsKeptThatNobodyNeeds(t *testing.T) {
 	}
 }
 
-// A test that asks whether nothing is kept must be able to see what is.
+// A test that asks whether the library keeps nothing must be able to see what it keeps.
 func TestAPayloadThatIsKeptIsSeen(t *testing.T) {
 	var w watch
 	kept := []*payload{w.payload(), w.payload()}

@@ -12,7 +12,7 @@ type Call struct {
 	Unrun []*Task
 	// Panic is what the call panics with, if it does.
 	Panic any
-	// Exit says that the call ends its goroutine by runtime.Goexit.
+	// Exit says that runtime.Goexit ends the goroutine of the call.
 	Exit bool
 
 	context *Context

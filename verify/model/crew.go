@@ -12,15 +12,15 @@ type crew struct {
 	free    int             // that have nothing in hand, and look for a task
 	idle    []time.Duration // since when the others without a task rest, the longest first
 
-	// loose says that it is open who rests, and since when. A worker may be woken for the place
-	// in the queue of a task that was taken back, and it is not promised when those end that
+	// loose says that it is open which workers rest, and since when. A worker may be woken for the place
+	// in the queue of a task that was removed, and it is not promised when workers end that
 	// have nothing to do while a closed pool still runs tasks.
 	loose  bool
-	ghosts int // places of tasks that were taken back may stand among so many accepted ones
+	ghosts int // places of removed tasks may stand among so many accepted ones
 }
 
 // Agrees reports whether the workers of the library are those of the model. What the model
-// cannot know it takes over.
+// cannot know it copies from the library.
 func (p *Pool) Agrees(workers, idle int) bool {
 	c := &p.crew
 	if !c.loose {
@@ -46,7 +46,7 @@ func (c *crew) take() {
 	}
 }
 
-// rest lets the free workers rest, or end if they shall not stay.
+// rest lets the free workers rest, or end if they must not stay.
 func (c *crew) rest(now time.Duration, stay bool, limit int) {
 	for ; c.free > 0; c.free-- {
 		if stay && c.workers <= limit {

@@ -1,5 +1,5 @@
 // Package model says, as simply as can be, what the pools and groups of weir promise: which tasks
-// have started, who is blocked, and what everybody is told. Its types are lists and counters that
+// have started, which calls block, and what each call returns. Its types are lists and counters that
 // one goroutine changes, one step after the other. They are written from the words of weir's
 // documentation, and know nothing of how weir does it.
 //

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rapid prefers small numbers, and so the first of several; here each shall come as often as
+// rapid prefers small numbers, and so the first of several choices. Here each choice comes as often as
 // its weight says.
 
 // between draws a number from low to high.
@@ -31,7 +31,7 @@ func uniform(n int) *rapid.Generator[int] {
 	})
 }
 
-// pick draws one of those that there are now. If there is none the step is not possible.
+// pick draws one of those that there are now. If there is none, the step is not possible.
 func pick[E any](t *rapid.T, from []E, what string) E {
 	if len(from) == 0 {
 		notNow()

@@ -38,7 +38,7 @@ func (d poolDriver) Shutdown(ctx context.Context) ([]*task, error) {
 	return who(functions), err
 }
 
-// who asks each function handed back whose it is: functions cannot be compared.
+// who asks each function that Shutdown hands back for its task: functions cannot be compared.
 func who(functions []func()) (unrun []*task) {
 	for _, f := range functions {
 		asked.Store(&unrun)
@@ -49,7 +49,7 @@ func who(functions []func()) (unrun []*task) {
 }
 
 // asked, while it is set, makes the function of a task name the task and not run it. Only
-// who holds a function that was handed back sets it, for the one call.
+// the holder of a function that was handed back sets it, for the one call.
 var asked atomic.Pointer[[]*task]
 
 func (k *task) handedOver() func() {

@@ -88,7 +88,7 @@ func (b *Batch) Crowded() bool {
 	return slices.ContainsFunc(b.group.Pool.line, func(c *Call) bool { return c.Task.Batch == b })
 }
 
-// Awaited reports whether somebody waits for the batch: if it is cancelled, room is made at once.
+// Awaited reports whether a goroutine waits for the batch: if it is cancelled, room is made at once.
 func (b *Batch) Awaited() bool { return len(b.waits) > 0 }
 
 // Batch is a group's tasks from one Wait to the next.
@@ -254,7 +254,7 @@ func (b *Batch) cancel(cause error) {
 		b.release(nil)
 		b.withdraw(c)
 	}
-	// A worker that comes to them passes them over, or Wait strikes them off: it is open when.
+	// A worker that comes to them passes them over, or Wait discards them: it is open when.
 	for _, t := range b.open {
 		b.strike(t)
 	}
@@ -266,7 +266,7 @@ func (b *Batch) cancel(cause error) {
 	}
 }
 
-// strike takes back a task that will not start, as its batch is cancelled.
+// strike discards a task that will not start, as its batch is cancelled.
 func (b *Batch) strike(t *Task) {
 	b.group.Pool.takeBack(t, nil)
 	b.release(nil)
@@ -350,7 +350,7 @@ func (g *Group) over() bool {
 	return true
 }
 
-// end gives everybody who waits the outcome.
+// end gives the outcome to every call that waits.
 func (b *Batch) end() {
 	err := b.outcome()
 	for _, c := range b.waits {

@@ -178,12 +178,12 @@ func (m *groupMachine) look() {
 		m.fail("Stats contradict themselves: %+v", got)
 	}
 	want.Workers, want.Idle = got.Workers, got.Idle
-	// Subtasks of a cancelled group are struck off, or passed over: it is open when.
+	// Subtasks of a cancelled group are discarded, or passed over: it is open when.
 	if gone := got.Queued - want.Queued; gone > 0 && m.deep > 0 {
 		got.Queued -= gone
 		got.HandedBack += uint64(gone)
 	}
-	want.Rejected = got.Rejected // what that counts is said of Submit alone
+	want.Rejected = got.Rejected // only Submit promises what that counts
 	if got != want {
 		m.fail("Stats are\n%+v, want\n%+v", got, want)
 	}
@@ -304,7 +304,7 @@ func (m *groupMachine) unwaited(k *task) *group {
 	return nil
 }
 
-// able returns the tasks that run and can be told to do something.
+// able returns the tasks that run and can take an order.
 func (m *groupMachine) able() (able []*task) {
 	for _, k := range m.tasks {
 		if k.model.State == model.Running {

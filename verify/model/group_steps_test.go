@@ -26,9 +26,9 @@ func (m *groupMachine) outside(t *rapid.T) *group {
 	return pick(t, groups, "group")
 }
 
-// limited reports whether a task waits for the limit of a group of its own. When the wait ends with
-// a subtask it is open whether the place of that goes to the queue before the next subtask is there:
-// so the queue is empty.
+// limited reports whether a task waits for the limit of a group of its own. When a subtask ends the wait,
+// it is open whether the subtask's place goes to the queue before the next subtask is there. So the machine keeps the
+// queue empty.
 func (m *groupMachine) limited() bool {
 	return slices.ContainsFunc(m.groups, func(g *group) bool { return g.host != nil && g.model.Lined() > 0 })
 }
@@ -232,7 +232,7 @@ func (m *groupMachine) endTask(t *rapid.T) {
 	}
 }
 
-// letGo has a task return.
+// letGo makes a task return.
 func (m *groupMachine) letGo(k *task, err error) {
 	k.err = err
 	if k.model.Batch == nil {
@@ -243,7 +243,7 @@ func (m *groupMachine) letGo(k *task, err error) {
 	k.orders <- order{do: func() {}, last: true}
 }
 
-// giveUp has a task call Blocking.
+// giveUp makes a task call Blocking.
 func (m *groupMachine) giveUp(t *rapid.T) {
 	var members []*task
 	for _, k := range m.able() {
@@ -298,7 +298,7 @@ func (m *groupMachine) cancelGroup(t *rapid.T) {
 	g.lib.Cancel(cause)
 }
 
-// racy reports whether the cancellation of a group would make room for those whom it turns away.
+// racy reports whether the cancellation of a group would make room for submitters that it turns away.
 func (m *groupMachine) racy(g *group) bool {
 	return g.model.Batch().Crowded() && g.model.Batch().Awaited()
 }
@@ -317,7 +317,7 @@ func (m *groupMachine) resizeGroup(t *rapid.T) {
 	case g.model.Limit == 0 && !g.model.Owned:
 		notNow() // it has no limit
 	case g.model.Limit > 0 && min(g.model.Spare(n), g.model.Lined()) > 1:
-		notNow() // it would be open who comes first
+		notNow() // it would be open which one comes first
 	}
 	m.step = fmt.Sprintf("Resize(%d) of %s", n, g.name)
 	g.model.Resize(n)

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// logged keeps what weir logs: panics that no handler is told of.
+// logged keeps what weir logs: panics that no handler gets.
 var logged logRecords
 
 type logRecords struct {

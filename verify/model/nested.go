@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// A place is a stack of tasks. The one on top runs or waits; those beneath it wait, and have lent it
+// A place is a stack of tasks. The one on top runs or waits. Those beneath it wait, and have lent it
 // the place.
 
 // place reports whether there is one under the limit that no task has.

@@ -94,7 +94,7 @@ func (p *Pool) refuse(c *Call, err error) {
 	c.end(err)
 }
 
-// Cancel makes ctx done. Who waits with it gives up.
+// Cancel makes ctx done. A call that waits with it gives up.
 func (p *Pool) Cancel(ctx *Context, cause error) {
 	if ctx.Cause != nil {
 		return
@@ -134,7 +134,7 @@ func (p *Pool) Cancel(ctx *Context, cause error) {
 	p.closes = slices.DeleteFunc(p.closes, func(c *Call) bool { return c.Done })
 }
 
-// takeBack ends a task that will not start; why is told to who waits for it.
+// takeBack removes a task that will not start from the queue. The calls that wait for it get why.
 func (p *Pool) takeBack(t *Task, why error) {
 	p.handedBack++
 	t.State = HandedBack
@@ -144,7 +144,7 @@ func (p *Pool) takeBack(t *Task, why error) {
 	p.over(t)
 }
 
-// abandon takes back all that is queued, for a Shutdown whose context is done.
+// abandon removes all tasks from the queue, for a Shutdown whose context is done.
 func (p *Pool) abandon(c *Call) {
 	queued := p.queue
 	p.queue = nil
@@ -160,7 +160,7 @@ func (p *Pool) abandon(c *Call) {
 	c.end(c.context.Cause)
 }
 
-// Finish ends a task that runs, in whichever way.
+// Finish ends a task that runs, in any way.
 func (p *Pool) Finish(t *Task) {
 	i := slices.Index(p.begun, t)
 	p.begun = slices.Delete(p.begun, i, i+1)
@@ -174,10 +174,10 @@ func (p *Pool) Finish(t *Task) {
 	p.over(t)
 }
 
-// GiveUp has a task that is no subtask, and runs, give its place up.
+// GiveUp makes a task that is no subtask, and runs, give its place up.
 func (p *Pool) GiveUp(t *Task) { t.State = Away }
 
-// Return has it want to go on.
+// Return makes it want to go on.
 func (p *Pool) Return(t *Task) {
 	t.State = Returning
 	p.comers = append(p.comers, t)

@@ -144,7 +144,7 @@ func (m *poolMachine) actions() []action {
 	return actions
 }
 
-// finish has everything run that was accepted, and closes the pool.
+// finish lets all accepted tasks run, and closes the pool.
 func (m *poolMachine) finish() {
 	m.pool.Resume()
 	m.driver.Resume()
@@ -174,7 +174,7 @@ func (m *poolMachine) live() (live []*task) {
 	return live
 }
 
-// able returns the tasks that run and can be told to do something.
+// able returns the tasks that run and can take an order.
 func (m *poolMachine) able() (able []*task) {
 	for _, k := range m.live() {
 		if k.held == nil {

@@ -104,7 +104,7 @@ func (m *poolMachine) letGo(k *task) {
 	k.orders <- order{do: func() {}, last: true}
 }
 
-// panic has a task panic. The panic of one that Do runs is its caller's.
+// panic makes a task panic. The panic of a task that Do runs is its caller's.
 func (m *poolMachine) panic(t *rapid.T) {
 	k := pick(t, m.able(), "task that runs")
 	m.step = fmt.Sprintf("the panic of task %d", k.model.ID)

@@ -34,10 +34,10 @@ func (r *Results) Go(t *Task) *Call {
 	return r.Group.Go(t, false)
 }
 
-// Used reports whether there are results that nobody has taken.
+// Used reports whether there are results that no use has taken.
 func (r *Results) Used() bool { return r.batch != nil && r.batch == r.Group.batch }
 
-// Rest is what is wrong beside the errors that a loop has got, when the batch is over with err.
+// Rest is what is wrong in addition to the errors that a loop has got, when the batch is over with err.
 func (r *Results) Rest(got []Result, err error) error {
 	if !r.Group.KeepGoing {
 		return err
@@ -61,8 +61,8 @@ func (r *Results) Return(t *Task, value int, err error) {
 	r.Fail(t, err)
 }
 
-// Fail notes that t, which still runs, is about to fail in another way than by returning, or not
-// to fail, if err is nil. A panic that comes out of Wait has no result: it is not noted.
+// Fail notes that t, which still runs, is about to fail in another way than by returning, or, if err is nil,
+// not to fail. A panic that comes out of Wait has no result: it is not noted.
 func (r *Results) Fail(t *Task, err error) {
 	if err != nil {
 		r.fault[t] = &weir.TaskError{Index: t.Index, Err: err}
@@ -70,7 +70,7 @@ func (r *Results) Fail(t *Task, err error) {
 	r.order = append(r.order, t)
 }
 
-// Values is what Wait returns beside the error.
+// Values is the slice that Wait returns besides the error.
 func (r *Results) Values() []int {
 	values := make([]int, len(r.given))
 	for i, t := range r.given {
@@ -79,8 +79,8 @@ func (r *Results) Values() []int {
 	return values
 }
 
-// Begin begins a loop. What is there already comes in the order of the tasks: who was the first of
-// them is not kept.
+// Begin begins a loop. Results that are there already come in the order of the tasks: the library does not keep
+// which of them came first.
 func (r *Results) Begin() {
 	slices.SortFunc(r.order, func(a, b *Task) int { return a.Index - b.Index })
 }

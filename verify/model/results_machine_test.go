@@ -26,7 +26,7 @@ type resultsMachine struct {
 	group  *weir.Group
 	lib    *weir.Results[int]
 	model  *model.Results
-	taking *taking // nil while nobody takes the results
+	taking *taking // nil while no goroutine takes the results
 }
 
 // taking is a use of the results, on a goroutine of its own.

@@ -1,6 +1,6 @@
 package model
 
-// State is where a task stands.
+// State is how far a task is.
 type State int
 
 // The states of a task.

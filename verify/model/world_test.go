@@ -19,7 +19,7 @@ import (
 type world struct {
 	t     *rapid.T
 	begin time.Time
-	ended chan struct{} // closed at the end of the check: whatever blocks goes on
+	ended chan struct{} // closed at the end of the check: all goroutines that block go on
 	step  string        // for reports
 	trail []string      // all steps, also for those
 
@@ -29,7 +29,7 @@ type world struct {
 	contexts []*deadline
 
 	mu     sync.Mutex // for what tasks and calls write
-	panics []*boom    // that the handler was told of
+	panics []*boom    // that the handler got
 
 	// What the panics of tasks must have led to by now.
 	wantPanics []*boom
@@ -41,14 +41,14 @@ func newWorld(t *rapid.T) *world {
 	return &world{t: t, begin: time.Now(), ended: make(chan struct{})}
 }
 
-// task is a task that does as it is told.
+// task is a task that follows orders.
 type task struct {
 	world  *world
 	model  *model.Task
 	orders chan order
 	starts int             // under world.mu
 	ctx    context.Context // that the task got, if it gets one; under world.mu
-	err    error           // what it shall return
+	err    error           // what it must return
 	back   chan struct{}   // while it is in Blocking: closed to end that
 	held   *boom           // its panic, if the handler of that blocks
 }
@@ -125,7 +125,7 @@ func (w *world) newCall(name string, m *model.Call) *call {
 	return c
 }
 
-// make makes the call, and keeps what comes of it.
+// make makes the call, and keeps its outcome.
 func (c *call) make(w *world, f func(c *call) error) {
 	returned := false
 	var err error
@@ -166,7 +166,7 @@ func (w *world) newContext(after time.Duration) *deadline {
 	return d
 }
 
-// cancelContext ends the context of somebody.
+// cancelContext ends the context of a call.
 func (w *world) cancelContext(t *rapid.T) {
 	var open []*deadline
 	for _, c := range w.contexts {
@@ -203,7 +203,7 @@ func (w *world) chosen(m *model.Task) bool {
 	return w.real(m).starts > 0
 }
 
-// agree fails the check unless library and model agree on all that everybody sees.
+// agree fails the check unless library and model agree on all that can be seen.
 func (w *world) agree() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -220,7 +220,7 @@ func (w *world) agree() {
 		w.agreeOn(c)
 	}
 	if !slices.Equal(w.panics, w.wantPanics) {
-		w.fail("OnPanic was told of %v, want %v", w.panics, w.wantPanics)
+		w.fail("OnPanic got %v, want %v", w.panics, w.wantPanics)
 	}
 	if got := logged.take(); !slices.Equal(got, w.wantLogs) {
 		w.fail("logged: %q, want %q", got, w.wantLogs)
@@ -276,7 +276,7 @@ func (w *world) fail(format string, args ...any) {
 	w.t.Fatal(message)
 }
 
-// dump tells how the tasks stand. The mutex is held, or nobody else uses it.
+// dump says how the tasks stand. The caller holds the mutex, or no other goroutine runs.
 func (w *world) dump() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "\npool: %+v, queue of %d, paused: %t", w.pool.Stats(), w.pool.Queue, w.pool.Paused)
@@ -319,7 +319,7 @@ func (w *world) pass(d time.Duration) {
 	}
 }
 
-// end lets go of whatever blocks, also if the check has failed half-way. shut closes the pool.
+// end lets all goroutines that block go on, also if the check has failed half-way. shut closes the pool.
 func (w *world) end(shut func()) {
 	close(w.ended)
 	for _, c := range w.contexts {

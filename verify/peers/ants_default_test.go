@@ -18,7 +18,7 @@ var antsDefaultCases = []peers.Case{
 	{
 		Name:      "ThereIsAPoolForTheWholeProgram",
 		Theirs:    []string{"ants.TestAntsPool", "ants.ExamplePool"},
-		Behaviour: "Tasks can be given to a pool that nobody has made, and it tells its limit and its workers.",
+		Behaviour: "Tasks can be given to a pool that the program has not made, and it tells its limit and its workers.",
 		Outside:   true,
 		Run: antsOnDefault(func(t *testing.T) {
 			const tasks = 1000
@@ -48,7 +48,7 @@ var antsDefaultCases = []peers.Case{
 			"ants.TestDefaultPoolReleaseContext",
 		},
 		Behaviour: "The pool of the whole program can be ended, with a wait for its tasks, and opened again; opening it while it is open does nothing.",
-		Different: "Ending it panics, since no part of a program can know that no other uses it; who must know that all tasks are done can wait for them.",
+		Different: "Ending it panics, since no part of a program can know that no other uses it; code that must know that all tasks are done can wait for them.",
 		Outside:   true,
 		Run: antsOnDefault(func(t *testing.T) {
 			p := weir.Default()
@@ -74,7 +74,7 @@ var antsDefaultCases = []peers.Case{
 	},
 }
 
-// antsOnDefault is a case that uses the default pool: in a process of its own, for the workers of
+// antsOnDefault is a case that uses the default pool. It runs in a process of its own, since the workers of
 // that pool outlive the test, and there in a bubble, where they do not.
 func antsOnDefault(test func(t *testing.T)) func(t *testing.T) {
 	const began = "the child has run the case"

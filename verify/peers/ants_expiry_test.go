@@ -213,7 +213,7 @@ func (p *antsTracked) end(worker int) {
 	p.ended = append(p.ended, worker)
 }
 
-// becomeIdle has all workers run at once, and then become idle in the given order.
+// becomeIdle makes all workers run at once, and then become idle in the given order.
 func (p *antsTracked) becomeIdle(t *testing.T, order ...int) {
 	t.Helper()
 	gates := make([]chan struct{}, len(order))

@@ -125,7 +125,7 @@ var antsLimitCases = []peers.Case{
 			"ants.TestInfinitePoolWithFunc",
 			"ants.TestInfinitePoolWithFuncGeneric",
 		},
-		Behaviour: "A pool without a limit cannot be told to make everything beforehand: it is refused.",
+		Behaviour: "A pool without a limit cannot be set to make everything beforehand: it is refused.",
 		Different: "Prestart names a number of its own, so it fits a pool without a limit too; more than the limit is refused.",
 		Run: antsBoth(func(t *testing.T, made antsMade) {
 			p := made(weir.Unbounded, weir.Prestart(3))

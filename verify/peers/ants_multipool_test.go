@@ -25,7 +25,7 @@ var antsMultiPoolCases = []peers.Case{
 			"ants.ExampleMultiPoolWithFunc",
 			"ants.ExampleMultiPoolWithFuncGeneric",
 		},
-		Behaviour: "Ten pools of five behind one face run fifty tasks at once with nobody waiting, and end when these have.",
+		Behaviour: "Ten pools of five behind one face run fifty tasks at once with no submitter waiting, and end when these have.",
 		Different: "A single pool of fifty does, and no task waits in one part while another part is free.",
 		Run: antsBoth(func(t *testing.T, made antsMade) {
 			p := made(50, weir.Queue(0))
@@ -58,7 +58,7 @@ var antsMultiPoolCases = []peers.Case{
 			"ants.TestMultiPoolWithFuncGeneric",
 		},
 		Behaviour: "Tasks go to the pools in turn or to the one with the fewest, each pool tells its own counts by its index, and a strategy, a number of pools or an index that does not exist is refused.",
-		Different: "Who wants several pools has them in a slice, so there is no strategy, number or index to be wrong about: the next one, or the one whose Stats say so, is chosen by the caller.",
+		Different: "A program that wants several pools has them in a slice, so there is no strategy, number or index to be wrong about: the next one, or the one whose Stats say so, is for the caller to choose.",
 		Run: antsBoth(func(t *testing.T, made antsMade) {
 			next := 0
 			inTurn := func(pools []antsPool) antsPool {

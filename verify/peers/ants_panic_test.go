@@ -63,7 +63,7 @@ var antsPanicCases = []peers.Case{
 	},
 }
 
-// antsLog has the default logger write to what it returns, until the test ends.
+// antsLog makes the default logger write to the buffer that it returns, until the test ends.
 func antsLog(t *testing.T) *bytes.Buffer {
 	t.Helper()
 	logger, out, flags := slog.Default(), log.Writer(), log.Flags()

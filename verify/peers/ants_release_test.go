@@ -175,7 +175,7 @@ var antsReleaseCases = []peers.Case{
 			"ants.TestMultiPoolWithFuncGenericReleaseContext",
 		},
 		Behaviour: "Ending a pool that has ended is an error.",
-		Different: "It may be repeated, and tells the same: whoever must know that all tasks are done can ask, whoever else has closed the pool.",
+		Different: "It may be repeated, and tells the same: code that must know that all tasks are done can ask, even if other code has closed the pool.",
 		Run: antsBoth(func(t *testing.T, made antsMade) {
 			p := made(5)
 			antsOccupy(t, p, 5)()
@@ -230,7 +230,7 @@ var antsRebootCases = []peers.Case{
 			"ants.TestMultiPoolReleaseContext",
 		},
 		Behaviour: "A pool that has ended can be opened again, and then works as before.",
-		Different: "It stays closed, so that ErrClosed is a final answer to all who share it; another pool starts nothing before its first task, and gets the same work done.",
+		Different: "It stays closed, so that ErrClosed is a final answer to all callers that share it; another pool starts nothing before its first task, and gets the same work done.",
 		Run: antsBoth(func(t *testing.T, made antsMade) {
 			for _, opts := range [][]weir.Option{{}, {weir.Prestart(10)}} {
 				p := made(10, opts...)

@@ -22,7 +22,7 @@ var antsSubmitCases = []peers.Case{
 			"ants.ExamplePoolWithFunc",
 			"ants.ExamplePoolWithFuncGeneric",
 		},
-		Behaviour: "Whoever has far more tasks than the pool has workers waits for a free one each time, all workers are used, and every task runs once.",
+		Behaviour: "A producer with far more tasks than the pool has workers waits for a free one each time, all workers are used, and every task runs once.",
 		Run: antsBoth(func(t *testing.T, made antsMade) {
 			antsSum(t, made(10, weir.Queue(0)), 10)
 		}),
@@ -34,7 +34,7 @@ var antsSubmitCases = []peers.Case{
 			"ants.TestAntsPoolWithFuncWaitToGetWorkerPreMalloc",
 			"ants.TestAntsPoolWithFuncGenericWaitToGetWorkerPreMalloc",
 		},
-		Behaviour: "A pool that is told to make everything beforehand runs its tasks like any other.",
+		Behaviour: "A pool that makes everything beforehand runs its tasks like any other.",
 		Run: antsBoth(func(t *testing.T, made antsMade) {
 			p := made(10, weir.Queue(0), weir.Prestart(10))
 			synctest.Wait()
@@ -85,7 +85,7 @@ var antsSubmitCases = []peers.Case{
 			"ants.TestMaxBlockingSubmitWithFunc",
 			"ants.TestMaxBlockingSubmitWithFuncGeneric",
 		},
-		Behaviour: "When as many submitters wait as may do so, a further one is refused at once, and those that wait are served when a worker is free.",
+		Behaviour: "When as many submitters wait as may do so, one more is refused at once, and those that wait are served when a worker is free.",
 		Run: antsBoth(func(t *testing.T, made antsMade) {
 			p := made(10, weir.Queue(0), weir.MaxWaiting(1))
 			defer p.Close()

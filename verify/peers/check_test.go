@@ -67,7 +67,7 @@ func begin(f func()) <-chan struct{} {
 	return done
 }
 
-// gauge tells how many are inside at once, and how many were at most.
+// gauge counts how many are inside at once, and keeps the highest count.
 type gauge struct{ now, peak atomic.Int64 }
 
 // enter counts one more.

@@ -129,7 +129,7 @@ var concErrors = []peers.Case{
 	{
 		Name:      "ErrorsOfCancelledTasks",
 		Theirs:    []string{"pool.TestContextPool/WithCancelOnError"},
-		Behaviour: "Beside the error that has cancelled the others, Wait also returns theirs, which say that they were cancelled.",
+		Behaviour: "Besides the error that has cancelled the others, Wait also returns theirs, which say that they were cancelled.",
 		Different: "Only the first error is the cause, and Wait returns that; that others were cancelled follows from it, and would make errors.Is(err, context.Canceled) true for every failure.",
 		Run: func(t *testing.T) {
 			g := weir.NewGroup(t.Context(), 4)

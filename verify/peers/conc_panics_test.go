@@ -95,7 +95,7 @@ var concPanics = []peers.Case{
 				t.Fatal("no panic")
 			}
 			lines := strings.Split(string(p.Stack), "\n")
-			// The goroutine, the panic and its place, and then whoever called panic.
+			// The goroutine, the panic and its place, and then the caller of panic.
 			if len(lines) < 4 || !strings.HasPrefix(lines[1], "panic(") || !strings.Contains(lines[3], "peers_test.panicWithAnError") {
 				t.Errorf("stack:\n%s", p.Stack)
 			}

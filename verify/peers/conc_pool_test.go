@@ -116,7 +116,7 @@ var concPool = []peers.Case{
 		Name:      "PoolTellsItsMaximum",
 		Theirs:    []string{"pool.TestPool/returns correct MaxGoroutines"},
 		Behaviour: "A pool tells the maximum that it was given.",
-		Different: "A Pool does, in its Stats; a Group is short-lived and has no Stats: whoever made it knows its limit.",
+		Different: "A Pool does, in its Stats; a Group is short-lived and has no Stats: the code that made it knows its limit.",
 		Run: func(t *testing.T) {
 			p := weir.New(42)
 			equal(t, "limit", p.Stats().Limit, 42)

@@ -85,7 +85,7 @@ var concResults = []peers.Case{
 			"pool.TestResultContextPool/behaves the same as ErrorGroup/wait error if func returns error",
 			"pool.TestResultContextPool/behaves the same as ErrorGroup/wait error is all returned errors",
 		},
-		Behaviour: "When an error cancels nothing, here with KeepGoing, Wait returns all errors beside the results.",
+		Behaviour: "When an error cancels nothing, here with KeepGoing, Wait returns all errors and the results.",
 		Run: func(t *testing.T) {
 			opts := []weir.Option{weir.KeepGoing()}
 			_, err := resultsOf(t, opts, result(0, errBoom))
@@ -109,7 +109,7 @@ var concResults = []peers.Case{
 			"pool.TestResultContextPool/WithFirstError",
 		},
 		Behaviour: "Results of tasks that failed are left out, so that the slice is shorter than the number of tasks.",
-		Different: "Each task has its place, so that the n-th result is that of the n-th task, also beside an error.",
+		Different: "Each task has its place, so that the n-th result is that of the n-th task, also together with an error.",
 		Run: func(t *testing.T) {
 			found, err := resultsOf(t, []weir.Option{weir.KeepGoing()}, result(0, errBoom), result(7, nil), result(0, errLate))
 			isError(t, err, errBoom)
@@ -122,7 +122,7 @@ var concResults = []peers.Case{
 	{
 		Name:      "ResultsThatCameWithAnError",
 		Theirs:    []string{"pool.TestResultErrorGroup/WithCollectErrored", "pool.TestResultContextPool/WithCollectErrored"},
-		Behaviour: "What a task has returned beside its error can be had; here it always is.",
+		Behaviour: "What a task has returned together with its error can be had; here it is always there.",
 		Run: func(t *testing.T) {
 			found, err := resultsOf(t, nil, result(7, errBoom))
 			isError(t, err, errBoom)
@@ -172,7 +172,7 @@ var concResults = []peers.Case{
 	{
 		Name:      "ResultsErrorsOfCancelledTasks",
 		Theirs:    []string{"pool.TestResultContextPool/WithCancelOnError"},
-		Behaviour: "Beside the error that has cancelled the others, Wait also returns theirs, which say that they were cancelled.",
+		Behaviour: "Besides the error that has cancelled the others, Wait also returns theirs, which say that they were cancelled.",
 		Different: "As without results: only the first error is the cause, and Wait returns that.",
 		Run: func(t *testing.T) {
 			stopped := func(ctx context.Context) (int, error) { return 0, untilCancelled(ctx) }

@@ -86,7 +86,7 @@ var concStream = []peers.Case{
 	{
 		Name:      "StreamTaskPanics",
 		Theirs:    []string{"stream.TestStream/panic in task is propagated"},
-		Behaviour: "A panic of a task comes to who uses the stream.",
+		Behaviour: "A panic of a task reaches the code that uses the stream.",
 		Run: func(t *testing.T) {
 			streams := []func(){
 				func() {
@@ -111,7 +111,7 @@ var concStream = []peers.Case{
 	{
 		Name:      "StreamCallbackPanics",
 		Theirs:    []string{"stream.TestStream/panic in callback is propagated"},
-		Behaviour: "A panic of a callback comes to who uses the stream; here it is the body of a loop, and the panic is its own, unwrapped.",
+		Behaviour: "A panic of a callback reaches the code that uses the stream; here it is the body of a loop, and the panic is its own, unwrapped.",
 		Run: func(t *testing.T) {
 			equal(t, "panic", caught(func() {
 				for _, err := range par.Stream(t.Context(), []int{1}, double, par.Limit(5)) {
@@ -132,7 +132,7 @@ var concStream = []peers.Case{
 	{
 		Name:      "StreamCallbackPanicsWhileOthersProduce",
 		Theirs:    []string{"stream.TestStream/panic in callback does not block producers"},
-		Behaviour: "A callback that panics leaves nobody blocked who has more tasks to give; here, what has not begun does not begin any more.",
+		Behaviour: "A callback that panics leaves no producer blocked that has more tasks to give; here, what has not begun does not begin any more.",
 		Run: func(t *testing.T) {
 			var begun atomic.Int64
 			count := func(_ context.Context, n int) (int, error) { begun.Add(1); return n, nil }

@@ -62,7 +62,7 @@ var concWaitGroup = []peers.Case{
 	{
 		Name:      "WaitGroupOneOfSeveralPanicsComesOut",
 		Theirs:    []string{"conc.TestWaitGroup/panic/one is propagated"},
-		Behaviour: "When several functions panic Wait panics with one of them; here the others are told to OnPanic, there they are lost.",
+		Behaviour: "When several functions panic Wait panics with one of them; here OnPanic gets the others, there they are lost.",
 		Run: func(t *testing.T) {
 			var others atomic.Int64
 			g := weir.NewGroup(t.Context(), weir.Unbounded, weir.OnPanic(func(*weir.Panic) { others.Add(1) }))
@@ -116,7 +116,7 @@ var concWaitGroup = []peers.Case{
 	{
 		Name:      "WaitGroupPanicAsAnError",
 		Theirs:    []string{"conc.TestWaitGroup/panic/is caught by waitandrecover", "conc.ExampleWaitGroup_WaitAndRecover", "panics.TestRecoveredAsError/as error is not nil nil"},
-		Behaviour: "Who waits may have a panic as a value, and not as a panic.",
+		Behaviour: "The goroutine that waits may have a panic as a value, and not as a panic.",
 		Run: func(t *testing.T) {
 			g := weir.NewGroup(t.Context(), weir.Unbounded, weir.PanicsAsErrors())
 			g.Go(explodeTask)
@@ -130,7 +130,7 @@ var concWaitGroup = []peers.Case{
 	{
 		Name:      "WaitGroupSeveralPanicsAsErrors",
 		Theirs:    []string{"conc.TestWaitGroup/panic/one is caught by waitandrecover"},
-		Behaviour: "Of several panics who waits gets one as a value; here, with KeepGoing, all of them.",
+		Behaviour: "Of several panics the goroutine that waits gets one as a value; here, with KeepGoing, all of them.",
 		Run: func(t *testing.T) {
 			g := weir.NewGroup(t.Context(), weir.Unbounded, weir.PanicsAsErrors(), weir.KeepGoing())
 			g.Go(explodeTask)

@@ -29,7 +29,7 @@ var errgroupToGroup = []peers.Case{
 		Name:      "GroupZeroValue",
 		Theirs:    []string{"errgroup.TestZeroGroup"},
 		Behaviour: "The zero group can be used as it is, without a limit and without a context.",
-		Different: "A Group is made by NewGroup, since nobody should forget its limit and its context; the zero value panics with the first task.",
+		Different: "A Group is made by NewGroup, so that a program cannot forget its limit and its context; the zero value panics with the first task.",
 		Run: func(t *testing.T) {
 			if caught(func() { new(weir.Group).Go(succeedTask) }) == nil {
 				t.Error("the zero Group takes a task")
@@ -105,7 +105,7 @@ var errgroupToGroup = []peers.Case{
 	{
 		Name:      "GroupTryGoTakesAsManyAsTheLimit",
 		Theirs:    []string{"errgroup.TestTryGo"},
-		Behaviour: "TryGo of a Group without a queue takes tasks up to the limit and refuses the next one, until others have ended; a further limit may be set between batches.",
+		Behaviour: "TryGo of a Group without a queue takes tasks up to the limit and refuses the next one, until others have ended; another limit may be set between batches.",
 		Run: func(t *testing.T) {
 			g := weir.NewGroup(t.Context(), 42, weir.Queue(0))
 			for _, limit := range []int{42, 42, 1, 3} {

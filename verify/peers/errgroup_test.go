@@ -206,7 +206,7 @@ var errgroupReplaced = []peers.Case{
 	{
 		Name:      "WhatFunctionsWroteIsThereAfterWait",
 		Theirs:    []string{"errgroup.ExampleGroup_parallel"},
-		Behaviour: "Functions may write into places of their own in a slice without a lock, and who has called Wait may read them.",
+		Behaviour: "Functions may write into places of their own in a slice without a lock, and the goroutine that has called Wait may read them.",
 		Run: func(t *testing.T) {
 			g, ctx := errgroup.WithContext(t.Context())
 			var found [3]string
@@ -223,7 +223,7 @@ var errgroupReplaced = []peers.Case{
 	{
 		Name:      "StagesOfAPipelineShareAGroup",
 		Theirs:    []string{"errgroup.ExampleGroup_pipeline"},
-		Behaviour: "A producer and its consumers may be functions of one group, somebody else may wait for them to close the channel of results, and both calls of Wait return the same.",
+		Behaviour: "A producer and its consumers may be functions of one group, another goroutine may wait for them to close the channel of results, and both calls of Wait return the same.",
 		Run: func(t *testing.T) {
 			for _, want := range []error{nil, errBoom} {
 				g, ctx := errgroup.WithContext(t.Context())

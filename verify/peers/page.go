@@ -37,8 +37,8 @@ does instead. Everything on this page is written from the [cases](../verify/peer
 cd verify && go test ./peers -run '^TestCases$/^errgroup$/^TheFirstErrorStays$'
 ` + "```" + `
 
-How the calls of those libraries are written here stands in [migrating.md](migrating.md). A test with subtests counts as these; one of
-ours may answer several of theirs, and several one. Some pin nothing that a user could rely on; why stands below each table.
+[migrating.md](migrating.md) says how the calls of those libraries are written here. A test with subtests counts as these; one test of
+ours may answer several of theirs, and several of ours one of theirs. Some pin nothing that a user could rely on; the text below each table says why.
 
 | library | version | their tests | pin nothing of their own | our cases | differ on purpose |
 |---|---|--:|--:|--:|--:|

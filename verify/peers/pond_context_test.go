@@ -71,7 +71,7 @@ var pondContextCases = []peers.Case{
 	{
 		Name:      "CancelledTasksThatWaitForALimitHoldNobodyUp",
 		Theirs:    []string{"pond.TestSubpoolStopAndWaitShouldNotDeadlockWhenContextCanceledWithQueuedTasks"},
-		Behaviour: "A part of the pool with a limit of its own holds nobody up either, when its context ends while one task runs and another waits for that limit.",
+		Behaviour: "A part of the pool with a limit of its own holds no caller up either, when its context ends while one task runs and another waits for that limit.",
 		Run: func(t *testing.T) {
 			p := pondPool(1)
 			ctx, cancel := context.WithCancel(t.Context())

@@ -122,7 +122,7 @@ var pondCountCases = []peers.Case{
 			"pond.TestSubpoolMetrics",
 		},
 		Behaviour: "A pool, and each part of it, counts the tasks that succeeded and those that failed.",
-		Different: "A pool counts tasks and panics, of all its groups together; an error belongs to who asked for it, and comes out of Wait or Get, from a group with KeepGoing one for each task that failed, in their order.",
+		Different: "A pool counts tasks and panics, of all its groups together; an error belongs to the caller that asked for it, and comes out of Wait or Get, from a group with KeepGoing one for each task that failed, in their order.",
 		Run: func(t *testing.T) {
 			p := pondPool(10)
 			part := p.Group(t.Context(), weir.Limit(5), weir.KeepGoing())

@@ -21,7 +21,7 @@ var pondDefaultCases = []peers.Case{
 			"pond.TestSubmitWithError",
 			"pond.TestSubmitWithPanic",
 		},
-		Behaviour: "A task can be given to a pool that nobody has made, and who waits for it gets its end, its error or its panic.",
+		Behaviour: "A task can be given to a pool that the program has not made, and a caller that waits for it gets its end, its error or its panic.",
 		Outside:   true,
 		Run: antsOnDefault(func(t *testing.T) {
 			p := weir.Default()
@@ -37,7 +37,7 @@ var pondDefaultCases = []peers.Case{
 	{
 		Name:      "ThePoolOfTheProgramHasGroups",
 		Theirs:    []string{"pond.TestNewGroup", "pond.TestNewSubpool"},
-		Behaviour: "Groups, and parts with a limit of their own, can be had of the pool that nobody has made.",
+		Behaviour: "Groups, and parts with a limit of their own, can be had of the pool that the program has not made.",
 		Outside:   true,
 		Run: antsOnDefault(func(t *testing.T) {
 			for limit, opts := range map[int][]weir.GroupOption{20: nil, 10: {weir.Limit(10)}} {

@@ -21,7 +21,7 @@ var pondFutureCases = []peers.Case{
 			"future.TestFutureWait",
 			"future.TestValueFutureWait",
 		},
-		Behaviour: "Who waits for a task gets what it returned and no error, before or after it has ended, and as often as wanted.",
+		Behaviour: "A caller that waits for a task gets what it returned and no error, before or after it has ended, and as often as wanted.",
 		Run: func(t *testing.T) {
 			p := pondPool(10)
 			gate := make(chan struct{})
@@ -68,7 +68,7 @@ var pondFutureCases = []peers.Case{
 			"future.TestFutureWaitWithError",
 			"future.TestValueFutureWaitWithError",
 		},
-		Behaviour: "Who waits for a task gets the very error that it returned.",
+		Behaviour: "A caller that waits for a task gets the very error that it returned.",
 		Run: func(t *testing.T) {
 			p := pondPool(100)
 			f := pondAsync(t, p, func() (int, error) { return 0, errBoom })
@@ -106,7 +106,7 @@ var pondFutureCases = []peers.Case{
 			"pond.TestResultPoolSubmitContextCanceled",
 			"pond.TestPoolStopAndWaitShouldNotDeadlockWhenContextCanceledWithQueuedTasks",
 		},
-		Behaviour: "If the context ends before the task starts, the task never does; who waits for it gets that error, no value, and does not wait for the tasks in front of it.",
+		Behaviour: "If the context ends before the task starts, the task never does; a caller that waits for it gets that error, no value, and does not wait for the tasks in front of it.",
 		Run: func(t *testing.T) {
 			p := pondPool(1)
 			gate := make(chan struct{})
@@ -139,7 +139,7 @@ var pondFutureCases = []peers.Case{
 			"future.TestValueFutureWaitWithCanceledContext",
 		},
 		Behaviour: "A task that runs while its context ends is reported as cancelled, and what it returns is lost.",
-		Different: "What it returns counts, be it a value or an error: it has run, and who waits for it must know what it did.",
+		Different: "What it returns counts, be it a value or an error: it has run, and a caller that waits for it must know what it did.",
 		Run: func(t *testing.T) {
 			p := pondPool(1)
 			ctx, cancel := context.WithCancel(t.Context())

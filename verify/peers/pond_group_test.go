@@ -16,7 +16,7 @@ var pondGroupCases = []peers.Case{
 	{
 		Name:      "WaitReturnsWhenARunningTaskHasEnded",
 		Theirs:    []string{"pond.TestTaskGroupWaitWithContextCanceledAndOngoingTasks", "pond.TestTaskGroupWithCustomContext"},
-		Behaviour: "If a task ends the context of its group, it goes on to its own end, the tasks behind it never start, and who waits gets that error after it.",
+		Behaviour: "If a task ends the context of its group, it goes on to its own end, the tasks behind it never start, and the caller that waits gets that error after it.",
 		Run: func(t *testing.T) {
 			p := pondPool(1)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -42,7 +42,7 @@ var pondGroupCases = []peers.Case{
 			"future.TestCompositeFutureWaitWithCanceledContext",
 			"future.TestCompositeFutureWaitBeforeContextCanceled",
 		},
-		Behaviour: "If the context has ended before the tasks start, who waits for them gets that error, and a zero value for each, whether they were waited for before or after.",
+		Behaviour: "If the context has ended before the tasks start, a caller that waits for them gets that error, and a zero value for each, whether they were waited for before or after.",
 		Run: func(t *testing.T) {
 			p := pondPool(1)
 			gate := make(chan struct{})
@@ -100,7 +100,7 @@ var pondGroupCases = []peers.Case{
 	{
 		Name:      "AFailureSkipsWhatHasNotStarted",
 		Theirs:    []string{"pond.TestTaskGroupCanceledShouldSkipRemainingTasks"},
-		Behaviour: "After the first error no further task of the group starts, and the error comes out of the wait.",
+		Behaviour: "After the first error no other task of the group starts, and the error comes out of the wait.",
 		Run: func(t *testing.T) {
 			p := pondPool(1)
 			g := p.Group(t.Context())
@@ -116,7 +116,7 @@ var pondGroupCases = []peers.Case{
 	{
 		Name:      "ATaskCanStopItsGroup",
 		Theirs:    []string{"pond.TestTaskGroupStop"},
-		Behaviour: "A group can be stopped from within: the task that does so ends normally, those behind it never start, and who waits is told that the group was stopped.",
+		Behaviour: "A group can be stopped from within: the task that does so ends normally, those behind it never start, and the caller that waits gets the error that the group was stopped.",
 		Run: func(t *testing.T) {
 			stopped := errors.New("group stopped")
 			p := pondPool(1)

@@ -40,7 +40,7 @@ var pondMemoryCases = []peers.Case{
 // pondPayload is large enough to have memory of its own, which the collector frees alone.
 type pondPayload [1 << 16]byte
 
-// pondGiveLarge has both pools work on payloads that nobody else refers to.
+// pondGiveLarge makes both pools work on payloads that nothing else refers to.
 func pondGiveLarge(t *testing.T, calls *weir.FuncPool[*pondPayload], tasks *weir.Pool) (given []weak.Pointer[pondPayload]) {
 	t.Helper()
 	for range 20 {

@@ -48,7 +48,7 @@ var pondPanicCases = []peers.Case{
 	{
 		Name:      "APanicCanEndTheProgram",
 		Theirs:    []string{"pond.TestPoolWithoutPanicRecoveryOption", "pond.TestInvokeTaskWithoutPanicRecoveryPanics"},
-		Behaviour: "A pool can be told not to catch panics: then one ends the program as it would in a plain goroutine.",
+		Behaviour: "A pool can be set not to catch panics: then one ends the program as it would in a plain goroutine.",
 		Outside:   true,
 		Run: func(t *testing.T) {
 			const survived = "the program lives on"
@@ -85,7 +85,7 @@ var pondPanicCases = []peers.Case{
 	{
 		Name:      "AnExitedGoroutineIsCalledThat",
 		Theirs:    []string{"pond.TestTaskInvokesGoexitAndPoolRecovers"},
-		Behaviour: "Who waits for a task that ended its goroutine is told that the pool was stopped.",
+		Behaviour: "A caller that waits for a task that ended its goroutine gets the error that the pool was stopped.",
 		Different: "The error is ErrGoexit, which says what happened; the pool may well be open.",
 		Run: func(t *testing.T) {
 			p := pondPool(1)

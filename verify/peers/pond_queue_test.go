@@ -122,7 +122,7 @@ var pondQueueCases = []peers.Case{
 	{
 		Name:      "WithoutAQueueATaskIsHandedOver",
 		Theirs:    []string{"pond.TestPoolWithQueueSizeZero"},
-		Behaviour: "With a queue of length 0 a submitter waits until a worker is free, nothing ever waits in the queue, and who must not wait is refused.",
+		Behaviour: "With a queue of length 0 a submitter waits until a worker is free, nothing ever waits in the queue, and a call that must not wait is refused.",
 		Run: func(t *testing.T) {
 			p := weir.New(1, weir.Queue(0))
 			gate := make(chan struct{})
@@ -228,7 +228,7 @@ var pondQueueCases = []peers.Case{
 			waits := begin(func() { ok(t, p.Submit(func() { ran = true })) })
 			synctest.Wait()
 			isError(t, p.TrySubmit(func() { t.Error("a refused task ran") }), weir.ErrFull)
-			equal(t, "the one who waits is let go", over(waits), false)
+			equal(t, "the one that waits is let go", over(waits), false)
 			close(gate)
 			<-waits
 			p.Close()

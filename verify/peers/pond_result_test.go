@@ -43,7 +43,7 @@ var pondResultCases = []peers.Case{
 			"pond.TestResultTaskGroupWaitWithErrorInLastTask",
 			"future.TestCompositeFutureWaitWithError",
 		},
-		Behaviour: "If a task fails, who waits gets its error and the values of those before it; it and those that never ran have a zero value in their places.",
+		Behaviour: "If a task fails, the caller that waits gets its error and the values of those before it; it and those that never ran have a zero value in their places.",
 		Run: func(t *testing.T) {
 			p := pondPool(1)
 			r := weir.NewResults[int](p.Group(t.Context()))
@@ -71,7 +71,7 @@ var pondResultCases = []peers.Case{
 	{
 		Name:      "ValuesOfTasksThatRanBesideAnErrorAreKept",
 		Theirs:    []string{"pond.TestResultTaskGroupWaitWithMultipleErrors"},
-		Behaviour: "If several of the tasks that run at once fail, who waits gets an error of theirs and the values of the others.",
+		Behaviour: "If several of the tasks that run at once fail, the caller that waits gets an error of theirs and the values of the others.",
 		Run: func(t *testing.T) {
 			p := pondPool(10)
 			r := weir.NewResults[int](p.Group(t.Context()))
@@ -97,7 +97,7 @@ var pondResultCases = []peers.Case{
 	{
 		Name:      "AValueReturnedAfterTheContextEndedIsKept",
 		Theirs:    []string{"pond.TestResultTaskGroupWaitWithContextCanceledAndOngoingTasks"},
-		Behaviour: "If the context ends while a task runs, who waits gets that error, and a zero value even for the task that went on and returned one.",
+		Behaviour: "If the context ends while a task runs, the caller that waits gets that error, and a zero value even for the task that went on and returned one.",
 		Different: "The error is the same, and the value is there: what a task has made, perhaps something to be closed, is not thrown away.",
 		Run: func(t *testing.T) {
 			p := pondPool(1)

@@ -28,7 +28,7 @@ var pondStopCases = []peers.Case{
 	{
 		Name:      "ATaskIsRefusedByItsOwnPoolWhileThatEnds",
 		Theirs:    []string{"pond.TestPoolSubmitWhileStopping"},
-		Behaviour: "A task that still runs when the end has begun cannot submit any more, and ends normally; afterwards nobody can.",
+		Behaviour: "A task that still runs when the end has begun cannot submit any more, and ends normally; afterwards no caller can.",
 		Run: func(t *testing.T) {
 			p := pondPool(10)
 			gate := make(chan struct{})

@@ -135,7 +135,7 @@ var pondSubpoolCases = []peers.Case{
 	{
 		Name:      "SeveralPartsShareThePool",
 		Theirs:    []string{"pond.TestSubpoolWithDifferentLimits"},
-		Behaviour: "Parts with limits of 1, 2 and 3 run as many tasks at once beside each other, the rest of the pool is for others, and when the context ends only those that run complete.",
+		Behaviour: "Parts with limits of 1, 2 and 3 run as many tasks at once next to each other, the rest of the pool is for others, and when the context ends only those that run complete.",
 		Run: func(t *testing.T) {
 			p := pondPool(7)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -210,7 +210,7 @@ var pondSubpoolCases = []peers.Case{
 		Name:      "APartHasNoQueueOfItsOwn",
 		Theirs:    []string{"pond.TestSubpoolWithQueueSizeOverride"},
 		Behaviour: "A part of a pool can have a queue of its own, shorter than that of the pool, and refuse what does not fit, which it counts.",
-		Different: "A group has no queue: at its limit Go waits, which holds its producer and nobody else, and TryGo says no, for its caller to count.",
+		Different: "A group has no queue: at its limit Go waits, which holds its producer and no other, and TryGo says no, for its caller to count.",
 		Run: func(t *testing.T) {
 			p := weir.New(10, weir.Queue(10))
 			part := p.Group(t.Context(), weir.Limit(1))

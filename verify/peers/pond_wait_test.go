@@ -45,8 +45,8 @@ var pondWaitCases = []peers.Case{
 			"future.TestCompositeFutureWithErrorsAndMultipleWait",
 			"future.TestCompositeFutureWithErrorsAndMultipleDone",
 		},
-		Behaviour: "After a wait that returned an error, what is added later is not done, and each further wait returns that error.",
-		Different: "Once Wait has told an error the group is as new, as it is after success: nothing of one batch is left to the next.",
+		Behaviour: "After a wait that returned an error, what is added later is not done, and each later wait returns that error.",
+		Different: "Once Wait has returned an error the group is as new, as it is after success: nothing of one batch is left to the next.",
 		Run: func(t *testing.T) {
 			p := pondPool(2)
 			r := weir.NewResults[string](p.Group(t.Context()))
@@ -70,7 +70,7 @@ var pondWaitCases = []peers.Case{
 			"future.TestCompositeFutureCancel",
 		},
 		Behaviour: "If the context ends, or the group is stopped, when all tasks have succeeded, a wait that begins after that returns no error.",
-		Different: "Wait returns the cause, beside all values: which came first is a race that the caller cannot see, and whoever cancelled may rely on being told.",
+		Different: "Wait returns the cause, and all values: which came first is a race that the caller cannot see, and code that cancels may rely on the error.",
 		Run: func(t *testing.T) {
 			p := pondPool(1)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -103,8 +103,8 @@ var pondWaitCases = []peers.Case{
 			"future.TestCompositeFutureWithMultipleDone",
 			"future.TestCompositeFutureWithErrorsAndMultipleDone",
 		},
-		Behaviour: "A channel is closed when all tasks of a group have ended, or one has failed, without anybody waiting.",
-		Different: "Each group must be waited for, or its errors would be lost; for everybody else its context ends when Wait returns, or before at the first failure.",
+		Behaviour: "A channel is closed when all tasks of a group have ended, or one has failed, even if no goroutine waits.",
+		Different: "Each group must be waited for, or its errors would be lost; for all other code its context ends when Wait returns, or before at the first failure.",
 		Run: func(t *testing.T) {
 			p := pondPool(10)
 			g := p.Group(t.Context())

@@ -6,7 +6,7 @@ import "testing"
 type Peer struct {
 	Name   string // as in the page and in the names of subtests
 	Module string // its path
-	Folder string // of the module, whose tests count, with those below it; "" is all of it
+	Folder string // of the module, whose tests count, with those of the folders below; "" is all of it
 	Cases  []Case
 	Apart  []Apart
 }

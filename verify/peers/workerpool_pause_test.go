@@ -121,7 +121,7 @@ var workerpoolPausing = []peers.Case{
 	{
 		Name:      "APauseBlocksNoQuestion",
 		Theirs:    []string{"workerpool.TestStoppedDuringPause"},
-		Behaviour: "While a pool is paused, and somebody else asks for a pause, questions about its state are answered at once.",
+		Behaviour: "While a pool is paused, and another goroutine asks for a pause, questions about its state are answered at once.",
 		Run: func(t *testing.T) {
 			p := newWorkerpool(1)
 			p.Pause()
@@ -142,7 +142,7 @@ var workerpoolPacing = []peers.Case{
 		Name:      "TasksAreStartedOneInAPeriod",
 		Theirs:    []string{"pacer.TestPacedWorkers"},
 		Behaviour: "A function can be wrapped so that its calls begin no sooner than a given time after one another, whatever pool runs them; several such paces hold side by side.",
-		Different: "How many tasks run at once is what Weir limits, not how many start in a second: who submits can wait for a ticker, which costs no worker, where a paced task occupies one while it waits.",
+		Different: "How many tasks run at once is what Weir limits, not how many start in a second: the submitter can wait for a ticker, which costs no worker, where a paced task occupies one while it waits.",
 		Run: func(t *testing.T) {
 			p := newWorkerpool(5)
 			var submitters []<-chan struct{}
@@ -233,8 +233,8 @@ var workerpoolPacing = []peers.Case{
 	{
 		Name:      "AskingWhetherItIsPaused",
 		Theirs:    []string{"pacer.TestPacedWorkers", "pacer.TestResumeWhenNotPaused"},
-		Behaviour: "It can be asked whether there is a pause.",
-		Different: "Stats has counts, not the orders that were given: who pauses and resumes a pool knows; that tasks are queued while no worker runs one shows it to others.",
+		Behaviour: "A pacer tells whether there is a pause.",
+		Different: "Stats has counts, not the orders that were given: the code that pauses and resumes a pool knows; that tasks are queued while no worker runs one shows it to others.",
 		Run: func(t *testing.T) {
 			p := newWorkerpool(1)
 			p.Pause()

@@ -88,7 +88,7 @@ var workerpoolStopping = []peers.Case{
 		Name:      "StopWaitsForRunningTasks",
 		Theirs:    []string{"workerpool.TestStop", "workerpool.TestStopReleasesWaitingQueue"},
 		Behaviour: "Stop does not return before the tasks that run have ended.",
-		Different: "Shutdown waits for as long as its context lasts, and with one that is done not at all; whoever wants to wait for the rest calls Close after it.",
+		Different: "Shutdown waits for as long as its context lasts, and with one that is done not at all; a caller that wants to wait for the rest calls Close after it.",
 		Run: func(t *testing.T) {
 			p := newWorkerpool(1)
 			release := block(t, p, 10)
@@ -107,7 +107,7 @@ var workerpoolStopping = []peers.Case{
 	{
 		Name:      "WhatStopLeavesUnrun",
 		Theirs:    []string{"workerpool.TestOverflow", "workerpool.TestStopReleasesWaitingQueue"},
-		Behaviour: "After Stop the number of tasks that will never run is still told, as the length of the queue, while the tasks are dropped.",
+		Behaviour: "After Stop the pool still tells the number of tasks that will never run, as the length of the queue, while the tasks are dropped.",
 		Different: "Shutdown hands the tasks themselves back, in their order, so that nothing is lost; then they are no longer in the queue, and the pool counts them as handed back.",
 		Run: func(t *testing.T) {
 			p := newWorkerpool(2)

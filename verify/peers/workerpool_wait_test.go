@@ -16,7 +16,7 @@ var workerpoolWaiting = []peers.Case{
 		Name:      "ANilTask",
 		Theirs:    []string{"workerpool.TestSubmitWait", "workerpool.TestDoWait"},
 		Behaviour: "A nil task is ignored by all calls that take a task.",
-		Different: "A nil task panics where it is given: it is a mistake, and nobody would learn of a task that is left out.",
+		Different: "A nil task panics where it is given: it is a mistake, and no caller would learn of a task that is left out.",
 		Run: func(t *testing.T) {
 			p := newWorkerpool(1)
 			for name, call := range map[string]func(){
@@ -51,7 +51,7 @@ var workerpoolWaiting = []peers.Case{
 	{
 		Name:      "WaitingForATask",
 		Theirs:    []string{"workerpool.TestSubmitWait", "workerpool.TestDoWait"},
-		Behaviour: "Who wants to wait for a task may, behind those submitted before, and gets no error when it has run.",
+		Behaviour: "A caller may wait for a task, behind those submitted before, and gets no error when it has run.",
 		Run: func(t *testing.T) {
 			p := newWorkerpool(1)
 			for name, call := range waitingCalls {
@@ -68,7 +68,7 @@ var workerpoolWaiting = []peers.Case{
 	{
 		Name:      "WaitingAfterTheEnd",
 		Theirs:    []string{"workerpool.TestDoWait"},
-		Behaviour: "Who wants to wait for a task of a pool that is closed gets an error, which says that it is, and the task does not run.",
+		Behaviour: "A caller that wants to wait for a task of a closed pool gets an error, which says that it is closed, and the task does not run.",
 		Run: func(t *testing.T) {
 			p := newWorkerpool(1)
 			p.Close()
@@ -80,7 +80,7 @@ var workerpoolWaiting = []peers.Case{
 	{
 		Name:      "WaitingWhileThePoolIsClosed",
 		Theirs:    []string{"workerpool.TestDoWaitStop", "workerpool.TestSubmitWaitStop"},
-		Behaviour: "A task that somebody waits for, and that is queued when the pool is told to run what it has and end, does run.",
+		Behaviour: "A task that a caller waits for, and that is queued when the pool must run what it has and end, does run.",
 		Run: func(t *testing.T) {
 			for _, call := range waitingCalls {
 				p := newWorkerpool(1)
@@ -101,7 +101,7 @@ var workerpoolWaiting = []peers.Case{
 	{
 		Name:      "WaitingWhileThePoolIsStopped",
 		Theirs:    []string{"workerpool.TestDoWaitStop", "workerpool.TestSubmitWaitStop"},
-		Behaviour: "A task that somebody waits for, and that is queued when the pool is told to end without it, does not run, and who waits gets an error that says so, and does not hang.",
+		Behaviour: "A task that a caller waits for, and that is queued when the pool must end without it, does not run, and the caller gets an error that says so, and does not hang.",
 		Run: func(t *testing.T) {
 			for _, call := range waitingCalls {
 				p := newWorkerpool(1)

@@ -38,7 +38,7 @@ func (t *task) pause() {
 	}
 }
 
-// block pauses a task while its own code blocks it. The library does not see that: its place is not idle.
+// block pauses a task while its own code blocks it. The library does not see that, so the task's place is not idle.
 func (t *task) block(while func() bool) {
 	t.blocked = while
 	t.pause()

@@ -11,14 +11,14 @@
 //
 //  1. The idle place of a task goes to the first unstarted task of the same pool on the path of the waiting task. On the path
 //     are the tasks that it waits for, those that these wait for, and so on.
-//  2. If case 1 starts nothing on a pool and none of its tasks runs, an idle place of it, whichever, goes to the first
+//  2. If case 1 starts nothing on a pool and none of its tasks runs, any idle place of it goes to the first
 //     unstarted task in its queue that some task of any pool waits for.
 //
-// A task whose wait is over goes on at once, in its own place. If that is lent, what has it moves, with what stands on it, to
-// the first of these that there is: the place of the same pool that the task has just left whose end, or delivery of an item,
-// ended the wait; a free place; an extra place. If it is its own place that was left, by one further up, it goes on there, on top of the
-// others, unless it was handed over from outside. An extra place can be lent like any other. While there are more places than the limit, the
-// queue starts nothing, and the next place that becomes free vanishes.
+// A task whose wait is over goes on at once, in its own place. If that place is lent, what has it moves, with what stands on it,
+// to the first of these that exists: the place of the same pool that a task has just left whose end, or delivery of an item,
+// ended the wait; a free place; an extra place. If the place just left is the task's own, which a task further up has left, the
+// waiting task goes on there, on top of the others, unless it was handed over from outside. An extra place can be lent like any
+// other. While there are more places than the limit, the queue starts nothing, and the next place that becomes free vanishes.
 //
 // A helper of a stream counts as unstarted between two items if it left its place to the stream's owner: it stands at the
 // front of the queue. It does not leave its place inside a user's yield.

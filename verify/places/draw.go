@@ -86,7 +86,7 @@ func (d *drawer) tasks(s scope, kind Kind) (drawn []*Task) {
 	return drawn
 }
 
-// actions draws n actions, the first of them a wait if there shall be one.
+// actions draws n actions, the first of them a wait if there must be one.
 func (d *drawer) actions(s scope, n int, wait bool) (drawn []*Action) {
 	s.known = slices.Clone(s.known)
 	for range min(n, d.left) {

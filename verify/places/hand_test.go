@@ -56,7 +56,7 @@ func try() *places.Action { return cancellable(group(task(x, do(places.Receive, 
 // hands are programs made by hand, under the names that the simulator of the design gave them.
 var hands = []struct {
 	name   string
-	ends   bool // if not, it is of those that the library does not promise to end
+	ends   bool // false for a program that the library does not promise to end
 	extra  int  // the most extra places that are seen
 	limits []int
 	tasks  []*places.Task

@@ -2,7 +2,7 @@ package places
 
 import "slices"
 
-// RestrictLocks takes locks out of the program until they are as the package documentation wants them.
+// RestrictLocks removes locks from the program until they are as the package documentation wants them.
 // Of two that conflict, choose says which goes.
 func (p *Program) RestrictLocks(choose func(n int) int) {
 	for held, other := p.Conflict(); held != nil; held, other = p.Conflict() {
@@ -69,7 +69,7 @@ func handedOver(a *Action, all []*Task) []*Task {
 	return a.Tasks
 }
 
-// below returns tasks with all that they hand over or get, and so on; with pools also whatever else is on their pools.
+// below returns tasks with all that they hand over or get, and so on; with pools also all else on their pools.
 func below(tasks, all []*Task, pools bool) []*Task {
 	tasks = slices.Clone(tasks)
 	add := func(u *Task) {

@@ -9,7 +9,7 @@ import (
 type Options struct {
 	Mistake   Mistake // in the rule
 	Cancels   int     // how many waits may be cancelled
-	OnlyHangs bool    // the one Problem looked for is a deadlock
+	OnlyHangs bool    // the only Problem looked for is a deadlock
 	Trace     bool    // keep the Outcome's trace
 }
 

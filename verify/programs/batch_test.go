@@ -31,7 +31,7 @@ func newBatch(by, waiter *actor, a *act) *batch {
 	return b
 }
 
-// run hands the tasks over, waits for them, and looks whether all of them are over.
+// run hands the tasks over, waits for them, and checks that all of them are over.
 func (b *batch) run(ctx context.Context) error {
 	defer func() {
 		b.closed.Store(true)

@@ -55,7 +55,7 @@ func (d *drawing) one(in int) bool { return d.IntN(in) == 0 }
 
 func oneOf[T any](d *drawing, of ...T) T { return of[d.IntN(len(of))] }
 
-// maybe sets an option, once in so many cases.
+// maybe sets an option, on average once in so many cases.
 func (d *drawing) maybe(in int, with options, name string, values ...int) {
 	if d.one(in) {
 		with[name] = oneOf(d, values...)

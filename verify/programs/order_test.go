@@ -182,7 +182,7 @@ func (o *order) wait(t *task, a *act, kid *task, chain []held) {
 	}
 }
 
-// drop has one of two locks removed, rather the one that is not held over the wait.
+// drop removes one of two locks, preferably the one that is not held over the wait.
 func (o *order) drop(taken, holding *act) {
 	remove := taken
 	if o.rand.IntN(6) == 0 {
@@ -197,7 +197,7 @@ func (p *program) mistake(r *rand.Rand) (fix func()) {
 	return o.fix
 }
 
-// sound reports whether nothing but a fault of the library can block the program.
+// sound reports whether only a fault of the library can block the program.
 func (p *program) sound() bool { return p.mistake(rand.New(rand.NewPCG(0, 0))) == nil }
 
 // repair removes locks, and what else it must, until the program is sound.

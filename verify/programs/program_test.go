@@ -35,7 +35,7 @@ type task struct {
 	id, pool int // set by index
 }
 
-// The kinds of acts. All but the first five wait for something of the library.
+// The kinds of acts. All except the first five wait for something of the library.
 const (
 	compute = "compute" // for span µs; if that is below 0, asleep
 	rest    = "rest"    // for span µs, while any other task may have the place
@@ -65,7 +65,7 @@ type options map[string]int
 
 func (o options) has(name string) bool { return o[name] != 0 }
 
-// visit calls f for each act of a task, whatever it stands in.
+// visit calls f for each act of a task, however deep it is nested.
 func visit(acts []*act, f func(*act)) {
 	for _, a := range acts {
 		f(a)

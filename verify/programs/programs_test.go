@@ -64,7 +64,7 @@ func TestProgramsEndAsOnPlainGoroutines(t *testing.T) {
 	t.Logf("%d programs from seed %d; at most %v beyond the limits", n, from, most)
 }
 
-// judge runs a program as often as it is to run, and returns what came of it, or of the first time that it failed.
+// judge runs a program as often as it is to run, and returns the outcome, or that of the first run that failed.
 func judge(p *program) (v verdict) {
 	reference := play(p, onGoroutines, *patience)
 	if reference.wrong != nil {

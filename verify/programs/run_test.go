@@ -204,7 +204,7 @@ func toil(span time.Duration) {
 	}
 }
 
-// caught is deferred. It makes an error of a panic that a task has meant.
+// caught is deferred. It turns a panic that a task has meant into an error.
 func (r *run) caught(err *error) {
 	switch thrown := recover(); {
 	case thrown == nil:

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// shrink returns a program from which nothing can be taken away so that it is still bad; or the
+// shrink returns a program that is still bad, and from which nothing more can be removed; or the
 // smallest that it has found in time.
 func shrink(p *program, bad func(*program) bool, until time.Time) *program {
 	for at := 0; time.Now().Before(until); at++ {
@@ -28,7 +28,7 @@ func shrink(p *program, bad func(*program) bool, until time.Time) *program {
 	return p
 }
 
-// cuts calls each with a function for everything that can be taken away, the largest first.
+// cuts calls each with a function for everything that can be removed, the largest first.
 func (p *program) cuts(each func(cut func())) {
 	cutActs(&p.Main.Acts, each)
 	for i := range p.Pools {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// verdict is what came of a run.
+// verdict is the outcome of a run.
 type verdict struct {
 	wrong  error
 	hangs  bool

@@ -1,5 +1,5 @@
-// Command soak uses the whole library at once, on the real scheduler, for as long as it is
-// told, and checks the books: whether every task ran once, no limit was exceeded, the order was kept,
+// Command soak uses the whole library at once, on the real scheduler, for as long as -for says,
+// and checks the books: whether every task ran once, no limit was exceeded, the order was kept,
 // every wait really waited, and nothing was left behind.
 //
 //	go run ./verify/soak -for 10m           every load under every setting but race

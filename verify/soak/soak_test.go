@@ -47,7 +47,7 @@ func TestSoakFindsPlantedBugs(t *testing.T) {
 			if outcome := soak(t, "", find.load, "1s"); outcome.Failed || outcome.Hung {
 				t.Fatalf("the load breaks without a bug\n%s", outcome.Output)
 			}
-			// Which breach it is depends on who comes first: a task that is lost, say, is missed in the books, or waited for.
+			// Which breach it is depends on which check comes first: a lost task, say, is missing in the books, or a call waits for it.
 			outcome := soak(t, find.name, find.load, "30s")
 			if !outcome.Failed || !strings.Contains(outcome.Output, "BROKEN under plain") {
 				t.Fatalf("it was not found in %v\n%s", outcome.Took, outcome.Output)
@@ -60,7 +60,7 @@ func TestSoakFindsPlantedBugs(t *testing.T) {
 	}
 }
 
-// TestSoakWithEveryBug tells how much a soak can find. It judges nothing: what a soak misses is left to
+// TestSoakWithEveryBug shows how much a soak can find. It judges nothing: what a soak misses is left to
 // the other methods.
 //
 //	go test ./soak -v -timeout 2h -run EveryBug -soak.every 15s
@@ -115,7 +115,7 @@ func firstBreach(output string) string {
 	return "no breach is told"
 }
 
-// quickFinds are bugs that a soak finds within a second, mostly, or by losing its patience.
+// quickFinds are bugs that a soak mostly finds within a second, or by losing its patience.
 var quickFinds = []struct {
 	name, load string
 	breach     *regexp.Regexp

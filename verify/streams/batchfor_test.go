@@ -13,7 +13,7 @@ import (
 	"github.com/64ed045f/weir/par"
 )
 
-// gathering is a source, read by BatchFor for a consumer who takes no time: so all is known.
+// gathering is a source, read by BatchFor for a consumer that takes no time, so the test knows all results beforehand.
 // Items come at even times and batches are due at odd ones.
 type gathering struct {
 	source
@@ -36,7 +36,7 @@ func drawGathering(t *rapid.T) *gathering {
 	return g
 }
 
-// want is what comes, and when.
+// want is which batches come, and when.
 func (g *gathering) want() (all []string) {
 	var items []int
 	var due, now time.Duration
@@ -65,7 +65,7 @@ func (g *gathering) want() (all []string) {
 		}
 	}
 	if g.ends == panics {
-		return all // what was begun is lost
+		return all // the batch begun is lost
 	}
 	flush(now)
 	if g.ends == exits {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// clock tells when each result of a pipeline is handed over, if all orders are kept and all
+// clock says when each result of a pipeline is handed over, if all orders are kept and all
 // goroutines are its own. It follows from what waits for what:
 //
 //   - a stage asks for an item when it has got the one before, and the result that stands
 //     Ahead items before it was taken;
 //   - a call begins when its item has come, the calls before it have begun, the result that
 //     stands Ahead before it was taken, and fewer than the limit run;
-//   - a result is taken when it and those before it are ready, and somebody asks for it.
+//   - a result is taken when it and those before it are ready, and the next stage or the consumer asks for it.
 //
 // Entries keep their number from stage to stage.
 type clock struct {
@@ -27,7 +27,7 @@ type question struct {
 	number int
 }
 
-// timed reports whether a clock tells the truth about p.
+// timed reports whether a clock is right about p.
 func (p *plan) timed() bool {
 	for _, s := range p.stages {
 		if s.unordered || s.pooled || s.batch > 0 {

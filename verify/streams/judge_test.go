@@ -112,7 +112,7 @@ func (r *run) ordered() error {
 		}
 	}
 	if len(r.thrown) > 0 || ended || refused {
-		return nil // nobody knows how far it came
+		return nil // it is not known how far it came
 	}
 	return r.complete(w)
 }
@@ -133,7 +133,7 @@ func (r *run) mayEnd(n int, w want) error {
 	return nil
 }
 
-// complete checks that a stream did not end too early, and that it was told of its context.
+// complete checks that a stream did not end too early, and that it learned of the end of its context.
 func (r *run) complete(w want) error {
 	c, n := &r.plan.consumer, len(r.got)
 	switch c.leave {
@@ -222,7 +222,7 @@ func (r *run) onTime() error {
 	return nil
 }
 
-// String tells what happened.
+// String says what happened.
 func (r *run) String() string {
 	text := r.plan.String()
 	for _, h := range r.got {

@@ -36,7 +36,7 @@ func drawLoop(t *rapid.T) *loopPlan {
 	wild := chance(t, 3, "wild")
 	p := &loopPlan{form: form(rapid.IntRange(0, 2).Draw(t, "loop"))}
 	p.source = drawSource(t, wild)
-	if p.source.ends == exits { // would end whoever calls the loop
+	if p.source.ends == exits { // would end the goroutine that calls the loop
 		p.source.ends = well
 	}
 	p.stages = []stage{drawStage(t, len(p.source.delays), wild, false)}
@@ -232,7 +232,7 @@ func (r *loopRun) rightResults() error {
 	return nil
 }
 
-// certain reports whether the item's call was not one that could have given up.
+// certain reports whether the item's call could not have given up.
 func (r *loopRun) certain(item int) bool {
 	c := r.plan.stages[0].calls[item]
 	return r.succeeded(item) && !c.heeds && c.inner == 0
@@ -361,7 +361,7 @@ func (r *loopRun) all() error {
 	return nil
 }
 
-// soon checks that nothing begins after the first error, or the end of the context.
+// soon checks that no call begins after the first error, or the end of the context.
 func (r *loopRun) soon() error {
 	stop := time.Duration(1 << 62)
 	if r.plan.cancel != 0 {

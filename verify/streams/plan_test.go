@@ -256,7 +256,7 @@ func (p *poolPlan) highest() int {
 	return limit
 }
 
-// has reports whether a call of any stage, or the source, ends so.
+// has reports whether a call of any stage, or the source, ends in that way.
 func (p *plan) has(e ending) bool {
 	if p.source.ends == e {
 		return true

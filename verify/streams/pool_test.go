@@ -16,7 +16,7 @@ func (p *poolPlan) open() *weir.Pool {
 	return weir.New(p.limit, opts...)
 }
 
-// trouble does to the pool what is planned. What it returns waits for the end of that, and
+// trouble does to the pool what is planned. It returns a function that waits for the end of that, and
 // closes the pool.
 func (r *run) trouble() (end func()) {
 	if r.pool == nil {

@@ -22,7 +22,7 @@ type run struct {
 	begin  time.Time
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	over   chan struct{}  // closed when nobody reads the source any more
+	over   chan struct{}  // closed when no goroutine reads the source any more
 	others sync.WaitGroup // of the bubble
 
 	stages []stageRun
@@ -63,7 +63,7 @@ var (
 	errBody  = errors.New("the body of the range statement has thrown this")
 )
 
-// gauge tells how many are inside, and how many were at most.
+// gauge counts how many are inside, and keeps the highest count.
 type gauge struct{ now, peak atomic.Int64 }
 
 func (g *gauge) enter() {
@@ -148,7 +148,7 @@ func (r *run) sequence(yield func([]int) bool) {
 	}
 }
 
-// channel returns where somebody sends the items, until the run is over.
+// channel returns a channel on which a goroutine sends the items, until the run is over.
 func (r *run) channel() chan []int {
 	ch := make(chan []int)
 	r.others.Go(func() {

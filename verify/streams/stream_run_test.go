@@ -70,7 +70,7 @@ func (r *run) checkAhead() {
 	}
 }
 
-// atRest checks that nothing of the stream or loop runs any more.
+// atRest checks that no call of the stream or loop runs any more.
 func (r *run) atRest() {
 	for i := range r.stages {
 		if n := r.stages[i].inside.now.Load(); n != 0 {

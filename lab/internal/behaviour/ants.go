@@ -38,7 +38,7 @@ func (p *antsPool) submit(task func()) error {
 	return err
 }
 
-// endDefaultAnts ends the pool that ants makes when it is imported, whose timers
+// endDefaultAnts ends the pool that ants makes when it is imported. The timers of that pool
 // would keep the runtime from seeing that the program of another library hangs.
 func endDefaultAnts() { ants.Release() }
 
@@ -52,8 +52,8 @@ func (p *antsPool) wait() error {
 func antsPrograms() programs {
 	return programs{
 		"01": func(env Env) error {
-			// A wake-up that is lost is made up for by the purge of idle workers, once
-			// a second. With ants.WithDisablePurge the submission waits for good.
+			// The purge of idle workers, once a second, makes up for a lost wake-up.
+			// With ants.WithDisablePurge the submission waits for good.
 			p := newAnts(1)
 			defer p.Release()
 			return goexits(env, p.submit, p.tasks.Wait)

@@ -106,7 +106,7 @@ func planted() map[string]func(behaviour.Env) error {
 		"silent": func(behaviour.Env) error { os.Exit(0); return nil },
 		"word":   func(behaviour.Env) error { os.Exit(1); return nil },
 		"late crash": func(behaviour.Env) error {
-			// The verdict is told, and then the process ends badly.
+			// The child prints the verdict, and then the process ends badly.
 			behaviour.Perform(func(behaviour.Env) error { return nil })
 			panic("late")
 		},
@@ -118,7 +118,7 @@ func planted() map[string]func(behaviour.Env) error {
 	}
 }
 
-// procs is the GOMAXPROCS of all programs. It is none that a machine would have by
+// procs is the GOMAXPROCS of all programs. No machine would have that value by
 // itself.
 const procs = 3
 
@@ -275,7 +275,7 @@ func TestTablesAreComplete(t *testing.T) {
 	for library, ids := range behaviour.ProgramIDs() {
 		for _, id := range ids {
 			if !known[id] {
-				t.Errorf("%s has a program for %q, which nobody runs", library, id)
+				t.Errorf("%s has a program for %q, which no scenario or feature runs", library, id)
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// byHand reports whether the process ended as by a Ctrl-C at the terminal, or by a
+// byHand reports whether the process ended as after a Ctrl-C at the terminal, or a
 // plain kill.
 func byHand(exit *exec.ExitError) bool {
 	status, ok := exit.Sys().(syscall.WaitStatus)

@@ -13,7 +13,7 @@ import (
 	"github.com/sourcegraph/conc/stream"
 )
 
-// concPrograms use of conc's packages the one that fits: pools for tasks, iter for
+// concPrograms use the package of conc that fits: pools for tasks, iter for
 // results in order, stream for ordered callbacks. A pool lasts until its Wait.
 func concPrograms() programs {
 	limited := func(limit int) *pool.Pool { return pool.New().WithMaxGoroutines(limit) }
@@ -81,7 +81,7 @@ func concPrograms() programs {
 			return nil
 		},
 		"07": func(Env) error {
-			// A pool cannot be used again at all: this is about what can.
+			// No pool can be used again: this is about what can be.
 			var g conc.WaitGroup
 			wait := func() error { g.Wait(); return nil }
 			g.Go(func() { panic("boom") })
@@ -124,7 +124,7 @@ func concPrograms() programs {
 		},
 		"10": func(env Env) error {
 			// A pool's results come in no order, as its documentation says; it sends
-			// those who want one here.
+			// users that want an order here.
 			env.Note("with iter.Mapper; a result pool keeps no order")
 			items := make([]int, 10)
 			for i := range items {

@@ -19,7 +19,7 @@ func pondPrograms() programs {
 	}
 	return programs{
 		"01": func(env Env) error {
-			p := pond.NewPool(1, pond.WithQueueSize(4096)) // lest the queue hold millions
+			p := pond.NewPool(1, pond.WithQueueSize(4096)) // so that the queue cannot hold millions
 			return goexits(env, p.Go, p.StopAndWait)
 		},
 		"02": func(Env) error {
@@ -142,7 +142,7 @@ func pondPrograms() programs {
 					return p.Go(func() {})
 				})
 			}
-			err := after(func(p pond.Pool) { p.Stop() }) // returns a future, for those who want to wait
+			err := after(func(p pond.Pool) { p.Stop() }) // returns a future, for callers that want to wait
 			if err != nil && after(pond.Pool.StopAndWait) == nil {
 				err = fmt.Errorf("%w (but never after StopAndWait)", err)
 			}
@@ -237,7 +237,7 @@ func pondPrograms() programs {
 			var occupied error
 			whole := leave(
 				func(task func()) { occupied = p.Go(task) },
-				func() { _ = p.Go(func() {}) }, // only whether it returns is asked
+				func() { _ = p.Go(func() {}) }, // the scenario asks only whether it returns
 				cancel)
 			if errors.Join(occupied, whole) == nil {
 				return fmt.Errorf("the group's context: %w (a context of the whole pool does end the wait)", err)

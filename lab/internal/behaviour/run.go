@@ -18,15 +18,15 @@ import (
 // A Verdict says how a program ended.
 type Verdict int
 
-// What can come of a program.
+// The verdicts on a program.
 const (
 	// NotOffered means that the library has no such feature.
 	NotOffered Verdict = iota
 	// Pass means that the program saw what a user expects.
 	Pass
-	// Fails means that it saw something else.
+	// Hangs means that it made no more progress, and Run ended it.
 	Fails
-	// Hangs means that it went no further, and was ended.
+	// Crashes means that it ended without a verdict, as after a panic.
 	Hangs
 	// Crashes means that it ended without a verdict, as by a panic.
 	Crashes
@@ -49,7 +49,7 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("Verdict(%d)", int(v))
 }
 
-// An Outcome is what came of one program.
+// An Outcome is the verdict on one program.
 type Outcome struct {
 	Verdict Verdict
 	Detail  string // one line that says what was seen; may be empty for a pass
@@ -64,7 +64,7 @@ type Command func(ctx context.Context, args ...string) *exec.Cmd
 // Run runs the library's program for the scenario in a process of its own, which
 // it ends when the scenario's limit has passed without progress. full lets the
 // program take its time; procs is its GOMAXPROCS. An error means that there is no verdict: ctx ended, the
-// process could not be started, or somebody else stopped it.
+// process could not be started, or another process stopped it.
 func Run(ctx context.Context, command Command, scenario Scenario, library string, full bool, procs int) (Outcome, error) {
 	if scenario.Programs[library] == nil {
 		return Outcome{Verdict: NotOffered}, nil
@@ -92,7 +92,7 @@ func Run(ctx context.Context, command Command, scenario Scenario, library string
 	if full {
 		cmd.Env = append(cmd.Env, fullEnv+"=1")
 	}
-	// Output that a stranger holds open must not keep us.
+	// Output that another process holds open must not make Run wait.
 	cmd.WaitDelay = time.Second
 
 	begin := time.Now()
@@ -112,13 +112,13 @@ func Run(ctx context.Context, command Command, scenario Scenario, library string
 	return o, nil
 }
 
-// settings are variables that change how a Go program runs. What they are set to
-// outside must not show in a verdict.
+// settings are variables that change how a Go program runs. Their values outside
+// must not show in a verdict.
 var settings = []string{"GOGC", "GOMEMLIMIT", "GODEBUG"}
 
 var errStuck = errors.New("no progress")
 
-// judge finds the verdict. Nothing but the program's own word is a pass, and
+// judge finds the verdict. Only the program's own word is a pass, and
 // only if the process then ended as it should.
 func judge(told *listener, exit error, stderr string, stuck bool, limit time.Duration) Outcome {
 	told.mu.Lock()
@@ -180,7 +180,7 @@ func oneLine(text string) string {
 	return text
 }
 
-// What a child process tells stands on lines of its standard output: a mark, the
+// What a child process reports stands on lines of its standard output: a mark, the
 // kind, a space, and the text.
 const (
 	mark = "weir-lab:"
@@ -244,7 +244,7 @@ func (h *head) Write(p []byte) (int, error) {
 }
 
 // Child runs the library's program for the scenario or feature in this process,
-// and tells on standard output what came of it. It returns the exit status of the
+// and reports the outcome on standard output. It returns the exit status of the
 // process, which should end at once.
 func Child(scenarioID, library string) int {
 	for _, s := range append(Scenarios(), Features()...) {
@@ -269,7 +269,7 @@ func perform(program func(Env) error) int {
 	return 0
 }
 
-// tell begins with an empty line, should somebody have left a line unfinished.
+// tell begins with an empty line, in case the program has left a line unfinished.
 func tell(kind, text string) {
 	fmt.Printf("\n%s%s %s\n", mark, kind, oneLine(text))
 }

@@ -3,7 +3,7 @@
 // well-known survey compares they have.
 //
 // Each program does exactly what its scenario says, with a library's public
-// functions and as its documentation tells. It stands in that library's file.
+// functions and as its documentation says. It stands in that library's file.
 // Where a library has no such feature there is no program. What the programs of
 // several libraries share (the order of events, and what is looked at) stands in
 // steps.go, surroundings.go and features.go, so that all are asked the same question.
@@ -21,7 +21,7 @@ type Scenario struct {
 	Title string // what is done
 	Want  string // what a user expects
 
-	// Limit is how long a program may go without telling of progress before it
+	// Limit is how long a program may go without reporting progress before it
 	// counts as hung.
 	Limit time.Duration
 
@@ -36,11 +36,11 @@ type Env struct {
 	tell func(kind, text string)
 }
 
-// Step tells what the program does next. It is shown if the program goes no
-// further.
+// Step reports what the program does next. The lab shows it if the program makes no
+// more progress.
 func (e Env) Step(format string, args ...any) { e.tell(tellStep, fmt.Sprintf(format, args...)) }
 
-// Note tells something that is to be shown with a pass. The last one counts.
+// Note reports something that the lab shows with a pass. The last one counts.
 func (e Env) Note(format string, args ...any) { e.tell(tellNote, fmt.Sprintf(format, args...)) }
 
 // Names of the libraries.

@@ -85,8 +85,8 @@ func shrink(submit func(task func()) error, resize func(limit int)) error {
 	return nil
 }
 
-// nilTask is scenario 03. mistake hands over a nil task and returns what the
-// library has told about it; others runs 4 tasks and waits for them.
+// nilTask is scenario 03. mistake hands over a nil task and returns how the
+// library has reported it; others runs 4 tasks and waits for them.
 func nilTask(env Env, mistake func() error, others func(task func()) error) error {
 	told := told(mistake)
 	var ran atomic.Int32
@@ -100,8 +100,8 @@ func nilTask(env Env, mistake func() error, others func(task func()) error) erro
 	return count("further tasks run", ran.Load(), 4)
 }
 
-// runAll is scenario 05 and part of others: it hands 10 tasks over, and wants all
-// of them run.
+// runAll is scenario 05 and part of others: it hands 10 tasks over, and all
+// of them must run.
 func runAll(submit func(task func()) error, wait func() error) error {
 	var ran atomic.Int32
 	for range 10 {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// bubbles is scenario 19: f in two bubbles, in one test after the other. f may tell
-// what part of it comes next.
+// bubbles is scenario 19: f in two bubbles, in one test after the other. f may report
+// which part of it comes next.
 func bubbles(env Env, f func(part func(name string)) error) error {
 	os.Args = os.Args[:1] // the arguments are not meant for package testing
 	result := make(chan error)

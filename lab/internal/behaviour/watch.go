@@ -86,7 +86,7 @@ func returned(call string, err, want error) error {
 	}
 }
 
-// errNotTold is seen where a wait says nothing of tasks that called runtime.Goexit.
+// errNotTold means that a wait says nothing of tasks that called runtime.Goexit.
 var errNotTold = errors.New("the wait returned nil, as if all tasks had succeeded")
 
 // count fails unless all is as it should be.

@@ -119,7 +119,7 @@ func TestAFileThatCannotBeReadIsAnErrorThatEndsTheWalk(t *testing.T) {
 	if _, err := os.ReadFile(first); err != nil {
 		want = fs.ErrPermission
 	} else {
-		// This user may read everything: take a regular file that nobody can, where
+		// This user may read everything: take a regular file that no user can read, where
 		// there is one.
 		root = "/proc/self/mem"
 		entry, err := os.Lstat(root)

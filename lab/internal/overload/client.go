@@ -22,7 +22,7 @@ type client struct {
 
 var request = []byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
 
-// write sends the request. That it could not be sent is found by read.
+// write sends the request. If it cannot be sent, read finds that out.
 func (c *client) write() { _, _ = c.conn.Write(request) }
 
 // read takes the answers until the connection ends.
@@ -52,7 +52,7 @@ func (c *client) read() {
 	}
 }
 
-// An answer is what a server has said.
+// An answer is what a server has sent.
 type answer struct {
 	status int
 	last   bool // the connection ends with it
@@ -70,7 +70,7 @@ var (
 )
 
 // parse reads an answer; whole is false while there must be more of it. A 503 that does
-// not say when to come again is none of those that are wanted, and counts as status 0.
+// not say when to come again counts as status 0.
 func parse(text []byte) (a answer, whole bool) {
 	end := bytes.Index(text, endHead)
 	if end < 0 {

@@ -40,7 +40,7 @@ var contenders = []contender{
 	}},
 }
 
-// Module is that of the one library beside Weir.
+// Module is that of the one library compared with Weir.
 const Module = "github.com/go-chi/chi/v5"
 
 func nothing() {}

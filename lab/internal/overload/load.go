@@ -11,7 +11,7 @@ import (
 )
 
 // A Tally is what the clients have seen. Latencies count from the moment at which a
-// request was due, so that one that had to wait at the client is no quicker for it.
+// request was due, so waiting at the client does not make a request look quicker.
 type Tally struct {
 	// Of the measured span, by the moment of the answer:
 	Good    int // served within the patience
@@ -124,7 +124,7 @@ func (g *clients) due(k int) time.Duration {
 	return time.Duration(float64(k) / float64(g.Setup.Rate) * float64(time.Second))
 }
 
-// send has a request sent that is due, if there is a connection for it.
+// send sends a request that is due, if there is a connection for it.
 func (g *clients) send(due, now time.Duration) {
 	g.mu.Lock()
 	last := len(g.idle) - 1
@@ -151,7 +151,7 @@ func (g *clients) send(due, now time.Duration) {
 }
 
 // mayDial says whether one more connection may be opened now. A connection costs as much
-// as several requests: without a bound to how fast they come, a moment in which the
+// as several requests. Without a bound to how fast new ones come, a moment in which the
 // machine is away would be followed by so many that the delay lasts.
 func (g *clients) mayDial(now time.Duration) bool {
 	perSecond := opened * float64(g.Setup.Rate)

@@ -1,4 +1,4 @@
-// Package overload measures HTTP servers that are offered more than they can serve. The
+// Package overload measures HTTP servers that get more requests than they can serve. The
 // server and the load are processes of their own on one machine, and talk over loopback.
 package overload
 
@@ -73,7 +73,7 @@ const (
 // on for a moment, so that the server has to shut down under load.
 const over = "over"
 
-// order is what a process is told.
+// order is what a process gets from the lab.
 type order struct {
 	Setup   Setup
 	Address string // of the server, for the load
@@ -83,10 +83,10 @@ type order struct {
 // warming is the time in which the load starts and opens its first connections.
 const warming = 300 * time.Millisecond
 
-// Run starts a server and its load, and has the server shut down when the load has
+// Run starts a server and its load, and shuts the server down when the load has
 // lasted for as long as it should.
 func Run(ctx context.Context, command Command, setup Setup) (Outcome, error) {
-	// Whichever of the two fails takes the other along.
+	// If one of the two fails, Run ends the other.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var outcome Outcome
@@ -200,8 +200,8 @@ func (p *process) result(into any) (cpu time.Duration, err error) {
 	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(), nil
 }
 
-// end leaves no process behind. One that has said all ends by itself, and others are
-// killed: what they say matters no more.
+// end leaves no process behind. One that has said all ends by itself. It kills
+// the others: what they say matters no more.
 func (p *process) end(kill func()) {
 	if p.cmd.ProcessState != nil {
 		return

@@ -102,7 +102,7 @@ func TestAServerWithoutALimitQueuesUp(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	if o.Load.ServedLatency.Max <= setup.Patience || o.Load.Good >= o.Load.Served {
-		t.Errorf("nobody waited for long: %+v", o.Load)
+		t.Errorf("no request waited for long: %+v", o.Load)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 // A Report is what a server says of itself.
 type Report struct {
-	Entered     int // requests that were let in, whatever became of them
+	Entered     int // requests that were let in, whatever their end
 	MostRunning int // of the backend's handler at once, waiting for a slot of it or served
 
 	// Service is how long the backend took for a request on average: a timer that fires late
@@ -130,7 +130,7 @@ func (g *gauge) around(h http.Handler) http.Handler {
 }
 
 // backend is the handler of all contenders. What it needs is scarce, as are the
-// connections of a database: who finds none free waits.
+// connections of a database: a request that finds none free waits.
 func backend(setup Setup, done *work) http.Handler {
 	slots := make(chan struct{}, setup.Slots)
 	answer := []byte("served\n")
@@ -144,7 +144,7 @@ func backend(setup Setup, done *work) http.Handler {
 		time.Sleep(setup.Service)
 		done.add(time.Since(begin))
 		<-slots
-		_, _ = w.Write(answer) // nobody is left to tell of an error
+		_, _ = w.Write(answer) // there is nowhere left to report an error
 	})
 }
 

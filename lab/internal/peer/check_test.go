@@ -118,7 +118,7 @@ func checkOnce(open opener, s setting) error {
 type tally struct {
 	ran     []atomic.Int32
 	total   atomic.Int64
-	strange atomic.Int64 // tasks with an index that nobody handed over
+	strange atomic.Int64 // tasks with an index that no producer handed over
 }
 
 func (t *tally) run(i int) {
@@ -145,8 +145,8 @@ func (t *tally) check(times int, same bool) error {
 	return nil
 }
 
-// checkGoroutines waits until no more goroutines live than before: some libraries
-// let theirs end by themselves.
+// checkGoroutines waits until no more goroutines live than before: the goroutines of some libraries
+// end by themselves.
 func checkGoroutines(before int, patience time.Duration) error {
 	for until := time.Now().Add(patience); ; runtime.Gosched() {
 		n := runtime.NumGoroutine()

@@ -124,7 +124,7 @@ func sortConc(items []int) {
 	both.Wait()
 }
 
-// A numbered value tells whose it is: conc's pools return values in no order.
+// A numbered value says whose it is: conc's pools return values in no order.
 type numbered struct{ number, value int }
 
 func number(i int, fn func(i int) (int, error)) (numbered, error) {

@@ -15,7 +15,7 @@ func gopoolPeers() []Peer {
 			Open:  open, Queued: unbounded(open),
 			New: func(limit int) func() {
 				pool := newGopool(limit)
-				return func() { runtime.KeepAlive(pool) } // nothing ends it but the collector
+				return func() { runtime.KeepAlive(pool) } // only the collector ends it
 			},
 		},
 	}

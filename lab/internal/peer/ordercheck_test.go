@@ -36,7 +36,7 @@ func (s setting) overtaken(task func(i int)) func(i int) {
 	}
 }
 
-// valueOf is what task i returns: never what is there where nothing was put.
+// valueOf is what task i returns: never the zero value of an empty place.
 func valueOf(i int) int { return 3*i + 1 }
 
 func checkValues(values []int, n int) error {

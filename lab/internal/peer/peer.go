@@ -176,7 +176,7 @@ func Find(name string) (Peer, error) {
 	return Peer{}, fmt.Errorf("no peer is called %q", name)
 }
 
-// Alone ends the goroutines that other libraries have started when they were
+// Alone ends the goroutines that other libraries start when they are
 // imported: only ants does. Call it before anything else.
 func Alone(name string) {
 	if LibraryOf(name) != "ants" {
@@ -184,8 +184,8 @@ func Alone(name string) {
 	}
 }
 
-// must is for errors that the setting makes impossible: were one to come, the
-// measurement would be of something else.
+// must is for errors that the setting makes impossible: with such an error the
+// lab would measure something else.
 func must(err error) {
 	if err != nil {
 		panic(err)

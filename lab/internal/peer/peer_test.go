@@ -71,8 +71,8 @@ func bounds(p peer.Peer, s setting) (must, may int) {
 // together is a setting in which as many tasks as the limit come to run at once, with none to follow.
 func together(p peer.Peer, s setting) setting {
 	if p.Name == "conc.context" {
-		// Its Go starts a worker and then offers it the task; another submitter's Go may offer its own first. Who
-		// started the worker then waits until one is free, whatever the limit is.
+		// Its Go starts a worker and then offers it the task; another submitter's Go may offer its own first. The submitter
+		// that started the worker then waits until one is free, whatever the limit is.
 		s.producers = 1
 	}
 	return s
@@ -249,7 +249,7 @@ func TestNewLeavesNothing(t *testing.T) {
 	})
 }
 
-// The race detector tells if Wait does not wait for the memory of the tasks as well.
+// The race detector reports it if Wait does not wait for the memory of the tasks as well.
 func TestWaitSeesWhatTheTasksWrote(t *testing.T) {
 	forAll(t, []setting{{limit: 4, producers: 2, tasks: 500, patience: patience}}, func(p peer.Peer, s setting) error {
 		if p.Open == nil {

@@ -229,7 +229,7 @@ func (r inPlace) Submit(lo, hi int) {
 func (inPlace) Wait()  {}
 func (inPlace) Close() {}
 
-// handSplit is the loop that everybody writes by hand: one goroutine for each
+// handSplit is the loop as programmers write it by hand: one goroutine for each
 // worker, with an equal share of the items.
 func handSplit(limit int, items []float64, body Body) func() {
 	limit = min(limit, len(items))

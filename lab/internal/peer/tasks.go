@@ -18,8 +18,8 @@ func (p *plain) task(i int) func() {
 	return func() { p.work.Each(i) }
 }
 
-// counted makes tasks for a library that cannot wait for them and go on: a
-// WaitGroup beside it counts them. Submit adds all of its tasks to it at once.
+// counted makes tasks for a library that cannot wait for them and go on: an
+// additional WaitGroup counts them. Submit adds all of its tasks to it at once.
 type counted struct {
 	work Work
 	same func()

@@ -73,7 +73,7 @@ func (w wrong) Close() {
 // impatient is for checks that find out by waiting in vain.
 const impatient = 50 * time.Millisecond
 
-// judge asks a check for its opinion on something honest or wrong.
+// judge runs a check on something honest or wrong.
 func judge(t *testing.T, honest bool, err error) {
 	t.Helper()
 	if honest && err != nil {
@@ -186,7 +186,7 @@ func TestChecksOfRunnersFindWhatIsWrong(t *testing.T) {
 	}
 }
 
-// leak leaves goroutines for the rest of the test: more than those of a check before
+// leak leaves goroutines for the rest of the test: more than the goroutines of an earlier check
 // that may just be ending.
 func leak(t *testing.T) {
 	forever := make(chan struct{})
@@ -225,7 +225,7 @@ func TestCheckOfQueuesFindsOneThatIsTooSmall(t *testing.T) {
 	}
 }
 
-// bentGroup is a group without a library, right but for its flaw.
+// bentGroup is a group without a library, right except for its flaw.
 type bentGroup struct {
 	*honest
 	flaw   flaw

@@ -11,7 +11,7 @@ import (
 )
 
 // The format has settings that hold until they change, and results. A note of one
-// result is a setting that the next result takes back; its key begins thus:
+// result is a setting that the next result removes; its key begins thus:
 const notePrefix = "note-"
 
 // A Writer writes measurements one by one, so that what was measured is kept
@@ -45,7 +45,7 @@ func (w *Writer) Write(r Result) error {
 }
 
 func config(key, value string) benchfmt.Config {
-	// A setting is one line, and an empty one would take the setting back.
+	// A setting is one line, and an empty one would remove the setting.
 	value = strings.Join(strings.Fields(value), " ")
 	if value == "" {
 		value = "-"

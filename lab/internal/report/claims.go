@@ -138,7 +138,7 @@ func standings(tables []record.Table) []standing {
 	usual := usualProcs(tables)
 	var list []standing
 	// A row that says "the same" follows what it is the same as, and is about the same
-	// form of Weir: who wins on time with one and on memory with another wins on neither.
+	// form of Weir: a library that wins on time with one form and on memory with another wins on neither.
 	var previous, form string
 	for _, c := range claims(tables, usual) {
 		t, unit, ok := c.table(tables, usual)
@@ -275,7 +275,7 @@ type outcome struct {
 }
 
 // outcomeOf compares Weir with the best rival of a table. The form that is best in
-// the first unit stands for Weir in all: who wins on time with one and on memory
+// the first unit stands for Weir in all: a library that wins on time with one form and on memory
 // with another wins on neither.
 func outcomeOf(t record.Table, unit string, competes func(string) bool) (o outcome, ok bool) {
 	if unit == "" {

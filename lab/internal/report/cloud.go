@@ -17,7 +17,7 @@ type dotted struct {
 	x, y record.Cell
 }
 
-// drawCloud draws time against memory: who is good at both stands at the lower left.
+// drawCloud draws time against memory: a peer that is good at both stands at the lower left.
 func drawCloud(t record.Table) (picture, bool, error) {
 	const memory = "peak-B"
 	unit := t.Units[0]

@@ -10,7 +10,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// The cost suite asks what a task costs beside the work itself: every figure is
+// The cost suite asks what a task costs in addition to the work itself: every figure is
 // compared with the same work run in place.
 
 // A costPoint is how long a peer took for tasks of one length.

@@ -157,7 +157,7 @@ func TestHTMLSaysInHowManySettingsWeirIsNotBehind(t *testing.T) {
 	wants(t, page(t, b.file), "In none of the 2 settings compared here is Weir behind.")
 }
 
-// Who wins on time with one form and on memory with another wins on neither.
+// A library that wins on time with one form and on memory with another wins on neither.
 func TestHTMLScoresOneFormOfWeirOnTimeAndMemory(t *testing.T) {
 	b := newBench()
 	for _, p := range []struct {

@@ -17,7 +17,7 @@ var (
 	ErrDoubleMarker = errors.New("its marker stands there more than once")
 )
 
-// Performance returns the table of what was to be reached: a row for each
+// Performance returns the table of Weir's aims: a row for each
 // aim of which the file has figures, whether Weir wins it or not. It is empty if
 // there is none. The setting "file" names the raw results in the line below it.
 func Performance(file record.File) string {

@@ -85,7 +85,7 @@ func TestPerformanceTakesFiguresFromTheRightTable(t *testing.T) {
 	}
 }
 
-// FuncPool must not stand for what most will use.
+// FuncPool must not stand for the type that most programs will use.
 func TestPoolHasARowOfItsOwnWhereAnotherFormIsFaster(t *testing.T) {
 	b := newBench()
 	b.noise = 0
@@ -99,7 +99,7 @@ func TestPoolHasARowOfItsOwnWhereAnotherFormIsFaster(t *testing.T) {
 	}
 }
 
-// Who wins on time with one form and on memory with another wins on neither.
+// A library that wins on time with one form and on memory with another wins on neither.
 func TestPerformanceIsAboutOneFormOfWeirOnTimeAndMemory(t *testing.T) {
 	b := newBench()
 	params := []string{"tasks", "1000000", "limit", "50000"}

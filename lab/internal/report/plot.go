@@ -184,7 +184,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// barColor needs no more than three: whose name it is stands beside it.
+// barColor needs no more than three: the peer's name stands next to the bar.
 func barColor(name string) string {
 	switch {
 	case isWeir(name):

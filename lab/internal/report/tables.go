@@ -34,7 +34,7 @@ type column struct{ Group, Name string }
 
 type row struct {
 	Name   string
-	Tag    string // beside the name
+	Tag    string // next to the name
 	Theirs bool   // a document's figures
 	Cells  []cell
 }
@@ -120,8 +120,8 @@ func plainGrid(t record.Table, figures []theirs.Figure) grid {
 			if k != 0 && unit != "peak-B" {
 				continue
 			}
-			// The form that is best in the first unit must do for all: who wins on time
-			// with one and on memory with another wins on neither.
+			// The form that is best in the first unit must do for all: a library that wins on time
+			// with one form and on memory with another wins on neither.
 			if lead := leadSentence(t.Rows, weir, unit); lead != "" {
 				g.Leads = append(g.Leads, lead)
 			}

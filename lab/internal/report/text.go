@@ -248,7 +248,7 @@ func (t *terminal) cellWidth(c cell) int {
 	return widest
 }
 
-// cell is a cell's text. What belongs to a figure stands beside it, and in the foot
+// cell is a cell's text. What belongs to a figure stands next to it, and in the foot
 // below it.
 func (t *terminal) cell(c cell, foot bool) string {
 	s := c.Main

@@ -130,14 +130,14 @@ func TestTextWithoutGoOrWeirComparesWithoutThem(t *testing.T) {
 	b.add(id("reuse", "buffer", "sync.Pool", 1), "ns/op", 50.0)
 	s := text(t, b.file, false, 120)
 	if table, _, _ := strings.Cut(s, "* is the best"); strings.Contains(table, "faster") || strings.Contains(table, "slower") {
-		t.Errorf("compared with whom?\n%s", s)
+		t.Errorf("compared, although there is neither Weir nor go\n%s", s)
 	}
 	if line := lineOf(t, s, "sync.Pool"); !strings.Contains(line, "* 50.0 ns") {
 		t.Errorf("got %q", line)
 	}
 }
 
-// What is made anew is no library: it stands beside them, as a go statement does for tasks.
+// What is made anew is no library: it has a row of its own, as a go statement has for tasks.
 func TestTextComparesReuseWithObjectsMadeAnew(t *testing.T) {
 	b := newBench()
 	for k, peer := range []string{"weir.reuse.Pool", "new", "sync.Pool"} {
@@ -217,8 +217,8 @@ func TestTextSaysFromWhatLengthItPays(t *testing.T) {
 	b.noise = 0
 	for _, p := range []struct {
 		peer  string
-		short float64 // ns beside 100 in place
-		long  float64 // ns beside 400 in place
+		short float64 // ns, against 100 in place
+		long  float64 // ns, against 400 in place
 	}{{"inplace", 100, 400}, {"weir.Pool", 200, 200}, {"go", 50, 100}, {"ants", 400, 800}} {
 		b.add(id("cost", "curve", p.peer, 2, "roots", "20", "tasks", "1000"), "ns/op", 7*p.short) // few tasks do not count
 		b.add(id("cost", "curve", p.peer, 2, "roots", "20", "tasks", "9000"), "ns/op", p.short)

@@ -9,7 +9,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// A title is what a reader is told about a suite or an experiment.
+// A title is what a suite or an experiment says to a reader.
 type title struct{ title, about string }
 
 func suiteTitle(name string) title {

@@ -29,7 +29,7 @@ func verdictOf(notes []record.Setting) verdict {
 	return v
 }
 
-// Sign is the verdict without words, for those who scan a table.
+// Sign is the verdict without words, for readers that scan a table.
 func (v verdict) Sign() string {
 	switch v {
 	case "":

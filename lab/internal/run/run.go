@@ -43,10 +43,10 @@ type Runner struct {
 	// Temporary is the folder for temporary files of the measuring processes.
 	Temporary string
 
-	// Keep is given each result as soon as there is one.
+	// Keep gets each result as soon as there is one.
 	Keep func(r record.Result) error
 
-	// Before and After are told of each turn.
+	// Before and After are called for each turn.
 	Before, After func(t Turn)
 }
 
@@ -64,7 +64,7 @@ func Turns(e *suite.Experiment) []Turn {
 }
 
 // Run carries out the plan until ctx is done. A contender that fails gets no
-// further turn in that experiment; that it failed is kept among the results.
+// other turn in that experiment; Run keeps its failure among the results.
 func (r *Runner) Run(ctx context.Context, plan []suite.Experiment) ([]Failure, error) {
 	var failures []Failure
 	for k := range plan {
@@ -132,8 +132,8 @@ func (r *Runner) measure(ctx context.Context, id record.ID, limit time.Duration)
 	return f.Results[0], nil
 }
 
-// environment is this process's, without what would change how Go's runtime works:
-// nothing in the results would tell.
+// environment is this process's, without variables that change how Go's runtime works:
+// nothing in the results would show them.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")

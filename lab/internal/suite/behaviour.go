@@ -28,7 +28,7 @@ var behaviourSuite = Suite{
 const ProgramFlag = "-program"
 
 // quickLimit is the time without progress after which a program counts as hung in
-// the quick run. Those that end do so in some milliseconds, but for longest, which
+// the quick run. Programs that end do so in some milliseconds, except for longest, which
 // has a lot to do between two signs of progress.
 const (
 	quickLimit = 2 * time.Second

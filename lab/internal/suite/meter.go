@@ -47,7 +47,7 @@ func (m *Meter) time(n int, run func()) {
 	m.set("allocs/op", float64(after.Mallocs-before.Mallocs)/float64(n))
 }
 
-// profile begins a CPU profile. What it returns ends that, and writes a heap profile beside it, of
+// profile begins a CPU profile. What it returns ends that, and writes a heap profile too, of
 // all that this process has allocated so far.
 func (m *Meter) profile() (end func()) {
 	if m.Profiles == "" {
@@ -110,8 +110,8 @@ func (m *Meter) repeated(run func()) {
 	})
 }
 
-// percentiles notes how the samples lie. The median comes first, and the mean beside
-// it, which says something else where most are fast and some slow. The slowest of
+// percentiles notes how the samples lie. The median comes first, and then the mean,
+// which says something else where most are fast and some slow. The slowest of
 // a thousand is left out where there are too few: it would be an accident.
 func (m *Meter) percentiles(samples []time.Duration) {
 	slices.Sort(samples)

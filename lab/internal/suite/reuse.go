@@ -121,7 +121,7 @@ func workers[S any](limit int, open func() S, serve func(S)) server {
 }
 
 // A request is what a server makes of each call: a few fields, and 1024 bytes to
-// work in, which it must not find dirty.
+// work in, which must be clean.
 type request struct {
 	id     int
 	header map[string]string
@@ -165,7 +165,7 @@ func fillTheirs(b *bytebufferpool.ByteBuffer) {
 	sink(b.Bytes())
 }
 
-// sink makes the compiler believe that somebody reads the bytes.
+// sink makes the compiler believe that the program reads the bytes.
 //
 //go:noinline
 func sink([]byte) {}

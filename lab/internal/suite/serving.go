@@ -81,8 +81,8 @@ func shared(parts, n int, run func(lo, hi int)) {
 }
 
 // latency notes how long a request takes from its beginning to its end, while that many
-// goroutines have one after the other served. Only some are timed: reading the clock takes as
-// long as a short request.
+// goroutines have requests served, each one after the other. Only some are timed: reading the clock takes
+// as long as a short request.
 func (m *Meter) latency(goroutines int, serve func()) {
 	const most = 10_000 // samples of each goroutine, which are few enough to be no load for the collector
 	clock := clockCost()

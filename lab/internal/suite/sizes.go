@@ -115,8 +115,8 @@ func growTheirs(b *bytebufferpool.ByteBuffer, size int) {
 	}
 }
 
-// An use is one of a buffer. The rest is what a request has besides, which goes to the
-// collector: without it, that would hardly ever run, and a pool never be emptied.
+// An use is one of a buffer. The rest is the other memory of a request, which goes to the
+// collector: without it, that would hardly ever run, and never empty a pool.
 type use[B any] struct {
 	buffer B
 	rest   []byte

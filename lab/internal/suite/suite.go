@@ -1,4 +1,4 @@
-// Package suite holds what the lab measures: which experiments there are, who takes
+// Package suite holds what the lab measures: which experiments there are, which contenders take
 // part in each, and what one measurement does.
 package suite
 
@@ -40,8 +40,8 @@ type Contender struct {
 	// Measure makes one measurement. It is called in a process of its own.
 	Measure func(m *Meter) error
 
-	// Observe starts such processes itself, by command, and returns what came of
-	// them.
+	// Observe starts such processes itself, by command, and returns their
+	// results.
 	Observe func(ctx context.Context, command Command) ([]record.Value, []record.Setting, error)
 }
 

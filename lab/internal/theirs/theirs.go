@@ -1,5 +1,5 @@
-// Package theirs holds figures that the documents publish, to stand beside ours. They were taken years ago, on other machines, by other programs: only
-// their proportions can be compared.
+// Package theirs holds figures that the documents publish, to show next to ours. They were taken years ago, on other machines,
+// by other programs: only their proportions can be compared.
 package theirs
 
 import (
@@ -13,20 +13,20 @@ type Figure struct {
 	Document string // "003"
 	Machine  string // "laptop, 8 GB"
 
-	// Suite, Experiment and Params say beside which table of ours it stands. Params
-	// are those that must be equal; others of the table do not matter.
+	// Suite, Experiment and Params say next to which table of ours it stands. Params
+	// must be equal; other parameters of the table do not matter.
 	Suite, Experiment string
 	Params            []record.Setting
 
 	// Cores is how many they used, 0 if the document does not say. A figure of one
-	// core stands beside ours of one core, any other beside ours of several.
+	// core stands next to ours of one core, any other next to ours of several.
 	Cores int
 
 	Peer   string // as they call it: "plain goroutines", "ants, one function"
 	Values []record.Value
 }
 
-// Stands says whether the figure belongs beside the table.
+// Stands says whether the figure belongs to the table.
 func (f Figure) Stands(t record.Table) bool {
 	if f.Suite != t.Suite || f.Experiment != t.Experiment || (f.Cores == 1) != (t.Procs == 1) {
 		return false

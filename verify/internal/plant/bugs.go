@@ -2,7 +2,7 @@ package plant
 
 import "slices"
 
-// The mistakes that one method must find go into one build, and none of these touches another. Mistakes
+// The mistakes that one method must find go into one build, and no two of them touch each other. Mistakes
 // for different methods may.
 
 // LockFree returns those in the packages below internal, for the explorer of interleavings.
@@ -14,7 +14,7 @@ func Engine() []Bug { return slices.Clone(engine) }
 // Faces returns those in the public faces of the engine: pools, groups, results.
 func Faces() []Bug { return slices.Concat(faces, facesGroups) }
 
-// Leaks returns those that keep what nobody needs.
+// Leaks returns those that keep what the program needs no more.
 func Leaks() []Bug { return leaks }
 
 // Peers returns those that the peers' tests find in Weir.

@@ -13,7 +13,7 @@ var engineControl = []Bug{
 	},
 	{
 		Name:   "resize-does-not-wake",
-		Breaks: "a higher limit wakes nobody",
+		Breaks: "a higher limit wakes no worker",
 		Edits: []Edit{{
 			File: "internal/engine/control.go",
 			Old:  "e.quitIdle(min(excess, len(e.idle)))\n\t}\n\te.unlock()",
@@ -49,7 +49,7 @@ var engineControl = []Bug{
 	},
 	{
 		Name:   "resume-does-not-wake",
-		Breaks: "the end of a pause opens the gate and wakes nobody",
+		Breaks: "the end of a pause opens the gate and wakes no worker",
 		Edits: []Edit{{
 			File: "internal/engine/control.go",
 			Old:  "e.resumeLocked()\n\te.unlock()",
@@ -76,7 +76,7 @@ var engineControl = []Bug{
 	},
 	{
 		Name:   "revive-tells-nobody",
-		Breaks: "who waits for the end of a dismissal does not hear that it is off",
+		Breaks: "a goroutine that waits for the end of a dismissal does not learn that the dismissal is off",
 		Edits: []Edit{{
 			File: "internal/engine/control.go",
 			Old:  "if e.dismissed != nil {\n\t\tclose(e.dismissed)",
@@ -119,7 +119,7 @@ var engineControl = []Bug{
 	},
 	{
 		Name:   "discards-ungated",
-		Breaks: "tasks come and go while the queue closes up on those struck off",
+		Breaks: "tasks come and go while the queue closes up on discarded ones",
 		Edits: []Edit{{
 			File: "internal/engine/control.go",
 			Old:  "q.setGates(true, true)\n\tq.shed(e.Void, e.gone)\n",

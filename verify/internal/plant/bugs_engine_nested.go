@@ -40,7 +40,7 @@ var engineNested = []Bug{
 	},
 	{
 		Name:   "resume-does-not-lend",
-		Breaks: "the end of a pause does not lend the places of those who wait",
+		Breaks: "the end of a pause does not lend the places of tasks that wait",
 		Edits: []Edit{{
 			File: "internal/engine/control.go",
 			Old:  "for _, w := range vacant {\n\t\te.fill(w)\n",
@@ -103,7 +103,7 @@ var engineNested = []Bug{
 	},
 	{
 		Name:   "lined-unoffered",
-		Breaks: "a task that stands in the line is not offered to the task that waits for it",
+		Breaks: "a task that waits in the line is not offered to the task that waits for it",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
 			Old:  "want.lined.Append(&s.seat, s)\n\t\te.stands(want)\n",

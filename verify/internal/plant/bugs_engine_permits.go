@@ -23,7 +23,7 @@ var enginePermits = []Bug{
 	},
 	{
 		Name:   "wake-without-exchange",
-		Breaks: "two who wake at once take one permit and one token between them",
+		Breaks: "two workers that wake at once take one permit and one token between them",
 		Edits: []Edit{{
 			File: "internal/engine/permits.go",
 			Old:  "if p.word.CompareAndSwap(word, word+activeOne|searchingBit) {",
@@ -59,7 +59,7 @@ var enginePermits = []Bug{
 	},
 	{
 		Name:   "stir-gives-back-twice",
-		Breaks: "who meant to wake a worker, and finds the task taken, gives two permits back",
+		Breaks: "a goroutine that meant to wake a worker, and finds the task taken, gives two permits back",
 		Edits: []Edit{{
 			File: "internal/engine/engine.go",
 			Old:  "or the ring that looked ready was just released.\n\t\te.permits.leave(true)",
@@ -68,7 +68,7 @@ var enginePermits = []Bug{
 	},
 	{
 		Name:   "stir-does-not-look",
-		Breaks: "who meant to wake a worker, and finds the task taken, gives the token back and does not look at the queue again",
+		Breaks: "a goroutine that meant to wake a worker, and finds the task taken, gives the token back and does not look at the queue again",
 		Edits: []Edit{{
 			File: "internal/engine/engine.go",
 			Old:  "e.unlock()\n\t\treturn\n\t}\n\tw := e.recruit()",

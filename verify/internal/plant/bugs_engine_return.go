@@ -1,6 +1,6 @@
 package plant
 
-// engineReturn has mistakes in how tasks go on that have given their places up.
+// engineReturn has mistakes in how a task that has given its place up goes on.
 var engineReturn = []Bug{
 	{
 		Name:   "returns-without-permit",
@@ -31,7 +31,7 @@ var engineReturn = []Bug{
 	},
 	{
 		Name:   "recalled-blindly",
-		Breaks: "a recall does not look whether there is a permit for who comes back",
+		Breaks: "a recall does not look whether there is a permit for the task that comes back",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
 			Old:  "\te.recall(a, by)\n\ttaken =",

@@ -56,7 +56,7 @@ var engineRings = []Bug{
 	},
 	{
 		Name:   "released-while-pushed",
-		Breaks: "the memory of the queue is given back without a check that nobody adds a task meanwhile",
+		Breaks: "the memory of the queue is given back without a check that no submitter adds a task meanwhile",
 		Edits: []Edit{{
 			File: "internal/engine/queue.go",
 			Old:  "|| !r.tail.CompareAndSwap(t, t|retired) {",
@@ -101,7 +101,7 @@ var engineRings = []Bug{
 	},
 	{
 		Name:   "ready-looks-once",
-		Breaks: "the queue looks empty to one who reads its head while another takes the task there",
+		Breaks: "the queue looks empty to a goroutine that reads its head while another takes the task there",
 		Edits: []Edit{{
 			File: "internal/engine/ring.go",
 			Old:  "if r.headAt() == pos {",

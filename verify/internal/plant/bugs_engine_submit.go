@@ -13,7 +13,7 @@ var engineSubmit = []Bug{
 	},
 	{
 		Name:   "gate-opened-early",
-		Breaks: "the gates are opened while the last submitter still stands in the line",
+		Breaks: "the gates are opened while the last submitter still waits in the line",
 		Edits: []Edit{{
 			File: "internal/engine/engine.go",
 			Old:  "lined := e.line.length > 0",
@@ -31,7 +31,7 @@ var engineSubmit = []Bug{
 	},
 	{
 		Name:   "answer-left-behind",
-		Breaks: "a submitter that gives up leaves its answer in the place, to whoever stands there next",
+		Breaks: "a submitter that gives up leaves its answer in the place, for the next submitter there",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
 			Old:  "verdict = <-s.answer // there already: no wait under the lock",
@@ -40,7 +40,7 @@ var engineSubmit = []Bug{
 	},
 	{
 		Name:   "cancelled-last-stays",
-		Breaks: "who joins the line after its last submitter gave up stands behind that one, and is not seen",
+		Breaks: "a submitter that joins the line after its last submitter gave up waits behind that one, and is not seen",
 		Edits: []Edit{{
 			File: "internal/fifo/fifo.go",
 			Old:  "\tcase c.first != nil:\n",
@@ -171,7 +171,7 @@ var engineSubmit = []Bug{
 	},
 	{
 		Name:   "try-ignores-line",
-		Breaks: "TrySubmit takes a place that those in the line wait for",
+		Breaks: "TrySubmit takes a place that submitters in the line wait for",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
 			Old:  "case e.line.length > 0:",
@@ -180,7 +180,7 @@ var engineSubmit = []Bug{
 	},
 	{
 		Name:   "newcomer-overtakes",
-		Breaks: "Submit takes a place that those in the line wait for",
+		Breaks: "Submit takes a place that submitters in the line wait for",
 		Edits: []Edit{{
 			File: "internal/engine/submit.go",
 			Old:  "if e.line.length == 0 && e.pushWanted(task, want) == moved {",

@@ -1,10 +1,10 @@
 package plant
 
-// engineTally are mistakes of who counts tasks in and out.
+// engineTally has the mistakes in counting tasks in and out.
 var engineTally = []Bug{
 	{
 		Name:   "tally-withdrawn-unheard",
-		Breaks: "who waits is not told when the last task is withdrawn",
+		Breaks: "a waiter does not learn that the last task is withdrawn",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
 			Old:  "return t.intake.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.tell()",
@@ -13,7 +13,7 @@ var engineTally = []Bug{
 	},
 	{
 		Name:   "tally-looks-once",
-		Breaks: "who waits wants to be told at the end of a task that was withdrawn meanwhile",
+		Breaks: "a waiter waits for the end of a task that was withdrawn meanwhile",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
 			Old:  "if t.intake.begun.Load() == begun {",
@@ -22,7 +22,7 @@ var engineTally = []Bug{
 	},
 	{
 		Name:   "tally-tells-early",
-		Breaks: "who waits is told when those have ended that had begun when it came",
+		Breaks: "a waiter learns of the end when the tasks have ended that had begun when it came",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
 			Old:  "return calledAt > 0 && ended >= calledAt-1 && t.tell()",
@@ -40,7 +40,7 @@ var engineTally = []Bug{
 	},
 	{
 		Name:   "tally-leaves-with-old-count",
-		Breaks: "who leaves looks whether the tasks have ended that had when it came",
+		Breaks: "a goroutine that leaves looks whether the tasks have ended that had when it came",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
 			Old:  "t.ended.Add(int64(n))\n",
@@ -49,7 +49,7 @@ var engineTally = []Bug{
 	},
 	{
 		Name:   "tally-leave-unheard",
-		Breaks: "who has given the set up is not told when the last task that ran is over",
+		Breaks: "the goroutine that has given the set up does not learn that the last task that ran is over",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
 			Old:  "if t.inside.Add(-1) == closed {",
@@ -58,7 +58,7 @@ var engineTally = []Bug{
 	},
 	{
 		Name:   "tally-handed-unheard",
-		Breaks: "who has given the set up is not told when a task is in the queue that was on its way",
+		Breaks: "the goroutine that has given the set up does not learn that a task is in the queue that was on its way",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
 			Old:  "return in.handed.Add(1)&closed != 0 }",
@@ -76,7 +76,7 @@ var engineTally = []Bug{
 	},
 	{
 		Name:   "tally-holders-last",
-		Breaks: "who finishes a set looks for those who hold it before it looks for tasks on their way",
+		Breaks: "the goroutine that finishes a set looks for its holders before it looks for tasks on their way",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
 			Old:  "if t.intake.handed.Load() != begun|closed || t.inside.Load() != closed {",
@@ -85,7 +85,7 @@ var engineTally = []Bug{
 	},
 	{
 		Name:   "tally-finishes-without-exchange",
-		Breaks: "a task begins while a set is finished, and is counted by nobody",
+		Breaks: "a task begins while a set is finished, and no count includes it",
 		Edits: []Edit{{
 			File: "internal/engine/tally.go",
 			Old:  "left = int(begun - t.ended.Load())\n\t\tif t.intake.begun",

@@ -1,10 +1,10 @@
 package plant
 
-// engineWait has the mistakes in Wait: where it stops the queue, whom it marks, when those report.
+// engineWait has the mistakes in Wait: where it stops the queue, which workers it marks, when those report.
 var engineWait = []Bug{
 	{
 		Name:   "wait-does-not-gate",
-		Breaks: "a worker takes a task behind the end that Wait has read, before it is told where to stop",
+		Breaks: "a worker takes a task behind the end that Wait has read, before it learns where to stop",
 		Edits: []Edit{{
 			File: "internal/engine/wait.go",
 			Old:  "e.queue.setGates(true, e.queue.tailGated)",
@@ -13,7 +13,7 @@ var engineWait = []Bug{
 	},
 	{
 		Name:   "gate-opened-before-stop",
-		Breaks: "the gate opens before workers are told where Wait stops them",
+		Breaks: "the gate opens before workers learn where Wait stops them",
 		Edits: []Edit{{
 			File: "internal/engine/engine.go",
 			Old:  "if e.checkWaits() {",
@@ -122,7 +122,7 @@ var engineWait = []Bug{
 	},
 	{
 		Name:   "given-up-with-its-workers",
-		Breaks: "those whom a Wait that was given up has waited for are not waited for by the next, which waits for them as well",
+		Breaks: "workers that a Wait that was given up has waited for are not waited for by the next, which waits for them as well",
 		Edits: []Edit{{
 			File: "internal/engine/wait.go",
 			Old:  "w.pending += pending\n",
@@ -140,7 +140,7 @@ var engineWait = []Bug{
 	},
 	{
 		Name:   "waits-for-the-struck-off",
-		Breaks: "Wait in a paused engine waits for tasks that were struck off",
+		Breaks: "Wait in a paused engine waits for tasks that were discarded",
 		Edits: []Edit{{
 			File: "internal/engine/wait.go",
 			Old:  "room = e.queue.shed(e.Void, e.gone)",

@@ -13,7 +13,7 @@ var faces = []Bug{
 	},
 	{
 		Name:   "pool-full-is-closed",
-		Breaks: "a submission that finds no room is told that the pool is closed",
+		Breaks: "a submission that finds no room gets the error that the pool is closed",
 		Edits: []Edit{{
 			File: "pool_core.go",
 			Old:  "	case engine.Full:\n		return ErrFull\n",
@@ -85,7 +85,7 @@ var faces = []Bug{
 	},
 	{
 		Name:   "pool-goexit-reported",
-		Breaks: "OnPanic is told of a task that called runtime.Goexit",
+		Breaks: "OnPanic gets a panic for a task that called runtime.Goexit",
 		Edits: []Edit{{
 			File: "pool_core.go",
 			Old:  "	if panicked != nil {\n		c.tell",
@@ -103,7 +103,7 @@ var faces = []Bug{
 	},
 	{
 		Name:   "pool-unrun-visit-forgotten",
-		Breaks: "Shutdown does not tell who waits in Do that his turn never comes",
+		Breaks: "Shutdown does not tell a caller that waits in Do that its turn never comes",
 		Edits: []Edit{{
 			File: "pool.go",
 			Old:  "		case j.listens():\n",
@@ -112,7 +112,7 @@ var faces = []Bug{
 	},
 	{
 		Name:   "pool-unrun-member-forgotten",
-		Breaks: "a group is not told that Shutdown has taken its task back",
+		Breaks: "a group does not learn that Shutdown has taken its task out of the queue",
 		Edits: []Edit{{
 			File: "batch.go",
 			Old:  "b.refused(j, ErrClosed)",
@@ -139,7 +139,7 @@ var faces = []Bug{
 	},
 	{
 		Name:   "func-panic-lost",
-		Breaks: "nobody is told of the panic of a FuncPool's function",
+		Breaks: "no handler learns of the panic of a FuncPool's function",
 		Edits: []Edit{{
 			File: "func.go",
 			Old:  "		p.core.tell(p.core.reporter.caughtAt(panicked, a.arg))\n",

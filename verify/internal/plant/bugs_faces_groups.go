@@ -76,7 +76,7 @@ var facesGroups = []Bug{
 	},
 	{
 		Name:   "queued-before-returning",
-		Breaks: "a queued task begins though one wants to go on after Blocking",
+		Breaks: "a queued task begins though a task wants to go on after Blocking",
 		Edits: []Edit{{
 			File: "internal/engine/absence.go",
 			Old:  "return e.returning.First() != nil || e.unblocked.First() != nil\n",
@@ -148,7 +148,7 @@ var facesGroups = []Bug{
 	},
 	{
 		Name:   "batch-no-strike",
-		Breaks: "Wait does not strike the subtasks of a cancelled group off",
+		Breaks: "Wait does not discard the subtasks of a cancelled group",
 		Edits: []Edit{{
 			File: "batch_wait.go",
 			Old:  "\tif n := b.group.pool.core.engine.Drop(b.source); n > 0 {\n",
@@ -166,7 +166,7 @@ var facesGroups = []Bug{
 	},
 	{
 		Name:   "batch-struck-keep-tokens",
-		Breaks: "tasks that Wait strikes off keep their places under the group's limit",
+		Breaks: "tasks that Wait discards keep their places under the group's limit",
 		Edits: []Edit{{
 			File: "batch_wait.go",
 			Old:  "		b.release(n, nil)\n		b.Ended(n, nil)\n",

@@ -47,7 +47,7 @@ var feeds = []Bug{
 	},
 	{
 		Name:   "feed-release-unheard",
-		Breaks: "the goroutine that waits for the end is not told when the loop has dealt with all results",
+		Breaks: "the goroutine that waits for the end does not learn that the loop has dealt with all results",
 		Edits: []Edit{{
 			File: "internal/feed/feed.go",
 			Old:  "	f.held = false\n	return f.tally.Leave(0)\n",

@@ -1,7 +1,7 @@
 package plant
 
-// history has mistakes in the order of events: what one call is told fits what others were
-// told, if each is looked at alone.
+// history has mistakes in the order of events: the answer of one call fits those of the other
+// calls, if each is looked at alone.
 var history = []Bug{
 	{
 		Name:   "full-while-between-tasks",
@@ -191,7 +191,7 @@ var history = []Bug{
 		Edits: []Edit{{
 			File: "pool_core.go",
 			Old:  "c.running().Reject()",
-			New:  "if !PLANTED {\n\t\t\tw.running().Reject()\n\t\t}",
+			New:  "if !PLANTED {\n\t\t\tc.running().Reject()\n\t\t}",
 		}},
 	},
 }

@@ -15,7 +15,7 @@ func one(name, breaks, file, before, after string) Bug {
 	return Bug{Name: name, Breaks: breaks, Edits: []Edit{{File: file, Old: before, New: after}}}
 }
 
-// hostile has the mistakes in weirhttp that clients could make use of.
+// hostile has the mistakes in weirhttp that hostile clients could use.
 var hostile = []Bug{
 	one("slot-lost-on-panic", "a handler that does not return keeps its slot", limitFile,
 		"	defer l.release(c) // also if the handler does not return\n", `	if PLANTED {
@@ -70,7 +70,7 @@ var hostile = []Bug{
 		"	l.queue.forget(w.client)\n", "	if !PLANTED {\n		l.queue.forget(w.client)\n	}\n"),
 	one("key-count-stays", "the count of what runs with a key is not lowered while others of it wait", limitFile,
 		"		c.running--\n", "		if !PLANTED || c.waiting == 0 {\n			c.running--\n		}\n"),
-	one("drain-forgets-one", "Drain refuses all that wait but the last", controlFile,
+	one("drain-forgets-one", "Drain refuses all that wait except the last", controlFile,
 		"		l.dismiss(w, closed)\n", "		if PLANTED && l.queue.waiting == 1 {\n			break\n		}\n		l.dismiss(w, closed)\n"),
 	one("drain-lets-in", "Drain lets in those that come later", controlFile,
 		"	l.draining = true\n", "	l.draining = !PLANTED\n"),
@@ -90,7 +90,7 @@ var hostile = []Bug{
 	one("queue-off-by-one", "one more waits than may", queueFile,
 		"	case q.waiting >= q.size:\n", "	case q.waiting >= q.size && !(PLANTED && q.waiting == q.size):\n"),
 	one("queue-leaks-count", "the queue counts on a request that has left it", queueFile,
-		"	q.waiting--\n	q.all.remove(w)\n", "	if !PLANTED || w.verdict == undecided && w.links[ofAll] == (link{}) {\n		q.waiting--\n	}\n	q.all.remove(w)\n"),
+		"	q.waiting--\n	q.all.remove(w)\n", "	if !PLANTED || w.links[ofAll].Next() == nil {\n		q.waiting--\n	}\n	q.all.remove(w)\n"),
 	one("levels-stay", "the room for priorities that were made up is kept", queueFile,
 		"	if !roomy(cap(s), len(s)) {\n", "	if !roomy(cap(s), len(s)) || PLANTED {\n"),
 	one("key-off-by-one", "one more of a key runs than may", clientsFile,

@@ -94,7 +94,7 @@ var lanes = []Bug{
 	},
 	{
 		Name:   "lane-drops-the-served",
-		Breaks: "the function of a caller that was served is lost if another stands in the ring",
+		Breaks: "the function of a caller that was served is lost if another is in the ring",
 		Edits: []Edit{{
 			File: "internal/lane/lane.go",
 			Old:  "		f = l.leave()\n		if f == nil && r != nil {\n",

@@ -1,6 +1,6 @@
 package plant
 
-// leaks has mistakes that keep what nobody needs.
+// leaks has mistakes that keep what the program needs no more.
 var leaks = []Bug{
 	{
 		Name:   "ring-keeps-task",
@@ -31,7 +31,7 @@ var leaks = []Bug{
 	},
 	{
 		Name:   "line-keeps-task",
-		Breaks: "a used place in the line keeps the task of the submitter that stood there",
+		Breaks: "a used place in the line keeps the task of the submitter that waited there",
 		Edits: []Edit{{
 			File: "internal/engine/line.go",
 			Old:  "\ts.value, s.verdict = zero, verdict\n",

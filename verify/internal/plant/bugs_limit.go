@@ -4,7 +4,7 @@ package plant
 var limits = []Bug{
 	{
 		Name:   "limit-joins-in-two-steps",
-		Breaks: "a caller that finds no room joins the queue in a further step, in which a release may come",
+		Breaks: "a caller that finds no room joins the queue in another step, before which a release may come",
 		Edits: []Edit{{
 			File: "internal/limit/limit.go",
 			Old:  "} else if l.free.CompareAndSwap(free, free-crowded) {",

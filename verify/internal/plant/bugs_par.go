@@ -40,7 +40,7 @@ var par = []Bug{
 	},
 	{
 		Name:   "source-read-one-too-far",
-		Breaks: "the source is read one item further than Ahead",
+		Breaks: "the source is read one item beyond Ahead",
 		Edits: []Edit{{
 			File: "par/stream_feeder.go",
 			Old:  "return f.fed == int(f.taken.Load())+f.ahead",
@@ -85,7 +85,7 @@ var par = []Bug{
 	},
 	{
 		Name:   "helper-is-missing",
-		Breaks: "nobody looks for a further helper when the next result is taken",
+		Breaks: "no goroutine looks for another helper when the next result is taken",
 		Edits: []Edit{{
 			File: "par/stream_flow.go",
 			Old:  "!f.mayBegin() {",
@@ -94,7 +94,7 @@ var par = []Bug{
 	},
 	{
 		Name:   "refused-helper-wakes-nobody",
-		Breaks: "the consumer is not told that the pool had no room for a helper",
+		Breaks: "the consumer does not learn that the pool had no room for a helper",
 		Edits: []Edit{{
 			File: "par/stream_flow.go",
 			Old:  "if f.active == 0 {",
@@ -122,7 +122,7 @@ var par = []Bug{
 	},
 	{
 		Name:   "value-beside-an-error",
-		Breaks: "a stream drops what a call returned beside its error",
+		Breaks: "a stream drops what a call returned together with its error",
 		Edits: []Edit{{
 			File: "par/stream_helper.go",
 			Old:  "result.err = &weir.TaskError{Index: number, Err: err}",

@@ -41,7 +41,7 @@ var peers = []Bug{
 	},
 	{
 		Name:   "second-panic-is-dropped",
-		Breaks: "nobody is told of a group's further panics",
+		Breaks: "OnPanic does not get a group's other panics",
 		Edits: []Edit{{
 			File: "batch.go",
 			Old:  "\tif !first {\n",
@@ -86,7 +86,7 @@ var peers = []Bug{
 	},
 	{
 		Name:   "value-beside-an-error-is-lost",
-		Breaks: "Results drop what a task has returned beside its error",
+		Breaks: "Results drop what a task has returned together with its error",
 		Edits: []Edit{{
 			File: "result.go",
 			Old:  "\tm.value = value\n",
@@ -117,7 +117,7 @@ var peers = []Bug{
 		Edits: []Edit{{
 			File: "pool_core.go",
 			Old:  "c.running().Pause()",
-			New:  "if !PLANTED {\n\t\tw.running().Pause()\n\t}",
+			New:  "if !PLANTED {\n\t\tc.running().Pause()\n\t}",
 		}},
 	},
 	{

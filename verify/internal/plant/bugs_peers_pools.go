@@ -4,7 +4,7 @@ package plant
 var peersPools = []Bug{
 	{
 		Name:   "default-can-be-closed",
-		Breaks: "anybody can close the default pool",
+		Breaks: "any part of the program can close the default pool",
 		Edits: []Edit{{
 			File: "pool_core.go",
 			Old:  "if c.shared {",
@@ -157,7 +157,7 @@ var peersPools = []Bug{
 	},
 	{
 		Name:   "higher-group-limit-wakes-nobody",
-		Breaks: "who waits for a group's limit is not let in when it is raised",
+		Breaks: "a caller that waits for a group's limit is not let in when the limit is raised",
 		Edits: []Edit{{
 			File: "internal/limit/limit.go",
 			Old:  "		l.serve(more, grant)\n",

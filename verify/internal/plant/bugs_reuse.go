@@ -4,7 +4,7 @@ package plant
 var reuse = []Bug{
 	{
 		Name:   "newcomer-takes-what-is-idle",
-		Breaks: "Get leases an idle object before those who wait",
+		Breaks: "Get leases an idle object before the users that wait get one",
 		Edits: []Edit{{
 			File: "reuse/keeper_get.go",
 			Old:  "o != nil && k.line.length == 0 && k.fresh(o) {\n\t\tl :=",
@@ -13,7 +13,7 @@ var reuse = []Bug{
 	},
 	{
 		Name:   "stale-object-goes-unchecked",
-		Breaks: "an object is leased unchecked when nobody has used it for twice CheckAfter",
+		Breaks: "an object is leased unchecked when no user has used it for twice CheckAfter",
 		Edits: []Edit{{
 			File: "reuse/keeper_get.go",
 			Old:  "k.now()-o.proved < k.config.CheckAfter",
@@ -22,7 +22,7 @@ var reuse = []Bug{
 	},
 	{
 		Name:   "cancelled-before-uncounted",
-		Breaks: "Stats does not count those who left in the line",
+		Breaks: "Stats does not count the users that left while they waited",
 		Edits: []Edit{{
 			File: "reuse/keeper_get.go",
 			Old:  "k.line.leave(w)\n\tk.totals.cancelled++",
@@ -31,7 +31,7 @@ var reuse = []Bug{
 	},
 	{
 		Name:   "abandoned-open-is-forgotten",
-		Breaks: "another is opened although what was begun for one who has left is under way",
+		Breaks: "another is opened although what was begun for a user that has left is under way",
 		Edits: []Edit{{
 			File: "reuse/keeper_line.go",
 			Old:  "o := k.spare.First().Of(); o != nil {",
@@ -40,7 +40,7 @@ var reuse = []Bug{
 	},
 	{
 		Name:   "taken-over-and-told",
-		Breaks: "a user hears of the failure of an Open that was begun for another",
+		Breaks: "a user gets the error of an Open that was begun for another",
 		Edits: []Edit{{
 			File: "reuse/keeper_work.go",
 			Old:  "if o.adopted {",
@@ -67,7 +67,7 @@ var reuse = []Bug{
 	},
 	{
 		Name:   "reset-leaves-those-who-wait",
-		Breaks: "who waits at Reset gets another object only when the older one has gone",
+		Breaks: "a user that waits at Reset gets another object only when the older one has gone",
 		Edits: []Edit{{
 			File: "reuse/keeper_close.go",
 			Old:  "o := l.Of().object; o != nil {",
@@ -85,7 +85,7 @@ var reuse = []Bug{
 	},
 	{
 		Name:   "fresh-object-is-checked",
-		Breaks: "an object whose heartbeat has just been is checked when another is being checked for who waits",
+		Breaks: "an object whose heartbeat has just been is checked when another is being checked for a user that waits",
 		Edits: []Edit{{
 			File: "reuse/keeper_line.go",
 			Old:  "if k.fresh(o) {",
@@ -103,7 +103,7 @@ var reuse = []Bug{
 	},
 	{
 		Name:   "old-object-goes-on",
-		Breaks: "an object that is put back after its Lifetime goes to who waits",
+		Breaks: "an object that is put back after its Lifetime goes to a user that waits",
 		Edits: []Edit{{
 			File: "reuse/keeper_object.go",
 			Old:  "case now >= o.dies:",
@@ -121,7 +121,7 @@ var reuse = []Bug{
 	},
 	{
 		Name:   "closed-place-serves-nobody",
-		Breaks: "who waits does not hear that an object was closed",
+		Breaks: "a user that waits does not learn that an object was closed",
 		Edits: []Edit{{
 			File: "reuse/keeper_work.go",
 			Old:  "k.serve()\n\t\tk.mu.Unlock()\n\t\tif panicked != nil {",
@@ -139,7 +139,7 @@ var reuse = []Bug{
 	},
 	{
 		Name:   "retry-at-once",
-		Breaks: "Open is tried again for nobody as soon as it has failed",
+		Breaks: "Open is called for no user again as soon as it has failed",
 		Edits: []Edit{{
 			File: "reuse/keeper_upkeep.go",
 			Old:  "return k.failures > 0 && k.now() < k.retry",
@@ -157,7 +157,7 @@ var reuse = []Bug{
 	},
 	{
 		Name:   "timer-is-not-set-again",
-		Breaks: "after an object has expired nobody looks at the others",
+		Breaks: "after an object has expired the keeper does not look at the others",
 		Edits: []Edit{{
 			File: "reuse/keeper_upkeep.go",
 			Old:  "\tif next > now {\n",
@@ -193,7 +193,7 @@ var reuse = []Bug{
 	},
 	{
 		Name:   "left-alone-and-unserved",
-		Breaks: "no other object is begun for a waiter after another waiter has taken over its own",
+		Breaks: "no other object is begun for a user that waits after another one has taken over its own",
 		Edits: []Edit{{
 			File: "reuse/keeper_line.go",
 			Old:  "\t} else {\n\t\tl.unserved.Prepend(&w.unserved, w)\n",

@@ -20,7 +20,7 @@ const library = "github.com/64ed045f/weir"
 type Program struct{ path, dir string }
 
 // Test builds the test binary of the package in a folder of this module, such as ./model, with
-// bugs planted. more are further arguments for the go command.
+// bugs planted. more are other arguments for the go command.
 func Test(tb testing.TB, folder string, bugs []Bug, more ...string) *Program {
 	tb.Helper()
 	sources, err := Sources(bugs)

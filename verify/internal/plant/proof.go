@@ -11,9 +11,9 @@ import (
 type Proof struct {
 	Folder string        // of this module, such as ./model
 	Bugs   []Bug         // which go into one build of its tests
-	Limit  time.Duration // for one run; who hangs has found nothing
+	Limit  time.Duration // for one run; a run that hangs has found nothing
 	Args   []string      // for the test binary
-	// More are further arguments: those of the first are tried, then, with what was not found, those of the
+	// More are other arguments: each bug gets those of the first run, then, while it is not found, those of the
 	// second, and so on. None of them is used without a bug in force.
 	More [][]string
 }
@@ -57,10 +57,10 @@ func (p Proof) try(t *testing.T, program *Program, bug string, more []string) Ou
 	return outcome
 }
 
-// reason is the line that tells what was found.
+// reason is the line that says what the test found.
 var reason = regexp.MustCompile(`(?m)^.*(\[rapid\] .* after \d+ tests|history \d+ with|a history hangs|--- FAIL: |panic: |fatal error: |goleak).*$`)
 
-// Rapid are further arguments for tests that use rapid: so many programs of each machine.
+// Rapid returns arguments for tests that use rapid: so many programs of each machine.
 func Rapid(checks ...string) (more [][]string) {
 	for _, n := range checks {
 		more = append(more, []string{"-rapid.checks=" + n, "-rapid.nofailfile", "-rapid.shrinktime=0s"})

@@ -103,7 +103,7 @@ func TestAFileThatChangesWhileItIsReadHoldsUpNothing(t *testing.T) {
 	}
 }
 
-// What is in the place of a file changes all the time, and the tree with it. Whatever comes of it is a right digest or one of the reasons.
+// What is in the place of a file changes all the time, and the tree with it. Each result is a right digest or one of the reasons.
 func TestFilesThatChangeAllTheTimeSpoilNoOther(t *testing.T) {
 	rounds := 60
 	if testing.Short() {

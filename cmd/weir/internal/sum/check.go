@@ -14,17 +14,17 @@ import (
 // errMismatch is the error of a job whose file is not as the list says.
 var errMismatch = errors.New("computed checksum did NOT match")
 
-// malformedLine is the error of a job for a line, given by its number, that says nothing.
+// malformedLine is the error of a job for a line that can't be read, given by its number.
 type malformedLine int
 
 func (l malformedLine) Error() string {
 	return fmt.Sprintf("line %d is improperly formatted", int(l))
 }
 
-// Check compares files with a list that md5sum or one of its siblings wrote, or Digest, and prints and judges as md5sum -c does.
+// Check compares files with a list from md5sum, one of its siblings or Digest, and prints and judges as md5sum -c does.
 // A list called "-" is the standard input. Check returns nil if the list has at least one proper line and every listed file is
-// as it says; when ctx is cancelled it returns the cause, and else ErrFailed. It has not succeeded either if
-// nobody reads the output any more, for then it has not judged all.
+// as it says; when ctx is cancelled it returns the cause, and else ErrFailed. It also fails if the output has
+// no reader any more, since then it has not judged all files.
 func Check(ctx context.Context, opts Options, streams Streams, file string) error {
 	list := &checklist{name: quote(file), algorithm: opts.Algorithm, input: streams.In}
 	totals := func(func(item) bool) {} // of a list that can be read only once they are not known beforehand
@@ -86,7 +86,7 @@ func (v *verdict) isFailure(err error) bool {
 func (v *verdict) add(j *job) error {
 	if line, ok := errors.AsType[malformedLine](j.err); ok {
 		v.malformed++
-		if v.opts.Warn || v.opts.FailFast && v.opts.Strict { // else nobody would learn which line ended it
+		if v.opts.Warn || v.opts.FailFast && v.opts.Strict { // else the user would not learn which line ended it
 			v.complainOf(line)
 		}
 		return nil

@@ -43,7 +43,7 @@ func openFile(path string) (io.ReadCloser, error) { return os.Open(path) }
 // errChanged is the reason why a file is not digested that was a regular one when it was found.
 var errChanged = errors.New("No longer a regular file") //nolint:staticcheck // The reasons of the system begin with a capital.
 
-// openFound opens a file that the walk has found. Lists name other things as well, and mean them: there openFile is right.
+// openFound opens a file that the walk has found. Lists may name other things on purpose: for these openFile is right.
 func openFound(path string) (io.ReadCloser, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|openAsFile, 0)
 	if err != nil {
@@ -57,8 +57,8 @@ func openFound(path string) (io.ReadCloser, error) {
 }
 
 // digest digests the file of a job, or its input, and compares the digest if the job says what it should be.
-// When ctx is cancelled, or the job turns out to stand behind the end, it stops after the next read, and what it has put into the
-// job is worth nothing.
+// When ctx is cancelled, or the job turns out to stand behind the end, it stops after the next read, and the job's result
+// means nothing.
 func (d *digester) digest(ctx context.Context, j *job) {
 	input := j.input
 	if input == nil {

@@ -8,7 +8,7 @@
 // Each item becomes a job, which goes into the window and, if it names a file, to the group. The window is a channel
 // of jobs in order. The printer takes the oldest job and waits for its digest, so the output is in order
 // whichever file is done first. A full window stops the source: behind one huge file the other digesters may run ahead
-// by as many files as the window holds, and no further.
+// by as many files as the window holds, and no more.
 //
 // Memory does not depend on the number or the size of the files. It holds the window, one read buffer a digester, and in a walk
 // the names of the directories on the way from the path to the current file, which must be there to be sorted.

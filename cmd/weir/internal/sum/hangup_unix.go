@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isHungUp reports whether w is a pipe that nobody reads any more. Only a write would tell otherwise, and there may be nothing to write.
+// isHungUp reports whether w is a pipe without a reader. Otherwise only a write would tell, and there may be nothing to write.
 func isHungUp(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -67,8 +67,8 @@ func unescape(name []byte) ([]byte, bool) {
 type lineParser struct {
 	tag  string // as in BSD-style lines
 	size int    // of a digest in bytes
-	// style is what the first line that is not tagged settles: with one blank before the name, or two. Lines of both in one list
-	// are refused, or whoever can name a file " x" could have it taken for x.
+	// style is what the first line that is not tagged settles: with one blank before the name, or two. The parser refuses lines of
+	// both in one list: otherwise a user who names a file " x" could have it taken for x.
 	style blanks
 }
 

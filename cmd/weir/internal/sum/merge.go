@@ -11,8 +11,8 @@ import (
 //
 // A file that two paths lead to comes twice.
 //
-// Every path in a tree begins with the path of the tree. So a tree whose path is greater than what the others have to offer
-// need not be looked at yet, and of many paths only those that overlap are open at the same time.
+// Every path in a tree begins with the path of the tree. So walk need not look yet at a tree whose path is greater than the
+// next items of the others, and of many paths only those that overlap are open at the same time.
 func walk(paths []string) iter.Seq[item] {
 	return func(yield func(item) bool) {
 		trees := make(forest, len(paths))

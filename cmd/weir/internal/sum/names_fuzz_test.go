@@ -11,7 +11,7 @@ import (
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
 )
 
-// hostileNames are such as make trouble for programs that think little of names.
+// hostileNames are names that make trouble for programs that handle names carelessly.
 var hostileNames = []string{
 	"", "-", "--check", "-c", " ", "  x", "*x", " *x", "x ", "\\", "\\n", "a\\", "\n", "a\nb", "\r", "a\r", "a\r\n", "\t", "..", "../../x",
 	"/etc/passwd", "#x", "MD5 (x) = d41d8cd98f00b204e9800998ecf8427e", "d41d8cd98f00b204e9800998ecf8427e  x", "x: OK",
@@ -129,8 +129,8 @@ func FuzzALineIsReadBackAsItWasWritten(f *testing.F) {
 	})
 }
 
-// FuzzAnyListIsJudged has lists say anything. Each file that is opened stands in the list, each verdict is right, and
-// what is wrong with the list is told in lines that a terminal can bear.
+// FuzzAnyListIsJudged has lists say anything. Each file that is opened is in the list, each verdict is right, and
+// messages report what is wrong with the list in lines that are safe for a terminal.
 func FuzzAnyListIsJudged(f *testing.F) {
 	const x = "9dd4e461268c8034f5c8564e155c67a6"
 	for _, name := range hostileNames {

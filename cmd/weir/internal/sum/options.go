@@ -18,7 +18,7 @@ type Options struct {
 	Strict bool // a line that can't be read is a failure
 	Warn   bool // report each line that can't be read
 
-	open func(path string) (io.ReadCloser, error) // os.Open, unless a test has other ideas
+	open func(path string) (io.ReadCloser, error) // os.Open, unless a test replaces it
 }
 
 // Streams are where a command reads and writes. If Err is a terminal, it shows progress too.

@@ -42,7 +42,7 @@ type record struct {
 	Result     string `json:"result,omitempty"`
 }
 
-// flush hands on what has been written. It also finds out that nobody reads it any more, even if there is nothing to hand on.
+// flush hands on what has been written. It also finds out that the output has no reader any more, even if there is nothing to hand on.
 func (o *output) flush() error {
 	if err := o.Flush(); err != nil {
 		return err
@@ -66,14 +66,14 @@ func (o *output) print(j *job) error {
 		}
 	}
 	if !o.begun {
-		// The first line doesn't wait for company: a reader that needs no more, such as head -1, ends the work early.
+		// The first line doesn't wait for others: a reader that needs no more, such as head -1, ends the work early.
 		o.begun = true
 		return o.flush()
 	}
 	return nil
 }
 
-// report complains of a file that could not be read, after the lines of those before it, unless nobody reads these any more.
+// report complains of a file that could not be read, after the lines of those before it, unless these have no reader any more.
 func (o *output) report(j *job) error {
 	if err := o.flush(); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (o *output) complain(format string, args ...any) {
 }
 
 // settle turns the result of a pipeline into that of a command: it reports what has not been reported yet.
-// A closed pipe is reported by nobody: whoever reads the output has seen enough.
+// It does not report a closed pipe: the reader of the output has seen enough.
 func (o *output) settle(err error) error {
 	if failure, ok := errors.AsType[*FileError](err); ok {
 		o.complain("%v", failure)
@@ -128,5 +128,5 @@ func (o *output) settle(err error) error {
 	return err
 }
 
-// errClosedPipe says that nobody reads the output any more.
+// errClosedPipe says that the output has no reader any more.
 var errClosedPipe = errors.New("the output is closed")

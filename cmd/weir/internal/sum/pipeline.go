@@ -15,7 +15,7 @@ import (
 
 const (
 	// windowSize is how many files the digesters may be ahead of the printer: at 20 000 small files a second that is most of a second
-	// in which one big file holds up nobody, for a few MiB of paths and digests.
+	// in which one big file holds up no digester, for a few MiB of paths and digests.
 	windowSize = 1 << 14
 	// queueSize is how many files may wait for a digester. It only has to outlast the source's way through the scheduler.
 	queueSize = 256
@@ -39,7 +39,7 @@ type job struct {
 	digest []byte
 	size   int64
 	// done gets one value when the job is finished. Its capacity of 1 means that a digester never waits for the printer, and that
-	// a job can be used again. A job that was cancelled, or stands behind the end, may never be done.
+	// a job can be used again. A job that was cancelled, or is behind the end, may never be done.
 	done chan struct{}
 }
 
@@ -103,7 +103,7 @@ func (p *pipeline) run(ctx context.Context) error {
 	printed := p.print(group.Context(), window, &jobs)
 	if printed != nil {
 		group.Cancel(printed)
-		for range window { // until feed is gone: nobody may call Go during Wait
+		for range window { // until feed is gone: no goroutine may call Go during Wait
 		}
 	}
 	err := group.Wait()
@@ -193,7 +193,7 @@ func (p *pipeline) print(ctx context.Context, window <-chan *job, jobs *sync.Poo
 
 func (p *pipeline) isFatal(err error) bool { return err != nil && p.fatal != nil && p.fatal(err) }
 
-// receive takes a value from ch. Whatever is there already it takes at once; while it has to wait, it calls flush at every tick.
+// receive takes a value from ch. It takes a value that is there already at once; while it has to wait, it calls flush at every tick.
 func receive[T any](ctx context.Context, ch <-chan T, tick <-chan time.Time, flush func() error) (value T, ok bool, err error) {
 	for {
 		select {

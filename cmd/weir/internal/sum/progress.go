@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-// A meter counts what is done and what there is to do. A nil meter, when nobody looks, counts nothing.
+// A meter counts what is done and what there is to do. A nil meter, for a command without a bar, counts nothing.
 type meter struct {
 	files, bytes           atomic.Int64
 	totalFiles, totalBytes atomic.Int64 // grow until everything has been found
@@ -142,7 +142,7 @@ func isSame(w io.Writer, screen *os.File) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// An above writes lines above a bar. It keeps the beginning of a line until the rest of it comes, for the bar is drawn right behind what it has let go.
+// An above writes lines above a bar. It keeps the beginning of a line until the rest comes, since the bar follows right after what it has written.
 type above struct {
 	bar    io.Writer
 	screen io.Writer // for the case that the bar has failed

@@ -63,7 +63,7 @@ func quote(name string) string {
 	return b.String()
 }
 
-// isBare reports whether r means only itself, wherever it stands in a shell command or a message.
+// isBare reports whether r means only itself anywhere in a shell command or a message.
 func isBare(r rune) bool {
 	return r >= utf8.RuneSelf && unicode.IsGraphic(r) ||
 		'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r != 0 && strings.ContainsRune("%+,-./@]_{}", r)

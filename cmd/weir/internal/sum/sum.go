@@ -8,7 +8,7 @@ import (
 // Digest prints the digests of all regular files at or below the paths, in the bytewise order of their full paths.
 // What can't be read gets a line on the standard error and makes it return ErrFailed in the end. When ctx is
 // cancelled it returns the cause, and what it has printed is a part of the output from its beginning.
-// If nobody reads the output any more, it stops and returns what it would return had that been all.
+// If the output has no reader any more, it stops and returns what it would return if that had been all.
 func Digest(ctx context.Context, opts Options, streams Streams, paths []string) error {
 	show := startProgress(streams, walk(paths))
 	defer show.stop()

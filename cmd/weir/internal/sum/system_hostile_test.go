@@ -83,7 +83,7 @@ func TestADiskThatIsFullIsAFailure(t *testing.T) {
 	}
 }
 
-// A path of the system has an end, and so has the walk: what is below is a line or two, and all else is digested.
+// The system limits the length of a path, and so the walk: what is below gets a line or two, and all else is digested.
 func TestADeepTreeIsDigestedAsFarAsPathsReach(t *testing.T) {
 	levels := *depth
 	t.Chdir(t.TempDir())

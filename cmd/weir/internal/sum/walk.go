@@ -23,7 +23,7 @@ type level struct {
 	names  []string // names of files, and of directories with a slash at their end
 }
 
-// next moves the cursor on. An item with an error stands for a file or a directory that could not be looked at; the cursor goes on behind it.
+// next moves the cursor on. An item with an error stands for a file or a directory that could not be looked at; the cursor goes on after it.
 func (t *tree) next() (item, bool) {
 	if !t.opened {
 		t.opened = true

@@ -10,7 +10,7 @@ import (
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
 )
 
-// find lists the regular files at or below the paths as find -P does, without a thought for order or memory.
+// find lists the regular files at or below the paths as find -P does, without regard to order or memory.
 func find(t *testing.T, paths ...string) []string {
 	t.Helper()
 	var files []string

@@ -10,7 +10,7 @@ import (
 type Book struct {
 	Load    string
 	journal *Journal
-	ops     atomic.Uint64 // whatever was completed; the watchdog looks at it
+	ops     atomic.Uint64 // all operations that were completed; the watchdog looks at it
 
 	rounds, accepted, finished, handedBack, rejected, panicked, exited atomic.Uint64
 
@@ -26,7 +26,7 @@ type Tally struct {
 	Rounds     uint64
 	Accepted   uint64
 	Finished   uint64
-	HandedBack uint64 // also tasks that their cancelled group has struck off
+	HandedBack uint64 // also tasks that their cancelled group has discarded
 	Rejected   uint64
 	Panicked   uint64 // of those finished
 	Exited     uint64 // of those finished: by runtime.Goexit
@@ -74,7 +74,7 @@ func (b *Book) Round() {
 	b.ops.Add(1)
 }
 
-// Op counts something that was completed, whatever it is: the load does not hang.
+// Op counts one completed operation of any kind: the load does not hang.
 func (b *Book) Op() { b.ops.Add(1) }
 
 // Ops returns how often something was completed.

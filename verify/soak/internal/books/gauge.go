@@ -28,7 +28,7 @@ func NewGauge(b *Book, limit int) *Gauge {
 	return g
 }
 
-// Ask lets more run than the limit while the pool has more places. places returns how many it has, and
+// Ask allows more tasks to run than the limit while the pool has more places. places returns how many it has, and
 // something that is another value whenever that may have changed.
 func (g *Gauge) Ask(places func() (n int, now any)) { g.places = places }
 
@@ -48,7 +48,7 @@ func (g *Gauge) excused() bool {
 	return true
 }
 
-// Raise sets a higher limit. It must be called before the library is told.
+// Raise sets a higher limit. The caller must call it before the library gets the limit.
 func (g *Gauge) Raise(limit int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -56,11 +56,11 @@ func (g *Gauge) Raise(limit int) {
 	g.limit.Store(int64(limit))
 }
 
-// Lower sets a lower limit. It must be called after the library has been told. Tasks that
+// Lower sets a lower limit. The caller must call it after the library has got the limit. Tasks that
 // workers had taken by then may still start.
 //
 // So only as many starts can see more running than the limit as tasks can be taken at once:
-// while more are taken than the limit no further one is, and as soon as there are not more,
+// while more are taken than the limit no other task is, and as soon as there are not more,
 // no start sees more.
 func (g *Gauge) Lower(limit int) {
 	g.mu.Lock()
@@ -107,7 +107,7 @@ func (g *Gauge) Enter() {
 	g.book.Breach("a task has started while %d ran: the limit is %d", n-1, limit)
 }
 
-// Back counts a task that goes on: after it has waited for subtasks, or with a further item of
+// Back counts a task that goes on: after it has waited for subtasks, or with another item of
 // its loop. That is no start, and a lower limit leaves it alone.
 func (g *Gauge) Back() {
 	if g == nil {

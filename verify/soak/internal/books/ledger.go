@@ -14,7 +14,7 @@ type Ledger struct {
 	next    atomic.Int64
 
 	accepted, started atomic.Int64 // to tell how many are queued
-	collecting        atomic.Bool  // who runs a task now has got it back unrun
+	collecting        atomic.Bool  // a task that runs now was handed back, and Collect calls it
 }
 
 type entry struct {
@@ -37,7 +37,7 @@ const (
 // NewLedger returns a ledger with room for n tasks.
 func NewLedger(b *Book, n int) *Ledger { return &Ledger{book: b, entries: make([]entry, n)} }
 
-// New returns the number of a further task, which a call is about to hand over.
+// New returns the number of another task, which a call is about to hand over.
 func (l *Ledger) New() int { return int(l.next.Add(1)) - 1 }
 
 // Settle notes what the call that handed a task over has returned: no error, or one of those
@@ -87,8 +87,8 @@ func (l *Ledger) settle(id int, fate uint32) {
 	}
 }
 
-// Run runs the body of a task, as its pool does. Of a task without a gauge nobody counts how
-// many run at once.
+// Run runs the body of a task, as its pool does. Without a gauge the ledger does not count how
+// many tasks run at once.
 func (l *Ledger) Run(id int, g *Gauge, body func()) {
 	e := &l.entries[id]
 	if l.collecting.Load() {

@@ -70,14 +70,14 @@ func makesTimer(stack []uintptr) bool {
 	}
 }
 
-// What may differ between medians beside a factor of two: the noise of a small program.
+// What may differ between medians in addition to a factor of two: the noise of a small program.
 const (
 	heapSlack  = 2 << 20
 	timerSlack = 400
 )
 
-// Flat checks that a series, in the order of time, does not grow: what the median of its later half is above
-// that of its earlier half. It needs six to tell.
+// Flat checks that a series, in the order of time, does not grow. It compares the median of the later half with
+// that of the earlier half, and needs six vitals to judge.
 func (b *Book) Flat(series []Vitals) {
 	if len(series) < 6 {
 		return

@@ -80,7 +80,7 @@ func (b *blocker) stuck(n int) {
 	}
 }
 
-// crowd has as many tasks as may run wait for each other, with short ones between.
+// crowd makes as many tasks as may run wait for each other, with short ones between.
 func (b *blocker) crowd() {
 	n := 1 + b.r.Rand.IntN(b.limit)
 	task, passed := b.barrier(n)
@@ -93,7 +93,7 @@ func (b *blocker) crowd() {
 	<-passed
 }
 
-// burst is a crowd from as many goroutines.
+// burst is a crowd that as many goroutines submit.
 func (b *blocker) burst() {
 	task, passed := b.barrier(b.limit)
 	var all team
@@ -105,7 +105,7 @@ func (b *blocker) burst() {
 	all.Wait()
 }
 
-// chain has each task wait for the next to start.
+// chain makes each task wait for the next to start.
 func (b *blocker) chain() {
 	if b.limit == 1 {
 		b.crowd()
@@ -144,7 +144,7 @@ func (b *blocker) lone() {
 	}
 }
 
-// wakened has tasks queue up under a limit of 1 until a higher one lets all start.
+// wakened makes tasks queue up under a limit of 1 until a higher one lets all start.
 func (b *blocker) wakened() {
 	b.pool.Wait()
 	b.pool.Resize(1)
@@ -159,7 +159,7 @@ func (b *blocker) wakened() {
 	all.Wait()
 }
 
-// resumed has tasks queue up in a pause.
+// resumed makes tasks queue up in a pause.
 func (b *blocker) resumed() {
 	b.pool.Pause()
 	task, passed := b.barrier(b.limit)
@@ -171,7 +171,7 @@ func (b *blocker) resumed() {
 	all.Wait()
 }
 
-// own has the tasks of a group with workers of its own wait for each other.
+// own makes the tasks of a group with workers of its own wait for each other.
 func (b *blocker) own() {
 	limit := 1 + b.r.Rand.IntN(8)
 	gauge := books.NewGauge(b.r.Book, limit)

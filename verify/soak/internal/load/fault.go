@@ -8,7 +8,7 @@ import (
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
-// fault has many tasks panic or call runtime.Goexit.
+// fault makes many tasks panic or call runtime.Goexit.
 func fault(r *Round) {
 	const senders, each = 4, 100
 	limit := r.limit()

@@ -9,8 +9,8 @@ import (
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
-// future makes futures of tasks that end in any way, some of them cancelled, and has several
-// goroutines get each.
+// future makes futures of tasks that end in any way, some of them cancelled. Several
+// goroutines get each of them.
 func future(r *Round) {
 	const makers, each = 6, 40
 	limit := r.limit()
@@ -107,7 +107,7 @@ func (f *futures) judge(ctx context.Context, id, kind, value int, err error) {
 	}
 }
 
-// subtask has the task of a future make another on the same pool, and wait for it.
+// subtask makes the task of a future make another on the same pool, and wait for it.
 func (f *futures) subtask(ctx context.Context) {
 	id := f.ledger.New()
 	f.gauge.Leave()
@@ -117,7 +117,7 @@ func (f *futures) subtask(ctx context.Context) {
 	})
 	value, err := made.Get(ctx)
 	if err != nil {
-		// Get may have been cancelled alone.
+		// The call of Get alone may have been cancelled.
 		value, err = made.Get(context.WithoutCancel(ctx))
 	}
 	f.gauge.Back()

@@ -166,7 +166,7 @@ type outcome struct {
 	cause    error // the group was cancelled with it before Wait
 }
 
-// judge compares what Wait has told with what the tasks have done.
+// judge compares what Wait has returned with what the tasks have done.
 func (b *batch) judge(o outcome, ids []int) {
 	if len(o.panicked) > 0 || o.thrown != nil {
 		p, ok := o.thrown.(*weir.Panic)

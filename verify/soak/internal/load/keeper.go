@@ -14,7 +14,7 @@ import (
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
-// keeper leases objects that are slow to open, fail, expire, and are thrown away.
+// keeper leases objects that are slow to open, that fail, expire, or are discarded.
 func keeper(r *Round) {
 	const users, each = 12, 40
 	capacity := pick(r.Rand, 1, 2, 3, 8)

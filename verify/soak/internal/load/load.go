@@ -54,7 +54,7 @@ type Round struct {
 	Rand *rand.Rand // for the goroutine of the round; others take a Fork
 }
 
-// Fork returns a source of random numbers for a further goroutine.
+// Fork returns a source of random numbers for another goroutine.
 func (r *Round) Fork() *rand.Rand { return fork(r.Rand) }
 
 func fork(rnd *rand.Rand) *rand.Rand { return rand.New(rand.NewPCG(rnd.Uint64(), rnd.Uint64())) }
@@ -117,7 +117,7 @@ func spin(n int) {
 		x = x*1664525 + 1013904223
 	}
 	if x == 0 {
-		spun.Add(1) // so that nobody can tell beforehand that nothing comes of it
+		spun.Add(1) // so that the compiler cannot know beforehand that the result is unused
 	}
 }
 
@@ -148,10 +148,10 @@ func somewhat(rnd *rand.Rand, ledger *books.Ledger, most int) {
 	spin(rnd.IntN(5000))
 }
 
-// counts is what any kind of pool can tell.
+// counts is what any kind of pool can report.
 type counts interface{ Stats() weir.Stats }
 
-// places tells how many a pool has now, for [books.Gauge.Ask].
+// places returns how many places a pool has now, for [books.Gauge.Ask].
 func places(p counts) func() (n int, now any) {
 	return func() (int, any) {
 		s := p.Stats()

@@ -10,9 +10,9 @@ import (
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
-// nest has tasks make groups, futures and loops on their own pool, 4 deep, and wait for them. It
-// needs every place that is lent, from a limit of 1 on. However long they wait, no more tasks have
-// begun than the limit of those that come from outside, unless some give their places up by Blocking.
+// nest makes tasks make groups, futures and loops on their own pool, 4 deep, and wait for them. It
+// needs every place that is lent, from a limit of 1 on. However long they wait, no more of the tasks that come from
+// outside have begun than the limit, unless some give their places up by Blocking.
 func nest(r *Round) {
 	const depth, fan, room = 4, 3, 4000
 	limit := pick(r.Rand, 1, 1, 1, 2, 2, 3, 8)

@@ -45,7 +45,7 @@ func fifo(r *Round) {
 	r.settled(p, &own)
 }
 
-// late is the place of a task that comes when others wait already.
+// late is the place of a task that comes when others already wait.
 const late = -1
 
 // line has submitters wait for room, one after the other, behind a task that blocks and a full queue.

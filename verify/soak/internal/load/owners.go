@@ -23,7 +23,7 @@ type owners struct {
 
 func (o *owners) open() (*owned, error) {
 	if n := o.alive.Add(1); n > int64(o.limit) {
-		o.r.Breach("a value is opened beside %d others: the limit is %d", n-1, o.limit)
+		o.r.Breach("a value is opened next to %d others: the limit is %d", n-1, o.limit)
 	}
 	return new(owned), nil
 }

@@ -60,7 +60,7 @@ func resizeUnderway(r *Round) {
 	r.settled(p, &own)
 }
 
-// change resizes a pool, of which nobody else changes the limit, and returns the new limit.
+// change resizes a pool whose limit no other goroutine changes, and returns the new limit.
 func change(rnd *rand.Rand, p *weir.Pool, gauge *books.Gauge, old int) int {
 	limit := pick(rnd, 1, 1, 2, 3, 5, 8, 16)
 	if limit > old {

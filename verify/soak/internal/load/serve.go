@@ -93,7 +93,7 @@ type visitor struct {
 	r         *Round
 	ledger    *books.Ledger
 	transport http.Transport
-	hasty     http.Transport // for requests that give up: who next has a connection of theirs can be told that it was given up
+	hasty     http.Transport // for requests that give up: the next request on such a connection can get the error of one that was given up
 	url       string
 	gone      atomic.Int64 // requests that were given up
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
-// shutdown ends pools with a deadline, or none, or one that has passed, and looks after every
+// shutdown ends pools with a deadline, or none, or one that has passed, and checks every
 // task that they hand back.
 func shutdown(r *Round) {
 	const pools = 10
@@ -59,7 +59,7 @@ func shutdownPool(r *Round) {
 	r.settled(p, &own)
 }
 
-// shutdownFunc looks at the order, too, in which arguments are handed back.
+// shutdownFunc also checks the order in which arguments are handed back.
 func shutdownFunc(r *Round) {
 	limit, tasks := r.limit(), r.Rand.IntN(300)
 	ledger := books.NewLedger(r.Book, tasks)

@@ -9,7 +9,7 @@ import (
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
-// submit has 100 goroutines hand tasks to three kinds of pools, in every way there is.
+// submit makes 100 goroutines hand tasks to three kinds of pools, in every way there is.
 func submit(r *Round) {
 	const senders = 100
 	each := 1 + r.Rand.IntN(20)

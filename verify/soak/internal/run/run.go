@@ -1,4 +1,4 @@
-// Package run runs loads in this process, in rounds, and looks after what they leave behind.
+// Package run runs loads in this process, in rounds, and checks what they leave behind.
 package run
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/64ed045f/weir/verify/soak/internal/load"
 )
 
-// Runner runs loads. Its methods are for one goroutine, but for Now.
+// Runner runs loads. Except for Now, its methods are for one goroutine.
 type Runner struct {
 	Seed     uint64
 	Patience time.Duration // without any progress of a load, after which it hangs
@@ -110,7 +110,7 @@ func (r *Runner) round(l load.Load) {
 }
 
 // guarded calls f, and returns when it has, or with a breach when its loads hang; f then
-// goes on for ever.
+// goes on forever.
 func (r *Runner) guarded(loads []load.Load, f func(dog *watchdog)) {
 	stop, over := make(chan struct{}), make(chan struct{})
 	dog := newWatchdog(r, loads)

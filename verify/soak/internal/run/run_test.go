@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// seed differs from run to run, and is told when a test fails.
+// seed differs from run to run, and a test that fails prints it.
 func seed() uint64 { return uint64(time.Now().UnixNano()) }
 
 func TestEachLoadKeepsItsBooks(t *testing.T) {

@@ -28,7 +28,7 @@ func (r *Runner) Soak(loads []load.Load, length time.Duration) []books.Vitals {
 // may call, reports true.
 func (r *Runner) Laps(loads []load.Load, turn time.Duration, more func() bool) []books.Vitals {
 	rnd := rand.New(rand.NewPCG(r.Seed, 0))
-	// What is made once, on first use, is no growth.
+	// What the first use makes once is no growth.
 	for _, l := range loads {
 		r.Alone(l, func() bool { return false })
 		if r.Failed() {

@@ -8,10 +8,10 @@ import (
 	"github.com/64ed045f/weir/verify/soak/internal/load"
 )
 
-// watchdog tells when a load completes nothing any more.
+// watchdog reports a load that completes nothing any more.
 //
-// It counts its own ticks, of which there are none while the whole process or machine stands
-// still, rather than the time.
+// It counts its own ticks rather than the time: while the whole process or machine stands
+// still there are none.
 type watchdog struct {
 	tick  time.Duration
 	most  int // ticks without progress

@@ -20,13 +20,13 @@ type message struct {
 	End      *outcome `json:",omitempty"`
 }
 
-// beat is how often a child tells where it is, and mercy how long a load has to end after a breach.
+// beat is how often a child reports, and mercy how long a load has to end after a breach.
 const (
 	beat  = 250 * time.Millisecond
 	mercy = 5 * time.Second
 )
 
-// runChild runs the loads in this process, and tells of it on stdout. It ends with its parent, whose
+// runChild runs the loads in this process, and reports on stdout. It ends with its parent, whose
 // end closes stdin.
 func (o *options) runChild(stdin io.Reader, stdout io.Writer) int {
 	runtime.MemProfileRate = books.ProfileRate
@@ -54,7 +54,7 @@ func (o *options) runChild(stdin io.Reader, stdout io.Writer) int {
 		select {
 		case <-ticker.C:
 			name, finished := r.Now()
-			_ = lines.Encode(message{Load: name, Finished: finished}) // if nobody reads it, stdin ends, too
+			_ = lines.Encode(message{Load: name, Finished: finished}) // if no process reads it, stdin ends, too
 			continue
 		case <-failed:
 			failed, deadline = nil, time.After(mercy)

@@ -90,5 +90,5 @@ func showList(w io.Writer) {
 	for _, s := range allSettings() {
 		say(t, "  %s\t%s\n", s.name, s.about)
 	}
-	_ = t.Flush() // as with every print here, nobody is left to be told
+	_ = t.Flush() // as with every print here, an error has no reader
 }

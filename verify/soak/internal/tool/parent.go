@@ -43,7 +43,7 @@ func (o *options) run(ctx context.Context, s setting, share time.Duration, p *pr
 	return r
 }
 
-// follow runs the process, and reads what it tells.
+// follow runs the process, and reads its messages.
 func (o *options) follow(cmd *exec.Cmd, share time.Duration, p *progress, r *result) error {
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -57,8 +57,8 @@ func (o *options) follow(cmd *exec.Cmd, share time.Duration, p *progress, r *res
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// A process that is not even able to tell that it hangs, or that goes on and on, is asked
-	// for its stacks.
+	// A process that cannot even report that it hangs, or that goes on and on, must print
+	// its stacks.
 	var fault atomic.Pointer[string]
 	after := func(limit time.Duration, what string) *time.Timer {
 		return time.AfterFunc(limit, func() {

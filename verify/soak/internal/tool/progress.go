@@ -49,13 +49,13 @@ func newProgress(w io.Writer, total time.Duration) *progress {
 	return p
 }
 
-// begin tells which setting runs.
+// begin says which setting runs.
 func (p *progress) begin(setting string) {
 	p.setting, p.load, p.begun = setting, "", time.Now()
 	p.at("start", 0)
 }
 
-// at tells which load runs, and how many tasks the setting has finished.
+// at says which load runs, and how many tasks the setting has finished.
 func (p *progress) at(load string, finished uint64) {
 	p.load, p.now = load, finished
 	elapsed := min(p.done+time.Since(p.begun), p.total)
@@ -71,7 +71,7 @@ func (p *progress) at(load string, finished uint64) {
 	}
 }
 
-// end tells that a setting is over.
+// end says that a setting is over.
 func (p *progress) end(share time.Duration) {
 	p.done += share
 	p.before += p.now

@@ -10,7 +10,7 @@ import (
 	"github.com/64ed045f/weir/verify/soak/internal/load"
 )
 
-// showTable prints what came of all settings.
+// showTable prints the results of all settings.
 func showTable(w io.Writer, all []result, skipped []string) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	say(t, "load\trounds\taccepted\tfinished\thanded back\trejected\tpanicked\tGoexit\tpeak/limit\tstall\t\n")
@@ -27,7 +27,7 @@ func showTable(w io.Writer, all []result, skipped []string) {
 	}
 	sum.Peak = 0
 	row(t, "all loads", sum)
-	_ = t.Flush() // as with every print here, nobody is left to be told
+	_ = t.Flush() // as with every print here, an error has no reader
 	say(w, "\nstall: the longest that a task was queued, a worker free, and nothing started; for information, it is the machine's as much as the library's\n")
 
 	say(w, "\n")

@@ -1,5 +1,5 @@
-// Package tool is the command: it runs the loads under each setting in a process of its own, shows how
-// far that is, and says in the end what came of it.
+// Package tool is the command: it runs the loads under each setting in a process of its own, shows its
+// progress, and prints the results in the end.
 package tool
 
 import (
@@ -101,7 +101,7 @@ func showBreaches(w io.Writer, r result) {
 	}
 }
 
-// result is what came of one setting.
+// result is the outcome of one setting.
 type result struct {
 	setting setting
 	outcome
@@ -109,12 +109,12 @@ type result struct {
 	took   time.Duration
 }
 
-// outcome is what a child tells in the end.
+// outcome is the last message of a child.
 type outcome struct {
 	Tallies  map[string]books.Tally
 	Series   []books.Vitals
 	Breaches []books.Breach
 }
 
-// say prints for people. If nobody is there any more, nobody is left to be told.
+// say prints for people. It ignores errors: there is nowhere left to report them.
 func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }

@@ -16,7 +16,7 @@ import (
 	"github.com/64ed045f/weir/verify/soak/internal/tool"
 )
 
-// fateEnv has a child, which is this test binary again, end in a bad way.
+// fateEnv makes a child, which is this test binary again, end in a bad way.
 const fateEnv = "SOAK_TEST_FATE"
 
 func TestMain(m *testing.M) {

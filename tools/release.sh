@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Prepares a release of all modules, which have one version.
+#
+#   tools/release.sh prepare v0.2.0   requires that version in every module, and gives it its heading in CHANGELOG.md
+#   tools/release.sh tag v0.2.0       after that is committed and .ci/run has passed: tags every module
+#
+# Then: git push --follow-tags
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+fail() { echo "release: $*" >&2; exit 1; }
+
+[ $# -eq 2 ] || fail "usage: tools/release.sh prepare|tag VERSION"
+version=$2
+[[ $version =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$ ]] || fail "version must be like v1.2.3, got $version"
+[ -z "$(git status --porcelain)" ] || fail "the tree has changes that are not committed"
+library=$(go list -m)
+nested=(cmd/weir lab verify)
+
+case $1 in
+prepare)
+	grep -q '^## \[Unreleased\]$' CHANGELOG.md || fail "CHANGELOG.md has no section Unreleased"
+	sed -i.bak "s/^## \[Unreleased\]$/## [Unreleased]\n\n## [${version#v}] - $(date -u +%F)/" CHANGELOG.md
+	for file in "${nested[@]/%//go.mod}" cmd/weir/local.mod; do
+		sed -i.bak "s|^\(\(require \)\?	\?$library\) v[^ ]*$|\1 $version|" "$file"
+	done
+	find . -name '*.bak' -delete
+	git diff --stat
+	;;
+tag)
+	grep -qF "## [${version#v}]" CHANGELOG.md || fail "CHANGELOG.md has no section ${version#v}: prepare comes first"
+	for module in "${nested[@]}"; do
+		grep -q "$library $version\$" "$module/go.mod" || fail "$module/go.mod does not require $library $version: prepare comes first"
+	done
+	git tag -a "$version" -m "$version"
+	for module in "${nested[@]}"; do
+		git tag -a "$module/$version" -m "$module $version"
+	done
+	git tag --points-at HEAD
+	;;
+*) fail "there is no command $1; there are prepare and tag" ;;
+esac

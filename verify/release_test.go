@@ -1,0 +1,165 @@
+package verify_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+
+	"github.com/64ed045f/weir/verify/internal/plant"
+)
+
+const library = "github.com/64ed045f/weir"
+
+// A user outside the tree requires the library, and installs the command, from a proxy that is made of the tree.
+func TestTheModulesCanBeRequiredFromOutside(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command anew")
+	}
+	const version = "v0.1.0"
+	proxy, home, bin := t.TempDir(), t.TempDir(), t.TempDir()
+	publish(t, proxy, library, ".", version)
+	publish(t, proxy, library+"/cmd/weir", "cmd/weir", version)
+	known := strings.TrimSpace(command(t, home, nil, "go", "env", "GOMODCACHE"))
+	env := []string{
+		"GOWORK=off", "GOSUMDB=off", "GOFLAGS=-mod=mod -modcacherw", "GOBIN=" + bin, "GOMODCACHE=" + t.TempDir(),
+		"GOPROXY=file://" + filepath.ToSlash(proxy) + ",file://" + filepath.ToSlash(known) + "/cache/download," + os.Getenv("GOPROXY"),
+	}
+	write(t, home, "go.mod", "module example.com/user\n\ngo 1.26.0\n\nrequire "+library+" "+version+"\n")
+	write(t, home, "main.go", `package main
+
+import (
+	"context"
+	"fmt"
+
+	"`+library+`"
+	"`+library+`/errgroup"
+	"`+library+`/par"
+)
+
+func main() {
+	g := weir.NewGroup(context.Background(), 2)
+	g.Go(func(context.Context) error { return nil })
+	var e errgroup.Group
+	e.Go(func() error { return nil })
+	squares, err := par.Map(context.Background(), []int{1, 2}, func(_ context.Context, n int) (int, error) { return n * n, nil })
+	fmt.Println(g.Wait(), e.Wait(), squares, err)
+}
+`)
+	if out := command(t, home, env, "go", "run", "."); !strings.HasSuffix(out, "<nil> <nil> [1 4] <nil>\n") {
+		t.Errorf("the user's program prints %q", out)
+	}
+	command(t, home, env, "go", "install", library+"/cmd/weir@"+version)
+	if out := command(t, home, env, filepath.Join(bin, "weir"), "--version"); !strings.Contains(out, version) {
+		t.Errorf("the command's version is %q", out)
+	}
+}
+
+// publish puts a module of the tree into a proxy: a folder laid out as the go command asks for it.
+func publish(t *testing.T, proxy, name, folder, version string) {
+	t.Helper()
+	dir := filepath.Join(plant.Root(), filepath.FromSlash(folder))
+	escaped, err := module.EscapePath(name)
+	check(t, err)
+	to := filepath.Join(proxy, filepath.FromSlash(escaped), "@v")
+	check(t, os.MkdirAll(to, 0o755))
+	info, err := json.Marshal(struct {
+		Version string
+		Time    time.Time
+	}{version, time.Now().UTC()})
+	check(t, err)
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	check(t, err)
+	write(t, to, "list", version+"\n")
+	write(t, to, version+".info", string(info))
+	write(t, to, version+".mod", string(text))
+	out, err := os.Create(filepath.Join(to, version+".zip"))
+	check(t, err)
+	check(t, zip.CreateFromDir(out, module.Version{Path: name, Version: version}, dir))
+	check(t, out.Close())
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+}
+
+// command runs one in a folder, and returns what it prints.
+func command(t *testing.T, dir string, env []string, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	return string(out)
+}
+
+func TestTheCommandsModuleWithoutTheWorkspaceIsItsModuleWithAReplaceLine(t *testing.T) {
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(plant.Root(), "cmd", "weir", name))
+		check(t, err)
+		return string(text)
+	}
+	local := regexp.MustCompile(`(?m)^(//.*|replace `+library+` => \.\./\.\.)\n`).ReplaceAllString(read("local.mod"), "")
+	if strings.ReplaceAll(local, "\n\n\n", "\n\n") != read("go.mod") {
+		t.Error("local.mod is not go.mod with a replace line")
+	}
+	if read("local.sum") != read("go.sum") {
+		t.Error("local.sum is not go.sum")
+	}
+}
+
+func TestOneScriptTagsAllModules(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git")
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"CHANGELOG.md", "go.mod", "tools/release.sh", "cmd/weir/go.mod", "cmd/weir/local.mod", "lab/go.mod", "verify/go.mod"} {
+		text, err := os.ReadFile(filepath.Join(plant.Root(), filepath.FromSlash(name)))
+		check(t, err)
+		check(t, os.MkdirAll(filepath.Join(dir, path.Dir(name)), 0o755))
+		write(t, dir, name, string(text))
+	}
+	env := []string{"GOWORK=off", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
+	commit := func() {
+		command(t, dir, env, "git", "add", "-A")
+		command(t, dir, env, "git", "commit", "-q", "-m", "a release")
+	}
+	command(t, dir, env, "git", "init", "-q")
+	commit()
+	refused := exec.Command("bash", "tools/release.sh", "tag", "v0.9.0")
+	refused.Dir, refused.Env = dir, append(os.Environ(), env...)
+	if out, err := refused.CombinedOutput(); err == nil || !strings.Contains(string(out), "prepare comes first") {
+		t.Errorf("a release that is not prepared is tagged: %s", out)
+	}
+	command(t, dir, env, "bash", "tools/release.sh", "prepare", "v0.9.0")
+	commit()
+	out := command(t, dir, env, "bash", "tools/release.sh", "tag", "v0.9.0")
+	if out != "cmd/weir/v0.9.0\nlab/v0.9.0\nv0.9.0\nverify/v0.9.0\n" {
+		t.Errorf("the tags are %q", out)
+	}
+	for _, name := range []string{"cmd/weir/go.mod", "cmd/weir/local.mod", "lab/go.mod", "verify/go.mod"} {
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		check(t, err)
+		if !strings.Contains(string(text), library+" v0.9.0\n") {
+			t.Errorf("%s does not require the release", name)
+		}
+	}
+}
