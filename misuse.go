@@ -1,13 +1,9 @@
 package weir
 
-import "fmt"
+import "github.com/64ed045f/weir/internal/inside"
 
-// must panics with what must hold, unless it does.
-func must(holds bool, rule string, got any) {
-	if !holds {
-		panic(fmt.Sprintf("weir: %s, got %v", rule, got))
-	}
-}
+// must panics with a rule of this package, unless it holds.
+func must(holds bool, rule string, got any) { inside.Must("weir", holds, rule, got) }
 
 func mustLimit(n int) { must(n >= 1, "limit must be at least 1", n) }
 

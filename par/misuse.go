@@ -1,13 +1,9 @@
 package par
 
-import "fmt"
+import "github.com/64ed045f/weir/internal/inside"
 
-// must panics with what must hold, unless it does.
-func must(holds bool, rule string, got any) {
-	if !holds {
-		panic(fmt.Sprintf("par: %s, got %v", rule, got))
-	}
-}
+// must panics with a rule of this package, unless it holds.
+func must(holds bool, rule string, got any) { inside.Must("par", holds, rule, got) }
 
 func mustContext(given bool) { must(given, "context must not be nil", "nil") }
 

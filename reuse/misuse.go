@@ -1,13 +1,9 @@
 package reuse
 
-import "fmt"
+import "github.com/64ed045f/weir/internal/inside"
 
-// must panics with the rule, unless it holds.
-func must(holds bool, rule string, got any) {
-	if !holds {
-		panic(fmt.Sprintf("reuse: %s, got %v", rule, got))
-	}
-}
+// must panics with a rule of this package, unless it holds.
+func must(holds bool, rule string, got any) { inside.Must("reuse", holds, rule, got) }
 
 func mustContext(given bool) { must(given, "context must not be nil", "nil") }
 

@@ -1,10 +1,6 @@
 package weirhttp
 
-import "fmt"
+import "github.com/64ed045f/weir/internal/inside"
 
-// must panics with the rule, unless it holds.
-func must(holds bool, rule string, got any) {
-	if !holds {
-		panic(fmt.Sprintf("weirhttp: %s, got %v", rule, got))
-	}
-}
+// must panics with a rule of this package, unless it holds.
+func must(holds bool, rule string, got any) { inside.Must("weirhttp", holds, rule, got) }

@@ -135,7 +135,7 @@ func (s *site) probe(v *visitor, url string) {
 		})
 	}
 	if want == http.StatusOK {
-		until("all slots are taken", func() bool { return s.inside.now.Load() == n })
+		until("all slots are taken", func() bool { return s.inside.Now.Load() == n })
 	}
 	close(probe)
 	within("all slots are given back", visits.Wait)

@@ -27,7 +27,7 @@ func gather(t *testing.T, s *site, l *pipes, crowd string) (all []*client) {
 		synctest.Wait()
 		all = append(all, c)
 	}
-	equal(t, "in the handlers", s.inside.now.Load(), s.most())
+	equal(t, "in the handlers", s.inside.Now.Load(), s.most())
 	return all
 }
 
@@ -119,7 +119,7 @@ func TestWhoHangsUpWhileItWaitsLeavesItsRoomToOthers(t *testing.T) {
 					equal(t, "and what it meets", crowd[i].fate(), "is here")
 				}
 			}
-			equal(t, fmt.Sprintf("in the handlers in round %d", round), s.inside.now.Load(), s.most())
+			equal(t, fmt.Sprintf("in the handlers in round %d", round), s.inside.Now.Load(), s.most())
 		}
 		for i, c := range crowd {
 			if want[i] == "runs" {

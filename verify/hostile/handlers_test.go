@@ -65,14 +65,14 @@ var handlers = map[string]func(s *site, w http.ResponseWriter, r *http.Request){
 		}
 	},
 	"/gate": func(s *site, _ http.ResponseWriter, _ *http.Request) {
-		s.inside.enter()
-		defer s.inside.leave()
+		s.inside.Enter()
+		defer s.inside.Leave()
 		<-s.gate
 	},
 	"/probe": func(s *site, _ http.ResponseWriter, _ *http.Request) {
 		if probe := s.probed.Load(); probe != nil {
-			s.inside.enter()
-			defer s.inside.leave()
+			s.inside.Enter()
+			defer s.inside.Leave()
 			<-*probe
 		}
 	},
@@ -95,8 +95,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.isExempt(r) {
 		return
 	}
-	s.running.enter()
-	defer s.running.leave()
+	s.running.Enter()
+	defer s.running.Leave()
 	s.look()
 	if serve := handlers[r.URL.Path]; serve != nil {
 		serve(s, w, r)

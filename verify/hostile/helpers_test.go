@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -55,19 +54,6 @@ func atMost[T int | int64](tb testing.TB, what string, got, limit T) {
 		tb.Errorf("%s: got %d, more than %d", what, got, limit)
 	}
 }
-
-// gauge counts how many are inside at once, and keeps the highest count.
-type gauge struct{ now, peak, entered atomic.Int64 }
-
-func (g *gauge) enter() {
-	g.entered.Add(1)
-	n := g.now.Add(1)
-	for peak := g.peak.Load(); n > peak && !g.peak.CompareAndSwap(peak, n); {
-		peak = g.peak.Load()
-	}
-}
-
-func (g *gauge) leave() { g.now.Add(-1) }
 
 // journal keeps what a server logs.
 type journal struct {

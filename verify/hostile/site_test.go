@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/weirhttp"
 )
 
@@ -70,8 +71,8 @@ type site struct {
 	served  chan error
 	log     journal
 
-	running gauge         // in the handler
-	inside  gauge         // in that of /gate and /probe
+	running gauge.Gauge   // in the handler
+	inside  gauge.Gauge   // in that of /gate and /probe
 	gate    chan struct{} // lets out those in /gate
 	once    sync.Once     // opens it
 	probed  atomic.Pointer[chan struct{}]
@@ -173,7 +174,7 @@ func (s *site) refuse(w http.ResponseWriter, _ *http.Request, why weirhttp.Reaso
 // look notes if more run or wait than may.
 func (s *site) look() {
 	excess := ""
-	if n := s.running.now.Load(); n > s.most() {
+	if n := s.running.Now.Load(); n > s.most() {
 		excess = fmt.Sprintf("%d handlers run", n)
 	}
 	if s.limiter != nil {
@@ -233,12 +234,12 @@ func (s *site) rest() {
 // balance checks the books of a site at rest.
 func (s *site) balance() {
 	s.Helper()
-	equal(s, "handlers that run", s.running.now.Load(), 0)
-	atMost(s, "handlers at once", s.running.peak.Load(), s.most())
+	equal(s, "handlers that run", s.running.Now.Load(), 0)
+	atMost(s, "handlers at once", s.running.Peak.Load(), s.most())
 	s.mu.Lock()
 	equal(s, "too many", s.excess, "")
 	s.mu.Unlock()
-	ran := s.running.entered.Load()
+	ran := s.running.Entered.Load()
 	equal(s, "arrived = ran + refused + exempt", s.arrived.Load(), ran+s.refused.Load()+s.exempted.Load())
 	if s.limiter != nil {
 		got := s.limiter.Stats()

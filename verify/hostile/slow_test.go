@@ -55,7 +55,7 @@ func TestARequestTakesNothingBeforeItsHeaderIsComplete(t *testing.T) {
 		status, took := v.visit("http://x/echo", "visitor")
 		equal(t, "a visitor: status", status, 200)
 		equal(t, "a visitor: took", took, 0)
-		equal(t, "requests that reached the handler", s.running.entered.Load(), 1)
+		equal(t, "requests that reached the handler", s.running.Entered.Load(), 1)
 		// The last byte of them all comes at once.
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -97,12 +97,12 @@ func slowly(t *testing.T, set setting, request string, reads bool, configure fun
 		defer c.hangUp()
 	}
 	synctest.Wait()
-	equal(t, "handlers that run", s.running.now.Load(), s.most())
+	equal(t, "handlers that run", s.running.Now.Load(), s.most())
 	time.Sleep(time.Second) // the time of the visitor counts from its arrival, too
 	status, took := newVisitor(t, l).visit("http://x/echo", "visitor")
 	equal(t, "a visitor: status", status, 200)
 	synctest.Wait()
-	equal(t, "handlers that run when the slow ones are thrown out", s.running.now.Load(), 0)
+	equal(t, "handlers that run when the slow ones are thrown out", s.running.Now.Load(), 0)
 	equal(t, "taken when the slow ones are thrown out", s.taken(), 0)
 	s.end()
 	return took

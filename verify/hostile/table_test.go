@@ -27,7 +27,7 @@ func TestEachRequestIsAnsweredAsItShouldAndCostsNoSlot(t *testing.T) {
 						if got := statuses(answer); !slices.Equal(got, w.want) {
 							t.Errorf("it was answered with %v, want %v: %.500q", got, w.want, answer)
 						}
-						equal(t, "requests that reached the handler", s.running.entered.Load(), int64(w.runs))
+						equal(t, "requests that reached the handler", s.running.Entered.Load(), int64(w.runs))
 					})
 				})
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
@@ -55,17 +56,17 @@ var antsLimitCases = []peers.Case{
 			equal(t, "limit, lowered", p.Stats().Limit, 4)
 			equal(t, "tasks that run on", p.Stats().Running, 10)
 
-			var inside gauge
+			var inside gauge.Gauge
 			for range 40 {
 				ok(t, p.give(func() {
-					inside.enter()
-					defer inside.leave()
+					inside.Enter()
+					defer inside.Leave()
 					time.Sleep(time.Second)
 				}))
 			}
 			release()
 			p.Wait()
-			equal(t, "tasks at once under the lower limit", inside.peak.Load(), 4)
+			equal(t, "tasks at once under the lower limit", inside.Peak.Load(), 4)
 			synctest.Wait()
 			equal(t, "workers left", p.Stats().Workers, 4)
 			p.Resize(1)
@@ -106,16 +107,16 @@ var antsLimitCases = []peers.Case{
 			equal(t, "limit", p.Stats().Limit, weir.Unbounded)
 			p.Resize(2)
 			equal(t, "limit", p.Stats().Limit, 2)
-			var inside gauge
+			var inside gauge.Gauge
 			for range 10 {
 				ok(t, p.give(func() {
-					inside.enter()
-					defer inside.leave()
+					inside.Enter()
+					defer inside.Leave()
 					time.Sleep(time.Second)
 				}))
 			}
 			p.Close()
-			equal(t, "tasks that ran at once", inside.peak.Load(), 2)
+			equal(t, "tasks that ran at once", inside.Peak.Load(), 2)
 		}),
 	},
 	{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
@@ -133,19 +134,19 @@ func antsSum(t *testing.T, p antsPool, workers int) {
 	t.Helper()
 	const tasks, pause = 1000, 10 * time.Millisecond
 	var sum atomic.Int64
-	var inside gauge
+	var inside gauge.Gauge
 	start := time.Now()
 	for i := range tasks {
 		ok(t, p.give(func() {
-			inside.enter()
-			defer inside.leave()
+			inside.Enter()
+			defer inside.Leave()
 			time.Sleep(pause)
 			sum.Add(int64(i))
 		}))
 	}
 	p.Wait()
 	equal(t, "sum", sum.Load(), 499_500)
-	equal(t, "tasks that ran at once", inside.peak.Load(), int64(workers))
+	equal(t, "tasks that ran at once", inside.Peak.Load(), int64(workers))
 	equal(t, "time", time.Since(start), time.Duration(tasks/workers)*pause)
 	p.Close()
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync/atomic"
 	"testing"
 )
 
@@ -66,23 +65,6 @@ func begin(f func()) <-chan struct{} {
 	}()
 	return done
 }
-
-// gauge counts how many are inside at once, and keeps the highest count.
-type gauge struct{ now, peak atomic.Int64 }
-
-// enter counts one more.
-func (g *gauge) enter() {
-	n := g.now.Add(1)
-	for {
-		peak := g.peak.Load()
-		if n <= peak || g.peak.CompareAndSwap(peak, n) {
-			return
-		}
-	}
-}
-
-// leave counts one less.
-func (g *gauge) leave() { g.now.Add(-1) }
 
 // childEnv has the name of a case in a process which only runs that case, see child.
 const childEnv = "WEIR_PEERS_CHILD"

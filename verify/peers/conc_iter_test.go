@@ -12,6 +12,7 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/par"
+	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
@@ -25,14 +26,14 @@ var concIter = []peers.Case{
 		Run: func(t *testing.T) {
 			limit := par.Limit(9)
 			for _, items := range []int{3, 9, 20} {
-				var running gauge
+				var running gauge.Gauge
 				ok(t, par.Each(t.Context(), make([]int, items), func(context.Context, int) error {
-					running.enter()
-					defer running.leave()
+					running.Enter()
+					defer running.Leave()
 					time.Sleep(time.Second)
 					return nil
 				}, limit))
-				equal(t, "ran at most", running.peak.Load(), int64(min(items, 9)))
+				equal(t, "ran at most", running.Peak.Load(), int64(min(items, 9)))
 			}
 		},
 	},
@@ -74,16 +75,16 @@ var concIter = []peers.Case{
 		Theirs:    []string{"iter.ExampleMapper"},
 		Behaviour: "A map with a limit gives the results in the order of the items, of another type if need be.",
 		Run: func(t *testing.T) {
-			var running gauge
+			var running gauge.Gauge
 			even, err := par.Map(t.Context(), []int{1, 2, 3, 4}, func(_ context.Context, n int) (bool, error) {
-				running.enter()
-				defer running.leave()
+				running.Enter()
+				defer running.Leave()
 				time.Sleep(time.Duration(10-n) * time.Second)
 				return n%2 == 0, nil
 			}, par.Limit(2))
 			ok(t, err)
 			equalSlices(t, even, []bool{false, true, false, true})
-			equal(t, "ran at most", running.peak.Load(), 2)
+			equal(t, "ran at most", running.Peak.Load(), 2)
 		},
 	},
 	{

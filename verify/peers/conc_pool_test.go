@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
@@ -19,19 +20,19 @@ var concPool = []peers.Case{
 		Behaviour: "Without a maximum all tasks may run at once, and all have ended when Wait returns.",
 		Run: func(t *testing.T) {
 			g := weir.NewGroup(t.Context(), weir.Unbounded)
-			var running gauge
+			var running gauge.Gauge
 			begun := time.Now()
 			for range 100 {
 				g.Go(func(context.Context) error {
-					running.enter()
-					defer running.leave()
+					running.Enter()
+					defer running.Leave()
 					time.Sleep(time.Millisecond)
 					return nil
 				})
 			}
 			ok(t, g.Wait())
-			equal(t, "ran at most", running.peak.Load(), 100)
-			equal(t, "run at the end", running.now.Load(), 0)
+			equal(t, "ran at most", running.Peak.Load(), 100)
+			equal(t, "run at the end", running.Now.Load(), 0)
 			equal(t, "time for all", time.Since(begun), time.Millisecond)
 		},
 	},
@@ -42,20 +43,20 @@ var concPool = []peers.Case{
 		Run: func(t *testing.T) {
 			for _, limit := range []int{1, 3, 10, 100} {
 				g := weir.NewGroup(t.Context(), limit, weir.Queue(0))
-				var running gauge
+				var running gauge.Gauge
 				var ran atomic.Int64
 				for range 10 * limit {
 					g.Go(func(context.Context) error {
-						running.enter()
-						defer running.leave()
+						running.Enter()
+						defer running.Leave()
 						time.Sleep(time.Millisecond)
 						ran.Add(1)
 						return nil
 					})
 				}
 				ok(t, g.Wait())
-				equal(t, "ran at most", running.peak.Load(), int64(limit))
-				equal(t, "run at the end", running.now.Load(), 0)
+				equal(t, "ran at most", running.Peak.Load(), int64(limit))
+				equal(t, "run at the end", running.Now.Load(), 0)
 				equal(t, "tasks that ran", ran.Load(), int64(10*limit))
 			}
 		},
@@ -81,20 +82,20 @@ var concPool = []peers.Case{
 		Run: func(t *testing.T) {
 			g := weir.NewGroup(t.Context(), 2, weir.Queue(weir.Unbounded))
 			for _, limit := range []int{2, 10, 3} { // the later ones are set before Wait and after it
-				var running gauge
+				var running gauge.Gauge
 				for range 100 {
 					g.Go(func(context.Context) error {
-						running.enter()
-						defer running.leave()
+						running.Enter()
+						defer running.Leave()
 						time.Sleep(time.Millisecond)
 						return nil
 					})
 				}
 				g.Resize(limit)
 				time.Sleep(2 * time.Millisecond) // until those have ended that ran under the old limit
-				running.peak.Store(0)
+				running.Peak.Store(0)
 				ok(t, g.Wait())
-				equal(t, "ran at most", running.peak.Load(), int64(limit))
+				equal(t, "ran at most", running.Peak.Load(), int64(limit))
 			}
 		},
 	},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
@@ -45,13 +46,13 @@ var concResults = []peers.Case{
 		Run: func(t *testing.T) {
 			for _, limit := range []int{1, 10, 100} {
 				r := weir.NewResults[int](weir.NewGroup(t.Context(), limit, weir.Queue(0)))
-				var running gauge
+				var running gauge.Gauge
 				var want []int
 				for i := range 10 * limit {
 					want = append(want, i)
 					r.Go(func(context.Context) (int, error) {
-						running.enter()
-						defer running.leave()
+						running.Enter()
+						defer running.Leave()
 						time.Sleep(time.Millisecond)
 						return i, nil
 					})
@@ -59,8 +60,8 @@ var concResults = []peers.Case{
 				found, err := r.Wait()
 				ok(t, err)
 				equalSlices(t, found, want)
-				equal(t, "ran at most", running.peak.Load(), int64(limit))
-				equal(t, "run at the end", running.now.Load(), 0)
+				equal(t, "ran at most", running.Peak.Load(), int64(limit))
+				equal(t, "run at the end", running.Now.Load(), 0)
 			}
 		},
 	},

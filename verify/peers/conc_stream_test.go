@@ -9,6 +9,7 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/par"
+	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
@@ -63,24 +64,24 @@ var concStream = []peers.Case{
 		Theirs:    []string{"stream.TestStream/max goroutines"},
 		Behaviour: "Never more tasks than the maximum run at once, and never more than one callback.",
 		Run: func(t *testing.T) {
-			var tasks, bodies gauge
+			var tasks, bodies gauge.Gauge
 			slow := func(context.Context, int) (int, error) {
-				tasks.enter()
-				defer tasks.leave()
+				tasks.Enter()
+				defer tasks.Leave()
 				time.Sleep(time.Millisecond)
 				return 0, nil
 			}
 			results := 0
 			for _, err := range par.Stream(t.Context(), make([]int, 50), slow, par.Limit(5)) {
 				ok(t, err)
-				bodies.enter()
+				bodies.Enter()
 				time.Sleep(time.Millisecond)
 				results++
-				bodies.leave()
+				bodies.Leave()
 			}
 			equal(t, "results", results, 50)
-			equal(t, "tasks that ran at most", tasks.peak.Load(), 5)
-			equal(t, "bodies that ran at most", bodies.peak.Load(), 1)
+			equal(t, "tasks that ran at most", tasks.Peak.Load(), 5)
+			equal(t, "bodies that ran at most", bodies.Peak.Load(), 1)
 		},
 	},
 	{

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
@@ -142,17 +143,17 @@ var errgroupToGroup = []peers.Case{
 			const limit = 10
 			for _, queue := range []int{0, 5, weir.Unbounded} {
 				g := weir.NewGroup(t.Context(), limit, weir.Queue(queue))
-				var running gauge
+				var running gauge.Gauge
 				for range 1000 {
 					g.Go(func(context.Context) error {
-						running.enter()
-						defer running.leave()
+						running.Enter()
+						defer running.Leave()
 						time.Sleep(time.Microsecond)
 						return nil
 					})
 				}
 				ok(t, g.Wait())
-				equal(t, "ran at most", running.peak.Load(), limit)
+				equal(t, "ran at most", running.Peak.Load(), limit)
 			}
 		},
 	},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/errgroup"
+	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
@@ -190,17 +191,17 @@ var errgroupReplaced = []peers.Case{
 			const limit = 10
 			var g errgroup.Group
 			g.SetLimit(limit)
-			var active gauge
+			var active gauge.Gauge
 			for range 1000 {
 				g.Go(func() error {
-					active.enter()
-					defer active.leave()
+					active.Enter()
+					defer active.Leave()
 					time.Sleep(time.Microsecond)
 					return nil
 				})
 			}
 			ok(t, g.Wait())
-			equal(t, "active at most", active.peak.Load(), limit)
+			equal(t, "active at most", active.Peak.Load(), limit)
 		},
 	},
 	{

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
@@ -42,12 +43,12 @@ var pondDefaultCases = []peers.Case{
 		Run: antsOnDefault(func(t *testing.T) {
 			for limit, opts := range map[int][]weir.GroupOption{20: nil, 10: {weir.Limit(10)}} {
 				g := weir.Default().Group(t.Context(), opts...)
-				var inside gauge
+				var inside gauge.Gauge
 				var ran atomic.Int64
 				for range 20 {
 					g.Go(func(context.Context) error {
-						inside.enter()
-						defer inside.leave()
+						inside.Enter()
+						defer inside.Leave()
 						time.Sleep(time.Millisecond)
 						ran.Add(1)
 						return nil
@@ -55,7 +56,7 @@ var pondDefaultCases = []peers.Case{
 				}
 				ok(t, g.Wait())
 				equal(t, "tasks that ran", ran.Load(), 20)
-				equal(t, "tasks that ran at once", inside.peak.Load(), int64(limit))
+				equal(t, "tasks that ran at once", inside.Peak.Load(), int64(limit))
 			}
 		}),
 	},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
@@ -50,11 +51,11 @@ var pondSubpoolCases = []peers.Case{
 			const tasks = 1000
 			p := pondPool(1000)
 			r := weir.NewResults[int](p.Group(t.Context(), weir.Limit(100)))
-			var inside gauge
+			var inside gauge.Gauge
 			for i := range tasks {
 				r.Go(func(context.Context) (int, error) {
-					inside.enter()
-					defer inside.leave()
+					inside.Enter()
+					defer inside.Leave()
 					time.Sleep(time.Microsecond)
 					return i, nil
 				})
@@ -65,7 +66,7 @@ var pondSubpoolCases = []peers.Case{
 			for i, value := range values {
 				equal(t, "value", value, i)
 			}
-			equal(t, "tasks that ran at once", inside.peak.Load(), 100)
+			equal(t, "tasks that ran at once", inside.Peak.Load(), 100)
 			equal(t, "tasks that ran", p.Stats().Finished, tasks)
 			p.Close()
 		},
@@ -140,10 +141,10 @@ var pondSubpoolCases = []peers.Case{
 			p := pondPool(7)
 			ctx, cancel := context.WithCancel(t.Context())
 			gate := make(chan struct{})
-			var insides [4]gauge
+			var insides [4]gauge.Gauge
 			var producers sync.WaitGroup
 			var groups []*weir.Group
-			for i, inside := range []*gauge{&insides[0], &insides[1], &insides[2], &insides[3]} {
+			for i, inside := range []*gauge.Gauge{&insides[0], &insides[1], &insides[2], &insides[3]} {
 				var opts []weir.GroupOption
 				if i < 3 {
 					opts = []weir.GroupOption{weir.Limit(i + 1)}
@@ -153,7 +154,7 @@ var pondSubpoolCases = []peers.Case{
 				producers.Go(func() {
 					for range 10 {
 						g.Go(pondPlain(func() {
-							inside.enter()
+							inside.Enter()
 							<-gate
 						}))
 					}
@@ -161,7 +162,7 @@ var pondSubpoolCases = []peers.Case{
 				synctest.Wait()
 			}
 			for i, want := range []int64{1, 2, 3, 1} {
-				equal(t, "tasks that run in a part", insides[i].now.Load(), want)
+				equal(t, "tasks that run in a part", insides[i].Now.Load(), want)
 			}
 			equal(t, "tasks that run in the pool", p.Stats().Running, 7)
 			equal(t, "tasks that completed", p.Stats().Finished, 0)
@@ -174,7 +175,7 @@ var pondSubpoolCases = []peers.Case{
 			}
 			p.Close()
 			for i, want := range []int64{1, 2, 3, 1} {
-				equal(t, "tasks that ran in a part", insides[i].now.Load(), want)
+				equal(t, "tasks that ran in a part", insides[i].Now.Load(), want)
 			}
 			equal(t, "tasks that completed", p.Stats().Finished, 7)
 		},
@@ -186,11 +187,11 @@ var pondSubpoolCases = []peers.Case{
 		Run: func(t *testing.T) {
 			p := pondPool(1)
 			part := p.Group(t.Context(), weir.Limit(1))
-			var inside gauge
+			var inside gauge.Gauge
 			ran := 0
 			task := func() {
-				inside.enter()
-				defer inside.leave()
+				inside.Enter()
+				defer inside.Leave()
 				time.Sleep(time.Millisecond)
 				ran++
 				equal(t, "tasks that run", p.Stats().Running, 1)
@@ -202,7 +203,7 @@ var pondSubpoolCases = []peers.Case{
 			ok(t, part.Wait())
 			p.Close()
 			equal(t, "tasks that ran", ran, 3)
-			equal(t, "tasks that ran at once", inside.peak.Load(), 1)
+			equal(t, "tasks that ran at once", inside.Peak.Load(), 1)
 			equal(t, "time", time.Since(start), 3*time.Millisecond)
 		},
 	},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
@@ -188,12 +189,12 @@ var workerpoolPacing = []peers.Case{
 		Run: func(t *testing.T) {
 			const tasks = 10
 			p := newWorkerpool(1)
-			var running gauge
+			var running gauge.Gauge
 			ran := 0
 			for range tasks {
 				ok(t, p.Submit(func() {
-					running.enter()
-					defer running.leave()
+					running.Enter()
+					defer running.Leave()
 					time.Sleep(50 * time.Millisecond)
 					ran++
 				}))
@@ -208,7 +209,7 @@ var workerpoolPacing = []peers.Case{
 			p.Resume()
 			p.Close()
 			equal(t, "tasks that ran in the end", ran, tasks)
-			equal(t, "ran at most", running.peak.Load(), 1)
+			equal(t, "ran at most", running.Peak.Load(), 1)
 		},
 	},
 	{

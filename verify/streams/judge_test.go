@@ -38,7 +38,7 @@ func (r *run) limits() error {
 		if s.ahead > 0 {
 			limit = min(limit, s.ahead)
 		}
-		if peak := r.stages[i].inside.peak.Load(); peak > int64(limit) {
+		if peak := r.stages[i].inside.Peak.Load(); peak > int64(limit) {
 			return fmt.Errorf("%d calls of stage %d at once", peak, i)
 		}
 		for item := range r.stages[i].calls {
@@ -48,7 +48,7 @@ func (r *run) limits() error {
 		}
 	}
 	if r.pool != nil {
-		if peak := r.inPool.peak.Load(); peak > int64(r.plan.pool.highest()) {
+		if peak := r.inPool.Peak.Load(); peak > int64(r.plan.pool.highest()) {
 			return fmt.Errorf("%d tasks of the pool at once", peak)
 		}
 	}

@@ -32,8 +32,8 @@ func (r *run) trouble() (end func()) {
 			switch e.what {
 			case occupy:
 				_ = r.pool.TrySubmit(func() { // may be refused: then there was trouble enough
-					r.inPool.enter()
-					defer r.inPool.leave()
+					r.inPool.Enter()
+					defer r.inPool.Leave()
 					time.Sleep(span)
 				})
 			case resize:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/par"
+	"github.com/64ed045f/weir/verify/internal/gauge"
 )
 
 // run is one execution of a plan.
@@ -26,7 +27,7 @@ type run struct {
 	others sync.WaitGroup // of the bubble
 
 	stages []stageRun
-	inPool gauge // calls, and other tasks
+	inPool gauge.Gauge // calls, and other tasks
 
 	got     []handed
 	end     time.Duration // of the range statement
@@ -40,7 +41,7 @@ type run struct {
 }
 
 type stageRun struct {
-	inside gauge
+	inside gauge.Gauge
 	calls  []atomic.Int64 // by item
 }
 
@@ -62,18 +63,6 @@ var (
 	errEnded = errors.New("the context has ended")
 	errBody  = errors.New("the body of the range statement has thrown this")
 )
-
-// gauge counts how many are inside, and keeps the highest count.
-type gauge struct{ now, peak atomic.Int64 }
-
-func (g *gauge) enter() {
-	n := g.now.Add(1)
-	for peak := g.peak.Load(); n > peak && !g.peak.CompareAndSwap(peak, n); {
-		peak = g.peak.Load()
-	}
-}
-
-func (g *gauge) leave() { g.now.Add(-1) }
 
 func newRun(p *plan) *run {
 	r := &run{plan: p, source: &p.source, begin: time.Now(), over: make(chan struct{}), stages: make([]stageRun, len(p.stages))}
@@ -177,11 +166,11 @@ func (r *run) slice() [][]int {
 func (r *run) work(number int) func(ctx context.Context, items []int) ([]int, error) {
 	s, sr := &r.plan.stages[number], &r.stages[number]
 	return func(ctx context.Context, items []int) ([]int, error) {
-		sr.inside.enter()
-		defer sr.inside.leave()
+		sr.inside.Enter()
+		defer sr.inside.Leave()
 		if s.pooled {
-			r.inPool.enter()
-			defer r.inPool.leave()
+			r.inPool.Enter()
+			defer r.inPool.Leave()
 		}
 		for _, item := range items {
 			sr.calls[item].Add(1)
@@ -191,9 +180,9 @@ func (r *run) work(number int) func(ctx context.Context, items []int) ([]int, er
 			return nil, context.Cause(ctx)
 		}
 		if c.inner > 0 && s.pooled {
-			r.inPool.leave()
+			r.inPool.Leave()
 			err := r.inner(ctx, c.inner)
-			r.inPool.enter()
+			r.inPool.Enter()
 			if err != nil {
 				return nil, err
 			}
@@ -238,8 +227,8 @@ func (c *call) last(ctx context.Context) bool {
 // inner runs a loop inside a call, and checks it.
 func (r *run) inner(ctx context.Context, n int) error {
 	got, err := par.Map(ctx, make([]struct{}, n), func(context.Context, struct{}) (int, error) {
-		r.inPool.enter()
-		defer r.inPool.leave()
+		r.inPool.Enter()
+		defer r.inPool.Leave()
 		time.Sleep(time.Millisecond)
 		return 1, nil
 	}, par.On(r.pool), par.Limit(2))

@@ -73,7 +73,7 @@ func (r *run) checkAhead() {
 // atRest checks that no call of the stream or loop runs any more.
 func (r *run) atRest() {
 	for i := range r.stages {
-		if n := r.stages[i].inside.now.Load(); n != 0 {
+		if n := r.stages[i].inside.Now.Load(); n != 0 {
 			r.mustNot("all is over, but %d calls of stage %d run", n, i)
 		}
 	}

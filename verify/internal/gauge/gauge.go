@@ -1,0 +1,19 @@
+// Package gauge counts how many are inside something at once.
+package gauge
+
+import "sync/atomic"
+
+// Gauge counts how many are inside, how many were at most, and how many have come.
+type Gauge struct{ Now, Peak, Entered atomic.Int64 }
+
+// Enter counts one more.
+func (g *Gauge) Enter() {
+	g.Entered.Add(1)
+	n := g.Now.Add(1)
+	for peak := g.Peak.Load(); n > peak && !g.Peak.CompareAndSwap(peak, n); {
+		peak = g.Peak.Load()
+	}
+}
+
+// Leave counts one less.
+func (g *Gauge) Leave() { g.Now.Add(-1) }
