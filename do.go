@@ -149,7 +149,7 @@ func (v *visit) run(_ context.Context, w *engine.Worker, number int) error {
 }
 
 // void implements listener.
-func (v *visit) void() bool { return v.state.Load() != 0 }
+func (v *visit) void() bool { return !v.state.Queued() }
 
 // failed implements listener. A visit itself does not fail.
 func (v *visit) failed(failure *TaskError) { v.refuse(failure.Err) }

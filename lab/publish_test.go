@@ -165,7 +165,7 @@ func TestAChangedHotPathNeedsARunOrANote(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"pool.go", "internal/engine/engine.go", "internal/feed/feed.go", "internal/fifo/fifo.go", "internal/limit/limit.go", "internal/share/share.go", "par/each.go", "reuse/pool.go", "weirhttp/limit.go",
+		"pool.go", "internal/claim/claim.go", "internal/engine/engine.go", "internal/feed/feed.go", "internal/fifo/fifo.go", "internal/limit/limit.go", "internal/share/share.go", "par/each.go", "reuse/pool.go", "weirhttp/limit.go",
 	} {
 		write(name, "package x\n")
 	}

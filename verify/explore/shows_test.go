@@ -2,6 +2,10 @@ package explore_test
 
 // shows says which scene shows a bug soonest. The test looks only there, unless -explore.bug names the bug.
 var shows = map[string]string{
+	"claim-without-exchange":          "a worker comes while another one claims the task",
+	"claim-begins-void":               "a worker comes while another one claims the task",
+	"claim-gives-up-begun":            "a worker comes while the caller gives up",
+	"claim-ends-twice":                "the task ends while its pool is shut down",
 	"share-claims-the-same":           "two workers share four items, two at a time",
 	"share-halves-badly":              "two workers share three items",
 	"share-leaves-before-it-looks":    "a worker puts items down while another one finds none",

@@ -22,7 +22,7 @@ const HotPathKey = "weir-hotpath"
 // hotPath is the code that every task, result, item, index or object passes through, and the
 // defaults that it works with, below the root of Weir.
 var hotPath = []string{
-	"*.go", "internal/engine/*.go", "internal/feed/*.go", "internal/fifo/*.go", "internal/limit/*.go", "internal/share/*.go", "par/*.go", "reuse/*.go", "weirhttp/*.go",
+	"*.go", "internal/claim/*.go", "internal/engine/*.go", "internal/feed/*.go", "internal/fifo/*.go", "internal/limit/*.go", "internal/share/*.go", "par/*.go", "reuse/*.go", "weirhttp/*.go",
 }
 
 // Root finds Weir's source, of which this program was built.

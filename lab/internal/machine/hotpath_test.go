@@ -13,7 +13,7 @@ import (
 
 // hotFiles are a hot path without a gap.
 var hotFiles = []string{
-	"pool.go", "internal/engine/engine.go", "internal/feed/feed.go", "internal/fifo/fifo.go", "internal/limit/limit.go", "internal/share/share.go", "par/each.go", "reuse/pool.go", "weirhttp/limit.go",
+	"pool.go", "internal/claim/claim.go", "internal/engine/engine.go", "internal/feed/feed.go", "internal/fifo/fifo.go", "internal/limit/limit.go", "internal/share/share.go", "par/each.go", "reuse/pool.go", "weirhttp/limit.go",
 }
 
 // tree is a root with a hot path, in which one file has this text.

@@ -6,7 +6,7 @@ import "slices"
 // for different methods may.
 
 // LockFree returns those in the packages below internal, for the explorer of interleavings.
-func LockFree() []Bug { return slices.Concat(engine, limits, lanes, feeds, shares) }
+func LockFree() []Bug { return slices.Concat(engine, limits, lanes, feeds, shares, claims) }
 
 // Engine returns those of them that are the engine's, for the soak.
 func Engine() []Bug { return slices.Clone(engine) }
