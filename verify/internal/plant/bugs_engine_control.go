@@ -88,7 +88,7 @@ var engineControl = []Bug{
 		Breaks: "a worker that comes to rest during a dismissal rests for good",
 		Edits: []Edit{
 			{
-				File: "internal/engine/worker.go",
+				File: "internal/engine/worker_rest.go",
 				Old:  "e.excess() > 0 || e.dismissed != nil ||",
 				New:  "e.excess() > 0 || !PLANTED && e.dismissed != nil ||",
 			},

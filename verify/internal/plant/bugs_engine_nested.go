@@ -33,7 +33,7 @@ var engineNested = []Bug{
 		Name:   "serves-in-a-pause",
 		Breaks: "a worker goes from one subtask to the next in a paused engine",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_next.go",
 			Old:  "e.returning.First() != nil || e.paused || !e.serves(w, s) {",
 			New:  "e.returning.First() != nil || !PLANTED && e.paused || !e.serves(w, s) {",
 		}},
@@ -96,7 +96,7 @@ var engineNested = []Bug{
 		Name:   "lost-place-kept",
 		Breaks: "a worker whose place went to the task whose wait it has ended gives a permit back as well",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_rest.go",
 			Old:  "if !e.settlePlace(w) {\n",
 			New:  "if !e.settlePlace(w) {\n\t\tif PLANTED {\n\t\t\te.permits.leave(false)\n\t\t}\n",
 		}},
@@ -204,7 +204,7 @@ var engineNested = []Bug{
 		Name:   "ended-without-easing",
 		Breaks: "a submitter that waits for room in a source is not recalled when a task of it ends in the place of another",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_rest.go",
 			Old:  "\t}\n\te.ends(w)\n",
 			New:  "\t}\n\tif !PLANTED {\n\t\te.ends(w)\n\t}\n",
 		}},
@@ -222,7 +222,7 @@ var engineNested = []Bug{
 		Name:   "put-off-for-good",
 		Breaks: "a worker forgets the task whose wait it has ended on its way to rest",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_rest.go",
 			Old:  "if a := w.recalls; a != nil {",
 			New:  "if a := w.recalls; a != nil && !PLANTED {",
 		}},

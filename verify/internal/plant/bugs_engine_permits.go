@@ -6,7 +6,7 @@ var enginePermits = []Bug{
 		Name:   "no-look-after-token",
 		Breaks: "a worker that has found a task gives the token back and does not look at the queue again",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_next.go",
 			Old:  "if e.available() && e.permits.wakeable() {",
 			New:  "if !PLANTED && e.available() && e.permits.wakeable() {",
 		}},
@@ -15,7 +15,7 @@ var enginePermits = []Bug{
 		Name:   "token-after-look",
 		Breaks: "a worker that took its task under the lock looks at the queue while it still has the token, and gives it back then",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_rest.go",
 			Old:  "if searching {\n\t\t\t\te.permits.endSearch()\n\t\t\t}\n\t\t\te.unlock()",
 			New: "if PLANTED {\n\t\t\t\te.unlock()\n\t\t\t\tif searching {\n\t\t\t\t\te.permits.endSearch()\n\t\t\t\t}\n\t\t\t\treturn task, orderRun\n\t\t\t}\n" +
 				"if searching {\n\t\t\t\te.permits.endSearch()\n\t\t\t}\n\t\t\te.unlock()",

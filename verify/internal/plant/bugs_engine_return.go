@@ -15,7 +15,7 @@ var engineReturn = []Bug{
 		Name:   "begins-before-returning",
 		Breaks: "a worker at rest takes a new task though one that has waited wants to go on",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_rest.go",
 			Old:  "if !e.halted() && !e.placeWanted() {",
 			New:  "if !e.halted() && (PLANTED || !e.placeWanted()) {",
 		}},

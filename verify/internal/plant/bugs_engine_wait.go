@@ -24,7 +24,7 @@ var engineWait = []Bug{
 		Name:   "taken-before-asked",
 		Breaks: "a task behind the end of a Wait is taken under the lock before the workers were asked",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_next.go",
 			Old:  "e.checkWaits() // before anything behind their position is taken",
 			New:  "if !PLANTED {\n\t\te.checkWaits()\n\t}",
 		}},
@@ -61,7 +61,7 @@ var engineWait = []Bug{
 		Name:   "reports-by-position-zero",
 		Breaks: "a worker that is asked while it has just taken a task reports as if it had found none",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_next.go",
 			Old:  "e.report(w, behind)\n",
 			New:  "if PLANTED {\n\t\tbehind = 0\n\t}\n\te.report(w, behind)\n",
 		}},
@@ -70,7 +70,7 @@ var engineWait = []Bug{
 		Name:   "asks-not-read",
 		Breaks: "a worker that is asked and finds its next task on the fast path does not report",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_next.go",
 			Old:  "if e.asks(w) ||",
 			New:  "if !PLANTED && e.asks(w) ||",
 		}},
@@ -88,7 +88,7 @@ var engineWait = []Bug{
 		Name:   "served-unasked",
 		Breaks: "a worker that is asked and goes from a source to its next task does not report",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_next.go",
 			Old:  "if !e.asks(w) && s.void == nil {",
 			New:  "if (PLANTED || !e.asks(w)) && s.void == nil {",
 		}},
@@ -97,7 +97,7 @@ var engineWait = []Bug{
 		Name:   "taken-between-looks",
 		Breaks: "a worker takes a task behind the end of a Wait under the lock, as another one has taken the last before it meanwhile",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_next.go",
 			Old:  "if len(e.waits) > 0 {",
 			New:  "if !PLANTED && len(e.waits) > 0 {",
 		}},

@@ -9,7 +9,7 @@ var engineWorker = []Bug{
 		Name:   "no-look-before-parking",
 		Breaks: "a worker parks without a last look at the queue",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_rest.go",
 			Old:  "e.arm(w)\n\te.unlock()",
 			New:  "e.arm(w)\n\tif PLANTED {\n\t\t" + blind + "\t} else {\n\t\te.unlock()\n\t}",
 		}},
@@ -18,7 +18,7 @@ var engineWorker = []Bug{
 		Name:   "idle-after-look",
 		Breaks: "a worker is seen as idle only after its last look at the queue",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_rest.go",
 			Old:  "e.idle = append(e.idle, w)\n",
 			New:  "if PLANTED {\n\t\te.unlock()\n\t\te.mu.Lock()\n\t}\n\te.idle = append(e.idle, w)\n\tif PLANTED {\n\t\te.arm(w)\n\t\te.mu.Unlock()\n\t\tif o = <-w.parked; o == orderRun {\n\t\t\ttask = w.takeHand()\n\t\t} else if o == orderQuit {\n\t\t\te.mu.Lock()\n\t\t\te.depart(w)\n\t\t}\n\t\treturn task, o\n\t}\n",
 		}},
@@ -27,7 +27,7 @@ var engineWorker = []Bug{
 		Name:   "permit-after-look",
 		Breaks: "a worker gives its permit back after its last look at the queue",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_rest.go",
 			Old:  "e.permits.leave(searching)\n\treturn e.park(w)",
 			New:  "if PLANTED && !e.superfluous() {\n\t\te.idle = append(e.idle, w)\n\t\te.arm(w)\n\t\te.unlock()\n\t\te.mu.Lock()\n\t\te.permits.leave(searching)\n\t\te.regate()\n\t\te.mu.Unlock()\n\t\tif o = <-w.parked; o == orderRun {\n\t\t\ttask = w.takeHand()\n\t\t} else if o == orderQuit {\n\t\t\te.mu.Lock()\n\t\t\te.depart(w)\n\t\t}\n\t\treturn task, o\n\t}\n\te.permits.leave(searching)\n\treturn e.park(w)",
 		}},
@@ -36,7 +36,7 @@ var engineWorker = []Bug{
 		Name:   "permit-kept-at-rest",
 		Breaks: "a worker that did not search keeps its permit while it rests",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_rest.go",
 			Old:  "who takes the permit finds w idle under the lock.\n",
 			New:  "who takes the permit finds w idle under the lock.\n\tif PLANTED && !searching {\n\t\treturn e.park(w)\n\t}\n",
 		}},
@@ -45,7 +45,7 @@ var engineWorker = []Bug{
 		Name:   "gate-not-attended",
 		Breaks: "a worker whose take was under way when the gate closed does not serve the line",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_next.go",
 			Old:  "r.gated() {",
 			New:  "!PLANTED && r.gated() {",
 		}},
@@ -54,7 +54,7 @@ var engineWorker = []Bug{
 		Name:   "departure-without-look",
 		Breaks: "a worker ends, after it has given its permit back, without a look at the queue",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_next.go",
 			Old:  "e.strike(w)\n\te.unlock()",
 			New:  "e.strike(w)\n\tif PLANTED {\n\t\t" + blind + "\t\treturn\n\t}\n\te.unlock()",
 		}},
@@ -90,7 +90,7 @@ var engineWorker = []Bug{
 		Name:   "hurry-ignored",
 		Breaks: "a worker goes on to a queued task before it tells a ledger that is in a hurry",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_next.go",
 			Old:  "if w.urgent {",
 			New:  "if !PLANTED && w.urgent {",
 		}},
@@ -99,7 +99,7 @@ var engineWorker = []Bug{
 		Name:   "expires-the-newest",
 		Breaks: "of the idle workers those end that have been idle for the shortest time",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_rest.go",
 			Old:  "e.quitIdle(n)\n\te.spare = e.lent",
 			New:  "if PLANTED {\n\t\te.idle = append(append([]*worker[T]{}, e.idle[len(e.idle)-n:]...), e.idle[:len(e.idle)-n]...)\n\t}\n\te.quitIdle(n)\n\te.spare = e.lent",
 		}},
@@ -108,7 +108,7 @@ var engineWorker = []Bug{
 		Name:   "expires-once",
 		Breaks: "workers that became idle after the first one do not expire",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_rest.go",
 			Old:  "e.timer.Reset(e.idle[0].since + e.IdleTimeout - now)",
 			New:  "if !PLANTED {\n\t\t\te.timer.Reset(e.idle[0].since + e.IdleTimeout - now)\n\t\t}",
 		}},

@@ -109,7 +109,7 @@ var leaks = []Bug{
 		Name:   "timer-stays",
 		Breaks: "a pool that was closed leaves its timer behind",
 		Edits: []Edit{{
-			File: "internal/engine/worker.go",
+			File: "internal/engine/worker_rest.go",
 			Old:  "\tif e.armed {\n\t\te.timer.Stop()\n\t}\n",
 			New:  "\tif e.armed && !PLANTED {\n\t\te.timer.Stop()\n\t}\n",
 		}},

@@ -1,0 +1,130 @@
+package engine
+
+// next finds the next task for w, which holds a permit, and the token if
+// searching. The order that comes with the task is orderRun, or orderQuit if
+// there is none and the worker is to end.
+func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
+	for {
+		if w.detour.Load() {
+			if task, ok := e.nextBelow(w); ok {
+				return task, orderRun
+			}
+			if task, o = e.rest(w, searching); o == orderRun || o == orderQuit {
+				return task, o
+			}
+			searching = o == orderSearch
+			continue
+		}
+		if w.urgent {
+			w.release()
+		}
+		if r := e.queue.head.Load(); r != nil {
+			task, behind, took := r.pop(&e.waitAt)
+			if took == moved {
+				if w.free.Load() {
+					w.free.Store(false)
+				}
+				// The token first: a goroutine that closes the gate for a source, and finds
+				// the token taken, relies on the token's holder to look at the gate.
+				if searching {
+					e.endSearch()
+				}
+				if e.asks(w) || r.gated() {
+					e.attend(w, behind)
+				}
+				return task, orderRun
+			}
+		}
+		// The worker does not yield before it rests: where other goroutines compute on all
+		// processors, it waits behind them for tens of milliseconds, and so does, while it
+		// has a permit or the token, whatever is submitted meanwhile.
+		switch task, o = e.rest(w, searching); o {
+		case orderRun, orderQuit:
+			return task, o
+		default:
+			searching = o == orderSearch
+		}
+	}
+}
+
+// endSearch releases the token and makes sure that no other task waits
+// behind the one that the worker has found.
+func (e *Engine[T]) endSearch() {
+	e.permits.endSearch()
+	if e.available() && e.permits.wakeable() {
+		e.stir()
+	}
+}
+
+// nextBelow finds the next task for a worker whose place is lent to it, as long as its last task
+// has siblings: then no waiter has to learn yet that the last task is over.
+func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
+	p := w.place
+	s := p.from // no other goroutine changes that while the worker is active
+	if !w.urgent || s == nil || s.open.Load() == 0 {
+		return task, false
+	}
+	e.mu.Lock()
+	if p.beneath == nil || s.want.host == nil || p.waits > 0 || p.away > 0 || p.awaits.First() != nil || p.lost || len(s.crowded) > 0 || e.returning.First() != nil || e.paused || !e.serves(w, s) {
+		e.mu.Unlock()
+		return task, false
+	}
+	if task, ok = s.claim(); !ok {
+		e.mu.Unlock()
+		return task, false
+	}
+	e.claimed(s)
+	// What the worker is asked for is over when the task beneath it is, whose worker was asked, too.
+	if !e.asks(w) && s.void == nil {
+		e.mu.Unlock()
+		return task, true
+	}
+	e.report(w, 0)
+	e.unlock()
+	return task, true
+}
+
+// serves reports whether the place of w is lent by the task that waits for s.
+func (e *Engine[T]) serves(w *worker[T], s *Source[T]) bool { return s.want.host == w.place.beneath }
+
+// attend serves a worker that a wait asks to report, or that took a task
+// while the gate closed. The task, if any, ends at position behind.
+func (e *Engine[T]) attend(w *worker[T], behind uint64) {
+	e.mu.Lock()
+	e.report(w, behind)
+	e.unlock()
+}
+
+// struck removes w from the crew, and releases the lock.
+func (e *Engine[T]) struck(w *worker[T]) {
+	e.leaving--
+	e.strike(w)
+	e.unlock()
+}
+
+// takeLocked takes the next task for w: one of a source, if there is any.
+func (e *Engine[T]) takeLocked(w *worker[T]) (task T, ok bool) {
+	if task, from, ok := e.claim(); ok {
+		w.take(from)
+		return task, true
+	}
+	return e.takeQueued()
+}
+
+// takeQueued takes the oldest task from the queue or, where that has no room for any,
+// from the first submitter in the line.
+func (e *Engine[T]) takeQueued() (task T, ok bool) {
+	if len(e.waits) > 0 {
+		// Else other workers could take the last task before that position between the two
+		// looks at it, and the pop, which no position stops, could take one behind it.
+		e.queue.setGates(true, e.queue.tailGated)
+	}
+	e.checkWaits() // before anything behind their position is taken
+	if s := e.line.first(); s != nil && e.queue.capacity == 0 {
+		task = s.value
+		e.queue.pass()
+		e.line.leave(s, Accepted)
+		return task, true
+	}
+	return e.queue.pop()
+}

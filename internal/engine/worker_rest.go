@@ -1,0 +1,197 @@
+package engine
+
+import "time"
+
+// rest is the slow way to a task: the worker takes one under the lock, or parks
+// until it gets one, or the order to search or to end.
+func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
+	w.makePlace()
+	w.rests = true
+	w.release()
+	w.rests = false
+	e.mu.Lock()
+	if a := w.recalls; a != nil {
+		w.recalls = nil
+		e.recall(a, &w.Worker)
+	}
+	e.ends(w)
+	e.withdraw(w)
+	if !e.settlePlace(w) {
+		return e.park(w) // without a permit
+	}
+	if p := w.place; p != nil && p.beneath != nil {
+		return e.restBelow(w)
+	}
+	if !e.halted() && !e.placeWanted() {
+		var ok bool
+		if task, ok = e.takeLocked(w); ok {
+			e.engage(w)
+			w.free.Store(false)
+			if searching {
+				e.permits.endSearch()
+			}
+			e.unlock()
+			return task, orderRun
+		}
+	}
+	// The worker first releases the permit and the token, and then, in unlock, looks at the
+	// queue once more. A submitter does it in the opposite order, so one of the two sees the
+	// other; a goroutine who takes the permit finds w idle under the lock.
+	e.permits.leave(searching)
+	return e.park(w)
+}
+
+// restBelow is rest for a worker whose place is lent to it, by a task that still waits.
+func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
+	b := w.place.beneath
+	found, ok := e.claimFor(b)
+	if ok && found.returning == nil {
+		w.take(found.from)
+		w.place.strange, w.place.moved = false, false
+		e.engage(w)
+		w.free.Store(false)
+		if found.from != nil {
+			e.eased(found.from)
+		}
+		e.unlock()
+		return found.task, orderRun
+	}
+	e.unstack(w)
+	w.detour.Store(false)
+	e.vacate(b)
+	if ok {
+		e.lend(b, found)
+	} else {
+		e.fill(b)
+	}
+	for l := b.place.awaits.First(); e.paused && l != nil; {
+		s := l.Of().source
+		l = l.Next()
+		if s != nil {
+			e.recallLender(s)
+		}
+	}
+	return e.park(w)
+}
+
+// park makes w, which holds no permit any more, wait for an order, or end. It
+// releases the lock.
+func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
+	if e.superfluous() {
+		e.leaving++
+		e.depart(w)
+		return task, orderQuit
+	}
+	e.idle = append(e.idle, w)
+	e.arm(w)
+	e.unlock()
+	e.Begin()
+	switch o = <-w.parked; o {
+	case orderRun:
+		task = w.takeHand()
+	case orderQuit:
+		e.mu.Lock()
+		e.depart(w)
+	}
+	return task, o
+}
+
+// depart ends w, which is one of the workers that leave. It releases the lock.
+func (e *Engine[T]) depart(w *worker[T]) {
+	w.gone = true
+	if e.End != nil {
+		e.unlock() // others go on while End closes what the worker owns
+		defer func() {
+			if panicked := recover(); panicked != nil {
+				panic(panicked) // no goroutine may learn that w has ended while the program goes down
+			}
+			e.mu.Lock()
+			e.struck(w)
+		}()
+		e.End(&w.Worker)
+		return
+	}
+	e.struck(w)
+}
+
+// superfluous reports whether a worker that has nothing to do is to end rather
+// than rest.
+func (e *Engine[T]) superfluous() bool {
+	return e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil ||
+		e.closed && e.queue.len() == 0 && !e.delegating()
+}
+
+// strike removes a worker from the crew.
+func (e *Engine[T]) strike(w *worker[T]) {
+	if w.seat < e.candidates {
+		e.candidates--
+		e.swap(w.seat, e.candidates)
+	}
+	last := len(e.crew) - 1
+	e.swap(w.seat, int32(last))
+	e.crew[last] = nil
+	e.crew = e.crew[:last]
+	if len(e.crew) > 0 {
+		return
+	}
+	// Nothing that lasts may refer to an engine without workers, nor it to a timer
+	// or a channel that may belong to a test bubble about to end.
+	if e.armed {
+		e.timer.Stop()
+	}
+	e.armed, e.timer = false, nil
+	e.spare = 0
+	e.line.release()
+	if e.dismissed == nil { // else the engine is soon used again
+		e.crew, e.idle = nil, nil
+		e.queue.release()
+	}
+}
+
+// excess is by how much the workers that are to stay exceed the limit, and what
+// waiting tasks need beyond it.
+func (e *Engine[T]) excess() int { return len(e.crew) - e.leaving - int(e.spare) - e.limit }
+
+// quitIdle tells the n workers that have been idle for longest to end.
+func (e *Engine[T]) quitIdle(n int) {
+	e.leaving += n
+	for _, w := range e.idle[:n] {
+		w.parked <- orderQuit
+	}
+	rest := copy(e.idle, e.idle[n:])
+	clear(e.idle[rest:])
+	e.idle = e.idle[:rest]
+}
+
+// arm starts the timer that ends idle workers, unless it runs. One timer
+// serves the whole engine, and it runs only while there are workers. The
+// first worker to rest makes it anew, and does not reset it: that worker may live in
+// another test bubble than the last one.
+func (e *Engine[T]) arm(w *worker[T]) {
+	w.since = time.Since(e.clock)
+	if !e.armed {
+		e.armed = true
+		e.timer = time.AfterFunc(e.IdleTimeout, e.expire)
+	}
+}
+
+// expire ends the workers whose idle time is over. They are the oldest of the
+// stack, since the engine wakes the newest first.
+func (e *Engine[T]) expire() {
+	e.mu.Lock()
+	if !e.armed { // stopped too late
+		e.mu.Unlock()
+		return
+	}
+	now := time.Since(e.clock)
+	n := 0
+	for n < len(e.idle) && now-e.idle[n].since >= e.IdleTimeout {
+		n++
+	}
+	e.quitIdle(n)
+	e.spare = e.lent
+	if e.armed = len(e.idle) > 0; e.armed {
+		e.timer.Reset(e.idle[0].since + e.IdleTimeout - now)
+	}
+	e.unlock()
+}
