@@ -32,6 +32,7 @@ import (
 type Results[T any] struct {
 	group *Group
 	set   atomic.Pointer[resultSet[T]] // that tasks were last given to; nil when its results have been taken
+	mu    sync.Mutex                   // held while a new set is stored
 }
 
 // NewResults returns the means to collect what tasks of g return.
@@ -91,25 +92,31 @@ func (r *Results[T]) mustBeMade() {
 
 // of returns the set of a batch that cannot end meanwhile, so none is newer.
 func (r *Results[T]) of(b *batch) *resultSet[T] {
-	for {
-		old := r.set.Load()
-		if old != nil && old.batch == b {
-			return old
-		}
-		s := newResultSet[T](b)
-		if r.set.CompareAndSwap(old, s) {
-			return s
-		}
+	if s := r.set.Load(); s != nil && s.batch == b {
+		return s
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.set.Load()
+	if s == nil || s.batch != b {
+		s = newResultSet[T](b)
+		r.set.Store(s)
+	}
+	return s
 }
 
 // take returns the set that is not yet taken; if there is none, an empty one.
 func (r *Results[T]) take(use uint32) *resultSet[T] {
 	r.mustBeMade()
 	s := r.set.Load()
-	for s == nil {
-		r.set.CompareAndSwap(nil, newResultSet[T](r.group.current()))
-		s = r.set.Load()
+	if s == nil {
+		empty := newResultSet[T](r.group.current()) // not under mu, as it asks the caller's context
+		r.mu.Lock()
+		if s = r.set.Load(); s == nil {
+			s = empty
+			r.set.Store(s)
+		}
+		r.mu.Unlock()
 	}
 	if !s.use.CompareAndSwap(unused, use) {
 		must(use == waitedFor && s.use.Load() == waitedFor, "results must be for one taker at a time", "another")

@@ -33,7 +33,7 @@ type thing struct {
 	number   int
 	era      int // how many Resets there were before Open was called for it
 	activity activity
-	asker    *asker // the user for whom Open or Check was begun
+	asker    *asker // the user that the call of Open or Check is for
 
 	opened time.Duration // since when it exists, and is known to be good
 	used   time.Duration // until when it was in use
