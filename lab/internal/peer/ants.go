@@ -17,12 +17,12 @@ func antsPeers() []Peer {
 	return []Peer{
 		{
 			Name: "ants", Module: antsModule, About: "NewPool, Submit, a WaitGroup",
-			Open: func(limit int, work Work) Runner { return &antsPool{newAnts(limit), work.counted()} },
+			Open: func(limit int, work Work) Runner { return openAnts(newAnts(limit), work) },
 			New:  func(limit int) func() { return newAnts(limit).Release },
 		},
 		{
 			Name: "ants.func", Module: antsModule, About: "NewPoolWithFunc, Invoke with an any, a WaitGroup",
-			Open: func(limit int, work Work) Runner { return openAntsFunc(limit, work) },
+			Open: openAntsFunc,
 			New: func(limit int) func() {
 				pool, err := ants.NewPoolWithFunc(limit, func(any) {})
 				must(err)
@@ -32,7 +32,7 @@ func antsPeers() []Peer {
 		{
 			Name: "ants.generic", Module: antsModule,
 			About: "NewPoolWithFuncGeneric, Invoke with an int, a WaitGroup",
-			Open:  func(limit int, work Work) Runner { return openAntsGeneric(limit, work) },
+			Open:  openAntsGeneric,
 			New: func(limit int) func() {
 				pool, err := ants.NewPoolWithFuncGeneric(limit, func(int) {})
 				must(err)
@@ -42,10 +42,8 @@ func antsPeers() []Peer {
 		{
 			Name: "ants.multi", Module: antsModule,
 			About: "NewMultiPool of about one pool for each processor, RoundRobin, Submit, a WaitGroup",
-			Open: func(limit int, work Work) Runner {
-				return &antsMulti{newAntsMulti(limit), work.counted()}
-			},
-			New: func(limit int) func() { return antsEnd(newAntsMulti(limit)) }, // there is no Release
+			Open:  func(limit int, work Work) Runner { return openAnts(newAntsMulti(limit), work) },
+			New:   func(limit int) func() { return antsEnd(newAntsMulti(limit)) }, // there is no Release
 		},
 	}
 }
@@ -61,95 +59,6 @@ func newAnts(limit int) *ants.Pool {
 	must(err)
 	return pool
 }
-
-type antsPool struct {
-	pool *ants.Pool
-	*counted
-}
-
-func (r *antsPool) Submit(lo, hi int) {
-	r.live.Add(hi - lo)
-	for i := lo; i < hi; i++ {
-		must(r.pool.Submit(r.task(i)))
-	}
-}
-
-func (r *antsPool) Close() { antsEnd(r.pool)() }
-
-type antsFunc struct {
-	pool *ants.PoolWithFunc
-	same bool
-	live sync.WaitGroup
-}
-
-func openAntsFunc(limit int, work Work) Runner {
-	r := &antsFunc{same: work.Same != nil}
-	run := func(arg any) {
-		work.Each(arg.(int))
-		r.live.Done()
-	}
-	if r.same {
-		run = func(any) {
-			work.Same()
-			r.live.Done()
-		}
-	}
-	pool, err := ants.NewPoolWithFunc(limit, run)
-	must(err)
-	r.pool = pool
-	return r
-}
-
-// Submit passes an argument that needs no allocation where none is wanted. It must
-// not be nil: ants ends a worker by that.
-func (r *antsFunc) Submit(lo, hi int) {
-	r.live.Add(hi - lo)
-	if r.same {
-		for range hi - lo {
-			must(r.pool.Invoke(struct{}{}))
-		}
-		return
-	}
-	for i := lo; i < hi; i++ {
-		must(r.pool.Invoke(i))
-	}
-}
-
-func (r *antsFunc) Wait()  { r.live.Wait() }
-func (r *antsFunc) Close() { antsEnd(r.pool)() }
-
-type antsGeneric struct {
-	pool *ants.PoolWithFuncGeneric[int]
-	live sync.WaitGroup
-}
-
-func openAntsGeneric(limit int, work Work) Runner {
-	r := new(antsGeneric)
-	run := func(i int) {
-		work.Each(i)
-		r.live.Done()
-	}
-	if work.Same != nil {
-		run = func(int) {
-			work.Same()
-			r.live.Done()
-		}
-	}
-	pool, err := ants.NewPoolWithFuncGeneric(limit, run)
-	must(err)
-	r.pool = pool
-	return r
-}
-
-func (r *antsGeneric) Submit(lo, hi int) {
-	r.live.Add(hi - lo)
-	for i := lo; i < hi; i++ {
-		must(r.pool.Invoke(i))
-	}
-}
-
-func (r *antsGeneric) Wait()  { r.live.Wait() }
-func (r *antsGeneric) Close() { antsEnd(r.pool)() }
 
 // newAntsMulti shares the limit out to equal pools, as many as there are processors.
 // Where that leaves a rest it takes fewer, so that the limits add up.
@@ -167,16 +76,62 @@ func newAntsMulti(limit int) *ants.MultiPool {
 	return pool
 }
 
-type antsMulti struct {
-	pool *ants.MultiPool
-	*counted
+type antsPool interface {
+	Submit(task func()) error
+	ReleaseTimeout(timeout time.Duration) error
 }
 
-func (r *antsMulti) Submit(lo, hi int) {
-	r.live.Add(hi - lo)
-	for i := lo; i < hi; i++ {
-		must(r.pool.Submit(r.task(i)))
+func openAnts(pool antsPool, work Work) Runner {
+	tasks, live := work.counted()
+	return runner{
+		live:   live,
+		submit: func(i int) { must(pool.Submit(tasks.task(i))) },
+		close:  antsEnd(pool),
 	}
 }
 
-func (r *antsMulti) Close() { antsEnd(r.pool)() }
+// openAntsFunc passes an argument that needs no allocation where none is wanted. It must
+// not be nil: ants ends a worker by that.
+func openAntsFunc(limit int, work Work) Runner {
+	live := new(sync.WaitGroup)
+	argument := func(i int) any { return i }
+	run := func(arg any) {
+		work.Each(arg.(int))
+		live.Done()
+	}
+	if work.Same != nil {
+		argument = func(int) any { return struct{}{} }
+		run = func(any) {
+			work.Same()
+			live.Done()
+		}
+	}
+	pool, err := ants.NewPoolWithFunc(limit, run)
+	must(err)
+	return runner{
+		live:   live,
+		submit: func(i int) { must(pool.Invoke(argument(i))) },
+		close:  antsEnd(pool),
+	}
+}
+
+func openAntsGeneric(limit int, work Work) Runner {
+	live := new(sync.WaitGroup)
+	run := func(i int) {
+		work.Each(i)
+		live.Done()
+	}
+	if work.Same != nil {
+		run = func(int) {
+			work.Same()
+			live.Done()
+		}
+	}
+	pool, err := ants.NewPoolWithFuncGeneric(limit, run)
+	must(err)
+	return runner{
+		live:   live,
+		submit: func(i int) { must(pool.Invoke(i)) },
+		close:  antsEnd(pool),
+	}
+}

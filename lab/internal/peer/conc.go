@@ -2,7 +2,6 @@ package peer
 
 import (
 	"context"
-	"slices"
 
 	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/iter"
@@ -18,16 +17,12 @@ func concPeers() []Peer {
 	return []Peer{
 		{
 			Name: "conc", Module: concModule, About: "pool.New, Go, Wait; a new pool after each Wait",
-			Open: func(limit int, work Work) Runner {
-				return &concPool{newConc(limit), limit, plain{work}}
-			},
-			New: func(limit int) func() { return newConc(limit).Wait },
+			Open: openConc,
+			New:  func(limit int) func() { return newConc(limit).Wait },
 		},
 		{
 			Name: "conc.error", Module: concModule, About: "WithErrors; a new pool after each Wait",
-			Open: func(limit int, work Work) Runner {
-				return &concError{newConcError(limit), limit, work.failing()}
-			},
+			Open: openConcError,
 			New: func(limit int) func() {
 				errors := newConcError(limit)
 				return func() { must(errors.Wait()) }
@@ -37,9 +32,11 @@ func concPeers() []Peer {
 			Name: "conc.context", Module: concModule,
 			About: "WithContext, WithCancelOnError, WithFirstError; a new pool after each Wait",
 			Open: func(limit int, work Work) Runner {
-				return groupRunner{openConcContext(context.Background(), limit, work.forGroup())}
+				return openConcContext(context.Background(), limit, work.forGroup()).asRunner()
 			},
-			Group: openConcContext,
+			Group: func(ctx context.Context, limit int, work GroupWork) Group {
+				return openConcContext(ctx, limit, work)
+			},
 			Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
 				results := newConcResults().WithContext(context.Background()).WithCancelOnError().WithFirstError().WithMaxGoroutines(limit)
 				for i := range n {
@@ -55,22 +52,15 @@ func concPeers() []Peer {
 		},
 		{
 			Name: "conc.stream", Module: concModule,
-			About: "stream.New, callbacks that do nothing but consume; a new stream after each Wait",
-			Open: func(limit int, work Work) Runner {
-				return &concStream{newConcStream(limit), limit, work, func() stream.Callback {
-					work.Same()
-					return nothing
-				}}
-			},
+			About:  "stream.New, callbacks that do nothing but consume; a new stream after each Wait",
+			Open:   openConcStream,
 			New:    func(limit int) func() { return newConcStream(limit).Wait },
 			Stream: streamConc,
 		},
 		{
 			Name: "conc.result", Module: concModule,
 			About: "pool.NewWithResults, a number from each task; a new pool after each Wait",
-			Open: func(limit int, work Work) Runner {
-				return &concResult{newConcResult(limit), limit, work.valued()}
-			},
+			Open:  openConcResult,
 			New: func(limit int) func() {
 				results := newConcResult(limit)
 				return func() { results.Wait() }
@@ -86,8 +76,8 @@ func concPeers() []Peer {
 		},
 		{
 			Name: "conc.waitgroup", Module: concModule, About: "WaitGroup, Go, Wait",
-			Fibonacci: func(_, n int) int { return fibonacciConc(n) },
-			Sort:      func(_ int, items []int) { sortConc(items) },
+			Fibonacci: func(_, n int) int { return bothConc.fibonacci(n) },
+			Sort:      func(_ int, items []int) { bothConc.sort(items) },
 		},
 		{
 			Name: "conc.iter", Module: concModule, About: "iter.Iterator, ForEach",
@@ -98,29 +88,10 @@ func concPeers() []Peer {
 	}
 }
 
-// fibonacciConc makes a WaitGroup for each number: a pool that all share would wait
-// for itself.
-func fibonacciConc(n int) int {
-	if n < 2 {
-		return n
-	}
-	var x, y int
+var bothConc fork = func(f, g func()) {
 	var both conc.WaitGroup
-	both.Go(func() { x = fibonacciConc(n - 1) })
-	both.Go(func() { y = fibonacciConc(n - 2) })
-	both.Wait()
-	return x + y
-}
-
-func sortConc(items []int) {
-	if len(items) < divisible {
-		slices.Sort(items)
-		return
-	}
-	low, high := partition(items)
-	var both conc.WaitGroup
-	both.Go(func() { sortConc(low) })
-	both.Go(func() { sortConc(high) })
+	both.Go(f)
+	both.Go(g)
 	both.Wait()
 }
 
@@ -170,123 +141,67 @@ func newConcResult(limit int) *pool.ResultPool[int] {
 	return pool.NewWithResults[int]().WithMaxGoroutines(limit)
 }
 
-type concPool struct {
-	pool  *pool.Pool
-	limit int
-	tasks plain
-}
-
-func (r *concPool) Submit(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		r.pool.Go(r.tasks.task(i))
+func openConc(limit int, work Work) Runner {
+	p, tasks := newConc(limit), work.plain()
+	return runner{
+		submit: func(i int) { p.Go(tasks.task(i)) },
+		wait: func() {
+			p.Wait()
+			p = newConc(limit)
+		},
 	}
 }
 
-func (r *concPool) Wait() {
-	r.pool.Wait()
-	r.pool = newConc(r.limit)
-}
-
-func (*concPool) Close() {}
-
-type concError struct {
-	pool  *pool.ErrorPool
-	limit int
-	tasks *failing
-}
-
-func (r *concError) Submit(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		r.pool.Go(r.tasks.task(i))
+func openConcError(limit int, work Work) Runner {
+	p, tasks := newConcError(limit), work.failing()
+	return runner{
+		submit: func(i int) { p.Go(tasks.task(i)) },
+		wait: func() {
+			must(p.Wait())
+			p = newConcError(limit)
+		},
 	}
 }
 
-func (r *concError) Wait() {
-	must(r.pool.Wait())
-	r.pool = newConcError(r.limit)
+func openConcResult(limit int, work Work) Runner {
+	p, tasks := newConcResult(limit), work.valued()
+	return runner{
+		submit: func(i int) { p.Go(tasks.task(i)) },
+		wait: func() {
+			p.Wait()
+			p = newConcResult(limit)
+		},
+	}
 }
 
-func (*concError) Close() {}
-
-type concContext struct {
-	pool   *pool.ContextPool
-	parent context.Context
-	limit  int
-	work   GroupWork
+func openConcContext(ctx context.Context, limit int, work GroupWork) group {
+	p, tasks := newConcContext(ctx, limit), work.plain()
+	return group{
+		runner{
+			submit: func(i int) { p.Go(tasks.task(i)) },
+			close:  func() { must(p.Wait()) }, // cancels the context of a pool that has no tasks
+		},
+		func() error {
+			err := p.Wait()
+			p = newConcContext(ctx, limit)
+			return err
+		},
+	}
 }
 
-func openConcContext(ctx context.Context, limit int, work GroupWork) Group {
-	return &concContext{newConcContext(ctx, limit), ctx, limit, work}
-}
-
-func (g *concContext) Submit(lo, hi int) {
-	if task := g.work.Same; task != nil {
-		for range hi - lo {
-			g.pool.Go(task)
+func openConcStream(limit int, work Work) Runner {
+	p := newConcStream(limit)
+	tasks := formed(work, func(run func()) stream.Task {
+		return func() stream.Callback {
+			run()
+			return func() {}
 		}
-		return
-	}
-	for i := lo; i < hi; i++ {
-		g.pool.Go(func(ctx context.Context) error { return g.work.Each(ctx, i) })
-	}
-}
-
-func (g *concContext) Wait() error {
-	err := g.pool.Wait()
-	g.pool = newConcContext(g.parent, g.limit)
-	return err
-}
-
-// Close cancels the context of a pool that has no tasks.
-func (g *concContext) Close() { must(g.pool.Wait()) }
-
-type concStream struct {
-	stream *stream.Stream
-	limit  int
-	work   Work
-	same   stream.Task
-}
-
-func nothing() {}
-
-func (r *concStream) Submit(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		r.stream.Go(r.task(i))
+	})
+	return runner{
+		submit: func(i int) { p.Go(tasks.task(i)) },
+		wait: func() {
+			p.Wait()
+			p = newConcStream(limit)
+		},
 	}
 }
-
-func (r *concStream) task(i int) stream.Task {
-	if r.work.Same != nil {
-		return r.same
-	}
-	return func() stream.Callback {
-		r.work.Each(i)
-		return nothing
-	}
-}
-
-func (r *concStream) Wait() {
-	r.stream.Wait()
-	r.stream = newConcStream(r.limit)
-}
-
-func (*concStream) Close() {}
-
-type concResult struct {
-	pool  *pool.ResultPool[int]
-	limit int
-	tasks *valued
-}
-
-func (r *concResult) Submit(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		r.pool.Go(r.tasks.task(i))
-	}
-}
-
-func (r *concResult) Wait() {
-	r.pool.Wait()
-	r.pool = newConcResult(r.limit)
-}
-
-func (*concResult) Close() {}

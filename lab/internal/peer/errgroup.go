@@ -14,14 +14,7 @@ func errgroupPeers() []Peer {
 	return []Peer{
 		{
 			Name: "errgroup", Module: errgroupModule, About: "SetLimit, Go, Wait; a new group after each Wait",
-			Open: func(limit int, work Work) Runner {
-				return &errgroupRunner{newErrgroup(limit), limit, work.failing()}
-			},
-			Group: func(ctx context.Context, limit int, work GroupWork) Group {
-				g := &errgroupGroup{parent: ctx, limit: limit, work: work}
-				g.renew()
-				return g
-			},
+			Open: openErrgroup, Group: openErrgroupGroup,
 			New: func(limit int) func() {
 				group := newErrgroup(limit)
 				return func() { must(group.Wait()) }
@@ -33,7 +26,7 @@ func errgroupPeers() []Peer {
 		{
 			Name: "errgroup.waitgroup", Module: errgroupModule,
 			About: "SetLimit, Go of one group for good, and a WaitGroup that waits",
-			Open:  func(limit int, work Work) Runner { return openErrgroupCounted(limit, work) },
+			Open:  openErrgroupCounted,
 		},
 	}
 }
@@ -84,90 +77,57 @@ func collectErrgroup(limit, n int, fn func(i int) (int, error)) ([]int, error) {
 	return values, err
 }
 
-type errgroupRunner struct {
-	group *errgroup.Group
-	limit int
-	tasks *failing
-}
-
-func (r *errgroupRunner) Submit(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		r.group.Go(r.tasks.task(i))
+// openErrgroup makes a new group after each Wait: the documentation asks not to reuse
+// one for other tasks.
+func openErrgroup(limit int, work Work) Runner {
+	g, tasks := newErrgroup(limit), work.failing()
+	return runner{
+		submit: func(i int) { g.Go(tasks.task(i)) },
+		wait: func() {
+			must(g.Wait())
+			g = newErrgroup(limit)
+		},
 	}
 }
 
-// Wait makes a new group: the documentation asks not to reuse one for other tasks.
-func (r *errgroupRunner) Wait() {
-	must(r.group.Wait())
-	r.group = newErrgroup(r.limit)
-}
-
-func (*errgroupRunner) Close() {}
-
-type errgroupGroup struct {
-	parent context.Context
-	limit  int
-	work   GroupWork
-	group  *errgroup.Group
-	tasks  *bound
-}
-
-func (g *errgroupGroup) renew() {
-	group, ctx := errgroup.WithContext(g.parent)
-	group.SetLimit(g.limit)
-	g.group, g.tasks = group, g.work.bound(ctx)
-}
-
-func (g *errgroupGroup) Submit(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		g.group.Go(g.tasks.task(i))
+// openErrgroupGroup makes a new group after each Wait, since the context of the old one is
+// cancelled.
+func openErrgroupGroup(parent context.Context, limit int, work GroupWork) Group {
+	var g *errgroup.Group
+	var tasks tasks[func() error]
+	renew := func() {
+		var ctx context.Context
+		g, ctx = errgroup.WithContext(parent)
+		g.SetLimit(limit)
+		tasks = work.bound(ctx)
 	}
-}
-
-// Wait makes a new group, since the context of the old one is cancelled.
-func (g *errgroupGroup) Wait() error {
-	err := g.group.Wait()
-	g.renew()
-	return err
-}
-
-// Close cancels the context of a group that has no tasks.
-func (g *errgroupGroup) Close() { must(g.group.Wait()) }
-
-type errgroupCounted struct {
-	group *errgroup.Group
-	work  Work
-	same  func() error
-	live  sync.WaitGroup
+	renew()
+	return group{
+		runner{
+			submit: func(i int) { g.Go(tasks.task(i)) },
+			close:  func() { must(g.Wait()) }, // cancels the context of a group that has no tasks
+		},
+		func() error {
+			err := g.Wait()
+			renew()
+			return err
+		},
+	}
 }
 
 func openErrgroupCounted(limit int, work Work) Runner {
-	r := &errgroupCounted{group: newErrgroup(limit), work: work}
-	r.same = func() error {
-		work.Same()
-		r.live.Done()
-		return nil
-	}
-	return r
-}
-
-func (r *errgroupCounted) Submit(lo, hi int) {
-	r.live.Add(hi - lo)
-	for i := lo; i < hi; i++ {
-		r.group.Go(r.task(i))
-	}
-}
-
-func (r *errgroupCounted) task(i int) func() error {
-	if r.work.Same != nil {
-		return r.same
-	}
-	return func() error {
-		r.work.Each(i)
-		r.live.Done()
-		return nil
+	g := newErrgroup(limit)
+	live := new(sync.WaitGroup)
+	tasks := formed(work, func(run func()) func() error {
+		return func() error {
+			run()
+			live.Done()
+			return nil
+		}
+	})
+	return runner{
+		live:   live,
+		submit: func(i int) { g.Go(tasks.task(i)) },
+		close:  func() { must(g.Wait()) },
 	}
 }
-
-func (r *errgroupCounted) Wait()  { r.live.Wait() }
-func (r *errgroupCounted) Close() { must(r.group.Wait()) }

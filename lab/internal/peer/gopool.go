@@ -7,37 +7,29 @@ import (
 )
 
 func gopoolPeers() []Peer {
-	open := func(limit int, work Work) Runner { return &gopoolRunner{newGopool(limit), work.counted()} }
-	return []Peer{
-		{
-			Name: "gopool", Module: "github.com/bytedance/gopkg",
-			About: "NewPool, Go, a WaitGroup; unbounded queue",
-			Open:  open, Queued: unbounded(open),
-			New: func(limit int) func() {
-				pool := newGopool(limit)
-				return func() { runtime.KeepAlive(pool) } // only the collector ends it
-			},
+	return []Peer{{
+		Name: "gopool", Module: "github.com/bytedance/gopkg",
+		About: "NewPool, Go, a WaitGroup; unbounded queue",
+		Open:  openGopool, Queued: unbounded(openGopool),
+		New: func(limit int) func() {
+			pool := newGopool(limit)
+			return func() { runtime.KeepAlive(pool) } // only the collector ends it
 		},
-	}
+	}}
 }
 
 func newGopool(limit int) gopool.Pool {
 	return gopool.NewPool("lab", int32(limit), gopool.NewConfig())
 }
 
-// A gopoolRunner may run one task more than its limit for each submitter but one:
-// gopool looks at the number of its workers and adds one in two steps.
-type gopoolRunner struct {
-	pool gopool.Pool
-	*counted
-}
-
-func (r *gopoolRunner) Submit(lo, hi int) {
-	r.live.Add(hi - lo)
-	for i := lo; i < hi; i++ {
-		r.pool.Go(r.task(i))
+// The runner may run one task more than its limit for each submitter but one: gopool
+// looks at the number of its workers and adds one in two steps. Close has nothing to end: a
+// worker ends when it finds no task.
+func openGopool(limit int, work Work) Runner {
+	pool := newGopool(limit)
+	tasks, live := work.counted()
+	return runner{
+		live:   live,
+		submit: func(i int) { pool.Go(tasks.task(i)) },
 	}
 }
-
-// Close has nothing to end: a worker ends when it finds no task.
-func (*gopoolRunner) Close() {}

@@ -1,5 +1,7 @@
 package peer
 
+import "slices"
+
 // Where nothing sorts by itself the peers sort by the same quicksort: both parts are
 // tasks, and parts shorter than divisible are sorted in place.
 
@@ -25,4 +27,26 @@ func partition(items []int) (low, high []int) {
 		}
 	}
 	return items[:hi+1], items[lo:]
+}
+
+// A fork runs two tasks and waits for both. It has no limit: one that all forks share
+// would wait for itself.
+type fork func(f, g func())
+
+func (both fork) sort(items []int) {
+	if len(items) < divisible {
+		slices.Sort(items)
+		return
+	}
+	low, high := partition(items)
+	both(func() { both.sort(low) }, func() { both.sort(high) })
+}
+
+func (both fork) fibonacci(n int) int {
+	if n < 2 {
+		return n
+	}
+	var x, y int
+	both(func() { x = both.fibonacci(n - 1) }, func() { y = both.fibonacci(n - 2) })
+	return x + y
 }

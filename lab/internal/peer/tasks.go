@@ -5,115 +5,114 @@ import (
 	"sync"
 )
 
-// The types below turn work into tasks of the form that a library takes. Work that
-// is the same for all is made a task once; any other needs a closure for each.
+// runner is a [Runner] made of functions. What is nil does nothing.
+type runner struct {
+	submit      func(i int)
+	wait, close func()
+
+	// live counts the tasks where a library cannot wait for them and go on: the tasks
+	// are [Work.counted], and there is no wait. Submit adds all of its tasks to it at once.
+	live *sync.WaitGroup
+}
+
+func (r runner) Submit(lo, hi int) {
+	if r.live != nil {
+		r.live.Add(hi - lo)
+	}
+	for i := lo; i < hi; i++ {
+		r.submit(i)
+	}
+}
+
+func (r runner) Wait() {
+	if r.live != nil {
+		r.live.Wait()
+	}
+	if r.wait != nil {
+		r.wait()
+	}
+}
+
+func (r runner) Close() {
+	if r.close != nil {
+		r.close()
+	}
+}
+
+// group is a [Group] made in the same way.
+type group struct {
+	runner
+	wait func() error
+}
+
+func (g group) Wait() error { return g.wait() }
+
+// asRunner is the group as a [Runner], for a library whose groups are all it has.
+func (g group) asRunner() Runner {
+	r := g.runner
+	r.wait = func() { must(g.wait()) }
+	return r
+}
+
+// tasks are some work as tasks of the form T, which a library takes. Work that is
+// the same for all is made a task once; any other needs a closure for each.
+type tasks[T any] struct {
+	same T
+	each func(i int) T // nil if all are the same
+}
+
+func (t tasks[T]) task(i int) T {
+	if t.each == nil {
+		return t.same
+	}
+	return t.each(i)
+}
+
+// formed are the tasks that form makes of what each is to run.
+func formed[T any](w Work, form func(run func()) T) tasks[T] {
+	if w.Same != nil {
+		return tasks[T]{same: form(w.Same)}
+	}
+	return tasks[T]{each: func(i int) T { return form(func() { w.Each(i) }) }}
+}
 
 // plain makes tasks for a library that waits for them itself.
-type plain struct{ work Work }
-
-func (p *plain) task(i int) func() {
-	if p.work.Same != nil {
-		return p.work.Same
-	}
-	return func() { p.work.Each(i) }
+func (w Work) plain() tasks[func()] {
+	return formed(w, func(run func()) func() { return run })
 }
 
-// counted makes tasks for a library that cannot wait for them and go on: an
-// additional WaitGroup counts them. Submit adds all of its tasks to it at once.
-type counted struct {
-	work Work
-	same func()
-	live sync.WaitGroup
+// counted makes tasks that an additional WaitGroup counts, as [runner] says.
+func (w Work) counted() (tasks[func()], *sync.WaitGroup) {
+	live := new(sync.WaitGroup)
+	return formed(w, func(run func()) func() {
+		return func() {
+			run()
+			live.Done()
+		}
+	}), live
 }
-
-func (w Work) counted() *counted {
-	c := &counted{work: w}
-	c.same = func() {
-		w.Same()
-		c.live.Done()
-	}
-	return c
-}
-
-func (c *counted) task(i int) func() {
-	if c.work.Same != nil {
-		return c.same
-	}
-	return func() {
-		c.work.Each(i)
-		c.live.Done()
-	}
-}
-
-func (c *counted) Wait() { c.live.Wait() }
 
 // failing makes tasks that return an error, for a library that takes no others.
-type failing struct {
-	work Work
-	same func() error
-}
-
-func (w Work) failing() *failing {
-	return &failing{w, func() error {
-		w.Same()
-		return nil
-	}}
-}
-
-func (f *failing) task(i int) func() error {
-	if f.work.Same != nil {
-		return f.same
-	}
-	return func() error {
-		f.work.Each(i)
-		return nil
-	}
+func (w Work) failing() tasks[func() error] {
+	return formed(w, func(run func()) func() error {
+		return func() error {
+			run()
+			return nil
+		}
+	})
 }
 
 // valued makes tasks that return a value, for a library that collects them.
-type valued struct {
-	work Work
-	same func() int
+func (w Work) valued() tasks[func() int] {
+	return formed(w, func(run func()) func() int {
+		return func() int {
+			run()
+			return 1
+		}
+	})
 }
 
-func (w Work) valued() *valued {
-	return &valued{w, func() int {
-		w.Same()
-		return 0
-	}}
-}
-
-func (v *valued) task(i int) func() int {
-	if v.work.Same != nil {
-		return v.same
-	}
-	return func() int {
-		v.work.Each(i)
-		return i
-	}
-}
-
-// bound makes tasks for a library whose groups have a context but do not pass it
-// to their tasks: each has it by closure.
-type bound struct {
-	ctx  context.Context
-	work GroupWork
-	same func() error
-}
-
-func (w GroupWork) bound(ctx context.Context) *bound {
-	return &bound{ctx, w, func() error { return w.Same(ctx) }}
-}
-
-func (b *bound) task(i int) func() error {
-	if b.work.Same != nil {
-		return b.same
-	}
-	return func() error { return b.work.Each(b.ctx, i) }
-}
-
-// forGroup is the work as tasks of a group, for a library whose groups are all it
-// has.
+// forGroup is the work as tasks of a group.
 func (w Work) forGroup() GroupWork {
 	if task := w.Same; task != nil {
 		return GroupWork{Same: func(context.Context) error { task(); return nil }}
@@ -121,7 +120,23 @@ func (w Work) forGroup() GroupWork {
 	return GroupWork{Each: func(_ context.Context, i int) error { w.Each(i); return nil }}
 }
 
-// groupRunner is a [Group] used as a [Runner].
-type groupRunner struct{ Group }
+// plain makes tasks for a library that passes them the context of their group.
+func (w GroupWork) plain() tasks[func(context.Context) error] {
+	if w.Same != nil {
+		return tasks[func(context.Context) error]{same: w.Same}
+	}
+	return tasks[func(context.Context) error]{each: func(i int) func(context.Context) error {
+		return func(ctx context.Context) error { return w.Each(ctx, i) }
+	}}
+}
 
-func (r groupRunner) Wait() { must(r.Group.Wait()) }
+// bound makes tasks for a library whose groups have a context but do not pass it
+// to their tasks: each has it by closure.
+func (w GroupWork) bound(ctx context.Context) tasks[func() error] {
+	if w.Same != nil {
+		return tasks[func() error]{same: func() error { return w.Same(ctx) }}
+	}
+	return tasks[func() error]{each: func(i int) func() error {
+		return func() error { return w.Each(ctx, i) }
+	}}
+}

@@ -15,27 +15,23 @@ func weirPeers() []Peer {
 	return []Peer{
 		{
 			Name: "weir.Pool", Module: weirModule, About: "New, Submit, Wait",
-			Open: func(limit int, work Work) Runner { return &weirPool{weir.New(limit), plain{work}} },
-			Queued: func(limit, n int, work Work) Runner {
-				return &weirPool{weir.New(limit, weir.Queue(n)), plain{work}}
-			},
-			New: func(limit int) func() { return weir.New(limit).Close },
+			Open:   func(limit int, work Work) Runner { return openWeir(limit, work) },
+			Queued: func(limit, n int, work Work) Runner { return openWeir(limit, work, weir.Queue(n)) },
+			New:    func(limit int) func() { return weir.New(limit).Close },
 		},
 		{
 			Name: "weir.FuncPool", Module: weirModule, About: "NewFunc, Invoke, Wait",
-			Open: func(limit int, work Work) Runner { return openWeirFunc(limit, work) },
-			Queued: func(limit, n int, work Work) Runner {
-				return openWeirFunc(limit, work, weir.Queue(n))
-			},
-			New: func(limit int) func() { return weir.NewFunc(limit, func(int) {}).Close },
+			Open:   func(limit int, work Work) Runner { return openWeirFunc(limit, work) },
+			Queued: func(limit, n int, work Work) Runner { return openWeirFunc(limit, work, weir.Queue(n)) },
+			New:    func(limit int) func() { return weir.NewFunc(limit, func(int) {}).Close },
 		},
 		{
 			Name: "weir.Group", Module: weirModule, About: "NewGroup, Go, Wait",
 			Open: func(limit int, work Work) Runner {
-				return groupRunner{openWeirGroup(context.Background(), limit, work.forGroup())}
+				return openWeirGroup(context.Background(), limit, work.forGroup()).asRunner()
 			},
 			Queued: func(limit, n int, work Work) Runner {
-				return groupRunner{openWeirGroup(context.Background(), limit, work.forGroup(), weir.Queue(n))}
+				return openWeirGroup(context.Background(), limit, work.forGroup(), weir.Queue(n)).asRunner()
 			},
 			Group: func(ctx context.Context, limit int, work GroupWork) Group {
 				return openWeirGroup(ctx, limit, work)
@@ -154,59 +150,29 @@ func fibonacciWeir(limit, n int) (sum int) {
 	return sum
 }
 
-type weirPool struct {
-	pool  *weir.Pool
-	tasks plain
-}
-
-func (r *weirPool) Submit(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		must(r.pool.Submit(r.tasks.task(i)))
+func openWeir(limit int, work Work, opts ...weir.Option) Runner {
+	pool, tasks := weir.New(limit, opts...), work.plain()
+	return runner{
+		submit: func(i int) { must(pool.Submit(tasks.task(i))) },
+		wait:   pool.Wait,
+		close:  pool.Close,
 	}
 }
-
-func (r *weirPool) Wait()  { r.pool.Wait() }
-func (r *weirPool) Close() { r.pool.Close() }
-
-type weirFunc struct{ pool *weir.FuncPool[int] }
 
 func openWeirFunc(limit int, work Work, opts ...weir.Option) Runner {
 	run := work.Each
 	if task := work.Same; task != nil {
 		run = func(int) { task() }
 	}
-	return &weirFunc{weir.NewFunc(limit, run, opts...)}
-}
-
-func (r *weirFunc) Submit(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		must(r.pool.Invoke(i))
+	pool := weir.NewFunc(limit, run, opts...)
+	return runner{
+		submit: func(i int) { must(pool.Invoke(i)) },
+		wait:   pool.Wait,
+		close:  pool.Close,
 	}
 }
 
-func (r *weirFunc) Wait()  { r.pool.Wait() }
-func (r *weirFunc) Close() { r.pool.Close() }
-
-type weirGroup struct {
-	group *weir.Group
-	work  GroupWork
+func openWeirGroup(ctx context.Context, limit int, work GroupWork, opts ...weir.Option) group {
+	g, tasks := weir.NewGroup(ctx, limit, opts...), work.plain()
+	return group{runner{submit: func(i int) { g.Go(tasks.task(i)) }}, g.Wait}
 }
-
-func openWeirGroup(ctx context.Context, limit int, work GroupWork, opts ...weir.Option) Group {
-	return &weirGroup{weir.NewGroup(ctx, limit, opts...), work}
-}
-
-func (g *weirGroup) Submit(lo, hi int) {
-	if task := g.work.Same; task != nil {
-		for range hi - lo {
-			g.group.Go(task)
-		}
-		return
-	}
-	for i := lo; i < hi; i++ {
-		g.group.Go(func(ctx context.Context) error { return g.work.Each(ctx, i) })
-	}
-}
-
-func (g *weirGroup) Wait() error { return g.group.Wait() }
-func (g *weirGroup) Close()      {}
