@@ -28,6 +28,9 @@ type setting struct {
 
 	same     bool          // whether all tasks are one function
 	patience time.Duration // for what must come: far more than it can need
+
+	must, may int // how many tasks must come to run at once, and how many may
+	together  int // how many producers there are if only as many tasks as the limit come
 }
 
 func (s setting) String() string {
@@ -161,7 +164,7 @@ func checkGoroutines(before int, patience time.Duration) error {
 
 // checkLimit proves that as many tasks come to run at once as must, and never more
 // than may. The first tasks block until must have begun and others had time to.
-func checkLimit(open opener, s setting, must, may int) error {
+func checkLimit(open opener, s setting) error {
 	var live, peak atomic.Int64
 	gate := make(chan struct{})
 	begun := make(chan struct{}, s.tasks)
@@ -182,8 +185,8 @@ func checkLimit(open opener, s setting, must, may int) error {
 		r.Wait()
 	}()
 	var failed error
-	for k := range must {
-		if failed = s.receive(fmt.Sprintf("start of task %d of %d at once", k+1, must), begun); failed != nil {
+	for k := range s.must {
+		if failed = s.receive(fmt.Sprintf("start of task %d of %d at once", k+1, s.must), begun); failed != nil {
 			break
 		}
 	}
@@ -193,8 +196,8 @@ func checkLimit(open opener, s setting, must, may int) error {
 		return errors.Join(failed, err)
 	}
 	r.Close()
-	if got := int(peak.Load()); got > may {
-		return fmt.Errorf("%d tasks ran at once, want at most %d", got, may)
+	if got := int(peak.Load()); got > s.may {
+		return fmt.Errorf("%d tasks ran at once, want at most %d", got, s.may)
 	}
 	return failed
 }
@@ -234,6 +237,11 @@ func checkQueued(open queueOpener, s setting) error {
 		r.Close()
 	})
 	return errors.Join(failed, err, t.check(1, s.same))
+}
+
+// asOpener lets a queue that takes all tasks of the setting pass the checks of a runner.
+func (open queueOpener) asOpener(s setting) opener {
+	return func(limit int, work peer.Work) peer.Runner { return open(limit, s.tasks, work) }
 }
 
 // checkNew proves that a pool that nothing used leaves no goroutine.

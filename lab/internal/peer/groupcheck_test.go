@@ -64,19 +64,37 @@ func checkGroupOnce(open groupOpener, s setting) error {
 }
 
 // checkGroupError proves that the first error cancels the context of all others, and
-// comes out of Wait. The last of s.limit tasks fails, when all others run.
+// comes out of Wait.
 func checkGroupError(open groupOpener, s setting) error {
-	before := runtime.NumGoroutine()
 	wrong := errors.New("the first error")
+	return checkGroupEnds(context.Background(), open, s, func() error { return wrong }, wrong)
+}
+
+// checkGroupParent proves that the end of the parent reaches the tasks, and that Wait says so.
+func checkGroupParent(open groupOpener, s setting) error {
+	parent, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	return checkGroupEnds(parent, open, s, func() error { cancel(); return nil }, context.Canceled)
+}
+
+// checkGroupEnds has the last of s.limit tasks end the group by what it does or returns, when all
+// others run.
+func checkGroupEnds(parent context.Context, open groupOpener, s setting, end func() error, want error) error {
+	before := runtime.NumGoroutine()
+	s.producers = s.together
 	giveUp := make(chan struct{})
-	var begun, cancelled atomic.Int64
-	g := open(context.Background(), s.limit, s.groupWork(func(ctx context.Context, _ int) error {
+	var begun, running atomic.Int64
+	g := open(parent, s.limit, s.groupWork(func(ctx context.Context, _ int) error {
+		running.Add(1)
 		if int(begun.Add(1)) == s.limit {
-			return wrong
+			if err := end(); err != nil {
+				running.Add(-1)
+				return err
+			}
 		}
 		select {
 		case <-ctx.Done():
-			cancelled.Add(1)
+			running.Add(-1)
 			return fmt.Errorf("stopped: %w", ctx.Err())
 		case <-giveUp:
 			return nil
@@ -90,57 +108,16 @@ func checkGroupError(open groupOpener, s setting) error {
 		got = g.Wait()
 		g.Close()
 	}()
-	failed := s.receive("end of a group that failed", ended)
+	failed := s.receive("end of the group", ended)
 	close(giveUp)
 	if failed != nil {
 		return errors.Join(failed, s.receive("end of a group given up", ended))
 	}
-	if !errors.Is(got, wrong) {
-		return errors.Join(errors.New("the group's Wait returned another error than the first, or none"), got)
+	if !errors.Is(got, want) {
+		return errors.Join(errors.New("the group's Wait returned another error than it should, or none"), got)
 	}
-	if n := int(cancelled.Load()); n != s.limit-1 {
-		return fmt.Errorf("%d tasks were cancelled, want %d", n, s.limit-1)
+	if begun.Load() != int64(s.limit) || running.Load() != 0 {
+		return fmt.Errorf("%d tasks began, want %d, and %d went on", begun.Load(), s.limit, running.Load())
 	}
 	return checkGoroutines(before, s.patience)
-}
-
-// checkGroupParent proves that the end of the parent reaches the tasks.
-func checkGroupParent(open groupOpener, s setting) error {
-	parent, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	giveUp := make(chan struct{})
-	begun := make(chan struct{}, s.limit)
-	g := open(parent, s.limit, s.groupWork(func(ctx context.Context, _ int) error {
-		begun <- struct{}{}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-giveUp:
-			return nil
-		}
-	}))
-	var got error
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		s.submit(g, 0, s.limit)
-		got = g.Wait()
-		g.Close()
-	}()
-	for range s.limit {
-		if err := s.receive("start of all tasks", begun); err != nil {
-			close(giveUp)
-			return err
-		}
-	}
-	cancel()
-	failed := s.receive("end of a group whose parent has ended", ended)
-	close(giveUp)
-	if failed != nil {
-		return errors.Join(failed, s.receive("end of a group given up", ended))
-	}
-	if !errors.Is(got, context.Canceled) {
-		return errors.Join(errors.New("the group's Wait returned another error than the parent's, or none"), got)
-	}
-	return nil
 }

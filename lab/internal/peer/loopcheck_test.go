@@ -10,11 +10,11 @@ import (
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
-type loop func(limit int, items []float64, body peer.Body) (run func())
+type looper func(limit int, items []float64, body peer.Body) (run func())
 
 // checkLoop proves that the body was called exactly once for each item, in its place,
 // each time the loop was run.
-func checkLoop(open loop, s setting) error {
+func checkLoop(open looper, s setting) error {
 	before := runtime.NumGoroutine()
 	items := make([]float64, s.tasks)
 	var t tally
@@ -53,7 +53,7 @@ func bodyOf(item func(*float64)) peer.Body {
 // loopAsRunner lets a loop pass the check of the limit, with one producer. Before
 // the tasks comes an item that takes its time: par.Range begins alone, until it has seen
 // that the items are worth company.
-func loopAsRunner(run loop) opener {
+func loopAsRunner(run looper) opener {
 	return func(limit int, work peer.Work) peer.Runner {
 		return inOneGo(func(lo, hi int) {
 			items := []float64{-1}

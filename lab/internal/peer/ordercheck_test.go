@@ -25,13 +25,14 @@ func (s setting) overtaken(task func(i int)) func(i int) {
 		return task
 	}
 	ended := make(chan struct{})
+	end := sync.OnceFunc(func() { close(ended) })
 	return func(i int) {
 		if i == 0 {
 			<-ended
 		}
 		task(i)
 		if i == 1 {
-			close(ended)
+			end()
 		}
 	}
 }

@@ -1,10 +1,10 @@
 package peer_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -29,11 +29,11 @@ func settings() (all []setting) {
 		for _, limit := range limits {
 			for _, producers := range []int{1, 4} {
 				for _, tasks := range []int{0, 1, few} {
-					all = append(all, setting{limit, producers, tasks, 3, same, patience})
+					all = append(all, setting{limit: limit, producers: producers, tasks: tasks, rounds: 3, same: same})
 				}
 			}
 		}
-		all = append(all, setting{64, 4, many, 1, same, patience})
+		all = append(all, setting{limit: 64, producers: 4, tasks: many, rounds: 1, same: same})
 	}
 	return all
 }
@@ -43,146 +43,11 @@ func crowded() (all []setting) {
 	for _, same := range []bool{true, false} {
 		for _, limit := range []int{1, 2, 64} {
 			for _, producers := range []int{1, 4} {
-				all = append(all, setting{limit, producers, 2*limit + 30, 1, same, patience})
+				all = append(all, setting{limit: limit, producers: producers, tasks: 2*limit + 30, rounds: 1, same: same})
 			}
 		}
 	}
 	return all
-}
-
-// bounds says how many tasks must come to run at once, and how many may. Two peers
-// do not hold the limit, for the reason that stands here.
-func bounds(p peer.Peer, s setting) (must, may int) {
-	must, may = min(s.limit, s.tasks), s.limit
-	switch {
-	case p.Unlimited:
-		must, may = s.tasks, s.tasks
-	case p.Name == peer.InPlace:
-		// The submitters are its workers.
-		must, may = min(s.producers, s.tasks), s.producers
-	case p.Name == "gopool":
-		// Its Go compares the number of workers with the limit, and then adds one, in two
-		// steps: as many may do that at once as there are submitters.
-		may = s.limit + s.producers - 1
-	}
-	return must, may
-}
-
-// together is a setting in which as many tasks as the limit come to run at once, with none to follow.
-func together(p peer.Peer, s setting) setting {
-	if p.Name == "conc.context" {
-		// Its Go starts a worker and then offers it the task; another submitter's Go may offer its own first. The submitter
-		// that started the worker then waits until one is free, whatever the limit is.
-		s.producers = 1
-	}
-	return s
-}
-
-// forAll runs the check for each peer that has what it is about, in each setting.
-func forAll(t *testing.T, all []setting, check func(p peer.Peer, s setting) error) {
-	t.Helper()
-	found := false
-	for _, p := range peer.All() {
-		t.Run(p.Name, func(t *testing.T) {
-			for _, s := range all {
-				err := check(p, s)
-				if errors.Is(err, errLacks) {
-					t.Skip(err)
-				}
-				if err != nil {
-					t.Errorf("%v: %v", s, err)
-				}
-				found = true
-			}
-		})
-	}
-	if !found && !t.Failed() {
-		t.Error("no peer was checked")
-	}
-}
-
-// errLacks says that a library does not have what a check is about.
-var errLacks = errors.New("it has none")
-
-func TestOpenRunsEachTaskOnce(t *testing.T) {
-	forAll(t, settings(), func(p peer.Peer, s setting) error {
-		if p.Open == nil {
-			return errLacks
-		}
-		return checkOnce(p.Open, s)
-	})
-}
-
-func TestQueuedRunsEachTaskOnce(t *testing.T) {
-	forAll(t, settings(), func(p peer.Peer, s setting) error {
-		if p.Queued == nil {
-			return errLacks
-		}
-		return checkOnce(func(limit int, work peer.Work) peer.Runner {
-			return p.Queued(limit, s.tasks, work)
-		}, s)
-	})
-}
-
-func TestGroupRunsEachTaskOnce(t *testing.T) {
-	forAll(t, settings(), func(p peer.Peer, s setting) error {
-		if p.Group == nil {
-			return errLacks
-		}
-		return checkGroupOnce(p.Group, s)
-	})
-}
-
-func TestLoopVisitsEachItemOnce(t *testing.T) {
-	forAll(t, settings(), func(p peer.Peer, s setting) error {
-		if p.Loop == nil {
-			return errLacks
-		}
-		return checkLoop(p.Loop, s)
-	})
-}
-
-func TestOpenHoldsItsLimit(t *testing.T) {
-	forAll(t, crowded(), func(p peer.Peer, s setting) error {
-		if p.Open == nil {
-			return errLacks
-		}
-		must, may := bounds(p, s)
-		return checkLimit(p.Open, s, must, may)
-	})
-}
-
-func TestQueuedHoldsItsLimit(t *testing.T) {
-	forAll(t, crowded(), func(p peer.Peer, s setting) error {
-		if p.Queued == nil {
-			return errLacks
-		}
-		must, may := bounds(p, s)
-		return checkLimit(func(limit int, work peer.Work) peer.Runner {
-			return p.Queued(limit, s.tasks, work)
-		}, s, must, may)
-	})
-}
-
-func TestGroupHoldsItsLimit(t *testing.T) {
-	forAll(t, crowded(), func(p peer.Peer, s setting) error {
-		if p.Group == nil {
-			return errLacks
-		}
-		must, may := bounds(p, s)
-		return checkLimit(groupAsRunner(p.Group), s, must, may)
-	})
-}
-
-func TestLoopHoldsItsLimit(t *testing.T) {
-	forAll(t, ofOneProducer(crowded()), func(p peer.Peer, s setting) error {
-		if p.Loop == nil {
-			return errLacks
-		}
-		p.Unlimited = false // that is about Open and Collect
-		must, may := bounds(p, s)
-		return checkLimit(loopAsRunner(p.Loop), s, must, may)
-	})
 }
 
 // ofOneProducer are the settings for what has no other, and whose tasks always differ.
@@ -190,73 +55,136 @@ func ofOneProducer(all []setting) []setting {
 	return slices.DeleteFunc(all, func(s setting) bool { return s.producers > 1 || s.same })
 }
 
-func TestFibonacciIsRight(t *testing.T) {
-	found := 0
+// of is the setting for a peer. Two do not hold the limit, for the reason that stands here.
+func (s setting) of(p peer.Peer) setting {
+	s.patience = patience
+	s.must, s.may, s.together = min(s.limit, s.tasks), s.limit, s.producers
+	switch {
+	case p.Unlimited:
+		s.must, s.may = s.tasks, s.tasks
+	case p.Name == peer.InPlace:
+		// The submitters are its workers.
+		s.must, s.may = min(s.producers, s.tasks), s.producers
+	case p.Name == "gopool":
+		// Its Go compares the number of workers with the limit, and then adds one, in two
+		// steps: as many may do that at once as there are submitters.
+		s.may = s.limit + s.producers - 1
+	case p.Name == "conc.context":
+		// Its Go starts a worker and then offers it the task; another submitter's Go may offer its own first. The submitter
+		// that started the worker then waits until one is free, whatever the limit is.
+		s.together = 1
+	}
+	return s
+}
+
+// limited is the setting for what holds the limit also where [peer.Peer.Unlimited] says that Open
+// does not.
+func (s setting) limited() setting {
+	s.must, s.may = min(s.must, s.limit), min(s.may, s.limit)
+	return s
+}
+
+// forAll runs the check for each peer that has the form, in each setting. It returns how many have it.
+func forAll[F any](t *testing.T, name string, all []setting, form func(p peer.Peer) F, check func(form F, s setting) error) (found int) {
+	t.Helper()
 	for _, p := range peer.All() {
-		if p.Fibonacci == nil {
+		if reflect.ValueOf(form(p)).IsNil() {
 			continue
 		}
 		found++
-		for _, limit := range []int{1, 2, 8} {
-			if got := p.Fibonacci(limit, 15); got != 610 {
-				t.Errorf("%s, limit %d: %d, want 610", p.Name, limit, got)
+		t.Run(name+"/"+p.Name, func(t *testing.T) {
+			for _, s := range all {
+				if err := check(form(p), s.of(p)); err != nil {
+					t.Errorf("%v: %v", s, err)
+				}
 			}
-		}
+		})
 	}
+	if found == 0 {
+		t.Errorf("no peer was checked: %s", name)
+	}
+	return found
+}
+
+// The forms that a peer may have.
+func openOf(p peer.Peer) opener        { return p.Open }
+func queuedOf(p peer.Peer) queueOpener { return p.Queued }
+func groupOf(p peer.Peer) groupOpener  { return p.Group }
+func loopOf(p peer.Peer) looper        { return p.Loop }
+func collectOf(p peer.Peer) collector  { return p.Collect }
+func streamOf(p peer.Peer) streamer    { return p.Stream }
+
+func TestEachTaskRunsOnceAndTheOrderIsKept(t *testing.T) {
+	forAll(t, "Open", settings(), openOf, checkOnce)
+	forAll(t, "Queued", settings(), queuedOf, func(open queueOpener, s setting) error { return checkOnce(open.asOpener(s), s) })
+	forAll(t, "Group", settings(), groupOf, checkGroupOnce)
+	forAll(t, "Loop", ofOneProducer(settings()), loopOf, checkLoop)
+	forAll(t, "Collect", ofOneProducer(settings()), collectOf, checkCollect)
+	forAll(t, "Stream", ofOneProducer(settings()), streamOf, checkStream)
+}
+
+func TestLimitsHold(t *testing.T) {
+	forAll(t, "Open", crowded(), openOf, checkLimit)
+	forAll(t, "Queued", crowded(), queuedOf, func(open queueOpener, s setting) error { return checkLimit(open.asOpener(s), s) })
+	forAll(t, "Group", crowded(), groupOf, func(open groupOpener, s setting) error { return checkLimit(groupAsRunner(open), s) })
+
+	one := ofOneProducer(crowded())
+	forAll(t, "Loop", one, loopOf, func(run looper, s setting) error { return checkLimit(loopAsRunner(run), s.limited()) })
+	forAll(t, "Collect", one, collectOf, func(collect collector, s setting) error { return checkLimit(collectAsRunner(collect), s) })
+	forAll(t, "Stream", one, streamOf, func(stream streamer, s setting) error { return checkLimit(streamAsRunner(stream), s.limited()) })
+}
+
+func TestQueuedNeverMakesSubmitWait(t *testing.T) {
+	forAll(t, "Queued", crowded(), queuedOf, func(open queueOpener, s setting) error {
+		s.tasks = 1500 // more than any queue that is made beforehand
+		return checkQueued(open, s)
+	})
+}
+
+func TestGroupsEndByTheFirstErrorAndWithTheirParent(t *testing.T) {
+	forAll(t, "error", crowded(), groupOf, checkGroupError)
+	forAll(t, "parent", crowded(), groupOf, checkGroupParent)
+}
+
+func TestStreamDoesNotWaitForItsEnd(t *testing.T) {
+	forAll(t, "Stream", ofOneProducer(crowded()), streamOf, checkFlow)
+}
+
+func TestSortSorts(t *testing.T) {
+	var all []setting
+	for _, limit := range []int{1, 2, 8} {
+		all = append(all, setting{limit: limit, tasks: 10}, setting{limit: limit, tasks: 100_000})
+	}
+	forAll(t, "Sort", all, func(p peer.Peer) sorter { return p.Sort }, checkSort)
+}
+
+func TestFibonacciIsRight(t *testing.T) {
+	all := []setting{{limit: 1}, {limit: 2}, {limit: 8}}
+	type finder func(limit, n int) int
+	found := forAll(t, "Fibonacci", all, func(p peer.Peer) finder { return p.Fibonacci }, func(find finder, s setting) error {
+		if got := find(s.limit, 15); got != 610 {
+			return fmt.Errorf("%d, want 610", got)
+		}
+		return nil
+	})
 	if found < 4 {
 		t.Errorf("only %d peers recur", found)
 	}
 }
 
-func TestQueuedNeverMakesSubmitWait(t *testing.T) {
-	forAll(t, crowded(), func(p peer.Peer, s setting) error {
-		if p.Queued == nil {
-			return errLacks
-		}
-		s.tasks = 1500 // more than any queue that is made beforehand
-		return checkQueued(p.Queued, s)
-	})
-}
-
-func TestGroupReturnsTheFirstErrorAndCancelsTheOthers(t *testing.T) {
-	forAll(t, crowded(), func(p peer.Peer, s setting) error {
-		if p.Group == nil {
-			return errLacks
-		}
-		return checkGroupError(p.Group, together(p, s))
-	})
-}
-
-func TestGroupEndsWithItsParent(t *testing.T) {
-	forAll(t, crowded(), func(p peer.Peer, s setting) error {
-		if p.Group == nil {
-			return errLacks
-		}
-		return checkGroupParent(p.Group, together(p, s))
-	})
-}
-
 func TestNewLeavesNothing(t *testing.T) {
 	var all []setting
 	for _, limit := range limits {
-		all = append(all, setting{limit: limit, rounds: 3, patience: patience})
+		all = append(all, setting{limit: limit, rounds: 3})
 	}
-	forAll(t, all, func(p peer.Peer, s setting) error {
-		if p.New == nil {
-			return errLacks
-		}
-		return checkNew(p.New, s)
-	})
+	forAll(t, "New", all, func(p peer.Peer) func(int) func() { return p.New }, checkNew)
 }
 
 // The race detector reports it if Wait does not wait for the memory of the tasks as well.
 func TestWaitSeesWhatTheTasksWrote(t *testing.T) {
-	forAll(t, []setting{{limit: 4, producers: 2, tasks: 500, patience: patience}}, func(p peer.Peer, s setting) error {
-		if p.Open == nil {
-			return errLacks
-		}
+	forAll(t, "Open", []setting{{limit: 4, producers: 2, tasks: 500}}, openOf, func(open opener, s setting) error {
 		wrote := make([]int, s.tasks)
-		r := p.Open(s.limit, s.work(func(i int) { wrote[i]++ }))
+		r := open(s.limit, s.work(func(i int) { wrote[i]++ }))
 		err := s.await("two rounds", func() {
 			for range 2 {
 				s.submit(r, 0, s.tasks)

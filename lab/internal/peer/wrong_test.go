@@ -10,25 +10,32 @@ import (
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
-// Each check must accept the honest runner, group or loop below, and find what is
-// wrong with those made from it.
+// Each check must accept the honest runner below, and all forms made of it, and
+// find what is wrong with those that are bent.
 
-// honest is a runner without a library.
+// honest is a runner without a library, as long as nothing is replaced.
 type honest struct {
 	run   func(i int)
 	slots chan struct{}
 	live  sync.WaitGroup
+
+	submit         func(lo, hi int) // in place of its own
+	waited, closed func()           // at the end of Wait and Close
 }
 
 func openHonest(limit int, work peer.Work) *honest {
-	h := &honest{run: work.Each, slots: make(chan struct{}, limit)}
+	h := &honest{run: work.Each, slots: make(chan struct{}, limit), waited: func() {}, closed: func() {}}
 	if work.Same != nil {
 		h.run = func(int) { work.Same() }
 	}
+	h.submit = h.hand
 	return h
 }
 
-func (h *honest) Submit(lo, hi int) {
+// right opens an honest runner.
+func right(limit int, work peer.Work) peer.Runner { return openHonest(limit, work) }
+
+func (h *honest) hand(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		h.slots <- struct{}{}
 		h.live.Go(func() {
@@ -38,37 +45,9 @@ func (h *honest) Submit(lo, hi int) {
 	}
 }
 
-func (h *honest) Wait()  { h.live.Wait() }
-func (h *honest) Close() {}
-
-// wrong is an honest runner with some of its methods replaced.
-type wrong struct {
-	*honest
-	submit      func(lo, hi int)
-	wait, close func()
-}
-
-func (w wrong) Submit(lo, hi int) {
-	if w.submit != nil {
-		w.submit(lo, hi)
-	} else {
-		w.honest.Submit(lo, hi)
-	}
-}
-
-func (w wrong) Wait() {
-	w.honest.Wait()
-	if w.wait != nil {
-		w.wait()
-	}
-}
-
-func (w wrong) Close() {
-	w.honest.Close()
-	if w.close != nil {
-		w.close()
-	}
-}
+func (h *honest) Submit(lo, hi int) { h.submit(lo, hi) }
+func (h *honest) Wait()             { h.live.Wait(); h.waited() }
+func (h *honest) Close()            { h.closed() }
 
 // impatient is for checks that find out by waiting in vain.
 const impatient = 50 * time.Millisecond
@@ -87,102 +66,113 @@ func judge(t *testing.T, honest bool, err error) {
 	}
 }
 
-func TestChecksOfRunnersFindWhatIsWrong(t *testing.T) {
-	once := func(open opener) error {
-		return checkOnce(open, setting{2, 2, 10, 2, false, patience})
-	}
-	onceSame := func(open opener) error {
-		return checkOnce(open, setting{2, 2, 10, 2, true, patience})
-	}
-	leftover := func(open opener) error {
-		return checkOnce(open, setting{2, 2, 10, 2, false, impatient})
-	}
-	limit := func(open opener) error {
-		return checkLimit(open, setting{2, 2, 10, 1, false, patience}, 2, 2)
-	}
-	limitSame := func(open opener) error {
-		return checkLimit(open, setting{2, 1, 10, 1, true, patience}, 2, 2)
-	}
-	reach := func(open opener) error {
-		return checkLimit(open, setting{2, 1, 10, 1, false, impatient}, 2, 2)
-	}
+// A form is what can be made of a runner, with the checks that it must pass.
+type form struct {
+	name        string
+	producers   int
+	same        bool // whether its tasks can all be one function
+	once, limit func(open opener, s setting) error
+}
 
-	right := func(limit int, work peer.Work) peer.Runner { return openHonest(limit, work) }
-	dropsOne := func(limit int, work peer.Work) peer.Runner {
-		h := openHonest(limit, work)
-		return wrong{honest: h, submit: func(lo, hi int) { h.Submit(lo, hi-1) }}
-	}
-	runsOneTwice := func(limit int, work peer.Work) peer.Runner {
-		h := openHonest(limit, work)
-		return wrong{honest: h, submit: func(lo, hi int) {
-			h.Submit(lo, hi)
-			h.Submit(lo, lo+1)
-		}}
-	}
-	exceedsLimit := func(limit int, work peer.Work) peer.Runner { return openHonest(limit+1, work) }
-	staysBelowLimit := func(limit int, work peer.Work) peer.Runner { return openHonest(limit-1, work) }
+var forms = []form{
+	{"runner", 2, true, checkOnce, checkLimit},
+	{
+		"group", 2, true,
+		func(open opener, s setting) error { return checkGroupOnce(groupWith(open, none), s) },
+		func(open opener, s setting) error { return checkLimit(groupAsRunner(groupWith(open, none)), s) },
+	},
+	{
+		"loop", 1, false,
+		func(open opener, s setting) error { return checkLoop(loopWith(open), s) },
+		func(open opener, s setting) error { return checkLimit(loopAsRunner(loopWith(open)), s) },
+	},
+	{
+		"collector", 1, false,
+		func(open opener, s setting) error { return checkCollect(collectWith(open), s) },
+		func(open opener, s setting) error { return checkLimit(collectAsRunner(collectWith(open)), s) },
+	},
+	{
+		"stream", 1, false,
+		func(open opener, s setting) error { return checkStream(streamWith(open), s) },
+		func(open opener, s setting) error { return checkLimit(streamAsRunner(streamWith(open)), s) },
+	},
+}
+
+func TestChecksFindWhatIsWrongInEachForm(t *testing.T) {
+	limitOf := func(h *honest, limit int) { h.slots = make(chan struct{}, limit) }
+	forever := make(chan struct{})
+	t.Cleanup(func() { close(forever) })
 	for _, c := range []struct {
-		name   string
-		honest bool
-		check  func(opener) error
-		open   opener
+		name     string
+		inLimit  bool          // whether the check of the limit is to find it
+		runners  bool          // whether only a runner that is bent in this way is wrong
+		differ   bool          // whether it shows only in tasks that differ
+		patience time.Duration // of the check
+		bend     func(h *honest)
 	}{
-		{"right/once", true, once, right},
-		{"right/once/same", true, onceSame, right},
-		{"right/limit", true, limit, right},
-		{"right/limit/same", true, limitSame, right},
-		{"right/reach", true, reach, right},
+		{name: "right", patience: patience},
+		{name: "right", inLimit: true, patience: patience},
 
-		{"drops one", false, once, dropsOne},
-		{"drops one/same", false, onceSame, dropsOne},
-		{"runs one twice", false, once, runsOneTwice},
-		{"runs one twice/same", false, onceSame, runsOneTwice},
-		{"runs the next in place of one", false, once, func(limit int, work peer.Work) peer.Runner {
-			h := openHonest(limit, work)
-			return wrong{honest: h, submit: func(lo, hi int) {
-				h.Submit(lo+1, lo+2)
-				h.Submit(lo+1, hi)
-			}}
+		{name: "drops one", patience: patience, bend: func(h *honest) {
+			h.submit = func(lo, hi int) { h.hand(lo, hi-1) }
 		}},
-		{"invents an index", false, once, func(limit int, work peer.Work) peer.Runner {
-			h := openHonest(limit, work)
-			return wrong{honest: h, submit: func(lo, hi int) {
-				h.Submit(lo+1, hi)
-				h.Submit(-1, 0)
-			}}
+		{name: "runs one twice", patience: patience, bend: func(h *honest) {
+			h.waited = func() { h.run(0) }
 		}},
-		{"does nothing in the second round", false, once, func(limit int, work peer.Work) peer.Runner {
-			h := openHonest(limit, work)
-			waited := false
-			return wrong{honest: h, wait: func() { waited = true }, submit: func(lo, hi int) {
-				if !waited {
-					h.Submit(lo, hi)
-				}
-			}}
+		{name: "runs the next in place of one", differ: true, patience: patience, bend: func(h *honest) {
+			h.submit = func(lo, hi int) { h.hand(max(lo, 1), hi) }
+			h.waited = func() { h.run(1) }
 		}},
-		{"runs the last only after Wait", false, once, func(limit int, work peer.Work) peer.Runner {
-			h := openHonest(limit, work)
-			return wrong{honest: h, submit: func(lo, hi int) { h.Submit(lo, hi-1) }, close: func() { h.run(9) }}
+		{name: "invents an index", runners: true, differ: true, patience: patience, bend: func(h *honest) {
+			h.submit = func(lo, hi int) {
+				h.hand(lo+1, hi)
+				h.hand(-1, 0)
+			}
 		}},
-		{"runs one more in Close", false, once, func(limit int, work peer.Work) peer.Runner {
-			h := openHonest(limit, work)
-			return wrong{honest: h, close: func() { h.run(0) }}
+		{name: "does nothing in the second round", runners: true, patience: patience, bend: func(h *honest) {
+			h.waited = func() { h.submit = func(int, int) {} }
 		}},
-		{"never returns from Wait", false, leftover, func(limit int, work peer.Work) peer.Runner {
-			forever := make(chan struct{})
-			t.Cleanup(func() { close(forever) })
-			return wrong{honest: openHonest(limit, work), wait: func() { <-forever }}
+		{name: "runs the last only after Wait", runners: true, patience: patience, bend: func(h *honest) {
+			h.submit = func(lo, hi int) { h.hand(lo, min(hi, 9)) }
+			h.closed = func() { h.run(9) }
 		}},
-		{"leaves goroutines", false, leftover, func(limit int, work peer.Work) peer.Runner {
-			return wrong{honest: openHonest(limit, work), close: func() { leak(t) }}
+		{name: "runs one more in Close", patience: patience, bend: func(h *honest) {
+			h.closed = func() { h.run(0) }
+		}},
+		{name: "never returns from Wait", patience: impatient, bend: func(h *honest) {
+			h.waited = func() { <-forever }
+		}},
+		{name: "leaves goroutines", patience: impatient, bend: func(h *honest) {
+			h.closed = func() { leak(t) }
 		}},
 
-		{"exceeds the limit", false, limit, exceedsLimit},
-		{"exceeds the limit/same", false, limitSame, exceedsLimit},
-		{"has no limit", false, limit, func(_ int, work peer.Work) peer.Runner { return openHonest(1000, work) }},
-		{"stays below the limit", false, reach, staysBelowLimit},
+		{name: "exceeds the limit", inLimit: true, patience: patience, bend: func(h *honest) { limitOf(h, 3) }},
+		{name: "has no limit", inLimit: true, patience: patience, bend: func(h *honest) { limitOf(h, 1000) }},
+		{name: "stays below the limit", inLimit: true, patience: impatient, bend: func(h *honest) { limitOf(h, 1) }},
 	} {
-		t.Run(c.name, func(t *testing.T) { judge(t, c.honest, c.check(c.open)) })
+		open := func(limit int, work peer.Work) peer.Runner {
+			h := openHonest(limit, work)
+			if c.bend != nil {
+				c.bend(h)
+			}
+			return h
+		}
+		for _, f := range forms {
+			if c.runners && f.name != "runner" {
+				continue
+			}
+			for _, same := range []bool{false, true} {
+				if same && (c.differ || !f.same) {
+					continue
+				}
+				s := setting{limit: 2, producers: f.producers, tasks: 10, rounds: 2, same: same, patience: c.patience, must: 2, may: 2}
+				check := f.once
+				if c.inLimit {
+					check = f.limit
+				}
+				t.Run(f.name+"/"+c.name, func(t *testing.T) { judge(t, c.bend == nil, check(open, s)) })
+			}
+		}
 	}
 }
 
@@ -197,10 +187,21 @@ func leak(t *testing.T) {
 }
 
 func TestCheckOfQueuesFindsOneThatIsTooSmall(t *testing.T) {
-	// A goroutine that waits for one of the workers is a place in the queue.
-	queue := func(room func(limit, n int) int) queueOpener {
-		return func(limit, n int, work peer.Work) peer.Runner {
-			h := openHonest(room(limit, n), work)
+	for _, c := range []struct {
+		name      string
+		missing   int // places
+		producers int
+		same      bool
+		patience  time.Duration
+	}{
+		{"right", 0, 2, false, patience},
+		{"right/same", 0, 2, true, patience},
+		{"one too small", 1, 2, false, impatient},
+		{"none", 10, 1, false, impatient},
+	} {
+		// A goroutine that waits for one of the workers is a place in the queue.
+		open := func(limit, n int, work peer.Work) peer.Runner {
+			h := openHonest(limit+n-c.missing, work)
 			workers, run := make(chan struct{}, limit), h.run
 			h.run = func(i int) {
 				workers <- struct{}{}
@@ -209,25 +210,16 @@ func TestCheckOfQueuesFindsOneThatIsTooSmall(t *testing.T) {
 			}
 			return h
 		}
-	}
-	for _, c := range []struct {
-		name string
-		room func(limit, n int) int
-		s    setting
-		want bool
-	}{
-		{"right", func(limit, n int) int { return limit + n }, setting{2, 2, 10, 1, false, patience}, true},
-		{"right/same", func(limit, n int) int { return limit + n }, setting{2, 2, 10, 1, true, patience}, true},
-		{"one too small", func(limit, n int) int { return limit + n - 1 }, setting{2, 2, 10, 1, false, impatient}, false},
-		{"none", func(limit, _ int) int { return limit }, setting{2, 1, 10, 1, false, impatient}, false},
-	} {
-		t.Run(c.name, func(t *testing.T) { judge(t, c.want, checkQueued(queue(c.room), c.s)) })
+		t.Run(c.name, func(t *testing.T) {
+			s := setting{limit: 2, producers: c.producers, tasks: 10, same: c.same, patience: c.patience}
+			judge(t, c.missing == 0, checkQueued(open, s))
+		})
 	}
 }
 
-// bentGroup is a group without a library, right except for its flaw.
+// bentGroup is a group made of a runner, right except for its flaw.
 type bentGroup struct {
-	*honest
+	peer.Runner
 	flaw   flaw
 	parent context.Context
 	ctx    context.Context
@@ -239,50 +231,50 @@ type bentGroup struct {
 type flaw string
 
 const (
-	none          flaw = "right"
-	orphan        flaw = "makes its context of another"
-	stale         flaw = "keeps the context of the first round"
-	cancelsNobody flaw = "cancels nobody"
-	noError       flaw = "loses the error"
-	lastError     flaw = "returns the last error"
-	alwaysError   flaw = "returns an error for nothing"
+	none        flaw = "right"
+	orphan      flaw = "makes its context of another"
+	stale       flaw = "keeps the context of the first round"
+	cancelsNone flaw = "cancels no task"
+	noError     flaw = "loses the error"
+	lastError   flaw = "returns the last error"
+	alwaysError flaw = "returns an error for nothing"
 )
 
-func openBentGroup(flaw flaw) groupOpener {
+func groupWith(open opener, flaw flaw) groupOpener {
 	return func(ctx context.Context, limit int, work peer.GroupWork) peer.Group {
 		g := &bentGroup{flaw: flaw, parent: ctx}
 		if flaw == orphan {
 			g.parent = context.Background()
 		}
 		g.renew()
-		run := work.Each
+		tasks := peer.Work{Each: func(i int) { g.note(work.Each(g.ctx, i)) }}
 		if work.Same != nil {
-			run = func(ctx context.Context, _ int) error { return work.Same(ctx) }
+			tasks = peer.Work{Same: func() { g.note(work.Same(g.ctx)) }}
 		}
-		g.honest = openHonest(limit, peer.Work{Each: func(i int) {
-			if err := run(g.ctx, i); err != nil {
-				g.fail(err)
-			}
-		}})
+		g.Runner = open(limit, tasks)
 		return g
 	}
 }
 
 func (g *bentGroup) renew() { g.ctx, g.cancel = context.WithCancel(g.parent) }
 
-func (g *bentGroup) fail(err error) {
+// note takes in what a task returns.
+func (g *bentGroup) note(err error) {
+	if err == nil {
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.flaw != noError && (g.err == nil || g.flaw == lastError) {
 		g.err = err
 	}
-	if g.flaw != cancelsNobody {
+	if g.flaw != cancelsNone {
 		g.cancel()
 	}
 }
 
 func (g *bentGroup) Wait() error {
-	g.honest.Wait()
+	g.Runner.Wait()
 	g.cancel()
 	if g.flaw != stale {
 		g.renew()
@@ -293,87 +285,63 @@ func (g *bentGroup) Wait() error {
 	return g.err
 }
 
-func (g *bentGroup) Close() { g.cancel() }
+func (g *bentGroup) Close() {
+	g.cancel()
+	g.Runner.Close()
+}
 
 func TestChecksOfGroupsFindWhatIsWrong(t *testing.T) {
-	s := setting{2, 2, 10, 2, false, patience}
-	hasty := setting{2, 2, 10, 2, false, impatient}
-	same := setting{2, 1, 10, 2, true, patience}
 	for _, c := range []struct {
 		name  string
 		check func(groupOpener, setting) error
-		s     setting
-		flaw  flaw
+		flaws []flaw
+		hangs flaw // the one that the check finds by waiting in vain
 	}{
-		{"once", checkGroupOnce, s, none},
-		{"once/same", checkGroupOnce, same, none},
-		{"once", checkGroupOnce, s, orphan},
-		{"once", checkGroupOnce, s, stale},
-		{"once", checkGroupOnce, s, alwaysError},
-		{"error", checkGroupError, s, none},
-		{"error/same", checkGroupError, same, none},
-		{"error", checkGroupError, hasty, cancelsNobody},
-		{"error", checkGroupError, s, noError},
-		{"error", checkGroupError, s, lastError},
-		{"parent", checkGroupParent, s, none},
-		{"parent/same", checkGroupParent, same, none},
-		{"parent", checkGroupParent, hasty, orphan},
-		{"parent", checkGroupParent, s, noError},
+		{"once", checkGroupOnce, []flaw{none, orphan, stale, alwaysError}, ""},
+		{"error", checkGroupError, []flaw{none, cancelsNone, noError, lastError}, cancelsNone},
+		{"parent", checkGroupParent, []flaw{none, orphan, noError}, orphan},
 	} {
-		t.Run(c.name+"/"+string(c.flaw), func(t *testing.T) {
-			judge(t, c.flaw == none, c.check(openBentGroup(c.flaw), c.s))
-		})
+		for _, flaw := range c.flaws {
+			for _, same := range []bool{false, true} {
+				s := setting{limit: 2, producers: 2, tasks: 10, rounds: 2, same: same, patience: patience, together: 2}
+				if flaw == c.hangs {
+					s.patience = impatient
+				}
+				t.Run(c.name+"/"+string(flaw), func(t *testing.T) {
+					judge(t, flaw == none, c.check(groupWith(right, flaw), s))
+				})
+			}
+		}
 	}
 }
 
-func TestChecksOfLoopsFindWhatIsWrong(t *testing.T) {
-	right := func(_ int, items []float64, body peer.Body) func() {
-		return func() {
-			for i := range items {
-				body.Item(&items[i])
-			}
-		}
+func loopWith(open opener) looper {
+	return func(limit int, items []float64, body peer.Body) func() {
+		return func() { runAll(open, limit, len(items), func(i int) { body.Item(&items[i]) }) }
 	}
-	for _, c := range []struct {
-		name   string
-		honest bool
-		run    loop
-	}{
-		{"right", true, right},
-		{"skips the first", false, func(limit int, items []float64, body peer.Body) func() {
-			return right(limit, items[1:], body)
-		}},
-		{"visits one twice", false, func(limit int, items []float64, body peer.Body) func() {
-			return func() {
-				right(limit, items, body)()
-				body.Item(&items[3])
-			}
-		}},
-		{"visits a copy", false, func(limit int, items []float64, body peer.Body) func() {
-			return func() { right(limit, slices.Clone(items), body)() }
-		}},
-		{"runs when it is made", false, func(limit int, items []float64, body peer.Body) func() {
-			right(limit, items, body)()
-			return func() {}
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			judge(t, c.honest, checkLoop(c.run, setting{2, 1, 10, 2, false, patience}))
-		})
-	}
+}
 
-	t.Run("exceeds the limit", func(t *testing.T) {
-		run := func(_ int, items []float64, body peer.Body) func() {
-			return func() {
-				var live sync.WaitGroup
-				for i := range items {
-					live.Go(func() { body.Item(&items[i]) })
-				}
-				live.Wait()
-			}
-		}
-		judge(t, false, checkLimit(loopAsRunner(run), setting{2, 1, 10, 1, false, patience}, 2, 2))
-	})
+// runAll runs n tasks on a runner of their own.
+func runAll(open opener, limit, n int, task func(i int)) {
+	r := open(limit, peer.Work{Each: task})
+	r.Submit(0, n)
+	r.Wait()
+	r.Close()
+}
+
+func TestChecksOfLoopsFindWhatIsWrong(t *testing.T) {
+	s := setting{limit: 2, tasks: 10, rounds: 2, patience: patience}
+	for name, run := range map[string]looper{
+		"visits a copy": func(limit int, items []float64, body peer.Body) func() {
+			return func() { loopWith(right)(limit, slices.Clone(items), body)() }
+		},
+		"runs when it is made": func(limit int, items []float64, body peer.Body) func() {
+			loopWith(right)(limit, items, body)()
+			return func() {}
+		},
+	} {
+		t.Run(name, func(t *testing.T) { judge(t, false, checkLoop(run, s)) })
+	}
 }
 
 func TestCheckOfNewFindsALeak(t *testing.T) {
