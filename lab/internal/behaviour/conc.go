@@ -9,55 +9,34 @@ import (
 
 	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/iter"
-	"github.com/sourcegraph/conc/pool"
+	concpool "github.com/sourcegraph/conc/pool"
 	"github.com/sourcegraph/conc/stream"
 )
 
 // concPrograms use the package of conc that fits: pools for tasks, iter for
 // results in order, stream for ordered callbacks. A pool lasts until its Wait.
 func concPrograms() programs {
-	limited := func(limit int) *pool.Pool { return pool.New().WithMaxGoroutines(limit) }
-	submitTo := func(p *pool.Pool) func(func()) error {
-		return func(task func()) error { p.Go(task); return nil }
+	limited := func(limit int) *concpool.Pool { return concpool.New().WithMaxGoroutines(limit) }
+	var open opener = func(limit int) pool {
+		p := limited(limit)
+		return pool{submit: always(p.Go), wait: silent(p.Wait)}
 	}
-	waitFor := func(p *pool.Pool) func() error {
-		return func() error { p.Wait(); return nil }
+	var grouped grouper = func(ctx context.Context, limit int) group {
+		p := limited(limit).WithContext(ctx).WithCancelOnError().WithFirstError()
+		return group{p.Go, p.Wait}
 	}
 	return programs{
-		"01": func(env Env) error {
-			p := limited(1)
-			return goexits(env, submitTo(p), p.Wait)
-		},
-		"03": func(env Env) error {
-			return nilTask(env,
-				func() error {
-					p := limited(2)
-					p.Go(nil)
-					p.Wait()
-					return nil
-				},
-				func(task func()) error {
-					p := limited(2)
-					for range 4 {
-						p.Go(task)
-					}
-					p.Wait()
-					return nil
-				})
-		},
-		"04": func(env Env) error {
-			p := limited(2)
-			var g gauge
-			p.Go(g.task(settled))
-			p.Wait()
-			env.Step("second Wait")
-			p.Wait()
-			return count("tasks ended", g.ended.Load(), 1)
-		},
-		"05": func(Env) error {
-			p := limited(huge())
-			return runAll(submitTo(p), waitFor(p))
-		},
+		"01": open.with(1, goexits),
+		"03": open.with(2, func(env Env, others pool) error {
+			return nilTask(env, func() error {
+				p := limited(2)
+				p.Go(nil)
+				p.Wait()
+				return nil
+			}, others)
+		}),
+		"04": open.with(2, waitTwice),
+		"05": open.with(huge(), runAll),
 		"06": func(env Env) error {
 			p := limited(2).WithErrors()
 			s := stream.New().WithMaxGoroutines(2)
@@ -109,19 +88,7 @@ func concPrograms() programs {
 			}
 			return nil
 		},
-		"09": func(env Env) error {
-			p := limited(2)
-			return nested(env, submitTo(p), func(task func()) error {
-				done := make(chan struct{}, 2)
-				for range 2 {
-					p.Go(func() { task(); done <- struct{}{} })
-				}
-				for range 2 {
-					<-done
-				}
-				return nil
-			})
-		},
+		"09": open.with(2, recurs),
 		"10": func(env Env) error {
 			// A pool's results come in no order, as its documentation says; it sends
 			// users that want an order here.
@@ -148,58 +115,30 @@ func concPrograms() programs {
 		},
 		"12": func(env Env) error {
 			return manyResults(env, func(tasks int) ([]int, error) {
-				p := pool.NewWithResults[int]().WithMaxGoroutines(1)
+				p := concpool.NewWithResults[int]().WithMaxGoroutines(1)
 				for i := range tasks {
 					p.Go(func() int { return i })
 				}
 				return p.Wait(), nil
 			})
 		},
-		"17": func(Env) error {
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			p := limited(1).WithContext(ctx)
-			submit := func(task func()) { p.Go(func(context.Context) error { task(); return nil }) }
-			return leave(submit, func() { submit(func() {}) }, cancel)
-		},
-		"18": func(Env) error {
-			p := limited(2).WithContext(context.Background()).WithCancelOnError().WithFirstError()
-			seen := make(chan context.Context, 1)
-			p.Go(func(ctx context.Context) error { seen <- ctx; return errBoom })
-			<-(<-seen).Done()
-			var ran atomic.Int32
-			for range 10 {
-				p.Go(func(context.Context) error { ran.Add(1); return nil })
-			}
-			if err := returned("Wait", p.Wait(), errBoom); err != nil {
-				return err
-			}
-			return count("tasks started", ran.Load(), 0)
-		},
+		"17": grouped.leave,
+		"18": grouped.afterError,
 		"19": func(env Env) error {
 			return bubbles(env, func(part func(string)) error {
 				part("a pool")
-				p := limited(2)
-				if err := inBubble(submitTo(p), waitFor(p)); err != nil {
+				if err := open.with(2, inBubble)(env); err != nil {
 					return err
 				}
 				part("a stream")
 				s := stream.New().WithMaxGoroutines(2)
-				return inBubble(
-					func(task func()) error {
-						s.Go(func() stream.Callback { task(); return func() {} })
-						return nil
-					},
-					func() error { s.Wait(); return nil })
+				submit := func(task func()) { s.Go(func() stream.Callback { task(); return func() {} }) }
+				return inBubble(env, pool{submit: always(submit), wait: silent(s.Wait)})
 			})
 		},
-		"20": func(Env) error {
+		"20": func(env Env) error {
 			for _, limit := range []int{0, -1} {
-				err := told(func() error {
-					p := limited(limit)
-					return runAll(submitTo(p), waitFor(p))
-				})
-				if err == nil {
+				if told(func() error { return open.with(limit, runAll)(env) }) == nil {
 					return fmt.Errorf("a pool does not refuse %d", limit)
 				}
 			}
@@ -217,35 +156,13 @@ func concPrograms() programs {
 			}
 			return nil
 		},
-		"21": func(Env) error {
-			return goroutines(func() { limited(4) }, "github.com/sourcegraph/conc")
-		},
-		"23": func(Env) error {
-			p := limited(1)
-			return labels(p.Go)
-		},
-		"24": func(env Env) error {
-			return together(env, submitTo(limited(1)))
-		},
+		"21": goroutines(open, "github.com/sourcegraph/conc"),
+		"23": open.with(1, labels),
+		"24": open.with(1, together),
 
-		"reuse": func(env Env) error {
-			p := limited(4)
-			return reuse(env, submitTo(p), waitFor(p))
-		},
-		"context": func(Env) error {
-			p := limited(2).WithContext(context.Background()).WithCancelOnError().WithFirstError()
-			p.Go(func(ctx context.Context) error { <-ctx.Done(); return nil })
-			p.Go(func(context.Context) error { return errBoom })
-			return returned("Wait", p.Wait(), errBoom)
-		},
-		"wait": func(Env) error {
-			p := limited(4)
-			return waits(submitTo(p), waitFor(p))
-		},
-		"errors": func(Env) error {
-			p := limited(2).WithErrors()
-			p.Go(func() error { return errBoom })
-			return returned("Wait", p.Wait(), errBoom)
-		},
+		"reuse":   open.with(4, reuse),
+		"context": grouped.context,
+		"wait":    open.with(4, waits),
+		"errors":  grouped.errors,
 	}
 }

@@ -3,8 +3,6 @@ package behaviour
 import (
 	"context"
 	"errors"
-	"runtime"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -17,46 +15,34 @@ func errgroupPrograms() programs {
 		g.SetLimit(limit)
 		return g
 	}
-	submitTo := func(g *errgroup.Group) func(func()) error {
-		return func(task func()) error {
-			g.Go(func() error { task(); return nil })
-			return nil
-		}
-	}
-	return programs{
-		"01": func(env Env) error {
-			g := limited(1)
-			return goexits(env, submitTo(g), func() {
-				if err := g.Wait(); err != nil {
-					panic(err) // no task returns one
-				}
-			})
-		},
-		"02": func(Env) error {
-			g := limited(4)
-			resize := func(limit int) {
+	var open opener = func(limit int) pool {
+		g := limited(limit)
+		return pool{
+			submit: always(func(task func()) { g.Go(func() error { task(); return nil }) }),
+			wait:   g.Wait,
+			resize: func(limit int) {
 				if err := g.Wait(); err != nil { // the limit must not be changed while tasks run
 					panic(err)
 				}
 				g.SetLimit(limit)
-			}
-			return shrink(submitTo(g), resize)
-		},
-		"03": func(env Env) error {
-			return nilTask(env,
-				func() error {
-					g := limited(2)
-					g.Go(nil)
-					return g.Wait()
-				},
-				func(task func()) error {
-					g := limited(2)
-					for range 4 {
-						g.Go(func() error { task(); return nil })
-					}
-					return g.Wait()
-				})
-		},
+			},
+		}
+	}
+	var grouped grouper = func(ctx context.Context, limit int) group {
+		g, ctx := errgroup.WithContext(ctx)
+		g.SetLimit(limit)
+		return group{func(task func(context.Context) error) { g.Go(func() error { return task(ctx) }) }, g.Wait}
+	}
+	return programs{
+		"01": open.with(1, goexits),
+		"02": open.with(4, shrink),
+		"03": open.with(2, func(env Env, p pool) error {
+			return nilTask(env, func() error {
+				g := limited(2)
+				g.Go(nil)
+				return g.Wait()
+			}, p)
+		}),
 		"04": func(Env) error {
 			g := limited(2)
 			g.Go(func() error { return errBoom })
@@ -67,28 +53,8 @@ func errgroupPrograms() programs {
 			}
 			return nil
 		},
-		"05": func(Env) error {
-			g := limited(huge())
-			return runAll(submitTo(g), g.Wait)
-		},
-		"06": func(Env) error {
-			g := limited(2)
-			var ended atomic.Int32
-			for range 2 {
-				g.Go(func() error { runtime.Goexit(); return nil })
-			}
-			for range 2 {
-				g.Go(func() error { ended.Add(1); return nil })
-			}
-			err := g.Wait()
-			if err := count("other tasks run", ended.Load(), 2); err != nil {
-				return err
-			}
-			if err == nil {
-				return errNotTold
-			}
-			return nil
-		},
+		"05": open.with(huge(), runAll),
+		"06": open.with(2, exits(true, "Wait")),
 		"08": func(Env) error {
 			g, ctx := errgroup.WithContext(context.Background())
 			g.Go(func() error { return errBoom })
@@ -101,89 +67,25 @@ func errgroupPrograms() programs {
 			}
 			return nil
 		},
-		"09": func(env Env) error {
-			g := limited(2)
-			return nested(env, submitTo(g), func(task func()) error {
-				done := make(chan struct{}, 2)
-				for range 2 {
-					g.Go(func() error { task(); done <- struct{}{}; return nil })
-				}
-				for range 2 {
-					<-done
-				}
-				return nil
-			})
-		},
-		"17": func(Env) error {
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			g, _ := errgroup.WithContext(ctx)
-			g.SetLimit(1)
-			submit := func(task func()) { g.Go(func() error { task(); return nil }) }
-			return leave(submit, func() { submit(func() {}) }, cancel)
-		},
-		"18": func(Env) error {
-			g, ctx := errgroup.WithContext(context.Background())
-			g.SetLimit(2)
-			g.Go(func() error { return errBoom })
-			<-ctx.Done()
-			var ran atomic.Int32
-			for range 10 {
-				g.Go(func() error { ran.Add(1); return nil })
-			}
-			if err := returned("Wait", g.Wait(), errBoom); err != nil {
+		"09": open.with(2, recurs),
+		"17": grouped.leave,
+		"18": grouped.afterError,
+		"19": inBubbles(open),
+		"20": func(env Env) error {
+			env.Step("limit -1")
+			if err := open.with(-1, runAll)(env); err != nil {
 				return err
 			}
-			return count("tasks started", ran.Load(), 0)
+			env.Step("limit 0, documented to let no task in")
+			return open.with(0, runAll)(env)
 		},
-		"19": func(env Env) error {
-			return bubbles(env, func(func(string)) error {
-				g := limited(2)
-				return inBubble(submitTo(g), g.Wait)
-			})
-		},
-		"20": func(env Env) error {
-			for _, limit := range []int{-1, 0} {
-				env.Step("limit %d", limit)
-				g := limited(limit)
-				if limit == 0 {
-					env.Step("limit 0, documented to let no task in")
-				}
-				if err := runAll(submitTo(g), g.Wait); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-		"21": func(Env) error {
-			return goroutines(func() { limited(4) }, "golang.org/x/sync/")
-		},
-		"23": func(Env) error {
-			g := limited(1)
-			return labels(func(task func()) { g.Go(func() error { task(); return nil }) })
-		},
-		"24": func(env Env) error {
-			return together(env, submitTo(limited(1)))
-		},
+		"21": goroutines(open, "golang.org/x/sync/"),
+		"23": open.with(1, labels),
+		"24": open.with(1, together),
 
-		"reuse": func(env Env) error {
-			g := limited(4)
-			return reuse(env, submitTo(g), g.Wait)
-		},
-		"context": func(Env) error {
-			g, ctx := errgroup.WithContext(context.Background())
-			g.Go(func() error { <-ctx.Done(); return nil })
-			g.Go(func() error { return errBoom })
-			return returned("Wait", g.Wait(), errBoom)
-		},
-		"wait": func(Env) error {
-			g := limited(4)
-			return waits(submitTo(g), g.Wait)
-		},
-		"errors": func(Env) error {
-			var g errgroup.Group
-			g.Go(func() error { return errBoom })
-			return returned("Wait", g.Wait(), errBoom)
-		},
+		"reuse":   open.with(4, reuse),
+		"context": grouped.context,
+		"wait":    open.with(4, waits),
+		"errors":  grouped.errors,
 	}
 }

@@ -11,12 +11,12 @@ import (
 )
 
 // reuse is a feature, for a limit of 4.
-func reuse(env Env, submit func(task func()) error, wait func() error) error {
+func reuse(env Env, p pool) error {
 	const tasks = 200
 	var mu sync.Mutex
 	seen := make(map[string]bool)
 	for range tasks {
-		err := submit(func() {
+		err := p.submit(func() {
 			time.Sleep(time.Millisecond)
 			var buf [32]byte
 			id := strings.Fields(string(buf[:runtime.Stack(buf[:], false)]))[1] // after "goroutine"
@@ -28,7 +28,7 @@ func reuse(env Env, submit func(task func()) error, wait func() error) error {
 			return err
 		}
 	}
-	if err := wait(); err != nil {
+	if err := p.wait(); err != nil {
 		return err
 	}
 	if len(seen) > tasks/4 {
@@ -39,21 +39,21 @@ func reuse(env Env, submit func(task func()) error, wait func() error) error {
 }
 
 // waits is a feature.
-func waits(submit func(task func()) error, wait func() error) error {
+func waits(_ Env, p pool) error {
 	var g gauge
 	for range 100 {
-		if err := submit(g.task(time.Millisecond)); err != nil {
+		if err := p.submit(g.task(time.Millisecond)); err != nil {
 			return err
 		}
 	}
-	if err := wait(); err != nil {
+	if err := p.wait(); err != nil {
 		return err
 	}
 	return count("tasks ended", g.ended.Load(), 100)
 }
 
 // resize is a feature, for a limit of 2.
-func resize(submit func(task func()) error, change func(limit int)) error {
+func resize(_ Env, p pool) error {
 	var g gauge
 	var enough atomic.Bool
 	backlog := make(chan struct{}, 16) // submitting goes on all the time, also where it never waits
@@ -68,7 +68,7 @@ func resize(submit func(task func()) error, change func(limit int)) error {
 		var err error
 		for err == nil && !enough.Load() {
 			backlog <- struct{}{}
-			err = submit(task)
+			err = p.submit(task)
 		}
 		fed <- err
 	}()
@@ -81,7 +81,7 @@ func resize(submit func(task func()) error, change func(limit int)) error {
 		if peak := g.peak.Load(); peak > 2 {
 			return fmt.Errorf("%d tasks at once at first, limit 2", peak)
 		}
-		change(6)
+		p.resize(6)
 		if !until(func() bool { return g.peak.Load() >= 6 }) {
 			return fmt.Errorf("%d tasks at once after the limit was raised to 6", g.peak.Load())
 		}
@@ -89,7 +89,7 @@ func resize(submit func(task func()) error, change func(limit int)) error {
 		if peak := g.peak.Load(); peak > 6 {
 			return fmt.Errorf("%d tasks at once after the limit was raised to 6", peak)
 		}
-		change(2)
+		p.resize(2)
 		time.Sleep(settled) // those that run end
 		ended := g.ended.Load()
 		g.peak.Store(0)

@@ -3,146 +3,71 @@ package behaviour
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bytedance/gopkg/util/gopool"
 )
 
-// gopoolPool is what a user of gopool writes to wait for tasks: a pool and a
-// WaitGroup.
-type gopoolPool struct {
-	gopool.Pool
-	tasks sync.WaitGroup
+func newGopool(limit int) gopool.Pool { return gopool.NewPool("lab", int32(limit), gopool.NewConfig()) }
+
+// counted is what a user of gopool writes to wait for tasks: a pool and a WaitGroup.
+func countedGopool(p gopool.Pool) pool {
+	var tasks sync.WaitGroup
+	return pool{
+		submit: func(task func()) error {
+			tasks.Add(1)
+			p.Go(func() {
+				defer tasks.Done()
+				task()
+			})
+			return nil
+		},
+		wait:   silent(tasks.Wait),
+		resize: func(limit int) { p.SetCap(int32(limit)) },
+	}
 }
 
-func newGopool(limit int32) *gopoolPool {
-	return &gopoolPool{Pool: gopool.NewPool("lab", limit, gopool.NewConfig())}
-}
-
-func (p *gopoolPool) submit(task func()) error {
-	p.tasks.Add(1)
-	p.Go(func() {
-		defer p.tasks.Done()
-		task()
-	})
-	return nil
-}
-
-func (p *gopoolPool) wait() error {
-	p.tasks.Wait()
-	return nil
+// catchingGopool passes panics to the channel.
+func catchingGopool(limit int) (gopool.Pool, <-chan any) {
+	p, panicked := newGopool(limit), make(chan any, 10)
+	p.SetPanicHandler(func(_ context.Context, value any) { panicked <- value })
+	return p, panicked
 }
 
 // gopoolPrograms: submitting never waits for room. A pool has no errors, no wait
 // and no end; a context goes to the panic handler alone.
 func gopoolPrograms() programs {
+	var open opener = func(limit int) pool { return countedGopool(newGopool(limit)) }
+	var bare opener = func(limit int) pool { return pool{submit: always(newGopool(limit).Go)} }
 	return programs{
-		"01": func(env Env) error {
-			p := newGopool(1)
-			return goexits(env, p.submit, p.tasks.Wait)
-		},
-		"02": func(Env) error {
-			p := newGopool(4)
-			return shrink(p.submit, func(limit int) { p.SetCap(int32(limit)) })
-		},
+		"01": open.with(1, goexits),
+		"02": open.with(4, shrink),
 		"03": func(env Env) error {
-			p := newGopool(2)
-			panicked := make(chan any, 10)
-			p.SetPanicHandler(func(_ context.Context, value any) { panicked <- value })
-			return nilTask(env,
-				func() error {
-					p.Go(nil)
-					select {
-					case value := <-panicked:
-						return fmt.Errorf("the panic handler gets: %v", value)
-					case <-time.After(time.Second):
-						return nil
-					}
-				},
-				func(task func()) error {
-					for range 4 {
-						if err := p.submit(task); err != nil {
-							return err
-						}
-					}
-					return p.wait()
-				})
-		},
-		"06": func(env Env) error {
-			p := newGopool(2)
-			var ended atomic.Int32
-			for _, task := range []func(){runtime.Goexit, runtime.Goexit, func() { ended.Add(1) }, func() { ended.Add(1) }} {
-				if err := p.submit(task); err != nil {
-					return err
+			p, panicked := catchingGopool(2)
+			return nilTask(env, func() error {
+				p.Go(nil)
+				select {
+				case value := <-panicked:
+					return fmt.Errorf("the panic handler gets: %v", value)
+				case <-time.After(time.Second):
+					return nil
 				}
-			}
-			env.Step("Wait of a WaitGroup whose Done is deferred in each task")
-			p.tasks.Wait()
-			return count("other tasks run", ended.Load(), 2)
+			}, countedGopool(p))
 		},
+		"06": open.with(2, exits(false, "Wait of a WaitGroup whose Done is deferred in each task")),
 		"07": func(Env) error {
-			p := newGopool(2)
-			panicked := make(chan any, 10)
-			p.SetPanicHandler(func(_ context.Context, value any) { panicked <- value })
-			if err := p.submit(func() { panic("boom") }); err != nil {
-				return err
-			}
-			<-panicked
-			if err := runAll(p.submit, p.wait); err != nil {
-				return err
-			}
-			return count("further panics told", len(panicked), 0)
+			p, panicked := catchingGopool(2)
+			return handled(countedGopool(p), panicked)
 		},
-		"09": func(env Env) error {
-			p := newGopool(2)
-			return nested(env, p.submit, func(task func()) error {
-				var inner sync.WaitGroup
-				for range 2 {
-					inner.Add(1)
-					p.Go(func() { defer inner.Done(); task() })
-				}
-				inner.Wait()
-				return nil
-			})
-		},
-		"19": func(env Env) error {
-			return bubbles(env, func(func(string)) error {
-				p := newGopool(2)
-				return inBubble(p.submit, p.wait)
-			})
-		},
-		"20": func(env Env) error {
-			for _, limit := range []int32{0, -1} {
-				p := newGopool(limit)
-				if err := runAll(p.submit, p.wait); err != nil {
-					return fmt.Errorf("limit %d: %w", limit, err)
-				}
-			}
-			env.Note("both run one task at a time")
-			return nil
-		},
-		"21": func(Env) error {
-			return goroutines(func() { newGopool(4) }, "github.com/bytedance/gopkg/")
-		},
-		"23": func(Env) error {
-			p := newGopool(1)
-			return labels(p.Go)
-		},
-		"24": func(env Env) error {
-			p := newGopool(1)
-			return together(env, func(task func()) error { p.Go(task); return nil })
-		},
+		"09": open.with(2, recurs),
+		"19": inBubbles(open),
+		"20": noting("both run one task at a time", lowLimits(open)),
+		"21": goroutines(open, "github.com/bytedance/gopkg/"),
+		"23": bare.with(1, labels),
+		"24": bare.with(1, together),
 
-		"reuse": func(env Env) error {
-			p := newGopool(4)
-			return reuse(env, p.submit, p.wait)
-		},
-		"resize": func(Env) error {
-			p := newGopool(2)
-			return resize(p.submit, func(limit int) { p.SetCap(int32(limit)) })
-		},
+		"reuse":  open.with(4, reuse),
+		"resize": open.with(2, resize),
 	}
 }

@@ -2,62 +2,29 @@ package behaviour
 
 import (
 	"errors"
-	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
 // plainPrograms need no library: a goroutine for each task and a WaitGroup. They
 // have no limit, no errors and no contexts of their own.
 func plainPrograms() programs {
+	var open opener = func(int) pool {
+		var tasks sync.WaitGroup
+		return pool{submit: always(tasks.Go), wait: silent(tasks.Wait)}
+	}
 	return programs{
-		"03": func(env Env) error {
+		"03": open.with(0, func(env Env, p pool) error {
 			return nilTask(env, func() error {
 				var tasks sync.WaitGroup
 				tasks.Go(nil)
 				tasks.Wait()
 				return nil
-			}, func(task func()) error {
-				var tasks sync.WaitGroup
-				for range 4 {
-					tasks.Go(task)
-				}
-				tasks.Wait()
-				return nil
-			})
-		},
-		"04": func(Env) error {
-			var tasks sync.WaitGroup
-			var g gauge
-			tasks.Go(g.task(settled))
-			tasks.Wait()
-			tasks.Wait()
-			return count("tasks ended", g.ended.Load(), 1)
-		},
-		"06": func(Env) error {
-			var tasks sync.WaitGroup
-			var ended atomic.Int32
-			for range 2 {
-				tasks.Go(runtime.Goexit)
-				tasks.Go(func() { ended.Add(1) })
-			}
-			tasks.Wait()
-			return count("other tasks run", ended.Load(), 2)
-		},
-		"09": func(env Env) error {
-			var tasks sync.WaitGroup
-			return nested(env,
-				func(task func()) error { tasks.Go(task); return nil },
-				func(task func()) error {
-					var inner sync.WaitGroup
-					for range 2 {
-						inner.Go(task)
-					}
-					inner.Wait()
-					return nil
-				})
-		},
+			}, p)
+		}),
+		"04": open.with(0, waitTwice),
+		"06": open.with(0, exits(false, "Wait")),
+		"09": open.with(0, recurs),
 		"19": func(env Env) error {
 			return bubbles(env, func(func(string)) error {
 				var tasks sync.WaitGroup
@@ -72,21 +39,9 @@ func plainPrograms() programs {
 				return nil
 			})
 		},
-		"23": func(Env) error {
-			return labels(func(task func()) { go task() })
-		},
+		"23": open.with(0, labels),
 
-		"reuse": func(env Env) error {
-			var tasks sync.WaitGroup
-			return reuse(env,
-				func(task func()) error { tasks.Go(task); return nil },
-				func() error { tasks.Wait(); return nil })
-		},
-		"wait": func(Env) error {
-			var tasks sync.WaitGroup
-			return waits(
-				func(task func()) error { tasks.Go(task); return nil },
-				func() error { tasks.Wait(); return nil })
-		},
+		"reuse": open.with(0, reuse),
+		"wait":  open.with(0, waits),
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -14,29 +13,35 @@ import (
 // pondPrograms use futures, groups and sub-pools where these fit. Queues are
 // unbounded unless said otherwise.
 func pondPrograms() programs {
-	waitFor := func(p pond.Pool) func() error {
-		return func() error { p.StopAndWait(); return nil }
+	with := func(options ...pond.Option) opener {
+		return func(limit int) pool {
+			p := pond.NewPool(limit, options...)
+			return pool{submit: p.Go, wait: silent(p.StopAndWait), resize: p.Resize}
+		}
+	}
+	open := with()
+	var inGroup opener = func(limit int) pool {
+		g := pond.NewPool(limit).NewGroup()
+		return pool{submit: always(func(task func()) { g.Submit(task) }), wait: g.Wait}
+	}
+	var grouped grouper = func(ctx context.Context, limit int) group {
+		g := pond.NewPool(limit).NewGroupContext(ctx)
+		return group{func(task func(context.Context) error) {
+			g.SubmitErr(func() error { return task(g.Context()) })
+		}, g.Wait}
 	}
 	return programs{
-		"01": func(env Env) error {
-			p := pond.NewPool(1, pond.WithQueueSize(4096)) // so that the queue cannot hold millions
-			return goexits(env, p.Go, p.StopAndWait)
-		},
-		"02": func(Env) error {
-			p := pond.NewPool(4)
-			return shrink(p.Go, p.Resize)
-		},
+		"01": with(pond.WithQueueSize(4096)).with(1, goexits), // so that the queue cannot hold millions
+		"02": open.with(4, shrink),
 		"03": func(env Env) error {
 			p := pond.NewPool(2)
-			return nilTask(env,
-				func() error {
-					err := p.Submit(nil).Wait()
-					if errors.Is(err, pond.ErrPanic) {
-						return pond.ErrPanic // without its stack
-					}
-					return err
-				},
-				func(task func()) error { return p.NewGroup().Submit(task, task, task, task).Wait() })
+			return nilTask(env, func() error {
+				err := p.Submit(nil).Wait()
+				if errors.Is(err, pond.ErrPanic) {
+					return pond.ErrPanic // without its stack
+				}
+				return err
+			}, pool{submit: p.Go, wait: silent(p.StopAndWait)})
 		},
 		"04": func(Env) error {
 			p := pond.NewPool(1)
@@ -55,30 +60,8 @@ func pondPrograms() programs {
 			}
 			return nil
 		},
-		"05": func(Env) error {
-			p := pond.NewPool(huge())
-			return runAll(p.Go, waitFor(p))
-		},
-		"06": func(env Env) error {
-			p := pond.NewPool(2)
-			var ended atomic.Int32
-			group := p.NewGroup()
-			for range 2 {
-				group.Submit(runtime.Goexit)
-			}
-			for range 2 {
-				group.Submit(func() { ended.Add(1) })
-			}
-			env.Step("Wait of the group")
-			err := group.Wait()
-			if err := count("other tasks run", ended.Load(), 2); err != nil {
-				return err
-			}
-			if err == nil {
-				return errNotTold
-			}
-			return nil
-		},
+		"05": open.with(huge(), runAll),
+		"06": inGroup.with(2, exits(true, "Wait of the group")),
 		"07": func(Env) error {
 			p := pond.NewPool(2)
 			if err := returned("the first group's Wait", p.NewGroup().Submit(func() { panic("boom") }).Wait(), pond.ErrPanic); err != nil {
@@ -244,25 +227,13 @@ func pondPrograms() programs {
 			}
 			return fmt.Errorf("the group's context, and the pool's too: %w", err)
 		},
-		"18": func(Env) error {
-			group := pond.NewPool(2).NewGroup()
-			group.SubmitErr(func() error { return errBoom })
-			<-group.Context().Done()
-			var ran atomic.Int32
-			for range 10 {
-				group.Submit(func() { ran.Add(1) })
-			}
-			if err := returned("Wait", group.Wait(), errBoom); err != nil {
-				return err
-			}
-			return count("tasks started", ran.Load(), 0)
-		},
+		"18": grouped.afterError,
 		"19": func(env Env) error {
 			return bubbles(env, func(part func(string)) error {
 				p := pond.NewPool(2)
 				part("a group")
-				group := p.NewGroup()
-				err := inBubble(func(task func()) error { group.Submit(task); return nil }, group.Wait)
+				g := p.NewGroup()
+				err := inBubble(env, pool{submit: always(func(task func()) { g.Submit(task) }), wait: g.Wait})
 				if err != nil {
 					return err
 				}
@@ -272,57 +243,24 @@ func pondPrograms() programs {
 			})
 		},
 		"20": func(env Env) error {
-			p := pond.NewPool(0)
-			if err := runAll(p.Go, waitFor(p)); err != nil {
+			if err := open.with(0, runAll)(env); err != nil {
 				return fmt.Errorf("limit 0: %w", err)
 			}
-			err := told(func() error {
-				p := pond.NewPool(-1)
-				return runAll(p.Go, waitFor(p))
-			})
+			err := told(func() error { return open.with(-1, runAll)(env) })
 			if err == nil {
 				return errors.New("-1 is not refused")
 			}
 			env.Note("0 means no limit; -1: %v", err)
 			return nil
 		},
-		"21": func(Env) error {
-			return goroutines(func() { pond.NewPool(4) }, "github.com/alitto/pond/")
-		},
-		"23": func(Env) error {
-			p := pond.NewPool(1)
-			return labels(func(task func()) {
-				if err := p.Go(task); err != nil {
-					panic(err)
-				}
-			})
-		},
-		"24": func(env Env) error {
-			p := pond.NewPool(1)
-			return together(env, p.Go)
-		},
+		"21": goroutines(open, "github.com/alitto/pond/"),
+		"23": open.with(1, labels),
+		"24": open.with(1, together),
 
-		"reuse": func(env Env) error {
-			p := pond.NewPool(4)
-			return reuse(env, p.Go, waitFor(p))
-		},
-		"context": func(Env) error {
-			group := pond.NewPool(2).NewGroup()
-			group.Submit(func() { <-group.Context().Done() })
-			group.SubmitErr(func() error { return errBoom })
-			return returned("Wait", group.Wait(), errBoom)
-		},
-		"wait": func(Env) error {
-			group := pond.NewPool(4).NewGroup()
-			return waits(func(task func()) error { group.Submit(task); return nil }, group.Wait)
-		},
-		"errors": func(Env) error {
-			group := pond.NewPool(2).NewGroup()
-			return returned("Wait", group.SubmitErr(func() error { return errBoom }).Wait(), errBoom)
-		},
-		"resize": func(Env) error {
-			p := pond.NewPool(2, pond.WithQueueSize(16))
-			return resize(p.Go, p.Resize)
-		},
+		"reuse":   open.with(4, reuse),
+		"context": grouped.context,
+		"wait":    inGroup.with(4, waits),
+		"errors":  grouped.errors,
+		"resize":  with(pond.WithQueueSize(16)).with(2, resize),
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // goexits is scenario 01.
-func goexits(env Env, submit func(task func()) error, wait func()) error {
+func goexits(env Env, p pool) error {
 	const (
 		few, many = 100_000, 5_000_000
 		long      = 100 * time.Millisecond // a task takes a microsecond
@@ -31,7 +31,7 @@ func goexits(env Env, submit func(task func()) error, wait func()) error {
 		if i%few == 0 {
 			env.Step("task %d of %d", i, rounds)
 		}
-		if err := submit(task); err != nil {
+		if err := p.submit(task); err != nil {
 			return err
 		}
 		now := time.Now()
@@ -43,7 +43,9 @@ func goexits(env Env, submit func(task func()) error, wait func()) error {
 		}
 	}
 	env.Step("all %d tasks are handed over, %d have run", rounds, ran.Load())
-	wait()
+	if err := p.wait(); err != nil {
+		return err
+	}
 	switch {
 	case stalls > excused:
 		return fmt.Errorf("%d of %d submissions stalled, for up to %v", stalls, rounds, longest.Round(time.Millisecond))
@@ -56,25 +58,26 @@ func goexits(env Env, submit func(task func()) error, wait func()) error {
 }
 
 // shrink is scenario 02, for a pool whose limit is 4.
-func shrink(submit func(task func()) error, resize func(limit int)) error {
+func shrink(_ Env, p pool) error {
 	var before, after gauge
-	for range 4 {
-		if err := submit(before.task(settled)); err != nil {
-			return err
+	four := func(g *gauge, which string) error {
+		for range 4 {
+			if err := p.submit(g.task(settled)); err != nil {
+				return err
+			}
 		}
+		if !until(func() bool { return g.ended.Load() == 4 }) {
+			return fmt.Errorf("%d of the %s 4 tasks ran", g.ended.Load(), which)
+		}
+		return nil
 	}
-	if !until(func() bool { return before.ended.Load() == 4 }) {
-		return fmt.Errorf("%d of the first 4 tasks ran", before.ended.Load())
+	if err := four(&before, "first"); err != nil {
+		return err
 	}
 	time.Sleep(settled) // the workers become idle
-	resize(1)
-	for range 4 {
-		if err := submit(after.task(settled)); err != nil {
-			return err
-		}
-	}
-	if !until(func() bool { return after.ended.Load() == 4 }) {
-		return fmt.Errorf("%d of the last 4 tasks ran", after.ended.Load())
+	p.resize(1)
+	if err := four(&after, "last"); err != nil {
+		return err
 	}
 	if before.peak.Load() != 4 {
 		return fmt.Errorf("%d tasks at once before, limit 4", before.peak.Load())
@@ -86,11 +89,16 @@ func shrink(submit func(task func()) error, resize func(limit int)) error {
 }
 
 // nilTask is scenario 03. mistake hands over a nil task and returns how the
-// library has reported it; others runs 4 tasks and waits for them.
-func nilTask(env Env, mistake func() error, others func(task func()) error) error {
+// library has reported it; p then runs 4 others.
+func nilTask(env Env, mistake func() error, p pool) error {
 	told := told(mistake)
 	var ran atomic.Int32
-	if err := others(func() { ran.Add(1) }); err != nil {
+	for range 4 {
+		if err := p.submit(func() { ran.Add(1) }); err != nil {
+			return err
+		}
+	}
+	if err := p.wait(); err != nil {
 		return err
 	}
 	if told == nil {
@@ -102,14 +110,14 @@ func nilTask(env Env, mistake func() error, others func(task func()) error) erro
 
 // runAll is scenario 05 and part of others: it hands 10 tasks over, and all
 // of them must run.
-func runAll(submit func(task func()) error, wait func() error) error {
+func runAll(_ Env, p pool) error {
 	var ran atomic.Int32
 	for range 10 {
-		if err := submit(func() { ran.Add(1) }); err != nil {
+		if err := p.submit(func() { ran.Add(1) }); err != nil {
 			return err
 		}
 	}
-	if err := wait(); err != nil {
+	if err := p.wait(); err != nil {
 		return err
 	}
 	return count("tasks run", ran.Load(), 10)
@@ -117,6 +125,71 @@ func runAll(submit func(task func()) error, wait func() error) error {
 
 // huge returns 1<<32, or the largest int if that is less.
 func huge() int { return int(min(int64(1)<<32, math.MaxInt)) }
+
+// waitTwice is scenario 04 for a library whose waits have no deadline.
+func waitTwice(env Env, p pool) error {
+	var g gauge
+	if err := p.submit(g.task(settled)); err != nil {
+		return err
+	}
+	for _, call := range []string{"first", "second"} {
+		env.Step("%s Wait", call)
+		if err := p.wait(); err != nil {
+			return err
+		}
+	}
+	return count("tasks ended", g.ended.Load(), 1)
+}
+
+// exits is scenario 06, for a limit of 2. The wait reports the tasks that exit if it tells of errors.
+func exits(tells bool, step string) func(env Env, p pool) error {
+	return func(env Env, p pool) error {
+		var ended atomic.Int32
+		other := func() { ended.Add(1) }
+		for _, task := range []func(){runtime.Goexit, runtime.Goexit, other, other} {
+			if err := p.submit(task); err != nil {
+				return err
+			}
+		}
+		env.Step("%s", step)
+		err := p.wait()
+		if err := count("other tasks run", ended.Load(), 2); err != nil {
+			return err
+		}
+		if tells && err == nil {
+			return errNotTold
+		}
+		return nil
+	}
+}
+
+// recurs is scenario 09, for a library that has no other way to wait for some tasks than to
+// count them.
+func recurs(env Env, p pool) error {
+	return nested(env, p.submit, func(task func()) error {
+		var inner sync.WaitGroup
+		for range 2 {
+			inner.Add(1)
+			if err := p.submit(func() { defer inner.Done(); task() }); err != nil {
+				return err
+			}
+		}
+		inner.Wait()
+		return nil
+	})
+}
+
+// lowLimits is scenario 20, for a library that takes both limits as something.
+func lowLimits(open opener) func(env Env) error {
+	return func(env Env) error {
+		for _, limit := range []int{0, -1} {
+			if err := open.with(limit, runAll)(env); err != nil {
+				return fmt.Errorf("limit %d: %w", limit, err)
+			}
+		}
+		return nil
+	}
+}
 
 // nested is scenario 09. outer hands a task to the pool, inner hands 2 tasks to it
 // from a task and waits for them. It is not the pool that waits for the outer tasks:
@@ -260,7 +333,7 @@ func leave(occupy func(task func()), submit, cancel func()) error {
 
 // together is scenario 24, for a limit of 1. Two goroutines submit a task each,
 // and go on when both tasks have ended.
-func together(env Env, submit func(task func()) error) error {
+func together(env Env, p pool) error {
 	const (
 		most  = 20_000                  // rounds
 		long  = 1500 * time.Millisecond // in all, on a machine that is busy
@@ -302,7 +375,7 @@ func together(env Env, submit func(task func()) error) error {
 				if enough.Load() {
 					return
 				}
-				if err := submit(task); err != nil {
+				if err := p.submit(task); err != nil {
 					failure.Store(&err)
 					ended.Add(1)
 				}

@@ -42,17 +42,25 @@ func bubbles(env Env, f func(part func(name string)) error) error {
 	return <-result
 }
 
+// inBubbles is scenario 19 for a library whose pools are all it has.
+func inBubbles(open opener) func(Env) error {
+	return func(env Env) error {
+		return bubbles(env, func(func(string)) error { return open.with(2, inBubble)(env) })
+	}
+}
+
 // inBubble is what runs in each bubble: tasks that take time, more than the limit
 // of 2.
-func inBubble(submit func(task func()) error, wait func() error) error {
+func inBubble(env Env, p pool) error {
 	begin := time.Now()
-	err := runAll(func(task func()) error {
+	submit := p.submit
+	p.submit = func(task func()) error {
 		return submit(func() {
 			time.Sleep(time.Second)
 			task()
 		})
-	}, wait)
-	if err != nil {
+	}
+	if err := runAll(env, p); err != nil {
 		return err
 	}
 	if took := time.Since(begin); took != 5*time.Second {
@@ -63,16 +71,18 @@ func inBubble(submit func(task func()) error, wait func() error) error {
 
 // goroutines is scenario 21, for the packages whose names begin with one of
 // these.
-func goroutines(create func(), packages ...string) error {
-	byImport := goroutinesOf(packages)
-	for range 10 {
-		create()
+func goroutines(open opener, packages ...string) func(Env) error {
+	return func(Env) error {
+		byImport := goroutinesOf(packages)
+		for range 10 {
+			open(4)
+		}
+		byPools := goroutinesOf(packages) - byImport
+		if byImport != 0 || byPools != 0 {
+			return fmt.Errorf("%d goroutines by the import, %d by 10 pools", byImport, byPools)
+		}
+		return nil
 	}
-	byPools := goroutinesOf(packages) - byImport
-	if byImport != 0 || byPools != 0 {
-		return fmt.Errorf("%d goroutines by the import, %d by 10 pools", byImport, byPools)
-	}
-	return nil
 }
 
 // goroutinesOf counts the goroutines that run, or were started by, a function of
@@ -94,9 +104,13 @@ func goroutinesOf(packages []string) int {
 }
 
 // labels is scenario 23, for a limit of 1.
-func labels(submit func(task func())) error {
+func labels(_ Env, p pool) error {
 	request := func(name string, task func()) {
-		pprof.Do(context.Background(), pprof.Labels("request", name), func(context.Context) { submit(task) })
+		pprof.Do(context.Background(), pprof.Labels("request", name), func(context.Context) {
+			if err := p.submit(task); err != nil {
+				panic(err)
+			}
+		})
 	}
 	first, second := newGate(), newGate()
 	request("first", first.task)

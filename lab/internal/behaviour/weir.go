@@ -15,31 +15,27 @@ import (
 
 // weirPrograms lack what Weir does not have: anything made of several pools.
 func weirPrograms() programs {
+	var open opener = func(limit int) pool {
+		p := weir.New(limit)
+		return pool{submit: p.Submit, wait: silent(p.Wait), resize: p.Resize, end: p.Close}
+	}
+	var grouped grouper = func(ctx context.Context, limit int) group {
+		g := weir.NewGroup(ctx, limit)
+		return group{g.Go, g.Wait}
+	}
+	var streamed opener = func(limit int) pool {
+		var tasks []func()
+		return pool{
+			submit: func(task func()) error { tasks = append(tasks, task); return nil },
+			wait:   func() error { return streamOf(tasks, par.Limit(limit)) },
+		}
+	}
 	return programs{
-		"01": func(env Env) error {
-			p := weir.New(1)
-			return goexits(env, p.Submit, p.Close)
-		},
-		"02": func(Env) error {
-			p := weir.New(4)
-			defer p.Close()
-			return shrink(p.Submit, p.Resize)
-		},
-		"03": func(env Env) error {
-			p := weir.New(2)
-			defer p.Close()
-			return nilTask(env,
-				func() error { return p.Submit(nil) },
-				func(task func()) error {
-					for range 4 {
-						if err := p.Submit(task); err != nil {
-							return err
-						}
-					}
-					p.Wait()
-					return nil
-				})
-		},
+		"01": open.with(1, goexits),
+		"02": open.with(4, shrink),
+		"03": open.with(2, func(env Env, p pool) error {
+			return nilTask(env, func() error { return p.submit(nil) }, p)
+		}),
 		"04": func(Env) error {
 			p := weir.New(1)
 			g := newGate()
@@ -67,10 +63,7 @@ func weirPrograms() programs {
 			}
 			return nil
 		},
-		"05": func(Env) error {
-			p := weir.New(huge())
-			return runAll(p.Submit, func() error { p.Close(); return nil })
-		},
+		"05": open.with(huge(), runAll),
 		"06": func(env Env) error {
 			g := weir.NewGroup(context.Background(), 2, weir.KeepGoing())
 			var ended atomic.Int32
@@ -248,97 +241,38 @@ func weirPrograms() programs {
 			}
 			return returned("the submission", refused, context.Canceled)
 		},
-		"18": func(Env) error {
-			g := weir.NewGroup(context.Background(), 2)
-			g.Go(func(context.Context) error { return errBoom })
-			<-g.Context().Done()
-			var ran atomic.Int32
-			for range 10 {
-				g.Go(func(context.Context) error { ran.Add(1); return nil })
-			}
-			if err := returned("Wait", g.Wait(), errBoom); err != nil {
-				return err
-			}
-			return count("tasks started", ran.Load(), 0)
-		},
+		"18": grouped.afterError,
 		"19": func(env Env) error {
 			return bubbles(env, func(part func(string)) error {
 				part("a pool")
-				p := weir.New(2)
-				if err := inBubble(p.Submit, func() error { p.Close(); return nil }); err != nil {
+				if err := open.with(2, inBubble)(env); err != nil {
 					return err
 				}
 				part("a stream")
-				var tasks []func()
-				return inBubble(
-					func(task func()) error { tasks = append(tasks, task); return nil },
-					func() error { return streamOf(tasks, par.Limit(2)) })
+				return streamed.with(2, inBubble)(env)
 			})
 		},
 		"20": func(env Env) error {
 			for _, limit := range []int{0, -1} {
-				err := told(func() error {
-					p := weir.New(limit)
-					return runAll(p.Submit, func() error { p.Close(); return nil })
-				})
+				err := told(func() error { return open.with(limit, runAll)(env) })
 				env.Note("%d: %v", limit, err)
 				if err == nil {
 					return fmt.Errorf("%d is not refused", limit)
 				}
-				err = told(func() error {
-					var tasks []func()
-					return runAll(
-						func(task func()) error { tasks = append(tasks, task); return nil },
-						func() error { return streamOf(tasks, par.Limit(limit)) })
-				})
-				if err == nil {
+				if told(func() error { return streamed.with(limit, runAll)(env) }) == nil {
 					return fmt.Errorf("a stream does not refuse %d", limit)
 				}
 			}
 			return nil
 		},
-		"21": func(Env) error {
-			return goroutines(func() { weir.New(4) },
-				"github.com/64ed045f/weir.", "github.com/64ed045f/weir/internal/", "github.com/64ed045f/weir/par.")
-		},
-		"23": func(Env) error {
-			p := weir.New(1)
-			return labels(func(task func()) {
-				if err := p.Submit(task); err != nil {
-					panic(err)
-				}
-			})
-		},
-		"24": func(env Env) error {
-			p := weir.New(1)
-			defer p.Close()
-			return together(env, p.Submit)
-		},
+		"21": goroutines(open, "github.com/64ed045f/weir.", "github.com/64ed045f/weir/internal/", "github.com/64ed045f/weir/par."),
+		"23": open.with(1, labels),
+		"24": open.with(1, together),
 
-		"reuse": func(env Env) error {
-			p := weir.New(4)
-			return reuse(env, p.Submit, func() error { p.Close(); return nil })
-		},
-		"context": func(Env) error {
-			g := weir.NewGroup(context.Background(), 2)
-			g.Go(func(ctx context.Context) error { <-ctx.Done(); return nil })
-			g.Go(func(context.Context) error { return errBoom })
-			return returned("Wait", g.Wait(), errBoom)
-		},
-		"wait": func(Env) error {
-			p := weir.New(4)
-			defer p.Close()
-			return waits(p.Submit, func() error { p.Wait(); return nil })
-		},
-		"errors": func(Env) error {
-			g := weir.NewGroup(context.Background(), 2)
-			g.Go(func(context.Context) error { return errBoom })
-			return returned("Wait", g.Wait(), errBoom)
-		},
-		"resize": func(Env) error {
-			p := weir.New(2)
-			defer p.Close()
-			return resize(p.Submit, p.Resize)
-		},
+		"reuse":   open.with(4, reuse),
+		"context": grouped.context,
+		"wait":    open.with(4, waits),
+		"errors":  grouped.errors,
+		"resize":  open.with(2, resize),
 	}
 }

@@ -1,0 +1,109 @@
+package behaviour
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+)
+
+// A pool is what a user of a library has in hand: the library's pool or group, and
+// what the user writes to wait for its tasks.
+type pool struct {
+	submit func(task func()) error
+	wait   func() error    // for all tasks; in some libraries that is the end
+	resize func(limit int) // nil where the limit is fixed
+	end    func()          // nil where nothing has to be ended
+}
+
+// always is the submit of a library that refuses nothing.
+func always(submit func(task func())) func(task func()) error {
+	return func(task func()) error { submit(task); return nil }
+}
+
+// silent is the wait of a library that reports nothing.
+func silent(wait func()) func() error {
+	return func() error { wait(); return nil }
+}
+
+// An opener makes a pool with a limit. What differs only in the pool from library to
+// library is a program with one.
+type opener func(limit int) pool
+
+// with is the program that runs f with a pool of that limit.
+func (open opener) with(limit int, f func(env Env, p pool) error) func(Env) error {
+	return func(env Env) error {
+		p := open(limit)
+		if p.end != nil {
+			defer p.end()
+		}
+		return f(env, p)
+	}
+}
+
+// noting is the program with a note.
+func noting(note string, program func(Env) error) func(Env) error {
+	return func(env Env) error {
+		env.Note("%s", note)
+		return program(env)
+	}
+}
+
+// A group runs tasks that get a context and return an error.
+type group struct {
+	run  func(task func(ctx context.Context) error)
+	wait func() error
+}
+
+// A grouper makes a group with a limit, whose tasks get a context made from ctx. Its
+// methods are programs.
+type grouper func(ctx context.Context, limit int) group
+
+// errors is a feature.
+func (open grouper) errors(Env) error {
+	g := open(context.Background(), 2)
+	g.run(func(context.Context) error { return errBoom })
+	return returned("Wait", g.wait(), errBoom)
+}
+
+// context is a feature.
+func (open grouper) context(Env) error {
+	g := open(context.Background(), 2)
+	g.run(func(ctx context.Context) error { <-ctx.Done(); return nil })
+	g.run(func(context.Context) error { return errBoom })
+	return returned("Wait", g.wait(), errBoom)
+}
+
+// afterError is scenario 18.
+func (open grouper) afterError(Env) error {
+	g := open(context.Background(), 2)
+	seen := make(chan context.Context, 1)
+	g.run(func(ctx context.Context) error { seen <- ctx; return errBoom })
+	<-(<-seen).Done()
+	var ran atomic.Int32
+	for range 10 {
+		g.run(func(context.Context) error { ran.Add(1); return nil })
+	}
+	if err := returned("Wait", g.wait(), errBoom); err != nil {
+		return err
+	}
+	return count("tasks started", ran.Load(), 0)
+}
+
+// leave is scenario 17, for the context of a group.
+func (open grouper) leave(Env) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	g := open(ctx, 1)
+	submit := func(task func()) { g.run(func(context.Context) error { task(); return nil }) }
+	return leave(submit, func() { submit(func() {}) }, cancel)
+}
+
+// handled are scenario 07 for a pool that passes panics to a handler, which sends them to
+// panicked.
+func handled(p pool, panicked <-chan any) error {
+	if err := p.submit(func() { panic("boom") }); err != nil {
+		return err
+	}
+	<-panicked
+	return errors.Join(runAll(Env{}, p), count("further panics told", len(panicked), 0))
+}
