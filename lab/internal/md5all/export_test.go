@@ -3,30 +3,15 @@ package md5all
 import (
 	"crypto/md5"
 	"sync/atomic"
-	"time"
 )
 
-// FailFirst lets the first file fail, and the others take a millisecond each. It
-// returns what counts the files tried.
-func FailFirst(failure error) (tried func() int64, restore func()) {
+// Before calls f before a file is read, with the number of the file, counted from 1. Where f
+// returns an error that file cannot be read. Before returns what counts the files tried.
+func Before(f func(number int64) error) (tried func() int64, restore func()) {
 	var n atomic.Int64
 	digest = func(path string) ([md5.Size]byte, error) {
-		if n.Add(1) == 1 {
-			return [md5.Size]byte{}, failure
-		}
-		time.Sleep(time.Millisecond)
-		return digestFile(path)
-	}
-	return n.Load, func() { digest = digestFile }
-}
-
-// CallAt calls f before the file of that number, counted from 1, is read. It
-// returns what counts the files tried.
-func CallAt(number int64, f func()) (tried func() int64, restore func()) {
-	var n atomic.Int64
-	digest = func(path string) ([md5.Size]byte, error) {
-		if n.Add(1) == number {
-			f()
+		if err := f(n.Add(1)); err != nil {
+			return [md5.Size]byte{}, err
 		}
 		return digestFile(path)
 	}

@@ -2,9 +2,8 @@
 // regular file below a folder. One goroutine walks the tree, several read and
 // digest files, and the first error ends it all.
 //
-// One file holds one library. Each program is as short as its user would write it
-// if it is to be right: what the library does not do, the program does. How many
-// lines it takes is part of what it shows.
+// It is one program. A library's groups run it where it has groups with contexts and errors;
+// where it has none, the program does what the library does not do.
 package md5all
 
 import (
@@ -14,7 +13,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"sync"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
 // A Program is one way to do it.
@@ -29,8 +30,89 @@ type Program struct {
 
 // Programs returns all of them, in the order of the tables.
 func Programs() []Program {
-	return slices.Concat(weirPrograms(), plainPrograms(), errgroupPrograms(), concPrograms(), antsPrograms(),
-		pondPrograms(), workerpoolPrograms(), gopoolPrograms())
+	var programs []Program
+	for _, p := range []struct{ name, peer string }{
+		{"weir", "weir.Group"},
+		{"go", "semaphore"},
+		{"errgroup", "errgroup"},
+		{"conc.pool", "conc.context"},
+		{"conc.stream", "conc.stream"},
+		{"ants", "ants.generic"},
+		{"pond", "pond.group"},
+		{"workerpool", "workerpool"},
+		{"gopool", "gopool"},
+	} {
+		programs = append(programs, Program{p.name, func(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error) {
+			form, err := peer.Find(p.peer)
+			if err != nil {
+				return nil, err
+			}
+			return sums(ctx, form, root, digesters)
+		}})
+	}
+	return programs
+}
+
+// sums is the program. The peer runs a task for each file as soon as the walk has found it.
+func sums(ctx context.Context, form peer.Peer, root string, digesters int) (map[string][md5.Size]byte, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	var paths []string
+	sums := make(map[string][md5.Size]byte)
+	task := func(i int) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		mu.Lock()
+		path := paths[i]
+		mu.Unlock()
+		sum, err := digest(path)
+		if err != nil {
+			cancel(err)
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		sums[path] = sum
+		return nil
+	}
+	tasks := open(ctx, form, digesters, task)
+	defer tasks.Close()
+	err := walk(ctx, root, func(path string) {
+		mu.Lock()
+		paths = append(paths, path)
+		i := len(paths) - 1
+		mu.Unlock()
+		tasks.Submit(i, i+1)
+	})
+	if err != nil {
+		cancel(err)
+	}
+	if err := tasks.Wait(); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return sums, nil
+}
+
+// open is the peer's group, or its runner as one: that reports no errors.
+func open(ctx context.Context, form peer.Peer, digesters int, task func(i int) error) peer.Group {
+	if form.Group != nil {
+		return form.Group(ctx, digesters, peer.GroupWork{Each: func(_ context.Context, i int) error { return task(i) }})
+	}
+	return silent{form.Open(digesters, peer.Work{Each: func(i int) {
+		_ = task(i) // it has cancelled the context, if so
+	}})}
+}
+
+type silent struct{ peer.Runner }
+
+func (s silent) Wait() error {
+	s.Runner.Wait()
+	return nil
 }
 
 // walk calls found with the path of each regular file below root, until ctx is

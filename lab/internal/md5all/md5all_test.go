@@ -19,8 +19,10 @@ import (
 	"github.com/64ed045f/weir/lab/internal/md5all"
 )
 
+type program = func(ctx context.Context, root string) (map[string][md5.Size]byte, error)
+
 // each runs f for every program with several numbers of digesters.
-func each(t *testing.T, f func(t *testing.T, run func(ctx context.Context, root string) (map[string][md5.Size]byte, error))) {
+func each(t *testing.T, f func(t *testing.T, run program)) {
 	for _, p := range md5all.Programs() {
 		for _, digesters := range []int{1, 2, 20} {
 			t.Run(fmt.Sprintf("%s/%d", p.Name, digesters), func(t *testing.T) {
@@ -82,7 +84,7 @@ func TestSumsAreThoseOfAPlainLoop(t *testing.T) {
 	if len(want) != 300 {
 		t.Fatalf("%d files", len(want))
 	}
-	each(t, func(t *testing.T, run func(context.Context, string) (map[string][md5.Size]byte, error)) {
+	each(t, func(t *testing.T, run program) {
 		got, err := run(t.Context(), root)
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +97,7 @@ func TestSumsAreThoseOfAPlainLoop(t *testing.T) {
 
 func TestAnEmptyFolderHasNoSums(t *testing.T) {
 	root := t.TempDir()
-	each(t, func(t *testing.T, run func(context.Context, string) (map[string][md5.Size]byte, error)) {
+	each(t, func(t *testing.T, run program) {
 		if got, err := run(t.Context(), root); err != nil || got == nil || len(got) > 0 {
 			t.Errorf("%v, %v", got, err)
 		}
@@ -104,7 +106,7 @@ func TestAnEmptyFolderHasNoSums(t *testing.T) {
 
 func TestAMissingRootIsAnError(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "missing")
-	each(t, func(t *testing.T, run func(context.Context, string) (map[string][md5.Size]byte, error)) {
+	each(t, func(t *testing.T, run program) {
 		if got, err := run(t.Context(), root); got != nil || !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%d sums, %v", len(got), err)
 		}
@@ -130,7 +132,7 @@ func TestAFileThatCannotBeReadIsAnErrorThatEndsTheWalk(t *testing.T) {
 			t.Skip("this user can read everything")
 		}
 	}
-	each(t, func(t *testing.T, run func(context.Context, string) (map[string][md5.Size]byte, error)) {
+	each(t, func(t *testing.T, run program) {
 		got, err := run(t.Context(), root)
 		if path, ok := errors.AsType[*fs.PathError](err); !ok || path.Err == nil || got != nil {
 			t.Errorf("%d sums, %v", len(got), err)
@@ -145,10 +147,17 @@ func TestTheFirstErrorCancelsWhatIsLeft(t *testing.T) {
 	root := tree(t, 300)
 	for _, p := range md5all.Programs() {
 		t.Run(p.Name, func(t *testing.T) {
-			digested, restore := md5all.FailFirst(errBroken)
+			broken := errors.New("broken")
+			digested, restore := md5all.Before(func(number int64) error {
+				if number == 1 {
+					return broken
+				}
+				time.Sleep(time.Millisecond) // of real time: some of the libraries crash in a test bubble
+				return nil
+			})
 			defer restore()
 			got, err := p.Run(t.Context(), root, 2)
-			if got != nil || !errors.Is(err, errBroken) {
+			if got != nil || !errors.Is(err, broken) {
 				t.Errorf("%d sums, %v", len(got), err)
 			}
 			if n := digested(); n > 100 {
@@ -158,13 +167,11 @@ func TestTheFirstErrorCancelsWhatIsLeft(t *testing.T) {
 	}
 }
 
-var errBroken = errors.New("broken")
-
 func TestACancelledContextEndsTheRunSoonAndLeavesNothing(t *testing.T) {
 	root := tree(t, 300)
 	stop := errors.New("stop")
 	before := runtime.NumGoroutine()
-	each(t, func(t *testing.T, run func(context.Context, string) (map[string][md5.Size]byte, error)) {
+	each(t, func(t *testing.T, run program) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(stop)
 		if got, err := run(ctx, root); got != nil || !errors.Is(err, stop) {
@@ -175,7 +182,12 @@ func TestACancelledContextEndsTheRunSoonAndLeavesNothing(t *testing.T) {
 		t.Run(p.Name+"/midway", func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			const at = 50
-			digested, restore := md5all.CallAt(at, func() { cancel(stop) })
+			digested, restore := md5all.Before(func(number int64) error {
+				if number == at {
+					cancel(stop)
+				}
+				return nil
+			})
 			defer restore()
 			got, err := p.Run(ctx, root, 2)
 			if got != nil || !errors.Is(err, stop) {
