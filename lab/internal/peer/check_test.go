@@ -31,6 +31,9 @@ type setting struct {
 
 	must, may int // how many tasks must come to run at once, and how many may
 	together  int // how many producers there are if only as many tasks as the limit come
+
+	gated     bool // whether the first tasks wait for others to begin
+	overtaken bool // whether task 1 ends before task 0
 }
 
 func (s setting) String() string {
@@ -92,8 +95,11 @@ func checkOnce(open opener, s setting) error {
 	before := runtime.NumGoroutine()
 	var t tally
 	t.ran = make([]atomic.Int32, s.tasks)
-	r := open(s.limit, s.work(t.run))
+	var task atomic.Pointer[func(i int)]
+	task.Store(new(t.run)) // until there is a round
+	r := open(s.limit, s.work(func(i int) { (*task.Load())(i) }))
 	for round := range s.rounds {
+		task.Store(new(s.overtake(t.run)))
 		err := s.await("submit and wait", func() {
 			s.submit(r, 0, s.tasks)
 			r.Wait()
@@ -101,7 +107,7 @@ func checkOnce(open opener, s setting) error {
 		if err != nil {
 			return err
 		}
-		if err := t.check(round+1, s.same); err != nil {
+		if err := errors.Join(complaint(r), t.check(round+1, s.same)); err != nil {
 			return fmt.Errorf("after Wait of round %d: %w", round, err)
 		}
 	}
@@ -115,6 +121,25 @@ func checkOnce(open opener, s setting) error {
 		return fmt.Errorf("after Close: %w", err)
 	}
 	return nil
+}
+
+// overtake lets task 1 end before task 0, where both may run at once: a library that
+// takes values as they come would otherwise have them in order by chance.
+func (s setting) overtake(task func(i int)) func(i int) {
+	if !s.overtaken || s.limit < 2 || s.tasks < 2 {
+		return task
+	}
+	ended := make(chan struct{})
+	end := sync.OnceFunc(func() { close(ended) })
+	return func(i int) {
+		if i == 0 {
+			<-ended
+		}
+		task(i)
+		if i == 1 {
+			end()
+		}
+	}
 }
 
 // A tally counts how often each task ran.
@@ -199,7 +224,7 @@ func checkLimit(open opener, s setting) error {
 	if got := int(peak.Load()); got > s.may {
 		return fmt.Errorf("%d tasks ran at once, want at most %d", got, s.may)
 	}
-	return failed
+	return errors.Join(failed, complaint(r))
 }
 
 // checkQueued proves that Submit never waits: while all workers are blocked, s.tasks
@@ -237,11 +262,6 @@ func checkQueued(open queueOpener, s setting) error {
 		r.Close()
 	})
 	return errors.Join(failed, err, t.check(1, s.same))
-}
-
-// asOpener lets a queue that takes all tasks of the setting pass the checks of a runner.
-func (open queueOpener) asOpener(s setting) opener {
-	return func(limit int, work peer.Work) peer.Runner { return open(limit, s.tasks, work) }
 }
 
 // checkNew proves that a pool that nothing used leaves no goroutine.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -50,11 +49,6 @@ func crowded() (all []setting) {
 	return all
 }
 
-// ofOneProducer are the settings for what has no other, and whose tasks always differ.
-func ofOneProducer(all []setting) []setting {
-	return slices.DeleteFunc(all, func(s setting) bool { return s.producers > 1 || s.same })
-}
-
 // of is the setting for a peer. Two do not hold the limit, for the reason that stands here.
 func (s setting) of(p peer.Peer) setting {
 	s.patience = patience
@@ -77,24 +71,18 @@ func (s setting) of(p peer.Peer) setting {
 	return s
 }
 
-// limited is the setting for what holds the limit also where [peer.Peer.Unlimited] says that Open
-// does not.
-func (s setting) limited() setting {
-	s.must, s.may = min(s.must, s.limit), min(s.may, s.limit)
-	return s
-}
-
-// forAll runs the check for each peer that has the form, in each setting. It returns how many have it.
-func forAll[F any](t *testing.T, name string, all []setting, form func(p peer.Peer) F, check func(form F, s setting) error) (found int) {
+// forAll runs the check for each peer that has what it is about, in each setting. It returns how
+// many have it.
+func forAll(t *testing.T, name string, all []setting, has func(p peer.Peer) bool, check func(p peer.Peer, s setting) error) (found int) {
 	t.Helper()
 	for _, p := range peer.All() {
-		if reflect.ValueOf(form(p)).IsNil() {
+		if !has(p) {
 			continue
 		}
 		found++
 		t.Run(name+"/"+p.Name, func(t *testing.T) {
 			for _, s := range all {
-				if err := check(form(p), s.of(p)); err != nil {
+				if err := check(p, s.of(p)); err != nil {
 					t.Errorf("%v: %v", s, err)
 				}
 			}
@@ -106,48 +94,47 @@ func forAll[F any](t *testing.T, name string, all []setting, form func(p peer.Pe
 	return found
 }
 
-// The forms that a peer may have.
-func openOf(p peer.Peer) opener        { return p.Open }
-func queuedOf(p peer.Peer) queueOpener { return p.Queued }
-func groupOf(p peer.Peer) groupOpener  { return p.Group }
-func loopOf(p peer.Peer) looper        { return p.Loop }
-func collectOf(p peer.Peer) collector  { return p.Collect }
-func streamOf(p peer.Peer) streamer    { return p.Stream }
-
-func TestEachTaskRunsOnceAndTheOrderIsKept(t *testing.T) {
-	forAll(t, "Open", settings(), openOf, checkOnce)
-	forAll(t, "Queued", settings(), queuedOf, func(open queueOpener, s setting) error { return checkOnce(open.asOpener(s), s) })
-	forAll(t, "Group", settings(), groupOf, checkGroupOnce)
-	forAll(t, "Loop", ofOneProducer(settings()), loopOf, checkLoop)
-	forAll(t, "Collect", ofOneProducer(settings()), collectOf, checkCollect)
-	forAll(t, "Stream", ofOneProducer(settings()), streamOf, checkStream)
+func TestEachTaskRunsOnceInEachForm(t *testing.T) {
+	for _, f := range forms {
+		forAll(t, f.name, f.in(settings()), f.has, f.checkOnce)
+	}
 }
 
-func TestLimitsHold(t *testing.T) {
-	forAll(t, "Open", crowded(), openOf, checkLimit)
-	forAll(t, "Queued", crowded(), queuedOf, func(open queueOpener, s setting) error { return checkLimit(open.asOpener(s), s) })
-	forAll(t, "Group", crowded(), groupOf, func(open groupOpener, s setting) error { return checkLimit(groupAsRunner(open), s) })
-
-	one := ofOneProducer(crowded())
-	forAll(t, "Loop", one, loopOf, func(run looper, s setting) error { return checkLimit(loopAsRunner(run), s.limited()) })
-	forAll(t, "Collect", one, collectOf, func(collect collector, s setting) error { return checkLimit(collectAsRunner(collect), s) })
-	forAll(t, "Stream", one, streamOf, func(stream streamer, s setting) error { return checkLimit(streamAsRunner(stream), s.limited()) })
+func TestEachFormHoldsItsLimit(t *testing.T) {
+	for _, f := range forms {
+		forAll(t, f.name, f.in(crowded()), f.has, f.checkLimit)
+	}
 }
+
+// in are the settings that the form has.
+func (f form) in(all []setting) []setting {
+	return slices.DeleteFunc(all, func(s setting) bool { return f.alone && (s.producers > 1 || s.same) })
+}
+
+func hasQueued(p peer.Peer) bool  { return p.Queued != nil }
+func hasGroup(p peer.Peer) bool   { return p.Group != nil }
+func hasCollect(p peer.Peer) bool { return p.Collect != nil }
 
 func TestQueuedNeverMakesSubmitWait(t *testing.T) {
-	forAll(t, "Queued", crowded(), queuedOf, func(open queueOpener, s setting) error {
+	forAll(t, "Queued", crowded(), hasQueued, func(p peer.Peer, s setting) error {
 		s.tasks = 1500 // more than any queue that is made beforehand
-		return checkQueued(open, s)
+		return checkQueued(p.Queued, s)
 	})
 }
 
 func TestGroupsEndByTheFirstErrorAndWithTheirParent(t *testing.T) {
-	forAll(t, "error", crowded(), groupOf, checkGroupError)
-	forAll(t, "parent", crowded(), groupOf, checkGroupParent)
+	forAll(t, "error", crowded(), hasGroup, func(p peer.Peer, s setting) error { return checkGroupError(p.Group, s) })
+	forAll(t, "parent", crowded(), hasGroup, func(p peer.Peer, s setting) error { return checkGroupParent(p.Group, s) })
+}
+
+func TestCollectReturnsTheErrorOfATask(t *testing.T) {
+	forAll(t, "Collect", crowded(), hasCollect, func(p peer.Peer, s setting) error { return checkCollectError(p.Collect, s) })
 }
 
 func TestStreamDoesNotWaitForItsEnd(t *testing.T) {
-	forAll(t, "Stream", ofOneProducer(crowded()), streamOf, checkFlow)
+	forAll(t, "Stream", crowded(), func(p peer.Peer) bool { return p.Stream != nil }, func(p peer.Peer, s setting) error {
+		return checkFlow(p.Stream, s)
+	})
 }
 
 func TestSortSorts(t *testing.T) {
@@ -155,14 +142,16 @@ func TestSortSorts(t *testing.T) {
 	for _, limit := range []int{1, 2, 8} {
 		all = append(all, setting{limit: limit, tasks: 10}, setting{limit: limit, tasks: 100_000})
 	}
-	forAll(t, "Sort", all, func(p peer.Peer) sorter { return p.Sort }, checkSort)
+	forAll(t, "Sort", all, func(p peer.Peer) bool { return p.Sort != nil }, func(p peer.Peer, s setting) error {
+		return checkSort(p.Sort, s)
+	})
 }
 
 func TestFibonacciIsRight(t *testing.T) {
 	all := []setting{{limit: 1}, {limit: 2}, {limit: 8}}
-	type finder func(limit, n int) int
-	found := forAll(t, "Fibonacci", all, func(p peer.Peer) finder { return p.Fibonacci }, func(find finder, s setting) error {
-		if got := find(s.limit, 15); got != 610 {
+	recurs := func(p peer.Peer) bool { return p.Fibonacci != nil }
+	found := forAll(t, "Fibonacci", all, recurs, func(p peer.Peer, s setting) error {
+		if got := p.Fibonacci(s.limit, 15); got != 610 {
 			return fmt.Errorf("%d, want 610", got)
 		}
 		return nil
@@ -177,14 +166,14 @@ func TestNewLeavesNothing(t *testing.T) {
 	for _, limit := range limits {
 		all = append(all, setting{limit: limit, rounds: 3})
 	}
-	forAll(t, "New", all, func(p peer.Peer) func(int) func() { return p.New }, checkNew)
+	forAll(t, "New", all, func(p peer.Peer) bool { return p.New != nil }, func(p peer.Peer, s setting) error { return checkNew(p.New, s) })
 }
 
 // The race detector reports it if Wait does not wait for the memory of the tasks as well.
 func TestWaitSeesWhatTheTasksWrote(t *testing.T) {
-	forAll(t, "Open", []setting{{limit: 4, producers: 2, tasks: 500}}, openOf, func(open opener, s setting) error {
+	forAll(t, "Open", []setting{{limit: 4, producers: 2, tasks: 500}}, forms[0].has, func(p peer.Peer, s setting) error {
 		wrote := make([]int, s.tasks)
-		r := open(s.limit, s.work(func(i int) { wrote[i]++ }))
+		r := p.Open(s.limit, s.work(func(i int) { wrote[i]++ }))
 		err := s.await("two rounds", func() {
 			for range 2 {
 				s.submit(r, 0, s.tasks)

@@ -1,8 +1,6 @@
 package peer_test
 
 import (
-	"context"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -66,36 +64,16 @@ func judge(t *testing.T, honest bool, err error) {
 	}
 }
 
-// A form is what can be made of a runner, with the checks that it must pass.
-type form struct {
-	name        string
-	producers   int
-	same        bool // whether its tasks can all be one function
-	once, limit func(open opener, s setting) error
-}
-
-var forms = []form{
-	{"runner", 2, true, checkOnce, checkLimit},
-	{
-		"group", 2, true,
-		func(open opener, s setting) error { return checkGroupOnce(groupWith(open, none), s) },
-		func(open opener, s setting) error { return checkLimit(groupAsRunner(groupWith(open, none)), s) },
-	},
-	{
-		"loop", 1, false,
-		func(open opener, s setting) error { return checkLoop(loopWith(open), s) },
-		func(open opener, s setting) error { return checkLimit(loopAsRunner(loopWith(open)), s) },
-	},
-	{
-		"collector", 1, false,
-		func(open opener, s setting) error { return checkCollect(collectWith(open), s) },
-		func(open opener, s setting) error { return checkLimit(collectAsRunner(collectWith(open)), s) },
-	},
-	{
-		"stream", 1, false,
-		func(open opener, s setting) error { return checkStream(streamWith(open), s) },
-		func(open opener, s setting) error { return checkLimit(streamAsRunner(streamWith(open)), s) },
-	},
+// peerOf is a peer whose forms are all made of one runner.
+func peerOf(open opener) peer.Peer {
+	return peer.Peer{
+		Open:    open,
+		Queued:  func(limit, _ int, work peer.Work) peer.Runner { return open(limit, work) },
+		Group:   groupWith(open, none),
+		Loop:    loopWith(open),
+		Collect: collectWith(open),
+		Stream:  streamWith(open),
+	}
 }
 
 func TestChecksFindWhatIsWrongInEachForm(t *testing.T) {
@@ -150,27 +128,29 @@ func TestChecksFindWhatIsWrongInEachForm(t *testing.T) {
 		{name: "has no limit", inLimit: true, patience: patience, bend: func(h *honest) { limitOf(h, 1000) }},
 		{name: "stays below the limit", inLimit: true, patience: impatient, bend: func(h *honest) { limitOf(h, 1) }},
 	} {
-		open := func(limit int, work peer.Work) peer.Runner {
+		p := peerOf(func(limit int, work peer.Work) peer.Runner {
 			h := openHonest(limit, work)
 			if c.bend != nil {
 				c.bend(h)
 			}
 			return h
-		}
+		})
 		for _, f := range forms {
-			if c.runners && f.name != "runner" {
+			if c.runners && f.name != "Open" {
 				continue
 			}
-			for _, same := range []bool{false, true} {
-				if same && (c.differ || !f.same) {
-					continue
-				}
-				s := setting{limit: 2, producers: f.producers, tasks: 10, rounds: 2, same: same, patience: c.patience, must: 2, may: 2}
-				check := f.once
+			all := []setting{{limit: 2, producers: 1, tasks: 10, rounds: 2}, {limit: 2, producers: 2, tasks: 10, rounds: 2}}
+			if !c.differ {
+				all = append(all, setting{limit: 2, producers: 2, tasks: 10, rounds: 2, same: true})
+			}
+			for _, s := range f.in(all) {
+				s = s.of(p)
+				s.patience = c.patience
+				check := f.checkOnce
 				if c.inLimit {
-					check = f.limit
+					check = f.checkLimit
 				}
-				t.Run(f.name+"/"+c.name, func(t *testing.T) { judge(t, c.bend == nil, check(open, s)) })
+				t.Run(f.name+"/"+c.name, func(t *testing.T) { judge(t, c.bend == nil, check(p, s)) })
 			}
 		}
 	}
@@ -214,133 +194,6 @@ func TestCheckOfQueuesFindsOneThatIsTooSmall(t *testing.T) {
 			s := setting{limit: 2, producers: c.producers, tasks: 10, same: c.same, patience: c.patience}
 			judge(t, c.missing == 0, checkQueued(open, s))
 		})
-	}
-}
-
-// bentGroup is a group made of a runner, right except for its flaw.
-type bentGroup struct {
-	peer.Runner
-	flaw   flaw
-	parent context.Context
-	ctx    context.Context
-	cancel context.CancelFunc
-	mu     sync.Mutex
-	err    error
-}
-
-type flaw string
-
-const (
-	none        flaw = "right"
-	orphan      flaw = "makes its context of another"
-	stale       flaw = "keeps the context of the first round"
-	cancelsNone flaw = "cancels no task"
-	noError     flaw = "loses the error"
-	lastError   flaw = "returns the last error"
-	alwaysError flaw = "returns an error for nothing"
-)
-
-func groupWith(open opener, flaw flaw) groupOpener {
-	return func(ctx context.Context, limit int, work peer.GroupWork) peer.Group {
-		g := &bentGroup{flaw: flaw, parent: ctx}
-		if flaw == orphan {
-			g.parent = context.Background()
-		}
-		g.renew()
-		tasks := peer.Work{Each: func(i int) { g.note(work.Each(g.ctx, i)) }}
-		if work.Same != nil {
-			tasks = peer.Work{Same: func() { g.note(work.Same(g.ctx)) }}
-		}
-		g.Runner = open(limit, tasks)
-		return g
-	}
-}
-
-func (g *bentGroup) renew() { g.ctx, g.cancel = context.WithCancel(g.parent) }
-
-// note takes in what a task returns.
-func (g *bentGroup) note(err error) {
-	if err == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.flaw != noError && (g.err == nil || g.flaw == lastError) {
-		g.err = err
-	}
-	if g.flaw != cancelsNone {
-		g.cancel()
-	}
-}
-
-func (g *bentGroup) Wait() error {
-	g.Runner.Wait()
-	g.cancel()
-	if g.flaw != stale {
-		g.renew()
-	}
-	if g.flaw == alwaysError {
-		return context.Canceled
-	}
-	return g.err
-}
-
-func (g *bentGroup) Close() {
-	g.cancel()
-	g.Runner.Close()
-}
-
-func TestChecksOfGroupsFindWhatIsWrong(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		check func(groupOpener, setting) error
-		flaws []flaw
-		hangs flaw // the one that the check finds by waiting in vain
-	}{
-		{"once", checkGroupOnce, []flaw{none, orphan, stale, alwaysError}, ""},
-		{"error", checkGroupError, []flaw{none, cancelsNone, noError, lastError}, cancelsNone},
-		{"parent", checkGroupParent, []flaw{none, orphan, noError}, orphan},
-	} {
-		for _, flaw := range c.flaws {
-			for _, same := range []bool{false, true} {
-				s := setting{limit: 2, producers: 2, tasks: 10, rounds: 2, same: same, patience: patience, together: 2}
-				if flaw == c.hangs {
-					s.patience = impatient
-				}
-				t.Run(c.name+"/"+string(flaw), func(t *testing.T) {
-					judge(t, flaw == none, c.check(groupWith(right, flaw), s))
-				})
-			}
-		}
-	}
-}
-
-func loopWith(open opener) looper {
-	return func(limit int, items []float64, body peer.Body) func() {
-		return func() { runAll(open, limit, len(items), func(i int) { body.Item(&items[i]) }) }
-	}
-}
-
-// runAll runs n tasks on a runner of their own.
-func runAll(open opener, limit, n int, task func(i int)) {
-	r := open(limit, peer.Work{Each: task})
-	r.Submit(0, n)
-	r.Wait()
-	r.Close()
-}
-
-func TestChecksOfLoopsFindWhatIsWrong(t *testing.T) {
-	s := setting{limit: 2, tasks: 10, rounds: 2, patience: patience}
-	for name, run := range map[string]looper{
-		"visits a copy": func(limit int, items []float64, body peer.Body) func() {
-			return func() { loopWith(right)(limit, slices.Clone(items), body)() }
-		},
-		"runs when it is made": func(limit int, items []float64, body peer.Body) func() {
-			loopWith(right)(limit, items, body)()
-			return func() {}
-		},
-	} {
-		t.Run(name, func(t *testing.T) { judge(t, false, checkLoop(run, s)) })
 	}
 }
 

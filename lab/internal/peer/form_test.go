@@ -1,0 +1,255 @@
+package peer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+)
+
+// A form is one of the ways in which a peer runs tasks, seen as a runner: the checks
+// of runners hold for all of them.
+type form struct {
+	name   string
+	has    func(p peer.Peer) bool
+	runner func(p peer.Peer, s setting) opener
+
+	alone   bool // there is one producer, and the tasks differ
+	ordered bool // the values of the tasks come in their order
+	limited bool // it holds the limit also where [peer.Peer.Unlimited] says that Open does not
+}
+
+var forms = []form{
+	{
+		name:   "Open",
+		has:    func(p peer.Peer) bool { return p.Open != nil },
+		runner: func(p peer.Peer, _ setting) opener { return p.Open },
+	},
+	{
+		name: "Queued",
+		has:  func(p peer.Peer) bool { return p.Queued != nil },
+		runner: func(p peer.Peer, s setting) opener {
+			return func(limit int, work peer.Work) peer.Runner { return p.Queued(limit, s.tasks, work) }
+		},
+	},
+	{
+		name:   "Group",
+		has:    func(p peer.Peer) bool { return p.Group != nil },
+		runner: func(p peer.Peer, _ setting) opener { return groupAsRunner(p.Group) },
+	},
+	{
+		name: "Loop", alone: true, limited: true,
+		has:    func(p peer.Peer) bool { return p.Loop != nil },
+		runner: func(p peer.Peer, s setting) opener { return loopAsRunner(p.Loop, s) },
+	},
+	{
+		name: "Collect", alone: true, ordered: true,
+		has:    func(p peer.Peer) bool { return p.Collect != nil },
+		runner: func(p peer.Peer, _ setting) opener { return collectAsRunner(p.Collect) },
+	},
+	{
+		name: "Stream", alone: true, ordered: true, limited: true,
+		has:    func(p peer.Peer) bool { return p.Stream != nil },
+		runner: func(p peer.Peer, _ setting) opener { return streamAsRunner(p.Stream) },
+	},
+}
+
+func (f form) checkOnce(p peer.Peer, s setting) error {
+	s.overtaken = f.ordered
+	return checkOnce(f.runner(p, s), s)
+}
+
+func (f form) checkLimit(p peer.Peer, s setting) error {
+	s.gated = true
+	if f.limited {
+		s.must, s.may = min(s.must, s.limit), min(s.may, s.limit)
+	}
+	return checkLimit(f.runner(p, s), s)
+}
+
+// adapted is a form as a runner. It complains of what only this form can do wrong.
+type adapted struct {
+	submit  func(lo, hi int) error
+	wait    func() error // nil if Submit waits
+	close   func()       // nil if there is nothing to close
+	against atomic.Pointer[error]
+}
+
+func (a *adapted) complain(err error) {
+	if err != nil {
+		a.against.CompareAndSwap(nil, &err)
+	}
+}
+
+func complaint(r peer.Runner) error {
+	if a, ok := r.(*adapted); ok {
+		if err := a.against.Load(); err != nil {
+			return *err
+		}
+	}
+	return nil
+}
+
+func (a *adapted) Submit(lo, hi int) { a.complain(a.submit(lo, hi)) }
+
+func (a *adapted) Wait() {
+	if a.wait != nil {
+		a.complain(a.wait())
+	}
+}
+
+func (a *adapted) Close() {
+	if a.close != nil {
+		a.close()
+	}
+}
+
+type parentKey struct{}
+
+// groupAsRunner complains unless the tasks get a context that is alive and made from the
+// parent, and no error comes out.
+func groupAsRunner(open groupOpener) opener {
+	return func(limit int, work peer.Work) peer.Runner {
+		a := new(adapted)
+		task := func(ctx context.Context, i int) error {
+			if ctx.Value(parentKey{}) != true {
+				a.complain(errors.New("the context is not made from the parent"))
+			}
+			if err := ctx.Err(); err != nil {
+				a.complain(fmt.Errorf("the context of a task: %w", err))
+			}
+			if work.Same != nil {
+				work.Same()
+			} else {
+				work.Each(i)
+			}
+			return nil
+		}
+		parent := context.WithValue(context.Background(), parentKey{}, true)
+		g := open(parent, limit, setting{same: work.Same != nil}.groupWork(task))
+		a.submit = func(lo, hi int) error { g.Submit(lo, hi); return nil }
+		a.wait = func() error {
+			if err := g.Wait(); err != nil {
+				return fmt.Errorf("the group's Wait: %w", err)
+			}
+			return nil
+		}
+		a.close = g.Close
+		return a
+	}
+}
+
+// loopAsRunner makes a loop once, and runs it in each round. It complains unless the body
+// got each item in its place.
+func loopAsRunner(open looper, s setting) opener {
+	if s.gated {
+		open = slowStart(open)
+	}
+	return func(limit int, work peer.Work) peer.Runner {
+		items := make([]float64, s.tasks)
+		run := open(limit, items, bodyOf(func(item *float64) {
+			i := int(*item)
+			work.Each(i)
+			*item = float64(i) + 0.5
+		}))
+		return &adapted{submit: func(int, int) error {
+			for i := range items {
+				items[i] = float64(i)
+			}
+			run()
+			for i, item := range items {
+				if want := float64(i) + 0.5; item != want {
+					return fmt.Errorf("item %d is %v, want %v", i, item, want)
+				}
+			}
+			return nil
+		}}
+	}
+}
+
+// slowStart lets an item that takes its time come before the others: par.Range begins alone, until it has
+// seen that the items are worth company.
+func slowStart(open looper) looper {
+	return func(limit int, items []float64, body peer.Body) func() {
+		numbers := []float64{-1}
+		for i := range items {
+			numbers = append(numbers, float64(i))
+		}
+		return open(limit, numbers, bodyOf(func(number *float64) {
+			if *number < 0 {
+				time.Sleep(time.Millisecond)
+				return
+			}
+			body.Item(&items[int(*number)])
+		}))
+	}
+}
+
+func bodyOf(item func(*float64)) peer.Body {
+	return peer.Body{Item: item, Try: func(_ context.Context, at *float64) error {
+		item(at)
+		return nil
+	}}
+}
+
+// valueOf is what task i returns: never the zero value of an empty place.
+func valueOf(i int) int { return 3*i + 1 }
+
+func checkValues(values []int, n int) error {
+	if len(values) != n {
+		return fmt.Errorf("%d values, want %d", len(values), n)
+	}
+	for i, value := range values {
+		if value != valueOf(i) {
+			return fmt.Errorf("value %d is %d, want %d", i, value, valueOf(i))
+		}
+	}
+	return nil
+}
+
+// collectAsRunner complains unless the values are there, in order, and no error.
+func collectAsRunner(collect collector) opener {
+	return func(limit int, work peer.Work) peer.Runner {
+		return &adapted{submit: func(lo, hi int) error {
+			values, err := collect(limit, hi-lo, func(i int) (int, error) {
+				work.Each(lo + i)
+				return valueOf(i), nil
+			})
+			return errors.Join(err, checkValues(values, hi-lo))
+		}}
+	}
+}
+
+// streamAsRunner complains unless the values were consumed one at a time and in order.
+func streamAsRunner(stream streamer) opener {
+	return func(limit int, work peer.Work) peer.Runner {
+		return &adapted{submit: func(lo, hi int) error {
+			var mu sync.Mutex
+			var values []int
+			var consuming, atOnce atomic.Int32
+			stream(limit, hi-lo, func(i int) int {
+				work.Each(lo + i)
+				return valueOf(i)
+			}, func(value int) {
+				if consuming.Add(1) > 1 {
+					atOnce.Add(1)
+				}
+				mu.Lock()
+				values = append(values, value)
+				mu.Unlock()
+				if value == valueOf(0) {
+					time.Sleep(time.Millisecond) // for another to come
+				}
+				consuming.Add(-1)
+			})
+			if n := atOnce.Load(); n > 0 {
+				return fmt.Errorf("%d values were consumed while another was", n)
+			}
+			return checkValues(values, hi-lo)
+		}}
+	}
+}
