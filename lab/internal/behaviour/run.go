@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/64ed045f/weir/lab/internal/child"
 )
 
 // A Verdict says how a program ended.
@@ -78,22 +78,12 @@ func Run(ctx context.Context, command Command, scenario Scenario, library string
 	var stderr head
 	cmd := command(limited, scenario.ID, library)
 	cmd.Stdout, cmd.Stderr = told, &stderr
-	if cmd.Env == nil {
-		cmd.Env = os.Environ()
-	}
-	cmd.Env = slices.DeleteFunc(cmd.Env, func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains(settings, name)
-	})
-	cmd.Env = append(cmd.Env,
-		"GOMAXPROCS="+strconv.Itoa(procs),
+	child.Prepare(cmd, procs,
 		"GOTRACEBACK=single",
 		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // with the race detector, a program sleeps a second before it ends
 	if full {
 		cmd.Env = append(cmd.Env, fullEnv+"=1")
 	}
-	// Output that another process holds open must not make Run wait.
-	cmd.WaitDelay = time.Second
 
 	begin := time.Now()
 	if err := cmd.Start(); err != nil {
@@ -111,10 +101,6 @@ func Run(ctx context.Context, command Command, scenario Scenario, library string
 	o.Elapsed = time.Since(begin)
 	return o, nil
 }
-
-// settings are variables that change how a Go program runs. Their values outside
-// must not show in a verdict.
-var settings = []string{"GOGC", "GOMEMLIMIT", "GODEBUG"}
 
 var errStuck = errors.New("no progress")
 

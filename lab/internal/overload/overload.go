@@ -10,12 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/64ed045f/weir/lab/internal/child"
 )
 
 // A Setup says what a server can serve, and what it is offered.
@@ -151,21 +149,12 @@ func start(ctx context.Context, command Command, part string, o order) (*process
 		return nil, err
 	}
 	p := &process{part: part, cmd: command(ctx, Flag, part, string(text))}
-	if p.cmd.Env == nil {
-		p.cmd.Env = os.Environ()
-	}
-	// Nothing in the results would tell of these.
-	p.cmd.Env = slices.DeleteFunc(p.cmd.Env, func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains([]string{"GOGC", "GOMEMLIMIT", "GODEBUG", "GOTRACEBACK"}, name)
-	})
 	procs := o.Setup.Procs
 	if part == partLoad {
 		procs = max(1, procs/2)
 	}
-	p.cmd.Env = append(p.cmd.Env, "GOMAXPROCS="+strconv.Itoa(procs))
+	child.Prepare(p.cmd, procs)
 	p.cmd.Stderr = &p.error
-	p.cmd.WaitDelay = time.Second
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -184,8 +173,7 @@ func (p *process) line() (string, error) {
 		return p.said.Text(), nil
 	}
 	err := errors.Join(p.said.Err(), p.cmd.Wait())
-	line, _, _ := strings.Cut(strings.TrimSpace(p.error.String()), "\n")
-	return "", fmt.Errorf("the %s went away: %w: %s", p.part, err, line)
+	return "", fmt.Errorf("the %s went away: %w: %s", p.part, err, child.FirstLine(p.error.String()))
 }
 
 // result reads the last line, and waits for the end of the process.

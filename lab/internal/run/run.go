@@ -8,12 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
@@ -110,17 +107,16 @@ func (r *Runner) measure(ctx context.Context, id record.ID, limit time.Duration)
 	failed := record.Result{ID: id}
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errHung)
 	defer cancel()
-	child := r.Command(limited, r.Arguments(id)...)
-	child.Env = append(environment(), "GOMAXPROCS="+strconv.Itoa(id.Procs), "TMPDIR="+r.Temporary)
+	cmd := r.Command(limited, r.Arguments(id)...)
+	child.Prepare(cmd, id.Procs, "TMPDIR="+r.Temporary)
 	var said, complained bytes.Buffer
-	child.Stdout, child.Stderr = &said, &complained
-	child.WaitDelay = time.Second
-	err := child.Run()
+	cmd.Stdout, cmd.Stderr = &said, &complained
+	err := cmd.Run()
 	if errors.Is(context.Cause(limited), errHung) {
 		return failed, fmt.Errorf("no end after %v", limit)
 	}
 	if err != nil {
-		return failed, fmt.Errorf("%w: %s", err, firstLine(complained.String()))
+		return failed, fmt.Errorf("%w: %s", err, child.FirstLine(complained.String()))
 	}
 	f, err := record.Read(&said, "the measuring process")
 	if err != nil {
@@ -130,23 +126,4 @@ func (r *Runner) measure(ctx context.Context, id record.ID, limit time.Duration)
 		return failed, fmt.Errorf("the measuring process has measured something else: %q", said.String())
 	}
 	return f.Results[0], nil
-}
-
-// environment is this process's, without variables that change how Go's runtime works:
-// nothing in the results would show them.
-func environment() []string {
-	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains([]string{"GOGC", "GOMEMLIMIT", "GODEBUG", "GOTRACEBACK"}, name)
-	})
-}
-
-// firstLine is the first line that says what happened.
-func firstLine(text string) string {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			return line
-		}
-	}
-	return "without a word"
 }
