@@ -20,33 +20,20 @@ type Verdict int
 
 // The verdicts on a program.
 const (
-	// NotOffered means that the library has no such feature.
-	NotOffered Verdict = iota
-	// Pass means that the program saw what a user expects.
-	Pass
-	// Hangs means that it made no more progress, and Run ended it.
-	Fails
-	// Crashes means that it ended without a verdict, as after a panic.
-	Hangs
-	// Crashes means that it ended without a verdict, as by a panic.
-	Crashes
+	NotOffered Verdict = iota // the library has no such feature
+	Pass                      // the program saw what a user expects
+	Fails                     // it saw something else
+	Hangs                     // it made no more progress, and Run ended it
+	Crashes                   // it ended without a verdict, as after a panic
 )
 
 // String returns the verdict's name: "pass", "fails", "hangs", "crashes" or "not offered".
 func (v Verdict) String() string {
-	switch v {
-	case NotOffered:
-		return "not offered"
-	case Pass:
-		return "pass"
-	case Fails:
-		return "fails"
-	case Hangs:
-		return "hangs"
-	case Crashes:
-		return "crashes"
+	names := []string{"not offered", "pass", "fails", "hangs", "crashes"}
+	if v < 0 || int(v) >= len(names) {
+		return fmt.Sprintf("Verdict(%d)", int(v))
 	}
-	return fmt.Sprintf("Verdict(%d)", int(v))
+	return names[v]
 }
 
 // An Outcome is the verdict on one program.

@@ -306,6 +306,15 @@ func stopped(refusal error, each func() error) error {
 	return nil
 }
 
+// accounted is the end of scenario 16: each of the 4 tasks that waited ran, or was refused and told so.
+func accounted(env Env, ran int32, refused int) error {
+	if int(ran)+refused != 4 {
+		return fmt.Errorf("%d of 4 ran, %d were refused", ran, refused)
+	}
+	env.Note("%d of 4 ran, %d were refused", ran, refused)
+	return nil
+}
+
 // leave is scenario 17. occupy takes the only place, submit then waits for it.
 func leave(occupy func(task func()), submit, cancel func()) error {
 	g := newGate()

@@ -16,34 +16,29 @@ import (
 type contender struct {
 	name   string
 	limits bool // it promises that at most as many requests run at once as there are slots
-	wrap   func(h http.Handler, s Setup) (guarded http.Handler, end func())
+	wrap   func(h http.Handler, s Setup) (guarded http.Handler)
 }
 
 var contenders = []contender{
-	{"weir.Limit", true, func(h http.Handler, s Setup) (http.Handler, func()) {
-		return weirhttp.Limit(h, s.Slots, weirhttp.Queue(s.Queue), weirhttp.MaxWait(s.MaxWait)), nothing
-	}},
-	{"weir.LimitNewest", true, func(h http.Handler, s Setup) (http.Handler, func()) {
-		return weirhttp.Limit(h, s.Slots, weirhttp.Queue(s.Queue), weirhttp.MaxWait(s.MaxWait), weirhttp.NewestFirst()), nothing
-	}},
-	{"weir.LimitOn", true, func(h http.Handler, s Setup) (http.Handler, func()) {
-		pool := weir.New(s.Slots)
-		return weirhttp.Limit(h, s.Slots, weirhttp.Queue(s.Queue), weirhttp.MaxWait(s.MaxWait), weirhttp.On(pool)), pool.Close
-	}},
+	{"weir.Limit", true, func(h http.Handler, s Setup) http.Handler { return limited(h, s) }},
+	{"weir.LimitNewest", true, func(h http.Handler, s Setup) http.Handler { return limited(h, s, weirhttp.NewestFirst()) }},
+	{"weir.LimitOn", true, func(h http.Handler, s Setup) http.Handler { return limited(h, s, weirhttp.On(weir.New(s.Slots))) }},
 	// The server as it is.
-	{peer.Go, false, func(h http.Handler, _ Setup) (http.Handler, func()) { return h, nothing }},
-	{"chi", true, func(h http.Handler, s Setup) (http.Handler, func()) {
+	{peer.Go, false, func(h http.Handler, _ Setup) http.Handler { return h }},
+	{"chi", true, func(h http.Handler, s Setup) http.Handler {
 		return middleware.ThrottleWithOpts(middleware.ThrottleOpts{
 			Limit: s.Slots, BacklogLimit: s.Queue, BacklogTimeout: s.MaxWait,
 			StatusCode: http.StatusServiceUnavailable, RetryAfterFn: func(bool) time.Duration { return time.Second },
-		})(h), nothing
+		})(h)
 	}},
+}
+
+func limited(h http.Handler, s Setup, more ...weirhttp.Option) http.Handler {
+	return weirhttp.Limit(h, s.Slots, append(more, weirhttp.Queue(s.Queue), weirhttp.MaxWait(s.MaxWait))...)
 }
 
 // Module is that of the one library compared with Weir.
 const Module = "github.com/go-chi/chi/v5"
-
-func nothing() {}
 
 // Names are all contenders, in the order of the tables.
 func Names() []string {

@@ -56,8 +56,7 @@ func serve(setup Setup, stdin io.Reader, stdout io.Writer) error {
 	}
 	var running, entered gauge
 	var served work
-	handler, end := c.wrap(running.around(backend(setup, &served)), setup)
-	defer end()
+	handler := c.wrap(running.around(backend(setup, &served)), setup)
 	server := &http.Server{Handler: entered.around(handler), ReadHeaderTimeout: longestShutdown}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
