@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,8 +15,7 @@ import (
 // A form is one of the ways in which a peer runs tasks, seen as a runner: the checks
 // of runners hold for all of them.
 type form struct {
-	name   string
-	has    func(p peer.Peer) bool
+	name   string // the field of [peer.Peer]
 	runner func(p peer.Peer, s setting) opener
 
 	alone   bool // there is one producer, and the tasks differ
@@ -24,39 +24,18 @@ type form struct {
 }
 
 var forms = []form{
-	{
-		name:   "Open",
-		has:    func(p peer.Peer) bool { return p.Open != nil },
-		runner: func(p peer.Peer, _ setting) opener { return p.Open },
-	},
-	{
-		name: "Queued",
-		has:  func(p peer.Peer) bool { return p.Queued != nil },
-		runner: func(p peer.Peer, s setting) opener {
-			return func(limit int, work peer.Work) peer.Runner { return p.Queued(limit, s.tasks, work) }
-		},
-	},
-	{
-		name:   "Group",
-		has:    func(p peer.Peer) bool { return p.Group != nil },
-		runner: func(p peer.Peer, _ setting) opener { return groupAsRunner(p.Group) },
-	},
-	{
-		name: "Loop", alone: true, limited: true,
-		has:    func(p peer.Peer) bool { return p.Loop != nil },
-		runner: func(p peer.Peer, s setting) opener { return loopAsRunner(p.Loop, s) },
-	},
-	{
-		name: "Collect", alone: true, ordered: true,
-		has:    func(p peer.Peer) bool { return p.Collect != nil },
-		runner: func(p peer.Peer, _ setting) opener { return collectAsRunner(p.Collect) },
-	},
-	{
-		name: "Stream", alone: true, ordered: true, limited: true,
-		has:    func(p peer.Peer) bool { return p.Stream != nil },
-		runner: func(p peer.Peer, _ setting) opener { return streamAsRunner(p.Stream) },
-	},
+	{name: "Open", runner: func(p peer.Peer, _ setting) opener { return p.Open }},
+	{name: "Queued", runner: func(p peer.Peer, s setting) opener {
+		return func(limit int, work peer.Work) peer.Runner { return p.Queued(limit, s.tasks, work) }
+	}},
+	{name: "Group", runner: func(p peer.Peer, _ setting) opener { return groupAsRunner(p.Group) }},
+	{name: "Loop", runner: func(p peer.Peer, s setting) opener { return loopAsRunner(p.Loop, s) }, alone: true, limited: true},
+	{name: "Collect", runner: func(p peer.Peer, _ setting) opener { return collectAsRunner(p.Collect) }, alone: true, ordered: true},
+	{name: "Stream", runner: func(p peer.Peer, _ setting) opener { return streamAsRunner(p.Stream) }, alone: true, ordered: true, limited: true},
 }
+
+// has says whether the peer has the field of that name, or lacks it.
+func has(p peer.Peer, field string) bool { return !reflect.ValueOf(p).FieldByName(field).IsNil() }
 
 func (f form) checkOnce(p peer.Peer, s setting) error {
 	s.overtaken = f.ordered

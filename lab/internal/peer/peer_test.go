@@ -71,16 +71,15 @@ func (s setting) of(p peer.Peer) setting {
 	return s
 }
 
-// forAll runs the check for each peer that has what it is about, in each setting. It returns how
-// many have it.
-func forAll(t *testing.T, name string, all []setting, has func(p peer.Peer) bool, check func(p peer.Peer, s setting) error) (found int) {
+// forAll runs the check for each peer that has the field, in each setting. It returns how many have it.
+func forAll(t *testing.T, field string, all []setting, check func(p peer.Peer, s setting) error) (found int) {
 	t.Helper()
 	for _, p := range peer.All() {
-		if !has(p) {
+		if !has(p, field) {
 			continue
 		}
 		found++
-		t.Run(name+"/"+p.Name, func(t *testing.T) {
+		t.Run(field+"/"+p.Name, func(t *testing.T) {
 			for _, s := range all {
 				if err := check(p, s.of(p)); err != nil {
 					t.Errorf("%v: %v", s, err)
@@ -89,20 +88,20 @@ func forAll(t *testing.T, name string, all []setting, has func(p peer.Peer) bool
 		})
 	}
 	if found == 0 {
-		t.Errorf("no peer was checked: %s", name)
+		t.Errorf("no peer was checked: %s", field)
 	}
 	return found
 }
 
 func TestEachTaskRunsOnceInEachForm(t *testing.T) {
 	for _, f := range forms {
-		forAll(t, f.name, f.in(settings()), f.has, f.checkOnce)
+		forAll(t, f.name, f.in(settings()), f.checkOnce)
 	}
 }
 
 func TestEachFormHoldsItsLimit(t *testing.T) {
 	for _, f := range forms {
-		forAll(t, f.name, f.in(crowded()), f.has, f.checkLimit)
+		forAll(t, f.name, f.in(crowded()), f.checkLimit)
 	}
 }
 
@@ -111,30 +110,24 @@ func (f form) in(all []setting) []setting {
 	return slices.DeleteFunc(all, func(s setting) bool { return f.alone && (s.producers > 1 || s.same) })
 }
 
-func hasQueued(p peer.Peer) bool  { return p.Queued != nil }
-func hasGroup(p peer.Peer) bool   { return p.Group != nil }
-func hasCollect(p peer.Peer) bool { return p.Collect != nil }
-
 func TestQueuedNeverMakesSubmitWait(t *testing.T) {
-	forAll(t, "Queued", crowded(), hasQueued, func(p peer.Peer, s setting) error {
+	forAll(t, "Queued", crowded(), func(p peer.Peer, s setting) error {
 		s.tasks = 1500 // more than any queue that is made beforehand
 		return checkQueued(p.Queued, s)
 	})
 }
 
 func TestGroupsEndByTheFirstErrorAndWithTheirParent(t *testing.T) {
-	forAll(t, "error", crowded(), hasGroup, func(p peer.Peer, s setting) error { return checkGroupError(p.Group, s) })
-	forAll(t, "parent", crowded(), hasGroup, func(p peer.Peer, s setting) error { return checkGroupParent(p.Group, s) })
+	forAll(t, "Group", crowded(), func(p peer.Peer, s setting) error { return checkGroupError(p.Group, s) })
+	forAll(t, "Group", crowded(), func(p peer.Peer, s setting) error { return checkGroupParent(p.Group, s) })
 }
 
 func TestCollectReturnsTheErrorOfATask(t *testing.T) {
-	forAll(t, "Collect", crowded(), hasCollect, func(p peer.Peer, s setting) error { return checkCollectError(p.Collect, s) })
+	forAll(t, "Collect", crowded(), func(p peer.Peer, s setting) error { return checkCollectError(p.Collect, s) })
 }
 
 func TestStreamDoesNotWaitForItsEnd(t *testing.T) {
-	forAll(t, "Stream", crowded(), func(p peer.Peer) bool { return p.Stream != nil }, func(p peer.Peer, s setting) error {
-		return checkFlow(p.Stream, s)
-	})
+	forAll(t, "Stream", crowded(), func(p peer.Peer, s setting) error { return checkFlow(p.Stream, s) })
 }
 
 func TestSortSorts(t *testing.T) {
@@ -142,15 +135,12 @@ func TestSortSorts(t *testing.T) {
 	for _, limit := range []int{1, 2, 8} {
 		all = append(all, setting{limit: limit, tasks: 10}, setting{limit: limit, tasks: 100_000})
 	}
-	forAll(t, "Sort", all, func(p peer.Peer) bool { return p.Sort != nil }, func(p peer.Peer, s setting) error {
-		return checkSort(p.Sort, s)
-	})
+	forAll(t, "Sort", all, func(p peer.Peer, s setting) error { return checkSort(p.Sort, s) })
 }
 
 func TestFibonacciIsRight(t *testing.T) {
 	all := []setting{{limit: 1}, {limit: 2}, {limit: 8}}
-	recurs := func(p peer.Peer) bool { return p.Fibonacci != nil }
-	found := forAll(t, "Fibonacci", all, recurs, func(p peer.Peer, s setting) error {
+	found := forAll(t, "Fibonacci", all, func(p peer.Peer, s setting) error {
 		if got := p.Fibonacci(s.limit, 15); got != 610 {
 			return fmt.Errorf("%d, want 610", got)
 		}
@@ -166,12 +156,12 @@ func TestNewLeavesNothing(t *testing.T) {
 	for _, limit := range limits {
 		all = append(all, setting{limit: limit, rounds: 3})
 	}
-	forAll(t, "New", all, func(p peer.Peer) bool { return p.New != nil }, func(p peer.Peer, s setting) error { return checkNew(p.New, s) })
+	forAll(t, "New", all, func(p peer.Peer, s setting) error { return checkNew(p.New, s) })
 }
 
 // The race detector reports it if Wait does not wait for the memory of the tasks as well.
 func TestWaitSeesWhatTheTasksWrote(t *testing.T) {
-	forAll(t, "Open", []setting{{limit: 4, producers: 2, tasks: 500}}, forms[0].has, func(p peer.Peer, s setting) error {
+	forAll(t, "Open", []setting{{limit: 4, producers: 2, tasks: 500}}, func(p peer.Peer, s setting) error {
 		wrote := make([]int, s.tasks)
 		r := p.Open(s.limit, s.work(func(i int) { wrote[i]++ }))
 		err := s.await("two rounds", func() {

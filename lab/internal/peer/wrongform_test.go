@@ -220,7 +220,7 @@ func TestChecksFindWhatOnlyOneFormDoesWrong(t *testing.T) {
 	s := setting{limit: 2, producers: 1, tasks: 10, rounds: 2}
 	for name, p := range wrong {
 		for _, f := range forms {
-			if f.has(p) {
+			if has(p, f.name) {
 				t.Run(f.name+"/"+name, func(t *testing.T) { judge(t, false, f.checkOnce(p, s.of(p))) })
 			}
 		}
