@@ -56,13 +56,16 @@ func (s setting) groupWork(task func(ctx context.Context, i int) error) peer.Gro
 }
 
 // await runs f, and complains if it takes too long. f is then left to itself.
-func (s setting) await(what string, f func()) error {
-	ended := make(chan struct{})
+func (s setting) await(what string, f func()) error { return s.receive(what, begin(f)) }
+
+// begin runs f in a goroutine of its own.
+func begin(f func()) (ended <-chan struct{}) {
+	end := make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(end)
 		f()
 	}()
-	return s.receive(what, ended)
+	return end
 }
 
 func (s setting) receive(what string, from <-chan struct{}) error {
@@ -203,12 +206,10 @@ func checkLimit(open opener, s setting) error {
 		live.Add(-1)
 	}))
 
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	ended := begin(func() {
 		s.submit(r, 0, s.tasks)
 		r.Wait()
-	}()
+	})
 	var failed error
 	for k := range s.must {
 		if failed = s.receive(fmt.Sprintf("start of task %d of %d at once", k+1, s.must), begun); failed != nil {
@@ -247,11 +248,7 @@ func checkQueued(open queueOpener, s setting) error {
 			break
 		}
 	}
-	submitted := make(chan struct{})
-	go func() {
-		defer close(submitted)
-		s.submit(r, s.limit, s.limit+s.tasks)
-	}()
+	submitted := begin(func() { s.submit(r, s.limit, s.limit+s.tasks) })
 	if failed == nil {
 		failed = s.receive("submit while all workers are blocked", submitted)
 	}

@@ -44,8 +44,8 @@ func (f form) checkOnce(p peer.Peer, s setting) error {
 
 func (f form) checkLimit(p peer.Peer, s setting) error {
 	s.gated = true
-	if f.limited {
-		s.must, s.may = min(s.must, s.limit), min(s.may, s.limit)
+	if p.Unlimited && f.limited {
+		s.must, s.may = min(s.limit, s.tasks), s.limit
 	}
 	return checkLimit(f.runner(p, s), s)
 }

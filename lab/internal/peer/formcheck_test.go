@@ -58,13 +58,11 @@ func checkGroupEnds(parent context.Context, open groupOpener, s setting, end fun
 		}
 	}))
 	var got error
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	ended := begin(func() {
 		s.submit(g, 0, s.limit)
 		got = g.Wait()
 		g.Close()
-	}()
+	})
 	failed := s.receive("end of the group", ended)
 	close(giveUp)
 	if failed != nil {
@@ -104,9 +102,7 @@ func checkFlow(stream streamer, s setting) error {
 	giveUp := make(chan struct{})
 	last := s.tasks - 1
 	first := true
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	ended := begin(func() {
 		stream(s.limit, s.tasks, func(i int) int {
 			if i == last {
 				select {
@@ -121,7 +117,7 @@ func checkFlow(stream streamer, s setting) error {
 				close(consumed)
 			}
 		})
-	}()
+	})
 	err := s.receive("first value of a stream whose last task waits for it", consumed)
 	close(giveUp)
 	return errors.Join(err, s.receive("end of the stream", ended))

@@ -82,14 +82,14 @@ func TestChecksFindWhatIsWrongInEachForm(t *testing.T) {
 	t.Cleanup(func() { close(forever) })
 	for _, c := range []struct {
 		name     string
-		inLimit  bool          // whether the check of the limit is to find it
+		atOnce   int           // how many tasks the check of the limit waits for; 0 for the other check
 		runners  bool          // whether only a runner that is bent in this way is wrong
 		differ   bool          // whether it shows only in tasks that differ
 		patience time.Duration // of the check
 		bend     func(h *honest)
 	}{
 		{name: "right", patience: patience},
-		{name: "right", inLimit: true, patience: patience},
+		{name: "right", atOnce: 2, patience: patience},
 
 		{name: "drops one", patience: patience, bend: func(h *honest) {
 			h.submit = func(lo, hi int) { h.hand(lo, hi-1) }
@@ -124,9 +124,9 @@ func TestChecksFindWhatIsWrongInEachForm(t *testing.T) {
 			h.closed = func() { leak(t) }
 		}},
 
-		{name: "exceeds the limit", inLimit: true, patience: patience, bend: func(h *honest) { limitOf(h, 3) }},
-		{name: "has no limit", inLimit: true, patience: patience, bend: func(h *honest) { limitOf(h, 1000) }},
-		{name: "stays below the limit", inLimit: true, patience: impatient, bend: func(h *honest) { limitOf(h, 1) }},
+		{name: "exceeds the limit", atOnce: 3, patience: patience, bend: func(h *honest) { limitOf(h, 3) }},
+		{name: "has no limit", atOnce: 3, patience: patience, bend: func(h *honest) { limitOf(h, 1000) }},
+		{name: "stays below the limit", atOnce: 2, patience: impatient, bend: func(h *honest) { limitOf(h, 1) }},
 	} {
 		p := peerOf(func(limit int, work peer.Work) peer.Runner {
 			h := openHonest(limit, work)
@@ -145,9 +145,9 @@ func TestChecksFindWhatIsWrongInEachForm(t *testing.T) {
 			}
 			for _, s := range f.in(all) {
 				s = s.of(p)
-				s.patience = c.patience
+				s.patience, s.must = c.patience, c.atOnce
 				check := f.checkOnce
-				if c.inLimit {
+				if c.atOnce > 0 {
 					check = f.checkLimit
 				}
 				t.Run(f.name+"/"+c.name, func(t *testing.T) { judge(t, c.bend == nil, check(p, s)) })
