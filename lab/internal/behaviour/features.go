@@ -72,22 +72,22 @@ func resize(_ Env, p pool) error {
 		}
 		fed <- err
 	}()
+	holds := func(limit int64, when string) error {
+		reached := until(func() bool { return g.peak.Load() >= limit })
+		time.Sleep(settled)
+		if peak := g.peak.Load(); !reached || peak > limit {
+			return fmt.Errorf("%d tasks at once %s", peak, when)
+		}
+		return nil
+	}
 	err := func() error {
 		defer enough.Store(true)
-		if !until(func() bool { return g.peak.Load() >= 2 }) {
-			return fmt.Errorf("%d tasks at once at first, limit 2", g.peak.Load())
-		}
-		time.Sleep(settled)
-		if peak := g.peak.Load(); peak > 2 {
-			return fmt.Errorf("%d tasks at once at first, limit 2", peak)
+		if err := holds(2, "at first, limit 2"); err != nil {
+			return err
 		}
 		p.resize(6)
-		if !until(func() bool { return g.peak.Load() >= 6 }) {
-			return fmt.Errorf("%d tasks at once after the limit was raised to 6", g.peak.Load())
-		}
-		time.Sleep(settled)
-		if peak := g.peak.Load(); peak > 6 {
-			return fmt.Errorf("%d tasks at once after the limit was raised to 6", peak)
+		if err := holds(6, "after the limit was raised to 6"); err != nil {
+			return err
 		}
 		p.resize(2)
 		time.Sleep(settled) // those that run end

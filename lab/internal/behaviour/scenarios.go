@@ -3,10 +3,11 @@
 // well-known survey compares they have.
 //
 // Each program does exactly what its scenario says, with a library's public
-// functions and as its documentation says. It stands in that library's file.
-// Where a library has no such feature there is no program. What the programs of
-// several libraries share (the order of events, and what is looked at) stands in
-// steps.go, surroundings.go and features.go, so that all are asked the same question.
+// functions and as its documentation says. A library's file says how its pools and groups
+// are made, and has the programs that are its own. Where a library has no such feature there
+// is no program. What the programs of several libraries share (the order of events, and what is
+// looked at) stands in open.go, steps.go, surroundings.go and features.go, so that all are
+// asked the same question.
 package behaviour
 
 import (

@@ -141,7 +141,7 @@ func waitTwice(env Env, p pool) error {
 	return count("tasks ended", g.ended.Load(), 1)
 }
 
-// exits is scenario 06, for a limit of 2. The wait reports the tasks that exit if it tells of errors.
+// exits is scenario 06, for a limit of 2. A wait that tells of errors must report the tasks that exit.
 func exits(tells bool, step string) func(env Env, p pool) error {
 	return func(env Env, p pool) error {
 		var ended atomic.Int32

@@ -13,14 +13,11 @@ import (
 // wideStream is a stream of Weir for scenario 11. A stream has always a limit: this one is far
 // above the number of tasks.
 func wideStream(tasks int, task, consume func(i int)) error {
-	numbers := func(yield func(int) bool) {
-		for i := range tasks {
-			if !yield(i) {
-				return
-			}
-		}
+	numbers := make([]int, tasks)
+	for i := range numbers {
+		numbers[i] = i
 	}
-	results := par.Stream[int](context.Background(), numbers, func(_ context.Context, i int) (int, error) {
+	results := par.Stream(context.Background(), numbers, func(_ context.Context, i int) (int, error) {
 		task(i)
 		return i, nil
 	}, par.Limit(1000))
