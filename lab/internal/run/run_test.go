@@ -63,19 +63,25 @@ func itself(ctx context.Context, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, os.Args[0], args...)
 }
 
+// runner keeps no result, and calls before at the begin of each turn.
+func runner(t *testing.T, before func(turn run.Turn)) run.Runner {
+	return run.Runner{
+		Command:   itself,
+		Arguments: func(id record.ID) []string { return []string{"-child", id.String()} },
+		Temporary: t.TempDir(),
+		Keep:      func(record.Result) error { return nil },
+		Before:    before,
+		After:     func(run.Turn) {},
+	}
+}
+
 func TestContendersTakeTurnsAndAFailureSpoilsNobodyElse(t *testing.T) {
 	// With the race detector a program sleeps for a second before it ends.
 	t.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	var kept []record.Result
 	var order []string
-	r := run.Runner{
-		Command:   itself,
-		Arguments: func(id record.ID) []string { return []string{"-child", id.String()} },
-		Temporary: t.TempDir(),
-		Keep:      func(r record.Result) error { kept = append(kept, r); return nil },
-		Before:    func(turn run.Turn) { order = append(order, turn.Contender.Name) },
-		After:     func(run.Turn) {},
-	}
+	r := runner(t, func(turn run.Turn) { order = append(order, turn.Contender.Name) })
+	r.Keep = func(r record.Result) error { kept = append(kept, r); return nil }
 	failures, err := r.Run(t.Context(), plan())
 	if err != nil {
 		t.Fatal(err)
@@ -120,18 +126,11 @@ func TestARunThatIsCancelledEndsAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("enough")
 	begin := time.Now()
-	r := run.Runner{
-		Command:   itself,
-		Arguments: func(id record.ID) []string { return []string{"-child", id.String()} },
-		Temporary: t.TempDir(),
-		Keep:      func(record.Result) error { return nil },
-		Before: func(turn run.Turn) {
-			if turn.Contender.Name == "hangs" {
-				cancel(stopped)
-			}
-		},
-		After: func(run.Turn) {},
-	}
+	r := runner(t, func(turn run.Turn) {
+		if turn.Contender.Name == "hangs" {
+			cancel(stopped)
+		}
+	})
 	long := plan()[1:]
 	long[0].Limit = time.Hour
 	if _, err := r.Run(ctx, long); !errors.Is(err, stopped) {
