@@ -25,8 +25,8 @@ func silent(wait func()) func() error {
 	return func() error { wait(); return nil }
 }
 
-// An opener makes a pool with a limit. What differs only in the pool from library to
-// library is a program with one.
+// An opener makes a pool with a limit. A program that only the pool makes differ from
+// library to library is one function, with the pool as its argument.
 type opener func(limit int) pool
 
 // with is the program that runs f with a pool of that limit.
@@ -98,7 +98,7 @@ func (open grouper) leave(Env) error {
 	return leave(submit, func() { submit(func() {}) }, cancel)
 }
 
-// handled are scenario 07 for a pool that passes panics to a handler, which sends them to
+// handled is scenario 07, for a pool that passes panics to a handler, which sends them to
 // panicked.
 func handled(p pool, panicked <-chan any) error {
 	if err := p.submit(func() { panic("boom") }); err != nil {

@@ -24,12 +24,15 @@ func pondPrograms() programs {
 		g := pond.NewPool(limit).NewGroup()
 		return pool{submit: always(func(task func()) { g.Submit(task) }), wait: g.Wait}
 	}
-	var grouped grouper = func(ctx context.Context, limit int) group {
-		g := pond.NewPool(limit).NewGroupContext(ctx)
-		return group{func(task func(context.Context) error) {
-			g.SubmitErr(func() error { return task(g.Context()) })
-		}, g.Wait}
+	groupedWith := func(options ...pond.Option) grouper {
+		return func(ctx context.Context, limit int) group {
+			g := pond.NewPool(limit, options...).NewGroupContext(ctx)
+			return group{func(task func(context.Context) error) {
+				g.SubmitErr(func() error { return task(g.Context()) })
+			}, g.Wait}
+		}
 	}
+	grouped := groupedWith()
 	return programs{
 		"01": with(pond.WithQueueSize(4096)).with(1, goexits), // so that the queue cannot hold millions
 		"02": open.with(4, shrink),
@@ -198,19 +201,13 @@ func pondPrograms() programs {
 			}
 			return accounted(env, ran.Load(), refused)
 		},
-		"17": func(Env) error {
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			group := pond.NewPool(1, pond.WithQueueSize(0)).NewGroupContext(ctx)
-			err := leave(
-				func(task func()) { group.Submit(task) },
-				func() { group.Submit(func() {}) },
-				cancel)
+		"17": func(env Env) error {
+			err := groupedWith(pond.WithQueueSize(0)).leave(env)
 			if err == nil {
 				return nil
 			}
 			// A pool can be given a context too, but that ends it for all its users.
-			ctx, cancel = context.WithCancel(context.Background())
+			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			p := pond.NewPool(1, pond.WithQueueSize(0), pond.WithContext(ctx))
 			var occupied error
