@@ -84,9 +84,13 @@ type antsPool interface {
 func openAnts(pool antsPool, work Work) Runner {
 	tasks, live := work.counted()
 	return runner{
-		live:   live,
-		submit: func(i int) { must(pool.Submit(tasks.task(i))) },
-		close:  antsEnd(pool),
+		live: live,
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				must(pool.Submit(tasks.task(i)))
+			}
+		},
+		close: antsEnd(pool),
 	}
 }
 
@@ -109,9 +113,13 @@ func openAntsFunc(limit int, work Work) Runner {
 	pool, err := ants.NewPoolWithFunc(limit, run)
 	must(err)
 	return runner{
-		live:   live,
-		submit: func(i int) { must(pool.Invoke(argument(i))) },
-		close:  antsEnd(pool),
+		live: live,
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				must(pool.Invoke(argument(i)))
+			}
+		},
+		close: antsEnd(pool),
 	}
 }
 
@@ -130,8 +138,12 @@ func openAntsGeneric(limit int, work Work) Runner {
 	pool, err := ants.NewPoolWithFuncGeneric(limit, run)
 	must(err)
 	return runner{
-		live:   live,
-		submit: func(i int) { must(pool.Invoke(i)) },
-		close:  antsEnd(pool),
+		live: live,
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				must(pool.Invoke(i))
+			}
+		},
+		close: antsEnd(pool),
 	}
 }

@@ -144,7 +144,11 @@ func newConcResult(limit int) *pool.ResultPool[int] {
 func openConc(limit int, work Work) Runner {
 	p, tasks := newConc(limit), work.plain()
 	return runner{
-		submit: func(i int) { p.Go(tasks.task(i)) },
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				p.Go(tasks.task(i))
+			}
+		},
 		wait: func() {
 			p.Wait()
 			p = newConc(limit)
@@ -155,7 +159,11 @@ func openConc(limit int, work Work) Runner {
 func openConcError(limit int, work Work) Runner {
 	p, tasks := newConcError(limit), work.failing()
 	return runner{
-		submit: func(i int) { p.Go(tasks.task(i)) },
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				p.Go(tasks.task(i))
+			}
+		},
 		wait: func() {
 			must(p.Wait())
 			p = newConcError(limit)
@@ -166,7 +174,11 @@ func openConcError(limit int, work Work) Runner {
 func openConcResult(limit int, work Work) Runner {
 	p, tasks := newConcResult(limit), work.valued()
 	return runner{
-		submit: func(i int) { p.Go(tasks.task(i)) },
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				p.Go(tasks.task(i))
+			}
+		},
 		wait: func() {
 			p.Wait()
 			p = newConcResult(limit)
@@ -178,8 +190,12 @@ func openConcContext(ctx context.Context, limit int, work GroupWork) group {
 	p, tasks := newConcContext(ctx, limit), work.plain()
 	return group{
 		runner{
-			submit: func(i int) { p.Go(tasks.task(i)) },
-			close:  func() { must(p.Wait()) }, // cancels the context of a pool that has no tasks
+			submit: func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					p.Go(tasks.task(i))
+				}
+			},
+			close: func() { must(p.Wait()) }, // cancels the context of a pool that has no tasks
 		},
 		func() error {
 			err := p.Wait()
@@ -198,7 +214,11 @@ func openConcStream(limit int, work Work) Runner {
 		}
 	})
 	return runner{
-		submit: func(i int) { p.Go(tasks.task(i)) },
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				p.Go(tasks.task(i))
+			}
+		},
 		wait: func() {
 			p.Wait()
 			p = newConcStream(limit)

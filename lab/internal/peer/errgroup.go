@@ -82,7 +82,11 @@ func collectErrgroup(limit, n int, fn func(i int) (int, error)) ([]int, error) {
 func openErrgroup(limit int, work Work) Runner {
 	g, tasks := newErrgroup(limit), work.failing()
 	return runner{
-		submit: func(i int) { g.Go(tasks.task(i)) },
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				g.Go(tasks.task(i))
+			}
+		},
 		wait: func() {
 			must(g.Wait())
 			g = newErrgroup(limit)
@@ -104,8 +108,12 @@ func openErrgroupGroup(parent context.Context, limit int, work GroupWork) Group 
 	renew()
 	return group{
 		runner{
-			submit: func(i int) { g.Go(tasks.task(i)) },
-			close:  func() { must(g.Wait()) }, // cancels the context of a group that has no tasks
+			submit: func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					g.Go(tasks.task(i))
+				}
+			},
+			close: func() { must(g.Wait()) }, // cancels the context of a group that has no tasks
 		},
 		func() error {
 			err := g.Wait()
@@ -126,8 +134,12 @@ func openErrgroupCounted(limit int, work Work) Runner {
 		}
 	})
 	return runner{
-		live:   live,
-		submit: func(i int) { g.Go(tasks.task(i)) },
-		close:  func() { must(g.Wait()) },
+		live: live,
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				g.Go(tasks.task(i))
+			}
+		},
+		close: func() { must(g.Wait()) },
 	}
 }

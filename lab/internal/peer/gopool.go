@@ -29,7 +29,11 @@ func openGopool(limit int, work Work) Runner {
 	pool := newGopool(limit)
 	tasks, live := work.counted()
 	return runner{
-		live:   live,
-		submit: func(i int) { pool.Go(tasks.task(i)) },
+		live: live,
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				pool.Go(tasks.task(i))
+			}
+		},
 	}
 }

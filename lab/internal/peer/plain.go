@@ -99,8 +99,12 @@ func streamGo(limit, n int, fn func(i int) int, consume func(value int)) {
 func openGo(_ int, work Work) Runner {
 	tasks, live := work.counted()
 	return runner{
-		live:   live,
-		submit: func(i int) { go tasks.task(i)() },
+		live: live,
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				go tasks.task(i)()
+			}
+		},
 	}
 }
 
@@ -116,9 +120,11 @@ func openSemaphore(limit int, work Work) Runner {
 	})
 	return runner{
 		live: live,
-		submit: func(i int) {
-			slots <- struct{}{}
-			go tasks.task(i)()
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				slots <- struct{}{}
+				go tasks.task(i)()
+			}
 		},
 	}
 }
@@ -133,16 +139,18 @@ func openSemaphoreGroup(parent context.Context, limit int, work GroupWork) Group
 	return group{
 		runner{
 			live: live,
-			submit: func(i int) {
-				task := tasks.task(i)
-				slots <- struct{}{}
-				go func() {
-					if err := task(); err != nil {
-						cancel(err)
-					}
-					<-slots
-					live.Done()
-				}()
+			submit: func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					task := tasks.task(i)
+					slots <- struct{}{}
+					go func() {
+						if err := task(); err != nil {
+							cancel(err)
+						}
+						<-slots
+						live.Done()
+					}()
+				}
 			},
 			close: func() { cancel(nil) },
 		},
@@ -159,7 +167,11 @@ func openSemaphoreGroup(parent context.Context, limit int, work GroupWork) Group
 
 func openInPlace(_ int, work Work) Runner {
 	tasks := work.plain()
-	return runner{submit: func(i int) { tasks.task(i)() }}
+	return runner{submit: func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			tasks.task(i)()
+		}
+	}}
 }
 
 // handSplit is the loop as programmers write it by hand: one goroutine for each

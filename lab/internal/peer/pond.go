@@ -29,8 +29,12 @@ func pondPeers() []Peer {
 				tasks := work.bound(g.Context())
 				return group{
 					runner{
-						submit: func(i int) { g.SubmitErr(tasks.task(i)) },
-						close:  pool.StopAndWait,
+						submit: func(lo, hi int) {
+							for i := lo; i < hi; i++ {
+								g.SubmitErr(tasks.task(i))
+							}
+						},
+						close: pool.StopAndWait,
 					},
 					func() error {
 						err := g.Wait()
@@ -64,9 +68,13 @@ func openPond(limit int, work Work) Runner {
 	pool := pond.NewPool(limit)
 	tasks, live := work.counted()
 	return runner{
-		live:   live,
-		submit: func(i int) { must(pool.Go(tasks.task(i))) },
-		close:  pool.StopAndWait,
+		live: live,
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				must(pool.Go(tasks.task(i)))
+			}
+		},
+		close: pool.StopAndWait,
 	}
 }
 
@@ -76,7 +84,11 @@ func openPondGroup(limit int, work Work) Runner {
 	pool := pond.NewPool(limit)
 	g, tasks := pool.NewGroup(), work.plain()
 	return runner{
-		submit: func(i int) { g.Submit(tasks.task(i)) },
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				g.Submit(tasks.task(i))
+			}
+		},
 		wait: func() {
 			must(g.Wait())
 			g = pool.NewGroup()
@@ -89,7 +101,11 @@ func openPondResult(limit int, work Work) Runner {
 	pool := pond.NewResultPool[int](limit)
 	g, tasks := pool.NewGroup(), work.valued()
 	return runner{
-		submit: func(i int) { g.Submit(tasks.task(i)) },
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				g.Submit(tasks.task(i))
+			}
+		},
 		wait: func() {
 			_, err := g.Wait()
 			must(err)

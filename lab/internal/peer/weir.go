@@ -153,9 +153,13 @@ func fibonacciWeir(limit, n int) (sum int) {
 func openWeir(limit int, work Work, opts ...weir.Option) Runner {
 	pool, tasks := weir.New(limit, opts...), work.plain()
 	return runner{
-		submit: func(i int) { must(pool.Submit(tasks.task(i))) },
-		wait:   pool.Wait,
-		close:  pool.Close,
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				must(pool.Submit(tasks.task(i)))
+			}
+		},
+		wait:  pool.Wait,
+		close: pool.Close,
 	}
 }
 
@@ -166,13 +170,21 @@ func openWeirFunc(limit int, work Work, opts ...weir.Option) Runner {
 	}
 	pool := weir.NewFunc(limit, run, opts...)
 	return runner{
-		submit: func(i int) { must(pool.Invoke(i)) },
-		wait:   pool.Wait,
-		close:  pool.Close,
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				must(pool.Invoke(i))
+			}
+		},
+		wait:  pool.Wait,
+		close: pool.Close,
 	}
 }
 
 func openWeirGroup(ctx context.Context, limit int, work GroupWork, opts ...weir.Option) group {
 	g, tasks := weir.NewGroup(ctx, limit, opts...), work.plain()
-	return group{runner{submit: func(i int) { g.Go(tasks.task(i)) }}, g.Wait}
+	return group{runner{submit: func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			g.Go(tasks.task(i))
+		}
+	}}, g.Wait}
 }

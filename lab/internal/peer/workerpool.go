@@ -17,8 +17,12 @@ func openWorkerpool(limit int, work Work) Runner {
 	pool := workerpool.New(limit)
 	tasks, live := work.counted()
 	return runner{
-		live:   live,
-		submit: func(i int) { must(pool.Do(tasks.task(i))) },
-		close:  pool.StopWait,
+		live: live,
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				must(pool.Do(tasks.task(i)))
+			}
+		},
+		close: pool.StopWait,
 	}
 }
