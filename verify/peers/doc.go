@@ -1,12 +1,13 @@
 // Package peers answers the public tests of other pools: what each of them pins, in our
-// words, and a test that shows what Weir does in its place.
+// words, and tests that show what Weir does in its place.
 //
-// A [Case] is one such behaviour. All cases stand in the test files of this package, one or
-// more files for a peer, and run as TestCases/peer/name, each in a bubble of its own:
+// A [Case] is one such behaviour. All cases stand in the test files of this package. Where the library's own
+// tests show that Weir behaves in the same way, the case names them: it is a row of a table. The others have
+// code here, and run as TestCases/peer/name, each in a bubble of its own:
 //
 //	go test ./peers -run TestCases/conc
 //
-// Where Weir decides otherwise on purpose, the case says why, and its test shows what
+// Where Weir decides otherwise on purpose, the case says why, and its code shows what
 // happens instead. There is no case without a test.
 //
 // The folder testdata has the names of the peers' tests and examples. A test fails when one of

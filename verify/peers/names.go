@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -21,20 +22,39 @@ func Names(folder string) ([]string, error) {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		for _, decl := range file.Decls {
-			if f, ok := decl.(*ast.FuncDecl); ok && isTest(f) {
-				name := strings.TrimSuffix(file.Name.Name, "_test") + "." + f.Name.Name
-				names = append(names, leaves(name, f.Body)...)
-			}
-		}
-		return nil
+		return eachTest(path, func(name string, f *ast.FuncDecl, _ *ast.File) {
+			names = append(names, leaves(name, f.Body)...)
+		})
 	})
 	slices.Sort(names)
 	return names, err
+}
+
+// Tests returns the tests and examples in the Go files of one folder, each with the texts that its file
+// has in quotes. The names of its subtests are among them, as far as they are literals.
+func Tests(folder string) (map[string][]string, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	tests := map[string][]string{}
+	for _, path := range files {
+		err = errors.Join(err, eachTest(path, func(name string, _ *ast.FuncDecl, file *ast.File) {
+			tests[name] = literals(file)
+		}))
+	}
+	return tests, err
+}
+
+// eachTest calls found with each test and example of a file, and its name with that of the package.
+func eachTest(path string, found func(name string, f *ast.FuncDecl, file *ast.File)) error {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	for _, decl := range file.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && isTest(f) {
+			found(strings.TrimSuffix(file.Name.Name, "_test")+"."+f.Name.Name, f, file)
+		}
+	}
+	return nil
 }
 
 // isTest reports whether the go command runs the function as a test or an example.
@@ -56,12 +76,8 @@ func leaves(name string, body ast.Node) []string {
 		if !ok || method.Sel.Name != "Run" {
 			return true
 		}
-		literal, ok := call.Args[0].(*ast.BasicLit)
-		if !ok || literal.Kind != token.STRING {
-			return true
-		}
-		subtest, err := strconv.Unquote(literal.Value)
-		if err != nil {
+		subtest, ok := text(call.Args[0])
+		if !ok {
 			return true
 		}
 		found = append(found, leaves(name+"/"+subtest, call.Args[1])...)
@@ -71,4 +87,26 @@ func leaves(name string, body ast.Node) []string {
 		return []string{name}
 	}
 	return found
+}
+
+// literals returns all texts in quotes.
+func literals(in ast.Node) []string {
+	var found []string
+	ast.Inspect(in, func(node ast.Node) bool {
+		if value, ok := text(node); ok {
+			found = append(found, value)
+		}
+		return true
+	})
+	return found
+}
+
+// text returns the value of a string literal.
+func text(node ast.Node) (value string, ok bool) {
+	literal, ok := node.(*ast.BasicLit)
+	if !ok || literal.Kind != token.STRING {
+		return "", false
+	}
+	value, err := strconv.Unquote(literal.Value)
+	return value, err == nil
 }

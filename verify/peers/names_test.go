@@ -3,6 +3,7 @@ package peers_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/64ed045f/weir/verify/internal/plant"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
@@ -65,6 +67,33 @@ func TestEveryTestOfAPeerHasACaseOrAReason(t *testing.T) {
 				t.Errorf("%s has no test %q", peer.Name, name)
 			}
 		})
+	}
+}
+
+// library has the folders of the packages whose tests may show a behaviour.
+var library = []string{"", "errgroup", "par", "reuse", "weirhttp"}
+
+func TestOurTestsExist(t *testing.T) {
+	tests := map[string][]string{}
+	for _, folder := range library {
+		found, err := peers.Tests(filepath.Join(plant.Root(), folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(tests, found)
+	}
+	for _, peer := range all {
+		for _, c := range peer.Cases {
+			for _, name := range c.Ours {
+				test, subtest, isSubtest := strings.Cut(name, "/")
+				literals, exists := tests[test]
+				if !exists {
+					t.Errorf("%s: there is no test %s", peer.Name, test)
+				} else if isSubtest && !slices.Contains(literals, subtest) {
+					t.Errorf("%s: the file of %s does not have the name of the subtest %q", peer.Name, test, subtest)
+				}
+			}
+		}
 	}
 }
 

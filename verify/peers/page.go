@@ -29,18 +29,20 @@ func Page(sections []Section) string {
 const pageHead = `# What the tests of other pools pin
 
 Other libraries of this field have public tests, and each of those pins something that users may rely on. Here is what that is,
-in our words, with a test of ours for each: it shows that Weir behaves in the same way, or, where that differs on purpose, what it
-does instead. Everything on this page is written from the [cases](../verify/peers) themselves, in ` + "`verify/`" + `, by
-` + "`go test ./peers -update`" + `, and a test fails when it is stale, or when a test of a peer is missing. To run one of them:
+in our words, with tests of ours for each: they show that Weir behaves in the same way, or, where that differs on purpose, what it
+does instead. Most are tests of the library, named by their package; ` + "`TestCases`" + ` is in [verify/peers](../verify/peers). This page
+is written from the cases there, in ` + "`verify/`" + `, by ` + "`go test ./peers -update`" + `, and a test fails when it is stale, when a test of a peer
+is missing, or when one of ours does not exist. To run one:
 
 ` + "```" + `
-cd verify && go test ./peers -run '^TestCases$/^errgroup$/^TheFirstErrorStays$'
+go test -run '^TestASubtaskBlocks$' .
+cd verify && go test ./peers -run '^TestCases$/^errgroup$/^GroupZeroValue$'
 ` + "```" + `
 
 [migrating.md](migrating.md) says how the calls of those libraries are written here. A test with subtests counts as these; one test of
 ours may answer several of theirs, and several of ours one of theirs. Some pin nothing that a user could rely on; the text below each table says why.
 
-| library | version | their tests | pin nothing of their own | our cases | differ on purpose |
+| library | version | their tests | pin nothing of their own | behaviours | differ on purpose |
 |---|---|--:|--:|--:|--:|
 `
 
@@ -48,7 +50,10 @@ ours may answer several of theirs, and several of ours one of theirs. Some pin n
 func (s Section) write(page *strings.Builder) {
 	fmt.Fprintf(page, "\n## %s\n\n| behaviour | whose | ours |\n|---|---|---|\n", s.Name)
 	for _, c := range s.Cases {
-		ours := code("TestCases/" + s.Name + "/" + c.Name)
+		ours := codes(c.Ours)
+		if c.Run != nil {
+			ours = code("TestCases/" + s.Name + "/" + c.Name)
+		}
 		if c.Different != "" {
 			ours += "<br>differs: " + c.Different
 		}

@@ -26,7 +26,13 @@ func TestEveryCaseIsComplete(t *testing.T) {
 		seen := map[string]bool{}
 		for _, c := range peer.Cases {
 			at := peer.Name + "/" + c.Name
-			if !name.MatchString(c.Name) || seen[c.Name] {
+			if (c.Run == nil) == (c.Ours == nil) {
+				t.Errorf("%s: %q has both code and tests of the library, or neither", at, c.Behaviour)
+			}
+			if c.Run == nil && c.Different+c.Name != "" {
+				t.Errorf("%s differs, or has a name, but no code", at)
+			}
+			if c.Run != nil && (!name.MatchString(c.Name) || seen[c.Name]) {
 				t.Errorf("%s is not the name of one test", at)
 			}
 			seen[c.Name] = true
@@ -36,8 +42,8 @@ func TestEveryCaseIsComplete(t *testing.T) {
 			if c.Different != "" && !sentence.MatchString(c.Different) {
 				t.Errorf("%s: why it differs is not a sentence: %q", at, c.Different)
 			}
-			if len(c.Theirs) == 0 || c.Run == nil {
-				t.Errorf("%s answers nothing, or runs nothing", at)
+			if len(c.Theirs) == 0 {
+				t.Errorf("%s: %q answers nothing", at, c.Behaviour)
 			}
 		}
 		for _, apart := range peer.Apart {

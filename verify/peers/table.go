@@ -13,20 +13,24 @@ type Peer struct {
 
 // Case is one behaviour that tests of a peer pin.
 type Case struct {
-	// Name is that of the subtest: words without spaces, in capitals as in the name of a test.
-	Name string
 	// Theirs are the peer's tests which pin the behaviour, as they stand in testdata:
 	// the package, the test, and the path of the subtest.
 	Theirs []string
 	// Behaviour says in one sentence of ours what is promised: by both, or, if Different
 	// is set, by the peer.
 	Behaviour string
-	// Different says in one sentence what Weir does instead, and why. It is empty if Weir
-	// behaves in the same way.
-	Different string
+	// Ours are the library's tests and examples that show the same behaviour, such as
+	// par.TestLoopsDoWhatALoopDoes/Each. A case has either these, or code of its own: Name and Run.
+	Ours []string
+
+	// Name is that of the subtest: words without spaces, in capitals as in the name of a test.
+	Name string
 	// Run shows what Weir does. It is called in a synctest bubble, so it may sleep, and
 	// must leave no goroutine behind.
 	Run func(t *testing.T)
+	// Different says in one sentence what Weir does instead, and why. It is empty if Weir
+	// behaves in the same way.
+	Different string
 	// Outside has Run called outside of a bubble, which is only for cases that start a process.
 	Outside bool
 }

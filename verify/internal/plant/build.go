@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// library is the import path of the library's root.
-const library = "github.com/64ed045f/weir"
+// Library is the import path of the library's root.
+const Library = "github.com/64ed045f/weir"
 
 // Program is one that was built with mistakes in it, each of them switched off.
 type Program struct{ path, dir string }
 
-// Test builds the test binary of the package in a folder of this module, such as ./model, with
-// bugs planted. more are other arguments for the go command.
+// Test builds the test binary of the package in a folder of this module, such as ./model, or of a package
+// of the library by its import path, with bugs planted. more are other arguments for the go command.
 func Test(tb testing.TB, folder string, bugs []Bug, more ...string) *Program {
 	tb.Helper()
 	sources, err := Sources(bugs)
@@ -65,7 +65,7 @@ func Build(tb testing.TB, folder string, sources map[string]string, command ...s
 	}
 	module := filepath.Join(Root(), "verify")
 	home := filepath.Join(module, filepath.FromSlash(folder))
-	if inside, ok := strings.CutPrefix(folder, library); ok {
+	if inside, ok := strings.CutPrefix(folder, Library); ok {
 		home = filepath.Join(Root(), filepath.FromSlash(inside))
 	}
 	program := &Program{filepath.Join(dir, "program"), home}

@@ -3,9 +3,16 @@ package plant
 import (
 	"os"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 )
+
+// Place has tests that look for planted bugs.
+type Place struct {
+	Folder string   // of this module, such as ./model, or a package of the library by its import path
+	Args   []string // for the test binary
+}
 
 // Proof is how the tests of a folder show that they find what is planted for them.
 type Proof struct {
@@ -13,6 +20,8 @@ type Proof struct {
 	Bugs   []Bug         // which go into one build of its tests
 	Limit  time.Duration // for one run; a run that hangs has found nothing
 	Args   []string      // for the test binary
+	// Also are other places, where each bug is tried that the tests of the folder do not find.
+	Also []Place
 	// More are other arguments: each bug gets those of the first run, then, while it is not found, those of the
 	// second, and so on. None of them is used without a bug in force.
 	More [][]string
@@ -25,9 +34,14 @@ func (p Proof) Run(t *testing.T) {
 	if _, planted := os.LookupEnv(Env); planted || testing.Short() {
 		t.Skip("builds and runs the others")
 	}
-	program := Test(t, p.Folder, p.Bugs)
-	if outcome := p.try(t, program, "", nil); outcome.Failed || outcome.Hung {
-		t.Fatalf("without a bug: failed %v, hung %v\n%s", outcome.Failed, outcome.Hung, outcome.Output)
+	places := append([]Place{{p.Folder, p.Args}}, p.Also...)
+	var programs []*Program
+	for _, place := range places {
+		program := Test(t, place.Folder, p.Bugs)
+		if outcome := p.try(t, program, "", place.Args); outcome.Failed || outcome.Hung {
+			t.Fatalf("%s without a bug: failed %v, hung %v\n%s", place.Folder, outcome.Failed, outcome.Hung, outcome.Output)
+		}
+		programs = append(programs, program)
 	}
 	more := p.More
 	if len(more) == 0 {
@@ -37,10 +51,12 @@ func (p Proof) Run(t *testing.T) {
 		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
 			var outcome Outcome
-			for _, args := range more {
-				if outcome = p.try(t, program, bug.Name, args); outcome.Failed {
-					t.Logf("found after %v: %s", outcome.Took.Round(time.Millisecond), reason.FindString(outcome.Output))
-					return
+			for i, place := range places {
+				for _, args := range more {
+					if outcome = p.try(t, programs[i], bug.Name, append(slices.Clip(place.Args), args...)); outcome.Failed {
+						t.Logf("found after %v: %s", outcome.Took.Round(time.Millisecond), reason.FindString(outcome.Output))
+						return
+					}
 				}
 			}
 			t.Errorf("not found: with it, %s\n%s", bug.Breaks, outcome.Output)
@@ -48,9 +64,9 @@ func (p Proof) Run(t *testing.T) {
 	}
 }
 
-func (p Proof) try(t *testing.T, program *Program, bug string, more []string) Outcome {
+func (p Proof) try(t *testing.T, program *Program, bug string, args []string) Outcome {
 	t.Helper()
-	outcome, err := program.Run(bug, p.Limit, append(append([]string{"-test.failfast"}, p.Args...), more...)...)
+	outcome, err := program.Run(bug, p.Limit, append([]string{"-test.failfast"}, args...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
