@@ -10,31 +10,13 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
 	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
-// concResults answers the three result pools of conc by Results of a Group.
+// concResults are those of results, loops and streams.
 var concResults = []peers.Case{
-	{
-		Name:      "ResultsOfAllTasks",
-		Theirs:    []string{"pool.TestResultGroup/basic", "pool.ExampleResultPool"},
-		Behaviour: "Wait returns what each task has returned; here in the order of the tasks, there in none.",
-		Run: func(t *testing.T) {
-			r := weir.NewResults[int](weir.NewGroup(t.Context(), weir.Unbounded))
-			var want []int
-			for i := range 100 {
-				want = append(want, i)
-				r.Go(func(context.Context) (int, error) {
-					time.Sleep(time.Duration(100-i) * time.Second)
-					return i, nil
-				})
-			}
-			found, err := r.Wait()
-			ok(t, err)
-			equalSlices(t, found, want)
-		},
-	},
 	{
 		Name: "ResultsKeepTheMaximum",
 		Theirs: []string{
@@ -66,38 +48,6 @@ var concResults = []peers.Case{
 		},
 	},
 	{
-		Name: "ResultsWithoutAnError",
-		Theirs: []string{
-			"pool.TestResultErrorGroup/wait returns no error if no errors",
-			"pool.TestResultContextPool/behaves the same as ErrorGroup/wait returns no error if no errors",
-		},
-		Behaviour: "A task that may fail and does not gives its result, and no error.",
-		Run: func(t *testing.T) {
-			found, err := resultsOf(t, nil, result(1, nil))
-			ok(t, err)
-			equalSlices(t, found, []int{1})
-		},
-	},
-	{
-		Name: "ResultsAndAllErrors",
-		Theirs: []string{
-			"pool.TestResultErrorGroup/wait error if func returns error",
-			"pool.TestResultErrorGroup/wait error is all returned errors",
-			"pool.TestResultContextPool/behaves the same as ErrorGroup/wait error if func returns error",
-			"pool.TestResultContextPool/behaves the same as ErrorGroup/wait error is all returned errors",
-		},
-		Behaviour: "When an error cancels nothing, here with KeepGoing, Wait returns all errors and the results.",
-		Run: func(t *testing.T) {
-			opts := []weir.Option{weir.KeepGoing()}
-			_, err := resultsOf(t, opts, result(0, errBoom))
-			isError(t, err, errBoom)
-			found, err := resultsOf(t, opts, result(0, errBoom), result(7, nil), result(0, errLate))
-			isError(t, err, errBoom)
-			isError(t, err, errLate)
-			equal(t, "result of the one that succeeded", found[1], 7)
-		},
-	},
-	{
 		Name: "ResultsOfTasksThatFailed",
 		Theirs: []string{
 			"pool.TestResultErrorGroup/wait error if func returns error",
@@ -121,99 +71,101 @@ var concResults = []peers.Case{
 		},
 	},
 	{
-		Name:      "ResultsThatCameWithAnError",
-		Theirs:    []string{"pool.TestResultErrorGroup/WithCollectErrored", "pool.TestResultContextPool/WithCollectErrored"},
-		Behaviour: "What a task has returned together with its error can be had; here it is always there.",
+		Name:      "IteratorIsUsedAgain",
+		Theirs:    []string{"iter.TestIterator/safe for reuse"},
+		Behaviour: "A loop over few items does not lower the limit for the next one that is run with the same settings.",
 		Run: func(t *testing.T) {
-			found, err := resultsOf(t, nil, result(7, errBoom))
-			isError(t, err, errBoom)
-			equalSlices(t, found, []int{7})
+			limit := par.Limit(9)
+			for _, items := range []int{3, 9, 20} {
+				var running gauge.Gauge
+				ok(t, par.Each(t.Context(), make([]int, items), func(context.Context, int) error {
+					running.Enter()
+					defer running.Leave()
+					time.Sleep(time.Second)
+					return nil
+				}, limit))
+				equal(t, "ran at most", running.Peak.Load(), int64(min(items, 9)))
+			}
 		},
 	},
 	{
-		Name:      "ResultsOnlyTheFirstError",
-		Theirs:    []string{"pool.TestResultErrorGroup/WithFirstError", "pool.TestResultContextPool/WithFirstError"},
-		Behaviour: "Where only the first error is wanted, the one of the task that ended first is returned, whichever was given first.",
+		Name:      "LoopOverNothing",
+		Theirs:    []string{"iter.TestForEach/empty", "iter.TestForEachIdx/empty", "iter.TestMap/empty", "iter.TestMapErr/empty"},
+		Behaviour: "A loop over no items calls nothing, and a map of none gives an empty slice that is not nil, and no error.",
 		Run: func(t *testing.T) {
-			sooner := func(context.Context) (int, error) { time.Sleep(time.Second); return 0, errBoom }
-			later := func(context.Context) (int, error) { time.Sleep(time.Minute); return 0, errLate }
-			for _, tasks := range [][]task{{later, sooner}, {sooner, later}} {
-				_, err := resultsOf(t, nil, tasks...)
-				isError(t, err, errBoom)
-				if errors.Is(err, errLate) {
-					t.Errorf("Wait returned %v", err)
+			ok(t, par.Each(t.Context(), []int{}, func(context.Context, int) error { panic("called") }))
+			ok(t, par.Each(t.Context(), par.Pairs(slices.All([]int{})), func(context.Context, par.Pair[int, int]) error { panic("called") }))
+			par.Range(0, func(int, int) { panic("called") })
+			found, err := par.Map(t.Context(), []int{}, func(context.Context, int) (int, error) { panic("called") })
+			ok(t, err)
+			if found == nil || len(found) != 0 {
+				t.Errorf("got %#v", found)
+			}
+		},
+	},
+	{
+		Name:      "MapChangesItemsInPlace",
+		Theirs:    []string{"iter.TestMap/mutating inputs is fine, though not recommended", "iter.TestMapErr/mutating inputs is fine, though not recommended"},
+		Behaviour: "A map may change the items where they are, by the pointers that the function gets.",
+		Different: "The function of Map gets a copy of the item, so that a result cannot depend on what another call has changed; a slice of pointers changes what they point to.",
+		Run: func(t *testing.T) {
+			numbers := []int{1, 2, 3, 4, 5}
+			found, err := par.Map(t.Context(), numbers, func(_ context.Context, n int) (int, error) { n++; return n, nil })
+			ok(t, err)
+			equalSlices(t, found, []int{2, 3, 4, 5, 6})
+			equalSlices(t, numbers, []int{1, 2, 3, 4, 5})
+
+			var pointers []*int
+			for i := range numbers {
+				pointers = append(pointers, &numbers[i])
+			}
+			_, err = par.Map(t.Context(), pointers, func(_ context.Context, n *int) (int, error) { *n++; return 0, nil })
+			ok(t, err)
+			equalSlices(t, numbers, []int{2, 3, 4, 5, 6})
+		},
+	},
+	{
+		Name:      "MapEndsWithTheFirstError",
+		Theirs:    []string{"iter.TestMapErr/error is propagated"},
+		Behaviour: "An error lets the function be called for all other items, without being asked to.",
+		Different: "The first error ends a Map unless it has KeepGoing, as with a Group: most callers have no use for the rest.",
+		Run: func(t *testing.T) {
+			var calls atomic.Int64
+			_, err := par.Map(t.Context(), make([]int, 100), func(context.Context, int) (int, error) {
+				calls.Add(1)
+				return 0, errBoom
+			}, par.Limit(1))
+			isError(t, err, errBoom)
+			equal(t, "calls", calls.Load(), 1)
+			if failed, isTask := errors.AsType[*weir.TaskError](err); !isTask || failed.Index != 0 {
+				t.Errorf("got %v", err)
+			}
+		},
+	},
+	{
+		Name:      "StreamOfTasksGivenOneByOne",
+		Theirs:    []string{"stream.TestStream/simple", "stream.ExampleStream"},
+		Behaviour: "Tasks are given to a stream one by one, with a callback each.",
+		Different: "A Stream takes its items from a slice, a sequence or a channel and has one body for all, so that the consumer may stop it and its speed holds the source back; tasks that are given one by one are those of Results.",
+		Run: func(t *testing.T) {
+			numbers := make(chan int)
+			producer := begin(func() {
+				defer close(numbers)
+				for i := range 5 {
+					time.Sleep(time.Second)
+					numbers <- i
 				}
+			})
+			begun := time.Now()
+			results := 0
+			for n, err := range par.Stream(t.Context(), numbers, func(_ context.Context, n int) (int, error) { return n, nil }) {
+				ok(t, err)
+				equal(t, "result", n, results)
+				results++
+				equal(t, "time until it comes", time.Since(begun), time.Duration(results)*time.Second)
 			}
-		},
-	},
-	{
-		Name:      "ResultsCancelledFromOutside",
-		Theirs:    []string{"pool.TestResultContextPool/context cancel propagates"},
-		Behaviour: "Tasks with results get a context that ends with the caller's, and Wait says that it was cancelled.",
-		Run: func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			r := weir.NewResults[int](weir.NewGroup(ctx, 2))
-			r.Go(func(ctx context.Context) (int, error) { return 0, untilCancelled(ctx) })
-			synctest.Wait() // until it runs
-			cancel()
-			_, err := r.Wait()
-			isError(t, err, context.Canceled)
-		},
-	},
-	{
-		Name:      "ResultsCancelledByAnError",
-		Theirs:    []string{"pool.TestResultContextPool/WithCancelOnError"},
-		Behaviour: "Where an error is to cancel, it ends the context of the other tasks with results, and Wait returns it.",
-		Run: func(t *testing.T) {
-			stopped := func(ctx context.Context) (int, error) { return 0, untilCancelled(ctx) }
-			_, err := resultsOf(t, nil, stopped, result(0, errBoom))
-			isError(t, err, errBoom)
-		},
-	},
-	{
-		Name:      "ResultsErrorsOfCancelledTasks",
-		Theirs:    []string{"pool.TestResultContextPool/WithCancelOnError"},
-		Behaviour: "Besides the error that has cancelled the others, Wait also returns theirs, which say that they were cancelled.",
-		Different: "As without results: only the first error is the cause, and Wait returns that.",
-		Run: func(t *testing.T) {
-			stopped := func(ctx context.Context) (int, error) { return 0, untilCancelled(ctx) }
-			_, err := resultsOf(t, nil, stopped, result(0, errBoom))
-			if errors.Is(err, context.Canceled) {
-				t.Errorf("Wait returned %v", err)
-			}
-		},
-	},
-	{
-		Name:      "ResultsCancelledByAPanic",
-		Theirs:    []string{"pool.TestResultContextPool/WithCancelOnError and panic"},
-		Behaviour: "Where an error is to cancel, a panic cancels the other tasks with results, too, and Wait panics when they have ended.",
-		Run: func(t *testing.T) {
-			r := weir.NewResults[int](weir.NewGroup(t.Context(), 3))
-			var cancelled atomic.Int64
-			for range 2 {
-				r.Go(func(ctx context.Context) (int, error) {
-					defer cancelled.Add(1)
-					return 0, untilCancelled(ctx)
-				})
-			}
-			synctest.Wait() // until both run
-			r.Go(func(context.Context) (int, error) { panic("abort") })
-			equal(t, "value", panicOf(t, func() { _, _ = r.Wait() }).Value, any("abort"))
-			equal(t, "others that ended", cancelled.Load(), 2)
-		},
-	},
-	{
-		Name:      "ResultsNotCancelledByAnError",
-		Theirs:    []string{"pool.TestResultContextPool/no WithCancelOnError"},
-		Behaviour: "Where an error is not to cancel, here with KeepGoing, the other tasks give their results, and none says that it was cancelled.",
-		Run: func(t *testing.T) {
-			slow := func(ctx context.Context) (int, error) { return 7, sleep(ctx, time.Second) }
-			found, err := resultsOf(t, []weir.Option{weir.KeepGoing()}, slow, result(0, errBoom))
-			isError(t, err, errBoom)
-			if errors.Is(err, context.Canceled) {
-				t.Errorf("Wait returned %v", err)
-			}
-			equal(t, "result of the one that went on", found[0], 7)
+			equal(t, "results", results, 5)
+			<-producer
 		},
 	},
 }

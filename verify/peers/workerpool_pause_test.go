@@ -5,13 +5,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/64ed045f/weir"
-	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
-// workerpoolPausing answers Pause, which there occupies all workers until a context is done, by
-// Pause and Resume.
+// workerpoolPausing are those about Pause, which there occupies all workers until a context is done, and about
+// the package pacer.
 var workerpoolPausing = []peers.Case{
 	{
 		Name:      "PauseWaitsForWhatRuns",
@@ -29,23 +27,6 @@ var workerpoolPausing = []peers.Case{
 			p.Wait()
 			equal(t, "time until the task has run", time.Since(begun), time.Second)
 			equal(t, "ran", ran, true)
-			p.Close()
-		},
-	},
-	{
-		Name:      "NothingStartsWhilePaused",
-		Theirs:    []string{"workerpool.TestPause"},
-		Behaviour: "A task submitted to a paused pool is queued, and counted there, and starts only when the pause ends.",
-		Run: func(t *testing.T) {
-			p := newWorkerpool(25)
-			p.Pause()
-			ran := begin(func() { ok(t, waitingCalls["a group"](t.Context(), p, func() {})) })
-			time.Sleep(time.Hour)
-			synctest.Wait()
-			equal(t, "ran while paused", over(ran), false)
-			equal(t, "tasks in the queue", p.Stats().Queued, 1)
-			p.Resume()
-			<-ran
 			p.Close()
 		},
 	},
@@ -92,54 +73,6 @@ var workerpoolPausing = []peers.Case{
 		},
 	},
 	{
-		Name:      "ClosingAPausedPool",
-		Theirs:    []string{"workerpool.TestPause"},
-		Behaviour: "Ending a pool ends its pauses, and runs what was queued meanwhile.",
-		Run: func(t *testing.T) {
-			p := newWorkerpool(25)
-			p.Pause()
-			p.Pause()
-			ran := false
-			ok(t, p.Submit(func() { ran = true }))
-			p.Close()
-			equal(t, "ran", ran, true)
-		},
-	},
-	{
-		Name:      "PausingAClosedPool",
-		Theirs:    []string{"workerpool.TestPause"},
-		Behaviour: "Pause returns at once when the pool has ended.",
-		Run: func(t *testing.T) {
-			p := newWorkerpool(25)
-			p.Close()
-			begun := time.Now()
-			p.Pause()
-			p.Resume()
-			equal(t, "time that it took", time.Since(begun), 0)
-			isError(t, p.Submit(func() {}), weir.ErrClosed)
-		},
-	},
-	{
-		Name:      "APauseBlocksNoQuestion",
-		Theirs:    []string{"workerpool.TestStoppedDuringPause"},
-		Behaviour: "While a pool is paused, and another goroutine asks for a pause, questions about its state are answered at once.",
-		Run: func(t *testing.T) {
-			p := newWorkerpool(1)
-			p.Pause()
-			again := begin(p.Pause)
-			ok(t, p.TrySubmit(func() {}))
-			begun := time.Now()
-			equal(t, "tasks in the queue", p.Stats().Queued, 1)
-			equal(t, "time that it took", time.Since(begun), 0)
-			<-again
-			p.Close()
-		},
-	},
-}
-
-// workerpoolPacing answers the package pacer. Weir has no pacer, but a pool that can be paused.
-var workerpoolPacing = []peers.Case{
-	{
 		Name:      "TasksAreStartedOneInAPeriod",
 		Theirs:    []string{"pacer.TestPacedWorkers"},
 		Behaviour: "A function can be wrapped so that its calls begin no sooner than a given time after one another, whatever pool runs them; several such paces hold side by side.",
@@ -164,52 +97,6 @@ var workerpoolPacing = []peers.Case{
 				<-done
 			}
 			p.Close()
-		},
-	},
-	{
-		Name:      "PausedBeforeTheFirstTask",
-		Theirs:    []string{"pacer.TestPauseBeforeFirstTask"},
-		Behaviour: "What is paused before its first task runs none until it is resumed.",
-		Run: func(t *testing.T) {
-			p := newWorkerpool(1)
-			p.Pause()
-			ran := begin(func() { ok(t, waitingCalls["Do"](t.Context(), p, func() {})) })
-			time.Sleep(time.Hour)
-			synctest.Wait()
-			equal(t, "ran while paused", over(ran), false)
-			p.Resume()
-			<-ran
-			p.Close()
-		},
-	},
-	{
-		Name:      "PausedWhileManyWait",
-		Theirs:    []string{"pacer.TestPauseWithWaitingCallers"},
-		Behaviour: "However many wait for their turn, Pause does not wait for them: after it none gets its turn, and after Resume all do.",
-		Run: func(t *testing.T) {
-			const tasks = 10
-			p := newWorkerpool(1)
-			var running gauge.Gauge
-			ran := 0
-			for range tasks {
-				ok(t, p.Submit(func() {
-					running.Enter()
-					defer running.Leave()
-					time.Sleep(50 * time.Millisecond)
-					ran++
-				}))
-			}
-			time.Sleep(75 * time.Millisecond) // into the second task
-			begun := time.Now()
-			p.Pause()
-			equal(t, "time that Pause took", time.Since(begun), 0)
-			time.Sleep(time.Hour)
-			synctest.Wait()
-			equal(t, "tasks that ran", ran, 2)
-			p.Resume()
-			p.Close()
-			equal(t, "tasks that ran in the end", ran, tasks)
-			equal(t, "ran at most", running.Peak.Load(), 1)
 		},
 	},
 	{

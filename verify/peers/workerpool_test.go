@@ -1,9 +1,10 @@
 package peers_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,36 +14,14 @@ import (
 	"github.com/64ed045f/weir/verify/peers"
 )
 
-// workerpoolPeer is answered by a Pool with an unbounded queue.
 var workerpoolPeer = peers.Peer{
 	Name:   "workerpool",
 	Module: "github.com/gammazero/workerpool",
-	Cases:  slices.Concat(workerpoolWorkers, workerpoolWaiting, workerpoolStopping, workerpoolPausing, workerpoolPacing),
+	Cases:  workerpoolAgrees.and(workerpoolOwn, workerpoolPausing),
 }
 
-// workerpoolWorkers are about how many workers there are, and for how long.
-var workerpoolWorkers = []peers.Case{
-	{
-		Name:      "AllRequestsAreServed",
-		Theirs:    []string{"workerpool.TestExample"},
-		Behaviour: "Every task submitted has run when the pool is closed.",
-		Run: func(t *testing.T) {
-			p := newWorkerpool(2)
-			requests := []string{"alpha", "beta", "gamma", "delta", "epsilon"}
-			served := make(chan string, len(requests))
-			for _, request := range requests {
-				ok(t, p.Submit(func() { served <- request }))
-			}
-			p.Close()
-			close(served)
-			var got []string
-			for request := range served {
-				got = append(got, request)
-			}
-			slices.Sort(got)
-			equal(t, "requests", fmt.Sprint(got), "[alpha beta delta epsilon gamma]")
-		},
-	},
+// workerpoolOwn are the cases that no test of the library shows as a whole, and those that differ.
+var workerpoolOwn = []peers.Case{
 	{
 		Name:      "FewerThanOneWorker",
 		Theirs:    []string{"workerpool.TestMaxWorkers"},
@@ -53,36 +32,6 @@ var workerpoolWorkers = []peers.Case{
 				equal(t, "panic", caught(func() { weir.New(limit) }),
 					any(fmt.Sprintf("weir: limit must be at least 1, got %d", limit)))
 			}
-		},
-	},
-	{
-		Name:      "AllWorkersAreUsed",
-		Theirs:    []string{"workerpool.TestMaxWorkers"},
-		Behaviour: "A pool tells its size, and runs as many tasks at once, without leaving any of them in the queue.",
-		Run: func(t *testing.T) {
-			const workers = 20
-			p := newWorkerpool(workers)
-			equal(t, "limit", p.Stats().Limit, workers)
-			release := block(t, p, workers)
-			stats := p.Stats()
-			equal(t, "tasks that run", stats.Running, workers)
-			equal(t, "tasks in the queue", stats.Queued, 0)
-			release()
-			p.Close()
-		},
-	},
-	{
-		Name:      "AWorkerIsReused",
-		Theirs:    []string{"workerpool.TestReuseWorkers"},
-		Behaviour: "Tasks that come one after the other are run by one worker, however many there may be.",
-		Run: func(t *testing.T) {
-			p := newWorkerpool(5)
-			for range 10 {
-				ok(t, p.Submit(func() {}))
-				synctest.Wait()
-			}
-			equal(t, "workers", p.Stats().Workers, 1)
-			p.Close()
 		},
 	},
 	{
@@ -129,22 +78,6 @@ var workerpoolWorkers = []peers.Case{
 		},
 	},
 	{
-		Name:      "WhatDoesNotRunIsQueued",
-		Theirs:    []string{"workerpool.TestOverflow"},
-		Behaviour: "Submit never blocks: what no worker can take is queued without a bound, and counted.",
-		Run: func(t *testing.T) {
-			p := newWorkerpool(2)
-			release := make(chan struct{})
-			for range 10_000 {
-				ok(t, p.Submit(func() { <-release }))
-			}
-			synctest.Wait()
-			equal(t, "tasks in the queue", p.Stats().Queued, 9_998)
-			close(release)
-			p.Close()
-		},
-	},
-	{
 		Name:      "TheQueueIsCountedAtAnyTime",
 		Theirs:    []string{"workerpool.TestWaitingQueueSizeRace"},
 		Behaviour: "The length of the queue may be asked for by many while they submit; it counts what waits for a worker, and not what has started.",
@@ -177,6 +110,155 @@ var workerpoolWorkers = []peers.Case{
 			equal(t, "tasks in the queue at the end", p.Stats().Queued, 0)
 		},
 	},
+	{
+		Name:      "ANilTask",
+		Theirs:    []string{"workerpool.TestSubmitWait", "workerpool.TestDoWait"},
+		Behaviour: "A nil task is ignored by all calls that take a task.",
+		Different: "A nil task panics where it is given: it is a mistake, and no caller would learn of a task that is left out.",
+		Run: func(t *testing.T) {
+			p := newWorkerpool(1)
+			for name, call := range map[string]func(){
+				"Submit":        func() { _ = p.Submit(nil) },
+				"TrySubmit":     func() { _ = p.TrySubmit(nil) },
+				"SubmitContext": func() { _ = p.SubmitContext(t.Context(), nil) },
+				"Do":            func() { _ = p.Do(t.Context(), nil) },
+				"Group.Go":      func() { p.Group(t.Context()).Go(nil) },
+			} {
+				if caught(call) == nil {
+					t.Errorf("%s takes a nil task", name)
+				}
+			}
+			p.Close()
+			equal(t, "tasks", p.Stats().Accepted, 0)
+		},
+	},
+	{
+		Name:      "WaitingWhileThePoolIsClosed",
+		Theirs:    []string{"workerpool.TestDoWaitStop", "workerpool.TestSubmitWaitStop"},
+		Behaviour: "A task that a caller waits for, and that is queued when the pool must run what it has and end, does run.",
+		Run: func(t *testing.T) {
+			for _, call := range waitingCalls {
+				p := newWorkerpool(1)
+				release := block(t, p, 1)
+				ran := false
+				waits := begin(func() { ok(t, call(t.Context(), p, func() { ran = true })) })
+				synctest.Wait()
+				closes := begin(p.Close)
+				synctest.Wait()
+				equal(t, "ran before a worker was free", ran, false)
+				release()
+				<-waits
+				<-closes
+				equal(t, "ran", ran, true)
+			}
+		},
+	},
+	{
+		Name:      "NoErrorToReturn",
+		Theirs:    []string{"workerpool.TestPanicDo", "workerpool.TestSubmitWaitStop"},
+		Behaviour: "Submit and SubmitWait, which return nothing, panic when the pool has ended.",
+		Different: "That a pool is closed can happen at run time, so every call that hands a task over has an error for it, or a group whose Wait returns it; none panics.",
+		Run: func(t *testing.T) {
+			p := newWorkerpool(1)
+			p.Close()
+			equal(t, "panic", caught(func() {
+				isError(t, p.Submit(func() {}), weir.ErrClosed)
+				g := p.Group(t.Context())
+				g.Go(succeedTask)
+				failsWith(t, g.Wait(), weir.ErrClosed)
+			}), nil)
+		},
+	},
+	{
+		Name:      "StopWaitsForRunningTasks",
+		Theirs:    []string{"workerpool.TestStop", "workerpool.TestStopReleasesWaitingQueue"},
+		Behaviour: "Stop does not return before the tasks that run have ended.",
+		Different: "Shutdown waits for as long as its context lasts, and with one that is done not at all; a caller that wants to wait for the rest calls Close after it.",
+		Run: func(t *testing.T) {
+			p := newWorkerpool(1)
+			release := block(t, p, 10)
+			begun := time.Now()
+			equal(t, "tasks handed back", stop(t, p), 9)
+			equal(t, "time that it took", time.Since(begun), 0)
+			equal(t, "tasks that run", p.Stats().Running, 1)
+			closed := begin(p.Close)
+			synctest.Wait()
+			equal(t, "Close has returned", over(closed), false)
+			release()
+			<-closed
+			equal(t, "workers", p.Stats().Workers, 0)
+		},
+	},
+	{
+		Name:      "WhatStopLeavesUnrun",
+		Theirs:    []string{"workerpool.TestOverflow", "workerpool.TestStopReleasesWaitingQueue"},
+		Behaviour: "After Stop the pool still tells the number of tasks that will never run, as the length of the queue, while the tasks are dropped.",
+		Different: "Shutdown hands the tasks themselves back, in their order, so that nothing is lost; then they are no longer in the queue, and the pool counts them as handed back.",
+		Run: func(t *testing.T) {
+			p := newWorkerpool(2)
+			release := block(t, p, 2)
+			var ran []int
+			for i := range 62 {
+				ok(t, p.Submit(func() { ran = append(ran, i) }))
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			unrun, err := p.Shutdown(ctx)
+			isError(t, err, context.DeadlineExceeded)
+			equal(t, "tasks in the queue", p.Stats().Queued, 0)
+			equal(t, "tasks handed back", p.Stats().HandedBack, 62)
+			release()
+			p.Close()
+			equal(t, "tasks that ran", len(ran), 0)
+			for _, task := range unrun {
+				task()
+			}
+			equal(t, "tasks that were run by hand", len(ran), 62)
+			for i, task := range ran {
+				equal(t, "task", task, i)
+			}
+		},
+	},
+	{
+		Name:      "TheQueueIsGivenBack",
+		Theirs:    []string{"workerpool.TestStopReleasesWaitingQueue"},
+		Behaviour: "A pool that has ended, in either way, keeps no memory for a queue that was long.",
+		Run: func(t *testing.T) {
+			const tasks = 50_000
+			for _, stopped := range []bool{false, true} {
+				p := newWorkerpool(1)
+				release := block(t, p, 1)
+				before := heap()
+				for range tasks {
+					ok(t, p.Submit(func() {}))
+				}
+				if queue := heap() - before; queue < 8*tasks {
+					t.Errorf("a queue of %d tasks takes only %d bytes", tasks, queue)
+				}
+				if stopped {
+					equal(t, "tasks handed back", stop(t, p), tasks)
+				}
+				release()
+				p.Close()
+				if kept := heap() - before; kept > 2*tasks {
+					t.Errorf("%d bytes are kept for a queue of %d tasks", kept, tasks)
+				}
+				runtime.KeepAlive(p)
+			}
+		},
+	},
+	{
+		Name:      "AskingWhetherItIsStopped",
+		Theirs:    []string{"workerpool.TestStop", "workerpool.TestStopWait"},
+		Behaviour: "A pool tells whether it was stopped.",
+		Different: "There is no such question, whose answer could be out of date before it is used: each call that hands over a task says whether the pool was closed.",
+		Run: func(t *testing.T) {
+			p := newWorkerpool(1)
+			ok(t, p.TrySubmit(func() {}))
+			p.Close()
+			isError(t, p.TrySubmit(func() {}), weir.ErrClosed)
+		},
+	},
 }
 
 // newWorkerpool returns a pool that is as workerpool.New makes one: Submit never waits.
@@ -201,4 +283,40 @@ func failsWith(t *testing.T, err, target error) {
 	if failed, isTask := errors.AsType[*weir.TaskError](err); !isTask || !errors.Is(failed, target) {
 		t.Errorf("got error %v, want that of a task which is %v", err, target)
 	}
+}
+
+// waitingCalls are the ways to run a task on a pool and to wait for it.
+var waitingCalls = map[string]func(ctx context.Context, p *weir.Pool, task func()) error{
+	"a group": func(ctx context.Context, p *weir.Pool, task func()) error {
+		g := p.Group(ctx)
+		g.Go(func(context.Context) error { task(); return nil })
+		return g.Wait()
+	},
+	"a future": func(ctx context.Context, p *weir.Pool, task func()) error {
+		_, err := weir.Async(ctx, p, func(context.Context) (struct{}, error) { task(); return struct{}{}, nil }).Get(ctx)
+		return err
+	},
+	"Do": func(ctx context.Context, p *weir.Pool, task func()) error {
+		return p.Do(ctx, func(context.Context) error { task(); return nil })
+	},
+}
+
+// stop ends a pool without what it has queued, as workerpool's Stop does, and returns how many
+// tasks of Submit that were. It does not wait for those that run.
+func stop(t *testing.T, p *weir.Pool) int {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	unrun, err := p.Shutdown(ctx)
+	isError(t, err, context.Canceled)
+	return len(unrun)
+}
+
+// heap returns how much memory is in use, after a collection.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC() // for what the first one had to keep, as pools of objects do
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
 }
