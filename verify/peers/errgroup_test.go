@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/errgroup"
@@ -30,40 +29,34 @@ var errgroupOwn = []peers.Case{
 		Behaviour: "A producer and its consumers may be functions of one group, another goroutine may wait for them to close the channel of results, and both calls of Wait return the same.",
 		Run: func(t *testing.T) {
 			for _, want := range []error{nil, errBoom} {
-				g, ctx := errgroup.WithContext(t.Context())
+				var g errgroup.Group
 				numbers, squares := make(chan int), make(chan int)
 				g.Go(func() error {
 					defer close(numbers)
 					for i := range 100 {
-						if !send(ctx, numbers, i) {
-							return ctx.Err()
-						}
+						numbers <- i
 					}
 					return want
 				})
 				for range 4 {
 					g.Go(func() error {
 						for n := range numbers {
-							if !send(ctx, squares, n*n) {
-								return ctx.Err()
-							}
+							squares <- n * n
 						}
 						return nil
 					})
 				}
-				go func() {
-					isError(t, g.Wait(), want)
+				closing := begin(func() {
+					equal(t, "outcome", g.Wait(), want)
 					close(squares)
-				}()
+				})
 				sum := 0
 				for square := range squares {
 					sum += square
 				}
-				isError(t, g.Wait(), want)
-				if want == nil {
-					equal(t, "sum of the squares", sum, 328350)
-				}
-				synctest.Wait() // for the goroutine that closes
+				equal(t, "outcome", g.Wait(), want)
+				equal(t, "sum of the squares", sum, 328350)
+				<-closing
 			}
 		},
 	},
@@ -162,13 +155,3 @@ var errgroupOwn = []peers.Case{
 // succeedTask and failTask are tasks of groups.
 func succeedTask(context.Context) error { return nil }
 func failTask(context.Context) error    { return errBoom }
-
-// send reports whether the value was received before the context was done.
-func send(ctx context.Context, to chan<- int, value int) bool {
-	select {
-	case to <- value:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

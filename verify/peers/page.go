@@ -35,7 +35,7 @@ is written from the cases there, in ` + "`verify/`" + `, by ` + "`go test ./peer
 is missing, or when one of ours does not exist. To run one:
 
 ` + "```" + `
-go test -run '^TestASubtaskBlocks$' .
+go test -run '^TestSeveralMayWaitForAGroup$' .
 cd verify && go test ./peers -run '^TestCases$/^errgroup$/^GroupZeroValue$'
 ` + "```" + `
 

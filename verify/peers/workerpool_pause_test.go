@@ -1,6 +1,7 @@
 package peers_test
 
 import (
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,18 +56,16 @@ var workerpoolPausing = []peers.Case{
 		Behaviour: "Pauses by several goroutines at once do not block each other for ever, and the pool goes on when they are over.",
 		Run: func(t *testing.T) {
 			p := newWorkerpool(25)
-			var done []<-chan struct{}
+			var pausing sync.WaitGroup
 			for range 4 {
-				done = append(done, begin(func() {
+				pausing.Go(func() {
 					for range 100 {
 						p.Pause()
 						p.Resume()
 					}
-				}))
+				})
 			}
-			for _, done := range done {
-				<-done
-			}
+			pausing.Wait()
 			ok(t, p.Submit(func() {}))
 			p.Wait()
 			p.Close()
@@ -79,9 +78,9 @@ var workerpoolPausing = []peers.Case{
 		Different: "How many tasks run at once is what Weir limits, not how many start in a second: the submitter can wait for a ticker, which costs no worker, where a paced task occupies one while it waits.",
 		Run: func(t *testing.T) {
 			p := newWorkerpool(5)
-			var submitters []<-chan struct{}
+			var submitters sync.WaitGroup
 			for _, period := range []time.Duration{100 * time.Millisecond, 300 * time.Millisecond} {
-				submitters = append(submitters, begin(func() {
+				submitters.Go(func() {
 					ticks := time.NewTicker(period)
 					defer ticks.Stop()
 					begun := time.Now()
@@ -91,11 +90,9 @@ var workerpoolPausing = []peers.Case{
 							equal(t, "time of the start", time.Since(begun), time.Duration(i+1)*period)
 						}))
 					}
-				}))
+				})
 			}
-			for _, done := range submitters {
-				<-done
-			}
+			submitters.Wait()
 			p.Close()
 		},
 	},
