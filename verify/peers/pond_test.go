@@ -14,11 +14,7 @@ import (
 var pondPeer = peers.Peer{
 	Name:   "pond",
 	Module: "github.com/alitto/pond/v2",
-	Cases: slices.Concat(
-		pondQueueCases, pondLimitCases, pondStopCases, pondCountCases, pondMemoryCases,
-		pondFutureCases, pondPanicCases, pondContextCases,
-		pondGroupCases, pondResultCases, pondWaitCases, pondSubpoolCases, pondDefaultCases,
-	),
+	Cases:  pondAgrees.and(pondPoolCases, pondOutcomeCases, pondWaitCases, pondSubpoolCases),
 	Apart: []peers.Apart{
 		{
 			Theirs: []string{"future.TestFutureResolutionError", "future.TestValueFutureResolutionError"},
@@ -32,14 +28,7 @@ var pondPeer = peers.Peer{
 }
 
 // pondPool is a pool as pond makes it: with a queue that never ends.
-func pondPool(limit int, opts ...weir.Option) *weir.Pool {
-	return weir.New(limit, append(opts, weir.Queue(weir.Unbounded))...)
-}
-
-// pondAsync is weir.Async for a task that needs no context.
-func pondAsync[T any](t *testing.T, p *weir.Pool, task func() (T, error)) *weir.Future[T] {
-	return weir.Async(t.Context(), p, func(context.Context) (T, error) { return task() })
-}
+func pondPool(limit int) *weir.Pool { return weir.New(limit, weir.Queue(weir.Unbounded)) }
 
 // pondGives fails the test unless the future has resolved with value and err.
 func pondGives[T comparable](t *testing.T, f *weir.Future[T], value T, err error) {
