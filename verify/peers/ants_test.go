@@ -2,7 +2,7 @@ package peers_test
 
 import (
 	"context"
-	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -15,16 +15,27 @@ import (
 var antsPeer = peers.Peer{
 	Name:   "ants",
 	Module: "github.com/panjf2000/ants/v2",
-	Cases: slices.Concat(
-		antsSubmitCases, antsLimitCases, antsOptionCases, antsPanicCases, antsExpiryCases,
-		antsReleaseCases, antsRebootCases, antsDefaultCases, antsMultiPoolCases,
-	),
+	Cases:  antsAgrees.and(antsMadeCases, antsExpiryCases, antsEndCases, antsMultiPoolCases),
 	Apart: []peers.Apart{
 		{
-			Theirs: []string{"ants.TestNoPool"},
+			Theirs: ants("TestNoPool"),
 			Reason: "it starts plain goroutines, and no pool, to see what memory they take",
 		},
 	},
+}
+
+// ants returns the names of tests. A star in a name stands for three of them: nothing, WithFunc, and WithFuncGeneric.
+func ants(tests ...string) (all names) {
+	for _, test := range tests {
+		kinds := []string{""}
+		if strings.Contains(test, "*") {
+			kinds = []string{"", "WithFunc", "WithFuncGeneric"}
+		}
+		for _, kind := range kinds {
+			all = append(all, "ants."+strings.Replace(test, "*", kind, 1))
+		}
+	}
+	return all
 }
 
 // antsPool is what a Pool and a FuncPool have in common. The tasks of both are functions
