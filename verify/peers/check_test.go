@@ -2,9 +2,6 @@ package peers_test
 
 import (
 	"errors"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 )
 
@@ -64,21 +61,4 @@ func begin(f func()) <-chan struct{} {
 		f()
 	}()
 	return done
-}
-
-// childEnv has the name of a case in a process which only runs that case, see child.
-const childEnv = "WEIR_PEERS_CHILD"
-
-// inChild reports whether the process was started by child.
-func inChild() bool { return os.Getenv(childEnv) != "" }
-
-// child runs the calling test alone, in a process of its own where inChild is true, and returns
-// what it wrote and how it ended. Only a case that is Outside may call it.
-func child(t *testing.T) (output string, err error) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$", "-test.timeout=1m")
-	cmd.Env = append(os.Environ(), childEnv+"=1",
-		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // it would sleep for a second at its end
-	out, err := cmd.CombinedOutput()
-	return string(out), err
 }

@@ -31,8 +31,6 @@ type Case struct {
 	// Different says in one sentence what Weir does instead, and why. It is empty if Weir
 	// behaves in the same way.
 	Different string
-	// Outside has Run called outside of a bubble, which is only for cases that start a process.
-	Outside bool
 }
 
 // Apart are tests of a peer that pin nothing of their own that a user could rely on.
