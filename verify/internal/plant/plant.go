@@ -38,8 +38,8 @@ type Bug struct {
 // Edit replaces a text of one file.
 type Edit struct {
 	File string // with slashes, from the root of the repository
-	Old  string // stands in it exactly once
-	New  string // PLANTED in it is a bool expression: whether the mistake is in force
+	Old  string // whole lines, which stand in it exactly once
+	New  string // the lines in their place
 }
 
 // switchFile is the package that the changed files ask, which no tree has.
@@ -88,17 +88,17 @@ func Sources(bugs []Bug) (map[string]string, error) {
 				originals[edit.File] = string(text)
 			}
 			text := originals[edit.File]
-			if n := strings.Count(text, edit.Old); n != 1 {
-				return nil, fmt.Errorf("bug %s: its old text stands %d times in %s, not once:\n%s", bug.Name, n, edit.File, edit.Old)
+			edit.New = strings.ReplaceAll(edit.New, "PLANTED", fmt.Sprintf("planted.On(%q)", bug.Name))
+			if n := strings.Count(text, "\n"+edit.Old); n != 1 {
+				return nil, fmt.Errorf("bug %s: its old lines stand %d times in %s, not once:\n%s", bug.Name, n, edit.File, edit.Old)
 			}
-			from := strings.Index(text, edit.Old)
-			spans[edit.File] = append(spans[edit.File], span{from, from + len(edit.Old),
-				strings.ReplaceAll(edit.New, "PLANTED", fmt.Sprintf("planted.On(%q)", bug.Name))})
+			from, to, with := edit.narrow(strings.Index(text, "\n"+edit.Old) + 1)
+			spans[edit.File] = append(spans[edit.File], span{from, to, with})
 		}
 	}
 	changed := map[string]string{switchFile: switchSource}
 	for file, edits := range spans {
-		slices.SortFunc(edits, func(a, b span) int { return a.from - b.from })
+		slices.SortStableFunc(edits, func(a, b span) int { return a.from - b.from })
 		var out strings.Builder
 		text, at := originals[file], 0
 		for _, edit := range edits {

@@ -1,0 +1,95 @@
+package plant
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
+
+// files has the mistakes, as changes of whole lines. A file begins with a line that says what its mistakes have
+// in common. Each mistake then reads:
+//
+//	== name: what goes wrong, as the end of the sentence "with it, …"
+//	--- the file, with slashes, from the root of the repository
+//	 a line that stays
+//	-a line that goes
+//	+a line that comes
+//	@@ before another change of the same file
+//
+// The lines that stay or go must stand in the file exactly once, one after the other. PLANTED in a line that comes is a bool
+// expression: whether the mistake is in force. An empty line is one that stays, except in front of a mistake.
+//
+//go:embed bugs/*.diff
+var files embed.FS
+
+// read returns the mistakes of files, which are named without folder and ending.
+func read(names ...string) []Bug {
+	var bugs []Bug
+	for _, name := range names {
+		text, err := files.ReadFile("bugs/" + name + ".diff")
+		if err != nil {
+			panic(err)
+		}
+		found, err := parse(string(text))
+		if err != nil {
+			panic(fmt.Sprintf("%s.diff: %v", name, err))
+		}
+		bugs = append(bugs, found...)
+	}
+	return bugs
+}
+
+// parse returns the mistakes that the text of a file lists.
+func parse(text string) ([]Bug, error) {
+	var bugs []Bug
+	for _, section := range strings.Split(text, "\n\n== ")[1:] {
+		lines := strings.Split(strings.TrimRight(section, "\n"), "\n")
+		name, breaks, ok := strings.Cut(lines[0], ": ")
+		if !ok {
+			return nil, fmt.Errorf("%q does not say what it breaks", lines[0])
+		}
+		bug := Bug{Name: name, Breaks: breaks}
+		var edit *Edit
+		for _, line := range lines[1:] {
+			file, isFile := strings.CutPrefix(line, "--- ")
+			switch {
+			case isFile:
+				bug.Edits = append(bug.Edits, Edit{File: file})
+				edit = &bug.Edits[len(bug.Edits)-1]
+			case edit == nil:
+				return nil, fmt.Errorf("%s names no file", name)
+			case line == "@@":
+				bug.Edits = append(bug.Edits, Edit{File: edit.File})
+				edit = &bug.Edits[len(bug.Edits)-1]
+			case line == "":
+				edit.Old += "\n"
+				edit.New += "\n"
+			case line[0] == ' ':
+				edit.Old += line[1:] + "\n"
+				edit.New += line[1:] + "\n"
+			case line[0] == '-':
+				edit.Old += line[1:] + "\n"
+			case line[0] == '+':
+				edit.New += line[1:] + "\n"
+			default:
+				return nil, fmt.Errorf("%s: what is done with the line %q?", name, line)
+			}
+		}
+		bugs = append(bugs, bug)
+	}
+	return bugs, nil
+}
+
+// narrow returns where an edit changes the text in which its old lines begin at from, and what comes there: without what
+// the old and the new lines have in common at their start and end, so that two mistakes may change one line.
+func (e Edit) narrow(from int) (start, end int, text string) {
+	before, after := e.Old, e.New
+	for before != "" && after != "" && before[0] == after[0] {
+		before, after = before[1:], after[1:]
+	}
+	start = from + len(e.Old) - len(before)
+	for before != "" && after != "" && before[len(before)-1] == after[len(after)-1] {
+		before, after = before[:len(before)-1], after[:len(after)-1]
+	}
+	return start, start + len(before), after
+}
