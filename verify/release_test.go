@@ -29,9 +29,10 @@ func TestTheModulesCanBeRequiredFromOutside(t *testing.T) {
 	publish(t, proxy, library, ".", version)
 	publish(t, proxy, library+"/cmd/weir", "cmd/weir", version)
 	known := strings.TrimSpace(command(t, home, nil, "go", "env", "GOMODCACHE"))
+	others := strings.TrimSpace(command(t, home, nil, "go", "env", "GOPROXY"))
 	env := []string{
 		"GOWORK=off", "GOSUMDB=off", "GOFLAGS=-mod=mod -modcacherw", "GOBIN=" + bin, "GOMODCACHE=" + t.TempDir(),
-		"GOPROXY=file://" + filepath.ToSlash(proxy) + ",file://" + filepath.ToSlash(known) + "/cache/download," + os.Getenv("GOPROXY"),
+		"GOPROXY=file://" + filepath.ToSlash(proxy) + ",file://" + filepath.ToSlash(known) + "/cache/download," + others,
 	}
 	write(t, home, "go.mod", "module example.com/user\n\ngo 1.26.0\n\nrequire "+library+" "+version+"\n")
 	write(t, home, "main.go", `package main

@@ -5,7 +5,9 @@ import "slices"
 // The mistakes of one list go into one build: no two of them touch each other. Mistakes of different lists may.
 
 // LockFree returns those in the packages below internal, for the explorer of interleavings.
-func LockFree() []Bug { return slices.Concat(Engine(), read("limit", "lane", "feed", "share", "claim")) }
+func LockFree() []Bug {
+	return slices.Concat(Engine(), read("limit", "lane", "feed", "share", "claim"))
+}
 
 // Engine returns those of them that are the engine's, for the soak.
 func Engine() []Bug {
