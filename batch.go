@@ -14,17 +14,17 @@ import (
 // batch is a group's tasks from one Wait to the next. Nothing of it is left to
 // the batch that follows. A task that finds its tally sealed goes to the next.
 type batch struct {
-	made   race.Past // see scope.seen
-	group  *Group
-	ctx    context.Context               // to ask whether the batch is cancelled
-	done   <-chan struct{}               // closed when the batch is cancelled; nil if the group is nested
-	source *engine.Source[job]           // of a task's group: where its tasks wait for their start
-	looper atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
+	made     race.Past // see scope.seen
+	group    *Group
+	ctx      context.Context               // to ask whether the batch is cancelled
+	done     <-chan struct{}               // closed when the batch is cancelled; nil if the group is nested
+	subtasks *engine.Subtasks[job]         // of a task's group: where its tasks wait for their start
+	looper   atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
 
 	// The scope and the stay keep words apart that different cores write: see [engine.Intake].
 	scope  scope // what the tasks get
 	intake engine.Intake
-	stay   stay         // of Wait; tell makes it look again
+	stay   stay         // of Wait; notify makes it look again
 	tally  engine.Tally // of the tasks; Wait waits for its end
 
 	// Of a group outside a task, under the lock of the engine: counted says that Wait has counted the tasks that it
@@ -35,7 +35,7 @@ type batch struct {
 	// The mutex mu guards these and all fields below; the flags stand before it because they fill a word with counted.
 	waited  bool // a call of Wait already ends the batch
 	settled bool // wrong and err are final, and nothing of the batch is left
-	stopped bool // the batch was cancelled before it was settled
+	stopped bool // the batch was cancelled before Wait made its result
 	mu      sync.Mutex
 	others  *others // the other callers of Wait; nil if there are none
 	members *member // all of them
@@ -60,7 +60,7 @@ type wrong struct {
 // nestedBatch is the batch of a task's group and its source, in one piece.
 type nestedBatch struct {
 	batch
-	source engine.Source[job]
+	subtasks engine.Subtasks[job]
 }
 
 func newBatch(parent context.Context, g *Group) *batch {
@@ -68,11 +68,11 @@ func newBatch(parent context.Context, g *Group) *batch {
 	if g.at != nil {
 		nested := new(nestedBatch)
 		b = &nested.batch
-		b.source = &nested.source
+		b.subtasks = &nested.subtasks
 		if g.nested() {
-			b.source.Init(nil)
+			b.subtasks.Init(nil)
 		} else {
-			b.source.Init(job.void)
+			b.subtasks.Init(job.void)
 		}
 	} else {
 		b = new(batch)
@@ -111,43 +111,43 @@ func (b *batch) parent() context.Context { return b.scope.parent }
 // meanwhile, Wait may have looked too early.
 func (b *batch) accepted() {
 	switch {
-	case b.source == nil && b.intake.Handed():
+	case b.subtasks == nil && b.intake.Handed():
 		b.group.pool.core.engine.Suspect()
-	case b.source == nil || b.ctx.Err() == nil:
+	case b.subtasks == nil || b.ctx.Err() == nil:
 		return
 	}
-	b.tell(nil)
+	b.notify(nil)
 }
 
 // try hands a job over if that needs no waiting.
 func (b *batch) try(j job) bool {
 	e := b.group.pool.core.engine
 	switch {
-	case b.source == nil:
+	case b.subtasks == nil:
 		return e.TrySubmit(j, nil) == engine.Accepted
 	case b.group.nested():
-		return e.TryDelegate(b.source, j)
+		return e.TryDelegate(b.subtasks, j)
 	default:
-		return e.TrySubmit(j, b.source.Want()) == engine.Accepted
+		return e.TrySubmit(j, b.subtasks.Want()) == engine.Accepted
 	}
 }
 
 // withdraw counts a task out that was not accepted.
 func (b *batch) withdraw(index int) {
 	if b.tally.Withdraw(index) {
-		b.tell(nil)
+		b.notify(nil)
 	}
 }
 
 // enter is called by a worker, or by Shutdown, before it comes to a task of the batch. It reports false if Wait has
 // given up the tasks in the queue.
-func (b *batch) enter() bool { return b.source != nil || b.tally.Enter() }
+func (b *batch) enter() bool { return b.subtasks != nil || b.tally.Enter() }
 
 // Ended counts n tasks out, and undoes enter. The caller touches nothing of the batch for them
 // afterwards.
 func (b *batch) Ended(n int, by *engine.Worker) {
-	if b.source == nil && b.tally.Leave(n) || b.source != nil && b.tally.End(n) {
-		b.tell(by)
+	if b.subtasks == nil && b.tally.Leave(n) || b.subtasks != nil && b.tally.End(n) {
+		b.notify(by)
 	}
 }
 
@@ -158,24 +158,24 @@ func (b *batch) release(n int, by *engine.Worker) {
 	}
 }
 
-// tell makes Wait look again. A task that waits may have the place of by.
-func (b *batch) tell(by *engine.Worker) {
-	if b.source != nil {
-		b.looper.Load().Tell()
+// notify makes Wait look again. A task that waits may have the place of by.
+func (b *batch) notify(by *engine.Worker) {
+	if b.subtasks != nil {
+		b.looper.Load().Notify()
 	}
 	b.stay.wake(by)
 }
 
-// tellLooper tells the task that ranges over the results whether the batch is over. A task that comes into the batch, or ends,
-// between the look and the telling makes it look again: so what it told last is right.
-func (b *batch) tellLooper() {
+// notifyLooper lets the task that ranges over the results know whether the batch is over. A task that comes into the batch, or ends,
+// between the look and the notification makes it look again: so the last notification is right.
+func (b *batch) notifyLooper() {
 	w := b.looper.Load()
 	if w == nil {
 		return
 	}
 	for over := b.tally.Over(); ; {
 		if over {
-			w.Tell()
+			w.Notify()
 		} else {
 			b.stay.engine.WaitsOn(w)
 		}
@@ -203,7 +203,7 @@ func (b *batch) redeem(j job) (job, bool) {
 	if !j.isTicket() {
 		return j, true
 	}
-	return b.source.Redeem(j.isFor())
+	return b.subtasks.Redeem(j.isFor())
 }
 
 // run runs a task of the batch on worker w, unless the batch was cancelled.
@@ -217,7 +217,7 @@ func (b *batch) run(w *engine.Worker, j job) {
 		}
 	}
 	if !w.Serves(b) {
-		w.Settle()
+		w.Report()
 		if !b.enter() {
 			b.group.pool.core.engine.Skip(j)
 			return
@@ -241,7 +241,7 @@ func (b *batch) run(w *engine.Worker, j job) {
 // credit counts a task of the batch out, as soon as w has no other one in hand.
 func (b *batch) credit(w *engine.Worker) {
 	w.Credit(b)
-	if b.source != nil {
+	if b.subtasks != nil {
 		w.Hurry()
 	}
 }
@@ -274,7 +274,7 @@ func (b *batch) broken(w *engine.Worker, j job, panicked any) {
 	if !first {
 		b.group.turns.Begin()
 		defer b.group.turns.End()
-		pool.core.tell(p)
+		pool.core.reportPanic(p)
 	}
 }
 
@@ -282,7 +282,7 @@ func (b *batch) broken(w *engine.Worker, j job, panicked any) {
 func (b *batch) reject(j job, err error) {
 	b.refused(j, err)
 	if b.tally.Refuse() {
-		b.tell(nil)
+		b.notify(nil)
 	}
 }
 
@@ -329,7 +329,7 @@ func (b *batch) errs() *wrong {
 	return b.wrong
 }
 
-// panicked returns the first panic of a settled batch, or nil.
+// panicked returns the first panic of a batch whose result is made, or nil.
 func (b *batch) panicked() *Panic {
 	if b.wrong == nil {
 		return nil

@@ -22,8 +22,8 @@ func (b *batch) wait(inTask bool) {
 		}
 		over := b.others.over
 		b.mu.Unlock()
-		if inTask && b.source != nil {
-			b.group.task().await(b.group.pool, b.source.Want(), func(w *engine.Wakeup) { b.waitsToo(w, over) })
+		if inTask && b.subtasks != nil {
+			b.group.task().await(b.group.pool, b.subtasks.Want(), func(w *engine.Wakeup) { b.waitsToo(w, over) })
 		} else {
 			<-over
 		}
@@ -32,12 +32,12 @@ func (b *batch) wait(inTask bool) {
 	b.waited = true
 	b.mu.Unlock()
 
-	if b.source == nil {
+	if b.subtasks == nil {
 		b.waitOutside()
 	} else {
 		b.waitInside(inTask)
 	}
-	b.settle()
+	b.conclude()
 }
 
 // waitOutside waits for the tasks of a group outside a task. If the group is cancelled it waits for the tasks that have
@@ -73,7 +73,7 @@ func (b *batch) finish() (over bool) {
 
 // isCounted reports whether Wait counts j, a void task of the batch that has left the queue, among those left there.
 func (b *batch) isCounted() bool {
-	if b.source == nil && !b.counted {
+	if b.subtasks == nil && !b.counted {
 		b.gone++
 		return false
 	}
@@ -85,14 +85,14 @@ func (b *batch) waitInside(inTask bool) {
 	done, cancelled := b.done, false
 	if inTask {
 		b.stay.task = b.group.task()
-		defer b.stay.with(b.group.pool, b.source.Want())()
+		defer b.stay.with(b.group.pool, b.subtasks.Want())()
 	}
 	switch {
 	case done != nil:
 	case b.stay.task.pool == nil:
 		done = b.scope.Done() // no task looks again for it in a pause
 	default:
-		b.stay.absence.Wait = true
+		b.stay.waiter.Wait = true
 	}
 	cut := func() {
 		done, cancelled = nil, true
@@ -105,7 +105,7 @@ func (b *batch) waitInside(inTask bool) {
 		if b.tally.Seal() {
 			break
 		}
-		b.tellLooper()
+		b.notifyLooper()
 		b.stay.wait(done, b.scope.Done, cut)
 		if b.tally.Seal() {
 			break // most often; no wait follows, so the stay need not arrive
@@ -116,7 +116,7 @@ func (b *batch) waitInside(inTask bool) {
 
 // cut discards the tasks of a cancelled batch that have not started.
 func (b *batch) cut() {
-	if n := b.group.pool.core.engine.Drop(b.source); n > 0 {
+	if n := b.group.pool.core.engine.Drop(b.subtasks); n > 0 {
 		b.release(n, nil)
 		b.Ended(n, nil)
 	}
@@ -132,7 +132,7 @@ func (b *batch) waitsToo(w *engine.Wakeup, over <-chan struct{}) {
 	<-over
 }
 
-// cause returns why the settled batch was cancelled, if it was.
+// cause returns why the batch was cancelled, if it was.
 func (b *batch) cause() error {
 	if !b.stopped {
 		return nil
@@ -140,8 +140,8 @@ func (b *batch) cause() error {
 	return b.scope.Cause()
 }
 
-// settle makes the sealed batch's result, and gives it to all callers of Wait.
-func (b *batch) settle() {
+// conclude makes the sealed batch's result, and gives it to all callers of Wait.
+func (b *batch) conclude() {
 	g := b.group
 	b.cancelled() // notices a parent that has ended since
 	b.mu.Lock()
@@ -167,7 +167,7 @@ func (b *batch) settle() {
 	b.settled = true
 	if o := b.others; o != nil {
 		for _, w := range o.tasks {
-			w.Tell()
+			w.Notify()
 		}
 		close(o.over)
 	}

@@ -34,7 +34,7 @@ type host interface {
 	// above returns the task that waits for this one, or will, and what it waits for; nil if none is known.
 	above() (host, *engine.Want[job])
 	// awaited returns what the waiters for this task wait for: it alone, or a group's tasks; nil if none can wait for it.
-	awaited() (alone *engine.Single[job], part *engine.Source[job])
+	awaited() (alone *engine.Single[job], part *engine.Subtasks[job])
 	// crossed reports whether a task above may be one of another pool.
 	crossed() bool
 }
@@ -57,9 +57,9 @@ func (t task) nearest(p *Pool) (w *engine.Worker, via []*engine.Want[job]) {
 	}
 }
 
-// tellAbove makes the tasks of other pools that wait for t look for work that t waits for: t has just begun
+// notifyAbove makes the tasks of other pools that wait for t look for work that t waits for: t has just begun
 // to wait.
-func (t task) tellAbove() {
+func (t task) notifyAbove() {
 	if t.host == nil || !t.host.crossed() {
 		return
 	}

@@ -36,7 +36,7 @@ func (c *futureTask[T]) Stay(group any) inside.Stay { return c.task().stay(group
 func (c *futureTask[T]) task() task { return c.progress.task(c.pool, c.worker, c) }
 
 // awaited implements host.
-func (c *futureTask[T]) awaited() (*engine.Single[job], *engine.Source[job]) { return &c.single, nil }
+func (c *futureTask[T]) awaited() (*engine.Single[job], *engine.Subtasks[job]) { return &c.single, nil }
 
 // crossed implements host.
 func (c *futureTask[T]) crossed() bool { return false }

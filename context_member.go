@@ -43,17 +43,17 @@ func (m *member) task() task {
 }
 
 // awaited implements host.
-func (m *member) awaited() (*engine.Single[job], *engine.Source[job]) { return nil, m.batch.source }
+func (m *member) awaited() (*engine.Single[job], *engine.Subtasks[job]) { return nil, m.batch.subtasks }
 
 // crossed implements host.
 func (m *member) crossed() bool { return m.batch.group.crossed }
 
 // above implements host.
 func (m *member) above() (host, *engine.Want[job]) {
-	if m.batch.source == nil {
+	if m.batch.subtasks == nil {
 		return nil, nil
 	}
-	return m.batch.group.host, m.batch.source.Want()
+	return m.batch.group.host, m.batch.subtasks.Want()
 }
 
 // member returns the context for a task of the batch on worker w.

@@ -74,7 +74,7 @@ func (v *visit) call(ctx context.Context, task func(context.Context) error) erro
 	if err := v.wait(ctx); err != nil {
 		return err
 	}
-	defer v.leave()
+	defer v.finish()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -120,7 +120,7 @@ func (v *visit) Stay(group any) inside.Stay { return v.task().stay(group) }
 func (v *visit) task() task { return v.progress.task(v.pool, v.worker, v) }
 
 // awaited implements host.
-func (v *visit) awaited() (*engine.Single[job], *engine.Source[job]) { return &v.single, nil }
+func (v *visit) awaited() (*engine.Single[job], *engine.Subtasks[job]) { return &v.single, nil }
 
 // crossed implements host.
 func (v *visit) crossed() bool { return v.by != nil }
@@ -128,8 +128,8 @@ func (v *visit) crossed() bool { return v.by != nil }
 // above implements host.
 func (v *visit) above() (host, *engine.Want[job]) { return v.by, v.want }
 
-// leave gives the place back. A context that outlives the visit is not a task's any more.
-func (v *visit) leave() {
+// finish gives the place back. A context that outlives the visit is not a task's any more.
+func (v *visit) finish() {
 	t := v.task()
 	v.end()
 	t.worker.Vacate()

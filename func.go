@@ -36,7 +36,7 @@ func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 
 func (p *FuncPool[T]) broken(_ *engine.Worker, a argument[T], panicked any) {
 	if panicked != nil {
-		p.core.tell(p.core.reporter.caughtAt(panicked, a.arg))
+		p.core.reportPanic(p.core.reporter.caughtAt(panicked, a.arg))
 	}
 }
 

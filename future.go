@@ -24,14 +24,14 @@ type Future[T any] struct {
 	body func(ctx context.Context) (T, error)
 
 	progress
-	done     chan struct{} // closed when value and err are final
-	value    T
-	err      error
-	worker   *engine.Worker // that runs the task
-	watching sync.Once
-	told     bool                            // under mu: the future has resolved. Here it fills a word
-	unwatch  atomic.Pointer[func() bool]     // ends the watch over ctx
-	unheard  atomic.Pointer[runtime.Cleanup] // of a panic that Get has not returned
+	done      chan struct{} // closed when value and err are final
+	value     T
+	err       error
+	worker    *engine.Worker // that runs the task
+	watching  sync.Once
+	announced bool                            // under mu: the future has resolved. Here it fills a word
+	unwatch   atomic.Pointer[func() bool]     // ends the watch over ctx
+	unheard   atomic.Pointer[runtime.Cleanup] // of a panic that Get has not returned
 
 	mu      sync.Mutex
 	waiters map[*engine.Wakeup]struct{} // of tasks that wait for the future
@@ -168,7 +168,7 @@ func (f *Future[T]) outcome(w *engine.Wakeup, cancelled, done <-chan struct{}) <
 func (f *Future[T]) await(w *engine.Wakeup) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if w == nil || f.told {
+	if w == nil || f.announced {
 		return
 	}
 	if f.waiters == nil {
@@ -264,30 +264,30 @@ func (f *Future[T]) refuse(err error) bool {
 		return false
 	}
 	f.body = nil
-	f.settle(err)
+	f.announce(err)
 	return true
 }
 
 // abandon resolves the future of a task that no worker has started.
 func (f *Future[T]) abandon() {
 	if f.giveUp() {
-		f.settle(context.Cause(f.ctx))
+		f.announce(context.Cause(f.ctx))
 	}
 }
 
 func (f *Future[T]) resolve(err error) {
 	if f.end() {
-		f.settle(err)
+		f.announce(err)
 	}
 }
 
-// settle is called once, by the goroutine that has set the state.
-func (f *Future[T]) settle(err error) {
+// announce is called once, by the goroutine that has set the state.
+func (f *Future[T]) announce(err error) {
 	f.err = err
 	f.mu.Lock()
-	f.told = true
+	f.announced = true
 	for w := range f.waiters {
-		w.Tell()
+		w.Notify()
 	}
 	f.waiters = nil
 	f.mu.Unlock()

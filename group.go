@@ -130,7 +130,7 @@ func (g *Group) add(b *batch, number int, j job) {
 		return
 	}
 	var verdict engine.Verdict
-	if b.source != nil {
+	if b.subtasks != nil {
 		verdict = b.submit(j)
 	} else {
 		verdict = g.pool.core.engine.Submit(j, b.done)
@@ -201,7 +201,7 @@ func (g *Group) Resize(limit int) {
 // submit hands a job to the pool for a task of another pool: the job waits in the source, and a ticket
 // in the queue.
 func (b *batch) submit(j job) engine.Verdict {
-	e, want := b.group.pool.core.engine, b.source.Want()
+	e, want := b.group.pool.core.engine, b.subtasks.Want()
 	if e.Fits(j, want) {
 		return engine.Accepted
 	}

@@ -32,12 +32,12 @@ func (g *Group) acquire(b *batch) bool {
 	}
 	w := l.Waiter()
 	s := &w.Value
-	if s.absence.Turn == nil {
+	if s.waiter.Turn == nil {
 		s.init(g.at)
 	}
 	s.task = g.task()
-	if b.source != nil {
-		defer s.with(g.pool, b.source.Want())()
+	if b.subtasks != nil {
+		defer s.with(g.pool, b.subtasks.Want())()
 	}
 	if l.Join(w) {
 		l.Recycle(w)

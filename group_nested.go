@@ -17,15 +17,15 @@ func (g *Group) task() task {
 // delegate hands a task of a nested group over, and waits until there is room.
 func (b *batch) delegate(j job) {
 	e := b.group.pool.core.engine
-	for _, refused := range e.Delegate(b.source, j) {
+	for _, refused := range e.Delegate(b.subtasks, j) {
 		b.reject(refused, ErrClosed)
 	}
 	b.accepted()
-	if !e.Overfull(b.source) {
+	if !e.Overfull(b.subtasks) {
 		return
 	}
-	a := &engine.Absence[job]{Turn: make(chan struct{}, 1)}
-	if !e.Crowded(b.source, a, b.group.task().worker) {
+	a := &engine.Waiter[job]{Turn: make(chan struct{}, 1)}
+	if !e.Crowded(b.subtasks, a, b.group.task().worker) {
 		return
 	}
 	select {

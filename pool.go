@@ -114,10 +114,10 @@ func newPool(o options) *Pool {
 func (j job) void() bool {
 	switch {
 	case j.batch != nil:
-		if j.batch.source == nil {
+		if j.batch.subtasks == nil {
 			return j.batch.tally.Closed()
 		}
-		return j.isTicket() && !j.batch.source.Holds(j.isFor())
+		return j.isTicket() && !j.batch.subtasks.Holds(j.isFor())
 	case j.listens():
 		return j.listener().void()
 	default:
@@ -133,10 +133,10 @@ func (p *Pool) run(w *engine.Worker, j job) {
 	case j.batch != nil:
 		j.batch.run(w, j)
 	case j.listens():
-		w.Settle()
+		w.Report()
 		_ = j.listener().run(context.Background(), w, j.number()) // has a context, and a place for the error, of its own
 	default:
-		w.Settle()
+		w.Report()
 		j.plain()()
 	}
 }

@@ -56,12 +56,12 @@ func (c *core[T]) submitWanted(ctx context.Context, task T, want *engine.Want[T]
 // panic either.
 func (c *core[T]) report(panicked any) {
 	if panicked != nil {
-		c.tell(c.reporter.caught(panicked))
+		c.reportPanic(c.reporter.caught(panicked))
 	}
 }
 
-// tell hands a panic to the handler, which is a part of the task.
-func (c *core[T]) tell(p *Panic) {
+// reportPanic hands a panic to the handler, which is a part of the task.
+func (c *core[T]) reportPanic(p *Panic) {
 	c.turns.Begin()
 	defer c.turns.End()
 	c.reporter.report(p)

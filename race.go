@@ -156,7 +156,7 @@ func (v *visit) raced(ctx context.Context, task func(context.Context) error) err
 	turns.Begin()
 	defer func() {
 		turns.End()
-		race.Apart(func() struct{} { v.leave(); return struct{}{} })
+		race.Apart(func() struct{} { v.finish(); return struct{}{} })
 	}()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

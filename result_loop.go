@@ -57,9 +57,9 @@ func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
 	b := s.batch
 	g := r.group
 	s.stay.init(g.at)
-	if b.source != nil {
+	if b.subtasks != nil {
 		s.stay.task = g.task()
-		defer s.stay.with(g.pool, b.source.Want())()
+		defer s.stay.with(g.pool, b.subtasks.Want())()
 	}
 	l := &loop[T]{set: s, yield: yield, ordered: ordered, over: make(chan struct{})}
 	held := b.hold()
@@ -74,7 +74,7 @@ func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
 		}
 		// The loop's body has panicked or called runtime.Goexit, and that goes on
 		// when nothing of the batch is left.
-		l.leave()
+		l.stop()
 		l.run()
 		r.forget(s)
 		if p := b.panicked(); p != nil {
@@ -82,7 +82,7 @@ func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
 		}
 	}()
 	s.feed.Watch(held)
-	l.begin()
+	l.catchUp()
 	l.run()
 	returned = true
 	r.forget(s)
@@ -96,8 +96,8 @@ func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
 	return b.err
 }
 
-// begin yields what was there before the loop watched.
-func (l *loop[T]) begin() {
+// catchUp yields what was there before the loop watched.
+func (l *loop[T]) catchUp() {
 	if l.ordered {
 		l.due()
 		return
@@ -116,7 +116,7 @@ func (l *loop[T]) run() {
 	for {
 		m, tell := f.Next()
 		if tell {
-			l.set.batch.tell(nil)
+			l.set.batch.notify(nil)
 		}
 		switch {
 		case m == nil:
@@ -145,7 +145,7 @@ func (l *loop[T]) wait() bool {
 	// When the last task is over it takes another goroutine to end the batch.
 	b, w := l.set.batch, s.engine.Wakeup()
 	b.looper.Store(w)
-	b.tellLooper()
+	b.notifyLooper()
 	defer s.engine.GoesOn(w)
 	return s.wait(l.over, nil, nil)
 }
@@ -175,11 +175,11 @@ func (l *loop[T]) give(m *result[T]) {
 		err = m.fault
 	}
 	if !l.yield(value, err) {
-		l.leave()
+		l.stop()
 	}
 }
 
-func (l *loop[T]) leave() {
+func (l *loop[T]) stop() {
 	l.stopped, l.left = true, true
 	l.set.batch.scope.cancel(nil)
 }

@@ -149,7 +149,7 @@ type reply struct {
 
 func (r *reply) resolve(err error) {
 	r.err = err
-	r.wakeup.Tell()
+	r.wakeup.Notify()
 	r.end()
 	close(r.done)
 }
@@ -248,7 +248,7 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 				c.reply.resolve(ErrGoexit)
 			}
 		case caught != nil:
-			p.core.tell(caught)
+			p.core.reportPanic(caught)
 		}
 	}()
 	p.end(w)

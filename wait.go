@@ -23,24 +23,24 @@ func (t task) await(pool *Pool, want *engine.Want[job], block func(*engine.Wakeu
 		t.pool.core.turns.End()
 		defer t.pool.core.turns.Begin()
 	}
-	e.Leave(&s.absence, t.worker, s.want)
-	defer e.Return(&s.absence, w)
-	t.tellAbove()
+	e.Suspend(&s.waiter, t.worker, s.want)
+	defer e.Return(&s.waiter, w)
+	t.notifyAbove()
 	block(w)
 }
 
 // stay is a wait of a goroutine, perhaps a task's, that ends when another one wakes it.
 type stay struct {
-	task    task                // whose wait it is; the zero task if the goroutine is no task's
-	engine  *engine.Engine[job] // of the host, by which the stay is woken; nil if there is none
-	absence engine.Absence[job]
-	want    *engine.Want[job] // in the task's own pool
+	task   task                // whose wait it is; the zero task if the goroutine is no task's
+	engine *engine.Engine[job] // of the host, by which the stay is woken; nil if there is none
+	waiter engine.Waiter[job]
+	want   *engine.Want[job] // in the task's own pool
 }
 
 // init makes a stay of which wake may be called from now on. at is where the host runs; nil
 // if there is none.
 func (s *stay) init(at *Pool) {
-	s.absence.Turn = make(chan struct{}, 1)
+	s.waiter.Turn = make(chan struct{}, 1)
 	if at != nil {
 		s.engine = at.core.engine
 	}
@@ -64,10 +64,10 @@ func (s *stay) with(pool *Pool, want *engine.Want[job]) (done func()) {
 // place of by, whose own task is over; wake reports whether it does.
 func (s *stay) wake(by *engine.Worker) bool {
 	if s.engine != nil {
-		return s.engine.Recall(&s.absence, by)
+		return s.engine.Recall(&s.waiter, by)
 	}
 	select {
-	case s.absence.Turn <- struct{}{}:
+	case s.waiter.Turn <- struct{}{}:
 	default:
 	}
 	return false
@@ -82,18 +82,18 @@ func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func(
 		s.task.pool.core.turns.End()
 		defer s.task.pool.core.turns.Begin()
 	}
-	if e != nil && !e.Leave(&s.absence, s.task.worker, s.want) {
+	if e != nil && !e.Suspend(&s.waiter, s.task.worker, s.want) {
 		return true
 	}
-	s.task.tellAbove()
-	if s.absence.Wait && done == nil && e.Held(s.want) {
+	s.task.notifyAbove()
+	if s.waiter.Wait && done == nil && e.Held(s.want) {
 		done = late()
 	}
 	woken = true
 	for waiting := true; waiting; {
 		waiting = false
 		select {
-		case <-s.absence.Turn:
+		case <-s.waiter.Turn:
 		case <-done:
 			if cut != nil {
 				cut()
@@ -102,8 +102,8 @@ func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func(
 			}
 			woken = false
 			if e != nil {
-				e.Recall(&s.absence, nil)
-				<-s.absence.Turn
+				e.Recall(&s.waiter, nil)
+				<-s.waiter.Turn
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func(
 // arrive must be called after wait, before a look that may be followed by another wait.
 func (s *stay) arrive() {
 	if s.engine != nil {
-		s.engine.Arrived(&s.absence)
+		s.engine.Arrived(&s.waiter)
 	}
 }
 
@@ -139,8 +139,8 @@ type visibleStay struct {
 
 func (v *visibleStay) Wait(done <-chan struct{}) {
 	if v.group != nil {
-		if b := v.group.current(); b.source != nil { // also for tasks that are still to come
-			defer v.with(v.group.pool, b.source.Want())()
+		if b := v.group.current(); b.subtasks != nil { // also for tasks that are still to come
+			defer v.with(v.group.pool, b.subtasks.Want())()
 		}
 	}
 	v.wait(done, nil, nil)

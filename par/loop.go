@@ -61,7 +61,7 @@ func processors() int { return runtime.GOMAXPROCS(0) }
 
 // do runs the body for all items, on helpers alone, and returns what went wrong.
 func (l *loop) do() error {
-	defer l.release()
+	defer l.end()
 	l.Put(share.Run{Lo: 0, Hi: l.length})
 	for {
 		// Once a helper has found nothing to claim, no more are needed. A place
@@ -114,7 +114,7 @@ func (l *loop) outcome(refused error) error {
 	return errors.Join(append(errs, refused, cause)...)
 }
 
-func (l *loop) release() {
+func (l *loop) end() {
 	if l.unwatch != nil {
 		l.unwatch()
 	}

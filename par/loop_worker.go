@@ -32,7 +32,7 @@ func (l *loop) newWorker(ctx context.Context) *worker {
 // help is what a helper does.
 func (l *loop) help(ctx context.Context) error {
 	w := l.newWorker(ctx)
-	defer w.leave()
+	defer w.finish()
 	w.work()
 	w.ended = true
 	return nil
@@ -101,8 +101,8 @@ func (w *worker) interrupted(i int) bool {
 // fail notes that the item under way has failed, and reports whether to go on.
 func (w *worker) fail(err error) bool { return w.loop.fail(w.at, err) }
 
-// leave is deferred by every worker. It passes on what it recovers.
-func (w *worker) leave() {
+// finish is deferred by every worker. It passes on what it recovers.
+func (w *worker) finish() {
 	l := w.loop
 	var value any
 	again := false

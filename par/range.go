@@ -50,7 +50,7 @@ func Range(n int, body func(lo, hi int), opts ...Option) {
 	must(n >= 0, "number of indices must be at least 0", n)
 	mustFunction(body != nil)
 	o := newOptions(opts)
-	if lo, grain := begin(o.limit, n, body); lo < n {
+	if lo, grain := runAlone(o.limit, n, body); lo < n {
 		if grain > 1 {
 			o.limit = min(o.limit, processors()) // the body does not wait for anything
 		}
@@ -58,9 +58,9 @@ func Range(n int, body func(lo, hi int), opts ...Option) {
 	}
 }
 
-// begin runs the body until the rest is worth dividing. It returns how far it
+// runAlone runs the body until the rest is worth dividing. It returns how far it
 // has come, and how many indices make a good call.
-func begin(limit, n int, body func(lo, hi int)) (lo, grain int) {
+func runAlone(limit, n int, body func(lo, hi int)) (lo, grain int) {
 	ended := false
 	defer func() {
 		if !ended {
@@ -110,7 +110,7 @@ func divide(o options, r share.Run, grain int, body func(lo, hi int)) {
 	w := l.newWorker(l.ctx)
 	w.grain, w.asking = grain, o.pool != nil
 	defer w.conclude()
-	defer w.leave()
+	defer w.finish()
 	for range l.length - 1 {
 		if l.Signal.Load() != 0 || !l.recruit() {
 			break
@@ -127,7 +127,7 @@ func (w *worker) conclude() {
 	if value := recover(); value != nil {
 		own = caught(value)
 	}
-	defer l.release()
+	defer l.end()
 	// All that can go wrong with helpers is that they panic, or exit.
 	_ = l.crew.Wait()
 	switch {

@@ -98,7 +98,7 @@ type session struct {
 // and does not call f, if no test checks any more.
 func (w *watch) do(f func(l *ledger)) bool {
 	sessions, faults := w.locked(f)
-	tell(sessions, faults)
+	reportAll(sessions, faults)
 	return len(sessions) > 0
 }
 
@@ -112,16 +112,16 @@ func (w *watch) locked(f func(l *ledger)) (sessions []*session, faults []string)
 	return w.sessions, w.ledger.takeFaults()
 }
 
-func tell(sessions []*session, faults []string) {
+func reportAll(sessions []*session, faults []string) {
 	for _, fault := range faults {
 		for _, s := range sessions {
 			s.test.Helper()
-			s.tell(fault)
+			s.report(fault)
 		}
 	}
 }
 
-func (s *session) tell(fault string) {
+func (s *session) report(fault string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.ended {
@@ -147,7 +147,7 @@ func (s *session) end() {
 		w.ledger = ledger{}
 	}
 	w.mu.Unlock()
-	tell(told, faults)
+	reportAll(told, faults)
 	s.mu.Lock()
 	s.ended = true
 	s.mu.Unlock()

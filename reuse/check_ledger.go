@@ -141,7 +141,7 @@ func (l *ledger) put(a *account, object reflect.Value, empty bool, call callers)
 	}
 	switch {
 	case r == nil:
-		if !l.settle(a) && !empty && a.pool.onlyChecked() {
+		if !l.matchReturn(a) && !empty && a.pool.onlyChecked() {
 			l.fault(a.object+" put without Get", part{"put", put})
 			return nil
 		}
@@ -170,9 +170,9 @@ func (l *ledger) put(a *account, object reflect.Value, empty bool, call callers)
 	return r
 }
 
-// settle counts an unknown object that is put as the return of one that was got and cannot be
+// matchReturn counts an unknown object that is put as the return of one that was got and cannot be
 // recognized. It reports false if there is no such one.
-func (l *ledger) settle(a *account) bool {
+func (l *ledger) matchReturn(a *account) bool {
 	open := a.pieces - a.others
 	if a.grows {
 		open = a.missing()

@@ -42,7 +42,7 @@ type Keeper[T any] struct {
 	// While it is unlocked, this holds: if a waiter has no object under way, no object is idle, and
 	// the capacity is used up. A goroutine that may have broken this calls serve before it unlocks mu.
 	mu        sync.Mutex
-	line      line[T]
+	queue     queue[T]
 	stack     fifo.List[object[T]] // of idle ones, the warmest first: see keeper_idle.go
 	late      tree[T]              // the other idle ones
 	places    uint64               // how often an object was put back or opened to become idle

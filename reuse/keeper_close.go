@@ -41,7 +41,7 @@ func (k *Keeper[T]) shut() {
 		return
 	}
 	k.closed = true
-	for w := k.line.first(); w != nil; w = k.line.first() {
+	for w := k.queue.first(); w != nil; w = k.queue.first() {
 		k.abandon(w)
 		k.refuse(w, ErrClosed, nil)
 	}
@@ -74,7 +74,7 @@ func (k *Keeper[T]) Reset() {
 		k.mu.Unlock()
 		return
 	}
-	for l := k.line.all.Last(); l != nil; l = k.line.all.Before(l) {
+	for l := k.queue.all.Last(); l != nil; l = k.queue.all.Before(l) {
 		if o := l.Of().object; o != nil {
 			o.disown()
 		}

@@ -17,8 +17,8 @@ type era struct {
 
 var errReset = errors.New("reuse: keeper was reset")
 
-// begin has end cancel a context, until the caller calls stop.
-func (e *era) begin(cancel context.CancelCauseFunc) (stop func()) {
+// watch has end cancel a context, until the caller calls stop.
+func (e *era) watch(cancel context.CancelCauseFunc) (stop func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.cause != nil {

@@ -38,14 +38,14 @@ func (k *Keeper[T]) Get(ctx context.Context) (Lease[T], error) {
 		k.mu.Unlock()
 		return Lease[T]{}, ErrClosed
 	}
-	if o := k.alive(); o != nil && k.line.length == 0 && k.fresh(o) {
+	if o := k.alive(); o != nil && k.queue.length == 0 && k.fresh(o) {
 		l := k.take(o)
 		k.mu.Unlock()
 		return l, nil
 	}
 	k.totals.waits++
 	w := k.newWaiter(ctx)
-	k.line.join(w)
+	k.queue.join(w)
 	k.serve()
 	k.mu.Unlock()
 	return k.wait(w)
@@ -63,14 +63,14 @@ func (k *Keeper[T]) TryGet() (Lease[T], error) {
 	switch {
 	case k.closed:
 		return Lease[T]{}, ErrClosed
-	case k.line.length == 0 && o != nil && k.fresh(o):
+	case k.queue.length == 0 && o != nil && k.fresh(o):
 		return k.take(o), nil
 	case k.unclaimed > 0:
 	case o != nil:
 		k.inspect(o, nil)
 		k.serve()
 	case k.total < k.config.Capacity && !k.resting():
-		k.begin(nil)
+		k.open(nil)
 	}
 	return Lease[T]{}, ErrNoneIdle
 }
@@ -107,7 +107,7 @@ func (k *Keeper[T]) wait(w *waiter[T]) (Lease[T], error) {
 	select {
 	case <-w.ready:
 	case <-w.ctx.Done():
-		if k.leave(w) {
+		if k.withdraw(w) {
 			w.err = context.Cause(w.ctx)
 		} else {
 			<-w.ready // there is an answer: it counts
@@ -123,15 +123,15 @@ func (k *Keeper[T]) wait(w *waiter[T]) (Lease[T], error) {
 	return l, err
 }
 
-// leave takes w out of the line, unless w has left it with an answer.
-func (k *Keeper[T]) leave(w *waiter[T]) bool {
+// withdraw takes w out of the line, unless w has left it with an answer.
+func (k *Keeper[T]) withdraw(w *waiter[T]) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !w.waits() {
 		return false
 	}
 	k.abandon(w)
-	k.line.leave(w)
+	k.queue.remove(w)
 	k.totals.cancelled++
 	return true
 }

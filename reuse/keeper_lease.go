@@ -32,7 +32,7 @@ func (l Lease[T]) Put() {
 		now = k.now()
 		o.used, o.proved = now, now
 	}
-	k.settle(o, now)
+	k.reuse(o, now)
 	if o.state == closing {
 		k.serve()
 	}

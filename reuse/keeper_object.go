@@ -55,8 +55,8 @@ func (o *object[T]) become(s state) {
 	o.state = s
 }
 
-// begin opens a new object for w, or for no waiter if w is nil.
-func (k *Keeper[T]) begin(w *waiter[T]) {
+// open opens a new object for w, or for no waiter if w is nil.
+func (k *Keeper[T]) open(w *waiter[T]) {
 	o := &object[T]{keeper: k, state: opening, era: k.era}
 	k.total++
 	k.count[opening]++
@@ -73,9 +73,9 @@ func (o *object[T]) lease() Lease[T] {
 // outdated reports whether the object is of no more use, since the keeper is closed or was reset.
 func (o *object[T]) outdated() bool { return o.keeper.closed || o.era != o.keeper.era }
 
-// settle finds a use for a good object that no user holds. The object is not idle.
-func (k *Keeper[T]) settle(o *object[T], now time.Duration) {
-	first := k.line.first()
+// reuse finds a use for a good object that no user holds. The object is not idle.
+func (k *Keeper[T]) reuse(o *object[T], now time.Duration) {
+	first := k.queue.first()
 	switch {
 	case o.outdated():
 		o.disown()
@@ -86,7 +86,7 @@ func (k *Keeper[T]) settle(o *object[T], now time.Duration) {
 		k.retire(o)
 	case first != nil:
 		k.exchange(o, first)
-		k.line.leave(first)
+		k.queue.remove(first)
 		k.totals.gets++
 		first.lease = o.lease()
 		first.ready <- struct{}{}
@@ -114,7 +114,7 @@ func (o *object[T]) claim(w *waiter[T]) {
 	o.waiter, o.adopted = w, false
 	k := o.keeper
 	if w != nil {
-		k.line.serves(w, o)
+		k.queue.serves(w, o)
 		return
 	}
 	k.unclaimed++
@@ -125,7 +125,7 @@ func (o *object[T]) claim(w *waiter[T]) {
 func (o *object[T]) disown() {
 	switch {
 	case o.waiter != nil:
-		o.keeper.line.serves(o.waiter, nil)
+		o.keeper.queue.serves(o.waiter, nil)
 		o.waiter, o.adopted = nil, false
 	case o.era != o.keeper.era: // Reset has disowned it
 	case o.state == opening || o.state == checking:

@@ -47,7 +47,7 @@ func (k *Keeper[T]) Stats() KeeperStats {
 		Idle:      k.count[idle],
 		Leased:    k.count[leased],
 		Closing:   k.count[closing],
-		Waiting:   k.line.length,
+		Waiting:   k.queue.length,
 		Gets:      t.gets,
 		Waits:     t.waits,
 		WaitTime:  time.Duration(k.waited.Load()),

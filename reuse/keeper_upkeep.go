@@ -98,6 +98,6 @@ func (k *Keeper[T]) refill() {
 			k.wakeAt(k.retry)
 			return
 		}
-		k.begin(nil)
+		k.open(nil)
 	}
 }

@@ -56,7 +56,7 @@ func (k *Keeper[T]) caught(value any) *weir.Panic {
 // while f runs.
 func (o *object[T]) errand(values context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(values))
-	defer o.era.begin(cancel)()
+	defer o.era.watch(cancel)()
 	return f(ctx)
 }
 
@@ -78,7 +78,7 @@ func (o *object[T]) open(values context.Context) {
 			k.failures, k.retry = 0, 0
 		}
 		o.opened(value, now)
-		k.settle(o, now)
+		k.reuse(o, now)
 		return true
 	})
 }
@@ -163,7 +163,7 @@ func (k *Keeper[T]) proved(o *object[T], now time.Duration, err error) {
 		return
 	}
 	o.proved = now
-	k.settle(o, now)
+	k.reuse(o, now)
 }
 
 // condemn has an object closed whose check or heartbeat has failed, perhaps only because the keeper

@@ -210,7 +210,7 @@ func (l *Limiter) take(c *client) {
 	}
 	if c != nil {
 		c.running++
-		l.queue.settle(c)
+		l.queue.update(c)
 	}
 }
 
@@ -219,7 +219,7 @@ func (l *Limiter) free(c *client) {
 	l.taken--
 	if c != nil {
 		c.running--
-		l.queue.settle(c)
+		l.queue.update(c)
 		l.queue.forget(c)
 	}
 	l.advance()

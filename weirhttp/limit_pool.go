@@ -38,7 +38,7 @@ func (l *Limiter) runOnPool(
 	}()
 	err := l.pool.Do(ctx, func(task context.Context) error {
 		begun = true
-		l.begin()
+		l.placed()
 		served := r.WithContext(placed{r.Context(), task})
 		defer handBack(r, served)
 		l.handler.ServeHTTP(w, served)
@@ -58,8 +58,8 @@ func (l *Limiter) runOnPool(
 	}
 }
 
-// begin counts a request that has got its place in the pool.
-func (l *Limiter) begin() {
+// placed counts a request that has got its place in the pool.
+func (l *Limiter) placed() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unplaced--

@@ -123,7 +123,7 @@ func (q *queue) push(w *waiter) {
 	if c := w.client; c != nil {
 		c.waiting++
 		c.line.push(w)
-		q.settle(c)
+		q.update(c)
 	}
 }
 
@@ -134,7 +134,7 @@ func (q *queue) remove(w *waiter) {
 	if c := w.client; c != nil {
 		c.waiting--
 		c.line.remove(w)
-		q.settle(c)
+		q.update(c)
 	}
 }
 

@@ -61,8 +61,8 @@ func (s *clients) forget(c *client) {
 	}
 }
 
-// settle adds a client to those due, or removes it from them, after the client has changed.
-func (s *clients) settle(c *client) {
+// update adds a client to those due, or removes it from them, after the client has changed.
+func (s *clients) update(c *client) {
 	isDue := c.waiting > 0 && s.mayRun(c)
 	switch {
 	case isDue && c.index < 0:

@@ -6,10 +6,10 @@ import "runtime"
 func (e *Engine[T]) Start(n int) {
 	e.mu.Lock()
 	for range n {
-		if !e.permits.tryEnter() {
+		if !e.permits.tryAcquire() {
 			break
 		}
-		e.send(e.hire(), orderTake)
+		e.send(e.addWorker(), orderTake)
 	}
 	e.unlock()
 }
@@ -35,8 +35,8 @@ func (e *Engine[T]) Pause() {
 	if !e.closed {
 		e.paused = true
 		e.permits.allow(0)
-		for _, s := range e.sources {
-			e.recallLender(s)
+		for _, s := range e.subtasks {
+			e.recallWaiter(s)
 		}
 	}
 	e.unlock()
@@ -60,7 +60,7 @@ func (e *Engine[T]) resumeLocked() {
 		vacant = append(vacant, l.Of())
 	}
 	var lent []*worker[T]
-	for _, w := range e.crew {
+	for _, w := range e.workers {
 		if p := w.place; p != nil && p.strange && p.beneath != nil {
 			lent = append(lent, p.beneath)
 		}
@@ -135,7 +135,7 @@ func (e *Engine[T]) shut() <-chan struct{} {
 		if !e.abandoned.Load() {
 			e.resumeLocked()
 		}
-		for s := e.line.first(); s != nil; s = e.line.first() {
+		for s := e.submitters.first(); s != nil; s = e.submitters.first() {
 			e.refuse(s, Closed)
 		}
 	}
@@ -173,9 +173,9 @@ func (e *Engine[T]) Revive() {
 
 // deserted reports whether there is no worker, and no goroutine on its way to the lock
 // to start one: a goroutine that has a permit but is no worker is on that way.
-func (e *Engine[T]) deserted() bool { return len(e.crew) == 0 && e.permits.active() == 0 }
+func (e *Engine[T]) deserted() bool { return len(e.workers) == 0 && e.permits.active() == 0 }
 
-// wind tells idle workers that are no longer wanted to end, and notifies the goroutines
+// wind ends idle workers that are no longer wanted, and notifies the goroutines
 // that wait for the end of the last.
 func (e *Engine[T]) wind() {
 	if e.dismissed != nil {
@@ -309,16 +309,16 @@ func (e *Engine[T]) Stats() Stats {
 	defer e.mu.Unlock()
 	s := Stats{
 		Limit:      e.limit,
-		Workers:    len(e.crew),
+		Workers:    len(e.workers),
 		Idle:       len(e.idle),
-		Waiting:    e.line.length,
+		Waiting:    e.submitters.length,
 		HandedBack: e.handedBack,
 		Rejected:   e.rejected,
 		Panicked:   e.panicked,
 		Accepted:   e.queue.accepted(),
 	}
 	unfinished := 0
-	for _, w := range e.crew {
+	for _, w := range e.workers {
 		if !w.free.Load() {
 			unfinished++
 		}
@@ -329,8 +329,8 @@ func (e *Engine[T]) Stats() Stats {
 	s.Running = max(0, unfinished-int(e.suspended))
 	s.Queued = int(max(0, int64(s.Accepted-e.queue.taken())-e.queue.dead.Load()))
 	s.Accepted += e.delegated.Load()
-	for _, source := range e.sources {
-		s.Queued += int(source.open.Load())
+	for _, set := range e.subtasks {
+		s.Queued += int(set.open.Load())
 	}
 	s.Finished = uint64(max(0, int64(s.Accepted-s.HandedBack)-int64(s.Queued)-int64(unfinished)))
 	return s

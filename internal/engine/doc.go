@@ -9,11 +9,11 @@
 //   - queue: the rings of one engine, chained as the queue grows.
 //   - permits: one word that counts the active workers against the limit and
 //     holds the searching token.
-//   - line: the submitters that wait for room.
-//   - source: the subtasks of a task, next to the queue.
+//   - submitters: those that wait for room.
+//   - subtasks: those of a task, next to the queue.
 //   - place: what a task that has begun runs on; the stack of the tasks that have lent it.
 //   - want: what tasks wait for, to which a place may be lent.
-//   - absence: the wait of a task.
+//   - waiter: a goroutine of a task during a wait.
 //   - tally: the tasks of a set that begins and ends together.
 //   - wait: a call of Wait, and the count of the workers that it depends on.
 //   - worker: a goroutine, its cell and its parking place.
@@ -36,17 +36,17 @@
 //     the queue again, and wakes a successor, before it runs its task.
 //  3. A worker that goes to rest first counts as idle, then releases its permit
 //     (and the token), then looks at the queue once more, and parks last.
-//  4. A goroutine that raises the limit looks at the line and at the queue afterwards.
-//  5. While a submitter waits in the line, both gates are closed. A worker
+//  4. A goroutine that raises the limit looks at the submitters that wait and at the queue afterwards.
+//  5. While a submitter waits for room, both gates are closed. A worker
 //     whose take was under way when they closed sees the gate after it has
-//     freed its slot, and serves the line.
-//  6. While a source has open tasks, or a task without a place wants to go on, the
-//     head is gated and Engine.beside is set. A goroutine that lists the source looks at
+//     freed its slot, and serves the submitters.
+//  6. While a set of subtasks has open tasks, or a task without a place wants to go on, the
+//     head is gated and Engine.beside is set. A goroutine that lists the set looks at
 //     the permits afterwards, rule 1; a searching worker that took a task by the
 //     fast path releases the token and then looks at both. Goroutines release
 //     permits only under the lock, and the one that releases the lock looks at both again.
-//  7. The goroutine that adds a task to a source looks afterwards whether a task waits for it; a task that
-//     begins to wait says so before it looks at the source. When a place becomes
+//  7. The goroutine that adds a subtask looks afterwards whether a task waits for it; a task that
+//     begins to wait says so before it looks at the subtasks. When a place becomes
 //     vacant, the worker that leaves it has looked for work below, under the lock.
 //
 // In each rule one side writes and then looks, and the other side writes and then

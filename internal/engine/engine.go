@@ -42,7 +42,7 @@ type Config[T any] struct {
 	// Void reports whether a task will not run any more, or has started out of turn. Run may get such a task, and
 	// calls Skipped. Only an engine that has such tasks needs it.
 	Void func(T) bool
-	// Ticket makes what goes into the queue for the task of a source that has the number. Only an engine whose sources
+	// Ticket makes what goes into the queue for the subtask that has the number. Only an engine whose subtasks
 	// have tickets needs it.
 	Ticket func(task T, number uint64) T
 	// Counted is called, under the lock, for each void task that has left the queue without Run. It reports false if
@@ -65,24 +65,24 @@ type Engine[T any] struct {
 	permits permits
 	_       [cacheLine - 8]byte
 
-	mu        sync.Mutex // never held across a channel operation that may block
-	line      line[T]
-	crew      []*worker[T]          // every worker there is
-	idle      []*worker[T]          // those that are parked, the newest last
-	sources   []*Source[T]          // with tasks of tasks, the oldest first
-	returning fifo.List[worker[T]]  // whose tasks had given their place up and want to go on
-	unblocked fifo.List[Absence[T]] // of tasks that have lent their place while they waited for room, and there is room now
-	vacant    fifo.List[worker[T]]  // whose tasks wait, and have not lent their place
-	unbegun   fifo.List[Want[T]]    // what tasks wait for, and may not have started
-	waits     []*wait               // the calls of Wait, the earliest first
-	asking    int                   // so many of the waits, the first ones, have asked
-	unasked   int                   // workers that are not idle, and that none of them has asked
-	timer     *time.Timer           // trims the idle; made by a worker, so that it belongs to its bubble
+	mu         sync.Mutex // never held across a channel operation that may block
+	submitters submitters[T]
+	workers    []*worker[T]         // every worker there is
+	idle       []*worker[T]         // those that are parked, the newest last
+	subtasks   []*Subtasks[T]       // with tasks of tasks, the oldest first
+	returning  fifo.List[worker[T]] // whose tasks had given their place up and want to go on
+	unblocked  fifo.List[Waiter[T]] // of tasks that have lent their place while they waited for room, and there is room now
+	vacant     fifo.List[worker[T]] // whose tasks wait, and have not lent their place
+	unbegun    fifo.List[Want[T]]   // what tasks wait for, and may not have started
+	waits      []*wait              // the calls of Wait, the earliest first
+	asking     int                  // so many of the waits, the first ones, have asked
+	unasked    int                  // workers that are not idle, and that none of them has asked
+	timer      *time.Timer          // trims the idle; made by a worker, so that it belongs to its bubble
 
 	limit      int
-	leaving    int   // workers told to end that still are in crew
+	leaving    int   // workers that were ordered to end that still are in workers
 	givenUp    int32 // so many of waits were given up
-	candidates int32 // crew[:candidates] may hold no task, see between
+	candidates int32 // workers[:candidates] may hold no task, see between
 	vacancies  int32 // in vacant
 	suspended  int32 // tasks that have begun and wait
 	comingBack int32 // in returning
@@ -101,7 +101,7 @@ type Engine[T any] struct {
 
 	delegated atomic.Uint64 // tasks that were accepted and did not go through the queue
 	waking    atomic.Int32  // tasks that count as going on: see Wakeup, lose and delays
-	beside    atomic.Bool   // a source has tasks, or a task returns
+	beside    atomic.Bool   // a set of subtasks has open tasks, or a task returns
 	abandoned atomic.Bool   // what has not started is handed back
 }
 
@@ -123,7 +123,7 @@ func (e *Engine[T]) stir() {
 	e.mu.Lock()
 	if e.queue.len() == 0 && !e.delegating() {
 		// Another worker took it meanwhile, or the ring that looked ready was just released.
-		e.permits.leave(true)
+		e.permits.release(true)
 		e.unlock()
 		return
 	}
@@ -135,12 +135,12 @@ func (e *Engine[T]) stir() {
 	}
 	e.mu.Unlock()
 	// Making a goroutine takes longer than all else that is done under the
-	// lock. The worker is already on the crew, and known to search.
+	// lock. The worker is already one of Engine.workers, and known to search.
 	go e.work(w, orderSearch)
 }
 
-// assign makes a worker run task, one of a source if from is not nil. The caller has a permit for it.
-func (e *Engine[T]) assign(task T, from *Source[T]) {
+// assign makes a worker run task, one of a set of subtasks if from is not nil. The caller has a permit for it.
+func (e *Engine[T]) assign(task T, from *Subtasks[T]) {
 	w := e.recruit()
 	if from != nil {
 		w.take(from)
@@ -161,13 +161,13 @@ func (e *Engine[T]) recruit() *worker[T] {
 		e.engage(w)
 		return w
 	}
-	return e.hire()
+	return e.addWorker()
 }
 
-func (e *Engine[T]) hire() *worker[T] {
-	w := e.newWorker(int32(len(e.crew)))
+func (e *Engine[T]) addWorker() *worker[T] {
+	w := e.newWorker(int32(len(e.workers)))
 	w.free.Store(true)
-	e.crew = append(e.crew, w)
+	e.workers = append(e.workers, w)
 	e.engage(w)
 	return w
 }
@@ -175,8 +175,8 @@ func (e *Engine[T]) hire() *worker[T] {
 // newWorker is hidden from the race detector: a task may use its worker and know nothing of the goroutine that has made it.
 //
 //go:norace
-func (e *Engine[T]) newWorker(seat int32) *worker[T] {
-	w := &worker[T]{engine: e, seat: seat}
+func (e *Engine[T]) newWorker(index int32) *worker[T] {
+	w := &worker[T]{engine: e, index: index}
 	w.self = w
 	return w
 }
@@ -195,7 +195,7 @@ func (e *Engine[T]) halted() bool { return e.paused || e.permits.over() }
 
 // regate closes the gates that must be closed, and opens the others.
 func (e *Engine[T]) regate() {
-	lined := e.line.length > 0
+	lined := e.submitters.length > 0
 	beside := e.placeWanted() || e.delegating()
 	if beside != e.beside.Load() { // other goroutines read it all the time
 		e.beside.Store(beside)
@@ -207,22 +207,22 @@ func (e *Engine[T]) regate() {
 // reports false if that depends on a goroutine that is half-way through a slot: that
 // one will come here, or wake a worker that does.
 func (e *Engine[T]) serve() (settled bool) {
-	for s := e.line.first(); s != nil; s = e.line.first() {
+	for s := e.submitters.first(); s != nil; s = e.submitters.first() {
 		switch e.pushLocked(s.value) {
 		case moved:
-			e.line.leave(s, Accepted)
+			e.submitters.resolve(s, Accepted)
 			continue
 		case unsettled:
 			return false
 		}
 		// The queue is full, but a free worker always has room for one more, unless
 		// it is wanted elsewhere first.
-		if e.placeWanted() || e.delegating() || !e.permits.tryEnter() {
+		if e.placeWanted() || e.delegating() || !e.permits.tryAcquire() {
 			return true
 		}
 		task, ok := e.takeQueued()
 		if !ok {
-			e.permits.leave(false)
+			e.permits.release(false)
 			return false
 		}
 		e.assign(task, nil)

@@ -74,8 +74,8 @@ func (q *Queue[T]) PushFast(v T) Outcome {
 func (q *Queue[T]) Pop() (T, bool)            { return q.q.pop() }
 func (q *Queue[T]) Len() int                  { return q.q.len() }
 func (q *Queue[T]) Ready() bool               { return q.q.ready() }
-func (q *Queue[T]) Release()                  { q.q.release() }
-func (q *Queue[T]) Span() (begin, end uint64) { return q.q.begin(), q.q.end() }
+func (q *Queue[T]) Release()                  { q.q.freeMemory() }
+func (q *Queue[T]) Span() (begin, end uint64) { return q.q.headPosition(), q.q.tailPosition() }
 func (q *Queue[T]) Accepted() uint64          { return q.q.accepted() }
 
 // Compact removes what is void.
@@ -98,10 +98,10 @@ func (q *Queue[T]) Slots() (n int) {
 type Permits struct{ p permits }
 
 func (p *Permits) Allow(n int)          { p.p.allow(n) }
-func (p *Permits) TryEnter() bool       { return p.p.tryEnter() }
+func (p *Permits) TryEnter() bool       { return p.p.tryAcquire() }
 func (p *Permits) TryWake() bool        { return p.p.tryWake() }
 func (p *Permits) EndSearch()           { p.p.endSearch() }
-func (p *Permits) Leave(searching bool) { p.p.leave(searching) }
+func (p *Permits) Leave(searching bool) { p.p.release(searching) }
 func (p *Permits) Active() int          { return p.p.active() }
 func (p *Permits) Over() bool           { return p.p.over() }
 func (p *Permits) Searching() bool      { return p.p.searching() }

@@ -5,18 +5,18 @@ import "github.com/64ed045f/weir/internal/engine"
 // family is what a task and its subtasks have in common. It follows the protocol of a nested
 // group, as the root package does.
 type family struct {
-	w       *world
-	source  engine.Source[*task]
-	absence engine.Absence[*task]
-	outside bool // the goroutine that waits is no task
-	intake  engine.Intake
-	tally   engine.Tally
+	w        *world
+	subtasks engine.Subtasks[*task]
+	waiter   engine.Waiter[*task]
+	outside  bool // the goroutine that waits is no task
+	intake   engine.Intake
+	tally    engine.Tally
 }
 
 func (w *world) newFamily() *family {
 	f := &family{w: w}
-	f.source.Init(nil)
-	f.absence.Turn = make(chan struct{}, 1)
+	f.subtasks.Init(nil)
+	f.waiter.Turn = make(chan struct{}, 1)
 	f.tally.Init(&f.intake)
 	return f
 }
@@ -24,14 +24,14 @@ func (w *world) newFamily() *family {
 // Ended counts n subtasks out.
 func (f *family) Ended(n int, by *engine.Worker) {
 	if f.tally.End(n) {
-		f.w.Recall(&f.absence, by)
+		f.w.Recall(&f.waiter, by)
 	}
 }
 
 // add hands a subtask over, and waits for room.
 func (f *family) add(own *engine.Worker, j *task) {
 	f.put(j)
-	if !f.outside && f.w.Overfull(&f.source) {
+	if !f.outside && f.w.Overfull(&f.subtasks) {
 		f.w.aside()
 		f.waitForRoom(own)
 		f.w.back()
@@ -45,7 +45,7 @@ func (f *family) put(j *task) {
 	w.offered(j)
 	f.intake.Begin()
 	w.answer(j, engine.Accepted)
-	for _, refused := range w.Delegate(&f.source, j) {
+	for _, refused := range w.Delegate(&f.subtasks, j) {
 		w.answer(refused, engine.Closed)
 		f.Ended(1, nil)
 	}
@@ -53,8 +53,8 @@ func (f *family) put(j *task) {
 
 // waitForRoom waits, as the task on own, until the source has room.
 func (f *family) waitForRoom(own *engine.Worker) {
-	a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
-	if f.w.Crowded(&f.source, a, own) {
+	a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
+	if f.w.Crowded(&f.subtasks, a, own) {
 		<-a.Turn
 	}
 }
@@ -63,19 +63,19 @@ func (f *family) waitForRoom(own *engine.Worker) {
 // not matter whether the task runs or is dropped.
 func (f *family) submit(j *task, done <-chan struct{}) {
 	j.in = f
-	f.w.SubmitWanted(j, done, f.source.Want(), nil)
+	f.w.SubmitWanted(j, done, f.subtasks.Want(), nil)
 }
 
 // awaitElsewhere submits j for a task of another engine, and waits for its end.
 func (w *world) awaitElsewhere(j *task) {
 	f, heard := w.newFamily(), make(chan struct{})
-	f.source.Init(func(j *task) bool { return j == nil })
+	f.subtasks.Init(func(j *task) bool { return j == nil })
 	j.in, j.ledger = f, &teller{func() { close(heard) }}
 	w.offered(j)
-	w.Await(f.source.Want(), nil, nil)
-	w.answer(j, w.SubmitWanted(j, nil, f.source.Want(), nil))
+	w.Await(f.subtasks.Want(), nil, nil)
+	w.answer(j, w.SubmitWanted(j, nil, f.subtasks.Want(), nil))
 	<-heard
-	w.Unawait(f.source.Want())
+	w.Unawait(f.subtasks.Want())
 }
 
 // wait waits until all subtasks are over.
@@ -88,7 +88,7 @@ func (f *family) wait(own *engine.Worker) {
 			arrived = !f.leaves(own)
 			continue
 		}
-		f.w.Arrived(&f.absence)
+		f.w.Arrived(&f.waiter)
 		arrived = true
 	}
 }
@@ -96,14 +96,14 @@ func (f *family) wait(own *engine.Worker) {
 // leaves waits until a goroutine recalls the absence, and reports whether it had to wait.
 func (f *family) leaves(own *engine.Worker) (away bool) {
 	if f.outside {
-		if away = f.w.Leave(&f.absence, nil, nil); away {
-			<-f.absence.Turn
+		if away = f.w.Suspend(&f.waiter, nil, nil); away {
+			<-f.waiter.Turn
 		}
 		return away
 	}
 	f.w.aside()
-	if away = f.w.Leave(&f.absence, own, f.source.Want()); away {
-		<-f.absence.Turn
+	if away = f.w.Suspend(&f.waiter, own, f.subtasks.Want()); away {
+		<-f.waiter.Turn
 	}
 	f.w.back()
 	return away
@@ -134,10 +134,10 @@ func (w *world) parent(name string, children ...*task) *task {
 
 // sitsOut makes a task that waits for nothing of the engine, until a call of what it returns.
 func (w *world) sitsOut(name string) (j *task, recall func()) {
-	a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
+	a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
 	return &task{name: name, on: func(own *engine.Worker) {
 		w.aside()
-		if w.Leave(a, own, nil) {
+		if w.Suspend(a, own, nil) {
 			<-a.Turn
 		}
 		w.back()
@@ -146,12 +146,12 @@ func (w *world) sitsOut(name string) (j *task, recall func()) {
 
 // givesUp makes a task that gives its place up, until a call of what it returns. single is for the tasks that wait for this one alone.
 func (w *world) givesUp(name string, single *engine.Single[*task]) (j *task, recall func()) {
-	a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
+	a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
 	j = &task{name: name}
 	j.on = func(own *engine.Worker) {
-		var part *engine.Source[*task]
+		var part *engine.Subtasks[*task]
 		if f, ok := j.ledger.(*family); ok {
-			part = &f.source
+			part = &f.subtasks
 		}
 		w.aside()
 		if w.GiveUp(a, own, single, part) {

@@ -159,9 +159,9 @@ var nestedScenes = []step.Scene{
 		left := make(chan struct{}, 2)
 		w.submit(&task{name: "a", on: func(own *engine.Worker) {
 			for range 2 {
-				a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
+				a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
 				w.Go("goroutine", func() {
-					if w.Leave(a, own, nil) {
+					if w.Suspend(a, own, nil) {
 						<-a.Turn
 					}
 					left <- struct{}{}
@@ -181,8 +181,8 @@ var nestedScenes = []step.Scene{
 		w.accept(&task{name: "a", on: func(own *engine.Worker) {
 			f.add(own, w.blocked("child", release))
 			w.Go("goroutine", func() {
-				a := &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
-				w.Leave(a, own, f.source.Want())
+				a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
+				w.Suspend(a, own, f.subtasks.Want())
 				<-release
 				w.Return(a, nil)
 				close(left)
@@ -209,7 +209,7 @@ var nestedScenes = []step.Scene{
 	}),
 	in("a task starts out of turn while its submitter waits for room", 1, 1, func(w *world) {
 		f := w.newFamily()
-		f.source.Init(func(j *task) bool { return j == nil })
+		f.subtasks.Init(func(j *task) bool { return j == nil })
 		away, recall := w.sitsOut("away")
 		w.submit(away)
 		w.submit(w.task("queued"))
@@ -220,10 +220,10 @@ var nestedScenes = []step.Scene{
 			j.ledger = &teller{func() { close(over) }}
 			w.offered(j)
 			j.in = f
-			w.Await(f.source.Want(), nil, nil)
-			w.answer(j, w.SubmitWanted(j, nil, f.source.Want(), nil))
+			w.Await(f.subtasks.Want(), nil, nil)
+			w.answer(j, w.SubmitWanted(j, nil, f.subtasks.Want(), nil))
 			<-over
-			w.Unawait(f.source.Want())
+			w.Unawait(f.subtasks.Want())
 			recall()
 		})
 	}),
@@ -256,24 +256,24 @@ var nestedScenes = []step.Scene{
 	}),
 	in("tasks of a source are dropped while their submitter leaves the line", 1, 1, func(w *world) {
 		f := w.newFamily()
-		f.source.Init(func(j *task) bool { return j == nil })
+		f.subtasks.Init(func(j *task) bool { return j == nil })
 		release, done := w.busy(), make(chan struct{})
 		w.accept(w.task("queued"))
 		w.Go("member", func() { f.submit(w.task("member"), done) })
 		w.Go("late", func() { w.submit(w.task("late")) })
 		w.Go("cancel", func() {
 			close(done)
-			w.Drop(&f.source)
+			w.Drop(&f.subtasks)
 			close(release)
 		})
 	}),
 	in("tasks of a source are dropped while their submitter finds room", 1, 1, func(w *world) {
 		f := w.newFamily()
-		f.source.Init(func(j *task) bool { return j == nil })
+		f.subtasks.Init(func(j *task) bool { return j == nil })
 		release := w.busy()
 		w.Go("member", func() { f.submit(w.task("member"), nil) })
 		w.Go("cancel", func() {
-			w.Drop(&f.source)
+			w.Drop(&f.subtasks)
 			w.submit(w.task("a"))
 		})
 		w.Go("late", func() { w.submit(w.task("late")) })
@@ -281,7 +281,7 @@ var nestedScenes = []step.Scene{
 	}),
 	in("a task waits for another engine whose task waits for this one", 1, 2, func(w *world) {
 		f := w.newFamily()
-		f.source.Init(func(j *task) bool { return j == nil })
+		f.subtasks.Init(func(j *task) bool { return j == nil })
 		away, recall := w.sitsOut("away")
 		w.accept(away)
 		w.Settle()
@@ -290,9 +290,9 @@ var nestedScenes = []step.Scene{
 			j.ledger = &teller{recall}
 			w.offered(j)
 			j.in = f
-			w.Await(f.source.Want(), nil, nil)
-			w.answer(j, w.SubmitWanted(j, nil, f.source.Want(), nil))
-			w.Unawait(f.source.Want())
+			w.Await(f.subtasks.Want(), nil, nil)
+			w.answer(j, w.SubmitWanted(j, nil, f.subtasks.Want(), nil))
+			w.Unawait(f.subtasks.Want())
 		})
 		w.Go("submitter", func() { w.submit(w.task("queued")) })
 	}),

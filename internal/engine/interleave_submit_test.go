@@ -221,7 +221,7 @@ var submitScenes = []step.Scene{
 	}),
 }
 
-// meetsLine has a newcomer submit, one way or the other, if another one waits in the line.
+// meetsLine has a newcomer submit, one way or the other, if another one waits for room.
 func (w *world) meetsLine(submits func(*task) engine.Verdict) {
 	release := w.busy()
 	w.accept(w.task("queued"))

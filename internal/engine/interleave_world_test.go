@@ -38,7 +38,7 @@ func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
 		Void: func(j *task) bool {
 			switch {
 			case j != nil && j.of != nil:
-				return !j.of.source.Holds(j.isFor)
+				return !j.of.subtasks.Holds(j.isFor)
 			case j != nil && j.stands != nil:
 				return j.stands.state.Load() != 0
 			}
@@ -56,7 +56,7 @@ func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
 func (w *world) perform(own *engine.Worker, j *task) {
 	if j.of != nil {
 		var ok bool
-		if j, ok = j.of.source.Redeem(j.isFor); !ok {
+		if j, ok = j.of.subtasks.Redeem(j.isFor); !ok {
 			w.Skipped()
 			return
 		}
@@ -74,10 +74,10 @@ func (w *world) perform(own *engine.Worker, j *task) {
 	}
 	if j.ledger != nil {
 		if !own.Serves(j.ledger) {
-			own.Settle()
+			own.Report()
 		}
 	} else {
-		own.Settle()
+		own.Report()
 	}
 	w.begin(j)
 	w.Point()
@@ -118,14 +118,14 @@ func (f *future) Claim() (*task, bool) { return f.task, f.state.CompareAndSwap(0
 
 // awaits makes a task that submits another, and waits for the end of that.
 func (w *world) awaits(name string, j *task, single *engine.Single[*task]) *task {
-	f, a := &future{task: j}, &engine.Absence[*task]{Turn: make(chan struct{}, 1)}
+	f, a := &future{task: j}, &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
 	j.ledger = &recaller{w, a}
 	return &task{name: name, on: func(own *engine.Worker) {
 		want, wakeup := new(engine.SingleWant[*task]), w.Wakeup()
 		want.Init(f, single, false)
 		w.offered(j)
 		w.aside()
-		w.Leave(a, own, &want.Want)
+		w.Suspend(a, own, &want.Want)
 		w.answer(j, w.SubmitWanted(&task{name: "entry", stands: f}, nil, &want.Want, wakeup))
 		<-a.Turn
 		w.GoesOn(wakeup)
@@ -136,7 +136,7 @@ func (w *world) awaits(name string, j *task, single *engine.Single[*task]) *task
 // recaller is a ledger that ends a wait.
 type recaller struct {
 	w *world
-	a *engine.Absence[*task]
+	a *engine.Waiter[*task]
 }
 
 func (r *recaller) Ended(_ int, by *engine.Worker) { r.w.Recall(r.a, by) }
@@ -197,7 +197,7 @@ func (w *world) panics(name string) *task {
 
 func (w *world) exits(name string) *task { return &task{name: name, run: runtime.Goexit} }
 
-// behind makes a task that must not begin before one that waits in the line.
+// behind makes a task that must not begin before one that waits for room.
 func (w *world) behind(name string, ahead *task) *task {
 	return &task{name: name, ahead: []*task{ahead}}
 }

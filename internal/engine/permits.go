@@ -50,8 +50,8 @@ func (p *permits) tryWake() bool {
 // endSearch releases the searching token.
 func (p *permits) endSearch() { p.word.And(^uint64(searchingBit)) }
 
-// tryEnter acquires a permit without the token, for a worker that is handed its task.
-func (p *permits) tryEnter() bool {
+// tryAcquire acquires a permit without the token, for a worker that is handed its task.
+func (p *permits) tryAcquire() bool {
 	for {
 		word := p.word.Load()
 		if active(word) >= allowed(word) {
@@ -63,12 +63,12 @@ func (p *permits) tryEnter() bool {
 	}
 }
 
-// enter acquires a permit, even if no more are allowed.
-func (p *permits) enter() { p.word.Add(activeOne) }
+// acquire acquires a permit, even if no more are allowed.
+func (p *permits) acquire() { p.word.Add(activeOne) }
 
-// tryReturn acquires a permit for a task that has begun already. It goes by limit:
+// tryReacquire acquires a permit for a task that has begun already. It goes by limit:
 // a pause, which allows no permit, does not hold such a task.
-func (p *permits) tryReturn(limit int) bool {
+func (p *permits) tryReacquire(limit int) bool {
 	for {
 		word := p.word.Load()
 		if active(word) >= uint64(limit) {
@@ -80,8 +80,8 @@ func (p *permits) tryReturn(limit int) bool {
 	}
 }
 
-// leave releases a permit, and the searching token if its holder had that too.
-func (p *permits) leave(searching bool) {
+// release releases a permit, and the searching token if its holder had that too.
+func (p *permits) release(searching bool) {
 	delta := uint64(activeOne)
 	if searching {
 		delta += searchingBit

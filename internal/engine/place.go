@@ -23,18 +23,18 @@ type place[T any] struct {
 	above   *worker[T] // to whose task this one's has lent its place
 	vacant  fifo.Link[worker[T]]
 	awaits  fifo.List[Want[T]] // what goroutines of the task wait for
-	from    *Source[T]         // where the task comes from
-	part    *Source[T]         // if the task has given its place up: the source that it belongs to, if there is one,
+	from    *Subtasks[T]       // where the task comes from
+	part    *Subtasks[T]       // if the task has given its place up: the subtasks that it belongs to, if there is one,
 	single  *Single[T]         // and what tasks wait for that wait for it alone
 	waits   int                // how many goroutines of the task wait
-	away    int                // how many of them are in GiveUp
+	blocked int                // how many of them are in GiveUp
 	term    uint32             // how many tasks have ended on this worker while goroutines of theirs waited
 	without bool               // the task has no place: it has given it up
 	lost    bool               // the task is over, or as good as over, and another one has the place
 	strange bool               // the task has the place of one that does not wait for it
 	moved   bool               // the task has come to the place of one that may not wait for it, when its own was needed
 
-	returner  *Absence[T]          // of the goroutine that waits for a place for the task
+	returner  *Waiter[T]           // of the goroutine that waits for a place for the task
 	returning fifo.Link[worker[T]] // in Engine.returning, if there is one
 	sibling   fifo.Link[worker[T]] // in part.returning, if there is one
 }
@@ -50,8 +50,8 @@ func (w *worker[T]) withPlace() *place[T] {
 	return w.place
 }
 
-// take notes that the task which w is about to run comes from a source.
-func (w *worker[T]) take(from *Source[T]) { w.withPlace().from = from }
+// take notes that the task which w is about to run is a subtask.
+func (w *worker[T]) take(from *Subtasks[T]) { w.withPlace().from = from }
 
 // suspend notes that one goroutine of w's task waits, for want if that is not nil. The place of the
 // task is vacant from the first such wait to the end of the last.
@@ -93,7 +93,7 @@ func (e *Engine[T]) fill(w *worker[T]) {
 		return
 	}
 	for l := w.place.awaits.First(); l != nil && !l.Of().spent && !e.paused; {
-		s := l.Of().source
+		s := l.Of().subtasks
 		if l = l.Next(); s != nil {
 			e.eased(s) // a submitter that waits for room there may go on in this place
 		}
@@ -112,7 +112,7 @@ func (e *Engine[T]) evict(w *worker[T]) {
 	}
 	if found, ok := e.claimFor(w); ok {
 		e.unstack(a)
-		e.enter()
+		e.reacquire()
 		e.vacate(w)
 		e.lend(w, found)
 	}
@@ -127,7 +127,7 @@ func (e *Engine[T]) claimFor(w *worker[T]) (found work[T], ok bool) {
 			continue
 		}
 		found, ok = e.claimFrom(want)
-		if s := want.source; !e.paused && (s == nil || !ok && len(s.crowded) == 0) {
+		if s := want.subtasks; !e.paused && (s == nil || !ok && len(s.crowded) == 0) {
 			e.spend(want)
 		}
 		if ok {
@@ -198,14 +198,14 @@ func (e *Engine[T]) resume(w *worker[T], by *Worker) {
 	if p.waits--; p.waits > 0 {
 		return
 	}
-	if p.without && p.away > 0 {
+	if p.without && p.blocked > 0 {
 		return
 	}
 	e.suspended--
 	switch {
 	case p.without:
 		p.without = false
-		e.enter()
+		e.reacquire()
 		e.letReturn(p)
 	case p.above == nil:
 		e.occupy(w)
@@ -231,9 +231,9 @@ func (e *Engine[T]) replace(w, giver *worker[T]) {
 		// A task from the queue does not go on in a place on which another one waits: its own would then become
 		// free for one more task from the queue, and more of those than the limit would have begun.
 		e.unstack(a)
-		e.enter()
+		e.reacquire()
 	case giver.mayStandOn(w):
-		e.leaveStack(w)
+		e.unlink(w)
 		e.inherit(w, giver)
 	default:
 		e.unstack(a)
@@ -279,7 +279,7 @@ func (e *Engine[T]) inherit(w, giver *worker[T]) {
 	e.lose(giver)
 }
 
-// lose notes that w has given its place away. Until it has reported the end of its task, which may end more
+// lose notes that w has given its place to another task. Until it has reported the end of its task, which may end more
 // waits, it counts as one that goes on.
 func (e *Engine[T]) lose(w *worker[T]) {
 	if !w.place.lost {
@@ -288,7 +288,7 @@ func (e *Engine[T]) lose(w *worker[T]) {
 	}
 }
 
-// giver returns by as a worker, if it is one of e, and has a place to give away.
+// giver returns by as a worker, if it is one of e, and has a place to give.
 func (e *Engine[T]) giver(by *Worker) *worker[T] {
 	w := e.own(by)
 	if w == nil || w.idle {
@@ -306,8 +306,8 @@ func (e *Engine[T]) unstack(w *worker[T]) {
 	e.lent--
 }
 
-// leaveStack removes w from a place that it has lent. The worker above w takes its position there.
-func (e *Engine[T]) leaveStack(w *worker[T]) {
+// unlink removes w from a place that it has lent. The worker above w takes its position there.
+func (e *Engine[T]) unlink(w *worker[T]) {
 	a, b := w.place.above, w.place.beneath
 	w.place.above, w.place.beneath, a.place.beneath = nil, nil, b
 	if b != nil {
@@ -317,14 +317,14 @@ func (e *Engine[T]) leaveStack(w *worker[T]) {
 	e.lent--
 }
 
-// settlePlace is called when the task of w is over. It reports whether w still has a place, which
+// endTask is called when the task of w is over. It reports whether w still has a place, which
 // may be one that is lent to it.
-func (e *Engine[T]) settlePlace(w *worker[T]) bool {
+func (e *Engine[T]) endTask(w *worker[T]) bool {
 	p := w.place
 	if p == nil {
 		return true
 	}
-	if p.waits > 0 || p.away > 0 || p.without || p.awaits.First() != nil {
+	if p.waits > 0 || p.blocked > 0 || p.without || p.awaits.First() != nil {
 		e.forsake(w)
 	}
 	p.from, p.single, p.part = nil, nil, nil // not before forsake, which takes the task out of what they refer to
@@ -352,7 +352,7 @@ func (e *Engine[T]) forsake(w *worker[T]) {
 		e.lose(w)
 	case p.above != nil:
 		b := p.beneath
-		e.leaveStack(w)
+		e.unlink(w)
 		e.lose(w)
 		if b != nil {
 			b.place.above.place.strange = true
@@ -364,7 +364,7 @@ func (e *Engine[T]) forsake(w *worker[T]) {
 	if p.waits > 0 || p.without {
 		e.suspended--
 	}
-	p.waits, p.away, p.without = 0, 0, false
+	p.waits, p.blocked, p.without = 0, 0, false
 	e.letReturn(p)
 }
 

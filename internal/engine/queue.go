@@ -134,9 +134,9 @@ func (q *queue[T]) advance() {
 	}
 }
 
-// release frees the memory of an empty queue. It does nothing to a queue
+// freeMemory frees the memory of an empty queue. It does nothing to a queue
 // that holds tasks.
-func (q *queue[T]) release() {
+func (q *queue[T]) freeMemory() {
 	q.advance()
 	r := q.head.Load()
 	if r == nil || r.next != nil {
@@ -211,15 +211,15 @@ func (q *queue[T]) len() int {
 	return int(max(0, int64(accepted-q.taken())))
 }
 
-// end is the position behind the youngest task, begin that of the oldest.
-func (q *queue[T]) end() uint64 {
+// tailPosition is the position behind the youngest task, begin that of the oldest.
+func (q *queue[T]) tailPosition() uint64 {
 	if r := q.tail.Load(); r != nil {
 		return r.tailAt()
 	}
 	return q.position
 }
 
-func (q *queue[T]) begin() uint64 {
+func (q *queue[T]) headPosition() uint64 {
 	q.advance()
 	if r := q.head.Load(); r != nil {
 		return r.headAt()
@@ -246,7 +246,7 @@ func (q *queue[T]) compact(void func(T) bool, at []*uint64) (out []T, ok bool) {
 		end := r.tailAt()
 		for pos := r.headAt(); pos != end; pos = r.after(pos) {
 			for len(to) < len(at) && *at[len(to)] <= pos {
-				to = append(to, fresh.end())
+				to = append(to, fresh.tailPosition())
 			}
 			if v := r.slots[pos&r.mask].value; len(out) < found && void(v) {
 				out = append(out, v)
@@ -259,7 +259,7 @@ func (q *queue[T]) compact(void func(T) bool, at []*uint64) (out []T, ok bool) {
 		if i < len(to) {
 			*a = to[i]
 		} else {
-			*a = fresh.end()
+			*a = fresh.tailPosition()
 		}
 	}
 	q.tail.Load().tail.Or(retired)

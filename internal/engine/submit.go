@@ -6,11 +6,11 @@ import (
 )
 
 // A submitter that finds the queue full lets others run a few times before it
-// waits in the line. With tasks shorter than a goroutine switch the workers have then
+// waits for room. With tasks shorter than a goroutine switch the workers have then
 // made room, and no submitter had to park.
 //
 // Where other goroutines compute on all processors, a yield lasts until each of them has had its
-// 10 ms, while a submitter that the engine lets out of the line goes on before them. So after a
+// 10 ms, while a submitter that the engine admits goes on before them. So after a
 // yield that was long, for what it brought, no submitter yields for ten times as long.
 const (
 	patience     = 8
@@ -28,7 +28,7 @@ func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
 }
 
 // SubmitWanted is Submit for a task that may start out of turn: want, if it is not nil, is what other tasks wait for, and
-// belongs to the source of task, or stands for task alone. When task starts out of turn the call returns Accepted.
+// belongs to the subtasks of which task is one, or stands for task alone. When task starts out of turn the call returns Accepted.
 // wakeup belongs to the task that calls; nil if none does.
 func (e *Engine[T]) SubmitWanted(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
 	if e.offerFor(task, want) {
@@ -92,9 +92,9 @@ func (e *Engine[T]) Fits(task T, want *Want[T]) bool {
 	}
 	e.mu.Lock()
 	fits := false
-	if !e.closed && e.line.length == 0 {
+	if !e.closed && e.submitters.length == 0 {
 		fits = e.pushWanted(task, want) == moved
-		if !fits && e.queue.len() == 0 && !e.placeWanted() && !e.delegating() && e.permits.tryEnter() {
+		if !fits && e.queue.len() == 0 && !e.placeWanted() && !e.delegating() && e.permits.tryAcquire() {
 			fits = true
 			e.delegated.Add(1)
 			e.assign(task, nil)
@@ -133,9 +133,9 @@ func (e *Engine[T]) push(r *ring[T], task T) bool {
 
 // pushFor is push for a task of want, if that is not nil.
 func (e *Engine[T]) pushFor(r *ring[T], task T, want *Want[T]) (ok bool) {
-	if want == nil || want.source == nil {
+	if want == nil || want.subtasks == nil {
 		ok = e.push(r, task)
-	} else if ok = want.source.pushTicket(r, task, e.Ticket); ok && e.permits.wakeable() {
+	} else if ok = want.subtasks.pushTicket(r, task, e.Ticket); ok && e.permits.wakeable() {
 		e.stir()
 	}
 	if ok && want != nil && want.waits.Load() > 0 {
@@ -146,10 +146,10 @@ func (e *Engine[T]) pushFor(r *ring[T], task T, want *Want[T]) (ok bool) {
 	return ok
 }
 
-// stands notes that the task of want is in the queue or the line, and offers it if a task waits for it.
+// stands notes that the task of want is in the queue or with a submitter that waits, and offers it if a task waits for it.
 func (e *Engine[T]) stands(want *Want[T]) {
-	if want.source != nil {
-		e.reoffer(want.source)
+	if want.subtasks != nil {
+		e.reoffer(want.subtasks)
 		return
 	}
 	want.single.stands = true
@@ -159,31 +159,31 @@ func (e *Engine[T]) stands(want *Want[T]) {
 	}
 }
 
-// ticket adds task to the source of want, if there is one. It returns what goes into the queue.
+// ticket adds task to the subtasks of want, if there is one. It returns what goes into the queue.
 func (e *Engine[T]) ticket(task T, want *Want[T]) (value T, number uint64) {
-	if want == nil || want.source == nil {
+	if want == nil || want.subtasks == nil {
 		return task, 0
 	}
-	number = want.source.add(task)
+	number = want.subtasks.add(task)
 	return e.Ticket(task, number), number
 }
 
 // retract undoes ticket and stands for a task that is not accepted.
 func (e *Engine[T]) retract(w *Want[T], number uint64) {
-	if w.source != nil {
-		w.source.withdraw(number)
+	if w.subtasks != nil {
+		w.subtasks.withdraw(number)
 		return
 	}
 	w.single.stands = false
 	e.delays(w)
 }
 
-// refuse removes s, whose task is not accepted, from the line.
+// refuse removes s, whose task is not accepted.
 func (e *Engine[T]) refuse(s *submitter[T], verdict Verdict) {
 	if s.want != nil {
 		e.retract(s.want, s.number)
 	}
-	e.line.leave(s, verdict)
+	e.submitters.resolve(s, verdict)
 }
 
 // pushWanted is pushLocked for a task of want, if that is not nil.
@@ -200,14 +200,14 @@ func (e *Engine[T]) pushWanted(task T, want *Want[T]) outcome {
 	return o
 }
 
-// join puts task at the end of the line, closes the gates, and offers the task.
+// join puts task behind those of the other submitters that wait, closes the gates, and offers the task.
 func (e *Engine[T]) join(task T, want *Want[T]) *submitter[T] {
 	value, number := e.ticket(task, want)
-	s := e.line.join(value)
+	s := e.submitters.join(value)
 	e.regate()
 	if want != nil {
 		s.want, s.number = want, number
-		want.lined.Append(&s.seat, s)
+		want.submitters.Append(&s.inWant, s)
 		e.stands(want)
 	}
 	return s
@@ -241,7 +241,7 @@ func (e *Engine[T]) serveAll() {
 
 func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
 	e.mu.Lock()
-	for e.line.length >= e.MaxWaiting {
+	for e.submitters.length >= e.MaxWaiting {
 		if verdict := e.tryLocked(task, want); verdict != waiting {
 			return verdict
 		}
@@ -251,21 +251,21 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wak
 	if e.closed {
 		return e.reject(Closed)
 	}
-	if e.line.length == 0 && e.pushWanted(task, want) == moved {
+	if e.submitters.length == 0 && e.pushWanted(task, want) == moved {
 		e.unlock()
 		return Accepted
 	}
 	s := e.join(task, want)
 	e.serveAll()
 	if verdict := s.verdict; verdict != waiting {
-		e.line.keep(s)
+		e.submitters.keep(s)
 		if verdict != Accepted {
 			e.rejected++
 		}
 		e.unlock()
 		return verdict
 	}
-	e.line.park(s)
+	e.submitters.park(s)
 	s.wakeup = wakeup
 	e.unlock()
 
@@ -280,8 +280,8 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wak
 		}
 		verdict = <-s.answer // there already: no wait under the lock
 	}
-	if len(e.crew) > 0 { // else strike has dropped the spare places: their channels may belong to a bubble that ends
-		e.line.keep(s)
+	if len(e.workers) > 0 { // else remove has dropped the spare places: their channels may belong to a bubble that ends
+		e.submitters.keep(s)
 	}
 	if verdict != Accepted {
 		e.rejected++
@@ -296,14 +296,14 @@ func (e *Engine[T]) tryLocked(task T, want *Want[T]) Verdict {
 	switch {
 	case e.closed:
 		return e.reject(Closed)
-	case e.line.length > 0:
+	case e.submitters.length > 0:
 		return e.reject(Full)
 	}
 	if e.pushWanted(task, want) == moved {
 		e.unlock()
 		return Accepted
 	}
-	// With a submitter in the line both gates are closed: until this one
+	// While a submitter waits, both gates are closed: until this one
 	// releases the lock, no task is added or taken except here, so that what
 	// it sees below is true at one moment.
 	s := e.join(task, want)
@@ -316,7 +316,7 @@ func (e *Engine[T]) tryLocked(task T, want *Want[T]) Verdict {
 		}
 	}
 	verdict := s.verdict
-	e.line.keep(s)
+	e.submitters.keep(s)
 	e.unlock()
 	if verdict == Full && !settled {
 		return waiting
@@ -343,7 +343,7 @@ func (e *Engine[T]) reject(verdict Verdict) Verdict {
 // worker that goes from one task straight to the next is never free, and pays nothing.
 func (e *Engine[T]) between() bool {
 	for e.candidates > 0 {
-		w := e.crew[e.candidates-1]
+		w := e.workers[e.candidates-1]
 		if !w.idle {
 			w.relied.Store(true)
 			if w.free.Load() {
@@ -368,17 +368,17 @@ func (e *Engine[T]) candidate(w *worker[T]) {
 	if w.relied.Load() {
 		w.relied.Store(false)
 	}
-	if w.seat >= e.candidates {
-		e.swap(w.seat, e.candidates)
+	if w.index >= e.candidates {
+		e.swap(w.index, e.candidates)
 		e.candidates++
 	}
 }
 
-// swap lets two of the crew change seats.
+// swap lets two workers change their places in Engine.workers.
 func (e *Engine[T]) swap(i, j int32) {
-	c := e.crew
+	c := e.workers
 	c[i], c[j] = c[j], c[i]
-	c[i].seat, c[j].seat = i, j
+	c[i].index, c[j].index = i, j
 }
 
 // Reject counts a submission that the caller refused itself.

@@ -13,7 +13,7 @@ import "sync/atomic"
 // last. Nothing searches the queue: it holds the tasks that were handed over and have not ended.
 //
 // One goroutine at a time waits for the end. When Seal or Finish reports false, the call of Handed, End, Leave or
-// Withdraw that brings the end about reports true, and its caller tells the goroutine to look again. They report
+// Withdraw that brings the end about reports true, and its caller notifies the goroutine to look again. They report
 // true for nothing else, unless more tasks begin meanwhile, or the set is closed: a task that waits must not
 // be notified for nothing, because its place may be lent.
 type Tally struct {
@@ -61,7 +61,7 @@ func (t *Tally) Withdraw(number int) (tell bool) {
 	if !t.intake.begun.CompareAndSwap(begun, begun-1) {
 		return t.Refuse()
 	}
-	return t.intake.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.tell()
+	return t.intake.handed.Load()&closed != 0 || t.calledAt.Load() > 0 && t.mustNotify()
 }
 
 // Refuse counts out a task that was not accepted, and reports whether the waiter must look again.
@@ -75,7 +75,7 @@ func (t *Tally) End(n int) (tell bool) { return t.ends(t.ended.Add(int64(n))) }
 
 func (t *Tally) ends(ended int64) (tell bool) {
 	calledAt := t.calledAt.Load()
-	return calledAt > 0 && ended >= calledAt-1 && t.tell()
+	return calledAt > 0 && ended >= calledAt-1 && t.mustNotify()
 }
 
 // Enter must be called before a worker begins tasks of the set, or a loop holds it: the set is not over before
@@ -155,8 +155,8 @@ func (t *Tally) look() (begun int64, over bool) {
 // isOver reports whether all n tasks that have begun have ended, and the set is not held.
 func (t *Tally) isOver(n int64) bool { return t.ended.Load() >= n && t.inside.Load()&^closed == 0 }
 
-// tell reports whether the caller must notify the waiter.
-func (t *Tally) tell() bool {
+// mustNotify reports whether the caller must notify the waiter.
+func (t *Tally) mustNotify() bool {
 	_, over := t.look()
 	return over
 }

@@ -40,7 +40,7 @@ func (e *Engine[T]) Wait(done <-chan struct{}) bool {
 	e.mu.Lock()
 	// With the head gated, no worker takes a task behind the tail before waitAt is set.
 	e.queue.setGates(true, e.queue.tailGated)
-	w := &wait{at: e.queue.end(), over: make(chan struct{})}
+	w := &wait{at: e.queue.tailPosition(), over: make(chan struct{})}
 	e.waits = append(e.waits, w)
 	e.unlock()
 	select {
@@ -97,7 +97,7 @@ func (e *Engine[T]) checkWaits() (room bool) {
 	at := uint64(never)
 	for e.asking < len(e.waits) {
 		w := e.waits[e.asking]
-		if e.queue.begin() < w.at {
+		if e.queue.headPosition() < w.at {
 			at = w.at
 			break
 		}

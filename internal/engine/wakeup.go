@@ -2,7 +2,7 @@ package engine
 
 import "sync/atomic"
 
-// Wakeup tells the engine of a task that the task's wait is over, before its goroutine has run to say so
+// Wakeup lets the engine of a task know that the task's wait is over, before its goroutine has run to say so
 // itself. Until the goroutine does, the task does not count as one that waits where all do: what it holds may be
 // what others need.
 type Wakeup struct {
@@ -14,29 +14,29 @@ type Wakeup struct {
 }
 
 const (
-	untold uint32 = iota
-	told
+	unnotified uint32 = iota
+	notified
 	used // the task goes on: nothing that comes later counts
 )
 
 // Wakeup returns one for a task of e that is about to wait, once.
 func (e *Engine[T]) Wakeup() *Wakeup { return &Wakeup{waking: &e.waking} }
 
-// Tell says that the wait is over. The goroutine that ends the wait must call it before
+// Notify says that the wait is over. The goroutine that ends the wait must call it before
 // the task can learn of that in another way; on a nil Wakeup it does nothing.
-func (w *Wakeup) Tell() {
-	if w != nil && w.state.CompareAndSwap(untold, told) {
+func (w *Wakeup) Notify() {
+	if w != nil && w.state.CompareAndSwap(unnotified, notified) {
 		w.waking.Add(1)
 	}
 }
 
-// WaitsOn undoes a Tell, for a task that was notified and waits for something else with w.
+// WaitsOn undoes a Notify, for a task that was notified and waits for something else with w.
 func (e *Engine[T]) WaitsOn(w *Wakeup) {
-	if w.state.Load() != told {
+	if w.state.Load() != notified {
 		return
 	}
 	e.mu.Lock()
-	if w.state.CompareAndSwap(told, untold) {
+	if w.state.CompareAndSwap(notified, unnotified) {
 		e.waking.Add(-1)
 	}
 	e.unlock()

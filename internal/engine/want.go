@@ -6,7 +6,7 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// Want is work of an engine that tasks wait for: the tasks of a source, or a single one that
+// Want is work of an engine that tasks wait for: a set of subtasks, or a single task that
 // is in the queue. The part of it that has not started may get the place of a task that waits.
 //
 // A place is lent in two cases. The task that waits has begun on the same engine: then its own
@@ -17,17 +17,17 @@ import (
 //
 // The zero Want is that of a [Source]. Others are those of a [SingleWant].
 type Want[T any] struct {
-	waits  atomic.Int32   // how many wait for it; changed under Engine.mu
-	spent  bool           // there was no work in it at the last look: in awaits it comes behind those that may have some
-	source *Source[T]     // nil if it is of a single task
-	single *SingleWant[T] // nil if it is of a source
+	waits    atomic.Int32   // how many wait for it; changed under Engine.mu
+	spent    bool           // there was no work in it at the last look: in awaits it comes behind those that may have some
+	subtasks *Subtasks[T]   // nil if it is of a single task
+	single   *SingleWant[T] // nil if it is of subtasks
 
 	host    *worker[T]  // the worker of the same engine whose task waits for it
 	via     *[]*Want[T] // what the host's task waits for, what that waits for, and so on; nil if it waits for w itself; a pointer, as it is rare
 	awaited fifo.Link[Want[T]]
 	unbegun fifo.Link[Want[T]] // in Engine.unbegun: some of it may not have started
 
-	lined fifo.List[submitter[T]] // those that wait for room in the queue, to submit a task of it, the first one first
+	submitters fifo.List[submitter[T]] // those that wait for room in the queue, to submit a task of it, the first one first
 }
 
 // Single is a single task that others may wait for.
@@ -42,10 +42,10 @@ type SingleWant[T any] struct {
 	claimer Claimer[T]
 	of      *Single[T]
 	link    fifo.Link[SingleWant[T]] // in of.wants
-	// stands says that the task is in the queue, or in the line, as far as it has not started. Then it may be
+	// stands says that the task is in the queue, or with a submitter that waits, as far as it has not started. Then it may be
 	// claimed, and the engine knows what becomes void.
 	stands bool
-	// coming says that a task waits for w while it submits the task of w. Until that is in the queue or the line, the
+	// coming says that a task waits for w while it submits the task of w. Until that is in the queue or with a submitter that waits, the
 	// submitter counts as one that goes on: its place could otherwise go to work for which it does not wait.
 	coming bool
 }
@@ -56,17 +56,17 @@ func (w *SingleWant[T]) Init(claimer Claimer[T], of *Single[T], submitted bool) 
 	w.claimer, w.of, w.stands, w.single = claimer, of, submitted, w
 }
 
-// Claimer is a single task that is in the queue or the line.
+// Claimer is a single task that is in the queue or with a submitter that waits.
 type Claimer[T any] interface {
 	// Claim takes the task, unless it has started. What is in the queue for it is void from then on. It is
 	// called under the lock of the engine.
 	Claim() (task T, ok bool)
 }
 
-// work is what a place may be lent to: a task of a source, or of none, or one that has given its place up and wants to go on.
+// work is what a place may be lent to: a subtask, or another task, or one that has given its place up and wants to go on.
 type work[T any] struct {
 	task      T
-	from      *Source[T]
+	from      *Subtasks[T]
 	returning *worker[T]
 }
 
@@ -114,7 +114,7 @@ func (e *Engine[T]) await(w *Want[T], host *worker[T]) {
 		if w.single != nil {
 			w.single.of.wants.Append(&w.single.link, w.single)
 		}
-		if s := w.source; s != nil && w.via == nil {
+		if s := w.subtasks; s != nil && w.via == nil {
 			s.within = host.place.from
 		}
 	}
@@ -140,7 +140,7 @@ func (e *Engine[T]) delays(w *Want[T]) {
 	}
 }
 
-// comes notes that the task of w has come into the queue or the line, or never will.
+// comes notes that the task of w has come into the queue or to the submitters that wait, or never will.
 func (e *Engine[T]) comes(w *Want[T]) {
 	if s := w.single; s != nil && s.coming {
 		s.coming = false
@@ -155,7 +155,7 @@ func (e *Engine[T]) unhost(w *Want[T]) {
 	if w.single != nil {
 		w.single.of.wants.Remove(&w.single.link)
 	} else {
-		e.dry(w.source)
+		e.dry(w.subtasks)
 	}
 }
 
@@ -177,7 +177,7 @@ func (e *Engine[T]) look(w *Want[T]) {
 		awaits.Prepend(&w.awaited, w)
 		e.fill(w.host)
 		e.evict(w.host)
-		s := w.source
+		s := w.subtasks
 		if s == nil || w.via != nil || s.within == nil || s.below.Of() != nil || !s.hasWork() {
 			return
 		}
@@ -191,7 +191,7 @@ func (w *Want[T]) returning() bool {
 	if w.single != nil {
 		return w.single.of.returning != nil
 	}
-	return w.source.returning.First() != nil
+	return w.subtasks.returning.First() != nil
 }
 
 // spend notes that there is no work in w, until look is called.
@@ -217,17 +217,17 @@ func (w *Want[T]) current() bool {
 }
 
 // hasWork reports whether there is work of s, or of what its tasks wait for.
-func (s *Source[T]) hasWork() bool { return s.hasOwn() || s.busy.First() != nil }
+func (s *Subtasks[T]) hasWork() bool { return s.hasOwn() || s.busy.First() != nil }
 
-func (s *Source[T]) hasOwn() bool { return s.open.Load() > 0 || s.returning.First() != nil }
+func (s *Subtasks[T]) hasOwn() bool { return s.open.Load() > 0 || s.returning.First() != nil }
 
-// dry removes s, if it has no work any more for a task that waits, from the busy sources of the
-// source above, and so on upwards.
+// dry removes s, if it has no work any more for a task that waits, from the busy sets of the
+// set above, and so on upwards.
 //
 // Invariant: below a task whose place is vacant there is no work that may go on now; in a pause, unstarted tasks may be
 // there. look, which walks up from new work, relies on it: where s is among the busy ones already, no place above is
 // vacant.
-func (e *Engine[T]) dry(s *Source[T]) {
+func (e *Engine[T]) dry(s *Subtasks[T]) {
 	for s.below.Of() != nil && (s.want.host == nil || !s.hasWork()) {
 		s.within.busy.Remove(&s.below)
 		s = s.within
@@ -248,7 +248,7 @@ func (e *Engine[T]) claimFrom(w *Want[T]) (found work[T], ok bool) {
 		}
 		return found, ok
 	}
-	s := w.source
+	s := w.subtasks
 	for !s.hasOwn() && s.busy.First() != nil {
 		s = s.busy.First().Of()
 	}
@@ -267,7 +267,7 @@ func (e *Engine[T]) claimFrom(w *Want[T]) (found work[T], ok bool) {
 }
 
 // claimed follows each claim of a task of s.
-func (e *Engine[T]) claimed(s *Source[T]) {
+func (e *Engine[T]) claimed(s *Subtasks[T]) {
 	if s.void != nil {
 		e.outOfTurn(&s.want)
 	} else {
@@ -278,8 +278,8 @@ func (e *Engine[T]) claimed(s *Source[T]) {
 // outOfTurn makes up for a task that starts before its turn in the queue: one place there is void,
 // or a submitter need not wait for it any more.
 func (e *Engine[T]) outOfTurn(w *Want[T]) {
-	// The tasks of a source wait in the line in the order of their numbers, behind those whose ticket is in the queue.
-	l := w.lined.First()
+	// Subtasks wait for room in the order of their numbers, behind those whose ticket is in the queue.
+	l := w.submitters.First()
 	if l == nil || !e.Void(l.Of().value) {
 		e.died(1)
 		return
@@ -287,6 +287,6 @@ func (e *Engine[T]) outOfTurn(w *Want[T]) {
 	if w := l.Of().wakeup; w != nil && w.Stays {
 		l.Of().wakeup = nil
 	}
-	e.line.leave(l.Of(), Accepted)
+	e.submitters.resolve(l.Of(), Accepted)
 	e.delegated.Add(1)
 }

@@ -49,7 +49,7 @@ type Ledger interface {
 // then l's tasks are not all over anyway, and one atomic addition serves many.
 func (w *Worker) Credit(l Ledger) {
 	if w.ledger != l {
-		w.Settle()
+		w.Report()
 		w.ledger = l
 	}
 	w.ended++
@@ -59,11 +59,11 @@ func (w *Worker) Credit(l Ledger) {
 // it goes on before any that is queued.
 func (w *Worker) Hurry() { w.urgent = true }
 
-// Settle reports to the ledger what the worker has not reported yet. It must be
+// Report reports to the ledger what the worker has not reported yet. It must be
 // called before a task that is not the ledger's runs.
-func (w *Worker) Settle() { w.settle(nil) }
+func (w *Worker) Report() { w.report(nil) }
 
-func (w *Worker) settle(by *Worker) {
+func (w *Worker) report(by *Worker) {
 	if n := w.ended; n > 0 {
 		l := w.ledger
 		w.ledger, w.ended, w.urgent = nil, 0, false
@@ -85,9 +85,9 @@ func (w *Worker) Vacate() {
 	}
 }
 
-// release says that the worker holds no task. It does so before it reports to the
+// finish says that the worker holds no task. It does so before it reports to the
 // ledger: a goroutine that learns of a task's end may rely on the worker being free.
-func (w *Worker) release() {
+func (w *Worker) finish() {
 	switch {
 	case w.free.Load():
 	case w.ended > 0:
@@ -95,21 +95,21 @@ func (w *Worker) release() {
 	default: // the worker reports nothing before it has the lock, and is idle
 		w.free.Store(true)
 	}
-	w.settle(w)
+	w.report(w)
 }
 
 type worker[T any] struct {
 	Worker
 	engine  *Engine[T]
-	seat    int32         // its index in Engine.crew
+	index   int32         // its index in Engine.workers
 	idle    bool          // holds no task, and takes none but under Engine.mu
 	gone    bool          // no goroutine is to go on for it: it has ended, or the program goes down
 	rests   bool          // its own goroutine is about to take the lock in rest
-	recalls *Absence[T]   // of a task whose wait the worker has ended; rest recalls it
+	recalls *Waiter[T]    // of a task whose wait the worker has ended; rest recalls it
 	parked  chan order    // of capacity 1; nil until the worker first rests
 	since   time.Duration // when it began to rest
 	hand    T             // the task that comes with orderRun
-	place   *place[T]     // nil until the worker has a task that waits, or that is one of a source
+	place   *place[T]     // nil until the worker has a task that waits, or a subtask
 }
 
 type order uint8

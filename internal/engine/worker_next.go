@@ -16,7 +16,7 @@ func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 			continue
 		}
 		if w.urgent {
-			w.release()
+			w.finish()
 		}
 		if r := e.queue.head.Load(); r != nil {
 			task, behind, took := r.pop(&e.waitAt)
@@ -24,7 +24,7 @@ func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 				if w.free.Load() {
 					w.free.Store(false)
 				}
-				// The token first: a goroutine that closes the gate for a source, and finds
+				// The token first: a goroutine that closes the gate for subtasks, and finds
 				// the token taken, relies on the token's holder to look at the gate.
 				if searching {
 					e.endSearch()
@@ -65,7 +65,7 @@ func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
 		return task, false
 	}
 	e.mu.Lock()
-	if p.beneath == nil || s.want.host == nil || p.waits > 0 || p.away > 0 || p.awaits.First() != nil || p.lost || len(s.crowded) > 0 || e.returning.First() != nil || e.paused || !e.serves(w, s) {
+	if p.beneath == nil || s.want.host == nil || p.waits > 0 || p.blocked > 0 || p.awaits.First() != nil || p.lost || len(s.crowded) > 0 || e.returning.First() != nil || e.paused || !e.serves(w, s) {
 		e.mu.Unlock()
 		return task, false
 	}
@@ -85,7 +85,7 @@ func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
 }
 
 // serves reports whether the place of w is lent by the task that waits for s.
-func (e *Engine[T]) serves(w *worker[T], s *Source[T]) bool { return s.want.host == w.place.beneath }
+func (e *Engine[T]) serves(w *worker[T], s *Subtasks[T]) bool { return s.want.host == w.place.beneath }
 
 // attend serves a worker that a wait asks to report, or that took a task
 // while the gate closed. The task, if any, ends at position behind.
@@ -95,14 +95,14 @@ func (e *Engine[T]) attend(w *worker[T], behind uint64) {
 	e.unlock()
 }
 
-// struck removes w from the crew, and releases the lock.
-func (e *Engine[T]) struck(w *worker[T]) {
+// removeAndUnlock removes w from Engine.workers, and releases the lock.
+func (e *Engine[T]) removeAndUnlock(w *worker[T]) {
 	e.leaving--
-	e.strike(w)
+	e.remove(w)
 	e.unlock()
 }
 
-// takeLocked takes the next task for w: one of a source, if there is any.
+// takeLocked takes the next task for w: a subtask, if there is any.
 func (e *Engine[T]) takeLocked(w *worker[T]) (task T, ok bool) {
 	if task, from, ok := e.claim(); ok {
 		w.take(from)
@@ -112,7 +112,7 @@ func (e *Engine[T]) takeLocked(w *worker[T]) (task T, ok bool) {
 }
 
 // takeQueued takes the oldest task from the queue or, where that has no room for any,
-// from the first submitter in the line.
+// from the first submitter that waits.
 func (e *Engine[T]) takeQueued() (task T, ok bool) {
 	if len(e.waits) > 0 {
 		// Else other workers could take the last task before that position between the two
@@ -120,10 +120,10 @@ func (e *Engine[T]) takeQueued() (task T, ok bool) {
 		e.queue.setGates(true, e.queue.tailGated)
 	}
 	e.checkWaits() // before anything behind their position is taken
-	if s := e.line.first(); s != nil && e.queue.capacity == 0 {
+	if s := e.submitters.first(); s != nil && e.queue.capacity == 0 {
 		task = s.value
 		e.queue.pass()
-		e.line.leave(s, Accepted)
+		e.submitters.resolve(s, Accepted)
 		return task, true
 	}
 	return e.queue.pop()

@@ -7,7 +7,7 @@ import "time"
 func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	w.makePlace()
 	w.rests = true
-	w.release()
+	w.finish()
 	w.rests = false
 	e.mu.Lock()
 	if a := w.recalls; a != nil {
@@ -16,7 +16,7 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	}
 	e.ends(w)
 	e.withdraw(w)
-	if !e.settlePlace(w) {
+	if !e.endTask(w) {
 		return e.park(w) // without a permit
 	}
 	if p := w.place; p != nil && p.beneath != nil {
@@ -37,7 +37,7 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	// The worker first releases the permit and the token, and then, in unlock, looks at the
 	// queue once more. A submitter does it in the opposite order, so one of the two sees the
 	// other; a goroutine who takes the permit finds w idle under the lock.
-	e.permits.leave(searching)
+	e.permits.release(searching)
 	return e.park(w)
 }
 
@@ -65,10 +65,10 @@ func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
 		e.fill(b)
 	}
 	for l := b.place.awaits.First(); e.paused && l != nil; {
-		s := l.Of().source
+		s := l.Of().subtasks
 		l = l.Next()
 		if s != nil {
-			e.recallLender(s)
+			e.recallWaiter(s)
 		}
 	}
 	return e.park(w)
@@ -106,12 +106,12 @@ func (e *Engine[T]) depart(w *worker[T]) {
 				panic(panicked) // no goroutine may learn that w has ended while the program goes down
 			}
 			e.mu.Lock()
-			e.struck(w)
+			e.removeAndUnlock(w)
 		}()
 		e.End(&w.Worker)
 		return
 	}
-	e.struck(w)
+	e.removeAndUnlock(w)
 }
 
 // superfluous reports whether a worker that has nothing to do is to end rather
@@ -121,17 +121,17 @@ func (e *Engine[T]) superfluous() bool {
 		e.closed && e.queue.len() == 0 && !e.delegating()
 }
 
-// strike removes a worker from the crew.
-func (e *Engine[T]) strike(w *worker[T]) {
-	if w.seat < e.candidates {
+// remove removes a worker from Engine.workers.
+func (e *Engine[T]) remove(w *worker[T]) {
+	if w.index < e.candidates {
 		e.candidates--
-		e.swap(w.seat, e.candidates)
+		e.swap(w.index, e.candidates)
 	}
-	last := len(e.crew) - 1
-	e.swap(w.seat, int32(last))
-	e.crew[last] = nil
-	e.crew = e.crew[:last]
-	if len(e.crew) > 0 {
+	last := len(e.workers) - 1
+	e.swap(w.index, int32(last))
+	e.workers[last] = nil
+	e.workers = e.workers[:last]
+	if len(e.workers) > 0 {
 		return
 	}
 	// Nothing that lasts may refer to an engine without workers, nor it to a timer
@@ -141,18 +141,18 @@ func (e *Engine[T]) strike(w *worker[T]) {
 	}
 	e.armed, e.timer = false, nil
 	e.spare = 0
-	e.line.release()
+	e.submitters.dropSpares()
 	if e.dismissed == nil { // else the engine is soon used again
-		e.crew, e.idle = nil, nil
-		e.queue.release()
+		e.workers, e.idle = nil, nil
+		e.queue.freeMemory()
 	}
 }
 
 // excess is by how much the workers that are to stay exceed the limit, and what
 // waiting tasks need beyond it.
-func (e *Engine[T]) excess() int { return len(e.crew) - e.leaving - int(e.spare) - e.limit }
+func (e *Engine[T]) excess() int { return len(e.workers) - e.leaving - int(e.spare) - e.limit }
 
-// quitIdle tells the n workers that have been idle for longest to end.
+// quitIdle ends the n workers that have been idle for longest.
 func (e *Engine[T]) quitIdle(n int) {
 	e.leaving += n
 	for _, w := range e.idle[:n] {

@@ -7,8 +7,8 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// line is where users wait, first come, first served. Keeper.mu guards all of it.
-type line[T any] struct {
+// queue is where users wait, first come, first served. Keeper.mu guards all of it.
+type queue[T any] struct {
 	all      fifo.List[waiter[T]]
 	unserved fifo.List[waiter[T]] // waiters without an object under way, the first in the line first
 	length   int
@@ -31,17 +31,17 @@ type waiter[T any] struct {
 }
 
 // first returns the waiter that came first; nil if the line is empty.
-func (l *line[T]) first() *waiter[T] { return l.all.First().Of() }
+func (l *queue[T]) first() *waiter[T] { return l.all.First().Of() }
 
 // join puts w at the end of the line.
-func (l *line[T]) join(w *waiter[T]) {
+func (l *queue[T]) join(w *waiter[T]) {
 	l.all.Append(&w.link, w)
 	l.unserved.Append(&w.unserved, w)
 	l.length++
 }
 
-// leave takes w out of the line.
-func (l *line[T]) leave(w *waiter[T]) {
+// remove takes w out of the line.
+func (l *queue[T]) remove(w *waiter[T]) {
 	l.all.Remove(&w.link)
 	l.unserved.Remove(&w.unserved)
 	l.length--
@@ -52,7 +52,7 @@ func (w *waiter[T]) waits() bool { return w.link.Of() != nil }
 
 // serves notes that o is being opened or checked for w, or nothing any more if o is nil. A waiter
 // that had an object under way comes before those that had none yet.
-func (l *line[T]) serves(w *waiter[T], o *object[T]) {
+func (l *queue[T]) serves(w *waiter[T], o *object[T]) {
 	if w.object = o; o != nil {
 		l.unserved.Remove(&w.unserved)
 	} else {
@@ -70,7 +70,7 @@ func (w *waiter[T]) values() context.Context {
 
 // refuse answers w with an error or a panic.
 func (k *Keeper[T]) refuse(w *waiter[T], err error, panicked *weir.Panic) {
-	k.line.leave(w)
+	k.queue.remove(w)
 	w.err, w.panicked = err, panicked
 	w.ready <- struct{}{}
 }
@@ -78,7 +78,7 @@ func (k *Keeper[T]) refuse(w *waiter[T], err error, panicked *weir.Panic) {
 // serve begins what is missing, as far as the capacity allows: an object for each waiter, and more
 // up to MinIdle.
 func (k *Keeper[T]) serve() {
-	for w := k.line.unserved.First().Of(); w != nil; w = k.line.unserved.First().Of() {
+	for w := k.queue.unserved.First().Of(); w != nil; w = k.queue.unserved.First().Of() {
 		o := k.warmest()
 		if o == nil && k.total >= k.config.Capacity {
 			break
@@ -90,7 +90,7 @@ func (k *Keeper[T]) serve() {
 			o.claim(w)
 			o.adopted = true
 		} else {
-			k.begin(w)
+			k.open(w)
 		}
 	}
 	if k.ready() < k.config.MinIdle {
@@ -105,7 +105,7 @@ func (k *Keeper[T]) inspect(o *object[T], w *waiter[T]) {
 	o.become(checking)
 	o.claim(w)
 	if k.fresh(o) {
-		k.settle(o, k.now())
+		k.reuse(o, k.now())
 		return
 	}
 	go o.check(w.values())

@@ -8,31 +8,30 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// Source holds the tasks that a running task has handed over to be waited for, until they
-// start.
+// Subtasks is a set of tasks that a running task has handed over to be waited for, until they start.
 //
 // Those for its own engine stand next to the queue, not in it: the task that will wait for
 // them has its place to lend to them, so they never have to wait for what is queued.
-// Workers that are free take from the oldest source listed,
+// Workers that are free take from the oldest set listed,
 // whose tasks are likely to be the largest; work stealing does the same (Blumofe
 // and Leiserson, "Scheduling multithreaded computations by work stealing", 1999).
 //
 // Each of those for another engine has a ticket in the queue of that engine, with the number of the task: the worker that takes
 // the ticket takes that task, unless the task has started out of turn.
-type Source[T any] struct {
+type Subtasks[T any] struct {
 	open   atomic.Int64 // tasks that are not claimed; changed under mu
-	listed atomic.Bool  // in Engine.sources; changed under Engine.mu
+	listed atomic.Bool  // in Engine.subtasks; changed under Engine.mu
 	void   func(T) bool // recognizes the zero task, which stands for one that was redeemed; nil if the tasks have no tickets
 
 	// Under Engine.mu.
 	want    Want[T]
-	within  *Source[T]           // that of the task which waits for this one
-	busy    fifo.List[Source[T]] // sources within this one that have work for the tasks that wait for it
-	below   fifo.Link[Source[T]] // in within.busy
-	crowded []*Absence[T]        // waits that last until few are open
-	lender  *Absence[T]          // of the last task that waited for it
+	within  *Subtasks[T]           // that of the task which waits for this one
+	busy    fifo.List[Subtasks[T]] // sets within this one that have work for the tasks that wait for it
+	below   fifo.Link[Subtasks[T]] // in within.busy
+	crowded []*Waiter[T]           // waits that last until few are open
+	waiter  *Waiter[T]             // of the last task that waited for it
 
-	returning fifo.List[worker[T]] // of tasks of this source that have given their places up and want to go on
+	returning fifo.List[worker[T]] // of subtasks that have given their places up and want to go on
 
 	mu    sync.Mutex // may be taken under Engine.mu, never the other way round
 	tasks []T        // those from next on are open, except zero tasks; the one at next is open
@@ -42,7 +41,7 @@ type Source[T any] struct {
 }
 
 // add puts task behind the others, and returns its number.
-func (s *Source[T]) add(task T) (number uint64) {
+func (s *Subtasks[T]) add(task T) (number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	number = s.first + uint64(len(s.tasks))
@@ -51,7 +50,7 @@ func (s *Source[T]) add(task T) (number uint64) {
 }
 
 // append is add under s.mu.
-func (s *Source[T]) append(task T) {
+func (s *Subtasks[T]) append(task T) {
 	if s.tasks == nil {
 		s.tasks = s.few[:0]
 	}
@@ -65,7 +64,7 @@ func (s *Source[T]) append(task T) {
 }
 
 // claim takes the oldest task.
-func (s *Source[T]) claim() (task T, ok bool) {
+func (s *Subtasks[T]) claim() (task T, ok bool) {
 	if s.open.Load() == 0 {
 		return task, false
 	}
@@ -78,7 +77,7 @@ func (s *Source[T]) claim() (task T, ok bool) {
 }
 
 // takeAt takes the open task at index i.
-func (s *Source[T]) takeAt(i int) (task T) {
+func (s *Subtasks[T]) takeAt(i int) (task T) {
 	var none T
 	task, s.tasks[i] = s.tasks[i], none
 	if i == s.next {
@@ -92,7 +91,7 @@ func (s *Source[T]) takeAt(i int) (task T) {
 }
 
 // drop takes all open tasks.
-func (s *Source[T]) drop() (dropped []T) {
+func (s *Subtasks[T]) drop() (dropped []T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, task := range s.tasks[s.next:] {
@@ -110,14 +109,14 @@ func (s *Source[T]) drop() (dropped []T) {
 // will wait for what it puts into s. It returns the tasks, most likely none, that no
 // worker will ever come to, since the engine hands back what has not started, or
 // has ended: only a goroutine that is no task can see that.
-func (e *Engine[T]) Delegate(s *Source[T], task T) (refused []T) {
+func (e *Engine[T]) Delegate(s *Subtasks[T], task T) (refused []T) {
 	if e.abandoned.Load() {
 		return []T{task}
 	}
 	if s.listed.Load() {
 		e.delegated.Add(1)
 		s.add(task)
-		if s.listed.Load() { // a listed source has not been seen empty: the engine still runs
+		if s.listed.Load() { // a listed set has not been seen empty: the engine still runs
 			if s.want.waits.Load() > 0 { // a task that begins to wait looks at open afterwards
 				e.mu.Lock()
 				e.reoffer(s)
@@ -152,25 +151,25 @@ func (e *Engine[T]) Delegate(s *Source[T], task T) (refused []T) {
 
 // reoffer offers what has come into s while tasks wait for it. In a pause, it wakes the task that waits for all
 // of them, which then also watches for a cancellation.
-func (e *Engine[T]) reoffer(s *Source[T]) {
+func (e *Engine[T]) reoffer(s *Subtasks[T]) {
 	if s.want.waits.Load() == 0 || s.open.Load() == 0 {
 		return
 	}
 	e.offer(&s.want)
 	if e.paused {
-		e.recallLender(s)
+		e.recallWaiter(s)
 	}
 }
 
 // Init prepares s for use. For tasks that have tickets in the queue, void recognizes the zero task; else it is nil.
-func (s *Source[T]) Init(void func(T) bool) { s.void, s.want.source = void, s }
+func (s *Subtasks[T]) Init(void func(T) bool) { s.void, s.want.subtasks = void, s }
 
 // Want returns what tasks wait for that wait for the tasks of s.
-func (s *Source[T]) Want() *Want[T] { return &s.want }
+func (s *Subtasks[T]) Want() *Want[T] { return &s.want }
 
 // pushTicket adds task to s, and its ticket to r. A goroutine that holds Engine.mu and looks under s.mu sees both or
-// neither: outOfTurn and Drop rely on each open task having its ticket in the queue or in the line.
-func (s *Source[T]) pushTicket(r *ring[T], task T, ticket func(T, uint64) T) (ok bool) {
+// neither: outOfTurn and Drop rely on each open task having its ticket in the queue or with a submitter that waits.
+func (s *Subtasks[T]) pushTicket(r *ring[T], task T, ticket func(T, uint64) T) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.push(ticket(task, s.first+uint64(len(s.tasks))), false) != moved {
@@ -180,9 +179,9 @@ func (s *Source[T]) pushTicket(r *ring[T], task T, ticket func(T, uint64) T) (ok
 	return true
 }
 
-// Redeem takes the task with the number, that of a ticket in the queue or the line. It reports false if the task has
+// Redeem takes the task with the number, that of a ticket in the queue or with a submitter that waits. It reports false if the task has
 // started out of turn, or was dropped.
-func (s *Source[T]) Redeem(number uint64) (task T, ok bool) {
+func (s *Subtasks[T]) Redeem(number uint64) (task T, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, ok := s.find(number)
@@ -193,7 +192,7 @@ func (s *Source[T]) Redeem(number uint64) (task T, ok bool) {
 }
 
 // withdraw is Redeem for a task whose ticket is not accepted. If it is the last it leaves nothing behind.
-func (s *Source[T]) withdraw(number uint64) {
+func (s *Subtasks[T]) withdraw(number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, ok := s.find(number)
@@ -207,14 +206,14 @@ func (s *Source[T]) withdraw(number uint64) {
 }
 
 // Holds reports whether Redeem would find the task.
-func (s *Source[T]) Holds(number uint64) bool {
+func (s *Subtasks[T]) Holds(number uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, ok := s.find(number)
 	return ok
 }
 
-func (s *Source[T]) find(number uint64) (index int, ok bool) {
+func (s *Subtasks[T]) find(number uint64) (index int, ok bool) {
 	if number < s.first+uint64(s.next) {
 		return 0, false
 	}
@@ -225,7 +224,7 @@ func (s *Source[T]) find(number uint64) (index int, ok bool) {
 // TryDelegate is [Engine.Delegate] that hands over only what finds room: in s, as
 // long as fewer are open there than the queue has places, or on a worker that
 // is free.
-func (e *Engine[T]) TryDelegate(s *Source[T], task T) bool {
+func (e *Engine[T]) TryDelegate(s *Subtasks[T], task T) bool {
 	for {
 		e.mu.Lock()
 		switch {
@@ -239,7 +238,7 @@ func (e *Engine[T]) TryDelegate(s *Source[T], task T) bool {
 			e.reoffer(s)
 			e.unlock()
 			return true
-		case !e.placeWanted() && e.permits.tryEnter():
+		case !e.placeWanted() && e.permits.tryAcquire():
 			e.delegated.Add(1)
 			e.assign(task, s)
 			e.unlock()
@@ -256,12 +255,12 @@ func (e *Engine[T]) TryDelegate(s *Source[T], task T) bool {
 }
 
 // Drop discards the open tasks of s, which then never run, and returns their number.
-func (e *Engine[T]) Drop(s *Source[T]) int {
+func (e *Engine[T]) Drop(s *Subtasks[T]) int {
 	e.mu.Lock()
 	n := len(s.drop())
 	e.handedBack += uint64(n)
 	if s.void != nil {
-		e.died(n - e.letIn(s))
+		e.died(n - e.admitDropped(s))
 	} else {
 		e.dry(s)
 	}
@@ -273,12 +272,12 @@ func (e *Engine[T]) Drop(s *Source[T]) int {
 	return n
 }
 
-// letIn lets the submitters go on that wait for room with a ticket for a dropped task of s, and returns their number.
-func (e *Engine[T]) letIn(s *Source[T]) (n int) {
-	for l := s.want.lined.First(); l != nil; {
+// admitDropped lets the submitters go on that wait for room with a ticket for a dropped task of s, and returns their number.
+func (e *Engine[T]) admitDropped(s *Subtasks[T]) (n int) {
+	for l := s.want.submitters.First(); l != nil; {
 		submitter := l.Of()
 		if l = l.Next(); e.Void(submitter.value) {
-			e.line.leave(submitter, Accepted)
+			e.submitters.resolve(submitter, Accepted)
 			e.delegated.Add(1)
 			n++
 		}
@@ -287,14 +286,14 @@ func (e *Engine[T]) letIn(s *Source[T]) (n int) {
 }
 
 // Overfull reports whether more is open in s than the queue has places.
-func (e *Engine[T]) Overfull(s *Source[T]) bool {
+func (e *Engine[T]) Overfull(s *Subtasks[T]) bool {
 	return s.open.Load() > int64(e.queue.capacity)
 }
 
 // eased recalls the waiters for room in s, if there is enough: half of the places,
 // as a waiter that came back for each single one would have to wait as often. A task whose place is lent goes
 // on when that place is vacant, when another one is free, or when a task of s is over.
-func (e *Engine[T]) eased(s *Source[T]) {
+func (e *Engine[T]) eased(s *Subtasks[T]) {
 	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
 		return
 	}
@@ -303,7 +302,7 @@ func (e *Engine[T]) eased(s *Source[T]) {
 		if w := a.worker; w != nil && a.current() && w.place.above != nil {
 			waiting = append(waiting, a)
 			if a.unblocked == nil {
-				a.unblocked = new(fifo.Link[Absence[T]])
+				a.unblocked = new(fifo.Link[Waiter[T]])
 				e.unblocked.Append(a.unblocked, a)
 			}
 		} else {
@@ -314,7 +313,7 @@ func (e *Engine[T]) eased(s *Source[T]) {
 	s.crowded = waiting
 }
 
-// ends ends waits for room in the source of the task of w, which is over, if there is enough. That is
+// ends ends waits for room in the set that the task of w belongs to, which is over, if there is enough. That is
 // one of the moments at which a task whose place is lent goes on: if it did as soon as a task which it has handed over begins,
 // it would need one more place for each.
 func (e *Engine[T]) ends(w *worker[T]) {
@@ -331,10 +330,10 @@ func (e *Engine[T]) ends(w *worker[T]) {
 	s.crowded = nil
 }
 
-// claim takes a task of the oldest source that has one.
-func (e *Engine[T]) claim() (task T, from *Source[T], ok bool) {
+// claim takes a task of the oldest set that has one.
+func (e *Engine[T]) claim() (task T, from *Subtasks[T], ok bool) {
 	for e.delegating() {
-		s := e.sources[0]
+		s := e.subtasks[0]
 		if task, ok = s.claim(); ok {
 			e.claimed(s)
 			e.eased(s)
@@ -344,32 +343,32 @@ func (e *Engine[T]) claim() (task T, from *Source[T], ok bool) {
 	return task, nil, false
 }
 
-// delegating reports whether a source has open tasks: then the first one has.
+// delegating reports whether a set has open tasks: then the first one has.
 func (e *Engine[T]) delegating() bool {
-	for len(e.sources) > 0 {
-		if !e.unlist(e.sources[0]) {
+	for len(e.subtasks) > 0 {
+		if !e.unlist(e.subtasks[0]) {
 			return true
 		}
-		e.sources[0] = nil
-		e.sources = e.sources[1:]
+		e.subtasks[0] = nil
+		e.subtasks = e.subtasks[1:]
 	}
-	e.sources = nil
+	e.subtasks = nil
 	return false
 }
 
-// prune removes the youngest sources from the list, as far as they have no open tasks.
-// The sources in use form a stack, like the tasks that wait for them, so few sources
-// stay that have none.
+// prune removes the youngest sets from the list, as far as they have no open tasks.
+// The sets in use form a stack, like the tasks that wait for them, so few sets stay
+// that have none.
 func (e *Engine[T]) prune() {
-	for last := len(e.sources) - 1; last >= 0 && e.unlist(e.sources[last]); last-- {
-		e.sources[last] = nil
-		e.sources = e.sources[:last]
+	for last := len(e.subtasks) - 1; last >= 0 && e.unlist(e.subtasks[last]); last-- {
+		e.subtasks[last] = nil
+		e.subtasks = e.subtasks[:last]
 	}
 }
 
 // unlist reports whether s may leave the list. A goroutine that adds a task looks at listed
-// afterwards: either unlist sees that task, or the goroutine lists the source again.
-func (e *Engine[T]) unlist(s *Source[T]) bool {
+// afterwards: either unlist sees that task, or the goroutine lists the set again.
+func (e *Engine[T]) unlist(s *Subtasks[T]) bool {
 	if s.open.Load() > 0 {
 		return false
 	}
@@ -382,11 +381,11 @@ func (e *Engine[T]) unlist(s *Source[T]) bool {
 }
 
 // list puts s on the list, where workers see its open tasks.
-func (e *Engine[T]) list(s *Source[T]) {
+func (e *Engine[T]) list(s *Subtasks[T]) {
 	if s.open.Load() == 0 || s.listed.Load() {
 		return
 	}
 	e.prune()
 	s.listed.Store(true)
-	e.sources = append(e.sources, s)
+	e.subtasks = append(e.subtasks, s)
 }

@@ -2,48 +2,48 @@ package engine
 
 import "github.com/64ed045f/weir/internal/fifo"
 
-// Absence is a wait of a task, during which its place may be lent, or in GiveUp is free for any task. One
-// Absence serves one wait at a time.
-type Absence[T any] struct {
-	Turn chan struct{} // of capacity 1: the goroutine that is away may go on when it receives
-	Wait bool          // for all tasks of a source: it looks again when a pause holds them
+// Waiter is a goroutine of a task during a wait: the place of the task may be lent, or in GiveUp is free for any task. One
+// Waiter serves one wait at a time.
+type Waiter[T any] struct {
+	Turn chan struct{} // of capacity 1: the goroutine that waits may go on when it receives
+	Wait bool          // for a set of subtasks: it looks again when a pause holds them
 
-	state     presence // under Engine.mu, as all that follows
+	state     waiterState // under Engine.mu, as all that follows
 	term      uint32
 	worker    *worker[T]
 	want      *Want[T]
-	unblocked *fifo.Link[Absence[T]] // in Engine.unblocked; a pointer, as few absences come there
+	unblocked *fifo.Link[Waiter[T]] // in Engine.unblocked; a pointer, as few waiters come there
 }
 
-type presence uint8
+type waiterState uint8
 
 const (
-	present  presence = iota
-	early             // recalled before it left
-	away              // waits
-	gaveUp            // in GiveUp
-	recalled          // has its turn, or its task is in Engine.returning
+	running   waiterState = iota
+	early                 // recalled before it left
+	suspended             // waits
+	blocked               // in GiveUp
+	recalled              // has its turn, or its task is in Engine.returning
 )
 
-// Leave begins a wait of the task on w: for want, if that is not nil; want is then of this engine. It
+// Suspend begins a wait of the task on w: for want, if that is not nil; want is then of this engine. It
 // reports false, and nothing has changed, if the wait is over, because a was recalled since it last
 // arrived. With no worker, a is the wait of a goroutine that is no task and has no place.
-func (e *Engine[T]) Leave(a *Absence[T], w *Worker, want *Want[T]) bool {
+func (e *Engine[T]) Suspend(a *Waiter[T], w *Worker, want *Want[T]) bool {
 	e.mu.Lock()
 	if a.state == early {
-		a.state = present
+		a.state = running
 		e.mu.Unlock()
 		return false
 	}
-	e.leaves(a, w, want)
+	e.suspends(a, w, want)
 	e.unlock()
 	return true
 }
 
-func (e *Engine[T]) leaves(a *Absence[T], w *Worker, want *Want[T]) {
-	a.state, a.want = away, want
-	if a.Wait && want != nil && want.source != nil {
-		want.source.lender = a
+func (e *Engine[T]) suspends(a *Waiter[T], w *Worker, want *Want[T]) {
+	a.state, a.want = suspended, want
+	if a.Wait && want != nil && want.subtasks != nil {
+		want.subtasks.waiter = a
 	}
 	if e.hasTask(a, w) {
 		e.suspend(a.worker, want)
@@ -53,7 +53,7 @@ func (e *Engine[T]) leaves(a *Absence[T], w *Worker, want *Want[T]) {
 }
 
 // hasTask notes which worker's task a belongs to. It reports false if w has no task, or none any more.
-func (e *Engine[T]) hasTask(a *Absence[T], w *Worker) bool {
+func (e *Engine[T]) hasTask(a *Waiter[T], w *Worker) bool {
 	a.worker = e.own(w)
 	if a.worker == nil {
 		return false
@@ -71,10 +71,10 @@ func (w *worker[T]) hasTask() bool { return !w.idle && (w.place == nil || !w.pla
 
 // Recall ends the wait of a, which receives its turn. by is the worker of a task that has
 // brought that about, and is over, or as good as over; nil for none. The goroutine of by calls Recall. The place of
-// by goes to the task that was away, if that has none, and Recall reports true. A worker on its way to rest
+// by goes to the task that waited, if that has none, and Recall reports true. A worker on its way to rest
 // leaves the recall to rest, which holds the lock anyway; Recall then reports false.
-func (e *Engine[T]) Recall(a *Absence[T], by *Worker) (taken bool) {
-	if w := e.own(by); w != nil && w.leavesRecall(a) {
+func (e *Engine[T]) Recall(a *Waiter[T], by *Worker) (taken bool) {
+	if w := e.own(by); w != nil && w.defersRecall(a) {
 		return false
 	}
 	e.mu.Lock()
@@ -85,11 +85,11 @@ func (e *Engine[T]) Recall(a *Absence[T], by *Worker) (taken bool) {
 	return taken
 }
 
-// leavesRecall leaves the recall of a to rest, if w is on its way there. It is hidden from the race detector: a task that runs on w
+// defersRecall leaves the recall of a to rest, if w is on its way there. It is hidden from the race detector: a task that runs on w
 // need not know of the tasks before it.
 //
 //go:norace
-func (w *worker[T]) leavesRecall(a *Absence[T]) bool {
+func (w *worker[T]) defersRecall(a *Waiter[T]) bool {
 	if !w.rests || w.recalls != nil {
 		return false
 	}
@@ -97,29 +97,29 @@ func (w *worker[T]) leavesRecall(a *Absence[T]) bool {
 	return true
 }
 
-func (e *Engine[T]) recall(a *Absence[T], by *Worker) {
+func (e *Engine[T]) recall(a *Waiter[T], by *Worker) {
 	switch a.state {
-	case present:
+	case running:
 		a.state = early
-	case away:
+	case suspended:
 		e.comesBack(a, by)
 		a.state = recalled
 		a.Turn <- struct{}{}
-	case gaveUp:
+	case blocked:
 		a.state = recalled
 		e.hasBlocked(a)
 	case early, recalled:
 	}
 }
 
-// Return is Recall by the goroutine that was away itself. It needs no turn. w is its Wakeup, if
+// Return is Recall by the goroutine that waited itself. It needs no turn. w is its Wakeup, if
 // another goroutine may have used it.
-func (e *Engine[T]) Return(a *Absence[T], w *Wakeup) {
+func (e *Engine[T]) Return(a *Waiter[T], w *Wakeup) {
 	e.mu.Lock()
 	e.goesOn(w)
-	if a.state == away {
+	if a.state == suspended {
 		e.comesBack(a, nil)
-		a.state = present
+		a.state = running
 	}
 	e.unlock()
 }
@@ -132,12 +132,12 @@ func (e *Engine[T]) GoesOn(w *Wakeup) {
 }
 
 func (e *Engine[T]) goesOn(w *Wakeup) {
-	if w != nil && w.state.Swap(used) == told {
+	if w != nil && w.state.Swap(used) == notified {
 		e.waking.Add(-1)
 	}
 }
 
-func (e *Engine[T]) comesBack(a *Absence[T], by *Worker) {
+func (e *Engine[T]) comesBack(a *Waiter[T], by *Worker) {
 	if a.unblocked != nil {
 		e.unblocked.Remove(a.unblocked)
 		a.unblocked = nil
@@ -152,26 +152,26 @@ func (e *Engine[T]) comesBack(a *Absence[T], by *Worker) {
 }
 
 // current reports whether the task is not over.
-func (a *Absence[T]) current() bool { return a.term == a.worker.place.term }
+func (a *Waiter[T]) current() bool { return a.term == a.worker.place.term }
 
-// Arrived must be called before a task that has had its turn leaves again.
-func (e *Engine[T]) Arrived(a *Absence[T]) {
+// Arrived must be called before a task that has had its turn waits again.
+func (e *Engine[T]) Arrived(a *Waiter[T]) {
 	e.mu.Lock()
-	a.state = present
+	a.state = running
 	e.mu.Unlock()
 }
 
 // GiveUp gives the place of the task on w up to any other task. After Recall the task has one
-// again when it receives its turn. Like Leave, it reports false if a was recalled before. single is what tasks wait for
-// that wait for this task alone, part the source that this task belongs to; each is nil if there is none.
-func (e *Engine[T]) GiveUp(a *Absence[T], w *Worker, single *Single[T], part *Source[T]) bool {
+// again when it receives its turn. Like Suspend, it reports false if a was recalled before. single is what tasks wait for
+// that wait for this task alone, part the subtasks that this task belongs to; each is nil if there is none.
+func (e *Engine[T]) GiveUp(a *Waiter[T], w *Worker, single *Single[T], part *Subtasks[T]) bool {
 	e.mu.Lock()
 	if a.state == early {
-		a.state = present
+		a.state = running
 		e.mu.Unlock()
 		return false
 	}
-	a.state = gaveUp
+	a.state = blocked
 	if e.hasTask(a, w) {
 		e.giveUp(a.worker, single, part)
 	}
@@ -179,11 +179,11 @@ func (e *Engine[T]) GiveUp(a *Absence[T], w *Worker, single *Single[T], part *So
 	return true
 }
 
-func (e *Engine[T]) giveUp(w *worker[T], single *Single[T], part *Source[T]) {
+func (e *Engine[T]) giveUp(w *worker[T], single *Single[T], part *Subtasks[T]) {
 	p := w.place
-	p.away++
+	p.blocked++
 	e.letReturn(p)
-	if p.away > 1 || p.without || p.waits > 0 {
+	if p.blocked > 1 || p.without || p.waits > 0 {
 		return // it has no place to give up, or others of its goroutines wait for what that may be lent to
 	}
 	p.single, p.part = single, part
@@ -191,7 +191,7 @@ func (e *Engine[T]) giveUp(w *worker[T], single *Single[T], part *Source[T]) {
 	e.suspended++
 	b := p.beneath
 	if b == nil {
-		e.permits.leave(false)
+		e.permits.release(false)
 		return
 	}
 	e.unstack(w)
@@ -201,15 +201,15 @@ func (e *Engine[T]) giveUp(w *worker[T], single *Single[T], part *Source[T]) {
 
 // hasBlocked ends the GiveUp of a. If it was the last of the task, the task wants a place again: to lend it, if another of
 // its goroutines waits; else the goroutine of a waits for the place.
-func (e *Engine[T]) hasBlocked(a *Absence[T]) {
+func (e *Engine[T]) hasBlocked(a *Waiter[T]) {
 	w := a.worker
 	if w == nil || !a.current() {
 		e.arrive(a)
 		return
 	}
 	p := w.place
-	p.away--
-	wants := p.without && p.away == 0
+	p.blocked--
+	wants := p.without && p.blocked == 0
 	if wants && p.waits == 0 {
 		p.returner = a
 	} else {
@@ -258,7 +258,7 @@ func (e *Engine[T]) goOn(w, b *worker[T]) {
 
 // letReturn lets the goroutine go on that waits for a place for its task, if the task does not need one for that any more.
 func (e *Engine[T]) letReturn(p *place[T]) {
-	needs := p.without && p.away == 0
+	needs := p.without && p.blocked == 0
 	if a := p.returner; a != nil && (!needs || p.waits > 0 || !a.current()) {
 		p.returner = nil
 		e.arrive(a)
@@ -268,9 +268,9 @@ func (e *Engine[T]) letReturn(p *place[T]) {
 	}
 }
 
-func (e *Engine[T]) arrive(a *Absence[T]) {
+func (e *Engine[T]) arrive(a *Waiter[T]) {
 	a.worker = nil
-	a.state = present
+	a.state = running
 	a.Turn <- struct{}{}
 }
 
@@ -294,7 +294,7 @@ func (e *Engine[T]) hasReturned(w *worker[T]) {
 func (e *Engine[T]) admit() {
 	for l := e.returning.First(); l != nil; l = e.returning.First() {
 		switch {
-		case e.permits.tryReturn(e.limit):
+		case e.permits.tryReacquire(e.limit):
 			e.goOn(l.Of(), nil)
 		case e.vacancies > 0 && e.allWait():
 			e.lendAny(work[T]{returning: l.Of()})
@@ -302,12 +302,12 @@ func (e *Engine[T]) admit() {
 			return
 		}
 	}
-	for l := e.unblocked.First(); l != nil && e.permits.tryReturn(e.limit); l = e.unblocked.First() {
+	for l := e.unblocked.First(); l != nil && e.permits.tryReacquire(e.limit); l = e.unblocked.First() {
 		e.prepaid = true
 		e.recall(l.Of(), nil)
 		if e.prepaid {
 			e.prepaid = false
-			e.permits.leave(false)
+			e.permits.release(false)
 		}
 	}
 }
@@ -317,36 +317,36 @@ func (e *Engine[T]) placeWanted() bool {
 	return e.returning.First() != nil || e.unblocked.First() != nil
 }
 
-// enter acquires a permit for a task that goes on, even beyond the limit.
-func (e *Engine[T]) enter() {
+// reacquire acquires a permit for a task that goes on, even beyond the limit.
+func (e *Engine[T]) reacquire() {
 	if !e.prepaid {
-		e.permits.enter()
+		e.permits.acquire()
 	}
 	e.prepaid = false
 }
 
 // Crowded reports whether s is overfull. If so the task on w waits, with a, until s has room.
-func (e *Engine[T]) Crowded(s *Source[T], a *Absence[T], w *Worker) bool {
+func (e *Engine[T]) Crowded(s *Subtasks[T], a *Waiter[T], w *Worker) bool {
 	e.mu.Lock()
 	if !e.Overfull(s) {
 		e.mu.Unlock()
 		return false
 	}
 	s.crowded = append(s.crowded, a)
-	e.leaves(a, w, s.Want())
+	e.suspends(a, w, s.Want())
 	e.unlock()
 	return true
 }
 
-// Held reports whether tasks of the source of w are open that no worker may start now, because the
+// Held reports whether subtasks of w are open that no worker may start now, because the
 // engine is paused. It needs no lock: the caller has left, so a later pause, or a task that comes in a pause, recalls it.
-func (e *Engine[T]) Held(w *Want[T]) bool { return w.source.open.Load() > 0 && e.permits.none() }
+func (e *Engine[T]) Held(w *Want[T]) bool { return w.subtasks.open.Load() > 0 && e.permits.none() }
 
-// recallLender makes the task that waits for the open tasks of s, which no worker may start, look again: if
+// recallWaiter makes the task that waits for the open tasks of s, which no worker may start, look again: if
 // its group was cancelled, nothing else may come to discard them, as in a pause. While the place of
 // the task is lent, the worker that has it sees to that.
-func (e *Engine[T]) recallLender(s *Source[T]) {
-	a := s.lender
+func (e *Engine[T]) recallWaiter(s *Subtasks[T]) {
+	a := s.waiter
 	if a == nil || a.want != &s.want || s.open.Load() == 0 {
 		return
 	}
