@@ -7,19 +7,16 @@ import (
 )
 
 // Blocking calls wait, and gives the place of the task that ctx comes from to any other task
-// meanwhile. It is for waits that the library cannot see, such as a sleep, a back-off, or a channel of the
-// program's own. A wait for a group, a future, Do or Call does not need it, and lends nothing inside it.
+// meanwhile. It is for waits that the library cannot see, such as a sleep, a back-off, or a channel
+// of the program's own. A wait for a group, a future, Do or Call does not need it, and lends
+// nothing inside it.
 //
-// When wait has returned, panicked, or called [runtime.Goexit], the task waits for a place, unless another of its
-// goroutines waits or is in Blocking: a free one, before queued tasks and in the order of return, or that of a task of the
-// pool which waits for it. So the task must hold nothing over the call, such as a lock, that other tasks
-// of the pool need to end: they may have all places, and wait for the lock for ever. The same holds for a goroutine outside
-// the pool that waits for the task. A task of the same pool that waits for it may hold the lock. While other goroutines of the
-// task still wait the task may have no place yet: then it must take no such lock either.
+// When wait has returned, panicked, or called [runtime.Goexit], the task waits for a place, unless
+// another of its goroutines waits or is in Blocking. Other tasks of the pool may have all places
+// until they end: so the task must hold nothing over the call, such as a lock, that they need to
+// end. The package documentation says more under Blocking.
 //
-// If ctx is not that of a task, or the task is over, Blocking just calls wait; but the context of a group's task may pass
-// to the group's next task on the same worker. A subtask whose place is lent by the task that waits for it
-// gives the place back to that task.
+// If ctx is not that of a task, or the task is over, Blocking just calls wait.
 func Blocking(ctx context.Context, wait func()) {
 	mustContext(ctx != nil)
 	must(wait != nil, "function must not be nil", "nil")

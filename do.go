@@ -9,24 +9,17 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// Do runs task on the calling goroutine, in the place of a worker: it waits for its turn as a
-// submitted task does, in order with them, and counts against the limit while it runs. So work
-// that must stay on its goroutine, such as a request that net/http serves, shares the pool's
-// limit with tasks.
+// Do runs task on the calling goroutine, in the place of a worker. It waits for its turn as a
+// submitted task does, in order with them, and counts against the limit while it runs.
 //
-// Do returns what task returned. If task was never called, the error says why: [ErrClosed] if
-// the pool is closed, or is shut down before it is task's turn, [ErrFull] as for
-// [Pool.Submit], or the cause of ctx if that is done first. After a panic or [runtime.Goexit] in
-// task the place is free again, and the panic or exit goes on in the calling goroutine;
-// [OnPanic] is not called. If ctx is from a task of the pool, which has a place already, task
-// runs in that place at once; so calls from several goroutines of one task run at once.
+// Do returns what task returned. If task was never called, the error says why: [ErrClosed] if the
+// pool is closed, or is shut down before it is task's turn, [ErrFull] as for [Pool.Submit], or the
+// cause of ctx if that is done first. After a panic or [runtime.Goexit] in task the place is free
+// again, and the panic or exit goes on in the calling goroutine; [OnPanic] is not called.
 //
-// The context that task gets is ctx as a task of the pool: groups made from it may wait,
-// see promise 9. Close waits for task to end, and so does Wait if it was called later.
-//
-// A task of another pool that calls Do keeps its place there, as in every wait. A call that is cancelled makes room in
-// the queue. While task runs a worker is parked for it: one more goroutine. Do costs two
-// goroutine switches and three allocations.
+// The context that task gets is ctx as a task of the pool: groups made from it may wait, see
+// promise 9. If ctx is from a task of the pool, task runs in the place of that at once. Close waits
+// for task to end, and so does Wait if it was called later.
 func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) error {
 	mustPool(p != nil)
 	mustContext(ctx != nil)

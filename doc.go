@@ -40,6 +40,62 @@
 // group, make the group from a context with a time-out. The library interrupts no
 // task: the task must watch its context.
 //
+// # Blocking
+//
+// A task that comes back from [Blocking] gets a free place, before queued tasks and in the order of
+// return, or that of a task of the pool which waits for it. If the others have all places
+// meanwhile, and wait for a lock that the task holds, or that a goroutine outside the pool holds
+// which waits for the task, all wait forever. A task of the same pool that waits for it may hold
+// the lock. While other goroutines of the task still wait, the task may have no place yet: then it
+// must take no such lock either.
+//
+// A subtask whose place is lent by the task that waits for it gives the place back to that task.
+// The context of a group's task may pass to the group's next task on the same worker: a goroutine
+// that the first has left behind then gives the place of the next one away.
+//
+// # Do
+//
+// [Pool.Do] is for work that must stay on its goroutine, such as a request that net/http serves,
+// and that shall share the limit of a pool with tasks. While it runs a worker is parked for it: one
+// more goroutine. Several goroutines of one task of the pool may call Do: what they call runs at
+// once, all in the place of the task. A task of another pool that calls Do keeps its place there,
+// as in every wait. A call that is cancelled makes room in the queue.
+//
+// # Futures
+//
+// A task that waits for a [Future] with the context it got lends its place to the future's task, if
+// both are of the same pool and that has not started: it then starts before its turn. A future's
+// task that was cancelled in the queue keeps its place there until a worker comes to it.
+//
+// # Results
+//
+// The tasks of a [Results] are numbered from 0, anew for each use, in the order in which they are
+// given to Go: the number is the place of the task's value, and the Index of the [TaskError] if it
+// fails. Each of several Results that share a group numbers its own tasks, but what cancels the
+// group concerns all. If the program waited for the group in another way, the results stay
+// available until the next task is given, which drops them.
+//
+// A group is not over until a loop over its results has seen them all, so the body of the loop may
+// give more tasks. A producer that goes on giving tasks from elsewhere should be a task of the
+// group, or the loop ends when there is none for a moment. With [KeepGoing] the last error of a
+// loop is the cause, if the group was cancelled, and errors of tasks that were not given to these
+// Results. Values that a loop has seen are not kept.
+//
+// # Values of workers
+//
+// A value of a [Stateful] that is still being closed counts against the limit: if that is used up,
+// a worker waits before it opens its own. A worker that could not open its value tries again with
+// its next argument; but while other workers have values it rests before that, for 1 ms and up to
+// 100 ms when it fails again, so that most arguments go to them. Results of a call belong in its
+// argument, which may be a pointer. For connections, which break and must be replaced, there is
+// Keeper in package reuse.
+//
+// # Cost
+//
+// Once its pool has the queue and the workers, the first Go of a group after each Wait allocates
+// the batch and its context, and later calls nothing; a worker allocates a context for the first of
+// the tasks that it runs until Wait. Do costs two goroutine switches and three allocations.
+//
 // # Promises
 //
 //  1. An accepted task runs exactly once, or is handed back: by Shutdown, or to

@@ -37,20 +37,15 @@ type Future[T any] struct {
 	waiters map[*engine.Wakeup]struct{} // of tasks that wait for the future
 }
 
-// Async hands task to the pool, and returns its future. It blocks while the pool is
-// full, until ctx is done; in a task of the pool this may last until the future's task has ended, so the
-// caller must hold nothing which that task needs. The task gets ctx, and never starts once ctx is done: then
-// the future resolves with the cause of ctx. If it has started, only its own end
-// resolves the future. A task that was cancelled in the queue keeps its place there
-// until a worker comes to it. Once the pool is closed, Async refuses the task, also inside a task
-// that the pool accepted before; groups inside such a task still run.
+// Async hands task to the pool, and returns its future. It blocks while the pool is full, until ctx
+// is done; in a task of the pool this may last until the future's task has ended, so the caller
+// must hold nothing which that task needs.
 //
-// A task that waits for a future with the context it got lends its place to the future's task, if both are
-// of the same pool and that has not started: it then starts before its turn. A panic is reported
-// to [OnPanic] only if Get never returns it: when the garbage collector finds that nothing refers to the future.
+// The task gets ctx, and never starts once ctx is done: then the future resolves with the cause of
+// ctx. If it has started, only its own end resolves the future. Once the pool is closed, Async
+// refuses the task, also inside a task that the pool accepted before.
 //
-// The call synchronizes before the start of the task. It allocates the future and
-// its channel.
+// The call synchronizes before the start of the task. It allocates the future and its channel.
 func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (T, error)) *Future[T] {
 	mustContext(ctx != nil)
 	mustPool(p != nil)

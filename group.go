@@ -9,22 +9,18 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// Group is a set of tasks that begins and ends together: Go adds tasks, Wait
-// blocks until all have finished and returns what went wrong. Each task gets
-// a context that is done when the group is cancelled: by the first error
-// (unless [KeepGoing] is set), by a panic, by Cancel, or with the
-// context that the group was made from.
+// Group is a set of tasks that begins and ends together: Go adds tasks, Wait blocks until all have
+// finished and returns what went wrong. Each task gets a context that is done when the group is
+// cancelled: by the first error (unless [KeepGoing] is set), by a panic, by Cancel, or with the
+// context that the group was made from. A cancelled group starts none of its queued tasks any more,
+// and drops those that are added.
 //
-// A cancelled group starts none of its queued tasks any more, and drops those
-// that are added.
+// Each use must end with Wait: without it errors and panics are lost, and idle workers stay until
+// the [IdleTimeout]. After Wait the next Go begins anew, with a fresh context and numbers from 0.
 //
-// Each use must end with Wait: without it errors and panics are lost, and idle
-// workers stay until the [IdleTimeout]. A group may be used again after Wait: the
-// next Go begins anew, with a fresh context and numbers from 0.
-//
-// All methods may be called by any number of goroutines at once. Concurrent calls
-// of Wait have the same outcome, panics included. Tasks of the group may call
-// all methods but Wait: a task that waits for its own group waits for itself.
+// Any number of goroutines may call all methods at once. Concurrent calls of Wait have the same
+// outcome, panics included. Tasks of the group may call all methods but Wait: a task that waits for
+// its own group waits for itself.
 type Group struct {
 	pool    *Pool
 	host    host  // the task in which the group was made, if any
@@ -84,21 +80,17 @@ func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
 	return g
 }
 
-// Go adds a task. It blocks while the pool is full, or the group's [Limit] is
-// reached, and returns at once when the group is cancelled: the task then never
-// runs, and Wait returns the cause.
+// Go adds a task. It blocks while the pool is full, or the group's [Limit] is reached, and returns
+// at once when the group is cancelled: the task then never runs, and Wait returns the cause. If the
+// pool is closed, or full beyond [MaxWaiting], the task fails with [ErrClosed] or [ErrFull], as if
+// it had returned that.
 //
-// If the pool is closed, or full beyond [MaxWaiting], the task fails with
-// [ErrClosed] or [ErrFull], as if it had returned that. A task that adds tasks to
-// its own group should use TryGo, or the group an [Unbounded] queue and no
-// Limit: if every task waits for room, only a cancellation ends that. A task that
-// adds tasks to a group made from its context lends its place to them while it is blocked; they must not
-// wait for what it does afterwards.
+// A task that adds tasks to its own group should use TryGo, or the group an [Unbounded] queue and
+// no Limit: if every task waits for room, only a cancellation ends that. A task that adds tasks to
+// a group made from its context lends its place to them while it is blocked; they must not wait for
+// what it does afterwards.
 //
-// The call synchronizes before the start of the task. Once the pool has its queue
-// and its workers, the first call after each Wait allocates the batch and its
-// context, and later calls nothing; a worker allocates a context for the first of the tasks that it runs
-// until Wait.
+// The call synchronizes before the start of the task.
 func (g *Group) Go(task func(ctx context.Context) error) {
 	mustTask(task != nil)
 	if race.Enabled {
@@ -212,26 +204,19 @@ func (b *batch) submit(j job) engine.Verdict {
 	return verdict
 }
 
-// Wait blocks until every task of the group has finished, and those of a
-// cancelled group that have not started are discarded. It returns
+// Wait blocks until every task of the group has finished, and those of a cancelled group that have
+// not started are discarded. It returns
 //
 //   - nil, if the group was not cancelled and no task failed;
-//   - the cause of the cancellation: the first error, as a [*TaskError]; or what
-//     was given to Cancel; or the cause of the context the group was made from,
-//     even if all tasks had succeeded when that ended;
-//   - with [KeepGoing], all errors, each a [*TaskError], in the order in which the
-//     tasks were given to Go, joined with the cause if the group was cancelled.
+//   - the cause of the cancellation: the first error, as a [*TaskError]; or what was given to
+//     Cancel; or the cause of the context the group was made from, even if all tasks had succeeded
+//     when that ended;
+//   - with [KeepGoing], all errors, each a [*TaskError], in the order in which the tasks were given
+//     to Go, joined with the cause if the group was cancelled.
 //
-// If a task panicked, Wait panics with a [*Panic] that carries the task's own
-// stack, unless [PanicsAsErrors] is set. A task that called
-// [runtime.Goexit] has failed with [ErrGoexit].
-//
-// A task that waits for a group made from its context lends its place to the group's
-// tasks, if they are of the same pool; see promise 9 in the package documentation.
-//
-// The end of each task synchronizes before the return of Wait. A group with
-// workers of its own has no goroutine left then. Wait cancels the
-// group's context, as no task needs it any more, and the group may be used again.
+// If a task panicked, Wait panics with a [*Panic] that carries the task's own stack, unless
+// [PanicsAsErrors] is set. A task that called [runtime.Goexit] has failed with [ErrGoexit]. The end
+// of each task synchronizes before the return of Wait.
 func (g *Group) Wait() error {
 	b := g.batch.Load()
 	if b == nil {
@@ -247,9 +232,10 @@ func (g *Group) Wait() error {
 	return b.err
 }
 
-// Context returns a context that is done when that of the group's tasks is. After
-// Wait it is a fresh one, which the next Wait releases. A group inside a task must
-// be made from the context that the task got, not from this one.
+// Context returns a context that is done when that of the group's tasks is: when the group is
+// cancelled, or Wait returns, since no task needs it any more. After Wait it is a fresh one, which
+// the next Wait releases. A group inside a task must be made from the context that the task got,
+// not from this one.
 func (g *Group) Context() context.Context { return g.current().scope.standard() }
 
 // Cancel cancels the group with the given cause, which Wait then returns; nil

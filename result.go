@@ -11,24 +11,17 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// Results collects what tasks of a [Group] return: Wait gives the values in the
-// order in which the tasks were given, All as the tasks finish, Ordered in order
-// but as soon as they are there, First only one.
+// Results collects what tasks of a [Group] return: Wait gives the values in the order in which the
+// tasks were given, All as the tasks finish, Ordered in order but as soon as they are there, First
+// only one.
 //
-// Tasks are numbered from 0 in the order in which they are given to Go: the number is
-// the place of the task's value, and the Index of the [TaskError] if it fails.
+// Each use ends with one of those four, and that ends the group's batch like [Group.Wait];
+// afterwards both may be used again. Several Results may share a group, also with tasks that are
+// given to [Group.Go].
 //
-// Each use ends with one of those four, and that ends the group's batch like
-// [Group.Wait]; afterwards both may be used again, and numbers begin anew. If the
-// program waited for the group in another way, the results stay available until
-// the next task is given, which drops them.
-//
-// Several Results may share a group, also with tasks that are given to [Group.Go]:
-// each numbers its own tasks, but what cancels the group concerns all.
-//
-// Go may be called by any number of goroutines at once, and by tasks of the group.
-// Wait may be called by several at once, and returns the same to all. Apart from
-// that the results of a batch are for one goroutine, which must not be that of a task of the group.
+// Go may be called by any number of goroutines at once, and by tasks of the group. Wait may be
+// called by several at once, and returns the same to all. Apart from that the results of a batch
+// are for one goroutine, which must not be that of a task of the group.
 type Results[T any] struct {
 	group *Group
 	set   atomic.Pointer[resultSet[T]] // that tasks were last given to; nil when its results have been taken

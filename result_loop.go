@@ -5,25 +5,18 @@ import (
 	"iter"
 )
 
-// All returns an iterator over the results, as the tasks finish. The errors that it
-// yields are those that [Group.Wait] would return:
+// All returns an iterator over the results, as the tasks finish. It yields the errors that
+// [Group.Wait] would return:
 //
-//   - With [KeepGoing], a task that fails yields what it returned, or the zero
-//     value, and a [*TaskError]. At the end comes what else is wrong, if anything:
-//     the cause, if the group was cancelled, and errors of tasks that were not
-//     given to these Results.
-//   - Otherwise only tasks that succeed yield a value, and the cause comes last,
-//     with the zero value, if the group was cancelled, as it is by the first error.
+//   - With [KeepGoing], a task that fails yields what it returned, or the zero value, and a
+//     [*TaskError]. At the end comes what else is wrong, if anything.
+//   - Otherwise only tasks that succeed yield a value, and the cause comes last, with the zero
+//     value, if the group was cancelled, as it is by the first error.
 //
-// The loop ends when every task of the group has finished; then, if one has
-// panicked, with a panic like that of [Group.Wait]. Until it has seen all
-// results the group is not over, so its body may give more tasks. It must not
-// wait for the group. A producer that goes on giving tasks from elsewhere should
-// be a task of the group, or the loop ends when there is none for a moment.
-//
-// Leaving the loop, by break, return or panic, cancels the group and waits for
-// the tasks that run, whose errors are then of no interest. Values that the
-// loop has seen are not kept.
+// The loop ends when every task of the group has finished; then, if one has panicked, with a panic
+// like that of [Group.Wait]. Its body may give more tasks, and must not wait for the group. Leaving
+// the loop, by break, return or panic, cancels the group and waits for the tasks that run, whose
+// errors are then of no interest.
 func (r *Results[T]) All() iter.Seq2[T, error] {
 	r.mustBeMade()
 	return func(yield func(T, error) bool) { _ = r.each(yield, false) }

@@ -30,21 +30,16 @@ type call[T any] struct {
 	reply *reply // nil if no caller waits for it
 }
 
-// NewStateful returns a pool that calls run with a worker's own value and each argument, at
-// most limit at once; [Unbounded] sets no limit. It starts nothing, unless [Prestart] is given,
-// and opens nothing before arguments come.
+// NewStateful returns a pool that calls run with a worker's own value and each argument, at most
+// limit at once; [Unbounded] sets no limit. It starts nothing, unless [Prestart] is given, and
+// opens nothing before arguments come.
 //
-// open makes a value, and dispose closes it; dispose may be nil. The workers call both, several
-// at once. While a worker opens its value the others go on. A value that is still being closed
-// counts against the limit: if it is used up, a worker waits for that before it opens its own.
+// open makes a value, and dispose closes it; dispose may be nil. The workers call both, several at
+// once. While a worker opens its value the others go on. A panic or [runtime.Goexit] in open or
+// dispose is treated as one in run.
 //
-// An argument for which open fails is not used: [Stateful.Call] returns why, other calls leave
-// that to [OnOpenError]. With its next argument the worker tries again; but while other workers
-// have values, it rests before that, for 1 ms and up to 100 ms when it fails again, so that
-// most arguments go to them. A panic or [runtime.Goexit] in open or dispose is treated as one in run.
-//
-// Results of run belong in the argument, which may be a pointer. For connections, which
-// break and must be replaced, there is Keeper in package reuse.
+// An argument for which open fails is not used: [Stateful.Call] returns why, other calls leave that
+// to [OnOpenError]. With its next argument the worker tries again.
 func NewStateful[S, T any](
 	limit int, open func() (S, error), run func(S, T), dispose func(S), opts ...Option,
 ) *Stateful[S, T] {

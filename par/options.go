@@ -42,23 +42,17 @@ func Limit(n int) Option {
 	return option(func(o *options) { o.limit = n })
 }
 
-// On makes a loop or a [Stream] call its function on workers of the pool, as a
-// [weir.Pool.Group] does, instead of on goroutines of its own. The limit of the pool
-// holds, and that of the loop, too: set [Limit] if the pool's is higher than
-// [runtime.GOMAXPROCS].
+// On makes a loop or a [Stream] call its function on workers of the pool, as a [weir.Pool.Group]
+// does, instead of on goroutines of its own. The limit of the pool holds, and that of the loop,
+// too: set [Limit] if the pool's is higher than [runtime.GOMAXPROCS]. What the pool refuses to run
+// fails with [weir.ErrClosed] or [weir.ErrFull].
 //
-// A task of the pool may run loops and streams on its own pool, to any depth and with any
-// limit, if it gives them the context that it got itself; with another context it may wait
-// for ever. The calls of such loops and streams come before what is queued in the pool; of a
-// pipeline only the last stage's do.
+// A task of the pool may run loops and streams on its own pool, to any depth and with any limit, if
+// it gives them the context that it got itself; with another context it may wait forever.
 //
-// A task of the pool calls the function for many items. So a loop or stream that runs when
-// the pool is paused, or its limit lowered, goes on with those that its tasks come to.
-//
-// What the pool refuses to run fails with [weir.ErrClosed] or [weir.ErrFull].
-//
-// [Range], [Sort] and [SortFunc] need neither: their caller takes part, and does alone what
-// the pool has no room for, or refuses. Their helpers are queued like other tasks.
+// [Range], [Sort] and [SortFunc] need no context, and the pool's refusal is no failure for them:
+// their caller takes part, and does alone what the pool has no room for, or refuses. Their helpers
+// are queued like other tasks.
 func On(pool *weir.Pool) Option {
 	must(pool != nil, "pool must not be nil", "nil")
 	return option(func(o *options) { o.pool = pool })

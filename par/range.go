@@ -25,27 +25,18 @@ const (
 	telling = time.Microsecond
 )
 
-// Range calls body for the indices from 0 to n, in ranges: body(lo, hi) is to deal with the
-// indices from lo up to, not including, hi. Each index is in exactly one range. Calls run
-// concurrently, in no particular order; the caller makes some of them itself.
+// Range calls body for the indices from 0 to n, in ranges: body(lo, hi) is to deal with the indices
+// from lo up to, not including, hi. Each index is in exactly one range. Calls run concurrently, in
+// no particular order; the caller makes some of them itself. A negative n panics.
 //
-// Ranges are cut so that a call takes about 10 µs, however uneven the work is; where it is
-// slow, a range can be a single index. Range begins alone, and starts no goroutine as long
-// as the rest does not seem to be worth that, which is about 50 µs of work. So it suits
-// loops over many indices; for a few slow items, or items that wait for something, there is
-// [Each], which starts at once. If the indices take less than 10 µs no more goroutines
-// than [runtime.GOMAXPROCS] take part.
+// [Limit] counts the caller, too. With [On] helpers are tasks of the pool, as far as it has room
+// for them at the time, and the caller is one more, unless it is a task of the pool itself.
 //
-// [Limit] counts the caller, too. With [On] helpers are tasks of the pool, as far as it has
-// room for them at the time, and the caller is one more, unless it is a task of the pool
-// itself.
+// If body panics, Range panics with a [*weir.Panic] that carries the stack of that call, when all
+// other calls have ended; no more are made. If body calls [runtime.Goexit], so does Range.
 //
-// If body panics, Range panics with a [*weir.Panic] that carries the stack of that call,
-// when all other calls have ended; no more are made. If body calls
-// [runtime.Goexit], so does Range. A negative n panics.
-//
-// The start of Range synchronizes before each call, and the end of each call before the
-// return of Range. Without options nothing is allocated as long as there is no helper.
+// The start of Range synchronizes before each call, and the end of each call before the return of
+// Range. Without options nothing is allocated as long as there is no helper.
 func Range(n int, body func(lo, hi int), opts ...Option) {
 	must(n >= 0, "number of indices must be at least 0", n)
 	mustFunction(body != nil)

@@ -11,18 +11,13 @@ import (
 //
 //   - a slice;
 //   - a sequence, [iter.Seq];
-//   - a channel, until it is closed; a loop or stream that ends early does not wait for
-//     that, and what it had taken already is lost;
-//   - a [Pipeline]: a stage before this one, batches, or a sequence that has errors. An
-//     error stands for an item for which the function has failed; it is reported as
-//     it is, with no index of its own.
+//   - a channel, until it is closed; a loop or stream that ends early does not wait for that, and
+//     what it had taken already is lost;
+//   - a [Pipeline]: a stage before this one, batches, or a sequence that has errors. An error
+//     stands for an item for which the function has failed; it is reported as it is, with no index
+//     of its own.
 //
 // For a map take [maps.Keys], or [Pairs] of [maps.All].
-//
-// A sequence is run by one goroutine: a loop's by the caller, a stream's by one of its
-// own. A loop or stream that ends early stops the sequence at the next item that it
-// offers, and waits for that; one that goes on nevertheless panics, as in a range statement. So a sequence that may wait for long should watch a
-// context; cancel that, too, before you leave the range statement over a stream.
 type Source[T any] interface {
 	~[]T | ~func(yield func(T) bool) | ~chan T | ~<-chan T | *Pipeline[T]
 }

@@ -16,15 +16,9 @@ type Pipeline[T any] struct{ run pull[T] }
 //	files := par.Pipe(paths, read, par.Limit(4))
 //	for sum, err := range par.Stream(ctx, files, digest) {
 //
-// All stages work at the same time, each within its own [Limit] and [Ahead]; one that is
-// slow holds back those before it. An error passes through all stages that follow, to its
-// place among the last one's results. When the last stage ends, for whatever reason, all
-// others are cancelled and have ended before its range statement has.
-//
-// An error ends every stage that it reaches and that has no [KeepGoing]. An error of this stage
-// has an index in this stage's own input: the results of the stage before, or batches, an
-// error among them counting as one. One of an earlier stage keeps the index that it had
-// there: wrap errors with a name where they must be told apart.
+// All stages work at the same time, each within its own [Limit] and [Ahead]; one that is slow holds
+// back those before it. When the last stage ends, for whatever reason, all others are cancelled and
+// have ended before its range statement has. For errors see Pipelines in the package documentation.
 func Pipe[T, R any, S Source[T]](items S, fn func(context.Context, T) (R, error), opts ...StreamOption) *Pipeline[R] {
 	mustFunction(fn != nil)
 	o := newOptions(opts)

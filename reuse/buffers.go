@@ -6,34 +6,17 @@ import (
 	"unsafe"
 )
 
-// Buffers keeps byte slices and [bytes.Buffer] objects for reuse, sorted by size. The zero
-// value is ready for use. Buffers must not be copied after first use. Any number of
-// goroutines may call all methods at once, and none blocks.
-//
-// A slice from Get has the size that the caller asks for. A buffer from GetBuffer has the size
-// that users needed lately, which PutBuffer learns: so work that needs other sizes should have
-// Buffers of its own. It takes 2 KiB, and 128 bytes for each processor and each size in use:
-// make one for a program or a kind of work, not for each request.
-//
-// # Memory
-//
-// What is not in use is kept in a [sync.Pool] for each power of two from 64 bytes to 64 MiB;
-// nothing larger is kept. Two garbage collections free what was not taken in between.
-//
-// Large memory does not go on serving small needs: Get hands out at most twice what is
-// asked for, but 64 bytes at least, and GetBuffer soon learns what is needed. After a burst of huge
-// buffers all their memory is free when as many calls as GetBuffer says have passed, and then
-// two collections. Nothing runs in the background.
-//
-// # What must not be done
+// Buffers keeps byte slices and [bytes.Buffer] objects for reuse, sorted by size. The zero value is
+// ready for use. Buffers must not be copied after first use. Any number of goroutines may call all
+// methods at once, and none blocks.
 //
 // After Put or PutBuffer the memory belongs to other users. The caller must not read, write or put
 // the slice or buffer any more, nor a slice that shares its memory, such as one from
 // [bytes.Buffer.Bytes]. [Check] finds such use in tests. The next user of a slice can read what is
 // left in it: clear secrets before.
 //
-// In the terminology of the Go memory model, a call to Put or PutBuffer synchronizes before
-// the call to Get or GetBuffer that returns the same memory.
+// In the terminology of the Go memory model, a call to Put or PutBuffer synchronizes before the
+// call to Get or GetBuffer that returns the same memory.
 type Buffers struct {
 	// As a pointer, an array fits into an interface without an allocation. Its class says how
 	// large it is.

@@ -6,23 +6,18 @@ import (
 	"sync/atomic"
 )
 
-// fit learns which class of buffers to hand out: the least that would have done for all but a
-// few of those that come back.
+// fit learns which class of buffers to hand out: the least that would have done for all but a few
+// of those that come back.
 //
 // It makes a histogram of the sizes that were needed, a window at a time. When more than 1 in 32
-// needed more than the class has, it raises the class until that is not so; when no more than 1
-// in 64 would need more than a lower class has, it lowers the class to that; between the two the
-// class stays, so that chance cannot move it to and fro. Looking for a percentile in a histogram
-// of powers of two is the idea of valyala/bytebufferpool.
+// needed more than the class has, it raises the class until that is not so; when no more than 1 in
+// 64 would need more than a lower class has, it lowers the class to that; between the two the class
+// stays, so that chance cannot move it to and fro. Looking for a percentile in a histogram of
+// powers of two is the idea of valyala/bytebufferpool.
 //
-// Why a percentile: a class more costs memory of its size s for each buffer in use, and
-// saves an array of 2s bytes, and a copy, each time that s would have been outgrown. So it pays
-// if that is not rare, whatever s is.
-//
-// To cost little, fit counts nothing as long as all buffers that come back have needed exactly
-// the class: there is nothing to learn. Otherwise it counts 1 in 16, chosen at random, so that
-// a pattern in the load does not mislead it. Above 64 KiB it counts each: counting costs little
-// compared with such work, and a wrong class costs much memory.
+// Why a percentile: a class more costs memory of its size s for each buffer in use, and saves an
+// array of 2s bytes, and a copy, each time that s would have been outgrown. So it pays if that is
+// not rare, whatever s is.
 type fit struct {
 	// state is the class, with learning added while returns are counted. One word for both
 	// lets PutBuffer see in one look that there is nothing to do.
@@ -49,6 +44,11 @@ const (
 func (f *fit) class() int { return int(f.state.Load() &^ learning) }
 
 // learn takes note of a return that needed a class, in a given state.
+//
+// To cost little, it counts nothing as long as all buffers that come back have needed exactly the
+// class: there is nothing to learn. Otherwise it counts 1 in 16, chosen at random, so that a
+// pattern in the load does not mislead it. Above 64 KiB it counts each: counting costs little
+// compared with such work, and a wrong class costs much memory.
 func (f *fit) learn(needed int, state uint32) {
 	if state&learning == 0 {
 		if int(state) != needed {

@@ -20,44 +20,17 @@ type TB interface {
 }
 
 // Check has every [Pool] and [Buffers] of the program watch its users, from now to the end of the
-// test. Call it first in the test. These faults fail the test:
+// test. Call it first in the test. It fails the test if an object
 //
-//   - An object is put twice. The report has the stacks of both calls.
-//   - An object is put that did not come from this pool. If the pool was used without checks
-//     before, this is reported only if another pool has handed the object out, for otherwise it
-//     may have come from this pool at that time.
-//   - An object is written to after Put. The report names what was written, and has the stack
-//     of the Put. It comes a few operations later, of any pool, or at the end of the test.
-//   - An object is not put back by the end of the test. The report has the stack of its Get. The
-//     test must wait for the goroutines that it has started: what they still use is reported, too.
-//   - New returns an object that is in use, or was put.
+//   - is put twice;
+//   - is put that did not come from this pool;
+//   - is written to after Put;
+//   - is not put back by the end of the test, for which the test must wait for its goroutines;
+//   - is returned by New while it is in use, or after it was put.
 //
 // A checked pool uses no object twice: each Get calls New, if there is one. Put overwrites the
-// object with poison, so that code that reads it gets nonsense or panics, and holds it in
-// quarantine, where Check finds writes to it. The quarantine holds some 1000 objects, or 16 MiB:
-// Check does not find what is written to an object after it has left the quarantine.
-//
-// Integers are poisoned with bytes 0xDB, floating-point numbers with NaN, bools with true, and
-// strings with "reuse: used after Put". Pointers, slices, maps, channels, functions and interfaces
-// become nil, and types of the packages sync and sync/atomic zero. Put overwrites the value behind
-// a pointer, the whole array of a slice, also if the slice is behind a pointer or in a
-// [bytes.Buffer], and what an interface holds; it empties a map. It leaves alone what these refer
-// to in turn, see [Pool.Poison], and what Keep refuses. To the race detector the poison is a
-// write: it reports code that uses the object at the same time.
-//
-// Check recognizes each pointer, map and channel, and each slice unless it has grown. Of other
-// types, such as structs, strings and functions, and of pointers to types without size, it only
-// counts how many are got and put.
-//
-// The checks are one switch for the whole program, since one pool may serve many tests. With
-// parallel tests no report is false if each test that uses pools calls Check before it does. But
-// Check reports a fault to all tests that check at the time, as it cannot tell which test caused
-// it; and it reports an object that is not put back at the end of the last of the tests that
-// overlap, since until then another test may put it.
-//
-// While checks are on, a lock puts all calls of Get and Put in order. That can hide races from the
-// race detector, so run the tests without Check as well. While they are off, each Get and Put
-// costs one load and one branch more.
+// object with poison. The checks are one switch for the whole program, since one pool may serve
+// many tests. Tests in the package documentation says what Check sees, and what it does not.
 func Check(t TB) {
 	must(t != nil, "test must not be nil", "nil")
 	t.Helper()

@@ -11,23 +11,13 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// Keeper keeps a bounded number of objects that are costly to make, such as connections, and
-// leases each to one user at a time.
+// Keeper keeps a bounded number of objects that are costly to make, such as connections, and leases
+// each to one user at a time. [NewKeeper] makes one; the zero value is not usable. Any number of
+// goroutines may call all methods at once.
 //
-// The keeper opens an object when a user needs one and none is idle, leases it until the user puts
-// it back or discards it, keeps it idle until a user needs it again, and closes it when it is of no
-// more use. Objects that are being opened, checked or closed count against the capacity, too: a
-// server that admits as many connections as that never sees more. The keeper first leases the idle
-// object that was used last, even if that one needs a check and another does not: so objects that
-// are not needed expire.
-//
-// Waiting users are served in the order in which they came, and a newcomer cannot overtake
-// them. For each of them the keeper opens or checks an object, as far as the capacity allows.
-//
-// The functions in [KeeperConfig] run on goroutines of their own, never under a lock: a slow
-// one holds up only the users that need its object. A keeper without objects has no goroutine
-// and no timer, unless it keeps MinIdle ready; one timer serves all idle objects. The zero value
-// is not usable: [NewKeeper] makes one. Any number of goroutines may call all methods at once.
+// Waiting users are served in the order in which they came, and a newcomer cannot overtake them.
+// The functions in [KeeperConfig] run on goroutines of their own, never under a lock: a slow one
+// holds up only the users that need its object.
 type Keeper[T any] struct {
 	config KeeperConfig[T]
 	start  time.Time     // what the times of objects count from

@@ -8,22 +8,16 @@ import (
 // Get leases an object, and waits for one until ctx is done. It returns
 //
 //   - the cause of ctx, if ctx is done first, or was done before;
-//   - the error of an Open that was begun for this call, or [weir.ErrGoexit] if that Open ended
-//     its goroutine;
+//   - the error of an Open that was begun for this call, or [weir.ErrGoexit] if that Open ended its
+//     goroutine;
 //   - [ErrClosed], if the keeper is closed, or becomes so meanwhile.
 //
-// If an Open or Check that was begun for this call panics, Get panics with a [*weir.Panic]. The
-// user that came first gets the next free object, whether a user put it back or the keeper opened
-// it for another user. What the keeper began for this call then serves the next waiting user, or
-// becomes idle; if it fails, no user learns of it, and the keeper begins another if a user still
-// needs it. Nor does a user learn of what the keeper began before a [Keeper.Reset].
-//
-// Users who each hold a lease and wait for another can block each other forever: then ctx should
-// have a deadline.
+// If an Open or Check that was begun for this call panics, Get panics with a [*weir.Panic]. Users
+// who each hold a lease and wait for another can block each other forever: then ctx should have a
+// deadline.
 //
 // In the terminology of the Go memory model, a call that puts an object back synchronizes before
-// the return of the Get that leases it next. A Get of an idle object allocates nothing, nor does a
-// wait, except for the first waits after a time in which all objects were idle.
+// the return of the Get that leases it next.
 func (k *Keeper[T]) Get(ctx context.Context) (Lease[T], error) {
 	k.mustBeMade()
 	mustContext(ctx != nil)

@@ -7,26 +7,19 @@ import (
 	"unsafe"
 )
 
-// Pool is a set of objects of one type that are not in use. Get takes one of them, or
-// makes one; Put gives it back. The garbage collector may take objects out of a pool at
-// any time, without notice: never rely on getting an object that was put, nor on a call
-// for an object that the collector takes. A pool is for objects that cost memory only; for
-// those that must be closed there is [Keeper].
+// Pool is a set of objects of one type that are not in use. Get takes one of them, or makes one;
+// Put gives it back. The garbage collector may take objects out of a pool at any time, without
+// notice: for those that must be closed there is [Keeper].
 //
 // The zero value is an empty pool. Set its fields before its first use, and do not change them
 // after it. A Pool must not be copied. Many goroutines may call its methods at once.
 //
-// An object is its user's alone from Get to Put. The user must not use it after Put, nor a
-// part of it, such as a slice of its memory: the next user may have it already. [Check]
-// finds such use in tests.
+// An object is its user's alone from Get to Put. The user must not use it after Put, nor a part of
+// it, such as a slice of its memory: the next user may have it already. [Check] finds such use in
+// tests.
 //
-// In the terminology of the Go memory model, a call to Put(x) synchronizes before a call
-// to Get that returns the same x, and so does a call to New that returns x.
-//
-// A pool is a [sync.Pool], and scales as that does. Get and Put allocate nothing if there
-// is an object to take, whatever its type. Objects that are not pointers, such as slices and
-// structs, travel in holders, which the pool uses again, too: that costs one more call of a
-// sync.Pool for each Get and each Put.
+// In the terminology of the Go memory model, a call to Put(x) synchronizes before a call to Get
+// that returns the same x, and so does a call to New that returns x.
 type Pool[T any] struct {
 	// New makes an object when the pool has none. Each must be a new one, which no other
 	// code uses. If New is nil, Get returns the zero value of T instead.

@@ -9,32 +9,19 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// Do returns a handler that has h serve its requests on workers of the pool, as tasks among
-// others, so that requests and tasks together keep the pool's limit. For most servers [Limit] with
-// [On] is better: it shares the limit of a pool, too, but runs h on the goroutine of net/http, bounds
-// the wait, and refuses early. With Do requests wait without a bound, unless the pool sets one; it is
-// for handlers that must run on the pool's workers, as for their profiler labels.
+// Do returns a handler that has h serve its requests on workers of the pool, as tasks among others,
+// so that requests and tasks together keep the pool's limit. For most servers [Limit] with [On] is
+// better.
 //
-// ServeHTTP hands the request over, waits while the pool is full and while the request is queued,
-// and returns when h has. Requests are served in the order of arrival. h gets the same
-// [http.ResponseWriter], and may flush, hijack, or use an [http.ResponseController] as usual.
+// ServeHTTP blocks while the pool is full and while the request is queued, and returns when h has.
+// Any number of goroutines may call it at once. It refuses a request, as [Limit] does with the
+// status 503 and Retry-After, if the pool is closed, or full beyond [weir.MaxWaiting], or if the
+// context of the request is done before a worker has started it. A panic or [runtime.Goexit] of h
+// comes out of ServeHTTP; [weir.OnPanic] is not called.
 //
-// A request is refused, as by [Limit], with the status 503 and Retry-After, if the pool is closed,
-// if the pool is full and as many wait already as [weir.MaxWaiting] allows, or if the context of
-// the request is done before a worker has started it; then its room in the queue is free at once.
-// An overloaded server answers at once if its pool is made with a short [weir.Queue] and
-// MaxWaiting(0).
-//
-// The request that h gets has the context of a task: groups, futures, loops and streams made
-// from it may run on the same pool, to any depth. It is done when h has returned.
-//
-// If h panics, ServeHTTP panics on the goroutine of net/http with an error that wraps a [*weir.Panic] and whose text is its value
-// and the stack of h, so that the log of the server shows them. If h panics with [http.ErrAbortHandler], so
-// does ServeHTTP, since net/http compares the value; and also if h calls [runtime.Goexit], which
-// ends the connection in the same way without a pool. The pool's [weir.OnPanic] is not called.
-//
-// ServeHTTP synchronizes before the call of h, and the return of h before that of ServeHTTP. Any
-// number of goroutines may call it at once. It allocates some ten objects.
+// The request that h gets has the context of a task: groups, futures, loops and streams made from
+// it may run on the same pool, to any depth. It is done when h has returned. ServeHTTP synchronizes
+// before the call of h, and the return of h before that of ServeHTTP.
 func Do(pool *weir.Pool, h http.Handler) http.Handler {
 	must(pool != nil, "pool must not be nil", "nil")
 	must(h != nil, "handler must not be nil", "nil")

@@ -31,6 +31,46 @@
 // only adds its wait to each answer. With a queue as long as the limit, the default, that wait is
 // about as long as a request takes.
 //
+// # Where to limit
+//
+// Put an [http.TimeoutHandler] before a [Limiter]: http.TimeoutHandler(weirhttp.Limit(h, n), …).
+// Behind the Limiter it returns while its own handler still runs, so that more than n run. A
+// Limiter may stand before a whole server, or before single routes; see the examples. With one
+// behind another, a request that waits at the inner one holds a slot of the outer one.
+//
+// A request that finds a slot free costs two short locks and allocates nothing; with [PerKey] it
+// allocates the record of a key that has no other request. A refusal allocates only what the
+// [http.ResponseWriter] does.
+//
+// # On the workers of a pool
+//
+// [Limit] with [On] shares the limit of a pool as [Do] does, but runs the handler on the goroutine
+// of net/http, bounds the wait, and refuses early. With Do requests wait without a bound, unless
+// the pool sets one; it is for handlers that must run on the pool's workers, as for their profiler
+// labels. An overloaded server answers at once if its pool is made with a short [weir.Queue] and
+// MaxWaiting(0).
+//
+// Do serves requests in the order of arrival. Its handler gets the same [http.ResponseWriter], and
+// may flush, hijack, or use an [http.ResponseController] as usual. When the context of a request is
+// done before a worker has started it, its room in the queue is free at once. A request costs some
+// ten objects.
+//
+// If the handler panics, ServeHTTP panics on the goroutine of net/http with an error that wraps a
+// [*weir.Panic] and whose text is its value and the stack of the handler, so that the log of the
+// server shows them. If the handler panics with [http.ErrAbortHandler], so does ServeHTTP, since
+// net/http compares the value; and also if the handler calls [runtime.Goexit], which ends the
+// connection in the same way without a pool.
+//
+// # Hosts and slots of a Transport
+//
+// A host is a name or an address, however it is spelled, with a port: example.com is EXAMPLE.com,
+// example.com. and example.com:80, an international name is the ASCII form that it is looked up by.
+//
+// A body that can be written to, as that of 101 Switching Protocols, must be closed. A body that is
+// neither closed nor read to its end holds the slot for good, and with it a connection of
+// [http.Transport]. Unlike MaxConnsPerHost of [http.Transport], a [Transport] bounds requests, of
+// which HTTP/2 has many on one connection, and also how many wait, and for how long.
+//
 // # What net/http does meanwhile
 //
 // net/http gives each request a goroutine, on which the handler runs: only Do hands the request

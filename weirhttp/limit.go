@@ -49,25 +49,16 @@ const (
 	verdicts int = iota
 )
 
-// Limit returns a handler that runs handler for at most n requests at once. Of the others as
-// many wait as [Queue] allows, in order, each at most as long as [MaxWait]. The rest are
-// refused: they are answered at once, with the status 503 (see [Status]) and the header
-// Retry-After (see [RetryAfter]), and without a look at their body.
+// Limit returns a handler that runs handler for at most n requests at once. Of the others as many
+// wait as [Queue] allows, in order, each at most as long as [MaxWait]. The rest are refused: they
+// are answered at once, with the status 503 (see [Status]) and the header Retry-After (see
+// [RetryAfter]), and without a look at their body.
 //
 // A request whose context is done while it waits is refused, too, though mostly no client is left
-// to read that. A slot is free again when the handler has returned, panicked, or ended its goroutine
-// by [runtime.Goexit]; panics pass through untouched. A handler that hijacks its connection
-// holds the slot until it returns.
-//
-// A request that finds a slot free costs two short locks and allocates nothing; with [PerKey] it
-// allocates the record of a key that has no other request. A refusal allocates only what
-// the [http.ResponseWriter] does.
-//
-// Put an [http.TimeoutHandler] before the Limiter: http.TimeoutHandler(weirhttp.Limit(h, n), …). Behind the Limiter it
-// returns while its own handler still runs, so that more than n run; so does any handler that leaves work behind.
-//
-// A Limiter may stand before a whole server, or before single routes; see the examples. With
-// one behind another, a request that waits at the inner one holds a slot of the outer one.
+// to read that. A slot is free again when the handler has returned, panicked, or ended its
+// goroutine by [runtime.Goexit]; panics pass through untouched. A handler that hijacks its
+// connection holds the slot until it returns. With a handler that leaves work behind, more than n
+// requests run.
 //
 // The end of a request's handler synchronizes before the start of the next that has its slot.
 func Limit(handler http.Handler, n int, opts ...Option) *Limiter {

@@ -10,24 +10,17 @@ import (
 // host, or it has waited for too long.
 var ErrOverloaded = errors.New("weirhttp: too many requests to one host")
 
-// Transport is an [http.RoundTripper] that has a bounded number of requests to any one host
-// under way at once; more of them wait for their turn, in the order in which they came. Any
-// number of goroutines may use it at once; its fields must not change then, nor may it be
-// copied. It starts no goroutine, and remembers a host only while requests to it wait or are
-// under way.
+// Transport is an [http.RoundTripper] that has a bounded number of requests to any one host under
+// way at once; more of them wait for their turn, in the order in which they came. Any number of
+// goroutines may use it at once; its fields must not change then, nor may it be copied. It starts
+// no goroutine, and remembers a host only while requests to it wait or are under way.
 //
 //	client := &http.Client{Transport: &weirhttp.Transport{PerHost: 8}}
 //
-// A host is a name or an address, however it is spelled, with a port: example.com is EXAMPLE.com, example.com. and example.com:80, an
-// international name is the ASCII form that it is looked up by. A request is under way, and holds a slot of its
-// host, until the body of its response is closed, or has been read to its end or to an error; if
-// there is no body, until RoundTrip returns. A body that can be written to, as that of 101
-// Switching Protocols, must be closed. A body that is neither closed nor read to its end holds the
-// slot for good, and with it a connection of [http.Transport]. A goroutine that keeps a body open
-// while it waits for another response of the same host can wait for ever.
-//
-// Unlike MaxConnsPerHost of [http.Transport], this bounds requests, of which HTTP/2 has many on
-// one connection, and also how many wait, and for how long.
+// A request is under way, and holds a slot of its host, until the body of its response is closed,
+// or has been read to its end or to an error; if there is no body, until RoundTrip returns. A
+// goroutine that keeps a body open while it waits for another response of the same host can wait
+// forever.
 type Transport struct {
 	// Base sends the requests; nil stands for [http.DefaultTransport].
 	Base http.RoundTripper
