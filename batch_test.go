@@ -358,7 +358,7 @@ func TestWaitDoesNotWaitForTheNextBatch(t *testing.T) {
 	noWorkers(t)
 }
 
-func TestWaitOfACancelledGroupFindsTasksAcceptedBesideIt(t *testing.T) {
+func TestWaitOfACancelledGroupFindsTasksAcceptedMeanwhile(t *testing.T) {
 	check.Within(time.Minute, func() {
 		for round := range check.Scale(400, 100) {
 			p := weir.New(1)

@@ -215,7 +215,7 @@ func TestDoIsRefusedAsSubmitIs(t *testing.T) {
 	})
 }
 
-func TestShutdownTurnsQueuedDoAway(t *testing.T) {
+func TestShutdownRefusesAQueuedDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
 		v := block(t, p, 1)
@@ -391,7 +391,7 @@ func TestDoKeepsTheCallersPlaceInItsPool(t *testing.T) {
 	})
 }
 
-func TestDoUnderStressLosesNobodyAndKeepsTheLimit(t *testing.T) {
+func TestDoUnderStressLosesNoCallAndKeepsTheLimit(t *testing.T) {
 	for _, limit := range []int{1, 3} {
 		for _, queue := range []int{0, 2, 64} {
 			t.Run(fmt.Sprintf("limit=%d/queue=%d", limit, queue), func(t *testing.T) {

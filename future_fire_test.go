@@ -14,7 +14,7 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-func TestFuturesUnderFire(t *testing.T) {
+func TestFuturesUnderStressAllResolve(t *testing.T) {
 	// Each future resolves, and says what became of its task, in all that happens to
 	// the pool and to the context.
 	for _, queue := range []int{0, 1, 64, weir.Unbounded} {

@@ -187,7 +187,7 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 			check.Equal(t, "stats", p.Stats(), weir.Stats{Limit: 1, Accepted: 2, Finished: 1, HandedBack: 1})
 		})
 	}
-	check.Bubble(t, "cancelled in the queue, and nobody looks", func(t *testing.T) {
+	check.Bubble(t, "cancelled in the queue, and no goroutine looks", func(t *testing.T) {
 		p := weir.New(1)
 		v := block(t, p, 1)
 		ctx, cancel := context.WithCancelCause(t.Context())

@@ -17,9 +17,6 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-// A stranger here is a goroutine that a task has started, and that waits with the
-// task's context.
-
 // hasItsPlaces fails the test unless the pool, which has nothing to do, runs as many
 // tasks at once as its limit says. In a bubble only.
 func hasItsPlaces(t testing.TB, p *weir.Pool, limit int) {
@@ -39,7 +36,7 @@ func hasItsPlaces(t testing.TB, p *weir.Pool, limit int) {
 
 // Goroutines of a task that fill one group with a Limit wait for room all at once. The pool
 // once deadlocked there.
-func TestStrangersThatFillALimitedGroupDoNotUseThePoolUp(t *testing.T) {
+func TestGoroutinesOfATaskThatFillALimitedGroupDoNotUseThePoolUp(t *testing.T) {
 	each := check.Scale(500, 100)
 	for _, limit := range []int{1, 2, 3} {
 		for _, queue := range []int{0, 64} {
@@ -70,20 +67,20 @@ func TestStrangersThatFillALimitedGroupDoNotUseThePoolUp(t *testing.T) {
 	}
 }
 
-// A task waits for a group that strangers wait for already, so that its one place
-// is given away more than once.
-func TestATaskAndStrangersThatWaitForTheSameGroup(t *testing.T) {
+// A task waits for a group that goroutines which it has started wait for already, with its
+// context, so that its one place is lent more than once.
+func TestATaskAndOtherGoroutinesWaitForTheSameGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
 		child, wait := check.NewValve(), make(chan struct{})
-		var strangers sync.WaitGroup // the task does not wait for them
+		var others sync.WaitGroup // the task does not wait for them
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx)
 			inner.Go(child.Member)
 			for range 2 {
-				strangers.Go(func() { check.OK(t, inner.Wait()) })
+				others.Go(func() { check.OK(t, inner.Wait()) })
 			}
 			<-wait
 			return inner.Wait()
@@ -94,20 +91,20 @@ func TestATaskAndStrangersThatWaitForTheSameGroup(t *testing.T) {
 		synctest.Wait()
 		child.Open()
 		check.OK(t, g.Wait())
-		strangers.Wait()
+		others.Wait()
 		hasItsPlaces(t, p, 1)
 	})
 }
 
 // A pause holds a subtask although the task that it belongs to gives its place to it,
 // and ends before the pause does.
-func TestAPauseHoldsWhatAStrangerWaitsFor(t *testing.T) {
+func TestAPauseHoldsWhatAnotherGoroutineWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
 		var ran atomic.Bool
 		wait, end := make(chan struct{}), make(chan struct{})
-		var stranger sync.WaitGroup
+		var other sync.WaitGroup
 		g := p.Group(t.Context())
 		g.Go(func(ctx context.Context) error {
 			inner := p.Group(ctx)
@@ -116,7 +113,7 @@ func TestAPauseHoldsWhatAStrangerWaitsFor(t *testing.T) {
 				return nil
 			})
 			<-wait
-			stranger.Go(func() { check.OK(t, inner.Wait()) })
+			other.Go(func() { check.OK(t, inner.Wait()) })
 			<-end
 			return nil
 		})
@@ -128,7 +125,7 @@ func TestAPauseHoldsWhatAStrangerWaitsFor(t *testing.T) {
 		synctest.Wait()
 		check.Equal(t, "ran during the pause", ran.Load(), false)
 		p.Resume()
-		stranger.Wait()
+		other.Wait()
 		check.OK(t, g.Wait())
 		check.Equal(t, "ran after it", ran.Load(), true)
 		hasItsPlaces(t, p, 1)
@@ -275,10 +272,10 @@ func TestTryGoFindsAWorkerThatIsBetweenTwoTasks(t *testing.T) {
 	})
 }
 
-// wood is a random tree of groups in tasks of two pools, whose leaves end in all ways.
-type wood struct{ pools [2]*weir.Pool }
+// tree is a random one of groups in tasks of two pools, whose leaves end in all ways.
+type tree struct{ pools [2]*weir.Pool }
 
-func (w wood) grow(ctx context.Context, depth int, r *rand.Rand) error {
+func (tr tree) grow(ctx context.Context, depth int, r *rand.Rand) error {
 	if depth == 0 {
 		switch r.IntN(60) {
 		case 0:
@@ -292,14 +289,14 @@ func (w wood) grow(ctx context.Context, depth int, r *rand.Rand) error {
 		}
 		return nil
 	}
-	g := w.group(ctx, r)
+	g := tr.group(ctx, r)
 	if r.IntN(4) == 0 {
 		g.Context().Done()
 	}
 	for i := range r.IntN(5) {
 		seed := r.Uint64()
 		task := func(ctx context.Context) error {
-			return w.grow(ctx, depth-1, rand.New(rand.NewPCG(seed, 1)))
+			return tr.grow(ctx, depth-1, rand.New(rand.NewPCG(seed, 1)))
 		}
 		if i%3 == 2 {
 			g.TryGo(task)
@@ -317,7 +314,7 @@ func (w wood) grow(ctx context.Context, depth int, r *rand.Rand) error {
 	return ctx.Err()
 }
 
-func (w wood) group(ctx context.Context, r *rand.Rand) *weir.Group {
+func (tr tree) group(ctx context.Context, r *rand.Rand) *weir.Group {
 	var opts []weir.GroupOption
 	if r.IntN(2) == 0 {
 		opts = append(opts, weir.Limit(1+r.IntN(3)))
@@ -329,22 +326,22 @@ func (w wood) group(ctx context.Context, r *rand.Rand) *weir.Group {
 	case 0:
 		return weir.NewGroup(ctx, 1)
 	case 1:
-		return w.pools[1].Group(ctx, opts...)
+		return tr.pools[1].Group(ctx, opts...)
 	default:
-		return w.pools[0].Group(ctx, opts...)
+		return tr.pools[0].Group(ctx, opts...)
 	}
 }
 
-// However a wood ends, while the pool is paused, resized and used by others, no place
+// However a tree of tasks ends, while the pool is paused, resized and used by others, no place
 // is lost, and none is there twice.
-func TestNoPlaceIsLostInAWood(t *testing.T) {
+func TestNoPlaceIsLostInTreesOfTasks(t *testing.T) {
 	for round := range check.Scale(30, 8) {
 		check.Bubble(t, fmt.Sprint(round), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(round), 0))
 			limit, queue := 1+r.IntN(3), []int{0, 1, 8, 1024}[r.IntN(4)]
 			opts := []weir.Option{weir.Queue(queue), weir.OnPanic(func(*weir.Panic) {})}
 			p, q := weir.New(limit, opts...), weir.New(1, opts...)
-			w := wood{pools: [2]*weir.Pool{p, q}}
+			root := tree{pools: [2]*weir.Pool{p, q}}
 			var clients sync.WaitGroup
 			for range 3 {
 				seed := r.Uint64()
@@ -356,7 +353,7 @@ func TestNoPlaceIsLostInAWood(t *testing.T) {
 						for range 3 {
 							seed := r.Uint64()
 							g.Go(func(ctx context.Context) error {
-								return w.grow(ctx, 4, rand.New(rand.NewPCG(seed, 3)))
+								return root.grow(ctx, 4, rand.New(rand.NewPCG(seed, 3)))
 							})
 						}
 						if r.IntN(4) == 0 {
@@ -461,7 +458,7 @@ func (c hooked) Err() error {
 }
 
 // The group is cancelled, and Wait has looked, when Go is about to hand its task over.
-func TestPromise08AWaitHearsOfATaskThatIsAcceptedLater(t *testing.T) {
+func TestPromise08AWaitLearnsOfATaskThatIsAcceptedLater(t *testing.T) {
 	for name, sameness := range map[string]bool{"own pool": true, "another pool": false} {
 		check.Bubble(t, name, func(t *testing.T) {
 			p, q := weir.New(2), weir.New(1)

@@ -255,7 +255,7 @@ func TestPromise09ThreeLevelsOfManyTasks(t *testing.T) {
 	})
 }
 
-func TestPromise09AnErrorOfTheDeepestTaskComesUp(t *testing.T) {
+func TestPromise09AnErrorOfTheDeepestTaskReachesTheFirst(t *testing.T) {
 	everyShape(t, func(t *testing.T, p *weir.Pool, _ int) {
 		var leaves atomic.Int64
 		err := run(p, func(ctx context.Context) error {
@@ -278,7 +278,7 @@ func TestPromise09AnErrorOfTheDeepestTaskComesUp(t *testing.T) {
 	})
 }
 
-func TestPromise09APanicOfTheDeepestTaskComesUp(t *testing.T) {
+func TestPromise09APanicOfTheDeepestTaskReachesTheFirst(t *testing.T) {
 	everyShape(t, func(t *testing.T, p *weir.Pool, _ int) {
 		for _, end := range []func(){explode, runtime.Goexit} {
 			var leaves atomic.Int64
@@ -322,7 +322,7 @@ func TestPromise09CancellingFromOutsideEndsAllLevels(t *testing.T) {
 
 // A task that waits has given its place up, and has it again before those that
 // are queued.
-func TestPromise09WhoComesBackIsServedBeforeTheQueue(t *testing.T) {
+func TestPromise09ATaskThatComesBackIsServedBeforeTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()

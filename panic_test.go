@@ -224,7 +224,7 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 	})
 }
 
-func TestCrashOnPanicTellsNobodyThatTheTaskIsOver(t *testing.T) {
+func TestCrashOnPanicEndsTheProgramBeforeAnyWaitReturns(t *testing.T) {
 	for range check.Scale(10, 3) {
 		if output, err := check.Child(t, "crash slowly"); err == nil {
 			t.Errorf("the program ended well after a panic:\n%s", output)

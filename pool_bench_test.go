@@ -298,9 +298,9 @@ func BenchmarkBlockingTask(b *testing.B) {
 	}
 }
 
-// BenchmarkBesideOthers has twice as many goroutines as processors compute meanwhile. A pool
+// BenchmarkAmongBusyGoroutines has twice as many goroutines as processors compute meanwhile. A pool
 // that yields or wakes others at the wrong moment then waits behind them for 20 ms.
-func BenchmarkBesideOthers(b *testing.B) {
+func BenchmarkAmongBusyGoroutines(b *testing.B) {
 	small := append(slices.Clone(runners), struct {
 		name string
 		make func(limit int) runner

@@ -87,7 +87,7 @@ func TestWhatWasUsedInABubbleCanBeUsedOutside(t *testing.T) {
 		check.OK(t, p.Submit(nothing))
 		p.Close()
 	})
-	t.Run("the places in the line", func(t *testing.T) {
+	t.Run("the places of waiters", func(t *testing.T) {
 		g := weir.NewGroup(context.Background(), 1, weir.Queue(0))
 		more := func() {
 			for range 3 {

@@ -11,7 +11,7 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-func TestPromise11NothingIsThereThatNobodyUses(t *testing.T) {
+func TestPromise11WhatIsNotUsedCostsNothing(t *testing.T) {
 	t.Run("at import", func(t *testing.T) {
 		check.Equal(t, "goroutines when the program began", goroutinesAtStart, 1)
 	})

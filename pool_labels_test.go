@@ -13,7 +13,7 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-func TestPromise14WorkersBearNoLabelsOfWhoeverStartedThem(t *testing.T) {
+func TestPromise14WorkersHaveNoLabelsOfTheGoroutineThatStartedThem(t *testing.T) {
 	labels("seen", func() { check.Equal(t, "goroutines labelled while the test is", labelled("request", "seen"), 1) })
 
 	starts := map[string]func(p *weir.Pool, task func()){

@@ -14,7 +14,7 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-func TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubmitter(t *testing.T) {
+func TestPromise04TasksStartInTheOrderOfAcceptanceAndNoneOvertakesAWaitingSubmitter(t *testing.T) {
 	for _, queue := range []int{0, 1, 3, 32, 1000, weir.Unbounded} {
 		check.Bubble(t, "one worker/queue="+queueName(queue), func(t *testing.T) {
 			p := weir.New(1, weir.Queue(queue))

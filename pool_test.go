@@ -102,7 +102,7 @@ func TestQueueZeroHandsOver(t *testing.T) {
 	})
 }
 
-func TestMaxWaitingBoundsThoseWhoWait(t *testing.T) {
+func TestMaxWaitingBoundsTheSubmittersThatWait(t *testing.T) {
 	for _, most := range []int{0, 1, 3} {
 		check.Bubble(t, fmt.Sprint(most), func(t *testing.T) {
 			p := weir.New(1, weir.Queue(1), weir.MaxWaiting(most))

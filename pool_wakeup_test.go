@@ -171,7 +171,7 @@ func TestAFreeWorkerIsNeverReportedAsFull(t *testing.T) {
 
 // Wait does not wait for discarded tasks, though their places in the queue are still there
 // while a pause keeps workers from coming to them.
-func TestWaitOfAPausedPoolDoesNotWaitForWhatWasTakenBack(t *testing.T) {
+func TestWaitOfAPausedPoolDoesNotWaitForDiscardedTasks(t *testing.T) {
 	cases := []struct {
 		name  string
 		queue func(p *weir.Pool, ctx context.Context)

@@ -137,7 +137,7 @@ func BenchmarkResults(b *testing.B) {
 			check.Equal(b, "results", take(r), b.N)
 		})
 	}
-	b.Run("All beside a producer", func(b *testing.B) {
+	b.Run("All next to a producer", func(b *testing.B) {
 		g := weir.NewGroup(ctx, limit)
 		r := weir.NewResults[int](g)
 		b.ReportAllocs()

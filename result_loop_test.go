@@ -94,7 +94,7 @@ func TestAllYieldsResultsAsTheyFinish(t *testing.T) {
 
 // A result must not be lost between the look for what has finished and the watch
 // for what finishes, nor between two that finish at once.
-func TestALoopMissesNothingThatFinishesBesideIt(t *testing.T) {
+func TestALoopMissesNoResultThatComesMeanwhile(t *testing.T) {
 	rounds := check.Scale(20_000, 2_000)
 	if check.Race {
 		rounds /= 10 // each takes far longer
@@ -157,7 +157,7 @@ func TestOrderedYieldsResultsInOrderAsTheyBecomeReady(t *testing.T) {
 		}
 		check.Equal(t, "seen", i, len(seconds))
 	})
-	check.Bubble(t, "a task that did not return holds nobody up", func(t *testing.T) {
+	check.Bubble(t, "a task that did not return delays no result", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 10, weir.KeepGoing(), weir.PanicsAsErrors())
 		r := weir.NewResults[int](g)
 		r.Go(exitWithResult)

@@ -92,7 +92,7 @@ func TestResultsStandInTheOrderOfSubmission(t *testing.T) {
 	}
 }
 
-func TestScenario10ResultsBesideFailuresAreKept(t *testing.T) {
+func TestScenario10AFailureLosesNoResult(t *testing.T) {
 	for name, opts := range map[string][]weir.Option{
 		"one at a time":     {weir.Limit(1)},
 		"all at once":       nil,

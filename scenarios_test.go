@@ -74,7 +74,7 @@ func TestScenario02ShrinkingWithIdleWorkersHoldsTheNewLimit(t *testing.T) {
 	})
 }
 
-func TestScenario03ANilTaskPanicsAtTheCallAndHarmsNobody(t *testing.T) {
+func TestScenario03ANilTaskPanicsAtTheCallAndHarmsNoOtherTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const want = "weir: task must not be nil, got nil"
 		p := weir.New(2)
@@ -147,7 +147,7 @@ func TestScenario05AHugeSizeIsTakenAsItIs(t *testing.T) {
 	})
 }
 
-func TestScenario06GoexitHangsNobodyAndIsReported(t *testing.T) {
+func TestScenario06GoexitLeavesNoGoroutineBlockedAndIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)
 		for range 6 {
@@ -390,7 +390,7 @@ func TestScenario21ImportAndNewStartNoGoroutine(t *testing.T) {
 	}
 }
 
-func TestScenario23AReusedWorkerBearsNoLabelsOfAnEarlierRequest(t *testing.T) {
+func TestScenario23AReusedWorkerHasNoLabelsOfAnEarlierRequest(t *testing.T) {
 	p := weir.New(1)
 	defer p.Close()
 	request := func(id string, task func()) {

@@ -141,7 +141,7 @@ func TestAValueIsReplacedAfterAPanicOrGoexit(t *testing.T) {
 	})
 }
 
-func TestWhoSubmittedHearsThatItsValueCouldNotBeOpened(t *testing.T) {
+func TestASubmitterLearnsThatAValueCouldNotBeOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fails := true
 		var told []*weir.OpenError
@@ -178,7 +178,7 @@ func TestWhoSubmittedHearsThatItsValueCouldNotBeOpened(t *testing.T) {
 	})
 }
 
-func TestAnOpenErrorThatNobodyWaitsForIsLogged(t *testing.T) {
+func TestAnOpenErrorThatNoCallReturnsIsLogged(t *testing.T) {
 	out := check.Log(t)
 	p := weir.NewStateful(1, func() (int, error) { return 0, errBoom }, func(int, int) {}, nil)
 	check.OK(t, p.Invoke(1))
@@ -255,7 +255,7 @@ func TestThereAreNeverMoreValuesThanTheLimit(t *testing.T) {
 	})
 }
 
-func TestRaisingTheLimitLetsAWorkerOpenBesideOneThatCloses(t *testing.T) {
+func TestRaisingTheLimitLetsAWorkerOpenWhileAnotherCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, closing := shop{t: t}, make(chan struct{})
 		p := weir.NewStateful(1, s.take, (*handle).use, func(h *handle) {
@@ -277,7 +277,7 @@ func TestRaisingTheLimitLetsAWorkerOpenBesideOneThatCloses(t *testing.T) {
 	})
 }
 
-func TestAWorkerThatOpensHoldsNobodyUp(t *testing.T) {
+func TestAWorkerThatOpensDelaysNoOtherWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shop{t: t}
 		opening := make(chan struct{})
@@ -370,7 +370,7 @@ func TestCallIsWithdrawnWhileItsValueIsOpened(t *testing.T) {
 }
 
 // What goes wrong in open after its caller has left is no call's error, but a panic is reported.
-func TestACallThatHasLeftHearsNothingOfOpen(t *testing.T) {
+func TestACallThatHasLeftLearnsNothingOfOpen(t *testing.T) {
 	for name, tc := range map[string]struct {
 		end      func() error
 		reported int

@@ -67,7 +67,7 @@ func TestStatsAreExactAtRest(t *testing.T) {
 		verify("after Close")
 		check.Equal(t, "accepted", want.Accepted, want.Finished+uint64(want.Queued)+want.HandedBack)
 	})
-	t.Run("after a storm", func(t *testing.T) {
+	t.Run("after a burst", func(t *testing.T) {
 		for _, queue := range []int{0, 1, 33, weir.Unbounded} {
 			p := weir.New(4, weir.Queue(queue))
 			var accepted, rejected atomic.Uint64

@@ -219,7 +219,7 @@ func TestPromise08APauseDoesNotHoldWhatIsAddedToACancelledGroup(t *testing.T) {
 }
 
 // A cancelled group takes no room in the queue of another pool, and frees none: its tasks that wait for room hold none.
-func TestACancelledGroupLetsNobodyBeyondTheQueueOfAnotherPool(t *testing.T) {
+func TestACancelledGroupAddsNoRoomToTheQueueOfAnotherPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, q := weir.New(1), weir.New(1, weir.Queue(2))
 		defer p.Close()

@@ -69,7 +69,7 @@ func (slowPanic) Error() string {
 	return "slow boom"
 }
 
-func TestAPanicEndsTheProgramAndNobodyIsTold(t *testing.T) {
+func TestAPanicEndsTheProgramBeforeAnyWaitReturns(t *testing.T) {
 	for _, test := range []struct{ name, stack string }{
 		{"crash", "errgroup_test.explode"},
 		{"crash under a limit", "errgroup_test.explode"},
@@ -122,7 +122,7 @@ func TestGoexitEndsAFunctionWithoutError(t *testing.T) {
 			check.OK(t, g.Wait())
 		})
 	}
-	check.Bubble(t, "and lets in who waits", func(t *testing.T) {
+	check.Bubble(t, "and lets in a function that waits", func(t *testing.T) {
 		g := limited(1)
 		v := check.NewValve()
 		g.Go(func() error {

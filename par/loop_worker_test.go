@@ -15,7 +15,7 @@ import (
 // The last calls wait for each other, so the loop ends only if as many run as are
 // allowed: also if a helper has just found nothing, because the rest was on its way
 // from one share to another.
-func TestHelpersAreNotMissingInTheEnd(t *testing.T) {
+func TestAsManyHelpersAsAllowedRunTheLastCalls(t *testing.T) {
 	const limit, quick = 4, 11 // so few that each claim is of one
 	synctest.Test(t, func(t *testing.T) {
 		for round := range check.Scale(20_000, 2_000) {

@@ -10,7 +10,7 @@ import (
 	"github.com/64ed045f/weir/par"
 )
 
-func TestMisuseAnswersAtTheCall(t *testing.T) {
+func TestMisusePanicsAtTheCall(t *testing.T) {
 	ctx := t.Context()
 	var none context.Context
 	one := []int{1}

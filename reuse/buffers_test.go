@@ -152,7 +152,7 @@ func TestPartsOfAnArrayMayBePutOneByOne(t *testing.T) {
 	}
 }
 
-func TestWhatIsOutIsNobodyElses(t *testing.T) {
+func TestMemoryInUseHasOneUser(t *testing.T) {
 	var b reuse.Buffers
 	var users sync.WaitGroup
 	for user := range 8 {

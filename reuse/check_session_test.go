@@ -16,7 +16,7 @@ import (
 	"github.com/64ed045f/weir/reuse"
 )
 
-func TestAllWhoCheckAreToldOfAFault(t *testing.T) {
+func TestAllTestsThatCheckLearnOfAFault(t *testing.T) {
 	p := newPool()
 	a, b, late := &recorder{}, &recorder{}, &recorder{}
 	reuse.Check(a)
@@ -106,7 +106,7 @@ func (b *blocker) Errorf(string, ...any) {
 	<-b.release
 }
 
-func TestATestThatHasEndedIsToldNothing(t *testing.T) {
+func TestATestThatHasEndedGetsNoReport(t *testing.T) {
 	first := &blocker{told: make(chan struct{}), release: make(chan struct{})}
 	second := &recorder{}
 	reuse.Check(first)

@@ -48,7 +48,7 @@ func twice[T any](t *testing.T, name string, create func() T, change func(T) T) 
 	}
 }
 
-func TestCheckNamesWhoeverPutTwiceByUse(t *testing.T) {
+func TestCheckNamesTheCallsThatPutTwiceByUse(t *testing.T) {
 	p := newPool()
 	var use, inside string
 	wantFault(t, faults(func() {

@@ -109,7 +109,7 @@ func TestWithoutACloseFunctionPlacesAreFreeAtOnce(t *testing.T) {
 	})
 }
 
-func TestCloseRefusesThoseWhoWait(t *testing.T) {
+func TestCloseRefusesTheUsersThatWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, f := keeping(t, 1)
 		l := got(t, k)

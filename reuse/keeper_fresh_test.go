@@ -35,7 +35,7 @@ func beatenAndStale(t *testing.T) (k *reuse.Keeper[*thing], f *factory, checks c
 }
 
 func TestAnObjectIsNotCheckedLessThanCheckAfterFromItsHeartbeat(t *testing.T) {
-	check.Bubble(t, "the first who waits gets it, and the next what is checked for him", func(t *testing.T) {
+	check.Bubble(t, "the first waiting user gets it, and the next one what is checked for the first", func(t *testing.T) {
 		k, f, checks := beatenAndStale(t)
 		a := asks(t, k)
 		a.waits(t) // for the one that was used last
@@ -117,7 +117,7 @@ func TestHeartbeatsDoNotChangeWhichObjectIsLeasedFirst(t *testing.T) {
 		k.Close()
 		f.settled(5)
 	})
-	check.Bubble(t, "nor does a check for nobody", func(t *testing.T) {
+	check.Bubble(t, "nor does a check for no user", func(t *testing.T) {
 		gate := make(chan struct{})
 		k, f := keeping(t, 2, func(c *config) {
 			c.CheckAfter = time.Minute

@@ -177,7 +177,7 @@ func TestHeartbeatsKeepIdleObjectsAlive(t *testing.T) {
 			f.settled(2)
 		})
 	}
-	check.Bubble(t, "one who waits gets the object after it", func(t *testing.T) {
+	check.Bubble(t, "a waiting user gets the object after it", func(t *testing.T) {
 		gate := make(chan struct{})
 		k, f := keeping(t, 1, beating)
 		verdict = func() error { <-gate; return nil }

@@ -104,7 +104,7 @@ func TestADetachedObjectIsTheCallers(t *testing.T) {
 	})
 }
 
-func TestADiscardedObjectIsClosedAndReplacedIfSomebodyWaits(t *testing.T) {
+func TestADiscardedObjectIsClosedAndReplacedIfAUserWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, f := keeping(t, 1)
 		got(t, k).Discard()

@@ -37,7 +37,7 @@ func (o orders) fail(how func() error) { o.ends <- how; synctest.Wait() }
 
 func errorKept() error { return errKept }
 
-func TestWhatIsOpenedForOneWhoHasLeftServesTheNext(t *testing.T) {
+func TestAnObjectOpenedForAUserThatHasLeftServesTheNext(t *testing.T) {
 	check.Bubble(t, "becomes idle", func(t *testing.T) {
 		open, set := byOrder()
 		k, f := keeping(t, 1, set)
@@ -78,7 +78,7 @@ func TestWhatIsOpenedForOneWhoHasLeftServesTheNext(t *testing.T) {
 	})
 }
 
-func TestAnOpenThatFailsIsToldToTheOneItWasBegunFor(t *testing.T) {
+func TestTheUserThatAnOpenWasBegunForGetsItsError(t *testing.T) {
 	check.Bubble(t, "each his own, in order", func(t *testing.T) {
 		fails := make(chan struct{})
 		k, f := keeping(t, 4, func(c *config) {
@@ -113,7 +113,7 @@ func TestAnOpenThatFailsIsToldToTheOneItWasBegunFor(t *testing.T) {
 		k.Close()
 		f.settled(4)
 	})
-	check.Bubble(t, "not to one who has taken it over", func(t *testing.T) {
+	check.Bubble(t, "not to a user that has taken it over", func(t *testing.T) {
 		ends := map[any]chan error{1: make(chan error), 2: make(chan error)}
 		k, f := keeping(t, 3, func(c *config) {
 			open := c.Open
@@ -145,7 +145,7 @@ func TestAnOpenThatFailsIsToldToTheOneItWasBegunFor(t *testing.T) {
 		k.Close()
 		f.settled(3)
 	})
-	check.Bubble(t, "not to one who has got another object", func(t *testing.T) {
+	check.Bubble(t, "not to a user that has got another object", func(t *testing.T) {
 		open, set := byOrder()
 		k, f := keeping(t, 2, set)
 		a := asks(t, k)

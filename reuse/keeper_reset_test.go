@@ -66,7 +66,7 @@ func (c *calls) opensBy(config *config) {
 	}
 }
 
-func TestWhoWaitsAtResetGetsAnotherObjectAsSoonAsThereIsAPlace(t *testing.T) {
+func TestAUserThatWaitsAtResetGetsAnotherObjectAsSoonAsThereIsAPlace(t *testing.T) {
 	check.Bubble(t, "at once if there is one", func(t *testing.T) {
 		var opens calls
 		k, f := keeping(t, 2, opens.opensBy)
@@ -142,7 +142,7 @@ func TestWhoWaitsAtResetGetsAnotherObjectAsSoonAsThereIsAPlace(t *testing.T) {
 	})
 }
 
-func TestNobodyHearsHowWhatWasBegunBeforeAResetEnds(t *testing.T) {
+func TestNoUserLearnsOfAnErrorFromBeforeAReset(t *testing.T) {
 	for name, how := range map[string]func() error{"error": errorKept, "panic": panicKept, "Goexit": exitKept} {
 		check.Bubble(t, "Open: "+name, func(t *testing.T) {
 			var opens calls
@@ -210,7 +210,7 @@ func TestNobodyHearsHowWhatWasBegunBeforeAResetEnds(t *testing.T) {
 	}
 }
 
-func TestWhatWasBegunForNobodyBeforeAResetKeepsNothingFromBeingReady(t *testing.T) {
+func TestAnOpenFromBeforeAResetKeepsNoObjectFromBeingReady(t *testing.T) {
 	check.Bubble(t, "Open", func(t *testing.T) {
 		var opens calls
 		k, f := keeping(t, 3, opens.opensBy, func(c *config) { c.MinIdle = 1 })

@@ -39,7 +39,7 @@ func TestUsersWhoTakeTurnsOpenNoMoreObjectsThanTheyAre(t *testing.T) {
 	}
 }
 
-func TestWhoComesTakesOverWhatIsUnderWayForNobody(t *testing.T) {
+func TestANewUserTakesOverAnOpenWithoutAUser(t *testing.T) {
 	check.Bubble(t, "each a different one, in any order", func(t *testing.T) {
 		open, set := byOrder()
 		k, f := keeping(t, 9, set)
@@ -64,7 +64,7 @@ func TestWhoComesTakesOverWhatIsUnderWayForNobody(t *testing.T) {
 		k.Close()
 		f.settled(5)
 	})
-	check.Bubble(t, "and hears nothing of its failure", func(t *testing.T) {
+	check.Bubble(t, "and learns nothing of its failure", func(t *testing.T) {
 		open, set := byOrder()
 		k, f := keeping(t, 2, set)
 		a := asks(t, k)

@@ -145,7 +145,7 @@ func TestTryGetNeverWaits(t *testing.T) {
 		k.Close()
 		f.settled(2)
 	})
-	check.Bubble(t, "a failure is told to nobody", func(t *testing.T) {
+	check.Bubble(t, "no user learns of a failure", func(t *testing.T) {
 		fails := true
 		k, f := keeping(t, 1, func(c *config) {
 			open := c.Open

@@ -9,7 +9,7 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-func TestASlowFunctionHoldsUpNobodyElse(t *testing.T) {
+func TestASlowFunctionDelaysNoOtherUser(t *testing.T) {
 	slow := func() { time.Sleep(time.Hour) }
 	check.Bubble(t, "Open", func(t *testing.T) {
 		first := true

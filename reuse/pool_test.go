@@ -219,7 +219,7 @@ func TestUseWithoutFunctionPanics(t *testing.T) {
 	check.Panics(t, "reuse: function must not be nil, got nil", func() { p.Use(nil) })
 }
 
-func TestNobodyGetsAnObjectThatAnotherHas(t *testing.T) {
+func TestNoUserGetsAnObjectThatAnotherHas(t *testing.T) {
 	type owned struct {
 		users atomic.Int64
 		plain int // for the race detector: it must see what orders a Put and the Get after it

@@ -254,7 +254,7 @@ func TestDoLeavesNoFileOfAForm(t *testing.T) {
 	})
 }
 
-func TestDoTellsThePatternThatAMuxHasFound(t *testing.T) {
+func TestDoReportsThePatternThatAMuxHasFound(t *testing.T) {
 	pool := weir.New(1)
 	defer pool.Close()
 	mux := http.NewServeMux()

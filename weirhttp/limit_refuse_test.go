@@ -147,7 +147,7 @@ func TestAPanicOfAnOptionsFunctionTakesNoSlot(t *testing.T) {
 	}
 }
 
-func TestRefusalHearsWhyInPlaceOfTheUsualAnswer(t *testing.T) {
+func TestRefusalGetsTheReasonAndReplacesTheUsualAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var why []weirhttp.Reason
 		var mu sync.Mutex

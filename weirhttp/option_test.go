@@ -8,7 +8,7 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-func TestMisuseOfALimiterAnswersAtTheCall(t *testing.T) {
+func TestMisuseOfALimiterPanicsAtTheCall(t *testing.T) {
 	h := http.NotFoundHandler()
 	for want, f := range map[string]func(){
 		"weirhttp: handler must not be nil, got nil":                 func() { weirhttp.Limit(nil, 1) },

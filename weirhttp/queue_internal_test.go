@@ -6,9 +6,9 @@ import (
 )
 
 // A server that is never quite idle must give the room back, too.
-func TestTheRoomForAGustIsGivenBackThoughOneClientStays(t *testing.T) {
-	const gust = 10_000
-	q := queue{size: gust + 1, all: line{links: ofAll}, clients: clients{perKey: 1, perKeyQueue: 1, byKey: map[string]*client{}}}
+func TestTheRoomForABurstIsGivenBackThoughOneClientStays(t *testing.T) {
+	const burst = 10_000
+	q := queue{size: burst + 1, all: line{links: ofAll}, clients: clients{perKey: 1, perKeyQueue: 1, byKey: map[string]*client{}}}
 	enter := func(i int) *waiter {
 		w := &waiter{priority: i, client: q.known(strconv.Itoa(i)), ready: make(chan struct{})}
 		q.push(w)
@@ -16,7 +16,7 @@ func TestTheRoomForAGustIsGivenBackThoughOneClientStays(t *testing.T) {
 	}
 	enter(-1)
 	var all []*waiter
-	for i := range gust {
+	for i := range burst {
 		all = append(all, enter(i))
 	}
 	for _, w := range all {

@@ -136,7 +136,7 @@ func TestTransportPassesASlotOnThatComesWithTheEndOfAWait(t *testing.T) {
 }
 
 // As http.Client has it for other requests that its Timeout ends.
-func TestTransportTellsATimeoutInTheQueueFromOtherErrors(t *testing.T) {
+func TestTransportDistinguishesATimeoutInTheQueueFromOtherErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		transport := &weirhttp.Transport{PerHost: 1, Base: base(hello)}
 		held, err := transport.RoundTrip(question(t, here))

@@ -201,7 +201,7 @@ func TestServerCutsOffWhatTakesTooLongToEnd(t *testing.T) {
 	}
 }
 
-func TestServerTellsThatItCannotServe(t *testing.T) {
+func TestServerReportsThatItCannotServe(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	check.OK(t, err)
 	check.OK(t, listener.Close())

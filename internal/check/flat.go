@@ -21,7 +21,7 @@ func Flat(t *testing.T, n int, world func(n int) (f, end func())) {
 	}
 	t.Logf("%d: %v, %d: %v", n, took[0], 32*n, took[1])
 	if took[1] > 8*took[0] {
-		t.Errorf("costs %.1f times as much beside %d as beside %d", float64(took[1])/float64(took[0]), 32*n, n)
+		t.Errorf("costs %.1f times as much in a world of %d as in one of %d", float64(took[1])/float64(took[0]), 32*n, n)
 	}
 }
 

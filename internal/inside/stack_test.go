@@ -8,7 +8,7 @@ import (
 	"github.com/64ed045f/weir/internal/inside"
 )
 
-func TestPanicPlace(t *testing.T) {
+func TestThePlaceOfAPanicIsTheProgramsOwnLine(t *testing.T) {
 	const ours = "github.com/64ed045f/weir/par."
 	for _, test := range []struct {
 		name, want string
