@@ -17,7 +17,7 @@ func (c *futureTask[T]) Deadline() (time.Time, bool) { return c.ctx.Deadline() }
 func (c *futureTask[T]) Done() <-chan struct{}       { return c.ctx.Done() }
 func (c *futureTask[T]) Err() error                  { return c.ctx.Err() }
 
-// String keeps fmt from looking into what others change meanwhile.
+// String keeps fmt from reading fields that other goroutines change meanwhile.
 func (c *futureTask[T]) String() string { return fmt.Sprintf("%v.Task", c.ctx) }
 
 func (c *futureTask[T]) Value(key any) any {

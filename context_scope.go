@@ -206,7 +206,7 @@ func (s *scope) Cause() error {
 	return context.Cause(s.std.Load())
 }
 
-// String keeps fmt from looking into what others change meanwhile.
+// String keeps fmt from reading fields that other goroutines change meanwhile.
 func (s *scope) String() string {
 	s.seen()
 	base := s.base

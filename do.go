@@ -101,7 +101,7 @@ func (v *visit) Value(key any) any {
 	return v.Context.Value(key)
 }
 
-// String keeps fmt from looking into what others change meanwhile.
+// String keeps fmt from reading fields that other goroutines change meanwhile.
 func (v *visit) String() string { return fmt.Sprintf("%v.Task", v.Context) }
 
 // Stay implements [inside.Task].

@@ -111,8 +111,8 @@ func TestATimeoutInsideATaskCountsFromItsStart(t *testing.T) {
 }
 
 // A context made from a task's is the task's, too: a task that waits for a group made
-// from it gives its place up.
-func TestATaskThatHasATimeoutGivesItsPlaceUp(t *testing.T) {
+// from it lends its place.
+func TestATaskThatWaitsWithATimeoutLendsItsPlace(t *testing.T) {
 	derive := map[string]func(context.Context) (context.Context, context.CancelFunc){
 		"timeout": func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, time.Hour)

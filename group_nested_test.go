@@ -423,7 +423,7 @@ func TestPromise09TheWaitingTasksPlaceServesOthers(t *testing.T) {
 	})
 }
 
-func TestPromise09AGoThatWaitsForRoomGivesItsPlaceUp(t *testing.T) {
+func TestPromise09AGoThatWaitsForRoomLendsItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2, weir.Queue(0))
 		defer p.Close()

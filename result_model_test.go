@@ -60,7 +60,7 @@ func TestResultsOfRandomTasks(t *testing.T) {
 	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
 			for seed := range uint64(check.Scale(150, 15)) {
-				// Alone in a bubble, where a task that waits for ever is a failure.
+				// Alone in a bubble, where a task that waits forever is a failure.
 				synctest.Test(t, func(t *testing.T) {
 					runModel(t, seed, way.take, func(n int) { time.Sleep(time.Duration(n) * time.Millisecond) })
 				})

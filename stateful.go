@@ -100,9 +100,9 @@ func (p *Stateful[S, T]) TryInvoke(arg T) error {
 // the function has begun ctx has no influence: when Call has returned, what arg refers to is the
 // caller's again. An arg that was given up keeps its room in the queue until a worker comes to it.
 //
-// A function that calls its own pool keeps its worker meanwhile; if all do so, they wait for
-// ever. A task of another pool keeps its place meanwhile. The end of the
-// function synchronizes before the return of Call.
+// A function that calls its own pool keeps its worker meanwhile; if all do so, they wait
+// forever. A task of another pool keeps its place meanwhile. The end of the function
+// synchronizes before the return of Call.
 func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 	mustPool(p != nil)
 	mustContext(ctx != nil)

@@ -62,5 +62,5 @@
 //     than on a goroutine.
 //   - A limit that is set while functions run without one does not count them. One
 //     that is lifted while others wait for it still lets those in one after the
-//     other. In x/sync both can block for ever.
+//     other. In x/sync both can block forever.
 package errgroup

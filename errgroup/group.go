@@ -97,7 +97,7 @@ func (g *Group) Wait() error {
 
 // SetLimit sets how many functions are active at once, at most: those that Go
 // and TryGo have let in and that have not ended. A negative n means no limit, as it
-// is at first; with 0 no function is let in, and Go blocks for ever.
+// is at first; with 0 no function is let in, and Go blocks forever.
 //
 // It must be called while no function is active, and no other goroutine uses the
 // group. It panics, with an error, if functions are active under an earlier limit and n is not

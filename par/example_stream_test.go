@@ -18,7 +18,7 @@ import (
 
 func ExampleStream() {
 	numbers := func(yield func(int) bool) {
-		for i := 1; yield(i); i++ { // for ever
+		for i := 1; yield(i); i++ { // forever
 		}
 	}
 	squares := par.Stream(context.Background(), numbers, func(_ context.Context, i int) (int, error) {

@@ -25,14 +25,14 @@ type loop struct {
 	body   func(w *worker, r share.Run) (next int) // returns the first item that it has not run
 	bare   bool                                    // the body has no items that could fail
 
-	ctx    context.Context // cancelled by the first failure, which is then its cause
-	cancel context.CancelCauseFunc
-	crew   crew
-	helper func(context.Context) error // help, made a value once
+	ctx     context.Context // cancelled by the first failure, which is then its cause
+	cancel  context.CancelCauseFunc
+	helpers taskGroup
+	helper  func(context.Context) error // help, made a value once
 
 	clock          time.Time    // when the loop began; times are since then
 	working        atomic.Int64 // workers that take part at the moment
-	share.Division              // places are taken by helpers that were given to the crew; and by the caller, if it takes part
+	share.Division              // places are taken by helpers that the group has; and by the caller, if it takes part
 
 	watching sync.Once
 	unwatch  func()
@@ -49,7 +49,7 @@ var errOver = errors.New("par: all items are done")
 func newLoop(ctx context.Context, o *options, length, shares int, span time.Duration) *loop {
 	l := &loop{options: o, length: length, span: span, clock: time.Now()}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
-	l.crew = o.crew(l.ctx, l.cancel, func() {}) // do waits for all of them, and finds out then
+	l.helpers = o.newHelpers(l.ctx, l.cancel, func() {}) // do waits for all of them, and finds out then
 	l.helper = l.help
 	l.Init(o.limit, min(o.limit, length, shares))
 	return l
@@ -76,9 +76,9 @@ func (l *loop) do() error {
 				l.Cede()
 				break
 			}
-			l.crew.Go(l.helper)
+			l.helpers.Go(l.helper)
 		}
-		err := l.crew.Wait()
+		err := l.helpers.Wait()
 		if l.Drained() || l.ctx.Err() != nil {
 			return l.outcome(nil)
 		}
@@ -144,14 +144,14 @@ func (l *loop) watch() {
 		return // no goroutine can cancel it
 	}
 	l.watching.Do(func() {
-		told := make(chan struct{})
+		halted := make(chan struct{})
 		stop := context.AfterFunc(l.ctx, func() {
 			l.Signal.Or(share.Halt)
-			close(told)
+			close(halted)
 		})
 		l.unwatch = func() {
 			if !stop() {
-				<-told // its goroutine must not outlive the loop
+				<-halted // its goroutine must not outlive the loop
 			}
 		}
 	})
@@ -162,7 +162,7 @@ func (l *loop) recruit() bool {
 	if !l.Reserve() {
 		return false
 	}
-	if !l.crew.TryGo(l.helper) {
+	if !l.helpers.TryGo(l.helper) {
 		l.Cede()
 		return false
 	}

@@ -120,7 +120,7 @@ func (w *worker) finish() {
 	// Helpers that still wait for a worker will find nothing to do, but in a pool it
 	// may be long until they get one.
 	if l.working.Add(-1) == 0 && l.Places() > 0 && (l.Signal.Load()&share.Halt != 0 || l.Drained()) {
-		l.crew.Cancel(errOver)
+		l.helpers.Cancel(errOver)
 	}
 	if value != nil {
 		panic(value)

@@ -20,9 +20,9 @@ const (
 	// that gained nothing.
 	worthwhile = 50 * time.Microsecond
 
-	// telling is how long a call must have taken to be the ground for such a guess.
+	// measurable is how long a call must have taken to be the ground for such a guess.
 	// To look at the clock takes some 50 ns of it.
-	telling = time.Microsecond
+	measurable = time.Microsecond
 )
 
 // Range calls body for the indices from 0 to n, in ranges: body(lo, hi) is to deal with the indices
@@ -79,7 +79,7 @@ func runAlone(limit, n int, body func(lo, hi int)) (lo, grain int) {
 		now := time.Since(clock)
 		took := now - before
 		before = now
-		if took >= telling && float64(took)/float64(indices)*float64(n-lo) > float64(worthwhile) {
+		if took >= measurable && float64(took)/float64(indices)*float64(n-lo) > float64(worthwhile) {
 			grain = max(1, int(float64(indices)*min(1, float64(rangeSpan)/float64(took))))
 			break
 		}
@@ -120,7 +120,7 @@ func (w *worker) conclude() {
 	}
 	defer l.end()
 	// All that can go wrong with helpers is that they panic, or exit.
-	_ = l.crew.Wait()
+	_ = l.helpers.Wait()
 	switch {
 	case own != nil:
 		panic(own)

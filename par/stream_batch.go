@@ -41,7 +41,7 @@ func BatchFor[T any, S Source[T]](items S, size int, wait time.Duration) *Pipeli
 	return &Pipeline[[]T]{func(ctx context.Context, yield func([]T, error) bool) {
 		inner, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		feeder := team{ctx: inner, cancel: cancel}
+		feeder := goroutines{ctx: inner, cancel: cancel}
 		defer func() {
 			cancel(errLeft)
 			_ = feeder.Wait() // panics if the source did

@@ -15,7 +15,7 @@ import (
 	"github.com/64ed045f/weir/par"
 )
 
-// batchers are both functions, the second as one that waits for ever.
+// batchers are both functions, the second as one that waits forever.
 var batchers = map[string]func(items iter.Seq2[int, error], size int) *par.Pipeline[[]int]{
 	"Batch": func(items iter.Seq2[int, error], size int) *par.Pipeline[[]int] {
 		return par.Batch[int](par.Results(items), size)

@@ -27,7 +27,7 @@ func (f *flow[T, R]) feed(ctx context.Context) error {
 			f.recruit()
 		}
 		if value != nil {
-			panic(value) // to the crew
+			panic(value) // to the group
 		}
 	}()
 	f.from(ctx, func(item T, err error) bool {

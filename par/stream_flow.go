@@ -30,8 +30,8 @@ type flow[T, R any] struct {
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	helpers crew
-	feeder  crew // nil for a slice
+	helpers taskGroup
+	feeder  taskGroup // nil for a slice
 	helper  func(context.Context) error
 	wake    chan struct{} // tells the consumer to look again
 	room    chan struct{} // tells the feeder
@@ -53,7 +53,7 @@ type flow[T, R any] struct {
 	fed     int
 	ended   bool        // fed is final
 	halted  bool        // no more items may begin
-	broken  bool        // a panic will come out of a crew
+	broken  bool        // a panic will come out of helpers or feeder
 	waiting bool        // the consumer sleeps
 	stay    inside.Stay // of the consumer that sleeps, if it is a task
 	filling bool        // the feeder sleeps
@@ -88,12 +88,12 @@ func newFlow[T, R any](ctx context.Context, o options, fn func(context.Context, 
 		f.ahead = min(f.ahead, len(items))
 	}
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
-	f.helpers = o.crew(f.ctx, f.cancel, f.lose)
+	f.helpers = o.newHelpers(f.ctx, f.cancel, f.lose)
 	f.helper = f.help
 	f.wake = make(chan struct{}, 1)
 	if from != nil {
 		f.room = make(chan struct{}, 1)
-		f.feeder = o.feeder(f.ctx, f.cancel)
+		f.feeder = o.newFeeder(f.ctx, f.cancel)
 	}
 	if race.Enabled {
 		f.calls = newRacedCalls(&f.options)

@@ -33,7 +33,7 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 			f.recruit()
 		}
 		if value != nil {
-			panic(value) // to the crew
+			panic(value) // to the group
 		}
 	}()
 	f.mu.Lock()

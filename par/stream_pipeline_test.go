@@ -99,8 +99,8 @@ func TestStages(t *testing.T) {
 	})
 }
 
-// What a stage before the last is at must end with the last one, even if it would wait for
-// ever otherwise.
+// What a stage before the last is at must end with the last one, even if it would wait forever
+// otherwise.
 func TestTheLastStageEndsAll(t *testing.T) {
 	stuck := func(ctx context.Context, i int) (int, error) {
 		if i >= 5 {

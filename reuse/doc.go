@@ -12,7 +12,7 @@
 //     encoders and large structs. It has no size: the collector may take its objects at any time.
 //   - [Buffers]: byte slices and values of type [bytes.Buffer] whose sizes differ from use to
 //     use. It sorts them by size, so that one large buffer does not come to serve small needs
-//     for ever.
+//     forever.
 //   - [Keeper]: objects that are costly to open and must be closed, such as connections, files
 //     and processes. It has a bound, checks what it hands out, and closes what is idle or left
 //     over.

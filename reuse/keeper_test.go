@@ -75,7 +75,7 @@ func TestAContextThatIsDoneGetsNothing(t *testing.T) {
 	f.settled(1)
 }
 
-func TestAUserServedWhileHisContextEndsLosesNothing(t *testing.T) {
+func TestAUserServedWhileItsContextEndsLosesNothing(t *testing.T) {
 	for range check.Scale(2000, 300) {
 		k, f := keeping(t, 1)
 		l := got(t, k)

@@ -92,6 +92,6 @@
 // a longer one, or one of unknown length, it says "Connection: close" and is written at once;
 // so it is for a client that waits for "100 Continue". In either case net/http waits for the
 // rest of a body of less than 256 KiB for as long as the server's ReadTimeout allows: without
-// one, clients that send nothing hold a goroutine each for ever, as they do with every other
+// one, clients that send nothing hold a goroutine each forever, as they do with every other
 // handler.
 package weirhttp
