@@ -219,7 +219,7 @@ func TestPromise10AGroupIsAsNewAfterWait(t *testing.T) {
 	}
 }
 
-func TestGoAndWaitAtOnce(t *testing.T) {
+func TestGoAndWaitAtOnceLoseNoTask(t *testing.T) {
 	for _, opts := range [][]weir.Option{nil, {weir.Queue(0)}, {weir.Limit(2)}, {weir.IdleTimeout(0)}} {
 		check.Within(time.Minute, func() {
 			g := weir.NewGroup(context.Background(), 3, opts...)
@@ -251,7 +251,7 @@ func TestGoAndWaitAtOnce(t *testing.T) {
 	}
 }
 
-func TestCancelAgainstGoAndWait(t *testing.T) {
+func TestCancelAtAnyTimeEndsWaitAndRunsNoTaskTwice(t *testing.T) {
 	// In any order in which a group's tasks are given, run and cancelled,
 	// Wait ends, no task runs twice, and the next batch is as new.
 	for _, queue := range []int{0, 1, 64} {

@@ -94,7 +94,7 @@ func TestGoroutinesOfATaskBlockAtOnce(t *testing.T) {
 }
 
 // A subtask that blocks gives the place back to the task that waits for it, and has it again.
-func TestASubtaskBlocks(t *testing.T) {
+func TestBlockingInASubtaskLetsItsSiblingRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()

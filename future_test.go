@@ -255,7 +255,7 @@ func TestThePoolWaitsForFutures(t *testing.T) {
 	})
 }
 
-func TestFutureMisuse(t *testing.T) {
+func TestMisuseOfFuturesPanicsAtTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const (
 			zero  = "weir: future must be made by Async, got the zero value"

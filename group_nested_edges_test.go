@@ -180,7 +180,7 @@ func TestPromise08APauseDoesNotHoldACancelledNestedGroup(t *testing.T) {
 
 // A nested group that outlives its pool must say so: no worker would ever come to
 // its tasks.
-func TestANestedGroupOfAClosedPool(t *testing.T) {
+func TestANestedGroupReportsThatItsPoolIsClosed(t *testing.T) {
 	for _, try := range []bool{false, true} {
 		check.Bubble(t, fmt.Sprintf("try=%t", try), func(t *testing.T) {
 			p := weir.New(1)

@@ -138,7 +138,7 @@ func quicksortNested(ctx context.Context, p *weir.Pool, s []int) error {
 	return g.Wait()
 }
 
-func TestPromise09Quicksort(t *testing.T) {
+func TestPromise09ANestedQuicksortSorts(t *testing.T) {
 	data := rand.Perm(check.Scale(1_000_000, 50_000))
 	everyShape(t, func(t *testing.T, p *weir.Pool, _ int) {
 		s := slices.Clone(data)
@@ -182,7 +182,7 @@ func walkNested(ctx context.Context, p *weir.Pool, files fs.FS, dir string, foun
 	return g.Wait()
 }
 
-func TestPromise09DirectoryWalk(t *testing.T) {
+func TestPromise09ANestedWalkFindsAllFiles(t *testing.T) {
 	files := forest(3, 4)
 	var want []string
 	check.OK(t, fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -221,7 +221,7 @@ func fanOut(ctx context.Context, p *weir.Pool, depth, width int, opts []weir.Gro
 	return g.Wait()
 }
 
-func TestPromise09ThreeLevelsOfManyTasks(t *testing.T) {
+func TestPromise09GroupsNestOnThreeLevelsOfManyTasks(t *testing.T) {
 	everyShape(t, func(t *testing.T, p *weir.Pool, limit int) {
 		for _, opts := range [][]weir.GroupOption{nil, {weir.Limit(1)}, {weir.Limit(3)}} {
 			var leaves atomic.Int64
@@ -446,7 +446,7 @@ func TestPromise09AGoThatWaitsForRoomLendsItsPlace(t *testing.T) {
 
 // Two pools whose tasks wait for each other's, and a group with workers of its own
 // in between.
-func TestPromise09AcrossPools(t *testing.T) {
+func TestPromise09GroupsNestAcrossPools(t *testing.T) {
 	everyShape(t, func(t *testing.T, p *weir.Pool, _ int) {
 		q := weir.New(1, weir.Queue(0))
 		defer q.Close()
@@ -471,7 +471,7 @@ func TestPromise09AcrossPools(t *testing.T) {
 
 // Close lets a task that has begun finish with all it hands over; a Shutdown whose
 // time is over does not.
-func TestClosingAPoolUnderNestedGroups(t *testing.T) {
+func TestCloseLetsATaskFinishWithItsSubtasksAndShutdownDoesNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, shutdown := range []bool{false, true} {
 			p := weir.New(1)
@@ -549,7 +549,7 @@ func TestShutdownHandsSubtasksBackToTheirGroup(t *testing.T) {
 }
 
 // TryGo of a nested group takes a task if it finds room, or a worker that is free.
-func TestNestedTryGo(t *testing.T) {
+func TestANestedTryGoFindsRoomOrAFreeWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, queue := range []int{0, 2} {
 			p := weir.New(2, weir.Queue(queue))
@@ -574,7 +574,7 @@ func TestNestedTryGo(t *testing.T) {
 }
 
 // Pausing holds tasks of tasks like others, and lets those that have begun go on.
-func TestPauseAndResizeUnderNestedGroups(t *testing.T) {
+func TestPauseAndResizeHoldSubtasksAsTheyHoldTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)
 		defer p.Close()
@@ -682,7 +682,7 @@ func fibFutures(ctx context.Context, p *weir.Pool, n int) (int, error) {
 }
 
 // A task that waits for a future with its own context gives its place up, too.
-func TestPromise09Futures(t *testing.T) {
+func TestPromise09FuturesNest(t *testing.T) {
 	n := check.Scale(16, 10)
 	everyShape(t, func(t *testing.T, p *weir.Pool, _ int) {
 		sum, err := weir.Async(t.Context(), p, func(ctx context.Context) (int, error) {
@@ -694,7 +694,7 @@ func TestPromise09Futures(t *testing.T) {
 }
 
 // And so does one that ranges over results.
-func TestPromise09Results(t *testing.T) {
+func TestPromise09ResultsNest(t *testing.T) {
 	everyShape(t, func(t *testing.T, p *weir.Pool, limit int) {
 		var b busy
 		var down func(ctx context.Context, depth int) (int, error)

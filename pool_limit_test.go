@@ -162,7 +162,7 @@ func TestResizeIsLive(t *testing.T) {
 	})
 }
 
-func TestALimitOfAMillionAndNone(t *testing.T) {
+func TestALimitMayBeAMillionOrNone(t *testing.T) {
 	for _, limit := range []int{1_000_000, weir.Unbounded} {
 		check.Bubble(t, queueName(limit), func(t *testing.T) {
 			p := weir.New(limit, weir.Queue(0))

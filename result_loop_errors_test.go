@@ -12,7 +12,7 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-func TestLoopsWithoutTasks(t *testing.T) {
+func TestALoopWithoutTasksEndsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 1)
 		r := weir.NewResults[int](g)

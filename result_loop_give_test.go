@@ -114,7 +114,7 @@ func TestAProducerOfTheGroupMayGiveTasksDuringALoop(t *testing.T) {
 	}
 }
 
-func TestLoopsOverResultsThatShareAGroup(t *testing.T) {
+func TestLoopsOverResultsThatShareAGroupSeeTheirOwn(t *testing.T) {
 	for _, name := range loopNames {
 		check.Bubble(t, name, func(t *testing.T) {
 			g := weir.NewGroup(t.Context(), 3)
@@ -165,7 +165,7 @@ func TestAGroupIsNotOverBeforeALoopHasSeenAllResults(t *testing.T) {
 
 // While a task ranges over results, another goroutine of it gives a task just as the group would be over. That begins a circular
 // wait through futures of two pools, which ends as long as the engine knows that the loop waits again.
-func TestPromise09ATaskGivenAtTheEndOfALoopMayBeginARing(t *testing.T) {
+func TestPromise09ACircularWaitThatBeginsAtTheEndOfALoopEnds(t *testing.T) {
 	p, q := weir.New(1), weir.New(1)
 	defer p.Close()
 	defer q.Close()

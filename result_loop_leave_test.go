@@ -122,7 +122,7 @@ func TestLeavingALoopCancelsAndWaits(t *testing.T) {
 // noWorkersThen returns what fails the test if workers are left.
 func noWorkersThen(t *testing.T) func() { return func() { noWorkers(t) } }
 
-func TestPanicsAndLoops(t *testing.T) {
+func TestPanicsComeOutOfLoops(t *testing.T) {
 	for _, name := range loopNames {
 		check.Bubble(t, "a task's panic comes out of the loop/"+name, func(t *testing.T) {
 			r := weir.NewResults[int](weir.NewGroup(t.Context(), 3))

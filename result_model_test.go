@@ -45,8 +45,8 @@ type model struct {
 
 var errCancelled = errors.New("cancelled by the model")
 
-// TestResultsOfRandomTasks compares what is said about tasks with what they did.
-func TestResultsOfRandomTasks(t *testing.T) {
+// TestResultsAreWhatTheirModelSays compares what is said about tasks with what they did.
+func TestResultsAreWhatTheirModelSays(t *testing.T) {
 	ways := []struct {
 		name string
 		take func(*model, *weir.Results[int])

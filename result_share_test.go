@@ -140,7 +140,7 @@ func TestResultsThatShareAGroup(t *testing.T) {
 	})
 }
 
-func TestResultsMisuse(t *testing.T) {
+func TestMisuseOfResultsPanicsAtTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const (
 			zero  = "weir: results must be made by NewResults, got the zero value"

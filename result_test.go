@@ -180,7 +180,7 @@ func TestScenario06GoexitHidesNoResult(t *testing.T) {
 	})
 }
 
-func TestResultsOfACancelledGroup(t *testing.T) {
+func TestACancelledGroupHasTheResultsOfTasksThatRan(t *testing.T) {
 	for _, opts := range [][]weir.GroupOption{nil, {weir.KeepGoing()}, {weir.Limit(1)}} {
 		check.Bubble(t, fmt.Sprintf("options=%d", len(opts)), func(t *testing.T) {
 			p := weir.New(1)
@@ -215,7 +215,7 @@ func TestResultsOfACancelledGroup(t *testing.T) {
 // waitUntilIdle returns when the pool has nothing to do.
 func waitUntilIdle(p *weir.Pool) error { return p.WaitContext(context.Background()) }
 
-func TestResultsOfRefusedTasks(t *testing.T) {
+func TestARefusedTaskHasTheZeroResultAndAnError(t *testing.T) {
 	check.Bubble(t, "by a closed pool", func(t *testing.T) {
 		p := weir.New(1)
 		r := weir.NewResults[int](p.Group(t.Context(), weir.KeepGoing()))

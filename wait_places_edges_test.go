@@ -57,7 +57,7 @@ func TestAsyncInATaskUsesAFreeWorker(t *testing.T) {
 
 // A path from one pool over another back to the first is there also when the task in between begins
 // to wait last.
-func TestPromise09APathIsFoundThatIsCompletedInItsMiddle(t *testing.T) {
+func TestPromise09APathOfWaitsIsFoundThoughItsMiddleComesLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, q := weir.New(2), weir.New(4)
 		defer p.Close()
@@ -130,7 +130,7 @@ func TestPromise02AnExtraPlaceLastsNoLongerThanWhatNeedsIt(t *testing.T) {
 }
 
 // A goroutine of a subtask comes back from Blocking while the subtask itself waits.
-func TestBlockingInAGoroutineOfASubtaskThatWaits(t *testing.T) {
+func TestAGoroutineReturnsFromBlockingWhileItsSubtaskWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, q := weir.New(1), weir.New(1)
 		defer p.Close()
@@ -264,7 +264,7 @@ func TestACancelledGroupAddsNoRoomToTheQueueOfAnotherPool(t *testing.T) {
 
 // A task in Async whose submission was let into the queue, and whose future is then started out of turn, counts as one
 // that waits: else a circular wait of two pools would not end.
-func TestPromise09ARingGoesOnWhileATaskWaitsInAsync(t *testing.T) {
+func TestPromise09ACircularWaitEndsWhileATaskWaitsInAsync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, q := weir.New(1, weir.Queue(1)), weir.New(1)
 		defer p.Close()

@@ -268,7 +268,7 @@ func TestCancellationIsSeenWithinAClaim(t *testing.T) {
 	}
 }
 
-func TestALoopPanics(t *testing.T) {
+func TestALoopPanicsAsItsFunctionDoes(t *testing.T) {
 	for name, opt := range map[string]par.Option{"first error": par.Limit(3), "keep going": par.KeepGoing()} {
 		for kind := range 4 {
 			check.Bubble(t, fmt.Sprintf("%s, source %d", name, kind), func(t *testing.T) {

@@ -32,7 +32,7 @@ func inside(t *testing.T, f func(t *testing.T, ctx context.Context, p *weir.Pool
 	}
 }
 
-func TestLoopsInsideATaskOfTheirPool(t *testing.T) {
+func TestLoopsNestInATaskOfTheirPool(t *testing.T) {
 	inside(t, func(t *testing.T, ctx context.Context, p *weir.Pool) {
 		limit := int64(p.Stats().Limit)
 		for kind := range 4 {
@@ -68,7 +68,7 @@ func TestLoopsInsideATaskOfTheirPool(t *testing.T) {
 	})
 }
 
-func TestStreamsInsideATaskOfTheirPool(t *testing.T) {
+func TestStreamsNestInATaskOfTheirPool(t *testing.T) {
 	inside(t, func(t *testing.T, ctx context.Context, p *weir.Pool) {
 		slow := func(_ context.Context, i int) (int, error) {
 			time.Sleep(time.Second)

@@ -67,7 +67,7 @@ func TestRangeStartsNoHelperForLittleWork(t *testing.T) {
 	})
 }
 
-func TestRangeOfHugeNumbers(t *testing.T) {
+func TestRangeCoversHugeNumbers(t *testing.T) {
 	for name, begin := range map[string]time.Duration{"alone": 0, "divided": time.Millisecond} {
 		check.Bubble(t, name, func(t *testing.T) {
 			var sum, calls atomic.Int64
@@ -164,7 +164,7 @@ func TestRangeOnAPoolUsesItsWorkersAndTheCaller(t *testing.T) {
 	})
 }
 
-func TestRangePanics(t *testing.T) {
+func TestRangePanicsAsItsBodyDoes(t *testing.T) {
 	for name, where := range map[string]func(caller bool) bool{
 		"on the caller": func(caller bool) bool { return caller },
 		"on a helper":   func(caller bool) bool { return !caller },

@@ -16,7 +16,7 @@ import (
 	"github.com/64ed045f/weir/par"
 )
 
-func TestASequenceThatEndsBadly(t *testing.T) {
+func TestASequenceThatPanicsOrExitsEndsTheLoop(t *testing.T) {
 	broken := func(end func()) iter.Seq[int] {
 		return func(yield func(int) bool) {
 			for i := range 3 {

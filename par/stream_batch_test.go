@@ -152,7 +152,7 @@ func TestABatchWaitsForItsTimeOnly(t *testing.T) {
 	})
 }
 
-func TestASourceOfBatchesThatEndsBadly(t *testing.T) {
+func TestASourceThatPanicsOrExitsEndsItsBatches(t *testing.T) {
 	broken := func(end func()) iter.Seq2[int, error] {
 		return func(yield func(int, error) bool) {
 			_ = yield(0, nil) && yield(1, nil) && yield(2, nil)

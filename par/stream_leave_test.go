@@ -73,7 +73,7 @@ func TestLeavingARangeStatementEndsTheStream(t *testing.T) {
 	}
 }
 
-func TestAStreamPanics(t *testing.T) {
+func TestAStreamPanicsAsItsFunctionOrSourceDoes(t *testing.T) {
 	for where, opt := range map[string]func() par.StreamOption{
 		"own goroutines": func() par.StreamOption { return par.Limit(4) },
 		"pool":           func() par.StreamOption { return par.On(weir.New(2, weir.IdleTimeout(0))) },

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/64ed045f/weir"
@@ -155,7 +156,7 @@ func TestTheLastStageEndsAll(t *testing.T) {
 }
 
 // A loop over a pipeline ends it, too.
-func TestALoopOverAPipeline(t *testing.T) {
+func TestALoopAndItsPipelineEndTogether(t *testing.T) {
 	check.Bubble(t, "with an error of the pipeline", func(t *testing.T) {
 		pipeline := par.Pipe(upTo(100), func(_ context.Context, i int) (int, error) {
 			if i == 70 {
@@ -186,8 +187,8 @@ func TestALoopOverAPipeline(t *testing.T) {
 
 // A stream as the source of another does not learn when that ends: it stops at its next
 // result.
-func TestResultsOfAStream(t *testing.T) {
-	check.Bubble(t, "", func(t *testing.T) {
+func TestAStreamMayBeTheSourceOfAPipeline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var source stopper
 		first := par.Stream(t.Context(), source.numbers, passOn, par.KeepGoing())
 		second := par.Pipe(par.Results(first), passOn, par.KeepGoing())

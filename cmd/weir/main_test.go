@@ -46,7 +46,7 @@ func run(t *testing.T, stdin string, args ...string) (out, errs string, status i
 	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
 }
 
-func TestCommandLine(t *testing.T) {
+func TestEachCommandLinePrintsAndExitsAsItShould(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const (
 		md5x  = "9dd4e461268c8034f5c8564e155c67a6"
@@ -141,7 +141,7 @@ func TestAWriteErrorIsAFailureWithAMessage(t *testing.T) {
 	}
 }
 
-func TestHelpAndVersion(t *testing.T) {
+func TestHelpAndVersionArePrinted(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		want []string

@@ -130,7 +130,7 @@ func TestCheckReadsWhatDigestWrites(t *testing.T) {
 	}
 }
 
-func TestCheckOfStandardInput(t *testing.T) {
+func TestCheckReadsStandardInput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"f": "x", "list": md5s["hello"] + "  -\n"})
 	check(t, defaults, "hello", "list").expect(t, "-: OK\n", "", nil)
@@ -142,7 +142,7 @@ func TestCheckOfStandardInput(t *testing.T) {
 		"weir: WARNING: 1 line is improperly formatted\n", nil)
 }
 
-func TestCheckWithoutAList(t *testing.T) {
+func TestCheckFailsIfItCannotReadItsList(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"d/f": "x"})
 	check(t, defaults, "", "none").expect(t, "", "weir: none: No such file or directory\n", sum.ErrFailed)
@@ -154,7 +154,7 @@ func TestCheckWithoutAList(t *testing.T) {
 	}
 }
 
-func TestCheckOfALineThatNeverEnds(t *testing.T) {
+func TestCheckSkipsALineThatNeverEnds(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"f": "x"})
 	long := md5s["x"] + "  " + strings.Repeat("f", 3*sum.MaxLine)

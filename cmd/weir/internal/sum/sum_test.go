@@ -143,7 +143,7 @@ func TestDigestPrintsWhatMD5SumPrints(t *testing.T) {
 	}
 }
 
-func TestDigestOfEachAlgorithm(t *testing.T) {
+func TestEachAlgorithmGivesItsDigest(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"f": "hello"})
 	for algorithm, want := range map[string]string{
@@ -170,7 +170,7 @@ func TestStandardInputIsDigestedOnceInItsPlace(t *testing.T) {
 		md5s["x"]+"  a\n", "", nil)
 }
 
-func TestJSON(t *testing.T) {
+func TestJSONIsOneObjectALine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"a\n<b>": "x", "c": ""})
 	opts := defaults
@@ -271,7 +271,7 @@ type writeFunc func(b []byte) (int, error)
 
 func (f writeFunc) Write(b []byte) (int, error) { return f(b) }
 
-func TestOutputThatCannotBeWritten(t *testing.T) {
+func TestDigestAndCheckEndWhenOutputCannotBeWritten(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"f": "x", "endless": "", "list": md5s["x"] + "  f\n"})
 	for _, c := range []struct {

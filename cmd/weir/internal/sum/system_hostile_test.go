@@ -131,7 +131,7 @@ func TestADeepTreeIsDigestedAsFarAsPathsReach(t *testing.T) {
 	}
 }
 
-func TestAFolderOfManyFiles(t *testing.T) {
+func TestEachOfManyFilesInAFolderIsDigested(t *testing.T) {
 	n := *folderSize
 	if testing.Short() {
 		n = min(n, 2_000)
