@@ -54,7 +54,7 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// reporter tells a pool's owner of panics that no goroutine waits for.
+// reporter hands panics that no goroutine waits for to a pool's owner.
 type reporter struct {
 	pool    string
 	onPanic func(*Panic)

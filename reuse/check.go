@@ -67,7 +67,7 @@ type session struct {
 	ended bool
 }
 
-// do calls f under the lock, and then tells the tests the faults that it found. It returns false,
+// do calls f under the lock, and then reports the faults that it found to the tests. It returns false,
 // and does not call f, if no test checks any more.
 func (w *watch) do(f func(l *ledger)) bool {
 	sessions, faults := w.locked(f)
@@ -107,8 +107,8 @@ func (s *session) end() {
 	s.test.Helper()
 	w := &checks
 	w.mu.Lock()
-	told := w.sessions
-	w.sessions = slices.DeleteFunc(slices.Clone(told), func(other *session) bool { return other == s })
+	sessions := w.sessions
+	w.sessions = slices.DeleteFunc(slices.Clone(sessions), func(other *session) bool { return other == s })
 	w.ledger.look(len(w.ledger.held), math.MaxInt)
 	last := len(w.sessions) == 0
 	if last {
@@ -120,7 +120,7 @@ func (s *session) end() {
 		w.ledger = ledger{}
 	}
 	w.mu.Unlock()
-	reportAll(told, faults)
+	reportAll(sessions, faults)
 	s.mu.Lock()
 	s.ended = true
 	s.mu.Unlock()

@@ -16,7 +16,7 @@ const (
 	poisonString = "reuse: used after Put"
 )
 
-// overwrite poisons an object, and returns functions which tell what part of it was written
+// overwrite poisons an object, and returns functions which say what part of it was written
 // since, and how many bytes they watch. The write is reflect's, which knows where pointers are, and
 // the race detector sees it.
 func (l *ledger) overwrite(object reflect.Value) (changed []func() string, size int) {

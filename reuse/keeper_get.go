@@ -85,7 +85,7 @@ func (k *Keeper[T]) take(o *object[T]) Lease[T] {
 	return l
 }
 
-// newWaiter returns a waiter that is not in the line yet.
+// newWaiter returns a waiter that is not in the queue yet.
 func (k *Keeper[T]) newWaiter(ctx context.Context) *waiter[T] {
 	w, _ := k.waiters.Get().(*waiter[T])
 	if w == nil || w.idleness != k.idleness {
@@ -117,7 +117,7 @@ func (k *Keeper[T]) wait(w *waiter[T]) (Lease[T], error) {
 	return l, err
 }
 
-// withdraw takes w out of the line, unless w has left it with an answer.
+// withdraw takes w out of the queue, unless w has left it with an answer.
 func (k *Keeper[T]) withdraw(w *waiter[T]) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// report tells the owner of the keeper of a panic that no user waits for. The handler runs on a
+// report reports a panic that no user waits for to the owner of the keeper. The handler runs on a
 // goroutine of its own, so that the caller goes on even if the handler calls runtime.Goexit.
 func (k *Keeper[T]) report(p *weir.Panic) {
 	reported := make(chan struct{})

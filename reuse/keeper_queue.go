@@ -10,16 +10,16 @@ import (
 // queue is where users wait, first come, first served. Keeper.mu guards all of it.
 type queue[T any] struct {
 	all      fifo.List[waiter[T]]
-	unserved fifo.List[waiter[T]] // waiters without an object under way, the first in the line first
+	unserved fifo.List[waiter[T]] // waiters without an object under way, the first in the queue first
 	length   int
 }
 
-// waiter is a user in the line. The goroutine that takes a waiter out of it answers: with a lease,
+// waiter is a user in the queue. The goroutine that takes a waiter out of it answers: with a lease,
 // an error or a panic.
 type waiter[T any] struct {
 	ctx      context.Context
-	link     fifo.Link[waiter[T]] // in line.all
-	unserved fifo.Link[waiter[T]] // in line.unserved
+	link     fifo.Link[waiter[T]] // in queue.all
+	unserved fifo.Link[waiter[T]] // in queue.unserved
 	object   *object[T]           // is being opened or checked for it
 	ready    chan struct{}        // of capacity 1: there is an answer
 	idleness int                  // that of the keeper when ready was made
@@ -30,33 +30,33 @@ type waiter[T any] struct {
 	panicked *weir.Panic
 }
 
-// first returns the waiter that came first; nil if the line is empty.
-func (l *queue[T]) first() *waiter[T] { return l.all.First().Of() }
+// first returns the waiter that came first; nil if the queue is empty.
+func (q *queue[T]) first() *waiter[T] { return q.all.First().Of() }
 
-// join puts w at the end of the line.
-func (l *queue[T]) join(w *waiter[T]) {
-	l.all.Append(&w.link, w)
-	l.unserved.Append(&w.unserved, w)
-	l.length++
+// join puts w at the end of the queue.
+func (q *queue[T]) join(w *waiter[T]) {
+	q.all.Append(&w.link, w)
+	q.unserved.Append(&w.unserved, w)
+	q.length++
 }
 
-// remove takes w out of the line.
-func (l *queue[T]) remove(w *waiter[T]) {
-	l.all.Remove(&w.link)
-	l.unserved.Remove(&w.unserved)
-	l.length--
+// remove takes w out of the queue.
+func (q *queue[T]) remove(w *waiter[T]) {
+	q.all.Remove(&w.link)
+	q.unserved.Remove(&w.unserved)
+	q.length--
 }
 
-// waits reports whether w is in the line.
+// waits reports whether w is in the queue.
 func (w *waiter[T]) waits() bool { return w.link.Of() != nil }
 
 // serves notes that o is being opened or checked for w, or nothing any more if o is nil. A waiter
 // that had an object under way comes before those that had none yet.
-func (l *queue[T]) serves(w *waiter[T], o *object[T]) {
+func (q *queue[T]) serves(w *waiter[T], o *object[T]) {
 	if w.object = o; o != nil {
-		l.unserved.Remove(&w.unserved)
+		q.unserved.Remove(&w.unserved)
 	} else {
-		l.unserved.Prepend(&w.unserved, w)
+		q.unserved.Prepend(&w.unserved, w)
 	}
 }
 
@@ -99,7 +99,7 @@ func (k *Keeper[T]) serve() {
 }
 
 // inspect has an idle object checked for w, or for no waiter if w is nil. An object that needs no
-// check goes to the first waiter in the line.
+// check goes to the first waiter in the queue.
 func (k *Keeper[T]) inspect(o *object[T], w *waiter[T]) {
 	k.rouse(o)
 	o.become(checking)

@@ -12,8 +12,8 @@ import (
 
 // attempt calls work, and however work ends, calls then under the lock: with the error of work, which
 // is [weir.ErrGoexit] if work has ended its goroutine, or with its panic. It reports the panic unless
-// then has told a user: last, so that no user that needs the object waits for the handler.
-func (k *Keeper[T]) attempt(work func() error, then func(now time.Duration, err error, panicked *weir.Panic) (told bool)) {
+// then has answered a user: last, so that no user that needs the object waits for the handler.
+func (k *Keeper[T]) attempt(work func() error, then func(now time.Duration, err error, panicked *weir.Panic) (answered bool)) {
 	returned := false
 	var err error
 	defer func() {
@@ -30,11 +30,11 @@ func (k *Keeper[T]) attempt(work func() error, then func(now time.Duration, err 
 		if panicked != nil {
 			k.reports++ // Close waits for the handler
 		}
-		told := then(now, err, panicked)
+		answered := then(now, err, panicked)
 		k.serve()
 		k.mu.Unlock()
 		if panicked != nil {
-			if !told {
+			if !answered {
 				k.report(panicked)
 			}
 			k.mu.Lock()
@@ -69,7 +69,7 @@ func (o *object[T]) open(values context.Context) {
 			value, err = k.config.Open(ctx)
 			return err
 		})
-	}, func(now time.Duration, err error, panicked *weir.Panic) (told bool) {
+	}, func(now time.Duration, err error, panicked *weir.Panic) (answered bool) {
 		if err != nil || panicked != nil {
 			return k.failed(o, err, panicked, now)
 		}
@@ -84,7 +84,7 @@ func (o *object[T]) open(values context.Context) {
 }
 
 // failed deals with an object that could not be opened. It reports whether a user learns of it.
-func (k *Keeper[T]) failed(o *object[T], err error, panicked *weir.Panic, now time.Duration) (told bool) {
+func (k *Keeper[T]) failed(o *object[T], err error, panicked *weir.Panic, now time.Duration) (answered bool) {
 	k.totals.failed++
 	w := o.begunFor()
 	if o.waiter == nil && o.era == k.era {
@@ -124,7 +124,7 @@ func (o *object[T]) check(values context.Context) {
 	k := o.keeper
 	k.attempt(func() error {
 		return o.errand(values, func(ctx context.Context) error { return k.config.Check(ctx, o.value) })
-	}, func(now time.Duration, err error, panicked *weir.Panic) (told bool) {
+	}, func(now time.Duration, err error, panicked *weir.Panic) (answered bool) {
 		if panicked == nil {
 			k.proved(o, now, err)
 			return true
@@ -143,7 +143,7 @@ func (o *object[T]) beat() {
 	k := o.keeper
 	k.attempt(func() error {
 		return o.errand(context.Background(), func(ctx context.Context) error { return k.config.Heartbeat(ctx, o.value) })
-	}, func(now time.Duration, err error, panicked *weir.Panic) (told bool) {
+	}, func(now time.Duration, err error, panicked *weir.Panic) (answered bool) {
 		if o.era == k.era {
 			k.beats--
 		}
@@ -182,7 +182,7 @@ func (o *object[T]) close() {
 	k.attempt(func() error {
 		k.config.Close(o.value)
 		return nil
-	}, func(time.Duration, error, *weir.Panic) (told bool) {
+	}, func(time.Duration, error, *weir.Panic) (answered bool) {
 		k.totals.closed++
 		k.forget(o)
 		return false

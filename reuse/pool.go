@@ -30,7 +30,7 @@ type Pool[T any] struct {
 	// in whatever state its user has left the object.
 	Reset func(T)
 
-	// Keep, if set, tells whether an object is worth keeping: one that has grown too
+	// Keep, if set, reports whether an object is worth keeping: one that has grown too
 	// large is better left to the collector. Put calls it first, and drops what it refuses,
 	// without Reset.
 	Keep func(T) bool

@@ -36,7 +36,7 @@ type pooled struct {
 
 func (p *pooled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// A future would cost half of what a group does. But a group that is cancelled makes room
-	// in the queue, and its Wait tells how the task ended whatever became of the context.
+	// in the queue, and its Wait says how the task ended whatever became of the context.
 	v := &visit{handler: p.handler, writer: w, request: r}
 	group := p.pool.Group(r.Context())
 	group.Go(v.run)
@@ -50,7 +50,7 @@ func (p *pooled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case panicked != nil:
 		panic(&handlerPanic{panicked})
 	case !v.begun:
-		why := QueueFull // it tells no more than that the pool is not closed
+		why := QueueFull // Wait says no more than that the pool is not closed
 		if errors.Is(err, weir.ErrClosed) {
 			why = Closed
 		}

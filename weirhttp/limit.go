@@ -70,7 +70,7 @@ func Limit(handler http.Handler, n int, opts ...Option) *Limiter {
 		handler:      handler,
 		refusal:      newRefusal(o.status, o.retryAfter),
 		limit:        n,
-		queue:        queue{size: o.queueSize, newestFirst: o.newestFirst, all: line{links: ofAll}},
+		queue:        queue{size: o.queueSize, newestFirst: o.newestFirst, all: priorityQueue{links: ofAll}},
 	}
 	l.refusal.write = o.refuse
 	if o.key != nil {
@@ -135,7 +135,7 @@ func (l *Limiter) admit(r *http.Request) (*client, verdict) {
 	return w.client, l.await(r.Context(), w)
 }
 
-// enqueue lets a request wait, or tells why not. The caller holds mu.
+// enqueue lets a request wait, or returns why not. The caller holds mu.
 func (l *Limiter) enqueue(c *client, key string, priority int) (*waiter, verdict) {
 	victim, v := l.queue.room(c, priority)
 	if l.draining {

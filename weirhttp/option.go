@@ -64,7 +64,7 @@ func NewestFirst() Option {
 	return limitOption(func(o *limitOptions) { o.newestFirst = true })
 }
 
-// Priority sets a function that tells how important a request is: of those that wait, the one
+// Priority sets a function that says how important a request is: of those that wait, the one
 // with the highest number runs next, and among equals [NewestFirst] decides. When the queue is
 // full, a request displaces a waiting one of the lowest number, if its own is higher: of these the
 // newest is refused, or with NewestFirst the oldest. By default all are equal.
@@ -99,7 +99,7 @@ func PerKeyQueue(n int) Option {
 	return limitOption(func(o *limitOptions) { o.perKeyQueue = n })
 }
 
-// Exempt sets a function that tells which requests run at once, whatever the load, such as those
+// Exempt sets a function that says which requests run at once, whatever the load, such as those
 // that ask for the server's health. They take no slot and are not counted. The Limiter calls the
 // function once for each request, on many goroutines at once. The function must not read the body.
 func Exempt(is func(*http.Request) bool) Option {

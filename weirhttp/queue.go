@@ -12,7 +12,7 @@ type waiter struct {
 	priority int
 	number   uint64               // in the order of arrival
 	client   *client              // nil without keys
-	links    [2]fifo.Link[waiter] // in the line of all and in that of its client
+	links    [2]fifo.Link[waiter] // in the queue of all and in that of its client
 
 	// The Limiter's lock guards verdict until ready is closed, which happens when the request
 	// waits no longer. After that no goroutine writes it.
@@ -26,9 +26,9 @@ const (
 	ofClient
 )
 
-// line has waiters in their order: by priority, and by arrival among equals.
-type line struct {
-	links  int     // which links of the waiters are this line's
+// priorityQueue has waiters in their order: by priority, and by arrival among equals.
+type priorityQueue struct {
+	links  int     // which links of the waiters are this queue's
 	levels []level // in ascending order of priority, none empty
 }
 
@@ -54,50 +54,50 @@ func trim[T any](s []T) []T {
 	return append(make([]T, 0, 2*len(s)), s...)
 }
 
-func (l *line) find(priority int) (int, bool) {
-	return slices.BinarySearchFunc(l.levels, priority, func(v level, priority int) int {
+func (p *priorityQueue) find(priority int) (int, bool) {
+	return slices.BinarySearchFunc(p.levels, priority, func(v level, priority int) int {
 		return cmp.Compare(v.priority, priority)
 	})
 }
 
 // push adds the newest waiter.
-func (l *line) push(w *waiter) {
-	i, found := l.find(w.priority)
+func (p *priorityQueue) push(w *waiter) {
+	i, found := p.find(w.priority)
 	if !found {
-		l.levels = slices.Insert(l.levels, i, level{priority: w.priority})
+		p.levels = slices.Insert(p.levels, i, level{priority: w.priority})
 	}
-	l.levels[i].waiters.Append(&w.links[l.links], w)
+	p.levels[i].waiters.Append(&w.links[p.links], w)
 }
 
-func (l *line) remove(w *waiter) {
-	i, _ := l.find(w.priority)
-	waiters := &l.levels[i].waiters
-	if waiters.Remove(&w.links[l.links]); waiters.First() == nil {
-		l.levels = trim(slices.Delete(l.levels, i, i+1))
+func (p *priorityQueue) remove(w *waiter) {
+	i, _ := p.find(w.priority)
+	waiters := &p.levels[i].waiters
+	if waiters.Remove(&w.links[p.links]); waiters.First() == nil {
+		p.levels = trim(slices.Delete(p.levels, i, i+1))
 	}
 }
 
 // first returns the waiter to be served next, nil if there is none.
-func (l *line) first(newestFirst bool) *waiter {
+func (p *priorityQueue) first(newestFirst bool) *waiter {
 	switch {
-	case len(l.levels) == 0:
+	case len(p.levels) == 0:
 		return nil
 	case newestFirst:
-		return l.levels[len(l.levels)-1].waiters.Last().Of()
+		return p.levels[len(p.levels)-1].waiters.Last().Of()
 	default:
-		return l.levels[len(l.levels)-1].waiters.First().Of()
+		return p.levels[len(p.levels)-1].waiters.First().Of()
 	}
 }
 
 // last returns the waiter to be served after all others, nil if there is none.
-func (l *line) last(newestFirst bool) *waiter {
+func (p *priorityQueue) last(newestFirst bool) *waiter {
 	switch {
-	case len(l.levels) == 0:
+	case len(p.levels) == 0:
 		return nil
 	case newestFirst:
-		return l.levels[0].waiters.First().Of()
+		return p.levels[0].waiters.First().Of()
 	default:
-		return l.levels[0].waiters.Last().Of()
+		return p.levels[0].waiters.Last().Of()
 	}
 }
 
@@ -109,7 +109,7 @@ type queue struct {
 
 	waiting  int
 	arrivals uint64
-	all      line
+	all      priorityQueue
 
 	clients // all empty without keys
 }
@@ -122,7 +122,7 @@ func (q *queue) push(w *waiter) {
 	q.all.push(w)
 	if c := w.client; c != nil {
 		c.waiting++
-		c.line.push(w)
+		c.waiters.push(w)
 		q.update(c)
 	}
 }
@@ -133,7 +133,7 @@ func (q *queue) remove(w *waiter) {
 	q.all.remove(w)
 	if c := w.client; c != nil {
 		c.waiting--
-		c.line.remove(w)
+		c.waiters.remove(w)
 		q.update(c)
 	}
 }
@@ -149,14 +149,14 @@ func (q *queue) next() *waiter {
 	return q.due.first(0)
 }
 
-// room tells whether a request with this priority may wait, or why not, and which one it displaces
+// room reports whether a request with this priority may wait, or why not, and which one it displaces
 // if there is room for only one of the two.
 func (q *queue) room(c *client, priority int) (victim *waiter, v verdict) {
 	switch {
 	case q.size > 0 && q.full(c): // before the next case: a client that displaces another's request adds to its own
 		v = keyFull
 		if c != nil {
-			victim = c.line.last(q.newestFirst)
+			victim = c.waiters.last(q.newestFirst)
 		}
 	case q.waiting >= q.size:
 		v = queueFull

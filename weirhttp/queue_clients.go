@@ -19,7 +19,7 @@ type client struct {
 	key     string
 	running int
 	waiting int
-	line    line
+	waiters priorityQueue
 	index   int // in the heap of those due, -1 if it is not there
 }
 
@@ -41,7 +41,7 @@ func (s *clients) known(key string) *client {
 	}
 	c := s.byKey[key]
 	if c == nil {
-		c = &client{key: key, line: line{links: ofClient}, index: -1}
+		c = &client{key: key, waiters: priorityQueue{links: ofClient}, index: -1}
 		s.byKey[key] = c
 		s.most = max(s.most, len(s.byKey))
 	}
@@ -82,7 +82,7 @@ type dueClients struct {
 	newestFirst bool
 }
 
-func (d *dueClients) first(i int) *waiter { return d.clients[i].line.first(d.newestFirst) }
+func (d *dueClients) first(i int) *waiter { return d.clients[i].waiters.first(d.newestFirst) }
 
 // Len implements [heap.Interface].
 func (d *dueClients) Len() int { return len(d.clients) }

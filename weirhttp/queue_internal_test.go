@@ -8,7 +8,7 @@ import (
 // A server that is never quite idle must give the room back, too.
 func TestTheRoomForABurstIsGivenBackThoughOneClientStays(t *testing.T) {
 	const burst = 10_000
-	q := queue{size: burst + 1, all: line{links: ofAll}, clients: clients{perKey: 1, perKeyQueue: 1, byKey: map[string]*client{}}}
+	q := queue{size: burst + 1, all: priorityQueue{links: ofAll}, clients: clients{perKey: 1, perKeyQueue: 1, byKey: map[string]*client{}}}
 	enter := func(i int) *waiter {
 		w := &waiter{priority: i, client: q.known(strconv.Itoa(i)), ready: make(chan struct{})}
 		q.push(w)

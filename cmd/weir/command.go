@@ -53,7 +53,7 @@ It is the command-line tool of the Go library github.com/64ed045f/weir.`,
 	return root
 }
 
-// version tells which build this is: the version of the module, the commit if it was built in a checkout, and the Go release.
+// version says which build this is: the version of the module, the commit if it was built in a checkout, and the Go release.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -48,7 +48,7 @@ func newHandler(work func(context.Context) error) http.Handler {
 
 func reply(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "application/octet-stream")
-	_, _ = w.Write(body) // fails if the client has gone: then there is no client to tell
+	_, _ = w.Write(body) // fails if the client has gone: then no client is left that could learn of it
 }
 
 // backendPlaces is how many requests a backend works for at once.

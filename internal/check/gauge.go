@@ -2,7 +2,7 @@ package check
 
 import "sync/atomic"
 
-// Gauge tells how many goroutines run at once, and how many did at most.
+// Gauge counts how many goroutines run at once, and how many did at most.
 type Gauge struct{ Now, Peak atomic.Int64 }
 
 // Enter counts one more.

@@ -4,5 +4,5 @@ package sum
 
 import "io"
 
-// isHungUp can't tell before the next write on this system.
+// isHungUp learns nothing before the next write on this system.
 func isHungUp(io.Writer) bool { return false }

@@ -27,7 +27,7 @@ func appendLine(b, digest []byte, name string) []byte {
 	return append(b, '\n')
 }
 
-// appendVerdict appends the line that tells how a file compares with its list. Here only a name with a newline is escaped.
+// appendVerdict appends the line that says how a file compares with its list. Here only a name with a newline is escaped.
 func appendVerdict(b []byte, name, verdict string) []byte {
 	if strings.Contains(name, "\n") {
 		b = append(b, '\\')

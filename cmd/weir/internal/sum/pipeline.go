@@ -87,7 +87,7 @@ type pipeline struct {
 	workers int
 	stdin   io.Reader
 	digest  func(ctx context.Context, j *job)
-	fatal   func(err error) bool // tells which job errors end the output; always the same of an error; nil means none
+	fatal   func(err error) bool // says which job errors end the output; always the same of an error; nil means none
 	emit    func(j *job) error   // prints a finished job
 	flush   func() error         // hands on what emit has buffered
 }
