@@ -12,7 +12,7 @@ import (
 )
 
 // batch is a group's tasks from one Wait to the next. Nothing of it is left to
-// the batch that follows. A task that finds its tally sealed goes to the next.
+// the batch that follows. A task that comes after Wait has sealed the tally goes to the next batch.
 type batch struct {
 	made     race.Past // see scope.seen
 	group    *Group
@@ -38,8 +38,8 @@ type batch struct {
 	stopped bool // the batch was cancelled before Wait made its result
 	mu      sync.Mutex
 	others  *others // the other callers of Wait; nil if there are none
-	members *member // all of them
-	spare   *member // those that no worker has
+	members *member // all that were made for workers
+	spare   *member // those of them that no worker has
 	first   member  // the first of them, as many batches need no other
 	wrong   *wrong  // in addition to the cause of the cancellation; nil if there is nothing
 	err     error
@@ -57,7 +57,7 @@ type wrong struct {
 	panicked *Panic
 }
 
-// nestedBatch is the batch of a task's group and its source, in one piece.
+// nestedBatch is the batch of a task's group and its subtasks, in one allocation.
 type nestedBatch struct {
 	batch
 	subtasks engine.Subtasks[job]
@@ -108,7 +108,7 @@ func (b *batch) cancelled() bool {
 func (b *batch) parent() context.Context { return b.scope.parent }
 
 // accepted is called when the pool has accepted a task. If the batch was cancelled
-// meanwhile, Wait may have looked too early.
+// meanwhile, Wait may have looked before the task was there, and must look again.
 func (b *batch) accepted() {
 	switch {
 	case b.subtasks == nil && b.intake.Handed():
@@ -132,15 +132,15 @@ func (b *batch) try(j job) bool {
 	}
 }
 
-// withdraw counts a task out that was not accepted.
+// withdraw takes a task that was not accepted out of the count.
 func (b *batch) withdraw(index int) {
 	if b.tally.Withdraw(index) {
 		b.notify(nil)
 	}
 }
 
-// enter is called by a worker, or by Shutdown, before it comes to a task of the batch. It reports false if Wait has
-// given up the tasks in the queue.
+// enter is called by a worker, or by Shutdown, that has taken a task of the batch from the queue. It reports false
+// if Wait no longer waits for the tasks there.
 func (b *batch) enter() bool { return b.subtasks != nil || b.tally.Enter() }
 
 // Ended counts n tasks out, and undoes enter. The caller touches nothing of the batch for them
@@ -151,14 +151,14 @@ func (b *batch) Ended(n int, by *engine.Worker) {
 	}
 }
 
-// release makes room under the group's limit. A task that waits for it may have the place of by.
+// release gives n places under the group's limit back. A task that waits for one may get the place of by in the pool.
 func (b *batch) release(n int, by *engine.Worker) {
 	if l := b.group.limit; l != nil {
 		l.release(n, by)
 	}
 }
 
-// notify makes Wait look again. A task that waits may have the place of by.
+// notify makes Wait look again. A task that waits may get the place of by.
 func (b *batch) notify(by *engine.Worker) {
 	if b.subtasks != nil {
 		b.looper.Load().Notify()
@@ -187,7 +187,7 @@ func (b *batch) notifyLooper() {
 	}
 }
 
-// ticket returns the job that represents j in the queue of another pool; j has the number in the source of its batch.
+// ticket returns the job that represents j in the queue of another pool; j has the number among the subtasks of its batch.
 func (j job) ticket(number uint64) job { return job{batch: j.batch, index: int(number) | ticketBit} }
 
 const ticketBit = 1 << (bits.UintSize - 2)
@@ -238,7 +238,7 @@ func (b *batch) run(w *engine.Worker, j job) {
 	b.credit(w)
 }
 
-// credit counts a task of the batch out, as soon as w has no other one in hand.
+// credit counts a task of the batch as over, which w reports when it has no other one in hand.
 func (b *batch) credit(w *engine.Worker) {
 	w.Credit(b)
 	if b.subtasks != nil {
@@ -297,7 +297,7 @@ func (b *batch) handBack(j job) bool {
 	return true
 }
 
-// refused fails a task that will not run.
+// refused fails a task that will never run.
 func (b *batch) refused(j job, err error) {
 	b.fail(j, err)
 	if parent, ok := b.group.parent.(inside.Refusals); ok {

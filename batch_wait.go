@@ -71,7 +71,7 @@ func (b *batch) finish() (over bool) {
 	return over
 }
 
-// isCounted reports whether Wait counts j, a void task of the batch that has left the queue, among those left there.
+// isCounted reports whether Wait has counted j, a void task of the batch that has just left the queue, as still there.
 func (b *batch) isCounted() bool {
 	if b.subtasks == nil && !b.counted {
 		b.gone++
@@ -99,7 +99,7 @@ func (b *batch) waitInside(inTask bool) {
 		b.cut()
 	}
 	for {
-		if cancelled { // for a task that Go finds accepted after that
+		if cancelled { // again, for a task that Go added since
 			b.cut()
 		}
 		if b.tally.Seal() {

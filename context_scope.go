@@ -50,8 +50,8 @@ func scopeOf(ctx context.Context) *scope {
 	return nil
 }
 
-// seen is called where a goroutine comes upon the scope. For the race detector this goroutine may know nothing of the
-// one that has made the batch.
+// seen is called by each method that a goroutine may call first on the scope. Without it, the race detector would not
+// know that the batch was made before.
 //
 //go:norace
 func (s *scope) seen() {

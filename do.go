@@ -75,7 +75,7 @@ func (v *visit) call(ctx context.Context, task func(context.Context) error) erro
 	return task(v)
 }
 
-// wait returns nil when the visitor has its place, which it must leave.
+// wait returns nil when the visitor has its place, which finish gives back.
 func (v *visit) wait(ctx context.Context) error {
 	if err := v.pool.core.submitWanted(ctx, listenerJob(&v.self, nil, inTurn), v.want, nil); err != nil {
 		return err

@@ -190,8 +190,8 @@ func (g *Group) Resize(limit int) {
 	}
 }
 
-// submit hands a job to the pool for a task of another pool: the job waits in the source, and a ticket
-// in the queue.
+// submit hands a job to the pool for a task of another pool: the job waits among the subtasks of the
+// group, and a ticket in the queue.
 func (b *batch) submit(j job) engine.Verdict {
 	e, want := b.group.pool.core.engine, b.subtasks.Want()
 	if e.Fits(j, want) {
@@ -303,7 +303,7 @@ func (g *Group) current() *batch {
 		if g.doomed == nil {
 			b = newBatch(g.parent, g)
 		} else {
-			// What the parent was cancelled with since does not count.
+			// If the parent has ended since, its cause does not count.
 			b = newBatch(context.WithoutCancel(g.parent), g)
 			b.scope.cancel(*g.doomed)
 			g.doomed = nil

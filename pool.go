@@ -38,7 +38,7 @@ type job struct {
 type listener interface {
 	// run runs the task, on worker w. Without a batch the context and the error are none, and
 	// it vacates w before any goroutine learns that the task is over.
-	// Number is that of its job.
+	// number is that of its job.
 	run(ctx context.Context, w *engine.Worker, number int) error
 	// void reports whether the job in the queue is void, as the task has started out of turn, or was given up.
 	void() bool

@@ -120,7 +120,7 @@ func (l *loop[T]) run() {
 			l.due()
 		default:
 			for ; m != nil && !l.stopped; m = f.After(m) {
-				if !m.taken { // by begin
+				if !m.taken { // by catchUp
 					l.give(m)
 				}
 			}
