@@ -81,10 +81,10 @@ func (p *FuncPool[T]) TryInvoke(arg T) error {
 	return refusal(p.core.running().TrySubmit(argument[T]{arg: arg}, nil))
 }
 
-// Shutdown is [FuncPool.Close] until ctx is done, and returns nil if all calls have
-// finished by then, and the workers are gone. Otherwise it removes the arguments that no worker has
-// started with and returns them, in order, with the cause of ctx; it does not
-// wait for calls that run, which another Close does.
+// Shutdown closes the pool, as [FuncPool.Close] does, but waits only until ctx is done. It returns
+// nil if all calls have finished by then, and the workers are gone. Otherwise it removes the
+// arguments that no worker has started with and returns them, in order, with the cause of ctx; it
+// does not wait for calls that run, which another Close does.
 func (p *FuncPool[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 	arguments, err := p.made().shutdown(ctx)
 	for _, a := range arguments {
@@ -96,7 +96,7 @@ func (p *FuncPool[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 // Wait blocks until all calls accepted before it have finished. See [Pool.Wait].
 func (p *FuncPool[T]) Wait() { p.made().wait() }
 
-// WaitContext is Wait until ctx is done; then it returns the context's cause.
+// WaitContext is Wait, but only until ctx is done; then it returns the context's cause.
 func (p *FuncPool[T]) WaitContext(ctx context.Context) error { return p.made().waitContext(ctx) }
 
 // Resize sets the limit, and does not block. See [Pool.Resize].

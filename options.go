@@ -107,13 +107,13 @@ func Name(name string) Option {
 	return poolOption(func(o *options) { o.name = name })
 }
 
-// OnPanic sets what is called with the panic of a task, on the goroutine that
-// panicked and before the task counts as finished. The default logs value and
-// stack with [log/slog.Error]. The handler may be called by several workers at
-// once. If it panics itself, both panics are logged. Panics of a [Group]'s tasks
-// come out of its Wait instead; only those of a batch after the first are
-// passed to the handler. With [PanicsAsErrors] none is: they are errors then. The panic of a [Future] that is dropped without
-// a Get is passed to the handler by a goroutine of its own, once the garbage collector has found the future.
+// OnPanic sets the function that is called with the panic of a task, on the goroutine that panicked
+// and before the task counts as finished. The default logs value and stack with [log/slog.Error].
+// The handler may be called by several workers at once. If it panics itself, both panics are
+// logged. Panics of a [Group]'s tasks come out of its Wait instead; only those of a batch after the
+// first are passed to the handler. With [PanicsAsErrors] none is: they are errors then. The panic
+// of a [Future] that is dropped without a Get is passed to the handler by a goroutine of its own,
+// once the garbage collector has found the future.
 func OnPanic(handle func(*Panic)) Option {
 	must(handle != nil, "panic handler must not be nil", "nil")
 	return poolOption(func(o *options) { o.onPanic = handle })
@@ -126,11 +126,11 @@ func CrashOnPanic() Option {
 	return poolOption(func(o *options) { o.crash = true })
 }
 
-// OnOpenError sets what is called for each argument given to [Stateful.Invoke] and its like
-// that was accepted and not used, since the worker that took it could not open its value.
-// The default logs the error with [log/slog.Error]. The handler may be called by several
-// workers at once; its own panics are treated as those of tasks. To hand the argument to the pool
-// again it should use TryInvoke: Invoke may wait for room that only this worker could make. Only
+// OnOpenError sets the function that is called for each argument given to [Stateful.Invoke] and its
+// like that was accepted and not used, since the worker that took it could not open its value. The
+// default logs the error with [log/slog.Error]. The handler may be called by several workers at
+// once; its own panics are treated as those of tasks. To hand the argument to the pool again it
+// should use TryInvoke: Invoke may wait for room that only this worker could make. Only
 // [NewStateful] takes this option.
 func OnOpenError(handle func(*OpenError)) Option {
 	must(handle != nil, "handler of errors must not be nil", "nil")

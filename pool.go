@@ -200,10 +200,10 @@ func (p *Pool) TrySubmit(task func()) error {
 	return refusal(p.core.running().TrySubmit(plainJob(task), nil))
 }
 
-// Shutdown is [Pool.Close] until ctx is done, and returns nil if all tasks have
-// finished by then, and the workers are gone. Otherwise it removes the tasks that no worker has started
-// and returns them, in order, with the cause of ctx; it does not wait for those
-// that run, which another Close does. Tasks of a [Group] or a [Future] are not
+// Shutdown closes the pool, as [Pool.Close] does, but waits only until ctx is done. It returns
+// nil if all tasks have finished by then, and the workers are gone. Otherwise it removes the tasks
+// that no worker has started and returns them, in order, with the cause of ctx; it does not wait
+// for those that run, which another Close does. Tasks of a [Group] or a [Future] are not
 // returned: each fails there with [ErrClosed].
 func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	jobs, err := p.made().shutdown(ctx)

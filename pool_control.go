@@ -12,7 +12,7 @@ import "context"
 // The end of each of these tasks synchronizes before the return of Wait.
 func (p *Pool) Wait() { p.made().wait() }
 
-// WaitContext is [Pool.Wait] until ctx is done; then it returns the context's
+// WaitContext is [Pool.Wait], but only until ctx is done; then it returns the context's
 // cause. Waiting again later is possible.
 func (p *Pool) WaitContext(ctx context.Context) error { return p.made().waitContext(ctx) }
 

@@ -28,7 +28,7 @@ type Results[T any] struct {
 	mu    sync.Mutex                   // held while a new set is stored
 }
 
-// NewResults returns the means to collect what tasks of g return.
+// NewResults returns Results that collect what tasks of g return.
 func NewResults[T any](g *Group) *Results[T] {
 	must(g != nil, "group must not be nil", "nil")
 	g.mustBeMade()

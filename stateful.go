@@ -157,11 +157,11 @@ func (p *Stateful[S, T]) Resize(limit int) {
 	p.values.resize(limit, p.core.resize)
 }
 
-// Shutdown is [Stateful.Close] until ctx is done, and returns nil if all calls have finished and
-// all values are closed by then. Otherwise it removes the arguments that no worker has started
-// with, and returns them, in order, with the cause of ctx. The arguments of Call are not among
-// them: each such Call returns [ErrClosed]. Shutdown does not wait for what runs; another Close
-// does.
+// Shutdown closes the pool, as [Stateful.Close] does, but waits only until ctx is done. It returns
+// nil if all calls have finished and all values are closed by then. Otherwise it removes the
+// arguments that no worker has started with, and returns them, in order, with the cause of ctx. The
+// arguments of Call are not among them: each such Call returns [ErrClosed]. Shutdown does not wait
+// for what runs; another Close does.
 func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 	calls, err := p.made().shutdown(ctx)
 	for _, c := range calls {
@@ -270,7 +270,7 @@ func (p *Stateful[S, T]) end(w *engine.Worker) {
 // Wait blocks until all calls accepted before it have finished. See [Pool.Wait].
 func (p *Stateful[S, T]) Wait() { p.made().wait() }
 
-// WaitContext is Wait until ctx is done; then it returns the context's cause.
+// WaitContext is Wait, but only until ctx is done; then it returns the context's cause.
 func (p *Stateful[S, T]) WaitContext(ctx context.Context) error { return p.made().waitContext(ctx) }
 
 // Pause stops workers from taking arguments, and does not block. See [Pool.Pause].

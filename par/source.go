@@ -100,7 +100,7 @@ func pullChan[T any](ch <-chan T) pull[T] {
 	}
 }
 
-// A Pair is what a sequence of two values has at one place: a key and a value.
+// A Pair is a key and its value, as one item.
 type Pair[K, V any] struct {
 	Key   K
 	Value V
