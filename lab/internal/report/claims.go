@@ -39,7 +39,14 @@ func claims(tables []record.Table, usual int) []claim {
 		{work: "empty task, limit 2", suite: "dispatch", experiment: "empty", params: with("limit", "2", "producers", "1")},
 		{work: "empty task, limit " + grouped("50000"), suite: "dispatch", experiment: "empty", params: with("limit", "50000", "producers", "1")},
 	}
-	for _, procs := range procsOf(tables, "dispatch", "empty") {
+	var measured []int
+	for _, t := range tables {
+		if t.Suite == "dispatch" && t.Experiment == "empty" {
+			measured = append(measured, t.Procs)
+		}
+	}
+	slices.Sort(measured)
+	for _, procs := range slices.Compact(measured) {
 		if procs != usual {
 			list = append(list, claim{
 				work: fmt.Sprintf("empty task, limit 64, GOMAXPROCS %d", procs), suite: "dispatch", experiment: "empty",
@@ -82,17 +89,6 @@ func claims(tables []record.Table, usual int) []claim {
 		claim{work: "idle object that is costly to open, got and put back", suite: "reuse", experiment: "keeper", params: with("goroutines", "1")},
 		claim{work: "8 of them for 64 goroutines", suite: "reuse", experiment: "keeper", params: with("goroutines", "64")},
 	)
-}
-
-func procsOf(tables []record.Table, suite, experiment string) []int {
-	var list []int
-	for _, t := range tables {
-		if t.Suite == suite && t.Experiment == experiment && !slices.Contains(list, t.Procs) {
-			list = append(list, t.Procs)
-		}
-	}
-	slices.Sort(list)
-	return list
 }
 
 // table finds what the claim is about; without figures of Weir there is none.

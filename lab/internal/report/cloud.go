@@ -2,7 +2,6 @@ package report
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -13,36 +12,35 @@ import (
 
 // A dotted is one peer in a cloud of points.
 type dotted struct {
-	name string
-	x, y record.Cell
+	name  string
+	x, y  float64
+	label vg.Length // the height of its name
 }
 
 // drawCloud draws time against memory: a peer that is good at both stands at the lower left.
-func drawCloud(t record.Table) (picture, bool, error) {
+func drawCloud(t record.Table) []picture {
 	const memory = "peak-B"
 	unit := t.Units[0]
 	var dots []dotted
 	for _, r := range t.Rows {
 		x, y := r.Cells[unit], r.Cells[memory]
 		if usable(x) && usable(y) && x.Center > 0 && y.Center > 0 {
-			dots = append(dots, dotted{clean(r.Peer), x, y})
+			dots = append(dots, dotted{name: clean(r.Peer), x: x.Center, y: y.Center})
 		}
 	}
 	if len(dots) < 2 {
-		return picture{}, false, nil
+		return nil
 	}
-	title, below := titleOf(t)+": time and memory", paramsText(t.Params, t.Procs)
-	s := newSheet(290, title, below)
 	p := newPlot()
-	p.X.Min, p.X.Max = reach(dots, func(d dotted) float64 { return d.x.Center })
-	p.Y.Min, p.Y.Max = reach(dots, func(d dotted) float64 { return d.y.Center })
+	p.X.Min, p.X.Max = reach(dots, func(d dotted) float64 { return d.x })
+	p.Y.Min, p.Y.Max = reach(dots, func(d dotted) float64 { return d.y })
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = decades{unit}, decades{memory}
 	p.X.Label.Text, p.Y.Label.Text = "time", "peak memory"
-	p.Add(cloud{dots})
-	p.Draw(draw.Crop(s.body, 0, -6, 0, 0))
-	picture, err := newPicture(nameOfPicture(t, "memory"), join([]string{title, below}, ", "), s.svg)
-	return picture, err == nil, err
+	p.Add(cloud(dots))
+	return []picture{frame{
+		name: nameOfPicture(t, "memory"), title: titleOf(t) + ": time and memory", below: paramsText(t.Params, t.Procs), height: 290, right: 6,
+	}.draw(p)}
 }
 
 // reach is what an axis must span, with room around it.
@@ -51,96 +49,88 @@ func reach(dots []dotted, of func(dotted) float64) (low, high float64) {
 	for _, d := range dots {
 		low, high = min(low, of(d)), max(high, of(d))
 	}
-	room := math.Pow(high/low, 0.15)
-	room = max(room, 1.25)
+	room := max(math.Pow(high/low, 0.15), 1.25)
 	return low / room, high * room
 }
 
-type cloud struct{ dots []dotted }
+type cloud []dotted
 
-func (s cloud) Plot(c draw.Canvas, p *plot.Plot) {
+// labelSize is that of the names in clouds and next to curves, and labelGap what two of them are apart.
+const (
+	labelSize = 10.5
+	labelGap  = 12.5
+)
+
+func labelWidth(name string) vg.Length { return nameLetters(labelSize, name).Width(name) }
+
+func (dots cloud) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	drawGridLines(c, p, x, y)
 	// Labels keep off each other only where their points are close sideways: all of
 	// one side are set together.
-	width := func(name string) vg.Length { return nameLetters(10.5, name).Width(name) }
-	var sides [2][]int
-	for k, d := range s.dots {
+	var sides [2][]*dotted
+	for k := range dots {
+		d := &dots[k]
 		side := 0
-		if x(d.x.Center)+width(d.name)+8 > c.Max.X {
+		if x(d.x)+labelWidth(d.name)+8 > c.Max.X {
 			side = 1
 		}
-		sides[side] = append(sides[side], k)
+		sides[side] = append(sides[side], d)
 	}
 	for side, members := range sides {
-		var wishes []vg.Length
-		for _, k := range members {
-			wishes = append(wishes, y(s.dots[k].y.Center))
+		for _, cluster := range clusters(members, x) {
+			var wishes []vg.Length
+			for _, d := range cluster {
+				wishes = append(wishes, y(d.y))
+			}
+			for k, place := range apart(wishes, labelGap, c.Min.Y+6, c.Max.Y-6) {
+				cluster[k].label = place
+			}
 		}
-		places := apartWhereClose(wishes, members, s.dots, x, width, c)
-		for i, k := range members {
-			d := s.dots[k]
-			px, py := x(d.x.Center), y(d.y.Center)
-			at, edge := vg.Point{X: px + 8, Y: places[i]}, px+7
+		for _, d := range members {
+			px, py := x(d.x), y(d.y)
+			at, edge := vg.Point{X: px + 8, Y: d.label}, px+7
 			if side == 1 {
-				at.X, edge = px-8-width(d.name), px-7
+				at.X, edge = px-8-labelWidth(d.name), px-7
 			}
-			if away := places[i] - py; away > 7 || away < -7 {
-				c.StrokeLine2(draw.LineStyle{Color: themed("muted"), Width: 0.5}, px, py, edge, places[i])
+			if away := d.label - py; away > 7 || away < -7 {
+				c.StrokeLine2(draw.LineStyle{Color: themed("muted"), Width: 0.5}, px, py, edge, d.label)
 			}
-			c.FillText(nameLetters(10.5, d.name), at, d.name)
+			c.FillText(nameLetters(labelSize, d.name), at, d.name)
 		}
 	}
-	for _, d := range s.dots {
+	for _, d := range dots {
 		radius := vg.Length(3.5)
 		if isWeir(d.name) {
 			radius = 4.5
 		}
-		c.DrawGlyph(draw.GlyphStyle{Color: libraryColor(d.name), Radius: radius, Shape: draw.CircleGlyph{}},
-			vg.Point{X: x(d.x.Center), Y: y(d.y.Center)})
+		dot(c, libraryColor(d.name), x(d.x), y(d.y), radius)
 	}
 }
 
-// apartWhereClose moves apart the labels that would touch, cluster by cluster.
-func apartWhereClose(
-	wishes []vg.Length, members []int, dots []dotted, x func(float64) vg.Length, width func(string) vg.Length, c draw.Canvas,
-) []vg.Length {
-	const apartBy = 12.5
-	places := slices.Clone(wishes)
-	done := make([]bool, len(members))
-	for i := range members {
-		if done[i] {
-			continue
-		}
-		cluster := []int{i}
-		done[i] = true
-		for grown := true; grown; {
-			grown = false
-			for j := range members {
-				if done[j] {
-					continue
-				}
-				for _, k := range cluster {
-					sideways := x(dots[members[j]].x.Center) - x(dots[members[k]].x.Center)
-					if sideways < 0 {
-						sideways = -sideways
-					}
-					if sideways < max(width(dots[members[j]].name), width(dots[members[k]].name))+12 {
-						cluster, done[j], grown = append(cluster, j), true, true
-						break
-					}
+// clusters are the points whose labels would touch if they were at one height, each with those that it touches.
+func clusters(dots []*dotted, x func(float64) vg.Length) [][]*dotted {
+	touch := func(a, b *dotted) bool {
+		return max(x(a.x)-x(b.x), x(b.x)-x(a.x)) < max(labelWidth(a.name), labelWidth(b.name))+12
+	}
+	var list [][]*dotted
+	for rest := dots; len(rest) > 0; {
+		cluster := rest[:1:1]
+		rest = rest[1:]
+		for k := 0; k < len(cluster); k++ { // the cluster grows meanwhile
+			var others []*dotted
+			for _, d := range rest {
+				if touch(cluster[k], d) {
+					cluster = append(cluster, d)
+				} else {
+					others = append(others, d)
 				}
 			}
+			rest = others
 		}
-		var own []vg.Length
-		for _, k := range cluster {
-			own = append(own, wishes[k])
-		}
-		for n, place := range apart(own, apartBy, c.Min.Y+6, c.Max.Y-6) {
-			places[cluster[n]] = place
-		}
+		list = append(list, cluster)
 	}
-	return places
+	return list
 }
 
 func drawGridLines(c draw.Canvas, p *plot.Plot, x, y func(float64) vg.Length) {

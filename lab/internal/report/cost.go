@@ -67,6 +67,15 @@ func costSets(e experiment) []costSet {
 	return sets
 }
 
+// procsOf are the numbers of processors that the sets have.
+func procsOf(sets []costSet) []int {
+	var list []int
+	for _, s := range sets {
+		list = append(list, s.procs)
+	}
+	return slices.Compact(list) // the sets are in this order
+}
+
 func number(s string) float64 {
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil {
@@ -107,12 +116,7 @@ func payGrid(e experiment, sets []costSet, peers []string) grid {
 	g.Title = "From what task length does it pay?"
 	g.About = "The shortest task that takes no longer than if it were run in place, on one core, one after the other."
 	g.Notes = append(g.Notes, "Interpolated between the measured lengths, at the largest number of tasks of each.")
-	var all []int
-	for _, s := range sets {
-		if !slices.Contains(all, s.procs) {
-			all = append(all, s.procs)
-		}
-	}
+	all := procsOf(sets)
 	for _, procs := range all {
 		g.Columns = append(g.Columns, column{Name: paramText(procsKey, strconv.Itoa(procs))})
 	}

@@ -26,23 +26,10 @@ const fewestTasks = 3
 
 // costPictures are the ratio over the length of a task, which shows from where on
 // it pays, and over the number of tasks, as document 001 drew it.
-func costPictures(e experiment) ([]picture, error) {
+func costPictures(e experiment) []picture {
 	sets := costSets(e)
 	var list []picture
-	add := func(name, below, unit, axis string, curves []curve) error {
-		p, ok, err := drawCurves(name, below, unit, axis, curves)
-		if ok {
-			list = append(list, p)
-		}
-		return err
-	}
-	var procs []int
-	for _, s := range sets {
-		if !slices.Contains(procs, s.procs) {
-			procs = append(procs, s.procs)
-		}
-	}
-	for _, n := range procs {
+	for _, n := range procsOf(sets) {
 		var curves []curve
 		for _, name := range peersOf(e.tables) {
 			c := curve{name: clean(name)}
@@ -54,9 +41,7 @@ func costPictures(e experiment) ([]picture, error) {
 			curves = append(curves, c)
 		}
 		where := paramText(procsKey, strconv.Itoa(n))
-		if err := add(fileName(e.suite, e.name, where), where+" · by length of the task", "ns", "one task, in place", curves); err != nil {
-			return nil, err
-		}
+		list = append(list, drawRatios(fileName(e.suite, e.name, where), where+" · by length of the task", "ns", "one task, in place", curves)...)
 	}
 	for _, s := range sets {
 		var curves []curve
@@ -70,42 +55,42 @@ func costPictures(e experiment) ([]picture, error) {
 			}
 		}
 		where := paramText("roots", s.roots) + " · " + paramText(procsKey, strconv.Itoa(s.procs))
-		if err := add(fileName(e.suite, e.name, where), where+" · by number of tasks", "tasks", "tasks", curves); err != nil {
-			return nil, err
-		}
+		list = append(list, drawRatios(fileName(e.suite, e.name, where), where+" · by number of tasks", "tasks", "tasks", curves)...)
 	}
-	return list, nil
+	return list
 }
 
-func drawCurves(name, below, unit, axis string, curves []curve) (picture, bool, error) {
+// drawRatios draws curves of times over the work in place.
+func drawRatios(name, below, unit, axis string, curves []curve) []picture {
 	curves = slices.DeleteFunc(curves, func(c curve) bool { return c.name == peer.InPlace || len(c.points) < 2 })
-	if len(curves) == 0 {
-		return picture{}, false, nil
-	}
-	const title = "Time over the work in place"
-	s := newSheet(250, title, below)
-	p := newPlot()
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = math.Inf(1), 0, 1, 1
-	names := vg.Length(0)
 	for _, c := range curves {
 		slices.SortFunc(c.points, func(a, b vgPoint) int { return cmp.Compare(a.x, b.x) })
-		for _, at := range c.points {
-			p.X.Min, p.X.Max = min(p.X.Min, at.x), max(p.X.Max, at.x)
-			p.Y.Min, p.Y.Max = min(p.Y.Min, at.y), max(p.Y.Max, at.y)
-		}
-		names = max(names, nameLetters(10.5, c.name).Width(c.name))
 	}
+	p := newPlot()
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = math.Inf(1), 0, 1, 1
+	f := addLines(p, lines{curves, 1})
 	if p.X.Min >= p.X.Max {
-		return picture{}, false, nil
+		return nil
 	}
 	p.Y.Min, p.Y.Max = p.Y.Min/1.15, p.Y.Max*1.15
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = decades{unit}, decades{"×"}
 	p.X.Label.Text = axis
-	p.Add(lines{curves, 1})
-	p.Draw(draw.Crop(s.body, 0, -min(names, 110)-10, 0, 0))
-	picture, err := newPicture(name, title+", "+below, s.svg)
-	return picture, err == nil, err
+	f.name, f.title, f.below, f.height = name, "Time over the work in place", below, 250
+	return []picture{f.draw(p)}
+}
+
+// addLines adds curves to a plot, whose axes come to span them. The frame has room for their names.
+func addLines(p *plot.Plot, l lines) (f frame) {
+	for _, c := range l.curves {
+		for _, at := range c.points {
+			p.X.Min, p.X.Max = min(p.X.Min, at.x), max(p.X.Max, at.x)
+			p.Y.Min, p.Y.Max = min(p.Y.Min, at.y), max(p.Y.Max, at.y)
+		}
+		f.right = max(f.right, min(labelWidth(c.name), 110)+10)
+	}
+	p.Add(l)
+	return f
 }
 
 // lines are curves, and a level that they are to be held against.
@@ -138,9 +123,9 @@ func (l lines) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLines(pen, path)
 		ends = append(ends, path[len(path)-1].Y)
 	}
-	for k, place := range apart(ends, 12.5, c.Min.Y+4, c.Max.Y-4) {
+	for k, place := range apart(ends, labelGap, c.Min.Y+4, c.Max.Y-4) {
 		curve := l.curves[k]
-		style := nameLetters(10.5, curve.name)
+		style := nameLetters(labelSize, curve.name)
 		style.Color = libraryColor(curve.name)
 		c.FillText(style, vg.Point{X: c.Max.X + 6, Y: place}, fit(style, curve.name, 110))
 	}

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/suite"
@@ -152,7 +150,7 @@ func httpLeads(t record.Table) []string {
 }
 
 // httpPictures are the curves over time, of the last round.
-func httpPictures(e experiment) ([]picture, error) {
+func httpPictures(e experiment) []picture {
 	var list []picture
 	for _, t := range e.tables {
 		capacity := number(paramOf(t, "capacity"))
@@ -173,14 +171,10 @@ func httpPictures(e experiment) ([]picture, error) {
 				continue
 			}
 			below := "over seconds, last round · " + paramsText(t.Params, t.Procs)
-			p, err := drawOverTime(nameOfPicture(t, c.key), c.title, below, c.unit, c.level, curves)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, p)
+			list = append(list, drawOverTime(frame{name: nameOfPicture(t, c.key), title: c.title, below: below}, c.unit, c.level, curves))
 		}
 	}
-	return list, nil
+	return list
 }
 
 // pointsOf reads "0.5:12 1.5:13". What is none of it is left out.
@@ -197,27 +191,17 @@ func pointsOf(text string) []vgPoint {
 	return points
 }
 
-func drawOverTime(name, title, below, unit string, level float64, curves []curve) (picture, error) {
-	s := newSheet(230, title, below)
-	p := newPlot()
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 0, 0, 0
-	if level > 0 && level < 1e15 {
-		p.Y.Max = level
-	} else {
+func drawOverTime(f frame, unit string, level float64, curves []curve) picture {
+	if !(level > 0 && level < 1e15) {
 		level = 0
 	}
-	names := vg.Length(0)
-	for _, c := range curves {
-		for _, at := range c.points {
-			p.X.Max, p.Y.Max = max(p.X.Max, at.x), max(p.Y.Max, at.y)
-		}
-		names = max(names, nameLetters(10.5, c.name).Width(c.name))
-	}
-	p.X.Max, p.Y.Max = max(p.X.Max, 1e-3), max(p.Y.Max, 1)*1.08
+	p := newPlot()
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1e-3, 0, max(level, 1)
+	f.right = addLines(p, lines{curves, level}).right
+	p.Y.Max *= 1.08
 	p.X.Tick.Marker, p.Y.Tick.Marker = evenly{"s"}, evenly{unit}
-	p.Add(lines{curves, level})
-	p.Draw(draw.Crop(s.body, 0, -min(names, 110)-10, 0, 0))
-	return newPicture(name, title+", "+below, s.svg)
+	f.height = 230
+	return f.draw(p)
 }
 
 // evenly marks some round values on an axis that is not logarithmic.

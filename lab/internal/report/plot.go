@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"image/color"
 	"math"
 	"slices"
 
@@ -18,10 +19,10 @@ import (
 const logFrom = 40
 
 // experimentPictures draws what is worth a picture.
-func experimentPictures(e experiment, usual int) ([]picture, error) {
+func experimentPictures(e experiment, usual int) []picture {
 	switch {
 	case e.suite == suiteBehaviour, e.is(suiteSurvey, "feature"):
-		return nil, nil
+		return nil
 	case e.is(suiteCost, "curve"):
 		return costPictures(e)
 	case e.suite == suiteHTTP:
@@ -36,15 +37,9 @@ func experimentPictures(e experiment, usual int) ([]picture, error) {
 		if slices.Contains(t.Units, "peak-B") && kindOf(t.Units[0]) == kindTime {
 			draw = drawCloud
 		}
-		p, ok, err := draw(t)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			list = append(list, p)
-		}
+		list = append(list, draw(t)...)
 	}
-	return list, nil
+	return list
 }
 
 // worthDrawing leaves out what differs only in a limit or in GOMAXPROCS, where
@@ -88,41 +83,30 @@ func titleOf(t record.Table) string {
 
 // drawBars draws the first unit: as lengths, or as points on a logarithmic scale
 // where the figures lie far apart.
-func drawBars(t record.Table) (picture, bool, error) {
+func drawBars(t record.Table) []picture {
 	unit := t.Units[0]
 	marks := marksOf(t, unit)
-	if len(marks) < 2 {
-		return picture{}, false, nil
+	if len(marks) < 2 || marks[len(marks)-1].value.Center <= 0 {
+		return nil
 	}
 	low, high := marks[0].value.Center, marks[len(marks)-1].value.Center
 	log := low > 0 && high/low > logFrom
-	if high <= 0 {
-		return picture{}, false, nil
-	}
 	const line = 19
-	height := vg.Length(line*len(marks) + 44)
-	if log {
-		height += 18
+	f := frame{
+		name: nameOfPicture(t, ""), title: titleOf(t), below: join([]string{unitTitle(unit), paramsText(t.Params, t.Procs)}, " · "),
+		height: vg.Length(line*len(marks) + 44),
 	}
-	below := unitTitle(unit)
-	if params := paramsText(t.Params, t.Procs); params != "" {
-		below += " · " + params
-	}
-	s := newSheet(height, titleOf(t), below)
-
-	p := newPlot()
-	p.HideY()
-	names := vg.Length(0)
-	values := vg.Length(0)
 	for k := range marks {
 		style := nameLetters(11, marks[k].name)
 		marks[k].name = fit(style, marks[k].name, 120)
-		names = max(names, style.Width(marks[k].name))
-		values = max(values, letters(11, "muted").Width(figure(marks[k].value.Center, unit)))
+		f.left = max(f.left, style.Width(marks[k].name)+8)
+		f.right = max(f.right, letters(11, "muted").Width(figure(marks[k].value.Center, unit))+12)
 	}
-	area := draw.Crop(s.body, names+8, -values-12, 0, 0)
+	p := newPlot()
+	p.HideY()
 	p.Y.Min, p.Y.Max = -0.5, float64(len(marks))-0.5
 	if log {
+		f.height += 18
 		p.X.Scale = plot.LogScale{}
 		p.X.Tick.Marker = decades{unit}
 		p.X.Min, p.X.Max = low/1.3, high*1.1
@@ -137,9 +121,7 @@ func drawBars(t record.Table) (picture, bool, error) {
 		}
 	}
 	p.Add(bars{marks, unit, log})
-	p.Draw(area)
-	picture, err := newPicture(nameOfPicture(t, ""), titleOf(t)+", "+below, s.svg)
-	return picture, err == nil, err
+	return []picture{f.draw(p)}
 }
 
 // bars is drawn by a plot, whose X axis is the value; the first mark is on top.
@@ -163,7 +145,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 		fill := barColor(m.name)
 		if b.log {
 			c.StrokeLine2(draw.LineStyle{Color: themed("line"), Width: 1}, c.Min.X, at, end, at)
-			dot(c, fill, end, at, 4)
+			dot(c, themed(fill), end, at, 4)
 		} else {
 			c.FillPolygon(themed(fill), []vg.Point{
 				{X: c.Min.X, Y: at - half}, {X: c.Min.X, Y: at + half}, {X: end, Y: at + half}, {X: end, Y: at - half},
@@ -204,6 +186,6 @@ func whisker(c record.Cell, low, high float64) (from, to float64, ok bool) {
 	return from, to, from < to
 }
 
-func dot(c draw.Canvas, colorName string, x, y, radius vg.Length) {
-	c.DrawGlyph(draw.GlyphStyle{Color: themed(colorName), Radius: radius, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
+func dot(c draw.Canvas, fill color.Color, x, y, radius vg.Length) {
+	c.DrawGlyph(draw.GlyphStyle{Color: fill, Radius: radius, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
 }

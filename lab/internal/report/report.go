@@ -25,6 +25,7 @@ const (
 
 // A chapter is what is shown of one suite.
 type chapter struct {
+	ID                 string // on the page
 	Name, Title, About string
 	Grids              []grid
 	Pictures           []picture
@@ -88,18 +89,14 @@ func shape(tables []record.Table) []chapter {
 }
 
 // illustrated is shape, with the pictures.
-func illustrated(tables []record.Table) ([]chapter, error) {
+func illustrated(tables []record.Table) []chapter {
 	list := shape(tables)
 	usual := usualProcs(tables)
 	for _, e := range experiments(tables) {
-		pictures, err := experimentPictures(e, usual)
-		if err != nil {
-			return nil, err
-		}
 		k := slices.IndexFunc(list, func(c chapter) bool { return c.Name == e.suite })
-		list[k].Pictures = append(list[k].Pictures, pictures...)
+		list[k].Pictures = append(list[k].Pictures, experimentPictures(e, usual)...)
 	}
-	return list, nil
+	return list
 }
 
 // usualProcs is the GOMAXPROCS at which what does not vary it was measured: that

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/64ed045f/weir/lab/internal/record"
@@ -20,7 +21,7 @@ var settingTitles = []struct{ key, title string }{
 	{"date", "Date"},
 	{"command", "Command"},
 	{"scale", "Scale"},
-	{leftOutKey, "Left out"},
+	{leftOutKey, ""}, // the page has it elsewhere
 	{InterruptedKey, "Interrupted"},
 	{"file", "Raw results"},
 }
@@ -40,7 +41,7 @@ type fact struct{ Title, Value string }
 func facts(settings []record.Setting) []fact {
 	var known, versions, rest []fact
 	for _, t := range settingTitles {
-		if value := clean(record.Find(settings, t.key)); value != "" && value != "-" {
+		if value := clean(record.Find(settings, t.key)); t.title != "" && value != "" && value != "-" {
 			known = append(known, fact{t.title, value})
 		}
 	}
@@ -48,18 +49,9 @@ func facts(settings []record.Setting) []fact {
 		key, value := clean(s.Key), clean(s.Value)
 		if library, ok := strings.CutPrefix(key, versionPrefix); ok {
 			versions = append(versions, fact{library, value})
-		} else if !isKnown(s.Key) {
+		} else if !slices.ContainsFunc(settingTitles, func(t struct{ key, title string }) bool { return t.key == s.Key }) {
 			rest = append(rest, fact{key, value})
 		}
 	}
-	return append(append(known, versions...), rest...)
-}
-
-func isKnown(key string) bool {
-	for _, t := range settingTitles {
-		if t.key == key {
-			return true
-		}
-	}
-	return false
+	return slices.Concat(known, versions, rest)
 }

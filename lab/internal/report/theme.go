@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"html/template"
 	"image/color"
 	"regexp"
 	"strings"
@@ -22,9 +23,8 @@ import (
 // A picture is a plot as an SVG element, whose colours are the custom properties
 // of whatever it stands in.
 type picture struct {
-	Name  string // of its file, without ending
-	Title string
-	SVG   string
+	Name string        // of its file, without ending
+	SVG  template.HTML // our own; every text in it was escaped when it was drawn
 }
 
 // Width of every picture in points: about a phone's, so that a phone shows the
@@ -86,13 +86,34 @@ var (
 	svgFont  = regexp.MustCompile(`font-family:[^;"]*`)
 )
 
-// newPicture turns what a pen has drawn into a picture.
-func newPicture(name, title string, c *vgsvg.Canvas) (picture, error) {
-	var raw bytes.Buffer
-	if _, err := c.WriteTo(&raw); err != nil {
-		return picture{}, fmt.Errorf("plot %s: %w", name, err)
+// A frame is what surrounds a plot: its title, a line below that, and room at both sides.
+type frame struct {
+	name, title, below  string // the name is that of the file
+	height, left, right vg.Length
+}
+
+// draw draws the plot in the frame.
+func (f frame) draw(p *plot.Plot) picture {
+	canvas := vgsvg.New(pictureWidth, f.height)
+	all := draw.New(canvas)
+	top := all.Max.Y - 9
+	heading := letters(12.5, "ink")
+	heading.Font.Weight = xfont.WeightBold
+	all.FillText(heading, vg.Point{X: 1, Y: top}, fit(heading, f.title, pictureWidth-2))
+	used := vg.Length(23)
+	if f.below != "" {
+		small := letters(10, "muted")
+		all.FillText(small, vg.Point{X: 1, Y: top - 16}, fit(small, f.below, pictureWidth-2))
+		used += 16
 	}
-	width, height := c.Size()
+	p.Draw(draw.Crop(all, f.left, -f.right, 0, -used))
+
+	var raw bytes.Buffer
+	if _, err := canvas.WriteTo(&raw); err != nil {
+		panic(err) // a buffer takes everything
+	}
+	title := join([]string{f.title, f.below}, ", ")
+	width, height := canvas.Size()
 	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.5g %.5g" width="%.5g" height="%.5g" role="img"><title>%s</title>`,
 		width.Points(), height.Points(), width.Points(), height.Points(), html.EscapeString(title))
 	svg := svgHead.ReplaceAllLiteralString(raw.String(), head)
@@ -103,13 +124,13 @@ func newPicture(name, title string, c *vgsvg.Canvas) (picture, error) {
 		// Arial and Helvetica are as wide as the font that the plot was laid out with.
 		return svgFont.ReplaceAllLiteralString(style, "font-family:'Liberation Sans',Arial,Helvetica,sans-serif")
 	})
-	return picture{Name: name, Title: title, SVG: strings.TrimSpace(svg)}, nil
+	return picture{f.name, template.HTML(strings.TrimSpace(svg))}
 }
 
 // standalone is the picture as a file of its own, with both sets of colours.
 func (p picture) standalone() string {
-	k := strings.Index(p.SVG, "<title>")
-	return p.SVG[:k] + "<style>svg{color-scheme:light dark}" + themeCSS("svg") + "</style>" + p.SVG[k:] + "\n"
+	head, rest, _ := strings.Cut(string(p.SVG), "<title>")
+	return head + "<style>svg{color-scheme:light dark}" + themeCSS("svg") + "</style><title>" + rest + "\n"
 }
 
 var fileUnsafe = regexp.MustCompile(`[^a-z0-9.]+`)
@@ -156,29 +177,6 @@ func newPlot() *plot.Plot {
 		axis.Label.TextStyle.XAlign, axis.Label.TextStyle.YAlign, axis.Label.TextStyle.Rotation = label.XAlign, label.YAlign, label.Rotation
 	}
 	return p
-}
-
-// sheet is a canvas with a title and a line below it.
-type sheet struct {
-	svg  *vgsvg.Canvas
-	all  draw.Canvas
-	body draw.Canvas // what is below the title
-}
-
-func newSheet(height vg.Length, title, below string) sheet {
-	svg := vgsvg.New(pictureWidth, height)
-	all := draw.New(svg)
-	top := all.Max.Y - 9
-	heading := letters(12.5, "ink")
-	heading.Font.Weight = xfont.WeightBold
-	all.FillText(heading, vg.Point{X: 1, Y: top}, fit(heading, title, pictureWidth-2))
-	used := vg.Length(23)
-	if below != "" {
-		small := letters(10, "muted")
-		all.FillText(small, vg.Point{X: 1, Y: top - 16}, fit(small, below, pictureWidth-2))
-		used += 16
-	}
-	return sheet{svg, all, draw.Crop(all, 0, 0, 0, -used)}
 }
 
 // fit shortens a text to a width.
