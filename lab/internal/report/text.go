@@ -103,21 +103,23 @@ func (t *terminal) grid(g grid, again bool) {
 	if g.Experiment != "" {
 		heading += "/" + g.Experiment
 	}
-	for k, part := range t.parts(g) {
-		if k > 0 {
+	for from, rest := 0, true; rest; {
+		end, table := t.table(g, from)
+		if from > 0 {
 			fmt.Fprintln(t.to)
 		}
 		line := t.paint(heading, ansiBold)
-		if params := join(part.common, " · "); params != "" {
+		if params := join([]string{g.Params, g.commonGroup(from, end)}, " · "); params != "" {
 			line += "  " + params
 		}
 		t.paragraph(line)
-		if about := join([]string{g.Title, g.About}, ": "); k == 0 && !again && about != "" {
+		if about := join([]string{g.Title, g.About}, ": "); from == 0 && !again && about != "" {
 			t.paragraph(t.paint(about, ansiFaint))
 		}
-		if len(part.columns) > 0 {
-			t.table(g, part)
+		if table != "" {
+			fmt.Fprintln(t.to, table)
 		}
+		from, rest = end, end < len(g.Columns)
 	}
 	for _, lead := range g.Leads {
 		t.paragraph(lead)
@@ -143,109 +145,45 @@ func join(parts []string, between string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(s string) bool { return s == "" }), between)
 }
 
-// A part is the columns of a grid that fit side by side.
-type part struct {
-	columns []int
-	common  []string // what all of them have in common, for the heading
-}
-
-// gap is what stands between two columns.
-const gap = 2
-
-func (t *terminal) columnWidths(g grid) []int {
-	widths := make([]int, len(g.Columns))
-	for k, c := range g.Columns {
-		widths[k] = max(runes(c.Name), longestPart(c.Group))
-		for _, r := range slices.Concat(g.Rows, g.Foot) {
-			widths[k] = max(widths[k], t.cellWidth(r.Cells[k]))
-		}
-		widths[k] += gap
+// table shows the columns of a grid from that one on, up to the end that it returns: as many as the
+// terminal has room for. It breaks a grid between groups where it can.
+func (t *terminal) table(g grid, from int) (end int, table string) {
+	end = len(g.Columns)
+	if end == 0 {
+		return end, ""
 	}
-	return widths
-}
-
-// parts breaks a grid into as few parts as fit, between groups where it can.
-func (t *terminal) parts(g grid) []part {
-	widths := t.columnWidths(g)
-	first := t.nameWidth(g) + gap
-	var list []part
-	var now part
-	used := first
-	flush := func() {
-		if len(now.columns) > 0 {
-			list = append(list, now)
+	names := 0 // as wide as they are
+	for {
+		table = t.render(g, from, end, names)
+		if text.LongestLineLen(table) <= t.width {
+			break
 		}
-		now, used = part{}, first
-	}
-	for k := 0; k < len(g.Columns); {
-		// The columns of a group stay together if a line has room for them.
-		group, end := widths[k], k+1
-		for g.Columns[k].Group != "" && end < len(g.Columns) && g.Columns[end].Group == g.Columns[k].Group {
-			group += widths[end]
-			end++
-		}
-		if first+group > t.width {
-			group, end = widths[k], k+1
-		}
-		if used+group > t.width {
-			flush()
-		}
-		for ; k < end; k++ {
-			now.columns = append(now.columns, k)
-		}
-		used += group
-	}
-	flush()
-	for i := range list {
-		list[i].common = []string{g.Params}
-		if group := g.Columns[list[i].columns[0]].Group; sameGroup(g, list[i]) {
-			list[i].common = append(list[i].common, group)
+		if names == 0 {
+			names = t.width * 2 / 5
+		} else if end--; end == from {
+			return from + 1, table
 		}
 	}
-	if len(list) == 0 {
-		list = []part{{common: []string{g.Params}}}
+	if end == len(g.Columns) {
+		return end, table
 	}
-	return list
+	begin := end // of the group that is to be divided
+	for begin > from && g.Columns[begin-1].Group != "" && g.Columns[begin-1].Group == g.Columns[end].Group {
+		begin--
+	}
+	if begin > from && begin < end {
+		return begin, t.render(g, from, begin, names)
+	}
+	return end, table
 }
 
-// shows says whether the row has anything in these columns.
-func (p part) shows(r row) bool {
-	return slices.ContainsFunc(p.columns, func(k int) bool { return r.Cells[k].Main != "" })
-}
-
-// sameGroup says whether all columns of the part are of one group.
-func sameGroup(g grid, p part) bool {
-	return !slices.ContainsFunc(p.columns, func(k int) bool { return g.Columns[k].Group != g.Columns[p.columns[0]].Group })
-}
-
-func runes(s string) int { return text.StringWidthWithoutEscSequences(s) }
-
-func longestPart(s string) int {
-	longest := 0
-	for part := range strings.SplitSeq(s, " · ") {
-		longest = max(longest, runes(part))
+// commonGroup is the group of all these columns, if they have only one.
+func (g grid) commonGroup(from, end int) string {
+	columns := g.Columns[from:end]
+	if len(columns) == 0 || slices.ContainsFunc(columns, func(c column) bool { return c.Group != columns[0].Group }) {
+		return ""
 	}
-	return longest
-}
-
-func (t *terminal) nameWidth(g grid) int {
-	widest := runes(g.Corner)
-	for _, r := range slices.Concat(g.Rows, g.Foot) {
-		widest = max(widest, runes(join([]string{r.Name, r.Tag}, ", ")))
-	}
-	rest := t.width - gap
-	for _, width := range t.columnWidths(g) {
-		rest -= width
-	}
-	return min(widest, max(rest, t.width*2/5))
-}
-
-func (t *terminal) cellWidth(c cell) int {
-	widest := 0
-	for line := range strings.Lines(t.cell(c, false)) {
-		widest = max(widest, runes(strings.TrimSpace(line)))
-	}
-	return widest
+	return columns[0].Group
 }
 
 // cell is a cell's text. What belongs to a figure stands next to it, and in the foot
@@ -277,7 +215,9 @@ func (t *terminal) cell(c cell, foot bool) string {
 	return s
 }
 
-func (t *terminal) table(g grid, p part) {
+// render is the table of the columns from one to another. If names is not 0, they take no more than
+// that width, and a cell no more than what that leaves.
+func (t *terminal) render(g grid, from, end, names int) string {
 	to := table.NewWriter()
 	style := table.StyleLight
 	style.Options = table.Options{SeparateHeader: true, SeparateFooter: true}
@@ -286,48 +226,50 @@ func (t *terminal) table(g grid, p part) {
 	to.SetStyle(style)
 	to.SuppressTrailingSpaces()
 
+	align := text.AlignRight
+	if g.Verdicts() {
+		align = text.AlignLeft
+	}
+	cells := 0
+	if names > 0 {
+		cells = t.width - names - 2
+	}
 	head := table.Row{g.Corner}
-	configs := []table.ColumnConfig{{Number: 1, WidthMax: t.nameWidth(g), WidthMaxEnforcer: text.WrapSoft}}
-	same := sameGroup(g, p)
-	for i, k := range p.columns {
-		name := g.Columns[k].Name
-		if !same && g.Columns[k].Group != "" {
-			name = strings.ReplaceAll(g.Columns[k].Group, " · ", "\n") + "\n" + name
+	configs := []table.ColumnConfig{{Number: 1, WidthMax: names, WidthMaxEnforcer: text.WrapSoft}}
+	common := g.commonGroup(from, end)
+	for k, c := range g.Columns[from:end] {
+		if c.Group != common {
+			c.Name = strings.ReplaceAll(c.Group, " · ", "\n") + "\n" + c.Name
 		}
-		head = append(head, name)
-		align := text.AlignRight
-		if g.Verdicts() {
-			align = text.AlignLeft
-		}
+		head = append(head, c.Name)
 		configs = append(configs, table.ColumnConfig{
-			Number: i + 2, Align: align, AlignHeader: align, AlignFooter: align,
-			VAlignHeader: text.VAlignBottom,
-			WidthMax:     t.width - t.nameWidth(g) - gap, WidthMaxEnforcer: text.WrapSoft,
+			Number: k + 2, Align: align, AlignHeader: align, AlignFooter: align, VAlignHeader: text.VAlignBottom,
+			WidthMax: cells, WidthMaxEnforcer: text.WrapSoft,
 		})
 	}
 	to.AppendHeader(head)
 	to.SetColumnConfigs(configs)
+	// row is what the row has in these columns; empty says that this is nothing.
+	row := func(r row, foot bool) (out table.Row, empty bool) {
+		name := join([]string{r.Name, r.Tag}, ", ")
+		if r.Theirs {
+			name = t.paint(name, ansiFaint)
+		}
+		out = table.Row{name}
+		for _, c := range r.Cells[from:end] {
+			out = append(out, t.cell(c, foot))
+		}
+		return out, !slices.ContainsFunc(r.Cells[from:end], func(c cell) bool { return c.Main != "" })
+	}
 	for _, r := range g.Rows {
-		if !r.Theirs || p.shows(r) {
-			to.AppendRow(t.row(r, p, false))
+		if out, empty := row(r, false); !r.Theirs || !empty {
+			to.AppendRow(out)
 		}
 	}
 	for _, r := range g.Foot {
-		if p.shows(r) {
-			to.AppendFooter(t.row(r, p, true))
+		if out, empty := row(r, true); !empty {
+			to.AppendFooter(out)
 		}
 	}
-	fmt.Fprintln(t.to, to.Render())
-}
-
-func (t *terminal) row(r row, p part, foot bool) table.Row {
-	name := join([]string{r.Name, r.Tag}, ", ")
-	if r.Theirs {
-		name = t.paint(name, ansiFaint)
-	}
-	out := table.Row{name}
-	for _, k := range p.columns {
-		out = append(out, t.cell(r.Cells[k], foot))
-	}
-	return out
+	return to.Render()
 }
