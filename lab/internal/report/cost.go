@@ -112,18 +112,13 @@ func costGrids(e experiment) []grid {
 }
 
 func payGrid(e experiment, sets []costSet, peers []string) grid {
-	g := newGrid(e.suite, e.name)
+	g := newPeerGrid(e.suite, e.name, peers)
 	g.Title = "From what task length does it pay?"
 	g.About = "The shortest task that takes no longer than if it were run in place, on one core, one after the other."
 	g.Notes = append(g.Notes, "Interpolated between the measured lengths, at the largest number of tasks of each.")
-	all := procsOf(sets)
-	for _, procs := range all {
-		g.Columns = append(g.Columns, column{Name: paramText(procsKey, strconv.Itoa(procs))})
-	}
-	lengths := make([][]float64, len(all)) // by column, then by peer
-	for _, name := range peers {
-		r := row{Name: clean(name)}
-		for k, procs := range all {
+	for _, procs := range procsOf(sets) {
+		var lengths []float64 // by peer
+		g.add(column{Name: paramText(procsKey, strconv.Itoa(procs))}, func(name string) cell {
 			var points []costPoint
 			for _, s := range sets {
 				if p, ok := s.settled(name); ok && s.procs == procs {
@@ -131,18 +126,19 @@ func payGrid(e experiment, sets []costSet, peers []string) grid {
 				}
 			}
 			c, length := payCell(points)
-			r.Cells = append(r.Cells, c)
-			lengths[k] = append(lengths[k], length)
-		}
-		g.Rows = append(g.Rows, r)
-	}
-	for k := range all {
-		top := slices.Min(append(lengths[k], math.Inf(1)))
-		for i := range g.Rows {
-			g.Rows[i].Cells[k].Best = !math.IsInf(top, 1) && lengths[k][i] == top
-		}
+			lengths = append(lengths, length)
+			return c
+		})
+		g.bestIs(lengths)
 	}
 	return g
+}
+
+// bestIs marks the least of the column that was added last: of a figure for each peer, infinite where there is none.
+func (g *grid) bestIs(figures []float64) {
+	for k, figure := range figures {
+		g.Rows[k].Cells[len(g.Columns)-1].Best = !math.IsInf(figure, 1) && figure == slices.Min(figures)
+	}
 }
 
 // payCell says from what length on the peer is at least as fast as the work in
@@ -179,41 +175,29 @@ func crossing(above, below costPoint) float64 {
 // overheadGrid shows by length of task how many times as long each peer takes as
 // the work in place.
 func overheadGrid(e experiment, sets []costSet, peers []string) grid {
-	g := newGrid(e.suite, e.name)
+	g := newPeerGrid(e.suite, e.name, peers)
 	g.Title = "Time of a task over the work in place"
 	g.About = "1× is the work alone, one after the other; below it, the cores share the work."
 	g.Notes = append(g.Notes, "At the largest number of tasks measured for each length.")
 	inPlace := row{Name: "one task in place"}
-	rows := make([]row, len(peers))
-	for k, name := range peers {
-		rows[k].Name = clean(name)
-	}
 	for _, s := range sets {
 		length, ok := s.settled(peer.InPlace)
 		if !ok {
 			continue
 		}
-		g.Columns = append(g.Columns, column{
-			Group: paramText(procsKey, strconv.Itoa(s.procs)),
-			Name:  paramText("roots", s.roots),
-		})
 		inPlace.Cells = append(inPlace.Cells, cell{Main: figure(length.length, "ns")})
-		lowest, at := math.Inf(1), -1
-		for k, name := range peers {
+		var ratios []float64 // by peer
+		g.add(column{Group: paramText(procsKey, strconv.Itoa(s.procs)), Name: paramText("roots", s.roots)}, func(name string) cell {
 			p, ok := s.settled(name)
 			if !ok {
-				rows[k].Cells = append(rows[k].Cells, cell{Main: "—"})
-				continue
+				ratios = append(ratios, math.Inf(1))
+				return cell{Main: "—"}
 			}
-			rows[k].Cells = append(rows[k].Cells, cell{Main: times(p.ratio)})
-			if p.ratio < lowest {
-				lowest, at = p.ratio, k
-			}
-		}
-		if at >= 0 {
-			rows[at].Cells[len(rows[at].Cells)-1].Best = true
-		}
+			ratios = append(ratios, p.ratio)
+			return cell{Main: times(p.ratio)}
+		})
+		g.bestIs(ratios)
 	}
-	g.Rows = append([]row{inPlace}, rows...)
+	g.Rows = slices.Insert(g.Rows, 0, inPlace)
 	return g
 }

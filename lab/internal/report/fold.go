@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,30 +109,24 @@ func foldedGrid(e experiment, figures []theirs.Figure) grid {
 		}
 		return 0
 	})
-	g := newGrid(e.suite, e.name)
+	g := newPeerGrid(e.suite, e.name, peersOf(tables))
 	g.Params = paramsText(common, 0)
 	for _, t := range tables {
-		g.Columns = append(g.Columns, foldedColumn(t, vary))
-	}
-	peers := peersOf(tables)
-	for _, name := range peers {
-		r := row{Name: clean(name)}
-		for _, t := range tables {
-			r.Cells = append(r.Cells, firstUnitCell(t, name))
+		c, top := foldedColumn(t, vary), record.Row{}
+		if len(t.Units) > 0 {
+			c.table, c.unit = t, t.Units[0]
+			top, _ = best(t.Rows, c.unit, notInPlace)
 		}
-		g.Rows = append(g.Rows, r)
+		g.add(c, func(peer string) cell { return figureCell(t, peer, c.unit, top) })
 	}
 	for _, unit := range furtherUnits(tables) {
-		g.Columns = append(g.Columns, column{Group: "over all of these", Name: unitTitle(unit)})
-		for k, name := range peers {
-			g.Rows[k].Cells = append(g.Rows[k].Cells, rangeCell(tables, name, unit))
-		}
+		g.add(column{Group: "over all of these", Name: unitTitle(unit)}, func(peer string) cell { return rangeCell(tables, peer, unit) })
 	}
 	g.Foot = foldedFoot(tables, len(g.Columns))
 	for _, t := range tables {
 		g.addFailures(t)
 	}
-	g.addFoldedTheirs(tables, figures)
+	g.addTheirs(figures)
 	return g
 }
 
@@ -168,15 +163,6 @@ func rowOf(t record.Table, name string) (record.Row, bool) {
 	return t.Rows[k], true
 }
 
-func firstUnitCell(t record.Table, name string) cell {
-	r, ok := rowOf(t, name)
-	if !ok || len(t.Units) == 0 {
-		return cell{Main: "—"}
-	}
-	top, _ := best(t.Rows, t.Units[0], notInPlace)
-	return figureCell(r, t.Units[0], top)
-}
-
 func furtherUnits(tables []record.Table) []string {
 	var units []string
 	for _, t := range tables {
@@ -191,89 +177,50 @@ func furtherUnits(tables []record.Table) []string {
 
 // rangeCell shows the smallest and the largest figure of a unit over all tables.
 func rangeCell(tables []record.Table, name, unit string) cell {
-	var low, high float64
-	found := false
+	var centers []float64
 	for _, t := range tables {
 		r, _ := rowOf(t, name)
-		c, ok := r.Cells[unit]
-		if !ok || !usable(c) {
-			continue
+		if c, ok := r.Cells[unit]; ok && usable(c) {
+			centers = append(centers, c.Center)
 		}
-		if !found {
-			low, high, found = c.Center, c.Center, true
-		}
-		low, high = min(low, c.Center), max(high, c.Center)
 	}
-	switch from, to := figure(low, unit), figure(high, unit); {
-	case !found:
+	if len(centers) == 0 {
 		return cell{Main: "—"}
-	case from == to:
-		return cell{Main: from}
-	default:
-		return cell{Main: from + " – " + to}
 	}
+	from, to := figure(slices.Min(centers), unit), figure(slices.Max(centers), unit)
+	if from == to {
+		return cell{Main: from}
+	}
+	return cell{Main: from + " – " + to}
 }
 
 // foldedFoot says for each column how the best form of Weir stands.
 func foldedFoot(tables []record.Table, columns int) []row {
-	other := row{Name: "best Weir against the best other"}
-	var plain row
-	hasOther, hasPlain := false, false
-	for _, t := range tables {
-		var a, b cell
-		if len(t.Units) > 0 {
-			unit := t.Units[0]
-			weir, ok := best(t.Rows, unit, isWeir)
-			if rival, has := best(t.Rows, unit, isOther); ok && has {
-				a = cell{Main: compare(weir.Cells[unit], rival.Cells[unit]).words(unit), Side: clean(rival.Peer)}
-				hasOther = true
-			}
-			if rival, has := best(t.Rows, unit, isPlain); ok && has {
-				b = cell{Main: compare(weir.Cells[unit], rival.Cells[unit]).words(unit)}
-				hasPlain, plain.Name = true, "best Weir against "+clean(rival.Peer)
-			}
-		}
-		other.Cells, plain.Cells = append(other.Cells, a), append(plain.Cells, b)
-	}
 	var foot []row
-	for _, r := range []row{other, plain} {
-		r.Cells = append(r.Cells, make([]cell, columns-len(r.Cells))...)
-		foot = append(foot, r)
-	}
-	if !hasPlain {
-		foot = foot[:1]
-	}
-	if !hasOther {
-		foot = foot[1:]
+	for _, rival := range []struct {
+		name     string // empty: that of the peer
+		competes func(string) bool
+	}{{"the best other", isOther}, {"", isPlain}} {
+		r := row{Cells: make([]cell, columns)}
+		for k, t := range tables {
+			if len(t.Units) == 0 {
+				continue
+			}
+			unit := t.Units[0]
+			weir, hasWeir := best(t.Rows, unit, isWeir)
+			against, ok := best(t.Rows, unit, rival.competes)
+			if !ok || !hasWeir {
+				continue
+			}
+			r.Cells[k].Main = compare(weir.Cells[unit], against.Cells[unit]).words(unit)
+			if rival.name != "" {
+				r.Cells[k].Side = clean(against.Peer)
+			}
+			r.Name = "best Weir against " + cmp.Or(rival.name, clean(against.Peer))
+		}
+		if r.Name != "" {
+			foot = append(foot, r)
+		}
 	}
 	return foot
-}
-
-// addFoldedTheirs puts the figures of the documents below the columns they belong
-// to.
-func (g *grid) addFoldedTheirs(tables []record.Table, figures []theirs.Figure) {
-	for _, f := range figures {
-		r := theirRow(f)
-		r.Cells = make([]cell, len(g.Columns))
-		found := false
-		for k, t := range tables {
-			if len(t.Units) > 0 && f.Stands(t) {
-				r.Cells[k] = theirCell(f, t.Units[0])
-				found = found || r.Cells[k].Main != ""
-			}
-		}
-		if !found {
-			continue
-		}
-		same := slices.IndexFunc(g.Rows, func(o row) bool { return o.Theirs && o.Name == r.Name && o.Tag == r.Tag })
-		if same < 0 {
-			g.addTheirs(r, f)
-			continue
-		}
-		for k, c := range r.Cells {
-			if c.Main != "" {
-				g.Rows[same].Cells[k] = c
-			}
-		}
-	}
 }

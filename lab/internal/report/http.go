@@ -47,44 +47,27 @@ var httpColumns = []struct{ group, name, unit string }{
 	{"the load", "cores", "load-cores"},
 }
 
-func httpGrids(e experiment) []grid {
-	var list []grid
-	for _, t := range e.tables {
-		list = append(list, httpGrid(t))
-	}
-	return list
-}
-
 func httpGrid(t record.Table) grid {
-	g := newGrid(t.Suite, t.Experiment)
+	g := newPeerGrid(t.Suite, t.Experiment, peersOf([]record.Table{t}))
 	g.About = "Requests come at a steady rate, whatever becomes of the earlier ones; capacity and offered are requests a second."
 	g.Params = paramsText(t.Params, t.Procs)
 	g.addFailures(t)
 	for _, c := range httpColumns {
-		if shows(t, c.unit) {
-			g.Columns = append(g.Columns, column{Group: c.group, Name: c.name})
+		at := column{Group: c.group, Name: c.name}
+		if _, ok := reached(t); ok && c.unit == ofReached {
+			g.add(at, func(peer string) cell { return reachedCell(t, peer) })
 		}
-	}
-	for _, r := range t.Rows {
-		out := row{Name: clean(r.Peer)}
-		for _, c := range httpColumns {
-			if !shows(t, c.unit) {
-				continue
-			}
-			if c.unit == ofReached {
-				out.Cells = append(out.Cells, reachedCell(t, r))
-				continue
-			}
-			top := record.Row{} // of most columns none is best
-			switch c.unit {
-			case "good/s": // in the order of the time that each takes
-				top, _ = best(t.Rows, "ns/op", competes)
-			case "p99-ns", "peak-B":
-				top, _ = best(t.Rows, c.unit, competes)
-			}
-			out.Cells = append(out.Cells, figureCell(r, c.unit, top))
+		if !slices.Contains(t.Units, c.unit) {
+			continue
 		}
-		g.Rows = append(g.Rows, out)
+		top := record.Row{} // of most columns none is best
+		switch c.unit {
+		case "good/s": // in the order of the time that each takes
+			top, _ = best(t.Rows, "ns/op", competes)
+		case "p99-ns", "peak-B":
+			top, _ = best(t.Rows, c.unit, competes)
+		}
+		g.add(at, func(peer string) cell { return figureCell(t, peer, c.unit, top) })
 	}
 	if len(g.Columns) > 0 {
 		g.Leads = httpLeads(t)
@@ -99,14 +82,6 @@ func httpGrid(t record.Table) grid {
 
 func competes(name string) bool { return name != suite.JustEnough }
 
-func shows(t record.Table, unit string) bool {
-	if unit == ofReached {
-		_, ok := reached(t)
-		return ok
-	}
-	return slices.Contains(t.Units, unit)
-}
-
 // reached is how many requests a second the server serves that is offered just enough.
 func reached(t record.Table) (perSecond float64, ok bool) {
 	r, _ := rowOf(t, suite.JustEnough)
@@ -114,10 +89,11 @@ func reached(t record.Table) (perSecond float64, ok bool) {
 	return c.Center, usable(c) && c.Center > 0
 }
 
-func reachedCell(t record.Table, r record.Row) cell {
+func reachedCell(t record.Table, peer string) cell {
 	most, ok := reached(t)
+	r, _ := rowOf(t, peer)
 	good := r.Cells["good/s"]
-	if !ok || !usable(good) || !competes(r.Peer) {
+	if !ok || !usable(good) || !competes(peer) {
 		return cell{Main: "—"}
 	}
 	return cell{Main: significant(100 * good.Center / most)}

@@ -80,7 +80,9 @@ func shape(tables []record.Table) []chapter {
 		case e.is(suiteCost, "curve"):
 			c.Grids = append(c.Grids, costGrids(e)...)
 		case e.suite == suiteHTTP:
-			c.Grids = append(c.Grids, httpGrids(e)...)
+			for _, t := range e.tables {
+				c.Grids = append(c.Grids, httpGrid(t))
+			}
 		default:
 			c.Grids = append(c.Grids, experimentGrids(e, figures)...)
 		}

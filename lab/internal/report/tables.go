@@ -26,11 +26,18 @@ type grid struct {
 	Notes   []string // what must be known to read the figures
 	Details []detail
 
+	peers []string // of the rows that are measured
+
 	// Bulk marks figures that are drawn elsewhere; a terminal leaves them out.
 	Bulk bool
 }
 
-type column struct{ Group, Name string }
+type column struct {
+	Group, Name string
+
+	table record.Table // whose figures stand in it, if they are of one table
+	unit  string       // of these figures
+}
 
 type row struct {
 	Name   string
@@ -81,67 +88,55 @@ func newGrid(suite, name string) grid {
 	}
 }
 
+// newPeerGrid has a row for each peer, and no column yet.
+func newPeerGrid(suite, name string, peers []string) grid {
+	g := newGrid(suite, name)
+	g.peers = peers
+	for _, peer := range peers {
+		g.Rows = append(g.Rows, row{Name: clean(peer)})
+	}
+	return g
+}
+
+// add appends a column: what it says of each peer.
+func (g *grid) add(c column, of func(peer string) cell) {
+	g.Columns = append(g.Columns, c)
+	for k, peer := range g.peers {
+		g.Rows[k].Cells = append(g.Rows[k].Cells, of(peer))
+	}
+}
+
 // plainGrid shows one table: a row for each peer, a column for each unit.
 func plainGrid(t record.Table, figures []theirs.Figure) grid {
-	g := newGrid(t.Suite, t.Experiment)
+	g := newPeerGrid(t.Suite, t.Experiment, peersOf([]record.Table{t}))
 	g.Params = paramsText(t.Params, t.Procs)
 	g.addFailures(t)
 	if len(t.Units) == 0 {
+		g.Rows = nil
 		return g
 	}
-	first := t.Units[0]
-	plain, hasGo := best(t.Rows, first, isPlain)
-	weir, hasWeir := best(t.Rows, first, isWeir)
 	for k, unit := range t.Units {
-		g.Columns = append(g.Columns, column{Name: unitTitle(unit)})
-		if k == 0 && hasGo {
-			g.Columns = append(g.Columns, column{Name: "against " + clean(plain.Peer)})
+		top, _ := best(t.Rows, unit, notInPlace)
+		g.add(column{Name: unitTitle(unit), table: t, unit: unit}, func(peer string) cell { return figureCell(t, peer, unit, top) })
+		if k > 0 {
+			continue
 		}
-		if k == 0 && hasWeir {
-			g.Columns = append(g.Columns, column{Name: "against " + clean(weir.Peer)})
+		for _, competes := range []func(string) bool{isPlain, isWeir} {
+			if base, ok := best(t.Rows, unit, competes); ok {
+				g.add(column{Name: "against " + clean(base.Peer)}, func(peer string) cell { return againstCell(t, peer, base, unit) })
+			}
 		}
 	}
-	for _, r := range t.Rows {
-		out := row{Name: clean(r.Peer)}
+	if weir, ok := best(t.Rows, t.Units[0], isWeir); ok {
+		// The form that is best in the first unit must do for all: a library that wins on time
+		// with one form and on memory with another wins on neither.
 		for k, unit := range t.Units {
-			top, _ := best(t.Rows, unit, notInPlace)
-			out.Cells = append(out.Cells, figureCell(r, unit, top))
-			if k == 0 && hasGo {
-				out.Cells = append(out.Cells, againstCell(r, plain, first))
-			}
-			if k == 0 && hasWeir {
-				out.Cells = append(out.Cells, againstCell(r, weir, first))
-			}
-		}
-		g.Rows = append(g.Rows, out)
-	}
-	if hasWeir {
-		for k, unit := range t.Units {
-			if k != 0 && unit != "peak-B" {
-				continue
-			}
-			// The form that is best in the first unit must do for all: a library that wins on time
-			// with one form and on memory with another wins on neither.
-			if lead := leadSentence(t.Rows, weir, unit); lead != "" {
+			if lead := leadSentence(t.Rows, weir, unit); lead != "" && (k == 0 || unit == "peak-B") {
 				g.Leads = append(g.Leads, lead)
 			}
 		}
 	}
-	for _, f := range figures {
-		if !f.Stands(t) {
-			continue
-		}
-		out := theirRow(f)
-		for k, unit := range t.Units {
-			out.Cells = append(out.Cells, theirCell(f, unit))
-			if k == 0 {
-				out.Cells = append(out.Cells, make([]cell, len(g.Columns)-len(t.Units))...)
-			}
-		}
-		if slices.ContainsFunc(out.Cells, func(c cell) bool { return c.Main != "" }) {
-			g.addTheirs(out, f)
-		}
-	}
+	g.addTheirs(figures)
 	return g
 }
 
@@ -158,7 +153,9 @@ func isGo(name string) bool       { return name == peer.Go }
 func isPlain(name string) bool    { return name == peer.Go || name == peer.Made } // no table has both
 func notInPlace(name string) bool { return name != peer.InPlace }
 
-func figureCell(r record.Row, unit string, top record.Row) cell {
+// figureCell shows a peer's figure of a table; top is the row that is best in the unit.
+func figureCell(t record.Table, peer, unit string, top record.Row) cell {
+	r, _ := rowOf(t, peer)
 	c, ok := r.Cells[unit]
 	if !ok || !usable(c) {
 		if note(r.Notes, record.FailedNote) != "" {
@@ -175,10 +172,11 @@ func figureCell(r record.Row, unit string, top record.Row) cell {
 	return out
 }
 
-func againstCell(r, base record.Row, unit string) cell {
-	if r.Peer == base.Peer {
+func againstCell(t record.Table, peer string, base record.Row, unit string) cell {
+	if peer == base.Peer {
 		return cell{}
 	}
+	r, _ := rowOf(t, peer)
 	return cell{Main: compare(r.Cells[unit], base.Cells[unit]).words(unit)}
 }
 
@@ -225,26 +223,39 @@ func than(a, b record.Row, unit string) string {
 	return words
 }
 
-func theirRow(f theirs.Figure) row {
-	machine, _, _ := strings.Cut(clean(f.Machine), ",")
-	return row{Name: clean(f.Peer), Tag: join([]string{"document " + clean(f.Document), machine}, ", "), Theirs: true}
-}
-
-func theirCell(f theirs.Figure, unit string) cell {
-	for _, v := range f.Values {
-		if v.Unit == unit {
-			return cell{Main: figure(v.Value, unit)}
+// addTheirs puts the figures of the documents below the columns that they belong to, and says once whose
+// they are.
+func (g *grid) addTheirs(figures []theirs.Figure) {
+	for _, f := range figures {
+		machine, _, _ := strings.Cut(clean(f.Machine), ",")
+		r := row{Name: clean(f.Peer), Tag: join([]string{"document " + clean(f.Document), machine}, ", "), Theirs: true}
+		found := false
+		for _, c := range g.Columns {
+			var at cell
+			for _, v := range f.Values {
+				if v.Unit == c.unit && f.Stands(c.table) {
+					at.Main, found = figure(v.Value, v.Unit), true
+				}
+			}
+			r.Cells = append(r.Cells, at)
 		}
-	}
-	return cell{}
-}
-
-// addTheirs appends a row of a document's figures, and says once whose they are.
-func (g *grid) addTheirs(r row, f theirs.Figure) {
-	g.Rows = append(g.Rows, r)
-	text := fmt.Sprintf("Document %s: its own figures (%s); no ratio is taken with them.", clean(f.Document), clean(f.Machine))
-	if !slices.Contains(g.Notes, text) {
-		g.Notes = append(g.Notes, text)
+		if !found {
+			continue
+		}
+		same := slices.IndexFunc(g.Rows, func(o row) bool { return o.Theirs && o.Name == r.Name && o.Tag == r.Tag })
+		if same < 0 {
+			g.Rows = append(g.Rows, r)
+			text := fmt.Sprintf("Document %s: its own figures (%s); no ratio is taken with them.", clean(f.Document), clean(f.Machine))
+			if !slices.Contains(g.Notes, text) {
+				g.Notes = append(g.Notes, text)
+			}
+			continue
+		}
+		for k, c := range r.Cells {
+			if c.Main != "" {
+				g.Rows[same].Cells[k] = c
+			}
+		}
 	}
 }
 
