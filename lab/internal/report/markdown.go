@@ -32,30 +32,36 @@ func Performance(file record.File) string {
 
 // Summary returns the few rows of Performance that stand for the others, those that Weir loses by most among them.
 func Summary(file record.File) string {
-	tables := record.Tables(file.Results)
-	var rows []standing
-	for _, s := range standings(tables) {
-		if s.summary != "" {
-			s.Work = s.summary
-			s.Weir.Interval, s.Go.Interval, s.Other.Interval = "", "", ""
-			rows = append(rows, s)
-		}
-	}
-	if len(rows) == 0 {
-		return ""
+	rows := slices.DeleteFunc(standings(record.Tables(file.Results)), func(s standing) bool { return s.summary == "" })
+	for k := range rows {
+		rows[k].Work = rows[k].summary
+		rows[k].Weir.Interval, rows[k].Go.Interval, rows[k].Other.Interval = "", "", ""
 	}
 	return standingsMarkdown(rows)
 }
 
-func standingsMarkdown(rows []standing) string {
-	var b strings.Builder
-	b.WriteString("| work | Weir | `go` | best other library | Weir against it | Weir against `go` |\n|---|--:|--:|--:|--:|--:|\n")
-	for _, s := range rows {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", s.Work,
-			entryMarkdown(s.Weir, true), entryMarkdown(s.Go, false), entryMarkdown(s.Other, true),
-			cmp.Or(s.OverOther, "–"), cmp.Or(s.OverGo, "–"))
+func standingsMarkdown(list []standing) string {
+	var rows [][]string
+	for _, s := range list {
+		rows = append(rows, []string{
+			s.Work, entryMarkdown(s.Weir, true), entryMarkdown(s.Go, false), entryMarkdown(s.Other, true),
+			cmp.Or(s.OverOther, "–"), cmp.Or(s.OverGo, "–"),
+		})
 	}
-	return b.String()
+	return tableMarkdown([]string{"work", "Weir", "`go`", "best other library", "Weir against it", "Weir against `go`"}, "--:", rows)
+}
+
+// tableMarkdown is a table whose columns, all but the first, are aligned like that. It is empty without rows.
+func tableMarkdown(head []string, align string, rows [][]string) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	line := func(cells []string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+	text := line(head) + "|---" + strings.Repeat("|"+align, len(head)-1) + "|\n"
+	for _, cells := range rows {
+		text += line(cells)
+	}
+	return text
 }
 
 // question explains the question marks, if there are any.
@@ -109,54 +115,52 @@ func entryMarkdown(e entry, named bool) string {
 // Behaviour returns the table of scenarios and what each library does in
 // them. It is empty if the file has none.
 func Behaviour(file record.File) string {
-	tables := record.Tables(file.Results)
-	var grids []grid
-	for _, e := range experiments(tables) {
-		if e.suite == suiteBehaviour {
-			grids = addScenario(grids, e)
-		}
-	}
-	if len(grids) == 0 {
+	g := gridOf(file, suiteBehaviour, "")
+	text := verdictsMarkdown(g, verdictText)
+	if text == "" {
 		return ""
 	}
-	g := grids[0]
-	var b strings.Builder
-	b.WriteString(gridMarkdown(g, verdictText))
-	fmt.Fprintf(&b, "\n✓ passes, – does not offer it. %s.\n", escapeMarkdown(origin(file, nil)))
+	text += fmt.Sprintf("\n✓ passes, – does not offer it. %s.\n", escapeMarkdown(origin(file, nil)))
 	for _, d := range g.Details {
 		if d.Verdict == unmeasured {
-			fmt.Fprintf(&b, "\nNot measured: %s in %s: %s.\n",
+			text += fmt.Sprintf("\nNot measured: %s in %s: %s.\n",
 				escapeMarkdown(d.Peer), escapeMarkdown(d.Row), escapeMarkdown(strings.TrimSuffix(d.Text, ".")))
 		}
 	}
-	return b.String()
+	return text
 }
 
 // Features returns the table of what each library has. It is empty if the file has none.
 func Features(file record.File) string {
-	for _, e := range experiments(record.Tables(file.Results)) {
-		if e.is(suiteSurvey, "feature") {
-			return gridMarkdown(featureGrid(e), verdict.Sign)
-		}
-	}
-	return ""
+	return verdictsMarkdown(gridOf(file, suiteSurvey, "feature"), verdict.Sign)
 }
 
-func gridMarkdown(g grid, text func(verdict) string) string {
-	var b strings.Builder
-	b.WriteString("| " + g.Corner)
-	for _, c := range g.Columns {
-		b.WriteString(" | " + escapeMarkdown(c.Name))
-	}
-	b.WriteString(" |\n|---" + strings.Repeat("|---", len(g.Columns)) + "|\n")
-	for _, r := range g.Rows {
-		b.WriteString("| " + escapeMarkdown(strings.TrimSpace(r.Name+" "+r.Tag)))
-		for _, c := range r.Cells {
-			b.WriteString(" | " + escapeMarkdown(text(c.Verdict)))
+// gridOf is the one grid of an experiment, and empty if there is none.
+func gridOf(file record.File, suite, experiment string) grid {
+	for _, c := range shape(record.Tables(file.Results)) {
+		for _, g := range c.Grids {
+			if g.Suite == suite && g.Experiment == experiment {
+				return g
+			}
 		}
-		b.WriteString(" |\n")
 	}
-	return b.String()
+	return grid{}
+}
+
+func verdictsMarkdown(g grid, text func(verdict) string) string {
+	head := []string{g.Corner}
+	for _, c := range g.Columns {
+		head = append(head, escapeMarkdown(c.Name))
+	}
+	var rows [][]string
+	for _, r := range g.Rows {
+		cells := []string{escapeMarkdown(strings.TrimSpace(r.Name + " " + r.Tag))}
+		for _, c := range r.Cells {
+			cells = append(cells, escapeMarkdown(text(c.Verdict)))
+		}
+		rows = append(rows, cells)
+	}
+	return tableMarkdown(head, "---", rows)
 }
 
 // verdictText is a verdict as short as can be read without colour.

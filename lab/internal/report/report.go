@@ -66,6 +66,7 @@ func experiments(tables []record.Table) []experiment {
 func shape(tables []record.Table) []chapter {
 	var list []chapter
 	figures := theirs.All()
+	var scenarios []experiment
 	for _, e := range experiments(tables) {
 		if len(list) == 0 || list[len(list)-1].Name != e.suite {
 			about := suiteTitle(e.suite)
@@ -74,7 +75,8 @@ func shape(tables []record.Table) []chapter {
 		c := &list[len(list)-1]
 		switch {
 		case e.suite == suiteBehaviour:
-			c.Grids = addScenario(c.Grids, e)
+			scenarios = append(scenarios, e)
+			c.Grids = []grid{behaviourGrid(scenarios)}
 		case e.is(suiteSurvey, "feature"):
 			c.Grids = append(c.Grids, featureGrid(e))
 		case e.is(suiteCost, "curve"):

@@ -60,43 +60,43 @@ func verdictCell(notes []record.Setting) cell {
 	return cell{Main: string(v), Verdict: v}
 }
 
-// addScenario adds a scenario to the one grid of the suite, which it makes if there
-// is none.
-func addScenario(grids []grid, e experiment) []grid {
-	if len(grids) == 0 {
-		g := newGrid(e.suite, "")
-		g.Corner = "scenario"
-		grids = append(grids, g)
+// behaviourGrid is all scenarios: a row for each, a column for each library.
+func behaviourGrid(scenarios []experiment) grid {
+	g := newGrid(suiteBehaviour, "")
+	g.Corner = "scenario"
+	var tables []record.Table
+	for _, e := range scenarios {
+		tables = append(tables, e.tables...)
 	}
-	g := &grids[0]
-	for _, t := range e.tables {
-		r := row{Name: clean(e.name), Cells: make([]cell, len(g.Columns))}
-		for _, measured := range t.Rows {
-			if title := note(measured.Notes, "title"); title != "" {
-				r.Name = clean(e.name) + " " + title
-				break
-			}
-		}
-		if len(e.tables) > 1 {
-			r.Tag = paramsText(t.Params, t.Procs)
-		}
-		for _, measured := range t.Rows {
-			name := clean(measured.Peer)
-			k := slices.IndexFunc(g.Columns, func(c column) bool { return c.Name == name })
-			if k < 0 {
-				k = len(g.Columns)
-				g.Columns = append(g.Columns, column{Name: name})
-				r.Cells = append(r.Cells, cell{})
-				for i := range g.Rows {
-					g.Rows[i].Cells = append(g.Rows[i].Cells, cell{})
-				}
-			}
-			r.Cells[k] = verdictCell(measured.Notes)
-			g.addDetail(r.Name, name, measured.Notes)
-		}
-		g.Rows = append(g.Rows, r)
+	libraries := peersOf(tables)
+	for _, library := range libraries {
+		g.Columns = append(g.Columns, column{Name: clean(library)})
 	}
-	return grids
+	for _, e := range scenarios {
+		for _, t := range e.tables {
+			r := row{Name: join([]string{clean(e.name), titleNote(t)}, " ")}
+			if len(e.tables) > 1 {
+				r.Tag = paramsText(t.Params, t.Procs)
+			}
+			for k, library := range libraries {
+				measured, _ := rowOf(t, library)
+				r.Cells = append(r.Cells, verdictCell(measured.Notes))
+				g.addDetail(r.Name, g.Columns[k].Name, measured.Notes)
+			}
+			g.Rows = append(g.Rows, r)
+		}
+	}
+	return g
+}
+
+// titleNote is what the results say that the scenario or the feature is.
+func titleNote(t record.Table) string {
+	for _, measured := range t.Rows {
+		if title := note(measured.Notes, "title"); title != "" {
+			return title
+		}
+	}
+	return ""
 }
 
 // addDetail adds the reason of a verdict, or why there is none.
@@ -115,11 +115,8 @@ func featureGrid(e experiment) grid {
 	g.About = "" // that of the experiment is of one column alone
 	for _, t := range e.tables {
 		name := clean(paramOf(t, "column"))
-		for _, measured := range t.Rows {
-			if title := note(measured.Notes, "title"); title != "" {
-				g.Notes = append(g.Notes, name+": "+title+".")
-				break
-			}
+		if title := titleNote(t); title != "" {
+			g.Notes = append(g.Notes, name+": "+title+".")
 		}
 		g.Columns = append(g.Columns, column{Name: name})
 	}
