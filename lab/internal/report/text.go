@@ -82,7 +82,7 @@ func (t *terminal) chapter(c chapter) {
 	if !strings.EqualFold(c.Title, c.Name) {
 		title += ": " + c.Title
 	}
-	fmt.Fprintln(t.to, t.paint(strings.ToUpper(title), ansiBold))
+	t.paragraph(t.paint(strings.ToUpper(title), ansiBold))
 	if c.About != "" {
 		t.paragraph(c.About)
 	}
@@ -232,7 +232,7 @@ func (t *terminal) render(g grid, from, end, names int) string {
 	}
 	cells := 0
 	if names > 0 {
-		cells = t.width - names - 2
+		cells = t.width - names - 2*len(style.Box.PaddingRight)
 	}
 	head := table.Row{g.Corner}
 	configs := []table.ColumnConfig{{Number: 1, WidthMax: names, WidthMaxEnforcer: text.WrapSoft}}
