@@ -56,12 +56,14 @@ func tableMarkdown(head []string, align string, rows [][]string) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	line := func(cells []string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
-	text := line(head) + "|---" + strings.Repeat("|"+align, len(head)-1) + "|\n"
+	var b strings.Builder
+	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
+	line(head)
+	b.WriteString("|---" + strings.Repeat("|"+align, len(head)-1) + "|\n")
 	for _, cells := range rows {
-		text += line(cells)
+		line(cells)
 	}
-	return text
+	return b.String()
 }
 
 // question explains the question marks, if there are any.

@@ -17,7 +17,7 @@ var behaviourSuite = Suite{
 	Experiments: func(s Scale) []Experiment {
 		var list []Experiment
 		for _, scenario := range behaviour.Scenarios() {
-			list = append(list, observed(s, scenario, record.ID{Experiment: scenario.ID, Procs: s.Cores}))
+			list = append(list, observed(s, scenario, id(s.Cores, scenario.ID)))
 		}
 		return list
 	},

@@ -21,7 +21,7 @@ func contenders(s Scale, offers func(p peer.Peer) bool, measure func(m *Meter, p
 	var list []Contender
 	for _, p := range peer.All() {
 		if offers(p) && (s.Full || mainForms[p.Name]) {
-			list = append(list, contender(p, measure))
+			list = append(list, measured(p.Name, func(m *Meter) { measure(m, p) }))
 		}
 	}
 	return list
@@ -30,13 +30,6 @@ func contenders(s Scale, offers func(p peer.Peer) bool, measure func(m *Meter, p
 // allForms is contenders in full scale: for what only a few libraries offer.
 func allForms(offers func(p peer.Peer) bool, measure func(m *Meter, p peer.Peer)) []Contender {
 	return contenders(Scale{Full: true}, offers, measure)
-}
-
-func contender(p peer.Peer, measure func(m *Meter, p peer.Peer)) Contender {
-	return Contender{Name: p.Name, Measure: func(m *Meter) error {
-		measure(m, p)
-		return nil
-	}}
 }
 
 // concurrent are the peers that run tasks at the same time.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/lab/internal/peer"
-	"github.com/64ed045f/weir/lab/internal/record"
 )
 
 var costSuite = Suite{
@@ -17,9 +16,9 @@ var costSuite = Suite{
 		var list []Experiment
 		for _, procs := range pick(s, s.oneAndAll(), []int{s.Cores}) {
 			for _, length := range []int{1, 10, 100, 1000, 5000} {
-				for _, tasks := range pick(s, []int{1000, 3000, 10_000, 30_000, 100_000, 300_000, 700_000}, []int{10_000}) {
-					list = append(list, curve(s, procs, length, tasks))
-				}
+				list = append(list, each(pick(s, []int{1000, 3000, 10_000, 30_000, 100_000, 300_000, 700_000}, []int{10_000}), func(tasks int) Experiment {
+					return curve(s, procs, length, tasks)
+				})...)
 			}
 		}
 		return list
@@ -31,19 +30,16 @@ func curve(s Scale, procs, length, tasks int) Experiment {
 	turn := max(shortTurn/2, time.Duration(tasks)*(time.Duration(length)*rootTime+200*time.Nanosecond))
 	names := pick(s, []string{peer.InPlace, peer.Go, "weir.Pool", "weir.FuncPool"}, []string{peer.InPlace, peer.Go, "weir.FuncPool"})
 	e := Experiment{
-		ID: record.ID{
-			Experiment: "curve", Procs: procs,
-			Params: []record.Setting{param("roots", length), param("tasks", tasks)},
-		},
-		About:  "one task, when so many run and are waited for; gc-ns/op has the collection afterwards too, as the document has",
-		Rounds: s.rounds(turn), Turn: turn,
+		ID:    id(procs, "curve", "roots", length, "tasks", tasks),
+		About: "one task, when so many run and are waited for; gc-ns/op has the collection afterwards too, as the document has",
+		Turn:  turn,
 	}
 	for _, name := range names {
 		p, err := peer.Find(name)
 		if err != nil {
 			panic(err)
 		}
-		e.Contenders = append(e.Contenders, contender(p, func(m *Meter, p peer.Peer) {
+		e.Contenders = append(e.Contenders, measured(name, func(m *Meter) {
 			r := p.Open(runtime.GOMAXPROCS(0), peer.Work{Same: func() { roots(length) }})
 			defer r.Close()
 			run := func() {

@@ -2,12 +2,12 @@ package suite
 
 import (
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/64ed045f/weir/lab/internal/memory"
 	"github.com/64ed045f/weir/lab/internal/peer"
-	"github.com/64ed045f/weir/lab/internal/record"
 )
 
 var dispatchSuite = Suite{
@@ -18,73 +18,50 @@ var dispatchSuite = Suite{
 	LeftOut: "GOMAXPROCS other than the number of cores, further forms of each library, most combinations of limit " +
 		"and producers, 900 000 of the million tasks that block, nine tenths of the numbers to sort, and most of the recursion",
 	Experiments: func(s Scale) []Experiment {
-		var list []Experiment
-		list = append(list, empty(s)...)
-		list = append(list, bursts(s)...)
-		list = append(list, lone(s)...)
-		list = append(list, groups(s)...)
-		list = append(list, forkJoin(s)...)
-		list = append(list, results(s), nested(s))
-		list = append(list, loop(s)...)
-		list = append(list, skewed(s), stream(s), sorted(s))
-		list = append(list, newClose(s), idlePools(s), blocked(s), queued(s))
-		return list
+		return slices.Concat(
+			empty(s), bursts(s), lone(s), groups(s), []Experiment{forkJoin(s), results(s), nested(s)}, loop(s),
+			[]Experiment{skewed(s), stream(s), sorted(s), newClose(s), idlePools(s), blocked(s), queued(s)},
+		)
 	},
 }
 
 const shortTurn = 120 * time.Millisecond
 
 func empty(s Scale) []Experiment {
-	type setting struct {
-		limit     int
-		producers string
-		procs     int
-	}
-	var settings []setting
+	var list []Experiment
 	for _, procs := range s.procs() {
-		for _, producers := range []string{"1", allCores} {
-			if procs == 1 && producers == allCores {
+		for _, from := range []string{"1", allCores} {
+			if procs == 1 && from == allCores {
 				continue
 			}
-			for _, limit := range []int{2, 64, 50_000} {
-				if s.Full || limit == 64 || producers == "1" {
-					settings = append(settings, setting{limit, producers, procs})
-				}
+			limits := []int{2, 64, 50_000}
+			if !s.Full && from == allCores {
+				limits = []int{64}
 			}
+			list = append(list, each(limits, func(limit int) Experiment {
+				return Experiment{
+					ID:    id(procs, "empty", "limit", limit, "producers", from),
+					About: "one empty task, from its submission until all have finished",
+					Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
+						r := p.Open(limit, peer.Work{Same: nothing})
+						defer r.Close()
+						m.throughput(func(n int) {
+							submit(r, producers(from), n)
+							r.Wait()
+						})
+					}),
+				}
+			})...)
 		}
-	}
-	var list []Experiment
-	for _, at := range settings {
-		list = append(list, Experiment{
-			ID: record.ID{
-				Experiment: "empty", Procs: at.procs,
-				Params: []record.Setting{param("limit", at.limit), param("producers", at.producers)},
-			},
-			About:  "one empty task, from its submission until all have finished",
-			Rounds: s.rounds(shortTurn), Turn: shortTurn,
-			Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
-				r := p.Open(at.limit, peer.Work{Same: nothing})
-				defer r.Close()
-				m.throughput(func(n int) {
-					submit(r, producers(at.producers), n)
-					r.Wait()
-				})
-			}),
-		})
 	}
 	return list
 }
 
 func bursts(s Scale) []Experiment {
-	var list []Experiment
-	for _, size := range pick(s, []int{10, 100, 1000}, []int{100}) {
-		list = append(list, Experiment{
-			ID: record.ID{
-				Experiment: "burst", Procs: s.Cores,
-				Params: []record.Setting{param("tasks", size), param("limit", 64)},
-			},
-			About:  "one empty task of a burst, when the next burst begins after the last has ended",
-			Rounds: s.rounds(shortTurn), Turn: shortTurn,
+	return each(pick(s, []int{10, 100, 1000}, []int{100}), func(size int) Experiment {
+		return Experiment{
+			ID:    id(s.Cores, "burst", "tasks", size, "limit", 64),
+			About: "one empty task of a burst, when the next burst begins after the last has ended",
 			Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
 				r := p.Open(64, peer.Work{Same: nothing})
 				defer r.Close()
@@ -95,23 +72,20 @@ func bursts(s Scale) []Experiment {
 					}
 				})
 			}),
-		})
-	}
-	return list
+		}
+	})
 }
 
 func lone(s Scale) []Experiment {
-	var list []Experiment
-	for _, pause := range []time.Duration{0, time.Millisecond} {
+	return each([]time.Duration{0, time.Millisecond}, func(pause time.Duration) Experiment {
 		samples := 20_000
 		if pause > 0 {
 			samples = pick(s, 1000, 150)
 		}
-		turn := 50*time.Millisecond + time.Duration(samples)*(pause+pause/10+time.Microsecond)
-		list = append(list, Experiment{
-			ID:     record.ID{Experiment: "lone", Procs: s.Cores, Params: []record.Setting{param("pause", pause)}},
-			About:  "from the submission of a task to an idle pool until the task starts: the median, and the slowest",
-			Rounds: s.rounds(turn), Turn: turn,
+		return Experiment{
+			ID:    id(s.Cores, "lone", "pause", pause),
+			About: "from the submission of a task to an idle pool until the task starts: the median, and the slowest",
+			Turn:  50*time.Millisecond + time.Duration(samples)*(pause+pause/10+time.Microsecond),
 			Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
 				var begin time.Time
 				took := make(chan time.Duration)
@@ -131,55 +105,45 @@ func lone(s Scale) []Experiment {
 				r.Wait()
 				m.percentiles(all)
 			}),
-		})
-	}
-	return list
+		}
+	})
 }
 
 // forkRoots makes a task of about 0.7 µs on the machine of the published results.
 const forkRoots = 150
 
-func forkJoin(s Scale) []Experiment {
+func forkJoin(s Scale) Experiment {
 	const tasks = 10
-	return []Experiment{{
-		ID:     record.ID{Experiment: "forkjoin", Procs: s.Cores, Params: []record.Setting{param("tasks", tasks)}},
-		About:  "10 tasks of 150 square roots each, handed over together and waited for",
-		Rounds: s.rounds(shortTurn), Turn: shortTurn,
+	return Experiment{
+		ID:    id(s.Cores, "forkjoin", "tasks", tasks),
+		About: "10 tasks of 150 square roots each, handed over together and waited for",
 		Contenders: contenders(s, func(p peer.Peer) bool { return p.Open != nil }, func(m *Meter, p peer.Peer) {
 			r := p.Open(runtime.GOMAXPROCS(0), peer.Work{Same: func() { roots(forkRoots) }})
 			defer r.Close()
-			m.throughput(func(n int) {
-				for range n {
-					r.Submit(0, tasks)
-					r.Wait()
-				}
+			m.repeated(func() {
+				r.Submit(0, tasks)
+				r.Wait()
 			})
 		}),
-	}}
+	}
 }
 
 func newClose(s Scale) Experiment {
 	return Experiment{
-		ID:     record.ID{Experiment: "newclose", Procs: s.Cores, Params: []record.Setting{param("limit", 64)}},
-		About:  "making a pool, and closing it unused",
-		Rounds: s.rounds(shortTurn), Turn: shortTurn,
+		ID:    id(s.Cores, "newclose", "limit", 64),
+		About: "making a pool, and closing it unused",
 		Contenders: contenders(s, func(p peer.Peer) bool { return p.New != nil }, func(m *Meter, p peer.Peer) {
-			m.throughput(func(n int) {
-				for range n {
-					p.New(64)()
-				}
-			})
+			m.repeated(func() { p.New(64)() })
 		}),
 	}
 }
 
 func idlePools(s Scale) Experiment {
 	const pools = 10_000
-	turn := 250 * time.Millisecond
 	return Experiment{
-		ID:     record.ID{Experiment: "idlepools", Procs: s.Cores, Params: []record.Setting{param("pools", pools)}},
-		About:  "memory and goroutines of a pool that has run one task and waits for the next",
-		Rounds: s.rounds(turn), Turn: turn,
+		ID:    id(s.Cores, "idlepools", "pools", pools),
+		About: "memory and goroutines of a pool that has run one task and waits for the next",
+		Turn:  250 * time.Millisecond,
 		Contenders: contenders(s, func(p peer.Peer) bool { return p.New != nil && p.Open != nil }, func(m *Meter, p peer.Peer) {
 			open := make([]peer.Runner, pools)
 			// In this order: while the stacks of ended goroutines are freed they count as goroutines.
@@ -210,11 +174,10 @@ func inUse() int64 {
 
 func blocked(s Scale) Experiment {
 	n := pick(s, 1_000_000, 100_000)
-	turn := time.Duration(n) * 2 * time.Microsecond
 	return Experiment{
-		ID:     record.ID{Experiment: "blocked", Procs: s.Cores, Params: []record.Setting{param("tasks", n)}},
-		About:  "one of many tasks that all run at once, until a channel is closed; the limit is their number",
-		Rounds: s.rounds(turn), Turn: turn,
+		ID:    id(s.Cores, "blocked", "tasks", n),
+		About: "one of many tasks that all run at once, until a channel is closed; the limit is their number",
+		Turn:  time.Duration(n) * 2 * time.Microsecond,
 		Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
 			var started atomic.Int64
 			release := make(chan struct{})
@@ -240,14 +203,10 @@ func blocked(s Scale) Experiment {
 func queued(s Scale) Experiment {
 	const limit = 64
 	n := pick(s, 1_000_000, 100_000)
-	turn := time.Duration(n) * 2 * time.Microsecond
 	return Experiment{
-		ID: record.ID{
-			Experiment: "queued", Procs: s.Cores,
-			Params: []record.Setting{param("tasks", n), param("limit", limit)},
-		},
-		About:  "one of many tasks that are accepted at once, while the limit lets 64 run and these block",
-		Rounds: s.rounds(turn), Turn: turn,
+		ID:    id(s.Cores, "queued", "tasks", n, "limit", limit),
+		About: "one of many tasks that are accepted at once, while the limit lets 64 run and these block",
+		Turn:  time.Duration(n) * 2 * time.Microsecond,
 		Contenders: contenders(s, func(p peer.Peer) bool { return p.Queued != nil }, func(m *Meter, p peer.Peer) {
 			release := make(chan struct{})
 			r := p.Queued(limit, n, peer.Work{Same: func() { <-release }})

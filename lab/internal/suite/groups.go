@@ -7,7 +7,6 @@ import (
 
 	"github.com/64ed045f/weir/lab/internal/memory"
 	"github.com/64ed045f/weir/lab/internal/peer"
-	"github.com/64ed045f/weir/lab/internal/record"
 )
 
 func groups(s Scale) []Experiment {
@@ -20,12 +19,8 @@ func groups(s Scale) []Experiment {
 				work = peer.GroupWork{Each: func(ctx context.Context, _ int) error { return ctx.Err() }}
 			}
 			list = append(list, Experiment{
-				ID: record.ID{
-					Experiment: "group", Procs: s.Cores,
-					Params: []record.Setting{param("limit", 64), param("producers", from), param("closure", closure)},
-				},
-				About:  "one task that gets a context and returns an error, from its submission until all have finished",
-				Rounds: s.rounds(shortTurn), Turn: shortTurn,
+				ID:    id(s.Cores, "group", "limit", 64, "producers", from, "closure", closure),
+				About: "one task that gets a context and returns an error, from its submission until all have finished",
 				Contenders: allForms(func(p peer.Peer) bool { return p.Group != nil }, func(m *Meter, p peer.Peer) {
 					g := p.Group(context.Background(), 64, work)
 					defer g.Close()
@@ -45,12 +40,8 @@ func results(s Scale) Experiment {
 	const size, limit = 10_000, 64
 	value := func(i int) (int, error) { return i, nil }
 	return Experiment{
-		ID: record.ID{
-			Experiment: "results", Procs: s.Cores,
-			Params: []record.Setting{param("tasks", size), param("limit", limit)},
-		},
-		About:  "one of 10 000 empty tasks that return a value, until all values are there in the order of the tasks",
-		Rounds: s.rounds(shortTurn), Turn: shortTurn,
+		ID:    id(s.Cores, "results", "tasks", size, "limit", limit),
+		About: "one of 10 000 empty tasks that return a value, until all values are there in the order of the tasks",
 		Contenders: allForms(func(p peer.Peer) bool { return p.Collect != nil }, func(m *Meter, p peer.Peer) {
 			m.throughput(func(n int) {
 				for begin := 0; begin < n; begin += size {
@@ -65,11 +56,10 @@ func results(s Scale) Experiment {
 // nested is recursion: tasks that hand over tasks, and wait for them.
 func nested(s Scale) Experiment {
 	n := pick(s, 27, 20)
-	turn := pick(s, time.Second, 100*time.Millisecond)
 	return Experiment{
-		ID:     record.ID{Experiment: "nested", Procs: s.Cores, Params: []record.Setting{param("fibonacci", n)}},
-		About:  "a Fibonacci number by recursion, two tasks for each number above 1",
-		Rounds: s.rounds(turn), Turn: turn,
+		ID:    id(s.Cores, "nested", "fibonacci", n),
+		About: "a Fibonacci number by recursion, two tasks for each number above 1",
+		Turn:  pick(s, time.Second, 100*time.Millisecond),
 		Contenders: allForms(func(p peer.Peer) bool { return p.Fibonacci != nil }, func(m *Meter, p peer.Peer) {
 			p.Fibonacci(runtime.GOMAXPROCS(0), n/2)
 			m.time(1, func() { p.Fibonacci(runtime.GOMAXPROCS(0), n) })

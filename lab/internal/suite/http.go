@@ -18,11 +18,7 @@ var httpSuite = Suite{
 	About:   "Each request needs a place of a backend for 20 ms, of which there are 20, 40 or 100. With a limit, as many wait as run, for at most 100 ms; the rest gets a 503.",
 	LeftOut: "backends of 5000 and 2000 requests a second, for 30 s (here 1000, for half a second), and all servers but two",
 	Experiments: func(s Scale) []Experiment {
-		var list []Experiment
-		for _, places := range pick(s, []int{100, 40}, []int{20}) {
-			list = append(list, overloads(s, places))
-		}
-		return list
+		return each(pick(s, []int{100, 40}, []int{20}), func(places int) Experiment { return overloads(s, places) })
 	},
 }
 
@@ -44,9 +40,7 @@ func overloads(s Scale, places int) Experiment {
 	setup.Rate = 5 * int(setup.Capacity())
 	turn := setup.Length + 600*time.Millisecond
 	e := Experiment{
-		ID: record.ID{Experiment: "overload", Procs: s.Cores, Params: []record.Setting{
-			param("capacity", int(setup.Capacity())), param("offered", setup.Rate), param("patience", setup.Patience),
-		}},
+		ID:     id(s.Cores, "overload", "capacity", int(setup.Capacity()), "offered", setup.Rate, "patience", setup.Patience),
 		About:  "the time for each request that is served within the patience; capacity and offered are requests a second",
 		Rounds: pick(s, publishedRounds, 1), Turn: turn,
 	}

@@ -7,17 +7,15 @@ import (
 
 	"github.com/jackc/puddle/v2"
 
-	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/reuse"
 )
 
 // keeper is objects that cost nothing to open, so that only their keeper is measured.
 func keeper(s Scale) []Experiment {
 	const capacity = 8
-	var list []Experiment
-	for _, goroutines := range pick(s, []int{1, 64}, []int{64}) {
-		measured := func(name string, open func() (use func(ctx context.Context, meanwhile func()), end func())) Contender {
-			return Contender{Name: name, Measure: func(m *Meter) error {
+	return each(pick(s, []int{1, 64}, []int{64}), func(goroutines int) Experiment {
+		kept := func(name string, open func() (use func(ctx context.Context, meanwhile func()), end func())) Contender {
+			return measured(name, func(m *Meter) {
 				ctx, cancel := context.WithCancel(context.Background()) // as those of requests are
 				defer cancel()
 				use, end := open()
@@ -33,18 +31,13 @@ func keeper(s Scale) []Experiment {
 						}
 					})
 				})
-				return nil
-			}}
+			})
 		}
-		list = append(list, Experiment{
-			ID: record.ID{
-				Experiment: "keeper", Procs: s.Cores,
-				Params: []record.Setting{param("goroutines", goroutines), param("capacity", capacity)},
-			},
-			About:  "an object is got and put back: an idle one by one goroutine, or one of 8 by 64, each of which yields while it has one",
-			Rounds: s.rounds(shortTurn), Turn: shortTurn,
+		return Experiment{
+			ID:    id(s.Cores, "keeper", "goroutines", goroutines, "capacity", capacity),
+			About: "an object is got and put back: an idle one by one goroutine, or one of 8 by 64, each of which yields while it has one",
 			Contenders: []Contender{
-				measured("weir.reuse.Keeper", func() (use func(context.Context, func()), end func()) {
+				kept("weir.reuse.Keeper", func() (use func(context.Context, func()), end func()) {
 					k := reuse.NewKeeper(reuse.KeeperConfig[int]{
 						Capacity: capacity, Open: openNothing, Close: closeNothing,
 						// puddle notes the time at every Release too, for its users to do this with.
@@ -58,7 +51,7 @@ func keeper(s Scale) []Experiment {
 						lease.Put()
 					}, k.Close
 				}),
-				measured("puddle", func() (use func(context.Context, func()), end func()) {
+				kept("puddle", func() (use func(context.Context, func()), end func()) {
 					p, err := puddle.NewPool(&puddle.Config[int]{MaxSize: capacity, Constructor: openNothing, Destructor: closeNothing})
 					must(err)
 					return func(ctx context.Context, meanwhile func()) {
@@ -70,9 +63,8 @@ func keeper(s Scale) []Experiment {
 					}, p.Close
 				}),
 			},
-		})
-	}
-	return list
+		}
+	})
 }
 
 func openNothing(context.Context) (int, error) { return 1, nil }

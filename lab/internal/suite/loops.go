@@ -8,17 +8,14 @@ import (
 
 	"github.com/64ed045f/weir/lab/internal/memory"
 	"github.com/64ed045f/weir/lab/internal/peer"
-	"github.com/64ed045f/weir/lab/internal/record"
 )
 
 func loop(s Scale) []Experiment {
 	const n = 1_000_000
-	var list []Experiment
-	for _, procs := range pick(s, s.oneAndAll(), []int{s.Cores}) {
-		list = append(list, Experiment{
-			ID:     record.ID{Experiment: "loop", Procs: procs, Params: []record.Setting{param("items", n)}},
-			About:  "a loop over 10⁶ numbers, one square root each",
-			Rounds: s.rounds(shortTurn), Turn: shortTurn,
+	return each(pick(s, s.oneAndAll(), []int{s.Cores}), func(procs int) Experiment {
+		return Experiment{
+			ID:    id(procs, "loop", "items", n),
+			About: "a loop over 10⁶ numbers, one square root each",
 			Contenders: allForms(func(p peer.Peer) bool { return p.Loop != nil }, func(m *Meter, p peer.Peer) {
 				items := make([]float64, n)
 				for i := range items {
@@ -26,9 +23,8 @@ func loop(s Scale) []Experiment {
 				}
 				m.repeated(p.Loop(runtime.GOMAXPROCS(0), items, squareRoot))
 			}),
-		})
-	}
-	return list
+		}
+	})
 }
 
 // skewed is a loop in which equal shares of the items are no equal shares of the work: the
@@ -37,9 +33,8 @@ func loop(s Scale) []Experiment {
 func skewed(s Scale) Experiment {
 	const n, light, heavy = 10_000, 3, 3 * 99 * 99 // roots
 	return Experiment{
-		ID:     record.ID{Experiment: "skewed", Procs: s.Cores, Params: []record.Setting{param("items", n)}},
-		About:  "a loop over 10 000 items, of which the last 100 take 99 % of the time: 3 square roots each of the others, 29 403 of these",
-		Rounds: s.rounds(shortTurn), Turn: shortTurn,
+		ID:    id(s.Cores, "skewed", "items", n),
+		About: "a loop over 10 000 items, of which the last 100 take 99 % of the time: 3 square roots each of the others, 29 403 of these",
 		Contenders: allForms(func(p peer.Peer) bool { return p.Loop != nil }, func(m *Meter, p peer.Peer) {
 			items := make([]float64, n)
 			for i := range items {
@@ -58,9 +53,8 @@ func skewed(s Scale) Experiment {
 func stream(s Scale) Experiment {
 	const size = 100_000
 	return Experiment{
-		ID:     record.ID{Experiment: "stream", Procs: s.Cores, Params: []record.Setting{param("items", size)}},
-		About:  "one item of an ordered stream of 100 000: a function that does nothing, and a consumer that adds up what it returns",
-		Rounds: s.rounds(shortTurn), Turn: shortTurn,
+		ID:    id(s.Cores, "stream", "items", size),
+		About: "one item of an ordered stream of 100 000: a function that does nothing, and a consumer that adds up what it returns",
 		Contenders: allForms(func(p peer.Peer) bool { return p.Stream != nil }, func(m *Meter, p peer.Peer) {
 			sum := 0
 			m.throughput(func(n int) {
@@ -75,11 +69,10 @@ func stream(s Scale) Experiment {
 // sorted sorts the same random integers in each turn.
 func sorted(s Scale) Experiment {
 	n := pick(s, 10_000_000, 1_000_000)
-	turn := pick(s, time.Second, 150*time.Millisecond)
 	return Experiment{
-		ID:     record.ID{Experiment: "sort", Procs: s.Cores, Params: []record.Setting{param("items", n)}},
-		About:  "random integers, sorted; by quicksort, with two tasks for each part that is divided, where nothing else is said",
-		Rounds: s.rounds(turn), Turn: turn,
+		ID:    id(s.Cores, "sort", "items", n),
+		About: "random integers, sorted; by quicksort, with two tasks for each part that is divided, where nothing else is said",
+		Turn:  pick(s, time.Second, 150*time.Millisecond),
 		Contenders: allForms(func(p peer.Peer) bool { return p.Sort != nil }, func(m *Meter, p peer.Peer) {
 			random := rand.New(rand.NewPCG(1, 2))
 			items := make([]int, n)

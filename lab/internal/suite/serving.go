@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/64ed045f/weir/lab/internal/record"
 )
 
 // A strategy is a way to come by an object: open makes what it needs for requests of which
@@ -29,17 +27,13 @@ type server struct {
 }
 
 func serving(s Scale, procs int, experiment string, strategies []strategy) Experiment {
-	turn := pick(s, 2*shortTurn, shortTurn*4/3) // the requests that are timed singly have a run of their own
 	e := Experiment{
-		ID:     record.ID{Experiment: experiment, Procs: procs},
-		About:  "one request, served by as many goroutines as there are processors",
-		Rounds: s.rounds(turn), Turn: turn,
+		ID:    id(procs, experiment),
+		About: "one request, served by as many goroutines as there are processors",
+		Turn:  pick(s, 2*shortTurn, shortTurn*4/3), // the requests that are timed singly have a run of their own
 	}
 	for _, way := range strategies {
-		e.Contenders = append(e.Contenders, Contender{Name: way.name, Measure: func(m *Meter) error {
-			way.measure(m)
-			return nil
-		}})
+		e.Contenders = append(e.Contenders, measured(way.name, way.measure))
 	}
 	return e
 }

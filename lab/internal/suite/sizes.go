@@ -12,7 +12,6 @@ import (
 	"github.com/valyala/bytebufferpool"
 
 	"github.com/64ed045f/weir/lab/internal/peer"
-	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/reuse"
 )
 
@@ -61,42 +60,33 @@ func (l load) sizes() []int {
 // sizes is buffers of many sizes, of which each goroutine has a few in use at once.
 func sizes(s Scale) []Experiment {
 	passes := pick(s, 3, 1)
-	turn := pick(s, time.Second, 200*time.Millisecond)
-	var list []Experiment
-	for _, l := range pick(s, loads, loads[:1]) {
-		measured := func(name string, measure func(m *Meter, sizes []int)) Contender {
-			return Contender{Name: name, Measure: func(m *Meter) error {
-				measure(m, l.sizes())
-				return nil
-			}}
-		}
-		list = append(list, Experiment{
-			ID:     record.ID{Experiment: "sizes", Procs: s.Cores, Params: []record.Setting{param("load", l.name)}},
-			About:  "one buffer that is filled in pieces of 512 bytes and given back, of 64 that each goroutine has in use; and 1 KB of garbage beside it",
-			Rounds: s.rounds(turn), Turn: turn,
+	return each(pick(s, loads, loads[:1]), func(l load) Experiment {
+		return Experiment{
+			ID:    id(s.Cores, "sizes", "load", l.name),
+			About: "one buffer that is filled in pieces of 512 bytes and given back, of 64 that each goroutine has in use; and 1 KB of garbage beside it",
+			Turn:  pick(s, time.Second, 200*time.Millisecond),
 			Contenders: []Contender{
-				measured("weir.reuse.Buffers", func(m *Meter, sizes []int) {
+				measured("weir.reuse.Buffers", func(m *Meter) {
 					var pool reuse.Buffers
-					mixed(m, passes, sizes, pool.GetBuffer, grow, pool.PutBuffer)
+					mixed(m, passes, l.sizes(), pool.GetBuffer, grow, pool.PutBuffer)
 				}),
-				measured(peer.Made, func(m *Meter, sizes []int) {
-					mixed(m, passes, sizes, newBuffer, grow, func(*bytes.Buffer) {})
+				measured(peer.Made, func(m *Meter) {
+					mixed(m, passes, l.sizes(), newBuffer, grow, func(*bytes.Buffer) {})
 				}),
-				measured("sync.Pool", func(m *Meter, sizes []int) {
+				measured("sync.Pool", func(m *Meter) {
 					pool := sync.Pool{New: func() any { return newBuffer() }}
-					mixed(m, passes, sizes, func() *bytes.Buffer { return pool.Get().(*bytes.Buffer) }, grow, func(b *bytes.Buffer) {
+					mixed(m, passes, l.sizes(), func() *bytes.Buffer { return pool.Get().(*bytes.Buffer) }, grow, func(b *bytes.Buffer) {
 						b.Reset()
 						pool.Put(b)
 					})
 				}),
-				measured("bytebufferpool", func(m *Meter, sizes []int) {
+				measured("bytebufferpool", func(m *Meter) {
 					var pool bytebufferpool.Pool
-					mixed(m, passes, sizes, pool.Get, growTheirs, pool.Put)
+					mixed(m, passes, l.sizes(), pool.Get, growTheirs, pool.Put)
 				}),
 			},
-		})
-	}
-	return list
+		}
+	})
 }
 
 var piece = make([]byte, 512)

@@ -3,9 +3,10 @@
 package suite
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os/exec"
-	"strconv"
 	"time"
 
 	"github.com/64ed045f/weir/lab/internal/record"
@@ -23,11 +24,12 @@ type Experiment struct {
 
 	Contenders []Contender
 
+	// Turn is about how long one turn of one contender takes. [Plan] sets it where it is 0, and so it does
+	// for what follows.
+	Turn time.Duration
+
 	// Rounds is how many turns each contender has.
 	Rounds int
-
-	// Turn is about how long one turn of one contender takes.
-	Turn time.Duration
 
 	// Limit is the time after which a turn counts as hung.
 	Limit time.Duration
@@ -83,12 +85,9 @@ func Plan(s Scale) []Experiment {
 	for _, suite := range All() {
 		for _, e := range suite.Experiments(s) {
 			e.ID.Suite = suite.Name
-			if s.Rounds > 0 {
-				e.Rounds = s.Rounds
-			}
-			if e.Limit == 0 {
-				e.Limit = 10*e.Turn + 20*time.Second
-			}
+			e.Turn = cmp.Or(e.Turn, shortTurn)
+			e.Rounds = cmp.Or(s.Rounds, e.Rounds, s.rounds(e.Turn))
+			e.Limit = cmp.Or(e.Limit, 10*e.Turn+20*time.Second)
 			plan = append(plan, e)
 		}
 	}
@@ -143,14 +142,28 @@ func pick[T any](s Scale, full, quick T) T {
 	return quick
 }
 
-func param(key string, value any) record.Setting {
-	switch value := value.(type) {
-	case int:
-		return record.Setting{Key: key, Value: strconv.Itoa(value)}
-	case time.Duration:
-		return record.Setting{Key: key, Value: value.String()}
-	case string:
-		return record.Setting{Key: key, Value: value}
+// id names an experiment. Its parameters are keys, and their values.
+func id(procs int, experiment string, params ...any) record.ID {
+	id := record.ID{Experiment: experiment, Procs: procs}
+	for k := 0; k+1 < len(params); k += 2 {
+		id.Params = append(id.Params, record.Setting{Key: params[k].(string), Value: fmt.Sprint(params[k+1])})
 	}
-	panic("a parameter of another type")
+	return id
+}
+
+// each makes an experiment of each value.
+func each[T any](values []T, of func(T) Experiment) []Experiment {
+	var list []Experiment
+	for _, v := range values {
+		list = append(list, of(v))
+	}
+	return list
+}
+
+// measured is a contender of which the function makes a measurement.
+func measured(name string, measure func(m *Meter)) Contender {
+	return Contender{Name: name, Measure: func(m *Meter) error {
+		measure(m)
+		return nil
+	}}
 }

@@ -7,10 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
+
+func TestMain(m *testing.M) { noleak.Main(m) }
 
 func scales() []suite.Scale {
 	return []suite.Scale{{Cores: 1}, {Cores: 2}, {Cores: 16}, {Full: true, Cores: 1}, {Full: true, Cores: 2}, {Full: true, Cores: 12}}

@@ -16,7 +16,6 @@ import (
 	"github.com/64ed045f/weir/lab/internal/behaviour"
 	"github.com/64ed045f/weir/lab/internal/md5all"
 	"github.com/64ed045f/weir/lab/internal/peer"
-	"github.com/64ed045f/weir/lab/internal/record"
 )
 
 var surveySuite = Suite{
@@ -39,9 +38,7 @@ var surveySuite = Suite{
 		}
 		list = append(list, digests(s))
 		for _, f := range behaviour.Features() {
-			list = append(list, observed(s, f, record.ID{
-				Experiment: "feature", Procs: s.Cores, Params: []record.Setting{param("column", f.ID)},
-			}))
+			list = append(list, observed(s, f, id(s.Cores, "feature", "column", f.ID)))
 		}
 		return list
 	},
@@ -53,11 +50,10 @@ var surveyed = map[string]bool{peer.Go: true, "errgroup": true, "conc": true, "a
 // digests is the survey's own task, as each library's users would write it.
 func digests(s Scale) Experiment {
 	const files = 1000
-	turn := 250 * time.Millisecond
 	e := Experiment{
-		ID:     record.ID{Experiment: "md5", Procs: s.Cores, Params: []record.Setting{param("files", files)}},
-		About:  "the MD5 sums of all files below a folder, 0 to 64 KiB each",
-		Rounds: s.rounds(turn), Turn: turn,
+		ID:    id(s.Cores, "md5", "files", files),
+		About: "the MD5 sums of all files below a folder, 0 to 64 KiB each",
+		Turn:  250 * time.Millisecond,
 	}
 	for _, p := range md5all.Programs() {
 		e.Contenders = append(e.Contenders, Contender{Name: p.Name, Measure: func(m *Meter) (err error) {
