@@ -26,8 +26,7 @@ func (o *options) showList(stdout io.Writer) error {
 			if e.ID.Suite != about.Name {
 				continue
 			}
-			took := time.Duration(e.Rounds*len(e.Contenders)) * e.Turn
-			fmt.Fprintf(&text, "  %s\t%d peers\t%d rounds\t%v\n", name(e.ID), len(e.Contenders), e.Rounds, took.Round(time.Second))
+			fmt.Fprintf(&text, "  %s\t%d peers\t%d rounds\t%v\n", name(e.ID), len(e.Contenders), e.Rounds, took(e).Round(time.Second))
 		}
 	}
 	fmt.Fprintln(&text, "\nscenarios of suite behaviour:")
@@ -47,4 +46,9 @@ func (o *options) showList(stdout io.Writer) error {
 		return err
 	}
 	return to.Flush()
+}
+
+// took is about how long the experiment takes.
+func took(e suite.Experiment) time.Duration {
+	return time.Duration(e.Rounds*len(e.Contenders)) * e.Turn
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,10 +31,7 @@ const rawName = "results.txt"
 func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	plan := o.plan()
 	o.chooseFolder()
-	for _, folder := range []string{o.out, o.profile} {
-		if folder == "" {
-			continue
-		}
+	for _, folder := range []string{o.out, cmp.Or(o.profile, o.out)} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return err
 		}
@@ -49,9 +48,9 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	defer func() { err = errors.Join(err, raw.Close()) }()
 
-	settings := machine.Settings(o.command())
-	settings = append(settings, record.Setting{Key: "scale", Value: o.scaleName()})
-	if left := o.leftOut(plan); left != "" {
+	settings := append(machine.Settings(o.command()), record.Setting{Key: "scale", Value: o.scaleName()})
+	left := o.leftOut(plan)
+	if left != "" {
 		settings = append(settings, record.Setting{Key: "left-out", Value: left})
 	}
 	file := record.File{Settings: settings}
@@ -78,12 +77,33 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 		return errors.Join(stopped, errors.New("nothing was measured"))
 	}
 	if ctx.Err() != nil {
-		done := fmt.Sprintf("after %d of %d measurements", len(file.Results)+len(failures), measurements(plan))
+		planned := 0
+		for _, e := range plan {
+			planned += e.Rounds * len(e.Contenders)
+		}
+		done := fmt.Sprintf("after %d of %d measurements", len(file.Results)+len(failures), planned)
 		file.Settings = append(file.Settings, record.Setting{Key: report.InterruptedKey, Value: done})
 		stopped = errors.Join(stopped, rewrite(raw, file))
+		say(stderr, "\nInterrupted %s: this is a part of the run.", done)
 	}
 	say(stderr, "%d measurements in %v", len(file.Results), time.Since(begin).Round(time.Second))
-	return errors.Join(stopped, o.show(stdout, stderr, file))
+	if left != "" {
+		say(stderr, "Left out without -full: %s.", left)
+	}
+	say(stderr, "The raw results are in %s, for benchstat and for -from.", filepath.Join(o.out, rawName))
+	return errors.Join(stopped, o.show(stdout, stderr, []record.File{file}, []string{""}))
+}
+
+// itself starts this very program anew. When ctx is done it is killed. No other signal that is
+// meant for this process ends it: see apart.
+func itself(ctx context.Context, args ...string) *exec.Cmd {
+	path, err := os.Executable()
+	if err != nil {
+		path = os.Args[0]
+	}
+	command := exec.CommandContext(ctx, path, args...)
+	apart(command)
+	return command
 }
 
 // chooseFolder gives every run without a named folder a new one, so that none
@@ -92,14 +112,6 @@ func (o *options) chooseFolder() {
 	if o.out == "" {
 		o.out = filepath.Join("lab-report", time.Now().Format("2006-01-02-150405"))
 	}
-}
-
-// measurements is how many the plan has.
-func measurements(plan []suite.Experiment) (n int) {
-	for _, e := range plan {
-		n += e.Rounds * len(e.Contenders)
-	}
-	return n
 }
 
 // rewrite writes all results again, since only now it is known what holds for all.
@@ -153,30 +165,24 @@ func (o *options) leftOut(plan []suite.Experiment) string {
 	return strings.Join(parts, "; ")
 }
 
-// show prints the results, and writes the page and the plots.
-func (o *options) show(stdout, stderr io.Writer, file record.File) error {
+// show prints the results of some runs, and writes the page and the plots.
+func (o *options) show(stdout, stderr io.Writer, files []record.File, prefixes []string) error {
+	for _, file := range files {
+		var err error
+		if o.json {
+			err = printJSON(stdout, file)
+		} else {
+			color, width := terminal(stdout)
+			err = report.Text(stdout, file, color, width)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if o.json {
-		return printJSON(stdout, file)
+		return nil
 	}
-	if err := o.print(stdout, file); err != nil {
-		return err
-	}
-	if done := file.Setting(report.InterruptedKey); done != "" {
-		say(stderr, "\nInterrupted %s: this is a part of the run.", done)
-	}
-	if left := file.Setting("left-out"); left != "" {
-		say(stderr, "\nLeft out without -full: %s.", left)
-	}
-	if err := o.write(stderr, []record.File{file}, []string{""}); err != nil {
-		return err
-	}
-	say(stderr, "The raw results are in %s, for benchstat and for -from.", filepath.Join(o.out, rawName))
-	return nil
-}
-
-func (o *options) print(stdout io.Writer, file record.File) error {
-	color, width := terminal(stdout)
-	return report.Text(stdout, file, color, width)
+	return o.write(stderr, files, prefixes)
 }
 
 // write writes the page, and the plots of each file with a prefix of its own. Plots
@@ -209,14 +215,18 @@ func (o *options) write(stderr io.Writer, files []record.File, prefixes []string
 	return err
 }
 
-// terminal says whether stdout is one, and how wide.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// terminal says whether stdout is to have colors, and how wide it is.
 func terminal(stdout io.Writer) (color bool, width int) {
 	const usual = 120
-	file, ok := stdout.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	if !isTerminal(stdout) {
 		return false, usual
 	}
-	width, _, err := term.GetSize(int(file.Fd()))
+	width, _, err := term.GetSize(int(stdout.(*os.File).Fd()))
 	if err != nil {
 		width = usual
 	}
@@ -244,19 +254,7 @@ func (o *options) showAgain(stdout, stderr io.Writer) error {
 	if !separate {
 		files, prefixes = []record.File{all}, []string{""}
 	}
-	for _, file := range files {
-		show := o.print
-		if o.json {
-			show = printJSON
-		}
-		if err := show(stdout, file); err != nil {
-			return err
-		}
-	}
-	if o.json {
-		return nil
-	}
-	return o.write(stderr, files, prefixes)
+	return o.show(stdout, stderr, files, prefixes)
 }
 
 func readFile(name string) (record.File, error) {
@@ -268,19 +266,6 @@ func readFile(name string) (record.File, error) {
 	return record.Read(raw, name)
 }
 
-// A jsonResult is a line of -json.
-type jsonResult struct {
-	Name       string             `json:"name"`
-	Suite      string             `json:"suite"`
-	Experiment string             `json:"experiment"`
-	Params     map[string]string  `json:"params,omitempty"`
-	Peer       string             `json:"peer"`
-	Procs      int                `json:"gomaxprocs"`
-	N          int                `json:"n"`
-	Values     map[string]float64 `json:"values"`
-	Notes      map[string]string  `json:"notes,omitempty"`
-}
-
 // printJSON prints one object a line: the settings first, then the results.
 func printJSON(stdout io.Writer, file record.File) error {
 	to := json.NewEncoder(stdout)
@@ -288,12 +273,13 @@ func printJSON(stdout io.Writer, file record.File) error {
 		return err
 	}
 	for _, r := range file.Results {
-		line := jsonResult{
-			Name: r.ID.String(), Suite: r.ID.Suite, Experiment: r.ID.Experiment, Params: asMap(r.ID.Params),
-			Peer: r.ID.Peer, Procs: r.ID.Procs, N: r.N, Values: map[string]float64{}, Notes: asMap(r.Notes),
-		}
+		values := map[string]float64{}
 		for _, v := range r.Values {
-			line.Values[v.Unit] = v.Value
+			values[v.Unit] = v.Value
+		}
+		line := map[string]any{
+			"name": r.ID.String(), "suite": r.ID.Suite, "experiment": r.ID.Experiment, "params": asMap(r.ID.Params),
+			"peer": r.ID.Peer, "gomaxprocs": r.ID.Procs, "n": r.N, "values": values, "notes": asMap(r.Notes),
 		}
 		if err := to.Encode(line); err != nil {
 			return err

@@ -9,100 +9,80 @@ import (
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
 
 	"github.com/64ed045f/weir/lab/internal/run"
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// A progress says what runs and how long is left: as a bar on a terminal, as a line
-// for each experiment elsewhere.
+// A progress says what runs and how long is left: as a bar on a terminal, as a line for each experiment elsewhere. One
+// goroutine notes the turns, and another draws the bar.
 type progress struct {
-	before, after func(t run.Turn)
-	stop          func()
-}
-
-// A forecast is how long the rest of the plan will take: what was expected of it,
-// times how much longer than expected the turns so far have taken. It is written by
-// one goroutine, and read by that which draws.
-type forecast struct {
+	screen   io.Writer
 	begin    time.Time
-	expected time.Duration // of the whole plan
-	passed   atomic.Int64  // of what was expected, nanoseconds
+	expected time.Duration          // of the whole plan
+	passed   atomic.Int64           // of what was expected, nanoseconds
+	now      atomic.Pointer[string] // what runs
+
+	bars *mpb.Progress // nil where there is no terminal
+	bar  *mpb.Bar
 }
 
-func newForecast(plan []suite.Experiment) *forecast {
-	f := &forecast{begin: time.Now()}
+// barSteps is how finely the bar is divided.
+const barSteps = 1000
+
+func startProgress(screen io.Writer, plan []suite.Experiment) *progress {
+	p := &progress{screen: screen, begin: time.Now()}
 	for _, e := range plan {
-		f.expected += time.Duration(e.Rounds*len(e.Contenders)) * e.Turn
+		p.expected += took(e)
 	}
-	return f
+	p.now.Store(new(string))
+	if isTerminal(screen) && os.Getenv("TERM") != "dumb" {
+		p.bars = mpb.New(mpb.WithOutput(screen), mpb.WithWidth(40))
+		p.bar = p.bars.AddBar(barSteps, mpb.BarRemoveOnComplete(), mpb.AppendDecorators(
+			decor.Percentage(decor.WC{W: 5}),
+			decor.Any(func(decor.Statistics) string { return fmt.Sprintf("  %v left  %s", p.left(), *p.now.Load()) }),
+		))
+	}
+	return p
+}
+
+// before notes that a turn begins.
+func (p *progress) before(t run.Turn) {
+	text := name(t.Experiment.ID)
+	if p.bars != nil {
+		text = fmt.Sprintf("%s %s, round %d of %d", text, t.Contender.Name, t.Round+1, t.Experiment.Rounds)
+	} else if text != *p.now.Load() {
+		say(p.screen, "%3.0f %%, about %v left: %s", 100*p.done(), p.left(), text)
+	}
+	p.now.Store(&text)
+}
+
+// after notes that a turn has ended.
+func (p *progress) after(t run.Turn) {
+	p.passed.Add(int64(t.Experiment.Turn))
+	if p.bars != nil {
+		p.bar.SetCurrent(int64(p.done() * (barSteps - 1)))
+	}
+}
+
+func (p *progress) stop() {
+	if p.bars != nil {
+		p.bar.Abort(true)
+		p.bars.Wait()
+	}
 }
 
 // done is the share of the work that lies behind, from 0 to 1.
-func (f *forecast) done() float64 {
-	if f.expected == 0 {
-		return 1
-	}
-	return min(1, float64(f.passed.Load())/float64(f.expected))
+func (p *progress) done() float64 {
+	return min(1, float64(p.passed.Load())/float64(max(p.expected, 1)))
 }
 
-func (f *forecast) left() time.Duration {
-	passed := f.passed.Load()
-	rest := max(0, int64(f.expected)-passed)
-	if passed > int64(f.expected)/50 {
-		rest = int64(float64(rest) * float64(time.Since(f.begin)) / float64(passed))
+// left is what was expected of the rest, times how much longer than expected the turns so far have taken.
+func (p *progress) left() time.Duration {
+	passed := p.passed.Load()
+	rest := max(0, int64(p.expected)-passed)
+	if passed > int64(p.expected)/50 {
+		rest = int64(float64(rest) * float64(time.Since(p.begin)) / float64(passed))
 	}
 	return time.Duration(rest).Round(time.Second)
-}
-
-func startProgress(screen io.Writer, plan []suite.Experiment) progress {
-	f := newForecast(plan)
-	if file, ok := screen.(*os.File); ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" {
-		return drawBar(screen, f)
-	}
-	last := ""
-	return progress{
-		before: func(t run.Turn) {
-			if now := name(t.Experiment.ID); now != last {
-				last = now
-				say(screen, "%3.0f %%, about %v left: %s", 100*f.done(), f.left(), now)
-			}
-		},
-		after: func(t run.Turn) { f.passed.Add(int64(t.Experiment.Turn)) },
-		stop:  func() {},
-	}
-}
-
-func drawBar(screen io.Writer, f *forecast) progress {
-	const steps = 1000
-	var now atomic.Pointer[string]
-	container := mpb.New(mpb.WithOutput(screen), mpb.WithWidth(40))
-	bar := container.AddBar(steps,
-		mpb.BarRemoveOnComplete(),
-		mpb.AppendDecorators(
-			decor.Percentage(decor.WC{W: 5}),
-			decor.Any(func(decor.Statistics) string { return fmt.Sprintf("  %v left  ", f.left()) }),
-			decor.Any(func(decor.Statistics) string {
-				if text := now.Load(); text != nil {
-					return *text
-				}
-				return ""
-			}),
-		),
-	)
-	return progress{
-		before: func(t run.Turn) {
-			text := fmt.Sprintf("%s %s, round %d of %d", name(t.Experiment.ID), t.Contender.Name, t.Round+1, t.Experiment.Rounds)
-			now.Store(&text)
-		},
-		after: func(t run.Turn) {
-			f.passed.Add(int64(t.Experiment.Turn))
-			bar.SetCurrent(int64(f.done() * (steps - 1)))
-		},
-		stop: func() {
-			bar.Abort(true)
-			container.Wait()
-		},
-	}
 }

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,131 +77,93 @@ func TestWhatIsPublishedHadTenRounds(t *testing.T) {
 	}
 }
 
-// results makes a tree with results, of that hot path and CPU.
-func results(t *testing.T, files map[string]record.File) string {
+// of is what a published file holds that has measured this experiment: settings are pairs of a key and a value.
+func of(experiment string, settings ...string) record.File {
+	f := record.File{Results: []record.Result{{
+		ID:     record.ID{Suite: "dispatch", Experiment: experiment, Peer: "go", Procs: 2},
+		Values: []record.Value{{Unit: "ns/op", Value: 1}},
+	}}}
+	for settings := range slices.Chunk(append(settings, "scale", "full"), 2) {
+		f.Settings = append(f.Settings, record.Setting{Key: settings[0], Value: settings[1]})
+	}
+	return f
+}
+
+// write writes a file below a folder, which it makes.
+func write(t *testing.T, dir, name, text string) {
 	t.Helper()
-	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "lab", "results"), 0o755); err != nil {
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range files {
-		raw, err := os.Create(filepath.Join(dir, "lab", "results", name))
-		if err != nil {
+}
+
+// results makes a tree with these files of results, a.txt and so on.
+func results(t *testing.T, files ...record.File) string {
+	t.Helper()
+	dir := t.TempDir()
+	for k, f := range files {
+		var raw strings.Builder
+		if err := record.Write(&raw, f); err != nil {
 			t.Fatal(err)
 		}
-		if err := record.Write(raw, f); err != nil {
-			t.Fatal(err)
-		}
-		if err := raw.Close(); err != nil {
-			t.Fatal(err)
-		}
+		write(t, dir, "lab/results/"+string(rune('a'+k))+".txt", raw.String())
 	}
 	return dir
 }
 
-func TestResultsOfTwoMachinesAreNotPutTogether(t *testing.T) {
-	experiment := 0
-	of := func(cpu string) record.File {
-		experiment++
-		return record.File{
-			Settings: []record.Setting{{Key: "cpu", Value: cpu}, {Key: "date", Value: cpu}, {Key: "scale", Value: "full"}},
-			Results: []record.Result{{
-				ID:     record.ID{Suite: "dispatch", Experiment: fmt.Sprint(experiment), Peer: "go", Procs: 2},
-				Values: []record.Value{{Unit: "ns/op", Value: 1}},
-			}},
+func TestOnlyResultsThatBelongTogetherArePutTogether(t *testing.T) {
+	const library = "version-puddle"
+	for _, c := range []struct {
+		files []record.File
+		want  string // the error
+	}{
+		{[]record.File{of("1", "cpu", "x", "date", "1"), of("2", "cpu", "x", "date", "2")}, ""},
+		{[]record.File{of("1", "cpu", "x"), of("1", "cpu", "x")}, "dispatch/1/procs=2 is in another file too"},
+		{[]record.File{of("1", "cpu", "x"), of("2", "cpu", "y")}, `b.txt: cpu is "y" here, and "x" in another file`},
+		// A library that came later has a version in the newer file alone.
+		{[]record.File{of("1"), of("2", library, "puddle v1")}, ""},
+		{
+			[]record.File{of("1"), of("2", library, "puddle v1"), of("3", library, "puddle v2")},
+			`c.txt: version-puddle is "puddle v2" here, and "puddle v1" in another file`,
+		},
+		{[]record.File{of("1", "scale", "quick")}, "measured with -full"},
+		{[]record.File{of("1", "weir-commit", "0123 with changes")}, "of a commit without changes"},
+		{nil, "holds no results"},
+	} {
+		f, err := lab.Published(results(t, c.files...))
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got error %v, want %q", err, c.want)
+			}
+			continue
 		}
-	}
-	same := of("x")
-	_, err := lab.Published(results(t, map[string]record.File{"a.txt": same, "b.txt": same}))
-	if err == nil || !strings.Contains(err.Error(), "dispatch/1/procs=2 is in another file too") {
-		t.Errorf("error %v", err)
-	}
-	if f, err := lab.Published(results(t, map[string]record.File{"a.txt": of("x"), "b.txt": of("x")})); err != nil || len(f.Results) != 2 {
-		t.Errorf("%+v, %v", f, err)
-	}
-	_, err = lab.Published(results(t, map[string]record.File{"a.txt": of("x"), "b.txt": of("y")}))
-	if err == nil || !strings.Contains(err.Error(), `b.txt: cpu is "y" here, and "x" in another file`) {
-		t.Errorf("error %v", err)
-	}
-	// A library that came later has a version in the newer file alone.
-	older, newer, another := of("x"), of("x"), of("x")
-	version := record.Setting{Key: "version-puddle", Value: "puddle v1"}
-	newer.Settings = append(newer.Settings, version)
-	another.Settings = append(another.Settings, record.Setting{Key: version.Key, Value: "puddle v2"})
-	f, err := lab.Published(results(t, map[string]record.File{"a.txt": older, "b.txt": newer}))
-	if err != nil || f.Setting(version.Key) != version.Value {
-		t.Errorf("%+v, %v", f.Settings, err)
-	}
-	_, err = lab.Published(results(t, map[string]record.File{"a.txt": older, "b.txt": newer, "c.txt": another}))
-	if err == nil || !strings.Contains(err.Error(), `c.txt: version-puddle is "puddle v2" here, and "puddle v1" in another file`) {
-		t.Errorf("error %v", err)
-	}
-	for _, s := range []record.Setting{{Key: "scale", Value: "quick"}, {Key: "weir-commit", Value: "0123 with changes"}} {
-		f := of("x")
-		f.Settings = append([]record.Setting{s}, f.Settings...)
-		if _, err := lab.Published(results(t, map[string]record.File{"a.txt": f})); err == nil {
-			t.Errorf("%v was published", s)
+		if err != nil || len(f.Results) != len(c.files) {
+			t.Errorf("%+v, %v", f, err)
 		}
-	}
-	if _, err := lab.Published(results(t, nil)); err == nil {
-		t.Error("no error without results")
+		if last := c.files[len(c.files)-1]; f.Setting(library) != last.Setting(library) {
+			t.Errorf("of %s is said %q", library, f.Setting(library))
+		}
 	}
 }
 
+// Each file says of which hot path it is.
 func TestAChangedHotPathNeedsARunOrANote(t *testing.T) {
-	dir := results(t, map[string]record.File{"dispatch.txt": {
-		Settings: []record.Setting{{Key: machine.HotPathKey, Value: "0123456789ab"}, {Key: "scale", Value: "full"}},
-		Results: []record.Result{{
-			ID:     record.ID{Suite: "dispatch", Experiment: "newclose", Peer: "go", Procs: 2},
-			Values: []record.Value{{Unit: "ns/op", Value: 1}},
-		}},
-	}})
-	write := func(name, text string) {
-		t.Helper()
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+	dir := results(t, of("lone", machine.HotPathKey, "0123456789ab"), of("group", machine.HotPathKey, "ba9876543210"))
+	for _, name := range machine.HotFiles {
+		write(t, dir, strings.ReplaceAll(name, "*", "x"), "package x\n")
 	}
-	for _, name := range []string{
-		"pool.go", "internal/claim/claim.go", "internal/engine/engine.go", "internal/feed/feed.go", "internal/fifo/fifo.go", "internal/limit/limit.go", "internal/share/share.go", "par/each.go", "reuse/pool.go", "weirhttp/limit.go",
-	} {
-		write(name, "package x\n")
-	}
-	write("lab/results/README.md", "Nothing noted.\n")
-	err := lab.Covered(dir)
-	if err == nil || !strings.Contains(err.Error(), "run the lab anew") {
-		t.Fatalf("error %v", err)
+	write(t, dir, "lab/results/README.md", "Nothing noted.\n")
+	const want = "of the published results is a.txt of 0123456789ab, b.txt of ba9876543210: run the lab anew"
+	if err := lab.Covered(dir); err == nil || !strings.Contains(err.Error(), want) {
+		t.Fatalf("got error %v, want %q", err, want)
 	}
 	hash, err := machine.HotPath(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write("lab/results/README.md", "- `"+hash+"`: only a name has changed.\n")
+	write(t, dir, "lab/results/README.md", "- `"+hash+"`: only a name has changed.\n")
 	if err := lab.Covered(dir); err != nil {
 		t.Error(err)
-	}
-}
-
-// Each file says of which hot path it is.
-func TestEachFileOfResultsIsCoveredByItself(t *testing.T) {
-	of := func(experiment, hash string) record.File {
-		return record.File{
-			Settings: []record.Setting{{Key: machine.HotPathKey, Value: hash}, {Key: "scale", Value: "full"}},
-			Results: []record.Result{{
-				ID:     record.ID{Suite: "dispatch", Experiment: experiment, Peer: "go", Procs: 2},
-				Values: []record.Value{{Unit: "ns/op", Value: 1}},
-			}},
-		}
-	}
-	dir := results(t, map[string]record.File{"a.txt": of("lone", "0123456789ab"), "b.txt": of("group", "ba9876543210")})
-	file, err := lab.Published(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]string{"a.txt": "0123456789ab", "b.txt": "ba9876543210"} {
-		if got := file.Setting(machine.HotPathKey + "-of-" + name); got != want {
-			t.Errorf("%s is of %q, want %q", name, got, want)
-		}
 	}
 }

@@ -19,9 +19,9 @@ import (
 // HotPathKey is the setting that says which hot path was measured.
 const HotPathKey = "weir-hotpath"
 
-// hotPath is the code that every task, result, item, index or object passes through, and the
+// HotFiles are patterns of the code that every task, result, item, index or object passes through, and the
 // defaults that it works with, below the root of Weir.
-var hotPath = []string{
+var HotFiles = []string{
 	"*.go", "internal/claim/*.go", "internal/engine/*.go", "internal/feed/*.go", "internal/fifo/*.go", "internal/limit/*.go", "internal/share/*.go", "par/*.go", "reuse/*.go", "weirhttp/*.go",
 }
 
@@ -42,7 +42,7 @@ func Root() (string, error) {
 // code alone. White space and comments are no part of it, directives to the compiler are.
 func HotPath(root string) (string, error) {
 	var files []string
-	for _, pattern := range hotPath {
+	for _, pattern := range HotFiles {
 		found, err := fs.Glob(os.DirFS(root), pattern)
 		if err != nil {
 			return "", err
