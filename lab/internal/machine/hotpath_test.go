@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/64ed045f/weir/lab/internal/machine"
+	"github.com/64ed045f/weir/lab/internal/noleak"
 )
 
 // hotFiles are a hot path without a gap.
@@ -32,6 +33,8 @@ func tree(t *testing.T, name, text string) string {
 	}
 	return root
 }
+
+func TestMain(m *testing.M) { noleak.Main(m) }
 
 func TestTheHotPathIsItsCodeAndNotItsComments(t *testing.T) {
 	const name = "internal/engine/ring.go"

@@ -79,36 +79,29 @@ func (id ID) String() string {
 
 // ParseID is the inverse of [ID.String].
 func ParseID(name string) (ID, error) {
-	var id ID
 	wrong := fmt.Errorf("%q is no name of a measurement", name)
-	dash := strings.LastIndexByte(name, '-')
-	if dash < 0 {
-		return id, wrong
-	}
-	var err error
-	if id.Procs, err = strconv.Atoi(name[dash+1:]); err != nil {
-		return id, wrong
-	}
+	dash := max(strings.LastIndexByte(name, '-'), 0)
+	procs, err := strconv.Atoi(strings.TrimPrefix(name[dash:], "-"))
 	parts := strings.Split(name[:dash], "/")
-	if len(parts) < 3 || slices.Contains(parts, "") {
-		return id, wrong
+	if err != nil || len(parts) < 3 || slices.Contains(parts, "") {
+		return ID{}, wrong
 	}
 	first := []rune(parts[0])
 	first[0] = unicode.ToLower(first[0])
-	id.Suite, id.Experiment = string(first), parts[1]
+	id := ID{Suite: string(first), Experiment: parts[1], Procs: procs}
 	for _, part := range parts[2:] {
 		key, value, ok := strings.Cut(part, "=")
-		if !ok || id.Peer != "" {
-			return id, wrong
-		}
-		if key == peerKey {
+		switch {
+		case !ok || id.Peer != "":
+			return ID{}, wrong
+		case key == peerKey:
 			id.Peer = value
-		} else {
+		default:
 			id.Params = append(id.Params, Setting{key, value})
 		}
 	}
 	if id.Peer == "" {
-		return id, wrong
+		return ID{}, wrong
 	}
 	return id, nil
 }

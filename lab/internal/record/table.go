@@ -58,10 +58,13 @@ type Row struct {
 	Peer  string
 	Cells map[string]Cell // by unit
 	Notes []Setting       // those of the last result; one that failed has FailedNote
+
+	values map[string][]float64 // by unit, of each round
 }
 
 // A Table is one experiment with one setting: its peers side by side.
 type Table struct {
+	name              string // of the experiment, with its parameters
 	Suite, Experiment string
 	Params            []Setting
 	Procs             int
@@ -71,44 +74,36 @@ type Table struct {
 
 // Tables sums up the results, in the order in which they were measured first.
 func Tables(results []Result) []Table {
-	type place struct {
-		experiment string
-		procs      int
-	}
 	var tables []Table
-	var values []map[string]map[string][]float64 // as tables: peer, unit
-	places := map[place]int{}
 	for _, r := range results {
-		where := place{r.ID.experiment(), r.ID.Procs}
-		k, ok := places[where]
-		if !ok {
+		name := r.ID.experiment()
+		k := slices.IndexFunc(tables, func(t Table) bool { return t.name == name && t.Procs == r.ID.Procs })
+		if k < 0 {
 			k = len(tables)
-			places[where] = k
-			tables = append(tables, Table{Suite: r.ID.Suite, Experiment: r.ID.Experiment, Params: r.ID.Params, Procs: r.ID.Procs})
-			values = append(values, map[string]map[string][]float64{})
+			tables = append(tables, Table{name: name, Suite: r.ID.Suite, Experiment: r.ID.Experiment, Params: r.ID.Params, Procs: r.ID.Procs})
 		}
-		t, of := &tables[k], values[k][r.ID.Peer]
-		if of == nil {
-			of = map[string][]float64{}
-			values[k][r.ID.Peer] = of
-			t.Rows = append(t.Rows, Row{Peer: r.ID.Peer, Cells: map[string]Cell{}})
+		t := &tables[k]
+		at := slices.IndexFunc(t.Rows, func(row Row) bool { return row.Peer == r.ID.Peer })
+		if at < 0 {
+			at = len(t.Rows)
+			t.Rows = append(t.Rows, Row{Peer: r.ID.Peer, Cells: map[string]Cell{}, values: map[string][]float64{}})
 		}
+		row := &t.Rows[at]
+		row.Notes = r.Notes
 		for _, v := range r.Values {
 			if v.Unit == failedUnit {
 				continue
 			}
-			of[v.Unit] = append(of[v.Unit], v.Value)
+			row.values[v.Unit] = append(row.values[v.Unit], v.Value)
 			if !slices.Contains(t.Units, v.Unit) {
 				t.Units = append(t.Units, v.Unit)
 			}
 		}
-		row := slices.IndexFunc(t.Rows, func(row Row) bool { return row.Peer == r.ID.Peer })
-		t.Rows[row].Notes = r.Notes
 	}
-	for k := range tables {
-		for _, row := range tables[k].Rows {
-			for unit, sample := range values[k][row.Peer] {
-				row.Cells[unit] = Summarize(sample)
+	for _, t := range tables {
+		for _, row := range t.Rows {
+			for unit, values := range row.values {
+				row.Cells[unit] = Summarize(values)
 			}
 		}
 	}

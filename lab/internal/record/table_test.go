@@ -4,8 +4,11 @@ import (
 	"math"
 	"testing"
 
+	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
+
+func TestMain(m *testing.M) { noleak.Main(m) }
 
 func TestCellsDifferByTheUTest(t *testing.T) {
 	low, high := []float64{1, 2, 3, 4}, []float64{5, 6, 7, 8}
