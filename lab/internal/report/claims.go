@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -94,18 +95,11 @@ func claims(tables []record.Table, usual int) []claim {
 // table finds what the claim is about; without figures of Weir there is none.
 func (c claim) table(tables []record.Table, usual int) (record.Table, string, bool) {
 	for _, t := range tables {
-		procs := c.procs
-		if procs == 0 {
-			procs = usual
-		}
-		if t.Suite != c.suite || t.Experiment != c.experiment || t.Procs != procs || len(t.Units) == 0 ||
+		if t.Suite != c.suite || t.Experiment != c.experiment || t.Procs != cmp.Or(c.procs, usual) || len(t.Units) == 0 ||
 			slices.ContainsFunc(c.params, func(p record.Setting) bool { return !slices.Contains(t.Params, p) }) {
 			continue
 		}
-		unit := c.unit
-		if unit == "" {
-			unit = t.Units[0]
-		}
+		unit := cmp.Or(c.unit, t.Units[0])
 		if _, ok := best(t.Rows, unit, isWeir); ok {
 			return t, unit, true
 		}
@@ -154,14 +148,16 @@ func standings(tables []record.Table) []standing {
 				s.Work += " (in place: " + figure(r.Cells[unit].Center, unit) + ")"
 			}
 		}
-		if r, ok := best(t.Rows, unit, isOther); ok {
-			over := compare(weir.Cells[unit], r.Cells[unit])
-			s.Other, s.OverOther, s.BehindOther = entryOf(r, unit), over.words(unit), over.behind()
+		against := func(competes func(string) bool) (e entry, over string, behind bool) {
+			r, ok := best(t.Rows, unit, competes)
+			if !ok {
+				return entry{}, "", false
+			}
+			c := compare(weir.Cells[unit], r.Cells[unit])
+			return entryOf(r, unit), c.words(unit), c.behind()
 		}
-		if r, ok := best(t.Rows, unit, isPlain); ok {
-			over := compare(weir.Cells[unit], r.Cells[unit])
-			s.Go, s.OverGo, s.Behind = entryOf(r, unit), over.words(unit), over.behind()
-		}
+		s.Other, s.OverOther, s.BehindOther = against(isOther)
+		s.Go, s.OverGo, s.Behind = against(isPlain)
 		list = append(list, s)
 	}
 	return list

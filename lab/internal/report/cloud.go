@@ -37,7 +37,7 @@ func drawCloud(t record.Table) []picture {
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = decades{unit}, decades{memory}
 	p.X.Label.Text, p.Y.Label.Text = "time", "peak memory"
-	p.Add(cloud(dots))
+	p.Add(gridLines(), cloud(dots))
 	return []picture{frame{
 		name: nameOfPicture(t, "memory"), title: titleOf(t) + ": time and memory", below: paramsText(t.Params, t.Procs), height: 290, right: 6,
 	}.draw(p)}
@@ -65,7 +65,6 @@ func labelWidth(name string) vg.Length { return nameLetters(labelSize, name).Wid
 
 func (dots cloud) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	drawGridLines(c, p, x, y)
 	// Labels keep off each other only where their points are close sideways: all of
 	// one side are set together.
 	var sides [2][]*dotted
@@ -131,14 +130,4 @@ func clusters(dots []*dotted, x func(float64) vg.Length) [][]*dotted {
 		list = append(list, cluster)
 	}
 	return list
-}
-
-func drawGridLines(c draw.Canvas, p *plot.Plot, x, y func(float64) vg.Length) {
-	faint := draw.LineStyle{Color: themed("line"), Width: 0.4}
-	for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-		c.StrokeLine2(faint, x(tick.Value), c.Min.Y, x(tick.Value), c.Max.Y)
-	}
-	for _, tick := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		c.StrokeLine2(faint, c.Min.X, y(tick.Value), c.Max.X, y(tick.Value))
-	}
 }

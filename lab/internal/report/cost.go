@@ -24,20 +24,15 @@ type costPoint struct {
 func costPoints(tables []record.Table, name string) []costPoint {
 	var points []costPoint
 	for _, t := range tables {
-		tasks, err := strconv.ParseFloat(paramOf(t, "tasks"), 64)
-		if err != nil || len(t.Units) == 0 {
+		if len(t.Units) == 0 {
 			continue
 		}
-		base, hasBase := rowOf(t, peer.InPlace)
-		r, ok := rowOf(t, name)
-		if !ok || !hasBase {
-			continue
+		inPlace, _ := rowOf(t, peer.InPlace)
+		r, _ := rowOf(t, name)
+		tasks, length, time := number(paramOf(t, "tasks")), inPlace.Cells[t.Units[0]], r.Cells[t.Units[0]]
+		if usable(length) && usable(time) && length.Center > 0 && time.Center > 0 && tasks > 0 && !math.IsInf(tasks, 1) {
+			points = append(points, costPoint{tasks, length.Center, time.Center / length.Center})
 		}
-		length, time := base.Cells[t.Units[0]], r.Cells[t.Units[0]]
-		if !usable(length) || !usable(time) || length.Center <= 0 || time.Center <= 0 || tasks <= 0 {
-			continue
-		}
-		points = append(points, costPoint{tasks, length.Center, time.Center / length.Center})
 	}
 	slices.SortFunc(points, func(a, b costPoint) int { return cmp.Compare(a.tasks, b.tasks) })
 	return points
@@ -97,12 +92,7 @@ func (s costSet) settled(name string) (costPoint, bool) {
 // length of task, and the figures behind the curves.
 func costGrids(e experiment) []grid {
 	sets := costSets(e)
-	var peers []string
-	for _, name := range peersOf(e.tables) {
-		if name != peer.InPlace {
-			peers = append(peers, name)
-		}
-	}
+	peers := slices.DeleteFunc(peersOf(e.tables), func(name string) bool { return name == peer.InPlace })
 	grids := []grid{payGrid(e, sets, peers), overheadGrid(e, sets, peers)}
 	for _, g := range foldedGrids(e, nil) {
 		g.Title, g.Bulk = "Time of one task, by number of tasks", true

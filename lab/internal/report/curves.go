@@ -89,7 +89,7 @@ func addLines(p *plot.Plot, l lines) (f frame) {
 		}
 		f.right = max(f.right, min(labelWidth(c.name), 110)+10)
 	}
-	p.Add(l)
+	p.Add(gridLines(), l)
 	return f
 }
 
@@ -104,7 +104,6 @@ var dashes = [][]vg.Length{nil, {5, 2.5}, {1.5, 2}, {7, 2, 1.5, 2}}
 
 func (l lines) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	drawGridLines(c, p, x, y)
 	c.StrokeLine2(draw.LineStyle{Color: themed("muted"), Width: 0.8, Dashes: []vg.Length{3, 3}}, c.Min.X, y(l.level), c.Max.X, y(l.level))
 	forms := map[string]int{}
 	var ends []vg.Length

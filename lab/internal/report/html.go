@@ -73,7 +73,7 @@ func newRun(file record.File, k int) pageRun {
 		ID:      fmt.Sprintf("run%d", k+1),
 		Title:   join([]string{setting("cpu"), setting("go-version"), setting("date")}, " · "),
 		Facts:   facts(file.Settings), LeftOut: setting(leftOutKey), Part: setting(InterruptedKey),
-		Rounds: rounds(tables), Standings: standings(tables), Tallies: tallies(tables), Chapters: illustrated(tables),
+		Rounds: rounds(tables), Standings: standings(tables), Tallies: tallies(gridOf(file, suiteBehaviour, "")), Chapters: illustrated(tables),
 	}
 	for i := range run.Chapters {
 		run.Chapters[i].ID = fmt.Sprintf("%s-%d", run.ID, i+1)

@@ -47,14 +47,7 @@ func tickText(value float64, unit string) string {
 	if unit == "×" {
 		return strconv.FormatFloat(value, 'g', 3, 64) + "×"
 	}
-	suffix := ""
-	switch kindOf(unit) {
-	case kindTime:
-		value, _ = benchunit.Tidy(value, unit)
-		suffix = "s"
-	case kindBytes:
-		suffix = "B"
-	}
+	value, suffix := tidy(value, unit)
 	scale := benchunit.CommonScale([]float64{value * 1.0001}, benchunit.Decimal)
 	return strings.TrimSpace(strconv.FormatFloat(value/scale.Factor, 'g', 3, 64) + " " + scale.Prefix + suffix)
 }

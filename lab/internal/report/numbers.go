@@ -56,14 +56,8 @@ func figure(value float64, unit string) string {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return "—"
 	}
-	suffix := ""
-	switch kindOf(unit) {
-	case kindTime:
-		value, _ = benchunit.Tidy(value, unit)
-		suffix = "s"
-	case kindBytes:
-		suffix = "B"
-	default:
+	value, suffix := tidy(value, unit)
+	if suffix == "" {
 		// What the runtime does now and then is no part of a count.
 		whole := math.Abs(value-math.Round(value)) < 0.005 && math.Abs(value) >= 1
 		if (whole || value == 0) && math.Abs(value) < 10_000 {
@@ -87,6 +81,18 @@ func figure(value float64, unit string) string {
 		digits = strconv.FormatFloat(value, 'f', 0, 64)
 	}
 	return strings.TrimSpace(digits + " " + scale.Prefix + suffix)
+}
+
+// tidy is the value in seconds, bytes or the number that it is, and what stands behind it.
+func tidy(value float64, unit string) (tidied float64, suffix string) {
+	switch kindOf(unit) {
+	case kindTime:
+		value, _ = benchunit.Tidy(value, unit)
+		return value, "s"
+	case kindBytes:
+		return value, "B"
+	}
+	return value, ""
 }
 
 // significant shows three digits, and never fewer than stand before the point.

@@ -158,22 +158,22 @@ func note(notes []record.Setting, key string) string { return clean(record.Find(
 
 // rounds says how often each figure was taken: "10", or "3 to 10".
 func rounds(tables []record.Table) string {
-	low, high := 0, 0
+	var list []int
 	for _, t := range tables {
 		if t.Suite == suiteBehaviour || t.Suite == suiteSurvey && t.Experiment == "feature" {
 			continue
 		}
 		for _, r := range t.Rows {
 			for _, c := range r.Cells {
-				if low == 0 || c.Rounds < low {
-					low = c.Rounds
-				}
-				high = max(high, c.Rounds)
+				list = append(list, c.Rounds)
 			}
 		}
 	}
-	if low == high {
-		return fmt.Sprint(high)
+	switch {
+	case len(list) == 0:
+		return "0"
+	case slices.Min(list) == slices.Max(list):
+		return fmt.Sprint(list[0])
 	}
-	return fmt.Sprintf("%d to %d", low, high)
+	return fmt.Sprintf("%d to %d", slices.Min(list), slices.Max(list))
 }

@@ -12,6 +12,7 @@ import (
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -85,6 +86,12 @@ var (
 	svgStyle = regexp.MustCompile(`style="[^"]*"`)
 	svgFont  = regexp.MustCompile(`font-family:[^;"]*`)
 )
+
+// gridLines are faint, behind what is drawn.
+func gridLines() plot.Plotter {
+	faint := draw.LineStyle{Color: themed("line"), Width: 0.4}
+	return &plotter.Grid{Vertical: faint, Horizontal: faint}
+}
 
 // A frame is what surrounds a plot: its title, a line below that, and room at both sides.
 type frame struct {

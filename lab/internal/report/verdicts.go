@@ -3,7 +3,6 @@ package report
 import (
 	"slices"
 
-	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
@@ -140,25 +139,18 @@ type tally struct {
 }
 
 // tallies counts what each library did in the scenarios, Weir first.
-func tallies(tables []record.Table) []tally {
+func tallies(scenarios grid) []tally {
 	var list []tally
-	for _, t := range tables {
-		if t.Suite != suiteBehaviour {
-			continue
-		}
-		for _, r := range t.Rows {
-			name := clean(r.Peer)
-			k := slices.IndexFunc(list, func(x tally) bool { return x.Library == name })
-			if k < 0 {
-				k = len(list)
-				list = append(list, tally{Library: name, Counts: map[verdict]int{}})
+	for k, c := range scenarios.Columns {
+		t := tally{Library: c.Name, Counts: map[verdict]int{}}
+		for _, r := range scenarios.Rows {
+			if v := r.Cells[k].Verdict; v != "" {
+				t.Counts[v]++
+				t.Total++
 			}
-			list[k].Counts[verdictOf(r.Notes)]++
-			list[k].Total++
 		}
+		list = append(list, t)
 	}
-	slices.SortStableFunc(list, func(a, b tally) int {
-		return b2i(peer.LibraryOf(b.Library) == peer.Weir) - b2i(peer.LibraryOf(a.Library) == peer.Weir)
-	})
+	slices.SortStableFunc(list, func(a, b tally) int { return b2i(isWeir(b.Library)) - b2i(isWeir(a.Library)) })
 	return list
 }
