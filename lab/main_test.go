@@ -40,16 +40,40 @@ func call(t *testing.T, want int, args ...string) (out, err string) {
 
 func read(t *testing.T, dir string) record.File {
 	t.Helper()
-	raw, err := os.Open(filepath.Join(dir, "results.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer raw.Close()
-	f, err := record.Read(raw, raw.Name())
+	f, err := record.Read(strings.NewReader(content(t, dir, "results.txt")), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// figures are those of a result, by unit.
+func figures(r record.Result) map[string]float64 {
+	list := map[string]float64{}
+	for _, v := range r.Values {
+		list[v.Unit] = v.Value
+	}
+	return list
+}
+
+// found are the files in a folder whose names match the pattern.
+func found(t *testing.T, dir, pattern string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// content is that of a file.
+func content(t *testing.T, path ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func contains(t *testing.T, text string, parts ...string) {
@@ -102,13 +126,9 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 	if f.Setting("scale") != "quick" || f.Setting("left-out") == "" {
 		t.Errorf("settings %v", f.Settings)
 	}
-	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	contains(t, string(page), "<svg", "conc.iter")
-	if plots, err := filepath.Glob(filepath.Join(dir, "*.svg")); err != nil || len(plots) == 0 {
-		t.Errorf("plots %v (%v)", plots, err)
+	contains(t, content(t, dir, "report.html"), "<svg", "conc.iter")
+	if len(found(t, dir, "*.svg")) == 0 {
+		t.Error("no plots")
 	}
 
 	again, _ := call(t, 0, "-from", filepath.Join(dir, "results.txt"), "-out", filepath.Join(dir, "again"))
@@ -138,19 +158,17 @@ func TestJSONHasOneResultALine(t *testing.T) {
 func TestTheHeapInUseIsThatOfTheBuffers(t *testing.T) {
 	dir := t.TempDir()
 	call(t, 0, "-run", "^reuse/sizes", "-peer", "new,sync.Pool", "-rounds", "1", "-out", dir)
-	values := map[string]float64{}
+	of := map[string]map[string]float64{}
 	for _, r := range read(t, dir).Results {
-		for _, v := range r.Values {
-			values[r.ID.Peer+" "+v.Unit] = v.Value
-		}
+		of[r.ID.Peer] = figures(r)
 	}
 	// A pool that does not look at sizes comes to hold 64 large buffers for each goroutine.
-	if kept, made := values["sync.Pool heap-B"], values["new heap-B"]; made < 1<<20 || kept < 2*made {
-		t.Errorf("%v", values)
+	if kept, made := of["sync.Pool"]["heap-B"], of["new"]["heap-B"]; made < 1<<20 || kept < 2*made {
+		t.Errorf("%v", of)
 	}
 	// Each request has 1 KB besides.
-	if kept, made := values["sync.Pool B/op"], values["new B/op"]; kept < 1024 || made < 2*kept {
-		t.Errorf("%v", values)
+	if kept, made := of["sync.Pool"]["B/op"], of["new"]["B/op"]; kept < 1024 || made < 2*kept {
+		t.Errorf("%v", of)
 	}
 }
 
@@ -158,32 +176,22 @@ func TestProfilesShowWhatWasMeasured(t *testing.T) {
 	dir := t.TempDir()
 	call(t, 0, "-run", "^reuse/context", "-peer", "new", "-rounds", "2", "-out", t.TempDir(), "-profile", dir)
 	for kind, want := range map[string]string{"cpu": "nanoseconds", "heap": "suite.newRequest"} {
-		names, err := filepath.Glob(filepath.Join(dir, "Reuse_context_peer-new*."+kind+".pprof"))
-		if err != nil || len(names) != 2 {
-			t.Errorf("profiles %q (%v), want one of each round", names, err)
+		names := found(t, dir, "Reuse_context_peer-new*."+kind+".pprof")
+		if len(names) != 2 {
+			t.Errorf("profiles %q, want one of each round", names)
 		}
 		for _, name := range names {
-			contains(t, unpacked(t, name), want)
+			packed, err := gzip.NewReader(strings.NewReader(content(t, name)))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			text, err := io.ReadAll(packed)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			contains(t, string(text), want)
 		}
 	}
-}
-
-// unpacked is the text of a file that gzip has packed.
-func unpacked(t *testing.T, name string) string {
-	t.Helper()
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, err := gzip.NewReader(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	text, err := io.ReadAll(from)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return string(text)
 }
 
 func TestAScenarioRunsByItsNumber(t *testing.T) {
@@ -207,10 +215,7 @@ func TestAServerIsOverloadedInProcessesOfItsOwn(t *testing.T) {
 	out, _ := call(t, 0, "-suite", "http", "-peer", "weir.Limit,go", "-rounds", "1", "-out", dir)
 	contains(t, out, "served in time", "weir.Limit serves ", "go serves ")
 	for _, r := range read(t, dir).Results {
-		figures := map[string]float64{}
-		for _, v := range r.Values {
-			figures[v.Unit] = v.Value
-		}
+		figures := figures(r)
 		limited := r.ID.Peer == "weir.Limit"
 		if r.ID.Peer == suite.JustEnough {
 			if figures["sent/s"] > 1100 {
@@ -231,8 +236,8 @@ func TestAServerIsOverloadedInProcessesOfItsOwn(t *testing.T) {
 		}
 	}
 	for _, curve := range []string{"good-curve", "memory-curve"} {
-		if plots, err := filepath.Glob(filepath.Join(dir, "http-overload-*"+curve+".svg")); err != nil || len(plots) != 1 {
-			t.Errorf("plots of the %s: %v (%v)", curve, plots, err)
+		if plots := found(t, dir, "http-overload-*"+curve+".svg"); len(plots) != 1 {
+			t.Errorf("plots of the %s: %v", curve, plots)
 		}
 	}
 }
@@ -261,19 +266,15 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 	if s := read(t, dir).Setting("interrupted"); !strings.HasPrefix(s, "after ") {
 		t.Errorf("the results say of the interruption: %q", s)
 	}
-	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	contains(t, string(page), "This run was interrupted after ")
+	contains(t, content(t, dir, "report.html"), "This run was interrupted after ")
 }
 
 func TestEachRunHasAFolderOfItsOwn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	_, complaints := call(t, 0, "-run", "^reuse/context", "-peer", "new", "-rounds", "1")
-	folders, err := filepath.Glob(filepath.Join("lab-report", "*", "results.txt"))
-	if err != nil || len(folders) != 1 {
-		t.Fatalf("found %v, %v", folders, err)
+	folders := found(t, "lab-report", "*/results.txt")
+	if len(folders) != 1 {
+		t.Fatalf("found %v", folders)
 	}
 	contains(t, complaints, filepath.Dir(folders[0]))
 }

@@ -110,20 +110,17 @@ func (o *options) check() error {
 		}
 	}
 	for _, name := range o.peers {
-		if !slices.ContainsFunc(peerNames(), func(known string) bool { return known == name || peer.LibraryOf(known) == name }) {
+		if !slices.ContainsFunc(peerNames(), func(known string) bool { return isCalled(known, name) }) {
 			return fmt.Errorf("no peer is called %q; there are %s", name, strings.Join(peerNames(), ", "))
 		}
 	}
 	all := behaviour.Scenarios()
-	first, last := all[0], all[len(all)-1]
 	for k, number := range o.scenarios {
-		if len(number) == 1 && number >= "0" && number <= "9" {
-			number = "0" + number
-			o.scenarios[k] = number
+		known := slices.IndexFunc(all, func(s behaviour.Scenario) bool { return s.ID == number || s.ID == "0"+number })
+		if known < 0 {
+			return fmt.Errorf("there is no scenario %q; there are %s to %s", number, all[0].ID, all[len(all)-1].ID)
 		}
-		if !slices.ContainsFunc(all, func(s behaviour.Scenario) bool { return s.ID == number }) {
-			return fmt.Errorf("there is no scenario %q; there are %s to %s", o.scenarios[k], first.ID, last.ID)
-		}
+		o.scenarios[k] = all[known].ID
 	}
 	if len(o.scenarios) > 0 {
 		if len(o.suites) > 0 && !slices.Equal(o.suites, []string{"behaviour"}) {
@@ -161,6 +158,9 @@ func peerNames() []string {
 	return names
 }
 
+// isCalled says whether the name is that of the peer, or of its library.
+func isCalled(known, name string) bool { return known == name || peer.LibraryOf(known) == name }
+
 func (o *options) scale() suite.Scale {
 	return suite.Scale{Full: o.full, Cores: o.cores, Rounds: o.rounds}
 }
@@ -181,7 +181,7 @@ func (o *options) plan() []suite.Experiment {
 			continue
 		}
 		e.Contenders = slices.DeleteFunc(e.Contenders, func(c suite.Contender) bool {
-			return len(o.peers) > 0 && !slices.Contains(o.peers, c.Name) && !slices.Contains(o.peers, peer.LibraryOf(c.Name))
+			return len(o.peers) > 0 && !slices.ContainsFunc(o.peers, func(name string) bool { return isCalled(c.Name, name) })
 		})
 		if len(e.Contenders) > 0 {
 			plan = append(plan, e)
@@ -198,11 +198,7 @@ func (o *options) selects(id record.ID) bool {
 
 // name is how the experiment is called on the command line and in lists.
 func name(id record.ID) string {
-	parts := []string{id.Suite, id.Experiment}
-	for _, p := range id.Params {
-		parts = append(parts, p.Key+"="+p.Value)
-	}
-	return strings.Join(append(parts, "procs="+strconv.Itoa(id.Procs)), "/")
+	return id.Setting() + "/procs=" + strconv.Itoa(id.Procs)
 }
 
 // childArguments make a process measure id with the same scale.

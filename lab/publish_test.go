@@ -60,18 +60,14 @@ func TestWhatIsPublishedHadTenRounds(t *testing.T) {
 		if table.Suite == "behaviour" || table.Experiment == "feature" {
 			continue
 		}
-		var params []string
-		for _, p := range table.Params {
-			params = append(params, p.Key+"="+p.Value)
-		}
-		name := strings.Join(params, "/")
+		name := record.ID{Suite: table.Suite, Experiment: table.Experiment, Params: table.Params}.Setting()
 		if slices.ContainsFunc(longTurns, func(long string) bool { return strings.Contains(name, long) }) {
 			continue
 		}
 		for _, row := range table.Rows {
 			failed := record.Find(row.Notes, record.FailedNote) != ""
 			if rounds := row.Cells[table.Units[0]].Rounds; rounds < 10 && !failed {
-				t.Errorf("%s/%s/%s has %d rounds of %s", table.Suite, table.Experiment, name, rounds, row.Peer)
+				t.Errorf("%s has %d rounds of %s", name, rounds, row.Peer)
 			}
 		}
 	}

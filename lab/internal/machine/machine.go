@@ -66,21 +66,21 @@ func versions() []record.Setting {
 	return append(list, record.Setting{Key: "version-chi", Value: overload.Module + " " + version[overload.Module]})
 }
 
-func cpu() string {
-	for line := range strings.Lines(read("/proc/cpuinfo")) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown"
-}
+func cpu() string { return field("/proc/cpuinfo", "model name") }
 
 func memory() string {
-	for line := range strings.Lines(read("/proc/meminfo")) {
-		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
-			if kib, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64); err == nil {
-				return strconv.FormatFloat(kib/(1<<20), 'f', 1, 64) + " GiB"
-			}
+	kib, err := strconv.ParseFloat(strings.TrimSuffix(field("/proc/meminfo", "MemTotal"), " kB"), 64)
+	if err != nil {
+		return "unknown"
+	}
+	return strconv.FormatFloat(kib/(1<<20), 'f', 1, 64) + " GiB"
+}
+
+// field is the first one of that key in a file of lines with a key, a colon and a value.
+func field(path, key string) string {
+	for line := range strings.Lines(read(path)) {
+		if k, value, _ := strings.Cut(line, ":"); strings.TrimSpace(k) == key {
+			return strings.TrimSpace(value)
 		}
 	}
 	return "unknown"

@@ -60,8 +60,8 @@ func Find(settings []Setting, key string) string {
 
 const peerKey = "peer"
 
-// experiment is the ID's text without the peer: what peers are compared in.
-func (id ID) experiment() string {
+// Setting is the ID's text without the peer and GOMAXPROCS: "dispatch/empty/limit=64/producers=1".
+func (id ID) Setting() string {
 	var b strings.Builder
 	b.WriteString(id.Suite + "/" + id.Experiment)
 	for _, p := range id.Params {
@@ -72,7 +72,7 @@ func (id ID) experiment() string {
 
 // String is the benchmark's name, without "Benchmark".
 func (id ID) String() string {
-	name := []rune(id.experiment() + "/" + peerKey + "=" + id.Peer + "-" + strconv.Itoa(id.Procs))
+	name := []rune(id.Setting() + "/" + peerKey + "=" + id.Peer + "-" + strconv.Itoa(id.Procs))
 	name[0] = unicode.ToUpper(name[0])
 	return string(name)
 }

@@ -76,7 +76,7 @@ type Table struct {
 func Tables(results []Result) []Table {
 	var tables []Table
 	for _, r := range results {
-		name := r.ID.experiment()
+		name := r.ID.Setting()
 		k := slices.IndexFunc(tables, func(t Table) bool { return t.name == name && t.Procs == r.ID.Procs })
 		if k < 0 {
 			k = len(tables)
