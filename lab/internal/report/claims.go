@@ -109,18 +109,21 @@ func (c claim) table(tables []record.Table, usual int) (record.Table, string, bo
 
 // A standing is a claim with its figures.
 type standing struct {
-	Work                string
-	summary             string
-	Weir, Go, Other     entry
-	OverOther, OverGo   string
-	BehindOther, Behind bool
+	Work            string
+	summary         string
+	Weir, Go, Other entry
 }
 
-// An entry is one peer's figure.
-type entry struct{ Peer, Figure, Interval string }
+// An entry is one peer's figure, and how Weir's stands to it.
+type entry struct {
+	Peer, Figure, Interval string
+	Words                  string
+	Behind                 bool
+}
 
-func entryOf(r record.Row, unit string) entry {
-	return entry{clean(r.Peer), figure(r.Cells[unit].Center, unit), interval(r.Cells[unit])}
+func entryOf(r, weir record.Row, unit string) entry {
+	over := compare(weir.Cells[unit], r.Cells[unit])
+	return entry{clean(r.Peer), figure(r.Cells[unit].Center, unit), interval(r.Cells[unit]), over.words(unit), over.behind()}
 }
 
 // standings are the claims for which there are figures.
@@ -142,22 +145,18 @@ func standings(tables []record.Table) []standing {
 			continue
 		}
 		previous, form = c.suite+c.experiment, weir.Peer
-		s := standing{Work: c.work, summary: c.summary, Weir: entryOf(weir, unit)}
+		s := standing{Work: c.work, summary: c.summary, Weir: entryOf(weir, weir, unit)}
 		if c.inPlace {
 			if r, ok := rowOf(t, "inplace"); ok && usable(r.Cells[unit]) {
 				s.Work += " (in place: " + figure(r.Cells[unit].Center, unit) + ")"
 			}
 		}
-		against := func(competes func(string) bool) (e entry, over string, behind bool) {
-			r, ok := best(t.Rows, unit, competes)
-			if !ok {
-				return entry{}, "", false
-			}
-			c := compare(weir.Cells[unit], r.Cells[unit])
-			return entryOf(r, unit), c.words(unit), c.behind()
+		if r, ok := best(t.Rows, unit, isOther); ok {
+			s.Other = entryOf(r, weir, unit)
 		}
-		s.Other, s.OverOther, s.BehindOther = against(isOther)
-		s.Go, s.OverGo, s.Behind = against(isPlain)
+		if r, ok := best(t.Rows, unit, isPlain); ok {
+			s.Go = entryOf(r, weir, unit)
+		}
 		list = append(list, s)
 	}
 	return list

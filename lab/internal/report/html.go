@@ -81,17 +81,6 @@ func newRun(file record.File, k int) pageRun {
 	return run
 }
 
-// Class says how Weir stands in the score.
-func (s score) Class() string {
-	switch {
-	case s.Behind > 0:
-		return "behind"
-	case s.Ahead+s.Equal > 0:
-		return "ahead"
-	}
-	return ""
-}
-
 // Text is the score as a sentence.
 func (s score) Text() string {
 	var parts []string
@@ -106,20 +95,6 @@ func (s score) Text() string {
 	add(s.Behind, "behind in %d", s.Behind)
 	add(s.Open, "too few rounds to tell in %d", s.Open)
 	return sentence(fmt.Sprintf("%s, against %s: %s", s.What, s.Against, strings.Join(parts, ", ")))
-}
-
-// Passed is how many scenarios the library passed.
-func (t tally) Passed() int { return t.Counts[pass] }
-
-// Others counts its other verdicts.
-func (t tally) Others() string {
-	var others []string
-	for _, v := range []verdict{fails, hangs, crashes, unmeasured, notOffered} {
-		if n := t.Counts[v]; n > 0 {
-			others = append(others, fmt.Sprintf("%d %s", n, v))
-		}
-	}
-	return strings.Join(others, ", ")
 }
 
 // A section is the grids of one experiment.

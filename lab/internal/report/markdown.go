@@ -45,7 +45,7 @@ func standingsMarkdown(list []standing) string {
 	for _, s := range list {
 		rows = append(rows, []string{
 			s.Work, entryMarkdown(s.Weir, true), entryMarkdown(s.Go, false), entryMarkdown(s.Other, true),
-			cmp.Or(s.OverOther, "–"), cmp.Or(s.OverGo, "–"),
+			cmp.Or(s.Other.Words, "–"), cmp.Or(s.Go.Words, "–"),
 		})
 	}
 	return tableMarkdown([]string{"work", "Weir", "`go`", "best other library", "Weir against it", "Weir against `go`"}, "--:", rows)
@@ -68,7 +68,9 @@ func tableMarkdown(head []string, align string, rows [][]string) string {
 
 // question explains the question marks, if there are any.
 func question(rows []standing) string {
-	if slices.ContainsFunc(rows, func(s standing) bool { return strings.HasSuffix(s.OverOther, "?") || strings.HasSuffix(s.OverGo, "?") }) {
+	if slices.ContainsFunc(rows, func(s standing) bool {
+		return strings.HasSuffix(s.Other.Words, "?") || strings.HasSuffix(s.Go.Words, "?")
+	}) {
 		return " A question mark: too few rounds to be sure."
 	}
 	return ""
@@ -167,11 +169,10 @@ func verdictsMarkdown(g grid, text func(verdict) string) string {
 
 // verdictText is a verdict as short as can be read without colour.
 func verdictText(v verdict) string {
-	switch v {
-	case pass, notOffered, "":
-		return v.Sign()
+	if v.Class() == "fail" {
+		return v.Sign() + " " + string(v)
 	}
-	return v.Sign() + " " + string(v)
+	return v.Sign()
 }
 
 var markdownEscapes = strings.NewReplacer(

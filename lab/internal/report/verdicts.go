@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/64ed045f/weir/lab/internal/record"
@@ -30,28 +31,26 @@ func verdictOf(notes []record.Setting) verdict {
 
 // Sign is the verdict without words, for readers that scan a table.
 func (v verdict) Sign() string {
-	switch v {
-	case "":
-		return ""
-	case pass:
-		return "✓"
-	case notOffered:
-		return "–"
-	}
-	return "✗"
+	sign, _ := v.signAndClass()
+	return sign
 }
 
 // Class names the verdict for style sheets and terminals.
 func (v verdict) Class() string {
+	_, class := v.signAndClass()
+	return class
+}
+
+func (v verdict) signAndClass() (sign, class string) {
 	switch v {
 	case "":
-		return ""
+		return "", ""
 	case pass:
-		return "pass"
+		return "✓", "pass"
 	case notOffered:
-		return "none"
+		return "–", "none"
 	}
-	return "fail"
+	return "✗", "fail"
 }
 
 func verdictCell(notes []record.Setting) cell {
@@ -133,20 +132,23 @@ func featureGrid(e experiment) grid {
 
 // A tally counts the verdicts of one library.
 type tally struct {
-	Library string
-	Counts  map[verdict]int
-	Total   int
+	Library       string
+	Passed, Total int
+	Others        string // the other verdicts, counted
 }
 
 // tallies counts what each library did in the scenarios, Weir first.
 func tallies(scenarios grid) []tally {
 	var list []tally
 	for k, c := range scenarios.Columns {
-		t := tally{Library: c.Name, Counts: map[verdict]int{}}
+		counts := map[verdict]int{}
 		for _, r := range scenarios.Rows {
-			if v := r.Cells[k].Verdict; v != "" {
-				t.Counts[v]++
-				t.Total++
+			counts[r.Cells[k].Verdict]++
+		}
+		t := tally{Library: c.Name, Passed: counts[pass], Total: len(scenarios.Rows) - counts[""]}
+		for _, v := range []verdict{fails, hangs, crashes, unmeasured, notOffered} {
+			if n := counts[v]; n > 0 {
+				t.Others = join([]string{t.Others, fmt.Sprintf("%d %s", n, v)}, ", ")
 			}
 		}
 		list = append(list, t)

@@ -1,6 +1,7 @@
 package suite_test
 
 import (
+	"math"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -78,35 +79,21 @@ func TestTheFullPlanHasTenRoundsUnlessATurnIsLong(t *testing.T) {
 	}
 }
 
-// measure makes the measurement of a contender of the quick plan in this process.
-func measure(t *testing.T, experiment, peer string) suite.Meter {
-	t.Helper()
-	return measureFor(t, 10*time.Millisecond, experiment, peer)
-}
-
-// measureMany has enough operations that the first, which make objects, do not count. Where the machine
-// stands still meanwhile, few of them fill the time.
-func measureMany(t *testing.T, experiment, peer string) suite.Meter {
-	t.Helper()
-	for target := 10 * time.Millisecond; ; target *= 2 {
-		if m := measureFor(t, target, experiment, peer); m.N >= 1000 {
-			return m
-		}
-	}
-}
-
-func measureFor(t *testing.T, target time.Duration, experiment, peer string) suite.Meter {
+// measure makes the measurement of a contender of the quick plan in this process, of so many operations at least: with many of
+// them the first, which make objects, do not count. Where the machine stands still meanwhile, few fill the time.
+func measure(t *testing.T, experiment, peer string, least int) suite.Meter {
 	t.Helper()
 	for _, e := range suite.Plan(suite.Scale{Cores: runtime.GOMAXPROCS(0)}) {
-		if e.ID.Experiment != experiment {
+		k := slices.IndexFunc(e.Contenders, func(c suite.Contender) bool { return c.Name == peer })
+		if e.ID.Experiment != experiment || k < 0 {
 			continue
 		}
-		for _, c := range e.Contenders {
-			if c.Name == peer {
-				m := suite.Meter{Target: target}
-				if err := c.Measure(&m); err != nil {
-					t.Fatal(err)
-				}
+		for target := 10 * time.Millisecond; ; target *= 2 {
+			m := suite.Meter{Target: target}
+			if err := e.Contenders[k].Measure(&m); err != nil {
+				t.Fatal(err)
+			}
+			if m.N >= least {
 				return m
 			}
 		}
@@ -125,7 +112,7 @@ func value(m suite.Meter, unit string) float64 {
 }
 
 func TestTheClockTellsLongWorkFromShort(t *testing.T) {
-	short, long := measure(t, "empty", "weir.FuncPool"), measure(t, "forkjoin", "inplace")
+	short, long := measure(t, "empty", "weir.FuncPool", 1), measure(t, "forkjoin", "inplace", 1)
 	if short.N < 10_000 || value(short, "ns/op") > 10_000 {
 		t.Errorf("an empty task: %+v", short)
 	}
@@ -136,32 +123,30 @@ func TestTheClockTellsLongWorkFromShort(t *testing.T) {
 }
 
 func TestAllocationsAreThoseOfTheLibrary(t *testing.T) {
-	if m := measureMany(t, "group", "weir.Group"); value(m, "allocs/op") > 0.5 {
-		t.Errorf("weir.Group: %+v", m)
-	}
-	if m := measureMany(t, "group", "conc.context"); value(m, "allocs/op") < 1 {
-		t.Errorf("conc.context: %+v", m)
-	}
-	if m := measureMany(t, "context", "new"); value(m, "B/op") < 1024 {
-		t.Errorf("objects made anew: %+v", m)
-	}
-	for _, peer := range []string{"sync.Pool", "weir.reuse.Pool", "weir.Stateful"} {
-		if m := measureMany(t, "context", peer); value(m, "B/op") > 100 {
-			t.Errorf("objects of %s: %+v", peer, m)
+	for _, c := range []struct {
+		experiment, peer, unit string
+		least, most            float64
+	}{
+		{"group", "weir.Group", "allocs/op", 0, 0.5},
+		{"group", "conc.context", "allocs/op", 1, math.Inf(1)},
+		{"context", "new", "B/op", 1024, math.Inf(1)}, // made anew
+		{"context", "sync.Pool", "B/op", 0, 100},
+		{"context", "weir.reuse.Pool", "B/op", 0, 100},
+		{"context", "weir.Stateful", "B/op", 0, 100},
+		// With users that wait puddle allocates, and the keeper, once it has places for all of them, does not.
+		{"keeper", "weir.reuse.Keeper", "allocs/op", 0, 0.5},
+		{"keeper", "puddle", "allocs/op", 1, math.Inf(1)},
+	} {
+		m := measure(t, c.experiment, c.peer, 1000)
+		if got := value(m, c.unit); got < c.least || got > c.most || value(m, "ns/op") <= 0 {
+			t.Errorf("%s of %s: %+v", c.experiment, c.peer, m)
 		}
-	}
-	// With users that wait puddle allocates, and the keeper, once it has places for all of them, does not.
-	if m := measureMany(t, "keeper", "weir.reuse.Keeper"); value(m, "allocs/op") > 0.5 || value(m, "ns/op") <= 0 {
-		t.Errorf("objects of weir.reuse.Keeper: %+v", m)
-	}
-	if m := measureMany(t, "keeper", "puddle"); value(m, "allocs/op") < 1 {
-		t.Errorf("objects of puddle: %+v", m)
 	}
 }
 
 func TestPeaksAreSeen(t *testing.T) {
 	before := runtime.NumGoroutine()
-	m := measure(t, "throughput", "go")
+	m := measure(t, "throughput", "go", 1)
 	for runtime.NumGoroutine() > before { // their tasks are over, but they count for a moment more
 		runtime.Gosched()
 	}
@@ -171,14 +156,14 @@ func TestPeaksAreSeen(t *testing.T) {
 	if b := value(m, "peak-B"); b < 1<<20 || b > 8<<30 {
 		t.Errorf("%v bytes at once", b)
 	}
-	idle := measure(t, "idlepools", "ants")
+	idle := measure(t, "idlepools", "ants", 1)
 	if n := value(idle, "goroutines/pool"); n < 1 || n > 10 {
 		t.Errorf("%v goroutines in an idle pool of ants", n)
 	}
 }
 
 func TestLatenciesAreInOrder(t *testing.T) {
-	m := measure(t, "lone", "go")
+	m := measure(t, "lone", "go", 1)
 	p50, p90, p99, p999 := value(m, "ns/op"), value(m, "p90-ns"), value(m, "p99-ns"), value(m, "p99.9-ns")
 	if p50 <= 0 || p90 < p50 || p99 < p90 || p999 < p99 {
 		t.Errorf("%+v", m)
