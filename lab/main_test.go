@@ -137,8 +137,14 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 	}
 }
 
-func TestJSONHasOneResultALine(t *testing.T) {
-	out, _ := call(t, 0, "-run", "^reuse/context", "-peer", "new,sync.Pool", "-rounds", "1", "-json", "-out", t.TempDir())
+func TestJSONHasOneResultALineAndARunAFolderOfItsOwn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	out, complaints := call(t, 0, "-run", "^reuse/context", "-peer", "new,sync.Pool", "-rounds", "1", "-json")
+	folders := found(t, "lab-report", "*/results.txt")
+	if len(folders) != 1 {
+		t.Fatalf("found %v", folders)
+	}
+	contains(t, complaints, filepath.Dir(folders[0]))
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if len(lines) != 3 {
 		t.Fatalf("%d lines, want the settings and 2 results:\n%s", len(lines), out)
@@ -267,16 +273,6 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 		t.Errorf("the results say of the interruption: %q", s)
 	}
 	contains(t, content(t, dir, "report.html"), "This run was interrupted after ")
-}
-
-func TestEachRunHasAFolderOfItsOwn(t *testing.T) {
-	t.Chdir(t.TempDir())
-	_, complaints := call(t, 0, "-run", "^reuse/context", "-peer", "new", "-rounds", "1")
-	folders := found(t, "lab-report", "*/results.txt")
-	if len(folders) != 1 {
-		t.Fatalf("found %v", folders)
-	}
-	contains(t, complaints, filepath.Dir(folders[0]))
 }
 
 func TestFlagsThatSelectNothingAreRefused(t *testing.T) {

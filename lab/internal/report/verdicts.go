@@ -53,11 +53,6 @@ func (v verdict) signAndClass() (sign, class string) {
 	return "✗", "fail"
 }
 
-func verdictCell(notes []record.Setting) cell {
-	v := verdictOf(notes)
-	return cell{Main: string(v), Verdict: v}
-}
-
 // behaviourGrid is all scenarios: a row for each, a column for each library.
 func behaviourGrid(scenarios []experiment) grid {
 	g := newGrid(suiteBehaviour, "")
@@ -76,12 +71,7 @@ func behaviourGrid(scenarios []experiment) grid {
 			if len(e.tables) > 1 {
 				r.Tag = paramsText(t.Params, t.Procs)
 			}
-			for k, library := range libraries {
-				measured, _ := rowOf(t, library)
-				r.Cells = append(r.Cells, verdictCell(measured.Notes))
-				g.addDetail(r.Name, g.Columns[k].Name, measured.Notes)
-			}
-			g.Rows = append(g.Rows, r)
+			g.addVerdicts(r, func(k int) (record.Table, string) { return t, libraries[k] })
 		}
 	}
 	return g
@@ -97,13 +87,19 @@ func titleNote(t record.Table) string {
 	return ""
 }
 
-// addDetail adds the reason of a verdict, or why there is none.
-func (g *grid) addDetail(row, name string, notes []record.Setting) {
-	for _, key := range []string{"detail", record.FailedNote} {
-		if text := note(notes, key); text != "" && text != "-" {
-			g.Details = append(g.Details, detail{row, name, verdictOf(notes), text})
+// addVerdicts appends a row: in each column what a library did, with the reason for it or why there is none.
+func (g *grid) addVerdicts(r row, of func(column int) (record.Table, string)) {
+	for k, c := range g.Columns {
+		measured, _ := rowOf(of(k))
+		v := verdictOf(measured.Notes)
+		r.Cells = append(r.Cells, cell{Main: string(v), Verdict: v})
+		for _, key := range []string{"detail", record.FailedNote} {
+			if text := note(measured.Notes, key); text != "" && text != "-" {
+				g.Details = append(g.Details, detail{r.Name, c.Name, v, text})
+			}
 		}
 	}
+	g.Rows = append(g.Rows, r)
 }
 
 // featureGrid is the survey's table: which library has which of its five columns.
@@ -119,13 +115,7 @@ func featureGrid(e experiment) grid {
 		g.Columns = append(g.Columns, column{Name: name})
 	}
 	for _, library := range peersOf(e.tables) {
-		r := row{Name: clean(library)}
-		for k, t := range e.tables {
-			measured, _ := rowOf(t, library)
-			r.Cells = append(r.Cells, verdictCell(measured.Notes))
-			g.addDetail(clean(library), g.Columns[k].Name, measured.Notes)
-		}
-		g.Rows = append(g.Rows, r)
+		g.addVerdicts(row{Name: clean(library)}, func(k int) (record.Table, string) { return e.tables[k], library })
 	}
 	return g
 }
