@@ -14,7 +14,7 @@ var workerpoolAgrees = agrees{
 		names{"weir.TestStatsAreExactAtRest", "weir.TestIdleWorkersEndWhenTheirTimeIsOver/the newest is used again, the oldest expire"}},
 	{names{"workerpool.TestOverflow"},
 		"Submit never blocks: what no worker can take is queued without a bound, and counted.",
-		names{"weir.TestTrySubmitAcceptsExactlyLimitAndQueueBlockedTasks", "weir.TestPromise04TasksStartInTheOrderOfAcceptanceAndNobodyOvertakesAWaitingSubmitter/one worker"}},
+		names{"weir.TestTrySubmitAcceptsExactlyLimitAndQueueBlockedTasks", "weir.TestPromise04TasksStartInTheOrderOfAcceptanceAndNoneOvertakesAWaitingSubmitter/one worker"}},
 
 	{names{"workerpool.TestSubmitWait"},
 		"Submit does not wait for its task.",
@@ -27,7 +27,7 @@ var workerpoolAgrees = agrees{
 		names{"weir.TestDoIsRefusedAsSubmitIs", "weir.TestScenario06AFutureAlwaysResolves/closed pool", "weir.TestScenario13NothingIsAcceptedAfterClose"}},
 	{names{"workerpool.TestDoWaitStop", "workerpool.TestSubmitWaitStop"},
 		"A task that a caller waits for, and that is queued when the pool must end without it, does not run, and the caller gets an error that says so, and does not hang.",
-		names{"weir.TestShutdownTurnsQueuedDoAway", "weir.TestScenario06AFutureAlwaysResolves/handed back by Shutdown", "weir.TestShutdownHandsBackInOrder/members of a group go back to the group"}},
+		names{"weir.TestShutdownRefusesAQueuedDo", "weir.TestScenario06AFutureAlwaysResolves/handed back by Shutdown", "weir.TestShutdownHandsBackInOrder/members of a group go back to the group"}},
 	{names{"workerpool.TestPanicDo"},
 		"A call that returns an error says that the pool has ended, and the task does not run.",
 		names{"weir.TestScenario13NothingIsAcceptedAfterClose"}},
