@@ -74,6 +74,7 @@ func Sources(bugs []Bug) (map[string]string, error) {
 	spans := map[string][]span{}
 	originals := map[string]string{}
 	seen := map[string]bool{}
+	var unfit []error
 	for _, bug := range bugs {
 		if seen[bug.Name] {
 			return nil, fmt.Errorf("two bugs have the name %q", bug.Name)
@@ -90,11 +91,15 @@ func Sources(bugs []Bug) (map[string]string, error) {
 			text := originals[edit.File]
 			edit.New = strings.ReplaceAll(edit.New, "PLANTED", fmt.Sprintf("planted.On(%q)", bug.Name))
 			if n := strings.Count(text, "\n"+edit.Old); n != 1 {
-				return nil, fmt.Errorf("bug %s: its old lines stand %d times in %s, not once:\n%s", bug.Name, n, edit.File, edit.Old)
+				unfit = append(unfit, fmt.Errorf("bug %s: its old lines stand %d times in %s, not once:\n%s", bug.Name, n, edit.File, edit.Old))
+				continue
 			}
 			from, to, with := edit.narrow(strings.Index(text, "\n"+edit.Old) + 1)
 			spans[edit.File] = append(spans[edit.File], span{from, to, with})
 		}
+	}
+	if len(unfit) > 0 {
+		return nil, errors.Join(unfit...)
 	}
 	changed := map[string]string{switchFile: switchSource}
 	for file, edits := range spans {
