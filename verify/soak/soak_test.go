@@ -1,23 +1,13 @@
 package main_test
 
 import (
-	"flag"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/64ed045f/weir/verify/internal/plant"
-)
-
-var (
-	every  = flag.Duration("soak.every", 0, "soak with each planted bug, this long at most, and print which are found")
-	beside = flag.Int("soak.beside", 2, "so many soaks at once with -soak.every")
-	under  = flag.String("soak.under", "plain", "the settings of -soak.every, which share its time")
-	only   = flag.String("soak.only", ".", "only bugs whose names match, with -soak.every")
 )
 
 // hang is how long the program of a test may take, which decides nothing.
@@ -58,52 +48,6 @@ func TestSoakFindsPlantedBugs(t *testing.T) {
 			t.Logf("found in %v: %s", outcome.Took, firstBreach(outcome.Output))
 		})
 	}
-}
-
-// TestSoakWithEveryBug shows how much a soak can find. It judges nothing: what a soak misses is left to
-// the other methods.
-//
-//	go test ./soak -v -timeout 2h -run EveryBug -soak.every 15s
-func TestSoakWithEveryBug(t *testing.T) {
-	if *every == 0 {
-		t.Skip("only with -soak.every, as it takes long")
-	}
-	bugs := plant.Engine()
-	program := plant.Main(t, "./soak", bugs)
-	match := regexp.MustCompile(*only)
-	bugs = slices.DeleteFunc(bugs, func(b plant.Bug) bool { return !match.MatchString(b.Name) })
-	var mu sync.Mutex
-	found := 0
-	work := make(chan plant.Bug)
-	var all sync.WaitGroup
-	for range *beside {
-		all.Go(func() {
-			for bug := range work {
-				outcome, err := program.Run(bug.Name, *every+hang, "-for", every.String(), "-settings", *under, "-patience", "6s")
-				what := "missed"
-				switch {
-				case err != nil:
-					what = err.Error()
-				case outcome.Hung:
-					what = "HUNG"
-				case outcome.Failed:
-					what = firstBreach(outcome.Output)
-				}
-				mu.Lock()
-				if outcome.Failed || outcome.Hung {
-					found++
-				}
-				fmt.Printf("%-40s %6.1fs  %s\n", bug.Name, outcome.Took.Seconds(), what)
-				mu.Unlock()
-			}
-		})
-	}
-	for _, bug := range bugs {
-		work <- bug
-	}
-	close(work)
-	all.Wait()
-	t.Logf("%d of %d found", found, len(bugs))
 }
 
 var breachLine = regexp.MustCompile(`(?m)^soak: breach under \w+, load (.*)$`)

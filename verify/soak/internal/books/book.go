@@ -1,9 +1,59 @@
+// Package books keeps count of what a library was given to do and of what it did, and
+// compares the two. What does not add up is a breach.
 package books
 
 import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
 	"sync/atomic"
-	"time"
 )
+
+// Breach is a promise that was not kept.
+type Breach struct {
+	Load   string // under which it showed
+	What   string // what was promised, and what was seen
+	Stacks string // of all goroutines at that moment; only with the first breach
+}
+
+// Journal holds the breaches of a process. Its methods may be called by any number of
+// goroutines at once.
+type Journal struct {
+	mu       sync.Mutex
+	breaches []Breach
+	failed   chan struct{}
+}
+
+// most bounds how many breaches are kept: one mistake can show in every task.
+const most = 20
+
+// NewJournal returns an empty one.
+func NewJournal() *Journal { return &Journal{failed: make(chan struct{})} }
+
+// Failed returns a channel that is closed with the first breach.
+func (j *Journal) Failed() <-chan struct{} { return j.failed }
+
+// Breaches returns those so far.
+func (j *Journal) Breaches() []Breach {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.breaches)
+}
+
+func (j *Journal) add(b Breach) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.breaches) == most {
+		return
+	}
+	if len(j.breaches) == 0 {
+		stacks := make([]byte, 16<<20)
+		b.Stacks = string(stacks[:runtime.Stack(stacks, true)])
+		close(j.failed)
+	}
+	j.breaches = append(j.breaches, b)
+}
 
 // Book is what one load has counted in all its rounds. Its methods may be called by any
 // number of goroutines at once.
@@ -12,10 +62,8 @@ type Book struct {
 	journal *Journal
 	ops     atomic.Uint64 // all operations that were completed; the watchdog looks at it
 
-	rounds, accepted, finished, handedBack, rejected, panicked, exited atomic.Uint64
-
-	stall atomic.Int64
-	peak  atomic.Uint64 // how many ran at once, and under which limit: see full
+	mu    sync.Mutex
+	tally Tally
 }
 
 // New returns the book of a load.
@@ -29,31 +77,9 @@ type Tally struct {
 	HandedBack uint64 // also tasks that their cancelled group has discarded
 	Rejected   uint64
 	Panicked   uint64 // of those finished
-	Exited     uint64 // of those finished: by runtime.Goexit
-
-	Peak      int           // the most that ran at once,
-	PeakLimit int           // when this was the limit
-	Stall     time.Duration // the longest that a task was queued, a worker free, and nothing started
 }
 
-// Tally returns the counts so far.
-func (b *Book) Tally() Tally {
-	peak := b.peak.Load()
-	return Tally{
-		Rounds:     b.rounds.Load(),
-		Accepted:   b.accepted.Load(),
-		Finished:   b.finished.Load(),
-		HandedBack: b.handedBack.Load(),
-		Rejected:   b.rejected.Load(),
-		Panicked:   b.panicked.Load(),
-		Exited:     b.exited.Load(),
-		Peak:       int(peak >> 32),
-		PeakLimit:  int(uint32(peak)),
-		Stall:      time.Duration(b.stall.Load()),
-	}
-}
-
-// Add adds another book's counts, as that of the same load in another process.
+// Add adds another's counts.
 func (t *Tally) Add(other Tally) {
 	t.Rounds += other.Rounds
 	t.Accepted += other.Accepted
@@ -61,17 +87,25 @@ func (t *Tally) Add(other Tally) {
 	t.HandedBack += other.HandedBack
 	t.Rejected += other.Rejected
 	t.Panicked += other.Panicked
-	t.Exited += other.Exited
-	t.Stall = max(t.Stall, other.Stall)
-	if other.Peak > t.Peak {
-		t.Peak, t.PeakLimit = other.Peak, other.PeakLimit
-	}
+}
+
+// Tally returns the counts so far.
+func (b *Book) Tally() Tally {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.tally
+}
+
+func (b *Book) add(t Tally) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tally.Add(t)
 }
 
 // Round counts a round that is over.
 func (b *Book) Round() {
-	b.rounds.Add(1)
-	b.ops.Add(1)
+	b.add(Tally{Rounds: 1})
+	b.Op()
 }
 
 // Op counts one completed operation of any kind: the load does not hang.
@@ -80,30 +114,15 @@ func (b *Book) Op() { b.ops.Add(1) }
 // Ops returns how often something was completed.
 func (b *Book) Ops() uint64 { return b.ops.Load() }
 
+// Breach notes that a promise was not kept.
+func (b *Book) Breach(format string, args ...any) {
+	b.journal.add(Breach{Load: b.Load, What: fmt.Sprintf(format, args...)})
+}
+
 // Check notes a breach unless ok, and returns ok.
 func (b *Book) Check(ok bool, format string, args ...any) bool {
 	if !ok {
 		b.Breach(format, args...)
 	}
 	return ok
-}
-
-// sawPeak keeps the highest number that ran at once, with the limit of that time.
-func (b *Book) sawPeak(running, limit int64) {
-	seen := uint64(running)<<32 | uint64(uint32(min(limit, 1<<31-1)))
-	for {
-		old := b.peak.Load()
-		if seen>>32 <= old>>32 || b.peak.CompareAndSwap(old, seen) {
-			return
-		}
-	}
-}
-
-func (b *Book) sawStall(d time.Duration) {
-	for {
-		old := b.stall.Load()
-		if int64(d) <= old || b.stall.CompareAndSwap(old, int64(d)) {
-			return
-		}
-	}
 }

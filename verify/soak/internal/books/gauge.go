@@ -3,7 +3,6 @@ package books
 import (
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Gauge counts how many tasks run at once, and compares that with the limit at every start.
@@ -72,10 +71,10 @@ func (g *Gauge) Lower(limit int) {
 // LowerStill is Lower when every task that was taken has entered: no start may see more running
 // than the limit.
 func (g *Gauge) LowerStill(limit int) {
+	g.Lower(limit)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.grace = 0
-	g.limit.Store(int64(limit))
 }
 
 // Enter counts a task that has started.
@@ -87,24 +86,18 @@ func (g *Gauge) Enter() {
 	limit := g.limit.Load()
 	g.starts.Add(1)
 	if n <= limit {
-		g.book.sawPeak(n, limit)
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	limit = g.limit.Load()
-	if n <= limit {
-		return
-	}
-	if g.grace > 0 {
+	switch {
+	case n <= limit:
+	case g.grace > 0:
 		g.grace--
-		return
+	case !g.excused():
+		g.book.Breach("a task has started while %d ran: the limit is %d", n-1, limit)
 	}
-	if g.excused() {
-		return
-	}
-	g.book.sawPeak(n, limit)
-	g.book.Breach("a task has started while %d ran: the limit is %d", n-1, limit)
 }
 
 // Back counts a task that goes on: after it has waited for subtasks, or with another item of
@@ -131,44 +124,5 @@ func (g *Gauge) Leave() {
 	}
 }
 
-// Running returns how many run now.
-func (g *Gauge) Running() int { return int(g.running.Load()) }
-
 // Starts returns how many have started.
 func (g *Gauge) Starts() int { return int(g.starts.Load()) }
-
-// glance is how often Stalls looks.
-const glance = time.Millisecond
-
-// Stalls looks, until stop is called, for how long a task of the ledger is queued and a worker free
-// and yet nothing starts. It is for the table alone: how long is too long depends on the machine.
-func (g *Gauge) Stalls(l *Ledger) (stop func()) {
-	done, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		tick := time.NewTicker(glance)
-		defer tick.Stop()
-		var since time.Time
-		var starts int64
-		for {
-			now := time.Now()
-			n := g.starts.Load()
-			waits := l.queued() > 0 && g.running.Load() < g.limit.Load()
-			if !waits || n != starts || since.IsZero() {
-				since, starts = now, n
-			}
-			if waits {
-				g.book.sawStall(now.Sub(since))
-			}
-			select {
-			case <-tick.C:
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() {
-		close(done)
-		<-gone
-	}
-}

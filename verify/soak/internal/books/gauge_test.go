@@ -2,121 +2,80 @@ package books_test
 
 import (
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
-func gauge(limit int) (*books.Gauge, *books.Book, *books.Journal) {
-	j := books.NewJournal()
-	b := books.New("load", j)
-	return books.NewGauge(b, limit), b, j
-}
-
-func enter(g *books.Gauge, n int) {
-	for range n {
-		g.Enter()
+func TestAGaugeReportsWhatRunsAboveItsLimit(t *testing.T) {
+	enter := func(g *books.Gauge, n int) {
+		for range n {
+			g.Enter()
+		}
 	}
-}
-
-func fine(t *testing.T, j *books.Journal) {
-	t.Helper()
-	if found := j.Breaches(); len(found) > 0 {
-		t.Errorf("breaches: %v", found)
+	for name, c := range map[string]struct {
+		limit int
+		fine  func(g *books.Gauge)
+		last  func(g *books.Gauge) // that alone is a breach
+		want  string
+	}{
+		"a start above the limit": {3, func(g *books.Gauge) {
+			enter(g, 3)
+			g.Leave()
+			enter(g, 1)
+		}, (*books.Gauge).Enter, "a task has started while 3 ran: the limit is 3"},
+		"under a lower limit only what was taken may start": {4, func(g *books.Gauge) {
+			enter(g, 1)
+			g.Lower(1)
+			// Three were taken and had not started; the gauge cannot know that it was not four.
+			for range 4 {
+				g.Enter()
+				g.Leave()
+			}
+		}, (*books.Gauge).Enter, "a task has started while 1 ran: the limit is 1"},
+		"under a limit lowered in stillness none may": {4, func(g *books.Gauge) {
+			enter(g, 4)
+			g.LowerStill(2)
+			for range 3 {
+				g.Leave()
+			}
+			enter(g, 1)
+		}, (*books.Gauge).Enter, "a task has started while 2 ran: the limit is 2"},
+		"a higher limit holds at once": {1, func(g *books.Gauge) {
+			g.Raise(3)
+			enter(g, 3)
+		}, (*books.Gauge).Enter, "the limit is 3"},
+		"what goes on may be above a lowered limit, but not above all": {3, func(g *books.Gauge) {
+			enter(g, 3)
+			g.Leave()
+			g.LowerStill(1)
+			g.Back()
+		}, (*books.Gauge).Back, "the limit was never above 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := books.NewJournal()
+			g := books.NewGauge(books.New("load", j), c.limit)
+			c.fine(g)
+			wantBreach(t, j, "")
+			c.last(g)
+			wantBreach(t, j, c.want)
+		})
 	}
-}
-
-func TestAStartAboveTheLimitIsABreach(t *testing.T) {
-	g, b, j := gauge(3)
-	enter(g, 3)
-	g.Leave()
-	enter(g, 1)
-	fine(t, j)
-	if tally := b.Tally(); tally.Peak != 3 || tally.PeakLimit != 3 {
-		t.Errorf("the peak is %d of %d, want 3 of 3", tally.Peak, tally.PeakLimit)
-	}
-	enter(g, 1)
-	wantBreach(t, j, "a task has started while 3 ran: the limit is 3")
-}
-
-func TestUnderALowerLimitOnlyWhatWasTakenMayStart(t *testing.T) {
-	g, _, j := gauge(4)
-	enter(g, 1)
-	g.Lower(1)
-	// Three were taken and had not started; the gauge cannot know that it was not four.
-	for range 4 {
-		g.Enter()
-		g.Leave()
-	}
-	fine(t, j)
-	g.Enter()
-	wantBreach(t, j, "a task has started while 1 ran: the limit is 1")
-}
-
-func TestUnderALimitLoweredInStillnessNoStartIsAboveIt(t *testing.T) {
-	g, _, j := gauge(4)
-	enter(g, 4)
-	g.LowerStill(2)
-	for range 3 {
-		g.Leave()
-	}
-	enter(g, 1)
-	fine(t, j)
-	enter(g, 1)
-	wantBreach(t, j, "a task has started while 2 ran: the limit is 2")
-}
-
-func TestAHigherLimitHoldsAtOnce(t *testing.T) {
-	g, _, j := gauge(1)
-	g.Raise(3)
-	enter(g, 3)
-	fine(t, j)
-	enter(g, 1)
-	wantBreach(t, j, "the limit is 3")
-}
-
-func TestWhatGoesOnMayBeAboveALoweredLimitButNotAboveAll(t *testing.T) {
-	g, _, j := gauge(3)
-	enter(g, 3)
-	g.Leave()
-	g.LowerStill(1)
-	g.Back()
-	fine(t, j)
-	g.Back()
-	wantBreach(t, j, "the limit was never above 3")
 }
 
 func TestMoreThanTheLimitMayRunWhileThePoolHasMorePlaces(t *testing.T) {
-	g, _, j := gauge(1)
+	j := books.NewJournal()
+	g := books.NewGauge(books.New("load", j), 1)
 	places, asked := 3, 0
 	g.Ask(func() (int, any) {
 		asked++
 		return places, max(0, 5-asked) // it stands still after a while
 	})
-	enter(g, 2)
+	g.Enter()
+	g.Enter()
 	g.Back()
-	fine(t, j)
+	wantBreach(t, j, "")
 	g.Leave()
 	places = 2
 	g.Back()
 	wantBreach(t, j, "a task goes on while 2 others run: the limit was never above 1")
-}
-
-func TestAStallIsMeasuredWhileATaskIsQueuedAndAWorkerFree(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g, b, j := gauge(1)
-		l := books.NewLedger(b, 2)
-		stop := g.Stalls(l)
-		id := l.New()
-		l.Accept(id)
-		time.Sleep(50*time.Millisecond + time.Microsecond)
-		l.Run(id, g, func() { time.Sleep(time.Second) }) // no stall: the limit is in use
-		time.Sleep(time.Second)                          // nor here: nothing is queued
-		stop()
-		fine(t, j)
-		if stall := b.Tally().Stall; stall != 50*time.Millisecond {
-			t.Errorf("the stall is %v, want 50ms", stall)
-		}
-	})
 }

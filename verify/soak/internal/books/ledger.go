@@ -2,89 +2,72 @@ package books
 
 import (
 	"errors"
-	"runtime"
+	"slices"
 	"sync/atomic"
 )
 
 // Ledger has an entry for each task of a round: what became of the call that handed it over,
 // and how often it was started, ended and handed back.
 type Ledger struct {
-	book    *Book
-	entries []entry
-	next    atomic.Int64
-
-	accepted, started atomic.Int64 // to tell how many are queued
-	collecting        atomic.Bool  // a task that runs now was handed back, and Collect calls it
+	book       *Book
+	rejections []error
+	entries    []entry
+	next       atomic.Int64
+	collecting atomic.Bool // a task that runs now was handed back, and Collect calls it
 }
 
 type entry struct {
-	fate                   atomic.Uint32
-	starts, ends, returned atomic.Uint32
+	fate                             atomic.Uint32
+	starts, ends, returned, panicked atomic.Uint32
+	sealed                           atomic.Bool // its group has ended
 }
 
-// The fates of a task, and how it says that it will end.
+// The fates of a task.
 const (
-	unsettled = iota // the call has not returned
+	unsettled = iota // the call that hands it over has not returned
 	accepted         // it must run, or be handed back
 	rejected         // it must not run
 	offered          // it may run: its group can be cancelled
-	fates     = 0xf
-	panicking = 0x10
-	exiting   = 0x20
-	sealed    = 0x40 // its group has ended
 )
 
-// NewLedger returns a ledger with room for n tasks.
-func NewLedger(b *Book, n int) *Ledger { return &Ledger{book: b, entries: make([]entry, n)} }
+// NewLedger returns a ledger with room for n tasks. Calls may reject them with one of the errors alone.
+func NewLedger(b *Book, n int, rejections ...error) *Ledger {
+	return &Ledger{book: b, rejections: rejections, entries: make([]entry, n)}
+}
 
 // New returns the number of another task, which a call is about to hand over.
 func (l *Ledger) New() int { return int(l.next.Add(1)) - 1 }
 
-// Settle notes what the call that handed a task over has returned: no error, or one of those
-// that reject a task.
-func (l *Ledger) Settle(id int, err error, rejections ...error) {
+// Settle notes what the call that handed a task over has returned.
+func (l *Ledger) Settle(id int, err error) {
 	if err == nil {
 		l.Accept(id)
 		return
 	}
 	l.Reject(id)
-	for _, target := range rejections {
-		if errors.Is(err, target) {
-			return
-		}
-	}
-	l.book.Breach("task %d was rejected with an error that fits nothing: %v", id, err)
+	l.book.Check(slices.ContainsFunc(l.rejections, func(target error) bool { return errors.Is(err, target) }),
+		"task %d was rejected with an error that fits nothing: %v", id, err)
 }
 
 // Accept notes that a task must run, or be handed back.
-func (l *Ledger) Accept(id int) {
-	l.settle(id, accepted)
-	l.accepted.Add(1)
-}
+func (l *Ledger) Accept(id int) { l.settle(id, accepted) }
 
 // Reject notes that a task must not run.
 func (l *Ledger) Reject(id int) {
 	l.settle(id, rejected)
-	if n := l.entries[id].starts.Load(); n > 0 {
-		l.book.Breach("task %d was rejected, and has started", id)
+	l.book.Check(!l.Ran(id), "task %d was rejected, and has started", id)
+}
+
+// Offer notes that tasks were given to a group that may be cancelled.
+func (l *Ledger) Offer(ids ...int) {
+	for _, id := range ids {
+		l.settle(id, offered)
 	}
 }
 
-// Offer notes that a task was given to a group that may be cancelled.
-func (l *Ledger) Offer(id int) { l.settle(id, offered) }
-
 func (l *Ledger) settle(id int, fate uint32) {
-	for e := &l.entries[id]; ; {
-		old := e.fate.Load()
-		if old&fates != unsettled {
-			l.book.Breach("task %d was settled twice", id)
-			return
-		}
-		if e.fate.CompareAndSwap(old, old|fate) {
-			l.book.Op()
-			return
-		}
-	}
+	l.book.Check(l.entries[id].fate.CompareAndSwap(unsettled, fate), "task %d was settled twice", id)
+	l.book.Op()
 }
 
 // Run runs the body of a task, as its pool does. Without a gauge the ledger does not count how
@@ -95,16 +78,10 @@ func (l *Ledger) Run(id int, g *Gauge, body func()) {
 		e.returned.Add(1)
 		return
 	}
-	if n := e.starts.Add(1); n > 1 {
-		l.book.Breach("task %d has started %d times", id, n)
-	}
-	switch fate := e.fate.Load(); {
-	case fate&fates == rejected:
-		l.book.Breach("task %d has started after it was rejected", id)
-	case fate&sealed != 0:
-		l.book.Breach("task %d has started after its group had ended", id)
-	}
-	l.started.Add(1)
+	n := e.starts.Add(1)
+	l.book.Check(n == 1, "task %d has started %d times", id, n)
+	l.book.Check(e.fate.Load() != rejected, "task %d has started after it was rejected", id)
+	l.book.Check(!e.sealed.Load(), "task %d has started after its group had ended", id)
 	g.Enter()
 	defer func() {
 		g.Leave()
@@ -119,14 +96,8 @@ type Thrown struct{ ID int }
 
 // Panic ends a task by a panic with [Thrown].
 func (l *Ledger) Panic(id int) {
-	l.entries[id].fate.Or(panicking)
+	l.entries[id].panicked.Add(1)
 	panic(Thrown{id})
-}
-
-// Exit ends a task by runtime.Goexit.
-func (l *Ledger) Exit(id int) {
-	l.entries[id].fate.Or(exiting)
-	runtime.Goexit()
 }
 
 // Returned notes that a task was handed back.
@@ -145,8 +116,8 @@ func (l *Ledger) Collect(unrun []func()) {
 // Accepted returns the tasks that are accepted by now.
 func (l *Ledger) Accepted() []int {
 	var ids []int
-	for id := range l.count() {
-		if l.entries[id].fate.Load()&fates == accepted {
+	for id := range l.Given() {
+		if l.entries[id].fate.Load() == accepted {
 			ids = append(ids, id)
 		}
 	}
@@ -154,24 +125,19 @@ func (l *Ledger) Accepted() []int {
 }
 
 // Given returns how many tasks have a number by now.
-func (l *Ledger) Given() int { return int(l.next.Load()) }
+func (l *Ledger) Given() int { return min(int(l.next.Load()), len(l.entries)) }
+
+// Ran reports whether a task has started.
+func (l *Ledger) Ran(id int) bool { return l.entries[id].starts.Load() > 0 }
 
 // Ended checks that tasks have run to their ends, which the return of a call has promised.
 func (l *Ledger) Ended(call string, ids ...int) {
 	for _, id := range ids {
 		e := &l.entries[id]
-		if e.ends.Load() == 0 {
-			l.book.Breach("%s has returned, and task %d, accepted before, has not finished (started %d times, handed back %d times)",
-				call, id, e.starts.Load(), e.returned.Load())
+		if !l.book.Check(e.ends.Load() > 0, "%s has returned, and task %d, accepted before, has not finished (started %d times, handed back %d times)",
+			call, id, e.starts.Load(), e.returned.Load()) {
 			return
 		}
-	}
-}
-
-// Quiet checks that no task is under way, which the return of a call has promised.
-func (l *Ledger) Quiet(call string) {
-	for id := range l.count() {
-		l.still(call, id)
 	}
 }
 
@@ -179,24 +145,57 @@ func (l *Ledger) Quiet(call string) {
 // call has promised: those accepted have finished, and none will start.
 func (l *Ledger) Seal(call string, ids ...int) {
 	for _, id := range ids {
+		e := &l.entries[id]
 		l.still(call, id)
-		if l.entries[id].fate.Or(sealed)&fates == accepted {
+		e.sealed.Store(true)
+		if e.fate.Load() == accepted {
 			l.Ended(call, id)
 		}
 	}
 }
 
 func (l *Ledger) still(call string, id int) {
-	e := &l.entries[id]
-	if s, n := e.starts.Load(), e.ends.Load(); s != n {
-		l.book.Breach("%s has returned, and task %d still runs (%d starts, %d ends)", call, id, s, n)
+	s, n := l.entries[id].starts.Load(), l.entries[id].ends.Load()
+	l.book.Check(s == n, "%s has returned, and task %d still runs (%d starts, %d ends)", call, id, s, n)
+}
+
+// Quiet checks that no task is under way, which the return of a call has promised.
+func (l *Ledger) Quiet(call string) {
+	for id := range l.Given() {
+		l.still(call, id)
 	}
 }
 
-// Ran reports whether a task has started.
-func (l *Ledger) Ran(id int) bool { return l.entries[id].starts.Load() > 0 }
-
-// queued returns about how many tasks are accepted and have not started.
-func (l *Ledger) queued() int64 { return l.accepted.Load() - l.started.Load() }
-
-func (l *Ledger) count() int { return min(int(l.next.Load()), len(l.entries)) }
+// Audit checks each entry of a ledger whose round is over, adds all to the book, and returns
+// what the round has come to.
+func (l *Ledger) Audit() (t Tally) {
+	for id := range l.Given() {
+		e := &l.entries[id]
+		starts, ends, returned := e.starts.Load(), e.ends.Load(), e.returned.Load()
+		few, many := uint32(0), uint32(1) // as often it must have been started or handed back
+		switch e.fate.Load() {
+		case unsettled:
+			l.book.Breach("task %d: the call that handed it over never returned", id)
+		case accepted:
+			t.Accepted++
+			few = 1
+		case rejected:
+			t.Rejected++
+			many = 0
+		case offered:
+			t.Accepted++
+			if starts+returned == 0 {
+				t.HandedBack++
+			}
+		}
+		l.book.Check(few <= starts+returned && starts+returned <= many,
+			"task %d was %s: it has run %d times and was handed back %d times",
+			id, [...]string{"given", "accepted", "rejected", "offered to a group"}[e.fate.Load()], starts, returned)
+		l.book.Check(starts == ends, "task %d has started %d times and finished %d times", id, starts, ends)
+		t.Finished += uint64(ends)
+		t.HandedBack += uint64(returned)
+		t.Panicked += uint64(e.panicked.Load())
+	}
+	l.book.add(t)
+	return t
+}

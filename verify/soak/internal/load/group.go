@@ -3,208 +3,198 @@ package load
 import (
 	"context"
 	"errors"
-	"fmt"
+	"iter"
 	"slices"
-	"sync/atomic"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
-// group uses the same group for several batches, which end in different ways.
+// group uses the same group for several batches, which end in different ways, and takes what their tasks return in
+// each of the ways that there are.
 func group(r *Round) {
-	const batches, most = 8, 60
+	const batches, most = 12, 60
 	limit := r.limit()
-	b := &batch{
-		r:      r,
+	g := &grouped{
+		Round:  r,
 		ledger: books.NewLedger(r.Book, batches*most),
 		gauge:  books.NewGauge(r.Book, limit),
 		keep:   one(r.Rand, 3),
 		tame:   one(r.Rand, 2),
 	}
 	var opts []weir.GroupOption
-	if b.keep {
+	if g.keep {
 		opts = append(opts, weir.KeepGoing())
 	}
-	if b.tame {
+	if g.tame {
 		opts = append(opts, weir.PanicsAsErrors())
 	}
-	quiet := weir.OnPanic(func(*weir.Panic) { b.extra.Add(1) })
-	parent, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var pool *weir.Pool
+	own := r.options(weir.OnPanic(func(*weir.Panic) { r.Check(!g.tame, "OnPanic was called for a group with PanicsAsErrors") }))
+	pool := weir.New(limit, own...)
 	if one(r.Rand, 2) {
-		pool = weir.New(limit, r.options(quiet)...)
-		if one(r.Rand, 2) {
-			opts = append(opts, weir.Limit(1+r.Rand.IntN(limit)))
-		}
-		b.group = pool.Group(parent, opts...)
-	} else {
-		own := r.options(quiet)
 		for _, o := range opts {
 			own = append(own, o)
 		}
-		b.group = weir.NewGroup(parent, limit, own...)
+		g.lib = weir.NewGroup(context.Background(), limit, own...)
+	} else {
+		if one(r.Rand, 2) {
+			opts = append(opts, weir.Limit(1+r.Rand.IntN(limit)))
+		}
+		g.lib = pool.Group(context.Background(), opts...)
 	}
+	g.results = weir.NewResults[int](g.lib)
 	for range batches {
-		b.run(1 + r.Rand.IntN(most))
+		g.batch(1 + r.Rand.IntN(most))
 	}
-	if pool != nil {
-		pool.Close()
-		r.settled(pool, nil)
-	}
-	b.ledger.Quiet("Close")
-	b.ledger.Audit()
-	r.Check(!b.tame || b.extra.Load() == 0, "OnPanic was called for a group with PanicsAsErrors")
+	pool.Close()
+	r.settled(pool, g.ledger, false)
 }
 
-type batch struct {
-	r          *Round
-	group      *weir.Group
+type grouped struct {
+	*Round
+	lib        *weir.Group
+	results    *weir.Results[int]
 	ledger     *books.Ledger
 	gauge      *books.Gauge
 	keep, tame bool // with KeepGoing, with PanicsAsErrors
-	extra      atomic.Int64
-}
-
-// The ways in which a task of a group ends.
-const (
-	ends = iota
-	fails
-	panics
-	exits
-)
-
-// taskFailed is what a task of a group returns.
-type taskFailed struct{ id int }
-
-func (e taskFailed) Error() string { return fmt.Sprintf("task %d has failed", e.id) }
-
-// run is one batch.
-func (b *batch) run(n int) {
-	wild := b.r.Rand.IntN(3) // how many of the tasks end badly: none, few, many
-	var ids, kinds []int
-	cause := errors.New("the group was cancelled")
-	cancelled := one(b.r.Rand, 4)
-	var canceller team
-	if cancelled {
-		after := b.r.Rand.IntN(5000)
-		canceller.Go(func() {
-			spin(after)
-			b.group.Cancel(cause)
-		})
-	}
-	may := wild > 0 || cancelled // some tasks may never run
-	for range n {
-		id, kind, work := b.ledger.New(), ends, anyToil(b.r.Rand)
-		if wild > 0 && one(b.r.Rand, 40/(wild*wild)) {
-			kind = pick(b.r.Rand, fails, fails, panics, exits)
-		}
-		task := func(context.Context) error {
-			b.ledger.Run(id, b.gauge, func() {
-				work.do()
-				switch kind {
-				case panics:
-					b.ledger.Panic(id)
-				case exits:
-					b.ledger.Exit(id)
-				}
-			})
-			if kind == fails {
-				return taskFailed{id}
-			}
-			return nil
-		}
-		if one(b.r.Rand, 4) {
-			if !b.group.TryGo(task) {
-				b.ledger.Reject(id)
-				continue
-			}
-		} else {
-			b.group.Go(task)
-		}
-		if may {
-			b.ledger.Offer(id)
-		} else {
-			b.ledger.Accept(id)
-		}
-		ids, kinds = append(ids, id), append(kinds, kind)
-	}
-	canceller.Wait()
-	thrown, err := b.wait()
-	b.ledger.Seal("Group.Wait", ids...)
-	o := outcome{err: err, thrown: thrown}
-	for i, id := range ids {
-		if !b.ledger.Ran(id) || kinds[i] == ends {
-			continue
-		}
-		if kinds[i] == panics && !b.tame {
-			o.panicked = append(o.panicked, id)
-		} else {
-			o.failed = append(o.failed, i)
-		}
-	}
-	if cancelled {
-		o.cause = cause
-	}
-	b.judge(o, ids)
-	b.r.Op()
-}
-
-// wait waits for the group, and returns what it panics with.
-func (b *batch) wait() (thrown any, err error) {
-	defer func() { thrown = recover() }()
-	return nil, b.group.Wait()
 }
 
 // outcome is how a batch ended.
 type outcome struct {
-	err      error
-	thrown   any   // what Wait has panicked with
-	panicked []int // tasks that ran, and whose panic must come out of Wait
-	failed   []int // the places of the tasks that ran and failed
-	cause    error // the group was cancelled with it before Wait
+	values []int
+	whole  bool // all values came
+	err    error
+	thrown any // what came out as a panic
 }
 
-// judge compares what Wait has returned with what the tasks have done.
-func (b *batch) judge(o outcome, ids []int) {
-	if len(o.panicked) > 0 || o.thrown != nil {
-		p, ok := o.thrown.(*weir.Panic)
-		if !b.r.Check(ok, "Wait of a group with a task that panicked has panicked with %v and returned %v", o.thrown, o.err) {
-			return
+// batch gives the group tasks, and takes what comes out.
+func (g *grouped) batch(n int) {
+	wild := g.Rand.IntN(3) // how many of the tasks end badly: none, few, many
+	plain := one(g.Rand, 3)
+	cancelled := one(g.Rand, 4)
+	var canceller team
+	if cancelled {
+		after := g.Rand.IntN(5000)
+		canceller.Go(func() {
+			spin(after)
+			g.lib.Cancel(errFailed)
+		})
+	}
+	var ids []int
+	kinds := map[int]int{}
+	for range n {
+		id, kind, work := g.ledger.New(), ends, anyToil(g.Rand)
+		if wild > 0 && one(g.Rand, 40/(wild*wild)) {
+			kind = pick(g.Rand, fails, fails, panics, exits)
 		}
-		value, ok := p.Value.(books.Thrown)
-		b.r.Check(ok && slices.Contains(o.panicked, value.ID), "Wait has panicked with %v: only the tasks %v have", p.Value, o.panicked)
-		return
-	}
-	told := b.told(o, ids)
-	switch {
-	case o.err == nil:
-		b.r.Check(len(o.failed) == 0 && o.cause == nil, "Wait has returned nil: %d tasks have failed, and the group was cancelled with %v", len(o.failed), o.cause)
-	case b.keep:
-		b.r.Check(slices.Equal(told, o.failed), "a group that keeps going has told of the failures %v, and there were %v", told, o.failed)
-	case len(told) > 0:
-		b.r.Check(len(told) == 1 && slices.Contains(o.failed, told[0]), "Wait tells of a failure of the tasks %v: only %v have failed", told, o.failed)
-	default:
-		b.r.Check(o.cause != nil && errors.Is(o.err, o.cause), "Wait has returned %v: the tasks %v have failed, and the group was cancelled with %v", o.err, o.failed, o.cause)
-	}
-}
-
-// told returns the places of the tasks whose failures are in an error.
-func (b *batch) told(o outcome, ids []int) (places []int) {
-	errs := []error{o.err}
-	if joined, ok := o.err.(interface{ Unwrap() []error }); ok {
-		errs = joined.Unwrap()
-	}
-	for _, err := range errs {
-		failure, ok := errors.AsType[*weir.TaskError](err)
-		if !ok {
+		task := func(context.Context) (int, error) {
+			g.ledger.Run(id, g.gauge, func() {
+				work.do()
+				end(g.ledger, id, kind)
+			})
+			if kind == fails {
+				return id, errFailed
+			}
+			return id, nil
+		}
+		alone := func(ctx context.Context) error { _, err := task(ctx); return err }
+		switch {
+		case !plain:
+			g.results.Go(task)
+		case !one(g.Rand, 4):
+			g.lib.Go(alone)
+		case !g.lib.TryGo(alone):
+			g.ledger.Reject(id)
 			continue
 		}
-		places = append(places, failure.Index)
-		if own, ok := errors.AsType[taskFailed](failure); ok {
-			b.r.Check(failure.Index < len(ids) && ids[failure.Index] == own.id, "the failure of task %d has the index %d", own.id, failure.Index)
+		ids = append(ids, id)
+		kinds[id] = kind
+	}
+	canceller.Wait()
+	o := g.take(plain)
+	failed, panicked := 0, 0
+	for _, id := range ids {
+		switch {
+		case !g.ledger.Ran(id) || kinds[id] == ends:
+		case kinds[id] == panics && !g.tame:
+			panicked++
+		default:
+			failed++
 		}
 	}
-	return places
+	calm := failed+panicked == 0 && !cancelled && o.whole
+	for _, id := range ids {
+		if calm {
+			g.ledger.Accept(id)
+		} else {
+			g.ledger.Offer(id)
+		}
+	}
+	g.ledger.Seal("the end of the batch", ids...)
+	if o.whole {
+		g.judge(o, failed, panicked, cancelled)
+		g.Check(!calm || plain || slices.Equal(o.values, ids), "the tasks %v have given %v", ids, o.values)
+	}
+}
+
+// judge compares how a batch ended with what its tasks have done.
+func (g *grouped) judge(o outcome, failed, panicked int, cancelled bool) {
+	p, ok := o.thrown.(*weir.Panic)
+	if !g.Check(ok == (panicked > 0), "%d tasks have panicked, and the group has with %v", panicked, o.thrown) {
+		return
+	}
+	if ok {
+		_, ok = p.Value.(books.Thrown)
+		g.Check(ok, "a group has panicked with %v, and its tasks have not", p.Value)
+		return
+	}
+	g.Check((o.err != nil) == (failed > 0 || cancelled), "a group has ended with %v: %d tasks have failed, and it was cancelled: %t", o.err, failed, cancelled)
+	if !g.keep {
+		return
+	}
+	told := len(slices.Collect(weir.Failures(o.err)))
+	g.Check(told == failed, "a group that keeps going has told of %d failures, and there were %d: %v", told, failed, o.err)
+}
+
+// take waits for the batch in one of the ways, which is all of Wait for tasks without results.
+func (g *grouped) take(plain bool) (o outcome) {
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			o.thrown, o.whole = thrown, true
+		}
+	}()
+	if plain {
+		return outcome{err: g.lib.Wait(), whole: true}
+	}
+	switch g.Rand.IntN(4) {
+	case 0:
+		values, err := g.results.Wait()
+		return outcome{values: values, err: err, whole: true}
+	case 1:
+		return g.loop(g.results.Ordered())
+	case 2:
+		o = g.loop(g.results.All())
+		slices.Sort(o.values)
+		return o
+	default:
+		value, err := g.results.First() // which cancels the others
+		g.Check(err != nil || g.ledger.Ran(value), "Results.First has returned %d, which has not run", value)
+		return outcome{}
+	}
+}
+
+// loop takes results, and leaves some loops.
+func (g *grouped) loop(results iter.Seq2[int, error]) (o outcome) {
+	leave := one(g.Rand, 3)
+	var errs []error
+	for value, err := range results {
+		if o.values = append(o.values, value); err != nil {
+			errs = append(errs, err)
+		}
+		if leave && one(g.Rand, 10) {
+			return o
+		}
+	}
+	o.err, o.whole = errors.Join(errs...), true
+	return o
 }

@@ -3,10 +3,8 @@ package load
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/64ed045f/weir"
@@ -18,33 +16,22 @@ import (
 func keeper(r *Round) {
 	const users, each = 12, 40
 	capacity := pick(r.Rand, 1, 2, 3, 8)
-	k := &kept{r: r, ledger: books.NewLedger(r.Book, users*each), gauge: books.NewGauge(r.Book, capacity)}
-	k.owners = owners{r: r, limit: capacity}
-	k.rnd = r.Fork()
-	k.flawless = one(r.Rand, 2)
-	config := reuse.KeeperConfig[*owned]{
-		Capacity: capacity,
-		Open:     k.open,
-		Close:    k.dispose,
-		OnPanic:  func(*weir.Panic) {},
+	k := &kept{
+		owners: owners{r: r, limit: capacity, flawless: one(r.Rand, 2), rnd: fork(r.Rand)},
+		ledger: books.NewLedger(r.Book, users*each, append(givenUp, errNoObject, weir.ErrGoexit, reuse.ErrNoneIdle)...), // each lease is a task
+		gauge:  books.NewGauge(r.Book, capacity),
 	}
-	if one(r.Rand, 2) {
-		config.IdleTimeout = time.Duration(1+r.Rand.IntN(200)) * time.Microsecond
+	config := reuse.KeeperConfig[*owned]{Capacity: capacity, Open: k.open, Close: k.dispose, OnPanic: func(*weir.Panic) {}}
+	sometimes := func(n int, set func(some time.Duration)) {
+		if one(r.Rand, n) {
+			set(time.Microsecond + micros(r.Rand, 200))
+		}
 	}
-	if one(r.Rand, 3) {
-		config.Lifetime = time.Duration(1+r.Rand.IntN(300)) * time.Microsecond
-	}
-	if one(r.Rand, 2) {
-		config.Check = k.check
-		config.CheckAfter = time.Duration(r.Rand.IntN(100)) * time.Microsecond
-	}
-	if one(r.Rand, 3) {
-		config.Heartbeat = k.check
-		config.HeartbeatEvery = time.Duration(1+r.Rand.IntN(100)) * time.Microsecond
-	}
-	if one(r.Rand, 4) {
-		config.MinIdle = 1 + r.Rand.IntN(capacity)
-	}
+	sometimes(2, func(some time.Duration) { config.IdleTimeout = some })
+	sometimes(3, func(some time.Duration) { config.Lifetime = some })
+	sometimes(2, func(some time.Duration) { config.Check, config.CheckAfter = k.check, some/2 })
+	sometimes(3, func(some time.Duration) { config.Heartbeat, config.HeartbeatEvery = k.check, some/2+1 })
+	sometimes(4, func(time.Duration) { config.MinIdle = 1 + r.Rand.IntN(capacity) })
 	k.keeper = reuse.NewKeeper(config)
 	var all team
 	all.each(r, users, func(rnd *rand.Rand) {
@@ -62,12 +49,11 @@ func keeper(r *Round) {
 		})
 	}
 	all.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(r.Rand.IntN(50))*time.Microsecond)
-	defer cancel()
 	if one(r.Rand, 2) {
-		if err := k.keeper.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			r.Breach("Keeper.Shutdown has returned %v", err)
-		}
+		ctx, cancel := deadline(r.Rand, 50)
+		defer cancel()
+		err := k.keeper.Shutdown(ctx)
+		r.Check(err == nil || errors.Is(err, context.DeadlineExceeded), "Keeper.Shutdown has returned %v", err)
 	}
 	k.keeper.Close()
 	k.none()
@@ -79,29 +65,13 @@ func keeper(r *Round) {
 
 type kept struct {
 	owners
-	r        *Round
-	keeper   *reuse.Keeper[*owned]
-	ledger   *books.Ledger // each lease is a task
-	gauge    *books.Gauge
-	flawless bool
-
-	mu  sync.Mutex
-	rnd *rand.Rand
+	keeper *reuse.Keeper[*owned]
+	ledger *books.Ledger
+	gauge  *books.Gauge
 }
-
-func (k *kept) one(n int) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return one(k.rnd, n)
-}
-
-var errNoObject = errors.New("no object today")
 
 func (k *kept) open(context.Context) (*owned, error) {
 	switch {
-	case k.flawless:
-	case k.one(20):
-		return nil, fmt.Errorf("open: %w", errNoObject)
 	case k.one(40):
 		runtime.Goexit()
 	case k.one(5):
@@ -112,7 +82,7 @@ func (k *kept) open(context.Context) (*owned, error) {
 
 func (k *kept) check(_ context.Context, v *owned) (err error) {
 	k.owners.use(v, func() {
-		if !k.flawless && k.one(10) {
+		if k.one(10) {
 			err = errNoObject
 		}
 	})
@@ -122,53 +92,39 @@ func (k *kept) check(_ context.Context, v *owned) (err error) {
 // use gets an object in one of the ways there are, and gives it up in another.
 func (k *kept) use(rnd *rand.Rand) {
 	id, work := k.ledger.New(), anyToil(rnd)
-	rejections := []error{errNoObject, weir.ErrGoexit, context.Canceled, context.DeadlineExceeded, reuse.ErrNoneIdle}
 	ctx, cancel := someContext(rnd)
 	defer cancel()
+	with := func(v *owned) { k.ledger.Run(id, k.gauge, func() { k.owners.use(v, work.do) }) }
 	if one(rnd, 3) {
-		used := false
 		err := k.keeper.Use(ctx, func(v *owned) error {
-			used = true
-			k.with(id, v, work)
+			with(v)
 			if one(rnd, 10) {
 				return reuse.Broken(errFailed)
 			}
 			return nil
 		})
-		if used {
-			k.r.Check(err == nil || errors.Is(err, errFailed), "Keeper.Use has returned %v", err)
+		if errors.Is(err, errFailed) {
 			err = nil
 		}
-		k.ledger.Settle(id, err, rejections...)
+		k.ledger.Settle(id, err)
 		return
 	}
-	get := func() (reuse.Lease[*owned], error) { return k.keeper.Get(ctx) }
-	if one(rnd, 4) {
-		get = k.keeper.TryGet
+	get := k.keeper.TryGet
+	if !one(rnd, 4) {
+		get = func() (reuse.Lease[*owned], error) { return k.keeper.Get(ctx) }
 	}
 	lease, err := get()
 	if err == nil {
-		k.with(id, lease.Value(), work)
+		with(lease.Value())
 		switch {
 		case one(rnd, 20):
 			lease.Discard()
 		case one(rnd, 40):
-			k.detach(lease)
+			k.dispose(lease.Value()) // before another may be opened
+			lease.Detach()
 		default:
 			lease.Put()
 		}
 	}
-	k.ledger.Settle(id, err, rejections...)
-}
-
-// with uses a leased object.
-func (k *kept) with(id int, v *owned, work toil) {
-	k.ledger.Run(id, k.gauge, func() { k.owners.use(v, work.do) })
-}
-
-// detach takes an object out, so that another may be opened at once.
-func (k *kept) detach(lease reuse.Lease[*owned]) {
-	v := lease.Value()
-	k.owners.dispose(v)
-	lease.Detach()
+	k.ledger.Settle(id, err)
 }

@@ -1,5 +1,6 @@
 // Package load has the loads of the soak: each uses a part of the library as hard as it can, for a
-// short round, with pools of its own, and keeps books on it.
+// short round, with pools of its own, and keeps books on it. What exactly a call returns the models check; a load
+// checks what must add up.
 package load
 
 import (
@@ -25,37 +26,32 @@ type Load struct {
 // All returns the loads.
 func All() []Load {
 	return []Load{
-		{"submit", "100 goroutines submit in every way, with cancellations", submit},
-		{"block", "tasks that wait for each other, as many as the limit lets run", block},
-		{"sleep", "sleeping tasks of a FuncPool, many at once", sleep},
-		{"fault", "tasks that panic or call runtime.Goexit", fault},
-		{"resize", "the limit goes up and down", resize},
-		{"pause", "pools are paused and resumed", pause},
-		{"nest", "groups in tasks of groups, 4 deep, with limits from 1", nest},
-		{"group", "groups with errors, panics and cancellations, used again", group},
-		{"results", "results of groups, in all four ways, and loops that are left", results},
-		{"future", "futures, also of tasks that fail, and that wait for futures", future},
+		{"submit", "100 goroutines submit in every way, with cancellations", submit.round},
+		{"sleep", "many tasks sleep at once, with limits up to none", sleep.round},
+		{"fault", "tasks panic or call runtime.Goexit", fault.round},
+		{"resize", "the limit goes up and down", resize.round},
+		{"still", "the limit goes down while all tasks stand still", still},
+		{"pause", "pools are paused and resumed", pause.round},
+		{"reopen", "pools are closed while others submit, and new ones made", reopen.round},
+		{"shutdown", "pools are shut down with a deadline, and hand tasks back", shutdown.round},
+		{"idle", "workers expire at once, and pools are dropped", idle.round},
+		{"order", "one task at a time, in order", order.round},
+		{"block", "tasks wait for each other, as many as the limit lets run", block},
+		{"nest", "groups, futures and loops in tasks, 4 deep, with limits from 1", nest},
+		{"all", "the same and plain tasks on a pool that is resized, paused and closed", together},
+		{"group", "groups with errors, panics and cancellations, and their results, used again", group},
 		{"par", "loops, streams and pipelines, also left by break", parallel},
-		{"keeper", "leased objects that fail, expire and are closed", keeper},
+		{"keeper", "leased objects fail, expire and are closed", keeper},
 		{"reuse", "pools of objects and buffers", recycle},
-		{"stateful", "workers that own values", stateful},
-		{"reopen", "pools are closed while others submit, and new ones made", reopen},
-		{"shutdown", "pools are shut down with a deadline, and hand tasks back", shutdown},
-		{"idle", "workers that expire at once, and pools that are dropped", idle},
-		{"order", "tasks run, and submitters are served, in order", order},
 		{"http", "a limited server on the loopback", serve},
-		{"all", "all of it on one pool", together},
 	}
 }
 
 // Round is one go of a load.
 type Round struct {
 	*books.Book
-	Rand *rand.Rand // for the goroutine of the round; others take a Fork
+	Rand *rand.Rand // for the goroutine of the round; others take a fork
 }
-
-// Fork returns a source of random numbers for another goroutine.
-func (r *Round) Fork() *rand.Rand { return fork(r.Rand) }
 
 func fork(rnd *rand.Rand) *rand.Rand { return rand.New(rand.NewPCG(rnd.Uint64(), rnd.Uint64())) }
 
@@ -65,18 +61,21 @@ func pick[T any](rnd *rand.Rand, of ...T) T { return of[rnd.IntN(len(of))] }
 // one reports true once in n times.
 func one(rnd *rand.Rand, n int) bool { return rnd.IntN(n) == 0 }
 
+// micros returns a time below n microseconds.
+func micros(rnd *rand.Rand, n int) time.Duration {
+	return time.Duration(rnd.IntN(n)) * time.Microsecond
+}
+
 // limit returns the limit of a pool.
 func (r *Round) limit() int { return pick(r.Rand, 1, 1, 2, 2, 3, 4, 8, 16, 64) }
 
-// queue returns the length of a queue.
-func (r *Round) queue() int { return pick(r.Rand, 0, 1, 2, 16, 256, 4096, weir.Unbounded) }
-
 // options returns what any pool may be made with.
 func (r *Round) options(more ...weir.Option) []weir.Option {
-	opts := append([]weir.Option{weir.Queue(r.queue())}, more...)
+	queue := pick(r.Rand, 0, 1, 2, 16, 256, 4096, weir.Unbounded)
+	opts := append([]weir.Option{weir.Queue(queue)}, more...)
 	switch r.Rand.IntN(4) {
 	case 0:
-		opts = append(opts, weir.IdleTimeout(time.Duration(r.Rand.IntN(200))*time.Microsecond))
+		opts = append(opts, weir.IdleTimeout(micros(r.Rand, 200)))
 	case 1:
 		opts = append(opts, weir.Prestart(1))
 	}
@@ -89,8 +88,27 @@ type team struct{ sync.WaitGroup }
 // each runs a function n times at once, each with random numbers of its own.
 func (t *team) each(r *Round, n int, f func(rnd *rand.Rand)) {
 	for range n {
-		rnd := r.Fork()
+		rnd := fork(r.Rand)
 		t.Go(func() { f(rnd) })
+	}
+}
+
+// again calls a function, again and again, until stop is called.
+func (t *team) again(r *Round, f func(rnd *rand.Rand)) (stop func()) {
+	over := make(chan struct{})
+	t.each(r, 1, func(rnd *rand.Rand) {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+				f(rnd)
+			}
+		}
+	})
+	return func() {
+		close(over)
+		t.Wait()
 	}
 }
 
@@ -123,6 +141,13 @@ func spin(n int) {
 
 var spun atomic.Uint32
 
+// yields gives the processor away a few times.
+func yields(rnd *rand.Rand, most int) {
+	for range rnd.IntN(most) {
+		runtime.Gosched()
+	}
+}
+
 // someContext returns a context that lives on, is done, or is about to be.
 func someContext(rnd *rand.Rand) (context.Context, context.CancelFunc) {
 	switch rnd.IntN(8) {
@@ -131,22 +156,19 @@ func someContext(rnd *rand.Rand) (context.Context, context.CancelFunc) {
 		cancel()
 		return ctx, cancel
 	case 1, 2, 3:
-		return context.WithTimeout(context.Background(), time.Duration(rnd.IntN(100))*time.Microsecond)
+		return deadline(rnd, 100)
 	default:
 		return context.WithCancel(context.Background())
 	}
 }
 
-// somewhat waits until a random part of the tasks that are sure to come has been given.
-func somewhat(rnd *rand.Rand, ledger *books.Ledger, most int) {
-	if most == 0 {
-		return
-	}
-	for n := rnd.IntN(most); ledger.Given() < n; {
-		runtime.Gosched()
-	}
-	spin(rnd.IntN(5000))
+// deadline returns a context that is done within n microseconds.
+func deadline(rnd *rand.Rand, n int) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), micros(rnd, n))
 }
+
+// givenUp is how calls end whose context is done.
+var givenUp = []error{context.Canceled, context.DeadlineExceeded}
 
 // counts is what any kind of pool can report.
 type counts interface{ Stats() weir.Stats }
@@ -159,16 +181,16 @@ func places(p counts) func() (n int, now any) {
 	}
 }
 
-// settled checks the counts of a closed pool, and, if it has had the tasks of the ledger alone, against these.
-func (r *Round) settled(p counts, own *books.Tally) {
+// settled audits the ledger of a closed pool, and checks what the pool has counted; also against the
+// ledger, if the pool has had its tasks alone.
+func (r *Round) settled(p counts, ledger *books.Ledger, alone bool) (own books.Tally) {
+	ledger.Quiet("Close")
+	own = ledger.Audit()
 	s := p.Stats()
-	r.Check(s.Workers == 0 && s.Running == 0 && s.Suspended == 0 && s.Returning == 0 && s.Extra == 0 &&
-		s.Queued == 0 && s.Waiting == 0 && s.Idle == 0,
-		"a closed pool still has something: %+v", s)
+	r.Check(s.Workers+s.Running+s.Suspended+s.Returning+s.Extra+s.Queued+s.Waiting+s.Idle == 0, "a closed pool still has something: %+v", s)
 	r.Check(s.Accepted == s.Finished+s.HandedBack, "of a closed pool's tasks some are neither finished nor handed back: %+v", s)
-	if own != nil {
-		r.Check(s.Accepted == own.Accepted && s.Finished == own.Finished && s.Rejected == own.Rejected &&
-			s.HandedBack == own.HandedBack && s.Panicked == own.Panicked,
-			"a pool has counted %+v, and the books say %+v", s, *own)
-	}
+	r.Check(!alone || s.Accepted == own.Accepted && s.Finished == own.Finished && s.Rejected == own.Rejected &&
+		s.HandedBack == own.HandedBack && s.Panicked == own.Panicked,
+		"a pool has counted %+v, and the books say %+v", s, own)
+	return own
 }

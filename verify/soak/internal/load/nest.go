@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/par"
@@ -14,178 +15,262 @@ import (
 // needs every place that is lent, from a limit of 1 on. However long they wait, no more of the tasks that come from
 // outside have begun than the limit, unless some give their places up by Blocking.
 func nest(r *Round) {
-	const depth, fan, room = 4, 3, 4000
-	limit := pick(r.Rand, 1, 1, 1, 2, 2, 3, 8)
-	n := &nest4{
-		r:      r,
-		pool:   weir.New(limit, r.options(weir.OnPanic(func(*weir.Panic) {}))...),
-		ledger: books.NewLedger(r.Book, room),
-		gauge:  books.NewGauge(r.Book, limit),
-		fan:    fan,
-		fails:  one(r.Rand, 3),
-		rests:  one(r.Rand, 3),
-	}
-	n.gauge.Ask(places(n.pool))
-	outside := *n
-	outside.outside = true
-	if !n.rests {
-		outside.begun = books.NewGauge(r.Book, limit)
+	w := newWood(r, pick(r.Rand, 1, 1, 1, 2, 2, 3, 8), 4000)
+	w.fails = one(r.Rand, 3)
+	w.rests = one(r.Rand, 3)
+	if w.rests {
+		w.begun = nil
 	}
 	var roots team
-	roots.each(r, 1+r.Rand.IntN(3), func(rnd *rand.Rand) {
-		outside.group(context.Background(), rnd, depth)
-	})
-	roots.each(r, r.Rand.IntN(2), func(rnd *rand.Rand) {
-		id, failed := n.ledger.New(), errors.New("a task of Do")
-		err := n.pool.Do(context.Background(), func(ctx context.Context) error {
-			outside.begun.Enter()
-			defer outside.begun.Leave()
-			n.ledger.Run(id, n.gauge, func() { n.group(ctx, rnd, depth-1) })
-			return failed
-		})
-		r.Check(errors.Is(err, failed), "Do returned %v, and its task %v", err, failed)
-		n.ledger.Accept(id)
-	})
+	roots.each(r, 1+r.Rand.IntN(3), func(rnd *rand.Rand) { w.group(context.Background(), rnd, 4) })
+	roots.each(r, r.Rand.IntN(2), func(rnd *rand.Rand) { w.do(rnd, 4) })
 	roots.Wait()
-	n.pool.Close()
-	n.ledger.Quiet("Close")
-	n.ledger.Audit()
-	r.settled(n.pool, nil)
+	w.pool.Close()
+	r.settled(w.pool, w.ledger, false)
 }
 
-// nest4 is a pool whose tasks nest.
-type nest4 struct {
+// together puts everything on one pool: plain tasks, groups, futures and loops, while the limit moves and the pool
+// is paused, until it is closed or shut down under all of them.
+func together(r *Round) {
+	const actors, each = 12, 15
+	limit := r.limit()
+	w := newWood(r, limit, actors*each*16, append(givenUp, weir.ErrClosed, weir.ErrFull)...)
+	w.stormy = true
+	var all, control team
+	all.each(r, actors, func(rnd *rand.Rand) {
+		for range each {
+			switch rnd.IntN(6) {
+			case 0, 1:
+				w.plain(rnd)
+			case 2:
+				w.do(rnd, 1)
+			default:
+				w.grow(context.Background(), rnd, 2)
+			}
+		}
+	})
+	stop := control.again(r, func(rnd *rand.Rand) {
+		switch rnd.IntN(4) {
+		case 0:
+			w.pool.Pause()
+			spin(rnd.IntN(3000))
+			w.pool.Resume()
+		case 1:
+			limit = change(rnd, w.pool, w.begun, limit)
+		case 2:
+			w.pool.Stats()
+		}
+		yields(rnd, 30)
+	})
+	var unrun []func()
+	ending := r.Rand.IntN(3)
+	if ending > 0 {
+		all.Wait()
+	} else {
+		spin(r.Rand.IntN(300_000))
+	}
+	if ending < 2 {
+		ctx, cancel := deadline(r.Rand, 300)
+		defer cancel()
+		var err error
+		unrun, err = w.pool.Shutdown(ctx)
+		r.Check(err == nil || errors.Is(err, context.DeadlineExceeded), "Shutdown has returned %v", err)
+	}
+	all.Wait()
+	stop()
+	w.pool.Wait()
+	w.pool.Close()
+	w.ledger.Quiet("Close")
+	w.ledger.Collect(unrun)
+	r.settled(w.pool, w.ledger, false)
+}
+
+// wood is a pool whose tasks nest.
+type wood struct {
 	r      *Round
 	pool   *weir.Pool
 	ledger *books.Ledger
 	gauge  *books.Gauge
-	fan    int
-	fails  bool // some tasks fail, so that groups are cancelled
-	rests  bool // some tasks call Blocking
-
-	outside bool         // the methods are not called by a task
-	begun   *books.Gauge // of the tasks that come from outside; nil if the methods are called by a task, or tasks rest
+	begun  *books.Gauge // of the tasks that come from outside; nil if tasks rest
+	fails  bool         // some tasks fail, so that groups are cancelled
+	rests  bool         // some tasks call Blocking
+	stormy bool         // the pool may be closed at any time
+	inside bool         // the methods are called by a task
 }
 
-// inside returns n for the tasks.
-func (n *nest4) inside() *nest4 {
-	in := *n
-	in.outside, in.begun = false, nil
+func newWood(r *Round, limit, room int, rejections ...error) *wood {
+	w := &wood{
+		r:      r,
+		pool:   weir.New(limit, r.options(weir.OnPanic(func(*weir.Panic) {}))...),
+		ledger: books.NewLedger(r.Book, room, rejections...),
+		gauge:  books.NewGauge(r.Book, limit),
+		begun:  books.NewGauge(r.Book, limit),
+	}
+	w.gauge.Ask(places(w.pool))
+	return w
+}
+
+// below returns w for the tasks.
+func (w *wood) below() *wood {
+	in := *w
+	in.inside, in.begun = true, nil
 	return &in
 }
 
 // aside calls what lends the place of the task.
-func (n *nest4) aside(f func()) {
-	if n.outside {
-		f()
-		return
+func (w *wood) aside(f func()) {
+	if w.inside {
+		w.gauge.Leave()
+		defer w.gauge.Back()
 	}
-	n.gauge.Leave()
 	f()
-	n.gauge.Back()
 }
 
 // grow makes something that has subtasks, and waits for it.
-func (n *nest4) grow(ctx context.Context, rnd *rand.Rand, depth int) {
+func (w *wood) grow(ctx context.Context, rnd *rand.Rand, depth int) {
 	switch rnd.IntN(6) {
 	case 0:
-		n.futures(ctx, rnd, depth)
+		w.future(ctx, rnd, depth)
 	case 1:
-		n.loop(ctx, rnd, depth)
+		w.loop(ctx, rnd, depth)
 	default:
-		n.group(ctx, rnd, depth)
+		w.group(ctx, rnd, depth)
 	}
 }
 
 var errFailed = errors.New("a task has failed")
 
 // task is a task of any group, future or loop.
-func (n *nest4) task(ctx context.Context, rnd *rand.Rand, id, depth int) error {
-	failing := n.fails && one(rnd, 12)
-	n.begun.Enter()
-	defer n.begun.Leave()
-	n.ledger.Run(id, n.gauge, func() {
+func (w *wood) task(ctx context.Context, rnd *rand.Rand, id, depth int) error {
+	w.begun.Enter()
+	defer w.begun.Leave()
+	w.ledger.Run(id, w.gauge, func() {
 		anyToil(rnd).do()
-		if n.rests && one(rnd, 3) {
-			n.inside().aside(func() { weir.Blocking(ctx, anyToil(rnd).do) })
+		if w.rests && one(rnd, 3) {
+			w.below().aside(func() { weir.Blocking(ctx, anyToil(rnd).do) })
 		}
 		if depth > 1 && !one(rnd, 4) {
-			n.inside().grow(ctx, rnd, depth-1)
+			w.below().grow(ctx, rnd, depth-1)
 		}
 		anyToil(rnd).do()
 	})
-	if failing {
+	if w.fails && one(rnd, 12) {
 		return errFailed
 	}
 	return nil
 }
 
-// give notes that a task was given to what may be cancelled if tasks fail.
-func (n *nest4) give(id int) {
-	if n.fails {
-		n.ledger.Offer(id)
-	} else {
-		n.ledger.Accept(id)
+// seal settles tasks that were given, with ctx, to what has ended with err, and may have been cancelled if tasks fail.
+func (w *wood) seal(ctx context.Context, call string, err error, ids ...int) {
+	known := err == nil || w.fails && errors.Is(err, errFailed) || w.stormy && errors.Is(err, weir.ErrClosed) ||
+		(w.fails || w.stormy) && ctx.Err() != nil
+	w.r.Check(known, "%s reports %v", call, err)
+	for _, id := range ids {
+		if w.fails || w.stormy {
+			w.ledger.Offer(id)
+		} else {
+			w.ledger.Accept(id)
+		}
 	}
+	w.ledger.Seal(call, ids...)
 }
 
-func (n *nest4) group(ctx context.Context, rnd *rand.Rand, depth int) {
+func (w *wood) group(ctx context.Context, rnd *rand.Rand, depth int) {
 	var opts []weir.GroupOption
 	if one(rnd, 4) {
 		opts = append(opts, weir.Limit(1+rnd.IntN(3)))
 	}
-	g := n.pool.Group(ctx, opts...)
+	g := w.pool.Group(ctx, opts...)
 	var ids []int
-	for range 1 + rnd.IntN(n.fan) {
-		id, seed := n.ledger.New(), fork(rnd)
+	for range 1 + rnd.IntN(3) {
+		id, seed := w.ledger.New(), fork(rnd)
 		ids = append(ids, id)
-		n.aside(func() {
-			g.Go(func(ctx context.Context) error { return n.task(ctx, seed, id, depth) })
+		w.aside(func() {
+			g.Go(func(ctx context.Context) error { return w.task(ctx, seed, id, depth) })
 		})
-		n.give(id)
 	}
 	var err error
-	n.aside(func() { err = g.Wait() })
-	n.ledger.Seal("Group.Wait", ids...)
-	n.r.Check(err == nil || n.fails && (errors.Is(err, errFailed) || errors.Is(err, context.Canceled)),
-		"a nested group reports %v", err)
+	w.aside(func() { err = g.Wait() })
+	w.seal(ctx, "Group.Wait", err, ids...)
 }
 
-func (n *nest4) futures(ctx context.Context, rnd *rand.Rand, depth int) {
-	id, seed := n.ledger.New(), fork(rnd)
+func (w *wood) future(ctx context.Context, rnd *rand.Rand, depth int) {
+	id, seed := w.ledger.New(), fork(rnd)
+	var value int
 	var err error
-	n.aside(func() {
-		future := weir.Async(ctx, n.pool, func(ctx context.Context) (int, error) {
-			return id, n.task(ctx, seed, id, depth)
+	w.aside(func() {
+		future := weir.Async(ctx, w.pool, func(ctx context.Context) (int, error) {
+			return id, w.task(ctx, seed, id, depth)
 		})
-		_, err = future.Get(context.WithoutCancel(ctx)) // still the context of this task, which lends its place
+		value, err = future.Get(context.WithoutCancel(ctx)) // still the context of this task, which lends its place
+		<-future.Done()
 	})
-	if err != nil && !n.ledger.Ran(id) {
-		n.r.Check(n.fails && ctx.Err() != nil, "a future has not run: %v", err)
-		n.ledger.Reject(id)
+	if err != nil && !w.ledger.Ran(id) {
+		w.r.Check(w.fails && ctx.Err() != nil || w.stormy && errors.Is(err, weir.ErrClosed), "a future has not run: %v", err)
+		w.ledger.Reject(id)
 		return
 	}
-	n.ledger.Accept(id)
-	n.ledger.Ended("Future.Get", id)
+	w.r.Check(value == id, "the future of task %d gave %d, %v", id, value, err)
+	w.seal(ctx, "Future.Get", err, id)
+	w.ledger.Ended("Future.Get", id)
 }
 
-func (n *nest4) loop(ctx context.Context, rnd *rand.Rand, depth int) {
-	ids := make([]int, 1+rnd.IntN(n.fan))
-	seeds := make(map[int]*rand.Rand)
+func (w *wood) loop(ctx context.Context, rnd *rand.Rand, depth int) {
+	ids, seeds := make([]int, 1+rnd.IntN(3)), map[int]*rand.Rand{}
 	for i := range ids {
-		ids[i] = n.ledger.New()
+		ids[i] = w.ledger.New()
 		seeds[ids[i]] = fork(rnd)
 	}
+	call := func(ctx context.Context, id int) (int, error) { return id, w.task(ctx, seeds[id], id, depth) }
+	limit, streams := par.Limit(1+rnd.IntN(4)), one(rnd, 2)
+	var got []int
 	var err error
-	n.aside(func() {
-		err = par.Each(ctx, ids, func(ctx context.Context, id int) error {
-			return n.task(ctx, seeds[id], id, depth)
-		}, par.On(n.pool), par.Limit(1+rnd.IntN(4)))
+	w.aside(func() {
+		if !streams {
+			got, err = par.Map(ctx, ids, call, par.On(w.pool), limit)
+			return
+		}
+		for id, failure := range par.Stream(ctx, ids, call, par.On(w.pool), limit) {
+			if got, err = append(got, id), failure; err != nil {
+				break
+			}
+		}
 	})
-	for _, id := range ids {
-		n.give(id)
+	w.seal(ctx, "a loop", err, ids...)
+	w.r.Check(err != nil || slices.Equal(got, ids), "a loop over %v gave %v", ids, got)
+}
+
+// plain submits a task that ends in any way.
+func (w *wood) plain(rnd *rand.Rand) {
+	id, work, kind := w.ledger.New(), anyToil(rnd), ends
+	if one(rnd, 10) {
+		kind = pick(rnd, panics, exits)
 	}
-	n.ledger.Seal("par.Each", ids...)
-	n.r.Check(err == nil || n.fails && (errors.Is(err, errFailed) || errors.Is(err, context.Canceled)),
-		"a nested loop reports %v", err)
+	task := func() {
+		w.ledger.Run(id, w.gauge, func() {
+			w.begun.Enter()
+			defer w.begun.Leave()
+			work.do()
+			end(w.ledger, id, kind)
+		})
+	}
+	ctx, cancel := someContext(rnd)
+	defer cancel()
+	w.ledger.Settle(id, pick(rnd, w.pool.Submit, w.pool.TrySubmit, func(task func()) error { return w.pool.SubmitContext(ctx, task) })(task))
+}
+
+// do asks for a place in which the caller runs a task.
+func (w *wood) do(rnd *rand.Rand, depth int) {
+	id := w.ledger.New()
+	ctx, cancel := context.Background(), context.CancelFunc(func() {})
+	if w.stormy {
+		ctx, cancel = someContext(rnd)
+	}
+	defer cancel()
+	// A context that is done cancels what is below.
+	err := w.pool.Do(ctx, func(ctx context.Context) error { _ = w.task(ctx, rnd, id, depth); return nil })
+	w.ledger.Settle(id, err)
+	if err == nil {
+		w.ledger.Ended("Do", id)
+	}
 }

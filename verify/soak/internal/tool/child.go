@@ -1,19 +1,25 @@
 package tool
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"runtime"
+	"os/exec"
+	"strconv"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 	"github.com/64ed045f/weir/verify/soak/internal/run"
 )
 
-// message is a line that a child writes.
+// message is what a child writes, as JSON.
 type message struct {
 	Load     string   `json:",omitempty"` // which runs now
 	Finished uint64   `json:",omitempty"` // tasks so far
@@ -29,7 +35,6 @@ const (
 // runChild runs the loads in this process, and reports on stdout. It ends with its parent, whose
 // end closes stdin.
 func (o *options) runChild(stdin io.Reader, stdout io.Writer) int {
-	runtime.MemProfileRate = books.ProfileRate
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // panics are on purpose here
 	go func() {
 		_, _ = io.Copy(io.Discard, stdin) // however that ends
@@ -39,35 +44,25 @@ func (o *options) runChild(stdin io.Reader, stdout io.Writer) int {
 		go spinForever()
 	}
 	r := run.New(o.seed, o.patience, o.loads)
-	var series []books.Vitals
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		series = r.Soak(o.loads, o.length)
-	}()
+	series := make(chan []books.Vitals, 1)
+	go func() { series <- r.Soak(o.loads, o.length) }()
+	end := &outcome{}
 	lines := json.NewEncoder(stdout)
-	ticker := time.NewTicker(beat)
-	defer ticker.Stop()
-	failed := r.Journal.Failed()
 	var deadline <-chan time.Time
-	for {
+	for failed, over := r.Journal.Failed(), false; !over; {
 		select {
-		case <-ticker.C:
+		case <-time.After(beat):
 			name, finished := r.Now()
 			_ = lines.Encode(message{Load: name, Finished: finished}) // if no process reads it, stdin ends, too
-			continue
 		case <-failed:
 			failed, deadline = nil, time.After(mercy)
-			continue
 		case <-deadline:
-			// What hangs still changes the series.
-			_ = lines.Encode(message{End: &outcome{Tallies: r.Tallies(), Breaches: r.Journal.Breaches()}})
-			return exitBreach
-		case <-over:
+			over = true
+		case end.Series = <-series:
+			over = true
 		}
-		break
 	}
-	end := &outcome{Tallies: r.Tallies(), Series: series, Breaches: r.Journal.Breaches()}
+	end.Tallies, end.Breaches = r.Tallies(), r.Journal.Breaches()
 	_ = lines.Encode(message{End: end})
 	if len(end.Breaches) > 0 {
 		return exitBreach
@@ -84,4 +79,72 @@ func spinForever() {
 			spun.Add(1)
 		}
 	}
+}
+
+// run runs a child under a setting for a share of the time.
+func (o *options) run(ctx context.Context, s setting, share time.Duration, p *progress) result {
+	names := make([]string, len(o.loads))
+	for i, l := range o.loads {
+		names[i] = l.Name
+	}
+	// A process that goes on and on must print its stacks.
+	overdue := fmt.Errorf("a round goes on, though the time was over for %v", o.overrun)
+	limited, cancel := context.WithTimeoutCause(ctx, share+o.overrun, overdue)
+	defer cancel()
+	cmd := exec.CommandContext(limited, s.program, "-child", "-for", share.String(),
+		"-seed", strconv.FormatUint(o.seed, 10), "-patience", o.patience.String(),
+		"-spin", strconv.Itoa(s.spin), "-loads", strings.Join(names, ","))
+	cmd.Env = append(os.Environ(), s.env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
+	cmd.WaitDelay = 10 * time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	r := result{setting: s}
+	begin := time.Now()
+	p.begin(s.name)
+	err := follow(cmd, func(m message) {
+		if m.End != nil {
+			r.outcome = *m.End
+			return
+		}
+		p.at(m.Load, m.Finished)
+	})
+	p.end(share)
+	r.took, r.stderr = time.Since(begin), stderr.String()
+	if limited.Err() != nil {
+		err = fmt.Errorf("%w: %w", context.Cause(limited), err)
+	}
+	if ctx.Err() == nil && len(r.Breaches) == 0 && (err != nil || r.Tallies == nil) {
+		r.Breaches = []books.Breach{{Load: p.load, What: fmt.Sprintf("the process has ended: %v", err)}}
+	}
+	return r
+}
+
+// follow runs a process to its end, and calls got with its messages.
+func follow(cmd *exec.Cmd, got func(message)) error {
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	for lines := json.NewDecoder(stdout); ; {
+		var m message
+		if err = lines.Decode(&m); err != nil {
+			break
+		}
+		got(m)
+	}
+	if err != io.EOF { //nolint:errorlint // the decoder returns it as it is
+		_ = cmd.Process.Kill() // or it has ended
+		_ = cmd.Wait()
+		return fmt.Errorf("it wrote no message: %w", err)
+	}
+	return cmd.Wait()
 }

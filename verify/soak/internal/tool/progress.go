@@ -36,22 +36,17 @@ const every = 5 * time.Second
 func newProgress(w io.Writer, total time.Duration) *progress {
 	p := &progress{w: w, total: total}
 	p.text.Store(new(string))
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
-		return p
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.screen = mpb.New(mpb.WithOutput(f))
+		p.bar = p.screen.AddBar(int64(total), mpb.AppendDecorators(decor.Percentage()),
+			mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return *p.text.Load() })))
 	}
-	p.screen = mpb.New(mpb.WithOutput(f))
-	p.bar = p.screen.AddBar(int64(total),
-		mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return *p.text.Load() })),
-		mpb.AppendDecorators(decor.Percentage()),
-	)
 	return p
 }
 
 // begin says which setting runs.
 func (p *progress) begin(setting string) {
-	p.setting, p.load, p.begun = setting, "", time.Now()
+	p.setting, p.begun = setting, time.Now()
 	p.at("start", 0)
 }
 
@@ -59,13 +54,12 @@ func (p *progress) begin(setting string) {
 func (p *progress) at(load string, finished uint64) {
 	p.load, p.now = load, finished
 	elapsed := min(p.done+time.Since(p.begun), p.total)
-	text := fmt.Sprintf("%v of %v  %s tasks  %s: %s", elapsed.Round(time.Second), p.total, grouped(p.before+p.now), p.setting, p.load)
+	text := fmt.Sprintf("%v of %v  %d tasks  %s: %s", elapsed.Round(time.Second), p.total, p.before+p.now, p.setting, p.load)
 	p.text.Store(&text)
-	if p.bar != nil {
+	switch {
+	case p.bar != nil:
 		p.bar.SetCurrent(int64(min(elapsed, p.total-1)))
-		return
-	}
-	if time.Since(p.lastLine) >= every {
+	case time.Since(p.lastLine) >= every:
 		p.lastLine = time.Now()
 		say(p.w, "soak: %s\n", text)
 	}
@@ -73,9 +67,7 @@ func (p *progress) at(load string, finished uint64) {
 
 // end says that a setting is over.
 func (p *progress) end(share time.Duration) {
-	p.done += share
-	p.before += p.now
-	p.now = 0
+	p.done, p.before, p.now = p.done+share, p.before+p.now, 0
 }
 
 // stop takes the bar away.
@@ -84,12 +76,4 @@ func (p *progress) stop() {
 		p.bar.Abort(true)
 		p.screen.Wait()
 	}
-}
-
-// grouped writes a number with a space between thousands.
-func grouped(n uint64) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s %03d", grouped(n/1000), n%1000)
 }
