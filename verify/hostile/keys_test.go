@@ -120,33 +120,6 @@ func (b *lobby) forgotten() {
 
 func madeUp(i int) string { return "a key that was made up: " + strconv.Itoa(i) }
 
-func TestKeysThatAreUsedOnceAreForgotten(t *testing.T) {
-	for name, how := range map[string]func(){
-		"returned": func() {},
-		"panicked": func() { panic(errPlanned) },
-		"ended":    runtime.Goexit,
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newLobby(t, 1, 1)
-			b.how = how
-			close(b.leave)
-			for i := range keys() {
-				if name == "ended" { // each with a goroutine of its own
-					b.come(t.Context(), madeUp(i), 0)
-					b.requests.Wait()
-				} else {
-					b.call(madeUp(i), 0)
-				}
-				if got := b.Stats().Keys; got != 0 {
-					t.Fatalf("%d keys are remembered after %d requests", got, i+1)
-				}
-			}
-			equal(t, "served", b.Stats().Served, uint64(keys()))
-			b.forgotten()
-		})
-	}
-}
-
 func TestKeysOfRefusedRequestsAreForgotten(t *testing.T) {
 	for name, tc := range map[string]struct {
 		queue int
@@ -221,28 +194,6 @@ func TestKeysThatWaitAllAtOnceAreForgotten(t *testing.T) {
 			})
 		})
 	}
-}
-
-// The Limiter keeps a key while a request with it runs or waits, and not a moment longer. So the memory of the keys
-// is bounded by that of the requests.
-func TestLongKeysAreForgotten(t *testing.T) {
-	const size, n = 1 << 20, 32
-	synctest.Test(t, func(t *testing.T) {
-		b := newLobby(t, 1, n)
-		before := heap()
-		ctx, cancel := context.WithCancel(t.Context())
-		for i := range n {
-			b.come(ctx, strings.Repeat(strconv.Itoa(i%10), size)+strconv.Itoa(i), 0)
-		}
-		synctest.Wait()
-		equal(t, "keys", b.Stats().Keys, n)
-		atMost(t, "bytes while they are here", heap()-before, n*size+1<<20)
-		cancel()
-		synctest.Wait()
-		close(b.leave)
-		b.requests.Wait()
-		b.forgotten()
-	})
 }
 
 // As each request comes before the last one has gone, the Limiter never forgets the key. Of all the equal

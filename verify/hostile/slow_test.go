@@ -68,24 +68,6 @@ func TestARequestTakesNothingBeforeItsHeaderIsComplete(t *testing.T) {
 	})
 }
 
-func TestReadHeaderTimeoutThrowsOutWhoSendsItsHeaderSlowly(t *testing.T) {
-	inEach(t, func(t *testing.T, set setting) {
-		l := newPipes()
-		s := newSite(t, set, l, func(server *http.Server) { server.ReadHeaderTimeout = 5 * time.Second })
-		for range 10 * limit {
-			go dial(t, l, true).trickle(get("/"))
-		}
-		time.Sleep(4 * time.Second)
-		synctest.Wait()
-		equal(t, "connections before", s.connections.Load(), 10*limit)
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		equal(t, "connections after", s.connections.Load(), 0)
-		equal(t, "requests", s.arrived.Load(), 0)
-		s.end()
-	})
-}
-
 // slowly opens as many connections as may run, each of which holds a slot by being slow in the same way. It returns
 // for how long a visitor waits behind them. The visitor comes a second later.
 func slowly(t *testing.T, set setting, request string, reads bool, configure func(*http.Server)) time.Duration {
@@ -108,69 +90,29 @@ func slowly(t *testing.T, set setting, request string, reads bool, configure fun
 	return took
 }
 
-func TestReadTimeoutFreesTheSlotOfWhoSendsItsBodySlowly(t *testing.T) {
-	for name, request := range map[string]string{
-		"length": post("/read", "100", "hel", "Key: {key}"),
-		"chunks": chunked("/read", "64\r\nhel", "Key: {key}"),
-		"expect": post("/read", "100", "", "Key: {key}", "Expect: 100-continue"),
-		"form":   post("/form", "100", "--b\r\n", "Key: {key}", "Content-Type: multipart/form-data; boundary=b"),
+func TestTheServersTimeoutsFreeTheSlotOfWhoIsSlow(t *testing.T) {
+	reading := func(server *http.Server) { server.ReadTimeout = 10 * time.Second }
+	writing := func(server *http.Server) { server.WriteTimeout = 10 * time.Second }
+	for name, slow := range map[string]struct {
+		request string
+		reads   bool
+		timeout func(*http.Server)
+	}{
+		"length":             {post("/read", "100", "hel", "Key: {key}"), true, reading},
+		"chunks":             {chunked("/read", "64\r\nhel", "Key: {key}"), true, reading},
+		"expect":             {post("/read", "100", "", "Key: {key}", "Expect: 100-continue"), true, reading},
+		"form":               {post("/form", "100", "--b\r\n", "Key: {key}", "Content-Type: multipart/form-data; boundary=b"), true, reading},
+		"a large answer":     {get("/big", "Key: {key}"), false, writing},
+		"an answer in parts": {get("/flush", "Key: {key}"), false, writing},
+		"an echo":            {post("/echo", "5000", strings.Repeat("x", 5000), "Key: {key}"), false, writing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inEach(t, func(t *testing.T, set setting) {
-				took := slowly(t, set, request, true, func(server *http.Server) { server.ReadTimeout = 10 * time.Second })
+				took := slowly(t, set, slow.request, slow.reads, slow.timeout)
 				equal(t, "a visitor waits for", took, 9*time.Second)
 			})
 		})
 	}
-}
-
-func TestWriteTimeoutFreesTheSlotOfWhoReadsSlowly(t *testing.T) {
-	for name, request := range map[string]string{
-		"large": get("/big", "Key: {key}"),
-		"parts": get("/flush", "Key: {key}"),
-		"echo":  post("/echo", "5000", strings.Repeat("x", 5000), "Key: {key}"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			inEach(t, func(t *testing.T, set setting) {
-				took := slowly(t, set, request, false, func(server *http.Server) { server.WriteTimeout = 10 * time.Second })
-				equal(t, "a visitor waits for", took, 9*time.Second)
-			})
-		})
-	}
-}
-
-// The documentation of weirhttp says so of clients that have not sent all of their body.
-func TestWhoseBodyIsUnreadWaitsForMaxWaitThoughItHasHungUp(t *testing.T) {
-	const maxWait = 7 * time.Second
-	inEach(t, func(t *testing.T, set setting) {
-		if set.bare {
-			return // Do bounds no wait
-		}
-		set.opts = append(slices.Clip(set.opts), weirhttp.MaxWait(maxWait))
-		l := newPipes()
-		s := newSite(t, set, l)
-		gather(t, s, l, "a b c")
-		body := dial(t, l, true)
-		body.send(post("/read", "100", "hel", "Key: d"))
-		none := dial(t, l, true)
-		none.send(get("/read", "Key: e"))
-		synctest.Wait()
-		before := s.limiter.Stats().Waiting
-		body.hangUp()
-		none.hangUp()
-		synctest.Wait()
-		equal(t, "waiting when both have hung up", s.limiter.Stats().Waiting, before-1)
-		equal(t, "gone", s.limiter.Stats().Gone, 1)
-		time.Sleep(maxWait - 1)
-		synctest.Wait()
-		equal(t, "waiting just before MaxWait", s.limiter.Stats().Waiting > 0, true)
-		equal(t, "too late just before MaxWait", s.limiter.Stats().TooLate, 0)
-		time.Sleep(time.Nanosecond)
-		synctest.Wait()
-		equal(t, "waiting after MaxWait", s.limiter.Stats().Waiting, 0)
-		equal(t, "too late", s.limiter.Stats().TooLate > 0, true)
-		s.end()
-	})
 }
 
 // A refused client that sends nothing of its body costs a goroutine, as the documentation says,
