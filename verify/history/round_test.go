@@ -8,13 +8,14 @@ import (
 	"sync/atomic"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/face"
 )
 
 // round is what happened when a script was played. Times are those of a clock that every
 // event moves on, so no two are the same, and what happens before something has a lower time.
 type round struct {
 	*script
-	pool  pool
+	pool  face.Pool[int]
 	clock atomic.Int64
 	tasks []task
 	done  [][]event // what each client did, and behind them the epilogue
@@ -59,7 +60,11 @@ func play(s *script) *round {
 			r.tasks[i].gate = make(chan struct{})
 		}
 	}
-	r.pool = newPool(s, r.run)
+	if s.function {
+		r.pool = face.NewFunc(s.limit, r.run, s.options()...)
+	} else {
+		r.pool = face.New(s.limit, r.run, s.options()...)
+	}
 	var clients sync.WaitGroup
 	begin := make(chan struct{})
 	for c := range s.clients {
@@ -183,7 +188,7 @@ func (r *round) perform(client int, e event) event {
 	ctx := context.Background()
 	switch e.action {
 	case tryGo:
-		g = p.Group(ctx)
+		g = p.(*face.Closures[int]).Group(ctx) // a FuncPool has none
 		r.tasks[e.n].group = g
 	case submitDone, shutdown, submitSoon:
 		soon, cancel := context.WithCancelCause(ctx)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/face"
 	"github.com/64ed045f/weir/verify/model"
 )
 
@@ -32,7 +33,7 @@ func TestGroupWithOwnWorkersDoesWhatItsModelDoes(t *testing.T) {
 // groupMachine takes random steps on groups and their pool.
 type groupMachine struct {
 	*world
-	lib     *weir.Pool // nil if the pool is the group's own
+	lib     *face.Closures[*task] // nil if the pool is the group's own
 	groups  []*group
 	deep    int     // how deep those tasks may lie that have groups of their own; 0 if none has
 	drawn   setting // what the latest group is made with
@@ -57,7 +58,7 @@ func checkGroups(t *rapid.T, nesting bool) {
 	}
 	m.closing = oneOf(t, []int{0, 20, 60, 200}, "steps before Close")
 	opts := m.poolOptions(t)
-	m.lib = weir.New(m.pool.Limit, opts...)
+	m.lib = face.New(m.pool.Limit, (*task).run, opts...)
 	defer m.end(m.lib.Close)
 	for range between(t, 1, 3, "groups") {
 		m.newGroup(t, nil)

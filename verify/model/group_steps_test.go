@@ -362,7 +362,7 @@ func (m *groupMachine) submit(*rapid.T) {
 	}
 	k := m.newTask()
 	m.step = fmt.Sprintf("Submit of task %d", k.model.ID)
-	m.call(m.step, m.pool.Submit(nil, k.model, false), func(*call) error { return m.lib.Submit(k.handedOver()) })
+	m.call(m.step, m.pool.Submit(nil, k.model, false), func(*call) error { return m.lib.Submit(k) })
 }
 
 func (m *groupMachine) resize(t *rapid.T) {
@@ -415,10 +415,9 @@ func (m *groupMachine) shutdown(t *rapid.T) {
 	ctx.cancel(ctx.cause)
 	m.step = "Shutdown"
 	m.call(m.step, m.pool.Shutdown(ctx.model), func(c *call) error {
-		functions, err := m.lib.Shutdown(ctx)
-		unrun := who(functions)
+		unrun, err := m.lib.Shutdown(ctx)
 		m.mu.Lock()
-		c.unrun = unrun
+		c.unrun = unrun()
 		m.mu.Unlock()
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/face"
 	"github.com/64ed045f/weir/verify/model"
 )
 
@@ -22,8 +23,8 @@ func TestFuncPoolDoesWhatItsModelDoes(t *testing.T) {
 // poolMachine takes random steps on a pool.
 type poolMachine struct {
 	*world
-	driver  driver
-	plain   *weir.Pool // nil if the driver is not a Pool
+	lib     face.Pool[*task]
+	plain   *weir.Pool // nil for a FuncPool
 	handler handlerKind
 	steps   int
 	closing int // how many steps there are at least before the pool may be closed
@@ -41,7 +42,7 @@ const (
 func checkPool(t *rapid.T, funcPool bool) {
 	m := &poolMachine{world: newWorld(t)}
 	m.make(funcPool)
-	defer m.end(func() { m.driver.Close() })
+	defer m.end(func() { m.lib.Close() })
 	m.step = "New"
 	steps(t, m.actions(), func() { m.look(); m.steps++ })
 	m.step = "the last step"
@@ -79,10 +80,10 @@ func (m *poolMachine) make(funcPool bool) {
 	}
 	m.pool = p
 	if funcPool {
-		m.driver = funcDriver{weir.NewFunc(p.Limit, (*task).run, opts...)}
+		m.lib = face.NewFunc(p.Limit, (*task).run, opts...)
 	} else {
-		m.plain = weir.New(p.Limit, opts...)
-		m.driver = poolDriver{m.plain}
+		pool := face.New(p.Limit, (*task).run, opts...)
+		m.lib, m.plain = pool, pool.Pool
 	}
 }
 
@@ -109,7 +110,7 @@ func (m *poolMachine) onPanic(p *weir.Panic) {
 // look compares once more, with the counts of the pool.
 func (m *poolMachine) look() {
 	m.rest()
-	got, want := m.driver.Stats(), m.pool.Stats()
+	got, want := m.lib.Stats(), m.pool.Stats()
 	exact := m.pool.Agrees(got.Workers, got.Idle)
 	want.Workers, want.Idle = got.Workers, got.Idle
 	if got != want {
@@ -147,13 +148,13 @@ func (m *poolMachine) actions() []action {
 // finish lets all accepted tasks run, and closes the pool.
 func (m *poolMachine) finish() {
 	m.pool.Resume()
-	m.driver.Resume()
+	m.lib.Resume()
 	m.look()
 	for live := m.live(); len(live) > 0; live = m.live() {
 		m.letGo(live[0])
 		m.look()
 	}
-	m.call("the last Close", m.pool.Close(), func(*call) error { m.driver.Close(); return nil })
+	m.call("the last Close", m.pool.Close(), func(*call) error { m.lib.Close(); return nil })
 	m.look()
 	for _, k := range m.tasks {
 		switch k.model.State {

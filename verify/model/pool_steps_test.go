@@ -13,14 +13,14 @@ import (
 func (m *poolMachine) submit(*rapid.T) {
 	k := m.newTask()
 	m.step = fmt.Sprintf("Submit of task %d", k.model.ID)
-	m.call(m.step, m.pool.Submit(nil, k.model, false), func(*call) error { return m.driver.Submit(k) })
+	m.call(m.step, m.pool.Submit(nil, k.model, false), func(*call) error { return m.lib.Submit(k) })
 }
 
 func (m *poolMachine) submitContext(t *rapid.T) {
 	k, ctx := m.newTask(), m.drawContext(t)
 	m.step = fmt.Sprintf("SubmitContext of task %d", k.model.ID)
 	m.call(m.step, m.pool.Submit(ctx.model, k.model, false), func(*call) error {
-		return m.driver.SubmitContext(ctx, k)
+		return m.lib.SubmitContext(ctx, k)
 	})
 }
 
@@ -28,7 +28,7 @@ func (m *poolMachine) trySubmit(t *rapid.T) {
 	k := m.newTask()
 	m.step = fmt.Sprintf("TrySubmit of task %d", k.model.ID)
 	c := m.newCall(m.step, m.pool.Submit(nil, k.model, true))
-	m.somewhere(t, func() { c.make(m.world, func(*call) error { return m.driver.TrySubmit(k) }) })
+	m.somewhere(t, func() { c.make(m.world, func(*call) error { return m.lib.TrySubmit(k) }) })
 }
 
 // burst submits several tasks without letting the world come to rest in between: a free worker
@@ -39,7 +39,7 @@ func (m *poolMachine) burst(t *rapid.T) {
 	for range n {
 		k := m.newTask()
 		c := m.newCall(m.step, m.pool.Submit(nil, k.model, true))
-		c.make(m.world, func(*call) error { return m.driver.TrySubmit(k) })
+		c.make(m.world, func(*call) error { return m.lib.TrySubmit(k) })
 		m.pool.Settle(nil)
 	}
 }
@@ -155,30 +155,30 @@ func (m *poolMachine) resize(t *rapid.T) {
 	n := between(t, 1, 5, "new limit")
 	m.step = fmt.Sprintf("Resize(%d)", n)
 	m.pool.Resize(n)
-	m.somewhere(t, func() { m.driver.Resize(n) })
+	m.somewhere(t, func() { m.lib.Resize(n) })
 }
 
 func (m *poolMachine) pause(t *rapid.T) {
 	m.step = "Pause"
 	m.pool.Pause()
-	m.somewhere(t, m.driver.Pause)
+	m.somewhere(t, m.lib.Pause)
 }
 
 func (m *poolMachine) resume(t *rapid.T) {
 	m.step = "Resume"
 	m.pool.Resume()
-	m.somewhere(t, m.driver.Resume)
+	m.somewhere(t, m.lib.Resume)
 }
 
 func (m *poolMachine) wait(t *rapid.T) {
 	if rapid.Bool().Draw(t, "without context") {
 		m.step = "Wait"
-		m.call(m.step, m.pool.Wait(nil), func(*call) error { m.driver.Wait(); return nil })
+		m.call(m.step, m.pool.Wait(nil), func(*call) error { m.lib.Wait(); return nil })
 		return
 	}
 	ctx := m.drawContext(t)
 	m.step = "WaitContext"
-	m.call(m.step, m.pool.Wait(ctx.model), func(*call) error { return m.driver.WaitContext(ctx) })
+	m.call(m.step, m.pool.Wait(ctx.model), func(*call) error { return m.lib.WaitContext(ctx) })
 }
 
 func (m *poolMachine) passTime(t *rapid.T) {
@@ -200,7 +200,7 @@ func (m *poolMachine) close(t *rapid.T) {
 		notNow() // too early
 	}
 	m.step = "Close"
-	m.call(m.step, m.pool.Close(), func(*call) error { m.driver.Close(); return nil })
+	m.call(m.step, m.pool.Close(), func(*call) error { m.lib.Close(); return nil })
 }
 
 func (m *poolMachine) shutdown(t *rapid.T) {
@@ -213,9 +213,9 @@ func (m *poolMachine) shutdown(t *rapid.T) {
 	}
 	m.step = "Shutdown"
 	m.call(m.step, m.pool.Shutdown(ctx.model), func(c *call) error {
-		unrun, err := m.driver.Shutdown(ctx)
+		unrun, err := m.lib.Shutdown(ctx)
 		m.mu.Lock()
-		c.unrun = unrun
+		c.unrun = unrun()
 		m.mu.Unlock()
 		return err
 	})

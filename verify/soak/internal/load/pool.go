@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/face"
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
@@ -54,7 +55,7 @@ var (
 type site struct {
 	*Round
 	course
-	pool   face
+	pool   face.Pool[errand]
 	limit  int
 	ledger *books.Ledger
 	gauge  *books.Gauge
@@ -64,7 +65,7 @@ type site struct {
 	closed   atomic.Bool // some Close has returned
 	called   atomic.Bool // the pool counts other rejections than the books
 	reported atomic.Uint64
-	back     func() // notes what Shutdown has handed back
+	unrun    func() []errand // what Shutdown has handed back
 }
 
 // errand is what a sender hands over.
@@ -98,7 +99,7 @@ func (c course) round(r *Round) {
 }
 
 func (c course) open(r *Round) *site {
-	s := &site{Round: r, course: c, limit: r.limit()}
+	s := &site{Round: r, course: c, limit: r.limit(), unrun: func() []errand { return nil }}
 	if c.limits != nil {
 		s.limit = pick(r.Rand, c.limits...)
 	}
@@ -128,14 +129,14 @@ func (c course) open(r *Round) *site {
 	}
 	switch r.Rand.IntN(3) {
 	case 0:
-		s.pool = plain{weir.New(s.limit, opts...), s}
+		s.pool = plain{face.New(s.limit, s.do, opts...), s.do}
 	case 1:
-		s.pool = function{weir.NewFunc(s.limit, s.do, opts...), s}
+		s.pool = face.NewFunc(s.limit, s.do, opts...)
 	case 2:
 		opts = append(opts, weir.OnOpenError(func(e *weir.OpenError) { s.ledger.Returned(e.Arg.(errand).id) }))
 		s.pool = stateful{weir.NewStateful(s.limit, s.values.open, func(v *owned, e errand) {
 			s.ledger.Run(e.id, s.gauge, func() { s.values.use(v, func() { s.work(e) }) })
-		}, s.values.dispose, opts...), s}
+		}, s.values.dispose, opts...)}
 	}
 	return s
 }
@@ -148,7 +149,7 @@ func (s *site) run() {
 			for range each {
 				s.hand(rnd, sender)
 			}
-			if s.ending == nil && one(rnd, 4) {
+			if s.ending == nil && !one(rnd, 4) {
 				s.wait()
 			}
 		})
@@ -175,8 +176,8 @@ func (s *site) run() {
 	} else {
 		s.pool.Close()
 	}
-	if s.back != nil {
-		s.back()
+	for _, e := range s.unrun() {
+		s.ledger.Returned(e.id)
 	}
 	s.values.none()
 	s.settled(s.pool, s.ledger, !s.called.Load())
@@ -223,11 +224,11 @@ func (s *site) hand(rnd *rand.Rand, sender int) {
 	var err error
 	switch way {
 	case 0:
-		err = s.pool.Invoke(e)
+		err = s.pool.Submit(e)
 	case 1:
-		err = s.pool.TryInvoke(e)
+		err = s.pool.TrySubmit(e)
 	case 2:
-		err = s.pool.InvokeContext(ctx, e)
+		err = s.pool.SubmitContext(ctx, e)
 	case 3:
 		s.called.Store(true)
 		err = caller.Call(ctx, e)
@@ -306,80 +307,44 @@ func (s *site) closes() {
 func (s *site) shutsDown() {
 	ctx, cancel := deadline(s.Rand, 300)
 	defer cancel()
-	back, n, err := s.pool.Shutdown(ctx)
-	s.back = back
+	unrun, err := s.pool.Shutdown(ctx)
 	s.Check(err == nil || errors.Is(err, context.DeadlineExceeded), "Shutdown has returned %v", err)
-	s.Check(err != nil || n == 0, "Shutdown has returned nil, and %d tasks", n)
-	if err == nil {
+	if s.unrun = unrun; err == nil {
 		s.ledger.Quiet("Shutdown")
+		s.Check(len(unrun()) == 0, "Shutdown has returned nil, and %d tasks", len(unrun()))
 	}
 }
 
-// face is a pool of some kind.
-type face interface {
-	Invoke(e errand) error
-	TryInvoke(e errand) error
-	InvokeContext(ctx context.Context, e errand) error
-	// Shutdown returns how many errands it hands back, and what notes them when all others have ended.
-	Shutdown(ctx context.Context) (back func(), n int, err error)
-	Wait()
-	Close()
-	Resize(limit int)
-	Pause()
-	Resume()
-	Stats() weir.Stats
-}
-
-// caller is a face that can wait for a task.
+// caller is a pool that can wait for a task.
 type caller interface {
 	Call(ctx context.Context, e errand) error
 }
 
+// plain is a pool whose Do is a Call.
 type plain struct {
-	*weir.Pool
-	site *site
-}
-
-func (p plain) Invoke(e errand) error    { return p.Submit(func() { p.site.do(e) }) }
-func (p plain) TryInvoke(e errand) error { return p.TrySubmit(func() { p.site.do(e) }) }
-
-func (p plain) InvokeContext(ctx context.Context, e errand) error {
-	return p.SubmitContext(ctx, func() { p.site.do(e) })
+	*face.Closures[errand]
+	run func(e errand)
 }
 
 func (p plain) Call(ctx context.Context, e errand) error {
-	return p.Do(ctx, func(context.Context) error { p.site.do(e); return nil })
+	return p.Do(ctx, func(context.Context) error { p.run(e); return nil })
 }
 
-func (p plain) Shutdown(ctx context.Context) (back func(), n int, err error) {
-	unrun, err := p.Pool.Shutdown(ctx)
-	return func() { p.site.ledger.Collect(unrun) }, len(unrun), err
-}
-
-type function struct {
-	*weir.FuncPool[errand]
-	site *site
-}
-
-func (p function) Shutdown(ctx context.Context) (back func(), n int, err error) {
-	return p.site.handedBack(p.FuncPool.Shutdown(ctx))
-}
-
+// stateful has the methods of a [face.Pool].
 type stateful struct {
 	*weir.Stateful[*owned, errand]
-	site *site
 }
 
-func (p stateful) Shutdown(ctx context.Context) (back func(), n int, err error) {
-	return p.site.handedBack(p.Stateful.Shutdown(ctx))
+func (p stateful) Submit(e errand) error    { return p.Invoke(e) }
+func (p stateful) TrySubmit(e errand) error { return p.TryInvoke(e) }
+
+func (p stateful) SubmitContext(ctx context.Context, e errand) error {
+	return p.InvokeContext(ctx, e)
 }
 
-func (s *site) handedBack(unrun []errand, cause error) (back func(), n int, err error) {
-	return func() {
-		for _, e := range unrun {
-			s.ledger.Returned(e.id)
-		}
-	}, len(unrun), cause
+func (p stateful) Shutdown(ctx context.Context) (func() []errand, error) {
+	unrun, err := p.Stateful.Shutdown(ctx)
+	return func() []errand { return unrun }, err
 }
 
 // still lowers the limit while all that was taken stands still, so that not a single start

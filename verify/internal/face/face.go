@@ -1,0 +1,97 @@
+// Package face gives a pool of functions and a pool of one function the same methods, for tasks of any type.
+package face
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/64ed045f/weir"
+)
+
+// Pool is what [weir.Pool] and [weir.FuncPool] have in common.
+type Pool[T any] interface {
+	Submit(task T) error
+	SubmitContext(ctx context.Context, task T) error
+	TrySubmit(task T) error
+	// Shutdown returns what tells the tasks that it hands back. The caller calls that while no task starts.
+	Shutdown(ctx context.Context) (unrun func() []T, err error)
+
+	Wait()
+	WaitContext(ctx context.Context) error
+	Resize(limit int)
+	Pause()
+	Resume()
+	Close()
+	Stats() weir.Stats
+}
+
+// Closures makes a function of each task.
+type Closures[T any] struct {
+	*weir.Pool
+	run    func(task T)
+	asking atomic.Pointer[[]T] // while it is set, a function adds its task and does not run it: functions cannot be compared
+}
+
+// New returns a pool that calls run for each task.
+func New[T any](limit int, run func(task T), opts ...weir.Option) *Closures[T] {
+	return &Closures[T]{Pool: weir.New(limit, opts...), run: run}
+}
+
+func (p *Closures[T]) closure(task T) func() {
+	return func() {
+		if unrun := p.asking.Load(); unrun != nil {
+			*unrun = append(*unrun, task)
+			return
+		}
+		p.run(task)
+	}
+}
+
+// Submit implements [Pool], as the others do.
+func (p *Closures[T]) Submit(task T) error { return p.Pool.Submit(p.closure(task)) }
+
+// TrySubmit is that of the pool.
+func (p *Closures[T]) TrySubmit(task T) error { return p.Pool.TrySubmit(p.closure(task)) }
+
+// SubmitContext is that of the pool.
+func (p *Closures[T]) SubmitContext(ctx context.Context, task T) error {
+	return p.Pool.SubmitContext(ctx, p.closure(task))
+}
+
+// Shutdown is that of the pool.
+func (p *Closures[T]) Shutdown(ctx context.Context) (func() []T, error) {
+	functions, err := p.Pool.Shutdown(ctx)
+	return func() (unrun []T) {
+		p.asking.Store(&unrun)
+		defer p.asking.Store(nil)
+		for _, f := range functions {
+			f()
+		}
+		return unrun
+	}, err
+}
+
+// Arguments has the tasks as they are.
+type Arguments[T any] struct{ *weir.FuncPool[T] }
+
+// NewFunc returns a pool that calls run for each task.
+func NewFunc[T any](limit int, run func(task T), opts ...weir.Option) Arguments[T] {
+	return Arguments[T]{weir.NewFunc(limit, run, opts...)}
+}
+
+// Submit implements [Pool], as the others do.
+func (p Arguments[T]) Submit(task T) error { return p.Invoke(task) }
+
+// TrySubmit is that of the pool.
+func (p Arguments[T]) TrySubmit(task T) error { return p.TryInvoke(task) }
+
+// SubmitContext is that of the pool.
+func (p Arguments[T]) SubmitContext(ctx context.Context, task T) error {
+	return p.InvokeContext(ctx, task)
+}
+
+// Shutdown is that of the pool.
+func (p Arguments[T]) Shutdown(ctx context.Context) (func() []T, error) {
+	unrun, err := p.FuncPool.Shutdown(ctx)
+	return func() []T { return unrun }, err
+}
