@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"testing"
 	"time"
 
 	"pgregory.net/rapid"
@@ -14,31 +13,13 @@ import (
 	"github.com/64ed045f/weir/verify/model"
 )
 
-func TestGroupsDoWhatTheirModelDoes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rapid.SyncTest(t, func(t *rapid.T) { checkGroups(t, false) })
-	})
-}
-
-func TestNestedGroupsDoWhatTheirModelDoes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rapid.SyncTest(t, func(t *rapid.T) { checkGroups(t, true) })
-	})
-}
-
-func TestGroupWithOwnWorkersDoesWhatItsModelDoes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { rapid.SyncTest(t, checkOwnGroup) })
-}
-
 // groupMachine takes random steps on groups and their pool.
 type groupMachine struct {
 	*world
-	lib     *face.Closures[*task] // nil if the pool is the group's own
-	groups  []*group
-	deep    int     // how deep those tasks may lie that have groups of their own; 0 if none has
-	drawn   setting // what the latest group is made with
-	steps   int
-	closing int // how many steps there are at least before the pool may be closed
+	plain  *weir.Pool // nil if the pool is the group's own
+	groups []*group
+	deep   int     // how deep those tasks may lie that have groups of their own; 0 if none has
+	drawn  setting // what the latest group is made with
 }
 
 // group is a group of the library, and its model.
@@ -58,7 +39,8 @@ func checkGroups(t *rapid.T, nesting bool) {
 	}
 	m.closing = oneOf(t, []int{0, 20, 60, 200}, "steps before Close")
 	opts := m.poolOptions(t)
-	m.lib = face.New(m.pool.Limit, (*task).run, opts...)
+	pool := face.New(m.pool.Limit, (*task).run, opts...)
+	m.lib, m.plain = pool, pool.Pool
 	defer m.end(m.lib.Close)
 	for range between(t, 1, 3, "groups") {
 		m.newGroup(t, nil)
@@ -151,7 +133,7 @@ func (m *groupMachine) newGroup(t *rapid.T, host *task) {
 		g.model = m.pool.NewGroup(nil, host.model)
 	}
 	m.setUp(g)
-	g.lib = m.lib.Group(parent, opts...)
+	g.lib = m.plain.Group(parent, opts...)
 }
 
 func (m *groupMachine) setUp(g *group) {
@@ -210,10 +192,10 @@ func (m *groupMachine) actions() []action {
 	actions = append(actions, []action{
 		{"submit", 3, m.submit},
 		{"group", 1, func(t *rapid.T) { m.newGroup(t, nil) }},
-		{"pool wait", 1, m.poolWait},
+		{"pool wait", 1, m.wait},
 		{"pass", 1, m.passTime},
 		{"resize", 3, m.resize},
-		{"close", 1, m.closePool},
+		{"close", 1, m.close},
 	}...)
 	if m.deep > 0 {
 		actions = append(actions, []action{
@@ -256,21 +238,11 @@ func (m *groupMachine) finish() {
 	if m.lib == nil {
 		m.noWorkers()
 	} else {
-		m.call("the last Close", m.pool.Close(), func(*call) error { m.lib.Close(); return nil })
+		m.closing = 0
+		m.close(m.t)
 		m.look()
 	}
-	for _, k := range m.tasks {
-		switch k.model.State {
-		case model.Finished, model.HandedBack, model.Rejected:
-		default:
-			m.fail("task %d is %s when all is over", k.model.ID, k.model.State)
-		}
-	}
-	for _, c := range m.calls {
-		if !c.model.Done {
-			m.fail("%s is blocked when all is over", c.name)
-		}
-	}
+	m.allOver()
 }
 
 // finishOne ends one task, or has it wait for its subtasks.
@@ -303,16 +275,6 @@ func (m *groupMachine) unwaited(k *task) *group {
 		}
 	}
 	return nil
-}
-
-// able returns the tasks that run and can take an order.
-func (m *groupMachine) able() (able []*task) {
-	for _, k := range m.tasks {
-		if k.model.State == model.Running {
-			able = append(able, k)
-		}
-	}
-	return able
 }
 
 // wait is Wait; the panic that comes out of it is the caller's.

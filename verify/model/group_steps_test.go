@@ -303,13 +303,6 @@ func (m *groupMachine) racy(g *group) bool {
 	return g.model.Batch().Crowded() && g.model.Batch().Awaited()
 }
 
-func (m *groupMachine) cancelContext(t *rapid.T) {
-	if slices.ContainsFunc(m.groups, m.racy) {
-		notNow()
-	}
-	m.world.cancelContext(t)
-}
-
 func (m *groupMachine) resizeGroup(t *rapid.T) {
 	g := pick(t, m.groups, "group")
 	n := between(t, 1, 5, "new limit")
@@ -356,39 +349,6 @@ func (m *groupMachine) lookAt(ctx context.Context, whose string, b *model.Batch)
 	}
 }
 
-func (m *groupMachine) submit(*rapid.T) {
-	if m.limited() {
-		notNow()
-	}
-	k := m.newTask()
-	m.step = fmt.Sprintf("Submit of task %d", k.model.ID)
-	m.call(m.step, m.pool.Submit(nil, k.model, false), func(*call) error { return m.lib.Submit(k) })
-}
-
-func (m *groupMachine) resize(t *rapid.T) {
-	n := between(t, 1, 5, "new limit")
-	m.step = fmt.Sprintf("Resize(%d)", n)
-	m.pool.Resize(n)
-	m.lib.Resize(n)
-}
-
-func (m *groupMachine) pause(*rapid.T) {
-	m.step = "Pause"
-	m.pool.Pause()
-	m.lib.Pause()
-}
-
-func (m *groupMachine) resume(*rapid.T) {
-	m.step = "Resume"
-	m.pool.Resume()
-	m.lib.Resume()
-}
-
-func (m *groupMachine) poolWait(*rapid.T) {
-	m.step = "Wait for the pool"
-	m.call(m.step, m.pool.Wait(nil), func(*call) error { m.lib.Wait(); return nil })
-}
-
 func (m *groupMachine) passTime(*rapid.T) {
 	if slices.ContainsFunc(m.groups, m.racy) {
 		notNow()
@@ -397,28 +357,24 @@ func (m *groupMachine) passTime(*rapid.T) {
 	m.pass(time.Minute)
 }
 
-func (m *groupMachine) closePool(t *rapid.T) {
-	if m.steps < m.closing || m.pool.Contested() {
-		notNow() // too early
+func (m *groupMachine) submit(t *rapid.T) {
+	if m.limited() {
+		notNow()
 	}
-	m.step = "Close"
-	m.call(m.step, m.pool.Close(), func(*call) error { m.lib.Close(); return nil })
+	m.world.submit(t)
+}
+
+func (m *groupMachine) cancelContext(t *rapid.T) {
+	if slices.ContainsFunc(m.groups, m.racy) {
+		notNow()
+	}
+	m.world.cancelContext(t)
 }
 
 // shutdown closes the pool with a context that is done.
-func (m *groupMachine) shutdown(t *rapid.T) {
-	if m.steps < m.closing || m.pool.Contested() || m.pool.Paused {
-		notNow() // in a pause it would be open whether tasks start or are handed back
+func (m *groupMachine) shutdown(*rapid.T) {
+	if m.pool.Paused {
+		notNow() // it would be open whether tasks start or are handed back
 	}
-	ctx := m.newContext(0)
-	ctx.model.Cause = ctx.cause
-	ctx.cancel(ctx.cause)
-	m.step = "Shutdown"
-	m.call(m.step, m.pool.Shutdown(ctx.model), func(c *call) error {
-		unrun, err := m.lib.Shutdown(ctx)
-		m.mu.Lock()
-		c.unrun = unrun()
-		m.mu.Unlock()
-		return err
-	})
+	m.world.shutdown(m.newContext(-1))
 }

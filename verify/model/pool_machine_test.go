@@ -2,7 +2,6 @@ package model_test
 
 import (
 	"math"
-	"testing"
 	"time"
 
 	"pgregory.net/rapid"
@@ -12,22 +11,11 @@ import (
 	"github.com/64ed045f/weir/verify/model"
 )
 
-func TestPoolDoesWhatItsModelDoes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { rapid.SyncTest(t, func(t *rapid.T) { checkPool(t, false) }) })
-}
-
-func TestFuncPoolDoesWhatItsModelDoes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { rapid.SyncTest(t, func(t *rapid.T) { checkPool(t, true) }) })
-}
-
 // poolMachine takes random steps on a pool.
 type poolMachine struct {
 	*world
-	lib     face.Pool[*task]
 	plain   *weir.Pool // nil for a FuncPool
 	handler handlerKind
-	steps   int
-	closing int // how many steps there are at least before the pool may be closed
 }
 
 // handlerKind is what the pool does with panics.
@@ -45,7 +33,6 @@ func checkPool(t *rapid.T, funcPool bool) {
 	defer m.end(func() { m.lib.Close() })
 	m.step = "New"
 	steps(t, m.actions(), func() { m.look(); m.steps++ })
-	m.step = "the last step"
 	m.finish()
 }
 
@@ -147,6 +134,7 @@ func (m *poolMachine) actions() []action {
 
 // finish lets all accepted tasks run, and closes the pool.
 func (m *poolMachine) finish() {
+	m.step, m.closing = "the last step", 0
 	m.pool.Resume()
 	m.lib.Resume()
 	m.look()
@@ -154,15 +142,9 @@ func (m *poolMachine) finish() {
 		m.letGo(live[0])
 		m.look()
 	}
-	m.call("the last Close", m.pool.Close(), func(*call) error { m.lib.Close(); return nil })
+	m.close(m.t)
 	m.look()
-	for _, k := range m.tasks {
-		switch k.model.State {
-		case model.Finished, model.HandedBack, model.Rejected:
-		default:
-			m.fail("task %d is %s in a pool that has been closed", k.model.ID, k.model.State)
-		}
-	}
+	m.allOver()
 }
 
 // live returns the tasks that run, those first that started first.
@@ -173,39 +155,4 @@ func (m *poolMachine) live() (live []*task) {
 		}
 	}
 	return live
-}
-
-// able returns the tasks that run and can take an order.
-func (m *poolMachine) able() (able []*task) {
-	for _, k := range m.live() {
-		if k.held == nil {
-			able = append(able, k)
-		}
-	}
-	return able
-}
-
-// somewhere calls f, which does not block, from outside or in a task of the pool.
-func (m *poolMachine) somewhere(t *rapid.T, f func()) {
-	able := m.able()
-	if at := between(t, 0, len(able), "where"); at > 0 {
-		able[at-1].orders <- order{do: f}
-		return
-	}
-	f()
-}
-
-// drawContext draws one that goes on, ends soon, or has ended.
-func (m *poolMachine) drawContext(t *rapid.T) *deadline {
-	kind := between(t, 0, 5, "context")
-	if kind == 0 {
-		c := m.newContext(0)
-		c.model.Cause = c.cause
-		c.cancel(c.cause)
-		return c
-	}
-	if kind < 3 {
-		return m.newContext(time.Duration(kind) * 700 * time.Millisecond)
-	}
-	return m.newContext(0)
 }

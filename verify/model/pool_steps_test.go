@@ -10,12 +10,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func (m *poolMachine) submit(*rapid.T) {
-	k := m.newTask()
-	m.step = fmt.Sprintf("Submit of task %d", k.model.ID)
-	m.call(m.step, m.pool.Submit(nil, k.model, false), func(*call) error { return m.lib.Submit(k) })
-}
-
 func (m *poolMachine) submitContext(t *rapid.T) {
 	k, ctx := m.newTask(), m.drawContext(t)
 	m.step = fmt.Sprintf("SubmitContext of task %d", k.model.ID)
@@ -151,36 +145,6 @@ func (m *poolMachine) exit(t *rapid.T) {
 	k.orders <- order{do: runtime.Goexit}
 }
 
-func (m *poolMachine) resize(t *rapid.T) {
-	n := between(t, 1, 5, "new limit")
-	m.step = fmt.Sprintf("Resize(%d)", n)
-	m.pool.Resize(n)
-	m.somewhere(t, func() { m.lib.Resize(n) })
-}
-
-func (m *poolMachine) pause(t *rapid.T) {
-	m.step = "Pause"
-	m.pool.Pause()
-	m.somewhere(t, m.lib.Pause)
-}
-
-func (m *poolMachine) resume(t *rapid.T) {
-	m.step = "Resume"
-	m.pool.Resume()
-	m.somewhere(t, m.lib.Resume)
-}
-
-func (m *poolMachine) wait(t *rapid.T) {
-	if rapid.Bool().Draw(t, "without context") {
-		m.step = "Wait"
-		m.call(m.step, m.pool.Wait(nil), func(*call) error { m.lib.Wait(); return nil })
-		return
-	}
-	ctx := m.drawContext(t)
-	m.step = "WaitContext"
-	m.call(m.step, m.pool.Wait(ctx.model), func(*call) error { return m.lib.WaitContext(ctx) })
-}
-
 func (m *poolMachine) passTime(t *rapid.T) {
 	times := []time.Duration{1, 500 * time.Millisecond, 3 * time.Second, 30 * time.Second}
 	if at, ok := m.pool.Expiry(); ok {
@@ -195,28 +159,10 @@ func (m *poolMachine) passTime(t *rapid.T) {
 	m.pass(d)
 }
 
-func (m *poolMachine) close(t *rapid.T) {
-	if m.steps < m.closing {
-		notNow() // too early
-	}
-	m.step = "Close"
-	m.call(m.step, m.pool.Close(), func(*call) error { m.lib.Close(); return nil })
-}
-
 func (m *poolMachine) shutdown(t *rapid.T) {
-	if m.steps < m.closing {
-		notNow() // too early
-	}
 	ctx := m.drawContext(t)
 	if m.pool.Paused && ctx.model.Cause != nil {
 		ctx = m.newContext(0) // else it would be open whether tasks start or are handed back
 	}
-	m.step = "Shutdown"
-	m.call(m.step, m.pool.Shutdown(ctx.model), func(c *call) error {
-		unrun, err := m.lib.Shutdown(ctx)
-		m.mu.Lock()
-		c.unrun = unrun()
-		m.mu.Unlock()
-		return err
-	})
+	m.world.shutdown(ctx)
 }

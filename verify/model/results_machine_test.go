@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"testing"
 	"testing/synctest"
 	"time"
 
@@ -15,10 +14,6 @@ import (
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/verify/model"
 )
-
-func TestResultsDoWhatTheirModelDoes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { rapid.SyncTest(t, checkResults) })
-}
 
 // resultsMachine takes random steps on a group's results.
 type resultsMachine struct {
@@ -85,20 +80,7 @@ func (m *resultsMachine) finish(t *rapid.T) {
 		m.take(t)
 		m.look()
 	}
-	for _, c := range m.calls {
-		if !c.model.Done {
-			m.fail("%s is blocked when all is over", c.name)
-		}
-	}
-}
-
-func (m *resultsMachine) able() (able []*task) {
-	for _, k := range m.tasks {
-		if k.model.State == model.Running {
-			able = append(able, k)
-		}
-	}
-	return able
+	m.allOver()
 }
 
 func (m *resultsMachine) goTask(*rapid.T) {

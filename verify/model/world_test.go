@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/face"
 	"github.com/64ed045f/weir/verify/model"
 )
 
@@ -24,6 +25,9 @@ type world struct {
 	trail []string      // all steps, also for those
 
 	pool     *model.Pool
+	lib      face.Pool[*task] // nil if it is a group's own
+	steps    int
+	closing  int // how many steps there are at least before the pool may be closed
 	tasks    []*task
 	calls    []*call
 	contexts []*deadline
@@ -148,7 +152,8 @@ type deadline struct {
 	cause  error
 }
 
-// newContext makes one that ends after a time, if that is not 0. No two end at the same time.
+// newContext makes one that ends after a time, or never if that is 0, or has ended if it is below. No two end at
+// the same time.
 func (w *world) newContext(after time.Duration) *deadline {
 	d := &deadline{model: &model.Context{}}
 	d.cause = fmt.Errorf("context %d is done", len(w.contexts))
@@ -161,6 +166,10 @@ func (w *world) newContext(after time.Duration) *deadline {
 		inner, stop := context.WithDeadlineCause(d.Context, w.begin.Add(d.at), d.cause)
 		cancel := d.cancel
 		d.Context, d.cancel = inner, func(cause error) { cancel(cause); stop() }
+	}
+	if after < 0 {
+		d.model.Cause = d.cause
+		d.cancel(d.cause)
 	}
 	w.contexts = append(w.contexts, d)
 	return d

@@ -1,0 +1,36 @@
+package model_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Each machine is a test, and a target of the fuzzer, which steers it to new code.
+
+func machine(check func(t *rapid.T)) func(*rapid.T) {
+	return func(t *rapid.T) { rapid.SyncTest(t, check) }
+}
+
+var (
+	pools        = machine(func(t *rapid.T) { checkPool(t, false) })
+	funcPools    = machine(func(t *rapid.T) { checkPool(t, true) })
+	groups       = machine(func(t *rapid.T) { checkGroups(t, false) })
+	nestedGroups = machine(func(t *rapid.T) { checkGroups(t, true) })
+	ownGroups    = machine(checkOwnGroup)
+	results      = machine(checkResults)
+)
+
+func TestPoolDoesWhatItsModelDoes(t *testing.T)                { rapid.Check(t, pools) }
+func TestFuncPoolDoesWhatItsModelDoes(t *testing.T)            { rapid.Check(t, funcPools) }
+func TestGroupsDoWhatTheirModelDoes(t *testing.T)              { rapid.Check(t, groups) }
+func TestNestedGroupsDoWhatTheirModelDoes(t *testing.T)        { rapid.Check(t, nestedGroups) }
+func TestGroupWithOwnWorkersDoesWhatItsModelDoes(t *testing.T) { rapid.Check(t, ownGroups) }
+func TestResultsDoWhatTheirModelDoes(t *testing.T)             { rapid.Check(t, results) }
+
+func FuzzPool(f *testing.F)         { f.Fuzz(rapid.MakeFuzz(pools)) }
+func FuzzFuncPool(f *testing.F)     { f.Fuzz(rapid.MakeFuzz(funcPools)) }
+func FuzzGroups(f *testing.F)       { f.Fuzz(rapid.MakeFuzz(groups)) }
+func FuzzNestedGroups(f *testing.F) { f.Fuzz(rapid.MakeFuzz(nestedGroups)) }
+func FuzzOwnGroup(f *testing.F)     { f.Fuzz(rapid.MakeFuzz(ownGroups)) }
+func FuzzResults(f *testing.F)      { f.Fuzz(rapid.MakeFuzz(results)) }
