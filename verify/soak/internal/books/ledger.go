@@ -13,7 +13,6 @@ type Ledger struct {
 	rejections []error
 	entries    []entry
 	next       atomic.Int64
-	collecting atomic.Bool // a task that runs now was handed back, and Collect calls it
 }
 
 type entry struct {
@@ -74,10 +73,6 @@ func (l *Ledger) settle(id int, fate uint32) {
 // many tasks run at once.
 func (l *Ledger) Run(id int, g *Gauge, body func()) {
 	e := &l.entries[id]
-	if l.collecting.Load() {
-		e.returned.Add(1)
-		return
-	}
 	n := e.starts.Add(1)
 	l.book.Check(n == 1, "task %d has started %d times", id, n)
 	l.book.Check(e.fate.Load() != rejected, "task %d has started after it was rejected", id)
@@ -102,16 +97,6 @@ func (l *Ledger) Panic(id int) {
 
 // Returned notes that a task was handed back.
 func (l *Ledger) Returned(id int) { l.entries[id].returned.Add(1) }
-
-// Collect calls the functions that a pool has handed back, each of which must call Run, and
-// notes their tasks as handed back. No task may run at the time.
-func (l *Ledger) Collect(unrun []func()) {
-	l.collecting.Store(true)
-	defer l.collecting.Store(false)
-	for _, task := range unrun {
-		task()
-	}
-}
 
 // Accepted returns the tasks that are accepted by now.
 func (l *Ledger) Accepted() []int {

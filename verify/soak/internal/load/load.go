@@ -38,12 +38,12 @@ func All() []Load {
 		{"order", "one task at a time, in order", order.round},
 		{"block", "tasks wait for each other, as many as the limit lets run", block},
 		{"nest", "groups, futures and loops in tasks, 4 deep, with limits from 1", nest},
-		{"all", "the same and plain tasks on a pool that is resized, paused and closed", together},
+		{"all", "the same and plain tasks on pools that are resized, paused, closed and shut down", together.round},
 		{"group", "groups with errors, panics and cancellations, and their results, used again", group},
 		{"par", "loops, streams and pipelines, also left by break", parallel},
 		{"keeper", "leased objects fail, expire and are closed", keeper},
 		{"reuse", "pools of objects and buffers", recycle},
-		{"http", "a limited server on the loopback", serve},
+		{"http", "a limited handler, with requests that are given up", serve},
 	}
 }
 

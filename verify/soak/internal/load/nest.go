@@ -15,7 +15,9 @@ import (
 // needs every place that is lent, from a limit of 1 on. However long they wait, no more of the tasks that come from
 // outside have begun than the limit, unless some give their places up by Blocking.
 func nest(r *Round) {
-	w := newWood(r, pick(r.Rand, 1, 1, 1, 2, 2, 3, 8), 4000)
+	limit := pick(r.Rand, 1, 1, 1, 2, 2, 3, 8)
+	pool := weir.New(limit, r.options(weir.OnPanic(func(*weir.Panic) {}))...)
+	w := newWood(r, pool, limit, books.NewLedger(r.Book, 4000), books.NewGauge(r.Book, limit))
 	w.fails = one(r.Rand, 3)
 	w.rests = one(r.Rand, 3)
 	if w.rests {
@@ -26,62 +28,6 @@ func nest(r *Round) {
 	roots.each(r, r.Rand.IntN(2), func(rnd *rand.Rand) { w.do(rnd, 4) })
 	roots.Wait()
 	w.pool.Close()
-	r.settled(w.pool, w.ledger, false)
-}
-
-// together puts everything on one pool: plain tasks, groups, futures and loops, while the limit moves and the pool
-// is paused, until it is closed or shut down under all of them.
-func together(r *Round) {
-	const actors, each = 12, 15
-	limit := r.limit()
-	w := newWood(r, limit, actors*each*16, append(givenUp, weir.ErrClosed, weir.ErrFull)...)
-	w.stormy = true
-	var all, control team
-	all.each(r, actors, func(rnd *rand.Rand) {
-		for range each {
-			switch rnd.IntN(6) {
-			case 0, 1:
-				w.plain(rnd)
-			case 2:
-				w.do(rnd, 1)
-			default:
-				w.grow(context.Background(), rnd, 2)
-			}
-		}
-	})
-	stop := control.again(r, func(rnd *rand.Rand) {
-		switch rnd.IntN(4) {
-		case 0:
-			w.pool.Pause()
-			spin(rnd.IntN(3000))
-			w.pool.Resume()
-		case 1:
-			limit = change(rnd, w.pool, w.begun, limit)
-		case 2:
-			w.pool.Stats()
-		}
-		yields(rnd, 30)
-	})
-	var unrun []func()
-	ending := r.Rand.IntN(3)
-	if ending > 0 {
-		all.Wait()
-	} else {
-		spin(r.Rand.IntN(300_000))
-	}
-	if ending < 2 {
-		ctx, cancel := deadline(r.Rand, 300)
-		defer cancel()
-		var err error
-		unrun, err = w.pool.Shutdown(ctx)
-		r.Check(err == nil || errors.Is(err, context.DeadlineExceeded), "Shutdown has returned %v", err)
-	}
-	all.Wait()
-	stop()
-	w.pool.Wait()
-	w.pool.Close()
-	w.ledger.Quiet("Close")
-	w.ledger.Collect(unrun)
 	r.settled(w.pool, w.ledger, false)
 }
 
@@ -98,15 +44,9 @@ type wood struct {
 	inside bool         // the methods are called by a task
 }
 
-func newWood(r *Round, limit, room int, rejections ...error) *wood {
-	w := &wood{
-		r:      r,
-		pool:   weir.New(limit, r.options(weir.OnPanic(func(*weir.Panic) {}))...),
-		ledger: books.NewLedger(r.Book, room, rejections...),
-		gauge:  books.NewGauge(r.Book, limit),
-		begun:  books.NewGauge(r.Book, limit),
-	}
-	w.gauge.Ask(places(w.pool))
+func newWood(r *Round, pool *weir.Pool, limit int, ledger *books.Ledger, begun *books.Gauge) *wood {
+	w := &wood{r: r, pool: pool, ledger: ledger, gauge: books.NewGauge(r.Book, limit), begun: begun}
+	w.gauge.Ask(places(pool))
 	return w
 }
 
@@ -240,37 +180,10 @@ func (w *wood) loop(ctx context.Context, rnd *rand.Rand, depth int) {
 	w.r.Check(err != nil || slices.Equal(got, ids), "a loop over %v gave %v", ids, got)
 }
 
-// plain submits a task that ends in any way.
-func (w *wood) plain(rnd *rand.Rand) {
-	id, work, kind := w.ledger.New(), anyToil(rnd), ends
-	if one(rnd, 10) {
-		kind = pick(rnd, panics, exits)
-	}
-	task := func() {
-		w.ledger.Run(id, w.gauge, func() {
-			w.begun.Enter()
-			defer w.begun.Leave()
-			work.do()
-			end(w.ledger, id, kind)
-		})
-	}
-	ctx, cancel := someContext(rnd)
-	defer cancel()
-	w.ledger.Settle(id, pick(rnd, w.pool.Submit, w.pool.TrySubmit, func(task func()) error { return w.pool.SubmitContext(ctx, task) })(task))
-}
-
 // do asks for a place in which the caller runs a task.
 func (w *wood) do(rnd *rand.Rand, depth int) {
 	id := w.ledger.New()
-	ctx, cancel := context.Background(), context.CancelFunc(func() {})
-	if w.stormy {
-		ctx, cancel = someContext(rnd)
-	}
-	defer cancel()
-	// A context that is done cancels what is below.
-	err := w.pool.Do(ctx, func(ctx context.Context) error { _ = w.task(ctx, rnd, id, depth); return nil })
+	err := w.pool.Do(context.Background(), func(ctx context.Context) error { _ = w.task(ctx, rnd, id, depth); return nil })
 	w.ledger.Settle(id, err)
-	if err == nil {
-		w.ledger.Ended("Do", id)
-	}
+	w.ledger.Ended("Do", id)
 }

@@ -20,6 +20,7 @@ type course struct {
 	senders int // of each pool, at once
 	tasks   int // of each sender, at most
 	ways    int // so many of those of [site.hand]
+	nests   int // once in so many times a sender hands over something that has subtasks, to a Pool; never if 0
 	limits  []int
 	faults  bool // some tasks panic or call runtime.Goexit, and some values cannot be opened
 	sleeps  bool // all tasks sleep
@@ -46,6 +47,7 @@ var (
 	reopen   = course{pools: 10, senders: 8, tasks: 40, ways: 2, ending: (*site).closes}
 	shutdown = course{pools: 10, senders: 6, tasks: 40, ways: 1, ending: (*site).shutsDown}
 	order    = course{pools: 1, senders: 4, tasks: 100, ways: 3, limits: []int{1}}
+	together = course{pools: 1, senders: 12, tasks: 15, ways: 4, nests: 2, faults: true, meanwhile: (*site).storms, ending: (*site).ends}
 	idle     = course{pools: 12, senders: 3, tasks: 20, ways: 1, dropped: true, options: func(r *Round) []weir.Option {
 		return []weir.Option{weir.IdleTimeout(pick(r.Rand, 0, time.Nanosecond, 5*time.Microsecond, 50*time.Microsecond, 500*time.Microsecond))}
 	}}
@@ -60,6 +62,7 @@ type site struct {
 	ledger *books.Ledger
 	gauge  *books.Gauge
 	values owners
+	wood   *wood // what has subtasks; nil unless the pool is a Pool
 	last   []int // of each sender the latest task that has started; nil unless tasks run one at a time
 
 	closed   atomic.Bool // some Close has returned
@@ -116,7 +119,7 @@ func (c course) open(r *Round) *site {
 	if c.faults {
 		rejections = append(rejections, errNoObject)
 	}
-	s.ledger = books.NewLedger(r.Book, c.senders*c.tasks, rejections...)
+	s.ledger = books.NewLedger(r.Book, c.senders*c.tasks*(1+15*c.nests), rejections...)
 	s.gauge = books.NewGauge(r.Book, s.limit)
 	s.values = owners{r: r, limit: max(s.limit, 16)}
 	if !c.faults || one(r.Rand, 2) {
@@ -129,7 +132,10 @@ func (c course) open(r *Round) *site {
 	}
 	switch r.Rand.IntN(3) {
 	case 0:
-		s.pool = plain{face.New(s.limit, s.do, opts...), s.do}
+		pool := face.New(s.limit, s.do, opts...)
+		s.pool = plain{pool, s.do}
+		s.wood = newWood(r, pool.Pool, s.limit, s.ledger, s.gauge)
+		s.wood.stormy = true
 	case 1:
 		s.pool = face.NewFunc(s.limit, s.do, opts...)
 	case 2:
@@ -147,7 +153,12 @@ func (s *site) run() {
 	for sender := range s.senders {
 		all.each(s.Round, 1, func(rnd *rand.Rand) {
 			for range each {
-				s.hand(rnd, sender)
+				if s.nests > 0 && s.wood != nil && one(rnd, s.nests) {
+					s.called.Store(true) // what a group discards is in the books alone
+					s.wood.grow(context.Background(), rnd, 2)
+				} else {
+					s.hand(rnd, sender)
+				}
 			}
 			if s.ending == nil && !one(rnd, 4) {
 				s.wait()
@@ -240,12 +251,17 @@ func (s *site) hand(rnd *rand.Rand, sender int) {
 	}
 }
 
-// wait checks that Wait waits. In a ledger with values that cannot be opened it cannot know for which tasks.
+// wait checks that Wait waits.
 func (s *site) wait() {
 	ids := s.ledger.Accepted()
 	s.pool.Wait()
+	s.ended("Wait", ids)
+}
+
+// ended checks that tasks have ended that were accepted before a call. If values cannot be opened some never run.
+func (s *site) ended(call string, ids []int) {
 	if s.values.flawless {
-		s.ledger.Ended("Wait", ids...)
+		s.ledger.Ended(call, ids...)
 	}
 }
 
@@ -290,6 +306,24 @@ func (s *site) pauses(rnd *rand.Rand) {
 	yields(rnd, 50)
 }
 
+// storms does all that moves the limit, and the pool's doors.
+func (s *site) storms(rnd *rand.Rand) {
+	switch rnd.IntN(4) {
+	case 0:
+		s.pool.Pause()
+		spin(rnd.IntN(3000))
+		s.pool.Resume()
+	case 1:
+		s.limit = change(rnd, s.pool, s.gauge, s.limit)
+	case 2:
+		s.pool.Stats()
+	}
+	yields(rnd, 30)
+}
+
+// ends ends the pool in one of the ways.
+func (s *site) ends() { pick(s.Rand, s.closes, s.shutsDown)() }
+
 // closes closes the pool several times at once.
 func (s *site) closes() {
 	var all team
@@ -298,7 +332,7 @@ func (s *site) closes() {
 		ids := s.ledger.Accepted()
 		s.pool.Close()
 		s.closed.Store(true)
-		s.ledger.Ended("Close", ids...)
+		s.ended("Close", ids)
 		s.ledger.Quiet("Close")
 	})
 	all.Wait()
