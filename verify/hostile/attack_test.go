@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // attack sends wire to a site in the way that flow says, one step after the other, over as many
@@ -31,7 +33,7 @@ func attack(tb testing.TB, set setting, flow, wire []byte) {
 	}
 	if !s.do {
 		status, _ := v.visit(url+"/health", "visitor")
-		equal(tb, "exempt from the limit: status", status, http.StatusOK)
+		check.Equal(tb, "exempt from the limit: status", status, http.StatusOK)
 	}
 	a.end()
 	within("the visitors are answered", visits.Wait)
@@ -131,7 +133,7 @@ func (s *site) probe(v *visitor, url string) {
 	for i := range n {
 		visits.Go(func() {
 			status, _ := v.visit(url+"/probe", fmt.Sprint(i))
-			equal(s, "after the attack: status", status, want)
+			check.Equal(s, "after the attack: status", status, want)
 		})
 	}
 	if want == http.StatusOK {

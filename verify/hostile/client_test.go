@@ -9,20 +9,22 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // loopback listens on a port of the loopback interface.
 func loopback(tb testing.TB) net.Listener {
 	tb.Helper()
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	ok(tb, err)
+	check.OK(tb, err)
 	return l
 }
 
 // client is a connection of an attacker. What goes wrong with it is the attacker's business.
 type client struct {
 	net.Conn
-	heard  journal       // what the server has sent so far
+	heard  check.Buffer  // what the server has sent so far
 	closed chan struct{} // closed when the server sends no more; nil if the client does not read
 }
 
@@ -34,7 +36,7 @@ func dial(tb testing.TB, l net.Listener, reads bool) *client {
 		c.Conn = p.dial()
 	} else {
 		conn, err := new(net.Dialer).DialContext(context.Background(), "tcp", l.Addr().String())
-		ok(tb, err)
+		check.OK(tb, err)
 		c.Conn = conn
 	}
 	if reads {
@@ -109,7 +111,7 @@ func newVisitor(tb testing.TB, l net.Listener) *visitor {
 func (v *visitor) visit(url, key string) (status int, took time.Duration) {
 	begin := time.Now()
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader("hello"))
-	ok(v.tb, err)
+	check.OK(v.tb, err)
 	r.Header.Set("Key", key)
 	r.Header.Set("Priority", "1")
 	answer, err := v.client.Do(r)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // crowds are requests that come to a site one after the other, each of them given by its key, and what has
@@ -27,7 +29,7 @@ func gather(t *testing.T, s *site, l *pipes, crowd string) (all []*client) {
 		synctest.Wait()
 		all = append(all, c)
 	}
-	equal(t, "in the handlers", s.inside.Now.Load(), s.most())
+	check.Equal(t, "in the handlers", s.inside.Now.Load(), s.most())
 	return all
 }
 
@@ -54,7 +56,7 @@ func fates(t *testing.T, when string, crowd []*client, want string) {
 		got = append(got, c.fate())
 	}
 	want = strings.NewReplacer("runs", "is here", "waits", "is here").Replace(want)
-	equal(t, when, strings.Join(got, " "), want)
+	check.Equal(t, when, strings.Join(got, " "), want)
 }
 
 // inEach runs a test for each setting, in a bubble.
@@ -86,11 +88,11 @@ func TestNoneRunsOrWaitsBeyondTheBoundsAndAllOthersAreAnsweredAtOnce(t *testing.
 		crowd := gather(t, s, l, crowds[set.name].keys)
 		want := crowds[set.name].want
 		fates(t, "when all have come", crowd, want)
-		equal(t, "waiting", s.waiting(), strings.Count(want, "waits"))
+		check.Equal(t, "waiting", s.waiting(), strings.Count(want, "waits"))
 		if !set.do {
 			status, took := newVisitor(t, l).visit("http://x/health", "visitor")
-			equal(t, "exempt: status", status, 200)
-			equal(t, "exempt: took", took, 0)
+			check.Equal(t, "exempt: status", status, 200)
+			check.Equal(t, "exempt: took", took, 0)
 		}
 		s.open()
 		fates(t, "when the handlers have returned", crowd,
@@ -111,15 +113,15 @@ func TestWhoHangsUpWhileItWaitsLeavesItsRoomToOthers(t *testing.T) {
 				if want[i] == "waits" {
 					c.hangUp()
 					synctest.Wait()
-					equal(t, "waiting when one has hung up", s.waiting(), waiting-1)
+					check.Equal(t, "waiting when one has hung up", s.waiting(), waiting-1)
 					crowd[i] = dial(t, l, true)
 					crowd[i].send(get("/gate", "Key: "+keys[i], "Connection: close"))
 					synctest.Wait()
-					equal(t, "waiting when another has come", s.waiting(), waiting)
-					equal(t, "and what it meets", crowd[i].fate(), "is here")
+					check.Equal(t, "waiting when another has come", s.waiting(), waiting)
+					check.Equal(t, "and what it meets", crowd[i].fate(), "is here")
 				}
 			}
-			equal(t, fmt.Sprintf("in the handlers in round %d", round), s.inside.Now.Load(), s.most())
+			check.Equal(t, fmt.Sprintf("in the handlers in round %d", round), s.inside.Now.Load(), s.most())
 		}
 		for i, c := range crowd {
 			if want[i] == "runs" {
@@ -130,7 +132,7 @@ func TestWhoHangsUpWhileItWaitsLeavesItsRoomToOthers(t *testing.T) {
 		synctest.Wait()
 		for i, c := range crowd {
 			if want[i] == "waits" {
-				equal(t, "the request that has waited", c.fate(), "200")
+				check.Equal(t, "the request that has waited", c.fate(), "200")
 			}
 		}
 		s.end()

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirhttp"
 )
 
@@ -111,7 +112,7 @@ func heap() int64 {
 // forgotten fails the test if the Limiter knows a key, or keeps more memory alive than a new one.
 func (b *lobby) forgotten() {
 	b.Helper()
-	equal(b, "keys", b.Stats().Keys, 0)
+	check.Equal(b, "keys", b.Stats().Keys, 0)
 	with := heap()
 	runtime.KeepAlive(b.Limiter)
 	b.Limiter = nil
@@ -147,11 +148,11 @@ func TestKeysOfRefusedRequestsAreForgotten(t *testing.T) {
 						b.come(t.Context(), tc.key(i), 0)
 						synctest.Wait()
 					} else {
-						equal(t, "status", b.call(tc.key(i), -1), http.StatusServiceUnavailable)
+						check.Equal(t, "status", b.call(tc.key(i), -1), http.StatusServiceUnavailable)
 					}
 				}
 				if name != "displaced" {
-					equal(t, "keys", b.Stats().Keys, known)
+					check.Equal(t, "keys", b.Stats().Keys, known)
 				}
 				atMost(t, "keys", b.Stats().Keys, 1+tc.queue)
 				if got := tc.count(b.Stats()); got < uint64(n) {
@@ -187,7 +188,7 @@ func TestKeysThatWaitAllAtOnceAreForgotten(t *testing.T) {
 					b.come(ctx, madeUp(i), i)
 				}
 				synctest.Wait()
-				equal(t, "keys", b.Stats().Keys, n+1)
+				check.Equal(t, "keys", b.Stats().Keys, n+1)
 				end(b, cancel)
 				b.requests.Wait()
 				b.forgotten()
@@ -211,7 +212,7 @@ func TestAKeyThatNeverRestsTakesMemoryOnce(t *testing.T) {
 				synctest.Wait()
 			}
 		}
-		equal(t, "running", b.Stats().Running, 1)
+		check.Equal(t, "running", b.Stats().Running, 1)
 		atMost(t, "bytes of one request that runs, and the one with whose key it came", heap()-before, 3*size)
 		close(b.leave)
 		b.requests.Wait()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/weirhttp"
 )
@@ -69,7 +70,7 @@ type site struct {
 	front   http.Handler      // what is attacked
 	server  *http.Server
 	served  chan error
-	log     journal
+	log     check.Buffer
 
 	running gauge.Gauge   // in the handler
 	inside  gauge.Gauge   // in that of /gate and /probe
@@ -234,28 +235,28 @@ func (s *site) rest() {
 // balance checks the books of a site at rest.
 func (s *site) balance() {
 	s.Helper()
-	equal(s, "handlers that run", s.running.Now.Load(), 0)
+	check.Equal(s, "handlers that run", s.running.Now.Load(), 0)
 	atMost(s, "handlers at once", s.running.Peak.Load(), s.most())
 	s.mu.Lock()
-	equal(s, "too many", s.excess, "")
+	check.Equal(s, "too many", s.excess, "")
 	s.mu.Unlock()
 	ran := s.running.Entered.Load()
-	equal(s, "arrived = ran + refused + exempt", s.arrived.Load(), ran+s.refused.Load()+s.exempted.Load())
+	check.Equal(s, "arrived = ran + refused + exempt", s.arrived.Load(), ran+s.refused.Load()+s.exempted.Load())
 	if s.limiter != nil {
 		got := s.limiter.Stats()
-		equal(s, "running", got.Running, 0)
-		equal(s, "waiting", got.Waiting, 0)
-		equal(s, "keys", got.Keys, 0)
+		check.Equal(s, "running", got.Running, 0)
+		check.Equal(s, "waiting", got.Waiting, 0)
+		check.Equal(s, "keys", got.Keys, 0)
 		refused := got.QueueFull + got.KeyFull + got.Displaced + got.TooLate + got.Gone + got.Closed
-		equal(s, "arrived = served + refused + exempt", s.arrived.Load(), int64(got.Served+refused)+s.exempted.Load())
+		check.Equal(s, "arrived = served + refused + exempt", s.arrived.Load(), int64(got.Served+refused)+s.exempted.Load())
 		if !s.do {
-			equal(s, "served", int64(got.Served), ran)
+			check.Equal(s, "served", int64(got.Served), ran)
 		}
 	}
 	if s.pool != nil {
 		got := s.pool.Stats()
-		equal(s, "pool: running, queued and waiting", got.Running+got.Queued+got.Waiting, 0)
-		equal(s, "pool: accepted", got.Accepted, got.Finished+got.HandedBack)
+		check.Equal(s, "pool: running, queued and waiting", got.Running+got.Queued+got.Waiting, 0)
+		check.Equal(s, "pool: accepted", got.Accepted, got.Finished+got.HandedBack)
 	}
 	for line := range strings.Lines(s.log.String()) {
 		if strings.Contains(line, "panic serving") && !strings.Contains(line, errPlanned.Error()) || strings.Contains(line, "superfluous") {

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirhttp"
 )
 
@@ -50,12 +51,12 @@ func TestARequestTakesNothingBeforeItsHeaderIsComplete(t *testing.T) {
 		for range len(head) - 1 {
 			time.Sleep(time.Second)
 			synctest.Wait()
-			equal(t, "taken", s.taken(), 0)
+			check.Equal(t, "taken", s.taken(), 0)
 		}
 		status, took := v.visit("http://x/echo", "visitor")
-		equal(t, "a visitor: status", status, 200)
-		equal(t, "a visitor: took", took, 0)
-		equal(t, "requests that reached the handler", s.running.Entered.Load(), 1)
+		check.Equal(t, "a visitor: status", status, 200)
+		check.Equal(t, "a visitor: took", took, 0)
+		check.Equal(t, "requests that reached the handler", s.running.Entered.Load(), 1)
 		// The last byte of them all comes at once.
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -79,13 +80,13 @@ func slowly(t *testing.T, set setting, request string, reads bool, configure fun
 		defer c.hangUp()
 	}
 	synctest.Wait()
-	equal(t, "handlers that run", s.running.Now.Load(), s.most())
+	check.Equal(t, "handlers that run", s.running.Now.Load(), s.most())
 	time.Sleep(time.Second) // the time of the visitor counts from its arrival, too
 	status, took := newVisitor(t, l).visit("http://x/echo", "visitor")
-	equal(t, "a visitor: status", status, 200)
+	check.Equal(t, "a visitor: status", status, 200)
 	synctest.Wait()
-	equal(t, "handlers that run when the slow ones are thrown out", s.running.Now.Load(), 0)
-	equal(t, "taken when the slow ones are thrown out", s.taken(), 0)
+	check.Equal(t, "handlers that run when the slow ones are thrown out", s.running.Now.Load(), 0)
+	check.Equal(t, "taken when the slow ones are thrown out", s.taken(), 0)
 	s.end()
 	return took
 }
@@ -109,7 +110,7 @@ func TestTheServersTimeoutsFreeTheSlotOfWhoIsSlow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inEach(t, func(t *testing.T, set setting) {
 				took := slowly(t, set, slow.request, slow.reads, slow.timeout)
-				equal(t, "a visitor waits for", took, 9*time.Second)
+				check.Equal(t, "a visitor waits for", took, 9*time.Second)
 			})
 		})
 	}
@@ -134,17 +135,17 @@ func TestARefusalComesBeforeTheBodyAndReadTimeoutEndsTheConnection(t *testing.T)
 			begin := time.Now()
 			c.send(strings.Replace(request, "\r\n\r\n", "\r\nKey: z\r\nPriority: -1\r\n\r\n", 1))
 			synctest.Wait()
-			equal(t, name+": taken", s.taken(), taken)
+			check.Equal(t, name+": taken", s.taken(), taken)
 			if set.name == "newest first" {
-				equal(t, "displaced", s.limiter.Stats().Displaced, 2)
+				check.Equal(t, "displaced", s.limiter.Stats().Displaced, 2)
 			}
 			if name == "short" { // which mostly comes with the header
 				time.Sleep(10 * time.Second)
 				synctest.Wait()
 			}
 			answer := c.heard.String()
-			equal(t, name+": status", append(statuses(answer), 0)[0], http.StatusServiceUnavailable)
-			equal(t, name+": says that it closes", strings.Contains(answer, "Connection: close"), true)
+			check.Equal(t, name+": status", append(statuses(answer), 0)[0], http.StatusServiceUnavailable)
+			check.Equal(t, name+": says that it closes", strings.Contains(answer, "Connection: close"), true)
 			c.hear()
 			atMost(t, name+": time to the end", int64(time.Since(begin)), int64(11*time.Second))
 			for _, one := range crowd {

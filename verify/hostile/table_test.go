@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestEachRequestIsAnsweredAsItShouldAndCostsNoSlot(t *testing.T) {
@@ -27,7 +29,7 @@ func TestEachRequestIsAnsweredAsItShouldAndCostsNoSlot(t *testing.T) {
 						if got := statuses(answer); !slices.Equal(got, w.want) {
 							t.Errorf("it was answered with %v, want %v: %.500q", got, w.want, answer)
 						}
-						equal(t, "requests that reached the handler", s.running.Entered.Load(), int64(w.runs))
+						check.Equal(t, "requests that reached the handler", s.running.Entered.Load(), int64(w.runs))
 					})
 				})
 			}

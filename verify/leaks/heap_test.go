@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // live returns how many objects the heap has, and how large they are, after a collection.
@@ -46,7 +47,7 @@ func within(ctx context.Context, t *testing.T, p *weir.Pool, f func(ctx context.
 		f(ctx)
 		return nil
 	})
-	ok(t, g.Wait())
+	check.OK(t, g.Wait())
 }
 
 func TestTheHeapIsFlat(t *testing.T) {
@@ -55,7 +56,7 @@ func TestTheHeapIsFlat(t *testing.T) {
 		defer p.Close()
 		flat(t, 1e8, func(n int) {
 			for range n {
-				ok(t, p.Submit(nothing))
+				check.OK(t, p.Submit(nothing))
 			}
 			p.Wait()
 		})
@@ -67,7 +68,7 @@ func TestTheHeapIsFlat(t *testing.T) {
 			for range n / 10_000 {
 				p.Pause()
 				for range 10_000 {
-					ok(t, p.Submit(nothing))
+					check.OK(t, p.Submit(nothing))
 				}
 				p.Resume()
 				p.Wait()
@@ -82,7 +83,7 @@ func TestTheHeapIsFlat(t *testing.T) {
 			for range n {
 				g.Go(succeed)
 			}
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		})
 	})
 	t.Run("after 10^6 batches of a group within tasks", func(t *testing.T) {
@@ -95,7 +96,7 @@ func TestTheHeapIsFlat(t *testing.T) {
 					for range n {
 						g.Go(succeed)
 						g.Go(succeed)
-						ok(t, g.Wait())
+						check.OK(t, g.Wait())
 					}
 				})
 			})
@@ -115,7 +116,7 @@ func TestTheHeapIsFlat(t *testing.T) {
 		flat(t, 1e5, func(n int) {
 			for range n {
 				p := weir.New(2)
-				ok(t, p.Submit(nothing))
+				check.OK(t, p.Submit(nothing))
 				for p.Stats().Idle == 0 {
 					runtime.Gosched() // until the pool has a timer for its worker
 				}
@@ -127,14 +128,14 @@ func TestTheHeapIsFlat(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		defer p.Close()
 		held := make(chan struct{})
-		ok(t, p.Submit(func() { <-held }))
+		check.OK(t, p.Submit(func() { <-held }))
 		defer close(held)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		flat(t, 1e6, func(n int) {
 			for range n / 2 {
-				isError(t, p.TrySubmit(nothing), weir.ErrFull)
-				isError(t, p.SubmitContext(ctx, nothing), context.Canceled)
+				check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
+				check.Error(t, p.SubmitContext(ctx, nothing), context.Canceled)
 			}
 		})
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -22,7 +23,7 @@ func forever(t *testing.T) (stacks []string) {
 		t.Skip("this program was built without GOEXPERIMENT=goroutineleakprofile")
 	}
 	var out bytes.Buffer
-	ok(t, profile.WriteTo(&out, 2))
+	check.OK(t, profile.WriteTo(&out, 2))
 	for stack := range strings.SplitSeq(out.String(), "\n\n") {
 		if strings.Contains(stack, "(leaked)") {
 			stacks = append(stacks, stack)
@@ -41,7 +42,7 @@ func TestWhatIsDroppedLeavesNoGoroutineThatCanNeverGoOn(t *testing.T) {
 		g := p.Group(t.Context())
 		g.Go(succeed)
 		for _, err := range par.Stream(t.Context(), []int{1, 2, 3}, func(_ context.Context, n int) (int, error) { return n, nil }, par.On(p)) {
-			ok(t, err)
+			check.OK(t, err)
 			break
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -49,7 +50,7 @@ func TestWhatIsDroppedLeavesNoGoroutineThatCanNeverGoOn(t *testing.T) {
 		_ = p.WaitContext(ctx) // the cause of ctx, unless all tasks have finished
 		p.Wait()
 		p.Pause() // with no goroutine left to resume it
-		ok(t, p.TrySubmit(nothing))
+		check.OK(t, p.TrySubmit(nothing))
 	}()
 	for _, stack := range forever(t) {
 		if strings.Contains(stack, "waitForever") {

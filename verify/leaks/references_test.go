@@ -12,6 +12,7 @@ import (
 	"weak"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -71,22 +72,6 @@ func succeed(context.Context) error { return nil }
 
 var errBoom = errors.New("boom")
 
-// ok fails the test on an error. It may be called by any goroutine.
-func ok(t *testing.T, err error) {
-	if err != nil {
-		t.Helper()
-		t.Errorf("unexpected error: %v", err)
-	}
-}
-
-// isError fails the test unless err is target.
-func isError(t *testing.T, err, target error) {
-	if !errors.Is(err, target) {
-		t.Helper()
-		t.Errorf("got error %v, want %v", err, target)
-	}
-}
-
 type closer interface{ Close() }
 
 // closes keeps the pool alive, with its workers, until the test ends.
@@ -107,7 +92,7 @@ func hold(t *testing.T, opts ...weir.Option) (p *weir.Pool, release func()) {
 	held := make(chan struct{})
 	release = sync.OnceFunc(func() { close(held) })
 	t.Cleanup(release)
-	ok(t, p.Submit(func() { <-held }))
+	check.OK(t, p.Submit(func() { <-held }))
 	synctest.Wait()
 	return p, release
 }
@@ -128,21 +113,21 @@ var cases = []struct {
 	{"tasks that have run", func(t *testing.T, w *watch) {
 		p := newPool(t, weir.Queue(4))
 		for range 100 {
-			ok(t, p.Submit(w.task(nothing)))
+			check.OK(t, p.Submit(w.task(nothing)))
 		}
 		p.Wait()
 	}},
 	{"tasks handed over without a queue", func(t *testing.T, w *watch) {
 		p := newPool(t, weir.Queue(0))
 		for range 100 {
-			ok(t, p.Submit(w.task(nothing)))
+			check.OK(t, p.Submit(w.task(nothing)))
 		}
 		p.Wait()
 	}},
 	{"tasks that have run from an unbounded queue", func(t *testing.T, w *watch) {
 		p, release := hold(t, weir.Queue(weir.Unbounded))
 		for range 10_000 {
-			ok(t, p.Submit(w.task(nothing)))
+			check.OK(t, p.Submit(w.task(nothing)))
 		}
 		release()
 		p.Wait()
@@ -151,7 +136,7 @@ var cases = []struct {
 		p, release := hold(t, weir.Queue(1))
 		for range 10 {
 			task := w.task(nothing)
-			go func() { ok(t, p.Submit(task)) }()
+			go func() { check.OK(t, p.Submit(task)) }()
 		}
 		synctest.Wait()
 		release()
@@ -160,33 +145,33 @@ var cases = []struct {
 	{"tasks that panic, and that call Goexit", func(t *testing.T, w *watch) {
 		p := newPool(t, weir.OnPanic(func(*weir.Panic) {}))
 		for range 10 {
-			ok(t, p.Submit(w.task(func() { panic(errBoom) })))
-			ok(t, p.Submit(w.task(runtime.Goexit)))
+			check.OK(t, p.Submit(w.task(func() { panic(errBoom) })))
+			check.OK(t, p.Submit(w.task(runtime.Goexit)))
 		}
 		p.Wait()
 	}},
 	{"refused tasks", func(t *testing.T, w *watch) {
 		p, release := hold(t, weir.Queue(0))
-		isError(t, p.TrySubmit(w.task(nothing)), weir.ErrFull)
+		check.Error(t, p.TrySubmit(w.task(nothing)), weir.ErrFull)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		task := w.task(nothing)
 		go func() { done <- p.SubmitContext(ctx, task) }()
 		synctest.Wait()
 		cancel()
-		isError(t, <-done, context.Canceled)
+		check.Error(t, <-done, context.Canceled)
 		release()
 		p.Wait()
 	}},
 	{"tasks that Shutdown has handed back", func(t *testing.T, w *watch) {
 		p, release := hold(t)
 		for range 10 {
-			ok(t, p.Submit(w.task(nothing)))
+			check.OK(t, p.Submit(w.task(nothing)))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		unrun, err := p.Shutdown(ctx)
-		isError(t, err, context.Canceled)
+		check.Error(t, err, context.Canceled)
 		if len(unrun) != 10 {
 			t.Fatalf("%d tasks are handed back, not 10", len(unrun))
 		}
@@ -197,7 +182,7 @@ var cases = []struct {
 	{"arguments", func(t *testing.T, w *watch) {
 		p := closes(t, weir.NewFunc(2, func(*payload) {}, weir.IdleTimeout(time.Hour)))
 		for range 100 {
-			ok(t, p.Invoke(w.payload()))
+			check.OK(t, p.Invoke(w.payload()))
 		}
 		p.Wait()
 	}},
@@ -205,7 +190,7 @@ var cases = []struct {
 		open := func() (*payload, error) { return w.payload(), nil }
 		p := closes(t, weir.NewStateful(1, open, func(*payload, *payload) {}, nil, weir.IdleTimeout(time.Minute)))
 		for range 100 {
-			ok(t, p.Call(t.Context(), w.payload()))
+			check.OK(t, p.Call(t.Context(), w.payload()))
 		}
 		time.Sleep(time.Hour)
 	}},
@@ -215,7 +200,7 @@ var cases = []struct {
 		for range 100 {
 			g.Go(w.member(succeed))
 		}
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	}},
 	{"tasks of a cancelled group, still in the queue", func(t *testing.T, w *watch) {
 		p, _ := hold(t)
@@ -224,7 +209,7 @@ var cases = []struct {
 			g.Go(w.member(succeed))
 		}
 		g.Cancel(errBoom)
-		isError(t, g.Wait(), errBoom)
+		check.Error(t, g.Wait(), errBoom)
 	}},
 	{"tasks of groups within tasks", func(t *testing.T, w *watch) {
 		p := newPool(t)
@@ -237,7 +222,7 @@ var cases = []struct {
 				}
 				return inner.Wait()
 			}))
-			ok(t, g.Wait())
+			check.OK(t, g.Wait())
 		}
 	}},
 	{"what tasks have waited for, on another pool", func(t *testing.T, w *watch) {
@@ -250,13 +235,13 @@ var cases = []struct {
 				for range 3 {
 					below.Go(func(context.Context) error { runtime.KeepAlive(v); return nil })
 				}
-				ok(t, below.Wait())
-				ok(t, q.Do(ctx, func(context.Context) error { runtime.KeepAlive(v); return nil }))
+				check.OK(t, below.Wait())
+				check.OK(t, q.Do(ctx, func(context.Context) error { runtime.KeepAlive(v); return nil }))
 				_, err := weir.Async(ctx, q, func(context.Context) (*payload, error) { return v, nil }).Get(ctx)
 				return err
 			})
 		}
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	}},
 	{"errors and panics of an earlier batch", func(t *testing.T, w *watch) {
 		p := newPool(t)
@@ -267,7 +252,7 @@ var cases = []struct {
 			t.Fatal("no error")
 		}
 		g.Go(succeed)
-		ok(t, g.Wait())
+		check.OK(t, g.Wait())
 	}},
 	{"results", func(t *testing.T, w *watch) {
 		p := newPool(t)
@@ -279,7 +264,7 @@ var cases = []struct {
 			r.Go(func(context.Context) (*payload, error) { return v, nil })
 		}
 		all, err := r.Wait()
-		ok(t, err)
+		check.OK(t, err)
 		clear(all)
 	}},
 	{"results that nobody waited for to the end", func(t *testing.T, w *watch) {
@@ -292,7 +277,7 @@ var cases = []struct {
 			r.Go(func(context.Context) (*payload, error) { return v, nil })
 		}
 		for _, err := range r.Ordered() {
-			ok(t, err)
+			check.OK(t, err)
 			break
 		}
 	}},
@@ -310,7 +295,7 @@ var cases = []struct {
 		f := weir.Async(t.Context(), p, func(context.Context) (bool, error) { return v == nil, nil })
 		t.Cleanup(func() { runtime.KeepAlive(f) })
 		_, err := f.Get(t.Context())
-		ok(t, err)
+		check.OK(t, err)
 		p.Wait()
 	}},
 	{"the task of a future that was cancelled before it started, and is kept", func(t *testing.T, w *watch) {
@@ -321,7 +306,7 @@ var cases = []struct {
 		t.Cleanup(func() { runtime.KeepAlive(f) })
 		cancel()
 		_, err := f.Get(t.Context())
-		isError(t, err, context.Canceled)
+		check.Error(t, err, context.Canceled)
 		release()
 		p.Wait()
 	}},
@@ -332,7 +317,7 @@ var cases = []struct {
 		f := weir.Async(t.Context(), p, func(context.Context) (*payload, error) { return v, nil })
 		t.Cleanup(func() { runtime.KeepAlive(f) })
 		_, err := f.Get(t.Context())
-		isError(t, err, weir.ErrClosed)
+		check.Error(t, err, weir.ErrClosed)
 	}},
 	{"the task of a future that Shutdown has handed back, and that is kept", func(t *testing.T, w *watch) {
 		p, release := hold(t)
@@ -342,9 +327,9 @@ var cases = []struct {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err := p.Shutdown(ctx)
-		isError(t, err, context.Canceled)
+		check.Error(t, err, context.Canceled)
 		_, err = f.Get(t.Context())
-		isError(t, err, weir.ErrClosed)
+		check.Error(t, err, weir.ErrClosed)
 		release()
 	}},
 	{"the tasks of results whose group was cancelled", func(t *testing.T, w *watch) {
@@ -358,12 +343,12 @@ var cases = []struct {
 		}
 		g.Cancel(errBoom)
 		_, err := r.Wait()
-		isError(t, err, errBoom)
+		check.Error(t, err, errBoom)
 	}},
 	{"what ran on the caller's goroutine", func(t *testing.T, w *watch) {
 		p := newPool(t)
 		for range 100 {
-			ok(t, p.Do(t.Context(), w.member(succeed)))
+			check.OK(t, p.Do(t.Context(), w.member(succeed)))
 		}
 	}},
 	{"a cancelled Do", func(t *testing.T, w *watch) {
@@ -374,7 +359,7 @@ var cases = []struct {
 		go func() { done <- p.Do(ctx, task) }()
 		synctest.Wait()
 		cancel()
-		isError(t, <-done, context.Canceled)
+		check.Error(t, <-done, context.Canceled)
 	}},
 	{"items of a loop", func(t *testing.T, w *watch) {
 		p := newPool(t)
@@ -382,7 +367,7 @@ var cases = []struct {
 		for i := range items {
 			items[i] = w.payload()
 		}
-		ok(t, par.Each(t.Context(), items, func(context.Context, *payload) error { return nil }, par.On(p)))
+		check.OK(t, par.Each(t.Context(), items, func(context.Context, *payload) error { return nil }, par.On(p)))
 		clear(items)
 	}},
 	{"items and results of a stream that was left early", func(t *testing.T, w *watch) {
@@ -396,7 +381,7 @@ var cases = []struct {
 		}
 		taken := 0
 		for _, err := range par.Stream(t.Context(), iter.Seq[*payload](items), func(_ context.Context, v *payload) (*payload, error) { return v, nil }, par.On(p)) {
-			ok(t, err)
+			check.OK(t, err)
 			if taken++; taken == 10 {
 				break
 			}
