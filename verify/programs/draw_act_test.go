@@ -124,7 +124,7 @@ func (d *drawing) hand(a *act, at *spot) {
 	default:
 		if d.one(7) {
 			a.Pool, inner.row = own, at.row
-			a.With["workers"] = max(*limit, 1+d.IntN(2))
+			a.With["workers"] = 1 + d.IntN(2)
 		}
 		d.gather(a, at)
 	}

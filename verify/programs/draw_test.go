@@ -30,7 +30,7 @@ const deepest = 5
 func draw(seed uint64) *program {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for {
-		d := &drawing{Rand: r, locks: *withLocks && r.IntN(4) > 0, rings: *withRings && r.IntN(2) > 0, noisy: *withNoise && r.IntN(2) > 0}
+		d := &drawing{Rand: r, locks: r.IntN(4) > 0, rings: r.IntN(2) > 0, noisy: r.IntN(2) > 0}
 		d.rests = !d.locks || d.one(2)
 		p := d.program()
 		p.repair(d.Rand)
@@ -63,15 +63,12 @@ func (d *drawing) maybe(in int, with options, name string, values ...int) {
 }
 
 func (d *drawing) program() *program {
-	narrow, limits := !d.one(3), []int{1, 1, 1, 2, 2, 3, 4}
-	if *limit > 0 {
-		narrow, limits = false, []int{*limit}
-	}
+	narrow := !d.one(3)
 	p := &program{Main: &task{}, With: options{}}
 	for range shared + 1 {
 		b := bounds{1, oneOf(d, 0, 1, 1024)}
 		if !narrow {
-			b.Limit = oneOf(d, limits...)
+			b.Limit = oneOf(d, 1, 1, 1, 2, 2, 3, 4)
 		}
 		p.Pools = append(p.Pools, b)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // verdict is the outcome of a run.
@@ -25,7 +27,7 @@ func play(p *program, on func(*run) library, patience time.Duration) verdict {
 	}
 	for since := time.Now(); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Since(since) > patience {
-			r.fail("%d goroutines are left\n%s", runtime.NumGoroutine()-before, stacks())
+			r.fail("%d goroutines are left\n%s", runtime.NumGoroutine()-before, check.Stacks())
 			break
 		}
 	}
@@ -77,10 +79,5 @@ func (r *run) report() string {
 			s += fmt.Sprintf("%s: %+v\n", poolName(i), stats)
 		}
 	}
-	return s + stacks()
-}
-
-func stacks() string {
-	buf := make([]byte, 1<<18)
-	return string(buf[:runtime.Stack(buf, true)])
+	return s + check.Stacks()
 }
