@@ -85,11 +85,7 @@ func (m *groupMachine) poolOptions(t *rapid.T) []weir.Option {
 	}
 	return []weir.Option{
 		weir.Queue(m.pool.Queue), weir.IdleTimeout(m.pool.IdleTimeout),
-		weir.OnPanic(func(p *weir.Panic) {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			m.panics = append(m.panics, p.Value.(*boom))
-		}),
+		weir.OnPanic(m.recordPanic),
 	}
 }
 
@@ -262,7 +258,7 @@ func (m *groupMachine) finishOne() bool {
 	if g := m.unwaited(k); g != nil {
 		m.waitInHost(g)
 	} else {
-		m.letGo(k, nil)
+		m.finishTask(k, nil)
 	}
 	return true
 }

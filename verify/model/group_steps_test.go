@@ -206,41 +206,11 @@ func (m *groupMachine) endTask(t *rapid.T) {
 	k := pick(t, done, "task that may end")
 	m.step = fmt.Sprintf("the end of task %d", k.model.ID)
 	if k.model.Batch == nil {
-		m.letGo(k, nil)
+		m.finishTask(k, nil)
 		return
 	}
-	how := between(t, 0, 7, "how")
-	if k.model.Batch.Crowded() || m.limited() {
-		how = 0 // others would be cancelled while room is made
-	}
-	switch how {
-	case 5:
-		m.step = fmt.Sprintf("Goexit in task %d", k.model.ID)
-		m.pool.EndMember(k.model, weir.ErrGoexit)
-		k.orders <- order{do: runtime.Goexit}
-	case 6:
-		m.step = fmt.Sprintf("the panic of task %d", k.model.ID)
-		b := &boom{task: k.model.ID}
-		if m.pool.PanicMember(k.model, b) {
-			m.wantPanics = append(m.wantPanics, b)
-		}
-		k.orders <- order{do: func() { panic(b) }}
-	case 7:
-		m.letGo(k, fmt.Errorf("returned by task %d", k.model.ID))
-	default:
-		m.letGo(k, nil)
-	}
-}
-
-// letGo makes a task return.
-func (m *groupMachine) letGo(k *task, err error) {
-	k.err = err
-	if k.model.Batch == nil {
-		m.pool.Finish(k.model)
-	} else {
-		m.pool.EndMember(k.model, err)
-	}
-	k.orders <- order{do: func() {}, last: true}
+	calm := k.model.Batch.Crowded() || m.limited() // others would be cancelled while room is made
+	m.endMember(t, k, calm, func(*task, error, bool) {})
 }
 
 // giveUp makes a task call Blocking.

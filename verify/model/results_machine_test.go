@@ -2,9 +2,9 @@ package model_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"testing/synctest"
 	"time"
@@ -55,7 +55,7 @@ func checkResults(t *rapid.T) {
 	if panicsAsErrors {
 		opts = append(opts, weir.PanicsAsErrors())
 	}
-	p := weir.New(m.pool.Limit, weir.Queue(m.pool.Queue), weir.IdleTimeout(time.Hour), weir.OnPanic(func(*weir.Panic) {}))
+	p := weir.New(m.pool.Limit, weir.Queue(m.pool.Queue), weir.IdleTimeout(time.Hour), weir.OnPanic(m.recordPanic))
 	g := m.pool.NewGroup(nil, nil)
 	g.KeepGoing, g.PanicsAsErrors = keepGoing, panicsAsErrors
 	m.group = p.Group(context.Background(), opts...)
@@ -73,7 +73,7 @@ func checkResults(t *rapid.T) {
 func (m *resultsMachine) finish(t *rapid.T) {
 	for able := m.able(); len(able) > 0; able = m.able() {
 		m.step = fmt.Sprintf("the last order for task %d", able[0].model.ID)
-		m.finishTask(able[0], nil)
+		m.endMember(nil, able[0], true, m.note)
 		m.look()
 	}
 	if m.taking == nil && m.model.Used() {
@@ -94,33 +94,18 @@ func (m *resultsMachine) goTask(*rapid.T) {
 
 func (m *resultsMachine) endTask(t *rapid.T) {
 	k := pick(t, m.able(), "task that runs")
-	m.step = fmt.Sprintf("the end of task %d", k.model.ID)
-	switch between(t, 0, 7, "how") {
-	case 5:
-		m.step = fmt.Sprintf("Goexit in task %d", k.model.ID)
-		m.model.Fail(k.model, weir.ErrGoexit)
-		m.pool.EndMember(k.model, weir.ErrGoexit)
-		k.orders <- order{do: runtime.Goexit}
-	case 6:
-		m.step = fmt.Sprintf("the panic of task %d", k.model.ID)
-		b := &boom{task: k.model.ID}
-		if m.model.Group.PanicsAsErrors {
-			m.model.Fail(k.model, &weir.Panic{Value: b})
-		}
-		m.pool.PanicMember(k.model, b)
-		k.orders <- order{do: func() { panic(b) }}
-	case 7:
-		m.finishTask(k, fmt.Errorf("returned by task %d", k.model.ID))
-	default:
-		m.finishTask(k, nil)
-	}
+	m.endMember(t, k, false, m.note)
 }
 
-func (m *resultsMachine) finishTask(k *task, err error) {
-	k.err = err
-	m.model.Return(k.model, k.model.ID+1, err)
-	m.pool.EndMember(k.model, err)
-	k.orders <- order{do: func() {}, last: true}
+// note tells the model with what a task is about to end. A panic that comes out of Wait has no result.
+func (m *resultsMachine) note(k *task, err error, returns bool) {
+	var p *weir.Panic
+	switch {
+	case returns:
+		m.model.Return(k.model, k.model.ID+1, err)
+	case !errors.As(err, &p) || m.model.Group.PanicsAsErrors:
+		m.model.Fail(k.model, err)
+	}
 }
 
 func (m *resultsMachine) cancel(*rapid.T) {

@@ -2,10 +2,12 @@ package model_test
 
 import (
 	"fmt"
+	"runtime"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/verify/model"
 )
 
@@ -112,4 +114,54 @@ func (w *world) allOver() {
 			w.fail("%s is blocked when all is over", c.name)
 		}
 	}
+}
+
+// endMember ends a task of a group, in one of the ways in which tasks end; if calm it returns nil. noted is told
+// first what the task ends with.
+func (w *world) endMember(t *rapid.T, k *task, calm bool, noted func(k *task, err error, returns bool)) {
+	how := 0
+	if !calm {
+		how = between(t, 0, 7, "how")
+	}
+	switch how {
+	case 5:
+		w.step = fmt.Sprintf("Goexit in task %d", k.model.ID)
+		noted(k, weir.ErrGoexit, false)
+		w.pool.EndMember(k.model, weir.ErrGoexit)
+		k.orders <- order{do: runtime.Goexit}
+	case 6:
+		w.step = fmt.Sprintf("the panic of task %d", k.model.ID)
+		b := &boom{task: k.model.ID}
+		noted(k, &weir.Panic{Value: b}, false)
+		if w.pool.PanicMember(k.model, b) {
+			w.wantPanics = append(w.wantPanics, b)
+		}
+		k.orders <- order{do: func() { panic(b) }}
+	default:
+		w.step = fmt.Sprintf("the end of task %d", k.model.ID)
+		var err error
+		if how == 7 {
+			err = fmt.Errorf("returned by task %d", k.model.ID)
+		}
+		noted(k, err, true)
+		w.finishTask(k, err)
+	}
+}
+
+// finishTask makes a task return.
+func (w *world) finishTask(k *task, err error) {
+	k.err = err
+	if k.model.Batch == nil {
+		w.pool.Finish(k.model)
+	} else {
+		w.pool.EndMember(k.model, err)
+	}
+	k.orders <- order{do: func() {}, last: true}
+}
+
+// recordPanic keeps what the handler of a pool gets.
+func (w *world) recordPanic(p *weir.Panic) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.panics = append(w.panics, p.Value.(*boom))
 }
