@@ -47,7 +47,7 @@ var surveySuite = Suite{
 // surveyed are those that the survey compares, and Weir.
 var surveyed = map[string]bool{peer.Go: true, "errgroup": true, "conc": true, "ants": true, "weir.Pool": true}
 
-// digests is the survey's own task, as each library's users would write it.
+// digests is the survey's own task.
 func digests(s Scale) Experiment {
 	const files = 1000
 	e := Experiment{
