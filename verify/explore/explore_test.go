@@ -84,8 +84,8 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 	if *scene != "" {
 		t.Skip("one scene is looked at")
 	}
-	if testing.Short() && *only == "" {
-		t.Skip("some hundred executions for each of them")
+	if *only == "" {
+		plant.NeedsProofs(t)
 	}
 	known := 0
 	for _, bug := range plant.LockFree() {
@@ -158,9 +158,7 @@ func TestRandomSearchFindsPlantedBugs(t *testing.T) {
 	if *scene != "" || *only != "" {
 		t.Skip("one scene or one bug is looked at")
 	}
-	if testing.Short() {
-		t.Skip("some thousand executions for each of them")
-	}
+	plant.NeedsProofs(t)
 	for _, bug := range rare {
 		if shows[bug] == "" {
 			t.Errorf("there is no bug %s", bug)

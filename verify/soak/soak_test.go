@@ -17,9 +17,7 @@ const hang = 3 * time.Minute
 const patience = "4s"
 
 func TestSoakFindsPlantedBugs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
+	plant.NeedsProofs(t)
 	program := plant.Main(t, "./soak", plant.Engine())
 	soak := func(t *testing.T, bug, load, length string) plant.Outcome {
 		t.Helper()
