@@ -17,9 +17,9 @@ type batch struct {
 	made     race.Past // see scope.seen
 	group    *Group
 	ctx      context.Context               // to ask whether the batch is cancelled
-	done     <-chan struct{}               // closed when the batch is cancelled; nil if the group is nested
 	subtasks *engine.Subtasks[job]         // of a task's group: where its tasks wait for their start
 	looper   atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
+	retires  atomic.Bool                   // the end of the last worker wakes Wait, not that of the last task
 
 	// The scope and the stay keep words apart that different cores write: see [engine.Intake].
 	scope  scope // what the tasks get
@@ -85,16 +85,13 @@ func newBatch(parent context.Context, g *Group) *batch {
 	if std := b.scope.std.Load(); std != nil {
 		b.ctx = std.Context // one call less for each task
 	}
-	if !g.nested() {
-		b.done = b.scope.Done()
-	}
 	b.made.Release()
 	return b
 }
 
 // cancelled reports whether the batch is cancelled.
 func (b *batch) cancelled() bool {
-	if b.ctx.Err() != nil {
+	if b.scope.ended.Load() || !b.scope.lasts && b.ctx.Err() != nil {
 		return true
 	}
 	if !b.group.asks || b.parent().Err() == nil {
@@ -146,7 +143,8 @@ func (b *batch) enter() bool { return b.subtasks != nil || b.tally.Enter() }
 // Ended counts n tasks out, and undoes enter. The caller touches nothing of the batch for them
 // afterwards.
 func (b *batch) Ended(n int, by *engine.Worker) {
-	if b.subtasks == nil && b.tally.Leave(n) || b.subtasks != nil && b.tally.End(n) {
+	over := b.subtasks == nil && b.tally.Leave(n) || b.subtasks != nil && b.tally.End(n)
+	if over && (by == nil || !b.retires.Load()) {
 		b.notify(by)
 	}
 }

@@ -43,11 +43,19 @@ func (b *batch) wait(inTask bool) {
 // waitOutside waits for the tasks of a group outside a task. If the group is cancelled it waits for the tasks that have
 // started, and gives up those in the queue, which may stay there for long, as the workers may be busy with other tasks.
 func (b *batch) waitOutside() {
-	done := b.done
-	for over := b.tally.Seal; !over(); {
-		if !b.stay.wait(done, nil, nil) {
+	var done <-chan struct{}
+	if !b.scope.lasts {
+		done = b.scope.Done()
+	}
+	closed, over := false, b.tally.Seal
+	if b.group.owned && !over() {
+		b.retires.Store(true)
+		b.group.pool.core.engine.Retire(b.stay.waiter.Turn)
+	}
+	for !over() {
+		if woken := b.stay.wait(done, nil, nil); !closed && (!woken || b.scope.ended.Load()) {
 			b.tally.Close()
-			done, over = nil, b.finish
+			closed, done, over = true, nil, b.finish
 		}
 	}
 }
@@ -82,7 +90,11 @@ func (b *batch) isCounted() bool {
 
 // waitInside waits for the tasks of a task's group.
 func (b *batch) waitInside(inTask bool) {
-	done, cancelled := b.done, false
+	var done <-chan struct{}
+	if !b.group.nested() {
+		done = b.scope.Done()
+	}
+	cancelled := false
 	if inTask {
 		b.stay.task = b.group.task()
 		defer b.stay.with(b.group.pool, b.subtasks.Want())()

@@ -28,6 +28,7 @@ type scope struct {
 
 	std   atomic.Pointer[standardContext]
 	ended atomic.Bool // err and cause are final
+	lasts bool        // the batch is outside a task, and its parent never done: only cancel ends the scope
 
 	mu         sync.Mutex // may be taken under that of the parent, never the other way round
 	err, cause error
@@ -85,7 +86,11 @@ func (s *scope) open(parent context.Context, b *batch) {
 	s.batch, s.parent = b, parent
 	above := scopeOf(parent)
 	if above == nil {
-		s.base = s.standard()
+		if parent.Done() == nil && b.subtasks == nil {
+			s.base, s.lasts = parent, true
+		} else {
+			s.base = s.standard()
+		}
 		return
 	}
 	s.base = above.base
@@ -137,6 +142,9 @@ func (s *scope) end(cause error) {
 		}
 	}
 	s.ended.Store(true)
+	if s.lasts && !s.batch.tally.Sealed() {
+		s.batch.notify(nil) // Wait has no other way to learn of it
+	}
 	for l := s.below.First(); l != nil; l = l.Next() {
 		l.Of().cancel(s.cause)
 	}

@@ -93,7 +93,7 @@
 // # Cost
 //
 // Once its pool has the queue and the workers, the first Go of a group after each Wait allocates
-// the batch and its context, and later calls nothing; a worker allocates a context for the first of
+// the batch, and its context if the parent may end, and later calls nothing; a worker allocates a context for the first of
 // the tasks that it runs until Wait. Do costs two goroutine switches and three allocations.
 //
 // # Promises

@@ -10,7 +10,10 @@ import (
 // FuncPool runs one function with many arguments on a bounded number of
 // workers: a [Pool] without a closure for each task. All methods may be called
 // by any number of goroutines at once.
-type FuncPool[T any] struct{ core core[argument[T]] }
+type FuncPool[T any] struct {
+	core core[argument[T]]
+	call func(T)
+}
 
 // argument is what travels through the engine of a FuncPool.
 type argument[T any] struct {
@@ -22,19 +25,34 @@ type argument[T any] struct {
 // once; [Unbounded] sets no limit. It starts nothing, unless [Prestart] is given.
 func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 	must(run != nil, "function must not be nil", "nil")
-	p := new(FuncPool[T])
+	p := new(struct {
+		FuncPool[T]
+		engine engine.Engine[argument[T]]
+	})
+	p.call = run
 	o := poolOptions(limit, opts)
-	p.core.start(o, config(o, func(_ *engine.Worker, a argument[T]) {
-		if race.Enabled {
-			p.runRaced(run, a)
-			return
-		}
-		run(a.arg)
-	}, p.broken))
-	return p
+	c := config(&o, engine.Runner[argument[T]]((*funcRunner[T])(&p.FuncPool)))
+	p.core.start(&o, &c, &p.engine)
+	return &p.FuncPool
 }
 
-func (p *FuncPool[T]) broken(_ *engine.Worker, a argument[T], panicked any) {
+// funcRunner runs the function of a FuncPool.
+type funcRunner[T any] FuncPool[T]
+
+// Begin implements [engine.Runner].
+func (*funcRunner[T]) Begin() { unlabel() }
+
+// Run implements [engine.Runner].
+func (p *funcRunner[T]) Run(_ *engine.Worker, a argument[T]) {
+	if race.Enabled {
+		(*FuncPool[T])(p).runRaced(p.call, a)
+		return
+	}
+	p.call(a.arg)
+}
+
+// Broken implements [engine.Runner].
+func (p *funcRunner[T]) Broken(_ *engine.Worker, a argument[T], panicked any) {
 	if panicked != nil {
 		p.core.reportPanic(p.core.reporter.caughtAt(panicked, a.arg))
 	}

@@ -34,6 +34,7 @@ type Group struct {
 	turns   race.Turns
 
 	mu     sync.Mutex
+	used   bool                  // there was a batch
 	doomed *error                // the cause with which the next batch is cancelled as it begins
 	batch  atomic.Pointer[batch] // made on first use after each Wait
 }
@@ -43,12 +44,21 @@ type Group struct {
 // only when 4096 tasks are queued; with Queue(0) it waits for a free worker.
 func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
 	mustContext(ctx != nil)
-	o := newOptions(limit)
-	collect(&o, opts)
-	o.mustHaveNoState()
-	g := newGroup(ctx, newPool(o), o.groupOptions)
-	g.owned = true
-	return g
+	var o options
+	if len(opts) == 0 {
+		o = newOptions(limit)
+	} else { // which takes an allocation
+		o = groupWorkersOptions(limit, opts)
+	}
+	own := new(struct { // most groups are small: for them one allocation in place of three
+		Group
+		pool   Pool
+		engine engine.Engine[job]
+	})
+	own.pool.init(&o, &own.engine)
+	own.Group.init(ctx, &own.pool, &o.groupOptions)
+	own.owned = true
+	return &own.Group
 }
 
 // Group returns a group whose tasks run on the pool, among others. Closing the
@@ -66,18 +76,19 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	if len(opts) > 0 { // else nothing is allocated for them
 		o = groupOptionsOf(opts)
 	}
-	return newGroup(ctx, p, o)
+	g := new(Group)
+	g.init(ctx, p, &o)
+	return g
 }
 
-func newGroup(ctx context.Context, p *Pool, o groupOptions) *Group {
-	g := &Group{pool: p, parent: ctx, asks: tellsLate(ctx), options: o}
+func (g *Group) init(ctx context.Context, p *Pool, o *groupOptions) {
+	g.pool, g.parent, g.asks, g.options = p, ctx, tellsLate(ctx), *o
 	g.host, g.at = hostPool(ctx)
 	g.crossed = g.at != nil && (g.at != p || g.host.crossed())
 	if o.members > 0 {
 		g.limit = newGroupLimit(o.members)
 		g.turns.Limit(o.members)
 	}
-	return g
 }
 
 // Go adds a task. It blocks while the pool is full, or the group's [Limit] is reached, and returns
@@ -125,7 +136,7 @@ func (g *Group) add(b *batch, number int, j job) {
 	if b.subtasks != nil {
 		verdict = b.submit(j)
 	} else {
-		verdict = g.pool.core.engine.Submit(j, b.done)
+		verdict = b.submitOutside(j)
 	}
 	switch verdict {
 	case engine.Accepted:
@@ -190,6 +201,15 @@ func (g *Group) Resize(limit int) {
 	}
 }
 
+// submitOutside hands a job to the pool for a group outside a task.
+func (b *batch) submitOutside(j job) engine.Verdict {
+	e := b.group.pool.core.engine
+	if e.Offer(j) {
+		return engine.Accepted
+	}
+	return e.Submit(j, b.scope.Done()) // many batches never need that channel
+}
+
 // submit hands a job to the pool for a task of another pool: the job waits among the subtasks of the
 // group, and a ticket in the queue.
 func (b *batch) submit(j job) engine.Verdict {
@@ -199,7 +219,7 @@ func (b *batch) submit(j job) engine.Verdict {
 	}
 	var verdict engine.Verdict
 	b.group.task().await(b.group.pool, want, func(w *engine.Wakeup) {
-		verdict = e.SubmitWanted(j, b.done, want, w)
+		verdict = e.SubmitWanted(j, b.scope.Done(), want, w)
 	})
 	return verdict
 }
@@ -309,9 +329,10 @@ func (g *Group) current() *batch {
 			g.doomed = nil
 		}
 		g.batch.Store(b)
-		if g.owned {
+		if g.owned && g.used { // a Wait has retired the workers
 			g.pool.core.engine.Revive()
 		}
+		g.used = true
 	}
 	return b
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"runtime/pprof"
 	"time"
 
@@ -157,6 +158,14 @@ func PanicsAsErrors() GroupOption {
 	return groupOption{"PanicsAsErrors", func(o *options) { o.panicsAsErrors = true }}
 }
 
+// groupWorkersOptions checks and collects the options of NewGroup.
+func groupWorkersOptions(limit int, opts []Option) options {
+	o := newOptions(limit)
+	collect(&o, opts)
+	o.mustHaveNoState()
+	return o
+}
+
 func newOptions(limit int) options {
 	mustLimit(limit)
 	return options{
@@ -206,28 +215,37 @@ func groupOptionsOf(opts []GroupOption) groupOptions {
 	return o.groupOptions
 }
 
-// config is the engine's part of the options.
-func config[T any](o options, run func(*engine.Worker, T), broken func(*engine.Worker, T, any)) engine.Config[T] {
-	labels := context.Background()
-	begin := func() { pprof.SetGoroutineLabels(labels) }
+// config is the engine's part of the options, for tasks that runner runs.
+func config[T any](o *options, runner engine.Runner[T]) engine.Config[T] {
 	if o.name != "" {
-		labels = pprof.WithLabels(labels, pprof.Labels("weir", o.name))
-		work := run
-		run = func(w *engine.Worker, task T) {
-			begin() // the task before may have left its own
-			work(w, task)
-		}
+		runner = &named[T]{runner, pprof.WithLabels(context.Background(), pprof.Labels("weir", o.name))}
 	}
 	return engine.Config[T]{
-		// A goroutine inherits the profiler labels of the one that started it:
-		// here, of a submitter that needed a worker.
-		Begin:       begin,
+		Runner:      runner,
 		Limit:       o.limit,
 		Queue:       o.queue,
 		MaxWaiting:  o.maxWaiting,
 		IdleTimeout: o.idleTimeout,
-		Run:         run,
-		Broken:      broken,
+		AtOnce:      int32(runtime.GOMAXPROCS(0)),
 		Crash:       o.crash,
 	}
+}
+
+// unlabel removes the profiler labels of a worker's goroutine, which are those of the goroutine that has started it: of a
+// submitter that needed a worker.
+func unlabel() { pprof.SetGoroutineLabels(context.Background()) }
+
+// named is the runner of a pool that has a name: it gives its label to the workers.
+type named[T any] struct {
+	engine.Runner[T]
+	labels context.Context
+}
+
+// Begin implements [engine.Runner].
+func (n *named[T]) Begin() { pprof.SetGoroutineLabels(n.labels) }
+
+// Run implements [engine.Runner].
+func (n *named[T]) Run(w *engine.Worker, task T) {
+	n.Begin() // the task before may have left its own labels
+	n.Runner.Run(w, task)
 }

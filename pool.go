@@ -103,12 +103,26 @@ func New(limit int, opts ...Option) *Pool {
 }
 
 func newPool(o options) *Pool {
-	p := new(Pool)
-	c := config(o, p.run, p.broken)
-	c.Void, c.Ticket, c.Counted = job.void, job.ticket, job.isCounted
-	p.core.start(o, c)
-	return p
+	p := new(struct {
+		Pool
+		engine engine.Engine[job]
+	})
+	p.init(&o, &p.engine)
+	return &p.Pool
 }
+
+// init makes a pool of the zero value. It runs on e, which is the zero value as well.
+func (p *Pool) init(o *options, e *engine.Engine[job]) {
+	c := config(o, engine.Runner[job]((*runner)(p)))
+	c.Void, c.Ticket, c.Counted = job.void, job.ticket, job.isCounted
+	p.core.start(o, &c, e)
+}
+
+// runner runs the tasks of a Pool.
+type runner Pool
+
+// Begin implements [engine.Runner].
+func (*runner) Begin() { unlabel() }
 
 // void reports whether a worker need not come to j, which is queued.
 func (j job) void() bool {
@@ -128,7 +142,8 @@ func (j job) void() bool {
 // isCounted reports whether the void job j, which has left the queue, was counted, or will be.
 func (j job) isCounted() bool { return j.batch == nil || j.batch.isCounted() }
 
-func (p *Pool) run(w *engine.Worker, j job) {
+// Run implements [engine.Runner].
+func (*runner) Run(w *engine.Worker, j job) {
 	switch {
 	case j.batch != nil:
 		j.batch.run(w, j)
@@ -141,7 +156,8 @@ func (p *Pool) run(w *engine.Worker, j job) {
 	}
 }
 
-func (p *Pool) broken(w *engine.Worker, j job, panicked any) {
+// Broken implements [engine.Runner].
+func (p *runner) Broken(w *engine.Worker, j job, panicked any) {
 	switch {
 	case j.batch != nil:
 		j.batch.broken(w, j, panicked)

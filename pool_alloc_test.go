@@ -101,19 +101,32 @@ func greet(t *testing.T, g *weir.Group, limit int) {
 	eventually(t, "all tasks have ended", func() bool { return int(v.Ended.Load()) == limit })
 }
 
-func TestAGroupsBatchAllocatesLittle(t *testing.T) {
-	const most = 8
+func TestASmallGroupAllocatesLittle(t *testing.T) {
 	p := weir.New(2)
 	defer p.Close()
-	g := p.Group(context.Background())
-	got := testing.AllocsPerRun(200, func() {
-		for range 10 {
-			g.Go(succeed)
+	background := context.Background()
+	parent, cancel := context.WithCancel(background)
+	defer cancel()
+	again := p.Group(background)
+	for name, group := range map[string]struct {
+		tasks, most int
+		make        func() *weir.Group
+	}{
+		"on a pool":                         {3, 4, func() *weir.Group { return p.Group(background) }},
+		"on a pool, and its parent may end": {3, 9, func() *weir.Group { return p.Group(parent) }},
+		"used again":                        {10, 3, func() *weir.Group { return again }},
+		"of its own workers, for one task":  {1, 6, func() *weir.Group { return weir.NewGroup(background, 2) }},
+	} {
+		got := testing.AllocsPerRun(200, func() {
+			g := group.make()
+			for range group.tasks {
+				g.Go(succeed)
+			}
+			check.OK(t, g.Wait())
+		})
+		if got > float64(group.most) && !check.Race {
+			t.Errorf("%s: %.1f allocations, more than %d", name, got, group.most)
 		}
-		check.OK(t, g.Wait())
-	})
-	if got > most && !check.Race {
-		t.Errorf("a batch of 10 tasks takes %.1f allocations, more than %d", got, most)
 	}
 }
 

@@ -24,11 +24,12 @@ func (c *core[T]) running() *engine.Engine[T] {
 	return c.engine
 }
 
-func (c *core[T]) start(o options, config engine.Config[T]) {
+func (c *core[T]) start(o *options, config *engine.Config[T], e *engine.Engine[T]) {
 	c.reporter = reporter{pool: o.name, onPanic: o.onPanic}
 	c.turns.Limit(o.limit)
 	c.turns.Queue(o.queue)
-	c.engine = engine.New(config)
+	e.Init(config)
+	c.engine = e
 	if o.prestart > 0 {
 		c.engine.Start(o.prestart)
 	}

@@ -51,9 +51,9 @@ func NewStateful[S, T any](
 	o := statefulOptions(limit, opts)
 	p := &Stateful[S, T]{use: run, onOpenError: o.onOpenError}
 	p.values.init(limit, open, dispose, &p.core.turns)
-	c := config(o, p.run, p.broken)
+	c := config(&o, engine.Runner[call[T]]((*statefulRunner[S, T])(p)))
 	c.End = p.end
-	p.core.start(o, c)
+	p.core.start(&o, &c, new(engine.Engine[call[T]]))
 	return p
 }
 
@@ -173,6 +173,20 @@ func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 		}
 	}
 	return unrun, err
+}
+
+// statefulRunner runs the function of a Stateful.
+type statefulRunner[S, T any] Stateful[S, T]
+
+// Begin implements [engine.Runner].
+func (*statefulRunner[S, T]) Begin() { unlabel() }
+
+// Run implements [engine.Runner].
+func (p *statefulRunner[S, T]) Run(w *engine.Worker, c call[T]) { (*Stateful[S, T])(p).run(w, c) }
+
+// Broken implements [engine.Runner].
+func (p *statefulRunner[S, T]) Broken(w *engine.Worker, c call[T], panicked any) {
+	(*Stateful[S, T])(p).broken(w, c, panicked)
 }
 
 // run uses an argument, on worker w.

@@ -161,9 +161,21 @@ func (e *Engine[T]) Dismiss(inUse func() bool) {
 	<-over
 }
 
-// Revive ends a dismissal before the last worker has ended.
+// Retire makes workers that find nothing to do end, until Revive. over receives a value, if it has room for one, whenever none
+// is left: a caller that waits for the end of the last task and of the last worker has to wait once.
+func (e *Engine[T]) Retire(over chan struct{}) {
+	e.mu.Lock()
+	e.retired = over
+	e.ending.Store(true)
+	e.quitIdle(len(e.idle))
+	e.unlock()
+}
+
+// Revive ends a dismissal before the last worker has ended, and what Retire has begun.
 func (e *Engine[T]) Revive() {
 	e.mu.Lock()
+	e.retired = nil
+	e.ending.Store(false)
 	if e.dismissed != nil {
 		close(e.dismissed)
 		e.dismissed = nil
@@ -178,6 +190,12 @@ func (e *Engine[T]) deserted() bool { return len(e.workers) == 0 && e.permits.ac
 // wind ends idle workers that are no longer wanted, and notifies the goroutines
 // that wait for the end of the last.
 func (e *Engine[T]) wind() {
+	if e.retired != nil && e.deserted() {
+		select {
+		case e.retired <- struct{}{}:
+		default:
+		}
+	}
 	if e.dismissed != nil {
 		e.quitIdle(len(e.idle))
 		if e.deserted() {

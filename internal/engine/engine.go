@@ -26,17 +26,13 @@ type Config[T any] struct {
 	MaxWaiting  int           // how many submitters may wait for room
 	IdleTimeout time.Duration // after which an idle worker ends
 
-	// Begin is called on each new goroutine of a worker, before its first task, and when a worker comes to rest.
-	Begin func()
+	Runner[T]
+
 	// End, if not nil, is called when a worker ends, which holds no permit by then. Close
 	// waits for it. Its panic takes the program down.
 	End func(w *Worker)
-	// Run runs one task, on worker w.
-	Run func(w *Worker, task T)
-	// Broken is called, on the goroutine that ran the task and before it
-	// unwinds, for a task that panicked (panicked is what recover returned)
-	// or called runtime.Goexit (panicked is nil). Its panic takes the program down.
-	Broken func(w *Worker, task T, panicked any)
+	// So many tasks, about as many as there are processors, are handed to workers before there is a ring.
+	AtOnce int32
 	// Crash lets a panic take the program down instead.
 	Crash bool
 	// Void reports whether a task will not run any more, or has started out of turn. Run may get such a task, and
@@ -48,6 +44,18 @@ type Config[T any] struct {
 	// Counted is called, under the lock, for each void task that has left the queue without Run. It reports false if
 	// Discard has not counted the task, and will not. A nil Counted stands for one that reports true.
 	Counted func(T) bool
+}
+
+// Runner runs the tasks of an engine.
+type Runner[T any] interface {
+	// Begin is called on each new goroutine of a worker, before its first task, and when a worker comes to rest.
+	Begin()
+	// Run runs one task, on worker w.
+	Run(w *Worker, task T)
+	// Broken is called, on the goroutine that ran the task and before it
+	// unwinds, for a task that panicked (panicked is what recover returned)
+	// or called runtime.Goexit (panicked is nil). Its panic takes the program down.
+	Broken(w *Worker, task T, panicked any)
 }
 
 // Engine runs values of type T on at most Limit workers.
@@ -82,6 +90,7 @@ type Engine[T any] struct {
 	limit      int
 	leaving    int   // workers that were ordered to end that still are in workers
 	givenUp    int32 // so many of waits were given up
+	handed     int32 // tasks handed to workers since the queue had a ring
 	candidates int32 // workers[:candidates] may hold no task, see between
 	vacancies  int32 // in vacant
 	suspended  int32 // tasks that have begun and wait
@@ -96,6 +105,7 @@ type Engine[T any] struct {
 	halfway    bool          // the last search for them met a half-written slot
 	finished   chan struct{} // closed when the engine is closed, empty and without a worker
 	dismissed  chan struct{} // if not nil: idle workers end, and it is closed when the last has
+	retired    chan struct{} // if not nil: workers that find nothing to do end, and it receives when none is left
 
 	rejected, panicked, handedBack uint64
 
@@ -103,15 +113,22 @@ type Engine[T any] struct {
 	waking    atomic.Int32  // tasks that count as going on: see Wakeup, lose and delays
 	beside    atomic.Bool   // a set of subtasks has open tasks, or a task returns
 	abandoned atomic.Bool   // what has not started is handed back
+	ending    atomic.Bool   // retired is set: workers are unlikely to park
 }
 
 // New returns an engine that has not started anything yet.
 func New[T any](c Config[T]) *Engine[T] {
-	e := &Engine[T]{Config: c, limit: c.Limit, clock: time.Now()}
+	e := new(Engine[T])
+	e.Init(&c)
+	return e
+}
+
+// Init makes a new engine of the zero value.
+func (e *Engine[T]) Init(c *Config[T]) {
+	e.Config, e.limit, e.clock = *c, c.Limit, time.Now()
 	e.queue.capacity = c.Queue
 	e.waitAt.Store(never)
 	e.permits.allow(min(c.Limit, maxAllowed))
-	return e
 }
 
 // stir wakes or starts a worker to search, if one may be. A goroutine that has made
@@ -128,15 +145,23 @@ func (e *Engine[T]) stir() {
 		return
 	}
 	w := e.recruit()
-	if w.parked != nil {
-		w.parked <- orderSearch
-		e.mu.Unlock()
-		return
-	}
+	born := e.order(w, orderSearch)
 	e.mu.Unlock()
-	// Making a goroutine takes longer than all else that is done under the
-	// lock. The worker is already one of Engine.workers, and known to search.
-	go e.work(w, orderSearch)
+	if born {
+		// Making a goroutine takes longer than all else that is done under the
+		// lock. The worker is already one of Engine.workers, and known to search.
+		go e.work(w, orderSearch)
+	}
+}
+
+// order gives an order to a worker that rests. It reports true for a new worker, whose goroutine the caller starts with the order when
+// it has released the lock.
+func (e *Engine[T]) order(w *worker[T], o order) (born bool) {
+	if w.parked == nil {
+		return true
+	}
+	w.parked <- o
+	return false
 }
 
 // assign makes a worker run task, one of a set of subtasks if from is not nil. The caller has a permit for it.
@@ -183,11 +208,9 @@ func (e *Engine[T]) newWorker(index int32) *worker[T] {
 
 // send gives an idle or new worker its order.
 func (e *Engine[T]) send(w *worker[T], o order) {
-	if w.parked == nil {
+	if e.order(w, o) {
 		go e.work(w, o)
-		return
 	}
-	w.parked <- o
 }
 
 // halted reports whether workers may take no task.

@@ -6,6 +6,13 @@ import (
 	"unsafe"
 )
 
+// Run is a runner whose tasks cannot break off.
+type Run[T any] func(w *Worker, task T)
+
+func (Run[T]) Begin()                  {}
+func (r Run[T]) Run(w *Worker, task T) { r(w, task) }
+func (Run[T]) Broken(*Worker, T, any)  {}
+
 // CacheLine is the distance that keeps hot words apart.
 const CacheLine = cacheLine
 

@@ -16,9 +16,7 @@ func blocking(limit, queue int) (e *engine.Engine[int], release chan struct{}) {
 	release = make(chan struct{})
 	return engine.New(engine.Config[int]{
 		Limit: limit, Queue: queue, MaxWaiting: 1, IdleTimeout: time.Minute,
-		Begin:  func() {},
-		Run:    func(*engine.Worker, int) { <-release },
-		Broken: func(*engine.Worker, int, any) {},
+		Runner: engine.Run[int](func(*engine.Worker, int) { <-release }),
 	}), release
 }
 
@@ -50,16 +48,14 @@ func TestWaitCostsTheSameHoweverManyWaitAndWork(t *testing.T) {
 		release, runs, goOn := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		e := engine.New(engine.Config[int]{
 			Limit: n + 1, Queue: math.MaxInt, MaxWaiting: 1, IdleTimeout: time.Minute,
-			Begin: func() {},
-			Run: func(_ *engine.Worker, task int) {
+			Runner: engine.Run[int](func(_ *engine.Worker, task int) {
 				if task < n {
 					<-release
 					return
 				}
 				runs <- struct{}{}
 				<-goOn
-			},
-			Broken: func(*engine.Worker, int, any) {},
+			}),
 		})
 		waits := inWait(e, n)
 		return func() {

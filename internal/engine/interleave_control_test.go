@@ -245,6 +245,19 @@ var controlScenes = []step.Scene{
 			w.submit(w.blocked("a", dismissed))
 		})
 	}),
+	in("retired while tasks end", 2, 1, func(w *world) {
+		w.accept(w.task("a"), w.task("b"))
+		w.Go("waiter", w.retires)
+	}),
+	in("retired while a worker rests", 2, 1, func(w *world) {
+		w.idle()
+		w.Go("waiter", w.retires)
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+	}),
+	in("retired while a task adds another", 1, 1, func(w *world) {
+		w.accept(w.task("a").then(func() { w.submit(w.task("b")) }))
+		w.Go("waiter", w.retires)
+	}),
 	in("a closed engine accepts nothing more", 1, 2, func(w *world) {
 		w.widen()
 		release := w.busy()
@@ -257,6 +270,14 @@ var controlScenes = []step.Scene{
 		w.idle()
 		w.Go("submitter", func() { w.submit(w.task("a")) })
 		w.Go("close", w.closes)
+	}),
+	in("a closed engine with a free worker accepts nothing more", 2, 2, func(w *world) {
+		release := make(chan struct{})
+		w.accept(w.blocked("busy", release))
+		w.Go("close", w.closes)
+		w.Settle()
+		w.Check(w.submit(w.task("late")) == engine.Closed, "a closed engine accepts a task")
+		close(release)
 	}),
 	in("Close after a dismissal", 1, 1, func(w *world) {
 		w.idle()

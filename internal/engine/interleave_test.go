@@ -10,5 +10,6 @@ import (
 // Each scene is a program whose interleavings the explorer goes through. Here they run with the
 // real scheduler, a few times each.
 func TestInterleavings(t *testing.T) {
-	step.Test(t, slices.Concat(submitScenes, workerScenes, waitScenes, controlScenes, nestedScenes, returnScenes, ringScenes, tallyScenes, mixedScenes())...)
+	plain := slices.Concat(submitScenes, workerScenes, waitScenes, controlScenes)
+	step.Test(t, slices.Concat(plain, handedOver(plain...), nestedScenes, returnScenes, ringScenes, tallyScenes, mixedScenes())...)
 }

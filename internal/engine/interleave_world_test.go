@@ -27,13 +27,7 @@ func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
 	w.Run, w.limit, w.places = r, limit, queue
 	c := engine.Config[*task]{
 		Limit: limit, Queue: queue, MaxWaiting: 8, IdleTimeout: idleTimeout,
-		Begin: func() {},
-		Run:   w.perform,
-		Broken: func(own *engine.Worker, j *task, _ any) {
-			if j != nil { // else the execution was broken off
-				w.done(own, j)
-			}
-		},
+		Runner: runner{w},
 		Ticket: (*task).ticket,
 		Void: func(j *task) bool {
 			switch {
@@ -53,7 +47,19 @@ func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
 	return w
 }
 
-func (w *world) perform(own *engine.Worker, j *task) {
+// runner runs the tasks of a world.
+type runner struct{ *world }
+
+func (runner) Begin() {}
+
+func (w runner) Broken(own *engine.Worker, j *task, _ any) {
+	if j != nil { // else the execution was broken off
+		w.done(own, j)
+	}
+}
+
+// Run implements [engine.Runner].
+func (w runner) Run(own *engine.Worker, j *task) {
 	if j.of != nil {
 		var ok bool
 		if j, ok = j.of.subtasks.Redeem(j.isFor); !ok {
@@ -331,6 +337,13 @@ func (w *world) handsBack() {
 	}
 }
 
+// retires waits until no worker is left.
+func (w *world) retires() {
+	over := make(chan struct{}, 1)
+	w.Retire(over)
+	<-over
+}
+
 // discards strikes all queued tasks, and tells the engine which.
 func (w *world) discards() {
 	w.takesBack()
@@ -394,9 +407,28 @@ func (w *world) finish() {
 	})
 }
 
+// variants make the scenes of in again, with other settings.
+var variants = map[string]func(more ...setting) step.Scene{}
+
+// eager makes the engine give tasks to workers as it wakes them.
+func eager(_ *step.Scene, c *engine.Config[*task]) { c.AtOnce = 2 }
+
+// handedOver makes scenes again with eager.
+func handedOver(scenes ...step.Scene) (again []step.Scene) {
+	for _, s := range scenes {
+		again = append(again, variants[s.Name](eager))
+	}
+	return again
+}
+
 // in makes a scene in a world with a limit and a queue. Settings change the scene, and the
 // configuration of the engine.
 func in(name string, limit, queue int, body func(w *world), settings ...setting) step.Scene {
+	if _, again := variants[name]; !again {
+		variants[name] = func(more ...setting) step.Scene {
+			return in(name+", handed over", limit, queue, body, append(more, settings...)...)
+		}
+	}
 	s := step.Scene{Name: name, Quick: 2, Deep: 3, Free: 1}
 	for _, set := range settings {
 		set(&s, new(engine.Config[*task]))

@@ -53,6 +53,32 @@ func (e *Engine[T]) submit(task T, done <-chan struct{}, want *Want[T], wakeup *
 	return e.standInLine(task, done, want, wakeup)
 }
 
+// handOver hands task to a worker of its own, if the queue has no ring yet and at most AtOnce tasks have come since
+// it had one: a ring, and the search of its tasks, cost more than the tasks do. No other task is queued then, so this one overtakes
+// none.
+func (e *Engine[T]) handOver(task T) bool {
+	if e.queue.capacity == 0 {
+		return false
+	}
+	e.mu.Lock()
+	if e.closed || e.handed >= e.AtOnce || e.queue.tail.Load() != nil || e.submitters.length > 0 ||
+		e.placeWanted() || e.delegating() || !e.permits.tryAcquire() {
+		e.mu.Unlock()
+		return false
+	}
+	e.handed++
+	e.delegated.Add(1)
+	w := e.recruit()
+	w.hand = task
+	w.free.Store(false)
+	born := e.order(w, orderRun)
+	e.mu.Unlock()
+	if born {
+		go e.work(w, orderRun)
+	}
+	return true
+}
+
 // yield lets workers run, to take tasks from the queue. It reports false at once if that took
 // long lately, or there is no queue yet.
 func (e *Engine[T]) yield() bool {
@@ -75,13 +101,17 @@ func (e *Engine[T]) yield() bool {
 
 // Offer is the fast path of TrySubmit alone: false does not mean that there is no room.
 func (e *Engine[T]) Offer(task T) bool {
-	r := e.queue.tail.Load()
-	return r != nil && e.push(r, task)
+	if r := e.queue.tail.Load(); r != nil {
+		return e.push(r, task)
+	}
+	return e.handOver(task)
 }
 
 func (e *Engine[T]) offerFor(task T, want *Want[T]) bool {
-	r := e.queue.tail.Load()
-	return r != nil && e.pushFor(r, task, want)
+	if r := e.queue.tail.Load(); r != nil {
+		return e.pushFor(r, task, want)
+	}
+	return want == nil && e.handOver(task)
 }
 
 // Fits hands task over if that needs no waiting. Unlike TrySubmit it counts no refusal, and may

@@ -14,9 +14,7 @@ func TestASlowYieldIsTheLastForAWhile(t *testing.T) {
 	release := make(chan struct{})
 	e := engine.New(engine.Config[int]{
 		Limit: 1, Queue: 2, MaxWaiting: 1, IdleTimeout: time.Minute,
-		Begin:  func() {},
-		Run:    func(*engine.Worker, int) { <-release },
-		Broken: func(*engine.Worker, int, any) {},
+		Runner: engine.Run[int](func(*engine.Worker, int) { <-release }),
 	})
 	for i := range 3 {
 		if verdict := e.Submit(i, nil); verdict != engine.Accepted {

@@ -133,9 +133,10 @@ func (e *Engine[T]) work(w *worker[T], o order) {
 	for !e.session(w, o) {
 		o = orderTake
 	}
+	e.depart(w)
 }
 
-// session runs tasks until the worker is to end (true), or a task panics
+// session runs tasks until the worker is to end (true, and under the lock), or a task panics
 // (false). The deferred call is here, so that one serves many tasks.
 func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 	var task, none T

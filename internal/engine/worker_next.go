@@ -1,7 +1,7 @@
 package engine
 
 // next finds the next task for w, which holds a permit, and the token if
-// searching. The order that comes with the task is orderRun, or orderQuit if
+// searching. The order that comes with the task is orderRun, or orderQuit, under the lock, if
 // there is none and the worker is to end.
 func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 	for {

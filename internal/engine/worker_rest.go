@@ -3,9 +3,11 @@ package engine
 import "time"
 
 // rest is the slow way to a task: the worker takes one under the lock, or parks
-// until it gets one, or the order to search or to end.
+// until it gets one, or the order to search or to end. With orderQuit it returns under the lock.
 func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
-	w.makePlace()
+	if !e.ending.Load() {
+		w.makePlace()
+	}
 	w.rests = true
 	w.finish()
 	w.rests = false
@@ -75,13 +77,13 @@ func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
 }
 
 // park makes w, which holds no permit any more, wait for an order, or end. It
-// releases the lock.
+// releases the lock, except with orderQuit.
 func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
 	if e.superfluous() {
 		e.leaving++
-		e.depart(w)
 		return task, orderQuit
 	}
+	w.makePlace() // most often it is made
 	e.idle = append(e.idle, w)
 	e.arm(w)
 	e.unlock()
@@ -91,12 +93,12 @@ func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
 		task = w.takeHand()
 	case orderQuit:
 		e.mu.Lock()
-		e.depart(w)
 	}
 	return task, o
 }
 
-// depart ends w, which is one of the workers that leave. It releases the lock.
+// depart ends w, which is one of the workers that leave. It releases the lock. Work calls it, and no function further
+// down: a goroutine that has run nothing but a small task ends on the small stack that it was born with.
 func (e *Engine[T]) depart(w *worker[T]) {
 	w.gone = true
 	if e.End != nil {
@@ -117,7 +119,7 @@ func (e *Engine[T]) depart(w *worker[T]) {
 // superfluous reports whether a worker that has nothing to do is to end rather
 // than rest.
 func (e *Engine[T]) superfluous() bool {
-	return e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil ||
+	return e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil || e.retired != nil ||
 		e.closed && e.queue.len() == 0 && !e.delegating()
 }
 
@@ -142,6 +144,7 @@ func (e *Engine[T]) remove(w *worker[T]) {
 	e.armed, e.timer = false, nil
 	e.spare = 0
 	e.submitters.dropSpares()
+	e.handed = 0
 	if e.dismissed == nil { // else the engine is soon used again
 		e.workers, e.idle = nil, nil
 		e.queue.freeMemory()

@@ -57,8 +57,8 @@ func checkOwnGroup(t *rapid.T) {
 	for _, opt := range groupOpts {
 		opts = append(opts, opt)
 	}
-	parent := m.drawParent(t)
-	g.model = m.pool.NewGroup(parent.model, nil)
+	parent, modelled := m.drawParent(t)
+	g.model = m.pool.NewGroup(modelled, nil)
 	g.model.Owned = true
 	m.setUp(g)
 	g.lib = weir.NewGroup(parent, m.pool.Limit, opts...)
@@ -120,8 +120,8 @@ func (m *groupMachine) newGroup(t *rapid.T, host *task) {
 	g, opts := m.drawGroup(t, host)
 	var parent context.Context
 	if host == nil {
-		c := m.drawParent(t)
-		parent, g.model = c, m.pool.NewGroup(c.model, nil)
+		c, modelled := m.drawParent(t)
+		parent, g.model = c, m.pool.NewGroup(modelled, nil)
 	} else {
 		m.mu.Lock()
 		parent = host.ctx
@@ -138,11 +138,16 @@ func (m *groupMachine) setUp(g *group) {
 }
 
 // drawParent draws the context that a group is made from.
-func (m *groupMachine) drawParent(t *rapid.T) *deadline {
-	if between(t, 0, 3, "parent") == 0 {
-		return m.newContext(time.Minute)
+func (m *groupMachine) drawParent(t *rapid.T) (context.Context, *model.Context) {
+	after := time.Duration(0)
+	switch between(t, 0, 3, "parent") {
+	case 0:
+		after = time.Minute
+	case 1:
+		return context.Background(), nil // which is never done
 	}
-	return m.newContext(0)
+	c := m.newContext(after)
+	return c, c.model
 }
 
 // look compares once more, with the counts of the pool.

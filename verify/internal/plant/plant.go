@@ -7,6 +7,7 @@
 package plant
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -103,7 +104,7 @@ func Sources(bugs []Bug) (map[string]string, error) {
 	}
 	changed := map[string]string{switchFile: switchSource}
 	for file, edits := range spans {
-		slices.SortStableFunc(edits, func(a, b span) int { return a.from - b.from })
+		slices.SortStableFunc(edits, func(a, b span) int { return cmp.Or(a.from-b.from, a.to-b.to) })
 		var out strings.Builder
 		text, at := originals[file], 0
 		for _, edit := range edits {
