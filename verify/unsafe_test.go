@@ -47,7 +47,7 @@ func TestUsesOfUnsafeAreFound(t *testing.T) {
 		"none":              {"package p\nfunc f() {}", 0, 0},
 		"bare":              {"package p\nimport \"unsafe\"\nfunc f(p unsafe.Pointer) {}", 1, 1},
 		"another name":      {"package p\nimport u \"unsafe\"\nvar x = u.Sizeof(1)", 1, 1},
-		"said":              {"package p\nimport \"unsafe\"\n// f is safe: nobody calls it.\nfunc f(p unsafe.Pointer) {}", 1, 0},
+		"said":              {"package p\nimport \"unsafe\"\n// f is safe: no code calls it.\nfunc f(p unsafe.Pointer) {}", 1, 0},
 		"said of another":   {"package p\nimport \"unsafe\"\n// g is safe.\nfunc g() {}\nfunc f(p unsafe.Pointer) {}", 1, 1},
 		"said within":       {"package p\nimport \"unsafe\"\nfunc f() {\n// Safe: it is never run.\n_ = unsafe.Pointer(nil)\n}", 1, 0},
 		"only named":        {"package p\nimport \"unsafe\"\n// f is unsafe.\nfunc f(p unsafe.Pointer) {}", 1, 1},

@@ -42,7 +42,7 @@ is not valid UTF-8 has U+FFFD for each wrong byte, and comes to the byte
 as path_base64.
 
 Exit status:
-  0    everything was read, and is as the list says; also if whoever reads
+  0    everything was read, and is as the list says; also if the reader of
        the output stops early, except with --check
   1    something could not be read, or is not as the list says
   2    wrong usage

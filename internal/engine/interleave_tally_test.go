@@ -9,7 +9,7 @@ import (
 
 // tallyScenes are about counting tasks in and out while a goroutine waits for the end of them all.
 var tallyScenes = []step.Scene{
-	counting("the last task ends while somebody waits", 1, func(c *count) {
+	counting("the last task ends while a goroutine waits", 1, func(c *count) {
 		c.Go("worker", func() { c.end(1) })
 	}),
 	counting("two tasks end at once", 2, func(c *count) {
@@ -47,7 +47,7 @@ var tallyScenes = []step.Scene{
 		})
 		c.Go("worker", func() { c.end(1) })
 	}),
-	counting("nobody is told while a task that began later is open", 1, func(c *count) {
+	counting("no waiter is notified while a task that began later is open", 1, func(c *count) {
 		c.later = true
 		c.Go("submitter", func() {
 			if _, ok := c.begin(); !ok {
@@ -162,7 +162,7 @@ func giving(name string, queued int, body func(c *count)) step.Scene {
 			<-c.turn
 			left, over = c.tally.Finish()
 		}
-		c.Check(c.inside.Load() == 0, "finished while a task runs, or somebody holds the set")
+		c.Check(c.inside.Load() == 0, "finished while a task runs, or a goroutine holds the set")
 		_, ok := c.begin()
 		c.Check(!ok, "a task begins after the end")
 		c.Join()

@@ -71,7 +71,7 @@ var waitScenes = []step.Scene{
 		})
 		w.Go("second", func() { w.submit(w.task("b")) })
 	}),
-	in("somebody gives Wait up", 1, 1, func(w *world) {
+	in("a caller gives Wait up", 1, 1, func(w *world) {
 		enough, release := make(chan struct{}), make(chan struct{})
 		w.accept(w.blocked("a", release))
 		w.Go("impatient", func() { w.Wait(enough) })

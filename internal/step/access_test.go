@@ -153,7 +153,7 @@ func TestWhatIsNoStepCanTell(t *testing.T) {
 			note(saw) // of an execution that is not given up
 		})
 		if !slices.Contains(seen, "true false") {
-			t.Errorf("%s: nobody has come in between, there is only %v", name, seen)
+			t.Errorf("%s: no goroutine has come in between, there is only %v", name, seen)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (e *execution) check() {
 		runtime.Goexit()
 	}
 	if e.moment > e.longest {
-		e.failf("endless: nobody comes to an end in %d steps", e.longest)
+		e.failf("endless: no goroutine ends in %d steps", e.longest)
 	}
 }
 

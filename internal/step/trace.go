@@ -40,7 +40,7 @@ func (g *goroutine) title() string {
 // deadlock tells which goroutine waits for what.
 func (e *execution) deadlock() string {
 	var text strings.Builder
-	text.WriteString("deadlock: nobody can go on")
+	text.WriteString("deadlock: no goroutine can go on")
 	for _, g := range e.all {
 		if g.state != ended && g.state != due {
 			fmt.Fprintf(&text, "\n\tgoroutine %s: %s %s", g.title(), g.doing, g.place)

@@ -267,7 +267,7 @@ var cases = []struct {
 		check.OK(t, err)
 		clear(all)
 	}},
-	{"results that nobody waited for to the end", func(t *testing.T, w *watch) {
+	{"results that no goroutine waited for to the end", func(t *testing.T, w *watch) {
 		p := newPool(t)
 		g := newGroup(t, p)
 		r := weir.NewResults[*payload](g)

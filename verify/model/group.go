@@ -337,7 +337,7 @@ func (g *Group) over() bool {
 			if t.Batch != b {
 				return false
 			}
-			p.crew.loose, p.crew.ghosts = true, int(p.accepted)
+			p.workers.loose, p.workers.ghosts = true, int(p.accepted)
 			b.strike(t)
 			return true
 		})

@@ -27,7 +27,7 @@ type Pool struct {
 	waits  []*Call // calls of Wait
 	closes []*Call // calls of Close and Shutdown
 
-	crew crew
+	workers workers
 
 	accepted, finished, handedBack, rejected, panicked uint64
 }
@@ -35,8 +35,8 @@ type Pool struct {
 // Prestart starts n workers.
 func (p *Pool) Prestart(n int) {
 	for range n {
-		p.crew.workers++
-		p.crew.free++
+		p.workers.all++
+		p.workers.free++
 	}
 }
 
@@ -115,7 +115,7 @@ func (p *Pool) Cancel(ctx *Context, cause error) {
 	p.queue = slices.DeleteFunc(p.queue, func(t *Task) bool {
 		gone := t.Visit != nil && t.Visit.context == ctx
 		if gone {
-			p.crew.loose, p.crew.ghosts = true, int(p.accepted)
+			p.workers.loose, p.workers.ghosts = true, int(p.accepted)
 			p.takeBack(t, cause)
 		}
 		return gone
@@ -170,7 +170,7 @@ func (p *Pool) Finish(t *Task) {
 	if t.Visit != nil {
 		t.Visit.Done = true // with what the caller of Finish has put there
 	}
-	p.crew.free++
+	p.workers.free++
 	p.over(t)
 }
 
@@ -196,7 +196,7 @@ func (p *Pool) over(t *Task) {
 // Resize sets the limit.
 func (p *Pool) Resize(n int) {
 	p.Limit = n
-	p.crew.trim(n)
+	p.workers.trim(n)
 }
 
 // Pause stops workers from taking tasks.
@@ -243,7 +243,7 @@ func (p *Pool) Shutdown(ctx *Context) *Call {
 func (p *Pool) close(c *Call) {
 	if !p.Closed {
 		p.Closed, p.Paused = true, false
-		p.crew.loose = p.crew.loose || len(p.queue) > 0
+		p.workers.loose = p.workers.loose || len(p.queue) > 0
 		line := p.line
 		p.line = nil
 		for _, waiting := range line {

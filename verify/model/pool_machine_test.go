@@ -104,7 +104,7 @@ func (m *poolMachine) look() {
 		m.fail("Stats are\n%+v, want\n%+v", got, want)
 	}
 	if !exact {
-		m.fail("the workers are others than there must be: %s", m.pool.Crew())
+		m.fail("the workers are others than there must be: %s", m.pool.Workers())
 	}
 }
 

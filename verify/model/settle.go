@@ -14,10 +14,10 @@ func (p *Pool) Settle(chosen Choice) {
 	for p.step(chosen) {
 		continue
 	}
-	p.crew.rest(p.Now, p.IdleTimeout > 0 && (!p.Closed || len(p.queue) > 0), p.Limit)
-	p.crew.expire(p.Now, p.IdleTimeout)
+	p.workers.rest(p.Now, p.IdleTimeout > 0 && (!p.Closed || len(p.queue) > 0), p.Limit)
+	p.workers.expire(p.Now, p.IdleTimeout)
 	if p.Closed && len(p.queue) == 0 {
-		p.crew.end(len(p.crew.idle))
+		p.workers.end(len(p.workers.idle))
 	}
 	p.answer()
 }
@@ -75,14 +75,14 @@ func (p *Pool) dequeue(t *Task) {
 		p.start(t)
 		return
 	}
-	p.crew.loose, p.crew.ghosts = true, int(p.accepted)
+	p.workers.loose, p.workers.ghosts = true, int(p.accepted)
 	t.Batch.strike(t)
 }
 
 func (p *Pool) start(t *Task) {
-	p.crew.take()
-	if t.number > p.crew.ghosts {
-		p.crew.ghosts = 0
+	p.workers.take()
+	if t.number > p.workers.ghosts {
+		p.workers.ghosts = 0
 	}
 	t.State = Running
 	p.begun = append(p.begun, t)
