@@ -116,7 +116,7 @@ var shows = map[string]string{
 	"resize-ends-pause":               "a paused engine is resized",
 	"pause-does-not-gate":             "a pause holds what is queued",
 	"resume-does-not-wake":            "a pause holds what is queued",
-	"revive-tells-no-waiter":             "dismissed and used again",
+	"revive-tells-no-waiter":          "dismissed and used again",
 	"dismissed-keep-resting":          "dismissed while a worker comes to rest",
 	"retired-keep-resting":            "retired while tasks end",
 	"retire-leaves-the-idle":          "retired while tasks end",
