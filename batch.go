@@ -144,7 +144,7 @@ func (b *batch) enter() bool { return b.subtasks != nil || b.tally.Enter() }
 // afterwards.
 func (b *batch) Ended(n int, by *engine.Worker) {
 	over := b.subtasks == nil && b.tally.Leave(n) || b.subtasks != nil && b.tally.End(n)
-	if over && (by == nil || !b.retires.Load()) {
+	if over && (by == nil || !b.retires.Load() || b.tally.Closed()) { // Wait removes what is queued faster than workers skip it
 		b.notify(by)
 	}
 }

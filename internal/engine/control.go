@@ -130,6 +130,7 @@ func (e *Engine[T]) shut() <-chan struct{} {
 	e.mu.Lock()
 	if !e.closed {
 		e.closed = true
+		e.ending.Store(true)
 		e.regate() // from here on no task is accepted
 		e.finished = make(chan struct{})
 		if !e.abandoned.Load() {

@@ -113,7 +113,7 @@ type Engine[T any] struct {
 	waking    atomic.Int32  // tasks that count as going on: see Wakeup, lose and delays
 	beside    atomic.Bool   // a set of subtasks has open tasks, or a task returns
 	abandoned atomic.Bool   // what has not started is handed back
-	ending    atomic.Bool   // retired is set: workers are unlikely to park
+	ending    atomic.Bool   // retired is set, or closed: workers are unlikely to park
 }
 
 // New returns an engine that has not started anything yet.
