@@ -446,3 +446,35 @@ func TestACancelledGroupLeavesNothingInTheQueue(t *testing.T) {
 		p.Close()
 	})
 }
+
+// Wait may find the batch over before it waits, while others begin tasks of the next one and wait for those.
+func TestManyUseAGroupOfItsOwnWorkersAtOnce(t *testing.T) {
+	for range check.Scale(20_000, 2000) {
+		g := weir.NewGroup(context.Background(), 2)
+		g.Context() // begins a batch
+		var users sync.WaitGroup
+		for range 2 {
+			users.Go(func() { g.Go(succeed) })
+			users.Go(func() {
+				g.Go(succeed)
+				check.OK(t, g.Wait())
+			})
+		}
+		check.OK(t, g.Wait())
+		users.Wait()
+		check.OK(t, g.Wait())
+	}
+}
+
+func TestAGroupThatWasUsedInABubbleIsResizedOutside(t *testing.T) {
+	var g *weir.Group
+	synctest.Test(t, func(t *testing.T) {
+		g = weir.NewGroup(context.Background(), 2)
+		g.Go(func(context.Context) error {
+			time.Sleep(time.Second)
+			return nil
+		})
+		check.OK(t, g.Wait())
+	})
+	g.Resize(3)
+}

@@ -47,11 +47,14 @@ func (b *batch) waitOutside() {
 	if !b.scope.lasts {
 		done = b.scope.Done()
 	}
-	closed, over := false, b.tally.Seal
-	if b.group.owned && !over() {
+	if b.tally.Seal() {
+		return // to look once more would not do: tasks that begin then find the set sealed, but are counted
+	}
+	if b.group.owned {
 		b.retires.Store(true)
 		b.group.pool.core.engine.Retire(b.stay.waiter.Turn)
 	}
+	closed, over := false, b.tally.Seal
 	for !over() {
 		if woken := b.stay.wait(done, nil, nil); !closed && (!woken || b.scope.ended.Load()) {
 			b.tally.Close()

@@ -128,8 +128,8 @@ func (s *scope) end(cause error) {
 	if s.ended.Load() {
 		return
 	}
-	from := s.base
-	if std := s.std.Load(); std != nil {
+	from, std := s.base, s.std.Load()
+	if std != nil && !s.lasts {
 		std.cancel(cause)
 		from = std
 	}
@@ -147,6 +147,9 @@ func (s *scope) end(cause error) {
 	}
 	for l := s.below.First(); l != nil; l = l.Next() {
 		l.Of().cancel(s.cause)
+	}
+	if std != nil && s.lasts {
+		std.cancel(s.cause) // last: a task that sees Done closed must find the groups of it cancelled, which do not ask std
 	}
 }
 
@@ -217,9 +220,11 @@ func (s *scope) Cause() error {
 // String keeps fmt from reading fields that other goroutines change meanwhile.
 func (s *scope) String() string {
 	s.seen()
-	base := s.base
-	if std, ok := base.(*standardContext); ok {
-		base = std.Context
+	if std, ok := s.base.(*standardContext); ok {
+		return fmt.Sprintf("%v.Task", std.Context)
 	}
-	return fmt.Sprintf("%v.Task", base)
+	if named, ok := s.base.(fmt.Stringer); ok {
+		return named.String() + ".Task"
+	}
+	return reflect.TypeOf(s.base).String() + ".Task"
 }

@@ -197,3 +197,53 @@ func TestAGroupAsksAContextThatTheStandardLibraryDoesNotKnow(t *testing.T) {
 		})
 	}
 }
+
+// Whatever it takes to cancel the contexts made from a group's: a task that sees its own done finds the groups cancelled, and no
+// other task starts.
+func TestNoTaskStartsWhenDoneIsClosed(t *testing.T) {
+	p := weir.New(2)
+	defer p.Close()
+	late := func(context.Context) error {
+		t.Error("a task has started after the end of the context")
+		return nil
+	}
+	for name, group := range map[string]*weir.Group{
+		"of its own workers": weir.NewGroup(context.Background(), 1),
+		"on a pool":          p.Group(context.Background(), weir.Limit(1)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range check.Scale(50_000, 5000) { // each makes the cancellation longer
+				_, cancel := context.WithCancel(group.Context())
+				defer cancel()
+			}
+			begun := make(chan struct{})
+			group.Go(func(ctx context.Context) error {
+				inner := p.Group(ctx)
+				inner.Go(succeed)
+				close(begun)
+				<-ctx.Done()
+				if group.TryGo(late) || name == "on a pool" && inner.TryGo(late) {
+					t.Error("a cancelled group accepts a task")
+				}
+				return inner.Wait()
+			})
+			<-begun
+			group.Cancel(nil)
+			check.Error(t, group.Wait(), context.Canceled)
+		})
+	}
+}
+
+// A context of the user's own is not looked into: others may change it meanwhile.
+func TestATasksContextPrintsNoneOfItsParentsFields(t *testing.T) {
+	type custom struct {
+		context.Context
+		secret int
+	}
+	g := weir.NewGroup(&custom{context.Background(), 42}, 1)
+	g.Go(func(ctx context.Context) error {
+		check.Equal(t, "the task's context", fmt.Sprint(ctx), "*weir_test.custom.Task")
+		return nil
+	})
+	check.OK(t, g.Wait())
+}

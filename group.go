@@ -207,7 +207,7 @@ func (b *batch) submitOutside(j job) engine.Verdict {
 	if e.Offer(j) {
 		return engine.Accepted
 	}
-	return e.Submit(j, b.scope.Done()) // many batches never need that channel
+	return e.WaitForRoom(j, b.scope.Done()) // many batches never need that channel
 }
 
 // submit hands a job to the pool for a task of another pool: the job waits among the subtasks of the
@@ -328,11 +328,15 @@ func (g *Group) current() *batch {
 			b.scope.cancel(*g.doomed)
 			g.doomed = nil
 		}
+		again := g.owned && g.used // a Wait has retired the workers
+		g.used = true
+		if again {
+			g.pool.core.engine.Unretire()
+		}
 		g.batch.Store(b)
-		if g.owned && g.used { // a Wait has retired the workers
+		if again {
 			g.pool.core.engine.Revive()
 		}
-		g.used = true
 	}
 	return b
 }

@@ -147,10 +147,15 @@ func (e *Engine[T]) shut() <-chan struct{} {
 
 // Dismiss ends the workers of an engine that has nothing to do, and returns when
 // none is left. The engine stays open. A goroutine that begins to use it again says so, to
-// inUse first and then by Revive, which ends the dismissal.
+// inUse first and then by Revive, which ends the dismissal. Dismiss also ends what Retire has begun, unless the engine is in use
+// again.
 func (e *Engine[T]) Dismiss(inUse func() bool) {
 	e.mu.Lock()
-	if inUse() || e.deserted() {
+	used := inUse()
+	if !used {
+		e.unretire() // the channel may belong to a test bubble that is about to end
+	}
+	if used || e.deserted() {
 		e.mu.Unlock()
 		return
 	}
@@ -162,7 +167,7 @@ func (e *Engine[T]) Dismiss(inUse func() bool) {
 	<-over
 }
 
-// Retire makes workers that find nothing to do end, until Revive. over receives a value, if it has room for one, whenever none
+// Retire makes workers that find nothing to do end, until Dismiss or Unretire. over receives a value, if it has room for one, whenever none
 // is left: a caller that waits for the end of the last task and of the last worker has to wait once.
 func (e *Engine[T]) Retire(over chan struct{}) {
 	e.mu.Lock()
@@ -172,11 +177,22 @@ func (e *Engine[T]) Retire(over chan struct{}) {
 	e.unlock()
 }
 
-// Revive ends a dismissal before the last worker has ended, and what Retire has begun.
+// Unretire ends what Retire has begun. A goroutine that lets others use the engine anew calls it before: one of those may call
+// Retire at once.
+func (e *Engine[T]) Unretire() {
+	e.mu.Lock()
+	e.unretire()
+	e.mu.Unlock()
+}
+
+func (e *Engine[T]) unretire() {
+	e.retired = nil
+	e.ending.Store(e.closed)
+}
+
+// Revive ends a dismissal before the last worker has ended.
 func (e *Engine[T]) Revive() {
 	e.mu.Lock()
-	e.retired = nil
-	e.ending.Store(false)
 	if e.dismissed != nil {
 		close(e.dismissed)
 		e.dismissed = nil

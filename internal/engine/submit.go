@@ -27,6 +27,11 @@ func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
 	return e.submit(task, done, nil, nil)
 }
 
+// WaitForRoom is Submit for a task that Offer has not taken.
+func (e *Engine[T]) WaitForRoom(task T, done <-chan struct{}) Verdict {
+	return e.submit(task, done, nil, nil)
+}
+
 // SubmitWanted is Submit for a task that may start out of turn: want, if it is not nil, is what other tasks wait for, and
 // belongs to the subtasks of which task is one, or stands for task alone. When task starts out of turn the call returns Accepted.
 // wakeup belongs to the task that calls; nil if none does.
