@@ -16,6 +16,7 @@ import (
 type round struct {
 	*script
 	pool  face.Pool[int]
+	base  weir.Stats // what it had counted in the beginning
 	clock atomic.Int64
 	tasks []task
 	done  [][]event // what each client did, and behind them the epilogue
@@ -65,6 +66,13 @@ func play(s *script) *round {
 	} else {
 		r.pool = face.New(s.limit, r.run, s.options()...)
 	}
+	if s.used {
+		for range runtime.GOMAXPROCS(0) + 1 {
+			_ = r.pool.Submit(earlier) // which a pool without a queue may refuse
+		}
+		r.pool.Wait()
+		r.base = r.pool.Stats()
+	}
 	var clients sync.WaitGroup
 	begin := make(chan struct{})
 	for c := range s.clients {
@@ -81,10 +89,16 @@ func play(s *script) *round {
 	return r
 }
 
+// earlier is the number of the tasks before the script.
+const earlier = -1
+
 func (r *round) now() int64 { return r.clock.Add(1) }
 
 // run is what every task does.
 func (r *round) run(number int) {
+	if number == earlier {
+		return
+	}
 	t := &r.tasks[number]
 	if t.runs.Add(1) == 1 {
 		t.started = r.now()
@@ -224,6 +238,9 @@ func (r *round) perform(client int, e event) event {
 		p.Resume()
 	case stats:
 		e.stats = p.Stats()
+		e.stats.Accepted -= r.base.Accepted
+		e.stats.Finished -= r.base.Finished
+		e.stats.Rejected -= r.base.Rejected
 	case wait:
 		p.Wait()
 	case closing:

@@ -74,6 +74,7 @@ type script struct {
 	refusing     bool // MaxWaiting(0)
 	expiring     bool // IdleTimeout(0)
 	function     bool // a FuncPool
+	used         bool // the pool has run tasks before, so that its queue has a ring, unless its workers have ended
 	clients      [][]step
 	tasks        []plan
 }
@@ -83,8 +84,8 @@ func (s *script) String() string {
 	if s.function {
 		kind = "FuncPool"
 	}
-	return fmt.Sprintf("%s, limit %d, queue %d, prestart %d, MaxWaiting(0) %t, IdleTimeout(0) %t",
-		kind, s.limit, s.queue, s.prestart, s.refusing, s.expiring)
+	return fmt.Sprintf("%s, limit %d, queue %d, prestart %d, MaxWaiting(0) %t, IdleTimeout(0) %t, used before %t",
+		kind, s.limit, s.queue, s.prestart, s.refusing, s.expiring, s.used)
 }
 
 func (s *script) options() []weir.Option {
@@ -119,6 +120,7 @@ func newScript(r *rand.Rand) *script {
 		function: r.IntN(3) == 0,
 	}
 	s.prestart = r.IntN(2) * r.IntN(s.limit+1)
+	s.used = r.IntN(4) > 0
 	total := 0
 	for _, w := range weights {
 		total += w.weight

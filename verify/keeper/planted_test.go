@@ -11,7 +11,7 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 	plant.Proof{
 		Folder: "./keeper",
 		Bugs:   plant.Reuse(),
-		Limit:  2 * time.Minute,
+		Limit:  30 * time.Second,
 		Args:   []string{"-test.run=^TestAKeeper"},
 		More:   plant.Rapid("200", "3000", "60000", "200000"),
 	}.Run(t)
