@@ -176,7 +176,7 @@ func (b *batch) conclude() {
 	if l := g.limit; l != nil {
 		l.Forget() // the waiters' channels may belong to a test bubble that is about to end
 	}
-	g.batch.CompareAndSwap(b, nil)
+	g.forget(b)
 	g.dismiss()
 	b.mu.Lock()
 	b.settled = true

@@ -303,7 +303,16 @@ func (g *Group) begin() (b *batch, index int) {
 		if index, ok := b.intake.Begin(); ok {
 			return b, index
 		}
-		g.batch.CompareAndSwap(b, nil)
+		g.forget(b)
+	}
+}
+
+// forget drops a batch that is over, unless the next one has begun. Only calls under mu change the batch.
+func (g *Group) forget(b *batch) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.batch.Load() == b {
+		g.batch.Store(nil)
 	}
 }
 

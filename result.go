@@ -118,7 +118,13 @@ func (r *Results[T]) take(use uint32) *resultSet[T] {
 }
 
 // forget drops a set whose batch has ended.
-func (r *Results[T]) forget(s *resultSet[T]) { r.set.CompareAndSwap(s, nil) }
+func (r *Results[T]) forget(s *resultSet[T]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.set.Load() == s {
+		r.set.Store(nil)
+	}
+}
 
 // What a resultSet is used for.
 const (
