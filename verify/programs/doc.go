@@ -21,6 +21,8 @@
 // first, and on the library. There each task runs once, or never if it is cancelled; each value comes
 // from the right task; no pool runs more than its limit allows, and in programs without Blocking none begins more; and nothing is left at the end.
 //
+// What few of the drawn programs find is kept as a program of its own, made smaller, in testdata/known.json.
+//
 //	go test ./programs -v                        as many programs as a few seconds allow
 //	go test ./programs -v -programs.for 10m      as many as ten minutes allow
 //	go test ./programs -v -programs.seed 7 -programs.n 1 -programs.times 500   program 7, 500 times

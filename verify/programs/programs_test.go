@@ -31,7 +31,7 @@ func TestProgramsEndAsOnPlainGoroutines(t *testing.T) {
 		if err := json.Unmarshal([]byte(*given), p); err != nil {
 			t.Fatal(err)
 		}
-		if v := judge(p); v.wrong != nil {
+		if v := judge(p, *times); v.wrong != nil {
 			t.Error(v.tell(p))
 		}
 		return
@@ -47,7 +47,7 @@ func TestProgramsEndAsOnPlainGoroutines(t *testing.T) {
 	for end := time.Now().Add(*length); !t.Failed() && (n < *number || *number == 0 && time.Now().Before(end)); n++ {
 		this := from + uint64(n)
 		p := draw(this)
-		v := judge(p)
+		v := judge(p, *times)
 		if v.wrong != nil {
 			t.Errorf("try -programs.seed %d -programs.n 1 -programs.times 500\n%s", this, v.tell(p))
 		}
@@ -58,14 +58,14 @@ func TestProgramsEndAsOnPlainGoroutines(t *testing.T) {
 	t.Logf("%d programs from seed %d; at most %v beyond the limits", n, from, most)
 }
 
-// judge runs a program as often as it is to run, and returns the outcome, or that of the first run that failed.
-func judge(p *program) (v verdict) {
+// judge runs a program so many times, and returns the last outcome: that of the first run that failed, if one did.
+func judge(p *program, times int) (v verdict) {
 	reference := play(p, onGoroutines, *patience)
 	if reference.wrong != nil {
 		reference.wrong = fmt.Errorf("the program blocks on plain goroutines, too: %w", reference.wrong)
 		return reference
 	}
-	for i := 0; i < *times && v.wrong == nil; i++ {
+	for i := 0; i < times && v.wrong == nil; i++ {
 		v = compare(p, reference, *patience)
 	}
 	return v

@@ -69,7 +69,7 @@ func cutActs(acts *[]*act, each func(func())) {
 
 func (o options) cuts(each func(func())) {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
-		if name != "workers" && name != "noisy" {
+		if name != "workers" && name != "noisy" && name != "rests" { // the last two say what is in the program
 			each(func() { delete(o, name) })
 		}
 	}
