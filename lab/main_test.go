@@ -280,7 +280,7 @@ func TestFlagsThatSelectNothingAreRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-suite", "nothing"}, `no suite is called "nothing"; there are dispatch, seeds`},
+		{[]string{"-suite", "nothing"}, `no suite is called "nothing"; there are dispatch, cold, seeds`},
 		{[]string{"-peer", "ant"}, `no peer is called "ant"; there are weir.Pool`},
 		{[]string{"-scenario", "99"}, `there is no scenario "99"; there are 01 to 24`},
 		{[]string{"-scenario", "x"}, `there is no scenario "x"; there are 01 to 24`},

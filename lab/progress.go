@@ -50,7 +50,7 @@ func startProgress(screen io.Writer, plan []suite.Experiment) *progress {
 func (p *progress) before(t run.Turn) {
 	text := name(t.Experiment.ID)
 	if p.bars != nil {
-		text = fmt.Sprintf("%s %s, round %d of %d", text, t.Contender.Name, t.Round+1, t.Experiment.Rounds)
+		text = fmt.Sprintf("%s %s, round %d of %d", text, t.Peer(), t.Round+1, t.Experiment.Rounds)
 	} else if text != *p.now.Load() {
 		say(p.screen, "%3.0f %%, about %v left: %s", 100*p.done(), p.left(), text)
 	}
@@ -59,7 +59,7 @@ func (p *progress) before(t run.Turn) {
 
 // after notes that a turn has ended.
 func (p *progress) after(t run.Turn) {
-	p.passed.Add(int64(t.Experiment.Turn))
+	p.passed.Add(int64(t.Time()))
 	if p.bars != nil {
 		p.bar.SetCurrent(int64(p.done() * (barSteps - 1)))
 	}

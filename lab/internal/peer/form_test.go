@@ -25,6 +25,7 @@ type form struct {
 
 var forms = []form{
 	{name: "Open", runner: func(p peer.Peer, _ setting) opener { return p.Open }},
+	{name: "Set", runner: func(p peer.Peer, _ setting) opener { return p.Set }},
 	{name: "Queued", runner: func(p peer.Peer, s setting) opener {
 		return func(limit int, work peer.Work) peer.Runner { return p.Queued(limit, s.tasks, work) }
 	}},

@@ -86,6 +86,10 @@ type Peer struct {
 	// Unlimited says that Open ignores the limit: all tasks run at once.
 	Unlimited bool
 
+	// Set is Open for one small set of tasks after another: what a user makes for each set is made anew after each Wait.
+	// Nil where Open does that, or where nothing is made for a set.
+	Set func(limit int, work Work) Runner
+
 	// Queued is Open with a queue that never makes Submit wait, for at least n
 	// tasks. Nil where the library has none.
 	Queued func(limit, n int, work Work) Runner

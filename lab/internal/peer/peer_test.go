@@ -194,7 +194,7 @@ func TestFindKnowsEveryPeer(t *testing.T) {
 		if p.About == "" {
 			t.Errorf("%s says nothing about itself", p.Name)
 		}
-		if p.Open == nil && p.Group == nil && p.Loop == nil && p.Fibonacci == nil &&
+		if p.Open == nil && p.Set == nil && p.Group == nil && p.Loop == nil && p.Fibonacci == nil &&
 			p.Collect == nil && p.Stream == nil && p.Sort == nil {
 			t.Errorf("%s runs nothing", p.Name)
 		}

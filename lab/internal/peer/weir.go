@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/errgroup"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -33,6 +34,9 @@ func weirPeers() []Peer {
 			Queued: func(limit, n int, work Work) Runner {
 				return openWeirGroup(context.Background(), limit, work.forGroup(), weir.Queue(n)).asRunner()
 			},
+			Set: func(limit int, work Work) Runner {
+				return openWeirSets(work, func() *weir.Group { return weir.NewGroup(context.Background(), limit) }, func() {})
+			},
 			Group: func(ctx context.Context, limit int, work GroupWork) Group {
 				return openWeirGroup(ctx, limit, work)
 			},
@@ -42,6 +46,35 @@ func weirPeers() []Peer {
 			},
 			Fibonacci: fibonacciWeir,
 			Sort:      sortWeir,
+		},
+		{
+			Name: "weir.PoolGroup", Module: weirModule, About: "Pool.Group, Go, Wait",
+			Set: func(limit int, work Work) Runner {
+				pool := weir.New(limit)
+				return openWeirSets(work, func() *weir.Group { return pool.Group(context.Background()) }, pool.Close)
+			},
+		},
+		{
+			Name: "weir.errgroup", Module: weirModule, About: "errgroup of Weir's: SetLimit, Go, Wait",
+			Set: func(limit int, work Work) Runner {
+				newGroup := func() *errgroup.Group {
+					group := new(errgroup.Group)
+					group.SetLimit(limit)
+					return group
+				}
+				g, tasks := newGroup(), work.failing()
+				return runner{
+					submit: func(lo, hi int) {
+						for i := lo; i < hi; i++ {
+							g.Go(tasks.task(i))
+						}
+					},
+					wait: func() {
+						must(g.Wait())
+						g = newGroup()
+					},
+				}
+			},
 		},
 		{
 			Name: "weir.Results", Module: weirModule, About: "NewResults of a NewGroup, Go, Wait", Collect: collectWeir,
@@ -187,4 +220,24 @@ func openWeirGroup(ctx context.Context, limit int, work GroupWork, opts ...weir.
 			g.Go(tasks.task(i))
 		}
 	}}, g.Wait}
+}
+
+// openWeirSets makes a group for each set of tasks.
+func openWeirSets(work Work, newGroup func() *weir.Group, end func()) Runner {
+	g, tasks := newGroup(), work.forGroup().plain()
+	return runner{
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				g.Go(tasks.task(i))
+			}
+		},
+		wait: func() {
+			must(g.Wait())
+			g = newGroup()
+		},
+		close: func() {
+			must(g.Wait())
+			end()
+		},
+	}
 }

@@ -68,6 +68,7 @@ func judge(t *testing.T, honest bool, err error) {
 func peerOf(open opener) peer.Peer {
 	return peer.Peer{
 		Open:    open,
+		Set:     open,
 		Queued:  func(limit, _ int, work peer.Work) peer.Runner { return open(limit, work) },
 		Group:   groupWith(open, none),
 		Loop:    loopWith(open),

@@ -41,7 +41,7 @@ func costPictures(e experiment) []picture {
 			curves = append(curves, c)
 		}
 		where := paramText(procsKey, strconv.Itoa(n))
-		list = append(list, drawRatios(fileName(e.suite, e.name, where), where+" · by length of the task", "ns", "one task, in place", curves)...)
+		list = append(list, drawRatios(overInPlace, fileName(e.suite, e.name, where), where+" · by length of the task", "ns", "one task, in place", curves)...)
 	}
 	for _, s := range sets {
 		var curves []curve
@@ -55,13 +55,43 @@ func costPictures(e experiment) []picture {
 			}
 		}
 		where := paramText("roots", s.roots) + " · " + paramText(procsKey, strconv.Itoa(s.procs))
-		list = append(list, drawRatios(fileName(e.suite, e.name, where), where+" · by number of tasks", "tasks", "tasks", curves)...)
+		list = append(list, drawRatios(overInPlace, fileName(e.suite, e.name, where), where+" · by number of tasks", "tasks", "tasks", curves)...)
 	}
 	return list
 }
 
-// drawRatios draws curves of times over the work in place.
-func drawRatios(name, below, unit, axis string, curves []curve) []picture {
+const overInPlace = "Time over the work in place"
+
+// fewPictures are the times of small sets over those of plain goroutines, by number of tasks, for each length of task.
+func fewPictures(e experiment) []picture {
+	var list []picture
+	for _, part := range split(e, "work") {
+		var curves []curve
+		for _, name := range peersOf(part.tables) {
+			if isGo(name) {
+				continue
+			}
+			c := curve{name: clean(name)}
+			for _, t := range part.tables {
+				this, _ := rowOf(t, name)
+				plain, _ := rowOf(t, peer.Go)
+				if tasks := number(paramOf(t, "tasks")); len(t.Units) > 0 && !math.IsInf(tasks, 1) {
+					time, of := this.Cells[t.Units[0]], plain.Cells[t.Units[0]]
+					if usable(time) && usable(of) && of.Center > 0 {
+						c.points = append(c.points, vgPoint{tasks, time.Center / of.Center})
+					}
+				}
+			}
+			curves = append(curves, c)
+		}
+		where := paramText("work", paramOf(part.tables[0], "work"))
+		list = append(list, drawRatios("Time over that of go statements", fileName(e.suite, e.name, where), where+" · by number of tasks", "tasks", "tasks", curves)...)
+	}
+	return list
+}
+
+// drawRatios draws curves of times over others.
+func drawRatios(title, name, below, unit, axis string, curves []curve) []picture {
 	curves = slices.DeleteFunc(curves, func(c curve) bool { return c.name == peer.InPlace || len(c.points) < 2 })
 	for _, c := range curves {
 		slices.SortFunc(c.points, func(a, b vgPoint) int { return cmp.Compare(a.x, b.x) })
@@ -76,7 +106,7 @@ func drawRatios(name, below, unit, axis string, curves []curve) []picture {
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = decades{unit}, decades{"×"}
 	p.X.Label.Text = axis
-	f.name, f.title, f.below, f.height = name, "Time over the work in place", below, 250
+	f.name, f.title, f.below, f.height = name, title, below, 250
 	return []picture{f.draw(p)}
 }
 

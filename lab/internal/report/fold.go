@@ -86,16 +86,24 @@ func foldedGrids(e experiment, figures []theirs.Figure) []grid {
 		}
 	}
 	var list []grid
-	for _, value := range fewest.values {
-		part := experiment{suite: e.suite, name: e.name}
-		for _, t := range e.tables {
-			if paramOf(t, fewest.key) == value {
-				part.tables = append(part.tables, t)
-			}
-		}
+	for _, part := range split(e, fewest.key) {
 		list = append(list, foldedGrids(part, figures)...)
 	}
 	return list
+}
+
+// split makes an experiment of each value that the parameter has.
+func split(e experiment, key string) []experiment {
+	var parts []experiment
+	for _, t := range e.tables {
+		k := slices.IndexFunc(parts, func(p experiment) bool { return paramOf(p.tables[0], key) == paramOf(t, key) })
+		if k < 0 {
+			k = len(parts)
+			parts = append(parts, experiment{suite: e.suite, name: e.name})
+		}
+		parts[k].tables = append(parts[k].tables, t)
+	}
+	return parts
 }
 
 func foldedGrid(e experiment, figures []theirs.Figure) grid {

@@ -25,6 +25,8 @@ func experimentPictures(e experiment, usual int) []picture {
 		return nil
 	case e.is(suiteCost, "curve"):
 		return costPictures(e)
+	case e.is(suiteCold, "few"):
+		return fewPictures(e)
 	case e.suite == suiteHTTP:
 		return httpPictures(e)
 	}

@@ -19,6 +19,7 @@ import (
 const (
 	suiteBehaviour = "behaviour"
 	suiteCost      = "cost"
+	suiteCold      = "cold"
 	suiteHTTP      = "http"
 	suiteSurvey    = "survey"
 )

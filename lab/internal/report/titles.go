@@ -52,6 +52,7 @@ func experimentTitle(of, name string) title {
 
 var experimentTitles = map[string]string{
 	"cost/curve":         "What a task costs",
+	"cold/few":           "A few tasks, after a pause",
 	"dispatch/empty":     "Empty tasks",
 	"dispatch/burst":     "Bursts",
 	"dispatch/lone":      "A lone task",

@@ -5,9 +5,11 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/64ed045f/weir/lab/internal/child"
@@ -15,11 +17,30 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// A Turn is one contender's turn in one round of one experiment.
+// A Turn is one contender's turn in one round of one experiment, or that of all contenders together.
 type Turn struct {
 	Experiment *suite.Experiment
-	Contender  *suite.Contender
+	Contender  *suite.Contender // nil for all
 	Round      int
+}
+
+// all is who is measured where a process measures all contenders of an experiment.
+const all = "all"
+
+// Peer is the name of whom the turn measures.
+func (t Turn) Peer() string {
+	if t.Contender == nil {
+		return all
+	}
+	return t.Contender.Name
+}
+
+// Time is about how long the turn takes.
+func (t Turn) Time() time.Duration {
+	if t.Contender == nil {
+		return t.Experiment.Turn * time.Duration(len(t.Experiment.Contenders))
+	}
+	return t.Experiment.Turn
 }
 
 // A Failure is a contender that hung or crashed in an experiment.
@@ -53,6 +74,10 @@ type Runner struct {
 func Turns(e *suite.Experiment) []Turn {
 	var turns []Turn
 	for round := range e.Rounds {
+		if e.Together != nil {
+			turns = append(turns, Turn{e, nil, round})
+			continue
+		}
 		for k := range e.Contenders {
 			turns = append(turns, Turn{e, &e.Contenders[k], round})
 		}
@@ -67,21 +92,25 @@ func (r *Runner) Run(ctx context.Context, plan []suite.Experiment) ([]Failure, e
 	for k := range plan {
 		failed := map[string]bool{}
 		for _, turn := range Turns(&plan[k]) {
-			if failed[turn.Contender.Name] {
+			if failed[turn.Peer()] {
 				continue
 			}
 			r.Before(turn)
-			result, err := r.turn(ctx, turn)
+			results, err := r.turn(ctx, turn)
 			if ctx.Err() != nil {
 				return failures, context.Cause(ctx)
 			}
 			if err != nil {
-				failed[turn.Contender.Name] = true
-				failures = append(failures, Failure{result.ID, err.Error()})
-				result = record.Failed(result.ID, err.Error())
+				failed[turn.Peer()] = true
 			}
-			if err := r.Keep(result); err != nil {
-				return failures, err
+			for _, result := range results {
+				if err != nil {
+					failures = append(failures, Failure{result.ID, err.Error()})
+					result = record.Failed(result.ID, err.Error())
+				}
+				if err := r.Keep(result); err != nil {
+					return failures, err
+				}
 			}
 			r.After(turn)
 		}
@@ -89,22 +118,40 @@ func (r *Runner) Run(ctx context.Context, plan []suite.Experiment) ([]Failure, e
 	return failures, nil
 }
 
-func (r *Runner) turn(ctx context.Context, t Turn) (record.Result, error) {
-	result := record.Result{ID: t.Experiment.ID, N: 1}
-	result.ID.Peer = t.Contender.Name
-	if observe := t.Contender.Observe; observe != nil {
-		var err error
-		result.Values, result.Notes, err = observe(ctx, r.Command)
-		return result, err
+// turn returns a result of each contender that was measured; with an error, their IDs alone.
+func (r *Runner) turn(ctx context.Context, t Turn) ([]record.Result, error) {
+	measured := t.Experiment.Contenders
+	if t.Contender != nil {
+		measured = []suite.Contender{*t.Contender}
 	}
-	return r.measure(ctx, result.ID, t.Experiment.Limit)
+	var results []record.Result
+	for _, c := range measured {
+		id := t.Experiment.ID
+		id.Peer = c.Name
+		results = append(results, record.Result{ID: id, N: 1})
+	}
+	if t.Contender != nil && t.Contender.Observe != nil {
+		var err error
+		results[0].Values, results[0].Notes, err = t.Contender.Observe(ctx, r.Command)
+		return results, err
+	}
+	id := t.Experiment.ID
+	id.Peer = t.Peer()
+	found, err := r.measure(ctx, id, t.Experiment.Limit)
+	for k := range results {
+		at := slices.IndexFunc(found, func(f record.Result) bool { return f.ID.String() == results[k].ID.String() })
+		if at < 0 {
+			return results, cmp.Or(err, fmt.Errorf("the measuring process has not measured %s", results[k].ID))
+		}
+		results[k] = found[at]
+	}
+	return results, err
 }
 
 var errHung = errors.New("hung")
 
-// measure starts a process that measures one contender, and reads its result.
-func (r *Runner) measure(ctx context.Context, id record.ID, limit time.Duration) (record.Result, error) {
-	failed := record.Result{ID: id}
+// measure starts a process that measures what the ID says, and reads its results.
+func (r *Runner) measure(ctx context.Context, id record.ID, limit time.Duration) ([]record.Result, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errHung)
 	defer cancel()
 	cmd := r.Command(limited, r.Arguments(id)...)
@@ -113,17 +160,14 @@ func (r *Runner) measure(ctx context.Context, id record.ID, limit time.Duration)
 	cmd.Stdout, cmd.Stderr = &said, &complained
 	err := cmd.Run()
 	if errors.Is(context.Cause(limited), errHung) {
-		return failed, fmt.Errorf("no end after %v", limit)
+		return nil, fmt.Errorf("no end after %v", limit)
 	}
 	if err != nil {
-		return failed, fmt.Errorf("%w: %s", err, child.FirstLine(complained.String()))
+		return nil, fmt.Errorf("%w: %s", err, child.FirstLine(complained.String()))
 	}
 	f, err := record.Read(&said, "the measuring process")
 	if err != nil {
-		return failed, err
+		return nil, err
 	}
-	if len(f.Results) != 1 || f.Results[0].ID.String() != id.String() {
-		return failed, fmt.Errorf("the measuring process has measured something else: %q", said.String())
-	}
-	return f.Results[0], nil
+	return f.Results, nil
 }

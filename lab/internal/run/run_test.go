@@ -45,7 +45,49 @@ func plan() []suite.Experiment {
 			named("hangs", func(*suite.Meter) error { time.Sleep(time.Hour); return nil }),
 			named("fine", fine),
 		},
-	}}
+	}, together("third", fine), together("fourth", func(*suite.Meter) error { panic("planted") })}
+}
+
+// together is an experiment that measures its contenders in one process.
+func together(name string, measure func(m *suite.Meter) error) suite.Experiment {
+	return suite.Experiment{
+		ID:     record.ID{Suite: "planted", Experiment: name, Procs: 1},
+		Rounds: 2, Limit: 10 * time.Second,
+		Contenders: []suite.Contender{{Name: "one"}, {Name: "other"}},
+		Together: func(meters []suite.Meter) {
+			for k := range meters {
+				if err := measure(&meters[k]); err != nil {
+					panic(err)
+				}
+				meters[k].N += k
+			}
+		},
+	}
+}
+
+func TestContendersThatAreMeasuredTogetherHaveAResultEach(t *testing.T) {
+	t.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
+	var kept, order []string
+	r := runner(t, func(turn run.Turn) { order = append(order, turn.Experiment.ID.Experiment+" "+turn.Peer()) })
+	r.Keep = func(r record.Result) error {
+		kept = append(kept, fmt.Sprintf("%s %s %d %s", r.ID.Experiment, r.ID.Peer, r.N, record.Find(r.Notes, record.FailedNote)))
+		return nil
+	}
+	failures, err := r.Run(t.Context(), plan()[2:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"third all", "third all", "fourth all"}; !slices.Equal(order, want) {
+		t.Errorf("turns %q, want %q", order, want)
+	}
+	failed := "exit status 2: panic: planted"
+	want := []string{
+		"third one 7 ", "third other 8 ", "third one 7 ", "third other 8 ",
+		"fourth one 1 " + failed, "fourth other 1 " + failed,
+	}
+	if !slices.Equal(kept, want) || len(failures) != 2 {
+		t.Errorf("results %q, want %q; failures %v", kept, want, failures)
+	}
 }
 
 func TestMain(m *testing.M) {
@@ -82,7 +124,7 @@ func TestContendersTakeTurnsAndAFailureSpoilsNobodyElse(t *testing.T) {
 	var order []string
 	r := runner(t, func(turn run.Turn) { order = append(order, turn.Contender.Name) })
 	r.Keep = func(r record.Result) error { kept = append(kept, r); return nil }
-	failures, err := r.Run(t.Context(), plan())
+	failures, err := r.Run(t.Context(), plan()[:2])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +173,7 @@ func TestARunThatIsCancelledEndsAtOnce(t *testing.T) {
 			cancel(stopped)
 		}
 	})
-	long := plan()[1:]
+	long := plan()[1:2]
 	long[0].Limit = time.Hour
 	if _, err := r.Run(ctx, long); !errors.Is(err, stopped) {
 		t.Errorf("error %v", err)

@@ -16,11 +16,11 @@ var dispatchSuite = Suite{
 	About: "Tasks that do nothing, or next to nothing: all that is measured is the library. " +
 		"And what is built of tasks: loops, streams, recursion, a sort.",
 	LeftOut: "GOMAXPROCS other than the number of cores, further forms of each library, most combinations of limit " +
-		"and producers, 900 000 of the million tasks that block, nine tenths of the numbers to sort, and most of the recursion",
+		"and producers, all but 100 000 tasks that block, nine tenths of the numbers to sort, and most of the recursion",
 	Experiments: func(s Scale) []Experiment {
 		return slices.Concat(
 			empty(s), bursts(s), lone(s), groups(s), []Experiment{forkJoin(s), results(s), nested(s)}, loop(s),
-			[]Experiment{skewed(s), stream(s), sorted(s), newClose(s), idlePools(s), blocked(s), queued(s)},
+			[]Experiment{skewed(s), stream(s), sorted(s), newClose(s), idlePools(s)}, blocked(s), []Experiment{queued(s)},
 		)
 	},
 }
@@ -80,7 +80,7 @@ func lone(s Scale) []Experiment {
 	return each([]time.Duration{0, time.Millisecond}, func(pause time.Duration) Experiment {
 		samples := 20_000
 		if pause > 0 {
-			samples = pick(s, 1000, 150)
+			samples = pick(s, 1000, 90)
 		}
 		return Experiment{
 			ID:    id(s.Cores, "lone", "pause", pause),
@@ -172,12 +172,15 @@ func inUse() int64 {
 	return int64(stats.HeapInuse + stats.StackInuse)
 }
 
-func blocked(s Scale) Experiment {
-	n := pick(s, 1_000_000, 100_000)
+func blocked(s Scale) []Experiment {
+	return each(pick(s, []int{1000, 10_000, 100_000, 1_000_000}, []int{100_000}), func(n int) Experiment { return blockedAtOnce(s, n) })
+}
+
+func blockedAtOnce(s Scale, n int) Experiment {
 	return Experiment{
 		ID:    id(s.Cores, "blocked", "tasks", n),
 		About: "one of many tasks that all run at once, until a channel is closed; the limit is their number",
-		Turn:  time.Duration(n) * 2 * time.Microsecond,
+		Turn:  max(shortTurn, time.Duration(n)*2*time.Microsecond),
 		Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
 			var started atomic.Int64
 			release := make(chan struct{})

@@ -24,6 +24,10 @@ type Experiment struct {
 
 	Contenders []Contender
 
+	// Together measures all contenders in one process, which changes among them more often than a process for each of
+	// them could. There is a meter for each, in their order, and no contender has a function then.
+	Together func(meters []Meter)
+
 	// Turn is about how long one turn of one contender takes. [Plan] sets it where it is 0, and so it does
 	// for what follows.
 	Turn time.Duration
@@ -35,7 +39,7 @@ type Experiment struct {
 	Limit time.Duration
 }
 
-// A Contender takes part in an experiment. One of the functions is set.
+// A Contender takes part in an experiment. One of the functions is set, unless all are measured together.
 type Contender struct {
 	Name string
 
@@ -76,7 +80,7 @@ type Suite struct {
 
 // All returns the suites, in the order in which they run.
 func All() []Suite {
-	return []Suite{dispatchSuite, seedsSuite, surveySuite, costSuite, reuseSuite, httpSuite, behaviourSuite}
+	return []Suite{dispatchSuite, coldSuite, seedsSuite, surveySuite, costSuite, reuseSuite, httpSuite, behaviourSuite}
 }
 
 // Plan returns all experiments of that scale, in the order in which they run.

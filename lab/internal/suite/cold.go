@@ -1,0 +1,119 @@
+package suite
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
+)
+
+// What most programs do with a pool or a group: a handler that has waited for its client, or computed, hands over a few calls
+// and waits for them. In a loop that does nothing else all is warm, and one contender after the other finds the machine in
+// the state in which it has left it itself.
+var coldSuite = Suite{
+	Name:    "cold",
+	Title:   "A few tasks, after a pause",
+	About:   "A few tasks that are handed over together and waited for, after a pause in which the goroutine has slept or computed.",
+	LeftOut: "sets of other than 1 and 3 tasks, and tasks of 2, 50 and 200 µs",
+	Experiments: func(s Scale) []Experiment {
+		var list []Experiment
+		for _, length := range pick(s, []time.Duration{0, 2 * time.Microsecond, 10 * time.Microsecond, 50 * time.Microsecond, 200 * time.Microsecond},
+			[]time.Duration{0, 10 * time.Microsecond}) {
+			for _, tasks := range pick(s, []int{1, 2, 3, 5, 10, 30}, []int{1, 3}) {
+				list = append(list, few(s, tasks, length))
+			}
+		}
+		return list
+	},
+}
+
+const (
+	coldLimit = 64
+	longPause = 200 * time.Microsecond // a pause is as long as this at most
+	warmSets  = 20                     // before those that count: pools have workers by then, as in a program that has run for a while
+)
+
+// few takes the median of all sets of a contender. The contenders change after each set, in an order that is drawn.
+func few(s Scale, tasks int, length time.Duration) Experiment {
+	sets := pick(s, 300, 80)
+	var peers []peer.Peer
+	var names []Contender
+	for _, p := range peer.All() {
+		open := p.Open
+		if p.Set != nil {
+			open = p.Set
+		}
+		if fewForms[p.Name] {
+			p.Open = open
+			peers, names = append(peers, p), append(names, Contender{Name: p.Name})
+		}
+	}
+	return Experiment{
+		ID:         id(s.Cores, "few", "work", length, "tasks", tasks),
+		About:      "all tasks of a small set, each of which computes for that long, from the first submission until all have ended",
+		Contenders: names,
+		Turn:       time.Duration(warmSets+sets) * (longPause*2/3 + time.Duration(tasks)*length/2),
+		Together: func(meters []Meter) {
+			work := peer.Work{Same: nothing}
+			if length > 0 {
+				n := rootsIn(length)
+				work.Same = func() { roots(n) }
+			}
+			samples := make([][]time.Duration, len(peers))
+			runners := make([]peer.Runner, len(peers))
+			for k, p := range peers {
+				runners[k] = p.Open(coldLimit, work)
+				samples[k] = make([]time.Duration, 0, warmSets+sets)
+			}
+			runtime.GC()
+			for range warmSets + sets {
+				for _, k := range rand.Perm(len(peers)) {
+					pause()
+					begin := time.Now()
+					runners[k].Submit(0, tasks)
+					runners[k].Wait()
+					samples[k] = append(samples[k], time.Since(begin))
+				}
+			}
+			for k, r := range runners {
+				all := samples[k][warmSets:]
+				slices.Sort(all)
+				meters[k].N = len(all)
+				meters[k].set("ns/op", float64(all[len(all)/2].Nanoseconds()))
+				r.Close()
+			}
+		},
+	}
+}
+
+// fewForms are those that a handler would use. The work in place is none of them: it is what tasks are for.
+var fewForms = map[string]bool{
+	"weir.Pool": true, "weir.FuncPool": true, "weir.PoolGroup": true, "weir.Group": true, "weir.errgroup": true,
+	"go": true, "errgroup": true, "conc": true, "ants": true, "pond": true, "workerpool": true, "gopool": true,
+}
+
+// pause sleeps or computes for some time.
+func pause() {
+	length := rand.N(longPause)
+	if rand.IntN(2) == 0 {
+		time.Sleep(length)
+		return
+	}
+	for begin := time.Now(); time.Since(begin) < length; {
+		roots(100)
+	}
+}
+
+// rootsIn is how many square roots take so long, on a machine that does nothing else.
+func rootsIn(length time.Duration) int {
+	const n = 1000
+	best := time.Hour
+	for range 100 {
+		begin := time.Now()
+		roots(n)
+		best = min(best, time.Since(begin))
+	}
+	return max(1, int(n*length/best))
+}
