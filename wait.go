@@ -89,25 +89,25 @@ func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func(
 	if s.waiter.Wait && done == nil && e.Held(s.want) {
 		done = late()
 	}
-	woken = true
-	for waiting := true; waiting; {
-		waiting = false
-		select {
-		case <-s.waiter.Turn:
-		case <-done:
-			if cut != nil {
-				cut()
-				done, waiting = nil, true
-				continue
-			}
-			woken = false
-			if e != nil {
-				e.Recall(&s.waiter, nil)
-				<-s.waiter.Turn
-			}
-		}
+	if done == nil { // the usual case; a select takes three times as much code
+		<-s.waiter.Turn
+		return true
 	}
-	return woken
+	select {
+	case <-s.waiter.Turn:
+		return true
+	case <-done:
+	}
+	if cut != nil {
+		cut()
+		<-s.waiter.Turn
+		return true
+	}
+	if e != nil {
+		e.Recall(&s.waiter, nil)
+		<-s.waiter.Turn
+	}
+	return false
 }
 
 // arrive must be called after wait, before a look that may be followed by another wait.

@@ -207,12 +207,7 @@ func (e *Engine[T]) deserted() bool { return len(e.workers) == 0 && e.permits.ac
 // wind ends idle workers that are no longer wanted, and notifies the goroutines
 // that wait for the end of the last.
 func (e *Engine[T]) wind() {
-	if e.retired != nil && e.deserted() {
-		select {
-		case e.retired <- struct{}{}:
-		default:
-		}
-	}
+	e.notifyRetired()
 	if e.dismissed != nil {
 		e.quitIdle(len(e.idle))
 		if e.deserted() {
@@ -233,6 +228,17 @@ func (e *Engine[T]) wind() {
 		e.abandoned.Store(true)
 		e.permits.allow(0) // no worker is woken any more
 		close(e.finished)
+	}
+}
+
+// notifyRetired lets the caller of Retire know when no worker is left.
+func (e *Engine[T]) notifyRetired() {
+	if e.retired == nil || !e.deserted() {
+		return
+	}
+	select {
+	case e.retired <- struct{}{}:
+	default:
 	}
 }
 

@@ -257,6 +257,14 @@ func (e *Engine[T]) serve() (settled bool) {
 // submitters in, notifies callers of Wait and Close, sets the gates, and wakes a worker
 // if there is work for it.
 func (e *Engine[T]) unlock() (settled bool) {
+	if e.quiet() {
+		e.notifyRetired()
+		e.mu.Unlock()
+		if e.permits.wakeable() && e.available() {
+			e.stir()
+		}
+		return true
+	}
 	e.admit()
 	e.relieve()
 	settled = e.serve()
@@ -270,6 +278,23 @@ func (e *Engine[T]) unlock() (settled bool) {
 		e.stir()
 	}
 	return settled
+}
+
+// quiet reports whether all that unlock does is done, but for the end of Retire: no goroutine waits for a change under the lock, no task
+// has a claim on a place, and the gates are open, as they should be. It is the usual case, and much less to look at.
+func (e *Engine[T]) quiet() bool {
+	switch {
+	case e.queue.headGated || e.queue.tailGated: // as while a submitter waits
+	case len(e.waits) > 0:
+	case len(e.subtasks) > 0 || e.beside.Load():
+	case e.placeWanted():
+	case e.vacancies > 0:
+	case e.closed || e.dismissed != nil:
+	case e.halted():
+	default:
+		return true
+	}
+	return false
 }
 
 // available reports whether a worker would find a task. It needs no lock.

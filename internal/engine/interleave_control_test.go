@@ -114,6 +114,10 @@ var controlScenes = []step.Scene{
 		w.Go("close", w.closes)
 		w.Go("submitter", func() { w.submit(w.task("a")) })
 	}),
+	in("Close while a task comes in, without a queue", 1, 0, func(w *world) {
+		w.Go("close", w.closes)
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+	}),
 	in("Close while a task comes in to an idle worker", 1, 1, func(w *world) {
 		w.idle()
 		w.Go("close", w.closes)

@@ -58,18 +58,21 @@ func (e *Engine[T]) submit(task T, done <-chan struct{}, want *Want[T], wakeup *
 	return e.standInLine(task, done, want, wakeup)
 }
 
-// handOver hands task to a worker of its own, if the queue has no ring yet and at most AtOnce tasks have come since
-// it had one: a ring, and the search of its tasks, cost more than the tasks do. No other task is queued then, so this one overtakes
-// none.
-func (e *Engine[T]) handOver(task T) bool {
+// first is Offer while the queue has no ring. The first AtOnce tasks it hands to workers of their own: a ring, and the search
+// of its tasks, cost more than the tasks do. No other task is queued then, so those overtake none. The next one makes the ring.
+func (e *Engine[T]) first(task T) bool {
 	if e.queue.capacity == 0 {
 		return false
 	}
 	e.mu.Lock()
-	if e.closed || e.handed >= e.AtOnce || e.queue.tail.Load() != nil || e.submitters.length > 0 ||
-		e.placeWanted() || e.delegating() || !e.permits.tryAcquire() {
+	if e.closed || e.submitters.length > 0 { // as TrySubmit has it, which counts the refusal
 		e.mu.Unlock()
 		return false
+	}
+	if e.handed >= e.AtOnce || e.queue.tail.Load() != nil || !e.quiet() || !e.permits.tryAcquire() {
+		ok := e.pushLocked(task) == moved
+		e.unlock()
+		return ok
 	}
 	e.handed++
 	e.delegated.Add(1)
@@ -109,14 +112,14 @@ func (e *Engine[T]) Offer(task T) bool {
 	if r := e.queue.tail.Load(); r != nil {
 		return e.push(r, task)
 	}
-	return e.handOver(task)
+	return e.first(task)
 }
 
 func (e *Engine[T]) offerFor(task T, want *Want[T]) bool {
 	if r := e.queue.tail.Load(); r != nil {
 		return e.pushFor(r, task, want)
 	}
-	return want == nil && e.handOver(task)
+	return want == nil && e.first(task)
 }
 
 // Fits hands task over if that needs no waiting. Unlike TrySubmit it counts no refusal, and may

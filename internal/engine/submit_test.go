@@ -52,3 +52,43 @@ func TestASlowYieldIsTheLastForAWhile(t *testing.T) {
 	close(release)
 	e.Close()
 }
+
+// A gate that stays closed is no mistake that a user sees: only all tasks take the slow way from then on.
+func TestTheGatesOpenWhenNothingKeepsThemClosed(t *testing.T) {
+	turn := make(chan struct{})
+	e := engine.New(engine.Config[int]{
+		Limit: 1, Queue: 1, MaxWaiting: 1, IdleTimeout: time.Minute,
+		Runner: engine.Run[int](func(*engine.Worker, int) { <-turn }),
+	})
+	for name, closing := range map[string]func(){
+		"a submitter waits": func() {
+			for i := range 3 { // one runs, one is queued, one waits for the first to end
+				go func() { e.Submit(i, nil) }()
+			}
+			for range 3 {
+				turn <- struct{}{}
+			}
+		},
+		"a pause": func() {
+			e.Pause()
+			e.Submit(0, nil)
+			e.Resume()
+			turn <- struct{}{}
+		},
+		"a wait": func() {
+			e.Submit(0, nil)
+			go func() { turn <- struct{}{} }()
+			e.Wait(nil)
+		},
+	} {
+		closing()
+		e.Wait(nil)
+		if !e.Offer(0) {
+			t.Errorf("after %s an empty queue takes a task by the slow way alone", name)
+		}
+		turn <- struct{}{}
+		e.Wait(nil)
+	}
+	close(turn)
+	e.Close()
+}

@@ -27,11 +27,11 @@ const never = 1<<64 - 1
 // None of that looks at the workers, or at all waits, and a report makes a binary search of the waits.
 type wait struct {
 	at      uint64
-	number  uint64 // with which it has asked; 0 until then
-	pending int    // workers that belong to it and have not reported yet
-	givenUp bool   // its caller does not wait any more
-	ended   bool   // over is closed
-	over    chan struct{}
+	number  uint64        // with which it has asked; 0 until then
+	pending int           // workers that belong to it and have not reported yet
+	givenUp bool          // its caller does not wait any more
+	ended   bool          // over has received
+	over    chan struct{} // of capacity 1
 }
 
 // Wait blocks until all tasks accepted before the call have finished (true), or
@@ -40,9 +40,13 @@ func (e *Engine[T]) Wait(done <-chan struct{}) bool {
 	e.mu.Lock()
 	// With the head gated, no worker takes a task behind the tail before waitAt is set.
 	e.queue.setGates(true, e.queue.tailGated)
-	w := &wait{at: e.queue.tailPosition(), over: make(chan struct{})}
+	w := &wait{at: e.queue.tailPosition(), over: make(chan struct{}, 1)}
 	e.waits = append(e.waits, w)
 	e.unlock()
+	if done == nil { // to select, if there is nothing to choose from, takes three times as much code
+		<-w.over
+		return true
+	}
 	select {
 	case <-w.over:
 		return true
@@ -111,7 +115,7 @@ func (e *Engine[T]) checkWaits() (room bool) {
 	for over < e.asking && e.waits[over].pending == 0 {
 		w := e.waits[over]
 		w.ended = true
-		close(w.over)
+		w.over <- struct{}{}
 		if w.givenUp {
 			e.givenUp--
 		}

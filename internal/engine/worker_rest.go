@@ -12,6 +12,10 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	w.finish()
 	w.rests = false
 	e.mu.Lock()
+	if w.place == nil && w.recalls == nil && e.quiet() && !e.queue.ready() { // what follows would find nothing
+		e.withdraw(w)
+		return e.releaseAndPark(w, searching)
+	}
 	if a := w.recalls; a != nil {
 		w.recalls = nil
 		e.recall(a, &w.Worker)
@@ -36,9 +40,13 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 			return task, orderRun
 		}
 	}
-	// The worker first releases the permit and the token, and then, in unlock, looks at the
-	// queue once more. A submitter does it in the opposite order, so one of the two sees the
-	// other; a goroutine who takes the permit finds w idle under the lock.
+	return e.releaseAndPark(w, searching)
+}
+
+// releaseAndPark makes w, which is idle, release its permit, and park. The worker first releases the permit and the token, and
+// then, in unlock, looks at the queue once more. A submitter does it in the opposite order, so one of the two sees the
+// other; a goroutine who takes the permit finds w idle under the lock.
+func (e *Engine[T]) releaseAndPark(w *worker[T], searching bool) (task T, o order) {
 	e.permits.release(searching)
 	return e.park(w)
 }
