@@ -251,6 +251,11 @@ func (b *batch) broken(w *engine.Worker, j job, panicked any) {
 	}
 	defer b.credit(w)
 	defer b.release(1, w)
+	b.fails(j, panicked)
+}
+
+// fails notes that the task of j panicked, or called runtime.Goexit.
+func (b *batch) fails(j job, panicked any) {
 	if panicked == nil {
 		b.fail(j, ErrGoexit)
 		return

@@ -50,9 +50,8 @@ func (b *batch) waitOutside() {
 	if b.tally.Seal() {
 		return // to look once more would not do: tasks that begin then find the set sealed, but are counted
 	}
-	if b.group.owned {
-		b.retires.Store(true)
-		b.group.pool.core.engine.Retire(b.stay.waiter.Turn)
+	if b.group.direct != nil {
+		b.retire()
 	}
 	closed, over := false, b.tally.Seal
 	for !over() {
@@ -65,6 +64,9 @@ func (b *batch) waitOutside() {
 
 // finish ends the batch if none of its tasks runs.
 func (b *batch) finish() (over bool) {
+	if over, direct := b.finishDirectly(); direct {
+		return over
+	}
 	e := b.group.pool.core.engine
 	left := 0
 	e.Discard(func() int {

@@ -19,6 +19,10 @@ type member struct {
 	job    job                           // the one under way, if the worker has only its ticket
 	next   *member                       // in batch.members
 	spare  *member                       // in batch.spare
+
+	direct bool    // it runs a task on no worker, see direct
+	acting *member // under the race detector: the task has that one
+	of     *member // of which this one is acting
 }
 
 // Value implements [context.Context].
@@ -36,6 +40,11 @@ func (m *member) Stay(group any) inside.Stay { return m.task().stay(group) }
 // task implements host.
 func (m *member) task() task {
 	w := m.worker.Load()
+	if w == nil {
+		if w = m.adopt(); w == nil {
+			return task{}
+		}
+	}
 	if m.batch.tally.Sealed() || w.Tenant.Load() != &m.tenant {
 		return task{}
 	}
@@ -107,6 +116,8 @@ func (b *batch) dismiss() {
 	b.members, b.spare = nil, nil
 	b.mu.Unlock()
 	for m := members; m != nil; m = m.next {
-		m.worker.Load().Tenant.CompareAndSwap(&m.tenant, nil)
+		if w := m.worker.Load(); w != nil {
+			w.Tenant.CompareAndSwap(&m.tenant, nil)
+		}
 	}
 }

@@ -23,10 +23,10 @@ import (
 // its own group waits for itself.
 type Group struct {
 	pool    *Pool
-	host    host  // the task in which the group was made, if any
-	at      *Pool // on which that task runs; nil if there is none
-	crossed bool  // that task, or one above it, is of another pool
-	owned   bool  // the pool is this group's alone
+	host    host    // the task in which the group was made, if any
+	at      *Pool   // on which that task runs; nil if there is none
+	crossed bool    // that task, or one above it, is of another pool
+	direct  *direct // nil unless the pool is this group's alone
 	parent  context.Context
 	asks    bool // the parent itself must be asked whether it has ended, see tellsLate
 	options groupOptions
@@ -53,11 +53,12 @@ func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
 	own := new(struct { // most groups are small: for them one allocation in place of three
 		Group
 		pool   Pool
-		engine engine.Engine[job]
+		direct direct
 	})
-	own.pool.init(&o, &own.engine)
+	own.pool.core.prepare(&o)
 	own.Group.init(ctx, &own.pool, &o.groupOptions)
-	own.owned = true
+	own.Group.direct = &own.direct
+	own.begins(&o, len(opts) > 0)
 	return &own.Group
 }
 
@@ -128,6 +129,9 @@ func (g *Group) add(b *batch, number int, j job) {
 		b.withdraw(number)
 		return
 	}
+	if g.direct != nil && b.runDirectly(j) {
+		return
+	}
 	if g.nested() {
 		b.delegate(j)
 		return
@@ -172,7 +176,11 @@ func (g *Group) try(task func(ctx context.Context) error) bool {
 		b.withdraw(index)
 		return false
 	}
-	if !b.try(memberJob(task, b, index)) {
+	j := memberJob(task, b, index)
+	if g.direct != nil && b.runDirectly(j) {
+		return true
+	}
+	if !b.try(j) {
 		b.release(1, nil)
 		b.withdraw(index)
 		return false
@@ -190,14 +198,14 @@ func (g *Group) try(task func(ctx context.Context) error) bool {
 func (g *Group) Resize(limit int) {
 	mustLimit(limit)
 	g.mustBeMade()
-	must(g.owned || g.limit != nil, "group on a pool must have a Limit to be resized", "none")
+	must(g.direct != nil || g.limit != nil, "group on a pool must have a Limit to be resized", "none")
 	if g.limit != nil {
 		g.turns.Limit(limit)
 		g.limit.resize(limit)
 	}
-	if g.owned {
+	if g.direct != nil {
 		g.pool.core.turns.Limit(limit)
-		g.pool.core.engine.Resize(limit)
+		g.resize(limit)
 	}
 }
 
@@ -289,7 +297,7 @@ func (g *Group) condemned() *batch {
 // dismiss returns when no worker of the group's own is left, or when the next
 // batch has begun, whose tasks this call must not wait for.
 func (g *Group) dismiss() {
-	if g.owned {
+	if g.hasWorkers() {
 		g.pool.core.engine.Dismiss(func() bool { return g.batch.Load() != nil })
 	}
 }
@@ -313,6 +321,9 @@ func (g *Group) forget(b *batch) {
 	defer g.mu.Unlock()
 	if g.batch.Load() == b {
 		g.batch.Store(nil)
+		if g.direct != nil {
+			g.direct.renew()
+		}
 	}
 }
 
@@ -337,7 +348,7 @@ func (g *Group) current() *batch {
 			b.scope.cancel(*g.doomed)
 			g.doomed = nil
 		}
-		again := g.owned && g.used // a Wait has retired the workers
+		again := g.hasWorkers() && g.used // a Wait has retired the workers
 		g.used = true
 		if again {
 			g.pool.core.engine.Unretire()

@@ -107,12 +107,13 @@ func newPool(o options) *Pool {
 		Pool
 		engine engine.Engine[job]
 	})
-	p.init(&o, &p.engine)
+	p.core.prepare(&o)
+	p.start(&o, &p.engine)
 	return &p.Pool
 }
 
-// init makes a pool of the zero value. It runs on e, which is the zero value as well.
-func (p *Pool) init(o *options, e *engine.Engine[job]) {
+// start makes the pool run on e, which is the zero value.
+func (p *Pool) start(o *options, e *engine.Engine[job]) {
 	c := config(o, engine.Runner[job]((*runner)(p)))
 	c.Void, c.Ticket, c.Counted = job.void, job.ticket, job.isCounted
 	p.core.start(o, &c, e)

@@ -115,7 +115,7 @@ func TestASmallGroupAllocatesLittle(t *testing.T) {
 		"on a pool":                         {3, 4, func() *weir.Group { return p.Group(background) }},
 		"on a pool, and its parent may end": {3, 9, func() *weir.Group { return p.Group(parent) }},
 		"used again":                        {10, 3, func() *weir.Group { return again }},
-		"of its own workers, for one task":  {1, 6, func() *weir.Group { return weir.NewGroup(background, 2) }},
+		"of its own workers, for one task":  {1, 4, func() *weir.Group { return weir.NewGroup(background, 2) }},
 	} {
 		got := testing.AllocsPerRun(200, func() {
 			g := group.make()

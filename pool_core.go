@@ -24,10 +24,14 @@ func (c *core[T]) running() *engine.Engine[T] {
 	return c.engine
 }
 
-func (c *core[T]) start(o *options, config *engine.Config[T], e *engine.Engine[T]) {
+// prepare is the part of start that needs no engine.
+func (c *core[T]) prepare(o *options) {
 	c.reporter = reporter{pool: o.name, onPanic: o.onPanic}
 	c.turns.Limit(o.limit)
 	c.turns.Queue(o.queue)
+}
+
+func (c *core[T]) start(o *options, config *engine.Config[T], e *engine.Engine[T]) {
 	e.Init(config)
 	c.engine = e
 	if o.prestart > 0 {

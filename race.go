@@ -116,20 +116,37 @@ func racedResult[T any](g *Group, tag race.Tag, task func(ctx context.Context) (
 // runMember runs a task of a group, on its worker, with a member of its own: it knows nothing of the one that the worker has made.
 func runMember[R any](ctx context.Context, start race.Start, task func(ctx context.Context) R) R {
 	m := ctx.(*member)
-	scope, w := m.scope, m.worker.Load()
-	defer w.Tenant.Store(&m.tenant)
-	return race.Run(start, nil, func() R { return task(newOwnMember(scope, w)) })
+	defer m.actsItself()
+	return race.Run(start, nil, func() R { return task(m.newOwn()) })
 }
 
-// newOwnMember is hidden from the race detector, as calls of a loop in the task have its member, and know nothing of the task.
+// newOwn is hidden from the race detector, as calls of a loop in the task have its member, and know nothing of the task.
 //
 //go:norace
-func newOwnMember(s *scope, w *engine.Worker) *member {
-	m := &member{scope: s}
-	m.tenant.Self = m
-	m.worker.Store(w)
-	w.Tenant.Store(&m.tenant)
-	return m
+func (m *member) newOwn() *member {
+	own := &member{scope: m.scope, of: m}
+	own.tenant.Self = own
+	race.Unseen(m.batch.group.mu.Lock)
+	m.acting = own
+	var w *engine.Worker
+	race.Unseen(func() { w = m.worker.Load() }) // which a worker has stored that knows what it has run before
+	if w != nil {
+		own.worker.Store(w)
+		w.Tenant.Store(&own.tenant)
+	}
+	race.Unseen(m.batch.group.mu.Unlock)
+	return own
+}
+
+// actsItself ends what newOwn has begun.
+func (m *member) actsItself() {
+	mu := &m.batch.group.mu
+	mu.Lock()
+	defer mu.Unlock()
+	m.acting = nil
+	if w := m.worker.Load(); w != nil {
+		w.Tenant.Store(&m.tenant)
+	}
 }
 
 func racedFuture[T any](p *Pool, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {

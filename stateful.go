@@ -53,6 +53,7 @@ func NewStateful[S, T any](
 	p.values.init(limit, open, dispose, &p.core.turns)
 	c := config(&o, engine.Runner[call[T]]((*statefulRunner[S, T])(p)))
 	c.End = p.end
+	p.core.prepare(&o)
 	p.core.start(&o, &c, new(engine.Engine[call[T]]))
 	return p
 }

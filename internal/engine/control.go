@@ -14,6 +14,38 @@ func (e *Engine[T]) Start(n int) {
 	e.unlock()
 }
 
+// Enter acquires a permit for each of n tasks that have begun outside of the engine, even if no more are allowed.
+func (e *Engine[T]) Enter(n int) {
+	e.mu.Lock()
+	for range n {
+		e.permits.acquire()
+	}
+	e.unlock()
+}
+
+// Leave is called when such a task is over.
+func (e *Engine[T]) Leave() {
+	e.mu.Lock()
+	e.permits.release(false)
+	e.unlock()
+}
+
+// Adopt makes a worker of the goroutine of such a task. The goroutine, or another one in its place, calls GoOn when the task is over,
+// and nobody calls Leave.
+func (e *Engine[T]) Adopt() *Worker {
+	e.mu.Lock()
+	e.delegated.Add(1)
+	w := e.addWorker()
+	w.free.Store(false)
+	e.unlock()
+	return &w.Worker
+}
+
+// GoOn runs tasks on an adopted worker until that is to end.
+func (w *Worker) GoOn() { w.self.goOn() }
+
+func (w *worker[T]) goOn() { w.engine.work(w, orderTake) }
+
 // Resize sets the limit to n. When it returns, no task is taken while n or more
 // run; it does not wait for those that do.
 func (e *Engine[T]) Resize(n int) {

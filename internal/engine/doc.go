@@ -20,10 +20,12 @@
 //
 // # The first tasks and the last worker
 //
-// While the queue has no ring, the engine hands the first tasks to workers that are born with them: many sets of tasks have no
-// more, and a ring, and the search in it, cost more than such a task. Retire says that a goroutine
-// waits for all tasks: workers that find nothing to do end then, and the end of the last one ends the wait. So a small group
-// costs two switches of goroutines, as it would with plain goroutines.
+// While the queue has no ring, the engine hands the first tasks to workers that are born with them: many pools are never given
+// more at once, and a ring, and the search in it, cost more than such a task. Retire says that a goroutine
+// waits for all tasks: workers that find nothing to do end then, and the end of the last one ends the wait.
+//
+// The caller may have begun tasks before it made the engine. By Enter each of them has a permit, until Leave; by Adopt the goroutine
+// of one becomes a worker, because it needs a place that it can lend.
 //
 // # The two speeds
 //

@@ -284,8 +284,8 @@ func (e *Engine[T]) unlock() (settled bool) {
 // has a claim on a place, and the gates are open, as they should be. It is the usual case, and much less to look at.
 func (e *Engine[T]) quiet() bool {
 	switch {
-	case e.queue.headGated || e.queue.tailGated: // as while a submitter waits
-	case len(e.waits) > 0:
+	case e.queue.gated(): // as while a submitter waits
+	case len(e.waits) > 0 || e.waitAt.Load() != never:
 	case len(e.subtasks) > 0 || e.beside.Load():
 	case e.placeWanted():
 	case e.vacancies > 0:

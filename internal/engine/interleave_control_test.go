@@ -262,6 +262,37 @@ var controlScenes = []step.Scene{
 		w.accept(w.task("a").then(func() { w.submit(w.task("b")) }))
 		w.Go("waiter", w.retires)
 	}),
+	in("a task from outside has a place", 1, 1, func(w *world) {
+		w.Go("outside", w.enters("first", false))
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+	}),
+	in("a task from outside has a place, and is adopted", 1, 1, func(w *world) {
+		go w.enters("first", true)()
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+	}),
+	in("a task from outside is adopted while others come in", 2, 1, func(w *world) {
+		go w.enters("first", true)()
+		w.Go("submitter", func() { w.try(w.task("a")) })
+		w.Go("another", func() { w.try(w.task("b")) })
+	}),
+	in("retired while a task from outside runs", 1, 1, func(w *world) {
+		w.Go("outside", w.enters("first", false))
+		w.Go("submitter", func() {
+			w.submit(w.task("a"))
+			w.retires()
+		})
+	}),
+	in("retired while a task from outside is adopted", 2, 1, func(w *world) {
+		go w.enters("first", true)()
+		w.Go("waiter", w.retires)
+	}),
+	in("the limit falls below the tasks from outside", 2, 1, func(w *world) {
+		one, other := w.enters("first", false), w.enters("second", true)
+		w.Go("one", one)
+		go other()
+		w.resize(1)
+		w.submit(w.task("a"))
+	}),
 	in("a closed engine accepts nothing more", 1, 2, func(w *world) {
 		w.widen()
 		release := w.busy()

@@ -71,6 +71,21 @@ var nestedScenes = []step.Scene{
 		w.Go("submitter", func() { w.submit(w.task("other")) })
 		w.Go("recall", recall)
 	}),
+	in("a goroutine left behind gives up the place of a worker that searches", 2, 2, func(w *world) {
+		var own *engine.Worker
+		w.widen()
+		w.accept((&task{name: "first", on: func(o *engine.Worker) { own = o }}))
+		w.Settle()
+		w.Go("left behind", func() {
+			a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
+			if w.GiveUp(a, own, nil, nil) {
+				w.Recall(a, nil)
+				<-a.Turn
+			}
+		})
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+		w.Go("another", func() { w.submit(w.task("b")) })
+	}),
 	in("recalled before tasks that need it to go on", 1, 2, func(w *world) {
 		away, recall := w.givesUp("away", nil)
 		gone := make(chan struct{})

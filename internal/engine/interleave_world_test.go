@@ -344,6 +344,26 @@ func (w *world) retires() {
 	<-over
 }
 
+// enters begins a task that is not the engine's, and returns what ends it. With adopted its goroutine is a worker's by then.
+func (w *world) enters(name string, adopted bool) (ends func()) {
+	j := w.task(name)
+	w.offered(j)
+	w.Quietly(func() { w.Enter(1) })
+	w.answer(j, engine.Accepted)
+	w.begin(j)
+	return func() {
+		if !adopted {
+			w.end(j)
+			w.Leave()
+			return
+		}
+		own := w.Adopt()
+		w.Point()
+		w.end(j)
+		own.GoOn()
+	}
+}
+
 // discards strikes all queued tasks, and tells the engine which.
 func (w *world) discards() {
 	w.takesBack()

@@ -166,6 +166,12 @@ func (q *queue[T]) regate() {
 	setGate(&tail.tail, q.tailGated || q.mayOverflow(head, tail))
 }
 
+// gated reports whether one of the ends is gated, or the tail's ring for fear of an overflow.
+func (q *queue[T]) gated() bool {
+	tail := q.tail.Load()
+	return q.headGated || q.tailGated || tail != nil && tail.tail.Load()&gate != 0
+}
+
 // mayOverflow reports whether filling the tail ring would exceed the capacity.
 func (q *queue[T]) mayOverflow(head, tail *ring[T]) bool {
 	if head == tail || q.capacity == math.MaxInt {

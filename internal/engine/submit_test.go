@@ -92,3 +92,30 @@ func TestTheGatesOpenWhenNothingKeepsThemClosed(t *testing.T) {
 	close(turn)
 	e.Close()
 }
+
+// A ring behind another one takes tasks by the slow way while the two might hold more than the queue may, and not for longer.
+func TestANewRingTakesTasksByTheFastWayWhenTheOldOneIsNearlyEmpty(t *testing.T) {
+	turn := make(chan struct{})
+	e := engine.New(engine.Config[int]{
+		Limit: 1, Queue: 8000, MaxWaiting: 1, IdleTimeout: time.Minute,
+		Runner: engine.Run[int](func(*engine.Worker, int) { <-turn }),
+	})
+	for i := range 6900 {
+		e.Submit(i, nil)
+	}
+	for range 6000 {
+		turn <- struct{}{}
+	}
+	slow := 0
+	for i := range 800 {
+		if !e.Offer(i) {
+			slow++
+			e.Submit(i, nil)
+		}
+	}
+	if slow > 1 {
+		t.Errorf("%d of 800 tasks take the slow way", slow)
+	}
+	close(turn)
+	e.Close()
+}

@@ -26,7 +26,10 @@ type Worker struct {
 	// Tenant is what the holders of its context know the task in hand by, if Run has put it there.
 	Tenant atomic.Pointer[Tenant]
 
-	self interface{ mayBeFree() } // the worker, with its type
+	self interface { // the worker, with its type
+		mayBeFree()
+		goOn()
+	}
 
 	// All of these are touched by the worker's own goroutine alone.
 	ledger Ledger

@@ -23,6 +23,9 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	e.ends(w)
 	e.withdraw(w)
 	if !e.endTask(w) {
+		if searching { // a goroutine that the last task has left behind has given the place up meanwhile
+			e.permits.endSearch()
+		}
 		return e.park(w) // without a permit
 	}
 	if p := w.place; p != nil && p.beneath != nil {

@@ -74,5 +74,8 @@ type Start struct {
 // Run calls f.
 func Run[R any](_ Start, _ *Past, f func() R) R { return f() }
 
+// Unseen calls f.
+func Unseen(f func()) { f() }
+
 // Apart calls f.
 func Apart[R any](f func() R) R { return f() }

@@ -279,6 +279,15 @@ func (c *call[R]) tell(ordered bool) {
 	runtime.RaceEnable()
 }
 
+// Unseen calls f, which synchronizes with nothing that the detector sees.
+//
+//go:norace
+func Unseen(f func()) {
+	runtime.RaceDisable()
+	f()
+	runtime.RaceEnable()
+}
+
 // Apart calls f on a goroutine of its own that knows what the caller knows, and returns what f does. The caller is not ordered after
 // anything that f synchronizes with. f must not panic, except by misuse, nor exit; what its result refers to must not be made by f.
 //
