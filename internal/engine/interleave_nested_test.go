@@ -73,19 +73,20 @@ var nestedScenes = []step.Scene{
 	}),
 	in("a goroutine left behind gives up the place of a worker that searches", 2, 2, func(w *world) {
 		var own *engine.Worker
+		release := make(chan struct{})
 		w.widen()
-		w.accept((&task{name: "first", on: func(o *engine.Worker) { own = o }}))
+		w.accept((&task{name: "first", on: func(o *engine.Worker) { own = o }}), w.blocked("busy", release))
 		w.Settle()
+		a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
+		w.Go("submitter", func() { w.submit(w.task("a")) })
 		w.Go("left behind", func() {
-			a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
 			if w.GiveUp(a, own, nil, nil) {
-				w.Recall(a, nil)
 				<-a.Turn
 			}
 		})
-		w.Go("submitter", func() { w.submit(w.task("a")) })
-		w.Go("another", func() { w.submit(w.task("b")) })
-	}),
+		w.Go("release", func() { close(release) })
+		w.Go("recall", func() { w.Recall(a, nil) })
+	}, shallow),
 	in("recalled before tasks that need it to go on", 1, 2, func(w *world) {
 		away, recall := w.givesUp("away", nil)
 		gone := make(chan struct{})

@@ -433,6 +433,9 @@ var variants = map[string]func(more ...setting) step.Scene{}
 // eager makes the engine give tasks to workers as it wakes them.
 func eager(_ *step.Scene, c *engine.Config[*task]) { c.AtOnce = 2 }
 
+// shallow has a scene with many goroutines explored with fewer preemptions.
+func shallow(s *step.Scene, _ *engine.Config[*task]) { s.Quick, s.Deep = 1, 2 }
+
 // handedOver makes scenes again with eager.
 func handedOver(scenes ...step.Scene) (again []step.Scene) {
 	for _, s := range scenes {
