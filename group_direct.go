@@ -8,12 +8,13 @@ import (
 
 // direct is the beginning of a group with workers of its own: its first tasks run on plain goroutines. Most groups have few
 // tasks, and an engine and its workers cost more than those. The engine is made as soon as a task has to wait for another, or
-// as there are many, or as a task of the group uses the library, and may have to lend its place. What runs by then is adopted: its
-// goroutines become workers.
+// there are many, or a task of the group uses the library with its context, and may have to lend its place. That task is adopted:
+// its goroutine becomes a worker. The others that run by then have permits.
 //
-// Invariant: while on is set the group has no engine, and running tasks run, at most limit. Each of them has a member of members whose
-// direct is set. Wait, which needs the engine if there is one, and the end of a task, which needs to know what it has become, look
-// under Group.mu. Who finds on not set may use the engine: it is made before.
+// Invariant, under Group.mu: while on is set the group has no engine, and running is how many of its tasks run, at most limit unless that
+// was lowered. Each of them has one of members, whose direct is set. A task for which direct is set when the engine is made has a
+// permit there, until its end or until it is adopted. A goroutine that finds on unset may use the engine, which is made before. Wait,
+// which makes workers end, and the end of a task, which gives back what the task has, look at on under Group.mu.
 type direct struct {
 	on atomic.Bool // changed under Group.mu, once
 
@@ -94,12 +95,12 @@ func (m *member) adoptedBy(w *engine.Worker) {
 	if m.acting != nil {
 		acting = m.acting
 	}
-	w.Tenant.Store(&acting.tenant) // first: who finds a worker looks at its tenant
+	w.Tenant.Store(&acting.tenant) // first: member.task looks at it as soon as there is a worker
 	acting.worker.Store(w)
 	m.worker.Store(w)
 }
 
-// adopt makes a worker of the goroutine of a task that runs without one, and all others like it. It returns nil if the task is over.
+// adopt returns the worker of the task that has m, and makes its goroutine one if need be. It returns nil if the task is over.
 func (m *member) adopt() *engine.Worker {
 	g, host := m.batch.group, m
 	if m.of != nil {
