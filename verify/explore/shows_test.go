@@ -210,6 +210,7 @@ var beyond = map[string]string{
 // rare are bugs for which random search needs more than 20 000 executions.
 var rare = []string{
 	"asked-after-stop",
+	"filled-before-grown",
 	"relied-after-look",
 	"out-of-turn-unlined",
 	"refused-still-open",
