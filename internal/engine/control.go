@@ -30,8 +30,8 @@ func (e *Engine[T]) Leave() {
 	e.unlock()
 }
 
-// Adopt makes a worker of the goroutine of such a task. The goroutine, or another one in its place, calls GoOn when the task is over,
-// and nobody calls Leave.
+// Adopt makes a worker of the goroutine of such a task. When the task is over the goroutine, or another one in its place, calls GoOn
+// in place of Leave.
 func (e *Engine[T]) Adopt() *Worker {
 	e.mu.Lock()
 	e.delegated.Add(1)

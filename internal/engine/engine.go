@@ -280,7 +280,7 @@ func (e *Engine[T]) unlock() (settled bool) {
 	return settled
 }
 
-// quiet reports whether all that unlock does is done, but for the end of Retire: no goroutine waits for a change under the lock, no task
+// quiet reports whether all that unlock does is done, except for the end of Retire: no goroutine waits for a change under the lock, no task
 // has a claim on a place, and the gates are open, as they should be. It is the usual case, and much less to look at.
 func (e *Engine[T]) quiet() bool {
 	switch {

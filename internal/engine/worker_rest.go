@@ -48,7 +48,7 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 
 // releaseAndPark makes w, which is idle, release its permit, and park. The worker first releases the permit and the token, and
 // then, in unlock, looks at the queue once more. A submitter does it in the opposite order, so one of the two sees the
-// other; a goroutine who takes the permit finds w idle under the lock.
+// other; a goroutine that takes the permit finds w idle under the lock.
 func (e *Engine[T]) releaseAndPark(w *worker[T], searching bool) (task T, o order) {
 	e.permits.release(searching)
 	return e.park(w)

@@ -80,18 +80,7 @@ func collectErrgroup(limit, n int, fn func(i int) (int, error)) ([]int, error) {
 // openErrgroup makes a new group after each Wait: the documentation asks not to reuse
 // one for other tasks.
 func openErrgroup(limit int, work Work) Runner {
-	g, tasks := newErrgroup(limit), work.failing()
-	return runner{
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				g.Go(tasks.task(i))
-			}
-		},
-		wait: func() {
-			must(g.Wait())
-			g = newErrgroup(limit)
-		},
-	}
+	return openSets(work.failing(), func() *errgroup.Group { return newErrgroup(limit) }, func() {})
 }
 
 // openErrgroupGroup makes a new group after each Wait, since the context of the old one is

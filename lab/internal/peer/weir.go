@@ -35,7 +35,7 @@ func weirPeers() []Peer {
 				return openWeirGroup(context.Background(), limit, work.forGroup(), weir.Queue(n)).asRunner()
 			},
 			Set: func(limit int, work Work) Runner {
-				return openWeirSets(work, func() *weir.Group { return weir.NewGroup(context.Background(), limit) }, func() {})
+				return openSets(work.forGroup().plain(), func() *weir.Group { return weir.NewGroup(context.Background(), limit) }, func() {})
 			},
 			Group: func(ctx context.Context, limit int, work GroupWork) Group {
 				return openWeirGroup(ctx, limit, work)
@@ -51,7 +51,7 @@ func weirPeers() []Peer {
 			Name: "weir.PoolGroup", Module: weirModule, About: "Pool.Group, Go, Wait",
 			Set: func(limit int, work Work) Runner {
 				pool := weir.New(limit)
-				return openWeirSets(work, func() *weir.Group { return pool.Group(context.Background()) }, pool.Close)
+				return openSets(work.forGroup().plain(), func() *weir.Group { return pool.Group(context.Background()) }, pool.Close)
 			},
 		},
 		{
@@ -62,18 +62,7 @@ func weirPeers() []Peer {
 					group.SetLimit(limit)
 					return group
 				}
-				g, tasks := newGroup(), work.failing()
-				return runner{
-					submit: func(lo, hi int) {
-						for i := lo; i < hi; i++ {
-							g.Go(tasks.task(i))
-						}
-					},
-					wait: func() {
-						must(g.Wait())
-						g = newGroup()
-					},
-				}
+				return openSets(work.failing(), newGroup, func() {})
 			},
 		},
 		{
@@ -222,9 +211,12 @@ func openWeirGroup(ctx context.Context, limit int, work GroupWork, opts ...weir.
 	}}, g.Wait}
 }
 
-// openWeirSets makes a group for each set of tasks.
-func openWeirSets(work Work, newGroup func() *weir.Group, end func()) Runner {
-	g, tasks := newGroup(), work.forGroup().plain()
+// openSets makes a group for each set of tasks.
+func openSets[F any, G interface {
+	Go(task F)
+	Wait() error
+}](tasks tasks[F], newGroup func() G, end func()) Runner {
+	g := newGroup()
 	return runner{
 		submit: func(lo, hi int) {
 			for i := lo; i < hi; i++ {

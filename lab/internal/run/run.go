@@ -24,10 +24,10 @@ type Turn struct {
 	Round      int
 }
 
-// all is who is measured where a process measures all contenders of an experiment.
+// all stands for the contenders where a process measures all of an experiment.
 const all = "all"
 
-// Peer is the name of whom the turn measures.
+// Peer is the name of the contender that the turn measures, or all.
 func (t Turn) Peer() string {
 	if t.Contender == nil {
 		return all
