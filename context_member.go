@@ -117,7 +117,7 @@ func (b *batch) dismiss() {
 	b.mu.Unlock()
 	for m := members; m != nil; m = m.next {
 		if w := m.worker.Load(); w != nil {
-			w.Tenant.CompareAndSwap(&m.tenant, nil)
+			w.Forget(&m.tenant)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (r *Results[T]) of(b *batch) *resultSet[T] {
 }
 
 // take returns the set that is not yet taken; if there is none, an empty one.
-func (r *Results[T]) take(use uint32) *resultSet[T] {
+func (r *Results[T]) take(how use) *resultSet[T] {
 	r.mustBeMade()
 	s := r.set.Load()
 	if s == nil {
@@ -111,9 +111,13 @@ func (r *Results[T]) take(use uint32) *resultSet[T] {
 		}
 		r.mu.Unlock()
 	}
-	if !s.use.CompareAndSwap(unused, use) {
-		must(use == waitedFor && s.use.Load() == waitedFor, "results must be for one taker at a time", "another")
+	r.mu.Lock()
+	was := s.use
+	if was == unused {
+		s.use = how
 	}
+	r.mu.Unlock()
+	must(was == unused || how == waitedFor && was == waitedFor, "results must be for one taker at a time", "another")
 	return s
 }
 
@@ -127,8 +131,10 @@ func (r *Results[T]) forget(s *resultSet[T]) {
 }
 
 // What a resultSet is used for.
+type use uint8
+
 const (
-	unused uint32 = iota
+	unused use = iota
 	waitedFor
 	ranged
 )
@@ -137,7 +143,7 @@ const (
 // that double in size and never move, so that tasks write them without a lock.
 type resultSet[T any] struct {
 	batch   *batch
-	use     atomic.Uint32
+	use     use  // under Results.mu
 	stay    stay // of the loop
 	feed    feed.Feed[result[T]]
 	growing sync.Mutex

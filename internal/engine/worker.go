@@ -40,6 +40,9 @@ type Worker struct {
 // Tenant is part of what Run knows a task by.
 type Tenant struct{ Self any }
 
+// Forget lets the worker forget its tenant, if that is t and not one that Run has put there since.
+func (w *Worker) Forget(t *Tenant) { w.Tenant.CompareAndSwap(t, nil) }
+
 // Ledger counts tasks of one kind that are over.
 type Ledger interface {
 	// Ended counts n more. If it ends the wait of a task, that may have the place of by, which has
