@@ -21,6 +21,10 @@ const (
 	defaultQueue = 4096
 
 	defaultIdleTimeout = 10 * time.Second
+	defaultParked      = 64
+
+	// So many workers in a row say that tasks block.
+	defaultBlocked = 8
 )
 
 // An Option sets up a [Pool], a [FuncPool] or a [Group] with workers of its own.
@@ -38,6 +42,7 @@ type options struct {
 	queue       int
 	maxWaiting  int
 	idleTimeout time.Duration
+	parked      int // of the engine
 	prestart    int
 	name        string
 	onPanic     func(*Panic)
@@ -86,12 +91,15 @@ func MaxWaiting(n int) Option {
 	return poolOption(func(o *options) { o.maxWaiting = n })
 }
 
-// IdleTimeout sets after how long an idle worker ends; the default is 10 s. The
+// IdleTimeout sets after how long an idle worker ends. The
 // workers that have been idle for longest go first, and the rest is kept for
 // reuse. With 0 a worker ends as soon as there is nothing for it to do.
+//
+// Without this option an idle worker ends after 10 s. If it has only run one of many tasks that came at once, it ends at once, unless
+// few are idle: 64, or those of [Prestart]. That does not hold for a [Stateful].
 func IdleTimeout(d time.Duration) Option {
 	must(d >= 0, "idle timeout must be at least 0", d)
-	return poolOption(func(o *options) { o.idleTimeout = d })
+	return poolOption(func(o *options) { o.idleTimeout, o.parked = d, 0 })
 }
 
 // Prestart starts n workers at once, instead of with the first tasks; n must not
@@ -173,6 +181,7 @@ func newOptions(limit int) options {
 		queue:       defaultQueue,
 		maxWaiting:  math.MaxInt,
 		idleTimeout: defaultIdleTimeout,
+		parked:      defaultParked,
 	}
 }
 
@@ -204,6 +213,9 @@ func collect[O Option](o *options, opts []O) {
 		must(any(opt) != nil, "option must not be nil", "nil")
 		opt.apply(o)
 	}
+	if o.parked > 0 {
+		o.parked = max(o.parked, o.prestart)
+	}
 	if o.prestart > o.limit {
 		must(false, fmt.Sprintf("prestarted workers must be at most the limit %d", o.limit), o.prestart)
 	}
@@ -226,6 +238,8 @@ func config[T any](o *options, runner engine.Runner[T]) engine.Config[T] {
 		Queue:       o.queue,
 		MaxWaiting:  o.maxWaiting,
 		IdleTimeout: o.idleTimeout,
+		Parked:      int32(min(o.parked, math.MaxInt32)),
+		Blocked:     defaultBlocked,
 		AtOnce:      int32(runtime.GOMAXPROCS(0)),
 		Crash:       o.crash,
 	}

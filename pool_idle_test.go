@@ -134,6 +134,43 @@ func TestIdleWorkersEndWhenTheirTimeIsOver(t *testing.T) {
 	})
 }
 
+func TestWorkersOfOneBurstEnd(t *testing.T) {
+	const tasks, stay = 200, 64
+	again := func(p *weir.Pool) {
+		release := make(chan struct{})
+		for range tasks {
+			check.OK(t, p.Submit(func() { <-release }))
+		}
+		for range 2 { // one worker runs both
+			synctest.Wait()
+			check.OK(t, p.Submit(func() {}))
+		}
+		synctest.Wait()
+		close(release)
+		synctest.Wait()
+	}
+	for name, want := range map[string]struct {
+		opts  []weir.Option
+		tasks func(p *weir.Pool)
+		left  int
+	}{
+		"none has a second task":     {nil, func(p *weir.Pool) { block(t, p, tasks).Open() }, stay},
+		"one has a second task":      {nil, again, tasks + 1},
+		"as many as are prestarted":  {[]weir.Option{weir.Prestart(100)}, func(p *weir.Pool) { block(t, p, tasks).Open() }, 100},
+		"those that an option keeps": {[]weir.Option{weir.IdleTimeout(time.Minute)}, func(p *weir.Pool) { block(t, p, tasks).Open() }, tasks},
+	} {
+		check.Bubble(t, name, func(t *testing.T) {
+			p := weir.New(2*tasks, want.opts...)
+			defer p.Close()
+			want.tasks(p)
+			p.Wait()
+			synctest.Wait()
+			check.Equal(t, "workers", p.Stats().Workers, want.left)
+			block(t, p, 2*tasks).Open() // as many as the limit allows
+		})
+	}
+}
+
 func TestPrestartedWorkersAreThereAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(8, weir.Prestart(5), weir.IdleTimeout(time.Minute))

@@ -52,6 +52,7 @@ func NewStateful[S, T any](
 	p := &Stateful[S, T]{use: run, onOpenError: o.onOpenError}
 	p.values.init(limit, open, dispose, &p.core.turns)
 	c := config(&o, engine.Runner[call[T]]((*statefulRunner[S, T])(p)))
+	c.Parked = 0 // values are costly
 	c.End = p.end
 	p.core.prepare(&o)
 	p.core.start(&o, &c, new(engine.Engine[call[T]]))

@@ -162,7 +162,7 @@ func (e *Engine[T]) shut() <-chan struct{} {
 	e.mu.Lock()
 	if !e.closed {
 		e.closed = true
-		e.ending.Store(true)
+		e.foresee()
 		e.regate() // from here on no task is accepted
 		e.finished = make(chan struct{})
 		if !e.abandoned.Load() {
@@ -204,7 +204,7 @@ func (e *Engine[T]) Dismiss(inUse func() bool) {
 func (e *Engine[T]) Retire(over chan struct{}) {
 	e.mu.Lock()
 	e.retired = over
-	e.ending.Store(true)
+	e.foresee()
 	e.quitIdle(len(e.idle))
 	e.unlock()
 }
@@ -219,7 +219,7 @@ func (e *Engine[T]) Unretire() {
 
 func (e *Engine[T]) unretire() {
 	e.retired = nil
-	e.ending.Store(e.closed)
+	e.foresee()
 }
 
 // Revive ends a dismissal before the last worker has ended.

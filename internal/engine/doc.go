@@ -21,7 +21,8 @@
 // # The first tasks and the last worker
 //
 // While the queue has no ring, the engine hands the first tasks to workers that are born with them: many pools are never given
-// more at once, and a ring, and the search in it, cost more than such a task. Retire says that a goroutine
+// more at once, and a ring, and the search in it, cost more than such a task. Tasks from the queue come with new workers as well
+// once a row of workers has been born of which none came back for a second task: see rush. Retire says that a goroutine
 // waits for all tasks: workers that find nothing to do end then, and the end of the last one ends the wait.
 //
 // The caller may have begun tasks before it made the engine. By Enter each of them has a permit, until Leave; by Adopt the goroutine
@@ -42,7 +43,8 @@
 //  1. A goroutine that adds a task looks at the permits afterwards: if a worker may be
 //     woken and none is searching, it wakes one, which is then searching.
 //  2. A searching worker that found a task releases the token, then looks at
-//     the queue again, and wakes a successor, before it runs its task.
+//     the queue again, and wakes a successor, before it runs its task. A goroutine that gives a task to a new
+//     worker, which need not search, releases the token for it, and then looks at the queue again.
 //  3. A worker that goes to rest first counts as idle, then releases its permit
 //     (and the token), then looks at the queue once more, and parks last.
 //  4. A goroutine that raises the limit looks at the submitters that wait and at the queue afterwards.

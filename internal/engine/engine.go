@@ -33,6 +33,11 @@ type Config[T any] struct {
 	End func(w *Worker)
 	// So many tasks, about as many as there are processors, are handed to workers before there is a ring.
 	AtOnce int32
+	// So many idle workers stay for their IdleTimeout, even if none has come back for a second task lately; 0 for all.
+	Parked int32
+	// When so many new workers, one after the other, were needed, and none has come back for a second task, each further task
+	// comes with its worker; 0 for never.
+	Blocked int16
 	// Crash lets a panic take the program down instead.
 	Crash bool
 	// Void reports whether a task will not run any more, or has started out of turn. Run may get such a task, and
@@ -69,7 +74,11 @@ type Engine[T any] struct {
 	hurried atomic.Int64 // until when no submitter yields, in ns since clock
 	clock   time.Time    // what idle times and hurried are measured from
 
-	_       [cacheLine - 48]byte // every submission reads permits, every wake-up writes it
+	_       [cacheLine - 48 - 16]byte // every submission reads permits, every wake-up writes it
+	births  uint32                    // workers there were; changed under mu, as the three that follow
+	again   uint32                    // seconds, when rush last looked
+	inARow  int32                     // searching workers that it has seen since without a change
+	rushing int32                     // workers that may come with their tasks before the next that searches
 	permits permits
 	_       [cacheLine - 8]byte
 
@@ -113,7 +122,7 @@ type Engine[T any] struct {
 	waking    atomic.Int32  // tasks that count as going on: see Wakeup, lose and delays
 	beside    atomic.Bool   // a set of subtasks has open tasks, or a task returns
 	abandoned atomic.Bool   // what has not started is handed back
-	ending    atomic.Bool   // retired is set, or closed: workers are unlikely to park
+	ending    atomic.Bool   // workers are unlikely to park: see foresee
 }
 
 // New returns an engine that has not started anything yet.
@@ -134,25 +143,69 @@ func (e *Engine[T]) Init(c *Config[T]) {
 // stir wakes or starts a worker to search, if one may be. A goroutine that has made
 // work available calls it afterwards.
 func (e *Engine[T]) stir() {
-	if !e.permits.tryWake() {
-		return
-	}
-	e.mu.Lock()
-	if e.queue.len() == 0 && !e.delegating() {
-		// Another worker took it meanwhile, or the ring that looked ready was just released.
-		e.permits.release(true)
-		e.unlock()
-		return
-	}
-	w := e.recruit()
-	born := e.order(w, orderSearch)
-	e.mu.Unlock()
-	if born {
-		// Making a goroutine takes longer than all else that is done under the
-		// lock. The worker is already one of Engine.workers, and known to search.
-		go e.work(w, orderSearch)
+	for e.permits.tryWake() {
+		e.mu.Lock()
+		if e.queue.len() == 0 && !e.delegating() {
+			// Another worker took it meanwhile, or the ring that looked ready was just released.
+			e.permits.release(true)
+			e.unlock()
+			return
+		}
+		w, o := e.rush()
+		if w == nil {
+			w, o = e.recruit(), orderSearch
+		}
+		born := e.order(w, o)
+		e.mu.Unlock()
+		if born {
+			// Making a goroutine takes longer than all else that is done under the
+			// lock. The worker is already one of Engine.workers, and known to search.
+			go e.work(w, o)
+		}
+		if o == orderSearch || !e.available() {
+			return
+		}
 	}
 }
+
+// rush gives the oldest task to a new worker, which need not search, if tasks block, and so each of them needs a worker: those that
+// search start one after the other, each on the processor of the one before, while here all goroutines that add tasks start workers.
+// It gives the token back then.
+//
+// It needs evidence: a worker for each of many short tasks would cost far more than the tasks do. As long as every task that was
+// taken is the first of its worker, none has come back. A worker that searches has begun when the next one is needed; those
+// that come with a task may not have. So after at most twice as many of these as the time before, one searches.
+func (e *Engine[T]) rush() (w *worker[T], o order) {
+	if e.Blocked == 0 || len(e.idle) > 0 || !e.quiet() || e.waited() {
+		return nil, o
+	}
+	if seconds := e.seconds(); seconds != e.again {
+		e.again, e.inARow, e.rushing = seconds, 0, 0
+		return nil, o
+	}
+	if e.rushing == 0 {
+		if e.inARow++; e.inARow > int32(e.Blocked) {
+			e.rushing = 1 << min(e.inARow-int32(e.Blocked), longestRush)
+		}
+		return nil, o
+	}
+	e.rushing--
+	task, ok := e.queue.pop()
+	if !ok {
+		return nil, o
+	}
+	w = e.addWorker()
+	w.hand = task
+	w.free.Store(false)
+	e.permits.endSearch() // the caller looks at the queue again
+	return w, orderRun
+}
+
+// seconds is how many tasks were not the first of their workers, less the workers without a task so far.
+func (e *Engine[T]) seconds() uint32 { return uint32(e.queue.taken()+e.delegated.Load()) - e.births }
+
+// longestRush is the binary logarithm of the largest rushing.
+const longestRush = 10
 
 // order gives an order to a worker that rests. It reports true for a new worker, whose goroutine the caller starts with the order when
 // it has released the lock.
@@ -183,6 +236,7 @@ func (e *Engine[T]) recruit() *worker[T] {
 		w := e.idle[last]
 		e.idle[last] = nil
 		e.idle = e.idle[:last]
+		e.foresee()
 		e.engage(w)
 		return w
 	}
@@ -192,6 +246,7 @@ func (e *Engine[T]) recruit() *worker[T] {
 func (e *Engine[T]) addWorker() *worker[T] {
 	w := e.newWorker(int32(len(e.workers)))
 	w.free.Store(true)
+	e.births++
 	e.workers = append(e.workers, w)
 	e.engage(w)
 	return w
@@ -258,21 +313,21 @@ func (e *Engine[T]) serve() (settled bool) {
 // if there is work for it.
 func (e *Engine[T]) unlock() (settled bool) {
 	if e.quiet() {
-		e.notifyRetired()
-		e.mu.Unlock()
-		if e.permits.wakeable() && e.available() {
-			e.stir()
+		if e.waited() {
+			e.checkWaits()
 		}
-		return true
-	}
-	e.admit()
-	e.relieve()
-	settled = e.serve()
-	if e.checkWaits() {
+		e.notifyRetired()
+		settled = true
+	} else {
+		e.admit()
+		e.relieve()
 		settled = e.serve()
+		if e.checkWaits() {
+			settled = e.serve()
+		}
+		e.wind()
+		e.regate()
 	}
-	e.wind()
-	e.regate()
 	e.mu.Unlock()
 	if e.permits.wakeable() && e.available() {
 		e.stir()
@@ -280,12 +335,12 @@ func (e *Engine[T]) unlock() (settled bool) {
 	return settled
 }
 
-// quiet reports whether all that unlock does is done, except for the end of Retire: no goroutine waits for a change under the lock, no task
-// has a claim on a place, and the gates are open, as they should be. It is the usual case, and much less to look at.
+// quiet reports whether all that unlock does is done, except for the ends of Retire and of calls of Wait: no other goroutine waits
+// for a change under the lock, no task has a claim on a place, and the gates are open, as they should be. It is the usual case, and
+// much less to look at.
 func (e *Engine[T]) quiet() bool {
 	switch {
 	case e.queue.gated(): // as while a submitter waits
-	case len(e.waits) > 0 || e.waitAt.Load() != never:
 	case len(e.subtasks) > 0 || e.beside.Load():
 	case e.placeWanted():
 	case e.vacancies > 0:
@@ -296,6 +351,9 @@ func (e *Engine[T]) quiet() bool {
 	}
 	return false
 }
+
+// waited reports whether a call of Wait may have to be notified.
+func (e *Engine[T]) waited() bool { return len(e.waits) > 0 || e.waitAt.Load() != never }
 
 // available reports whether a worker would find a task. It needs no lock.
 func (e *Engine[T]) available() bool { return e.queue.ready() || e.beside.Load() }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/64ed045f/weir/internal/engine"
@@ -48,6 +49,100 @@ var workerScenes = []step.Scene{
 		})
 		w.Go("second", func() { w.submit(other) })
 	}, ending),
+	in("a pair comes in where all tasks block", 4, 4, func(w *world) {
+		release := w.blocks(2)
+		one, other := w.pair("pair")
+		w.Go("first", func() { w.submit(one) })
+		w.Go("second", func() { w.submit(other) })
+		w.stillBlocked(2)
+		close(release)
+	}, rushing),
+	in("three that need each other come in where all tasks block", 5, 4, func(w *world) {
+		release := w.blocks(2)
+		tasks := w.circle(3)
+		w.Go("first", func() { w.submit(tasks[0]) })
+		w.Go("second", func() {
+			w.submit(tasks[1])
+			w.submit(tasks[2])
+		})
+		w.stillBlocked(2)
+		close(release)
+	}, rushing),
+	in("a task that blocks ends while others come in", 3, 4, func(w *world) {
+		release := w.blocks(2)
+		one, other := w.pair("pair")
+		w.Go("first", func() { w.submit(one) })
+		w.Go("second", func() { w.submit(other) })
+		w.Go("release", func() { close(release) })
+	}, rushing),
+	in("Wait where all tasks block", 4, 4, func(w *world) {
+		waited := make(chan struct{})
+		release := w.blocks(1)
+		w.Go("wait", func() {
+			w.submit(w.blocked("before", release))
+			w.waits()
+			close(waited)
+		})
+		w.Settle()
+		w.submit(w.blocked("later", waited))
+		close(release)
+	}, rushing),
+	in("Wait begins where all tasks block", 4, 4, func(w *world) {
+		release := w.blocks(2)
+		w.Go("wait", w.waits)
+		w.Go("submitter", func() {
+			w.submit(w.task("a"))
+			w.submit(w.task("b"))
+		})
+		w.stillBlocked(2)
+		close(release)
+	}, rushing),
+	in("a pause where all tasks block", 4, 4, func(w *world) {
+		release := w.blocks(2)
+		w.Go("pause", func() {
+			w.pause()
+			w.resume()
+		})
+		w.Go("submitter", func() {
+			w.submit(w.task("a"))
+			w.submit(w.task("b"))
+		})
+		w.stillBlocked(2)
+		close(release)
+	}, rushing),
+	in("Close where all tasks block", 4, 4, func(w *world) {
+		release := w.blocks(2)
+		w.Go("close", w.closes)
+		w.Go("submitter", func() {
+			w.submit(w.task("a"))
+			w.submit(w.task("b"))
+		})
+		w.stillBlocked(2)
+		close(release)
+	}, rushing),
+	in("the limit rises where all tasks block", 2, 1, func(w *world) {
+		release := w.blocks(2)
+		var accepted atomic.Int32
+		for _, name := range []string{"first", "second"} {
+			w.Go(name, func() {
+				w.submit(w.blocked(name, release))
+				accepted.Add(1)
+			})
+		}
+		w.Go("resize", func() { w.resize(3) })
+		w.Settle()
+		w.Check(accepted.Load() == 2, "%d of 2 are accepted, one runs and there is room for the other", accepted.Load())
+		close(release)
+	}, rushing),
+	in("workers without a second task end", 3, 4, func(w *world) {
+		release := w.blocks(2)
+		one, other := w.pair("pair")
+		w.Go("release", func() { close(release) })
+		w.Go("submitter", func() {
+			w.submit(one)
+			w.submit(other)
+		})
+	}, rushing, fewParked),
 	in("after a panic", 1, 1, func(w *world) {
 		w.Go("first", func() { w.submit(w.panics("panics")) })
 		w.Go("second", func() { w.submit(w.task("a")) })
@@ -115,6 +210,12 @@ func freer(s *step.Scene, _ *engine.Config[*task]) { s.Free = 3 }
 
 // ending makes workers end rather than rest.
 func ending(_ *step.Scene, c *engine.Config[*task]) { c.IdleTimeout = 0 }
+
+// rushing makes tasks come with their workers after two that block; the second has a worker that searches.
+func rushing(_ *step.Scene, c *engine.Config[*task]) { c.Blocked = 1 }
+
+// fewParked makes all idle workers but one end after tasks that came at once.
+func fewParked(_ *step.Scene, c *engine.Config[*task]) { c.Parked = 1 }
 
 // passing lets time pass at any step, quiet when no goroutine can go on.
 func passing(s *step.Scene, _ *engine.Config[*task]) { s.Clock = step.AtAnyTime }

@@ -255,6 +255,24 @@ func (w *world) busy() (release chan struct{}) {
 	return release
 }
 
+// blocks makes n workers begin tasks that last until the channel is closed, one after the other.
+func (w *world) blocks(n int) (release chan struct{}) {
+	release = make(chan struct{})
+	w.Quietly(func() {
+		for i := range n {
+			w.accept(w.blocked(fmt.Sprintf("blocks %d", i+1), release))
+			w.Settle()
+		}
+	})
+	return release
+}
+
+// stillBlocked waits until no goroutine can go on, and checks that n tasks run.
+func (w *world) stillBlocked(n int) {
+	w.Settle()
+	w.Check(w.running() == n, "%d tasks run, %d block", w.running(), n)
+}
+
 // submit and its like offer a task, and note the answer.
 func (w *world) submit(j *task) engine.Verdict { return w.submitUntil(j, nil) }
 

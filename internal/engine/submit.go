@@ -69,7 +69,7 @@ func (e *Engine[T]) first(task T) bool {
 		e.mu.Unlock()
 		return false
 	}
-	if e.handed >= e.AtOnce || e.queue.tail.Load() != nil || !e.quiet() || !e.permits.tryAcquire() {
+	if e.handed >= e.AtOnce || e.queue.tail.Load() != nil || !e.quiet() || e.waited() || !e.permits.tryAcquire() {
 		ok := e.pushLocked(task) == moved
 		e.unlock()
 		return ok

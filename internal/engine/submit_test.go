@@ -57,7 +57,7 @@ func TestASlowYieldIsTheLastForAWhile(t *testing.T) {
 func TestTheGatesOpenWhenNothingKeepsThemClosed(t *testing.T) {
 	turn := make(chan struct{})
 	e := engine.New(engine.Config[int]{
-		Limit: 1, Queue: 1, MaxWaiting: 1, IdleTimeout: time.Minute,
+		Limit: 1, Queue: 1, MaxWaiting: 2, IdleTimeout: time.Minute, // two wait while the worker has yet to take the first task
 		Runner: engine.Run[int](func(*engine.Worker, int) { <-turn }),
 	})
 	for name, closing := range map[string]func(){

@@ -96,6 +96,7 @@ func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
 	}
 	w.makePlace() // most often it is made
 	e.idle = append(e.idle, w)
+	e.foresee()
 	e.arm(w)
 	e.unlock()
 	e.Begin()
@@ -130,8 +131,22 @@ func (e *Engine[T]) depart(w *worker[T]) {
 // superfluous reports whether a worker that has nothing to do is to end rather
 // than rest.
 func (e *Engine[T]) superfluous() bool {
-	return e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil || e.retired != nil ||
+	return e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil || e.retired != nil || e.ample() ||
 		e.closed && e.queue.len() == 0 && !e.delegating()
+}
+
+// ample reports whether enough workers are idle, and none has come back for a second task since the last one was born: the tasks were
+// many at once, and are over. A worker that ends, and takes its stack with it, then costs less than one that parks.
+func (e *Engine[T]) ample() bool {
+	return e.Parked > 0 && len(e.idle) >= int(e.Parked) && e.seconds() == e.again
+}
+
+// foresee notes whether workers that come to rest are likely to park. It is no more than a hint: rest makes what it takes to
+// park before it has the lock.
+func (e *Engine[T]) foresee() {
+	if ending := e.closed || e.retired != nil || e.ample(); ending != e.ending.Load() {
+		e.ending.Store(ending)
+	}
 }
 
 // remove removes a worker from Engine.workers.
@@ -175,6 +190,7 @@ func (e *Engine[T]) quitIdle(n int) {
 	rest := copy(e.idle, e.idle[n:])
 	clear(e.idle[rest:])
 	e.idle = e.idle[:rest]
+	e.foresee()
 }
 
 // arm starts the timer that ends idle workers, unless it runs. One timer
