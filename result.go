@@ -39,7 +39,7 @@ func NewResults[T any](g *Group) *Results[T] {
 // [Group.Go] does.
 //
 // The call synchronizes before the start of the task. It allocates only storage
-// for results, which doubles as it grows: some 100 bytes and the value for each.
+// for results, which doubles as it grows: some 50 bytes and the value for each.
 func (r *Results[T]) Go(task func(ctx context.Context) (T, error)) {
 	r.mustBeMade()
 	mustTask(task != nil)
@@ -56,9 +56,8 @@ func (r *Results[T]) give(task func(ctx context.Context) (T, error)) {
 	b, number := r.group.begin()
 	s := r.of(b)
 	index := int(s.given.Add(1) - 1)
-	m := s.result(index)
-	m.self, m.set, m.task = m, s, task
-	r.group.add(b, number, listenerJob(&m.self, b, index))
+	s.result(index).task = task
+	r.group.add(b, number, listenerJob(&s.self, b, index))
 }
 
 // Wait blocks until every task of the group has finished, and returns or panics as
@@ -142,6 +141,7 @@ const (
 // resultSet is the results of one batch. Each has a place of its own, in chunks
 // that double in size and never move, so that tasks write them without a lock.
 type resultSet[T any] struct {
+	self    listener // refers to the set itself
 	batch   *batch
 	use     use  // under Results.mu
 	stay    stay // of the loop
@@ -161,14 +161,11 @@ const (
 	cacheLine = 64
 )
 
-// result is the place for what one task returns, and the task's way through the pool.
+// result is the place for a task, and then for what it returns. It is as small as can be, as there may be millions.
 type result[T any] struct {
-	self  listener // refers to the result itself
-	set   *resultSet[T]
 	task  func(ctx context.Context) (T, error)
 	value T
 	fault *TaskError
-	taken bool // by the loop
 	feed.Item[result[T]]
 }
 
@@ -177,6 +174,7 @@ func itemOf[T any](m *result[T]) *feed.Item[result[T]] { return &m.Item }
 // newResultSet returns an empty set for the results of b.
 func newResultSet[T any](b *batch) *resultSet[T] {
 	s := &resultSet[T]{batch: b}
+	s.self = s
 	s.feed.Init(&b.tally, itemOf[T])
 	return s
 }
@@ -205,30 +203,34 @@ func (s *resultSet[T]) grow(n int) *[]result[T] {
 }
 
 // void implements listener.
-func (m *result[T]) void() bool { return false }
+func (s *resultSet[T]) void() bool { return false }
 
 // refuse implements listener. Results have a batch, which does that.
-func (m *result[T]) refuse(error) bool { return true }
+func (s *resultSet[T]) refuse(error) bool { return true }
 
-func (m *result[T]) run(ctx context.Context, w *engine.Worker, _ int) error {
+// run implements listener.
+func (s *resultSet[T]) run(ctx context.Context, w *engine.Worker, number int) error {
+	m := s.result(number)
 	task := m.task
 	m.task = nil // what it holds is not needed for as long as its value
 	value, err := task(ctx)
 	m.value = value
 	if err == nil {
-		m.finish(w)
+		s.finish(m, w)
 	}
 	return err
 }
 
-func (m *result[T]) failed(failure *TaskError) {
+// failed implements listener.
+func (s *resultSet[T]) failed(failure *TaskError) {
+	m := s.result(failure.Index)
 	m.fault = failure
-	m.finish(nil)
+	s.finish(m, nil)
 }
 
-// finish makes the result known. The loop of a task may have the place of by.
-func (m *result[T]) finish(by *engine.Worker) {
-	if m.set.feed.Finish(m, &m.Item) {
-		m.set.stay.wake(by)
+// finish makes a result known. The loop of a task may have the place of by.
+func (s *resultSet[T]) finish(m *result[T], by *engine.Worker) {
+	if s.feed.Finish(m, &m.Item) {
+		s.stay.wake(by)
 	}
 }

@@ -120,7 +120,7 @@ func (l *loop[T]) run() {
 			l.due()
 		default:
 			for ; m != nil && !l.stopped; m = f.After(m) {
-				if !m.taken { // by catchUp
+				if !m.Taken { // by catchUp
 					l.give(m)
 				}
 			}
@@ -158,7 +158,7 @@ func (l *loop[T]) due() {
 func (l *loop[T]) give(m *result[T]) {
 	var none T
 	value := m.value
-	m.value, m.taken = none, true
+	m.value, m.Taken = none, true
 	var err error
 	if m.fault != nil {
 		if !l.set.keepsGoing() {
@@ -186,7 +186,7 @@ func (s *resultSet[T]) rest() error {
 	var errs []error
 	for _, failure := range b.failures() {
 		if i := failure.Index; i < int(s.given.Load()) {
-			if m := s.result(i); m.fault == failure && m.taken {
+			if m := s.result(i); m.fault == failure && m.Taken {
 				continue
 			}
 		}

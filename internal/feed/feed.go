@@ -26,6 +26,7 @@ type Feed[M any] struct {
 type Item[M any] struct {
 	next     *M          // among those announced
 	finished atomic.Bool // the result is final, and the loop's
+	Taken    bool        // for the loop's own use; here it costs no memory
 }
 
 // Init makes a feed of results that belong to a tally. item returns that part of a result.
