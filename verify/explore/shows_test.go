@@ -215,6 +215,7 @@ var beyond = map[string]string{
 var rare = []string{
 	"asked-after-stop",
 	"filled-before-grown",
+	"rush-past-gates",
 	"relied-after-look",
 	"out-of-turn-unlined",
 	"refused-still-open",
