@@ -148,6 +148,28 @@ func TestPromise15RightProgramsAreNotReported(t *testing.T) {
 			_, _ = f.Get(ctx)
 			p.Close()
 		},
+		"tasks of a group use the library, and others come when one has made the group's workers": func(ctx context.Context) {
+			p := weir.New(4)
+			for range 20 {
+				g := weir.NewGroup(ctx, 8)
+				for range 6 {
+					g.Go(func(ctx context.Context) error {
+						_, err := weir.Async(ctx, p, func(ctx context.Context) (int, error) { return 0, ctx.Err() }).Get(ctx)
+						h := p.Group(ctx, weir.Limit(2))
+						for range 3 {
+							h.Go(func(ctx context.Context) error {
+								return par.Each(ctx, make([]int, 2), func(context.Context, int) error { return nil })
+							})
+						}
+						_ = p.Do(ctx, func(context.Context) error { return nil })
+						return errors.Join(err, h.Wait())
+					})
+					time.Sleep(50 * time.Microsecond) // which orders nothing
+				}
+				_ = g.Wait()
+			}
+			p.Close()
+		},
 	}
 	for name, program := range programs {
 		t.Run(name, func(t *testing.T) {
