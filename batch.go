@@ -40,7 +40,7 @@ type batch struct {
 	others  *others // the other callers of Wait; nil if there are none
 	members *member // all that were made for workers
 	spare   *member // those of them that no worker has
-	first   member  // the first of them, as many batches need no other
+	first   member  // the first of them, as many batches need no other; or the first direct task's
 	wrong   *wrong  // in addition to the cause of the cancellation; nil if there is nothing
 	err     error
 }
@@ -78,6 +78,7 @@ func newBatch(parent context.Context, g *Group) *batch {
 		b = new(batch)
 	}
 	b.group = g
+	b.first.direct = g.direct != nil && g.direct.on.Load() // else it is for a worker
 	b.tally.Init(&b.intake)
 	b.stay.init(g.at)
 	b.scope.open(parent, b)

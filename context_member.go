@@ -3,6 +3,7 @@ package weir
 import (
 	"sync/atomic"
 
+	"github.com/64ed045f/weir/internal/claim"
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/inside"
 )
@@ -20,9 +21,10 @@ type member struct {
 	next   *member                       // in batch.members
 	spare  *member                       // in batch.spare
 
-	direct bool    // it runs a task on no worker, see direct
-	acting *member // under the race detector: the task has that one
-	of     *member // of which this one is acting
+	direct bool        // its task has begun on no worker: see the type direct
+	fate   claim.First // of that task, which ends as a direct one unless it is adopted before
+	acting *member     // under the race detector: the task has that one
+	of     *member     // of which this one is acting
 }
 
 // Value implements [context.Context].
@@ -90,7 +92,7 @@ func (b *batch) newMember(w *engine.Worker) *member {
 	case m != nil:
 		b.spare, m.spare = m.spare, nil
 	default:
-		if m = &b.first; b.members != nil {
+		if m = &b.first; b.members != nil || m.direct {
 			m = new(member)
 		}
 		m.scope, m.next = &b.scope, b.members

@@ -129,7 +129,7 @@ func (g *Group) add(b *batch, number int, j job) {
 		b.withdraw(number)
 		return
 	}
-	if g.direct != nil && b.runDirectly(j) {
+	if g.direct != nil && b.runDirectly(number, j) {
 		return
 	}
 	if g.nested() {
@@ -177,7 +177,7 @@ func (g *Group) try(task func(ctx context.Context) error) bool {
 		return false
 	}
 	j := memberJob(task, b, index)
-	if g.direct != nil && b.runDirectly(j) {
+	if g.direct != nil && b.runDirectly(index, j) {
 		return true
 	}
 	if !b.try(j) {
@@ -321,9 +321,6 @@ func (g *Group) forget(b *batch) {
 	defer g.mu.Unlock()
 	if g.batch.Load() == b {
 		g.batch.Store(nil)
-		if g.direct != nil {
-			g.direct.renew()
-		}
 	}
 }
 

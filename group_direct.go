@@ -11,29 +11,26 @@ import (
 // there are many, or a task of the group uses the library with its context, and may have to lend its place. That task is adopted:
 // its goroutine becomes a worker. The others that run by then have permits.
 //
-// Invariant, under Group.mu: while on is set the group has no engine, and running is how many of its tasks run, at most limit unless that
-// was lowered. Each of them has one of members, whose direct is set. A task for which direct is set when the engine is made has a
-// permit there, until its end or until it is adopted. A goroutine that finds on unset may use the engine, which is made before. Wait,
-// which makes workers end, and the end of a task, which gives back what the task has, look at on under Group.mu.
+// A direct task takes no lock, as many begin and end at once: [engine.Tally] counts those that run, at most limit unless that was lowered.
+// [engine.Tally.Switch] ends that, and says how many of them there are: each has a permit in the engine from then until its end, or until
+// it is adopted.
+//
+// Invariant: while on is set the group has no engine. It is changed under Group.mu, once, when the engine is made and those permits are
+// acquired. A goroutine that finds it unset may use the engine. One that learns of Switch takes the lock first. Wait, which makes workers
+// end, looks at on under Group.mu.
 type direct struct {
-	on atomic.Bool // changed under Group.mu, once
-
-	// The following are under Group.mu, and used while on is set.
-	limit   int
-	running int
-	begun   int      // tasks of the batch
-	options *options // nil for those of a NewGroup without any
-	members *member  // of the batch
-	spare   *member  // those of them without a task
+	on      atomic.Bool
+	limit   atomic.Int64
+	options *options // nil for those of a NewGroup without any; under Group.mu, and used while on is set
 }
 
 // directTasks is how many tasks of a batch run on plain goroutines.
-const directTasks = 12
+const directTasks = 32
 
 // begins makes a group with workers of its own begin without an engine, if that makes no difference to its tasks.
 func (g *Group) begins(o *options, given bool) {
 	d := g.direct
-	d.limit = o.limit
+	d.limit.Store(int64(o.limit))
 	if given {
 		all := *o
 		d.options = &all
@@ -49,14 +46,11 @@ func (g *Group) begins(o *options, given bool) {
 // hasWorkers reports whether the group has an engine of its own.
 func (g *Group) hasWorkers() bool { return g.direct != nil && !g.direct.on.Load() }
 
-// renew forgets a batch that has ended.
-func (d *direct) renew() { d.begun, d.members, d.spare = 0, nil, nil }
-
 // resize sets the limit of a group with workers of its own.
 func (g *Group) resize(limit int) {
 	g.mu.Lock()
 	on := g.direct.on.Load()
-	g.direct.limit = limit
+	g.direct.limit.Store(int64(limit))
 	g.mu.Unlock()
 	if !on {
 		g.pool.core.engine.Resize(limit)
@@ -66,41 +60,37 @@ func (g *Group) resize(limit int) {
 // makeEngine makes the engine. The caller holds mu.
 func (g *Group) makeEngine() {
 	d := g.direct
+	limit := int(d.limit.Load())
 	var o options
 	if d.options != nil {
 		o = *d.options
 	} else {
-		o = newOptions(d.limit)
+		o = newOptions(limit)
 	}
-	o.limit = d.limit
+	o.limit = limit
 	e := new(engine.Engine[job])
 	g.pool.start(&o, e)
 	if b := g.batch.Load(); b != nil {
-		b.mu.Lock()
-		b.members, b.spare = d.members, d.spare
-		b.mu.Unlock()
-		e.Enter(d.running)
+		e.Enter(b.tally.Switch())
 		if b.retires.Load() {
 			e.Retire(b.stay.waiter.Turn)
 		}
 	}
-	d.options, d.members, d.spare = nil, nil, nil
+	d.options = nil
 	d.on.Store(false)
 }
 
-// adoptedBy gives a running task its worker.
-func (m *member) adoptedBy(w *engine.Worker) {
-	m.direct = false
-	acting := m
-	if m.acting != nil {
-		acting = m.acting
-	}
-	w.Tenant.Store(&acting.tenant) // first: member.task looks at it as soon as there is a worker
-	acting.worker.Store(w)
-	m.worker.Store(w)
+// engineMade waits for the engine, which another goroutine makes.
+func (g *Group) engineMade() *engine.Engine[job] {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.pool.core.engine
 }
 
 // adopt returns the worker of the task that has m, and makes its goroutine one if need be. It returns nil if the task is over.
+// It is hidden from the race detector, as the task knows nothing of the caller of Go that made its member.
+//
+//go:norace
 func (m *member) adopt() *engine.Worker {
 	g, host := m.batch.group, m
 	if m.of != nil {
@@ -108,62 +98,67 @@ func (m *member) adopt() *engine.Worker {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if host.direct && (host.acting == nil || host.acting == m) {
+	if host.direct && (host.acting == nil || host.acting == m) && !host.fate.Taken() {
 		if g.direct.on.Load() {
 			g.makeEngine()
 		}
-		host.adoptedBy(g.pool.core.engine.Adopt())
+		if host.fate.Take() {
+			host.adoptedBy(g.pool.core.engine.Adopt())
+		}
 	}
 	return m.worker.Load()
 }
 
-// runDirectly runs j on a goroutine of its own, if the group has no engine yet and needs none for it. Else it makes one, and reports
-// false.
-func (b *batch) runDirectly(j job) bool {
-	d := b.group.direct
+// adoptedBy gives a running task its worker. It is hidden like adopt.
+//
+//go:norace
+func (m *member) adoptedBy(w *engine.Worker) {
+	b, acting := m.batch, m
+	if m.acting != nil {
+		acting = m.acting
+	}
+	b.tally.Adopt()
+	b.mu.Lock()
+	m.next, b.members = b.members, m
+	b.mu.Unlock()
+	w.Tenant.Store(&acting.tenant) // first: member.task looks at it as soon as there is a worker
+	acting.worker.Store(w)
+	m.worker.Store(w)
+}
+
+// runDirectly runs j, which was counted in by that number, on a goroutine of its own, if the group has no engine yet and needs none for
+// it. Else it makes one, and reports false.
+func (b *batch) runDirectly(number int, j job) bool {
+	g := b.group
+	d := g.direct
 	if !d.on.Load() {
 		return false
 	}
-	m := b.takeDirectly(d)
-	if m == nil {
+	if number >= directTasks || !b.tally.BeginDirect(int(d.limit.Load())) {
+		g.mu.Lock()
+		if d.on.Load() {
+			g.makeEngine()
+		}
+		g.mu.Unlock()
 		return false
 	}
-	go m.run(j)
+	go b.directMember(number).run(j)
 	if b.intake.Handed() {
 		b.notify(nil)
 	}
 	return true
 }
 
-// takeDirectly returns a member for one more task, or makes the engine.
-func (b *batch) takeDirectly(d *direct) *member {
-	g := b.group
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	switch {
-	case !d.on.Load():
-		return nil
-	case d.running >= d.limit || d.begun >= directTasks || !b.tally.Enter():
-		g.makeEngine()
-		return nil
+// directMember is hidden from the race detector like adopt.
+//
+//go:norace
+func (b *batch) directMember(number int) *member {
+	m := &b.first
+	if number > 0 {
+		m = &member{direct: true}
 	}
-	d.running++
-	d.begun++
-	m := d.spare
-	switch {
-	case m != nil:
-		d.spare, m.spare = m.spare, nil
-	case d.members == nil:
-		m = &b.first
-	default:
-		m = new(member)
-	}
-	if m.scope == nil {
-		m.scope, m.next = &b.scope, d.members
-		m.tenant.Self = m
-		d.members = m
-	}
-	m.direct = true
+	m.scope = &b.scope
+	m.tenant.Self = m
 	return m
 }
 
@@ -204,25 +199,20 @@ func (m *member) runs(j job) *engine.Worker {
 // endsDirectly ends the task of m. It returns the worker of the goroutine, if that has become one.
 func (b *batch) endsDirectly(m *member) *engine.Worker {
 	g := b.group
-	g.mu.Lock()
-	if !m.direct {
-		g.mu.Unlock()
+	if !m.fate.Take() {
+		g.engineMade()
 		w := m.worker.Load()
 		b.credit(w)
 		return w
 	}
-	m.direct = false
-	d := g.direct
-	on := d.on.Load()
-	if on {
-		d.running--
-		m.spare, d.spare = d.spare, m
+	tell, direct := b.tally.EndDirect()
+	if !direct {
+		g.engineMade().Leave()
+		tell = b.tally.EndSwitched()
 	}
-	g.mu.Unlock()
-	if !on {
-		g.pool.core.engine.Leave()
+	if tell {
+		b.notify(nil)
 	}
-	b.Ended(1, nil)
 	return nil
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // The first tasks of a group with workers of its own run on none of them. So many that there is a change while tasks run:
-const aroundTheChange = 16
+const aroundTheChange = 36
 
 func TestTheLimitHoldsWhereAGroupGetsItsWorkers(t *testing.T) {
 	for _, limit := range []int{1, 2, aroundTheChange - 4, aroundTheChange, weir.Unbounded} {

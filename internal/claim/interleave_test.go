@@ -36,6 +36,21 @@ var scenes = []step.Scene{
 		c.Go("pool", c.ends)
 		c.ends()
 	}),
+	{Name: "three goroutines want to be the first", Quick: 3, Deep: 4, Free: 2, Body: func(r *step.Run) {
+		var first claim.First
+		var took atomic.Int32
+		take := func() {
+			if first.Take() {
+				took.Add(1)
+			}
+			r.Check(first.Taken(), "somebody was the first, and nobody is")
+		}
+		r.Go("one", take)
+		r.Go("another", take)
+		take()
+		r.Join()
+		r.Check(took.Load() == 1, "%d were the first", took.Load())
+	}},
 }
 
 // contest is a task that several goroutines want.

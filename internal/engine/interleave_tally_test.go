@@ -110,6 +110,44 @@ var tallyScenes = []step.Scene{
 	}),
 }
 
+// directScenes are about tasks that are never queued, until the set is switched.
+var directScenes = []step.Scene{
+	counting("two direct tasks end at once", 2, func(c *count) {
+		c.Go("one", func() { c.direct(2) })
+		c.Go("other", func() { c.direct(2) })
+	}),
+	counting("two direct tasks under a limit of 1", 2, func(c *count) {
+		c.Go("one", func() { c.direct(1) })
+		c.Go("other", func() { c.direct(1) })
+	}),
+	counting("switched while a direct task ends", 1, func(c *count) {
+		c.Go("one", func() { c.direct(2) })
+		c.Go("switch", c.switches)
+	}),
+	counting("switched while two direct tasks end", 2, func(c *count) {
+		c.Go("one", func() { c.direct(2) })
+		c.Go("other", func() { c.direct(2) })
+		c.Go("switch", c.switches)
+	}),
+	counting("a direct task is adopted while another ends", 2, func(c *count) {
+		c.Go("one", func() { c.direct(2) })
+		c.Go("other", c.adopted)
+	}),
+	giving("given up while a direct task ends", 0, func(c *count) {
+		c.begin()
+		c.Go("one", func() { c.direct(2) })
+	}),
+	giving("given up while a direct task ends, and switched", 0, func(c *count) {
+		c.begin()
+		c.Go("one", func() { c.direct(2) })
+		c.Go("switch", c.switches)
+	}),
+	giving("given up while a direct task is adopted", 0, func(c *count) {
+		c.begin()
+		c.Go("one", c.adopted)
+	}),
+}
+
 // count is a tally, and the scene waits for its end.
 type count struct {
 	*step.Run
@@ -120,6 +158,7 @@ type count struct {
 	turn   chan struct{}
 
 	queued, void, inside atomic.Int64 // tasks in a queue; void ones taken from it; workers with a task, and holders
+	directly, permits    atomic.Int64 // direct tasks that run; those of them that an engine counts
 }
 
 func newCount(r *step.Run) *count {
@@ -145,6 +184,8 @@ func counting(name string, begun int, body func(c *count)) step.Scene {
 		c.Check(c.open.Load() == 0, "sealed while tasks are open")
 		_, ok := c.begin()
 		c.Check(!ok, "a task begins after the end")
+		c.Join()
+		c.Check(c.permits.Load() == 0, "%d direct tasks have ended, and count in the engine", c.permits.Load())
 	}}
 }
 
@@ -168,6 +209,7 @@ func giving(name string, queued int, body func(c *count)) step.Scene {
 		c.Join()
 		n := int(c.queued.Load() + c.void.Load())
 		c.Check(left == n, "%d are left, and %d stand in the queue", left, n)
+		c.Check(c.permits.Load() == 0, "%d direct tasks have ended, and count in the engine", c.permits.Load())
 	}}
 }
 
@@ -199,6 +241,57 @@ func (c *count) takes() {
 func (c *count) runs() {
 	c.Check(c.tally.Enter(), "closed")
 	c.open.Add(-1)
+	c.told(c.tally.Leave(1))
+}
+
+// direct runs a task that has begun as a direct one, if it may. Else the task is queued.
+func (c *count) direct(limit int64) {
+	if !c.beginDirect(limit) {
+		c.queued.Add(1)
+		c.told(c.intake.Handed())
+		c.takes()
+		return
+	}
+	c.ends()
+	tell, direct := c.tally.EndDirect()
+	if !direct {
+		c.permits.Add(-1)
+		tell = c.tally.EndSwitched()
+	}
+	c.told(tell)
+}
+
+func (c *count) beginDirect(limit int64) bool {
+	if !c.tally.BeginDirect(int(limit)) {
+		return false
+	}
+	c.inside.Add(1)
+	c.Check(c.directly.Add(1) <= limit, "more direct tasks run than may")
+	c.told(c.intake.Handed())
+	return true
+}
+
+// ends is the last of a direct task.
+func (c *count) ends() {
+	c.open.Add(-1)
+	c.directly.Add(-1)
+	c.inside.Add(-1)
+}
+
+func (c *count) switches() { c.permits.Add(int64(c.tally.Switch())) }
+
+// adopted runs a task that has begun as a direct one, and goes on on a worker.
+func (c *count) adopted() {
+	if !c.beginDirect(2) {
+		c.queued.Add(1)
+		c.told(c.intake.Handed())
+		c.takes()
+		return
+	}
+	c.switches()
+	c.permits.Add(-1) // it has it for itself
+	c.tally.Adopt()
+	c.ends()
 	c.told(c.tally.Leave(1))
 }
 

@@ -12,6 +12,9 @@ import "sync/atomic"
 // calls Handed when a task is accepted, and a worker calls Enter before its first task and Leave after the
 // last. Nothing searches the queue: it holds the tasks that were handed over and have not ended.
 //
+// A set may begin with direct tasks, of which each has a goroutine of its own and none is ever queued, until Switch: they then are among
+// the tasks that workers run.
+//
 // One goroutine at a time waits for the end. When Seal or Finish reports false, the call of Handed, End, Leave or
 // Withdraw that brings the end about reports true, and its caller notifies the goroutine to look again. They report
 // true for nothing else, unless more tasks begin meanwhile, or the set is closed: a task that waits must not
@@ -19,7 +22,7 @@ import "sync/atomic"
 type Tally struct {
 	intake *Intake
 	ended  atomic.Int64
-	inside atomic.Int64 // workers that may begin tasks, and holders of the set; with closed
+	inside atomic.Int64 // workers that may begin tasks, and holders of the set; and direct tasks; with closed and switched
 
 	// calledAt is one more than the number of ended tasks at which the waiter wants to be notified; 0 if
 	// there is no waiter.
@@ -42,6 +45,12 @@ const (
 
 	// closed, set in handed and inside, says that queued tasks do not begin any more.
 	closed = 1 << 62
+
+	// switched, set in inside, says that no task begins as a direct one any more.
+	switched = 1 << 61
+
+	// In inside a direct task counts so much: the worker of one that Adopt has made a queued task counts 1, as others do.
+	oneDirect = 1 << 32
 )
 
 // Begin counts a task in, and numbers it. It reports false if the set is sealed.
@@ -98,11 +107,54 @@ func (t *Tally) Hold() { t.inside.Add(1) }
 // Leave ends an Enter or Hold, counts n tasks out, and reports whether the waiter must look again.
 func (t *Tally) Leave(n int) (tell bool) {
 	t.ended.Add(int64(n))
-	if t.inside.Add(-1) == closed {
+	return t.left(t.inside.Add(-1))
+}
+
+// left reports whether the waiter must look again, as inside has become less.
+func (t *Tally) left(inside int64) (tell bool) {
+	if inside&^switched == closed {
 		return true
 	}
 	return t.ends(t.ended.Load()) // of others, too, that have ended while this one was inside
 }
+
+// BeginDirect begins a task that has been counted in and was never queued, as a direct one, and reports whether it may: fewer than limit
+// direct tasks run, Switch has not been called, and the set is not closed. EndDirect follows, or Adopt.
+func (t *Tally) BeginDirect(limit int) bool {
+	for {
+		n := t.inside.Load()
+		if n&(closed|switched) != 0 || n/oneDirect >= int64(limit) {
+			return false
+		}
+		if t.inside.CompareAndSwap(n, n+oneDirect) {
+			return true
+		}
+	}
+}
+
+// EndDirect counts a direct task out, and reports whether the waiter must look again. It reports false for ok if Switch has counted
+// the task: EndSwitched follows, before which the set is not over.
+func (t *Tally) EndDirect() (tell, ok bool) {
+	t.ended.Add(1)
+	for {
+		n := t.inside.Load()
+		if n&switched != 0 {
+			return false, false
+		}
+		if t.inside.CompareAndSwap(n, n-oneDirect) {
+			return t.left(n - oneDirect), true
+		}
+	}
+}
+
+// EndSwitched is the second part of EndDirect.
+func (t *Tally) EndSwitched() (tell bool) { return t.left(t.inside.Add(-oneDirect)) }
+
+// Switch lets no more tasks begin as direct ones, and returns how many there are. It is called once.
+func (t *Tally) Switch() int { return int(t.inside.Or(switched) &^ closed / oneDirect) }
+
+// Adopt makes a queued task that a worker has begun of a direct one: Leave follows.
+func (t *Tally) Adopt() { t.inside.Add(1 - oneDirect) }
 
 // Seal lets no more tasks in, if all that have begun have ended, and reports whether that is so.
 func (t *Tally) Seal() bool {
@@ -129,7 +181,7 @@ func (t *Tally) Finish() (left int, over bool) {
 	for {
 		begun := t.intake.begun.Load()
 		// In this order: a submitter that is refused may hold the set, and counts its task out afterwards.
-		if t.intake.handed.Load() != begun|closed || t.inside.Load() != closed {
+		if t.intake.handed.Load() != begun|closed || t.inside.Load()&^switched != closed {
 			return 0, false
 		}
 		left = int(begun - t.ended.Load())
@@ -153,7 +205,9 @@ func (t *Tally) look() (begun int64, over bool) {
 }
 
 // isOver reports whether all n tasks that have begun have ended, and the set is not held.
-func (t *Tally) isOver(n int64) bool { return t.ended.Load() >= n && t.inside.Load()&^closed == 0 }
+func (t *Tally) isOver(n int64) bool {
+	return t.ended.Load() >= n && t.inside.Load()&^(closed|switched) == 0
+}
 
 // mustNotify reports whether the caller must notify the waiter.
 func (t *Tally) mustNotify() bool {

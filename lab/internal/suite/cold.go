@@ -31,8 +31,9 @@ var coldSuite = Suite{
 
 const (
 	coldLimit = 64
-	longPause = 200 * time.Microsecond // a pause is as long as this at most
-	warmSets  = 20                     // before those that count: pools have workers by then, as in a program that has run for a while
+	longPause = 200 * time.Microsecond           // a pause is as long as this at most
+	meanPause = longPause/4 + time.Millisecond/2 // where nothing else runs, a shorter sleep than a millisecond takes as long as that
+	warmSets  = 20                               // before those that count: pools have workers by then, as in a program that has run for a while
 )
 
 // few takes the median of all sets of a contender. The contenders change after each set, in an order that is drawn.
@@ -54,7 +55,7 @@ func few(s Scale, tasks int, length time.Duration) Experiment {
 		ID:         id(s.Cores, "few", "work", length, "tasks", tasks),
 		About:      "all tasks of a small set, each of which computes for that long, from the first submission until all have ended",
 		Contenders: names,
-		Turn:       time.Duration(warmSets+sets) * (longPause*2/3 + time.Duration(tasks)*length/2),
+		Turn:       time.Duration(warmSets+sets) * (meanPause + time.Duration(tasks)*length/2),
 		Together: func(meters []Meter) {
 			work := peer.Work{Same: nothing}
 			if length > 0 {
