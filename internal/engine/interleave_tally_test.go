@@ -223,9 +223,14 @@ func (c *count) hands() {
 
 // takes runs a task of the queue, if there is one, and it may begin.
 func (c *count) takes() {
-	n := c.queued.Load()
-	if n == 0 || !c.queued.CompareAndSwap(n, n-1) {
-		return
+	for {
+		n := c.queued.Load()
+		if n == 0 {
+			return
+		}
+		if c.queued.CompareAndSwap(n, n-1) {
+			break
+		}
 	}
 	if !c.tally.Enter() {
 		c.void.Add(1)
