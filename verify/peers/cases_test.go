@@ -1,7 +1,6 @@
 package peers_test
 
 import (
-	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -22,13 +21,25 @@ type agrees []struct {
 	ours      names
 }
 
-// and returns the cases of the table, with those that have code of their own.
-func (table agrees) and(own ...[]peers.Case) []peers.Case {
-	var cases []peers.Case
+// differs is a table of what Weir does in another way: it has also what that is, and why.
+type differs []struct {
+	theirs               names
+	behaviour, different string
+	ours                 names
+}
+
+func (table agrees) cases() (cases []peers.Case) {
 	for _, row := range table {
 		cases = append(cases, peers.Case{Theirs: row.theirs, Behaviour: row.behaviour, Ours: row.ours})
 	}
-	return append(cases, slices.Concat(own...)...)
+	return cases
+}
+
+func (table differs) cases() (cases []peers.Case) {
+	for _, row := range table {
+		cases = append(cases, peers.Case{Theirs: row.theirs, Behaviour: row.behaviour, Different: row.different, Ours: row.ours})
+	}
+	return cases
 }
 
 func TestCases(t *testing.T) {

@@ -47,3 +47,23 @@ var errgroupAgrees = agrees{
 		"The tasks of a Group all get its context, and several calls of Wait at once return the same.",
 		names{"weir.TestTheFirstErrorCancelsTheGroupWithItself", "weir.TestSeveralMayWaitForAGroup"}},
 }
+
+// errgroupDiffers is what a Group does in another way. The package that replaces errgroup does nothing in another way.
+var errgroupDiffers = differs{
+	{names{"errgroup.TestZeroGroup"},
+		"The zero group can be used as it is, without a limit and without a context.",
+		"A Group is made by NewGroup, so that a program cannot forget its limit and its context; the zero value panics with the first task.",
+		names{"weir.TestPromise13MisusePanicsAtTheCall/zero Group"}},
+	{names{"errgroup.TestZeroGroup", "errgroup.TestWithContext"},
+		"Wait returns the very error that a function returned.",
+		"A Group returns a TaskError around it, which also says which task it was; errors.Is and errors.As find what is inside.",
+		names{"weir.TestGroupSaysWhichTaskFailed", "weir.TestPromise10AGroupIsAsNewAfterWait/an error"}},
+	{names{"errgroup.TestZeroGroup"},
+		"After a first error every later Wait returns it again.",
+		"Wait ends a batch, and nothing of it is left to the next: a Group can be used again, where a group of errgroup stays failed.",
+		names{"weir.TestScenario08ASecondBatchStartsNeitherCancelledNorFailed", "weir.TestPromise10AGroupIsAsNewAfterWait/an error"}},
+	{names{"errgroup.TestTryGo"},
+		"A limit of 0 is a limit, with which no function is let in.",
+		"A group on which nothing can run is a mistake, so a limit below 1 panics and says what must hold; to hold tasks back there is Pause of a Pool.",
+		names{"weir.TestPromise13MisusePanicsAtTheCall/NewGroup limit 0", "weir.TestPromise13MisusePanicsAtTheCall/Group Resize 0"}},
+}

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -50,10 +51,11 @@ ours may answer several of theirs, and several of ours one of theirs. Some pin n
 func (s Section) write(page *strings.Builder) {
 	fmt.Fprintf(page, "\n## %s\n\n| behaviour | whose | ours |\n|---|---|---|\n", s.Name)
 	for _, c := range s.Cases {
-		ours := codes(c.Ours)
+		tests := slices.Clone(c.Ours)
 		if c.Run != nil {
-			ours = code("TestCases/" + s.Name + "/" + c.Name)
+			tests = append(tests, "TestCases/"+s.Name+"/"+c.Name)
 		}
+		ours := codes(tests)
 		if c.Different != "" {
 			ours += "<br>differs: " + c.Different
 		}

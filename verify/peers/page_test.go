@@ -26,13 +26,10 @@ func TestEveryCaseIsComplete(t *testing.T) {
 		seen := map[string]bool{}
 		for _, c := range peer.Cases {
 			at := peer.Name + "/" + c.Name
-			if (c.Run == nil) == (c.Ours == nil) {
-				t.Errorf("%s: %q has both code and tests of the library, or neither", at, c.Behaviour)
+			if c.Run == nil && len(c.Ours) == 0 {
+				t.Errorf("%s: %q has neither code nor tests of the library", at, c.Behaviour)
 			}
-			if c.Run == nil && c.Different+c.Name != "" {
-				t.Errorf("%s differs, or has a name, but no code", at)
-			}
-			if c.Run != nil && (!name.MatchString(c.Name) || seen[c.Name]) {
+			if c.Run == nil && c.Name != "" || c.Run != nil && (!name.MatchString(c.Name) || seen[c.Name]) {
 				t.Errorf("%s is not the name of one test", at)
 			}
 			seen[c.Name] = true

@@ -19,18 +19,18 @@ type Case struct {
 	// Behaviour says in one sentence of ours what is promised: by both, or, if Different
 	// is set, by the peer.
 	Behaviour string
-	// Ours are the library's tests and examples that show the same behaviour, such as
-	// par.TestLoopsDoWhatALoopDoes/Each. A case has either these, or code of its own: Name and Run.
+	// Different says in one sentence what Weir does instead, and why. It is empty if Weir
+	// behaves in the same way.
+	Different string
+	// Ours are the library's tests and examples that show what Weir does, such as
+	// par.TestLoopsDoWhatALoopDoes/Each. A case has these, or Name and Run, or all of them.
 	Ours []string
 
 	// Name is that of the subtest: words without spaces, in capitals as in the name of a test.
 	Name string
-	// Run shows what Weir does. It is called in a synctest bubble, so it may sleep, and
-	// must leave no goroutine behind.
+	// Run shows what Weir does, as far as Ours do not. It is called in a synctest bubble, so it may
+	// sleep, and must leave no goroutine behind.
 	Run func(t *testing.T)
-	// Different says in one sentence what Weir does instead, and why. It is empty if Weir
-	// behaves in the same way.
-	Different string
 }
 
 // Apart are tests of a peer that pin nothing of their own that a user could rely on.

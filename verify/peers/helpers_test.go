@@ -1,0 +1,31 @@
+package peers_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+)
+
+var errBoom = errors.New("boom")
+
+// succeedTask and failTask are tasks of groups.
+func succeedTask(context.Context) error { return nil }
+func failTask(context.Context) error    { return errBoom }
+
+// endless is a pool with a queue that never ends, as pond and workerpool make one.
+func endless(limit int) *weir.Pool { return weir.New(limit, weir.Queue(weir.Unbounded)) }
+
+// hold submits n tasks that block at the valve it returns, and returns when they run, or are queued.
+func hold(t *testing.T, submit func(task func()) error, n int) *check.Valve {
+	t.Helper()
+	v := check.NewValve()
+	for range n {
+		check.OK(t, submit(v.Hold))
+	}
+	synctest.Wait()
+	return v
+}
