@@ -35,7 +35,7 @@ var antsOwn = []peers.Case{
 		Theirs:    ants("TestAntsPool*WaitToGetWorker", "TestAntsPool*WaitToGetWorkerPreMalloc", "ExamplePool*"),
 		Behaviour: "A producer with far more tasks than the pool has workers waits for a free one each time, no worker is ever idle, and every task runs once; a pool that makes everything beforehand does the same.",
 		Run: antsBoth(func(t *testing.T, made antsMade) {
-			const tasks, workers, pause = 1000, 10, 10 * time.Millisecond
+			const tasks, workers = 1000, 10
 			for _, opts := range [][]weir.Option{{weir.Queue(0)}, {weir.Queue(0), weir.Prestart(workers)}, {weir.Queue(weir.Unbounded)}} {
 				p := made(workers, opts...)
 				var sum atomic.Int64
@@ -43,16 +43,14 @@ var antsOwn = []peers.Case{
 				start := time.Now()
 				for i := range tasks {
 					check.OK(t, p.give(func() {
-						inside.Enter()
-						defer inside.Leave()
-						time.Sleep(pause)
+						nap(&inside)
 						sum.Add(int64(i))
 					}))
 				}
 				p.Close()
 				check.Equal(t, "sum", sum.Load(), 499_500)
 				check.Equal(t, "tasks that ran at once", inside.Peak.Load(), workers)
-				check.Equal(t, "time", time.Since(start), tasks/workers*pause)
+				check.Equal(t, "time", time.Since(start), tasks/workers*time.Millisecond)
 			}
 		}),
 	},

@@ -67,20 +67,12 @@ var concOwn = []peers.Case{
 	},
 	{
 		Name: "PoolSetUpTooLate",
-		Theirs: names{
-			"pool.TestPool/panics on configuration after init/before wait",
-			"pool.TestPool/panics on configuration after init/after wait",
-			"pool.TestErrorPool/panics on configuration after init/before wait",
-			"pool.TestErrorPool/panics on configuration after init/after wait",
-			"pool.TestContextPool/panics on configuration after init/before wait",
-			"pool.TestContextPool/panics on configuration after init/after wait",
-			"pool.TestResultGroup/panics on configuration after init/before wait",
-			"pool.TestResultGroup/panics on configuration after init/after wait",
-			"pool.TestResultErrorGroup/panics on configuration after init/before wait",
-			"pool.TestResultErrorGroup/panics on configuration after init/after wait",
-			"pool.TestResultContextPool/panics on configuration after init/before wait",
-			"pool.TestResultContextPool/panics on configuration after init/after wait",
-		},
+		Theirs: names{"pool.TestPool/panics on configuration after init/before wait", "pool.TestPool/panics on configuration after init/after wait",
+			"pool.TestErrorPool/panics on configuration after init/before wait", "pool.TestErrorPool/panics on configuration after init/after wait",
+			"pool.TestContextPool/panics on configuration after init/before wait", "pool.TestContextPool/panics on configuration after init/after wait",
+			"pool.TestResultGroup/panics on configuration after init/before wait", "pool.TestResultGroup/panics on configuration after init/after wait",
+			"pool.TestResultErrorGroup/panics on configuration after init/before wait", "pool.TestResultErrorGroup/panics on configuration after init/after wait",
+			"pool.TestResultContextPool/panics on configuration after init/before wait", "pool.TestResultContextPool/panics on configuration after init/after wait"},
 		Behaviour: "The maximum can no longer be set once a pool of any kind has had a task, neither before Wait nor after it: that panics.",
 		Different: "Options are arguments of the constructor, so none can come too late; the limit alone may change, and that at any time, by Resize.",
 		Run: func(t *testing.T) {
@@ -88,12 +80,7 @@ var concOwn = []peers.Case{
 			for _, limit := range []int{2, 10, 3} { // the later ones are set before Wait and after it
 				var running check.Gauge
 				for range 100 {
-					g.Go(func(context.Context) error {
-						running.Enter()
-						defer running.Leave()
-						time.Sleep(time.Millisecond)
-						return nil
-					})
+					g.Go(func(context.Context) error { nap(&running); return nil })
 				}
 				g.Resize(limit)
 				time.Sleep(2 * time.Millisecond) // until those have ended that ran under the old limit
@@ -114,12 +101,7 @@ var concOwn = []peers.Case{
 				var want []int
 				for i := range 10 * limit {
 					want = append(want, i)
-					r.Go(func(context.Context) (int, error) {
-						running.Enter()
-						defer running.Leave()
-						time.Sleep(time.Millisecond)
-						return i, nil
-					})
+					r.Go(func(context.Context) (int, error) { nap(&running); return i, nil })
 				}
 				found, err := r.Wait()
 				check.OK(t, err)
@@ -137,12 +119,8 @@ var concOwn = []peers.Case{
 			limit := par.Limit(9)
 			for _, items := range []int{3, 9, 20} {
 				var running check.Gauge
-				check.OK(t, par.Each(t.Context(), make([]int, items), func(context.Context, int) error {
-					running.Enter()
-					defer running.Leave()
-					time.Sleep(time.Second)
-					return nil
-				}, limit))
+				nap := func(context.Context, int) error { nap(&running); return nil }
+				check.OK(t, par.Each(t.Context(), make([]int, items), nap, limit))
 				check.Equal(t, "ran at most", running.Peak.Load(), int64(min(items, 9)))
 			}
 		},

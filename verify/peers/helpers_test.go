@@ -3,12 +3,20 @@ package peers_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
 )
+
+var update = flag.Bool("update", false, "write docs/peers.md and the names in testdata")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var errBoom = errors.New("boom")
 
@@ -18,6 +26,13 @@ func failTask(context.Context) error    { return errBoom }
 
 // endless is a pool with a queue that never ends, as pond and workerpool make one.
 func endless(limit int) *weir.Pool { return weir.New(limit, weir.Queue(weir.Unbounded)) }
+
+// nap is what tasks do that take a millisecond and are counted.
+func nap(running *check.Gauge) {
+	running.Enter()
+	defer running.Leave()
+	time.Sleep(time.Millisecond)
+}
 
 // hold submits n tasks that block at the valve it returns, and returns when they run, or are queued.
 func hold(t *testing.T, submit func(task func()) error, n int) *check.Valve {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,8 +20,7 @@ import (
 func TestNamesAreThePeersOwn(t *testing.T) {
 	for _, peer := range all {
 		t.Run(peer.Name, func(t *testing.T) {
-			version := versionInLab(t, peer.Module)
-			folder := inModuleCache(t, peer.Module, version)
+			version, folder := inLab(t, peer.Module)
 			if folder == "" {
 				if got, _ := namesOf(t, peer); got != version {
 					t.Errorf("the names are those of %s; the lab compares with %s", got, version)
@@ -135,33 +133,19 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// versionInLab returns the version of a module that the lab compares with.
-func versionInLab(t *testing.T, module string) string {
+// inLab returns the version of a module that the lab compares with, and its folder, or "" if it is not
+// on this machine. It downloads nothing.
+func inLab(t *testing.T, module string) (version, folder string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "lab", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := regexp.MustCompile(`(?m)^\s` + regexp.QuoteMeta(module) + ` (v\S+)`).FindSubmatch(text)
-	if found == nil {
-		t.Fatalf("the lab does not compare with %s", module)
-	}
-	return string(found[1])
-}
-
-// inModuleCache returns the folder of a module, or "" if it is not on this machine. It
-// downloads nothing.
-func inModuleCache(t *testing.T, module, version string) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module+"@"+version)
+	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
 	cmd.Dir = filepath.Join("..", "..", "lab")
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "GOPROXY=off")
 	out, err := cmd.Output() // it fails where the module is missing, and says so there
-	var found struct{ Dir, Error string }
-	if parseErr := json.Unmarshal(out, &found); parseErr != nil {
-		t.Fatalf("%s: %v, %v", cmd, err, parseErr)
+	var found struct{ Version, Dir, Error string }
+	if parseErr := json.Unmarshal(out, &found); parseErr != nil || found.Version == "" {
+		t.Fatalf("%s: %v, %v, %s", cmd, err, parseErr, found.Error)
 	}
-	return found.Dir
+	return found.Version, found.Dir
 }
 
 // namesFile is the file in which the names of a peer's tests stand, below its version.
@@ -185,20 +169,14 @@ func namesOf(t *testing.T, peer peers.Peer) (version string, names []string) {
 // compare fails the test unless the file has the text want, or writes that with -update.
 func compare(t *testing.T, file, want string) {
 	t.Helper()
-	got, err := os.ReadFile(file)
-	if err == nil && string(got) == want {
-		return
-	}
 	if *update {
 		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return
 	}
-	if err != nil {
-		t.Fatal(err)
+	if got, err := os.ReadFile(file); err != nil || string(got) != want {
+		t.Errorf("%s is stale: run go test ./peers -update\n%v\n%s", file, err, firstDifference(string(got), want))
 	}
-	t.Errorf("%s is stale: run go test ./peers -update\n%s", file, firstDifference(string(got), want))
 }
 
 // firstDifference shows the first line in which two texts differ.

@@ -18,8 +18,15 @@ func Page(sections []Section) string {
 	var page strings.Builder
 	page.WriteString(pageHead)
 	for _, s := range sections {
+		apart, different := 0, 0
+		for _, a := range s.Apart {
+			apart += len(a.Theirs)
+		}
+		for _, c := range s.Cases {
+			different += min(1, len(c.Different))
+		}
 		fmt.Fprintf(&page, "| [%s](#%s) | %s %s | %d | %d | %d | %d |\n", s.Name, s.Name, s.Module, s.Version,
-			s.Tests, len(s.apart()), len(s.Cases), s.different())
+			s.Tests, apart, len(s.Cases), different)
 	}
 	for _, s := range sections {
 		s.write(&page)
@@ -71,26 +78,6 @@ func (s Section) write(page *strings.Builder) {
 		}
 		fmt.Fprintf(page, "- %s, since %s%s\n", codes(apart.Theirs), apart.Reason, end)
 	}
-}
-
-// apart returns the tests that have no case.
-func (p Peer) apart() []string {
-	var names []string
-	for _, apart := range p.Apart {
-		names = append(names, apart.Theirs...)
-	}
-	return names
-}
-
-// different returns how many cases differ.
-func (p Peer) different() int {
-	n := 0
-	for _, c := range p.Cases {
-		if c.Different != "" {
-			n++
-		}
-	}
-	return n
 }
 
 // codes sets names as code, in a cell of a table.

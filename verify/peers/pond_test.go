@@ -2,6 +2,7 @@ package peers_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -53,6 +54,20 @@ var pondOwn = []peers.Case{
 			check.Error(t, err, errBoom)
 			p.Close()
 			check.Equal(t, "counts", p.Stats(), weir.Stats{Limit: 1, Accepted: 1, Finished: 1})
+		},
+	},
+	{
+		Name:      "AnExitedGoroutineIsCalledThat",
+		Theirs:    names{"pond.TestTaskInvokesGoexitAndPoolRecovers"},
+		Behaviour: "A caller that waits for a task that ended its goroutine gets the error that the pool was stopped.",
+		Different: "The error is ErrGoexit, which says what happened; the pool may well be open.",
+		Ours:      names{"weir.TestScenario06AFutureAlwaysResolves/Goexit"},
+		// It finds at once that Get blocks for ever. Of the library's tests, another one comes first, and hangs.
+		Run: func(t *testing.T) {
+			p := endless(1)
+			_, err := weir.Async(t.Context(), p, func(context.Context) (int, error) { runtime.Goexit(); return 1, nil }).Get(t.Context())
+			check.Error(t, err, weir.ErrGoexit)
+			p.Close()
 		},
 	},
 	{

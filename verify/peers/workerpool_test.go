@@ -62,66 +62,56 @@ var workerpoolOwn = []peers.Case{
 		Theirs:    names{"workerpool.TestDoWaitStop", "workerpool.TestSubmitWaitStop"},
 		Behaviour: "A task that a caller waits for, and that is queued when the pool must run what it has and end, does run.",
 		Run: func(t *testing.T) {
-			for _, wait := range []func(p *weir.Pool, ctx context.Context, task func(context.Context) error) error{
-				(*weir.Pool).Do,
-				func(p *weir.Pool, ctx context.Context, task func(context.Context) error) error {
-					g := p.Group(ctx)
-					g.Go(task)
-					return g.Wait()
-				},
-				func(p *weir.Pool, ctx context.Context, task func(context.Context) error) error {
-					_, err := weir.Async(ctx, p, func(ctx context.Context) (int, error) { return 0, task(ctx) }).Get(ctx)
-					return err
-				},
-			} {
-				p := endless(1)
-				v := hold(t, p.Submit, 1)
-				ran := false
-				var waits, closes sync.WaitGroup
-				waits.Go(func() {
-					check.OK(t, wait(p, t.Context(), func(context.Context) error { ran = true; return nil }))
-				})
-				synctest.Wait()
-				closes.Go(p.Close)
-				synctest.Wait()
-				check.Equal(t, "ran before a worker was free", ran, false)
-				v.Open()
-				waits.Wait()
-				closes.Wait()
-				check.Equal(t, "ran", ran, true)
-			}
+			p := endless(1)
+			v := hold(t, p.Submit, 1)
+			ran := 0
+			task := func(context.Context) error { ran++; return nil }
+			var calls sync.WaitGroup
+			calls.Go(func() { check.OK(t, p.Do(t.Context(), task)) })
+			calls.Go(func() {
+				g := p.Group(t.Context())
+				g.Go(task)
+				check.OK(t, g.Wait())
+			})
+			calls.Go(func() {
+				_, err := weir.Async(t.Context(), p, func(ctx context.Context) (int, error) { return 0, task(ctx) }).Get(t.Context())
+				check.OK(t, err)
+			})
+			synctest.Wait()
+			calls.Go(p.Close)
+			synctest.Wait()
+			check.Equal(t, "tasks that ran before a worker was free", ran, 0)
+			v.Open()
+			calls.Wait()
+			check.Equal(t, "tasks that ran", ran, 3)
 		},
 	},
 	{
 		Name:      "TheQueueIsGivenBack",
 		Theirs:    names{"workerpool.TestStopReleasesWaitingQueue"},
 		Behaviour: "A pool that has ended, in either way, keeps no memory for a queue that was long.",
+		Ours:      names{"weir.TestAnUnboundedQueueGivesMemoryBack"},
 		Run: func(t *testing.T) {
 			const tasks = 50_000
-			done, cancel := context.WithCancel(t.Context())
-			cancel()
-			for _, stopped := range []bool{false, true} {
-				p := endless(1)
-				v := hold(t, p.Submit, 1)
-				before := heap()
-				for range tasks {
-					check.OK(t, p.Submit(func() {}))
-				}
-				if queue := heap() - before; queue < 8*tasks {
-					t.Errorf("a queue of %d tasks takes only %d bytes", tasks, queue)
-				}
-				if stopped {
-					unrun, err := p.Shutdown(done)
-					check.Error(t, err, context.Canceled)
-					check.Equal(t, "tasks handed back", len(unrun), tasks)
-				}
-				v.Open()
-				p.Close()
-				if kept := heap() - before; kept > 2*tasks {
-					t.Errorf("%d bytes are kept for a queue of %d tasks", kept, tasks)
-				}
-				runtime.KeepAlive(p)
+			p := endless(1)
+			v := hold(t, p.Submit, 1)
+			before := heap()
+			for range tasks {
+				check.OK(t, p.Submit(func() {}))
 			}
+			if queue := heap() - before; queue < 8*tasks {
+				t.Errorf("a queue of %d tasks takes only %d bytes", tasks, queue)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			unrun, _ := p.Shutdown(ctx)
+			check.Equal(t, "tasks handed back", len(unrun), tasks)
+			v.Open()
+			p.Close()
+			if kept := heap() - before; kept > 2*tasks {
+				t.Errorf("%d bytes are kept for a queue of %d tasks", kept, tasks)
+			}
+			runtime.KeepAlive(p)
 		},
 	},
 	{
