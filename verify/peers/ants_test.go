@@ -42,10 +42,7 @@ var antsOwn = []peers.Case{
 				var inside check.Gauge
 				start := time.Now()
 				for i := range tasks {
-					check.OK(t, p.give(func() {
-						nap(&inside)
-						sum.Add(int64(i))
-					}))
+					check.OK(t, p.give(func() { nap(&inside); sum.Add(int64(i)) }))
 				}
 				p.Close()
 				check.Equal(t, "sum", sum.Load(), 499_500)
@@ -176,12 +173,10 @@ var antsOwn = []peers.Case{
 // ants returns the names of tests. A star in a name stands for three of them: nothing, WithFunc, and WithFuncGeneric.
 func ants(tests ...string) (all names) {
 	for _, test := range tests {
-		kinds := []string{""}
-		if strings.Contains(test, "*") {
-			kinds = []string{"", "WithFunc", "WithFuncGeneric"}
-		}
-		for _, kind := range kinds {
-			all = append(all, "ants."+strings.Replace(test, "*", kind, 1))
+		for _, kind := range []string{"", "WithFunc", "WithFuncGeneric"} {
+			if kind == "" || strings.Contains(test, "*") {
+				all = append(all, "ants."+strings.Replace(test, "*", kind, 1))
+			}
 		}
 	}
 	return all

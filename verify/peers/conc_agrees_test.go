@@ -178,5 +178,5 @@ var concDiffers = differs{
 	{names{"stream.TestStream/simple", "stream.ExampleStream"},
 		"Tasks are given to a stream one by one, with a callback each.",
 		"A Stream takes its items from a slice, a sequence or a channel and has one body for all, so that the consumer may stop it and its speed holds the source back; tasks that are given one by one are those of Results.",
-		names{"par.TestResultsComeWhileTheSourceIsSilent", "par.TestAStreamIsAheadOfItsConsumerAsFarAsAllowed"}},
+		names{"par.TestResultsComeWhileTheSourceIsSilent", "par.TestASourceIsReadAsFarAsAllowed"}},
 }

@@ -35,9 +35,7 @@ var concOwn = []peers.Case{
 			g.Go(count)
 			g.Go(explodeTask)
 			g.Go(count)
-			if check.Caught(func() { _ = g.Wait() }) == nil {
-				t.Error("Wait does not panic")
-			}
+			check.Equal(t, "Wait panics", check.Caught(func() { _ = g.Wait() }) != nil, true)
 			check.Equal(t, "others that ran", ran, 1)
 		},
 	},

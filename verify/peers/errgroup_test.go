@@ -66,7 +66,6 @@ var errgroupOwn = []peers.Case{
 		Behaviour: "The context of a Group is done when Wait has returned, with context.Canceled as its cause when nothing failed; the first error ends it at once, and is its cause, whether Go or TryGo has taken the task.",
 		Run: func(t *testing.T) {
 			g := weir.NewGroup(t.Context(), 2)
-			check.OK(t, g.Context().Err())
 			tryGo := func(task func(context.Context) error) { check.Equal(t, "taken", g.TryGo(task), true) }
 			for _, add := range []func(func(context.Context) error){func(func(context.Context) error) {}, g.Go, tryGo} {
 				ctx := g.Context()

@@ -71,12 +71,8 @@ func (s Section) write(page *strings.Builder) {
 	if len(s.Apart) > 0 {
 		page.WriteString("\nThese have no case of their own:\n\n")
 	}
-	for i, apart := range s.Apart {
-		end := ";"
-		if i == len(s.Apart)-1 {
-			end = "."
-		}
-		fmt.Fprintf(page, "- %s, since %s%s\n", codes(apart.Theirs), apart.Reason, end)
+	for _, apart := range s.Apart {
+		fmt.Fprintf(page, "- %s, since %s.\n", codes(apart.Theirs), apart.Reason)
 	}
 }
 

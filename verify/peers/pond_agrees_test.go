@@ -139,7 +139,7 @@ var pondAgrees = agrees{
 		names{"weir.TestPromise12EverythingWorksInOneBubbleAfterTheOther", "weir.TestLimitBoundsAGroupOnASharedPool"}},
 	{names{"pond.TestTaskGroupWithContextCanceled"},
 		"The error of a context that a task watches on its own account comes out like any other.",
-		names{"weir.ExampleGroup_Go_timeout"}},
+		names{"weir.ExampleGroup_Go_timeout", "weir.TestGroupSaysWhichTaskFailed"}},
 	{names{"pond.TestTaskGroupMetricsWithCancelledContext"},
 		"Tasks of a group that was cancelled before they started are counted, and not among those that completed.",
 		names{"weir.TestACancelledGroupLeavesNothingInTheQueue"}},

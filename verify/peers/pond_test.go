@@ -45,11 +45,7 @@ var pondOwn = []peers.Case{
 		Run: func(t *testing.T) {
 			p := endless(1)
 			ctx, cancel := context.WithCancel(t.Context())
-			during := weir.Async(ctx, p, func(context.Context) (int, error) {
-				cancel()
-				return 222, errBoom
-			})
-			value, err := during.Get(t.Context())
+			value, err := weir.Async(ctx, p, func(context.Context) (int, error) { cancel(); return 222, errBoom }).Get(t.Context())
 			check.Equal(t, "value", value, 222)
 			check.Error(t, err, errBoom)
 			p.Close()
