@@ -229,6 +229,20 @@ func ExamplePool_Stats() {
 	// Output: limit 4: 10 accepted, 10 finished, 0 queued
 }
 
+func ExamplePool_Times() {
+	pool := weir.New(4, weir.Measure(1)) // every task
+	for range 10 {
+		if err := pool.Submit(func() { time.Sleep(5 * time.Millisecond) }); err != nil {
+			log.Fatal(err)
+		}
+	}
+	pool.Close()
+
+	run := pool.Times().Run
+	fmt.Println(run.Count(), "tasks, the median takes 5 ms or more:", run.Quantile(0.5) >= 4*time.Millisecond)
+	// Output: 10 tasks, the median takes 5 ms or more: true
+}
+
 func ExampleNewFunc() {
 	var total atomic.Int64
 	pool := weir.NewFunc(4, func(line string) {

@@ -36,7 +36,7 @@ func (g *Group) begins(o *options, given bool) {
 		d.options = &all
 	}
 	d.on.Store(true)
-	if g.at != nil || given && (o.prestart > 0 || o.name != "" || o.crash) {
+	if g.at != nil || given && (o.prestart > 0 || o.name != "" || o.crash || o.measure > 0) {
 		g.mu.Lock()
 		g.makeEngine()
 		g.mu.Unlock()

@@ -44,6 +44,7 @@ type options struct {
 	idleTimeout time.Duration
 	parked      int // of the engine
 	prestart    int
+	measure     float64
 	name        string
 	onPanic     func(*Panic)
 	onOpenError func(*OpenError)
@@ -204,6 +205,7 @@ func statefulOptions(limit int, opts []Option) options {
 		}
 	}
 	o := newOptions(limit)
+	o.measure = defaultMeasure
 	collect(&o, opts)
 	return o
 }
@@ -242,6 +244,7 @@ func config[T any](o *options, runner engine.Runner[T]) engine.Config[T] {
 		Blocked:     defaultBlocked,
 		AtOnce:      int32(runtime.GOMAXPROCS(0)),
 		Crash:       o.crash,
+		Measure:     float32(o.measure),
 	}
 }
 

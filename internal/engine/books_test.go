@@ -51,6 +51,19 @@ type task struct {
 	waits            bool    // its submitter waits for room
 }
 
+// counts returns how often tasks have begun, and how many were struck off.
+func (b *books) counts() (begun, struck int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, j := range b.tasks {
+		begun += j.begins
+		if j.struck {
+			struck++
+		}
+	}
+	return begun, struck
+}
+
 // unfinished reports whether the task is known to be accepted, and is not over.
 func (j *task) unfinished() bool {
 	return j.verdict == engine.Accepted && j.ended == 0 && j.returned == 0

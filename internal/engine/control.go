@@ -129,7 +129,7 @@ func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
 	for {
 		task, _, ok := e.claim()
 		if !ok {
-			task, ok = e.queue.pop()
+			task, _, ok = e.queue.pop()
 		}
 		if ok {
 			if e.Void != nil && e.Void(task) {

@@ -17,6 +17,7 @@
 //   - tally: the tasks of a set that begins and ends together.
 //   - wait: a call of Wait, and the count of the workers that it depends on.
 //   - worker: a goroutine, its cell and its parking place.
+//   - meter: how long tasks wait and run; which of them are measured.
 //
 // # The first tasks and the last worker
 //

@@ -35,6 +35,8 @@ type Config[T any] struct {
 	AtOnce int32
 	// So many idle workers stay for their IdleTimeout, even if none has come back for a second task lately; 0 for all.
 	Parked int32
+	// Measure is the largest part of the workers' time that measuring may take; 0 for no measuring.
+	Measure float32
 	// When so many new workers, one after the other, were needed, and none has come back for a second task, each further task
 	// comes with its worker; 0 for never.
 	Blocked int16
@@ -73,8 +75,9 @@ type Engine[T any] struct {
 
 	hurried atomic.Int64 // until when no submitter yields, in ns since clock
 	clock   time.Time    // what idle times and hurried are measured from
+	timer   *time.Timer  // trims the idle; made by a worker, so that it belongs to its bubble; under mu
 
-	_       [cacheLine - 48 - 16]byte // every submission reads permits, every wake-up writes it
+	_       [cacheLine - 56 - 16]byte // every submission reads permits, every wake-up writes it
 	births  uint32                    // workers there were; changed under mu, as the three that follow
 	again   uint32                    // seconds, when rush last looked
 	inARow  int32                     // searching workers that it has seen since without a change
@@ -94,7 +97,6 @@ type Engine[T any] struct {
 	waits      []*wait              // the calls of Wait, the earliest first
 	asking     int                  // so many of the waits, the first ones, have asked
 	unasked    int                  // workers that are not idle, and that none of them has asked
-	timer      *time.Timer          // trims the idle; made by a worker, so that it belongs to its bubble
 
 	limit      int
 	leaving    int   // workers that were ordered to end that still are in workers
@@ -190,12 +192,12 @@ func (e *Engine[T]) rush() (w *worker[T], o order) {
 		return nil, o
 	}
 	e.rushing--
-	task, ok := e.queue.pop()
+	task, k, ok := e.queue.pop()
 	if !ok {
 		return nil, o
 	}
 	w = e.addWorker()
-	w.hand = task
+	w.hand, w.mark = task, k
 	w.free.Store(false)
 	e.permits.endSearch() // the caller looks at the queue again
 	return w, orderRun
@@ -218,12 +220,12 @@ func (e *Engine[T]) order(w *worker[T], o order) (born bool) {
 }
 
 // assign makes a worker run task, one of a set of subtasks if from is not nil. The caller has a permit for it.
-func (e *Engine[T]) assign(task T, from *Subtasks[T]) {
+func (e *Engine[T]) assign(task T, k mark, from *Subtasks[T]) {
 	w := e.recruit()
 	if from != nil {
 		w.take(from)
 	}
-	w.hand = task
+	w.hand, w.mark = task, k
 	w.free.Store(false)
 	e.send(w, orderRun)
 }
@@ -298,12 +300,12 @@ func (e *Engine[T]) serve() (settled bool) {
 		if e.placeWanted() || e.delegating() || !e.permits.tryAcquire() {
 			return true
 		}
-		task, ok := e.takeQueued()
+		task, k, ok := e.takeQueued()
 		if !ok {
 			e.permits.release(false)
 			return false
 		}
-		e.assign(task, nil)
+		e.assign(task, k, nil)
 	}
 	return true
 }

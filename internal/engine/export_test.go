@@ -38,16 +38,45 @@ func NewRing[T any](capacity int, from uint64) *Ring[T] {
 	return r
 }
 
+// NewMeasuredRing makes a ring of which one task of each block is measured, at a random place. The first is in any case.
+func NewMeasuredRing[T any](capacity int, block uint32, random func(n int) int) *Ring[T] {
+	m := newMeter(time.Now(), 0.5)
+	m.random = random
+	m.mean.Store(1)
+	m.block.Store(block)
+	r := NewRing[T](capacity, 0)
+	r.r.measures(m)
+	return r
+}
+
+// PopWeight is Pop for a measured ring: it returns how many tasks the popped one stands for.
+func (r *Ring[T]) PopWeight() (weight int, o Outcome) {
+	_, _, k, o := r.r.pop(&r.stop)
+	if k != 0 {
+		weight = int(k.weight())
+	}
+	return weight, o
+}
+
+// MeasuresFrom is how many tasks are pushed before one is measured again, since the ring was made; -1 if none ever is.
+func (r *Ring[T]) MeasuresFrom() int {
+	at := r.r.drawn.at.Load()
+	if at == never {
+		return -1
+	}
+	return int(r.r.count(at))
+}
+
 func (r *Ring[T]) Push(v T) Outcome     { return r.r.push(v, false) }
 func (r *Ring[T]) PushHeld(v T) Outcome { return r.r.push(v, true) }
 
 func (r *Ring[T]) Pop() (T, Outcome) {
-	v, _, o := r.r.pop(&r.stop)
+	v, _, _, o := r.r.pop(&r.stop)
 	return v, o
 }
 
 func (r *Ring[T]) PopHeld() (T, Outcome) {
-	v, _, o := r.r.pop(nil)
+	v, _, _, o := r.r.pop(nil)
 	return v, o
 }
 
@@ -78,7 +107,10 @@ func (q *Queue[T]) PushFast(v T) Outcome {
 	return Barred
 }
 
-func (q *Queue[T]) Pop() (T, bool)            { return q.q.pop() }
+func (q *Queue[T]) Pop() (T, bool) {
+	v, _, ok := q.q.pop()
+	return v, ok
+}
 func (q *Queue[T]) Len() int                  { return q.q.len() }
 func (q *Queue[T]) Ready() bool               { return q.q.ready() }
 func (q *Queue[T]) Release()                  { q.q.freeMemory() }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/histogram"
 	"github.com/64ed045f/weir/internal/step"
 )
 
@@ -442,32 +443,57 @@ func (w *world) finish() {
 		if w.books.limit == 1 {
 			w.inOrder()
 		}
+		if w.Measure > 0 {
+			w.allMeasured()
+		}
 	})
 }
 
+// allMeasured checks the meter's counts: of all tasks, and of some that turned out void when they were about to begin.
+func (w *world) allMeasured() {
+	begun, struck := w.counts()
+	times := w.Times()
+	for name, c := range map[string]*histogram.Counter{"run": times.Run, "wait": times.Wait} {
+		n := 0
+		if c != nil {
+			_, counts, _ := c.Counts()
+			for _, count := range counts {
+				n += int(count)
+			}
+		}
+		w.Check(begun <= n && n <= begun+struck, "the meter has %d times for %s, %d tasks have begun and %d were struck off", n, name, begun, struck)
+	}
+}
+
 // variants make the scenes of in again, with other settings.
-var variants = map[string]func(more ...setting) step.Scene{}
+var variants = map[string]func(suffix string, more ...setting) step.Scene{}
 
 // eager makes the engine give tasks to workers as it wakes them.
 func eager(_ *step.Scene, c *engine.Config[*task]) { c.AtOnce = 2 }
+
+// measured makes the engine measure all tasks.
+func measured(_ *step.Scene, c *engine.Config[*task]) { c.Measure = 1 }
 
 // shallow has a scene with many goroutines explored with fewer preemptions.
 func shallow(s *step.Scene, _ *engine.Config[*task]) { s.Quick, s.Deep = 1, 2 }
 
 // handedOver makes scenes again with eager.
-func handedOver(scenes ...step.Scene) (again []step.Scene) {
+func handedOver(scenes ...step.Scene) []step.Scene { return again(scenes, ", handed over", eager) }
+
+// again makes scenes again, with more settings.
+func again(scenes []step.Scene, suffix string, more ...setting) (made []step.Scene) {
 	for _, s := range scenes {
-		again = append(again, variants[s.Name](eager))
+		made = append(made, variants[s.Name](suffix, more...))
 	}
-	return again
+	return made
 }
 
 // in makes a scene in a world with a limit and a queue. Settings change the scene, and the
 // configuration of the engine.
 func in(name string, limit, queue int, body func(w *world), settings ...setting) step.Scene {
-	if _, again := variants[name]; !again {
-		variants[name] = func(more ...setting) step.Scene {
-			return in(name+", handed over", limit, queue, body, append(more, settings...)...)
+	if _, known := variants[name]; !known {
+		variants[name] = func(suffix string, more ...setting) step.Scene {
+			return in(name+suffix, limit, queue, body, append(more, settings...)...)
 		}
 	}
 	s := step.Scene{Name: name, Quick: 2, Deep: 3, Free: 1}

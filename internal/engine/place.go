@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/64ed045f/weir/internal/fifo"
+import (
+	"time"
+
+	"github.com/64ed045f/weir/internal/fifo"
+)
 
 // place is what the engine knows of a task that has waited, or runs in the place of one that
 // waits. Most workers never have such a task.
@@ -29,6 +33,8 @@ type place[T any] struct {
 	waits   int                // how many goroutines of the task wait
 	blocked int                // how many of them are in GiveUp
 	term    uint32             // how many tasks have ended on this worker while goroutines of theirs waited
+	since   int64              // if the task is measured: when it began to wait, on the meter's clock; 0 while it does not
+	away    time.Duration      // how long it has waited before
 	without bool               // the task has no place: it has given it up
 	lost    bool               // the task is over, or as good as over, and another one has the place
 	strange bool               // the task has the place of one that does not wait for it
@@ -59,6 +65,9 @@ func (e *Engine[T]) suspend(w *worker[T], want *Want[T]) {
 	p := w.withPlace()
 	p.waits++
 	e.letReturn(p)
+	if p.waits == 1 && w.begun.Load() != 0 {
+		p.since = e.queue.meter.now()
+	}
 	if p.waits == 1 && !p.without {
 		e.suspended++
 		e.vacate(w)
@@ -146,7 +155,7 @@ func (e *Engine[T]) lend(w *worker[T], found work[T]) {
 	u := e.recruit()
 	u.take(found.from)
 	e.stack(u, w)
-	u.hand = found.task
+	u.hand, u.mark = found.task, e.subtaskMark()
 	u.free.Store(false)
 	e.send(u, orderRun)
 	if found.from != nil {
@@ -197,6 +206,10 @@ func (e *Engine[T]) resume(w *worker[T], by *Worker) {
 	p := w.place
 	if p.waits--; p.waits > 0 {
 		return
+	}
+	if p.since != 0 {
+		p.away += time.Duration(e.queue.meter.now() - p.since)
+		p.since = 0
 	}
 	if p.without && p.blocked > 0 {
 		return

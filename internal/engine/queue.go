@@ -28,7 +28,8 @@ type queue[T any] struct {
 	head atomic.Pointer[ring[T]] // nil while the queue has no ring
 	tail atomic.Pointer[ring[T]]
 
-	capacity int // math.MaxInt: no bound
+	capacity int    // math.MaxInt: no bound
+	meter    *meter // nil: no task is measured
 
 	dead atomic.Int64 // places that hold void tasks, as far as that was noted; they take no room
 
@@ -68,6 +69,7 @@ func (q *queue[T]) push(v T) outcome {
 		size = min(len(r.slots)*growth, q.fullRing())
 	}
 	next := newRing[T](size, q.position, q.before)
+	next.measures(q.meter)
 	next.push(v, true)
 	// Both ends of a new ring are closed until regate has looked: at the tail
 	// for the invariant, at the head since advance stores a ring first.
@@ -99,24 +101,24 @@ func (q *queue[T]) shed(void func(T) bool, gone func(T)) (some bool) {
 			return some
 		}
 		pos := r.headAt()
-		if s := &r.slots[pos&r.mask]; s.stamp.Load() != pos+1 || !void(s.value) {
+		if s, ok := r.holds(pos); !ok || !void(s.value) {
 			return some
 		}
-		v, _ := q.pop()
+		v, _, _ := q.pop()
 		gone(v)
 		some = true
 	}
 }
 
-// pop takes the oldest task.
-func (q *queue[T]) pop() (v T, ok bool) {
+// pop takes the oldest task. k is its mark, if it has one.
+func (q *queue[T]) pop() (v T, k mark, ok bool) {
 	q.advance()
 	r := q.head.Load()
 	if r == nil {
-		return v, false
+		return v, 0, false
 	}
-	v, _, o := r.pop(nil)
-	return v, o == moved
+	v, _, k, o := r.pop(nil)
+	return v, k, o == moved
 }
 
 // pass lets one task go by that was never in the queue: it is accepted and
@@ -254,12 +256,17 @@ func (q *queue[T]) compact(void func(T) bool, at []*uint64) (out []T, ok bool) {
 			for len(to) < len(at) && *at[len(to)] <= pos {
 				to = append(to, fresh.tailPosition())
 			}
-			if v := r.slots[pos&r.mask].value; len(out) < found && void(v) {
+			s := &r.slots[pos&r.mask]
+			if v := s.value; len(out) < found && void(v) {
 				out = append(out, v)
 			} else {
 				fresh.push(v)
+				fresh.remark(s.stamp.Load())
 			}
 		}
+	}
+	if r := fresh.tail.Load(); r != nil {
+		r.measures(q.meter)
 	}
 	for i, a := range at {
 		if i < len(to) {
@@ -275,13 +282,22 @@ func (q *queue[T]) compact(void func(T) bool, at []*uint64) (out []T, ok bool) {
 	return out, true
 }
 
+// remark gives the task that was pushed last the stamp that it had elsewhere, if that is a mark.
+func (q *queue[T]) remark(stamp uint64) {
+	if stamp&marked != 0 {
+		r := q.tail.Load()
+		n := uint64(len(r.slots))
+		r.slots[(r.tailAt()&r.mask+n-1)%n].stamp.Store(stamp)
+	}
+}
+
 // voids counts the tasks that are void. It reports false if a submitter is half-way through a slot.
 func (q *queue[T]) voids(void func(T) bool) (n int, ok bool) {
 	for r := q.head.Load(); r != nil; r = r.next {
 		end := r.tailAt()
 		for pos := r.headAt(); pos != end; pos = r.after(pos) {
-			s := &r.slots[pos&r.mask]
-			if s.stamp.Load() != pos+1 {
+			s, ok := r.holds(pos)
+			if !ok {
 				return 0, false
 			}
 			if void(s.value) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"math/bits"
 	"sync/atomic"
+	"time"
 )
 
 // Flags in the two position words of a ring. Positions never reach them: at a
@@ -29,7 +30,8 @@ const (
 // with the laps of crossbeam's ArrayQueue so that any capacity from 1 up is
 // exact. A position is lap<<shift | index. The stamp of a slot tells whose turn
 // it is: equal to a position, the slot is free for the push at it; one
-// more, it holds the task pushed at it.
+// more, it holds the task pushed at it. A slot with a task that is measured has the task's mark for a stamp instead, which
+// says nothing of the position: see isOf.
 type ring[T any] struct {
 	slots  []slot[T]
 	mask   uint64 // selects the index in a position
@@ -37,12 +39,14 @@ type ring[T any] struct {
 	start  uint64 // the position of the first task
 	before uint64 // how many tasks the queue had accepted before that one
 	next   *ring[T]
+	meter  *meter // nil: no task is measured
 
-	_    [cacheLine]byte // producers write tail, consumers write head
-	tail atomic.Uint64
-	_    [cacheLine - 8]byte
-	head atomic.Uint64
-	_    [cacheLine - 8]byte
+	_     [cacheLine]byte // producers write tail, consumers write head
+	tail  atomic.Uint64
+	drawn sample
+	_     [cacheLine - 8 - 40]byte
+	head  atomic.Uint64
+	_     [cacheLine - 8]byte
 }
 
 type slot[T any] struct {
@@ -71,6 +75,84 @@ func newRing[T any](capacity int, from, before uint64) *ring[T] {
 	return r
 }
 
+// sample is the task that a ring measures next: the first that is pushed at that position or behind it.
+type sample struct {
+	at    atomic.Uint64 // the position; every; or never while a goroutine draws the next one
+	draw                // used only by the goroutine that has changed at to never
+	block atomic.Uint32 // that of draw, for all to read
+	since atomic.Int64  // when it was drawn, on the meter's clock
+}
+
+const every = 0 // for the sample's position: each task is measured
+
+// measures makes r measure tasks that are pushed from now on, the first one in any case. None is pushed meanwhile.
+func (r *ring[T]) measures(m *meter) {
+	if m != nil {
+		r.drawn.since.Store(m.now())
+	}
+	r.meter = m
+}
+
+// measure returns the stamp of the task at pos, which is to be measured, and draws the next one.
+func (r *ring[T]) measure(pos uint64) (stamp uint64) {
+	now := r.meter.now()
+	at := r.drawn.at.Load()
+	if at == every {
+		if r.meter.draws(r.count(pos)) && r.drawn.at.CompareAndSwap(every, never) {
+			r.draw(r.after(pos), now)
+		}
+		return uint64(draw{}.mark(now))
+	}
+	if at == never || !r.drawn.at.CompareAndSwap(at, never) {
+		return pos + 1 // another goroutine measures its task instead
+	}
+	d := r.drawn.draw
+	r.draw(r.ahead(at, d.after+1), now) // the block begins behind the last one, even if pos is in it already
+	return uint64(d.mark(now))
+}
+
+// refresh begins anew with the next task that is pushed, if the present block began long before now, or is much longer than the next.
+func (r *ring[T]) refresh(now int64) {
+	if now-r.drawn.since.Load() < int64(staleBlock) && r.drawn.block.Load() < r.meter.block.Load()+2 {
+		return
+	}
+	if at := r.drawn.at.Load(); at != never && r.drawn.at.CompareAndSwap(at, never) {
+		r.drawn.since.Store(now)
+		r.drawn.block.Store(0)
+		r.drawn.at.Store(every)
+	}
+}
+
+// draw draws from the next block, which begins at pos.
+func (r *ring[T]) draw(pos uint64, now int64) {
+	d, before := r.meter.next()
+	r.drawn.draw = d
+	r.drawn.since.Store(now)
+	r.drawn.block.Store(d.length)
+	if d.length == 0 {
+		r.drawn.at.Store(every)
+	} else {
+		r.drawn.at.Store(r.ahead(pos, before))
+	}
+}
+
+// ahead is the position n tasks behind pos.
+func (r *ring[T]) ahead(pos uint64, n int) uint64 {
+	i := pos&r.mask + uint64(n)
+	laps, i := i/uint64(len(r.slots)), i%uint64(len(r.slots))
+	return pos&^r.mask + laps<<r.shift + i
+}
+
+// oldest returns the time of submission of the first task from the head on that has a mark.
+func (r *ring[T]) oldest() (submitted time.Duration, ok bool) {
+	for pos, end := r.headAt(), r.tailAt(); pos != end; pos = r.after(pos) {
+		if stamp := r.slots[pos&r.mask].stamp.Load(); stamp&marked != 0 {
+			return time.Duration(mark(stamp).submitted()), true
+		}
+	}
+	return 0, false
+}
+
 // after is the position behind pos.
 func (r *ring[T]) after(pos uint64) uint64 {
 	if pos&r.mask+1 < uint64(len(r.slots)) {
@@ -94,11 +176,19 @@ func (r *ring[T]) push(v T, held bool) outcome {
 		case stamp == pos:
 			if r.tail.CompareAndSwap(t, r.after(pos)|t&gate) {
 				s.value = v
-				s.stamp.Store(pos + 1)
+				stamp++
+				if r.meter != nil && pos >= r.drawn.at.Load() {
+					stamp = r.measure(pos)
+				}
+				s.stamp.Store(stamp)
 				return moved
 			}
 		case stamp < pos:
 			return none
+		case stamp&marked != 0:
+			if r.tail.Load() == t {
+				return none // the task is of the lap before
+			}
 		}
 	}
 }
@@ -107,29 +197,36 @@ func (r *ring[T]) push(v T, held bool) outcome {
 // and returns the position behind it. It reports none also when the oldest task's
 // producer has not finished writing it: that producer will look for a worker
 // to wake when it has. Only the holder of Engine.mu passes nil for stop,
-// which opens the gate to it.
-func (r *ring[T]) pop(stop *atomic.Uint64) (v T, behind uint64, o outcome) {
+// which opens the gate to it. k is the mark of the task, if it has one.
+func (r *ring[T]) pop(stop *atomic.Uint64) (v T, behind uint64, k mark, o outcome) {
 	for {
 		h := r.head.Load()
 		// stop is looked at after head: the goroutine that sets stop closes the gate
 		// meanwhile, so that pop cannot exchange a head that is already behind stop.
 		if stop != nil && (h&gate != 0 || h >= stop.Load()) {
-			return v, 0, barred
+			return v, 0, 0, barred
 		}
 		pos := h &^ gate
 		s := &r.slots[pos&r.mask]
-		switch stamp := s.stamp.Load(); {
-		case stamp == pos+1:
+		stamp := s.stamp.Load()
+		if stamp&marked != 0 {
+			stamp = r.isOf(pos, s)
+		}
+		switch {
+		case stamp == pos+1, stamp&marked != 0:
 			behind = r.after(pos)
 			if r.head.CompareAndSwap(h, behind|h&gate) {
 				v = s.value
 				var zero T
 				s.value = zero // the ring must not keep a finished task alive
 				s.stamp.Store(pos + r.mask + 1)
-				return v, behind, moved
+				if stamp&marked != 0 {
+					k = mark(stamp)
+				}
+				return v, behind, k, moved
 			}
 		case stamp <= pos:
-			return v, 0, none
+			return v, 0, 0, none
 		}
 	}
 }
@@ -141,7 +238,7 @@ func (r *ring[T]) pop(stop *atomic.Uint64) (v T, behind uint64, o outcome) {
 func (r *ring[T]) ready() bool {
 	for {
 		pos := r.headAt()
-		if r.slots[pos&r.mask].stamp.Load() == pos+1 {
+		if _, ok := r.holds(pos); ok {
 			return true
 		}
 		if r.headAt() == pos {
@@ -162,6 +259,26 @@ func (r *ring[T]) gated() bool { return r.head.Load()&gate != 0 }
 func (r *ring[T]) count(pos uint64) uint64 {
 	pos -= r.start
 	return r.before + pos>>r.shift*uint64(len(r.slots)) + pos&r.mask
+}
+
+// isOf returns the stamp of slot s, which had a mark, if the slot belongs to pos already, at which the head stands or has stood. Else it
+// returns 0: then the mark is that of a task of the lap before, and a consumer is about to leave the slot. As soon as the tail has
+// passed pos that consumer has left.
+func (r *ring[T]) isOf(pos uint64, s *slot[T]) (stamp uint64) {
+	if r.tailAt() == pos {
+		return 0
+	}
+	return s.stamp.Load()
+}
+
+// holds returns the slot of pos, at which the head stands or has stood, and reports whether it holds the task of pos.
+func (r *ring[T]) holds(pos uint64) (s *slot[T], ok bool) {
+	s = &r.slots[pos&r.mask]
+	stamp := s.stamp.Load()
+	if stamp&marked != 0 {
+		stamp = r.isOf(pos, s)
+	}
+	return s, stamp == pos+1 || stamp&marked != 0
 }
 
 func (r *ring[T]) tailAt() uint64 { return r.tail.Load() &^ (gate | retired) }

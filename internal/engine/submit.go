@@ -77,7 +77,7 @@ func (e *Engine[T]) first(task T) bool {
 	e.handed++
 	e.delegated.Add(1)
 	w := e.recruit()
-	w.hand = task
+	w.hand, w.mark = task, e.passes()
 	w.free.Store(false)
 	born := e.order(w, orderRun)
 	e.mu.Unlock()
@@ -135,7 +135,7 @@ func (e *Engine[T]) Fits(task T, want *Want[T]) bool {
 		if !fits && e.queue.len() == 0 && !e.placeWanted() && !e.delegating() && e.permits.tryAcquire() {
 			fits = true
 			e.delegated.Add(1)
-			e.assign(task, nil)
+			e.assign(task, e.passes(), nil)
 		}
 	}
 	e.unlock()
@@ -253,6 +253,7 @@ func (e *Engine[T]) join(task T, want *Want[T]) *submitter[T] {
 
 // pushLocked adds task to the queue, under the lock, unless that is full.
 func (e *Engine[T]) pushLocked(task T) outcome {
+	e.makeMeter()
 	o := e.queue.push(task)
 	if o == none && e.suspects {
 		if e.sweep(); e.halfway {

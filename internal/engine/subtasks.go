@@ -240,7 +240,7 @@ func (e *Engine[T]) TryDelegate(s *Subtasks[T], task T) bool {
 			return true
 		case !e.placeWanted() && e.permits.tryAcquire():
 			e.delegated.Add(1)
-			e.assign(task, s)
+			e.assign(task, e.subtaskMark(), s)
 			e.unlock()
 			return true
 		}

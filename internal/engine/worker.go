@@ -115,6 +115,8 @@ type worker[T any] struct {
 	parked  chan order    // of capacity 1; nil until the worker first rests
 	since   time.Duration // when it began to rest
 	hand    T             // the task that comes with orderRun
+	mark    mark          // of the task that the worker has taken, or has in hand; 0 if that is not measured
+	begun   atomic.Int64  // when it began, on the meter's clock; 0 while no measured task runs
 	place   *place[T]     // nil until the worker has a task that waits, or a subtask
 }
 
@@ -152,6 +154,9 @@ func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 			return
 		}
 		panicked := recover()
+		if w.mark != 0 {
+			e.measured(w)
+		}
 		if panicked != nil {
 			if e.Crash {
 				// No goroutine may learn that the task is over, and no other task
@@ -175,7 +180,11 @@ func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 		}
 		o = orderTake
 		running = true
-		e.Run(&w.Worker, task)
+		if w.mark != 0 {
+			e.runMarked(w, task)
+		} else {
+			e.Run(&w.Worker, task)
+		}
 		running = false
 		task = none // a worker at rest must not keep a finished task alive
 	}

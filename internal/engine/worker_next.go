@@ -19,8 +19,11 @@ func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 			w.finish()
 		}
 		if r := e.queue.head.Load(); r != nil {
-			task, behind, took := r.pop(&e.waitAt)
+			task, behind, k, took := r.pop(&e.waitAt)
 			if took == moved {
+				if k != 0 {
+					w.mark = k
+				}
 				if w.free.Load() {
 					w.free.Store(false)
 				}
@@ -74,6 +77,7 @@ func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
 		return task, false
 	}
 	e.claimed(s)
+	w.mark = e.subtaskMark()
 	// What the worker is asked for is over when the task beneath it is, whose worker was asked, too.
 	if !e.asks(w) && s.void == nil {
 		e.mu.Unlock()
@@ -106,14 +110,16 @@ func (e *Engine[T]) removeAndUnlock(w *worker[T]) {
 func (e *Engine[T]) takeLocked(w *worker[T]) (task T, ok bool) {
 	if task, from, ok := e.claim(); ok {
 		w.take(from)
+		w.mark = e.subtaskMark()
 		return task, true
 	}
-	return e.takeQueued()
+	task, w.mark, ok = e.takeQueued()
+	return task, ok
 }
 
 // takeQueued takes the oldest task from the queue or, where that has no room for any,
-// from the first submitter that waits.
-func (e *Engine[T]) takeQueued() (task T, ok bool) {
+// from the first submitter that waits. k is its mark, if it is measured.
+func (e *Engine[T]) takeQueued() (task T, k mark, ok bool) {
 	if len(e.waits) > 0 {
 		// Else other workers could take the last task before that position between the two
 		// looks at it, and the pop, which no position stops, could take one behind it.
@@ -124,7 +130,7 @@ func (e *Engine[T]) takeQueued() (task T, ok bool) {
 		task = s.value
 		e.queue.pass()
 		e.submitters.resolve(s, Accepted)
-		return task, true
+		return task, e.passes(), true
 	}
 	return e.queue.pop()
 }

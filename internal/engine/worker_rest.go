@@ -60,6 +60,7 @@ func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
 	found, ok := e.claimFor(b)
 	if ok && found.returning == nil {
 		w.take(found.from)
+		w.mark = e.subtaskMark()
 		w.place.strange, w.place.moved = false, false
 		e.engage(w)
 		w.free.Store(false)
@@ -199,6 +200,7 @@ func (e *Engine[T]) quitIdle(n int) {
 // another test bubble than the last one.
 func (e *Engine[T]) arm(w *worker[T]) {
 	w.since = time.Since(e.clock)
+	e.refreshMeter(w.since)
 	if !e.armed {
 		e.armed = true
 		e.timer = time.AfterFunc(e.IdleTimeout, e.expire)
@@ -214,6 +216,7 @@ func (e *Engine[T]) expire() {
 		return
 	}
 	now := time.Since(e.clock)
+	e.refreshMeter(now)
 	n := 0
 	for n < len(e.idle) && now-e.idle[n].since >= e.IdleTimeout {
 		n++
