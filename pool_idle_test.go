@@ -162,6 +162,7 @@ func TestWorkersOfOneBurstEnd(t *testing.T) {
 		check.Bubble(t, name, func(t *testing.T) {
 			p := weir.New(2*tasks, want.opts...)
 			defer p.Close()
+			synctest.Wait() // a prestarted worker that has not rested yet looks like one that comes back for a task
 			want.tasks(p)
 			p.Wait()
 			synctest.Wait()
