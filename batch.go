@@ -17,6 +17,7 @@ type batch struct {
 	made     race.Past // see scope.seen
 	group    *Group
 	ctx      context.Context               // to ask whether the batch is cancelled
+	label    *label                        // of all tasks; nil for none
 	subtasks *engine.Subtasks[job]         // of a task's group: where its tasks wait for their start
 	looper   atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
 	retires  atomic.Bool                   // the end of the last worker wakes Wait, not that of the last task
@@ -77,7 +78,7 @@ func newBatch(parent context.Context, g *Group) *batch {
 	} else {
 		b = new(batch)
 	}
-	b.group = g
+	b.group, b.label = g, labelOf(parent)
 	b.first.direct = g.direct != nil && g.direct.on.Load() // else it is for a worker
 	b.tally.Init(&b.intake)
 	b.stay.init(g.at)
@@ -229,12 +230,26 @@ func (b *batch) run(w *engine.Worker, j job) {
 		if ticket {
 			m.job = j
 		}
-		if err := j.call(m, w); err != nil {
+		var err error
+		if b.label == nil { // one call more, and the worker is slower than a submitter: a task takes 46 ns in place of 24
+			err = j.call(m, w)
+		} else {
+			err = b.call(m, w, j)
+		}
+		if err != nil {
 			b.fail(j, err)
 		}
 	}
 	b.release(1, w)
 	b.credit(w)
+}
+
+// call calls a task of the batch, on worker w unless that is nil.
+func (b *batch) call(m *member, w *engine.Worker, j job) error {
+	if b.label != nil {
+		defer b.label.begin(m, w, b.group.pool.core.reporter.pool).end()
+	}
+	return j.call(m, w)
 }
 
 // credit counts a task of the batch as over, which w reports when it has no other one in hand.
@@ -263,6 +278,7 @@ func (b *batch) fails(j job, panicked any) {
 	}
 	pool := b.group.pool
 	p := pool.core.reporter.caught(panicked)
+	p.Label = b.label.of()
 	if b.group.options.panicsAsErrors {
 		b.fail(j, p)
 		return

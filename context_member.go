@@ -29,9 +29,12 @@ type member struct {
 
 // Value implements [context.Context].
 func (m *member) Value(key any) any {
-	if key == (hostKey{}) {
+	switch key {
+	case hostKey{}:
 		m.seen()
 		return m
+	case labelKey{}:
+		return m.label()
 	}
 	return m.scope.Value(key)
 }

@@ -71,8 +71,16 @@ func (v *visit) call(ctx context.Context, task func(context.Context) error) erro
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	v.Context = ctx
+	v.begins(ctx)
 	return task(v)
+}
+
+// begins makes the visit the context of the task.
+func (v *visit) begins(ctx context.Context) {
+	v.Context = ctx
+	if l := labelOf(ctx); l != nil {
+		v.task().worker.Label.Store(&l.name)
+	}
 }
 
 // wait returns nil when the visitor has its place, which finish gives back.
@@ -124,6 +132,9 @@ func (v *visit) above() (host, *engine.Want[job]) { return v.by, v.want }
 // finish gives the place back. A context that outlives the visit is not a task's any more.
 func (v *visit) finish() {
 	t := v.task()
+	if t.worker.Label.Load() != nil {
+		t.worker.Label.Store(nil)
+	}
 	v.end()
 	t.worker.Vacate()
 	close(v.over)

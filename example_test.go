@@ -243,6 +243,40 @@ func ExamplePool_Times() {
 	// Output: 10 tasks, the median takes 5 ms or more: true
 }
 
+func ExamplePool_Running() {
+	pool := weir.New(4)
+	pool.Running(0) // from here on all is known
+	hangs := make(chan struct{})
+	started := make(chan struct{})
+	f := weir.Async(weir.Label(context.Background(), "order 7"), pool, func(context.Context) (int, error) {
+		close(started)
+		<-hangs
+		return 0, nil
+	})
+	<-started
+	time.Sleep(20 * time.Millisecond)
+
+	for _, task := range pool.Running(10 * time.Millisecond) {
+		fmt.Println(task.Label, "hangs; its stack is", len(strings.Split(task.Stack(), "\n")) > 1)
+	}
+	close(hangs)
+	_, _ = f.Get(context.Background())
+	pool.Close()
+	// Output: order 7 hangs; its stack is true
+}
+
+func ExampleLabel() {
+	pool := weir.New(4)
+	group := pool.Group(weir.Label(context.Background(), "order 7"))
+	group.Go(func(context.Context) error { panic("out of stock") })
+	defer func() {
+		fmt.Println(recover().(*weir.Panic).Label)
+		pool.Close()
+	}()
+	_ = group.Wait()
+	// Output: order 7
+}
+
 func ExampleNewFunc() {
 	var total atomic.Int64
 	pool := weir.NewFunc(4, func(line string) {

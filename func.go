@@ -41,7 +41,7 @@ func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 type funcRunner[T any] FuncPool[T]
 
 // Begin implements [engine.Runner].
-func (*funcRunner[T]) Begin() { unlabel() }
+func (*funcRunner[T]) Begin(w *engine.Worker) { ownLabels(w, nil).give() }
 
 // Run implements [engine.Runner].
 func (p *funcRunner[T]) Run(_ *engine.Worker, a argument[T]) {

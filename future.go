@@ -212,11 +212,20 @@ func (f *Future[T]) run(_ context.Context, w *engine.Worker, number int) error {
 	body := f.body
 	f.body = nil // the future may live for longer than what the task holds
 	f.worker = w
-	value, err := body((*futureTask[T])(f))
+	value, err := f.call(body)
 	w.Vacate()
 	f.value = value
 	f.resolve(err)
 	return nil
+}
+
+// call calls the body of the task, on the future's worker.
+func (f *Future[T]) call(body func(context.Context) (T, error)) (T, error) {
+	ctx := (*futureTask[T])(f)
+	if l := labelOf(f.ctx); l != nil {
+		defer l.begin(ctx, f.worker, f.pool.core.reporter.pool).end()
+	}
+	return body(ctx)
 }
 
 // start reports whether the task is to run. It has begun then.
@@ -242,6 +251,7 @@ func (f *Future[T]) start(claimed bool, w *engine.Worker) bool {
 // failed resolves the future of a task that did not return, or was not run.
 func (f *Future[T]) failed(failure *TaskError) {
 	if p, ok := failure.Err.(*Panic); ok { //nolint:errorlint // one that is wrapped is another's
+		p.Label = labelOf(f.ctx).of()
 		reporter := &f.pool.core.reporter // and not f, which would never become garbage
 		unheard := runtime.AddCleanup(f, func(p *Panic) { go reporter.report(p) }, p)
 		f.unheard.Store(&unheard)

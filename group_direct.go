@@ -36,7 +36,7 @@ func (g *Group) begins(o *options, given bool) {
 		d.options = &all
 	}
 	d.on.Store(true)
-	if g.at != nil || given && (o.prestart > 0 || o.name != "" || o.crash || o.measure > 0) {
+	if g.at != nil || given && (o.prestart > 0 || o.labels != nil || o.crash || o.measure > 0) {
 		g.mu.Lock()
 		g.makeEngine()
 		g.mu.Unlock()
@@ -121,6 +121,9 @@ func (m *member) adoptedBy(w *engine.Worker) {
 	b.mu.Lock()
 	m.next, b.members = b.members, m
 	b.mu.Unlock()
+	if l := b.label; l != nil {
+		w.Label.Store(&l.name)
+	}
 	w.Tenant.Store(&acting.tenant) // first: member.task looks at it as soon as there is a worker
 	acting.worker.Store(w)
 	m.worker.Store(w)
@@ -164,7 +167,7 @@ func (b *batch) directMember(number int) *member {
 
 // run runs j, and then, if the goroutine has become that of a worker, what the worker has to run.
 func (m *member) run(j job) {
-	unlabel()
+	m.batch.group.pool.core.reporter.pool.give()
 	if w := m.runs(j); w != nil {
 		w.GoOn() // not in runs, which keeps the task alive
 	}
@@ -187,7 +190,7 @@ func (m *member) runs(j job) *engine.Worker {
 		b.fails(j, recover())
 	}()
 	if !b.cancelled() {
-		if err := j.call(m, nil); err != nil {
+		if err := b.call(m, nil, j); err != nil {
 			b.fail(j, err)
 		}
 	}
@@ -202,6 +205,7 @@ func (b *batch) endsDirectly(m *member) *engine.Worker {
 	if !m.fate.Take() {
 		g.engineMade()
 		w := m.worker.Load()
+		w.Label.Store(nil)
 		b.credit(w)
 		return w
 	}

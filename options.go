@@ -1,11 +1,9 @@
 package weir
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"runtime"
-	"runtime/pprof"
 	"time"
 
 	"github.com/64ed045f/weir/internal/engine"
@@ -45,7 +43,7 @@ type options struct {
 	parked      int // of the engine
 	prestart    int
 	measure     float64
-	name        string
+	labels      *profileLabels // of the pool's name; nil without
 	onPanic     func(*Panic)
 	onOpenError func(*OpenError)
 	crash       bool
@@ -114,7 +112,12 @@ func Prestart(n int) Option {
 // the label "weir" on the pool's workers. They get it again before each task, as the task before may have
 // changed its goroutine's labels: that costs some 6 ns a task.
 func Name(name string) Option {
-	return poolOption(func(o *options) { o.name = name })
+	return poolOption(func(o *options) {
+		o.labels = nil
+		if name != "" {
+			o.labels = newProfileLabels(name)
+		}
+	})
 }
 
 // OnPanic sets the function that is called with the panic of a task, on the goroutine that panicked
@@ -231,8 +234,8 @@ func groupOptionsOf(opts []GroupOption) groupOptions {
 
 // config is the engine's part of the options, for tasks that runner runs.
 func config[T any](o *options, runner engine.Runner[T]) engine.Config[T] {
-	if o.name != "" {
-		runner = &named[T]{runner, pprof.WithLabels(context.Background(), pprof.Labels("weir", o.name))}
+	if o.labels != nil {
+		runner = &named[T]{runner, o.labels}
 	}
 	return engine.Config[T]{
 		Runner:      runner,
@@ -248,21 +251,17 @@ func config[T any](o *options, runner engine.Runner[T]) engine.Config[T] {
 	}
 }
 
-// unlabel removes the profiler labels of a worker's goroutine, which are those of the goroutine that has started it: of a
-// submitter that needed a worker.
-func unlabel() { pprof.SetGoroutineLabels(context.Background()) }
-
 // named is the runner of a pool that has a name: it gives its label to the workers.
 type named[T any] struct {
 	engine.Runner[T]
-	labels context.Context
+	labels *profileLabels
 }
 
 // Begin implements [engine.Runner].
-func (n *named[T]) Begin() { pprof.SetGoroutineLabels(n.labels) }
+func (n *named[T]) Begin(w *engine.Worker) { ownLabels(w, n.labels).give() }
 
 // Run implements [engine.Runner].
 func (n *named[T]) Run(w *engine.Worker, task T) {
-	n.Begin() // the task before may have left its own labels
+	n.Begin(w) // the task before may have left its own labels
 	n.Runner.Run(w, task)
 }

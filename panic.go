@@ -3,6 +3,7 @@ package weir
 import (
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 
 	"github.com/64ed045f/weir/internal/inside"
@@ -18,6 +19,8 @@ type Panic struct {
 	Stack []byte
 	// Pool is the [Name] of the pool, if it has one.
 	Pool string
+	// Label is the one of the task's context, if it has one: see [Label].
+	Label string
 	// Arg is the argument, if the task is a call of the function of a [FuncPool] or [Stateful]; else nil.
 	Arg any
 }
@@ -28,6 +31,9 @@ func (p *Panic) Error() string {
 	pool, place := p.Pool, inside.PanicPlace(p.Stack)
 	if pool != "" {
 		pool = " in pool " + pool
+	}
+	if p.Label != "" {
+		pool += " with label " + strconv.Quote(p.Label)
 	}
 	if place != "" {
 		place = " (" + place + ")"
@@ -56,7 +62,7 @@ func (p *Panic) Unwrap() error {
 
 // reporter hands panics that no goroutine waits for to a pool's owner.
 type reporter struct {
-	pool    string
+	pool    *profileLabels // say which it is
 	onPanic func(*Panic)
 }
 
@@ -64,9 +70,9 @@ type reporter struct {
 // stack that panicked still stands: from a deferred function.
 func (r *reporter) caught(value any) *Panic {
 	if passed, ok := value.(*race.Panic); ok {
-		return &Panic{Value: passed.Value, Stack: inside.PanicPart(passed.Stack), Pool: r.pool}
+		return &Panic{Value: passed.Value, Stack: inside.PanicPart(passed.Stack), Pool: r.pool.name()}
 	}
-	return &Panic{Value: value, Stack: inside.PanicStack(), Pool: r.pool}
+	return &Panic{Value: value, Stack: inside.PanicStack(), Pool: r.pool.name()}
 }
 
 // caughtAt is caught for a call of a function with arg.
@@ -96,6 +102,9 @@ func logPanic(message string, p *Panic) {
 	attributes := []any{"panic", p.Value, "stack", string(p.Stack)}
 	if p.Pool != "" {
 		attributes = append(attributes, "pool", p.Pool)
+	}
+	if p.Label != "" {
+		attributes = append(attributes, "label", p.Label)
 	}
 	slog.Error(message, attributes...)
 }

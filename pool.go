@@ -123,7 +123,7 @@ func (p *Pool) start(o *options, e *engine.Engine[job]) {
 type runner Pool
 
 // Begin implements [engine.Runner].
-func (*runner) Begin() { unlabel() }
+func (*runner) Begin(w *engine.Worker) { ownLabels(w, nil).give() }
 
 // void reports whether a worker need not come to j, which is queued.
 func (j job) void() bool {

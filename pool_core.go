@@ -26,7 +26,7 @@ func (c *core[T]) running() *engine.Engine[T] {
 
 // prepare is the part of start that needs no engine.
 func (c *core[T]) prepare(o *options) {
-	c.reporter = reporter{pool: o.name, onPanic: o.onPanic}
+	c.reporter = reporter{pool: o.labels, onPanic: o.onPanic}
 	c.turns.Limit(o.limit)
 	c.turns.Queue(o.queue)
 }

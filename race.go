@@ -178,7 +178,7 @@ func (v *visit) raced(ctx context.Context, task func(context.Context) error) err
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	v.Context = ctx
+	v.begins(ctx)
 	return task(v)
 }
 

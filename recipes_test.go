@@ -7,6 +7,7 @@ import (
 	"expvar"
 	"fmt"
 	"hash/maphash"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -168,6 +169,20 @@ func Example_recipeMonitoring() {
 	_ = json.Unmarshal([]byte(expvar.Get("mail").String()), &stats)
 	fmt.Println(stats.Finished)
 	// Output: 1
+}
+
+func Example_recipeStuck() {
+	pool := weir.New(4)
+	defer pool.Close()
+	g := pool.Group(weir.Label(context.Background(), "order 7"))
+	g.Go(func(context.Context) error {
+		for _, task := range pool.Running(time.Minute) {
+			log.Printf("%s has run since %v:\n%s", task.Label, task.Since, task.Stack())
+		}
+		return nil
+	})
+	fmt.Println(g.Wait())
+	// Output: <nil>
 }
 
 func Example_recipeRetry() {

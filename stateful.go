@@ -181,7 +181,7 @@ func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 type statefulRunner[S, T any] Stateful[S, T]
 
 // Begin implements [engine.Runner].
-func (*statefulRunner[S, T]) Begin() { unlabel() }
+func (*statefulRunner[S, T]) Begin(w *engine.Worker) { ownLabels(w, nil).give() }
 
 // Run implements [engine.Runner].
 func (p *statefulRunner[S, T]) Run(w *engine.Worker, c call[T]) { (*Stateful[S, T])(p).run(w, c) }
@@ -199,7 +199,7 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 		err := p.values.add(own, c.Tag)
 		if err != nil {
 			p.core.engine.HandedBack()
-			p.refuse(c, &OpenError{Arg: c.arg, Err: err, Pool: p.core.reporter.pool})
+			p.refuse(c, &OpenError{Arg: c.arg, Err: err, Pool: p.core.reporter.pool.name()})
 			p.values.rest()
 			return
 		}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/histogram"
+	"github.com/64ed045f/weir/internal/inside"
 )
 
 // defaultMeasure is a hundredth of the workers' time.
@@ -14,7 +14,8 @@ const defaultMeasure = 0.01
 
 // Measure sets the largest part of the workers' time that may go into measuring how long tasks wait and run, for Times. The default of a
 // pool is 0.01; 0 turns measuring off, and with 1 every task is measured. Where tasks take more than some microseconds, a hundredth is
-// enough to measure every one. Of shorter tasks one of each block is measured, at a random place, and stands for the block.
+// enough to measure every one, unless they are so many, and mostly sleep, that this would take more than that part of the processors' time. Of
+// shorter tasks one of each block is measured, at a random place, and stands for the block.
 //
 // A group with workers of its own measures nothing without this option. With it the group has workers from its first task on, which makes
 // small groups slower: without it, the first tasks run on plain goroutines.
@@ -103,12 +104,20 @@ func histogramOf(c *histogram.Counter) (h Histogram) {
 	return h
 }
 
-func timesOf(t engine.Times) Times {
-	run := histogramOf(t.Run) // first: what has run has begun
-	return Times{Wait: histogramOf(t.Wait), Run: run, Oldest: t.Oldest}
+func newTimes(wait, run *histogram.Counter, oldest time.Duration) Times {
+	t := Times{Run: histogramOf(run), Oldest: oldest} // first: what has run has begun
+	t.Wait = histogramOf(wait)
+	return t
 }
 
-func (c *core[T]) times() Times { return timesOf(c.running().Times()) }
+func init() { //nolint:gochecknoinits // it starts nothing
+	inside.NewTimes = func(wait, run *histogram.Counter, oldest time.Duration) any { return newTimes(wait, run, oldest) }
+}
+
+func (c *core[T]) times() Times {
+	t := c.running().Times()
+	return newTimes(t.Wait, t.Run, t.Oldest)
+}
 
 // Times returns how long the tasks of the pool have waited and run. It may be called at any time, in a task as well.
 func (p *Pool) Times() Times { return p.made().times() }

@@ -32,6 +32,8 @@ type Limiter struct {
 	draining bool
 	counts   [verdicts]uint64
 	served   uint64
+
+	times times
 }
 
 // verdict is what becomes of a request.
@@ -101,17 +103,18 @@ func (l *Limiter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.serveOnPool(w, r)
 		return
 	}
-	c, v := l.admit(r)
+	came := time.Now()
+	c, v := l.admit(r, came)
 	if v != granted {
 		l.refusal.answer(w, r, v.reason())
 		return
 	}
-	defer l.release(c) // also if the handler does not return
+	defer l.release(c, l.times.begins(came)) // also if the handler does not return
 	l.handler.ServeHTTP(w, r)
 }
 
 // admit gets a slot for the request, and may wait for it. It counts a refusal.
-func (l *Limiter) admit(r *http.Request) (*client, verdict) {
+func (l *Limiter) admit(r *http.Request, came time.Time) (*client, verdict) {
 	priority, key := 0, ""
 	if l.priority != nil {
 		priority = l.priority(r)
@@ -127,7 +130,7 @@ func (l *Limiter) admit(r *http.Request) (*client, verdict) {
 		l.mu.Unlock()
 		return c, granted
 	}
-	w, v := l.enqueue(c, key, priority)
+	w, v := l.enqueue(c, key, priority, came)
 	l.mu.Unlock()
 	if w == nil {
 		return nil, v
@@ -136,7 +139,7 @@ func (l *Limiter) admit(r *http.Request) (*client, verdict) {
 }
 
 // enqueue lets a request wait, or returns why not. The caller holds mu.
-func (l *Limiter) enqueue(c *client, key string, priority int) (*waiter, verdict) {
+func (l *Limiter) enqueue(c *client, key string, priority int, came time.Time) (*waiter, verdict) {
 	victim, v := l.queue.room(c, priority)
 	if l.draining {
 		v = closed
@@ -145,7 +148,7 @@ func (l *Limiter) enqueue(c *client, key string, priority int) (*waiter, verdict
 		l.counts[v]++
 		return nil, v
 	}
-	w := &waiter{priority: priority, client: l.queue.known(key), ready: make(chan struct{})}
+	w := &waiter{priority: priority, came: came, client: l.queue.known(key), ready: make(chan struct{})}
 	l.queue.push(w)
 	if victim != nil { // only now: it may be the last of the same client
 		l.dismiss(victim, displaced)
@@ -229,8 +232,9 @@ func (l *Limiter) advance() {
 	}
 }
 
-// release ends a request that has run.
-func (l *Limiter) release(c *client) {
+// release ends a request that has run since it began.
+func (l *Limiter) release(c *client, begun time.Time) {
+	l.times.ends(begun)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.served++

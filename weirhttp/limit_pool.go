@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/inside"
@@ -14,9 +15,10 @@ import (
 func (l *Limiter) serveOnPool(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), l.maxWait)
 	defer cancel()
-	c, v := l.admit(r)
+	came := time.Now()
+	c, v := l.admit(r, came)
 	if v == granted {
-		v = l.runOnPool(ctx, cancel, c, w, r)
+		v = l.runOnPool(ctx, cancel, c, came, w, r)
 	}
 	if v != granted {
 		l.refusal.answer(w, r, v.reason())
@@ -25,19 +27,19 @@ func (l *Limiter) serveOnPool(w http.ResponseWriter, r *http.Request) {
 
 // runOnPool runs the handler of a request that has a slot, when the pool has a place for it.
 func (l *Limiter) runOnPool(
-	ctx context.Context, cancel func(), c *client, w http.ResponseWriter, r *http.Request,
+	ctx context.Context, cancel func(), c *client, came time.Time, w http.ResponseWriter, r *http.Request,
 ) (v verdict) {
 	defer context.AfterFunc(l.drained, cancel)()
-	begun := false
+	var begun time.Time
 	defer func() { // also if the handler does not return
-		if begun {
-			l.release(c)
+		if !begun.IsZero() {
+			l.release(c, begun)
 		} else {
 			l.withdraw(c, v)
 		}
 	}()
 	err := l.pool.Do(ctx, func(task context.Context) error {
-		begun = true
+		begun = l.times.begins(came)
 		l.placed()
 		served := r.WithContext(placed{r.Context(), task})
 		defer handBack(r, served)
@@ -45,7 +47,7 @@ func (l *Limiter) runOnPool(
 		return nil
 	})
 	switch {
-	case begun:
+	case !begun.IsZero():
 		return granted
 	case errors.Is(err, weir.ErrFull):
 		return queueFull

@@ -3,6 +3,7 @@ package weirhttp
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/64ed045f/weir/internal/fifo"
 )
@@ -10,6 +11,7 @@ import (
 // waiter is a request that waits.
 type waiter struct {
 	priority int
+	came     time.Time
 	number   uint64               // in the order of arrival
 	client   *client              // nil without keys
 	links    [2]fifo.Link[waiter] // in the queue of all and in that of its client

@@ -38,6 +38,7 @@ type Transport struct {
 	MaxWait time.Duration
 
 	slots slots
+	times times
 }
 
 // RoundTrip has the base send the request when it is its turn. It blocks while as many requests

@@ -17,12 +17,15 @@ type slots struct {
 	hosts map[host]*limit.Limit[turn] // of hosts with a taken slot, and of no others
 }
 
-// turn is the channel on which one request waits: closed when the request has got a slot.
-type turn chan struct{}
+// turn is what one request waits for.
+type turn struct {
+	came  time.Time
+	ready chan struct{} // closed when the request has got a slot
+}
 
 // takeSlot returns a slot of the host, as soon as it is the caller's turn.
 func (t *Transport) takeSlot(ctx context.Context, h host) (*slot, error) {
-	s := &t.slots
+	s, came := &t.slots, time.Now()
 	s.mu.Lock()
 	l := s.hosts[h]
 	if l == nil {
@@ -35,13 +38,13 @@ func (t *Transport) takeSlot(ctx context.Context, h host) (*slot, error) {
 	}
 	if l.TryAcquire() {
 		s.mu.Unlock()
-		return &slot{slots: s, host: h}, nil
+		return t.slot(h, came), nil
 	}
 	if n := l.Waiting(); t.Queue != 0 && n >= t.Queue {
 		s.mu.Unlock()
 		return nil, fmt.Errorf("%w: %d wait for %v", ErrOverloaded, n, h)
 	}
-	mine := &limit.Waiter[turn]{Value: make(turn)}
+	mine := &limit.Waiter[turn]{Value: turn{came, make(chan struct{})}}
 	l.Join(mine)
 	s.mu.Unlock()
 
@@ -49,7 +52,12 @@ func (t *Transport) takeSlot(ctx context.Context, h host) (*slot, error) {
 		s.withdraw(h, mine)
 		return nil, err
 	}
-	return &slot{slots: s, host: h}, nil
+	return t.slot(h, came), nil
+}
+
+// slot returns a slot that a request has got which came at that time.
+func (t *Transport) slot(h host, came time.Time) *slot {
+	return &slot{of: t, host: h, begun: t.times.begins(came)}
 }
 
 // wait returns nil when the turn has come, else why the request waits no longer.
@@ -61,7 +69,7 @@ func (t turn) wait(ctx context.Context, h host, atMost time.Duration) error {
 		over = timer.C
 	}
 	select {
-	case <-t:
+	case <-t.ready:
 		return nil
 	case <-ctx.Done():
 		return &notSent{h, context.Cause(ctx)}
@@ -104,7 +112,7 @@ func (s *slots) withdraw(h host, w *limit.Waiter[turn]) {
 // release gives a slot of the host to the request that has waited for longest. The caller holds mu.
 func (s *slots) release(h host) {
 	l := s.hosts[h]
-	l.Release(1, func(w *limit.Waiter[turn]) { close(w.Value) })
+	l.Release(1, func(w *limit.Waiter[turn]) { close(w.Value.ready) })
 	if l.Holders() == 0 {
 		delete(s.hosts, h)
 	}
@@ -112,8 +120,9 @@ func (s *slots) release(h host) {
 
 // slot is what a request under way holds.
 type slot struct {
-	slots    *slots
+	of       *Transport
 	host     host
+	begun    time.Time
 	released atomic.Bool
 }
 
@@ -122,7 +131,9 @@ func (s *slot) release() {
 	if s.released.Swap(true) {
 		return
 	}
-	s.slots.mu.Lock()
-	defer s.slots.mu.Unlock()
-	s.slots.release(s.host)
+	s.of.times.ends(s.begun)
+	slots := &s.of.slots
+	slots.mu.Lock()
+	defer slots.mu.Unlock()
+	slots.release(s.host)
 }

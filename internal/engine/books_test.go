@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/64ed045f/weir/internal/engine"
@@ -44,11 +45,12 @@ type task struct {
 	verdict          engine.Verdict
 	called, answered int // when it was offered, and when the answer came
 	began, ended     int
-	told             int     // when a goroutine had learned from the engine that it is over
-	begins, returned int     // how often
-	ahead            []*task // waited in the line before this one was offered
-	most             int     // if not 0: how many may run at once where this one begins
-	waits            bool    // its submitter waits for room
+	by               *engine.Worker // that runs it, or has
+	told             int            // when a goroutine had learned from the engine that it is over
+	begins, returned int            // how often
+	ahead            []*task        // waited in the line before this one was offered
+	most             int            // if not 0: how many may run at once where this one begins
+	waits            bool           // its submitter waits for room
 }
 
 // counts returns how often tasks have begun, and how many were struck off.
@@ -103,9 +105,10 @@ func (b *books) answer(j *task, verdict engine.Verdict) engine.Verdict {
 	return verdict
 }
 
-// begin notes that a task begins, and whether it may.
-func (b *books) begin(j *task) {
+// begin notes that a task begins on a worker, and whether it may.
+func (b *books) begin(j *task, by *engine.Worker) {
 	b.lock()
+	j.by = by
 	j.begins++
 	j.began = b.now()
 	b.runs++
@@ -118,6 +121,30 @@ func (b *books) begin(j *task) {
 	b.mu.Unlock()
 	b.Check(runs <= most, "%s begins as one of %d, where %d may run at once", j.name, runs, most)
 	b.Check(!held, "%s begins in an engine that is paused or shut down", j.name)
+}
+
+// read returns the time.
+func (b *books) read() int {
+	b.lock()
+	defer b.mu.Unlock()
+	return b.now()
+}
+
+// found checks that those are the workers which have had one task since a probe that ended by probed. The probe began, and one looked for
+// them, at the other times.
+func (b *books) found(found []*engine.Worker, begin, probed, looks, looked int) {
+	b.lock()
+	other := b.with(func(j *task) bool {
+		second := slices.ContainsFunc(b.tasks, func(i *task) bool { return i.by == j.by && i.ended > probed && j.began > i.ended })
+		return second && j.began < looks && slices.Contains(found, j.by)
+	})
+	missing := b.with(func(j *task) bool {
+		lasts := j.began > 0 && j.began < begin && (j.ended == 0 || j.ended > looked)
+		return lasts && j.by != nil && !slices.Contains(found, j.by)
+	})
+	b.mu.Unlock()
+	b.Check(len(other) == 0, "a worker is found that has taken another task since the probe")
+	b.Check(len(missing) == 0, "a worker is not found, and has had a task since before the probe")
 }
 
 // running is how many tasks run.

@@ -380,6 +380,12 @@ func (e *Engine[T]) Stats() Stats {
 		e.mu.Lock()
 	}
 	defer e.mu.Unlock()
+	unfinished := 0
+	e.eachWorker(func(w *worker[T]) {
+		if !w.free.Load() {
+			unfinished++
+		}
+	})
 	s := Stats{
 		Limit:      e.limit,
 		Workers:    len(e.workers),
@@ -389,12 +395,6 @@ func (e *Engine[T]) Stats() Stats {
 		Rejected:   e.rejected,
 		Panicked:   e.panicked,
 		Accepted:   e.queue.accepted(),
-	}
-	unfinished := 0
-	for _, w := range e.workers {
-		if !w.free.Load() {
-			unfinished++
-		}
 	}
 	s.Suspended = int(e.suspended)
 	s.Returning = int(e.comingBack)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,8 +56,9 @@ type Config[T any] struct {
 
 // Runner runs the tasks of an engine.
 type Runner[T any] interface {
-	// Begin is called on each new goroutine of a worker, before its first task, and when a worker comes to rest.
-	Begin()
+	// Begin is called on each new goroutine of a worker, before its first task, when a worker comes to rest, and before a task where it
+	// attends to something else anyway.
+	Begin(w *Worker)
 	// Run runs one task, on worker w.
 	Run(w *Worker, task T)
 	// Broken is called, on the goroutine that ran the task and before it
@@ -77,11 +79,12 @@ type Engine[T any] struct {
 	clock   time.Time    // what idle times and hurried are measured from
 	timer   *time.Timer  // trims the idle; made by a worker, so that it belongs to its bubble; under mu
 
-	_       [cacheLine - 56 - 16]byte // every submission reads permits, every wake-up writes it
-	births  uint32                    // workers there were; changed under mu, as the three that follow
-	again   uint32                    // seconds, when rush last looked
-	inARow  int32                     // searching workers that it has seen since without a change
-	rushing int32                     // workers that may come with their tasks before the next that searches
+	_       [cacheLine - 56 - 16 - 8]byte // every submission reads permits, every wake-up writes it
+	watch   atomic.Pointer[watch]
+	births  uint32 // workers there were; changed under mu, as the three that follow
+	again   uint32 // seconds, when rush last looked
+	inARow  int32  // searching workers that it has seen since without a change
+	rushing int32  // workers that may come with their tasks before the next that searches
 	permits permits
 	_       [cacheLine - 8]byte
 
@@ -249,6 +252,7 @@ func (e *Engine[T]) addWorker() *worker[T] {
 	w := e.newWorker(int32(len(e.workers)))
 	w.free.Store(true)
 	e.births++
+	w.number = uint16((e.births-1)%math.MaxUint16 + 1)
 	e.workers = append(e.workers, w)
 	e.engage(w)
 	return w

@@ -9,7 +9,7 @@ import (
 // Run is a runner whose tasks cannot break off.
 type Run[T any] func(w *Worker, task T)
 
-func (Run[T]) Begin()                  {}
+func (Run[T]) Begin(*Worker)           {}
 func (r Run[T]) Run(w *Worker, task T) { r(w, task) }
 func (Run[T]) Broken(*Worker, T, any)  {}
 
@@ -40,7 +40,7 @@ func NewRing[T any](capacity int, from uint64) *Ring[T] {
 
 // NewMeasuredRing makes a ring of which one task of each block is measured, at a random place. The first is in any case.
 func NewMeasuredRing[T any](capacity int, block uint32, random func(n int) int) *Ring[T] {
-	m := newMeter(time.Now(), 0.5)
+	m := newMeter(time.Now(), 0.5, 1)
 	m.random = random
 	m.mean.Store(1)
 	m.block.Store(block)
@@ -171,4 +171,23 @@ func (e *Engine[T]) Waits() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.waits)
+}
+
+// WorkerSize is the size of a worker whose tasks have three words, as those of a pool.
+func WorkerSize() uintptr { return unsafe.Sizeof(worker[[3]uintptr]{}) }
+
+// Meter is a meter for tests, which measures at a cost of 100 ns, for a hundredth of two processors.
+type Meter struct{ m *meter }
+
+func NewMeter() *Meter {
+	m := newMeter(time.Now(), 0.01, 2)
+	m.cost = 100
+	return &Meter{m}
+}
+
+// Ends measures a task that took so long and stands for a block, and returns how many the next one stands for.
+func (m *Meter) Ends(took time.Duration) int {
+	block := m.m.block.Load()
+	m.m.ends(draw{length: block}.mark(0), m.m.now()-int64(took), 0)
+	return 1 << m.m.block.Load()
 }

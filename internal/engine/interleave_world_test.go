@@ -51,7 +51,7 @@ func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
 // runner runs the tasks of a world.
 type runner struct{ *world }
 
-func (runner) Begin() {}
+func (runner) Begin(*engine.Worker) {}
 
 func (w runner) Broken(own *engine.Worker, j *task, _ any) {
 	if j != nil { // else the execution was broken off
@@ -86,7 +86,7 @@ func (w runner) Run(own *engine.Worker, j *task) {
 	} else {
 		own.Report()
 	}
-	w.begin(j)
+	w.begin(j, own)
 	w.Point()
 	j.runOn(own)
 	w.done(own, j)
@@ -369,7 +369,7 @@ func (w *world) enters(name string, adopted bool) (ends func()) {
 	w.offered(j)
 	w.Quietly(func() { w.Enter(1) })
 	w.answer(j, engine.Accepted)
-	w.begin(j)
+	w.begin(j, nil)
 	return func() {
 		if !adopted {
 			w.end(j)

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/64ed045f/weir/internal/engine"
@@ -24,5 +25,11 @@ func TestHotWordsAreACacheLineApart(t *testing.T) {
 	}
 	if size > 728 { // with the 8 bytes that the allocator adds, a size class
 		t.Errorf("an engine takes %d bytes, which leaves a pool too little of its 1 KiB", size)
+	}
+}
+
+func TestAWorkerSharesNoCacheLine(t *testing.T) {
+	if size := engine.WorkerSize(); strconv.IntSize == 64 && (size <= 176 || size > 192) { // size classes of the allocator
+		t.Errorf("it takes %d bytes, and so shares a cache line with another object, or takes a fourth line", size)
 	}
 }

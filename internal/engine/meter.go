@@ -11,7 +11,7 @@ import (
 )
 
 // meter measures how long tasks wait and run: one task of each block of tasks, which stands for all of it. Blocks are so long that
-// measuring takes no more than a share of the workers' time. Which task of a block it is, is random: anything else would see a
+// measuring takes no more than a share of the workers' time, and, where the tasks of many workers sleep, of the processors' time. Which task of a block it is, is random: anything else would see a
 // periodic load at the same phase each time.
 //
 // A measured task carries a mark with the time of its submission, in the stamp of its slot of a ring or with its worker: so the
@@ -22,11 +22,16 @@ type meter struct {
 	clock  time.Time
 	share  float64
 	cost   float64         // of measuring a task, in ns: of reading the clock when it is submitted, when it begins and when it ends
+	procs  float64         // processors
 	random func(n int) int // from 0 to n-1
-	_      [64 - 48]byte   // all who measure read those, workers write these
+	_      [64 - 56]byte   // all who measure read those, workers write these
 	mean   atomic.Int64    // of the latest run times, in ns; 0 if there is none
+	rate   atomic.Uint64   // of tasks a second lately
+	tasks  atomic.Uint64   // that have ended since then: those measured, and those that they stand for
+	ended  atomic.Uint32   // those measured
 	block  atomic.Uint32   // the binary logarithm of the next block's length
-	_      [64 - 12]byte
+	from   atomic.Int64    // when that was
+	_      [64 - 40]byte
 	wait   histogram.Counter
 	run    histogram.Counter
 
@@ -60,11 +65,15 @@ const (
 	// uses, and submitters and workers that go at the same pace fall out of step.
 	disturbed = 1000
 
+	countedTasks = 32 // measured ones tell the rate; so few that a flood is noticed soon, and more than a burst often has
+
 	staleBlock = time.Second // then a new block begins where workers come to rest: tasks may be others now, and few
 )
 
-func newMeter(clock time.Time, share float64) *meter {
-	return &meter{clock: clock, share: share, random: rand.N[int], cost: float64(3*histogram.ClockCost() + 30*time.Nanosecond)}
+func newMeter(clock time.Time, share float64, procs int) *meter {
+	m := &meter{clock: clock, share: share, random: rand.N[int], cost: float64(3*histogram.ClockCost() + 30*time.Nanosecond), procs: float64(max(1, procs))}
+	m.from.Store(m.now())
+	return m
 }
 
 // now is the time of the meter's clock, and not 0.
@@ -142,8 +151,10 @@ func (m *meter) begins(k mark) (now int64) {
 
 // ends notes that a task with the mark k, which has begun at that time, has ended. It did nothing for a part of the time.
 func (m *meter) ends(k mark, begun int64, away time.Duration) {
-	took := max(1, time.Duration(m.now()-begun)-away)
+	now := m.now()
+	took := max(1, time.Duration(now-begun)-away)
 	m.run.Add(took, k.weight())
+	m.count(now, k.weight())
 	mean := m.mean.Load()
 	if mean == 0 {
 		mean = int64(took)
@@ -157,19 +168,32 @@ func (m *meter) ends(k mark, begun int64, away time.Duration) {
 	}
 }
 
+// count counts a task that is measured, and those that it stands for, and from time to time how many those are in a second.
+func (m *meter) count(now int64, weight uint64) {
+	tasks, ended, from := m.tasks.Add(weight), m.ended.Add(1), m.from.Load()
+	if ended < countedTasks && now-from < int64(staleBlock) || !m.from.CompareAndSwap(from, now) {
+		return
+	}
+	m.tasks.Store(0)
+	m.ended.Store(0)
+	m.rate.Store(uint64(float64(tasks) / time.Duration(max(1, now-from)).Seconds()))
+}
+
 // blockFor is the logarithm of how long a block must be for tasks of that run time, in ns.
 func (m *meter) blockFor(mean float64) uint32 {
 	if m.share >= 1 {
 		return 0
 	}
-	n := min(m.cost/(m.share*mean)*(1+disturbed/mean), 1<<longestBlock)
+	n := m.cost / (m.share * mean) * (1 + disturbed/mean)
+	n = max(n, float64(m.rate.Load())*m.cost*1e-9/(m.share*m.procs))
+	n = min(n, 1<<longestBlock)
 	return uint32(bits.Len(uint(math.Ceil(max(1, n))) - 1))
 }
 
 // makeMeter makes the meter with the first task. The caller holds mu.
 func (e *Engine[T]) makeMeter() {
 	if e.Measure > 0 && e.queue.meter == nil {
-		e.queue.meter = newMeter(e.clock, float64(e.Measure))
+		e.queue.meter = newMeter(e.clock, float64(e.Measure), int(e.AtOnce))
 	}
 }
 
@@ -209,9 +233,11 @@ func (e *Engine[T]) measured(w *worker[T]) {
 	w.mark = 0
 	w.begun.Store(0)
 	var away time.Duration
-	if p := w.place; p != nil {
+	if w.detour.Load() { // else it has not waited
 		e.mu.Lock()
-		away, p.away, p.since = p.away, 0, 0
+		if p := w.place; p != nil {
+			away, p.away, p.since = p.away, 0, 0
+		}
 		e.mu.Unlock()
 	}
 	e.queue.meter.ends(k, begun, away)

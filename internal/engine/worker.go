@@ -23,18 +23,22 @@ type Worker struct {
 
 	// Own is whatever Run and End want to find again, on the worker that they put it on.
 	Own any
+	// Label is that of the task in hand, if Run has put it there; Run removes it when the task is over.
+	Label atomic.Pointer[string]
 	// Tenant is what the holders of its context know the task in hand by, if Run has put it there.
 	Tenant atomic.Pointer[Tenant]
 
 	self interface { // the worker, with its type
 		mayBeFree()
 		goOn()
+		watched() any
 	}
 
 	// All of these are touched by the worker's own goroutine alone.
 	ledger Ledger
 	ended  int32 // tasks of the ledger that are over and not yet reported to it
 	urgent bool  // the worker must report them before it takes a queued task
+	number uint16
 }
 
 // Tenant is part of what Run knows a task by.
@@ -104,6 +108,8 @@ func (w *Worker) finish() {
 	w.report(w)
 }
 
+// worker is a worker. With the tasks of a pool it has more than 176 bytes, and so has three cache lines for itself, as the allocator
+// rounds that up to 192. With less, it shared one with a group that submitters read: a task of it took 38 ns in place of 25.
 type worker[T any] struct {
 	Worker
 	engine  *Engine[T]
@@ -116,7 +122,7 @@ type worker[T any] struct {
 	since   time.Duration // when it began to rest
 	hand    T             // the task that comes with orderRun
 	mark    mark          // of the task that the worker has taken, or has in hand; 0 if that is not measured
-	begun   atomic.Int64  // when it began, on the meter's clock; 0 while no measured task runs
+	begun   atomic.Int64  // when it began, in ns since Engine.clock; 0 while no measured task runs
 	place   *place[T]     // nil until the worker has a task that waits, or a subtask
 }
 
@@ -137,7 +143,7 @@ func (e *Engine[T]) work(w *worker[T], o order) {
 			go e.work(w, orderTake)
 		}
 	}()
-	e.Begin()
+	e.Begin(&w.Worker)
 	for !e.session(w, o) {
 		o = orderTake
 	}

@@ -97,6 +97,7 @@ func (e *Engine[T]) attend(w *worker[T], behind uint64) {
 	e.mu.Lock()
 	e.report(w, behind)
 	e.unlock()
+	e.Begin(&w.Worker)
 }
 
 // removeAndUnlock removes w from Engine.workers, and releases the lock.

@@ -100,7 +100,7 @@ func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
 	e.foresee()
 	e.arm(w)
 	e.unlock()
-	e.Begin()
+	e.Begin(&w.Worker)
 	switch o = <-w.parked; o {
 	case orderRun:
 		task = w.takeHand()

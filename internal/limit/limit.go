@@ -122,6 +122,13 @@ func (l *Limit[W]) Forget() {
 	l.mu.Unlock()
 }
 
+// First returns the waiter that has waited for longest; nil if none waits.
+func (l *Limit[W]) First() *Waiter[W] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waiters.First().Of()
+}
+
 // Join makes the caller a holder at once, or adds w to the queue. Then w is granted later, unless it withdraws.
 func (l *Limit[W]) Join(w *Waiter[W]) (acquired bool) {
 	l.mu.Lock()

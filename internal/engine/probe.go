@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"slices"
+	"time"
+)
+
+// A probe asks all workers, as a call of Wait does: each sees it when it takes its next task, or finds none. One that has not seen it
+// since has been on one task all the time, from before the probe. So a task costs nothing for the sake of it.
+//
+// Worker.seen tells that, also where report sets it to less than the last number: the worker then belongs to a wait that asked when the
+// worker had its task already, and has had that since before all later numbers.
+//
+// When a task began that is measured is known without a probe: see meter.
+type probe struct {
+	number uint64        // with which it has asked
+	at     time.Duration // since Engine.clock
+}
+
+// watch is what an engine has besides if workers are looked at.
+type watch struct {
+	probes []probe // the oldest first; under Engine.mu
+	of     any     // for Worker.Watch
+}
+
+const (
+	mostProbes  = 16
+	probePause  = 10 * time.Millisecond // between two probes at least: each makes each worker take the lock once
+	looksAtOnce = 1024                  // under the lock, which they hold for some 20 µs
+)
+
+// Watch makes Worker.Watch return what made returns, from now on, unless it returns something already. It precedes Busy.
+func (e *Engine[T]) Watch(made func() any) {
+	if e.watch.Load() == nil {
+		e.watch.CompareAndSwap(nil, &watch{of: made()})
+	}
+}
+
+// Watch returns what the engine was given by Watch; nil if it was given nothing. A worker that calls Begin sees it, and so does each that has
+// taken a task since the next call of Busy, except under Engine.mu.
+func (w *Worker) Watch() any { return w.self.watched() }
+
+func (w *worker[T]) watched() any {
+	if v := w.engine.watch.Load(); v != nil {
+		return v.of
+	}
+	return nil
+}
+
+// Number tells workers of an engine apart. It is at least 1, and after 65535 workers others have the same.
+func (w *Worker) Number() int { return int(w.number) }
+
+// A Busy is a worker that has had one task for some time.
+type Busy[T any] struct {
+	Worker *Worker
+	Since  time.Time // it has had the task since then at least
+	Waits  bool      // the task waits for others, or has given its place up
+	worker *worker[T]
+	begun  int64  // of a measured task; else 0
+	seen   uint64 // of the worker, if begun is 0
+}
+
+// Busy returns the workers that have had one task for so long, as far as that is known: when measured tasks began, and of others which
+// ones ran at an earlier call of Busy. Only those calls count that follow others by 10 ms.
+func (e *Engine[T]) Busy(longer time.Duration) (found []Busy[T]) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.probe()
+	e.refreshMeter(now)
+	e.eachWorker(func(w *worker[T]) {
+		b, since := e.taskOf(w)
+		if b.worker != nil && now-since >= longer {
+			b.Since = e.clock.Add(since)
+			found = append(found, b)
+		}
+	})
+	return found
+}
+
+// eachWorker calls look for each worker, under the lock, which the caller holds. Where there are many it releases the lock now and then.
+func (e *Engine[T]) eachWorker(look func(w *worker[T])) {
+	workers := e.workers
+	if len(workers) > looksAtOnce {
+		workers = slices.Clone(workers)
+	}
+	for i, w := range workers {
+		if i > 0 && i%looksAtOnce == 0 {
+			e.mu.Unlock()
+			e.mu.Lock()
+		}
+		look(w)
+	}
+}
+
+// taskOf returns since when w has had its task at least, or none if nothing is known of that.
+func (e *Engine[T]) taskOf(w *worker[T]) (b Busy[T], since time.Duration) {
+	if w.idle || w.free.Load() {
+		return b, 0
+	}
+	b.begun, b.seen = w.begun.Load(), w.seen
+	if since = time.Duration(b.begun); b.begun == 0 {
+		probes := e.watch.Load().probes
+		first := slices.IndexFunc(probes, func(p probe) bool { return w.seen < p.number })
+		if first < 0 {
+			return b, 0
+		}
+		since = probes[first].at
+	}
+	b.Worker, b.worker = &w.Worker, w
+	b.Waits = w.place != nil && (w.place.waits > 0 || w.place.blocked > 0)
+	return b, since
+}
+
+// Still reports whether the worker has had the same task since.
+func (b Busy[T]) Still() bool {
+	e := b.worker.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now, _ := e.taskOf(b.worker)
+	return now.worker != nil && now.begun == b.begun && (b.begun != 0 || now.seen == b.seen)
+}
+
+// probe asks the workers, unless it has just done so, and returns the time.
+func (e *Engine[T]) probe() (now time.Duration) {
+	now = time.Since(e.clock)
+	v := e.watch.Load()
+	if n := len(v.probes); n > 0 && now-v.probes[n-1].at < probePause {
+		return now
+	}
+	if len(v.probes) == mostProbes { // what has run for long need not be known exactly
+		old := mostProbes / 2
+		for i := range old / 2 {
+			v.probes[i] = v.probes[2*i]
+		}
+		v.probes = slices.Delete(v.probes, old/2, old)
+	}
+	v.probes = append(v.probes, probe{e.asked.Add(1), now})
+	return now
+}

@@ -1,0 +1,180 @@
+package weir_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+)
+
+func TestRunningFindsAStuckTaskAmongShortOnes(t *testing.T) {
+	const d = 10 * time.Second
+	for name, test := range map[string]struct {
+		measure       float64
+		least, latest time.Duration // since when the task has run, after it was submitted
+	}{
+		"all are measured":  {1, 0, 0},
+		"some are measured": {0.01, 0, 7 * time.Second},
+		"none is measured":  {0, 7 * time.Second, 7 * time.Second},
+	} {
+		check.Bubble(t, name, func(t *testing.T) {
+			p := weir.New(4, weir.Measure(test.measure))
+			short := func() {
+				for range 1000 {
+					check.OK(t, p.Submit(nothing))
+				}
+				synctest.Wait()
+			}
+			short()
+			check.Equal(t, "tasks found before the one that is stuck", len(p.Running(d)), 0)
+			time.Sleep(3 * time.Second)
+			begin := time.Now()
+			release := make(chan struct{})
+			check.OK(t, p.Submit(func() { <-release }))
+			short()
+			time.Sleep(7 * time.Second)
+			check.Equal(t, "tasks found too early", len(p.Running(d)), 0)
+			short()
+			time.Sleep(d)
+			found := p.Running(d)
+			check.Equal(t, "tasks found", len(found), 1)
+			if since := found[0].Since.Sub(begin); since < test.least || since > test.latest {
+				t.Errorf("it has run since %v after its begin", since)
+			}
+			check.Equal(t, "waits", found[0].Waits, false)
+			close(release)
+			synctest.Wait()
+			check.Equal(t, "tasks found afterwards", len(p.Running(0)), 0)
+			p.Close()
+			check.Equal(t, "tasks found in a closed pool", len(p.Running(0)), 0)
+		})
+	}
+}
+
+func TestRunningFindsAStuckTaskHoweverOftenOneLooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4, weir.Measure(0))
+		v := block(t, p, 1)
+		begin := time.Now()
+		for range 1000 {
+			for _, r := range p.Running(time.Hour) {
+				if since := r.Since.Sub(begin); since > time.Minute {
+					t.Errorf("it has run since %v, as it seems", since)
+				}
+			}
+			time.Sleep(time.Minute)
+		}
+		check.Equal(t, "tasks found", len(p.Running(time.Hour)), 1)
+		v.Open()
+		p.Close()
+	})
+}
+
+func TestRunningTellsWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Name("mail"), weir.Measure(1))
+		release := make(chan struct{})
+		time.Sleep(time.Second)
+		go func() {
+			check.OK(t, p.Do(weir.Label(t.Context(), "outer"), func(ctx context.Context) error {
+				g := p.Group(weir.Label(ctx, "inner"))
+				g.Go(func(context.Context) error {
+					<-release
+					return nil
+				})
+				return g.Wait()
+			}))
+		}()
+		synctest.Wait()
+		time.Sleep(time.Second)
+		got := ""
+		for _, r := range p.Running(time.Second) {
+			got += fmt.Sprintf("%s %s %t\n", r.Pool, r.Label, r.Waits)
+		}
+		check.Equal(t, "tasks", got, "mail outer true\nmail inner false\n")
+		close(release)
+		p.Close()
+	})
+}
+
+func stuckInOne(release <-chan struct{}) { <-release }
+
+func stuckInOther(release <-chan struct{}) { <-release }
+
+func TestAStuckTaskShowsItsStack(t *testing.T) {
+	if check.Race {
+		t.Skip("the task runs on a goroutine that is not its worker's")
+	}
+	for _, opts := range [][]weir.Option{nil, {weir.Name("stuck")}} {
+		p := weir.New(4, opts...)
+		release := make(chan struct{})
+		submit := func(label string, task func(<-chan struct{})) {
+			weir.Async(weir.Label(t.Context(), label), p, func(context.Context) (struct{}, error) {
+				task(release)
+				return struct{}{}, nil
+			})
+		}
+		check.Equal(t, "tasks before the first", len(p.Running(0)), 0)
+		submit("one", stuckInOne)
+		submit("other", stuckInOther)
+		check.OK(t, p.Submit(func() { stuckInOne(release) }))
+		stacks := func() map[string]string {
+			list := map[string]string{}
+			for _, r := range p.Running(0) {
+				list[r.Label] = r.Stack()
+			}
+			return list
+		}
+		eventually(t, "all run", func() bool { return len(p.Running(0)) == 3 && strings.Contains(stacks()["other"], "stuckInOther") })
+		for label, stack := range stacks() {
+			own, others := "weir_test.stuckInOne\n", "weir_test.stuckInOther\n"
+			if label == "other" {
+				own, others = others, own
+			}
+			if !strings.Contains(stack, own) || strings.Contains(stack, others) || strings.Contains(stack, "internal/engine") {
+				t.Errorf("the stack of %q is\n%s", label, stack)
+			}
+		}
+		found := p.Running(0)
+		close(release)
+		p.Close()
+		check.Equal(t, "stack of a task that has ended", found[0].Stack(), "")
+	}
+	check.Equal(t, "stack of none", weir.Running{}.Stack(), "")
+}
+
+func TestOneMayLookAtAnyTime(t *testing.T) {
+	for range check.Scale(200, 20) {
+		p := weir.New(8)
+		var users sync.WaitGroup
+		users.Go(func() {
+			for range 200 {
+				_ = p.TrySubmit(nothing)
+			}
+		})
+		users.Go(func() {
+			for n := range 20 {
+				p.Resize(1 + n%8)
+			}
+		})
+		users.Go(func() {
+			for range 20 {
+				for _, r := range p.Running(0) {
+					_ = r.Stack()
+				}
+			}
+		})
+		users.Wait()
+		p.Close()
+	}
+}
+
+func TestANegativeTimeIsRefused(t *testing.T) {
+	check.Panics(t, "weir: time of running tasks must be at least 0, got -1s", func() { weir.New(1).Running(-time.Second) })
+}

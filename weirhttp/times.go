@@ -1,0 +1,65 @@
+package weirhttp
+
+import (
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/histogram"
+	"github.com/64ed045f/weir/internal/inside"
+)
+
+// times measures how long requests wait and run, all of them: to read the clock takes a thousandth of what a request does.
+type times struct{ wait, run histogram.Counter }
+
+// begins notes that a request runs which came at that time, and returns when that was.
+func (t *times) begins(came time.Time) (begun time.Time) {
+	begun = time.Now()
+	t.wait.Add(begun.Sub(came), 1)
+	return begun
+}
+
+// ends notes that a request has ended that began at that time.
+func (t *times) ends(begun time.Time) { t.run.Add(time.Since(begun), 1) }
+
+// read returns what was measured, where the oldest request that waits came at that time, if there is one.
+func (t *times) read(oldest time.Time) weir.Times {
+	var age time.Duration
+	if !oldest.IsZero() {
+		age = max(1, time.Since(oldest))
+	}
+	return inside.NewTimes(&t.wait, &t.run, age).(weir.Times)
+}
+
+// Times returns how long requests have waited for their start, and how long their handlers ran. All are measured, but for those that were
+// refused and those that [Exempt] lets pass. It takes the lock that requests take, for a short time.
+func (l *Limiter) Times() weir.Times {
+	l.mu.Lock()
+	oldest := l.queue.all.oldest()
+	l.mu.Unlock()
+	return l.times.read(oldest)
+}
+
+// oldest is when the first of the requests that wait came; zero if none does.
+func (p *priorityQueue) oldest() (came time.Time) {
+	for _, v := range p.levels {
+		if w := v.waiters.First().Of(); came.IsZero() || w.came.Before(came) {
+			came = w.came
+		}
+	}
+	return came
+}
+
+// Times returns how long requests have waited for their turn, and how long they were under way: see [Transport]. All are measured that had
+// a turn. It takes the lock that requests take, and looks at each host to which some are under way.
+func (t *Transport) Times() weir.Times {
+	var oldest time.Time
+	s := &t.slots
+	s.mu.Lock()
+	for _, l := range s.hosts {
+		if w := l.First(); w != nil && (oldest.IsZero() || w.Value.came.Before(oldest)) {
+			oldest = w.Value.came
+		}
+	}
+	s.mu.Unlock()
+	return t.times.read(oldest)
+}
