@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -79,8 +80,9 @@ type Engine[T any] struct {
 	clock   time.Time    // what idle times and hurried are measured from
 	timer   *time.Timer  // trims the idle; made by a worker, so that it belongs to its bubble; under mu
 
-	_       [cacheLine - 56 - 16 - 8]byte // every submission reads permits, every wake-up writes it
+	_       [cacheLine - 40 - bits.UintSize/4 - 16 - 8]byte // every submission reads permits, every wake-up writes it
 	watch   atomic.Pointer[watch]
+	_       [8 - bits.UintSize/8]byte
 	births  uint32 // workers there were; changed under mu, as the three that follow
 	again   uint32 // seconds, when rush last looked
 	inARow  int32  // searching workers that it has seen since without a change

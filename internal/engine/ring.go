@@ -44,7 +44,7 @@ type ring[T any] struct {
 	_     [cacheLine]byte // producers write tail, consumers write head
 	tail  atomic.Uint64
 	drawn sample
-	_     [cacheLine - 8 - 40]byte
+	_     [cacheLine - 8 - 32]byte
 	head  atomic.Uint64
 	_     [cacheLine - 8]byte
 }
