@@ -12,7 +12,7 @@ import (
 // Label returns a context whose tasks carry the label name, which says what they are for: those of groups and futures, and of [Pool.Do],
 // that are made from it, and the subtasks of those. Of several labels the innermost counts.
 //
-// The label stands in [Running] and in a [Panic]. While the task runs, it is the value of the label "weir.task" in profiles, beside those that
+// The label stands in [Running] and in a [Panic]. While the task runs, it is the value of the label "weir.task" in profiles, in addition to those that
 // the context has by [pprof.WithLabels], and the type of a region in traces, see [trace.StartRegion]. A task that Do runs on the goroutine
 // of its caller has neither.
 func Label(ctx context.Context, name string) context.Context {

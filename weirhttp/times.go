@@ -30,8 +30,8 @@ func (t *times) read(oldest time.Time) weir.Times {
 	return inside.NewTimes(&t.wait, &t.run, age).(weir.Times)
 }
 
-// Times returns how long requests have waited for their start, and how long their handlers ran. All are measured, but for those that were
-// refused and those that [Exempt] lets pass. It takes the lock that requests take, for a short time.
+// Times returns how long requests have waited for their start, and how long their handlers ran. All are measured, except those
+// that are refused and those that [Exempt] lets pass. It takes the lock that requests take, for a short time.
 func (l *Limiter) Times() weir.Times {
 	l.mu.Lock()
 	oldest := l.queue.all.oldest()

@@ -53,7 +53,7 @@ type task struct {
 	waits            bool           // its submitter waits for room
 }
 
-// counts returns how often tasks have begun, and how many were struck off.
+// counts returns how often tasks have begun, and how many were discarded.
 func (b *books) counts() (begun, struck int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

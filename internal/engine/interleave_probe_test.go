@@ -8,11 +8,11 @@ import (
 // probeScenes are about Busy, in worlds in which no task is measured: the second call finds the workers that have had one task since
 // the first, all of them and no others.
 var probeScenes = []step.Scene{
-	in("who has had one task since a probe", 1, 2, func(w *world) {
+	in("a worker has one task since before a probe", 1, 2, func(w *world) {
 		w.Go("probe", w.probes)
 		w.accept(w.task("a"), w.task("b"))
 	}),
-	in("who of two has had one task since a probe", 2, 2, func(w *world) {
+	in("one of two workers has one task since before a probe", 2, 2, func(w *world) {
 		release := make(chan struct{})
 		w.accept(w.blocked("a", release), w.task("b"))
 		w.Go("probe", func() {

@@ -461,7 +461,7 @@ func (w *world) allMeasured() {
 				n += int(count)
 			}
 		}
-		w.Check(begun <= n && n <= begun+struck, "the meter has %d times for %s, %d tasks have begun and %d were struck off", n, name, begun, struck)
+		w.Check(begun <= n && n <= begun+struck, "the meter has %d times for %s, %d tasks have begun and %d were discarded", n, name, begun, struck)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // meter measures how long tasks wait and run: one task of each block of tasks, which stands for all of it. Blocks are so long that
-// measuring takes no more than a share of the workers' time, and, where the tasks of many workers sleep, of the processors' time. Which task of a block it is, is random: anything else would see a
-// periodic load at the same phase each time.
+// measuring takes no more than a share of the workers' time, and, where the tasks of many workers sleep, of the
+// processors' time. Which task of a block it is, is random: anything else would see a periodic load at the same phase each time.
 //
 // A measured task carries a mark with the time of its submission, in the stamp of its slot of a ring or with its worker: so the
 // others are as fast as without a meter, except that a submitter looks at one more word.
@@ -24,7 +24,7 @@ type meter struct {
 	cost   float64         // of measuring a task, in ns: of reading the clock when it is submitted, when it begins and when it ends
 	procs  float64         // processors
 	random func(n int) int // from 0 to n-1
-	_      [64 - 56]byte   // all who measure read those, workers write these
+	_      [64 - 56]byte   // all goroutines that measure read those, workers write these
 	mean   atomic.Int64    // of the latest run times, in ns; 0 if there is none
 	rate   atomic.Uint64   // of tasks a second lately
 	tasks  atomic.Uint64   // that have ended since then: those measured, and those that they stand for
@@ -35,9 +35,9 @@ type meter struct {
 	wait   histogram.Counter
 	run    histogram.Counter
 
-	beside draw  // of the tasks that pass by the rings; under Engine.mu
-	left   int   // so many of them come before the next that is measured
-	since  int64 // when that was drawn
+	passing draw  // of the tasks that pass by the rings; under Engine.mu
+	left    int   // so many of them come before the next that is measured
+	since   int64 // when that was drawn
 }
 
 // A draw is the place of a block that is measured: so many tasks of it come after that. length is the binary logarithm of how many
@@ -126,9 +126,9 @@ func (m *meter) passes() (k mark) {
 		return 0
 	}
 	m.since = m.now()
-	k = m.beside.mark(m.since)
-	after := m.beside.after
-	m.beside, m.left = m.next()
+	k = m.passing.mark(m.since)
+	after := m.passing.after
+	m.passing, m.left = m.next()
 	m.left += after
 	return k
 }
@@ -136,7 +136,7 @@ func (m *meter) passes() (k mark) {
 // refresh measures the next task that passes by the rings, if the present block is old.
 func (m *meter) refresh() {
 	if m.left > 0 && m.now()-m.since > int64(staleBlock) {
-		m.beside, m.left = draw{}, 0
+		m.passing, m.left = draw{}, 0
 	}
 }
 

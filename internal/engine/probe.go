@@ -17,7 +17,7 @@ type probe struct {
 	at     time.Duration // since Engine.clock
 }
 
-// watch is what an engine has besides if workers are looked at.
+// watch is what an engine has in addition if its workers are looked at.
 type watch struct {
 	probes []probe // the oldest first; under Engine.mu
 	of     any     // for Worker.Watch

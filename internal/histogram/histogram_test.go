@@ -16,7 +16,7 @@ func TestADurationIsBetweenTheBoundsOfItsBucket(t *testing.T) {
 	try := func(d time.Duration) {
 		t.Helper()
 		i := histogram.Bucket(d)
-		// A bound is no whole number of nanoseconds: a duration is never on one, but for rounding.
+		// A bound is no whole number of nanoseconds: a duration is never on one, except by rounding.
 		if s := float64(d) * 1e-9; s > histogram.Bound(i)*(1+1e-12) || s < histogram.Bound(i-1)*(1-1e-12) {
 			t.Errorf("%d ns: bucket %d, which ends at %g s", d, i, histogram.Bound(i))
 		}

@@ -56,7 +56,7 @@ var shows = map[string]string{
 	"full-of-marks":                        "two submitters, one worker, measured",
 	"closes-up-on-marks":                   "a worker takes a task while the queue is searched for void ones, measured",
 	"handed-over-unmeasured":               "two that need each other come in after one, measured",
-	"probe-asks-no-worker":                 "who has had one task since a probe",
+	"probe-asks-no-worker":                 "a worker has one task since before a probe",
 	"woken-as-busy":                        "a parked worker is woken between two probes",
 	"parked-as-busy":                       "a probe of parked workers",
 	"claim-first-without-exchange":         "three goroutines want to be the first",
