@@ -16,6 +16,7 @@ import (
 type batch struct {
 	made     race.Past // see scope.seen
 	group    *Group
+	record   atomic.Pointer[groupRecord]   // for Groups; nil for none
 	ctx      context.Context               // to ask whether the batch is cancelled
 	label    *label                        // of all tasks; nil for none
 	subtasks *engine.Subtasks[job]         // of a task's group: where its tasks wait for their start
@@ -87,6 +88,7 @@ func newBatch(parent context.Context, g *Group) *batch {
 	if std := b.scope.std.Load(); std != nil {
 		b.ctx = std.Context // one call less for each task
 	}
+	b.noteBegin()
 	b.made.Release()
 	return b
 }
@@ -234,7 +236,7 @@ func (b *batch) run(w *engine.Worker, j job) {
 		if b.label == nil { // one call more, and the worker is slower than a submitter: a task takes 46 ns in place of 24
 			err = j.call(m, w)
 		} else {
-			err = b.call(m, w, j)
+			err = b.call(m, w, j, b.group.pool.core.reporter.labels())
 		}
 		if err != nil {
 			b.fail(j, err)
@@ -244,10 +246,10 @@ func (b *batch) run(w *engine.Worker, j job) {
 	b.credit(w)
 }
 
-// call calls a task of the batch, on worker w unless that is nil.
-func (b *batch) call(m *member, w *engine.Worker, j job) error {
+// call calls a task of the batch, on worker w unless that is nil, where the goroutine has own labels.
+func (b *batch) call(m *member, w *engine.Worker, j job, own *profileLabels) error {
 	if b.label != nil {
-		defer b.label.begin(m, w, b.group.pool.core.reporter.pool).end()
+		defer b.label.begin(m, w, own).end()
 	}
 	return j.call(m, w)
 }

@@ -50,6 +50,7 @@ func (b *batch) waitOutside() {
 	if b.tally.Seal() {
 		return // to look once more would not do: tasks that begin then find the set sealed, but are counted
 	}
+	defer b.noteWait()()
 	if b.group.direct != nil {
 		b.retire()
 	}
@@ -111,6 +112,7 @@ func (b *batch) waitInside(inTask bool) {
 	default:
 		b.stay.waiter.Wait = true
 	}
+	defer b.noteWait()()
 	cut := func() {
 		done, cancelled = nil, true
 		b.cut()

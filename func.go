@@ -33,6 +33,7 @@ func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 	o := poolOptions(limit, opts)
 	c := config(&o, engine.Runner[argument[T]]((*funcRunner[T])(&p.FuncPool)))
 	p.core.prepare(&o)
+	p.core.made = caller()
 	p.core.start(&o, &c, &p.engine)
 	return &p.FuncPool
 }
@@ -41,7 +42,12 @@ func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 type funcRunner[T any] FuncPool[T]
 
 // Begin implements [engine.Runner].
-func (*funcRunner[T]) Begin(w *engine.Worker) { ownLabels(w, nil).give() }
+func (p *funcRunner[T]) Begin(w *engine.Worker) {
+	ownLabels(w, nil).give()
+	p.core.begins()
+}
+
+func (p *funcRunner[T]) pool() any { return (*FuncPool[T])(p) }
 
 // Run implements [engine.Runner].
 func (p *funcRunner[T]) Run(_ *engine.Worker, a argument[T]) {
@@ -71,9 +77,9 @@ func (p *FuncPool[T]) Invoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		a := argument[T]{race.Here(), arg}
-		return p.core.invokeRaced(a.Tag, func() error { return refusal(p.core.running().Submit(a, nil)) })
+		return p.core.invokeRaced(a.Tag, func() error { return p.core.hand(a) })
 	}
-	return refusal(p.core.running().Submit(argument[T]{arg: arg}, nil))
+	return p.core.hand(argument[T]{arg: arg})
 }
 
 // InvokeContext is [FuncPool.Invoke] that waits for room only until ctx is done,
@@ -95,9 +101,9 @@ func (p *FuncPool[T]) TryInvoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		a := argument[T]{race.Here(), arg}
-		return p.core.invokeRaced(a.Tag, func() error { return refusal(p.core.running().TrySubmit(a, nil)) })
+		return p.core.invokeRaced(a.Tag, func() error { return p.core.try(a) })
 	}
-	return refusal(p.core.running().TrySubmit(argument[T]{arg: arg}, nil))
+	return p.core.try(argument[T]{arg: arg})
 }
 
 // Shutdown closes the pool, as [FuncPool.Close] does, but waits only until ctx is done. It returns

@@ -223,7 +223,7 @@ func (f *Future[T]) run(_ context.Context, w *engine.Worker, number int) error {
 func (f *Future[T]) call(body func(context.Context) (T, error)) (T, error) {
 	ctx := (*futureTask[T])(f)
 	if l := labelOf(f.ctx); l != nil {
-		defer l.begin(ctx, f.worker, f.pool.core.reporter.pool).end()
+		defer l.begin(ctx, f.worker, f.pool.core.reporter.labels()).end()
 	}
 	return body(ctx)
 }

@@ -184,7 +184,7 @@ func TestScenario06AFutureAlwaysResolves(t *testing.T) {
 			outcome(t, f, cause)
 			v.Open()
 			p.Close()
-			check.Equal(t, "stats", p.Stats(), weir.Stats{Limit: 1, Accepted: 2, Finished: 1, HandedBack: 1})
+			check.Equal(t, "stats", p.Stats(), weir.Stats{Limit: 1, Closed: true, Accepted: 2, Finished: 1, HandedBack: 1})
 		})
 	}
 	check.Bubble(t, "cancelled in the queue, and no goroutine looks", func(t *testing.T) {

@@ -36,7 +36,7 @@ func (g *Group) begins(o *options, given bool) {
 		d.options = &all
 	}
 	d.on.Store(true)
-	if g.at != nil || given && (o.prestart > 0 || o.labels != nil || o.crash || o.measure > 0) {
+	if g.at != nil || given && (o.prestart > 0 || o.labels != nil || o.crash || o.measure > 0 || o.handlers != nil && (o.handlers.onFull != nil || o.handlers.onSlow != nil)) {
 		g.mu.Lock()
 		g.makeEngine()
 		g.mu.Unlock()
@@ -167,7 +167,7 @@ func (b *batch) directMember(number int) *member {
 
 // run runs j, and then, if the goroutine has become that of a worker, what the worker has to run.
 func (m *member) run(j job) {
-	m.batch.group.pool.core.reporter.pool.give()
+	m.batch.group.pool.core.reporter.labels().give()
 	if w := m.runs(j); w != nil {
 		w.GoOn() // not in runs, which keeps the task alive
 	}
@@ -176,6 +176,10 @@ func (m *member) run(j job) {
 // runs runs j, and returns the worker of the goroutine, if there is one by then.
 func (m *member) runs(j job) *engine.Worker {
 	b := m.batch
+	labels, done := m.noteDirect(j.number())
+	if done != nil {
+		defer done()
+	}
 	over := false
 	defer func() {
 		if over {
@@ -190,7 +194,7 @@ func (m *member) runs(j job) *engine.Worker {
 		b.fails(j, recover())
 	}()
 	if !b.cancelled() {
-		if err := b.call(m, nil, j); err != nil {
+		if err := b.call(m, nil, j, labels); err != nil {
 			b.fail(j, err)
 		}
 	}

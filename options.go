@@ -44,7 +44,7 @@ type options struct {
 	prestart    int
 	measure     float64
 	labels      *profileLabels // of the pool's name; nil without
-	onPanic     func(*Panic)
+	handlers    *handlers      // nil for none
 	onOpenError func(*OpenError)
 	crash       bool
 
@@ -129,7 +129,7 @@ func Name(name string) Option {
 // once the garbage collector has found the future.
 func OnPanic(handle func(*Panic)) Option {
 	must(handle != nil, "panic handler must not be nil", "nil")
-	return poolOption(func(o *options) { o.onPanic = handle })
+	return handlerOption(func(h *handlers) { h.onPanic = handle })
 }
 
 // CrashOnPanic lets the panic of a task end the program, as it would in a plain
@@ -258,10 +258,13 @@ type named[T any] struct {
 }
 
 // Begin implements [engine.Runner].
-func (n *named[T]) Begin(w *engine.Worker) { ownLabels(w, n.labels).give() }
+func (n *named[T]) Begin(w *engine.Worker) {
+	n.Runner.Begin(w)
+	ownLabels(w, n.labels).give()
+}
 
 // Run implements [engine.Runner].
 func (n *named[T]) Run(w *engine.Worker, task T) {
-	n.Begin(w) // the task before may have left its own labels
+	ownLabels(w, n.labels).give() // the task before may have left its own labels
 	n.Runner.Run(w, task)
 }

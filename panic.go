@@ -62,17 +62,27 @@ func (p *Panic) Unwrap() error {
 
 // reporter hands panics that no goroutine waits for to a pool's owner.
 type reporter struct {
-	pool    *profileLabels // say which it is
-	onPanic func(*Panic)
+	hooks *hooks // nil for none
 }
+
+// labels say which pool it is; nil without a name.
+func (r *reporter) labels() *profileLabels {
+	if r.hooks == nil {
+		return nil
+	}
+	return r.hooks.labels
+}
+
+// name is that of the pool.
+func (r *reporter) name() string { return r.labels().name() }
 
 // caught makes a Panic of what recover returned. It must be called while the
 // stack that panicked still stands: from a deferred function.
 func (r *reporter) caught(value any) *Panic {
 	if passed, ok := value.(*race.Panic); ok {
-		return &Panic{Value: passed.Value, Stack: inside.PanicPart(passed.Stack), Pool: r.pool.name()}
+		return &Panic{Value: passed.Value, Stack: inside.PanicPart(passed.Stack), Pool: r.name()}
 	}
-	return &Panic{Value: value, Stack: inside.PanicStack(), Pool: r.pool.name()}
+	return &Panic{Value: value, Stack: inside.PanicStack(), Pool: r.name()}
 }
 
 // caughtAt is caught for a call of a function with arg.
@@ -85,7 +95,7 @@ func (r *reporter) caughtAt(value, arg any) *Panic {
 // report calls the handler. A handler that panics must not take the worker down:
 // that panic is logged, and so is the one that it was called for.
 func (r *reporter) report(p *Panic) {
-	if r.onPanic == nil {
+	if r.hooks == nil || r.hooks.onPanic == nil {
 		logPanic("weir: task panicked", p)
 		return
 	}
@@ -95,7 +105,7 @@ func (r *reporter) report(p *Panic) {
 			logPanic("weir: panic handler panicked", r.caught(value))
 		}
 	}()
-	r.onPanic(p)
+	r.hooks.onPanic(p)
 }
 
 func logPanic(message string, p *Panic) {

@@ -99,15 +99,13 @@ func (j job) member() func(context.Context) error {
 // New returns a pool on which at most limit tasks run at once; [Unbounded] sets
 // no limit. It starts nothing, unless [Prestart] is given.
 func New(limit int, opts ...Option) *Pool {
-	return newPool(poolOptions(limit, opts))
-}
-
-func newPool(o options) *Pool {
+	o := poolOptions(limit, opts)
 	p := new(struct {
 		Pool
 		engine engine.Engine[job]
 	})
 	p.core.prepare(&o)
+	p.core.made = caller()
 	p.start(&o, &p.engine)
 	return &p.Pool
 }
@@ -123,7 +121,12 @@ func (p *Pool) start(o *options, e *engine.Engine[job]) {
 type runner Pool
 
 // Begin implements [engine.Runner].
-func (*runner) Begin(w *engine.Worker) { ownLabels(w, nil).give() }
+func (p *runner) Begin(w *engine.Worker) {
+	ownLabels(w, nil).give()
+	p.core.begins()
+}
+
+func (p *runner) pool() any { return (*Pool)(p) }
 
 // void reports whether a worker need not come to j, which is queued.
 func (j job) void() bool {
@@ -150,9 +153,15 @@ func (*runner) Run(w *engine.Worker, j job) {
 		j.batch.run(w, j)
 	case j.listens():
 		w.Report()
+		if w.Tenant.Load() != nil {
+			leaveGroup(w)
+		}
 		_ = j.listener().run(context.Background(), w, j.number()) // has a context, and a place for the error, of its own
 	default:
 		w.Report()
+		if w.Tenant.Load() != nil {
+			leaveGroup(w)
+		}
 		j.plain()()
 	}
 }
@@ -188,9 +197,9 @@ func (p *Pool) Submit(task func()) error {
 	mustPool(p != nil)
 	mustTask(task != nil)
 	if race.Enabled {
-		return p.submitRaced(task, func(j job) error { return refusal(p.core.running().Submit(j, nil)) })
+		return p.submitRaced(task, func(j job) error { return p.core.hand(j) })
 	}
-	return refusal(p.core.running().Submit(plainJob(task), nil))
+	return p.core.hand(plainJob(task))
 }
 
 // SubmitContext is [Pool.Submit] that waits for room only until ctx is done, and
@@ -212,9 +221,9 @@ func (p *Pool) TrySubmit(task func()) error {
 	mustPool(p != nil)
 	mustTask(task != nil)
 	if race.Enabled {
-		return p.submitRaced(task, func(j job) error { return refusal(p.core.running().TrySubmit(j, nil)) })
+		return p.submitRaced(task, func(j job) error { return p.core.try(j) })
 	}
-	return refusal(p.core.running().TrySubmit(plainJob(task), nil))
+	return p.core.try(plainJob(task))
 }
 
 // Shutdown closes the pool, as [Pool.Close] does, but waits only until ctx is done. It returns

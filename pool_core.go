@@ -2,6 +2,7 @@ package weir
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/race"
@@ -13,7 +14,9 @@ type core[T any] struct {
 	engine   *engine.Engine[T]
 	reporter reporter
 	turns    race.Turns
-	shared   bool // the default pool, which must not be closed
+	made     uintptr     // where: a program counter, of the caller of New; 0 for a group's
+	shared   bool        // the default pool, which must not be closed
+	listed   atomic.Bool // among those of Pools
 }
 
 // running returns the engine of a pool that is not the zero value.
@@ -26,7 +29,7 @@ func (c *core[T]) running() *engine.Engine[T] {
 
 // prepare is the part of start that needs no engine.
 func (c *core[T]) prepare(o *options) {
-	c.reporter = reporter{pool: o.labels, onPanic: o.onPanic}
+	c.reporter = reporter{newHooks(o)}
 	c.turns.Limit(o.limit)
 	c.turns.Queue(o.queue)
 }
@@ -45,6 +48,25 @@ func (c *core[T]) start(o *options, config *engine.Config[T], e *engine.Engine[T
 	}
 }
 
+// hand waits for room.
+func (c *core[T]) hand(task T) error {
+	e := c.running()
+	if e.Offer(task) {
+		return nil
+	}
+	c.noticeFull()
+	return refusal(e.WaitForRoom(task, nil))
+}
+
+// try does not wait for room.
+func (c *core[T]) try(task T) error {
+	verdict := c.running().TrySubmit(task, nil)
+	if verdict == engine.Full {
+		c.noticeFull()
+	}
+	return refusal(verdict)
+}
+
 // submit waits for room until ctx is done.
 func (c *core[T]) submit(ctx context.Context, task T) error {
 	return c.submitWanted(ctx, task, nil, nil)
@@ -56,6 +78,7 @@ func (c *core[T]) submitWanted(ctx context.Context, task T, want *engine.Want[T]
 		c.running().Reject()
 		return context.Cause(ctx)
 	}
+	c.noticeFull()
 	verdict := c.running().SubmitWanted(task, ctx.Done(), want, wakeup)
 	if verdict == engine.Cancelled {
 		return context.Cause(ctx)
@@ -107,7 +130,10 @@ func (c *core[T]) resize(limit int) {
 	e.Resize(limit)
 }
 
-func (c *core[T]) pause() { c.running().Pause() }
+func (c *core[T]) pause() {
+	c.running().Pause()
+	c.list() // it may have no worker yet, which would do that
+}
 
 func (c *core[T]) resume() {
 	e := c.running()
@@ -120,6 +146,7 @@ func (c *core[T]) close() {
 	e := c.running()
 	c.turns.Order()
 	e.Close()
+	c.reporter.hooks.stop(nil)
 }
 
 func (c *core[T]) mustBeOwn() {
@@ -137,7 +164,19 @@ func (c *core[T]) shutdown(ctx context.Context) ([]T, error) {
 	c.turns.Order()
 	unrun, finished := e.Shutdown(ctx.Done())
 	if finished {
+		c.reporter.hooks.stop(ctx.Done())
 		return nil, nil
 	}
 	return unrun, context.Cause(ctx)
+}
+
+// watchSlow arms the watches for slow tasks that are not. It is not seen by the race detector, like all that workers do before they have a task.
+//
+//go:norace
+func (c *core[T]) watchSlow() {
+	for _, s := range c.reporter.hooks.slow {
+		if !s.armed.Load() {
+			s.arm(c.lookFor)
+		}
+	}
 }

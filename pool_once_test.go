@@ -156,6 +156,6 @@ func everyTaskOnce(t *testing.T, newPool func(int, func(int), ...weir.Option) su
 	want.HandedBack = uint64(len(unrun))
 	want.Finished = want.Accepted - want.HandedBack
 	got := p.Stats()
-	want.Limit = got.Limit
+	want.Limit, want.Closed = got.Limit, true
 	check.Equal(t, fmt.Sprintf("seed %d: stats", seed), got, want)
 }

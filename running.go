@@ -2,11 +2,14 @@ package weir
 
 import (
 	"cmp"
+	"iter"
 	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/64ed045f/weir/internal/engine"
 )
 
 // Running is a task that has begun and not ended: see [Pool.Running].
@@ -15,24 +18,54 @@ type Running struct {
 	Label  string    // see [Label]
 	Worker int       // the number of its worker, from 1; after 65535 workers of a pool others have the same
 	Since  time.Time // it has run since then at least
-	Waits  bool      // it waits for other tasks of the library, or in [Blocking]
+	Group  uint64    // the ID of its group, see [Groups]; 0 if it belongs to none
+	// Waits says what it waits for: "group" or "future" of the same pool, "blocking" for a call of [Blocking] and "place" after one, "other" for
+	// anything else that the library knows of, such as a group on another pool; "" if it does not wait in the library.
+	Waits string
 
 	workers *numberedWorkers
 	still   func() bool
+	task    any // tells it apart from others
+	worker  *engine.Worker
+	of      *batch // its group's
+	named   int    // the number of its goroutine's label
+}
+
+// waitsFor are the values of Running.Waits.
+var waitsFor = [...]string{
+	engine.ForNothing:  "",
+	engine.ForOther:    "other",
+	engine.ForSubtasks: "group",
+	engine.ForSingle:   "future",
+	engine.ForBlocking: "blocking",
+	engine.ForPlace:    "place",
+}
+
+// number makes workers have labels of their own, from their next task on.
+func (c *core[T]) number() {
+	c.engine.Watch(func() any { return newNumberedWorkers(c.reporter.labels()) })
 }
 
 // longer lists the tasks that have run for so long.
 func (c *core[T]) longer(d time.Duration) []Running {
 	must(d >= 0, "time of running tasks must be at least 0", d)
 	e := c.running()
-	e.Watch(func() any { return newNumberedWorkers(c.reporter.pool) })
+	c.number()
 	var list []Running
 	for _, b := range e.Busy(d) {
-		r := Running{Pool: c.reporter.pool.name(), Worker: b.Worker.Number(), Since: b.Since, Waits: b.Waits, still: b.Still}
+		r := Running{Pool: c.reporter.name(), Worker: b.Worker.Number(), Since: b.Since, Waits: waitsFor[b.Waits], still: b.Still, task: b.Task()}
+		r.worker, r.named = b.Worker, r.Worker
 		r.workers, _ = b.Worker.Watch().(*numberedWorkers)
-		if name := b.Worker.Label.Load(); name != nil {
-			if r.Label = *name; !b.Still() {
-				continue // the label may be that of the next task
+		name, of := b.Worker.Label.Load(), batchOf(b.Worker)
+		if name != nil || of != nil {
+			if !b.Still() {
+				continue // they may be those of the next task
+			}
+			if name != nil {
+				r.Label = *name
+			}
+			if of != nil {
+				r.of, r.Group = of, of.recorded().id
 			}
 		}
 		list = append(list, r)
@@ -60,61 +93,103 @@ func (p *FuncPool[T]) Running(longer time.Duration) []Running { return p.made().
 func (p *Stateful[S, T]) Running(longer time.Duration) []Running { return p.made().longer(longer) }
 
 // Stack returns the stack of the task, one line for the function and one for the file of each frame, as [debug.Stack] does without the
-// numbers. It returns "" if the task has ended, or began before the first call of Running and its stack cannot be told from others.
-// Where more than 256 workers are there, or the task has changed the labels of its goroutine, it may be several stacks, of which the task has one: an empty line
-// separates them. Of a task that [Pool.Do] runs it is the stack of the worker that stands for it.
+// numbers; "" if the task has ended. It may be several stacks, of which the task has one, with an empty line between them: where more than 256
+// workers are there, or the task began before the first call of Running or [Watch], or has changed the labels of its goroutine. Of a task that [Pool.Do] runs it is the stack of the worker that stands for it.
 //
 // Stack takes a profile of all goroutines, which stops the program for some 10 µs and takes about 2 µs for each goroutine.
 func (r Running) Stack() string {
 	if r.still == nil || !r.still() {
 		return ""
 	}
-	var text strings.Builder
-	if err := pprof.Lookup("goroutine").WriteTo(&text, 1); err != nil {
-		return ""
-	}
+	stacks := stacksOf(goroutines(), r.workers.name(r.named))
 	if !r.still() {
 		return ""
 	}
-	return stacksOf(text.String(), r.workers.name(r.Worker))
+	return stacks
 }
 
-// stacksOf returns the stacks of the workers that have the label, from a profile of goroutines as text.
+// goroutines returns a profile of all goroutines as text.
+func goroutines() string {
+	var text strings.Builder
+	_ = pprof.Lookup("goroutine").WriteTo(&text, 1) // a Builder takes all
+	return text.String()
+}
+
+// stacksOf returns the stacks of the workers that have the label, from a profile of goroutines as text; if there are none, those of the workers
+// without one.
 func stacksOf(profile, worker string) string {
-	label := strconv.Quote(workerLabel) + ":" + strconv.Quote(worker)
-	var stacks []string
-	for record := range strings.SplitSeq(profile, "\n\n") {
-		var frames []string
-		ours, task := false, 0 // frames[:task] are those above the engine
-		for line := range strings.Lines(record) {
-			switch fields := strings.FieldsFunc(line, func(r rune) bool { return r == '\t' || r == '\n' }); {
-			case strings.HasPrefix(line, "# labels:"):
-				ours = strings.Contains(line, label)
-			case len(fields) == 4:
-				function, _, _ := strings.Cut(fields[2], "+0x")
-				if strings.HasPrefix(function, engineWork) {
-					task = len(frames)
-				}
-				frames = append(frames, function+"\n\t"+fields[3]+"\n")
-			}
+	var stacks, others []string
+	for g := range taskStacks(profile) {
+		switch g.worker {
+		case worker:
+			stacks = append(stacks, strings.Join(g.frames, ""))
+		case "":
+			others = append(others, strings.Join(g.frames, ""))
 		}
-		if !ours || task == 0 {
-			continue // a goroutine that a task has started
-		}
-		for task > 1 && isOurs(frames[task-1]) {
-			task-- // between the engine and the task
-		}
-		stacks = append(stacks, strings.Join(frames[:task], ""))
+	}
+	if stacks == nil {
+		stacks = others
 	}
 	return strings.Join(stacks, "\n")
+}
+
+// taskStack is the stack of goroutines that run tasks.
+type taskStack struct {
+	worker string   // the value of their label
+	count  int      // of the goroutines
+	frames []string // of the task, the innermost first: the function on one line, the file on the next
+}
+
+// taskStacks yields the stacks of tasks in a profile of goroutines.
+func taskStacks(profile string) iter.Seq[taskStack] {
+	return func(yield func(taskStack) bool) {
+		for record := range strings.SplitSeq(profile, "\n\n") {
+			g := taskStack{}
+			task := 0 // frames[:task] are those above the engine
+			for line := range strings.Lines(record) {
+				switch fields := strings.FieldsFunc(line, func(r rune) bool { return r == '\t' || r == '\n' }); {
+				case strings.HasPrefix(line, "# labels:"):
+					g.worker = labelIn(line)
+				case len(fields) == 4:
+					function, _, _ := strings.Cut(fields[2], "+0x")
+					if strings.HasPrefix(function, engineWork) || function == directWork {
+						task = len(g.frames)
+					}
+					g.frames = append(g.frames, function+"\n\t"+fields[3]+"\n")
+				case g.count == 0:
+					count, _, _ := strings.Cut(line, " @")
+					g.count, _ = strconv.Atoi(count)
+				}
+			}
+			for task > 1 && isOurs(g.frames[task-1]) {
+				task-- // between the engine and the task
+			}
+			g.frames = g.frames[:task]
+			if parked := !slices.ContainsFunc(g.frames, func(f string) bool { return !strings.HasPrefix(f, "runtime.") }); !parked && !yield(g) {
+				return
+			}
+		}
+	}
+}
+
+// labelIn returns the value of workerLabel in a line of labels.
+func labelIn(line string) string {
+	_, value, ok := strings.Cut(line, strconv.Quote(workerLabel)+":\"")
+	if !ok {
+		return ""
+	}
+	value, _, _ = strings.Cut(value, "\"")
+	return value
 }
 
 func isOurs(function string) bool {
 	return strings.HasPrefix(function, module+".") || strings.HasPrefix(function, module+"/internal/")
 }
 
-// The beginnings of names of functions: of those of this package and of those below it, and of the one of the engine that a worker runs tasks in.
+// The beginnings of names of functions: of those of this package and of those below it, and of those in which tasks run, on a worker and on
+// a plain goroutine.
 const (
 	module     = "github.com/64ed045f/weir"
 	engineWork = module + "/internal/engine.(*Engine[...]).session"
+	directWork = module + ".(*member).runs"
 )

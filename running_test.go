@@ -47,7 +47,7 @@ func TestRunningFindsAStuckTaskAmongShortOnes(t *testing.T) {
 			if since := found[0].Since.Sub(begin); since < test.least || since > test.latest {
 				t.Errorf("it has run since %v after its begin", since)
 			}
-			check.Equal(t, "waits", found[0].Waits, false)
+			check.Equal(t, "waits", found[0].Waits, "")
 			close(release)
 			synctest.Wait()
 			check.Equal(t, "tasks found afterwards", len(p.Running(0)), 0)
@@ -95,9 +95,9 @@ func TestRunningTellsWhoWaits(t *testing.T) {
 		time.Sleep(time.Second)
 		got := ""
 		for _, r := range p.Running(time.Second) {
-			got += fmt.Sprintf("%s %s %t\n", r.Pool, r.Label, r.Waits)
+			got += fmt.Sprintf("%s %s %q\n", r.Pool, r.Label, r.Waits)
 		}
-		check.Equal(t, "tasks", got, "mail outer true\nmail inner false\n")
+		check.Equal(t, "tasks", got, "mail outer \"group\"\nmail inner \"\"\n")
 		close(release)
 		p.Close()
 	})

@@ -55,6 +55,7 @@ func NewStateful[S, T any](
 	c.Parked = 0 // values are costly
 	c.End = p.end
 	p.core.prepare(&o)
+	p.core.made = caller()
 	p.core.start(&o, &c, new(engine.Engine[call[T]]))
 	return p
 }
@@ -65,9 +66,9 @@ func (p *Stateful[S, T]) Invoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		c := call[T]{Tag: race.Here(), arg: arg}
-		return p.core.invokeRaced(c.Tag, func() error { return refusal(p.core.running().Submit(c, nil)) })
+		return p.core.invokeRaced(c.Tag, func() error { return p.core.hand(c) })
 	}
-	return refusal(p.core.running().Submit(call[T]{arg: arg}, nil))
+	return p.core.hand(call[T]{arg: arg})
 }
 
 // InvokeContext is [Stateful.Invoke] that waits for room only until ctx is done, and then
@@ -89,9 +90,9 @@ func (p *Stateful[S, T]) TryInvoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		c := call[T]{Tag: race.Here(), arg: arg}
-		return p.core.invokeRaced(c.Tag, func() error { return refusal(p.core.running().TrySubmit(c, nil)) })
+		return p.core.invokeRaced(c.Tag, func() error { return p.core.try(c) })
 	}
-	return refusal(p.core.running().TrySubmit(call[T]{arg: arg}, nil))
+	return p.core.try(call[T]{arg: arg})
 }
 
 // Call hands arg to the pool's function, waits until that has returned, and returns nil. It
@@ -181,7 +182,12 @@ func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 type statefulRunner[S, T any] Stateful[S, T]
 
 // Begin implements [engine.Runner].
-func (*statefulRunner[S, T]) Begin(w *engine.Worker) { ownLabels(w, nil).give() }
+func (p *statefulRunner[S, T]) Begin(w *engine.Worker) {
+	ownLabels(w, nil).give()
+	p.core.begins()
+}
+
+func (p *statefulRunner[S, T]) pool() any { return (*Stateful[S, T])(p) }
 
 // Run implements [engine.Runner].
 func (p *statefulRunner[S, T]) Run(w *engine.Worker, c call[T]) { (*Stateful[S, T])(p).run(w, c) }
@@ -199,7 +205,7 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 		err := p.values.add(own, c.Tag)
 		if err != nil {
 			p.core.engine.HandedBack()
-			p.refuse(c, &OpenError{Arg: c.arg, Err: err, Pool: p.core.reporter.pool.name()})
+			p.refuse(c, &OpenError{Arg: c.arg, Err: err, Pool: p.core.reporter.name()})
 			p.values.rest()
 			return
 		}

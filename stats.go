@@ -14,6 +14,9 @@ type Stats struct {
 	Queued    int // accepted tasks that no worker has started
 	Waiting   int // submitters that wait for room
 
+	Paused bool // workers take no tasks: see [Pool.Pause]
+	Closed bool // no task is accepted any more
+
 	Accepted   uint64 // tasks accepted since the pool was made
 	Finished   uint64 // tasks that returned, panicked or called runtime.Goexit
 	HandedBack uint64 // tasks removed before they started: by Shutdown, by their cancelled group, or as a value could not be opened

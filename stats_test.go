@@ -58,7 +58,7 @@ func TestStatsAreExactAtRest(t *testing.T) {
 		unrun, err := p.Shutdown(ctx)
 		check.Error(t, err, context.Canceled)
 		check.Equal(t, "handed back", len(unrun), 3)
-		want.Queued, want.HandedBack = 0, 3
+		want.Queued, want.HandedBack, want.Closed = 0, 3, true
 		verify("after Shutdown")
 		v.Open()
 		p.Close()

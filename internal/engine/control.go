@@ -368,6 +368,7 @@ func (e *Engine[T]) HandedBack() {
 // Stats are counts at one moment; they are exact when nothing is under way.
 type Stats struct {
 	Limit, Workers, Running, Suspended, Returning, Extra, Idle, Queued, Waiting int
+	Paused, Closed                                                              bool
 	Accepted, Finished, HandedBack, Rejected, Panicked                          uint64
 }
 
@@ -394,6 +395,8 @@ func (e *Engine[T]) Stats() Stats {
 		HandedBack: e.handedBack,
 		Rejected:   e.rejected,
 		Panicked:   e.panicked,
+		Paused:     e.paused,
+		Closed:     e.closed,
 		Accepted:   e.queue.accepted(),
 	}
 	s.Suspended = int(e.suspended)

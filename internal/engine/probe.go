@@ -23,10 +23,12 @@ type watch struct {
 	of     any     // for Worker.Watch
 }
 
+// ProbePause is between two probes at least: each makes each worker take the lock once.
+const ProbePause = 10 * time.Millisecond
+
 const (
 	mostProbes  = 16
-	probePause  = 10 * time.Millisecond // between two probes at least: each makes each worker take the lock once
-	looksAtOnce = 1024                  // under the lock, which they hold for some 20 µs
+	looksAtOnce = 1024 // under the lock, which they hold for some 20 µs
 )
 
 // Watch makes Worker.Watch return what made returns, from now on, unless it returns something already. It precedes Busy.
@@ -54,10 +56,33 @@ func (w *Worker) Number() int { return int(w.number) }
 type Busy[T any] struct {
 	Worker *Worker
 	Since  time.Time // it has had the task since then at least
-	Waits  bool      // the task waits for others, or has given its place up
+	Waits  Waits     // what the task waits for
 	worker *worker[T]
 	begun  int64  // of a measured task; else 0
 	seen   uint64 // of the worker, if begun is 0
+}
+
+// Waits says what a task waits for.
+type Waits uint8
+
+// What a task may wait for.
+const (
+	ForNothing  Waits = iota
+	ForOther          // work that is not of its engine, or not known
+	ForSubtasks       // a set of subtasks
+	ForSingle         // a single task
+	ForBlocking       // what it has given its place up for
+	ForPlace          // a place, as it has given its own up
+)
+
+// Task tells b's task apart from all others that are known to run, or were known when it began.
+func (b Busy[T]) Task() any {
+	type task struct {
+		worker *Worker
+		begun  int64
+		seen   uint64
+	}
+	return task{b.Worker, b.begun, b.seen}
 }
 
 // Busy returns the workers that have had one task for so long, as far as that is known: when measured tasks began, and of others which
@@ -107,8 +132,30 @@ func (e *Engine[T]) taskOf(w *worker[T]) (b Busy[T], since time.Duration) {
 		since = probes[first].at
 	}
 	b.Worker, b.worker = &w.Worker, w
-	b.Waits = w.place != nil && (w.place.waits > 0 || w.place.blocked > 0)
+	b.Waits = w.waitsFor()
 	return b, since
+}
+
+func (w *worker[T]) waitsFor() Waits {
+	p := w.place
+	switch {
+	case p == nil:
+		return ForNothing
+	case p.returner != nil:
+		return ForPlace
+	case p.blocked > 0:
+		return ForBlocking
+	case p.waits == 0:
+		return ForNothing
+	}
+	switch first := p.awaits.First().Of(); {
+	case first == nil:
+		return ForOther
+	case first.subtasks != nil:
+		return ForSubtasks
+	default:
+		return ForSingle
+	}
 }
 
 // Still reports whether the worker has had the same task since.
@@ -124,7 +171,7 @@ func (b Busy[T]) Still() bool {
 func (e *Engine[T]) probe() (now time.Duration) {
 	now = time.Since(e.clock)
 	v := e.watch.Load()
-	if n := len(v.probes); n > 0 && now-v.probes[n-1].at < probePause {
+	if n := len(v.probes); n > 0 && now-v.probes[n-1].at < ProbePause {
 		return now
 	}
 	if len(v.probes) == mostProbes { // what has run for long need not be known exactly

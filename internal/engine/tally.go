@@ -59,6 +59,9 @@ func (in *Intake) Begin() (number int, ok bool) {
 	return int(n - 1), n < sealed
 }
 
+// Open is how many tasks have begun to be handed over and have not ended.
+func (t *Tally) Open() int { return int(max(0, t.intake.begun.Load()&^sealed-t.ended.Load())) }
+
 // Handed notes that a task was accepted, and reports whether the waiter must look again. Only sets that may
 // be closed need it.
 func (in *Intake) Handed() (tell bool) { return in.handed.Add(1)&closed != 0 }

@@ -283,6 +283,8 @@ func (p *Pool) Stats() weir.Stats {
 		Extra:      max(0, p.places()-p.Limit),
 		Queued:     queued,
 		Waiting:    len(p.line),
+		Paused:     p.Paused,
+		Closed:     p.Closed,
 		Accepted:   p.accepted,
 		Finished:   p.finished,
 		HandedBack: p.handedBack,

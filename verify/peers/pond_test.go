@@ -49,7 +49,7 @@ var pondOwn = []peers.Case{
 			check.Equal(t, "value", value, 222)
 			check.Error(t, err, errBoom)
 			p.Close()
-			check.Equal(t, "counts", p.Stats(), weir.Stats{Limit: 1, Accepted: 1, Finished: 1})
+			check.Equal(t, "counts", p.Stats(), weir.Stats{Limit: 1, Closed: true, Accepted: 1, Finished: 1})
 		},
 	},
 	{

@@ -1,0 +1,376 @@
+package weir
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/fifo"
+	"github.com/64ed045f/weir/internal/race"
+)
+
+// GroupInfo is a group, from its first task to its Wait: see [Groups].
+type GroupInfo struct {
+	ID    uint64 // tells it apart from all other groups of the program; after Wait the group has another
+	Pool  uint64 // the ID of its pool; 0 if it has workers of its own
+	Name  string // of that pool, or of the group with workers of its own
+	Label string // see [Label]
+
+	Begun string    // the file and the line that gave the group its first task; "" if that was before the first call of [Watch]
+	Waits string    // the file and the line that wait for its end; "" if no goroutine does, or has done so since before that
+	Since time.Time // the group has been there since then at least
+
+	// If the group was made in a task: the group of that, the pool, and its Running.Worker; 0 for none.
+	Parent, ParentPool uint64
+	ParentWorker       int
+
+	Tasks   int       // that were given to it and have not ended
+	Running []Running // those of them that have run for as long as Groups was asked for
+}
+
+// Watch lets the library note, from now on, what [Groups] and [Running.Stack] need to know of what already runs when they are called: where
+// each group began, and where a goroutine waits for it, and which goroutine runs a task. That takes some 0.5 µs a group, and for the first tasks
+// of a group with workers of its own some 0.2 µs each. Groups and the handler of package weirdebug call it.
+func Watch() { watched.Store(true) }
+
+// watched says that Watch was called.
+var watched atomic.Bool
+
+// Groups lists the groups of the program that have been there for so long, the oldest first: those with tasks that run, and those for whose end
+// a goroutine waits. With their parents they are the tree of what waits for what. Of groups that
+// began before the first call of [Watch] or Groups it finds those with tasks that run on a Pool.
+func Groups(longer time.Duration) []GroupInfo {
+	must(longer >= 0, "time of groups must be at least 0", longer)
+	Watch()
+	c := collection{longer: longer, groups: make(map[*batch]*GroupInfo), ids: make(map[observed]uint64)}
+	for _, l := range pools.all() {
+		if info, ok := l.info(); ok {
+			c.ids[info.pool] = info.ID
+		}
+	}
+	for pool := range c.ids {
+		c.add(pool.longer(0))
+	}
+	for i := range recorded {
+		for _, b := range recorded[i].batches() {
+			c.group(b).Running = append(c.group(b).Running, recorded[i].directTasks(b, longer)...)
+		}
+	}
+	return c.list()
+}
+
+// collection is what one call of Groups has found.
+type collection struct {
+	longer time.Duration
+	groups map[*batch]*GroupInfo
+	ids    map[observed]uint64 // of pools, those of groups included
+}
+
+// add adds tasks that run.
+func (c *collection) add(tasks []Running) {
+	for _, r := range tasks {
+		if r.of == nil {
+			continue
+		}
+		g := c.group(r.of)
+		if since, ok := r.of.recorded().adopted(r.worker); ok {
+			r.Since = since
+		}
+		if time.Since(r.Since) >= c.longer {
+			g.Running = append(g.Running, r)
+		}
+	}
+}
+
+// group returns what is collected of b.
+func (c *collection) group(b *batch) *GroupInfo {
+	g := c.groups[b]
+	if g == nil {
+		g = c.describe(b)
+		c.groups[b] = g
+	}
+	return g
+}
+
+// describe is not seen by the race detector: the caller knows nothing of the goroutine that has made the group.
+//
+//go:norace
+func (c *collection) describe(b *batch) *GroupInfo {
+	r := b.recorded()
+	g := &GroupInfo{
+		ID: r.id, Name: b.group.pool.core.reporter.name(), Label: b.label.of(),
+		Begun: place(r.begun...), Waits: place(r.shard().waits(r)...), Since: r.since,
+		Tasks: b.tally.Open(),
+	}
+	if b.group.direct == nil {
+		g.Pool = c.ids[&b.group.pool.core]
+	}
+	if b.group.host != nil {
+		c.describeParent(g, b.group.host)
+	}
+	return g
+}
+
+// describeParent notes the task in which g was made. It is hidden like describe.
+//
+//go:norace
+func (c *collection) describeParent(g *GroupInfo, h host) {
+	m, ok := h.(*member)
+	switch {
+	case !ok:
+		if t := h.task(); t.pool != nil {
+			g.ParentPool, g.ParentWorker = c.ids[&t.pool.core], t.worker.Number()
+		}
+	default:
+		g.Parent = m.batch.recorded().id
+		if w := m.worker.Load(); w != nil {
+			g.ParentWorker = w.Number()
+		} else {
+			g.ParentWorker = m.batch.recorded().shard().number(m)
+		}
+		if m.batch.group.direct == nil {
+			g.ParentPool = c.ids[&m.batch.group.pool.core]
+		}
+	}
+}
+
+func (c *collection) list() []GroupInfo {
+	var list []GroupInfo
+	for _, g := range c.groups {
+		if time.Since(g.Since) >= c.longer || len(g.Running) > 0 {
+			list = append(list, *g)
+		}
+	}
+	slices.SortFunc(list, func(a, b GroupInfo) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
+	return list
+}
+
+// groupRecord is what Groups knows of a batch.
+type groupRecord struct {
+	batch *batch
+	id    uint64
+	since time.Time
+	begun []uintptr // the callers that gave the first task
+
+	// Under the lock of the shard, in whose list the record is while there are such tasks or a wait.
+	link    fifo.Link[groupRecord]
+	direct  fifo.List[directRecord]
+	waiting []uintptr // the callers that wait
+}
+
+// directRecord is a task of a group without an engine: see the type direct.
+type directRecord struct {
+	member *member
+	number int
+	since  time.Time
+	label  int // the number of the goroutine's label
+	link   fifo.Link[directRecord]
+}
+
+// recordShard holds a part of the records of batches.
+type recordShard struct {
+	mu   sync.Mutex
+	list fifo.List[groupRecord]
+	_    [64 - 16]byte
+}
+
+var (
+	recorded    [16]recordShard
+	lastGroup   atomic.Uint64 // ID
+	lastDirect  atomic.Uint64
+	directNames = numberedWorkers{number: "0"} // other numbers begin with 1
+)
+
+const deepest = 24 // of the callers that are noted
+
+func (r *groupRecord) shard() *recordShard { return &recorded[r.id%uint64(len(recorded))] }
+
+// noteBegin notes that b begins, if Watch was called.
+func (b *batch) noteBegin() {
+	if watched.Load() {
+		b.record.Store(newRecord(b, callers()))
+	}
+}
+
+func newRecord(b *batch, begun []uintptr) *groupRecord {
+	return &groupRecord{batch: b, id: lastGroup.Add(1), since: time.Now(), begun: begun}
+}
+
+// recorded returns the record of b, and makes it if need be.
+func (b *batch) recorded() *groupRecord {
+	if r := b.record.Load(); r != nil {
+		return r
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.record.Load()
+	if r == nil {
+		r = newRecord(b, nil)
+		b.record.Store(r)
+	}
+	return r
+}
+
+func callers() []uintptr {
+	pcs := make([]uintptr, deepest)
+	return pcs[:runtime.Callers(3, pcs)]
+}
+
+// noteWait notes that the caller waits for the end of b, until the function that it returns is called.
+func (b *batch) noteWait() (done func()) {
+	if !watched.Load() {
+		return func() {}
+	}
+	r, at := b.recorded(), callers()
+	race.Unseen(func() { r.shard().wait(r, at) })
+	return func() { race.Unseen(func() { r.shard().wait(r, nil) }) }
+}
+
+//go:norace
+func (s *recordShard) wait(r *groupRecord, callers []uintptr) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.waiting = callers
+	s.relist(r)
+}
+
+// relist keeps r in the list as long as it must be there. The caller holds mu.
+//
+//go:norace
+func (s *recordShard) relist(r *groupRecord) {
+	switch needed := r.waiting != nil || r.direct.First() != nil; {
+	case !needed:
+		s.list.Remove(&r.link)
+	case r.link.Of() == nil:
+		s.list.Append(&r.link, r)
+	}
+}
+
+// waits returns the callers that wait.
+//
+//go:norace
+func (s *recordShard) waits(r *groupRecord) []uintptr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return r.waiting
+}
+
+// batches returns those in the list.
+//
+//go:norace
+func (s *recordShard) batches() (list []*batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := s.list.First(); l != nil; l = l.Next() {
+		list = append(list, l.Of().batch)
+	}
+	return list
+}
+
+// directTasks lists those of b that have run for so long. One that has become a worker's is among the tasks of its pool.
+//
+//go:norace
+func (s *recordShard) directTasks(b *batch, longer time.Duration) (list []Running) {
+	r := b.recorded()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := r.direct.First(); l != nil; l = l.Next() {
+		d := l.Of()
+		if d.member.worker.Load() != nil || time.Since(d.since) < longer {
+			continue
+		}
+		list = append(list, Running{
+			Label: b.label.of(), Worker: d.number, Since: d.since, Group: r.id, task: d, of: b,
+			workers: &directNames, named: d.label, still: func() bool { return s.has(r, d) },
+		})
+	}
+	return list
+}
+
+// adopted returns when the task on w began, if it began as a direct one.
+//
+//go:norace
+func (r *groupRecord) adopted(w *engine.Worker) (since time.Time, ok bool) {
+	s := r.shard()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := r.direct.First(); l != nil; l = l.Next() {
+		if d := l.Of(); d.member.worker.Load() == w {
+			return d.since, true
+		}
+	}
+	return since, false
+}
+
+//go:norace
+func (s *recordShard) has(r *groupRecord, d *directRecord) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return d.link.Of() != nil
+}
+
+// number returns the Running.Worker of the task that has m; 0 if there is none.
+//
+//go:norace
+func (s *recordShard) number(m *member) int {
+	r := m.batch.recorded()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := r.direct.First(); l != nil; l = l.Next() {
+		if d := l.Of(); d.member == m || d.member.acting == m {
+			return d.number
+		}
+	}
+	return 0
+}
+
+// noteDirect notes that the task of m, of that number, runs on the calling goroutine, if Watch was called, and gives the goroutine a label by which
+// Running.Stack finds it. The caller calls the function that it returns, if that is not nil, when the task is over.
+func (m *member) noteDirect(number int) (labels *profileLabels, done func()) {
+	if !watched.Load() {
+		return nil, nil
+	}
+	d := &directRecord{member: m, number: number + 1, since: time.Now(), label: int(lastDirect.Add(1) % differentWorkers)}
+	r := m.batch.recorded()
+	race.Unseen(func() { r.shard().begin(r, d) })
+	labels = directNames.labels(d.label)
+	labels.give()
+	return labels, func() { race.Unseen(func() { r.shard().end(r, d) }) }
+}
+
+//go:norace
+func (s *recordShard) begin(r *groupRecord, d *directRecord) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.direct.Append(&d.link, d)
+	s.relist(r)
+}
+
+//go:norace
+func (s *recordShard) end(r *groupRecord, d *directRecord) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.direct.Remove(&d.link)
+	s.relist(r)
+}
+
+// batchOf returns the batch of the task on w; nil if it is of none.
+func batchOf(w *engine.Worker) *batch {
+	if t := w.Tenant.Load(); t != nil {
+		if m, ok := t.Self.(*member); ok {
+			return m.batch
+		}
+	}
+	return nil
+}
+
+// leaveGroup follows the last task of a group on w, before a task of none.
+func leaveGroup(w *engine.Worker) {
+	if t := w.Tenant.Swap(nil); t != nil {
+		t.Self.(*member).vacate()
+	}
+}

@@ -1,0 +1,98 @@
+package weirdebug
+
+import "time"
+
+// Snapshot is what the pages show, for machines: the answer to a request with format=json. Durations are in seconds.
+type Snapshot struct {
+	Time          time.Time `json:"time"`
+	Control       bool      `json:"control"` // pools may be changed: see [Control]
+	Pools         []Pool    `json:"pools,omitempty"`
+	PoolsLeftOut  int       `json:"poolsLeftOut,omitempty"`
+	Groups        []Group   `json:"groups,omitempty"`
+	GroupsLeftOut int       `json:"groupsLeftOut,omitempty"`
+}
+
+// Pool is a pool of a Snapshot.
+type Pool struct {
+	ID         uint64    `json:"id"`
+	Name       string    `json:"name,omitempty"`
+	Kind       string    `json:"kind"`
+	Made       string    `json:"made"`
+	Stats      Stats     `json:"stats"`
+	Wait       Durations `json:"wait"`
+	Run        Durations `json:"run"`
+	Oldest     float64   `json:"oldest"`               // how long the oldest queued task has waited
+	Throughput []float64 `json:"throughput,omitempty"` // tasks finished per second, in equal parts of the last minute, the latest last
+	Lints      []Lint    `json:"lints,omitempty"`
+
+	// Only in the answer for one pool.
+	Running        []Task `json:"running,omitempty"`
+	RunningLeftOut int    `json:"runningLeftOut,omitempty"`
+}
+
+// Stats are those of weir.Stats.
+type Stats struct {
+	Limit      int    `json:"limit"`
+	Workers    int    `json:"workers"`
+	Running    int    `json:"running"`
+	Suspended  int    `json:"suspended"`
+	Returning  int    `json:"returning"`
+	Extra      int    `json:"extra"`
+	Idle       int    `json:"idle"`
+	Queued     int    `json:"queued"`
+	Waiting    int    `json:"waiting"`
+	Paused     bool   `json:"paused"`
+	Closed     bool   `json:"closed"`
+	Accepted   uint64 `json:"accepted"`
+	Finished   uint64 `json:"finished"`
+	HandedBack uint64 `json:"handedBack"`
+	Rejected   uint64 `json:"rejected"`
+	Panicked   uint64 `json:"panicked"`
+}
+
+// Durations is a histogram of durations.
+type Durations struct {
+	Count   uint64   `json:"count"`
+	Sum     float64  `json:"sum"`
+	P50     float64  `json:"p50"`
+	P99     float64  `json:"p99"`
+	Buckets []Bucket `json:"buckets,omitempty"` // those that are not empty, ascending; only in the answer for one pool
+}
+
+// Bucket has the durations that are longer than 2^-¼ times UpTo, up to that.
+type Bucket struct {
+	UpTo  float64 `json:"upTo"`
+	Count uint64  `json:"count"`
+}
+
+// Lint is a state of a pool that is most often a mistake of the program: see weir.PoolInfo.Lints.
+type Lint struct {
+	Rule string `json:"rule"`
+	Text string `json:"text"`
+}
+
+// Task is a task that runs.
+type Task struct {
+	Worker int       `json:"worker"`
+	Label  string    `json:"label,omitempty"`
+	Since  time.Time `json:"since"`
+	Group  uint64    `json:"group,omitempty"`
+	Waits  string    `json:"waits,omitempty"`
+	Stack  string    `json:"stack,omitempty"` // only in the answer for the stack of one task
+}
+
+// Group is a group of a Snapshot: see weir.GroupInfo.
+type Group struct {
+	ID           uint64    `json:"id"`
+	Pool         uint64    `json:"pool,omitempty"`
+	Name         string    `json:"name,omitempty"`
+	Label        string    `json:"label,omitempty"`
+	Begun        string    `json:"begun,omitempty"`
+	Waits        string    `json:"waits,omitempty"`
+	Since        time.Time `json:"since"`
+	Parent       uint64    `json:"parent,omitempty"`
+	ParentPool   uint64    `json:"parentPool,omitempty"`
+	ParentWorker int       `json:"parentWorker,omitempty"`
+	Tasks        int       `json:"tasks"`
+	Running      []Task    `json:"running,omitempty"`
+}
