@@ -122,14 +122,14 @@ func (b *batch) accepted() {
 
 // try hands a job over if that needs no waiting.
 func (b *batch) try(j job) bool {
-	e := b.group.pool.core.engine
+	c := &b.group.pool.core
 	switch {
 	case b.subtasks == nil:
-		return e.TrySubmit(j, nil) == engine.Accepted
+		return c.try(j, nil) == nil
 	case b.group.nested():
-		return e.TryDelegate(b.subtasks, j)
+		return c.engine.TryDelegate(b.subtasks, j)
 	default:
-		return e.TrySubmit(j, b.subtasks.Want()) == engine.Accepted
+		return c.try(j, b.subtasks.Want()) == nil
 	}
 }
 

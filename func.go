@@ -101,9 +101,9 @@ func (p *FuncPool[T]) TryInvoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		a := argument[T]{race.Here(), arg}
-		return p.core.invokeRaced(a.Tag, func() error { return p.core.try(a) })
+		return p.core.invokeRaced(a.Tag, func() error { return p.core.try(a, nil) })
 	}
-	return p.core.try(argument[T]{arg: arg})
+	return p.core.try(argument[T]{arg: arg}, nil)
 }
 
 // Shutdown closes the pool, as [FuncPool.Close] does, but waits only until ctx is done. It returns

@@ -215,6 +215,7 @@ func (b *batch) submitOutside(j job) engine.Verdict {
 	if e.Offer(j) {
 		return engine.Accepted
 	}
+	b.group.pool.core.noticeFull()
 	return e.WaitForRoom(j, b.scope.Done()) // many batches never need that channel
 }
 
@@ -225,6 +226,7 @@ func (b *batch) submit(j job) engine.Verdict {
 	if e.Fits(j, want) {
 		return engine.Accepted
 	}
+	b.group.pool.core.noticeFull()
 	var verdict engine.Verdict
 	b.group.task().await(b.group.pool, want, func(w *engine.Wakeup) {
 		verdict = e.SubmitWanted(j, b.scope.Done(), want, w)

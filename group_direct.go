@@ -177,16 +177,13 @@ func (m *member) run(j job) {
 func (m *member) runs(j job) *engine.Worker {
 	b := m.batch
 	labels, done := m.noteDirect(j.number())
-	if done != nil {
-		defer done()
-	}
 	over := false
 	defer func() {
 		if over {
 			return
 		}
 		defer func() {
-			if w := b.endsDirectly(m); w != nil {
+			if w := b.endsDirectly(m, done); w != nil {
 				go w.GoOn() // this goroutine may be about to exit
 			}
 		}()
@@ -200,12 +197,15 @@ func (m *member) runs(j job) *engine.Worker {
 	}
 	over = true
 	b.release(1, nil)
-	return b.endsDirectly(m)
+	return b.endsDirectly(m, done)
 }
 
-// endsDirectly ends the task of m. It returns the worker of the goroutine, if that has become one.
-func (b *batch) endsDirectly(m *member) *engine.Worker {
+// endsDirectly ends the task of m, of which noteDirect has returned done. It returns the worker of the goroutine, if that has become one.
+func (b *batch) endsDirectly(m *member, done func()) *engine.Worker {
 	g := b.group
+	if done != nil {
+		done()
+	}
 	if !m.fate.Take() {
 		g.engineMade()
 		w := m.worker.Load()

@@ -103,31 +103,40 @@ func (r *reporter) guard(call func()) {
 
 // noticeFull is called by a submitter that may have to wait.
 func (c *core[T]) noticeFull() {
-	if h := c.reporter.hooks; h != nil && h.onFull != nil {
-		race.Unseen(c.tellFull)
-	}
-}
-
-// tellFull is not seen by the race detector: submitters must not be ordered by it.
-//
-//go:norace
-func (c *core[T]) tellFull() {
 	h := c.reporter.hooks
-	if !h.full.TryLock() {
+	if h == nil || h.onFull == nil {
 		return
 	}
-	defer h.full.Unlock()
-	now := time.Now()
-	if !h.called.IsZero() && now.Sub(h.called) < fullPause {
+	call := false
+	race.Unseen(func() { call = h.mayTell() }) // submitters must not be ordered by it
+	if !call {
 		return
 	}
-	s := c.stats()
+	defer race.Unseen(h.full.Unlock)
+	s := c.glance()
 	if s.Closed || s.Waiting == 0 && (s.Queued < c.engine.Queue || s.Running+s.Suspended < s.Limit) {
 		return
 	}
-	h.called = now
+	h.tells()
 	c.reporter.guard(func() { h.onFull(s) })
 }
+
+// mayTell locks full, and reports whether it has, and the last call was long enough ago.
+//
+//go:norace
+func (h *hooks) mayTell() bool {
+	if !h.full.TryLock() {
+		return false
+	}
+	if h.called.IsZero() || time.Since(h.called) >= fullPause {
+		return true
+	}
+	h.full.Unlock()
+	return false
+}
+
+//go:norace
+func (h *hooks) tells() { h.called = time.Now() }
 
 // slow is what OnSlow was given.
 type slow struct {
@@ -148,10 +157,12 @@ type slowWatch struct {
 	timer   *time.Timer
 	stopped bool
 	looking bool
-	ended   chan struct{}    // receives a value when a look has ended that stop waits for
-	known   map[any]struct{} // the tasks that the handler was called for, as far as they run
+	ended   chan struct{} // receives a value when a look has ended that stop waits for
+
+	known map[any]struct{} // the tasks that the handler was called for, as far as they run
 }
 
+// arm starts the timer.
 func (s *slowWatch) arm(look func(*slowWatch)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

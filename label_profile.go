@@ -45,33 +45,59 @@ func ownLabels(w *engine.Worker, pool *profileLabels) *profileLabels {
 }
 
 // numberedWorkers gives each worker of a pool a label of its own, by which [Running.Stack] finds its stack. Profiles would otherwise be much
-// larger: so that begins with the first call of Running, and many workers share labels if there are more.
+// larger: so that begins with the first call of Running or [Watch], and many workers share labels if there are more.
 type numberedWorkers struct {
-	pool   *profileLabels
-	number string // of the pool
-	made   [differentWorkers]atomic.Pointer[profileLabels]
+	*workerLabels
+	first int // the number of the label of worker 0
 }
 
-const differentWorkers = 256
+// workerLabels are labels that differ by a number.
+type workerLabels struct {
+	pool   *profileLabels
+	prefix string // of their values
+	made   [differentWorkers / someWorkers]atomic.Pointer[[someWorkers]atomic.Pointer[profileLabels]]
+}
+
+const (
+	differentWorkers = 256
+	someWorkers      = 16
+)
 
 // numberedPools is how many pools have numbered workers, for their labels to differ.
 var numberedPools atomic.Uint64
 
+// groupLabels are shared by all groups with workers of their own: to make labels takes longer than a small group.
+var (
+	groupLabels = workerLabels{prefix: "0."} // others begin with 1
+	lastLabel   atomic.Uint64
+)
+
 func newNumberedWorkers(pool *profileLabels) *numberedWorkers {
-	return &numberedWorkers{pool: pool, number: strconv.FormatUint(numberedPools.Add(1), 10)}
+	return &numberedWorkers{&workerLabels{pool: pool, prefix: strconv.FormatUint(numberedPools.Add(1), 10) + "."}, 0}
+}
+
+// groupWorkers numbers the n workers, or goroutines, of a group without a name.
+func groupWorkers(n uint64) *numberedWorkers {
+	return &numberedWorkers{&groupLabels, int((lastLabel.Add(n) - n) % differentWorkers)}
 }
 
 // name is the value of the label of a worker.
 func (n *numberedWorkers) name(worker int) string {
-	return n.number + "." + strconv.Itoa(worker%differentWorkers)
+	return n.prefix + strconv.Itoa((n.first+worker)%differentWorkers)
 }
 
 func (n *numberedWorkers) labels(worker int) *profileLabels {
-	made := &n.made[worker%differentWorkers]
-	l := made.Load()
+	i := (n.first + worker) % differentWorkers
+	part := &n.made[i/someWorkers]
+	some := part.Load()
+	if some == nil {
+		some = new([someWorkers]atomic.Pointer[profileLabels])
+		part.Store(some) // another goroutine may do the same: labels are equal if their values are
+	}
+	l := some[i%someWorkers].Load()
 	if l == nil {
 		l = newProfileLabels(n.pool.name(), workerLabel, n.name(worker))
-		made.Store(l)
+		some[i%someWorkers].Store(l)
 	}
 	return l
 }

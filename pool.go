@@ -221,9 +221,9 @@ func (p *Pool) TrySubmit(task func()) error {
 	mustPool(p != nil)
 	mustTask(task != nil)
 	if race.Enabled {
-		return p.submitRaced(task, func(j job) error { return p.core.try(j) })
+		return p.submitRaced(task, func(j job) error { return p.core.try(j, nil) })
 	}
-	return p.core.try(plainJob(task))
+	return p.core.try(plainJob(task), nil)
 }
 
 // Shutdown closes the pool, as [Pool.Close] does, but waits only until ctx is done. It returns

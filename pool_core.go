@@ -58,9 +58,9 @@ func (c *core[T]) hand(task T) error {
 	return refusal(e.WaitForRoom(task, nil))
 }
 
-// try does not wait for room.
-func (c *core[T]) try(task T) error {
-	verdict := c.running().TrySubmit(task, nil)
+// try does not wait for room. want is as for [engine.Engine.TrySubmit].
+func (c *core[T]) try(task T, want *engine.Want[T]) error {
+	verdict := c.running().TrySubmit(task, want)
 	if verdict == engine.Full {
 		c.noticeFull()
 	}
@@ -157,6 +157,8 @@ func (c *core[T]) mustBeOwn() {
 
 func (c *core[T]) stats() Stats { return Stats(c.running().Stats()) }
 
+func (c *core[T]) glance() Stats { return Stats(c.running().Glance()) }
+
 func (c *core[T]) shutdown(ctx context.Context) ([]T, error) {
 	mustContext(ctx != nil)
 	c.mustBeOwn()
@@ -170,13 +172,13 @@ func (c *core[T]) shutdown(ctx context.Context) ([]T, error) {
 	return unrun, context.Cause(ctx)
 }
 
-// watchSlow arms the watches for slow tasks that are not. It is not seen by the race detector, like all that workers do before they have a task.
-//
-//go:norace
+// watchSlow arms the watches for slow tasks that are not.
 func (c *core[T]) watchSlow() {
 	for _, s := range c.reporter.hooks.slow {
-		if !s.armed.Load() {
-			s.arm(c.lookFor)
+		armed := false
+		race.Unseen(func() { armed = s.armed.Load() })
+		if !armed {
+			apart(func() { s.arm(c.lookFor) })
 		}
 	}
 }

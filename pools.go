@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"weak"
 
@@ -28,7 +29,7 @@ type PoolInfo struct {
 
 // observed is a *core.
 type observed interface {
-	stats() Stats
+	glance() Stats
 	times() Times
 	longer(d time.Duration) []Running
 	resize(limit int)
@@ -52,12 +53,13 @@ func Pools() iter.Seq[PoolInfo] {
 }
 
 func over(pool observed) bool {
-	s := pool.stats()
+	s := pool.glance()
 	return s.Closed && s.Workers == 0
 }
 
-// Stats returns the counts of the pool. See [Pool.Stats].
-func (i PoolInfo) Stats() Stats { return i.of().stats() }
+// Stats returns the counts of the pool, as [Pool.Stats] does, except that Queued may have tasks of groups that were cancelled: it only looks, so
+// that it may be called for pools of other test bubbles, too.
+func (i PoolInfo) Stats() Stats { return i.of().glance() }
 
 // Times returns how long tasks of the pool have waited and run. See [Pool.Times].
 func (i PoolInfo) Times() Times { return i.of().times() }
@@ -95,9 +97,6 @@ type listed interface {
 	info() (PoolInfo, bool)
 }
 
-// add is not seen by the race detector: pools must not be ordered by it.
-//
-//go:norace
 func (r *registry) add(made func(id uint64) listed) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,13 +118,7 @@ func (r *registry) sweep() {
 	}
 }
 
-func (r *registry) all() (list []listed) {
-	race.Unseen(func() { list = r.copied() })
-	return list
-}
-
-//go:norace
-func (r *registry) copied() []listed {
+func (r *registry) all() []listed {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sweep()
@@ -137,6 +130,7 @@ type listedPool[T any] struct {
 	id   uint64
 	kind string
 	pool weak.Pointer[core[T]]
+	made atomic.Pointer[string] // where; nil until that is asked for
 }
 
 func (l *listedPool[T]) info() (PoolInfo, bool) {
@@ -144,7 +138,13 @@ func (l *listedPool[T]) info() (PoolInfo, bool) {
 	if c == nil {
 		return PoolInfo{}, false
 	}
-	return PoolInfo{ID: l.id, Name: c.reporter.name(), Kind: l.kind, Made: place(c.made), pool: c}, true
+	made := l.made.Load()
+	if made == nil {
+		at := place(c.made)
+		made = &at
+		l.made.Store(made)
+	}
+	return PoolInfo{ID: l.id, Name: c.reporter.name(), Kind: l.kind, Made: *made, pool: c}, true
 }
 
 // begins is called by workers of the pool: by each new one, and now and then.
@@ -155,14 +155,12 @@ func (c *core[T]) begins() {
 	if watched.Load() {
 		c.number()
 	}
-	if h := c.reporter.hooks; h != nil && len(h.slow) > 0 {
-		race.Unseen(c.watchSlow)
+	if h := c.reporter.hooks; h != nil && h.slow != nil {
+		c.watchSlow()
 	}
 }
 
 // isListed is not seen by the race detector, like all that workers do before they have a task.
-//
-//go:norace
 func (c *core[T]) isListed() (is bool) {
 	race.Unseen(func() { is = c.listed.Load() })
 	return is
@@ -170,9 +168,9 @@ func (c *core[T]) isListed() (is bool) {
 
 // list adds the pool to those that Pools yields; that of a group, which it does not yield, for Groups.
 func (c *core[T]) list() {
-	race.Unseen(func() {
+	apart(func() {
 		if (c.made != 0 || watched.Load()) && !c.listed.Swap(true) {
-			pools.add(func(id uint64) listed { return &listedPool[T]{id, c.kind(), weak.Make(c)} })
+			pools.add(func(id uint64) listed { return &listedPool[T]{id: id, kind: c.kind(), pool: weak.Make(c)} })
 		}
 	})
 }
@@ -185,6 +183,14 @@ func (c *core[T]) kind() string {
 	}
 	of, _ := runner.(interface{ pool() any })
 	return strings.TrimPrefix(reflect.TypeOf(of.pool()).String(), "*weir.")
+}
+
+// apart calls f. Under the race detector the caller is not ordered by it.
+func apart(f func()) {
+	race.Apart(func() (none struct{}) {
+		f()
+		return none
+	})
 }
 
 // caller returns where the caller of the function that calls it was called.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/fifo"
-	"github.com/64ed045f/weir/internal/race"
 )
 
 // GroupInfo is a group, from its first task to its Wait: see [Groups].
@@ -77,8 +76,8 @@ func (c *collection) add(tasks []Running) {
 			continue
 		}
 		g := c.group(r.of)
-		if since, ok := r.of.recorded().adopted(r.worker); ok {
-			r.Since = since
+		if d := r.of.recorded().adopted(r.worker); d != nil {
+			r.Since, r.workers, r.named = d.since, d.label, 0
 		}
 		if time.Since(r.Since) >= c.longer {
 			g.Running = append(g.Running, r)
@@ -167,7 +166,7 @@ type directRecord struct {
 	member *member
 	number int
 	since  time.Time
-	label  int // the number of the goroutine's label
+	label  *numberedWorkers // of the goroutine, as its worker 0
 	link   fifo.Link[directRecord]
 }
 
@@ -179,10 +178,8 @@ type recordShard struct {
 }
 
 var (
-	recorded    [16]recordShard
-	lastGroup   atomic.Uint64 // ID
-	lastDirect  atomic.Uint64
-	directNames = numberedWorkers{number: "0"} // other numbers begin with 1
+	recorded  [16]recordShard
+	lastGroup atomic.Uint64 // ID
 )
 
 const deepest = 24 // of the callers that are noted
@@ -226,11 +223,10 @@ func (b *batch) noteWait() (done func()) {
 		return func() {}
 	}
 	r, at := b.recorded(), callers()
-	race.Unseen(func() { r.shard().wait(r, at) })
-	return func() { race.Unseen(func() { r.shard().wait(r, nil) }) }
+	apart(func() { r.shard().wait(r, at) })
+	return func() { apart(func() { r.shard().wait(r, nil) }) }
 }
 
-//go:norace
 func (s *recordShard) wait(r *groupRecord, callers []uintptr) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,8 +235,6 @@ func (s *recordShard) wait(r *groupRecord, callers []uintptr) {
 }
 
 // relist keeps r in the list as long as it must be there. The caller holds mu.
-//
-//go:norace
 func (s *recordShard) relist(r *groupRecord) {
 	switch needed := r.waiting != nil || r.direct.First() != nil; {
 	case !needed:
@@ -251,8 +245,6 @@ func (s *recordShard) relist(r *groupRecord) {
 }
 
 // waits returns the callers that wait.
-//
-//go:norace
 func (s *recordShard) waits(r *groupRecord) []uintptr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,8 +252,6 @@ func (s *recordShard) waits(r *groupRecord) []uintptr {
 }
 
 // batches returns those in the list.
-//
-//go:norace
 func (s *recordShard) batches() (list []*batch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,8 +262,6 @@ func (s *recordShard) batches() (list []*batch) {
 }
 
 // directTasks lists those of b that have run for so long. One that has become a worker's is among the tasks of its pool.
-//
-//go:norace
 func (s *recordShard) directTasks(b *batch, longer time.Duration) (list []Running) {
 	r := b.recorded()
 	s.mu.Lock()
@@ -285,28 +273,25 @@ func (s *recordShard) directTasks(b *batch, longer time.Duration) (list []Runnin
 		}
 		list = append(list, Running{
 			Label: b.label.of(), Worker: d.number, Since: d.since, Group: r.id, task: d, of: b,
-			workers: &directNames, named: d.label, still: func() bool { return s.has(r, d) },
+			workers: d.label, still: func() bool { return s.has(r, d) },
 		})
 	}
 	return list
 }
 
-// adopted returns when the task on w began, if it began as a direct one.
-//
-//go:norace
-func (r *groupRecord) adopted(w *engine.Worker) (since time.Time, ok bool) {
+// adopted returns the record of the task on w, if it began as a direct one.
+func (r *groupRecord) adopted(w *engine.Worker) *directRecord {
 	s := r.shard()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for l := r.direct.First(); l != nil; l = l.Next() {
 		if d := l.Of(); d.member.worker.Load() == w {
-			return d.since, true
+			return d
 		}
 	}
-	return since, false
+	return nil
 }
 
-//go:norace
 func (s *recordShard) has(r *groupRecord, d *directRecord) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -314,8 +299,6 @@ func (s *recordShard) has(r *groupRecord, d *directRecord) bool {
 }
 
 // number returns the Running.Worker of the task that has m; 0 if there is none.
-//
-//go:norace
 func (s *recordShard) number(m *member) int {
 	r := m.batch.recorded()
 	s.mu.Lock()
@@ -334,15 +317,14 @@ func (m *member) noteDirect(number int) (labels *profileLabels, done func()) {
 	if !watched.Load() {
 		return nil, nil
 	}
-	d := &directRecord{member: m, number: number + 1, since: time.Now(), label: int(lastDirect.Add(1) % differentWorkers)}
+	d := &directRecord{member: m, number: number + 1, since: time.Now(), label: groupWorkers(1)}
 	r := m.batch.recorded()
-	race.Unseen(func() { r.shard().begin(r, d) })
-	labels = directNames.labels(d.label)
+	apart(func() { r.shard().begin(r, d) })
+	labels = d.label.labels(0)
 	labels.give()
-	return labels, func() { race.Unseen(func() { r.shard().end(r, d) }) }
+	return labels, func() { apart(func() { r.shard().end(r, d) }) }
 }
 
-//go:norace
 func (s *recordShard) begin(r *groupRecord, d *directRecord) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -350,7 +332,6 @@ func (s *recordShard) begin(r *groupRecord, d *directRecord) {
 	s.relist(r)
 }
 
-//go:norace
 func (s *recordShard) end(r *groupRecord, d *directRecord) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -50,7 +50,7 @@ func (i PoolInfo) Lints(d time.Duration) (list []Lint) {
 	}
 	line, count, submitters := "", 0, 0
 	for g := range taskStacks(goroutines()) {
-		if pool, _, _ := strings.Cut(g.worker, "."); pool != tasks[0].workers.number {
+		if !strings.HasPrefix(g.worker, tasks[0].workers.prefix) {
 			continue
 		}
 		if g.submits() {

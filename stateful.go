@@ -90,9 +90,9 @@ func (p *Stateful[S, T]) TryInvoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
 		c := call[T]{Tag: race.Here(), arg: arg}
-		return p.core.invokeRaced(c.Tag, func() error { return p.core.try(c) })
+		return p.core.invokeRaced(c.Tag, func() error { return p.core.try(c, nil) })
 	}
-	return p.core.try(call[T]{arg: arg})
+	return p.core.try(call[T]{arg: arg}, nil)
 }
 
 // Call hands arg to the pool's function, waits until that has returned, and returns nil. It

@@ -381,6 +381,18 @@ func (e *Engine[T]) Stats() Stats {
 		e.mu.Lock()
 	}
 	defer e.mu.Unlock()
+	return e.stats()
+}
+
+// Glance is Stats that changes nothing. Queued may have void tasks.
+func (e *Engine[T]) Glance() Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.stats()
+}
+
+// stats counts, under the lock.
+func (e *Engine[T]) stats() Stats {
 	unfinished := 0
 	e.eachWorker(func(w *worker[T]) {
 		if !w.free.Load() {

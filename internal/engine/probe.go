@@ -59,7 +59,7 @@ type Busy[T any] struct {
 	Waits  Waits     // what the task waits for
 	worker *worker[T]
 	begun  int64  // of a measured task; else 0
-	seen   uint64 // of the worker, if begun is 0
+	seen   uint64 // of the worker
 }
 
 // Waits says what a task waits for.
@@ -75,14 +75,14 @@ const (
 	ForPlace          // a place, as it has given its own up
 )
 
-// Task tells b's task apart from all others that are known to run, or were known when it began.
+// Task tells b's task apart from others that calls of Busy find, ProbePause before or later. It is the same while the worker is between that task
+// and the next.
 func (b Busy[T]) Task() any {
 	type task struct {
 		worker *Worker
-		begun  int64
-		seen   uint64
+		seen   uint64 // each call of Busy makes the worker see a new number before its next task
 	}
-	return task{b.Worker, b.begun, b.seen}
+	return task{b.Worker, b.seen}
 }
 
 // Busy returns the workers that have had one task for so long, as far as that is known: when measured tasks began, and of others which

@@ -1,0 +1,244 @@
+package weir_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+)
+
+func TestOnSlowIsCalledOnceForEachSlowTaskWhileItRuns(t *testing.T) {
+	const d = 10 * time.Second
+	for _, share := range []float64{0, 1} { // no task is measured, or each is
+		synctest.Test(t, func(t *testing.T) {
+			var found []time.Time // by the one task at a time that the handler is called for
+			p := weir.New(8, weir.Measure(share), weir.OnSlow(d, func(r weir.Running) {
+				check.Equal(t, "label", r.Label, "slow")
+				found = append(found, time.Now())
+			}))
+			for range 10 {
+				time.Sleep(3 * time.Second)
+				begin := time.Now()
+				done := weir.Async(weir.Label(t.Context(), "slow"), p, func(context.Context) (int, error) {
+					time.Sleep(5 * d)
+					return 0, nil
+				})
+				for range 20 {
+					check.OK(t, p.Submit(func() { time.Sleep(time.Millisecond) }))
+				}
+				_, err := done.Get(t.Context())
+				check.OK(t, err)
+				synctest.Wait()
+				check.Equal(t, "calls", len(found), 1)
+				if after := found[0].Sub(begin); after < d || after > 2*d {
+					t.Errorf("share %v: called after %v", share, after)
+				}
+				found = nil
+			}
+			p.Close()
+		})
+	}
+}
+
+// The watch ends with the last worker, and must begin again with the next.
+func TestOnSlowGoesOnAfterAllWorkersHaveEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		p := weir.New(1, weir.IdleTimeout(time.Second), weir.OnSlow(time.Second, func(weir.Running) { calls.Add(1) }))
+		for i := range int32(5) {
+			check.OK(t, p.Submit(func() { time.Sleep(3 * time.Second) }))
+			time.Sleep(time.Hour)
+			check.Equal(t, "workers", p.Stats().Workers, 0)
+			check.Equal(t, "calls", calls.Load(), i+1)
+		}
+		p.Close()
+	})
+}
+
+func TestSeveralHandlersOfSlowTasksHaveTheirOwnTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var short, long atomic.Int32
+		p := weir.New(1,
+			weir.OnSlow(time.Second, func(weir.Running) { short.Add(1) }),
+			weir.OnSlow(time.Minute, func(weir.Running) { long.Add(1) }))
+		check.OK(t, p.Submit(func() { time.Sleep(10 * time.Second) }))
+		check.OK(t, p.Submit(func() { time.Sleep(10 * time.Minute) }))
+		p.Wait()
+		check.Equal(t, "calls", fmt.Sprint(short.Load(), long.Load()), "2 1")
+		p.Close()
+	})
+}
+
+func TestAGroupWithWorkersOfItsOwnHasHandlers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		g := weir.NewGroup(t.Context(), 1, weir.OnSlow(time.Second, func(weir.Running) { calls.Add(1) }))
+		for i := range int32(2) {
+			g.Go(func(context.Context) error {
+				time.Sleep(time.Minute)
+				return nil
+			})
+			check.OK(t, g.Wait())
+			check.Equal(t, "calls", calls.Load(), i+1)
+		}
+	})
+}
+
+// A handler that panics, or exits, must end neither the program nor the watch.
+func TestAHandlerOfSlowTasksMayPanicAndExit(t *testing.T) {
+	log := check.Log(t)
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		p := weir.New(3, weir.OnSlow(time.Second, func(weir.Running) {
+			switch calls.Add(1) {
+			case 1:
+				panic("handler")
+			case 2:
+				runtime.Goexit()
+			}
+		}))
+		for range 3 {
+			check.OK(t, p.Submit(func() { time.Sleep(time.Minute) }))
+		}
+		p.Wait()
+		check.Equal(t, "calls", calls.Load(), 3)
+		p.Close()
+	})
+	if !strings.Contains(log.String(), "handler panicked") {
+		t.Errorf("the log has no panic:\n%s", log)
+	}
+}
+
+func TestCloseWaitsForTheHandlerOfSlowTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release, entered, over := make(chan struct{}), make(chan struct{}), false
+		p := weir.New(1, weir.OnSlow(time.Second, func(weir.Running) {
+			close(entered)
+			<-release
+			over = true
+		}))
+		check.OK(t, p.Submit(func() { time.Sleep(5 * time.Second) }))
+		<-entered
+		p.Wait()
+
+		late, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := p.Shutdown(late) // waits no longer than its context
+		check.OK(t, err)
+
+		var closers sync.WaitGroup
+		for range 2 {
+			closers.Go(func() {
+				p.Close()
+				check.Equal(t, "the handler has returned", over, true)
+			})
+		}
+		synctest.Wait()
+		close(release)
+		closers.Wait()
+		time.Sleep(time.Hour)
+	})
+}
+
+func TestLogSlowLogsStackAndLabel(t *testing.T) {
+	log := check.Log(t)
+	p := weir.New(1, weir.Name("mail"), weir.LogSlow(10*time.Millisecond))
+	release := make(chan struct{})
+	done := weir.Async(weir.Label(t.Context(), "order 7"), p, func(context.Context) (int, error) {
+		stuckInOne(release)
+		return 0, nil
+	})
+	for !strings.Contains(log.String(), "task is slow") {
+		runtime.Gosched()
+	}
+	close(release)
+	_, err := done.Get(t.Context())
+	check.OK(t, err)
+	p.Close()
+	for _, want := range []string{"mail", "order 7", "stuckInOne", slog.LevelWarn.String()} {
+		if want == "stuckInOne" && check.Race { // then the task has a goroutine of its own
+			continue
+		}
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%q is not in the log:\n%s", want, log)
+		}
+	}
+}
+
+func TestOnFullIsCalledWhenAPoolIsFullOnceASecond(t *testing.T) {
+	submits := map[string]func(*weir.Pool) error{
+		"Submit":        func(p *weir.Pool) error { return p.Submit(nothing) },
+		"SubmitContext": func(p *weir.Pool) error { return p.SubmitContext(context.Background(), nothing) },
+		"TrySubmit":     func(p *weir.Pool) error { return p.TrySubmit(nothing) },
+		"Group.Go": func(p *weir.Pool) error {
+			g := p.Group(context.Background())
+			g.Go(func(context.Context) error { return nil })
+			return g.Wait()
+		},
+		"Group.TryGo": func(p *weir.Pool) error {
+			p.Group(context.Background()).TryGo(func(context.Context) error { return nil })
+			return nil
+		},
+		"Do": func(p *weir.Pool) error {
+			return p.Do(context.Background(), func(context.Context) error { return nil })
+		},
+	}
+	for name, submit := range submits {
+		for _, queue := range []int{0, 3} {
+			check.Bubble(t, fmt.Sprintf("%s/queue=%d", name, queue), func(t *testing.T) {
+				var calls []weir.Stats
+				p := weir.New(2, weir.Queue(queue), weir.OnFull(func(s weir.Stats) { calls = append(calls, s) }))
+				v := block(t, p, 2)
+				for range queue {
+					check.OK(t, p.TrySubmit(nothing))
+				}
+				synctest.Wait()
+				check.Equal(t, "calls before it is full", len(calls), 0)
+				for range 10 {
+					go func() { _ = submit(p) }()
+					synctest.Wait()
+				}
+				check.Equal(t, "calls", len(calls), 1)
+				check.Equal(t, "queued", calls[0].Queued, queue)
+				time.Sleep(time.Second)
+				go func() { _ = submit(p) }()
+				synctest.Wait()
+				check.Equal(t, "calls after a second", len(calls), 2)
+				v.Open()
+				p.Close()
+				check.Error(t, p.TrySubmit(nothing), weir.ErrClosed)
+				time.Sleep(time.Hour)
+				check.Error(t, p.Submit(nothing), weir.ErrClosed)
+				check.Equal(t, "calls of a closed pool", len(calls), 2)
+			})
+		}
+	}
+}
+
+func TestAHandlerOfAFullPoolMayUseThePoolAndPanic(t *testing.T) {
+	log := check.Log(t)
+	synctest.Test(t, func(t *testing.T) {
+		var p *weir.Pool
+		p = weir.New(1, weir.Queue(0), weir.OnFull(func(s weir.Stats) {
+			check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
+			p.Resize(s.Limit + 1)
+			panic("handler")
+		}))
+		v := block(t, p, 1)
+		check.OK(t, p.Submit(v.Hold)) // has the place that the handler has made
+		v.Open()
+		p.Close()
+	})
+	if !strings.Contains(log.String(), "handler panicked") {
+		t.Errorf("the log has no panic:\n%s", log)
+	}
+}

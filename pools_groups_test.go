@@ -1,0 +1,134 @@
+package weir_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+)
+
+// treeOf prints groups and their tasks.
+func treeOf(list []weir.GroupInfo) string {
+	labels := map[uint64]string{}
+	for _, g := range list {
+		labels[g.ID] = g.Label
+	}
+	var lines []string
+	for _, g := range list {
+		line := fmt.Sprintf("%s in %q of worker %d: %d tasks", g.Label, labels[g.Parent], g.ParentWorker, g.Tasks)
+		for _, r := range g.Running {
+			line += fmt.Sprintf("; waits for %q", r.Waits)
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func TestGroupsAreATreeOfWhatWaitsForWhat(t *testing.T) {
+	weir.Watch()
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2, weir.Name("tree"))
+		release := make(chan struct{})
+		outer := weir.NewGroup(weir.Label(t.Context(), "outer"), 4)
+		outer.Go(func(ctx context.Context) error {
+			middle := p.Group(weir.Label(ctx, "middle"))
+			middle.Go(func(ctx context.Context) error {
+				inner := p.Group(weir.Label(ctx, "inner"))
+				inner.Go(func(context.Context) error {
+					stuckInOne(release)
+					return nil
+				})
+				return inner.Wait()
+			})
+			return middle.Wait()
+		})
+		synctest.Wait()
+		outer.Go(func(context.Context) error {
+			stuckInOther(release)
+			return nil
+		})
+		done := make(chan error)
+		go func() { done <- outer.Wait() }()
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		_ = weir.Groups(0) // from then on it is known what runs, measured or not
+		time.Sleep(time.Minute)
+		list := weir.Groups(time.Minute)
+		check.Equal(t, "groups", treeOf(list), strings.Join([]string{
+			`inner in "middle" of worker 1: 1 tasks; waits for ""`,
+			`middle in "outer" of worker 1: 1 tasks; waits for "group"`,
+			`outer in "" of worker 0: 2 tasks; waits for "other"; waits for ""`,
+		}, "\n"))
+		for _, g := range list {
+			if check.Race {
+				break // each task, and each call of Go, has a goroutine of its own then
+			}
+			for name, at := range map[string]string{"begun": g.Begun, "waits": g.Waits} {
+				if !strings.Contains(at, "/pools_groups_test.go:") {
+					t.Errorf("%s: %s at %q", g.Label, name, at)
+				}
+			}
+			for _, r := range g.Running {
+				check.Equal(t, "its group", r.Group, g.ID)
+				want := map[string]string{"inner": "stuckInOne", "outer": "stuckInOther"}[g.Label]
+				if r.Waits != "" {
+					want = ").Wait\n"
+				}
+				if stack := r.Stack(); !strings.Contains(stack, want) || strings.Contains(stack, "\n\n") {
+					t.Errorf("%s: a stack of\n%s", g.Label, stack)
+				}
+			}
+		}
+		close(release)
+		check.OK(t, <-done)
+		check.Equal(t, "groups afterwards", len(weir.Groups(0)), 0)
+		p.Close()
+	})
+}
+
+func TestAGroupIsListedWhileItsTasksRunThoughNoGoroutineWaits(t *testing.T) {
+	weir.Watch()
+	synctest.Test(t, func(t *testing.T) {
+		for _, tasks := range []int{1, 100} { // the first ones run on plain goroutines
+			g := weir.NewGroup(weir.Label(t.Context(), "open"), 200)
+			v := check.NewValve()
+			for range tasks {
+				g.Go(v.Member)
+			}
+			synctest.Wait()
+			_ = weir.Groups(0)
+			time.Sleep(time.Second)
+			list := weir.Groups(time.Second)
+			check.Equal(t, "groups", len(list), 1)
+			check.Equal(t, "tasks", list[0].Tasks, tasks)
+			check.Equal(t, "tasks that run", len(list[0].Running), tasks)
+			check.Equal(t, "place of a wait", list[0].Waits, "")
+			v.Open()
+			check.OK(t, g.Wait())
+			check.Equal(t, "groups afterwards", len(weir.Groups(0)), 0)
+		}
+	})
+}
+
+// A plain task on a worker whose last task was a group's is not one of that group.
+func TestATaskOfNoGroupIsListedInNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Measure(1))
+		g := p.Group(t.Context())
+		g.Go(func(context.Context) error { return nil })
+		synctest.Wait()
+		v := block(t, p, 1)
+		time.Sleep(time.Second)
+		check.Equal(t, "group", p.Running(0)[0].Group, 0)
+		v.Open()
+		check.OK(t, g.Wait())
+		p.Close()
+	})
+}
