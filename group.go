@@ -301,6 +301,7 @@ func (g *Group) condemned() *batch {
 func (g *Group) dismiss() {
 	if g.hasWorkers() {
 		g.pool.core.engine.Dismiss(func() bool { return g.batch.Load() != nil })
+		g.pool.core.unlist()
 	}
 }
 

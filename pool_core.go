@@ -14,9 +14,9 @@ type core[T any] struct {
 	engine   *engine.Engine[T]
 	reporter reporter
 	turns    race.Turns
-	made     uintptr     // where: a program counter, of the caller of New; 0 for a group's
-	shared   bool        // the default pool, which must not be closed
-	listed   atomic.Bool // among those of Pools
+	made     uintptr                    // where: a program counter, of the caller of New; 0 for a group's
+	shared   bool                       // the default pool, which must not be closed
+	listed   atomic.Pointer[listedPool] // among those of Pools
 }
 
 // running returns the engine of a pool that is not the zero value.
@@ -146,7 +146,7 @@ func (c *core[T]) close() {
 	e := c.running()
 	c.turns.Order()
 	e.Close()
-	c.reporter.hooks.stop(nil)
+	c.ends(nil)
 }
 
 func (c *core[T]) mustBeOwn() {
@@ -166,10 +166,16 @@ func (c *core[T]) shutdown(ctx context.Context) ([]T, error) {
 	c.turns.Order()
 	unrun, finished := e.Shutdown(ctx.Done())
 	if finished {
-		c.reporter.hooks.stop(ctx.Done())
+		c.ends(ctx.Done())
 		return nil, nil
 	}
 	return unrun, context.Cause(ctx)
+}
+
+// ends follows the end of the last worker of a closed pool.
+func (c *core[T]) ends(done <-chan struct{}) {
+	c.unlist()
+	c.reporter.hooks.stop(done)
 }
 
 // watchSlow arms the watches for slow tasks that are not.

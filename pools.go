@@ -13,6 +13,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/64ed045f/weir/internal/fifo"
 	"github.com/64ed045f/weir/internal/race"
 )
 
@@ -29,6 +30,7 @@ type PoolInfo struct {
 
 // observed is a *core.
 type observed interface {
+	describe() (name, kind string, made uintptr)
 	glance() Stats
 	times() Times
 	longer(d time.Duration) []Running
@@ -86,65 +88,85 @@ var pools registry
 
 // registry lists pools, by weak pointers. Its lock is never held while a goroutine waits, nor while that of an engine is.
 type registry struct {
-	mu   sync.Mutex
-	last uint64 // ID
-	list []listed
+	mu     sync.Mutex
+	last   uint64 // ID
+	list   fifo.List[listedPool]
+	length int // of the list
+	left   int // of those after the last sweep
 }
 
-// listed is a pool of the registry.
-type listed interface {
-	// info returns the pool; false if that is garbage.
-	info() (PoolInfo, bool)
+// listedPool is a pool of the registry.
+type listedPool struct {
+	link fifo.Link[listedPool]
+	id   uint64
+	pool func() observed // nil if it is garbage
+	made atomic.Pointer[string]
 }
 
-func (r *registry) add(made func(id uint64) listed) {
+// minSwept is how long the list becomes at least before it is swept.
+const minSwept = 32
+
+func (r *registry) add(l *listedPool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.list) == cap(r.list) {
+	if r.length >= max(minSwept, 2*r.left) {
 		r.sweep()
 	}
 	r.last++
-	r.list = append(r.list, made(r.last))
+	l.id = r.last
+	r.list.Append(&l.link, l)
+	r.length++
+}
+
+func (r *registry) remove(l *listedPool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unlink(l)
+}
+
+func (r *registry) unlink(l *listedPool) {
+	if l.link.Of() != nil {
+		r.list.Remove(&l.link)
+		r.length--
+	}
 }
 
 // sweep removes what is garbage. The caller holds mu.
 func (r *registry) sweep() {
-	r.list = slices.DeleteFunc(r.list, func(l listed) bool {
-		_, ok := l.info()
-		return !ok
-	})
-	if n := len(r.list); n < cap(r.list)/4 {
-		r.list = slices.Grow(slices.Clip(slices.Clone(r.list)), n+1) // as much again may come before the next
+	for link := r.list.First(); link != nil; {
+		l := link.Of()
+		if link = link.Next(); l.pool() == nil {
+			r.unlink(l)
+		}
 	}
+	r.left = r.length
 }
 
-func (r *registry) all() []listed {
+func (r *registry) all() []*listedPool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sweep()
-	return slices.Clone(r.list)
+	list := make([]*listedPool, 0, r.length)
+	for link := r.list.First(); link != nil; link = link.Next() {
+		list = append(list, link.Of())
+	}
+	return list
 }
 
-// listedPool is a pool of the registry.
-type listedPool[T any] struct {
-	id   uint64
-	kind string
-	pool weak.Pointer[core[T]]
-	made atomic.Pointer[string] // where; nil until that is asked for
-}
-
-func (l *listedPool[T]) info() (PoolInfo, bool) {
-	c := l.pool.Value()
-	if c == nil {
+// info returns the pool; false if that is garbage.
+func (l *listedPool) info() (PoolInfo, bool) {
+	pool := l.pool()
+	if pool == nil {
 		return PoolInfo{}, false
 	}
+	name, kind, at := pool.describe()
 	made := l.made.Load()
 	if made == nil {
-		at := place(c.made)
-		made = &at
+		text := place(at)
+		made = &text
 		l.made.Store(made)
 	}
-	return PoolInfo{ID: l.id, Name: c.reporter.name(), Kind: l.kind, Made: *made, pool: c}, true
+	return PoolInfo{ID: l.id, Name: name, Kind: kind, Made: *made, pool: pool}, true
 }
 
 // begins is called by workers of the pool: by each new one, and now and then.
@@ -162,27 +184,48 @@ func (c *core[T]) begins() {
 
 // isListed is not seen by the race detector, like all that workers do before they have a task.
 func (c *core[T]) isListed() (is bool) {
-	race.Unseen(func() { is = c.listed.Load() })
+	race.Unseen(func() { is = c.listed.Load() != nil })
 	return is
 }
 
 // list adds the pool to those that Pools yields; that of a group, which it does not yield, for Groups.
 func (c *core[T]) list() {
 	apart(func() {
-		if (c.made != 0 || watched.Load()) && !c.listed.Swap(true) {
-			pools.add(func(id uint64) listed { return &listedPool[T]{id: id, kind: c.kind(), pool: weak.Make(c)} })
+		if c.made == 0 && !watched.Load() {
+			return
+		}
+		pool := weak.Make(c)
+		l := &listedPool{pool: func() observed {
+			if c := pool.Value(); c != nil {
+				return c
+			}
+			return nil
+		}}
+		if c.listed.CompareAndSwap(nil, l) { // else another worker does it
+			pools.add(l)
 		}
 	})
 }
 
-// kind names the type of the pool.
-func (c *core[T]) kind() string {
+// unlist takes the pool off that list when its last worker has ended. It is listed again if it gets others. A group is unlisted at its Wait, as
+// many may come and go between two collections of garbage.
+func (c *core[T]) unlist() {
+	if c.listed.Load() == nil {
+		return
+	}
+	if l := c.listed.Swap(nil); l != nil {
+		pools.remove(l)
+	}
+}
+
+// describe returns the name of the pool, that of its type, and where it was made.
+func (c *core[T]) describe() (name, kind string, made uintptr) {
 	runner := c.engine.Runner
 	if n, ok := runner.(*named[T]); ok {
 		runner = n.Runner
 	}
 	of, _ := runner.(interface{ pool() any })
-	return strings.TrimPrefix(reflect.TypeOf(of.pool()).String(), "*weir.")
+	return c.reporter.name(), strings.TrimPrefix(reflect.TypeOf(of.pool()).String(), "*weir."), c.made
 }
 
 // apart calls f. Under the race detector the caller is not ordered by it.

@@ -28,7 +28,7 @@ type GroupInfo struct {
 	ParentWorker       int
 
 	Tasks   int       // that were given to it and have not ended
-	Running []Running // those of them that have run for as long as Groups was asked for
+	Running []Running // those of them that run
 }
 
 // Watch lets the library note, from now on, what [Groups] and [Running.Stack] need to know of what already runs when they are called: where
@@ -56,7 +56,7 @@ func Groups(longer time.Duration) []GroupInfo {
 	}
 	for i := range recorded {
 		for _, b := range recorded[i].batches() {
-			c.group(b).Running = append(c.group(b).Running, recorded[i].directTasks(b, longer)...)
+			c.group(b).Running = append(c.group(b).Running, recorded[i].directTasks(b)...)
 		}
 	}
 	return c.list()
@@ -79,9 +79,7 @@ func (c *collection) add(tasks []Running) {
 		if d := r.of.recorded().adopted(r.worker); d != nil {
 			r.Since, r.workers, r.named = d.since, d.label, 0
 		}
-		if time.Since(r.Since) >= c.longer {
-			g.Running = append(g.Running, r)
-		}
+		g.Running = append(g.Running, r)
 	}
 }
 
@@ -139,8 +137,9 @@ func (c *collection) describeParent(g *GroupInfo, h host) {
 
 func (c *collection) list() []GroupInfo {
 	var list []GroupInfo
+	long := func(since time.Time) bool { return time.Since(since) >= c.longer }
 	for _, g := range c.groups {
-		if time.Since(g.Since) >= c.longer || len(g.Running) > 0 {
+		if long(g.Since) || slices.ContainsFunc(g.Running, func(r Running) bool { return long(r.Since) }) {
 			list = append(list, *g)
 		}
 	}
@@ -261,14 +260,14 @@ func (s *recordShard) batches() (list []*batch) {
 	return list
 }
 
-// directTasks lists those of b that have run for so long. One that has become a worker's is among the tasks of its pool.
-func (s *recordShard) directTasks(b *batch, longer time.Duration) (list []Running) {
+// directTasks lists those of b. One that has become a worker's is among the tasks of its pool.
+func (s *recordShard) directTasks(b *batch) (list []Running) {
 	r := b.recorded()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for l := r.direct.First(); l != nil; l = l.Next() {
 		d := l.Of()
-		if d.member.worker.Load() != nil || time.Since(d.since) < longer {
+		if d.member.worker.Load() != nil {
 			continue
 		}
 		list = append(list, Running{

@@ -2,8 +2,11 @@ package weir
 
 import (
 	"fmt"
+	"iter"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -23,8 +26,28 @@ type Lint struct {
 //
 // The last three are found among tasks that began after the first call of [Watch], or of Running for the pool. It takes a profile of
 // all goroutines, as [Running.Stack] does, if as many tasks as the limit have run for longer than d.
-func (i PoolInfo) Lints(d time.Duration) (list []Lint) {
+func (i PoolInfo) Lints(d time.Duration) []Lint {
 	must(d > 0, "time of slow tasks must be more than 0", d)
+	return i.lints(d, workerStacks)
+}
+
+// Lints yields each pool of [Pools] with what [PoolInfo.Lints] finds there, mostly nothing. It takes one profile of all goroutines at most.
+func Lints(d time.Duration) iter.Seq2[PoolInfo, []Lint] {
+	must(d > 0, "time of slow tasks must be more than 0", d)
+	return func(yield func(PoolInfo, []Lint) bool) {
+		stacks := sync.OnceValue(workerStacks)
+		for i := range Pools() {
+			if !yield(i, i.lints(d, stacks)) {
+				return
+			}
+		}
+	}
+}
+
+// workerStacks returns the stacks of all tasks of the program.
+func workerStacks() []taskStack { return slices.Collect(taskStacks(goroutines())) }
+
+func (i PoolInfo) lints(d time.Duration, stacks func() []taskStack) (list []Lint) {
 	s, tasks := i.Stats(), i.Running(d)
 	waiting := 0
 	for _, r := range tasks {
@@ -49,7 +72,7 @@ func (i PoolInfo) Lints(d time.Duration) (list []Lint) {
 		return list
 	}
 	line, count, submitters := "", 0, 0
-	for g := range taskStacks(goroutines()) {
+	for _, g := range stacks() {
 		if !strings.HasPrefix(g.worker, tasks[0].workers.prefix) {
 			continue
 		}
@@ -98,7 +121,10 @@ func isStandard(function, file string) bool {
 	if first, _, _ := strings.Cut(name, "/"); first == "main" || strings.Contains(first, ".") {
 		return false
 	}
-	return path.Dir(file) == name || strings.HasSuffix(path.Dir(file), "/src/"+name)
+	in := func(folder string) bool {
+		return path.Dir(file) == folder || strings.HasSuffix(path.Dir(file), "/src/"+folder)
+	}
+	return in(name) || in("runtime") // which has functions of other packages, such as those on which a Mutex waits
 }
 
 // submits reports whether the task waits for room in a pool.

@@ -5,7 +5,8 @@ import "time"
 // Snapshot is what the pages show, for machines: the answer to a request with format=json. Durations are in seconds.
 type Snapshot struct {
 	Time          time.Time `json:"time"`
-	Control       bool      `json:"control"` // pools may be changed: see [Control]
+	Control       bool      `json:"control"`           // pools may be changed: see [Control]
+	Longest       []Task    `json:"longest,omitempty"` // those of all pools and groups that have run for longest, in the answer for all pools
 	Pools         []Pool    `json:"pools,omitempty"`
 	PoolsLeftOut  int       `json:"poolsLeftOut,omitempty"`
 	Groups        []Group   `json:"groups,omitempty"`
@@ -73,6 +74,7 @@ type Lint struct {
 
 // Task is a task that runs.
 type Task struct {
+	Pool   uint64    `json:"pool,omitempty"` // of its pool; 0 on plain goroutines and workers of a group's own
 	Worker int       `json:"worker"`
 	Label  string    `json:"label,omitempty"`
 	Since  time.Time `json:"since"`
@@ -93,6 +95,7 @@ type Group struct {
 	Parent       uint64    `json:"parent,omitempty"`
 	ParentPool   uint64    `json:"parentPool,omitempty"`
 	ParentWorker int       `json:"parentWorker,omitempty"`
-	Tasks        int       `json:"tasks"`
+	Tasks        int       `json:"tasks"` // that were given to it and have not ended
 	Running      []Task    `json:"running,omitempty"`
+	LeftOut      int       `json:"leftOut,omitempty"` // tasks that run, too
 }

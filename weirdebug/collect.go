@@ -1,0 +1,292 @@
+package weirdebug
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/64ed045f/weir"
+)
+
+// What one answer has at most.
+const (
+	maxPools   = 500
+	maxTasks   = 200  // of one pool
+	maxLongest = 20   // that have run for longest
+	maxGroups  = 1000 // and as many tasks of them
+	maxStacks  = 4
+	maxText    = 500 // bytes of a name or label
+	maxStack   = 1 << 16
+)
+
+// defaultLonger is for how long a group has been there, by default, that an answer lists: short ones would be many, and gone at once.
+const defaultLonger = 10 * time.Millisecond
+
+// snapshot collects what v asks for.
+func (h *handler) snapshot(v view) (*Snapshot, error) {
+	h.rates.ask()
+	s := &Snapshot{Time: time.Now(), Control: h.control != nil}
+	switch v.page {
+	case pagePools:
+		groups := weir.Groups(v.groupsLonger())
+		h.allPools(s, v, groups)
+		if v.json {
+			s.groups(v, groups, none)
+		} else {
+			s.GroupsLeftOut = len(groups) // the page has a link to them
+		}
+	case pageGroups:
+		s.groups(v, weir.Groups(v.groupsLonger()), none)
+	case pagePool:
+		pool, err := find(v.pool)
+		if err != nil {
+			return nil, err
+		}
+		s.Pools = []Pool{h.onePool(v, pool)}
+		s.groups(v, weir.Groups(v.groupsLonger()), func(g weir.GroupInfo) bool { return g.Pool == v.pool || g.ParentPool == v.pool })
+	case pageStack:
+		return s, h.stack(s, v)
+	}
+	return s, nil
+}
+
+// find returns the pool of that ID.
+func find(id uint64) (weir.PoolInfo, error) {
+	for pool := range weir.Pools() {
+		if pool.ID == id {
+			return pool, nil
+		}
+	}
+	return weir.PoolInfo{}, fail(http.StatusNotFound, "there is no pool %d; it may have been closed", id)
+}
+
+func (v view) groupsLonger() time.Duration {
+	if v.hasLong {
+		return v.longer
+	}
+	return defaultLonger
+}
+
+func (v view) matches(texts ...string) bool {
+	return v.find == "" || slices.ContainsFunc(texts, func(text string) bool {
+		return strings.Contains(strings.ToLower(text), strings.ToLower(v.find))
+	})
+}
+
+// allPools lists the pools, those first that need to be looked at.
+func (h *handler) allPools(s *Snapshot, v view, groups []weir.GroupInfo) {
+	longest, since := longest{}, s.Time.Add(-max(v.longer, time.Second))
+	for pool, lints := range weir.Lints(v.slow) {
+		if !v.matches(pool.Name, pool.Kind, pool.Made) {
+			continue
+		}
+		p := described(pool)
+		p.Lints = copyLints(lints)
+		for _, r := range pool.Running(s.Time.Sub(since)) {
+			longest.add(task(r, pool.ID))
+		}
+		s.Pools = append(s.Pools, p)
+	}
+	slices.SortStableFunc(s.Pools, func(a, b Pool) int {
+		return cmp.Or(len(b.Lints)-len(a.Lints), b.Stats.Queued+b.Stats.Waiting-a.Stats.Queued-a.Stats.Waiting, b.Stats.Running-a.Stats.Running)
+	})
+	if n := len(s.Pools) - maxPools; n > 0 {
+		s.Pools, s.PoolsLeftOut = s.Pools[:maxPools], n
+	}
+	for i := range s.Pools {
+		p := &s.Pools[i]
+		p.Throughput = h.rates.of(p.ID)
+	}
+	for _, g := range groups {
+		if g.Pool != 0 || !v.matches(g.Name, g.Label, g.Begun, g.Waits) {
+			continue
+		}
+		for _, r := range g.Running {
+			if !r.Since.After(since) {
+				longest.add(task(r, 0))
+			}
+		}
+	}
+	s.Longest = longest.sorted()
+}
+
+// longest are the tasks that have run for longest, the shortest of them first: a heap.
+type longest []Task
+
+func (l longest) Len() int           { return len(l) }
+func (l longest) Less(i, j int) bool { return l[i].Since.After(l[j].Since) }
+func (l longest) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
+func (l *longest) Push(t any)        { *l = append(*l, t.(Task)) }
+func (l *longest) Pop() any {
+	last := (*l)[len(*l)-1]
+	*l = (*l)[:len(*l)-1]
+	return last
+}
+
+func (l *longest) add(t Task) {
+	if heap.Push(l, t); len(*l) > maxLongest {
+		heap.Pop(l)
+	}
+}
+
+func (l longest) sorted() []Task {
+	slices.SortFunc(l, func(a, b Task) int { return a.Since.Compare(b.Since) })
+	return l
+}
+
+// described returns what every answer has of a pool.
+func described(pool weir.PoolInfo) Pool {
+	times := pool.Times()
+	stats := pool.Stats()
+	return Pool{
+		ID: pool.ID, Name: clip(pool.Name, maxText), Kind: clip(pool.Kind, maxText), Made: clip(pool.Made, maxText), Stats: Stats(stats),
+		Wait: durations(times.Wait), Run: durations(times.Run), Oldest: times.Oldest.Seconds(),
+	}
+}
+
+// onePool returns all of a pool.
+func (h *handler) onePool(v view, pool weir.PoolInfo) Pool {
+	p := described(pool)
+	times := pool.Times()
+	p.Wait.Buckets, p.Run.Buckets = buckets(times.Wait), buckets(times.Run)
+	p.Throughput = h.rates.of(pool.ID)
+	p.Lints = copyLints(pool.Lints(v.slow))
+	for _, r := range pool.Running(v.longer) {
+		if !v.matches(r.Label) {
+			continue
+		}
+		if len(p.Running) == maxTasks {
+			p.RunningLeftOut++
+			continue
+		}
+		p.Running = append(p.Running, task(r, pool.ID))
+	}
+	return p
+}
+
+func copyLints(lints []weir.Lint) (list []Lint) {
+	for _, l := range lints {
+		list = append(list, Lint(l))
+	}
+	return list
+}
+
+func durations(h weir.Histogram) Durations {
+	return Durations{Count: h.Count(), Sum: h.Sum(), P50: h.Quantile(0.5).Seconds(), P99: h.Quantile(0.99).Seconds()}
+}
+
+func buckets(h weir.Histogram) (list []Bucket) {
+	for i, count := range h.Buckets() {
+		list = append(list, Bucket{math.Exp2(float64(i) / 4), count})
+	}
+	return list
+}
+
+func task(r weir.Running, pool uint64) Task {
+	return Task{Pool: pool, Worker: r.Worker, Label: clip(r.Label, maxText), Since: r.Since, Group: r.Group, Waits: r.Waits}
+}
+
+// stack finds the tasks of a worker, mostly one, with their stacks.
+func (h *handler) stack(s *Snapshot, v view) error {
+	var running []weir.Running
+	if v.pool > 0 {
+		pool, err := find(v.pool)
+		if err != nil {
+			return err
+		}
+		running = pool.Running(0)
+		s.Pools = []Pool{described(pool)}
+	} else {
+		groups := weir.Groups(0)
+		i := slices.IndexFunc(groups, func(g weir.GroupInfo) bool { return g.ID == v.group })
+		if i < 0 {
+			return fail(http.StatusNotFound, "there is no group %d; it may have ended", v.group)
+		}
+		running = groups[i].Running
+		s.Groups = []Group{group(groups[i])}
+	}
+	var tasks []Task
+	for _, r := range running {
+		if r.Worker == v.worker && len(tasks) < maxStacks {
+			t := task(r, v.pool)
+			if t.Stack = clip(r.Stack(), maxStack); t.Stack != "" {
+				tasks = append(tasks, t)
+			}
+		}
+	}
+	if tasks == nil {
+		return fail(http.StatusNotFound, "worker %d runs no task; it may have ended", v.worker)
+	}
+	if v.pool > 0 {
+		s.Pools[0].Running = tasks
+	} else {
+		s.Groups[0].Running = tasks
+	}
+	return nil
+}
+
+// none is the filter of groups that keeps all.
+var none func(weir.GroupInfo) bool
+
+func group(g weir.GroupInfo) Group {
+	return Group{
+		ID: g.ID, Pool: g.Pool, Name: clip(g.Name, maxText), Label: clip(g.Label, maxText), Begun: clip(g.Begun, maxText),
+		Waits: clip(g.Waits, maxText), Since: g.Since,
+		Parent: g.Parent, ParentPool: g.ParentPool, ParentWorker: g.ParentWorker, Tasks: g.Tasks,
+	}
+}
+
+// groups adds the groups that keep is true for and those that v asks for, with those that they were made in; the oldest.
+func (s *Snapshot) groups(v view, list []weir.GroupInfo, keep func(weir.GroupInfo) bool) {
+	byID := make(map[uint64]int, len(list))
+	for i, g := range list {
+		byID[g.ID] = i
+	}
+	wanted := make([]bool, len(list))
+	kept := 0
+	for i, g := range list {
+		if keep != nil && !keep(g) || !v.matches(g.Name, g.Label, g.Begun, g.Waits) {
+			continue
+		}
+		if kept >= maxGroups {
+			s.GroupsLeftOut++
+			continue
+		}
+		for exists := true; exists && !wanted[i]; i, exists = byID[list[i].Parent] {
+			wanted[i] = true
+			kept++
+		}
+	}
+	tasks := 0
+	for i, g := range list {
+		if !wanted[i] {
+			continue
+		}
+		shown := group(g)
+		for _, r := range g.Running {
+			if tasks == maxGroups {
+				shown.LeftOut++
+				continue
+			}
+			tasks++
+			shown.Running = append(shown.Running, task(r, g.Pool))
+		}
+		s.Groups = append(s.Groups, shown)
+	}
+}
+
+// clip returns the first n bytes of text, and valid UTF-8.
+func clip(text string, n int) string {
+	if len(text) > n {
+		for n > 0 && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		text = text[:n] + "…"
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}

@@ -1,0 +1,36 @@
+// Package weirdebug shows the pools, tasks and groups of a running program: as pages for a browser, and as JSON.
+//
+//	http.Handle("/debug/weir/", weirdebug.Handler())
+//
+// The first page lists all pools with what they do, how long tasks wait and run, what is most often a mistake, and the tasks of the program
+// that have run for longest. From there links lead to one pool, to the stack of a task, and to the tree of groups: what waits for what.
+// The pages need no script, and nothing from another server.
+//
+// # Who may see it
+//
+// Stacks, labels and names tell much about a program. Let only those see the pages who may see its logs: serve them on an address that
+// cannot be reached from outside, or behind a handler that asks who it is; the example of [Handler] shows one. The pages change nothing,
+// unless [Control] is given.
+//
+// # Queries
+//
+// Everything has one path, and differs by the query:
+//
+//	?find=mail            the pools and groups with that text in name, kind, label or place
+//	?pool=3               one pool, by its ID
+//	?pool=3&worker=7      the stack of the task on that worker
+//	?groups               the tree of groups
+//	?group=9&worker=1     the stack of a task of a group
+//	&longer=10s           only tasks and groups that have been there for so long
+//	&slow=1m              what counts as slow for the marks of mistakes, 10 s by default
+//	&refresh=5            the page is loaded again after so many seconds, 0 for never
+//	&format=json          the same as JSON: a Snapshot
+//
+// A pool that is not there is answered with 404, what cannot be understood with 400.
+//
+// # Cost
+//
+// [Handler] calls [weir.Watch], whose price each group pays. A page takes a microsecond for each pool, and looks at all workers once.
+// While pages are asked for, and for a minute after that, a timer counts what the pools finish, every two seconds. A stack, and a page on which a
+// pool has as many slow tasks as places, takes a profile of all goroutines, which stops the program for some 10 µs.
+package weirdebug

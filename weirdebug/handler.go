@@ -1,0 +1,271 @@
+package weirdebug
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+// Option is a setting of a Handler.
+type Option interface{ apply(h *handler) }
+
+type optionFunc func(h *handler)
+
+func (f optionFunc) apply(h *handler) { f(h) }
+
+// Control lets requests change pools: POST with the query pool=ID and a form with do=resize and limit=N, do=pause or do=resume.
+// Requests that a browser makes for a page of another site are refused with 403, see [http.CrossOriginProtection]. It does not ask who
+// makes the request: see [Handler].
+func Control() Option {
+	return optionFunc(func(h *handler) { h.control = http.NewCrossOriginProtection() })
+}
+
+// Handler returns a handler that shows the pools of the program. It may be mounted at any path that ends in a slash, and
+// serve any number of requests at once. It calls [weir.Watch].
+func Handler(opts ...Option) http.Handler {
+	h := new(handler)
+	for _, o := range opts {
+		o.apply(h)
+	}
+	weir.Watch()
+	return h
+}
+
+type handler struct {
+	control *http.CrossOriginProtection // nil without Control
+	rates   rates
+}
+
+// failure is an error that the client has made, with its status.
+type failure struct {
+	status int
+	text   string
+}
+
+func (f *failure) Error() string { return f.text }
+
+func fail(status int, format string, args ...any) error {
+	return &failure{status, fmt.Sprintf(format, args...)}
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Security-Policy", policy)
+	err := h.serve(w, r)
+	if f, ok := errors.AsType[*failure](err); ok {
+		http.Error(w, f.text, f.status)
+	}
+}
+
+func (h *handler) serve(w http.ResponseWriter, r *http.Request) error {
+	if strings.HasSuffix(r.Pattern, "/") && !strings.HasSuffix(r.URL.Path, "/") {
+		return fail(http.StatusNotFound, "there is no page %q; all have the path of the first, and a query", r.URL.Path)
+	}
+	v, err := parseView(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.Method == http.MethodGet, r.Method == http.MethodHead:
+	case r.Method == http.MethodPost && h.control != nil && v.page == pagePool:
+		return h.change(w, r, v)
+	default:
+		allowed := "GET, HEAD"
+		if h.control != nil && v.page == pagePool {
+			allowed += ", POST"
+		}
+		w.Header().Set("Allow", allowed)
+		return fail(http.StatusMethodNotAllowed, "%s is not allowed here, but %s", r.Method, allowed)
+	}
+	s, err := h.snapshot(v)
+	if err != nil {
+		return err
+	}
+	return answer(w, v, s)
+}
+
+// change does what a form asks for.
+func (h *handler) change(w http.ResponseWriter, r *http.Request, v view) error {
+	if err := h.control.Check(r); err != nil {
+		return fail(http.StatusForbidden, "%v", err)
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, 1<<12)
+	if err := r.ParseForm(); err != nil {
+		return fail(http.StatusBadRequest, "the form cannot be read: %v", err)
+	}
+	pool, err := find(v.pool)
+	if err != nil {
+		return err
+	}
+	switch do := r.PostForm.Get("do"); do {
+	case "resize":
+		text := r.PostForm.Get("limit")
+		limit, err := strconv.Atoi(text)
+		if err != nil || limit < 1 {
+			return fail(http.StatusBadRequest, "limit must be a whole number of at least 1, got %q", clip(text, 100))
+		}
+		pool.Resize(limit)
+	case "pause":
+		pool.Pause()
+	case "resume":
+		pool.Resume()
+	default:
+		return fail(http.StatusBadRequest, "do must be resize, pause or resume, got %q", clip(do, 100))
+	}
+	if v.json {
+		s, err := h.snapshot(v)
+		if err != nil {
+			return err
+		}
+		return answer(w, v, s)
+	}
+	w.Header().Set("Location", "?"+v.with("refresh", ""))
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// answer writes s as the client wants it.
+func answer(w http.ResponseWriter, v view, s *Snapshot) error {
+	var body bytes.Buffer
+	contentType := "application/json"
+	if v.json {
+		encoder := json.NewEncoder(&body)
+		encoder.SetIndent("", " ")
+		if err := encoder.Encode(s); err != nil {
+			return fail(http.StatusInternalServerError, "%v", err)
+		}
+	} else {
+		contentType = "text/html; charset=utf-8"
+		if err := pages.ExecuteTemplate(&body, v.page, newPage(v, s)); err != nil {
+			return fail(http.StatusInternalServerError, "%v", err)
+		}
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
+	_, _ = w.Write(body.Bytes()) // the client may have gone
+	return nil
+}
+
+// view is what a query asks for.
+type view struct {
+	page    string // a template: one of those below
+	pool    uint64 // of pagePool and pageStack
+	group   uint64 // of pageStack, if pool is 0
+	worker  int    // of pageStack
+	find    string
+	longer  time.Duration
+	hasLong bool // longer was given
+	slow    time.Duration
+	refresh int // seconds; -1 for the page's own
+	json    bool
+	query   url.Values
+}
+
+const (
+	pagePools  = "pools"
+	pagePool   = "pool"
+	pageGroups = "groups"
+	pageStack  = "stack"
+)
+
+// defaultSlow is for how long a task has run, by default, that makes a page mark a mistake.
+const defaultSlow = 10 * time.Second
+
+// parseView understands a query. It knows no other parameters than its own.
+func parseView(raw string) (view, error) {
+	v := view{page: pagePools, slow: defaultSlow, refresh: -1}
+	var err error
+	if v.query, err = url.ParseQuery(raw); err != nil {
+		return v, fail(http.StatusBadRequest, "the query cannot be read: %v", err)
+	}
+	for name, values := range v.query {
+		if err := v.set(name, values[len(values)-1]); err != nil {
+			return v, err
+		}
+	}
+	switch {
+	case v.worker > 0 && (v.pool > 0) == (v.group > 0):
+		return v, fail(http.StatusBadRequest, "worker needs a pool or a group")
+	case v.worker > 0:
+		v.page = pageStack
+	case v.group > 0:
+		return v, fail(http.StatusBadRequest, "group needs a worker")
+	case v.pool > 0:
+		v.page = pagePool
+	case v.query.Has("groups"):
+		v.page = pageGroups
+	}
+	return v, nil
+}
+
+func (v *view) set(name, value string) (err error) {
+	switch name {
+	case "find":
+		v.find = value
+	case "groups":
+	case "pool":
+		v.pool, err = parseID(name, value)
+	case "group":
+		v.group, err = parseID(name, value)
+	case "worker":
+		var id uint64
+		id, err = parseID(name, value)
+		v.worker = int(min(id, 1<<30)) //nolint:gosec // it fits
+	case "longer":
+		v.hasLong = true
+		v.longer, err = parseDuration(name, value, 0)
+	case "slow":
+		v.slow, err = parseDuration(name, value, 1)
+	case "refresh":
+		v.refresh, err = strconv.Atoi(value)
+		if err != nil || v.refresh < 0 || v.refresh > 3600 {
+			return fail(http.StatusBadRequest, "refresh must be from 0 to 3600 seconds, got %q", clip(value, 100))
+		}
+	case "format":
+		v.json = value == "json"
+		if !v.json && value != "html" {
+			return fail(http.StatusBadRequest, "format must be html or json, got %q", clip(value, 100))
+		}
+	default:
+		return fail(http.StatusBadRequest, "the query has no parameter %q", clip(name, 100))
+	}
+	return err
+}
+
+func parseID(name, value string) (uint64, error) {
+	id, err := strconv.ParseUint(value, 10, 64)
+	if err != nil || id == 0 {
+		return 0, fail(http.StatusBadRequest, "%s must be a whole number of at least 1, got %q", name, clip(value, 100))
+	}
+	return id, nil
+}
+
+func parseDuration(name, value string, least time.Duration) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil || d < least {
+		return 0, fail(http.StatusBadRequest, "%s must be a duration such as 1.5s, got %q", name, clip(value, 100))
+	}
+	return d, nil
+}
+
+// with returns the query with the parameter set to value, or without it if that is empty.
+func (v view) with(name, value string) string {
+	query := maps.Clone(v.query)
+	query.Del(name)
+	if value != "" {
+		query.Set(name, value)
+	}
+	return query.Encode()
+}
