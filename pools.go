@@ -171,9 +171,7 @@ func (l *listedPool) info() (PoolInfo, bool) {
 
 // begins is called by workers of the pool: by each new one, and now and then.
 func (c *core[T]) begins() {
-	if !c.isListed() {
-		c.list()
-	}
+	c.list()
 	if watched.Load() {
 		c.number()
 	}
@@ -190,6 +188,9 @@ func (c *core[T]) isListed() (is bool) {
 
 // list adds the pool to those that Pools yields; that of a group, which it does not yield, for Groups.
 func (c *core[T]) list() {
+	if c.isListed() {
+		return
+	}
 	apart(func() {
 		if c.made == 0 && !watched.Load() {
 			return

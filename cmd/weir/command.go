@@ -49,7 +49,7 @@ It is the command-line tool of the Go library github.com/64ed045f/weir.`,
 	root.SetErr(streams.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
 	root.SetVersionTemplate("weir {{.Version}}\n")
-	root.AddCommand(newSumCommand(streams))
+	root.AddCommand(newSumCommand(streams), newTopCommand(streams))
 	return root
 }
 

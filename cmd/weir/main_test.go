@@ -146,7 +146,7 @@ func TestHelpAndVersionArePrinted(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{nil, []string{"Usage:", "Examples:", "sum "}},
+		{nil, []string{"Usage:", "Examples:", "sum ", "top "}},
 		{[]string{"--help"}, []string{"Usage:", "Examples:", "sum "}},
 		{[]string{"sum", "--help"}, []string{"[PATH...]", "Examples:", "--fail-fast", "--check FILE", "Exit status:", "path_base64", "print nothing on stdout, the exit status tells"}},
 		{[]string{"--version"}, []string{"weir ", "go1."}},
