@@ -25,9 +25,13 @@ func Each[T any, S Source[T]](ctx context.Context, items S, fn func(context.Cont
 	mustContext(ctx != nil)
 	mustFunction(fn != nil)
 	o := newOptions(opts)
+	return each(ctx, &o, items, measuredEach(o.meter, fn))
+}
+
+func each[T any, S Source[T]](ctx context.Context, o *options, items S, fn func(context.Context, T) error) error {
 	all, from := open[T](items)
 	if from != nil {
-		return pulled(ctx, &o, from, func(item T, err error) func(context.Context) error {
+		return pulled(ctx, o, from, func(item T, err error) func(context.Context) error {
 			if err != nil {
 				return failed(err)
 			}
@@ -37,7 +41,7 @@ func Each[T any, S Source[T]](ctx context.Context, items S, fn func(context.Cont
 	if len(all) == 0 {
 		return context.Cause(ctx)
 	}
-	l := newLoop(ctx, &o, len(all), processors(), itemSpan)
+	l := newLoop(ctx, o, len(all), processors(), itemSpan)
 	if race.Enabled {
 		racedFn, over := raced(l, fn)
 		defer over()
@@ -94,11 +98,12 @@ func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Co
 	mustContext(ctx != nil)
 	mustFunction(fn != nil)
 	o := newOptions(opts)
+	call := measured(o.meter, fn)
 	all, from := open[T](items)
 	if from == nil {
 		results := make([]R, len(all))
 		err := indices(ctx, &o, len(all), func(ctx context.Context, i int) error {
-			result, err := fn(ctx, all[i])
+			result, err := call(ctx, all[i])
 			results[i] = result
 			return err
 		})
@@ -111,7 +116,7 @@ func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Co
 			return failed(err)
 		}
 		return func(ctx context.Context) error {
-			result, err := fn(ctx, item)
+			result, err := call(ctx, item)
 			*place = result
 			return err
 		}
@@ -125,11 +130,12 @@ func Filter[T any, S Source[T]](ctx context.Context, items S, keep func(context.
 	mustContext(ctx != nil)
 	mustFunction(keep != nil)
 	o := newOptions(opts)
+	call := measured(o.meter, keep)
 	all, from := open[T](items)
 	if from == nil {
 		kept := make([]bool, len(all))
 		err := indices(ctx, &o, len(all), func(ctx context.Context, i int) error {
-			ok, err := keep(ctx, all[i])
+			ok, err := call(ctx, all[i])
 			kept[i] = ok && err == nil
 			return err
 		})
@@ -147,7 +153,7 @@ func Filter[T any, S Source[T]](ctx context.Context, items S, keep func(context.
 		c := candidates.add()
 		c.item = item
 		return func(ctx context.Context) error {
-			ok, err := keep(ctx, item)
+			ok, err := call(ctx, item)
 			c.kept = ok && err == nil
 			return err
 		}

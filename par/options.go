@@ -21,7 +21,8 @@ type options struct {
 	pool      *weir.Pool // nil for goroutines of the call's own
 	keepGoing bool
 	unordered bool
-	ahead     int // 0 for the default
+	ahead     int    // 0 for the default
+	meter     *Meter // nil for none
 }
 
 type option func(*options)

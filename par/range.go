@@ -41,11 +41,12 @@ func Range(n int, body func(lo, hi int), opts ...Option) {
 	must(n >= 0, "number of indices must be at least 0", n)
 	mustFunction(body != nil)
 	o := newOptions(opts)
-	if lo, grain := runAlone(o.limit, n, body); lo < n {
+	call := measuredRange(o.meter, body)
+	if lo, grain := runAlone(o.limit, n, call); lo < n {
 		if grain > 1 {
 			o.limit = min(o.limit, processors()) // the body does not wait for anything
 		}
-		divide(o, share.Run{Lo: lo, Hi: n}, grain, body)
+		divide(o, share.Run{Lo: lo, Hi: n}, grain, call)
 	}
 }
 

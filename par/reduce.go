@@ -25,6 +25,7 @@ func Reduce[T any, S Source[T]](ctx context.Context, items S, combine func(ctx c
 	mustFunction(combine != nil)
 	o := newOptions(opts)
 	o.keepGoing = false
+	call := measuredReduce(o.meter, combine)
 	var none T
 	all, from := open[T](items)
 	if from != nil {
@@ -36,10 +37,10 @@ func Reduce[T any, S Source[T]](ctx context.Context, items S, combine func(ctx c
 	if len(all) == 0 {
 		return none, context.Cause(ctx)
 	}
-	parts, err := fold(ctx, &o, len(all), func(i int) part[T] { return part[T]{lo: i, hi: i + 1, value: all[i]} }, combine)
+	parts, err := fold(ctx, &o, len(all), func(i int) part[T] { return part[T]{lo: i, hi: i + 1, value: all[i]} }, call)
 	if err == nil && len(parts) > 1 {
 		o.limit = 1 // goes from left to right
-		parts, err = fold(ctx, &o, len(parts), func(i int) part[T] { return *parts[i] }, combine)
+		parts, err = fold(ctx, &o, len(parts), func(i int) part[T] { return *parts[i] }, call)
 	}
 	if err != nil {
 		return none, err

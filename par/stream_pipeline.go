@@ -22,9 +22,10 @@ type Pipeline[T any] struct{ run pull[T] }
 func Pipe[T, R any, S Source[T]](items S, fn func(context.Context, T) (R, error), opts ...StreamOption) *Pipeline[R] {
 	mustFunction(fn != nil)
 	o := newOptions(opts)
+	call := measured(o.meter, fn)
 	all, from := open[T](items)
 	return &Pipeline[R]{func(ctx context.Context, yield func(R, error) bool) {
-		f := newFlow(ctx, o, fn, all, from)
+		f := newFlow(ctx, o, call, all, from)
 		defer f.stop()
 		f.start()
 		f.deliver(yield)
