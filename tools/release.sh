@@ -15,14 +15,18 @@ version=$2
 [[ $version =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$ ]] || fail "version must be like v1.2.3, got $version"
 [ -z "$(git status --porcelain)" ] || fail "the tree has changes that are not committed"
 library=$(go list -m)
-nested=(cmd/weir lab verify)
+mapfile -t files < <(find . -mindepth 2 \( -name go.mod -o -name local.mod \) -not -path '*/testdata/*' -not -path './tools/*' | LC_ALL=C sort)
+nested=()
+for file in "${files[@]#./}"; do
+	case $file in */go.mod) nested+=("${file%/go.mod}") ;; esac
+done
 
 case $1 in
 prepare)
 	grep -q '^## \[Unreleased\]$' CHANGELOG.md || fail "CHANGELOG.md has no section Unreleased"
 	sed -i.bak "s/^## \[Unreleased\]$/## [Unreleased]\n\n## [${version#v}] - $(date -u +%F)/" CHANGELOG.md
-	for file in "${nested[@]/%//go.mod}" cmd/weir/local.mod; do
-		sed -i.bak "s|^\(\(require \)\?	\?$library\) v[^ ]*$|\1 $version|" "$file"
+	for file in "${files[@]}"; do # which may require each other, too
+		sed -i.bak "s|^\(\(require \)\?	\?$library\(/[a-z/-]*\)\?\) v[^ ]*|\1 $version|" "$file"
 	done
 	find . -name '*.bak' -delete
 	git diff --stat

@@ -112,18 +112,20 @@ func command(t *testing.T, dir string, env []string, name string, args ...string
 	return string(out)
 }
 
-func TestTheCommandsModuleWithoutTheWorkspaceIsItsModuleWithAReplaceLine(t *testing.T) {
-	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(plant.Root(), "cmd", "weir", name))
-		check(t, err)
-		return string(text)
-	}
-	local := regexp.MustCompile(`(?m)^(//.*|replace `+library+` => \.\./\.\.)\n`).ReplaceAllString(read("local.mod"), "")
-	if strings.ReplaceAll(local, "\n\n\n", "\n\n") != read("go.mod") {
-		t.Error("local.mod is not go.mod with a replace line")
-	}
-	if read("local.sum") != read("go.sum") {
-		t.Error("local.sum is not go.sum")
+func TestACommandsModuleWithoutTheWorkspaceIsItsModuleWithAReplaceLine(t *testing.T) {
+	for _, command := range []string{"weir", "weir-top"} {
+		read := func(name string) string {
+			text, err := os.ReadFile(filepath.Join(plant.Root(), "cmd", command, name))
+			check(t, err)
+			return string(text)
+		}
+		local := regexp.MustCompile(`(?m)^(//.*|replace `+library+` => \.\./\.\.)\n`).ReplaceAllString(read("local.mod"), "")
+		if strings.ReplaceAll(local, "\n\n\n", "\n\n") != read("go.mod") {
+			t.Errorf("%s: local.mod is not go.mod with a replace line", command)
+		}
+		if read("local.sum") != read("go.sum") {
+			t.Errorf("%s: local.sum is not go.sum", command)
+		}
 	}
 }
 

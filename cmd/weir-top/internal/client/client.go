@@ -1,0 +1,164 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/64ed045f/weir/weirdebug"
+)
+
+// The bounds of an answer. A server can make a small text of very many objects, which take much more memory than the text.
+const (
+	maxBytes   = 64 << 20
+	maxObjects = 1 << 18
+	maxError   = 300
+)
+
+// Options of a Client.
+type Options struct {
+	Header    http.Header       // of each request, but not to other hosts
+	Timeout   time.Duration     // of a request, with its answer; 10 seconds if it is 0
+	Transport http.RoundTripper // http.DefaultTransport if it is nil
+}
+
+// Client asks one handler. All methods may be called by any number of goroutines at once.
+type Client struct {
+	base *url.URL
+	http http.Client
+}
+
+// New returns a client for the page at that URL; http:// may be left out. A user and a password in it are for basic authentication.
+func New(page string, opts Options) (*Client, error) {
+	if !strings.Contains(page, "://") {
+		page = "http://" + page
+	}
+	base, err := url.Parse(page)
+	if err != nil {
+		return nil, errors.New("the URL can't be understood") // the error has the password
+	}
+	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
+		return nil, errors.New("the URL must be like http://host/debug/weir/")
+	}
+	header := opts.Header.Clone()
+	if user := base.User; user != nil {
+		if header == nil {
+			header = make(http.Header)
+		}
+		if header.Get("Authorization") == "" {
+			password, _ := user.Password()
+			r := http.Request{Header: header}
+			r.SetBasicAuth(user.Username(), password)
+		}
+		base.User = nil
+	}
+	base.Fragment = ""
+	c := &Client{base: base}
+	c.http = http.Client{
+		Timeout:       cmp.Or(opts.Timeout, 10*time.Second),
+		Transport:     &guard{base: base, header: header, next: cmp.Or[http.RoundTripper](opts.Transport, http.DefaultTransport)},
+		CheckRedirect: c.redirect,
+	}
+	return c, nil
+}
+
+// Page returns the URL of the page for people to see, without user, password and query.
+func (c *Client) Page() string {
+	page := *c.base
+	page.RawQuery = ""
+	return page.String()
+}
+
+// Get asks for the Snapshot of a query. It returns the error of ctx when that ends.
+func (c *Client) Get(ctx context.Context, query url.Values) (*weirdebug.Snapshot, error) {
+	_, snapshot, err := c.GetJSON(ctx, query)
+	return snapshot, err
+}
+
+// GetJSON is Get that also returns the text of the answer, which is JSON.
+func (c *Client) GetJSON(ctx context.Context, query url.Values) ([]byte, *weirdebug.Snapshot, error) {
+	return c.do(ctx, http.MethodGet, query, nil)
+}
+
+// Post has the handler change a pool as the form says. It returns the error of ctx when that ends; the pool may be changed all the same.
+func (c *Client) Post(ctx context.Context, query, form url.Values) error {
+	_, _, err := c.do(ctx, http.MethodPost, query, strings.NewReader(form.Encode()))
+	return err
+}
+
+func (c *Client) do(ctx context.Context, method string, query url.Values, body io.Reader) ([]byte, *weirdebug.Snapshot, error) {
+	page := *c.base
+	all := page.Query()
+	maps.Copy(all, query)
+	all.Set("format", "json")
+	page.RawQuery = all.Encode()
+	r, err := http.NewRequestWithContext(ctx, method, page.String(), body)
+	if err != nil {
+		return nil, nil, c.reason(err)
+	}
+	r.Header.Set("Accept", "application/json")
+	if body != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		return nil, nil, c.reason(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, nil, refusal(response)
+	}
+	data, err := io.ReadAll(io.LimitReader(response.Body, maxBytes+1))
+	if err != nil {
+		return nil, nil, c.reason(err)
+	}
+	snapshot, err := parse(data)
+	return data, snapshot, err
+}
+
+// parse refuses what is too large.
+func parse(data []byte) (*weirdebug.Snapshot, error) {
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("the answer is larger than %d MiB", maxBytes>>20)
+	}
+	if n := bytes.Count(data, []byte("{")); n > maxObjects {
+		return nil, fmt.Errorf("the answer has more than %d objects", maxObjects)
+	}
+	var snapshot weirdebug.Snapshot
+	if err := json.Unmarshal(data, &snapshot); err != nil || snapshot.Time.IsZero() {
+		return nil, errors.New("the answer is not that of a page of weirdebug")
+	}
+	return &snapshot, nil
+}
+
+// refusal returns what the server says of its status.
+func refusal(response *http.Response) error {
+	status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxError))
+	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	if kind := response.Header.Get("Content-Type"); err != nil || line == "" || !strings.HasPrefix(kind, "text/plain") {
+		return errors.New("the server answers " + status)
+	}
+	return fmt.Errorf("the server answers %s: %s", status, line)
+}
+
+// reason returns what went wrong without the URL that net/http puts before it.
+func (c *Client) reason(err error) error {
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		err = outer.Err
+	}
+	if slow, ok := errors.AsType[net.Error](err); ok && slow.Timeout() {
+		return fmt.Errorf("the server has not answered within %v", c.http.Timeout)
+	}
+	return err
+}

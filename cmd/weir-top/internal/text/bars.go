@@ -1,0 +1,62 @@
+package text
+
+import (
+	"slices"
+	"strings"
+)
+
+var eighths = []rune(" ▁▂▃▄▅▆▇█")
+
+// Spark draws values as one line of bars, the largest as high as the line. Where there are more values than cells, a cell shows
+// the mean of several.
+func Spark(values []float64, width int) string {
+	return Bars(shrink(values, width, true), 1)[0]
+}
+
+// Bars draws values as that many lines of bars, from the top down, the largest as high as all lines. A value above 0 is seen, however small.
+func Bars(values []float64, height int) []string {
+	most := 0.0
+	if len(values) > 0 {
+		most = slices.Max(values)
+	}
+	lines := make([]string, height)
+	for i := range lines {
+		var b strings.Builder
+		below := float64(8 * (height - 1 - i))
+		for _, value := range values {
+			high := 0.0
+			if value > 0 {
+				high = max(1, value/most*float64(8*height))
+			}
+			b.WriteRune(eighths[int(min(8, max(0, high-below)))])
+		}
+		lines[i] = b.String()
+	}
+	return lines
+}
+
+// Shrink returns at most width values, each of which is the sum of as many as the others; the first may be of fewer.
+func Shrink(values []float64, width int) []float64 { return shrink(values, width, false) }
+
+func shrink(values []float64, width int, mean bool) []float64 {
+	if width < 1 {
+		return nil
+	}
+	each := (len(values) + width - 1) / width
+	if each <= 1 {
+		return values
+	}
+	var list []float64
+	for end := len(values) - (len(values)-1)/each*each; end <= len(values); end += each { // the first part may be smaller
+		part := values[max(0, end-each):end]
+		sum := 0.0
+		for _, value := range part {
+			sum += value
+		}
+		if mean {
+			sum /= float64(len(part))
+		}
+		list = append(list, sum)
+	}
+	return list
+}

@@ -1,0 +1,45 @@
+package top_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/64ed045f/weir/cmd/weir-top/internal/top"
+)
+
+func TestTheTableIsPlainText(t *testing.T) {
+	golden(t, "table", top.Table("http://host/debug/weir/", "", &program().snapshot))
+}
+
+func TestTheTableHasNoHostileText(t *testing.T) {
+	s := program().snapshot
+	for i := range s.Pools {
+		s.Pools[i].Name = hostile
+		for j := range s.Pools[i].Lints {
+			s.Pools[i].Lints[j].Text = hostile
+		}
+	}
+	for line := range strings.Lines(top.Table(hostile, hostile, &s)) {
+		if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("a character that must be escaped is in %q", line)
+		}
+	}
+}
+
+func TestJSONStaysTheSameValueWithoutCharactersThatHarm(t *testing.T) {
+	want := map[string]any{"name": "\x1b[2J\n\u009b\u202e日\U000e0041\x7f", "new field": []any{1.5, nil}}
+	data, err := json.MarshalIndent(want, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := string(top.JSON(data))
+	if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool { return !unicode.IsPrint(r) }) || !strings.HasSuffix(line, "\n") {
+		t.Errorf("a character that must be escaped is in %q", line)
+	}
+	var got map[string]any
+	if err := json.Unmarshal([]byte(line), &got); err != nil || got["name"] != want["name"] || len(got) != 2 {
+		t.Errorf("%v: %q", err, got)
+	}
+}

@@ -1,0 +1,221 @@
+package top
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/64ed045f/weir/cmd/weir-top/internal/text"
+	"github.com/64ed045f/weir/weirdebug"
+)
+
+// tree is the screen of groups: each under the task that made it.
+type tree struct {
+	common
+	of       string // the page, or the pool
+	pool     *weirdebug.Pool
+	nodes    []node
+	snapshot *weirdebug.Snapshot
+}
+
+// node is a row of the tree.
+type node struct {
+	depth int
+	group *weirdebug.Group
+	task  *weirdebug.Task // of the group; nil in the row of the group itself
+	key   rowKey
+}
+
+// newTree shows the groups of a pool; of all, if it is nil.
+func newTree(of string, p *weirdebug.Pool) *tree {
+	return &tree{of: of, pool: p, snapshot: &weirdebug.Snapshot{}}
+}
+
+func (s *tree) query() url.Values {
+	if s.pool == nil {
+		return url.Values{"groups": {"1"}}
+	}
+	return poolQuery(s.pool.ID)
+}
+
+func (s *tree) take(snapshot *weirdebug.Snapshot) {
+	s.snapshot, s.nodes = snapshot, grow(snapshot.Groups)
+	keys := make([]rowKey, len(s.nodes))
+	for i := range s.nodes {
+		keys[i] = s.nodes[i].key
+	}
+	s.set(keys)
+}
+
+// taskID is the task of a group, or of a pool if it belongs to no group.
+type taskID struct {
+	group, pool uint64
+	worker      int
+}
+
+// grower makes the rows of a tree.
+type grower struct {
+	children map[taskID][]*weirdebug.Group
+	begun    map[uint64]bool // groups that have rows, as a server may say that groups are each other's parents
+	nodes    []node
+}
+
+// grow returns the groups, each below its parent if that is there, and the oldest first.
+func grow(groups []weirdebug.Group) []node {
+	g := grower{children: make(map[taskID][]*weirdebug.Group), begun: make(map[uint64]bool)}
+	there := make(map[uint64]*weirdebug.Group, len(groups))
+	for i := range groups {
+		there[groups[i].ID] = &groups[i]
+	}
+	var roots []*weirdebug.Group
+	outside := make(map[taskID]bool) // tasks that belong to no group which is there
+	list := slices.Clone(groups)
+	slices.SortStableFunc(list, func(a, b weirdebug.Group) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
+	for i := range list {
+		group := &list[i]
+		parent := there[group.Parent]
+		switch {
+		case parent != nil:
+			id := taskID{group: parent.ID}
+			if slices.ContainsFunc(parent.Running, func(t weirdebug.Task) bool { return t.Worker == group.ParentWorker }) {
+				id.worker = group.ParentWorker
+			}
+			g.children[id] = append(g.children[id], group)
+		case group.ParentPool != 0:
+			id := taskID{pool: group.ParentPool, worker: group.ParentWorker}
+			if !outside[id] {
+				outside[id] = true
+				roots = append(roots, &weirdebug.Group{ParentPool: id.pool, ParentWorker: id.worker, Since: group.Since})
+			}
+			g.children[id] = append(g.children[id], group)
+		default:
+			roots = append(roots, group)
+		}
+	}
+	for _, group := range roots {
+		g.add(group, 0)
+	}
+	for i := range list { // what is left are circles
+		g.add(&list[i], 0)
+	}
+	return g.nodes
+}
+
+func (g *grower) add(group *weirdebug.Group, depth int) {
+	if group.ID == 0 { // a task without a group
+		id := taskID{pool: group.ParentPool, worker: group.ParentWorker}
+		g.nodes = append(g.nodes, node{depth: depth, task: &weirdebug.Task{Worker: id.worker}, group: group, key: rowKey{pool: id.pool, worker: id.worker}})
+		g.addAll(id, depth+1)
+		return
+	}
+	if g.begun[group.ID] {
+		return
+	}
+	g.begun[group.ID] = true
+	g.nodes = append(g.nodes, node{depth: depth, group: group, key: rowKey{pool: group.Pool, group: group.ID}})
+	for i := range group.Running {
+		task := &group.Running[i]
+		g.nodes = append(g.nodes, node{depth: depth + 1, group: group, task: task, key: rowKey{pool: group.Pool, group: group.ID, worker: task.Worker}})
+		if task.Worker != 0 {
+			g.addAll(taskID{group: group.ID, worker: task.Worker}, depth+2)
+		}
+	}
+	g.addAll(taskID{group: group.ID}, depth+1)
+}
+
+func (g *grower) addAll(id taskID, depth int) {
+	for _, group := range g.children[id] {
+		g.add(group, depth)
+	}
+}
+
+func (s *tree) draw(width, _ int) drawing {
+	line := "groups of " + text.Clean(s.of, max(10, width-40)) + ": " + plural(len(s.snapshot.Groups), "group")
+	if n := s.snapshot.GroupsLeftOut; n > 0 {
+		line += fmt.Sprintf(" (%d more are left out)", n)
+	}
+	return drawing{
+		head: []string{bold.Styled(text.Clean(line, width)), titles.Styled(text.Fit("    AGE  GROUPS AND THEIR TASKS", width))},
+		row: func(i int) string {
+			n := &s.nodes[i]
+			when := ""
+			if n.group.ID != 0 {
+				when = age(s.snapshot, n.since())
+			}
+			return text.Clean(text.Right(when, 7)+"  "+strings.Repeat("  ", min(n.depth, width/4))+n.text(), width)
+		},
+		keys: "Enter stack of a task  Esc back  q quit",
+	}
+}
+
+func (n *node) since() time.Time {
+	if n.task != nil {
+		return n.task.Since
+	}
+	return n.group.Since
+}
+
+// textWidth bounds what is made of a name before the line is cut.
+const textWidth = 60
+
+func (n *node) text() string {
+	if n.group.ID == 0 {
+		return fmt.Sprintf("task of pool %d, worker %d", n.group.ParentPool, n.group.ParentWorker)
+	}
+	var parts []string
+	if t := n.task; t != nil {
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("worker %d %s", t.Worker, text.Clean(t.Label, textWidth))))
+		if t.Waits != "" {
+			parts = append(parts, "waits: "+text.Clean(t.Waits, textWidth))
+		}
+		return strings.Join(parts, ", ")
+	}
+	g := n.group
+	parts = append(parts, strings.TrimSpace(fmt.Sprintf("group %d %s", g.ID, text.Clean(g.Label, textWidth)))+n.where(), plural(g.Tasks, "task"))
+	if g.Waits != "" {
+		parts = append(parts, "waits at "+text.Clean(short(g.Waits), textWidth))
+	}
+	if g.LeftOut > 0 {
+		parts = append(parts, text.Count(g.LeftOut)+" of them left out")
+	}
+	if g.Begun != "" {
+		parts = append(parts, "begun at "+text.Clean(short(g.Begun), textWidth))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// where says on which pool the group is.
+func (n *node) where() string {
+	switch g := n.group; {
+	case g.Name != "":
+		return " on " + text.Clean(g.Name, textWidth)
+	case g.Pool != 0:
+		return fmt.Sprintf(" on pool %d", g.Pool)
+	}
+	return ""
+}
+
+// age returns how long ago t was when the server answered.
+func age(snapshot *weirdebug.Snapshot, t time.Time) string {
+	return text.Duration(snapshot.Time.Sub(t).Seconds())
+}
+
+func (s *tree) key(m *Model, key string) (tea.Cmd, bool) {
+	if key != "enter" {
+		return nil, false
+	}
+	row, ok := s.pick()
+	switch {
+	case !ok:
+	case row.worker == 0:
+		m.note = "this is a group: tasks have stacks"
+	default:
+		return m.open(newStack(row)), true
+	}
+	return nil, true
+}

@@ -1,0 +1,44 @@
+// Weir-top shows the pools of a running Go program in a terminal, as top shows processes. The program must serve the page of package
+// [github.com/64ed045f/weir/weirdebug]. The command weir runs it as weir top.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/64ed045f/weir/cmd/weir-top/internal/text"
+)
+
+// The exit statuses of the tool, next to those of a signal.
+const (
+	statusOK     = 0
+	statusFailed = 1
+	statusUsage  = 2
+)
+
+// maxMessage is how wide an error may be, as it may have text of a server.
+const maxMessage = 1000
+
+func main() {
+	ctx, interrupted := withSignals(context.Background())
+	err := newCommand().ExecuteContext(ctx)
+	if stop := interrupted(); stop != nil {
+		os.Exit(stop.status())
+	}
+	os.Exit(status(err))
+}
+
+// status reports an error, and returns the exit status.
+func status(err error) int {
+	if err == nil {
+		return statusOK
+	}
+	fmt.Fprintf(os.Stderr, "weir-top: %s\n", text.Clean(err.Error(), maxMessage))
+	if usage, ok := errors.AsType[*usageError](err); ok {
+		fmt.Fprintf(os.Stderr, "Try '%s --help' for more information.\n", usage.command.CommandPath())
+		return statusUsage
+	}
+	return statusFailed
+}
