@@ -96,6 +96,13 @@
 // the batch, and its context if the parent may end, and later calls nothing; a worker allocates a context for the first of
 // the tasks that it runs until Wait. Do costs two goroutine switches and three allocations.
 //
+// # Looking inside
+//
+// [Pools] lists the pools of the program, [Groups] its groups as a tree of what waits for what, and [Pool.Running] the tasks that have run for
+// long, with their stacks; [Pool.Times] tells how long tasks wait and run, and [Lints] what is most often a mistake. [OnSlow] and [OnFull] call
+// a function when that happens, and [Label] says what tasks are for. Package [github.com/64ed045f/weir/weirdebug] shows all of it as
+// pages. None of that is needed when the program begins, except [Watch]: what a group's first goroutines do is noted from then on only.
+//
 // # Promises
 //
 //  1. An accepted task runs exactly once, or is handed back: by Shutdown, or to
@@ -134,7 +141,8 @@
 //     when the package is imported. A group with workers of its own leaves no
 //     goroutine when Wait has returned, a pool dropped without Close leaves none after
 //     its idle timeout.
-//  12. Everything works inside a [testing/synctest] bubble, if the pool was made there.
+//  12. Everything works inside a [testing/synctest] bubble, if the pool was made there. Pools share no state, except the lists of [Pools]
+//     and [Groups], for which no goroutine waits.
 //  13. A call that can never be right, such as a nil task or a limit below 1, panics
 //     with a message that says what must hold. What can happen at run time is
 //     an error for [errors.Is]: [ErrClosed], [ErrFull], [ErrGoexit], or the cause

@@ -64,9 +64,9 @@ func (i PoolInfo) lints(d time.Duration, stacks func() []taskStack) (list []Lint
 	}
 	switch {
 	case behind > 0 && s.Paused:
-		add("stuck", "%d tasks wait to start, and the pool is paused", behind)
+		add("stuck", "%s to start, and the pool is paused", tasksThat(behind, "waits", "wait"))
 	case behind > 0 && s.Running == 0 && waiting > 0 && waiting >= s.Suspended:
-		add("stuck", "%d tasks wait to start, and all %d that have begun have waited for longer than %v", behind, waiting, d)
+		add("stuck", "%s to start, and all %d that have begun have waited for longer than %v", tasksThat(behind, "waits", "wait"), waiting, d)
 	}
 	if len(tasks) == 0 || len(tasks) < s.Limit {
 		return list

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/weirdebug"
 	"github.com/64ed045f/weir/weirhttp"
 )
 
@@ -159,16 +160,31 @@ func Example_recipeOrderPerKey() {
 }
 
 func Example_recipeMonitoring() {
-	pool := weir.New(4)
+	pool := weir.New(4, weir.Name("mail"))
 
-	expvar.Publish("mail", expvar.Func(func() any { return pool.Stats() })) // at /debug/vars of net/http
+	http.Handle("/debug/weir/", weirdebug.Handler())
+	expvar.Publish("weir", weirdebug.Var{}) // at /debug/vars
 
 	_ = pool.Submit(func() {})
+	pool.Wait()
+	var pools []weirdebug.Pool
+	_ = json.Unmarshal([]byte(expvar.Get("weir").String()), &pools)
+	for _, p := range pools {
+		if p.Name == "mail" {
+			fmt.Println(p.Stats.Finished)
+		}
+	}
 	pool.Close()
-	var stats weir.Stats
-	_ = json.Unmarshal([]byte(expvar.Get("mail").String()), &stats)
-	fmt.Println(stats.Finished)
 	// Output: 1
+}
+
+func Example_recipeSlow() {
+	pool := weir.New(4, weir.Name("mail"),
+		weir.LogSlow(time.Minute), // with the stack
+		weir.OnFull(func(s weir.Stats) { log.Printf("mail is full: %d wait", s.Queued+s.Waiting) }))
+	fmt.Println(pool.Submit(func() {}))
+	pool.Close()
+	// Output: <nil>
 }
 
 func Example_recipeStuck() {
