@@ -277,4 +277,4 @@ func isLibrary(function string) bool {
 	}
 }
 
-var publicPackages = []string{"errgroup", "par", "reuse", "weirdebug", "weirhttp"}
+var publicPackages = []string{"errgroup", "par", "reuse", "weirdebug", "weirhttp", "weirotel", "weirprom"}

@@ -266,11 +266,10 @@ func (e *Engine[T]) Times() (t Times) {
 		return t
 	}
 	now := time.Duration(m.now())
-	e.refreshMeter(now)
 	t.Wait, t.Run = &m.wait, &m.run
 	for r := e.queue.head.Load(); r != nil; r = r.next {
 		if at, ok := r.oldest(); ok {
-			t.Oldest = now - at
+			t.Oldest = max(1, now-at)
 			break
 		}
 	}

@@ -1,0 +1,83 @@
+// Package weirotel tells OpenTelemetry about the pools of package weir, the limiters and transports of package weirhttp, and the keepers of
+// package reuse: as metrics, and with a span for each task that asks for one.
+//
+//	// with package go.opentelemetry.io/otel/sdk/metric
+//	reader := metric.NewPeriodicReader(exporter, metric.WithProducer(weirotel.NewProducer()))
+//	provider := metric.NewMeterProvider(metric.WithReader(reader))
+//
+//	group := pool.Group(ctx)
+//	group.Go(weirotel.Span("resize", resize)) // a child of the span in ctx
+//
+// [Metrics] lists the metrics.
+//
+// # Pools
+//
+// A [Producer] exports all pools of [weir.Pools], those of libraries included, without a line at each. The attribute weir.pool.name is the
+// [weir.Name] of the pool. Pools of the same name share their data points: counters, up-down counters and buckets are sums, weir.pool.paused
+// and weir.pool.closing count pools, and weir.pool.task.oldest_wait is the highest. weir.pool.count says how many pools they are of. Sums also
+// suit programs that make a pool for each job.
+//
+// All pools without a name share the value "unnamed". A pool that operators watch should have a name; few names, as each has data points of its
+// own. Work that differs from request to request has a [weir.Label] instead. Once there are as many names as [MaxNames] allows, pools with other
+// names share the value "other". Of a name the first 128 bytes count, and what is not valid UTF-8 in it becomes U+FFFD, as exporters
+// refuse all data for one such byte.
+//
+// # Counters
+//
+// Counters and histograms of a name only grow, also when its pools are closed or become garbage. They stay until the program ends, with up-down
+// counters of 0. For that the producer remembers two histograms for each pool that is there, and two for each name.
+//
+// From one collection to the next the producer keeps the pools that have workers from becoming garbage, so that it counts what they have done until they
+// were closed. A pool that had no worker, or was not there, at the last collection before its end is counted as it was then: what its last tasks,
+// or all, have added since is lost.
+//
+// While tasks are under way the counters of a pool may be off by those, see [weir.Stats]. Where one falls for that reason, the producer repeats
+// its highest value, as a lower one would count as a restart of the program.
+//
+// # Temporality
+//
+// The data are cumulative, whatever temporality the exporter prefers: the selector of a reader concerns the instruments of its
+// provider alone, and the SDK passes the data of producers on as they are. A backend that takes only deltas needs a processor before it, such as
+// cumulativetodelta in the Collector, which converts counters, but exponential histograms not in every version.
+//
+// The start time of a name's data is that of the last collection that did not find the name, and the time at which the producer was made for names that the
+// first collection finds. So a producer that main makes before pools have tasks has the true times.
+//
+// # Histograms
+//
+// Histograms are exponential, with scale 2, whose buckets are those of [weir.Histogram]: no count is estimated. Where [weir.Measure] lets some
+// tasks stand for others, so do their counts.
+//
+// # Several producers
+//
+// A producer may be given to several readers. Several producers may be given to one reader, if one alone exports pools: see [NoPools]. Otherwise the
+// exporter gets all data points twice. Each producer counts for itself: one that is made later begins with the pools that are there.
+//
+// # Spans
+//
+// [Span] and its like make a function of which each call has a span:
+//
+//   - [Span]: for the tasks of Group.Go and TryGo, and of Pool.Do.
+//   - [SpanValue]: for those of Results.Go and Async, which return values.
+//   - [SpanEach], [SpanMap]: for the functions of loops and streams of package par.
+//   - [SpanFunc]: for those of Pool.Submit, which get no context.
+//
+// In the function of a FuncPool or Stateful, whose argument holds a context, call the result of Span at once:
+//
+//	err := weirotel.Span("send", send)(message.ctx)
+//
+// The span is a child of the span in the context that the task gets, which is the one in the context that its group or future was made from. Without any
+// the span is the root of a trace. The task gets a context with the new span, which is still the context of the task: groups that are
+// made from it lend its place (promise 9 of package weir).
+//
+// The span has these attributes, if they are known:
+//
+//   - weir.task.label: the [weir.Label] of the context;
+//   - weir.task.wait.duration: the seconds from the call of Span, SpanValue or SpanFunc to the start of the task. If the function that the call has
+//     returned runs several times, the first span alone has it;
+//   - error.type: the type of what the task failed with.
+//
+// A task fails when it returns an error, panics, or calls [runtime.Goexit], which counts as [weir.ErrGoexit]. Then the status of the span is Error. The event
+// "exception" has the error, or the value and the stack of the panic: that of the task that panicked first, if it comes out of a Wait. A panic goes on with the same
+// value. Where the tracer records nothing, as the trace is not sampled, the task just runs.
+package weirotel

@@ -1,0 +1,154 @@
+package weirotel
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/otel/sdk/instrumentation"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/reuse"
+	"github.com/64ed045f/weir/weirhttp"
+)
+
+// scope is the name of the instrumentation scope of metrics and spans.
+const scope = "github.com/64ed045f/weir/weirotel"
+
+// Producer is a [metric.Producer] of what a program uses of Weir. [NewProducer] makes one. Any number of goroutines may use it at once.
+type Producer struct {
+	mu         sync.Mutex
+	pools      pools
+	limiters   items[limiterCounts]
+	transports items[times]
+	keepers    items[reuse.KeeperStats]
+	made       time.Time
+	noPools    bool
+}
+
+var _ metric.Producer = (*Producer)(nil)
+
+// NewProducer returns a producer that exports all pools of [weir.Pools], and what the options add. It panics if two options give the same name to
+// limiters, to transports or to keepers.
+func NewProducer(opts ...Option) *Producer {
+	p := &Producer{made: time.Now()}
+	p.pools = pools{maxNames: 1000, last: p.made, names: make(map[string]*poolTotals), known: make(map[uint64]*knownPool)}
+	for _, o := range opts {
+		o.apply(p)
+	}
+	return p
+}
+
+// Produce returns all metrics with their present values, or the cause of ctx if that is done. For each pool, limiter, transport and keeper it
+// takes the lock that their users take, for a short time, and it looks at each worker of the pools. Calls follow one another.
+func (p *Producer) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	list := p.metrics()
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return []metricdata.ScopeMetrics{{Scope: instrumentation.Scope{Name: scope}, Metrics: list}}, nil
+}
+
+func (p *Producer) metrics() (list []metricdata.Metrics) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if !p.noPools {
+		list = appendMetrics(list, ofPools, p.pools.look(now), now)
+	}
+	list = appendMetrics(list, ofLimiters, p.limiters.look(), now)
+	list = appendMetrics(list, ofTransports, p.transports.look(), now)
+	return appendMetrics(list, ofKeepers, p.keepers.look(), now)
+}
+
+// An Option sets up a [Producer].
+type Option interface{ apply(*Producer) }
+
+type option func(*Producer)
+
+func (o option) apply(p *Producer) { o(p) }
+
+// NoPools leaves all pools out: for a second producer of the reader of one that exports them.
+func NoPools() Option { return option(func(p *Producer) { p.noPools = true }) }
+
+// Only leaves out the pools for which keep returns false. The producer calls keep for each pool, at each collection, and not at the same time: it
+// must be quick, must not collect from the same producer, and should always answer the same for a pool.
+func Only(keep func(weir.PoolInfo) bool) Option {
+	must(keep != nil, "choice of pools must not be nil", "nil")
+	return option(func(p *Producer) { p.pools.only = keep })
+}
+
+// MaxNames sets how many names of pools have data points of their own: the first n that the producer finds. Pools with other names
+// share the name "other". The default is 1000.
+func MaxNames(n int) Option {
+	must(n >= 0, "number of names must be at least 0", n)
+	return option(func(p *Producer) { p.pools.maxNames = n })
+}
+
+// Limiter adds a limiter, with name as its attribute weir.http.limiter.name.
+func Limiter(name string, l *weirhttp.Limiter) Option {
+	must(l != nil, "limiter must not be nil", "nil")
+	mustName("limiter", name)
+	return option(func(p *Producer) {
+		p.limiters.add(ofLimiters, "limiter", name, p.made, func() *limiterCounts { return &limiterCounts{l.Stats(), *newTimes(l.Times())} })
+	})
+}
+
+// Transport adds a transport, with name as its attribute weir.http.transport.name.
+func Transport(name string, t *weirhttp.Transport) Option {
+	must(t != nil, "transport must not be nil", "nil")
+	mustName("transport", name)
+	return option(func(p *Producer) {
+		p.transports.add(ofTransports, "transport", name, p.made, func() *times { return newTimes(t.Times()) })
+	})
+}
+
+// Keeper adds a [reuse.Keeper], with name as its attribute weir.keeper.name. It calls Stats once, as each collection does.
+func Keeper(name string, k interface{ Stats() reuse.KeeperStats }) Option {
+	must(k != nil, "keeper must not be nil", "nil")
+	mustName("keeper", name)
+	_ = k.Stats() // panics here, rather than at each collection, if the keeper is not made
+	return option(func(p *Producer) {
+		p.keepers.add(ofKeepers, "keeper", name, p.made, func() *reuse.KeeperStats { return new(k.Stats()) })
+	})
+}
+
+// items are things that the program has given to the producer by name. What they count began when the producer was made, or before.
+type items[T any] struct {
+	sources []source[T]
+	reads   []func() *T
+}
+
+func (l *items[T]) add(families []family[T], what, name string, start time.Time, read func() *T) {
+	for _, s := range l.sources {
+		must(s.name.Value.AsString() != name, "name of a "+what+" must not be that of another", fmt.Sprintf("%q", name))
+	}
+	l.sources = append(l.sources, newSource(families, name, start, nil))
+	l.reads = append(l.reads, read)
+}
+
+// look reads all values.
+func (l *items[T]) look() []source[T] {
+	for i, read := range l.reads {
+		l.sources[i].value = read()
+	}
+	return l.sources
+}
+
+func mustName(what, name string) {
+	must(name != "" && utf8.ValidString(name), "name of a "+what+" must be valid UTF-8 and not empty", fmt.Sprintf("%q", name))
+}
+
+// must panics with a rule of this package, unless it holds.
+func must(holds bool, rule string, got any) {
+	if !holds {
+		panic(fmt.Sprintf("weirotel: %s, got %v", rule, got))
+	}
+}

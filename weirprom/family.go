@@ -1,0 +1,124 @@
+package weirprom
+
+import (
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// family is a metric whose values are read from a T.
+type family[T any] struct {
+	Metric
+	kind  prometheus.ValueType
+	parts []series[T]
+	read  func(v *T) *durations // of a histogram, which has no parts
+}
+
+// series is a part of a family.
+type series[T any] struct {
+	label string // value of the label that tells it apart from others; "" if the family has no such label
+	read  func(v *T) float64
+}
+
+type number interface {
+	~int | ~int64 | ~uint64 | ~float64
+}
+
+func gauge[T any, N number](name, help string, read func(*T) N) family[T] {
+	return family[T]{Metric{Name: name, Type: "gauge", Help: help}, prometheus.GaugeValue, []series[T]{part("", read)}, nil}
+}
+
+func gaugeBy[T any](label, name, help string, parts ...series[T]) family[T] {
+	return family[T]{Metric{Name: name, Type: "gauge", Help: help, Labels: []string{label}}, prometheus.GaugeValue, parts, nil}
+}
+
+func counter[T any, N number](name, help string, read func(*T) N) family[T] {
+	return family[T]{Metric{Name: name, Type: "counter", Help: help}, prometheus.CounterValue, []series[T]{part("", read)}, nil}
+}
+
+func counterBy[T any](label, name, help string, parts ...series[T]) family[T] {
+	return family[T]{Metric{Name: name, Type: "counter", Help: help, Labels: []string{label}}, prometheus.CounterValue, parts, nil}
+}
+
+// part is the series of a gauge or counter that has that value of its label.
+func part[T any, N number](label string, read func(*T) N) series[T] {
+	return series[T]{label, func(v *T) float64 { return float64(read(v)) }}
+}
+
+// age is a gauge of a time, which is never below 0: a pool of a test bubble has another clock than a collector outside.
+func age[T any](name, help string, read func(*T) time.Duration) family[T] {
+	f := gauge(name, help, func(v *T) float64 { return max(0, read(v).Seconds()) })
+	f.Unit = "seconds"
+	return f
+}
+
+// spent is a counter of a time.
+func spent[T any](name, help string, read func(*T) time.Duration) family[T] {
+	f := counter(name, help, func(v *T) float64 { return read(v).Seconds() })
+	f.Unit = "seconds"
+	return f
+}
+
+func histogram[T any](name, help string, read func(*T) *durations) family[T] {
+	return family[T]{Metric: Metric{Name: name, Type: "histogram", Unit: "seconds", Help: help}, read: read}
+}
+
+// of puts a label in front of those that the families have.
+func of[T any](label string, families ...family[T]) []family[T] {
+	for i := range families {
+		families[i].Labels = append([]string{label}, families[i].Labels...)
+	}
+	return families
+}
+
+func metricsOf[T any](families []family[T]) (list []Metric) {
+	for _, f := range families {
+		f.Labels = slices.Clone(f.Labels)
+		list = append(list, f.Metric)
+	}
+	return list
+}
+
+// exporter turns values of a T into metrics of the client library.
+type exporter[T any] struct {
+	families []family[T]
+	descs    []*prometheus.Desc
+}
+
+// newExporter returns one whose first label is the given name, or is given to append if that is "".
+func newExporter[T any](families []family[T], name string) exporter[T] {
+	e := exporter[T]{families: families}
+	for _, f := range families {
+		labels, constant := f.Labels, prometheus.Labels(nil)
+		if name != "" {
+			labels, constant = labels[1:], prometheus.Labels{labels[0]: name}
+		}
+		e.descs = append(e.descs, prometheus.V2.NewDesc(f.Name, f.Help, prometheus.UnconstrainedLabels(labels), constant, prometheus.WithUnit(f.Unit)))
+	}
+	return e
+}
+
+// Describe sends the descriptions of all metrics.
+func (e exporter[T]) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range e.descs {
+		to <- d
+	}
+}
+
+// append adds the metrics of v to the list.
+func (e exporter[T]) append(list []prometheus.Metric, v *T, labels ...string) []prometheus.Metric {
+	for i, f := range e.families {
+		if f.read != nil {
+			list = append(list, f.read(v).metric(e.descs[i], labels))
+		}
+		for _, s := range f.parts {
+			all := slices.Clone(labels)
+			if s.label != "" {
+				all = append(all, s.label)
+			}
+			list = append(list, prometheus.MustNewConstMetric(e.descs[i], f.kind, s.read(v), all...))
+		}
+	}
+	return list
+}
