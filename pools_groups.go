@@ -181,7 +181,7 @@ var (
 	lastGroup atomic.Uint64 // ID
 )
 
-const deepest = 24 // of the callers that are noted
+const deepest = 8 // of the callers that are noted
 
 func (r *groupRecord) shard() *recordShard { return &recorded[r.id%uint64(len(recorded))] }
 
