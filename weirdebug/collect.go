@@ -41,7 +41,11 @@ func (h *handler) snapshot(v view) (*Snapshot, error) {
 			s.GroupsLeftOut = len(groups) // the page has a link to them
 		}
 	case pageGroups:
-		s.groups(v, weir.Groups(v.groupsLonger()), none)
+		groups := weir.Groups(v.groupsLonger())
+		s.groups(v, groups, v.kin(groups))
+		if v.group > 0 && s.Groups == nil {
+			return nil, fail(http.StatusNotFound, "there is no group %d; it may have ended", v.group)
+		}
 	case pagePool:
 		pool, err := find(v.pool)
 		if err != nil {
@@ -66,7 +70,7 @@ func find(id uint64) (weir.PoolInfo, error) {
 }
 
 func (v view) groupsLonger() time.Duration {
-	if v.hasLong {
+	if v.hasLong || v.page == pageGroups && v.group > 0 {
 		return v.longer
 	}
 	return defaultLonger
@@ -232,6 +236,24 @@ func (h *handler) stack(s *Snapshot, v view) error {
 
 // none is the filter of groups that keeps all.
 var none func(weir.GroupInfo) bool
+
+// kin is the filter of groups that keeps the one that v asks for, and those that were made in its tasks, and in theirs.
+func (v view) kin(list []weir.GroupInfo) func(weir.GroupInfo) bool {
+	if v.group == 0 {
+		return none
+	}
+	parent := make(map[uint64]uint64, len(list))
+	for _, g := range list {
+		parent[g.ID] = g.Parent
+	}
+	return func(g weir.GroupInfo) bool {
+		id := g.ID
+		for id != 0 && id != v.group {
+			id = parent[id]
+		}
+		return id != 0
+	}
+}
 
 func group(g weir.GroupInfo) Group {
 	return Group{

@@ -20,6 +20,7 @@
 //	?pool=3               one pool, by its ID
 //	?pool=3&worker=7      the stack of the task on that worker
 //	?groups               the tree of groups
+//	?groups&group=9       that of one group: what it was made in, and what was made in it
 //	?group=9&worker=1     the stack of a task of a group
 //	&longer=10s           only tasks and groups that have been there for so long
 //	&slow=1m              what counts as slow for the marks of mistakes, 10 s by default

@@ -162,7 +162,7 @@ func answer(w http.ResponseWriter, v view, s *Snapshot) error {
 type view struct {
 	page    string // a template: one of those below
 	pool    uint64 // of pagePool and pageStack
-	group   uint64 // of pageStack, if pool is 0
+	group   uint64 // of pageStack, if pool is 0, and of pageGroups; 0 for all
 	worker  int    // of pageStack
 	find    string
 	longer  time.Duration
@@ -200,8 +200,8 @@ func parseView(raw string) (view, error) {
 		return v, fail(http.StatusBadRequest, "worker needs a pool or a group")
 	case v.worker > 0:
 		v.page = pageStack
-	case v.group > 0:
-		return v, fail(http.StatusBadRequest, "group needs a worker")
+	case v.group > 0 && !v.query.Has("groups"):
+		return v, fail(http.StatusBadRequest, "group needs a worker, or groups")
 	case v.pool > 0:
 		v.page = pagePool
 	case v.query.Has("groups"):

@@ -153,9 +153,18 @@ func TestGroupsAreATreeWithTheStacksOfTheirTasks(t *testing.T) {
 		if body := get(h, query).Body.String(); !check.Race && !strings.Contains(body, "weirdebug_test.stuckHere") {
 			t.Errorf("the page does not show the stack: %s", body)
 		}
+		other := weir.NewGroup(weir.Label(t.Context(), "other than tree"), 2)
+		other.Go(v.Member)
+		alone := fmt.Sprintf("?groups&group=%d", inner.ID)
+		body = get(h, alone).Body.String()
+		for text, want := range map[string]bool{"outer of tree": true, "inner of tree": true, "other than tree": false} {
+			check.Equal(t, "the page of the inner group shows "+text, strings.Contains(body, text), want)
+		}
 		v.Open()
 		check.OK(t, outer.Wait())
+		check.OK(t, other.Wait())
 		check.Equal(t, "status after the end", get(h, query).Code, http.StatusNotFound)
+		check.Equal(t, "status after the end", get(h, alone).Code, http.StatusNotFound)
 	})
 }
 

@@ -71,6 +71,9 @@ func (p page) Query(name, value string) template.URL { return template.URL("?" +
 // Find is what was searched for.
 func (p page) Find() string { return p.find }
 
+// Group is the ID of the group that was asked for; 0 for all.
+func (p page) Group() uint64 { return p.group }
+
 // Slow is what counts as slow.
 func (p page) Slow() time.Duration { return p.slow }
 
@@ -120,10 +123,11 @@ func (p page) Tasks() []Task {
 
 // node is a group of the tree, or a task in it.
 type node struct {
-	Group *Group
-	Task  *Task
-	Age   string
-	Below []node
+	Group  *Group
+	Task   *Task
+	Age    string
+	Sought bool // by its ID
+	Below  []node
 }
 
 // Tree returns the groups, each below the task in which it was made.
@@ -149,7 +153,7 @@ func (p page) Tree() []node {
 	var add func(list []*Group) []node
 	add = func(list []*Group) (nodes []node) {
 		for _, g := range list {
-			n := node{Group: g, Age: p.Age(g.Since)}
+			n := node{Group: g, Age: p.Age(g.Since), Sought: g.ID == p.group}
 			for i := range g.Running {
 				k := key{g.ID, g.Running[i].Worker}
 				n.Below = append(n.Below, node{Task: &g.Running[i], Age: p.Age(g.Running[i].Since), Below: add(below[k])})

@@ -1,0 +1,13 @@
+module github.com/64ed045f/weir/weirdebug/browsertest
+
+go 1.26.0
+
+require (
+	github.com/64ed045f/weir v0.1.0
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
+)
+
+require github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
+
+replace github.com/64ed045f/weir => ../..
