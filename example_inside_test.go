@@ -66,6 +66,25 @@ func ExampleLints() {
 	// Output: images: stuck: 1 task waits to start, and the pool is paused
 }
 
+func ExampleLines() {
+	pool := weir.New(1)
+	_ = pool.Running(0) // so that the tasks that come can be told apart
+	release := make(chan struct{})
+	began := make(chan struct{})
+	_ = pool.Submit(func() {
+		close(began)
+		<-release
+	})
+	<-began
+
+	for _, line := range weir.Lines(pool.Running(0)) {
+		fmt.Println(strings.HasPrefix(line, "github.com/64ed045f/weir_test.ExampleLines.func"))
+	}
+	close(release)
+	pool.Close()
+	// Output: true
+}
+
 func ExampleOnFull() {
 	full := weir.OnFull(func(s weir.Stats) { fmt.Println(s.Running, "run,", s.Queued, "wait") })
 	pool := weir.New(1, weir.Queue(1), full)

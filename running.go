@@ -110,6 +110,34 @@ func (r Running) Stack() string {
 	return stacks
 }
 
+// Lines says where each of the tasks is: the function, file and line of the program's own code, outside of the standard library and of
+// this module, such as "main.send (mail.go:7)"; "" where that is not known, for the reasons for which [Running.Stack] may be several. It takes one
+// profile of all goroutines for all tasks.
+func Lines(tasks []Running) []string {
+	lines := make([]string, len(tasks))
+	if len(tasks) == 0 {
+		return lines
+	}
+	byWorker := make(map[string]string)
+	for _, g := range workerStacks() {
+		line, known := g.line(), byWorker[g.worker]
+		switch _, several := byWorker[g.worker]; {
+		case !several:
+			byWorker[g.worker] = line
+		case line != known:
+			byWorker[g.worker] = ""
+		}
+	}
+	for i, r := range tasks {
+		if r.still != nil {
+			if line := byWorker[r.workers.name(r.named)]; line != "" && r.still() {
+				lines[i] = line
+			}
+		}
+	}
+	return lines
+}
+
 // goroutines returns a profile of all goroutines as text.
 func goroutines() string {
 	var text strings.Builder

@@ -145,11 +145,19 @@ func TestAStuckTaskShowsItsStack(t *testing.T) {
 			}
 		}
 		found := p.Running(0)
+		for i, line := range weir.Lines(found) {
+			want := map[string]string{"one": "weir_test.stuckInOne (running_test.go:", "other": "weir_test.stuckInOther (running_test.go:"}[found[i].Label]
+			if !check.Race && !strings.Contains(line, want) {
+				t.Errorf("the task %q is at %s", found[i].Label, line)
+			}
+		}
 		close(release)
 		p.Close()
 		check.Equal(t, "stack of a task that has ended", found[0].Stack(), "")
+		check.Equal(t, "where it is", weir.Lines(found)[0], "")
 	}
 	check.Equal(t, "stack of none", weir.Running{}.Stack(), "")
+	check.Equal(t, "where none is", weir.Lines([]weir.Running{{}})[0], "")
 }
 
 func TestOneMayLookAtAnyTime(t *testing.T) {

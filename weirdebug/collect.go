@@ -1,12 +1,15 @@
 package weirdebug
 
 import (
-	"cmp"
 	"container/heap"
+	"fmt"
 	"math"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -30,10 +33,14 @@ const defaultLonger = 10 * time.Millisecond
 // snapshot collects what v asks for.
 func (h *handler) snapshot(v view) (*Snapshot, error) {
 	h.rates.ask()
-	s := &Snapshot{Time: time.Now(), Control: h.control != nil}
+	s := &Snapshot{Time: time.Now(), Program: program(), Control: h.control != nil}
+	longer := v.groupsLonger()
+	groups := weir.Groups(longer)
+	if !v.json {
+		s.made = madeIn(groups)
+	}
 	switch v.page {
 	case pagePools:
-		groups := weir.Groups(v.groupsLonger())
 		h.allPools(s, v, groups)
 		if v.json {
 			s.groups(v, groups, none)
@@ -41,7 +48,6 @@ func (h *handler) snapshot(v view) (*Snapshot, error) {
 			s.GroupsLeftOut = len(groups) // the page has a link to them
 		}
 	case pageGroups:
-		groups := weir.Groups(v.groupsLonger())
 		s.groups(v, groups, v.kin(groups))
 		if v.group > 0 && s.Groups == nil {
 			return nil, fail(http.StatusNotFound, "there is no group %d; it may have ended", v.group)
@@ -51,13 +57,47 @@ func (h *handler) snapshot(v view) (*Snapshot, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.Pools = []Pool{h.onePool(v, pool)}
-		s.groups(v, weir.Groups(v.groupsLonger()), func(g weir.GroupInfo) bool { return g.Pool == v.pool || g.ParentPool == v.pool })
+		s.Pools = []Pool{h.onePool(s, v, pool)}
+		s.groups(v, groups, func(g weir.GroupInfo) bool { return g.Pool == v.pool || g.ParentPool == v.pool })
 	case pageStack:
-		return s, h.stack(s, v)
+		return s, h.stack(s, v, groups)
 	}
 	return s, nil
 }
+
+// parent is a task in which groups were made.
+type parent struct {
+	group, pool uint64 // the pool is 0 if there is a group
+	worker      int
+}
+
+func newParent(group, pool uint64, worker int) parent {
+	if group > 0 {
+		pool = 0
+	}
+	return parent{group, pool, worker}
+}
+
+// madeIn finds the groups that were made in tasks.
+func madeIn(groups []weir.GroupInfo) map[parent][]uint64 {
+	made := make(map[parent][]uint64)
+	for _, g := range groups {
+		if g.ParentWorker > 0 {
+			p := newParent(g.Parent, g.ParentPool, g.ParentWorker)
+			made[p] = append(made[p], g.ID)
+		}
+	}
+	return made
+}
+
+// program names the program that runs.
+var program = sync.OnceValue(func() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "this host"
+	}
+	return fmt.Sprintf("%s, process %d on %s", filepath.Base(os.Args[0]), os.Getpid(), host)
+})
 
 // find returns the pool of that ID.
 func find(id uint64) (weir.PoolInfo, error) {
@@ -70,7 +110,7 @@ func find(id uint64) (weir.PoolInfo, error) {
 }
 
 func (v view) groupsLonger() time.Duration {
-	if v.hasLong || v.page == pageGroups && v.group > 0 {
+	if v.hasLong || v.group > 0 || v.page == pageStack {
 		return v.longer
 	}
 	return defaultLonger
@@ -82,65 +122,88 @@ func (v view) matches(texts ...string) bool {
 	})
 }
 
-// allPools lists the pools, those first that need to be looked at.
+// allPools lists the pools, those first that need to be looked at, and the tasks of the program that have run for longest.
 func (h *handler) allPools(s *Snapshot, v view, groups []weir.GroupInfo) {
-	longest, since := longest{}, s.Time.Add(-max(v.longer, time.Second))
+	longest, least := new(longest), max(v.longer, longRun)
 	for pool, lints := range weir.Lints(v.slow) {
-		if !v.matches(pool.Name, pool.Kind, pool.Made) {
-			continue
+		matches := v.matches(pool.Name, pool.Kind, pool.Made)
+		for _, r := range pool.Running(least) {
+			if matches || v.matches(r.Label) {
+				longest.add(runningTask{r, pool.ID})
+			}
 		}
-		p := described(pool)
-		p.Lints = copyLints(lints)
-		for _, r := range pool.Running(s.Time.Sub(since)) {
-			longest.add(task(r, pool.ID))
+		if matches {
+			p := described(pool)
+			p.Lints = copyLints(lints)
+			s.Pools = append(s.Pools, p)
 		}
-		s.Pools = append(s.Pools, p)
 	}
-	slices.SortStableFunc(s.Pools, func(a, b Pool) int {
-		return cmp.Or(len(b.Lints)-len(a.Lints), b.Stats.Queued+b.Stats.Waiting-a.Stats.Queued-a.Stats.Waiting, b.Stats.Running-a.Stats.Running)
-	})
+	slices.SortStableFunc(s.Pools, func(a, b Pool) int { return len(b.Lints) - len(a.Lints) })
 	if n := len(s.Pools) - maxPools; n > 0 {
 		s.Pools, s.PoolsLeftOut = s.Pools[:maxPools], n
 	}
 	for i := range s.Pools {
-		p := &s.Pools[i]
-		p.Throughput = h.rates.of(p.ID)
+		s.Pools[i].Throughput = h.rates.of(s.Pools[i].ID)
 	}
 	for _, g := range groups {
 		if g.Pool != 0 || !v.matches(g.Name, g.Label, g.Begun, g.Waits) {
 			continue
 		}
 		for _, r := range g.Running {
-			if !r.Since.After(since) {
-				longest.add(task(r, 0))
+			if s.Time.Sub(r.Since) >= least {
+				longest.add(runningTask{r, 0})
 			}
 		}
 	}
-	s.Longest = longest.sorted()
+	slices.SortFunc(*longest, func(a, b runningTask) int { return a.Since.Compare(b.Since) })
+	s.Longest = s.tasks(*longest)
+}
+
+// longRun is how long a task has run that is worth a look at where it is.
+const longRun = time.Second
+
+// runningTask is a task of the pool with that ID; 0 on plain goroutines and workers of a group's own.
+type runningTask struct {
+	weir.Running
+	pool uint64
+}
+
+// tasks describes tasks, and where those are that have run for long.
+func (s *Snapshot) tasks(list []runningTask) (tasks []Task) {
+	var long []weir.Running
+	for _, r := range list {
+		if s.Time.Sub(r.Since) >= longRun {
+			long = append(long, r.Running)
+		}
+	}
+	lines := weir.Lines(long)
+	for _, r := range list {
+		t := Task{Pool: r.pool, Worker: r.Worker, Label: clip(r.Label, maxText), Since: r.Since, Group: r.Group, Waits: r.Waits}
+		if s.Time.Sub(r.Since) >= longRun {
+			t.At, lines = clip(lines[0], maxText), lines[1:]
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks
 }
 
 // longest are the tasks that have run for longest, the shortest of them first: a heap.
-type longest []Task
+type longest []runningTask
 
 func (l longest) Len() int           { return len(l) }
 func (l longest) Less(i, j int) bool { return l[i].Since.After(l[j].Since) }
 func (l longest) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
-func (l *longest) Push(t any)        { *l = append(*l, t.(Task)) }
+func (l *longest) Push(t any)        { *l = append(*l, t.(runningTask)) }
 func (l *longest) Pop() any {
 	last := (*l)[len(*l)-1]
 	*l = (*l)[:len(*l)-1]
 	return last
 }
 
-func (l *longest) add(t Task) {
+func (l *longest) add(t runningTask) {
 	if heap.Push(l, t); len(*l) > maxLongest {
 		heap.Pop(l)
 	}
-}
-
-func (l longest) sorted() []Task {
-	slices.SortFunc(l, func(a, b Task) int { return a.Since.Compare(b.Since) })
-	return l
 }
 
 // described returns what every answer has of a pool.
@@ -154,22 +217,23 @@ func described(pool weir.PoolInfo) Pool {
 }
 
 // onePool returns all of a pool.
-func (h *handler) onePool(v view, pool weir.PoolInfo) Pool {
+func (h *handler) onePool(s *Snapshot, v view, pool weir.PoolInfo) Pool {
 	p := described(pool)
 	times := pool.Times()
 	p.Wait.Buckets, p.Run.Buckets = buckets(times.Wait), buckets(times.Run)
 	p.Throughput = h.rates.of(pool.ID)
 	p.Lints = copyLints(pool.Lints(v.slow))
+	var running []runningTask
 	for _, r := range pool.Running(v.longer) {
-		if !v.matches(r.Label) {
-			continue
-		}
-		if len(p.Running) == maxTasks {
+		switch {
+		case !v.matches(r.Label):
+		case len(running) == maxTasks:
 			p.RunningLeftOut++
-			continue
+		default:
+			running = append(running, runningTask{r, pool.ID})
 		}
-		p.Running = append(p.Running, task(r, pool.ID))
 	}
+	p.Running = s.tasks(running)
 	return p
 }
 
@@ -191,12 +255,8 @@ func buckets(h weir.Histogram) (list []Bucket) {
 	return list
 }
 
-func task(r weir.Running, pool uint64) Task {
-	return Task{Pool: pool, Worker: r.Worker, Label: clip(r.Label, maxText), Since: r.Since, Group: r.Group, Waits: r.Waits}
-}
-
 // stack finds the tasks of a worker, mostly one, with their stacks.
-func (h *handler) stack(s *Snapshot, v view) error {
+func (h *handler) stack(s *Snapshot, v view, groups []weir.GroupInfo) error {
 	var running []weir.Running
 	if v.pool > 0 {
 		pool, err := find(v.pool)
@@ -206,7 +266,6 @@ func (h *handler) stack(s *Snapshot, v view) error {
 		running = pool.Running(0)
 		s.Pools = []Pool{described(pool)}
 	} else {
-		groups := weir.Groups(0)
 		i := slices.IndexFunc(groups, func(g weir.GroupInfo) bool { return g.ID == v.group })
 		if i < 0 {
 			return fail(http.StatusNotFound, "there is no group %d; it may have ended", v.group)
@@ -214,13 +273,13 @@ func (h *handler) stack(s *Snapshot, v view) error {
 		running = groups[i].Running
 		s.Groups = []Group{group(groups[i])}
 	}
+	running = slices.DeleteFunc(running, func(r weir.Running) bool { return r.Worker != v.worker })
 	var tasks []Task
-	for _, r := range running {
-		if r.Worker == v.worker && len(tasks) < maxStacks {
-			t := task(r, v.pool)
-			if t.Stack = clip(r.Stack(), maxStack); t.Stack != "" {
-				tasks = append(tasks, t)
-			}
+	for _, r := range running[:min(len(running), maxStacks)] {
+		if stack := r.Stack(); stack != "" {
+			t := s.tasks([]runningTask{{r, v.pool}})[0]
+			t.Stack = clip(stack, maxStack)
+			tasks = append(tasks, t)
 		}
 	}
 	if tasks == nil {
@@ -230,6 +289,11 @@ func (h *handler) stack(s *Snapshot, v view) error {
 		s.Pools[0].Running = tasks
 	} else {
 		s.Groups[0].Running = tasks
+	}
+	if of := (view{group: tasks[0].Group}); of.group > 0 && !v.json {
+		kin := Snapshot{Time: s.Time}
+		kin.groups(of, groups, of.kin(groups))
+		s.around = kin.Groups
 	}
 	return nil
 }
@@ -284,21 +348,23 @@ func (s *Snapshot) groups(v view, list []weir.GroupInfo, keep func(weir.GroupInf
 			kept++
 		}
 	}
-	tasks := 0
+	var running []runningTask
 	for i, g := range list {
 		if !wanted[i] {
 			continue
 		}
 		shown := group(g)
-		for _, r := range g.Running {
-			if tasks == maxGroups {
-				shown.LeftOut++
-				continue
-			}
-			tasks++
-			shown.Running = append(shown.Running, task(r, g.Pool))
+		n := min(len(g.Running), maxGroups-len(running))
+		shown.LeftOut = len(g.Running) - n
+		for _, r := range g.Running[:n] {
+			running = append(running, runningTask{r, g.Pool})
 		}
+		shown.Running = make([]Task, n) // filled in below
 		s.Groups = append(s.Groups, shown)
+	}
+	tasks := s.tasks(running)
+	for _, g := range s.Groups {
+		tasks = tasks[copy(g.Running, tasks):]
 	}
 }
 

@@ -79,8 +79,8 @@ func TestTheFirstPageShowsThePoolsAndTheTasksThatHaveRunForLongest(t *testing.T)
 		check.Equal(t, "status", w.Code, http.StatusOK)
 		body := w.Body.String()
 		for _, want := range []string{
-			"first &amp; &lt;b&gt;page&lt;/b&gt;</bdi>", "1 pool;", "slow: 2 tasks have run for longer than 10s, while 1 wait to start",
-			"Tasks that have run for longest", `http-equiv="refresh" content="5"`,
+			"first &amp; &lt;b&gt;page&lt;/b&gt;</bdi>", "1 pool</caption>", "slow: 2 tasks have run for longer than 10s, while 1 wait to start",
+			"Tasks that run now", `http-equiv="refresh" content="5"`,
 		} {
 			if !strings.Contains(body, want) {
 				t.Errorf("the page does not show %q", want)
@@ -90,6 +90,20 @@ func TestTheFirstPageShowsThePoolsAndTheTasksThatHaveRunForLongest(t *testing.T)
 			t.Error("a name is not escaped")
 		}
 		check.Equal(t, "tasks", len(snapshot(t, h, url.Values{"find": {"first"}}).Longest), 2)
+		g := weir.NewGroup(weir.Label(t.Context(), "a label to find"), 1)
+		v := check.NewValve()
+		g.Go(func(context.Context) error { return stuckHere(v) })
+		time.Sleep(time.Minute)
+		s := snapshot(t, h, url.Values{"find": {"LABEL to"}})
+		check.Equal(t, "tasks found by label", len(s.Longest), 1)
+		if at := s.Longest[0].At; !check.Race && !strings.Contains(at, "weirdebug_test.stuckHere (handler_test.go:") {
+			t.Errorf("the task is at %q", at)
+		}
+		if body := get(h, "?find=label+to").Body.String(); !check.Race && !strings.Contains(body, `<b class="lint"><bdi>`) {
+			t.Error("a slow task that waits for nothing of the library is not marked")
+		}
+		v.Open()
+		check.OK(t, g.Wait())
 		check.Equal(t, "cached", w.Header().Get("Cache-Control"), "no-store")
 	})
 }

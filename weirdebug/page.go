@@ -41,7 +41,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"spark": spark,
 	"bars":  bars,
 	"short": short,
-	"waits": func(t Task) string { return waits[t.Waits] },
+	"waits": func(r row) string { return waits[r.Waits] },
 	"link":  link,
 	"first": func(d Durations) string { return seconds(d.Buckets[0].UpTo) },
 	"till":  func(d Durations) string { return seconds(d.Buckets[len(d.Buckets)-1].UpTo) },
@@ -91,8 +91,39 @@ func (p page) Title() string {
 	}
 }
 
-// Age is how long ago t was.
-func (p page) Age(t time.Time) string { return seconds(p.Time.Sub(t).Seconds()) }
+// since is a time, and how long ago it was.
+type since struct{ Age, Time string }
+
+// Since tells how long ago t was.
+func (p page) Since(t time.Time) since {
+	return since{seconds(p.Time.Sub(t).Seconds()), t.Format("2006-01-02 15:04:05.000 MST")}
+}
+
+// row is a task, and what the page knows of it.
+type row struct {
+	Task
+	PoolName string
+	Since    since
+	For      []uint64 // the IDs of the groups that were made in it, if it waits
+	Stuck    bool     // it is slow, and waits for nothing that the library knows of
+}
+
+// Rows returns those of tasks.
+func (p page) Rows(tasks []Task) (rows []row) {
+	for _, t := range tasks {
+		rows = append(rows, p.Row(t))
+	}
+	return rows
+}
+
+// Row returns the row of a task.
+func (p page) Row(t Task) row {
+	r := row{Task: t, PoolName: p.NameOf(t.Pool), Since: p.Since(t.Since), Stuck: t.Waits == "" && p.Time.Sub(t.Since) >= p.slow}
+	if t.Waits != "" {
+		r.For = p.made[newParent(t.Group, t.Pool, t.Worker)]
+	}
+	return r
+}
 
 // NameOf names the pool of a task.
 func (p page) NameOf(id uint64) string {
@@ -105,7 +136,8 @@ func (p page) NameOf(id uint64) string {
 }
 
 // link is the query of the page with the task's stack.
-func link(t Task) template.URL {
+func link(r row) template.URL {
+	t := r.Task
 	of, id := "group", t.Group
 	if t.Pool > 0 {
 		of, id = "pool", t.Pool
@@ -123,16 +155,30 @@ func (p page) Tasks() []Task {
 
 // node is a group of the tree, or a task in it.
 type node struct {
+	page   page
 	Group  *Group
 	Task   *Task
-	Age    string
 	Sought bool // by its ID
 	Below  []node
 }
 
+// Since is how long the group or task has been there.
+func (n node) Since() since {
+	if n.Task != nil {
+		return n.page.Since(n.Task.Since)
+	}
+	return n.page.Since(n.Group.Since)
+}
+
+// Row is the task with its page.
+func (n node) Row() row { return n.page.Row(*n.Task) }
+
 // Tree returns the groups, each below the task in which it was made.
 func (p page) Tree() []node {
 	groups := p.Groups
+	if p.page == pageStack {
+		groups = p.around
+	}
 	type key struct { // a task of a group; zero for none
 		group  uint64
 		worker int
@@ -153,10 +199,10 @@ func (p page) Tree() []node {
 	var add func(list []*Group) []node
 	add = func(list []*Group) (nodes []node) {
 		for _, g := range list {
-			n := node{Group: g, Age: p.Age(g.Since), Sought: g.ID == p.group}
+			n := node{page: p, Group: g, Sought: p.page == pageGroups && g.ID == p.group}
 			for i := range g.Running {
 				k := key{g.ID, g.Running[i].Worker}
-				n.Below = append(n.Below, node{Task: &g.Running[i], Age: p.Age(g.Running[i].Since), Below: add(below[k])})
+				n.Below = append(n.Below, node{page: p, Task: &g.Running[i], Below: add(below[k])})
 				delete(below, k)
 			}
 			// What was made in tasks that are not listed.
@@ -217,7 +263,7 @@ func rate3(perSec float64) string {
 
 // waits says what a task waits for: see [weir.Running].
 var waits = map[string]string{
-	"group": "its group", "future": "a future", "blocking": "a call of Blocking", "place": "a place, to go on", "other": "tasks elsewhere",
+	"group": "a group", "future": "a future", "blocking": "a call of Blocking", "place": "a place, to go on", "other": "tasks elsewhere",
 }
 
 // spark returns the points of a line through the values, oldest first; the last stands at the right.

@@ -5,12 +5,16 @@ import "time"
 // Snapshot is what the pages show, for machines: the answer to a request with format=json. Durations are in seconds.
 type Snapshot struct {
 	Time          time.Time `json:"time"`
+	Program       string    `json:"program"`           // its name, process and host
 	Control       bool      `json:"control"`           // pools may be changed: see [Control]
-	Longest       []Task    `json:"longest,omitempty"` // those of all pools and groups that have run for longest, in the answer for all pools
+	Longest       []Task    `json:"longest,omitempty"` // the tasks of all that have run for longest; in the answer for all pools
 	Pools         []Pool    `json:"pools,omitempty"`
 	PoolsLeftOut  int       `json:"poolsLeftOut,omitempty"`
 	Groups        []Group   `json:"groups,omitempty"`
 	GroupsLeftOut int       `json:"groupsLeftOut,omitempty"`
+
+	made   map[parent][]uint64 // for pages: the groups that were made in tasks
+	around []Group             // for the page of a stack: what the task is a part of, and what was made in it
 }
 
 // Pool is a pool of a Snapshot.
@@ -80,6 +84,7 @@ type Task struct {
 	Since  time.Time `json:"since"`
 	Group  uint64    `json:"group,omitempty"`
 	Waits  string    `json:"waits,omitempty"`
+	At     string    `json:"at,omitempty"`    // the function, file and line of the program where it is, if it has run for a second
 	Stack  string    `json:"stack,omitempty"` // only in the answer for the stack of one task
 }
 
