@@ -96,7 +96,7 @@ var program = sync.OnceValue(func() string {
 	if err != nil {
 		host = "this host"
 	}
-	return fmt.Sprintf("%s, process %d on %s", filepath.Base(os.Args[0]), os.Getpid(), host)
+	return fmt.Sprintf("%s, process %d on %s", strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), os.Getpid(), host)
 })
 
 // find returns the pool of that ID.

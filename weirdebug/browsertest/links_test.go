@@ -25,8 +25,8 @@ func (b *tab) follow(path string) {
 // The reader sees the label of the task that is stuck, and reads on from there.
 func TestTheStackOfAStuckTaskAndItsGroupsAreAFewClicksFromTheFirstPage(t *testing.T) {
 	for name, way := range map[string][]string{
-		"by the list of long tasks": {"//tr[td='update stock']//a[starts-with(.,'worker')]"},
-		"by the pool":               {"//th//a[.='stock']", "//tr[td='update stock']//a[starts-with(.,'worker')]"},
+		"by the list of long tasks": {"//tr[td='update stock']//a[starts-with(.,'of worker')]"},
+		"by the pool":               {"//th//a[.='stock']", "//tr[td='update stock']//a[starts-with(.,'of worker')]"},
 		"by the groups":             {"//nav//a[.='Groups']", "//li[b='update stock']//a[starts-with(.,'task on worker')]"},
 	} {
 		t.Run(name, func(t *testing.T) {
