@@ -277,4 +277,4 @@ func isLibrary(function string) bool {
 	}
 }
 
-var publicPackages = []string{"errgroup", "par", "reuse", "weirdebug", "weirhttp", "weirotel", "weirprom"}
+var publicPackages = []string{"errgroup", "exporter", "par", "reuse", "weirdebug", "weirhttp", "weirotel", "weirprom"}

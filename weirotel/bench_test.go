@@ -9,7 +9,6 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/64ed045f/weir"
-	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirotel"
 )
 
@@ -22,7 +21,7 @@ func BenchmarkProduce(b *testing.B) {
 				pool := weir.New(4, weir.Name(fmt.Sprintf("bench %d", i)), weir.Measure(1))
 				pools = append(pools, pool)
 				for range 8 {
-					check.OK(b, pool.Submit(nothing))
+					noError(b, pool.Submit(nothing))
 				}
 				pool.Wait()
 			}

@@ -14,25 +14,10 @@
 //
 // A [Producer] exports all pools of [weir.Pools], those of libraries included, without a line at each. The attribute weir.pool.name is the
 // [weir.Name] of the pool. Pools of the same name share their data points: counters, up-down counters and buckets are sums, weir.pool.paused
-// and weir.pool.closing count pools, and weir.pool.task.oldest_wait is the highest. weir.pool.count says how many pools they are of. Sums also
-// suit programs that make a pool for each job.
+// and weir.pool.closing count pools, and weir.pool.task.oldest_wait is the highest. weir.pool.count says how many pools they are of.
 //
-// All pools without a name share the value "unnamed". A pool that operators watch should have a name; few names, as each has data points of its
-// own. Work that differs from request to request has a [weir.Label] instead. Once there are as many names as [MaxNames] allows, pools with other
-// names share the value "other". Of a name the first 128 bytes count, and what is not valid UTF-8 in it becomes U+FFFD, as exporters
-// refuse all data for one such byte.
-//
-// # Counters
-//
-// Counters and histograms of a name only grow, also when its pools are closed or become garbage. They stay until the program ends, with up-down
-// counters of 0. For that the producer remembers two histograms for each pool that is there, and two for each name.
-//
-// From one collection to the next the producer keeps the pools that have workers from becoming garbage, so that it counts what they have done until they
-// were closed. A pool that had no worker, or was not there, at the last collection before its end is counted as it was then: what its last tasks,
-// or all, have added since is lost.
-//
-// While tasks are under way the counters of a pool may be off by those, see [weir.Stats]. Where one falls for that reason, the producer repeats
-// its highest value, as a lower one would count as a restart of the program.
+// Package [exporter] adds them up. Its documentation says which pools are called "unnamed" or "other", and how counters go on when pools are
+// closed. What is not valid UTF-8 in a name becomes U+FFFD, as exporters refuse all data for one such byte.
 //
 // # Temporality
 //
@@ -51,7 +36,7 @@
 // # Several producers
 //
 // A producer may be given to several readers. Several producers may be given to one reader, if one alone exports pools: see [NoPools]. Otherwise the
-// exporter gets all data points twice. Each producer counts for itself: one that is made later begins with the pools that are there.
+// exporter gets all data points twice.
 //
 // # Spans
 //

@@ -88,11 +88,11 @@ func points[T any, N int64 | float64](m Metric, of []source[T], now time.Time, p
 }
 
 // histogram describes how long something took.
-func histogram[T any](name, description string, read func(*T) *durations) family[T] {
+func histogram[T any](name, description string, read func(*T) durations) family[T] {
 	return family[T]{Metric{Name: name, Type: "Histogram", Unit: "s", Description: description}, func(_ Metric, of []source[T], now time.Time) metricdata.Aggregation {
 		list := make([]metricdata.ExponentialHistogramDataPoint[float64], 0, len(of))
 		for _, s := range of {
-			list = append(list, read(s.value).point(s.set, s.start, now))
+			list = append(list, newPoint(read(s.value), s.set, s.start, now))
 		}
 		return metricdata.ExponentialHistogram[float64]{DataPoints: list, Temporality: metricdata.CumulativeTemporality}
 	}}

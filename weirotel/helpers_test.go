@@ -1,6 +1,11 @@
 package weirotel_test
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
 	"strings"
 	"testing"
 
@@ -8,11 +13,50 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/64ed045f/weir"
-	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirotel"
 )
 
-func TestMain(m *testing.M) { check.Main(m, nil, nil) }
+// The tests fail if they leave a goroutine behind.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for tries := 0; runtime.NumGoroutine() > 1 && tries < 1<<20; tries++ {
+		runtime.Gosched()
+	}
+	if n := runtime.NumGoroutine(); code == 0 && n > 1 {
+		fmt.Fprintf(os.Stderr, "%d goroutines are left\n", n-1)
+		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1) // it says what it can
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func noError(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Errorf("unexpected error: %v", err)
+	}
+}
+
+func isError(t testing.TB, err, target error) {
+	if !errors.Is(err, target) {
+		t.Helper()
+		t.Errorf("got error %v, want %v", err, target)
+	}
+}
+
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	if got != want {
+		t.Helper()
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// caught returns what f panics with.
+func caught(f func()) (value any) {
+	defer func() { value = recover() }()
+	f()
+	return nil
+}
 
 func nothing() {}
 
@@ -27,7 +71,7 @@ type collected map[string]metricdata.Metrics
 func collect(t testing.TB, p *weirotel.Producer) collected {
 	t.Helper()
 	scopes, err := p.Produce(t.Context())
-	check.OK(t, err)
+	noError(t, err)
 	return byName(t, scopes)
 }
 
@@ -94,5 +138,5 @@ func (c collected) want(t testing.TB, metric, attributes string, want float64) {
 		t.Errorf("%s has no data point of %q, but %v", metric, attributes, c.values(t, metric))
 		return
 	}
-	check.Equal(t, metric+" of "+attributes, got, want)
+	equal(t, metric+" of "+attributes, got, want)
 }

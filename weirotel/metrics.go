@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/exporter"
 	"github.com/64ed045f/weir/reuse"
 	"github.com/64ed045f/weir/weirhttp"
 )
@@ -34,48 +36,48 @@ func metricsOf[T any](families []family[T]) (list []Metric) {
 // limiterCounts are what a limiter does and has done.
 type limiterCounts struct {
 	weirhttp.Stats
-	times
+	weir.Times
 }
 
 // The tables of all metrics. Each row says what the metric is, and how its values are read.
 var (
 	ofPools = named("weir.pool.name",
 		upDown("weir.pool.count", "{pool}", "Pools that share this name.", "",
-			number("", func(p *poolTotals) int { return p.pools })),
+			number("", func(p *exporter.Totals) int { return p.Pools })),
 		counter("weir.pool.accepted", "{task}", "Tasks accepted.", "",
-			number("", func(p *poolTotals) uint64 { return p.Accepted })),
+			number("", func(p *exporter.Totals) uint64 { return p.Accepted })),
 		counter("weir.pool.finished", "{task}", "Tasks that returned, panicked or called runtime.Goexit.", "",
-			number("", func(p *poolTotals) uint64 { return p.Finished })),
+			number("", func(p *exporter.Totals) uint64 { return p.Finished })),
 		counter("weir.pool.rejected", "{task}", "Tasks whose submission returned an error.", "",
-			number("", func(p *poolTotals) uint64 { return p.Rejected })),
+			number("", func(p *exporter.Totals) uint64 { return p.Rejected })),
 		counter("weir.pool.panicked", "{task}", "Tasks that panicked.", "",
-			number("", func(p *poolTotals) uint64 { return p.Panicked })),
+			number("", func(p *exporter.Totals) uint64 { return p.Panicked })),
 		counter("weir.pool.handed_back", "{task}", "Accepted tasks that were removed before they started.", "",
-			number("", func(p *poolTotals) uint64 { return p.HandedBack })),
+			number("", func(p *exporter.Totals) uint64 { return p.HandedBack })),
 		upDown("weir.pool.limit", "{task}", "The most tasks that run at once.", "",
-			number("", func(p *poolTotals) int { return p.Limit })),
+			number("", func(p *exporter.Totals) int { return p.Limit })),
 		upDown("weir.pool.extra_places", "{place}",
 			"Places in use beyond the limit, of tasks that went on while their own place was in use, or since the limit was lowered.", "",
-			number("", func(p *poolTotals) int { return p.Extra })),
+			number("", func(p *exporter.Totals) int { return p.Extra })),
 		upDown("weir.pool.worker.count", "{worker}", "Workers, by what they do: the task of one runs, waits for other work (suspended), "+
 			"or waits to go on (returning); or the worker has no task, and is parked (idle) or looks for one (searching).", "weir.pool.worker.state",
-			number("running", func(p *poolTotals) int { return p.Running }),
-			number("suspended", func(p *poolTotals) int { return p.Suspended - p.Returning }),
-			number("returning", func(p *poolTotals) int { return p.Returning }),
-			number("idle", func(p *poolTotals) int { return p.Idle }),
-			number("searching", func(p *poolTotals) int { return p.searching })),
+			number("running", func(p *exporter.Totals) int { return p.Running }),
+			number("suspended", func(p *exporter.Totals) int { return p.Suspended }),
+			number("returning", func(p *exporter.Totals) int { return p.Returning }),
+			number("idle", func(p *exporter.Totals) int { return p.Idle }),
+			number("searching", func(p *exporter.Totals) int { return p.Searching })),
 		upDown("weir.pool.task.queued", "{task}", "Accepted tasks that have not started.", "",
-			number("", func(p *poolTotals) int { return p.Queued })),
+			number("", func(p *exporter.Totals) int { return p.Queued })),
 		upDown("weir.pool.submitter.waiting", "{submitter}", "Submitters that wait for room in the queue.", "",
-			number("", func(p *poolTotals) int { return p.Waiting })),
+			number("", func(p *exporter.Totals) int { return p.Waiting })),
 		upDown("weir.pool.paused", "{pool}", "Pools whose workers take no tasks until Resume.", "",
-			number("", func(p *poolTotals) int { return p.paused })),
+			number("", func(p *exporter.Totals) int { return p.Paused })),
 		upDown("weir.pool.closing", "{pool}", "Pools that accept no task any more and still have workers.", "",
-			number("", func(p *poolTotals) int { return p.closing })),
+			number("", func(p *exporter.Totals) int { return p.Closing })),
 		oldest("weir.pool.task.oldest_wait", "For how long the oldest queued task has waited at least.",
-			func(p *poolTotals) time.Duration { return p.oldest }),
-		histogram("weir.pool.wait.duration", "How long tasks were queued.", func(p *poolTotals) *durations { return &p.wait }),
-		histogram("weir.pool.run.duration", "How long tasks ran, without their waits for other tasks.", func(p *poolTotals) *durations { return &p.run }),
+			func(p *exporter.Totals) time.Duration { return p.Oldest }),
+		histogram("weir.pool.wait.duration", "How long tasks were queued.", func(p *exporter.Totals) durations { return p.Wait }),
+		histogram("weir.pool.run.duration", "How long tasks ran, without their waits for other tasks.", func(p *exporter.Totals) durations { return p.Run }),
 	)
 
 	ofLimiters = named("weir.http.limiter.name",
@@ -97,17 +99,17 @@ var (
 			number("gone", func(l *limiterCounts) uint64 { return l.Gone }),
 			number("closed", func(l *limiterCounts) uint64 { return l.Closed })),
 		oldest("weir.http.limiter.oldest_wait", "For how long the oldest request that waits has done so.",
-			func(l *limiterCounts) time.Duration { return l.oldest }),
-		histogram("weir.http.limiter.wait.duration", "How long requests waited for their start.", func(l *limiterCounts) *durations { return &l.wait }),
-		histogram("weir.http.limiter.run.duration", "How long the handlers of requests ran.", func(l *limiterCounts) *durations { return &l.run }),
+			func(l *limiterCounts) time.Duration { return l.Oldest }),
+		histogram("weir.http.limiter.wait.duration", "How long requests waited for their start.", func(l *limiterCounts) durations { return l.Wait }),
+		histogram("weir.http.limiter.run.duration", "How long the handlers of requests ran.", func(l *limiterCounts) durations { return l.Run }),
 	)
 
 	ofTransports = named("weir.http.transport.name",
 		oldest("weir.http.transport.oldest_wait", "For how long the oldest request that waits for its turn has done so.",
-			func(t *times) time.Duration { return t.oldest }),
-		histogram("weir.http.transport.wait.duration", "How long requests waited for their turn.", func(t *times) *durations { return &t.wait }),
+			func(t *weir.Times) time.Duration { return t.Oldest }),
+		histogram("weir.http.transport.wait.duration", "How long requests waited for their turn.", func(t *weir.Times) durations { return t.Wait }),
 		histogram("weir.http.transport.run.duration", "How long requests were under way, up to the end of the response's body.",
-			func(t *times) *durations { return &t.run }),
+			func(t *weir.Times) durations { return t.Run }),
 	)
 
 	ofKeepers = named("weir.keeper.name",

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/exporter"
 	"github.com/64ed045f/weir/reuse"
 	"github.com/64ed045f/weir/weirhttp"
 )
@@ -24,10 +25,11 @@ type Producer struct {
 	mu         sync.Mutex
 	pools      pools
 	limiters   items[limiterCounts]
-	transports items[times]
+	transports items[weir.Times]
 	keepers    items[reuse.KeeperStats]
 	made       time.Time
 	noPools    bool
+	options    []exporter.Option
 }
 
 var _ metric.Producer = (*Producer)(nil)
@@ -35,11 +37,11 @@ var _ metric.Producer = (*Producer)(nil)
 // NewProducer returns a producer that exports all pools of [weir.Pools], and what the options add. It panics if two options give the same name to
 // limiters, to transports or to keepers.
 func NewProducer(opts ...Option) *Producer {
-	p := &Producer{made: time.Now()}
-	p.pools = pools{maxNames: 1000, last: p.made, names: make(map[string]*poolTotals), known: make(map[uint64]*knownPool)}
+	p := &Producer{made: time.Now(), options: []exporter.Option{exporter.Clean(valid)}}
 	for _, o := range opts {
 		o.apply(p)
 	}
+	p.pools.Pools = exporter.NewPools(p.options...)
 	return p
 }
 
@@ -61,7 +63,7 @@ func (p *Producer) metrics() (list []metricdata.Metrics) {
 	defer p.mu.Unlock()
 	now := time.Now()
 	if !p.noPools {
-		list = appendMetrics(list, ofPools, p.pools.look(now), now)
+		list = appendMetrics(list, ofPools, p.pools.look(), now)
 	}
 	list = appendMetrics(list, ofLimiters, p.limiters.look(), now)
 	list = appendMetrics(list, ofTransports, p.transports.look(), now)
@@ -78,18 +80,21 @@ func (o option) apply(p *Producer) { o(p) }
 // NoPools leaves all pools out: for a second producer of the reader of one that exports them.
 func NoPools() Option { return option(func(p *Producer) { p.noPools = true }) }
 
-// Only leaves out the pools for which keep returns false. The producer calls keep for each pool, at each collection, and not at the same time: it
-// must be quick, must not collect from the same producer, and should always answer the same for a pool.
+// Only leaves out the pools for which keep returns false. keep must not collect from the same producer. See [exporter.Only].
 func Only(keep func(weir.PoolInfo) bool) Option {
 	must(keep != nil, "choice of pools must not be nil", "nil")
-	return option(func(p *Producer) { p.pools.only = keep })
+	return poolOption(exporter.Only(keep))
 }
 
 // MaxNames sets how many names of pools have data points of their own: the first n that the producer finds. Pools with other names
 // share the name "other". The default is 1000.
 func MaxNames(n int) Option {
 	must(n >= 0, "number of names must be at least 0", n)
-	return option(func(p *Producer) { p.pools.maxNames = n })
+	return poolOption(exporter.MaxNames(n))
+}
+
+func poolOption(o exporter.Option) Option {
+	return option(func(p *Producer) { p.options = append(p.options, o) })
 }
 
 // Limiter adds a limiter, with name as its attribute weir.http.limiter.name.
@@ -97,7 +102,7 @@ func Limiter(name string, l *weirhttp.Limiter) Option {
 	must(l != nil, "limiter must not be nil", "nil")
 	mustName("limiter", name)
 	return option(func(p *Producer) {
-		p.limiters.add(ofLimiters, "limiter", name, p.made, func() *limiterCounts { return &limiterCounts{l.Stats(), *newTimes(l.Times())} })
+		p.limiters.add(ofLimiters, "limiter", name, p.made, func() *limiterCounts { return &limiterCounts{l.Stats(), l.Times()} })
 	})
 }
 
@@ -106,7 +111,7 @@ func Transport(name string, t *weirhttp.Transport) Option {
 	must(t != nil, "transport must not be nil", "nil")
 	mustName("transport", name)
 	return option(func(p *Producer) {
-		p.transports.add(ofTransports, "transport", name, p.made, func() *times { return newTimes(t.Times()) })
+		p.transports.add(ofTransports, "transport", name, p.made, func() *weir.Times { return new(t.Times()) })
 	})
 }
 

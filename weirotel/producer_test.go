@@ -16,7 +16,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/64ed045f/weir"
-	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/reuse"
 	"github.com/64ed045f/weir/weirhttp"
 	"github.com/64ed045f/weir/weirotel"
@@ -24,8 +23,8 @@ import (
 
 func TestLimitersTransportsAndKeepersHaveMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := check.NewValve()
-		limiter := weirhttp.Limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { v.Hold() }), 2, weirhttp.Queue(1), weirhttp.MaxWait(time.Minute))
+		open := make(chan struct{})
+		limiter := weirhttp.Limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-open }), 2, weirhttp.Queue(1), weirhttp.MaxWait(time.Minute))
 		idle := weirhttp.Limit(http.NotFoundHandler(), 7)
 		transport := &weirhttp.Transport{PerHost: 1, Base: roundTripper(func(r *http.Request) (*http.Response, error) {
 			time.Sleep(time.Second)
@@ -37,7 +36,7 @@ func TestLimitersTransportsAndKeepersHaveMetrics(t *testing.T) {
 			weirotel.Transport("backend", transport), weirotel.Keeper("database", keeper))
 
 		pool := weir.New(1)
-		check.OK(t, pool.Submit(nothing))
+		noError(t, pool.Submit(nothing))
 		for range 4 { // two run, one waits, one is refused
 			go limiter.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 			synctest.Wait()
@@ -45,13 +44,13 @@ func TestLimitersTransportsAndKeepersHaveMetrics(t *testing.T) {
 		for range 2 {
 			go func() {
 				response, err := transport.RoundTrip(httptest.NewRequest(http.MethodGet, "http://backend/", nil))
-				check.OK(t, err)
+				noError(t, err)
 				_, _ = io.ReadAll(response.Body)
-				check.OK(t, response.Body.Close())
+				noError(t, response.Body.Close())
 			}()
 		}
 		lease, err := keeper.Get(t.Context())
-		check.OK(t, err)
+		noError(t, err)
 		time.Sleep(1500 * time.Millisecond)
 
 		c := collect(t, p)
@@ -69,11 +68,11 @@ func TestLimitersTransportsAndKeepersHaveMetrics(t *testing.T) {
 		c.want(t, "weir.keeper.object.count", "database leased", 1)
 		c.want(t, "weir.keeper.gets", "database", 1)
 		c.want(t, "weir.keeper.opened", "database", 1)
-		check.Equal(t, "start", c["weir.keeper.gets"].Data.(metricdata.Sum[int64]).DataPoints[0].StartTime, start)
-		check.Equal(t, "metrics of pools", len(c.values(t, "weir.pool.count")), 0)
+		equal(t, "start", c["weir.keeper.gets"].Data.(metricdata.Sum[int64]).DataPoints[0].StartTime, start)
+		equal(t, "metrics of pools", len(c.values(t, "weir.pool.count")), 0)
 
 		pool.Close()
-		v.Open()
+		close(open)
 		lease.Put()
 		time.Sleep(time.Second)
 		c = collect(t, p)
@@ -95,13 +94,13 @@ func TestMetricsDescribesWhatAProducerExports(t *testing.T) {
 		p := weirotel.NewProducer(only("described"), weirotel.Limiter("l", weirhttp.Limit(http.NotFoundHandler(), 1)),
 			weirotel.Transport("t", &weirhttp.Transport{PerHost: 1}), weirotel.Keeper("k", keeper))
 		pool := weir.New(1, weir.Name("described"))
-		check.OK(t, pool.Submit(nothing))
+		noError(t, pool.Submit(nothing))
 		synctest.Wait()
 		c := collect(t, p)
 		for _, m := range weirotel.Metrics() {
 			got := c[m.Name]
-			check.Equal(t, m.Name+": unit", got.Unit, m.Unit)
-			check.Equal(t, m.Name+": description", got.Description, m.Description)
+			equal(t, m.Name+": unit", got.Unit, m.Unit)
+			equal(t, m.Name+": description", got.Description, m.Description)
 			kind, keys := "", []string(nil)
 			switch data := got.Data.(type) {
 			case metricdata.Sum[int64]:
@@ -113,11 +112,11 @@ func TestMetricsDescribesWhatAProducerExports(t *testing.T) {
 			case metricdata.ExponentialHistogram[float64]:
 				kind, keys = "Histogram", keysOf(data.DataPoints[0].Attributes)
 			}
-			check.Equal(t, m.Name+": type", kind, m.Type)
-			check.Equal(t, m.Name+": attributes", strings.Join(keys, " "), strings.Join(slices.Sorted(slices.Values(m.Attributes)), " "))
+			equal(t, m.Name+": type", kind, m.Type)
+			equal(t, m.Name+": attributes", strings.Join(keys, " "), strings.Join(slices.Sorted(slices.Values(m.Attributes)), " "))
 			delete(c, m.Name)
 		}
-		check.Equal(t, "metrics without a description", len(c), 0)
+		equal(t, "metrics without a description", len(c), 0)
 		pool.Close()
 		keeper.Close()
 	})
@@ -194,9 +193,9 @@ func TestBadOptionsPanic(t *testing.T) {
 		"weirotel: provider of tracers must not be nil, got nil": func() { weirotel.TracerProvider(nil) },
 		"weirotel: function must not be nil, got nil":            func() { weirotel.SpanEach[int]("", nil) },
 	} {
-		check.Panics(t, want, f)
+		equal(t, "panic", caught(f), any(want))
 	}
-	if check.Caught(func() { weirotel.Keeper("k", new(reuse.Keeper[int])) }) == nil {
+	if caught(func() { weirotel.Keeper("k", new(reuse.Keeper[int])) }) == nil {
 		t.Error("a keeper that is not made is taken")
 	}
 }

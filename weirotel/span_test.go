@@ -21,7 +21,6 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/64ed045f/weir"
-	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 	"github.com/64ed045f/weir/weirotel"
 )
@@ -91,37 +90,37 @@ func TestASpanIsAChildOfThatOfTheSubmitter(t *testing.T) {
 			trace.SpanFromContext(ctx).AddEvent("inside")
 			return nil
 		}, r.on))
-		check.OK(t, g.Wait())
+		noError(t, g.Wait())
 		results := weir.NewResults[int](pool.Group(ctx))
 		results.Go(weirotel.SpanValue("result", func(context.Context) (int, error) { return 7, nil }, r.on))
 		list, err := results.Wait()
-		check.OK(t, err)
-		check.Equal(t, "value", list[0], 7)
+		noError(t, err)
+		equal(t, "value", list[0], 7)
 		n, err := weir.Async(ctx, pool, weirotel.SpanValue("future", func(context.Context) (int, error) { return 8, nil }, r.on)).Get(ctx)
-		check.OK(t, err)
-		check.Equal(t, "value", n, 8)
-		check.OK(t, pool.Do(ctx, weirotel.Span("do", func(context.Context) error { return nil }, r.on)))
-		check.OK(t, par.Each(ctx, []int{1}, weirotel.SpanEach("each", func(context.Context, int) error { return nil }, r.on)))
+		noError(t, err)
+		equal(t, "value", n, 8)
+		noError(t, pool.Do(ctx, weirotel.Span("do", func(context.Context) error { return nil }, r.on)))
+		noError(t, par.Each(ctx, []int{1}, weirotel.SpanEach("each", func(context.Context, int) error { return nil }, r.on)))
 		doubled, err := par.Map(ctx, []int{1, 2}, weirotel.SpanMap("map", func(_ context.Context, n int) (int, error) { return 2 * n, nil }, r.on))
-		check.OK(t, err)
-		check.Equal(t, "doubled", slices.Equal(doubled, []int{2, 4}), true)
-		check.OK(t, pool.Submit(weirotel.SpanFunc(ctx, "func", func(context.Context) {}, r.on)))
+		noError(t, err)
+		equal(t, "doubled", slices.Equal(doubled, []int{2, 4}), true)
+		noError(t, pool.Submit(weirotel.SpanFunc(ctx, "func", func(context.Context) {}, r.on)))
 		pool.Close()
 		parent.End()
 
 		for name, n := range map[string]int{"group": 1, "result": 1, "future": 1, "do": 1, "each": 1, "map": 2, "func": 1} {
 			spans := r.named(name)
-			check.Equal(t, "spans "+name, len(spans), n)
+			equal(t, "spans "+name, len(spans), n)
 			for _, s := range spans {
-				check.Equal(t, name+": parent", s.Parent().SpanID(), parent.SpanContext().SpanID())
-				check.Equal(t, name+": trace", s.SpanContext().TraceID(), parent.SpanContext().TraceID())
-				check.Equal(t, name+": status", s.Status().Code, codes.Unset)
-				check.Equal(t, name+": scope", s.InstrumentationScope().Name, "github.com/64ed045f/weir/weirotel")
+				equal(t, name+": parent", s.Parent().SpanID(), parent.SpanContext().SpanID())
+				equal(t, name+": trace", s.SpanContext().TraceID(), parent.SpanContext().TraceID())
+				equal(t, name+": status", s.Status().Code, codes.Unset)
+				equal(t, name+": scope", s.InstrumentationScope().Name, "github.com/64ed045f/weir/weirotel")
 			}
 		}
 		group := r.one(t, "group")
-		check.Equal(t, "time", group.EndTime().Sub(group.StartTime()), time.Second)
-		check.Equal(t, "event", group.Events()[0].Name, "inside")
+		equal(t, "time", group.EndTime().Sub(group.StartTime()), time.Second)
+		equal(t, "event", group.Events()[0].Name, "inside")
 	})
 }
 
@@ -130,13 +129,13 @@ func TestATaskWhoseContextHasNoSpanIsARoot(t *testing.T) {
 	pool := weir.New(1)
 	g := pool.Group(t.Context())
 	g.Go(weirotel.Span("group", func(context.Context) error { return nil }, r.on))
-	check.OK(t, g.Wait())
-	check.OK(t, pool.Submit(weirotel.SpanFunc(t.Context(), "func", func(context.Context) {}, r.on)))
+	noError(t, g.Wait())
+	noError(t, pool.Submit(weirotel.SpanFunc(t.Context(), "func", func(context.Context) {}, r.on)))
 	pool.Close()
 	for _, name := range []string{"group", "func"} {
 		s := r.one(t, name)
-		check.Equal(t, name+": parent", s.Parent().IsValid(), false)
-		check.Equal(t, name+": valid", s.SpanContext().IsValid(), true)
+		equal(t, name+": parent", s.Parent().IsValid(), false)
+		equal(t, name+": valid", s.SpanContext().IsValid(), true)
 	}
 }
 
@@ -162,11 +161,11 @@ func TestGroupsInATaskWithASpanGetItsPlace(t *testing.T) {
 		}
 		g := pool.Group(t.Context())
 		g.Go(nest(1))
-		check.OK(t, g.Wait())
+		noError(t, g.Wait())
 		for depth := 2; depth <= 4; depth++ {
-			check.Equal(t, "parent", r.one(t, strings.Repeat("+", depth)).Parent().SpanID(), r.one(t, strings.Repeat("+", depth-1)).SpanContext().SpanID())
+			equal(t, "parent", r.one(t, strings.Repeat("+", depth)).Parent().SpanID(), r.one(t, strings.Repeat("+", depth-1)).SpanContext().SpanID())
 		}
-		check.Equal(t, "futures", len(r.named("future")), 3)
+		equal(t, "futures", len(r.named("future")), 3)
 		pool.Close()
 	})
 }
@@ -178,26 +177,26 @@ func TestSpanFuncGivesATaskAContextOfItsOwn(t *testing.T) {
 		pool := weir.New(1)
 		type key struct{}
 		member, err := baggage.NewMember("tenant", "7")
-		check.OK(t, err)
+		noError(t, err)
 		bag, err := baggage.New(member)
-		check.OK(t, err)
+		noError(t, err)
 		ctx := baggage.ContextWithBaggage(context.WithValue(t.Context(), key{}, "secret"), bag)
 		g := pool.Group(weir.Label(ctx, "label"))
 		late := make(chan struct{})
 		g.Go(weirotel.Span("submitter", func(ctx context.Context) error {
 			return pool.Submit(weirotel.SpanFunc(ctx, "", func(ctx context.Context) {
 				<-late
-				check.OK(t, ctx.Err())
-				check.Equal(t, "value", ctx.Value(key{}), nil)
-				check.Equal(t, "baggage", baggage.FromContext(ctx).Member("tenant").Value(), "7")
-				check.Equal(t, "span", trace.SpanContextFromContext(ctx).IsValid(), true)
+				noError(t, ctx.Err())
+				equal(t, "value", ctx.Value(key{}), nil)
+				equal(t, "baggage", baggage.FromContext(ctx).Member("tenant").Value(), "7")
+				equal(t, "span", trace.SpanContextFromContext(ctx).IsValid(), true)
 			}, r.on))
 		}, r.on))
-		check.OK(t, g.Wait())
+		noError(t, g.Wait())
 		close(late) // the group is over, and its context
 		pool.Close()
 		s := r.one(t, "label")
-		check.Equal(t, "parent", s.Parent().SpanID(), r.one(t, "submitter").SpanContext().SpanID())
+		equal(t, "parent", s.Parent().SpanID(), r.one(t, "submitter").SpanContext().SpanID())
 	})
 }
 
@@ -206,13 +205,13 @@ func TestASpanIsNamedAfterTheLabel(t *testing.T) {
 	g := weir.NewGroup(weir.Label(t.Context(), "resize"), 1)
 	g.Go(weirotel.Span("", func(context.Context) error { return nil }, r.on))
 	g.Go(weirotel.Span("given", func(context.Context) error { return nil }, r.on))
-	check.OK(t, g.Wait())
-	check.OK(t, weirotel.Span("", func(context.Context) error { return nil }, r.on)(t.Context()))
+	noError(t, g.Wait())
+	noError(t, weirotel.Span("", func(context.Context) error { return nil }, r.on)(t.Context()))
 	for _, name := range []string{"resize", "given"} {
-		check.Equal(t, name+": label", get(r.one(t, name).Attributes(), "weir.task.label").AsString(), "resize")
+		equal(t, name+": label", get(r.one(t, name).Attributes(), "weir.task.label").AsString(), "resize")
 	}
 	s := r.one(t, "weir.task")
-	check.Equal(t, "label of none", get(s.Attributes(), "weir.task.label").Type(), attribute.EMPTY)
+	equal(t, "label of none", get(s.Attributes(), "weir.task.label").Type(), attribute.EMPTY)
 }
 
 func TestASpanSaysHowLongItsTaskWasQueued(t *testing.T) {
@@ -227,13 +226,13 @@ func TestASpanSaysHowLongItsTaskWasQueued(t *testing.T) {
 		twice := weirotel.Span("twice", sleep, r.on)
 		g.Go(twice)
 		g.Go(twice)
-		check.OK(t, g.Wait())
+		noError(t, g.Wait())
 		pool.Close()
 		const key = "weir.task.wait.duration"
-		check.Equal(t, "first", get(r.one(t, "first").Attributes(), key).AsFloat64(), 0)
-		check.Equal(t, "second", get(r.one(t, "second").Attributes(), key).AsFloat64(), 1)
-		check.Equal(t, "twice", get(r.named("twice")[0].Attributes(), key).AsFloat64(), 2)
-		check.Equal(t, "twice, the second time", get(r.named("twice")[1].Attributes(), key).Type(), attribute.EMPTY)
+		equal(t, "first", get(r.one(t, "first").Attributes(), key).AsFloat64(), 0)
+		equal(t, "second", get(r.one(t, "second").Attributes(), key).AsFloat64(), 1)
+		equal(t, "twice", get(r.named("twice")[0].Attributes(), key).AsFloat64(), 2)
+		equal(t, "twice, the second time", get(r.named("twice")[1].Attributes(), key).Type(), attribute.EMPTY)
 	})
 }
 
@@ -249,16 +248,16 @@ func TestAnErrorIsRecorded(t *testing.T) {
 	r := record()
 	for name, want := range map[string]error{"plain": errors.New("disk full"), "bad": &badError{}, "worse": &worseError{}} {
 		got := weirotel.Span(name, func(context.Context) error { return want }, r.on)(t.Context())
-		check.Equal(t, name, got, want)
+		equal(t, name, got, want)
 	}
 	s := r.one(t, "plain")
-	check.Equal(t, "status", s.Status(), sdk.Status{Code: codes.Error, Description: "disk full"})
-	check.Equal(t, "type", get(s.Attributes(), "error.type").AsString(), "*errors.errorString")
-	check.Equal(t, "message", get(event(t, s), "exception.message").AsString(), "disk full")
-	check.Equal(t, "type", get(event(t, s), "exception.type").AsString(), "*errors.errorString")
-	check.Equal(t, "stack", get(event(t, s), "exception.stacktrace").Type(), attribute.EMPTY)
-	check.Equal(t, "bad text", r.one(t, "bad").Status().Description, "bad \uFFFD")
-	check.Equal(t, "no text", r.one(t, "worse").Status().Code, codes.Error)
+	equal(t, "status", s.Status(), sdk.Status{Code: codes.Error, Description: "disk full"})
+	equal(t, "type", get(s.Attributes(), "error.type").AsString(), "*errors.errorString")
+	equal(t, "message", get(event(t, s), "exception.message").AsString(), "disk full")
+	equal(t, "type", get(event(t, s), "exception.type").AsString(), "*errors.errorString")
+	equal(t, "stack", get(event(t, s), "exception.stacktrace").Type(), attribute.EMPTY)
+	equal(t, "bad text", r.one(t, "bad").Status().Description, "bad \uFFFD")
+	equal(t, "no text", r.one(t, "worse").Status().Code, codes.Error)
 }
 
 func goesWrong() { panic(errBoom) }
@@ -274,15 +273,15 @@ func TestAPanicIsRecordedAndGoesOn(t *testing.T) {
 		inner.Go(weirotel.Span("inner", func(context.Context) error { goesWrong(); return nil }, r.on))
 		return inner.Wait()
 	}, r.on))
-	passed, ok := check.Caught(func() { _ = g.Wait() }).(*weir.Panic)
+	passed, ok := caught(func() { _ = g.Wait() }).(*weir.Panic)
 	if !ok || !errors.Is(passed, errBoom) {
 		t.Fatalf("Wait panics with %v", passed)
 	}
 	pool.Close()
 	s := r.one(t, "inner")
-	check.Equal(t, "status", s.Status(), sdk.Status{Code: codes.Error, Description: "boom"})
-	check.Equal(t, "message", get(event(t, s), "exception.message").AsString(), "boom")
-	check.Equal(t, "type", get(event(t, s), "exception.type").AsString(), "*errors.errorString")
+	equal(t, "status", s.Status(), sdk.Status{Code: codes.Error, Description: "boom"})
+	equal(t, "message", get(event(t, s), "exception.message").AsString(), "boom")
+	equal(t, "type", get(event(t, s), "exception.type").AsString(), "*errors.errorString")
 	if !strings.Contains(get(event(t, r.one(t, "outer")), "exception.message").AsString(), "boom") {
 		t.Error("the outer span does not say what happened")
 	}
@@ -291,7 +290,7 @@ func TestAPanicIsRecordedAndGoesOn(t *testing.T) {
 			t.Errorf("the stack of %s is\n%s", name, stack)
 		}
 	}
-	check.Equal(t, "outer", r.one(t, "outer").Status().Code, codes.Error)
+	equal(t, "outer", r.one(t, "outer").Status().Code, codes.Error)
 }
 
 // What panics in a plain task reaches the handler with its own value and stack, and the place where it happened.
@@ -304,13 +303,13 @@ func TestAPanicInAPlainTaskReachesItsPool(t *testing.T) {
 		defer mu.Unlock()
 		got = p
 	}))
-	check.OK(t, pool.Submit(weirotel.SpanFunc(t.Context(), "func", func(context.Context) { goesWrong() }, r.on)))
+	noError(t, pool.Submit(weirotel.SpanFunc(t.Context(), "func", func(context.Context) { goesWrong() }, r.on)))
 	pool.Close()
-	check.Equal(t, "value", got.Value, any(errBoom))
+	equal(t, "value", got.Value, any(errBoom))
 	if !strings.Contains(string(got.Stack), "goesWrong") || !strings.Contains(got.Error(), "span_test.go:") {
 		t.Errorf("%+v", got)
 	}
-	check.Equal(t, "status", r.one(t, "func").Status().Code, codes.Error)
+	equal(t, "status", r.one(t, "func").Status().Code, codes.Error)
 }
 
 func TestASpanEndsWithGoexit(t *testing.T) {
@@ -321,25 +320,25 @@ func TestASpanEndsWithGoexit(t *testing.T) {
 		runtime.Goexit()
 		return nil
 	}, r.on))
-	check.Error(t, g.Wait(), weir.ErrGoexit)
+	isError(t, g.Wait(), weir.ErrGoexit)
 	pool.Close()
 	s := r.one(t, "exit")
-	check.Equal(t, "status", s.Status(), sdk.Status{Code: codes.Error, Description: weir.ErrGoexit.Error()})
-	check.Equal(t, "events", len(s.Events()), 0)
+	equal(t, "status", s.Status(), sdk.Status{Code: codes.Error, Description: weir.ErrGoexit.Error()})
+	equal(t, "events", len(s.Events()), 0)
 }
 
 func TestATaskRunsWithoutATracer(t *testing.T) {
 	off := weirotel.TracerProvider(noop.NewTracerProvider())
-	check.Error(t, weirotel.Span("off", func(context.Context) error { return errBoom }, off)(t.Context()), errBoom)
-	check.Equal(t, "panic", check.Caught(func() { _ = weirotel.Span("off", func(context.Context) error { panic(7) }, off)(t.Context()) }), any(7))
+	isError(t, weirotel.Span("off", func(context.Context) error { return errBoom }, off)(t.Context()), errBoom)
+	equal(t, "panic", caught(func() { _ = weirotel.Span("off", func(context.Context) error { panic(7) }, off)(t.Context()) }), any(7))
 	n, err := weirotel.SpanMap("off", func(_ context.Context, n int) (int, error) { return n, errBoom }, off)(t.Context(), 5)
-	check.Equal(t, "value", n, 5)
-	check.Error(t, err, errBoom)
+	equal(t, "value", n, 5)
+	isError(t, err, errBoom)
 	// A span that is not sampled keeps its parent for what the task calls.
 	never := sdk.NewTracerProvider(sdk.WithSampler(sdk.NeverSample()))
 	ctx, parent := never.Tracer("").Start(t.Context(), "parent")
-	check.OK(t, weirotel.Span("unsampled", func(ctx context.Context) error {
-		check.Equal(t, "trace", trace.SpanContextFromContext(ctx).TraceID(), parent.SpanContext().TraceID())
+	noError(t, weirotel.Span("unsampled", func(ctx context.Context) error {
+		equal(t, "trace", trace.SpanContextFromContext(ctx).TraceID(), parent.SpanContext().TraceID())
 		return nil
 	}, weirotel.TracerProvider(never))(ctx))
 }
@@ -351,14 +350,14 @@ func TestSpansComeFromTheGlobalProvider(t *testing.T) {
 		weirotel.StartOptions(trace.WithAttributes(attribute.Int("size", 3)), trace.WithSpanKind(trace.SpanKindConsumer)))
 	otel.SetTracerProvider(r.provider)
 	defer otel.SetTracerProvider(before)
-	check.OK(t, task(t.Context()))
+	noError(t, task(t.Context()))
 	s := r.one(t, "global")
-	check.Equal(t, "attribute", get(s.Attributes(), "size").AsInt64(), 3)
-	check.Equal(t, "kind", s.SpanKind(), trace.SpanKindConsumer)
+	equal(t, "attribute", get(s.Attributes(), "size").AsInt64(), 3)
+	equal(t, "kind", s.SpanKind(), trace.SpanKindConsumer)
 }
 
 func TestANameThatIsNotUTF8IsMadeValid(t *testing.T) {
 	r := record()
-	check.OK(t, weirotel.Span("a\xffb", func(context.Context) error { return nil }, r.on)(t.Context()))
+	noError(t, weirotel.Span("a\xffb", func(context.Context) error { return nil }, r.on)(t.Context()))
 	r.one(t, "a\uFFFDb")
 }

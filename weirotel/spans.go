@@ -132,5 +132,5 @@ func exception(span trace.Span, value any, stack string) {
 // text is what fmt says of value: other than a call of Error it does not panic.
 func text(value any) string { return valid(fmt.Sprint(value)) }
 
-// valid makes s valid UTF-8, as an exporter refuses all spans for one such byte.
+// valid makes s valid UTF-8, as an exporter refuses all data for one byte that is not.
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

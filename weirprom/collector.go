@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/exporter"
 	"github.com/64ed045f/weir/reuse"
 	"github.com/64ed045f/weir/weirhttp"
 )
@@ -20,15 +21,12 @@ type Collector struct{ of []prometheus.Collector }
 // Its metrics do not depend on the registry, but each registry takes only one collector of pools: [prometheus.Register] refuses a second one. The
 // collector itself may be in several registries.
 func New(opts ...Option) *Collector {
-	c := &config{maxNames: 1000, taken: make(map[[2]string]bool)}
+	c := &config{taken: make(map[[2]string]bool), pools: []exporter.Option{exporter.Clean(clean)}}
 	for _, o := range opts {
 		o.apply(c)
 	}
 	if !c.noPools {
-		c.of = append(c.of, &pools{
-			exporter: newExporter(ofPools, ""), maxNames: c.maxNames, only: c.only,
-			names: make(map[string]*poolTotals), known: make(map[uint64]*knownPool),
-		})
+		c.of = append(c.of, &pools{newEncoder(ofPools, ""), exporter.NewPools(c.pools...)})
 	}
 	return &Collector{c.of}
 }
@@ -52,11 +50,10 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 type Option interface{ apply(*config) }
 
 type config struct {
-	of       []prometheus.Collector
-	taken    map[[2]string]bool // names, with what they are of
-	noPools  bool
-	maxNames int
-	only     func(weir.PoolInfo) bool
+	of      []prometheus.Collector
+	taken   map[[2]string]bool // names, with what they are of
+	noPools bool
+	pools   []exporter.Option
 }
 
 type option func(*config)
@@ -66,38 +63,41 @@ func (o option) apply(c *config) { o(c) }
 // NoPools leaves all pools out: for a second collector in the registry of one that exports them.
 func NoPools() Option { return option(func(c *config) { c.noPools = true }) }
 
-// Only leaves out the pools for which keep returns false. The collector calls keep for each pool, at each collection, and not at the same time: it must
-// be quick, must not collect from the same collector, and should always answer the same for a pool.
+// Only leaves out the pools for which keep returns false. keep must not collect from the same collector. See [exporter.Only].
 func Only(keep func(weir.PoolInfo) bool) Option {
 	must(keep != nil, "choice of pools must not be nil", "nil")
-	return option(func(c *config) { c.only = keep })
+	return poolOption(exporter.Only(keep))
 }
 
 // MaxNames sets how many names of pools have series of their own: the first n that the collector finds. Pools with other names
 // share the value "other". The default is 1000.
 func MaxNames(n int) Option {
 	must(n >= 0, "number of names must be at least 0", n)
-	return option(func(c *config) { c.maxNames = n })
+	return poolOption(exporter.MaxNames(n))
+}
+
+func poolOption(o exporter.Option) Option {
+	return option(func(c *config) { c.pools = append(c.pools, o) })
 }
 
 // Limiter adds a limiter, with name as the value of the label "limiter".
 func Limiter(name string, l *weirhttp.Limiter) Option {
 	must(l != nil, "limiter must not be nil", "nil")
 	return item(ofLimiters, name, func() *limiterCounts {
-		return &limiterCounts{l.Stats(), newTimes(l.Times())}
+		return &limiterCounts{l.Stats(), l.Times()}
 	})
 }
 
 // limiterCounts are what a limiter does and has done.
 type limiterCounts struct {
 	weirhttp.Stats
-	times
+	weir.Times
 }
 
 // Transport adds a transport, with name as the value of the label "transport".
 func Transport(name string, t *weirhttp.Transport) Option {
 	must(t != nil, "transport must not be nil", "nil")
-	return item(ofTransports, name, func() *times { return new(newTimes(t.Times())) })
+	return item(ofTransports, name, func() *weir.Times { return new(t.Times()) })
 }
 
 // Keeper adds a [reuse.Keeper], with name as the value of the label "keeper". It calls Stats once, as each collection does.
@@ -107,13 +107,6 @@ func Keeper(name string, k interface{ Stats() reuse.KeeperStats }) Option {
 	return item(ofKeepers, name, func() *reuse.KeeperStats { return new(k.Stats()) })
 }
 
-func newTimes(of weir.Times) times {
-	t := times{oldest: of.Oldest}
-	t.wait.grow(new(durations), of.Wait)
-	t.run.grow(new(durations), of.Run)
-	return t
-}
-
 // item adds what read returns under the name.
 func item[T any](families []family[T], name string, read func() *T) Option {
 	what := families[0].Labels[0]
@@ -121,13 +114,13 @@ func item[T any](families []family[T], name string, read func() *T) Option {
 	return option(func(c *config) {
 		must(!c.taken[[2]string{what, name}], "name of a "+what+" must not be that of another", fmt.Sprintf("%q", name))
 		c.taken[[2]string{what, name}] = true
-		c.of = append(c.of, &single[T]{newExporter(families, name), read})
+		c.of = append(c.of, &single[T]{newEncoder(families, name), read})
 	})
 }
 
 // single exports one thing.
 type single[T any] struct {
-	exporter[T]
+	encoder[T]
 	read func() *T
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/64ed045f/weir"
-	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/reuse"
 	"github.com/64ed045f/weir/weirhttp"
 	"github.com/64ed045f/weir/weirprom"
@@ -33,10 +32,10 @@ func everything(t *testing.T, f func(t *testing.T, r *prometheus.Registry)) {
 		defer p.Close()
 		doze := func() { time.Sleep(time.Second) }
 		for _, task := range []func(){nothing, func() { panic("on purpose") }, doze, doze, doze, doze, doze} {
-			check.OK(t, p.Submit(task))
+			noError(t, p.Submit(task))
 			synctest.Wait()
 		}
-		check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
+		equal(t, "error", p.TrySubmit(nothing), weir.ErrFull)
 
 		l := weirhttp.Limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { doze() }), 1, weirhttp.Queue(1), weirhttp.MaxWait(time.Minute))
 		for range 3 {
@@ -52,7 +51,7 @@ func everything(t *testing.T, f func(t *testing.T, r *prometheus.Registry)) {
 			go func() {
 				response, err := tr.RoundTrip(httptest.NewRequest(http.MethodGet, "http://known.test/", http.NoBody))
 				if err == nil {
-					check.OK(t, response.Body.Close())
+					noError(t, response.Body.Close())
 				}
 			}()
 			synctest.Wait()
@@ -61,9 +60,9 @@ func everything(t *testing.T, f func(t *testing.T, r *prometheus.Registry)) {
 		k := reuse.NewKeeper(reuse.KeeperConfig[int]{Capacity: 2, Open: func(context.Context) (int, error) { return 0, nil }})
 		defer k.Close()
 		leased, err := k.Get(t.Context())
-		check.OK(t, err)
+		noError(t, err)
 		defer leased.Put()
-		check.OK(t, k.Use(t.Context(), func(int) error { return nil }))
+		noError(t, k.Use(t.Context(), func(int) error { return nil }))
 
 		r := prometheus.NewPedanticRegistry()
 		r.MustRegister(weirprom.New(named("known"), weirprom.Limiter("api", l), weirprom.Transport("backend", tr), weirprom.Keeper("database", k)))
@@ -87,20 +86,20 @@ func TestTheExpositionIsThatOfTheFile(t *testing.T) {
 				names = append(names, m.Name)
 			}
 			text, err := testutil.GatherAndFormat(r, expfmt.TypeTextPlain, names...)
-			check.OK(t, err)
-			check.OK(t, os.WriteFile(name, text, 0o644))
+			noError(t, err)
+			noError(t, os.WriteFile(name, text, 0o644))
 		}
 		file, err := os.Open(name)
-		check.OK(t, err)
+		noError(t, err)
 		defer file.Close()
-		check.OK(t, testutil.GatherAndCompare(r, file))
+		noError(t, testutil.GatherAndCompare(r, file))
 	})
 }
 
 func TestTheLinterFindsNothing(t *testing.T) {
 	everything(t, func(t *testing.T, r *prometheus.Registry) {
 		problems, err := testutil.GatherAndLint(r)
-		check.OK(t, err)
+		noError(t, err)
 		for _, p := range problems {
 			t.Errorf("%s: %s", p.Metric, p.Text)
 		}
@@ -110,9 +109,9 @@ func TestTheLinterFindsNothing(t *testing.T) {
 func TestMetricsAreWhatTheCollectorExports(t *testing.T) {
 	everything(t, func(t *testing.T, r *prometheus.Registry) {
 		families, err := r.Gather()
-		check.OK(t, err)
+		noError(t, err)
 		all := weirprom.Metrics()
-		check.Equal(t, "metrics", len(families), len(all))
+		equal(t, "metrics", len(families), len(all))
 		for _, f := range families {
 			i := slices.IndexFunc(all, func(m weirprom.Metric) bool { return m.Name == f.GetName() })
 			if i < 0 {
@@ -120,51 +119,51 @@ func TestMetricsAreWhatTheCollectorExports(t *testing.T) {
 				continue
 			}
 			m := all[i]
-			check.Equal(t, m.Name, strings.ToLower(f.GetType().String()), m.Type)
-			check.Equal(t, m.Name, f.GetHelp(), m.Help)
-			check.Equal(t, m.Name, f.GetUnit(), m.Unit)
+			equal(t, m.Name, strings.ToLower(f.GetType().String()), m.Type)
+			equal(t, m.Name, f.GetHelp(), m.Help)
+			equal(t, m.Name, f.GetUnit(), m.Unit)
 			for _, series := range f.GetMetric() {
-				check.Equal(t, "labels of "+m.Name, len(series.GetLabel()), len(m.Labels))
+				equal(t, "labels of "+m.Name, len(series.GetLabel()), len(m.Labels))
 				for _, l := range series.GetLabel() {
-					check.Equal(t, m.Name+" has "+l.GetName(), slices.Contains(m.Labels, l.GetName()), true)
+					equal(t, m.Name+" has "+l.GetName(), slices.Contains(m.Labels, l.GetName()), true)
 				}
 			}
 		}
 		all[0].Labels[0] = "changed"
-		check.Equal(t, "label", weirprom.Metrics()[0].Labels[0], "pool")
+		equal(t, "label", weirprom.Metrics()[0].Labels[0], "pool")
 	})
 }
 
 func TestARegistryRefusesASecondCollectorOfPools(t *testing.T) {
 	limiter := weirhttp.Limit(http.NotFoundHandler(), 1)
 	r := prometheus.NewRegistry()
-	check.OK(t, r.Register(weirprom.New()))
+	noError(t, r.Register(weirprom.New()))
 	var already prometheus.AlreadyRegisteredError
-	check.Equal(t, "refused as registered", errors.As(r.Register(weirprom.New(weirprom.MaxNames(3))), &already), true)
+	equal(t, "refused as registered", errors.As(r.Register(weirprom.New(weirprom.MaxNames(3))), &already), true)
 	if r.Register(weirprom.New(weirprom.Limiter("a", limiter))) == nil {
 		t.Error("a collector of pools and a limiter was accepted")
 	}
-	check.OK(t, r.Register(weirprom.New(weirprom.NoPools(), weirprom.Limiter("a", limiter))))
-	check.OK(t, r.Register(weirprom.New(weirprom.NoPools(), weirprom.Limiter("b", limiter))))
+	noError(t, r.Register(weirprom.New(weirprom.NoPools(), weirprom.Limiter("a", limiter))))
+	noError(t, r.Register(weirprom.New(weirprom.NoPools(), weirprom.Limiter("b", limiter))))
 	if r.Register(weirprom.New(weirprom.NoPools(), weirprom.Limiter("b", limiter), weirprom.Limiter("c", limiter))) == nil {
 		t.Error("a second limiter of the same name was accepted")
 	}
 	_, err := r.Gather()
-	check.OK(t, err)
+	noError(t, err)
 
 	parts := prometheus.NewPedanticRegistry()
 	for _, part := range []string{"a", "b"} {
-		check.OK(t, prometheus.WrapRegistererWith(prometheus.Labels{"part": part}, parts).Register(weirprom.New()))
+		noError(t, prometheus.WrapRegistererWith(prometheus.Labels{"part": part}, parts).Register(weirprom.New()))
 	}
 	_, err = parts.Gather()
-	check.OK(t, err)
+	noError(t, err)
 }
 
 func TestACollectorIsUnregistered(t *testing.T) {
 	r, c := prometheus.NewRegistry(), weirprom.New()
-	check.OK(t, r.Register(c))
-	check.Equal(t, "unregistered", r.Unregister(c), true)
-	check.OK(t, r.Register(c))
+	noError(t, r.Register(c))
+	equal(t, "unregistered", r.Unregister(c), true)
+	noError(t, r.Register(c))
 }
 
 func TestWrongOptionsPanic(t *testing.T) {
@@ -183,9 +182,9 @@ func TestWrongOptionsPanic(t *testing.T) {
 		`weirprom: name of a keeper must be valid UTF-8 and not empty, got ""`:        func() { weirprom.Keeper("", k) },
 		`weirprom: name of a limiter must not be that of another, got "a"`:            func() { weirprom.New(weirprom.Limiter("a", limiter), weirprom.Limiter("a", limiter)) },
 	} {
-		check.Panics(t, want, f)
+		equal(t, "panic", caught(f), any(want))
 	}
-	if check.Caught(func() { weirprom.Keeper("a", none) }) == nil {
+	if caught(func() { weirprom.Keeper("a", none) }) == nil {
 		t.Error("a keeper that is not made was accepted")
 	}
 	weirprom.New(weirprom.Limiter("a", limiter), weirprom.Transport("a", transport), weirprom.Keeper("a", k))

@@ -11,7 +11,6 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/64ed045f/weir"
-	"github.com/64ed045f/weir/internal/check"
 )
 
 // native decodes the buckets of a native histogram.
@@ -55,9 +54,9 @@ func near(t *testing.T, what string, got, want float64) {
 // same fails the test unless got says what want does, in both forms.
 func same(t *testing.T, what string, got *dto.Histogram, want weir.Histogram) {
 	t.Helper()
-	check.Equal(t, "count of "+what, got.GetSampleCount(), want.Count())
+	equal(t, "count of "+what, got.GetSampleCount(), want.Count())
 	near(t, "sum of "+what, got.GetSampleSum(), want.Sum())
-	check.Equal(t, "schema of "+what, got.GetSchema(), 2)
+	equal(t, "schema of "+what, got.GetSchema(), 2)
 	counts := maps.Collect(want.Buckets())
 	if !maps.Equal(native(got), counts) {
 		t.Errorf("native buckets of %s: got %v, want %v", what, native(got), counts)
@@ -69,9 +68,9 @@ func same(t *testing.T, what string, got *dto.Histogram, want weir.Histogram) {
 				below += n
 			}
 		}
-		check.Equal(t, "classic bucket of "+what, b.GetCumulativeCount(), below)
+		equal(t, "classic bucket of "+what, b.GetCumulativeCount(), below)
 	}
-	check.Equal(t, "classic buckets of "+what, len(got.GetBucket()), 13)
+	equal(t, "classic buckets of "+what, len(got.GetBucket()), 13)
 	for _, q := range []float64{0.001, 0.1, 0.5, 0.9, 0.99, 1} {
 		if d := quantile(got, q) - want.Quantile(q).Seconds(); math.Abs(d) > 2e-9 { // a quantile of weir is a whole number of nanoseconds
 			t.Errorf("quantile %v of %s: it is off by %v s", q, what, d)
@@ -87,7 +86,7 @@ func TestHistogramsHaveTheBucketsOfThePool(t *testing.T) {
 		for range 5 { // each look adds to the last
 			for range 200 {
 				d := time.Duration(math.Exp2(40 * random.Float64())) // up to 18 minutes
-				check.OK(t, p.Submit(func() { time.Sleep(d) }))
+				noError(t, p.Submit(func() { time.Sleep(d) }))
 			}
 			p.Wait()
 			synctest.Wait()
@@ -104,8 +103,8 @@ func TestAnEmptyHistogramIsANativeOne(t *testing.T) {
 	defer p.Close()
 	run(t, p, 1)
 	h := newScraper(named("unmeasured")).scrape(t)["weir_pool_run_seconds unmeasured"].GetHistogram()
-	check.Equal(t, "count", h.GetSampleCount(), 0)
-	check.Equal(t, "classic buckets", len(h.GetBucket()), 13)
+	equal(t, "count", h.GetSampleCount(), 0)
+	equal(t, "classic buckets", len(h.GetBucket()), 13)
 	if h.Schema == nil || h.GetZeroThreshold() <= 0 { // scrapers look at the threshold
 		t.Errorf("%v has no sign of a native histogram", h)
 	}

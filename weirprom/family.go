@@ -12,7 +12,7 @@ type family[T any] struct {
 	Metric
 	kind  prometheus.ValueType
 	parts []series[T]
-	read  func(v *T) *durations // of a histogram, which has no parts
+	read  func(v *T) durations // of a histogram, which has no parts
 }
 
 // series is a part of a family.
@@ -60,7 +60,7 @@ func spent[T any](name, help string, read func(*T) time.Duration) family[T] {
 	return f
 }
 
-func histogram[T any](name, help string, read func(*T) *durations) family[T] {
+func histogram[T any](name, help string, read func(*T) durations) family[T] {
 	return family[T]{Metric: Metric{Name: name, Type: "histogram", Unit: "seconds", Help: help}, read: read}
 }
 
@@ -80,15 +80,15 @@ func metricsOf[T any](families []family[T]) (list []Metric) {
 	return list
 }
 
-// exporter turns values of a T into metrics of the client library.
-type exporter[T any] struct {
+// encoder turns values of a T into metrics of the client library.
+type encoder[T any] struct {
 	families []family[T]
 	descs    []*prometheus.Desc
 }
 
-// newExporter returns one whose first label is the given name, or is given to append if that is "".
-func newExporter[T any](families []family[T], name string) exporter[T] {
-	e := exporter[T]{families: families}
+// newEncoder returns one whose first label is the given name, or is given to append if that is "".
+func newEncoder[T any](families []family[T], name string) encoder[T] {
+	e := encoder[T]{families: families}
 	for _, f := range families {
 		labels, constant := f.Labels, prometheus.Labels(nil)
 		if name != "" {
@@ -100,17 +100,17 @@ func newExporter[T any](families []family[T], name string) exporter[T] {
 }
 
 // Describe sends the descriptions of all metrics.
-func (e exporter[T]) Describe(to chan<- *prometheus.Desc) {
+func (e encoder[T]) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range e.descs {
 		to <- d
 	}
 }
 
 // append adds the metrics of v to the list.
-func (e exporter[T]) append(list []prometheus.Metric, v *T, labels ...string) []prometheus.Metric {
+func (e encoder[T]) append(list []prometheus.Metric, v *T, labels ...string) []prometheus.Metric {
 	for i, f := range e.families {
 		if f.read != nil {
-			list = append(list, f.read(v).metric(e.descs[i], labels))
+			list = append(list, newHistogram(e.descs[i], labels, f.read(v)))
 		}
 		for _, s := range f.parts {
 			all := slices.Clone(labels)

@@ -10,11 +10,31 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/64ed045f/weir"
-	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirprom"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func noError(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Errorf("unexpected error: %v", err)
+	}
+}
+
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	if got != want {
+		t.Helper()
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// caught returns what f panics with.
+func caught(f func()) (value any) {
+	defer func() { value = recover() }()
+	f()
+	return nil
+}
 
 func nothing() {}
 
@@ -39,7 +59,7 @@ func register(r *prometheus.Registry, opts ...weirprom.Option) scraper {
 func (s scraper) scrape(t testing.TB) map[string]*dto.Metric {
 	t.Helper()
 	families, err := s.Gather()
-	check.OK(t, err)
+	noError(t, err)
 	all := make(map[string]*dto.Metric)
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
@@ -71,7 +91,7 @@ func value(m *dto.Metric) float64 {
 func run(t testing.TB, p *weir.Pool, n int) {
 	t.Helper()
 	for range n {
-		check.OK(t, p.Submit(nothing))
+		noError(t, p.Submit(nothing))
 	}
 	p.Wait()
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/exporter"
 	"github.com/64ed045f/weir/reuse"
 )
 
@@ -24,29 +26,29 @@ func Metrics() []Metric {
 // The tables of all metrics. Each row says what the metric is, and how its values are read.
 var (
 	ofPools = of("pool",
-		gauge("weir_pools", "Pools that share this name.", func(p *poolTotals) int { return p.pools }),
-		counter("weir_pool_accepted_total", "Tasks accepted.", func(p *poolTotals) uint64 { return p.Accepted }),
-		counter("weir_pool_finished_total", "Tasks that returned, panicked or called runtime.Goexit.", func(p *poolTotals) uint64 { return p.Finished }),
-		counter("weir_pool_rejected_total", "Submissions that returned an error.", func(p *poolTotals) uint64 { return p.Rejected }),
-		counter("weir_pool_panicked_total", "Tasks that panicked.", func(p *poolTotals) uint64 { return p.Panicked }),
-		counter("weir_pool_handed_back_total", "Accepted tasks that were removed before they started.", func(p *poolTotals) uint64 { return p.HandedBack }),
-		gauge("weir_pool_limit", "The most tasks that run at once.", func(p *poolTotals) int { return p.Limit }),
+		gauge("weir_pools", "Pools that share this name.", func(p *exporter.Totals) int { return p.Pools }),
+		counter("weir_pool_accepted_total", "Tasks accepted.", func(p *exporter.Totals) uint64 { return p.Accepted }),
+		counter("weir_pool_finished_total", "Tasks that returned, panicked or called runtime.Goexit.", func(p *exporter.Totals) uint64 { return p.Finished }),
+		counter("weir_pool_rejected_total", "Submissions that returned an error.", func(p *exporter.Totals) uint64 { return p.Rejected }),
+		counter("weir_pool_panicked_total", "Tasks that panicked.", func(p *exporter.Totals) uint64 { return p.Panicked }),
+		counter("weir_pool_handed_back_total", "Accepted tasks that were removed before they started.", func(p *exporter.Totals) uint64 { return p.HandedBack }),
+		gauge("weir_pool_limit", "The most tasks that run at once.", func(p *exporter.Totals) int { return p.Limit }),
 		gauge("weir_pool_extra_places", "Places in use beyond the limit, of tasks that went on while their own place was in use, or since the limit was lowered.",
-			func(p *poolTotals) int { return p.Extra }),
+			func(p *exporter.Totals) int { return p.Extra }),
 		gaugeBy("state", "weir_pool_workers", "Workers, by what they do: the task of one runs, waits for other work (suspended), or waits to go on (returning); "+
 			"or the worker has no task, and is parked (idle) or looks for one (searching).",
-			part("running", func(p *poolTotals) int { return p.Running }),
-			part("suspended", func(p *poolTotals) int { return p.Suspended - p.Returning }),
-			part("returning", func(p *poolTotals) int { return p.Returning }),
-			part("idle", func(p *poolTotals) int { return p.Idle }),
-			part("searching", func(p *poolTotals) int { return p.searching })),
-		gauge("weir_pool_queued", "Accepted tasks that have not started.", func(p *poolTotals) int { return p.Queued }),
-		gauge("weir_pool_waiting", "Submitters that wait for room in the queue.", func(p *poolTotals) int { return p.Waiting }),
-		gauge("weir_pool_paused", "Pools whose workers take no tasks until Resume.", func(p *poolTotals) int { return p.paused }),
-		gauge("weir_pool_closing", "Pools that accept no task any more and still have workers.", func(p *poolTotals) int { return p.closing }),
-		age("weir_pool_oldest_queued_seconds", "For how long the oldest queued task has waited at least.", func(p *poolTotals) time.Duration { return p.oldest }),
-		histogram("weir_pool_wait_seconds", "How long tasks were queued.", func(p *poolTotals) *durations { return &p.wait }),
-		histogram("weir_pool_run_seconds", "How long tasks ran, without their waits for other tasks.", func(p *poolTotals) *durations { return &p.run }),
+			part("running", func(p *exporter.Totals) int { return p.Running }),
+			part("suspended", func(p *exporter.Totals) int { return p.Suspended }),
+			part("returning", func(p *exporter.Totals) int { return p.Returning }),
+			part("idle", func(p *exporter.Totals) int { return p.Idle }),
+			part("searching", func(p *exporter.Totals) int { return p.Searching })),
+		gauge("weir_pool_queued", "Accepted tasks that have not started.", func(p *exporter.Totals) int { return p.Queued }),
+		gauge("weir_pool_waiting", "Submitters that wait for room in the queue.", func(p *exporter.Totals) int { return p.Waiting }),
+		gauge("weir_pool_paused", "Pools whose workers take no tasks until Resume.", func(p *exporter.Totals) int { return p.Paused }),
+		gauge("weir_pool_closing", "Pools that accept no task any more and still have workers.", func(p *exporter.Totals) int { return p.Closing }),
+		age("weir_pool_oldest_queued_seconds", "For how long the oldest queued task has waited at least.", func(p *exporter.Totals) time.Duration { return p.Oldest }),
+		histogram("weir_pool_wait_seconds", "How long tasks were queued.", func(p *exporter.Totals) durations { return p.Wait }),
+		histogram("weir_pool_run_seconds", "How long tasks ran, without their waits for other tasks.", func(p *exporter.Totals) durations { return p.Run }),
 	)
 
 	ofLimiters = of("limiter",
@@ -62,15 +64,15 @@ var (
 			part("too_late", func(l *limiterCounts) uint64 { return l.TooLate }),
 			part("gone", func(l *limiterCounts) uint64 { return l.Gone }),
 			part("closed", func(l *limiterCounts) uint64 { return l.Closed })),
-		age("weir_http_limiter_oldest_waiting_seconds", "For how long the oldest request that waits has done so.", func(l *limiterCounts) time.Duration { return l.oldest }),
-		histogram("weir_http_limiter_wait_seconds", "How long requests waited for their start.", func(l *limiterCounts) *durations { return &l.wait }),
-		histogram("weir_http_limiter_run_seconds", "How long the handlers of requests ran.", func(l *limiterCounts) *durations { return &l.run }),
+		age("weir_http_limiter_oldest_waiting_seconds", "For how long the oldest request that waits has done so.", func(l *limiterCounts) time.Duration { return l.Oldest }),
+		histogram("weir_http_limiter_wait_seconds", "How long requests waited for their start.", func(l *limiterCounts) durations { return l.Wait }),
+		histogram("weir_http_limiter_run_seconds", "How long the handlers of requests ran.", func(l *limiterCounts) durations { return l.Run }),
 	)
 
 	ofTransports = of("transport",
-		age("weir_http_transport_oldest_waiting_seconds", "For how long the oldest request that waits for its turn has done so.", func(t *times) time.Duration { return t.oldest }),
-		histogram("weir_http_transport_wait_seconds", "How long requests waited for their turn.", func(t *times) *durations { return &t.wait }),
-		histogram("weir_http_transport_run_seconds", "How long requests were under way, up to the end of the response's body.", func(t *times) *durations { return &t.run }),
+		age("weir_http_transport_oldest_waiting_seconds", "For how long the oldest request that waits for its turn has done so.", func(t *weir.Times) time.Duration { return t.Oldest }),
+		histogram("weir_http_transport_wait_seconds", "How long requests waited for their turn.", func(t *weir.Times) durations { return t.Wait }),
+		histogram("weir_http_transport_run_seconds", "How long requests were under way, up to the end of the response's body.", func(t *weir.Times) durations { return t.Run }),
 	)
 
 	ofKeepers = of("keeper",

@@ -25,7 +25,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/64ed045f/weir"
-	"github.com/64ed045f/weir/internal/check"
 )
 
 // program returns where an executable of Prometheus is.
@@ -46,8 +45,8 @@ func TestPromtoolFindsNothing(t *testing.T) {
 		tool := exec.Command(promtool, "check", "metrics")
 		tool.Stdin = answer.Body
 		out, err := tool.CombinedOutput()
-		check.OK(t, err)
-		check.Equal(t, "what promtool says", string(out), "")
+		noError(t, err)
+		equal(t, "what promtool says", string(out), "")
 	})
 }
 
@@ -60,23 +59,23 @@ func startPrometheus(t *testing.T, target string) server {
 	t.Helper()
 	binary, dir := program(t, "prometheus"), t.TempDir()
 	config := filepath.Join(dir, "prometheus.yml")
-	check.OK(t, os.WriteFile(config, fmt.Appendf(nil, `
+	noError(t, os.WriteFile(config, fmt.Appendf(nil, `
 global: {scrape_interval: 1s}
 scrape_configs:
 - {job_name: native, static_configs: [{targets: [%[1]q]}]}
 - {job_name: classic, metrics_path: /text, static_configs: [{targets: [%[1]q]}]}
 `, target), 0o600))
 	free, err := net.Listen("tcp", "127.0.0.1:0")
-	check.OK(t, err)
+	noError(t, err)
 	address := free.Addr().String()
-	check.OK(t, free.Close())
+	noError(t, free.Close())
 
 	ctx, stop := context.WithCancel(context.Background())
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, binary, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		"--web.listen-address="+address, "--enable-feature=native-histograms")
 	cmd.Stdout, cmd.Stderr = &out, &out
-	check.OK(t, cmd.Start())
+	noError(t, cmd.Start())
 	t.Cleanup(func() {
 		stop()
 		_ = cmd.Wait() // it was killed
@@ -96,7 +95,7 @@ func (s server) query(t *testing.T, client *http.Client, expression string) floa
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	check.OK(t, err)
+	noError(t, err)
 	var answer struct {
 		Status string
 		Error  string
@@ -113,7 +112,7 @@ func (s server) query(t *testing.T, client *http.Client, expression string) floa
 	}
 	text, _ := answer.Data.Result[0].Value[1].(string)
 	v, err := strconv.ParseFloat(text, 64)
-	check.OK(t, err)
+	noError(t, err)
 	return v
 }
 
@@ -134,7 +133,7 @@ func TestPrometheusReadsWhatPoolsDid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(10, weir.Name("scraped before"), weir.Measure(1), weir.Queue(weir.Unbounded))
 		for i := range 1000 {
-			check.OK(t, p.Submit(func() { time.Sleep(time.Duration(i+1) * time.Millisecond) }))
+			noError(t, p.Submit(func() { time.Sleep(time.Duration(i+1) * time.Millisecond) }))
 		}
 		registry.scrape(t)
 		p.Close()
@@ -143,9 +142,9 @@ func TestPrometheusReadsWhatPoolsDid(t *testing.T) {
 	// One that goes on.
 	live := weir.New(2, weir.Name("scraped live \xff"), weir.OnPanic(func(*weir.Panic) {}))
 	defer live.Close()
-	check.OK(t, live.Submit(func() { panic("on purpose") }))
+	noError(t, live.Submit(func() { panic("on purpose") }))
 	live.Pause()
-	check.OK(t, live.Submit(nothing))
+	noError(t, live.Submit(nothing))
 
 	client := &http.Client{Timeout: 5 * time.Second}
 	defer client.CloseIdleConnections()
@@ -190,7 +189,7 @@ func TestPrometheusReadsWhatPoolsDid(t *testing.T) {
 	// Counters of a name go on when another pool takes over from one that has ended.
 	next := weir.New(1, weir.Name("scraped before"))
 	for range 5 {
-		check.OK(t, next.Submit(nothing))
+		noError(t, next.Submit(nothing))
 	}
 	next.Wait()
 	is("weir_pool_finished_total"+before, 1005)

@@ -1,0 +1,98 @@
+package exporter
+
+import (
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+// Totals are what the pools of a name add up to: see [Pools.Look].
+type Totals struct {
+	Name  string    // of the pools, or "unnamed" or "other"
+	Since time.Time // counters and histograms began then: at the last look that did not find the name, or when NewPools was called if the first look found it
+
+	Pools   int // that are there
+	Paused  int // pools whose workers take no tasks: see [weir.Pool.Pause]
+	Closing int // pools that accept no task any more, and still have workers
+
+	Limit   int           // the most tasks that run at once
+	Extra   int           // places in use beyond the limit: see [weir.Stats]
+	Queued  int           // accepted tasks that have not started
+	Waiting int           // submitters that wait for room
+	Oldest  time.Duration // how long the oldest queued task of any of the pools has waited at least
+
+	// Workers by what they do. Each has one state.
+	Running   int // its task runs
+	Suspended int // its task waits for other work
+	Returning int // its task waits to go on: see [weir.Blocking]
+	Idle      int // it has no task, and is parked
+	Searching int // it has no task, and looks for one
+
+	// Counters, which never fall.
+	Accepted   uint64 // tasks
+	Finished   uint64 // tasks that returned, panicked or called runtime.Goexit
+	HandedBack uint64 // accepted tasks that were removed before they started
+	Rejected   uint64 // submissions that returned an error
+	Panicked   uint64 // tasks that panicked
+
+	// Histograms, no bucket of which ever falls: see [weir.Times].
+	Wait Histogram // how long tasks were queued
+	Run  Histogram // how long tasks ran, without their waits for other tasks
+}
+
+// clearGauges keeps the counters and histograms alone.
+func (t *Totals) clearGauges() {
+	*t = Totals{
+		Name: t.Name, Since: t.Since,
+		Accepted: t.Accepted, Finished: t.Finished, HandedBack: t.HandedBack, Rejected: t.Rejected, Panicked: t.Panicked,
+		Wait: t.Wait, Run: t.Run,
+	}
+}
+
+// gauge adds what a pool is doing.
+func (t *Totals) gauge(s weir.Stats, of weir.Times) {
+	t.Pools++
+	if s.Paused {
+		t.Paused++
+	}
+	if s.Closed {
+		t.Closing++
+	}
+	t.Limit += s.Limit
+	t.Extra += s.Extra
+	t.Queued += s.Queued
+	t.Waiting += s.Waiting
+	t.Oldest = max(t.Oldest, of.Oldest) // below 0 by the clock of another test bubble
+	returning := min(s.Returning, s.Suspended)
+	t.Running += s.Running
+	t.Suspended += s.Suspended - returning
+	t.Returning += returning
+	t.Idle += s.Idle
+	t.Searching += max(0, s.Workers-s.Running-s.Suspended-s.Idle)
+}
+
+// grow adds what the counters and histograms of a pool have gained since their highest values, and raises those.
+func (t *Totals) grow(highest *Totals, s weir.Stats, of weir.Times) {
+	grow(&t.Accepted, &highest.Accepted, s.Accepted)
+	grow(&t.Finished, &highest.Finished, s.Finished)
+	grow(&t.HandedBack, &highest.HandedBack, s.HandedBack)
+	grow(&t.Rejected, &highest.Rejected, s.Rejected)
+	grow(&t.Panicked, &highest.Panicked, s.Panicked)
+	t.Wait.grow(&highest.Wait, of.Wait)
+	t.Run.grow(&highest.Run, of.Run)
+}
+
+// grow adds what a count has gained since its highest value, and raises that.
+func grow[N uint64 | float64](total, highest *N, now N) {
+	if now > *highest {
+		*total += now - *highest
+		*highest = now
+	}
+}
+
+// clone returns a copy that does not change.
+func (t *Totals) clone() Totals {
+	c := *t
+	c.Wait, c.Run = t.Wait.clone(), t.Run.clone()
+	return c
+}
