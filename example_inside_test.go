@@ -77,12 +77,13 @@ func ExampleLines() {
 	})
 	<-began
 
-	for _, line := range weir.Lines(pool.Running(0)) {
-		fmt.Println(strings.HasPrefix(line, "github.com/64ed045f/weir_test.ExampleLines.func"))
+	tasks := pool.Running(0)
+	for i, line := range weir.Lines(tasks) {
+		fmt.Println("worker", tasks[i].Worker, "is somewhere:", strings.Contains(line, "ExampleLines.func") || line == "")
 	}
 	close(release)
 	pool.Close()
-	// Output: true
+	// Output: worker 1 is somewhere: true
 }
 
 func ExampleOnFull() {

@@ -10,7 +10,7 @@ import (
 
 // begin makes a pool that has had a task.
 func begin(name string) *weir.Pool {
-	p := weir.New(2, weir.Name(name))
+	p := weir.New(2, weir.Name(name), weir.Measure(1))
 	if err := p.Submit(func() {}); err != nil {
 		panic(err)
 	}
@@ -110,15 +110,9 @@ func ExampleClean() {
 
 // Some systems want to know how many durations do not exceed each of a few bounds.
 func ExampleHistogram() {
-	p := weir.New(2, weir.Name("measured"), weir.Measure(1))
-	defer p.Close()
 	for range 3 {
-		if err := p.Submit(func() {}); err != nil {
-			panic(err)
-		}
+		defer begin("measured").Close()
 	}
-	p.Wait()
-
 	run := exporter.NewPools().Look()[0].Run
 	var upTo4s uint64
 	for i, n := range run.Buckets() {

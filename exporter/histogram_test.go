@@ -74,12 +74,3 @@ func same(t *testing.T, what string, got exporter.Histogram, want map[int]uint64
 		t.Errorf("sum of %s: got %v, want %v", what, got.Sum(), sum)
 	}
 }
-
-func TestAnUnmeasuredPoolHasEmptyHistograms(t *testing.T) {
-	p := weir.New(1, weir.Name("unmeasured"), weir.Measure(0))
-	defer p.Close()
-	run(t, p, 1)
-	got := one(t, exporter.NewPools(named("unmeasured"))).Run
-	same(t, "runs", got, nil, 0)
-	same(t, "nothing", exporter.Histogram{}, nil, 0)
-}

@@ -135,6 +135,7 @@ func TestPrometheusReadsWhatPoolsDid(t *testing.T) {
 		for i := range 1000 {
 			noError(t, p.Submit(func() { time.Sleep(time.Duration(i+1) * time.Millisecond) }))
 		}
+		synctest.Wait() // a pool is listed when its first task starts
 		registry.scrape(t)
 		p.Close()
 		run = p.Times().Run

@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -13,7 +14,15 @@ import (
 )
 
 // quickRandom is how many random executions of a scene the quick search runs at its end.
-const quickRandom = 500
+var quickRandom = usual(200, 500)
+
+// usual is how far a search goes: less where users run all tests, more with the proofs.
+func usual(everyday, proofs int) int {
+	if os.Getenv(plant.ProofsEnv) == "" {
+		return everyday
+	}
+	return proofs
+}
 
 // processes is into how many processes the scenes of the engine are divided; the others have one.
 const processes = 4
