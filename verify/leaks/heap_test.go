@@ -3,6 +3,8 @@ package leaks_test
 import (
 	"context"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,6 +53,7 @@ func within(ctx context.Context, t *testing.T, p *weir.Pool, f func(ctx context.
 }
 
 func TestTheHeapIsFlat(t *testing.T) {
+	t.Run("before the first call of Watch", groupsAreFlat) // as far as no other test has called it
 	t.Run("after 10^8 tasks of a pool", func(t *testing.T) {
 		p := weir.New(2)
 		defer p.Close()
@@ -73,33 +76,6 @@ func TestTheHeapIsFlat(t *testing.T) {
 				p.Resume()
 				p.Wait()
 			}
-		})
-	})
-	t.Run("after 10^7 tasks of a group", func(t *testing.T) {
-		p := weir.New(2)
-		defer p.Close()
-		g := p.Group(t.Context())
-		flat(t, 1e7, func(n int) {
-			for range n {
-				g.Go(succeed)
-			}
-			check.OK(t, g.Wait())
-		})
-	})
-	t.Run("after 10^6 batches of a group within tasks", func(t *testing.T) {
-		p := weir.New(2)
-		defer p.Close()
-		within(t.Context(), t, p, func(ctx context.Context) {
-			within(ctx, t, p, func(ctx context.Context) {
-				g := p.Group(ctx)
-				flat(t, 1e6, func(n int) { // while the task still runs, in whose context they all are
-					for range n {
-						g.Go(succeed)
-						g.Go(succeed)
-						check.OK(t, g.Wait())
-					}
-				})
-			})
 		})
 	})
 	t.Run("after 10^6 futures", func(t *testing.T) {
@@ -136,6 +112,94 @@ func TestTheHeapIsFlat(t *testing.T) {
 			for range n / 2 {
 				check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
 				check.Error(t, p.SubmitContext(ctx, nothing), context.Canceled)
+			}
+		})
+	})
+	t.Run("after 10^5 looks at all pools and groups, while others make, use and close some", func(t *testing.T) {
+		flat(t, 1e5, func(n int) {
+			var users sync.WaitGroup
+			var over atomic.Bool
+			var storms atomic.Int64
+			for range 2 {
+				users.Go(func() {
+					for limit := 1; !over.Load(); limit = 1 + limit%4 {
+						storm(t, limit)
+						storms.Add(1)
+					}
+				})
+			}
+			for range n {
+				for p := range weir.Pools() {
+					_, _, _ = p.Stats(), p.Times(), p.Running(0)
+				}
+				weir.Groups(0)
+			}
+			over.Store(true)
+			users.Wait()
+			t.Logf("%d looks during %d storms", n, storms.Load())
+		})
+	})
+	weir.Watch()
+	t.Run("after a call of Watch", groupsAreFlat)
+}
+
+// storm does to a pool, and to groups on it and with workers of their own, what looks may come across.
+func storm(t *testing.T, limit int) {
+	p := weir.New(limit, weir.Name("storm"))
+	defer p.Close()
+	ctx := weir.Label(t.Context(), "outer")
+	for _, g := range []*weir.Group{p.Group(ctx), weir.NewGroup(ctx, limit)} {
+		p.Pause()
+		for range limit {
+			g.Go(func(ctx context.Context) error {
+				within(weir.Label(ctx, "inner"), t, p, func(context.Context) { p.Resize(limit + 1) })
+				return nil
+			})
+		}
+		p.Resize(1)
+		p.Resume()
+		check.OK(t, g.Wait())
+	}
+}
+
+func groupsAreFlat(t *testing.T) {
+	t.Run("after 10^7 tasks of a group", func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		g := p.Group(t.Context())
+		flat(t, 1e7, func(n int) {
+			for range n {
+				g.Go(succeed)
+			}
+			check.OK(t, g.Wait())
+		})
+	})
+	t.Run("after 10^6 batches of a group within tasks", func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		within(t.Context(), t, p, func(ctx context.Context) {
+			within(ctx, t, p, func(ctx context.Context) {
+				g := p.Group(ctx)
+				flat(t, 1e6, func(n int) { // while the task still runs, in whose context they all are
+					for range n {
+						g.Go(succeed)
+						g.Go(succeed)
+						check.OK(t, g.Wait())
+					}
+				})
+			})
+		})
+	})
+	t.Run("after 10^5 groups", func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		flat(t, 1e5, func(n int) {
+			for range n / 2 {
+				for _, g := range []*weir.Group{p.Group(t.Context()), weir.NewGroup(t.Context(), 2)} {
+					g.Go(succeed)
+					g.Go(succeed)
+					check.OK(t, g.Wait())
+				}
 			}
 		})
 	})
