@@ -137,7 +137,7 @@ func (j job) void() bool {
 		}
 		return j.isTicket() && !j.batch.subtasks.Holds(j.isFor())
 	case j.listens():
-		return j.listener().void()
+		return j.number() != claimed && j.listener().void()
 	default:
 		return j.task == nil
 	}

@@ -41,7 +41,8 @@ var watched atomic.Bool
 
 // Groups lists the groups of the program that have been there for so long, the oldest first: those with tasks that run, and those for whose end
 // a goroutine waits. With their parents they are the tree of what waits for what. Of groups that
-// began before the first call of [Watch] or Groups it finds those with tasks that run on a Pool.
+// began before the first call of [Watch] or Groups it finds those with tasks that run on a Pool. Groups go on meanwhile: one whose parent's task
+// ends during the call may have neither ParentPool nor ParentWorker.
 func Groups(longer time.Duration) []GroupInfo {
 	must(longer >= 0, "time of groups must be at least 0", longer)
 	Watch()

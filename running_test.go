@@ -76,6 +76,45 @@ func TestRunningFindsAStuckTaskHoweverOftenOneLooks(t *testing.T) {
 	})
 }
 
+func TestRunningFindsAStuckTaskWhileOthersLookMoreOften(t *testing.T) {
+	const d = time.Minute
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4, weir.Measure(0))
+		check.OK(t, p.Submit(nothing))
+		synctest.Wait()
+		p.Running(0)
+		time.Sleep(time.Second)
+		v := block(t, p, 1)
+		for i := range 3600 {
+			time.Sleep(time.Second)
+			p.Running(0)
+			if i%60 == 59 && i > 120 {
+				check.Equal(t, "tasks found", len(p.Running(d)), 1)
+			}
+		}
+		v.Open()
+		p.Close()
+	})
+}
+
+func TestAFutureThatStartsOutOfTurnIsMeasured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Measure(1))
+		outer := weir.Async(t.Context(), p, func(ctx context.Context) (int, error) {
+			return weir.Async(ctx, p, func(context.Context) (int, error) {
+				time.Sleep(time.Minute)
+				return 1, nil
+			}).Get(ctx)
+		})
+		time.Sleep(time.Second)
+		check.Equal(t, "tasks that run", len(p.Running(time.Second/2)), 2)
+		_, err := outer.Get(t.Context())
+		check.OK(t, err)
+		check.Equal(t, "tasks measured", p.Times().Run.Count(), 2)
+		p.Close()
+	})
+}
+
 func TestRunningTellsWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1, weir.Name("mail"), weir.Measure(1))

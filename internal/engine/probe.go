@@ -26,10 +26,7 @@ type watch struct {
 // ProbePause is between two probes at least: each makes each worker take the lock once.
 const ProbePause = 10 * time.Millisecond
 
-const (
-	mostProbes  = 16
-	looksAtOnce = 1024 // under the lock, which they hold for some 20 µs
-)
+const looksAtOnce = 1024 // under the lock, which they hold for some 20 µs
 
 // Watch makes Worker.Watch return what made returns, from now on, unless it returns something already. It precedes Busy.
 func (e *Engine[T]) Watch(made func() any) {
@@ -174,13 +171,21 @@ func (e *Engine[T]) probe() (now time.Duration) {
 	if n := len(v.probes); n > 0 && now-v.probes[n-1].at < ProbePause {
 		return now
 	}
-	if len(v.probes) == mostProbes { // what has run for long need not be known exactly
-		old := mostProbes / 2
-		for i := range old / 2 {
-			v.probes[i] = v.probes[2*i]
-		}
-		v.probes = slices.Delete(v.probes, old/2, old)
-	}
-	v.probes = append(v.probes, probe{e.asked.Add(1), now})
+	number := e.asked.Add(1)
+	now = time.Since(e.clock) // not before: a worker that has not seen the number has had its task since before that
+	v.thin(now)
+	v.probes = append(v.probes, probe{number, now})
 	return now
+}
+
+// thin removes probes that need not be known exactly: of three, one after the other, the middle one, if the first is at most twice as old as the
+// last. So there is always a probe between a time ago and twice that, if there were enough, and two are left for each time that their age doubles.
+func (v *watch) thin(now time.Duration) {
+	kept := v.probes[:0]
+	for i, p := range v.probes {
+		if n := len(kept); n == 0 || i == len(v.probes)-1 || now-kept[n-1].at > 2*(now-v.probes[i+1].at) {
+			kept = append(kept, p)
+		}
+	}
+	v.probes = kept
 }

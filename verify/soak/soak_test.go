@@ -18,7 +18,7 @@ const patience = "4s"
 
 func TestSoakFindsPlantedBugs(t *testing.T) {
 	plant.NeedsProofs(t)
-	program := plant.Main(t, "./soak", plant.Engine())
+	program := plant.Main(t, "./soak", plant.LockFree())
 	soak := func(t *testing.T, bug, load, length string) plant.Outcome {
 		t.Helper()
 		outcome, err := program.Run(bug, hang, "-for", length, "-settings", "plain", "-loads", load, "-patience", patience)
@@ -29,7 +29,7 @@ func TestSoakFindsPlantedBugs(t *testing.T) {
 	}
 	for _, find := range quickFinds {
 		t.Run(find.name, func(t *testing.T) {
-			if !slices.ContainsFunc(plant.Engine(), func(b plant.Bug) bool { return b.Name == find.name }) {
+			if !slices.ContainsFunc(plant.LockFree(), func(b plant.Bug) bool { return b.Name == find.name }) {
 				t.Fatal("there is no such bug")
 			}
 			if outcome := soak(t, "", find.load, "1s"); outcome.Failed || outcome.Hung {
@@ -68,4 +68,7 @@ var quickFinds = []struct {
 	{"lent-twice", "nest", regexp.MustCompile(": the limit |a pool has counted|it hangs")},
 	{"lends-to-the-queue", "nest", regexp.MustCompile("a task has started while .*: the limit |it hangs")},
 	{"permit-kept-at-rest", "submit", regexp.MustCompile("it hangs")},
+	{"probe-asks-no-worker", "stuck", regexp.MustCompile("has run since .* before it was given")},
+	{"woken-as-busy", "stuck", regexp.MustCompile("has run since .* before it was given")},
+	{"parked-as-busy", "order,look", regexp.MustCompile("tasks ran")},
 }

@@ -77,6 +77,7 @@ type Tally struct {
 	HandedBack uint64 // also tasks that their cancelled group has discarded
 	Rejected   uint64
 	Panicked   uint64 // of those finished
+	Looks      uint64 // at what runs
 }
 
 // Add adds another's counts.
@@ -87,6 +88,7 @@ func (t *Tally) Add(other Tally) {
 	t.HandedBack += other.HandedBack
 	t.Rejected += other.Rejected
 	t.Panicked += other.Panicked
+	t.Looks += other.Looks
 }
 
 // Tally returns the counts so far.
@@ -105,6 +107,12 @@ func (b *Book) add(t Tally) {
 // Round counts a round that is over.
 func (b *Book) Round() {
 	b.add(Tally{Rounds: 1})
+	b.Op()
+}
+
+// Look counts a look at what runs, of which the answer was judged.
+func (b *Book) Look() {
+	b.add(Tally{Looks: 1})
 	b.Op()
 }
 

@@ -21,29 +21,34 @@ type Load struct {
 	Name  string
 	About string
 	Round func(r *Round)
+
+	// Beside says that the load goes on in addition to each of the others, as long as these do.
+	Beside bool
 }
 
 // All returns the loads.
 func All() []Load {
 	return []Load{
-		{"submit", "100 goroutines submit in every way, with cancellations", submit.round},
-		{"sleep", "many tasks sleep at once, with limits up to none", sleep.round},
-		{"fault", "tasks panic or call runtime.Goexit", fault.round},
-		{"resize", "the limit goes up and down", resize.round},
-		{"still", "the limit goes down while all tasks stand still", still},
-		{"pause", "pools are paused and resumed", pause.round},
-		{"reopen", "pools are closed while others submit, and new ones made", reopen.round},
-		{"shutdown", "pools are shut down with a deadline, and hand tasks back", shutdown.round},
-		{"idle", "workers expire at once, and pools are dropped", idle.round},
-		{"order", "one task at a time, in order", order.round},
-		{"block", "tasks wait for each other, as many as the limit lets run", block},
-		{"nest", "groups, futures and loops in tasks, 4 deep, with limits from 1", nest},
-		{"all", "the same and plain tasks on pools that are resized, paused, closed and shut down", together.round},
-		{"group", "groups with errors, panics and cancellations, and their results, used again", group},
-		{"par", "loops, streams and pipelines, also left by break", parallel},
-		{"keeper", "leased objects fail, expire and are closed", keeper},
-		{"reuse", "pools of objects and buffers", recycle},
-		{"http", "a limited handler, with requests that are given up", serve},
+		{Name: "submit", About: "100 goroutines submit in every way, with cancellations", Round: submit.round},
+		{Name: "sleep", About: "many tasks sleep at once, with limits up to none", Round: sleep.round},
+		{Name: "fault", About: "tasks panic or call runtime.Goexit", Round: fault.round},
+		{Name: "resize", About: "the limit goes up and down", Round: resize.round},
+		{Name: "still", About: "the limit goes down while all tasks stand still", Round: still},
+		{Name: "pause", About: "pools are paused and resumed", Round: pause.round},
+		{Name: "reopen", About: "pools are closed while others submit, and new ones made", Round: reopen.round},
+		{Name: "shutdown", About: "pools are shut down with a deadline, and hand tasks back", Round: shutdown.round},
+		{Name: "idle", About: "workers expire at once, and pools are dropped", Round: idle.round},
+		{Name: "order", About: "one task at a time, in order", Round: order.round},
+		{Name: "block", About: "tasks wait for each other, as many as the limit lets run", Round: block},
+		{Name: "nest", About: "groups, futures and loops in tasks, 4 deep, with limits from 1", Round: nest},
+		{Name: "all", About: "the same and plain tasks on pools that are resized, paused, closed and shut down", Round: together.round},
+		{Name: "group", About: "groups with errors, panics and cancellations, and their results, used again", Round: group},
+		{Name: "par", About: "loops, streams and pipelines, also left by break", Round: parallel},
+		{Name: "keeper", About: "leased objects fail, expire and are closed", Round: keeper},
+		{Name: "reuse", About: "pools of objects and buffers", Round: recycle},
+		{Name: "http", About: "a limited handler, with requests that are given up", Round: serve},
+		{Name: "stuck", About: "tasks that run for long are looked for among short ones", Round: stuck},
+		{Name: "look", About: "next to the other loads, looks at the pools, tasks and groups that they have", Round: look, Beside: true},
 	}
 }
 

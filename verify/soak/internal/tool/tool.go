@@ -194,9 +194,9 @@ func showList(w io.Writer) {
 func showTable(w io.Writer, all []result) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(name string, t books.Tally) string {
-		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, t.Rounds, t.Accepted, t.Finished, t.HandedBack, t.Rejected, t.Panicked)
+		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, t.Rounds, t.Accepted, t.Finished, t.HandedBack, t.Rejected, t.Panicked, t.Looks)
 	}
-	say(t, "load\trounds\taccepted\tfinished\thanded back\trejected\tpanicked\t\n")
+	say(t, "load\trounds\taccepted\tfinished\thanded back\trejected\tpanicked\tlooks\t\n")
 	var sum books.Tally
 	for _, l := range load.All() {
 		var tally books.Tally
