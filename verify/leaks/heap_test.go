@@ -128,6 +128,9 @@ func TestTheHeapIsFlat(t *testing.T) {
 					}
 				})
 			}
+			for storms.Load() < 500 { // else the looks may be over before the first
+				runtime.Gosched()
+			}
 			for range n {
 				for p := range weir.Pools() {
 					_, _, _ = p.Stats(), p.Times(), p.Running(0)
