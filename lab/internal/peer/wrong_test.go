@@ -1,6 +1,7 @@
 package peer_test
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -79,6 +80,7 @@ func peerOf(open opener) peer.Peer {
 
 func TestChecksFindWhatIsWrongInEachForm(t *testing.T) {
 	limitOf := func(h *honest, limit int) { h.slots = make(chan struct{}, limit) }
+	leak := leaker(t)
 	forever := make(chan struct{})
 	t.Cleanup(func() { close(forever) })
 	for _, c := range []struct {
@@ -122,7 +124,7 @@ func TestChecksFindWhatIsWrongInEachForm(t *testing.T) {
 			h.waited = func() { <-forever }
 		}},
 		{name: "leaves goroutines", patience: impatient, bend: func(h *honest) {
-			h.closed = func() { leak(t) }
+			h.closed = leak
 		}},
 
 		{name: "exceeds the limit", atOnce: 3, patience: patience, bend: func(h *honest) { limitOf(h, 3) }},
@@ -157,13 +159,21 @@ func TestChecksFindWhatIsWrongInEachForm(t *testing.T) {
 	}
 }
 
-// leak leaves goroutines for the rest of the test: more than the goroutines of an earlier check
-// that may just be ending.
-func leak(t *testing.T) {
+// leaker returns a function that leaves goroutines for the rest of the test. The test ends when they have ended: those that
+// are just ending would hide as many from the next check that counts.
+func leaker(t *testing.T) (leak func()) {
+	before := runtime.NumGoroutine()
 	forever := make(chan struct{})
-	t.Cleanup(func() { close(forever) })
-	for range 20 {
-		go func() { <-forever }()
+	t.Cleanup(func() {
+		close(forever)
+		if err := checkGoroutines(before, patience); err != nil {
+			t.Error(err)
+		}
+	})
+	return func() {
+		for range 200 {
+			go func() { <-forever }()
+		}
 	}
 }
 
@@ -201,5 +211,6 @@ func TestCheckOfQueuesFindsOneThatIsTooSmall(t *testing.T) {
 func TestCheckOfNewFindsALeak(t *testing.T) {
 	s := setting{limit: 2, rounds: 2, patience: impatient}
 	judge(t, true, checkNew(func(int) func() { return func() {} }, s))
-	judge(t, false, checkNew(func(int) func() { leak(t); return func() {} }, s))
+	leak := leaker(t)
+	judge(t, false, checkNew(func(int) func() { leak(); return func() {} }, s))
 }

@@ -269,8 +269,9 @@ func TestCheckOfSortsFindsWhatIsWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) { judge(t, false, checkSort(sort, s)) })
 	}
 	s.patience = impatient
+	leak := leaker(t)
 	judge(t, false, checkSort(func(_ int, items []int) {
-		leak(t)
+		leak()
 		slices.Sort(items)
 	}, s))
 }
