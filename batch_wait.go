@@ -9,8 +9,8 @@ import (
 )
 
 // wait blocks until the batch is over; the first caller ends the batch. With inTask
-// the caller is a task, and the pool lends its place meanwhile.
-func (b *batch) wait(inTask bool) {
+// the caller is a task, and the pool lends its place meanwhile. callers are those that wait, if they are noted.
+func (b *batch) wait(inTask bool, callers []uintptr) {
 	b.mu.Lock()
 	if b.waited {
 		if b.settled {
@@ -33,16 +33,16 @@ func (b *batch) wait(inTask bool) {
 	b.mu.Unlock()
 
 	if b.subtasks == nil {
-		b.waitOutside()
+		b.waitOutside(callers)
 	} else {
-		b.waitInside(inTask)
+		b.waitInside(inTask, callers)
 	}
 	b.conclude()
 }
 
 // waitOutside waits for the tasks of a group outside a task. If the group is cancelled it waits for the tasks that have
 // started, and gives up those in the queue, which may stay there for long, as the workers may be busy with other tasks.
-func (b *batch) waitOutside() {
+func (b *batch) waitOutside(callers []uintptr) {
 	var done <-chan struct{}
 	if !b.scope.lasts {
 		done = b.scope.Done()
@@ -50,7 +50,7 @@ func (b *batch) waitOutside() {
 	if b.tally.Seal() {
 		return // to look once more would not do: tasks that begin then find the set sealed, but are counted
 	}
-	defer b.noteWait()()
+	defer b.noteWait(callers)()
 	if b.group.direct != nil {
 		b.retire()
 	}
@@ -95,7 +95,7 @@ func (b *batch) isCounted() bool {
 }
 
 // waitInside waits for the tasks of a task's group.
-func (b *batch) waitInside(inTask bool) {
+func (b *batch) waitInside(inTask bool, callers []uintptr) {
 	var done <-chan struct{}
 	if !b.group.nested() {
 		done = b.scope.Done()
@@ -112,7 +112,7 @@ func (b *batch) waitInside(inTask bool) {
 	default:
 		b.stay.waiter.Wait = true
 	}
-	defer b.noteWait()()
+	defer b.noteWait(callers)()
 	cut := func() {
 		done, cancelled = nil, true
 		b.cut()

@@ -31,6 +31,7 @@ type Group struct {
 	asks    bool // the parent itself must be asked whether it has ended, see tellsLate
 	options groupOptions
 	limit   *groupLimit // nil without Limit
+	made    []uintptr   // the callers that made the group, if Watch was called
 	turns   race.Turns
 
 	mu     sync.Mutex
@@ -57,6 +58,7 @@ func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
 	})
 	own.pool.core.prepare(&o)
 	own.Group.init(ctx, &own.pool, &o.groupOptions)
+	own.Group.made = watchedCallers()
 	own.Group.direct = &own.direct
 	own.begins(&o, len(opts) > 0)
 	return &own.Group
@@ -79,6 +81,7 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	}
 	g := new(Group)
 	g.init(ctx, p, &o)
+	g.made = watchedCallers()
 	return g
 }
 
@@ -255,7 +258,7 @@ func (g *Group) Wait() error {
 			return context.Cause(g.parent)
 		}
 	}
-	b.wait(true)
+	b.wait(true, watchedCallers())
 	if p := b.panicked(); p != nil {
 		panic(p)
 	}

@@ -2,7 +2,6 @@ package weir
 
 import (
 	"cmp"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,7 +18,7 @@ type GroupInfo struct {
 	Name  string // of that pool, or of the group with workers of its own
 	Label string // see [Label]
 
-	Begun string    // the file and the line that gave the group its first task; "" if that was before the first call of [Watch]
+	Made  string    // the file and the line that made the group; "" if that was before the first call of [Watch]
 	Waits string    // the file and the line that wait for its end; "" if no goroutine does, or has done so since before that
 	Since time.Time // the group has been there since then at least
 
@@ -32,8 +31,8 @@ type GroupInfo struct {
 }
 
 // Watch lets the library note, from now on, what [Groups] and [Running.Stack] need to know of what already runs when they are called: where
-// each group began, and where a goroutine waits for it, and which goroutine runs a task. That takes some 0.5 µs a group, and for the first tasks
-// of a group with workers of its own some 0.2 µs each. Groups and the handler of package weirdebug call it.
+// each group was made, and where a goroutine waits for it, and which goroutine runs a task. That takes some 1 µs a group, and for the first
+// tasks of a group with workers of its own some 0.2 µs each. Groups and the handler of package weirdebug call it.
 func Watch() { watched.Store(true) }
 
 // watched says that Watch was called.
@@ -41,8 +40,8 @@ var watched atomic.Bool
 
 // Groups lists the groups of the program that have been there for so long, the oldest first: those with tasks that run, and those for whose end
 // a goroutine waits. With their parents they are the tree of what waits for what. Of groups that
-// began before the first call of [Watch] or Groups it finds those with tasks that run on a Pool. Groups go on meanwhile: one whose parent's task
-// ends during the call may have neither ParentPool nor ParentWorker.
+// began before the first call of [Watch] or Groups it finds those with tasks that run on a Pool, and of package errgroup none. Groups go on
+// meanwhile: one whose parent's task ends during the call may have neither ParentPool nor ParentWorker.
 func Groups(longer time.Duration) []GroupInfo {
 	must(longer >= 0, "time of groups must be at least 0", longer)
 	Watch()
@@ -101,7 +100,7 @@ func (c *collection) describe(b *batch) *GroupInfo {
 	r := b.recorded()
 	g := &GroupInfo{
 		ID: r.id, Name: b.group.pool.core.reporter.name(), Label: b.label.of(),
-		Begun: place(r.begun...), Waits: place(r.shard().waits(r)...), Since: r.since,
+		Made: place(r.made...), Waits: place(r.shard().waits(r)...), Since: r.since,
 		Tasks: b.tally.Open(),
 	}
 	if b.group.direct == nil {
@@ -153,7 +152,7 @@ type groupRecord struct {
 	batch *batch
 	id    uint64
 	since time.Time
-	begun []uintptr // the callers that gave the first task
+	made  []uintptr // the callers that made the group
 
 	// Under the lock of the shard, in whose list the record is while there are such tasks or a wait.
 	link    fifo.Link[groupRecord]
@@ -182,19 +181,17 @@ var (
 	lastGroup atomic.Uint64 // ID
 )
 
-const deepest = 8 // of the callers that are noted
-
 func (r *groupRecord) shard() *recordShard { return &recorded[r.id%uint64(len(recorded))] }
 
 // noteBegin notes that b begins, if Watch was called.
 func (b *batch) noteBegin() {
 	if watched.Load() {
-		b.record.Store(newRecord(b, callers()))
+		b.record.Store(newRecord(b, b.group.made))
 	}
 }
 
-func newRecord(b *batch, begun []uintptr) *groupRecord {
-	return &groupRecord{batch: b, id: lastGroup.Add(1), since: time.Now(), begun: begun}
+func newRecord(b *batch, made []uintptr) *groupRecord {
+	return &groupRecord{batch: b, id: lastGroup.Add(1), since: time.Now(), made: made}
 }
 
 // recorded returns the record of b, and makes it if need be.
@@ -212,18 +209,13 @@ func (b *batch) recorded() *groupRecord {
 	return r
 }
 
-func callers() []uintptr {
-	pcs := make([]uintptr, deepest)
-	return pcs[:runtime.Callers(3, pcs)]
-}
-
-// noteWait notes that the caller waits for the end of b, until the function that it returns is called.
-func (b *batch) noteWait() (done func()) {
-	if !watched.Load() {
+// noteWait notes that those callers wait for the end of b, until the function that it returns is called.
+func (b *batch) noteWait(callers []uintptr) (done func()) {
+	if callers == nil {
 		return func() {}
 	}
-	r, at := b.recorded(), callers()
-	apart(func() { r.shard().wait(r, at) })
+	r := b.recorded()
+	apart(func() { r.shard().wait(r, callers) })
 	return func() { apart(func() { r.shard().wait(r, nil) }) }
 }
 

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/par"
 )
 
 // treeOf prints groups and their tasks.
@@ -67,13 +69,13 @@ func TestGroupsAreATreeOfWhatWaitsForWhat(t *testing.T) {
 			`outer in "" of worker 0: 2 tasks; waits for "other"; waits for ""`,
 		}, "\n"))
 		for _, g := range list {
-			if check.Race {
-				break // each task, and each call of Go, has a goroutine of its own then
-			}
-			for name, at := range map[string]string{"begun": g.Begun, "waits": g.Waits} {
+			for name, at := range map[string]string{"made": g.Made, "waits": g.Waits} {
 				if !strings.Contains(at, "/pools_groups_test.go:") {
 					t.Errorf("%s: %s at %q", g.Label, name, at)
 				}
+			}
+			if check.Race {
+				continue // each task has a goroutine of its own then
 			}
 			for _, r := range g.Running {
 				check.Equal(t, "its group", r.Group, g.ID)
@@ -115,6 +117,53 @@ func TestAGroupIsListedWhileItsTasksRunThoughNoGoroutineWaits(t *testing.T) {
 			check.Equal(t, "groups afterwards", len(weir.Groups(0)), 0)
 		}
 	})
+}
+
+func TestAGroupIsListedWithTheLinesOfTheProgramThatMadeItAndWait(t *testing.T) {
+	weir.Watch()
+	p := weir.New(2)
+	defer p.Close()
+	for name, run := range map[string]func(v *check.Valve){
+		"own workers": func(v *check.Valve) {
+			g := weir.NewGroup(t.Context(), 1)
+			g.Go(v.Member)
+			check.OK(t, g.Wait())
+		},
+		"results": func(v *check.Valve) {
+			r := weir.NewResults[int](p.Group(t.Context()))
+			r.Go(func(context.Context) (int, error) { return 0, v.Try() })
+			_, err := r.Wait()
+			check.OK(t, err)
+		},
+		"range": func(v *check.Valve) {
+			r := weir.NewResults[int](p.Group(t.Context()))
+			r.Go(func(context.Context) (int, error) { return 0, v.Try() })
+			for _, err := range r.All() {
+				check.OK(t, err)
+			}
+		},
+		"loop": func(v *check.Valve) { // the library makes the group, and waits
+			check.OK(t, par.Each(t.Context(), []int{1, 2}, func(context.Context, int) error { return v.Try() }, par.On(p)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := check.NewValve()
+			var done sync.WaitGroup
+			done.Go(func() { run(v) })
+			var list []weir.GroupInfo
+			check.Until(t, "a wait for one group", func() bool {
+				list = weir.Groups(0)
+				return len(list) == 1 && list[0].Waits != ""
+			})
+			for what, at := range map[string]string{"made": list[0].Made, "waits": list[0].Waits} {
+				if !strings.Contains(at, "/pools_groups_test.go:") {
+					t.Errorf("%s at %q", what, at)
+				}
+			}
+			v.Open()
+			done.Wait()
+		})
+	}
 }
 
 // A plain task on a worker whose last task was a group's is not one of that group.

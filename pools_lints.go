@@ -106,7 +106,7 @@ func tasksThat(n int, does, do string) string {
 func (g taskStack) line() string {
 	for _, frame := range g.frames {
 		function, at, _ := strings.Cut(strings.TrimSpace(frame), "\n\t")
-		if !isLibrary(function) && !isStandard(function, at) {
+		if !isLibrary(function, at) && !isStandard(function, at) {
 			return fmt.Sprintf("%s (%s)", function, path.Base(at))
 		}
 	}

@@ -66,7 +66,7 @@ func (r *Results[T]) give(task func(ctx context.Context) (T, error)) {
 // zero value for a task that panicked, called [runtime.Goexit], or never ran.
 func (r *Results[T]) Wait() ([]T, error) {
 	s := r.take(waitedFor)
-	s.batch.wait(true)
+	s.batch.wait(true, watchedCallers())
 	r.forget(s)
 	if p := s.batch.panicked(); p != nil {
 		panic(p)

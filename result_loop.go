@@ -56,8 +56,9 @@ func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
 	}
 	l := &loop[T]{set: s, yield: yield, ordered: ordered, over: make(chan struct{})}
 	held := b.hold()
+	at := watchedCallers()
 	go func() {
-		b.wait(false)
+		b.wait(false, at)
 		close(l.over)
 	}()
 	returned := false

@@ -146,7 +146,7 @@ func (h *handler) allPools(s *Snapshot, v view, groups []weir.GroupInfo) {
 		s.Pools[i].Throughput = h.rates.of(s.Pools[i].ID)
 	}
 	for _, g := range groups {
-		if g.Pool != 0 || !v.matches(g.Name, g.Label, g.Begun, g.Waits) {
+		if g.Pool != 0 || !v.matches(g.Name, g.Label, g.Made, g.Waits) {
 			continue
 		}
 		for _, r := range g.Running {
@@ -321,7 +321,7 @@ func (v view) kin(list []weir.GroupInfo) func(weir.GroupInfo) bool {
 
 func group(g weir.GroupInfo) Group {
 	return Group{
-		ID: g.ID, Pool: g.Pool, Name: clip(g.Name, maxText), Label: clip(g.Label, maxText), Begun: clip(g.Begun, maxText),
+		ID: g.ID, Pool: g.Pool, Name: clip(g.Name, maxText), Label: clip(g.Label, maxText), Made: clip(g.Made, maxText),
 		Waits: clip(g.Waits, maxText), Since: g.Since,
 		Parent: g.Parent, ParentPool: g.ParentPool, ParentWorker: g.ParentWorker, Tasks: g.Tasks,
 	}
@@ -336,7 +336,7 @@ func (s *Snapshot) groups(v view, list []weir.GroupInfo, keep func(weir.GroupInf
 	wanted := make([]bool, len(list))
 	kept := 0
 	for i, g := range list {
-		if keep != nil && !keep(g) || !v.matches(g.Name, g.Label, g.Begun, g.Waits) {
+		if keep != nil && !keep(g) || !v.matches(g.Name, g.Label, g.Made, g.Waits) {
 			continue
 		}
 		if kept >= maxGroups {

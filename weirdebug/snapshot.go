@@ -94,7 +94,7 @@ type Group struct {
 	Pool         uint64    `json:"pool,omitempty"`
 	Name         string    `json:"name,omitempty"`
 	Label        string    `json:"label,omitempty"`
-	Begun        string    `json:"begun,omitempty"`
+	Made         string    `json:"made,omitempty"`
 	Waits        string    `json:"waits,omitempty"`
 	Since        time.Time `json:"since"`
 	Parent       uint64    `json:"parent,omitempty"`

@@ -321,9 +321,9 @@ func program() *server {
 				Lints: []weirdebug.Lint{{Rule: "stuck", Text: "9 tasks wait to start, and the pool is paused"}, {Rule: "slow", Text: "1 task has run long"}}},
 		},
 		Groups: []weirdebug.Group{
-			{ID: 12, Pool: 1, Name: "mail", Label: "inner", Begun: "/src/mail.go:30", Waits: "/src/mail.go:33", Since: ago(80 * time.Second), Parent: 11, ParentPool: 1, ParentWorker: 2,
+			{ID: 12, Pool: 1, Name: "mail", Label: "inner", Made: "/src/mail.go:30", Waits: "/src/mail.go:33", Since: ago(80 * time.Second), Parent: 11, ParentPool: 1, ParentWorker: 2,
 				Tasks: 5, LeftOut: 4, Running: []weirdebug.Task{{Pool: 1, Worker: 3, Label: "inner", Since: ago(time.Second)}}},
-			{ID: 11, Pool: 1, Name: "mail", Label: "outer", Begun: "/src/mail.go:20", Since: ago(100 * time.Second), Tasks: 1,
+			{ID: 11, Pool: 1, Name: "mail", Label: "outer", Made: "/src/mail.go:20", Since: ago(100 * time.Second), Tasks: 1,
 				Running: []weirdebug.Task{{Pool: 1, Worker: 2, Label: "letter 7", Since: ago(90 * time.Second), Waits: "group"}}},
 			{ID: 13, Name: "own", Since: ago(time.Minute), ParentPool: 2, ParentWorker: 9, Tasks: 2,
 				Running: []weirdebug.Task{{Worker: 1, Since: ago(time.Minute)}}},

@@ -69,7 +69,7 @@ func TestHostileTextReachesNoTerminal(t *testing.T) {
 	}
 	for i := range s.snapshot.Groups {
 		g := &s.snapshot.Groups[i]
-		g.Name, g.Label, g.Begun, g.Waits, g.Since = hostile, hostile, hostile, hostile, time.Time{}
+		g.Name, g.Label, g.Made, g.Waits, g.Since = hostile, hostile, hostile, hostile, time.Time{}
 		for j := range g.Running {
 			g.Running[j].Label, g.Running[j].Waits = hostile, hostile
 		}

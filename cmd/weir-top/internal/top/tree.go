@@ -183,8 +183,8 @@ func (n *node) text() string {
 	if g.LeftOut > 0 {
 		parts = append(parts, text.Count(g.LeftOut)+" of them left out")
 	}
-	if g.Begun != "" {
-		parts = append(parts, "begun at "+text.Clean(short(g.Begun), textWidth))
+	if g.Made != "" {
+		parts = append(parts, "made at "+text.Clean(short(g.Made), textWidth))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -80,7 +80,7 @@ func (r *Round) lookAtGroups(longer time.Duration) {
 			continue
 		}
 		same := func(a, b uint64) bool { return a == b || a == 0 || b == 0 } // 0: it was not listed yet, or is over
-		r.Check(g.Since.Equal(again.Since) && g.Begun == again.Begun && g.Parent == again.Parent && same(g.Pool, again.Pool) && same(g.ParentPool, again.ParentPool),
+		r.Check(g.Since.Equal(again.Since) && g.Made == again.Made && g.Parent == again.Parent && same(g.Pool, again.Pool) && same(g.ParentPool, again.ParentPool),
 			"group %+v has become %+v", g, again)
 		_, ok = between[g.Parent]
 		r.Check(g.Parent == 0 || ok || began.Sub(g.Since) < known, "group %+v is there, and its parent is not among %+v", g, between)
