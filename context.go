@@ -11,7 +11,7 @@ import (
 //
 //   - a task of a group, a member (context_member.go), which has what all tasks of the batch share from the scope
 //     (context_scope.go): a context that the first error cancels;
-//   - a task of Async, a futureTask (context_future.go), which is the context that Async was given;
+//   - a task of Async, a errandTask (context_future.go), which is the context that Async was given;
 //   - a function of Do, a visit (do.go), which is the context that Do was given.
 //
 // Each of them is a host: a call that waits with the context, or with one made from it, finds the task by the host.

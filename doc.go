@@ -22,7 +22,7 @@
 //     or the first.
 //   - [Future]: one task of a pool whose value is wanted later.
 //   - [Pool]: long-lived, shared by many; tasks are plain functions. [Pool.Do] runs one
-//     where it is called, under the same limit.
+//     where it is called, under the same limit. [Pool.Go] gives a service's task its context, and its error to [OnError].
 //   - [FuncPool]: the same for one function and many arguments, without a
 //     closure for each.
 //   - [Stateful]: a FuncPool whose every worker owns a value, such as an encoder.
@@ -105,9 +105,9 @@
 //
 // # Promises
 //
-//  1. An accepted task runs exactly once, or is handed back: by Shutdown, or to
-//     its group, when that is cancelled before the task starts. A rejected task
-//     never runs. This holds under any mix of submitting, resizing, pausing,
+//  1. An accepted task runs exactly once, or is handed back: by Shutdown, to
+//     its group, when that is cancelled before the task starts, or to [OnError], when the context of a task of
+//     [Pool.Go] is done before. A rejected task never runs. This holds under any mix of submitting, resizing, pausing,
 //     panicking, expiry and closing.
 //  2. Never more than limit tasks run at once, except in the extra places of promise 9; and
 //     when a pool's Resize has returned no queued task starts while the new limit or more
@@ -126,7 +126,8 @@
 //  7. A panic or [runtime.Goexit] in a task loses neither a worker nor a place
 //     under the limit, and leaves no goroutine blocked. See [OnPanic] and [Group.Wait].
 //  8. A cancelled group starts none of its queued tasks, its blocked Go returns at
-//     once, and its Wait returns the cause.
+//     once, and its Wait returns the cause. When the context of a pool's Shutdown ends, the contexts of its groups' tasks do: what these
+//     tasks return, and [ErrClosed] for those that never run, is what Wait returns.
 //  9. A task may make groups from the context it got, on its own pool or another, and wait for
 //     them, to any depth and with any limit, without deadlock. It lends its place only to the
 //     tasks it waits for, and to those that these wait for in turn; or, when all tasks of a pool

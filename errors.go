@@ -22,6 +22,25 @@ var (
 	ErrGoexit = errors.New("weir: task called runtime.Goexit")
 )
 
+// ShutdownError is what Shutdown returns when its context ends before the tasks do.
+type ShutdownError struct {
+	// Running is how many tasks have begun and not ended.
+	Running int
+	// Cause is that of the context.
+	Cause error
+}
+
+// Error says how many tasks still run, and why Shutdown does not wait for them.
+func (e *ShutdownError) Error() string {
+	if e.Running == 1 {
+		return fmt.Sprintf("weir: pool shut down while 1 task runs: %v", e.Cause)
+	}
+	return fmt.Sprintf("weir: pool shut down while %d tasks run: %v", e.Running, e.Cause)
+}
+
+// Unwrap returns the cause.
+func (e *ShutdownError) Unwrap() error { return e.Cause }
+
 // OpenError says that an argument of a [Stateful] was accepted and not used, since the worker
 // that took it could not open its value.
 type OpenError struct {

@@ -112,7 +112,7 @@ func ExampleStateful_Shutdown() {
 	close(busy)
 	waiters.Close()
 	// Output:
-	// [1 2] context deadline exceeded
+	// [1 2] weir: pool shut down while 1 task runs: context deadline exceeded
 	// used 0
 }
 

@@ -210,7 +210,7 @@ func ExamplePool_Shutdown() {
 	close(release)
 	pool.Close()
 	// Output:
-	// 2 handed back: context deadline exceeded
+	// 2 handed back: weir: pool shut down while 1 task runs: context deadline exceeded
 	// second
 	// third
 }
@@ -355,7 +355,7 @@ func ExampleFuncPool_Shutdown() {
 
 	close(release)
 	pool.Close()
-	// Output: [1 2 3] context canceled
+	// Output: [1 2 3] weir: pool shut down while 1 task runs: context canceled
 }
 
 func ExampleNewGroup() {

@@ -31,6 +31,7 @@ func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 	})
 	p.call = run
 	o := poolOptions(limit, opts)
+	o.mustHaveNoErrors()
 	c := config(&o, engine.Runner[argument[T]]((*funcRunner[T])(&p.FuncPool)))
 	p.core.prepare(&o)
 	p.core.made = caller()

@@ -18,23 +18,13 @@ import (
 // Any number of goroutines may call all methods, at any time, and get the same
 // outcome.
 type Future[T any] struct {
-	self listener // refers to the future itself: what travels through the pool
-	pool *Pool
-	ctx  context.Context
-	body func(ctx context.Context) (T, error)
-
-	progress
-	done      chan struct{} // closed when value and err are final
-	value     T
-	err       error
-	worker    *engine.Worker // that runs the task
-	watching  sync.Once
-	announced bool                            // under mu: the future has resolved. Here it fills a word
-	unwatch   atomic.Pointer[func() bool]     // ends the watch over ctx
-	unheard   atomic.Pointer[runtime.Cleanup] // of a panic that Get has not returned
-
-	mu      sync.Mutex
-	waiters map[*engine.Wakeup]struct{} // of tasks that wait for the future
+	errand
+	body     func(ctx context.Context) (T, error)
+	value    T
+	err      error
+	watching sync.Once
+	unwatch  atomic.Pointer[func() bool]     // ends the watch over ctx
+	unheard  atomic.Pointer[runtime.Cleanup] // of a panic that Get has not returned
 }
 
 // Async hands task to the pool, and returns its future. It blocks while the pool is full, until ctx
@@ -50,11 +40,11 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 	mustContext(ctx != nil)
 	mustPool(p != nil)
 	mustTask(task != nil)
-	f := &Future[T]{pool: p, ctx: ctx, body: task, done: make(chan struct{})}
+	f := &Future[T]{errand: errand{pool: p, ctx: ctx, done: make(chan struct{})}, body: task}
 	f.self = f
 	if race.Enabled {
 		f.body = racedFuture(p, task)
-		race.Apart(func() struct{} { f.submit(); return struct{}{} })
+		apart(f.submit)
 		return f
 	}
 	f.submit()
@@ -63,43 +53,7 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 
 // submit hands the task over.
 func (f *Future[T]) submit() {
-	ctx, p := f.ctx, f.pool
-	j := listenerJob(&f.self, nil, inTurn)
-	host := hostOf(ctx)
-	if host.pool == nil {
-		f.submitted(p.core.submit(ctx, j))
-		return
-	}
-	if ctx.Err() == nil && p.core.running().Fits(j, nil) {
-		return
-	}
-	want := f.want(false)
-	host.await(p, want, func(w *engine.Wakeup) {
-		// A task that starts out of turn in the caller's own pool has the caller's place, most likely. To
-		// go on now the caller would need one more, and another with each future that finds the
-		// pool full.
-		w.Stays = host.pool == p
-		f.await(w)
-		defer f.unawait(w)
-		f.submitted(p.core.submitWanted(ctx, j, want, w))
-		if w.Stays && f.void() {
-			p.core.engine.WaitsOn(w)
-			f.outcome(w, nil, ctx.Done())
-		}
-	})
-}
-
-// want returns the want of a task that waits for the future. submitted says whether the future's own task is in the pool
-// already.
-func (f *Future[T]) want(submitted bool) *engine.Want[job] {
-	w := new(engine.SingleWant[job])
-	w.Init(claimer{&f.progress, &f.self}, &f.single, submitted)
-	return &w.Want
-}
-
-// submitted resolves the future if its task was not accepted.
-func (f *Future[T]) submitted(err error) {
-	if err != nil {
+	if err := f.errand.submit(); err != nil {
 		f.refuse(err)
 	}
 }
@@ -142,40 +96,6 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 			return none, context.Cause(ctx)
 		}
 	}
-}
-
-// outcome waits until the future has resolved, or one of the other channels is closed, and returns
-// the channel that was.
-func (f *Future[T]) outcome(w *engine.Wakeup, cancelled, done <-chan struct{}) <-chan struct{} {
-	f.await(w)
-	defer f.unawait(w)
-	select {
-	case <-f.done:
-		return f.done
-	case <-cancelled:
-		return cancelled
-	case <-done:
-		return done
-	}
-}
-
-// await has a task notified when the future resolves, until unawait.
-func (f *Future[T]) await(w *engine.Wakeup) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if w == nil || f.announced {
-		return
-	}
-	if f.waiters == nil {
-		f.waiters = map[*engine.Wakeup]struct{}{}
-	}
-	f.waiters[w] = struct{}{}
-}
-
-func (f *Future[T]) unawait(w *engine.Wakeup) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.waiters, w)
 }
 
 // Done returns a channel that is closed when the future has resolved: Get then returns
@@ -221,7 +141,7 @@ func (f *Future[T]) run(_ context.Context, w *engine.Worker, number int) error {
 
 // call calls the body of the task, on the future's worker.
 func (f *Future[T]) call(body func(context.Context) (T, error)) (T, error) {
-	ctx := (*futureTask[T])(f)
+	ctx := (*errandTask)(&f.errand)
 	if l := labelOf(f.ctx); l != nil {
 		defer l.begin(ctx, f.worker, f.pool.core.reporter.labels()).end()
 	}
@@ -238,13 +158,10 @@ func (f *Future[T]) start(claimed bool, w *engine.Worker) bool {
 		f.resolve(context.Cause(f.ctx))
 	} else {
 		f.abandon() // unless another goroutine has
-		if f.void() {
-			f.pool.core.engine.Skipped()
-			return false
-		}
 	}
-	f.body = nil
-	f.pool.core.engine.HandedBack()
+	if f.dropped(claimed) {
+		f.body = nil
+	}
 	return false
 }
 
@@ -289,13 +206,7 @@ func (f *Future[T]) resolve(err error) {
 // announce is called once, by the goroutine that has set the state.
 func (f *Future[T]) announce(err error) {
 	f.err = err
-	f.mu.Lock()
-	f.announced = true
-	for w := range f.waiters {
-		w.Notify()
-	}
-	f.waiters = nil
-	f.mu.Unlock()
+	f.notify()
 	close(f.done)
 	if unwatch := f.unwatch.Load(); unwatch != nil {
 		(*unwatch)()

@@ -50,6 +50,7 @@ const fullPause = time.Second
 // handlers are the functions of a pool's owner.
 type handlers struct {
 	onPanic func(*Panic)
+	onError func(error)
 	onFull  func(Stats)
 	onSlow  []slow
 }

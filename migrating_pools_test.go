@@ -301,7 +301,7 @@ func Example_fromWorkerpool() {
 	// two
 	// timeout
 	// weir: pool is closed
-	// 2 handed back: context canceled
+	// 2 handed back: weir: pool shut down while 1 task runs: context canceled
 }
 
 func Example_fromTunny() {

@@ -45,6 +45,16 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 		{"Prestart 3 of 2", "weir: prestarted workers must be at most the limit 2, got 3", func() { weir.New(2, weir.Prestart(3)) }},
 		{"Prestart 3 of 2 in a group", "weir: prestarted workers must be at most the limit 2, got 3", func() { weir.NewGroup(ctx, 2, weir.Prestart(3)) }},
 		{"OnPanic nil", "weir: panic handler must not be nil, got nil", func() { weir.OnPanic(nil) }},
+		{"OnError nil", "weir: handler of errors must not be nil, got nil", func() { weir.OnError(nil) }},
+		{"NewFunc OnError", "weir: option must not be that of Pool.Go, got OnError", func() { weir.NewFunc(2, func(int) {}, weir.OnError(func(error) {})) }},
+		{"NewGroup OnError", "weir: option must not be that of Pool.Go, got OnError", func() { weir.NewGroup(ctx, 2, weir.OnError(func(error) {})) }},
+		{"NewStateful OnError", "weir: option must not be that of Pool.Go, got OnError", func() {
+			weir.NewStateful(2, func() (int, error) { return 0, nil }, func(int, int) {}, func(int) {}, weir.OnError(func(error) {}))
+		}},
+		{"Go on no pool", noPool, func() { _ = (*weir.Pool)(nil).Go(ctx, succeed) }},
+		{"Go without context", noCtx, func() { _ = p.Go(none, succeed) }},
+		{"Go without task", noTask, func() { _ = p.Go(ctx, nil) }},
+		{"Go on the zero pool", "weir: pool must be made by New, NewFunc or NewStateful, got the zero value", func() { _ = new(weir.Pool).Go(ctx, succeed) }},
 		{"NewFunc nil", "weir: function must not be nil, got nil", func() { weir.NewFunc[int](2, nil) }},
 		{"New option nil", noOpt, func() { weir.New(2, nil) }},
 		{"NewFunc option nil", noOpt, func() { weir.NewFunc(2, func(int) {}, nil) }},

@@ -132,6 +132,14 @@ func OnPanic(handle func(*Panic)) Option {
 	return handlerOption(func(h *handlers) { h.onPanic = handle })
 }
 
+// OnError sets the function that is called with each error of a task of [Pool.Go], on the worker, as a part of the task; and with the reason why
+// a task did not start, see there. The default logs the error with [log/slog.Error]. The handler may be called by several workers at once. If it
+// panics, both are logged. Only [New] takes this option.
+func OnError(handle func(error)) Option {
+	must(handle != nil, "handler of errors must not be nil", "nil")
+	return handlerOption(func(h *handlers) { h.onError = handle })
+}
+
 // CrashOnPanic lets the panic of a task end the program, as it would in a plain
 // goroutine. It holds for the tasks of groups on the pool, too: [OnPanic] and
 // [PanicsAsErrors] have no effect then.
@@ -175,6 +183,7 @@ func groupWorkersOptions(limit int, opts []Option) options {
 	o := newOptions(limit)
 	collect(&o, opts)
 	o.mustHaveNoState()
+	o.mustHaveNoErrors()
 	return o
 }
 
@@ -194,6 +203,11 @@ func poolOptions(limit int, opts []Option) options {
 	o := statefulOptions(limit, opts)
 	o.mustHaveNoState()
 	return o
+}
+
+// mustHaveNoErrors is for tasks that return none.
+func (o *options) mustHaveNoErrors() {
+	must(o.handlers == nil || o.handlers.onError == nil, "option must not be that of Pool.Go", "OnError")
 }
 
 func (o *options) mustHaveNoState() {

@@ -108,6 +108,28 @@ func (r *reporter) report(p *Panic) {
 	r.hooks.onPanic(p)
 }
 
+// fail hands the error of a task with that label to the handler.
+func (r *reporter) fail(err error, l *label) {
+	handled := false
+	if h := r.hooks; h != nil && h.onError != nil {
+		r.guard(func() {
+			h.onError(err)
+			handled = true
+		})
+	}
+	if handled {
+		return
+	}
+	attributes := []any{"error", err}
+	if name := r.name(); name != "" {
+		attributes = append(attributes, "pool", name)
+	}
+	if l != nil {
+		attributes = append(attributes, "label", l.name)
+	}
+	slog.Error("weir: task failed", attributes...)
+}
+
 func logPanic(message string, p *Panic) {
 	attributes := []any{"panic", p.Value, "stack", string(p.Stack)}
 	if p.Pool != "" {

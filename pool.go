@@ -171,13 +171,19 @@ func (p *runner) Broken(w *engine.Worker, j job, panicked any) {
 	switch {
 	case j.batch != nil:
 		j.batch.broken(w, j, panicked)
-	case j.listens() && panicked != nil:
-		caught := p.core.reporter.caught(panicked)
-		w.Vacate()
-		j.listener().failed(&TaskError{Err: caught})
 	case j.listens():
+		var caught *Panic
+		failure := &TaskError{Err: ErrGoexit}
+		if panicked != nil {
+			caught = p.core.reporter.caught(panicked)
+			failure.Err = caught
+		}
+		l := j.listener()
+		if t, ok := l.(*goTask); ok {
+			t.broken(caught)
+		}
 		w.Vacate()
-		j.listener().failed(&TaskError{Err: ErrGoexit})
+		l.failed(failure)
 	default:
 		p.core.report(panicked)
 	}
@@ -228,11 +234,12 @@ func (p *Pool) TrySubmit(task func()) error {
 
 // Shutdown closes the pool, as [Pool.Close] does, but waits only until ctx is done. It returns
 // nil if all tasks have finished by then, and the workers are gone. Otherwise it removes the tasks
-// that no worker has started and returns them, in order, with the cause of ctx; it does not wait
-// for those that run, which another Close does. Tasks of a [Group] or a [Future] are not
-// returned: each fails there with [ErrClosed].
+// that no worker has started and returns them, in order, with a [*ShutdownError]; it does not wait
+// for those that run, which another Close does. Tasks of a [Group], of a [Future] and of [Pool.Go] are not
+// returned: each fails there with [ErrClosed], which also cancels the contexts of those that run, but for futures.
 func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	jobs, err := p.made().shutdown(ctx)
+	var refused []job
 	for _, j := range jobs {
 		switch {
 		case j.batch != nil:
@@ -240,15 +247,19 @@ func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 				p.core.engine.Superseded(j)
 			}
 		case j.listens():
-			if l := j.listener(); !l.refuse(ErrClosed) && l.void() {
-				p.core.engine.Superseded(j)
-			}
+			refused = append(refused, j)
+		case race.Enabled:
+			unrun = append(unrun, p.original(j))
 		default:
-			if race.Enabled {
-				unrun = append(unrun, p.original(j))
-				continue
-			}
 			unrun = append(unrun, j.plain())
+		}
+	}
+	if err != nil {
+		p.cutTasks() // after a group has the errors of its tasks that will not run, before a handler is called that may block
+	}
+	for _, j := range refused {
+		if l := j.listener(); !l.refuse(ErrClosed) && l.void() {
+			p.core.engine.Superseded(j)
 		}
 	}
 	return unrun, err

@@ -17,6 +17,7 @@ type core[T any] struct {
 	made     uintptr                    // where: a program counter, of the caller of New; 0 for a group's
 	shared   bool                       // the default pool, which must not be closed
 	listed   atomic.Pointer[listedPool] // among those of Pools
+	cut      atomic.Pointer[cutoff]     // nil until a task or Shutdown needs it
 }
 
 // running returns the engine of a pool that is not the zero value.
@@ -169,7 +170,8 @@ func (c *core[T]) shutdown(ctx context.Context) ([]T, error) {
 		c.ends(ctx.Done())
 		return nil, nil
 	}
-	return unrun, context.Cause(ctx)
+	s := c.glance()
+	return unrun, &ShutdownError{Running: s.Running + s.Suspended, Cause: context.Cause(ctx)}
 }
 
 // ends follows the end of the last worker of a closed pool.

@@ -10,6 +10,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -43,7 +44,39 @@ func Example_recipeShutdown() {
 	mails.Close()
 	// Output:
 	// saved for bob
-	// context deadline exceeded
+	// weir: pool shut down while 1 task runs: context deadline exceeded
+}
+
+func Example_recipeService() {
+	ctx := context.Background()
+	jobs := make(chan string, 2)
+	jobs <- "quick"
+	jobs <- "stuck"
+	close(jobs)
+	run := func(ctx context.Context, job string) error {
+		if job == "quick" {
+			return nil
+		}
+		<-ctx.Done()
+		return fmt.Errorf("%s: %w", job, context.Cause(ctx))
+	}
+	log := log.New(os.Stdout, "", 0)
+
+	pool := weir.New(100, weir.OnError(func(err error) { log.Print(err) }))
+	for job := range jobs {
+		if err := pool.Go(ctx, func(ctx context.Context) error { return run(ctx, job) }); err != nil {
+			break // ctx is done
+		}
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Millisecond)
+	defer cancel()
+	_, err := pool.Shutdown(end) // when end is done, so are the contexts of tasks that run
+
+	pool.Close()
+	fmt.Println(err)
+	// Output:
+	// stuck: weir: pool is closed
+	// weir: pool shut down while 1 task runs: context deadline exceeded
 }
 
 func Example_recipeTimeouts() {

@@ -49,6 +49,7 @@ func NewStateful[S, T any](
 		dispose = func(S) {}
 	}
 	o := statefulOptions(limit, opts)
+	o.mustHaveNoErrors()
 	p := &Stateful[S, T]{use: run, onOpenError: o.onOpenError}
 	p.values.init(limit, open, dispose, &p.core.turns)
 	c := config(&o, engine.Runner[call[T]]((*statefulRunner[S, T])(p)))

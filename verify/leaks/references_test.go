@@ -281,6 +281,41 @@ var cases = []struct {
 			break
 		}
 	}},
+	{"tasks of Go", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		ctx, cancel := context.WithCancel(t.Context()) // outlives them
+		t.Cleanup(cancel)
+		for i := range 100 {
+			check.OK(t, p.Go(ctx, w.member(func(ctx context.Context) error {
+				if i%2 == 0 {
+					_ = ctx.Done()
+				}
+				return nil
+			})))
+		}
+		p.Wait()
+	}},
+	{"the task of Go whose context is kept", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		var kept context.Context
+		check.OK(t, p.Go(t.Context(), w.member(func(ctx context.Context) error {
+			kept = ctx
+			return nil
+		})))
+		p.Wait()
+		t.Cleanup(func() { runtime.KeepAlive(kept) })
+	}},
+	{"a context made in a task of Go", func(t *testing.T, w *watch) {
+		p := newPool(t)
+		ctx, cancel := context.WithCancel(t.Context()) // outlives it
+		t.Cleanup(cancel)
+		check.OK(t, p.Go(ctx, func(ctx context.Context) error {
+			v := w.payload()
+			context.AfterFunc(ctx, func() { runtime.KeepAlive(v) })
+			return nil
+		}))
+		p.Wait()
+	}},
 	{"a future that was dropped", func(t *testing.T, w *watch) {
 		p := newPool(t)
 		for range 100 {

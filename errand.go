@@ -1,0 +1,117 @@
+package weir
+
+import (
+	"context"
+	"sync"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// errand is a task outside a group that has a context: a future's, or one of [Pool.Go].
+type errand struct {
+	self listener // refers to the whole: what travels through the pool
+	pool *Pool
+	ctx  context.Context // what the caller gave
+
+	progress
+	done   chan struct{}  // closed when all is final; a task of Go has none unless a task has handed it over
+	worker *engine.Worker // that runs the task
+
+	mu        sync.Mutex
+	announced bool                        // notify was called
+	waiters   map[*engine.Wakeup]struct{} // of tasks that wait for it
+}
+
+// submit hands the task over. In a task it may last until the errand has ended.
+func (e *errand) submit() (err error) {
+	ctx, p := e.ctx, e.pool
+	j := listenerJob(&e.self, nil, inTurn)
+	host := hostOf(ctx)
+	if host.pool == nil {
+		return p.core.submit(ctx, j)
+	}
+	if e.done == nil {
+		e.done = make(chan struct{})
+	}
+	if ctx.Err() == nil && p.core.running().Fits(j, nil) {
+		return nil
+	}
+	want := e.want(false)
+	host.await(p, want, func(w *engine.Wakeup) {
+		// A task that starts out of turn in the caller's own pool has the caller's place, most likely. To
+		// go on now the caller would need one more, and another with each errand that finds the
+		// pool full.
+		w.Stays = host.pool == p
+		e.await(w)
+		defer e.unawait(w)
+		err = p.core.submitWanted(ctx, j, want, w)
+		if w.Stays && e.void() {
+			p.core.engine.WaitsOn(w)
+			e.outcome(w, nil, ctx.Done())
+		}
+	})
+	return err
+}
+
+// want returns the want of a task that waits for the errand. submitted says whether the errand's own task is in the pool
+// already.
+func (e *errand) want(submitted bool) *engine.Want[job] {
+	w := new(engine.SingleWant[job])
+	w.Init(claimer{&e.progress, &e.self}, &e.single, submitted)
+	return &w.Want
+}
+
+// outcome waits until the errand has ended, or one of the other channels is closed, and returns
+// the channel that was.
+func (e *errand) outcome(w *engine.Wakeup, cancelled, done <-chan struct{}) <-chan struct{} {
+	e.await(w)
+	defer e.unawait(w)
+	select {
+	case <-e.done:
+		return e.done
+	case <-cancelled:
+		return cancelled
+	case <-done:
+		return done
+	}
+}
+
+// await has a task notified when the errand ends, until unawait.
+func (e *errand) await(w *engine.Wakeup) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if w == nil || e.announced {
+		return
+	}
+	if e.waiters == nil {
+		e.waiters = map[*engine.Wakeup]struct{}{}
+	}
+	e.waiters[w] = struct{}{}
+}
+
+func (e *errand) unawait(w *engine.Wakeup) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.waiters, w)
+}
+
+// notify tells the tasks that wait that the errand has ended.
+func (e *errand) notify() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.announced = true
+	for w := range e.waiters {
+		w.Notify()
+	}
+	e.waiters = nil
+}
+
+// dropped counts the task, which a worker has come to and does not run. It reports whether that was its turn.
+func (e *errand) dropped(claimed bool) bool {
+	if !claimed && e.void() {
+		e.pool.core.engine.Skipped()
+		return false
+	}
+	e.pool.core.engine.HandedBack()
+	return true
+}

@@ -1,0 +1,155 @@
+package weir
+
+import (
+	"context"
+
+	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/race"
+)
+
+// Go hands task to the pool, with its context: it is for services, whose tasks nobody waits for. It blocks while the pool is full, until ctx is
+// done; in a task of the pool this may last until task has ended, so the caller must hold nothing which that needs. It returns nil if task was
+// accepted. Else task never runs, and the error is [ErrClosed], [ErrFull] as for [Pool.Submit], or the cause of ctx.
+//
+// An error that task returns goes to the function that [OnError] sets. A task that was accepted does not start once ctx is done: then the cause
+// of ctx goes there. So do [ErrClosed] if [Pool.Shutdown] takes the task off the queue, and [ErrGoexit] if it calls [runtime.Goexit]. A panic goes to
+// [OnPanic].
+//
+// The context that task gets is made from ctx: groups made from it may wait, see promise 9. It is done when ctx is, when task has ended, or, with
+// the cause ErrClosed, when the context of Shutdown is. The context of a request ends with the request, and that of a task with the task: for a task
+// that is to outlive them use [context.WithoutCancel].
+//
+// The call synchronizes before the start of the task.
+func (p *Pool) Go(ctx context.Context, task func(ctx context.Context) error) error {
+	mustPool(p != nil)
+	mustContext(ctx != nil)
+	mustTask(task != nil)
+	t := &goTask{errand: errand{pool: p, ctx: ctx}, body: task}
+	t.self = t
+	if race.Enabled {
+		return t.raced()
+	}
+	return t.submit()
+}
+
+// goTask is a task of [Pool.Go]. It is the context of the task, too.
+type goTask struct {
+	errand
+	cuttable
+	body func(ctx context.Context) error
+}
+
+// run runs the task, on a worker, unless its context is done.
+func (t *goTask) run(_ context.Context, w *engine.Worker, number int) error {
+	if t.starts(number == claimed) {
+		t.runOn(w)
+	} else {
+		t.skip(w, number == claimed)
+	}
+	return nil
+}
+
+// starts reports whether the task is to run. It has begun then.
+func (t *goTask) starts(claimed bool) bool { return t.ctx.Err() == nil && t.begin(claimed) }
+
+func (t *goTask) runOn(w *engine.Worker) {
+	body := t.body
+	t.body = nil // the context may live for longer than what the task holds
+	t.worker = w
+	t.call(body)
+	t.cancel(nil)
+	w.Vacate()
+	t.failed(nil)
+}
+
+// call calls the body of the task, and reports its error as a part of it.
+func (t *goTask) call(body func(ctx context.Context) error) {
+	if l := labelOf(t.ctx); l != nil {
+		defer l.begin(t, t.worker, t.pool.core.reporter.labels()).end()
+	}
+	if err := body(t); err != nil {
+		t.report(err)
+	}
+}
+
+// skip ends the task on a worker that has come to it and does not run it.
+func (t *goTask) skip(w *engine.Worker, claimed bool) {
+	ended := false
+	if claimed {
+		ended = t.end()
+	} else {
+		ended = t.giveUp()
+	}
+	if ended {
+		t.reportApart(context.Cause(t.ctx))
+	}
+	w.Vacate()
+	if t.dropped(claimed); ended {
+		t.announce()
+	}
+}
+
+func (t *goTask) report(err error) { t.pool.core.reporter.fail(err, labelOf(t.ctx)) }
+
+// reportApart reports an error that the task has not returned.
+func (t *goTask) reportApart(err error) {
+	turns := &t.pool.core.turns
+	turns.Begin()
+	defer turns.End()
+	t.report(err)
+}
+
+// broken reports the task, on its worker, if it did not return: p is its panic, or nil.
+func (t *goTask) broken(p *Panic) {
+	t.cancel(nil)
+	if p == nil {
+		t.reportApart(ErrGoexit)
+		return
+	}
+	p.Label = labelOf(t.ctx).of()
+	t.pool.core.reportPanic(p)
+}
+
+// failed implements listener. All that there is to report was reported before.
+func (t *goTask) failed(*TaskError) {
+	if t.end() {
+		t.announce()
+	}
+}
+
+// refuse implements listener.
+func (t *goTask) refuse(err error) bool {
+	if !t.giveUp() {
+		return false
+	}
+	t.report(err)
+	t.announce()
+	return true
+}
+
+// announce is called once, by the goroutine that has set the state.
+func (t *goTask) announce() {
+	if t.done != nil {
+		t.notify()
+		close(t.done)
+	}
+}
+
+// raced is submit: the task knows only what the caller has done until now.
+func (t *goTask) raced() error {
+	tag, body := race.Here(), t.body
+	start := tag.Start(&t.pool.core.turns)
+	t.body = func(ctx context.Context) (none error) {
+		return race.Run(start, nil, func() error {
+			if err := body(ctx); err != nil {
+				t.report(err) // in the task, and not after it
+			}
+			return none
+		})
+	}
+	err := race.Apart(t.submit)
+	if err == nil {
+		tag.Admitted(&t.pool.core.turns)
+	}
+	return heard(t.ctx, err)
+}
