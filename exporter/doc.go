@@ -19,8 +19,8 @@
 // the places.
 //
 // There should be few names, as each has series of its own. Work that differs from request to request has a [weir.Label] instead. Once there are as
-// many names as [MaxNames] allows, pools with other names share the name "other". Of a name the first 128 bytes count. [Clean] replaces what a
-// system for metrics refuses in names.
+// many names as [MaxNames] allows, pools with other names share the name "other". A pool that has "other" or "unnamed" as its own name shares it with
+// those. Of a name the first 128 bytes count. [Clean] replaces what a system for metrics refuses in names.
 //
 // # Counters
 //

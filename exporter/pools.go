@@ -17,18 +17,21 @@ const (
 // longestName is in bytes.
 const longestName = 128
 
+// maxGone is how many pools Pools remembers at least that were there.
+const maxGone = 1000
+
 // Pools adds up the pools of the program by name. [NewPools] makes one. Any number of goroutines may use it at once.
 type Pools struct {
 	maxNames int
 	keep     func(weir.PoolInfo) bool
 	clean    func(name string) string
 
-	mu     sync.Mutex
-	list   []*Totals // in the order in which their names were found
-	names  map[string]*Totals
-	known  map[uint64]*knownPool // by ID
-	newest uint64                // the highest ID ever seen
-	last   time.Time             // of the last look; at first of the making
+	mu         sync.Mutex
+	list       []*Totals // in the order in which their names were found
+	names      map[string]*Totals
+	known      map[uint64]*knownPool // by ID
+	gone, left map[uint64]bool       // the latest pools that were known, and those before them
+	last       time.Time             // of the last look; at first of the making
 }
 
 // knownPool is a pool that was there at the last look.
@@ -48,6 +51,7 @@ func NewPools(opts ...Option) *Pools {
 		clean:    func(name string) string { return name },
 		names:    make(map[string]*Totals),
 		known:    make(map[uint64]*knownPool),
+		gone:     make(map[uint64]bool),
 		last:     time.Now(),
 	}
 	for _, o := range opts {
@@ -80,7 +84,6 @@ func (p *Pools) look() {
 	for _, t := range p.list {
 		t.clearGauges()
 	}
-	before := p.newest
 	for info := range weir.Pools() {
 		if !p.keep(info) {
 			continue
@@ -89,13 +92,12 @@ func (p *Pools) look() {
 		if k == nil {
 			k = &knownPool{totals: p.totals(info.Name)}
 			p.known[info.ID] = k
-			if info.ID <= before { // it was counted before, and was not there for a moment, as it had no worker while it closed
+			if p.gone[info.ID] || p.left[info.ID] { // it was counted before, and was not there for a moment, as it had no worker while it closed
 				k.count(new(Totals), info)
 			}
 		}
 		k.seen = true
 		k.totals.gauge(k.count(k.totals, info))
-		p.newest = max(p.newest, info.ID)
 	}
 	for id, k := range p.known {
 		if !k.seen {
@@ -103,8 +105,12 @@ func (p *Pools) look() {
 				k.count(k.totals, k.info) // it has closed since
 			}
 			delete(p.known, id)
+			p.gone[id] = true
 		}
 		k.seen = false
+	}
+	if len(p.gone) >= maxGone {
+		p.gone, p.left = make(map[uint64]bool), p.gone
 	}
 }
 

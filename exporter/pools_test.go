@@ -3,6 +3,7 @@ package exporter_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"runtime"
 	"strings"
@@ -197,6 +198,32 @@ func TestAPoolThatIsListedAgainIsNotCountedTwice(t *testing.T) {
 		count(1, 4)
 		p.Close()
 	})
+}
+
+// A pool may be out of the list for a moment also at the first look.
+func TestAPoolThatIsFoundAfterLaterOnesCountsInFull(t *testing.T) {
+	there := false
+	pools := exporter.NewPools(exporter.Only(func(i weir.PoolInfo) bool { return i.Name == "later" || i.Name == "first" && there }))
+	first, later := weir.New(1, weir.Name("first"), weir.Measure(1)), weir.New(1, weir.Name("later"))
+	run(t, first, 3)
+	run(t, later, 5)
+	check.Equal(t, "finished without it", one(t, pools).Finished, 5)
+	there = true
+	got := pools.Look()[1]
+	check.Equal(t, "finished", got.Finished, 3)
+	check.Equal(t, "runs", got.Run.Count(), 3)
+	first.Close()
+	later.Close()
+}
+
+func TestTheSumOfLimitsDoesNotOverflow(t *testing.T) {
+	pools := exporter.NewPools(named("unlimited"))
+	for range 3 {
+		p := weir.New(math.MaxInt, weir.Name("unlimited"))
+		defer p.Close()
+		run(t, p, 1)
+		check.Equal(t, "limit", one(t, pools).Limit >= p.Stats().Limit, true)
+	}
 }
 
 func TestADroppedPoolBecomesGarbage(t *testing.T) {

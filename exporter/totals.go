@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"math"
 	"time"
 
 	"github.com/64ed045f/weir"
@@ -15,7 +16,7 @@ type Totals struct {
 	Paused  int // pools whose workers take no tasks: see [weir.Pool.Pause]
 	Closing int // pools that accept no task any more, and still have workers
 
-	Limit   int           // the most tasks that run at once
+	Limit   int           // the most tasks that run at once; math.MaxInt if that is too small for the sum
 	Extra   int           // places in use beyond the limit: see [weir.Stats]
 	Queued  int           // accepted tasks that have not started
 	Waiting int           // submitters that wait for room
@@ -58,7 +59,7 @@ func (t *Totals) gauge(s weir.Stats, of weir.Times) {
 	if s.Closed {
 		t.Closing++
 	}
-	t.Limit += s.Limit
+	t.Limit += min(s.Limit, math.MaxInt-t.Limit)
 	t.Extra += s.Extra
 	t.Queued += s.Queued
 	t.Waiting += s.Waiting

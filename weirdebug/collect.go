@@ -23,6 +23,7 @@ const (
 	maxLongest = 20   // that have run for longest
 	maxGroups  = 1000 // and as many tasks of them
 	maxStacks  = 4
+	maxFor     = 5   // groups that a task waits for
 	maxText    = 500 // bytes of a name or label
 	maxStack   = 1 << 16
 )
@@ -34,8 +35,7 @@ const defaultLonger = 10 * time.Millisecond
 func (h *handler) snapshot(v view) (*Snapshot, error) {
 	h.rates.ask()
 	s := &Snapshot{Time: time.Now(), Program: program(), Control: h.control != nil}
-	longer := v.groupsLonger()
-	groups := weir.Groups(longer)
+	groups := weir.Groups(v.groupsLonger())
 	if !v.json {
 		s.made = madeIn(groups)
 	}
@@ -44,13 +44,17 @@ func (h *handler) snapshot(v view) (*Snapshot, error) {
 		h.allPools(s, v, groups)
 		if v.json {
 			s.groups(v, groups, none)
-		} else {
-			s.GroupsLeftOut = len(groups) // the page has a link to them
+			break
+		}
+		for _, g := range groups { // the page has a link to them
+			if v.matchesGroup(g) {
+				s.GroupsLeftOut++
+			}
 		}
 	case pageGroups:
 		s.groups(v, groups, v.kin(groups))
 		if v.group > 0 && s.Groups == nil {
-			return nil, fail(http.StatusNotFound, "there is no group %d; it may have ended", v.group)
+			return nil, fail(http.StatusNotFound, "there is no group %d of those that were asked for; it may have ended", v.group)
 		}
 	case pagePool:
 		pool, err := find(v.pool)
@@ -60,8 +64,11 @@ func (h *handler) snapshot(v view) (*Snapshot, error) {
 		s.Pools = []Pool{h.onePool(s, v, pool)}
 		s.groups(v, groups, func(g weir.GroupInfo) bool { return g.Pool == v.pool || g.ParentPool == v.pool })
 	case pageStack:
-		return s, h.stack(s, v, groups)
+		if err := h.stack(s, v, groups); err != nil {
+			return nil, err
+		}
 	}
+	s.locate()
 	return s, nil
 }
 
@@ -78,13 +85,29 @@ func newParent(group, pool uint64, worker int) parent {
 	return parent{group, pool, worker}
 }
 
+// madeGroups are those that were made in a task, and that a goroutine waits for; all, if none does.
+type madeGroups struct {
+	waits bool
+	IDs   []uint64 // of the first maxFor
+	More  int
+}
+
 // madeIn finds the groups that were made in tasks.
-func madeIn(groups []weir.GroupInfo) map[parent][]uint64 {
-	made := make(map[parent][]uint64)
+func madeIn(groups []weir.GroupInfo) map[parent]*madeGroups {
+	made := make(map[parent]*madeGroups)
 	for _, g := range groups {
-		if g.ParentWorker > 0 {
-			p := newParent(g.Parent, g.ParentPool, g.ParentWorker)
-			made[p] = append(made[p], g.ID)
+		if g.ParentWorker == 0 {
+			continue
+		}
+		of, waits := newParent(g.Parent, g.ParentPool, g.ParentWorker), g.Waits != ""
+		switch m := made[of]; {
+		case m == nil || waits && !m.waits:
+			made[of] = &madeGroups{waits: waits, IDs: []uint64{g.ID}}
+		case m.waits && !waits:
+		case len(m.IDs) < maxFor:
+			m.IDs = append(m.IDs, g.ID)
+		default:
+			m.More++
 		}
 	}
 	return made
@@ -110,30 +133,33 @@ func find(id uint64) (weir.PoolInfo, error) {
 }
 
 func (v view) groupsLonger() time.Duration {
-	if v.hasLong || v.group > 0 || v.page == pageStack {
+	switch {
+	case v.page == pageStack:
+		return 0
+	case v.hasLong || v.group > 0:
 		return v.longer
 	}
 	return defaultLonger
 }
 
 func (v view) matches(texts ...string) bool {
-	return v.find == "" || slices.ContainsFunc(texts, func(text string) bool {
-		return strings.Contains(strings.ToLower(text), strings.ToLower(v.find))
-	})
+	return v.lower == "" || slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), v.lower) })
 }
+
+func (v view) matchesGroup(g weir.GroupInfo) bool { return v.matches(g.Name, g.Label, g.Made, g.Waits) }
 
 // allPools lists the pools, those first that need to be looked at, and the tasks of the program that have run for longest.
 func (h *handler) allPools(s *Snapshot, v view, groups []weir.GroupInfo) {
-	longest, least := new(longest), max(v.longer, longRun)
+	longest, least := new(longest), v.least()
 	for pool, lints := range weir.Lints(v.slow) {
 		matches := v.matches(pool.Name, pool.Kind, pool.Made)
 		for _, r := range pool.Running(least) {
 			if matches || v.matches(r.Label) {
-				longest.add(runningTask{r, pool.ID})
+				s.LongestLeftOut += longest.add(runningTask{r, pool.ID})
 			}
 		}
 		if matches {
-			p := described(pool)
+			p := described(pool, pool.Times())
 			p.Lints = copyLints(lints)
 			s.Pools = append(s.Pools, p)
 		}
@@ -146,21 +172,26 @@ func (h *handler) allPools(s *Snapshot, v view, groups []weir.GroupInfo) {
 		s.Pools[i].Throughput = h.rates.of(s.Pools[i].ID)
 	}
 	for _, g := range groups {
-		if g.Pool != 0 || !v.matches(g.Name, g.Label, g.Made, g.Waits) {
+		if g.Pool != 0 || !v.matchesGroup(g) {
 			continue
 		}
 		for _, r := range g.Running {
 			if s.Time.Sub(r.Since) >= least {
-				longest.add(runningTask{r, 0})
+				s.LongestLeftOut += longest.add(runningTask{r, 0})
 			}
 		}
 	}
 	slices.SortFunc(*longest, func(a, b runningTask) int { return a.Since.Compare(b.Since) })
-	s.Longest = s.tasks(*longest)
+	for _, r := range *longest {
+		s.Longest = append(s.Longest, s.newTask(r))
+	}
 }
 
 // longRun is how long a task has run that is worth a look at where it is.
 const longRun = time.Second
+
+// least is for how long a task has run at least that is among the longest.
+func (v view) least() time.Duration { return max(v.longer, longRun) }
 
 // runningTask is a task of the pool with that ID; 0 on plain goroutines and workers of a group's own.
 type runningTask struct {
@@ -168,23 +199,40 @@ type runningTask struct {
 	pool uint64
 }
 
-// tasks describes tasks, and where those are that have run for long.
-func (s *Snapshot) tasks(list []runningTask) (tasks []Task) {
-	var long []weir.Running
-	for _, r := range list {
-		if s.Time.Sub(r.Since) >= longRun {
-			long = append(long, r.Running)
+// newTask describes a task, without the place where it is.
+func (s *Snapshot) newTask(r runningTask) Task {
+	return Task{
+		Pool: r.pool, Worker: r.Worker, Label: clip(r.Label, maxText), Since: s.since(r.Since), Group: r.Group, Waits: r.Waits,
+		running: &r.Running,
+	}
+}
+
+// since returns t by the clock of s.Time, as that of the wall may have been set since t.
+func (s *Snapshot) since(t time.Time) time.Time { return s.Time.Add(-s.Time.Sub(t)) }
+
+// locate adds where the tasks are that have run for long. It takes one profile of all goroutines at most.
+func (s *Snapshot) locate() {
+	var tasks []*Task
+	var running []weir.Running
+	add := func(list []Task) {
+		for i := range list {
+			if t := &list[i]; s.Time.Sub(t.Since) >= longRun {
+				tasks, running = append(tasks, t), append(running, *t.running)
+			}
 		}
 	}
-	lines := weir.Lines(long)
-	for _, r := range list {
-		t := Task{Pool: r.pool, Worker: r.Worker, Label: clip(r.Label, maxText), Since: r.Since, Group: r.Group, Waits: r.Waits}
-		if s.Time.Sub(r.Since) >= longRun {
-			t.At, lines = clip(lines[0], maxText), lines[1:]
-		}
-		tasks = append(tasks, t)
+	add(s.Longest)
+	for _, p := range s.Pools {
+		add(p.Running)
 	}
-	return tasks
+	for _, groups := range [][]Group{s.Groups, s.around} {
+		for _, g := range groups {
+			add(g.Running)
+		}
+	}
+	for i, line := range weir.Lines(running) {
+		tasks[i].At = clip(line, maxText)
+	}
 }
 
 // longest are the tasks that have run for longest, the shortest of them first: a heap.
@@ -200,15 +248,17 @@ func (l *longest) Pop() any {
 	return last
 }
 
-func (l *longest) add(t runningTask) {
-	if heap.Push(l, t); len(*l) > maxLongest {
-		heap.Pop(l)
+// add returns how many tasks it leaves out.
+func (l *longest) add(t runningTask) int {
+	if heap.Push(l, t); len(*l) <= maxLongest {
+		return 0
 	}
+	heap.Pop(l)
+	return 1
 }
 
 // described returns what every answer has of a pool.
-func described(pool weir.PoolInfo) Pool {
-	times := pool.Times()
+func described(pool weir.PoolInfo, times weir.Times) Pool {
 	stats := pool.Stats()
 	return Pool{
 		ID: pool.ID, Name: clip(pool.Name, maxText), Kind: clip(pool.Kind, maxText), Made: clip(pool.Made, maxText), Stats: Stats(stats),
@@ -218,22 +268,20 @@ func described(pool weir.PoolInfo) Pool {
 
 // onePool returns all of a pool.
 func (h *handler) onePool(s *Snapshot, v view, pool weir.PoolInfo) Pool {
-	p := described(pool)
 	times := pool.Times()
+	p := described(pool, times)
 	p.Wait.Buckets, p.Run.Buckets = buckets(times.Wait), buckets(times.Run)
 	p.Throughput = h.rates.of(pool.ID)
 	p.Lints = copyLints(pool.Lints(v.slow))
-	var running []runningTask
 	for _, r := range pool.Running(v.longer) {
 		switch {
 		case !v.matches(r.Label):
-		case len(running) == maxTasks:
+		case len(p.Running) == maxTasks:
 			p.RunningLeftOut++
 		default:
-			running = append(running, runningTask{r, pool.ID})
+			p.Running = append(p.Running, s.newTask(runningTask{r, pool.ID}))
 		}
 	}
-	p.Running = s.tasks(running)
 	return p
 }
 
@@ -264,20 +312,20 @@ func (h *handler) stack(s *Snapshot, v view, groups []weir.GroupInfo) error {
 			return err
 		}
 		running = pool.Running(0)
-		s.Pools = []Pool{described(pool)}
+		s.Pools = []Pool{described(pool, pool.Times())}
 	} else {
 		i := slices.IndexFunc(groups, func(g weir.GroupInfo) bool { return g.ID == v.group })
 		if i < 0 {
 			return fail(http.StatusNotFound, "there is no group %d; it may have ended", v.group)
 		}
 		running = groups[i].Running
-		s.Groups = []Group{group(groups[i])}
+		s.Groups = []Group{s.newGroup(groups[i])}
 	}
 	running = slices.DeleteFunc(running, func(r weir.Running) bool { return r.Worker != v.worker })
 	var tasks []Task
 	for _, r := range running[:min(len(running), maxStacks)] {
 		if stack := r.Stack(); stack != "" {
-			t := s.tasks([]runningTask{{r, v.pool}})[0]
+			t := s.newTask(runningTask{r, v.pool})
 			t.Stack = clip(stack, maxStack)
 			tasks = append(tasks, t)
 		}
@@ -285,15 +333,16 @@ func (h *handler) stack(s *Snapshot, v view, groups []weir.GroupInfo) error {
 	if tasks == nil {
 		return fail(http.StatusNotFound, "worker %d runs no task; it may have ended", v.worker)
 	}
+	leftOut := max(0, len(running)-maxStacks)
 	if v.pool > 0 {
-		s.Pools[0].Running = tasks
+		s.Pools[0].Running, s.Pools[0].RunningLeftOut = tasks, leftOut
 	} else {
-		s.Groups[0].Running = tasks
+		s.Groups[0].Running, s.Groups[0].LeftOut = tasks, leftOut
 	}
 	if of := (view{group: tasks[0].Group}); of.group > 0 && !v.json {
 		kin := Snapshot{Time: s.Time}
 		kin.groups(of, groups, of.kin(groups))
-		s.around = kin.Groups
+		s.around, s.GroupsLeftOut = kin.Groups, kin.GroupsLeftOut
 	}
 	return nil
 }
@@ -306,65 +355,63 @@ func (v view) kin(list []weir.GroupInfo) func(weir.GroupInfo) bool {
 	if v.group == 0 {
 		return none
 	}
-	parent := make(map[uint64]uint64, len(list))
+	children := make(map[uint64][]uint64)
 	for _, g := range list {
-		parent[g.ID] = g.Parent
+		children[g.Parent] = append(children[g.Parent], g.ID)
 	}
-	return func(g weir.GroupInfo) bool {
-		id := g.ID
-		for id != 0 && id != v.group {
-			id = parent[id]
+	kin := make(map[uint64]bool)
+	for todo := []uint64{v.group}; len(todo) > 0; {
+		id := todo[len(todo)-1]
+		if todo = todo[:len(todo)-1]; !kin[id] {
+			kin[id] = true
+			todo = append(todo, children[id]...)
 		}
-		return id != 0
 	}
+	return func(g weir.GroupInfo) bool { return kin[g.ID] }
 }
 
-func group(g weir.GroupInfo) Group {
+func (s *Snapshot) newGroup(g weir.GroupInfo) Group {
 	return Group{
 		ID: g.ID, Pool: g.Pool, Name: clip(g.Name, maxText), Label: clip(g.Label, maxText), Made: clip(g.Made, maxText),
-		Waits: clip(g.Waits, maxText), Since: g.Since,
+		Waits: clip(g.Waits, maxText), Since: s.since(g.Since),
 		Parent: g.Parent, ParentPool: g.ParentPool, ParentWorker: g.ParentWorker, Tasks: g.Tasks,
 	}
 }
 
-// groups adds the groups that keep is true for and those that v asks for, with those that they were made in; the oldest.
+// groups adds the groups that keep is true for and that v asks for, with those that they were made in; the oldest, and no more than maxGroups.
 func (s *Snapshot) groups(v view, list []weir.GroupInfo, keep func(weir.GroupInfo) bool) {
 	byID := make(map[uint64]int, len(list))
 	for i, g := range list {
 		byID[g.ID] = i
 	}
-	wanted := make([]bool, len(list))
+	counted, shown := make([]bool, len(list)), make([]bool, len(list))
 	kept := 0
 	for i, g := range list {
-		if keep != nil && !keep(g) || !v.matches(g.Name, g.Label, g.Made, g.Waits) {
+		if keep != nil && !keep(g) || !v.matchesGroup(g) {
 			continue
 		}
-		if kept >= maxGroups {
-			s.GroupsLeftOut++
-			continue
-		}
-		for exists := true; exists && !wanted[i]; i, exists = byID[list[i].Parent] {
-			wanted[i] = true
+		for exists := true; exists && !counted[i]; i, exists = byID[list[i].Parent] {
+			if counted[i] = true; kept == maxGroups {
+				s.GroupsLeftOut++
+				continue
+			}
+			shown[i] = true
 			kept++
 		}
 	}
-	var running []runningTask
+	room := maxGroups // for tasks
 	for i, g := range list {
-		if !wanted[i] {
+		if !shown[i] {
 			continue
 		}
-		shown := group(g)
-		n := min(len(g.Running), maxGroups-len(running))
-		shown.LeftOut = len(g.Running) - n
+		n := min(len(g.Running), room)
+		room -= n
+		of := s.newGroup(g)
+		of.LeftOut = len(g.Running) - n
 		for _, r := range g.Running[:n] {
-			running = append(running, runningTask{r, g.Pool})
+			of.Running = append(of.Running, s.newTask(runningTask{r, g.Pool}))
 		}
-		shown.Running = make([]Task, n) // filled in below
-		s.Groups = append(s.Groups, shown)
-	}
-	tasks := s.tasks(running)
-	for _, g := range s.Groups {
-		tasks = tasks[copy(g.Running, tasks):]
+		s.Groups = append(s.Groups, of)
 	}
 }
 

@@ -22,16 +22,19 @@
 //	?groups               the tree of groups
 //	?groups&group=9       that of one group: what it was made in, and what was made in it
 //	?group=9&worker=1     the stack of a task of a group
-//	&longer=10s           only tasks and groups that have been there for so long
+//	&longer=10s           only tasks and groups that have been there for so long; by default groups that have for 10 ms
 //	&slow=1m              what counts as slow for the marks of mistakes, 10 s by default
 //	&refresh=5            the page is loaded again after so many seconds, 0 for never
 //	&format=json          the same as JSON: a Snapshot
 //
-// A pool that is not there is answered with 404, what cannot be understood with 400.
+// Links from page to page keep longer, slow and refresh. A pool that is not there is answered with 404, what cannot be understood with 400,
+// and each error is a line of plain text, also where JSON is asked for. No answer lists more than 500 pools and 1000 groups, those that they were made
+// in included; each says how many it leaves out.
 //
 // # Cost
 //
 // [Handler] calls [weir.Watch], whose price each group pays. A page takes a microsecond for each pool, and looks at all workers once.
-// While pages are asked for, and for a minute after that, a timer counts what the pools finish, every two seconds. A stack, and a page on which a
-// pool has as many slow tasks as places, takes a profile of all goroutines, which stops the program for some 10 µs.
+// While pages are asked for, and for a minute after that, a timer counts what the pools finish, every two seconds. A stack, a page on which a
+// task has run for a second, and one on which a pool has as many slow tasks as places, takes a profile of all goroutines, which stops the program
+// for some 10 µs. Two answers are made at once, of all handlers; further requests wait, and are dropped if their clients leave.
 package weirdebug

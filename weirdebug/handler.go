@@ -2,12 +2,14 @@ package weirdebug
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +26,9 @@ func (f optionFunc) apply(h *handler) { f(h) }
 
 // Control lets requests change pools: POST with the query pool=ID and a form with do=resize and limit=N, do=pause or do=resume.
 // Requests that a browser makes for a page of another site are refused with 403, see [http.CrossOriginProtection]. It does not ask who
-// makes the request: see [Handler].
+// makes the request: see the package documentation. Nor does it stop a site that lets its name lead to the address of this server once its page is
+// in the browser, which then takes both for one site, also where the server listens on localhost alone. Only a handler in front does that asks for a
+// password, or refuses each Host but its own.
 func Control() Option {
 	return optionFunc(func(h *handler) { h.control = http.NewCrossOriginProtection() })
 }
@@ -63,6 +67,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", policy)
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Referrer-Policy", "no-referrer")
 	err := h.serve(w, r)
 	if f, ok := errors.AsType[*failure](err); ok {
 		http.Error(w, f.text, f.status)
@@ -70,7 +76,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) error {
-	if strings.HasSuffix(r.Pattern, "/") && !strings.HasSuffix(r.URL.Path, "/") {
+	if path := r.URL.Path; strings.HasSuffix(r.Pattern, "/") && path != "" && !strings.HasSuffix(path, "/") { // "" is what StripPrefix leaves
 		return fail(http.StatusNotFound, "there is no page %q; all have the path of the first, and a query", r.URL.Path)
 	}
 	v, err := parseView(r.URL.RawQuery)
@@ -89,11 +95,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Allow", allowed)
 		return fail(http.StatusMethodNotAllowed, "%s is not allowed here, but %s", r.Method, allowed)
 	}
-	s, err := h.snapshot(v)
-	if err != nil {
-		return err
-	}
-	return answer(w, v, s)
+	return h.answer(w, r, v)
 }
 
 // change does what a form asks for.
@@ -103,6 +105,9 @@ func (h *handler) change(w http.ResponseWriter, r *http.Request, v view) error {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<12)
 	if err := r.ParseForm(); err != nil {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return fail(http.StatusRequestEntityTooLarge, "the form is too large")
+		}
 		return fail(http.StatusBadRequest, "the form cannot be read: %v", err)
 	}
 	pool, err := find(v.pool)
@@ -125,37 +130,59 @@ func (h *handler) change(w http.ResponseWriter, r *http.Request, v view) error {
 		return fail(http.StatusBadRequest, "do must be resize, pause or resume, got %q", clip(do, 100))
 	}
 	if v.json {
-		s, err := h.snapshot(v)
-		if err != nil {
-			return err
-		}
-		return answer(w, v, s)
+		return h.answer(w, r, v)
 	}
-	w.Header().Set("Location", "?"+v.with("refresh", ""))
+	w.Header().Set("Location", "?"+v.query.Encode())
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
 }
 
-// answer writes s as the client wants it.
-func answer(w http.ResponseWriter, v view, s *Snapshot) error {
+// answer writes what the client asks for.
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, v view) error {
+	body, err := h.body(r.Context(), v)
+	if err != nil {
+		return err
+	}
+	contentType := "text/html; charset=utf-8"
+	if v.json {
+		contentType = "application/json"
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body) // the client may have gone
+	return nil
+}
+
+// turns holds a value for each answer that is being made, of all handlers. A large program has so much to look at that many at once would take
+// its memory and its processors.
+var turns = make(chan struct{}, 2)
+
+// body makes the answer, when it is its turn, and unless ctx is done before.
+func (h *handler) body(ctx context.Context, v view) ([]byte, error) {
+	select {
+	case turns <- struct{}{}:
+		defer func() { <-turns }()
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		return nil, fail(http.StatusServiceUnavailable, "the request has ended before its turn")
+	}
+	s, err := h.snapshot(v)
+	if err != nil {
+		return nil, err
+	}
 	var body bytes.Buffer
-	contentType := "application/json"
 	if v.json {
 		encoder := json.NewEncoder(&body)
 		encoder.SetIndent("", " ")
-		if err := encoder.Encode(s); err != nil {
-			return fail(http.StatusInternalServerError, "%v", err)
-		}
+		err = encoder.Encode(s)
 	} else {
-		contentType = "text/html; charset=utf-8"
-		if err := pages.ExecuteTemplate(&body, v.page, newPage(v, s)); err != nil {
-			return fail(http.StatusInternalServerError, "%v", err)
-		}
+		err = pages.ExecuteTemplate(&body, v.page, newPage(v, s))
 	}
-	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
-	_, _ = w.Write(body.Bytes()) // the client may have gone
-	return nil
+	if err != nil {
+		return nil, fail(http.StatusInternalServerError, "%v", err)
+	}
+	return body.Bytes(), nil
 }
 
 // view is what a query asks for.
@@ -165,12 +192,13 @@ type view struct {
 	group   uint64 // of pageStack, if pool is 0, and of pageGroups; 0 for all
 	worker  int    // of pageStack
 	find    string
+	lower   string // find in lower case
 	longer  time.Duration
 	hasLong bool // longer was given
 	slow    time.Duration
 	refresh int // seconds; -1 for the page's own
 	json    bool
-	query   url.Values
+	query   url.Values // one value each
 }
 
 const (
@@ -190,8 +218,11 @@ func parseView(raw string) (view, error) {
 	if v.query, err = url.ParseQuery(raw); err != nil {
 		return v, fail(http.StatusBadRequest, "the query cannot be read: %v", err)
 	}
-	for name, values := range v.query {
-		if err := v.set(name, values[len(values)-1]); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(v.query)) {
+		values := v.query[name]
+		value := values[len(values)-1]
+		v.query.Set(name, value)
+		if err := v.set(name, value); err != nil {
 			return v, err
 		}
 	}
@@ -213,7 +244,10 @@ func parseView(raw string) (view, error) {
 func (v *view) set(name, value string) (err error) {
 	switch name {
 	case "find":
-		v.find = value
+		if len(value) > maxText {
+			return fail(http.StatusBadRequest, "find must have at most %d bytes", maxText)
+		}
+		v.find, v.lower = value, strings.ToLower(value)
 	case "groups":
 	case "pool":
 		v.pool, err = parseID(name, value)
@@ -268,4 +302,18 @@ func (v view) with(name, value string) string {
 		query.Set(name, value)
 	}
 	return query.Encode()
+}
+
+// settings are the parameters that links to other pages keep, and forms.
+var settings = []string{"longer", "refresh", "slow"}
+
+// settings returns those of the query.
+func (v view) settings() url.Values {
+	query := make(url.Values)
+	for _, name := range settings {
+		if v.query.Has(name) {
+			query.Set(name, v.query.Get(name))
+		}
+	}
+	return query
 }

@@ -104,7 +104,11 @@ func TestTheFirstPageShowsThePoolsAndTheTasksThatHaveRunForLongest(t *testing.T)
 		}
 		v.Open()
 		check.OK(t, g.Wait())
-		check.Equal(t, "cached", w.Header().Get("Cache-Control"), "no-store")
+		for name, want := range map[string]string{
+			"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+		} {
+			check.Equal(t, name, w.Header().Get(name), want)
+		}
 	})
 }
 
@@ -203,6 +207,8 @@ func TestBadQueriesAreAnswered400AndWhatIsNotThere404(t *testing.T) {
 		"?pools=1":                             http.StatusBadRequest,
 		"?find=%zz":                            http.StatusBadRequest,
 		"?find=%3Cscript%3E&longer=1h&slow=1s": http.StatusOK,
+		"?find=" + strings.Repeat("A", 500):    http.StatusOK,
+		"?find=" + strings.Repeat("A", 501):    http.StatusBadRequest,
 	} {
 		w := get(h, query)
 		check.Equal(t, query, w.Code, want)
@@ -216,7 +222,10 @@ func TestTheHandlerServesItsOwnPathAlone(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.Handle("/debug/weir/", weirdebug.Handler())
 	mux.Handle("/inner/", http.StripPrefix("/inner", weirdebug.Handler()))
-	for path, want := range map[string]int{"/debug/weir/": http.StatusOK, "/debug/weir/x": http.StatusNotFound, "/inner/": http.StatusOK} {
+	mux.Handle("/bare/", http.StripPrefix("/bare/", weirdebug.Handler()))
+	for path, want := range map[string]int{
+		"/debug/weir/": http.StatusOK, "/debug/weir/x": http.StatusNotFound, "/inner/": http.StatusOK, "/bare/": http.StatusOK, "/bare/x": http.StatusNotFound,
+	} {
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		check.Equal(t, path, w.Code, want)
@@ -285,7 +294,7 @@ func TestNothingChangesByABadOrForeignRequest(t *testing.T) {
 			{open, query, "do=resize", "", http.StatusBadRequest},
 			{open, query, "do=close", "", http.StatusBadRequest},
 			{open, query, "", "", http.StatusBadRequest},
-			{open, query, "do=pause&fill=" + strings.Repeat("x", 1<<13), "", http.StatusBadRequest},
+			{open, query, "do=pause&fill=" + strings.Repeat("x", 1<<13), "", http.StatusRequestEntityTooLarge},
 			{open, "?pool=18446744073709551615", "do=pause", "", http.StatusNotFound},
 			{open, query + "&do=pause", "", "", http.StatusBadRequest},
 		} {
@@ -366,6 +375,7 @@ func TestAnAnswerIsBounded(t *testing.T) {
 		check.Equal(t, "groups", len(s.Groups), 1000)
 		check.Equal(t, "left out", s.GroupsLeftOut, 200)
 		check.Equal(t, "longest", len(s.Longest), 20)
+		check.Equal(t, "longest left out", s.LongestLeftOut, count+2*len(groups)-20)
 		tasks, leftOut := 0, 0
 		for _, g := range s.Groups {
 			tasks += len(g.Running)

@@ -1,13 +1,13 @@
 package weirdebug
 
 import (
-	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +42,6 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"bars":  bars,
 	"short": short,
 	"waits": func(r row) string { return waits[r.Waits] },
-	"link":  link,
 	"first": func(d Durations) string { return seconds(d.Buckets[0].UpTo) },
 	"till":  func(d Durations) string { return seconds(d.Buckets[len(d.Buckets)-1].UpTo) },
 }).Parse(pageText))
@@ -67,6 +66,30 @@ func newPage(v view, s *Snapshot) page {
 
 // Query returns the page's own query with another value for a parameter; "" for none.
 func (p page) Query(name, value string) template.URL { return template.URL("?" + p.with(name, value)) } //nolint:gosec // encoded
+
+// Own is the page's own query.
+func (p page) Own() template.URL { return template.URL("?" + p.query.Encode()) } //nolint:gosec // encoded
+
+// To returns the query of a page, of names of parameters and their values, with the settings of this one.
+func (p page) To(pairs ...any) template.URL {
+	query := p.settings()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		query.Set(fmt.Sprint(pairs[i]), fmt.Sprint(pairs[i+1]))
+	}
+	return template.URL("?" + query.Encode()) //nolint:gosec // encoded
+}
+
+// Settings are the parameters that a form keeps, and their values.
+func (p page) Settings() url.Values { return p.settings() }
+
+// Longer is for how long tasks and groups have been there that were asked for; 0 if that was not said.
+func (p page) Longer() time.Duration { return p.longer }
+
+// Least is for how long the tasks of the first page have run at least.
+func (p page) Least() time.Duration { return p.least() }
+
+// GroupsFor is for how long the groups of the page have been there at least.
+func (p page) GroupsFor() time.Duration { return p.groupsLonger() }
 
 // Find is what was searched for.
 func (p page) Find() string { return p.find }
@@ -102,10 +125,11 @@ func (p page) Since(t time.Time) since {
 // row is a task, and what the page knows of it.
 type row struct {
 	Task
+	Page     page
 	PoolName string
 	Since    since
-	For      []uint64 // the IDs of the groups that were made in it, if it waits
-	Stuck    bool     // it is slow, and waits for nothing that the library knows of
+	For      *madeGroups // in it, if it waits for a group; nil if that is not known
+	Stuck    bool        // it is slow, and waits for nothing that the library knows of
 }
 
 // Rows returns those of tasks.
@@ -118,8 +142,8 @@ func (p page) Rows(tasks []Task) (rows []row) {
 
 // Row returns the row of a task.
 func (p page) Row(t Task) row {
-	r := row{Task: t, PoolName: p.NameOf(t.Pool), Since: p.Since(t.Since), Stuck: t.Waits == "" && p.Time.Sub(t.Since) >= p.slow}
-	if t.Waits != "" {
+	r := row{Task: t, Page: p, PoolName: p.NameOf(t.Pool), Since: p.Since(t.Since), Stuck: t.Waits == "" && p.Time.Sub(t.Since) >= p.slow}
+	if t.Waits == "group" || t.Waits == "other" {
 		r.For = p.made[newParent(t.Group, t.Pool, t.Worker)]
 	}
 	return r
@@ -135,14 +159,13 @@ func (p page) NameOf(id uint64) string {
 	return fmt.Sprintf("pool %d", id)
 }
 
-// link is the query of the page with the task's stack.
-func link(r row) template.URL {
-	t := r.Task
-	of, id := "group", t.Group
-	if t.Pool > 0 {
-		of, id = "pool", t.Pool
+// Link is the query of the page with the task's stack.
+func (r row) Link() template.URL {
+	of, id := "group", r.Group
+	if r.Pool > 0 {
+		of, id = "pool", r.Pool
 	}
-	return template.URL(fmt.Sprintf("?%s=%d&worker=%d", of, id, t.Worker)) //nolint:gosec // numbers
+	return r.Page.To(of, id, "worker", r.Worker)
 }
 
 // Tasks are those of a stack page.
@@ -153,25 +176,37 @@ func (p page) Tasks() []Task {
 	return p.Groups[0].Running
 }
 
+// TasksLeftOut is how many tasks of that worker's number a stack page leaves out.
+func (p page) TasksLeftOut() int {
+	if len(p.Pools) > 0 {
+		return p.Pools[0].RunningLeftOut
+	}
+	return p.Groups[0].LeftOut
+}
+
 // node is a group of the tree, or a task in it.
 type node struct {
-	page   page
+	Page   page
 	Group  *Group
 	Task   *Task
 	Sought bool // by its ID
+	Flat   bool // what is below it follows it instead
 	Below  []node
 }
+
+// maxDepth is how many groups the tree nests, each with its tasks. Browsers nest no more than some 500 elements.
+const maxDepth = 100
 
 // Since is how long the group or task has been there.
 func (n node) Since() since {
 	if n.Task != nil {
-		return n.page.Since(n.Task.Since)
+		return n.Page.Since(n.Task.Since)
 	}
-	return n.page.Since(n.Group.Since)
+	return n.Page.Since(n.Group.Since)
 }
 
 // Row is the task with its page.
-func (n node) Row() row { return n.page.Row(*n.Task) }
+func (n node) Row() row { return n.Page.Row(*n.Task) }
 
 // Tree returns the groups, each below the task in which it was made.
 func (p page) Tree() []node {
@@ -179,47 +214,53 @@ func (p page) Tree() []node {
 	if p.page == pageStack {
 		groups = p.around
 	}
-	type key struct { // a task of a group; zero for none
-		group  uint64
-		worker int
-	}
-	byID := make(map[uint64]bool, len(groups))
+	there := make(map[uint64]bool, len(groups))
 	for _, g := range groups {
-		byID[g.ID] = true
+		there[g.ID] = true
 	}
-	below := make(map[key][]*Group)
+	below := make(map[uint64][]*Group) // by the ID of the parent; 0 for none
 	for i := range groups {
-		g := &groups[i]
-		k := key{}
-		if byID[g.Parent] {
-			k = key{g.Parent, g.ParentWorker}
+		g, parent := &groups[i], uint64(0)
+		if there[g.Parent] {
+			parent = g.Parent
 		}
-		below[k] = append(below[k], g)
+		below[parent] = append(below[parent], g)
 	}
-	var add func(list []*Group) []node
-	add = func(list []*Group) (nodes []node) {
+	// put adds n, and what inner adds below it.
+	put := func(to *[]node, n node, inner func(to *[]node)) {
+		if n.Flat {
+			*to = append(*to, n)
+			inner(to)
+			return
+		}
+		inner(&n.Below)
+		*to = append(*to, n)
+	}
+	var add func(to *[]node, list []*Group, depth int)
+	add = func(to *[]node, list []*Group, depth int) {
 		for _, g := range list {
-			n := node{page: p, Group: g, Sought: p.page == pageGroups && g.ID == p.group}
-			for i := range g.Running {
-				k := key{g.ID, g.Running[i].Worker}
-				n.Below = append(n.Below, node{page: p, Task: &g.Running[i], Below: add(below[k])})
-				delete(below, k)
+			made := make(map[int][]*Group) // by the task
+			for _, inner := range below[g.ID] {
+				made[inner.ParentWorker] = append(made[inner.ParentWorker], inner)
 			}
-			// What was made in tasks that are not listed.
-			var rest []*Group
-			for k, list := range below {
-				if k.group == g.ID {
-					rest = append(rest, list...)
-					delete(below, k)
+			n := node{Page: p, Flat: depth >= maxDepth}
+			task := n
+			n.Group, n.Sought = g, p.page == pageGroups && g.ID == p.group
+			put(to, n, func(to *[]node) {
+				for i := range g.Running {
+					task.Task = &g.Running[i]
+					put(to, task, func(to *[]node) { add(to, made[task.Task.Worker], depth+1) })
+					delete(made, task.Task.Worker)
 				}
-			}
-			slices.SortFunc(rest, func(a, b *Group) int { return cmp.Compare(a.ID, b.ID) })
-			n.Below = append(n.Below, add(rest)...)
-			nodes = append(nodes, n)
+				// What was made in tasks that are not listed.
+				rest := slices.DeleteFunc(below[g.ID], func(inner *Group) bool { return made[inner.ParentWorker] == nil })
+				add(to, rest, depth+1)
+			})
 		}
-		return nodes
 	}
-	return add(below[key{}])
+	var nodes []node
+	add(&nodes, below[0], 0)
+	return nodes
 }
 
 // short names a pool.

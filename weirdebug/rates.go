@@ -11,7 +11,7 @@ const (
 	ratePause = 2 * time.Second
 	rateParts = 30          // of the last minute
 	rateStays = time.Minute // for which counting goes on after a request
-	ratePools = 10_000      // that are counted at most
+	ratePools = 10_000      // that are counted at most, and as many of others that are shown
 )
 
 // rates counts what each pool finishes, every ratePause, from a request on and as long as requests come. Between requests a timer
@@ -19,7 +19,8 @@ const (
 type rates struct {
 	mu      sync.Mutex
 	pools   map[uint64]*rate
-	counted time.Time // when that was last
+	shown   map[uint64]bool // pools that are not counted, and were shown since the last count
+	counted time.Time       // when that was last
 	until   time.Time
 	running bool // the timer
 }
@@ -38,7 +39,7 @@ func (r *rates) ask() {
 	r.until = time.Now().Add(rateStays)
 	if !r.running {
 		r.running = true
-		r.pools = make(map[uint64]*rate) // what was counted before is no part of the last minute
+		r.pools, r.shown = make(map[uint64]*rate), make(map[uint64]bool) // what was counted before is no part of the last minute
 		r.count()
 	}
 }
@@ -48,7 +49,7 @@ func (r *rates) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if time.Now().After(r.until) {
-		r.running, r.pools = false, nil
+		r.running, r.pools, r.shown = false, nil, nil
 		return
 	}
 	r.count()
@@ -68,7 +69,7 @@ func (r *rates) count() {
 			if len(c.perSec) > rateParts {
 				c.perSec = c.perSec[len(c.perSec)-rateParts:]
 			}
-		case c == nil && len(r.pools) >= ratePools:
+		case c == nil && len(r.pools) >= ratePools && !r.shown[pool.ID]:
 			continue
 		case c == nil:
 			c = new(rate)
@@ -82,6 +83,7 @@ func (r *rates) count() {
 		}
 		c.seen = false
 	}
+	clear(r.shown)
 	time.AfterFunc(ratePause, r.tick)
 }
 
@@ -91,6 +93,9 @@ func (r *rates) of(pool uint64) []float64 {
 	defer r.mu.Unlock()
 	if c := r.pools[pool]; c != nil {
 		return append([]float64(nil), c.perSec...)
+	}
+	if r.running && len(r.pools)+len(r.shown) < 2*ratePools {
+		r.shown[pool] = true
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package weirdebug
 
-import "time"
+import (
+	"time"
+
+	"github.com/64ed045f/weir"
+)
 
 // Snapshot is what the pages show, for machines: the answer to a request with format=json. Durations are in seconds.
 type Snapshot struct {
@@ -13,8 +17,10 @@ type Snapshot struct {
 	Groups        []Group   `json:"groups,omitempty"`
 	GroupsLeftOut int       `json:"groupsLeftOut,omitempty"`
 
-	made   map[parent][]uint64 // for pages: the groups that were made in tasks
-	around []Group             // for the page of a stack: what the task is a part of, and what was made in it
+	LongestLeftOut int `json:"longestLeftOut,omitempty"` // tasks that have run for a second, too, or as long as was asked for
+
+	made   map[parent]*madeGroups // for pages: the groups that were made in tasks
+	around []Group                // for the page of a stack: what the task is a part of, and what was made in it
 }
 
 // Pool is a pool of a Snapshot.
@@ -86,6 +92,8 @@ type Task struct {
 	Waits  string    `json:"waits,omitempty"`
 	At     string    `json:"at,omitempty"`    // the function, file and line of the program where it is, if it has run for a second
 	Stack  string    `json:"stack,omitempty"` // only in the answer for the stack of one task
+
+	running *weir.Running // nil in what is read from JSON
 }
 
 // Group is a group of a Snapshot: see weir.GroupInfo.

@@ -20,7 +20,7 @@ func (Var) String() string {
 		if len(list) == maxPools {
 			break
 		}
-		list = append(list, described(pool))
+		list = append(list, described(pool, pool.Times()))
 	}
 	text, err := json.Marshal(list)
 	if err != nil {

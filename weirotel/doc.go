@@ -63,6 +63,6 @@
 //   - error.type: the type of what the task failed with.
 //
 // A task fails when it returns an error, panics, or calls [runtime.Goexit], which counts as [weir.ErrGoexit]. Then the status of the span is Error. The event
-// "exception" has the error, or the value and the stack of the panic: that of the task that panicked first, if it comes out of a Wait. A panic goes on with the same
-// value. Where the tracer records nothing, as the trace is not sampled, the task just runs.
+// "exception" has the error, or the value and the stack of the panic: that of the task that panicked first, if it comes out of a Wait. Both have the first
+// 16 KiB of a longer text. A panic goes on with the same value. Where the tracer records nothing, as the trace is not sampled, the task just runs.
 package weirotel

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -263,6 +264,18 @@ func TestAnErrorIsRecorded(t *testing.T) {
 func goesWrong() { panic(errBoom) }
 
 var errBoom = errors.New("boom")
+
+func TestOfALongErrorTheBeginningIsRecorded(t *testing.T) {
+	r := record()
+	long := errors.New(strings.Repeat("é", 1<<20))
+	isError(t, weirotel.Span("long", func(context.Context) error { return long }, r.on)(t.Context()), long)
+	s := r.one(t, "long")
+	for what, got := range map[string]string{"status": s.Status().Description, "message": get(event(t, s), "exception.message").AsString()} {
+		if len(got) > 1<<14+10 || !strings.HasPrefix(got, "ééé") || !strings.HasSuffix(got, "…") || !utf8.ValidString(got) {
+			t.Errorf("the %s has %d bytes", what, len(got))
+		}
+	}
+}
 
 func TestAPanicIsRecordedAndGoesOn(t *testing.T) {
 	r := record()

@@ -129,8 +129,17 @@ func exception(span trace.Span, value any, stack string) {
 	span.AddEvent("exception", trace.WithAttributes(attributes...))
 }
 
-// text is what fmt says of value: other than a call of Error it does not panic.
-func text(value any) string { return valid(fmt.Sprint(value)) }
+// longestText is in bytes. An error may have the text of all that failed, and a collector refuses what is too large, with all other spans.
+const longestText = 1 << 14
+
+// text is what fmt says of value, or the beginning: other than a call of Error it does not panic.
+func text(value any) string {
+	all := fmt.Sprint(value)
+	if len(all) <= longestText {
+		return valid(all)
+	}
+	return valid(all[:longestText]) + "…"
+}
 
 // valid makes s valid UTF-8, as an exporter refuses all data for one byte that is not.
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

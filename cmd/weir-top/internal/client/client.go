@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -18,11 +17,12 @@ import (
 	"github.com/64ed045f/weir/weirdebug"
 )
 
-// The bounds of an answer. A server can make a small text of very many objects, which take much more memory than the text.
+// The bounds of an answer. A server can make a small text of very many values, such as null for a pool, which take much more memory than
+// the text.
 const (
-	maxBytes   = 64 << 20
-	maxObjects = 1 << 18
-	maxError   = 300
+	maxBytes  = 64 << 20
+	maxValues = 1 << 18
+	maxError  = 300
 )
 
 // Options of a Client.
@@ -131,14 +131,30 @@ func parse(data []byte) (*weirdebug.Snapshot, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("the answer is larger than %d MiB", maxBytes>>20)
 	}
-	if n := bytes.Count(data, []byte("{")); n > maxObjects {
-		return nil, fmt.Errorf("the answer has more than %d objects", maxObjects)
+	if commas(data) >= maxValues {
+		return nil, fmt.Errorf("the answer has more than %d values", maxValues)
 	}
 	var snapshot weirdebug.Snapshot
 	if err := json.Unmarshal(data, &snapshot); err != nil || snapshot.Time.IsZero() {
 		return nil, errors.New("the answer is not that of a page of weirdebug")
 	}
 	return &snapshot, nil
+}
+
+// commas counts those that separate values of a JSON text, and not those in strings.
+func commas(data []byte) (n int) {
+	in := false // a string
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			in = !in
+		case c == '\\' && in:
+			i++
+		case c == ',' && !in:
+			n++
+		}
+	}
+	return n
 }
 
 // refusal returns what the server says of its status.

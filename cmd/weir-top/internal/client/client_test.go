@@ -193,11 +193,21 @@ func TestWrongAnswersAreErrorsThatSayWhy(t *testing.T) {
 		"the server answers 403 Forbidden":                     say(403, "text/plain", ""),
 		"the answer is not that of a page of weirdebug":        say(200, "text/html", "<html>"),
 		"the answer is larger than 64 MiB":                     say(200, "application/json", strings.Repeat(" ", 64<<20+1)),
-		"the answer has more than 262144 objects":              say(200, "application/json", `{"pools":[`+strings.Repeat("{},", 1<<18)+`{}]}`),
+		"the answer has more than 262144 values":               say(200, "application/json", `{"pools":[`+strings.Repeat("{},", 1<<18)+`{}]}`),
 	} {
 		if err := ask("host", network{"host": handler}, nil); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
+	}
+	for _, values := range []string{"{}", "null", "[null]", `{"pools":[]}`, `","`} {
+		many := `{"pools":[` + strings.Repeat(values+",", 1<<18) + values + `]}`
+		if err := ask("host", network{"host": say(200, "application/json", many)}, nil); err == nil || !strings.Contains(err.Error(), "values") {
+			t.Errorf("of %s too many are read: %v", values, err)
+		}
+	}
+	text := `{"time":"2026-01-01T00:00:00Z","program":"\"` + strings.Repeat(`,\\\",`, 1<<18) + `"}`
+	if err := ask("host", network{"host": say(200, "application/json", text)}, nil); err != nil {
+		t.Errorf("a text with commas is refused: %v", err)
 	}
 	if err := ask("host", network{"host": say(200, "application/json", "{}")}, nil); err == nil {
 		t.Error("an object without a time is taken for a Snapshot")

@@ -1,7 +1,7 @@
 package text
 
 import (
-	"slices"
+	"math"
 	"strings"
 )
 
@@ -16,8 +16,8 @@ func Spark(values []float64, width int) string {
 // Bars draws values as that many lines of bars, from the top down, the largest as high as all lines. A value above 0 is seen, however small.
 func Bars(values []float64, height int) []string {
 	most := 0.0
-	if len(values) > 0 {
-		most = slices.Max(values)
+	for _, value := range values {
+		most = max(most, finite(value))
 	}
 	lines := make([]string, height)
 	for i := range lines {
@@ -26,7 +26,7 @@ func Bars(values []float64, height int) []string {
 		for _, value := range values {
 			high := 0.0
 			if value > 0 {
-				high = max(1, value/most*float64(8*height))
+				high = max(1, finite(value)/most*float64(8*height))
 			}
 			b.WriteRune(eighths[int(min(8, max(0, high-below)))])
 		}
@@ -49,14 +49,23 @@ func shrink(values []float64, width int, mean bool) []float64 {
 	var list []float64
 	for end := len(values) - (len(values)-1)/each*each; end <= len(values); end += each { // the first part may be smaller
 		part := values[max(0, end-each):end]
+		parts := 1.0
+		if mean {
+			parts = float64(len(part))
+		}
 		sum := 0.0
 		for _, value := range part {
-			sum += value
-		}
-		if mean {
-			sum /= float64(len(part))
+			sum += value / parts // before the sum, which may be too large
 		}
 		list = append(list, sum)
 	}
 	return list
+}
+
+// finite returns the nearest number that is no infinity; 0 for NaN.
+func finite(value float64) float64 {
+	if math.IsNaN(value) {
+		return 0
+	}
+	return min(max(value, -math.MaxFloat64), math.MaxFloat64)
 }

@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"unicode"
@@ -126,6 +127,22 @@ func TestBarsShowTheLargestValueInFullAndEachValueAboveZero(t *testing.T) {
 	} {
 		if got := strings.Join(text.Bars(c.values, c.height), "\n"); got != c.want {
 			t.Errorf("Bars(%v, %d) = %q, want %q", c.values, c.height, got, c.want)
+		}
+	}
+	large := make([]float64, 25)
+	for i := range large {
+		large[i] = 1.7e308
+	}
+	for _, values := range [][]float64{large, {math.Inf(1), math.Inf(1), math.Inf(1)}, {math.NaN(), 1, 1}, {math.Inf(-1), math.MaxFloat64, math.Inf(1)}} {
+		for height := range 3 {
+			for i, line := range text.Bars(text.Shrink(values, 3), height) {
+				if utf8.RuneCountInString(line) != 3 || i > 0 && !strings.HasSuffix(line, "█") {
+					t.Errorf("of %v line %d is %q", values, i, line)
+				}
+			}
+		}
+		if got := text.Spark(values, 3); !strings.HasSuffix(got, "█") {
+			t.Errorf("%v are %q", values, got)
 		}
 	}
 	if got := text.Spark([]float64{0, 0, 8, 8, 8}, 3); got != " ▄█" {

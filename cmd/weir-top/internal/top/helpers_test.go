@@ -31,6 +31,7 @@ type server struct {
 	mu       sync.Mutex // of all below
 	snapshot weirdebug.Snapshot
 	down     bool
+	all      bool // answers with all pools where it is asked for one
 	slow     time.Duration
 	requests []string
 }
@@ -93,6 +94,7 @@ func (s *server) answer(query url.Values) (weirdebug.Snapshot, bool) {
 	all.Time = all.Time.Add(time.Since(bubbleStart))
 	one := weirdebug.Snapshot{Time: all.Time, Control: all.Control}
 	switch {
+	case s.all:
 	case query.Has("group"):
 		for _, g := range all.Groups {
 			if fmt.Sprint(g.ID) == query.Get("group") {

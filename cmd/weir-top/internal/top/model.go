@@ -44,8 +44,8 @@ type Model struct {
 type screen interface {
 	// query says what to ask the server for.
 	query() url.Values
-	// take takes the answer.
-	take(*weirdebug.Snapshot)
+	// take takes the answer, unless that is of something else.
+	take(*weirdebug.Snapshot) error
 	// draw returns the lines above the rows, the rows from one number to another, and the keys. No line is wider than width.
 	draw(width, height int) drawing
 	// key does what a key is for, and returns false if it is for nothing here.
@@ -162,8 +162,9 @@ func (m *Model) answer(msg answerMsg) tea.Cmd {
 
 func (m *Model) take(s screen, snapshot *weirdebug.Snapshot, at time.Time) {
 	m.control, m.now = snapshot.Control, at
-	s.state().at = at
-	s.take(snapshot)
+	if s.state().fault = s.take(snapshot); s.state().fault == nil {
+		s.state().at = at
+	}
 }
 
 // tick keeps the age of the data right while no answer comes.

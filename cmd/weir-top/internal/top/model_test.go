@@ -298,6 +298,10 @@ func TestAnErrorIsShownWithTheAgeOfTheDataUntilTheServerAnswers(t *testing.T) {
 		s.become(func() { s.snapshot.Pools = s.snapshot.Pools[1:] })
 		screen.pass(3 * time.Second)
 		screen.wants("letter 7", "old; the server answers 404 Not Found: there is no such pool")
+		s.become(func() { s.snapshot.Pools = append(s.snapshot.Pools, weirdebug.Pool{ID: 1}, weirdebug.Pool{ID: 1}) })
+		s.become(func() { s.all = true })
+		screen.pass(3 * time.Second)
+		screen.wants("letter 7", "old; the server answers with 4 pools")
 	})
 }
 

@@ -25,9 +25,9 @@ func newPool(p weirdebug.Pool) *pool {
 
 func (s *pool) query() url.Values { return poolQuery(s.data.ID) }
 
-func (s *pool) take(snapshot *weirdebug.Snapshot) {
-	if len(snapshot.Pools) != 1 {
-		return
+func (s *pool) take(snapshot *weirdebug.Snapshot) error {
+	if n := len(snapshot.Pools); n != 1 {
+		return fmt.Errorf("the server answers with %s", plural(n, "pool"))
 	}
 	s.snapshot, s.data = snapshot, snapshot.Pools[0]
 	keys := make([]rowKey, len(s.data.Running))
@@ -35,6 +35,7 @@ func (s *pool) take(snapshot *weirdebug.Snapshot) {
 		keys[i] = rowKey{pool: s.data.ID, worker: task.Worker, group: task.Group}
 	}
 	s.set(keys)
+	return nil
 }
 
 func (s *pool) draw(width, height int) drawing {

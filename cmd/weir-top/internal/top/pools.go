@@ -38,9 +38,10 @@ func (s *pools) query() url.Values {
 	return url.Values{"find": {s.find}}
 }
 
-func (s *pools) take(snapshot *weirdebug.Snapshot) {
+func (s *pools) take(snapshot *weirdebug.Snapshot) error {
 	s.snapshot, s.name = snapshot, widest(snapshot.Pools, maxName)
 	s.sort()
+	return nil
 }
 
 func (s *pools) sort() {

@@ -39,7 +39,7 @@ func (s *stack) query() url.Values {
 	return q
 }
 
-func (s *stack) take(snapshot *weirdebug.Snapshot) {
+func (s *stack) take(snapshot *weirdebug.Snapshot) error {
 	s.lines = nil
 	for _, task := range s.tasks(snapshot) {
 		if task.Worker != s.of.worker {
@@ -78,6 +78,7 @@ func (s *stack) take(snapshot *weirdebug.Snapshot) {
 		keys[i].line = i
 	}
 	s.set(keys)
+	return nil
 }
 
 func (s *stack) tasks(snapshot *weirdebug.Snapshot) []weirdebug.Task {

@@ -13,7 +13,7 @@ const maxTableName = 48
 // Table returns the pools as plain text, all columns and all rows, in the order of the screen.
 func Table(page, find string, snapshot *weirdebug.Snapshot) string {
 	s := newPools(page, find)
-	s.take(snapshot)
+	_ = s.take(snapshot) // which takes all
 	width, shown := 2, []int(nil)
 	for i, c := range columns {
 		width, shown = width+1+c.width, append(shown, i)

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/64ed045f/weir/cmd/weir-top/internal/top"
+	"github.com/64ed045f/weir/weirdebug"
 )
 
 func TestTheTableIsPlainText(t *testing.T) {
@@ -25,6 +26,17 @@ func TestTheTableHasNoHostileText(t *testing.T) {
 		if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("a character that must be escaped is in %q", line)
 		}
+	}
+}
+
+func TestTheTableShowsAnyThroughput(t *testing.T) {
+	var s weirdebug.Snapshot
+	text := `{"time":"2026-01-01T00:00:00Z","pools":[{"id":1,"name":"fast","throughput":[0` + strings.Repeat(",1e308", 20) + `]}]}`
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		t.Fatal(err)
+	}
+	if table := top.Table("http://host/", "", &s); !strings.Contains(table, "fast") || !strings.Contains(table, "███") {
+		t.Errorf("the table is\n%s", table)
 	}
 }
 

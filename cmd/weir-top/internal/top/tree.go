@@ -26,8 +26,8 @@ type tree struct {
 // node is a row of the tree.
 type node struct {
 	depth int
-	group *weirdebug.Group
-	task  *weirdebug.Task // of the group; nil in the row of the group itself
+	group *weirdebug.Group // nil in the row of a task that belongs to none which is there
+	task  *weirdebug.Task  // of the group; nil in the row of the group itself
 	key   rowKey
 }
 
@@ -43,13 +43,14 @@ func (s *tree) query() url.Values {
 	return poolQuery(s.pool.ID)
 }
 
-func (s *tree) take(snapshot *weirdebug.Snapshot) {
+func (s *tree) take(snapshot *weirdebug.Snapshot) error {
 	s.snapshot, s.nodes = snapshot, grow(snapshot.Groups)
 	keys := make([]rowKey, len(s.nodes))
 	for i := range s.nodes {
 		keys[i] = s.nodes[i].key
 	}
 	s.set(keys)
+	return nil
 }
 
 // taskID is the task of a group, or of a pool if it belongs to no group.
@@ -68,37 +69,37 @@ type grower struct {
 // grow returns the groups, each below its parent if that is there, and the oldest first.
 func grow(groups []weirdebug.Group) []node {
 	g := grower{children: make(map[taskID][]*weirdebug.Group), begun: make(map[uint64]bool)}
-	there := make(map[uint64]*weirdebug.Group, len(groups))
-	for i := range groups {
-		there[groups[i].ID] = &groups[i]
+	list := slices.DeleteFunc(slices.Clone(groups), func(g weirdebug.Group) bool { return g.ID == 0 }) // as no group of the library has
+	there := make(map[taskID]bool, len(list))                                                          // groups, as their worker 0, and tasks
+	for i := range list {
+		there[taskID{group: list[i].ID}] = true
+		for _, t := range list[i].Running {
+			there[taskID{group: list[i].ID, worker: t.Worker}] = true
+		}
 	}
-	var roots []*weirdebug.Group
-	outside := make(map[taskID]bool) // tasks that belong to no group which is there
-	list := slices.Clone(groups)
+	var roots []func()
 	slices.SortStableFunc(list, func(a, b weirdebug.Group) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
 	for i := range list {
 		group := &list[i]
-		parent := there[group.Parent]
-		switch {
-		case parent != nil:
-			id := taskID{group: parent.ID}
-			if slices.ContainsFunc(parent.Running, func(t weirdebug.Task) bool { return t.Worker == group.ParentWorker }) {
-				id.worker = group.ParentWorker
-			}
-			g.children[id] = append(g.children[id], group)
-		case group.ParentPool != 0:
-			id := taskID{pool: group.ParentPool, worker: group.ParentWorker}
-			if !outside[id] {
-				outside[id] = true
-				roots = append(roots, &weirdebug.Group{ParentPool: id.pool, ParentWorker: id.worker, Since: group.Since})
-			}
-			g.children[id] = append(g.children[id], group)
-		default:
-			roots = append(roots, group)
+		id := taskID{group: group.Parent, worker: group.ParentWorker}
+		if !there[id] {
+			id.worker = 0
 		}
+		switch {
+		case there[id]:
+		case group.ParentPool != 0:
+			id = taskID{pool: group.ParentPool, worker: group.ParentWorker}
+			if g.children[id] == nil {
+				roots = append(roots, func() { g.addTask(id) })
+			}
+		default:
+			roots = append(roots, func() { g.add(group, 0) })
+			continue
+		}
+		g.children[id] = append(g.children[id], group)
 	}
-	for _, group := range roots {
-		g.add(group, 0)
+	for _, add := range roots {
+		add()
 	}
 	for i := range list { // what is left are circles
 		g.add(&list[i], 0)
@@ -106,13 +107,13 @@ func grow(groups []weirdebug.Group) []node {
 	return g.nodes
 }
 
+// addTask adds a task that belongs to no group which is there.
+func (g *grower) addTask(id taskID) {
+	g.nodes = append(g.nodes, node{key: rowKey{pool: id.pool, worker: id.worker}})
+	g.addAll(id, 1)
+}
+
 func (g *grower) add(group *weirdebug.Group, depth int) {
-	if group.ID == 0 { // a task without a group
-		id := taskID{pool: group.ParentPool, worker: group.ParentWorker}
-		g.nodes = append(g.nodes, node{depth: depth, task: &weirdebug.Task{Worker: id.worker}, group: group, key: rowKey{pool: id.pool, worker: id.worker}})
-		g.addAll(id, depth+1)
-		return
-	}
 	if g.begun[group.ID] {
 		return
 	}
@@ -128,8 +129,11 @@ func (g *grower) add(group *weirdebug.Group, depth int) {
 	g.addAll(taskID{group: group.ID}, depth+1)
 }
 
+// addAll adds the groups that were made in the task, once, as a server may list the task twice.
 func (g *grower) addAll(id taskID, depth int) {
-	for _, group := range g.children[id] {
+	children := g.children[id]
+	delete(g.children, id)
+	for _, group := range children {
 		g.add(group, depth)
 	}
 }
@@ -144,7 +148,7 @@ func (s *tree) draw(width, _ int) drawing {
 		row: func(i int) string {
 			n := &s.nodes[i]
 			when := ""
-			if n.group.ID != 0 {
+			if n.group != nil {
 				when = age(s.snapshot, n.since())
 			}
 			return text.Clean(text.Right(when, 7)+"  "+strings.Repeat("  ", min(n.depth, width/4))+n.text(), width)
@@ -164,8 +168,8 @@ func (n *node) since() time.Time {
 const textWidth = 60
 
 func (n *node) text() string {
-	if n.group.ID == 0 {
-		return fmt.Sprintf("task of pool %d, worker %d", n.group.ParentPool, n.group.ParentWorker)
+	if n.group == nil {
+		return fmt.Sprintf("task of pool %d, worker %d", n.key.pool, n.key.worker)
 	}
 	var parts []string
 	if t := n.task; t != nil {

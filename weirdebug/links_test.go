@@ -1,0 +1,147 @@
+package weirdebug_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/weirdebug"
+)
+
+var linked = regexp.MustCompile(`(?:href|action)="(\?[^"]*)"`)
+
+func TestLinksAndFormsKeepTheSettings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := weirdebug.Handler(weirdebug.Control())
+		p := weir.New(2, weir.Name("kept"))
+		v := check.NewValve()
+		g := p.Group(weir.Label(t.Context(), "kept"))
+		g.Go(v.Member)
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		pool := named(t, h, "kept")
+		s := snapshot(t, h, url.Values{"pool": {fmt.Sprint(pool.ID)}})
+		group := s.Groups[0].ID
+		settings := url.Values{"longer": {"3s"}, "refresh": {"2"}, "slow": {"1s"}}
+		for query, want := range map[string]int{
+			"find=kept": 9, fmt.Sprintf("pool=%d", pool.ID): 10, "groups&find=kept": 7, fmt.Sprintf("groups&group=%d", group): 8,
+			fmt.Sprintf("pool=%d&worker=1", pool.ID): 8,
+		} {
+			body := get(h, "?"+query+"&"+settings.Encode()).Body.String()
+			links := linked.FindAllStringSubmatch(body, -1)
+			if len(links) < want {
+				t.Errorf("%s has the links %q", query, links)
+			}
+			for _, link := range links {
+				got, err := url.ParseQuery(strings.ReplaceAll(link[1][1:], "&amp;", "&"))
+				check.OK(t, err)
+				lost := len(settings)
+				for name, values := range settings {
+					if got.Get(name) == values[0] {
+						lost--
+					}
+				}
+				if got.Get("refresh") == "0" || !got.Has("longer") { // this is what the link is for
+					lost--
+				}
+				if lost > 0 {
+					t.Errorf("%s: the link %s has lost settings", query, link[1])
+				}
+				if status := get(h, "?"+got.Encode()).Code; status != http.StatusOK {
+					t.Errorf("%s: the link %s leads to %d", query, link[1], status)
+				}
+			}
+			if strings.Contains(body, `role="search"`) {
+				for name, values := range settings {
+					if field := fmt.Sprintf(`<input type="hidden" name="%s" value="%s">`, name, values[0]); !strings.Contains(body, field) {
+						t.Errorf("%s: the form has no %s", query, field)
+					}
+				}
+			}
+		}
+		query := fmt.Sprintf("?longer=3s&pool=%d&refresh=2&slow=1s", pool.ID)
+		check.Equal(t, "location", post(h, query, "do=resize&limit=3", "").Header().Get("Location"), query)
+		v.Open()
+		check.OK(t, g.Wait())
+		p.Close()
+	})
+}
+
+func TestPagesSayWhatWasAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := weirdebug.Handler()
+		p := weir.New(2, weir.Name("words"))
+		v := check.NewValve()
+		g := p.Group(weir.Label(t.Context(), "words"))
+		g.Go(v.Member)
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		id := named(t, h, "words").ID
+		for query, want := range map[string][]string{
+			"?longer=1h":                               {"None has run for 1h0m0s.", ": 0 that have been there for 1h0m0s or more", "only what has been there for 1h0m0s or more"},
+			"?find=nothing+at+all":                     {"None has run for 1s, of those that match", ": 0 that have been there for 10ms", "Groups that match"},
+			"?find=words":                              {": 1 that has been there for 10ms or more"},
+			"?find=words&longer=0s":                    {": 1.</p>"},
+			fmt.Sprintf("?pool=%d&longer=1h", id):      {"None has run for 1h0m0s or more."},
+			fmt.Sprintf("?pool=%d&find=none+such", id): {"None is known to run, of those that match."},
+		} {
+			body := get(h, query).Body.String()
+			for _, text := range want {
+				if !strings.Contains(body, text) {
+					t.Errorf("the page %s does not say %q", query, text)
+				}
+			}
+		}
+		v.Open()
+		check.OK(t, g.Wait())
+		p.Close()
+	})
+}
+
+func TestOfSeveralMistakesAlwaysTheSameIsNamed(t *testing.T) {
+	h := weirdebug.Handler()
+	for range 50 {
+		body := get(h, "?zero=1&slow=x&pool=x&longer=x&group=x&first=1").Body.String()
+		check.Equal(t, "answer", body, "the query has no parameter \"first\"\n")
+	}
+}
+
+func TestTheCountOfTimesIsTheSumOfTheirBuckets(t *testing.T) {
+	h := weirdebug.Handler()
+	p := weir.New(2, weir.Name("buckets"), weir.Measure(1))
+	check.OK(t, p.Submit(func() {}))
+	p.Wait()
+	pool := named(t, h, "buckets")
+	stop, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				check.OK(t, p.Submit(func() {}))
+			}
+		}
+	}()
+	for range check.Scale(1000, 200) {
+		of := snapshot(t, h, url.Values{"pool": {fmt.Sprint(pool.ID)}}).Pools[0]
+		for what, times := range map[string]weirdebug.Durations{"wait": of.Wait, "run": of.Run} {
+			sum := uint64(0)
+			for _, b := range times.Buckets {
+				sum += b.Count
+			}
+			check.Equal(t, what, times.Count, sum)
+		}
+	}
+	close(stop)
+	<-over
+	p.Close()
+}
