@@ -300,7 +300,11 @@ func (g *Group) condemned() *batch {
 func (g *Group) dismiss() {
 	if g.hasWorkers() {
 		g.pool.core.engine.Dismiss(func() bool { return g.batch.Load() != nil })
-		g.pool.core.unlist()
+		g.mu.Lock()
+		if g.batch.Load() == nil { // else the next batch may have a worker already, which has found the group in the list
+			g.pool.core.unlist()
+		}
+		g.mu.Unlock()
 	}
 }
 

@@ -102,6 +102,7 @@ func (m *member) adopt() *engine.Worker {
 		if g.direct.on.Load() {
 			g.makeEngine()
 		}
+		g.pool.core.list() // as workers do when they begin: this one has begun by then
 		if host.fate.Take() {
 			host.adoptedBy(g.pool.core.engine.Adopt())
 		}

@@ -107,9 +107,13 @@ type listedPool struct {
 // minSwept is how long the list becomes at least before it is swept.
 const minSwept = 32
 
-func (r *registry) add(l *listedPool) {
+// add lists l as the pool that has the pointer to, unless that is listed.
+func (r *registry) add(to *atomic.Pointer[listedPool], l *listedPool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !to.CompareAndSwap(nil, l) {
+		return
+	}
 	if r.length >= max(minSwept, 2*r.left) {
 		r.sweep()
 	}
@@ -119,10 +123,12 @@ func (r *registry) add(l *listedPool) {
 	r.length++
 }
 
-func (r *registry) remove(l *listedPool) {
+func (r *registry) remove(from *atomic.Pointer[listedPool]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.unlink(l)
+	if l := from.Swap(nil); l != nil {
+		r.unlink(l)
+	}
 }
 
 func (r *registry) unlink(l *listedPool) {
@@ -203,20 +209,15 @@ func (c *core[T]) list() {
 			}
 			return nil
 		}}
-		if c.listed.CompareAndSwap(nil, l) { // else another worker does it
-			pools.add(l)
-		}
+		pools.add(&c.listed, l)
 	})
 }
 
 // unlist takes the pool off that list when its last worker has ended. It is listed again if it gets others. A group is unlisted at its Wait, as
 // many may come and go between two collections of garbage.
 func (c *core[T]) unlist() {
-	if c.listed.Load() == nil {
-		return
-	}
-	if l := c.listed.Swap(nil); l != nil {
-		pools.remove(l)
+	if c.listed.Load() != nil {
+		pools.remove(&c.listed)
 	}
 }
 

@@ -41,23 +41,28 @@ var watched atomic.Bool
 // Groups lists the groups of the program that have been there for so long, the oldest first: those with tasks that run, and those for whose end
 // a goroutine waits. With their parents they are the tree of what waits for what. Of groups that
 // began before the first call of [Watch] or Groups it finds those with tasks that run on a Pool, and of package errgroup none. Groups go on
-// meanwhile: one whose parent's task ends during the call may have neither ParentPool nor ParentWorker.
+// meanwhile: one whose parent's task has ended has no ParentWorker, or that of the next task of that group there.
 func Groups(longer time.Duration) []GroupInfo {
 	must(longer >= 0, "time of groups must be at least 0", longer)
 	Watch()
 	c := collection{longer: longer, groups: make(map[*batch]*GroupInfo), ids: make(map[observed]uint64)}
+	// Direct tasks first: one that becomes a worker's meanwhile is found there as well, or instead.
+	direct := make(map[*batch][]Running)
+	for i := range recorded {
+		for _, b := range recorded[i].batches() {
+			direct[b] = recorded[i].directTasks(b)
+		}
+	}
 	for _, l := range pools.all() {
 		if info, ok := l.info(); ok {
 			c.ids[info.pool] = info.ID
 		}
 	}
+	for b, tasks := range direct {
+		c.group(b).Running = tasks
+	}
 	for pool := range c.ids {
 		c.add(pool.longer(0))
-	}
-	for i := range recorded {
-		for _, b := range recorded[i].batches() {
-			c.group(b).Running = append(c.group(b).Running, recorded[i].directTasks(b)...)
-		}
 	}
 	return c.list()
 }
@@ -77,7 +82,8 @@ func (c *collection) add(tasks []Running) {
 		}
 		g := c.group(r.of)
 		if d := r.of.recorded().adopted(r.worker); d != nil {
-			r.Since, r.workers, r.named = d.since, d.label, 0
+			r.Worker, r.Since, r.workers, r.named = d.number, d.since, d.label, 0
+			g.Running = slices.DeleteFunc(g.Running, func(r Running) bool { return r.task == any(d) })
 		}
 		g.Running = append(g.Running, r)
 	}
@@ -123,11 +129,10 @@ func (c *collection) describeParent(g *GroupInfo, h host) {
 			g.ParentPool, g.ParentWorker = c.ids[&t.pool.core], t.worker.Number()
 		}
 	default:
-		g.Parent = m.batch.recorded().id
-		if w := m.worker.Load(); w != nil {
+		r := m.batch.recorded()
+		g.Parent, g.ParentWorker = r.id, r.shard().number(m)
+		if w := m.worker.Load(); g.ParentWorker == 0 && w != nil && w.Tenant.Load() == &m.tenant {
 			g.ParentWorker = w.Number()
-		} else {
-			g.ParentWorker = m.batch.recorded().shard().number(m)
 		}
 		if m.batch.group.direct == nil {
 			g.ParentPool = c.ids[&m.batch.group.pool.core]
@@ -290,7 +295,10 @@ func (s *recordShard) has(r *groupRecord, d *directRecord) bool {
 	return d.link.Of() != nil
 }
 
-// number returns the Running.Worker of the task that has m; 0 if there is none.
+// number returns the Running.Worker of the task that has m, if it has begun as a direct one; else 0. It is hidden from the race detector like
+// describe.
+//
+//go:norace
 func (s *recordShard) number(m *member) int {
 	r := m.batch.recorded()
 	s.mu.Lock()

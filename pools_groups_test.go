@@ -3,6 +3,7 @@ package weir_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -164,6 +165,105 @@ func TestAGroupIsListedWithTheLinesOfTheProgramThatMadeItAndWait(t *testing.T) {
 			done.Wait()
 		})
 	}
+}
+
+// The first tasks of a group with workers of its own have none, until they wait.
+func TestTasksOfAGroupOfPlainGoroutinesAreListedWhatTheyWaitFor(t *testing.T) {
+	weir.Watch()
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		v := check.NewValve()
+		g := weir.NewGroup(t.Context(), 4)
+		g.Go(v.Member)
+		g.Go(func(ctx context.Context) error {
+			inner := p.Group(ctx)
+			inner.Go(v.Member)
+			return inner.Wait()
+		})
+		synctest.Wait()
+		numbers := func() (list []int) {
+			for _, info := range weir.Groups(0) {
+				if info.Parent != 0 {
+					check.Equal(t, "worker of the task that made the inner group", info.ParentWorker, 2)
+					continue
+				}
+				for _, r := range info.Running {
+					list = append(list, r.Worker)
+				}
+			}
+			slices.Sort(list)
+			return list
+		}
+		equalSlices(t, "workers", numbers(), []int{1, 2})
+		g.Go(func(ctx context.Context) error { // on a worker from its start
+			weir.Blocking(ctx, v.Hold)
+			return nil
+		})
+		synctest.Wait()
+		time.Sleep(time.Second)
+		_ = weir.Groups(0)
+		list := numbers()
+		check.Equal(t, "tasks that run", len(list), 3)
+		check.Equal(t, "workers that have the same number", len(slices.Compact(list)), 3)
+		v.Open()
+		check.OK(t, g.Wait())
+		p.Close()
+	})
+}
+
+func TestAGroupWhoseNextBatchBeginsDuringWaitIsListed(t *testing.T) {
+	weir.Watch()
+	for range check.Scale(300, 30) {
+		g := weir.NewGroup(t.Context(), 8, weir.Measure(1))
+		for range 8 {
+			g.Go(untilCancelled)
+		}
+		v := check.NewValve()
+		var next sync.WaitGroup
+		g.Cancel(nil)
+		next.Go(func() {
+			for !g.TryGo(v.Member) {
+				runtime.Gosched()
+			}
+		})
+		_ = g.Wait()
+		next.Wait()
+		check.Until(t, "the task runs", func() bool { return v.Running() == 1 })
+		check.Until(t, "it is listed", func() bool {
+			return slices.ContainsFunc(weir.Groups(0), func(g weir.GroupInfo) bool { return len(g.Running) == 1 })
+		})
+		v.Open()
+		_ = g.Wait()
+	}
+}
+
+func TestAGroupWhoseParentsTaskIsOverNamesNoWorker(t *testing.T) {
+	weir.Watch()
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		v := check.NewValve()
+		outer := p.Group(t.Context())
+		var inner *weir.Group
+		outer.Go(func(ctx context.Context) error {
+			inner = p.Group(ctx)
+			inner.Go(v.Member)
+			return nil
+		})
+		synctest.Wait()
+		check.OK(t, p.Submit(v.Hold)) // on the worker of the outer task, perhaps
+		synctest.Wait()
+		check.Equal(t, "tasks that run", v.Running(), 2)
+		time.Sleep(time.Second)
+		_ = weir.Groups(0)
+		time.Sleep(time.Second)
+		list := weir.Groups(0)
+		check.Equal(t, "groups", len(list), 1)
+		check.Equal(t, "worker of the parent", list[0].ParentWorker, 0)
+		v.Open()
+		check.OK(t, inner.Wait())
+		check.OK(t, outer.Wait())
+		p.Close()
+	})
 }
 
 // A plain task on a worker whose last task was a group's is not one of that group.

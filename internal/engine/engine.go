@@ -41,7 +41,9 @@ type Config[T any] struct {
 	Measure float32
 	// When so many new workers, one after the other, were needed, and none has come back for a second task, each further task
 	// comes with its worker; 0 for never.
-	Blocked int16
+	Blocked int8
+	// Numbered is how many numbers are not given to workers, the first ones.
+	Numbered int8
 	// Crash lets a panic take the program down instead.
 	Crash bool
 	// Void reports whether a task will not run any more, or has started out of turn. Run may get such a task, and
@@ -254,7 +256,7 @@ func (e *Engine[T]) addWorker() *worker[T] {
 	w := e.newWorker(int32(len(e.workers)))
 	w.free.Store(true)
 	e.births++
-	w.number = uint16((e.births-1)%math.MaxUint16 + 1)
+	w.number = uint16((e.births-1+uint32(e.Numbered))%math.MaxUint16 + 1)
 	e.workers = append(e.workers, w)
 	e.engage(w)
 	return w
