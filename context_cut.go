@@ -60,7 +60,7 @@ func (c *cutoff) come() {
 func (p *Pool) cutTasks() {
 	p.core.cutOff().come()
 	for _, tenant := range p.core.engine.Tenants() {
-		if m, ok := tenant.(*member); ok && m.batch.tally.Open() > 0 {
+		if m, ok := tenant.(*member); ok {
 			m.batch.shut.Store(true)
 			m.batch.scope.cancel(ErrClosed)
 		}

@@ -41,6 +41,25 @@ func (e *ShutdownError) Error() string {
 // Unwrap returns the cause.
 func (e *ShutdownError) Unwrap() error { return e.Cause }
 
+// DroppedError is what the function of [OnError] is given for a task of [Pool.Go] that was accepted and did not start.
+type DroppedError struct {
+	// Label is that of the task's context, if it has one: see [Label].
+	Label string
+	// Cause is that of the task's context, or [ErrClosed] if Shutdown has taken the task off the queue.
+	Cause error
+}
+
+// Error says that the task did not start, and why.
+func (e *DroppedError) Error() string {
+	if e.Label == "" {
+		return fmt.Sprintf("weir: task did not start: %v", e.Cause)
+	}
+	return fmt.Sprintf("weir: task %q did not start: %v", e.Label, e.Cause)
+}
+
+// Unwrap returns the cause.
+func (e *DroppedError) Unwrap() error { return e.Cause }
+
 // OpenError says that an argument of a [Stateful] was accepted and not used, since the worker
 // that took it could not open its value.
 type OpenError struct {

@@ -132,8 +132,8 @@ func OnPanic(handle func(*Panic)) Option {
 	return handlerOption(func(h *handlers) { h.onPanic = handle })
 }
 
-// OnError sets the function that is called with each error of a task of [Pool.Go], on the worker, as a part of the task; and with the reason why
-// a task did not start, see there. The default logs the error with [log/slog.Error]. The handler may be called by several workers at once. If it
+// OnError sets the function that is called with each error of a task of [Pool.Go], on the worker, as a part of the task; and with a
+// [*DroppedError] for one that did not start, also by the caller of Shutdown. The default logs the error with [log/slog.Error]. The handler may be called by several workers at once. If it
 // panics, both are logged. Only [New] takes this option.
 func OnError(handle func(error)) Option {
 	must(handle != nil, "handler of errors must not be nil", "nil")

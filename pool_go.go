@@ -11,9 +11,8 @@ import (
 // done; in a task of the pool this may last until task has ended, so the caller must hold nothing which that needs. It returns nil if task was
 // accepted. Else task never runs, and the error is [ErrClosed], [ErrFull] as for [Pool.Submit], or the cause of ctx.
 //
-// An error that task returns goes to the function that [OnError] sets. A task that was accepted does not start once ctx is done: then the cause
-// of ctx goes there. So do [ErrClosed] if [Pool.Shutdown] takes the task off the queue, and [ErrGoexit] if it calls [runtime.Goexit]. A panic goes to
-// [OnPanic].
+// An error that task returns goes to the function that [OnError] sets, and [ErrGoexit] if it calls [runtime.Goexit]. A task that was accepted does
+// not start once ctx is done, or if [Pool.Shutdown] takes it off the queue: then a [*DroppedError] goes there. A panic goes to [OnPanic].
 //
 // The context that task gets is made from ctx: groups made from it may wait, see promise 9. It is done when ctx is, when task has ended, or, with
 // the cause ErrClosed, when the context of Shutdown is. The context of a request ends with the request, and that of a task with the task: for a task
@@ -81,7 +80,7 @@ func (t *goTask) skip(w *engine.Worker, claimed bool) {
 		ended = t.giveUp()
 	}
 	if ended {
-		t.reportApart(context.Cause(t.ctx))
+		t.reportApart(t.drop(context.Cause(t.ctx)))
 	}
 	w.Vacate()
 	if t.dropped(claimed); ended {
@@ -122,9 +121,14 @@ func (t *goTask) refuse(err error) bool {
 	if !t.giveUp() {
 		return false
 	}
-	t.report(err)
+	t.report(t.drop(err))
 	t.announce()
 	return true
+}
+
+func (t *goTask) drop(cause error) error {
+	t.body = nil // as in runOn
+	return &DroppedError{labelOf(t.ctx).of(), cause}
 }
 
 // announce is called once, by the goroutine that has set the state.

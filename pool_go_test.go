@@ -153,7 +153,8 @@ func TestATaskOfGoDoesNotStartOnceItsContextIsDone(t *testing.T) {
 		check.OK(t, p.Submit(nothing))
 		v.Open()
 		p.Close()
-		check.Equal(t, "errors", got.String(), "[boom]")
+		check.Equal(t, "errors", got.String(), "[weir: task did not start: boom]")
+		check.Error(t, got.list[0], errBoom)
 		s := p.Stats()
 		check.Equal(t, "handed back", s.HandedBack, 1)
 		check.Equal(t, "accepted", s.Accepted, s.Finished+s.HandedBack)
@@ -219,6 +220,11 @@ var learns = map[string]func(ctx context.Context) error{
 		for ctx.Err() == nil {
 			time.Sleep(time.Millisecond)
 		}
+		return ctx.Err()
+	},
+	"Done, late": func(ctx context.Context) error {
+		time.Sleep(3 * time.Second / 2)
+		<-ctx.Done()
 		return ctx.Err()
 	},
 	"WithTimeout": func(ctx context.Context) error {
@@ -288,7 +294,7 @@ func TestShutdownHandsQueuedTasksOfGoToOnError(t *testing.T) {
 		p := weir.New(1, weir.OnError(got.add))
 		v := block(t, p, 1)
 		for range 3 {
-			check.OK(t, p.Go(t.Context(), never(t)))
+			check.OK(t, p.Go(weir.Label(t.Context(), "letter"), never(t)))
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errBoom)
@@ -296,7 +302,11 @@ func TestShutdownHandsQueuedTasksOfGoToOnError(t *testing.T) {
 		check.Error(t, err, errBoom)
 		check.Equal(t, "text", err.Error(), "weir: pool shut down while 1 task runs: boom")
 		check.Equal(t, "unrun", len(unrun), 0)
-		check.Equal(t, "errors", got.String(), fmt.Sprint([]error{weir.ErrClosed, weir.ErrClosed, weir.ErrClosed}))
+		check.Equal(t, "errors", len(got.list), 3)
+		for _, err := range got.list {
+			check.Equal(t, "error", err.Error(), `weir: task "letter" did not start: weir: pool is closed`)
+			check.Error(t, err, weir.ErrClosed)
+		}
 		v.Open()
 		p.Close()
 		s := p.Stats()

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -63,6 +64,7 @@ type site struct {
 	gauge  *books.Gauge
 	values owners
 	wood   *wood // what has subtasks; nil unless the pool is a Pool
+	drops  bool  // some tasks of Go have a context that ends soon
 	last   []int // of each sender the latest task that has started; nil unless tasks run one at a time
 
 	closed   atomic.Bool // some Close has returned
@@ -132,10 +134,11 @@ func (c course) open(r *Round) *site {
 	}
 	switch r.Rand.IntN(3) {
 	case 0:
-		pool := face.New(s.limit, s.do, opts...)
+		pool := face.New(s.limit, s.do, append(opts, weir.OnError(s.onError))...)
 		s.pool = plain{pool, s.do}
 		s.wood = newWood(r, pool.Pool, s.limit, s.ledger, s.gauge)
 		s.wood.stormy = true
+		s.drops = one(r.Rand, 2)
 	case 1:
 		s.pool = face.NewFunc(s.limit, s.do, opts...)
 	case 2:
@@ -203,6 +206,37 @@ func (s *site) onPanic(p *weir.Panic) {
 	s.reported.Add(1)
 }
 
+// onError is the handler of the pool. The label of a task of Go is its number.
+func (s *site) onError(err error) {
+	dropped, ok := errors.AsType[*weir.DroppedError](err)
+	if !ok {
+		s.Check(errors.Is(err, weir.ErrGoexit), "OnError got an error that no task has returned: %v", err)
+		return
+	}
+	id, err := strconv.Atoi(dropped.Label)
+	s.Check(err == nil, "a task with the label %q was dropped: %v", dropped.Label, dropped.Cause)
+	s.ledger.Returned(id)
+}
+
+// goes hands a task to a Pool, with a context that may end while it is queued.
+func (s *site) goes(p plain, rnd *rand.Rand, e errand) error {
+	ctx := weir.Label(context.Background(), strconv.Itoa(e.id))
+	if s.drops && one(rnd, 2) {
+		var cancel context.CancelFunc
+		ctx, cancel = deadline(rnd, 100)
+		defer cancel()
+		ctx = weir.Label(ctx, strconv.Itoa(e.id))
+	}
+	return p.Go(ctx, func(ctx context.Context) error {
+		if e.id%3 == 0 {
+			_ = ctx.Done()
+		}
+		s.Check(ctx.Err() == nil || s.drops || s.ending != nil, "task %d has a context that has ended: %v", e.id, context.Cause(ctx))
+		s.do(e)
+		return nil
+	})
+}
+
 // do is a task.
 func (s *site) do(e errand) { s.ledger.Run(e.id, s.gauge, func() { s.work(e) }) }
 
@@ -239,7 +273,11 @@ func (s *site) hand(rnd *rand.Rand, sender int) {
 	case 1:
 		err = s.pool.TrySubmit(e)
 	case 2:
-		err = s.pool.SubmitContext(ctx, e)
+		if p, ok := s.pool.(plain); ok && one(rnd, 2) {
+			err = s.goes(p, rnd, e)
+		} else {
+			err = s.pool.SubmitContext(ctx, e)
+		}
 	case 3:
 		s.called.Store(true)
 		err = caller.Call(ctx, e)
@@ -258,9 +296,9 @@ func (s *site) wait() {
 	s.ended("Wait", ids)
 }
 
-// ended checks that tasks have ended that were accepted before a call. If values cannot be opened some never run.
+// ended checks that tasks have ended that were accepted before a call. If values cannot be opened, or contexts end, some never run.
 func (s *site) ended(call string, ids []int) {
-	if s.values.flawless {
+	if s.values.flawless && !s.drops {
 		s.ledger.Ended(call, ids...)
 	}
 }
