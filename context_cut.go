@@ -60,9 +60,10 @@ func (c *cutoff) come() {
 func (p *Pool) cutTasks() {
 	p.core.cutOff().come()
 	for _, tenant := range p.core.engine.Tenants() {
-		if m, ok := tenant.(*member); ok {
-			m.batch.shut.Store(true)
-			m.batch.scope.cancel(ErrClosed)
+		if b := batchIn(tenant); b != nil {
+			b.scope.seen()
+			b.shut.Store(true)
+			b.scope.cancel(ErrClosed)
 		}
 	}
 }

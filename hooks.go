@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/race"
@@ -15,8 +16,9 @@ import (
 // start, though not earlier than 10 ms. The pool looks for such tasks each d while it has workers; see [Pool.Running]. The option may be
 // given several times, with other durations.
 //
-// The call comes from a goroutine of its own, for one task after the other, and no task waits for it. If it panics, that is logged. It must
-// not close the pool, as Close waits for it.
+// Each call comes from a goroutine of its own, for one task after the other, and no task waits for it. If it panics, that is logged, also with
+// [CrashOnPanic]. It must not close its pool: Close waits for it, and so does Shutdown until its context is done. Wait of a group with workers of its
+// own does not wait for it.
 func OnSlow(d time.Duration, handle func(Running)) Option {
 	must(d > 0, "time of slow tasks must be more than 0", d)
 	must(handle != nil, "handler of slow tasks must not be nil", "nil")
@@ -38,7 +40,9 @@ func LogSlow(d time.Duration) Option {
 }
 
 // OnFull sets a function that is called when a submitter finds the pool full, before it waits or is refused: at most once a second,
-// and not while the last call has not returned. The submitter calls it. If it panics, that is logged.
+// and not while the last call has not returned. Each call comes from a goroutine of its own, for which the submitter waits. It begins after what the
+// submitter has done, and after the last call; what it writes others read with a lock or an atomic. If it panics, that is logged, also
+// with [CrashOnPanic].
 func OnFull(handle func(Stats)) Option {
 	must(handle != nil, "handler of a full pool must not be nil", "nil")
 	return handlerOption(func(h *handlers) { h.onFull = handle })
@@ -75,6 +79,7 @@ type hooks struct {
 
 	full   sync.Mutex // held while onFull runs; no goroutine waits for it
 	called time.Time  // when that was last
+	told   race.Past  // of its calls
 }
 
 // newHooks returns nil if there are none.
@@ -87,7 +92,7 @@ func newHooks(o *options) *hooks {
 		h.handlers = *o.handlers
 	}
 	for _, s := range h.onSlow {
-		h.slow = append(h.slow, &slowWatch{slow: s, ended: make(chan struct{}, 1), known: make(map[any]struct{})})
+		h.slow = append(h.slow, &slowWatch{slow: s, ended: make(chan struct{}, 1), known: make(map[any]int64)})
 	}
 	return h
 }
@@ -102,24 +107,49 @@ func (r *reporter) guard(call func()) {
 	call()
 }
 
+// aside is guard on a goroutine of its own, for which it waits: the hook may exit, as by [testing.T.Fatal], and its caller may be in
+// the middle of a submission.
+func (r *reporter) aside(call func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.guard(call)
+	}()
+	<-done
+}
+
 // noticeFull is called by a submitter that may have to wait.
 func (c *core[T]) noticeFull() {
-	h := c.reporter.hooks
-	if h == nil || h.onFull == nil {
-		return
+	if h := c.reporter.hooks; h != nil && h.onFull != nil {
+		c.tellFull(h, c.engine.NoRoom)
 	}
+}
+
+// noticeRefused is called by a submitter that found no room.
+func (c *core[T]) noticeRefused() {
+	if h := c.reporter.hooks; h != nil && h.onFull != nil {
+		c.tellFull(h, func() bool { return true })
+	}
+}
+
+// tellFull calls onFull, if it is time for that and the pool is full.
+func (c *core[T]) tellFull(h *hooks, isFull func() bool) {
 	call := false
 	race.Unseen(func() { call = h.mayTell() }) // submitters must not be ordered by it
 	if !call {
 		return
 	}
 	defer race.Unseen(h.full.Unlock)
-	s := c.glance()
-	if s.Closed || s.Waiting == 0 && (s.Queued < c.engine.Queue || s.Running+s.Suspended < s.Limit) {
+	if !isFull() {
 		return
 	}
 	h.tells()
-	c.reporter.guard(func() { h.onFull(s) })
+	s := c.glance()
+	c.reporter.aside(func() {
+		h.told.Acquire()
+		defer h.told.Release()
+		h.onFull(s)
+	})
 }
 
 // mayTell locks full, and reports whether it has, and the last call was long enough ago.
@@ -147,78 +177,124 @@ type slow struct {
 
 // slowWatch looks for slow tasks as long as the pool has workers.
 //
-// Invariant: while the pool has a worker, armed is set or a goroutine is about to set it. Each worker looks at armed when it has become
-// one of the pool; the watch that finds no worker clears armed, and looks again afterwards. Close, which finds no worker either, stops the
-// watch.
+// Invariant: while the pool has a worker that is not about to end, armed is set, or a goroutine is about to set it. A worker looks at armed when it
+// has become one of the pool. A goroutine that clears armed looks at the workers afterwards, so that one of the two sees the other.
+//
+// There is no timer while the pool has no worker: it could belong to a test bubble that has ended. A goroutine that starts the timer has seen,
+// under mu, a worker that stays. When that worker is about to end it comes to unwatchSlow, and the last one there sees that none stays.
 type slowWatch struct {
 	slow
-	armed atomic.Bool
+	armed atomic.Bool // there is a timer, or looking is set
 
-	mu      sync.Mutex
-	timer   *time.Timer
-	stopped bool
-	looking bool
+	mu      sync.Mutex    // taken before that of the engine
+	timer   *time.Timer   // nil while it does not run
+	round   uint64        // the number of the last timer
+	looking bool          // a look is under way
+	stopped bool          // the pool has closed
 	ended   chan struct{} // receives a value when a look has ended that stop waits for
 
-	known map[any]struct{} // the tasks that the handler was called for, as far as they run
+	known map[any]int64 // the tasks that the handler was called for, as far as they run: see [engine.Busy.Task]
 }
 
-// arm starts the timer.
-func (s *slowWatch) arm(look func(*slowWatch)) {
+// watchSlow arms the watches for slow tasks that are not armed.
+func (c *core[T]) watchSlow() {
+	for _, s := range c.reporter.hooks.slow {
+		armed := false
+		race.Unseen(func() { armed = s.armed.Load() })
+		if !armed {
+			apart(func() { c.arm(s) })
+		}
+	}
+}
+
+func (c *core[T]) arm(s *slowWatch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped || s.armed.Load() {
+	if !s.armed.Load() {
+		c.rearm(s)
+	}
+}
+
+// rearm starts the timer if a worker stays. The caller holds s.mu, and there is neither a timer nor a look.
+//
+// The timer is made anew, and not reset, as it may belong to another test bubble than the last one. It holds no pool from becoming garbage.
+func (c *core[T]) rearm(s *slowWatch) {
+	s.armed.Store(false)
+	if c.engine.Staying() == 0 {
 		return
 	}
 	s.armed.Store(true)
-	if s.timer == nil {
-		s.timer = time.AfterFunc(s.pause(), func() { look(s) })
-	} else {
-		s.timer.Reset(s.pause())
-	}
+	s.round++
+	pool, watch, round := weak.Make(c), weak.Make(s), s.round
+	s.timer = time.AfterFunc(max(s.after, engine.ProbePause), func() {
+		if c, s := pool.Value(), watch.Value(); c != nil && s != nil && s.begin(round) {
+			c.lookFor(s)
+		}
+	})
 }
 
-func (s *slowWatch) pause() time.Duration { return max(s.after, engine.ProbePause) }
-
-// lookFor is what the timer of s calls.
-func (c *core[T]) lookFor(s *slowWatch) {
-	if !s.begin() {
+// unwatchSlow is called by a worker that is about to end. If it is the last one it stops the timers.
+func (c *core[T]) unwatchSlow() {
+	if c.engine.Staying() > 0 {
 		return
 	}
-	defer func() {
-		if s.end(); c.stats().Workers > 0 { // also after runtime.Goexit in the handler
-			s.arm(c.lookFor)
-		}
-	}()
-	now := make(map[any]struct{})
-	for _, r := range c.longer(s.after) {
-		now[r.task] = struct{}{}
-		if _, known := s.known[r.task]; !known && r.still() {
-			s.known[r.task] = struct{}{} // before the call, which may not return
-			c.reporter.guard(func() { s.handle(r) })
-		}
+	for _, s := range c.reporter.hooks.slow {
+		c.disarm(s)
 	}
-	s.known = now
 }
 
-func (s *slowWatch) begin() bool {
+func (c *core[T]) disarm(s *slowWatch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.looking = !s.stopped
-	return s.looking
+	if s.timer == nil { // if it looks, it looks at the workers when it has done that
+		return
+	}
+	s.armed.Store(false)
+	if c.engine.Staying() > 0 {
+		s.armed.Store(true) // a new one, which may have seen that
+		return
+	}
+	s.timer.Stop()
+	s.timer = nil
 }
 
-func (s *slowWatch) end() {
+// begin begins a look, unless its timer was stopped too late.
+func (s *slowWatch) begin(round uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer == nil || s.round != round {
+		return false
+	}
+	s.timer, s.looking = nil, true
+	return true
+}
+
+// lookFor is the look that s has begun.
+func (c *core[T]) lookFor(s *slowWatch) {
+	now := make(map[any]int64)
+	for _, r := range c.longer(s.after) {
+		begun, known := s.known[r.task]
+		if known = known && (begun == 0 || begun == r.begun); !known {
+			if !r.still() {
+				continue
+			}
+			begun = r.begun
+			c.reporter.aside(func() { s.handle(r) })
+		}
+		now[r.task] = begun
+	}
+	s.known = now
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looking = false
-	s.armed.Store(false)
 	if s.stopped {
 		s.ended <- struct{}{}
+		return
 	}
+	c.rearm(s)
 }
 
-// stop ends the watches of a pool that has closed, and waits for their calls until done is closed.
+// stop waits for the calls of a pool that has closed, until done is closed. It has no worker, and so no timer.
 func (h *hooks) stop(done <-chan struct{}) {
 	if h == nil {
 		return
@@ -226,9 +302,6 @@ func (h *hooks) stop(done <-chan struct{}) {
 	for _, s := range h.slow {
 		s.mu.Lock()
 		s.stopped = true
-		if s.timer != nil {
-			s.timer.Stop()
-		}
 		looking := s.looking
 		s.mu.Unlock()
 		if looking {

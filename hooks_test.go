@@ -11,9 +11,11 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/internal/race"
 )
 
 func TestOnSlowIsCalledOnceForEachSlowTaskWhileItRuns(t *testing.T) {
@@ -93,12 +95,16 @@ func TestAGroupWithWorkersOfItsOwnHasHandlers(t *testing.T) {
 	})
 }
 
-// A handler that panics, or exits, must end neither the program nor the watch.
+// A handler that panics, or exits, must end neither the program nor the look at the tasks.
 func TestAHandlerOfSlowTasksMayPanicAndExit(t *testing.T) {
 	log := check.Log(t)
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int32
+		begin := time.Now()
 		p := weir.New(3, weir.OnSlow(time.Second, func(weir.Running) {
+			if after := time.Since(begin); after > 2*time.Second {
+				t.Errorf("called after %v", after)
+			}
 			switch calls.Add(1) {
 			case 1:
 				panic("handler")
@@ -116,6 +122,85 @@ func TestAHandlerOfSlowTasksMayPanicAndExit(t *testing.T) {
 	if !strings.Contains(log.String(), "handler panicked") {
 		t.Errorf("the log has no panic:\n%s", log)
 	}
+}
+
+// What is known of one task must not be taken for what is known of the next one, also where another caller has just looked.
+func TestOnSlowIsCalledForTheTaskAfterASlowOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		p := weir.New(1, weir.Measure(1), weir.Prestart(1), weir.OnSlow(time.Millisecond, func(weir.Running) { calls.Add(1) }))
+		time.Sleep(5 * time.Millisecond)
+		p.Running(0)
+		time.Sleep(time.Millisecond)
+		check.OK(t, p.Submit(func() { time.Sleep(5 * time.Millisecond) }))
+		check.OK(t, p.Submit(func() { time.Sleep(10 * time.Second) }))
+		p.Wait()
+		check.Equal(t, "calls", calls.Load(), 2)
+		p.Close()
+	})
+}
+
+// A timer of a bubble must not be used in another one, nor outside.
+func TestOnSlowWatchesAPoolInAllBubblesThatUseIt(t *testing.T) {
+	var calls atomic.Int32
+	p := weir.New(2, weir.IdleTimeout(0), weir.OnSlow(time.Second, func(weir.Running) { calls.Add(1) }))
+	run := func(task func()) {
+		check.OK(t, p.Submit(task))
+		p.Wait()
+		eventually(t, "the worker ends", func() bool { return p.Stats().Workers == 0 })
+	}
+	for i := range int32(3) {
+		check.Bubble(t, fmt.Sprint("slow ", i), func(*testing.T) {
+			run(func() { time.Sleep(3 * time.Second) })
+			time.Sleep(time.Minute)
+		})
+		check.Equal(t, "calls", calls.Load(), i+1)
+		run(nothing)
+		check.Bubble(t, fmt.Sprint("short ", i), func(*testing.T) { run(nothing) }) // it ends before the watch looks
+	}
+	p.Close()
+}
+
+func TestOnSlowKeepsNoPoolOrGroupThatIsDropped(t *testing.T) {
+	watch := weir.OnSlow(time.Hour, func(weir.Running) {})
+	gone := func(what string, made func() (held func() bool)) {
+		t.Helper()
+		held := made()
+		if !check.Tries(1000, func() bool { runtime.GC(); return !held() }) {
+			t.Errorf("the %s is still there", what)
+		}
+	}
+	gone("pool", func() func() bool {
+		p := weir.New(1, weir.IdleTimeout(0), watch)
+		check.OK(t, p.Submit(nothing))
+		p.Wait()
+		w := weak.Make(p)
+		return func() bool { return w.Value() != nil }
+	})
+	gone("group", func() func() bool {
+		g := weir.NewGroup(t.Context(), 1, watch)
+		g.Go(succeed)
+		check.OK(t, g.Wait())
+		w := weak.Make(g)
+		return func() bool { return w.Value() != nil }
+	})
+}
+
+// Each worker that comes must be watched, whatever others do that end in the same moment.
+func TestOnSlowWatchesEachWorkerWhileOthersEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		p := weir.New(8, weir.IdleTimeout(0), weir.OnSlow(time.Second, func(weir.Running) { calls.Add(1) }))
+		for i := range int32(check.Scale(300, 100)) {
+			for range 7 {
+				check.OK(t, p.Submit(nothing))
+			}
+			check.OK(t, p.Submit(func() { time.Sleep(2500 * time.Millisecond) }))
+			p.Wait()
+			check.Equal(t, "calls", calls.Load(), i+1)
+		}
+		p.Close()
+	})
 }
 
 func TestCloseWaitsForTheHandlerOfSlowTasks(t *testing.T) {
@@ -241,4 +326,112 @@ func TestAHandlerOfAFullPoolMayUseThePoolAndPanic(t *testing.T) {
 	if !strings.Contains(log.String(), "handler panicked") {
 		t.Errorf("the log has no panic:\n%s", log)
 	}
+}
+
+// By then the task is counted in, and has a place under the group's limit.
+func TestAHandlerOfAFullPoolMayExit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		p := weir.New(1, weir.Queue(0), weir.OnFull(func(weir.Stats) {
+			calls++
+			runtime.Goexit()
+		}))
+		v := block(t, p, 1)
+		check.Equal(t, "the submitter exits", check.Exits(func() { check.Error(t, p.TrySubmit(nothing), weir.ErrFull) }), false)
+		g := p.Group(t.Context(), weir.Limit(1))
+		time.Sleep(fullPause)
+		check.Equal(t, "the submitter exits", check.Exits(func() { check.Equal(t, "accepted", g.TryGo(succeed), false) }), false)
+		time.Sleep(fullPause)
+		var ran atomic.Bool
+		go g.Go(func(context.Context) error {
+			ran.Store(true)
+			return nil
+		})
+		synctest.Wait()
+		check.Equal(t, "calls", calls, 3)
+		v.Open()
+		check.OK(t, g.Wait())
+		check.Equal(t, "the task has run", ran.Load(), true)
+		p.Close()
+	})
+}
+
+const fullPause = time.Second // of OnFull
+
+func TestOnFullIsCalledForAPausedPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls []weir.Stats
+		p := weir.New(2, weir.Queue(1), weir.OnFull(func(s weir.Stats) { calls = append(calls, s) }))
+		p.Pause()
+		check.OK(t, p.Submit(nothing))
+		check.Equal(t, "calls before it is full", len(calls), 0)
+		check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
+		synctest.Wait()
+		check.Equal(t, "calls", len(calls), 1)
+		time.Sleep(fullPause)
+		go func() { check.OK(t, p.Submit(nothing)) }()
+		synctest.Wait()
+		check.Equal(t, "calls", len(calls), 2)
+		check.Equal(t, "paused", calls[1].Paused, true)
+		p.Resume()
+		p.Close()
+	})
+}
+
+// Where there is room OnFull costs no look at each worker.
+func TestOnFullCostsTheSameHoweverManyWorkersThereAre(t *testing.T) {
+	for _, queue := range []int{0, 64} {
+		check.Flat(t, 200, func(n int) (f, end func()) {
+			p := weir.New(n+10, weir.Queue(queue), weir.OnFull(func(weir.Stats) { t.Error("full") }))
+			v := check.NewValve()
+			for range n {
+				check.OK(t, p.Submit(v.Hold))
+			}
+			eventually(t, "the tasks have begun", func() bool { return v.Running() == n })
+			ran := make(chan struct{})
+			task := func() { ran <- struct{}{} }
+			f = func() {
+				for range 10 {
+					check.OK(t, p.Submit(task))
+					<-ran
+					check.OK(t, p.SubmitContext(context.Background(), task))
+					<-ran
+				}
+			}
+			return f, func() {
+				v.Open()
+				p.Close()
+			}
+		})
+	}
+}
+
+// Under the race detector the calls must be seen to follow one another, though nothing else orders the goroutines that submit. The clock of a
+// bubble is years behind, so a second has passed since the call there.
+func TestCallsOfOnFullAreOrdered(t *testing.T) {
+	calls := 0
+	var total atomic.Int32 // the calls, for this goroutine: a submitter is not ordered after them
+	v := check.NewValve()
+	p := weir.NewFunc(1, func(struct{}) { v.Hold() }, weir.Queue(0), weir.OnFull(func(weir.Stats) {
+		calls++
+		total.Store(int32(calls))
+	}))
+	check.OK(t, p.Invoke(struct{}{}))
+	eventually(t, "the task has begun", func() bool { return v.Running() == 1 })
+	var called atomic.Bool
+	var second sync.WaitGroup
+	second.Go(func() {
+		for first := false; !first; runtime.Gosched() {
+			race.Unseen(func() { first = called.Load() })
+		}
+		check.Error(t, p.TryInvoke(struct{}{}), weir.ErrFull)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		check.Error(t, p.TryInvoke(struct{}{}), weir.ErrFull)
+		race.Unseen(func() { called.Store(true) })
+	})
+	second.Wait()
+	v.Open()
+	p.Close()
+	check.Equal(t, "calls", total.Load(), 2)
 }

@@ -42,6 +42,15 @@ func (c *core[T]) prepare(o *options) {
 func (c *core[T]) runOn(e *engine.Engine[T]) { c.engine = e }
 
 func (c *core[T]) start(o *options, config *engine.Config[T], e *engine.Engine[T]) {
+	if h := c.reporter.hooks; h != nil && h.slow != nil {
+		end := config.End
+		config.End = func(w *engine.Worker) {
+			defer c.unwatchSlow()
+			if end != nil {
+				end(w)
+			}
+		}
+	}
 	e.Init(config)
 	c.runOn(e)
 	if o.prestart > 0 {
@@ -63,7 +72,7 @@ func (c *core[T]) hand(task T) error {
 func (c *core[T]) try(task T, want *engine.Want[T]) error {
 	verdict := c.running().TrySubmit(task, want)
 	if verdict == engine.Full {
-		c.noticeFull()
+		c.noticeRefused()
 	}
 	return refusal(verdict)
 }
@@ -79,8 +88,12 @@ func (c *core[T]) submitWanted(ctx context.Context, task T, want *engine.Want[T]
 		c.running().Reject()
 		return context.Cause(ctx)
 	}
+	e := c.running()
+	if e.OfferFor(task, want) {
+		return nil
+	}
 	c.noticeFull()
-	verdict := c.running().SubmitWanted(task, ctx.Done(), want, wakeup)
+	verdict := e.SubmitWanted(task, ctx.Done(), want, wakeup)
 	if verdict == engine.Cancelled {
 		return context.Cause(ctx)
 	}
@@ -132,8 +145,9 @@ func (c *core[T]) resize(limit int) {
 }
 
 func (c *core[T]) pause() {
-	c.running().Pause()
-	c.list() // it may have no worker yet, which would do that
+	if c.running().Pause() {
+		c.list() // it may have no worker yet, which would do that
+	}
 }
 
 func (c *core[T]) resume() {
@@ -178,15 +192,4 @@ func (c *core[T]) shutdown(ctx context.Context) ([]T, error) {
 func (c *core[T]) ends(done <-chan struct{}) {
 	c.unlist()
 	c.reporter.hooks.stop(done)
-}
-
-// watchSlow arms the watches for slow tasks that are not.
-func (c *core[T]) watchSlow() {
-	for _, s := range c.reporter.hooks.slow {
-		armed := false
-		race.Unseen(func() { armed = s.armed.Load() })
-		if !armed {
-			apart(func() { s.arm(c.lookFor) })
-		}
-	}
 }

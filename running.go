@@ -25,7 +25,8 @@ type Running struct {
 
 	workers *numberedWorkers
 	still   func() bool
-	task    any // tells it apart from others
+	task    any   // tells it apart from others, with begun: see [engine.Busy.Task]
+	begun   int64 // of a measured task
 	worker  *engine.Worker
 	of      *batch // its group's
 	named   int    // the number of its goroutine's label
@@ -53,7 +54,8 @@ func (c *core[T]) longer(d time.Duration) []Running {
 	c.number()
 	var list []Running
 	for _, b := range e.Busy(d) {
-		r := Running{Pool: c.reporter.name(), Worker: b.Worker.Number(), Since: b.Since, Waits: waitsFor[b.Waits], still: b.Still, task: b.Task()}
+		r := Running{Pool: c.reporter.name(), Worker: b.Worker.Number(), Since: b.Since, Waits: waitsFor[b.Waits], still: b.Still}
+		r.task, r.begun = b.Task()
 		r.worker, r.named = b.Worker, r.Worker
 		r.workers, _ = b.Worker.Watch().(*numberedWorkers)
 		name, of := b.Worker.Label.Load(), batchOf(b.Worker)

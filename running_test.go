@@ -228,3 +228,20 @@ func TestOneMayLookAtAnyTime(t *testing.T) {
 func TestANegativeTimeIsRefused(t *testing.T) {
 	check.Panics(t, "weir: time of running tasks must be at least 0, got -1s", func() { weir.New(1).Running(-time.Second) })
 }
+
+// The clock of a bubble, and that of some systems, tells two tasks the same time.
+func TestStackIsNotThatOfATaskThatBeganAtTheSameReadingOfTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Measure(1))
+		time.Sleep(time.Second)
+		var found []weir.Running
+		check.OK(t, p.Submit(func() { found = p.Running(0) }))
+		v := check.NewValve()
+		check.OK(t, p.Submit(v.Hold))
+		synctest.Wait()
+		check.Equal(t, "tasks found", len(found), 1)
+		check.Equal(t, "stack of a task that is over", found[0].Stack(), "")
+		v.Open()
+		p.Close()
+	})
+}

@@ -61,10 +61,10 @@ func (e *Engine[T]) Resize(n int) {
 	e.unlock()
 }
 
-// Pause stops workers from taking tasks, until Resume or Close.
-func (e *Engine[T]) Pause() {
+// Pause stops workers from taking tasks, until Resume or Close. It reports whether it did; a closed engine does not pause.
+func (e *Engine[T]) Pause() (done bool) {
 	e.mu.Lock()
-	if !e.closed {
+	if done = !e.closed; done {
 		e.paused = true
 		e.permits.allow(0)
 		for _, s := range e.subtasks {
@@ -72,6 +72,7 @@ func (e *Engine[T]) Pause() {
 		}
 	}
 	e.unlock()
+	return done
 }
 
 // Resume undoes Pause.
@@ -235,6 +236,13 @@ func (e *Engine[T]) Revive() {
 // deserted reports whether there is no worker, and no goroutine on its way to the lock
 // to start one: a goroutine that has a permit but is no worker is on that way.
 func (e *Engine[T]) deserted() bool { return len(e.workers) == 0 && e.permits.active() == 0 }
+
+// Staying is how many workers there are that are not about to end. Of workers that end at once, each finds in End that none stays.
+func (e *Engine[T]) Staying() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.workers) - e.leaving
+}
 
 // wind ends idle workers that are no longer wanted, and notifies the goroutines
 // that wait for the end of the last.

@@ -36,7 +36,7 @@ func (e *Engine[T]) WaitForRoom(task T, done <-chan struct{}) Verdict {
 // belongs to the subtasks of which task is one, or stands for task alone. When task starts out of turn the call returns Accepted.
 // wakeup belongs to the task that calls; nil if none does.
 func (e *Engine[T]) SubmitWanted(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
-	if e.offerFor(task, want) {
+	if e.OfferFor(task, want) {
 		return Accepted
 	}
 	return e.submit(task, done, want, wakeup)
@@ -115,17 +115,36 @@ func (e *Engine[T]) Offer(task T) bool {
 	return e.first(task)
 }
 
-func (e *Engine[T]) offerFor(task T, want *Want[T]) bool {
+// OfferFor is Offer for a task that may start out of turn: see SubmitWanted.
+func (e *Engine[T]) OfferFor(task T, want *Want[T]) bool {
 	if r := e.queue.tail.Load(); r != nil {
 		return e.pushFor(r, task, want)
 	}
 	return want == nil && e.first(task)
 }
 
+// NoRoom reports whether a submitter that comes now has to wait, as far as that is known without a look at each worker.
+func (e *Engine[T]) NoRoom() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	q, permits := &e.queue, e.permits.word.Load()
+	queued := int64(q.len()) - q.dead.Load()
+	switch {
+	case e.closed || e.submitters.length > 0:
+		return !e.closed
+	case queued < int64(q.capacity):
+		return false
+	case e.paused:
+		return true
+	default:
+		return active(permits) >= allowed(permits) && !e.permits.searching() && !e.between()
+	}
+}
+
 // Fits hands task over if that needs no waiting. Unlike TrySubmit it counts no refusal, and may
 // refuse because of a worker that is between two tasks. want is as for SubmitWanted.
 func (e *Engine[T]) Fits(task T, want *Want[T]) bool {
-	if e.offerFor(task, want) {
+	if e.OfferFor(task, want) {
 		return true
 	}
 	e.mu.Lock()
@@ -144,7 +163,7 @@ func (e *Engine[T]) Fits(task T, want *Want[T]) bool {
 
 // TrySubmit hands task over if there is room for it, or a free worker. want is as for SubmitWanted.
 func (e *Engine[T]) TrySubmit(task T, want *Want[T]) Verdict {
-	if e.offerFor(task, want) {
+	if e.OfferFor(task, want) {
 		return Accepted
 	}
 	for {
