@@ -71,6 +71,7 @@ func (g *Group) makeEngine() {
 	e := new(engine.Engine[job])
 	g.pool.start(&o, e)
 	if b := g.batch.Load(); b != nil {
+		e.Numbered = directTasks // those tasks have the first numbers
 		e.Enter(b.tally.Switch())
 		if b.retires.Load() {
 			e.Retire(b.stay.waiter.Turn)

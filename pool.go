@@ -114,9 +114,6 @@ func New(limit int, opts ...Option) *Pool {
 func (p *Pool) start(o *options, e *engine.Engine[job]) {
 	c := config(o, engine.Runner[job]((*runner)(p)))
 	c.Void, c.Ticket, c.Counted = job.void, job.ticket, job.isCounted
-	if p.core.made == 0 { // a group's, whose direct tasks have those numbers
-		c.Numbered = directTasks
-	}
 	p.core.start(o, &c, e)
 }
 
