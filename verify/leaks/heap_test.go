@@ -2,6 +2,7 @@ package leaks_test
 
 import (
 	"context"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
 // live returns how many objects the heap has, and how large they are, after a collection.
@@ -25,8 +27,11 @@ func live() (objects, bytes uint64) {
 // queues have grown as far as they do.
 func flat(t *testing.T, n int, load func(n int)) {
 	t.Helper()
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		n /= 100
+	case os.Getenv(plant.ProofsEnv) == "":
+		n /= 10
 	}
 	load(20_000)
 	objects, bytes := live()
