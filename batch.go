@@ -22,7 +22,6 @@ type batch struct {
 	subtasks *engine.Subtasks[job]         // of a task's group: where its tasks wait for their start
 	looper   atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
 	retires  atomic.Bool                   // the end of the last worker wakes Wait, not that of the last task
-	shut     atomic.Bool                   // the pool was shut down, and has cancelled the contexts: only what tasks return is an error
 
 	// The scope and the stay keep words apart that different cores write: see [engine.Intake].
 	scope  scope // what the tasks get
@@ -228,9 +227,6 @@ func (b *batch) run(w *engine.Worker, j job) {
 	}
 	if b.cancelled() {
 		b.group.pool.core.engine.HandedBack()
-		if b.shut.Load() {
-			b.neverRuns(j, ErrClosed)
-		}
 	} else {
 		m := b.member(w)
 		if ticket {
@@ -323,29 +319,13 @@ func (b *batch) handBack(j job) bool {
 	return true
 }
 
-// turnAway ends a task that was given to a cancelled batch. If the pool has cancelled it, the pool would have refused the task.
-func (b *batch) turnAway(number int, j job) {
-	if !b.shut.Load() {
-		b.withdraw(number)
-		return
-	}
-	b.neverRuns(j, ErrClosed)
-	if b.tally.Refuse() {
-		b.notify(nil)
-	}
-}
-
 // refused fails a task that will never run.
 func (b *batch) refused(j job, err error) {
-	b.neverRuns(j, err)
-	b.release(1, nil)
-}
-
-func (b *batch) neverRuns(j job, err error) {
 	b.fail(j, err)
 	if parent, ok := b.group.parent.(inside.Refusals); ok {
 		parent.Refused(inside.Mark{})
 	}
+	b.release(1, nil)
 }
 
 func (b *batch) fail(j job, err error) {
@@ -354,9 +334,8 @@ func (b *batch) fail(j job, err error) {
 		j.listener().failed(failure)
 	}
 	if !b.group.options.keepGoing {
-		if b.scope.cancel(failure); !b.shut.Load() {
-			return
-		}
+		b.scope.cancel(failure)
+		return
 	}
 	b.mu.Lock()
 	wrong := b.errs()

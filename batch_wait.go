@@ -56,12 +56,7 @@ func (b *batch) waitOutside(callers []uintptr) {
 	}
 	closed, over := false, b.tally.Seal
 	for !over() {
-		woken := b.stay.wait(done, nil, nil)
-		switch {
-		case closed || woken && !b.scope.ended.Load():
-		case b.shut.Load(): // what is not in the queue any more has begun, or is about to fail
-			done = nil
-		default:
+		if woken := b.stay.wait(done, nil, nil); !closed && (!woken || b.scope.ended.Load()) {
 			b.tally.Close()
 			closed, done, over = true, nil, b.finish
 		}
@@ -140,9 +135,6 @@ func (b *batch) waitInside(inTask bool, callers []uintptr) {
 
 // cut discards the tasks of a cancelled batch that have not started.
 func (b *batch) cut() {
-	if b.shut.Load() {
-		return // there are none
-	}
 	if n := b.group.pool.core.engine.Drop(b.subtasks); n > 0 {
 		b.release(n, nil)
 		b.Ended(n, nil)
@@ -173,18 +165,8 @@ func (b *batch) conclude() {
 	b.cancelled() // notices a parent that has ended since
 	b.mu.Lock()
 	b.err = b.scope.Cause()
-	failures := b.failures()
-	if b.shut.Load() && b.err == ErrClosed { //nolint:errorlint // as Shutdown has set it
-		b.err = nil
-	}
 	b.stopped = b.err != nil
-	switch {
-	case len(failures) == 0:
-	case !g.options.keepGoing:
-		if b.err == nil {
-			b.err = failures[0]
-		}
-	default:
+	if failures := b.failures(); len(failures) > 0 {
 		slices.SortFunc(failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })
 		errs := make([]error, 0, len(failures)+1)
 		for _, failure := range failures {

@@ -56,18 +56,6 @@ func (c *cutoff) come() {
 	}
 }
 
-// cutTasks cancels the contexts of the tasks of groups and of Go that run.
-func (p *Pool) cutTasks() {
-	p.core.cutOff().come()
-	for _, tenant := range p.core.engine.Tenants() {
-		if b := batchIn(tenant); b != nil {
-			b.scope.seen()
-			b.shut.Store(true)
-			b.scope.cancel(ErrClosed)
-		}
-	}
-}
-
 // isCut reports whether the contexts of the pool's tasks are cancelled.
 func (t *goTask) isCut() bool {
 	cut := t.pool.core.cut.Load()

