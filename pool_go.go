@@ -7,7 +7,7 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// Go hands task to the pool, with its context: it is for services, whose tasks nobody waits for. It blocks while the pool is full, until ctx is
+// Go hands task to the pool, with its context: it is for services, where no call waits for the tasks. It blocks while the pool is full, until ctx is
 // done; in a task of the pool this may last until task has ended, so the caller must hold nothing which that needs. It returns nil if task was
 // accepted. Else task never runs, and the error is [ErrClosed], [ErrFull] as for [Pool.Submit], or the cause of ctx.
 //
