@@ -42,6 +42,7 @@ type wood struct {
 	rests  bool         // some tasks call Blocking
 	stormy bool         // the pool may be closed at any time
 	inside bool         // the methods are called by a task
+	item   bool         // the task is an item of a loop
 }
 
 func newWood(r *Round, pool *weir.Pool, limit int, ledger *books.Ledger, begun *books.Gauge) *wood {
@@ -53,7 +54,7 @@ func newWood(r *Round, pool *weir.Pool, limit int, ledger *books.Ledger, begun *
 // below returns w for the tasks.
 func (w *wood) below() *wood {
 	in := *w
-	in.inside, in.begun = true, nil
+	in.inside, in.item, in.begun = true, false, nil
 	return &in
 }
 
@@ -82,7 +83,11 @@ var errFailed = errors.New("a task has failed")
 
 // task is a task of any group, future or loop.
 func (w *wood) task(ctx context.Context, rnd *rand.Rand, id, depth int) error {
-	w.begun.Enter()
+	if w.item { // no start: the helper of a loop goes on with its items after a lower limit
+		w.begun.Back()
+	} else {
+		w.begun.Enter()
+	}
 	defer w.begun.Leave()
 	w.ledger.Run(id, w.gauge, func() {
 		anyToil(rnd).do()
@@ -161,7 +166,9 @@ func (w *wood) loop(ctx context.Context, rnd *rand.Rand, depth int) {
 		ids[i] = w.ledger.New()
 		seeds[ids[i]] = fork(rnd)
 	}
-	call := func(ctx context.Context, id int) (int, error) { return id, w.task(ctx, seeds[id], id, depth) }
+	in := *w
+	in.item = true
+	call := func(ctx context.Context, id int) (int, error) { return id, in.task(ctx, seeds[id], id, depth) }
 	limit, streams := par.Limit(1+rnd.IntN(4)), one(rnd, 2)
 	var got []int
 	var err error
