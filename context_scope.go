@@ -1,6 +1,7 @@
 package weir
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,27 @@ type scope struct {
 type standardContext struct {
 	context.Context
 	cancel context.CancelCauseFunc
+}
+
+// newStandard returns one that is made from parent. If err is not nil, that is how it has ended.
+func newStandard(parent context.Context, err, cause error) *standardContext {
+	if errors.Is(err, context.Canceled) {
+		parent = context.WithoutCancel(parent) // which may have ended since, for another cause
+	}
+	std := new(standardContext)
+	std.Context, std.cancel = context.WithCancelCause(parent)
+	if err != nil {
+		std.cancel(cause)
+	}
+	return std
+}
+
+// endOf returns how a context ends that is cancelled with that cause: as from, if that has ended.
+func endOf(from context.Context, cause error) (err, final error) {
+	if err = from.Err(); err != nil {
+		return err, context.Cause(from)
+	}
+	return context.Canceled, cmp.Or(cause, context.Canceled)
 }
 
 // scopeOf returns the scope of the batch whose task's context ctx is, or nil.
@@ -133,14 +155,7 @@ func (s *scope) end(cause error) {
 		std.cancel(cause)
 		from = std
 	}
-	if s.err = from.Err(); s.err != nil {
-		s.cause = context.Cause(from)
-	} else {
-		s.err, s.cause = context.Canceled, cause
-		if cause == nil {
-			s.cause = context.Canceled
-		}
-	}
+	s.err, s.cause = endOf(from, cause)
 	s.ended.Store(true)
 	if s.lasts && !s.batch.tally.Sealed() {
 		s.batch.notify(nil) // Wait has no other way to learn of it
@@ -167,15 +182,7 @@ func (s *scope) standard() context.Context {
 	if std := s.std.Load(); std != nil {
 		return std
 	}
-	std, parent := new(standardContext), s.parent
-	ended := s.ended.Load()
-	if ended && errors.Is(s.err, context.Canceled) {
-		parent = context.WithoutCancel(parent) // which may have ended since, for another cause
-	}
-	std.Context, std.cancel = context.WithCancelCause(parent)
-	if ended {
-		std.cancel(s.cause)
-	}
+	std := newStandard(s.parent, s.err, s.cause)
 	s.std.Store(std)
 	return std
 }

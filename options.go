@@ -133,8 +133,9 @@ func OnPanic(handle func(*Panic)) Option {
 }
 
 // OnError sets the function that is called with each error of a task of [Pool.Go], on the worker, as a part of the task; and with a
-// [*DroppedError] for one that did not start, also by the caller of Shutdown. The default logs the error with [log/slog.Error]. The handler may be called by several workers at once. If it
-// panics, both are logged. Only [New] takes this option.
+// [*DroppedError] for one that did not start, by the worker or the caller of Shutdown that found out. The default logs the error with
+// [log/slog.Error]. Several goroutines may call the handler at once. If it panics, both are logged. A handler that hands tasks to the pool
+// must not wait for room, which only its worker may be able to make: see [Pool.TrySubmit]. Only [New] takes this option.
 func OnError(handle func(error)) Option {
 	must(handle != nil, "handler of errors must not be nil", "nil")
 	return handlerOption(func(h *handlers) { h.onError = handle })

@@ -18,6 +18,7 @@ import (
 type Pool struct {
 	originals race.Map // of tasks, as Submit was given them; for Shutdown
 	core      core[job]
+	cut       *cutoff // of tasks of Go; nil for the pool of a group
 }
 
 // job is what travels through the engine of a Pool: a plain task, or a group's if
@@ -103,7 +104,9 @@ func New(limit int, opts ...Option) *Pool {
 	p := new(struct {
 		Pool
 		engine engine.Engine[job]
+		cut    cutoff
 	})
+	p.Pool.cut = &p.cut
 	p.core.prepare(&o)
 	p.core.made = caller()
 	p.start(&o, &p.engine)
@@ -255,7 +258,7 @@ func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 		}
 	}
 	if err != nil {
-		p.core.cutOff().come() // before a handler is called that may block
+		p.cut.come() // before a handler is called that may block
 	}
 	for _, j := range refused {
 		if l := j.listener(); !l.refuse(ErrClosed) && l.void() {

@@ -17,7 +17,6 @@ type core[T any] struct {
 	made     uintptr                    // where: a program counter, of the caller of New; 0 for a group's
 	shared   bool                       // the default pool, which must not be closed
 	listed   atomic.Pointer[listedPool] // among those of Pools
-	cut      atomic.Pointer[cutoff]     // nil until a task or Shutdown needs it
 }
 
 // running returns the engine of a pool that is not the zero value.

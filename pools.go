@@ -111,9 +111,10 @@ const minSwept = 32
 func (r *registry) add(to *atomic.Pointer[listedPool], l *listedPool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !to.CompareAndSwap(nil, l) {
+	if to.Load() != nil { // only calls under mu change it
 		return
 	}
+	to.Store(l)
 	if r.length >= max(minSwept, 2*r.left) {
 		r.sweep()
 	}
@@ -126,7 +127,8 @@ func (r *registry) add(to *atomic.Pointer[listedPool], l *listedPool) {
 func (r *registry) remove(from *atomic.Pointer[listedPool]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if l := from.Swap(nil); l != nil {
+	if l := from.Load(); l != nil {
+		from.Store(nil)
 		r.unlink(l)
 	}
 }

@@ -36,5 +36,5 @@
 // [Handler] calls [weir.Watch], whose price each group pays. A page takes a microsecond for each pool, and looks at all workers once.
 // While pages are asked for, and for a minute after that, a timer counts what the pools finish, every two seconds. A stack, a page on which a
 // task has run for a second, and one on which a pool has as many slow tasks as places, takes a profile of all goroutines, which stops the program
-// for some 10 µs. Two answers are made at once, of all handlers; further requests wait, and are dropped if their clients leave.
+// for some 10 µs. Two answers are made at once, of all handlers; other requests wait, and are dropped if their clients leave.
 package weirdebug

@@ -2,7 +2,6 @@ package weir
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -11,7 +10,7 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// cuttable is what the context of a task of [Pool.Go] has beside the one that Go was given. It is cancelled when the task ends, and when the
+// cuttable is what the context of a task of [Pool.Go] has in addition to the one that Go was given. It is cancelled when the task ends, and when the
 // pool is shut down and the time for that is over.
 //
 // Most tasks ask their context for nothing but its error, and that needs no context of the standard library, which costs more than handing the
@@ -32,15 +31,6 @@ type cutoff struct {
 	list fifo.List[goTask] // those that have a standard context, until it has come
 }
 
-// cutOff returns the cutoff of the pool, and makes it if need be.
-func (c *core[T]) cutOff() *cutoff {
-	if cut := c.cut.Load(); cut != nil {
-		return cut
-	}
-	c.cut.CompareAndSwap(nil, new(cutoff))
-	return c.cut.Load()
-}
-
 // come cancels the contexts.
 func (c *cutoff) come() {
 	c.mu.Lock()
@@ -56,12 +46,6 @@ func (c *cutoff) come() {
 	}
 }
 
-// isCut reports whether the contexts of the pool's tasks are cancelled.
-func (t *goTask) isCut() bool {
-	cut := t.pool.core.cut.Load()
-	return cut != nil && cut.over.Load()
-}
-
 // cancel ends the context, if it has not ended; with nil as its cause because the task has.
 func (t *goTask) cancel(cause error) {
 	t.lock.Lock()
@@ -74,11 +58,7 @@ func (t *goTask) cancel(cause error) {
 		std.cancel(cause)
 		from = std
 	}
-	if t.err = from.Err(); t.err != nil {
-		t.cause = context.Cause(from)
-	} else if t.err, t.cause = context.Canceled, cause; cause == nil {
-		t.cause = context.Canceled
-	}
+	t.err, t.cause = endOf(from, cause)
 	t.ended.Store(true)
 	if std != nil {
 		apart(t.unlist)
@@ -91,33 +71,20 @@ func (t *goTask) standard() context.Context {
 		return std
 	}
 	t.lock.Lock()
-	std, made := t.std.Load(), false
-	if std == nil {
-		std, made = t.newStandard(), true
+	if std := t.std.Load(); std != nil {
+		t.lock.Unlock()
+		return std
 	}
-	t.lock.Unlock()
-	if made {
-		apart(t.list)
-	}
-	return std
-}
-
-func (t *goTask) newStandard() *standardContext {
-	std, parent, ended := new(standardContext), t.ctx, t.ended.Load()
-	if ended && errors.Is(t.err, context.Canceled) {
-		parent = context.WithoutCancel(parent) // which may have ended since, for another cause
-	}
-	std.Context, std.cancel = context.WithCancelCause(parent)
-	if ended {
-		std.cancel(t.cause)
-	}
+	std := newStandard(t.ctx, t.err, t.cause)
 	t.std.Store(std)
+	t.lock.Unlock()
+	apart(t.list)
 	return std
 }
 
 // list puts the task into the list of the cutoff, unless its context has ended, and cancels it if the cutoff has come.
 func (t *goTask) list() {
-	cut := t.pool.core.cutOff()
+	cut := t.pool.cut
 	cut.mu.Lock()
 	over := cut.over.Load()
 	if !over && !t.ended.Load() {
@@ -131,7 +98,7 @@ func (t *goTask) list() {
 
 // unlist follows the end of the context.
 func (t *goTask) unlist() {
-	cut := t.pool.core.cutOff()
+	cut := t.pool.cut
 	cut.mu.Lock()
 	defer cut.mu.Unlock()
 	cut.list.Remove(&t.link)
@@ -149,7 +116,7 @@ func (t *goTask) Err() error {
 		return std.Err()
 	}
 	err := t.ctx.Err()
-	if err != nil || t.isCut() {
+	if err != nil || t.pool.cut.over.Load() {
 		t.cancel(ErrClosed) // what Err has returned once must hold
 		return t.err
 	}
@@ -164,7 +131,7 @@ func (t *goTask) Value(key any) any {
 	switch {
 	case key == (hostKey{}):
 		return (*errandTask)(&t.errand)
-	case t.std.Load() != nil || t.ended.Load() || t.isCut():
+	case t.std.Load() != nil || t.ended.Load() || t.pool.cut.over.Load():
 		return t.standard().Value(key) // which is asked for the cause of its end as well
 	default:
 		return t.ctx.Value(key)
