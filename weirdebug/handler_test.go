@@ -39,6 +39,46 @@ func snapshot(t *testing.T, h http.Handler, query url.Values) weirdebug.Snapshot
 	return s
 }
 
+// says checks that the page of the query has the texts.
+func says(t *testing.T, h http.Handler, query string, texts ...string) {
+	t.Helper()
+	body := get(h, query).Body.String()
+	for _, text := range texts {
+		if !strings.Contains(body, text) {
+			t.Errorf("the page %s does not say %q", query, text)
+		}
+	}
+}
+
+// heldInTask makes a task wait for n groups that are made in it, until release is called: goroutines goroutines do at once, the task's own
+// included.
+func heldInTask(t *testing.T, p *weir.Pool, n, goroutines int) (release func()) {
+	v := check.NewValve()
+	g := p.Group(t.Context())
+	g.Go(func(ctx context.Context) error {
+		made := make([]*weir.Group, n)
+		for i := range made {
+			made[i] = weir.NewGroup(ctx, 2)
+			made[i].Go(v.Member)
+		}
+		var others sync.WaitGroup
+		for _, inner := range made[1:goroutines] {
+			others.Go(func() { check.OK(t, inner.Wait()) })
+		}
+		for _, inner := range append(made[:1:1], made[goroutines:]...) {
+			check.OK(t, inner.Wait())
+		}
+		others.Wait()
+		return nil
+	})
+	synctest.Wait()
+	return func() {
+		v.Open()
+		check.OK(t, g.Wait())
+		p.Close()
+	}
+}
+
 // named returns the pool of that name.
 func named(t *testing.T, h http.Handler, name string) weirdebug.Pool {
 	t.Helper()

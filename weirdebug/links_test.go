@@ -92,12 +92,7 @@ func TestPagesSayWhatWasAskedFor(t *testing.T) {
 			fmt.Sprintf("?pool=%d&longer=1h", id):      {"None has run for 1h0m0s or more."},
 			fmt.Sprintf("?pool=%d&find=none+such", id): {"None is known to run, of those that match."},
 		} {
-			body := get(h, query).Body.String()
-			for _, text := range want {
-				if !strings.Contains(body, text) {
-					t.Errorf("the page %s does not say %q", query, text)
-				}
-			}
+			says(t, h, query, want...)
 		}
 		v.Open()
 		check.OK(t, g.Wait())
