@@ -57,6 +57,9 @@ func firstBreach(output string) string {
 	return "no breach is told"
 }
 
+// tooEarly is said of a task that is listed before it has run for as long as was asked, by whichever list was asked for first.
+var tooEarly = regexp.MustCompile("has run since .* before it was given|lists task .*, which has run for")
+
 // quickFinds are bugs that a soak mostly finds within a second, or by losing its patience.
 var quickFinds = []struct {
 	name, load string
@@ -68,7 +71,7 @@ var quickFinds = []struct {
 	{"lent-twice", "nest", regexp.MustCompile(": the limit |a pool has counted|it hangs")},
 	{"lends-to-the-queue", "nest", regexp.MustCompile("a task has started while .*: the limit |it hangs")},
 	{"permit-kept-at-rest", "submit", regexp.MustCompile("it hangs")},
-	{"probe-asks-no-worker", "stuck", regexp.MustCompile("has run since .* before it was given")},
-	{"woken-as-busy", "stuck", regexp.MustCompile("has run since .* before it was given")},
+	{"probe-asks-no-worker", "stuck", tooEarly},
+	{"woken-as-busy", "stuck", tooEarly},
 	{"parked-as-busy", "order,look", regexp.MustCompile("tasks ran")},
 }
