@@ -11,6 +11,7 @@ import (
 // children are what the test binary does when it is run by check.Child.
 var children = map[string]func(){
 	"races":        runRaces,
+	"small groups": allocateSmallGroups,
 	"crash slowly": crashSlowly,
 	"crash in a pool": func() {
 		p := weir.New(2, weir.CrashOnPanic())

@@ -2,6 +2,7 @@ package weir_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"testing"
 
@@ -101,7 +102,15 @@ func greet(t *testing.T, g *weir.Group, limit int) {
 	eventually(t, "all tasks have ended", func() bool { return int(v.Ended.Load()) == limit })
 }
 
+// It runs in a process of its own, as a group allocates more once the program has called Watch.
 func TestASmallGroupAllocatesLittle(t *testing.T) {
+	output, err := check.Child(t, "small groups")
+	check.OK(t, err)
+	check.Equal(t, "said", output, "")
+}
+
+// allocateSmallGroups prints which groups allocate more than they may.
+func allocateSmallGroups() {
 	p := weir.New(2)
 	defer p.Close()
 	background := context.Background()
@@ -122,10 +131,10 @@ func TestASmallGroupAllocatesLittle(t *testing.T) {
 			for range group.tasks {
 				g.Go(succeed)
 			}
-			check.OK(t, g.Wait())
+			must(g.Wait())
 		})
 		if got > float64(group.most) && !check.Race {
-			t.Errorf("%s: %.1f allocations, more than %d", name, got, group.most)
+			fmt.Printf("%s: %.1f allocations, more than %d\n", name, got, group.most)
 		}
 	}
 }

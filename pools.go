@@ -40,8 +40,8 @@ type observed interface {
 	resume()
 }
 
-// Pools yields the pools of the program: each that has had a task, or was paused, and is not closed, or still has workers. They come in the
-// order in which they had their first tasks. Groups with workers of their own are not among them: see [Groups].
+// Pools yields the pools of the program: each that has had a worker, or was paused, and is not closed, or still has workers. They come in the
+// order in which they had their first workers. Groups with workers of their own are not among them: see [Groups].
 //
 // The list holds no pool from becoming garbage. It is shared by the whole program, test bubbles included; a pool of a bubble has the times of
 // the bubble's clock.

@@ -44,9 +44,10 @@ func newCommand() *cobra.Command {
 		Short: "Show the pools of a running program, as top shows processes",
 		Long: `Show the pools of a running Go program in the terminal, as top shows processes:
 how many tasks run and wait, how long they take, which mistakes the library
-sees. Enter opens a pool, with the tasks that run and their stacks; t shows
-the tree of groups. If the program allows changes, p pauses a pool, and
-+, - and l set its limit. The last line of the terminal names the keys.
+sees. Enter opens a pool, with the tasks that run and their stacks; o shows
+the tasks of all pools that have run for longest, and t the tree of groups.
+If the program allows changes, p pauses a pool, and +, - and l set its limit.
+The last line of the terminal names the keys.
 
 URL is that of the page that the program serves by package weirdebug of
 github.com/64ed045f/weir, such as http://localhost:6060/debug/weir/. A user

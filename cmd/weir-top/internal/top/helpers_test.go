@@ -116,6 +116,7 @@ func (s *server) answer(query url.Values) (weirdebug.Snapshot, bool) {
 		return one, one.Pools != nil
 	}
 	one.PoolsLeftOut, one.GroupsLeftOut, one.Groups = all.PoolsLeftOut, all.GroupsLeftOut, all.Groups
+	one.Longest, one.LongestLeftOut = all.Longest, all.LongestLeftOut
 	for _, p := range all.Pools {
 		if strings.Contains(p.Name+p.Kind+p.Made, query.Get("find")) {
 			p.Running, p.Wait.Buckets, p.Run.Buckets = nil, nil, nil
@@ -307,7 +308,11 @@ func program() *server {
 		}}
 	}
 	return &server{snapshot: weirdebug.Snapshot{
-		Time: bubbleStart, Control: true, PoolsLeftOut: 7,
+		Time: bubbleStart, Control: true, PoolsLeftOut: 7, LongestLeftOut: 3,
+		Longest: []weirdebug.Task{
+			{Pool: 1, Worker: 2, Label: "letter 7", Since: ago(90 * time.Second), Group: 11, Waits: "group", At: "main.work (main.go:12)"},
+			{Worker: 1, Since: ago(time.Minute), Group: 13, At: "main.own (main.go:40)"},
+		},
 		Pools: []weirdebug.Pool{
 			{ID: 1, Name: "mail", Kind: "Pool", Made: "/src/mail.go:12", Wait: durations(0.012, 1.5), Run: durations(0.003, 0.2), Oldest: 2.5,
 				Stats:      weirdebug.Stats{Limit: 4, Workers: 4, Running: 3, Suspended: 1, Queued: 250, Waiting: 2, Accepted: 99999, Finished: 99700},

@@ -27,6 +27,7 @@ func TestEachScreenLooksAsItShould(t *testing.T) {
 		{"pool_lints", 80, 16, []string{"down", "enter"}},
 		{"stack", 60, 12, []string{"enter", "enter"}},
 		{"tree", 90, 18, []string{"t"}},
+		{"oldest", 100, 8, []string{"o"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			show(t, program(), c.width, c.height, func(screen *terminal) {
@@ -39,7 +40,7 @@ func TestEachScreenLooksAsItShould(t *testing.T) {
 }
 
 func TestEveryScreenFitsIntoEverySize(t *testing.T) {
-	for _, keys := range [][]string{nil, {"enter"}, {"enter", "enter"}, {"t"}, {"l"}, {"enter", "t"}} {
+	for _, keys := range [][]string{nil, {"enter"}, {"enter", "enter"}, {"t"}, {"l"}, {"o"}, {"enter", "t"}} {
 		show(t, program(), 80, 24, func(screen *terminal) {
 			screen.press(keys...)
 			for _, width := range []int{0, 1, 2, 10, 33, 60, 81, 200} {
@@ -67,6 +68,10 @@ func TestHostileTextReachesNoTerminal(t *testing.T) {
 			p.Running[j].Label, p.Running[j].Waits = hostile, hostile
 		}
 	}
+	for i := range s.snapshot.Longest {
+		t := &s.snapshot.Longest[i]
+		t.Label, t.Waits, t.At = hostile, hostile, hostile
+	}
 	for i := range s.snapshot.Groups {
 		g := &s.snapshot.Groups[i]
 		g.Name, g.Label, g.Made, g.Waits, g.Since = hostile, hostile, hostile, hostile, time.Time{}
@@ -74,7 +79,7 @@ func TestHostileTextReachesNoTerminal(t *testing.T) {
 			g.Running[j].Label, g.Running[j].Waits = hostile, hostile
 		}
 	}
-	for _, keys := range [][]string{nil, {"enter"}, {"enter", "enter"}, {"t"}, {"l"}, {"p"}, {"enter", "t"}, {"t", "down", "enter"}} {
+	for _, keys := range [][]string{nil, {"enter"}, {"enter", "enter"}, {"t"}, {"l"}, {"p"}, {"o"}, {"enter", "t"}, {"t", "down", "enter"}} {
 		show(t, s, 80, 24, func(screen *terminal) {
 			screen.press(keys...)
 			screen.fits(80, 24)
@@ -144,6 +149,18 @@ func TestTheLastRowsAreReachedByKeys(t *testing.T) {
 		screen.pass(2 * time.Second)
 		screen.wants("»  import.go:7", "2 pools")
 		screen.fits(80, 16)
+	})
+}
+
+func TestTheOldestTasksShowTheirStacks(t *testing.T) {
+	show(t, program(), 120, 20, func(screen *terminal) {
+		screen.wants("oldest task: 1.5m  main.work (main.go:12)  letter 7")
+		screen.press("/", "ma", "enter", "o")
+		screen.wants("3 younger ones left out", "letter 7", "main.work (main.go:12)")
+		screen.press("enter")
+		screen.wants("main.work(2)")
+		screen.press("esc", "down", "enter")
+		screen.wants("task of worker 1, since 1m")
 	})
 }
 
@@ -279,13 +296,13 @@ func TestControlAsksBeforeItChangesAPool(t *testing.T) {
 func TestAnErrorIsShownWithTheAgeOfTheDataUntilTheServerAnswers(t *testing.T) {
 	s := program()
 	show(t, s, 100, 24, func(screen *terminal) {
-		screen.wantsNo("old")
+		screen.wantsNo("what you see is")
 		s.become(func() { s.down = true })
 		screen.pass(30 * time.Second)
 		screen.wants("mail", "what you see is 30s old; connection refused")
 		s.become(func() { s.down = false })
 		screen.pass(2 * time.Second)
-		screen.wantsNo("old")
+		screen.wantsNo("what you see is")
 		s.become(func() { s.slow = time.Hour })
 		screen.pass(8 * time.Second)
 		screen.wants("s old; the server is slow to answer")
@@ -293,7 +310,7 @@ func TestAnErrorIsShownWithTheAgeOfTheDataUntilTheServerAnswers(t *testing.T) {
 		screen.wants("s old; the server has not answered within 10s")
 		s.become(func() { s.slow = 0 })
 		screen.pass(12 * time.Second)
-		screen.wantsNo("old")
+		screen.wantsNo("what you see is")
 		screen.press("enter")
 		s.become(func() { s.snapshot.Pools = s.snapshot.Pools[1:] })
 		screen.pass(3 * time.Second)

@@ -68,13 +68,13 @@ func (s *pools) draw(width, _ int) drawing {
 	d := drawing{
 		head: []string{s.title(width), text.Clean(totals(s.snapshot, s.find), width), titles.Styled(s.titles(shown, name, width))},
 		row:  func(i int) string { return poolLine(&s.snapshot.Pools[i], shown, name, width) },
-		keys: "Enter open  s S sort  r reverse  / find  t groups  p pause  + - l limit  q quit",
+		keys: "Enter open  s S r sort  / find  t groups  o oldest  p pause  + - l limit  q quit",
 	}
+	remark := oldestLine(s.snapshot, width)
 	if i := s.chosen; i < len(s.snapshot.Pools) && len(s.snapshot.Pools[i].Lints) > 0 {
-		d.head = slices.Insert(d.head, 2, lintLine(s.snapshot.Pools[i].Lints, width))
-	} else {
-		d.head = slices.Insert(d.head, 2, "")
+		remark = lintLine(s.snapshot.Pools[i].Lints, width)
 	}
+	d.head = slices.Insert(d.head, 2, remark)
 	return d
 }
 
@@ -118,6 +118,14 @@ func lintLine(lints []weirdebug.Lint, width int) string {
 		line = fmt.Sprintf("! (1 of %d) %s: %s", len(lints), lints[0].Rule, lints[0].Text)
 	}
 	return alarm.Styled(text.Clean(line, width))
+}
+
+func oldestLine(snapshot *weirdebug.Snapshot, width int) string {
+	if len(snapshot.Longest) == 0 {
+		return ""
+	}
+	task := &snapshot.Longest[0]
+	return text.Clean(fmt.Sprintf("oldest task: %s  %s  %s", age(snapshot, task.Since), task.At, task.Label), width)
 }
 
 // titles returns the line of the columns' titles, the sorted one marked.
@@ -181,6 +189,8 @@ func (s *pools) key(m *Model, key string) (tea.Cmd, bool) {
 		return s.search(m, ""), true
 	case "t":
 		return m.open(newTree(s.page, nil)), true
+	case "o":
+		return m.open(newOldest(s.query())), true
 	case "enter":
 		if p := s.pool(); p != nil {
 			return m.open(newPool(*p)), true
