@@ -225,10 +225,11 @@ func (b *batch) run(w *engine.Worker, j job) {
 			return
 		}
 	}
+	m := b.member(w) // before the look: see cutoff
 	if b.cancelled() {
 		b.group.pool.core.engine.HandedBack()
+		b.tellOfRefusal()
 	} else {
-		m := b.member(w)
 		if ticket {
 			m.job = j
 		}
@@ -322,10 +323,15 @@ func (b *batch) handBack(j job) bool {
 // refused fails a task that will never run.
 func (b *batch) refused(j job, err error) {
 	b.fail(j, err)
+	b.tellOfRefusal()
+	b.release(1, nil)
+}
+
+// tellOfRefusal is called for each task that was not withdrawn, and that no worker will run.
+func (b *batch) tellOfRefusal() {
 	if parent, ok := b.group.parent.(inside.Refusals); ok {
 		parent.Refused(inside.Mark{})
 	}
-	b.release(1, nil)
 }
 
 func (b *batch) fail(j job, err error) {

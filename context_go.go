@@ -24,28 +24,6 @@ type cuttable struct {
 	link       fifo.Link[goTask] // under the mutex of the cutoff
 }
 
-// cutoff is the end of a pool for tasks that run.
-type cutoff struct {
-	over atomic.Bool // it has come; changed under mu
-	mu   sync.Mutex
-	list fifo.List[goTask] // those that have a standard context, until it has come
-}
-
-// come cancels the contexts.
-func (c *cutoff) come() {
-	c.mu.Lock()
-	c.over.Store(true)
-	var list []*goTask
-	for l := c.list.First(); l != nil; l = c.list.First() {
-		list = append(list, l.Of())
-		c.list.Remove(l)
-	}
-	c.mu.Unlock()
-	for _, t := range list {
-		t.cancel(ErrClosed)
-	}
-}
-
 // cancel ends the context, if it has not ended; with nil as its cause because the task has.
 func (t *goTask) cancel(cause error) {
 	t.lock.Lock()

@@ -80,6 +80,9 @@ func (b *batch) member(w *engine.Worker) *member {
 	}
 	m := b.newMember(w)
 	w.Tenant.Store(&m.tenant)
+	if b.group.pool.cut.isOver() {
+		b.scope.cancel(ErrClosed)
+	}
 	if old != nil {
 		old.Self.(*member).vacate()
 	}

@@ -126,7 +126,8 @@
 //  7. A panic or [runtime.Goexit] in a task loses neither a worker nor a place
 //     under the limit, and leaves no goroutine blocked. See [OnPanic] and [Group.Wait].
 //  8. A cancelled group starts none of its queued tasks, its blocked Go returns at
-//     once, and its Wait returns the cause.
+//     once, and its Wait returns the cause. When the context of Shutdown ends, each group with a task that
+//     runs on the pool is cancelled, with [ErrClosed].
 //  9. A task may make groups from the context it got, on its own pool or another, and wait for
 //     them, to any depth and with any limit, without deadlock. It lends its place only to the
 //     tasks it waits for, and to those that these wait for in turn; or, when all tasks of a pool

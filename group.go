@@ -65,7 +65,8 @@ func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
 }
 
 // Group returns a group whose tasks run on the pool, among others. Closing the
-// pool fails the group's tasks that were not accepted with [ErrClosed].
+// pool fails the group's tasks that were not accepted with [ErrClosed]; when the context of [Pool.Shutdown] ends, that is the cause
+// with which the group is cancelled, if one of its tasks runs.
 //
 // A task of the pool may make a group on it from the context that it got, and wait
 // for it, to any depth. Such a group's tasks are subtasks: they do not pass through

@@ -503,12 +503,14 @@ func TestCloseLetsATaskFinishWithItsSubtasksAndShutdownDoesNot(t *testing.T) {
 			}()
 			synctest.Wait()
 			v.Open()
-			check.OK(t, g.Wait())
+			err := g.Wait()
 			<-closed
 			if shutdown {
+				check.Error(t, err, weir.ErrClosed)
 				check.Error(t, inside, weir.ErrClosed)
 				check.Equal(t, "leaves", leaves.Load(), 0)
 			} else {
+				check.OK(t, err)
 				check.OK(t, inside)
 				check.Equal(t, "leaves", leaves.Load(), 27)
 			}
@@ -540,7 +542,7 @@ func TestShutdownHandsSubtasksBackToTheirGroup(t *testing.T) {
 		check.Equal(t, "handed back", len(unrun), 0)
 		check.Error(t, err, context.Canceled)
 		v.Open()
-		check.OK(t, g.Wait())
+		check.Error(t, g.Wait(), weir.ErrClosed)
 		check.Error(t, inside, weir.ErrClosed)
 		check.Equal(t, "ended", v.Ended.Load(), 1)
 		p.Close()

@@ -239,7 +239,8 @@ func (p *Pool) TrySubmit(task func()) error {
 // nil if all tasks have finished by then, and the workers are gone. Otherwise it removes the tasks
 // that no worker has started and returns them, in order, with a [*ShutdownError]; it does not wait
 // for those that run, which another Close does. Tasks of a [Group], of a [Future] and of [Pool.Go] are not
-// returned: each fails there with [ErrClosed], which also cancels the contexts of the tasks of Go that run.
+// returned: each fails there with [ErrClosed], which is also the cause with which the contexts of those that run are cancelled, and
+// with them their groups. Only a task of a Future, which may have given a part of it away, keeps the context of its caller.
 func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	jobs, err := p.made().shutdown(ctx)
 	var refused []job
@@ -258,7 +259,7 @@ func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 		}
 	}
 	if err != nil {
-		p.cut.come() // before a handler is called that may block
+		p.cutTasks() // before a handler is called that may block
 	}
 	for _, j := range refused {
 		if l := j.listener(); !l.refuse(ErrClosed) && l.void() {

@@ -246,7 +246,7 @@ func TestShutdownCancelsTheContextsOfTasksThatRun(t *testing.T) {
 		check.Bubble(t, name, func(t *testing.T) {
 			var got errorsOf
 			p := weir.New(3, weir.OnError(got.add))
-			var causes [2]error
+			var causes [3]error
 			task := func(i int) func(context.Context) error {
 				return func(ctx context.Context) error {
 					err := learn(ctx)
@@ -255,9 +255,11 @@ func TestShutdownCancelsTheContextsOfTasksThatRun(t *testing.T) {
 				}
 			}
 			check.OK(t, p.Go(t.Context(), task(0)))
+			g := p.Group(t.Context())
+			g.Go(task(1))
 			check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
 				inner := p.Group(ctx)
-				inner.Go(task(1))
+				inner.Go(task(2))
 				return inner.Wait()
 			}))
 			synctest.Wait()
@@ -268,8 +270,9 @@ func TestShutdownCancelsTheContextsOfTasksThatRun(t *testing.T) {
 			check.Error(t, err, context.DeadlineExceeded)
 			var shut *weir.ShutdownError
 			check.Equal(t, "a ShutdownError", errors.As(err, &shut), true)
-			check.Equal(t, "tasks that run", shut.Running, 3)
-			check.Equal(t, "text", err.Error(), "weir: pool shut down while 3 tasks run: context deadline exceeded")
+			check.Equal(t, "tasks that run", shut.Running, 4)
+			check.Equal(t, "text", err.Error(), "weir: pool shut down while 4 tasks run: context deadline exceeded")
+			check.Error(t, g.Wait(), weir.ErrClosed)
 			p.Close()
 			if d := time.Since(begun); d > 2*time.Second {
 				t.Errorf("they ended after %v", d)
@@ -308,6 +311,61 @@ func TestShutdownHandsQueuedTasksOfGoToOnError(t *testing.T) {
 		check.Equal(t, "handed back", s.HandedBack, 3)
 		check.Equal(t, "accepted", s.Accepted, s.Finished+s.HandedBack)
 	})
+}
+
+func TestShutdownLeavesGroupsAloneWithoutATaskThatRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, other := weir.New(3), weir.New(1)
+		defer other.Close()
+		over := p.Group(t.Context()) // its tasks have ended, and their workers are idle
+		for range 3 {
+			over.Go(func(context.Context) error { time.Sleep(time.Second); return nil })
+		}
+		time.Sleep(2 * time.Second)
+		v := block(t, p, 1)
+		out := check.NewValve()
+		elsewhere := other.Group(t.Context())
+		elsewhere.Go(out.Member)
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := p.Shutdown(ctx)
+		check.Error(t, err, context.Canceled)
+		check.OK(t, over.Wait())
+		out.Open()
+		check.OK(t, elsewhere.Wait())
+		v.Open()
+		p.Close()
+	})
+}
+
+// A task that just begins is found by the one side or the other.
+func TestShutdownCancelsTasksThatJustBegin(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	begun := 0
+	for i := range check.Scale(20000, 2000) {
+		p := weir.New(1)
+		check.OK(t, p.Submit(nothing))
+		p.Wait()
+		g := p.Group(t.Context())
+		ran := false
+		g.Go(func(ctx context.Context) error {
+			ran = true
+			<-ctx.Done()
+			return nil
+		})
+		for range i % 64 {
+			runtime.Gosched()
+		}
+		_, _ = p.Shutdown(ended)
+		check.Error(t, g.Wait(), weir.ErrClosed)
+		p.Close()
+		if ran {
+			begun++
+		}
+	}
+	t.Logf("%d tasks had begun", begun)
 }
 
 // The cost of many tasks with channels is a list, and not a search in it.

@@ -344,9 +344,17 @@ func (s *recordShard) end(r *groupRecord, d *directRecord) {
 //go:norace
 func batchOf(w *engine.Worker) *batch {
 	if t := w.Tenant.Load(); t != nil {
-		if m, ok := t.Self.(*member); ok {
-			return m.batch
-		}
+		return batchIn(t.Self)
+	}
+	return nil
+}
+
+// batchIn returns the batch of a tenant; nil if it is of none.
+//
+//go:norace
+func batchIn(tenant any) *batch {
+	if m, ok := tenant.(*member); ok {
+		return m.batch
 	}
 	return nil
 }

@@ -211,7 +211,7 @@ func (m *model) allErrors(errs []error, name func(number int) int) {
 		_, isPanic := errors.AsType[*weir.Panic](err)
 		switch {
 		case !isFailure:
-			if !m.cancelled || !errors.Is(err, errCancelled) {
+			if (!m.cancelled || !errors.Is(err, errCancelled)) && (!m.shutDown || !errors.Is(err, weir.ErrClosed)) {
 				m.errorf("unexpected error %v", err)
 			}
 			cancelled++

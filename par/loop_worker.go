@@ -34,8 +34,19 @@ func (l *loop) help(ctx context.Context) error {
 	w := l.newWorker(ctx)
 	defer w.finish()
 	w.work()
+	if !l.bare {
+		l.heed(ctx)
+	}
 	w.ended = true
 	return nil
+}
+
+// heed ends the loop if the context of a helper has ended, as it does when the pool is shut down: the function may have given up half-way. A bare
+// body knows no context, and its helpers leave the rest to the caller.
+func (l *loop) heed(ctx context.Context) {
+	if cause := context.Cause(ctx); cause != nil && cause != errOver { //nolint:errorlint // as finish has set it
+		l.cancel(cause)
+	}
 }
 
 func (w *worker) work() {

@@ -2,6 +2,7 @@ package par_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,6 +156,26 @@ func TestALoopSurvivesTheClosingOfItsPool(t *testing.T) {
 		})
 		check.Error(t, par.Each(t.Context(), upTo(10), nothing, par.On(p)), weir.ErrClosed)
 		close(out)
+		p.Close()
+	})
+	check.Bubble(t, "Shutdown, while calls run that give up then", func(t *testing.T) {
+		for kind := range 4 {
+			p := weir.New(2)
+			shutdownAfter(t, time.Second, p)
+			_, err := anyMap(t.Context(), kind, 2, func(ctx context.Context, i int) (int, error) {
+				<-ctx.Done()
+				return i, nil
+			}, par.On(p), par.Limit(2))
+			check.Error(t, err, weir.ErrClosed)
+			p.Close()
+		}
+	})
+	check.Bubble(t, "Shutdown, and Range", func(t *testing.T) {
+		p := weir.New(3)
+		shutdownAfter(t, 2*time.Second+time.Second/2, p)
+		var n atomic.Int32
+		par.Range(20, func(lo, hi int) { n.Add(int32(hi - lo)); time.Sleep(time.Second) }, par.On(p))
+		check.Equal(t, "indices", n.Load(), 20)
 		p.Close()
 	})
 }

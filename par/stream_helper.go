@@ -36,9 +36,10 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 			panic(value) // to the group
 		}
 	}()
+	going := f.heed(ctx)
 	f.mu.Lock()
 	f.coming = false
-	for ctx.Err() == nil && f.mayBegin() {
+	for going && f.mayBegin() {
 		var e entry[T]
 		number, e = f.claim()
 		more := f.understaffed()
@@ -47,6 +48,7 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 			f.recruit()
 		}
 		result := f.call(ctx, number, e)
+		going = f.heed(ctx)
 		f.mu.Lock()
 		if f.complete(number, result) && f.rouse(taskOf(ctx)) {
 			f.starved.Store(true) // the consumer, which has the helper's place, calls it again
@@ -60,6 +62,16 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 	f.mu.Unlock()
 	ended = true
 	return nil
+}
+
+// heed cancels the stream if the context of a helper has ended, as it does when the pool is shut down: it must do so before the result is seen of a
+// call that may have given up half-way. It reports whether the context has not ended.
+func (f *flow[T, R]) heed(ctx context.Context) bool {
+	if ctx.Err() == nil {
+		return true
+	}
+	f.cancel(context.Cause(ctx))
+	return false
 }
 
 // mayBegin is startable for a goroutine that does not look again by itself: if an item may begin

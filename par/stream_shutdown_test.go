@@ -44,14 +44,17 @@ func TestAStreamLearnsThatItsHelperWasHandedBack(t *testing.T) {
 				check.OK(t, p.Submit(func() { <-out }))
 				shutdownAfter(t, time.Second+time.Second/2, p)
 				n := 0
+				var last error
 				for _, err := range anyPipe(kind, 10, func(_ context.Context, i int) (int, error) {
 					time.Sleep(time.Second)
 					return i, nil
 				}, append(opts, par.On(p), par.Limit(2))...).All(t.Context()) {
-					check.OK(t, err)
+					check.OK(t, last)
+					last = err
 					n++
 				}
-				check.Equal(t, "results", n, 10)
+				check.Error(t, last, weir.ErrClosed) // the end of Shutdown's context is that of the helper's
+				check.Equal(t, "results", n, 2)      // of the first second, and the error
 				close(out)
 				p.Close()
 			})
@@ -70,7 +73,7 @@ func TestAStreamLearnsThatItsHelperWasHandedBack(t *testing.T) {
 			check.Error(t, last, weir.ErrClosed)
 			return nil
 		})
-		check.OK(t, g.Wait())
+		check.Error(t, g.Wait(), weir.ErrClosed)
 		p.Close()
 	})
 }

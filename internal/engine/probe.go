@@ -102,6 +102,18 @@ func (e *Engine[T]) Busy(longer time.Duration) (found []Busy[T]) {
 	return found
 }
 
+// Tenants lists what Run has made known of the tasks that have begun, on workers that are not idle. A task may have ended since.
+func (e *Engine[T]) Tenants() (list []any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.eachWorker(func(w *worker[T]) {
+		if t := w.Tenant.Load(); t != nil && !w.idle && !w.free.Load() {
+			list = append(list, t.Self)
+		}
+	})
+	return list
+}
+
 // eachWorker calls look for each worker, under the lock, which the caller holds. Where there are many it releases the lock now and then.
 func (e *Engine[T]) eachWorker(look func(w *worker[T])) {
 	workers := e.workers

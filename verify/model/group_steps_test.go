@@ -346,5 +346,8 @@ func (m *groupMachine) shutdown(*rapid.T) {
 	if m.pool.Paused {
 		notNow() // it would be open whether tasks start or are handed back
 	}
+	if slices.ContainsFunc(m.groups, func(g *group) bool { return g.model.Lined() > 0 }) {
+		notNow() // it would be open how many of them fail before their group is cancelled
+	}
 	m.world.shutdown(m.newContext(-1))
 }

@@ -144,7 +144,7 @@ func (p *Pool) takeBack(t *Task, why error) {
 	p.over(t)
 }
 
-// abandon removes all tasks from the queue, for a Shutdown whose context is done.
+// abandon removes all tasks from the queue, and cancels the groups of those that run, for a Shutdown whose context is done.
 func (p *Pool) abandon(c *Call) {
 	queued := p.queue
 	p.queue = nil
@@ -155,6 +155,11 @@ func (p *Pool) abandon(c *Call) {
 			t.Batch.handedBack(t)
 		case t.Visit == nil:
 			c.Unrun = append(c.Unrun, t)
+		}
+	}
+	for _, t := range p.begun {
+		if t.Batch != nil {
+			t.Batch.cancel(weir.ErrClosed)
 		}
 	}
 	c.end(c.context.Cause)

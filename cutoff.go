@@ -1,0 +1,47 @@
+package weir
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/fifo"
+)
+
+// cutoff is the end of a pool for tasks that run: the contexts of those of [Pool.Go] are cancelled, and groups with such tasks.
+//
+// Invariant: once it has come, no group has a task that runs on the pool, and is not cancelled. A worker that begins with another group sets its
+// tenant, and looks at over; come sets over, and looks at the tenants. So one of the two sees the other.
+type cutoff struct {
+	over atomic.Bool // it has come; changed under mu
+	mu   sync.Mutex
+	list fifo.List[goTask] // those that have a standard context, until it has come
+}
+
+// cutTasks is called when the time is over for the tasks of a pool that was shut down.
+func (p *Pool) cutTasks() {
+	p.cut.come()
+	for _, tenant := range p.core.engine.Tenants() {
+		if b := batchIn(tenant); b != nil {
+			b.scope.seen()
+			b.scope.cancel(ErrClosed)
+		}
+	}
+}
+
+// come cancels the contexts.
+func (c *cutoff) come() {
+	c.mu.Lock()
+	c.over.Store(true)
+	var list []*goTask
+	for l := c.list.First(); l != nil; l = c.list.First() {
+		list = append(list, l.Of())
+		c.list.Remove(l)
+	}
+	c.mu.Unlock()
+	for _, t := range list {
+		t.cancel(ErrClosed)
+	}
+}
+
+// isOver reports whether the cutoff has come. A pool of a group's own has none.
+func (c *cutoff) isOver() bool { return c != nil && c.over.Load() }
