@@ -228,7 +228,7 @@ func (b *batch) run(w *engine.Worker, j job) {
 	m := b.member(w) // before the look: see cutoff
 	if b.cancelled() {
 		b.group.pool.core.engine.HandedBack()
-		b.tellOfRefusal()
+		b.tellOfRefusal(nil)
 	} else {
 		if ticket {
 			m.job = j
@@ -309,13 +309,13 @@ func (b *batch) reject(j job, err error) {
 	}
 }
 
-// handBack ends a task that Shutdown has taken off the queue. It reports false if that was void.
-func (b *batch) handBack(j job) bool {
+// handBack ends a task that has left the queue, and will not run. It reports false if that was void.
+func (b *batch) handBack(j job, why error) bool {
 	j, ok := b.redeem(j)
 	if !ok || !b.enter() {
 		return false
 	}
-	b.refused(j, ErrClosed)
+	b.refused(j, why)
 	b.Ended(1, nil)
 	return true
 }
@@ -323,14 +323,14 @@ func (b *batch) handBack(j job) bool {
 // refused fails a task that will never run.
 func (b *batch) refused(j job, err error) {
 	b.fail(j, err)
-	b.tellOfRefusal()
+	b.tellOfRefusal(err)
 	b.release(1, nil)
 }
 
 // tellOfRefusal is called for each task that was not withdrawn, and that no worker will run.
-func (b *batch) tellOfRefusal() {
+func (b *batch) tellOfRefusal(why error) {
 	if parent, ok := b.group.parent.(inside.Refusals); ok {
-		parent.Refused(inside.Mark{})
+		parent.Refused(inside.Mark{}, why)
 	}
 }
 

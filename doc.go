@@ -107,7 +107,8 @@
 //
 //  1. An accepted task runs exactly once, or is handed back: by Shutdown, to
 //     its group, when that is cancelled before the task starts, or to [OnError], when the context of a task of
-//     [Pool.Go] is done before. A rejected task never runs. This holds under any mix of submitting, resizing, pausing,
+//     [Pool.Go] is done before; or with [ErrExpired], when it was queued for longer than [ExpireAfter]
+//     allows. A rejected task never runs. This holds under any mix of submitting, resizing, pausing,
 //     panicking, expiry and closing.
 //  2. Never more than limit tasks run at once, except in the extra places of promise 9; and
 //     when a pool's Resize has returned no queued task starts while the new limit or more

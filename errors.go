@@ -17,6 +17,9 @@ var (
 	// as [MaxWaiting] allows.
 	ErrFull = errors.New("weir: pool is full")
 
+	// ErrExpired is the error of a task that was queued for longer than [ExpireAfter] allows, and did not start.
+	ErrExpired = errors.New("weir: task was queued for too long")
+
 	// ErrGoexit is what a [Group] or a [Future] reports for a task that ended its
 	// goroutine with [runtime.Goexit], as t.FailNow does.
 	ErrGoexit = errors.New("weir: task called runtime.Goexit")
@@ -41,11 +44,14 @@ func (e *ShutdownError) Error() string {
 // Unwrap returns the cause.
 func (e *ShutdownError) Unwrap() error { return e.Cause }
 
-// DroppedError is what the function of [OnError] is given for a task of [Pool.Go] that was accepted and did not start.
+// DroppedError is what the function of [OnError] is given for a task that was accepted and did not start.
 type DroppedError struct {
-	// Label is that of the task's context, if it has one: see [Label].
+	// Label is that of the context of a task of [Pool.Go], if it has one: see [Label].
 	Label string
-	// Cause is that of the task's context, or [ErrClosed] if Shutdown has taken the task off the queue.
+	// Arg is the argument that the function of a [FuncPool] or [Stateful] was to be called with; or the func() that was given to
+	// [Pool.Submit] or its like.
+	Arg any
+	// Cause is that of the task's context; or [ErrExpired]; or [ErrClosed] if Shutdown has taken the task off the queue.
 	Cause error
 }
 
@@ -90,7 +96,7 @@ type TaskError struct {
 	// refuses gives its number back, unless another was given meanwhile.
 	// [Results] numbers the tasks that are given to it, apart from others.
 	Index int
-	// Err is what the task returned; or a [*Panic], [ErrGoexit], [ErrClosed] or [ErrFull].
+	// Err is what the task returned; or a [*Panic], [ErrGoexit], [ErrExpired], [ErrClosed] or [ErrFull].
 	Err error
 }
 

@@ -33,6 +33,9 @@ func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 	o := poolOptions(limit, opts)
 	o.mustHaveNoErrors()
 	c := config(&o, engine.Runner[argument[T]]((*funcRunner[T])(&p.FuncPool)))
+	if o.expiry > 0 {
+		expires(&o, &c, p.expired)
+	}
 	p.core.prepare(&o)
 	p.core.made = caller()
 	p.core.start(&o, &c, &p.engine)
@@ -65,6 +68,9 @@ func (p *funcRunner[T]) Broken(_ *engine.Worker, a argument[T], panicked any) {
 		p.core.reportPanic(p.core.reporter.caughtAt(panicked, a.arg))
 	}
 }
+
+// expired hands back an argument that was queued for too long.
+func (p *FuncPool[T]) expired(_ *engine.Worker, a argument[T]) { p.core.drop(a.arg) }
 
 // Invoke hands arg to the pool's function. It blocks while the pool is full. It
 // returns [ErrClosed] if the pool is closed, or becomes so while it waits, and

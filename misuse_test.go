@@ -45,6 +45,7 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 		{"Prestart 3 of 2", "weir: prestarted workers must be at most the limit 2, got 3", func() { weir.New(2, weir.Prestart(3)) }},
 		{"Prestart 3 of 2 in a group", "weir: prestarted workers must be at most the limit 2, got 3", func() { weir.NewGroup(ctx, 2, weir.Prestart(3)) }},
 		{"OnPanic nil", "weir: panic handler must not be nil, got nil", func() { weir.OnPanic(nil) }},
+		{"ExpireAfter 0", "weir: time in the queue must be more than 0, got 0s", func() { weir.ExpireAfter(0) }},
 		{"OnError nil", "weir: handler of errors must not be nil, got nil", func() { weir.OnError(nil) }},
 		{"NewFunc OnError", "weir: option must not be that of Pool.Go, got OnError", func() { weir.NewFunc(2, func(int) {}, weir.OnError(func(error) {})) }},
 		{"NewGroup OnError", "weir: option must not be that of Pool.Go, got OnError", func() { weir.NewGroup(ctx, 2, weir.OnError(func(error) {})) }},

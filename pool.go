@@ -117,6 +117,9 @@ func New(limit int, opts ...Option) *Pool {
 func (p *Pool) start(o *options, e *engine.Engine[job]) {
 	c := config(o, engine.Runner[job]((*runner)(p)))
 	c.Void, c.Ticket, c.Counted = job.void, job.ticket, job.isCounted
+	if o.expiry > 0 { // a method value takes an allocation
+		expires(o, &c, p.expired)
+	}
 	p.core.start(o, &c, e)
 }
 
@@ -235,6 +238,29 @@ func (p *Pool) TrySubmit(task func()) error {
 	return p.core.try(plainJob(task), nil)
 }
 
+// expired hands back a task that was queued for too long.
+func (p *Pool) expired(w *engine.Worker, j job) {
+	switch {
+	case j.batch != nil:
+		vacate(w)
+		if !j.batch.handBack(j, ErrExpired) {
+			p.core.engine.Superseded(j)
+		}
+	case j.listens():
+		l := j.listener()
+		if _, reports := l.(*goTask); !reports {
+			vacate(w)
+		}
+		if !l.refuse(ErrExpired) && l.void() {
+			p.core.engine.Superseded(j)
+		}
+	case race.Enabled:
+		p.core.drop(p.original(j))
+	default:
+		p.core.drop(j.plain())
+	}
+}
+
 // Shutdown closes the pool, as [Pool.Close] does, but waits only until ctx is done. It returns
 // nil if all tasks have finished by then, and the workers are gone. Otherwise it removes the tasks
 // that no worker has started and returns them, in order, with a [*ShutdownError]; it does not wait
@@ -247,7 +273,7 @@ func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	for _, j := range jobs {
 		switch {
 		case j.batch != nil:
-			if !j.batch.handBack(j) {
+			if !j.batch.handBack(j, ErrClosed) {
 				p.core.engine.Superseded(j)
 			}
 		case j.listens():

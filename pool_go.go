@@ -128,7 +128,7 @@ func (t *goTask) refuse(err error) bool {
 
 func (t *goTask) drop(cause error) error {
 	t.body = nil // as in runOn
-	return &DroppedError{labelOf(t.ctx).of(), cause}
+	return &DroppedError{Label: labelOf(t.ctx).of(), Cause: cause}
 }
 
 // announce is called once, by the goroutine that has set the state.

@@ -79,7 +79,7 @@ func (c *racedCall[T]) call() struct{} {
 
 // heard returns why a task was not accepted. If the reason is the context's, the caller is ordered after its end.
 func heard(ctx context.Context, err error) error {
-	if err == nil || err == ErrClosed || err == ErrFull { //nolint:errorlint // a cause may be one that wraps them
+	if err == nil || err == ErrClosed || err == ErrFull || err == ErrExpired { //nolint:errorlint // a cause may be one that wraps them
 		return err
 	}
 	return context.Cause(ctx)

@@ -116,6 +116,27 @@ func Example_recipeTimeToStart() {
 	// Output: context deadline exceeded
 }
 
+func Example_recipeExpiry() {
+	ctx := context.Background()
+	errBusy := errors.New("busy")
+	serve := func(context.Context) error { return nil }
+	release := make(chan struct{})
+
+	pool := weir.New(8, weir.ExpireAfter(10*time.Millisecond)) // from when it is accepted to its start
+	for range 8 {
+		_ = pool.Submit(func() { <-release })
+	}
+	err := pool.Do(ctx, serve)
+	if errors.Is(err, weir.ErrExpired) {
+		err = errBusy
+	}
+
+	fmt.Println(err)
+	close(release)
+	pool.Close()
+	// Output: busy
+}
+
 func Example_recipePerHost() {
 	ctx := context.Background()
 	pool := weir.New(16)

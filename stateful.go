@@ -54,6 +54,9 @@ func NewStateful[S, T any](
 	p.values.init(limit, open, dispose, &p.core.turns)
 	c := config(&o, engine.Runner[call[T]]((*statefulRunner[S, T])(p)))
 	c.Parked = 0 // values are costly
+	if o.expiry > 0 {
+		expires(&o, &c, p.expired)
+	}
 	c.End = p.end
 	p.core.prepare(&o)
 	p.core.made = caller()
@@ -224,6 +227,18 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 	if c.reply != nil {
 		w.Vacate()
 		c.reply.resolve(nil)
+	}
+}
+
+// expired hands back an argument that was queued for too long.
+func (p *Stateful[S, T]) expired(w *engine.Worker, c call[T]) {
+	if c.reply == nil {
+		p.core.drop(c.arg)
+		return
+	}
+	vacate(w)
+	if c.begin() {
+		c.reply.resolve(ErrExpired)
 	}
 }
 

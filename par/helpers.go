@@ -20,8 +20,8 @@ type taskGroup interface {
 // newHelpers returns a group for helpers, of which there are never more than the limit. The
 // context is theirs. Goroutines call cancel when one of them panics; a weir.Group cancels its
 // own context then. On a pool lost is called for each helper that the pool has refused or handed
-// back, instead of having it run.
-func (o *options) newHelpers(ctx context.Context, cancel context.CancelCauseFunc, lost func()) taskGroup {
+// back, instead of having it run, with the reason, if the helpers' group was not cancelled before.
+func (o *options) newHelpers(ctx context.Context, cancel context.CancelCauseFunc, lost func(error)) taskGroup {
 	if o.pool != nil {
 		return o.pool.Group(listening{ctx, lost}, weir.KeepGoing()) // what fails is known to the loop
 	}
@@ -31,11 +31,11 @@ func (o *options) newHelpers(ctx context.Context, cancel context.CancelCauseFunc
 // listening is a context for helpers of which some may be lost.
 type listening struct {
 	context.Context
-	lost func()
+	lost func(error)
 }
 
 // Refused implements [inside.Refusals].
-func (l listening) Refused(inside.Mark) { l.lost() }
+func (l listening) Refused(_ inside.Mark, why error) { l.lost(why) }
 
 // newFeeder returns a group for the goroutine that reads a source.
 func (o *options) newFeeder(ctx context.Context, cancel context.CancelCauseFunc) taskGroup {

@@ -49,7 +49,7 @@ var errOver = errors.New("par: all items are done")
 func newLoop(ctx context.Context, o *options, length, shares int, span time.Duration) *loop {
 	l := &loop{options: o, length: length, span: span, clock: time.Now()}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
-	l.helpers = o.newHelpers(l.ctx, l.cancel, func() {}) // do waits for all of them, and finds out then
+	l.helpers = o.newHelpers(l.ctx, l.cancel, func(error) {}) // do waits for all of them, and finds out then
 	l.helper = l.help
 	l.Init(o.limit, min(o.limit, length, shares))
 	return l
@@ -92,7 +92,7 @@ func (l *loop) do() error {
 
 // refusal finds out why the pool did not run a helper.
 func refusal(err error) error {
-	for _, reason := range []error{weir.ErrClosed, weir.ErrFull} {
+	for _, reason := range []error{weir.ErrClosed, weir.ErrFull, weir.ErrExpired} {
 		if errors.Is(err, reason) {
 			return reason
 		}

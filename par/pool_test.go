@@ -124,6 +124,14 @@ func TestWhatThePoolRefusesFails(t *testing.T) {
 		par.Range(9, func(lo, hi int) { n += hi - lo; time.Sleep(time.Second) }, par.On(p))
 		check.Equal(t, "indices", n, 9)
 	})
+	check.Bubble(t, "too slow", func(t *testing.T) {
+		p := weir.New(1, weir.ExpireAfter(time.Second))
+		out := make(chan struct{})
+		check.OK(t, p.Submit(func() { <-out }))
+		refuse(t, p, weir.ErrExpired)
+		close(out)
+		p.Close()
+	})
 	check.Bubble(t, "full", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
 		out := make(chan struct{})
@@ -131,6 +139,26 @@ func TestWhatThePoolRefusesFails(t *testing.T) {
 		refuse(t, p, weir.ErrFull)
 		close(out)
 		p.Close()
+	})
+}
+
+func TestAHelperMayExpireWhileAnotherWorks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.ExpireAfter(time.Second))
+		check.OK(t, par.Each(t.Context(), upTo(5), sleep(time.Second), par.On(p), par.Limit(2)))
+		n := 0
+		for _, err := range par.Stream(t.Context(), upTo(5), func(_ context.Context, i int) (int, error) {
+			time.Sleep(time.Second)
+			return i, nil
+		}, par.On(p), par.Limit(2)) {
+			check.OK(t, err)
+			n++
+		}
+		check.Equal(t, "results", n, 5)
+		p.Close()
+		if p.Stats().HandedBack == 0 {
+			t.Error("no helper has expired")
+		}
 	})
 }
 

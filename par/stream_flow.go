@@ -2,9 +2,11 @@ package par
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
+	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/inside"
 	"github.com/64ed045f/weir/internal/race"
 )
@@ -130,20 +132,24 @@ func (f *flow[T, R]) understaffed() bool {
 // under mu.
 func (f *flow[T, R]) recruit() {
 	if !f.helpers.TryGo(f.helper) {
-		f.lose()
+		f.lose(nil)
 	}
 }
 
 // lose counts out the helper that was to come: the pool had no room for it, or has
-// handed it back, which Shutdown does.
-func (f *flow[T, R]) lose() {
+// handed it back, which Shutdown does, or if it expires. If it expires while no other helper runs, the pool is too slow for the stream.
+func (f *flow[T, R]) lose(why error) {
 	f.mu.Lock()
 	f.active--
 	f.coming = false
-	if f.active == 0 {
+	last := f.active == 0
+	if last {
 		f.rouse(nil) // for only the consumer waits for room
 	}
 	f.mu.Unlock()
+	if last && errors.Is(why, weir.ErrExpired) {
+		f.cancel(why)
+	}
 }
 
 // rouse wakes the consumer, if it sleeps. It reports whether the consumer, a task, has got the

@@ -291,6 +291,13 @@ func (b *books) handedBack(tasks ...*task) {
 	}
 }
 
+// expires notes that j will never run.
+func (b *books) expires(j *task) {
+	b.lock()
+	defer b.mu.Unlock()
+	j.returned++
+}
+
 // hasRoom reports whether the engine certainly had room for one more than j, for as long as j was
 // offered: of the others too few were unfinished, and no submitter waited in the line.
 func (b *books) hasRoom(j *task, room int) bool {

@@ -18,6 +18,7 @@
 //   - wait: a call of Wait, and the count of the workers that it depends on.
 //   - worker: a goroutine, its cell and its parking place.
 //   - meter: how long tasks wait and run; which of them are measured.
+//   - expiry: the end of tasks that are queued for too long.
 //   - probe: which workers have had one task for long.
 //
 // # The first tasks and the last worker

@@ -33,6 +33,8 @@ type Config[T any] struct {
 	// End, if not nil, is called when a worker ends, which holds no permit by then. Close
 	// waits for it. Its panic takes the program down.
 	End func(w *Worker)
+	// Expiry, if not nil, says how long a task may be queued. Then Measure must be 1.
+	Expiry *Expiry[T]
 	// So many tasks, about as many as there are processors, are handed to workers before there is a ring.
 	AtOnce int32
 	// So many idle workers stay for their IdleTimeout, even if none has come back for a second task lately; 0 for all.
@@ -55,6 +57,14 @@ type Config[T any] struct {
 	// Counted is called, under the lock, for each void task that has left the queue without Run. It reports false if
 	// Discard has not counted the task, and will not. A nil Counted stands for one that reports true.
 	Counted func(T) bool
+}
+
+// Expiry says what becomes of tasks that have been queued for too long.
+type Expiry[T any] struct {
+	After time.Duration
+	// Expired is called in place of Run for such a task, which counts as handed back: on the worker that has come to it, or with a nil w on
+	// another goroutine.
+	Expired func(w *Worker, task T)
 }
 
 // Runner runs the tasks of an engine.
@@ -103,10 +113,10 @@ type Engine[T any] struct {
 	unbegun    fifo.List[Want[T]]   // what tasks wait for, and may not have started
 	waits      []*wait              // the calls of Wait, the earliest first
 	asking     int                  // so many of the waits, the first ones, have asked
-	unasked    int                  // workers that are not idle, and that none of them has asked
 
 	limit      int
-	leaving    int   // workers that were ordered to end that still are in workers
+	unasked    int32 // workers that are not idle, and that no wait has asked
+	leaving    int32 // workers that were ordered to end that still are in workers
 	givenUp    int32 // so many of waits were given up
 	handed     int32 // tasks handed to workers since the queue had a ring
 	candidates int32 // workers[:candidates] may hold no task, see between
@@ -120,6 +130,7 @@ type Engine[T any] struct {
 	armed      bool          // timer is running
 	prepaid    bool          // there is a permit for the task that is about to go on
 	suspects   bool          // the queue may hold void tasks that dead does not count
+	expiring   bool          // a goroutine ends tasks that were taken off the queue
 	halfway    bool          // the last search for them met a half-written slot
 	finished   chan struct{} // closed when the engine is closed, empty and without a worker
 	dismissed  chan struct{} // if not nil: idle workers end, and it is closed when the last has

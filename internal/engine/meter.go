@@ -34,6 +34,7 @@ type meter struct {
 	_      [64 - 40]byte
 	wait   histogram.Counter
 	run    histogram.Counter
+	expiry *expiry // nil for none; then each task is measured
 
 	passing draw  // of the tasks that pass by the rings; under Engine.mu
 	left    int   // so many of them come before the next that is measured
@@ -194,6 +195,9 @@ func (m *meter) blockFor(mean float64) uint32 {
 func (e *Engine[T]) makeMeter() {
 	if e.Measure > 0 && e.queue.meter == nil {
 		e.queue.meter = newMeter(e.clock, float64(e.Measure), int(e.AtOnce))
+		if e.Expiry != nil {
+			e.queue.meter.expiry = newExpiry(e)
+		}
 	}
 }
 
@@ -216,10 +220,14 @@ func (e *Engine[T]) subtaskMark() mark {
 
 // runMarked runs a task that is measured.
 func (e *Engine[T]) runMarked(w *worker[T], task T) {
-	if e.Void != nil && e.Void(task) {
+	switch m := e.queue.meter; {
+	case e.Void != nil && e.Void(task):
 		w.mark = 0
-	} else {
-		w.begun.Store(e.queue.meter.begins(w.mark))
+	case m.expiry != nil && m.expiry.isOver(w.mark, m.now()):
+		e.expired(w, task)
+		return
+	default:
+		w.begun.Store(m.begins(w.mark))
 	}
 	e.Run(&w.Worker, task)
 	if w.mark != 0 {

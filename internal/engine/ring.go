@@ -178,7 +178,11 @@ func (r *ring[T]) push(v T, held bool) outcome {
 				s.value = v
 				stamp++
 				if r.meter != nil && pos >= r.drawn.at.Load() {
-					stamp = r.measure(pos)
+					s.stamp.Store(r.measure(pos))
+					if x := r.meter.expiry; x != nil {
+						x.see()
+					}
+					return moved
 				}
 				s.stamp.Store(stamp)
 				return moved

@@ -28,7 +28,7 @@ const never = 1<<64 - 1
 type wait struct {
 	at      uint64
 	number  uint64        // with which it has asked; 0 until then
-	pending int           // workers that belong to it and have not reported yet
+	pending int32         // workers that belong to it and have not reported yet
 	givenUp bool          // its caller does not wait any more
 	ended   bool          // over has received
 	over    chan struct{} // of capacity 1
@@ -69,7 +69,7 @@ func (e *Engine[T]) Wait(done <-chan struct{}) bool {
 // forget removes the waits that were given up from the list, and passes their workers on. It looks at all waits, and
 // removes at least half of them, so that each removed wait costs two looks.
 func (e *Engine[T]) forget() {
-	kept, asking, pending := e.waits[:0], 0, 0
+	kept, asking, pending := e.waits[:0], 0, int32(0)
 	for i, w := range e.waits {
 		if w.givenUp {
 			pending += w.pending
@@ -112,7 +112,7 @@ func (e *Engine[T]) checkWaits() (room bool) {
 		e.waitAt.Store(at)
 	}
 	over := 0
-	for over < e.asking && e.waits[over].pending == 0 {
+	for over < e.asking && e.waits[over].pending == 0 && !e.expiring {
 		w := e.waits[over]
 		w.ended = true
 		w.over <- struct{}{}

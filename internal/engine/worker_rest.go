@@ -180,11 +180,11 @@ func (e *Engine[T]) remove(w *worker[T]) {
 
 // excess is by how much the workers that are to stay exceed the limit, and what
 // waiting tasks need beyond it.
-func (e *Engine[T]) excess() int { return len(e.workers) - e.leaving - int(e.spare) - e.limit }
+func (e *Engine[T]) excess() int { return len(e.workers) - int(e.leaving) - int(e.spare) - e.limit }
 
 // quitIdle ends the n workers that have been idle for longest.
 func (e *Engine[T]) quitIdle(n int) {
-	e.leaving += n
+	e.leaving += int32(n)
 	for _, w := range e.idle[:n] {
 		w.parked <- orderQuit
 	}

@@ -37,6 +37,7 @@ func All() []Load {
 		{Name: "pause", About: "pools are paused and resumed", Round: pause.round},
 		{Name: "reopen", About: "pools are closed while others submit, and new ones made", Round: reopen.round},
 		{Name: "shutdown", About: "pools are shut down with a deadline, and hand tasks back", Round: shutdown.round},
+		{Name: "expire", About: "tasks expire in the queues of pools", Round: expire.round},
 		{Name: "idle", About: "workers expire at once, and pools are dropped", Round: idle.round},
 		{Name: "order", About: "one task at a time, in order", Round: order.round},
 		{Name: "block", About: "tasks wait for each other, as many as the limit lets run", Round: block},

@@ -25,6 +25,7 @@ type course struct {
 	limits  []int
 	faults  bool // some tasks panic or call runtime.Goexit, and some values cannot be opened
 	sleeps  bool // all tasks sleep
+	expires bool // tasks expire in the queue
 	options func(r *Round) []weir.Option
 
 	// meanwhile is called again and again while the senders submit, ending once. In the end a pool is closed
@@ -47,6 +48,7 @@ var (
 	pause    = course{pools: 1, senders: 4, tasks: 100, ways: 1, meanwhile: (*site).pauses}
 	reopen   = course{pools: 10, senders: 8, tasks: 40, ways: 2, ending: (*site).closes}
 	shutdown = course{pools: 10, senders: 6, tasks: 40, ways: 1, ending: (*site).shutsDown}
+	expire   = course{pools: 1, senders: 6, tasks: 100, ways: 4, sleeps: true, expires: true, limits: []int{1, 2, 8}}
 	order    = course{pools: 1, senders: 4, tasks: 100, ways: 3, limits: []int{1}}
 	together = course{pools: 1, senders: 12, tasks: 15, ways: 4, nests: 2, faults: true, meanwhile: (*site).storms, ending: (*site).ends}
 	idle     = course{pools: 12, senders: 3, tasks: 20, ways: 1, dropped: true, options: func(r *Round) []weir.Option {
@@ -121,6 +123,11 @@ func (c course) open(r *Round) *site {
 	if c.faults {
 		rejections = append(rejections, errNoObject)
 	}
+	kind := r.Rand.IntN(3)
+	if c.expires {
+		kind = pick(r.Rand, 1, 2) // what is dropped must say which task it is
+		rejections = append(rejections, weir.ErrExpired)
+	}
 	s.ledger = books.NewLedger(r.Book, c.senders*c.tasks*(1+15*c.nests), rejections...)
 	s.gauge = books.NewGauge(r.Book, s.limit)
 	s.values = owners{r: r, limit: max(s.limit, 16)}
@@ -132,7 +139,10 @@ func (c course) open(r *Round) *site {
 	if c.options != nil {
 		opts = append(opts, c.options(r)...)
 	}
-	switch r.Rand.IntN(3) {
+	if c.expires {
+		opts = append(opts, weir.ExpireAfter(pick(r.Rand, 10*time.Microsecond, 200*time.Microsecond, 2*time.Millisecond)), weir.OnError(s.onExpired))
+	}
+	switch kind {
 	case 0:
 		pool := face.New(s.limit, s.do, append(opts, weir.OnError(s.onError))...)
 		s.pool = plain{pool, s.do}
@@ -218,6 +228,13 @@ func (s *site) onError(err error) {
 	s.ledger.Returned(id)
 }
 
+// onExpired is the handler of a pool whose tasks expire.
+func (s *site) onExpired(err error) {
+	dropped, ok := errors.AsType[*weir.DroppedError](err)
+	s.Check(ok && errors.Is(err, weir.ErrExpired), "OnError got an error that is not that of an expired task: %v", err)
+	s.ledger.Returned(dropped.Arg.(errand).id)
+}
+
 // goes hands a task to a Pool, with a context that may end while it is queued.
 func (s *site) goes(p plain, rnd *rand.Rand, e errand) error {
 	ctx := weir.Label(context.Background(), strconv.Itoa(e.id))
@@ -296,9 +313,9 @@ func (s *site) wait() {
 	s.ended("Wait", ids)
 }
 
-// ended checks that tasks have ended that were accepted before a call. If values cannot be opened, or contexts end, some never run.
+// ended checks that tasks have ended that were accepted before a call. If values cannot be opened, contexts end or tasks expire, some never run.
 func (s *site) ended(call string, ids []int) {
-	if s.values.flawless && !s.drops {
+	if s.values.flawless && !s.drops && !s.expires {
 		s.ledger.Ended(call, ids...)
 	}
 }
