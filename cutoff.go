@@ -12,6 +12,7 @@ import (
 // Invariant: once it has come, no group has a task that runs on the pool, and is not cancelled. A worker that begins with another group sets its
 // tenant, and looks at over; come sets over, and looks at the tenants. So one of the two sees the other.
 type cutoff struct {
+	of   any         // the FuncContext whose pool that is; nil for none
 	over atomic.Bool // it has come; changed under mu
 	mu   sync.Mutex
 	list fifo.List[goTask] // those that have a standard context, until it has come

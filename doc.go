@@ -25,6 +25,7 @@
 //     where it is called, under the same limit. [Pool.Go] gives a service's task its context, and its error to [OnError].
 //   - [FuncPool]: the same for one function and many arguments, without a
 //     closure for each.
+//   - [FuncContext]: the same for a function that gets a context and returns an error.
 //   - [Stateful]: a FuncPool whose every worker owns a value, such as an encoder.
 //   - [Default]: a pool shared by the whole program.
 //   - Package [github.com/64ed045f/weir/par]: loops over slices, sequences and
@@ -178,5 +179,5 @@
 //   - the members of a group wait for a signal which their owner sends after Wait, or after a
 //     Go that finds no room: such a Go returns when a member has ended, or a place is free.
 //
-// The zero values of Pool, FuncPool, Stateful and Group are not usable.
+// The zero values of Pool, FuncPool, FuncContext, Stateful and Group are not usable.
 package weir

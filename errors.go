@@ -48,7 +48,7 @@ func (e *ShutdownError) Unwrap() error { return e.Cause }
 type DroppedError struct {
 	// Label is that of the context of a task of [Pool.Go], if it has one: see [Label].
 	Label string
-	// Arg is the argument that the function of a [FuncPool] or [Stateful] was to be called with; or the func() that was given to
+	// Arg is the argument that the function of a [FuncPool], [FuncContext] or [Stateful] was to be called with; or the func() that was given to
 	// [Pool.Submit] or its like.
 	Arg any
 	// Cause is that of the task's context; or [ErrExpired]; or [ErrClosed] if Shutdown has taken the task off the queue.

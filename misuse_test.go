@@ -47,6 +47,12 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 		{"OnPanic nil", "weir: panic handler must not be nil, got nil", func() { weir.OnPanic(nil) }},
 		{"ExpireAfter 0", "weir: time in the queue must be more than 0, got 0s", func() { weir.ExpireAfter(0) }},
 		{"OnError nil", "weir: handler of errors must not be nil, got nil", func() { weir.OnError(nil) }},
+		{"NewFuncContext nil", "weir: function must not be nil, got nil", func() { weir.NewFuncContext[int](2, nil) }},
+		{"FuncContext zero value", "weir: pool must be made by NewFuncContext, got the zero value", func() { new(weir.FuncContext[int]).Close() }},
+		{"FuncContext nil", "weir: pool must not be nil, got nil", func() { (*weir.FuncContext[int])(nil).Wait() }},
+		{"FuncContext Go nil", "weir: context must not be nil, got nil", func() {
+			_ = weir.NewFuncContext(2, func(context.Context, int) error { return nil }).Go(nil, 1) //nolint:staticcheck // as it must not be
+		}},
 		{"NewFunc OnError", "weir: option must not be that of Pool.Go, got OnError", func() { weir.NewFunc(2, func(int) {}, weir.OnError(func(error) {})) }},
 		{"NewGroup OnError", "weir: option must not be that of Pool.Go, got OnError", func() { weir.NewGroup(ctx, 2, weir.OnError(func(error) {})) }},
 		{"NewStateful OnError", "weir: option must not be that of Pool.Go, got OnError", func() {

@@ -21,7 +21,7 @@ type Panic struct {
 	Pool string
 	// Label is the one of the task's context, if it has one: see [Label].
 	Label string
-	// Arg is the argument, if the task is a call of the function of a [FuncPool] or [Stateful]; else nil.
+	// Arg is the argument, if the task is a call of the function of a [FuncPool], [FuncContext] or [Stateful]; else nil.
 	Arg any
 }
 

@@ -99,7 +99,10 @@ func (j job) member() func(context.Context) error {
 
 // New returns a pool on which at most limit tasks run at once; [Unbounded] sets
 // no limit. It starts nothing, unless [Prestart] is given.
-func New(limit int, opts ...Option) *Pool {
+func New(limit int, opts ...Option) *Pool { return newPool(limit, opts, caller(), nil) }
+
+// newPool returns a pool that was made at the given place, and is known as another one, unless of is nil.
+func newPool(limit int, opts []Option, made uintptr, of any) *Pool {
 	o := poolOptions(limit, opts)
 	p := new(struct {
 		Pool
@@ -107,8 +110,9 @@ func New(limit int, opts ...Option) *Pool {
 		cut    cutoff
 	})
 	p.Pool.cut = &p.cut
+	p.cut.of = of
 	p.core.prepare(&o)
-	p.core.made = caller()
+	p.core.made = made
 	p.start(&o, &p.engine)
 	return &p.Pool
 }
@@ -132,7 +136,12 @@ func (p *runner) Begin(w *engine.Worker) {
 	p.core.begins()
 }
 
-func (p *runner) pool() any { return (*Pool)(p) }
+func (p *runner) pool() any {
+	if c := p.cut; c != nil && c.of != nil {
+		return c.of
+	}
+	return (*Pool)(p)
+}
 
 // void reports whether a worker need not come to j, which is queued.
 func (j job) void() bool {
@@ -185,8 +194,8 @@ func (p *runner) Broken(w *engine.Worker, j job, panicked any) {
 			failure.Err = caught
 		}
 		l := j.listener()
-		if t, ok := l.(*goTask); ok {
-			t.broken(caught)
+		if t, ok := l.(goes); ok {
+			t.inner().broken(caught)
 		}
 		w.Vacate()
 		l.failed(failure)
@@ -248,7 +257,7 @@ func (p *Pool) expired(w *engine.Worker, j job) {
 		}
 	case j.listens():
 		l := j.listener()
-		if _, reports := l.(*goTask); !reports {
+		if _, reports := l.(goes); !reports {
 			vacate(w)
 		}
 		if !l.refuse(ErrExpired) && l.void() {
@@ -268,7 +277,12 @@ func (p *Pool) expired(w *engine.Worker, j job) {
 // returned: each fails there with [ErrClosed], which is also the cause with which the contexts of those that run are cancelled, and
 // with them their groups. Only a task of a Future, which may have given a part of it away, keeps the context of its caller.
 func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
-	jobs, err := p.made().shutdown(ctx)
+	mustPool(p != nil)
+	return p.shutdown(ctx, func(l listener) bool { return l.refuse(ErrClosed) })
+}
+
+func (p *Pool) shutdown(ctx context.Context, refuse func(l listener) bool) (unrun []func(), err error) {
+	jobs, err := p.core.shutdown(ctx)
 	var refused []job
 	for _, j := range jobs {
 		switch {
@@ -288,7 +302,7 @@ func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 		p.cutTasks() // before a handler is called that may block
 	}
 	for _, j := range refused {
-		if l := j.listener(); !l.refuse(ErrClosed) && l.void() {
+		if l := j.listener(); !refuse(l) && l.void() {
 			p.core.engine.Superseded(j)
 		}
 	}

@@ -25,17 +25,38 @@ func (p *Pool) Go(ctx context.Context, task func(ctx context.Context) error) err
 	mustTask(task != nil)
 	t := &goTask{errand: errand{pool: p, ctx: ctx}, body: task}
 	t.self = t
+	return t.hand()
+}
+
+// goTask is a task of [Pool.Go], or a part of one of [FuncContext.Go]. It is the context of the task, too.
+type goTask struct {
+	errand
+	cuttable
+	body func(ctx context.Context) error // nil for one of FuncContext.Go
+}
+
+// goes is a task that has a goTask.
+type goes interface {
+	inner() *goTask
+	// argument returns what the function is called with; nil for a task of Pool.Go.
+	argument() any
+	// do runs the task, if it has no body.
+	do(ctx context.Context) error
+	// release lets go of what the context need not keep alive when the task is over.
+	release()
+}
+
+func (t *goTask) inner() *goTask               { return t }
+func (t *goTask) argument() any                { return nil }
+func (t *goTask) do(ctx context.Context) error { return t.body(ctx) }
+func (t *goTask) release()                     {}
+func (t *goTask) whole() goes                  { return t.self.(goes) }
+
+func (t *goTask) hand() error {
 	if race.Enabled {
 		return t.raced()
 	}
 	return t.submit()
-}
-
-// goTask is a task of [Pool.Go]. It is the context of the task, too.
-type goTask struct {
-	errand
-	cuttable
-	body func(ctx context.Context) error
 }
 
 // run runs the task, on a worker, unless its context is done.
@@ -56,6 +77,7 @@ func (t *goTask) runOn(w *engine.Worker) {
 	t.body = nil // the context may live for longer than what the task holds
 	t.worker = w
 	t.call(body)
+	t.whole().release()
 	t.cancel(nil)
 	w.Vacate()
 	t.failed(nil)
@@ -66,7 +88,13 @@ func (t *goTask) call(body func(ctx context.Context) error) {
 	if l := labelOf(t.ctx); l != nil {
 		defer l.begin(t, t.worker, t.pool.core.reporter.labels()).end()
 	}
-	if err := body(t); err != nil {
+	var err error
+	if body != nil {
+		err = body(t)
+	} else {
+		err = t.whole().do(t)
+	}
+	if err != nil {
 		t.report(err)
 	}
 }
@@ -102,10 +130,12 @@ func (t *goTask) reportApart(err error) {
 func (t *goTask) broken(p *Panic) {
 	t.cancel(nil)
 	if p == nil {
+		t.whole().release()
 		t.reportApart(ErrGoexit)
 		return
 	}
-	p.Label = labelOf(t.ctx).of()
+	p.Label, p.Arg = labelOf(t.ctx).of(), t.whole().argument()
+	t.whole().release()
 	t.pool.core.reportPanic(p)
 }
 
@@ -128,7 +158,9 @@ func (t *goTask) refuse(err error) bool {
 
 func (t *goTask) drop(cause error) error {
 	t.body = nil // as in runOn
-	return &DroppedError{Label: labelOf(t.ctx).of(), Cause: cause}
+	whole := t.whole()
+	defer whole.release()
+	return &DroppedError{Label: labelOf(t.ctx).of(), Arg: whole.argument(), Cause: cause}
 }
 
 // announce is called once, by the goroutine that has set the state.
@@ -142,6 +174,9 @@ func (t *goTask) announce() {
 // raced is submit: the task knows only what the caller has done until now.
 func (t *goTask) raced() error {
 	tag, body := race.Here(), t.body
+	if body == nil {
+		body = t.whole().do
+	}
 	start := tag.Start(&t.pool.core.turns)
 	t.body = func(ctx context.Context) (none error) {
 		return race.Run(start, nil, func() error {

@@ -23,8 +23,8 @@ import (
 type PoolInfo struct {
 	ID   uint64 // tells it apart from all other pools of the program
 	Name string // see [Name]
-	Kind string // "Pool", "FuncPool[T]" or "Stateful[S,T]", with the types that it was made for
-	Made string // the file and the line that called New, NewFunc or NewStateful
+	Kind string // "Pool", "FuncPool[T]", "FuncContext[T]" or "Stateful[S,T]", with the types that it was made for
+	Made string // the file and the line that called New, NewFunc, NewFuncContext or NewStateful
 
 	pool observed
 }

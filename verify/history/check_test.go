@@ -35,7 +35,9 @@ func (r *round) settle() {
 			bound(e, all)
 		case groupWait:
 			t := &r.tasks[e.n]
-			if errors.Is(e.err, weir.ErrClosed) && t.accepted() {
+			// The group of a task that runs is cancelled with the same error, but then it is not the task's.
+			_, ofTask := errors.AsType[*weir.TaskError](e.err)
+			if errors.Is(e.err, weir.ErrClosed) && t.accepted() && (ofTask || t.runs.Load() == 0) {
 				t.back = e
 			}
 			t.over = min(t.over, e.end)
@@ -125,6 +127,9 @@ func (r *round) operations() []porcupine.Operation {
 		own := len(r.done) + 2*i
 		switch {
 		case !t.accepted():
+		case t.back != nil && t.submitted.action == tryGo:
+			add(own, call{action: doom, n: i}, answer{}, t.submitted.call, t.back.end)
+			add(own+1, call{action: giveUp, n: i}, answer{}, t.submitted.call, t.back.end)
 		case t.back != nil:
 			add(own, call{action: handBack, n: i, after: t.after}, answer{}, t.submitted.call, t.back.end)
 		default:

@@ -31,11 +31,13 @@ const (
 	start
 	finish
 	handBack
+	doom    // a task of a group that will not start leaves the queue
+	giveUp  // and the worker that has taken it, if one has
 	drained // nothing is queued any more
 )
 
 var actionNames = [...]string{"TrySubmit", "Submit", "Submit, done", "Submit, soon done", "TryGo", "Group.Wait", "Resize",
-	"Pause", "Resume", "Stats", "Wait", "Close", "Shutdown", "release", "start", "finish", "hand back", "drained"}
+	"Pause", "Resume", "Stats", "Wait", "Close", "Shutdown", "release", "start", "finish", "hand back", "doom", "give up", "drained"}
 
 func (a action) String() string { return actionNames[a] }
 

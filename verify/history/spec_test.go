@@ -15,6 +15,7 @@ type state struct {
 	limit, running int
 	queue          string // tasks accepted and not started
 	handed         string // of a queue of length 0: tasks that have a worker and do not know it yet
+	doomed         string // tasks of groups that a worker has and will not start
 	back           string // tasks handed back
 	paused, closed bool
 }
@@ -76,6 +77,10 @@ func (s *state) step(c call, a answer, queue int, refusing bool) bool {
 	case finish:
 		s.running--
 		return s.running >= 0
+	case doom:
+		return s.doom(c.n, queue)
+	case giveUp:
+		return s.giveUp(c.n)
 	case handBack:
 		before := c.after < 0 || strings.Contains(s.back, name(c.after))
 		s.back += name(c.n)
@@ -113,15 +118,46 @@ func (s *state) hand(task int, a answer, queue int) bool {
 
 func (s *state) start(task, queue int) bool {
 	if queue == 0 {
-		before, after, ok := strings.Cut(s.handed, name(task))
-		s.handed = before + after
-		return ok
+		return cut(&s.handed, task)
 	}
 	if s.paused || s.running >= s.limit || !s.take(task) {
 		return false
 	}
 	s.running++
 	return true
+}
+
+// doom takes a task of a group off the queue that will not start, as the group is cancelled when the time of Shutdown is over: Shutdown does, or a worker
+// before it, which notices the cancellation later.
+func (s *state) doom(task, queue int) bool {
+	switch {
+	case queue == 0:
+		s.doomed += name(task)
+		return cut(&s.handed, task)
+	case s.closed:
+		s.back += name(task)
+		return s.take(task)
+	default:
+		s.doomed += name(task)
+		return s.start(task, queue)
+	}
+}
+
+// giveUp follows doom.
+func (s *state) giveUp(task int) bool {
+	if !cut(&s.doomed, task) {
+		return strings.Contains(s.back, name(task))
+	}
+	s.running--
+	s.back += name(task)
+	return s.closed
+}
+
+// cut takes the task out of those.
+func cut(tasks *string, task int) bool {
+	before, after, ok := strings.Cut(*tasks, name(task))
+	*tasks = before + after
+	return ok
 }
 
 // take takes the task off the queue, if it is the oldest.
@@ -159,7 +195,7 @@ func describe(c call, a answer) string {
 		return fmt.Sprintf("Resize(%d)", c.n)
 	case c.action == stats:
 		return fmt.Sprintf("Stats: Limit %d", a.limit)
-	case c.action == start, c.action == finish, c.action == handBack:
+	case c.action == start, c.action == finish, c.action == handBack, c.action == doom, c.action == giveUp:
 		return fmt.Sprintf("%v %s", c.action, name(c.n))
 	}
 	return c.action.String()

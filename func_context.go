@@ -1,0 +1,109 @@
+package weir
+
+import (
+	"context"
+	"time"
+)
+
+// FuncContext runs one function with many arguments and their contexts: what [Pool.Go] is for functions. It is for services, where no call waits
+// for the calls of the function. All methods may be called by any number of goroutines at once.
+type FuncContext[T any] struct {
+	pool *Pool
+	call func(context.Context, T) error
+}
+
+// NewFuncContext returns a pool that calls run with each argument, at most limit at once; [Unbounded] sets no limit. It starts nothing, unless
+// [Prestart] is given. An error that run returns goes to the function that [OnError] sets.
+func NewFuncContext[T any](limit int, run func(ctx context.Context, arg T) error, opts ...Option) *FuncContext[T] {
+	must(run != nil, "function must not be nil", "nil")
+	p := &FuncContext[T]{call: run}
+	p.pool = newPool(limit, opts, caller(), p)
+	return p
+}
+
+// argued is a call of the function of a FuncContext.
+type argued[T any] struct {
+	goTask
+	of  *FuncContext[T]
+	arg T
+}
+
+var _ goes = (*argued[any])(nil)
+
+func (a *argued[T]) argument() any                { return a.arg }
+func (a *argued[T]) do(ctx context.Context) error { return a.of.call(ctx, a.arg) }
+
+func (a *argued[T]) release() {
+	var none T
+	a.arg = none
+}
+
+// Go hands arg to the pool's function, with its context, as [Pool.Go] does a task. It blocks while the pool is full, until ctx is done; in a call of
+// the function this may last until that for arg has ended. It returns nil if arg was accepted. Else the function is never called with it, and the
+// error is [ErrClosed], [ErrFull] as for [Pool.Submit], or the cause of ctx.
+//
+// If ctx is done before the function is called with an arg that was accepted, a [*DroppedError] with arg goes to [OnError], and a panic to
+// [OnPanic]. The context that the function gets is as for Pool.Go.
+//
+// The call synchronizes before the function is called with arg.
+func (p *FuncContext[T]) Go(ctx context.Context, arg T) error {
+	pool := p.made()
+	mustContext(ctx != nil)
+	a := &argued[T]{goTask: goTask{errand: errand{pool: pool, ctx: ctx}}, of: p, arg: arg}
+	a.self = a
+	return a.hand()
+}
+
+// Shutdown closes the pool, as [FuncContext.Close] does, but waits only until ctx is done. It returns nil if all calls have finished by then, and the
+// workers are gone. Otherwise it removes the arguments that no worker has started with and returns them, in order, with a [*ShutdownError], and
+// cancels the contexts of calls that run, with the cause [ErrClosed]; it does not wait for those, which another Close does.
+func (p *FuncContext[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
+	_, err = p.made().shutdown(ctx, func(l listener) bool {
+		a, ok := l.(*argued[T])
+		if !ok { // a task of a group, a future or Do that was made from the context of a call
+			return l.refuse(ErrClosed)
+		}
+		if !a.giveUp() {
+			return false
+		}
+		unrun = append(unrun, a.arg)
+		a.release()
+		a.announce()
+		return true
+	})
+	return unrun, err
+}
+
+// Wait blocks until all calls accepted before it have finished. See [Pool.Wait].
+func (p *FuncContext[T]) Wait() { p.made().Wait() }
+
+// WaitContext is Wait, but only until ctx is done; then it returns the context's cause.
+func (p *FuncContext[T]) WaitContext(ctx context.Context) error { return p.made().WaitContext(ctx) }
+
+// Resize sets the limit, and does not block. See [Pool.Resize].
+func (p *FuncContext[T]) Resize(limit int) { p.made().Resize(limit) }
+
+// Pause stops workers from taking arguments, and does not block. See [Pool.Pause].
+func (p *FuncContext[T]) Pause() { p.made().Pause() }
+
+// Resume ends a pause.
+func (p *FuncContext[T]) Resume() { p.made().Resume() }
+
+// Close stops accepting arguments, and blocks until all that were accepted have been dealt with and the last worker has ended. See [Pool.Close].
+func (p *FuncContext[T]) Close() { p.made().Close() }
+
+// Stats returns counts of what the pool has done and is doing. See [Pool.Stats].
+func (p *FuncContext[T]) Stats() Stats { return p.made().Stats() }
+
+// Times returns how long calls have waited and run. See [Pool.Times].
+func (p *FuncContext[T]) Times() Times { return p.made().Times() }
+
+// Running lists the calls that have run for so long. See [Pool.Running].
+func (p *FuncContext[T]) Running(longer time.Duration) []Running { return p.made().Running(longer) }
+
+// made returns the pool of one that was made by NewFuncContext.
+func (p *FuncContext[T]) made() *Pool {
+	mustPool(p != nil)
+	must(p.pool != nil, "pool must be made by NewFuncContext", "the zero value")
+	return p.pool
+}
