@@ -322,16 +322,19 @@ func (b *batch) handBack(j job, why error) bool {
 
 // refused fails a task that will never run.
 func (b *batch) refused(j job, err error) {
-	b.fail(j, err)
-	b.tellOfRefusal(err)
+	if !b.tellOfRefusal(err) {
+		b.fail(j, err)
+	}
 	b.release(1, nil)
 }
 
-// tellOfRefusal is called for each task that was not withdrawn, and that no worker will run.
-func (b *batch) tellOfRefusal(why error) {
-	if parent, ok := b.group.parent.(inside.Refusals); ok {
+// tellOfRefusal is called for each task that was not withdrawn, and that no worker will run. It reports whether somebody wants to learn of it.
+func (b *batch) tellOfRefusal(why error) bool {
+	parent, ok := b.group.parent.(inside.Refusals)
+	if ok {
 		parent.Refused(inside.Mark{}, why)
 	}
+	return ok
 }
 
 func (b *batch) fail(j job, err error) {

@@ -10,7 +10,8 @@ import (
 // cutoff is the end of a pool for tasks that run: the contexts of those of [Pool.Go] are cancelled, and groups with such tasks.
 //
 // Invariant: once it has come, no group has a task that runs on the pool, and is not cancelled. A worker that begins with another group sets its
-// tenant, and looks at over; come sets over, and looks at the tenants. So one of the two sees the other.
+// tenant, and looks at over; cutTasks sets over, and looks at the tenants of all workers that are not idle, also of those between two tasks. So
+// one of the two sees the other. A group whose last task has just ended may be cancelled, too.
 type cutoff struct {
 	of   any         // the FuncContext whose pool that is; nil for none
 	over atomic.Bool // it has come; changed under mu

@@ -13,8 +13,8 @@ import (
 // submitted task does, in order with them, and counts against the limit while it runs.
 //
 // Do returns what task returned. If task was never called, the error says why: [ErrClosed] if the
-// pool is closed, or is shut down before it is task's turn, [ErrFull] as for [Pool.Submit], or the
-// cause of ctx if that is done first. After a panic or [runtime.Goexit] in task the place is free
+// pool is closed, or is shut down before it is task's turn, [ErrFull] as for [Pool.Submit],
+// [ErrExpired], or the cause of ctx if that is done first. After a panic or [runtime.Goexit] in task the place is free
 // again, and the panic or exit goes on in the calling goroutine; [OnPanic] is not called.
 //
 // The context that task gets is ctx as a task of the pool: groups made from it may wait, see

@@ -148,7 +148,7 @@
 //     and [Groups], for which no goroutine waits.
 //  13. A call that can never be right, such as a nil task or a limit below 1, panics
 //     with a message that says what must hold. What can happen at run time is
-//     an error for [errors.Is]: [ErrClosed], [ErrFull], [ErrGoexit], or the cause
+//     an error for [errors.Is]: [ErrClosed], [ErrFull], [ErrExpired], [ErrGoexit], or the cause
 //     of a context.
 //  14. Workers carry no profiler labels over from the goroutine that started them.
 //  15. Under the race detector the library orders tasks only as promise 5 says. In addition, the end of one task synchronizes

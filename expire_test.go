@@ -310,3 +310,88 @@ func TestAPoolThatMayExpireTasksBecomesGarbage(t *testing.T) {
 		t.Error("it is kept")
 	}
 }
+
+// The handler of one task keeps no other from being told, nor a group from ending.
+func TestASlowHandlerHoldsUpNothingElse(t *testing.T) {
+	check.Bubble(t, "on the timer's goroutine", func(t *testing.T) {
+		p := weir.New(1, weir.ExpireAfter(time.Second), weir.OnError(func(error) { time.Sleep(time.Hour) }))
+		v := block(t, p, 1)
+		check.OK(t, p.Submit(nothing))
+		expiresAfter(t, func() error { return p.Do(t.Context(), never(t)) })()
+		expiresAfter(t, func() error { return p.Do(t.Context(), never(t)) })()
+		v.Open()
+		p.Close()
+	})
+	check.Bubble(t, "on a worker, after a task of a group", func(t *testing.T) {
+		begun := time.Now()
+		p := weir.New(1, weir.ExpireAfter(time.Second), weir.OnError(func(error) { time.Sleep(time.Hour) }))
+		g := p.Group(t.Context())
+		g.Go(func(context.Context) error { time.Sleep(time.Second + 700*time.Microsecond); return nil })
+		synctest.Wait()
+		for range 2 { // the second is that of the worker, as the timer is set for a millisecond after the first
+			check.OK(t, p.Submit(nothing))
+			time.Sleep(500 * time.Microsecond)
+		}
+		check.OK(t, g.Wait())
+		check.Equal(t, "time", time.Since(begun).Round(10*time.Millisecond), time.Second)
+		time.Sleep(time.Minute)
+		s := p.Stats()
+		check.Equal(t, "finished", s.Finished, 1)
+		check.Equal(t, "running", s.Running, 1) // the handler, as a part of the task
+		p.Close()
+		check.Equal(t, "handed back", p.Stats().HandedBack, 2)
+		check.Equal(t, "finished in the end", p.Stats().Finished, 1)
+	})
+}
+
+func TestWaitDoesNotWaitForTasksThatExpireLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		p := weir.New(1, weir.ExpireAfter(time.Second), weir.OnError(func(error) { time.Sleep(2 * time.Second) }))
+		v := block(t, p, 1)
+		check.OK(t, p.Submit(nothing))
+		time.AfterFunc(time.Second/2, func() {
+			for range 100 {
+				check.OK(t, p.Submit(nothing))
+			}
+		})
+		time.AfterFunc(2*time.Second, v.Open)
+		p.Wait()
+		check.Equal(t, "time", time.Since(begun).Round(10*time.Millisecond), 3*time.Second)
+		p.Close()
+	})
+}
+
+// The task of Go did not begin, so it has not called runtime.Goexit; and the value of a worker is not broken by the handler.
+func TestAHandlerThatExitsOnAWorkerIsNoTaskThatDoes(t *testing.T) {
+	late := func(give func()) {
+		for range 2 {
+			give()
+			time.Sleep(500 * time.Microsecond)
+		}
+	}
+	check.Bubble(t, "Go", func(t *testing.T) {
+		var got errorsOf
+		p := weir.New(1, weir.ExpireAfter(time.Second), weir.OnError(func(err error) {
+			got.add(err)
+			runtime.Goexit()
+		}))
+		check.OK(t, p.Submit(func() { time.Sleep(time.Second + 700*time.Microsecond) }))
+		synctest.Wait()
+		late(func() { check.OK(t, p.Go(t.Context(), never(t))) })
+		p.Close()
+		check.Equal(t, "errors", strings.Count(got.String(), weir.ErrExpired.Error()), len(got.list))
+		check.Equal(t, "handed back", p.Stats().HandedBack, 2)
+	})
+	check.Bubble(t, "Stateful", func(t *testing.T) {
+		closed := 0
+		p := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, int) { time.Sleep(time.Second + 700*time.Microsecond) },
+			func(int) { closed++ }, weir.ExpireAfter(time.Second), weir.OnError(func(error) { runtime.Goexit() }))
+		check.OK(t, p.Invoke(1))
+		synctest.Wait()
+		late(func() { check.OK(t, p.Invoke(2)) })
+		p.Wait()
+		check.Equal(t, "values closed", closed, 0)
+		p.Close()
+	})
+}

@@ -70,7 +70,9 @@ func (p *funcRunner[T]) Broken(_ *engine.Worker, a argument[T], panicked any) {
 }
 
 // expired hands back an argument that was queued for too long.
-func (p *FuncPool[T]) expired(_ *engine.Worker, a argument[T]) { p.core.drop(a.arg) }
+func (p *FuncPool[T]) expired(_ *engine.Worker, a argument[T]) (tell func()) {
+	return p.core.drop(a.arg)
+}
 
 // Invoke hands arg to the pool's function. It blocks while the pool is full. It
 // returns [ErrClosed] if the pool is closed, or becomes so while it waits, and

@@ -13,7 +13,7 @@ import (
 // Future is the outcome of one task on a [Pool], which Get waits for. It always
 // comes: as what the task returned; as a [*Panic] if the task panicked, or
 // [ErrGoexit] if it called [runtime.Goexit]; and if the task never ran, as
-// [ErrClosed], [ErrFull], or the cause of the context it was made with.
+// [ErrClosed], [ErrFull], [ErrExpired], or the cause of the context it was made with.
 //
 // Any number of goroutines may call all methods, at any time, and get the same
 // outcome.

@@ -104,8 +104,8 @@ func IdleTimeout(d time.Duration) Option {
 
 // ExpireAfter sets how long a task may be queued. One that was queued for longer does not start: it is handed back, and its error is [ErrExpired],
 // as [Group.Wait], [Future.Get], [Pool.Do] and [Stateful.Call] return it. That of any other task goes to [OnError], in a [*DroppedError].
-// A task expires when a worker comes to it too late, or on another goroutine, some milliseconds later at most, for which Wait and Close wait.
-// Pauses count. The waiting for room does not, nor that of subtasks, and a task that another one waits for may still start out of turn.
+// A task expires when a worker comes to it too late; or, if none comes, some milliseconds late at most, except while a thousand errors wait for a slow
+// handler. Pauses count. The waiting for room does not, nor that of subtasks, and a task that another one waits for may still start out of turn.
 //
 // Each task is measured then, as with [Measure] of 1, which takes some 0.3 µs.
 func ExpireAfter(d time.Duration) Option {
@@ -145,10 +145,11 @@ func OnPanic(handle func(*Panic)) Option {
 }
 
 // OnError sets the function that is called with each error of a task of [Pool.Go], on the worker, as a part of the task; and with a
-// [*DroppedError] for one that did not start, by the worker or the caller of Shutdown that found out. The default logs the error with
-// [log/slog.Error]. Several goroutines may call the handler at once. If it panics, both are logged. A handler that hands tasks to the pool
-// must not wait for room, which only its worker may be able to make: see [Pool.TrySubmit]. With [ExpireAfter] it is called for tasks of
-// [Pool.Submit], too, and for arguments; [NewFunc] and [NewStateful] take it only then.
+// [*DroppedError] for one that did not start, by the worker or the caller of Shutdown that found out, or a goroutine of its own. The default logs
+// the error with [log/slog.Error]. Several goroutines may call the handler at once. If it panics, both are logged. A handler that hands tasks to
+// the pool must not wait for room, which only its worker may be able to make: see [Pool.TrySubmit]. It must not wait for its pool, as by Wait or
+// Close, which wait for it. With [ExpireAfter] it is called for tasks of [Pool.Submit], too, and for arguments; [NewFunc] and [NewStateful] take
+// it only then.
 func OnError(handle func(error)) Option {
 	must(handle != nil, "handler of errors must not be nil", "nil")
 	return handlerOption(func(h *handlers) { h.onError = handle })
@@ -280,7 +281,7 @@ func config[T any](o *options, runner engine.Runner[T]) engine.Config[T] {
 }
 
 // expires makes tasks expire.
-func expires[T any](o *options, c *engine.Config[T], expired func(w *engine.Worker, task T)) {
+func expires[T any](o *options, c *engine.Config[T], expired func(w *engine.Worker, task T) (tell func())) {
 	c.Measure, c.Expiry = 1, &engine.Expiry[T]{After: o.expiry, Expired: expired}
 }
 

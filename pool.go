@@ -247,27 +247,41 @@ func (p *Pool) TrySubmit(task func()) error {
 	return p.core.try(plainJob(task), nil)
 }
 
-// expired hands back a task that was queued for too long.
-func (p *Pool) expired(w *engine.Worker, j job) {
+// expired hands back a task that was queued for too long. It returns what calls the handler, for a task that has no caller who waits.
+func (p *Pool) expired(w *engine.Worker, j job) (tell func()) {
+	if w != nil { // as before any task that is of no group
+		w.Report()
+		if w.Tenant.Load() != nil {
+			leaveGroup(w)
+		}
+	}
+	superseded := false
 	switch {
 	case j.batch != nil:
 		vacate(w)
-		if !j.batch.handBack(j, ErrExpired) {
-			p.core.engine.Superseded(j)
-		}
-	case j.listens():
-		l := j.listener()
-		if _, reports := l.(goes); !reports {
-			vacate(w)
-		}
-		if !l.refuse(ErrExpired) && l.void() {
-			p.core.engine.Superseded(j)
-		}
-	case race.Enabled:
-		p.core.drop(p.original(j))
+		superseded = !j.batch.handBack(j, ErrExpired)
+	case !j.listens() && race.Enabled:
+		return p.core.drop(p.original(j))
+	case !j.listens():
+		return p.core.drop(j.plain())
 	default:
-		p.core.drop(j.plain())
+		l := j.listener()
+		if t, ok := l.(goes); ok {
+			if t.inner().giveUp() {
+				return t.inner().expired()
+			}
+		} else {
+			vacate(w)
+			if l.refuse(ErrExpired) {
+				return nil
+			}
+		}
+		superseded = l.void()
 	}
+	if superseded {
+		p.core.engine.Superseded(j)
+	}
+	return nil
 }
 
 // Shutdown closes the pool, as [Pool.Close] does, but waits only until ctx is done. It returns

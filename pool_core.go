@@ -114,9 +114,9 @@ func (c *core[T]) reportPanic(p *Panic) {
 	c.reporter.report(p)
 }
 
-// drop reports a task without a context that was queued for too long. Another goroutine than a worker may call it.
-func (c *core[T]) drop(arg any) {
-	c.reporter.fail(&DroppedError{Arg: arg, Cause: ErrExpired}, nil)
+// drop returns what reports a task without a context that was queued for too long. Another goroutine than a worker may call that.
+func (c *core[T]) drop(arg any) (tell func()) {
+	return func() { c.reporter.fail(&DroppedError{Arg: arg, Cause: ErrExpired}, nil) }
 }
 
 // vacate is called for a task that does not run. w is nil if no worker has come to it.

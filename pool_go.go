@@ -156,6 +156,15 @@ func (t *goTask) refuse(err error) bool {
 	return true
 }
 
+// expired follows giveUp. It returns what reports the task, which another goroutine than a worker may call.
+func (t *goTask) expired() (tell func()) {
+	err := t.drop(ErrExpired)
+	return func() {
+		t.report(err)
+		t.announce()
+	}
+}
+
 func (t *goTask) drop(cause error) error {
 	t.body = nil // as in runOn
 	whole := t.whole()

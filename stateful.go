@@ -103,7 +103,7 @@ func (p *Stateful[S, T]) TryInvoke(arg T) error {
 // returns an [*OpenError] if the worker could not open its value, a [*Panic] if the function
 // panicked, and [ErrGoexit] if it called [runtime.Goexit]. All other errors say that arg was not
 // used: [ErrClosed], also if the pool is shut down before it is arg's turn, [ErrFull] as for
-// Invoke, or the cause of ctx if that is done first, also while a value is opened for arg. Once
+// Invoke, [ErrExpired], or the cause of ctx if that is done first, also while a value is opened for arg. Once
 // the function has begun ctx has no influence: when Call has returned, what arg refers to is the
 // caller's again. An arg that was given up keeps its room in the queue until a worker comes to it.
 //
@@ -231,15 +231,15 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 }
 
 // expired hands back an argument that was queued for too long.
-func (p *Stateful[S, T]) expired(w *engine.Worker, c call[T]) {
+func (p *Stateful[S, T]) expired(w *engine.Worker, c call[T]) (tell func()) {
 	if c.reply == nil {
-		p.core.drop(c.arg)
-		return
+		return p.core.drop(c.arg)
 	}
 	vacate(w)
 	if c.begin() {
 		c.reply.resolve(ErrExpired)
 	}
+	return nil
 }
 
 func (p *Stateful[S, T]) refuse(c call[T], err *OpenError) {

@@ -19,7 +19,7 @@ type Stats struct {
 
 	Accepted   uint64 // tasks accepted since the pool was made
 	Finished   uint64 // tasks that returned, panicked or called runtime.Goexit
-	HandedBack uint64 // tasks removed before they started: by Shutdown, by their cancelled group, or as a value could not be opened
+	HandedBack uint64 // tasks removed before they started: by Shutdown, by their cancelled group, as a value could not be opened, or as they expired
 	Rejected   uint64 // submissions that returned an error
 	Panicked   uint64 // tasks that panicked
 }

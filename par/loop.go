@@ -34,12 +34,15 @@ type loop struct {
 	working        atomic.Int64 // workers that take part at the moment
 	share.Division              // places are taken by helpers that the group has; and by the caller, if it takes part
 
+	begun    atomic.Bool // a helper has, since do asked for the first
+	short    atomic.Bool // a helper did not come, and workers ask for others now and then
 	watching sync.Once
 	unwatch  func()
 
 	mu       sync.Mutex
 	failures []*weir.TaskError
-	exited   bool // a bare body has called runtime.Goexit
+	exited   bool  // a bare body has called runtime.Goexit
+	refused  error // why the pool did not run a helper, the last such
 }
 
 // errOver is the cause with which a loop cancels helpers that have nothing to do.
@@ -49,7 +52,7 @@ var errOver = errors.New("par: all items are done")
 func newLoop(ctx context.Context, o *options, length, shares int, span time.Duration) *loop {
 	l := &loop{options: o, length: length, span: span, clock: time.Now()}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
-	l.helpers = o.newHelpers(l.ctx, l.cancel, func(error) {}) // do waits for all of them, and finds out then
+	l.helpers = o.newHelpers(l.ctx, l.cancel, l.lose)
 	l.helper = l.help
 	l.Init(o.limit, min(o.limit, length, shares))
 	return l
@@ -68,6 +71,7 @@ func (l *loop) do() error {
 		// is taken here before the signal is looked at; the last helper to leave raises
 		// Hungry before it looks at the places. So either Hungry is seen here, or the
 		// last helper sees this one, and cancels it if it waits for room in the pool.
+		l.begun.Store(false)
 		for range min(l.limit, l.length) {
 			if !l.Reserve() {
 				break
@@ -82,7 +86,7 @@ func (l *loop) do() error {
 		if l.Drained() || l.ctx.Err() != nil {
 			return l.outcome(nil)
 		}
-		if refused := refusal(err); refused != nil {
+		if refused := cmp.Or(l.noneRan(), refusal(err)); refused != nil {
 			return l.outcome(refused)
 		}
 		// The last helper has called runtime.Goexit, and no other could be had then.
@@ -90,14 +94,31 @@ func (l *loop) do() error {
 	}
 }
 
-// refusal finds out why the pool did not run a helper.
+// refusal returns why the pool has cancelled a group of helpers, if it has.
 func refusal(err error) error {
-	for _, reason := range []error{weir.ErrClosed, weir.ErrFull, weir.ErrExpired} {
-		if errors.Is(err, reason) {
-			return reason
-		}
+	if errors.Is(err, weir.ErrClosed) {
+		return weir.ErrClosed
 	}
 	return nil
+}
+
+// lose follows a helper that the pool has refused or handed back.
+func (l *loop) lose(why error) {
+	l.Cede()
+	l.short.Store(true)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refused = why
+}
+
+// noneRan returns why, if no helper has begun.
+func (l *loop) noneRan() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.begun.Load() {
+		return nil
+	}
+	return l.refused
 }
 
 // outcome is the error of a loop that is over.

@@ -31,6 +31,7 @@ func (l *loop) newWorker(ctx context.Context) *worker {
 
 // help is what a helper does.
 func (l *loop) help(ctx context.Context) error {
+	l.begun.Store(true)
 	w := l.newWorker(ctx)
 	defer w.finish()
 	w.work()
@@ -64,7 +65,7 @@ func (w *worker) work() {
 			continue
 		}
 		w.claims++
-		if w.Alone(left, w.asking && w.claims%16 == 0) {
+		if w.Alone(left, w.claims%16 == 0 && (w.asking || l.short.Load())) {
 			l.recruit()
 		}
 		w.at = w.claim.Lo

@@ -207,3 +207,48 @@ func TestALoopSurvivesTheClosingOfItsPool(t *testing.T) {
 		p.Close()
 	})
 }
+
+// What the pool has refused a helper for once is no reason later.
+func TestAStreamForgetsAnExpiredHelper(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2, weir.Queue(1), weir.ExpireAfter(50*time.Millisecond))
+		out := make(chan struct{})
+		check.OK(t, p.Submit(func() { <-out }))
+		n := 0
+		for _, err := range par.Stream(t.Context(), upTo(12), func(_ context.Context, i int) (int, error) {
+			time.Sleep(60 * time.Millisecond)
+			return i, nil
+		}, par.On(p), par.Limit(2), par.Ahead(3)) {
+			check.OK(t, err)
+			if n++; n == 4 {
+				time.Sleep(time.Second)
+				busy := make(chan struct{}) // the pool is full for a moment
+				for p.TrySubmit(func() { <-busy }) == nil {
+				}
+				time.AfterFunc(20*time.Millisecond, func() { close(busy) })
+			}
+		}
+		check.Equal(t, "results", n, 12)
+		if p.Stats().HandedBack == 0 {
+			t.Error("no helper has expired")
+		}
+		close(out)
+		p.Close()
+	})
+}
+
+// A loop asks for helpers again in place of those that have expired.
+func TestALoopReplacesExpiredHelpers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(3, weir.ExpireAfter(50*time.Millisecond))
+		for _, d := range []time.Duration{30, 100, 100} {
+			check.OK(t, p.Submit(func() { time.Sleep(d * time.Millisecond) }))
+		}
+		begun := time.Now()
+		check.OK(t, par.Each(t.Context(), upTo(100), sleep(10*time.Millisecond), par.On(p), par.Limit(3)))
+		if d := time.Since(begun); d > 700*time.Millisecond {
+			t.Errorf("it took %v, where three helpers take 0.4 s", d)
+		}
+		p.Close()
+	})
+}

@@ -1,6 +1,7 @@
 package par
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -62,6 +63,7 @@ type flow[T, R any] struct {
 	active  int         // helpers that have not ended
 	coming  bool        // one of them has not begun
 	alone   bool        // the consumer waits for the only helper to end
+	refused error       // why that one did not run
 }
 
 // maxAhead is the most that a stream may be ahead: far below the largest item number.
@@ -142,6 +144,7 @@ func (f *flow[T, R]) lose(why error) {
 	f.mu.Lock()
 	f.active--
 	f.coming = false
+	f.refused = why
 	last := f.active == 0
 	if last {
 		f.rouse(nil) // for only the consumer waits for room
@@ -229,11 +232,12 @@ func (f *flow[T, R]) runAlone() {
 		f.mu.Unlock()
 		return
 	}
-	f.active, f.coming, f.alone = 1, true, true
+	f.active, f.coming, f.alone, f.refused = 1, true, true, nil
 	f.mu.Unlock()
 	f.helpers.Go(f.helper)
-	refused := refusal(f.helpers.Wait())
+	cut := refusal(f.helpers.Wait())
 	f.mu.Lock()
+	refused := cmp.Or(f.refused, cut)
 	f.active, f.coming, f.alone = 0, false, false
 	f.mu.Unlock()
 	if refused != nil {

@@ -236,7 +236,7 @@ func (e *Engine[T]) Revive() {
 // deserted reports whether there is no worker, and no goroutine on its way to the lock
 // to start one: a goroutine that has a permit but is no worker is on that way. Nor must there be one that ends expired tasks.
 func (e *Engine[T]) deserted() bool {
-	return len(e.workers) == 0 && e.permits.active() == 0 && !e.expiring
+	return len(e.workers) == 0 && e.permits.active() == 0 && !e.expiring()
 }
 
 // Staying is how many workers there are that are not about to end. Of workers that end at once, each finds in End that none stays.

@@ -63,8 +63,8 @@ type Config[T any] struct {
 type Expiry[T any] struct {
 	After time.Duration
 	// Expired is called in place of Run for such a task, which counts as handed back: on the worker that has come to it, or with a nil w on
-	// another goroutine.
-	Expired func(w *Worker, task T)
+	// another goroutine, which it must not hold up. What it returns, if that is not nil, is called next; it may block, or end the goroutine.
+	Expired func(w *Worker, task T) (tell func())
 }
 
 // Runner runs the tasks of an engine.
@@ -130,7 +130,6 @@ type Engine[T any] struct {
 	armed      bool          // timer is running
 	prepaid    bool          // there is a permit for the task that is about to go on
 	suspects   bool          // the queue may hold void tasks that dead does not count
-	expiring   bool          // a goroutine ends tasks that were taken off the queue
 	halfway    bool          // the last search for them met a half-written slot
 	finished   chan struct{} // closed when the engine is closed, empty and without a worker
 	dismissed  chan struct{} // if not nil: idle workers end, and it is closed when the last has

@@ -15,6 +15,12 @@ type expiry struct {
 	after  time.Duration
 	timer  atomic.Uint32
 	expire func() // the engine's, without a reference to it
+
+	// Under Engine.mu: how many tasks were taken, and of how many of those, the first ones, that was told. What is to be called for the others is in
+	// tells, or about to be: calls of Wait and Close wait for that.
+	taken, told uint64
+	tells       []func() // nil where there is nothing to call
+	telling     bool     // a goroutine calls them
 }
 
 // What the timer of an expiry is.
@@ -26,6 +32,9 @@ const (
 
 // expiredAtOnce are taken off the queue before the lock is released for a moment.
 const expiredAtOnce = 256
+
+// mostTells may wait to be called: while a handler is so slow, only workers find tasks that have expired.
+const mostTells = 1024
 
 // soon is how long the timer runs at least when it is armed for the next task.
 const soon = time.Millisecond
@@ -62,52 +71,121 @@ func (x *expiry) rests(tasks bool) {
 // isOver reports whether the task of k was queued for too long at that time of the meter's clock. Subtasks are never queued.
 func (x *expiry) isOver(k mark, now int64) bool {
 	at := k.submitted()
-	return at != 0 && now-at >= int64(x.after)
+	return k&marked != 0 && at != 0 && now-at >= int64(x.after)
 }
 
 // expired ends a task that w has come to too late.
 func (e *Engine[T]) expired(w *worker[T], task T) {
 	w.mark = 0
 	e.HandedBack()
-	e.Expiry.Expired(&w.Worker, task)
+	tell := e.Expiry.Expired(&w.Worker, task)
+	if tell == nil {
+		return
+	}
+	e.mu.Lock()
+	e.handedBack-- // until that is over, since the worker has the task so long
+	e.mu.Unlock()
+	w.tells = true // session goes on from there if the call ends the goroutine
+	tell()
+	w.hasTold()
+}
+
+// hasTold reports whether w was in a call of expired, which is over then.
+func (w *worker[T]) hasTold() bool {
+	if !w.tells {
+		return false
+	}
+	w.tells = false
+	w.engine.HandedBack()
+	return true
 }
 
 // expireQueued takes the tasks off the head of the queue that have been there for too long, and arms the timer for the next one.
-func (e *Engine[T]) expireQueued() { e.expireRest(nil) }
-
-// expireRest does that after it has ended the tasks that were taken already.
-func (e *Engine[T]) expireRest(late []T) {
-	over := false
-	defer func() {
-		if !over { // Expired has called runtime.Goexit
-			go e.expireRest(late)
+func (e *Engine[T]) expireQueued() {
+	for late := e.takeExpired(); len(late) > 0; late = e.takeExpired() {
+		tells := make([]func(), len(late))
+		for i, task := range late {
+			tells[i] = e.Expiry.Expired(nil, task)
 		}
-	}()
-	for {
-		for len(late) > 0 {
-			var task, none T
-			task, late[0] = late[0], none
-			late = late[1:]
-			e.Expiry.Expired(nil, task)
-		}
-		if late = e.takeExpired(); len(late) == 0 {
-			break
+		x := e.queue.meter.expiry
+		e.mu.Lock()
+		x.tells = append(x.tells, tells...)
+		begins := !x.telling && x.next()
+		x.telling = x.telling || begins
+		e.unlock()
+		if begins {
+			go e.tell()
 		}
 	}
-	over = true
 }
 
-// takeExpired takes some of them. Until it is called again calls of Wait and Close wait; if there are none, it sees to the timer.
+// next drops what there is nothing to call for, and reports whether there is something.
+func (x *expiry) next() bool {
+	for len(x.tells) > 0 && x.tells[0] == nil {
+		x.tells = x.tells[1:]
+		x.told++
+	}
+	return len(x.tells) > 0
+}
+
+// tell calls what is to be called for the tasks that were taken, one after the other.
+func (e *Engine[T]) tell() {
+	for e.tellNext() {
+	}
+}
+
+// tellNext reports whether there is more to call. If the call ends the goroutine, another one goes on.
+func (e *Engine[T]) tellNext() (more bool) {
+	x := e.queue.meter.expiry
+	e.mu.Lock()
+	tell := x.tells[0]
+	e.mu.Unlock()
+	returned := false
+	defer func() {
+		e.mu.Lock()
+		x.tells[0] = nil
+		more = x.next()
+		x.telling = more
+		e.unlock()
+		if more && !returned {
+			go e.tell()
+		}
+	}()
+	tell()
+	returned = true
+	return true
+}
+
+// lateTasks returns how many tasks have expired and of how many of those that was told.
+func (e *Engine[T]) lateTasks() (taken, told uint64) {
+	if m := e.queue.meter; m != nil && m.expiry != nil {
+		return m.expiry.taken, m.expiry.told
+	}
+	return 0, 0
+}
+
+// expiring reports whether there are tasks that have expired and of which that was not told.
+func (e *Engine[T]) expiring() bool {
+	taken, told := e.lateTasks()
+	return told < taken
+}
+
+// takeExpired takes some of them. If there are none, it sees to the timer.
 func (e *Engine[T]) takeExpired() (late []T) {
 	x := e.queue.meter.expiry
 	e.mu.Lock()
 	defer e.unlock()
+	if len(x.tells) >= mostTells {
+		time.AfterFunc(soon, x.expire)
+		return nil
+	}
 	e.queue.setGates(true, e.queue.tailGated)
 	for len(late) < expiredAtOnce {
 		task, next, expired := e.headExpired()
 		switch {
 		case expired:
 			e.handedBack++
+			x.taken++
 			late = append(late, task)
 			continue
 		case len(late) > 0:
@@ -121,7 +199,6 @@ func (e *Engine[T]) takeExpired() (late []T) {
 		}
 		break
 	}
-	e.expiring = len(late) > 0
 	return late
 }
 

@@ -17,14 +17,16 @@ func expiringIn(name string, queue, last int, body func(w *world, release chan s
 		var release chan struct{}
 		var left atomic.Int32
 		left.Store(int32(last))
-		w.Config.Expiry = &engine.Expiry[*task]{After: expiry, Expired: func(by *engine.Worker, j *task) {
+		w.Config.Expiry = &engine.Expiry[*task]{After: expiry, Expired: func(by *engine.Worker, j *task) (tell func()) {
 			if by != nil {
 				by.Vacate()
 			}
-			w.Point()
-			w.expires(j)
-			if left.Add(-1) == 0 {
-				close(release)
+			return func() {
+				w.Point()
+				w.expires(j)
+				if left.Add(-1) == 0 {
+					close(release)
+				}
 			}
 		}}
 		release = w.busy()

@@ -102,12 +102,13 @@ func (e *Engine[T]) Busy(longer time.Duration) (found []Busy[T]) {
 	return found
 }
 
-// Tenants lists what Run has made known of the tasks that have begun, on workers that are not idle. A task may have ended since.
+// Tenants lists what Run has made known of the tasks that have begun, on workers that are not idle. A task may have ended since, and the worker may
+// have another one of the same kind, which it does not know yet.
 func (e *Engine[T]) Tenants() (list []any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.eachWorker(func(w *worker[T]) {
-		if t := w.Tenant.Load(); t != nil && !w.idle && !w.free.Load() {
+		if t := w.Tenant.Load(); t != nil && !w.idle {
 			list = append(list, t.Self)
 		}
 	})

@@ -113,7 +113,7 @@ func (r *ring[T]) measure(pos uint64) (stamp uint64) {
 
 // refresh begins anew with the next task that is pushed, if the present block began long before now, or is much longer than the next.
 func (r *ring[T]) refresh(now int64) {
-	if now-r.drawn.since.Load() < int64(staleBlock) && r.drawn.block.Load() < r.meter.block.Load()+2 {
+	if r.meter.share >= 1 || now-r.drawn.since.Load() < int64(staleBlock) && r.drawn.block.Load() < r.meter.block.Load()+2 {
 		return
 	}
 	if at := r.drawn.at.Load(); at != never && r.drawn.at.CompareAndSwap(at, never) {

@@ -29,6 +29,7 @@ type wait struct {
 	at      uint64
 	number  uint64        // with which it has asked; 0 until then
 	pending int32         // workers that belong to it and have not reported yet
+	late    uint64        // so many tasks had expired then, of which it must be told
 	givenUp bool          // its caller does not wait any more
 	ended   bool          // over has received
 	over    chan struct{} // of capacity 1
@@ -112,7 +113,7 @@ func (e *Engine[T]) checkWaits() (room bool) {
 		e.waitAt.Store(at)
 	}
 	over := 0
-	for over < e.asking && e.waits[over].pending == 0 && !e.expiring {
+	for _, told := e.lateTasks(); over < e.asking && e.waits[over].pending == 0 && e.waits[over].late <= told; {
 		w := e.waits[over]
 		w.ended = true
 		w.over <- struct{}{}
@@ -135,6 +136,7 @@ func (e *Engine[T]) checkWaits() (room bool) {
 func (e *Engine[T]) ask(w *wait) {
 	w.number = e.asked.Add(1)
 	w.pending, e.unasked = e.unasked, 0
+	w.late, _ = e.lateTasks()
 	e.asking++
 }
 

@@ -116,6 +116,7 @@ type worker[T any] struct {
 	index   int32         // its index in Engine.workers
 	idle    bool          // holds no task, and takes none but under Engine.mu
 	gone    bool          // no goroutine is to go on for it: it has ended, or the program goes down
+	tells   bool          // it is in a call of Engine.expired
 	rests   bool          // its own goroutine is about to take the lock in rest
 	recalls *Waiter[T]    // of a task whose wait the worker has ended; rest recalls it
 	parked  chan order    // of capacity 1; nil until the worker first rests
@@ -160,6 +161,9 @@ func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 			return
 		}
 		panicked := recover()
+		if w.hasTold() {
+			return
+		}
 		if w.mark != 0 {
 			e.measured(w)
 		}

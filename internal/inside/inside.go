@@ -6,7 +6,7 @@ import "context"
 // Refusals is a context that wants to learn of tasks which never run. A group made from it,
 // not from one that derives from it, calls Refused for each task given to Go that its pool
 // refuses or hands back, or that a worker comes to when the group is cancelled, before the task
-// counts as ended; why is nil in the last case. The call comes from the caller of Go or Shutdown, or from the worker, and never
+// counts as ended, and in place of noting a failure; why is nil in the last case. The call comes from the caller of Go or Shutdown, or from the worker, and never
 // under a lock of the engine: Refused may take locks under which Stay.Wake is called.
 type Refusals interface {
 	context.Context

@@ -63,7 +63,6 @@ var shows = map[string]string{
 	"expiry-beside-workers":                "a worker comes when a task expires",
 	"expiry-unseen-by-close":               "Close waits for a task that expires",
 	"expiry-unseen-by-wait":                "Wait waits for a task that expires",
-	"expiry-keeps-room":                    "a submitter waits for the room of a task that expires",
 	"claim-first-without-exchange":         "three goroutines want to be the first",
 	"tally-direct-begins-without-exchange": "two direct tasks under a limit of 1",
 	"tally-direct-after-switch":            "switched while a direct task ends",
