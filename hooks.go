@@ -272,9 +272,12 @@ func (s *slowWatch) begin(round uint64) bool {
 // lookFor is the look that s has begun.
 func (c *core[T]) lookFor(s *slowWatch) {
 	now := make(map[any]int64)
+	// A measured task that has just ended has a begun of 0 for a moment. It was found after a probe that its worker had not seen, if the time is long
+	// enough, so no other task is taken for it.
+	exact := s.after >= engine.ProbePause
 	for _, r := range c.longer(s.after) {
 		begun, known := s.known[r.task]
-		if known = known && (begun == 0 || begun == r.begun); !known {
+		if known = known && (begun == 0 || begun == r.begun || exact && r.begun == 0); !known {
 			if !r.still() {
 				continue
 			}
