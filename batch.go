@@ -328,7 +328,7 @@ func (b *batch) refused(j job, err error) {
 	b.release(1, nil)
 }
 
-// tellOfRefusal is called for each task that was not withdrawn, and that no worker will run. It reports whether somebody wants to learn of it.
+// tellOfRefusal is called for each task that was not withdrawn, and that no worker will run. It reports whether the context of the group is an [inside.Refusals], which it tells.
 func (b *batch) tellOfRefusal(why error) bool {
 	parent, ok := b.group.parent.(inside.Refusals)
 	if ok {

@@ -60,7 +60,7 @@ var shows = map[string]string{
 	"woken-as-busy":                        "a parked worker is woken between two probes",
 	"parked-as-busy":                       "a probe of parked workers",
 	"expiry-disarms-and-leaves":            "a submitter waits for the room of a task that expires",
-	"expiry-beside-workers":                "a worker comes when a task expires",
+	"expiry-among-workers":                 "a worker comes when a task expires",
 	"expiry-unseen-by-close":               "Close waits for a task that expires",
 	"expiry-unseen-by-wait":                "Wait waits for a task that expires",
 	"claim-first-without-exchange":         "three goroutines want to be the first",
