@@ -19,7 +19,7 @@ type batch struct {
 	record   atomic.Pointer[groupRecord]   // for Groups; nil for none
 	ctx      context.Context               // to ask whether the batch is cancelled
 	label    *label                        // of all tasks; nil for none
-	subtasks *engine.Subtasks[job]         // of a task's group: where its tasks wait for their start
+	subtasks *engine.Subtasks              // of a task's group: where its tasks wait for their start
 	looper   atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
 	retires  atomic.Bool                   // the end of the last worker wakes Wait, not that of the last task
 
@@ -62,7 +62,7 @@ type wrong struct {
 // nestedBatch is the batch of a task's group and its subtasks, in one allocation.
 type nestedBatch struct {
 	batch
-	subtasks engine.Subtasks[job]
+	subtasks engine.Subtasks
 }
 
 func newBatch(parent context.Context, g *Group) *batch {
@@ -74,7 +74,7 @@ func newBatch(parent context.Context, g *Group) *batch {
 		if g.nested() {
 			b.subtasks.Init(nil)
 		} else {
-			b.subtasks.Init(job.void)
+			b.subtasks.Init(isVoid)
 		}
 	} else {
 		b = new(batch)
@@ -125,11 +125,11 @@ func (b *batch) try(j job) bool {
 	c := &b.group.pool.core
 	switch {
 	case b.subtasks == nil:
-		return c.try(j, nil) == nil
+		return c.try(j.Task, nil) == nil
 	case b.group.nested():
-		return c.engine.TryDelegate(b.subtasks, j)
+		return c.engine.TryDelegate(b.subtasks, j.Task)
 	default:
-		return c.try(j, b.subtasks.Want()) == nil
+		return c.try(j.Task, b.subtasks.Want()) == nil
 	}
 }
 
@@ -189,8 +189,10 @@ func (b *batch) notifyLooper() {
 	}
 }
 
-// ticket returns the job that represents j in the queue of another pool; j has the number among the subtasks of its batch.
-func (j job) ticket(number uint64) job { return job{batch: j.batch, index: int(number) | ticketBit} }
+// ticket returns the job that represents t in the queue of another pool; t has the number among the subtasks of its batch.
+func ticket(t engine.Task, number uint64) engine.Task {
+	return engine.Task{Q: t.Q, N: int(number) | ticketBit}
+}
 
 const ticketBit = 1 << (bits.UintSize - 2)
 
@@ -198,14 +200,15 @@ const ticketBit = 1 << (bits.UintSize - 2)
 func (j job) isTicket() bool { return j.number()&ticketBit != 0 }
 
 // isFor is the number of the job that the ticket j stands for.
-func (j job) isFor() uint64 { return uint64(j.index &^ ticketBit) }
+func (j job) isFor() uint64 { return uint64(j.N &^ ticketBit) }
 
 // redeem returns the job that j is a ticket for, or j. It reports false if there is none any more.
 func (b *batch) redeem(j job) (job, bool) {
 	if !j.isTicket() {
 		return j, true
 	}
-	return b.subtasks.Redeem(j.isFor())
+	t, ok := b.subtasks.Redeem(j.isFor())
+	return job{t}, ok
 }
 
 // run runs a task of the batch on worker w, unless the batch was cancelled.
@@ -221,7 +224,7 @@ func (b *batch) run(w *engine.Worker, j job) {
 	if !w.Serves(b) {
 		w.Report()
 		if !b.enter() {
-			b.group.pool.core.engine.Skip(j)
+			b.group.pool.core.engine.Skip(j.Task)
 			return
 		}
 	}

@@ -26,7 +26,7 @@ func Blocking(ctx context.Context, wait func()) {
 		return
 	}
 	e := t.pool.core.engine
-	a := &engine.Waiter[job]{Turn: make(chan struct{}, 1)}
+	a := &engine.Waiter{Turn: make(chan struct{}, 1)}
 	alone, part := t.host.awaited()
 	t.pool.core.turns.End()
 	e.GiveUp(a, t.worker, alone, part)

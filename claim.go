@@ -8,7 +8,7 @@ import (
 // progress says how far a task outside a group has come: the task of a future, a visit, or a
 // call of a Stateful. See package claim.
 type progress struct {
-	single engine.Single[job]
+	single engine.Single
 	state  claim.State
 }
 
@@ -48,11 +48,11 @@ const (
 	claimed // the job is the one that Claim has returned
 )
 
-func (c claimer) Claim() (job, bool) {
+func (c claimer) Claim() (engine.Task, bool) {
 	if !c.progress.state.Claim() {
-		return job{}, false
+		return engine.Task{}, false
 	}
-	return listenerJob(c.listener, nil, claimed), true
+	return listenerJob(c.listener, nil, claimed).Task, true
 }
 
-var _ engine.Claimer[job] = claimer{}
+var _ engine.Claimer = claimer{}

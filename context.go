@@ -33,15 +33,15 @@ type host interface {
 	// task returns the task, or the zero task if that is over.
 	task() task
 	// above returns the task that waits for this one, or will, and what it waits for; nil if none is known.
-	above() (host, *engine.Want[job])
+	above() (host, *engine.Want)
 	// awaited returns what the waiters for this task wait for: it alone, or a group's tasks; nil if none can wait for it.
-	awaited() (alone *engine.Single[job], part *engine.Subtasks[job])
+	awaited() (alone *engine.Single, part *engine.Subtasks)
 	// crossed reports whether a task above may be one of another pool.
 	crossed() bool
 }
 
 // nearest returns the worker of the nearest task of p that waits for t, and the wants on the way to it.
-func (t task) nearest(p *Pool) (w *engine.Worker, via []*engine.Want[job]) {
+func (t task) nearest(p *Pool) (w *engine.Worker, via []*engine.Want) {
 	for h := t.host; ; {
 		above, want := h.above()
 		if above == nil {

@@ -36,10 +36,10 @@ func (c *errandTask) Stay(group any) inside.Stay { return c.task().stay(group) }
 func (c *errandTask) task() task { return c.progress.task(c.pool, c.worker, c) }
 
 // awaited implements host.
-func (c *errandTask) awaited() (*engine.Single[job], *engine.Subtasks[job]) { return &c.single, nil }
+func (c *errandTask) awaited() (*engine.Single, *engine.Subtasks) { return &c.single, nil }
 
 // crossed implements host.
 func (c *errandTask) crossed() bool { return false }
 
 // above implements host. No task waits for a future from beginning to end.
-func (c *errandTask) above() (host, *engine.Want[job]) { return nil, nil }
+func (c *errandTask) above() (host, *engine.Want) { return nil, nil }

@@ -57,13 +57,13 @@ func (m *member) task() task {
 }
 
 // awaited implements host.
-func (m *member) awaited() (*engine.Single[job], *engine.Subtasks[job]) { return nil, m.batch.subtasks }
+func (m *member) awaited() (*engine.Single, *engine.Subtasks) { return nil, m.batch.subtasks }
 
 // crossed implements host.
 func (m *member) crossed() bool { return m.batch.group.crossed }
 
 // above implements host.
-func (m *member) above() (host, *engine.Want[job]) {
+func (m *member) above() (host, *engine.Want) {
 	if m.batch.subtasks == nil {
 		return nil, nil
 	}

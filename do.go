@@ -36,7 +36,7 @@ func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) err
 	if host.pool == nil {
 		return v.call(ctx, task)
 	}
-	want := new(engine.SingleWant[job])
+	want := new(engine.SingleWant)
 	want.Init(claimer{&v.progress, &v.self}, &v.single, false)
 	v.want, v.by = &want.Want, host.host
 	var err error
@@ -48,9 +48,9 @@ func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) err
 type visit struct {
 	self            listener // refers to the visit itself: what travels through the pool
 	pool            *Pool
-	context.Context                   // what the caller gave
-	by              host              // the task that calls Do; nil if none does
-	want            *engine.Want[job] // what by waits for; nil if by is
+	context.Context              // what the caller gave
+	by              host         // the task that calls Do; nil if none does
+	want            *engine.Want // what by waits for; nil if by is
 	progress
 	turn chan struct{} // of capacity 1: the worker waits for the visitor, or err is set
 	over chan struct{} // closed when the visitor has left
@@ -85,7 +85,7 @@ func (v *visit) begins(ctx context.Context) {
 
 // wait returns nil when the visitor has its place, which finish gives back.
 func (v *visit) wait(ctx context.Context) error {
-	if err := v.pool.core.submitWanted(ctx, listenerJob(&v.self, nil, inTurn), v.want, nil); err != nil {
+	if err := v.pool.core.submitWanted(ctx, listenerJob(&v.self, nil, inTurn).Task, v.want, nil); err != nil {
 		return err
 	}
 	select {
@@ -121,13 +121,13 @@ func (v *visit) Stay(group any) inside.Stay { return v.task().stay(group) }
 func (v *visit) task() task { return v.progress.task(v.pool, v.worker, v) }
 
 // awaited implements host.
-func (v *visit) awaited() (*engine.Single[job], *engine.Subtasks[job]) { return &v.single, nil }
+func (v *visit) awaited() (*engine.Single, *engine.Subtasks) { return &v.single, nil }
 
 // crossed implements host.
 func (v *visit) crossed() bool { return v.by != nil }
 
 // above implements host.
-func (v *visit) above() (host, *engine.Want[job]) { return v.by, v.want }
+func (v *visit) above() (host, *engine.Want) { return v.by, v.want }
 
 // finish gives the place back. A context that outlives the visit is not a task's any more.
 func (v *visit) finish() {

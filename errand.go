@@ -25,15 +25,15 @@ type errand struct {
 // submit hands the task over. In a task it may last until the errand has ended.
 func (e *errand) submit() (err error) {
 	ctx, p := e.ctx, e.pool
-	j := listenerJob(&e.self, nil, inTurn)
+	t := listenerJob(&e.self, nil, inTurn).Task
 	host := hostOf(ctx)
 	if host.pool == nil {
-		return p.core.submit(ctx, j)
+		return p.core.submit(ctx, t)
 	}
 	if e.done == nil {
 		e.done = make(chan struct{})
 	}
-	if ctx.Err() == nil && p.core.running().Fits(j, nil) {
+	if ctx.Err() == nil && p.core.running().Fits(t, nil) {
 		return nil
 	}
 	want := e.want(false)
@@ -44,7 +44,7 @@ func (e *errand) submit() (err error) {
 		w.Stays = host.pool == p
 		e.await(w)
 		defer e.unawait(w)
-		err = p.core.submitWanted(ctx, j, want, w)
+		err = p.core.submitWanted(ctx, t, want, w)
 		if w.Stays && e.void() {
 			p.core.engine.WaitsOn(w)
 			e.outcome(w, nil, ctx.Done())
@@ -55,8 +55,8 @@ func (e *errand) submit() (err error) {
 
 // want returns the want of a task that waits for the errand. submitted says whether the errand's own task is in the pool
 // already.
-func (e *errand) want(submitted bool) *engine.Want[job] {
-	w := new(engine.SingleWant[job])
+func (e *errand) want(submitted bool) *engine.Want {
+	w := new(engine.SingleWant)
 	w.Init(claimer{&e.progress, &e.self}, &e.single, submitted)
 	return &w.Want
 }

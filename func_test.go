@@ -2,11 +2,16 @@ package weir_test
 
 import (
 	"context"
+	"errors"
+	"math"
+	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"unsafe"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
@@ -38,33 +43,85 @@ func TestFuncPoolCallsItsFunctionOnceWithEachArgument(t *testing.T) {
 	}
 }
 
-func TestFuncPoolTakesArgumentsOfAnyType(t *testing.T) {
-	type large struct{ words [20]int }
-	sum := 0
-	values := weir.NewFunc(1, func(l large) { sum += l.words[19] })
-	for i := range 10 {
-		check.OK(t, values.Invoke(large{[20]int{19: i}}))
-	}
-	values.Close()
-	check.Equal(t, "sum", sum, 45)
+// Where an argument stands meanwhile depends on its type, and the collector must see what it refers to.
+func TestPoolsTakeArgumentsOfAnyType(t *testing.T) {
+	type (
+		number  struct{ high, low int32 }
+		mixed   struct{ id, text *string }
+		large   struct{ words [20]int }
+		wrapped struct{ err error }
+		holder  struct{ text *string }
+	)
+	var numbers [2]int
+	text := func(i int) string { return strconv.Itoa(1000 + i) }
+	pointer := func(i int) *string { s := text(i); return &s }
+	takes(t, func(int) struct{} { return struct{}{} })
+	takes(t, func(int) [0]*int { return [0]*int{} })
+	takes(t, func(i int) bool { return i%2 == 0 })
+	takes(t, func(i int) int8 { return int8(i) })
+	takes(t, func(i int) int { return i - 1 })
+	takes(t, func(i int) uint64 { return math.MaxUint64 - uint64(i) })
+	takes(t, func(i int) uintptr { return 1<<20 + uintptr(i) })
+	takes(t, func(i int) float32 { return float32(i) / 3 })
+	takes(t, func(i int) complex64 { return complex(float32(i), 1) })
+	takes(t, func(i int) complex128 { return complex(float64(i), 1) })
+	takes(t, func(i int) [3]byte { return [3]byte{byte(i), 1, 2} })
+	takes(t, func(i int) number { return number{int32(i), -1} })
+	takes(t, text)
+	takes(t, func(i int) [1]string { return [1]string{text(i)} })
+	takes(t, func(i int) []byte { return []byte(text(i)) })
+	takes(t, func(i int) map[string]int { return map[string]int{text(i): i} })
+	takes(t, pointer)
+	takes(t, func(int) *int { return nil })
+	takes(t, func(i int) unsafe.Pointer { return unsafe.Pointer(&numbers[i%2]) })
+	takes(t, func(i int) any { return pointer(i) })
+	takes(t, func(i int) error { return errors.New(text(i)) })
+	takes(t, func(int) error { return nil })
+	takes(t, func(i int) wrapped { return wrapped{errors.New(text(i))} })
+	takes(t, func(i int) holder { return holder{pointer(i)} })
+	takes(t, func(i int) [1]*string { return [1]*string{pointer(i)} })
+	takes(t, func(i int) mixed { return mixed{pointer(i), pointer(i + 1)} })
+	takes(t, func(i int) large { return large{[20]int{19: i}} })
+	takes(t, func(i int) func() int { return func() int { return i } })
+}
 
-	empty := 0
-	nothings := weir.NewFunc(1, func(struct{}) { empty++ })
-	for range 10 {
-		check.OK(t, nothings.Invoke(struct{}{}))
+func takes[T any](t *testing.T, arg func(i int) T) {
+	t.Helper()
+	const n = 40 // more than the first ring holds
+	var got, called []T
+	f := weir.NewFunc(1, func(arg T) { got = append(got, arg) })
+	s := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(_ int, arg T) { called = append(called, arg) }, nil)
+	f.Pause()
+	s.Pause()
+	for i := range n {
+		check.OK(t, f.Invoke(arg(i)))
+		check.OK(t, s.Invoke(arg(i)))
 	}
-	nothings.Close()
-	check.Equal(t, "empty", empty, 10)
-
-	var nils int
-	pointers := weir.NewFunc(1, func(p *int) {
-		if p == nil {
-			nils++
+	runtime.GC() // what the arguments refer to is found in the queues alone
+	var others []*string
+	for range 1000 {
+		others = append(others, new(string)) // where it was, if it was not found
+	}
+	f.Resume()
+	s.Resume()
+	check.OK(t, s.Call(t.Context(), arg(n)))
+	f.Close()
+	s.Close()
+	check.Equal(t, "calls of a FuncPool", len(got), n)
+	check.Equal(t, "calls of a Stateful", len(called), n+1)
+	runtime.KeepAlive(others)
+	for i, v := range slices.Concat(got, called) {
+		if i >= n {
+			i -= n
 		}
-	})
-	check.OK(t, pointers.Invoke(nil))
-	pointers.Close()
-	check.Equal(t, "nil is an argument like others", nils, 1)
+		a, b := any(v), any(arg(i))
+		if call, ok := a.(func() int); ok {
+			a, b = call(), i
+		}
+		if !reflect.DeepEqual(a, b) {
+			t.Fatalf("%T: argument %d is %v, and was %v", v, i, a, b)
+		}
+	}
 }
 
 func TestFuncPoolHandsArgumentsBackInOrder(t *testing.T) {

@@ -78,7 +78,7 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 		}
 		gaveUp := false
 		host := hostOf(ctx)
-		var want *engine.Want[job]
+		var want *engine.Want
 		if host.pool != nil {
 			want = f.want(true)
 		}

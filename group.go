@@ -216,24 +216,24 @@ func (g *Group) Resize(limit int) {
 // submitOutside hands a job to the pool for a group outside a task.
 func (b *batch) submitOutside(j job) engine.Verdict {
 	e := b.group.pool.core.engine
-	if e.Offer(j) {
+	if e.Offer(j.Task) {
 		return engine.Accepted
 	}
 	b.group.pool.core.noticeFull()
-	return e.WaitForRoom(j, b.scope.Done()) // many batches never need that channel
+	return e.WaitForRoom(j.Task, b.scope.Done()) // many batches never need that channel
 }
 
 // submit hands a job to the pool for a task of another pool: the job waits among the subtasks of the
 // group, and a ticket in the queue.
 func (b *batch) submit(j job) engine.Verdict {
 	e, want := b.group.pool.core.engine, b.subtasks.Want()
-	if e.Fits(j, want) {
+	if e.Fits(j.Task, want) {
 		return engine.Accepted
 	}
 	b.group.pool.core.noticeFull()
 	var verdict engine.Verdict
 	b.group.task().await(b.group.pool, want, func(w *engine.Wakeup) {
-		verdict = e.SubmitWanted(j, b.scope.Done(), want, w)
+		verdict = e.SubmitWanted(j.Task, b.scope.Done(), want, w)
 	})
 	return verdict
 }

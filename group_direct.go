@@ -68,7 +68,7 @@ func (g *Group) makeEngine() {
 		o = newOptions(limit)
 	}
 	o.limit = limit
-	e := new(engine.Engine[job])
+	e := new(engine.Engine)
 	g.pool.start(&o, e)
 	if b := g.batch.Load(); b != nil {
 		e.Numbered = directTasks // those tasks have the first numbers
@@ -82,7 +82,7 @@ func (g *Group) makeEngine() {
 }
 
 // engineMade waits for the engine, which another goroutine makes.
-func (g *Group) engineMade() *engine.Engine[job] {
+func (g *Group) engineMade() *engine.Engine {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.pool.core.engine

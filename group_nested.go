@@ -17,14 +17,14 @@ func (g *Group) task() task {
 // delegate hands a task of a nested group over, and waits until there is room.
 func (b *batch) delegate(j job) {
 	e := b.group.pool.core.engine
-	for _, refused := range e.Delegate(b.subtasks, j) {
-		b.reject(refused, ErrClosed)
+	for _, refused := range e.Delegate(b.subtasks, j.Task) {
+		b.reject(job{refused}, ErrClosed)
 	}
 	b.accepted()
 	if !e.Overfull(b.subtasks) {
 		return
 	}
-	a := &engine.Waiter[job]{Turn: make(chan struct{}, 1)}
+	a := &engine.Waiter{Turn: make(chan struct{}, 1)}
 	if !e.Crowded(b.subtasks, a, b.group.task().worker) {
 		return
 	}

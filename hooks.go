@@ -119,21 +119,21 @@ func (r *reporter) aside(call func()) {
 }
 
 // noticeFull is called by a submitter that may have to wait.
-func (c *core[T]) noticeFull() {
+func (c *core) noticeFull() {
 	if h := c.reporter.hooks; h != nil && h.onFull != nil {
 		c.tellFull(h, c.engine.NoRoom)
 	}
 }
 
 // noticeRefused is called by a submitter that found no room.
-func (c *core[T]) noticeRefused() {
+func (c *core) noticeRefused() {
 	if h := c.reporter.hooks; h != nil && h.onFull != nil {
 		c.tellFull(h, func() bool { return true })
 	}
 }
 
 // tellFull calls onFull, if it is time for that and the pool is full.
-func (c *core[T]) tellFull(h *hooks, isFull func() bool) {
+func (c *core) tellFull(h *hooks, isFull func() bool) {
 	call := false
 	race.Unseen(func() { call = h.mayTell() }) // submitters must not be ordered by it
 	if !call {
@@ -197,7 +197,7 @@ type slowWatch struct {
 }
 
 // watchSlow arms the watches for slow tasks that are not armed.
-func (c *core[T]) watchSlow() {
+func (c *core) watchSlow() {
 	for _, s := range c.reporter.hooks.slow {
 		armed := false
 		race.Unseen(func() { armed = s.armed.Load() })
@@ -207,7 +207,7 @@ func (c *core[T]) watchSlow() {
 	}
 }
 
-func (c *core[T]) arm(s *slowWatch) {
+func (c *core) arm(s *slowWatch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.armed.Load() {
@@ -218,7 +218,7 @@ func (c *core[T]) arm(s *slowWatch) {
 // rearm starts the timer if a worker stays. The caller holds s.mu, and there is neither a timer nor a look.
 //
 // The timer is made anew, and not reset, as it may belong to another test bubble than the last one. It holds no pool from becoming garbage.
-func (c *core[T]) rearm(s *slowWatch) {
+func (c *core) rearm(s *slowWatch) {
 	s.armed.Store(false)
 	if c.engine.Staying() == 0 {
 		return
@@ -234,7 +234,7 @@ func (c *core[T]) rearm(s *slowWatch) {
 }
 
 // unwatchSlow is called by a worker that is about to end. If it is the last one it stops the timers.
-func (c *core[T]) unwatchSlow() {
+func (c *core) unwatchSlow() {
 	if c.engine.Staying() > 0 {
 		return
 	}
@@ -243,7 +243,7 @@ func (c *core[T]) unwatchSlow() {
 	}
 }
 
-func (c *core[T]) disarm(s *slowWatch) {
+func (c *core) disarm(s *slowWatch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.timer == nil { // if it looks, it looks at the workers when it has done that
@@ -270,7 +270,7 @@ func (s *slowWatch) begin(round uint64) bool {
 }
 
 // lookFor is the look that s has begun.
-func (c *core[T]) lookFor(s *slowWatch) {
+func (c *core) lookFor(s *slowWatch) {
 	now := make(map[any]int64)
 	// A measured task that has just ended has a begun of 0 for a moment. It was found after a probe that its worker had not seen, if the time is long
 	// enough, so no other task is taken for it.

@@ -262,11 +262,11 @@ func groupOptionsOf(opts []GroupOption) groupOptions {
 }
 
 // config is the engine's part of the options, for tasks that runner runs.
-func config[T any](o *options, runner engine.Runner[T]) engine.Config[T] {
+func config(o *options, runner engine.Runner) engine.Config {
 	if o.labels != nil {
-		runner = &named[T]{runner, o.labels}
+		runner = &named{runner, o.labels}
 	}
-	return engine.Config[T]{
+	return engine.Config{
 		Runner:      runner,
 		Limit:       o.limit,
 		Queue:       o.queue,
@@ -281,24 +281,24 @@ func config[T any](o *options, runner engine.Runner[T]) engine.Config[T] {
 }
 
 // expires makes tasks expire.
-func expires[T any](o *options, c *engine.Config[T], expired func(w *engine.Worker, task T) (tell func())) {
-	c.Measure, c.Expiry = 1, &engine.Expiry[T]{After: o.expiry, Expired: expired}
+func expires(o *options, c *engine.Config, expired func(w *engine.Worker, task engine.Task) (tell func())) {
+	c.Measure, c.Expiry = 1, &engine.Expiry{After: o.expiry, Expired: expired}
 }
 
 // named is the runner of a pool that has a name: it gives its label to the workers.
-type named[T any] struct {
-	engine.Runner[T]
+type named struct {
+	engine.Runner
 	labels *profileLabels
 }
 
 // Begin implements [engine.Runner].
-func (n *named[T]) Begin(w *engine.Worker) {
+func (n *named) Begin(w *engine.Worker) {
 	n.Runner.Begin(w)
 	ownLabels(w, n.labels).give()
 }
 
 // Run implements [engine.Runner].
-func (n *named[T]) Run(w *engine.Worker, task T) {
+func (n *named) Run(w *engine.Worker, task engine.Task) {
 	ownLabels(w, n.labels).give() // the task before may have left its own labels
 	n.Runner.Run(w, task)
 }

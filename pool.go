@@ -17,23 +17,19 @@ import (
 // its workers have expired. Close it to know that its tasks are done.
 type Pool struct {
 	originals race.Map // of tasks, as Submit was given them; for Shutdown
-	core      core[job]
+	core      core
 	cut       *cutoff // of tasks of Go; nil for the pool of a group
 }
 
 // job is what travels through the engine of a Pool: a plain task, or a group's if
 // batch is set; either may be a listener instead of a function.
 //
-// With a field for either kind of function a task would take a quarter longer: as
-// it is, two slots of the queue share a cache line.
+// P is a func(); or, with a batch, a func(context.Context) error; or a *listener. Q is the *batch. N is the number of a group's task; of a
+// listener, its complement, which is negative.
 //
-// The pointer in task is safe: only the makers below write it, batch and index say which of the
-// three it is, and the collector sees a pointer, as it does in a func value.
-type job struct {
-	task  unsafe.Pointer // is a func(); or, with a batch, a func(context.Context) error; or a *listener
-	batch *batch
-	index int // the number of a group's task; of a listener, its complement, which is negative
-}
+// The pointers are safe: only the makers below write them, Q and N say which of the
+// three P is, and the collector sees a pointer, as it does in a func value.
+type job struct{ engine.Task }
 
 // listener is a task that learns how it ended: a future's, or one of Results.
 type listener interface {
@@ -57,28 +53,31 @@ type listener interface {
 var _ = [1]int{}[unsafe.Sizeof((func())(nil))-unsafe.Sizeof(unsafe.Pointer(nil))]
 
 // plainJob is safe as plain undoes it: the same bits are read as the type they were written as.
-func plainJob(run func()) job { return job{task: *(*unsafe.Pointer)(unsafe.Pointer(&run))} }
+func plainJob(run func()) job { return job{engine.Task{P: *(*unsafe.Pointer)(unsafe.Pointer(&run))}} }
 
 // memberJob is safe as member undoes it.
 func memberJob(run func(context.Context) error, b *batch, index int) job {
-	return job{task: *(*unsafe.Pointer)(unsafe.Pointer(&run)), batch: b, index: index}
+	return job{engine.Task{P: *(*unsafe.Pointer)(unsafe.Pointer(&run)), Q: unsafe.Pointer(b), N: index}}
 }
 
 // listenerJob is safe as listener undoes it.
 func listenerJob(l *listener, b *batch, number int) job {
-	return job{task: unsafe.Pointer(l), batch: b, index: ^number}
+	return job{engine.Task{P: unsafe.Pointer(l), Q: unsafe.Pointer(b), N: ^number}}
 }
 
-func (j job) listens() bool { return j.index < 0 }
+// batch is that of a group's task; else nil.
+func (j job) batch() *batch { return (*batch)(j.Q) }
 
-func (j job) listener() listener { return *(*listener)(j.task) }
+func (j job) listens() bool { return j.N < 0 }
+
+func (j job) listener() listener { return *(*listener)(j.P) }
 
 // number is the number of a group's task.
 func (j job) number() int {
 	if j.listens() {
-		return ^j.index
+		return ^j.N
 	}
-	return j.index
+	return j.N
 }
 
 // call runs a group's task.
@@ -90,11 +89,11 @@ func (j job) call(ctx context.Context, w *engine.Worker) error {
 }
 
 // plain is safe for a job without a batch that does not listen: plainJob has made it.
-func (j job) plain() func() { return *(*func())(unsafe.Pointer(&j.task)) }
+func (j job) plain() func() { return *(*func())(unsafe.Pointer(&j.P)) }
 
 // member is safe for a job with a batch that does not listen: memberJob has made it.
 func (j job) member() func(context.Context) error {
-	return *(*func(context.Context) error)(unsafe.Pointer(&j.task))
+	return *(*func(context.Context) error)(unsafe.Pointer(&j.P))
 }
 
 // New returns a pool on which at most limit tasks run at once; [Unbounded] sets
@@ -106,7 +105,7 @@ func newPool(limit int, opts []Option, made uintptr, of any) *Pool {
 	o := poolOptions(limit, opts)
 	p := new(struct {
 		Pool
-		engine engine.Engine[job]
+		engine engine.Engine
 		cut    cutoff
 	})
 	p.Pool.cut = &p.cut
@@ -118,9 +117,9 @@ func newPool(limit int, opts []Option, made uintptr, of any) *Pool {
 }
 
 // start makes the pool run on e, which is the zero value.
-func (p *Pool) start(o *options, e *engine.Engine[job]) {
-	c := config(o, engine.Runner[job]((*runner)(p)))
-	c.Void, c.Ticket, c.Counted = job.void, job.ticket, job.isCounted
+func (p *Pool) start(o *options, e *engine.Engine) {
+	c := config(o, engine.Runner((*runner)(p)))
+	c.Void, c.Ticket, c.Counted = isVoid, ticket, isCounted
 	if o.expiry > 0 { // a method value takes an allocation
 		expires(o, &c, p.expired)
 	}
@@ -143,29 +142,34 @@ func (p *runner) pool() any {
 	return (*Pool)(p)
 }
 
-// void reports whether a worker need not come to j, which is queued.
-func (j job) void() bool {
+// isVoid reports whether a worker need not come to the job t, which is queued.
+func isVoid(t engine.Task) bool {
+	j, b := job{t}, job{t}.batch()
 	switch {
-	case j.batch != nil:
-		if j.batch.subtasks == nil {
-			return j.batch.tally.Closed()
+	case b != nil:
+		if b.subtasks == nil {
+			return b.tally.Closed()
 		}
-		return j.isTicket() && !j.batch.subtasks.Holds(j.isFor())
+		return j.isTicket() && !b.subtasks.Holds(j.isFor())
 	case j.listens():
 		return j.number() != claimed && j.listener().void()
 	default:
-		return j.task == nil
+		return j.P == nil
 	}
 }
 
-// isCounted reports whether the void job j, which has left the queue, was counted, or will be.
-func (j job) isCounted() bool { return j.batch == nil || j.batch.isCounted() }
+// isCounted reports whether the void job t, which has left the queue, was counted, or will be.
+func isCounted(t engine.Task) bool {
+	b := job{t}.batch()
+	return b == nil || b.isCounted()
+}
 
 // Run implements [engine.Runner].
-func (*runner) Run(w *engine.Worker, j job) {
+func (*runner) Run(w *engine.Worker, t engine.Task) {
+	j := job{t}
 	switch {
-	case j.batch != nil:
-		j.batch.run(w, j)
+	case j.Q != nil:
+		j.batch().run(w, j)
 	case j.listens():
 		w.Report()
 		if w.Tenant.Load() != nil {
@@ -182,10 +186,11 @@ func (*runner) Run(w *engine.Worker, j job) {
 }
 
 // Broken implements [engine.Runner].
-func (p *runner) Broken(w *engine.Worker, j job, panicked any) {
+func (p *runner) Broken(w *engine.Worker, t engine.Task, panicked any) {
+	j := job{t}
 	switch {
-	case j.batch != nil:
-		j.batch.broken(w, j, panicked)
+	case j.Q != nil:
+		j.batch().broken(w, j, panicked)
 	case j.listens():
 		var caught *Panic
 		failure := &TaskError{Err: ErrGoexit}
@@ -218,9 +223,9 @@ func (p *Pool) Submit(task func()) error {
 	mustPool(p != nil)
 	mustTask(task != nil)
 	if race.Enabled {
-		return p.submitRaced(task, func(j job) error { return p.core.hand(j) })
+		return p.submitRaced(task, func(j job) error { return p.core.hand(j.Task) })
 	}
-	return p.core.hand(plainJob(task))
+	return p.core.hand(plainJob(task).Task)
 }
 
 // SubmitContext is [Pool.Submit] that waits for room only until ctx is done, and
@@ -231,9 +236,9 @@ func (p *Pool) SubmitContext(ctx context.Context, task func()) error {
 	mustContext(ctx != nil)
 	mustTask(task != nil)
 	if race.Enabled {
-		return heard(ctx, p.submitRaced(task, func(j job) error { return p.core.submit(ctx, j) }))
+		return heard(ctx, p.submitRaced(task, func(j job) error { return p.core.submit(ctx, j.Task) }))
 	}
-	return p.core.submit(ctx, plainJob(task))
+	return p.core.submit(ctx, plainJob(task).Task)
 }
 
 // TrySubmit is [Pool.Submit] that never waits: it returns [ErrFull] if the pool
@@ -242,13 +247,14 @@ func (p *Pool) TrySubmit(task func()) error {
 	mustPool(p != nil)
 	mustTask(task != nil)
 	if race.Enabled {
-		return p.submitRaced(task, func(j job) error { return p.core.try(j, nil) })
+		return p.submitRaced(task, func(j job) error { return p.core.try(j.Task, nil) })
 	}
-	return p.core.try(plainJob(task), nil)
+	return p.core.try(plainJob(task).Task, nil)
 }
 
 // expired hands back a task that was queued for too long. It returns what calls the handler, for a task that has no caller who waits.
-func (p *Pool) expired(w *engine.Worker, j job) (tell func()) {
+func (p *Pool) expired(w *engine.Worker, t engine.Task) (tell func()) {
+	j := job{t}
 	if w != nil { // as before any task that is of no group
 		w.Report()
 		if w.Tenant.Load() != nil {
@@ -257,9 +263,9 @@ func (p *Pool) expired(w *engine.Worker, j job) (tell func()) {
 	}
 	superseded := false
 	switch {
-	case j.batch != nil:
+	case j.Q != nil:
 		vacate(w)
-		superseded = !j.batch.handBack(j, ErrExpired)
+		superseded = !j.batch().handBack(j, ErrExpired)
 	case !j.listens() && race.Enabled:
 		return p.core.drop(p.original(j))
 	case !j.listens():
@@ -279,7 +285,7 @@ func (p *Pool) expired(w *engine.Worker, j job) (tell func()) {
 		superseded = l.void()
 	}
 	if superseded {
-		p.core.engine.Superseded(j)
+		p.core.engine.Superseded(j.Task)
 	}
 	return nil
 }
@@ -296,13 +302,14 @@ func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 }
 
 func (p *Pool) shutdown(ctx context.Context, refuse func(l listener) bool) (unrun []func(), err error) {
-	jobs, err := p.core.shutdown(ctx)
+	tasks, err := p.core.shutdown(ctx)
 	var refused []job
-	for _, j := range jobs {
+	for _, t := range tasks {
+		j := job{t}
 		switch {
-		case j.batch != nil:
-			if !j.batch.handBack(j, ErrClosed) {
-				p.core.engine.Superseded(j)
+		case j.Q != nil:
+			if !j.batch().handBack(j, ErrClosed) {
+				p.core.engine.Superseded(j.Task)
 			}
 		case j.listens():
 			refused = append(refused, j)
@@ -317,7 +324,7 @@ func (p *Pool) shutdown(ctx context.Context, refuse func(l listener) bool) (unru
 	}
 	for _, j := range refused {
 		if l := j.listener(); !refuse(l) && l.void() {
-			p.core.engine.Superseded(j)
+			p.core.engine.Superseded(j.Task)
 		}
 	}
 	return unrun, err

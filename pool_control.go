@@ -46,7 +46,7 @@ func (p *Pool) Close() { p.made().close() }
 func (p *Pool) Stats() Stats { return p.made().stats() }
 
 // made returns the core of a pool that is not nil.
-func (p *Pool) made() *core[job] {
+func (p *Pool) made() *core {
 	mustPool(p != nil)
 	return &p.core
 }

@@ -10,8 +10,8 @@ import (
 
 // core is what [Pool], [FuncPool] and [Stateful] have in common: everything but how a
 // task is handed over, and handed back.
-type core[T any] struct {
-	engine   *engine.Engine[T]
+type core struct {
+	engine   *engine.Engine
 	reporter reporter
 	turns    race.Turns
 	made     uintptr                    // where: a program counter, of the caller of New; 0 for a group's
@@ -20,7 +20,7 @@ type core[T any] struct {
 }
 
 // running returns the engine of a pool that is not the zero value.
-func (c *core[T]) running() *engine.Engine[T] {
+func (c *core) running() *engine.Engine {
 	if c.engine == nil {
 		panic("weir: pool must be made by New, NewFunc or NewStateful, got the zero value")
 	}
@@ -28,7 +28,7 @@ func (c *core[T]) running() *engine.Engine[T] {
 }
 
 // prepare is the part of start that needs no engine.
-func (c *core[T]) prepare(o *options) {
+func (c *core) prepare(o *options) {
 	c.reporter = reporter{newHooks(o)}
 	c.turns.Limit(o.limit)
 	c.turns.Queue(o.queue)
@@ -38,9 +38,9 @@ func (c *core[T]) prepare(o *options) {
 // there, as they know nothing of the worker that brings them to it.
 //
 //go:norace
-func (c *core[T]) runOn(e *engine.Engine[T]) { c.engine = e }
+func (c *core) runOn(e *engine.Engine) { c.engine = e }
 
-func (c *core[T]) start(o *options, config *engine.Config[T], e *engine.Engine[T]) {
+func (c *core) start(o *options, config *engine.Config, e *engine.Engine) {
 	if h := c.reporter.hooks; h != nil && h.slow != nil {
 		end := config.End
 		config.End = func(w *engine.Worker) {
@@ -58,7 +58,7 @@ func (c *core[T]) start(o *options, config *engine.Config[T], e *engine.Engine[T
 }
 
 // hand waits for room.
-func (c *core[T]) hand(task T) error {
+func (c *core) hand(task engine.Task) error {
 	e := c.running()
 	if e.Offer(task) {
 		return nil
@@ -68,7 +68,7 @@ func (c *core[T]) hand(task T) error {
 }
 
 // try does not wait for room. want is as for [engine.Engine.TrySubmit].
-func (c *core[T]) try(task T, want *engine.Want[T]) error {
+func (c *core) try(task engine.Task, want *engine.Want) error {
 	verdict := c.running().TrySubmit(task, want)
 	if verdict == engine.Full {
 		c.noticeRefused()
@@ -77,12 +77,12 @@ func (c *core[T]) try(task T, want *engine.Want[T]) error {
 }
 
 // submit waits for room until ctx is done.
-func (c *core[T]) submit(ctx context.Context, task T) error {
+func (c *core) submit(ctx context.Context, task engine.Task) error {
 	return c.submitWanted(ctx, task, nil, nil)
 }
 
 // submitWanted is submit for a task that a task waits for: see [engine.Want].
-func (c *core[T]) submitWanted(ctx context.Context, task T, want *engine.Want[T], wakeup *engine.Wakeup) error {
+func (c *core) submitWanted(ctx context.Context, task engine.Task, want *engine.Want, wakeup *engine.Wakeup) error {
 	if ctx.Err() != nil {
 		c.running().Reject()
 		return context.Cause(ctx)
@@ -101,21 +101,21 @@ func (c *core[T]) submitWanted(ctx context.Context, task T, want *engine.Want[T]
 
 // report deals with a task that did not return; panicked is nil if it did not
 // panic either.
-func (c *core[T]) report(panicked any) {
+func (c *core) report(panicked any) {
 	if panicked != nil {
 		c.reportPanic(c.reporter.caught(panicked))
 	}
 }
 
 // reportPanic hands a panic to the handler, which is a part of the task.
-func (c *core[T]) reportPanic(p *Panic) {
+func (c *core) reportPanic(p *Panic) {
 	c.turns.Begin()
 	defer c.turns.End()
 	c.reporter.report(p)
 }
 
 // drop returns what reports a task without a context that was queued for too long. Another goroutine than a worker may call that.
-func (c *core[T]) drop(arg any) (tell func()) {
+func (c *core) drop(arg any) (tell func()) {
 	return func() { c.reporter.fail(&DroppedError{Arg: arg, Cause: ErrExpired}, nil) }
 }
 
@@ -137,9 +137,9 @@ func refusal(verdict engine.Verdict) error {
 	}
 }
 
-func (c *core[T]) wait() { c.running().Wait(nil) }
+func (c *core) wait() { c.running().Wait(nil) }
 
-func (c *core[T]) waitContext(ctx context.Context) error {
+func (c *core) waitContext(ctx context.Context) error {
 	mustContext(ctx != nil)
 	if !c.running().Wait(ctx.Done()) {
 		return context.Cause(ctx)
@@ -147,7 +147,7 @@ func (c *core[T]) waitContext(ctx context.Context) error {
 	return nil
 }
 
-func (c *core[T]) resize(limit int) {
+func (c *core) resize(limit int) {
 	mustLimit(limit)
 	e := c.running()
 	c.turns.Limit(limit)
@@ -155,19 +155,19 @@ func (c *core[T]) resize(limit int) {
 	e.Resize(limit)
 }
 
-func (c *core[T]) pause() {
+func (c *core) pause() {
 	if c.running().Pause() {
 		c.list() // it may have no worker yet, which would do that
 	}
 }
 
-func (c *core[T]) resume() {
+func (c *core) resume() {
 	e := c.running()
 	c.turns.Resume()
 	e.Resume()
 }
 
-func (c *core[T]) close() {
+func (c *core) close() {
 	c.mustBeOwn()
 	e := c.running()
 	c.turns.Order()
@@ -175,17 +175,17 @@ func (c *core[T]) close() {
 	c.ends(nil)
 }
 
-func (c *core[T]) mustBeOwn() {
+func (c *core) mustBeOwn() {
 	if c.shared {
 		panic("weir: the default pool is shared and cannot be closed")
 	}
 }
 
-func (c *core[T]) stats() Stats { return Stats(c.running().Stats()) }
+func (c *core) stats() Stats { return Stats(c.running().Stats()) }
 
-func (c *core[T]) glance() Stats { return Stats(c.running().Glance()) }
+func (c *core) glance() Stats { return Stats(c.running().Glance()) }
 
-func (c *core[T]) shutdown(ctx context.Context) ([]T, error) {
+func (c *core) shutdown(ctx context.Context) ([]engine.Task, error) {
 	mustContext(ctx != nil)
 	c.mustBeOwn()
 	e := c.running()
@@ -200,7 +200,7 @@ func (c *core[T]) shutdown(ctx context.Context) ([]T, error) {
 }
 
 // ends follows the end of the last worker of a closed pool.
-func (c *core[T]) ends(done <-chan struct{}) {
+func (c *core) ends(done <-chan struct{}) {
 	c.unlist()
 	c.reporter.hooks.stop(done)
 }

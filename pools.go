@@ -179,7 +179,7 @@ func (l *listedPool) info() (PoolInfo, bool) {
 }
 
 // begins is called by workers of the pool: by each new one, and now and then.
-func (c *core[T]) begins() {
+func (c *core) begins() {
 	c.list()
 	if watched.Load() {
 		c.number()
@@ -190,13 +190,13 @@ func (c *core[T]) begins() {
 }
 
 // isListed is not seen by the race detector, like all that workers do before they have a task.
-func (c *core[T]) isListed() (is bool) {
+func (c *core) isListed() (is bool) {
 	race.Unseen(func() { is = c.listed.Load() != nil })
 	return is
 }
 
 // list adds the pool to those that Pools yields; that of a group, which it does not yield, for Groups.
-func (c *core[T]) list() {
+func (c *core) list() {
 	if c.isListed() {
 		return
 	}
@@ -217,16 +217,16 @@ func (c *core[T]) list() {
 
 // unlist takes the pool off that list when its last worker has ended. It is listed again if it gets others. A group is unlisted at its Wait, as
 // many may come and go between two collections of garbage.
-func (c *core[T]) unlist() {
+func (c *core) unlist() {
 	if c.listed.Load() != nil {
 		pools.remove(&c.listed)
 	}
 }
 
 // describe returns the name of the pool, that of its type, and where it was made.
-func (c *core[T]) describe() (name, kind string, made uintptr) {
+func (c *core) describe() (name, kind string, made uintptr) {
 	runner := c.engine.Runner
-	if n, ok := runner.(*named[T]); ok {
+	if n, ok := runner.(*named); ok {
 		runner = n.Runner
 	}
 	of, _ := runner.(interface{ pool() any })

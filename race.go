@@ -13,14 +13,14 @@ import (
 func (p *Pool) submitRaced(task func(), submit func(j job) error) error {
 	t := &racedTask{pool: p, task: task}
 	j := plainJob(t.run)
-	t.job = j.task
+	t.job = j.P
 	tag := race.Here() // last: the task reads the others
 	t.start = tag.Start(&p.core.turns)
 	err := race.Apart(func() error {
-		p.originals.Store(j.task, task)
+		p.originals.Store(j.P, task)
 		err := submit(j)
 		if err != nil {
-			p.originals.Delete(j.task)
+			p.originals.Delete(j.P)
 		}
 		return err
 	})
@@ -31,7 +31,7 @@ func (p *Pool) submitRaced(task func(), submit func(j job) error) error {
 }
 
 // invokeRaced hands an argument over as submitRaced does a task.
-func (c *core[T]) invokeRaced(tag race.Tag, invoke func() error) error {
+func (c *core) invokeRaced(tag race.Tag, invoke func() error) error {
 	err := race.Apart(invoke)
 	if err == nil {
 		tag.Admitted(&c.turns)
@@ -53,7 +53,7 @@ func (t *racedTask) run() {
 
 // original returns the function of the plain job j as it was submitted.
 func (p *Pool) original(j job) func() {
-	if task, ok := p.originals.LoadAndDelete(j.task); ok {
+	if task, ok := p.originals.LoadAndDelete(j.P); ok {
 		return task.(func())
 	}
 	return j.plain()

@@ -43,12 +43,12 @@ var waitsFor = [...]string{
 }
 
 // number makes workers have labels of their own, from their next task on.
-func (c *core[T]) number() {
+func (c *core) number() {
 	c.engine.Watch(func() any { return newNumberedWorkers(c.reporter.labels()) })
 }
 
 // longer lists the tasks that have run for so long.
-func (c *core[T]) longer(d time.Duration) []Running {
+func (c *core) longer(d time.Duration) []Running {
 	must(d >= 0, "time of running tasks must be at least 0", d)
 	e := c.running()
 	c.number()
@@ -222,6 +222,6 @@ func isOurs(function string) bool {
 // a plain goroutine.
 const (
 	module     = "github.com/64ed045f/weir"
-	engineWork = module + "/internal/engine.(*Engine[...]).session"
+	engineWork = module + "/internal/engine.(*Engine).session"
 	directWork = module + ".(*member).runs"
 )

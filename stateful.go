@@ -3,6 +3,7 @@ package weir
 import (
 	"context"
 	"log/slog"
+	"unsafe"
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/race"
@@ -17,16 +18,16 @@ import (
 // After a panic or [runtime.Goexit] in the function the value is closed, and the worker opens
 // another for its next argument.
 type Stateful[S, T any] struct {
-	core        core[call[T]]
+	core        core
+	args        arguments[T]
 	values      values[S]
 	use         func(S, T)
 	onOpenError func(*OpenError)
 }
 
-// call is what travels through the engine of a Stateful.
+// call is a call of a Stateful's function.
 type call[T any] struct {
-	race.Tag
-	arg   T
+	argument[T]
 	reply *reply // nil if no caller waits for it
 }
 
@@ -51,8 +52,9 @@ func NewStateful[S, T any](
 	o := statefulOptions(limit, opts)
 	o.mustHaveNoErrors()
 	p := &Stateful[S, T]{use: run, onOpenError: o.onOpenError}
+	p.args.init(true)
 	p.values.init(limit, open, dispose, &p.core.turns)
-	c := config(&o, engine.Runner[call[T]]((*statefulRunner[S, T])(p)))
+	c := config(&o, (*statefulRunner[S, T])(p))
 	c.Parked = 0 // values are costly
 	if o.expiry > 0 {
 		expires(&o, &c, p.expired)
@@ -60,7 +62,7 @@ func NewStateful[S, T any](
 	c.End = p.end
 	p.core.prepare(&o)
 	p.core.made = caller()
-	p.core.start(&o, &c, new(engine.Engine[call[T]]))
+	p.core.start(&o, &c, new(engine.Engine))
 	return p
 }
 
@@ -69,10 +71,11 @@ func NewStateful[S, T any](
 func (p *Stateful[S, T]) Invoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
-		c := call[T]{Tag: race.Here(), arg: arg}
-		return p.core.invokeRaced(c.Tag, func() error { return p.core.hand(c) })
+		a := argument[T]{race.Here(), arg}
+		return p.core.invokeRaced(a.Tag, func() error { return p.core.hand(p.args.pack(a)) })
 	}
-	return p.core.hand(call[T]{arg: arg})
+	t := p.args.pack(argument[T]{arg: arg})
+	return p.args.keep(t, p.core.hand(t))
 }
 
 // InvokeContext is [Stateful.Invoke] that waits for room only until ctx is done, and then
@@ -82,10 +85,11 @@ func (p *Stateful[S, T]) InvokeContext(ctx context.Context, arg T) error {
 	mustPool(p != nil)
 	mustContext(ctx != nil)
 	if race.Enabled {
-		c := call[T]{Tag: race.Here(), arg: arg}
-		return heard(ctx, p.core.invokeRaced(c.Tag, func() error { return p.core.submit(ctx, c) }))
+		a := argument[T]{race.Here(), arg}
+		return heard(ctx, p.core.invokeRaced(a.Tag, func() error { return p.core.submit(ctx, p.args.pack(a)) }))
 	}
-	return p.core.submit(ctx, call[T]{arg: arg})
+	t := p.args.pack(argument[T]{arg: arg})
+	return p.args.keep(t, p.core.submit(ctx, t))
 }
 
 // TryInvoke is [Stateful.Invoke] that never waits: it returns [ErrFull] if the pool is full, or
@@ -93,10 +97,11 @@ func (p *Stateful[S, T]) InvokeContext(ctx context.Context, arg T) error {
 func (p *Stateful[S, T]) TryInvoke(arg T) error {
 	mustPool(p != nil)
 	if race.Enabled {
-		c := call[T]{Tag: race.Here(), arg: arg}
-		return p.core.invokeRaced(c.Tag, func() error { return p.core.try(c, nil) })
+		a := argument[T]{race.Here(), arg}
+		return p.core.invokeRaced(a.Tag, func() error { return p.core.try(p.args.pack(a), nil) })
 	}
-	return p.core.try(call[T]{arg: arg}, nil)
+	t := p.args.pack(argument[T]{arg: arg})
+	return p.args.keep(t, p.core.try(t, nil))
 }
 
 // Call hands arg to the pool's function, waits until that has returned, and returns nil. It
@@ -114,10 +119,11 @@ func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 	mustPool(p != nil)
 	mustContext(ctx != nil)
 	r := &reply{done: make(chan struct{})}
-	c := call[T]{race.Here(), arg, r}
+	t := p.args.pack(argument[T]{race.Here(), arg})
+	t.Q = unsafe.Pointer(r) // which is safe, as callOf alone reads it
 	hostOf(ctx).await(nil, nil, func(w *engine.Wakeup) {
 		r.wakeup = w
-		if err := p.core.submit(ctx, c); err != nil {
+		if err := p.core.submit(ctx, t); err != nil {
 			r.err = err
 			return
 		}
@@ -133,6 +139,9 @@ func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 	})
 	return r.err
 }
+
+// callOf is safe: Call alone sets Q.
+func (p *Stateful[S, T]) callOf(t engine.Task) call[T] { return call[T]{p.args.of(t), (*reply)(t.Q)} }
 
 // begin reports whether the call has not been given up. From then on its caller waits.
 func (c call[T]) begin() bool {
@@ -170,9 +179,9 @@ func (p *Stateful[S, T]) Resize(limit int) {
 // arguments of Call are not among them: each such Call returns [ErrClosed]. Shutdown does not wait
 // for what runs; another Close does.
 func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
-	calls, err := p.made().shutdown(ctx)
-	for _, c := range calls {
-		switch {
+	tasks, err := p.made().shutdown(ctx)
+	for _, t := range tasks {
+		switch c := p.callOf(t); {
 		case c.reply == nil:
 			unrun = append(unrun, c.arg)
 		case c.begin():
@@ -194,11 +203,16 @@ func (p *statefulRunner[S, T]) Begin(w *engine.Worker) {
 func (p *statefulRunner[S, T]) pool() any { return (*Stateful[S, T])(p) }
 
 // Run implements [engine.Runner].
-func (p *statefulRunner[S, T]) Run(w *engine.Worker, c call[T]) { (*Stateful[S, T])(p).run(w, c) }
+func (p *statefulRunner[S, T]) Run(w *engine.Worker, t engine.Task) {
+	own := (*Stateful[S, T])(p)
+	own.run(w, own.callOf(t))
+	own.args.drop(t)
+}
 
 // Broken implements [engine.Runner].
-func (p *statefulRunner[S, T]) Broken(w *engine.Worker, c call[T], panicked any) {
-	(*Stateful[S, T])(p).broken(w, c, panicked)
+func (p *statefulRunner[S, T]) Broken(w *engine.Worker, t engine.Task, panicked any) {
+	own := (*Stateful[S, T])(p)
+	own.broken(w, own.callOf(t), panicked)
 }
 
 // run uses an argument, on worker w.
@@ -231,7 +245,8 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 }
 
 // expired hands back an argument that was queued for too long.
-func (p *Stateful[S, T]) expired(w *engine.Worker, c call[T]) (tell func()) {
+func (p *Stateful[S, T]) expired(w *engine.Worker, t engine.Task) (tell func()) {
+	c := p.callOf(t)
 	if c.reply == nil {
 		return p.core.drop(c.arg)
 	}
@@ -324,7 +339,7 @@ func (p *Stateful[S, T]) Close() { p.made().close() }
 func (p *Stateful[S, T]) Stats() Stats { return p.made().stats() }
 
 // made returns the core of a pool that is not nil.
-func (p *Stateful[S, T]) made() *core[call[T]] {
+func (p *Stateful[S, T]) made() *core {
 	mustPool(p != nil)
 	return &p.core
 }

@@ -114,7 +114,7 @@ func init() { //nolint:gochecknoinits // it starts nothing
 	inside.NewTimes = func(wait, run *histogram.Counter, oldest time.Duration) any { return newTimes(wait, run, oldest) }
 }
 
-func (c *core[T]) times() Times {
+func (c *core) times() Times {
 	t := c.running().Times()
 	return newTimes(t.Wait, t.Run, t.Oldest)
 }

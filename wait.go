@@ -10,7 +10,7 @@ import (
 // pool, if want is not nil. If t is not the zero task it is the one that calls, and its pool may lend its
 // place meanwhile.
 // block hands the Wakeup that it is given, which is nil for no task, to what ends the wait.
-func (t task) await(pool *Pool, want *engine.Want[job], block func(*engine.Wakeup)) {
+func (t task) await(pool *Pool, want *engine.Want, block func(*engine.Wakeup)) {
 	if t.pool == nil {
 		block(nil)
 		return
@@ -31,10 +31,10 @@ func (t task) await(pool *Pool, want *engine.Want[job], block func(*engine.Wakeu
 
 // stay is a wait of a goroutine, perhaps a task's, that ends when another one wakes it.
 type stay struct {
-	task   task                // whose wait it is; the zero task if the goroutine is no task's
-	engine *engine.Engine[job] // of the host, by which the stay is woken; nil if there is none
-	waiter engine.Waiter[job]
-	want   *engine.Want[job] // in the task's own pool
+	task   task           // whose wait it is; the zero task if the goroutine is no task's
+	engine *engine.Engine // of the host, by which the stay is woken; nil if there is none
+	waiter engine.Waiter
+	want   *engine.Want // in the task's own pool
 }
 
 // init makes a stay of which wake may be called from now on. at is where the host runs; nil
@@ -47,7 +47,7 @@ func (s *stay) init(at *Pool) {
 }
 
 // with notes what the task waits for, until the function that it returns is called.
-func (s *stay) with(pool *Pool, want *engine.Want[job]) (done func()) {
+func (s *stay) with(pool *Pool, want *engine.Want) (done func()) {
 	switch {
 	case want == nil || s.task.pool == nil:
 	case pool == s.task.pool:

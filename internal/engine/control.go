@@ -3,7 +3,7 @@ package engine
 import "runtime"
 
 // Start starts n workers, at most as many as are allowed.
-func (e *Engine[T]) Start(n int) {
+func (e *Engine) Start(n int) {
 	e.mu.Lock()
 	for range n {
 		if !e.permits.tryAcquire() {
@@ -15,7 +15,7 @@ func (e *Engine[T]) Start(n int) {
 }
 
 // Enter acquires a permit for each of n tasks that have begun outside of the engine, even if no more are allowed.
-func (e *Engine[T]) Enter(n int) {
+func (e *Engine) Enter(n int) {
 	e.mu.Lock()
 	for range n {
 		e.permits.acquire()
@@ -24,7 +24,7 @@ func (e *Engine[T]) Enter(n int) {
 }
 
 // Leave is called when such a task is over.
-func (e *Engine[T]) Leave() {
+func (e *Engine) Leave() {
 	e.mu.Lock()
 	e.permits.release(false)
 	e.unlock()
@@ -32,23 +32,21 @@ func (e *Engine[T]) Leave() {
 
 // Adopt makes a worker of the goroutine of such a task. When the task is over the goroutine, or another one in its place, calls GoOn
 // in place of Leave.
-func (e *Engine[T]) Adopt() *Worker {
+func (e *Engine) Adopt() *Worker {
 	e.mu.Lock()
 	e.delegated.Add(1)
 	w := e.addWorker()
 	w.free.Store(false)
 	e.unlock()
-	return &w.Worker
+	return w
 }
 
 // GoOn runs tasks on an adopted worker until that is to end.
-func (w *Worker) GoOn() { w.self.goOn() }
-
-func (w *worker[T]) goOn() { w.engine.work(w, orderTake) }
+func (w *Worker) GoOn() { w.engine.work(w, orderTake) }
 
 // Resize sets the limit to n. When it returns, no task is taken while n or more
 // run; it does not wait for those that do.
-func (e *Engine[T]) Resize(n int) {
+func (e *Engine) Resize(n int) {
 	e.mu.Lock()
 	e.limit = n
 	if !e.paused {
@@ -62,7 +60,7 @@ func (e *Engine[T]) Resize(n int) {
 }
 
 // Pause stops workers from taking tasks, until Resume or Close. It reports whether it did; a closed engine does not pause.
-func (e *Engine[T]) Pause() (done bool) {
+func (e *Engine) Pause() (done bool) {
 	e.mu.Lock()
 	if done = !e.closed; done {
 		e.paused = true
@@ -76,23 +74,23 @@ func (e *Engine[T]) Pause() (done bool) {
 }
 
 // Resume undoes Pause.
-func (e *Engine[T]) Resume() {
+func (e *Engine) Resume() {
 	e.mu.Lock()
 	e.resumeLocked()
 	e.unlock()
 }
 
-func (e *Engine[T]) resumeLocked() {
+func (e *Engine) resumeLocked() {
 	if !e.paused {
 		return
 	}
 	e.paused = false
 	e.permits.allow(min(e.limit, maxAllowed))
-	var vacant []*worker[T] // to lend one place may let another task go on
+	var vacant []*Worker // to lend one place may let another task go on
 	for l := e.vacant.First(); l != nil; l = l.Next() {
 		vacant = append(vacant, l.Of())
 	}
-	var lent []*worker[T]
+	var lent []*Worker
 	for _, w := range e.workers {
 		if p := w.place; p != nil && p.strange && p.beneath != nil {
 			lent = append(lent, p.beneath)
@@ -108,12 +106,12 @@ func (e *Engine[T]) resumeLocked() {
 
 // Close stops accepting, lets everything run that was accepted, and returns when
 // the last worker has ended.
-func (e *Engine[T]) Close() { <-e.shut() }
+func (e *Engine) Close() { <-e.shut() }
 
 // Shutdown is Close until done is closed. Then it removes from the queue the tasks
 // that no worker has started, and returns them at once. If done is closed beforehand
 // it does not end a pause, so that none of them starts.
-func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
+func (e *Engine) Shutdown(done <-chan struct{}) (unrun []Task, finished bool) {
 	select {
 	case <-done:
 		e.abandoned.Store(true)
@@ -159,7 +157,7 @@ func (e *Engine[T]) Shutdown(done <-chan struct{}) (unrun []T, finished bool) {
 }
 
 // shut closes the engine, and returns a channel that is closed when the last worker has ended.
-func (e *Engine[T]) shut() <-chan struct{} {
+func (e *Engine) shut() <-chan struct{} {
 	e.mu.Lock()
 	if !e.closed {
 		e.closed = true
@@ -182,7 +180,7 @@ func (e *Engine[T]) shut() <-chan struct{} {
 // none is left. The engine stays open. A goroutine that begins to use it again says so, to
 // inUse first and then by Revive, which ends the dismissal. Dismiss also ends what Retire has begun, unless the engine is in use
 // again.
-func (e *Engine[T]) Dismiss(inUse func() bool) {
+func (e *Engine) Dismiss(inUse func() bool) {
 	e.mu.Lock()
 	used := inUse()
 	if !used {
@@ -202,7 +200,7 @@ func (e *Engine[T]) Dismiss(inUse func() bool) {
 
 // Retire makes workers that find nothing to do end, until Dismiss or Unretire. over receives a value, if it has room for one, whenever none
 // is left: a caller that waits for the end of the last task and of the last worker has to wait once.
-func (e *Engine[T]) Retire(over chan struct{}) {
+func (e *Engine) Retire(over chan struct{}) {
 	e.mu.Lock()
 	e.retired = over
 	e.foresee()
@@ -212,19 +210,19 @@ func (e *Engine[T]) Retire(over chan struct{}) {
 
 // Unretire ends what Retire has begun. A goroutine that lets others use the engine anew calls it before: one of those may call
 // Retire at once.
-func (e *Engine[T]) Unretire() {
+func (e *Engine) Unretire() {
 	e.mu.Lock()
 	e.unretire()
 	e.mu.Unlock()
 }
 
-func (e *Engine[T]) unretire() {
+func (e *Engine) unretire() {
 	e.retired = nil
 	e.foresee()
 }
 
 // Revive ends a dismissal before the last worker has ended.
-func (e *Engine[T]) Revive() {
+func (e *Engine) Revive() {
 	e.mu.Lock()
 	if e.dismissed != nil {
 		close(e.dismissed)
@@ -235,12 +233,12 @@ func (e *Engine[T]) Revive() {
 
 // deserted reports whether there is no worker, and no goroutine on its way to the lock
 // to start one: a goroutine that has a permit but is no worker is on that way. Nor must there be one that ends expired tasks.
-func (e *Engine[T]) deserted() bool {
+func (e *Engine) deserted() bool {
 	return len(e.workers) == 0 && e.permits.active() == 0 && !e.expiring()
 }
 
 // Staying is how many workers there are that are not about to end. Of workers that end at once, each finds in End that none stays.
-func (e *Engine[T]) Staying() int {
+func (e *Engine) Staying() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.workers) - int(e.leaving)
@@ -248,7 +246,7 @@ func (e *Engine[T]) Staying() int {
 
 // wind ends idle workers that are no longer wanted, and notifies the goroutines
 // that wait for the end of the last.
-func (e *Engine[T]) wind() {
+func (e *Engine) wind() {
 	e.notifyRetired()
 	if e.dismissed != nil {
 		e.quitIdle(len(e.idle))
@@ -274,7 +272,7 @@ func (e *Engine[T]) wind() {
 }
 
 // notifyRetired lets the caller of Retire know when no worker is left.
-func (e *Engine[T]) notifyRetired() {
+func (e *Engine) notifyRetired() {
 	if e.retired == nil || !e.deserted() {
 		return
 	}
@@ -286,7 +284,7 @@ func (e *Engine[T]) notifyRetired() {
 
 // Discard notes that tasks in the queue have become void without having started, as many as count returns, which is called
 // under the lock. They take no room any more, but Run may still get some of them.
-func (e *Engine[T]) Discard(count func() int) {
+func (e *Engine) Discard(count func() int) {
 	e.mu.Lock()
 	if n := count(); n > 0 {
 		e.handedBack += uint64(n)
@@ -297,7 +295,7 @@ func (e *Engine[T]) Discard(count func() int) {
 
 // Suspect notes that the queue holds void tasks that dead does not count. The engine searches for them when
 // there is no room.
-func (e *Engine[T]) Suspect() {
+func (e *Engine) Suspect() {
 	e.mu.Lock()
 	e.suspects = true
 	e.serveAll() // there may be room now
@@ -307,7 +305,7 @@ func (e *Engine[T]) Suspect() {
 // died notes that n more tasks in the queue are void. It removes those at the head, and compacts the queue where the
 // others are most of it: so each costs two looks at most, a pause delays no Wait for their sake, and what they refer
 // to does not stay for as long as the workers are busy.
-func (e *Engine[T]) died(n int) {
+func (e *Engine) died(n int) {
 	q := &e.queue
 	q.dead.Add(int64(n))
 	q.setGates(true, true)
@@ -318,7 +316,7 @@ func (e *Engine[T]) died(n int) {
 }
 
 // sweep removes all void tasks from the queue, unless a submitter or a worker is half-way through a slot.
-func (e *Engine[T]) sweep() {
+func (e *Engine) sweep() {
 	q := &e.queue
 	q.setGates(true, true)
 	if q.advance(); q.head.Load() == nil {
@@ -342,7 +340,7 @@ func (e *Engine[T]) sweep() {
 }
 
 // gone notes that a void task has left the queue.
-func (e *Engine[T]) gone(task T) {
+func (e *Engine) gone(task Task) {
 	if e.Counted == nil || e.Counted(task) {
 		e.queue.dead.Add(-1)
 	} else {
@@ -351,17 +349,17 @@ func (e *Engine[T]) gone(task T) {
 }
 
 // Skipped notes that Run got a task that is void, and noted as such.
-func (e *Engine[T]) Skipped() { e.queue.dead.Add(-1) }
+func (e *Engine) Skipped() { e.queue.dead.Add(-1) }
 
 // Skip is Skipped for a void task that may not have been noted.
-func (e *Engine[T]) Skip(task T) {
+func (e *Engine) Skip(task Task) {
 	e.mu.Lock()
 	e.gone(task)
 	e.unlock()
 }
 
 // Superseded follows Shutdown for each task that it has returned and that was void by then.
-func (e *Engine[T]) Superseded(task T) {
+func (e *Engine) Superseded(task Task) {
 	e.mu.Lock()
 	e.handedBack--
 	e.gone(task)
@@ -369,7 +367,7 @@ func (e *Engine[T]) Superseded(task T) {
 }
 
 // HandedBack counts a task that Run got but did not run.
-func (e *Engine[T]) HandedBack() {
+func (e *Engine) HandedBack() {
 	e.mu.Lock()
 	e.handedBack++
 	e.mu.Unlock()
@@ -383,7 +381,7 @@ type Stats struct {
 }
 
 // Stats counts.
-func (e *Engine[T]) Stats() Stats {
+func (e *Engine) Stats() Stats {
 	e.mu.Lock()
 	if e.suspects {
 		e.sweep()
@@ -395,16 +393,16 @@ func (e *Engine[T]) Stats() Stats {
 }
 
 // Glance is Stats that changes nothing. Queued may have void tasks.
-func (e *Engine[T]) Glance() Stats {
+func (e *Engine) Glance() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.stats()
 }
 
 // stats counts, under the lock.
-func (e *Engine[T]) stats() Stats {
+func (e *Engine) stats() Stats {
 	unfinished := 0
-	e.eachWorker(func(w *worker[T]) {
+	e.eachWorker(func(w *Worker) {
 		if !w.free.Load() {
 			unfinished++
 		}

@@ -1,6 +1,6 @@
 // Package engine runs values on a bounded number of reused goroutines. It is
 // what every public type of weir is a face of; it knows nothing of contexts,
-// errors or groups, and is generic over the task: a function, a member of a
+// errors or groups, and does not know what a task is: a function, a member of a
 // group, an argument.
 //
 // # The parts

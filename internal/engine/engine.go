@@ -22,19 +22,19 @@ const (
 )
 
 // Config is what an engine is made of. The caller has checked it.
-type Config[T any] struct {
+type Config struct {
 	Limit       int           // the most tasks that run at once, at least 1
 	Queue       int           // how many more may wait; math.MaxInt for no bound
 	MaxWaiting  int           // how many submitters may wait for room
 	IdleTimeout time.Duration // after which an idle worker ends
 
-	Runner[T]
+	Runner
 
 	// End, if not nil, is called when a worker ends, which holds no permit by then. Close
 	// waits for it. Its panic takes the program down.
 	End func(w *Worker)
 	// Expiry, if not nil, says how long a task may be queued. Then Measure must be 1.
-	Expiry *Expiry[T]
+	Expiry *Expiry
 	// So many tasks, about as many as there are processors, are handed to workers before there is a ring.
 	AtOnce int32
 	// So many idle workers stay for their IdleTimeout, even if none has come back for a second task lately; 0 for all.
@@ -50,41 +50,41 @@ type Config[T any] struct {
 	Crash bool
 	// Void reports whether a task will not run any more, or has started out of turn. Run may get such a task, and
 	// calls Skipped. Only an engine that has such tasks needs it.
-	Void func(T) bool
+	Void func(Task) bool
 	// Ticket makes what goes into the queue for the subtask that has the number. Only an engine whose subtasks
 	// have tickets needs it.
-	Ticket func(task T, number uint64) T
+	Ticket func(task Task, number uint64) Task
 	// Counted is called, under the lock, for each void task that has left the queue without Run. It reports false if
 	// Discard has not counted the task, and will not. A nil Counted stands for one that reports true.
-	Counted func(T) bool
+	Counted func(Task) bool
 }
 
 // Expiry says what becomes of tasks that have been queued for too long.
-type Expiry[T any] struct {
+type Expiry struct {
 	After time.Duration
 	// Expired is called in place of Run for such a task, which counts as handed back: on the worker that has come to it, or with a nil w on
 	// another goroutine, which it must not hold up. What it returns, if that is not nil, is called next; it may block, or end the goroutine.
-	Expired func(w *Worker, task T) (tell func())
+	Expired func(w *Worker, task Task) (tell func())
 }
 
 // Runner runs the tasks of an engine.
-type Runner[T any] interface {
+type Runner interface {
 	// Begin is called on each new goroutine of a worker, before its first task, when a worker comes to rest, and before a task where it
 	// attends to something else anyway.
 	Begin(w *Worker)
 	// Run runs one task, on worker w.
-	Run(w *Worker, task T)
+	Run(w *Worker, task Task)
 	// Broken is called, on the goroutine that ran the task and before it
 	// unwinds, for a task that panicked (panicked is what recover returned)
 	// or called runtime.Goexit (panicked is nil). Its panic takes the program down.
-	Broken(w *Worker, task T, panicked any)
+	Broken(w *Worker, task Task, panicked any)
 }
 
-// Engine runs values of type T on at most Limit workers.
-type Engine[T any] struct {
-	Config[T]
+// Engine runs tasks on at most Limit workers.
+type Engine struct {
+	Config
 
-	queue  queue[T]
+	queue  queue
 	waitAt atomic.Uint64 // the position before which tasks must finish for a caller of Wait
 	asked  atomic.Uint64 // the last number with which a wait has asked the workers to report; changed under mu
 
@@ -103,16 +103,16 @@ type Engine[T any] struct {
 	_       [cacheLine - 8]byte
 
 	mu         sync.Mutex // never held across a channel operation that may block
-	submitters submitters[T]
-	workers    []*worker[T]         // every worker there is
-	idle       []*worker[T]         // those that are parked, the newest last
-	subtasks   []*Subtasks[T]       // with tasks of tasks, the oldest first
-	returning  fifo.List[worker[T]] // whose tasks had given their place up and want to go on
-	unblocked  fifo.List[Waiter[T]] // of tasks that have lent their place while they waited for room, and there is room now
-	vacant     fifo.List[worker[T]] // whose tasks wait, and have not lent their place
-	unbegun    fifo.List[Want[T]]   // what tasks wait for, and may not have started
-	waits      []*wait              // the calls of Wait, the earliest first
-	asking     int                  // so many of the waits, the first ones, have asked
+	submitters submitters
+	workers    []*Worker         // every worker there is
+	idle       []*Worker         // those that are parked, the newest last
+	subtasks   []*Subtasks       // with tasks of tasks, the oldest first
+	returning  fifo.List[Worker] // whose tasks had given their place up and want to go on
+	unblocked  fifo.List[Waiter] // of tasks that have lent their place while they waited for room, and there is room now
+	vacant     fifo.List[Worker] // whose tasks wait, and have not lent their place
+	unbegun    fifo.List[Want]   // what tasks wait for, and may not have started
+	waits      []*wait           // the calls of Wait, the earliest first
+	asking     int               // so many of the waits, the first ones, have asked
 
 	limit      int
 	unasked    int32 // workers that are not idle, and that no wait has asked
@@ -145,14 +145,14 @@ type Engine[T any] struct {
 }
 
 // New returns an engine that has not started anything yet.
-func New[T any](c Config[T]) *Engine[T] {
-	e := new(Engine[T])
+func New(c Config) *Engine {
+	e := new(Engine)
 	e.Init(&c)
 	return e
 }
 
 // Init makes a new engine of the zero value.
-func (e *Engine[T]) Init(c *Config[T]) {
+func (e *Engine) Init(c *Config) {
 	e.Config, e.limit, e.clock = *c, c.Limit, time.Now()
 	e.queue.capacity = c.Queue
 	e.waitAt.Store(never)
@@ -161,7 +161,7 @@ func (e *Engine[T]) Init(c *Config[T]) {
 
 // stir wakes or starts a worker to search, if one may be. A goroutine that has made
 // work available calls it afterwards.
-func (e *Engine[T]) stir() {
+func (e *Engine) stir() {
 	for e.permits.tryWake() {
 		e.mu.Lock()
 		if e.queue.len() == 0 && !e.delegating() {
@@ -194,7 +194,7 @@ func (e *Engine[T]) stir() {
 // It needs evidence: a worker for each of many short tasks would cost far more than the tasks do. As long as every task that was
 // taken is the first of its worker, none has come back. A worker that searches has begun when the next one is needed; those
 // that come with a task may not have. So after at most twice as many of these as the time before, one searches.
-func (e *Engine[T]) rush() (w *worker[T], o order) {
+func (e *Engine) rush() (w *Worker, o order) {
 	if e.Blocked == 0 || len(e.idle) > 0 || !e.quiet() || e.waited() {
 		return nil, o
 	}
@@ -221,14 +221,14 @@ func (e *Engine[T]) rush() (w *worker[T], o order) {
 }
 
 // seconds is how many tasks were not the first of their workers, less the workers without a task so far.
-func (e *Engine[T]) seconds() uint32 { return uint32(e.queue.taken()+e.delegated.Load()) - e.births }
+func (e *Engine) seconds() uint32 { return uint32(e.queue.taken()+e.delegated.Load()) - e.births }
 
 // longestRush is the binary logarithm of the largest rushing.
 const longestRush = 10
 
 // order gives an order to a worker that rests. It reports true for a new worker, whose goroutine the caller starts with the order when
 // it has released the lock.
-func (e *Engine[T]) order(w *worker[T], o order) (born bool) {
+func (e *Engine) order(w *Worker, o order) (born bool) {
 	if w.parked == nil {
 		return true
 	}
@@ -237,7 +237,7 @@ func (e *Engine[T]) order(w *worker[T], o order) (born bool) {
 }
 
 // assign makes a worker run task, one of a set of subtasks if from is not nil. The caller has a permit for it.
-func (e *Engine[T]) assign(task T, k mark, from *Subtasks[T]) {
+func (e *Engine) assign(task Task, k mark, from *Subtasks) {
 	w := e.recruit()
 	if from != nil {
 		w.take(from)
@@ -250,7 +250,7 @@ func (e *Engine[T]) assign(task T, k mark, from *Subtasks[T]) {
 // recruit returns the newest idle worker, or a new one. So the engine starts no more
 // workers than there are permits, and one for each task that has lent its place, or given it up:
 // while none is idle every other worker holds a permit, or has lent its place.
-func (e *Engine[T]) recruit() *worker[T] {
+func (e *Engine) recruit() *Worker {
 	if last := len(e.idle) - 1; last >= 0 {
 		w := e.idle[last]
 		e.idle[last] = nil
@@ -262,7 +262,7 @@ func (e *Engine[T]) recruit() *worker[T] {
 	return e.addWorker()
 }
 
-func (e *Engine[T]) addWorker() *worker[T] {
+func (e *Engine) addWorker() *Worker {
 	w := e.newWorker(int32(len(e.workers)))
 	w.free.Store(true)
 	e.births++
@@ -275,24 +275,22 @@ func (e *Engine[T]) addWorker() *worker[T] {
 // newWorker is hidden from the race detector: a task may use its worker and know nothing of the goroutine that has made it.
 //
 //go:norace
-func (e *Engine[T]) newWorker(index int32) *worker[T] {
-	w := &worker[T]{engine: e, index: index}
-	w.self = w
-	return w
+func (e *Engine) newWorker(index int32) *Worker {
+	return &Worker{engine: e, index: index}
 }
 
 // send gives an idle or new worker its order.
-func (e *Engine[T]) send(w *worker[T], o order) {
+func (e *Engine) send(w *Worker, o order) {
 	if e.order(w, o) {
 		go e.work(w, o)
 	}
 }
 
 // halted reports whether workers may take no task.
-func (e *Engine[T]) halted() bool { return e.paused || e.permits.over() }
+func (e *Engine) halted() bool { return e.paused || e.permits.over() }
 
 // regate closes the gates that must be closed, and opens the others.
-func (e *Engine[T]) regate() {
+func (e *Engine) regate() {
 	lined := e.submitters.length > 0
 	beside := e.placeWanted() || e.delegating()
 	if beside != e.beside.Load() { // other goroutines read it all the time
@@ -304,7 +302,7 @@ func (e *Engine[T]) regate() {
 // serve lets waiting submitters in, in order, as far as there is room. It
 // reports false if that depends on a goroutine that is half-way through a slot: that
 // one will come here, or wake a worker that does.
-func (e *Engine[T]) serve() (settled bool) {
+func (e *Engine) serve() (settled bool) {
 	for s := e.submitters.first(); s != nil; s = e.submitters.first() {
 		switch e.pushLocked(s.value) {
 		case moved:
@@ -331,7 +329,7 @@ func (e *Engine[T]) serve() (settled bool) {
 // unlock ends a change under the lock: it lets tasks that return go on, lets
 // submitters in, notifies callers of Wait and Close, sets the gates, and wakes a worker
 // if there is work for it.
-func (e *Engine[T]) unlock() (settled bool) {
+func (e *Engine) unlock() (settled bool) {
 	if e.quiet() {
 		if e.waited() {
 			e.checkWaits()
@@ -358,7 +356,7 @@ func (e *Engine[T]) unlock() (settled bool) {
 // quiet reports whether all that unlock does is done, except for the ends of Retire and of calls of Wait: no other goroutine waits
 // for a change under the lock, no task has a claim on a place, and the gates are open, as they should be. It is the usual case, and
 // much less to look at.
-func (e *Engine[T]) quiet() bool {
+func (e *Engine) quiet() bool {
 	switch {
 	case e.queue.gated(): // as while a submitter waits
 	case len(e.subtasks) > 0 || e.beside.Load():
@@ -373,7 +371,7 @@ func (e *Engine[T]) quiet() bool {
 }
 
 // waited reports whether a call of Wait may have to be notified.
-func (e *Engine[T]) waited() bool { return len(e.waits) > 0 || e.waitAt.Load() != never }
+func (e *Engine) waited() bool { return len(e.waits) > 0 || e.waitAt.Load() != never }
 
 // available reports whether a worker would find a task. It needs no lock.
-func (e *Engine[T]) available() bool { return e.queue.ready() || e.beside.Load() }
+func (e *Engine) available() bool { return e.queue.ready() || e.beside.Load() }

@@ -50,7 +50,7 @@ func (x *expiry) see() {
 	}
 }
 
-func newExpiry[T any](e *Engine[T]) *expiry {
+func newExpiry(e *Engine) *expiry {
 	engine := weak.Make(e)
 	return &expiry{after: e.Expiry.After, expire: func() {
 		if e := engine.Value(); e != nil {
@@ -75,10 +75,10 @@ func (x *expiry) isOver(k mark, now int64) bool {
 }
 
 // expired ends a task that w has come to too late.
-func (e *Engine[T]) expired(w *worker[T], task T) {
+func (e *Engine) expired(w *Worker, task Task) {
 	w.mark = 0
 	e.HandedBack()
-	tell := e.Expiry.Expired(&w.Worker, task)
+	tell := e.Expiry.Expired(w, task)
 	if tell == nil {
 		return
 	}
@@ -91,7 +91,7 @@ func (e *Engine[T]) expired(w *worker[T], task T) {
 }
 
 // hasTold reports whether w was in a call of expired, which is over then.
-func (w *worker[T]) hasTold() bool {
+func (w *Worker) hasTold() bool {
 	if !w.tells {
 		return false
 	}
@@ -101,7 +101,7 @@ func (w *worker[T]) hasTold() bool {
 }
 
 // expireQueued takes the tasks off the head of the queue that have been there for too long, and arms the timer for the next one.
-func (e *Engine[T]) expireQueued() {
+func (e *Engine) expireQueued() {
 	for late := e.takeExpired(); len(late) > 0; late = e.takeExpired() {
 		tells := make([]func(), len(late))
 		for i, task := range late {
@@ -129,13 +129,13 @@ func (x *expiry) next() bool {
 }
 
 // tell calls what is to be called for the tasks that were taken, one after the other.
-func (e *Engine[T]) tell() {
+func (e *Engine) tell() {
 	for e.tellNext() {
 	}
 }
 
 // tellNext reports whether there is more to call. If the call ends the goroutine, another one goes on.
-func (e *Engine[T]) tellNext() (more bool) {
+func (e *Engine) tellNext() (more bool) {
 	x := e.queue.meter.expiry
 	e.mu.Lock()
 	tell := x.tells[0]
@@ -157,7 +157,7 @@ func (e *Engine[T]) tellNext() (more bool) {
 }
 
 // lateTasks returns how many tasks have expired and of how many of those that was told.
-func (e *Engine[T]) lateTasks() (taken, told uint64) {
+func (e *Engine) lateTasks() (taken, told uint64) {
 	if m := e.queue.meter; m != nil && m.expiry != nil {
 		return m.expiry.taken, m.expiry.told
 	}
@@ -165,13 +165,13 @@ func (e *Engine[T]) lateTasks() (taken, told uint64) {
 }
 
 // expiring reports whether there are tasks that have expired and of which that was not told.
-func (e *Engine[T]) expiring() bool {
+func (e *Engine) expiring() bool {
 	taken, told := e.lateTasks()
 	return told < taken
 }
 
 // takeExpired takes some of them. If there are none, it sees to the timer.
-func (e *Engine[T]) takeExpired() (late []T) {
+func (e *Engine) takeExpired() (late []Task) {
 	x := e.queue.meter.expiry
 	e.mu.Lock()
 	defer e.unlock()
@@ -203,7 +203,7 @@ func (e *Engine[T]) takeExpired() (late []T) {
 }
 
 // headExpired takes the task at the head of the queue, if it has expired. Else next is how long that may be from now; 0 if it holds none.
-func (e *Engine[T]) headExpired() (task T, next time.Duration, expired bool) {
+func (e *Engine) headExpired() (task Task, next time.Duration, expired bool) {
 	m := e.queue.meter
 	for {
 		if e.queue.advance(); e.queue.len() == 0 {

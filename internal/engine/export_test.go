@@ -7,11 +7,11 @@ import (
 )
 
 // Run is a runner whose tasks cannot break off.
-type Run[T any] func(w *Worker, task T)
+type Run func(w *Worker, task Task)
 
-func (Run[T]) Begin(*Worker)           {}
-func (r Run[T]) Run(w *Worker, task T) { r(w, task) }
-func (Run[T]) Broken(*Worker, T, any)  {}
+func (Run) Begin(*Worker)              {}
+func (r Run) Run(w *Worker, task Task) { r(w, task) }
+func (Run) Broken(*Worker, Task, any)  {}
 
 // CacheLine is the distance that keeps hot words apart.
 const CacheLine = cacheLine
@@ -27,30 +27,30 @@ const (
 )
 
 // Ring is a ring for tests, which close its gates themselves.
-type Ring[T any] struct {
-	r    *ring[T]
+type Ring struct {
+	r    *ring
 	stop atomic.Uint64
 }
 
-func NewRing[T any](capacity int, from uint64) *Ring[T] {
-	r := &Ring[T]{r: newRing[T](capacity, from, 0)}
+func NewRing(capacity int, from uint64) *Ring {
+	r := &Ring{r: newRing(capacity, from, 0)}
 	r.stop.Store(never)
 	return r
 }
 
 // NewMeasuredRing makes a ring of which one task of each block is measured, at a random place. The first is in any case.
-func NewMeasuredRing[T any](capacity int, block uint32, random func(n int) int) *Ring[T] {
+func NewMeasuredRing(capacity int, block uint32, random func(n int) int) *Ring {
 	m := newMeter(time.Now(), 0.5, 1)
 	m.random = random
 	m.mean.Store(1)
 	m.block.Store(block)
-	r := NewRing[T](capacity, 0)
+	r := NewRing(capacity, 0)
 	r.r.measures(m)
 	return r
 }
 
 // PopWeight is Pop for a measured ring: it returns how many tasks the popped one stands for.
-func (r *Ring[T]) PopWeight() (weight int, o Outcome) {
+func (r *Ring) PopWeight() (weight int, o Outcome) {
 	_, _, k, o := r.r.pop(&r.stop)
 	if k != 0 {
 		weight = int(k.weight())
@@ -59,7 +59,7 @@ func (r *Ring[T]) PopWeight() (weight int, o Outcome) {
 }
 
 // MeasuresFrom is how many tasks are pushed before one is measured again, since the ring was made; -1 if none ever is.
-func (r *Ring[T]) MeasuresFrom() int {
+func (r *Ring) MeasuresFrom() int {
 	at := r.r.drawn.at.Load()
 	if at == never {
 		return -1
@@ -67,66 +67,66 @@ func (r *Ring[T]) MeasuresFrom() int {
 	return int(r.r.count(at))
 }
 
-func (r *Ring[T]) Push(v T) Outcome     { return r.r.push(v, false) }
-func (r *Ring[T]) PushHeld(v T) Outcome { return r.r.push(v, true) }
+func (r *Ring) Push(v int) Outcome     { return r.r.push(Task{N: v}, false) }
+func (r *Ring) PushHeld(v int) Outcome { return r.r.push(Task{N: v}, true) }
 
-func (r *Ring[T]) Pop() (T, Outcome) {
+func (r *Ring) Pop() (int, Outcome) {
 	v, _, _, o := r.r.pop(&r.stop)
-	return v, o
+	return v.N, o
 }
 
-func (r *Ring[T]) PopHeld() (T, Outcome) {
+func (r *Ring) PopHeld() (int, Outcome) {
 	v, _, _, o := r.r.pop(nil)
-	return v, o
+	return v.N, o
 }
 
-func (r *Ring[T]) Gate(closed bool) {
+func (r *Ring) Gate(closed bool) {
 	setGate(&r.r.head, closed)
 	setGate(&r.r.tail, closed)
 }
 
-func (r *Ring[T]) StopAtTail() { r.stop.Store(r.r.tailAt()) }
-func (r *Ring[T]) Len() int    { return int(r.r.count(r.r.tailAt()) - r.r.count(r.r.headAt())) }
+func (r *Ring) StopAtTail() { r.stop.Store(r.r.tailAt()) }
+func (r *Ring) Len() int    { return int(r.r.count(r.r.tailAt()) - r.r.count(r.r.headAt())) }
 
 // Queue is a queue for tests.
-type Queue[T any] struct{ q queue[T] }
+type Queue struct{ q queue }
 
-func NewQueue[T any](capacity int) *Queue[T] {
-	q := new(Queue[T])
+func NewQueue(capacity int) *Queue {
+	q := new(Queue)
 	q.q.capacity = capacity
 	return q
 }
 
-func (q *Queue[T]) Push(v T) Outcome { return q.q.push(v) }
+func (q *Queue) Push(v int) Outcome { return q.q.push(Task{N: v}) }
 
 // PushFast is the push of a submitter that holds no lock.
-func (q *Queue[T]) PushFast(v T) Outcome {
+func (q *Queue) PushFast(v int) Outcome {
 	if r := q.q.tail.Load(); r != nil {
-		return r.push(v, false)
+		return r.push(Task{N: v}, false)
 	}
 	return Barred
 }
 
-func (q *Queue[T]) Pop() (T, bool) {
+func (q *Queue) Pop() (int, bool) {
 	v, _, ok := q.q.pop()
-	return v, ok
+	return v.N, ok
 }
-func (q *Queue[T]) Len() int                  { return q.q.len() }
-func (q *Queue[T]) Ready() bool               { return q.q.ready() }
-func (q *Queue[T]) Release()                  { q.q.freeMemory() }
-func (q *Queue[T]) Span() (begin, end uint64) { return q.q.headPosition(), q.q.tailPosition() }
-func (q *Queue[T]) Accepted() uint64          { return q.q.accepted() }
+func (q *Queue) Len() int                  { return q.q.len() }
+func (q *Queue) Ready() bool               { return q.q.ready() }
+func (q *Queue) Release()                  { q.q.freeMemory() }
+func (q *Queue) Span() (begin, end uint64) { return q.q.headPosition(), q.q.tailPosition() }
+func (q *Queue) Accepted() uint64          { return q.q.accepted() }
 
 // Compact removes what is void.
-func (q *Queue[T]) Compact(void func(T) bool, at ...*uint64) (removed int, ok bool) {
+func (q *Queue) Compact(void func(int) bool, at ...*uint64) (removed int, ok bool) {
 	q.q.setGates(true, true)
 	defer q.q.setGates(false, false)
-	gone, ok := q.q.compact(void, at)
+	gone, ok := q.q.compact(func(v Task) bool { return void(v.N) }, at)
 	return len(gone), ok
 }
 
 // Slots is how many slots the rings of the queue have together.
-func (q *Queue[T]) Slots() (n int) {
+func (q *Queue) Slots() (n int) {
 	for r := q.q.head.Load(); r != nil; r = r.next {
 		n += len(r.slots)
 	}
@@ -147,8 +147,8 @@ func (p *Permits) Searching() bool      { return p.p.searching() }
 
 // Layout reports how far apart the hot words are.
 func Layout() (ringTailFromFields, ringHeadFromTail, ringEndFromHead, permitsFromFields, mutexFromPermits, idleEngine uintptr) {
-	var r ring[func()]
-	var e Engine[func()]
+	var r ring
+	var e Engine
 	return unsafe.Offsetof(r.tail) - unsafe.Offsetof(r.next),
 		unsafe.Offsetof(r.head) - unsafe.Offsetof(r.tail),
 		unsafe.Sizeof(r) - unsafe.Offsetof(r.head),
@@ -158,23 +158,23 @@ func Layout() (ringTailFromFields, ringHeadFromTail, ringEndFromHead, permitsFro
 }
 
 // Yield is what a submitter does that finds the queue full.
-func (e *Engine[T]) Yield() bool { return e.yield() }
+func (e *Engine) Yield() bool { return e.yield() }
 
 // HurriedUntil tells until when no submitter yields, Clock what time it is; after Unhurry
 // they may.
-func (e *Engine[T]) HurriedUntil() time.Duration { return time.Duration(e.hurried.Load()) }
-func (e *Engine[T]) Unhurry()                    { e.hurried.Store(0) }
-func (e *Engine[T]) Clock() time.Duration        { return time.Since(e.clock) }
+func (e *Engine) HurriedUntil() time.Duration { return time.Duration(e.hurried.Load()) }
+func (e *Engine) Unhurry()                    { e.hurried.Store(0) }
+func (e *Engine) Clock() time.Duration        { return time.Since(e.clock) }
 
 // Waits is how many calls of Wait wait, or have given up.
-func (e *Engine[T]) Waits() int {
+func (e *Engine) Waits() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.waits)
 }
 
-// WorkerSize is the size of a worker whose tasks have three words, as those of a pool.
-func WorkerSize() uintptr { return unsafe.Sizeof(worker[[3]uintptr]{}) }
+// WorkerSize is the size of a worker.
+func WorkerSize() uintptr { return unsafe.Sizeof(Worker{}) }
 
 // Meter is a meter for tests, which measures at a cost of 100 ns, for a hundredth of two processors.
 type Meter struct{ m *meter }

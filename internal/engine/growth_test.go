@@ -12,11 +12,11 @@ import (
 )
 
 // blocking returns an engine whose tasks last until release is closed.
-func blocking(limit, queue int) (e *engine.Engine[int], release chan struct{}) {
+func blocking(limit, queue int) (e *engine.Engine, release chan struct{}) {
 	release = make(chan struct{})
-	return engine.New(engine.Config[int]{
+	return engine.New(engine.Config{
 		Limit: limit, Queue: queue, MaxWaiting: 1, IdleTimeout: time.Minute,
-		Runner: engine.Run[int](func(*engine.Worker, int) { <-release }),
+		Runner: engine.Run(func(*engine.Worker, engine.Task) { <-release }),
 	}), release
 }
 
@@ -24,12 +24,12 @@ func TestARefusalCostsTheSameHoweverManyWork(t *testing.T) {
 	check.Flat(t, 500, func(n int) (f, end func()) {
 		e, release := blocking(n, 0)
 		for i := range n {
-			e.Submit(i, nil)
+			e.Submit(engine.Task{N: i}, nil)
 		}
-		e.TrySubmit(n, nil) // looks at each of them, once
+		e.TrySubmit(engine.Task{N: n}, nil) // looks at each of them, once
 		return func() {
 				for range 100 {
-					if verdict := e.TrySubmit(n, nil); verdict != engine.Full {
+					if verdict := e.TrySubmit(engine.Task{N: n}, nil); verdict != engine.Full {
 						t.Fatalf("verdict %d", verdict)
 					}
 				}
@@ -46,10 +46,10 @@ func TestWaitCostsTheSameHoweverManyWaitAndWork(t *testing.T) {
 	close(enough)
 	check.Flat(t, 1000, func(n int) (f, end func()) {
 		release, runs, goOn := make(chan struct{}), make(chan struct{}), make(chan struct{})
-		e := engine.New(engine.Config[int]{
+		e := engine.New(engine.Config{
 			Limit: n + 1, Queue: math.MaxInt, MaxWaiting: 1, IdleTimeout: time.Minute,
-			Runner: engine.Run[int](func(_ *engine.Worker, task int) {
-				if task < n {
+			Runner: engine.Run(func(_ *engine.Worker, task engine.Task) {
+				if task.N < n {
 					<-release
 					return
 				}
@@ -60,7 +60,7 @@ func TestWaitCostsTheSameHoweverManyWaitAndWork(t *testing.T) {
 		waits := inWait(e, n)
 		return func() {
 				for range 20 {
-					e.Submit(n, nil)
+					e.Submit(engine.Task{N: n}, nil)
 					<-runs
 					if e.Wait(enough) {
 						t.Fatal("Wait returns before the tasks are over")
@@ -76,10 +76,10 @@ func TestWaitCostsTheSameHoweverManyWaitAndWork(t *testing.T) {
 }
 
 // inWait has n tasks submitted, and begins a Wait after each.
-func inWait(e *engine.Engine[int], n int) *sync.WaitGroup {
+func inWait(e *engine.Engine, n int) *sync.WaitGroup {
 	var waits sync.WaitGroup
 	for i := range n {
-		e.Submit(i, nil)
+		e.Submit(engine.Task{N: i}, nil)
 		waits.Go(func() { e.Wait(nil) })
 		runtime.Gosched()
 	}

@@ -17,7 +17,8 @@ func expiringIn(name string, queue, last int, body func(w *world, release chan s
 		var release chan struct{}
 		var left atomic.Int32
 		left.Store(int32(last))
-		w.Config.Expiry = &engine.Expiry[*task]{After: expiry, Expired: func(by *engine.Worker, j *task) (tell func()) {
+		w.Config.Expiry = &engine.Expiry{After: expiry, Expired: func(by *engine.Worker, v engine.Task) (tell func()) {
+			j := taskOf(v)
 			if by != nil {
 				by.Vacate()
 			}

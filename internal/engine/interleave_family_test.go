@@ -6,8 +6,8 @@ import "github.com/64ed045f/weir/internal/engine"
 // group, as the root package does.
 type family struct {
 	w        *world
-	subtasks engine.Subtasks[*task]
-	waiter   engine.Waiter[*task]
+	subtasks engine.Subtasks
+	waiter   engine.Waiter
 	outside  bool // the goroutine that waits is no task
 	intake   engine.Intake
 	tally    engine.Tally
@@ -45,15 +45,15 @@ func (f *family) put(j *task) {
 	w.offered(j)
 	f.intake.Begin()
 	w.answer(j, engine.Accepted)
-	for _, refused := range w.Delegate(&f.subtasks, j) {
-		w.answer(refused, engine.Closed)
+	for _, refused := range w.Delegate(&f.subtasks, j.value()) {
+		w.answer(taskOf(refused), engine.Closed)
 		f.Ended(1, nil)
 	}
 }
 
 // waitForRoom waits, as the task on own, until the source has room.
 func (f *family) waitForRoom(own *engine.Worker) {
-	a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
+	a := &engine.Waiter{Turn: make(chan struct{}, 1)}
 	if f.w.Crowded(&f.subtasks, a, own) {
 		<-a.Turn
 	}
@@ -63,17 +63,17 @@ func (f *family) waitForRoom(own *engine.Worker) {
 // not matter whether the task runs or is dropped.
 func (f *family) submit(j *task, done <-chan struct{}) {
 	j.in = f
-	f.w.SubmitWanted(j, done, f.subtasks.Want(), nil)
+	f.w.SubmitWanted(j.value(), done, f.subtasks.Want(), nil)
 }
 
 // awaitElsewhere submits j for a task of another engine, and waits for its end.
 func (w *world) awaitElsewhere(j *task) {
 	f, heard := w.newFamily(), make(chan struct{})
-	f.subtasks.Init(func(j *task) bool { return j == nil })
+	f.subtasks.Init(isNone)
 	j.in, j.ledger = f, &teller{func() { close(heard) }}
 	w.offered(j)
 	w.Await(f.subtasks.Want(), nil, nil)
-	w.answer(j, w.SubmitWanted(j, nil, f.subtasks.Want(), nil))
+	w.answer(j, w.SubmitWanted(j.value(), nil, f.subtasks.Want(), nil))
 	<-heard
 	w.Unawait(f.subtasks.Want())
 }
@@ -134,7 +134,7 @@ func (w *world) parent(name string, children ...*task) *task {
 
 // sitsOut makes a task that waits for nothing of the engine, until a call of what it returns.
 func (w *world) sitsOut(name string) (j *task, recall func()) {
-	a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
+	a := &engine.Waiter{Turn: make(chan struct{}, 1)}
 	return &task{name: name, on: func(own *engine.Worker) {
 		w.aside()
 		if w.Suspend(a, own, nil) {
@@ -145,11 +145,11 @@ func (w *world) sitsOut(name string) (j *task, recall func()) {
 }
 
 // givesUp makes a task that gives its place up, until a call of what it returns. single is for the tasks that wait for this one alone.
-func (w *world) givesUp(name string, single *engine.Single[*task]) (j *task, recall func()) {
-	a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
+func (w *world) givesUp(name string, single *engine.Single) (j *task, recall func()) {
+	a := &engine.Waiter{Turn: make(chan struct{}, 1)}
 	j = &task{name: name}
 	j.on = func(own *engine.Worker) {
-		var part *engine.Subtasks[*task]
+		var part *engine.Subtasks
 		if f, ok := j.ledger.(*family); ok {
 			part = &f.subtasks
 		}

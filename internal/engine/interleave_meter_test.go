@@ -21,7 +21,7 @@ func meterScenes() []step.Scene {
 	scenes := slices.DeleteFunc(slices.Concat(submitScenes, controlScenes), func(s step.Scene) bool { return !slices.Contains(measuredScenes, s.Name) })
 	return append(again(append(scenes, ringScenes...), ", measured", measured),
 		step.Scene{Name: "two submitters in a ring that measures one of four", Quick: 2, Deep: 3, Free: 1, Body: func(r *step.Run) {
-			ring := engine.NewMeasuredRing[int](8, 2, r.Choose)
+			ring := engine.NewMeasuredRing(8, 2, r.Choose)
 			push := func(n int) func() {
 				return func() {
 					for i := range n {

@@ -77,7 +77,7 @@ var nestedScenes = []step.Scene{
 		w.widen()
 		w.accept((&task{name: "first", on: func(o *engine.Worker) { own = o }}), w.blocked("busy", release))
 		w.Settle()
-		a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
+		a := &engine.Waiter{Turn: make(chan struct{}, 1)}
 		w.Go("submitter", func() { w.submit(w.task("a")) })
 		w.Go("left behind", func() {
 			if w.GiveUp(a, own, nil, nil) {
@@ -175,7 +175,7 @@ var nestedScenes = []step.Scene{
 		left := make(chan struct{}, 2)
 		w.submit(&task{name: "a", on: func(own *engine.Worker) {
 			for range 2 {
-				a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
+				a := &engine.Waiter{Turn: make(chan struct{}, 1)}
 				w.Go("goroutine", func() {
 					if w.Suspend(a, own, nil) {
 						<-a.Turn
@@ -197,7 +197,7 @@ var nestedScenes = []step.Scene{
 		w.accept(&task{name: "a", on: func(own *engine.Worker) {
 			f.add(own, w.blocked("child", release))
 			w.Go("goroutine", func() {
-				a := &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
+				a := &engine.Waiter{Turn: make(chan struct{}, 1)}
 				w.Suspend(a, own, f.subtasks.Want())
 				<-release
 				w.Return(a, nil)
@@ -225,7 +225,7 @@ var nestedScenes = []step.Scene{
 	}),
 	in("a task starts out of turn while its submitter waits for room", 1, 1, func(w *world) {
 		f := w.newFamily()
-		f.subtasks.Init(func(j *task) bool { return j == nil })
+		f.subtasks.Init(isNone)
 		away, recall := w.sitsOut("away")
 		w.submit(away)
 		w.submit(w.task("queued"))
@@ -237,7 +237,7 @@ var nestedScenes = []step.Scene{
 			w.offered(j)
 			j.in = f
 			w.Await(f.subtasks.Want(), nil, nil)
-			w.answer(j, w.SubmitWanted(j, nil, f.subtasks.Want(), nil))
+			w.answer(j, w.SubmitWanted(j.value(), nil, f.subtasks.Want(), nil))
 			<-over
 			w.Unawait(f.subtasks.Want())
 			recall()
@@ -262,17 +262,17 @@ var nestedScenes = []step.Scene{
 		}}))
 	}),
 	in("a task waits for one that it submits", 1, 1, func(w *world) {
-		w.submit(w.awaits("waits", w.task("needed"), new(engine.Single[*task])))
+		w.submit(w.awaits("waits", w.task("needed"), new(engine.Single)))
 		w.Go("submitter", func() { w.submit(w.task("queued")) })
 	}),
 	in("a task waits for one that it submits, beside work that needs it", 1, 0, func(w *world) {
 		over := make(chan struct{})
-		w.accept(w.awaits("waits", w.task("needed"), new(engine.Single[*task])).then(func() { close(over) }))
+		w.accept(w.awaits("waits", w.task("needed"), new(engine.Single)).then(func() { close(over) }))
 		w.Go("other", func() { w.awaitElsewhere(w.blocked("needs it", over)) })
 	}),
 	in("tasks of a source are dropped while their submitter leaves the line", 1, 1, func(w *world) {
 		f := w.newFamily()
-		f.subtasks.Init(func(j *task) bool { return j == nil })
+		f.subtasks.Init(isNone)
 		release, done := w.busy(), make(chan struct{})
 		w.accept(w.task("queued"))
 		w.Go("member", func() { f.submit(w.task("member"), done) })
@@ -285,7 +285,7 @@ var nestedScenes = []step.Scene{
 	}),
 	in("tasks of a source are dropped while their submitter finds room", 1, 1, func(w *world) {
 		f := w.newFamily()
-		f.subtasks.Init(func(j *task) bool { return j == nil })
+		f.subtasks.Init(isNone)
 		release := w.busy()
 		w.Go("member", func() { f.submit(w.task("member"), nil) })
 		w.Go("cancel", func() {
@@ -297,7 +297,7 @@ var nestedScenes = []step.Scene{
 	}),
 	in("a task waits for another engine whose task waits for this one", 1, 2, func(w *world) {
 		f := w.newFamily()
-		f.subtasks.Init(func(j *task) bool { return j == nil })
+		f.subtasks.Init(isNone)
 		away, recall := w.sitsOut("away")
 		w.accept(away)
 		w.Settle()
@@ -307,7 +307,7 @@ var nestedScenes = []step.Scene{
 			w.offered(j)
 			j.in = f
 			w.Await(f.subtasks.Want(), nil, nil)
-			w.answer(j, w.SubmitWanted(j, nil, f.subtasks.Want(), nil))
+			w.answer(j, w.SubmitWanted(j.value(), nil, f.subtasks.Want(), nil))
 			w.Unawait(f.subtasks.Want())
 		})
 		w.Go("submitter", func() { w.submit(w.task("queued")) })

@@ -27,7 +27,7 @@ var returnScenes = []step.Scene{
 		w.Go("recall", recall)
 	}),
 	in("a task comes back that another one waits for", 2, 2, func(w *world) {
-		release, single := make(chan struct{}), new(engine.Single[*task])
+		release, single := make(chan struct{}), new(engine.Single)
 		away, recall := w.givesUp("needed", single)
 		w.accept(w.awaits("waits", away, single).then(func() { close(release) }))
 		w.Go("submitter", func() { w.submit(w.blocked("busy", release)) })

@@ -188,7 +188,7 @@ var submitScenes = []step.Scene{
 		w.Go("submitter", func() {
 			w.submit(first)
 			<-told
-			w.Check(w.TrySubmit(nil, nil) == engine.Accepted, "a task is over, and its worker is not free")
+			w.Check(w.TrySubmit(engine.Task{}, nil) == engine.Accepted, "a task is over, and its worker is not free")
 		})
 	}),
 	in("who hears from a ledger while another one is refused finds a free worker", 1, 0, func(w *world) {
@@ -197,18 +197,18 @@ var submitScenes = []step.Scene{
 		first.ledger = told
 		w.accept(first)
 		w.Settle()
-		w.Go("try", func() { refused <- w.TrySubmit(nil, nil) == engine.Full })
+		w.Go("try", func() { refused <- w.TrySubmit(engine.Task{}, nil) == engine.Full })
 		w.Go("release", func() { close(release) })
 		w.Go("submitter", func() {
 			<-told
 			if <-refused {
-				w.Check(w.TrySubmit(nil, nil) == engine.Accepted, "a task is over, and its worker is not free")
+				w.Check(w.TrySubmit(engine.Task{}, nil) == engine.Accepted, "a task is over, and its worker is not free")
 			}
 		})
 	}),
 	in("who hears from a ledger finds a free worker that was idle after a refusal", 1, 0, func(w *world) {
 		told, release := make(herald, 1), w.busy()
-		w.Check(w.TrySubmit(nil, nil) == engine.Full, "accepted by an engine without room")
+		w.Check(w.TrySubmit(engine.Task{}, nil) == engine.Full, "accepted by an engine without room")
 		close(release)
 		w.Settle()
 		first := w.task("first")
@@ -216,7 +216,7 @@ var submitScenes = []step.Scene{
 		w.Go("submitter", func() {
 			w.submit(first)
 			<-told
-			w.Check(w.TrySubmit(nil, nil) == engine.Accepted, "a task is over, and its worker is not free")
+			w.Check(w.TrySubmit(engine.Task{}, nil) == engine.Accepted, "a task is over, and its worker is not free")
 		})
 	}),
 }

@@ -206,18 +206,18 @@ var workerScenes = []step.Scene{
 }
 
 // freer lets an execution choose more often which goroutine goes on.
-func freer(s *step.Scene, _ *engine.Config[*task]) { s.Free = 3 }
+func freer(s *step.Scene, _ *engine.Config) { s.Free = 3 }
 
 // ending makes workers end rather than rest.
-func ending(_ *step.Scene, c *engine.Config[*task]) { c.IdleTimeout = 0 }
+func ending(_ *step.Scene, c *engine.Config) { c.IdleTimeout = 0 }
 
 // rushing makes tasks come with their workers after two that block; the second has a worker that searches.
-func rushing(_ *step.Scene, c *engine.Config[*task]) { c.Blocked = 1 }
+func rushing(_ *step.Scene, c *engine.Config) { c.Blocked = 1 }
 
 // fewParked makes all idle workers but one end after tasks that came at once.
-func fewParked(_ *step.Scene, c *engine.Config[*task]) { c.Parked = 1 }
+func fewParked(_ *step.Scene, c *engine.Config) { c.Parked = 1 }
 
 // passing lets time pass at any step, quiet when no goroutine can go on.
-func passing(s *step.Scene, _ *engine.Config[*task]) { s.Clock = step.AtAnyTime }
+func passing(s *step.Scene, _ *engine.Config) { s.Clock = step.AtAnyTime }
 
-func quiet(s *step.Scene, _ *engine.Config[*task]) { s.Clock = step.WhenQuiet }
+func quiet(s *step.Scene, _ *engine.Config) { s.Clock = step.WhenQuiet }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/histogram"
@@ -14,59 +15,72 @@ import (
 // world is an engine of which books are kept.
 type world struct {
 	books
-	*engine.Engine[*task]
+	*engine.Engine
 	limited int // its limit in the beginning
 }
 
 const idleTimeout = time.Minute
 
-type setting = func(*step.Scene, *engine.Config[*task])
+type setting = func(*step.Scene, *engine.Config)
 
 // newWorld makes an engine, and changes its configuration first.
 func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
 	w := &world{limited: limit}
 	w.Run, w.limit, w.places = r, limit, queue
-	c := engine.Config[*task]{
+	c := engine.Config{
 		Limit: limit, Queue: queue, MaxWaiting: 8, IdleTimeout: idleTimeout,
 		Runner: runner{w},
-		Ticket: (*task).ticket,
-		Void: func(j *task) bool {
-			switch {
-			case j != nil && j.of != nil:
+		Ticket: func(v engine.Task, number uint64) engine.Task { return taskOf(v).ticket(number).value() },
+		Void: func(v engine.Task) bool {
+			switch j := taskOf(v); {
+			case j == nil:
+				return true
+			case j.of != nil:
 				return !j.of.subtasks.Holds(j.isFor)
-			case j != nil && j.stands != nil:
+			case j.stands != nil:
 				return j.stands.state.Load() != 0
+			default:
+				return w.isStruck(j)
 			}
-			return j == nil || w.isStruck(j)
 		},
 	}
 	for _, set := range settings {
 		set(new(step.Scene), &c)
 	}
-	c.Counted = w.isNoted
+	c.Counted = func(v engine.Task) bool { return w.isNoted(taskOf(v)) }
 	w.Engine = engine.New(c)
 	return w
 }
+
+// value is what travels through the engine for j.
+func (j *task) value() engine.Task { return engine.Task{P: unsafe.Pointer(j)} }
+
+// taskOf is the task that value has made v of.
+func taskOf(v engine.Task) *task { return (*task)(v.P) }
+
+func isNone(v engine.Task) bool { return taskOf(v) == nil }
 
 // runner runs the tasks of a world.
 type runner struct{ *world }
 
 func (runner) Begin(*engine.Worker) {}
 
-func (w runner) Broken(own *engine.Worker, j *task, _ any) {
-	if j != nil { // else the execution was broken off
+func (w runner) Broken(own *engine.Worker, v engine.Task, _ any) {
+	if j := taskOf(v); j != nil { // else the execution was broken off
 		w.done(own, j)
 	}
 }
 
 // Run implements [engine.Runner].
-func (w runner) Run(own *engine.Worker, j *task) {
+func (w runner) Run(own *engine.Worker, v engine.Task) {
+	j := taskOf(v)
 	if j.of != nil {
-		var ok bool
-		if j, ok = j.of.subtasks.Redeem(j.isFor); !ok {
+		v, ok := j.of.subtasks.Redeem(j.isFor)
+		if !ok {
 			w.Skipped()
 			return
 		}
+		j = taskOf(v)
 	}
 	if f := j.stands; f != nil {
 		if !f.state.CompareAndSwap(0, 1) {
@@ -76,7 +90,7 @@ func (w runner) Run(own *engine.Worker, j *task) {
 		j = f.task
 	}
 	if !w.starts(j) {
-		w.Skip(j)
+		w.Skip(j.value())
 		return
 	}
 	if j.ledger != nil {
@@ -121,19 +135,19 @@ type future struct {
 }
 
 // Claim implements [engine.Claimer].
-func (f *future) Claim() (*task, bool) { return f.task, f.state.CompareAndSwap(0, 1) }
+func (f *future) Claim() (engine.Task, bool) { return f.task.value(), f.state.CompareAndSwap(0, 1) }
 
 // awaits makes a task that submits another, and waits for the end of that.
-func (w *world) awaits(name string, j *task, single *engine.Single[*task]) *task {
-	f, a := &future{task: j}, &engine.Waiter[*task]{Turn: make(chan struct{}, 1)}
+func (w *world) awaits(name string, j *task, single *engine.Single) *task {
+	f, a := &future{task: j}, &engine.Waiter{Turn: make(chan struct{}, 1)}
 	j.ledger = &recaller{w, a}
 	return &task{name: name, on: func(own *engine.Worker) {
-		want, wakeup := new(engine.SingleWant[*task]), w.Wakeup()
+		want, wakeup := new(engine.SingleWant), w.Wakeup()
 		want.Init(f, single, false)
 		w.offered(j)
 		w.aside()
 		w.Suspend(a, own, &want.Want)
-		w.answer(j, w.SubmitWanted(&task{name: "entry", stands: f}, nil, &want.Want, wakeup))
+		w.answer(j, w.SubmitWanted((&task{name: "entry", stands: f}).value(), nil, &want.Want, wakeup))
 		<-a.Turn
 		w.GoesOn(wakeup)
 		w.back()
@@ -143,7 +157,7 @@ func (w *world) awaits(name string, j *task, single *engine.Single[*task]) *task
 // recaller is a ledger that ends a wait.
 type recaller struct {
 	w *world
-	a *engine.Waiter[*task]
+	a *engine.Waiter
 }
 
 func (r *recaller) Ended(_ int, by *engine.Worker) { r.w.Recall(r.a, by) }
@@ -280,12 +294,12 @@ func (w *world) submit(j *task) engine.Verdict { return w.submitUntil(j, nil) }
 func (w *world) submitUntil(j *task, done <-chan struct{}) engine.Verdict {
 	j.waits = true
 	w.offered(j)
-	return w.answer(j, w.Submit(j, done))
+	return w.answer(j, w.Submit(j.value(), done))
 }
 
 func (w *world) try(j *task) engine.Verdict {
 	w.offered(j)
-	verdict := w.answer(j, w.TrySubmit(j, nil))
+	verdict := w.answer(j, w.TrySubmit(j.value(), nil))
 	if verdict == engine.Full && w.hasRoom(j, w.limited+w.places) {
 		w.Failf("%s is refused, and there was room", j.name)
 	}
@@ -348,8 +362,12 @@ func (w *world) handsBack() {
 	done := make(chan struct{})
 	close(done)
 	unrun, _ := w.Shutdown(done)
-	w.handedBack(unrun...)
-	for _, j := range unrun {
+	var tasks []*task
+	for _, v := range unrun {
+		tasks = append(tasks, taskOf(v))
+	}
+	w.handedBack(tasks...)
+	for _, j := range tasks {
 		if j.ledger != nil {
 			j.ledger.Ended(1, nil)
 		}
@@ -469,13 +487,13 @@ func (w *world) allMeasured() {
 var variants = map[string]func(suffix string, more ...setting) step.Scene{}
 
 // eager makes the engine give tasks to workers as it wakes them.
-func eager(_ *step.Scene, c *engine.Config[*task]) { c.AtOnce = 2 }
+func eager(_ *step.Scene, c *engine.Config) { c.AtOnce = 2 }
 
 // measured makes the engine measure all tasks.
-func measured(_ *step.Scene, c *engine.Config[*task]) { c.Measure = 1 }
+func measured(_ *step.Scene, c *engine.Config) { c.Measure = 1 }
 
 // shallow has a scene with many goroutines explored with fewer preemptions.
-func shallow(s *step.Scene, _ *engine.Config[*task]) { s.Quick, s.Deep = 1, 2 }
+func shallow(s *step.Scene, _ *engine.Config) { s.Quick, s.Deep = 1, 2 }
 
 // handedOver makes scenes again with eager.
 func handedOver(scenes ...step.Scene) []step.Scene { return again(scenes, ", handed over", eager) }
@@ -498,7 +516,7 @@ func in(name string, limit, queue int, body func(w *world), settings ...setting)
 	}
 	s := step.Scene{Name: name, Quick: 2, Deep: 3, Free: 1}
 	for _, set := range settings {
-		set(&s, new(engine.Config[*task]))
+		set(&s, new(engine.Config))
 	}
 	s.Body = func(r *step.Run) {
 		w := newWorld(r, limit, queue, settings...)

@@ -192,7 +192,7 @@ func (m *meter) blockFor(mean float64) uint32 {
 }
 
 // makeMeter makes the meter with the first task. The caller holds mu.
-func (e *Engine[T]) makeMeter() {
+func (e *Engine) makeMeter() {
 	if e.Measure > 0 && e.queue.meter == nil {
 		e.queue.meter = newMeter(e.clock, float64(e.Measure), int(e.AtOnce))
 		if e.Expiry != nil {
@@ -202,7 +202,7 @@ func (e *Engine[T]) makeMeter() {
 }
 
 // passes returns the mark of a task that passes by the rings. The caller holds mu.
-func (e *Engine[T]) passes() (k mark) {
+func (e *Engine) passes() (k mark) {
 	e.makeMeter()
 	if m := e.queue.meter; m != nil {
 		if len(e.workers) <= 1 { // that of this task: a clock is read for an engine that was at rest, not for each task
@@ -214,12 +214,12 @@ func (e *Engine[T]) passes() (k mark) {
 }
 
 // subtaskMark is passes for a subtask, of which is not known when it was submitted.
-func (e *Engine[T]) subtaskMark() mark {
+func (e *Engine) subtaskMark() mark {
 	return e.passes() &^ (1<<markTime - 1)
 }
 
 // runMarked runs a task that is measured.
-func (e *Engine[T]) runMarked(w *worker[T], task T) {
+func (e *Engine) runMarked(w *Worker, task Task) {
 	switch m := e.queue.meter; {
 	case e.Void != nil && e.Void(task):
 		w.mark = 0
@@ -229,14 +229,14 @@ func (e *Engine[T]) runMarked(w *worker[T], task T) {
 	default:
 		w.begun.Store(m.begins(w.mark))
 	}
-	e.Run(&w.Worker, task)
+	e.Run(w, task)
 	if w.mark != 0 {
 		e.measured(w)
 	}
 }
 
 // measured notes that the task of w, which is measured, has ended.
-func (e *Engine[T]) measured(w *worker[T]) {
+func (e *Engine) measured(w *Worker) {
 	k, begun := w.mark, w.begun.Load()
 	w.mark = 0
 	w.begun.Store(0)
@@ -253,7 +253,7 @@ func (e *Engine[T]) measured(w *worker[T]) {
 }
 
 // refreshMeter measures the next task that is queued, if the meter has to learn of other tasks than those that it knows.
-func (e *Engine[T]) refreshMeter(now time.Duration) {
+func (e *Engine) refreshMeter(now time.Duration) {
 	if r := e.queue.tail.Load(); r != nil && r.meter != nil {
 		r.refresh(int64(now))
 	}
@@ -266,7 +266,7 @@ type Times struct {
 }
 
 // Times returns what was measured.
-func (e *Engine[T]) Times() (t Times) {
+func (e *Engine) Times() (t Times) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	m := e.queue.meter

@@ -22,33 +22,33 @@ import (
 // task, waiting or not, and have no worker beneath them; except where the task has given its
 // place up. A worker whose task waits is in Engine.vacant, or has a worker above it, or has no place.
 // A worker whose task does not wait has no worker above it.
-type place[T any] struct {
-	beneath *worker[T] // whose task waits, and has lent its place to this one
-	above   *worker[T] // to whose task this one's has lent its place
-	vacant  fifo.Link[worker[T]]
-	awaits  fifo.List[Want[T]] // what goroutines of the task wait for
-	from    *Subtasks[T]       // where the task comes from
-	part    *Subtasks[T]       // if the task has given its place up: the subtasks that it belongs to, if there is one,
-	single  *Single[T]         // and what tasks wait for that wait for it alone
-	waits   int                // how many goroutines of the task wait
-	blocked int                // how many of them are in GiveUp
-	term    uint32             // how many tasks have ended on this worker while goroutines of theirs waited
-	since   int64              // if the task is measured: when it began to wait, on the meter's clock; 0 while it does not
-	away    time.Duration      // how long it has waited before
-	without bool               // the task has no place: it has given it up
-	lost    bool               // the task is over, or as good as over, and another one has the place
-	strange bool               // the task has the place of one that does not wait for it
-	moved   bool               // the task has come to the place of one that may not wait for it, when its own was needed
+type place struct {
+	beneath *Worker // whose task waits, and has lent its place to this one
+	above   *Worker // to whose task this one's has lent its place
+	vacant  fifo.Link[Worker]
+	awaits  fifo.List[Want] // what goroutines of the task wait for
+	from    *Subtasks       // where the task comes from
+	part    *Subtasks       // if the task has given its place up: the subtasks that it belongs to, if there is one,
+	single  *Single         // and what tasks wait for that wait for it alone
+	waits   int             // how many goroutines of the task wait
+	blocked int             // how many of them are in GiveUp
+	term    uint32          // how many tasks have ended on this worker while goroutines of theirs waited
+	since   int64           // if the task is measured: when it began to wait, on the meter's clock; 0 while it does not
+	away    time.Duration   // how long it has waited before
+	without bool            // the task has no place: it has given it up
+	lost    bool            // the task is over, or as good as over, and another one has the place
+	strange bool            // the task has the place of one that does not wait for it
+	moved   bool            // the task has come to the place of one that may not wait for it, when its own was needed
 
-	returner  *Waiter[T]           // of the goroutine that waits for a place for the task
-	returning fifo.Link[worker[T]] // in Engine.returning, if there is one
-	sibling   fifo.Link[worker[T]] // in part.returning, if there is one
+	returner  *Waiter           // of the goroutine that waits for a place for the task
+	returning fifo.Link[Worker] // in Engine.returning, if there is one
+	sibling   fifo.Link[Worker] // in part.returning, if there is one
 }
 
 // withPlace returns the place of w, and makes w look at it when its task is over.
-func (w *worker[T]) withPlace() *place[T] {
+func (w *Worker) withPlace() *place {
 	if w.place == nil {
-		w.place = new(place[T])
+		w.place = new(place)
 	}
 	if !w.detour.Load() {
 		w.detour.Store(true)
@@ -57,11 +57,11 @@ func (w *worker[T]) withPlace() *place[T] {
 }
 
 // take notes that the task which w is about to run is a subtask.
-func (w *worker[T]) take(from *Subtasks[T]) { w.withPlace().from = from }
+func (w *Worker) take(from *Subtasks) { w.withPlace().from = from }
 
 // suspend notes that one goroutine of w's task waits, for want if that is not nil. The place of the
 // task is vacant from the first such wait to the end of the last.
-func (e *Engine[T]) suspend(w *worker[T], want *Want[T]) {
+func (e *Engine) suspend(w *Worker, want *Want) {
 	p := w.withPlace()
 	p.waits++
 	e.letReturn(p)
@@ -80,20 +80,20 @@ func (e *Engine[T]) suspend(w *worker[T], want *Want[T]) {
 }
 
 // vacate notes that the top of a place waits.
-func (e *Engine[T]) vacate(w *worker[T]) {
+func (e *Engine) vacate(w *Worker) {
 	e.vacant.Prepend(&w.place.vacant, w)
 	e.vacancies++
 }
 
 // occupy notes that the top of a place does not wait, or has lent it.
-func (e *Engine[T]) occupy(w *worker[T]) {
+func (e *Engine) occupy(w *Worker) {
 	e.vacant.Remove(&w.place.vacant)
 	e.vacancies--
 }
 
 // fill lends the place of w, if that is vacant, to something that its task waits for. If there is nothing, it
 // ends the task's waits for room.
-func (e *Engine[T]) fill(w *worker[T]) {
+func (e *Engine) fill(w *Worker) {
 	if w == nil || w.place.vacant.Of() == nil {
 		return
 	}
@@ -111,7 +111,7 @@ func (e *Engine[T]) fill(w *worker[T]) {
 
 // evict gives the place of w to work for which its task waits, if it is lent to a task for which its task may not wait. The
 // other one goes on with one more place: it may wait for a lock that the task of w holds.
-func (e *Engine[T]) evict(w *worker[T]) {
+func (e *Engine) evict(w *Worker) {
 	a := w.place.above
 	if a == nil {
 		return
@@ -128,7 +128,7 @@ func (e *Engine[T]) evict(w *worker[T]) {
 }
 
 // claimFor finds work for which the task of w waits.
-func (e *Engine[T]) claimFor(w *worker[T]) (found work[T], ok bool) {
+func (e *Engine) claimFor(w *Worker) (found work, ok bool) {
 	for l := w.place.awaits.First(); l != nil && !l.Of().spent; {
 		want := l.Of()
 		l = l.Next()
@@ -147,7 +147,7 @@ func (e *Engine[T]) claimFor(w *worker[T]) (found work[T], ok bool) {
 }
 
 // lend gives the place of w, which is vacant, to what was found for it.
-func (e *Engine[T]) lend(w *worker[T], found work[T]) {
+func (e *Engine) lend(w *Worker, found work) {
 	if found.returning != nil {
 		e.goOn(found.returning, w)
 		return
@@ -164,14 +164,14 @@ func (e *Engine[T]) lend(w *worker[T], found work[T]) {
 }
 
 // lendAny lends one of the vacant places to what was found, though the task of that place may not wait for that.
-func (e *Engine[T]) lendAny(found work[T]) {
+func (e *Engine) lendAny(found work) {
 	w := e.vacant.First().Of()
 	e.lend(w, found)
 	w.place.above.place.strange = true
 }
 
 // stack puts u on the place of w, which is vacant.
-func (e *Engine[T]) stack(u, w *worker[T]) {
+func (e *Engine) stack(u, w *Worker) {
 	u.withPlace().beneath, w.place.above = w, u
 	u.place.strange, u.place.moved = false, false
 	e.occupy(w)
@@ -181,7 +181,7 @@ func (e *Engine[T]) stack(u, w *worker[T]) {
 
 // relieve lends a place where all tasks that have begun wait: none of them would ever go on, if
 // each waits for another engine whose tasks wait for this one.
-func (e *Engine[T]) relieve() {
+func (e *Engine) relieve() {
 	for e.vacancies > 0 && e.unbegun.First() != nil && !e.paused && e.allWait() {
 		want := e.unbegun.First().Of()
 		if found, ok := e.claimFrom(want); ok {
@@ -194,7 +194,7 @@ func (e *Engine[T]) relieve() {
 
 // allWait reports whether no place is free, and the task at the top of each waits, as far as the
 // engine knows.
-func (e *Engine[T]) allWait() bool {
+func (e *Engine) allWait() bool {
 	n := e.permits.active()
 	return n <= int(e.vacancies) && n >= e.limit && e.waking.Load() == 0
 }
@@ -202,7 +202,7 @@ func (e *Engine[T]) allWait() bool {
 // resume ends the wait of one goroutine of w's task. When none of them waits any more the task has its place
 // again, or a free one, or one more, if it had given that up. by is a worker whose task is over, or as good
 // as over, and has ended the wait: its place may go to what has been lent the task's own.
-func (e *Engine[T]) resume(w *worker[T], by *Worker) {
+func (e *Engine) resume(w *Worker, by *Worker) {
 	p := w.place
 	if p.waits--; p.waits > 0 {
 		return
@@ -230,7 +230,7 @@ func (e *Engine[T]) resume(w *worker[T], by *Worker) {
 // replace gives a place to the task of w, which has lent its own: that of giver, if there is one. The task that has
 // the place of w then moves to that of giver, rather than the task of w, which is likely to end later:
 // the longer a task stays on the place of another, the longer what that other waits for needs one more.
-func (e *Engine[T]) replace(w, giver *worker[T]) {
+func (e *Engine) replace(w, giver *Worker) {
 	p := w.place
 	a := p.above
 	if giver != nil && e.isExpected(giver) {
@@ -255,7 +255,7 @@ func (e *Engine[T]) replace(w, giver *worker[T]) {
 }
 
 // isExpected reports whether a task wants to go on in the place of w, which was lent by the one that waits for both.
-func (e *Engine[T]) isExpected(w *worker[T]) bool {
+func (e *Engine) isExpected(w *Worker) bool {
 	if e.returning.First() == nil || w.place == nil || w.place.beneath == nil {
 		return false
 	}
@@ -269,7 +269,7 @@ func (e *Engine[T]) isExpected(w *worker[T]) bool {
 
 // mayStandOn reports whether w has its place from below, directly or by way of other workers. It gives
 // up after some steps, and then reports true.
-func (w *worker[T]) mayStandOn(below *worker[T]) bool {
+func (w *Worker) mayStandOn(below *Worker) bool {
 	for range 32 {
 		if w == below {
 			return true
@@ -283,7 +283,7 @@ func (w *worker[T]) mayStandOn(below *worker[T]) bool {
 }
 
 // inherit gives the place of giver to w, which has none.
-func (e *Engine[T]) inherit(w, giver *worker[T]) {
+func (e *Engine) inherit(w, giver *Worker) {
 	g := giver.withPlace()
 	if b := g.beneath; b != nil {
 		w.place.beneath, b.place.above, g.beneath = b, w, nil
@@ -294,7 +294,7 @@ func (e *Engine[T]) inherit(w, giver *worker[T]) {
 
 // lose notes that w has given its place to another task. Until it has reported the end of its task, which may end more
 // waits, it counts as one that goes on.
-func (e *Engine[T]) lose(w *worker[T]) {
+func (e *Engine) lose(w *Worker) {
 	if !w.place.lost {
 		w.place.lost = true
 		e.waking.Add(1)
@@ -302,7 +302,7 @@ func (e *Engine[T]) lose(w *worker[T]) {
 }
 
 // giver returns by as a worker, if it is one of e, and has a place to give.
-func (e *Engine[T]) giver(by *Worker) *worker[T] {
+func (e *Engine) giver(by *Worker) *Worker {
 	w := e.own(by)
 	if w == nil || w.idle {
 		return nil
@@ -314,13 +314,13 @@ func (e *Engine[T]) giver(by *Worker) *worker[T] {
 }
 
 // unstack removes w, at the top, from the task that has lent it its place.
-func (e *Engine[T]) unstack(w *worker[T]) {
+func (e *Engine) unstack(w *Worker) {
 	w.place.beneath.place.above, w.place.beneath = nil, nil
 	e.lent--
 }
 
 // unlink removes w from a place that it has lent. The worker above w takes its position there.
-func (e *Engine[T]) unlink(w *worker[T]) {
+func (e *Engine) unlink(w *Worker) {
 	a, b := w.place.above, w.place.beneath
 	w.place.above, w.place.beneath, a.place.beneath = nil, nil, b
 	if b != nil {
@@ -332,7 +332,7 @@ func (e *Engine[T]) unlink(w *worker[T]) {
 
 // endTask is called when the task of w is over. It reports whether w still has a place, which
 // may be one that is lent to it.
-func (e *Engine[T]) endTask(w *worker[T]) bool {
+func (e *Engine) endTask(w *Worker) bool {
 	p := w.place
 	if p == nil {
 		return true
@@ -354,7 +354,7 @@ func (e *Engine[T]) endTask(w *worker[T]) bool {
 
 // forsake ends the waits of a task that is over, while goroutines that it has left behind go on
 // waiting.
-func (e *Engine[T]) forsake(w *worker[T]) {
+func (e *Engine) forsake(w *Worker) {
 	p := w.place
 	p.term++
 	for l := p.awaits.First(); l != nil; l = p.awaits.First() {
@@ -381,13 +381,10 @@ func (e *Engine[T]) forsake(w *worker[T]) {
 	e.letReturn(p)
 }
 
-// own returns w as a worker, if it is one of e.
-func (e *Engine[T]) own(w *Worker) *worker[T] {
-	if w == nil {
+// own returns w if it is a worker of e; else nil.
+func (e *Engine) own(w *Worker) *Worker {
+	if w == nil || w.engine != e {
 		return nil
 	}
-	if typed, ok := w.self.(*worker[T]); ok && typed.engine == e {
-		return typed
-	}
-	return nil
+	return w
 }

@@ -29,7 +29,7 @@ const ProbePause = 10 * time.Millisecond
 const looksAtOnce = 1024 // under the lock, which they hold for some 20 µs
 
 // Watch makes Worker.Watch return what made returns, from now on, unless it returns something already. It precedes Busy.
-func (e *Engine[T]) Watch(made func() any) {
+func (e *Engine) Watch(made func() any) {
 	if e.watch.Load() == nil {
 		e.watch.CompareAndSwap(nil, &watch{of: made()})
 	}
@@ -37,9 +37,7 @@ func (e *Engine[T]) Watch(made func() any) {
 
 // Watch returns what the engine was given by Watch; nil if it was given nothing. A worker that calls Begin sees it, and so does each that has
 // taken a task since the next call of Busy, except under Engine.mu.
-func (w *Worker) Watch() any { return w.self.watched() }
-
-func (w *worker[T]) watched() any {
+func (w *Worker) Watch() any {
 	if v := w.engine.watch.Load(); v != nil {
 		return v.of
 	}
@@ -50,13 +48,12 @@ func (w *worker[T]) watched() any {
 func (w *Worker) Number() int { return int(w.number) }
 
 // A Busy is a worker that has had one task for some time.
-type Busy[T any] struct {
+type Busy struct {
 	Worker *Worker
 	Since  time.Time // it has had the task since then at least
 	Waits  Waits     // what the task waits for
-	worker *worker[T]
-	begun  int64  // when a measured task began; else 0
-	seen   uint64 // of the worker
+	begun  int64     // when a measured task began; else 0
+	seen   uint64    // of the worker
 }
 
 // Waits says what a task waits for.
@@ -77,7 +74,7 @@ const (
 //
 // A task that is found with a begun of 0 is known by a number that its worker has not seen. The worker sees it before its next task, so the task
 // after that has another key. A measured one may be found by a call that asks with no new number, ProbePause after another.
-func (b Busy[T]) Task() (task any, begun int64) {
+func (b Busy) Task() (task any, begun int64) {
 	type key struct {
 		worker *Worker
 		seen   uint64
@@ -87,14 +84,14 @@ func (b Busy[T]) Task() (task any, begun int64) {
 
 // Busy returns the workers that have had one task for so long, as far as that is known: when measured tasks began, and of others which
 // ones ran at an earlier call of Busy. Only those calls count that follow others by 10 ms.
-func (e *Engine[T]) Busy(longer time.Duration) (found []Busy[T]) {
+func (e *Engine) Busy(longer time.Duration) (found []Busy) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.probe()
 	e.refreshMeter(now)
-	e.eachWorker(func(w *worker[T]) {
+	e.eachWorker(func(w *Worker) {
 		b, since := e.taskOf(w, now)
-		if b.worker != nil && now-since >= longer {
+		if b.Worker != nil && now-since >= longer {
 			b.Since = e.clock.Add(since)
 			found = append(found, b)
 		}
@@ -104,10 +101,10 @@ func (e *Engine[T]) Busy(longer time.Duration) (found []Busy[T]) {
 
 // Tenants lists what Run has made known of the tasks that have begun, on workers that are not idle. A task may have ended since, and the worker may
 // have another one of the same kind, which it does not know yet.
-func (e *Engine[T]) Tenants() (list []any) {
+func (e *Engine) Tenants() (list []any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.eachWorker(func(w *worker[T]) {
+	e.eachWorker(func(w *Worker) {
 		if t := w.Tenant.Load(); t != nil && !w.idle {
 			list = append(list, t.Self)
 		}
@@ -116,7 +113,7 @@ func (e *Engine[T]) Tenants() (list []any) {
 }
 
 // eachWorker calls look for each worker, under the lock, which the caller holds. Where there are many it releases the lock now and then.
-func (e *Engine[T]) eachWorker(look func(w *worker[T])) {
+func (e *Engine) eachWorker(look func(w *Worker)) {
 	workers := e.workers
 	if len(workers) > looksAtOnce {
 		workers = slices.Clone(workers)
@@ -132,7 +129,7 @@ func (e *Engine[T]) eachWorker(look func(w *worker[T])) {
 
 // taskOf returns since when w has had its task at least, or none if nothing is known of that. A measured task that has begun after now did so while
 // eachWorker did not hold the lock, or is in a test bubble whose clock is behind that of the engine.
-func (e *Engine[T]) taskOf(w *worker[T], now time.Duration) (b Busy[T], since time.Duration) {
+func (e *Engine) taskOf(w *Worker, now time.Duration) (b Busy, since time.Duration) {
 	if w.idle || w.free.Load() {
 		return b, 0
 	}
@@ -149,12 +146,12 @@ func (e *Engine[T]) taskOf(w *worker[T], now time.Duration) (b Busy[T], since ti
 			return b, 0
 		}
 	}
-	b.Worker, b.worker = &w.Worker, w
+	b.Worker = w
 	b.Waits = w.waitsFor()
 	return b, since
 }
 
-func (w *worker[T]) waitsFor() Waits {
+func (w *Worker) waitsFor() Waits {
 	p := w.place
 	switch {
 	case p == nil:
@@ -177,16 +174,16 @@ func (w *worker[T]) waitsFor() Waits {
 }
 
 // Still reports whether the worker has had the same task since.
-func (b Busy[T]) Still() bool {
-	e := b.worker.engine
+func (b Busy) Still() bool {
+	e := b.Worker.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now, _ := e.taskOf(b.worker, 0)
-	return now.worker != nil && now.begun == b.begun && now.seen == b.seen // two tasks may begin at one reading of a coarse clock
+	now, _ := e.taskOf(b.Worker, 0)
+	return now.Worker != nil && now.begun == b.begun && now.seen == b.seen // two tasks may begin at one reading of a coarse clock
 }
 
 // probe asks the workers, unless it has just done so, and returns the time.
-func (e *Engine[T]) probe() (now time.Duration) {
+func (e *Engine) probe() (now time.Duration) {
 	now = time.Since(e.clock)
 	v := e.watch.Load()
 	if n := len(v.probes); n > 0 {

@@ -24,9 +24,9 @@ const (
 //
 // Invariant: if the tail is not gated, then filling the tail ring cannot take
 // the queue over its capacity. Fast pushes rely on it: they look at one ring only.
-type queue[T any] struct {
-	head atomic.Pointer[ring[T]] // nil while the queue has no ring
-	tail atomic.Pointer[ring[T]]
+type queue struct {
+	head atomic.Pointer[ring] // nil while the queue has no ring
+	tail atomic.Pointer[ring]
 
 	capacity int    // math.MaxInt: no bound
 	meter    *meter // nil: no task is measured
@@ -41,7 +41,7 @@ type queue[T any] struct {
 }
 
 // push adds v, unless the queue is full.
-func (q *queue[T]) push(v T) outcome {
+func (q *queue) push(v Task) outcome {
 	if q.full() {
 		return none
 	}
@@ -68,7 +68,7 @@ func (q *queue[T]) push(v T) outcome {
 		q.position, q.before = r.tailAt(), r.count(r.tailAt())
 		size = min(len(r.slots)*growth, q.fullRing())
 	}
-	next := newRing[T](size, q.position, q.before)
+	next := newRing(size, q.position, q.before)
 	next.measures(q.meter)
 	next.push(v, true)
 	// Both ends of a new ring are closed until regate has looked: at the tail
@@ -86,14 +86,14 @@ func (q *queue[T]) push(v T) outcome {
 }
 
 // full reports whether there is no room. The answer holds on only while the tail is gated.
-func (q *queue[T]) full() bool { return q.capacity == 0 || q.len()-int(q.dead.Load()) >= q.capacity }
+func (q *queue) full() bool { return q.capacity == 0 || q.len()-int(q.dead.Load()) >= q.capacity }
 
 // fullRing is the size up to which rings grow.
-func (q *queue[T]) fullRing() int { return min(q.capacity, largestRing) }
+func (q *queue) fullRing() int { return min(q.capacity, largestRing) }
 
 // shed removes the void tasks at the head of the queue, calls gone for each, and reports whether there were any. The
 // head must be gated.
-func (q *queue[T]) shed(void func(T) bool, gone func(T)) (some bool) {
+func (q *queue) shed(void func(Task) bool, gone func(Task)) (some bool) {
 	for {
 		q.advance()
 		r := q.head.Load()
@@ -111,7 +111,7 @@ func (q *queue[T]) shed(void func(T) bool, gone func(T)) (some bool) {
 }
 
 // pop takes the oldest task. k is its mark, if it has one.
-func (q *queue[T]) pop() (v T, k mark, ok bool) {
+func (q *queue) pop() (v Task, k mark, ok bool) {
 	q.advance()
 	r := q.head.Load()
 	if r == nil {
@@ -123,13 +123,13 @@ func (q *queue[T]) pop() (v T, k mark, ok bool) {
 
 // pass lets one task go by that was never in the queue: it is accepted and
 // taken at once. Only a queue without room for any needs it.
-func (q *queue[T]) pass() {
+func (q *queue) pass() {
 	q.position++
 	q.before++
 }
 
 // advance drops the rings that are used up.
-func (q *queue[T]) advance() {
+func (q *queue) advance() {
 	for r := q.head.Load(); r != nil && r.next != nil && r.usedUp(); r = q.head.Load() {
 		q.head.Store(r.next)
 		q.regate()
@@ -138,7 +138,7 @@ func (q *queue[T]) advance() {
 
 // freeMemory frees the memory of an empty queue. It does nothing to a queue
 // that holds tasks.
-func (q *queue[T]) freeMemory() {
+func (q *queue) freeMemory() {
 	q.advance()
 	r := q.head.Load()
 	if r == nil || r.next != nil {
@@ -154,12 +154,12 @@ func (q *queue[T]) freeMemory() {
 }
 
 // setGates closes or opens the two ends for the fast paths.
-func (q *queue[T]) setGates(head, tail bool) {
+func (q *queue) setGates(head, tail bool) {
 	q.headGated, q.tailGated = head, tail
 	q.regate()
 }
 
-func (q *queue[T]) regate() {
+func (q *queue) regate() {
 	head, tail := q.head.Load(), q.tail.Load()
 	if head == nil {
 		return
@@ -169,13 +169,13 @@ func (q *queue[T]) regate() {
 }
 
 // gated reports whether one of the ends is gated, or the tail's ring for fear of an overflow.
-func (q *queue[T]) gated() bool {
+func (q *queue) gated() bool {
 	tail := q.tail.Load()
 	return q.headGated || q.tailGated || tail != nil && tail.tail.Load()&gate != 0
 }
 
 // mayOverflow reports whether filling the tail ring would exceed the capacity.
-func (q *queue[T]) mayOverflow(head, tail *ring[T]) bool {
+func (q *queue) mayOverflow(head, tail *ring) bool {
 	if head == tail || q.capacity == math.MaxInt {
 		return false
 	}
@@ -193,41 +193,41 @@ func setGate(word *atomic.Uint64, closed bool) {
 }
 
 // ready reports whether a worker would find a task. It needs no lock.
-func (q *queue[T]) ready() bool {
+func (q *queue) ready() bool {
 	r := q.head.Load()
 	return r != nil && r.ready()
 }
 
 // accepted and taken count tasks since the queue was made; callers read accepted
 // first, so that the difference never exceeds what the queue held.
-func (q *queue[T]) accepted() uint64 {
+func (q *queue) accepted() uint64 {
 	if r := q.tail.Load(); r != nil {
 		return r.count(r.tailAt())
 	}
 	return q.before
 }
 
-func (q *queue[T]) taken() uint64 {
+func (q *queue) taken() uint64 {
 	if r := q.head.Load(); r != nil {
 		return r.count(r.headAt())
 	}
 	return q.before
 }
 
-func (q *queue[T]) len() int {
+func (q *queue) len() int {
 	accepted := q.accepted()
 	return int(max(0, int64(accepted-q.taken())))
 }
 
 // tailPosition is the position behind the youngest task, begin that of the oldest.
-func (q *queue[T]) tailPosition() uint64 {
+func (q *queue) tailPosition() uint64 {
 	if r := q.tail.Load(); r != nil {
 		return r.tailAt()
 	}
 	return q.position
 }
 
-func (q *queue[T]) headPosition() uint64 {
+func (q *queue) headPosition() uint64 {
 	q.advance()
 	if r := q.head.Load(); r != nil {
 		return r.headAt()
@@ -240,14 +240,14 @@ func (q *queue[T]) headPosition() uint64 {
 // If a submitter is half-way through a slot, compact changes nothing and reports false.
 //
 // The old rings are not used again: a goroutine that still holds one finds its gate closed, and comes to the lock.
-func (q *queue[T]) compact(void func(T) bool, at []*uint64) (out []T, ok bool) {
+func (q *queue) compact(void func(Task) bool, at []*uint64) (out []Task, ok bool) {
 	head := q.head.Load()
 	found, ok := q.voids(void)
 	if !ok || found == 0 {
 		return nil, ok
 	}
-	out = make([]T, 0, found)
-	fresh := queue[T]{capacity: q.capacity, headGated: true, tailGated: true, position: head.headAt(), before: head.count(head.headAt())}
+	out = make([]Task, 0, found)
+	fresh := queue{capacity: q.capacity, headGated: true, tailGated: true, position: head.headAt(), before: head.count(head.headAt())}
 	fresh.dead.Store(math.MaxInt32) // all that is here has room, even if it is more than the capacity for a moment
 	var to []uint64
 	for r := head; r != nil; r = r.next {
@@ -283,7 +283,7 @@ func (q *queue[T]) compact(void func(T) bool, at []*uint64) (out []T, ok bool) {
 }
 
 // remark gives the task that was pushed last the stamp that it had elsewhere, if that is a mark.
-func (q *queue[T]) remark(stamp uint64) {
+func (q *queue) remark(stamp uint64) {
 	if stamp&marked != 0 {
 		r := q.tail.Load()
 		n := uint64(len(r.slots))
@@ -292,7 +292,7 @@ func (q *queue[T]) remark(stamp uint64) {
 }
 
 // voids counts the tasks that are void. It reports false if a submitter is half-way through a slot.
-func (q *queue[T]) voids(void func(T) bool) (n int, ok bool) {
+func (q *queue) voids(void func(Task) bool) (n int, ok bool) {
 	for r := q.head.Load(); r != nil; r = r.next {
 		end := r.tailAt()
 		for pos := r.headAt(); pos != end; pos = r.after(pos) {

@@ -12,7 +12,7 @@ import (
 // One submitter has the lock, and another takes the last place by the fast path after the first
 // has seen that it is free.
 func TestQueueIsNotOverfilledByAFastPush(t *testing.T) {
-	q := engine.NewQueue[int](1)
+	q := engine.NewQueue(1)
 	if q.Push(0) != engine.Done {
 		t.Fatal("an empty queue has no room")
 	}

@@ -13,7 +13,7 @@ import (
 func TestQueueIsAFIFOOfExactlyItsCapacity(t *testing.T) {
 	for _, capacity := range []int{0, 1, 2, 31, 32, 33, 127, 128, 129, 1000, 5000, 20000, math.MaxInt} {
 		rng := rand.New(rand.NewPCG(1, uint64(capacity)))
-		q := engine.NewQueue[int](capacity)
+		q := engine.NewQueue(capacity)
 		var model []int
 		next, lastEnd := 0, uint64(0)
 		for step := range 200 {
@@ -60,7 +60,7 @@ func TestQueueIsAFIFOOfExactlyItsCapacity(t *testing.T) {
 }
 
 func TestQueueGivesMemoryBack(t *testing.T) {
-	q := engine.NewQueue[int](math.MaxInt)
+	q := engine.NewQueue(math.MaxInt)
 	const flood = 1_000_000
 	for i := range flood {
 		q.Push(i)
@@ -85,7 +85,7 @@ func TestQueueGivesMemoryBack(t *testing.T) {
 // allocate.
 func TestQueueSettlesInOneRing(t *testing.T) {
 	const capacity = 1000
-	q := engine.NewQueue[int](capacity)
+	q := engine.NewQueue(capacity)
 	for range 20 {
 		for q.Push(0) == engine.Done {
 		}
@@ -105,7 +105,7 @@ func TestQueueSettlesInOneRing(t *testing.T) {
 // The void tasks are gone, the others keep their order, and so do positions between them.
 func TestQueueClosesUpOnWhatIsVoid(t *testing.T) {
 	for _, every := range []int{1, 2, 3, 400, 1000} {
-		q := engine.NewQueue[int](math.MaxInt)
+		q := engine.NewQueue(math.MaxInt)
 		var at []uint64
 		for i := range 500 {
 			_, end := q.Span()

@@ -32,13 +32,13 @@ const (
 // it is: equal to a position, the slot is free for the push at it; one
 // more, it holds the task pushed at it. A slot with a task that is measured has the task's mark for a stamp instead, which
 // says nothing of the position: see isOf.
-type ring[T any] struct {
-	slots  []slot[T]
+type ring struct {
+	slots  []slot
 	mask   uint64 // selects the index in a position
 	shift  uint   // selects the lap
 	start  uint64 // the position of the first task
 	before uint64 // how many tasks the queue had accepted before that one
-	next   *ring[T]
+	next   *ring
 	meter  *meter // nil: no task is measured
 
 	_     [cacheLine]byte // producers write tail, consumers write head
@@ -49,19 +49,19 @@ type ring[T any] struct {
 	_     [cacheLine - 8]byte
 }
 
-type slot[T any] struct {
+type slot struct {
 	stamp atomic.Uint64
-	value T
+	value Task
 }
 
 // newRing makes a ring of capacity slots whose positions begin at the first lap
 // that is not before from.
-func newRing[T any](capacity int, from, before uint64) *ring[T] {
+func newRing(capacity int, from, before uint64) *ring {
 	// At least two stamps a lap: with one, "full" and "free again" would be equal.
 	shift := uint(max(1, bits.Len(uint(capacity-1))))
 	lap := uint64(1) << shift
-	r := &ring[T]{
-		slots:  make([]slot[T], capacity),
+	r := &ring{
+		slots:  make([]slot, capacity),
 		mask:   lap - 1,
 		shift:  shift,
 		start:  (from + lap - 1) &^ (lap - 1),
@@ -86,7 +86,7 @@ type sample struct {
 const every = 0 // for the sample's position: each task is measured
 
 // measures makes r measure tasks that are pushed from now on, the first one in any case. None is pushed meanwhile.
-func (r *ring[T]) measures(m *meter) {
+func (r *ring) measures(m *meter) {
 	if m != nil {
 		r.drawn.since.Store(m.now())
 	}
@@ -94,7 +94,7 @@ func (r *ring[T]) measures(m *meter) {
 }
 
 // measure returns the stamp of the task at pos, which is to be measured, and draws the next one.
-func (r *ring[T]) measure(pos uint64) (stamp uint64) {
+func (r *ring) measure(pos uint64) (stamp uint64) {
 	now := r.meter.now()
 	at := r.drawn.at.Load()
 	if at == every {
@@ -112,7 +112,7 @@ func (r *ring[T]) measure(pos uint64) (stamp uint64) {
 }
 
 // refresh begins anew with the next task that is pushed, if the present block began long before now, or is much longer than the next.
-func (r *ring[T]) refresh(now int64) {
+func (r *ring) refresh(now int64) {
 	if r.meter.share >= 1 || now-r.drawn.since.Load() < int64(staleBlock) && r.drawn.block.Load() < r.meter.block.Load()+2 {
 		return
 	}
@@ -124,7 +124,7 @@ func (r *ring[T]) refresh(now int64) {
 }
 
 // draw draws from the next block, which begins at pos.
-func (r *ring[T]) draw(pos uint64, now int64) {
+func (r *ring) draw(pos uint64, now int64) {
 	d, before := r.meter.next()
 	r.drawn.draw = d
 	r.drawn.since.Store(now)
@@ -137,14 +137,14 @@ func (r *ring[T]) draw(pos uint64, now int64) {
 }
 
 // ahead is the position n tasks behind pos.
-func (r *ring[T]) ahead(pos uint64, n int) uint64 {
+func (r *ring) ahead(pos uint64, n int) uint64 {
 	i := pos&r.mask + uint64(n)
 	laps, i := i/uint64(len(r.slots)), i%uint64(len(r.slots))
 	return pos&^r.mask + laps<<r.shift + i
 }
 
 // oldest returns the time of submission of the first task from the head on that has a mark.
-func (r *ring[T]) oldest() (submitted time.Duration, ok bool) {
+func (r *ring) oldest() (submitted time.Duration, ok bool) {
 	for pos, end := r.headAt(), r.tailAt(); pos != end; pos = r.after(pos) {
 		if stamp := r.slots[pos&r.mask].stamp.Load(); stamp&marked != 0 {
 			return time.Duration(mark(stamp).submitted()), true
@@ -154,7 +154,7 @@ func (r *ring[T]) oldest() (submitted time.Duration, ok bool) {
 }
 
 // after is the position behind pos.
-func (r *ring[T]) after(pos uint64) uint64 {
+func (r *ring) after(pos uint64) uint64 {
 	if pos&r.mask+1 < uint64(len(r.slots)) {
 		return pos + 1
 	}
@@ -164,7 +164,7 @@ func (r *ring[T]) after(pos uint64) uint64 {
 // push adds v at the tail. Only the holder of Engine.mu passes held, which
 // opens the gate to it. Besides moved it reports none when the slot at the tail
 // is taken, either by a task or by a consumer that has not yet left it.
-func (r *ring[T]) push(v T, held bool) outcome {
+func (r *ring) push(v Task, held bool) outcome {
 	for {
 		t := r.tail.Load()
 		if t&(gate|retired) != 0 && (!held || t&retired != 0) {
@@ -202,7 +202,7 @@ func (r *ring[T]) push(v T, held bool) outcome {
 // producer has not finished writing it: that producer will look for a worker
 // to wake when it has. Only the holder of Engine.mu passes nil for stop,
 // which opens the gate to it. k is the mark of the task, if it has one.
-func (r *ring[T]) pop(stop *atomic.Uint64) (v T, behind uint64, k mark, o outcome) {
+func (r *ring) pop(stop *atomic.Uint64) (v Task, behind uint64, k mark, o outcome) {
 	for {
 		h := r.head.Load()
 		// stop is looked at after head: the goroutine that sets stop closes the gate
@@ -221,7 +221,7 @@ func (r *ring[T]) pop(stop *atomic.Uint64) (v T, behind uint64, k mark, o outcom
 			behind = r.after(pos)
 			if r.head.CompareAndSwap(h, behind|h&gate) {
 				v = s.value
-				var zero T
+				var zero Task
 				s.value = zero // the ring must not keep a finished task alive
 				s.stamp.Store(pos + r.mask + 1)
 				if stamp&marked != 0 {
@@ -239,7 +239,7 @@ func (r *ring[T]) pop(stop *atomic.Uint64) (v T, behind uint64, k mark, o outcom
 // up and the next one must be looked at. When it says no, the task at the head had not been
 // written: its producer will look for a worker to wake. That is no answer if others have
 // taken that task meanwhile, as a worker without the token does not look at those behind it.
-func (r *ring[T]) ready() bool {
+func (r *ring) ready() bool {
 	for {
 		pos := r.headAt()
 		if _, ok := r.holds(pos); ok {
@@ -252,15 +252,15 @@ func (r *ring[T]) ready() bool {
 }
 
 // usedUp reports whether the ring is retired and every task of it taken.
-func (r *ring[T]) usedUp() bool {
+func (r *ring) usedUp() bool {
 	t := r.tail.Load()
 	return t&retired != 0 && t&^(gate|retired) == r.head.Load()&^gate
 }
 
-func (r *ring[T]) gated() bool { return r.head.Load()&gate != 0 }
+func (r *ring) gated() bool { return r.head.Load()&gate != 0 }
 
 // count is how many tasks the queue has passed at position pos of this ring.
-func (r *ring[T]) count(pos uint64) uint64 {
+func (r *ring) count(pos uint64) uint64 {
 	pos -= r.start
 	return r.before + pos>>r.shift*uint64(len(r.slots)) + pos&r.mask
 }
@@ -268,7 +268,7 @@ func (r *ring[T]) count(pos uint64) uint64 {
 // isOf returns the stamp of slot s, which had a mark, if the slot belongs to pos already, at which the head stands or has stood. Else it
 // returns 0: then the mark is that of a task of the lap before, and a consumer is about to leave the slot. As soon as the tail has
 // passed pos that consumer has left.
-func (r *ring[T]) isOf(pos uint64, s *slot[T]) (stamp uint64) {
+func (r *ring) isOf(pos uint64, s *slot) (stamp uint64) {
 	if r.tailAt() == pos {
 		return 0
 	}
@@ -276,7 +276,7 @@ func (r *ring[T]) isOf(pos uint64, s *slot[T]) (stamp uint64) {
 }
 
 // holds returns the slot of pos, at which the head stands or has stood, and reports whether it holds the task of pos.
-func (r *ring[T]) holds(pos uint64) (s *slot[T], ok bool) {
+func (r *ring) holds(pos uint64) (s *slot, ok bool) {
 	s = &r.slots[pos&r.mask]
 	stamp := s.stamp.Load()
 	if stamp&marked != 0 {
@@ -285,5 +285,5 @@ func (r *ring[T]) holds(pos uint64) (s *slot[T], ok bool) {
 	return s, stamp == pos+1 || stamp&marked != 0
 }
 
-func (r *ring[T]) tailAt() uint64 { return r.tail.Load() &^ (gate | retired) }
-func (r *ring[T]) headAt() uint64 { return r.head.Load() &^ gate }
+func (r *ring) tailAt() uint64 { return r.tail.Load() &^ (gate | retired) }
+func (r *ring) headAt() uint64 { return r.head.Load() &^ gate }

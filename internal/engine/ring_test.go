@@ -10,7 +10,7 @@ import (
 
 func TestRingHoldsExactlyItsCapacityInOrder(t *testing.T) {
 	for _, capacity := range []int{1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 100} {
-		r := engine.NewRing[int](capacity, 12345)
+		r := engine.NewRing(capacity, 12345)
 		pushed, popped := 0, 0
 		for lap := range 5 {
 			for r.Len() < capacity {
@@ -41,7 +41,7 @@ func TestRingHoldsExactlyItsCapacityInOrder(t *testing.T) {
 }
 
 func TestRingLetsOnlyTheLockHolderThroughAClosedGate(t *testing.T) {
-	r := engine.NewRing[int](4, 0)
+	r := engine.NewRing(4, 0)
 	r.Push(1)
 	r.Gate(true)
 	if o := r.Push(2); o != engine.Barred {
@@ -63,7 +63,7 @@ func TestRingLetsOnlyTheLockHolderThroughAClosedGate(t *testing.T) {
 }
 
 func TestRingKeepsConsumersBeforeTheStop(t *testing.T) {
-	r := engine.NewRing[int](4, 0)
+	r := engine.NewRing(4, 0)
 	r.Push(1)
 	r.StopAtTail()
 	r.Push(2)
@@ -82,18 +82,18 @@ func TestRingPassesEachValueOnceAndInOrder(t *testing.T) {
 		each = 400
 	}
 	for _, capacity := range []int{1, 2, 3, 7, 64} {
-		r := engine.NewRing[[2]int](capacity, 0)
+		r := engine.NewRing(capacity, 0)
 		var wg sync.WaitGroup
 		for p := range producers {
 			wg.Go(func() {
 				for i := range each {
-					for r.Push([2]int{p, i}) != engine.Done {
+					for r.Push(p*each+i) != engine.Done {
 						runtime.Gosched()
 					}
 				}
 			})
 		}
-		seen := make([][][2]int, consumers)
+		seen := make([][]int, consumers)
 		var left sync.WaitGroup
 		left.Add(producers * each)
 		stop := make(chan struct{})
@@ -124,11 +124,12 @@ func TestRingPassesEachValueOnceAndInOrder(t *testing.T) {
 			// What one consumer takes from one producer comes in order.
 			last := [producers]int{-1, -1, -1}
 			for _, v := range values {
-				if v[1] <= last[v[0]] {
-					t.Fatalf("capacity %d: %d of producer %d after %d", capacity, v[1], v[0], last[v[0]])
+				p, i := v/each, v%each
+				if i <= last[p] {
+					t.Fatalf("capacity %d: %d of producer %d after %d", capacity, i, p, last[p])
 				}
-				last[v[0]] = v[1]
-				times[v[0]][v[1]]++
+				last[p] = i
+				times[p][i]++
 			}
 		}
 		for p := range times {

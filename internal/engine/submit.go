@@ -20,7 +20,7 @@ const (
 
 // Submit hands task over, and waits for room until done is closed; if that is nil,
 // for as long as it takes.
-func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
+func (e *Engine) Submit(task Task, done <-chan struct{}) Verdict {
 	if e.Offer(task) {
 		return Accepted
 	}
@@ -28,21 +28,21 @@ func (e *Engine[T]) Submit(task T, done <-chan struct{}) Verdict {
 }
 
 // WaitForRoom is Submit for a task that Offer has not taken.
-func (e *Engine[T]) WaitForRoom(task T, done <-chan struct{}) Verdict {
+func (e *Engine) WaitForRoom(task Task, done <-chan struct{}) Verdict {
 	return e.submit(task, done, nil, nil)
 }
 
 // SubmitWanted is Submit for a task that may start out of turn: want, if it is not nil, is what other tasks wait for, and
 // belongs to the subtasks of which task is one, or stands for task alone. When task starts out of turn the call returns Accepted.
 // wakeup belongs to the task that calls; nil if none does.
-func (e *Engine[T]) SubmitWanted(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
+func (e *Engine) SubmitWanted(task Task, done <-chan struct{}, want *Want, wakeup *Wakeup) Verdict {
 	if e.OfferFor(task, want) {
 		return Accepted
 	}
 	return e.submit(task, done, want, wakeup)
 }
 
-func (e *Engine[T]) submit(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
+func (e *Engine) submit(task Task, done <-chan struct{}, want *Want, wakeup *Wakeup) Verdict {
 	for range patience {
 		r := e.queue.tail.Load()
 		if r == nil || len(r.slots) < e.queue.fullRing() || r.tail.Load()&(gate|retired) != 0 {
@@ -60,7 +60,7 @@ func (e *Engine[T]) submit(task T, done <-chan struct{}, want *Want[T], wakeup *
 
 // first is Offer while the queue has no ring. The first AtOnce tasks it hands to workers of their own: a ring, and the search
 // of its tasks, cost more than the tasks do. No other task is queued then, so those overtake none. The next one makes the ring.
-func (e *Engine[T]) first(task T) bool {
+func (e *Engine) first(task Task) bool {
 	if e.queue.capacity == 0 {
 		return false
 	}
@@ -89,7 +89,7 @@ func (e *Engine[T]) first(task T) bool {
 
 // yield lets workers run, to take tasks from the queue. It reports false at once if that took
 // long lately, or there is no queue yet.
-func (e *Engine[T]) yield() bool {
+func (e *Engine) yield() bool {
 	from := e.queue.head.Load()
 	begin := time.Since(e.clock)
 	if from == nil || int64(begin) < e.hurried.Load() {
@@ -108,7 +108,7 @@ func (e *Engine[T]) yield() bool {
 }
 
 // Offer is the fast path of TrySubmit alone: false does not mean that there is no room.
-func (e *Engine[T]) Offer(task T) bool {
+func (e *Engine) Offer(task Task) bool {
 	if r := e.queue.tail.Load(); r != nil {
 		return e.push(r, task)
 	}
@@ -116,7 +116,7 @@ func (e *Engine[T]) Offer(task T) bool {
 }
 
 // OfferFor is Offer for a task that may start out of turn: see SubmitWanted.
-func (e *Engine[T]) OfferFor(task T, want *Want[T]) bool {
+func (e *Engine) OfferFor(task Task, want *Want) bool {
 	if r := e.queue.tail.Load(); r != nil {
 		return e.pushFor(r, task, want)
 	}
@@ -124,7 +124,7 @@ func (e *Engine[T]) OfferFor(task T, want *Want[T]) bool {
 }
 
 // NoRoom reports whether a submitter that comes now has to wait, as far as that is known without a look at each worker.
-func (e *Engine[T]) NoRoom() bool {
+func (e *Engine) NoRoom() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	q, permits := &e.queue, e.permits.word.Load()
@@ -143,7 +143,7 @@ func (e *Engine[T]) NoRoom() bool {
 
 // Fits hands task over if that needs no waiting. Unlike TrySubmit it counts no refusal, and may
 // refuse because of a worker that is between two tasks. want is as for SubmitWanted.
-func (e *Engine[T]) Fits(task T, want *Want[T]) bool {
+func (e *Engine) Fits(task Task, want *Want) bool {
 	if e.OfferFor(task, want) {
 		return true
 	}
@@ -162,7 +162,7 @@ func (e *Engine[T]) Fits(task T, want *Want[T]) bool {
 }
 
 // TrySubmit hands task over if there is room for it, or a free worker. want is as for SubmitWanted.
-func (e *Engine[T]) TrySubmit(task T, want *Want[T]) Verdict {
+func (e *Engine) TrySubmit(task Task, want *Want) Verdict {
 	if e.OfferFor(task, want) {
 		return Accepted
 	}
@@ -178,7 +178,7 @@ func (e *Engine[T]) TrySubmit(task T, want *Want[T]) Verdict {
 }
 
 // push is the fast path: it succeeds if r has a free slot, and its gate is open.
-func (e *Engine[T]) push(r *ring[T], task T) bool {
+func (e *Engine) push(r *ring, task Task) bool {
 	if r.push(task, false) != moved {
 		return false
 	}
@@ -189,7 +189,7 @@ func (e *Engine[T]) push(r *ring[T], task T) bool {
 }
 
 // pushFor is push for a task of want, if that is not nil.
-func (e *Engine[T]) pushFor(r *ring[T], task T, want *Want[T]) (ok bool) {
+func (e *Engine) pushFor(r *ring, task Task, want *Want) (ok bool) {
 	if want == nil || want.subtasks == nil {
 		ok = e.push(r, task)
 	} else if ok = want.subtasks.pushTicket(r, task, e.Ticket); ok && e.permits.wakeable() {
@@ -204,7 +204,7 @@ func (e *Engine[T]) pushFor(r *ring[T], task T, want *Want[T]) (ok bool) {
 }
 
 // stands notes that the task of want is in the queue or with a submitter that waits, and offers it if a task waits for it.
-func (e *Engine[T]) stands(want *Want[T]) {
+func (e *Engine) stands(want *Want) {
 	if want.subtasks != nil {
 		e.reoffer(want.subtasks)
 		return
@@ -217,7 +217,7 @@ func (e *Engine[T]) stands(want *Want[T]) {
 }
 
 // ticket adds task to the subtasks of want, if there is one. It returns what goes into the queue.
-func (e *Engine[T]) ticket(task T, want *Want[T]) (value T, number uint64) {
+func (e *Engine) ticket(task Task, want *Want) (value Task, number uint64) {
 	if want == nil || want.subtasks == nil {
 		return task, 0
 	}
@@ -226,7 +226,7 @@ func (e *Engine[T]) ticket(task T, want *Want[T]) (value T, number uint64) {
 }
 
 // retract undoes ticket and stands for a task that is not accepted.
-func (e *Engine[T]) retract(w *Want[T], number uint64) {
+func (e *Engine) retract(w *Want, number uint64) {
 	if w.subtasks != nil {
 		w.subtasks.withdraw(number)
 		return
@@ -236,7 +236,7 @@ func (e *Engine[T]) retract(w *Want[T], number uint64) {
 }
 
 // refuse removes s, whose task is not accepted.
-func (e *Engine[T]) refuse(s *submitter[T], verdict Verdict) {
+func (e *Engine) refuse(s *submitter, verdict Verdict) {
 	if s.want != nil {
 		e.retract(s.want, s.number)
 	}
@@ -244,7 +244,7 @@ func (e *Engine[T]) refuse(s *submitter[T], verdict Verdict) {
 }
 
 // pushWanted is pushLocked for a task of want, if that is not nil.
-func (e *Engine[T]) pushWanted(task T, want *Want[T]) outcome {
+func (e *Engine) pushWanted(task Task, want *Want) outcome {
 	value, number := e.ticket(task, want)
 	o := e.pushLocked(value)
 	switch {
@@ -258,7 +258,7 @@ func (e *Engine[T]) pushWanted(task T, want *Want[T]) outcome {
 }
 
 // join puts task behind those of the other submitters that wait, closes the gates, and offers the task.
-func (e *Engine[T]) join(task T, want *Want[T]) *submitter[T] {
+func (e *Engine) join(task Task, want *Want) *submitter {
 	value, number := e.ticket(task, want)
 	s := e.submitters.join(value)
 	e.regate()
@@ -271,7 +271,7 @@ func (e *Engine[T]) join(task T, want *Want[T]) *submitter[T] {
 }
 
 // pushLocked adds task to the queue, under the lock, unless that is full.
-func (e *Engine[T]) pushLocked(task T) outcome {
+func (e *Engine) pushLocked(task Task) outcome {
 	e.makeMeter()
 	o := e.queue.push(task)
 	if o == none && e.suspects {
@@ -285,7 +285,7 @@ func (e *Engine[T]) pushLocked(task T) outcome {
 
 // serveAll is serve that waits for a submitter half-way through a slot of a queue that serve must search for void tasks: that
 // submitter may never come to the lock. It releases the lock meanwhile.
-func (e *Engine[T]) serveAll() {
+func (e *Engine) serveAll() {
 	for {
 		e.halfway = false
 		if e.serve(); !e.halfway {
@@ -297,7 +297,7 @@ func (e *Engine[T]) serveAll() {
 	}
 }
 
-func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wakeup *Wakeup) Verdict {
+func (e *Engine) standInLine(task Task, done <-chan struct{}, want *Want, wakeup *Wakeup) Verdict {
 	e.mu.Lock()
 	for e.submitters.length >= e.MaxWaiting {
 		if verdict := e.tryLocked(task, want); verdict != waiting {
@@ -350,7 +350,7 @@ func (e *Engine[T]) standInLine(task T, done <-chan struct{}, want *Want[T], wak
 
 // tryLocked is one attempt without waiting, under the lock, which it releases in any
 // case. It returns waiting if the answer is not settled yet.
-func (e *Engine[T]) tryLocked(task T, want *Want[T]) Verdict {
+func (e *Engine) tryLocked(task Task, want *Want) Verdict {
 	switch {
 	case e.closed:
 		return e.reject(Closed)
@@ -384,7 +384,7 @@ func (e *Engine[T]) tryLocked(task T, want *Want[T]) Verdict {
 
 // reject counts a refusal and releases the lock; as nothing else has changed, unlock is
 // not needed.
-func (e *Engine[T]) reject(verdict Verdict) Verdict {
+func (e *Engine) reject(verdict Verdict) Verdict {
 	e.rejected++
 	e.mu.Unlock()
 	return verdict
@@ -399,7 +399,7 @@ func (e *Engine[T]) reject(verdict Verdict) Verdict {
 // it reports that its task is over, it comes to mayBeFree. The worker writes free and
 // then looks at relied; here it is the opposite order, so one of the two sees the other. A
 // worker that goes from one task straight to the next is never free, and pays nothing.
-func (e *Engine[T]) between() bool {
+func (e *Engine) between() bool {
 	for e.candidates > 0 {
 		w := e.workers[e.candidates-1]
 		if !w.idle {
@@ -414,7 +414,7 @@ func (e *Engine[T]) between() bool {
 }
 
 // mayBeFree is called by a worker that was relied upon, and is free.
-func (w *worker[T]) mayBeFree() {
+func (w *Worker) mayBeFree() {
 	e := w.engine
 	e.mu.Lock()
 	e.candidate(w)
@@ -422,7 +422,7 @@ func (w *worker[T]) mayBeFree() {
 }
 
 // candidate makes between look at w.
-func (e *Engine[T]) candidate(w *worker[T]) {
+func (e *Engine) candidate(w *Worker) {
 	if w.relied.Load() {
 		w.relied.Store(false)
 	}
@@ -433,14 +433,14 @@ func (e *Engine[T]) candidate(w *worker[T]) {
 }
 
 // swap lets two workers change their places in Engine.workers.
-func (e *Engine[T]) swap(i, j int32) {
+func (e *Engine) swap(i, j int32) {
 	c := e.workers
 	c[i], c[j] = c[j], c[i]
 	c[i].index, c[j].index = i, j
 }
 
 // Reject counts a submission that the caller refused itself.
-func (e *Engine[T]) Reject() {
+func (e *Engine) Reject() {
 	e.mu.Lock()
 	e.reject(Cancelled)
 }

@@ -12,12 +12,12 @@ import (
 func TestASlowYieldIsTheLastForAWhile(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	release := make(chan struct{})
-	e := engine.New(engine.Config[int]{
+	e := engine.New(engine.Config{
 		Limit: 1, Queue: 2, MaxWaiting: 1, IdleTimeout: time.Minute,
-		Runner: engine.Run[int](func(*engine.Worker, int) { <-release }),
+		Runner: engine.Run(func(*engine.Worker, engine.Task) { <-release }),
 	})
 	for i := range 3 {
-		if verdict := e.Submit(i, nil); verdict != engine.Accepted {
+		if verdict := e.Submit(engine.Task{N: i}, nil); verdict != engine.Accepted {
 			t.Fatalf("verdict %d", verdict)
 		}
 	}
@@ -56,14 +56,14 @@ func TestASlowYieldIsTheLastForAWhile(t *testing.T) {
 // A gate that stays closed is no mistake that a user sees: only all tasks take the slow way from then on.
 func TestTheGatesOpenWhenNothingKeepsThemClosed(t *testing.T) {
 	turn := make(chan struct{})
-	e := engine.New(engine.Config[int]{
+	e := engine.New(engine.Config{
 		Limit: 1, Queue: 1, MaxWaiting: 2, IdleTimeout: time.Minute, // two wait while the worker has yet to take the first task
-		Runner: engine.Run[int](func(*engine.Worker, int) { <-turn }),
+		Runner: engine.Run(func(*engine.Worker, engine.Task) { <-turn }),
 	})
 	for name, closing := range map[string]func(){
 		"a submitter waits": func() {
 			for i := range 3 { // one runs, one is queued, one waits for the first to end
-				go func() { e.Submit(i, nil) }()
+				go func() { e.Submit(engine.Task{N: i}, nil) }()
 			}
 			for range 3 {
 				turn <- struct{}{}
@@ -71,19 +71,19 @@ func TestTheGatesOpenWhenNothingKeepsThemClosed(t *testing.T) {
 		},
 		"a pause": func() {
 			e.Pause()
-			e.Submit(0, nil)
+			e.Submit(engine.Task{}, nil)
 			e.Resume()
 			turn <- struct{}{}
 		},
 		"a wait": func() {
-			e.Submit(0, nil)
+			e.Submit(engine.Task{}, nil)
 			go func() { turn <- struct{}{} }()
 			e.Wait(nil)
 		},
 	} {
 		closing()
 		e.Wait(nil)
-		if !e.Offer(0) {
+		if !e.Offer(engine.Task{}) {
 			t.Errorf("after %s an empty queue takes a task by the slow way alone", name)
 		}
 		turn <- struct{}{}
@@ -96,21 +96,21 @@ func TestTheGatesOpenWhenNothingKeepsThemClosed(t *testing.T) {
 // A ring behind another one takes tasks by the slow way while the two might hold more than the queue may, and not for longer.
 func TestANewRingTakesTasksByTheFastWayWhenTheOldOneIsNearlyEmpty(t *testing.T) {
 	turn := make(chan struct{})
-	e := engine.New(engine.Config[int]{
+	e := engine.New(engine.Config{
 		Limit: 1, Queue: 8000, MaxWaiting: 1, IdleTimeout: time.Minute,
-		Runner: engine.Run[int](func(*engine.Worker, int) { <-turn }),
+		Runner: engine.Run(func(*engine.Worker, engine.Task) { <-turn }),
 	})
 	for i := range 6900 {
-		e.Submit(i, nil)
+		e.Submit(engine.Task{N: i}, nil)
 	}
 	for range 6000 {
 		turn <- struct{}{}
 	}
 	slow := 0
 	for i := range 800 {
-		if !e.Offer(i) {
+		if !e.Offer(engine.Task{N: i}) {
 			slow++
-			e.Submit(i, nil)
+			e.Submit(engine.Task{N: i}, nil)
 		}
 	}
 	if slow > 1 {

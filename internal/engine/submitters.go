@@ -4,39 +4,39 @@ import "github.com/64ed045f/weir/internal/fifo"
 
 // submitters are those that wait for room, first come, first served. All of it
 // is under Engine.mu.
-type submitters[T any] struct {
-	all    fifo.List[submitter[T]]
+type submitters struct {
+	all    fifo.List[submitter]
 	length int
 
 	// It keeps used places for the next submitter, so that a pool
 	// whose producers are faster than its workers does not allocate.
-	spare  fifo.List[submitter[T]]
+	spare  fifo.List[submitter]
 	spares int
 }
 
 const maxSpares = 64
 
 // submitter is one that waits.
-type submitter[T any] struct {
-	value   T
-	link    fifo.Link[submitter[T]] // in submitters.all or submitters.spare
-	verdict Verdict                 // waiting until the submitter has its answer
-	parked  bool                    // the submitter receives its verdict from answer
-	answer  chan Verdict            // of capacity 1; made when a submitter first parks here
+type submitter struct {
+	value   Task
+	link    fifo.Link[submitter] // in submitters.all or submitters.spare
+	verdict Verdict              // waiting until the submitter has its answer
+	parked  bool                 // the submitter receives its verdict from answer
+	answer  chan Verdict         // of capacity 1; made when a submitter first parks here
 
-	wakeup *Wakeup                 // of the task that waits; nil if it is none
-	want   *Want[T]                // of the task that is submitted, if that may start out of turn
-	number uint64                  // of the task among want's subtasks
-	inWant fifo.Link[submitter[T]] // in want.lined
+	wakeup *Wakeup              // of the task that waits; nil if it is none
+	want   *Want                // of the task that is submitted, if that may start out of turn
+	number uint64               // of the task among want's subtasks
+	inWant fifo.Link[submitter] // in want.lined
 }
 
 // first returns the one that has waited for longest; nil if there is none.
-func (l *submitters[T]) first() *submitter[T] { return l.all.First().Of() }
+func (l *submitters) first() *submitter { return l.all.First().Of() }
 
-func (l *submitters[T]) join(v T) *submitter[T] {
+func (l *submitters) join(v Task) *submitter {
 	s := l.spare.First().Of()
 	if s == nil {
-		s = new(submitter[T])
+		s = new(submitter)
 	} else {
 		l.spare.Remove(&s.link)
 		l.spares--
@@ -48,14 +48,14 @@ func (l *submitters[T]) join(v T) *submitter[T] {
 }
 
 // resolve removes s, and lets it go on with verdict.
-func (l *submitters[T]) resolve(s *submitter[T], verdict Verdict) {
+func (l *submitters) resolve(s *submitter, verdict Verdict) {
 	l.all.Remove(&s.link)
 	l.length--
 	if s.want != nil {
 		s.want.submitters.Remove(&s.inWant)
 		s.want = nil
 	}
-	var zero T
+	var zero Task
 	s.value, s.verdict = zero, verdict
 	if s.parked {
 		s.wakeup.Notify()
@@ -65,7 +65,7 @@ func (l *submitters[T]) resolve(s *submitter[T], verdict Verdict) {
 }
 
 // park makes the submitter at s receive its verdict from s.answer.
-func (l *submitters[T]) park(s *submitter[T]) {
+func (l *submitters) park(s *submitter) {
 	s.parked = true
 	if s.answer == nil {
 		s.answer = make(chan Verdict, 1)
@@ -73,7 +73,7 @@ func (l *submitters[T]) park(s *submitter[T]) {
 }
 
 // keep makes a place ready for reuse, whose submitter has received the answer, or never parked.
-func (l *submitters[T]) keep(s *submitter[T]) {
+func (l *submitters) keep(s *submitter) {
 	if l.spares < maxSpares {
 		l.spare.Prepend(&s.link, s)
 		l.spares++
@@ -82,4 +82,4 @@ func (l *submitters[T]) keep(s *submitter[T]) {
 
 // dropSpares forgets the places kept. Their channels may belong to a test bubble
 // that is about to end.
-func (l *submitters[T]) dropSpares() { l.spare, l.spares = fifo.List[submitter[T]]{}, 0 }
+func (l *submitters) dropSpares() { l.spare, l.spares = fifo.List[submitter]{}, 0 }

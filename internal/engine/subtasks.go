@@ -18,30 +18,30 @@ import (
 //
 // Each of those for another engine has a ticket in the queue of that engine, with the number of the task: the worker that takes
 // the ticket takes that task, unless the task has started out of turn.
-type Subtasks[T any] struct {
-	open   atomic.Int64 // tasks that are not claimed; changed under mu
-	listed atomic.Bool  // in Engine.subtasks; changed under Engine.mu
-	void   func(T) bool // recognizes the zero task, which stands for one that was redeemed; nil if the tasks have no tickets
+type Subtasks struct {
+	open   atomic.Int64    // tasks that are not claimed; changed under mu
+	listed atomic.Bool     // in Engine.subtasks; changed under Engine.mu
+	void   func(Task) bool // recognizes the zero task, which stands for one that was redeemed; nil if the tasks have no tickets
 
 	// Under Engine.mu.
-	want    Want[T]
-	within  *Subtasks[T]           // that of the task which waits for this one
-	busy    fifo.List[Subtasks[T]] // sets within this one that have work for the tasks that wait for it
-	below   fifo.Link[Subtasks[T]] // in within.busy
-	crowded []*Waiter[T]           // waits that last until few are open
-	waiter  *Waiter[T]             // of the last task that waited for it
+	want    Want
+	within  *Subtasks           // that of the task which waits for this one
+	busy    fifo.List[Subtasks] // sets within this one that have work for the tasks that wait for it
+	below   fifo.Link[Subtasks] // in within.busy
+	crowded []*Waiter           // waits that last until few are open
+	waiter  *Waiter             // of the last task that waited for it
 
-	returning fifo.List[worker[T]] // of subtasks that have given their places up and want to go on
+	returning fifo.List[Worker] // of subtasks that have given their places up and want to go on
 
 	mu    sync.Mutex // may be taken under Engine.mu, never the other way round
-	tasks []T        // those from next on are open, except zero tasks; the one at next is open
+	tasks []Task     // those from next on are open, except zero tasks; the one at next is open
 	next  int
-	first uint64 // the number of the first of tasks
-	few   [2]T   // where tasks begin: most tasks that hand some on do so with two
+	first uint64  // the number of the first of tasks
+	few   [2]Task // where tasks begin: most tasks that hand some on do so with two
 }
 
 // add puts task behind the others, and returns its number.
-func (s *Subtasks[T]) add(task T) (number uint64) {
+func (s *Subtasks) add(task Task) (number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	number = s.first + uint64(len(s.tasks))
@@ -50,7 +50,7 @@ func (s *Subtasks[T]) add(task T) (number uint64) {
 }
 
 // append is add under s.mu.
-func (s *Subtasks[T]) append(task T) {
+func (s *Subtasks) append(task Task) {
 	if s.tasks == nil {
 		s.tasks = s.few[:0]
 	}
@@ -64,7 +64,7 @@ func (s *Subtasks[T]) append(task T) {
 }
 
 // claim takes the oldest task.
-func (s *Subtasks[T]) claim() (task T, ok bool) {
+func (s *Subtasks) claim() (task Task, ok bool) {
 	if s.open.Load() == 0 {
 		return task, false
 	}
@@ -77,8 +77,8 @@ func (s *Subtasks[T]) claim() (task T, ok bool) {
 }
 
 // takeAt takes the open task at index i.
-func (s *Subtasks[T]) takeAt(i int) (task T) {
-	var none T
+func (s *Subtasks) takeAt(i int) (task Task) {
+	var none Task
 	task, s.tasks[i] = s.tasks[i], none
 	if i == s.next {
 		s.next++
@@ -91,7 +91,7 @@ func (s *Subtasks[T]) takeAt(i int) (task T) {
 }
 
 // drop takes all open tasks.
-func (s *Subtasks[T]) drop() (dropped []T) {
+func (s *Subtasks) drop() (dropped []Task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, task := range s.tasks[s.next:] {
@@ -109,9 +109,9 @@ func (s *Subtasks[T]) drop() (dropped []T) {
 // will wait for what it puts into s. It returns the tasks, most likely none, that no
 // worker will ever come to, since the engine hands back what has not started, or
 // has ended: only a goroutine that is no task can see that.
-func (e *Engine[T]) Delegate(s *Subtasks[T], task T) (refused []T) {
+func (e *Engine) Delegate(s *Subtasks, task Task) (refused []Task) {
 	if e.abandoned.Load() {
-		return []T{task}
+		return []Task{task}
 	}
 	if s.listed.Load() {
 		e.delegated.Add(1)
@@ -140,7 +140,7 @@ func (e *Engine[T]) Delegate(s *Subtasks[T], task T) (refused []T) {
 	e.mu.Lock()
 	defer e.unlock()
 	if e.abandoned.Load() {
-		return []T{task}
+		return []Task{task}
 	}
 	e.delegated.Add(1)
 	s.add(task)
@@ -151,7 +151,7 @@ func (e *Engine[T]) Delegate(s *Subtasks[T], task T) (refused []T) {
 
 // reoffer offers what has come into s while tasks wait for it. In a pause, it wakes the task that waits for all
 // of them, which then also watches for a cancellation.
-func (e *Engine[T]) reoffer(s *Subtasks[T]) {
+func (e *Engine) reoffer(s *Subtasks) {
 	if s.want.waits.Load() == 0 || s.open.Load() == 0 {
 		return
 	}
@@ -162,14 +162,14 @@ func (e *Engine[T]) reoffer(s *Subtasks[T]) {
 }
 
 // Init prepares s for use. For tasks that have tickets in the queue, void recognizes the zero task; else it is nil.
-func (s *Subtasks[T]) Init(void func(T) bool) { s.void, s.want.subtasks = void, s }
+func (s *Subtasks) Init(void func(Task) bool) { s.void, s.want.subtasks = void, s }
 
 // Want returns what tasks wait for that wait for the tasks of s.
-func (s *Subtasks[T]) Want() *Want[T] { return &s.want }
+func (s *Subtasks) Want() *Want { return &s.want }
 
 // pushTicket adds task to s, and its ticket to r. A goroutine that holds Engine.mu and looks under s.mu sees both or
 // neither: outOfTurn and Drop rely on each open task having its ticket in the queue or with a submitter that waits.
-func (s *Subtasks[T]) pushTicket(r *ring[T], task T, ticket func(T, uint64) T) (ok bool) {
+func (s *Subtasks) pushTicket(r *ring, task Task, ticket func(Task, uint64) Task) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.push(ticket(task, s.first+uint64(len(s.tasks))), false) != moved {
@@ -181,7 +181,7 @@ func (s *Subtasks[T]) pushTicket(r *ring[T], task T, ticket func(T, uint64) T) (
 
 // Redeem takes the task with the number, that of a ticket in the queue or with a submitter that waits. It reports false if the task has
 // started out of turn, or was dropped.
-func (s *Subtasks[T]) Redeem(number uint64) (task T, ok bool) {
+func (s *Subtasks) Redeem(number uint64) (task Task, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, ok := s.find(number)
@@ -192,7 +192,7 @@ func (s *Subtasks[T]) Redeem(number uint64) (task T, ok bool) {
 }
 
 // withdraw is Redeem for a task whose ticket is not accepted. If it is the last it leaves nothing behind.
-func (s *Subtasks[T]) withdraw(number uint64) {
+func (s *Subtasks) withdraw(number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, ok := s.find(number)
@@ -206,14 +206,14 @@ func (s *Subtasks[T]) withdraw(number uint64) {
 }
 
 // Holds reports whether Redeem would find the task.
-func (s *Subtasks[T]) Holds(number uint64) bool {
+func (s *Subtasks) Holds(number uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, ok := s.find(number)
 	return ok
 }
 
-func (s *Subtasks[T]) find(number uint64) (index int, ok bool) {
+func (s *Subtasks) find(number uint64) (index int, ok bool) {
 	if number < s.first+uint64(s.next) {
 		return 0, false
 	}
@@ -224,7 +224,7 @@ func (s *Subtasks[T]) find(number uint64) (index int, ok bool) {
 // TryDelegate is [Engine.Delegate] that hands over only what finds room: in s, as
 // long as fewer are open there than the queue has places, or on a worker that
 // is free.
-func (e *Engine[T]) TryDelegate(s *Subtasks[T], task T) bool {
+func (e *Engine) TryDelegate(s *Subtasks, task Task) bool {
 	for {
 		e.mu.Lock()
 		switch {
@@ -255,7 +255,7 @@ func (e *Engine[T]) TryDelegate(s *Subtasks[T], task T) bool {
 }
 
 // Drop discards the open tasks of s, which then never run, and returns their number.
-func (e *Engine[T]) Drop(s *Subtasks[T]) int {
+func (e *Engine) Drop(s *Subtasks) int {
 	e.mu.Lock()
 	n := len(s.drop())
 	e.handedBack += uint64(n)
@@ -273,7 +273,7 @@ func (e *Engine[T]) Drop(s *Subtasks[T]) int {
 }
 
 // admitDropped lets the submitters go on that wait for room with a ticket for a dropped task of s, and returns their number.
-func (e *Engine[T]) admitDropped(s *Subtasks[T]) (n int) {
+func (e *Engine) admitDropped(s *Subtasks) (n int) {
 	for l := s.want.submitters.First(); l != nil; {
 		submitter := l.Of()
 		if l = l.Next(); e.Void(submitter.value) {
@@ -286,14 +286,14 @@ func (e *Engine[T]) admitDropped(s *Subtasks[T]) (n int) {
 }
 
 // Overfull reports whether more is open in s than the queue has places.
-func (e *Engine[T]) Overfull(s *Subtasks[T]) bool {
+func (e *Engine) Overfull(s *Subtasks) bool {
 	return s.open.Load() > int64(e.queue.capacity)
 }
 
 // eased recalls the waiters for room in s, if there is enough: half of the places,
 // as a waiter that came back for each single one would have to wait as often. A task whose place is lent goes
 // on when that place is vacant, when another one is free, or when a task of s is over.
-func (e *Engine[T]) eased(s *Subtasks[T]) {
+func (e *Engine) eased(s *Subtasks) {
 	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
 		return
 	}
@@ -302,7 +302,7 @@ func (e *Engine[T]) eased(s *Subtasks[T]) {
 		if w := a.worker; w != nil && a.current() && w.place.above != nil {
 			waiting = append(waiting, a)
 			if a.unblocked == nil {
-				a.unblocked = new(fifo.Link[Waiter[T]])
+				a.unblocked = new(fifo.Link[Waiter])
 				e.unblocked.Append(a.unblocked, a)
 			}
 		} else {
@@ -316,7 +316,7 @@ func (e *Engine[T]) eased(s *Subtasks[T]) {
 // ends ends waits for room in the set that the task of w belongs to, which is over, if there is enough. That is
 // one of the moments at which a task whose place is lent goes on: if it did as soon as a task which it has handed over begins,
 // it would need one more place for each.
-func (e *Engine[T]) ends(w *worker[T]) {
+func (e *Engine) ends(w *Worker) {
 	if w.place == nil || w.place.from == nil {
 		return
 	}
@@ -325,13 +325,13 @@ func (e *Engine[T]) ends(w *worker[T]) {
 		return
 	}
 	for _, a := range s.crowded {
-		e.recall(a, &w.Worker)
+		e.recall(a, w)
 	}
 	s.crowded = nil
 }
 
 // claim takes a task of the oldest set that has one.
-func (e *Engine[T]) claim() (task T, from *Subtasks[T], ok bool) {
+func (e *Engine) claim() (task Task, from *Subtasks, ok bool) {
 	for e.delegating() {
 		s := e.subtasks[0]
 		if task, ok = s.claim(); ok {
@@ -344,7 +344,7 @@ func (e *Engine[T]) claim() (task T, from *Subtasks[T], ok bool) {
 }
 
 // delegating reports whether a set has open tasks: then the first one has.
-func (e *Engine[T]) delegating() bool {
+func (e *Engine) delegating() bool {
 	for len(e.subtasks) > 0 {
 		if !e.unlist(e.subtasks[0]) {
 			return true
@@ -359,7 +359,7 @@ func (e *Engine[T]) delegating() bool {
 // prune removes the youngest sets from the list, as far as they have no open tasks.
 // The sets in use form a stack, like the tasks that wait for them, so few sets stay
 // that have none.
-func (e *Engine[T]) prune() {
+func (e *Engine) prune() {
 	for last := len(e.subtasks) - 1; last >= 0 && e.unlist(e.subtasks[last]); last-- {
 		e.subtasks[last] = nil
 		e.subtasks = e.subtasks[:last]
@@ -368,7 +368,7 @@ func (e *Engine[T]) prune() {
 
 // unlist reports whether s may leave the list. A goroutine that adds a task looks at listed
 // afterwards: either unlist sees that task, or the goroutine lists the set again.
-func (e *Engine[T]) unlist(s *Subtasks[T]) bool {
+func (e *Engine) unlist(s *Subtasks) bool {
 	if s.open.Load() > 0 {
 		return false
 	}
@@ -381,7 +381,7 @@ func (e *Engine[T]) unlist(s *Subtasks[T]) bool {
 }
 
 // list puts s on the list, where workers see its open tasks.
-func (e *Engine[T]) list(s *Subtasks[T]) {
+func (e *Engine) list(s *Subtasks) {
 	if s.open.Load() == 0 || s.listed.Load() {
 		return
 	}

@@ -37,7 +37,7 @@ type wait struct {
 
 // Wait blocks until all tasks accepted before the call have finished (true), or
 // until done is closed.
-func (e *Engine[T]) Wait(done <-chan struct{}) bool {
+func (e *Engine) Wait(done <-chan struct{}) bool {
 	e.mu.Lock()
 	// With the head gated, no worker takes a task behind the tail before waitAt is set.
 	e.queue.setGates(true, e.queue.tailGated)
@@ -69,7 +69,7 @@ func (e *Engine[T]) Wait(done <-chan struct{}) bool {
 
 // forget removes the waits that were given up from the list, and passes their workers on. It looks at all waits, and
 // removes at least half of them, so that each removed wait costs two looks.
-func (e *Engine[T]) forget() {
+func (e *Engine) forget() {
 	kept, asking, pending := e.waits[:0], 0, int32(0)
 	for i, w := range e.waits {
 		if w.givenUp {
@@ -89,7 +89,7 @@ func (e *Engine[T]) forget() {
 
 // checkWaits makes the waits ask whose tasks have all been taken, sets waitAt to
 // the next, and ends those for which no worker has to report. It reports whether there may be room for more tasks than before.
-func (e *Engine[T]) checkWaits() (room bool) {
+func (e *Engine) checkWaits() (room bool) {
 	if len(e.waits) == 0 {
 		if e.waitAt.Load() != never {
 			e.waitAt.Store(never)
@@ -133,7 +133,7 @@ func (e *Engine[T]) checkWaits() (room bool) {
 }
 
 // ask asks the workers that may be on a task before w, except those that an earlier wait asks anyway.
-func (e *Engine[T]) ask(w *wait) {
+func (e *Engine) ask(w *wait) {
 	w.number = e.asked.Add(1)
 	w.pending, e.unasked = e.unasked, 0
 	w.late, _ = e.lateTasks()
@@ -141,12 +141,12 @@ func (e *Engine[T]) ask(w *wait) {
 }
 
 // asks reports whether w, which calls it, is to report.
-func (e *Engine[T]) asks(w *worker[T]) bool { return w.seen != e.asked.Load() }
+func (e *Engine) asks(w *Worker) bool { return w.seen != e.asked.Load() }
 
 // report removes w, which calls it, from the waits that count it. behind is 0
 // if w holds no task, else the position behind the task it holds: the first wait
 // that the task precedes, and all later ones, go on waiting for w.
-func (e *Engine[T]) report(w *worker[T], behind uint64) {
+func (e *Engine) report(w *Worker, behind uint64) {
 	if !e.asks(w) {
 		return
 	}
@@ -174,7 +174,7 @@ func byPosition(w *wait, at uint64) int   { return cmp.Compare(w.at, at) }
 
 // engage makes w count as active: it may take a task without the lock, or is handed one under it.
 // What waits have asked before does not concern it.
-func (e *Engine[T]) engage(w *worker[T]) {
+func (e *Engine) engage(w *Worker) {
 	w.idle = false
 	w.seen = e.asked.Load()
 	e.unasked++
@@ -182,7 +182,7 @@ func (e *Engine[T]) engage(w *worker[T]) {
 }
 
 // withdraw makes w, which calls it, count as idle: no wait depends on it.
-func (e *Engine[T]) withdraw(w *worker[T]) {
+func (e *Engine) withdraw(w *Worker) {
 	w.idle = true
 	e.report(w, 0)
 	e.unasked--

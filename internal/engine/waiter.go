@@ -4,15 +4,15 @@ import "github.com/64ed045f/weir/internal/fifo"
 
 // Waiter is a goroutine of a task during a wait: the place of the task may be lent, or in GiveUp is free for any task. One
 // Waiter serves one wait at a time.
-type Waiter[T any] struct {
+type Waiter struct {
 	Turn chan struct{} // of capacity 1: the goroutine that waits may go on when it receives
 	Wait bool          // for a set of subtasks: it looks again when a pause holds them
 
 	state     waiterState // under Engine.mu, as all that follows
 	term      uint32
-	worker    *worker[T]
-	want      *Want[T]
-	unblocked *fifo.Link[Waiter[T]] // in Engine.unblocked; a pointer, as few waiters come there
+	worker    *Worker
+	want      *Want
+	unblocked *fifo.Link[Waiter] // in Engine.unblocked; a pointer, as few waiters come there
 }
 
 type waiterState uint8
@@ -28,7 +28,7 @@ const (
 // Suspend begins a wait of the task on w: for want, if that is not nil; want is then of this engine. It
 // reports false, and nothing has changed, if the wait is over, because a was recalled since it last
 // arrived. With no worker, a is the wait of a goroutine that is no task and has no place.
-func (e *Engine[T]) Suspend(a *Waiter[T], w *Worker, want *Want[T]) bool {
+func (e *Engine) Suspend(a *Waiter, w *Worker, want *Want) bool {
 	e.mu.Lock()
 	if a.state == early {
 		a.state = running
@@ -40,7 +40,7 @@ func (e *Engine[T]) Suspend(a *Waiter[T], w *Worker, want *Want[T]) bool {
 	return true
 }
 
-func (e *Engine[T]) suspends(a *Waiter[T], w *Worker, want *Want[T]) {
+func (e *Engine) suspends(a *Waiter, w *Worker, want *Want) {
 	a.state, a.want = suspended, want
 	if a.Wait && want != nil && want.subtasks != nil {
 		want.subtasks.waiter = a
@@ -53,7 +53,7 @@ func (e *Engine[T]) suspends(a *Waiter[T], w *Worker, want *Want[T]) {
 }
 
 // hasTask notes which worker's task a belongs to. It reports false if w has no task, or none any more.
-func (e *Engine[T]) hasTask(a *Waiter[T], w *Worker) bool {
+func (e *Engine) hasTask(a *Waiter, w *Worker) bool {
 	a.worker = e.own(w)
 	if a.worker == nil {
 		return false
@@ -67,13 +67,13 @@ func (e *Engine[T]) hasTask(a *Waiter[T], w *Worker) bool {
 }
 
 // hasTask reports whether w has a task that has a place, as far as the engine knows.
-func (w *worker[T]) hasTask() bool { return !w.idle && (w.place == nil || !w.place.lost) }
+func (w *Worker) hasTask() bool { return !w.idle && (w.place == nil || !w.place.lost) }
 
 // Recall ends the wait of a, which receives its turn. by is the worker of a task that has
 // brought that about, and is over, or as good as over; nil for none. The goroutine of by calls Recall. The place of
 // by goes to the task that waited, if that has none, and Recall reports true. A worker on its way to rest
 // leaves the recall to rest, which holds the lock anyway; Recall then reports false.
-func (e *Engine[T]) Recall(a *Waiter[T], by *Worker) (taken bool) {
+func (e *Engine) Recall(a *Waiter, by *Worker) (taken bool) {
 	if w := e.own(by); w != nil && w.defersRecall(a) {
 		return false
 	}
@@ -89,7 +89,7 @@ func (e *Engine[T]) Recall(a *Waiter[T], by *Worker) (taken bool) {
 // need not know of the tasks before it.
 //
 //go:norace
-func (w *worker[T]) defersRecall(a *Waiter[T]) bool {
+func (w *Worker) defersRecall(a *Waiter) bool {
 	if !w.rests || w.recalls != nil {
 		return false
 	}
@@ -97,7 +97,7 @@ func (w *worker[T]) defersRecall(a *Waiter[T]) bool {
 	return true
 }
 
-func (e *Engine[T]) recall(a *Waiter[T], by *Worker) {
+func (e *Engine) recall(a *Waiter, by *Worker) {
 	switch a.state {
 	case running:
 		a.state = early
@@ -114,7 +114,7 @@ func (e *Engine[T]) recall(a *Waiter[T], by *Worker) {
 
 // Return is Recall by the goroutine that waited itself. It needs no turn. w is its Wakeup, if
 // another goroutine may have used it.
-func (e *Engine[T]) Return(a *Waiter[T], w *Wakeup) {
+func (e *Engine) Return(a *Waiter, w *Wakeup) {
 	e.mu.Lock()
 	e.goesOn(w)
 	if a.state == suspended {
@@ -125,19 +125,19 @@ func (e *Engine[T]) Return(a *Waiter[T], w *Wakeup) {
 }
 
 // GoesOn ends the use of w, for a task that goes on by Recall.
-func (e *Engine[T]) GoesOn(w *Wakeup) {
+func (e *Engine) GoesOn(w *Wakeup) {
 	e.mu.Lock()
 	e.goesOn(w)
 	e.unlock()
 }
 
-func (e *Engine[T]) goesOn(w *Wakeup) {
+func (e *Engine) goesOn(w *Wakeup) {
 	if w != nil && w.state.Swap(used) == notified {
 		e.waking.Add(-1)
 	}
 }
 
-func (e *Engine[T]) comesBack(a *Waiter[T], by *Worker) {
+func (e *Engine) comesBack(a *Waiter, by *Worker) {
 	if a.unblocked != nil {
 		e.unblocked.Remove(a.unblocked)
 		a.unblocked = nil
@@ -152,10 +152,10 @@ func (e *Engine[T]) comesBack(a *Waiter[T], by *Worker) {
 }
 
 // current reports whether the task is not over.
-func (a *Waiter[T]) current() bool { return a.term == a.worker.place.term }
+func (a *Waiter) current() bool { return a.term == a.worker.place.term }
 
 // Arrived must be called before a task that has had its turn waits again.
-func (e *Engine[T]) Arrived(a *Waiter[T]) {
+func (e *Engine) Arrived(a *Waiter) {
 	e.mu.Lock()
 	a.state = running
 	e.mu.Unlock()
@@ -164,7 +164,7 @@ func (e *Engine[T]) Arrived(a *Waiter[T]) {
 // GiveUp gives the place of the task on w up to any other task. After Recall the task has one
 // again when it receives its turn. Like Suspend, it reports false if a was recalled before. single is what tasks wait for
 // that wait for this task alone, part the subtasks that this task belongs to; each is nil if there is none.
-func (e *Engine[T]) GiveUp(a *Waiter[T], w *Worker, single *Single[T], part *Subtasks[T]) bool {
+func (e *Engine) GiveUp(a *Waiter, w *Worker, single *Single, part *Subtasks) bool {
 	e.mu.Lock()
 	if a.state == early {
 		a.state = running
@@ -179,7 +179,7 @@ func (e *Engine[T]) GiveUp(a *Waiter[T], w *Worker, single *Single[T], part *Sub
 	return true
 }
 
-func (e *Engine[T]) giveUp(w *worker[T], single *Single[T], part *Subtasks[T]) {
+func (e *Engine) giveUp(w *Worker, single *Single, part *Subtasks) {
 	p := w.place
 	p.blocked++
 	e.letReturn(p)
@@ -201,7 +201,7 @@ func (e *Engine[T]) giveUp(w *worker[T], single *Single[T], part *Subtasks[T]) {
 
 // hasBlocked ends the GiveUp of a. If it was the last of the task, the task wants a place again: to lend it, if another of
 // its goroutines waits; else the goroutine of a waits for the place.
-func (e *Engine[T]) hasBlocked(a *Waiter[T]) {
+func (e *Engine) hasBlocked(a *Waiter) {
 	w := a.worker
 	if w == nil || !a.current() {
 		e.arrive(a)
@@ -222,7 +222,7 @@ func (e *Engine[T]) hasBlocked(a *Waiter[T]) {
 
 // returns notes that the task of w has given its place up and wants one again. It gets a free place, or the vacant
 // place of a task that waits for it.
-func (e *Engine[T]) returns(w *worker[T]) {
+func (e *Engine) returns(w *Worker) {
 	p := w.place
 	e.returning.Append(&p.returning, w)
 	e.comingBack++
@@ -239,7 +239,7 @@ func (e *Engine[T]) returns(w *worker[T]) {
 }
 
 // goOn gives a place to the task of w, which wants one again: that of b, if b is not nil.
-func (e *Engine[T]) goOn(w, b *worker[T]) {
+func (e *Engine) goOn(w, b *Worker) {
 	p := w.place
 	p.without = false
 	if b != nil {
@@ -257,7 +257,7 @@ func (e *Engine[T]) goOn(w, b *worker[T]) {
 }
 
 // letReturn lets the goroutine go on that waits for a place for its task, if the task does not need one for that any more.
-func (e *Engine[T]) letReturn(p *place[T]) {
+func (e *Engine) letReturn(p *place) {
 	needs := p.without && p.blocked == 0
 	if a := p.returner; a != nil && (!needs || p.waits > 0 || !a.current()) {
 		p.returner = nil
@@ -268,14 +268,14 @@ func (e *Engine[T]) letReturn(p *place[T]) {
 	}
 }
 
-func (e *Engine[T]) arrive(a *Waiter[T]) {
+func (e *Engine) arrive(a *Waiter) {
 	a.worker = nil
 	a.state = running
 	a.Turn <- struct{}{}
 }
 
 // hasReturned undoes returns.
-func (e *Engine[T]) hasReturned(w *worker[T]) {
+func (e *Engine) hasReturned(w *Worker) {
 	p := w.place
 	e.returning.Remove(&p.returning)
 	e.comingBack--
@@ -291,13 +291,13 @@ func (e *Engine[T]) hasReturned(w *worker[T]) {
 // admit gives free permits to tasks that have given their place up and want to go on, and then to those that have
 // lent it while they waited for room, and need not wait any more. They started long ago, so a pause does
 // not hold them.
-func (e *Engine[T]) admit() {
+func (e *Engine) admit() {
 	for l := e.returning.First(); l != nil; l = e.returning.First() {
 		switch {
 		case e.permits.tryReacquire(e.limit):
 			e.goOn(l.Of(), nil)
 		case e.vacancies > 0 && e.allWait():
-			e.lendAny(work[T]{returning: l.Of()})
+			e.lendAny(work{returning: l.Of()})
 		default:
 			return
 		}
@@ -313,12 +313,12 @@ func (e *Engine[T]) admit() {
 }
 
 // placeWanted reports whether a task wants to go on and has no place yet. It comes before any queued one.
-func (e *Engine[T]) placeWanted() bool {
+func (e *Engine) placeWanted() bool {
 	return e.returning.First() != nil || e.unblocked.First() != nil
 }
 
 // reacquire acquires a permit for a task that goes on, even beyond the limit.
-func (e *Engine[T]) reacquire() {
+func (e *Engine) reacquire() {
 	if !e.prepaid {
 		e.permits.acquire()
 	}
@@ -326,7 +326,7 @@ func (e *Engine[T]) reacquire() {
 }
 
 // Crowded reports whether s is overfull. If so the task on w waits, with a, until s has room.
-func (e *Engine[T]) Crowded(s *Subtasks[T], a *Waiter[T], w *Worker) bool {
+func (e *Engine) Crowded(s *Subtasks, a *Waiter, w *Worker) bool {
 	e.mu.Lock()
 	if !e.Overfull(s) {
 		e.mu.Unlock()
@@ -340,12 +340,12 @@ func (e *Engine[T]) Crowded(s *Subtasks[T], a *Waiter[T], w *Worker) bool {
 
 // Held reports whether subtasks of w are open that no worker may start now, because the
 // engine is paused. It needs no lock: the caller has left, so a later pause, or a task that comes in a pause, recalls it.
-func (e *Engine[T]) Held(w *Want[T]) bool { return w.subtasks.open.Load() > 0 && e.permits.none() }
+func (e *Engine) Held(w *Want) bool { return w.subtasks.open.Load() > 0 && e.permits.none() }
 
 // recallWaiter makes the task that waits for the open tasks of s, which no worker may start, look again: if
 // its group was cancelled, nothing else may come to discard them, as in a pause. While the place of
 // the task is lent, the worker that has it sees to that.
-func (e *Engine[T]) recallWaiter(s *Subtasks[T]) {
+func (e *Engine) recallWaiter(s *Subtasks) {
 	a := s.waiter
 	if a == nil || a.want != &s.want || s.open.Load() == 0 {
 		return

@@ -20,7 +20,7 @@ const (
 )
 
 // Wakeup returns one for a task of e that is about to wait, once.
-func (e *Engine[T]) Wakeup() *Wakeup { return &Wakeup{waking: &e.waking} }
+func (e *Engine) Wakeup() *Wakeup { return &Wakeup{waking: &e.waking} }
 
 // Notify says that the wait is over. The goroutine that ends the wait must call it before
 // the task can learn of that in another way; on a nil Wakeup it does nothing.
@@ -31,7 +31,7 @@ func (w *Wakeup) Notify() {
 }
 
 // WaitsOn undoes a Notify, for a task that was notified and waits for something else with w.
-func (e *Engine[T]) WaitsOn(w *Wakeup) {
+func (e *Engine) WaitsOn(w *Wakeup) {
 	if w.state.Load() != notified {
 		return
 	}

@@ -16,32 +16,32 @@ import (
 // is lent.
 //
 // The zero Want is that of a [Source]. Others are those of a [SingleWant].
-type Want[T any] struct {
-	waits    atomic.Int32   // how many wait for it; changed under Engine.mu
-	spent    bool           // there was no work in it at the last look: in awaits it comes behind those that may have some
-	subtasks *Subtasks[T]   // nil if it is of a single task
-	single   *SingleWant[T] // nil if it is of subtasks
+type Want struct {
+	waits    atomic.Int32 // how many wait for it; changed under Engine.mu
+	spent    bool         // there was no work in it at the last look: in awaits it comes behind those that may have some
+	subtasks *Subtasks    // nil if it is of a single task
+	single   *SingleWant  // nil if it is of subtasks
 
-	host    *worker[T]  // the worker of the same engine whose task waits for it
-	via     *[]*Want[T] // what the host's task waits for, what that waits for, and so on; nil if it waits for w itself; a pointer, as it is rare
-	awaited fifo.Link[Want[T]]
-	unbegun fifo.Link[Want[T]] // in Engine.unbegun: some of it may not have started
+	host    *Worker  // the worker of the same engine whose task waits for it
+	via     *[]*Want // what the host's task waits for, what that waits for, and so on; nil if it waits for w itself; a pointer, as it is rare
+	awaited fifo.Link[Want]
+	unbegun fifo.Link[Want] // in Engine.unbegun: some of it may not have started
 
-	submitters fifo.List[submitter[T]] // those that wait for room in the queue, to submit a task of it, the first one first
+	submitters fifo.List[submitter] // those that wait for room in the queue, to submit a task of it, the first one first
 }
 
 // Single is a single task that others may wait for.
-type Single[T any] struct {
-	wants     fifo.List[SingleWant[T]] // of the tasks of its engine that wait for it
-	returning *worker[T]               // its worker, if the task has given its place up and wants to go on
+type Single struct {
+	wants     fifo.List[SingleWant] // of the tasks of its engine that wait for it
+	returning *Worker               // its worker, if the task has given its place up and wants to go on
 }
 
 // SingleWant is a wait for a single task. It belongs to one task that waits, and must be made by Init.
-type SingleWant[T any] struct {
-	Want[T]
-	claimer Claimer[T]
-	of      *Single[T]
-	link    fifo.Link[SingleWant[T]] // in of.wants
+type SingleWant struct {
+	Want
+	claimer Claimer
+	of      *Single
+	link    fifo.Link[SingleWant] // in of.wants
 	// stands says that the task is in the queue, or with a submitter that waits, as far as it has not started. Then it may be
 	// claimed, and the engine knows what becomes void.
 	stands bool
@@ -52,29 +52,29 @@ type SingleWant[T any] struct {
 
 // Init prepares w for a wait for the task of claimer, which is of. submitted says that the task was submitted before; else that
 // is to be done with w.
-func (w *SingleWant[T]) Init(claimer Claimer[T], of *Single[T], submitted bool) {
+func (w *SingleWant) Init(claimer Claimer, of *Single, submitted bool) {
 	w.claimer, w.of, w.stands, w.single = claimer, of, submitted, w
 }
 
 // Claimer is a single task that is in the queue or with a submitter that waits.
-type Claimer[T any] interface {
+type Claimer interface {
 	// Claim takes the task, unless it has started. What is in the queue for it is void from then on. It is
 	// called under the lock of the engine.
-	Claim() (task T, ok bool)
+	Claim() (task Task, ok bool)
 }
 
 // work is what a place may be lent to: a subtask, or another task, or one that has given its place up and wants to go on.
-type work[T any] struct {
-	task      T
-	from      *Subtasks[T]
-	returning *worker[T]
+type work struct {
+	task      Task
+	from      *Subtasks
+	returning *Worker
 }
 
 // Await notes that a task of another engine waits for w, until Unawait. above is the worker of the
 // nearest task of this engine which waits for that task, by way of via; nil if there is none.
-func (e *Engine[T]) Await(w *Want[T], above *Worker, via []*Want[T]) {
+func (e *Engine) Await(w *Want, above *Worker, via []*Want) {
 	e.mu.Lock()
-	var host *worker[T]
+	var host *Worker
 	if above != nil && w.host == nil {
 		if host = e.own(above); host != nil && !host.hasTask() {
 			host = nil
@@ -88,16 +88,16 @@ func (e *Engine[T]) Await(w *Want[T], above *Worker, via []*Want[T]) {
 }
 
 // Look lends the place of the task on w, if it waits, to what it waits for by way of others.
-func (e *Engine[T]) Look(w *Worker) {
+func (e *Engine) Look(w *Worker) {
 	e.mu.Lock()
-	if typed := e.own(w); typed != nil && typed.place != nil {
-		e.fill(typed)
+	if w = e.own(w); w != nil && w.place != nil {
+		e.fill(w)
 	}
 	e.unlock()
 }
 
 // Unawait ends an Await.
-func (e *Engine[T]) Unawait(w *Want[T]) {
+func (e *Engine) Unawait(w *Want) {
 	e.mu.Lock()
 	e.unawait(w)
 	e.unlock()
@@ -105,7 +105,7 @@ func (e *Engine[T]) Unawait(w *Want[T]) {
 
 // await notes that one more task, or goroutine of it, waits for w. host is that task's worker,
 // if it is one of e.
-func (e *Engine[T]) await(w *Want[T], host *worker[T]) {
+func (e *Engine) await(w *Want, host *Worker) {
 	w.waits.Add(1)
 	e.delays(w)
 	if host != nil && w.host == nil {
@@ -121,7 +121,7 @@ func (e *Engine[T]) await(w *Want[T], host *worker[T]) {
 	e.offer(w)
 }
 
-func (e *Engine[T]) unawait(w *Want[T]) {
+func (e *Engine) unawait(w *Want) {
 	if w.waits.Add(-1) > 0 {
 		return
 	}
@@ -133,7 +133,7 @@ func (e *Engine[T]) unawait(w *Want[T]) {
 }
 
 // delays notes that a task may wait for w, and that the task of w is still on its way.
-func (e *Engine[T]) delays(w *Want[T]) {
+func (e *Engine) delays(w *Want) {
 	if s := w.single; s != nil && !s.stands && !s.coming && w.waits.Load() > 0 {
 		s.coming = true
 		e.waking.Add(1)
@@ -141,7 +141,7 @@ func (e *Engine[T]) delays(w *Want[T]) {
 }
 
 // comes notes that the task of w has come into the queue or to the submitters that wait, or never will.
-func (e *Engine[T]) comes(w *Want[T]) {
+func (e *Engine) comes(w *Want) {
 	if s := w.single; s != nil && s.coming {
 		s.coming = false
 		e.waking.Add(-1)
@@ -149,7 +149,7 @@ func (e *Engine[T]) comes(w *Want[T]) {
 }
 
 // unhost notes that the task which has waited for w does not any more, or is over.
-func (e *Engine[T]) unhost(w *Want[T]) {
+func (e *Engine) unhost(w *Want) {
 	w.host.place.awaits.Remove(&w.awaited)
 	w.host, w.via, w.spent = nil, nil, false
 	if w.single != nil {
@@ -161,7 +161,7 @@ func (e *Engine[T]) unhost(w *Want[T]) {
 
 // offer lends places to the work of w that has not started. Its caller knows that there may be such work, and
 // that a task waits for it.
-func (e *Engine[T]) offer(w *Want[T]) {
+func (e *Engine) offer(w *Want) {
 	if w.unbegun.Of() == nil {
 		e.unbegun.Prepend(&w.unbegun, w)
 	}
@@ -169,7 +169,7 @@ func (e *Engine[T]) offer(w *Want[T]) {
 }
 
 // look lends places to work of w, if the tasks that wait for w, or for what waits for w, have some.
-func (e *Engine[T]) look(w *Want[T]) {
+func (e *Engine) look(w *Want) {
 	for w.host != nil {
 		w.spent = false
 		awaits := &w.host.place.awaits
@@ -187,7 +187,7 @@ func (e *Engine[T]) look(w *Want[T]) {
 }
 
 // returning reports whether a task of w wants to go on that has given its place up.
-func (w *Want[T]) returning() bool {
+func (w *Want) returning() bool {
 	if w.single != nil {
 		return w.single.of.returning != nil
 	}
@@ -195,7 +195,7 @@ func (w *Want[T]) returning() bool {
 }
 
 // spend notes that there is no work in w, until look is called.
-func (e *Engine[T]) spend(w *Want[T]) {
+func (e *Engine) spend(w *Want) {
 	w.spent = true
 	awaits := &w.host.place.awaits
 	awaits.Remove(&w.awaited)
@@ -204,7 +204,7 @@ func (e *Engine[T]) spend(w *Want[T]) {
 
 // current reports whether the task of the host waits for w, or for what waits for w. In between, it
 // may just run.
-func (w *Want[T]) current() bool {
+func (w *Want) current() bool {
 	if w.via == nil {
 		return true
 	}
@@ -217,9 +217,9 @@ func (w *Want[T]) current() bool {
 }
 
 // hasWork reports whether there is work of s, or of what its tasks wait for.
-func (s *Subtasks[T]) hasWork() bool { return s.hasOwn() || s.busy.First() != nil }
+func (s *Subtasks) hasWork() bool { return s.hasOwn() || s.busy.First() != nil }
 
-func (s *Subtasks[T]) hasOwn() bool { return s.open.Load() > 0 || s.returning.First() != nil }
+func (s *Subtasks) hasOwn() bool { return s.open.Load() > 0 || s.returning.First() != nil }
 
 // dry removes s, if it has no work any more for a task that waits, from the busy sets of the
 // set above, and so on upwards.
@@ -227,7 +227,7 @@ func (s *Subtasks[T]) hasOwn() bool { return s.open.Load() > 0 || s.returning.Fi
 // Invariant: below a task whose place is vacant there is no work that may go on now; in a pause, unstarted tasks may be
 // there. look, which walks up from new work, relies on it: where s is among the busy ones already, no place above is
 // vacant.
-func (e *Engine[T]) dry(s *Subtasks[T]) {
+func (e *Engine) dry(s *Subtasks) {
 	for s.below.Of() != nil && (s.want.host == nil || !s.hasWork()) {
 		s.within.busy.Remove(&s.below)
 		s = s.within
@@ -235,7 +235,7 @@ func (e *Engine[T]) dry(s *Subtasks[T]) {
 }
 
 // claimFrom finds work of w, or of what its tasks wait for. What goes on comes before what begins; in a pause nothing begins.
-func (e *Engine[T]) claimFrom(w *Want[T]) (found work[T], ok bool) {
+func (e *Engine) claimFrom(w *Want) (found work, ok bool) {
 	if one := w.single; one != nil {
 		switch found.returning = one.of.returning; {
 		case found.returning != nil:
@@ -267,7 +267,7 @@ func (e *Engine[T]) claimFrom(w *Want[T]) (found work[T], ok bool) {
 }
 
 // claimed follows each claim of a task of s.
-func (e *Engine[T]) claimed(s *Subtasks[T]) {
+func (e *Engine) claimed(s *Subtasks) {
 	if s.void != nil {
 		e.outOfTurn(&s.want)
 	} else {
@@ -277,7 +277,7 @@ func (e *Engine[T]) claimed(s *Subtasks[T]) {
 
 // outOfTurn makes up for a task that starts before its turn in the queue: one place there is void,
 // or a submitter need not wait for it any more.
-func (e *Engine[T]) outOfTurn(w *Want[T]) {
+func (e *Engine) outOfTurn(w *Want) {
 	// Subtasks wait for room in the order of their numbers, behind those whose ticket is in the queue.
 	l := w.submitters.First()
 	if l == nil || !e.Void(l.Of().value) {

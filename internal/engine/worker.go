@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Worker is the part of a worker that does not depend on the type of its tasks.
+// Worker is a goroutine that runs tasks, or waits for some.
 type Worker struct {
 	// free says that the worker certainly holds no task. The worker does not
 	// keep it up between two tasks that come straight from the queue: that would
@@ -28,17 +28,27 @@ type Worker struct {
 	// Tenant is what the holders of its context know the task in hand by, if Run has put it there.
 	Tenant atomic.Pointer[Tenant]
 
-	self interface { // the worker, with its type
-		mayBeFree()
-		goOn()
-		watched() any
-	}
-
 	// All of these are touched by the worker's own goroutine alone.
 	ledger Ledger
 	ended  int32 // tasks of the ledger that are over and not yet reported to it
 	urgent bool  // the worker must report them before it takes a queued task
 	number uint16
+
+	engine  *Engine
+	index   int32         // its index in Engine.workers
+	idle    bool          // holds no task, and takes none but under Engine.mu
+	gone    bool          // no goroutine is to go on for it: it has ended, or the program goes down
+	tells   bool          // it is in a call of Engine.expired
+	rests   bool          // its own goroutine is about to take the lock in rest
+	recalls *Waiter       // of a task whose wait the worker has ended; rest recalls it
+	parked  chan order    // of capacity 1; nil until the worker first rests
+	since   time.Duration // when it began to rest
+	hand    Task          // the task that comes with orderRun
+	mark    mark          // of the task that the worker has taken, or has in hand; 0 if that is not measured
+	begun   atomic.Int64  // when it began, in ns since Engine.clock; 0 while no measured task runs
+	place   *place        // nil until the worker has a task that waits, or a subtask
+
+	_ [24]byte // the allocator makes three cache lines of it: with less it shared one with a group, whose tasks took 38 ns in place of 25
 }
 
 // Tenant is part of what Run knows a task by.
@@ -91,7 +101,7 @@ func (w *Worker) Vacate() {
 	// First free, then the look at relied: between does it in the opposite order.
 	w.free.Store(true)
 	if w.relied.Load() {
-		w.self.mayBeFree()
+		w.mayBeFree()
 	}
 }
 
@@ -108,25 +118,6 @@ func (w *Worker) finish() {
 	w.report(w)
 }
 
-// worker is a worker. With the tasks of a pool it has more than 176 bytes, and so has three cache lines for itself, as the allocator
-// rounds that up to 192. With less, it shared one with a group that submitters read: a task of it took 38 ns in place of 25.
-type worker[T any] struct {
-	Worker
-	engine  *Engine[T]
-	index   int32         // its index in Engine.workers
-	idle    bool          // holds no task, and takes none but under Engine.mu
-	gone    bool          // no goroutine is to go on for it: it has ended, or the program goes down
-	tells   bool          // it is in a call of Engine.expired
-	rests   bool          // its own goroutine is about to take the lock in rest
-	recalls *Waiter[T]    // of a task whose wait the worker has ended; rest recalls it
-	parked  chan order    // of capacity 1; nil until the worker first rests
-	since   time.Duration // when it began to rest
-	hand    T             // the task that comes with orderRun
-	mark    mark          // of the task that the worker has taken, or has in hand; 0 if that is not measured
-	begun   atomic.Int64  // when it began, in ns since Engine.clock; 0 while no measured task runs
-	place   *place[T]     // nil until the worker has a task that waits, or a subtask
-}
-
 type order uint8
 
 const (
@@ -138,13 +129,13 @@ const (
 
 // work is the life of a worker. A task that ends the goroutine by
 // runtime.Goexit does not end the worker: it goes on in a new goroutine.
-func (e *Engine[T]) work(w *worker[T], o order) {
+func (e *Engine) work(w *Worker, o order) {
 	defer func() {
 		if !w.gone {
 			go e.work(w, orderTake)
 		}
 	}()
-	e.Begin(&w.Worker)
+	e.Begin(w)
 	for !e.session(w, o) {
 		o = orderTake
 	}
@@ -153,8 +144,8 @@ func (e *Engine[T]) work(w *worker[T], o order) {
 
 // session runs tasks until the worker is to end (true, and under the lock), or a task panics
 // (false). The deferred call is here, so that one serves many tasks.
-func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
-	var task, none T
+func (e *Engine) session(w *Worker, o order) (over bool) {
+	var task, none Task
 	running := false
 	defer func() {
 		if !running {
@@ -193,7 +184,7 @@ func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 		if w.mark != 0 {
 			e.runMarked(w, task)
 		} else {
-			e.Run(&w.Worker, task)
+			e.Run(w, task)
 		}
 		running = false
 		task = none // a worker at rest must not keep a finished task alive
@@ -201,27 +192,27 @@ func (e *Engine[T]) session(w *worker[T], o order) (over bool) {
 }
 
 // broken reports a task that panicked or called runtime.Goexit.
-func (e *Engine[T]) broken(w *worker[T], task T, panicked any) {
+func (e *Engine) broken(w *Worker, task Task, panicked any) {
 	defer func() {
 		if again := recover(); again != nil { // only as Crash wants it
 			w.gone = true
 			panic(again)
 		}
 	}()
-	e.Broken(&w.Worker, task, panicked)
+	e.Broken(w, task, panicked)
 }
 
 // makePlace makes the channel on which the worker parks. The worker must not hold the lock:
 // many workers may come here at once.
-func (w *worker[T]) makePlace() {
+func (w *Worker) makePlace() {
 	if w.parked == nil {
 		w.parked = make(chan order, 1)
 	}
 }
 
-func (w *worker[T]) takeHand() T {
+func (w *Worker) takeHand() Task {
 	task := w.hand
-	var zero T
+	var zero Task
 	w.hand = zero
 	return task
 }

@@ -3,7 +3,7 @@ package engine
 // next finds the next task for w, which holds a permit, and the token if
 // searching. The order that comes with the task is orderRun, or orderQuit, under the lock, if
 // there is none and the worker is to end.
-func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
+func (e *Engine) next(w *Worker, searching bool) (task Task, o order) {
 	for {
 		if w.detour.Load() {
 			if task, ok := e.nextBelow(w); ok {
@@ -52,7 +52,7 @@ func (e *Engine[T]) next(w *worker[T], searching bool) (task T, o order) {
 
 // endSearch releases the token and makes sure that no other task waits
 // behind the one that the worker has found.
-func (e *Engine[T]) endSearch() {
+func (e *Engine) endSearch() {
 	e.permits.endSearch()
 	if e.available() && e.permits.wakeable() {
 		e.stir()
@@ -61,7 +61,7 @@ func (e *Engine[T]) endSearch() {
 
 // nextBelow finds the next task for a worker whose place is lent to it, as long as its last task
 // has siblings: then no waiter has to learn yet that the last task is over.
-func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
+func (e *Engine) nextBelow(w *Worker) (task Task, ok bool) {
 	p := w.place
 	s := p.from // no other goroutine changes that while the worker is active
 	if !w.urgent || s == nil || s.open.Load() == 0 {
@@ -89,26 +89,26 @@ func (e *Engine[T]) nextBelow(w *worker[T]) (task T, ok bool) {
 }
 
 // serves reports whether the place of w is lent by the task that waits for s.
-func (e *Engine[T]) serves(w *worker[T], s *Subtasks[T]) bool { return s.want.host == w.place.beneath }
+func (e *Engine) serves(w *Worker, s *Subtasks) bool { return s.want.host == w.place.beneath }
 
 // attend serves a worker that a wait asks to report, or that took a task
 // while the gate closed. The task, if any, ends at position behind.
-func (e *Engine[T]) attend(w *worker[T], behind uint64) {
+func (e *Engine) attend(w *Worker, behind uint64) {
 	e.mu.Lock()
 	e.report(w, behind)
 	e.unlock()
-	e.Begin(&w.Worker)
+	e.Begin(w)
 }
 
 // removeAndUnlock removes w from Engine.workers, and releases the lock.
-func (e *Engine[T]) removeAndUnlock(w *worker[T]) {
+func (e *Engine) removeAndUnlock(w *Worker) {
 	e.leaving--
 	e.remove(w)
 	e.unlock()
 }
 
 // takeLocked takes the next task for w: a subtask, if there is any.
-func (e *Engine[T]) takeLocked(w *worker[T]) (task T, ok bool) {
+func (e *Engine) takeLocked(w *Worker) (task Task, ok bool) {
 	if task, from, ok := e.claim(); ok {
 		w.take(from)
 		w.mark = e.subtaskMark()
@@ -120,7 +120,7 @@ func (e *Engine[T]) takeLocked(w *worker[T]) (task T, ok bool) {
 
 // takeQueued takes the oldest task from the queue or, where that has no room for any,
 // from the first submitter that waits. k is its mark, if it is measured.
-func (e *Engine[T]) takeQueued() (task T, k mark, ok bool) {
+func (e *Engine) takeQueued() (task Task, k mark, ok bool) {
 	if len(e.waits) > 0 {
 		// Else other workers could take the last task before that position between the two
 		// looks at it, and the pop, which no position stops, could take one behind it.

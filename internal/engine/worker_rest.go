@@ -4,7 +4,7 @@ import "time"
 
 // rest is the slow way to a task: the worker takes one under the lock, or parks
 // until it gets one, or the order to search or to end. With orderQuit it returns under the lock.
-func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
+func (e *Engine) rest(w *Worker, searching bool) (task Task, o order) {
 	if !e.ending.Load() {
 		w.makePlace()
 	}
@@ -18,7 +18,7 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 	}
 	if a := w.recalls; a != nil {
 		w.recalls = nil
-		e.recall(a, &w.Worker)
+		e.recall(a, w)
 	}
 	e.ends(w)
 	e.withdraw(w)
@@ -49,13 +49,13 @@ func (e *Engine[T]) rest(w *worker[T], searching bool) (task T, o order) {
 // releaseAndPark makes w, which is idle, release its permit, and park. The worker first releases the permit and the token, and
 // then, in unlock, looks at the queue once more. A submitter does it in the opposite order, so one of the two sees the
 // other; a goroutine that takes the permit finds w idle under the lock.
-func (e *Engine[T]) releaseAndPark(w *worker[T], searching bool) (task T, o order) {
+func (e *Engine) releaseAndPark(w *Worker, searching bool) (task Task, o order) {
 	e.permits.release(searching)
 	return e.park(w)
 }
 
 // restBelow is rest for a worker whose place is lent to it, by a task that still waits.
-func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
+func (e *Engine) restBelow(w *Worker) (task Task, o order) {
 	b := w.place.beneath
 	found, ok := e.claimFor(b)
 	if ok && found.returning == nil {
@@ -90,7 +90,7 @@ func (e *Engine[T]) restBelow(w *worker[T]) (task T, o order) {
 
 // park makes w, which holds no permit any more, wait for an order, or end. It
 // releases the lock, except with orderQuit.
-func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
+func (e *Engine) park(w *Worker) (task Task, o order) {
 	if e.superfluous() {
 		e.leaving++
 		return task, orderQuit
@@ -100,7 +100,7 @@ func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
 	e.foresee()
 	e.arm(w)
 	e.unlock()
-	e.Begin(&w.Worker)
+	e.Begin(w)
 	switch o = <-w.parked; o {
 	case orderRun:
 		task = w.takeHand()
@@ -112,7 +112,7 @@ func (e *Engine[T]) park(w *worker[T]) (task T, o order) {
 
 // depart ends w, which is one of the workers that leave. It releases the lock. Work calls it, and no function further
 // down: a goroutine that has run nothing but a small task ends on the small stack that it was born with.
-func (e *Engine[T]) depart(w *worker[T]) {
+func (e *Engine) depart(w *Worker) {
 	w.gone = true
 	if e.End != nil {
 		e.unlock() // others go on while End closes what the worker owns
@@ -123,7 +123,7 @@ func (e *Engine[T]) depart(w *worker[T]) {
 			e.mu.Lock()
 			e.removeAndUnlock(w)
 		}()
-		e.End(&w.Worker)
+		e.End(w)
 		return
 	}
 	e.removeAndUnlock(w)
@@ -131,27 +131,27 @@ func (e *Engine[T]) depart(w *worker[T]) {
 
 // superfluous reports whether a worker that has nothing to do is to end rather
 // than rest.
-func (e *Engine[T]) superfluous() bool {
+func (e *Engine) superfluous() bool {
 	return e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil || e.retired != nil || e.ample() ||
 		e.closed && e.queue.len() == 0 && !e.delegating()
 }
 
 // ample reports whether enough workers are idle, and none has come back for a second task since the last one was born: the tasks were
 // many at once, and are over. A worker that ends, and takes its stack with it, then costs less than one that parks.
-func (e *Engine[T]) ample() bool {
+func (e *Engine) ample() bool {
 	return e.Parked > 0 && len(e.idle) >= int(e.Parked) && e.seconds() == e.again
 }
 
 // foresee notes whether workers that come to rest are likely to park. It is no more than a hint: rest makes what it takes to
 // park before it has the lock.
-func (e *Engine[T]) foresee() {
+func (e *Engine) foresee() {
 	if ending := e.closed || e.retired != nil || e.ample(); ending != e.ending.Load() {
 		e.ending.Store(ending)
 	}
 }
 
 // remove removes a worker from Engine.workers.
-func (e *Engine[T]) remove(w *worker[T]) {
+func (e *Engine) remove(w *Worker) {
 	if w.index < e.candidates {
 		e.candidates--
 		e.swap(w.index, e.candidates)
@@ -180,10 +180,10 @@ func (e *Engine[T]) remove(w *worker[T]) {
 
 // excess is by how much the workers that are to stay exceed the limit, and what
 // waiting tasks need beyond it.
-func (e *Engine[T]) excess() int { return len(e.workers) - int(e.leaving) - int(e.spare) - e.limit }
+func (e *Engine) excess() int { return len(e.workers) - int(e.leaving) - int(e.spare) - e.limit }
 
 // quitIdle ends the n workers that have been idle for longest.
-func (e *Engine[T]) quitIdle(n int) {
+func (e *Engine) quitIdle(n int) {
 	e.leaving += int32(n)
 	for _, w := range e.idle[:n] {
 		w.parked <- orderQuit
@@ -198,7 +198,7 @@ func (e *Engine[T]) quitIdle(n int) {
 // serves the whole engine, and it runs only while there are workers. The
 // first worker to rest makes it anew, and does not reset it: that worker may live in
 // another test bubble than the last one.
-func (e *Engine[T]) arm(w *worker[T]) {
+func (e *Engine) arm(w *Worker) {
 	w.since = time.Since(e.clock)
 	e.refreshMeter(w.since)
 	if !e.armed {
@@ -209,7 +209,7 @@ func (e *Engine[T]) arm(w *worker[T]) {
 
 // expire ends the workers whose idle time is over. They are the oldest of the
 // stack, since the engine wakes the newest first.
-func (e *Engine[T]) expire() {
+func (e *Engine) expire() {
 	e.mu.Lock()
 	if !e.armed { // stopped too late
 		e.mu.Unlock()

@@ -50,7 +50,7 @@ var antsAgrees = agrees{
 		names{"weir.TestPromise06CloseMayBeCalledTwiceAtOnceAndDuringSubmit"}},
 	{ants("TestRebootNewPool", "TestRestCodeCoverage", "TestMultiPool*"),
 		"A task given to a closed pool is refused with an error that says so, also one whose argument is nil.",
-		names{"weir.TestScenario13NothingIsAcceptedAfterClose", "weir.TestFuncPoolTakesArgumentsOfAnyType"}},
+		names{"weir.TestScenario13NothingIsAcceptedAfterClose", "weir.TestPoolsTakeArgumentsOfAnyType"}},
 	{ants("TestReleaseTimeout"),
 		"Ending a pool with a time limit waits for the tasks that run, and reports success when they end within it.",
 		names{"weir.TestShutdownHandsBackInOrder/nothing, when all has run in time", "weir.TestPromise06CloseMayBeCalledTwiceAtOnceAndDuringSubmit"}},
