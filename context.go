@@ -11,7 +11,7 @@ import (
 //
 //   - a task of a group, a member (context_member.go), which has what all tasks of the batch share from the scope
 //     (context_scope.go): a context that the first error cancels;
-//   - a task of Async, an errandTask (context_errand.go), which is the context that Async was given;
+//   - a task of Async or [Once.Do], an errandTask (context_errand.go), which is the context that Async was given, or one that Do has made;
 //   - a task of [Pool.Go], a goTask (context_go.go), which ends with the task, and when the pool is shut down;
 //   - a function of Do, a visit (do.go), which is the context that Do was given.
 //

@@ -21,7 +21,7 @@ type cuttable struct {
 
 	lock       sync.Mutex
 	err, cause error
-	link       fifo.Link[goTask] // under the mutex of the cutoff
+	link       fifo.Link[errand] // under the mutex of the cutoff
 }
 
 // cancel ends the context, if it has not ended; with nil as its cause because the task has.
@@ -60,27 +60,10 @@ func (t *goTask) standard() context.Context {
 	return std
 }
 
-// list puts the task into the list of the cutoff, unless its context has ended, and cancels it if the cutoff has come.
-func (t *goTask) list() {
-	cut := t.pool.cut
-	cut.mu.Lock()
-	over := cut.over.Load()
-	if !over && !t.ended.Load() {
-		cut.list.Append(&t.link, t)
-	}
-	cut.mu.Unlock()
-	if over {
-		t.cancel(ErrClosed)
-	}
-}
+func (t *goTask) list() { t.pool.cut.add(&t.link, &t.errand, &t.ended) }
 
 // unlist follows the end of the context.
-func (t *goTask) unlist() {
-	cut := t.pool.cut
-	cut.mu.Lock()
-	defer cut.mu.Unlock()
-	cut.list.Remove(&t.link)
-}
+func (t *goTask) unlist() { t.pool.cut.remove(&t.link) }
 
 // Done implements [context.Context].
 func (t *goTask) Done() <-chan struct{} { return t.standard().Done() }

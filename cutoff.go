@@ -7,7 +7,7 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// cutoff is the end of a pool for tasks that run: the contexts of those of [Pool.Go] are cancelled, and groups with such tasks.
+// cutoff is the end of a pool for tasks that run: the contexts of those of [Pool.Go] and [Once.Do] are cancelled, and groups with such tasks.
 //
 // Invariant: once it has come, no group has a task that runs on the pool, and is not cancelled. A worker that begins with another group sets its
 // tenant, and looks at over; cutTasks sets over, and looks at the tenants of all workers that are not idle, also of those between two tasks. So
@@ -16,7 +16,29 @@ type cutoff struct {
 	of   any         // the FuncContext whose pool that is; nil for none
 	over atomic.Bool // it has come; changed under mu
 	mu   sync.Mutex
-	list fifo.List[goTask] // those that have a standard context, until it has come
+	list fifo.List[errand] // those that it cancels, until it has come
+}
+
+// cancels is an errand that the cutoff cancels.
+type cancels interface{ cancel(cause error) }
+
+// add puts an errand that cancels into the list, unless its context has ended, and cancels it if the cutoff has come. ended may be nil.
+func (c *cutoff) add(l *fifo.Link[errand], e *errand, ended *atomic.Bool) {
+	c.mu.Lock()
+	over := c.over.Load()
+	if !over && (ended == nil || !ended.Load()) {
+		c.list.Append(l, e)
+	}
+	c.mu.Unlock()
+	if over {
+		e.self.(cancels).cancel(ErrClosed)
+	}
+}
+
+func (c *cutoff) remove(l *fifo.Link[errand]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list.Remove(l)
 }
 
 // cutTasks is called when the time is over for the tasks of a pool that was shut down.
@@ -34,14 +56,14 @@ func (p *Pool) cutTasks() {
 func (c *cutoff) come() {
 	c.mu.Lock()
 	c.over.Store(true)
-	var list []*goTask
+	var list []*errand
 	for l := c.list.First(); l != nil; l = c.list.First() {
 		list = append(list, l.Of())
 		c.list.Remove(l)
 	}
 	c.mu.Unlock()
-	for _, t := range list {
-		t.cancel(ErrClosed)
+	for _, e := range list {
+		e.self.(cancels).cancel(ErrClosed)
 	}
 }
 

@@ -27,6 +27,7 @@
 //     closure for each.
 //   - [FuncContext]: the same for a function that gets a context and returns an error.
 //   - [Stateful]: a FuncPool whose every worker owns a value, such as an encoder.
+//   - [Once]: calls for one key that overlap share a task, and its value.
 //   - [Default]: a pool shared by the whole program.
 //   - Package [github.com/64ed045f/weir/par]: loops over slices, sequences and
 //     channels, and streams of results.
@@ -179,5 +180,5 @@
 //   - the members of a group wait for a signal which their owner sends after Wait, or after a
 //     Go that finds no room: such a Go returns when a member has ended, or a place is free.
 //
-// The zero values of Pool, FuncPool, FuncContext, Stateful and Group are not usable.
+// The zero values of Pool, FuncPool, FuncContext, Stateful, Once and Group are not usable.
 package weir

@@ -7,7 +7,7 @@ import (
 	"github.com/64ed045f/weir/internal/engine"
 )
 
-// errand is a task outside a group that has a context: a future's, or one of [Pool.Go].
+// errand is a task outside a group that has a context: a future's, or one of [Pool.Go] or [Once.Do].
 type errand struct {
 	self listener // refers to the whole: what travels through the pool
 	pool *Pool

@@ -20,7 +20,10 @@ var (
 	// ErrExpired is the error of a task that was queued for longer than [ExpireAfter] allows, and did not start.
 	ErrExpired = errors.New("weir: task was queued for too long")
 
-	// ErrGoexit is what a [Group] or a [Future] reports for a task that ended its
+	// ErrRecursive is returned by [Once.Do] within the task that it would wait for.
+	ErrRecursive = errors.New("weir: call waits for the task that makes it")
+
+	// ErrGoexit is what a [Group], a [Future] or a [Once] reports for a task that ended its
 	// goroutine with [runtime.Goexit], as t.FailNow does.
 	ErrGoexit = errors.New("weir: task called runtime.Goexit")
 )

@@ -304,6 +304,33 @@ func Example_fromWorkerpool() {
 	// 2 handed back: weir: pool shut down while 1 task runs: context canceled
 }
 
+func Example_fromSingleflight() {
+	pool := weir.New(8)
+	defer pool.Close()
+	ctx, key := context.Background(), "index"
+	fetch := func(context.Context) (string, error) { return "a page", nil }
+
+	run := func() error {
+		pages := weir.NewOnce[string, string](pool, weir.KeepFor(time.Minute))
+		page, err := pages.Do(ctx, key, fetch)
+		if err != nil {
+			return err
+		}
+		fmt.Println(page)
+		return nil
+	}
+	fmt.Println(run())
+
+	pages := weir.NewOnce[string, string](pool)
+	page, err := pages.Do(ctx, key, func(ctx context.Context) (string, error) { return pages.Do(ctx, key, fetch) })
+	fmt.Println(page, errors.Is(err, weir.ErrRecursive))
+	pages.Forget(key)
+	// Output:
+	// a page
+	// <nil>
+	//  true
+}
+
 func Example_fromTunny() {
 	type Frame struct {
 		Number  int

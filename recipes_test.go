@@ -21,6 +21,27 @@ import (
 
 // These examples hold the code that docs/recipes.md shows.
 
+func Example_recipeOnce() {
+	pool := weir.New(4)
+	defer pool.Close()
+	fetches := 0
+	fetch := func(context.Context, string) (int, error) { fetches++; return 120, nil }
+
+	prices := weir.NewOnce[string, int](pool, weir.KeepFor(time.Second)) // a price may be a second old
+	handle := func(ctx context.Context, item string) (int, error) {
+		return prices.Do(ctx, item, func(ctx context.Context) (int, error) { return fetch(ctx, item) })
+	}
+	for range 3 {
+		price, err := handle(context.Background(), "tea")
+		fmt.Println(price, err, fetches)
+	}
+	prices.Forget("tea")
+	// Output:
+	// 120 <nil> 1
+	// 120 <nil> 1
+	// 120 <nil> 1
+}
+
 func Example_recipeShutdown() {
 	type Mail struct{ to string }
 	began, release := make(chan struct{}), make(chan struct{})

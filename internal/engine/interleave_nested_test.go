@@ -265,6 +265,22 @@ var nestedScenes = []step.Scene{
 		w.submit(w.awaits("waits", w.task("needed"), new(engine.Single)))
 		w.Go("submitter", func() { w.submit(w.task("queued")) })
 	}),
+	in("a task waits for one that another goroutine submits", 1, 1, func(w *world) {
+		followers, submits := w.followed(1)
+		w.accept(followers...)
+		w.Go("submitter", submits)
+		w.Go("other", func() { w.submit(w.task("queued")) })
+	}),
+	in("two tasks wait for one that another goroutine submits", 2, 2, func(w *world) {
+		followers, submits := w.followed(2)
+		w.accept(followers...)
+		w.Go("submitter", submits)
+	}),
+	in("a task waits for one that another goroutine hands to a full engine", 1, 0, func(w *world) {
+		followers, submits := w.followed(1)
+		w.Go("follower", func() { w.submit(followers[0]) })
+		w.Go("submitter", submits)
+	}),
 	in("a task waits for one that it submits, beside work that needs it", 1, 0, func(w *world) {
 		over := make(chan struct{})
 		w.accept(w.awaits("waits", w.task("needed"), new(engine.Single)).then(func() { close(over) }))

@@ -154,6 +154,41 @@ func (w *world) awaits(name string, j *task, single *engine.Single) *task {
 	}}
 }
 
+// followed makes tasks that wait for another one, which the goroutine that calls submits submits.
+func (w *world) followed(n int) (followers []*task, submits func()) {
+	single, over := new(engine.Single), make(chan struct{})
+	j := w.task("needed")
+	f, wakeups := &future{task: j}, make([]atomic.Pointer[engine.Wakeup], n)
+	j.ledger = &teller{func() {
+		for i := range wakeups {
+			wakeups[i].Load().Notify()
+		}
+		close(over)
+	}}
+	for i := range n {
+		followers = append(followers, &task{name: fmt.Sprintf("follower %d", i), on: func(own *engine.Worker) {
+			want, wakeup, a := new(engine.SingleWant), w.Wakeup(), &engine.Waiter{Turn: make(chan struct{}, 1)}
+			want.Init(f, single, false)
+			wakeups[i].Store(wakeup)
+			w.aside()
+			w.Suspend(a, own, &want.Want)
+			<-over
+			w.Return(a, wakeup)
+			w.back()
+		}})
+	}
+	return followers, func() {
+		want := new(engine.SingleWant)
+		want.Init(f, single, false)
+		w.offered(j)
+		entry, verdict := (&task{name: "entry", stands: f}).value(), engine.Accepted
+		if !w.Fits(entry, &want.Want) {
+			verdict = w.SubmitWanted(entry, nil, &want.Want, nil)
+		}
+		w.answer(j, verdict)
+	}
+}
+
 // recaller is a ledger that ends a wait.
 type recaller struct {
 	w *world

@@ -154,6 +154,9 @@ func (e *Engine) Fits(task Task, want *Want) bool {
 		if !fits && e.queue.len() == 0 && !e.placeWanted() && !e.delegating() && e.permits.tryAcquire() {
 			fits = true
 			e.delegated.Add(1)
+			if want != nil && want.single != nil {
+				e.enters(want.single)
+			}
 			e.assign(task, e.passes(), nil)
 		}
 	}
@@ -195,7 +198,7 @@ func (e *Engine) pushFor(r *ring, task Task, want *Want) (ok bool) {
 	} else if ok = want.subtasks.pushTicket(r, task, e.Ticket); ok && e.permits.wakeable() {
 		e.stir()
 	}
-	if ok && want != nil && want.waits.Load() > 0 {
+	if ok && want != nil && (want.single != nil || want.waits.Load() > 0) {
 		e.mu.Lock()
 		e.stands(want)
 		e.unlock()
@@ -203,16 +206,25 @@ func (e *Engine) pushFor(r *ring, task Task, want *Want) (ok bool) {
 	return ok
 }
 
-// stands notes that the task of want is in the queue or with a submitter that waits, and offers it if a task waits for it.
+// stands notes that the task of want is in the queue or with a submitter that waits, and offers it to those that wait for it.
 func (e *Engine) stands(want *Want) {
 	if want.subtasks != nil {
 		e.reoffer(want.subtasks)
 		return
 	}
-	want.single.stands = true
-	e.comes(want)
-	if want.waits.Load() > 0 {
-		e.offer(want)
+	e.enters(want.single)
+	for l := want.single.of.wants.First(); l != nil; {
+		w := &l.Of().Want
+		l = l.Next()
+		e.offer(w)
+	}
+}
+
+// enters is stands without the offers.
+func (e *Engine) enters(w *SingleWant) {
+	w.of.entry = w
+	for l := w.of.wants.First(); l != nil; l = l.Next() {
+		e.comes(&l.Of().Want)
 	}
 }
 
@@ -231,8 +243,11 @@ func (e *Engine) retract(w *Want, number uint64) {
 		w.subtasks.withdraw(number)
 		return
 	}
-	w.single.stands = false
-	e.delays(w)
+	one := w.single.of
+	one.entry = nil
+	for l := one.wants.First(); l != nil; l = l.Next() {
+		e.delays(&l.Of().Want)
+	}
 }
 
 // refuse removes s, whose task is not accepted.

@@ -32,29 +32,33 @@ type Want struct {
 
 // Single is a single task that others may wait for.
 type Single struct {
-	wants     fifo.List[SingleWant] // of the tasks of its engine that wait for it
+	wants     fifo.List[SingleWant] // of those that wait for it
+	entry     *SingleWant           // with which it was submitted; nil before it is in the queue or with a submitter that waits
 	returning *Worker               // its worker, if the task has given its place up and wants to go on
 }
 
-// SingleWant is a wait for a single task. It belongs to one task that waits, and must be made by Init.
+// SingleWant is a wait for a single task. It belongs to one task that waits, or submits it for those that do, and must be made by Init.
 type SingleWant struct {
 	Want
 	claimer Claimer
 	of      *Single
 	link    fifo.Link[SingleWant] // in of.wants
-	// stands says that the task is in the queue, or with a submitter that waits, as far as it has not started. Then it may be
-	// claimed, and the engine knows what becomes void.
-	stands bool
-	// coming says that a task waits for w while it submits the task of w. Until that is in the queue or with a submitter that waits, the
-	// submitter counts as one that goes on: its place could otherwise go to work for which it does not wait.
+	// submitted says that the task was submitted before the wait.
+	submitted bool
+	// coming says that a task waits for w while the task of w is on its way. Until that is in the queue or with a submitter that waits, the one
+	// that waits counts as one that goes on: its place could otherwise go to work for which it does not wait.
 	coming bool
 }
 
 // Init prepares w for a wait for the task of claimer, which is of. submitted says that the task was submitted before; else that
-// is to be done with w.
+// is to be done with w, or with another want for it.
 func (w *SingleWant) Init(claimer Claimer, of *Single, submitted bool) {
-	w.claimer, w.of, w.stands, w.single = claimer, of, submitted, w
+	w.claimer, w.of, w.submitted, w.single = claimer, of, submitted, w
 }
+
+// stands reports whether the task is in the queue, or with a submitter that waits, as far as it has not started. Then it may be
+// claimed, and the engine knows what becomes void.
+func (w *SingleWant) stands() bool { return w.submitted || w.of.entry != nil }
 
 // Claimer is a single task that is in the queue or with a submitter that waits.
 type Claimer interface {
@@ -108,12 +112,12 @@ func (e *Engine) Unawait(w *Want) {
 func (e *Engine) await(w *Want, host *Worker) {
 	w.waits.Add(1)
 	e.delays(w)
+	if one := w.single; one != nil && one.link.Of() == nil {
+		one.of.wants.Append(&one.link, one)
+	}
 	if host != nil && w.host == nil {
 		w.host = host
 		host.place.awaits.Prepend(&w.awaited, w)
-		if w.single != nil {
-			w.single.of.wants.Append(&w.single.link, w.single)
-		}
 		if s := w.subtasks; s != nil && w.via == nil {
 			s.within = host.place.from
 		}
@@ -127,6 +131,9 @@ func (e *Engine) unawait(w *Want) {
 	}
 	e.unbegun.Remove(&w.unbegun)
 	e.comes(w)
+	if w.single != nil {
+		w.single.of.wants.Remove(&w.single.link)
+	}
 	if w.host != nil {
 		e.unhost(w)
 	}
@@ -134,7 +141,7 @@ func (e *Engine) unawait(w *Want) {
 
 // delays notes that a task may wait for w, and that the task of w is still on its way.
 func (e *Engine) delays(w *Want) {
-	if s := w.single; s != nil && !s.stands && !s.coming && w.waits.Load() > 0 {
+	if s := w.single; s != nil && !s.stands() && !s.coming && w.waits.Load() > 0 {
 		s.coming = true
 		e.waking.Add(1)
 	}
@@ -152,9 +159,7 @@ func (e *Engine) comes(w *Want) {
 func (e *Engine) unhost(w *Want) {
 	w.host.place.awaits.Remove(&w.awaited)
 	w.host, w.via, w.spent = nil, nil, false
-	if w.single != nil {
-		w.single.of.wants.Remove(&w.single.link)
-	} else {
+	if w.single == nil {
 		e.dry(w.subtasks)
 	}
 }
@@ -240,7 +245,7 @@ func (e *Engine) claimFrom(w *Want) (found work, ok bool) {
 		switch found.returning = one.of.returning; {
 		case found.returning != nil:
 			return found, true
-		case e.paused || !one.stands:
+		case e.paused || !one.stands():
 			return found, false
 		}
 		if found.task, ok = one.claimer.Claim(); ok {
@@ -278,6 +283,9 @@ func (e *Engine) claimed(s *Subtasks) {
 // outOfTurn makes up for a task that starts before its turn in the queue: one place there is void,
 // or a submitter need not wait for it any more.
 func (e *Engine) outOfTurn(w *Want) {
+	if one := w.single; one != nil && one.of.entry != nil {
+		w = &one.of.entry.Want
+	}
 	// Subtasks wait for room in the order of their numbers, behind those whose ticket is in the queue.
 	l := w.submitters.First()
 	if l == nil || !e.Void(l.Of().value) {

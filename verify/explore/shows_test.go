@@ -84,6 +84,7 @@ var shows = map[string]string{
 	"ticket-after-task":                    "tasks of a source are dropped while their submitter finds room",
 	"refused-still-open":                   "tasks of a source are dropped while their submitter leaves the line",
 	"pushed-unoffered":                     "a task waits for another engine whose task waits for this one",
+	"offered-to-its-submitter-alone":       "two tasks wait for one that another goroutine submits",
 	"put-off-for-good":                     "one subtask",
 	"closes-up-beside-waits":               "Wait while the queue closes up on those struck off",
 	"closes-up-on-half-written":            "the queue closes up while a task comes in",

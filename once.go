@@ -1,0 +1,295 @@
+package weir
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/fifo"
+	"github.com/64ed045f/weir/internal/race"
+)
+
+// Once lets calls for one key that overlap share a task and its value, as when many requests miss the same entry of a cache at once. The
+// tasks run on a pool. All methods may be called by any number of goroutines at once.
+//
+// It takes memory for keys that are in use, and for values that are kept.
+type Once[K comparable, V any] struct {
+	pool *Pool
+	keep time.Duration
+
+	mu    sync.Mutex
+	calls map[K]*onceCall[K, V] // those under way
+	kept  map[K]*keptValue[V]
+}
+
+// A OnceOption sets up a [Once].
+type OnceOption struct{ keep time.Duration }
+
+// KeepFor lets a [Once] keep each value for d from when its task has returned it without an error: calls get it at once
+// meanwhile. The default is 0: a call after the end of the task begins anew.
+func KeepFor(d time.Duration) OnceOption {
+	must(d >= 0, "time to keep must be at least 0", d)
+	return OnceOption{d}
+}
+
+// NewOnce returns a Once whose tasks run on p.
+func NewOnce[K comparable, V any](p *Pool, opts ...OnceOption) *Once[K, V] {
+	mustPool(p != nil)
+	p.core.running()
+	o := &Once[K, V]{pool: p, calls: map[K]*onceCall[K, V]{}, kept: map[K]*keptValue[V]{}}
+	for _, opt := range opts {
+		o.keep = opt.keep
+	}
+	return o
+}
+
+// Do returns what the task for key returns. If none is under way Do hands task to the pool, as [Async] does; else it waits for that, and
+// task is never called.
+//
+// When ctx is done before, Do returns its cause; the task goes on as long as another caller waits for it. When the last one has left, the
+// context of the task is cancelled with the cause of that one's, a task that has not started never does, and the next call begins anew. The context has
+// the values of the ctx of the call that task comes from, and none of its end; groups made from it may wait, see promise 9. It is also done when the
+// task has ended and, with the cause [ErrClosed], when the context of [Pool.Shutdown] is.
+//
+// All callers get the same error: a [*Panic] if the task panicked, [ErrGoexit] if it called [runtime.Goexit], and if it never ran [ErrClosed],
+// [ErrFull] or [ErrExpired]. A call in the task for key itself, with its context or one made from it, gets [ErrRecursive], and so does one that
+// this task waits for by way of other keys.
+//
+// The call of Do that hands the task over synchronizes before its start, and its end before the return of all that get its value.
+func (o *Once[K, V]) Do(ctx context.Context, key K, task func(ctx context.Context) (V, error)) (V, error) {
+	o.mustBeMade()
+	mustContext(ctx != nil)
+	mustTask(task != nil)
+	var none V
+	if ctx.Err() != nil {
+		return none, context.Cause(ctx)
+	}
+	in, _ := ctx.Value(lineKey{}).(*line)
+	c, begins, kept := o.join(ctx, in, key, task)
+	switch {
+	case kept != nil:
+		return kept.value, nil
+	case c == nil:
+		return none, ErrRecursive
+	}
+	defer o.leave(ctx, in, c)
+	if begins {
+		apart(c.submit)
+	}
+	return c.await(ctx)
+}
+
+// join returns the call under way for key, or one that begins, and counts the caller as one that waits for it; or the value that is kept. It returns
+// neither where the caller would wait for itself.
+func (o *Once[K, V]) join(ctx context.Context, in *line, key K, task func(ctx context.Context) (V, error)) (c *onceCall[K, V], begins bool, kept *keptValue[V]) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if kept = o.kept[key]; kept != nil {
+		return nil, false, kept
+	}
+	c = o.calls[key]
+	switch begins = c == nil; {
+	case begins:
+		c = o.newCall(ctx, in, key, task)
+		if key == key { //nolint:gocritic // a NaN is not: it could never be removed
+			o.calls[key] = c
+		}
+	case in.isIn(&c.line):
+		return nil, false, nil
+	}
+	c.callers++
+	in.nearest(o).waits(&c.line, 1)
+	return c, begins, nil
+}
+
+// Forget makes the next call for key begin anew, whether its value is kept or its task is under way. Those that wait for that go on.
+func (o *Once[K, V]) Forget(key K) {
+	o.mustBeMade()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.calls, key)
+	if kept := o.kept[key]; kept != nil {
+		kept.end.Stop()
+		delete(o.kept, key)
+	}
+}
+
+func (o *Once[K, V]) mustBeMade() {
+	must(o != nil && o.pool != nil, "once must be made by NewOnce", "the zero value")
+}
+
+// onceCall is a task that calls share. It is submitted by none of them, since the first may be gone before there is room for it.
+type onceCall[K comparable, V any] struct {
+	Future[V]
+	of      *Once[K, V]
+	key     K
+	end     context.CancelCauseFunc // of the context
+	link    fifo.Link[errand]       // in the list of the pool's cutoff, while the task runs
+	line    line
+	callers int // that wait for it, under Once.mu
+}
+
+func (o *Once[K, V]) newCall(ctx context.Context, in *line, key K, task func(ctx context.Context) (V, error)) *onceCall[K, V] {
+	c := &onceCall[K, V]{of: o, key: key, line: line{of: o, above: in}}
+	c.self, c.pool, c.done = c, o.pool, make(chan struct{})
+	shared, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	c.ctx, c.end = context.WithValue(shared, lineKey{}, &c.line), end
+	if race.Enabled {
+		task = racedFuture(o.pool, task) // last: the task reads the others
+	}
+	c.body = func(ctx context.Context) (V, error) { return c.runs(ctx, task) }
+	return c
+}
+
+// submit hands the task over. If it has to wait for room that takes a goroutine of its own.
+func (c *onceCall[K, V]) submit() {
+	t := listenerJob(&c.self, nil, inTurn).Task
+	want := c.want(false)
+	if c.pool.core.engine.Fits(t, want) {
+		return
+	}
+	go func() {
+		if err := c.pool.core.submitWanted(c.ctx, t, want, nil); err != nil {
+			c.refuse(err)
+		}
+	}()
+}
+
+// runs runs the task, on its worker.
+func (c *onceCall[K, V]) runs(ctx context.Context, task func(ctx context.Context) (V, error)) (value V, err error) {
+	c.pool.cut.add(&c.link, &c.errand, nil)
+	returned := false
+	defer func() {
+		c.pool.cut.remove(&c.link)
+		c.of.ends(c, value, returned && err == nil)
+		c.end(nil)
+	}()
+	value, err = task(ctx)
+	returned = true
+	return value, err
+}
+
+// cancel implements cancels.
+func (c *onceCall[K, V]) cancel(cause error) { c.end(cause) }
+
+// await waits for the outcome, until ctx is done.
+func (c *onceCall[K, V]) await(ctx context.Context) (V, error) {
+	host := hostOf(ctx)
+	var want *engine.Want
+	if host.pool != nil {
+		want = c.want(false)
+	}
+	host.await(c.pool, want, func(w *engine.Wakeup) { c.outcome(w, nil, ctx.Done()) })
+	select {
+	case <-c.done:
+		if unheard := c.unheard.Load(); unheard != nil {
+			unheard.Stop()
+		}
+		return c.value, c.err
+	default:
+		var none V
+		return none, context.Cause(ctx)
+	}
+}
+
+// leave ends a call that has waited for c. With the last one the task ends, unless it has.
+func (o *Once[K, V]) leave(ctx context.Context, in *line, c *onceCall[K, V]) {
+	o.mu.Lock()
+	in.nearest(o).waits(&c.line, -1)
+	c.callers--
+	last := c.callers == 0
+	if last && o.calls[c.key] == c {
+		delete(o.calls, c.key)
+	}
+	o.mu.Unlock()
+	if last {
+		c.end(context.Cause(ctx)) // if the task has not started it never will
+	}
+}
+
+// ends follows the end of a task. The value is kept if it is good, and that is wanted.
+func (o *Once[K, V]) ends(c *onceCall[K, V], value V, good bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.calls[c.key] != c {
+		return // its value is not wanted any more
+	}
+	delete(o.calls, c.key)
+	if !good || o.keep == 0 {
+		return
+	}
+	kept := &keptValue[V]{value: value}
+	kept.end = time.AfterFunc(o.keep, func() { o.drop(c.key, kept) })
+	o.kept[c.key] = kept
+}
+
+// keptValue is a value until its time is over.
+type keptValue[V any] struct {
+	value V
+	end   *time.Timer
+}
+
+func (o *Once[K, V]) drop(key K, kept *keptValue[V]) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.kept[key] == kept {
+		delete(o.kept, key)
+	}
+}
+
+// line is the task of a onceCall, as calls within it see it.
+type line struct {
+	of       any           // its Once
+	above    *line         // the task in which the call was that it comes from
+	awaiting map[*line]int // what calls within it wait for, as far as that is of the same Once: how many of them. Under Once.mu
+}
+
+// lineKey is the key under which a task's context holds its line.
+type lineKey struct{}
+
+// nearest returns the innermost task of a Once that i is in.
+func (i *line) nearest(of any) *line {
+	for i != nil && i.of != of {
+		i = i.above
+	}
+	return i
+}
+
+// waits notes that n more calls within i wait for another task of the same Once. i may be nil.
+func (i *line) waits(other *line, n int) {
+	if i == nil {
+		return
+	}
+	if i.awaiting == nil {
+		i.awaiting = map[*line]int{}
+	}
+	if i.awaiting[other] += n; i.awaiting[other] == 0 {
+		delete(i.awaiting, other)
+	}
+}
+
+// isIn reports whether a call within i that waits for a task would wait for itself: it is in that task, or in one that
+// the task waits for.
+func (i *line) isIn(task *line) bool {
+	if i == nil {
+		return false
+	}
+	looked := map[*line]bool{task: true}
+	for next := []*line{task}; len(next) > 0; {
+		last := len(next) - 1
+		task, next = next[last], next[:last]
+		for at := i; at != nil; at = at.above {
+			if at == task {
+				return true
+			}
+		}
+		for other := range task.awaiting {
+			if !looked[other] {
+				looked[other] = true
+				next = append(next, other)
+			}
+		}
+	}
+	return false
+}
