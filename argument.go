@@ -18,24 +18,24 @@ type argument[T any] struct {
 // arguments puts arguments into an engine's tasks, and takes them out again: into words of the task itself where they fit in,
 // else into a box that is used for one after another.
 type arguments[T any] struct {
-	boxed bool      // P points to a box
-	at    uintptr   // else the offset of the first of the words
+	fits  bool      // else P points to a box, as in the zero value
+	at    uintptr   // the offset of the first of the words
 	boxes sync.Pool // of *argument[T]
 }
 
-// init must be called first. taken says that the caller needs Q itself.
+// init is called by the constructor. taken says that the caller needs Q itself.
 //
 // What relies on it is safe: each word that an argument gets is to the collector what it is in a T, and no other one is written.
 func (a *arguments[T]) init(taken bool) {
 	var t engine.Task
-	a.boxed = race.Enabled // it comes with its tag
+	a.fits = !race.Enabled // else it comes with its tag
 	switch of := reflect.TypeFor[T](); of.Kind() {
 	case reflect.Pointer, reflect.UnsafePointer, reflect.Func, reflect.Map, reflect.Chan, reflect.String: // P and, for a string, N
 		a.at = unsafe.Offsetof(t.P)
 	case reflect.Interface: // Q and P
-		a.at, a.boxed = unsafe.Offsetof(t.Q), a.boxed || taken
+		a.at, a.fits = unsafe.Offsetof(t.Q), a.fits && !taken
 	default:
-		a.at, a.boxed = unsafe.Offsetof(t.N), a.boxed || of.Size() > unsafe.Sizeof(t.N) || hasPointers(of)
+		a.at, a.fits = unsafe.Offsetof(t.N), a.fits && of.Size() <= unsafe.Sizeof(t.N) && !hasPointers(of)
 	}
 }
 
@@ -57,7 +57,7 @@ func hasPointers(t reflect.Type) bool {
 
 // pack returns a task with that argument. It is safe by init.
 func (a *arguments[T]) pack(arg argument[T]) (t engine.Task) {
-	if a.boxed {
+	if !a.fits {
 		return a.box(arg)
 	}
 	*(*argument[T])(unsafe.Add(unsafe.Pointer(&t), a.at)) = arg
@@ -66,7 +66,7 @@ func (a *arguments[T]) pack(arg argument[T]) (t engine.Task) {
 
 // of returns the argument of t, which pack has returned. So it is safe.
 func (a *arguments[T]) of(t engine.Task) argument[T] {
-	if a.boxed {
+	if !a.fits {
 		return *(*argument[T])(t.P)
 	}
 	return *(*argument[T])(unsafe.Add(unsafe.Pointer(&t), a.at))
@@ -92,7 +92,7 @@ func (a *arguments[T]) keep(t engine.Task, err error) error {
 
 // drop is called when a task will not be looked at any more. Where it is not, the box is left to the collector.
 func (a *arguments[T]) drop(t engine.Task) {
-	if a.boxed && !race.Enabled { // a sync.Pool would order those who use it
+	if !a.fits && !race.Enabled { // a sync.Pool would order those who use it
 		a.unbox(t)
 	}
 }

@@ -198,10 +198,15 @@ func (s *scope) Value(key any) any { return s.standard().Value(key) }
 
 func (s *scope) Err() error {
 	s.seen()
+	std := s.std.Load()
 	if s.ended.Load() {
+		if std != nil && std.Err() == nil { // end is about to cancel it, and [context.Cause] asks it for the cause
+			s.mu.Lock()
+			defer s.mu.Unlock()
+		}
 		return s.err
 	}
-	if std := s.std.Load(); std != nil {
+	if std != nil {
 		return std.Err()
 	}
 	err := s.base.Err()

@@ -2,6 +2,7 @@ package weir_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"testing"
@@ -56,7 +57,7 @@ func TestATasksErrNeverGoesBackToNil(t *testing.T) {
 	flips := 0
 	for range 10 {
 		ready := make(chan struct{})
-		g := p.Group(t.Context())
+		g := p.Group(context.Background()) // of which no scope has a standard context before a task asks for one
 		g.Go(func(ctx context.Context) error {
 			stops := make([]context.CancelFunc, many)
 			for i := range stops {
@@ -246,4 +247,38 @@ func TestATasksContextPrintsNoneOfItsParentsFields(t *testing.T) {
 		return nil
 	})
 	check.OK(t, g.Wait())
+}
+
+// A scope is cancelled before what is made from it, and its standard context after that.
+func TestAContextThatHasEndedHasItsCause(t *testing.T) {
+	cause := errors.New("cause")
+	for range check.Scale(50, 10) {
+		p := weir.New(2)
+		g := p.Group(context.Background()) // of which no scope has a standard context before a task asks for one
+		ready := make(chan struct{})
+		g.Go(func(ctx context.Context) error {
+			done := ctx.Done()
+			var below [500]*weir.Group
+			for i := range below {
+				below[i] = p.Group(ctx)
+				_ = below[i].Context().Done() // it is in the list, with a standard context
+			}
+			close(ready)
+			for ctx.Err() == nil {
+				runtime.Gosched()
+			}
+			if got := context.Cause(ctx); !errors.Is(got, cause) {
+				t.Errorf("the context has ended, and its cause is %v", got)
+			}
+			<-done
+			for _, g := range below {
+				_ = g.Wait()
+			}
+			return nil
+		})
+		<-ready
+		g.Cancel(cause)
+		check.Error(t, g.Wait(), cause)
+		p.Close()
+	}
 }

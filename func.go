@@ -13,7 +13,7 @@ import (
 //
 // Arguments that are pointers, functions, maps, channels, strings or values of an interface type stand in the queue itself, as do those of
 // at most a word without pointers. For others, such as slices and larger structs, each call takes some 30 ns more: their copy
-// stands on the heap, in memory that is used again.
+// stands on the heap, in memory that is used again until the next garbage collection.
 type FuncPool[T any] struct {
 	core core
 	args arguments[T]

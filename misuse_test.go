@@ -76,6 +76,7 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 		{"NewFunc KeepGoing", "weir: option of a pool must not be a group's, got KeepGoing", func() { weir.NewFunc(2, func(int) {}, weir.KeepGoing()) }},
 		{"New PanicsAsErrors", "weir: option of a pool must not be a group's, got PanicsAsErrors", func() { weir.New(2, weir.PanicsAsErrors()) }},
 		{"zero Pool", "weir: pool must be made by New, NewFunc or NewStateful, got the zero value", func() { new(weir.Pool).Wait() }},
+		{"zero FuncPool of large arguments", "weir: pool must be made by New, NewFunc or NewStateful, got the zero value", func() { _ = new(weir.FuncPool[[8]int]).TryInvoke([8]int{}) }},
 		{"zero FuncPool", "weir: pool must be made by New, NewFunc or NewStateful, got the zero value", func() { _ = new(weir.FuncPool[int]).Invoke(1) }},
 		{"Submit to no pool", noPool, func() { _ = (*weir.Pool)(nil).Submit(nothing) }},
 		{"SubmitContext to no pool", noPool, func() { _ = (*weir.Pool)(nil).SubmitContext(ctx, nothing) }},

@@ -48,13 +48,14 @@ func NewOnce[K comparable, V any](p *Pool, opts ...OnceOption) *Once[K, V] {
 // task is never called.
 //
 // When ctx is done before, Do returns its cause; the task goes on as long as another caller waits for it. When the last one has left, the
-// context of the task is cancelled with the cause of that one's, a task that has not started never does, and the next call begins anew. The context has
+// context of the task is cancelled with the cause of that one's, a task that has not started never does, though it keeps its room in the queue until a
+// worker comes to it, and the next call begins anew. The context has
 // the values of the ctx of the call that task comes from, and none of its end; groups made from it may wait, see promise 9. It is also done when the
 // task has ended and, with the cause [ErrClosed], when the context of [Pool.Shutdown] is.
 //
 // All callers get the same error: a [*Panic] if the task panicked, [ErrGoexit] if it called [runtime.Goexit], and if it never ran [ErrClosed],
 // [ErrFull] or [ErrExpired]. A call in the task for key itself, with its context or one made from it, gets [ErrRecursive], and so does one that
-// this task waits for by way of other keys.
+// this task waits for by way of other keys. Tasks of two Onces that wait for each other do so forever.
 //
 // The call of Do that hands the task over synchronizes before its start, and its end before the return of all that get its value.
 func (o *Once[K, V]) Do(ctx context.Context, key K, task func(ctx context.Context) (V, error)) (V, error) {
@@ -74,10 +75,7 @@ func (o *Once[K, V]) Do(ctx context.Context, key K, task func(ctx context.Contex
 		return none, ErrRecursive
 	}
 	defer o.leave(ctx, in, c)
-	if begins {
-		apart(c.submit)
-	}
-	return c.await(ctx)
+	return c.await(ctx, begins)
 }
 
 // join returns the call under way for key, or one that begins, and counts the caller as one that waits for it; or the value that is kept. It returns
@@ -173,14 +171,27 @@ func (c *onceCall[K, V]) runs(ctx context.Context, task func(ctx context.Context
 // cancel implements cancels.
 func (c *onceCall[K, V]) cancel(cause error) { c.end(cause) }
 
-// await waits for the outcome, until ctx is done.
-func (c *onceCall[K, V]) await(ctx context.Context) (V, error) {
+// refuse implements listener. No other caller joins then.
+func (c *onceCall[K, V]) refuse(err error) bool {
+	var none V
+	c.of.ends(c, none, false)
+	return c.Future.refuse(err)
+}
+
+// await waits for the outcome, until ctx is done. If the call begins it hands the task over first: when the place of a task that calls is vacant,
+// as it may be needed for that.
+func (c *onceCall[K, V]) await(ctx context.Context, begins bool) (V, error) {
 	host := hostOf(ctx)
 	var want *engine.Want
 	if host.pool != nil {
 		want = c.want(false)
 	}
-	host.await(c.pool, want, func(w *engine.Wakeup) { c.outcome(w, nil, ctx.Done()) })
+	host.await(c.pool, want, func(w *engine.Wakeup) {
+		if begins {
+			apart(c.submit)
+		}
+		c.outcome(w, nil, ctx.Done())
+	})
 	select {
 	case <-c.done:
 		if unheard := c.unheard.Load(); unheard != nil {
@@ -208,7 +219,7 @@ func (o *Once[K, V]) leave(ctx context.Context, in *line, c *onceCall[K, V]) {
 	}
 }
 
-// ends follows the end of a task. The value is kept if it is good, and that is wanted.
+// ends follows the end of a task, or its refusal. The value is kept if it is good, and that is wanted.
 func (o *Once[K, V]) ends(c *onceCall[K, V], value V, good bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -219,9 +230,9 @@ func (o *Once[K, V]) ends(c *onceCall[K, V], value V, good bool) {
 	if !good || o.keep == 0 {
 		return
 	}
-	kept := &keptValue[V]{value: value}
-	kept.end = time.AfterFunc(o.keep, func() { o.drop(c.key, kept) })
-	o.kept[c.key] = kept
+	key, kept := c.key, &keptValue[V]{value: value}
+	kept.end = time.AfterFunc(o.keep, func() { o.drop(key, kept) }) // which keeps c alive no longer
+	o.kept[key] = kept
 }
 
 // keptValue is a value until its time is over.
@@ -275,13 +286,16 @@ func (i *line) isIn(task *line) bool {
 	if i == nil {
 		return false
 	}
-	looked := map[*line]bool{task: true}
+	own, looked := task.of, map[*line]bool{task: true}
 	for next := []*line{task}; len(next) > 0; {
 		last := len(next) - 1
 		task, next = next[last], next[:last]
 		for at := i; at != nil; at = at.above {
 			if at == task {
 				return true
+			}
+			if up := at.above; up != nil && up.of == own && at.of == own && up.awaiting[at] == 0 {
+				break // the call that at comes from has left
 			}
 		}
 		for other := range task.awaiting {

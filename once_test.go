@@ -199,6 +199,20 @@ func TestACallOfOnceThatWouldWaitForItselfIsRefused(t *testing.T) {
 			}
 			return o.Do(ctx, "a", calls(o, "b"))
 		}, nil},
+		"by way of a task whose first caller has left": {func(ctx context.Context, o *once) (string, error) {
+			left := make(chan struct{})
+			go o.Do(ctx, "a", func(ctx context.Context) (string, error) { //nolint:errcheck // the other one tells
+				short, cancel := context.WithTimeout(ctx, time.Second)
+				defer cancel()
+				_, err := o.Do(short, "b", func(ctx context.Context) (string, error) { <-left; return calls(o, "a")(ctx) })
+				check.Error(t, err, context.DeadlineExceeded)
+				close(left)
+				time.Sleep(time.Second)
+				return "", nil
+			})
+			synctest.Wait()
+			return o.Do(ctx, "b", constant("other"))
+		}, nil},
 		"two ways to one task": {func(ctx context.Context, o *once) (string, error) {
 			return o.Do(ctx, "a", func(ctx context.Context) (string, error) {
 				go o.Do(ctx, "b", func(ctx context.Context) (string, error) { //nolint:errcheck // the other one tells
@@ -354,6 +368,45 @@ func TestCallersOfOnceLearnWhyTheTaskNeverRan(t *testing.T) {
 	}
 }
 
+// slow is a context whose Done takes a second.
+type slow struct{ context.Context }
+
+func (s slow) Done() <-chan struct{} {
+	time.Sleep(time.Second)
+	return s.Context.Done()
+}
+
+func TestACallOfOnceJoinsNoneThatWasRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := check.NewValve()
+		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
+		defer p.Close()
+		o := weir.NewOnce[string, int](p)
+		check.OK(t, p.Submit(v.Hold))
+		var first sync.WaitGroup
+		defer first.Wait()
+		first.Go(func() {
+			_, err := o.Do(slow{t.Context()}, "key", constant(1))
+			check.Error(t, err, weir.ErrFull)
+		})
+		synctest.Wait()
+		v.Open()
+		p.Wait()
+		value, err := o.Do(t.Context(), "key", constant(2)) // while the other one has not returned
+		check.OK(t, err)
+		check.Equal(t, "value", value, 2)
+	})
+}
+
+func TestATaskOfAFullPoolLendsItsPlaceToWhatItCallsFirst(t *testing.T) {
+	p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
+	defer p.Close()
+	o := weir.NewOnce[int, int](p)
+	for i := range check.Scale(2000, 200) {
+		check.OK(t, p.Do(t.Context(), func(ctx context.Context) error { _, err := o.Do(ctx, i, constant(1)); return err }))
+	}
+}
+
 func TestShutdownCancelsTheContextOfATaskOfOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
@@ -471,7 +524,17 @@ func TestAnyKeyLeavesNothingBehind(t *testing.T) {
 	if after := heap(); after > before+100_000 {
 		t.Errorf("10000 keys that are not numbers take %d bytes", after-before)
 	}
-	runtime.KeepAlive(numbers)
+	for i := range 10 { // a value is kept, and not the context of the call
+		ctx := context.WithValue(t.Context(), "key", make([]byte, 1<<20)) //nolint:staticcheck // it is of no package
+		_, err := numbers.Do(ctx, float64(i), constant(1))
+		check.OK(t, err)
+	}
+	if after := heap(); after > before+1<<20 {
+		t.Errorf("10 values that are kept take %d bytes", after-before)
+	}
+	for i := range 10 {
+		numbers.Forget(float64(i))
+	}
 	o := weir.NewOnce[int, int](p)
 	_, err := o.Do(t.Context(), -1, func(ctx context.Context) (int, error) {
 		before = heap()

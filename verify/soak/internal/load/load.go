@@ -41,7 +41,7 @@ func All() []Load {
 		{Name: "idle", About: "workers expire at once, and pools are dropped", Round: idle.round},
 		{Name: "order", About: "one task at a time, in order", Round: order.round},
 		{Name: "block", About: "tasks wait for each other, as many as the limit lets run", Round: block},
-		{Name: "nest", About: "groups, futures and loops in tasks, 4 deep, with limits from 1", Round: nest},
+		{Name: "nest", About: "groups, futures, shared tasks and loops in tasks, 4 deep, with limits from 1", Round: nest},
 		{Name: "all", About: "the same and plain tasks on pools that are resized, paused, closed and shut down", Round: together.round},
 		{Name: "group", About: "groups with errors, panics and cancellations, and their results, used again", Round: group},
 		{Name: "par", About: "loops, streams and pipelines, also left by break", Round: parallel},

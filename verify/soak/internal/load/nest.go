@@ -11,7 +11,7 @@ import (
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
-// nest makes tasks make groups, futures and loops on their own pool, 4 deep, and wait for them. It
+// nest makes tasks make groups, futures, shared tasks and loops on their own pool, 4 deep, and wait for them. It
 // needs every place that is lent, from a limit of 1 on. However long they wait, no more of the tasks that come from
 // outside have begun than the limit, unless some give their places up by Blocking.
 func nest(r *Round) {
@@ -35,6 +35,7 @@ func nest(r *Round) {
 type wood struct {
 	r      *Round
 	pool   *weir.Pool
+	once   *weir.Once[int, int]
 	ledger *books.Ledger
 	gauge  *books.Gauge
 	begun  *books.Gauge // of the tasks that come from outside; nil if tasks rest
@@ -46,7 +47,7 @@ type wood struct {
 }
 
 func newWood(r *Round, pool *weir.Pool, limit int, ledger *books.Ledger, begun *books.Gauge) *wood {
-	w := &wood{r: r, pool: pool, ledger: ledger, gauge: books.NewGauge(r.Book, limit), begun: begun}
+	w := &wood{r: r, pool: pool, once: weir.NewOnce[int, int](pool), ledger: ledger, gauge: books.NewGauge(r.Book, limit), begun: begun}
 	w.gauge.Ask(places(pool))
 	return w
 }
@@ -69,11 +70,13 @@ func (w *wood) aside(f func()) {
 
 // grow makes something that has subtasks, and waits for it.
 func (w *wood) grow(ctx context.Context, rnd *rand.Rand, depth int) {
-	switch rnd.IntN(6) {
+	switch rnd.IntN(7) {
 	case 0:
 		w.future(ctx, rnd, depth)
 	case 1:
 		w.loop(ctx, rnd, depth)
+	case 2:
+		w.share(ctx, rnd, depth)
 	default:
 		w.group(ctx, rnd, depth)
 	}
@@ -158,6 +161,27 @@ func (w *wood) future(ctx context.Context, rnd *rand.Rand, depth int) {
 	w.r.Check(value == id, "the future of task %d gave %d, %v", id, value, err)
 	w.seal(ctx, "Future.Get", err, id)
 	w.ledger.Ended("Future.Get", id)
+}
+
+// share may wait for a task that another call has begun. The key says how deep it is, so no task waits for itself.
+func (w *wood) share(ctx context.Context, rnd *rand.Rand, depth int) {
+	id, seed, key, ran := w.ledger.New(), fork(rnd), 2*depth+rnd.IntN(2), false
+	var value int
+	var err error
+	w.aside(func() {
+		value, err = w.once.Do(context.WithoutCancel(ctx), key, func(ctx context.Context) (int, error) {
+			ran = true
+			return key, w.task(ctx, seed, id, depth)
+		})
+	})
+	w.r.Check(err != nil || value == key, "the value of key %d is %d", key, value)
+	if !ran {
+		w.r.Check(err == nil || w.fails && errors.Is(err, errFailed) || w.stormy && errors.Is(err, weir.ErrClosed), "a shared task gave %v", err)
+		w.ledger.Reject(id)
+		return
+	}
+	w.seal(ctx, "Once.Do", err, id)
+	w.ledger.Ended("Once.Do", id)
 }
 
 func (w *wood) loop(ctx context.Context, rnd *rand.Rand, depth int) {
