@@ -20,7 +20,7 @@ import (
 // not rare, whatever s is.
 type fit struct {
 	// state is the class, with learning added while returns are counted. One word for both
-	// lets PutBuffer see in one look that there is nothing to do.
+	// lets PutBuffer see in one look that there is nothing to do. It is changed under mu.
 	state atomic.Uint32
 
 	_ [64]byte // what is above is read by all, what is below written often
@@ -51,9 +51,12 @@ func (f *fit) class() int { return int(f.state.Load() &^ learning) }
 // compared with such work, and a wrong class costs much memory.
 func (f *fit) learn(needed int, state uint32) {
 	if state&learning == 0 {
-		if int(state) != needed {
+		if int(state) != needed && f.mu.TryLock() {
 			// This one is not counted: what it needed is the only reason to count it.
-			f.state.CompareAndSwap(state, state|learning)
+			if f.state.Load() == state {
+				f.state.Store(state | learning)
+			}
+			f.mu.Unlock()
 		}
 		return
 	}
