@@ -23,6 +23,7 @@
 //   - [Future]: one task of a pool whose value is wanted later.
 //   - [Pool]: long-lived, shared by many; tasks are plain functions. [Pool.Do] runs one
 //     where it is called, under the same limit. [Pool.Go] gives a service's task its context, and its error to [OnError].
+//   - [Pool.Lane]: a part of a pool, with a queue, a limit, a [Share] and a [Priority] of its own, for one kind of work or one tenant.
 //   - [FuncPool]: the same for one function and many arguments, without a
 //     closure for each.
 //   - [FuncContext]: the same for a function that gets a context and returns an error.
@@ -62,6 +63,14 @@
 // more goroutine. Several goroutines of one task of the pool may call Do: what they call runs at
 // once, all in the place of the task. A task of another pool that calls Do keeps its place there,
 // as in every wait. A call that is cancelled makes room in the queue.
+//
+// # Lanes
+//
+// A pool and its lanes have the same places. For waits they are one pool: a task of one that waits for a task of another lends its place to
+// that, if the lane's own limit lets it run; and if not, the tasks that have the lane's places must end without what the task holds. What holds for
+// tasks of a full pool holds for all of them: a task that waits for room in another lane, by Submit, keeps its place meanwhile, so
+// it should use TrySubmit, or hand over a task of a group or future, which starts in its place. And tasks of one lane may have all places while they wait for a
+// lock that is held by a goroutine outside, which waits for a task of another lane: then both wait forever.
 //
 // # Futures
 //
@@ -114,18 +123,18 @@
 //     panicking, expiry and closing.
 //  2. Never more than limit tasks run at once, except in the extra places of promise 9; and
 //     when a pool's Resize has returned no queued task starts while the new limit or more
-//     places are in use.
+//     places are in use. Tasks of a lane count in its pool, too.
 //  3. A queued task starts as soon as a worker may run it: it never waits behind a
 //     task that blocks while the limit allows one more worker.
 //  4. Workers take tasks in the order in which they were accepted; the subtasks of
 //     one that runs come before what is queued, and a task that another one waits for
 //     may start out of turn, in a place that is lent. Submitters that wait for room
-//     are served in order too, and a newcomer cannot overtake them.
+//     are served in order too, and a newcomer cannot overtake them. Lanes, and the queue of their pool, have an order each.
 //  5. In the terminology of the Go memory model, a call that submits a task
 //     synchronizes before the start of the task, and the end of the task before
 //     the return of any Wait or Close that waited for it.
 //  6. Close and Shutdown may be called more than once, at once, and while other
-//     goroutines submit. When Close has returned no goroutine of the pool is left.
+//     goroutines submit. When Close has returned no goroutine of the pool is left. Both close the lanes of the pool.
 //  7. A panic or [runtime.Goexit] in a task loses neither a worker nor a place
 //     under the limit, and leaves no goroutine blocked. See [OnPanic] and [Group.Wait].
 //  8. A cancelled group starts none of its queued tasks, its blocked Go returns at
@@ -139,7 +148,7 @@
 //     handed over from outside, and not waited for by other tasks, at most limit have begun. A task
 //     whose wait is over goes on at once. If its place is still in use, or the task that has it does not
 //     belong to the wait, the pool adds an extra place, beyond the limit, which [Stats] counts; while
-//     any is left no queued task starts. [Blocking] gives the place on which a task began to any task.
+//     any is left no queued task starts. A pool and its lanes count as one. [Blocking] gives the place on which a task began to any task.
 //  10. A group may be used again after Wait; nothing of one batch is left to the next.
 //  11. A pool that nothing uses costs no goroutine and at most 1 KiB; nothing starts
 //     when the package is imported. A group with workers of its own leaves no
@@ -153,7 +162,7 @@
 //     of a context.
 //  14. Workers carry no profiler labels over from the goroutine that started them.
 //  15. Under the race detector the library orders tasks only as promise 5 says. In addition, the end of one task synchronizes
-//     before the start of the next at a constant limit of 1 (of a pool, a group, an errgroup or a loop), and where the library itself
+//     before the start of the next at a constant limit of 1 (of a pool, a lane, a group, an errgroup or a loop), and where the library itself
 //     hands something on: the value of a [Stateful], an object of package reuse.
 //     A call that waits, a stream over a sequence, and Range, Sort and SortFunc of package par may order more than that.
 //

@@ -193,6 +193,19 @@ func Example_fromPondParts() {
 	// <nil>
 }
 
+func Example_fromPondSubpool() {
+	pool := weir.New(64)
+	lane := pool.Lane(8)
+	lane.Resize(4)
+	task := func() { fmt.Println("in a lane") }
+	err := lane.TrySubmit(task)
+	pool.Close() // closes the lane, too
+	fmt.Println(err, lane.Submit(task))
+	// Output:
+	// in a lane
+	// <nil> weir: pool is closed
+}
+
 func Example_fromPondNonBlocking() {
 	ctx := context.Background()
 	done := make(chan struct{})

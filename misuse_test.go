@@ -44,6 +44,18 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 		{"Prestart -1", "weir: prestarted workers must be at least 0, got -1", func() { weir.Prestart(-1) }},
 		{"Prestart 3 of 2", "weir: prestarted workers must be at most the limit 2, got 3", func() { weir.New(2, weir.Prestart(3)) }},
 		{"Prestart 3 of 2 in a group", "weir: prestarted workers must be at most the limit 2, got 3", func() { weir.NewGroup(ctx, 2, weir.Prestart(3)) }},
+		{"Lane limit 0", limit + "0", func() { p.Lane(0) }},
+		{"Lane of nil", noPool, func() { (*weir.Pool)(nil).Lane(1) }},
+		{"On nil", noPool, func() { weir.On(nil) }},
+		{"Share 0", "weir: share must be from 1 to 1<<20, got 0", func() { weir.Share(0) }},
+		{"Priority", "weir: priority must be from -1<<30 to 1<<30, got 1073741825", func() { weir.Priority(1<<30 + 1) }},
+		{"Aging 0", "weir: time of aging must be more than 0, got 0s", func() { weir.Aging(0) }},
+		{"New Share", "weir: option must be that of a lane, got Share", func() { weir.New(1, weir.Share(2)) }},
+		{"Lane IdleTimeout", "weir: options of a lane must not be about workers, which are those of its pool, got IdleTimeout or Prestart", func() { p.Lane(1, weir.IdleTimeout(1)) }},
+		{"NewGroup On", "weir: option must be that of a Pool or FuncPool, got On", func() { weir.NewGroup(ctx, 1, weir.On(p)) }},
+		{"NewStateful On", "weir: option must be that of a Pool or FuncPool, got On", func() {
+			weir.NewStateful(2, func() (int, error) { return 0, nil }, func(int, int) {}, func(int) {}, weir.On(p))
+		}},
 		{"OnPanic nil", "weir: panic handler must not be nil, got nil", func() { weir.OnPanic(nil) }},
 		{"ExpireAfter 0", "weir: time in the queue must be more than 0, got 0s", func() { weir.ExpireAfter(0) }},
 		{"OnError nil", "weir: handler of errors must not be nil, got nil", func() { weir.OnError(nil) }},

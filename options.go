@@ -47,7 +47,9 @@ type options struct {
 	labels      *profileLabels // of the pool's name; nil without
 	handlers    *handlers      // nil for none
 	onOpenError func(*OpenError)
+	lane        *laneOptions // nil for a pool that is none
 	crash       bool
+	ofWorkers   bool // an option was given that a lane does not take
 
 	groupOptions
 }
@@ -99,7 +101,7 @@ func MaxWaiting(n int) Option {
 // few are idle: 64, or those of [Prestart]. That does not hold for a [Stateful].
 func IdleTimeout(d time.Duration) Option {
 	must(d >= 0, "idle timeout must be at least 0", d)
-	return poolOption(func(o *options) { o.idleTimeout, o.parked = d, 0 })
+	return poolOption(func(o *options) { o.idleTimeout, o.parked, o.ofWorkers = d, 0, true })
 }
 
 // ExpireAfter sets how long a task may be queued. One that was queued for longer does not start: it is handed back, and its error is [ErrExpired],
@@ -117,7 +119,7 @@ func ExpireAfter(d time.Duration) Option {
 // exceed the limit. They expire like others.
 func Prestart(n int) Option {
 	must(n >= 0, "prestarted workers must be at least 0", n)
-	return poolOption(func(o *options) { o.prestart = n })
+	return poolOption(func(o *options) { o.prestart, o.ofWorkers = n, true })
 }
 
 // Name names the pool in reports of panics, and in profiles: it is the value of
@@ -199,6 +201,7 @@ func groupWorkersOptions(limit int, opts []Option) options {
 	collect(&o, opts)
 	o.mustHaveNoState()
 	o.mustHaveNoErrors()
+	o.mustHaveNoLane()
 	return o
 }
 
@@ -250,6 +253,7 @@ func collect[O Option](o *options, opts []O) {
 	if o.parked > 0 {
 		o.parked = max(o.parked, o.prestart)
 	}
+	o.mustBeLane()
 	if o.prestart > o.limit {
 		must(false, fmt.Sprintf("prestarted workers must be at most the limit %d", o.limit), o.prestart)
 	}

@@ -322,6 +322,7 @@ func (p *Pool) shutdown(ctx context.Context, refuse func(l listener) bool) (unru
 	if err != nil {
 		p.cutTasks() // before a handler is called that may block
 	}
+	unrun = append(unrun, p.core.takeBackLanes(ctx, err)...)
 	for _, j := range refused {
 		if l := j.listener(); !refuse(l) && l.void() {
 			p.core.engine.Superseded(j.Task)

@@ -50,7 +50,11 @@ func (c *core) start(o *options, config *engine.Config, e *engine.Engine) {
 			}
 		}
 	}
-	e.Init(config)
+	if l := o.lane; l != nil {
+		l.init(c, e, config)
+	} else {
+		e.Init(config)
+	}
 	c.runOn(e)
 	if o.prestart > 0 {
 		c.engine.Start(o.prestart)

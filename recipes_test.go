@@ -199,6 +199,51 @@ func Example_recipeSharedServer() {
 	// 404 <nil>
 }
 
+func Example_recipeLanes() {
+	err := func(ctx context.Context, waiting []string, send func(string), answer func(context.Context) error) error {
+		pool := weir.New(4)
+		api := pool.Lane(4, weir.Priority(1), weir.Queue(100))
+		mails := pool.Lane(2, weir.Queue(10_000)) // never more than two at once
+		reports := pool.Lane(4, weir.Share(2))
+
+		for _, m := range waiting {
+			if err := mails.Submit(func() { send(m) }); err != nil {
+				return err
+			}
+		}
+		err := api.Do(ctx, answer)
+		reports.Close()
+		pool.Close()
+		fmt.Println(mails.Stats().Finished, "mails")
+		return err
+	}(context.Background(), []string{"a", "b", "c"}, func(string) {}, func(context.Context) error { fmt.Println("answered"); return nil })
+	fmt.Println(err)
+	// Output:
+	// answered
+	// 3 mails
+	// <nil>
+}
+
+func Example_recipeTenants() {
+	pool, lanes := weir.New(4), map[string]*weir.Pool{}
+	submit := func(tenant string, task func()) error {
+		lane, ok := lanes[tenant]
+		if !ok {
+			lane = pool.Lane(8, weir.Queue(1000))
+			lanes[tenant] = lane
+		}
+		return lane.Submit(task)
+	}
+	for _, tenant := range []string{"many", "many", "many", "one"} {
+		if err := submit(tenant, func() {}); err != nil {
+			fmt.Println(err)
+		}
+	}
+	pool.Close()
+	fmt.Println(lanes["many"].Stats().Finished, lanes["one"].Stats().Finished)
+	// Output: 3 1
+}
+
 func Example_recipeOrderPerKey() {
 	type Event struct {
 		Account string

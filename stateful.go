@@ -50,6 +50,7 @@ func NewStateful[S, T any](
 		dispose = func(S) {}
 	}
 	o := statefulOptions(limit, opts)
+	o.mustHaveNoLane()
 	o.mustHaveNoErrors()
 	p := &Stateful[S, T]{use: run, onOpenError: o.onOpenError}
 	p.args.init(true)

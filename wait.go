@@ -54,7 +54,7 @@ func (s *stay) with(pool *Pool, want *engine.Want) (done func()) {
 		s.want = want
 	default:
 		above, via := s.task.nearest(pool)
-		pool.core.engine.Await(want, above, via)
+		pool.core.engine.Await(want, s.task.worker, above, via)
 		return func() { pool.core.engine.Unawait(want) }
 	}
 	return func() {}

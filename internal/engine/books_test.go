@@ -15,11 +15,14 @@ type books struct {
 	mu     sync.Mutex
 	clock  int // counts what is noted, so that times can be compared
 	tasks  []*task
-	limit  int // how many may run at once, at most
-	places int // of the queue
-	runs   int // how many do
-	away   int // how many of them wait for others
-	taking int // how many goroutines have tasks handed back
+	limit  int    // how many may run at once, at most
+	places int    // of the queue
+	runs   int    // how many do
+	above  *books // those of the parent, if the engine is a lane
+	all    int    // how many run here and in the lanes
+	extra  int    // how many tasks that have waited may go on beyond the limit
+	away   int    // how many of them wait for others
+	taking int    // how many goroutines have tasks handed back
 
 	changing       int  // how many goroutines change the limit, or pause
 	changed, mixed bool // a goroutine has; several do at once
@@ -120,7 +123,19 @@ func (b *books) begin(j *task, by *engine.Worker) {
 	held := b.paused > 0 && (j.called > b.paused || b.begun > b.limit) // so many may have been taken before
 	b.mu.Unlock()
 	b.Check(runs <= most, "%s begins as one of %d, where %d may run at once", j.name, runs, most)
+	b.count(j.name, 1)
 	b.Check(!held, "%s begins in an engine that is paused or shut down", j.name)
+}
+
+// count notes that n more tasks run, here and in the engines above.
+func (b *books) count(name string, n int) {
+	for ; b != nil; b = b.above {
+		b.lock()
+		b.all += n
+		all, most := b.all, b.limit+b.extra
+		b.mu.Unlock()
+		b.Check(n < 0 || all <= most, "%s goes on as one of %d, where %d may run at once with those of the lanes", name, all, most)
+	}
 }
 
 // read returns the time.
@@ -156,6 +171,7 @@ func (b *books) running() int {
 
 // end notes that a task has ended.
 func (b *books) end(j *task) {
+	b.count(j.name, -1)
 	b.lock()
 	defer b.mu.Unlock()
 	j.ended = b.now()
@@ -164,6 +180,7 @@ func (b *books) end(j *task) {
 
 // aside notes that a task waits for others, back that it goes on.
 func (b *books) aside() {
+	b.count("a task", -1)
 	b.lock()
 	defer b.mu.Unlock()
 	b.runs--
@@ -174,9 +191,10 @@ func (b *books) back() {
 	b.lock()
 	b.runs++
 	b.away--
-	runs, most := b.runs, b.limit
+	runs, most := b.runs, b.limit+b.extra
 	b.mu.Unlock()
 	b.Check(runs <= most, "a task that has waited goes on as one of %d, where %d may run at once", runs, most)
+	b.count("a task that has waited", 1)
 }
 
 // changes notes that a goroutine begins to change the limit, or whether the engine is paused: what

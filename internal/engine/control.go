@@ -9,7 +9,7 @@ func (e *Engine) Start(n int) {
 		if !e.permits.tryAcquire() {
 			break
 		}
-		e.send(e.addWorker(), orderTake)
+		e.send(e.addWorker(), orderTake, nil)
 	}
 	e.unlock()
 }
@@ -56,6 +56,7 @@ func (e *Engine) Resize(n int) {
 	if excess := e.excess(); excess > 0 {
 		e.quitIdle(min(excess, len(e.idle)))
 	}
+	e.regateLanes()
 	e.unlock()
 }
 
@@ -65,6 +66,7 @@ func (e *Engine) Pause() (done bool) {
 	if done = !e.closed; done {
 		e.paused = true
 		e.permits.allow(0)
+		e.regateLanes()
 		for _, s := range e.subtasks {
 			e.recallWaiter(s)
 		}
@@ -159,21 +161,27 @@ func (e *Engine) Shutdown(done <-chan struct{}) (unrun []Task, finished bool) {
 // shut closes the engine, and returns a channel that is closed when the last worker has ended.
 func (e *Engine) shut() <-chan struct{} {
 	e.mu.Lock()
-	if !e.closed {
-		e.closed = true
-		e.foresee()
-		e.regate() // from here on no task is accepted
-		e.finished = make(chan struct{})
-		if !e.abandoned.Load() {
-			e.resumeLocked()
-		}
-		for s := e.submitters.first(); s != nil; s = e.submitters.first() {
-			e.refuse(s, Closed)
-		}
-	}
+	e.shutLocked()
 	over := e.finished
 	e.unlock()
 	return over
+}
+
+func (e *Engine) shutLocked() {
+	if e.closed {
+		return
+	}
+	e.closed = true
+	e.foresee()
+	e.regate() // from here on no task is accepted
+	e.finished = make(chan struct{})
+	if !e.abandoned.Load() {
+		e.resumeLocked()
+	}
+	for s := e.submitters.first(); s != nil; s = e.submitters.first() {
+		e.refuse(s, Closed)
+	}
+	e.shutLanes()
 }
 
 // Dismiss ends the workers of an engine that has nothing to do, and returns when
@@ -255,8 +263,11 @@ func (e *Engine) wind() {
 			e.dismissed = nil
 		}
 	}
-	if !e.closed || e.queue.len() > 0 || e.delegating() {
+	if !e.closed || e.hasWork() || e.hasUnended() {
 		return
+	}
+	if e.bidding() {
+		e.unbid()
 	}
 	e.quitIdle(len(e.idle))
 	if !e.deserted() {
@@ -268,6 +279,7 @@ func (e *Engine) wind() {
 		e.abandoned.Store(true)
 		e.permits.allow(0) // no worker is woken any more
 		close(e.finished)
+		e.endsLane()
 	}
 }
 

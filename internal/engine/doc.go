@@ -20,6 +20,9 @@
 //   - meter: how long tasks wait and run; which of them are measured.
 //   - expiry: the end of tasks that are queued for too long.
 //   - probe: which workers have had one task for long.
+//   - lane: an engine that has its places and goroutines from another one; what lanes of one engine and its queue share.
+//   - bids: the lanes that want a place, and which of them is next.
+//   - carry: the workers on which those of lanes run, and what these lend.
 //
 // # The first tasks and the last worker
 //
@@ -62,6 +65,11 @@
 //  7. The goroutine that adds a subtask looks afterwards whether a task waits for it; a task that
 //     begins to wait says so before it looks at the subtasks. When a place becomes
 //     vacant, the worker that leaves it has looked for work below, under the lock.
+//  8. A lane that has work and may have one more worker, but no place, bids for one: the bid holds the searching token of the lane, so rule 1
+//     is kept. While there are bids the head of the parent's queue is gated, and Engine.beside is set. A goroutine that adds a bid, or takes
+//     one back, or releases a permit that a bid or a task that waits may need above, notes each engine that this concerns; the one that
+//     releases the lock, which all of them share, settles each of these as its own, and looks at all of them again.
+//     A worker of a lane looks before each task whether its place is wanted above.
 //
 // In each rule one side writes and then looks, and the other side writes and then
 // looks in the opposite order. Go's atomics are sequentially consistent, so

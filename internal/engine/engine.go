@@ -92,7 +92,11 @@ type Engine struct {
 	clock   time.Time    // what idle times and hurried are measured from
 	timer   *time.Timer  // trims the idle; made by a worker, so that it belongs to its bubble; under mu
 
-	_       [cacheLine - 40 - bits.UintSize/4 - 16 - 8]byte // every submission reads permits, every wake-up writes it
+	lane  *lane       // what the engine has in addition if it is a lane
+	lanes *lanes      // what it has in addition if it has lanes; under mu
+	mu    *sync.Mutex // lock, or that of the root; never held across a channel operation that may block
+
+	_       [cacheLine - 40 - bits.UintSize/4 - 16 - 8 - 3*bits.UintSize/8]byte // every submission reads permits, every wake-up writes it
 	watch   atomic.Pointer[watch]
 	_       [8 - bits.UintSize/8]byte
 	births  uint32 // workers there were; changed under mu, as the three that follow
@@ -102,7 +106,7 @@ type Engine struct {
 	permits permits
 	_       [cacheLine - 8]byte
 
-	mu         sync.Mutex // never held across a channel operation that may block
+	lock       sync.Mutex
 	submitters submitters
 	workers    []*Worker         // every worker there is
 	idle       []*Worker         // those that are parked, the newest last
@@ -131,6 +135,7 @@ type Engine struct {
 	prepaid    bool          // there is a permit for the task that is about to go on
 	suspects   bool          // the queue may hold void tasks that dead does not count
 	halfway    bool          // the last search for them met a half-written slot
+	touched    bool          // unlock is to see to it: see touch
 	finished   chan struct{} // closed when the engine is closed, empty and without a worker
 	dismissed  chan struct{} // if not nil: idle workers end, and it is closed when the last has
 	retired    chan struct{} // if not nil: workers that find nothing to do end, and it receives when none is left
@@ -153,7 +158,7 @@ func New(c Config) *Engine {
 
 // Init makes a new engine of the zero value.
 func (e *Engine) Init(c *Config) {
-	e.Config, e.limit, e.clock = *c, c.Limit, time.Now()
+	e.Config, e.limit, e.clock, e.mu = *c, c.Limit, time.Now(), &e.lock
 	e.queue.capacity = c.Queue
 	e.waitAt.Store(never)
 	e.permits.allow(min(c.Limit, maxAllowed))
@@ -164,9 +169,14 @@ func (e *Engine) Init(c *Config) {
 func (e *Engine) stir() {
 	for e.permits.tryWake() {
 		e.mu.Lock()
-		if e.queue.len() == 0 && !e.delegating() {
+		if !e.hasWork() || e.lane != nil && e.placeWanted() {
 			// Another worker took it meanwhile, or the ring that looked ready was just released.
 			e.permits.release(true)
+			e.unlock()
+			return
+		}
+		if e.lane != nil {
+			e.seek()
 			e.unlock()
 			return
 		}
@@ -244,7 +254,7 @@ func (e *Engine) assign(task Task, k mark, from *Subtasks) {
 	}
 	w.hand, w.mark = task, k
 	w.free.Store(false)
-	e.send(w, orderRun)
+	e.send(w, orderRun, nil)
 }
 
 // recruit returns the newest idle worker, or a new one. So the engine starts no more
@@ -255,6 +265,7 @@ func (e *Engine) recruit() *Worker {
 		w := e.idle[last]
 		e.idle[last] = nil
 		e.idle = e.idle[:last]
+		w.since = 0
 		e.foresee()
 		e.engage(w)
 		return w
@@ -263,10 +274,16 @@ func (e *Engine) recruit() *Worker {
 }
 
 func (e *Engine) addWorker() *Worker {
-	w := e.newWorker(int32(len(e.workers)))
-	w.free.Store(true)
+	w := e.spareWorker()
+	if w == nil {
+		w = e.newWorker(0)
+		w.free.Store(true)
+		w.number = uint16((e.births+uint32(e.Numbered))%math.MaxUint16 + 1)
+	}
 	e.births++
-	w.number = uint16((e.births-1+uint32(e.Numbered))%math.MaxUint16 + 1)
+	if w.index = int32(len(e.workers)); w.index == 0 && e.lane != nil {
+		e.works()
+	}
 	e.workers = append(e.workers, w)
 	e.engage(w)
 	return w
@@ -279,24 +296,30 @@ func (e *Engine) newWorker(index int32) *Worker {
 	return &Worker{engine: e, index: index}
 }
 
-// send gives an idle or new worker its order.
-func (e *Engine) send(w *Worker, o order) {
-	if e.order(w, o) {
+// send gives an idle or new worker its order. A worker of a lane gets a carrier: host is as for embark.
+func (e *Engine) send(w *Worker, o order, host *Worker) {
+	switch {
+	case e.lane != nil:
+		e.embark(w, o, host)
+	case e.order(w, o):
 		go e.work(w, o)
 	}
 }
 
 // halted reports whether workers may take no task.
-func (e *Engine) halted() bool { return e.paused || e.permits.over() }
+func (e *Engine) halted() bool {
+	return e.paused || e.permits.over() || e.lane != nil && e.lane.parent.halted()
+}
 
 // regate closes the gates that must be closed, and opens the others.
 func (e *Engine) regate() {
 	lined := e.submitters.length > 0
-	beside := e.placeWanted() || e.delegating()
+	beside := e.placeWanted() || e.delegating() || e.hasBids() || e.lined()
 	if beside != e.beside.Load() { // other goroutines read it all the time
 		e.beside.Store(beside)
 	}
 	e.queue.setGates(lined || beside || e.halted() || e.dismissed != nil, lined || e.closed)
+	e.press()
 }
 
 // serve lets waiting submitters in, in order, as far as there is room. It
@@ -313,12 +336,12 @@ func (e *Engine) serve() (settled bool) {
 		}
 		// The queue is full, but a free worker always has room for one more, unless
 		// it is wanted elsewhere first.
-		if e.placeWanted() || e.delegating() || !e.permits.tryAcquire() {
+		if e.placeWanted() || e.delegating() || !e.tryPlace() {
 			return true
 		}
 		task, k, ok := e.takeQueued()
 		if !ok {
-			e.permits.release(false)
+			e.dropPlace()
 			return false
 		}
 		e.assign(task, k, nil)
@@ -330,6 +353,19 @@ func (e *Engine) serve() (settled bool) {
 // submitters in, notifies callers of Wait and Close, sets the gates, and wakes a worker
 // if there is work for it.
 func (e *Engine) unlock() (settled bool) {
+	if e.lane != nil || e.lanes != nil {
+		return e.unlockFamily()
+	}
+	settled = e.settle()
+	e.mu.Unlock()
+	if e.permits.wakeable() && e.available() {
+		e.stir()
+	}
+	return settled
+}
+
+// settle does what unlock does under the lock.
+func (e *Engine) settle() (settled bool) {
 	if e.quiet() {
 		if e.waited() {
 			e.checkWaits()
@@ -346,10 +382,6 @@ func (e *Engine) unlock() (settled bool) {
 		e.wind()
 		e.regate()
 	}
-	e.mu.Unlock()
-	if e.permits.wakeable() && e.available() {
-		e.stir()
-	}
 	return settled
 }
 
@@ -364,6 +396,7 @@ func (e *Engine) quiet() bool {
 	case e.vacancies > 0:
 	case e.closed || e.dismissed != nil:
 	case e.halted():
+	case e.hasBids():
 	default:
 		return true
 	}

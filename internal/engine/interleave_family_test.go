@@ -72,7 +72,7 @@ func (w *world) awaitElsewhere(j *task) {
 	f.subtasks.Init(isNone)
 	j.in, j.ledger = f, &teller{func() { close(heard) }}
 	w.offered(j)
-	w.Await(f.subtasks.Want(), nil, nil)
+	w.Await(f.subtasks.Want(), nil, nil, nil)
 	w.answer(j, w.SubmitWanted(j.value(), nil, f.subtasks.Want(), nil))
 	<-heard
 	w.Unawait(f.subtasks.Want())

@@ -236,7 +236,7 @@ var nestedScenes = []step.Scene{
 			j.ledger = &teller{func() { close(over) }}
 			w.offered(j)
 			j.in = f
-			w.Await(f.subtasks.Want(), nil, nil)
+			w.Await(f.subtasks.Want(), nil, nil, nil)
 			w.answer(j, w.SubmitWanted(j.value(), nil, f.subtasks.Want(), nil))
 			<-over
 			w.Unawait(f.subtasks.Want())
@@ -322,7 +322,7 @@ var nestedScenes = []step.Scene{
 			j.ledger = &teller{recall}
 			w.offered(j)
 			j.in = f
-			w.Await(f.subtasks.Want(), nil, nil)
+			w.Await(f.subtasks.Want(), nil, nil, nil)
 			w.answer(j, w.SubmitWanted(j.value(), nil, f.subtasks.Want(), nil))
 			w.Unawait(f.subtasks.Want())
 		})

@@ -17,6 +17,7 @@ type world struct {
 	books
 	*engine.Engine
 	limited int // its limit in the beginning
+	lanes   []*world
 }
 
 const idleTimeout = time.Minute
@@ -25,6 +26,12 @@ type setting = func(*step.Scene, *engine.Config)
 
 // newWorld makes an engine, and changes its configuration first.
 func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
+	w, c := newConfig(r, limit, queue, settings...)
+	w.Engine = engine.New(*c)
+	return w
+}
+
+func newConfig(r *step.Run, limit, queue int, settings ...setting) (*world, *engine.Config) {
 	w := &world{limited: limit}
 	w.Run, w.limit, w.places = r, limit, queue
 	c := engine.Config{
@@ -48,8 +55,21 @@ func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
 		set(new(step.Scene), &c)
 	}
 	c.Counted = func(v engine.Task) bool { return w.isNoted(taskOf(v)) }
-	w.Engine = engine.New(c)
-	return w
+	return w, &c
+}
+
+// lane makes a lane, which is closed with w.
+func (w *world) lane(limit, queue int, settings ...setting) *world {
+	return w.laneOf(engine.LaneConfig{Share: 1}, limit, queue, settings...)
+}
+
+func (w *world) laneOf(of engine.LaneConfig, limit, queue int, settings ...setting) *world {
+	l, c := newConfig(w.Run, limit, queue, settings...)
+	l.above = &w.books
+	l.Engine = new(engine.Engine)
+	l.InitLane(w.Engine, c, of)
+	w.lanes = append(w.lanes, l)
+	return l
 }
 
 // value is what travels through the engine for j.
@@ -335,7 +355,11 @@ func (w *world) submitUntil(j *task, done <-chan struct{}) engine.Verdict {
 func (w *world) try(j *task) engine.Verdict {
 	w.offered(j)
 	verdict := w.answer(j, w.TrySubmit(j.value(), nil))
-	if verdict == engine.Full && w.hasRoom(j, w.limited+w.places) {
+	room := w.places
+	if w.above == nil && len(w.lanes) == 0 {
+		room += w.limited
+	}
+	if verdict == engine.Full && w.hasRoom(j, room) {
 		w.Failf("%s is refused, and there was room", j.name)
 	}
 	return verdict
@@ -382,6 +406,10 @@ func (w *world) closes() {
 	w.Close()
 	w.over("Close returns", earlier)
 	w.Check(w.Stats().Workers == 0, "Close returns, and a worker is left")
+	w.eachLane(func(l *world) {
+		l.over("Close of its parent returns", l.open())
+		l.Check(l.Stats().Workers == 0, "Close returns, and a worker of a lane is left")
+	})
 	w.hasChanged(false, 0, 0)
 }
 
@@ -456,6 +484,7 @@ func (w *world) suspects() {
 func (w *world) rests() {
 	w.Settle()
 	w.over("all is quiet", w.open())
+	w.eachLane(func(l *world) { l.over("all is quiet", l.open()) })
 }
 
 // isWhole checks that an engine which is open still runs as many tasks at once as it may, and not more.
@@ -464,8 +493,11 @@ func (w *world) isWhole() {
 	w.Resize(w.limited)
 	w.Resume()
 	w.hasChanged(false, 0, 0)
-	release := make(chan struct{})
-	for i := range w.limited {
+	release, limited := make(chan struct{}), w.limited
+	for b := w.books.above; b != nil; b = b.above {
+		limited = min(limited, b.limit)
+	}
+	for i := range limited {
 		if w.try(w.blocked(fmt.Sprintf("last %d", i+1), release)) == engine.Closed {
 			break
 		}
@@ -489,17 +521,31 @@ func (w *world) finish() {
 	w.rests()
 	w.Quietly(func() {
 		w.isWhole()
+		w.eachLane((*world).isWhole)
 		w.closes()
 	})
 	w.AtEnd(func() {
-		w.balance()
-		if w.books.limit == 1 {
-			w.inOrder()
-		}
-		if w.Measure > 0 {
-			w.allMeasured()
-		}
+		w.isRight()
+		w.eachLane((*world).isRight)
 	})
+}
+
+func (w *world) isRight() {
+	w.balance()
+	if w.books.limit == 1 {
+		w.inOrder()
+	}
+	if w.Measure > 0 {
+		w.allMeasured()
+	}
+}
+
+// eachLane calls check for the lanes of w, and theirs.
+func (w *world) eachLane(check func(*world)) {
+	for _, l := range w.lanes {
+		check(l)
+		l.eachLane(check)
+	}
 }
 
 // allMeasured checks the meter's counts: of all tasks, and of some that turned out void when they were about to begin.

@@ -220,6 +220,10 @@ func (e *Engine) subtaskMark() mark {
 
 // runMarked runs a task that is measured.
 func (e *Engine) runMarked(w *Worker, task Task) {
+	if w.carries != nil {
+		e.carry(w)
+		return
+	}
 	switch m := e.queue.meter; {
 	case e.Void != nil && e.Void(task):
 		w.mark = 0

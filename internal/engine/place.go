@@ -26,19 +26,20 @@ type place struct {
 	beneath *Worker // whose task waits, and has lent its place to this one
 	above   *Worker // to whose task this one's has lent its place
 	vacant  fifo.Link[Worker]
-	awaits  fifo.List[Want] // what goroutines of the task wait for
-	from    *Subtasks       // where the task comes from
-	part    *Subtasks       // if the task has given its place up: the subtasks that it belongs to, if there is one,
-	single  *Single         // and what tasks wait for that wait for it alone
-	waits   int             // how many goroutines of the task wait
-	blocked int             // how many of them are in GiveUp
-	term    uint32          // how many tasks have ended on this worker while goroutines of theirs waited
-	since   int64           // if the task is measured: when it began to wait, on the meter's clock; 0 while it does not
-	away    time.Duration   // how long it has waited before
-	without bool            // the task has no place: it has given it up
-	lost    bool            // the task is over, or as good as over, and another one has the place
-	strange bool            // the task has the place of one that does not wait for it
-	moved   bool            // the task has come to the place of one that may not wait for it, when its own was needed
+	awaits  fifo.List[Want]    // what goroutines of the task wait for
+	kins    fifo.List[kinship] // the same of other engines of the family
+	from    *Subtasks          // where the task comes from
+	part    *Subtasks          // if the task has given its place up: the subtasks that it belongs to, if there is one,
+	single  *Single            // and what tasks wait for that wait for it alone
+	waits   int                // how many goroutines of the task wait
+	blocked int                // how many of them are in GiveUp
+	term    uint32             // how many tasks have ended on this worker while goroutines of theirs waited
+	since   int64              // if the task is measured: when it began to wait, on the meter's clock; 0 while it does not
+	away    time.Duration      // how long it has waited before
+	without bool               // the task has no place: it has given it up
+	lost    bool               // the task is over, or as good as over, and another one has the place
+	strange bool               // the task has the place of one that does not wait for it
+	moved   bool               // the task has come to the place of one that may not wait for it, when its own was needed
 
 	returner  *Waiter           // of the goroutine that waits for a place for the task
 	returning fifo.Link[Worker] // in Engine.returning, if there is one
@@ -62,14 +63,18 @@ func (w *Worker) take(from *Subtasks) { w.withPlace().from = from }
 // suspend notes that one goroutine of w's task waits, for want if that is not nil. The place of the
 // task is vacant from the first such wait to the end of the last.
 func (e *Engine) suspend(w *Worker, want *Want) {
+	if c := w.carrier; c != nil { // first: what fill finds needs the places above as well
+		c.engine.suspend(c, nil)
+		c.engine.touch()
+	}
 	p := w.withPlace()
 	p.waits++
-	e.letReturn(p)
+	e.letReturn(w)
 	if p.waits == 1 && w.begun.Load() != 0 {
 		p.since = e.queue.meter.now()
 	}
 	if p.waits == 1 && !p.without {
-		e.suspended++
+		e.nowWaits(w, 1)
 		e.vacate(w)
 	}
 	if want != nil {
@@ -107,6 +112,9 @@ func (e *Engine) fill(w *Worker) {
 			e.eased(s) // a submitter that waits for room there may go on in this place
 		}
 	}
+	if e.lanes != nil {
+		e.fillCarried(w)
+	}
 }
 
 // evict gives the place of w to work for which its task waits, if it is lent to a task for which its task may not wait. The
@@ -127,12 +135,20 @@ func (e *Engine) evict(w *Worker) {
 	}
 }
 
-// claimFor finds work for which the task of w waits.
+// claimFor finds work for which the task of w waits, if the place of w is one that may be lent.
 func (e *Engine) claimFor(w *Worker) (found work, ok bool) {
+	if e.lane != nil && !w.isBacked() {
+		return found, false
+	}
+	return e.claimWork(w, false)
+}
+
+// claimWork is claimFor whatever the place of w is. With begins it finds only a task that is to begin on an engine of its own.
+func (e *Engine) claimWork(w *Worker, begins bool) (found work, ok bool) {
 	for l := w.place.awaits.First(); l != nil && !l.Of().spent; {
 		want := l.Of()
 		l = l.Next()
-		if !want.current() {
+		if !want.current() || begins && want.returning() {
 			continue
 		}
 		found, ok = e.claimFrom(want)
@@ -143,31 +159,59 @@ func (e *Engine) claimFor(w *Worker) (found work, ok bool) {
 			break
 		}
 	}
+	if !ok && !begins && w.place.kins.First() != nil {
+		return e.claimKin(w)
+	}
 	return found, ok
 }
 
 // lend gives the place of w, which is vacant, to what was found for it.
 func (e *Engine) lend(w *Worker, found work) {
-	if found.returning != nil {
-		e.goOn(found.returning, w)
+	of := e
+	if found.engine != nil {
+		of = found.engine
+	}
+	if r := found.returning; r != nil {
+		for ; r.engine != e; r = r.carrier {
+			if r.isReturning() {
+				r.engine.goOn(r, nil)
+			}
+		}
+		if r.isReturning() {
+			e.goOn(r, w)
+		}
 		return
 	}
-	u := e.recruit()
+	u := of.recruit()
 	u.take(found.from)
-	e.stack(u, w)
-	u.hand, u.mark = found.task, e.subtaskMark()
+	if of == e {
+		e.stack(u, w)
+	}
+	u.hand, u.mark = found.task, of.subtaskMark()
 	u.free.Store(false)
-	e.send(u, orderRun)
+	of.send(u, orderRun, w)
 	if found.from != nil {
-		e.eased(found.from)
+		of.eased(found.from)
 	}
 }
 
 // lendAny lends one of the vacant places to what was found, though the task of that place may not wait for that.
 func (e *Engine) lendAny(found work) {
-	w := e.vacant.First().Of()
+	w := e.vacantPlace()
 	e.lend(w, found)
-	w.place.above.place.strange = true
+	for a := w.place.above; a != nil && a.place != nil && a.place.beneath != nil; a = a.carrier {
+		a.place.strange = true
+	}
+}
+
+// vacantPlace returns the worker of a task whose place may be lent; nil if there is none.
+func (e *Engine) vacantPlace() *Worker {
+	for l := e.vacant.First(); l != nil; l = l.Next() {
+		if e.lane == nil || l.Of().isBacked() {
+			return l.Of()
+		}
+	}
+	return nil
 }
 
 // stack puts u on the place of w, which is vacant.
@@ -182,12 +226,20 @@ func (e *Engine) stack(u, w *Worker) {
 // relieve lends a place where all tasks that have begun wait: none of them would ever go on, if
 // each waits for another engine whose tasks wait for this one.
 func (e *Engine) relieve() {
-	for e.vacancies > 0 && e.unbegun.First() != nil && !e.paused && e.allWait() {
-		want := e.unbegun.First().Of()
-		if found, ok := e.claimFrom(want); ok {
+	for e.vacancies > 0 && !e.paused && e.allWait() && e.vacantPlace() != nil {
+		first := e.unbegun.First()
+		if first == nil {
+			found, ok := e.claimNeeded(e)
+			if !ok {
+				return
+			}
+			e.lendAny(found)
+			continue
+		}
+		if found, ok := e.claimFrom(first.Of()); ok {
 			e.lendAny(found)
 		} else {
-			e.unbegun.Remove(&want.unbegun)
+			e.unbegun.Remove(&first.Of().unbegun)
 		}
 	}
 }
@@ -203,6 +255,24 @@ func (e *Engine) allWait() bool {
 // again, or a free one, or one more, if it had given that up. by is a worker whose task is over, or as good
 // as over, and has ended the wait: its place may go to what has been lent the task's own.
 func (e *Engine) resume(w *Worker, by *Worker) {
+	e.resumes(w, by)
+	c := w.carrier
+	if c == nil {
+		return
+	}
+	by = e.own(by)
+	if by != nil {
+		if by.place == nil || !by.place.lost {
+			by = nil
+		} else {
+			by = by.carrier
+		}
+	}
+	c.engine.resume(c, by)
+	c.engine.touch()
+}
+
+func (e *Engine) resumes(w *Worker, by *Worker) {
 	p := w.place
 	if p.waits--; p.waits > 0 {
 		return
@@ -214,12 +284,12 @@ func (e *Engine) resume(w *Worker, by *Worker) {
 	if p.without && p.blocked > 0 {
 		return
 	}
-	e.suspended--
+	e.nowWaits(w, -1)
 	switch {
 	case p.without:
 		p.without = false
 		e.reacquire()
-		e.letReturn(p)
+		e.letReturn(w)
 	case p.above == nil:
 		e.occupy(w)
 	default:
@@ -297,14 +367,14 @@ func (e *Engine) inherit(w, giver *Worker) {
 func (e *Engine) lose(w *Worker) {
 	if !w.place.lost {
 		w.place.lost = true
-		e.waking.Add(1)
+		e.awaken()
 	}
 }
 
 // giver returns by as a worker, if it is one of e, and has a place to give.
 func (e *Engine) giver(by *Worker) *Worker {
 	w := e.own(by)
-	if w == nil || w.idle {
+	if w == nil || w.idle && w.carries == nil {
 		return nil
 	}
 	if p := w.place; p != nil && (p.lost || p.without || p.waits > 0) {
@@ -337,19 +407,28 @@ func (e *Engine) endTask(w *Worker) bool {
 	if p == nil {
 		return true
 	}
-	if p.waits > 0 || p.blocked > 0 || p.without || p.awaits.First() != nil {
-		e.forsake(w)
+	for x := w; x != nil; x = x.carrier {
+		if x.waits() {
+			x.engine.forsake(x)
+			x.engine.touch()
+		}
 	}
 	p.from, p.single, p.part = nil, nil, nil // not before forsake, which takes the task out of what they refer to
 	has := !p.lost
 	if p.lost {
 		p.lost = false
-		e.waking.Add(-1)
+		e.subside()
 	}
-	if p.beneath == nil {
+	if p.beneath == nil && !w.borrows() {
 		w.detour.Store(false)
 	}
 	return has
+}
+
+// waits reports whether goroutines of the task of w wait, or are about to, or have given its place up.
+func (w *Worker) waits() bool {
+	p := w.place
+	return p != nil && (p.waits > 0 || p.blocked > 0 || p.without || p.awaits.First() != nil || p.kins.First() != nil)
 }
 
 // forsake ends the waits of a task that is over, while goroutines that it has left behind go on
@@ -359,6 +438,9 @@ func (e *Engine) forsake(w *Worker) {
 	p.term++
 	for l := p.awaits.First(); l != nil; l = p.awaits.First() {
 		e.unhost(l.Of())
+	}
+	for l := p.kins.First(); l != nil; l = p.kins.First() {
+		l.Of().want.unrelate()
 	}
 	switch {
 	case p.without:
@@ -375,10 +457,17 @@ func (e *Engine) forsake(w *Worker) {
 		e.occupy(w)
 	}
 	if p.waits > 0 || p.without {
-		e.suspended--
+		e.nowWaits(w, -1)
 	}
 	p.waits, p.blocked, p.without = 0, 0, false
-	e.letReturn(p)
+	e.letReturn(w)
+}
+
+// suspends1 counts n tasks more that wait, those of e's own.
+func (e *Engine) nowWaits(w *Worker, n int32) {
+	if w.carries == nil {
+		e.suspended += n
+	}
 }
 
 // own returns w if it is a worker of e; else nil.

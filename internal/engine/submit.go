@@ -69,7 +69,7 @@ func (e *Engine) first(task Task) bool {
 		e.mu.Unlock()
 		return false
 	}
-	if e.handed >= e.AtOnce || e.queue.tail.Load() != nil || !e.quiet() || e.waited() || !e.permits.tryAcquire() {
+	if e.handed >= e.AtOnce || e.queue.tail.Load() != nil || !e.quiet() || e.waited() || !e.tryPlace() {
 		ok := e.pushLocked(task) == moved
 		e.unlock()
 		return ok
@@ -79,6 +79,11 @@ func (e *Engine) first(task Task) bool {
 	w := e.recruit()
 	w.hand, w.mark = task, e.passes()
 	w.free.Store(false)
+	if e.lane != nil {
+		e.embark(w, orderRun, nil)
+		e.unlock()
+		return true
+	}
 	born := e.order(w, orderRun)
 	e.mu.Unlock()
 	if born {
@@ -137,7 +142,7 @@ func (e *Engine) NoRoom() bool {
 	case e.paused:
 		return true
 	default:
-		return active(permits) >= allowed(permits) && !e.permits.searching() && !e.between()
+		return !e.hasRoom(permits) && !e.coming() && !e.between()
 	}
 }
 
@@ -151,7 +156,7 @@ func (e *Engine) Fits(task Task, want *Want) bool {
 	fits := false
 	if !e.closed && e.submitters.length == 0 {
 		fits = e.pushWanted(task, want) == moved
-		if !fits && e.queue.len() == 0 && !e.placeWanted() && !e.delegating() && e.permits.tryAcquire() {
+		if !fits && e.queue.len() == 0 && !e.placeWanted() && !e.delegating() && e.tryPlace() {
 			fits = true
 			e.delegated.Add(1)
 			if want != nil && want.single != nil {
@@ -382,7 +387,7 @@ func (e *Engine) tryLocked(task Task, want *Want) Verdict {
 	s := e.join(task, want)
 	settled := e.serve()
 	if s.verdict != Accepted {
-		settled = settled && !e.permits.searching() && !e.between()
+		settled = settled && !e.coming() && !e.between()
 		e.refuse(s, Full)
 		if settled {
 			e.rejected++
@@ -417,6 +422,13 @@ func (e *Engine) reject(verdict Verdict) Verdict {
 func (e *Engine) between() bool {
 	for e.candidates > 0 {
 		w := e.workers[e.candidates-1]
+		carried := w.carries != nil
+		for w.carries != nil {
+			w = w.carries
+		}
+		if w.idle && carried {
+			return true // it is about to end
+		}
 		if !w.idle {
 			w.relied.Store(true)
 			if w.free.Load() {
@@ -430,10 +442,12 @@ func (e *Engine) between() bool {
 
 // mayBeFree is called by a worker that was relied upon, and is free.
 func (w *Worker) mayBeFree() {
-	e := w.engine
-	e.mu.Lock()
-	e.candidate(w)
-	e.mu.Unlock()
+	mu := w.engine.mu
+	mu.Lock()
+	for ; w != nil; w = w.carrier {
+		w.engine.candidate(w)
+	}
+	mu.Unlock()
 }
 
 // candidate makes between look at w.

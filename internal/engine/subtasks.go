@@ -238,14 +238,14 @@ func (e *Engine) TryDelegate(s *Subtasks, task Task) bool {
 			e.reoffer(s)
 			e.unlock()
 			return true
-		case !e.placeWanted() && e.permits.tryAcquire():
+		case !e.placeWanted() && e.tryPlace():
 			e.delegated.Add(1)
 			e.assign(task, e.subtaskMark(), s)
 			e.unlock()
 			return true
 		}
 		// As in TrySubmit, a worker that is between two tasks settles first.
-		settled := !e.permits.searching() && !e.between()
+		settled := !e.coming() && !e.between()
 		e.mu.Unlock()
 		if settled {
 			return false

@@ -133,7 +133,7 @@ func (e *Engine) GoesOn(w *Wakeup) {
 
 func (e *Engine) goesOn(w *Wakeup) {
 	if w != nil && w.state.Swap(used) == notified {
-		e.waking.Add(-1)
+		e.subside()
 	}
 }
 
@@ -181,14 +181,17 @@ func (e *Engine) GiveUp(a *Waiter, w *Worker, single *Single, part *Subtasks) bo
 
 func (e *Engine) giveUp(w *Worker, single *Single, part *Subtasks) {
 	p := w.place
+	if c := w.carrier; c != nil {
+		defer c.engine.giveUpAbove(c)
+	}
 	p.blocked++
-	e.letReturn(p)
+	e.letReturn(w)
 	if p.blocked > 1 || p.without || p.waits > 0 {
 		return // it has no place to give up, or others of its goroutines wait for what that may be lent to
 	}
 	p.single, p.part = single, part
 	p.without = true
-	e.suspended++
+	e.nowWaits(w, 1)
 	b := p.beneath
 	if b == nil {
 		e.permits.release(false)
@@ -207,17 +210,31 @@ func (e *Engine) hasBlocked(a *Waiter) {
 		e.arrive(a)
 		return
 	}
+	e.unblock(w, a)
+}
+
+func (e *Engine) unblock(w *Worker, a *Waiter) {
 	p := w.place
 	p.blocked--
 	wants := p.without && p.blocked == 0
 	if wants && p.waits == 0 {
 		p.returner = a
 	} else {
-		e.arrive(a)
+		e.passOn(w, a)
 	}
 	if wants {
 		e.returns(w)
 	}
+}
+
+// passOn lets a go on, whose task has what it needs on w. If w is carried the task needs the same there.
+func (e *Engine) passOn(w *Worker, a *Waiter) {
+	if c := w.carrier; c != nil && c.place != nil && c.place.blocked > 0 {
+		c.engine.unblock(c, a)
+		c.engine.touch()
+		return
+	}
+	e.arrive(a)
 }
 
 // returns notes that the task of w has given its place up and wants one again. It gets a free place, or the vacant
@@ -225,7 +242,9 @@ func (e *Engine) hasBlocked(a *Waiter) {
 func (e *Engine) returns(w *Worker) {
 	p := w.place
 	e.returning.Append(&p.returning, w)
-	e.comingBack++
+	if w.carries == nil {
+		e.comingBack++
+	}
 	switch {
 	case p.part != nil:
 		p.part.returning.Append(&p.sibling, w)
@@ -248,22 +267,30 @@ func (e *Engine) goOn(w, b *Worker) {
 	e.hasReturned(w)
 	if a := p.returner; a != nil {
 		p.returner = nil
-		e.suspended--
-		e.arrive(a)
-		return
+		e.nowWaits(w, -1)
+		e.passOn(w, a)
+	} else {
+		e.vacate(w)
 	}
-	e.vacate(w)
+	if b != nil && w.carrier != nil && b.carrier != nil { // the same above
+		if c, t := w.carrier, b.carrier.top(); c.isReturning() && t.isVacant() {
+			c.engine.goOn(c, t)
+		}
+	}
 	e.fill(w)
 }
 
+func (w *Worker) isReturning() bool { return w.place != nil && w.place.returning.Of() != nil }
+
 // letReturn lets the goroutine go on that waits for a place for its task, if the task does not need one for that any more.
-func (e *Engine) letReturn(p *place) {
+func (e *Engine) letReturn(w *Worker) {
+	p := w.place
 	needs := p.without && p.blocked == 0
 	if a := p.returner; a != nil && (!needs || p.waits > 0 || !a.current()) {
 		p.returner = nil
-		e.arrive(a)
+		e.passOn(w, a)
 	}
-	if w := p.returning.Of(); w != nil && !needs {
+	if w.isReturning() && !needs {
 		e.hasReturned(w)
 	}
 }
@@ -278,7 +305,9 @@ func (e *Engine) arrive(a *Waiter) {
 func (e *Engine) hasReturned(w *Worker) {
 	p := w.place
 	e.returning.Remove(&p.returning)
-	e.comingBack--
+	if w.carries == nil {
+		e.comingBack--
+	}
 	switch {
 	case p.part != nil:
 		p.part.returning.Remove(&p.sibling)
@@ -292,11 +321,14 @@ func (e *Engine) hasReturned(w *Worker) {
 // lent it while they waited for room, and need not wait any more. They started long ago, so a pause does
 // not hold them.
 func (e *Engine) admit() {
+	if e.placeWanted() && e.bidding() {
+		e.unbid() // its permit is for a task that has not begun
+	}
 	for l := e.returning.First(); l != nil; l = e.returning.First() {
 		switch {
 		case e.permits.tryReacquire(e.limit):
 			e.goOn(l.Of(), nil)
-		case e.vacancies > 0 && e.allWait():
+		case e.vacancies > 0 && e.allWait() && e.vacantPlace() != nil:
 			e.lendAny(work{returning: l.Of()})
 		default:
 			return

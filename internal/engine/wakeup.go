@@ -9,7 +9,7 @@ type Wakeup struct {
 	// Stays says that the task waits for the one that it submits, if that starts out of turn.
 	Stays bool
 
-	waking *atomic.Int32 // Engine.waking
+	engine *Engine
 	state  atomic.Uint32
 }
 
@@ -20,13 +20,13 @@ const (
 )
 
 // Wakeup returns one for a task of e that is about to wait, once.
-func (e *Engine) Wakeup() *Wakeup { return &Wakeup{waking: &e.waking} }
+func (e *Engine) Wakeup() *Wakeup { return &Wakeup{engine: e} }
 
 // Notify says that the wait is over. The goroutine that ends the wait must call it before
 // the task can learn of that in another way; on a nil Wakeup it does nothing.
 func (w *Wakeup) Notify() {
 	if w != nil && w.state.CompareAndSwap(unnotified, notified) {
-		w.waking.Add(1)
+		w.engine.awaken()
 	}
 }
 
@@ -37,7 +37,22 @@ func (e *Engine) WaitsOn(w *Wakeup) {
 	}
 	e.mu.Lock()
 	if w.state.CompareAndSwap(notified, unnotified) {
-		e.waking.Add(-1)
+		e.subside()
 	}
 	e.unlock()
+}
+
+// awaken counts one task more that goes on, also in the engines above a lane.
+func (e *Engine) awaken() {
+	for ; e != nil; e = e.parent() {
+		e.waking.Add(1)
+	}
+}
+
+// subside undoes awaken, under the lock: now it may be that all tasks wait.
+func (e *Engine) subside() {
+	for ; e != nil; e = e.parent() {
+		e.waking.Add(-1)
+		e.touch()
+	}
 }

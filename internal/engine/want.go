@@ -24,6 +24,7 @@ type Want struct {
 
 	host    *Worker  // the worker of the same engine whose task waits for it
 	via     *[]*Want // what the host's task waits for, what that waits for, and so on; nil if it waits for w itself; a pointer, as it is rare
+	kin     *kinship // if the nearest task above it that waits is of another engine of the family
 	awaited fifo.Link[Want]
 	unbegun fifo.Link[Want] // in Engine.unbegun: some of it may not have started
 
@@ -72,14 +73,15 @@ type work struct {
 	task      Task
 	from      *Subtasks
 	returning *Worker
+	engine    *Engine // if it is that of a lane below, or another engine of the family: a permit was acquired for it there
 }
 
-// Await notes that a task of another engine waits for w, until Unawait. above is the worker of the
+// Await notes that the task on by, of another engine, waits for w, until Unawait. above is the worker of the
 // nearest task of this engine which waits for that task, by way of via; nil if there is none.
-func (e *Engine) Await(w *Want, above *Worker, via []*Want) {
+func (e *Engine) Await(w *Want, by, above *Worker, via []*Want) {
 	e.mu.Lock()
-	var host *Worker
-	if above != nil && w.host == nil {
+	host := e.relate(w, by)
+	if host == nil && above != nil && w.host == nil {
 		if host = e.own(above); host != nil && !host.hasTask() {
 			host = nil
 		} else if host != nil {
@@ -130,6 +132,7 @@ func (e *Engine) unawait(w *Want) {
 		return
 	}
 	e.unbegun.Remove(&w.unbegun)
+	w.unrelate()
 	e.comes(w)
 	if w.single != nil {
 		w.single.of.wants.Remove(&w.single.link)
@@ -143,7 +146,7 @@ func (e *Engine) unawait(w *Want) {
 func (e *Engine) delays(w *Want) {
 	if s := w.single; s != nil && !s.stands() && !s.coming && w.waits.Load() > 0 {
 		s.coming = true
-		e.waking.Add(1)
+		e.awaken()
 	}
 }
 
@@ -151,7 +154,7 @@ func (e *Engine) delays(w *Want) {
 func (e *Engine) comes(w *Want) {
 	if s := w.single; s != nil && s.coming {
 		s.coming = false
-		e.waking.Add(-1)
+		e.subside()
 	}
 }
 
@@ -170,11 +173,18 @@ func (e *Engine) offer(w *Want) {
 	if w.unbegun.Of() == nil {
 		e.unbegun.Prepend(&w.unbegun, w)
 	}
+	e.needs()
 	e.look(w)
 }
 
 // look lends places to work of w, if the tasks that wait for w, or for what waits for w, have some.
 func (e *Engine) look(w *Want) {
+	if k := w.kin; k != nil {
+		above := k.host.engine
+		above.fill(k.host)
+		above.evict(k.host)
+		above.touch()
+	}
 	for w.host != nil {
 		w.spent = false
 		awaits := &w.host.place.awaits

@@ -17,6 +17,10 @@ type Worker struct {
 	// relied says that submissions may be refused without a look at the worker, since it
 	// was seen on a task. It is changed under Engine.mu, see between.
 	relied atomic.Bool
+	order  order // of a lane's worker: with which it begins; orderTake when it has begun
+	leaves bool  // it is to leave its place
+	skip   uint8 // so many tasks more until it looks whether others want its place,
+	paced  uint8 // and so many the next time
 	// seen is the number up to which no wait asks the worker. The worker itself changes it,
 	// or the goroutine that wakes the worker, under Engine.mu.
 	seen uint64
@@ -42,13 +46,15 @@ type Worker struct {
 	rests   bool          // its own goroutine is about to take the lock in rest
 	recalls *Waiter       // of a task whose wait the worker has ended; rest recalls it
 	parked  chan order    // of capacity 1; nil until the worker first rests
-	since   time.Duration // when it began to rest
+	since   time.Duration // when it began to rest; or, for the root's clock, to run a task of the queue while lanes want places; else 0
 	hand    Task          // the task that comes with orderRun
 	mark    mark          // of the task that the worker has taken, or has in hand; 0 if that is not measured
 	begun   atomic.Int64  // when it began, in ns since Engine.clock; 0 while no measured task runs
 	place   *place        // nil until the worker has a task that waits, or a subtask
 
-	_ [24]byte // the allocator makes three cache lines of it: with less it shared one with a group, whose tasks took 38 ns in place of 25
+	carrier *Worker       // on whose goroutine it runs, if it is a lane's
+	carries *Worker       // the one of a lane that runs on its goroutine
+	turn    time.Duration // when it began to run what it runs by turns, on the root's clock; 0 if that is not measured
 }
 
 // Tenant is part of what Run knows a task by.
@@ -130,15 +136,18 @@ const (
 // work is the life of a worker. A task that ends the goroutine by
 // runtime.Goexit does not end the worker: it goes on in a new goroutine.
 func (e *Engine) work(w *Worker, o order) {
+	w.order = orderTake
+	over := false // then a worker of a lane may be in use again
 	defer func() {
-		if !w.gone {
-			go e.work(w, orderTake)
+		if !over && !w.gone && w.carrier == nil {
+			go e.work(w, w.again())
 		}
 	}()
 	e.Begin(w)
 	for !e.session(w, o) {
 		o = orderTake
 	}
+	over = true
 	e.depart(w)
 }
 
@@ -148,7 +157,7 @@ func (e *Engine) session(w *Worker, o order) (over bool) {
 	var task, none Task
 	running := false
 	defer func() {
-		if !running {
+		if !running || w.carries != nil {
 			return
 		}
 		panicked := recover()
@@ -162,7 +171,7 @@ func (e *Engine) session(w *Worker, o order) (over bool) {
 			if e.Crash {
 				// No goroutine may learn that the task is over, and no other task
 				// starts on this worker, while the program goes down.
-				w.gone = true
+				w.goes()
 				panic(panicked)
 			}
 			e.mu.Lock()
@@ -195,11 +204,18 @@ func (e *Engine) session(w *Worker, o order) (over bool) {
 func (e *Engine) broken(w *Worker, task Task, panicked any) {
 	defer func() {
 		if again := recover(); again != nil { // only as Crash wants it
-			w.gone = true
+			w.goes()
 			panic(again)
 		}
 	}()
 	e.Broken(w, task, panicked)
+}
+
+// goes notes that the program goes down with a task of w.
+func (w *Worker) goes() {
+	for ; w != nil; w = w.carrier {
+		w.gone = true
+	}
 }
 
 // makePlace makes the channel on which the worker parks. The worker must not hold the lock:

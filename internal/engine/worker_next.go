@@ -5,6 +5,10 @@ package engine
 // there is none and the worker is to end.
 func (e *Engine) next(w *Worker, searching bool) (task Task, o order) {
 	for {
+		if e.lane != nil && !searching && e.givesWay(w) {
+			w.leaves = true
+			return e.rest(w, false)
+		}
 		if w.detour.Load() {
 			if task, ok := e.nextBelow(w); ok {
 				return task, orderRun
@@ -16,7 +20,9 @@ func (e *Engine) next(w *Worker, searching bool) (task Task, o order) {
 			continue
 		}
 		if w.urgent {
-			w.finish()
+			if w.finish(); e.lane != nil {
+				continue // what that has changed may concern the place
+			}
 		}
 		if r := e.queue.head.Load(); r != nil {
 			task, behind, k, took := r.pop(&e.waitAt)
@@ -104,6 +110,11 @@ func (e *Engine) attend(w *Worker, behind uint64) {
 func (e *Engine) removeAndUnlock(w *Worker) {
 	e.leaving--
 	e.remove(w)
+	if e.lane != nil {
+		w.lands()
+		w.detour.Store(false)
+		e.lane.spare = w
+	}
 	e.unlock()
 }
 
@@ -112,6 +123,9 @@ func (e *Engine) takeLocked(w *Worker) (task Task, ok bool) {
 	if task, from, ok := e.claim(); ok {
 		w.take(from)
 		w.mark = e.subtaskMark()
+		return task, true
+	}
+	if e.hasBids() && e.takeBid(w) {
 		return task, true
 	}
 	task, w.mark, ok = e.takeQueued()

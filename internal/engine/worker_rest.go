@@ -5,7 +5,7 @@ import "time"
 // rest is the slow way to a task: the worker takes one under the lock, or parks
 // until it gets one, or the order to search or to end. With orderQuit it returns under the lock.
 func (e *Engine) rest(w *Worker, searching bool) (task Task, o order) {
-	if !e.ending.Load() {
+	if !e.ending.Load() && e.lane == nil {
 		w.makePlace()
 	}
 	w.rests = true
@@ -22,7 +22,15 @@ func (e *Engine) rest(w *Worker, searching bool) (task Task, o order) {
 	}
 	e.ends(w)
 	e.withdraw(w)
-	if !e.endTask(w) {
+	has := e.endTask(w)
+	if e.lane != nil && has && (w.place == nil || w.place.beneath == nil) && (w.leaves || w.isLost() || w.borrows()) {
+		return e.releaseAndPark(w, searching)
+	}
+	if e.lanes != nil && w.since != 0 {
+		e.lanes.charge(&e.lanes.own, e.root().now()-w.since)
+		w.since = 0
+	}
+	if !has {
 		if searching { // a goroutine that the last task has left behind has given the place up meanwhile
 			e.permits.endSearch()
 		}
@@ -34,8 +42,10 @@ func (e *Engine) rest(w *Worker, searching bool) (task Task, o order) {
 	if !e.halted() && !e.placeWanted() {
 		var ok bool
 		if task, ok = e.takeLocked(w); ok {
-			e.engage(w)
-			w.free.Store(false)
+			if w.carries == nil {
+				e.engage(w)
+				w.free.Store(false)
+			}
 			if searching {
 				e.permits.endSearch()
 			}
@@ -57,8 +67,12 @@ func (e *Engine) releaseAndPark(w *Worker, searching bool) (task Task, o order) 
 // restBelow is rest for a worker whose place is lent to it, by a task that still waits.
 func (e *Engine) restBelow(w *Worker) (task Task, o order) {
 	b := w.place.beneath
-	found, ok := e.claimFor(b)
-	if ok && found.returning == nil {
+	var found work
+	ok := false
+	if !w.isLost() { // what w cannot run itself needs a carrier, for which there is no place while that of w is not over
+		found, ok = e.claimWork(b, e.lane != nil)
+	}
+	if ok && found.returning == nil && found.engine == nil {
 		w.take(found.from)
 		w.mark = e.subtaskMark()
 		w.place.strange, w.place.moved = false, false
@@ -132,7 +146,7 @@ func (e *Engine) depart(w *Worker) {
 // superfluous reports whether a worker that has nothing to do is to end rather
 // than rest.
 func (e *Engine) superfluous() bool {
-	return e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil || e.retired != nil || e.ample() ||
+	return e.lane != nil || e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil || e.retired != nil || e.ample() ||
 		e.closed && e.queue.len() == 0 && !e.delegating()
 }
 
@@ -163,6 +177,9 @@ func (e *Engine) remove(w *Worker) {
 	if len(e.workers) > 0 {
 		return
 	}
+	if e.lane != nil {
+		e.rests()
+	}
 	// Nothing that lasts may refer to an engine without workers, nor it to a timer
 	// or a channel that may belong to a test bubble about to end.
 	if e.armed {
@@ -173,7 +190,10 @@ func (e *Engine) remove(w *Worker) {
 	e.submitters.dropSpares()
 	e.handed = 0
 	if e.dismissed == nil { // else the engine is soon used again
-		e.workers, e.idle = nil, nil
+		if e.lane == nil || cap(e.workers) > 1 { // most lanes have one worker again and again
+			e.workers = nil
+		}
+		e.idle = nil
 		e.queue.freeMemory()
 	}
 }

@@ -26,6 +26,9 @@ func (*Turns) Limit(int) {}
 // Queue does nothing.
 func (*Turns) Queue(int) {}
 
+// Within does nothing.
+func (*Turns) Within(*Turns) {}
+
 // Begin does nothing.
 func (*Turns) Begin() {}
 

@@ -36,7 +36,11 @@ type Turns struct {
 	past    Past
 	orders  Past // of callers that have closed the pool, or changed its limit
 	resumed Past // of callers that have ended a pause
+	above   *Turns
 }
+
+// Within says that what takes these turns takes those of above as well.
+func (t *Turns) Within(above *Turns) { t.above = above }
 
 // Limit sets how many may run at once.
 func (t *Turns) Limit(n int) { t.limit.Store(int64(n)) }
@@ -48,12 +52,11 @@ func (t *Turns) Queue(n int) { t.queued = n != 0 }
 //
 //go:norace
 func (t *Turns) Begin() {
-	if t == nil {
-		return
-	}
-	t.resumed.Acquire()
-	if t.one() {
-		t.past.Acquire()
+	for ; t != nil; t = t.above {
+		t.resumed.Acquire()
+		if t.one() {
+			t.past.Acquire()
+		}
 	}
 }
 
@@ -70,8 +73,10 @@ func (t *Turns) Resume() { t.resumed.Release() }
 //
 //go:norace
 func (t *Turns) End() {
-	if t != nil && t.one() {
-		t.past.Release()
+	for ; t != nil; t = t.above {
+		if t.one() {
+			t.past.Release()
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ func draw(seed uint64) *program {
 		d.rests = !d.locks || d.one(2)
 		p := d.program()
 		p.repair(d.Rand)
+		p.lanes(d)
 		if runs(p.Main, 1) <= 300 {
 			return p
 		}
@@ -66,7 +67,7 @@ func (d *drawing) program() *program {
 	narrow := !d.one(3)
 	p := &program{Main: &task{}, With: options{}}
 	for range shared + 1 {
-		b := bounds{1, oneOf(d, 0, 1, 1024)}
+		b := bounds{Limit: 1, Queue: oneOf(d, 0, 1, 1024)}
 		if !narrow {
 			b.Limit = oneOf(d, 1, 1, 1, 2, 2, 3, 4)
 		}
@@ -117,4 +118,57 @@ func (d *drawing) main(main *task) {
 		}
 	}
 	main.Acts = append(main.Acts, tops)
+}
+
+// lanes makes lanes of some pools, unless the program may then hang by rights, since tasks of other pools have the places that what it waits for
+// needs:
+//
+//   - a task that comes back from a rest to such a place would wait for those that wait for a lock;
+//   - one that waits with the context of its caller has no place to lend, either;
+//   - one that submits may wait for room on a pool that gets no place as long as the task has its own;
+//   - a task of a lane's lane would wait for those of the lane that wait for a lock, as it counts as one of them;
+//   - what a task, or main, waits for while it holds a lock would wait for those that wait for that, if the task has no place to lend to it.
+func (p *program) lanes(d *drawing) {
+	if d.locks && d.rests || d.one(2) {
+		return
+	}
+	for i := 1; i < shared; i++ {
+		if of := d.IntN(i); !d.one(4) && !(d.locks && p.Pools[of].Of > 0) {
+			p.Pools[i].Of = 1 + of
+		}
+	}
+	tasks, _ := p.index()
+	for _, t := range tasks {
+		visit(t.Acts, func(a *act) {
+			alone := a.Kind != submit && !a.With.has("outer")
+			if a.Kind == locked {
+				visit(a.Body, func(a *act) {
+					alone = alone && (len(a.Kids) == 0 || p.root(a.Pool) == p.root(t.pool) || !p.isFamily(a.Pool))
+				})
+			}
+			if !alone {
+				for i := range p.Pools {
+					p.Pools[i].Of = 0
+				}
+			}
+		})
+	}
+}
+
+// root is the pool whose places the pool has.
+func (p *program) root(pool int) int {
+	for pool >= 0 && pool < shared && p.Pools[pool].Of > 0 {
+		pool = p.Pools[pool].Of - 1
+	}
+	return pool
+}
+
+// isFamily reports whether other pools have the same places.
+func (p *program) isFamily(pool int) bool {
+	for other := range shared {
+		if other != pool && p.root(other) == p.root(pool) {
+			return true
+		}
+	}
+	return false
 }

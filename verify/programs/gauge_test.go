@@ -10,16 +10,23 @@ type gauge struct {
 	limit int
 	over  *atomic.Int64
 	now   atomic.Int64
+	above *gauge // of the pool, if that is of a lane
 }
 
 func (g *gauge) enter() {
-	n := g.now.Add(1) - int64(g.limit)
-	for most := g.over.Load(); n > most && !g.over.CompareAndSwap(most, n); {
-		most = g.over.Load()
+	for ; g != nil; g = g.above {
+		n := g.now.Add(1) - int64(g.limit)
+		for most := g.over.Load(); n > most && !g.over.CompareAndSwap(most, n); {
+			most = g.over.Load()
+		}
 	}
 }
 
-func (g *gauge) leave() { g.now.Add(-1) }
+func (g *gauge) leave() {
+	for ; g != nil; g = g.above {
+		g.now.Add(-1)
+	}
+}
 
 // place is the place of a task on a pool. The task lends it from the first of its waits at
 // once to the end of the last. Outside there is none.

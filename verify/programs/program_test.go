@@ -24,7 +24,10 @@ type program struct {
 	Main  *task
 }
 
-type bounds struct{ Limit, Queue int }
+type bounds struct {
+	Limit, Queue int
+	Of           int `json:",omitempty"` // of a lane: the number of its pool, plus 1
+}
 
 // task ends as one of its options says: fails, panics, exits or cancels, its own group. Others
 // are heeds: an error of an act ends it; and times: so many such tasks are handed over.
@@ -123,6 +126,9 @@ func (p *program) String() string {
 	s := ""
 	for i, b := range p.Pools {
 		s += fmt.Sprintf("%s:%d/%d ", poolName(i), b.Limit, b.Queue)
+		if b.Of > 0 {
+			s += fmt.Sprintf("of %s ", poolName(b.Of-1))
+		}
 	}
 	return s + "main" + p.With.String() + p.Main.String()
 }

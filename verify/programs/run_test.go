@@ -51,8 +51,12 @@ func newRun(p *program, on func(*run) library) *run {
 		}
 	}
 	for what := range r.gauges {
-		for _, b := range p.Pools {
-			r.gauges[what] = append(r.gauges[what], gauge{limit: b.Limit, over: &r.over[what]})
+		r.gauges[what] = make([]gauge, len(p.Pools))
+		for i, b := range p.Pools {
+			g := &r.gauges[what][i]
+			if g.limit, g.over = b.Limit, &r.over[what]; b.Of > 0 {
+				g.above = &r.gauges[what][b.Of-1]
+			}
 		}
 	}
 	r.library = on(r)

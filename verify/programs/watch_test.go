@@ -73,11 +73,20 @@ func (r *run) ends(f func(), patience time.Duration) bool {
 
 // report tells how things stand.
 func (r *run) report() string {
-	s := ""
-	if l, ok := r.library.(*weirs); ok {
-		for i, stats := range l.stats() {
-			s += fmt.Sprintf("%s: %+v\n", poolName(i), stats)
+	told := make(chan string, 1)
+	go func() {
+		s := ""
+		if l, ok := r.library.(*weirs); ok {
+			for i, stats := range l.stats() {
+				s += fmt.Sprintf("%s: %+v\n", poolName(i), stats)
+			}
 		}
+		told <- s
+	}()
+	select {
+	case s := <-told:
+		return s + check.Stacks()
+	case <-time.After(time.Second): // a goroutine may hang that has the lock
+		return check.Stacks()
 	}
-	return s + check.Stacks()
 }

@@ -28,7 +28,11 @@ func onWeir(r *run) library {
 		}
 	})
 	for _, b := range r.program.Pools[:shared] {
-		l.pools = append(l.pools, weir.New(b.Limit, weir.Queue(b.Queue), onPanic))
+		opts := []weir.Option{weir.Queue(b.Queue), onPanic}
+		if b.Of > 0 {
+			opts = append(opts, weir.On(l.pools[b.Of-1]))
+		}
+		l.pools = append(l.pools, weir.New(b.Limit, opts...))
 	}
 	open := func() (struct{}, error) { return struct{}{}, nil }
 	use := func(_ struct{}, task func()) { task() }

@@ -1,0 +1,439 @@
+package engine
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+	"weak"
+)
+
+// A lane is an engine that has no places and no goroutines of its own: it takes both from another one, its parent, which may be a lane as well. It has a
+// queue and a limit, and all that depends on these.
+//
+// For each of its workers that holds a permit, or stands on the place of another one, a worker of the parent does the same there: its
+// carrier, on whose goroutine it runs. So a task of a lane runs only where the lane and the parent both have a place for it. A carrier counts as
+// idle, since it has no task of the parent's queue, but holds a permit like one that has.
+//
+// A lane that has work, and a permit, but no place, bids for one: see bids. Until it gets the place the bid holds the permit and the searching token,
+// for the worker that will come. The parent's own workers find bids next to its queue, as they find subtasks. While there are any, or the
+// parent's queue holds tasks, a worker of a lane leaves its place when others have a better claim: see givesWay.
+//
+// All engines of a family, which is one without a parent and the lanes below it, have one lock. A goroutine that has changed something
+// under it notes which of the other engines that concerns, and unlock does for each of them what is to be done.
+type lane struct {
+	parent, root *Engine // root is the one without a parent
+	bid          bid     // among those of the parent
+	spare        *Worker // one that has ended, for the next session
+	at           int32   // its index in working of the parent
+	isNeedy      bool    // in needy of the parent
+	endsWith     bool    // the parent waits for the end
+}
+
+// lanes are those of an engine.
+type lanes struct {
+	bids
+	wanted  atomic.Int64           // an urgency: what the workers of the lanes must know
+	all     []weak.Pointer[Engine] // the oldest first
+	working []*Engine              // those that have workers
+	alive   int                    // so many of all there were at the last look
+	unended int                    // of the lanes that were closed with the engine, those that have not ended
+	needy   []*Engine              // those with tasks for which others wait, and that may not have started
+	touched []*Engine              // of the root: those for which unlock is to do what is to be done
+}
+
+// LaneConfig is what a lane has in addition.
+type LaneConfig struct {
+	Share    int           // of the run time, among those that have the same priority
+	Priority int           // those of a higher priority go first
+	Aging    time.Duration // one step of priority for each of it that the oldest task has waited; 0 for none; then Measure must be 1
+}
+
+// isCarrier is the mark of a worker that carries one of a lane.
+const isCarrier mark = 1
+
+// InitLane is Init for a lane of parent.
+func (e *Engine) InitLane(parent *Engine, c *Config, l LaneConfig) {
+	c.IdleTimeout, c.Blocked = 0, 0
+	e.Init(c)
+	e.mu = parent.mu
+	e.lane = &lane{parent: parent, root: parent.root()}
+	e.lane.bid.lane = e
+	e.mu.Lock()
+	defer parent.unlock()
+	if parent.lanes == nil {
+		parent.lanes = new(lanes)
+		parent.lanes.init()
+		parent.lanes.wanted.Store(int64(calm))
+	}
+	parent.lanes.add(&e.lane.bid, int32(l.Priority), int32(l.Share), l.Aging)
+	parent.lanes.note(e)
+	if parent.closed {
+		e.shutLocked()
+		e.settle()
+	}
+}
+
+// note keeps e among the lanes of b, for the end of the parent. Those that are garbage are dropped when there are twice as many.
+func (b *lanes) note(e *Engine) {
+	if len(b.all) >= 2*b.alive+16 {
+		b.all = slices.DeleteFunc(b.all, func(l weak.Pointer[Engine]) bool {
+			e := l.Value()
+			return e == nil || e.ended()
+		})
+		b.alive = len(b.all)
+	}
+	b.all = append(b.all, weak.Make(e))
+}
+
+// parent is where a lane has its places; nil for an engine that is none.
+func (e *Engine) parent() *Engine {
+	if e.lane == nil {
+		return nil
+	}
+	return e.lane.parent
+}
+
+// root is the engine of the family that is no lane.
+func (e *Engine) root() *Engine {
+	if e.lane == nil {
+		return e
+	}
+	return e.lane.root
+}
+
+// bidding reports whether e has bid for a place: then no worker comes before it gets that.
+func (e *Engine) bidding() bool { return e.lane != nil && e.lane.bid.at > 0 }
+
+// hasBids reports whether lanes of e have.
+func (e *Engine) hasBids() bool { return e.lanes != nil && len(e.lanes.order.items) > 0 }
+
+// coming reports whether a worker is about to look for a task, or to have one.
+func (e *Engine) coming() bool { return e.permits.searching() && !e.bidding() }
+
+// hasWork reports whether there is something for a worker that searches.
+func (e *Engine) hasWork() bool {
+	return e.queue.len() > 0 || e.delegating() || e.hasBids() || e.lined()
+}
+
+// lined reports whether submitters wait with tasks that a worker takes from them.
+func (e *Engine) lined() bool {
+	return e.queue.capacity == 0 && e.submitters.length > 0 && e.lane != nil
+}
+
+// tryPlace acquires a permit for a worker that is handed its task, and for a lane a place as well.
+func (e *Engine) tryPlace() bool {
+	if !e.permits.tryAcquire() {
+		return false
+	}
+	if p := e.parent(); p != nil && !p.hasPlace() {
+		e.permits.release(false)
+		return false
+	}
+	return true
+}
+
+// hasPlace acquires a permit for a lane of e, if there is one that no other has a claim to.
+func (e *Engine) hasPlace() bool {
+	return !e.hasWork() && e.submitters.length == 0 && !e.placeWanted() && !e.halted() && e.tryPlace()
+}
+
+// dropPlace releases what tryPlace has acquired.
+func (e *Engine) dropPlace() {
+	for ; e != nil; e = e.parent() {
+		e.permits.release(false)
+		e.touch()
+	}
+}
+
+// touch notes that unlock is to see to e.
+func (e *Engine) touch() {
+	if r := e.root().lanes; r != nil && !e.touched {
+		e.touched = true
+		r.touched = append(r.touched, e)
+	}
+}
+
+// unlockFamily is unlock for a lane, or an engine that has some.
+func (e *Engine) unlockFamily() (settled bool) {
+	settled = e.settle()
+	r := e.root().lanes
+	var some [8]*Engine
+	stirs := some[:0]
+	for i := 0; i < len(r.touched); i++ {
+		x := r.touched[i]
+		r.touched[i] = nil
+		x.touched = false // it may be touched again
+		x.settle()
+		stirs = append(stirs, x)
+	}
+	if r.touched = r.touched[:0]; cap(r.touched) > 1024 {
+		r.touched = nil
+	}
+	e.mu.Unlock()
+	if e.permits.wakeable() && e.available() {
+		e.stir()
+	}
+	for _, x := range stirs {
+		if x.permits.wakeable() && x.available() {
+			x.stir()
+		}
+	}
+	return settled
+}
+
+// seek gets a place for the worker that is to search, for which the caller has acquired the permit and the token: now, or by a bid.
+func (e *Engine) seek() {
+	p := e.lane.parent
+	if p.hasPlace() {
+		e.embark(e.recruit(), orderSearch, nil)
+		return
+	}
+	b := &e.lane.bid
+	p.lanes.enter(b, e.oldest(), e.permits.active() == 1)
+	p.touch()
+	e.offerAgain(e)
+}
+
+// unbid takes the bid of a lane back, and the permit and the token with it.
+func (e *Engine) unbid() {
+	p := e.lane.parent
+	p.lanes.leave(&e.lane.bid)
+	e.permits.release(true)
+	p.touch()
+}
+
+// lodge makes w, which is idle and has a permit, carry a worker of the lane that bid.
+func (e *Engine) lodge(b *bid, w *Worker, now time.Duration) {
+	e.lanes.leave(b)
+	u := b.lane.recruit()
+	u.order = orderSearch
+	w.bears(u)
+	u.turn = now
+	e.candidate(w)
+}
+
+// bears makes w carry u.
+func (w *Worker) bears(u *Worker) {
+	w.carries, u.carrier = u, w
+	w.mark = isCarrier
+	u.turn, u.skip, u.paced, u.leaves = 0, 0, 0, false
+}
+
+// oldest is when the oldest task of the queue was submitted, as far as that is known, on the clock of the root.
+func (e *Engine) oldest() time.Duration {
+	root := e.lane.root
+	if m := e.queue.meter; m != nil && e.lane.bid.aging > 0 {
+		for r := e.queue.head.Load(); r != nil; r = r.next {
+			if at, ok := r.oldest(); ok {
+				return e.clock.Sub(root.clock) + at
+			}
+		}
+	}
+	return root.now()
+}
+
+// now is the time since the engine was made.
+func (e *Engine) now() time.Duration { return time.Since(e.clock) }
+
+// press lets the workers of lanes know how urgently others want their places.
+func (e *Engine) press() {
+	b := e.lanes
+	if b == nil {
+		return
+	}
+	u := calm
+	switch {
+	case e.halted() || e.placeWanted() || e.delegating():
+		u = pressed
+	case len(b.order.items) > 0:
+		u = urgencyOf(b.order.items[0].level)
+		if len(b.steps.items) > 0 {
+			u |= aging
+		}
+	}
+	if urgency(b.wanted.Load()) != u {
+		b.wanted.Store(int64(u))
+	}
+}
+
+// givesWay reports whether w, which has no task, leaves its place, because others have a better claim to it. Of workers that are carried one by
+// the other each may have to.
+func (e *Engine) givesWay(w *Worker) bool {
+	for ; w.carrier != nil; w = w.carrier {
+		p := w.carrier.engine
+		wanted := urgency(p.lanes.wanted.Load())
+		if p.queue.ready() {
+			wanted = max(wanted, urgencyOf(0))
+		}
+		switch own := urgencyOf(w.engine.lane.bid.priority); {
+		case wanted < own && (wanted == calm || wanted&aging == 0):
+			continue
+		case wanted <= own|aging && w.skip > 0:
+			w.skip--
+			continue
+		}
+		p.mu.Lock()
+		over := !w.borrows() && p.turnIsOver(w)
+		p.mu.Unlock()
+		if over {
+			return true
+		}
+	}
+	return false
+}
+
+// hasQueued reports whether there is a task in the queue that a worker may take.
+func (e *Engine) hasQueued() bool {
+	e.queue.advance()
+	return e.queue.ready()
+}
+
+// turnIsOver reports whether w, which is carried by a worker of e, leaves its place. It charges the time that w has had it.
+func (e *Engine) turnIsOver(w *Worker) bool {
+	if e.halted() || e.placeWanted() || e.delegating() {
+		return true
+	}
+	now := e.root().now()
+	b := &w.engine.lane.bid
+	first := w.turn == 0
+	var took time.Duration
+	if !first {
+		took = now - w.turn
+		e.lanes.charge(b, took)
+	}
+	w.turn = now
+	if b.aging > 0 && b.at == 0 {
+		b.oldest = w.engine.oldest()
+		b.level, b.aged = b.levelAt(now, e.lanes.top)
+	}
+	y := e.lanes.best(now, e.hasQueued())
+	began := first && y != nil && y.level == b.level && y.aged == b.aged // it has had its turn before the other came
+	if y == b || !began && !b.cedes(y) {
+		w.skip = w.pace(took, first)
+		return false
+	}
+	return true
+}
+
+// pace is how many tasks a worker runs until it looks at the clock again: some that take a part of a turn together.
+func (w *Worker) pace(took time.Duration, first bool) uint8 {
+	n := w.paced
+	switch {
+	case first:
+		n = 0
+	case took > turn/4:
+		n /= 2
+	default:
+		n = min(2*n+1, tasksAtOnce)
+	}
+	w.paced = n
+	return n
+}
+
+// shutLanes closes the lanes of e, which is closed.
+func (e *Engine) shutLanes() {
+	if e.lanes == nil {
+		return
+	}
+	for _, p := range e.lanes.all {
+		l := p.Value()
+		if l == nil || l.ended() {
+			continue
+		}
+		if e.abandoned.Load() {
+			l.abandoned.Store(true)
+		}
+		l.lane.endsWith = true
+		e.lanes.unended++
+		l.shutLocked()
+		l.settle()
+		l.touch()
+	}
+}
+
+// hasUnended reports whether lanes that were closed with e have not ended.
+func (e *Engine) hasUnended() bool { return e.lanes != nil && e.lanes.unended > 0 }
+
+// endsLane follows the end of e, which may be a lane.
+func (e *Engine) endsLane() {
+	if e.lane != nil && e.lane.endsWith {
+		e.lane.parent.lanes.unended--
+		e.lane.parent.touch()
+	}
+}
+
+// ended reports whether e has been closed, and its last worker has ended.
+func (e *Engine) ended() bool {
+	if !e.closed {
+		return false
+	}
+	select {
+	case <-e.finished:
+		return true
+	default:
+		return false
+	}
+}
+
+// spareWorker returns a worker that has ended, for reuse; nil if none is kept.
+func (e *Engine) spareWorker() *Worker {
+	if e.lane == nil || e.lane.spare == nil {
+		return nil
+	}
+	w := e.lane.spare
+	e.lane.spare = nil
+	w.gone = false
+	return w
+}
+
+// hasRoom reports whether one more task may begin, by those permits, and for a lane those above.
+func (e *Engine) hasRoom(permits uint64) bool {
+	if active(permits) >= allowed(permits) {
+		return false
+	}
+	p := e.parent()
+	return p == nil || p.hasRoom(p.permits.word.Load())
+}
+
+// works notes that e, which is a lane, has a worker; rests that it has none any more.
+func (e *Engine) works() {
+	p := e.lane.parent.lanes
+	e.lane.at = int32(len(p.working))
+	p.working = append(p.working, e)
+}
+
+func (e *Engine) rests() {
+	p := e.lane.parent.lanes
+	last := len(p.working) - 1
+	moved := p.working[last]
+	p.working[e.lane.at], moved.lane.at = moved, e.lane.at
+	p.working[last] = nil
+	p.working = p.working[:last]
+}
+
+// regateLanes follows each change of e after whose announcement no task of a lane begins that may not: workers may be about to take one.
+func (e *Engine) regateLanes() {
+	if e.lanes == nil {
+		return
+	}
+	e.press()
+	for _, l := range e.lanes.working {
+		l.regate()
+		l.regateLanes()
+	}
+}
+
+// Lanes returns the runners of the lanes, the oldest first.
+func (e *Engine) Lanes() (runners []Runner) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lanes == nil {
+		return nil
+	}
+	for _, p := range e.lanes.all {
+		if l := p.Value(); l != nil {
+			runners = append(runners, l.Runner)
+		}
+	}
+	return runners
+}

@@ -1,0 +1,137 @@
+package weir
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// Lane returns a pool that has no workers of its own: its tasks run on those of p, at most limit of them at once, and never more than the limit of
+// p together with those of p and its other lanes. All else is its own: queue, name, Stats, Pause, Wait, Close. Whatever takes a pool takes a lane;
+// a lane may have lanes.
+//
+// A lane hands a task over when p has a place for it. What waits in a lane takes no room in the queue of p, and no worker. When more is to
+// be done than p has places for, the lanes and the queue of p share them: those of a higher [Priority] come first, and among equals each gets
+// run time by its [Share]. The queue of p has priority 0 and share 1. A lane full of long tasks is not interrupted: another one gets the
+// next place that is free.
+//
+// Pausing p, or lowering its limit, holds for its lanes. Closing p closes them: Close runs what they have accepted, and [Pool.Shutdown] returns that
+// behind the tasks of p, lane by lane in the order in which they were made. Wait, Stats and Times of p do not count the tasks of its lanes, but
+// Stats counts their workers. A task of a lane may wait for groups and futures of p and all its lanes, as one of p may.
+//
+// A lane takes all options but [IdleTimeout] and [Prestart]. It need not be closed. On a p that is closed it is closed. With [On] a FuncPool
+// is a lane.
+func (p *Pool) Lane(limit int, opts ...Option) *Pool {
+	mustPool(p != nil)
+	return newPool(limit, append(slices.Clip(opts), On(p)), caller(), nil)
+}
+
+// On makes a pool a lane of p: see [Pool.Lane]. [NewStateful] does not take it, as its values belong to its workers.
+func On(p *Pool) Option {
+	mustPool(p != nil)
+	return laneOption("On", func(l *laneOptions) { l.of = p })
+}
+
+// Share sets for how much of the run time of its pool a lane is good, among those of its priority that want a place: with shares of 1 and 3
+// one runs for a quarter of the time. It is run time that counts, not the number of tasks. The default is 1; it must be from 1 to 1<<20.
+func Share(n int) Option {
+	must(1 <= n && n <= engine.LargestShare, "share must be from 1 to 1<<20", n)
+	return laneOption("Share", func(l *laneOptions) { l.Share = n })
+}
+
+// Priority sets which lanes of a pool come first: those with the highest one. As long as they have tasks and want a place, the others get none,
+// unless [Aging] is set for these. The default is 0, which is also that of the queue of the pool. It must be from -1<<30 to 1<<30.
+func Priority(n int) Option {
+	must(-engine.HighestPriority <= n && n <= engine.HighestPriority, "priority must be from -1<<30 to 1<<30", n)
+	return laneOption("Priority", func(l *laneOptions) { l.Priority = n })
+}
+
+// Aging raises the priority of a lane by 1 for each d that its oldest task has waited, up to the highest one among the lanes of the pool. Those
+// that have come up to that come before those that always have it, the one with the oldest task first. So none starves; and where the lanes
+// of a low priority never catch up, they come first at last. Each task is measured then, as with [Measure] of 1.
+func Aging(d time.Duration) Option {
+	must(d > 0, "time of aging must be more than 0", d)
+	return laneOption("Aging", func(l *laneOptions) { l.Aging = d })
+}
+
+// laneOptions are what a lane has in addition.
+type laneOptions struct {
+	engine.LaneConfig
+	of    *Pool
+	given string // one of the options
+}
+
+func laneOption(name string, set func(*laneOptions)) Option {
+	return poolOption(func(o *options) {
+		l := laneOptions{LaneConfig: engine.LaneConfig{Share: 1}}
+		if o.lane != nil {
+			l = *o.lane
+		}
+		l.given = name
+		set(&l)
+		o.lane = &l
+	})
+}
+
+// mustBeLane checks that a lane has the options of a lane, and only a lane.
+func (o *options) mustBeLane() {
+	l := o.lane
+	if l == nil {
+		return
+	}
+	must(l.of != nil, "option must be that of a lane", l.given)
+	must(!o.ofWorkers, "options of a lane must not be about workers, which are those of its pool", "IdleTimeout or Prestart")
+	if l.Aging > 0 {
+		o.measure = 1
+	}
+}
+
+// mustHaveNoLane is for what cannot be one.
+func (o *options) mustHaveNoLane() {
+	must(o.lane == nil, "option must be that of a Pool or FuncPool", "On")
+}
+
+// init makes e a lane.
+func (l *laneOptions) init(c *core, e *engine.Engine, config *engine.Config) {
+	of := &l.of.core
+	c.turns.Within(&of.turns)
+	e.InitLane(of.running(), config, l.LaneConfig)
+}
+
+// laneOwner is a pool that may be a lane.
+type laneOwner interface {
+	// takeBack is Shutdown of a lane when ctx is done. Other tasks than functions are made functions.
+	takeBack(ctx context.Context) (unrun []func(), err error)
+}
+
+// takeBackLanes takes back what the lanes of a pool have not started, whose Shutdown has returned err.
+func (c *core) takeBackLanes(ctx context.Context, err error) (unrun []func()) {
+	if err == nil {
+		return nil
+	}
+	for _, r := range c.engine.Lanes() {
+		if n, ok := r.(*named); ok {
+			r = n.Runner
+		}
+		more, failure := r.(laneOwner).takeBack(ctx)
+		unrun = append(unrun, more...)
+		if failure, ok := failure.(*ShutdownError); ok { //nolint:errorlint // it is that itself
+			err.(*ShutdownError).Running += failure.Running //nolint:errorlint // as above
+		}
+	}
+	return unrun
+}
+
+// takeBack implements laneOwner.
+func (p *runner) takeBack(ctx context.Context) ([]func(), error) { return (*Pool)(p).Shutdown(ctx) }
+
+// takeBack implements laneOwner.
+func (p *funcRunner[T]) takeBack(ctx context.Context) (unrun []func(), err error) {
+	args, err := (*FuncPool[T])(p).Shutdown(ctx)
+	for _, arg := range args {
+		unrun = append(unrun, func() { p.call(arg) })
+	}
+	return unrun, err
+}

@@ -1,0 +1,522 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+)
+
+// 500 mails wait while 100 requests come in, on the same four places. Each request gets the next place that is free.
+func TestAnUrgentLaneDoesNotWaitForWhatIsQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4)
+		defer p.Close()
+		const mail = 5 * time.Millisecond
+		mails := p.Lane(4, weir.Queue(1000))
+		api := p.Lane(4, weir.Priority(1), weir.Queue(16))
+		for range 500 {
+			check.OK(t, mails.TrySubmit(func() { time.Sleep(mail) }))
+		}
+		begin := time.Now()
+		for range 100 {
+			from := time.Now()
+			check.OK(t, api.Do(t.Context(), succeed))
+			if took := time.Since(from); took > mail {
+				t.Errorf("a request has waited %v, longer than one mail takes", took)
+			}
+		}
+		mails.Wait()
+		if took := time.Since(begin); took < 125*mail || took > 130*mail {
+			t.Errorf("the mails took %v, want 125 times %v and next to nothing for the requests", took, mail)
+		}
+	})
+}
+
+// One tenant has 800 tasks of 5 ms on four places, another one has one task.
+func TestALaneWithOneTaskDoesNotWaitForOneWithMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4)
+		defer p.Close()
+		many, one := p.Lane(4), p.Lane(4)
+		for range 800 {
+			check.OK(t, many.Submit(func() { time.Sleep(5 * time.Millisecond) }))
+		}
+		synctest.Wait()
+		begin := time.Now()
+		check.OK(t, one.Do(t.Context(), succeed))
+		if took := time.Since(begin); took > 5*time.Millisecond {
+			t.Errorf("it has waited %v", took)
+		}
+	})
+}
+
+func TestLanesShareByRunTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(3)
+		defer p.Close()
+		shares := []int{1, 2, 5}
+		lengths := []time.Duration{100 * time.Millisecond, time.Millisecond, 10 * time.Millisecond}
+		var used [3]time.Duration
+		var mu sync.Mutex
+		const span = 20 * time.Second
+		begin := time.Now()
+		for i, share := range shares {
+			l := p.Lane(3, weir.Share(share), weir.Queue(8))
+			go func() {
+				for l.Submit(func() {
+					time.Sleep(lengths[i])
+					mu.Lock()
+					defer mu.Unlock()
+					used[i] += lengths[i]
+				}) == nil {
+				}
+			}()
+		}
+		time.Sleep(span)
+		mu.Lock()
+		for i, share := range shares {
+			want := 3 * span * time.Duration(share) / 8
+			if off := used[i] - want; off.Abs() > want/20 {
+				t.Errorf("share %d of 8 has had %v of %v, want %v", share, used[i], 3*time.Since(begin), want)
+			}
+		}
+		mu.Unlock()
+	})
+}
+
+// The queue of the pool has a share of 1, like a lane.
+func TestTheQueueOfThePoolHasAShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		l := p.Lane(1)
+		var own, lane int
+		for range 400 {
+			check.OK(t, p.Submit(func() { time.Sleep(2 * time.Millisecond); own++ }))
+			check.OK(t, l.Submit(func() { time.Sleep(time.Millisecond); lane++ }))
+		}
+		time.Sleep(400*time.Millisecond - time.Microsecond)
+		if own < 95 || own > 105 || lane < 190 || lane > 210 {
+			t.Errorf("in 400 ms there were %d tasks of 2 ms from the pool's queue, %d of 1 ms from the lane's", own, lane)
+		}
+	})
+}
+
+func TestALaneOfLowPriorityAges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		const d, task = 10 * time.Millisecond, 3 * time.Millisecond
+		high := p.Lane(1, weir.Priority(9), weir.Queue(1000))
+		low := p.Lane(1, weir.Aging(d))
+		for range 1000 {
+			check.OK(t, high.Submit(func() { time.Sleep(task) }))
+		}
+		begin := time.Now()
+		for i := range 3 {
+			check.OK(t, low.Do(t.Context(), succeed))
+			took := time.Since(begin)
+			if took > 9*d+task || took < 9*d {
+				t.Errorf("task %d began after %v, want within 9 times %v and one task", i, took, d)
+			}
+			begin = time.Now()
+		}
+	})
+}
+
+// Without Aging it does not: that is what Priority says.
+func TestALaneOfLowPriorityWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		high, low := p.Lane(1, weir.Priority(1)), p.Lane(1)
+		for range 100 {
+			check.OK(t, high.Submit(func() { time.Sleep(time.Millisecond) }))
+		}
+		begin := time.Now()
+		check.OK(t, low.Do(t.Context(), succeed))
+		check.Equal(t, "wait", time.Since(begin), 100*time.Millisecond)
+	})
+}
+
+func TestALaneRunsNoMoreThanItsLimitAndThatOfItsPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4)
+		defer p.Close()
+		l := p.Lane(3)
+		inner := l.Lane(2)
+		var all, lane, below check.Gauge
+		task := func(of ...*check.Gauge) func() {
+			return func() {
+				for _, g := range of {
+					g.Enter()
+					defer g.Leave()
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}
+		for range 50 {
+			check.OK(t, p.Submit(task(&all)))
+			check.OK(t, l.Submit(task(&all, &lane)))
+			check.OK(t, inner.Submit(task(&all, &lane, &below)))
+		}
+		for _, p := range []*weir.Pool{p, l, inner} {
+			p.Wait()
+		}
+		check.Equal(t, "at once in all", all.Peak.Load(), 4)
+		check.Equal(t, "at once in the lane", lane.Peak.Load(), 3)
+		check.Equal(t, "at once in the lane's lane", below.Peak.Load(), 2)
+	})
+}
+
+func TestALaneOfLimitOneIsInOrder(t *testing.T) {
+	p := weir.New(4)
+	defer p.Close()
+	l := p.Lane(1)
+	const n = 10_000
+	var ran []int // without a lock: promise 15
+	for i := range n {
+		check.OK(t, l.Submit(func() { ran = append(ran, i) }))
+		if i%16 == 0 {
+			check.OK(t, p.Submit(nothing))
+		}
+	}
+	l.Close()
+	check.Equal(t, "tasks", len(ran), n)
+	check.Equal(t, "in order", slices.IsSorted(ran), true)
+}
+
+// A waiting task lends its place to what it waits for, wherever in the family that runs.
+func TestPromise09TasksOfLanesWaitForEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0))
+		defer p.Close()
+		pools := []*weir.Pool{p, p.Lane(1, weir.Queue(0)), p.Lane(1)}
+		pools = append(pools, pools[1].Lane(1))
+		var nest func(ctx context.Context, depth, from int) error
+		nest = func(ctx context.Context, depth, from int) error {
+			if depth == 0 {
+				return nil
+			}
+			g := pools[from%len(pools)].Group(ctx)
+			for i := range 2 {
+				g.Go(func(ctx context.Context) error { return nest(ctx, depth-1, from+i+1) })
+			}
+			f := weir.Async(ctx, pools[(from+2)%len(pools)], func(ctx context.Context) (int, error) { return 1, nest(ctx, depth-2+depth%2, from+1) })
+			_, err := f.Get(ctx)
+			return errors.Join(g.Wait(), err)
+		}
+		for from := range pools {
+			check.OK(t, pools[from].Do(t.Context(), func(ctx context.Context) error { return nest(ctx, 4, from) }))
+		}
+	})
+}
+
+// A lock that is held over a wait hangs nothing, though others on the same places want it.
+func TestPromise09ALockHeldOverAWaitForAnotherLane(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		l, k := p.Lane(2), p.Lane(2)
+		lock := make(chan struct{}, 1)
+		g := l.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			lock <- struct{}{}
+			defer func() { <-lock }()
+			time.Sleep(time.Millisecond) // so that the others have the other place
+			return k.Do(ctx, succeed)
+		})
+		for range 5 {
+			g.Go(func(context.Context) error {
+				lock <- struct{}{}
+				<-lock
+				return nil
+			})
+		}
+		check.OK(t, g.Wait())
+	})
+}
+
+func TestBlockingInALaneGivesThePlaceToAnyTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		l := p.Lane(1)
+		other := make(chan struct{})
+		check.OK(t, l.Do(t.Context(), func(ctx context.Context) error {
+			check.OK(t, p.Submit(func() { close(other) }))
+			weir.Blocking(ctx, func() { <-other })
+			return nil
+		}))
+	})
+}
+
+func TestTasksOfALaneThatDoNotReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var caught atomic.Int32
+		p := weir.New(2)
+		defer p.Close()
+		l := p.Lane(1, weir.OnPanic(func(*weir.Panic) { caught.Add(1) }))
+		for range 100 {
+			check.OK(t, l.Submit(explode))
+			check.OK(t, l.Submit(runtime.Goexit))
+		}
+		l.Wait()
+		v := check.NewValve()
+		for range 2 {
+			check.OK(t, p.Submit(v.Hold))
+		}
+		synctest.Wait()
+		check.Equal(t, "panics", caught.Load(), 100)
+		check.Equal(t, "places of the pool", v.Running(), 2)
+		v.Open()
+		check.Equal(t, "finished", l.Stats().Finished, 200)
+	})
+}
+
+func TestPauseAndResizeOfAPoolHoldForItsLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4)
+		defer p.Close()
+		l := p.Lane(4)
+		var g check.Gauge
+		task := func() {
+			g.Enter()
+			defer g.Leave()
+			time.Sleep(time.Millisecond)
+		}
+		for range 100 {
+			check.OK(t, l.Submit(task))
+		}
+		time.Sleep(3500 * time.Microsecond)
+		p.Pause()
+		synctest.Wait()
+		time.Sleep(10 * time.Millisecond)
+		check.Equal(t, "running in a pause", g.Now.Load(), 0)
+		check.Equal(t, "finished", l.Stats().Finished, 16)
+		p.Resize(2)
+		g.Peak.Store(0)
+		p.Resume()
+		l.Wait()
+		check.Equal(t, "at once", g.Peak.Load(), 2)
+		l.Pause()
+		check.OK(t, l.Submit(task))
+		check.OK(t, p.Do(t.Context(), succeed)) // not paused
+		time.Sleep(time.Second)
+		check.Equal(t, "queued", l.Stats().Queued, 1)
+		l.Resume()
+		l.Wait()
+	})
+}
+
+// Shutdown of a pool returns its own tasks first, then those of its lanes, as they were made.
+func TestPromise01ShutdownReturnsTheTasksOfLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		v := block(t, p, 1)
+		var ran []string
+		note := func(name string) func() { return func() { ran = append(ran, name) } }
+		l := p.Lane(1, weir.Name("l"))
+		k := weir.NewFunc(1, func(name string) { ran = append(ran, name) }, weir.On(p))
+		inner := l.Lane(1)
+		check.OK(t, k.Invoke("k"))
+		check.OK(t, inner.Submit(note("inner")))
+		check.OK(t, l.Submit(note("l1")))
+		check.OK(t, l.Submit(note("l2")))
+		check.OK(t, p.Submit(note("p")))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		unrun, err := p.Shutdown(ctx)
+		var e *weir.ShutdownError
+		check.Equal(t, "is a ShutdownError", errors.As(err, &e), true)
+		check.Equal(t, "running", e.Running, 1)
+		for _, task := range unrun {
+			task()
+		}
+		check.Equal(t, "returned", fmt.Sprint(ran), "[p l1 l2 inner k]")
+		for _, p := range []*weir.Pool{p, l, inner} {
+			check.Error(t, p.Submit(nothing), weir.ErrClosed)
+		}
+		check.Error(t, k.Invoke(""), weir.ErrClosed)
+		v.Open()
+		p.Close()
+		noWorkers(t)
+	})
+}
+
+func TestCloseOfAPoolRunsTheTasksOfItsLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		l := p.Lane(1)
+		var ran int
+		for range 100 {
+			check.OK(t, l.Submit(func() { time.Sleep(time.Millisecond); ran++ }))
+		}
+		l.Pause()
+		p.Close()
+		check.Equal(t, "ran", ran, 100)
+		noWorkers(t)
+		check.Error(t, p.Lane(1).Submit(nothing), weir.ErrClosed)
+	})
+}
+
+func TestShutdownOfALaneConcernsItAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		l := p.Lane(1)
+		v := block(t, p, 1)
+		check.OK(t, l.Submit(nothing))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		unrun, err := l.Shutdown(ctx)
+		check.Equal(t, "unrun", len(unrun), 1)
+		check.Error(t, err, context.DeadlineExceeded)
+		v.Open()
+		check.OK(t, p.Do(t.Context(), succeed))
+		l.Close()
+	})
+}
+
+// A worker of a lane that has ended makes room in the pool, before any goroutine learns of its task's end.
+func TestATaskOfALaneThatIsOverTakesNoPlace(t *testing.T) {
+	p := weir.New(1, weir.Queue(0))
+	defer p.Close()
+	l := p.Lane(1)
+	for range check.Scale(5000, 500) {
+		check.OK(t, l.Do(t.Context(), succeed))
+		f := weir.Async(t.Context(), l, func(context.Context) (int, error) { return 1, nil })
+		_, err := f.Get(t.Context())
+		check.OK(t, err)
+		done := make(chan struct{})
+		check.OK(t, p.TrySubmit(func() { close(done) }))
+		<-done
+		p.Wait()
+	}
+}
+
+// Of the memory of one that has had a task 0.6 KiB are for times, as those of a pool are.
+func TestALaneAtRestIsSmall(t *testing.T) {
+	const lanes, unused, used = 10_000, 1064, 2000
+	p := weir.New(4)
+	defer p.Close()
+	keep := make([]*weir.Pool, lanes)
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	for i := range keep {
+		keep[i] = p.Lane(2)
+	}
+	if each := (heap() - before) / lanes; each > unused && !check.Race {
+		t.Errorf("a lane that is not used takes %d bytes, more than %d", each, unused)
+	}
+	for _, l := range keep {
+		check.OK(t, l.Submit(nothing))
+		l.Wait()
+	}
+	if each := (heap() - before) / lanes; each > used && !check.Race {
+		t.Errorf("a lane at rest takes %d bytes, more than %d", each, used)
+	}
+	if n := p.Stats().Workers; n > 4 {
+		t.Errorf("%d workers, more than the limit", n)
+	}
+	runtime.KeepAlive(keep)
+}
+
+func TestLanesThatAreDroppedAreForgotten(t *testing.T) {
+	p := weir.New(4)
+	defer p.Close()
+	use := func(n int) uint64 {
+		for range n {
+			check.OK(t, p.Lane(2).Do(t.Context(), succeed))
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	few := use(1000)
+	if many := use(10_000); many > few+1<<20 {
+		t.Errorf("the heap takes %d bytes after 10 000 lanes more, %d before", many, few)
+	}
+}
+
+// The cost of a task of a lane does not depend on how many other lanes there are, nor on how many wait.
+func TestLanesCostNoMoreWhereThereAreMany(t *testing.T) {
+	check.Flat(t, 100, func(n int) (f, end func()) {
+		p := weir.New(1)
+		v := check.NewValve()
+		for range n {
+			check.OK(t, p.Lane(1).Submit(nothing)) // waits behind the valve's task
+			p.Lane(1)
+		}
+		l := p.Lane(1, weir.Priority(1))
+		hold := p.Lane(1, weir.Priority(2))
+		check.OK(t, hold.Submit(v.Hold))
+		_ = hold
+		return func() {
+				for range 100 {
+					check.OK(t, l.Submit(nothing))
+				}
+			}, func() {
+				v.Open()
+				p.Close()
+			}
+	})
+}
+
+func BenchmarkLane(b *testing.B) {
+	for _, way := range []struct {
+		name  string
+		lanes int
+		limit int
+	}{{"a pool", 0, 64}, {"a lane", 1, 64}, {"two lanes on two places", 2, 2}, {"eight lanes on two places", 8, 2}} {
+		b.Run(way.name, func(b *testing.B) {
+			p := weir.New(way.limit)
+			defer p.Close()
+			pools := []*weir.Pool{p}
+			if way.lanes > 0 {
+				pools = nil
+				for range way.lanes {
+					pools = append(pools, p.Lane(64))
+				}
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				check.OK(b, pools[i%len(pools)].Submit(nothing))
+			}
+			for _, p := range pools {
+				p.Wait()
+			}
+		})
+	}
+	for _, lane := range []bool{false, true} {
+		b.Run(fmt.Sprintf("lone task, in a lane %v", lane), func(b *testing.B) {
+			p := weir.New(64)
+			defer p.Close()
+			at := p
+			if lane {
+				at = p.Lane(64)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				check.OK(b, at.Submit(nothing))
+				at.Wait()
+			}
+		})
+	}
+}
