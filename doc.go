@@ -28,6 +28,7 @@
 //     closure for each.
 //   - [FuncContext]: the same for a function that gets a context and returns an error.
 //   - [Stateful]: a FuncPool whose every worker owns a value, such as an encoder.
+//   - [Keyed]: tasks with keys: at most so many of one key at once, or one after the other; keys take turns.
 //   - [Once]: calls for one key that overlap share a task, and its value.
 //   - [Default]: a pool shared by the whole program.
 //   - Package [github.com/64ed045f/weir/par]: loops over slices, sequences and
@@ -162,7 +163,7 @@
 //     of a context.
 //  14. Workers carry no profiler labels over from the goroutine that started them.
 //  15. Under the race detector the library orders tasks only as promise 5 says. In addition, the end of one task synchronizes
-//     before the start of the next at a constant limit of 1 (of a pool, a lane, a group, an errgroup or a loop), and where the library itself
+//     before the start of the next at a constant limit of 1 (of a pool, a lane, a key, a group, an errgroup or a loop), and where the library itself
 //     hands something on: the value of a [Stateful], an object of package reuse.
 //     A call that waits, a stream over a sequence, and Range, Sort and SortFunc of package par may order more than that.
 //
@@ -189,5 +190,5 @@
 //   - the members of a group wait for a signal which their owner sends after Wait, or after a
 //     Go that finds no room: such a Go returns when a member has ended, or a place is free.
 //
-// The zero values of Pool, FuncPool, FuncContext, Stateful, Once and Group are not usable.
+// The zero values of Pool, FuncPool, FuncContext, Stateful, Keyed, Once and Group are not usable.
 package weir

@@ -61,6 +61,7 @@ type laneOptions struct {
 	engine.LaneConfig
 	of    *Pool
 	given string // one of the options
+	rests func() // is called when the last worker of the lane has ended, if it is not nil
 }
 
 func laneOption(name string, set func(*laneOptions)) Option {
@@ -97,6 +98,7 @@ func (o *options) mustHaveNoLane() {
 func (l *laneOptions) init(c *core, e *engine.Engine, config *engine.Config) {
 	of := &l.of.core
 	c.turns.Within(&of.turns)
+	l.LaneConfig.Rests = l.rests
 	e.InitLane(of.running(), config, l.LaneConfig)
 }
 
@@ -134,4 +136,11 @@ func (p *funcRunner[T]) takeBack(ctx context.Context) (unrun []func(), err error
 		unrun = append(unrun, func() { p.call(arg) })
 	}
 	return unrun, err
+}
+
+// newKeyPool returns a lane of p which calls rests when its last worker has ended.
+func newKeyPool(p *Pool, limit, queue int, rests func()) *Pool {
+	l := newPool(limit, []Option{On(p), Queue(queue), Measure(0), poolOption(func(o *options) { o.lane.rests = rests })}, 0, nil)
+	l.core.reporter = p.core.reporter
+	return l
 }

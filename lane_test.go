@@ -100,13 +100,13 @@ func TestTheQueueOfThePoolHasAShare(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
 		l := p.Lane(1)
-		var own, lane int
+		var own, lane atomic.Int64
 		for range 400 {
-			check.OK(t, p.Submit(func() { time.Sleep(2 * time.Millisecond); own++ }))
-			check.OK(t, l.Submit(func() { time.Sleep(time.Millisecond); lane++ }))
+			check.OK(t, p.Submit(func() { time.Sleep(2 * time.Millisecond); own.Add(1) }))
+			check.OK(t, l.Submit(func() { time.Sleep(time.Millisecond); lane.Add(1) }))
 		}
 		time.Sleep(400*time.Millisecond - time.Microsecond)
-		if own < 95 || own > 105 || lane < 190 || lane > 210 {
+		if own, lane := own.Load(), lane.Load(); own < 95 || own > 105 || lane < 190 || lane > 210 {
 			t.Errorf("in 400 ms there were %d tasks of 2 ms from the pool's queue, %d of 1 ms from the lane's", own, lane)
 		}
 	})

@@ -75,6 +75,15 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 		{"Go without task", noTask, func() { _ = p.Go(ctx, nil) }},
 		{"Go on the zero pool", "weir: pool must be made by New, NewFunc or NewStateful, got the zero value", func() { _ = new(weir.Pool).Go(ctx, succeed) }},
 		{"KeepFor -1", "weir: time to keep must be at least 0, got -1ns", func() { weir.KeepFor(-1) }},
+		{"NewKeyed on no pool", noPool, func() { weir.NewKeyed[int](nil, 1) }},
+		{"NewKeyed limit 0", limit + "0", func() { weir.NewKeyed[int](p, 0) }},
+		{"Keyed zero value", "weir: keyed must be made by NewKeyed, got the zero value", func() { _ = new(weir.Keyed[int]).Submit(1, nothing) }},
+		{"Keyed nil task", noTask, func() { _ = weir.NewKeyed[int](p, 1).Submit(1, nil) }},
+		{"KeyQueue -1", "weir: queue must be at least 0, got -1", func() { weir.KeyQueue(-1) }},
+		{"ShareBy nil", "weir: function must not be nil, got nil", func() { weir.ShareBy[int](nil) }},
+		{"ShareBy of another type", "weir: function of ShareBy must be a func(int) int, got a func(string) int", func() {
+			weir.NewKeyed[int](p, 1, weir.ShareBy(func(string) int { return 1 }))
+		}},
 		{"NewOnce on no pool", noPool, func() { weir.NewOnce[int, int](nil) }},
 		{"Once zero value", "weir: once must be made by NewOnce, got the zero value", func() { new(weir.Once[int, int]).Forget(1) }},
 		{"Once without context", noCtx, func() { _, _ = weir.NewOnce[int, int](p).Do(none, 1, constant(1)) }},

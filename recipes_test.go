@@ -6,7 +6,6 @@ import (
 	"errors"
 	"expvar"
 	"fmt"
-	"hash/maphash"
 	"log"
 	"net/http"
 	"net/http/httptest"
@@ -260,23 +259,20 @@ func Example_recipeOrderPerKey() {
 		events = append(events, Event{"ann", i}, Event{"bob", i})
 	}
 
-	var lanes [16]*weir.FuncPool[Event] // each runs one event at a time, in order
-	for i := range lanes {
-		lanes[i] = weir.NewFunc(1, apply)
-	}
-	seed := maphash.MakeSeed()
-	for _, event := range events {
-		lane := lanes[maphash.String(seed, event.Account)%uint64(len(lanes))]
-		if err := lane.Invoke(event); err != nil {
-			fmt.Println(err)
+	pool := weir.New(8)
+	err := func() error {
+		accounts := weir.NewKeyed[string](pool, 1)
+		for _, event := range events {
+			if err := accounts.Submit(event.Account, func() { apply(event) }); err != nil {
+				return err
+			}
 		}
-	}
-	for _, lane := range lanes {
-		lane.Close()
-	}
+		return nil
+	}()
+	pool.Close()
 
-	fmt.Println(last.Load(), wrong.Load())
-	// Output: 999 0
+	fmt.Println(last.Load(), wrong.Load(), err)
+	// Output: 999 0 <nil>
 }
 
 func Example_recipeMonitoring() {

@@ -146,7 +146,7 @@ type kinship struct {
 
 // kin returns the worker of the nearest engine that is above e, or is e, and that of w.
 func (e *Engine) kin(w *Worker) *Worker {
-	if w == nil || w.engine.mu != e.mu {
+	if w == nil || w.engine.root() != e.root() {
 		return nil
 	}
 	for ; w != nil; w = w.carrier {

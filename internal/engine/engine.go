@@ -92,11 +92,10 @@ type Engine struct {
 	clock   time.Time    // what idle times and hurried are measured from
 	timer   *time.Timer  // trims the idle; made by a worker, so that it belongs to its bubble; under mu
 
-	lane  *lane       // what the engine has in addition if it is a lane
-	lanes *lanes      // what it has in addition if it has lanes; under mu
-	mu    *sync.Mutex // lock, or that of the root; never held across a channel operation that may block
+	lane  *lane  // what the engine has in addition if it is a lane
+	lanes *lanes // what it has in addition if it has lanes; under mu
 
-	_       [cacheLine - 40 - bits.UintSize/4 - 16 - 8 - 3*bits.UintSize/8]byte // every submission reads permits, every wake-up writes it
+	_       [cacheLine - 40 - bits.UintSize/4 - 16 - 8 - 2*bits.UintSize/8]byte // every submission reads permits, every wake-up writes it
 	watch   atomic.Pointer[watch]
 	_       [8 - bits.UintSize/8]byte
 	births  uint32 // workers there were; changed under mu, as the three that follow
@@ -106,7 +105,7 @@ type Engine struct {
 	permits permits
 	_       [cacheLine - 8]byte
 
-	lock       sync.Mutex
+	mu         lock // never held across a channel operation that may block
 	submitters submitters
 	workers    []*Worker         // every worker there is
 	idle       []*Worker         // those that are parked, the newest last
@@ -149,6 +148,25 @@ type Engine struct {
 	ending    atomic.Bool   // workers are unlikely to park: see foresee
 }
 
+// lock is a mutex, or stands for another one. Its zero value is used before the race detector knows that an engine has been made.
+type lock struct {
+	sync.Mutex
+	of *sync.Mutex
+}
+
+// Lock locks the one that counts.
+func (l *lock) Lock() { l.mutex().Lock() }
+
+// Unlock unlocks it.
+func (l *lock) Unlock() { l.mutex().Unlock() }
+
+func (l *lock) mutex() *sync.Mutex {
+	if l.of != nil {
+		return l.of
+	}
+	return &l.Mutex
+}
+
 // New returns an engine that has not started anything yet.
 func New(c Config) *Engine {
 	e := new(Engine)
@@ -158,7 +176,7 @@ func New(c Config) *Engine {
 
 // Init makes a new engine of the zero value.
 func (e *Engine) Init(c *Config) {
-	e.Config, e.limit, e.clock, e.mu = *c, c.Limit, time.Now(), &e.lock
+	e.Config, e.limit, e.clock = *c, c.Limit, time.Now()
 	e.queue.capacity = c.Queue
 	e.waitAt.Store(never)
 	e.permits.allow(min(c.Limit, maxAllowed))

@@ -153,7 +153,7 @@ func Layout() (ringTailFromFields, ringHeadFromTail, ringEndFromHead, permitsFro
 		unsafe.Offsetof(r.head) - unsafe.Offsetof(r.tail),
 		unsafe.Sizeof(r) - unsafe.Offsetof(r.head),
 		unsafe.Offsetof(e.permits) - unsafe.Offsetof(e.waitAt),
-		unsafe.Offsetof(e.lock) - unsafe.Offsetof(e.permits),
+		unsafe.Offsetof(e.mu) - unsafe.Offsetof(e.permits),
 		unsafe.Sizeof(e)
 }
 

@@ -27,6 +27,7 @@ type lane struct {
 	at           int32   // its index in working of the parent
 	isNeedy      bool    // in needy of the parent
 	endsWith     bool    // the parent waits for the end
+	rested       func()  // LaneConfig.Rests
 }
 
 // lanes are those of an engine.
@@ -46,6 +47,7 @@ type LaneConfig struct {
 	Share    int           // of the run time, among those that have the same priority
 	Priority int           // those of a higher priority go first
 	Aging    time.Duration // one step of priority for each of it that the oldest task has waited; 0 for none; then Measure must be 1
+	Rests    func()        // is called, without the lock, when the last worker has ended, if it is not nil
 }
 
 // isCarrier is the mark of a worker that carries one of a lane.
@@ -55,8 +57,8 @@ const isCarrier mark = 1
 func (e *Engine) InitLane(parent *Engine, c *Config, l LaneConfig) {
 	c.IdleTimeout, c.Blocked = 0, 0
 	e.Init(c)
-	e.mu = parent.mu
-	e.lane = &lane{parent: parent, root: parent.root()}
+	e.mu.of = parent.mu.mutex()
+	e.lane = &lane{parent: parent, root: parent.root(), rested: l.Rests}
 	e.lane.bid.lane = e
 	e.mu.Lock()
 	defer parent.unlock()
@@ -436,4 +438,21 @@ func (e *Engine) Lanes() (runners []Runner) {
 		}
 	}
 	return runners
+}
+
+// SetShare changes the share of a lane.
+func (e *Engine) SetShare(n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lane.bid.share = int32(min(n, LargestShare))
+}
+
+// HasWorkers reports whether a worker has a permit, or is about to have one. It needs no lock.
+func (e *Engine) HasWorkers() bool { return e.permits.active() > 0 }
+
+// IsAtRest reports whether there is no task, no worker, and no submitter.
+func (e *Engine) IsAtRest() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.deserted() && !e.hasWork() && e.submitters.length == 0
 }

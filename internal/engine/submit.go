@@ -442,7 +442,7 @@ func (e *Engine) between() bool {
 
 // mayBeFree is called by a worker that was relied upon, and is free.
 func (w *Worker) mayBeFree() {
-	mu := w.engine.mu
+	mu := &w.engine.mu
 	mu.Lock()
 	for ; w != nil; w = w.carrier {
 		w.engine.candidate(w)

@@ -110,12 +110,19 @@ func (e *Engine) attend(w *Worker, behind uint64) {
 func (e *Engine) removeAndUnlock(w *Worker) {
 	e.leaving--
 	e.remove(w)
+	var rested func()
 	if e.lane != nil {
 		w.lands()
 		w.detour.Store(false)
 		e.lane.spare = w
+		if len(e.workers) == 0 {
+			rested = e.lane.rested
+		}
 	}
 	e.unlock()
+	if rested != nil {
+		rested()
+	}
 }
 
 // takeLocked takes the next task for w: a subtask, if there is any.

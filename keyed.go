@@ -1,0 +1,196 @@
+package weir
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/race"
+)
+
+// Keyed runs tasks on a pool, at most limit of those with the same key at once, and with a limit of 1 one after the other, in the order in which
+// they were handed over. Keys take turns: one that has many tasks, or long ones, gets no more run time than others, while these have tasks
+// and the pool has no place for all. All methods may be called by any number of goroutines at once.
+//
+// Each key that is in use has a lane: see [Pool.Lane]. All keys together are as one lane of the pool, with a share of 1 and a priority of 0. Only keys
+// with tasks that are queued or run take memory, and those whose [Group] is in use. What a lane is closed by closes them; there is nothing else to close.
+type Keyed[K comparable] struct {
+	pool    *Pool // a lane, of which those of the keys are lanes
+	limit   int
+	options keyedOptions
+	share   func(K) int
+
+	mu   sync.Mutex // taken before that of the engine
+	keys map[K]*keyLane[K]
+	free []*keyLane[K] // of keys that were in use
+}
+
+// keyLane is the lane of a key.
+type keyLane[K comparable] struct {
+	pool   *Pool
+	of     *Keyed[K]
+	key    K
+	listed bool         // in keys; under Keyed.mu
+	uses   atomic.Int64 // calls under way, and groups; grows under Keyed.mu
+}
+
+// maxFreeLanes are kept for other keys. A lane takes a kilobyte.
+const maxFreeLanes = 64
+
+// A KeyedOption sets up a [Keyed] of keys of type K.
+type KeyedOption[K comparable] interface{ keyed(o *keyedOptions) }
+
+type keyedOptions struct {
+	queue int
+	share any // a func(K) int, or nil
+}
+
+// A KeyedQueue is an option for a [Keyed] of any type: see [KeyQueue].
+type KeyedQueue struct{ n int }
+
+func (q KeyedQueue) keyed(o *keyedOptions) { o.queue = q.n }
+
+// KeyQueue sets how many tasks of one key may wait; the default is 4096. A call that finds no room waits for it, or gets [ErrFull], as for a pool.
+func KeyQueue(n int) KeyedQueue {
+	must(n >= 0, "queue must be at least 0", n)
+	return KeyedQueue{n}
+}
+
+// keyedShare is what ShareBy was given.
+type keyedShare[K comparable] func(K) int
+
+func (s keyedShare[K]) keyed(o *keyedOptions) { o.share = (func(K) int)(s) }
+
+// ShareBy sets for how much of the run time each key is good when there are more than the pool has places for: see [Share]. It is called
+// when a key comes into use, by one or several goroutines at once. What is below 1 counts as 1.
+func ShareBy[K comparable](share func(key K) int) KeyedOption[K] {
+	must(share != nil, "function must not be nil", "nil")
+	return keyedShare[K](share)
+}
+
+// NewKeyed returns a Keyed whose tasks run on p, at most limit of each key at once.
+func NewKeyed[K comparable](p *Pool, limit int, opts ...KeyedOption[K]) *Keyed[K] {
+	mustPool(p != nil)
+	mustLimit(limit)
+	k := &Keyed[K]{limit: limit, options: keyedOptions{queue: defaultQueue}, keys: map[K]*keyLane[K]{}}
+	for _, opt := range opts {
+		must(opt != nil, "option must not be nil", "nil")
+		opt.keyed(&k.options)
+	}
+	if s := k.options.share; s != nil {
+		share, ok := s.(func(K) int)
+		must(ok, fmt.Sprintf("function of ShareBy must be a func(%T) int", *new(K)), fmt.Sprintf("a %T", s))
+		k.share = share
+	}
+	k.pool = newPool(Unbounded, []Option{On(p), Measure(0)}, 0, nil)
+	k.pool.core.reporter = p.core.reporter
+	return k
+}
+
+// Submit hands task to the pool as one with that key: see [Pool.Submit]. It blocks while as many of the key wait as [KeyQueue] allows.
+func (k *Keyed[K]) Submit(key K, task func()) error {
+	l := k.lane(key)
+	defer l.done()
+	return l.pool.Submit(task)
+}
+
+// SubmitContext is [Keyed.Submit] that waits for room only until ctx is done, and then returns its cause. ctx has no influence on a task that
+// was accepted.
+func (k *Keyed[K]) SubmitContext(ctx context.Context, key K, task func()) error {
+	mustContext(ctx != nil)
+	l := k.lane(key)
+	defer l.done()
+	return l.pool.SubmitContext(ctx, task)
+}
+
+// TrySubmit is [Keyed.Submit] that never waits: it returns [ErrFull] if there is no room.
+func (k *Keyed[K]) TrySubmit(key K, task func()) error {
+	l := k.lane(key)
+	defer l.done()
+	return l.pool.TrySubmit(task)
+}
+
+// Go hands a task over with its context, as one with that key: see [Pool.Go].
+func (k *Keyed[K]) Go(ctx context.Context, key K, task func(ctx context.Context) error) error {
+	mustContext(ctx != nil)
+	l := k.lane(key)
+	defer l.done()
+	return l.pool.Go(ctx, task)
+}
+
+// Group returns a group of tasks with that key: see [Pool.Group]. A task of the key may wait for such a group, made from its context: the tasks of the
+// group run in its place. The key is in use until the group is garbage.
+func (k *Keyed[K]) Group(ctx context.Context, key K, opts ...GroupOption) *Group {
+	mustContext(ctx != nil)
+	l := k.lane(key)
+	g := l.pool.Group(ctx, opts...)
+	runtime.AddCleanup(g, (*keyLane[K]).done, l)
+	return g
+}
+
+// lane returns the lane of key, which is in use until a call of done.
+func (k *Keyed[K]) lane(key K) *keyLane[K] {
+	must(k != nil && k.pool != nil, "keyed must be made by NewKeyed", "the zero value")
+	k.mu.Lock()
+	if l := k.keys[key]; l != nil {
+		l.uses.Add(1)
+		k.mu.Unlock()
+		return l
+	}
+	share := 1
+	if k.share != nil {
+		k.mu.Unlock() // the function may use the Keyed
+		share = max(1, k.share(key))
+		k.mu.Lock()
+	}
+	defer k.mu.Unlock()
+	l := k.keys[key]
+	if l == nil {
+		l = k.newLane(key, share)
+	}
+	l.uses.Add(1)
+	return l
+}
+
+// newLane makes a lane for key, or takes one that was in use.
+func (k *Keyed[K]) newLane(key K, share int) (l *keyLane[K]) {
+	if last := len(k.free) - 1; last >= 0 {
+		l, k.free[last] = k.free[last], nil
+		k.free = k.free[:last]
+	} else {
+		l = &keyLane[K]{of: k}
+		l.pool = newKeyPool(k.pool, k.limit, k.options.queue, l.rests)
+	}
+	l.key = key
+	l.pool.core.engine.SetShare(share)
+	if key == key { //nolint:gocritic // a NaN is not: it could never be found
+		l.listed = true
+		k.keys[key] = l
+	}
+	return l
+}
+
+// done ends what lane has begun.
+func (l *keyLane[K]) done() {
+	if l.uses.Add(-1) == 0 && !l.pool.core.engine.HasWorkers() { // else the last worker calls rests
+		l.rests()
+	}
+}
+
+// rests forgets the key if it is not in use any more. The last worker of the lane calls it, and so does the last call.
+func (l *keyLane[K]) rests() {
+	k := l.of
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !l.listed || l.uses.Load() > 0 || !l.pool.core.engine.IsAtRest() {
+		return
+	}
+	delete(k.keys, l.key)
+	var none K
+	l.key, l.listed = none, false
+	if len(k.free) < maxFreeLanes && !race.Enabled { // which would take tasks of the next key as ordered after those of this one
+		k.free = append(k.free, l)
+	}
+}

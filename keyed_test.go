@@ -1,0 +1,258 @@
+package weir_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+)
+
+func TestTasksOfAKeyRunInOrderAndThoseOfOthersAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(8)
+		defer p.Close()
+		k := weir.NewKeyed[string](p, 1)
+		var ran [3][]int // without a lock: promise 15
+		begin := time.Now()
+		for i := range 50 {
+			for key := range ran {
+				check.OK(t, k.Submit(fmt.Sprint(key), func() {
+					time.Sleep(time.Millisecond)
+					ran[key] = append(ran[key], i)
+				}))
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+		synctest.Wait()
+		check.Equal(t, "time", time.Since(begin), 50*time.Millisecond)
+		for _, of := range ran {
+			check.Equal(t, "tasks in order", len(of) == 50 && slices.IsSorted(of), true)
+		}
+	})
+}
+
+// Tasks submit others for their own key, which run behind what waits.
+func TestTasksOfAKeySubmitOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		k := weir.NewKeyed[int](p, 1)
+		var ran []string
+		check.OK(t, k.Submit(1, func() {
+			ran = append(ran, "a")
+			check.OK(t, k.Submit(1, func() { ran = append(ran, "c") }))
+			time.Sleep(time.Millisecond)
+		}))
+		synctest.Wait()
+		check.OK(t, k.Submit(1, func() { ran = append(ran, "d") }))
+		p.Close()
+		check.Equal(t, "order", fmt.Sprint(ran), "[a c d]")
+	})
+}
+
+func TestTheLimitOfAKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(8)
+		k := weir.NewKeyed[int](p, 3)
+		var g check.Gauge
+		for range 30 {
+			check.OK(t, k.Submit(7, func() {
+				g.Enter()
+				defer g.Leave()
+				time.Sleep(time.Millisecond)
+			}))
+		}
+		p.Close()
+		check.Equal(t, "at once", g.Peak.Load(), 3)
+		check.Error(t, k.Submit(7, nothing), weir.ErrClosed)
+		check.Error(t, k.TrySubmit(8, nothing), weir.ErrClosed)
+	})
+}
+
+func TestTheQueueOfAKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(8)
+		defer p.Close()
+		k := weir.NewKeyed[string](p, 1, weir.KeyQueue(2))
+		v := check.NewValve()
+		for range 3 {
+			check.OK(t, k.TrySubmit("full", v.Hold))
+		}
+		check.Error(t, k.TrySubmit("full", nothing), weir.ErrFull)
+		check.OK(t, k.TrySubmit("other", nothing))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		check.Error(t, k.SubmitContext(ctx, "full", nothing), context.DeadlineExceeded)
+		v.Open()
+	})
+}
+
+// A key with many tasks gets no more time than one with few; with ShareBy it gets a part.
+func TestKeysTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		k := weir.NewKeyed[string](p, 1, weir.ShareBy(func(key string) int { return len(key) }))
+		var used [2]atomic.Int64
+		for i, key := range []string{"a", "bbb"} {
+			for range 500 {
+				check.OK(t, k.Submit(key, func() {
+					time.Sleep(time.Millisecond * time.Duration(2-i))
+					used[i].Add(int64(2 - i))
+				}))
+			}
+		}
+		begin := time.Now()
+		check.OK(t, k.Submit("one", nothing))
+		time.Sleep(400 * time.Millisecond)
+		if ms := used[0].Load(); ms < 95 || ms > 105 {
+			t.Errorf("a key with one of four parts has had %d ms of %v", ms, time.Since(begin))
+		}
+		p.Close()
+	})
+}
+
+func TestATaskWaitsForAGroupOfItsOwnKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		k := weir.NewKeyed[string](p, 1)
+		var ran int
+		outer := k.Group(t.Context(), "a")
+		outer.Go(func(ctx context.Context) error {
+			inner := k.Group(ctx, "a")
+			for range 5 {
+				inner.Go(func(ctx context.Context) error {
+					ran++
+					other := k.Group(ctx, "b")
+					other.Go(succeed)
+					return other.Wait()
+				})
+			}
+			return inner.Wait()
+		})
+		check.OK(t, outer.Wait())
+		check.Equal(t, "ran", ran, 5)
+	})
+}
+
+func TestGoWithAKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var failed atomic.Int32
+		p := weir.New(2, weir.OnError(func(error) { failed.Add(1) }))
+		k := weir.NewKeyed[int](p, 1)
+		var ran int
+		for i := range 10 {
+			check.OK(t, k.Go(t.Context(), 1, func(context.Context) error {
+				if ran++; i%2 == 0 {
+					return errBoom
+				}
+				return nil
+			}))
+		}
+		p.Close()
+		check.Equal(t, "ran", ran, 10)
+		check.Equal(t, "failed", failed.Load(), 5)
+	})
+}
+
+// Exact order, no key twice at once, and nothing left.
+func TestManyKeysLeaveNothing(t *testing.T) {
+	n := check.Scale(200_000, 30_000)
+	p := weir.New(8, weir.Queue(64))
+	defer p.Close()
+	k := weir.NewKeyed[int](p, 1)
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	last := make([]atomic.Int64, n)
+	busy := make([]atomic.Bool, n)
+	zipf := rand.NewZipf(rand.New(rand.NewPCG(1, 2)), 1.1, 1, uint64(n-1))
+	before := heap()
+	var done sync.WaitGroup
+	done.Add(n)
+	for i := range n {
+		key := int(zipf.Uint64())
+		if i%2 == 0 {
+			key = i // each second one comes but once
+		}
+		check.OK(t, k.Submit(key, func() {
+			defer done.Done()
+			if busy[key].Swap(true) {
+				t.Errorf("key %d runs twice at once", key)
+			}
+			if was := last[key].Swap(int64(i + 1)); was > int64(i) {
+				t.Errorf("key %d: task %d after %d", key, i, was-1)
+			}
+			busy[key].Store(false)
+		}))
+	}
+	done.Wait()
+	check.Until(t, "no worker has a task", func() bool { s := p.Stats(); return s.Workers == s.Idle })
+	if after := heap(); !check.Race && after > before+1<<20 {
+		t.Errorf("%d keys leave %d bytes", n, after-before)
+	}
+}
+
+func TestAKeyThatIsNotEqualToItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		k := weir.NewKeyed[float64](p, 1)
+		var ran atomic.Int32
+		for range 10 {
+			check.OK(t, k.Submit(math.NaN(), func() { ran.Add(1) }))
+		}
+		p.Close()
+		check.Equal(t, "ran", ran.Load(), 10)
+	})
+}
+
+// A group is of its key as long as it is used, also when nothing of the key runs meanwhile.
+func TestAGroupKeepsItsKey(t *testing.T) {
+	p := weir.New(8)
+	defer p.Close()
+	k := weir.NewKeyed[string](p, 1)
+	g := k.Group(t.Context(), "a")
+	g.Go(succeed)
+	check.OK(t, g.Wait())
+	var gauge check.Gauge
+	task := func() {
+		gauge.Enter()
+		defer gauge.Leave()
+		yield(10)
+	}
+	for range 1000 {
+		check.OK(t, k.Submit("b", nothing)) // takes a lane that is free
+		g.Go(func(context.Context) error { task(); return nil })
+		check.OK(t, k.Submit("a", task))
+	}
+	check.OK(t, g.Wait())
+	p.Wait()
+	check.Equal(t, "at once", gauge.Peak.Load(), 1)
+}
+
+func BenchmarkKeyed(b *testing.B) {
+	for _, keys := range []int{1, 16, 1 << 20} {
+		b.Run(fmt.Sprint(keys, " keys"), func(b *testing.B) {
+			p := weir.New(2)
+			defer p.Close()
+			k := weir.NewKeyed[int](p, 1)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				check.OK(b, k.Submit(i%keys, nothing))
+			}
+		})
+	}
+}
