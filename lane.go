@@ -18,7 +18,8 @@ import (
 // next place that is free.
 //
 // Pausing p, or lowering its limit, holds for its lanes. Closing p closes them: Close runs what they have accepted, and [Pool.Shutdown] returns that
-// behind the tasks of p, lane by lane in the order in which they were made. Wait, Stats and Times of p do not count the tasks of its lanes, but
+// behind the tasks of p, lane by lane in the order in which they were made; an argument of a [FuncPool] as a function that calls the pool's with it,
+// while those of a [FuncContext] go to its [OnError]. Wait, Stats and Times of p do not count the tasks of its lanes, but
 // Stats counts their workers. A task of a lane may wait for groups and futures of p and all its lanes, as one of p may.
 //
 // A lane takes all options but [IdleTimeout] and [Prestart]. It need not be closed. On a p that is closed it is closed. With [On] a FuncPool
@@ -28,10 +29,14 @@ func (p *Pool) Lane(limit int, opts ...Option) *Pool {
 	return newPool(limit, append(slices.Clip(opts), On(p)), caller(), nil)
 }
 
-// On makes a pool a lane of p: see [Pool.Lane]. [NewStateful] does not take it, as its values belong to its workers.
+// On makes a pool a lane of p: see [Pool.Lane], which gives it itself. New, [NewFunc] and [NewFuncContext] take it; [NewStateful] does not, as its values
+// belong to its workers, nor does NewGroup.
 func On(p *Pool) Option {
 	mustPool(p != nil)
-	return laneOption("On", func(l *laneOptions) { l.of = p })
+	return laneOption("On", func(l *laneOptions) {
+		must(l.of == nil, "pool of a lane must be given once", "two")
+		l.of = p
+	})
 }
 
 // Share sets for how much of the run time of its pool a lane is good, among those of its priority that want a place: with shares of 1 and 3
@@ -42,13 +47,14 @@ func Share(n int) Option {
 }
 
 // Priority sets which lanes of a pool come first: those with the highest one. As long as they have tasks and want a place, the others get none,
-// unless [Aging] is set for these. The default is 0, which is also that of the queue of the pool. It must be from -1<<30 to 1<<30.
+// unless [Aging] is set for these. Only tasks that come back from [Blocking], and those that a running task waits for, come before them. The default is 0, which is also that of
+// the queue of the pool. It must be from -1<<30 to 1<<30; lanes should have few different ones.
 func Priority(n int) Option {
 	must(-engine.HighestPriority <= n && n <= engine.HighestPriority, "priority must be from -1<<30 to 1<<30", n)
 	return laneOption("Priority", func(l *laneOptions) { l.Priority = n })
 }
 
-// Aging raises the priority of a lane by 1 for each d that its oldest task has waited, up to the highest one among the lanes of the pool. Those
+// Aging raises the priority of a lane by 1 for each d that its oldest task has been queued, up to the highest one among the lanes of the pool. Those
 // that have come up to that come before those that always have it, the one with the oldest task first. So none starves; and where the lanes
 // of a low priority never catch up, they come first at last. Each task is measured then, as with [Measure] of 1.
 func Aging(d time.Duration) Option {

@@ -407,7 +407,7 @@ func TestATaskOfALaneThatIsOverTakesNoPlace(t *testing.T) {
 
 // Of the memory of one that has had a task 0.6 KiB are for times, as those of a pool are.
 func TestALaneAtRestIsSmall(t *testing.T) {
-	const lanes, unused, used = 10_000, 1064, 2000
+	const lanes, unused, used = 10_000, 1088, 2048
 	p := weir.New(4)
 	defer p.Close()
 	keep := make([]*weir.Pool, lanes)

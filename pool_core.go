@@ -51,11 +51,12 @@ func (c *core) start(o *options, config *engine.Config, e *engine.Engine) {
 		}
 	}
 	if l := o.lane; l != nil {
+		c.runOn(e) // before others know of the lane
 		l.init(c, e, config)
 	} else {
 		e.Init(config)
+		c.runOn(e)
 	}
-	c.runOn(e)
 	if o.prestart > 0 {
 		c.engine.Start(o.prestart)
 	}

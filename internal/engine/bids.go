@@ -2,42 +2,52 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
 // bids are the lanes of an engine that want a place, in the order in which they get one: by priority, and among equals by the time that
 // their tasks have run, divided by their share. The engine's own queue is one of them, of priority 0 and share 1, while it holds tasks.
 //
-// Run times are those of turns: a turn begins when a worker begins to run tasks of a lane, or when others want its place, and it is charged to
-// the lane when the worker looks whether others have a better claim by now. A lane that bids after a pause begins where the last one
-// is that got a place: it has no claim to what it has not used. That is start-time fair queueing (Goyal, Vin and Cheng, 1996), with the
-// charge after the fact, as it is not known beforehand how long a task will run.
+// Run times are those of turns: a turn begins when a worker begins to run tasks of a lane, and it is charged to the lane when the worker looks
+// whether others have a better claim by now. Only the time counts during which others wanted the place. A lane that bids begins where the last one
+// is that got or kept a place, if it is behind that: it has no claim to what it has not used, whether it was idle or its limit was too low, and
+// owes nothing for what ran until then. That is start-time fair queueing (Goyal, Vin and Cheng, 1996), with the charge after the fact, as it is
+// not known beforehand how long a task will run.
 //
 // All of it is under the lock.
 type bids struct {
 	order   heap[*bid] // those that want a place
 	steps   heap[*bid] // of those, the ones that age, by when they come to the next priority
 	classes map[int32]*class
-	top     int32 // the highest priority there is
-	own     bid   // the engine's own queue
+	levels  []int32 // their priorities
+	own     bid     // the engine's own queue
 	ownBids bool
 	number  uint64
+
+	calm        bool          // nothing wants a place, as far as was seen, since until; before, from from on, something did
+	from, until time.Duration // on the root's clock
 }
 
 // class is what the lanes of one priority have in common.
-type class struct{ now int64 } // the used time of the last one that got a place
+type class struct {
+	now   float64 // the used time of the last one that got or kept a place
+	lanes int     // that have it, as far as they are known not to be gone
+}
 
 // bid is what a lane is known by among those of its parent.
 type bid struct {
 	lane     *Engine // nil for the parent's own queue
 	class    *class
 	priority int32
-	level    int32 // the priority with the steps so far
+	level    int32 // the priority with the steps so far,
+	next     int32 // and the next one
 	share    int32
 	aged     bool          // it has come to the top
 	aging    time.Duration // one step of priority for each of it that the oldest task has waited; 0 for none
 
-	used   int64         // run time divided by the share, in ns times perShare
+	used   float64       // run time divided by the share, in ns
+	lifted time.Duration // when it was last put where others are, on the root's clock
 	oldest time.Duration // when its oldest task was submitted, as far as that is known, since the root's clock began
 	step   time.Duration // when it comes to the next level
 	number uint64        // of bids that are equal the first one comes first
@@ -46,17 +56,16 @@ type bid struct {
 }
 
 const (
-	perShare = 1 << 10
 	// turn is the run time for which a worker goes on with the tasks of one lane while others of the same priority want its place.
 	turn = 200 * time.Microsecond
-	// tasksAtOnce are run at most before the worker reads the clock again.
-	tasksAtOnce = 64
+	// notYet is a time that never comes.
+	notYet = time.Duration(math.MaxInt64)
 )
 
 func (b *bids) init() {
 	b.order.before, b.order.at = precedes, func(x *bid) *int32 { return &x.at }
 	b.steps.before, b.steps.at = func(x, y *bid) bool { return x.step < y.step }, func(x *bid) *int32 { return &x.stepAt }
-	b.classes = map[int32]*class{}
+	b.classes, b.calm = map[int32]*class{}, true
 	b.add(&b.own, 0, 1, 0)
 }
 
@@ -65,10 +74,32 @@ func (b *bids) add(x *bid, priority, share int32, aging time.Duration) {
 	if c == nil {
 		c = new(class)
 		b.classes[priority] = c
+		at, _ := slices.BinarySearch(b.levels, priority)
+		b.levels = slices.Insert(b.levels, at, priority)
+		for _, x := range slices.Clone(b.order.items) { // those that age may have to come further than they had
+			b.steps.remove(x)
+			x.aged = x.aged && x.level >= b.top()
+			b.order.fix(x)
+			b.goOn(x)
+		}
 	}
+	c.lanes++
 	x.class, x.priority, x.level, x.share, x.aging = c, priority, priority, share, aging
-	b.top = max(b.top, priority)
 }
+
+// drop notes that a lane of that priority is gone.
+func (b *bids) drop(priority int32) {
+	c := b.classes[priority]
+	if c.lanes--; c.lanes > 0 {
+		return
+	}
+	delete(b.classes, priority)
+	at, _ := slices.BinarySearch(b.levels, priority)
+	b.levels = slices.Delete(b.levels, at, at+1)
+}
+
+// top is the highest priority that a lane has, or the queue.
+func (b *bids) top() int32 { return b.levels[len(b.levels)-1] }
 
 // precedes reports whether x gets a place before y.
 func precedes(x, y *bid) bool {
@@ -86,42 +117,78 @@ func precedes(x, y *bid) bool {
 	}
 }
 
-// enter adds x. oldest is when its oldest task was submitted. No worker of an idle lane has a place.
-func (b *bids) enter(x *bid, oldest time.Duration, idle bool) {
-	if idle {
-		x.used = max(x.used, x.class.now)
-	}
+// enter adds x. oldest is when its oldest task was submitted.
+func (b *bids) enter(x *bid, now, oldest time.Duration) {
+	b.contends(now)
+	x.lift(now)
 	b.number++
 	x.number, x.oldest = b.number, oldest
 	x.level, x.aged = x.priority, false
 	b.order.push(x)
-	if x.aging > 0 && x.priority < b.top {
-		x.step = oldest + x.aging
-		b.steps.push(x)
+	b.goOn(x)
+}
+
+// goOn notes when x comes to a level at which its claim changes: that of a priority, or above it. In between it does not, except against others that
+// age, which count as equal.
+func (b *bids) goOn(x *bid) {
+	if x.aging == 0 || x.level >= b.top() {
+		return
+	}
+	at, _ := slices.BinarySearch(b.levels, x.level)
+	next := x.level + 1 // above a priority
+	if b.levels[at] != x.level {
+		next = b.levels[at]
+	}
+	x.next, x.step = next, notYet
+	if n := int64(next) - int64(x.priority); n <= (math.MaxInt64-int64(x.oldest))/int64(x.aging) {
+		x.step = x.oldest + time.Duration(n)*x.aging
+	}
+	b.steps.push(x)
+}
+
+func (b *bids) leave(x *bid, now time.Duration) {
+	b.order.remove(x)
+	b.steps.remove(x)
+	if !b.ownBids {
+		b.calms(now)
 	}
 }
 
-func (b *bids) leave(x *bid) {
-	b.order.remove(x)
-	b.steps.remove(x)
+// lift puts x where the others of its class are, if it is behind.
+func (x *bid) lift(now time.Duration) {
+	if x.used < x.class.now {
+		x.used, x.lifted = x.class.now, now
+	}
+}
+
+// contends notes that something wants a place, calms that nothing does.
+func (b *bids) contends(now time.Duration) {
+	if b.calm {
+		b.calm, b.from = false, now
+	}
+}
+
+func (b *bids) calms(now time.Duration) {
+	if !b.calm && len(b.order.items) == 0 {
+		b.calm, b.until = true, now
+	}
 }
 
 // age lets those come to their next level whose time it is.
 func (b *bids) age(now time.Duration) {
 	for len(b.steps.items) > 0 && b.steps.items[0].step <= now {
 		x := b.steps.items[0]
-		x.level, x.aged = x.levelAt(now, b.top)
+		b.steps.remove(x)
+		x.level = x.next
+		x.aged = x.level >= b.top()
 		b.order.fix(x)
-		if x.aged {
-			b.steps.remove(x)
-			continue
-		}
-		x.step = x.oldest + time.Duration(x.level-x.priority+1)*x.aging
-		b.steps.fix(x)
+		b.goOn(x)
 	}
 }
 
-func (x *bid) levelAt(now time.Duration, top int32) (level int32, aged bool) {
+// levelAt is the level of x, which does not bid.
+func (b *bids) levelAt(x *bid, now time.Duration) (level int32, aged bool) {
+	top := b.top()
 	if x.aging == 0 || x.priority >= top {
 		return x.priority, false
 	}
@@ -129,18 +196,27 @@ func (x *bid) levelAt(now time.Duration, top int32) (level int32, aged bool) {
 	if steps >= int64(top)-int64(x.priority) {
 		return top, true
 	}
-	return x.priority + int32(steps), false
+	level = x.priority + int32(steps)
+	if at, found := slices.BinarySearch(b.levels, level); !found && at > 0 {
+		level = b.levels[at-1] + 1
+	}
+	return level, false
 }
 
 // best returns the one that gets the next place; nil if there is none. own says whether there is a task in the engine's own queue.
 func (b *bids) best(now time.Duration, own bool) *bid {
 	b.age(now)
+	if own {
+		b.contends(now)
+	} else {
+		b.calms(now)
+	}
 	var x *bid
 	if len(b.order.items) > 0 {
 		x = b.order.items[0]
 	}
 	if own && !b.ownBids {
-		b.own.used = max(b.own.used, b.own.class.now)
+		b.own.lift(now)
 	}
 	if b.ownBids = own; !own {
 		return x
@@ -151,12 +227,19 @@ func (b *bids) best(now time.Duration, own bool) *bid {
 	return x
 }
 
-// begins notes that x gets a place.
+// begins notes that x gets a place, or keeps it.
 func (x *bid) begins() { x.class.now = max(x.class.now, x.used) }
 
-// charge notes for how long a worker has run tasks of x.
-func (b *bids) charge(x *bid, d time.Duration) {
-	x.used += int64(d) * perShare / int64(x.share)
+// charge notes that a worker has run tasks of x since then.
+func (b *bids) charge(x *bid, since, now time.Duration) {
+	if b.calm {
+		now = b.until
+	}
+	d := now - max(since, b.from, x.lifted)
+	if d <= 0 {
+		return
+	}
+	x.used += float64(d) / float64(x.share)
 	if x.at > 0 {
 		b.order.fix(x)
 	}
@@ -170,7 +253,7 @@ func (x *bid) cedes(y *bid) bool {
 	case x.level != y.level || x.aged != y.aged || x.aged:
 		return precedes(y, x)
 	default:
-		return x.used-y.used > int64(turn)*perShare/int64(x.share)
+		return x.used-y.used > float64(turn)/float64(x.share)
 	}
 }
 

@@ -121,6 +121,23 @@ func (w *Worker) again() order {
 	return orderTake
 }
 
+// pays charges the time that w has had its place to its lane.
+func (w *Worker) pays() {
+	if p := w.carrier.engine; w.turn != 0 {
+		p.lanes.charge(&w.engine.lane.bid, w.turn, p.root().now())
+		w.turn = 0
+	}
+}
+
+// turns begins or ends a turn of w, and of those that carry it: its task goes on, or waits.
+func (w *Worker) turns(begins bool) {
+	for ; w.carrier != nil; w = w.carrier {
+		if w.pays(); begins {
+			w.turn = w.engine.root().now()
+		}
+	}
+}
+
 // lands ends that w is carried: its worker has ended. The carrier is active again. The caller holds the lock.
 func (w *Worker) lands() {
 	c := w.carrier
@@ -128,10 +145,7 @@ func (w *Worker) lands() {
 		return
 	}
 	p := c.engine
-	if w.turn != 0 {
-		p.lanes.charge(&w.engine.lane.bid, p.root().now()-w.turn)
-		w.turn = 0
-	}
+	w.pays()
 	w.carrier, c.carries = nil, nil
 	p.engage(c)
 }
@@ -200,8 +214,11 @@ func (e *Engine) claimKin(w *Worker) (found work, ok bool) {
 // claimBelow finds work of want, which is e's, to run on a place of an engine above. none says that there is none, for which a permit was not
 // lacking.
 func (e *Engine) claimBelow(above *Engine, want *Want) (found work, ok, none bool) {
-	if !want.mayHaveWork() {
+	switch {
+	case !want.mayHaveWork():
 		return found, false, true
+	case e.isStopped() && !want.returning():
+		return found, false, false
 	}
 	if !e.permitsBelow(above, want.returning()) {
 		return found, false, false
@@ -268,7 +285,7 @@ func (e *Engine) needs() {
 	for ; e.lane != nil; e = e.lane.parent {
 		p := e.lane.parent
 		if !e.lane.isNeedy {
-			e.lane.isNeedy = true
+			e.lane.isNeedy, e.lane.needyAt = true, int32(len(p.lanes.needy))
 			p.lanes.needy = append(p.lanes.needy, e)
 		}
 		p.touch()
@@ -310,9 +327,9 @@ func (e *Engine) claimNeeded(above *Engine) (found work, ok bool) {
 	if e.lanes == nil {
 		return found, false
 	}
-	kept := e.lanes.needy[:0]
-	for i, l := range e.lanes.needy {
-		for !ok && l.unbegun.First() != nil && !l.paused {
+	for i := 0; i < len(e.lanes.needy) && !ok; {
+		l := e.lanes.needy[i]
+		for !ok && l.unbegun.First() != nil && !l.isStopped() {
 			want, none := l.unbegun.First().Of(), false
 			if found, ok, none = l.claimBelow(above, want); !ok && !none {
 				break
@@ -324,19 +341,28 @@ func (e *Engine) claimNeeded(above *Engine) (found work, ok bool) {
 		if !ok {
 			found, ok = l.claimNeeded(above)
 		}
-		if l.unbegun.First() != nil || l.lanes != nil && len(l.lanes.needy) > 0 {
-			kept = append(kept, l)
-		} else {
-			l.lane.isNeedy = false
-		}
-		if ok {
-			kept = append(kept, e.lanes.needy[i+1:]...)
-			break
+		if l.isStillNeedy() {
+			i++
 		}
 	}
-	clear(e.lanes.needy[len(kept):])
-	e.lanes.needy = kept
 	return found, ok
+}
+
+// isStillNeedy takes a lane that has no tasks for which others wait off the list of its parent, and so on upwards. It reports whether it had some.
+func (e *Engine) isStillNeedy() bool {
+	if e.lane == nil || !e.lane.isNeedy || e.unbegun.First() != nil || e.lanes != nil && len(e.lanes.needy) > 0 {
+		return true
+	}
+	p := e.lane.parent
+	list := p.lanes.needy
+	last := len(list) - 1
+	list[e.lane.needyAt] = list[last]
+	list[last].lane.needyAt = e.lane.needyAt
+	list[last] = nil
+	p.lanes.needy = list[:last]
+	e.lane.isNeedy = false
+	p.isStillNeedy()
+	return false
 }
 
 // fillCarried lends the place of w, which is vacant and for which there is no work here, to work of the lanes that have tasks on it.
@@ -365,6 +391,7 @@ func (e *Engine) takeBid(w *Worker) bool {
 
 // giveUpAbove gives the place of c up, which carries the worker of a task that gives its own up.
 func (e *Engine) giveUpAbove(c *Worker) {
+	c.carries.turns(false)
 	c.withPlace()
 	e.giveUp(c, nil, nil)
 	e.touch()

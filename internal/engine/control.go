@@ -1,6 +1,9 @@
 package engine
 
-import "runtime"
+import (
+	"runtime"
+	"slices"
+)
 
 // Start starts n workers, at most as many as are allowed.
 func (e *Engine) Start(n int) {
@@ -67,9 +70,10 @@ func (e *Engine) Pause() (done bool) {
 		e.paused = true
 		e.permits.allow(0)
 		e.regateLanes()
-		for _, s := range e.subtasks {
-			e.recallWaiter(s)
+		if e.lane != nil {
+			e.hold()
 		}
+		e.stops()
 	}
 	e.unlock()
 	return done
@@ -87,7 +91,27 @@ func (e *Engine) resumeLocked() {
 		return
 	}
 	e.paused = false
+	if e.lane != nil {
+		e.letGo()
+	}
 	e.permits.allow(min(e.limit, maxAllowed))
+	e.refill()
+}
+
+// stops lets tasks look again that wait for subtasks which do not begin in a pause.
+func (e *Engine) stops() {
+	for _, s := range e.subtasks {
+		e.recallWaiter(s)
+	}
+	if e.lanes != nil {
+		for _, l := range e.lanes.working {
+			l.stops()
+		}
+	}
+}
+
+// refill lends places to what could not begin in a pause.
+func (e *Engine) refill() {
 	var vacant []*Worker // to lend one place may let another task go on
 	for l := e.vacant.First(); l != nil; l = l.Next() {
 		vacant = append(vacant, l.Of())
@@ -103,6 +127,13 @@ func (e *Engine) resumeLocked() {
 	}
 	for _, w := range lent {
 		e.evict(w)
+	}
+	if e.lanes == nil {
+		return
+	}
+	for _, l := range slices.Clone(e.lanes.working) {
+		l.refill()
+		l.touch()
 	}
 }
 

@@ -324,6 +324,16 @@ func (e *Engine) send(w *Worker, o order, host *Worker) {
 	}
 }
 
+// isStopped reports whether e is paused, or an engine above it: then no task begins.
+func (e *Engine) isStopped() bool {
+	for ; e != nil; e = e.parent() {
+		if e.paused {
+			return true
+		}
+	}
+	return false
+}
+
 // halted reports whether workers may take no task.
 func (e *Engine) halted() bool {
 	return e.paused || e.permits.over() || e.lane != nil && e.lane.parent.halted()

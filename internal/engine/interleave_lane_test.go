@@ -224,9 +224,9 @@ var laneScenes = []step.Scene{
 		l := w.lane(1, 2)
 		l.accept(l.parent("parent", l.task("child 1"), l.task("child 2")))
 		w.Go("pause", func() {
-			w.pause()
+			l.pausesWith(w)
 			w.Settle()
-			w.resume()
+			l.resumesWith(w)
 		})
 	}),
 	in("an urgent lane", 1, 4, func(w *world) {
@@ -249,13 +249,9 @@ var laneScenes = []step.Scene{
 		l := w.lane(1, 2)
 		w.Go("submitter", func() { l.submit(l.task("a")); l.submit(l.task("b")) })
 		w.Go("pause", func() {
-			l.changes(0)
-			w.pause()
-			l.hasChanged(true, 0, 0)
+			l.pausesWith(w)
 			w.Settle()
-			l.changes(0)
-			w.resume()
-			l.hasChanged(false, 0, 0)
+			l.resumesWith(w)
 		})
 	}),
 	in("Wait of the parent after a task of a lane", 1, 1, func(w *world) {
@@ -309,6 +305,19 @@ var laneScenes = []step.Scene{
 			<-heard
 		}}).then(func() { close(over) }))
 	}, shallow),
+}
+
+// pausesWith pauses the parent, and notes that the lane is paused with it.
+func (w *world) pausesWith(parent *world) {
+	w.changes(0)
+	parent.pause()
+	w.hasChanged(true, 0, 0)
+}
+
+func (w *world) resumesWith(parent *world) {
+	w.changes(0)
+	parent.resume()
+	w.hasChanged(false, 0, 0)
 }
 
 // awaitsIn makes a task that submits another to k, and waits for the end of that.

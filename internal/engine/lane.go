@@ -25,7 +25,8 @@ type lane struct {
 	bid          bid     // among those of the parent
 	spare        *Worker // one that has ended, for the next session
 	at           int32   // its index in working of the parent
-	isNeedy      bool    // in needy of the parent
+	isNeedy      bool    // in needy of the parent,
+	needyAt      int32   // at that index
 	endsWith     bool    // the parent waits for the end
 	rested       func()  // LaneConfig.Rests
 }
@@ -33,13 +34,20 @@ type lane struct {
 // lanes are those of an engine.
 type lanes struct {
 	bids
-	wanted  atomic.Int64           // an urgency: what the workers of the lanes must know
-	all     []weak.Pointer[Engine] // the oldest first
-	working []*Engine              // those that have workers
-	alive   int                    // so many of all there were at the last look
-	unended int                    // of the lanes that were closed with the engine, those that have not ended
-	needy   []*Engine              // those with tasks for which others wait, and that may not have started
-	touched []*Engine              // of the root: those for which unlock is to do what is to be done
+	wanted  atomic.Int64         // an urgency: what the workers of the lanes must know
+	all     []member             // the oldest first
+	working []*Engine            // those that have workers
+	held    map[*Engine]struct{} // see hold
+	alive   int                  // so many of all there were at the last look
+	unended int                  // of the lanes that were closed with the engine, those that have not ended
+	needy   []*Engine            // those with tasks for which others wait, and that may not have started
+	touched []*Engine            // of the root: those for which unlock is to do what is to be done
+}
+
+// member is a lane, for as long as that is not garbage.
+type member struct {
+	weak.Pointer[Engine]
+	priority int32
 }
 
 // LaneConfig is what a lane has in addition.
@@ -75,16 +83,20 @@ func (e *Engine) InitLane(parent *Engine, c *Config, l LaneConfig) {
 	}
 }
 
-// note keeps e among the lanes of b, for the end of the parent. Those that are garbage are dropped when there are twice as many.
+// note keeps e among the lanes of b. Those that are garbage, or have ended, are dropped when there are twice as many.
 func (b *lanes) note(e *Engine) {
 	if len(b.all) >= 2*b.alive+16 {
-		b.all = slices.DeleteFunc(b.all, func(l weak.Pointer[Engine]) bool {
+		b.all = slices.DeleteFunc(b.all, func(l member) bool {
 			e := l.Value()
-			return e == nil || e.ended()
+			gone := e == nil || e.ended()
+			if gone {
+				b.drop(l.priority)
+			}
+			return gone
 		})
 		b.alive = len(b.all)
 	}
-	b.all = append(b.all, weak.Make(e))
+	b.all = append(b.all, member{weak.Make(e), e.lane.bid.priority})
 }
 
 // parent is where a lane has its places; nil for an engine that is none.
@@ -117,9 +129,10 @@ func (e *Engine) hasWork() bool {
 	return e.queue.len() > 0 || e.delegating() || e.hasBids() || e.lined()
 }
 
-// lined reports whether submitters wait with tasks that a worker takes from them.
+// lined reports whether submitters wait with tasks that a worker takes from them, in an engine of a family: in any other they wait only while there is no
+// worker for that.
 func (e *Engine) lined() bool {
-	return e.queue.capacity == 0 && e.submitters.length > 0 && e.lane != nil
+	return e.queue.capacity == 0 && e.submitters.length > 0 && (e.lane != nil || e.lanes != nil)
 }
 
 // tryPlace acquires a permit for a worker that is handed its task, and for a lane a place as well.
@@ -191,7 +204,7 @@ func (e *Engine) seek() {
 		return
 	}
 	b := &e.lane.bid
-	p.lanes.enter(b, e.oldest(), e.permits.active() == 1)
+	p.lanes.enter(b, p.root().now(), e.oldest())
 	p.touch()
 	e.offerAgain(e)
 }
@@ -199,18 +212,17 @@ func (e *Engine) seek() {
 // unbid takes the bid of a lane back, and the permit and the token with it.
 func (e *Engine) unbid() {
 	p := e.lane.parent
-	p.lanes.leave(&e.lane.bid)
+	p.lanes.leave(&e.lane.bid, p.root().now())
 	e.permits.release(true)
 	p.touch()
 }
 
 // lodge makes w, which is idle and has a permit, carry a worker of the lane that bid.
 func (e *Engine) lodge(b *bid, w *Worker, now time.Duration) {
-	e.lanes.leave(b)
+	e.lanes.leave(b, now)
 	u := b.lane.recruit()
 	u.order = orderSearch
 	w.bears(u)
-	u.turn = now
 	e.candidate(w)
 }
 
@@ -218,7 +230,7 @@ func (e *Engine) lodge(b *bid, w *Worker, now time.Duration) {
 func (w *Worker) bears(u *Worker) {
 	w.carries, u.carrier = u, w
 	w.mark = isCarrier
-	u.turn, u.skip, u.paced, u.leaves = 0, 0, 0, false
+	u.turn, u.leaves = u.engine.root().now(), false
 }
 
 // oldest is when the oldest task of the queue was submitted, as far as that is known, on the clock of the root.
@@ -252,6 +264,11 @@ func (e *Engine) press() {
 		if len(b.steps.items) > 0 {
 			u |= aging
 		}
+		if e.lined() {
+			u = max(u, urgencyOf(0)|u&aging)
+		}
+	case e.lined():
+		u = urgencyOf(0)
 	}
 	if urgency(b.wanted.Load()) != u {
 		b.wanted.Store(int64(u))
@@ -270,8 +287,7 @@ func (e *Engine) givesWay(w *Worker) bool {
 		switch own := urgencyOf(w.engine.lane.bid.priority); {
 		case wanted < own && (wanted == calm || wanted&aging == 0):
 			continue
-		case wanted <= own|aging && w.skip > 0:
-			w.skip--
+		case wanted <= own|aging && w.turn != 0 && p.root().now()-w.turn < turn:
 			continue
 		}
 		p.mu.Lock()
@@ -287,7 +303,7 @@ func (e *Engine) givesWay(w *Worker) bool {
 // hasQueued reports whether there is a task in the queue that a worker may take.
 func (e *Engine) hasQueued() bool {
 	e.queue.advance()
-	return e.queue.ready()
+	return e.queue.ready() || e.lined()
 }
 
 // turnIsOver reports whether w, which is carried by a worker of e, leaves its place. It charges the time that w has had it.
@@ -297,39 +313,20 @@ func (e *Engine) turnIsOver(w *Worker) bool {
 	}
 	now := e.root().now()
 	b := &w.engine.lane.bid
-	first := w.turn == 0
-	var took time.Duration
-	if !first {
-		took = now - w.turn
-		e.lanes.charge(b, took)
-	}
+	began := w.turn <= e.lanes.from || e.lanes.calm // it has had its turn before the others came
+	e.lanes.charge(b, w.turn, now)
 	w.turn = now
 	if b.aging > 0 && b.at == 0 {
 		b.oldest = w.engine.oldest()
-		b.level, b.aged = b.levelAt(now, e.lanes.top)
+		b.level, b.aged = e.lanes.levelAt(b, now)
 	}
 	y := e.lanes.best(now, e.hasQueued())
-	began := first && y != nil && y.level == b.level && y.aged == b.aged // it has had its turn before the other came
+	began = began && y != nil && y.level == b.level && y.aged == b.aged
 	if y == b || !began && !b.cedes(y) {
-		w.skip = w.pace(took, first)
+		b.begins()
 		return false
 	}
 	return true
-}
-
-// pace is how many tasks a worker runs until it looks at the clock again: some that take a part of a turn together.
-func (w *Worker) pace(took time.Duration, first bool) uint8 {
-	n := w.paced
-	switch {
-	case first:
-		n = 0
-	case took > turn/4:
-		n /= 2
-	default:
-		n = min(2*n+1, tasksAtOnce)
-	}
-	w.paced = n
-	return n
 }
 
 // shutLanes closes the lanes of e, which is closed.
@@ -348,6 +345,7 @@ func (e *Engine) shutLanes() {
 		l.lane.endsWith = true
 		e.lanes.unended++
 		l.shutLocked()
+		l.hold()
 		l.settle()
 		l.touch()
 	}
@@ -361,6 +359,7 @@ func (e *Engine) endsLane() {
 	if e.lane != nil && e.lane.endsWith {
 		e.lane.parent.lanes.unended--
 		e.lane.parent.touch()
+		e.letGo()
 	}
 }
 
@@ -456,3 +455,15 @@ func (e *Engine) IsAtRest() bool {
 	defer e.mu.Unlock()
 	return e.deserted() && !e.hasWork() && e.submitters.length == 0
 }
+
+// hold keeps a lane that may have tasks and to which nothing else refers: one that is paused, or was closed with its parent and has not ended.
+func (e *Engine) hold() {
+	p := e.lane.parent.lanes
+	if p.held == nil {
+		p.held = map[*Engine]struct{}{}
+	}
+	p.held[e] = struct{}{}
+}
+
+// letGo undoes hold.
+func (e *Engine) letGo() { delete(e.lane.parent.lanes.held, e) }

@@ -64,6 +64,7 @@ func (w *Worker) take(from *Subtasks) { w.withPlace().from = from }
 // task is vacant from the first such wait to the end of the last.
 func (e *Engine) suspend(w *Worker, want *Want) {
 	if c := w.carrier; c != nil { // first: what fill finds needs the places above as well
+		w.turns(false)
 		c.engine.suspend(c, nil)
 		c.engine.touch()
 	}
@@ -106,7 +107,7 @@ func (e *Engine) fill(w *Worker) {
 		e.lend(w, found)
 		return
 	}
-	for l := w.place.awaits.First(); l != nil && !l.Of().spent && !e.paused; {
+	for l := w.place.awaits.First(); l != nil && !l.Of().spent && !e.isStopped(); {
 		s := l.Of().subtasks
 		if l = l.Next(); s != nil {
 			e.eased(s) // a submitter that waits for room there may go on in this place
@@ -152,7 +153,7 @@ func (e *Engine) claimWork(w *Worker, begins bool) (found work, ok bool) {
 			continue
 		}
 		found, ok = e.claimFrom(want)
-		if s := want.subtasks; !e.paused && (s == nil || !ok && len(s.crowded) == 0) {
+		if s := want.subtasks; !e.isStopped() && (s == nil || !ok && len(s.crowded) == 0) {
 			e.spend(want)
 		}
 		if ok {
@@ -226,7 +227,7 @@ func (e *Engine) stack(u, w *Worker) {
 // relieve lends a place where all tasks that have begun wait: none of them would ever go on, if
 // each waits for another engine whose tasks wait for this one.
 func (e *Engine) relieve() {
-	for e.vacancies > 0 && !e.paused && e.allWait() && e.vacantPlace() != nil {
+	for e.vacancies > 0 && !e.isStopped() && e.allWait() && e.vacantPlace() != nil {
 		first := e.unbegun.First()
 		if first == nil {
 			found, ok := e.claimNeeded(e)
@@ -270,6 +271,7 @@ func (e *Engine) resume(w *Worker, by *Worker) {
 	}
 	c.engine.resume(c, by)
 	c.engine.touch()
+	w.turns(true)
 }
 
 func (e *Engine) resumes(w *Worker, by *Worker) {

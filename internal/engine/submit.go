@@ -156,7 +156,7 @@ func (e *Engine) Fits(task Task, want *Want) bool {
 	fits := false
 	if !e.closed && e.submitters.length == 0 {
 		fits = e.pushWanted(task, want) == moved
-		if !fits && e.queue.len() == 0 && !e.placeWanted() && !e.delegating() && e.tryPlace() {
+		if !fits && e.queue.len() == 0 && !e.placeWanted() && !e.delegating() && !e.hasBids() && e.tryPlace() {
 			fits = true
 			e.delegated.Add(1)
 			if want != nil && want.single != nil {

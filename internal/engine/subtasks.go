@@ -156,7 +156,7 @@ func (e *Engine) reoffer(s *Subtasks) {
 		return
 	}
 	e.offer(&s.want)
-	if e.paused {
+	if e.isStopped() {
 		e.recallWaiter(s)
 	}
 }

@@ -296,6 +296,9 @@ func (e *Engine) letReturn(w *Worker) {
 }
 
 func (e *Engine) arrive(a *Waiter) {
+	if a.worker != nil {
+		a.worker.turns(true)
+	}
 	a.worker = nil
 	a.state = running
 	a.Turn <- struct{}{}
@@ -372,7 +375,17 @@ func (e *Engine) Crowded(s *Subtasks, a *Waiter, w *Worker) bool {
 
 // Held reports whether subtasks of w are open that no worker may start now, because the
 // engine is paused. It needs no lock: the caller has left, so a later pause, or a task that comes in a pause, recalls it.
-func (e *Engine) Held(w *Want) bool { return w.subtasks.open.Load() > 0 && e.permits.none() }
+func (e *Engine) Held(w *Want) bool {
+	if w.subtasks.open.Load() == 0 {
+		return false
+	}
+	for ; e != nil; e = e.parent() {
+		if e.permits.none() {
+			return true
+		}
+	}
+	return false
+}
 
 // recallWaiter makes the task that waits for the open tasks of s, which no worker may start, look again: if
 // its group was cancelled, nothing else may come to discard them, as in a pause. While the place of

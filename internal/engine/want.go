@@ -132,6 +132,7 @@ func (e *Engine) unawait(w *Want) {
 		return
 	}
 	e.unbegun.Remove(&w.unbegun)
+	e.isStillNeedy()
 	w.unrelate()
 	e.comes(w)
 	if w.single != nil {
@@ -255,7 +256,7 @@ func (e *Engine) claimFrom(w *Want) (found work, ok bool) {
 		switch found.returning = one.of.returning; {
 		case found.returning != nil:
 			return found, true
-		case e.paused || !one.stands():
+		case e.isStopped() || !one.stands():
 			return found, false
 		}
 		if found.task, ok = one.claimer.Claim(); ok {
@@ -271,7 +272,7 @@ func (e *Engine) claimFrom(w *Want) (found work, ok bool) {
 	case s.returning.First() != nil:
 		found.returning = s.returning.First().Of()
 		return found, true
-	case e.paused:
+	case e.isStopped():
 		return found, false
 	}
 	found.from = s

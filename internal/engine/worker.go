@@ -19,8 +19,6 @@ type Worker struct {
 	relied atomic.Bool
 	order  order // of a lane's worker: with which it begins; orderTake when it has begun
 	leaves bool  // it is to leave its place
-	skip   uint8 // so many tasks more until it looks whether others want its place,
-	paced  uint8 // and so many the next time
 	// seen is the number up to which no wait asks the worker. The worker itself changes it,
 	// or the goroutine that wakes the worker, under Engine.mu.
 	seen uint64

@@ -74,7 +74,7 @@ func (e *Engine) nextBelow(w *Worker) (task Task, ok bool) {
 		return task, false
 	}
 	e.mu.Lock()
-	if p.beneath == nil || s.want.host == nil || p.waits > 0 || p.blocked > 0 || p.awaits.First() != nil || p.lost || len(s.crowded) > 0 || e.returning.First() != nil || e.paused || !e.serves(w, s) {
+	if p.beneath == nil || s.want.host == nil || p.waits > 0 || p.blocked > 0 || p.awaits.First() != nil || p.lost || len(s.crowded) > 0 || e.returning.First() != nil || e.isStopped() || !e.serves(w, s) {
 		e.mu.Unlock()
 		return task, false
 	}

@@ -27,7 +27,7 @@ func (e *Engine) rest(w *Worker, searching bool) (task Task, o order) {
 		return e.releaseAndPark(w, searching)
 	}
 	if e.lanes != nil && w.since != 0 {
-		e.lanes.charge(&e.lanes.own, e.root().now()-w.since)
+		e.lanes.charge(&e.lanes.own, w.since, e.root().now())
 		w.since = 0
 	}
 	if !has {
@@ -92,7 +92,7 @@ func (e *Engine) restBelow(w *Worker) (task Task, o order) {
 	} else {
 		e.fill(b)
 	}
-	for l := b.place.awaits.First(); e.paused && l != nil; {
+	for l := b.place.awaits.First(); l != nil && e.isStopped(); {
 		s := l.Of().subtasks
 		l = l.Next()
 		if s != nil {

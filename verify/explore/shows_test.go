@@ -6,6 +6,7 @@ var shows = map[string]string{
 	"claim-begins-void":                    "a worker comes while another one claims the task",
 	"claim-gives-up-begun":                 "a worker comes while the caller gives up",
 	"claim-ends-twice":                     "the task ends while its pool is shut down",
+	"lent-in-pause-above":                  "a pause of the parent while subtasks of a lane are open",
 	"bid-not-told":                         "a lane of a lane",
 	"bid-keeps-token":                      "a task of a lane waits for one of another lane",
 	"bids-not-gated":                       "a pause of the parent while subtasks of a lane are open",
