@@ -15,7 +15,8 @@ import (
 // and the pool has no place for all. All methods may be called by any number of goroutines at once.
 //
 // Each key that is in use has a lane: see [Pool.Lane]. All keys together are as one lane of the pool, with a share of 1 and a priority of 0. Only keys
-// with tasks that are queued or run take memory, and those whose [Group] is in use. What a lane is closed by closes them; there is nothing else to close.
+// with tasks that are queued or run take memory, and those whose [Group] is in use. What closes a lane of the pool closes them; there is nothing else to close.
+// [OnPanic], [OnError] and [OnFull] of the pool hold for them. Their times are not measured, and [OnSlow] does not see them.
 type Keyed[K comparable] struct {
 	pool    *Pool // a lane, of which those of the keys are lanes
 	limit   int
@@ -85,7 +86,7 @@ func NewKeyed[K comparable](p *Pool, limit int, opts ...KeyedOption[K]) *Keyed[K
 		k.share = share
 	}
 	k.pool = newPool(Unbounded, []Option{On(p), Measure(0)}, 0, nil)
-	k.pool.core.reporter = p.core.reporter
+	k.pool.core.reporter = p.core.reporter.forKeys()
 	return k
 }
 

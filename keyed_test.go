@@ -164,6 +164,28 @@ func TestGoWithAKey(t *testing.T) {
 	})
 }
 
+// The handlers of the pool hold, except for that of slow tasks: each key would need a watch.
+func TestHandlersOfThePoolOfKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var panics, slow, full atomic.Int32
+		p := weir.New(1,
+			weir.OnPanic(func(*weir.Panic) { panics.Add(1) }),
+			weir.OnSlow(time.Second, func(weir.Running) { slow.Add(1) }),
+			weir.OnFull(func(weir.Stats) { full.Add(1) }))
+		k := weir.NewKeyed[int](p, 1, weir.KeyQueue(1))
+		check.OK(t, k.Submit(1, func() { time.Sleep(time.Hour); panic(1) }))
+		synctest.Wait()
+		check.OK(t, k.TrySubmit(1, nothing))
+		check.Error(t, k.TrySubmit(1, nothing), weir.ErrFull)
+		check.OK(t, p.Submit(func() { time.Sleep(time.Hour) }))
+		time.Sleep(3 * time.Hour)
+		check.Equal(t, "panics", panics.Load(), 1)
+		check.Equal(t, "full", full.Load(), 1)
+		check.Equal(t, "slow", slow.Load(), 1)
+		p.Close()
+	})
+}
+
 // Exact order, no key twice at once, and nothing left.
 func TestManyKeysLeaveNothing(t *testing.T) {
 	n := check.Scale(200_000, 30_000)

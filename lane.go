@@ -150,3 +150,13 @@ func newKeyPool(p *Pool, limit, queue int, rests func()) *Pool {
 	l.core.reporter = p.core.reporter
 	return l
 }
+
+// forKeys is what all lanes of a Keyed have of the owner of their pool.
+func (r reporter) forKeys() reporter {
+	if r.hooks == nil {
+		return r
+	}
+	h := &hooks{handlers: r.hooks.handlers, labels: r.hooks.labels}
+	h.onSlow = nil
+	return reporter{h}
+}

@@ -140,7 +140,7 @@ func (b *bids) goOn(x *bid) {
 		next = b.levels[at]
 	}
 	x.next, x.step = next, notYet
-	if n := int64(next) - int64(x.priority); n <= (math.MaxInt64-int64(x.oldest))/int64(x.aging) {
+	if n := int64(next) - int64(x.priority); n <= (math.MaxInt64-max(0, int64(x.oldest)))/int64(x.aging) {
 		x.step = x.oldest + time.Duration(n)*x.aging
 	}
 	b.steps.push(x)

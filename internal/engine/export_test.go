@@ -191,3 +191,39 @@ func (m *Meter) Ends(took time.Duration) int {
 	m.m.ends(draw{length: block}.mark(0), m.m.now()-int64(took), 0)
 	return 1 << m.m.block.Load()
 }
+
+// Bids are those of an engine without one.
+type Bids struct{ bids }
+
+// Bid is one of them.
+type Bid = bid
+
+func NewBids() *Bids {
+	b := new(Bids)
+	b.init()
+	return b
+}
+
+func (b *Bids) Add(priority, share int32, aging time.Duration) *Bid {
+	x := new(bid)
+	b.add(x, priority, share, aging)
+	return x
+}
+
+func (b *Bids) Enter(x *Bid, now, oldest time.Duration) { b.enter(x, now, oldest) }
+func (b *Bids) Leave(x *Bid, now time.Duration)         { b.leave(x, now) }
+func (b *Bids) Charge(x *Bid, since, now time.Duration) { b.charge(x, since, now) }
+func (b *Bids) Best(now time.Duration) *Bid             { return b.best(now, false) }
+func (x *bid) Begins()                                  { x.begins() }
+func (x *bid) Used() float64                            { return x.used }
+
+// Naive is Best by a look at all of them.
+func (b *Bids) Naive(all []*Bid, now time.Duration) (best *Bid) {
+	for _, x := range all {
+		x.level, x.aged = b.levelAt(x, now)
+		if best == nil || precedes(x, best) {
+			best = x
+		}
+	}
+	return best
+}

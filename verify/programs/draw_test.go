@@ -133,7 +133,7 @@ func (p *program) lanes(d *drawing) {
 		return
 	}
 	for i := 1; i < shared; i++ {
-		if of := d.IntN(i); !d.one(4) && !(d.locks && p.Pools[of].Of > 0) {
+		if of := d.IntN(i); !d.one(4) && (!d.locks || p.Pools[of].Of == 0) {
 			p.Pools[i].Of = 1 + of
 		}
 	}

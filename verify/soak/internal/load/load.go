@@ -42,6 +42,7 @@ func All() []Load {
 		{Name: "order", About: "one task at a time, in order", Round: order.round},
 		{Name: "block", About: "tasks wait for each other, as many as the limit lets run", Round: block},
 		{Name: "nest", About: "groups, futures, shared tasks and loops in tasks, 4 deep, with limits from 1", Round: nest},
+		{Name: "lanes", About: "lanes, lanes of lanes and keys on one pool, paused, resized, closed and shut down", Round: lanes},
 		{Name: "all", About: "the same and plain tasks on pools that are resized, paused, closed and shut down", Round: together.round},
 		{Name: "group", About: "groups with errors, panics and cancellations, and their results, used again", Round: group},
 		{Name: "par", About: "loops, streams and pipelines, also left by break", Round: parallel},
