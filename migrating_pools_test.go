@@ -7,6 +7,7 @@ import (
 	"log"
 	"math"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/64ed045f/weir"
@@ -355,7 +356,8 @@ func Example_fromTunny() {
 		e.encoded++
 		frame.Encoded = fmt.Sprint("frame ", frame.Number)
 	}
-	closeEncoder := func(e *encoder) { fmt.Println("encoded", e.encoded) }
+	var encoded atomic.Int64 // by one worker, or by two
+	closeEncoder := func(e *encoder) { encoded.Add(int64(e.encoded)) }
 	ctx := context.Background()
 
 	encodeAlone := func(frame *Frame) { encode(new(encoder), frame) }
@@ -379,11 +381,10 @@ func Example_fromTunny() {
 		fmt.Println(encoders.Call(ctx, &frame), encoders.Stats().Queued)
 		return nil
 	}
-	fmt.Println(run())
+	fmt.Println(run(), encoded.Load())
 	// Output:
 	// <nil>
 	// frame 7
 	// <nil> 0
-	// encoded 2
-	// <nil>
+	// <nil> 2
 }
