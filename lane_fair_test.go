@@ -14,14 +14,22 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-// keepBusy gives a lane more to do than it can, until its pool is closed, and counts what it has done.
-func keepBusy(l *weir.Pool, each time.Duration) (done *atomic.Int64) {
-	done = new(atomic.Int64)
+// keepBusy gives a lane more to do than it can, until its pool is closed. In a bubble only.
+func keepBusy(l *weir.Pool, each time.Duration) {
 	go func() {
-		for l.Submit(func() { time.Sleep(each); done.Add(1) }) == nil {
+		for l.Submit(func() { time.Sleep(each) }) == nil {
 		}
 	}()
-	return done
+}
+
+// wasAlone keeps a and b busy, and pauses b for an hour.
+func wasAlone(a, b *weir.Pool, each time.Duration) {
+	keepBusy(a, each)
+	keepBusy(b, each)
+	time.Sleep(time.Minute)
+	b.Pause()
+	time.Sleep(time.Hour)
+	b.Resume()
 }
 
 // nothingMore is a context with which Shutdown does not wait.
@@ -41,12 +49,7 @@ func TestLanesHaveNoDebtsAndNoClaims(t *testing.T) {
 	}{
 		{"one was alone", 4, func(p *weir.Pool) (a, b *weir.Pool) {
 			a, b = p.Lane(4), p.Lane(4)
-			keepBusy(a, task)
-			keepBusy(b, task)
-			time.Sleep(time.Minute)
-			b.Pause()
-			time.Sleep(time.Hour)
-			b.Resume()
+			wasAlone(a, b, task)
 			return a, b
 		}},
 		{"the limits filled the pool, and a third one comes", 4, func(p *weir.Pool) (a, b *weir.Pool) {
@@ -82,12 +85,7 @@ func TestLanesHaveNoDebtsAndNoClaims(t *testing.T) {
 		}},
 		{"the queue of the pool was alone", 2, func(p *weir.Pool) (a, b *weir.Pool) {
 			b = p.Lane(2)
-			keepBusy(p, task)
-			keepBusy(b, task)
-			time.Sleep(time.Minute)
-			b.Pause()
-			time.Sleep(time.Hour)
-			b.Resume()
+			wasAlone(p, b, task)
 			return p, b
 		}},
 		{"one rested", 1, func(p *weir.Pool) (a, b *weir.Pool) {
@@ -103,14 +101,14 @@ func TestLanesHaveNoDebtsAndNoClaims(t *testing.T) {
 		check.Bubble(t, history.name, func(t *testing.T) {
 			p := weir.New(history.places)
 			a, b := history.make(p)
-			of, other := keepBusy(a, task), keepBusy(b, task)
+			keepBusy(a, task)
+			keepBusy(b, task)
 			first, second := a.Stats().Finished, b.Stats().Finished
 			time.Sleep(10 * time.Minute)
 			had, others := int(a.Stats().Finished-first), int(b.Stats().Finished-second)
 			if had > 2*others || others > 2*had {
 				t.Errorf("in ten minutes one has had %d tasks, the other %d", had, others)
 			}
-			_, _ = of, other
 			_, _ = p.Shutdown(nothingMore())
 			p.Close()
 		})

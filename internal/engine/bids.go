@@ -76,7 +76,7 @@ func (b *bids) add(x *bid, priority, share int32, aging time.Duration) {
 		b.classes[priority] = c
 		at, _ := slices.BinarySearch(b.levels, priority)
 		b.levels = slices.Insert(b.levels, at, priority)
-		for _, x := range slices.Clone(b.order.items) { // those that age may have to come further than they had
+		for _, x := range slices.Clone(b.order.items) { // those that age may have to come to a higher level than before
 			b.steps.remove(x)
 			x.aged = x.aged && x.level >= b.top()
 			b.order.fix(x)

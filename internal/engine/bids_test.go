@@ -45,7 +45,7 @@ func TestTheNextBidIsTheBestOfAll(t *testing.T) {
 	}
 }
 
-// Whoever bids is not behind those that have had a place since.
+// A lane that bids is not behind those that have had a place since.
 func TestABidHasNoClaimToWhatItHasNotUsed(t *testing.T) {
 	b, now := engine.NewBids(), time.Duration(0)
 	worked, came := b.Add(0, 1, 0), b.Add(0, 1, 0)

@@ -17,7 +17,7 @@ var laneScenes = []step.Scene{
 		w.Go("first", func() { l.submit(one) })
 		w.Go("second", func() { l.submit(other) })
 	}),
-	in("a lane beside the queue of its parent, one place", 1, 2, func(w *world) {
+	in("a lane next to the queue of its parent, one place", 1, 2, func(w *world) {
 		l := w.lane(1, 2)
 		w.Go("lane", func() { l.submit(l.task("a")); l.submit(l.task("b")) })
 		w.Go("parent", func() { w.submit(w.task("c")); w.submit(w.task("d")) })
@@ -53,7 +53,7 @@ var laneScenes = []step.Scene{
 		j.ledger = over
 		l.accept(j)
 		w.Settle()
-		w.Check(w.try(w.task("early")) == engine.Full, "there is room beside a task of the lane")
+		w.Check(w.try(w.task("early")) == engine.Full, "there is room next to a task of the lane")
 		close(release)
 		<-over
 		w.Check(w.try(w.task("b")) == engine.Accepted, "the task of the lane is over, and there is no room")
@@ -152,7 +152,7 @@ var laneScenes = []step.Scene{
 		l := w.lane(1, 1)
 		l.submit(l.parent("parent", l.task("child")))
 	}),
-	in("subtasks in a lane, beside queued tasks", 1, 2, func(w *world) {
+	in("subtasks in a lane, next to queued tasks", 1, 2, func(w *world) {
 		l := w.lane(1, 2)
 		w.Go("first", func() { l.submit(l.parent("parent", l.task("child 1"), l.task("child 2"))) })
 		w.Go("second", func() { w.submit(w.task("other")) })
@@ -261,7 +261,7 @@ var laneScenes = []step.Scene{
 		w.Go("wait", w.waits)
 		w.Go("submitter", func() { w.submit(w.task("b")) })
 	}),
-	in("a task waits for another lane beside one that needs it", 2, 1, func(w *world) {
+	in("a task waits for another lane next to one that needs it", 2, 1, func(w *world) {
 		l, k, over := w.lane(1, 1), w.lane(1, 1), make(chan struct{})
 		w.accept(w.blocked("needs it", over))
 		l.accept(l.awaitsIn(k, "waits", k.task("needed")).then(func() { close(over) }))
@@ -297,7 +297,7 @@ var laneScenes = []step.Scene{
 		w.accept(w.blocked("needs it", over))
 		l.accept((&task{name: "waits", on: func(own *engine.Worker) {
 			heard := make(chan struct{})
-			w.Go("beside", func() {
+			w.Go("other goroutine", func() {
 				l.awaitsIn(k, "", k.task("needed")).on(own)
 				close(heard)
 			})

@@ -20,7 +20,7 @@ var shows = map[string]string{
 	"carrier-stays-idle":                   "Wait of the parent after a task of a lane",
 	"carrier-not-lent":                     "one subtask in a lane",
 	"carrier-does-not-wait":                "one subtask in a lane",
-	"kin-not-noted":                        "a task waits for another lane beside one that needs it",
+	"kin-not-noted":                        "a task waits for another lane next to one that needs it",
 	"kin-takes-queue":                      "a task waits for tasks of another lane before one that needs it",
 	"bid-offers-nothing":                   "a task waits for a lane's lane that is about to bid",
 	"needy-not-seen":                       "all tasks wait, one of them for another engine whose task waits for a lane",
