@@ -71,7 +71,8 @@
 // that, if the lane's own limit lets it run; and if not, the tasks that have the lane's places must end without what the task holds. What holds for
 // tasks of a full pool holds for all of them: a task that waits for room in another lane, by Submit, keeps its place meanwhile, so
 // it should use TrySubmit, or hand over a task of a group or future, which starts in its place. And tasks of one lane may have all places while they wait for a
-// lock that is held by a goroutine outside, which waits for a task of another lane: then both wait forever.
+// lock that is held by a goroutine outside, which waits for a task of another lane: then both wait forever. So do tasks that wait for those of other
+// lanes with another context than theirs, once they have all places.
 //
 // # Futures
 //

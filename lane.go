@@ -2,6 +2,7 @@ package weir
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"time"
 
@@ -19,18 +20,17 @@ import (
 //
 // Pausing p, or lowering its limit, holds for its lanes. Closing p closes them: Close runs what they have accepted, and [Pool.Shutdown] returns that
 // behind the tasks of p, lane by lane in the order in which they were made; an argument of a [FuncPool] as a function that calls the pool's with it,
-// while those of a [FuncContext] go to its [OnError]. Wait, Stats and Times of p do not count the tasks of its lanes, but
+// one of a [Stateful] likewise, with a value that is opened for it, while those of a [FuncContext] go to its [OnError]. Wait, Stats and Times of p do not count the tasks of its lanes, but
 // Stats counts their workers. A task of a lane may wait for groups and futures of p and all its lanes, as one of p may.
 //
 // A lane takes all options but [IdleTimeout] and [Prestart]. It need not be closed. On a p that is closed it is closed. With [On] a FuncPool
-// is a lane.
+// or Stateful is a lane.
 func (p *Pool) Lane(limit int, opts ...Option) *Pool {
 	mustPool(p != nil)
 	return newPool(limit, append(slices.Clip(opts), On(p)), caller(), nil)
 }
 
-// On makes a pool a lane of p: see [Pool.Lane], which gives it itself. New, [NewFunc] and [NewFuncContext] take it; [NewStateful] does not, as its values
-// belong to its workers, nor does NewGroup.
+// On makes a pool a lane of p: see [Pool.Lane], which gives it itself. New, [NewFunc], [NewFuncContext] and [NewStateful] take it; NewGroup does not.
 func On(p *Pool) Option {
 	mustPool(p != nil)
 	return laneOption("On", func(l *laneOptions) {
@@ -89,7 +89,6 @@ func (o *options) mustBeLane() {
 		return
 	}
 	must(l.of != nil, "option must be that of a lane", l.given)
-	must(!o.ofWorkers, "options of a lane must not be about workers, which are those of its pool", "IdleTimeout or Prestart")
 	if l.Aging > 0 {
 		o.measure = 1
 	}
@@ -97,7 +96,7 @@ func (o *options) mustBeLane() {
 
 // mustHaveNoLane is for what cannot be one.
 func (o *options) mustHaveNoLane() {
-	must(o.lane == nil, "option must be that of a Pool or FuncPool", "On")
+	must(o.lane == nil, "option must be that of a pool", "On")
 }
 
 // init makes e a lane.
@@ -112,6 +111,22 @@ func (l *laneOptions) init(c *core, e *engine.Engine, config *engine.Config) {
 type laneOwner interface {
 	// takeBack is Shutdown of a lane when ctx is done. Other tasks than functions are made functions.
 	takeBack(ctx context.Context) (unrun []func(), err error)
+	// ends is that of core, for a lane that was closed with its pool.
+	ends(done <-chan struct{}) bool
+}
+
+// lanes are those of a pool, in the order in which they were made.
+func (c *core) lanes() iter.Seq[laneOwner] {
+	return func(yield func(laneOwner) bool) {
+		for _, r := range c.engine.Lanes() {
+			if n, ok := r.(*named); ok {
+				r = n.Runner
+			}
+			if !yield(r.(laneOwner)) {
+				return
+			}
+		}
+	}
 }
 
 // takeBackLanes takes back what the lanes of a pool have not started, whose Shutdown has returned err.
@@ -119,11 +134,8 @@ func (c *core) takeBackLanes(ctx context.Context, err error) (unrun []func()) {
 	if err == nil {
 		return nil
 	}
-	for _, r := range c.engine.Lanes() {
-		if n, ok := r.(*named); ok {
-			r = n.Runner
-		}
-		more, failure := r.(laneOwner).takeBack(ctx)
+	for l := range c.lanes() {
+		more, failure := l.takeBack(ctx)
 		unrun = append(unrun, more...)
 		if failure, ok := failure.(*ShutdownError); ok { //nolint:errorlint // it is that itself
 			err.(*ShutdownError).Running += failure.Running //nolint:errorlint // as above
@@ -135,6 +147,9 @@ func (c *core) takeBackLanes(ctx context.Context, err error) (unrun []func()) {
 // takeBack implements laneOwner.
 func (p *runner) takeBack(ctx context.Context) ([]func(), error) { return (*Pool)(p).Shutdown(ctx) }
 
+// ends implements laneOwner.
+func (p *runner) ends(done <-chan struct{}) bool { return p.core.ends(done) }
+
 // takeBack implements laneOwner.
 func (p *funcRunner[T]) takeBack(ctx context.Context) (unrun []func(), err error) {
 	args, err := (*FuncPool[T])(p).Shutdown(ctx)
@@ -142,6 +157,24 @@ func (p *funcRunner[T]) takeBack(ctx context.Context) (unrun []func(), err error
 		unrun = append(unrun, func() { p.call(arg) })
 	}
 	return unrun, err
+}
+
+// ends implements laneOwner.
+func (p *funcRunner[T]) ends(done <-chan struct{}) bool { return p.core.ends(done) }
+
+// takeBack implements laneOwner.
+func (p *statefulRunner[S, T]) takeBack(ctx context.Context) (unrun []func(), err error) {
+	own := (*Stateful[S, T])(p)
+	args, err := own.Shutdown(ctx)
+	for _, arg := range args {
+		unrun = append(unrun, func() { own.useOnce(arg) })
+	}
+	return unrun, err
+}
+
+// ends implements laneOwner.
+func (p *statefulRunner[S, T]) ends(done <-chan struct{}) bool {
+	return p.core.ends(done) && p.values.endKept(done)
 }
 
 // newKeyPool returns a lane of p which calls rests when its last worker has ended.

@@ -52,9 +52,9 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 		{"Aging 0", "weir: time of aging must be more than 0, got 0s", func() { weir.Aging(0) }},
 		{"New Share", "weir: option must be that of a lane, got Share", func() { weir.New(1, weir.Share(2)) }},
 		{"Lane IdleTimeout", "weir: options of a lane must not be about workers, which are those of its pool, got IdleTimeout or Prestart", func() { p.Lane(1, weir.IdleTimeout(1)) }},
-		{"NewGroup On", "weir: option must be that of a Pool or FuncPool, got On", func() { weir.NewGroup(ctx, 1, weir.On(p)) }},
-		{"NewStateful On", "weir: option must be that of a Pool or FuncPool, got On", func() {
-			weir.NewStateful(2, func() (int, error) { return 0, nil }, func(int, int) {}, func(int) {}, weir.On(p))
+		{"NewGroup On", "weir: option must be that of a pool, got On", func() { weir.NewGroup(ctx, 1, weir.On(p)) }},
+		{"NewStateful On Prestart", "weir: option of a lane must not be about workers, which are those of its pool, got Prestart", func() {
+			weir.NewStateful(2, func() (int, error) { return 0, nil }, func(int, int) {}, func(int) {}, weir.On(p), weir.Prestart(1))
 		}},
 		{"OnPanic nil", "weir: panic handler must not be nil, got nil", func() { weir.OnPanic(nil) }},
 		{"ExpireAfter 0", "weir: time in the queue must be more than 0, got 0s", func() { weir.ExpireAfter(0) }},

@@ -220,6 +220,7 @@ func newOptions(limit int) options {
 func poolOptions(limit int, opts []Option) options {
 	o := statefulOptions(limit, opts)
 	o.mustHaveNoState()
+	must(o.lane == nil || !o.ofWorkers, "options of a lane must not be about workers, which are those of its pool", "IdleTimeout or Prestart")
 	return o
 }
 
@@ -242,6 +243,7 @@ func statefulOptions(limit int, opts []Option) options {
 	o := newOptions(limit)
 	o.measure = defaultMeasure
 	collect(&o, opts)
+	o.mustBeLane()
 	return o
 }
 
@@ -253,7 +255,6 @@ func collect[O Option](o *options, opts []O) {
 	if o.parked > 0 {
 		o.parked = max(o.parked, o.prestart)
 	}
-	o.mustBeLane()
 	if o.prestart > o.limit {
 		must(false, fmt.Sprintf("prestarted workers must be at most the limit %d", o.limit), o.prestart)
 	}

@@ -196,16 +196,21 @@ func (c *core) shutdown(ctx context.Context) ([]engine.Task, error) {
 	e := c.running()
 	c.turns.Order()
 	unrun, finished := e.Shutdown(ctx.Done())
-	if finished {
-		c.ends(ctx.Done())
+	if finished && c.ends(ctx.Done()) {
 		return nil, nil
 	}
 	s := c.glance()
 	return unrun, &ShutdownError{Running: s.Running + s.Suspended, Cause: context.Cause(ctx)}
 }
 
-// ends follows the end of the last worker of a closed pool.
-func (c *core) ends(done <-chan struct{}) {
+// ends follows the end of the last worker of a closed pool, and of those of its lanes. It reports false if done is closed before
+// all that belongs to the pool has ended.
+func (c *core) ends(done <-chan struct{}) bool {
 	c.unlist()
 	c.reporter.hooks.stop(done)
+	all := true
+	for l := range c.lanes() {
+		all = l.ends(done) && all
+	}
+	return all
 }

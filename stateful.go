@@ -17,6 +17,10 @@ import (
 // when it ends: when it has been idle for the [IdleTimeout], or the pool is resized or closed.
 // After a panic or [runtime.Goexit] in the function the value is closed, and the worker opens
 // another for its next argument.
+//
+// [On] makes it a lane of a pool, on whose workers it runs. Its values stay when its workers go on with other work: the next argument gets the one that was used
+// last. One that is idle for the [IdleTimeout], which a lane otherwise does not take, or that is one too many after a Resize, or left at the end, is
+// closed on a goroutine of its own.
 type Stateful[S, T any] struct {
 	core        core
 	args        arguments[T]
@@ -50,7 +54,6 @@ func NewStateful[S, T any](
 		dispose = func(S) {}
 	}
 	o := statefulOptions(limit, opts)
-	o.mustHaveNoLane()
 	o.mustHaveNoErrors()
 	p := &Stateful[S, T]{use: run, onOpenError: o.onOpenError}
 	p.args.init(true)
@@ -61,6 +64,11 @@ func NewStateful[S, T any](
 		expires(&o, &c, p.expired)
 	}
 	c.End = p.end
+	if o.lane != nil {
+		must(o.prestart == 0, "option of a lane must not be about workers, which are those of its pool", "Prestart")
+		p.values.kept.timeout, p.values.kept.close = o.idleTimeout, p.closeKept
+		c.End = p.leave
+	}
 	p.core.prepare(&o)
 	p.core.made = caller()
 	p.core.start(&o, &c, new(engine.Engine))
@@ -189,6 +197,9 @@ func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 			c.reply.resolve(ErrClosed)
 		}
 	}
+	if !p.values.endKept(ctx.Done()) && err == nil {
+		err = &ShutdownError{Cause: context.Cause(ctx)}
+	}
 	return unrun, err
 }
 
@@ -220,9 +231,8 @@ func (p *statefulRunner[S, T]) Broken(w *engine.Worker, t engine.Task, panicked 
 func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 	own, ok := w.Own.(*owned[S])
 	if !ok && !c.abandoned() {
-		own = new(owned[S])
-		err := p.values.add(own, c.Tag)
-		if err != nil {
+		var err error
+		if own, err = p.values.get(c.Tag); err != nil {
 			p.core.engine.HandedBack()
 			p.refuse(c, &OpenError{Arg: c.arg, Err: err, Pool: p.core.reporter.name()})
 			p.values.rest()
@@ -310,15 +320,22 @@ func (p *Stateful[S, T]) end(w *engine.Worker) {
 		return
 	}
 	w.Own = nil
+	p.values.release()
+	p.dispose(own)
+}
+
+// dispose closes a value.
+func (p *Stateful[S, T]) dispose(own *owned[S]) {
 	defer func() {
-		if p.core.engine.Crash {
-			return
-		}
 		if panicked := recover(); panicked != nil {
+			if p.core.engine.Crash {
+				panic(panicked) // while the program goes down Close must not return
+			}
 			p.core.report(panicked)
 		}
+		p.values.lose()
 	}()
-	p.values.remove(own)
+	p.values.close(own)
 }
 
 // Wait blocks until all calls accepted before it have finished. See [Pool.Wait].
@@ -334,7 +351,10 @@ func (p *Stateful[S, T]) Pause() { p.made().pause() }
 func (p *Stateful[S, T]) Resume() { p.made().resume() }
 
 // Close stops accepting arguments, and blocks until all that were accepted have been dealt with and the last worker has ended. See [Pool.Close].
-func (p *Stateful[S, T]) Close() { p.made().close() }
+func (p *Stateful[S, T]) Close() {
+	p.made().close()
+	p.values.endKept(nil)
+}
 
 // Stats returns counts of what the pool has done and is doing. See [Pool.Stats].
 func (p *Stateful[S, T]) Stats() Stats { return p.made().stats() }

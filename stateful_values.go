@@ -24,6 +24,7 @@ type values[S any] struct {
 	open    int       // of those that workers have
 	allowed int
 	failed  int // of the openings, in a row
+	kept    kept[S]
 }
 
 func (v *values[S]) init(allowed int, open func() (S, error), dispose func(S), turns *race.Turns) {
@@ -38,6 +39,7 @@ func (v *values[S]) resize(allowed int, resizeWorkers func(int)) {
 	defer v.mu.Unlock()
 	v.allowed = allowed
 	resizeWorkers(allowed)
+	v.closeKept(v.open + len(v.kept.list) - allowed)
 	v.fewer.Broadcast()
 }
 
@@ -47,14 +49,21 @@ type owned[S any] struct {
 	state S
 }
 
-// add opens a value, when one more is allowed, for a call that was handed over with the tag.
-func (v *values[S]) add(own *owned[S], tag race.Tag) (err error) {
+// get returns a value for a call that was handed over with the tag: one that was kept, or a new one when one more is allowed.
+func (v *values[S]) get(tag race.Tag) (own *owned[S], err error) {
 	v.mu.Lock()
-	for v.count >= v.allowed {
+	own = v.takeKept()
+	for own == nil && v.count >= v.allowed {
 		v.fewer.Wait()
+		own = v.takeKept()
+	}
+	if own != nil {
+		v.mu.Unlock()
+		return own, nil
 	}
 	v.count++
 	v.mu.Unlock()
+	own = new(owned[S])
 	opened := false
 	defer func() {
 		if !opened { // or it panicked, or called runtime.Goexit
@@ -75,7 +84,7 @@ func (v *values[S]) add(own *owned[S], tag race.Tag) (err error) {
 		v.failed++
 	}
 	v.mu.Unlock()
-	return err
+	return own, err
 }
 
 const (
@@ -94,12 +103,15 @@ func (v *values[S]) rest() {
 	}
 }
 
-// remove closes a value.
-func (v *values[S]) remove(own *owned[S]) {
+// release takes a value from its worker.
+func (v *values[S]) release() {
 	v.mu.Lock()
 	v.open--
 	v.mu.Unlock()
-	defer v.lose()
+}
+
+// close closes a value that no worker has. lose is to follow.
+func (v *values[S]) close(own *owned[S]) {
 	if race.Enabled {
 		v.disposeRaced(own)
 		return

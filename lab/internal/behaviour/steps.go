@@ -28,7 +28,7 @@ func goexits(env Env, p pool) error {
 	}
 	stalls, longest, last := 0, time.Duration(0), time.Now()
 	for i := range rounds {
-		if i%few == 0 {
+		if i%(few/10) == 0 {
 			env.Step("task %d of %d", i, rounds)
 		}
 		if err := p.submit(task); err != nil {

@@ -1,0 +1,163 @@
+package weir
+
+import (
+	"slices"
+	"time"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// kept are the values of a lane that no worker has. The workers of a lane end whenever others have a better claim to their places, or nothing is left to do;
+// their values stay for those that come next. One that has stayed for the idle timeout is closed, by a goroutine of its own, as there is
+// no worker for that.
+type kept[S any] struct {
+	list    []idleValue[S] // the newest last
+	timeout time.Duration  // 0 keeps none
+	timer   *time.Timer    // nil while the list is empty
+	ended   bool           // the lane is closed, and keeps none any more
+	close   func(*owned[S])
+}
+
+type idleValue[S any] struct {
+	own   *owned[S]
+	since time.Time
+}
+
+// keep takes a value from its worker, which ends, and reports whether it is kept. If not, it is to be closed.
+func (v *values[S]) keep(own *owned[S]) bool {
+	k := &v.kept
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.open--
+	if k.timeout == 0 || k.ended || v.open+len(k.list) >= v.allowed {
+		return false
+	}
+	k.list = append(k.list, idleValue[S]{own, time.Now()})
+	if k.timer == nil { // made anew: it may belong to another test bubble than the last one
+		k.timer = time.AfterFunc(k.timeout, v.expireKept)
+	}
+	v.fewer.Broadcast() // a worker may wait that could have it
+	return true
+}
+
+// takeKept returns the newest value, nil if there is none. The caller holds the lock.
+func (v *values[S]) takeKept() *owned[S] {
+	k := &v.kept
+	last := len(k.list) - 1
+	if last < 0 {
+		return nil
+	}
+	own := k.list[last].own
+	k.list[last].own = nil
+	k.list = k.list[:last]
+	k.rearm()
+	v.open++
+	return own
+}
+
+// rearm stops the timer if nothing is kept.
+func (k *kept[S]) rearm() {
+	if len(k.list) == 0 && k.timer != nil {
+		k.timer.Stop()
+		k.list, k.timer = nil, nil
+	}
+}
+
+// closeKept closes the n oldest values. The caller holds the lock.
+func (v *values[S]) closeKept(n int) {
+	k := &v.kept
+	if n = min(n, len(k.list)); n <= 0 {
+		return
+	}
+	for _, value := range k.list[:n] {
+		go k.close(value.own)
+	}
+	k.list = slices.Delete(k.list, 0, n)
+	k.rearm()
+}
+
+// expireKept closes what has been kept for too long.
+func (v *values[S]) expireKept() {
+	k := &v.kept
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if k.timer == nil { // stopped too late
+		return
+	}
+	now := time.Now()
+	n := 0
+	for n < len(k.list) && now.Sub(k.list[n].since) >= k.timeout {
+		n++
+	}
+	if v.closeKept(n); len(k.list) > 0 {
+		k.timer.Reset(k.timeout - now.Sub(k.list[0].since))
+	}
+}
+
+// endKept closes all values that are kept, now and later, and waits for that, until done is closed. It reports whether all values are closed.
+func (v *values[S]) endKept(done <-chan struct{}) (closed bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.kept.ended = true
+	v.closeKept(len(v.kept.list))
+	if v.count == 0 {
+		return true
+	}
+	select {
+	case <-done:
+		return false
+	default:
+	}
+	left := false
+	if done != nil {
+		over := make(chan struct{})
+		defer close(over)
+		go func() {
+			select {
+			case <-done:
+				v.mu.Lock()
+				left = true
+				v.mu.Unlock()
+				v.fewer.Broadcast()
+			case <-over:
+			}
+		}()
+	}
+	for v.count > 0 && !left {
+		v.fewer.Wait()
+	}
+	return v.count == 0
+}
+
+// leave is end for a worker of a lane.
+func (p *Stateful[S, T]) leave(w *engine.Worker) {
+	own, ok := w.Own.(*owned[S])
+	if !ok {
+		return
+	}
+	w.Own = nil
+	if !p.values.keep(own) {
+		p.dispose(own)
+	}
+}
+
+// useOnce uses an argument that Shutdown of the pool of a lane has handed back.
+func (p *Stateful[S, T]) useOnce(arg T) {
+	state, err := p.values.opener()
+	if err != nil {
+		p.refuse(call[T]{argument: argument[T]{arg: arg}}, &OpenError{Arg: arg, Err: err, Pool: p.core.reporter.name()})
+		return
+	}
+	defer p.values.dispose(state)
+	p.use(state, arg)
+}
+
+// closeKept closes a value that no worker has.
+func (p *Stateful[S, T]) closeKept(own *owned[S]) {
+	if h := p.core.reporter.hooks; h != nil {
+		h.labels.give()
+	} else {
+		(*profileLabels)(nil).give()
+	}
+	p.dispose(own)
+}
