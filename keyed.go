@@ -19,8 +19,7 @@ import (
 // [OnPanic], [OnError] and [OnFull] of the pool hold for them. Their times are not measured, and [OnSlow] does not see them.
 type Keyed[K comparable] struct {
 	pool    *Pool // a lane, of which those of the keys are lanes
-	limit   int
-	options keyedOptions
+	options options // of the lane of each key
 	share   func(K) int
 
 	mu   sync.Mutex // taken before that of the engine
@@ -75,18 +74,20 @@ func ShareBy[K comparable](share func(key K) int) KeyedOption[K] {
 func NewKeyed[K comparable](p *Pool, limit int, opts ...KeyedOption[K]) *Keyed[K] {
 	mustPool(p != nil)
 	mustLimit(limit)
-	k := &Keyed[K]{limit: limit, options: keyedOptions{queue: defaultQueue}, keys: map[K]*keyLane[K]{}}
+	k := &Keyed[K]{keys: map[K]*keyLane[K]{}}
+	o := keyedOptions{queue: defaultQueue}
 	for _, opt := range opts {
 		must(opt != nil, "option must not be nil", "nil")
-		opt.keyed(&k.options)
+		opt.keyed(&o)
 	}
-	if s := k.options.share; s != nil {
+	if s := o.share; s != nil {
 		share, ok := s.(func(K) int)
 		must(ok, fmt.Sprintf("function of ShareBy must be a func(%T) int", *new(K)), fmt.Sprintf("a %T", s))
 		k.share = share
 	}
 	k.pool = newPool(Unbounded, []Option{On(p), Measure(0)}, 0, nil)
 	k.pool.core.reporter = p.core.reporter.forKeys()
+	k.options = poolOptions(limit, []Option{On(k.pool), Queue(o.queue), Measure(0)})
 	return k
 }
 
@@ -162,7 +163,7 @@ func (k *Keyed[K]) newLane(key K, share int) (l *keyLane[K]) {
 		k.free = k.free[:last]
 	} else {
 		l = &keyLane[K]{of: k}
-		l.pool = newKeyPool(k.pool, k.limit, k.options.queue, l.rests)
+		l.pool = k.options.newLane(l.rests)
 	}
 	l.key = key
 	l.pool.core.engine.SetShare(share)

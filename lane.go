@@ -177,11 +177,14 @@ func (p *statefulRunner[S, T]) ends(done <-chan struct{}) bool {
 	return p.core.ends(done) && p.values.endKept(done)
 }
 
-// newKeyPool returns a lane of p which calls rests when its last worker has ended.
-func newKeyPool(p *Pool, limit, queue int, rests func()) *Pool {
-	l := newPool(limit, []Option{On(p), Queue(queue), Measure(0), poolOption(func(o *options) { o.lane.rests = rests })}, 0, nil)
-	l.core.reporter = p.core.reporter
-	return l
+// newLane returns a lane that calls rests when its last worker has ended, and has the handlers of its pool.
+func (o options) newLane(rests func()) *Pool {
+	l := *o.lane
+	l.rests = rests
+	o.lane = &l
+	p := o.newPool(0, nil)
+	p.core.reporter = l.of.core.reporter
+	return p
 }
 
 // forKeys is what all lanes of a Keyed have of the owner of their pool.

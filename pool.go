@@ -103,6 +103,10 @@ func New(limit int, opts ...Option) *Pool { return newPool(limit, opts, caller()
 // newPool returns a pool that was made at the given place, and is known as another one, unless of is nil.
 func newPool(limit int, opts []Option, made uintptr, of any) *Pool {
 	o := poolOptions(limit, opts)
+	return o.newPool(made, of)
+}
+
+func (o *options) newPool(made uintptr, of any) *Pool {
 	p := new(struct {
 		Pool
 		engine engine.Engine
@@ -110,9 +114,9 @@ func newPool(limit int, opts []Option, made uintptr, of any) *Pool {
 	})
 	p.Pool.cut = &p.cut
 	p.cut.of = of
-	p.core.prepare(&o)
+	p.core.prepare(o)
 	p.core.made = made
-	p.start(&o, &p.engine)
+	p.start(o, &p.engine)
 	return &p.Pool
 }
 

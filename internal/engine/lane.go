@@ -65,6 +65,7 @@ const isCarrier mark = 1
 func (e *Engine) InitLane(parent *Engine, c *Config, l LaneConfig) {
 	c.IdleTimeout, c.Blocked = 0, 0
 	e.Init(c)
+	e.queue.isLanes = true
 	e.mu.of = parent.mu.mutex()
 	e.lane = &lane{parent: parent, root: parent.root(), rested: l.Rests}
 	e.lane.bid.lane = e

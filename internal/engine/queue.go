@@ -5,12 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// The first ring is small, so that a pool for ten tasks costs little; each
+// The first ring is small, so that a pool for ten tasks costs little, and smaller in a lane, of which there may be a million; each
 // next one is four times as large, up to the queue's capacity or to
 // largestRing: what an unbounded queue holds on to after a flood is one
 // ring of that size.
 const (
 	firstRing   = 32
+	laneRing    = 4
 	growth      = 4
 	largestRing = 4096
 )
@@ -34,6 +35,7 @@ type queue struct {
 	dead atomic.Int64 // places that hold void tasks, as far as that was noted; they take no room
 
 	headGated, tailGated bool // what the engine asked for
+	isLanes              bool // then the first ring is that of a lane
 
 	// Where positions and counts go on when there is no ring.
 	position uint64
@@ -46,7 +48,11 @@ func (q *queue) push(v Task) outcome {
 		return none
 	}
 	r := q.tail.Load()
-	size := min(firstRing, q.capacity)
+	size := firstRing
+	if q.isLanes {
+		size = laneRing
+	}
+	size = min(size, q.capacity)
 	if r != nil {
 		o := r.push(v, true)
 		if o == none {
