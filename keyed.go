@@ -18,7 +18,7 @@ import (
 // with tasks that are queued or run take memory, and those whose [Group] is in use. What closes a lane of the pool closes them; there is nothing else to close.
 // [OnPanic], [OnError] and [OnFull] of the pool hold for them. Their times are not measured, and [OnSlow] does not see them.
 type Keyed[K comparable] struct {
-	pool    *Pool // a lane, of which those of the keys are lanes
+	pool    *Pool   // a lane, of which those of the keys are lanes
 	options options // of the lane of each key
 	share   func(K) int
 
