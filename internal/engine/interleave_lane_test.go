@@ -22,6 +22,22 @@ var laneScenes = []step.Scene{
 		w.Go("lane", func() { l.submit(l.task("a")); l.submit(l.task("b")) })
 		w.Go("parent", func() { w.submit(w.task("c")); w.submit(w.task("d")) })
 	}, shallow),
+	in("a lane rests, and is used again", 1, 1, func(w *world) {
+		l := w.lane(1, 2)
+		w.Go("first", func() { l.submit(l.task("a")); l.submit(l.task("b")); l.submit(l.task("c")) })
+		w.Go("second", func() { l.submit(l.task("d")); l.submit(l.task("e")) })
+	}, shallow),
+	in("the queue of a lane grows when the lane is used again", 1, 1, func(w *world) {
+		l := w.lane(1, 8)
+		for range 2 {
+			l.pause()
+			for range 6 {
+				l.accept(l.task("a"))
+			}
+			l.resume()
+			w.Settle()
+		}
+	}),
 	in("two lanes, one place", 1, 1, func(w *world) {
 		l, k := w.lane(1, 1), w.lane(1, 1)
 		w.Go("first", func() { l.submit(l.task("a")) })

@@ -29,6 +29,10 @@ type lane struct {
 	needyAt      int32   // at that index
 	endsWith     bool    // the parent waits for the end
 	rested       func()  // LaneConfig.Rests
+
+	// The ring that the queue had when the lane last rested. Most lanes rest often, and not for long: they find it again, unless there
+	// was a collection of garbage meanwhile.
+	ring weak.Pointer[ring]
 }
 
 // lanes are those of an engine.
@@ -98,6 +102,27 @@ func (b *lanes) note(e *Engine) {
 		b.alive = len(b.all)
 	}
 	b.all = append(b.all, member{weak.Make(e), e.lane.bid.priority})
+}
+
+// freeQueue frees the memory of the queue of a lane that rests.
+func (e *Engine) freeQueue() {
+	if r := e.queue.freeMemory(); r != nil {
+		if r.weak == (weak.Pointer[ring]{}) {
+			r.weak = weak.Make(r)
+		}
+		e.lane.ring = r.weak
+	}
+}
+
+// reuseQueue undoes freeQueue, if the memory is still there.
+func (e *Engine) reuseQueue() {
+	if e.queue.head.Load() != nil {
+		return
+	}
+	if r := e.lane.ring.Value(); r != nil {
+		e.lane.ring = weak.Pointer[ring]{}
+		e.queue.reuse(r)
+	}
 }
 
 // parent is where a lane has its places; nil for an engine that is none.

@@ -142,21 +142,33 @@ func (q *queue) advance() {
 	}
 }
 
-// freeMemory frees the memory of an empty queue. It does nothing to a queue
-// that holds tasks.
-func (q *queue) freeMemory() {
+// freeMemory frees the memory of an empty queue, and returns it: the last ring. It does nothing to a queue
+// that holds tasks, and returns nil.
+func (q *queue) freeMemory() *ring {
 	q.advance()
 	r := q.head.Load()
 	if r == nil || r.next != nil {
-		return
+		return nil
 	}
 	t := r.tail.Load()
 	if t&^gate != r.headAt() || !r.tail.CompareAndSwap(t, t|retired) {
-		return
+		return nil
 	}
 	q.position, q.before = r.tailAt(), r.count(r.tailAt())
 	q.head.Store(nil)
 	q.tail.Store(nil)
+	return r
+}
+
+// reuse gives a queue without a ring the one that freeMemory has returned last, at whose position it still stands. A submitter
+// that has seen the tail before may go on as if the ring had never been away.
+func (q *queue) reuse(r *ring) {
+	r.head.Or(gate) // like those of a new one
+	r.tail.Or(gate)
+	r.tail.And(^uint64(retired))
+	q.head.Store(r)
+	q.tail.Store(r)
+	q.regate()
 }
 
 // setGates closes or opens the two ends for the fast paths.

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 	"time"
+	"weak"
 )
 
 // Flags in the two position words of a ring. Positions never reach them: at a
@@ -40,6 +41,7 @@ type ring struct {
 	before uint64 // how many tasks the queue had accepted before that one
 	next   *ring
 	meter  *meter // nil: no task is measured
+	weak   weak.Pointer[ring]
 
 	_     [cacheLine]byte // producers write tail, consumers write head
 	tail  atomic.Uint64

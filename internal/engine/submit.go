@@ -293,6 +293,9 @@ func (e *Engine) join(task Task, want *Want) *submitter {
 // pushLocked adds task to the queue, under the lock, unless that is full.
 func (e *Engine) pushLocked(task Task) outcome {
 	e.makeMeter()
+	if e.lane != nil {
+		e.reuseQueue()
+	}
 	o := e.queue.push(task)
 	if o == none && e.suspects {
 		if e.sweep(); e.halfway {

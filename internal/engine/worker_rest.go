@@ -194,7 +194,11 @@ func (e *Engine) remove(w *Worker) {
 			e.workers = nil
 		}
 		e.idle = nil
-		e.queue.freeMemory()
+		if e.lane != nil {
+			e.freeQueue()
+		} else {
+			e.queue.freeMemory()
+		}
 	}
 }
 

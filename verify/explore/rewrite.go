@@ -22,6 +22,7 @@ var known = map[string]map[string]string{
 		"Bool": "Bool", "Int32": "Int32", "Int64": "Int64", "Uint32": "Uint32", "Uint64": "Uint64", "Pointer": "Pointer",
 	},
 	"sync": {"Mutex": "Mutex", "Cond": "Cond", "WaitGroup": "WaitGroup", "Once": "Once"},
+	"weak": {"Pointer": "Weak", "Make": "MakeWeak"},
 	"runtime": {
 		"Gosched": "Gosched", "Goexit": "", "Callers": "", "CallersFrames": "",
 	},
@@ -34,7 +35,7 @@ var known = map[string]map[string]string{
 // harmless are the other packages that they may import: nothing in them waits, or depends on
 // other goroutines.
 var harmless = []string{
-	"cmp", "errors", "fmt", "maps", "math", "math/bits", "math/rand/v2", "slices", "strings", "testing", "unsafe", "weak",
+	"cmp", "errors", "fmt", "maps", "math", "math/bits", "math/rand/v2", "slices", "strings", "testing", "unsafe",
 	stepImport, "github.com/64ed045f/weir/internal/engine", "github.com/64ed045f/weir/internal/fifo", "github.com/64ed045f/weir/internal/claim", "github.com/64ed045f/weir/internal/feed", "github.com/64ed045f/weir/internal/histogram", "github.com/64ed045f/weir/internal/lane", "github.com/64ed045f/weir/internal/limit", "github.com/64ed045f/weir/internal/share", "github.com/64ed045f/weir/internal/planted",
 }
 

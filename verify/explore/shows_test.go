@@ -12,6 +12,7 @@ var shows = map[string]string{
 	"bids-not-gated":                       "a pause of the parent while subtasks of a lane are open",
 	"lane-takes-full-pool":                 "a lane without a queue",
 	"lane-keeps-place":                     "a lane that is not urgent",
+	"lane-queue-replaced":                  "the queue of a lane grows when the lane is used again",
 	"lane-goes-on-in-pause":                "what a lane's task waits for goes before tasks that need it",
 	"lanes-not-gated":                      "no task of a lane begins after a pause of its parent",
 	"closed-before-lanes":                  "the parent is closed",
