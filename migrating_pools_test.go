@@ -118,12 +118,14 @@ func Example_fromPond() {
 	}
 	fmt.Println(run())
 
-	pool := weir.New(8, weir.Queue(1000), weir.CrashOnPanic())
+	pool := weir.New(8, weir.Queue(1000), weir.CrashOnPanic(), weir.OnError(func(err error) { fmt.Println("reported:", err) }))
 	g := pool.Group(ctx)
 	task := func(context.Context) error { return errTimeout }
 	g.Go(task)
 	fmt.Println(g.Wait())
+	accepted := pool.Go(ctx, task)
 	pool.Close()
+	fmt.Println(accepted)
 
 	pool = weir.New(8)
 	g = pool.Group(ctx, weir.PanicsAsErrors())
@@ -154,6 +156,8 @@ func Example_fromPond() {
 	// Output:
 	// task 1: bee: timeout
 	// task 0: timeout
+	// reported: timeout
+	// <nil>
 	// true
 	// a page <nil>
 	// [a page] <nil>
@@ -195,16 +199,20 @@ func Example_fromPondParts() {
 }
 
 func Example_fromPondSubpool() {
+	ctx := context.Background()
 	pool := weir.New(64)
 	lane := pool.Lane(8)
 	lane.Resize(4)
 	task := func() { fmt.Println("in a lane") }
 	err := lane.TrySubmit(task)
-	pool.Close() // closes the lane, too
-	fmt.Println(err, lane.Submit(task))
-	// Output:
+	fmt.Println(err, lane.Group(ctx).Wait())
+	lane.Close()
+	fmt.Println(lane.Submit(task))
+	pool.Close()
+	// Unordered output:
 	// in a lane
-	// <nil> weir: pool is closed
+	// <nil> <nil>
+	// weir: pool is closed
 }
 
 func Example_fromPondNonBlocking() {

@@ -25,7 +25,8 @@ func TestMigrationPageIsExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code := examplesIn(t, "migrating_test.go") + examplesIn(t, "migrating_pools_test.go") + examplesIn(t, "migrating_par_test.go")
+	code := examplesIn(t, "migrating_test.go") + examplesIn(t, "migrating_pools_test.go") + examplesIn(t, "migrating_queues_test.go") +
+		examplesIn(t, "migrating_par_test.go")
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	if len(blocks) < 10 {
 		t.Fatalf("found only %d snippets", len(blocks))

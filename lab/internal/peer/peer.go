@@ -163,8 +163,9 @@ func Modules() []Module {
 			list = append(list, m)
 		}
 	}
-	// These run no tasks: suite reuse uses them as they are.
-	return append(list, Module{"bytebufferpool", "github.com/valyala/bytebufferpool"}, Module{"puddle", "github.com/jackc/puddle/v2"})
+	// These run no tasks: suites reuse and sharing use them as they are.
+	return append(list, Module{"bytebufferpool", "github.com/valyala/bytebufferpool"}, Module{"puddle", "github.com/jackc/puddle/v2"},
+		Module{"singleflight", "golang.org/x/sync"})
 }
 
 // A Module says where a library comes from.

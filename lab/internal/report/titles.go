@@ -77,5 +77,8 @@ var experimentTitles = map[string]string{
 	"reuse/buffer":       "A byte buffer",
 	"reuse/sizes":        "Buffers of many sizes",
 	"reuse/keeper":       "Objects that are costly to open",
+	"sharing/empty":      "Empty tasks in a part of a pool",
+	"sharing/tenants":    "Tasks behind those of another tenant",
+	"sharing/calls":      "Calls that share a value",
 	"http/overload":      "Five times the capacity",
 }

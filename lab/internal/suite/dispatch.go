@@ -34,7 +34,7 @@ func empty(s Scale) []Experiment {
 			if procs == 1 && from == allCores {
 				continue
 			}
-			limits := []int{2, 64, 50_000}
+			limits := pick(s, []int{2, 64, 50_000}, []int{2, 64}) // suite seeds has the third, too
 			if !s.Full && from == allCores {
 				limits = []int{64}
 			}
@@ -141,9 +141,10 @@ func newClose(s Scale) Experiment {
 func idlePools(s Scale) Experiment {
 	const pools = 10_000
 	return Experiment{
-		ID:    id(s.Cores, "idlepools", "pools", pools),
-		About: "memory and goroutines of a pool that has run one task and waits for the next",
-		Turn:  250 * time.Millisecond,
+		ID:     id(s.Cores, "idlepools", "pools", pools),
+		About:  "memory and goroutines of a pool that has run one task and waits for the next",
+		Rounds: pick(s, 0, 3), // all alike
+		Turn:   250 * time.Millisecond,
 		Contenders: contenders(s, func(p peer.Peer) bool { return p.New != nil && p.Open != nil }, func(m *Meter, p peer.Peer) {
 			open := make([]peer.Runner, pools)
 			// In this order: while the stacks of ended goroutines are freed they count as goroutines.

@@ -3,7 +3,6 @@ package suite
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -63,7 +62,7 @@ func overloaded(name string, setup overload.Setup, turn time.Duration) Contender
 	return Contender{Name: name, Observe: func(ctx context.Context, command Command) ([]record.Value, []record.Setting, error) {
 		limited, cancel := context.WithTimeout(ctx, 2*turn+30*time.Second)
 		defer cancel()
-		o, err := overload.Run(limited, func(ctx context.Context, args ...string) *exec.Cmd { return command(ctx, args...) }, setup)
+		o, err := overload.Run(limited, overload.Command(command), setup)
 		if err != nil {
 			return nil, nil, err
 		}

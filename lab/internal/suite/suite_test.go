@@ -143,6 +143,7 @@ func TestAllocationsAreThoseOfTheLibrary(t *testing.T) {
 		// With users that wait puddle allocates, and the keeper, once it has places for all of them, does not.
 		{"keeper", "weir.reuse.Keeper", "allocs/op", 0, 0.5},
 		{"keeper", "puddle", "allocs/op", 1, math.Inf(1)},
+		{"calls", "singleflight", "allocs/op", 1, 3},
 	} {
 		m := measure(t, c.experiment, c.peer, 1000)
 		if got := value(m, c.unit); got < c.least || got > c.most || value(m, "ns/op") <= 0 {
@@ -177,6 +178,13 @@ func TestLatenciesAreInOrder(t *testing.T) {
 	}
 	if mean := value(m, "mean-ns"); mean < p50/2 {
 		t.Errorf("%+v", m)
+	}
+}
+
+func TestATenantWaitsForTheTasksOfAnotherInACommonQueueAlone(t *testing.T) {
+	whole, part := measure(t, "tenants", "weir.Pool", 1), measure(t, "tenants", "weir.Lane", 1)
+	if value(whole, "ns/op") < 2*value(part, "ns/op") { // 100 ms against 6
+		t.Errorf("in a common queue %+v, in a lane %+v", whole, part)
 	}
 }
 
