@@ -284,9 +284,9 @@ func (e *Engine) acquireForWait(returns bool) bool {
 func (e *Engine) needs() {
 	for ; e.lane != nil; e = e.lane.parent {
 		p := e.lane.parent
-		if !e.lane.isNeedy {
-			e.lane.isNeedy, e.lane.needyAt = true, int32(len(p.lanes.needy))
+		if e.lane.needyAt == 0 {
 			p.lanes.needy = append(p.lanes.needy, e)
+			e.lane.needyAt = int32(len(p.lanes.needy))
 		}
 		p.touch()
 	}
@@ -350,17 +350,17 @@ func (e *Engine) claimNeeded(above *Engine) (found work, ok bool) {
 
 // isStillNeedy takes a lane that has no tasks for which others wait off the list of its parent, and so on upwards. It reports whether it had some.
 func (e *Engine) isStillNeedy() bool {
-	if e.lane == nil || !e.lane.isNeedy || e.unbegun.First() != nil || e.lanes != nil && len(e.lanes.needy) > 0 {
+	if e.lane == nil || e.lane.needyAt == 0 || e.unbegun.First() != nil || e.lanes != nil && len(e.lanes.needy) > 0 {
 		return true
 	}
 	p := e.lane.parent
 	list := p.lanes.needy
 	last := len(list) - 1
-	list[e.lane.needyAt] = list[last]
+	list[e.lane.needyAt-1] = list[last]
 	list[last].lane.needyAt = e.lane.needyAt
 	list[last] = nil
 	p.lanes.needy = list[:last]
-	e.lane.isNeedy = false
+	e.lane.needyAt = 0
 	p.isStillNeedy()
 	return false
 }

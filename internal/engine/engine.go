@@ -135,6 +135,7 @@ type Engine struct {
 	suspects   bool          // the queue may hold void tasks that dead does not count
 	halfway    bool          // the last search for them met a half-written slot
 	touched    bool          // unlock is to see to it: see touch
+	endsWith   bool          // it is a lane for whose end the parent waits
 	finished   chan struct{} // closed when the engine is closed, empty and without a worker
 	dismissed  chan struct{} // if not nil: idle workers end, and it is closed when the last has
 	retired    chan struct{} // if not nil: workers that find nothing to do end, and it receives when none is left

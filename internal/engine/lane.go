@@ -25,9 +25,7 @@ type lane struct {
 	bid          bid     // among those of the parent
 	spare        *Worker // one that has ended, for the next session
 	at           int32   // its index in working of the parent
-	isNeedy      bool    // in needy of the parent,
-	needyAt      int32   // at that index
-	endsWith     bool    // the parent waits for the end
+	needyAt      int32   // that in needy of the parent, plus 1; 0 while it is not there
 	rested       func()  // LaneConfig.Rests
 
 	// The ring that the queue had when the lane last rested. Most lanes rest often, and not for long: they find it again, unless there
@@ -368,7 +366,7 @@ func (e *Engine) shutLanes() {
 		if e.abandoned.Load() {
 			l.abandoned.Store(true)
 		}
-		l.lane.endsWith = true
+		l.endsWith = true
 		e.lanes.unended++
 		l.shutLocked()
 		l.hold()
@@ -382,7 +380,7 @@ func (e *Engine) hasUnended() bool { return e.lanes != nil && e.lanes.unended > 
 
 // endsLane follows the end of e, which may be a lane.
 func (e *Engine) endsLane() {
-	if e.lane != nil && e.lane.endsWith {
+	if e.endsWith {
 		e.lane.parent.lanes.unended--
 		e.lane.parent.touch()
 		e.letGo()
