@@ -48,7 +48,7 @@ func Share(n int) Option {
 
 // Priority sets which lanes of a pool come first: those with the highest one. As long as they have tasks and want a place, the others get none,
 // unless [Aging] is set for these. Only tasks that come back from [Blocking], and those that a running task waits for, come before them. The default is 0, which is also that of
-// the queue of the pool. It must be from -1<<30 to 1<<30; lanes should have few different ones.
+// the queue of the pool. A lane asks for one place after the other, so of several that become free at one moment another lane may get one before it. It must be from -1<<30 to 1<<30; lanes should have few different ones.
 func Priority(n int) Option {
 	must(-engine.HighestPriority <= n && n <= engine.HighestPriority, "priority must be from -1<<30 to 1<<30", n)
 	return laneOption("Priority", func(l *laneOptions) { l.Priority = n })

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
@@ -407,7 +408,7 @@ func TestATaskOfALaneThatIsOverTakesNoPlace(t *testing.T) {
 
 // Of the memory of one that has had a task 0.6 KiB are for times, as those of a pool are.
 func TestALaneAtRestIsSmall(t *testing.T) {
-	const lanes, unused, used = 10_000, 1088, 2048
+	const lanes, unused, used = 10_000, 1088, 2048 + 256 // those for the list of Pools, if the program has called Watch
 	p := weir.New(4)
 	defer p.Close()
 	keep := make([]*weir.Pool, lanes)
@@ -519,4 +520,140 @@ func BenchmarkLane(b *testing.B) {
 			}
 		})
 	}
+}
+
+func TestASubmitterThatWaitsDoesNotOvertakeLanes(t *testing.T) {
+	for name, free := range map[string]func(p *weir.Pool){"Resume": (*weir.Pool).Resume, "Resize": func(p *weir.Pool) { p.Resize(2) }} {
+		check.Bubble(t, name, func(t *testing.T) {
+			p := weir.New(1, weir.Queue(1))
+			high := p.Lane(1, weir.Priority(1))
+			v := check.NewValve()
+			if name == "Resume" {
+				p.Pause()
+			} else {
+				check.OK(t, p.Submit(v.Hold))
+				synctest.Wait()
+			}
+			own, lane := false, false
+			check.OK(t, p.Submit(func() { own = true; v.Hold() }))
+			go func() { _ = p.Submit(v.Hold) }() // gets room in the end, or the pool is closed before
+			synctest.Wait()
+			check.OK(t, high.Submit(func() { lane = true; v.Hold() }))
+			synctest.Wait()
+			free(p)
+			synctest.Wait()
+			check.Equal(t, "the task of priority 0 has started", own, false)
+			check.Equal(t, "that of priority 1 has", lane, true)
+			v.Open()
+			p.Close()
+		})
+	}
+}
+
+// A worker that comes to a cancelled call makes room for one, and not for one more as it goes on to a lane.
+func TestAPoolWithLanesQueuesNoMoreThanItMay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2, weir.Queue(2))
+		l := p.Lane(2, weir.Priority(1))
+		v := check.NewValve()
+		p.Pause()
+		check.OK(t, p.Submit(v.Hold))
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { check.Error(t, p.Do(ctx, succeed), context.Canceled) }()
+		synctest.Wait()
+		for range 3 {
+			go func() { _ = p.Submit(v.Hold) }() // likewise
+			synctest.Wait()
+		}
+		for range 2 {
+			check.OK(t, l.Submit(v.Hold))
+		}
+		cancel()
+		synctest.Wait()
+		p.Resume()
+		synctest.Wait()
+		check.Equal(t, "queued", p.Stats().Queued, 2)
+		v.Open()
+		p.Close()
+	})
+}
+
+func TestWaitOfALaneSeesThatACallWasCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		low, high := p.Lane(1), p.Lane(1, weir.Priority(1))
+		first, second, urgent := check.NewValve(), check.NewValve(), check.NewValve()
+		check.OK(t, low.Submit(first.Hold))
+		synctest.Wait()
+		check.OK(t, low.Submit(second.Hold))
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { check.Error(t, low.Do(ctx, succeed), context.Canceled) }()
+		synctest.Wait()
+		waited := false
+		go func() { low.Wait(); waited = true }()
+		cancel()
+		synctest.Wait()
+		first.Open()
+		synctest.Wait()
+		check.OK(t, high.Submit(urgent.Hold))
+		second.Open()
+		synctest.Wait()
+		check.Equal(t, "Wait has returned while the place is another lane's", waited, true)
+		low.Close()
+		urgent.Open()
+		p.Close()
+	})
+}
+
+func TestCloseEndsThePausesOfLanesByPriority(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		low, high := p.Lane(1), p.Lane(1, weir.Priority(1))
+		low.Pause()
+		high.Pause()
+		var ran []string
+		check.OK(t, low.Submit(func() { ran = append(ran, "low") }))
+		check.OK(t, high.Submit(func() { ran = append(ran, "high") }))
+		p.Close()
+		check.Equal(t, "ran", fmt.Sprint(ran), "[high low]")
+	})
+}
+
+func TestALaneThatWasPausedAndShutDownIsForgotten(t *testing.T) {
+	p := weir.New(1)
+	defer p.Close()
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	var kept []weak.Pointer[weir.Pool]
+	for range 100 {
+		l := p.Lane(1)
+		l.Pause()
+		check.OK(t, l.Submit(nothing))
+		_, _ = l.Shutdown(done)
+		check.Equal(t, "is paused", l.Stats().Paused, false)
+		kept = append(kept, weak.Make(l))
+	}
+	runtime.GC()
+	runtime.GC()
+	for _, l := range kept[:99] {
+		if l.Value() != nil {
+			t.Fatal("its pool keeps a lane that has ended")
+		}
+	}
+}
+
+func TestThePlaceThatALaneWaitsForIsNotExtra(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		l := p.Lane(2)
+		v := check.NewValve()
+		for range 2 {
+			check.OK(t, l.Submit(v.Hold))
+		}
+		synctest.Wait()
+		l.Resize(1)
+		check.Equal(t, "extra places", l.Stats().Extra, 0)
+		v.Open()
+		p.Close()
+	})
 }

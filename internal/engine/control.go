@@ -297,9 +297,6 @@ func (e *Engine) wind() {
 	if !e.closed || e.hasWork() || e.hasUnended() {
 		return
 	}
-	if e.bidding() {
-		e.unbid()
-	}
 	e.quitIdle(len(e.idle))
 	if !e.deserted() {
 		return
@@ -458,13 +455,17 @@ func (e *Engine) stats() Stats {
 		HandedBack: e.handedBack,
 		Rejected:   e.rejected,
 		Panicked:   e.panicked,
-		Paused:     e.paused,
+		Paused:     e.paused && !e.closed,
 		Closed:     e.closed,
 		Accepted:   e.queue.accepted(),
 	}
 	s.Suspended = int(e.suspended)
 	s.Returning = int(e.comingBack)
-	s.Extra = max(0, e.permits.active()-e.limit)
+	s.Extra = e.permits.active() - e.limit
+	if e.bidding() {
+		s.Extra-- // for the worker that will come
+	}
+	s.Extra = max(0, s.Extra)
 	s.Running = max(0, unfinished-int(e.suspended))
 	s.Queued = int(max(0, int64(s.Accepted-e.queue.taken())-e.queue.dead.Load()))
 	s.Accepted += e.delegated.Load()

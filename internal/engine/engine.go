@@ -365,7 +365,7 @@ func (e *Engine) serve() (settled bool) {
 		}
 		// The queue is full, but a free worker always has room for one more, unless
 		// it is wanted elsewhere first.
-		if e.placeWanted() || e.delegating() || !e.tryPlace() {
+		if e.placeWanted() || e.delegating() || e.hasBids() || !e.tryPlace() {
 			return true
 		}
 		task, k, ok := e.takeQueued()
@@ -395,6 +395,9 @@ func (e *Engine) unlock() (settled bool) {
 
 // settle does what unlock does under the lock.
 func (e *Engine) settle() (settled bool) {
+	if e.bidding() {
+		e.reviewBid()
+	}
 	if e.quiet() {
 		if e.waited() {
 			e.checkWaits()

@@ -139,6 +139,14 @@ func (e *Engine) root() *Engine {
 	return e.lane.root
 }
 
+// priority is that of a lane.
+func (e *Engine) priority() int32 {
+	if e.lane == nil {
+		return 0
+	}
+	return e.lane.bid.priority
+}
+
 // bidding reports whether e has bid for a place: then no worker comes before it gets that.
 func (e *Engine) bidding() bool { return e.lane != nil && e.lane.bid.at > 0 }
 
@@ -197,21 +205,21 @@ func (e *Engine) unlockFamily() (settled bool) {
 	settled = e.settle()
 	r := e.root().lanes
 	var some [8]*Engine
-	stirs := some[:0]
+	stirs := append(some[:0], e)
 	for i := 0; i < len(r.touched); i++ {
 		x := r.touched[i]
 		r.touched[i] = nil
 		x.touched = false // it may be touched again
 		x.settle()
 		stirs = append(stirs, x)
+		for i := len(stirs) - 1; i > 0 && stirs[i-1].priority() < x.priority(); i-- { // the first one may get the only place
+			stirs[i-1], stirs[i] = x, stirs[i-1]
+		}
 	}
 	if r.touched = r.touched[:0]; cap(r.touched) > 1024 {
 		r.touched = nil
 	}
 	e.mu.Unlock()
-	if e.permits.wakeable() && e.available() {
-		e.stir()
-	}
 	for _, x := range stirs {
 		if x.permits.wakeable() && x.available() {
 			x.stir()
@@ -255,6 +263,19 @@ func (w *Worker) bears(u *Worker) {
 	w.carries, u.carrier = u, w
 	w.mark = isCarrier
 	u.turn, u.leaves = u.engine.root().now(), false
+}
+
+// reviewBid drops void tasks from the head of the queue of a lane that waits for a place, and takes the bid back if nothing is left for which the lane needs
+// one: no worker comes there for long, and callers of Wait and Close would wait for that.
+func (e *Engine) reviewBid() {
+	if e.queue.dead.Load() > 0 || e.suspects {
+		e.queue.setGates(true, e.queue.tailGated)
+		e.queue.shed(e.Void, e.gone)
+		e.regate()
+	}
+	if !e.hasWork() {
+		e.unbid()
+	}
 }
 
 // oldest is when the oldest task of the queue was submitted, as far as that is known, on the clock of the root.
@@ -383,6 +404,8 @@ func (e *Engine) endsLane() {
 	if e.endsWith {
 		e.lane.parent.lanes.unended--
 		e.lane.parent.touch()
+	}
+	if e.lane != nil {
 		e.letGo()
 	}
 }

@@ -10,6 +10,8 @@ type Call struct {
 	Task *Task
 	// Unrun is what Shutdown hands back.
 	Unrun []*Task
+	// Running is how many tasks run when it does.
+	Running int
 	// Panic is what the call panics with, if it does.
 	Panic any
 	// Exit says that runtime.Goexit ends the goroutine of the call.

@@ -1,4 +1,4 @@
-// Package model says, as simply as can be, what the pools and groups of weir promise: which tasks
+// Package model says, as simply as can be, what the pools, lanes and groups of weir promise, its Keyed and its Once: which tasks
 // have started, which calls block, and what each call returns. Its types are lists and counters that
 // one goroutine changes, one step after the other. They are written from the words of weir's
 // documentation, and know nothing of how weir does it.

@@ -6,14 +6,19 @@ import "slices"
 // the place.
 
 // place reports whether there is one under the limit that no task has.
-func (p *Pool) place() bool { return !p.Paused && p.places() < p.Limit }
+func (p *Pool) place() bool {
+	return !p.Paused && p.places() < p.Limit && (p.above == nil || p.above.place())
+}
 
-// places is how many there are now: one for each task at the bottom that has not given it up.
+// places is how many there are now: one for each task at the bottom that has not given it up, also in the lanes.
 func (p *Pool) places() (n int) {
 	for _, t := range p.begun {
 		if t.beneath == nil && t.State != Away && t.State != Returning {
 			n++
 		}
+	}
+	for _, l := range p.lanes {
+		n += l.places()
 	}
 	return n
 }

@@ -16,3 +16,13 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 		More:   plant.Rapid("40", "400", "4000", "20000"), // few first: most bugs are for one machine alone
 	}.Run(t)
 }
+
+func TestEveryPlantedBugOfLanesIsFound(t *testing.T) {
+	plant.Proof{
+		Folder: "./model",
+		Bugs:   plant.Lanes(),
+		Limit:  2 * time.Minute,
+		Args:   []string{"-test.run=^Test(Pool|Lanes|Keyed|Once)Do(es)?What"},
+		More:   plant.Rapid("100", "400", "4000", "20000"),
+	}.Run(t)
+}

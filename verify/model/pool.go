@@ -1,13 +1,14 @@
 package model
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"github.com/64ed045f/weir"
 )
 
-// Pool is the model of a [weir.Pool] or a [weir.FuncPool].
+// Pool is the model of a [weir.Pool] or a [weir.FuncPool], and of a lane: see AddLane.
 //
 // Its methods change what they are called for, and no more. Settle then does what follows.
 type Pool struct {
@@ -15,7 +16,8 @@ type Pool struct {
 	Queue       int // how many accepted tasks may wait
 	MaxWaiting  int
 	IdleTimeout time.Duration
-	Now         time.Duration // since the pool was made
+	Now         time.Duration // since the pool was made; 0 for a lane
+	Priority    int           // of a lane
 
 	Paused, Closed bool
 
@@ -26,6 +28,12 @@ type Pool struct {
 	groups []*Group
 	waits  []*Call // calls of Wait
 	closes []*Call // calls of Close and Shutdown
+
+	above *Pool   // of which this one is a lane; nil for none
+	lanes []*Pool // the oldest first
+	onces []*Once
+
+	several bool // places are free
 
 	workers workers
 
@@ -62,6 +70,12 @@ func (p *Pool) submit(c *Call, try bool) {
 	}
 }
 
+// Go is Submit of a task whose context is made from ctx.
+func (p *Pool) Go(ctx *Context, t *Task) *Call {
+	t.Context = ctx
+	return p.Submit(ctx, t, false)
+}
+
 // Do asks for a place in which the caller runs t. The call ends with t.
 func (p *Pool) Do(ctx *Context, t *Task) *Call {
 	c := &Call{Task: t, context: ctx}
@@ -76,7 +90,7 @@ func (p *Pool) room() bool { return len(p.queue) < p.Queue || p.place() && len(p
 
 func (p *Pool) accept(c *Call) {
 	p.accepted++
-	c.Task.State, c.Task.number = Queued, int(p.accepted)
+	c.Task.State, c.Task.number, c.Task.Pool = Queued, int(p.accepted), p
 	p.queue = append(p.queue, c.Task)
 	if c.Task.Visit == nil {
 		c.end(nil)
@@ -100,6 +114,20 @@ func (p *Pool) Cancel(ctx *Context, cause error) {
 		return
 	}
 	ctx.Cause = cause
+	for _, q := range p.family() {
+		q.cancelled(ctx, cause)
+	}
+	for _, o := range p.onces {
+		o.leave(ctx)
+	}
+}
+
+func (p *Pool) cancelled(ctx *Context, cause error) {
+	for _, t := range p.begun {
+		if t.Context == ctx {
+			t.endContext(cause)
+		}
+	}
 	for _, g := range p.groups {
 		if g.parent == ctx && (g.Host == nil || g.Host.Live()) {
 			g.batch.cancel(cause)
@@ -137,15 +165,23 @@ func (p *Pool) Cancel(ctx *Context, cause error) {
 // takeBack removes a task that will not start from the queue. The calls that wait for it get why.
 func (p *Pool) takeBack(t *Task, why error) {
 	p.handedBack++
-	t.State = HandedBack
+	t.State, t.Dropped = HandedBack, why
 	if t.Visit != nil {
 		t.Visit.end(why)
 	}
 	p.over(t)
 }
 
-// abandon removes all tasks from the queue, and cancels the groups of those that run, for a Shutdown whose context is done.
+// abandon removes all tasks from the queues, and cancels the groups and contexts of those that run, for a Shutdown whose context is done.
 func (p *Pool) abandon(c *Call) {
+	for _, q := range p.family() {
+		c.Running += len(q.begun)
+		q.handBack(c)
+	}
+	c.end(c.context.Cause)
+}
+
+func (p *Pool) handBack(c *Call) {
 	queued := p.queue
 	p.queue = nil
 	for _, t := range queued {
@@ -153,7 +189,7 @@ func (p *Pool) abandon(c *Call) {
 		switch {
 		case t.Batch != nil:
 			t.Batch.handedBack(t)
-		case t.Visit == nil:
+		case t.Visit == nil && t.Context == nil:
 			c.Unrun = append(c.Unrun, t)
 		}
 	}
@@ -161,8 +197,8 @@ func (p *Pool) abandon(c *Call) {
 		if t.Batch != nil {
 			t.Batch.cancel(weir.ErrClosed)
 		}
+		t.endContext(weir.ErrClosed)
 	}
-	c.end(c.context.Cause)
 }
 
 // Finish ends a task that runs, in any way.
@@ -172,6 +208,7 @@ func (p *Pool) Finish(t *Task) {
 	t.leave()
 	p.finished++
 	t.State = Finished
+	t.endContext(context.Canceled)
 	if t.Visit != nil {
 		t.Visit.Done = true // with what the caller of Finish has put there
 	}
@@ -188,8 +225,11 @@ func (p *Pool) Return(t *Task) {
 	p.comers = append(p.comers, t)
 }
 
-// Panicked counts a task that has panicked.
-func (p *Pool) Panicked() { p.panicked++ }
+// Panicked counts a task that has panicked. It goes on until the handler has returned.
+func (p *Pool) Panicked(t *Task) {
+	p.panicked++
+	t.endContext(context.Canceled)
+}
 
 // over takes t off what the calls of Wait wait for.
 func (p *Pool) over(t *Task) {
@@ -246,26 +286,40 @@ func (p *Pool) Shutdown(ctx *Context) *Call {
 }
 
 func (p *Pool) close(c *Call) {
-	if !p.Closed {
-		p.Closed, p.Paused = true, false
-		p.workers.loose = p.workers.loose || len(p.queue) > 0
-		line := p.line
-		p.line = nil
-		for _, waiting := range line {
-			p.refuse(waiting, weir.ErrClosed)
-		}
+	for _, q := range p.family() {
+		q.shut()
 	}
 	p.closes = append(p.closes, c)
 }
 
-func (p *Pool) empty() bool { return p.Stats().Queued == 0 && len(p.begun) == 0 }
+func (p *Pool) shut() {
+	if p.Closed {
+		return
+	}
+	p.Closed, p.Paused = true, false
+	p.workers.loose = p.workers.loose || len(p.queue) > 0
+	line := p.line
+	p.line = nil
+	for _, waiting := range line {
+		p.refuse(waiting, weir.ErrClosed)
+	}
+}
 
-// Next returns the first task in the queue; nil if that is empty.
+// empty reports whether all tasks are over, also those of the lanes.
+func (p *Pool) empty() bool {
+	return p.Stats().Queued == 0 && len(p.begun) == 0 && !slices.ContainsFunc(p.lanes, func(l *Pool) bool { return !l.empty() })
+}
+
+// Next returns the first task that waits; nil if none does.
 func (p *Pool) Next() *Task {
-	if len(p.queue) == 0 {
+	switch {
+	case len(p.queue) > 0:
+		return p.queue[0]
+	case len(p.line) > 0:
+		return p.line[0].Task
+	default:
 		return nil
 	}
-	return p.queue[0]
 }
 
 // Stats is what the pool says of itself, without Workers and Idle: for those see Agrees.

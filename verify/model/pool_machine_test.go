@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"context"
 	"math"
 	"time"
 
@@ -14,9 +15,31 @@ import (
 // poolMachine takes random steps on a pool.
 type poolMachine struct {
 	*world
-	plain   *weir.Pool // nil for a FuncPool
+	view           // that of the step
+	views   []view // the pool first
 	handler handlerKind
+	once    *once // nil for none
 }
+
+// view is what takes tasks: the pool, a lane, or a Keyed with one of its keys.
+type view struct {
+	model *model.Pool
+	lib   face.Pool[*task]
+	plain *weir.Pool // nil for a FuncPool and a key
+	goes  func(ctx context.Context, task func(ctx context.Context) error) error
+	isKey bool
+}
+
+// poolKind is what a poolMachine takes its steps on.
+type poolKind int
+
+const (
+	plainPool poolKind = iota
+	funcPool
+	lanes
+	keys
+	onces
+)
 
 // handlerKind is what the pool does with panics.
 type handlerKind int
@@ -27,17 +50,17 @@ const (
 	panicking
 )
 
-func checkPool(t *rapid.T, funcPool bool) {
+func checkPool(t *rapid.T, kind poolKind) {
 	m := &poolMachine{world: newWorld(t)}
-	m.make(funcPool)
-	defer m.end(func() { m.lib.Close() })
+	m.make(kind)
+	defer m.end(func() { m.views[0].lib.Close() })
 	m.step = "New"
 	steps(t, m.actions(), func() { m.look(); m.steps++ })
 	m.finish()
 }
 
 // make makes the pool, and its model, with random options.
-func (m *poolMachine) make(funcPool bool) {
+func (m *poolMachine) make(kind poolKind) {
 	t := m.t
 	m.handler = oneOf(t, []handlerKind{recording, recording, noHandler, panicking}, "handler")
 	m.closing = oneOf(t, []int{0, 10, 30, 60}, "steps before Close")
@@ -46,6 +69,9 @@ func (m *poolMachine) make(funcPool bool) {
 		Queue:       oneOf(t, []int{0, 1, 2, 3, 4, weir.Unbounded, 4096}, "queue"),
 		MaxWaiting:  oneOf(t, []int{math.MaxInt, math.MaxInt, 0, 1, 2}, "max waiting"),
 		IdleTimeout: oneOf(t, []time.Duration{10 * time.Second, 0, time.Second, 1}, "idle timeout"),
+	}
+	if kind == lanes || kind == keys {
+		p.MaxWaiting = 0 // a worker may come to a cancelled task before lanes have taken all places, or not: so it is open whether there is room then
 	}
 	// What is the default is not given.
 	opts := []weir.Option{weir.Name("model")}
@@ -65,12 +91,47 @@ func (m *poolMachine) make(funcPool bool) {
 	if m.handler != noHandler {
 		opts = append(opts, weir.OnPanic(m.onPanic))
 	}
-	m.pool = p
-	if funcPool {
-		m.lib = face.NewFunc(p.Limit, (*task).run, opts...)
-	} else {
-		pool := face.New(p.Limit, (*task).run, opts...)
-		m.lib, m.plain = pool, pool.Pool
+	if kind == funcPool {
+		m.views = []view{{model: p, lib: face.NewFunc(p.Limit, (*task).run, opts...)}}
+		m.turn(m.views[0])
+		return
+	}
+	pool := face.New(p.Limit, (*task).run, append(opts, weir.OnError(m.recordError))...)
+	m.views = []view{{model: p, lib: pool, plain: pool.Pool, goes: pool.Go}}
+	switch kind {
+	case lanes:
+		m.makeLanes(pool)
+	case keys:
+		m.makeKeys(pool)
+	case onces:
+		m.makeOnce(pool.Pool)
+	case plainPool, funcPool:
+	}
+	m.turn(m.views[0])
+}
+
+// turn sets what the steps are taken on.
+func (m *poolMachine) turn(v view) { m.view, m.pool, m.world.lib = v, v.model, v.lib }
+
+// at makes a step that is taken on one of the views; not on a key if it is one on a whole pool. The others follow the pool.
+func (m *poolMachine) at(whole bool, step func(t *rapid.T)) func(t *rapid.T) {
+	return func(t *rapid.T) {
+		v := m.views[0]
+		if len(m.views) > 1 {
+			v = oneOf(t, m.views, "view")
+		}
+		if whole && v.isKey {
+			notNow()
+		}
+		m.turn(v)
+		taken := false
+		defer func() {
+			if !taken {
+				m.turn(m.views[0])
+			}
+		}()
+		step(t)
+		taken = true
 	}
 }
 
@@ -97,37 +158,49 @@ func (m *poolMachine) onPanic(p *weir.Panic) {
 // look compares once more, with the counts of the pool.
 func (m *poolMachine) look() {
 	m.rest()
-	got, want := m.lib.Stats(), m.pool.Stats()
-	exact := m.pool.Agrees(got.Workers, got.Idle)
-	want.Workers, want.Idle = got.Workers, got.Idle
-	if got != want {
-		m.fail("Stats are\n%+v, want\n%+v", got, want)
-	}
-	if !exact {
-		m.fail("the workers are others than there must be: %s", m.pool.Workers())
+	m.turn(m.views[0]) // not before: until the world is at rest goroutines may look
+	for i, v := range m.views {
+		if v.isKey {
+			continue
+		}
+		got, want := v.lib.Stats(), v.model.Stats()
+		exact := len(m.views) > 1 || v.model.Agrees(got.Workers, got.Idle)
+		want.Workers, want.Idle = got.Workers, got.Idle
+		if got != want {
+			m.fail("Stats of pool %d are\n%+v, want\n%+v", i, got, want)
+		}
+		if !exact {
+			m.fail("the workers are others than there must be: %s", v.model.Workers())
+		}
 	}
 }
 
 func (m *poolMachine) actions() []action {
 	actions := []action{
-		{"submit", 4, m.submit},
-		{"submitContext", 4, m.submitContext},
-		{"trySubmit", 4, m.trySubmit},
-		{"burst", 2, m.burst},
+		{"submit", 4, m.at(false, m.submit)},
+		{"submitContext", 4, m.at(false, m.submitContext)},
+		{"trySubmit", 4, m.at(false, m.trySubmit)},
+		{"burst", 2, m.at(false, m.burst)},
 		{"release", 10, m.release},
 		{"panic", 2, m.panic},
 		{"exit", 2, m.exit},
 		{"cancel", 3, m.cancelContext},
-		{"resize", 3, m.resize},
-		{"pause", 1, m.pause},
-		{"resume", 2, m.resume},
-		{"wait", 2, m.wait},
+		{"resize", 3, m.at(true, m.resize)},
+		{"pause", 1, m.at(true, m.pause)},
+		{"resume", 2, m.at(true, m.resume)},
+		{"wait", 2, m.at(true, m.wait)},
 		{"pass", 4, m.passTime},
-		{"close", 1, m.close},
-		{"shutdown", 1, m.shutdown},
+		{"close", 1, m.at(true, m.close)},
+		{"shutdown", 1, m.at(true, m.shutdown)},
 	}
 	if m.plain != nil {
-		actions = append(actions, action{"do", 4, m.do}, action{"do inside", 1, m.doInside})
+		actions = append(actions, action{"do", 4, m.at(true, m.do)}, action{"go", 4, m.at(false, m.goTask)})
+	}
+	switch {
+	case m.once != nil:
+		actions = append(actions, action{"once", 12, m.doOnce}, action{"once inside", 2, m.onceInside}, action{"forget", 1, m.forget})
+	case m.plain != nil && len(m.views) == 1:
+		actions = append(actions, action{"do inside", 1, m.doInside})
 	}
 	return actions
 }
@@ -135,9 +208,13 @@ func (m *poolMachine) actions() []action {
 // finish lets all accepted tasks run, and closes the pool.
 func (m *poolMachine) finish() {
 	m.step, m.closing = "the last step", 0
-	m.pool.Resume()
-	m.lib.Resume()
-	m.look()
+	for _, v := range m.views {
+		if !v.isKey {
+			v.model.Resume()
+			v.lib.Resume()
+			m.look()
+		}
+	}
 	for live := m.live(); len(live) > 0; live = m.live() {
 		m.letGo(live[0])
 		m.look()

@@ -5,16 +5,32 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/64ed045f/weir"
 )
 
 func (m *poolMachine) submitContext(t *rapid.T) {
 	k, ctx := m.newTask(), m.drawContext(t)
 	m.step = fmt.Sprintf("SubmitContext of task %d", k.model.ID)
 	m.call(m.step, m.pool.Submit(ctx.model, k.model, false), func(*call) error {
-		return m.lib.SubmitContext(ctx, k)
+		return m.view.lib.SubmitContext(ctx, k)
+	})
+}
+
+// goTask hands over a task with its context.
+func (m *poolMachine) goTask(t *rapid.T) {
+	if m.goes == nil {
+		notNow()
+	}
+	k, ctx := m.newTask(), m.drawContext(t)
+	k.goes = true
+	m.step = fmt.Sprintf("Go of task %d", k.model.ID)
+	m.call(m.step, m.pool.Go(ctx.model, k.model), func(*call) error {
+		return m.goes(weir.Label(ctx, strconv.Itoa(k.model.ID)), k.member)
 	})
 }
 
@@ -22,7 +38,7 @@ func (m *poolMachine) trySubmit(t *rapid.T) {
 	k := m.newTask()
 	m.step = fmt.Sprintf("TrySubmit of task %d", k.model.ID)
 	c := m.newCall(m.step, m.pool.Submit(nil, k.model, true))
-	m.somewhere(t, func() { c.make(m.world, func(*call) error { return m.lib.TrySubmit(k) }) })
+	m.somewhere(t, func() { c.make(m.world, func(*call) error { return m.view.lib.TrySubmit(k) }) })
 }
 
 // burst submits several tasks without letting the world come to rest in between: a free worker
@@ -33,12 +49,15 @@ func (m *poolMachine) burst(t *rapid.T) {
 	for range n {
 		k := m.newTask()
 		c := m.newCall(m.step, m.pool.Submit(nil, k.model, true))
-		c.make(m.world, func(*call) error { return m.lib.TrySubmit(k) })
+		c.make(m.world, func(*call) error { return m.view.lib.TrySubmit(k) })
 		m.pool.Settle(nil)
 	}
 }
 
 func (m *poolMachine) do(t *rapid.T) {
+	if m.plain == nil {
+		notNow()
+	}
 	k, ctx := m.newTask(), m.drawContext(t)
 	m.step = fmt.Sprintf("Do of task %d", k.model.ID)
 	m.call(m.step, m.pool.Do(ctx.model, k.model), func(*call) error { return m.plain.Do(ctx, k.member) })
@@ -78,23 +97,30 @@ func (m *poolMachine) doInside(t *rapid.T) {
 func (m *poolMachine) release(t *rapid.T) {
 	k := pick(t, m.live(), "task that runs")
 	m.step = fmt.Sprintf("the end of task %d", k.model.ID)
+	if k.held == nil && k.model.Context != nil && rapid.Bool().Draw(t, "fails") {
+		k.err = fmt.Errorf("returned by task %d", k.model.ID)
+	}
 	m.letGo(k)
 }
 
-// letGo ends a task: that of Do returns an error, others return, or come back from the handler
+// letGo ends a task: that of Do returns an error, others return that of their own, if any, or come back from the handler
 // of their panic.
 func (m *poolMachine) letGo(k *task) {
 	if k.held != nil {
 		close(k.held.hold)
-		m.pool.Finish(k.model)
+		k.model.Pool.Finish(k.model)
 		m.expectLogs(k.held)
 		return
 	}
-	if c := k.model.Visit; c != nil {
+	switch c := k.model.Visit; {
+	case c != nil:
 		k.err = fmt.Errorf("returned by task %d", k.model.ID)
 		c.Err = k.err
+	case k.goes && k.err != nil:
+		m.wantErrs = append(m.wantErrs, k.err)
 	}
-	m.pool.Finish(k.model)
+	m.endRun(k, k.err)
+	k.model.Pool.Finish(k.model)
 	k.orders <- order{do: func() {}, last: true}
 }
 
@@ -105,9 +131,11 @@ func (m *poolMachine) panic(t *rapid.T) {
 	b := &boom{task: k.model.ID}
 	if c := k.model.Visit; c != nil {
 		c.Panic = b
-		m.pool.Finish(k.model)
+		k.model.Pool.Finish(k.model)
+	} else if k.value != nil {
+		m.panicRun(k, b)
 	} else {
-		m.pool.Panicked()
+		k.model.Pool.Panicked(k.model)
 		if m.handler != noHandler {
 			m.wantPanics = append(m.wantPanics, b)
 			if rapid.Bool().Draw(t, "handler blocks") {
@@ -115,7 +143,7 @@ func (m *poolMachine) panic(t *rapid.T) {
 			}
 		}
 		if b.hold == nil {
-			m.pool.Finish(k.model)
+			k.model.Pool.Finish(k.model)
 			m.expectLogs(b)
 		} else {
 			k.held = b
@@ -141,7 +169,11 @@ func (m *poolMachine) exit(t *rapid.T) {
 	if c := k.model.Visit; c != nil {
 		c.Exit = true
 	}
-	m.pool.Finish(k.model)
+	if k.goes {
+		m.wantErrs = append(m.wantErrs, weir.ErrGoexit)
+	}
+	m.endRun(k, weir.ErrGoexit)
+	k.model.Pool.Finish(k.model)
 	k.orders <- order{do: runtime.Goexit}
 }
 
@@ -154,15 +186,14 @@ func (m *poolMachine) passTime(t *rapid.T) {
 			times = append(times, left-1)
 		}
 	}
+	if m.once != nil && m.once.keep > 0 {
+		times = append(times, m.once.keep, m.once.keep)
+	}
 	d := pick(t, times, "time")
 	m.step = "letting " + d.String() + " pass"
 	m.pass(d)
 }
 
 func (m *poolMachine) shutdown(t *rapid.T) {
-	ctx := m.drawContext(t)
-	if m.pool.Paused && ctx.model.Cause != nil {
-		ctx = m.newContext(0) // else it would be open whether tasks start or are handed back
-	}
-	m.world.shutdown(ctx)
+	m.world.shutdown(m.drawContext(t))
 }

@@ -11,9 +11,22 @@ func (p *Pool) Settle(chosen Choice) {
 	if chosen == nil {
 		chosen = func(*Task) bool { return true }
 	}
+	if p.above != nil {
+		p.above.Settle(chosen)
+		return
+	}
+	// Where several places are free at once, a lane may get the second one before one of a higher priority asks for it: see weir.Priority.
+	p.several = p.Limit-p.places() > 1
 	for p.step(chosen) {
 		continue
 	}
+	for _, q := range p.family() {
+		q.rest()
+	}
+}
+
+// rest is what follows when nothing more starts.
+func (p *Pool) rest() {
 	p.workers.rest(p.Now, p.IdleTimeout > 0 && (!p.Closed || len(p.queue) > 0), p.Limit)
 	p.workers.expire(p.Now, p.IdleTimeout)
 	if p.Closed && len(p.queue) == 0 {
@@ -29,14 +42,21 @@ func (p *Pool) step(chosen Choice) bool {
 			return true
 		}
 	}
+	for _, o := range p.onces {
+		if o.over() {
+			return true
+		}
+	}
 	if p.comeBack() || p.lend(chosen) || p.begin(chosen) {
 		return true
 	}
-	if len(p.line) > 0 && p.room() {
-		c := p.line[0]
-		p.line = p.line[1:]
-		p.accept(c)
-		return true
+	for _, q := range p.family() {
+		if len(q.line) > 0 && q.room() {
+			c := q.line[0]
+			q.line = q.line[1:]
+			q.accept(c)
+			return true
+		}
 	}
 	return false
 }
@@ -51,22 +71,34 @@ func (p *Pool) comeBack() bool {
 	return true
 }
 
-// begin gives a free place away: to a subtask, and else to the first in the queue.
+// begin gives a free place away: to a subtask, and else to the first in the best queue.
 func (p *Pool) begin(chosen Choice) bool {
-	if !p.place() {
-		return false
-	}
-	if claims := p.claims(); len(claims) > 0 {
+	if claims := p.claims(); len(claims) > 0 && p.place() {
 		p.startOpen(claims[max(0, slices.IndexFunc(claims, chosen))])
 		return true
 	}
-	if len(p.queue) == 0 {
+	pools := p.best(p.several)
+	if len(pools) == 0 {
 		return false
 	}
-	t := p.queue[0]
-	p.queue = p.queue[1:]
-	p.dequeue(t)
+	q, most := pools[0], -1
+	for _, other := range pools { // of those that were chosen the one first with which most tasks were dropped: they take no place
+		if n := other.drops(chosen); n > most && chosen(other.Next()) {
+			q, most = other, n
+		}
+	}
+	q.dequeue(q.next())
 	return true
+}
+
+// drops is how many tasks of the queue were chosen to be dropped.
+func (p *Pool) drops(chosen Choice) (n int) {
+	for _, t := range p.queue {
+		if t.void() && chosen(t) {
+			n++
+		}
+	}
+	return n
 }
 
 // dequeue starts a task that was queued, unless it was cancelled.
@@ -76,7 +108,11 @@ func (p *Pool) dequeue(t *Task) {
 		return
 	}
 	p.workers.loose, p.workers.ghosts = true, int(p.accepted)
-	t.Batch.strike(t)
+	if t.Batch != nil {
+		t.Batch.strike(t)
+	} else {
+		p.takeBack(t, t.Context.Cause)
+	}
 }
 
 func (p *Pool) start(t *Task) {
@@ -84,7 +120,7 @@ func (p *Pool) start(t *Task) {
 	if t.number > p.workers.ghosts {
 		p.workers.ghosts = 0
 	}
-	t.State = Running
+	t.State, t.Pool = Running, p
 	p.begun = append(p.begun, t)
 }
 

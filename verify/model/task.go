@@ -28,6 +28,12 @@ type Task struct {
 	Visit *Call
 	// Batch is that of the task's group; nil for others.
 	Batch *Batch
+	// Pool is what has accepted the task.
+	Pool *Pool
+	// Context is what the context is made from that the task gets, if it is one of Go or Once; Cause is why that is done, and Dropped why the
+	// task never started.
+	Context        *Context
+	Cause, Dropped error
 	// Index is the task's number in its batch.
 	Index int
 
@@ -59,4 +65,11 @@ func (t *Task) Host() *Task {
 }
 
 // void reports whether a worker that takes the task has to pass it over.
-func (t *Task) void() bool { return t.Batch != nil && t.Batch.Cancelled }
+func (t *Task) void() bool { return t.Batch != nil && t.Batch.Cancelled || t.Context.cause() != nil }
+
+// endContext ends the context of t.
+func (t *Task) endContext(cause error) {
+	if t.Cause == nil {
+		t.Cause = cause
+	}
+}

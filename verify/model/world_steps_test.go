@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"time"
 
 	"pgregory.net/rapid"
@@ -76,7 +77,7 @@ func (w *world) wait(t *rapid.T) {
 	w.call(w.step, w.pool.Wait(ctx.model), func(*call) error { return w.lib.WaitContext(ctx) })
 }
 
-// mayClose makes the step impossible if it is too early, or open what would become of groups.
+// mayClose makes the step impossible if it is too early, or open what would become of groups or lanes.
 func (w *world) mayClose() {
 	if w.steps < w.closing || w.pool.Contested() {
 		notNow()
@@ -95,9 +96,10 @@ func (w *world) shutdown(ctx *deadline) {
 	w.call(w.step, w.pool.Shutdown(ctx.model), func(c *call) error {
 		unrun, err := w.lib.Shutdown(ctx)
 		w.mu.Lock()
+		defer w.mu.Unlock()
 		c.unrun = unrun()
-		w.mu.Unlock()
 		if shut, ok := errors.AsType[*weir.ShutdownError](err); ok {
+			c.running = shut.Running
 			return shut.Cause
 		}
 		return err
@@ -161,6 +163,19 @@ func (w *world) finishTask(k *task, err error) {
 		w.pool.EndMember(k.model, err)
 	}
 	k.orders <- order{do: func() {}, last: true}
+}
+
+// recordError keeps what OnError gets.
+func (w *world) recordError(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	dropped, ok := errors.AsType[*weir.DroppedError](err)
+	if !ok {
+		w.errs = append(w.errs, err)
+		return
+	}
+	id, _ := strconv.Atoi(dropped.Label)
+	w.tasks[id].drops = append(w.tasks[id].drops, dropped.Cause)
 }
 
 // recordPanic keeps what the handler of a pool gets.

@@ -34,10 +34,14 @@ type world struct {
 
 	mu     sync.Mutex // for what tasks and calls write
 	panics []*boom    // that the handler got
+	errs   []error    // that OnError got, but for those of tasks that did not start
 
 	// What the panics of tasks must have led to by now.
 	wantPanics []*boom
+	wantErrs   []error
 	wantLogs   []string
+
+	order func(a, b *task) int // in which tasks that are handed back are compared; nil if they come in one order
 }
 
 func newWorld(t *rapid.T) *world {
@@ -53,6 +57,9 @@ type task struct {
 	starts int             // under world.mu
 	ctx    context.Context // that the task got, if it gets one; under world.mu
 	err    error           // what it must return
+	goes   bool            // it is one of Go
+	value  error           // of one that a Once runs: what it returns, unless it fails
+	drops  []error         // why it did not start, by OnError; under world.mu
 	back   chan struct{}   // while it is in Blocking: closed to end that
 	held   *boom           // its panic, if the handler of that blocks
 }
@@ -65,6 +72,8 @@ type order struct {
 
 func (w *world) newTask() *task {
 	k := &task{world: w, model: &model.Task{ID: len(w.tasks)}, orders: make(chan order)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.tasks = append(w.tasks, k)
 	return k
 }
@@ -81,6 +90,9 @@ func (k *task) member(ctx context.Context) error {
 	k.starts++
 	k.ctx = ctx
 	w.mu.Unlock()
+	if k.model.ID%2 == 0 {
+		ctx.Done() // from then on a context of Go is one of the standard library
+	}
 	for {
 		select {
 		case o := <-k.orders:
@@ -114,6 +126,8 @@ type call struct {
 	value any // that it panicked with
 	exit  bool
 	unrun []*task
+
+	running int // of a ShutdownError
 }
 
 // call makes a call on a goroutine of its own.
@@ -159,7 +173,7 @@ func (w *world) newContext(after time.Duration) *deadline {
 	d.cause = fmt.Errorf("context %d is done", len(w.contexts))
 	d.Context, d.cancel = context.WithCancelCause(context.Background())
 	if after > 0 {
-		d.at = w.pool.Now + after
+		d.at = time.Since(w.begin) + after
 		for slices.ContainsFunc(w.contexts, func(other *deadline) bool { return other.at == d.at }) {
 			d.at++
 		}
@@ -205,11 +219,12 @@ func (w *world) settle() {
 	w.pool.Settle(w.chosen)
 }
 
-// chosen reports whether the library chose a task to start.
+// chosen reports whether the library chose a task to start, or to drop.
 func (w *world) chosen(m *model.Task) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.real(m).starts > 0
+	k := w.real(m)
+	return k.starts+len(k.drops) > 0
 }
 
 // agree fails the check unless library and model agree on all that can be seen.
@@ -224,12 +239,16 @@ func (w *world) agree() {
 		if k.starts != want {
 			w.fail("task %d has started %d times, want %d: it is %s", k.model.ID, k.starts, want, k.model.State)
 		}
+		w.agreeOnEnd(k)
 	}
 	for _, c := range w.calls {
 		w.agreeOn(c)
 	}
 	if !slices.Equal(w.panics, w.wantPanics) {
 		w.fail("OnPanic got %v, want %v", w.panics, w.wantPanics)
+	}
+	if !slices.EqualFunc(w.errs, w.wantErrs, alike) {
+		w.fail("OnError got %v, want %v", w.errs, w.wantErrs)
 	}
 	if got := logged.take(); !slices.Equal(got, w.wantLogs) {
 		w.fail("logged: %q, want %q", got, w.wantLogs)
@@ -264,8 +283,29 @@ func (w *world) agreeOn(c *call) {
 	for i, t := range m.Unrun {
 		want[i] = w.real(t)
 	}
-	if !slices.Equal(c.unrun, want) {
-		w.fail("%s has handed back %v, want %v", c.name, ids(c.unrun), ids(want))
+	if w.order != nil {
+		slices.SortStableFunc(c.unrun, w.order)
+		slices.SortStableFunc(want, w.order)
+	}
+	if c.running != m.Running || !slices.Equal(c.unrun, want) {
+		w.fail("%s has handed back %v while %d run, want %v while %d run", c.name, ids(c.unrun), c.running, ids(want), m.Running)
+	}
+}
+
+// agreeOnEnd compares why the context of a task is done, and why it did not start.
+func (w *world) agreeOnEnd(k *task) {
+	if k.model.Context == nil {
+		return
+	}
+	if k.ctx != nil && !alike(context.Cause(k.ctx), k.model.Cause) {
+		w.fail("the context of task %d is done as %v, want %v", k.model.ID, context.Cause(k.ctx), k.model.Cause)
+	}
+	var want []error
+	if k.goes && k.model.Dropped != nil {
+		want = []error{k.model.Dropped}
+	}
+	if !slices.Equal(k.drops, want) {
+		w.fail("task %d was dropped as %v, want %v", k.model.ID, k.drops, want)
 	}
 }
 

@@ -29,33 +29,40 @@ type Pool[T any] interface {
 type Closures[T any] struct {
 	*weir.Pool
 	run    func(task T)
-	asking atomic.Pointer[[]T] // while it is set, a function adds its task and does not run it: functions cannot be compared
+	asking *atomic.Pointer[[]T] // that of the lanes, too: while it is set, a function adds its task and does not run it: functions cannot be compared
 }
 
 // New returns a pool that calls run for each task.
 func New[T any](limit int, run func(task T), opts ...weir.Option) *Closures[T] {
-	return &Closures[T]{Pool: weir.New(limit, opts...), run: run}
+	return &Closures[T]{Pool: weir.New(limit, opts...), run: run, asking: new(atomic.Pointer[[]T])}
 }
 
-func (p *Closures[T]) closure(task T) func() {
-	return func() {
-		if unrun := p.asking.Load(); unrun != nil {
-			*unrun = append(*unrun, task)
-			return
-		}
-		p.run(task)
-	}
+// Lane returns a lane.
+func (p *Closures[T]) Lane(limit int, opts ...weir.Option) *Closures[T] {
+	return &Closures[T]{Pool: p.Pool.Lane(limit, opts...), run: p.run, asking: p.asking}
 }
+
+// Run runs a task, or only adds it, if it is one that Shutdown has handed back.
+func (p *Closures[T]) Run(task T) {
+	if unrun := p.asking.Load(); unrun != nil {
+		*unrun = append(*unrun, task)
+		return
+	}
+	p.run(task)
+}
+
+// Closure returns the function that runs a task.
+func (p *Closures[T]) Closure(task T) func() { return func() { p.Run(task) } }
 
 // Submit implements [Pool], as the others do.
-func (p *Closures[T]) Submit(task T) error { return p.Pool.Submit(p.closure(task)) }
+func (p *Closures[T]) Submit(task T) error { return p.Pool.Submit(p.Closure(task)) }
 
 // TrySubmit is that of the pool.
-func (p *Closures[T]) TrySubmit(task T) error { return p.Pool.TrySubmit(p.closure(task)) }
+func (p *Closures[T]) TrySubmit(task T) error { return p.Pool.TrySubmit(p.Closure(task)) }
 
 // SubmitContext is that of the pool.
 func (p *Closures[T]) SubmitContext(ctx context.Context, task T) error {
-	return p.Pool.SubmitContext(ctx, p.closure(task))
+	return p.Pool.SubmitContext(ctx, p.Closure(task))
 }
 
 // Shutdown is that of the pool.

@@ -18,6 +18,13 @@ func Engine() []Bug {
 // Faces returns those in the public faces of the engine: pools, groups, results.
 func Faces() []Bug { return read("faces", "faces_groups") }
 
+// Lanes returns those in lanes, Keyed, Pool.Go and Once. Some are also the engine's.
+func Lanes() []Bug {
+	return slices.Concat(read("faces_lanes", "faces_errands"), only(read("engine_lane"),
+		"bid-not-told", "bids-not-gated", "lane-takes-full-pool", "lane-keeps-place",
+		"closed-before-lanes", "bid-outlives-lane", "exit-drops-carried", "carrier-stays-idle"))
+}
+
 // Leaks returns those that keep what the program needs no more.
 func Leaks() []Bug { return read("leaks") }
 
@@ -38,16 +45,17 @@ func Reuse() []Bug { return read("reuse") }
 
 // Places returns those with the places of tasks that wait, for whole programs. Some are also the engine's.
 func Places() []Bug {
-	both := slices.DeleteFunc(read("engine_nested", "engine_return"), func(bug Bug) bool {
-		return !slices.Contains([]string{
-			"lends-to-the-queue", "lent-twice", "all-wait-unseen", "spent-for-good", "subtask-comes-not-back",
-			"return-unseen", "future-comes-not-back", "future-return-unseen", "return-behind-stranger",
-		}, bug.Name)
-	})
-	return slices.Concat(read("places"), both)
+	return slices.Concat(read("places"), only(read("engine_nested", "engine_return"),
+		"lends-to-the-queue", "lent-twice", "all-wait-unseen", "spent-for-good", "subtask-comes-not-back",
+		"return-unseen", "future-comes-not-back", "future-return-unseen", "return-behind-stranger"))
+}
+
+// only returns those of bugs that have one of the names.
+func only(bugs []Bug, names ...string) []Bug {
+	return slices.DeleteFunc(bugs, func(bug Bug) bool { return !slices.Contains(names, bug.Name) })
 }
 
 // All returns the mistakes for each method.
 func All() [][]Bug {
-	return [][]Bug{LockFree(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse(), read("places")}
+	return [][]Bug{LockFree(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse(), read("places"), read("faces_lanes", "faces_errands")}
 }
