@@ -17,6 +17,8 @@ type cutoff struct {
 	over atomic.Bool // it has come; changed under mu
 	mu   sync.Mutex
 	list fifo.List[errand] // those that it cancels, until it has come
+
+	timers atomic.Pointer[timers] // of the pool; nil without
 }
 
 // cancels is an errand that the cutoff cancels.

@@ -23,6 +23,7 @@
 //   - [Future]: one task of a pool whose value is wanted later.
 //   - [Pool]: long-lived, shared by many; tasks are plain functions. [Pool.Do] runs one
 //     where it is called, under the same limit. [Pool.Go] gives a service's task its context, and its error to [OnError].
+//     [Pool.After], [Pool.At] and [Pool.Every] run tasks later.
 //   - [Pool.Lane]: a part of a pool, with a queue, a limit, a [Share] and a [Priority] of its own, for one kind of work or one tenant.
 //   - [FuncPool]: the same for one function and many arguments, without a
 //     closure for each.

@@ -150,6 +150,26 @@ func (p *runner) takeBack(ctx context.Context) ([]func(), error) { return (*Pool
 // ends implements laneOwner.
 func (p *runner) ends(done <-chan struct{}) bool { return p.core.ends(done) }
 
+// endTimers ends the timers of the pool and of its lanes, and returns those that are not due.
+func (p *Pool) endTimers() (undue []*Timer) {
+	if p.cut != nil && !p.cut.timers.CompareAndSwap(nil, noTimers) {
+		undue = p.cut.timers.Load().end()
+	}
+	for l := range p.core.lanes() {
+		if r, ok := l.(*runner); ok {
+			undue = append(undue, (*Pool)(r).endTimers()...)
+		}
+	}
+	return undue
+}
+
+// dropTimers ends them, and reports how many were not due.
+func (p *Pool) dropTimers() {
+	if n := len(p.endTimers()); n > 0 {
+		p.core.reporter.fail(&TimersError{Dropped: n}, nil)
+	}
+}
+
 // takeBack implements laneOwner.
 func (p *funcRunner[T]) takeBack(ctx context.Context) (unrun []func(), err error) {
 	args, err := (*FuncPool[T])(p).Shutdown(ctx)

@@ -297,7 +297,7 @@ func (p *Pool) expired(w *engine.Worker, t engine.Task) (tell func()) {
 // Shutdown closes the pool, as [Pool.Close] does, but waits only until ctx is done. It returns
 // nil if all tasks have finished by then, and the workers are gone. Otherwise it removes the tasks
 // that no worker has started and returns them, in order, with a [*ShutdownError]; it does not wait
-// for those that run, which another Close does. Tasks of a [Group], of a [Future] and of [Pool.Go] are not
+// for those that run, which another Close does. In any case it returns the tasks of [Pool.After] and [Pool.At] that are not due. Tasks of a [Group], of a [Future] and of [Pool.Go] are not
 // returned: each fails there with [ErrClosed], which is also the cause with which the contexts of those that run are cancelled, and
 // with them their groups. Only a task of a Future, which may have given a part of it away, keeps the context of its caller.
 func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
@@ -306,6 +306,10 @@ func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 }
 
 func (p *Pool) shutdown(ctx context.Context, refuse func(l listener) bool) (unrun []func(), err error) {
+	mustContext(ctx != nil)
+	p.core.running()
+	p.core.mustBeOwn()
+	undue := p.endTimers()
 	tasks, err := p.core.shutdown(ctx)
 	var refused []job
 	for _, t := range tasks {
@@ -325,6 +329,9 @@ func (p *Pool) shutdown(ctx context.Context, refuse func(l listener) bool) (unru
 	}
 	if err != nil {
 		p.cutTasks() // before a handler is called that may block
+	}
+	for _, x := range undue {
+		unrun = append(unrun, func() { x.task(context.Background()) })
 	}
 	unrun = append(unrun, p.core.takeBackLanes(ctx, err)...)
 	for _, j := range refused {

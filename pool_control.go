@@ -38,7 +38,13 @@ func (p *Pool) Resume() { p.made().resume() }
 // not call it, as it would wait for itself.
 //
 // The end of every task synchronizes before the return of Close.
-func (p *Pool) Close() { p.made().close() }
+//
+// Tasks of [Pool.After] that are not due are dropped.
+func (p *Pool) Close() {
+	p.made().mustBeOwn()
+	p.dropTimers()
+	p.core.close()
+}
 
 // Stats returns counts of what the pool has done and is doing. It takes a lock
 // and looks at each worker, so it is meant for monitoring rather than

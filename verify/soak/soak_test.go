@@ -74,5 +74,5 @@ var quickFinds = []struct {
 	{"probe-asks-no-worker", "stuck", tooEarly},
 	{"woken-as-busy", "stuck", tooEarly},
 	{"parked-as-busy", "order,look", regexp.MustCompile("tasks ran")},
-	{"lane-takes-full-pool", "lanes", regexp.MustCompile(": the limit ")},
+	{"lane-takes-full-pool", "lanes", regexp.MustCompile(": the limit |it hangs")},
 }

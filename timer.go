@@ -1,0 +1,367 @@
+package weir
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/64ed045f/weir/internal/race"
+)
+
+// Timer is a task that a pool is to run later: see [Pool.After], [Pool.At] and [Pool.Every]. All methods may be called by any number of goroutines
+// at once, also by the task itself.
+type Timer struct {
+	tag     race.Tag  // of the call that has made it
+	past    race.Past // of the runs, and of the calls of Reset
+	of      *timers
+	task    func(ctx context.Context)
+	repeats bool
+
+	// All that follows is under the mutex of the timers.
+	due     int64         // when it is due, if it is pending: as in its heap
+	every   time.Duration // from one time to the next, of one that repeats
+	run     *goTask       // that was handed over last
+	missed  uint64
+	wall    bool // due is a time of day
+	pending bool
+}
+
+// After runs task once, when d is over; at once if d is not positive. The task holds no place and no goroutine before. When it is due it is handed to
+// the pool as by [Pool.Go]: its context, from which it may make groups, is done when the task has ended or the context of Shutdown is, and a panic goes to
+// [OnPanic]. While the pool is full, what is due waits for room, in the order in which it came to be due.
+//
+// Close drops the tasks that are not due, and tells the function of [OnError] how many, by a [*TimersError]. Shutdown returns them, by the time at which they
+// are due, behind those that were queued. On a closed pool After drops its task, with ErrClosed in a [*DroppedError]. Wait does not wait for tasks that
+// are not due. A pool with such tasks is not garbage.
+//
+// The time is that of the monotonic clock. The call synchronizes before the start of the task. It takes some 0.3 µs, also where there are a million.
+func (p *Pool) After(d time.Duration, task func(ctx context.Context)) *Timer {
+	return p.newTimer(task, false, func(x *Timer, now int64) { x.due = later(now, d) })
+}
+
+// At is [Pool.After] for a time of day. If the clock of the machine is set, the task runs when it shows t; when it was set back or forward that is noticed within a
+// minute.
+func (p *Pool) At(t time.Time, task func(ctx context.Context)) *Timer {
+	return p.newTimer(task, false, func(x *Timer, _ int64) { x.due, x.wall = timeOfDay(t), true })
+}
+
+// Every runs task when d is over, and then again and again, d apart. It never runs twice at once: a time at which the task is still queued, or runs, is
+// missed, and so are times that the pool comes to too late; the end of a run synchronizes before the start of the next. [Timer.Missed] counts them; those that follow stay where they are. When the pool is closed
+// it just ends. Else it is like [Pool.After]. d must be more than 0.
+func (p *Pool) Every(d time.Duration, task func(ctx context.Context)) *Timer {
+	must(d > 0, "time from one run to the next must be more than 0", d)
+	return p.newTimer(task, true, func(x *Timer, now int64) { x.due, x.every = later(now, d), d })
+}
+
+func (p *Pool) newTimer(task func(ctx context.Context), repeats bool, set func(x *Timer, now int64)) *Timer {
+	mustPool(p != nil)
+	mustTask(task != nil)
+	p.core.running()
+	x := &Timer{of: p.timers(), task: task, repeats: repeats}
+	x.tag = race.Here()
+	if apartly(func() bool {
+		x.of.mu.Lock()
+		defer x.of.mu.Unlock()
+		set(x, x.of.now())
+		return x.of.add(x)
+	}) {
+		return x
+	}
+	p.core.reporter.fail(&DroppedError{Arg: task, Cause: ErrClosed}, nil)
+	return x
+}
+
+// apartly calls f, which takes the lock of timers. Under the race detector the caller is not ordered by it.
+func apartly[R any](f func() R) R {
+	if race.Enabled {
+		return race.Apart(f)
+	}
+	return f()
+}
+
+// call calls the task.
+func (x *Timer) call(ctx context.Context) (none error) {
+	if !race.Enabled {
+		x.task(ctx)
+		return none
+	}
+	// It knows only what the caller of After had done, what it has done itself when it ran before, and the calls of Reset.
+	start := x.tag.Start(&x.of.pool.core.turns)
+	start.Pasts[1] = &x.past
+	return race.Run(start, nil, func() error {
+		defer x.past.Release()
+		x.task(ctx)
+		return none
+	})
+}
+
+// Stop ends the timer, and reports whether it has kept the task from starting: one that is not due, or that is queued. It does not wait for a task
+// that runs.
+func (x *Timer) Stop() bool {
+	x.made()
+	return apartly(func() bool {
+		x.of.mu.Lock()
+		defer x.of.mu.Unlock()
+		stopped := x.of.remove(x)
+		if x.run != nil && x.run.giveUp() {
+			x.run.body, stopped = nil, true
+		}
+		x.run = nil
+		x.of.arm()
+		return stopped
+	})
+}
+
+// Reset has the task run when d is over, also if it has run, or was stopped; at once if d is not positive. It reports whether the task was pending, and so
+// runs once less. One of [Pool.Every] then runs again and again, d apart; for that d must be more than 0. It does nothing if the pool is closed.
+func (x *Timer) Reset(d time.Duration) bool {
+	x.made()
+	must(d > 0 || !x.repeats, "time from one run to the next must be more than 0", d)
+	x.past.Release()
+	return apartly(func() bool {
+		x.of.mu.Lock()
+		defer x.of.mu.Unlock()
+		x.every = d
+		was := x.of.remove(x)
+		x.due, x.wall = later(x.of.now(), d), false
+		x.of.add(x)
+		x.of.arm()
+		return was
+	})
+}
+
+// Next returns when the task is due; the zero time if it is not pending.
+func (x *Timer) Next() time.Time {
+	x.made()
+	return apartly(func() time.Time {
+		x.of.mu.Lock()
+		defer x.of.mu.Unlock()
+		switch {
+		case !x.pending:
+			return time.Time{}
+		case x.wall:
+			return time.Unix(0, x.due)
+		default:
+			return x.of.clock.Add(time.Duration(x.due))
+		}
+	})
+}
+
+// Missed returns how many times a task of [Pool.Every] has not run, as it was queued or ran when they came, or as they had passed.
+func (x *Timer) Missed() uint64 {
+	x.made()
+	return apartly(func() uint64 {
+		x.of.mu.Lock()
+		defer x.of.mu.Unlock()
+		return x.missed
+	})
+}
+
+func (x *Timer) made() {
+	must(x != nil && x.of != nil, "timer must be made by After, At or Every", "another")
+}
+
+// later returns the time d after now, on the same clock.
+func later(now int64, d time.Duration) int64 {
+	d = max(0, d)
+	if now > math.MaxInt64-int64(d) {
+		return math.MaxInt64
+	}
+	return now + int64(d)
+}
+
+// timeOfDay returns t as ns since 1970; the last or first of them if it lies beyond.
+func timeOfDay(t time.Time) int64 {
+	switch {
+	case t.Before(time.Unix(0, 0)):
+		return 0
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	default:
+		return t.UnixNano()
+	}
+}
+
+// timers are those of a pool. One timer of the runtime serves them all.
+type timers struct {
+	pool  *Pool
+	clock time.Time // what the times in steady are measured from
+
+	mu      sync.Mutex
+	steady  dueHeap
+	wall    dueHeap // of At, by the time of day
+	pending int     // timers that are; the others in the heaps were stopped, or set anew
+	timer   *time.Timer
+	wakes   int64  // when it fires, since clock
+	feeding bool   // feed hands over what is due
+	hands   *Timer // the one whose task it hands over
+	closed  bool
+}
+
+// noTimers are those of a pool that was closed without any.
+var noTimers = &timers{closed: true}
+
+// timers returns those of the pool, and makes them if need be.
+func (p *Pool) timers() *timers {
+	if t := p.cut.timers.Load(); t != nil {
+		return t
+	}
+	p.cut.timers.CompareAndSwap(nil, &timers{pool: p, clock: time.Now()})
+	return p.cut.timers.Load()
+}
+
+func (t *timers) now() int64 { return int64(time.Since(t.clock)) }
+
+// add makes x pending, and reports whether that was possible.
+func (t *timers) add(x *Timer) bool {
+	if t.closed {
+		return false
+	}
+	x.pending = true
+	t.pending++
+	t.heap(x).push(dueTimer{x.due, x})
+	t.arm()
+	return true
+}
+
+func (t *timers) heap(x *Timer) *dueHeap {
+	if x.wall {
+		return &t.wall
+	}
+	return &t.steady
+}
+
+// remove makes x not pending, and reports whether it was. What stands in the heap is dropped when it comes to the head, or with many others.
+func (t *timers) remove(x *Timer) bool {
+	if !x.pending {
+		return false
+	}
+	x.pending = false
+	t.pending--
+	if n := len(t.steady) + len(t.wall); n > 2*t.pending+64 {
+		t.steady.compact()
+		t.wall.compact()
+	}
+	return true
+}
+
+// look is how long the time of day is trusted to go on as before.
+const look = time.Minute
+
+// arm sets the timer of the runtime, unless feed will do so. The first one that is pending makes it anew: it may live in another test bubble than the last one.
+func (t *timers) arm() {
+	if t.feeding || t.closed {
+		return
+	}
+	if t.pending == 0 {
+		if t.timer != nil {
+			t.timer.Stop()
+		}
+		t.timer, t.steady, t.wall = nil, nil, nil
+		return
+	}
+	wakes := int64(math.MaxInt64)
+	if len(t.steady) > 0 {
+		wakes = t.steady[0].at
+	}
+	now := int64(-1)
+	if len(t.wall) > 0 {
+		now = t.now()
+		wakes = min(wakes, now+min(int64(look), max(0, t.wall[0].at-time.Now().UnixNano())))
+	}
+	if t.timer != nil && t.wakes <= wakes {
+		return // it fires early enough
+	}
+	if now < 0 {
+		now = t.now()
+	}
+	t.wakes = wakes
+	if d := time.Duration(max(0, wakes-now)); t.timer == nil {
+		t.timer = time.AfterFunc(d, t.feed)
+	} else {
+		t.timer.Reset(d)
+	}
+}
+
+// feed hands over what is due.
+func (t *timers) feed() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.timer == nil || t.feeding || t.closed { // stopped too late
+		return
+	}
+	t.feeding, t.timer = true, nil
+	now, day := t.now(), time.Now().UnixNano() // one that is due again meanwhile has its turn behind the others
+	for x, late := t.next(now, day); x != nil; x, late = t.next(now, day) {
+		t.due(x, late)
+	}
+	t.feeding = false
+	t.arm()
+}
+
+// next returns the timer that is due first, and since when; nil if none is.
+func (t *timers) next(now, day int64) (x *Timer, late time.Duration) {
+	for t.steady.isDue(now) {
+		if d := t.steady.pop(); d.live() {
+			return d.timer, time.Duration(now - d.at)
+		}
+	}
+	for t.wall.isDue(day) {
+		if d := t.wall.pop(); d.live() {
+			return d.timer, time.Duration(day - d.at)
+		}
+	}
+	return nil, 0
+}
+
+// due hands over the task of x, which is due since late. It releases the lock meanwhile.
+func (t *timers) due(x *Timer, late time.Duration) {
+	x.pending = false
+	t.pending--
+	if x.repeats {
+		times := int64(late / x.every)
+		x.missed += uint64(times)
+		x.due = later(x.due, time.Duration(times+1)*x.every)
+		t.add(x)
+		if x.run != nil && !x.run.over() {
+			x.missed++
+			return
+		}
+	}
+	r := &goTask{errand: errand{pool: t.pool, ctx: context.Background()}, body: x.call}
+	r.self = r
+	x.run, t.hands = r, x
+	t.mu.Unlock()
+	err := r.submit()
+	if err != nil && r.giveUp() { // else it was stopped
+		r.reportApart(&DroppedError{Arg: x.task, Cause: err})
+	}
+	t.mu.Lock()
+	t.hands = nil
+}
+
+// end closes the timers, and returns those that run once and are pending, or wait for room, by the time at which they are due.
+func (t *timers) end() (pending []*Timer) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil
+	}
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	t.closed = true
+	t.steady.compact()
+	t.wall.compact()
+	day := time.Now().UnixNano() - t.now()
+	all := t.steady
+	for _, d := range t.wall {
+		all = append(all, dueTimer{d.at - day, d.timer})
+	}
+	t.timer, t.steady, t.wall, t.pending = nil, nil, nil, 0
+	if x := t.hands; x != nil && !x.repeats && x.run != nil && x.run.giveUp() {
+		pending = append(pending, x)
+	}
+	return append(pending, all.drain()...)
+}

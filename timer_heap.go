@@ -1,0 +1,92 @@
+package weir
+
+import "slices"
+
+// dueHeap has timers by when they are due: a heap in which each has up to four below it. Those that were stopped stay in it until they come to the head, or
+// compact drops them: so Stop costs next to nothing.
+type dueHeap []dueTimer
+
+type dueTimer struct {
+	at    int64
+	timer *Timer
+}
+
+// live reports whether the timer is pending, and due then.
+func (d dueTimer) live() bool { return d.timer.pending && d.timer.due == d.at }
+
+func (h dueHeap) isDue(now int64) bool { return len(h) > 0 && h[0].at <= now }
+
+func (h *dueHeap) push(d dueTimer) {
+	*h = append(*h, d)
+	s := *h
+	i := len(s) - 1
+	for ; i > 0 && d.at < s[(i-1)/4].at; i = (i - 1) / 4 {
+		s[i] = s[(i-1)/4]
+	}
+	s[i] = d
+}
+
+func (h *dueHeap) pop() (first dueTimer) {
+	s := *h
+	first = s[0]
+	last := len(s) - 1
+	d := s[last]
+	s[last] = dueTimer{}
+	*h = s[:last]
+	if last > 0 {
+		h.down(0, d)
+	}
+	return first
+}
+
+// down puts d at i, or below that.
+func (h dueHeap) down(i int, d dueTimer) {
+	for {
+		child := 4*i + 1
+		if child >= len(h) {
+			break
+		}
+		for c := child + 1; c <= 4*i+4 && c < len(h); c++ {
+			if h[c].at < h[child].at {
+				child = c
+			}
+		}
+		if d.at <= h[child].at {
+			break
+		}
+		h[i] = h[child]
+		i = child
+	}
+	h[i] = d
+}
+
+// compact drops what is not live.
+func (h *dueHeap) compact() {
+	*h = slices.DeleteFunc(*h, func(d dueTimer) bool { return !d.live() })
+	s := *h
+	for i := (len(s) - 2) / 4; i >= 0 && len(s) > 1; i-- {
+		s.down(i, s[i])
+	}
+}
+
+// drain ends the timers, and returns those whose tasks run once, in order.
+func (h dueHeap) drain() (list []*Timer) {
+	slices.SortStableFunc(h, func(x, y dueTimer) int {
+		switch {
+		case x.at < y.at:
+			return -1
+		case x.at > y.at:
+			return 1
+		default:
+			return 0
+		}
+	})
+	for _, d := range h {
+		if d.timer.pending {
+			if d.timer.pending = false; !d.timer.repeats {
+				list = append(list, d.timer)
+			}
+		}
+	}
+	return list
+}
