@@ -534,16 +534,16 @@ func TestASubmitterThatWaitsDoesNotOvertakeLanes(t *testing.T) {
 				check.OK(t, p.Submit(v.Hold))
 				synctest.Wait()
 			}
-			own, lane := false, false
-			check.OK(t, p.Submit(func() { own = true; v.Hold() }))
+			var own, lane atomic.Bool
+			check.OK(t, p.Submit(func() { own.Store(true); v.Hold() }))
 			go func() { _ = p.Submit(v.Hold) }() // gets room in the end, or the pool is closed before
 			synctest.Wait()
-			check.OK(t, high.Submit(func() { lane = true; v.Hold() }))
+			check.OK(t, high.Submit(func() { lane.Store(true); v.Hold() }))
 			synctest.Wait()
 			free(p)
 			synctest.Wait()
-			check.Equal(t, "the task of priority 0 has started", own, false)
-			check.Equal(t, "that of priority 1 has", lane, true)
+			check.Equal(t, "the task of priority 0 has started", own.Load(), false)
+			check.Equal(t, "that of priority 1 has", lane.Load(), true)
 			v.Open()
 			p.Close()
 		})

@@ -142,9 +142,7 @@ func (p *program) lanes(d *drawing) {
 		visit(t.Acts, func(a *act) {
 			alone := a.Kind != submit && !a.With.has("outer")
 			if a.Kind == locked {
-				visit(a.Body, func(a *act) {
-					alone = alone && (len(a.Kids) == 0 || p.root(a.Pool) == p.root(t.pool) || !p.isFamily(a.Pool))
-				})
+				alone = alone && !p.leadsBack(a.Body, p.root(t.pool), true)
 			}
 			if !alone {
 				for i := range p.Pools {
@@ -153,6 +151,22 @@ func (p *program) lanes(d *drawing) {
 			}
 		})
 	}
+}
+
+// leadsBack reports whether acts hand tasks to a pool with lanes, or such tasks do, without a place of its root to lend: within says that the acts themselves are
+// done with one.
+func (p *program) leadsBack(acts []*act, root int, within bool) (leads bool) {
+	visit(acts, func(a *act) {
+		if len(a.Kids) == 0 {
+			return
+		}
+		there := within && p.root(a.Pool) == root
+		leads = leads || !there && p.isFamily(a.Pool)
+		for _, kid := range a.Kids {
+			leads = leads || p.leadsBack(kid.Acts, root, there)
+		}
+	})
+	return leads
 }
 
 // root is the pool whose places the pool has.
