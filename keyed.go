@@ -85,8 +85,8 @@ func NewKeyed[K comparable](p *Pool, limit int, opts ...KeyedOption[K]) *Keyed[K
 		must(ok, fmt.Sprintf("function of ShareBy must be a func(%T) int", *new(K)), fmt.Sprintf("a %T", s))
 		k.share = share
 	}
-	k.pool = newPool(Unbounded, []Option{On(p), Measure(0)}, 0, nil)
-	k.pool.core.reporter = p.core.reporter.forKeys()
+	r := p.core.reporter.forKeys()
+	k.pool = newPool(Unbounded, []Option{On(p), Measure(0), laneOption("", func(l *laneOptions) { l.reporter = &r })}, 0, nil)
 	k.options = poolOptions(limit, []Option{On(k.pool), Queue(o.queue), Measure(0)})
 	return k
 }

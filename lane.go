@@ -68,6 +68,8 @@ type laneOptions struct {
 	of    *Pool
 	given string // one of the options
 	rests func() // is called when the last worker of the lane has ended, if it is not nil
+
+	reporter *reporter // in place of its own, if it is not nil
 }
 
 func laneOption(name string, set func(*laneOptions)) Option {
@@ -119,10 +121,7 @@ type laneOwner interface {
 func (c *core) lanes() iter.Seq[laneOwner] {
 	return func(yield func(laneOwner) bool) {
 		for _, r := range c.engine.Lanes() {
-			if n, ok := r.(*named); ok {
-				r = n.Runner
-			}
-			if !yield(r.(laneOwner)) {
+			if !yield(unwrap(r).(laneOwner)) {
 				return
 			}
 		}
@@ -166,7 +165,7 @@ func (p *Pool) endTimers() (undue []*Timer) {
 // dropTimers ends them, and reports how many were not due.
 func (p *Pool) dropTimers() {
 	if n := len(p.endTimers()); n > 0 {
-		p.core.reporter.fail(&TimersError{Dropped: n}, nil)
+		p.core.reporter.aside(func() { p.core.reporter.fail(&TimersError{Dropped: n}, nil) })
 	}
 }
 
@@ -200,11 +199,9 @@ func (p *statefulRunner[S, T]) ends(done <-chan struct{}) bool {
 // newLane returns a lane that calls rests when its last worker has ended, and has the handlers of its pool.
 func (o options) newLane(rests func()) *Pool {
 	l := *o.lane
-	l.rests = rests
+	l.rests, l.reporter = rests, &l.of.core.reporter
 	o.lane = &l
-	p := o.newPool(0, nil)
-	p.core.reporter = l.of.core.reporter
-	return p
+	return o.newPool(0, nil)
 }
 
 // forKeys is what all lanes of a Keyed have of the owner of their pool.

@@ -145,7 +145,7 @@ func TestALaneOfShortTasksAndThenLongOnes(t *testing.T) {
 
 // Lanes are made while the pool is shut down.
 func TestALaneIsMadeDuringShutdown(t *testing.T) {
-	for i := range check.Scale(500, 100) {
+	for i := range check.Scale(200, 100) {
 		p := weir.New(2)
 		var makers sync.WaitGroup
 		makers.Go(func() {

@@ -296,6 +296,14 @@ type named struct {
 	labels *profileLabels
 }
 
+// unwrap returns the runner without its name.
+func unwrap(r engine.Runner) engine.Runner {
+	if n, ok := r.(*named); ok {
+		return n.Runner
+	}
+	return r
+}
+
 // Begin implements [engine.Runner].
 func (n *named) Begin(w *engine.Worker) {
 	n.Runner.Begin(w)

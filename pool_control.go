@@ -42,6 +42,7 @@ func (p *Pool) Resume() { p.made().resume() }
 // Tasks of [Pool.After] that are not due are dropped.
 func (p *Pool) Close() {
 	p.made().mustBeOwn()
+	p.core.running()
 	p.dropTimers()
 	p.core.close()
 }

@@ -29,7 +29,11 @@ func (c *core) running() *engine.Engine {
 
 // prepare is the part of start that needs no engine.
 func (c *core) prepare(o *options) {
-	c.reporter = reporter{newHooks(o)}
+	if l := o.lane; l != nil && l.reporter != nil {
+		c.reporter = *l.reporter
+	} else {
+		c.reporter = reporter{newHooks(o)}
+	}
 	c.turns.Limit(o.limit)
 	c.turns.Queue(o.queue)
 }

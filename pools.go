@@ -35,7 +35,7 @@ type observed interface {
 	glance() Stats
 	times() Times
 	longer(d time.Duration) []Running
-	resize(limit int)
+	resizePool(limit int)
 	pause()
 	resume()
 }
@@ -71,7 +71,7 @@ func (i PoolInfo) Times() Times { return i.of().times() }
 func (i PoolInfo) Running(longer time.Duration) []Running { return i.of().longer(longer) }
 
 // Resize sets the limit of the pool. See [Pool.Resize].
-func (i PoolInfo) Resize(limit int) { i.of().resize(limit) }
+func (i PoolInfo) Resize(limit int) { i.of().resizePool(limit) }
 
 // Pause stops workers from taking tasks. See [Pool.Pause].
 func (i PoolInfo) Pause() { i.of().pause() }
@@ -225,12 +225,17 @@ func (c *core) unlist() {
 
 // describe returns the name of the pool, that of its type, and where it was made.
 func (c *core) describe() (name, kind string, made uintptr) {
-	runner := c.engine.Runner
-	if n, ok := runner.(*named); ok {
-		runner = n.Runner
-	}
-	of, _ := runner.(interface{ pool() any })
+	of, _ := unwrap(c.engine.Runner).(interface{ pool() any })
 	return c.reporter.name(), strings.TrimPrefix(reflect.TypeOf(of.pool()).String(), "*weir."), c.made
+}
+
+// resizePool is resize, also for a Stateful.
+func (c *core) resizePool(limit int) {
+	if s, ok := unwrap(c.running().Runner).(interface{ resize(limit int) }); ok {
+		s.resize(limit)
+	} else {
+		c.resize(limit)
+	}
 }
 
 // apart calls f. Under the race detector the caller is not ordered by it.

@@ -122,7 +122,7 @@ func (p *Stateful[S, T]) TryInvoke(arg T) error {
 // caller's again. An arg that was given up keeps its room in the queue until a worker comes to it.
 //
 // A function that calls its own pool keeps its worker meanwhile; if all do so, they wait
-// forever. A task of another pool keeps its place meanwhile. The end of the function
+// forever. A task of another pool keeps its place meanwhile, which a lane of that pool may need: tasks that call one may wait forever, too. The end of the function
 // synchronizes before the return of Call.
 func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 	mustPool(p != nil)
@@ -177,9 +177,8 @@ func (r *reply) resolve(err error) {
 // Resize sets the limit, as [Pool.Resize] does. Idle workers beyond it close their values.
 func (p *Stateful[S, T]) Resize(limit int) {
 	mustPool(p != nil)
-	mustLimit(limit)
 	p.core.running()
-	p.values.resize(limit, p.core.resize)
+	(*statefulRunner[S, T])(p).resize(limit)
 }
 
 // Shutdown closes the pool, as [Stateful.Close] does, but waits only until ctx is done. It returns
@@ -213,6 +212,12 @@ func (p *statefulRunner[S, T]) Begin(w *engine.Worker) {
 }
 
 func (p *statefulRunner[S, T]) pool() any { return (*Stateful[S, T])(p) }
+
+// resize is that of core, and sets how many values there may be.
+func (p *statefulRunner[S, T]) resize(limit int) {
+	mustLimit(limit)
+	p.values.resize(limit, p.core.resize)
+}
 
 // Run implements [engine.Runner].
 func (p *statefulRunner[S, T]) Run(w *engine.Worker, t engine.Task) {

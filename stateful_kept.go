@@ -29,7 +29,7 @@ func (v *values[S]) keep(own *owned[S]) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.open--
-	if k.timeout == 0 || k.ended || v.open+len(k.list) >= v.allowed {
+	if k.timeout == 0 || k.ended || v.open+v.opening+len(k.list) >= v.allowed {
 		return false
 	}
 	k.list = append(k.list, idleValue[S]{own, time.Now()})

@@ -235,3 +235,63 @@ func TestLanesLeaveTheListOfPoolsWithTheirPool(t *testing.T) {
 		check.Equal(t, "listed when the pool is closed", isListed(), false)
 	})
 }
+
+// The worker of a lane that closes its value runs on that of the pool, which must go on.
+func TestGoexitOfAClosedValueLosesNoWorkerOfThePool(t *testing.T) {
+	p := weir.New(1)
+	defer p.Close()
+	l := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, int) {}, func(int) { runtime.Goexit() }, weir.On(p), weir.IdleTimeout(0))
+	for i := range 100 {
+		check.OK(t, l.Call(t.Context(), i))
+		check.OK(t, p.Do(t.Context(), succeed))
+	}
+}
+
+func TestAValueThatIsBeingOpenedCountsWhenALaneIsResized(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shop{t: t}
+		p := weir.New(2)
+		slow := check.NewValve()
+		l := weir.NewStateful(2, func() (*handle, error) {
+			if s.made.Load() == 1 {
+				slow.Hold()
+			}
+			return s.take()
+		}, (*handle).use, s.giveBack, weir.On(p))
+		v := check.NewValve()
+		check.OK(t, l.Invoke(v.Hold))
+		synctest.Wait()
+		check.OK(t, l.Invoke(nothing)) // opens a second one
+		synctest.Wait()
+		v.Open()
+		synctest.Wait() // the first one is kept
+		l.Resize(1)
+		slow.Open()
+		l.Wait()
+		synctest.Wait()
+		check.Equal(t, "open", s.open.Now.Load(), 1)
+		p.Close()
+		s.empty()
+	})
+}
+
+func TestPoolInfoResizesAStateful(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shop{t: t}
+		name := fmt.Sprintf("%s %p", t.Name(), t)
+		p := s.pool(1, weir.Name(name))
+		defer p.Close()
+		v := check.NewValve()
+		check.OK(t, p.Invoke(v.Hold))
+		check.OK(t, p.Invoke(v.Hold))
+		synctest.Wait()
+		for i := range weir.Pools() {
+			if i.Name == name {
+				i.Resize(2)
+			}
+		}
+		synctest.Wait()
+		check.Equal(t, "at once", s.open.Now.Load(), 2)
+		v.Open()
+	})
+}

@@ -109,7 +109,7 @@ func BenchmarkStateful(b *testing.B) {
 func TestStatefulIsResizedByOneCallAtATime(t *testing.T) {
 	p := weir.NewStateful(2, func() (int, error) { return 0, nil }, func(_ int, meet func()) { meet() }, nil, weir.IdleTimeout(0))
 	defer p.Close()
-	for range check.Scale(100_000, 2000) {
+	for range check.Scale(30_000, 2000) {
 		var resizing sync.WaitGroup
 		var ready atomic.Int32
 		for limit := range 2 {

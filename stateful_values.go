@@ -22,6 +22,7 @@ type values[S any] struct {
 	fewer   sync.Cond // fewer are there, or more are allowed
 	count   int       // of those that are open, being opened, or being closed
 	open    int       // of those that workers have
+	opening int       // of those that workers open
 	allowed int
 	failed  int // of the openings, in a row
 	kept    kept[S]
@@ -39,7 +40,7 @@ func (v *values[S]) resize(allowed int, resizeWorkers func(int)) {
 	defer v.mu.Unlock()
 	v.allowed = allowed
 	resizeWorkers(allowed)
-	v.closeKept(v.open + len(v.kept.list) - allowed)
+	v.closeKept(v.open + v.opening + len(v.kept.list) - allowed)
 	v.fewer.Broadcast()
 }
 
@@ -62,11 +63,15 @@ func (v *values[S]) get(tag race.Tag) (own *owned[S], err error) {
 		return own, nil
 	}
 	v.count++
+	v.opening++
 	v.mu.Unlock()
 	own = new(owned[S])
 	opened := false
 	defer func() {
 		if !opened { // or it panicked, or called runtime.Goexit
+			v.mu.Lock()
+			v.opening--
+			v.mu.Unlock()
 			v.lose()
 		}
 	}()
@@ -79,6 +84,7 @@ func (v *values[S]) get(tag race.Tag) (own *owned[S], err error) {
 	v.mu.Lock()
 	if opened {
 		v.open++
+		v.opening--
 		v.failed = 0
 	} else {
 		v.failed++

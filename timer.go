@@ -19,6 +19,7 @@ type Timer struct {
 	repeats bool
 
 	// All that follows is under the mutex of the timers.
+	number  uint64        // of its entry in a heap
 	due     int64         // when it is due, if it is pending: as in its heap
 	every   time.Duration // from one time to the next, of one that repeats
 	run     *goTask       // that was handed over last
@@ -32,7 +33,7 @@ type Timer struct {
 // [OnPanic]. While the pool is full, what is due waits for room, in the order in which it came to be due.
 //
 // Close drops the tasks that are not due, and tells the function of [OnError] how many, by a [*TimersError]. Shutdown returns them, by the time at which they
-// are due, behind those that were queued. On a closed pool After drops its task, with ErrClosed in a [*DroppedError]. Wait does not wait for tasks that
+// are due, behind those that were queued there, and also those that wait for room. What was queued when its time had come is reported as a task of Go. On a closed pool After drops its task, with ErrClosed in a [*DroppedError]. Wait does not wait for tasks that
 // are not due. A pool with such tasks is not garbage.
 //
 // The time is that of the monotonic clock. The call synchronizes before the start of the task. It takes some 0.3 µs, also where there are a million.
@@ -96,24 +97,30 @@ func (x *Timer) call(ctx context.Context) (none error) {
 	})
 }
 
-// Stop ends the timer, and reports whether it has kept the task from starting: one that is not due, or that is queued. It does not wait for a task
-// that runs.
+// Stop ends the timer, and reports whether it has kept the task from starting: one that is not due, or that is queued, which takes its room in the queue until
+// a worker comes to it. Stop does not wait for a task that runs.
 func (x *Timer) Stop() bool {
 	x.made()
 	return apartly(func() bool {
 		x.of.mu.Lock()
 		defer x.of.mu.Unlock()
 		stopped := x.of.remove(x)
-		if x.run != nil && x.run.giveUp() {
-			x.run.body, stopped = nil, true
-		}
-		x.run = nil
+		stopped = x.dropRun() || stopped
 		x.of.arm()
 		return stopped
 	})
 }
 
-// Reset has the task run when d is over, also if it has run, or was stopped; at once if d is not positive. It reports whether the task was pending, and so
+// dropRun ends a run that has not started. It reports whether there was one.
+func (x *Timer) dropRun() bool {
+	if x.run == nil || !x.run.giveUp() {
+		return false
+	}
+	x.run.body, x.run = nil, nil
+	return true
+}
+
+// Reset has the task run when d is over, also if it has run, or was stopped; at once if d is not positive. A run that is still queued then is dropped. It reports whether the task was pending, and so
 // runs once less. One of [Pool.Every] then runs again and again, d apart; for that d must be more than 0. It does nothing if the pool is closed.
 func (x *Timer) Reset(d time.Duration) bool {
 	x.made()
@@ -197,6 +204,8 @@ type timers struct {
 	feeding bool   // feed hands over what is due
 	hands   *Timer // the one whose task it hands over
 	closed  bool
+	round   uint64 // the number of the timer
+	numbers uint64 // the last one of an entry
 }
 
 // noTimers are those of a pool that was closed without any.
@@ -207,7 +216,11 @@ func (p *Pool) timers() *timers {
 	if t := p.cut.timers.Load(); t != nil {
 		return t
 	}
-	p.cut.timers.CompareAndSwap(nil, &timers{pool: p, clock: time.Now()})
+	t := noTimers
+	if !p.core.glance().Closed {
+		t = &timers{pool: p, clock: time.Now()}
+	}
+	p.cut.timers.CompareAndSwap(nil, t)
 	return p.cut.timers.Load()
 }
 
@@ -220,7 +233,9 @@ func (t *timers) add(x *Timer) bool {
 	}
 	x.pending = true
 	t.pending++
-	t.heap(x).push(dueTimer{x.due, x})
+	t.numbers++
+	x.number = t.numbers
+	t.heap(x).push(dueTimer{x.due, x.number, x})
 	t.arm()
 	return true
 }
@@ -237,13 +252,18 @@ func (t *timers) remove(x *Timer) bool {
 	if !x.pending {
 		return false
 	}
+	t.ends(x)
+	return true
+}
+
+// ends notes that x is not pending any more.
+func (t *timers) ends(x *Timer) {
 	x.pending = false
 	t.pending--
 	if n := len(t.steady) + len(t.wall); n > 2*t.pending+64 {
 		t.steady.compact()
 		t.wall.compact()
 	}
-	return true
 }
 
 // look is how long the time of day is trusted to go on as before.
@@ -259,6 +279,7 @@ func (t *timers) arm() {
 			t.timer.Stop()
 		}
 		t.timer, t.steady, t.wall = nil, nil, nil
+		t.round++
 		return
 	}
 	wakes := int64(math.MaxInt64)
@@ -278,17 +299,19 @@ func (t *timers) arm() {
 	}
 	t.wakes = wakes
 	if d := time.Duration(max(0, wakes-now)); t.timer == nil {
-		t.timer = time.AfterFunc(d, t.feed)
+		t.round++
+		round := t.round
+		t.timer = time.AfterFunc(d, func() { t.feed(round) })
 	} else {
 		t.timer.Reset(d)
 	}
 }
 
 // feed hands over what is due.
-func (t *timers) feed() {
+func (t *timers) feed(round uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.timer == nil || t.feeding || t.closed { // stopped too late
+	if t.round != round || t.timer == nil || t.feeding || t.closed { // stopped too late
 		return
 	}
 	t.feeding, t.timer = true, nil
@@ -317,8 +340,7 @@ func (t *timers) next(now, day int64) (x *Timer, late time.Duration) {
 
 // due hands over the task of x, which is due since late. It releases the lock meanwhile.
 func (t *timers) due(x *Timer, late time.Duration) {
-	x.pending = false
-	t.pending--
+	t.ends(x)
 	if x.repeats {
 		times := int64(late / x.every)
 		x.missed += uint64(times)
@@ -329,13 +351,14 @@ func (t *timers) due(x *Timer, late time.Duration) {
 			return
 		}
 	}
+	x.dropRun() // which is still queued, and was reset
 	r := &goTask{errand: errand{pool: t.pool, ctx: context.Background()}, body: x.call}
 	r.self = r
 	x.run, t.hands = r, x
 	t.mu.Unlock()
 	err := r.submit()
 	if err != nil && r.giveUp() { // else it was stopped
-		r.reportApart(&DroppedError{Arg: x.task, Cause: err})
+		t.pool.core.reporter.aside(func() { r.reportApart(&DroppedError{Arg: x.task, Cause: err}) }) // it may exit
 	}
 	t.mu.Lock()
 	t.hands = nil
@@ -357,10 +380,10 @@ func (t *timers) end() (pending []*Timer) {
 	day := time.Now().UnixNano() - t.now()
 	all := t.steady
 	for _, d := range t.wall {
-		all = append(all, dueTimer{d.at - day, d.timer})
+		all = append(all, dueTimer{d.at - day, d.number, d.timer})
 	}
 	t.timer, t.steady, t.wall, t.pending = nil, nil, nil, 0
-	if x := t.hands; x != nil && !x.repeats && x.run != nil && x.run.giveUp() {
+	if x := t.hands; x != nil && x.dropRun() && !x.repeats {
 		pending = append(pending, x)
 	}
 	return append(pending, all.drain()...)

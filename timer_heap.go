@@ -7,12 +7,15 @@ import "slices"
 type dueHeap []dueTimer
 
 type dueTimer struct {
-	at    int64
-	timer *Timer
+	at     int64
+	number uint64 // of those that are due at once the one that was set first comes first
+	timer  *Timer
 }
 
-// live reports whether the timer is pending, and due then.
-func (d dueTimer) live() bool { return d.timer.pending && d.timer.due == d.at }
+// live reports whether the timer is pending, and was not set anew.
+func (d dueTimer) live() bool { return d.timer.pending && d.timer.number == d.number }
+
+func (d dueTimer) before(e dueTimer) bool { return d.at < e.at || d.at == e.at && d.number < e.number }
 
 func (h dueHeap) isDue(now int64) bool { return len(h) > 0 && h[0].at <= now }
 
@@ -20,7 +23,7 @@ func (h *dueHeap) push(d dueTimer) {
 	*h = append(*h, d)
 	s := *h
 	i := len(s) - 1
-	for ; i > 0 && d.at < s[(i-1)/4].at; i = (i - 1) / 4 {
+	for ; i > 0 && d.before(s[(i-1)/4]); i = (i - 1) / 4 {
 		s[i] = s[(i-1)/4]
 	}
 	s[i] = d
@@ -47,11 +50,11 @@ func (h dueHeap) down(i int, d dueTimer) {
 			break
 		}
 		for c := child + 1; c <= 4*i+4 && c < len(h); c++ {
-			if h[c].at < h[child].at {
+			if h[c].before(h[child]) {
 				child = c
 			}
 		}
-		if d.at <= h[child].at {
+		if d.before(h[child]) {
 			break
 		}
 		h[i] = h[child]
@@ -63,6 +66,9 @@ func (h dueHeap) down(i int, d dueTimer) {
 // compact drops what is not live.
 func (h *dueHeap) compact() {
 	*h = slices.DeleteFunc(*h, func(d dueTimer) bool { return !d.live() })
+	if cap(*h) > 4*len(*h)+64 {
+		*h = slices.Clone(*h)
+	}
 	s := *h
 	for i := (len(s) - 2) / 4; i >= 0 && len(s) > 1; i-- {
 		s.down(i, s[i])
@@ -72,14 +78,10 @@ func (h *dueHeap) compact() {
 // drain ends the timers, and returns those whose tasks run once, in order.
 func (h dueHeap) drain() (list []*Timer) {
 	slices.SortStableFunc(h, func(x, y dueTimer) int {
-		switch {
-		case x.at < y.at:
+		if x.before(y) {
 			return -1
-		case x.at > y.at:
-			return 1
-		default:
-			return 0
 		}
+		return 1
 	})
 	for _, d := range h {
 		if d.timer.pending {

@@ -384,3 +384,64 @@ func TestTimersUnderStressRunOnceOrAreStopped(t *testing.T) {
 	check.OK(t, err)
 	check.Equal(t, "run, stopped or handed back", ran.Load()+stopped.Load()+int64(len(unrun)), all.Load())
 }
+
+func TestATimerThatIsSetAnewOverlapsNoRunAndLeavesNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4)
+		defer p.Close()
+		var g check.Gauge
+		x := p.Every(time.Second, func(context.Context) {
+			g.Enter()
+			defer g.Leave()
+			time.Sleep(10 * time.Second)
+		})
+		sleep(1500 * time.Millisecond)
+		check.Equal(t, "stopped", x.Stop(), true)
+		x.Reset(time.Second)
+		sleep(time.Minute)
+		x.Stop()
+		check.Equal(t, "at once", g.Peak.Load(), 1)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		v := block(t, p, 1)
+		l := newRunLog()
+		x := p.After(0, l.note("x"))
+		for range 4 {
+			sleep(time.Second)
+			x.Reset(time.Second)
+		}
+		sleep(time.Minute)
+		check.Equal(t, "stopped in the queue", x.Stop(), true)
+		for i := range 5 {
+			p.After(time.Second, l.note(fmt.Sprint(i)))
+		}
+		sleep(2 * time.Second)
+		v.Open()
+		p.Wait()
+		check.Equal(t, "ran", fmt.Sprint(l.lines), "[0 1m6s 1 1m6s 2 1m6s 3 1m6s 4 1m6s]")
+	})
+}
+
+func TestHandlersOfTimersMayExit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0), weir.OnError(func(error) { runtime.Goexit() }))
+		v := block(t, p, 1)
+		p.After(0, nothingWith)
+		sleep(time.Second)
+		v.Open()
+		p.Wait()
+		ran := false
+		p.After(0, func(context.Context) { ran = true })
+		rest(p, time.Second)
+		check.Equal(t, "ran", ran, true)
+		p.After(time.Hour, nothingWith)
+		p.Close()
+		check.Equal(t, "closed", p.Stats().Closed, true)
+		told := 0
+		l := p.Lane(1, weir.OnError(func(error) { told++ }))
+		l.After(time.Hour, nothingWith)
+		check.Equal(t, "told", told, 1)
+	})
+}

@@ -158,6 +158,10 @@ func (e *Engine) session(w *Worker, o order) (over bool) {
 		if !running || w.carries != nil {
 			return
 		}
+		if w.mark == isCarrier { // the worker that it has carried has ended, and End with it the goroutine
+			w.mark = 0
+			return
+		}
 		panicked := recover()
 		if w.hasTold() {
 			return

@@ -132,6 +132,7 @@ func (e *Engine) depart(w *Worker) {
 		e.unlock() // others go on while End closes what the worker owns
 		defer func() {
 			if panicked := recover(); panicked != nil {
+				w.goes()
 				panic(panicked) // no goroutine may learn that w has ended while the program goes down
 			}
 			e.mu.Lock()
