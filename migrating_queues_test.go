@@ -45,8 +45,10 @@ func Example_fromTargetQueues() {
 	}
 	err = mails.Do(ctx, within)
 	fmt.Println(err)
+	fmt.Println(pool.After(time.Hour, func(context.Context) { send() }).Stop())
 	pool.Close()
 	// Unordered output:
+	// true
 	// a mail
 	// a mail
 	// <nil>
