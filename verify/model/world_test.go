@@ -34,7 +34,7 @@ type world struct {
 
 	mu     sync.Mutex // for what tasks and calls write
 	panics []*boom    // that the handler got
-	errs   []error    // that OnError got, but for those of tasks that did not start
+	errs   []error    // that OnError got, without those of tasks that did not start
 
 	// What the panics of tasks must have led to by now.
 	wantPanics []*boom
