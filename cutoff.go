@@ -18,7 +18,7 @@ type cutoff struct {
 	mu   sync.Mutex
 	list fifo.List[errand] // those that it cancels, until it has come
 
-	timers atomic.Pointer[timers] // of the pool; nil without
+	timers *timers // of the pool; nil without; under mu
 }
 
 // cancels is an errand that the cutoff cancels.

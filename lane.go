@@ -151,8 +151,10 @@ func (p *runner) ends(done <-chan struct{}) bool { return p.core.ends(done) }
 
 // endTimers ends the timers of the pool and of its lanes, and returns those that are not due.
 func (p *Pool) endTimers() (undue []*Timer) {
-	if p.cut != nil && !p.cut.timers.CompareAndSwap(nil, noTimers) {
-		undue = p.cut.timers.Load().end()
+	if p.cut != nil {
+		if t := p.cut.timersOr(noTimers); t != noTimers {
+			undue = t.end()
+		}
 	}
 	for l := range p.core.lanes() {
 		if r, ok := l.(*runner); ok {

@@ -213,15 +213,24 @@ var noTimers = &timers{closed: true}
 
 // timers returns those of the pool, and makes them if need be.
 func (p *Pool) timers() *timers {
-	if t := p.cut.timers.Load(); t != nil {
+	if t := p.cut.timersOr(nil); t != nil {
 		return t
 	}
 	t := noTimers
 	if !p.core.glance().Closed {
 		t = &timers{pool: p, clock: time.Now()}
 	}
-	p.cut.timers.CompareAndSwap(nil, t)
-	return p.cut.timers.Load()
+	return p.cut.timersOr(t)
+}
+
+// timersOr returns the timers of the pool, which are t if there are none yet.
+func (c *cutoff) timersOr(t *timers) *timers {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timers == nil {
+		c.timers = t
+	}
+	return c.timers
 }
 
 func (t *timers) now() int64 { return int64(time.Since(t.clock)) }
