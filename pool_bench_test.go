@@ -129,6 +129,31 @@ func BenchmarkEmptyTaskFromAllCores(b *testing.B) {
 	}
 }
 
+// BenchmarkTaskLength is of tasks that compute for so long: the shorter they are, the more the workers get in each other's way.
+func BenchmarkTaskLength(b *testing.B) {
+	for _, length := range []time.Duration{0, 200 * time.Nanosecond, time.Microsecond, 5 * time.Microsecond} {
+		task := computing(length)
+		b.Run(length.String(), func(b *testing.B) {
+			r := poolRunner{weir.New(64)}
+			for range b.N {
+				r.run(task)
+			}
+			r.wait()
+			b.StopTimer()
+			r.end()
+		})
+	}
+}
+
+// computing returns a task that computes for about so long.
+func computing(length time.Duration) func() {
+	const try = 1_000_000
+	begin := time.Now()
+	spin(try)
+	n := int(length * try / time.Since(begin))
+	return func() { spin(n) }
+}
+
 // BenchmarkSleepers is a flood of tasks that wait, as for a network: one operation
 // is all of them.
 func BenchmarkSleepers(b *testing.B) {

@@ -7,6 +7,7 @@
 //
 //   - ring: a bounded FIFO of task slots; one compare-and-swap for a push or a pop.
 //   - queue: the rings of one engine, chained as the queue grows.
+//   - contention: when a worker lets others take tasks first.
 //   - permits: one word that counts the active workers against the limit and
 //     holds the searching token.
 //   - submitters: those that wait for room.

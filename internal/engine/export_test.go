@@ -51,7 +51,7 @@ func NewMeasuredRing(capacity int, block uint32, random func(n int) int) *Ring {
 
 // PopWeight is Pop for a measured ring: it returns how many tasks the popped one stands for.
 func (r *Ring) PopWeight() (weight int, o Outcome) {
-	_, _, k, o := r.r.pop(&r.stop)
+	_, _, k, o := r.r.pop(&r.stop, nil)
 	if k != 0 {
 		weight = int(k.weight())
 	}
@@ -71,12 +71,12 @@ func (r *Ring) Push(v int) Outcome     { return r.r.push(Task{N: v}, false) }
 func (r *Ring) PushHeld(v int) Outcome { return r.r.push(Task{N: v}, true) }
 
 func (r *Ring) Pop() (int, Outcome) {
-	v, _, _, o := r.r.pop(&r.stop)
+	v, _, _, o := r.r.pop(&r.stop, nil)
 	return v.N, o
 }
 
 func (r *Ring) PopHeld() (int, Outcome) {
-	v, _, _, o := r.r.pop(nil)
+	v, _, _, o := r.r.pop(nil, nil)
 	return v.N, o
 }
 
@@ -227,3 +227,19 @@ func (b *Bids) Naive(all []*Bid, now time.Duration) (best *Bid) {
 	}
 	return best
 }
+
+// Contention is that of a worker.
+type Contention struct{ c contention }
+
+// Patience is for how many pauses the worker is to let others go first.
+func (c *Contention) Patience(now time.Duration, queued uint64) uint64 {
+	return c.c.patience(now, queued)
+}
+
+// Lost says that the worker has taken a task from begun to taken, and lost against others meanwhile.
+func (c *Contention) Lost(begun, taken time.Duration) {
+	c.c.some, c.c.taken, c.c.took = true, taken, taken-begun
+}
+
+// Counts reports whether the worker has to look before it takes a task.
+func (c *Contention) Counts() bool { return c.c.some }

@@ -123,7 +123,7 @@ func (q *queue) pop() (v Task, k mark, ok bool) {
 	if r == nil {
 		return v, 0, false
 	}
-	v, _, k, o := r.pop(nil)
+	v, _, k, o := r.pop(nil, nil)
 	return v, k, o == moved
 }
 

@@ -167,7 +167,7 @@ func (r *ring) after(pos uint64) uint64 {
 // opens the gate to it. Besides moved it reports none when the slot at the tail
 // is taken, either by a task or by a consumer that has not yet left it.
 func (r *ring) push(v Task, held bool) outcome {
-	for {
+	for tries := firstPauses; ; {
 		t := r.tail.Load()
 		if t&(gate|retired) != 0 && (!held || t&retired != 0) {
 			return barred
@@ -189,6 +189,10 @@ func (r *ring) push(v Task, held bool) outcome {
 				s.stamp.Store(stamp)
 				return moved
 			}
+			if !held {
+				pauses(1 << tries)
+				tries = min(tries+2, mostPauses)
+			}
 		case stamp < pos:
 			return none
 		case stamp&marked != 0:
@@ -204,8 +208,9 @@ func (r *ring) push(v Task, held bool) outcome {
 // producer has not finished writing it: that producer will look for a worker
 // to wake when it has. Only the holder of Engine.mu passes nil for stop,
 // which opens the gate to it. k is the mark of the task, if it has one.
-func (r *ring) pop(stop *atomic.Uint64) (v Task, behind uint64, k mark, o outcome) {
-	for {
+// c, if not nil, learns whether others were faster.
+func (r *ring) pop(stop *atomic.Uint64, c *contention) (v Task, behind uint64, k mark, o outcome) {
+	for lost := false; ; {
 		h := r.head.Load()
 		// stop is looked at after head: the goroutine that sets stop closes the gate
 		// meanwhile, so that pop cannot exchange a head that is already behind stop.
@@ -229,7 +234,14 @@ func (r *ring) pop(stop *atomic.Uint64) (v Task, behind uint64, k mark, o outcom
 				if stamp&marked != 0 {
 					k = mark(stamp)
 				}
+				if lost {
+					c.win()
+				}
 				return v, behind, k, moved
+			}
+			if c != nil && !lost {
+				lost = true
+				c.lose()
 			}
 		case stamp <= pos:
 			return v, 0, 0, none

@@ -154,6 +154,7 @@ func (e *Engine) work(w *Worker, o order) {
 func (e *Engine) session(w *Worker, o order) (over bool) {
 	var task, none Task
 	running := false
+	c := contention{clock: e.clock}
 	defer func() {
 		if !running || w.carries != nil {
 			return
@@ -184,7 +185,7 @@ func (e *Engine) session(w *Worker, o order) (over bool) {
 	}()
 	for {
 		if o != orderRun {
-			if task, o = e.next(w, o == orderSearch); o == orderQuit {
+			if task, o = e.next(w, o == orderSearch, &c); o == orderQuit {
 				return true
 			}
 		} else {

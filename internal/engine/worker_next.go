@@ -2,8 +2,8 @@ package engine
 
 // next finds the next task for w, which holds a permit, and the token if
 // searching. The order that comes with the task is orderRun, or orderQuit, under the lock, if
-// there is none and the worker is to end.
-func (e *Engine) next(w *Worker, searching bool) (task Task, o order) {
+// there is none and the worker is to end. c is the goroutine's.
+func (e *Engine) next(w *Worker, searching bool, c *contention) (task Task, o order) {
 	for {
 		if e.lane != nil && !searching && e.givesWay(w) {
 			w.leaves = true
@@ -25,7 +25,10 @@ func (e *Engine) next(w *Worker, searching bool) (task Task, o order) {
 			}
 		}
 		if r := e.queue.head.Load(); r != nil {
-			task, behind, k, took := r.pop(&e.waitAt)
+			if c.some {
+				c.letGo(w, r)
+			}
+			task, behind, k, took := r.pop(&e.waitAt, c)
 			if took == moved {
 				if k != 0 {
 					w.mark = k
@@ -44,6 +47,7 @@ func (e *Engine) next(w *Worker, searching bool) (task Task, o order) {
 				return task, orderRun
 			}
 		}
+		c.rests()
 		// The worker does not yield before it rests: where other goroutines compute on all
 		// processors, it waits behind them for tens of milliseconds, and so does, while it
 		// has a permit or the token, whatever is submitted meanwhile.

@@ -1,0 +1,72 @@
+package engine
+
+import "time"
+
+// Several goroutines that exchange one word at the same time get in each other's way: on sixteen cores a take that
+// meets others costs ten times what one costs that meets none. Where tasks take long that is little. Where a task
+// takes no longer than to be taken, one goroutine that takes many in a row is faster than all of them at once: then
+// the others let it go on for a while. (Exponential back-off, after Anderson, "The Performance of Spin Lock
+// Alternatives", 1990; but here it is the worker that backs off, by what its last tasks were like.)
+const (
+	mostPatient  = 16 // a worker lets others go first for at most 2^16 pauses, about 80 µs
+	pausePerTask = 16 // but for no more than this for each task that is queued: less than it takes to run them
+	firstPauses  = 7  // a submitter does so for 2^7 pauses when it has met another one, then for four times as many
+	mostPauses   = 14
+)
+
+// contention is what the goroutine of a worker knows of others that take tasks from its ring. The goroutine keeps it on its stack.
+type contention struct {
+	clock time.Time
+	some  bool          // whether the rest counts
+	level uint          // the worker lets others go first for 2^level pauses, if it is not 0
+	begun time.Duration // when the worker lost
+	taken time.Duration // when it had the task in hand, if it had lost before
+	took  time.Duration // how long that took; else 0
+}
+
+// lose notes that another goroutine was faster, the first time in a take.
+func (c *contention) lose() { c.begun = time.Since(c.clock) }
+
+// win notes that the worker has taken a task, after it had lost.
+func (c *contention) win() {
+	c.some = true
+	c.taken = time.Since(c.clock)
+	c.took = c.taken - c.begun
+}
+
+// letGo makes w let others go first, if its last tasks took much less time than to take them.
+func (c *contention) letGo(w *Worker, r *ring) {
+	n := c.patience(time.Since(c.clock), r.tailAt()-r.headAt())
+	if n >= 1<<firstPauses {
+		w.Report() // others may wait for that
+	}
+	pauses(n)
+}
+
+// patience returns for how many pauses the worker is to let others go first, at time now, when so many tasks are queued.
+func (c *contention) patience(now time.Duration, queued uint64) uint64 {
+	switch {
+	case c.took > 0 && now-c.taken < c.took/2:
+		c.level = min(c.level+2, mostPatient)
+	case c.level > 0:
+		c.level--
+	}
+	c.took = 0
+	if c.some = c.level > 0; !c.some {
+		return 0
+	}
+	return min(1<<c.level, pausePerTask*queued)
+}
+
+// rests forgets all but the clock.
+func (c *contention) rests() { *c = contention{clock: c.clock} }
+
+// pauses takes n times about a nanosecond.
+func pauses(n uint64) {
+	for range n {
+		pause()
+	}
+}
+
+//go:noinline
+func pause() {}
