@@ -24,6 +24,8 @@
 //   - [Pool]: long-lived, shared by many; tasks are plain functions. [Pool.Do] runs one
 //     where it is called, under the same limit. [Pool.Go] gives a service's task its context, and its error to [OnError].
 //     [Pool.After], [Pool.At] and [Pool.Every] run tasks later.
+//   - [Rate]: how often tasks of a pool, lane or group begin. [Retry]: those that fail are made again, and hold no place between two tries. [Hedge]: the
+//     next of several calls is made when the one before takes long.
 //   - [Pool.Lane]: a part of a pool, with a queue, a limit, a [Share] and a [Priority] of its own, for one kind of work or one tenant.
 //   - [FuncPool]: the same for one function and many arguments, without a
 //     closure for each.
@@ -127,7 +129,7 @@
 //  2. Never more than limit tasks run at once, except in the extra places of promise 9; and
 //     when a pool's Resize has returned no queued task starts while the new limit or more
 //     places are in use. Tasks of a lane count in its pool, too.
-//  3. A queued task starts as soon as a worker may run it: it never waits behind a
+//  3. A queued task starts as soon as a worker may run it, and, with [Rate], its turn has come: it never waits behind a
 //     task that blocks while the limit allows one more worker.
 //  4. Workers take tasks in the order in which they were accepted; the subtasks of
 //     one that runs come before what is queued, and a task that another one waits for

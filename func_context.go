@@ -30,8 +30,12 @@ type argued[T any] struct {
 
 var _ goes = (*argued[any])(nil)
 
-func (a *argued[T]) argument() any                { return a.arg }
-func (a *argued[T]) do(ctx context.Context) error { return a.of.call(ctx, a.arg) }
+func (a *argued[T]) argument() any { return a.arg }
+
+func (a *argued[T]) do(ctx context.Context) error {
+	call := func(ctx context.Context) error { return a.of.call(ctx, a.arg) }
+	return retriedTask(a.of.pool.core.reporter.retry(), false, call)(ctx)
+}
 
 func (a *argued[T]) release() {
 	var none T

@@ -56,8 +56,10 @@ func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
 		pool   Pool
 		direct direct
 	})
+	group := o.groupOptions
+	o.rate, o.retry = nil, nil // which are not the workers'
 	own.pool.core.prepare(&o)
-	own.Group.init(ctx, &own.pool, &o.groupOptions)
+	own.Group.init(ctx, &own.pool, &group)
 	own.Group.made = watchedCallers()
 	own.Group.direct = &own.direct
 	own.begins(&o, len(opts) > 0)
@@ -109,6 +111,7 @@ func (g *Group) init(ctx context.Context, p *Pool, o *groupOptions) {
 // The call synchronizes before the start of the task.
 func (g *Group) Go(task func(ctx context.Context) error) {
 	mustTask(task != nil)
+	task = retriedTask(g.options.retry, g.options.keepGoing, task)
 	if race.Enabled {
 		tag := race.Here()
 		task = g.raced(tag, task)
@@ -130,6 +133,11 @@ func (g *Group) add(b *batch, number int, j job) {
 		return
 	}
 	if g.limit != nil && !g.acquire(b) {
+		b.withdraw(number)
+		return
+	}
+	if g.options.rate != nil && !g.takesTurn(b) {
+		b.release(1, nil)
 		b.withdraw(number)
 		return
 	}
@@ -162,6 +170,7 @@ func (g *Group) add(b *batch, number int, j job) {
 // that its pool is closed; the task then never runs and does not count.
 func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 	mustTask(task != nil)
+	task = retriedTask(g.options.retry, g.options.keepGoing, task)
 	if race.Enabled {
 		tag := race.Here()
 		task = g.raced(tag, task)
@@ -180,12 +189,21 @@ func (g *Group) try(task func(ctx context.Context) error) bool {
 		b.withdraw(index)
 		return false
 	}
+	rate := g.options.rate
+	if rate != nil && !rate.bucket.Take() {
+		b.release(1, nil)
+		b.withdraw(index)
+		return false
+	}
 	j := memberJob(task, b, index)
 	if g.direct != nil && b.runDirectly(index, j) {
 		return true
 	}
 	if !b.try(j) {
 		b.release(1, nil)
+		if rate != nil {
+			rate.bucket.Return(1)
+		}
 		b.withdraw(index)
 		return false
 	}

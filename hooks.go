@@ -75,6 +75,7 @@ func handlerOption(set func(*handlers)) Option {
 type hooks struct {
 	handlers
 	labels *profileLabels // of the pool's name; nil without
+	retry  *Retrier       // of the tasks that return errors; nil for none
 	slow   []*slowWatch   // for onSlow
 
 	full   sync.Mutex // held while onFull runs; no goroutine waits for it
@@ -84,10 +85,10 @@ type hooks struct {
 
 // newHooks returns nil if there are none.
 func newHooks(o *options) *hooks {
-	if o.labels == nil && o.handlers == nil {
+	if o.labels == nil && o.handlers == nil && o.retry == nil {
 		return nil
 	}
-	h := &hooks{labels: o.labels}
+	h := &hooks{labels: o.labels, retry: o.retry}
 	if o.handlers != nil {
 		h.handlers = *o.handlers
 	}

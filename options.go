@@ -40,9 +40,9 @@ type options struct {
 	queue       int
 	maxWaiting  int
 	idleTimeout time.Duration
-	parked      int // of the engine
+	parked      int32 // of the engine
+	measure     float32
 	prestart    int
-	measure     float64
 	expiry      time.Duration  // 0 for none
 	labels      *profileLabels // of the pool's name; nil without
 	handlers    *handlers      // nil for none
@@ -59,6 +59,8 @@ type groupOptions struct {
 	members        int // the group's own limit; 0 for none
 	keepGoing      bool
 	panicsAsErrors bool
+	rate           *RateLimit // nil for none
+	retry          *Retrier   // nil for none
 }
 
 type poolOption func(*options)
@@ -200,7 +202,7 @@ func groupWorkersOptions(limit int, opts []Option) options {
 	o := newOptions(limit)
 	collect(&o, opts)
 	o.mustHaveNoState()
-	o.mustHaveNoErrors()
+	o.mustHaveNoHandlerOfErrors()
 	o.mustHaveNoLane()
 	return o
 }
@@ -226,6 +228,12 @@ func poolOptions(limit int, opts []Option) options {
 
 // mustHaveNoErrors is for tasks that return none.
 func (o *options) mustHaveNoErrors() {
+	must(o.retry == nil, "option must not be that of tasks that return errors", "Retry")
+	o.mustHaveNoHandlerOfErrors()
+}
+
+// mustHaveNoHandlerOfErrors is for tasks whose errors have another way.
+func (o *options) mustHaveNoHandlerOfErrors() {
 	must(o.handlers == nil || o.handlers.onError == nil || o.expiry > 0, "option must not be that of Pool.Go", "OnError")
 }
 
@@ -236,7 +244,7 @@ func (o *options) mustHaveNoState() {
 // statefulOptions checks and collects the options of a pool that is not a group's.
 func statefulOptions(limit int, opts []Option) options {
 	for _, opt := range opts {
-		if g, ok := opt.(GroupOption); ok {
+		if g, ok := opt.(GroupOption); ok && g.groupOption() != ofAll {
 			must(false, "option of a pool must not be a group's", g.groupOption())
 		}
 	}
@@ -253,7 +261,7 @@ func collect[O Option](o *options, opts []O) {
 		opt.apply(o)
 	}
 	if o.parked > 0 {
-		o.parked = max(o.parked, o.prestart)
+		o.parked = max(o.parked, int32(min(o.prestart, math.MaxInt32)))
 	}
 	if o.prestart > o.limit {
 		must(false, fmt.Sprintf("prestarted workers must be at most the limit %d", o.limit), o.prestart)
@@ -277,11 +285,11 @@ func config(o *options, runner engine.Runner) engine.Config {
 		Queue:       o.queue,
 		MaxWaiting:  o.maxWaiting,
 		IdleTimeout: o.idleTimeout,
-		Parked:      int32(min(o.parked, math.MaxInt32)),
+		Parked:      o.parked,
 		Blocked:     defaultBlocked,
 		AtOnce:      int32(runtime.GOMAXPROCS(0)),
 		Crash:       o.crash,
-		Measure:     float32(o.measure),
+		Measure:     o.measure,
 	}
 }
 

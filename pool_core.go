@@ -54,6 +54,9 @@ func (c *core) start(o *options, config *engine.Config, e *engine.Engine) {
 			}
 		}
 	}
+	if o.rate != nil {
+		e.Rate(o.rate.bucket)
+	}
 	if l := o.lane; l != nil {
 		c.runOn(e) // before others know of the lane
 		l.init(c, e, config)

@@ -21,7 +21,7 @@ const defaultMeasure = 0.01
 // small groups slower: without it, the first tasks run on plain goroutines.
 func Measure(share float64) Option {
 	must(share >= 0 && share <= 1, "share of measuring must be from 0 to 1", share)
-	return poolOption(func(o *options) { o.measure = share })
+	return poolOption(func(o *options) { o.measure = float32(share) })
 }
 
 // Times say how long the tasks of a pool, or of a group with workers of its own, took since it was made. See [Measure].

@@ -41,6 +41,7 @@ type task struct {
 	of     *family                  // if it is a ticket: the family
 	isFor  uint64                   // and the number of its task in the source
 	stands *future                  // if it is an entry in the queue: the future
+	over   chan struct{}            // if not nil: is closed when the task is over
 
 	kept             bool // strike leaves it alone
 	started, struck  bool // a worker has come to it, or strike has discarded it before

@@ -294,7 +294,7 @@ func (e *Engine) wind() {
 			e.dismissed = nil
 		}
 	}
-	if !e.closed || e.hasWork() || e.hasUnended() {
+	if !e.closed || e.hasWork() || e.throttled() || e.hasUnended() {
 		return
 	}
 	e.quitIdle(len(e.idle))
@@ -389,10 +389,21 @@ func (e *Engine) gone(task Task) {
 }
 
 // Skipped notes that Run got a task that is void, and noted as such.
-func (e *Engine) Skipped() { e.queue.dead.Add(-1) }
+func (e *Engine) Skipped() {
+	e.queue.dead.Add(-1)
+	e.untake()
+}
+
+// untake returns the token of a task that does not run.
+func (e *Engine) untake() {
+	if e.rated != nil {
+		e.rated.bucket.Return(1)
+	}
+}
 
 // Skip is Skipped for a void task that may not have been noted.
 func (e *Engine) Skip(task Task) {
+	e.untake()
 	e.mu.Lock()
 	e.gone(task)
 	e.unlock()

@@ -10,6 +10,7 @@
 //   - contention: when a worker lets others take tasks first.
 //   - permits: one word that counts the active workers against the limit and
 //     holds the searching token.
+//   - bucket: tokens, which come at a rate; rated: an engine whose tasks take some.
 //   - submitters: those that wait for room.
 //   - subtasks: those of a task, next to the queue.
 //   - place: what a task that has begun runs on; the stack of the tasks that have lent it.

@@ -103,7 +103,8 @@ type Engine struct {
 	inARow  int32  // searching workers that it has seen since without a change
 	rushing int32  // workers that may come with their tasks before the next that searches
 	permits permits
-	_       [cacheLine - 8]byte
+	rated   *rated // what it has in addition if its tasks take tokens
+	_       [cacheLine - 8 - bits.UintSize/8]byte
 
 	mu         lock // never held across a channel operation that may block
 	submitters submitters
@@ -191,6 +192,7 @@ func New(c Config) *Engine {
 // Init makes a new engine of the zero value.
 func (e *Engine) Init(c *Config) {
 	e.Config, e.limit, e.clock = *c, c.Limit, time.Now()
+	e.takesTokens()
 	e.queue.capacity = c.Queue
 	e.waitAt.Store(never)
 	e.permits.allow(min(c.Limit, maxAllowed))
@@ -360,7 +362,7 @@ func (e *Engine) regate() {
 	if beside != e.beside.Load() { // other goroutines read it all the time
 		e.beside.Store(beside)
 	}
-	e.queue.setGates(lined || beside || e.halted() || e.dismissed != nil, lined || e.closed)
+	e.queue.setGates(lined || beside || e.halted() || e.dismissed != nil || e.throttled(), lined || e.closed)
 	e.press()
 }
 
@@ -378,13 +380,13 @@ func (e *Engine) serve() (settled bool) {
 		}
 		// The queue is full, but a free worker always has room for one more, unless
 		// it is wanted elsewhere first.
-		if e.placeWanted() || e.delegating() || e.hasBids() || !e.tryPlace() {
+		if e.placeWanted() || e.delegating() || e.hasBids() || e.throttled() || !e.tryPlace() {
 			return true
 		}
 		task, k, ok := e.takeQueued()
 		if !ok {
 			e.dropPlace()
-			return false
+			return e.throttled()
 		}
 		e.assign(task, k, nil)
 	}
@@ -424,6 +426,7 @@ func (e *Engine) settle() (settled bool) {
 		if e.checkWaits() {
 			settled = e.serve()
 		}
+		e.unthrottle()
 		e.wind()
 		e.regate()
 	}
@@ -452,4 +455,4 @@ func (e *Engine) quiet() bool {
 func (e *Engine) waited() bool { return len(e.waits) > 0 || e.waitAt.Load() != never }
 
 // available reports whether a worker would find a task. It needs no lock.
-func (e *Engine) available() bool { return e.queue.ready() || e.beside.Load() }
+func (e *Engine) available() bool { return e.ready() || e.beside.Load() }

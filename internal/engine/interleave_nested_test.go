@@ -192,12 +192,13 @@ var nestedScenes = []step.Scene{
 	}),
 	in("a goroutine of a task waits for subtasks when that is over", 1, 2, func(w *world) {
 		f := w.newFamily()
-		left, release := make(chan struct{}), make(chan struct{})
+		left, release, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		w.widen()
-		w.accept(&task{name: "a", on: func(own *engine.Worker) {
+		w.accept(&task{name: "a", over: over, on: func(own *engine.Worker) {
 			f.add(own, w.blocked("child", release))
 			w.Go("goroutine", func() {
 				a := &engine.Waiter{Turn: make(chan struct{}, 1)}
+				<-over // else the child may begin while the task still runs
 				w.Suspend(a, own, f.subtasks.Want())
 				<-release
 				w.Return(a, nil)

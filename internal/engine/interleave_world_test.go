@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -16,7 +17,8 @@ import (
 type world struct {
 	books
 	*engine.Engine
-	limited int // its limit in the beginning
+	limited int            // its limit in the beginning
+	rate    *engine.Bucket // nil if there are tokens for all
 	lanes   []*world
 }
 
@@ -137,6 +139,9 @@ func (j *task) runOn(own *engine.Worker) {
 
 func (w *world) done(own *engine.Worker, j *task) {
 	w.end(j)
+	if j.over != nil {
+		close(j.over)
+	}
 	if j.ledger != nil {
 		own.Credit(j.ledger)
 		own.Hurry()
@@ -356,7 +361,7 @@ func (w *world) try(j *task) engine.Verdict {
 	w.offered(j)
 	verdict := w.answer(j, w.TrySubmit(j.value(), nil))
 	room := w.places
-	if w.above == nil && len(w.lanes) == 0 {
+	if w.above == nil && len(w.lanes) == 0 && w.rate == nil {
 		room += w.limited
 	}
 	if verdict == engine.Full && w.hasRoom(j, room) {
@@ -518,6 +523,10 @@ func (w *world) isWhole() {
 // engine, and checks the books.
 func (w *world) finish() {
 	w.Join()
+	if w.rate != nil {
+		w.rate.Set(1<<20, time.Microsecond, 1<<20)
+		time.Sleep(time.Second) // then there is a token for each task
+	}
 	w.rests()
 	w.Quietly(func() {
 		w.isWhole()
@@ -564,6 +573,19 @@ func (w *world) allMeasured() {
 	}
 }
 
+// limitedIn make the scenes of in again, with a token for one task in a millisecond.
+var limitedIn = map[string]func() step.Scene{}
+
+// rated makes scenes again in which tasks take tokens.
+func rated(scenes []step.Scene) (made []step.Scene) {
+	for _, s := range scenes {
+		if !strings.Contains(s.Name, "block") && !strings.Contains(s.Name, "who hears") { // those count on tasks that begin at once
+			made = append(made, limitedIn[s.Name]())
+		}
+	}
+	return made
+}
+
 // variants make the scenes of in again, with other settings.
 var variants = map[string]func(suffix string, more ...setting) step.Scene{}
 
@@ -591,6 +613,13 @@ func again(scenes []step.Scene, suffix string, more ...setting) (made []step.Sce
 // configuration of the engine.
 func in(name string, limit, queue int, body func(w *world), settings ...setting) step.Scene {
 	if _, known := variants[name]; !known {
+		limitedIn[name] = func() step.Scene {
+			return in(name+", rated", limit, queue, func(w *world) {
+				w.rate = engine.NewBucket(1, time.Millisecond, 1)
+				w.Rate(w.rate)
+				body(w)
+			}, append(settings, quiet, shallow)...)
+		}
 		variants[name] = func(suffix string, more ...setting) step.Scene {
 			return in(name+suffix, limit, queue, body, append(more, settings...)...)
 		}

@@ -158,13 +158,13 @@ func (e *Engine) coming() bool { return e.permits.searching() && !e.bidding() }
 
 // hasWork reports whether there is something for a worker that searches.
 func (e *Engine) hasWork() bool {
-	return e.queue.len() > 0 || e.delegating() || e.hasBids() || e.lined()
+	return e.queue.len() > 0 && !e.throttled() || e.delegating() || e.hasBids() || e.lined()
 }
 
 // lined reports whether submitters wait with tasks that a worker takes from them, in an engine of a family: in any other they wait only while there is no
 // worker for that.
 func (e *Engine) lined() bool {
-	return e.queue.capacity == 0 && e.submitters.length > 0 && (e.lane != nil || e.lanes != nil)
+	return e.queue.capacity == 0 && e.submitters.length > 0 && !e.throttled() && (e.lane != nil || e.lanes != nil)
 }
 
 // tryPlace acquires a permit for a worker that is handed its task, and for a lane a place as well.
@@ -326,7 +326,7 @@ func (e *Engine) givesWay(w *Worker) bool {
 	for ; w.carrier != nil; w = w.carrier {
 		p := w.carrier.engine
 		wanted := urgency(p.lanes.wanted.Load())
-		if p.queue.ready() {
+		if p.ready() {
 			wanted = max(wanted, urgencyOf(0))
 		}
 		switch own := urgencyOf(w.engine.lane.bid.priority); {
@@ -348,7 +348,7 @@ func (e *Engine) givesWay(w *Worker) bool {
 // hasQueued reports whether there is a task in the queue that a worker may take.
 func (e *Engine) hasQueued() bool {
 	e.queue.advance()
-	return e.queue.ready() || e.lined()
+	return e.ready() || e.lined()
 }
 
 // turnIsOver reports whether w, which is carried by a worker of e, leaves its place. It charges the time that w has had it.
@@ -436,7 +436,7 @@ func (e *Engine) spareWorker() *Worker {
 
 // hasRoom reports whether one more task may begin, by those permits, and for a lane those above.
 func (e *Engine) hasRoom(permits uint64) bool {
-	if active(permits) >= allowed(permits) {
+	if active(permits) >= allowed(permits) || e.throttled() {
 		return false
 	}
 	p := e.parent()
@@ -500,7 +500,7 @@ func (e *Engine) HasWorkers() bool { return e.permits.active() > 0 }
 func (e *Engine) IsAtRest() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.deserted() && !e.hasWork() && e.submitters.length == 0
+	return e.deserted() && !e.hasWork() && !e.throttled() && e.submitters.length == 0
 }
 
 // hold keeps a lane that may have tasks and to which nothing else refers: one that is paused, or was closed with its parent and has not ended.

@@ -156,7 +156,7 @@ func (e *Engine) Fits(task Task, want *Want) bool {
 	fits := false
 	if !e.closed && e.submitters.length == 0 {
 		fits = e.pushWanted(task, want) == moved
-		if !fits && e.queue.len() == 0 && !e.placeWanted() && !e.delegating() && !e.hasBids() && e.tryPlace() {
+		if !fits && e.queue.len() == 0 && !e.placeWanted() && !e.delegating() && !e.hasBids() && e.rated == nil && e.tryPlace() {
 			fits = true
 			e.delegated.Add(1)
 			if want != nil && want.single != nil {
@@ -190,7 +190,7 @@ func (e *Engine) push(r *ring, task Task) bool {
 	if r.push(task, false) != moved {
 		return false
 	}
-	if e.permits.wakeable() {
+	if e.permits.wakeable() && !e.throttled() {
 		e.stir()
 	}
 	return true
@@ -200,7 +200,7 @@ func (e *Engine) push(r *ring, task Task) bool {
 func (e *Engine) pushFor(r *ring, task Task, want *Want) (ok bool) {
 	if want == nil || want.subtasks == nil {
 		ok = e.push(r, task)
-	} else if ok = want.subtasks.pushTicket(r, task, e.Ticket); ok && e.permits.wakeable() {
+	} else if ok = want.subtasks.pushTicket(r, task, e.Ticket); ok && e.permits.wakeable() && !e.throttled() {
 		e.stir()
 	}
 	if ok && want != nil && (want.single != nil || want.waits.Load() > 0) {

@@ -24,7 +24,7 @@ func (e *Engine) next(w *Worker, searching bool, c *contention) (task Task, o or
 				continue // what that has changed may concern the place
 			}
 		}
-		if r := e.queue.head.Load(); r != nil {
+		if r := e.queue.head.Load(); r != nil && (e.rated == nil || e.ready() && e.rated.take()) {
 			if c.some {
 				c.letGo(w, r)
 			}
@@ -45,6 +45,9 @@ func (e *Engine) next(w *Worker, searching bool, c *contention) (task Task, o or
 					e.attend(w, behind)
 				}
 				return task, orderRun
+			}
+			if e.rated != nil {
+				e.rated.unused()
 			}
 		}
 		c.rests()
@@ -152,11 +155,19 @@ func (e *Engine) takeQueued() (task Task, k mark, ok bool) {
 		e.queue.setGates(true, e.queue.tailGated)
 	}
 	e.checkWaits() // before anything behind their position is taken
-	if s := e.submitters.first(); s != nil && e.queue.capacity == 0 {
+	s := e.submitters.first()
+	direct := s != nil && e.queue.capacity == 0
+	if e.rated != nil && (!direct && !e.hasQueued() || !e.admits()) {
+		return task, 0, false
+	}
+	if direct {
 		task = s.value
 		e.queue.pass()
 		e.submitters.resolve(s, Accepted)
 		return task, e.passes(), true
 	}
-	return e.queue.pop()
+	if task, k, ok = e.queue.pop(); !ok && e.rated != nil {
+		e.rated.unused()
+	}
+	return task, k, ok
 }

@@ -1,0 +1,163 @@
+package weir
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Hedge makes the first of calls on p, and each further one when the one before has run for as long as after, or when all before have failed. It returns the value of the first that
+// succeeds, cancels the contexts of the others, and does not wait for them: one that ignores its context has its place until it ends, and counts under the
+// limit of p. (Jeffrey Dean and Luiz Barroso, "The Tail at Scale", 2013.) With after set to the 95th percentile of what a call takes, see [Pool.Times], one call in twenty is made twice.
+//
+// The contexts of the calls are made from ctx. If all fail, the error has those of all, as [errors.Join] has them, in their order. If ctx ends before, it is the cause of ctx, and if p refuses a call, what [Pool.Go] returns. A panic of a call comes out of Hedge, if that
+// has not returned: then it goes to [OnPanic]. A call that ends its goroutine fails with [ErrGoexit].
+//
+// If ctx is that of a task, its place is for others meanwhile, as in [Blocking]. The end of the call that succeeded synchronizes before the return of Hedge.
+func Hedge[T any](ctx context.Context, p *Pool, after time.Duration, calls ...func(ctx context.Context) (T, error)) (T, error) {
+	mustContext(ctx != nil)
+	mustPool(p != nil)
+	must(after >= 0, "time after which the next call is made must be at least 0", after)
+	must(len(calls) > 0, "there must be a call", "none")
+	for _, call := range calls {
+		mustTask(call != nil)
+	}
+	p.core.running()
+	h := &hedge[T]{pool: p, calls: calls, after: after, events: make(chan hedged[T], 3*len(calls)), errs: make([]error, len(calls))}
+	var e hedged[T]
+	Blocking(ctx, func() { e = h.run(ctx) })
+	if e.panicked != nil {
+		panic(e.panicked)
+	}
+	return e.value, e.err
+}
+
+// hedge is a call of Hedge.
+type hedge[T any] struct {
+	pool   *Pool
+	calls  []func(ctx context.Context) (T, error)
+	after  time.Duration
+	events chan hedged[T] // has room for all that may come
+	errs   []error
+	made   int // calls
+	failed int
+
+	mu   sync.Mutex
+	over bool // no event counts any more
+}
+
+// hedged is that a call begins, or ends.
+type hedged[T any] struct {
+	call     int
+	begins   bool
+	refused  bool // by the pool
+	value    T
+	err      error
+	panicked *Panic
+}
+
+// run returns the event that ends it.
+func (h *hedge[T]) run(ctx context.Context) hedged[T] {
+	own, cancel := context.WithCancel(ctx)
+	defer h.ends(cancel)
+	timer := time.NewTimer(h.after)
+	timer.Stop()
+	defer timer.Stop()
+	h.next(own)
+	for {
+		select {
+		case <-ctx.Done():
+			return hedged[T]{err: context.Cause(ctx)}
+		case <-timer.C:
+			h.next(own)
+		case e := <-h.events:
+			switch {
+			case e.begins:
+				if e.call == h.made-1 {
+					timer.Reset(h.after)
+				}
+			case e.err == nil, e.panicked != nil, e.refused:
+				return e
+			default:
+				h.errs[e.call] = e.err
+				if h.failed++; h.failed == len(h.calls) {
+					return hedged[T]{err: errors.Join(h.errs...)}
+				}
+				if h.failed == h.made {
+					timer.Stop()
+					h.next(own)
+				}
+			}
+		}
+	}
+}
+
+// next makes the next call, if there is one. It does not wait for room.
+func (h *hedge[T]) next(ctx context.Context) {
+	if h.made == len(h.calls) {
+		return
+	}
+	i := h.made
+	h.made++
+	go func() {
+		err := h.pool.Go(ctx, func(ctx context.Context) error {
+			h.tell(hedged[T]{call: i, begins: true})
+			h.call(ctx, i)
+			return nil
+		})
+		if err != nil && ctx.Err() == nil {
+			h.tell(hedged[T]{call: i, refused: true, err: err})
+		}
+	}()
+}
+
+// call is the task of a call.
+func (h *hedge[T]) call(ctx context.Context, i int) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		value := recover()
+		if value == nil {
+			h.tell(hedged[T]{call: i, err: ErrGoexit})
+			return
+		}
+		caught := h.pool.core.reporter.caught(value)
+		if h.pool.core.engine.Crash || !h.tell(hedged[T]{call: i, panicked: caught}) {
+			panic(value)
+		}
+	}()
+	value, err := h.calls[i](ctx)
+	returned = true
+	h.tell(hedged[T]{call: i, value: value, err: err})
+}
+
+// tell reports false if the call of Hedge has ended.
+func (h *hedge[T]) tell(e hedged[T]) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.over {
+		h.events <- e
+	}
+	return !h.over
+}
+
+// ends ends it. Panics that came too late go to the handler.
+func (h *hedge[T]) ends(cancel context.CancelFunc) {
+	h.mu.Lock()
+	h.over = true
+	h.mu.Unlock()
+	cancel()
+	for {
+		select {
+		case e := <-h.events:
+			if e.panicked != nil {
+				h.pool.core.reportPanic(e.panicked)
+			}
+		default:
+			return
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/64ed045f/weir/internal/fifo"
+)
+
+const (
+	tick = 16 // a nanosecond has so many ticks
+
+	// longest is the most that a full bucket may be worth. Some seventeen years of ticks are left for the clock.
+	longest = 365 * 24 * time.Hour
+
+	// A timer that comes late makes up for so much at most, or for one token: the tokens were due while tasks waited for them.
+	mostLate = time.Millisecond
+)
+
+// Bucket is a token bucket: how many tasks may begin in a time. What finds no token joins a line, and is served in the order of arrival, by a
+// timer that there is only while the line is not empty. It does not count tokens, but keeps the time at which it will be full: that is the generic cell rate
+// algorithm (ITU-T I.371, 1996). A token is there as long as that time is not too far ahead, and to take one puts it off.
+//
+// Invariant: while the line is not empty, only grant takes tokens, and a timer is armed for the next one, or is about to be by the
+// goroutine that has made the line not empty, or that has returned a token, or changed the rate. A waiter first counts in the line and then looks at full; a goroutine
+// that returns a token first changes full and then looks at the line: one of the two sees the other.
+type Bucket struct {
+	begin time.Time
+	rate  atomic.Pointer[filling]
+	full  atomic.Int64 // in ticks since begin
+	line  atomic.Int32 // waiters
+
+	mu      sync.Mutex
+	waiters fifo.List[TokenWaiter]
+	timer   *time.Timer // nil while the line is empty: the next one may belong to another test bubble
+}
+
+// filling is how fast the bucket fills, in ticks.
+type filling struct {
+	every int64 // from one token to the next
+	ahead int64 // full may be so far ahead, and there is a token
+	late  int64
+}
+
+// TokenWaiter waits for a token.
+type TokenWaiter struct {
+	// Grant is called when the waiter has one, without a lock. With Many it may get some more, which were due before the timer came.
+	Grant func(tokens int)
+	Many  bool
+	link  fifo.Link[TokenWaiter]
+}
+
+// NewBucket returns a full bucket that gets n tokens in each per, evenly, and holds burst. See FitsBucket.
+func NewBucket(n int, per time.Duration, burst int) *Bucket {
+	b := &Bucket{begin: time.Now()}
+	b.rate.Store(newFilling(n, per, burst))
+	return b
+}
+
+// FitsBucket reports whether NewBucket takes these.
+func FitsBucket(n int, per time.Duration, burst int) bool {
+	return n > 0 && per > 0 && burst > 0 && per <= longest && float64(per)/float64(n)*float64(burst) <= float64(longest)
+}
+
+func newFilling(n int, per time.Duration, burst int) *filling {
+	every := max(1, int64(math.Round(float64(per)*tick/float64(n))))
+	return &filling{every: every, ahead: every * int64(burst-1), late: max(every, int64(mostLate)*tick)}
+}
+
+// Set changes the rate. The bucket holds as many tokens as before, if burst is not less.
+func (b *Bucket) Set(n int, per time.Duration, burst int) {
+	r := newFilling(n, per, burst)
+	b.mu.Lock()
+	old, now := b.rate.Load(), b.now()
+	b.rate.Store(r)
+	for {
+		full := b.full.Load()
+		missing := float64(max(0, full-now)) / float64(old.every) // tokens
+		missing = max(0, missing+float64(r.ahead)/float64(r.every)-float64(old.ahead)/float64(old.every))
+		if b.full.CompareAndSwap(full, now+int64(missing*float64(r.every))) {
+			break
+		}
+	}
+	b.mu.Unlock()
+	b.rearm()
+}
+
+func (b *Bucket) now() int64 { return int64(time.Since(b.begin)) * tick }
+
+// Take takes a token, if there is one and none waits for it.
+func (b *Bucket) Take() bool { return b.line.Load() == 0 && b.take(b.now(), 0) }
+
+// take takes a token that may have been there for as long as late.
+func (b *Bucket) take(now, late int64) bool {
+	r := b.rate.Load()
+	for {
+		full := b.full.Load()
+		if full-r.ahead > now {
+			return false
+		}
+		if b.full.CompareAndSwap(full, max(full, now-late)+r.every) {
+			return true
+		}
+	}
+}
+
+// Return returns n tokens that were not used.
+func (b *Bucket) Return(n int) {
+	b.full.Add(-int64(n) * b.rate.Load().every)
+	b.rearm()
+}
+
+// rearm follows a change by which a token may be there earlier.
+func (b *Bucket) rearm() {
+	if b.line.Load() == 0 {
+		return
+	}
+	b.mu.Lock()
+	if b.waiters.First() != nil {
+		b.arm(b.now())
+	}
+	b.mu.Unlock()
+}
+
+// Join takes a token, or puts w at the end of the line; then it reports false.
+func (b *Bucket) Join(w *TokenWaiter) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	first := b.waiters.First() == nil
+	b.line.Add(1)
+	now := b.now()
+	if first && b.take(now, 0) {
+		b.line.Add(-1)
+		return true
+	}
+	b.waiters.Append(&w.link, w)
+	if first {
+		b.arm(now)
+	}
+	return false
+}
+
+// Leave removes w from the line. It reports false if w has been granted a token, or is about to be.
+func (b *Bucket) Leave(w *TokenWaiter) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if w.link.Of() == nil {
+		return false
+	}
+	b.waiters.Remove(&w.link)
+	b.leaves()
+	return true
+}
+
+// leaves follows the removal of a waiter.
+func (b *Bucket) leaves() {
+	b.line.Add(-1)
+	if b.waiters.First() == nil && b.timer != nil {
+		b.timer.Stop()
+		b.timer = nil
+	}
+}
+
+// arm sets the timer for the next token.
+func (b *Bucket) arm(now int64) {
+	d := time.Duration(max(0, b.full.Load()-b.rate.Load().ahead-now+tick-1) / tick)
+	if b.timer == nil {
+		b.timer = time.AfterFunc(d, b.grant)
+	} else {
+		b.timer.Reset(d)
+	}
+}
+
+// grant gives the tokens that are there to those that wait.
+func (b *Bucket) grant() {
+	var some [8]*TokenWaiter
+	granted := some[:0]
+	more := 0
+	b.mu.Lock()
+	now, r := b.now(), b.rate.Load()
+	for l := b.waiters.First(); l != nil && b.take(now, r.late); l = b.waiters.First() {
+		w := l.Of()
+		b.waiters.Remove(l)
+		granted = append(granted, w)
+		if w.Many && b.waiters.First() == nil {
+			for b.full.Load() < now && b.take(now, r.late) { // else they are lost
+				more++
+			}
+		}
+		b.leaves()
+	}
+	if b.waiters.First() != nil {
+		b.arm(now)
+	}
+	b.mu.Unlock()
+	for i, w := range granted {
+		if i < len(granted)-1 {
+			w.Grant(1)
+		} else {
+			w.Grant(1 + more)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package engine
+
+import "sync/atomic"
+
+// rated is what an engine has in addition if its tasks take tokens from a bucket: each that a worker takes from the queue, or from a submitter that
+// waits, but no subtask and none that starts out of turn, since those run in place of the task that waits for them.
+//
+// When a worker, or a submitter under the lock, finds a task and no token, the engine joins the line of the bucket, and is throttled: until it gets a token, by
+// grant, the queue is as good as empty, and its head is gated.
+//
+// Invariant: while the engine is throttled, it stands in the line, or grant is about to be called. throttled is set under the lock, and
+// grant undoes it there, looks at the queue afterwards, and wakes a worker. Goroutines that add a task look at throttled afterwards.
+type rated struct {
+	bucket    *Bucket
+	waiter    TokenWaiter
+	granted   atomic.Int64 // tokens that the bucket has given, and that are not used yet
+	throttled atomic.Bool  // changed under Engine.mu
+}
+
+// Rate makes each task that is taken from the queue take a token from b. It is called before the first task, and for a lane before InitLane.
+func (e *Engine) Rate(b *Bucket) {
+	e.rated = &rated{bucket: b}
+	e.rated.waiter = TokenWaiter{Grant: e.grant, Many: true}
+	e.takesTokens()
+}
+
+// takesTokens lets no task come to a worker in other ways than from the queue.
+func (e *Engine) takesTokens() {
+	if e.rated != nil {
+		e.AtOnce, e.Blocked = 0, 0
+	}
+}
+
+// throttled reports whether tasks in the queue wait for a token.
+func (e *Engine) throttled() bool { return e.rated != nil && e.rated.throttled.Load() }
+
+// ready reports whether a worker would find a task in the queue that it may take. It needs no lock.
+func (e *Engine) ready() bool { return e.queue.ready() && !e.throttled() }
+
+// take takes a token, if there is one.
+func (r *rated) take() bool {
+	for n := r.granted.Load(); n > 0; n = r.granted.Load() {
+		if r.granted.CompareAndSwap(n, n-1) {
+			return true
+		}
+	}
+	return r.bucket.Take()
+}
+
+// unused returns a token for which there was no task, and those that were granted: a rest begins, after which there are no more than burst.
+func (r *rated) unused() { r.bucket.Return(1 + int(r.granted.Swap(0))) }
+
+// admits takes a token for a task that is there, under the lock. If there is none, the engine is throttled.
+func (e *Engine) admits() bool {
+	r := e.rated
+	switch {
+	case r == nil:
+		return true
+	case r.throttled.Load():
+		return false
+	case r.take():
+		return true
+	}
+	r.throttled.Store(true)
+	if !r.bucket.Join(&r.waiter) {
+		e.regate()
+		return false
+	}
+	r.throttled.Store(false)
+	return true
+}
+
+// unthrottle ends the throttling if no task is left in the queue: all have been handed back, have started out of turn, or are void.
+func (e *Engine) unthrottle() {
+	if !e.throttled() {
+		return
+	}
+	if e.queue.dead.Load() > 0 || e.suspects {
+		e.queue.shed(e.Void, e.gone)
+	}
+	if e.queue.len() == 0 && (e.queue.capacity > 0 || e.submitters.length == 0) && e.rated.bucket.Leave(&e.rated.waiter) {
+		e.rated.throttled.Store(false)
+	}
+}
+
+// grant ends the throttling.
+func (e *Engine) grant(tokens int) {
+	e.mu.Lock()
+	e.rated.granted.Add(int64(tokens))
+	e.rated.throttled.Store(false)
+	if !e.hasWork() { // the tasks have been handed back, or have started out of turn
+		e.rated.bucket.Return(int(e.rated.granted.Swap(0)))
+	}
+	e.unlock()
+}

@@ -1,0 +1,128 @@
+package weir
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// RateLimit is how many tasks may begin in a time: see [Rate]. Any number of pools, lanes, groups and goroutines may share one, and call all methods at once.
+type RateLimit struct{ bucket *engine.Bucket }
+
+// Rate limits how often tasks begin: n in each per, evenly spaced, and up to burst at once after a rest. As an option it holds
+//
+//   - for what is handed to a pool or lane: a task stays in the queue until it has its turn, and takes a place then. A full queue makes submitters
+//     wait, as always. Tasks of its lanes have a limit of their own, which may be the same RateLimit. The
+//     subtasks of a task have no turns, nor has a task that begins out of turn because another one waits for it: they run in place of that;
+//   - for a group: Go waits for the turn of its task before it hands that over, and TryGo reports false if that would be later. On a busy pool tasks
+//     whose turn has come may begin closer together: give the limit to a lane, and make the group on that, where this matters.
+//
+// With par.Rate it holds for the items of a loop or a stream, and [RateLimit.Wait] is for all else, such as a call inside a task.
+//
+// A timer of the machine that comes late makes up for a millisecond at most, or for one task; else no more than n × d / per + burst begin in any time d. It is
+// the token bucket that golang.org/x/time/rate has as well. n, per and burst must be more than 0, and per × burst / n less than a year.
+func Rate(n int, per time.Duration, burst int) *RateLimit {
+	mustRate(n, per, burst)
+	return &RateLimit{bucket: engine.NewBucket(n, per, burst)}
+}
+
+func mustRate(n int, per time.Duration, burst int) {
+	must(engine.FitsBucket(n, per, burst), "rate must be n > 0 in a time > 0 with a burst > 0, and per × burst / n less than a year", []any{n, per, burst})
+}
+
+// Set changes the limit, also for what waits. It does not block. A higher burst is there after a rest, not at once.
+func (r *RateLimit) Set(n int, per time.Duration, burst int) {
+	r.mustBeMade()
+	mustRate(n, per, burst)
+	r.bucket.Set(n, per, burst)
+}
+
+// Wait waits for its turn, as a task does. If ctx ends before, it returns the cause of ctx, and takes no turn. If ctx is that of a task, the place of the task
+// is for others meanwhile, as in [Blocking].
+func (r *RateLimit) Wait(ctx context.Context) error {
+	r.mustBeMade()
+	mustContext(ctx != nil)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if apartly(r.bucket.Take) {
+		return nil
+	}
+	done := ctx.Done()
+	ok := false
+	Blocking(ctx, func() {
+		ok = apartly(func() bool {
+			turn := make(chan struct{})
+			w := engine.TokenWaiter{Grant: func(int) { close(turn) }}
+			if r.bucket.Join(&w) {
+				return true
+			}
+			select {
+			case <-turn:
+				return true
+			case <-done:
+				return !r.bucket.Leave(&w)
+			}
+		})
+	})
+	if !ok {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// takesTurn waits for the turn of a task of the group. It reports false if the batch was cancelled meanwhile.
+func (g *Group) takesTurn(b *batch) bool {
+	r := g.options.rate.bucket
+	if r.Take() {
+		return true
+	}
+	var s stay
+	var granted atomic.Bool
+	s.init(g.at)
+	s.task = g.task()
+	if b.subtasks != nil {
+		defer s.with(g.pool, b.subtasks.Want())()
+	}
+	w := engine.TokenWaiter{Grant: func(int) {
+		granted.Store(true)
+		s.wake(nil)
+	}}
+	if r.Join(&w) {
+		return true
+	}
+	done := b.scope.Done()
+	for {
+		woken := s.wait(done, nil, nil)
+		s.arrive()
+		switch {
+		case woken && granted.Load():
+			return true
+		case woken: // to look again
+		default:
+			if !r.Leave(&w) {
+				r.Return(1)
+			}
+			return false
+		}
+	}
+}
+
+func (r *RateLimit) mustBeMade() {
+	must(r != nil && r.bucket != nil, "rate must be made by Rate", "nil or the zero value")
+}
+
+// apply implements [Option].
+func (r *RateLimit) apply(o *options) {
+	r.mustBeMade()
+	must(o.rate == nil, "rate must be given once", "two")
+	o.rate = r
+}
+
+// groupOption implements [GroupOption].
+func (r *RateLimit) groupOption() string { return ofAll }
+
+// ofAll is in place of the name of an option that pools take as well.
+const ofAll = ""

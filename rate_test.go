@@ -1,0 +1,373 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+// starts are the times at which tasks have begun.
+type starts struct {
+	begin time.Time
+	mu    sync.Mutex
+	at    []time.Duration
+}
+
+func newStarts() *starts { return &starts{begin: time.Now()} }
+
+func (s *starts) note() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at = append(s.at, time.Since(s.begin))
+}
+
+// even checks that the first burst tasks began at once, and then one in each of every.
+func (s *starts) even(t *testing.T, n, burst int, every time.Duration) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	want := make([]time.Duration, n)
+	for i := range want {
+		want[i] = time.Duration(max(0, i-burst+1)) * every
+	}
+	slices.Sort(s.at)
+	if !slices.Equal(s.at, want) {
+		t.Errorf("tasks began at %v, want %v", s.at, want)
+	}
+}
+
+const rateEvery = 100 * time.Millisecond
+
+func newRate() *weir.RateLimit { return weir.Rate(10, time.Second, 3) }
+
+func TestTasksOfAPoolBeginAtItsRate(t *testing.T) {
+	for name, rated := range map[string]func(run func()) (submit func(), end func()){
+		"pool": func(run func()) (func(), func()) {
+			p := weir.New(4, newRate())
+			return func() { must(p.Submit(run)) }, p.Close
+		},
+		"pool without a queue": func(run func()) (func(), func()) {
+			p := weir.New(4, newRate(), weir.Queue(0))
+			return func() { must(p.Submit(run)) }, p.Close
+		},
+		"pool with a short queue": func(run func()) (func(), func()) {
+			p := weir.New(1, newRate(), weir.Queue(1))
+			return func() { must(p.Submit(run)) }, p.Close
+		},
+		"lane": func(run func()) (func(), func()) {
+			p := weir.New(4)
+			l := p.Lane(2, newRate())
+			return func() { must(l.Submit(run)) }, func() { l.Close(); p.Close() }
+		},
+		"pool and its lane that share one": func(run func()) (func(), func()) {
+			r := newRate()
+			p := weir.New(4, r)
+			l := p.Lane(2, r)
+			var n atomic.Int32
+			return func() {
+				if n.Add(1)%2 == 0 {
+					must(p.Submit(run))
+				} else {
+					must(l.Submit(run))
+				}
+			}, p.Close
+		},
+		"FuncPool": func(run func()) (func(), func()) {
+			p := weir.NewFunc(4, func(int) { run() }, newRate())
+			return func() { must(p.Invoke(1)) }, p.Close
+		},
+		"Stateful": func(run func()) (func(), func()) {
+			p := weir.NewStateful(4, func() (int, error) { return 1, nil }, func(int, int) { run() }, nil, newRate())
+			return func() { must(p.Invoke(1)) }, p.Close
+		},
+		"Go": func(run func()) (func(), func()) {
+			p := weir.New(4, newRate())
+			return func() {
+				must(p.Go(context.Background(), func(context.Context) error { run(); return nil }))
+			}, p.Close
+		},
+		"timer": func(run func()) (func(), func()) {
+			p := weir.New(4, newRate())
+			return func() { p.After(0, func(context.Context) { run() }) }, func() { time.Sleep(time.Minute); p.Close() }
+		},
+		"group on it": func(run func()) (func(), func()) {
+			p := weir.New(4, newRate())
+			g := p.Group(context.Background())
+			return func() { g.Go(func(context.Context) error { run(); return nil }) }, func() { must(g.Wait()); p.Close() }
+		},
+		"group": func(run func()) (func(), func()) {
+			p := weir.New(4)
+			g := p.Group(context.Background(), newRate())
+			return func() { g.Go(func(context.Context) error { run(); return nil }) }, func() { must(g.Wait()); p.Close() }
+		},
+		"group with workers of its own": func(run func()) (func(), func()) {
+			g := weir.NewGroup(context.Background(), 4, newRate())
+			return func() { g.Go(func(context.Context) error { run(); return nil }) }, func() { must(g.Wait()) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const n = 20
+				s := newStarts()
+				submit, end := rated(s.note)
+				time.Sleep(time.Hour) // a rest, after which there is one burst
+				s.begin = time.Now()
+				for range n {
+					submit()
+				}
+				end()
+				s.even(t, n, 3, rateEvery)
+			})
+		})
+	}
+}
+
+// A second burst comes only after a rest that is long enough for it.
+func TestABurstComesAfterARestAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4, newRate())
+		defer p.Close()
+		s := newStarts()
+		for range 5 {
+			must(p.Submit(s.note))
+		}
+		p.Wait()
+		time.Sleep(2 * rateEvery)
+		begin := time.Since(s.begin)
+		for range 4 {
+			must(p.Submit(s.note))
+		}
+		p.Wait()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for i, want := range []time.Duration{begin, begin, begin + rateEvery, begin + 2*rateEvery} {
+			if s.at[5+i] != want {
+				t.Errorf("task %d began at %v, want %v", 5+i, s.at[5+i], want)
+			}
+		}
+	})
+}
+
+func TestTheRateChangesWhileTasksWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := weir.Rate(1, time.Hour, 1)
+		p := weir.New(4, r)
+		defer p.Close()
+		s := newStarts()
+		for range 4 {
+			must(p.Submit(s.note))
+		}
+		time.Sleep(time.Second)
+		r.Set(10, time.Second, 1)
+		p.Wait()
+		if d := time.Since(s.begin); d < 1299*time.Millisecond || d > 1300*time.Millisecond {
+			t.Errorf("the tasks took %v", d)
+		}
+	})
+}
+
+// What waits for its turn is in the queue: it counts there, can be handed back, and expires; Wait and Close wait for it.
+func TestTasksThatWaitForTheirTurnAreQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4, weir.Rate(1, time.Hour, 1), weir.Queue(3))
+		for range 4 {
+			must(p.Submit(func() {}))
+			synctest.Wait() // the first has begun
+		}
+		if s := p.Stats(); s.Queued != 3 || s.Running != 0 {
+			t.Errorf("%d are queued, %d run", s.Queued, s.Running)
+		}
+		if err := p.TrySubmit(func() {}); !errors.Is(err, weir.ErrFull) {
+			t.Errorf("a full queue: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := p.WaitContext(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Wait does not wait for a turn: %v", err)
+		}
+		unrun, err := p.Shutdown(ctx)
+		if len(unrun) != 3 || err == nil {
+			t.Errorf("%d tasks are handed back, %v", len(unrun), err)
+		}
+		p.Close() // at once: nothing is left that waits for a turn
+		if d := p.Stats(); d.Queued != 0 {
+			t.Errorf("%d are left", d.Queued)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		var expired atomic.Int32
+		p := weir.New(4, weir.Rate(1, time.Hour, 1), weir.ExpireAfter(time.Second), weir.OnError(func(error) { expired.Add(1) }))
+		for range 5 {
+			must(p.Submit(func() {}))
+		}
+		time.Sleep(time.Minute)
+		if n := expired.Load(); n != 4 {
+			t.Errorf("%d tasks have expired, want 4", n)
+		}
+		begin := time.Now()
+		p.Close()
+		if d := time.Since(begin); d > time.Second {
+			t.Errorf("Close waits %v for tasks that have expired", d)
+		}
+	})
+}
+
+// Tasks of a cancelled group, and others that do not run, use no turn.
+func TestTasksThatDoNotRunUseNoTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Rate(10, time.Second, 1))
+		defer p.Close()
+		release := make(chan struct{})
+		must(p.Submit(func() { <-release }))
+		g := p.Group(t.Context())
+		for range 100 {
+			g.Go(func(context.Context) error { return nil })
+		}
+		var at time.Duration
+		begin := time.Now()
+		must(p.Submit(func() { at = time.Since(begin) }))
+		g.Cancel(nil)
+		time.Sleep(time.Second)
+		close(release)
+		_ = g.Wait()
+		p.Wait()
+		if at != time.Second {
+			t.Errorf("the task behind a cancelled group began at %v", at)
+		}
+	})
+}
+
+// Subtasks run in place of the task that waits for them, whose turn it was.
+func TestSubtasksHaveNoTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Rate(1, time.Minute, 1))
+		defer p.Close()
+		begin := time.Now()
+		for range 3 {
+			must(p.Go(t.Context(), func(ctx context.Context) error {
+				g := p.Group(ctx)
+				for range 10 {
+					g.Go(func(ctx context.Context) error {
+						_, err := weir.Async(ctx, p, func(context.Context) (int, error) { return 1, nil }).Get(ctx)
+						return err
+					})
+				}
+				return g.Wait()
+			}))
+		}
+		p.Wait()
+		if d := time.Since(begin); d != 2*time.Minute {
+			t.Errorf("three tasks took %v, want two minutes", d)
+		}
+	})
+}
+
+func TestTryGoHasNoTurnAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 4, newRate(), weir.Limit(100))
+		in := 0
+		for range 10 {
+			if g.TryGo(func(context.Context) error { return nil }) {
+				in++
+			}
+		}
+		must(g.Wait())
+		if in != 3 {
+			t.Errorf("%d tasks are accepted at once, want 3", in)
+		}
+	})
+}
+
+// A group that is cancelled while Go waits for a turn ends that, and leaves the turn to others.
+func TestACancelledGroupLeavesItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := weir.Rate(1, time.Minute, 1)
+		g := weir.NewGroup(t.Context(), 4, r)
+		begin := time.Now()
+		time.AfterFunc(time.Second, func() { g.Cancel(errors.New("enough")) })
+		for range 10 {
+			g.Go(func(context.Context) error { return nil })
+		}
+		if err := g.Wait(); err == nil || time.Since(begin) != time.Second {
+			t.Errorf("after %v: %v", time.Since(begin), err)
+		}
+		must(r.Wait(t.Context()))
+		if d := time.Since(begin); d != time.Minute {
+			t.Errorf("the next turn comes after %v", d)
+		}
+	})
+}
+
+// A task that waits for a turn gives its place to others.
+func TestWaitForATurnHoldsNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := weir.Rate(1, time.Minute, 1)
+		must(r.Wait(t.Context()))
+		p := weir.New(1)
+		defer p.Close()
+		begin := time.Now()
+		var at time.Duration
+		must(p.Go(t.Context(), func(ctx context.Context) error { return r.Wait(ctx) }))
+		must(p.Submit(func() { at = time.Since(begin) }))
+		p.Wait()
+		if d := time.Since(begin); at != 0 || d != time.Minute {
+			t.Errorf("another task began after %v, the turn came after %v", at, d)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a wait that ends early: %v", err)
+		}
+		if err := r.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a context that has ended: %v", err)
+		}
+	})
+}
+
+// On the machine's clock: 10⁵ tasks a second, and no more in any time than fit it.
+func TestTheRateIsExact(t *testing.T) {
+	const n, burst = 100_000, 2000
+	p := weir.New(2, weir.Rate(n, time.Second, burst), weir.Queue(weir.Unbounded))
+	defer p.Close()
+	for range burst {
+		must(p.Submit(func() {}))
+	}
+	p.Wait()
+	begin := time.Now()
+	for range n / 5 {
+		must(p.Submit(func() {}))
+	}
+	p.Wait()
+	d := time.Since(begin)
+	if want := time.Second/5 - burst*time.Second/n; d < want-10*time.Millisecond {
+		t.Errorf("%d tasks took %v, want at least %v", n/5, d, want)
+	}
+	t.Logf("%d tasks took %v", n/5, d)
+}
+
+func BenchmarkRate(b *testing.B) {
+	for name, opts := range map[string][]weir.Option{"without": nil, "with": {weir.Rate(1e9, time.Second, 1e9)}} {
+		b.Run(name, func(b *testing.B) {
+			p := weir.New(64, opts...)
+			for range b.N {
+				must(p.Submit(nothing))
+			}
+			p.Wait()
+			b.StopTimer()
+			p.Close()
+		})
+	}
+	b.Run("Wait", func(b *testing.B) {
+		r := weir.Rate(1e9, time.Second, 1e9)
+		for b.Loop() {
+			must(r.Wait(b.Context()))
+		}
+	})
+}

@@ -1,0 +1,347 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+)
+
+// flaky fails so many times, with io.EOF.
+func flaky(times int) (call func(context.Context) error, calls *atomic.Int32) {
+	calls = new(atomic.Int32)
+	return func(context.Context) error {
+		if calls.Add(1) <= int32(times) {
+			return io.EOF
+		}
+		return nil
+	}, calls
+}
+
+func TestRetry(t *testing.T) {
+	policy := weir.RetryPolicy{Tries: 4, Wait: time.Second}
+	for name, run := range map[string]func(ctx context.Context, call func(context.Context) error) error{
+		"Do": func(ctx context.Context, call func(context.Context) error) error {
+			return weir.Retry(policy).Do(ctx, call)
+		},
+		"group": func(ctx context.Context, call func(context.Context) error) error {
+			g := weir.NewGroup(ctx, 2, weir.Retry(policy))
+			g.Go(call)
+			return g.Wait()
+		},
+		"group on a pool, TryGo": func(ctx context.Context, call func(context.Context) error) error {
+			p := weir.New(2)
+			defer p.Close()
+			g := p.Group(ctx, weir.Retry(policy))
+			g.TryGo(call)
+			return g.Wait()
+		},
+		"results": func(ctx context.Context, call func(context.Context) error) error {
+			r := weir.NewResults[int](weir.NewGroup(ctx, 2, weir.Retry(policy)))
+			r.Go(func(ctx context.Context) (int, error) { return 7, call(ctx) })
+			values, err := r.Wait()
+			if len(values) != 1 || values[0] != 7 {
+				t.Errorf("values are %v", values)
+			}
+			return err
+		},
+		"Go": func(ctx context.Context, call func(context.Context) error) (err error) {
+			p := weir.New(2, weir.Retry(policy), weir.OnError(func(e error) { err = e }))
+			must(p.Go(ctx, call))
+			p.Close()
+			return err
+		},
+		"FuncContext": func(ctx context.Context, call func(context.Context) error) (err error) {
+			p := weir.NewFuncContext(2, func(ctx context.Context, _ int) error { return call(ctx) }, weir.Retry(policy), weir.OnError(func(e error) { err = e }))
+			must(p.Go(ctx, 1))
+			p.Close()
+			return err
+		},
+		"future on a lane": func(ctx context.Context, call func(context.Context) error) error {
+			p := weir.New(2)
+			defer p.Close()
+			_, err := weir.Async(ctx, p.Lane(1, weir.Retry(policy)), func(ctx context.Context) (int, error) { return 7, call(ctx) }).Get(ctx)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin := time.Now()
+				call, calls := flaky(3)
+				if err := run(t.Context(), call); err != nil || calls.Load() != 4 {
+					t.Errorf("fourth try: %v after %d calls", err, calls.Load())
+				}
+				if d := time.Since(begin); d > 7*time.Second || d == 0 {
+					t.Errorf("back-offs of at most 1, 2 and 4 s took %v", d)
+				}
+				call, calls = flaky(100)
+				err := run(t.Context(), call)
+				failed, ok := errors.AsType[*weir.RetryError](err)
+				if !ok || failed.Tries != 4 || calls.Load() != 4 || !errors.Is(err, io.EOF) {
+					t.Errorf("after %d calls: %v", calls.Load(), err)
+				}
+			})
+		})
+	}
+}
+
+// What is random is drawn from all of 0 to the bound, which doubles up to the longest wait.
+func TestBackOffsHaveFullJitter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rounds, tries = 400, 70
+		most := make([]time.Duration, tries)
+		sum := make([]time.Duration, tries)
+		r := weir.Retry(weir.RetryPolicy{Tries: tries, Wait: time.Second, MostWait: 10 * time.Second, OnRetry: func(n int, err error, wait time.Duration) {
+			most[n] = max(most[n], wait)
+			sum[n] += wait
+		}})
+		for range rounds {
+			_ = r.Do(t.Context(), func(context.Context) error { return io.EOF })
+		}
+		for n := 1; n < tries; n++ {
+			bound := 10 * time.Second
+			if n < 5 {
+				bound = min(bound, time.Second<<(n-1))
+			}
+			if mean := sum[n] / rounds; most[n] > bound || most[n] < bound*9/10 || mean < bound*4/10 || mean > bound*6/10 {
+				t.Errorf("before call %d the longest wait was %v, the mean %v, want up to %v", n+1, most[n], mean, bound)
+			}
+		}
+	})
+}
+
+func TestWhatEndsRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		do := func(ctx context.Context, policy weir.RetryPolicy, err error) (*weir.RetryError, time.Duration) {
+			begin := time.Now()
+			calls = 0
+			failed, _ := errors.AsType[*weir.RetryError](weir.Retry(policy).Do(ctx, func(context.Context) error { calls++; return err }))
+			return failed, time.Since(begin)
+		}
+		if e, _ := do(t.Context(), weir.RetryPolicy{Tries: 9}, weir.Permanent(io.EOF)); calls != 1 || e.Tries != 1 || !errors.Is(e, io.EOF) || e.Error() != "weir: failed after 1 try: EOF" {
+			t.Errorf("permanent: %v after %d calls", e, calls)
+		}
+		if e, d := do(t.Context(), weir.RetryPolicy{Tries: 3}, weir.RetryAfter(io.EOF, time.Hour)); calls != 3 || d != 2*time.Hour || !errors.Is(e, io.EOF) {
+			t.Errorf("RetryAfter: %v after %d calls, %v", e, calls, d)
+		}
+		if e, d := do(t.Context(), weir.RetryPolicy{Time: 90 * time.Minute}, weir.RetryAfter(io.EOF, time.Hour)); calls != 2 || e.Tries != 2 || d != time.Hour {
+			t.Errorf("Time: %v after %d calls, %v", e, calls, d)
+		}
+		enough := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Minute, func() { cancel(enough) })
+		if e, d := do(ctx, weir.RetryPolicy{Tries: 9}, weir.RetryAfter(io.EOF, time.Hour)); calls != 1 || d != time.Minute || !errors.Is(e, enough) || !errors.Is(e, io.EOF) {
+			t.Errorf("context: %v after %d calls, %v", e, calls, d)
+		}
+		if e, d := do(ctx, weir.RetryPolicy{Tries: 9}, io.EOF); calls != 1 || d != 0 || !errors.Is(e, enough) {
+			t.Errorf("context that has ended: %v after %d calls, %v", e, calls, d)
+		}
+		if weir.Permanent(nil) != nil || weir.RetryAfter(nil, 1) != nil {
+			t.Error("no error is marked")
+		}
+	})
+}
+
+func TestKeepGoingKeepsTheErrorsOfAllTries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2, weir.Retry(weir.RetryPolicy{Tries: 2}), weir.KeepGoing())
+		first := errors.New("first")
+		calls := 0
+		g.Go(func(context.Context) error {
+			if calls++; calls == 1 {
+				return first
+			}
+			return io.EOF
+		})
+		err := g.Wait()
+		if !errors.Is(err, first) || !errors.Is(err, io.EOF) {
+			t.Errorf("both errors: %v", err)
+		}
+	})
+}
+
+func TestPanicsAreRetriedOnlyIfAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, asked := range []bool{false, true} {
+			calls := 0
+			g := weir.NewGroup(t.Context(), 2, weir.Retry(weir.RetryPolicy{Tries: 3, Panics: asked}), weir.PanicsAsErrors())
+			g.Go(func(context.Context) error {
+				calls++
+				panic("oh")
+			})
+			err := g.Wait()
+			p, ok := errors.AsType[*weir.Panic](err)
+			want := 1
+			if asked {
+				want = 3
+			}
+			if calls != want || !ok {
+				t.Errorf("asked for: %v; %d calls, %v", asked, calls, err)
+			}
+			if ok {
+				for inner, is := p.Value.(*weir.Panic); is; inner, is = p.Value.(*weir.Panic) {
+					p = inner
+				}
+				if p.Value != "oh" {
+					t.Errorf("the panic is %v", p.Value)
+				}
+			}
+			g.Go(func(context.Context) error { calls = 0; runtime.Goexit(); return nil })
+			if err := g.Wait(); !errors.Is(err, weir.ErrGoexit) || calls != 0 {
+				t.Errorf("Goexit: %v", err)
+			}
+		}
+	})
+}
+
+// The example of the issue that this is for: 20 tasks with three back-offs of 10 ms each, two places.
+func TestBackOffsHoldNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		g := p.Group(t.Context(), weir.Retry(weir.RetryPolicy{Tries: 4}))
+		begin := time.Now()
+		running, most := atomic.Int32{}, atomic.Int32{}
+		for range 20 {
+			calls := 0
+			g.Go(func(context.Context) error {
+				n := running.Add(1)
+				most.Store(max(n, most.Load()))
+				defer running.Add(-1)
+				if calls++; calls <= 3 {
+					return weir.RetryAfter(io.EOF, 10*time.Millisecond)
+				}
+				return nil
+			})
+		}
+		must(g.Wait())
+		if d := time.Since(begin); d != 30*time.Millisecond {
+			t.Errorf("took %v, want 30 ms", d)
+		}
+		if most.Load() > 2 {
+			t.Errorf("%d tasks ran at once", most.Load())
+		}
+	})
+}
+
+func TestHedge(t *testing.T) {
+	slow := func(d time.Duration, v int) func(context.Context) (int, error) {
+		return func(ctx context.Context) (int, error) {
+			select {
+			case <-time.After(d):
+				return v, nil
+			case <-ctx.Done():
+				return 0, context.Cause(ctx)
+			}
+		}
+	}
+	fails := func(d time.Duration, err error) func(context.Context) (int, error) {
+		return func(context.Context) (int, error) {
+			time.Sleep(d)
+			return 0, err
+		}
+	}
+	first, second := errors.New("first"), errors.New("second")
+	for _, c := range []struct {
+		name  string
+		calls []func(context.Context) (int, error)
+		value int
+		errs  []error
+		took  time.Duration
+	}{
+		{"one", []func(context.Context) (int, error){slow(time.Minute, 1)}, 1, nil, time.Minute},
+		{"fast", []func(context.Context) (int, error){slow(time.Second/2, 1), slow(0, 2)}, 1, nil, time.Second / 2},
+		{"slow", []func(context.Context) (int, error){slow(time.Minute, 1), slow(time.Second/2, 2)}, 2, nil, time.Second * 3 / 2},
+		{"third", []func(context.Context) (int, error){slow(time.Minute, 1), slow(time.Minute, 2), slow(time.Second/2, 3)}, 3, nil, time.Second * 5 / 2},
+		{"first of two", []func(context.Context) (int, error){slow(2*time.Second, 1), slow(time.Minute, 2)}, 1, nil, 2 * time.Second},
+		{"after a failure", []func(context.Context) (int, error){fails(time.Second/4, first), slow(time.Second/4, 2)}, 2, nil, time.Second / 2},
+		{"a failure while another one runs", []func(context.Context) (int, error){slow(3*time.Second, 1), fails(0, second)}, 1, nil, 3 * time.Second},
+		{"all fail", []func(context.Context) (int, error){fails(time.Second*3/2, first), fails(time.Second*2, second)}, 0, []error{first, second}, 3 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := weir.New(3)
+				defer p.Close()
+				begin := time.Now()
+				value, err := weir.Hedge(t.Context(), p, time.Second, c.calls...)
+				if d := time.Since(begin); value != c.value || d != c.took || (err != nil) != (c.errs != nil) {
+					t.Errorf("%d, %v after %v; want %d after %v", value, err, d, c.value, c.took)
+				}
+				for _, want := range c.errs {
+					if !errors.Is(err, want) {
+						t.Errorf("%v is not %v", err, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A loser that ignores its context holds its place, and no call waits for it.
+func TestHedgeDoesNotWaitForLosers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		begin := time.Now()
+		value, err := weir.Hedge(t.Context(), p, time.Second,
+			func(context.Context) (int, error) { time.Sleep(time.Hour); return 1, nil },
+			func(context.Context) (int, error) { return 2, nil })
+		if d := time.Since(begin); value != 2 || err != nil || d != time.Second {
+			t.Errorf("%d, %v after %v", value, err, d)
+		}
+		synctest.Wait()
+		if n := p.Stats().Running; n != 1 {
+			t.Errorf("%d run", n)
+		}
+		p.Close()
+		if d := time.Since(begin); d != time.Hour {
+			t.Errorf("the loser took %v", d)
+		}
+	})
+}
+
+func TestHedgeInATaskAndWhatEndsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var late []any
+		p := weir.New(1, weir.OnPanic(func(p *weir.Panic) { late = append(late, p.Value) }))
+		answers := func(v int) func(context.Context) (int, error) {
+			return func(context.Context) (int, error) { return v, nil }
+		}
+		value, err := weir.Async(t.Context(), p, func(ctx context.Context) (int, error) { return weir.Hedge(ctx, p, time.Second, answers(7)) }).Get(t.Context())
+		if value != 7 || err != nil {
+			t.Errorf("in a task of a pool of one: %d, %v", value, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		stuck := func(context.Context) (int, error) { time.Sleep(time.Minute); panic("late") }
+		if _, err := weir.Hedge(ctx, p, time.Hour, stuck); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("context: %v", err)
+		}
+		p.Wait()
+		if !slices.Equal(late, []any{"late"}) {
+			t.Errorf("panics that no call took: %v", late)
+		}
+		func() {
+			defer func() {
+				if p, ok := recover().(*weir.Panic); !ok || p.Value != "early" {
+					t.Errorf("panic: %v", p)
+				}
+			}()
+			_, _ = weir.Hedge(t.Context(), p, time.Hour, func(context.Context) (int, error) { panic("early") })
+		}()
+		if _, err := weir.Hedge(t.Context(), p, time.Hour, func(context.Context) (int, error) { runtime.Goexit(); return 0, nil }); !errors.Is(err, weir.ErrGoexit) {
+			t.Errorf("Goexit: %v", err)
+		}
+		p.Close()
+		if _, err := weir.Hedge(t.Context(), p, time.Hour, answers(1)); !errors.Is(err, weir.ErrClosed) {
+			t.Errorf("closed pool: %v", err)
+		}
+	})
+}
