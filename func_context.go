@@ -34,7 +34,8 @@ func (a *argued[T]) argument() any { return a.arg }
 
 func (a *argued[T]) do(ctx context.Context) error {
 	call := func(ctx context.Context) error { return a.of.call(ctx, a.arg) }
-	return retriedTask(a.of.pool.core.reporter.retry(), false, call)(ctx)
+	again, rate := a.of.pool.core.reporter.retry()
+	return retriedTask(again, false, rate, call)(ctx)
 }
 
 func (a *argued[T]) release() {

@@ -40,7 +40,9 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 	mustContext(ctx != nil)
 	mustPool(p != nil)
 	mustTask(task != nil)
-	task = retried(p.core.reporter.retry(), false, task)
+	if again, rate := p.core.reporter.retry(); again != nil {
+		task = retried(again, false, rate, task)
+	}
 	f := &Future[T]{errand: errand{pool: p, ctx: ctx, done: make(chan struct{})}, body: task}
 	f.self = f
 	if race.Enabled {

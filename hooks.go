@@ -76,6 +76,7 @@ type hooks struct {
 	handlers
 	labels *profileLabels // of the pool's name; nil without
 	retry  *Retrier       // of the tasks that return errors; nil for none
+	rate   *RateLimit     // of the pool; nil for none
 	slow   []*slowWatch   // for onSlow
 
 	full   sync.Mutex // held while onFull runs; no goroutine waits for it
@@ -88,7 +89,7 @@ func newHooks(o *options) *hooks {
 	if o.labels == nil && o.handlers == nil && o.retry == nil {
 		return nil
 	}
-	h := &hooks{labels: o.labels, retry: o.retry}
+	h := &hooks{labels: o.labels, retry: o.retry, rate: o.rate}
 	if o.handlers != nil {
 		h.handlers = *o.handlers
 	}

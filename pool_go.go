@@ -23,7 +23,9 @@ func (p *Pool) Go(ctx context.Context, task func(ctx context.Context) error) err
 	mustPool(p != nil)
 	mustContext(ctx != nil)
 	mustTask(task != nil)
-	task = retriedTask(p.core.reporter.retry(), false, task)
+	if again, rate := p.core.reporter.retry(); again != nil {
+		task = retriedTask(again, false, rate, task)
+	}
 	t := &goTask{errand: errand{pool: p, ctx: ctx}, body: task}
 	t.self = t
 	return t.hand()

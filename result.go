@@ -43,7 +43,8 @@ func NewResults[T any](g *Group) *Results[T] {
 func (r *Results[T]) Go(task func(ctx context.Context) (T, error)) {
 	r.mustBeMade()
 	mustTask(task != nil)
-	task = retried(r.group.options.retry, r.group.options.keepGoing, task)
+	o := &r.group.options
+	task = retried(o.retry, o.keepGoing, o.rate, task)
 	if race.Enabled {
 		tag := race.Here()
 		task = racedResult(r.group, tag, task)

@@ -35,7 +35,9 @@ type Retrier struct{ policy RetryPolicy }
 // As an option it holds
 //
 //   - for the tasks of a group, of [Results] too: with [KeepGoing] the error of each has those of all tries, else it has the last;
-//   - for tasks of [Pool.Go] and [Async] on a pool or lane.
+//   - for tasks of [Pool.Go] and [Async] on a pool or lane, and for a [FuncContext].
+//
+// With [Rate] each try has a turn of its own.
 //
 // With par.Retry it holds for the items of a loop or a stream, and [Retrier.Do] is for all else. A call that panics, or ends its goroutine, is not made again, unless
 // the policy has Panics: then the panic of the last try is passed on.
@@ -118,11 +120,11 @@ func (r *Retrier) Do(ctx context.Context, call func(ctx context.Context) error) 
 	r.mustBeMade()
 	mustContext(ctx != nil)
 	must(call != nil, "function must not be nil", "nil")
-	return r.do(ctx, call, false)
+	return r.do(ctx, call, false, nil)
 }
 
-// do is Do, whose error has those of all tries with all.
-func (r *Retrier) do(ctx context.Context, call func(ctx context.Context) error, all bool) error {
+// do is Do, whose error has those of all tries with all. Each try but the first takes a turn of rate, if that is not nil.
+func (r *Retrier) do(ctx context.Context, call func(ctx context.Context) error, all bool, rate *RateLimit) error {
 	begin := time.Now()
 	var earlier []error
 	for tries := 1; ; tries++ {
@@ -135,7 +137,7 @@ func (r *Retrier) do(ctx context.Context, call func(ctx context.Context) error, 
 			if r.policy.OnRetry != nil {
 				r.policy.OnRetry(tries, err, wait)
 			}
-			if pass(ctx, wait) {
+			if pass(ctx, wait) && (rate == nil || rate.Wait(ctx) == nil) {
 				if all {
 					earlier = append(earlier, err)
 				}
@@ -200,7 +202,7 @@ func pass(ctx context.Context, d time.Duration) (passed bool) {
 }
 
 // retried returns task with its retries; r may be nil.
-func retried[T any](r *Retrier, all bool, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
+func retried[T any](r *Retrier, all bool, rate *RateLimit, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
 	if r == nil {
 		return task
 	}
@@ -208,17 +210,17 @@ func retried[T any](r *Retrier, all bool, task func(ctx context.Context) (T, err
 		err = r.do(ctx, func(ctx context.Context) (err error) {
 			value, err = task(ctx)
 			return err
-		}, all)
+		}, all, rate)
 		return value, err
 	}
 }
 
 // retriedTask is retried for a task without a value.
-func retriedTask(r *Retrier, all bool, task func(ctx context.Context) error) func(ctx context.Context) error {
+func retriedTask(r *Retrier, all bool, rate *RateLimit, task func(ctx context.Context) error) func(ctx context.Context) error {
 	if r == nil {
 		return task
 	}
-	return func(ctx context.Context) error { return r.do(ctx, task, all) }
+	return func(ctx context.Context) error { return r.do(ctx, task, all, rate) }
 }
 
 func (r *Retrier) mustBeMade() {
@@ -235,10 +237,10 @@ func (r *Retrier) apply(o *options) {
 // groupOption implements [GroupOption].
 func (r *Retrier) groupOption() string { return ofAll }
 
-// retry makes the tasks of a pool that return errors again; nil for none.
-func (r *reporter) retry() *Retrier {
+// retry makes the tasks of a pool that return errors again, at that rate; nil for none.
+func (r *reporter) retry() (*Retrier, *RateLimit) {
 	if r.hooks == nil {
-		return nil
+		return nil, nil
 	}
-	return r.hooks.retry
+	return r.hooks.retry, r.hooks.rate
 }

@@ -25,7 +25,7 @@ func Each[T any, S Source[T]](ctx context.Context, items S, fn func(context.Cont
 	mustContext(ctx != nil)
 	mustFunction(fn != nil)
 	o := newOptions(opts)
-	return each(ctx, &o, items, measuredEach(o.meter, fn))
+	return each(ctx, &o, items, prepareEach(&o, fn))
 }
 
 func each[T any, S Source[T]](ctx context.Context, o *options, items S, fn func(context.Context, T) error) error {
@@ -98,7 +98,7 @@ func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Co
 	mustContext(ctx != nil)
 	mustFunction(fn != nil)
 	o := newOptions(opts)
-	call := measured(o.meter, fn)
+	call := prepare(&o, fn)
 	all, from := open[T](items)
 	if from == nil {
 		results := make([]R, len(all))
@@ -130,7 +130,7 @@ func Filter[T any, S Source[T]](ctx context.Context, items S, keep func(context.
 	mustContext(ctx != nil)
 	mustFunction(keep != nil)
 	o := newOptions(opts)
-	call := measured(o.meter, keep)
+	call := prepare(&o, keep)
 	all, from := open[T](items)
 	if from == nil {
 		kept := make([]bool, len(all))

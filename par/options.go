@@ -23,6 +23,8 @@ type options struct {
 	unordered bool
 	ahead     int    // 0 for the default
 	meter     *Meter // nil for none
+	rate      *weir.RateLimit
+	retry     *weir.Retrier
 }
 
 type option func(*options)
@@ -67,6 +69,19 @@ func KeepGoing() Option {
 	return option(func(o *options) { o.keepGoing = true })
 }
 
+// Rate makes each call wait for its turn: see [weir.Rate]. It holds no place meanwhile. Each try of [Retry] has a turn of its own. Rate means nothing to
+// [Range], [Reduce], [Sort] and [SortFunc].
+func Rate(r *weir.RateLimit) Option {
+	must(r != nil, "rate must not be nil", "nil")
+	return option(func(o *options) { o.rate = r })
+}
+
+// Retry has calls that fail made again: see [weir.Retry]. It means nothing to [Range], [Reduce], [Sort] and [SortFunc].
+func Retry(r *weir.Retrier) Option {
+	must(r != nil, "retrier must not be nil", "nil")
+	return option(func(o *options) { o.retry = r })
+}
+
 // Ahead sets how many items a [Stream] has under way at most: taken from the source, and
 // their results not yet handed to the consumer. So it bounds how much finished work
 // waits; memory is allocated only as it comes. The default is twice the [Limit], but at least
@@ -97,6 +112,43 @@ func collect[O StreamOption](opts []O) options {
 		opt.apply(&o)
 	}
 	return o
+}
+
+// prepare returns fn as the options want it to be called.
+func prepare[T, R any](o *options, fn func(context.Context, T) (R, error)) func(context.Context, T) (R, error) {
+	call, rate, retry := measured(o.meter, fn), o.rate, o.retry
+	if rate == nil && retry == nil {
+		return call
+	}
+	return func(ctx context.Context, item T) (result R, err error) {
+		try := func(ctx context.Context) (err error) {
+			if rate != nil {
+				if err := rate.Wait(ctx); err != nil {
+					return weir.Permanent(err)
+				}
+			}
+			result, err = call(ctx, item)
+			return err
+		}
+		if retry != nil {
+			err = retry.Do(ctx, try)
+		} else {
+			err = try(ctx)
+		}
+		return result, err
+	}
+}
+
+// prepareEach is prepare for a function without a result.
+func prepareEach[T any](o *options, fn func(context.Context, T) error) func(context.Context, T) error {
+	if o.rate == nil && o.retry == nil {
+		return measuredEach(o.meter, fn)
+	}
+	call := prepare(o, func(ctx context.Context, item T) (none struct{}, err error) { return none, fn(ctx, item) })
+	return func(ctx context.Context, item T) error {
+		_, err := call(ctx, item)
+		return err
+	}
 }
 
 // group returns the group on which the function is called.

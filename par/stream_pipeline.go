@@ -22,7 +22,7 @@ type Pipeline[T any] struct{ run pull[T] }
 func Pipe[T, R any, S Source[T]](items S, fn func(context.Context, T) (R, error), opts ...StreamOption) *Pipeline[R] {
 	mustFunction(fn != nil)
 	o := newOptions(opts)
-	call := measured(o.meter, fn)
+	call := prepare(&o, fn)
 	all, from := open[T](items)
 	return &Pipeline[R]{func(ctx context.Context, yield func(R, error) bool) {
 		f := newFlow(ctx, o, call, all, from)

@@ -13,7 +13,7 @@ var ErrOverloaded = errors.New("weirhttp: too many requests to one host")
 // Transport is an [http.RoundTripper] that has a bounded number of requests to any one host under
 // way at once; more of them wait for their turn, in the order in which they came. Any number of
 // goroutines may use it at once; its fields must not change then, nor may it be copied. It starts
-// no goroutine, and remembers a host only while requests to it wait or are under way.
+// no goroutine, and remembers a host only while requests to it wait or are under way, or, with Rate, until it has rested.
 //
 //	client := &http.Client{Transport: &weirhttp.Transport{PerHost: 8}}
 //
@@ -37,7 +37,12 @@ type Transport struct {
 	// means no bound except the context of the request, which always bounds the wait.
 	MaxWait time.Duration
 
+	// Rate is how often requests to one host are sent; the zero value sets no bound. A request waits for its turn when it
+	// has its slot. MaxWait bounds both waits together.
+	Rate HostRate
+
 	slots slots
+	rates rates
 	times times
 }
 
@@ -61,12 +66,14 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}()
 	must(t.PerHost >= 1, "requests per host must be at least 1", t.PerHost)
 	must(t.MaxWait >= 0, "longest wait must be at least 0", t.MaxWait)
+	t.Rate.mustFit()
 	if r.URL == nil {
 		response, err := t.base().RoundTrip(r) // the base knows what to say
 		sent = true
 		return response, err
 	}
-	s, err := t.takeSlot(r.Context(), hostOf(r.URL))
+	came := time.Now()
+	s, err := t.takeSlot(r.Context(), hostOf(r.URL), came)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +83,11 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			s.release()
 		}
 	}()
+	if t.Rate.N > 0 {
+		if err := t.takeTurn(r.Context(), s.host, came); err != nil {
+			return nil, err
+		}
+	}
 	response, err := t.base().RoundTrip(r)
 	sent = true
 	if err == nil && response != nil && response.Body != nil && response.Body != http.NoBody {

@@ -24,8 +24,8 @@ type turn struct {
 }
 
 // takeSlot returns a slot of the host, as soon as it is the caller's turn.
-func (t *Transport) takeSlot(ctx context.Context, h host) (*slot, error) {
-	s, came := &t.slots, time.Now()
+func (t *Transport) takeSlot(ctx context.Context, h host, came time.Time) (*slot, error) {
+	s := &t.slots
 	s.mu.Lock()
 	l := s.hosts[h]
 	if l == nil {

@@ -112,6 +112,9 @@ func (b *Bucket) Return(n int) {
 	b.rearm()
 }
 
+// Full reports whether all tokens are there: the bucket is as a new one.
+func (b *Bucket) Full() bool { return b.line.Load() == 0 && b.full.Load() <= b.now() }
+
 // rearm follows a change by which a token may be there earlier.
 func (b *Bucket) rearm() {
 	if b.line.Load() == 0 {

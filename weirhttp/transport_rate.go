@@ -1,0 +1,88 @@
+package weirhttp
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/64ed045f/weir/internal/engine"
+)
+
+// HostRate is how often requests to one host are sent: N in each Per, evenly, and up to Burst at once after a rest. Per of 0 stands for a second, Burst of 0 for 1,
+// and N of 0 for no bound. See [weir.Rate].
+type HostRate struct {
+	N     int
+	Per   time.Duration
+	Burst int
+}
+
+// filled returns r with what zeros stand for.
+func (r HostRate) filled() HostRate {
+	if r.Per == 0 {
+		r.Per = time.Second
+	}
+	if r.Burst == 0 {
+		r.Burst = 1
+	}
+	return r
+}
+
+func (r HostRate) mustFit() {
+	if f := r.filled(); r.N != 0 {
+		must(engine.FitsBucket(f.N, f.Per, f.Burst), "rate must have N, Per and Burst of at least 0, and Per × Burst / N less than a year", r)
+	}
+}
+
+// rates are the turns of the requests to all hosts.
+type rates struct {
+	mu    sync.Mutex
+	hosts map[host]*engine.Bucket // of hosts that have had turns, and of some others
+	kept  int                     // so many of hosts there were when those that rest were last forgotten
+}
+
+// of returns the turns of a host. When there are twice as many hosts as the last time it forgets those that rest: theirs are as new.
+func (r *rates) of(h host, rate HostRate) *engine.Bucket {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.hosts[h]
+	if b != nil {
+		return b
+	}
+	if len(r.hosts) >= 2*r.kept+16 {
+		for h, b := range r.hosts {
+			if b.Full() {
+				delete(r.hosts, h)
+			}
+		}
+		r.kept = len(r.hosts)
+	}
+	if r.hosts == nil {
+		r.hosts = map[host]*engine.Bucket{}
+	}
+	rate = rate.filled()
+	b = engine.NewBucket(rate.N, rate.Per, rate.Burst)
+	r.hosts[h] = b
+	return b
+}
+
+// takeTurn waits for the turn of a request that came at that time, and has a slot.
+func (t *Transport) takeTurn(ctx context.Context, h host, came time.Time) error {
+	b := t.rates.of(h, t.Rate)
+	if b.Take() {
+		return nil
+	}
+	atMost := t.MaxWait
+	if atMost > 0 {
+		atMost = max(1, atMost-time.Since(came))
+	}
+	mine := turn{came, make(chan struct{})}
+	w := engine.TokenWaiter{Grant: func(int) { close(mine.ready) }}
+	if b.Join(&w) {
+		return nil
+	}
+	err := mine.wait(ctx, h, atMost)
+	if err != nil && !b.Leave(&w) {
+		b.Return(1)
+	}
+	return err
+}

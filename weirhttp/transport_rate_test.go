@@ -1,0 +1,84 @@
+package weirhttp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir/weirhttp"
+)
+
+func getFrom(ctx context.Context, t *testing.T, transport *weirhttp.Transport, host string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := transport.RoundTrip(r)
+	if err == nil {
+		err = response.Body.Close()
+	}
+	return err
+}
+
+func TestRequestsToAHostAreSentAtItsRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := &weirhttp.Transport{Base: base(hello), PerHost: 8, MaxWait: time.Second, Rate: weirhttp.HostRate{N: 2, Burst: 3}}
+		begin := time.Now()
+		for i, want := range []time.Duration{0, 0, 0, 500 * time.Millisecond, time.Second} {
+			for _, host := range []string{"a", "b"} { // each has turns of its own
+				if err := getFrom(t.Context(), t, transport, host); err != nil {
+					t.Error(err)
+				}
+			}
+			if d := time.Since(begin); d != want {
+				t.Errorf("request %d was sent after %v, want %v", i, d, want)
+			}
+		}
+	})
+}
+
+func TestARequestThatWaitsTooLongForItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := &weirhttp.Transport{Base: base(hello), PerHost: 1, MaxWait: time.Second, Rate: weirhttp.HostRate{N: 1, Per: time.Minute}}
+		if err := getFrom(t.Context(), t, transport, "a"); err != nil {
+			t.Error(err)
+		}
+		begin := time.Now()
+		if err := getFrom(t.Context(), t, transport, "a"); !errors.Is(err, weirhttp.ErrOverloaded) || time.Since(begin) != time.Second {
+			t.Errorf("after %v: %v", time.Since(begin), err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := getFrom(ctx, t, transport, "a"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a request whose context ends: %v", err)
+		}
+		time.Sleep(time.Minute - time.Since(begin))
+		if err := getFrom(t.Context(), t, transport, "a"); err != nil {
+			t.Errorf("those that gave up have used a turn: %v", err)
+		}
+		if n := transport.Hosts(); n != 0 {
+			t.Errorf("%d hosts have slots taken", n)
+		}
+	})
+}
+
+func TestHostsThatRestAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := &weirhttp.Transport{Base: base(hello), PerHost: 1, Rate: weirhttp.HostRate{N: 1}}
+		for i := range 100_000 {
+			if err := getFrom(t.Context(), t, transport, fmt.Sprintf("host%d", i)); err != nil {
+				t.Fatal(err)
+			}
+			if i%10 == 0 {
+				time.Sleep(time.Second)
+			}
+		}
+		if n := transport.Rated(); n > 100 {
+			t.Errorf("%d hosts are remembered", n)
+		}
+	})
+}
