@@ -14,6 +14,24 @@ var bucketScenes = []step.Scene{
 		s.Go("one", s.waits)
 		s.waits()
 	}),
+	ofStock("two take one token", 1, func(s *stock) {
+		s.Go("other", s.takes)
+		s.takes()
+	}),
+	ofStock("three come for one token", 1, func(s *stock) {
+		s.Go("one", s.waits)
+		s.Go("other", s.waits)
+		s.waits()
+	}),
+	ofStock("one of two that wait leaves", 1, func(s *stock) {
+		s.takes()
+		w := s.waiter()
+		if s.bucket.Join(w) {
+			return
+		}
+		s.Go("other", s.waits)
+		s.bucket.Leave(w)
+	}),
 	ofStock("a newcomer takes while a waiter joins", 1, func(s *stock) {
 		s.takes()
 		s.Go("newcomer", s.takes)
@@ -29,16 +47,12 @@ var bucketScenes = []step.Scene{
 		w := s.waiter()
 		if !s.bucket.Join(w) {
 			s.Go("other", s.waits)
-			if !s.bucket.Leave(w) {
-				s.gets()
-				return
-			}
-			s.left.Add(1)
+			s.bucket.Leave(w) // else it is about to be granted its token
 		}
 	}),
-	ofStock("the rate rises while a waiter joins", 1, func(s *stock) {
+	ofStock("the rate falls while a waiter joins", 1, func(s *stock) {
 		s.takes()
-		s.Go("sets", func() { s.bucket.Set(1, time.Second, 2) })
+		s.Go("sets", func() { s.bucket.Set(1, 2*time.Second, 1) })
 		s.waits()
 	}),
 }
@@ -50,7 +64,6 @@ type stock struct {
 	begin  time.Time
 	burst  int64
 	taken  atomic.Int64
-	left   atomic.Int64 // waiters that have left
 }
 
 func ofStock(name string, burst int, body func(s *stock)) step.Scene {
@@ -59,7 +72,12 @@ func ofStock(name string, burst int, body func(s *stock)) step.Scene {
 		body(s)
 		s.Join()
 		time.Sleep(5 * time.Second)
-		s.Quietly(func() { s.Check(s.bucket.Take(), "the bucket does not fill") })
+		s.Quietly(func() {
+			for range s.burst {
+				s.Check(s.bucket.Take(), "the bucket does not fill")
+			}
+			s.Check(!s.bucket.Take(), "the bucket has more than fits it")
+		})
 	}}
 }
 

@@ -19,6 +19,8 @@ type world struct {
 	*engine.Engine
 	limited int            // its limit in the beginning
 	rate    *engine.Bucket // nil if there are tokens for all
+	rated   time.Time      // since when it has been in force
+	turns   atomic.Int64   // tasks that have had a token meanwhile
 	lanes   []*world
 }
 
@@ -123,6 +125,10 @@ func (w runner) Run(own *engine.Worker, v engine.Task) {
 		own.Report()
 	}
 	w.begin(j, own)
+	if w.rate != nil {
+		n, most := w.turns.Add(1), 2+int64(time.Since(w.rated)/time.Millisecond) // one more than fit, as a timer may come late
+		w.Check(n <= most, "%s is the %dth that has a token, of %d", j.name, n, most)
+	}
 	w.Point()
 	j.runOn(own)
 	w.done(own, j)
@@ -524,6 +530,7 @@ func (w *world) isWhole() {
 func (w *world) finish() {
 	w.Join()
 	if w.rate != nil {
+		w.turns.Store(-1 << 30)
 		w.rate.Set(1<<20, time.Microsecond, 1<<20)
 		time.Sleep(time.Second) // then there is a token for each task
 	}
@@ -615,7 +622,7 @@ func in(name string, limit, queue int, body func(w *world), settings ...setting)
 	if _, known := variants[name]; !known {
 		limitedIn[name] = func() step.Scene {
 			return in(name+", rated", limit, queue, func(w *world) {
-				w.rate = engine.NewBucket(1, time.Millisecond, 1)
+				w.rate, w.rated = engine.NewBucket(1, time.Millisecond, 1), time.Now()
 				w.Rate(w.rate)
 				body(w)
 			}, append(settings, quiet, shallow)...)

@@ -2,6 +2,14 @@ package explore_test
 
 // shows says which scene shows a bug soonest. The test looks only there, unless -explore.bug names the bug.
 var shows = map[string]string{
+	"grant-looks-at-nothing":               "two submitters, one worker, rated",
+	"closed-while-throttled":               "Close while tasks come in from two, rated",
+	"refused-for-a-token":                  "as many TrySubmit as there is room, rated",
+	"taken-without-token":                  "three that need each other come in while a worker ends a task, rated",
+	"burst-too-large":                      "two come for one token",
+	"token-taken-twice":                    "two take one token",
+	"line-not-served-on":                   "three come for one token",
+	"leaving-stops-the-timer":              "one of two that wait leaves",
 	"claim-without-exchange":               "a worker comes while another one claims the task",
 	"claim-begins-void":                    "a worker comes while another one claims the task",
 	"claim-gives-up-begun":                 "a worker comes while the caller gives up",

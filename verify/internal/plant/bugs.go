@@ -6,7 +6,7 @@ import "slices"
 
 // LockFree returns those in the packages below internal, for the explorer of interleavings.
 func LockFree() []Bug {
-	return slices.Concat(Engine(), read("engine_meter", "engine_probe", "engine_expiry", "engine_lane", "limit", "lane", "feed", "share", "claim"))
+	return slices.Concat(Engine(), read("engine_meter", "engine_probe", "engine_expiry", "engine_rate", "engine_lane", "limit", "lane", "feed", "share", "claim"))
 }
 
 // Engine returns those of them that are the engine's, for the soak.
