@@ -111,7 +111,9 @@ func (g *Group) init(ctx context.Context, p *Pool, o *groupOptions) {
 // The call synchronizes before the start of the task.
 func (g *Group) Go(task func(ctx context.Context) error) {
 	mustTask(task != nil)
-	task = retriedTask(g.options.retry, g.options.keepGoing, g.options.rate, task)
+	if r := g.options.retry; r != nil {
+		task = retriedTask(r, g.options.keepGoing, g.retryRate(), task)
+	}
 	if race.Enabled {
 		tag := race.Here()
 		task = g.raced(tag, task)
@@ -170,7 +172,9 @@ func (g *Group) add(b *batch, number int, j job) {
 // that its pool is closed; the task then never runs and does not count.
 func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 	mustTask(task != nil)
-	task = retriedTask(g.options.retry, g.options.keepGoing, g.options.rate, task)
+	if r := g.options.retry; r != nil {
+		task = retriedTask(r, g.options.keepGoing, g.retryRate(), task)
+	}
 	if race.Enabled {
 		tag := race.Here()
 		task = g.raced(tag, task)

@@ -86,7 +86,7 @@ type hooks struct {
 
 // newHooks returns nil if there are none.
 func newHooks(o *options) *hooks {
-	if o.labels == nil && o.handlers == nil && o.retry == nil {
+	if o.labels == nil && o.handlers == nil && o.retry == nil && o.rate == nil {
 		return nil
 	}
 	h := &hooks{labels: o.labels, retry: o.retry, rate: o.rate}

@@ -3,6 +3,7 @@ package weir_test
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -329,6 +330,57 @@ func TestWaitForATurnHoldsNoPlace(t *testing.T) {
 			t.Errorf("a context that has ended: %v", err)
 		}
 	})
+}
+
+// Each try has a turn of its own, whoever has the rate and whoever the retries.
+func TestTriesTakeTurns(t *testing.T) {
+	rate := func() *weir.RateLimit { return weir.Rate(1, time.Minute, 1) }
+	retry := weir.Retry(weir.RetryPolicy{Tries: 4, Wait: 1})
+	fails := func(context.Context) error { return io.EOF }
+	for name, run := range map[string]func(ctx context.Context){
+		"group": func(ctx context.Context) {
+			g := weir.NewGroup(ctx, 2, rate(), retry)
+			g.Go(fails)
+			_ = g.Wait()
+		},
+		"group on a pool that has the rate": func(ctx context.Context) {
+			p := weir.New(2, rate())
+			defer p.Close()
+			g := p.Group(ctx, retry)
+			g.Go(fails)
+			_ = g.Wait()
+		},
+		"results": func(ctx context.Context) {
+			r := weir.NewResults[int](weir.NewGroup(ctx, 2, rate(), retry))
+			r.Go(func(ctx context.Context) (int, error) { return 0, fails(ctx) })
+			_, _ = r.Wait()
+		},
+		"pool": func(ctx context.Context) {
+			p := weir.New(2, rate(), retry, weir.OnError(func(error) {}))
+			must(p.Go(ctx, fails))
+			p.Close()
+		},
+		"FuncContext": func(ctx context.Context) {
+			p := weir.NewFuncContext(2, func(ctx context.Context, _ int) error { return fails(ctx) }, rate(), retry, weir.OnError(func(error) {}))
+			must(p.Go(ctx, 1))
+			p.Close()
+		},
+		"future": func(ctx context.Context) {
+			p := weir.New(2, rate(), retry)
+			defer p.Close()
+			_, _ = weir.Async(ctx, p, func(ctx context.Context) (int, error) { return 0, fails(ctx) }).Get(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin := time.Now()
+				run(t.Context())
+				if d := time.Since(begin); d != 3*time.Minute {
+					t.Errorf("four tries took %v", d)
+				}
+			})
+		})
+	}
 }
 
 // On the machine's clock: 10⁵ tasks a second, and no more in any time than fit it.

@@ -2,15 +2,18 @@ package weir_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"math/rand/v2"
 	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -186,6 +189,170 @@ func service(ctx context.Context, jobs <-chan int, run func(ctx context.Context,
 	}
 }
 
+// crawl fetches a page and all that it leads to, 20 at once, 50 a second, each up to four times. It returns all errors.
+func crawl(ctx context.Context, start string, fetch func(ctx context.Context, url string) (links []string, err error)) error {
+	var (
+		mu     sync.Mutex
+		seen   = map[string]bool{}
+		errs   []error
+		all    sync.WaitGroup
+		places = make(chan struct{}, 20)
+		turns  = time.NewTicker(time.Second / 50)
+	)
+	defer turns.Stop()
+	try := func(url string) ([]string, error) {
+		select {
+		case <-turns.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		select {
+		case places <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		defer func() { <-places }()
+		return fetch(ctx, url)
+	}
+	tries := func(url string) (links []string, err error) {
+		for n := range 4 {
+			if n > 0 {
+				pause := time.NewTimer(rand.N(100 * time.Millisecond << (n - 1)))
+				select {
+				case <-pause.C:
+				case <-ctx.Done():
+					pause.Stop()
+					return nil, err
+				}
+			}
+			if links, err = try(url); err == nil || ctx.Err() != nil {
+				break
+			}
+		}
+		return links, err
+	}
+	var visit func(url string)
+	visit = func(url string) {
+		mu.Lock()
+		known := seen[url]
+		seen[url] = true
+		mu.Unlock()
+		if known {
+			return
+		}
+		all.Go(func() { // a goroutine for each page that waits
+			links, err := tries(url)
+			if err != nil {
+				mu.Lock()
+				errs = append(errs, err)
+				mu.Unlock()
+			}
+			for _, link := range links {
+				visit(link)
+			}
+		})
+	}
+	visit(start)
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// runAt runs a function at the times of a schedule, never twice at once, until ctx is done. wait waits for the end.
+func runAt(ctx context.Context, next func(time.Time) time.Time, run func(ctx context.Context)) (wait func()) {
+	ended := make(chan struct{})
+	once := func() {
+		defer func() {
+			if p := recover(); p != nil {
+				fmt.Println(p)
+			}
+		}()
+		run(ctx)
+	}
+	go func() {
+		defer close(ended)
+		for {
+			timer := time.NewTimer(time.Until(next(time.Now())))
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				timer.Stop()
+				return
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			once()
+		}
+	}()
+	return func() { <-ended }
+}
+
+// hedged makes the next call when the last has taken as long as after, or all have failed. At most as many as there are places run at once.
+func hedged(ctx context.Context, places chan struct{}, after time.Duration, calls ...func(context.Context) (string, error)) (string, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type result struct {
+		page string
+		err  error
+	}
+	results := make(chan result, len(calls)) // the losers must not block
+	var errs []error
+	made := 0
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-timer.C:
+			if made == len(calls) {
+				continue
+			}
+			call := calls[made]
+			made++
+			go func() {
+				places <- struct{}{}
+				defer func() { <-places }()
+				page, err := call(ctx)
+				results <- result{page, err}
+			}()
+			timer.Reset(after)
+		case r := <-results:
+			if r.err == nil {
+				return r.page, nil
+			}
+			if errs = append(errs, r.err); len(errs) == len(calls) {
+				return "", errors.Join(errs...)
+			}
+			if len(errs) == made {
+				timer.Reset(0)
+			}
+		}
+	}
+}
+
+func TestWhatRecipesDoByHandAtTimesWorks(t *testing.T) {
+	check.Bubble(t, "crawl, runAt and hedged", func(t *testing.T) {
+		var fetched atomic.Int32
+		check.OK(t, crawl(t.Context(), "/", func(_ context.Context, url string) ([]string, error) {
+			if fetched.Add(1)%2 == 1 {
+				return nil, errBoom
+			}
+			return []string{"/", "/a", "/b"}, nil
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		runs := 0
+		runAt(ctx, each(time.Second*3).Next, func(context.Context) { runs++ })()
+		check.Equal(t, "runs", runs, 3)
+		page, err := hedged(t.Context(), make(chan struct{}, 2), time.Second,
+			func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() },
+			func(context.Context) (string, error) { return "page", nil })
+		check.OK(t, err)
+		check.Equal(t, "page", page, "page")
+	})
+}
+
 func TestWhatRecipesDoByHandWorks(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -233,5 +400,5 @@ func TestRecipesSayHowMuchShorterTheyAre(t *testing.T) {
 			t.Errorf("%s takes %s lines by hand, not %s; ours %s, not %s", m[1], byHand, m[2], ours, m[3])
 		}
 	}
-	check.Equal(t, "recipes that say so", fmt.Sprint(found), "4")
+	check.Equal(t, "recipes that say so", fmt.Sprint(found), "7")
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -319,27 +320,106 @@ func Example_recipeStuck() {
 
 func Example_recipeRetry() {
 	ctx := context.Background()
+	errRefused := errors.New("refused")
 	calls := 0
 	send := func(context.Context) error {
 		if calls++; calls < 3 {
 			return errors.New("no answer")
 		}
-		return nil
+		return errRefused
 	}
 
-	g := weir.NewGroup(ctx, 4)
+	g := weir.NewGroup(ctx, 4, weir.Retry(weir.RetryPolicy{Tries: 5, Wait: 10 * time.Millisecond}))
 	g.Go(func(ctx context.Context) error {
 		err := send(ctx)
-		for pause := time.Millisecond; err != nil && ctx.Err() == nil && pause < time.Second; pause *= 2 {
-			weir.Blocking(ctx, func() { time.Sleep(pause) }) // other tasks have the place meanwhile
-			err = send(ctx)
+		if errors.Is(err, errRefused) {
+			return weir.Permanent(err) // another try would not help
 		}
 		return err
 	})
 	err := g.Wait()
 
-	fmt.Println(calls, err)
-	// Output: 3 <nil>
+	fmt.Println(err)
+	// Output: task 0: weir: failed after 3 tries: refused
+}
+
+func Example_recipeCrawler() {
+	ctx := context.Background()
+	site := map[string][]string{"/": {"/a", "/b"}, "/a": {"/", "/b"}, "/b": {"/c"}, "/c": nil}
+	var seen sync.Map
+	fetch := func(_ context.Context, url string) ([]string, error) { return site[url], nil }
+
+	pool := weir.New(20, weir.Rate(50, time.Second, 1), weir.Queue(weir.Unbounded))
+	defer pool.Close()
+	pages := pool.Group(ctx, weir.KeepGoing(), weir.Retry(weir.RetryPolicy{Tries: 4}))
+	var visit func(url string)
+	visit = func(url string) {
+		if _, known := seen.LoadOrStore(url, true); known {
+			return
+		}
+		pages.Go(func(ctx context.Context) error {
+			links, err := fetch(ctx, url)
+			for _, link := range links {
+				visit(link)
+			}
+			return err
+		})
+	}
+	visit("/")
+	err := pages.Wait() // all errors
+
+	n := 0
+	seen.Range(func(_, _ any) bool { n++; return true })
+	fmt.Println(n, err)
+	// Output: 4 <nil>
+}
+
+// each is a schedule of fixed times.
+type each time.Duration
+
+func (d each) Next(t time.Time) time.Time { return t.Add(time.Duration(d)) }
+
+func Example_recipeScheduler() {
+	schedule := each(time.Millisecond)
+	pool := weir.New(2, weir.OnError(func(error) {}))
+	reports := make(chan int)
+	n := 0
+	report := func(context.Context) {
+		if n++; n <= 3 {
+			reports <- n
+		}
+	}
+
+	var run func(ctx context.Context)
+	run = func(ctx context.Context) {
+		report(ctx)
+		pool.At(schedule.Next(time.Now()), run)
+	}
+	pool.At(schedule.Next(time.Now()), run)
+
+	fmt.Println(<-reports, <-reports, <-reports)
+	pool.Close()
+	// Output: 1 2 3
+}
+
+func Example_recipeHedge() {
+	ctx := context.Background()
+	pool := weir.New(4)
+	defer pool.Close()
+	from := func(mirror string) func(context.Context) (string, error) {
+		return func(ctx context.Context) (string, error) {
+			if mirror == "near" { // which hangs today
+				<-ctx.Done()
+				return "", context.Cause(ctx)
+			}
+			return "from " + mirror, nil
+		}
+	}
+
+	page, err := weir.Hedge(ctx, pool, 50*time.Millisecond, from("near"), from("far")) // the slower one is cancelled
+
+	fmt.Println(page, err)
+	// Output: from far <nil>
 }
 
 func Example_recipeFirst() {

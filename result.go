@@ -43,8 +43,9 @@ func NewResults[T any](g *Group) *Results[T] {
 func (r *Results[T]) Go(task func(ctx context.Context) (T, error)) {
 	r.mustBeMade()
 	mustTask(task != nil)
-	o := &r.group.options
-	task = retried(o.retry, o.keepGoing, o.rate, task)
+	if o := &r.group.options; o.retry != nil {
+		task = retried(o.retry, o.keepGoing, r.group.retryRate(), task)
+	}
 	if race.Enabled {
 		tag := race.Here()
 		task = racedResult(r.group, tag, task)

@@ -201,11 +201,8 @@ func pass(ctx context.Context, d time.Duration) (passed bool) {
 	return passed
 }
 
-// retried returns task with its retries; r may be nil.
+// retried returns task with its retries.
 func retried[T any](r *Retrier, all bool, rate *RateLimit, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
-	if r == nil {
-		return task
-	}
 	return func(ctx context.Context) (value T, err error) {
 		err = r.do(ctx, func(ctx context.Context) (err error) {
 			value, err = task(ctx)
@@ -217,9 +214,6 @@ func retried[T any](r *Retrier, all bool, rate *RateLimit, task func(ctx context
 
 // retriedTask is retried for a task without a value.
 func retriedTask(r *Retrier, all bool, rate *RateLimit, task func(ctx context.Context) error) func(ctx context.Context) error {
-	if r == nil {
-		return task
-	}
 	return func(ctx context.Context) error { return r.do(ctx, task, all, rate) }
 }
 
@@ -236,6 +230,15 @@ func (r *Retrier) apply(o *options) {
 
 // groupOption implements [GroupOption].
 func (r *Retrier) groupOption() string { return ofAll }
+
+// retryRate is the rate at which the tries of a group's tasks are made.
+func (g *Group) retryRate() *RateLimit {
+	if r := g.options.rate; r != nil {
+		return r
+	}
+	_, r := g.pool.core.reporter.retry()
+	return r
+}
 
 // retry makes the tasks of a pool that return errors again, at that rate; nil for none.
 func (r *reporter) retry() (*Retrier, *RateLimit) {
