@@ -231,6 +231,9 @@ func (b *batch) run(w *engine.Worker, j job) {
 	m := b.member(w) // before the look: see cutoff
 	if b.cancelled() {
 		b.group.pool.core.engine.HandedBack()
+		if ticket || b.subtasks == nil {
+			b.group.pool.core.engine.Untake()
+		}
 		b.tellOfRefusal(nil)
 	} else {
 		if ticket {

@@ -112,6 +112,9 @@ func (e *errand) dropped(claimed bool) bool {
 		e.pool.core.engine.Skipped()
 		return false
 	}
+	if !claimed {
+		e.pool.core.engine.Untake()
+	}
 	e.pool.core.engine.HandedBack()
 	return true
 }

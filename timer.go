@@ -120,8 +120,8 @@ func (x *Timer) dropRun() bool {
 	return true
 }
 
-// Reset has the task run when d is over, also if it has run, or was stopped; at once if d is not positive. A run that is still queued then is dropped. It reports whether the task was pending, and so
-// runs once less. One of [Pool.Every] then runs again and again, d apart; for that d must be more than 0. It does nothing if the pool is closed.
+// Reset has the task run when d is over, also if it has run, or was stopped; at once if d is not positive. A run that is still queued then is dropped. It reports whether that has kept the task
+// from starting, as Stop does. One of [Pool.Every] then runs again and again, d apart; for that d must be more than 0. It does nothing if the pool is closed.
 func (x *Timer) Reset(d time.Duration) bool {
 	x.made()
 	must(d > 0 || !x.repeats, "time from one run to the next must be more than 0", d)
@@ -131,6 +131,7 @@ func (x *Timer) Reset(d time.Duration) bool {
 		defer x.of.mu.Unlock()
 		x.every = d
 		was := x.of.remove(x)
+		was = x.dropRun() || was
 		x.due, x.wall = later(x.of.now(), d), false
 		x.of.add(x)
 		x.of.arm()
@@ -360,7 +361,6 @@ func (t *timers) due(x *Timer, late time.Duration) {
 			return
 		}
 	}
-	x.dropRun() // which is still queued, and was reset
 	r := &goTask{errand: errand{pool: t.pool, ctx: context.Background()}, body: x.call}
 	r.self = r
 	x.run, t.hands = r, x

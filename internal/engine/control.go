@@ -391,11 +391,11 @@ func (e *Engine) gone(task Task) {
 // Skipped notes that Run got a task that is void, and noted as such.
 func (e *Engine) Skipped() {
 	e.queue.dead.Add(-1)
-	e.untake()
+	e.Untake()
 }
 
-// untake returns the token of a task that does not run.
-func (e *Engine) untake() {
+// Untake returns the token of a task that a worker has taken off the queue, and that does not run.
+func (e *Engine) Untake() {
 	if e.rated != nil {
 		e.rated.bucket.Return(1)
 	}
@@ -403,7 +403,7 @@ func (e *Engine) untake() {
 
 // Skip is Skipped for a void task that may not have been noted.
 func (e *Engine) Skip(task Task) {
-	e.untake()
+	e.Untake()
 	e.mu.Lock()
 	e.gone(task)
 	e.unlock()

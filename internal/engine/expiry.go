@@ -77,7 +77,7 @@ func (x *expiry) isOver(k mark, now int64) bool {
 // expired ends a task that w has come to too late.
 func (e *Engine) expired(w *Worker, task Task) {
 	w.mark = 0
-	e.untake()
+	e.Untake()
 	e.HandedBack()
 	tell := e.Expiry.Expired(w, task)
 	if tell == nil {

@@ -22,6 +22,9 @@ var (
 	poolLanes    = machine(func(t *rapid.T) { checkPool(t, lanes) })
 	poolKeys     = machine(func(t *rapid.T) { checkPool(t, keys) })
 	poolOnces    = machine(func(t *rapid.T) { checkPool(t, onces) })
+	timers       = machine(checkLater)
+	retries      = machine(checkRetries)
+	hedges       = machine(checkHedge)
 )
 
 func TestPoolDoesWhatItsModelDoes(t *testing.T)                { rapid.Check(t, pools) }
@@ -33,6 +36,9 @@ func TestResultsDoWhatTheirModelDoes(t *testing.T)             { rapid.Check(t, 
 func TestLanesDoWhatTheirModelDoes(t *testing.T)               { rapid.Check(t, poolLanes) }
 func TestKeyedDoesWhatItsModelDoes(t *testing.T)               { rapid.Check(t, poolKeys) }
 func TestOnceDoesWhatItsModelDoes(t *testing.T)                { rapid.Check(t, poolOnces) }
+func TestTimersDoWhatTheirModelDoes(t *testing.T)              { rapid.Check(t, timers) }
+func TestRetriesDoWhatTheirModelDoes(t *testing.T)             { rapid.Check(t, retries) }
+func TestHedgeDoesWhatItsModelDoes(t *testing.T)               { rapid.Check(t, hedges) }
 
 func FuzzPool(f *testing.F)         { f.Fuzz(rapid.MakeFuzz(pools)) }
 func FuzzFuncPool(f *testing.F)     { f.Fuzz(rapid.MakeFuzz(funcPools)) }

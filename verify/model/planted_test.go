@@ -26,3 +26,13 @@ func TestEveryPlantedBugOfLanesIsFound(t *testing.T) {
 		More:   plant.Rapid("100", "400", "4000", "20000"),
 	}.Run(t)
 }
+
+func TestEveryPlantedBugOfWhatHappensLaterIsFound(t *testing.T) {
+	plant.Proof{
+		Folder: "./model",
+		Bugs:   plant.Later(),
+		Limit:  time.Minute,
+		Args:   []string{"-test.run=^Test(Timers|Retries|Hedge)Do(es)?What"},
+		More:   plant.Rapid("100", "1000", "10000"),
+	}.Run(t)
+}

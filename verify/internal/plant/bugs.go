@@ -25,6 +25,9 @@ func Lanes() []Bug {
 		"closed-before-lanes", "bid-outlives-lane", "exit-drops-carried", "carrier-stays-idle"))
 }
 
+// Later returns those in what happens later: timers, rates, retries, hedged calls.
+func Later() []Bug { return read("faces_later") }
+
 // Leaks returns those that keep what the program needs no more.
 func Leaks() []Bug { return read("leaks") }
 

@@ -1,0 +1,422 @@
+package model_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/64ed045f/weir"
+)
+
+// The models of what happens later: timers at a rate, retries, hedged calls. In a bubble each of them has its time to the nanosecond. Where a run
+// ends, or a turn comes, just when the timer is due again, either may be first: those programs are left out.
+
+const tick = 1000 // ns between two steps, at least
+
+// clockwork is a naive pool with timers and a rate: it looks through all of them for what happens next. There is a place for each task.
+type clockwork struct {
+	now     int64
+	timers  []*planned
+	queue   []*planned
+	starts  []start
+	numbers int  // of times at which something is due
+	unclear bool // two things have happened at once, in either order
+
+	every, burst int64 // of the rate; every is 0 for none
+	filled, at   int64 // what the tokens were worth then
+}
+
+// planned is a timer.
+type planned struct {
+	number  int
+	due     int64 // never if it is not pending
+	turn    int   // among those that are due at the same time
+	every   int64 // 0 for once
+	lasts   int64 // its task
+	queued  bool
+	running int64 // until when
+	missed  uint64
+}
+
+// start is that the task of a timer starts.
+type start struct {
+	at     int64
+	number int
+}
+
+const never = math.MaxInt64
+
+// inOrder sorts those that have started at the same time, which is left to the scheduler.
+func inOrder(all []start) {
+	slices.SortFunc(all, func(a, b start) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.number, b.number)) })
+}
+
+// token returns when the next token is there.
+func (c *clockwork) token() int64 {
+	if c.every == 0 {
+		return c.now
+	}
+	return max(c.now, c.at+c.every-c.filled)
+}
+
+// advance lets time pass.
+func (c *clockwork) advance(to int64) {
+	for {
+		var next *planned
+		for _, p := range c.timers {
+			if p.due <= to && (next == nil || p.due < next.due || p.due == next.due && p.turn < next.turn) {
+				next = p
+			}
+		}
+		if len(c.queue) > 0 {
+			if t := c.token(); t <= to && (next == nil || t < next.due) {
+				c.now = t
+				c.begin()
+				continue
+			}
+		}
+		if next == nil {
+			break
+		}
+		c.now = next.due
+		c.comes(next)
+	}
+	c.now = to
+}
+
+// arm makes p due.
+func (c *clockwork) arm(p *planned, due int64) {
+	c.numbers++
+	p.due, p.turn = due, c.numbers
+}
+
+// comes is that a timer is due.
+func (c *clockwork) comes(p *planned) {
+	p.due = never
+	if p.every > 0 {
+		c.unclear = c.unclear || p.running == c.now || p.queued && c.token() == c.now
+		if c.arm(p, c.now+p.every); p.queued || p.running > c.now {
+			p.missed++
+			return
+		}
+	}
+	p.queued = true
+	c.queue = append(c.queue, p)
+}
+
+// begin is that the first of the queue starts.
+func (c *clockwork) begin() {
+	p := c.queue[0]
+	c.queue = c.queue[1:]
+	p.queued, p.running = false, c.now+p.lasts
+	c.starts = append(c.starts, start{c.now, p.number})
+	if c.every > 0 {
+		c.filled = min(c.filled+c.now-c.at, c.every*c.burst) - c.every
+		c.at = c.now
+	}
+}
+
+// drop takes a task off the queue.
+func (c *clockwork) drop(p *planned) (was bool) {
+	was, p.queued = p.queued, false
+	c.queue = slices.DeleteFunc(c.queue, func(q *planned) bool { return q == p })
+	return was
+}
+
+// workshop is a real pool next to its model.
+type workshop struct {
+	*rapid.T
+	model  clockwork
+	begin  time.Time
+	pool   *weir.Pool
+	timers []*weir.Timer
+
+	mu      sync.Mutex
+	starts  []start
+	dropped int // timers, as the handler of errors was told
+	refused int // tasks
+}
+
+func checkLater(t *rapid.T) {
+	w := &workshop{T: t, begin: time.Now()}
+	opts := []weir.Option{weir.OnError(func(err error) {
+		if e, ok := errors.AsType[*weir.TimersError](err); ok {
+			w.dropped += e.Dropped
+		} else if errors.Is(err, weir.ErrClosed) {
+			w.refused++
+		}
+	})}
+	if rapid.Bool().Draw(t, "rated") {
+		w.model.every, w.model.burst = tick*rapid.Int64Range(1, 5).Draw(t, "per"), rapid.Int64Range(1, 3).Draw(t, "burst")
+		w.model.filled = w.model.every * w.model.burst
+		opts = append(opts, weir.Rate(1, time.Duration(w.model.every), int(w.model.burst)))
+	}
+	w.pool = weir.New(100, opts...)
+	defer w.pool.Close()
+	defer func() {
+		for _, x := range w.timers {
+			x.Stop()
+		}
+	}()
+	t.Repeat(map[string]func(*rapid.T){
+		"":      func(*rapid.T) { w.compare() },
+		"pass":  func(t *rapid.T) { w.passes(rapid.Int64Range(1, 20).Draw(t, "ticks")) },
+		"after": func(t *rapid.T) { w.adds(rapid.Int64Range(-1, 10).Draw(t, "ticks"), 0, 0) },
+		"every": func(t *rapid.T) {
+			every := rapid.Int64Range(1, 5).Draw(t, "ticks")
+			w.adds(every, every*tick, tick*rapid.Int64Range(0, 8).Draw(t, "lasts")+tick/2)
+		},
+		"stop": func(t *rapid.T) {
+			if i, ok := w.one(t); ok {
+				m := w.model.timers[i]
+				want := m.due != never || m.queued
+				w.model.drop(m)
+				m.due = never
+				if got := w.timers[i].Stop(); got != want {
+					t.Fatalf("Stop of %d is %v, want %v", i, got, want)
+				}
+			}
+		},
+		"reset": func(t *rapid.T) {
+			if i, ok := w.one(t); ok {
+				m, d := w.model.timers[i], tick*rapid.Int64Range(1, 10).Draw(t, "ticks")
+				want := m.due != never || m.queued
+				w.model.drop(m)
+				if m.every > 0 {
+					m.every = d
+				}
+				w.model.arm(m, w.model.now+d+int64(m.number)+1)
+				got := w.timers[i].Reset(time.Duration(d + int64(m.number) + 1))
+				if m.every > 0 {
+					m.every += int64(m.number) + 1
+				}
+				if got != want {
+					t.Fatalf("Reset of %d is %v, want %v", i, got, want)
+				}
+			}
+		},
+	})
+	w.ends(rapid.Bool().Draw(t, "shutdown"))
+}
+
+// one draws a timer.
+func (w *workshop) one(t *rapid.T) (int, bool) {
+	if len(w.timers) == 0 {
+		return 0, false
+	}
+	return rapid.IntRange(0, len(w.timers)-1).Draw(t, "timer"), true
+}
+
+// adds makes a timer that is due after so many ticks, and a bit, which is its own; at once for -1.
+func (w *workshop) adds(ticks, every, lasts int64) {
+	n := len(w.timers)
+	if n == tick/4 {
+		return
+	}
+	d := ticks*tick + int64(n) + 1
+	if every > 0 {
+		every = d
+	}
+	m := &planned{number: n, every: every, lasts: lasts, running: -1}
+	w.model.timers = append(w.model.timers, m)
+	w.model.arm(m, w.model.now+max(0, d))
+	task := func(context.Context) {
+		w.mu.Lock()
+		w.starts = append(w.starts, start{int64(time.Since(w.begin)), n})
+		w.mu.Unlock()
+		time.Sleep(time.Duration(lasts))
+	}
+	if every > 0 {
+		w.timers = append(w.timers, w.pool.Every(time.Duration(every), task))
+	} else {
+		w.timers = append(w.timers, w.pool.After(time.Duration(d), task))
+	}
+	w.passes(1)
+}
+
+func (w *workshop) passes(ticks int64) {
+	w.model.advance(w.model.now + ticks*tick)
+	time.Sleep(time.Duration(w.model.now) - time.Since(w.begin))
+	synctest.Wait()
+}
+
+// compare checks that the same has started at the same times.
+func (w *workshop) compare() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.model.unclear {
+		w.Skip("two things have happened at once")
+	}
+	inOrder(w.starts)
+	inOrder(w.model.starts)
+	if !slices.Equal(w.starts, w.model.starts) {
+		w.Fatalf("started: %v\nmodel:   %v", w.starts, w.model.starts)
+	}
+	for i, m := range w.model.timers {
+		if got := w.timers[i].Missed(); got != m.missed {
+			w.Fatalf("%d has missed %d times, want %d", i, got, m.missed)
+		}
+		if got, due := w.timers[i].Next(), m.due; got.IsZero() != (due == never) || !got.IsZero() && int64(got.Sub(w.begin)) != due {
+			w.Fatalf("%d is due at %v, want %d", i, got.Sub(w.begin), due)
+		}
+	}
+}
+
+// ends closes the pool.
+func (w *workshop) ends(shutdown bool) {
+	pending := 0
+	for _, m := range w.model.timers {
+		if m.due != never && m.every == 0 {
+			pending++
+		}
+		m.due = never
+	}
+	if !shutdown {
+		w.model.advance(w.model.now + tick*10_000) // what is queued has its turn
+		w.pool.Close()
+		w.compare()
+		if w.dropped != pending {
+			w.Fatalf("%d timers were dropped, want %d", w.dropped, pending)
+		}
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	unrun, _ := w.pool.Shutdown(ctx)
+	w.pool.Close()
+	if len(unrun) != pending || w.refused != len(w.model.queue) {
+		w.Fatalf("Shutdown returns %d timers and reports %d tasks, want %d and %d", len(unrun), w.refused, pending, len(w.model.queue))
+	}
+	w.compare()
+}
+
+// checkRetries compares the times of all tries of some tasks on one place.
+func checkRetries(t *rapid.T) {
+	begin := time.Now()
+	p := weir.New(1)
+	defer p.Close()
+	policy := weir.RetryPolicy{Tries: rapid.IntRange(0, 6).Draw(t, "tries"), Time: time.Duration(tick * rapid.Int64Range(0, 40).Draw(t, "time"))}
+	if policy.Tries == 0 && policy.Time == 0 {
+		policy.Tries = 1
+	}
+	g := p.Group(context.Background(), weir.Retry(policy), weir.KeepGoing())
+	n := rapid.IntRange(1, 4).Draw(t, "tasks")
+	var mu sync.Mutex
+	got, want, tries := make([][]time.Duration, n), make([][]time.Duration, n), make([]int, n)
+	for i := range n {
+		waits := rapid.SliceOfN(rapid.Int64Range(1, 15), 0, 8).Draw(t, fmt.Sprintf("waits of %d", i))
+		lasts := rapid.Bool().Draw(t, "lasts")
+		at := time.Duration(0)
+		want[i] = []time.Duration{0}
+		for k, wait := range waits {
+			d := time.Duration(wait*tick) + time.Duration(i) + 1
+			if policy.Tries > 0 && k+1 >= policy.Tries || policy.Time > 0 && at+d > policy.Time {
+				tries[i] = k + 1 // fails for good
+				break
+			}
+			at += d
+			want[i] = append(want[i], at)
+		}
+		if tries[i] == 0 && lasts { // the last try fails for good
+			tries[i] = len(want[i])
+		}
+		calls := 0
+		g.Go(func(context.Context) error {
+			mu.Lock()
+			got[i] = append(got[i], time.Since(begin))
+			mu.Unlock()
+			if calls++; calls <= len(waits) {
+				return weir.RetryAfter(io.EOF, time.Duration(waits[calls-1]*tick)+time.Duration(i)+1)
+			}
+			if lasts {
+				return weir.Permanent(io.EOF)
+			}
+			return nil
+		})
+	}
+	failed := map[int]int{}
+	for e := range weir.Failures(g.Wait()) {
+		if r, ok := errors.AsType[*weir.RetryError](e.Err); ok {
+			failed[e.Index] = r.Tries
+		}
+	}
+	for i := range n {
+		if !slices.Equal(got[i], want[i]) || failed[i] != tries[i] {
+			t.Fatalf("task %d: calls at %v, fails after %d; want %v, %d", i, got[i], failed[i], want[i], tries[i])
+		}
+	}
+}
+
+// checkHedge compares what Hedge returns, and when.
+func checkHedge(t *rapid.T) {
+	type call struct {
+		lasts  time.Duration
+		fails  bool
+		begins time.Duration
+	}
+	begin := time.Now()
+	after := time.Duration(tick * rapid.Int64Range(1, 5).Draw(t, "after"))
+	calls := make([]*call, rapid.IntRange(1, 4).Draw(t, "calls"))
+	fns := make([]func(context.Context) (int, error), len(calls))
+	for i := range calls {
+		c := &call{time.Duration(tick*rapid.Int64Range(0, 12).Draw(t, "lasts")) + time.Duration(tick/2+i*10), rapid.Bool().Draw(t, "fails"), never}
+		calls[i] = c
+		fns[i] = func(context.Context) (int, error) {
+			time.Sleep(c.lasts)
+			if c.fails {
+				return 0, io.EOF
+			}
+			return i, nil
+		}
+	}
+	// The model: at each end of a call and of a time, as long as none has succeeded.
+	calls[0].begins = 0
+	made, over := 1, map[int]bool{}
+	want, at := -1, time.Duration(0)
+	for want < 0 && len(over) < len(calls) {
+		next, ended := calls[made-1].begins+after, -1
+		if made == len(calls) {
+			next = never
+		}
+		for i, c := range calls[:made] {
+			if end := c.begins + c.lasts; !over[i] && end < next {
+				next, ended = end, i
+			}
+		}
+		at = next
+		if ended >= 0 {
+			over[ended] = true
+			if !calls[ended].fails {
+				want = ended
+				break
+			}
+			if len(over) < made || made == len(calls) {
+				continue
+			}
+		}
+		calls[made].begins = at
+		made++
+	}
+	p := weir.New(10)
+	got, err := weir.Hedge(context.Background(), p, after, fns...)
+	d := time.Since(begin)
+	p.Close()
+	if want < 0 {
+		if !errors.Is(err, io.EOF) || d != at {
+			t.Fatalf("%v after %v, want all to fail after %v", err, d, at)
+		}
+		return
+	}
+	if got != want || err != nil || d != at {
+		t.Fatalf("%d, %v after %v; want %d after %v", got, err, d, want, at)
+	}
+}
