@@ -11,7 +11,8 @@ import (
 // succeeds, cancels the contexts of the others, and does not wait for them: one that ignores its context has its place until it ends, and counts under the
 // limit of p. (Jeffrey Dean and Luiz Barroso, "The Tail at Scale", 2013.) With after set to the 95th percentile of what a call takes, see [Pool.Times], one call in twenty is made twice.
 //
-// The contexts of the calls are made from ctx. If all fail, the error has those of all, as [errors.Join] has them, in their order. If ctx ends before, it is the cause of ctx, and if p refuses a call, what [Pool.Go] returns. A panic of a call comes out of Hedge, if that
+// The contexts of the calls are made from ctx. If all fail, the error has those of all, as [errors.Join] has them, in their order. If ctx ends before, it is the cause of ctx. A call that p refuses, or that does not start as its
+// time in the queue or that of p is over, has failed like others, with ErrClosed, ErrFull or ErrExpired. A panic of a call comes out of Hedge, if that
 // has not returned: then it goes to [OnPanic]. A call that ends its goroutine fails with [ErrGoexit].
 //
 // If ctx is that of a task, its place is for others meanwhile, as in [Blocking]. The end of the call that succeeded synchronizes before the return of Hedge.
@@ -51,7 +52,6 @@ type hedge[T any] struct {
 type hedged[T any] struct {
 	call     int
 	begins   bool
-	refused  bool // by the pool
 	value    T
 	err      error
 	panicked *Panic
@@ -77,7 +77,7 @@ func (h *hedge[T]) run(ctx context.Context) hedged[T] {
 				if e.call == h.made-1 {
 					timer.Reset(h.after)
 				}
-			case e.err == nil, e.panicked != nil, e.refused:
+			case e.err == nil, e.panicked != nil:
 				return e
 			default:
 				h.errs[e.call] = e.err
@@ -93,26 +93,52 @@ func (h *hedge[T]) run(ctx context.Context) hedged[T] {
 	}
 }
 
-// next makes the next call, if there is one. It does not wait for room.
+// next makes the next call, if there is one. For any but the first it does not wait for room.
 func (h *hedge[T]) next(ctx context.Context) {
 	if h.made == len(h.calls) {
 		return
 	}
 	i := h.made
 	h.made++
-	go func() {
-		err := h.pool.Go(ctx, func(ctx context.Context) error {
-			h.tell(hedged[T]{call: i, begins: true})
-			h.call(ctx, i)
-			return nil
-		})
-		if err != nil && ctx.Err() == nil {
-			h.tell(hedged[T]{call: i, refused: true, err: err})
-		}
-	}()
+	if i == 0 { // until that is accepted nothing else can happen
+		h.hand(ctx, i)
+		return
+	}
+	go h.hand(ctx, i)
 }
 
-// call is the task of a call.
+// hand hands over a call, and waits for room.
+func (h *hedge[T]) hand(ctx context.Context, i int) {
+	c := &hedgedCall[T]{goTask: goTask{errand: errand{pool: h.pool, ctx: ctx}}, of: h, number: i}
+	c.self = c
+	if err := c.hand(); err != nil {
+		h.tell(hedged[T]{call: i, err: err})
+	}
+}
+
+// hedgedCall is the task of a call.
+type hedgedCall[T any] struct {
+	goTask
+	of     *hedge[T]
+	number int
+}
+
+// do implements goes.
+func (c *hedgedCall[T]) do(ctx context.Context) error {
+	c.of.tell(hedged[T]{call: c.number, begins: true})
+	c.of.call(ctx, c.number)
+	return nil
+}
+
+// takes implements goes. What did not start has failed.
+func (c *hedgedCall[T]) takes(err error) bool {
+	if dropped, ok := errors.AsType[*DroppedError](err); ok {
+		c.of.tell(hedged[T]{call: c.number, err: dropped.Cause})
+	}
+	return true
+}
+
+// call makes a call.
 func (h *hedge[T]) call(ctx context.Context, i int) {
 	returned := false
 	defer func() {

@@ -79,7 +79,14 @@ func (r *reporter) name() string { return r.labels().name() }
 // caught makes a Panic of what recover returned. It must be called while the
 // stack that panicked still stands: from a deferred function.
 func (r *reporter) caught(value any) *Panic {
-	if passed, ok := value.(*race.Panic); ok {
+	passed, isPassed := value.(*race.Panic)
+	if isPassed {
+		value = passed.Value
+	}
+	if again, ok := value.(*retriedPanic); ok {
+		return &Panic{Value: again.Value, Stack: again.Stack, Pool: r.name()}
+	}
+	if isPassed {
 		return &Panic{Value: passed.Value, Stack: inside.PanicPart(passed.Stack), Pool: r.name()}
 	}
 	return &Panic{Value: value, Stack: inside.PanicStack(), Pool: r.name()}

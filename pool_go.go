@@ -47,12 +47,15 @@ type goes interface {
 	do(ctx context.Context) error
 	// release lets go of what the context need not keep alive when the task is over.
 	release()
+	// takes reports whether an error of the task, or that it did not start, is not for the function of OnError.
+	takes(err error) bool
 }
 
 func (t *goTask) inner() *goTask               { return t }
 func (t *goTask) argument() any                { return nil }
 func (t *goTask) do(ctx context.Context) error { return t.body(ctx) }
 func (t *goTask) release()                     {}
+func (t *goTask) takes(error) bool             { return false }
 func (t *goTask) whole() goes                  { return t.self.(goes) }
 
 func (t *goTask) hand() error {
@@ -119,7 +122,11 @@ func (t *goTask) skip(w *engine.Worker, claimed bool) {
 	}
 }
 
-func (t *goTask) report(err error) { t.pool.core.reporter.fail(err, labelOf(t.ctx)) }
+func (t *goTask) report(err error) {
+	if !t.whole().takes(err) {
+		t.pool.core.reporter.fail(err, labelOf(t.ctx))
+	}
+}
 
 // reportApart reports an error that the task has not returned.
 func (t *goTask) reportApart(err error) {

@@ -423,3 +423,129 @@ func BenchmarkRate(b *testing.B) {
 		}
 	})
 }
+
+// Pools that hand over share the turns one by one, and none of them goes round without an end.
+func TestPoolsWithoutQueuesShareARate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const pools, tasks = 4, 5
+		r := weir.Rate(10, time.Second, 1)
+		s := newStarts()
+		var all sync.WaitGroup
+		for range pools {
+			p := weir.New(2, r, weir.Queue(0))
+			defer p.Close()
+			for range tasks {
+				all.Go(func() { must(p.Submit(s.note)) })
+			}
+		}
+		all.Go(func() {
+			for range tasks {
+				must(r.Wait(t.Context()))
+				s.note()
+			}
+		})
+		all.Wait()
+		time.Sleep(time.Second)
+		s.even(t, (pools+1)*tasks, 1, rateEvery)
+	})
+}
+
+// A turn that no place can use meanwhile is not kept besides those of the burst.
+func TestNoTurnIsKeptWhereThereIsNoPlace(t *testing.T) {
+	for name, holds := range map[string]func(t *testing.T) (p *weir.Pool, release func()){
+		"pause": func(t *testing.T) (*weir.Pool, func()) {
+			p := weir.New(8, newRate())
+			for range 4 {
+				must(p.Submit(func() {}))
+			}
+			synctest.Wait() // the last one waits for its turn
+			p.Pause()
+			return p, p.Resume
+		},
+		"a lane of a busy pool": func(t *testing.T) (*weir.Pool, func()) {
+			p := weir.New(1)
+			t.Cleanup(p.Close)
+			l := p.Lane(8, newRate())
+			for range 4 {
+				must(l.Submit(func() {}))
+			}
+			synctest.Wait()
+			release := make(chan struct{})
+			must(p.Submit(func() { <-release }))
+			return l, func() { close(release) }
+		},
+		"a rate that falls": func(t *testing.T) (*weir.Pool, func()) {
+			r := weir.Rate(1e6, time.Second, 1)
+			p := weir.New(8, r)
+			for range 100 {
+				must(p.Submit(func() {}))
+			}
+			p.Wait()
+			r.Set(10, time.Second, 3)
+			return p, func() {}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, release := holds(t)
+				s := newStarts()
+				for range 20 {
+					must(p.Submit(s.note))
+				}
+				time.Sleep(time.Hour)
+				release()
+				p.Close()
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				at := map[time.Duration]int{}
+				for _, d := range s.at {
+					if at[d]++; at[d] > 3 {
+						t.Errorf("%d tasks have begun at %v", at[d], d)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A task whose context has ended while it was queued uses no turn.
+func TestTasksOfEndedContextsUseNoTurn(t *testing.T) {
+	for name, submit := range map[string]func(ctx context.Context, p *weir.Pool, n int){
+		"Go": func(ctx context.Context, p *weir.Pool, n int) {
+			for range n {
+				must(p.Go(ctx, func(context.Context) error { return nil }))
+			}
+		},
+		"Async": func(ctx context.Context, p *weir.Pool, n int) {
+			for range n {
+				weir.Async(ctx, p, func(context.Context) (int, error) { return 1, nil })
+			}
+		},
+		"group": func(ctx context.Context, p *weir.Pool, n int) {
+			g := p.Group(ctx)
+			for range n {
+				g.Go(func(context.Context) error { return nil })
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := weir.New(2, weir.Rate(10, time.Second, 1), weir.OnError(func(error) {}))
+				ctx, cancel := context.WithCancel(t.Context())
+				must(p.Submit(func() {}))
+				submit(ctx, p, 100)
+				s := newStarts()
+				for range 3 {
+					must(p.Submit(s.note))
+				}
+				cancel()
+				p.Close()
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				if want := []time.Duration{rateEvery, 2 * rateEvery, 3 * rateEvery}; !slices.Equal(s.at, want) {
+					t.Errorf("the tasks behind them began at %v, want %v", s.at, want)
+				}
+			})
+		})
+	}
+}

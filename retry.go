@@ -16,7 +16,7 @@ type RetryPolicy struct {
 	Time time.Duration
 	// Wait is the longest time between the first call and the second; 0 for 100 ms. It doubles for each further call.
 	Wait time.Duration
-	// MostWait is the longest time between two calls; 0 for 30 s.
+	// MostWait is the longest time between two calls, but for those that [RetryAfter] sets; 0 for 30 s.
 	MostWait time.Duration
 	// Panics says that a panic is a failure like others. Else it is passed on at once.
 	Panics bool
@@ -25,7 +25,10 @@ type RetryPolicy struct {
 }
 
 // Retrier makes calls again that fail: see [Retry]. Any number of pools, groups and goroutines may share one.
-type Retrier struct{ policy RetryPolicy }
+type Retrier struct {
+	policy RetryPolicy
+	rate   *RateLimit // that of each try but the first; nil for none
+}
 
 // Retry has calls that fail made again, as the policy says. Before the n-th further call passes a random time from 0 to Wait × 2ⁿ⁻¹ (exponential back-off with
 // full jitter: Marc Brooker, "Exponential Backoff And Jitter", 2015); or the one that the error sets by [RetryAfter]. No place is held meanwhile: that is for other tasks, as in [Blocking]. An error that
@@ -53,7 +56,7 @@ func Retry(policy RetryPolicy) *Retrier {
 	if policy.MostWait == 0 {
 		policy.MostWait = 30 * time.Second
 	}
-	return &Retrier{policy}
+	return &Retrier{policy: policy}
 }
 
 // RetryError is the error of what has failed for good.
@@ -90,29 +93,33 @@ func (e *RetryError) Unwrap() []error {
 }
 
 // Permanent marks err as one after which there is no further try; nil stays nil.
-func Permanent(err error) error { return mark(err, &marked{err: err, permanent: true}) }
-
-// RetryAfter marks err with the time after which there is a further try, as a server may ask for it; nil stays nil.
-func RetryAfter(err error, d time.Duration) error {
-	return mark(err, &marked{err: err, after: max(d, 0)})
-}
-
-func mark(err error, m *marked) error {
+func Permanent(err error) error {
 	if err == nil {
 		return nil
 	}
-	return m
+	return &permanent{err}
 }
 
-// marked is an error with what it says about further tries.
-type marked struct {
-	err       error
-	permanent bool
-	after     time.Duration
+// RetryAfter marks err with the time after which there is a further try, as a server may ask for it, also if that is more than MostWait; nil stays nil.
+func RetryAfter(err error, d time.Duration) error {
+	if err == nil {
+		return nil
+	}
+	return &retryAfter{err, max(d, 0)}
 }
 
-func (m *marked) Error() string { return m.err.Error() }
-func (m *marked) Unwrap() error { return m.err }
+type permanent struct{ err error }
+
+func (p *permanent) Error() string { return p.err.Error() }
+func (p *permanent) Unwrap() error { return p.err }
+
+type retryAfter struct {
+	err   error
+	after time.Duration
+}
+
+func (r *retryAfter) Error() string { return r.err.Error() }
+func (r *retryAfter) Unwrap() error { return r.err }
 
 // Do calls call, again and again if it fails, until it has succeeded or failed for good. ctx should be that of the task that makes it, whose place is for others
 // between two calls; any other one does as well.
@@ -120,36 +127,69 @@ func (r *Retrier) Do(ctx context.Context, call func(ctx context.Context) error) 
 	r.mustBeMade()
 	mustContext(ctx != nil)
 	must(call != nil, "function must not be nil", "nil")
-	return r.do(ctx, call, false, nil)
+	err, panicked := r.do(ctx, call, false, r.rate)
+	if panicked != nil {
+		panic(panicked)
+	}
+	return err
 }
 
-// do is Do, whose error has those of all tries with all. Each try but the first takes a turn of rate, if that is not nil.
-func (r *Retrier) do(ctx context.Context, call func(ctx context.Context) error, all bool, rate *RateLimit) error {
+// do is Do, whose error has those of all tries with all. Each try but the first takes a turn of rate, if that is not nil. The last try has panicked if panicked is not nil.
+func (r *Retrier) do(ctx context.Context, call func(ctx context.Context) error, all bool, rate *RateLimit) (err error, panicked *Panic) { //nolint:staticcheck // the error is what matters
 	begin := time.Now()
 	var earlier []error
 	for tries := 1; ; tries++ {
-		err, panicked := r.try(ctx, call)
-		if err == nil {
-			return nil
+		if err, panicked = r.try(ctx, call); err == nil {
+			return nil, nil
 		}
 		wait, again := r.next(tries, begin, err)
 		if again && ctx.Err() == nil {
 			if r.policy.OnRetry != nil {
 				r.policy.OnRetry(tries, err, wait)
 			}
-			if pass(ctx, wait) && (rate == nil || rate.Wait(ctx) == nil) {
+			if r.pass(ctx, begin, wait, rate) {
 				if all {
 					earlier = append(earlier, err)
 				}
 				continue
 			}
 		}
-		if panicked != nil {
-			panic(panicked)
+		failed := &RetryError{Tries: tries, Err: err, Earlier: earlier}
+		if again {
+			failed.Cause = context.Cause(ctx)
 		}
-		return &RetryError{Tries: tries, Err: err, Earlier: earlier, Cause: context.Cause(ctx)}
+		return failed, panicked
 	}
 }
+
+// pass lets time pass, without a place, and then waits for a turn. It reports false if ctx ends before, or the time for tries does.
+func (r *Retrier) pass(ctx context.Context, begin time.Time, wait time.Duration, rate *RateLimit) bool {
+	most := r.policy.Time
+	if most > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, begin.Add(most+1))
+		defer cancel()
+	}
+	return pass(ctx, wait) && (rate == nil || rate.Wait(ctx) == nil) && (most == 0 || time.Since(begin) <= most)
+}
+
+// At returns a Retrier whose further tries have a turn of limit each.
+func (r *Retrier) At(limit *RateLimit) *Retrier {
+	r.mustBeMade()
+	limit.mustBeMade()
+	return &Retrier{r.policy, limit}
+}
+
+// must returns err, or passes a panic on.
+func (r *Retrier) must(err error, panicked *Panic) error {
+	if panicked != nil {
+		panic(&retriedPanic{panicked})
+	}
+	return err
+}
+
+// retriedPanic is the panic of a task's last try, on its way to the group or pool.
+type retriedPanic struct{ *Panic }
 
 // try makes one call. panicked is not nil if that has panicked.
 func (r *Retrier) try(ctx context.Context, call func(ctx context.Context) error) (err error, panicked *Panic) { //nolint:staticcheck // the error is what matters
@@ -170,18 +210,19 @@ func (r *Retrier) next(tries int, begin time.Time, err error) (wait time.Duratio
 	if p.Tries > 0 && tries >= p.Tries {
 		return 0, false
 	}
-	most := p.MostWait
-	if doubled := p.Wait << min(tries-1, 62); doubled>>min(tries-1, 62) == p.Wait { // else it has overflown
-		most = min(most, doubled)
+	if _, ok := errors.AsType[*permanent](err); ok {
+		return 0, false
 	}
-	wait = time.Duration(rand.Int64N(int64(most) + 1))
-	if m, ok := errors.AsType[*marked](err); ok {
-		if m.permanent {
-			return 0, false
-		}
+	if m, ok := errors.AsType[*retryAfter](err); ok {
 		wait = m.after
+	} else {
+		most := p.MostWait
+		if doubled := p.Wait << min(tries-1, 62); doubled>>min(tries-1, 62) == p.Wait { // else it has overflown
+			most = min(most, doubled)
+		}
+		wait = time.Duration(rand.Uint64N(uint64(most) + 1))
 	}
-	return wait, p.Time == 0 || time.Since(begin)+wait <= p.Time
+	return wait, p.Time == 0 || wait <= p.Time-time.Since(begin)
 }
 
 // pass lets time pass, without a place. It reports false if ctx ends before.
@@ -204,17 +245,17 @@ func pass(ctx context.Context, d time.Duration) (passed bool) {
 // retried returns task with its retries.
 func retried[T any](r *Retrier, all bool, rate *RateLimit, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
 	return func(ctx context.Context) (value T, err error) {
-		err = r.do(ctx, func(ctx context.Context) (err error) {
+		err = r.must(r.do(ctx, func(ctx context.Context) (err error) {
 			value, err = task(ctx)
 			return err
-		}, all, rate)
+		}, all, rate))
 		return value, err
 	}
 }
 
 // retriedTask is retried for a task without a value.
 func retriedTask(r *Retrier, all bool, rate *RateLimit, task func(ctx context.Context) error) func(ctx context.Context) error {
-	return func(ctx context.Context) error { return r.do(ctx, task, all, rate) }
+	return func(ctx context.Context) error { return r.must(r.do(ctx, task, all, rate)) }
 }
 
 func (r *Retrier) mustBeMade() {

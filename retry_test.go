@@ -345,3 +345,100 @@ func TestHedgeInATaskAndWhatEndsIt(t *testing.T) {
 		}
 	})
 }
+
+func TestRetriesAtTheEdges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		for name, c := range map[string]struct {
+			retry *weir.Retrier
+			err   error
+			calls int32
+			most  time.Duration
+		}{
+			"an endless RetryAfter":          {weir.Retry(weir.RetryPolicy{Time: time.Second}), weir.RetryAfter(io.EOF, 1<<63-1), 1, 0},
+			"an endless Wait":                {weir.Retry(weir.RetryPolicy{Time: 1, Wait: 1<<63 - 1, MostWait: 1<<63 - 1}), io.EOF, 1, 0},
+			"many tries":                     {weir.Retry(weir.RetryPolicy{Tries: 100, MostWait: 1<<63 - 1}), weir.RetryAfter(io.EOF, 0), 100, 0},
+			"Permanent in a RetryAfter":      {weir.Retry(weir.RetryPolicy{Tries: 5}), weir.RetryAfter(weir.Permanent(io.EOF), 0), 1, 0},
+			"Permanent next to RetryAfter":   {weir.Retry(weir.RetryPolicy{Tries: 5}), errors.Join(weir.RetryAfter(io.EOF, 0), weir.Permanent(io.EOF)), 1, 0},
+			"a turn that comes when it ends": {weir.Retry(weir.RetryPolicy{Time: time.Second}).At(weir.Rate(1, time.Hour, 1)), weir.RetryAfter(io.EOF, time.Millisecond), 2, time.Second + 1},
+		} {
+			begin := time.Now()
+			call, calls := flaky(1 << 20)
+			err := c.retry.Do(t.Context(), func(ctx context.Context) error { _ = call(ctx); return c.err })
+			if _, ok := errors.AsType[*weir.RetryError](err); !ok || calls.Load() != c.calls || time.Since(begin) > c.most {
+				t.Errorf("%s: %d calls, %v after %v", name, calls.Load(), err, time.Since(begin))
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		err := weir.Retry(weir.RetryPolicy{Tries: 1}).Do(ctx, func(context.Context) error { cancel(); return io.EOF })
+		if errors.Is(err, context.Canceled) {
+			t.Errorf("the context was not why there was no further try: %v", err)
+		}
+	})
+}
+
+// A task that has given its place up between two tries, and does not get it back in time, is not tried again.
+func TestNoTryBeginsAfterItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		g := p.Group(t.Context(), weir.Retry(weir.RetryPolicy{Time: 10 * time.Second}))
+		calls := 0
+		g.Go(func(context.Context) error {
+			calls++
+			must(p.Submit(func() { time.Sleep(time.Hour) }))
+			return weir.RetryAfter(io.EOF, time.Second)
+		})
+		if err := g.Wait(); calls != 1 || !errors.Is(err, io.EOF) {
+			t.Errorf("%d calls: %v", calls, err)
+		}
+	})
+}
+
+func TestTheLastPanicIsThatOfTheTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2, weir.Retry(weir.RetryPolicy{Tries: 2, Panics: true}), weir.PanicsAsErrors())
+		g.Go(func(context.Context) error { panic("oh") })
+		if p, ok := errors.AsType[*weir.Panic](g.Wait()); !ok || p.Value != "oh" {
+			t.Errorf("the panic is %v", p)
+		}
+	})
+}
+
+// A call that does not start, for whatever reason, has failed: Hedge does not wait for it.
+func TestHedgedCallsThatDoNotStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told atomic.Int32
+		one := func(context.Context) (int, error) { return 1, nil }
+		busy := func(opts ...weir.Option) *weir.Pool {
+			p := weir.New(1, append(opts, weir.OnError(func(error) { told.Add(1) }))...)
+			must(p.Submit(func() { time.Sleep(time.Minute) }))
+			return p
+		}
+		p := busy(weir.ExpireAfter(time.Second))
+		if _, err := weir.Hedge(t.Context(), p, time.Hour, one, one); !errors.Is(err, weir.ErrExpired) {
+			t.Errorf("calls that expire: %v", err)
+		}
+		p.Close()
+		p = busy()
+		time.AfterFunc(time.Second, func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			_, _ = p.Shutdown(ctx)
+		})
+		if _, err := weir.Hedge(t.Context(), p, time.Hour, one); !errors.Is(err, weir.ErrClosed) {
+			t.Errorf("a call that is handed back: %v", err)
+		}
+		p.Close()
+		p = weir.New(1, weir.Queue(0), weir.MaxWaiting(0))
+		value, err := weir.Hedge(t.Context(), p, time.Second, func(context.Context) (int, error) { time.Sleep(time.Minute); return 1, nil }, one)
+		if value != 1 || err != nil {
+			t.Errorf("the second call is refused: %d, %v", value, err)
+		}
+		p.Close()
+		if told.Load() != 0 {
+			t.Errorf("OnError was told %d times", told.Load())
+		}
+	})
+}

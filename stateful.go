@@ -238,6 +238,7 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 	if !ok && !c.abandoned() {
 		var err error
 		if own, err = p.values.get(c.Tag); err != nil {
+			p.core.engine.Untake()
 			p.core.engine.HandedBack()
 			p.refuse(c, &OpenError{Arg: c.arg, Err: err, Pool: p.core.reporter.name()})
 			p.values.rest()
@@ -246,6 +247,7 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 		w.Own = own
 	}
 	if !c.begin() {
+		p.core.engine.Untake()
 		p.core.engine.HandedBack()
 		return
 	}

@@ -8,6 +8,7 @@ require (
 	github.com/64ed045f/weir v0.1.0
 	github.com/alitto/pond/v2 v2.7.1
 	github.com/bytedance/gopkg v0.1.4
+	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/gammazero/workerpool v1.3.0
 	github.com/go-chi/chi/v5 v5.5.0
 	github.com/jackc/puddle/v2 v2.2.3
@@ -22,6 +23,7 @@ require (
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
 	golang.org/x/sync v0.24.0
 	golang.org/x/term v0.47.0
+	golang.org/x/time v0.16.0
 	gonum.org/v1/plot v0.17.0
 )
 
@@ -34,6 +36,7 @@ require (
 	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
+	github.com/bits-and-blooms/bitset v1.24.4 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/gammazero/deque v1.2.2 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect

@@ -120,21 +120,22 @@ func prepare[T, R any](o *options, fn func(context.Context, T) (R, error)) func(
 	if rate == nil && retry == nil {
 		return call
 	}
+	if rate != nil && retry != nil {
+		retry = retry.At(rate)
+	}
 	return func(ctx context.Context, item T) (result R, err error) {
-		try := func(ctx context.Context) (err error) {
-			if rate != nil {
-				if err := rate.Wait(ctx); err != nil {
-					return weir.Permanent(err)
-				}
+		if rate != nil {
+			if err := rate.Wait(ctx); err != nil {
+				return result, err
 			}
+		}
+		if retry == nil {
+			return call(ctx, item)
+		}
+		err = retry.Do(ctx, func(ctx context.Context) (err error) {
 			result, err = call(ctx, item)
 			return err
-		}
-		if retry != nil {
-			err = retry.Do(ctx, try)
-		} else {
-			err = try(ctx)
-		}
+		})
 		return result, err
 	}
 }

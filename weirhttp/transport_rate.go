@@ -40,13 +40,12 @@ type rates struct {
 	kept  int                     // so many of hosts there were when those that rest were last forgotten
 }
 
-// of returns the turns of a host. When there are twice as many hosts as the last time it forgets those that rest: theirs are as new.
-func (r *rates) of(h host, rate HostRate) *engine.Bucket {
+// of returns the turns of a host, and takes one if it is there: a host that has a turn taken is not forgotten. When there are twice as many hosts as the last time it forgets those that rest: theirs are as new.
+func (r *rates) of(h host, rate HostRate) (b *engine.Bucket, taken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := r.hosts[h]
-	if b != nil {
-		return b
+	if b = r.hosts[h]; b != nil {
+		return b, b.Take()
 	}
 	if len(r.hosts) >= 2*r.kept+16 {
 		for h, b := range r.hosts {
@@ -62,13 +61,13 @@ func (r *rates) of(h host, rate HostRate) *engine.Bucket {
 	rate = rate.filled()
 	b = engine.NewBucket(rate.N, rate.Per, rate.Burst)
 	r.hosts[h] = b
-	return b
+	return b, b.Take()
 }
 
 // takeTurn waits for the turn of a request that came at that time, and has a slot.
 func (t *Transport) takeTurn(ctx context.Context, h host, came time.Time) error {
-	b := t.rates.of(h, t.Rate)
-	if b.Take() {
+	b, taken := t.rates.of(h, t.Rate)
+	if taken {
 		return nil
 	}
 	atMost := t.MaxWait

@@ -14,6 +14,7 @@ type rated struct {
 	bucket    *Bucket
 	waiter    TokenWaiter
 	granted   atomic.Int64 // tokens that the bucket has given, and that are not used yet
+	since     atomic.Int64 // when it gave them, on its clock
 	throttled atomic.Bool  // changed under Engine.mu
 }
 
@@ -37,10 +38,12 @@ func (e *Engine) throttled() bool { return e.rated != nil && e.rated.throttled.L
 // ready reports whether a worker would find a task in the queue that it may take. It needs no lock.
 func (e *Engine) ready() bool { return e.queue.ready() && !e.throttled() }
 
-// take takes a token, if there is one.
+// take takes a token, if there is one. One that was granted, and that no worker could use at once, goes back first: the bucket may be full meanwhile.
 func (r *rated) take() bool {
 	for n := r.granted.Load(); n > 0; n = r.granted.Load() {
-		if r.granted.CompareAndSwap(n, n-1) {
+		if r.bucket.isOld(r.since.Load()) {
+			r.bucket.Return(int(r.granted.Swap(0)))
+		} else if r.granted.CompareAndSwap(n, n-1) {
 			return true
 		}
 	}
@@ -78,18 +81,27 @@ func (e *Engine) unthrottle() {
 	if e.queue.dead.Load() > 0 || e.suspects {
 		e.queue.shed(e.Void, e.gone)
 	}
-	if e.queue.len() == 0 && (e.queue.capacity > 0 || e.submitters.length == 0) && e.rated.bucket.Leave(&e.rated.waiter) {
+	if !e.holdsTasks() && e.rated.bucket.Leave(&e.rated.waiter) {
 		e.rated.throttled.Store(false)
 	}
 }
 
-// grant ends the throttling.
+// holdsTasks reports whether there is a task that needs a token.
+func (e *Engine) holdsTasks() bool {
+	return e.queue.len() > 0 || e.queue.capacity == 0 && e.submitters.length > 0
+}
+
+// grant ends the throttling. The tokens go back if there is no task any more, as those may have been handed back, or have started out of turn; or
+// no place for one: the worker that has a place next takes a token.
 func (e *Engine) grant(tokens int) {
 	e.mu.Lock()
-	e.rated.granted.Add(int64(tokens))
-	e.rated.throttled.Store(false)
-	if !e.hasWork() { // the tasks have been handed back, or have started out of turn
-		e.rated.bucket.Return(int(e.rated.granted.Swap(0)))
+	r := e.rated
+	r.throttled.Store(false)
+	if word := e.permits.word.Load(); e.holdsTasks() && (e.hasRoom(word) || word&searchingBit != 0) {
+		r.since.Store(r.bucket.now())
+		r.granted.Add(int64(tokens))
+	} else {
+		r.bucket.Return(tokens)
 	}
 	e.unlock()
 }

@@ -163,9 +163,9 @@ func Modules() []Module {
 			list = append(list, m)
 		}
 	}
-	// These run no tasks: suites reuse and sharing use them as they are.
+	// These run no tasks of their own: suites reuse, sharing and later use them as they are.
 	return append(list, Module{"bytebufferpool", "github.com/valyala/bytebufferpool"}, Module{"puddle", "github.com/jackc/puddle/v2"},
-		Module{"singleflight", "golang.org/x/sync"})
+		Module{"singleflight", "golang.org/x/sync"}, Module{"x-time", "golang.org/x/time"}, Module{"failsafe-go", "github.com/failsafe-go/failsafe-go"})
 }
 
 // A Module says where a library comes from.

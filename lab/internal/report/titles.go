@@ -80,5 +80,9 @@ var experimentTitles = map[string]string{
 	"sharing/empty":      "Empty tasks in a part of a pool",
 	"sharing/tenants":    "Tasks behind those of another tenant",
 	"sharing/calls":      "Calls that share a value",
+	"later/turn":         "A turn of a rate",
+	"later/try":          "A call that may be tried again",
+	"later/backoff":      "Tasks with back-offs",
+	"later/hedge":        "A call that may be made twice",
 	"http/overload":      "Five times the capacity",
 }

@@ -80,7 +80,7 @@ type Suite struct {
 
 // All returns the suites, in the order in which they run.
 func All() []Suite {
-	return []Suite{dispatchSuite, coldSuite, seedsSuite, surveySuite, costSuite, reuseSuite, sharingSuite, httpSuite, behaviourSuite}
+	return []Suite{dispatchSuite, coldSuite, seedsSuite, surveySuite, costSuite, reuseSuite, sharingSuite, laterSuite, httpSuite, behaviourSuite}
 }
 
 // Plan returns all experiments of that scale, in the order in which they run.

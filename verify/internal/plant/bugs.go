@@ -60,5 +60,5 @@ func only(bugs []Bug, names ...string) []Bug {
 
 // All returns the mistakes for each method.
 func All() [][]Bug {
-	return [][]Bug{LockFree(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse(), read("places"), read("faces_lanes", "faces_errands")}
+	return [][]Bug{LockFree(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse(), read("places"), read("faces_lanes", "faces_errands", "faces_later")}
 }
