@@ -211,7 +211,7 @@ func (r reporter) forKeys() reporter {
 	if r.hooks == nil {
 		return r
 	}
-	h := &hooks{handlers: r.hooks.handlers, labels: r.hooks.labels}
+	h := &hooks{handlers: r.hooks.handlers, labels: r.hooks.labels, retry: r.hooks.retry, rate: r.hooks.rate}
 	h.onSlow = nil
 	return reporter{h}
 }

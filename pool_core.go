@@ -29,6 +29,9 @@ func (c *core) running() *engine.Engine {
 
 // prepare is the part of start that needs no engine.
 func (c *core) prepare(o *options) {
+	if l := o.lane; l != nil && o.rate == nil {
+		_, o.rate = l.of.core.reporter.retry()
+	}
 	if l := o.lane; l != nil && l.reporter != nil {
 		c.reporter = *l.reporter
 	} else {

@@ -14,7 +14,7 @@ type RateLimit struct{ bucket *engine.Bucket }
 // Rate limits how often tasks begin: n in each per, evenly spaced, and up to burst at once after a rest. As an option it holds
 //
 //   - for what is handed to a pool or lane: a task stays in the queue until it has its turn, and takes a place then. A full queue makes submitters
-//     wait, as always. Tasks of its lanes have a limit of their own, which may be the same RateLimit. The
+//     wait, as always, and Close waits for all turns. Lanes, and the keys of a [Keyed], share the limit of their pool, unless they have one of their own. The
 //     subtasks of a task have no turns, nor has a task that begins out of turn because another one waits for it: they run in place of that;
 //   - for a group: Go waits for the turn of its task before it hands that over, and TryGo reports false if that would be later. On a busy pool tasks
 //     whose turn has come may begin closer together: give the limit to a lane, and make the group on that, where this matters.
@@ -22,7 +22,7 @@ type RateLimit struct{ bucket *engine.Bucket }
 // With par.Rate it holds for the items of a loop or a stream, and [RateLimit.Wait] is for all else, such as a call inside a task.
 //
 // A timer of the machine that comes late makes up for a millisecond at most, or for one task; else no more than n × d / per + burst begin in any time d. It is
-// the token bucket that golang.org/x/time/rate has as well. n, per and burst must be more than 0, and per × burst / n less than a year.
+// the token bucket that golang.org/x/time/rate has as well. One that is used in a test bubble is to be made there. n, per and burst must be more than 0, and per × burst / n less than a year.
 func Rate(n int, per time.Duration, burst int) *RateLimit {
 	mustRate(n, per, burst)
 	return &RateLimit{bucket: engine.NewBucket(n, per, burst)}

@@ -80,6 +80,29 @@ func TestTasksOfAPoolBeginAtItsRate(t *testing.T) {
 				}
 			}, p.Close
 		},
+		"pool and a lane of its lane": func(run func()) (func(), func()) {
+			p := weir.New(4, newRate())
+			l := p.Lane(2).Lane(2)
+			var n atomic.Int32
+			return func() {
+				if n.Add(1)%2 == 0 {
+					must(p.Submit(run))
+				} else {
+					must(l.Submit(run))
+				}
+			}, p.Close
+		},
+		"keys of a pool": func(run func()) (func(), func()) {
+			p := weir.New(4, newRate())
+			keys := weir.NewKeyed[int](p, 1)
+			n := 0
+			return func() { n++; must(keys.Submit(n%3, run)) }, p.Close
+		},
+		"lane of a Stateful": func(run func()) (func(), func()) {
+			p := weir.New(4, newRate())
+			l := weir.NewStateful(2, func() (int, error) { return 1, nil }, func(int, int) { run() }, nil, weir.On(p))
+			return func() { must(l.Invoke(1)) }, p.Close
+		},
 		"FuncPool": func(run func()) (func(), func()) {
 			p := weir.NewFunc(4, func(int) { run() }, newRate())
 			return func() { must(p.Invoke(1)) }, p.Close

@@ -72,6 +72,8 @@
 //     one back, or releases a permit that a bid or a task that waits may need above, notes each engine that this concerns; the one that
 //     releases the lock, which all of them share, settles each of these as its own, and looks at all of them again.
 //     A worker of a lane looks before each task whether its place is wanted above.
+//  9. A goroutine that finds a task and no token says, under the lock, that the engine is throttled, and joins the line of the bucket. The
+//     goroutine of the bucket's timer says that it is not, under the lock, and looks at the queue afterwards; one that adds a task looks at throttled afterwards.
 //
 // In each rule one side writes and then looks, and the other side writes and then
 // looks in the opposite order. Go's atomics are sequentially consistent, so

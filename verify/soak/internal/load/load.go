@@ -43,6 +43,7 @@ func All() []Load {
 		{Name: "block", About: "tasks wait for each other, as many as the limit lets run", Round: block},
 		{Name: "nest", About: "groups, futures, shared tasks and loops in tasks, 4 deep, with limits from 1", Round: nest},
 		{Name: "lanes", About: "lanes, lanes of lanes and keys on one pool, paused, resized, closed and shut down", Round: lanes},
+		{Name: "later", About: "timers, a rate that changes, and retries, on a pool and a lane that are paused, closed and shut down", Round: later},
 		{Name: "all", About: "the same and plain tasks on pools that are resized, paused, closed and shut down", Round: together.round},
 		{Name: "group", About: "groups with errors, panics and cancellations, and their results, used again", Round: group},
 		{Name: "par", About: "loops, streams and pipelines, also left by break", Round: parallel},
