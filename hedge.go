@@ -7,15 +7,18 @@ import (
 	"time"
 )
 
-// Hedge makes the first of calls on p, and each further one when the one before has run for as long as after, or when all before have failed. It returns the value of the first that
-// succeeds, cancels the contexts of the others, and does not wait for them: one that ignores its context has its place until it ends, and counts under the
-// limit of p. (Jeffrey Dean and Luiz Barroso, "The Tail at Scale", 2013.) With after set to the 95th percentile of what a call takes, see [Pool.Times], one call in twenty is made twice.
+// Hedge makes the first of calls on p, and each other one when the one before has run for the time after, or when all before have failed. It waits
+// for the first success, or for all failures: it returns the value of the first that succeeds, cancels the contexts of the others, and does not wait for
+// them. One that ignores its context has its place until it ends, and counts under the limit of p. (Jeffrey Dean and Luiz Barroso, "The Tail at Scale",
+// 2013.) With after set to the 95th percentile of what a call takes, see [Pool.Times], one call in twenty is made twice.
 //
-// The contexts of the calls are made from ctx. If all fail, the error has those of all, as [errors.Join] has them, in their order. If ctx ends before, it is the cause of ctx. A call that p refuses, or that does not start as its
-// time in the queue or that of p is over, has failed like others, with ErrClosed, ErrFull or ErrExpired. A panic of a call comes out of Hedge, if that
-// has not returned: then it goes to [OnPanic]. A call that ends its goroutine fails with [ErrGoexit].
+// The contexts of the calls are made from ctx. If all fail, the error has those of all, as [errors.Join] has them, in their order. If ctx ends before,
+// it is the cause of ctx. A call that p refuses, or that does not start because it was queued for too long or p was shut down, has failed like others,
+// with ErrClosed, ErrFull or ErrExpired. A panic of a call comes out of Hedge, or goes to [OnPanic] if Hedge has returned; with [CrashOnPanic] it ends
+// the program. A call that ends its goroutine fails with [ErrGoexit]. Calls are not retried as tasks of p are.
 //
-// If ctx is that of a task, its place is for others meanwhile, as in [Blocking]. The end of the call that succeeded synchronizes before the return of Hedge.
+// If ctx is that of a task, its place is for others meanwhile, as in [Blocking]. The end of the call that succeeded synchronizes before the return of
+// Hedge.
 func Hedge[T any](ctx context.Context, p *Pool, after time.Duration, calls ...func(ctx context.Context) (T, error)) (T, error) {
 	mustContext(ctx != nil)
 	mustPool(p != nil)
@@ -25,7 +28,7 @@ func Hedge[T any](ctx context.Context, p *Pool, after time.Duration, calls ...fu
 		mustTask(call != nil)
 	}
 	p.core.running()
-	h := &hedge[T]{pool: p, calls: calls, after: after, events: make(chan hedged[T], 3*len(calls)), errs: make([]error, len(calls))}
+	h := &hedge[T]{pool: p, calls: calls, after: after, events: make(chan hedged[T], 2*len(calls)), errs: make([]error, len(calls))}
 	var e hedged[T]
 	Blocking(ctx, func() { e = h.run(ctx) })
 	if e.panicked != nil {

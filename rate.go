@@ -21,7 +21,7 @@ type RateLimit struct{ bucket *engine.Bucket }
 //
 // With par.Rate it holds for the items of a loop or a stream, and [RateLimit.Wait] is for all else, such as a call inside a task.
 //
-// A timer of the machine that comes late makes up for a millisecond at most, or for one task; else no more than n × d / per + burst begin in any time d. It is
+// When a timer of the runtime fires late, tasks make up for a millisecond of that at most, or one task does; apart from that no more than n × d / per + burst begin in any time d. It is
 // the token bucket that golang.org/x/time/rate has as well. One that is used in a test bubble is to be made there. n, per and burst must be more than 0, and per × burst / n less than a year.
 func Rate(n int, per time.Duration, burst int) *RateLimit {
 	mustRate(n, per, burst)
@@ -32,7 +32,7 @@ func mustRate(n int, per time.Duration, burst int) {
 	must(engine.FitsBucket(n, per, burst), "rate must be n > 0 in a time > 0 with a burst > 0, and per × burst / n less than a year", []any{n, per, burst})
 }
 
-// Set changes the limit, also for what waits. It does not block. A higher burst is there after a rest, not at once.
+// Set changes the limit, also for tasks and callers that wait already. It does not block. A higher burst is there after a rest, not at once.
 func (r *RateLimit) Set(n int, per time.Duration, burst int) {
 	r.mustBeMade()
 	mustRate(n, per, burst)

@@ -12,25 +12,25 @@ import (
 type RetryPolicy struct {
 	// Tries is how many calls are made at most, the first one included; 0 for no bound. Tries or Time must be given.
 	Tries int
-	// Time is until when after the beginning of the first call another one may begin; 0 for no bound. It does not end a call that runs.
+	// Time is how long after the start of the first call another one may start; 0 for no bound. It does not end a call that runs.
 	Time time.Duration
-	// Wait is the longest time between the first call and the second; 0 for 100 ms. It doubles for each further call.
+	// Wait is the longest time between the first call and the second; 0 for 100 ms. It doubles before each call after that, up to MostWait.
 	Wait time.Duration
-	// MostWait is the longest time between two calls, but for those that [RetryAfter] sets; 0 for 30 s.
+	// MostWait is the longest time between two calls, except where [RetryAfter] sets it; 0 for 30 s.
 	MostWait time.Duration
 	// Panics says that a panic is a failure like others. Else it is passed on at once.
 	Panics bool
-	// OnRetry, if not nil, is called by the task that has failed, for the tries-th time and with err, before it waits.
+	// OnRetry, if not nil, is called before each wait, on the goroutine whose call has failed: tries is how many calls there were, and err the last error.
 	OnRetry func(tries int, err error, wait time.Duration)
 }
 
-// Retrier makes calls again that fail: see [Retry]. Any number of pools, groups and goroutines may share one.
+// Retrier retries calls that fail: see [Retry]. Any number of pools, groups and goroutines may share one.
 type Retrier struct {
 	policy RetryPolicy
 	rate   *RateLimit // that of each try but the first; nil for none
 }
 
-// Retry has calls that fail made again, as the policy says. Before the n-th further call passes a random time from 0 to Wait × 2ⁿ⁻¹ (exponential back-off with
+// Retry retries calls that fail, as the policy says. Before the n-th retry passes a random time from 0 to Wait × 2ⁿ⁻¹, or to MostWait if that is less (exponential back-off with
 // full jitter: Marc Brooker, "Exponential Backoff And Jitter", 2015); or the one that the error sets by [RetryAfter]. No place is held meanwhile: that is for other tasks, as in [Blocking]. An error that
 // [Permanent] has marked ends it, and so do the ends of Tries, Time and the context. The error of what has failed for good is a
 // [*RetryError].
@@ -42,7 +42,7 @@ type Retrier struct {
 //
 // With [Rate] each try has a turn of its own.
 //
-// With par.Retry it holds for the items of a loop or a stream, and [Retrier.Do] is for all else. A call that panics, or ends its goroutine, is not made again, unless
+// With par.Retry it holds for the items of a loop or a stream, and [Retrier.Do] is for all else. A call that ends its goroutine is not made again. Nor is one that panics, unless
 // the policy has Panics: then the panic of the last try is passed on.
 func Retry(policy RetryPolicy) *Retrier {
 	must(policy.Tries >= 0, "tries must be at least 0", policy.Tries)
@@ -65,9 +65,9 @@ type RetryError struct {
 	Tries int
 	// Err is the error of the last.
 	Err error
-	// Earlier are those of the calls before, for a group with [KeepGoing]; else nil.
+	// Earlier are those of the calls before, for a task of a group with [KeepGoing]; else nil, also for package par and [Retrier.Do].
 	Earlier []error
-	// Cause is that of the context, if its end was why there was no further call; else nil.
+	// Cause is that of the context, if its end was why there was no other call; else nil.
 	Cause error
 }
 
@@ -92,7 +92,7 @@ func (e *RetryError) Unwrap() []error {
 	return all
 }
 
-// Permanent marks err as one after which there is no further try; nil stays nil.
+// Permanent marks err as one after which there is no other try; nil stays nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -100,7 +100,7 @@ func Permanent(err error) error {
 	return &permanent{err}
 }
 
-// RetryAfter marks err with the time after which there is a further try, as a server may ask for it, also if that is more than MostWait; nil stays nil.
+// RetryAfter marks err with the time after which there is another try, as a server may ask for it, also if that is more than MostWait; nil stays nil.
 func RetryAfter(err error, d time.Duration) error {
 	if err == nil {
 		return nil
@@ -121,8 +121,8 @@ type retryAfter struct {
 func (r *retryAfter) Error() string { return r.err.Error() }
 func (r *retryAfter) Unwrap() error { return r.err }
 
-// Do calls call, again and again if it fails, until it has succeeded or failed for good. ctx should be that of the task that makes it, whose place is for others
-// between two calls; any other one does as well.
+// Do calls call until it succeeds or has failed for good, and waits between two calls. Its error is then a [*RetryError]. The first call is made also if ctx is
+// done. If ctx is that of a task, the place of the task is for others between two calls, as in [Blocking].
 func (r *Retrier) Do(ctx context.Context, call func(ctx context.Context) error) error {
 	r.mustBeMade()
 	mustContext(ctx != nil)
@@ -147,7 +147,7 @@ func (r *Retrier) do(ctx context.Context, call func(ctx context.Context) error, 
 			if r.policy.OnRetry != nil {
 				r.policy.OnRetry(tries, err, wait)
 			}
-			if r.pass(ctx, begin, wait, rate) {
+			if r.waitForNext(ctx, begin, wait, rate) {
 				if all {
 					earlier = append(earlier, err)
 				}
@@ -162,8 +162,8 @@ func (r *Retrier) do(ctx context.Context, call func(ctx context.Context) error, 
 	}
 }
 
-// pass lets time pass, without a place, and then waits for a turn. It reports false if ctx ends before, or the time for tries does.
-func (r *Retrier) pass(ctx context.Context, begin time.Time, wait time.Duration, rate *RateLimit) bool {
+// waitForNext waits for the time and then for a turn, without a place. It reports false if ctx ends before, or the time for tries does.
+func (r *Retrier) waitForNext(ctx context.Context, begin time.Time, wait time.Duration, rate *RateLimit) bool {
 	most := r.policy.Time
 	if most > 0 {
 		var cancel context.CancelFunc
@@ -173,15 +173,15 @@ func (r *Retrier) pass(ctx context.Context, begin time.Time, wait time.Duration,
 	return pass(ctx, wait) && (rate == nil || rate.Wait(ctx) == nil) && (most == 0 || time.Since(begin) <= most)
 }
 
-// At returns a Retrier whose further tries have a turn of limit each.
-func (r *Retrier) At(limit *RateLimit) *Retrier {
+// WithRate returns a Retrier of the same policy whose every try except the first waits for a turn of limit.
+func (r *Retrier) WithRate(limit *RateLimit) *Retrier {
 	r.mustBeMade()
 	limit.mustBeMade()
 	return &Retrier{r.policy, limit}
 }
 
-// must returns err, or passes a panic on.
-func (r *Retrier) must(err error, panicked *Panic) error {
+// passOn returns err, or passes a panic on.
+func (r *Retrier) passOn(err error, panicked *Panic) error {
 	if panicked != nil {
 		panic(&retriedPanic{panicked})
 	}
@@ -204,7 +204,7 @@ func (r *Retrier) try(ctx context.Context, call func(ctx context.Context) error)
 	return call(ctx), nil
 }
 
-// next returns for how long to wait after so many tries, and whether there is a further one.
+// next returns for how long to wait after so many tries, and whether there is another try.
 func (r *Retrier) next(tries int, begin time.Time, err error) (wait time.Duration, again bool) {
 	p := &r.policy
 	if p.Tries > 0 && tries >= p.Tries {
@@ -217,7 +217,7 @@ func (r *Retrier) next(tries int, begin time.Time, err error) (wait time.Duratio
 		wait = m.after
 	} else {
 		most := p.MostWait
-		if doubled := p.Wait << min(tries-1, 62); doubled>>min(tries-1, 62) == p.Wait { // else it has overflown
+		if doubled := p.Wait << min(tries-1, 62); doubled>>min(tries-1, 62) == p.Wait { // else it has overflowed
 			most = min(most, doubled)
 		}
 		wait = time.Duration(rand.Uint64N(uint64(most) + 1))
@@ -245,7 +245,7 @@ func pass(ctx context.Context, d time.Duration) (passed bool) {
 // retried returns task with its retries.
 func retried[T any](r *Retrier, all bool, rate *RateLimit, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
 	return func(ctx context.Context) (value T, err error) {
-		err = r.must(r.do(ctx, func(ctx context.Context) (err error) {
+		err = r.passOn(r.do(ctx, func(ctx context.Context) (err error) {
 			value, err = task(ctx)
 			return err
 		}, all, rate))
@@ -255,7 +255,7 @@ func retried[T any](r *Retrier, all bool, rate *RateLimit, task func(ctx context
 
 // retriedTask is retried for a task without a value.
 func retriedTask(r *Retrier, all bool, rate *RateLimit, task func(ctx context.Context) error) func(ctx context.Context) error {
-	return func(ctx context.Context) error { return r.must(r.do(ctx, task, all, rate)) }
+	return func(ctx context.Context) error { return r.passOn(r.do(ctx, task, all, rate)) }
 }
 
 func (r *Retrier) mustBeMade() {
@@ -281,7 +281,7 @@ func (g *Group) retryRate() *RateLimit {
 	return r
 }
 
-// retry makes the tasks of a pool that return errors again, at that rate; nil for none.
+// retry returns the retries of the pool's tasks, and the rate of the pool; each is nil for none.
 func (r *reporter) retry() (*Retrier, *RateLimit) {
 	if r.hooks == nil {
 		return nil, nil

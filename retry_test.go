@@ -361,7 +361,7 @@ func TestRetriesAtTheEdges(t *testing.T) {
 			"many tries":                     {weir.Retry(weir.RetryPolicy{Tries: 100, MostWait: 1<<63 - 1}), weir.RetryAfter(io.EOF, 0), 100, 0},
 			"Permanent in a RetryAfter":      {weir.Retry(weir.RetryPolicy{Tries: 5}), weir.RetryAfter(weir.Permanent(io.EOF), 0), 1, 0},
 			"Permanent next to RetryAfter":   {weir.Retry(weir.RetryPolicy{Tries: 5}), errors.Join(weir.RetryAfter(io.EOF, 0), weir.Permanent(io.EOF)), 1, 0},
-			"a turn that comes when it ends": {weir.Retry(weir.RetryPolicy{Time: time.Second}).At(weir.Rate(1, time.Hour, 1)), weir.RetryAfter(io.EOF, time.Millisecond), 2, time.Second + 1},
+			"a turn that comes when it ends": {weir.Retry(weir.RetryPolicy{Time: time.Second}).WithRate(weir.Rate(1, time.Hour, 1)), weir.RetryAfter(io.EOF, time.Millisecond), 2, time.Second + 1},
 		} {
 			begin := time.Now()
 			call, calls := flaky(1 << 20)

@@ -76,7 +76,7 @@ func Rate(r *weir.RateLimit) Option {
 	return option(func(o *options) { o.rate = r })
 }
 
-// Retry has calls that fail made again: see [weir.Retry]. It means nothing to [Range], [Reduce], [Sort] and [SortFunc].
+// Retry retries calls that fail: see [weir.Retry]. The error of an item that has failed for good is a [*weir.RetryError], with that of its last try. It means nothing to [Range], [Reduce], [Sort] and [SortFunc].
 func Retry(r *weir.Retrier) Option {
 	must(r != nil, "retrier must not be nil", "nil")
 	return option(func(o *options) { o.retry = r })
@@ -121,7 +121,7 @@ func prepare[T, R any](o *options, fn func(context.Context, T) (R, error)) func(
 		return call
 	}
 	if rate != nil && retry != nil {
-		retry = retry.At(rate)
+		retry = retry.WithRate(rate)
 	}
 	return func(ctx context.Context, item T) (result R, err error) {
 		if rate != nil {

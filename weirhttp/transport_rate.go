@@ -36,16 +36,17 @@ func (r HostRate) mustFit() {
 // rates are the turns of the requests to all hosts.
 type rates struct {
 	mu    sync.Mutex
-	hosts map[host]*engine.Bucket // of hosts that have had turns, and of some others
-	kept  int                     // so many of hosts there were when those that rest were last forgotten
+	hosts map[host]*engine.Bucket // of each host whose bucket is not full, and of some whose is
+	kept  int                     // how many hosts were left when the full buckets were last removed
 }
 
-// of returns the turns of a host, and takes one if it is there: a host that has a turn taken is not forgotten. When there are twice as many hosts as the last time it forgets those that rest: theirs are as new.
-func (r *rates) of(h host, rate HostRate) (b *engine.Bucket, taken bool) {
+// of returns the turns of a host, and takes one, or makes w wait for one: then the host is not forgotten. When there are twice as many hosts as the last
+// time it forgets those that rest: theirs are as new.
+func (r *rates) of(h host, rate HostRate, w *engine.TokenWaiter) (b *engine.Bucket, taken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if b = r.hosts[h]; b != nil {
-		return b, b.Take()
+		return b, b.Take() || b.Join(w)
 	}
 	if len(r.hosts) >= 2*r.kept+16 {
 		for h, b := range r.hosts {
@@ -61,23 +62,20 @@ func (r *rates) of(h host, rate HostRate) (b *engine.Bucket, taken bool) {
 	rate = rate.filled()
 	b = engine.NewBucket(rate.N, rate.Per, rate.Burst)
 	r.hosts[h] = b
-	return b, b.Take()
+	return b, b.Take() || b.Join(w)
 }
 
 // takeTurn waits for the turn of a request that came at that time, and has a slot.
 func (t *Transport) takeTurn(ctx context.Context, h host, came time.Time) error {
-	b, taken := t.rates.of(h, t.Rate)
+	mine := turn{came, make(chan struct{})}
+	w := engine.TokenWaiter{Grant: func(int) { close(mine.ready) }}
+	b, taken := t.rates.of(h, t.Rate, &w)
 	if taken {
 		return nil
 	}
 	atMost := t.MaxWait
 	if atMost > 0 {
 		atMost = max(1, atMost-time.Since(came))
-	}
-	mine := turn{came, make(chan struct{})}
-	w := engine.TokenWaiter{Grant: func(int) { close(mine.ready) }}
-	if b.Join(&w) {
-		return nil
 	}
 	err := mine.wait(ctx, h, atMost)
 	if err != nil && !b.Leave(&w) {

@@ -17,10 +17,10 @@ type slots struct {
 	hosts map[host]*limit.Limit[turn] // of hosts with a taken slot, and of no others
 }
 
-// turn is what one request waits for.
+// turn is what one request waits for: its slot, or its token of the host's rate.
 type turn struct {
 	came  time.Time
-	ready chan struct{} // closed when the request has got a slot
+	ready chan struct{} // closed when the request has got it
 }
 
 // takeSlot returns a slot of the host, as soon as it is the caller's turn.

@@ -10,40 +10,41 @@ import (
 )
 
 const (
-	tick = 16 // a nanosecond has so many ticks
+	tick = 4 // a nanosecond has so many ticks
 
-	// longest is the most that a full bucket may be worth. Some seventeen years of ticks are left for the clock.
+	// longest is the most that a full bucket may be worth. With farthest it keeps all sums of ticks from overflowing.
 	longest = 365 * 24 * time.Hour
 
-	farthest = math.MaxInt64 / tick / 4 * time.Nanosecond // that now is from begin
+	// farthest is the most that now is from begin, 29 years. Clocks in and outside a test bubble may be farther apart: now stands still there.
+	farthest = math.MaxInt64 / tick / 5 * 2 * time.Nanosecond
 
 	// A timer that comes late makes up for so much at most, or for one token: the tokens were due while tasks waited for them.
 	mostLate = time.Millisecond
 )
 
-// Bucket is a token bucket: how many tasks may begin in a time. What finds no token joins a line, and is served in the order of arrival, by a
-// timer that there is only while the line is not empty. It does not count tokens, but keeps the time at which it will be full: that is the generic cell rate
+// Bucket is a token bucket: how many tasks may begin in a time. What finds no token becomes a waiter; waiters are served in the order of arrival, by a
+// timer that exists only while there are any. It does not count tokens, but keeps the time at which it will be full: that is the generic cell rate
 // algorithm (ITU-T I.371, 1996). A token is there as long as that time is not too far ahead, and to take one puts it off.
 //
-// Invariant: while the line is not empty, only grant takes tokens, and a timer is armed for the next one, or is about to be by the
-// goroutine that has made the line not empty, or that has returned a token, or changed the rate. A waiter first counts in the line and then looks at full; a goroutine
-// that returns a token first changes full and then looks at the line: one of the two sees the other.
+// Invariant: while there are waiters, only grant takes tokens, and a timer is armed for the next one, or is about to be by the
+// goroutine that has added the first waiter, has returned a token, or has changed the rate. A waiter first counts in waiting and then looks at full; a goroutine
+// that returns a token first changes full and then looks at waiting: one of the two sees the other.
 type Bucket struct {
-	begin time.Time
-	rate  atomic.Pointer[filling]
-	full  atomic.Int64 // in ticks since begin
-	line  atomic.Int32 // waiters
+	begin   time.Time
+	rate    atomic.Pointer[filling]
+	full    atomic.Int64 // in ticks since begin
+	waiting atomic.Int32 // how many waiters there are
 
 	mu      sync.Mutex
 	waiters fifo.List[TokenWaiter]
-	timer   *time.Timer // nil while the line is empty: the next one may belong to another test bubble
+	timer   *time.Timer // nil while there are no waiters: the next one may belong to another test bubble
 }
 
 // filling is how fast the bucket fills, in ticks.
 type filling struct {
 	every int64 // from one token to the next
 	ahead int64 // full may be so far ahead, and there is a token
-	late  int64
+	late  int64 // a late timer makes up for so much
 }
 
 // TokenWaiter waits for a token.
@@ -63,7 +64,7 @@ func NewBucket(n int, per time.Duration, burst int) *Bucket {
 
 // FitsBucket reports whether NewBucket takes these.
 func FitsBucket(n int, per time.Duration, burst int) bool {
-	return n > 0 && per > 0 && burst > 0 && per <= longest && float64(per)/float64(n)*float64(burst) <= float64(longest)
+	return n > 0 && per > 0 && burst > 0 && float64(per)/float64(n)*float64(burst) < float64(longest)
 }
 
 func newFilling(n int, per time.Duration, burst int) *filling {
@@ -98,7 +99,7 @@ func (b *Bucket) now() int64 {
 func (b *Bucket) isOld(since int64) bool { return b.now()-since > b.rate.Load().late }
 
 // Take takes a token, if there is one and none waits for it.
-func (b *Bucket) Take() bool { return b.line.Load() == 0 && b.take(b.now(), 0) }
+func (b *Bucket) Take() bool { return b.waiting.Load() == 0 && b.take(b.now(), 0) }
 
 // take takes a token that may have been there for as long as late.
 func (b *Bucket) take(now, late int64) bool {
@@ -125,11 +126,11 @@ func (b *Bucket) Return(n int) {
 }
 
 // Full reports whether all tokens are there: the bucket is as a new one.
-func (b *Bucket) Full() bool { return b.line.Load() == 0 && b.full.Load() <= b.now() }
+func (b *Bucket) Full() bool { return b.waiting.Load() == 0 && b.full.Load() <= b.now() }
 
 // rearm follows a change by which a token may be there earlier.
 func (b *Bucket) rearm() {
-	if b.line.Load() == 0 {
+	if b.waiting.Load() == 0 {
 		return
 	}
 	b.mu.Lock()
@@ -139,15 +140,15 @@ func (b *Bucket) rearm() {
 	b.mu.Unlock()
 }
 
-// Join takes a token, or puts w at the end of the line; then it reports false.
+// Join takes a token, or appends w to the waiters; then it reports false.
 func (b *Bucket) Join(w *TokenWaiter) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	first := b.waiters.First() == nil
-	b.line.Add(1)
+	b.waiting.Add(1)
 	now := b.now()
 	if first && b.take(now, 0) {
-		b.line.Add(-1)
+		b.waiting.Add(-1)
 		return true
 	}
 	b.waiters.Append(&w.link, w)
@@ -157,7 +158,7 @@ func (b *Bucket) Join(w *TokenWaiter) bool {
 	return false
 }
 
-// Leave removes w from the line. It reports false if w has been granted a token, or is about to be.
+// Leave removes w from the waiters. It reports false if w has been granted a token, or is about to be.
 func (b *Bucket) Leave(w *TokenWaiter) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -171,7 +172,7 @@ func (b *Bucket) Leave(w *TokenWaiter) bool {
 
 // leaves follows the removal of a waiter.
 func (b *Bucket) leaves() {
-	b.line.Add(-1)
+	b.waiting.Add(-1)
 	if b.waiters.First() == nil && b.timer != nil {
 		b.timer.Stop()
 		b.timer = nil

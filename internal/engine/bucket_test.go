@@ -109,6 +109,8 @@ func TestWaitersAreServedInTurnAndOnTime(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
 		if want := []int{3, 4, 6}; !slices.Equal(got, want) {
 			t.Errorf("served: %v, want %v", got, want)
 		}

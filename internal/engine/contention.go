@@ -9,7 +9,7 @@ import "time"
 // Alternatives", 1990; but here it is the worker that backs off, by what its last tasks were like.)
 const (
 	mostPatient  = 16 // a worker lets others go first for at most 2^16 pauses, about 80 µs
-	pausePerTask = 16 // but for no more than this for each task that is queued: less than it takes to run them
+	pausePerTask = 16 // and for no more than this for each task that is queued: less than it takes to run them
 	firstPauses  = 7  // a submitter does so for 2^7 pauses when it has met another one, then for four times as many
 	mostPauses   = 14
 )
@@ -19,23 +19,23 @@ type contention struct {
 	clock time.Time
 	some  bool          // whether the rest counts
 	level uint          // the worker lets others go first for 2^level pauses, if it is not 0
-	begun time.Duration // when the worker lost
+	lost  time.Duration // when the worker lost
 	taken time.Duration // when it had the task in hand, if it had lost before
 	took  time.Duration // how long that took; else 0
 }
 
 // lose notes that another goroutine was faster, the first time in a take.
-func (c *contention) lose() { c.begun = time.Since(c.clock) }
+func (c *contention) lose() { c.lost = time.Since(c.clock) }
 
 // win notes that the worker has taken a task, after it had lost.
 func (c *contention) win() {
 	c.some = true
 	c.taken = time.Since(c.clock)
-	c.took = c.taken - c.begun
+	c.took = c.taken - c.lost
 }
 
-// letGo makes w let others go first, if its last tasks took much less time than to take them.
-func (c *contention) letGo(w *Worker, r *ring) {
+// backOff makes w let others go first, if its last tasks took much less time than to take them.
+func (c *contention) backOff(w *Worker, r *ring) {
 	n := c.patience(time.Since(c.clock), r.tailAt()-r.headAt())
 	if n >= 1<<firstPauses {
 		w.Report() // others may wait for that
@@ -58,8 +58,8 @@ func (c *contention) patience(now time.Duration, queued uint64) uint64 {
 	return min(1<<c.level, pausePerTask*queued)
 }
 
-// rests forgets all but the clock.
-func (c *contention) rests() { *c = contention{clock: c.clock} }
+// reset forgets all but the clock.
+func (c *contention) reset() { *c = contention{clock: c.clock} }
 
 // pauses takes n times about a nanosecond.
 func pauses(n uint64) {

@@ -7,7 +7,7 @@
 //
 //   - ring: a bounded FIFO of task slots; one compare-and-swap for a push or a pop.
 //   - queue: the rings of one engine, chained as the queue grows.
-//   - contention: when a worker lets others take tasks first.
+//   - contention: when a worker lets others take tasks first; the pauses with which submitters and Lock do so, too.
 //   - permits: one word that counts the active workers against the limit and
 //     holds the searching token.
 //   - bucket: tokens, which come at a rate; rated: an engine whose tasks take some.
@@ -72,7 +72,7 @@
 //     one back, or releases a permit that a bid or a task that waits may need above, notes each engine that this concerns; the one that
 //     releases the lock, which all of them share, settles each of these as its own, and looks at all of them again.
 //     A worker of a lane looks before each task whether its place is wanted above.
-//  9. A goroutine that finds a task and no token says, under the lock, that the engine is throttled, and joins the line of the bucket. The
+//  9. A goroutine that finds a task and no token says, under the lock, that the engine is throttled, and joins the waiters of the bucket. The
 //     goroutine of the bucket's timer says that it is not, under the lock, and looks at the queue afterwards; one that adds a task looks at throttled afterwards.
 //
 // In each rule one side writes and then looks, and the other side writes and then

@@ -5,16 +5,16 @@ import "sync/atomic"
 // rated is what an engine has in addition if its tasks take tokens from a bucket: each that a worker takes from the queue, or from a submitter that
 // waits, but no subtask and none that starts out of turn, since those run in place of the task that waits for them.
 //
-// When a worker, or a submitter under the lock, finds a task and no token, the engine joins the line of the bucket, and is throttled: until it gets a token, by
+// When a worker, or a submitter under the lock, finds a task and no token, the engine joins the waiters of the bucket, and is throttled: until it gets a token, by
 // grant, the queue is as good as empty, and its head is gated.
 //
-// Invariant: while the engine is throttled, it stands in the line, or grant is about to be called. throttled is set under the lock, and
+// Invariant: while the engine is throttled, it is one of the bucket's waiters, or grant is about to be called. throttled is set under the lock, and
 // grant undoes it there, looks at the queue afterwards, and wakes a worker. Goroutines that add a task look at throttled afterwards.
 type rated struct {
 	bucket    *Bucket
 	waiter    TokenWaiter
 	granted   atomic.Int64 // tokens that the bucket has given, and that are not used yet
-	since     atomic.Int64 // when it gave them, on its clock
+	since     atomic.Int64 // when it gave them, in ticks of its clock
 	throttled atomic.Bool  // changed under Engine.mu
 }
 
@@ -38,7 +38,7 @@ func (e *Engine) throttled() bool { return e.rated != nil && e.rated.throttled.L
 // ready reports whether a worker would find a task in the queue that it may take. It needs no lock.
 func (e *Engine) ready() bool { return e.queue.ready() && !e.throttled() }
 
-// take takes a token, if there is one. One that was granted, and that no worker could use at once, goes back first: the bucket may be full meanwhile.
+// take takes a token, if there is one. Tokens that were granted and not used in time go back first: the bucket may be full by now.
 func (r *rated) take() bool {
 	for n := r.granted.Load(); n > 0; n = r.granted.Load() {
 		if r.bucket.isOld(r.since.Load()) {

@@ -26,7 +26,7 @@ func (e *Engine) next(w *Worker, searching bool, c *contention) (task Task, o or
 		}
 		if r := e.queue.head.Load(); r != nil && (e.rated == nil || e.ready() && e.rated.take()) {
 			if c.some {
-				c.letGo(w, r)
+				c.backOff(w, r)
 			}
 			task, behind, k, took := r.pop(&e.waitAt, c)
 			if took == moved {
@@ -50,7 +50,7 @@ func (e *Engine) next(w *Worker, searching bool, c *contention) (task Task, o or
 				e.rated.unused()
 			}
 		}
-		c.rests()
+		c.reset()
 		// The worker does not yield before it rests: where other goroutines compute on all
 		// processors, it waits behind them for tens of milliseconds, and so does, while it
 		// has a permit or the token, whatever is submitted meanwhile.

@@ -28,7 +28,7 @@ type clockwork struct {
 	timers  []*planned
 	queue   []*planned
 	starts  []start
-	numbers int  // of times at which something is due
+	numbers int  // how often arm was called: the turn of the last
 	unclear bool // two things have happened at once, in either order
 
 	every, burst int64 // of the rate; every is 0 for none
@@ -142,7 +142,7 @@ type workshop struct {
 
 	mu      sync.Mutex
 	starts  []start
-	dropped int // timers, as the handler of errors was told
+	dropped int // timers, by the errors that OnError has got
 	refused int // tasks
 }
 

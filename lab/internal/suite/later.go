@@ -18,8 +18,8 @@ import (
 
 var laterSuite = Suite{
 	Name:    "later",
-	Title:   "Not too often, again, and a second call",
-	About:   "What a turn of a rate costs that is there, what retries cost where nothing fails and how long tasks with back-offs take on two places, and what a hedged call costs whose first is fast.",
+	Title:   "Rates, retries and hedged calls",
+	About:   "What a turn of a rate costs that comes at once, what retries cost where nothing fails and how long tasks with back-offs take on two places, and what a hedged call costs whose first is fast.",
 	LeftOut: "all but the back-offs",
 	Experiments: func(s Scale) []Experiment {
 		if !s.Full {

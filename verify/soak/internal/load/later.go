@@ -52,7 +52,7 @@ func later(r *Round) {
 type timed struct {
 	*Round
 	rate   *weir.RateLimit
-	pools  []*weir.Pool // and its lane
+	pools  []*weir.Pool // the pool and its lane
 	ledger *books.Ledger
 	gauge  *books.Gauge
 
