@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -171,7 +172,7 @@ func TestFitsBucket(t *testing.T) {
 	}{
 		{1, 1, 1, true}, {1e9, time.Second, 1e6, true}, {1, time.Hour, 5000, true},
 		{0, 1, 1, false}, {1, 0, 1, false}, {1, 1, 0, false}, {-1, 1, 1, false},
-		{1, 1 << 62, 1, false}, {1, time.Hour, 1 << 62, false},
+		{1, 1 << 62, 1, false}, {1, time.Hour, math.MaxInt, false},
 	} {
 		if got := engine.FitsBucket(c.n, c.per, c.burst); got != c.fits {
 			t.Errorf("%d in %v, burst %d: %v", c.n, c.per, c.burst, got)
