@@ -225,15 +225,14 @@ func (b *batch) run(w *engine.Worker, j job) {
 		w.Report()
 		if !b.enter() {
 			b.group.pool.core.engine.Skip(j.Task)
+			b.untake(ticket)
 			return
 		}
 	}
 	m := b.member(w) // before the look: see cutoff
 	if b.cancelled() {
 		b.group.pool.core.engine.HandedBack()
-		if ticket || b.subtasks == nil {
-			b.group.pool.core.engine.Untake()
-		}
+		b.untake(ticket)
 		b.tellOfRefusal(nil)
 	} else {
 		if ticket {
@@ -251,6 +250,13 @@ func (b *batch) run(w *engine.Worker, j job) {
 	}
 	b.release(1, w)
 	b.credit(w)
+}
+
+// untake returns the token of a task that does not run: one with a ticket, or of a group outside a task. Subtasks have none.
+func (b *batch) untake(ticket bool) {
+	if ticket || b.subtasks == nil {
+		b.group.pool.core.engine.Untake()
+	}
 }
 
 // call calls a task of the batch, on worker w unless that is nil, where the goroutine has own labels.

@@ -48,6 +48,14 @@ const rateEvery = 100 * time.Millisecond
 
 func newRate() *weir.RateLimit { return weir.Rate(10, time.Second, 3) }
 
+// inTurn submits to one pool and to the other.
+func inTurn(run func(), one, other *weir.Pool) (submit func()) {
+	return func() {
+		must(one.Submit(run))
+		one, other = other, one
+	}
+}
+
 func TestTasksOfAPoolBeginAtItsRate(t *testing.T) {
 	for name, rated := range map[string]func(run func()) (submit func(), end func()){
 		"pool": func(run func()) (func(), func()) {
@@ -70,27 +78,11 @@ func TestTasksOfAPoolBeginAtItsRate(t *testing.T) {
 		"pool and its lane that share one": func(run func()) (func(), func()) {
 			r := newRate()
 			p := weir.New(4, r)
-			l := p.Lane(2, r)
-			var n atomic.Int32
-			return func() {
-				if n.Add(1)%2 == 0 {
-					must(p.Submit(run))
-				} else {
-					must(l.Submit(run))
-				}
-			}, p.Close
+			return inTurn(run, p, p.Lane(2, r)), p.Close
 		},
 		"pool and a lane of its lane": func(run func()) (func(), func()) {
 			p := weir.New(4, newRate())
-			l := p.Lane(2).Lane(2)
-			var n atomic.Int32
-			return func() {
-				if n.Add(1)%2 == 0 {
-					must(p.Submit(run))
-				} else {
-					must(l.Submit(run))
-				}
-			}, p.Close
+			return inTurn(run, p, p.Lane(2).Lane(2)), p.Close
 		},
 		"keys of a pool": func(run func()) (func(), func()) {
 			p := weir.New(4, newRate())
@@ -293,6 +285,31 @@ func TestSubtasksHaveNoTurns(t *testing.T) {
 	})
 }
 
+// Subtasks that are cancelled before they run leave no turn behind.
+func TestCancelledSubtasksMakeNoTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, newRate())
+		s := newStarts()
+		must(p.Go(t.Context(), func(ctx context.Context) error {
+			s.note()
+			g := p.Group(ctx)
+			for range 50 {
+				g.Go(func(context.Context) error { return io.EOF })
+			}
+			_ = g.Wait()
+			g.Go(func(context.Context) error { return nil })
+			g.Cancel(nil)
+			_ = g.Wait()
+			return nil
+		}))
+		for range 9 {
+			must(p.Submit(s.note))
+		}
+		p.Close()
+		s.even(t, 10, 3, rateEvery)
+	})
+}
+
 func TestTryGoHasNoTurnAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 4, newRate(), weir.Limit(100))
@@ -355,7 +372,7 @@ func TestWaitForATurnHoldsNoPlace(t *testing.T) {
 	})
 }
 
-// Each try has a turn of its own, whoever has the rate and whoever the retries.
+// Each try has a turn of its own, where the group has the rate or the retries, and where the pool has.
 func TestTriesTakeTurns(t *testing.T) {
 	rate := func() *weir.RateLimit { return weir.Rate(1, time.Minute, 1) }
 	retry := weir.Retry(weir.RetryPolicy{Tries: 4, Wait: 1})

@@ -403,7 +403,6 @@ func (e *Engine) Untake() {
 
 // Skip is Skipped for a void task that may not have been noted.
 func (e *Engine) Skip(task Task) {
-	e.Untake()
 	e.mu.Lock()
 	e.gone(task)
 	e.unlock()

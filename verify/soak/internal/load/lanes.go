@@ -1,7 +1,6 @@
 package load
 
 import (
-	"context"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -44,7 +43,7 @@ func lanes(r *Round) {
 	for _, p := range l.pools {
 		p.Resume()
 	}
-	l.ends(pool)
+	r.ends(pool)
 	for _, p := range l.pools {
 		s := p.Stats()
 		r.Check(s.Workers+s.Running+s.Queued+s.Waiting == 0 && s.Accepted == s.Finished+s.HandedBack, "a lane of a closed pool still has something: %+v", s)
@@ -108,19 +107,4 @@ func (l *laned) disturb(rnd *rand.Rand) {
 		}
 	}
 	time.Sleep(micros(rnd, 100))
-}
-
-// ends closes the pool, or shuts it down, with all that has places of it.
-func (l *laned) ends(pool *weir.Pool) {
-	if one(l.Rand, 2) {
-		pool.Close()
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), micros(l.Rand, 200))
-	defer cancel()
-	unrun, _ := pool.Shutdown(ctx)
-	pool.Close()
-	for _, task := range unrun {
-		task() // as if a worker had come to it
-	}
 }

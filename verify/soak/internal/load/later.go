@@ -43,7 +43,7 @@ func later(r *Round) {
 	for _, p := range l.pools {
 		p.Resume()
 	}
-	l.ends(pool)
+	r.ends(pool)
 	r.Check(l.made.Load() == l.stopped.Load()+l.ran.Load()+l.dropped.Load(), "of %d timers %d were stopped, %d have run, and %d were dropped",
 		l.made.Load(), l.stopped.Load(), l.ran.Load(), l.dropped.Load())
 	r.settled(pool, l.ledger, false)
@@ -139,19 +139,4 @@ func (l *timed) disturb(rnd *rand.Rand) {
 		l.rate.Set(pick(rnd, 20_000, 50_000, 1_000_000), time.Second, pick(rnd, 1, 10, 1000))
 	}
 	time.Sleep(micros(rnd, 100))
-}
-
-// ends closes the pool, or shuts it down.
-func (l *timed) ends(pool *weir.Pool) {
-	if one(l.Rand, 2) {
-		pool.Close()
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), micros(l.Rand, 200))
-	defer cancel()
-	unrun, _ := pool.Shutdown(ctx)
-	pool.Close()
-	for _, task := range unrun {
-		task() // as if a worker had come to it
-	}
 }

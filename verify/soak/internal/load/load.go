@@ -202,3 +202,18 @@ func (r *Round) settled(p counts, ledger *books.Ledger, alone bool) (own books.T
 		"a pool has counted %+v, and the books say %+v", s, own)
 	return own
 }
+
+// ends closes the pool, or shuts it down, with all that has places of it, and runs what it hands back.
+func (r *Round) ends(pool *weir.Pool) {
+	if one(r.Rand, 2) {
+		pool.Close()
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), micros(r.Rand, 200))
+	defer cancel()
+	unrun, _ := pool.Shutdown(ctx)
+	pool.Close()
+	for _, task := range unrun {
+		task() // as if a worker had come to it
+	}
+}
