@@ -39,11 +39,21 @@ func (r *RateLimit) Set(n int, per time.Duration, burst int) {
 	r.bucket.Set(n, per, burst)
 }
 
-// Wait waits for its turn, as a task does. If ctx ends before, it returns the cause of ctx, and takes no turn. If ctx is that of a task, the place of the task
-// is for others meanwhile, as in [Blocking].
+// Wait waits for its turn, as a task does. If ctx ends before, it returns the cause of ctx, and takes no turn. A task that calls it keeps its place, since it
+// may hold a lock that others wait for. Inside [Blocking] it does not.
 func (r *RateLimit) Wait(ctx context.Context) error {
 	r.mustBeMade()
 	mustContext(ctx != nil)
+	return r.wait(ctx, func(wait func()) { wait() })
+}
+
+// waitPlaceless is Wait without a place.
+func (r *RateLimit) waitPlaceless(ctx context.Context) error {
+	return r.wait(ctx, func(wait func()) { Blocking(ctx, wait) })
+}
+
+// wait is Wait, which calls blocking if it has to wait.
+func (r *RateLimit) wait(ctx context.Context, blocking func(wait func())) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -52,7 +62,7 @@ func (r *RateLimit) Wait(ctx context.Context) error {
 	}
 	done := ctx.Done()
 	ok := false
-	Blocking(ctx, func() {
+	blocking(func() {
 		ok = apartly(func() bool {
 			turn := make(chan struct{})
 			w := engine.TokenWaiter{Grant: func(int) { close(turn) }}

@@ -3,6 +3,7 @@ package weir_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/par"
 )
 
 // starts are the times at which tasks have begun.
@@ -346,20 +349,38 @@ func TestACancelledGroupLeavesItsTurn(t *testing.T) {
 	})
 }
 
-// A task that waits for a turn gives its place to others.
-func TestWaitForATurnHoldsNoPlace(t *testing.T) {
+// A task that waits for a turn keeps its place, but not in Blocking, nor between the calls of a loop.
+func TestAWaitForATurnInATask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := weir.Rate(1, time.Minute, 1)
 		must(r.Wait(t.Context()))
 		p := weir.New(1)
 		defer p.Close()
-		begin := time.Now()
-		var at time.Duration
-		must(p.Go(t.Context(), func(ctx context.Context) error { return r.Wait(ctx) }))
-		must(p.Submit(func() { at = time.Since(begin) }))
-		p.Wait()
-		if d := time.Since(begin); at != 0 || d != time.Minute {
-			t.Errorf("another task began after %v, the turn came after %v", at, d)
+		for name, c := range map[string]struct {
+			wait func(ctx context.Context) error // in a task, except the loop
+			want time.Duration                   // until another task begins
+		}{
+			"Wait":     {r.Wait, time.Minute},
+			"Blocking": {func(ctx context.Context) (err error) { weir.Blocking(ctx, func() { err = r.Wait(ctx) }); return err }, 0},
+			"a loop": {func(ctx context.Context) error {
+				return par.Each(ctx, []int{1}, func(context.Context, int) error { return nil }, par.Rate(r), par.On(p))
+			}, 0},
+		} {
+			begin := time.Now()
+			var at time.Duration
+			if name == "a loop" {
+				go func() { must(c.wait(t.Context())) }()
+			} else {
+				must(p.Go(t.Context(), c.wait))
+			}
+			synctest.Wait()
+			must(p.Submit(func() { at = time.Since(begin) }))
+			synctest.Wait()
+			time.Sleep(time.Minute)
+			p.Wait()
+			if d := time.Since(begin); at != c.want || d != time.Minute {
+				t.Errorf("%s: another task began after %v, the turn came after %v", name, at, d)
+			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -586,6 +607,70 @@ func TestTasksOfEndedContextsUseNoTurn(t *testing.T) {
 					t.Errorf("the tasks behind them began at %v, want %v", s.at, want)
 				}
 			})
+		})
+	}
+}
+
+func TestATurnCostsTheSameHoweverManyWait(t *testing.T) {
+	check.Flat(t, 500, func(n int) (f, end func()) {
+		r := weir.Rate(1, time.Hour, 1)
+		check.OK(t, r.Wait(t.Context()))
+		var all sync.WaitGroup
+		ctx, cancel := context.WithCancel(t.Context())
+		for range n {
+			all.Go(func() { check.Error(t, r.Wait(ctx), context.Canceled) })
+		}
+		p := weir.New(1, r, weir.Queue(weir.Unbounded))
+		return func() {
+				for range 50 {
+					soon, stop := context.WithCancelCause(t.Context())
+					g := p.Group(soon, r)
+					go stop(errBoom)
+					g.Go(succeed) // waits, and leaves
+					check.Error(t, g.Wait(), errBoom)
+					check.OK(t, p.Submit(func() {}))
+					r.Set(1, time.Hour, 1)
+				}
+			}, func() {
+				cancel()
+				all.Wait()
+				unrun, err := p.Shutdown(ctx)
+				check.Equal(t, "tasks that wait", len(unrun) > 0, true)
+				check.Error(t, err, context.Canceled)
+			}
+	})
+}
+
+func TestPromise09ALockHeldOverAWaitForATurn(t *testing.T) {
+	for _, limit := range []int{1, 2} {
+		check.Bubble(t, fmt.Sprint("limit ", limit), func(t *testing.T) {
+			p := weir.New(limit)
+			defer p.Close()
+			r := weir.Rate(1, time.Second, 1)
+			retry := weir.Retry(weir.RetryPolicy{Tries: 3, Wait: time.Second})
+			begin := time.Now()
+			lock := make(chan struct{}, 1)
+			g := p.Group(t.Context())
+			for i := range 6 {
+				g.Go(func(ctx context.Context) error {
+					lock <- struct{}{}
+					defer func() { <-lock }()
+					if i%2 == 0 {
+						return r.Wait(ctx)
+					}
+					tries := 0
+					return retry.Do(ctx, func(context.Context) error {
+						if tries++; tries < 3 {
+							return io.EOF
+						}
+						return nil
+					})
+				})
+			}
+			check.OK(t, g.Wait())
+			if d := time.Since(begin); d > time.Minute {
+				t.Errorf("it took %v", d)
+			}
 		})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/64ed045f/weir/internal/inside"
 )
 
 // RetryPolicy says how often a call that fails is made again, and when: see [Retry].
@@ -25,10 +27,7 @@ type RetryPolicy struct {
 }
 
 // Retrier retries calls that fail: see [Retry]. Any number of pools, groups and goroutines may share one.
-type Retrier struct {
-	policy RetryPolicy
-	rate   *RateLimit // that of each try but the first; nil for none
-}
+type Retrier struct{ policy RetryPolicy }
 
 // Retry retries calls that fail, as the policy says. Before the n-th retry passes a random time from 0 to Wait × 2ⁿ⁻¹, or to MostWait if that is less (exponential back-off with
 // full jitter: Marc Brooker, "Exponential Backoff And Jitter", 2015); or the one that the error sets by [RetryAfter]. No place is held meanwhile: that is for other tasks, as in [Blocking]. An error that
@@ -65,7 +64,7 @@ type RetryError struct {
 	Tries int
 	// Err is the error of the last.
 	Err error
-	// Earlier are those of the calls before, for a task of a group with [KeepGoing]; else nil, also for package par and [Retrier.Do].
+	// Earlier are those of the calls before, for a task of a group with [KeepGoing], or an item of package par with par.KeepGoing; else nil.
 	Earlier []error
 	// Cause is that of the context, if its end was why there was no other call; else nil.
 	Cause error
@@ -122,20 +121,27 @@ func (r *retryAfter) Error() string { return r.err.Error() }
 func (r *retryAfter) Unwrap() error { return r.err }
 
 // Do calls call until it succeeds or has failed for good, and waits between two calls. Its error is then a [*RetryError]. The first call is made also if ctx is
-// done. If ctx is that of a task, the place of the task is for others between two calls, as in [Blocking].
+// done. If ctx is that of a task, the task keeps its place between two calls, since it may hold a lock that others wait for; tasks that are retried by an option do not.
 func (r *Retrier) Do(ctx context.Context, call func(ctx context.Context) error) error {
 	r.mustBeMade()
 	mustContext(ctx != nil)
 	must(call != nil, "function must not be nil", "nil")
-	err, panicked := r.do(ctx, call, false, r.rate)
+	err, panicked := r.do(ctx, call, tries{pass: pass})
 	if panicked != nil {
 		panic(panicked)
 	}
 	return err
 }
 
-// do is Do, whose error has those of all tries with all. Each try but the first takes a turn of rate, if that is not nil. The last try has panicked if panicked is not nil.
-func (r *Retrier) do(ctx context.Context, call func(ctx context.Context) error, all bool, rate *RateLimit) (err error, panicked *Panic) { //nolint:staticcheck // the error is what matters
+// tries is how a call is retried.
+type tries struct {
+	all  bool                                            // the error has those of all
+	rate *RateLimit                                      // of which each but the first takes a turn; nil for none
+	pass func(ctx context.Context, d time.Duration) bool // lets the time between two pass; it reports false if ctx ends before
+}
+
+// do is Do. The last try has panicked if panicked is not nil.
+func (r *Retrier) do(ctx context.Context, call func(ctx context.Context) error, how tries) (err error, panicked *Panic) { //nolint:staticcheck // the error is what matters
 	begin := time.Now()
 	var earlier []error
 	for tries := 1; ; tries++ {
@@ -147,8 +153,8 @@ func (r *Retrier) do(ctx context.Context, call func(ctx context.Context) error, 
 			if r.policy.OnRetry != nil {
 				r.policy.OnRetry(tries, err, wait)
 			}
-			if r.waitForNext(ctx, begin, wait, rate) {
-				if all {
+			if r.waitForNext(ctx, begin, wait, how) {
+				if how.all {
 					earlier = append(earlier, err)
 				}
 				continue
@@ -162,22 +168,15 @@ func (r *Retrier) do(ctx context.Context, call func(ctx context.Context) error, 
 	}
 }
 
-// waitForNext waits for the time and then for a turn, without a place. It reports false if ctx ends before, or the time for tries does.
-func (r *Retrier) waitForNext(ctx context.Context, begin time.Time, wait time.Duration, rate *RateLimit) bool {
+// waitForNext waits for the time and then for a turn. It reports false if ctx ends before, or the time for tries does.
+func (r *Retrier) waitForNext(ctx context.Context, begin time.Time, wait time.Duration, how tries) bool {
 	most := r.policy.Time
 	if most > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, begin.Add(most+1))
 		defer cancel()
 	}
-	return pass(ctx, wait) && (rate == nil || rate.Wait(ctx) == nil) && (most == 0 || time.Since(begin) <= most)
-}
-
-// WithRate returns a Retrier of the same policy whose every try except the first waits for a turn of limit.
-func (r *Retrier) WithRate(limit *RateLimit) *Retrier {
-	r.mustBeMade()
-	limit.mustBeMade()
-	return &Retrier{r.policy, limit}
+	return how.pass(ctx, wait) && (how.rate == nil || how.rate.waitPlaceless(ctx) == nil) && (most == 0 || time.Since(begin) <= most)
 }
 
 // passOn returns err, or passes a panic on.
@@ -225,37 +224,59 @@ func (r *Retrier) next(tries int, begin time.Time, err error) (wait time.Duratio
 	return wait, p.Time == 0 || wait <= p.Time-time.Since(begin)
 }
 
-// pass lets time pass, without a place. It reports false if ctx ends before.
-func pass(ctx context.Context, d time.Duration) (passed bool) {
+// pass lets time pass. It reports false if ctx ends before.
+func pass(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
 	}
-	Blocking(ctx, func() {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			passed = true
-		case <-ctx.Done():
-		}
-	})
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// passPlaceless is pass without a place.
+func passPlaceless(ctx context.Context, d time.Duration) (passed bool) {
+	if d <= 0 {
+		return pass(ctx, d)
+	}
+	Blocking(ctx, func() { passed = pass(ctx, d) })
 	return passed
 }
 
-// retried returns task with its retries.
+// retried returns task with its retries. It holds no place between two tries: the function of the program has returned.
 func retried[T any](r *Retrier, all bool, rate *RateLimit, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
 	return func(ctx context.Context) (value T, err error) {
 		err = r.passOn(r.do(ctx, func(ctx context.Context) (err error) {
 			value, err = task(ctx)
 			return err
-		}, all, rate))
+		}, tries{all, rate, passPlaceless}))
 		return value, err
 	}
 }
 
 // retriedTask is retried for a task without a value.
 func retriedTask(r *Retrier, all bool, rate *RateLimit, task func(ctx context.Context) error) func(ctx context.Context) error {
-	return func(ctx context.Context) error { return r.passOn(r.do(ctx, task, all, rate)) }
+	return func(ctx context.Context) error { return r.passOn(r.do(ctx, task, tries{all, rate, passPlaceless})) }
+}
+
+// For package par, which calls the function of a loop or stream itself.
+func init() { //nolint:gochecknoinits // it starts nothing
+	inside.MustBeRetrier = func(r any) { r.(*Retrier).mustBeMade() }
+	inside.Retry = func(ctx context.Context, r any, call func(ctx context.Context) error, all bool, rate any) error {
+		limit, _ := rate.(*RateLimit)
+		err, panicked := r.(*Retrier).do(ctx, call, tries{all, limit, passPlaceless})
+		if panicked != nil {
+			panic(panicked)
+		}
+		return err
+	}
+	inside.MustBeRate = func(r any) { r.(*RateLimit).mustBeMade() }
+	inside.TakeTurn = func(ctx context.Context, r any) error { return r.(*RateLimit).waitPlaceless(ctx) }
 }
 
 func (r *Retrier) mustBeMade() {

@@ -13,9 +13,11 @@ type Stats struct {
 	Idle      int // workers that are parked
 	Queued    int // accepted tasks that no worker has started
 	Waiting   int // submitters that wait for room
+	Timers    int // tasks of [Pool.After], At and Every that are not due
 
-	Paused bool // workers take no tasks: see [Pool.Pause]
-	Closed bool // no task is accepted any more
+	Throttled bool // the next task waits for its turn: see [Rate]
+	Paused    bool // workers take no tasks: see [Pool.Pause]
+	Closed    bool // no task is accepted any more
 
 	Accepted   uint64 // tasks accepted since the pool was made
 	Finished   uint64 // tasks that returned, panicked or called runtime.Goexit

@@ -242,12 +242,18 @@ func (t *timers) add(x *Timer) bool {
 		return false
 	}
 	x.pending = true
-	t.pending++
+	t.count(1)
 	t.numbers++
 	x.number = t.numbers
 	t.heap(x).push(dueTimer{x.due, x.number, x})
 	t.arm()
 	return true
+}
+
+// count adds n to the timers that are pending.
+func (t *timers) count(n int) {
+	t.pending += n
+	t.pool.core.engine.Timers(n)
 }
 
 func (t *timers) heap(x *Timer) *dueHeap {
@@ -269,7 +275,7 @@ func (t *timers) remove(x *Timer) bool {
 // ends notes that x is not pending any more.
 func (t *timers) ends(x *Timer) {
 	x.pending = false
-	t.pending--
+	t.count(-1)
 	if n := len(t.steady) + len(t.wall); n > 2*t.pending+64 {
 		t.steady.compact()
 		t.wall.compact()
@@ -391,7 +397,8 @@ func (t *timers) end() (pending []*Timer) {
 	for _, d := range t.wall {
 		all = append(all, dueTimer{d.at - day, d.number, d.timer})
 	}
-	t.timer, t.steady, t.wall, t.pending = nil, nil, nil, 0
+	t.timer, t.steady, t.wall = nil, nil, nil
+	t.count(-t.pending)
 	if x := t.hands; x != nil && x.dropRun() && !x.repeats {
 		pending = append(pending, x)
 	}

@@ -445,3 +445,50 @@ func TestHandlersOfTimersMayExit(t *testing.T) {
 		check.Equal(t, "told", told, 1)
 	})
 }
+
+func TestStatsCountTimersAndTellOfARate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Rate(1, time.Minute, 1), weir.OnError(func(error) {}))
+		nothing := func(context.Context) {}
+		x := p.After(time.Hour, nothing)
+		p.At(time.Now().Add(2*time.Hour), nothing)
+		p.After(time.Second, nothing)
+		every := p.Every(3*time.Hour, nothing)
+		check.Equal(t, "timers", p.Stats().Timers, 4)
+		rest(p, time.Second)
+		check.Equal(t, "timers when one was due", p.Stats().Timers, 3)
+		x.Stop()
+		x.Stop()
+		check.Equal(t, "when another was stopped", p.Stats().Timers, 2)
+		every.Reset(time.Hour)
+		check.Equal(t, "when one was set anew", p.Stats().Timers, 2)
+		check.Equal(t, "a task that waits for its turn, of none", p.Stats().Throttled, false)
+		check.OK(t, p.Submit(func() {}))
+		synctest.Wait()
+		s := p.Stats()
+		check.Equal(t, "a task that waits for its turn", s.Throttled && s.Queued == 1 && s.Running == 0, true)
+		time.Sleep(time.Minute)
+		p.Wait()
+		check.Equal(t, "when it had its turn", p.Stats().Throttled, false)
+		p.Close()
+		check.Equal(t, "timers of a closed pool", p.Stats().Timers, 0)
+	})
+}
+
+func TestATimerCostsTheSameHoweverManyArePending(t *testing.T) {
+	check.Flat(t, 2000, func(n int) (f, end func()) {
+		p := weir.New(1, weir.OnError(func(error) {}))
+		pending := make([]*weir.Timer, n)
+		for i := range pending {
+			pending[i] = p.After(time.Hour+time.Duration(rand.Int64N(int64(time.Hour))), func(context.Context) {})
+		}
+		return func() {
+			for i := range 100 {
+				x := p.After(time.Hour/2, func(context.Context) {}) // the first to be due
+				x.Stop()
+				pending[i*17].Reset(2 * time.Hour)
+				p.Stats()
+			}
+		}, p.Close
+	})
+}

@@ -12,14 +12,16 @@ type Totals struct {
 	Name  string    // of the pools, or "unnamed" or "other"
 	Since time.Time // counters and histograms began then: at the last look that did not find the name, or when NewPools was called if the first look found it
 
-	Pools   int // that are there
-	Paused  int // pools whose workers take no tasks: see [weir.Pool.Pause]
-	Closing int // pools that accept no task any more, and still have workers
+	Pools     int // that are there
+	Throttled int // pools whose next task waits for its turn: see [weir.Rate]
+	Paused    int // pools whose workers take no tasks: see [weir.Pool.Pause]
+	Closing   int // pools that accept no task any more, and still have workers
 
 	Limit   int           // the most tasks that run at once; math.MaxInt if that is too small for the sum
 	Extra   int           // places in use beyond the limit: see [weir.Stats]
 	Queued  int           // accepted tasks that have not started
 	Waiting int           // submitters that wait for room
+	Timers  int           // tasks that are not due
 	Oldest  time.Duration // how long the oldest queued task of any of the pools has waited at least
 
 	// Workers by what they do. Each has one state.
@@ -53,6 +55,9 @@ func (t *Totals) clearGauges() {
 // gauge adds what a pool is doing.
 func (t *Totals) gauge(s weir.Stats, of weir.Times) {
 	t.Pools++
+	if s.Throttled {
+		t.Throttled++
+	}
 	if s.Paused {
 		t.Paused++
 	}
@@ -63,6 +68,7 @@ func (t *Totals) gauge(s weir.Stats, of weir.Times) {
 	t.Extra += s.Extra
 	t.Queued += s.Queued
 	t.Waiting += s.Waiting
+	t.Timers += s.Timers
 	t.Oldest = max(t.Oldest, of.Oldest) // below 0 by the clock of another test bubble
 	returning := min(s.Returning, s.Suspended)
 	t.Running += s.Running

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
@@ -24,6 +25,12 @@ func TestMisusePanicsAtTheCall(t *testing.T) {
 		"par: waiting time must be above 0, got 0s":         func() { par.BatchFor[int](one, 1, 0) },
 	} {
 		check.Panics(t, want, f)
+	}
+	for _, f := range []func(){func() { par.Rate(nil) }, func() { par.Rate(new(weir.RateLimit)) }} {
+		check.Panics(t, "weir: rate must be made by Rate, got nil or the zero value", f)
+	}
+	for _, f := range []func(){func() { par.Retry(nil) }, func() { par.Retry(new(weir.Retrier)) }} {
+		check.Panics(t, "weir: retrier must be made by Retry, got nil or the zero value", f)
 	}
 	for _, f := range []func(){
 		func() { check.OK(t, par.Each(none, one, nothing)) },

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/inside"
 )
 
 // An Option sets up a loop or a [Stream].
@@ -72,13 +73,14 @@ func KeepGoing() Option {
 // Rate makes each call wait for its turn: see [weir.Rate]. It holds no place meanwhile. Each try of [Retry] has a turn of its own. Rate means nothing to
 // [Range], [Reduce], [Sort] and [SortFunc].
 func Rate(r *weir.RateLimit) Option {
-	must(r != nil, "rate must not be nil", "nil")
+	inside.MustBeRate(r)
 	return option(func(o *options) { o.rate = r })
 }
 
-// Retry retries calls that fail: see [weir.Retry]. The error of an item that has failed for good is a [*weir.RetryError], with that of its last try. It means nothing to [Range], [Reduce], [Sort] and [SortFunc].
+// Retry retries calls that fail: see [weir.Retry]. The error of an item that has failed for good is a [*weir.RetryError], with that of its last try; with [KeepGoing] with those of
+// all. It means nothing to [Range], [Reduce], [Sort] and [SortFunc].
 func Retry(r *weir.Retrier) Option {
-	must(r != nil, "retrier must not be nil", "nil")
+	inside.MustBeRetrier(r)
 	return option(func(o *options) { o.retry = r })
 }
 
@@ -120,22 +122,20 @@ func prepare[T, R any](o *options, fn func(context.Context, T) (R, error)) func(
 	if rate == nil && retry == nil {
 		return call
 	}
-	if rate != nil && retry != nil {
-		retry = retry.WithRate(rate)
-	}
+	all := o.keepGoing
 	return func(ctx context.Context, item T) (result R, err error) {
 		if rate != nil {
-			if err := rate.Wait(ctx); err != nil {
+			if err := inside.TakeTurn(ctx, rate); err != nil {
 				return result, err
 			}
 		}
 		if retry == nil {
 			return call(ctx, item)
 		}
-		err = retry.Do(ctx, func(ctx context.Context) (err error) {
+		err = inside.Retry(ctx, retry, func(ctx context.Context) (err error) {
 			result, err = call(ctx, item)
 			return err
-		})
+		}, all, rate)
 		return result, err
 	}
 }

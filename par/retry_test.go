@@ -78,3 +78,27 @@ func TestLoopsHaveRatesAndRetries(t *testing.T) {
 		})
 	}
 }
+
+func TestKeepGoingKeepsTheErrorsOfAllTries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		retry := par.Retry(weir.Retry(weir.RetryPolicy{Tries: 3, Panics: true}))
+		for name, opts := range map[string][]par.Option{"alone": {retry}, "kept": {par.KeepGoing(), retry}, "on a pool": {retry, par.KeepGoing(), par.On(p)}} {
+			var calls [3]int
+			err := par.Each(t.Context(), []int{0, 1, 2}, func(_ context.Context, i int) error {
+				if calls[i]++; i == 1 && calls[i] == 1 {
+					panic(io.ErrShortWrite)
+				}
+				if i == 1 {
+					return io.EOF
+				}
+				return nil
+			}, opts...)
+			e, ok := errors.AsType[*weir.RetryError](err)
+			if !ok || !errors.Is(err, io.EOF) || errors.Is(err, io.ErrShortWrite) != (name != "alone") || len(e.Earlier) == 2 != (name != "alone") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}

@@ -52,6 +52,8 @@ type Stats struct {
 	Idle       int    `json:"idle"`
 	Queued     int    `json:"queued"`
 	Waiting    int    `json:"waiting"`
+	Timers     int    `json:"timers"`
+	Throttled  bool   `json:"throttled"`
 	Paused     bool   `json:"paused"`
 	Closed     bool   `json:"closed"`
 	Accepted   uint64 `json:"accepted"`

@@ -73,11 +73,7 @@ func (t *Transport) takeTurn(ctx context.Context, h host, came time.Time) error 
 	if taken {
 		return nil
 	}
-	atMost := t.MaxWait
-	if atMost > 0 {
-		atMost = max(1, atMost-time.Since(came))
-	}
-	err := mine.wait(ctx, h, atMost)
+	err := mine.wait(ctx, h, t.MaxWait)
 	if err != nil && !b.Leave(&w) {
 		b.Return(1)
 	}

@@ -48,7 +48,15 @@ func TestARequestThatWaitsTooLongForItsTurn(t *testing.T) {
 			t.Error(err)
 		}
 		begin := time.Now()
-		if err := getFrom(t.Context(), t, transport, "a"); !errors.Is(err, weirhttp.ErrOverloaded) || time.Since(begin) != time.Second {
+		slot := make(chan error)
+		go func() { slot <- getFrom(t.Context(), t, transport, "a") }()
+		synctest.Wait()
+		time.Sleep(time.Second / 4)
+		err := getFrom(t.Context(), t, transport, "a") // waits for a slot, and then for the turn
+		if want := "weirhttp: too many requests to one host: waited 1s for a:80"; !errors.Is(err, weirhttp.ErrOverloaded) || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if err := <-slot; !errors.Is(err, weirhttp.ErrOverloaded) || time.Since(begin) != time.Second*5/4 {
 			t.Errorf("after %v: %v", time.Since(begin), err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

@@ -64,7 +64,7 @@ func (t *Transport) slot(h host, came time.Time) *slot {
 func (t turn) wait(ctx context.Context, h host, atMost time.Duration) error {
 	var over <-chan time.Time
 	if atMost > 0 {
-		timer := time.NewTimer(atMost)
+		timer := time.NewTimer(atMost - time.Since(t.came))
 		defer timer.Stop()
 		over = timer.C
 	}

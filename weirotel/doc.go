@@ -13,8 +13,8 @@
 // # Pools
 //
 // A [Producer] exports all pools of [weir.Pools], those of libraries included, without a line at each. The attribute weir.pool.name is the
-// [weir.Name] of the pool. Pools of the same name share their data points: counters, up-down counters and buckets are sums, weir.pool.paused
-// and weir.pool.closing count pools, and weir.pool.task.oldest_wait is the highest. weir.pool.count says how many pools they are of.
+// [weir.Name] of the pool. Pools of the same name share their data points: counters, up-down counters and buckets are sums, weir.pool.paused,
+// weir.pool.throttled and weir.pool.closing count pools, and weir.pool.task.oldest_wait is the highest. weir.pool.count says how many pools they are of.
 //
 // Package [exporter] adds them up. Its documentation says which pools are called "unnamed" or "other", and how counters go on when pools are
 // closed. What is not valid UTF-8 in a name becomes U+FFFD, as exporters refuse all data for one such byte.

@@ -75,6 +75,8 @@ func TestAProducerTellsAllOfAPool(t *testing.T) {
 				{Name: "weir.pool.worker.count", Unit: "{worker}", Data: workers},
 				sum("weir.pool.task.queued", "{task}", false, 1),
 				sum("weir.pool.submitter.waiting", "{submitter}", false, 0),
+				sum("weir.pool.task.timers", "{task}", false, 0),
+				sum("weir.pool.throttled", "{pool}", false, 0),
 				sum("weir.pool.paused", "{pool}", false, 0),
 				sum("weir.pool.closing", "{pool}", false, 0),
 				{Name: "weir.pool.task.oldest_wait", Unit: "s", Data: metricdata.Gauge[float64]{

@@ -9,7 +9,7 @@
 // # Pools
 //
 // The collector exports all pools of [weir.Pools], those of libraries included, without a line at each. The label "pool" is the [weir.Name] of the
-// pool. Pools of the same name share their series: counters, gauges and buckets are sums, weir_pool_paused and weir_pool_closing count pools,
+// pool. Pools of the same name share their series: counters, gauges and buckets are sums, weir_pool_paused, weir_pool_throttled and weir_pool_closing count pools,
 // and weir_pool_oldest_queued_seconds is the highest. weir_pools says how many pools they are of.
 //
 // Package [exporter] adds them up. Its documentation says which pools are called "unnamed" or "other", and how counters go on when pools are

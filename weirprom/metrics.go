@@ -44,6 +44,8 @@ var (
 			part("searching", func(p *exporter.Totals) int { return p.Searching })),
 		gauge("weir_pool_queued", "Accepted tasks that have not started.", func(p *exporter.Totals) int { return p.Queued }),
 		gauge("weir_pool_waiting", "Submitters that wait for room in the queue.", func(p *exporter.Totals) int { return p.Waiting }),
+		gauge("weir_pool_timers", "Tasks that are not due: of After, At and Every.", func(p *exporter.Totals) int { return p.Timers }),
+		gauge("weir_pool_throttled", "Pools whose next task waits for its turn.", func(p *exporter.Totals) int { return p.Throttled }),
 		gauge("weir_pool_paused", "Pools whose workers take no tasks until Resume.", func(p *exporter.Totals) int { return p.Paused }),
 		gauge("weir_pool_closing", "Pools that accept no task any more and still have workers.", func(p *exporter.Totals) int { return p.Closing }),
 		age("weir_pool_oldest_queued_seconds", "For how long the oldest queued task has waited at least.", func(p *exporter.Totals) time.Duration { return p.Oldest }),

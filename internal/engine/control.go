@@ -423,11 +423,14 @@ func (e *Engine) HandedBack() {
 	e.mu.Unlock()
 }
 
+// Timers adds n to the tasks that are to be submitted later.
+func (e *Engine) Timers(n int) { e.timers.Add(int32(n)) }
+
 // Stats are counts at one moment; they are exact when nothing is under way.
 type Stats struct {
-	Limit, Workers, Running, Suspended, Returning, Extra, Idle, Queued, Waiting int
-	Paused, Closed                                                              bool
-	Accepted, Finished, HandedBack, Rejected, Panicked                          uint64
+	Limit, Workers, Running, Suspended, Returning, Extra, Idle, Queued, Waiting, Timers int
+	Throttled, Paused, Closed                                                           bool
+	Accepted, Finished, HandedBack, Rejected, Panicked                                  uint64
 }
 
 // Stats counts.
@@ -465,6 +468,8 @@ func (e *Engine) stats() Stats {
 		HandedBack: e.handedBack,
 		Rejected:   e.rejected,
 		Panicked:   e.panicked,
+		Timers:     int(e.timers.Load()),
+		Throttled:  e.throttled(),
 		Paused:     e.paused && !e.closed,
 		Closed:     e.closed,
 		Accepted:   e.queue.accepted(),

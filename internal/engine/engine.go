@@ -104,7 +104,8 @@ type Engine struct {
 	rushing int32  // workers that may come with their tasks before the next that searches
 	permits permits
 	rated   *rated // what it has in addition if its tasks take tokens
-	_       [cacheLine - 8 - bits.UintSize/8]byte
+	timers  atomic.Int32
+	_       [cacheLine - 12 - bits.UintSize/8]byte
 
 	mu         lock // never held across a channel operation that may block
 	submitters submitters

@@ -42,6 +42,9 @@ func (s *pool) draw(width, height int) drawing {
 	p := &s.data
 	st := &p.Stats
 	state := ""
+	if st.Throttled {
+		state += "  THROTTLED"
+	}
 	if st.Paused {
 		state += "  PAUSED"
 	}
@@ -64,7 +67,7 @@ func (s *pool) draw(width, height int) drawing {
 	u := text.Count[uint64]
 	count("limit", n(st.Limit), "workers", n(st.Workers), "running", n(st.Running), "suspended", n(st.Suspended), "returning", n(st.Returning),
 		"extra", n(st.Extra), "idle", n(st.Idle))
-	count("queued", n(st.Queued), "waiters", n(st.Waiting), "oldest", text.Duration(p.Oldest), "tasks/s", text.Count(rate(p))+" "+text.Spark(p.Throughput, 30))
+	count("queued", n(st.Queued), "waiters", n(st.Waiting), "timers", n(st.Timers), "oldest", text.Duration(p.Oldest), "tasks/s", text.Count(rate(p))+" "+text.Spark(p.Throughput, 30))
 	count("accepted", u(st.Accepted), "finished", u(st.Finished), "handed back", u(st.HandedBack), "rejected", u(st.Rejected), "panicked", u(st.Panicked))
 	if room := height - len(head) - 8; room >= histogramHeight {
 		head = append(head, histograms(p, width, room >= 2*histogramHeight)...)

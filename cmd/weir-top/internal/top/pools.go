@@ -149,7 +149,7 @@ func (s *pools) titles(shown []int, name, width int) string {
 	return text.Clean(strings.Join(parts, ""), width)
 }
 
-// poolLine begins with a mark: ! for a lint, P for paused, C for closed.
+// poolLine begins with a mark: ! for a lint, P for paused, T for throttled, C for closed.
 func poolLine(p *weirdebug.Pool, shown []int, name, width int) string {
 	mark := " "
 	switch {
@@ -157,6 +157,8 @@ func poolLine(p *weirdebug.Pool, shown []int, name, width int) string {
 		mark = "!"
 	case p.Stats.Paused:
 		mark = "P"
+	case p.Stats.Throttled:
+		mark = "T"
 	case p.Stats.Closed:
 		mark = "C"
 	}

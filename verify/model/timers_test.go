@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"sync"
@@ -17,8 +15,8 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// The models of what happens later: timers at a rate, retries, hedged calls. In a bubble each of them has its time to the nanosecond. Where a run
-// ends, or a turn comes, just when the timer is due again, either may be first: those programs are left out.
+// The models of timers, retries and hedged calls know in a bubble the time of each to the nanosecond. Where a run ends, or a turn comes, just when
+// a timer is due again, either may be first: those programs are left out.
 
 const tick = 1000 // ns between two steps, at least
 
@@ -297,126 +295,4 @@ func (w *workshop) ends(shutdown bool) {
 		w.Fatalf("Shutdown returns %d timers and reports %d tasks, want %d and %d", len(unrun), w.refused, pending, len(w.model.queue))
 	}
 	w.compare()
-}
-
-// checkRetries compares the times of all tries of some tasks on one place.
-func checkRetries(t *rapid.T) {
-	begin := time.Now()
-	p := weir.New(1)
-	defer p.Close()
-	policy := weir.RetryPolicy{Tries: rapid.IntRange(0, 6).Draw(t, "tries"), Time: time.Duration(tick * rapid.Int64Range(0, 40).Draw(t, "time"))}
-	if policy.Tries == 0 && policy.Time == 0 {
-		policy.Tries = 1
-	}
-	g := p.Group(context.Background(), weir.Retry(policy), weir.KeepGoing())
-	n := rapid.IntRange(1, 4).Draw(t, "tasks")
-	var mu sync.Mutex
-	got, want, tries := make([][]time.Duration, n), make([][]time.Duration, n), make([]int, n)
-	for i := range n {
-		waits := rapid.SliceOfN(rapid.Int64Range(1, 15), 0, 8).Draw(t, fmt.Sprintf("waits of %d", i))
-		lasts := rapid.Bool().Draw(t, "lasts")
-		at := time.Duration(0)
-		want[i] = []time.Duration{0}
-		for k, wait := range waits {
-			d := time.Duration(wait*tick) + time.Duration(i) + 1
-			if policy.Tries > 0 && k+1 >= policy.Tries || policy.Time > 0 && at+d > policy.Time {
-				tries[i] = k + 1 // fails for good
-				break
-			}
-			at += d
-			want[i] = append(want[i], at)
-		}
-		if tries[i] == 0 && lasts { // the last try fails for good
-			tries[i] = len(want[i])
-		}
-		calls := 0
-		g.Go(func(context.Context) error {
-			mu.Lock()
-			got[i] = append(got[i], time.Since(begin))
-			mu.Unlock()
-			if calls++; calls <= len(waits) {
-				return weir.RetryAfter(io.EOF, time.Duration(waits[calls-1]*tick)+time.Duration(i)+1)
-			}
-			if lasts {
-				return weir.Permanent(io.EOF)
-			}
-			return nil
-		})
-	}
-	failed := map[int]int{}
-	for e := range weir.Failures(g.Wait()) {
-		if r, ok := errors.AsType[*weir.RetryError](e.Err); ok {
-			failed[e.Index] = r.Tries
-		}
-	}
-	for i := range n {
-		if !slices.Equal(got[i], want[i]) || failed[i] != tries[i] {
-			t.Fatalf("task %d: calls at %v, fails after %d; want %v, %d", i, got[i], failed[i], want[i], tries[i])
-		}
-	}
-}
-
-// checkHedge compares what Hedge returns, and when.
-func checkHedge(t *rapid.T) {
-	type call struct {
-		lasts  time.Duration
-		fails  bool
-		begins time.Duration
-	}
-	begin := time.Now()
-	after := time.Duration(tick * rapid.Int64Range(1, 5).Draw(t, "after"))
-	calls := make([]*call, rapid.IntRange(1, 4).Draw(t, "calls"))
-	fns := make([]func(context.Context) (int, error), len(calls))
-	for i := range calls {
-		c := &call{time.Duration(tick*rapid.Int64Range(0, 12).Draw(t, "lasts")) + time.Duration(tick/2+i*10), rapid.Bool().Draw(t, "fails"), never}
-		calls[i] = c
-		fns[i] = func(context.Context) (int, error) {
-			time.Sleep(c.lasts)
-			if c.fails {
-				return 0, io.EOF
-			}
-			return i, nil
-		}
-	}
-	// The model: at each end of a call and of a time, as long as none has succeeded.
-	calls[0].begins = 0
-	made, over := 1, map[int]bool{}
-	want, at := -1, time.Duration(0)
-	for want < 0 && len(over) < len(calls) {
-		next, ended := calls[made-1].begins+after, -1
-		if made == len(calls) {
-			next = never
-		}
-		for i, c := range calls[:made] {
-			if end := c.begins + c.lasts; !over[i] && end < next {
-				next, ended = end, i
-			}
-		}
-		at = next
-		if ended >= 0 {
-			over[ended] = true
-			if !calls[ended].fails {
-				want = ended
-				break
-			}
-			if len(over) < made || made == len(calls) {
-				continue
-			}
-		}
-		calls[made].begins = at
-		made++
-	}
-	p := weir.New(10)
-	got, err := weir.Hedge(context.Background(), p, after, fns...)
-	d := time.Since(begin)
-	p.Close()
-	if want < 0 {
-		if !errors.Is(err, io.EOF) || d != at {
-			t.Fatalf("%v after %v, want all to fail after %v", err, d, at)
-		}
-		return
-	}
-	if got != want || err != nil || d != at {
-		t.Fatalf("%d, %v after %v; want %d after %v", got, err, d, want, at)
-	}
 }
