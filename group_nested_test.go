@@ -226,7 +226,7 @@ func TestPromise09GroupsNestOnThreeLevelsOfManyTasks(t *testing.T) {
 		for _, opts := range [][]weir.GroupOption{nil, {weir.Limit(1)}, {weir.Limit(3)}} {
 			var leaves atomic.Int64
 			var b busy
-			const width = 7
+			width := check.Scale(7, 4)
 			var clients sync.WaitGroup
 			for range 4 { // from outside, at once, with plain tasks in between
 				clients.Go(func() {
@@ -247,7 +247,7 @@ func TestPromise09GroupsNestOnThreeLevelsOfManyTasks(t *testing.T) {
 			}
 			clients.Wait()
 			p.Wait()
-			check.Equal(t, "leaves", leaves.Load(), 4*width*width*width)
+			check.Equal(t, "leaves", leaves.Load(), int64(4*width*width*width))
 			if peak := b.Peak.Load(); peak > int64(limit) {
 				t.Errorf("%d tasks ran at once, the limit is %d", peak, limit)
 			}

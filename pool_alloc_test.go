@@ -16,7 +16,7 @@ func TestAllocationBudgets(t *testing.T) {
 	ctx := context.Background()
 	runs, ops := check.Scale(5, 2), 1000
 	if check.Race {
-		ops = 50 // nothing is measured
+		runs, ops = 1, 10 // nothing is measured
 	}
 	for _, queue := range []int{0, 1, 64, 1024, weir.Unbounded} {
 		for _, limit := range []int{1, 4, 64} {

@@ -18,7 +18,7 @@ import (
 
 func TestTrySubmitAcceptsExactlyLimitAndQueueBlockedTasks(t *testing.T) {
 	for _, limit := range []int{1, 3, 64} {
-		for _, queue := range []int{0, 1, 2, 3, 7, 31, 32, 33, 100, 1024, check.Scale(5000, 1500)} {
+		for _, queue := range []int{0, 1, 2, 3, 7, 31, 32, 33, 100, 1024, check.Scale(5000, 1100)} {
 			check.Bubble(t, fmt.Sprintf("limit=%d/queue=%d", limit, queue), func(t *testing.T) {
 				p := weir.New(limit, weir.Queue(queue))
 				defer p.Close()
@@ -51,7 +51,7 @@ func TestTrySubmitAcceptsExactlyLimitAndQueueBlockedTasks(t *testing.T) {
 			})
 		}
 		check.Bubble(t, fmt.Sprintf("limit=%d/queue=unbounded", limit), func(t *testing.T) {
-			tasks := check.Scale(100_000, 10_000)
+			tasks := check.Scale(100_000, 3_000)
 			p := weir.New(limit, weir.Queue(weir.Unbounded))
 			v := check.NewValve()
 			for range tasks {

@@ -15,7 +15,7 @@ func TestScenario12ManyResultsTakeLinearMemory(t *testing.T) {
 	// used; the rest is the slice, the pool's queue, and the group.
 	const most = 2*64 + 8 + 32
 	task := gives(1)
-	for _, n := range []int{10_000, check.Scale(100_000, 20_000)} {
+	for _, n := range []int{10_000, check.Scale(100_000, 12_000)} {
 		for name, take := range map[string]func(r *weir.Results[int]) int{
 			"Wait": func(r *weir.Results[int]) int {
 				values, err := r.Wait()

@@ -257,7 +257,7 @@ func TestTimersDoWhatAListDoes(t *testing.T) {
 		ran    atomic.Int32
 		should int32
 	}
-	for seed := range uint64(check.Scale(300, 30)) {
+	for seed := range uint64(check.Scale(300, 10)) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			p := weir.New(weir.Unbounded, weir.OnError(func(error) {}))

@@ -31,7 +31,7 @@ func TestSubmittersThatGoOnLeaveNothingBehind(t *testing.T) {
 			<-first
 			g := p.Group(ctx)
 			keepsNothing(t, func() {
-				for range 20000 {
+				for range check.Scale(20_000, 5_000) {
 					g.Go(succeed)
 				}
 			})

@@ -105,7 +105,7 @@ func TestSortFuncReturnsAPermutation(t *testing.T) {
 	for name, compare := range compares {
 		for panics := range 2 {
 			for _, limit := range []int{1, 2, 3, 5, 8} {
-				items := make([]float64, 1<<13+rand.IntN(1<<16))
+				items := make([]float64, 1<<13+rand.IntN(check.Scale(1<<16, 1<<13)))
 				for i := range items {
 					items[i] = float64(i)
 					if i%100 == 0 {
