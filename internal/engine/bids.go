@@ -31,20 +31,20 @@ type bids struct {
 
 // class is what the lanes of one priority have in common.
 type class struct {
-	now   float64 // the used time of the last one that got or kept a place
-	lanes int     // that have it, as far as they are known not to be gone
+	priority int32
+	lanes    int32   // that have it, as far as they are known not to be gone
+	now      float64 // the used time of the last one that got or kept a place
 }
 
 // bid is what a lane is known by among those of its parent.
 type bid struct {
-	lane     *Engine // nil for the parent's own queue
-	class    *class
-	priority int32
-	level    int32 // the priority with the steps so far,
-	next     int32 // and the next one
-	share    int32
-	aged     bool          // it has come to the top
-	aging    time.Duration // one step of priority for each of it that the oldest task has waited; 0 for none
+	lane  *Engine // nil for the parent's own queue
+	class *class
+	level int32 // the priority with the steps so far,
+	next  int32 // and the next one
+	share int32
+	aged  bool          // it has come to the top
+	aging time.Duration // one step of priority for each of it that the oldest task has waited; 0 for none
 
 	used   float64       // run time divided by the share, in ns
 	lifted time.Duration // when it was last put where others are, on the root's clock
@@ -72,7 +72,7 @@ func (b *bids) init() {
 func (b *bids) add(x *bid, priority, share int32, aging time.Duration) {
 	c := b.classes[priority]
 	if c == nil {
-		c = new(class)
+		c = &class{priority: priority}
 		b.classes[priority] = c
 		at, _ := slices.BinarySearch(b.levels, priority)
 		b.levels = slices.Insert(b.levels, at, priority)
@@ -84,7 +84,7 @@ func (b *bids) add(x *bid, priority, share int32, aging time.Duration) {
 		}
 	}
 	c.lanes++
-	x.class, x.priority, x.level, x.share, x.aging = c, priority, priority, share, aging
+	x.class, x.level, x.share, x.aging = c, priority, share, aging
 }
 
 // drop notes that a lane of that priority is gone.
@@ -123,7 +123,7 @@ func (b *bids) enter(x *bid, now, oldest time.Duration) {
 	x.lift(now)
 	b.number++
 	x.number, x.oldest = b.number, oldest
-	x.level, x.aged = x.priority, false
+	x.level, x.aged = x.class.priority, false
 	b.order.push(x)
 	b.goOn(x)
 }
@@ -140,7 +140,7 @@ func (b *bids) goOn(x *bid) {
 		next = b.levels[at]
 	}
 	x.next, x.step = next, notYet
-	if n := int64(next) - int64(x.priority); n <= (math.MaxInt64-max(0, int64(x.oldest)))/int64(x.aging) {
+	if n := int64(next) - int64(x.class.priority); n <= (math.MaxInt64-max(0, int64(x.oldest)))/int64(x.aging) {
 		x.step = x.oldest + time.Duration(n)*x.aging
 	}
 	b.steps.push(x)
@@ -189,14 +189,14 @@ func (b *bids) age(now time.Duration) {
 // levelAt is the level of x, which does not bid.
 func (b *bids) levelAt(x *bid, now time.Duration) (level int32, aged bool) {
 	top := b.top()
-	if x.aging == 0 || x.priority >= top {
-		return x.priority, false
+	if x.aging == 0 || x.class.priority >= top {
+		return x.class.priority, false
 	}
 	steps := int64(max(0, now-x.oldest) / x.aging)
-	if steps >= int64(top)-int64(x.priority) {
+	if steps >= int64(top)-int64(x.class.priority) {
 		return top, true
 	}
-	level = x.priority + int32(steps)
+	level = x.class.priority + int32(steps)
 	if at, found := slices.BinarySearch(b.levels, level); !found && at > 0 {
 		level = b.levels[at-1] + 1
 	}

@@ -21,12 +21,12 @@ import (
 // All engines of a family, which is one without a parent and the lanes below it, have one lock. A goroutine that has changed something
 // under it notes which of the other engines that concerns, and unlock does for each of them what is to be done.
 type lane struct {
-	parent, root *Engine // root is the one without a parent
-	bid          bid     // among those of the parent
-	spare        *Worker // one that has ended, for the next session
-	at           int32   // its index in working of the parent
-	needyAt      int32   // that in needy of the parent, plus 1; 0 while it is not there
-	rested       func()  // LaneConfig.Rests
+	parent  *Engine
+	bid     bid     // among those of the parent
+	spare   *Worker // one that has ended, for the next session
+	at      int32   // its index in working of the parent
+	needyAt int32   // that in needy of the parent, plus 1; 0 while it is not there
+	rested  func()  // LaneConfig.Rests
 
 	// The ring that the queue had when the lane last rested. Most lanes rest often, and not for long: they find it again, unless there
 	// was a collection of garbage meanwhile.
@@ -69,7 +69,7 @@ func (e *Engine) InitLane(parent *Engine, c *Config, l LaneConfig) {
 	e.Init(c)
 	e.queue.isLanes = true
 	e.mu.of = parent.mu.mutex()
-	e.lane = &lane{parent: parent, root: parent.root(), rested: l.Rests}
+	e.lane = &lane{parent: parent, rested: l.Rests}
 	e.lane.bid.lane = e
 	e.mu.Lock()
 	defer parent.unlock()
@@ -99,7 +99,7 @@ func (b *lanes) note(e *Engine) {
 		})
 		b.alive = len(b.all)
 	}
-	b.all = append(b.all, member{weak.Make(e), e.lane.bid.priority})
+	b.all = append(b.all, member{weak.Make(e), e.lane.bid.class.priority})
 }
 
 // freeQueue frees the memory of the queue of a lane that rests.
@@ -133,10 +133,10 @@ func (e *Engine) parent() *Engine {
 
 // root is the engine of the family that is no lane.
 func (e *Engine) root() *Engine {
-	if e.lane == nil {
-		return e
+	for e.lane != nil {
+		e = e.lane.parent
 	}
-	return e.lane.root
+	return e
 }
 
 // priority is that of a lane.
@@ -144,7 +144,7 @@ func (e *Engine) priority() int32 {
 	if e.lane == nil {
 		return 0
 	}
-	return e.lane.bid.priority
+	return e.lane.bid.class.priority
 }
 
 // bidding reports whether e has bid for a place: then no worker comes before it gets that.
@@ -280,7 +280,7 @@ func (e *Engine) reviewBid() {
 
 // oldest is when the oldest task of the queue was submitted, as far as that is known, on the clock of the root.
 func (e *Engine) oldest() time.Duration {
-	root := e.lane.root
+	root := e.root()
 	if m := e.queue.meter; m != nil && e.lane.bid.aging > 0 {
 		for r := e.queue.head.Load(); r != nil; r = r.next {
 			if at, ok := r.oldest(); ok {
@@ -329,7 +329,7 @@ func (e *Engine) givesWay(w *Worker) bool {
 		if p.ready() {
 			wanted = max(wanted, urgencyOf(0))
 		}
-		switch own := urgencyOf(w.engine.lane.bid.priority); {
+		switch own := urgencyOf(w.engine.lane.bid.class.priority); {
 		case wanted < own && (wanted == calm || wanted&aging == 0):
 			continue
 		case wanted <= own|aging && w.turn != 0 && p.root().now()-w.turn < turn:
