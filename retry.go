@@ -179,6 +179,23 @@ func (r *Retrier) waitForNext(ctx context.Context, begin time.Time, wait time.Du
 	return how.pass(ctx, wait) && (how.rate == nil || how.rate.waitPlaceless(ctx) == nil) && (most == 0 || time.Since(begin) <= most)
 }
 
+// Next returns whether the policy allows another call after so many tries, the last of which has failed with err, and how long to wait before that.
+// The first try began at begin. It calls OnRetry if there is another call, and does not wait. It is for programs that keep the tries themselves, such as a
+// queue on disk. An err that is a [*Panic] itself stands for a try that has panicked.
+func (r *Retrier) Next(tries int, begin time.Time, err error) (wait time.Duration, again bool) {
+	r.mustBeMade()
+	must(tries >= 1, "number of tries must be at least 1", tries)
+	must(err != nil, "error of a try must not be nil", "nil")
+	if _, ok := err.(*Panic); ok && !r.policy.Panics { //nolint:errorlint // an error that wraps one was returned
+		return 0, false
+	}
+	wait, again = r.next(tries, begin, err)
+	if again && r.policy.OnRetry != nil {
+		r.policy.OnRetry(tries, err, wait)
+	}
+	return wait, again
+}
+
 // passOn returns err, or passes a panic on.
 func (r *Retrier) passOn(err error, panicked *Panic) error {
 	if panicked != nil {

@@ -384,6 +384,41 @@ func TestRetriesAtTheEdges(t *testing.T) {
 	})
 }
 
+func TestNextSaysWhetherThereIsAnotherTry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin, failed := time.Now(), &weir.Panic{Value: "on purpose"}
+		time.Sleep(time.Minute)
+		told := 0
+		policy := weir.RetryPolicy{Tries: 3, Time: time.Hour, Wait: time.Second, OnRetry: func(int, error, time.Duration) { told++ }}
+		withPanics := policy
+		withPanics.Panics = true
+		for name, c := range map[string]struct {
+			policy weir.RetryPolicy
+			tries  int
+			err    error
+			least  time.Duration
+			most   time.Duration
+			again  bool
+		}{
+			"an error":             {policy, 1, io.EOF, 0, time.Second, true},
+			"the second error":     {policy, 2, io.EOF, 0, 2 * time.Second, true},
+			"the last error":       {policy, 3, io.EOF, 0, 0, false},
+			"Permanent":            {policy, 1, weir.Permanent(io.EOF), 0, 0, false},
+			"RetryAfter":           {policy, 1, weir.RetryAfter(io.EOF, time.Minute), time.Minute, time.Minute, true},
+			"RetryAfter, too late": {policy, 1, weir.RetryAfter(io.EOF, time.Hour), time.Hour, time.Hour, false},
+			"a panic":              {policy, 1, failed, 0, 0, false},
+			"a panic that counts":  {withPanics, 1, failed, 0, time.Second, true},
+			"an error with one":    {policy, 1, errors.Join(failed), 0, time.Second, true},
+		} {
+			before := told
+			wait, again := weir.Retry(c.policy).Next(c.tries, begin, c.err)
+			if again != c.again || wait < c.least || wait > c.most || (told > before) != again {
+				t.Errorf("%s: wait %v, again %v, OnRetry called %d times", name, wait, again, told-before)
+			}
+		}
+	})
+}
+
 // A task that has given its place up between two tries, and does not get it back in time, is not tried again.
 func TestNoTryBeginsAfterItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
