@@ -1,0 +1,194 @@
+package weirnats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+func escape(id string) string { return url.QueryEscape(id) }
+
+// Failure is the error of one try of a message.
+type Failure struct {
+	// Try is the number of the try, from 1.
+	Try int
+	// Err is the text of the error, as far as it fits into 512 bytes.
+	Err string
+	// At is when the try ended.
+	At time.Time
+}
+
+func failures(of []backend.Failure) []Failure {
+	all := make([]Failure, len(of))
+	for i, f := range of {
+		all[i] = Failure(f)
+	}
+	return all
+}
+
+// DeadLetter is a message that has failed for good.
+type DeadLetter struct {
+	// ID is that of the dead letter, for [Queue.Replay].
+	ID string
+	// MessageID is the [ID] that the message was put with, "" if it had none.
+	MessageID string
+	// Codec is the name of the codec that has encoded Data.
+	Codec string
+	// Data is the value as it was put.
+	Data []byte
+	// Tries is how many tries there were, also those that ended with their process.
+	Tries int
+	// Errors are those of the tries, of the first and the last 15.
+	Errors []Failure
+	// Put is when the message was put, and Died when it became a dead letter.
+	Put, Died time.Time
+}
+
+// Decode returns the value of a dead letter.
+func (q *Queue[T]) Decode(l DeadLetter) (T, error) { return q.decode(l.Codec, l.Data) }
+
+func (q *Queue[T]) decode(codec string, data []byte) (value T, err error) {
+	c := q.codec
+	if codec != "" {
+		if c = q.codecs[codec]; c == nil {
+			return value, fmt.Errorf("weirnats: no codec is named %q", codec)
+		}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("weirnats: codec %s panicked: %v", c.Name(), p)
+		}
+	}()
+	err = c.Decode(data, &value)
+	return value, err
+}
+
+// Dead returns the dead letters, the oldest first. Each is read when its turn comes: those that come meanwhile are among them. A pair with an
+// error is the last.
+func (q *Queue[T]) Dead(ctx context.Context) iter.Seq2[DeadLetter, error] {
+	must(ctx != nil, "context must not be nil", "nil")
+	return func(yield func(DeadLetter, error) bool) {
+		for after := uint64(0); ; {
+			d, err := q.next(ctx, after)
+			if errors.Is(err, backend.ErrNotFound) {
+				return
+			}
+			if err != nil {
+				yield(DeadLetter{}, outward(q.name, err))
+				return
+			}
+			if !yield(letter(d), nil) {
+				return
+			}
+			after = d.Number
+		}
+	}
+}
+
+func (q *Queue[T]) next(ctx context.Context, after uint64) (*backend.Dead, error) {
+	end, err := q.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	return q.backend.Next(ctx, after)
+}
+
+func letter(d *backend.Dead) DeadLetter {
+	return DeadLetter{
+		ID: strconv.FormatUint(d.Number, 10), MessageID: d.ID, Codec: d.Codec, Data: d.Data,
+		Tries: d.Tries, Errors: failures(d.Errors), Put: d.Message.Put, Died: d.Died,
+	}
+}
+
+// Replay puts the message of a dead letter into the queue again, as a new one, and removes the dead letter. It waits for room as [Queue.Put] does. The error is [ErrNotFound]
+// if there is no dead letter with that ID. If the program ends within the call, another one within the [Window] puts no second message.
+func (q *Queue[T]) Replay(ctx context.Context, id string) error {
+	must(ctx != nil, "context must not be nil", "nil")
+	end, err := q.begin()
+	if err != nil {
+		return err
+	}
+	defer end()
+	number, err := strconv.ParseUint(id, 10, 64)
+	if err != nil || number == 0 {
+		return ErrNotFound
+	}
+	d, err := q.backend.Letter(ctx, number)
+	if err != nil {
+		return outward(q.name, err)
+	}
+	m := d.Message
+	m.Key = "r" + id
+	if err := q.store(ctx, &m, true); err != nil {
+		return err
+	}
+	if err := q.backend.Forget(ctx, number); err != nil && !errors.Is(err, backend.ErrNotFound) { // another call has removed it
+		return outward(q.name, err)
+	}
+	return nil
+}
+
+// Purge removes the dead letters with these IDs, or all if none is given, and returns how many it has removed. Those that do not exist are left out.
+func (q *Queue[T]) Purge(ctx context.Context, ids ...string) (removed int, err error) {
+	must(ctx != nil, "context must not be nil", "nil")
+	end, err := q.begin()
+	if err != nil {
+		return 0, err
+	}
+	defer end()
+	if len(ids) == 0 {
+		removed, err = q.backend.Purge(ctx)
+		return removed, outward(q.name, err)
+	}
+	for _, id := range ids {
+		number, err := strconv.ParseUint(id, 10, 64)
+		if err != nil {
+			continue
+		}
+		switch err := q.backend.Forget(ctx, number); {
+		case err == nil:
+			removed++
+		case !errors.Is(err, backend.ErrNotFound):
+			return removed, outward(q.name, err)
+		}
+	}
+	return removed, nil
+}
+
+// Stats are the counts of a queue, over all processes.
+type Stats struct {
+	// Messages is how many there are, Waiting how many of them wait for their first delivery.
+	Messages, Waiting int
+	// Leased is how many were delivered, and are not done: they run, or wait for their next try.
+	Leased int
+	// Redelivered is how many of the messages were delivered more than once.
+	Redelivered int
+	// Dead is how many dead letters there are.
+	Dead int
+	// Oldest is when the oldest message was put, the zero time if there is none.
+	Oldest time.Time
+}
+
+// Stats asks the server for the counts. They are not of one moment while the queue is in use.
+func (q *Queue[T]) Stats(ctx context.Context) (Stats, error) {
+	must(ctx != nil, "context must not be nil", "nil")
+	end, err := q.begin()
+	if err != nil {
+		return Stats{}, err
+	}
+	defer end()
+	s, err := q.backend.Stats(ctx)
+	if err != nil {
+		return Stats{}, outward(q.name, err)
+	}
+	return Stats{
+		Messages: s.Messages, Waiting: max(0, s.Messages-s.Leased), Leased: s.Leased, Redelivered: s.Redelivered, Dead: s.Dead, Oldest: s.Oldest,
+	}, nil
+}

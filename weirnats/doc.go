@@ -1,0 +1,40 @@
+// Package weirnats runs tasks that outlive the program: a queue of values on NATS JetStream, and pools that call a function with each of them, in one
+// process or in many.
+//
+//	queue, err := weirnats.Open[Mail](ctx, "mail", weirnats.Dir("/var/lib/mailer"))
+//	err = queue.Put(ctx, mail, weirnats.ID(key))
+//	err = queue.Serve(ctx, pool, func(ctx context.Context, m Mail) error { return send(ctx, m) })
+//
+// By default the server is a part of the program, keeps its files in a folder, and listens nowhere. With [Server] the same program uses a server or a
+// cluster, and any number of processes share the queue.
+//
+// # Vocabulary
+//
+// A message is a value that Put has accepted, from then until it is done. A delivery hands it to one process, with a lease: the time for
+// which no other process gets it. Serve renews the lease while the message is there. A try is a call of the function that Serve was given. A message is
+// done when a try has returned nil. One that has failed for good becomes a dead letter.
+//
+// # Promises
+//
+//  1. When Put has returned nil, the message is called with at least once, or is among the dead letters, or was put before with the same [ID]. What "returned" is worth
+//     when the power fails says [Durability].
+//  2. It is called with more than once only after a failure: if a try fails, if a process ends, stops for longer than the lease or loses the server before
+//     the server knows that the message is done. At no time do two processes hold a lease that is valid: a process that cannot renew one in time
+//     knows that, and cancels the context of the try, with [ErrLost]. A function that goes on regardless may then run twice at once.
+//  3. Serve asks for a message only when the pool has a place for it. An idle queue takes no place of the pool. The one message that
+//     comes to an idle queue whose pool has become busy meanwhile gets the next place that is free, before the queue of the pool; if that takes
+//     longer than the lease it goes back, and that does not count as a try.
+//  4. A try counts when the function fails or panics, and when its process ends or loses the lease. It does not count when Serve ends before
+//     the function does: then the message goes back at once.
+//  5. A message whose tries are used up, or whose error is [weir.Permanent], or that cannot be decoded, is moved to the dead letters, once, with its errors. It never
+//     keeps others from being delivered.
+//
+// Messages start in the order in which they were put, as far as places allow; those that failed come again when their time has come. No order
+// is promised.
+//
+// # What is not promised
+//
+// A message that ends its process may take more tries than the policy says, on an embedded server: it notes a delivery up to 100 ms late, and so may not know
+// of the last ones. A message in flight when the connection to a server breaks is delivered again after the lease, and counts as tried.
+// Messages cannot be put in a transaction of a database: write them to a table there, and Put them from it with an [ID].
+package weirnats

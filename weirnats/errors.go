@@ -1,0 +1,125 @@
+package weirnats
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+var (
+	// ErrClosed is returned by the methods of a [Queue] after Close has begun.
+	ErrClosed = errors.New("weirnats: queue is closed")
+
+	// ErrFull is returned by [Queue.TryPut] when the queue holds as much as [MaxMessages] or [MaxBytes] allows.
+	ErrFull = errors.New("weirnats: queue is full")
+
+	// ErrInUse is the error of [Open], for [errors.Is], when another process has the folder open. It is an [*InUseError].
+	ErrInUse = errors.New("weirnats: folder is in use")
+
+	// ErrLost is the cause of a try's context when the lease could not be renewed: another process may have the message.
+	ErrLost = errors.New("weirnats: lease is lost")
+
+	// ErrRunLimit is the cause of a try's context when the try has taken as long as [RunLimit] allows.
+	ErrRunLimit = errors.New("weirnats: try has taken too long")
+
+	// ErrNotFound is returned when there is no dead letter with that ID.
+	ErrNotFound = errors.New("weirnats: no such dead letter")
+
+	// ErrGone is returned by [Queue.Serve] and by other methods if the queue does not exist on the server any more.
+	ErrGone = errors.New("weirnats: queue does not exist any more")
+)
+
+// InUseError says which process has the folder of an embedded server open.
+type InUseError struct {
+	// Dir is the folder.
+	Dir string
+	// PID is the number of the process, 0 if it is not known.
+	PID int
+
+	err error
+}
+
+// Error names the folder and the process.
+func (e *InUseError) Error() string { return e.err.Error() }
+
+// Is reports whether target is [ErrInUse].
+func (e *InUseError) Is(target error) bool { return target == ErrInUse }
+
+// SettingsError is the error of [Open] when the queue exists with another setting. Nothing has changed then.
+type SettingsError struct {
+	// Queue is the name of the queue.
+	Queue string
+	// Setting is what differs: mostly the name of an [Option].
+	Setting string
+	// Want is what the options of Open say, Have what the queue was made with.
+	Want, Have string
+}
+
+// Error says what differs.
+func (e *SettingsError) Error() string {
+	return fmt.Sprintf("weirnats: queue %s exists with another setting: %s is %s there, not %s", e.Queue, e.Setting, e.Have, e.Want)
+}
+
+// TooLargeError is the error of a Put whose value is too large for the server.
+type TooLargeError struct {
+	// Size is that of the encoded value in bytes, Limit the most that the server takes.
+	Size, Limit int
+}
+
+// Error says how large the value is, and may be.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("weirnats: value takes %d bytes, the server takes at most %d", e.Size, e.Limit)
+}
+
+// TryError is what the function of the pool's [weir.OnError] gets for each try that has failed.
+type TryError struct {
+	// Queue is the name of the queue, ID the one that the message was put with.
+	Queue, ID string
+	// Try is the number of the try, from 1.
+	Try int
+	// Dead says that there is no further try: the message is a dead letter now.
+	Dead bool
+	// Err is what the function returned, or a [*weir.Panic], or [weir.ErrGoexit], or the error of the codec, or [ErrLost].
+	Err error
+}
+
+// Error says which try of which message failed, and why.
+func (e *TryError) Error() string {
+	what, end := "a message", ""
+	if e.ID != "" {
+		what = fmt.Sprintf("message %q", e.ID)
+	}
+	if e.Dead {
+		end = ", the last"
+	}
+	return fmt.Sprintf("weirnats: try %d%s of %s of queue %s: %v", e.Try, end, what, e.Queue, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *TryError) Unwrap() error { return e.Err }
+
+// outward returns an error of a backend as one of this package.
+func outward(queue string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, backend.ErrFull):
+		return ErrFull
+	case errors.Is(err, backend.ErrGone):
+		return ErrGone
+	case errors.Is(err, backend.ErrNotFound):
+		return ErrNotFound
+	}
+	if s, ok := errors.AsType[*backend.SettingsError](err); ok {
+		return &SettingsError{Queue: queue, Setting: s.Setting, Want: s.Want, Have: s.Have}
+	}
+	return fmt.Errorf("weirnats: queue %s: %w", queue, err)
+}
+
+// must panics with a rule of this package, unless it holds.
+func must(holds bool, rule string, got any) {
+	if !holds {
+		panic(fmt.Sprintf("weirnats: %s, got %v", rule, got))
+	}
+}

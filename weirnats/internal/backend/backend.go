@@ -1,0 +1,139 @@
+// Package backend says what a queue needs of what keeps its messages. Package jets does it on JetStream, package mem in memory; package conform
+// holds both to the same rules.
+package backend
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+var (
+	// ErrFull says that a queue has no room for a message.
+	ErrFull = errors.New("queue is full")
+	// ErrGone says that the queue does not exist any more.
+	ErrGone = errors.New("queue does not exist any more")
+	// ErrNotFound says that there is no such dead letter.
+	ErrNotFound = errors.New("no such dead letter")
+)
+
+// Settings are what all that use one queue must agree on.
+type Settings struct {
+	Name        string
+	Replicas    int
+	MaxMessages int64
+	MaxBytes    int64         // -1 for no bound
+	Window      time.Duration // of deduplication
+	Lease       time.Duration
+}
+
+// SettingsError says that a queue exists with another setting.
+type SettingsError struct {
+	Setting    string
+	Want, Have string
+}
+
+// Error says what differs.
+func (e *SettingsError) Error() string { return e.Setting + " is " + e.Have + ", not " + e.Want }
+
+// Message is what is put.
+type Message struct {
+	ID    string            // the program's; "" for none
+	Key   string            // of two messages with the same key within the window the second is dropped; "" for none
+	Codec string            // that has made Data
+	Carry map[string]string // what travels from the call that puts to the one that runs
+	Data  []byte
+	Put   time.Time // when it was put; set by the queue
+}
+
+// Failure is the error of one try.
+type Failure struct {
+	Try int       `json:"try"`
+	Err string    `json:"err"`
+	At  time.Time `json:"at"`
+}
+
+// Record is what a queue knows of a message besides the message itself. Most messages need none.
+type Record struct {
+	Returned int       `json:"returned,omitempty"` // deliveries that do not count as a try
+	Began    time.Time `json:"began,omitzero"`     // when the first try began
+	Errors   []Failure `json:"errors,omitempty"`   // of tries, as far as they are known
+}
+
+// Dead is a message that is not delivered any more.
+type Dead struct {
+	Number uint64 // among the dead letters, growing
+	Message
+	Record
+	Tries int
+	Died  time.Time
+}
+
+// Stats are the counts of a queue.
+type Stats struct {
+	Messages    int       // that are in the queue, leased ones included
+	Leased      int       // delivered, and neither done nor given back; those that wait for their next try included
+	Redelivered int       // of these and those that are to be delivered again, how many were delivered before
+	Dead        int       // dead letters
+	Oldest      time.Time // when the oldest message was put; zero if there is none
+}
+
+// Queue keeps messages. All methods may be called at once.
+type Queue interface {
+	// Put keeps m for good, or returns an error: ErrFull at once if there is no room. A message whose key was put within the window is dropped.
+	Put(ctx context.Context, m *Message) error
+	// Limit is the largest Data of a message, in bytes.
+	Limit() int
+	// Receive returns what delivers messages.
+	Receive() (Receiver, error)
+	// Next returns the first dead letter with a number above after, or ErrNotFound.
+	Next(ctx context.Context, after uint64) (*Dead, error)
+	// Letter returns the dead letter with that number, or ErrNotFound.
+	Letter(ctx context.Context, number uint64) (*Dead, error)
+	// Forget removes a dead letter. It returns ErrNotFound if there is none.
+	Forget(ctx context.Context, number uint64) error
+	// Purge removes all dead letters, and returns how many there were.
+	Purge(ctx context.Context) (int, error)
+	// Stats returns the counts.
+	Stats(ctx context.Context) (Stats, error)
+	// Close ends the use of the queue. Its receivers are closed before.
+	Close() error
+}
+
+// Receiver delivers messages. Its methods may be called at once.
+type Receiver interface {
+	// Pull asks for at most n messages, and calls take for each, one after the other, on any goroutine, before it returns. If take returns false the message goes back, and
+	// that delivery does not count as a try. With a wait of 0 Pull takes what there is; else n is 1, and Pull waits so long for a message. When ctx is done it
+	// returns its cause, and what comes late goes back in the same way.
+	Pull(ctx context.Context, n int, wait time.Duration, take func(Delivery) bool) error
+	// Close returns when all messages that came late have gone back, and all that was acknowledged is, or ctx is done.
+	Close(ctx context.Context) error
+}
+
+// Delivery is a message with its lease. The lease holds for as long as the settings say, from Sent, or from a call of Extend that has returned nil
+// within the lease before: from when that call began.
+type Delivery interface {
+	Message() *Message
+	// Count is how often the message was delivered, with this time.
+	Count() int
+	// More reports whether other messages waited when this one was delivered.
+	More() bool
+	// Sent is a time before which the lease did not begin, with a monotonic clock.
+	Sent() time.Time
+	// Record returns what GiveBack has kept; the zero Record if there is none.
+	Record(ctx context.Context) (*Record, error)
+	// Extend renews the lease.
+	Extend(ctx context.Context) error
+	// Ack removes the message for good. Without confirm it does not wait until that is done.
+	Ack(ctx context.Context, confirm bool) error
+	// GiveBack keeps the record, unless that is nil, and ends the lease; the message is delivered again after wait.
+	GiveBack(ctx context.Context, r *Record, wait time.Duration) error
+	// Bury makes a dead letter of the message, unless it is one already, and removes it.
+	Bury(ctx context.Context, r *Record, tries int) error
+}
+
+// Holds reports whether a lease of that length, which began at sent or later, holds at now. Servers measure leases with the clock on the wall, which may
+// be set, and that stops for no program; so both clocks must agree.
+func Holds(sent, now time.Time, lease time.Duration) bool {
+	return now.Sub(sent) < lease && now.Round(0).Sub(sent.Round(0)) < lease
+}

@@ -1,0 +1,154 @@
+// Package embed runs NATS servers inside the process: one for each folder, shared by all queues that the process has there.
+package embed
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/64ed045f/weir/weirnats/internal/folder"
+)
+
+// MaxPayload is the largest message of an embedded server, with its headers.
+const MaxPayload = 8 << 20
+
+// startTime is how long a server may take to come up before that is an error. Most of it goes into reading the index of its files.
+const startTime = 2 * time.Minute
+
+// Server is a server in this process, which listens nowhere.
+type Server struct {
+	path   string
+	sync   bool
+	folder *folder.Folder
+	nats   *server.Server
+	uses   int // under servers.Mutex
+}
+
+// servers are those of this process, by path. The mutex is held while one starts or ends, so that no second one starts on the same folder meanwhile.
+var servers struct {
+	sync.Mutex
+	at map[string]*Server
+}
+
+// Acquire returns the server of the folder, and starts it if it is the first use. With syncs each message is synced to the disk before it is
+// accepted. The error is a [*folder.InUseError] if another process has one there.
+func Acquire(dir string, syncs bool, log *slog.Logger) (*Server, error) {
+	path, err := folder.Resolve(dir)
+	if err != nil {
+		return nil, fmt.Errorf("weirnats: folder of the embedded server: %w", err)
+	}
+	servers.Lock()
+	defer servers.Unlock()
+	if s := servers.at[path]; s != nil {
+		if s.sync != syncs {
+			return nil, fmt.Errorf("weirnats: folder %s is open in this process with another Durability", path)
+		}
+		s.uses++
+		return s, nil
+	}
+	f, err := folder.Lock(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{path: path, sync: syncs, folder: f, uses: 1}
+	if err := s.start(log); err != nil {
+		_ = f.Unlock() // the error that matters is the other one
+		return nil, err
+	}
+	if servers.at == nil {
+		servers.at = make(map[string]*Server)
+	}
+	servers.at[path] = s
+	return s, nil
+}
+
+func (s *Server) start(log *slog.Logger) error {
+	store, err := s.folder.Sub("store")
+	if err != nil {
+		return fmt.Errorf("weirnats: folder of the embedded server: %w", err)
+	}
+	s.nats, err = server.NewServer(&server.Options{
+		ServerName:             "weir",
+		DontListen:             true,
+		NoSigs:                 true,
+		JetStream:              true,
+		DisableJetStreamBanner: true,
+		StoreDir:               store,
+		SyncAlways:             s.sync,
+		MaxPayload:             MaxPayload,
+	})
+	if err != nil {
+		return fmt.Errorf("weirnats: embedded server on %s: %w", s.path, err)
+	}
+	l := &logger{to: log}
+	s.nats.SetLoggerV2(l, false, false, false)
+	s.nats.Start()
+	if !s.nats.ReadyForConnections(startTime) || !s.nats.JetStreamEnabled() {
+		s.end()
+		return fmt.Errorf("weirnats: embedded server on %s did not start: %s", s.path, l.lastError())
+	}
+	return nil
+}
+
+func (s *Server) end() {
+	s.nats.Shutdown()
+	s.nats.WaitForShutdown()
+}
+
+// Connect returns a connection to the server.
+func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
+	return nats.Connect("", append(opts, nats.InProcessServer(s.nats))...)
+}
+
+// Release ends a use that Acquire has begun. With the last one the server ends, and the folder is free for the next process.
+func (s *Server) Release() error {
+	servers.Lock()
+	defer servers.Unlock()
+	if s.uses--; s.uses > 0 {
+		return nil
+	}
+	s.end()
+	delete(servers.at, s.path)
+	return s.folder.Unlock()
+}
+
+// logger hands what the server logs on, and keeps its last error.
+type logger struct {
+	to   *slog.Logger
+	mu   sync.Mutex
+	last string
+}
+
+func (l *logger) lastError() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last == "" {
+		return "it gives no reason"
+	}
+	return l.last
+}
+
+func (l *logger) fail(format string, v []any) {
+	text := fmt.Sprintf(format, v...)
+	l.mu.Lock()
+	l.last = text
+	l.mu.Unlock()
+	l.to.Error("weirnats: embedded server: " + text)
+}
+
+// Noticef, Warnf, Errorf, Fatalf, Debugf and Tracef implement [server.Logger]. None of them ends the process.
+func (l *logger) Noticef(format string, v ...any) {
+	l.to.Debug("weirnats: embedded server: " + fmt.Sprintf(format, v...))
+}
+
+func (l *logger) Warnf(format string, v ...any) {
+	l.to.Warn("weirnats: embedded server: " + fmt.Sprintf(format, v...))
+}
+func (l *logger) Errorf(format string, v ...any) { l.fail(format, v) }
+func (l *logger) Fatalf(format string, v ...any) { l.fail(format, v) }
+func (l *logger) Debugf(string, ...any)          {}
+func (l *logger) Tracef(string, ...any)          {}

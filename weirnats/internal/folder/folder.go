@@ -1,0 +1,108 @@
+// Package folder makes the folder of an embedded server, and locks it: two servers on one folder both accept messages and lose each other's.
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// InUseError says that a process has the folder open.
+type InUseError struct {
+	// Dir is the folder.
+	Dir string
+	// PID is the process; 0 if it is not known.
+	PID int
+}
+
+// Error names the folder and the process.
+func (e *InUseError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("weirnats: folder %s is in use by another process", e.Dir)
+	}
+	return fmt.Sprintf("weirnats: folder %s is in use by process %d", e.Dir, e.PID)
+}
+
+// errLocked is what lock returns while another process has the lock.
+var errLocked = errors.New("locked")
+
+// lockName is the file that is locked. It stays when the lock is given up: a process that removed it could remove the one that the next has locked.
+const lockName = "weir.lock"
+
+// Folder is a folder that this process has locked.
+type Folder struct {
+	// Path is the folder, absolute and without symbolic links.
+	Path string
+	lock *os.File
+}
+
+// Resolve makes the folder, readable for its owner alone if it is new, and returns its absolute path without symbolic links.
+func Resolve(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// Lock locks the folder at that path, which Resolve has returned, until Unlock, or until the process ends in whatever way. The error is an
+// [*InUseError] if another process has locked it.
+func Lock(path string) (*Folder, error) {
+	name := filepath.Join(path, lockName)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(f); err != nil {
+		defer f.Close()
+		if errors.Is(err, errLocked) {
+			return nil, &InUseError{Dir: path, PID: readPID(f)}
+		}
+		return nil, fmt.Errorf("weirnats: lock %s: %w", name, err)
+	}
+	if err := writePID(f); err != nil {
+		defer f.Close()
+		return nil, fmt.Errorf("weirnats: write %s: %w", name, err)
+	}
+	return &Folder{Path: path, lock: f}, nil
+}
+
+// Unlock lets the next process lock the folder.
+func (f *Folder) Unlock() error { return f.lock.Close() }
+
+// Sub returns the path of a folder within this one, readable for its owner alone. It makes it if need be.
+func (f *Folder) Sub(name string) (string, error) {
+	path := filepath.Join(f.Path, name)
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return "", err
+	}
+	return path, os.Chmod(path, 0o700)
+}
+
+func writePID(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}
+
+// readPID returns what the process that has the lock has written, or 0 if it has not come to that.
+func readPID(f *os.File) int {
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, 32))
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0
+	}
+	return pid
+}

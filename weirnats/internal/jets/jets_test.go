@@ -1,0 +1,49 @@
+package jets_test
+
+import (
+	"log/slog"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+	"github.com/64ed045f/weir/weirnats/internal/conform"
+	"github.com/64ed045f/weir/weirnats/internal/embed"
+	"github.com/64ed045f/weir/weirnats/internal/jets"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// start returns a server of the test.
+func start(t *testing.T) *embed.Server {
+	s, err := embed.Acquire(t.TempDir(), false, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func open(t *testing.T, server *embed.Server, s backend.Settings) (backend.Queue, error) {
+	conn, err := jets.Connect(server.Connect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return jets.Open(t.Context(), conn, s)
+}
+
+func TestJetStreamConforms(t *testing.T) {
+	server := start(t)
+	conform.Run(t, func(t *testing.T, test func(*testing.T)) { test(t) }, func(t *testing.T, s backend.Settings) backend.Queue {
+		q, err := open(t, server, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q
+	})
+}

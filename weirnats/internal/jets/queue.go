@@ -1,0 +1,275 @@
+// Package jets keeps a queue on NATS JetStream.
+//
+// A queue has three streams: one of its messages, a work queue with one durable consumer, whose acknowledgement time is the lease; one of its dead
+// letters; and one of records, the last message of each subject of which is what is known of a message that failed or went back.
+package jets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+const (
+	codecHeader  = "Weir-Codec"
+	idHeader     = "Weir-Id"
+	carryHeader  = "Weir-Carry"
+	recordHeader = "Weir-Record"
+	triesHeader  = "Weir-Tries"
+	putHeader    = "Weir-Put"
+)
+
+// reserve is what the headers of a dead letter may take of the server's largest message.
+const reserve = 64 << 10
+
+// consumer is the name of the consumer of a queue's messages.
+const consumer = "work"
+
+// Conn is a connection to a server, with what is told when it is lost or comes back.
+type Conn struct {
+	nats *nats.Conn
+
+	mu        sync.Mutex
+	receivers map[*receiver]bool
+}
+
+// Connect makes a connection by connect, which gets the options that it must use.
+func Connect(connect func(opts ...nats.Option) (*nats.Conn, error)) (*Conn, error) {
+	c := &Conn{receivers: make(map[*receiver]bool)}
+	var err error
+	c.nats, err = connect(
+		nats.MaxReconnects(-1),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { c.interrupt() }),
+		nats.ReconnectHandler(func(*nats.Conn) { c.interrupt() }),
+	)
+	return c, err
+}
+
+// interrupt ends all pulls: the server has forgotten them.
+func (c *Conn) interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for r := range c.receivers {
+		r.interrupt()
+	}
+}
+
+// Close ends the connection, when what was sent has reached the server.
+func (c *Conn) Close() {
+	if c.nats.IsConnected() {
+		_ = c.nats.FlushTimeout(5 * time.Second) // it is over in any case
+	}
+	c.nats.Close()
+}
+
+// queue implements [backend.Queue].
+type queue struct {
+	conn     *Conn
+	js       jetstream.JetStream
+	name     string
+	settings backend.Settings
+	messages jetstream.Stream
+	dead     jetstream.Stream
+	records  jetstream.Stream
+}
+
+// Open returns the queue, and makes what does not exist of it. If it exists with other settings the error is a [*backend.SettingsError], and nothing has changed.
+func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, error) {
+	js, err := jetstream.New(conn.nats)
+	if err != nil {
+		return nil, err
+	}
+	q := &queue{conn: conn, js: js, name: s.Name, settings: s}
+	if err := q.setUp(ctx); err != nil {
+		return nil, err
+	}
+	if err := q.sweep(ctx); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+func (q *queue) subject() string { return "weir.q." + q.name + ".any" }
+func (q *queue) deadSubject(number uint64) string {
+	return "weir.dead." + q.name + "." + strconv.FormatUint(number, 10)
+}
+func (q *queue) recordSubject(number uint64) string {
+	return "weir.tries." + q.name + "." + strconv.FormatUint(number, 10)
+}
+
+// Put implements [backend.Queue].
+func (q *queue) Put(ctx context.Context, m *backend.Message) error {
+	out, err := q.outgoing(m)
+	if err != nil {
+		return err
+	}
+	_, err = q.js.PublishMsg(ctx, out)
+	return failed(err)
+}
+
+func (q *queue) outgoing(m *backend.Message) (*nats.Msg, error) {
+	out := &nats.Msg{Subject: q.subject(), Data: m.Data, Header: nats.Header{codecHeader: {m.Codec}}}
+	if m.Key != "" {
+		out.Header[jetstream.MsgIDHeader] = []string{m.Key}
+	}
+	return out, describe(out.Header, m)
+}
+
+// describe puts the ID, and what travels, into the header.
+func describe(h nats.Header, m *backend.Message) error {
+	if m.ID != "" {
+		h[idHeader] = []string{url.PathEscape(m.ID)}
+	}
+	if len(m.Carry) > 0 {
+		text, err := encode(m.Carry)
+		if err != nil {
+			return err
+		}
+		h[carryHeader] = []string{text}
+	}
+	return nil
+}
+
+// encode returns JSON in one line, as short as it can be: all headers of a message take at most 64 KiB.
+func encode(v any) (string, error) {
+	var text strings.Builder
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return strings.TrimSuffix(text.String(), "\n"), err
+}
+
+// message is the inverse of outgoing. What other programs have put is taken as far as it can be.
+func message(h nats.Header, data []byte, put time.Time) *backend.Message {
+	m := &backend.Message{Codec: h.Get(codecHeader), Data: data, Put: put}
+	if id, err := url.PathUnescape(h.Get(idHeader)); err == nil {
+		m.ID = id
+	}
+	if text := h.Get(carryHeader); text != "" {
+		_ = json.Unmarshal([]byte(text), &m.Carry) // a message is worth more than what came with it
+	}
+	return m
+}
+
+// failed returns err as one of package backend, if it is one.
+func failed(err error) error {
+	var api *jetstream.APIError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrConsumerNotFound):
+		return backend.ErrGone
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return backend.ErrNotFound
+	case errors.As(err, &api) && api.ErrorCode == 10077: // "generic error when storing a message failed"
+		if strings.Contains(api.Description, "maximum messages exceeded") || strings.Contains(api.Description, "maximum bytes exceeded") {
+			return backend.ErrFull
+		}
+	}
+	return err
+}
+
+// Limit implements [backend.Queue].
+func (q *queue) Limit() int { return int(q.conn.nats.MaxPayload()) - reserve }
+
+// Next implements [backend.Queue].
+func (q *queue) Next(ctx context.Context, after uint64) (*backend.Dead, error) {
+	m, err := q.dead.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject("weir.dead."+q.name+".*"))
+	if err != nil {
+		return nil, failed(err)
+	}
+	return letter(m)
+}
+
+// Letter implements [backend.Queue].
+func (q *queue) Letter(ctx context.Context, number uint64) (*backend.Dead, error) {
+	m, err := q.dead.GetMsg(ctx, number)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return letter(m)
+}
+
+func letter(m *jetstream.RawStreamMsg) (*backend.Dead, error) {
+	put, err := time.Parse(time.RFC3339Nano, m.Header.Get(putHeader))
+	if err != nil {
+		put = m.Time
+	}
+	d := &backend.Dead{Number: m.Sequence, Message: *message(m.Header, m.Data, put), Died: m.Time}
+	if d.Tries, err = strconv.Atoi(m.Header.Get(triesHeader)); err != nil {
+		d.Tries = 0
+	}
+	if text := m.Header.Get(recordHeader); text != "" {
+		if err := json.Unmarshal([]byte(text), &d.Record); err != nil {
+			return nil, fmt.Errorf("dead letter %d: %w", m.Sequence, err)
+		}
+	}
+	return d, nil
+}
+
+// Forget implements [backend.Queue].
+func (q *queue) Forget(ctx context.Context, number uint64) error {
+	return remove(ctx, q.dead, number)
+}
+
+// remove removes a message of a stream.
+func remove(ctx context.Context, of jetstream.Stream, number uint64) error {
+	err := of.DeleteMsg(ctx, number)
+	if !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
+		if api, ok := errors.AsType[*jetstream.APIError](err); !ok || api.ErrorCode != 10057 { // "message deletion failed"
+			return failed(err)
+		}
+	}
+	if _, missing := of.GetMsg(ctx, number); errors.Is(missing, jetstream.ErrMsgNotFound) { // the server says why in words alone
+		return backend.ErrNotFound
+	}
+	return err
+}
+
+// Purge implements [backend.Queue].
+func (q *queue) Purge(ctx context.Context) (int, error) {
+	info, err := q.dead.Info(ctx)
+	if err != nil {
+		return 0, failed(err)
+	}
+	return int(info.State.Msgs), failed(q.dead.Purge(ctx))
+}
+
+// Stats implements [backend.Queue].
+func (q *queue) Stats(ctx context.Context) (backend.Stats, error) {
+	messages, err := q.messages.Info(ctx)
+	if err != nil {
+		return backend.Stats{}, failed(err)
+	}
+	dead, err := q.dead.Info(ctx)
+	if err != nil {
+		return backend.Stats{}, failed(err)
+	}
+	work, err := q.messages.Consumer(ctx, consumer)
+	if err != nil {
+		return backend.Stats{}, failed(err)
+	}
+	of := work.CachedInfo()
+	s := backend.Stats{Messages: int(messages.State.Msgs), Leased: of.NumAckPending, Redelivered: of.NumRedelivered, Dead: int(dead.State.Msgs)}
+	if s.Messages > 0 {
+		s.Oldest = messages.State.FirstTime
+	}
+	return s, nil
+}
+
+// Close implements [backend.Queue].
+func (q *queue) Close() error {
+	q.conn.Close()
+	return nil
+}

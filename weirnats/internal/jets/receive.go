@@ -1,0 +1,369 @@
+package jets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+// answerTime is how long the server may take longer than it was asked to.
+const answerTime = 2 * time.Second
+
+var (
+	errInterrupted = errors.New("connection was lost")
+	errNoAnswer    = errors.New("server did not answer")
+)
+
+// receiver implements [backend.Receiver]. It speaks the protocol of pull requests itself: a subscription serves one pull after the other, where the
+// client's Fetch makes one for each.
+type receiver struct {
+	of   *queue
+	next string // of the API, to which pulls go
+	late sync.WaitGroup
+
+	mu     sync.Mutex
+	free   []*line
+	busy   map[*line]bool
+	ending []*line
+	last   string // to which the last acknowledgement went
+}
+
+// line is a subscription to which the server sends what one pull asks for. What comes does not say which pull it answers, so a line whose pull has
+// ended without the server's answer serves no other: what still comes there goes back.
+type line struct {
+	of    *receiver
+	inbox string
+	sub   *nats.Subscription
+	ended chan struct{} // closed when the subscription has ended
+	end   func(subject string)
+
+	// Under the mutex of the receiver.
+	sent time.Time
+	left int
+	take func(backend.Delivery) bool // nil if no pull is under way
+	done chan error                  // of capacity 1
+}
+
+// Receive implements [backend.Queue].
+func (q *queue) Receive() (backend.Receiver, error) {
+	r := &receiver{
+		of:   q,
+		next: "$JS.API.CONSUMER.MSG.NEXT." + q.messages.CachedInfo().Config.Name + "." + consumer,
+		busy: make(map[*line]bool),
+	}
+	q.conn.mu.Lock()
+	defer q.conn.mu.Unlock()
+	q.conn.receivers[r] = true
+	return r, nil
+}
+
+// line returns a line on which no pull is under way.
+func (r *receiver) line() (*line, error) {
+	r.mu.Lock()
+	if last := len(r.free) - 1; last >= 0 {
+		l := r.free[last]
+		r.free = r.free[:last]
+		r.mu.Unlock()
+		return l, nil
+	}
+	r.mu.Unlock()
+	l := &line{of: r, inbox: r.of.conn.nats.NewInbox(), ended: make(chan struct{}), done: make(chan error, 1)}
+	once := sync.OnceFunc(func() { close(l.ended) })
+	l.end = func(string) { once() }
+	var err error
+	if l.sub, err = r.of.conn.nats.Subscribe(l.inbox, l.arrive); err != nil {
+		return nil, err
+	}
+	l.sub.SetClosedHandler(l.end)
+	return l, l.sub.SetPendingLimits(-1, -1) // pulls are the limit
+}
+
+// Pull implements [backend.Receiver].
+func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery) bool) error {
+	request, err := json.Marshal(struct {
+		Batch   int           `json:"batch"`
+		NoWait  bool          `json:"no_wait,omitempty"`
+		Expires time.Duration `json:"expires,omitempty"`
+	}{n, wait == 0, wait})
+	if err != nil {
+		return err
+	}
+	l, err := r.line()
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	l.sent, l.left, l.take = time.Now(), n, take
+	r.busy[l] = true
+	r.mu.Unlock()
+	if err := r.of.conn.nats.PublishRequest(r.next, l.inbox, request); err != nil {
+		return r.give(l, err, false)
+	}
+	limit := time.NewTimer(wait + answerTime)
+	defer limit.Stop()
+	select {
+	case err := <-l.done:
+		return r.give(l, err, true)
+	case <-ctx.Done():
+		return r.give(l, context.Cause(ctx), false)
+	case <-limit.C:
+		return r.give(l, errNoAnswer, false)
+	}
+}
+
+// give ends the use of a line, whose pull ends with err. It returns that, or what the server has answered meanwhile. A line on which more may come is given up.
+func (r *receiver) give(l *line, err error, answered bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !answered {
+		select {
+		case err = <-l.done:
+			answered = true
+		default:
+		}
+	}
+	if answered && err == nil {
+		r.free = append(r.free, l)
+		return nil
+	}
+	l.take = nil
+	delete(r.busy, l)
+	r.ending = append(r.ending, l)
+	l.drain()
+	return err
+}
+
+// drain ends the subscription, when all that was sent to it has arrived. The server gives a message that meets no subscription to another pull, and does not count that.
+func (l *line) drain() {
+	if err := l.sub.Drain(); err != nil { // the connection is closed
+		l.end("")
+	}
+}
+
+// interrupt ends all pulls: the server has forgotten them.
+func (r *receiver) interrupt() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for l := range r.busy {
+		l.finish(errInterrupted)
+	}
+}
+
+// finish ends the pull of a line. The mutex is held.
+func (l *line) finish(err error) {
+	if l.take != nil {
+		l.take = nil
+		delete(l.of.busy, l)
+		l.done <- err
+	}
+}
+
+// arrive is called for what the server sends, one after the other.
+func (l *line) arrive(m *nats.Msg) {
+	r := l.of
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if status := m.Header.Get("Status"); status != "" && len(m.Data) == 0 {
+		switch status {
+		case "100": // the server is there
+		case "404", "408": // there is no message, or no more
+			l.finish(nil)
+		case "503":
+			l.finish(nats.ErrNoResponders)
+		default:
+			l.finish(fmt.Errorf("server answers %s %s", status, m.Header.Get("Description")))
+		}
+		return
+	}
+	meta, err := m.Metadata()
+	if err != nil {
+		return // not from a consumer: no lease is lost
+	}
+	d := &delivery{of: r, to: m.Reply, meta: meta, content: message(m.Header, m.Data, meta.Timestamp), sent: l.sent}
+	taken := l.take != nil && l.take(d)
+	if !taken {
+		r.late.Go(d.goBack)
+	}
+	if l.left--; l.left == 0 {
+		l.finish(nil)
+	}
+}
+
+// Close implements [backend.Receiver].
+func (r *receiver) Close(ctx context.Context) error {
+	conn := r.of.conn
+	conn.mu.Lock()
+	delete(conn.receivers, r)
+	conn.mu.Unlock()
+	r.mu.Lock()
+	for _, l := range r.free {
+		l.drain()
+	}
+	ending := slices.Concat(r.ending, r.free)
+	r.ending, r.free = nil, nil
+	last := r.last
+	r.mu.Unlock()
+	for _, l := range ending {
+		select {
+		case <-l.ended:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	r.late.Wait()
+	if last == "" {
+		return nil
+	}
+	// The server processes what it gets for one consumer in order: what answers to this has processed all before. It does nothing for a message that is acknowledged.
+	_, err := conn.nats.RequestWithContext(ctx, last, []byte("+WPI"))
+	return err
+}
+
+// delivery implements [backend.Delivery].
+type delivery struct {
+	of      *receiver
+	to      string
+	meta    *nats.MsgMetadata
+	content *backend.Message
+	sent    time.Time
+	kept    uint64 // the record's number in its stream, 0 if none is known
+}
+
+// Message implements [backend.Delivery].
+func (d *delivery) Message() *backend.Message { return d.content }
+
+// Count implements [backend.Delivery].
+func (d *delivery) Count() int { return int(d.meta.NumDelivered) }
+
+// More implements [backend.Delivery].
+func (d *delivery) More() bool { return d.meta.NumPending > 0 }
+
+// Sent implements [backend.Delivery].
+func (d *delivery) Sent() time.Time { return d.sent }
+
+func (d *delivery) number() uint64 { return d.meta.Sequence.Stream }
+
+// Record implements [backend.Delivery].
+func (d *delivery) Record(ctx context.Context) (*backend.Record, error) {
+	m, err := d.of.of.records.GetLastMsgForSubject(ctx, d.of.of.recordSubject(d.number()))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return new(backend.Record), nil
+	}
+	if err != nil {
+		return nil, failed(err)
+	}
+	r := new(backend.Record)
+	if err := json.Unmarshal(m.Data, r); err != nil {
+		return nil, err
+	}
+	d.kept = m.Sequence
+	return r, nil
+}
+
+// Extend implements [backend.Delivery].
+func (d *delivery) Extend(ctx context.Context) error { return d.confirm(ctx, "+WPI") }
+
+// confirm sends an answer, and waits until the server has processed it.
+func (d *delivery) confirm(ctx context.Context, answer string) error {
+	_, err := d.of.of.conn.nats.RequestWithContext(ctx, d.to, []byte(answer))
+	return err
+}
+
+// Ack implements [backend.Delivery].
+func (d *delivery) Ack(ctx context.Context, confirm bool) error {
+	if confirm || d.kept > 0 {
+		if err := d.confirm(ctx, "+ACK"); err != nil {
+			return err
+		}
+		return d.dropRecord(ctx)
+	}
+	d.of.mu.Lock()
+	d.of.last = d.to
+	d.of.mu.Unlock()
+	return d.of.of.conn.nats.Publish(d.to, []byte("+ACK"))
+}
+
+// dropRecord removes what GiveBack has kept, after the message. Open removes what is left if this does not come to pass.
+func (d *delivery) dropRecord(ctx context.Context) error {
+	if d.kept == 0 {
+		return nil
+	}
+	if err := remove(ctx, d.of.of.records, d.kept); !errors.Is(err, backend.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+// GiveBack implements [backend.Delivery].
+func (d *delivery) GiveBack(ctx context.Context, r *backend.Record, wait time.Duration) error {
+	if r != nil {
+		text, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		if _, err := d.of.of.js.Publish(ctx, d.of.of.recordSubject(d.number()), text); err != nil {
+			return failed(err)
+		}
+	}
+	answer := "-NAK"
+	if wait > 0 {
+		answer = fmt.Sprintf(`-NAK {"delay": %d}`, wait.Nanoseconds())
+	}
+	return d.confirm(ctx, answer)
+}
+
+// goBack gives a message back that came too late. If that fails its lease runs out.
+func (d *delivery) goBack() {
+	if !backend.Holds(d.sent, time.Now(), d.of.of.settings.Lease*9/10) {
+		return // another process may have it
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), min(answerTime, d.of.of.settings.Lease/2))
+	defer cancel()
+	r := new(backend.Record)
+	if d.Count() > 1 {
+		var err error
+		if r, err = d.Record(ctx); err != nil {
+			return
+		}
+	}
+	r.Returned++
+	_ = d.GiveBack(ctx, r, 0) // as above
+}
+
+// Bury implements [backend.Delivery].
+func (d *delivery) Bury(ctx context.Context, r *backend.Record, tries int) error {
+	text, err := encode(r)
+	if err != nil {
+		return err
+	}
+	out := &nats.Msg{Subject: d.of.of.deadSubject(d.number()), Data: d.content.Data, Header: nats.Header{
+		codecHeader:  {d.content.Codec},
+		recordHeader: {text},
+		triesHeader:  {strconv.Itoa(tries)},
+		putHeader:    {d.content.Put.Format(time.RFC3339Nano)},
+	}}
+	if err := describe(out.Header, d.content); err != nil {
+		return err
+	}
+	_, err = d.of.of.js.PublishMsg(ctx, out, jetstream.WithExpectLastSequencePerSubject(0))
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+		err = nil // it is there: the process ended before it could remove the message
+	}
+	if err != nil {
+		return failed(err)
+	}
+	if err := d.confirm(ctx, "+TERM"); err != nil {
+		return err
+	}
+	return d.dropRecord(ctx)
+}

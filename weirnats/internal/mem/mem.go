@@ -1,0 +1,353 @@
+// Package mem keeps a queue in memory, for tests: it makes leases, delays and faults cheap, and works in a bubble of testing/synctest.
+package mem
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+// Queue implements [backend.Queue].
+type Queue struct {
+	settings backend.Settings
+
+	mu       sync.Mutex
+	last     uint64
+	messages map[uint64]*item
+	ready    []*item // to deliver now, by number except for those that come again
+	keys     map[string]time.Time
+	letters  map[uint64]*backend.Dead
+	buried   map[uint64]bool // messages that are among the letters
+	changed  chan struct{}   // closed when a message may be ready sooner
+	fault    func(call string) error
+}
+
+// item is a message in the queue.
+type item struct {
+	number uint64
+	backend.Message
+	count  int
+	record *backend.Record
+	due    time.Time // if it is not ready
+	ready  bool
+	leased bool
+}
+
+// New returns an empty queue.
+func New(s backend.Settings) *Queue {
+	return &Queue{
+		settings: s,
+		messages: make(map[uint64]*item),
+		keys:     make(map[string]time.Time),
+		letters:  make(map[uint64]*backend.Dead),
+		buried:   make(map[uint64]bool),
+		changed:  make(chan struct{}),
+	}
+}
+
+// Fault makes each call ask f whether it fails: "put", "record", "extend", "ack", "give back", "bury", "pull" or "stats".
+func (q *Queue) Fault(f func(call string) error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.fault = f
+}
+
+// fails is called with the mutex held.
+func (q *Queue) fails(call string) error {
+	if q.fault == nil {
+		return nil
+	}
+	return q.fault(call)
+}
+
+// notify wakes pulls that wait. The mutex is held.
+func (q *Queue) notify() {
+	close(q.changed)
+	q.changed = make(chan struct{})
+}
+
+// Limit implements [backend.Queue].
+func (q *Queue) Limit() int { return 1 << 20 }
+
+// Put implements [backend.Queue].
+func (q *Queue) Put(ctx context.Context, m *backend.Message) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := q.fails("put"); err != nil {
+		return err
+	}
+	now := time.Now()
+	if at, ok := q.keys[m.Key]; ok && m.Key != "" && now.Sub(at) < q.settings.Window {
+		return nil
+	}
+	if int64(len(q.messages)) >= q.settings.MaxMessages {
+		return backend.ErrFull
+	}
+	if m.Key != "" {
+		q.keys[m.Key] = now
+	}
+	q.last++
+	i := &item{number: q.last, Message: *m, ready: true}
+	i.Data, i.Put = slices.Clone(m.Data), now
+	q.messages[i.number] = i
+	q.ready = append(q.ready, i)
+	q.notify()
+	return nil
+}
+
+// promote makes ready what is due, and returns when the next is. The mutex is held.
+func (q *Queue) promote(now time.Time) (next time.Time) {
+	var due []*item
+	for _, i := range q.messages {
+		switch {
+		case i.ready:
+		case !i.due.After(now):
+			due = append(due, i)
+		case next.IsZero() || i.due.Before(next):
+			next = i.due
+		}
+	}
+	slices.SortFunc(due, func(a, b *item) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.number, b.number)) })
+	for _, i := range due {
+		i.ready, i.leased = true, false
+	}
+	q.ready = slices.Concat(due, q.ready)
+	return next
+}
+
+// Receive implements [backend.Queue].
+func (q *Queue) Receive() (backend.Receiver, error) { return receiver{q}, nil }
+
+type receiver struct{ q *Queue }
+
+// Pull implements [backend.Receiver].
+func (r receiver) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery) bool) error {
+	q := r.q
+	end := time.Now().Add(wait)
+	for n > 0 {
+		q.mu.Lock()
+		now := time.Now()
+		if err := q.fails("pull"); err != nil {
+			q.mu.Unlock()
+			return err
+		}
+		next := q.promote(now)
+		taken := false
+		for ; n > 0 && len(q.ready) > 0 && ctx.Err() == nil; n-- {
+			i := q.ready[0]
+			q.ready = q.ready[1:]
+			i.count++
+			i.ready, i.leased, i.due = false, true, now.Add(q.settings.Lease)
+			d := &delivery{q: q, item: i, content: i.Message, count: i.count, more: len(q.ready) > 0, sent: now}
+			q.mu.Unlock()
+			if !take(d) {
+				q.mu.Lock()
+				i.count--
+				i.ready, i.leased = true, false
+				q.ready = slices.Insert(q.ready, 0, i)
+				q.notify()
+				q.mu.Unlock()
+			}
+			taken = true
+			q.mu.Lock()
+		}
+		changed := q.changed
+		q.mu.Unlock()
+		left := end.Sub(now)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case taken || left <= 0:
+			return nil
+		}
+		if !next.IsZero() {
+			left = min(left, next.Sub(now))
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+	return nil
+}
+
+// Close implements [backend.Receiver].
+func (r receiver) Close(context.Context) error { return nil }
+
+// delivery implements [backend.Delivery].
+type delivery struct {
+	q       *Queue
+	item    *item
+	content backend.Message
+	count   int
+	more    bool
+	sent    time.Time
+}
+
+func (d *delivery) Message() *backend.Message { return &d.content }
+func (d *delivery) Count() int                { return d.count }
+func (d *delivery) More() bool                { return d.more }
+func (d *delivery) Sent() time.Time           { return d.sent }
+
+// call does something with the message, if it is there.
+func (d *delivery) call(ctx context.Context, name string, do func()) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	d.q.mu.Lock()
+	defer d.q.mu.Unlock()
+	if err := d.q.fails(name); err != nil {
+		return err
+	}
+	if d.q.messages[d.item.number] != nil {
+		do()
+	}
+	return nil
+}
+
+// Record implements [backend.Delivery].
+func (d *delivery) Record(ctx context.Context) (*backend.Record, error) {
+	r := new(backend.Record)
+	err := d.call(ctx, "record", func() {
+		if d.item.record != nil {
+			*r = *d.item.record
+			r.Errors = slices.Clone(r.Errors)
+		}
+	})
+	return r, err
+}
+
+// Extend implements [backend.Delivery].
+func (d *delivery) Extend(ctx context.Context) error {
+	return d.call(ctx, "extend", func() {
+		if !d.item.ready {
+			d.item.due = time.Now().Add(d.q.settings.Lease)
+		}
+	})
+}
+
+// Ack implements [backend.Delivery].
+func (d *delivery) Ack(ctx context.Context, _ bool) error { return d.call(ctx, "ack", d.remove) }
+
+func (d *delivery) remove() {
+	delete(d.q.messages, d.item.number)
+	d.q.ready = slices.DeleteFunc(d.q.ready, func(i *item) bool { return i == d.item })
+}
+
+// GiveBack implements [backend.Delivery].
+func (d *delivery) GiveBack(ctx context.Context, r *backend.Record, wait time.Duration) error {
+	return d.call(ctx, "give back", func() {
+		if r != nil {
+			kept := *r
+			kept.Errors = slices.Clone(r.Errors)
+			d.item.record = &kept
+		}
+		if !d.item.ready {
+			d.item.due, d.item.leased = time.Now().Add(wait), false
+			d.q.notify()
+		}
+	})
+}
+
+// Bury implements [backend.Delivery].
+func (d *delivery) Bury(ctx context.Context, r *backend.Record, tries int) error {
+	return d.call(ctx, "bury", func() {
+		if !d.q.buried[d.item.number] {
+			d.q.buried[d.item.number] = true
+			number := uint64(len(d.q.buried))
+			d.q.letters[number] = &backend.Dead{Number: number, Message: d.content, Record: *r, Tries: tries, Died: time.Now()}
+		}
+		d.remove()
+	})
+}
+
+// Next implements [backend.Queue].
+func (q *Queue) Next(_ context.Context, after uint64) (*backend.Dead, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, n := range slices.Sorted(maps.Keys(q.letters)) {
+		if n > after {
+			return new(*q.letters[n]), nil
+		}
+	}
+	return nil, backend.ErrNotFound
+}
+
+// Letter implements [backend.Queue].
+func (q *Queue) Letter(_ context.Context, number uint64) (*backend.Dead, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.letters[number]; l != nil {
+		return new(*l), nil
+	}
+	return nil, backend.ErrNotFound
+}
+
+// Forget implements [backend.Queue].
+func (q *Queue) Forget(_ context.Context, number uint64) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.letters[number] == nil {
+		return backend.ErrNotFound
+	}
+	delete(q.letters, number)
+	return nil
+}
+
+// Purge implements [backend.Queue].
+func (q *Queue) Purge(context.Context) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := len(q.letters)
+	clear(q.letters)
+	return n, nil
+}
+
+// Stats implements [backend.Queue].
+func (q *Queue) Stats(context.Context) (backend.Stats, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := q.fails("stats"); err != nil {
+		return backend.Stats{}, err
+	}
+	s := backend.Stats{Messages: len(q.messages), Dead: len(q.letters)}
+	for _, i := range q.messages {
+		if i.count > 0 {
+			s.Leased++
+		}
+		if i.count > 1 || i.count == 1 && i.ready {
+			s.Redelivered++
+		}
+		if s.Oldest.IsZero() || i.Put.Before(s.Oldest) {
+			s.Oldest = i.Put
+		}
+	}
+	return s, nil
+}
+
+// Held is how many messages are with a holder of a lease that is valid.
+func (q *Queue) Held() (n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.promote(time.Now())
+	for _, i := range q.messages {
+		if i.leased {
+			n++
+		}
+	}
+	return n
+}
+
+// Close implements [backend.Queue].
+func (q *Queue) Close() error { return nil }

@@ -1,0 +1,270 @@
+package weirnats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+	"github.com/64ed045f/weir/weirnats/internal/embed"
+	"github.com/64ed045f/weir/weirnats/internal/folder"
+	"github.com/64ed045f/weir/weirnats/internal/jets"
+)
+
+// defaultDir is the folder of an embedded server, unless Dir says otherwise.
+const defaultDir = "weir-queues"
+
+// setUpTime is how long Open may take where its context sets no limit.
+const setUpTime = time.Minute
+
+// Queue is a queue of values that outlives the program. [Open] makes one. All methods may be called by any number of goroutines at once.
+type Queue[T any] struct {
+	name    string
+	options *options
+	codecs  map[string]Codec
+	codec   Codec // for Put
+	backend backend.Queue
+	release func() error // ends the use of the server, after that of the backend
+
+	open    context.Context // done when Close begins
+	shut    context.CancelCauseFunc
+	mu      sync.Mutex
+	closed  bool
+	calls   sync.WaitGroup // those under way; it grows under mu, and not once the queue is closed
+	closing func() error   // of Close, once
+}
+
+// Open returns the queue with that name: of 1 to 64 lower-case letters, digits, - and _, of which the first is a letter or digit. It makes the queue if it does not exist, on
+// an embedded server or on that of [Server]. If the queue exists with other settings the error is a [*SettingsError], and nothing has changed. If
+// another process has the folder of the embedded server open the error is an [*InUseError].
+//
+// ctx bounds the call alone; without a deadline it takes at most a minute. Close the queue to end the use of the server.
+func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], error) {
+	must(ctx != nil, "context must not be nil", "nil")
+	o := newOptions(opts)
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	if err := o.checkCodec(new(T)); err != nil {
+		return nil, err
+	}
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, setUpTime)
+		defer cancel()
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	connect, release, err := o.server()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := jets.Connect(connect)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("weirnats: queue %s: connect: %w", name, err), release())
+	}
+	b, err := jets.Open(ctx, conn, o.settings(name))
+	if err != nil {
+		conn.Close()
+		return nil, errors.Join(outward(name, err), release())
+	}
+	return newQueue[T](name, o, b, release), nil
+}
+
+func newQueue[T any](name string, o *options, b backend.Queue, release func() error) *Queue[T] {
+	q := &Queue[T]{name: name, options: o, backend: b, release: release, codecs: map[string]Codec{}}
+	for _, c := range append([]Codec{JSON(), Raw()}, o.codecs...) {
+		q.codecs[c.Name()] = c
+	}
+	q.codec = o.codecOf(new(T))
+	q.open, q.shut = context.WithCancelCause(context.Background())
+	q.closing = sync.OnceValue(q.end)
+	return q
+}
+
+// codecOf is the codec for what the pointer to points to.
+func (o *options) codecOf(to any) Codec {
+	if len(o.codecs) > 0 {
+		return o.codecs[0]
+	}
+	if _, ok := to.(*[]byte); ok {
+		return Raw()
+	}
+	return JSON()
+}
+
+func (o *options) checkCodec(to any) error {
+	if _, ok := to.(*[]byte); !ok && o.codecOf(to).Name() == Raw().Name() {
+		return fmt.Errorf("weirnats: codec raw is for []byte, not for %T", to)
+	}
+	return nil
+}
+
+// checkName is strict: names are parts of subjects and of file names, also on disks that take upper and lower case for the same.
+func checkName(name string) error {
+	if !queueName.MatchString(name) {
+		return fmt.Errorf("weirnats: name of a queue must be 1 to 64 lower-case letters, digits, - and _, and begin with a letter or digit, got %q", name)
+	}
+	return nil
+}
+
+var queueName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+
+func (o *options) settings(name string) backend.Settings {
+	return backend.Settings{
+		Name: name, Replicas: o.replicas, MaxMessages: int64(o.messages), MaxBytes: o.bytes, Window: o.window, Lease: o.lease,
+	}
+}
+
+// server returns what connects to the server, and what ends its use.
+func (o *options) server() (connect func(...nats.Option) (*nats.Conn, error), release func() error, err error) {
+	if o.url != "" {
+		return func(own ...nats.Option) (*nats.Conn, error) {
+			return nats.Connect(o.url, append(append([]nats.Option{nats.Name("weirnats")}, o.nats...), own...)...)
+		}, func() error { return nil }, nil
+	}
+	dir := o.dir
+	if dir == "" {
+		dir = defaultDir
+	}
+	s, err := embed.Acquire(dir, o.durability != nil && *o.durability == Always, o.log)
+	if used, ok := errors.AsType[*folder.InUseError](err); ok {
+		return nil, nil, &InUseError{Dir: used.Dir, PID: used.PID, err: err}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.Connect, s.Release, nil
+}
+
+// Name returns the name of the queue.
+func (q *Queue[T]) Name() string { return q.name }
+
+// begin begins a call, which ends with end. It returns ErrClosed if the queue is closed.
+func (q *Queue[T]) begin() (end func(), err error) {
+	must(q != nil && q.backend != nil, "queue must be made by Open", "nil or the zero value")
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return nil, ErrClosed
+	}
+	q.calls.Add(1)
+	return q.calls.Done, nil
+}
+
+// Close ends the calls of Serve, as the end of their contexts does, and waits for them and for all other calls. A Put that waits for room returns [ErrClosed].
+// Then it ends the use of the server, and ends the server if it is embedded and no other queue of this process uses it. Messages stay. It may be called more than once.
+//
+// A function that Serve calls must not call Close: each would wait for the other.
+func (q *Queue[T]) Close() error {
+	must(q != nil && q.backend != nil, "queue must be made by Open", "nil or the zero value")
+	return q.closing()
+}
+
+func (q *Queue[T]) end() error {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	q.shut(ErrClosed)
+	q.calls.Wait()
+	return errors.Join(q.backend.Close(), q.release())
+}
+
+// Put puts the value into the queue, and returns nil when the queue has it for good: see [Durability]. If the queue is full Put waits for room until ctx is done,
+// and then returns its cause. The value is encoded before Put returns.
+//
+// Other errors are a [*TooLargeError], [ErrClosed], [ErrGone], the error of the codec, and what the server or the connection answers. After an error of the connection, or
+// the end of ctx, the message may be in the queue or not: to put it again give it an [ID].
+func (q *Queue[T]) Put(ctx context.Context, value T, opts ...PutOption) error {
+	return q.put(ctx, value, true, opts)
+}
+
+// TryPut is [Queue.Put] that does not wait for room: it returns [ErrFull] if there is none. It still waits for the server.
+func (q *Queue[T]) TryPut(ctx context.Context, value T, opts ...PutOption) error {
+	return q.put(ctx, value, false, opts)
+}
+
+func (q *Queue[T]) put(ctx context.Context, value T, waits bool, opts []PutOption) error {
+	must(ctx != nil, "context must not be nil", "nil")
+	end, err := q.begin()
+	if err != nil {
+		return err
+	}
+	defer end()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	m, err := q.message(ctx, value, opts)
+	if err != nil {
+		return err
+	}
+	return q.store(ctx, m, waits)
+}
+
+// mostCarried is how many bytes of names and values may travel with a message.
+const mostCarried = 4 << 10
+
+func (q *Queue[T]) message(ctx context.Context, value T, opts []PutOption) (*backend.Message, error) {
+	var o putOptions
+	for _, opt := range opts {
+		must(opt != nil, "option must not be nil", "nil")
+		opt.put(&o)
+	}
+	data, err := q.codec.Encode(value)
+	if err != nil {
+		return nil, fmt.Errorf("weirnats: queue %s: encode value: %w", q.name, err)
+	}
+	if limit := q.backend.Limit(); len(data) > limit {
+		return nil, &TooLargeError{Size: len(data), Limit: limit}
+	}
+	m := &backend.Message{ID: o.id, Codec: q.codec.Name(), Data: data}
+	if o.id != "" {
+		m.Key = "p" + escape(o.id)
+	}
+	if q.options.inject == nil {
+		return m, nil
+	}
+	m.Carry = q.options.inject(ctx)
+	n := 0
+	for name, value := range m.Carry {
+		n += len(name) + len(value)
+	}
+	if n > mostCarried {
+		return nil, fmt.Errorf("weirnats: queue %s: what travels with a message must have at most %d bytes, got %d", q.name, mostCarried, n)
+	}
+	return m, nil
+}
+
+// store hands the message to the backend.
+func (q *Queue[T]) store(ctx context.Context, m *backend.Message, waits bool) error {
+	const first, most = 2 * time.Millisecond, 250 * time.Millisecond
+	for wait := first; ; wait = min(2*wait, most) {
+		err := q.backend.Put(ctx, m)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !waits || !errors.Is(err, backend.ErrFull):
+			return outward(q.name, err)
+		}
+		timer := time.NewTimer(wait/2 + rand.N(wait/2)) // the server tells when there is room only if it is asked
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		case <-q.open.Done():
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if q.open.Err() != nil {
+			return ErrClosed
+		}
+	}
+}

@@ -1,0 +1,427 @@
+package weirnats
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+const (
+	// mostSeats is how many messages one pull asks for at most.
+	mostSeats = 64
+	// tick is how often Serve looks at its leases, or more often if those are short, and at the pool: whether that is closed.
+	tick = 250 * time.Millisecond
+	// endTime is how long Serve waits for the server when it ends.
+	endTime = 5 * time.Second
+)
+
+// Serve calls run with the values of messages, each as a task of the pool, until ctx is done, and removes those for which it returns nil. Then it asks for
+// no more, lets those that run go on for the [Grace], cancels their contexts with the cause of ctx, and returns nil when they have ended; what it
+// has not finished goes back to the queue at once. It blocks meanwhile. Any number of calls, in any number of processes, may serve one queue.
+//
+// Serve asks for as many messages as the pool has free places for it, and one that waits in the pool's queue. Local work in the same pool
+// takes its turn with them. To bound or weigh what Serve may take give it a lane: [weir.Pool.Lane].
+//
+// The context that run gets is that of a task of the pool, made from ctx without its end. It is done when the task has ended, with the cause of ctx after the Grace, with [ErrLost] or
+// [ErrRunLimit], or with [weir.ErrClosed] when the pool is shut down. [Attempt] says which try it is. If run returns an error, panics or calls
+// [runtime.Goexit], the policy of [Retry] says whether and when there is another try; [weir.Permanent] and [weir.RetryAfter] mark errors. The error goes to the pool's
+// [weir.OnError] too, as a [*TryError], and a panic to its [weir.OnPanic], when the outcome is with the server.
+//
+// Serve returns [weir.ErrClosed] if the pool is closed, which ends it as the end of ctx does; [ErrClosed] if the queue was closed before; [ErrGone] if the
+// queue does not exist any more. While the server does not answer it tries again. It must not be called by a task that has the pool's last place.
+func (q *Queue[T]) Serve(ctx context.Context, pool *weir.Pool, run func(ctx context.Context, value T) error) error {
+	must(ctx != nil, "context must not be nil", "nil")
+	must(pool != nil, "pool must not be nil", "nil")
+	must(run != nil, "function must not be nil", "nil")
+	end, err := q.begin()
+	if err != nil {
+		return err
+	}
+	defer end()
+	if ctx.Err() != nil {
+		return nil
+	}
+	from, err := q.backend.Receive()
+	if err != nil {
+		return outward(q.name, err)
+	}
+	s := newServer(ctx, q, pool, run, from)
+	return s.serve()
+}
+
+// server is one call of Serve.
+//
+// A seat is a task of the pool that has, or waits for, a place, and runs at most one message. One seat at a time waits for its place in the pool's queue. When it has that, it joins those
+// that are ready; one of these leads: it pulls a message for each. While there are messages the next seat waits already. When there are fewer messages
+// than seats, the others end and the leader gives its place away, by Blocking, and waits for the next message alone: the queue is idle.
+type server[T any] struct {
+	queue *Queue[T]
+	pool  *weir.Pool
+	run   func(ctx context.Context, value T) error
+	from  backend.Receiver
+	ctx   context.Context // of Serve
+	base  context.Context // of tasks: ctx without its end
+
+	pulls    context.Context // of pulls; done when Serve is to end
+	endPulls context.CancelCauseFunc
+	wanted   chan struct{} // of capacity 1: a seat is wanted
+	over     chan struct{} // closed when Serve is to end and no message is held
+
+	mu         sync.Mutex
+	stopping   bool
+	err        error  // what Serve returns
+	waiting    *seat  // the one that waits for its place
+	entering   bool   // the pool has not accepted it
+	handedBack uint64 // by the pool, when that was last looked at
+	led        bool   // a seat leads
+	idle       bool   // it waits for a message, without its place
+	hungry     bool   // messages are waiting: pull for all seats
+	ready      []*seat
+	held       map[*task]struct{}
+}
+
+// seat is one task of the pool.
+type seat struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	begun  bool          // the pool has called it
+	turn   chan struct{} // of capacity 1: there is a task, or it leads, or it is to end
+	task   *task
+	leads  bool
+}
+
+func newServer[T any](ctx context.Context, q *Queue[T], pool *weir.Pool, run func(context.Context, T) error, from backend.Receiver) *server[T] {
+	s := &server[T]{
+		queue: q, pool: pool, run: run, from: from, ctx: ctx, base: context.WithoutCancel(ctx),
+		wanted: make(chan struct{}, 1), over: make(chan struct{}), held: make(map[*task]struct{}),
+		handedBack: pool.Stats().HandedBack,
+	}
+	s.pulls, s.endPulls = context.WithCancelCause(s.base)
+	return s
+}
+
+// serve is on the goroutine of the caller, which hands seats to the pool.
+func (s *server[T]) serve() error {
+	stopWatching := context.AfterFunc(s.ctx, func() { s.stop(nil) })
+	defer stopWatching()
+	stopClose := context.AfterFunc(s.queue.open, func() { s.stop(nil) })
+	defer stopClose()
+	var keeper sync.WaitGroup
+	kept := make(chan struct{})
+	keeper.Go(func() { s.keep(kept) })
+	s.want()
+	for s.pulls.Err() == nil {
+		select {
+		case <-s.wanted:
+			s.enter()
+		case <-s.pulls.Done():
+		}
+	}
+	<-s.over
+	close(kept)
+	keeper.Wait()
+	ctx, cancel := context.WithTimeout(s.base, endTime)
+	defer cancel()
+	if err := s.from.Close(ctx); err != nil {
+		s.queue.options.log.Warn("weirnats: queue "+s.queue.name+": Serve could not end well; messages may be delivered again", "error", err)
+	}
+	return s.err
+}
+
+// want asks for a seat that waits, if none does.
+func (s *server[T]) want() {
+	select {
+	case s.wanted <- struct{}{}:
+	default:
+	}
+}
+
+// enter hands a seat to the pool. It may block while the pool is full.
+func (s *server[T]) enter() {
+	st := &seat{turn: make(chan struct{}, 1)}
+	st.ctx, st.cancel = context.WithCancelCause(s.base)
+	s.mu.Lock()
+	if s.stopping || s.waiting != nil {
+		s.mu.Unlock()
+		st.cancel(nil)
+		return
+	}
+	s.waiting, s.entering = st, true
+	s.mu.Unlock()
+	err := s.pool.Go(st.ctx, func(ctx context.Context) error { return s.sit(ctx, st) })
+	s.mu.Lock()
+	s.entering = false
+	if s.waiting == st && err != nil {
+		s.waiting = nil
+	}
+	s.mu.Unlock()
+	switch {
+	case err == nil:
+	case errors.Is(err, weir.ErrClosed):
+		s.stop(weir.ErrClosed)
+	default: // ErrFull, as too many submitters wait there
+		s.rest(10 * time.Millisecond)
+		s.want()
+	}
+}
+
+// rest lets time pass, until Serve is to end.
+func (s *server[T]) rest(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.pulls.Done():
+	}
+}
+
+// stop makes Serve end.
+func (s *server[T]) stop(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping {
+		return
+	}
+	s.stopping, s.err = true, err
+	s.endPulls(weir.ErrClosed)
+	if s.entering && s.waiting != nil {
+		s.waiting.cancel(nil) // else it ends when it gets its place
+	}
+	s.dismiss()
+	for t := range s.held {
+		if t.state == unclaimed { // its seat may wait for the place for long
+			t.state = leaving
+			go s.putBack(t)
+		}
+	}
+	if len(s.held) == 0 {
+		close(s.over)
+		return
+	}
+	grace := time.AfterFunc(s.queue.options.grace, s.cancelTasks)
+	go func() {
+		<-s.over
+		grace.Stop()
+	}()
+}
+
+// cancelTasks cancels the contexts of those that run when Serve ends.
+func (s *server[T]) cancelTasks() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cause := context.Cause(s.ctx)
+	switch {
+	case s.err != nil:
+		cause = s.err
+	case cause == nil:
+		cause = ErrClosed
+	}
+	for t := range s.held {
+		t.drained = true
+		t.cancel(cause)
+	}
+}
+
+// dismiss ends the seats that are ready. The mutex is held.
+func (s *server[T]) dismiss() {
+	for _, st := range s.ready {
+		st.turn <- struct{}{}
+	}
+	s.ready = nil
+}
+
+// sit is a task of the pool.
+func (s *server[T]) sit(ctx context.Context, st *seat) error {
+	s.mu.Lock()
+	again := st.begun
+	st.begun = true
+	s.mu.Unlock()
+	if again {
+		return nil // the pool has a Retry of its own
+	}
+	defer st.cancel(nil)
+	t := s.next(ctx, st)
+	if t == nil {
+		return nil
+	}
+	return s.work(ctx, t)
+}
+
+// next returns what the seat, which has its place now, is to run; nil for nothing.
+func (s *server[T]) next(ctx context.Context, st *seat) *task {
+	s.mu.Lock()
+	if s.waiting == st {
+		s.waiting = nil
+	}
+	switch {
+	case s.stopping || s.idle:
+		s.mu.Unlock()
+		return nil
+	case !s.led:
+		s.led = true
+		s.mu.Unlock()
+		return s.lead(ctx, st)
+	}
+	s.ready = append(s.ready, st)
+	if s.hungry && len(s.ready) < mostSeats {
+		s.want()
+	}
+	s.mu.Unlock()
+	<-st.turn
+	if st.leads {
+		return s.lead(ctx, st)
+	}
+	return st.task
+}
+
+// lead pulls for the seats that are ready, until this one has a message.
+func (s *server[T]) lead(ctx context.Context, st *seat) *task {
+	for {
+		s.mu.Lock()
+		switch {
+		case s.stopping:
+			s.dismiss()
+			s.led = false
+			s.mu.Unlock()
+			return nil
+		case s.hungry:
+			crew := slices.Concat(s.ready, []*seat{st})
+			s.ready = nil
+			s.want()
+			s.mu.Unlock()
+			more := s.pullFor(crew)
+			s.mu.Lock()
+			s.hungry = more
+			if st.task != nil {
+				s.passLead()
+			}
+		default:
+			s.dismiss()
+			s.idle = true
+			s.mu.Unlock()
+			weir.Blocking(ctx, func() { st.task = s.pullOne(st) })
+			paused := st.task != nil && s.pool.Stats().Paused
+			s.mu.Lock()
+			s.idle = false
+			if paused && st.task.state == unclaimed { // what has begun goes on in a paused pool, but this is to begin
+				st.task.state = leaving
+				go s.putBack(st.task)
+				s.passLead()
+				s.mu.Unlock()
+				return nil
+			}
+			if st.task != nil && st.task.state != unclaimed {
+				st.task = nil // it went back meanwhile
+			}
+			if st.task != nil {
+				st.task.state = claimed
+				s.hungry = st.task.delivery.More()
+				s.passLead()
+			}
+		}
+		s.mu.Unlock()
+		if st.task != nil {
+			return st.task
+		}
+	}
+}
+
+// passLead makes another seat lead, or has the next one do so. The mutex is held.
+func (s *server[T]) passLead() {
+	if len(s.ready) == 0 {
+		s.led = false
+		s.want()
+		return
+	}
+	next := s.ready[0]
+	s.ready = s.ready[1:]
+	next.leads = true
+	next.turn <- struct{}{}
+}
+
+// pullFor takes messages for the crew, the last of which is the leader, and ends those for which there is none, except the leader. It reports whether
+// more messages wait.
+func (s *server[T]) pullFor(crew []*seat) (more bool) {
+	leader, n := crew[len(crew)-1], 0
+	err := s.from.Pull(s.pulls, len(crew), 0, func(d backend.Delivery) bool {
+		st := crew[n]
+		t := s.hold(st, d, claimed)
+		if t == nil {
+			return false
+		}
+		n++
+		more = d.More()
+		st.task = t
+		if st != leader {
+			st.turn <- struct{}{}
+		}
+		return true
+	})
+	for _, st := range crew[n:] {
+		if st != leader {
+			st.turn <- struct{}{}
+		}
+	}
+	return err == nil && more && n == len(crew)
+}
+
+// pullOne waits for one message, while its seat has no place. It returns nil when Serve is to end.
+func (s *server[T]) pullOne(st *seat) (t *task) {
+	const least, most = 50 * time.Millisecond, 5 * time.Second
+	pause := least
+	for s.pulls.Err() == nil {
+		err := s.from.Pull(s.pulls, 1, s.queue.options.lease/3, func(d backend.Delivery) bool {
+			t = s.hold(st, d, unclaimed)
+			return t != nil
+		})
+		switch {
+		case t != nil:
+			return t
+		case err == nil:
+			pause = least
+			continue
+		}
+		if s.isGone() {
+			s.stop(ErrGone)
+			return nil
+		}
+		s.rest(pause)
+		pause = min(2*pause, most)
+	}
+	return nil
+}
+
+// isGone asks the server whether the queue is gone.
+func (s *server[T]) isGone() bool {
+	ctx, cancel := context.WithTimeout(s.pulls, endTime)
+	defer cancel()
+	_, err := s.queue.backend.Stats(ctx)
+	return errors.Is(err, backend.ErrGone)
+}
+
+// hold makes a task of a delivery; nil if Serve is to end.
+func (s *server[T]) hold(st *seat, d backend.Delivery, as state) *task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping {
+		return nil
+	}
+	t := &task{delivery: d, state: as, sent: d.Sent(), arrived: time.Now(), cancel: st.cancel}
+	s.held[t] = struct{}{}
+	return t
+}
+
+// drop ends what hold has begun.
+func (s *server[T]) drop(t *task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.held, t)
+	if s.stopping && len(s.held) == 0 {
+		close(s.over)
+	}
+}
