@@ -25,7 +25,8 @@
 //     comes to an idle queue whose pool has become busy meanwhile gets the next place that is free, before the queue of the pool; if that takes
 //     longer than the lease it goes back, and that does not count as a try.
 //  4. A try counts when the function fails or panics, and when its process ends or loses the lease. It does not count when Serve ends before
-//     the function does: then the message goes back at once.
+//     the function does: then the message goes back at once. A message that was with two processes in a row when they ended may have ended them: of such messages one
+//     runs at a time in a process, so that those that just were there do not lose their tries with it.
 //  5. A message whose tries are used up, or whose error is [weir.Permanent], or that cannot be decoded, is moved to the dead letters, once, with its errors. It never
 //     keeps others from being delivered.
 //
@@ -34,7 +35,6 @@
 //
 // # What is not promised
 //
-// A message that ends its process may take more tries than the policy says, on an embedded server: it notes a delivery up to 100 ms late, and so may not know
-// of the last ones. A message in flight when the connection to a server breaks is delivered again after the lease, and counts as tried.
+// A message in flight when the connection to a server breaks is delivered again after the lease, and counts as tried.
 // Messages cannot be put in a transaction of a database: write them to a table there, and Put them from it with an [ID].
 package weirnats

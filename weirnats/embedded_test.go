@@ -45,8 +45,7 @@ func drained[T any](t testing.TB, q *weirnats.Queue[T]) {
 	t.Helper()
 	within(t, "empty", func() bool {
 		s, err := q.Stats(t.Context())
-		noError(t, err)
-		return s.Messages == 0
+		return err == nil && s.Messages == 0 // its server may be about to start
 	})
 }
 
@@ -318,7 +317,7 @@ func TestMessagesAreDecodedByTheCodecThatHasEncodedThem(t *testing.T) {
 	noError(t, old.Put(t.Context(), "panic"))
 	q := open[string](t, dir, "a", weirnats.Codecs(weirnats.JSON(), upper{}))
 	noError(t, q.Put(t.Context(), "new"))
-	p := weir.New(1)
+	p := weir.New(1, weir.OnError(func(error) {}))
 	defer p.Close()
 	var all list[string]
 	stop := serve(t, q, p, func(_ context.Context, v string) error { all.add(v); return nil })

@@ -3,7 +3,9 @@ package weirnats_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -17,7 +19,16 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/mem"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if child := children[os.Getenv(childName)]; child != nil {
+		if err := child(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func noError(t testing.TB, err error) {
 	if err != nil {

@@ -24,6 +24,8 @@ type task struct {
 	cancel   context.CancelCauseFunc // of its context
 	try      Try
 	record   *backend.Record // nil if the queue has none
+	suspect  bool            // the try before left no error: the message may have ended its process
+	alone    bool            // no other message that may have ended its process runs meanwhile
 
 	// Under the mutex of the server.
 	state    state

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -15,6 +16,7 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/embed"
 	"github.com/64ed045f/weir/weirnats/internal/folder"
 	"github.com/64ed045f/weir/weirnats/internal/jets"
+	"github.com/64ed045f/weir/weirnats/internal/journal"
 )
 
 // defaultDir is the folder of an embedded server, unless Dir says otherwise.
@@ -30,7 +32,10 @@ type Queue[T any] struct {
 	codecs  map[string]Codec
 	codec   Codec // for Put
 	backend backend.Queue
-	release func() error // ends the use of the server, after that of the backend
+	journal *journal.Journal // of an embedded server; else nil
+	release func() error     // ends the use of the server, after that of the backend
+
+	suspect atomic.Bool // a message runs that may have ended its process
 
 	open    context.Context // done when Close begins
 	shut    context.CancelCauseFunc
@@ -62,7 +67,7 @@ func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], e
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	connect, release, err := o.server()
+	connect, j, release, err := o.server(name)
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +80,11 @@ func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], e
 		conn.Close()
 		return nil, errors.Join(outward(name, err), release())
 	}
-	return newQueue[T](name, o, b, release), nil
+	return newQueue[T](name, o, b, j, release), nil
 }
 
-func newQueue[T any](name string, o *options, b backend.Queue, release func() error) *Queue[T] {
-	q := &Queue[T]{name: name, options: o, backend: b, release: release, codecs: map[string]Codec{}}
+func newQueue[T any](name string, o *options, b backend.Queue, j *journal.Journal, release func() error) *Queue[T] {
+	q := &Queue[T]{name: name, options: o, backend: b, journal: j, release: release, codecs: map[string]Codec{}}
 	for _, c := range append([]Codec{JSON(), Raw()}, o.codecs...) {
 		q.codecs[c.Name()] = c
 	}
@@ -123,12 +128,12 @@ func (o *options) settings(name string) backend.Settings {
 	}
 }
 
-// server returns what connects to the server, and what ends its use.
-func (o *options) server() (connect func(...nats.Option) (*nats.Conn, error), release func() error, err error) {
+// server returns what connects to the server, the journal of the queue if the server is embedded, and what ends its use.
+func (o *options) server(queue string) (connect func(...nats.Option) (*nats.Conn, error), j *journal.Journal, release func() error, err error) {
 	if o.url != "" {
 		return func(own ...nats.Option) (*nats.Conn, error) {
 			return nats.Connect(o.url, append(append([]nats.Option{nats.Name("weirnats")}, o.nats...), own...)...)
-		}, func() error { return nil }, nil
+		}, nil, func() error { return nil }, nil
 	}
 	dir := o.dir
 	if dir == "" {
@@ -136,12 +141,15 @@ func (o *options) server() (connect func(...nats.Option) (*nats.Conn, error), re
 	}
 	s, err := embed.Acquire(dir, o.durability != nil && *o.durability == Always, o.log)
 	if used, ok := errors.AsType[*folder.InUseError](err); ok {
-		return nil, nil, &InUseError{Dir: used.Dir, PID: used.PID, err: err}
+		return nil, nil, nil, &InUseError{Dir: used.Dir, PID: used.PID, err: err}
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return s.Connect, s.Release, nil
+	if j, err = s.Journal(queue); err != nil {
+		return nil, nil, nil, errors.Join(err, s.Release())
+	}
+	return s.Connect, j, s.Release, nil
 }
 
 // Name returns the name of the queue.

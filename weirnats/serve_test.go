@@ -751,3 +751,35 @@ func TestAQueueThatIsGoneEndsServe(t *testing.T) {
 		isError(b, b.Put(b.Context(), "a"), weirnats.ErrGone)
 	})
 }
+
+// A message that ends its process takes those that run next to it along only until it is suspected.
+func TestMessagesNextToPoisonSurvive(t *testing.T) {
+	inBubble(t, 4, func(b *bench) {
+		for _, v := range []string{"poison", "a", "b", "c"} {
+			b.put(v)
+		}
+		from, err := b.mem.Receive()
+		noError(b, err)
+		for range 2 {
+			noError(b, from.Pull(b.Context(), 4, 0, func(backend.Delivery) bool { return true }))
+			pass(lease)
+		}
+		var now atomic.Int32
+		var ran list[string]
+		stop := b.serve(func(ctx context.Context, v string) error {
+			defer now.Add(-1)
+			if n := now.Add(1); n > 1 {
+				b.Errorf("%d suspects run at once", n)
+			}
+			time.Sleep(time.Second)
+			ran.add(fmt.Sprint(v, weirnats.Attempt(ctx).Number))
+			return nil
+		})
+		pass(time.Minute)
+		all := ran.take()
+		slices.Sort(all)
+		equal(b, "tries", strings.Join(all, " "), "a3 b3 c3 poison3")
+		noError(b, stop())
+		equal(b, "messages", b.stats().Messages, 0)
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -63,7 +64,9 @@ func (s *server[T]) work(ctx context.Context, t *task) error {
 		s.giveBack(t)
 		return nil
 	}
-	if ready, err := s.prepare(ctx, t); !ready {
+	ready, err := s.prepare(ctx, t)
+	defer s.leaveAlone(t)
+	if !ready {
 		return err
 	}
 	value, err := s.queue.decode(t.delivery.Message().Codec, t.delivery.Message().Data)
@@ -85,7 +88,8 @@ func (s *server[T]) tryContext(ctx context.Context, t *task) context.Context {
 func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error) {
 	m := t.delivery.Message()
 	t.record = new(backend.Record)
-	if t.delivery.Count() > 1 {
+	begun := s.begun(t)
+	if t.delivery.Count() > 1 || begun > 0 {
 		if t.record, err = t.delivery.Record(ctx); err != nil {
 			s.backOff(t, err)
 			return false, nil
@@ -94,8 +98,12 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 	s.mu.Lock()
 	t.started = time.Now()
 	s.mu.Unlock()
+	failed := 0 // the last try that left an error
+	if n := len(t.record.Errors); n > 0 {
+		failed = t.record.Errors[n-1].Try
+	}
 	t.try = Try{
-		Queue: s.queue.name, ID: m.ID, Number: max(1, t.delivery.Count()-t.record.Returned), Earlier: failures(t.record.Errors), Put: m.Put,
+		Queue: s.queue.name, ID: m.ID, Number: max(t.delivery.Count()-t.record.Returned, failed+1, begun+1, t.record.Begun+1), Earlier: failures(t.record.Errors), Put: m.Put,
 	}
 	if t.record.Began.IsZero() {
 		t.record.Began = t.started
@@ -104,14 +112,59 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 		}
 	}
 	before := t.try.Number - 1
-	if before == 0 || len(t.record.Errors) > 0 && t.record.Errors[len(t.record.Errors)-1].Try >= before {
+	if before == failed {
+		s.begins(t)
 		return true, nil
 	}
-	if _, again := s.queue.options.retry.Next(before, t.record.Began, errProcessEnded); again {
-		return true, nil
+	t.suspect = true
+	if _, again := s.queue.options.retry.Next(before, t.record.Began, errProcessEnded); !again {
+		t.try.Number = before
+		return false, s.bury(t, errProcessEnded)
 	}
-	t.try.Number = before
-	return false, s.bury(t, errProcessEnded)
+	if before-failed >= 2 && !s.isolate(t) {
+		return false, nil
+	}
+	s.begins(t)
+	return true, nil
+}
+
+// isolate makes a message run that was with two processes in a row when they ended: it may have ended them. Those that just were there each time must not lose all of
+// their tries with it: so of such messages one runs at a time in a process, and what waits loses no try. isolate reports false if the message has gone back.
+func (s *server[T]) isolate(t *task) bool {
+	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
+	defer cancel()
+	t.record.Returned++ // until it begins
+	t.record.Begun = t.try.Number - 1
+	if err := t.delivery.Keep(ctx, t.record); err != nil {
+		s.backOff(t, err)
+		return false
+	}
+	if !s.queue.suspect.CompareAndSwap(false, true) {
+		s.send(t, "give a message back", func(ctx context.Context) error {
+			return t.delivery.GiveBack(ctx, nil, time.Second/2+rand.N(time.Second/2))
+		})
+		return false
+	}
+	t.alone = true
+	s.rest(200 * time.Millisecond) // until others that came with it have gone back
+	if s.pulls.Err() != nil {
+		s.send(t, "give a message back", func(ctx context.Context) error { return t.delivery.GiveBack(ctx, nil, 0) })
+		return false
+	}
+	t.record.Returned--
+	t.record.Begun = t.try.Number
+	if err := t.delivery.Keep(ctx, t.record); err != nil {
+		s.backOff(t, err)
+		return false
+	}
+	return true
+}
+
+// leaveAlone ends what isolate has begun.
+func (s *server[T]) leaveAlone(t *task) {
+	if t.alone {
+		s.queue.suspect.Store(false)
+	}
 }
 
 // try calls the function, and sends its outcome to the server.
@@ -179,11 +232,42 @@ func (s *server[T]) ack(t *task) {
 	confirm := s.queue.options.doubleAck || s.stopping
 	s.mu.Unlock()
 	if !confirm && t.delivery.Count() == 1 && t.delivery.Ack(s.base, false) == nil {
+		s.ends(t)
 		return
 	}
 	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
 	defer cancel()
-	s.insist(ctx, "acknowledge a message", func(ctx context.Context) error { return t.delivery.Ack(ctx, true) })
+	if s.insist(ctx, "acknowledge a message", func(ctx context.Context) error { return t.delivery.Ack(ctx, true) }) {
+		s.ends(t)
+	}
+}
+
+// begun is the last try that has begun, as far as the process before knew; 0 if it has not.
+func (s *server[T]) begun(t *task) int {
+	if s.queue.journal == nil {
+		return 0
+	}
+	return s.queue.journal.Begun(t.delivery.Number())
+}
+
+// begins notes that a try begins, where the server may end with it.
+func (s *server[T]) begins(t *task) {
+	if s.queue.journal == nil {
+		return
+	}
+	if err := s.queue.journal.Begin(t.delivery.Number(), t.try.Number); err != nil {
+		s.complain("note that a try begins", err)
+	}
+}
+
+// ends notes that the server knows the outcome.
+func (s *server[T]) ends(t *task) {
+	if s.queue.journal == nil {
+		return
+	}
+	if err := s.queue.journal.End(t.delivery.Number()); err != nil {
+		s.complain("note that a try has ended", err)
+	}
 }
 
 // note adds the error of a try to the record.
@@ -220,6 +304,7 @@ func printable(r rune) rune {
 // bury makes a dead letter of a message. If that fails the next delivery finds that its tries are used up.
 func (s *server[T]) bury(t *task, err error) error {
 	s.note(t, err)
+	t.suspect = false
 	dead := s.send(t, "make a dead letter", func(ctx context.Context) error { return t.delivery.Bury(ctx, t.record, t.try.Number) })
 	return &TryError{Queue: s.queue.name, ID: t.try.ID, Try: t.try.Number, Dead: dead, Err: err}
 }
@@ -267,7 +352,13 @@ func (s *server[T]) send(t *task, what string, send func(ctx context.Context) er
 		s.complain(what, ErrLost)
 		return false
 	}
-	return s.insist(ctx, what, send)
+	if !s.insist(ctx, what, send) {
+		return false
+	}
+	if !t.suspect { // a server that ends soon may forget that it was delivered again, and then nothing else makes the next look at its record
+		s.ends(t)
+	}
+	return true
 }
 
 // insist calls send until that succeeds, or ctx is done.

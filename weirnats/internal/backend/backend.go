@@ -56,6 +56,7 @@ type Failure struct {
 // Record is what a queue knows of a message besides the message itself. Most messages need none.
 type Record struct {
 	Returned int       `json:"returned,omitempty"` // deliveries that do not count as a try
+	Begun    int       `json:"begun,omitempty"`    // the last try that is known to have begun, of a message that may have ended its process
 	Began    time.Time `json:"began,omitzero"`     // when the first try began
 	Errors   []Failure `json:"errors,omitempty"`   // of tries, as far as they are known
 }
@@ -114,14 +115,18 @@ type Receiver interface {
 // within the lease before: from when that call began.
 type Delivery interface {
 	Message() *Message
+	// Number is that of the message in its queue, from 1.
+	Number() uint64
 	// Count is how often the message was delivered, with this time.
 	Count() int
-	// More reports whether other messages waited when this one was delivered.
+	// More reports whether other messages waited when this one was delivered, as far as the server knew. Those that come again do not count.
 	More() bool
 	// Sent is a time before which the lease did not begin, with a monotonic clock.
 	Sent() time.Time
-	// Record returns what GiveBack has kept; the zero Record if there is none.
+	// Record returns what Keep or GiveBack has kept; the zero Record if there is none.
 	Record(ctx context.Context) (*Record, error)
+	// Keep keeps the record.
+	Keep(ctx context.Context, r *Record) error
 	// Extend renews the lease.
 	Extend(ctx context.Context) error
 	// Ack removes the message for good. Without confirm it does not wait until that is done.

@@ -2,8 +2,10 @@
 package embed
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/64ed045f/weir/weirnats/internal/folder"
+	"github.com/64ed045f/weir/weirnats/internal/journal"
 )
 
 // MaxPayload is the largest message of an embedded server, with its headers.
@@ -25,7 +28,9 @@ type Server struct {
 	sync   bool
 	folder *folder.Folder
 	nats   *server.Server
-	uses   int // under servers.Mutex
+	// Under servers.Mutex.
+	uses     int
+	journals map[string]*journal.Journal
 }
 
 // servers are those of this process, by path. The mutex is held while one starts or ends, so that no second one starts on the same folder meanwhile.
@@ -104,6 +109,28 @@ func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
 	return nats.Connect("", append(opts, nats.InProcessServer(s.nats))...)
 }
 
+// Journal returns that of a queue. It is closed with the server.
+func (s *Server) Journal(queue string) (*journal.Journal, error) {
+	servers.Lock()
+	defer servers.Unlock()
+	if j := s.journals[queue]; j != nil {
+		return j, nil
+	}
+	dir, err := s.folder.Sub("running")
+	if err != nil {
+		return nil, fmt.Errorf("weirnats: folder of the embedded server: %w", err)
+	}
+	j, err := journal.Open(filepath.Join(dir, queue))
+	if err != nil {
+		return nil, fmt.Errorf("weirnats: queue %s: %w", queue, err)
+	}
+	if s.journals == nil {
+		s.journals = make(map[string]*journal.Journal)
+	}
+	s.journals[queue] = j
+	return j, nil
+}
+
 // Release ends a use that Acquire has begun. With the last one the server ends, and the folder is free for the next process.
 func (s *Server) Release() error {
 	servers.Lock()
@@ -113,7 +140,11 @@ func (s *Server) Release() error {
 	}
 	s.end()
 	delete(servers.at, s.path)
-	return s.folder.Unlock()
+	var err error
+	for _, j := range s.journals {
+		err = errors.Join(err, j.Close())
+	}
+	return errors.Join(err, s.folder.Unlock())
 }
 
 // logger hands what the server logs on, and keeps its last error.

@@ -251,11 +251,12 @@ func (d *delivery) More() bool { return d.meta.NumPending > 0 }
 // Sent implements [backend.Delivery].
 func (d *delivery) Sent() time.Time { return d.sent }
 
-func (d *delivery) number() uint64 { return d.meta.Sequence.Stream }
+// Number implements [backend.Delivery].
+func (d *delivery) Number() uint64 { return d.meta.Sequence.Stream }
 
 // Record implements [backend.Delivery].
 func (d *delivery) Record(ctx context.Context) (*backend.Record, error) {
-	m, err := d.of.of.records.GetLastMsgForSubject(ctx, d.of.of.recordSubject(d.number()))
+	m, err := d.of.of.records.GetLastMsgForSubject(ctx, d.of.of.recordSubject(d.Number()))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return new(backend.Record), nil
 	}
@@ -304,15 +305,25 @@ func (d *delivery) dropRecord(ctx context.Context) error {
 	return nil
 }
 
+// Keep implements [backend.Delivery].
+func (d *delivery) Keep(ctx context.Context, r *backend.Record) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	ack, err := d.of.of.js.Publish(ctx, d.of.of.recordSubject(d.Number()), text)
+	if err != nil {
+		return failed(err)
+	}
+	d.kept = ack.Sequence
+	return nil
+}
+
 // GiveBack implements [backend.Delivery].
 func (d *delivery) GiveBack(ctx context.Context, r *backend.Record, wait time.Duration) error {
 	if r != nil {
-		text, err := json.Marshal(r)
-		if err != nil {
+		if err := d.Keep(ctx, r); err != nil {
 			return err
-		}
-		if _, err := d.of.of.js.Publish(ctx, d.of.of.recordSubject(d.number()), text); err != nil {
-			return failed(err)
 		}
 	}
 	answer := "-NAK"
@@ -346,7 +357,7 @@ func (d *delivery) Bury(ctx context.Context, r *backend.Record, tries int) error
 	if err != nil {
 		return err
 	}
-	out := &nats.Msg{Subject: d.of.of.deadSubject(d.number()), Data: d.content.Data, Header: nats.Header{
+	out := &nats.Msg{Subject: d.of.of.deadSubject(d.Number()), Data: d.content.Data, Header: nats.Header{
 		codecHeader:  {d.content.Codec},
 		recordHeader: {text},
 		triesHeader:  {strconv.Itoa(tries)},

@@ -50,7 +50,7 @@ func New(s backend.Settings) *Queue {
 	}
 }
 
-// Fault makes each call ask f whether it fails: "put", "record", "extend", "ack", "give back", "bury", "pull" or "stats".
+// Fault makes each call ask f whether it fails: "put", "record", "keep", "extend", "ack", "give back", "bury", "pull" or "stats".
 func (q *Queue) Fault(f func(call string) error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -196,6 +196,7 @@ type delivery struct {
 }
 
 func (d *delivery) Message() *backend.Message { return &d.content }
+func (d *delivery) Number() uint64            { return d.item.number }
 func (d *delivery) Count() int                { return d.count }
 func (d *delivery) More() bool                { return d.more }
 func (d *delivery) Sent() time.Time           { return d.sent }
@@ -245,13 +246,22 @@ func (d *delivery) remove() {
 	d.q.ready = slices.DeleteFunc(d.q.ready, func(i *item) bool { return i == d.item })
 }
 
+// Keep implements [backend.Delivery].
+func (d *delivery) Keep(ctx context.Context, r *backend.Record) error {
+	return d.call(ctx, "keep", func() { d.keep(r) })
+}
+
+func (d *delivery) keep(r *backend.Record) {
+	kept := *r
+	kept.Errors = slices.Clone(r.Errors)
+	d.item.record = &kept
+}
+
 // GiveBack implements [backend.Delivery].
 func (d *delivery) GiveBack(ctx context.Context, r *backend.Record, wait time.Duration) error {
 	return d.call(ctx, "give back", func() {
 		if r != nil {
-			kept := *r
-			kept.Errors = slices.Clone(r.Errors)
-			d.item.record = &kept
+			d.keep(r)
 		}
 		if !d.item.ready {
 			d.item.due, d.item.leased = time.Now().Add(wait), false

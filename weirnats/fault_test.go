@@ -1,0 +1,447 @@
+package weirnats_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/weirnats"
+)
+
+// The tests of this file run workers in processes of their own, and kill them. What was put and what was done is in files of the test, not of the queue.
+
+var faultTime = flag.Duration("faults", 2*time.Second, "how long each test of killed processes goes on")
+
+// children are the programs that a process of the test binary may be, by name.
+var children = map[string]func() error{
+	"embedded": childEmbedded,
+	"worker":   childWorker,
+	"hold":     childHold,
+	"poison":   childPoison,
+}
+
+const (
+	childName = "WEIRNATS_CHILD"
+	childDir  = "WEIRNATS_DIR"
+	childURL  = "WEIRNATS_URL"
+)
+
+// child is a process that runs one of the children.
+type child struct {
+	*exec.Cmd
+	out *bufio.Reader
+}
+
+// start starts a child, which says "ready" when it is. dir is for the files of the test, and those of an embedded server.
+func start(t *testing.T, name, dir, url string) *child {
+	t.Helper()
+	exe, err := os.Executable()
+	noError(t, err)
+	c := &child{Cmd: exec.Command(exe)}
+	c.Env = append(os.Environ(), childName+"="+name, childDir+"="+dir, childURL+"="+url)
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	noError(t, err)
+	c.out = bufio.NewReader(out)
+	noError(t, c.Start())
+	line, err := c.out.ReadString('\n')
+	if line != "ready\n" {
+		c.kill()
+		t.Fatalf("child %s says %q: %v", name, line, err)
+	}
+	return c
+}
+
+func (c *child) kill() {
+	_ = c.Process.Kill() // it may have ended
+	_ = c.Wait()         // it was killed
+}
+
+// ledger is a file of lines, each of which is there when add has returned, also if the process is killed then.
+type ledger struct{ *os.File }
+
+func openLedger(dir, name string) (ledger, error) {
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	return ledger{f}, err
+}
+
+func (l ledger) add(line string) error {
+	_, err := l.WriteString(line + "\n")
+	return err
+}
+
+// lines counts those of a ledger.
+func lines(t *testing.T, dir, name string) map[string]int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	noError(t, err)
+	all := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		all[strings.TrimSpace(line)]++
+	}
+	return all
+}
+
+// account compares what was put with what was done, and returns how often something was done again.
+func account(t *testing.T, dir string) (again int) {
+	t.Helper()
+	put, done := lines(t, dir, "put"), lines(t, dir, "done")
+	lost := 0
+	for id := range put {
+		if done[id] == 0 {
+			lost++
+		}
+	}
+	for _, times := range done {
+		again += times - 1
+	}
+	t.Logf("put %d, done %d, lost %d, done again %d", len(put), len(done), lost, again)
+	if lost > 0 || len(put) == 0 {
+		t.Errorf("lost %d of %d", lost, len(put))
+	}
+	return again
+}
+
+const (
+	childPlaces = 8
+	childLease  = time.Second
+	poisonLease = 300 * time.Millisecond
+)
+
+var childOptions = []weirnats.Option{
+	quiet,
+	weirnats.Lease(childLease),
+	weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 1000, Wait: time.Millisecond, MostWait: 10 * time.Millisecond})),
+}
+
+// child is what a program that puts and serves needs.
+func childQueue(opts ...weirnats.Option) (*weirnats.Queue[string], *weir.Pool, error) {
+	if url := os.Getenv(childURL); url != "" {
+		opts = append(opts, weirnats.Server(url))
+	} else {
+		opts = append(opts, weirnats.Dir(filepath.Join(os.Getenv(childDir), "queues")))
+	}
+	q, err := weirnats.Open[string](context.Background(), "work", append(slices.Clip(childOptions), opts...)...)
+	return q, weir.New(childPlaces, weir.OnError(func(error) {})), err
+}
+
+func childServe(q *weirnats.Queue[string], p *weir.Pool) error {
+	done, err := openLedger(os.Getenv(childDir), "done")
+	if err != nil {
+		return err
+	}
+	return q.Serve(context.Background(), p, func(_ context.Context, id string) error {
+		if rand.N(20) == 0 {
+			return errors.New("on purpose")
+		}
+		time.Sleep(rand.N(2 * time.Millisecond))
+		return done.add(id)
+	})
+}
+
+// childWorker serves.
+func childWorker() error {
+	q, p, err := childQueue()
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	return childServe(q, p)
+}
+
+// childEmbedded puts and serves.
+func childEmbedded() error {
+	q, p, err := childQueue()
+	if err != nil {
+		return err
+	}
+	put, err := openLedger(os.Getenv(childDir), "put")
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	if _, err := os.Stat(filepath.Join(os.Getenv(childDir), "no more")); err != nil {
+		go func() {
+			for i := 0; ; i++ {
+				id := strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(i)
+				if err := q.Put(context.Background(), id, weirnats.ID(id)); err != nil {
+					panic(err)
+				}
+				if err := put.add(id); err != nil {
+					panic(err)
+				}
+			}
+		}()
+	}
+	return childServe(q, p)
+}
+
+// childHold has the folder open.
+func childHold() error {
+	if _, _, err := childQueue(); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	select {}
+}
+
+// childPoison has a function that ends the process at once for some messages. It ends by itself when the queue is empty.
+func childPoison() error {
+	q, p, err := childQueue(weirnats.Lease(poisonLease), weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 4, Wait: time.Millisecond, MostWait: time.Millisecond})))
+	if err != nil {
+		return err
+	}
+	done, err := openLedger(os.Getenv(childDir), "done")
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	go func() {
+		for {
+			time.Sleep(10 * time.Millisecond)
+			if s, err := q.Stats(context.Background()); err == nil && s.Messages == 0 {
+				os.Exit(0)
+			}
+		}
+	}()
+	return q.Serve(context.Background(), p, func(_ context.Context, id string) error {
+		if strings.HasPrefix(id, "poison") {
+			os.Exit(3)
+		}
+		if strings.HasSuffix(id, "slow") { // it is there when the process is ended
+			time.Sleep(poisonLease / 2)
+		}
+		return done.add(id)
+	})
+}
+
+func TestTheFolderIsLocked(t *testing.T) {
+	dir := t.TempDir()
+	c := start(t, "hold", dir, "")
+	queues := filepath.Join(dir, "queues")
+	path, err := filepath.EvalSymlinks(queues)
+	noError(t, err)
+	_, err = weirnats.Open[string](t.Context(), "other", weirnats.Dir(queues))
+	isError(t, err, weirnats.ErrInUse)
+	if used, ok := errors.AsType[*weirnats.InUseError](err); !ok || used.Dir != path || used.PID != c.Process.Pid {
+		t.Errorf("error is %v, the process %d", err, c.Process.Pid)
+	}
+	c.kill()
+	q := open[string](t, queues, "other")
+	noError(t, q.Put(t.Context(), "x"))
+}
+
+// A program with an embedded server is killed again and again, while it puts and serves.
+func TestAProgramThatIsKilledLosesNothing(t *testing.T) {
+	dir := t.TempDir()
+	kills := 0
+	for end := time.Now().Add(*faultTime); time.Now().Before(end); kills++ {
+		c := start(t, "embedded", dir, "")
+		time.Sleep(rand.N(500 * time.Millisecond))
+		c.kill()
+	}
+	noError(t, os.WriteFile(filepath.Join(dir, "no more"), nil, 0o600))
+	c := start(t, "embedded", dir, "")
+	put := lines(t, dir, "put")
+	within(t, "done", func() bool {
+		time.Sleep(50 * time.Millisecond)
+		done := lines(t, dir, "done")
+		for id := range put {
+			if done[id] == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	c.kill()
+	again := account(t, dir)
+	t.Logf("%d kills", kills)
+	if most := kills * childPlaces; again > most {
+		t.Errorf("%d were done again, more than %d", again, most)
+	}
+}
+
+// Workers of one server are killed, and stopped for longer than the lease.
+func TestWorkersThatAreKilledLoseNothing(t *testing.T) {
+	dir, files := t.TempDir(), t.TempDir()
+	s := listen(t, files)
+	defer func() { s.Shutdown(); s.WaitForShutdown() }()
+	q, err := weirnats.Open[string](t.Context(), "work", append(slices.Clip(childOptions), weirnats.Server(s.ClientURL()))...)
+	noError(t, err)
+	defer q.Close()
+	var workers [3]*child
+	for i := range workers {
+		workers[i] = start(t, "worker", dir, s.ClientURL())
+	}
+	var over atomic.Bool
+	putters := weir.NewGroup(t.Context(), 4)
+	put, err := openLedger(dir, "put")
+	noError(t, err)
+	for i := range 4 {
+		putters.Go(func(ctx context.Context) error {
+			for j := 0; !over.Load(); j++ {
+				id := fmt.Sprint(i, "-", j)
+				if err := q.Put(ctx, id); err != nil {
+					return err
+				}
+				if err := put.add(id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	faults := 0
+	for end := time.Now().Add(*faultTime); time.Now().Before(end); faults++ {
+		time.Sleep(rand.N(300 * time.Millisecond))
+		w := &workers[rand.N(len(workers))]
+		if faults%4 == 3 && suspend(*w) {
+			time.Sleep(childLease * 3 / 2)
+			resume(*w)
+			continue
+		}
+		(*w).kill()
+		*w = start(t, "worker", dir, s.ClientURL())
+	}
+	over.Store(true)
+	noError(t, putters.Wait())
+	drained(t, q)
+	for _, w := range workers {
+		w.kill()
+	}
+	again := account(t, dir)
+	t.Logf("%d faults", faults)
+	if most := faults * childPlaces; again > most {
+		t.Errorf("%d were done again, more than %d", again, most)
+	}
+	for l, err := range q.Dead(t.Context()) {
+		noError(t, err)
+		t.Errorf("%s is dead: %v", l.Data, l.Errors)
+	}
+}
+
+// listen starts a server with its files in dir, on a port of its own or that of an earlier one.
+func listen(t *testing.T, dir string, port ...int) *server.Server {
+	t.Helper()
+	at := server.RANDOM_PORT
+	if len(port) > 0 {
+		at = port[0]
+	}
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: at, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true})
+	noError(t, err)
+	s.Start()
+	if !s.ReadyForConnections(limit) {
+		t.Fatal("the server does not start")
+	}
+	return s
+}
+
+// A server ends and starts again while messages are put and served.
+func TestAServerThatStartsAgainLosesNothing(t *testing.T) {
+	dir, files := t.TempDir(), t.TempDir()
+	s := listen(t, files)
+	port := s.Addr().(*net.TCPAddr).Port
+	q, err := weirnats.Open[string](t.Context(), "work", append(slices.Clip(childOptions), weirnats.Server(s.ClientURL(), nats.ReconnectWait(10*time.Millisecond)))...)
+	noError(t, err)
+	defer q.Close()
+	put, err := openLedger(dir, "put")
+	noError(t, err)
+	done, err := openLedger(dir, "done")
+	noError(t, err)
+	p := weir.New(childPlaces)
+	defer p.Close()
+	stop := serve(t, q, p, func(_ context.Context, id string) error { return done.add(id) })
+	var over atomic.Bool
+	putter := weir.NewGroup(t.Context(), 4)
+	for i := range 4 {
+		putter.Go(func(ctx context.Context) error {
+			for j := 0; !over.Load(); j++ {
+				id := fmt.Sprint(i, "-", j)
+				ctx, cancel := context.WithTimeout(ctx, time.Second)
+				err := q.Put(ctx, id, weirnats.ID(id))
+				cancel()
+				if err != nil {
+					continue // it may have been put or not
+				}
+				if err := put.add(id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	for end := time.Now().Add(*faultTime); time.Now().Before(end); {
+		time.Sleep(rand.N(500 * time.Millisecond))
+		s.Shutdown()
+		s.WaitForShutdown()
+		s = listen(t, files, port)
+	}
+	over.Store(true)
+	noError(t, putter.Wait())
+	drained(t, q)
+	stop()
+	account(t, dir)
+	s.Shutdown()
+	s.WaitForShutdown()
+}
+
+// A message that kills its process becomes a dead letter, also if it does so at once, and with it the embedded server.
+func TestPoisonEndsInTheDeadLetters(t *testing.T) {
+	dir := t.TempDir()
+	queues := filepath.Join(dir, "queues")
+	opts := append(slices.Clip(childOptions), weirnats.Dir(queues), weirnats.Lease(poisonLease))
+	q, err := weirnats.Open[string](t.Context(), "work", opts...)
+	noError(t, err)
+	const good = 200
+	for i := range good {
+		id := fmt.Sprint(i)
+		if i%100 == 50 {
+			noError(t, q.Put(t.Context(), fmt.Sprint("poison", i)))
+			id += "slow"
+		}
+		if i%100 == 49 {
+			id += "slow"
+		}
+		noError(t, q.Put(t.Context(), id))
+	}
+	noError(t, q.Close())
+	for kills := 0; start(t, "poison", dir, "").Wait() != nil; kills++ {
+		if kills > 30 {
+			t.Fatal("it is killed again and again")
+		}
+	}
+	equal(t, "messages that were done", len(lines(t, dir, "done")), good)
+	q = open[string](t, queues, "work", opts...)
+	var dead []string
+	for l, err := range q.Dead(t.Context()) {
+		noError(t, err)
+		v, err := q.Decode(l)
+		noError(t, err)
+		dead = append(dead, fmt.Sprint(v, " ", l.Tries))
+	}
+	slices.Sort(dead)
+	equal(t, "dead letters", strings.Join(dead, ", "), "poison150 4, poison50 4")
+	s, err := q.Stats(t.Context())
+	noError(t, err)
+	equal(t, "messages", s.Messages, 0)
+}
