@@ -104,3 +104,20 @@ func BenchmarkIdle(b *testing.B) {
 	b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-µs")
 	b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-µs")
 }
+
+// BenchmarkPutAll measures PutAll of values of 128 bytes, so many at once.
+func BenchmarkPutAll(b *testing.B) {
+	for _, durability := range []weirnats.Durability{weirnats.Lazy, weirnats.Always} {
+		for _, n := range []int{10, 64, 500} {
+			b.Run(fmt.Sprintf("durability=%v/values=%d", durability, n), func(b *testing.B) {
+				q := open[[]byte](b, b.TempDir(), "a", durability, weirnats.MaxMessages(100_000_000))
+				all := slices.Repeat([][]byte{payload}, n)
+				for b.Loop() {
+					_, err := q.PutAll(b.Context(), all, nil)
+					noError(b, err)
+				}
+				b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "value/s")
+			})
+		}
+	}
+}

@@ -35,6 +35,7 @@ type Queue[T any] struct {
 	journal *journal.Journal // of an embedded server; else nil
 	release func() error     // ends the use of the server, after that of the backend
 
+	group   *group      // of Puts that are synced together; nil if they are not synced here
 	suspect atomic.Bool // a message runs that may have ended its process
 
 	open    context.Context // done when Close begins
@@ -91,6 +92,9 @@ func newQueue[T any](name string, o *options, b backend.Queue, j *journal.Journa
 	q.codec = o.codecOf(new(T))
 	q.open, q.shut = context.WithCancelCause(context.Background())
 	q.closing = sync.OnceValue(q.end)
+	if o.durability != nil && *o.durability == Always {
+		q.group = &group{to: b}
+	}
 	return q
 }
 
@@ -182,6 +186,9 @@ func (q *Queue[T]) end() error {
 	q.mu.Unlock()
 	q.shut(ErrClosed)
 	q.calls.Wait()
+	if q.group != nil {
+		q.group.stores.Wait() // of a Put whose context has ended
+	}
 	return errors.Join(q.backend.Close(), q.release())
 }
 
@@ -212,6 +219,11 @@ func (q *Queue[T]) put(ctx context.Context, value T, waits bool, opts []PutOptio
 	m, err := q.message(ctx, value, opts)
 	if err != nil {
 		return err
+	}
+	if q.group != nil {
+		if err := q.group.put(ctx, m); !waits || !errors.Is(err, backend.ErrFull) {
+			return outward(q.name, err)
+		}
 	}
 	return q.store(ctx, m, waits)
 }

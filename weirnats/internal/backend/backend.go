@@ -11,6 +11,10 @@ import (
 var (
 	// ErrFull says that a queue has no room for a message.
 	ErrFull = errors.New("queue is full")
+	// ErrDuplicate says that one of several messages that were put at once was put before.
+	ErrDuplicate = errors.New("message was put before")
+	// ErrBusy says that too many put several messages at once.
+	ErrBusy = errors.New("too many put at once")
 	// ErrGone says that the queue does not exist any more.
 	ErrGone = errors.New("queue does not exist any more")
 	// ErrNotFound says that there is no such dead letter.
@@ -35,6 +39,9 @@ type SettingsError struct {
 
 // Error says what differs.
 func (e *SettingsError) Error() string { return e.Setting + " is " + e.Have + ", not " + e.Want }
+
+// MostAtOnce is how many messages PutAll takes at once.
+const MostAtOnce = 500
 
 // Message is what is put.
 type Message struct {
@@ -83,6 +90,11 @@ type Stats struct {
 type Queue interface {
 	// Put keeps m for good, or returns an error: ErrFull at once if there is no room. A message whose key was put within the window is dropped.
 	Put(ctx context.Context, m *Message) error
+	// PutEach is Put for each of the messages, in order, which waits for all answers together. It returns the error of each.
+	PutEach(ctx context.Context, all []*Message) []error
+	// PutAll keeps all messages, at most MostAtOnce, or none of them. The error is ErrDuplicate if the key of one was put within the window, or is that of another; ErrFull if
+	// there is no room for all; ErrBusy if another try may help.
+	PutAll(ctx context.Context, all []*Message) error
 	// Limit is the largest Data of a message, in bytes.
 	Limit() int
 	// Receive returns what delivers messages.

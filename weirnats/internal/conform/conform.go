@@ -37,6 +37,7 @@ func Run(t *testing.T, run func(*testing.T, func(*testing.T)), open func(t *test
 		{"messages come in order", nil, inOrder},
 		{"a full queue refuses", func(s *backend.Settings) { s.MaxMessages = 2 }, full},
 		{"a key is put once within the window", func(s *backend.Settings) { s.Window = 300 * time.Millisecond }, keys},
+		{"several are put at once or not at all", func(s *backend.Settings) { s.MaxMessages = 500 }, putAll},
 		{"no two hold a lease", nil, oneHolder},
 		{"a lease that runs out brings the message again, and counts", func(s *backend.Settings) { s.Lease = short }, runsOut},
 		{"a lease that is extended does not run out", func(s *backend.Settings) { s.Lease = short }, extended},
@@ -45,6 +46,7 @@ func Run(t *testing.T, run func(*testing.T, func(*testing.T)), open func(t *test
 		{"a message that is refused comes again, and does not count", nil, refused},
 		{"a pull that waits gets what comes", nil, waits},
 		{"a pull ends with its context", nil, cancelled},
+		{"nothing comes to a receiver that is closed", nil, closed},
 		{"a pull asks for no more than it says", nil, bounded},
 		{"a dead letter is one", nil, dead},
 		{"a message that is buried twice is one dead letter", func(s *backend.Settings) { s.Lease = short }, buriedTwice},
@@ -229,6 +231,44 @@ func keys(w *world) {
 	w.Fatal("the key is known for ever")
 }
 
+func putAll(w *world) {
+	all := func(from, to int) (all []*backend.Message) {
+		for i := from; i < to; i++ {
+			all = append(all, &backend.Message{ID: fmt.Sprint(i), Key: fmt.Sprint("k", i), Carry: map[string]string{"a": "b"}, Data: []byte(fmt.Sprint(i))})
+		}
+		return all
+	}
+	messages := func(want int) {
+		w.Helper()
+		s, err := w.Stats(w.Context())
+		ok(w, err)
+		is(w, "messages", s.Messages, want)
+	}
+	ok(w, w.PutAll(w.Context(), nil))
+	ok(w, w.PutAll(w.Context(), all(0, 1)))
+	ok(w, w.PutAll(w.Context(), all(1, 400)))
+	messages(400)
+	is(w, "one was put before", errors.Is(w.PutAll(w.Context(), all(399, 402)), backend.ErrDuplicate), true)
+	is(w, "two are the same", errors.Is(w.PutAll(w.Context(), append(all(400, 402), all(401, 402)...)), backend.ErrDuplicate), true)
+	is(w, "there is no room for all", errors.Is(w.PutAll(w.Context(), all(400, 501)), backend.ErrFull), true)
+	messages(400)
+	errs := w.PutEach(w.Context(), all(398, 501))
+	for i, err := range errs {
+		if full := i == 102; full != (err != nil) || full && !errors.Is(err, backend.ErrFull) {
+			w.Fatalf("error of message %d is %v", i, err)
+		}
+	}
+	messages(500)
+	for i := 0; i < 500; {
+		for _, d := range w.pull(64) {
+			is(w, "message", text(d), fmt.Sprint(i))
+			is(w, "ID", d.Message().ID, fmt.Sprint(i))
+			is(w, "what travels", d.Message().Carry["a"], "b")
+			i++
+		}
+	}
+}
+
 func oneHolder(w *world) {
 	other, err := w.Receive()
 	ok(w, err)
@@ -363,6 +403,27 @@ func cancelled(w *world) {
 	r, err := d.Record(w.Context())
 	ok(w, err)
 	is(w, "tries", d.Count()-r.Returned, 1)
+}
+
+func closed(w *world) {
+	for range 20 {
+		r, err := w.Receive()
+		ok(w, err)
+		ctx, cancel := context.WithCancel(w.Context())
+		var pulls sync.WaitGroup
+		for range 3 {
+			pulls.Go(func() {
+				_ = r.Pull(ctx, 1, 10*time.Second, func(backend.Delivery) bool { return false }) // any error will do
+			})
+		}
+		cancel()
+		ok(w, r.Close(w.Context()))
+		w.put("a")
+		d := w.take()
+		is(w, "count", d.Count(), 1)
+		ok(w, d.Ack(w.Context(), true))
+		pulls.Wait()
+	}
 }
 
 func bounded(w *world) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
@@ -29,6 +30,16 @@ const (
 	triesHeader  = "Weir-Tries"
 	putHeader    = "Weir-Put"
 )
+
+// The headers of an atomic batch.
+const (
+	batchHeader       = "Nats-Batch-Id"
+	batchNumberHeader = "Nats-Batch-Sequence"
+	batchCommitHeader = "Nats-Batch-Commit"
+)
+
+// eachTime is how long the answers to messages that were sent together may take.
+const eachTime = 30 * time.Second
 
 // reserve is what the headers of a dead letter may take of the server's largest message.
 const reserve = 64 << 10
@@ -118,6 +129,58 @@ func (q *queue) Put(ctx context.Context, m *backend.Message) error {
 	return failed(err)
 }
 
+// PutEach implements [backend.Queue].
+func (q *queue) PutEach(ctx context.Context, all []*backend.Message) []error {
+	errs, answers := make([]error, len(all)), make([]jetstream.PubAckFuture, len(all))
+	for i, m := range all {
+		var out *nats.Msg
+		if out, errs[i] = q.outgoing(m); errs[i] == nil {
+			answers[i], errs[i] = q.js.PublishMsgAsync(out)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, eachTime)
+	defer cancel()
+	for i, a := range answers {
+		if errs[i] != nil {
+			continue
+		}
+		select {
+		case <-a.Ok():
+		case err := <-a.Err():
+			errs[i] = failed(err)
+		case <-ctx.Done():
+			errs[i] = context.Cause(ctx)
+		}
+	}
+	return errs
+}
+
+// PutAll implements [backend.Queue]. It is one atomic batch. The server makes a file for each, which takes it some ms.
+func (q *queue) PutAll(ctx context.Context, all []*backend.Message) error {
+	if len(all) == 0 {
+		return nil
+	}
+	id := nuid.Next()
+	for i, m := range all {
+		out, err := q.outgoing(m)
+		if err != nil {
+			return err
+		}
+		out.Header[batchHeader], out.Header[batchNumberHeader] = []string{id}, []string{strconv.Itoa(i + 1)}
+		if i < len(all)-1 {
+			if err := q.conn.nats.PublishMsg(out); err != nil {
+				return err
+			}
+			continue
+		}
+		out.Header[batchCommitHeader] = []string{"1"}
+		if _, err = q.js.PublishMsg(ctx, out); err != nil {
+			return failed(err)
+		}
+	}
+	return nil
+}
+
 func (q *queue) outgoing(m *backend.Message) (*nats.Msg, error) {
 	out := &nats.Msg{Subject: q.subject(), Data: m.Data, Header: nats.Header{codecHeader: {m.Codec}}}
 	if m.Key != "" {
@@ -164,7 +227,6 @@ func message(h nats.Header, data []byte, put time.Time) *backend.Message {
 
 // failed returns err as one of package backend, if it is one.
 func failed(err error) error {
-	var api *jetstream.APIError
 	switch {
 	case err == nil:
 		return nil
@@ -172,10 +234,17 @@ func failed(err error) error {
 		return backend.ErrGone
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return backend.ErrNotFound
-	case errors.As(err, &api) && api.ErrorCode == 10077: // "generic error when storing a message failed"
-		if strings.Contains(api.Description, "maximum messages exceeded") || strings.Contains(api.Description, "maximum bytes exceeded") {
-			return backend.ErrFull
-		}
+	}
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	switch {
+	case !ok:
+	case api.ErrorCode == 10077 && // "generic error when storing a message failed"
+		(strings.Contains(api.Description, "maximum messages exceeded") || strings.Contains(api.Description, "maximum bytes exceeded")):
+		return backend.ErrFull
+	case api.ErrorCode == 10201: // "atomic publish batch contains duplicate message id"
+		return backend.ErrDuplicate
+	case api.ErrorCode == 10210: // "atomic publish too many inflight"
+		return backend.ErrBusy
 	}
 	return err
 }

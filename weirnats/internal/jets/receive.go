@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -22,6 +21,7 @@ const answerTime = 2 * time.Second
 var (
 	errInterrupted = errors.New("connection was lost")
 	errNoAnswer    = errors.New("server did not answer")
+	errEnded       = errors.New("receiver is closed")
 )
 
 // receiver implements [backend.Receiver]. It speaks the protocol of pull requests itself: a subscription serves one pull after the other, where the
@@ -35,6 +35,7 @@ type receiver struct {
 	free   []*line
 	busy   map[*line]bool
 	ending []*line
+	closed bool
 	last   string // to which the last acknowledgement went
 }
 
@@ -52,6 +53,8 @@ type line struct {
 	left int
 	take func(backend.Delivery) bool // nil if no pull is under way
 	done chan error                  // of capacity 1
+
+	retired bool
 }
 
 // Receive implements [backend.Queue].
@@ -102,10 +105,9 @@ func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take fun
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	l.sent, l.left, l.take = time.Now(), n, take
-	r.busy[l] = true
-	r.mu.Unlock()
+	if !r.begin(l, n, take) {
+		return errEnded
+	}
 	if err := r.of.conn.nats.PublishRequest(r.next, l.inbox, request); err != nil {
 		return r.give(l, err, false)
 	}
@@ -121,6 +123,19 @@ func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take fun
 	}
 }
 
+// begin begins a pull on a line. It reports false if the receiver is closed.
+func (r *receiver) begin(l *line, n int, take func(backend.Delivery) bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		l.drain()
+		return false
+	}
+	l.sent, l.left, l.take = time.Now(), n, take
+	r.busy[l] = true
+	return true
+}
+
 // give ends the use of a line, whose pull ends with err. It returns that, or what the server has answered meanwhile. A line on which more may come is given up.
 func (r *receiver) give(l *line, err error, answered bool) error {
 	r.mu.Lock()
@@ -132,15 +147,25 @@ func (r *receiver) give(l *line, err error, answered bool) error {
 		default:
 		}
 	}
-	if answered && err == nil {
+	switch {
+	case r.closed:
+		if !l.retired {
+			r.retire(l)
+		}
+	case answered && err == nil:
 		r.free = append(r.free, l)
-		return nil
+	default:
+		r.retire(l)
 	}
-	l.take = nil
+	return err
+}
+
+// retire ends a line. The mutex is held.
+func (r *receiver) retire(l *line) {
+	l.take, l.retired = nil, true
 	delete(r.busy, l)
 	r.ending = append(r.ending, l)
 	l.drain()
-	return err
 }
 
 // drain ends the subscription, when all that was sent to it has arrived. The server gives a message that meets no subscription to another pull, and does not count that.
@@ -206,12 +231,16 @@ func (r *receiver) Close(ctx context.Context) error {
 	delete(conn.receivers, r)
 	conn.mu.Unlock()
 	r.mu.Lock()
-	for _, l := range r.free {
-		l.drain()
+	r.closed = true
+	for l := range r.busy { // pulls whose callers have not seen that they are to end
+		l.finish(errEnded)
+		r.retire(l)
 	}
-	ending := slices.Concat(r.ending, r.free)
-	r.ending, r.free = nil, nil
-	last := r.last
+	for _, l := range r.free {
+		r.retire(l)
+	}
+	ending, last := r.ending, r.last
+	r.free, r.ending = nil, nil
 	r.mu.Unlock()
 	for _, l := range ending {
 		select {

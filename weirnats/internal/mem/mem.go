@@ -4,6 +4,7 @@ package mem
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -76,6 +77,23 @@ func (q *Queue) Limit() int { return 1 << 20 }
 
 // Put implements [backend.Queue].
 func (q *Queue) Put(ctx context.Context, m *backend.Message) error {
+	if err := q.PutAll(ctx, []*backend.Message{m}); !errors.Is(err, backend.ErrDuplicate) {
+		return err
+	}
+	return nil
+}
+
+// PutEach implements [backend.Queue].
+func (q *Queue) PutEach(ctx context.Context, all []*backend.Message) []error {
+	errs := make([]error, len(all))
+	for i, m := range all {
+		errs[i] = q.Put(ctx, m)
+	}
+	return errs
+}
+
+// PutAll implements [backend.Queue].
+func (q *Queue) PutAll(ctx context.Context, all []*backend.Message) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -84,13 +102,25 @@ func (q *Queue) Put(ctx context.Context, m *backend.Message) error {
 	if err := q.fails("put"); err != nil {
 		return err
 	}
-	now := time.Now()
-	if at, ok := q.keys[m.Key]; ok && m.Key != "" && now.Sub(at) < q.settings.Window {
-		return nil
+	now, among := time.Now(), map[string]bool{}
+	for _, m := range all {
+		if at, ok := q.keys[m.Key]; m.Key != "" && (among[m.Key] || ok && now.Sub(at) < q.settings.Window) {
+			return backend.ErrDuplicate
+		}
+		among[m.Key] = true
 	}
-	if int64(len(q.messages)) >= q.settings.MaxMessages {
+	if int64(len(q.messages)+len(all)) > q.settings.MaxMessages {
 		return backend.ErrFull
 	}
+	for _, m := range all {
+		q.add(m, now)
+	}
+	q.notify()
+	return nil
+}
+
+// add adds a message. The mutex is held.
+func (q *Queue) add(m *backend.Message, now time.Time) {
 	if m.Key != "" {
 		q.keys[m.Key] = now
 	}
@@ -99,8 +129,6 @@ func (q *Queue) Put(ctx context.Context, m *backend.Message) error {
 	i.Data, i.Put = slices.Clone(m.Data), now
 	q.messages[i.number] = i
 	q.ready = append(q.ready, i)
-	q.notify()
-	return nil
 }
 
 // promote makes ready what is due, and returns when the next is. The mutex is held.
@@ -124,12 +152,20 @@ func (q *Queue) promote(now time.Time) (next time.Time) {
 }
 
 // Receive implements [backend.Queue].
-func (q *Queue) Receive() (backend.Receiver, error) { return receiver{q}, nil }
+func (q *Queue) Receive() (backend.Receiver, error) {
+	r := &receiver{q: q}
+	r.open, r.end = context.WithCancel(context.Background())
+	return r, nil
+}
 
-type receiver struct{ q *Queue }
+type receiver struct {
+	q    *Queue
+	open context.Context // done when the receiver is closed
+	end  context.CancelFunc
+}
 
 // Pull implements [backend.Receiver].
-func (r receiver) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery) bool) error {
+func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery) bool) error {
 	q := r.q
 	end := time.Now().Add(wait)
 	for n > 0 {
@@ -141,7 +177,7 @@ func (r receiver) Pull(ctx context.Context, n int, wait time.Duration, take func
 		}
 		next := q.promote(now)
 		taken := false
-		for ; n > 0 && len(q.ready) > 0 && ctx.Err() == nil; n-- {
+		for ; n > 0 && len(q.ready) > 0 && ctx.Err() == nil && r.open.Err() == nil; n-- {
 			i := q.ready[0]
 			q.ready = q.ready[1:]
 			i.count++
@@ -165,6 +201,8 @@ func (r receiver) Pull(ctx context.Context, n int, wait time.Duration, take func
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case r.open.Err() != nil:
+			return context.Cause(r.open)
 		case taken || left <= 0:
 			return nil
 		}
@@ -176,6 +214,7 @@ func (r receiver) Pull(ctx context.Context, n int, wait time.Duration, take func
 		case <-changed:
 		case <-timer.C:
 		case <-ctx.Done():
+		case <-r.open.Done():
 		}
 		timer.Stop()
 	}
@@ -183,7 +222,10 @@ func (r receiver) Pull(ctx context.Context, n int, wait time.Duration, take func
 }
 
 // Close implements [backend.Receiver].
-func (r receiver) Close(context.Context) error { return nil }
+func (r *receiver) Close(context.Context) error {
+	r.end()
+	return nil
+}
 
 // delivery implements [backend.Delivery].
 type delivery struct {

@@ -1,0 +1,125 @@
+package weirnats_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/weirnats"
+)
+
+// check stands for what a program does about an error.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// folder returns one for an example, and what removes it.
+func folder() (dir string, remove func()) {
+	dir, err := os.MkdirTemp("", "weirnats")
+	check(err)
+	return dir, func() { _ = os.RemoveAll(dir) }
+}
+
+type Mail struct{ To string }
+
+func Example() {
+	dir, remove := folder()
+	defer remove()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	queue, err := weirnats.Open[Mail](ctx, "mail", weirnats.Dir(dir))
+	check(err)
+	defer queue.Close()
+	for _, to := range []string{"ann@example.org", "bob@example.org", "ann@example.org"} {
+		check(queue.Put(ctx, Mail{To: to}, weirnats.ID("welcome "+to)))
+	}
+
+	pool := weir.New(1)
+	defer pool.Close()
+	var sent sync.WaitGroup
+	sent.Add(2)
+	go func() {
+		sent.Wait()
+		cancel()
+	}()
+	err = queue.Serve(ctx, pool, func(_ context.Context, m Mail) error {
+		fmt.Println("to", m.To)
+		sent.Done()
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// to ann@example.org
+	// to bob@example.org
+	// <nil>
+}
+
+// A message that fails is tried again; one that has failed for good is a dead letter, and can be replayed.
+func ExampleQueue_Dead() {
+	dir, remove := folder()
+	defer remove()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	queue, err := weirnats.Open[string](ctx, "words", weirnats.Dir(dir), weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 2, Wait: time.Millisecond})))
+	check(err)
+	defer queue.Close()
+	check(queue.Put(ctx, "word"))
+	pool := weir.New(1, weir.OnError(func(err error) {
+		fmt.Println(err)
+		if failed, ok := errors.AsType[*weirnats.TryError](err); ok && failed.Dead {
+			cancel()
+		}
+	}))
+	defer pool.Close()
+	err = queue.Serve(ctx, pool, func(ctx context.Context, word string) error {
+		return fmt.Errorf("bad %s, try %d", word, weirnats.Attempt(ctx).Number)
+	})
+	check(err)
+	ctx = context.Background()
+	for letter, err := range queue.Dead(ctx) {
+		check(err)
+		fmt.Printf("dead: %s after %d tries, the last error is %q\n", letter.Data, letter.Tries, letter.Errors[1].Err)
+		check(queue.Replay(ctx, letter.ID))
+	}
+	stats, err := queue.Stats(ctx)
+	fmt.Println("waiting:", stats.Waiting, "dead:", stats.Dead, err)
+	// Output:
+	// weirnats: try 1 of a message of queue words: bad word, try 1
+	// weirnats: try 2, the last of a message of queue words: bad word, try 2
+	// dead: "word" after 2 tries, the last error is "bad word, try 2"
+	// waiting: 1 dead: 0 <nil>
+}
+
+func ExampleQueue_TryPut() {
+	dir, remove := folder()
+	defer remove()
+	ctx := context.Background()
+	queue, err := weirnats.Open[int](ctx, "numbers", weirnats.Dir(dir), weirnats.MaxMessages(1))
+	check(err)
+	defer queue.Close()
+	fmt.Println(queue.TryPut(ctx, 1))
+	fmt.Println(queue.TryPut(ctx, 2))
+	// Output:
+	// <nil>
+	// weirnats: queue is full
+}
+
+// Other programs of the machine cannot open the folder meanwhile, and all programs that use a queue must agree on its settings.
+func ExampleOpen() {
+	dir, remove := folder()
+	defer remove()
+	ctx := context.Background()
+	queue, err := weirnats.Open[int](ctx, "numbers", weirnats.Dir(dir), weirnats.Lease(time.Minute))
+	check(err)
+	defer queue.Close()
+	_, err = weirnats.Open[int](ctx, "numbers", weirnats.Dir(dir))
+	fmt.Println(err)
+	// Output:
+	// weirnats: queue numbers exists with another setting: Lease is 1m0s there, not 30s
+}

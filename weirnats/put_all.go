@@ -1,0 +1,193 @@
+package weirnats
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+// mostBytesAtOnce is how many bytes of values go to the server at once.
+const mostBytesAtOnce = 4 << 20
+
+// PutAll puts all values into the queue, in order, much faster than as many calls of [Queue.Put]. It returns how many of them are in the queue for good: the first n, all if
+// the error is nil. id, if it is not nil, returns the [ID] of the value with that index, of 1 to 256 bytes; those whose ID was put before are left out, and count as put. If
+// the queue is full PutAll waits for room until ctx is done. All values are encoded before the first is put. The errors are those of Put; after one, values
+// beyond the first n may be in the queue as well.
+func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) string) (n int, err error) {
+	must(ctx != nil, "context must not be nil", "nil")
+	end, err := q.begin()
+	if err != nil {
+		return 0, err
+	}
+	defer end()
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	all := make([]*backend.Message, len(values))
+	for i, v := range values {
+		var opts []PutOption
+		if id != nil {
+			opts = []PutOption{ID(id(i))}
+		}
+		if all[i], err = q.message(ctx, v, opts); err != nil {
+			return 0, err
+		}
+	}
+	for len(all) > 0 {
+		some := portion(all)
+		for i, err := range q.storeAll(ctx, some) {
+			if errors.Is(err, backend.ErrFull) {
+				err = q.store(ctx, all[i], true)
+			}
+			switch {
+			case err == nil:
+				n++
+			case ctx.Err() != nil:
+				return n, context.Cause(ctx)
+			default:
+				return n, outward(q.name, err)
+			}
+		}
+		all = all[len(some):]
+	}
+	return n, nil
+}
+
+// portion returns the first messages, as many as go to the server at once.
+func portion(all []*backend.Message) []*backend.Message {
+	bytes := 0
+	for i, m := range all {
+		if bytes += len(m.Data); i > 0 && bytes > mostBytesAtOnce || i == backend.MostAtOnce {
+			return all[:i]
+		}
+	}
+	return all
+}
+
+// storeAll stores messages, and returns the error of each.
+func (q *Queue[T]) storeAll(ctx context.Context, all []*backend.Message) []error {
+	if q.group != nil {
+		return storeAtOnce(ctx, q.backend, all)
+	}
+	return q.backend.PutEach(ctx, all)
+}
+
+// fewestAtOnce is from how many messages on it takes less time to store them at once than one by one, where each is synced.
+const fewestAtOnce = 32
+
+// storeAtOnce stores messages with few syncs of the disk.
+func storeAtOnce(ctx context.Context, to backend.Queue, all []*backend.Message) []error {
+	if len(all) < fewestAtOnce {
+		return to.PutEach(ctx, all)
+	}
+	err := putAll(ctx, to, all)
+	if splits(err) {
+		half := len(all) / 2
+		return append(storeAtOnce(ctx, to, all[:half]), storeAtOnce(ctx, to, all[half:])...)
+	}
+	errs := make([]error, len(all))
+	for i := range errs {
+		errs[i] = err
+	}
+	return errs
+}
+
+// splits reports whether a part of what was refused at once may be taken.
+func splits(err error) bool {
+	return errors.Is(err, backend.ErrDuplicate) || errors.Is(err, backend.ErrFull)
+}
+
+// putAll is PutAll of a backend that waits where too many do that at once.
+func putAll(ctx context.Context, to backend.Queue, all []*backend.Message) error {
+	for {
+		err := to.PutAll(ctx, all)
+		if !errors.Is(err, backend.ErrBusy) {
+			return err
+		}
+		timer := time.NewTimer(10 * time.Millisecond)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// groupTime is how long a group of messages may take to be stored.
+const groupTime = 30 * time.Second
+
+// group lets Puts that come at once share a sync of the disk: while some are under way, the others gather.
+type group struct {
+	to backend.Queue
+
+	mu      sync.Mutex
+	waiting []*member
+	busy    bool // a goroutine stores those that wait
+	stores  sync.WaitGroup
+}
+
+type member struct {
+	message *backend.Message
+	done    chan error // of capacity 1
+}
+
+// put stores a message, or returns [backend.ErrFull].
+func (g *group) put(ctx context.Context, m *backend.Message) error {
+	w := &member{m, make(chan error, 1)}
+	g.mu.Lock()
+	g.waiting = append(g.waiting, w)
+	if !g.busy {
+		g.busy = true
+		g.stores.Go(g.store)
+	}
+	g.mu.Unlock()
+	select {
+	case err := <-w.done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// store stores what waits, until nothing does.
+func (g *group) store() {
+	for last := 0; ; {
+		g.gather(last)
+		g.mu.Lock()
+		if len(g.waiting) == 0 {
+			g.busy = false
+			g.mu.Unlock()
+			return
+		}
+		all := make([]*backend.Message, len(g.waiting))
+		for i, w := range g.waiting {
+			all[i] = w.message
+		}
+		last = len(portion(all))
+		members := g.waiting[:last:last]
+		g.waiting = g.waiting[last:]
+		g.mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), groupTime)
+		for i, err := range storeAtOnce(ctx, g.to, all[:last]) {
+			members[i].done <- err
+		}
+		cancel()
+	}
+}
+
+// gather gives those of the last group the time to come again: else the groups are of those that are fast, and of the others, in turn.
+func (g *group) gather(last int) {
+	for range 20 {
+		g.mu.Lock()
+		n := len(g.waiting)
+		g.mu.Unlock()
+		if n >= last || n == 0 && last < fewestAtOnce {
+			return
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
+}

@@ -1,0 +1,164 @@
+package weirnats_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/weirnats"
+)
+
+// values serves what is in q, and returns it, sorted.
+func values(t *testing.T, q *weirnats.Queue[int]) []int {
+	t.Helper()
+	p := weir.New(8)
+	defer p.Close()
+	var all list[int]
+	stop := serve(t, q, p, func(_ context.Context, n int) error { all.add(n); return nil })
+	drained(t, q)
+	stop()
+	return slices.Sorted(slices.Values(all.take()))
+}
+
+func numbers(from, to int) (all []int) {
+	for i := from; i < to; i++ {
+		all = append(all, i)
+	}
+	return all
+}
+
+func TestPutAll(t *testing.T) {
+	for _, durability := range []weirnats.Durability{weirnats.Lazy, weirnats.Always} {
+		t.Run(durability.String(), func(t *testing.T) {
+			q := open[int](t, t.TempDir(), "a", durability)
+			put := func(from, to int, want int, id func(int) string) {
+				t.Helper()
+				n, err := q.PutAll(t.Context(), numbers(from, to), id)
+				noError(t, err)
+				equal(t, "put", n, want)
+			}
+			id := func(i int) string { return fmt.Sprint(i % 1000) }
+			put(0, 0, 0, nil)
+			put(0, 1200, 1200, id) // the last 200 are left out
+			put(0, 1, 1, id)
+			noError(t, q.Put(t.Context(), 1500, weirnats.ID("1500")))
+			put(1000, 1600, 600, func(i int) string { return fmt.Sprint(1000 + i) })
+			equal(t, "values", fmt.Sprint(values(t, q)), fmt.Sprint(numbers(0, 1600)))
+
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(io.EOF)
+			n, err := q.PutAll(ctx, numbers(0, 10), nil)
+			isError(t, err, io.EOF)
+			equal(t, "put", n, 0)
+		})
+	}
+}
+
+func TestPutAllOfWhatCannotBePut(t *testing.T) {
+	q := open[string](t, t.TempDir(), "a")
+	n, err := q.PutAll(t.Context(), []string{"a", strings.Repeat("x", 9<<20), "b"}, nil)
+	if _, ok := errors.AsType[*weirnats.TooLargeError](err); !ok || n != 0 {
+		t.Errorf("put %d: %v", n, err)
+	}
+	if caught(func() { _, _ = q.PutAll(t.Context(), []string{"a"}, func(int) string { return "" }) }) == nil {
+		t.Error("an empty ID was accepted")
+	}
+	s, err := q.Stats(t.Context())
+	noError(t, err)
+	equal(t, "messages", s.Messages, 0)
+}
+
+func TestPutAllWaitsForRoom(t *testing.T) {
+	for _, durability := range []weirnats.Durability{weirnats.Lazy, weirnats.Always} {
+		t.Run(durability.String(), func(t *testing.T) {
+			q := open[int](t, t.TempDir(), "a", durability, weirnats.MaxMessages(100))
+			ctx, cancel := context.WithCancelCause(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				n, err := q.PutAll(ctx, numbers(0, 250), nil)
+				if n > 100 { // it may not know of the last ones yet
+					t.Errorf("put %d", n)
+				}
+				done <- err
+			}()
+			within(t, "full", func() bool {
+				s, err := q.Stats(t.Context())
+				noError(t, err)
+				return s.Messages == 100
+			})
+			cancel(io.EOF)
+			isError(t, <-done, io.EOF)
+			go func() {
+				n, err := q.PutAll(t.Context(), numbers(100, 350), nil)
+				if n != 250 {
+					t.Errorf("put %d", n)
+				}
+				done <- err
+			}()
+			p := weir.New(8)
+			defer p.Close()
+			var seen [350]atomic.Bool
+			stop := serve(t, q, p, func(_ context.Context, n int) error {
+				if seen[n].Swap(true) {
+					t.Errorf("%d comes twice", n)
+				}
+				return nil
+			})
+			noError(t, <-done)
+			drained(t, q)
+			stop()
+		})
+	}
+}
+
+// Puts that share a sync have an outcome each.
+func TestPutsThatAreGrouped(t *testing.T) {
+	q := open[int](t, t.TempDir(), "a", weirnats.Always, weirnats.MaxMessages(150))
+	g := weir.NewGroup(t.Context(), 400)
+	var full atomic.Int32
+	for i := range 400 {
+		g.Go(func(ctx context.Context) error {
+			err := q.TryPut(ctx, i%200, weirnats.ID(fmt.Sprint(i%200)))
+			if errors.Is(err, weirnats.ErrFull) {
+				full.Add(1)
+				return nil
+			}
+			return err
+		})
+	}
+	noError(t, g.Wait())
+	s, err := q.Stats(t.Context())
+	noError(t, err)
+	equal(t, "messages", s.Messages, 150)
+	if n := full.Load(); n < 50 {
+		t.Errorf("%d were refused", n)
+	}
+	all := values(t, q)
+	equal(t, "different values", len(slices.Compact(all)), 150)
+}
+
+func TestAPutThatIsGroupedEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{T: t}
+		b.open(weirnats.Always)
+		b.mem.Fault(func(string) error { time.Sleep(time.Minute); return nil })
+		done := make(chan error, 1)
+		go func() { done <- b.Put(t.Context(), "first") }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, io.EOF)
+		defer cancel()
+		isError(t, b.Put(ctx, "second"), io.EOF)
+		noError(t, <-done)
+		begin := time.Now()
+		noError(t, b.Close()) // after the second is stored
+		equal(t, "time of Close", time.Since(begin), time.Minute)
+	})
+}
