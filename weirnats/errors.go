@@ -72,6 +72,23 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("weirnats: value takes %d bytes, the server takes at most %d", e.Size, e.Limit)
 }
 
+// BrokenError says that an embedded server cannot write its files any more, such as for want of room on the disk. Close the queues of the folder, and open them again. What
+// Put has accepted is there; messages that were done since then may come again.
+type BrokenError struct {
+	// Queue is the name of the queue.
+	Queue string
+	// Err is what the server says.
+	Err error
+}
+
+// Error says what the server says.
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("weirnats: queue %s: the embedded server needs a new start: %v", e.Queue, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *BrokenError) Unwrap() error { return e.Err }
+
 // TryError is what the function of the pool's [weir.OnError] gets for each try that has failed.
 type TryError struct {
 	// Queue is the name of the queue, ID the one that the message was put with.

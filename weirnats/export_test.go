@@ -2,8 +2,11 @@ package weirnats
 
 import "github.com/64ed045f/weir/weirnats/internal/backend"
 
+// Break makes the server of q need a new start.
+func (q *Queue[T]) Break(err error) { q.health = func() error { return err } }
+
 // OpenOn returns a queue that keeps its messages in b, which new makes for the settings.
 func OpenOn[T any](name string, open func(backend.Settings) backend.Queue, opts ...Option) *Queue[T] {
 	o := newOptions(opts)
-	return newQueue[T](name, o, open(o.settings(name)), nil, func() error { return nil })
+	return newQueue[T](name, o, open(o.settings(name)), natsServer{health: nothing, release: nothing})
 }

@@ -57,9 +57,13 @@ func (s *server[T]) keep(kept <-chan struct{}) {
 	}
 }
 
-// look ends Serve if the pool is closed: a task that waits for a message would keep it from ending. And it replaces a seat that the pool has dropped from its queue, as
+// look ends Serve if the server is broken, or the pool is closed: a task that waits for a message would keep it from ending. And it replaces a seat that the pool has dropped from its queue, as
 // it was there for too long; if the seat is there after all, there are two for a while.
 func (s *server[T]) look() {
+	if err := s.queue.checkHealth(); err != nil {
+		s.stop(err)
+		return
+	}
 	stats := s.pool.Stats()
 	if stats.Closed {
 		s.stop(weir.ErrClosed)

@@ -37,6 +37,9 @@ func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) st
 		}
 	}
 	for len(all) > 0 {
+		if err := q.checkHealth(); err != nil {
+			return n, err
+		}
 		some := portion(all)
 		for i, err := range q.storeAll(ctx, some) {
 			if errors.Is(err, backend.ErrFull) {

@@ -33,6 +33,7 @@ type Queue[T any] struct {
 	codec   Codec // for Put
 	backend backend.Queue
 	journal *journal.Journal // of an embedded server; else nil
+	health  func() error     // returns an error if the server needs a new start
 	release func() error     // ends the use of the server, after that of the backend
 
 	group   *group      // of Puts that are synced together; nil if they are not synced here
@@ -68,24 +69,24 @@ func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], e
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	connect, j, release, err := o.server(name)
+	s, err := o.server(name)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := jets.Connect(connect)
+	conn, err := jets.Connect(s.connect)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("weirnats: queue %s: connect: %w", name, err), release())
+		return nil, errors.Join(fmt.Errorf("weirnats: queue %s: connect: %w", name, err), s.release())
 	}
 	b, err := jets.Open(ctx, conn, o.settings(name))
 	if err != nil {
 		conn.Close()
-		return nil, errors.Join(outward(name, err), release())
+		return nil, errors.Join(outward(name, err), s.release())
 	}
-	return newQueue[T](name, o, b, j, release), nil
+	return newQueue[T](name, o, b, s), nil
 }
 
-func newQueue[T any](name string, o *options, b backend.Queue, j *journal.Journal, release func() error) *Queue[T] {
-	q := &Queue[T]{name: name, options: o, backend: b, journal: j, release: release, codecs: map[string]Codec{}}
+func newQueue[T any](name string, o *options, b backend.Queue, s natsServer) *Queue[T] {
+	q := &Queue[T]{name: name, options: o, backend: b, journal: s.journal, health: s.health, release: s.release, codecs: map[string]Codec{}}
 	for _, c := range append([]Codec{JSON(), Raw()}, o.codecs...) {
 		q.codecs[c.Name()] = c
 	}
@@ -132,12 +133,21 @@ func (o *options) settings(name string) backend.Settings {
 	}
 }
 
-// server returns what connects to the server, the journal of the queue if the server is embedded, and what ends its use.
-func (o *options) server(queue string) (connect func(...nats.Option) (*nats.Conn, error), j *journal.Journal, release func() error, err error) {
+// natsServer is a server that a queue uses.
+type natsServer struct {
+	connect func(...nats.Option) (*nats.Conn, error)
+	journal *journal.Journal // of the queue; nil if the server is not embedded
+	health  func() error
+	release func() error
+}
+
+func nothing() error { return nil }
+
+func (o *options) server(queue string) (natsServer, error) {
 	if o.url != "" {
-		return func(own ...nats.Option) (*nats.Conn, error) {
+		return natsServer{connect: func(own ...nats.Option) (*nats.Conn, error) {
 			return nats.Connect(o.url, append(append([]nats.Option{nats.Name("weirnats")}, o.nats...), own...)...)
-		}, nil, func() error { return nil }, nil
+		}, health: nothing, release: nothing}, nil
 	}
 	dir := o.dir
 	if dir == "" {
@@ -145,15 +155,24 @@ func (o *options) server(queue string) (connect func(...nats.Option) (*nats.Conn
 	}
 	s, err := embed.Acquire(dir, o.durability != nil && *o.durability == Always, o.log)
 	if used, ok := errors.AsType[*folder.InUseError](err); ok {
-		return nil, nil, nil, &InUseError{Dir: used.Dir, PID: used.PID, err: err}
+		return natsServer{}, &InUseError{Dir: used.Dir, PID: used.PID, err: err}
 	}
 	if err != nil {
-		return nil, nil, nil, err
+		return natsServer{}, err
 	}
-	if j, err = s.Journal(queue); err != nil {
-		return nil, nil, nil, errors.Join(err, s.Release())
+	j, err := s.Journal(queue)
+	if err != nil {
+		return natsServer{}, errors.Join(err, s.Release())
 	}
-	return s.Connect, j, s.Release, nil
+	return natsServer{s.Connect, j, s.Health, s.Release}, nil
+}
+
+// checkHealth returns a [*BrokenError] if the server needs a new start.
+func (q *Queue[T]) checkHealth() error {
+	if err := q.health(); err != nil {
+		return &BrokenError{Queue: q.name, Err: err}
+	}
+	return nil
 }
 
 // Name returns the name of the queue.
@@ -195,7 +214,7 @@ func (q *Queue[T]) end() error {
 // Put puts the value into the queue, and returns nil when the queue has it for good: see [Durability]. If the queue is full Put waits for room until ctx is done,
 // and then returns its cause. The value is encoded before Put returns.
 //
-// Other errors are a [*TooLargeError], [ErrClosed], [ErrGone], the error of the codec, and what the server or the connection answers. After an error of the connection, or
+// Other errors are a [*TooLargeError], a [*BrokenError], [ErrClosed], [ErrGone], the error of the codec, and what the server or the connection answers. After an error of the connection, or
 // the end of ctx, the message may be in the queue or not: to put it again give it an [ID].
 func (q *Queue[T]) Put(ctx context.Context, value T, opts ...PutOption) error {
 	return q.put(ctx, value, true, opts)
@@ -218,6 +237,9 @@ func (q *Queue[T]) put(ctx context.Context, value T, waits bool, opts []PutOptio
 	}
 	m, err := q.message(ctx, value, opts)
 	if err != nil {
+		return err
+	}
+	if err := q.checkHealth(); err != nil {
 		return err
 	}
 	if q.group != nil {
@@ -267,7 +289,9 @@ func (q *Queue[T]) store(ctx context.Context, m *backend.Message, waits bool) er
 	const first, most = 2 * time.Millisecond, 250 * time.Millisecond
 	for wait := first; ; wait = min(2*wait, most) {
 		err := q.backend.Put(ctx, m)
-		switch {
+		switch health := q.checkHealth(); {
+		case err != nil && health != nil:
+			return health
 		case err != nil && ctx.Err() != nil:
 			return context.Cause(ctx)
 		case !waits || !errors.Is(err, backend.ErrFull):

@@ -783,3 +783,18 @@ func TestMessagesNextToPoisonSurvive(t *testing.T) {
 		equal(b, "messages", b.stats().Messages, 0)
 	})
 }
+
+func TestAServerThatCannotWriteEndsServe(t *testing.T) {
+	inBubble(t, 2, func(b *bench) {
+		b.put("a")
+		b.Break(io.EOF)
+		err := b.Serve(b.Context(), b.pool, func(context.Context, string) error { return nil })
+		if broken, ok := errors.AsType[*weirnats.BrokenError](err); !ok || broken.Queue != "bench" {
+			b.Errorf("error is %v", err)
+		}
+		isError(b, b.Put(b.Context(), "a"), io.EOF)
+		isError(b, b.TryPut(b.Context(), "a"), io.EOF)
+		_, err = b.PutAll(b.Context(), []string{"a"}, nil)
+		isError(b, err, io.EOF)
+	})
+}

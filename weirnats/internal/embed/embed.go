@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +29,7 @@ type Server struct {
 	sync   bool
 	folder *folder.Folder
 	nats   *server.Server
+	log    *logger
 	// Under servers.Mutex.
 	uses     int
 	journals map[string]*journal.Journal
@@ -89,12 +91,12 @@ func (s *Server) start(log *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("weirnats: embedded server on %s: %w", s.path, err)
 	}
-	l := &logger{to: log}
-	s.nats.SetLoggerV2(l, false, false, false)
+	s.log = &logger{to: log}
+	s.nats.SetLoggerV2(s.log, false, false, false)
 	s.nats.Start()
 	if !s.nats.ReadyForConnections(startTime) || !s.nats.JetStreamEnabled() {
 		s.end()
-		return fmt.Errorf("weirnats: embedded server on %s did not start: %s", s.path, l.lastError())
+		return fmt.Errorf("weirnats: embedded server on %s did not start: %s", s.path, s.log.lastError())
 	}
 	return nil
 }
@@ -102,6 +104,13 @@ func (s *Server) start(log *slog.Logger) error {
 func (s *Server) end() {
 	s.nats.Shutdown()
 	s.nats.WaitForShutdown()
+}
+
+// Health returns an error if the server cannot write any more, such as for want of room on the disk. It then needs a new start: it goes on to deliver messages, but forgets that they are done.
+func (s *Server) Health() error {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	return s.log.broken
 }
 
 // Connect returns a connection to the server.
@@ -152,6 +161,8 @@ type logger struct {
 	to   *slog.Logger
 	mu   sync.Mutex
 	last string
+
+	broken error
 }
 
 func (l *logger) lastError() string {
@@ -167,6 +178,9 @@ func (l *logger) fail(format string, v []any) {
 	text := fmt.Sprintf(format, v...)
 	l.mu.Lock()
 	l.last = text
+	if low := strings.ToLower(text); l.broken == nil && (strings.Contains(low, "critical write error") || strings.Contains(low, "will be disabled")) {
+		l.broken = errors.New(text) // the server says that in no other way
+	}
 	l.mu.Unlock()
 	l.to.Error("weirnats: embedded server: " + text)
 }
