@@ -38,6 +38,7 @@
 //     channels, and streams of results.
 //   - Package [github.com/64ed045f/weir/reuse]: objects that are costly to make, used again.
 //   - Package [github.com/64ed045f/weir/weirhttp]: requests of net/http, limited.
+//   - Module github.com/64ed045f/weir/weirnats: tasks that outlive the program, and are shared by many processes.
 //
 // # Time-outs
 //

@@ -29,6 +29,13 @@ import (
 
 var faultTime = flag.Duration("faults", 2*time.Second, "how long each test of killed processes goes on")
 
+func faultsFor() time.Duration {
+	if testing.Short() {
+		return min(time.Second, *faultTime)
+	}
+	return *faultTime
+}
+
 // children are the programs that a process of the test binary may be, by name.
 var children = map[string]func() error{
 	"embedded": childEmbedded,
@@ -255,7 +262,7 @@ func TestTheFolderIsLocked(t *testing.T) {
 func TestAProgramThatIsKilledLosesNothing(t *testing.T) {
 	dir := t.TempDir()
 	kills := 0
-	for end := time.Now().Add(*faultTime); time.Now().Before(end); kills++ {
+	for end := time.Now().Add(faultsFor()); time.Now().Before(end); kills++ {
 		c := start(t, "embedded", dir, "")
 		time.Sleep(rand.N(500 * time.Millisecond))
 		c.kill()
@@ -312,7 +319,7 @@ func TestWorkersThatAreKilledLoseNothing(t *testing.T) {
 		})
 	}
 	faults := 0
-	for end := time.Now().Add(*faultTime); time.Now().Before(end); faults++ {
+	for end := time.Now().Add(faultsFor()); time.Now().Before(end); faults++ {
 		time.Sleep(rand.N(300 * time.Millisecond))
 		w := &workers[rand.N(len(workers))]
 		if faults%4 == 3 && suspend(*w) {
@@ -390,7 +397,7 @@ func TestAServerThatStartsAgainLosesNothing(t *testing.T) {
 			return nil
 		})
 	}
-	for end := time.Now().Add(*faultTime); time.Now().Before(end); {
+	for end := time.Now().Add(faultsFor()); time.Now().Before(end); {
 		time.Sleep(rand.N(500 * time.Millisecond))
 		s.Shutdown()
 		s.WaitForShutdown()
