@@ -8,7 +8,7 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
-// state says who has a task: the seat for which it was pulled, or nobody yet.
+// state says which goroutine has a task: that of the seat for which it was pulled, or none yet.
 type state int
 
 const (

@@ -183,6 +183,7 @@ func Carry(inject func(ctx context.Context) map[string]string, extract func(ctx 
 }
 
 // Logger sets where the queue logs what no call returns: what the embedded server says, and messages that could not be given back. The default is [slog.Default].
+// An embedded server logs to that of the queue for which it was started.
 func Logger(l *slog.Logger) Option {
 	must(l != nil, "logger must not be nil", "nil")
 	return option(func(o *options) { o.log = l })

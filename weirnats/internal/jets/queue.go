@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -47,7 +48,7 @@ const reserve = 64 << 10
 // consumer is the name of the consumer of a queue's messages.
 const consumer = "work"
 
-// Conn is a connection to a server, with what is told when it is lost or comes back.
+// Conn is a connection to a server, with what must know when it is lost or comes back.
 type Conn struct {
 	nats *nats.Conn
 
@@ -126,6 +127,14 @@ func (q *queue) Put(ctx context.Context, m *backend.Message) error {
 		return err
 	}
 	_, err = q.js.PublishMsg(ctx, out)
+	return unanswered(ctx, err)
+}
+
+// unanswered is failed for a call that ends by itself if the server does not answer.
+func unanswered(ctx context.Context, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return errNoAnswer
+	}
 	return failed(err)
 }
 
@@ -138,8 +147,8 @@ func (q *queue) PutEach(ctx context.Context, all []*backend.Message) []error {
 			answers[i], errs[i] = q.js.PublishMsgAsync(out)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, eachTime)
-	defer cancel()
+	limit := time.NewTimer(eachTime)
+	defer limit.Stop()
 	for i, a := range answers {
 		if errs[i] != nil {
 			continue
@@ -150,6 +159,8 @@ func (q *queue) PutEach(ctx context.Context, all []*backend.Message) []error {
 			errs[i] = failed(err)
 		case <-ctx.Done():
 			errs[i] = context.Cause(ctx)
+		case <-limit.C:
+			return append(errs[:i], slices.Repeat([]error{errNoAnswer}, len(errs)-i)...)
 		}
 	}
 	return errs
@@ -175,7 +186,7 @@ func (q *queue) PutAll(ctx context.Context, all []*backend.Message) error {
 		}
 		out.Header[batchCommitHeader] = []string{"1"}
 		if _, err = q.js.PublishMsg(ctx, out); err != nil {
-			return failed(err)
+			return unanswered(ctx, err)
 		}
 	}
 	return nil
