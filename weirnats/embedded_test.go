@@ -19,7 +19,7 @@ import (
 )
 
 // limit is how long a test waits for what must come.
-const limit = 20 * time.Second
+const limit = time.Minute
 
 // within fails the test if what does not become true.
 func within(t testing.TB, what string, is func() bool) {
@@ -431,17 +431,18 @@ func TestWhatTravels(t *testing.T) {
 
 // A function that runs for much longer than the lease, on two that serve one queue, is called once.
 func TestNothingIsDeliveredTwiceWhileTriesRun(t *testing.T) {
-	const lease, n = 200 * time.Millisecond, 20
+	const lease, n = 500 * time.Millisecond, 20
+	slowest := stalls()
 	q := open[int](t, t.TempDir(), "a", weirnats.Lease(lease))
 	p := weir.New(2 * n)
 	defer p.Close()
-	var calls atomic.Int32
+	var calls, lost atomic.Int32
 	run := func(ctx context.Context, _ int) error {
 		calls.Add(1)
 		select {
-		case <-time.After(5 * lease):
+		case <-time.After(4 * lease):
 		case <-ctx.Done():
-			t.Errorf("a try is cancelled: %v", context.Cause(ctx))
+			lost.Add(1)
 		}
 		return nil
 	}
@@ -453,7 +454,34 @@ func TestNothingIsDeliveredTwiceWhileTriesRun(t *testing.T) {
 	for _, stop := range stops {
 		stop()
 	}
+	if slow := slowest(); slow > lease/4 {
+		t.Skipf("this machine has stood still for %v", slow)
+	}
+	equal(t, "tries that were cancelled", lost.Load(), 0)
 	equal(t, "calls", calls.Load(), n)
+}
+
+// stalls measures for how long the process stands still at most, until the function that it returns is called.
+func stalls() (slowest func() time.Duration) {
+	end, most := make(chan struct{}), make(chan time.Duration, 1)
+	go func() {
+		longest, last := time.Duration(0), time.Now()
+		ticker := time.NewTicker(10 * time.Millisecond)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				longest, last = max(longest, time.Since(last)), time.Now()
+			case <-end:
+				most <- longest
+				return
+			}
+		}
+	}()
+	return func() time.Duration {
+		close(end)
+		return <-most
+	}
 }
 
 // All places are busy and 10 000 messages wait when the program is to end.

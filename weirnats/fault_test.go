@@ -27,7 +27,7 @@ import (
 
 // The tests of this file run workers in processes of their own, and kill them. What was put and what was done is in files of the test, not of the queue.
 
-var faultTime = flag.Duration("faults", 2*time.Second, "how long each test of killed processes goes on")
+var faultTime = flag.Duration("faults", 1500*time.Millisecond, "how long each test of killed processes goes on")
 
 func faultsFor() time.Duration {
 	if testing.Short() {

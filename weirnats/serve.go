@@ -16,6 +16,8 @@ const (
 	mostSeats = 64
 	// tick is how often Serve looks at its leases, or more often if those are short, and at the pool: whether that is closed.
 	tick = 250 * time.Millisecond
+	// enterTime is how long Serve leaves the pool to accept a seat when it ends.
+	enterTime = 10 * time.Millisecond
 	// endTime is how long Serve waits for the server when it ends.
 	endTime = 5 * time.Second
 )
@@ -189,8 +191,8 @@ func (s *server[T]) stop(err error) {
 	}
 	s.stopping, s.err = true, err
 	s.endPulls(weir.ErrClosed)
-	if s.entering && s.waiting != nil {
-		s.waiting.cancel(nil) // else it ends when it gets its place
+	if st := s.waiting; s.entering && st != nil {
+		time.AfterFunc(enterTime, func() { s.leave(st) })
 	}
 	s.dismiss()
 	for t := range s.held {
@@ -208,6 +210,15 @@ func (s *server[T]) stop(err error) {
 		<-s.over
 		grace.Stop()
 	}()
+}
+
+// leave ends the wait of a seat for room in the pool. If the pool has accepted it, it ends when it gets its place: to drop it would be an error there.
+func (s *server[T]) leave(st *seat) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.entering && s.waiting == st {
+		st.cancel(nil)
+	}
 }
 
 // cancelTasks cancels the contexts of those that run when Serve ends.
