@@ -123,3 +123,60 @@ func ExampleOpen() {
 	// Output:
 	// weirnats: queue numbers exists with another setting: Lease is 1m0s there, not 30s
 }
+
+func ExampleQueue_PutAll() {
+	dir, remove := folder()
+	defer remove()
+	ctx := context.Background()
+	queue, err := weirnats.Open[string](ctx, "words", weirnats.Dir(dir))
+	check(err)
+	defer queue.Close()
+	words := []string{"to", "be", "or", "not", "to", "be"}
+	n, err := queue.PutAll(ctx, words, func(i int) string { return words[i] })
+	fmt.Println(n, err)
+	stats, err := queue.Stats(ctx)
+	fmt.Println(stats.Messages, err)
+	// Output:
+	// 6 <nil>
+	// 4 <nil>
+}
+
+// Some tries fail; which one it is, and what failed before, is in the context.
+func ExampleAttempt() {
+	dir, remove := folder()
+	defer remove()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	queue, err := weirnats.Open[string](ctx, "words", weirnats.Dir(dir), weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 3, Wait: time.Millisecond})))
+	check(err)
+	defer queue.Close()
+	check(queue.Put(ctx, "word", weirnats.ID("key")))
+	pool := weir.New(1, weir.OnError(func(error) {}))
+	defer pool.Close()
+	check(queue.Serve(ctx, pool, func(ctx context.Context, _ string) error {
+		try := weirnats.Attempt(ctx)
+		if try.Number == 1 {
+			return errors.New("no luck")
+		}
+		fmt.Printf("try %d of %q, before: %s\n", try.Number, try.ID, try.Earlier[0].Err)
+		cancel()
+		return nil
+	}))
+	// Output:
+	// try 2 of "key", before: no luck
+}
+
+// An operator looks at the dead letters, and removes some.
+func ExampleQueue_Purge() {
+	dir, remove := folder()
+	defer remove()
+	ctx := context.Background()
+	queue, err := weirnats.Open[string](ctx, "words", weirnats.Dir(dir))
+	check(err)
+	defer queue.Close()
+	fmt.Println(queue.Purge(ctx, "1", "2"))
+	fmt.Println(queue.Replay(ctx, "1"))
+	// Output:
+	// 0 <nil>
+	// weirnats: no such dead letter
+}

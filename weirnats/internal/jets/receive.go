@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -164,8 +165,17 @@ func (r *receiver) give(l *line, err error, answered bool) error {
 func (r *receiver) retire(l *line) {
 	l.take, l.retired = nil, true
 	delete(r.busy, l)
-	r.ending = append(r.ending, l)
+	r.ending = append(slices.DeleteFunc(r.ending, (*line).hasEnded), l)
 	l.drain()
+}
+
+func (l *line) hasEnded() bool {
+	select {
+	case <-l.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // drain ends the subscription, when all that was sent to it has arrived. The server gives a message that meets no subscription to another pull, and does not count that.
