@@ -212,7 +212,7 @@ func (q *Queue[T]) end() error {
 }
 
 // Put puts the value into the queue, and returns nil when the queue has it for good: see [Durability]. If the queue is full Put waits for room until ctx is done,
-// and then returns its cause. The value is encoded before Put returns.
+// and then returns its cause. The value is encoded before Put returns. A function that Serve calls should put into the same queue by TryPut: if all wait for room, none makes any.
 //
 // Other errors are a [*TooLargeError], a [*BrokenError], [ErrClosed], [ErrGone], the error of the codec, and what the server or the connection answers. After an error of the connection, or
 // the end of ctx, the message may be in the queue or not: to put it again give it an [ID].
