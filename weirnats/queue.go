@@ -215,7 +215,7 @@ func (q *Queue[T]) end() error {
 // and then returns its cause. The value is encoded before Put returns. A function that Serve calls should put into the same queue by TryPut: if all wait for room, none makes any.
 //
 // Other errors are a [*TooLargeError], a [*BrokenError], [ErrClosed], [ErrGone], the error of the codec, and what the server or the connection answers. After an error of the connection, or
-// the end of ctx, the message may be in the queue or not: to put it again give it an [ID].
+// the end of ctx, the message may be in the queue or not: to put it again give it an [ID]. A server that does not answer is an error after 15 s.
 func (q *Queue[T]) Put(ctx context.Context, value T, opts ...PutOption) error {
 	return q.put(ctx, value, true, opts)
 }

@@ -39,6 +39,9 @@ const (
 	batchCommitHeader = "Nats-Batch-Commit"
 )
 
+// callTime is how long the answer to one call may take, if its context sets no limit. The largest messages take seconds on a machine that is busy.
+const callTime = 15 * time.Second
+
 // eachTime is how long the answers to messages that were sent together may take.
 const eachTime = 30 * time.Second
 
@@ -98,7 +101,7 @@ type queue struct {
 
 // Open returns the queue, and makes what does not exist of it. If it exists with other settings the error is a [*backend.SettingsError], and nothing has changed.
 func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, error) {
-	js, err := jetstream.New(conn.nats)
+	js, err := jetstream.New(conn.nats, jetstream.WithDefaultTimeout(callTime))
 	if err != nil {
 		return nil, err
 	}
