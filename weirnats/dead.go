@@ -161,34 +161,3 @@ func (q *Queue[T]) Purge(ctx context.Context, ids ...string) (removed int, err e
 	}
 	return removed, nil
 }
-
-// Stats are the counts of a queue, over all processes.
-type Stats struct {
-	// Messages is how many there are, Waiting how many of them wait for their first delivery.
-	Messages, Waiting int
-	// Leased is how many were delivered, and are not done: they run, or wait for their next try.
-	Leased int
-	// Redelivered is how many of the messages were delivered more than once.
-	Redelivered int
-	// Dead is how many dead letters there are.
-	Dead int
-	// Oldest is when the oldest message was put, the zero time if there is none.
-	Oldest time.Time
-}
-
-// Stats asks the server for the counts. They are not of one moment while the queue is in use.
-func (q *Queue[T]) Stats(ctx context.Context) (Stats, error) {
-	must(ctx != nil, "context must not be nil", "nil")
-	end, err := q.begin()
-	if err != nil {
-		return Stats{}, err
-	}
-	defer end()
-	s, err := q.backend.Stats(ctx)
-	if err != nil {
-		return Stats{}, outward(q.name, err)
-	}
-	return Stats{
-		Messages: s.Messages, Waiting: max(0, s.Messages-s.Leased), Leased: s.Leased, Redelivered: s.Redelivered, Dead: s.Dead, Oldest: s.Oldest,
-	}, nil
-}

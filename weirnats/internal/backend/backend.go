@@ -79,11 +79,13 @@ type Dead struct {
 
 // Stats are the counts of a queue.
 type Stats struct {
-	Messages    int       // that are in the queue, leased ones included
-	Leased      int       // delivered, and neither done nor given back; those that wait for their next try included
-	Redelivered int       // of these and those that are to be delivered again, how many were delivered before
-	Dead        int       // dead letters
-	Oldest      time.Time // when the oldest message was put; zero if there is none
+	Messages    int           // that are in the queue, leased ones included
+	Leased      int           // delivered, and neither done nor given back; those that wait for their next try included
+	Redelivered int           // delivered more than once
+	Dead        int           // dead letters
+	Accepted    uint64        // all messages that were ever put
+	Oldest      time.Time     // when the oldest message was put; zero if there is none
+	Age         time.Duration // since Oldest, by the clock that has measured that
 }
 
 // Queue keeps messages. All methods may be called at once.

@@ -243,6 +243,7 @@ func putAll(w *world) {
 		s, err := w.Stats(w.Context())
 		ok(w, err)
 		is(w, "messages", s.Messages, want)
+		is(w, "those that were ever put", s.Accepted, uint64(want)) // what is refused takes no number
 	}
 	ok(w, w.PutAll(w.Context(), nil))
 	ok(w, w.PutAll(w.Context(), all(0, 1)))
@@ -532,20 +533,27 @@ func counts(w *world) {
 		got, err := w.Stats(w.Context())
 		ok(w, err)
 		is(w, "the queue has an oldest message", got.Oldest.IsZero(), want.Messages == 0)
-		got.Oldest = time.Time{}
+		is(w, "the age is that of the oldest", got.Age > 0, want.Messages > 0)
+		got.Oldest, got.Age = time.Time{}, 0
 		is(w, "counts", got, want)
 	}
 	check(backend.Stats{})
 	w.put("a")
 	w.put("b")
 	w.put("c")
-	check(backend.Stats{Messages: 3})
+	time.Sleep(10 * time.Millisecond) // also the clock of a bubble has an age to show
+	check(backend.Stats{Messages: 3, Accepted: 3})
 	d := w.take()
-	check(backend.Stats{Messages: 3, Leased: 1})
+	check(backend.Stats{Messages: 3, Leased: 1, Accepted: 3})
+	ok(w, d.GiveBack(w.Context(), nil, 0))
+	check(backend.Stats{Messages: 3, Leased: 1, Accepted: 3})
+	d = w.take()
+	is(w, "message", text(d), "a")
+	check(backend.Stats{Messages: 3, Leased: 1, Redelivered: 1, Accepted: 3})
 	ok(w, d.GiveBack(w.Context(), nil, time.Hour))
 	ok(w, w.take().Ack(w.Context(), true))
 	ok(w, w.take().Bury(w.Context(), new(backend.Record), 1))
-	check(backend.Stats{Messages: 1, Leased: 1, Dead: 1})
+	check(backend.Stats{Messages: 1, Leased: 1, Redelivered: 1, Dead: 1, Accepted: 3})
 }
 
 func many(w *world) {

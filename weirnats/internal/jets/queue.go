@@ -344,9 +344,11 @@ func (q *queue) Stats(ctx context.Context) (backend.Stats, error) {
 		return backend.Stats{}, failed(err)
 	}
 	of := work.CachedInfo()
-	s := backend.Stats{Messages: int(messages.State.Msgs), Leased: of.NumAckPending, Redelivered: of.NumRedelivered, Dead: int(dead.State.Msgs)}
+	s := backend.Stats{
+		Messages: int(messages.State.Msgs), Leased: of.NumAckPending, Redelivered: of.NumRedelivered, Dead: int(dead.State.Msgs), Accepted: messages.State.LastSeq,
+	}
 	if s.Messages > 0 {
-		s.Oldest = messages.State.FirstTime
+		s.Oldest, s.Age = messages.State.FirstTime, max(0, messages.TimeStamp.Sub(messages.State.FirstTime))
 	}
 	return s, nil
 }

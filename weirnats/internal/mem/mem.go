@@ -373,16 +373,16 @@ func (q *Queue) Stats(context.Context) (backend.Stats, error) {
 	if err := q.fails("stats"); err != nil {
 		return backend.Stats{}, err
 	}
-	s := backend.Stats{Messages: len(q.messages), Dead: len(q.letters)}
+	s := backend.Stats{Messages: len(q.messages), Dead: len(q.letters), Accepted: q.last}
 	for _, i := range q.messages {
 		if i.count > 0 {
 			s.Leased++
 		}
-		if i.count > 1 || i.count == 1 && i.ready {
+		if i.count > 1 {
 			s.Redelivered++
 		}
 		if s.Oldest.IsZero() || i.Put.Before(s.Oldest) {
-			s.Oldest = i.Put
+			s.Oldest, s.Age = i.Put, time.Since(i.Put)
 		}
 	}
 	return s, nil

@@ -1,0 +1,41 @@
+package weirnats
+
+import (
+	"context"
+	"time"
+)
+
+// Stats are the counts of a queue, over all processes.
+type Stats struct {
+	// Messages is how many there are, Waiting how many of them wait for their first delivery: by how much those that serve the queue lag behind.
+	Messages, Waiting int
+	// Leased is how many were delivered, and are not done: they run, or wait for their next try. JetStream does not tell these apart.
+	Leased int
+	// Redelivered is how many of the messages were delivered more than once.
+	Redelivered int
+	// Dead is how many dead letters there are.
+	Dead int
+	// Accepted is how many messages the queue has accepted since it was made, replayed ones included. Accepted - Messages of them have left it.
+	Accepted int64
+	// Oldest is when the oldest message was put, the zero time if there is none. Age is how long ago that was by the clock of the server, which has noted it.
+	Oldest time.Time
+	Age    time.Duration
+}
+
+// Stats asks the server for the counts: three small requests, whatever the size of the queue. They are not of one moment while the queue is in use.
+func (q *Queue[T]) Stats(ctx context.Context) (Stats, error) {
+	must(ctx != nil, "context must not be nil", "nil")
+	end, err := q.begin()
+	if err != nil {
+		return Stats{}, err
+	}
+	defer end()
+	s, err := q.backend.Stats(ctx)
+	if err != nil {
+		return Stats{}, outward(q.name, err)
+	}
+	return Stats{
+		Messages: s.Messages, Waiting: max(0, s.Messages-s.Leased), Leased: s.Leased, Redelivered: s.Redelivered, Dead: s.Dead,
+		Accepted: int64(s.Accepted), Oldest: s.Oldest, Age: s.Age,
+	}, nil
+}
