@@ -143,6 +143,7 @@ type natsServer struct {
 
 func nothing() error { return nil }
 
+// server returns the one that the options name. Without the name of a queue it has no journal.
 func (o *options) server(queue string) (natsServer, error) {
 	if o.url != "" {
 		return natsServer{connect: func(own ...nats.Option) (*nats.Conn, error) {
@@ -159,6 +160,9 @@ func (o *options) server(queue string) (natsServer, error) {
 	}
 	if err != nil {
 		return natsServer{}, err
+	}
+	if queue == "" {
+		return natsServer{connect: s.Connect, health: s.Health, release: s.Release}, nil
 	}
 	j, err := s.Journal(queue)
 	if err != nil {

@@ -77,6 +77,13 @@ type Dead struct {
 	Died  time.Time
 }
 
+// Kept is a message that is in the queue, delivered or not.
+type Kept struct {
+	Number uint64
+	Message
+	Record
+}
+
 // Stats are the counts of a queue.
 type Stats struct {
 	Messages    int           // that are in the queue, leased ones included
@@ -101,6 +108,8 @@ type Queue interface {
 	Limit() int
 	// Receive returns what delivers messages.
 	Receive() (Receiver, error)
+	// Peek returns the first message with a number above after, or ErrNotFound. It changes nothing.
+	Peek(ctx context.Context, after uint64) (*Kept, error)
 	// Next returns the first dead letter with a number above after, or ErrNotFound.
 	Next(ctx context.Context, after uint64) (*Dead, error)
 	// Letter returns the dead letter with that number, or ErrNotFound.

@@ -53,6 +53,7 @@ func Run(t *testing.T, run func(*testing.T, func(*testing.T)), open func(t *test
 		{"dead letters are read, forgotten and purged", nil, letters},
 		{"the largest message can become a dead letter", nil, largest},
 		{"counts", nil, counts},
+		{"what a queue holds is seen, and not changed", nil, peek},
 		{"many take from one queue", nil, many},
 	}
 	for i, c := range cases {

@@ -20,6 +20,9 @@ import (
 // MaxPayload is the largest message of an embedded server, with its headers.
 const MaxPayload = 8 << 20
 
+// Store is where in the folder the server has its files.
+const Store = "store"
+
 // startTime is how long a server may take to come up before that is an error. Most of it goes into reading the index of its files.
 const startTime = 2 * time.Minute
 
@@ -74,7 +77,7 @@ func Acquire(dir string, syncs bool, log *slog.Logger) (*Server, error) {
 }
 
 func (s *Server) start(log *slog.Logger) error {
-	store, err := s.folder.Sub("store")
+	store, err := s.folder.Sub(Store)
 	if err != nil {
 		return fmt.Errorf("weirnats: folder of the embedded server: %w", err)
 	}

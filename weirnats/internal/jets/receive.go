@@ -295,19 +295,11 @@ func (d *delivery) Number() uint64 { return d.meta.Sequence.Stream }
 
 // Record implements [backend.Delivery].
 func (d *delivery) Record(ctx context.Context) (*backend.Record, error) {
-	m, err := d.of.of.records.GetLastMsgForSubject(ctx, d.of.of.recordSubject(d.Number()))
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return new(backend.Record), nil
+	r, kept, err := d.of.of.record(ctx, d.Number())
+	if err == nil && kept > 0 {
+		d.kept = kept
 	}
-	if err != nil {
-		return nil, failed(err)
-	}
-	r := new(backend.Record)
-	if err := json.Unmarshal(m.Data, r); err != nil {
-		return nil, err
-	}
-	d.kept = m.Sequence
-	return r, nil
+	return r, err
 }
 
 // Extend implements [backend.Delivery].

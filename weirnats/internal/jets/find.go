@@ -1,0 +1,107 @@
+package jets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+// Names returns the names of the queues of the server, in order: as far as their streams are called so. It does not say whether they can be opened.
+func Names(ctx context.Context, conn *Conn) ([]string, error) {
+	js, err := jetstream.New(conn.nats)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	list := js.StreamNames(ctx, jetstream.WithStreamListSubject("weir.q.>"))
+	for name := range list.Name() {
+		if name, ok := strings.CutPrefix(name, "weir_q_"); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, list.Err()
+}
+
+// Find returns the queue with that name, with the settings that it has. It makes and changes nothing. The error is [backend.ErrGone] if the queue does not exist. Closing the queue
+// does not close the connection.
+func Find(ctx context.Context, conn *Conn, name string) (backend.Queue, error) {
+	js, err := jetstream.New(conn.nats)
+	if err != nil {
+		return nil, err
+	}
+	q := &queue{conn: conn, js: js, name: name, settings: backend.Settings{Name: name}}
+	messages, dead, records := q.streams() // for their names
+	for _, s := range []struct {
+		to   *jetstream.Stream
+		name string
+	}{{&q.messages, messages.Name}, {&q.dead, dead.Name}, {&q.records, records.Name}} {
+		if *s.to, err = js.Stream(ctx, s.name); err != nil {
+			return nil, q.incomplete(err, "stream "+s.name)
+		}
+		if f := (*s.to).CachedInfo().Config.Metadata["weir.format"]; f != format {
+			return nil, fmt.Errorf("stream %s has format %q, not %q", s.name, f, format)
+		}
+	}
+	work, err := q.messages.Consumer(ctx, consumer)
+	if err != nil {
+		return nil, q.incomplete(err, "consumer "+consumer)
+	}
+	c := q.messages.CachedInfo().Config
+	q.settings.Replicas, q.settings.MaxMessages, q.settings.MaxBytes, q.settings.Window = c.Replicas, c.MaxMsgs, c.MaxBytes, c.Duplicates
+	q.settings.Lease = work.CachedInfo().Config.AckWait
+	return found{q}, nil
+}
+
+// incomplete is the error of a queue when that of looking for a part of it is err.
+func (q *queue) incomplete(err error, part string) error {
+	switch {
+	case q.messages == nil && errors.Is(err, jetstream.ErrStreamNotFound):
+		return backend.ErrGone
+	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrConsumerNotFound):
+		return fmt.Errorf("%s is missing, which the program makes that opens the queue", part)
+	}
+	return fmt.Errorf("look for %s: %w", part, err)
+}
+
+// found is a queue that shares its connection.
+type found struct{ *queue }
+
+// Close implements [backend.Queue].
+func (found) Close() error { return nil }
+
+// Peek implements [backend.Queue].
+func (q *queue) Peek(ctx context.Context, after uint64) (*backend.Kept, error) {
+	m, err := q.messages.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject("weir.q."+q.name+".*"))
+	if err != nil {
+		return nil, failed(err)
+	}
+	r, _, err := q.record(ctx, m.Sequence)
+	if err != nil {
+		return nil, err
+	}
+	return &backend.Kept{Number: m.Sequence, Message: *message(m.Header, m.Data, m.Time), Record: *r}, nil
+}
+
+// record returns that of a message, and its own number; the zero Record and 0 if there is none.
+func (q *queue) record(ctx context.Context, number uint64) (*backend.Record, uint64, error) {
+	m, err := q.records.GetLastMsgForSubject(ctx, q.recordSubject(number))
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return new(backend.Record), 0, nil
+	case err != nil:
+		return nil, 0, failed(err)
+	}
+	r := new(backend.Record)
+	if err := json.Unmarshal(m.Data, r); err != nil {
+		return nil, 0, fmt.Errorf("record of message %d: %w", number, err)
+	}
+	return r, m.Sequence, nil
+}
