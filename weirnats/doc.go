@@ -37,4 +37,9 @@
 //
 // A message in flight when the connection to a server breaks is delivered again after the lease, and counts as tried.
 // Messages cannot be put in a transaction of a database: write them to a table there, and Put them from it with an [ID].
+//
+// # Operation
+//
+// [Queue.Stats] has the counts of a queue. The command weirq, in the folder cmd/weirq of this module, lists the queues of a folder or a server, shows what is in
+// them, and replays or removes dead letters; [OpenAdmin] does that for programs.
 package weirnats

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/64ed045f/weir/weirnats"
+)
+
+// A usageError is a mistake in the command line.
+type usageError struct {
+	command *cobra.Command
+	err     error
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+
+func (e *usageError) Unwrap() error { return e.err }
+
+// tool is one run of weirq.
+type tool struct {
+	streams
+	dir, server, creds string
+}
+
+// newCommand returns the command tree.
+func newCommand(s streams) *cobra.Command {
+	t := &tool{streams: s}
+	root := &cobra.Command{
+		Use:   "weirq",
+		Short: "Look after durable queues of package weirnats",
+		Long: `Weirq looks after durable queues of the Go package weirnats: it lists them, shows
+the messages in them, and replays or removes dead letters.
+
+The queues are in a folder that no program has open at the time, ./weir-queues
+unless --dir says otherwise, or on a NATS server. Weirq makes no queue, changes
+no settings, and takes no message away from the programs that serve a queue.
+Replay and purge ask first; without a terminal they need --yes.
+
+What is not printable in a message or an error is shown as \x1b, \n or \u202e.
+
+Exit status:
+  0    all went well
+  1    something failed, or the answer was no
+  2    wrong usage
+  130  stopped by SIGINT (143: by SIGTERM)`,
+		Example: `  weirq list                                      queues in ./weir-queues
+  weirq dead mail --dir /var/lib/mailer           why its messages have failed
+  weirq replay mail 17 18 --dir /var/lib/mailer   try two of them again
+  weirq watch mail --server tls://nats:4222 --creds ops.creds`,
+		Version: version(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{cmd, noCommand(cmd, args[0])}
+			}
+			return nil
+		},
+		SilenceErrors: true, // run reports them
+		SilenceUsage:  true, // the whole help would bury the message
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.errs)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
+	root.SetVersionTemplate("weirq {{.Version}}\n")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	flags := root.PersistentFlags()
+	flags.SortFlags = false
+	flags.StringVar(&t.dir, "dir", "", "the queues in `FOLDER`, which no program may have open (default weir-queues)")
+	flags.StringVar(&t.server, "server", "", "the queues on the NATS server or cluster at `URL`; others may see the command line, so use --creds rather than a password in it")
+	flags.StringVar(&t.creds, "creds", "", "with --server: log in with the credentials in `FILE`")
+	root.AddCommand(t.newList(), t.newPeek(), t.newDead(), t.newReplay(), t.newPurge(), t.newWatch())
+	return root
+}
+
+// version says which build this is: the version of the module, the commit if it was built in a checkout, and the Go release.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	text := info.Main.Version
+	if text == "" {
+		text = "(devel)"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			text += " " + s.Value
+		}
+	}
+	return fmt.Sprintf("%s %s", text, info.GoVersion)
+}
+
+// noCommand is an error that names the command that may have been meant.
+func noCommand(root *cobra.Command, name string) error {
+	root.SuggestionsMinimumDistance = 2
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		return fmt.Errorf("there is no command %q; did you mean %q?", name, near[0])
+	}
+	return fmt.Errorf("there is no command %q", name)
+}
+
+// oneQueue refuses arguments other than the name of a queue.
+func oneQueue(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return &usageError{cmd, fmt.Errorf("there must be one QUEUE, got %d", len(args))}
+	}
+	return nil
+}
+
+// options returns those of the library. Their errors never repeat the URL, which may have a password in it.
+func (t *tool) options(cmd *cobra.Command) ([]weirnats.Option, error) {
+	opts := []weirnats.Option{weirnats.Logger(slog.New(slog.DiscardHandler))} // what matters comes back as an error
+	flags := cmd.Flags()
+	switch {
+	case flags.Changed("dir") && flags.Changed("server"):
+		return nil, &usageError{cmd, errors.New("--dir and --server exclude each other")}
+	case flags.Changed("creds") && !flags.Changed("server"):
+		return nil, &usageError{cmd, errors.New("--creds is meaningful only with --server")}
+	case flags.Changed("dir") && t.dir == "":
+		return nil, &usageError{cmd, errors.New("--dir must not be empty")}
+	case !flags.Changed("server"):
+		opts = append(opts, weirnats.Always) // what is replayed is safe before its dead letter is removed
+		if t.dir != "" {
+			opts = append(opts, weirnats.Dir(t.dir))
+		}
+		return opts, nil
+	}
+	for part := range strings.SplitSeq(t.server, ",") {
+		if !isServer(part) {
+			return nil, &usageError{cmd, errors.New("--server must be like nats://host:4222 or tls://host:4222")}
+		}
+	}
+	own := []nats.Option{nats.Name("weirq")}
+	if flags.Changed("creds") {
+		if _, err := os.Stat(t.creds); err != nil {
+			return nil, fmt.Errorf("--creds: %w", err)
+		}
+		own = append(own, nats.UserCredentials(t.creds))
+	}
+	return append(opts, weirnats.Server(t.server, own...)), nil
+}
+
+// isServer reports whether text can be the URL of a server: as the client of NATS takes it, which has a default for the scheme.
+func isServer(text string) bool {
+	text = strings.TrimSpace(text)
+	if !strings.Contains(text, "://") {
+		text = "nats://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" {
+		return false
+	}
+	switch u.Scheme {
+	case "nats", "tls", "ws", "wss":
+		return true
+	}
+	return false
+}
+
+// with calls do with an Admin, and closes that.
+func (t *tool) with(cmd *cobra.Command, do func(ctx context.Context, a *weirnats.Admin) error) error {
+	opts, err := t.options(cmd)
+	if err != nil {
+		return err
+	}
+	a, err := weirnats.OpenAdmin(cmd.Context(), opts...)
+	if err != nil {
+		return err
+	}
+	err = do(cmd.Context(), a)
+	if closing := a.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// withQueue calls do with the queue that the first argument names.
+func (t *tool) withQueue(cmd *cobra.Command, args []string, do func(ctx context.Context, q *weirnats.View) error) error {
+	return t.with(cmd, func(ctx context.Context, a *weirnats.Admin) error {
+		q, err := a.Queue(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return do(ctx, q)
+	})
+}

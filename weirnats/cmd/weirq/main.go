@@ -1,0 +1,55 @@
+// Weirq looks after queues of package [github.com/64ed045f/weir/weirnats]: it lists them, shows what is in them, and replays or removes dead letters.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// The exit statuses of the tool, next to those of a signal.
+const (
+	statusOK     = 0
+	statusFailed = 1
+	statusUsage  = 2
+)
+
+// streams are what the tool reads and writes.
+type streams struct {
+	in        io.Reader
+	out, errs io.Writer
+	asks      bool // in and errs are a terminal, at which there may be a user to ask
+}
+
+func main() {
+	asks := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
+	os.Exit(run(withSignals(context.Background()), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr, asks}))
+}
+
+// run is the tool. It returns the exit status.
+func run(ctx context.Context, args []string, s streams) int {
+	root := newCommand(s)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if stop, ok := errors.AsType[*interruption](context.Cause(ctx)); ok {
+		return stop.status()
+	}
+	if err == nil {
+		return statusOK
+	}
+	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "weirnats: "), "\n", "; ")
+	usage, ok := errors.AsType[*usageError](err)
+	if ok {
+		text += fmt.Sprintf("; try '%s --help'", usage.command.CommandPath())
+	}
+	_, _ = fmt.Fprintln(s.errs, "weirq:", clean(text, maxMessage)) // the status says it as well
+	if ok {
+		return statusUsage
+	}
+	return statusFailed
+}

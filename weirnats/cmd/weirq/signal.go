@@ -1,0 +1,28 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// An interruption is the cause of a context that a signal has cancelled.
+type interruption struct{ signal syscall.Signal }
+
+func (i *interruption) Error() string { return "stopped by signal: " + i.signal.String() }
+
+// status is what a shell reports of a command that died of the signal.
+func (i *interruption) status() int { return 128 + int(i.signal) }
+
+// withSignals returns a context that SIGINT and SIGTERM cancel, with an *interruption as the cause, so that an embedded server ends well. A second signal ends the process.
+func withSignals(parent context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		cancel(&interruption{(<-signals).(syscall.Signal)})
+		signal.Stop(signals)
+	}()
+	return ctx
+}
