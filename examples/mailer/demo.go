@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/64ed045f/weir/weirnats"
+)
+
+// demo is the show: this program, in processes that are killed.
+type demo struct {
+	out   io.Writer
+	mails int // in the first half; there are more in the second
+	kills int // in the second half
+}
+
+const (
+	// workers is how many processes send mails in the second half, and more how many times as many mails there are as in the first.
+	workers = 3
+	more    = 8
+	// limit is how long the show may take, on a machine that has other things to do.
+	limit = time.Minute
+)
+
+func (d demo) run(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	dir, err := os.MkdirTemp("", "mailer")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := d.alone(ctx, &mailer{dir: filepath.Join(dir, "alone"), mails: d.mails}); err != nil {
+		return err
+	}
+	return d.together(ctx, &mailer{dir: filepath.Join(dir, "together"), mails: more * d.mails, token: rand.Text()})
+}
+
+func (d demo) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(d.out, format+"\n", args...) // the exit status says what matters
+}
+
+// process returns this program as a process that has not been started. It is killed when ctx is done.
+func (m *mailer) process(ctx context.Context, args ...string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, append([]string{"-dir", m.dir, "-mails", strconv.Itoa(m.mails)}, args...)...)
+	cmd.Env, cmd.Stderr = append(os.Environ(), tokenName+"="+m.token), os.Stderr
+	return cmd, nil
+}
+
+// alone has one process with an embedded server, which kills itself, server and all.
+func (d demo) alone(ctx context.Context, m *mailer) error {
+	half := m.mails / 2
+	d.say("one process with an embedded server, %d mails", m.mails)
+	first, err := m.process(ctx, "-kill-after", strconv.Itoa(half))
+	if err != nil {
+		return err
+	}
+	switch err := first.Run(); {
+	case err == nil:
+		return errors.New("the first run was not killed")
+	case !errors.As(err, new(*exec.ExitError)) || ctx.Err() != nil:
+		return err
+	}
+	accepted, err := read(m.outbox())
+	if err != nil {
+		return err
+	}
+	d.say("  the first run: %v after %d mails, of %d that it has put", first.ProcessState, half, len(accepted))
+	second, err := m.process(ctx)
+	if err != nil {
+		return err
+	}
+	if err := second.Run(); err != nil {
+		return fmt.Errorf("the second run: %w", err)
+	}
+	d.say("  the second run: all is sent")
+	return d.end(m)
+}
+
+// together has several processes, which are killed one after the other, on the server of this one.
+func (d demo) together(ctx context.Context, m *mailer) (err error) {
+	s, err := start(filepath.Join(m.dir, "server"), m.token)
+	if err != nil {
+		return err
+	}
+	defer s.WaitForShutdown()
+	defer s.Shutdown()
+	m.server = s.ClientURL()
+	d.say("%d processes on one server, %d mails", workers, m.mails)
+	queue, err := m.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer queue.Close()
+
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	put := make(chan error, 1)
+	go func() { put <- m.put(ctx, queue, 0) }()
+	all := &crew{m: m}
+	defer all.kill()
+	for range workers {
+		if err := all.hire(ctx); err != nil {
+			return err
+		}
+	}
+	for i := range d.kills {
+		sent, err := done(ctx, queue, m.mails*(i+1)/(d.kills+1))
+		if err != nil {
+			return err
+		}
+		d.say("  process %d: %v, after %d mails of all", all.workers[0].cmd.Process.Pid, all.dismiss(), sent)
+		if err := all.hire(ctx); err != nil {
+			return err
+		}
+	}
+	if err := <-put; err != nil {
+		return err
+	}
+	if _, err := done(ctx, queue, m.mails); err != nil {
+		return err
+	}
+	if err := all.finish(); err != nil {
+		return err
+	}
+	return d.end(m)
+}
+
+func (d demo) end(m *mailer) error {
+	text, err := m.count()
+	if err == nil {
+		d.say("  %s", text)
+	}
+	return err
+}
+
+// start starts a server that only this machine reaches, and only with the token.
+func start(dir, token string) (*server.Server, error) {
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: token, NoSigs: true, NoLog: true, JetStream: true, StoreDir: dir,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Start()
+	if !s.ReadyForConnections(limit) {
+		s.Shutdown()
+		return nil, errors.New("the server does not start")
+	}
+	return s, nil
+}
+
+// done returns when so many messages have left the queue, and how many have then.
+func done(ctx context.Context, queue *weirnats.Queue[mail], want int) (int, error) {
+	for {
+		stats, err := queue.Stats(ctx)
+		left := int(stats.Accepted) - stats.Messages
+		if err != nil || left >= want {
+			return left, err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return left, context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/weirnats"
+)
+
+// tokenName is the variable with the token of the server: other users of the machine may read the arguments of a process.
+const tokenName = "MAILER_TOKEN"
+
+const (
+	// places is how many mails a process sends at once.
+	places = 8
+	// lease is how long a mail stays with a process that does not answer. So short a one is for the show.
+	lease = time.Second
+)
+
+// mail is what the queue keeps.
+type mail struct{ ID, To string }
+
+// mailer is one run of the program.
+type mailer struct {
+	dir       string
+	mails     int
+	killAfter int
+	server    string
+	token     string
+
+	sent atomic.Int64
+}
+
+func (m *mailer) open(ctx context.Context) (*weirnats.Queue[mail], error) {
+	where := weirnats.Dir(filepath.Join(m.dir, "queue"))
+	if m.server != "" {
+		where = weirnats.Server(m.server, nats.Token(m.token))
+	}
+	return weirnats.Open[mail](ctx, "mail", where, weirnats.Lease(lease))
+}
+
+// run puts the mails that an earlier run has not put, sends mails, and returns when all are sent.
+func (m *mailer) run(ctx context.Context) error {
+	queue, err := m.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer queue.Close()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	served := make(chan error, 1)
+	go func() {
+		served <- m.serve(ctx, queue)
+		stop()
+	}()
+	err = m.put(ctx, queue, 500*time.Microsecond) // customers come one after the other
+	if err == nil {
+		err = drained(ctx, queue)
+	}
+	stop()
+	if failed := <-served; failed != nil {
+		err = failed // the other one is that put and drained were stopped
+	}
+	return err
+}
+
+// work sends mails until the input ends, which also happens when the process at its other end does.
+func (m *mailer) work(ctx context.Context, input io.Reader) error {
+	queue, err := m.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer queue.Close()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		_, _ = io.Copy(io.Discard, input) // its end is all that matters
+		stop()
+	}()
+	return m.serve(ctx, queue)
+}
+
+// put puts all mails, one each pause, and notes in the outbox what the queue has accepted. If the program is killed in between, the next run puts that mail again,
+// and the queue drops it, as it knows the ID.
+func (m *mailer) put(ctx context.Context, queue *weirnats.Queue[mail], pause time.Duration) error {
+	accepted, err := read(m.outbox())
+	if err != nil {
+		return err
+	}
+	outbox, err := appendTo(m.outbox())
+	if err != nil {
+		return err
+	}
+	defer outbox.Close()
+	for i := range m.mails {
+		one := mail{fmt.Sprintf("mail-%06d", i), fmt.Sprintf("customer%d@example.org", i)}
+		if accepted[one.ID] > 0 {
+			continue
+		}
+		time.Sleep(pause)
+		if err := queue.Put(ctx, one, weirnats.ID(one.ID)); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(outbox, one.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serve sends mails until ctx is done.
+func (m *mailer) serve(ctx context.Context, queue *weirnats.Queue[mail]) error {
+	sent, err := appendTo(m.out())
+	if err != nil {
+		return err
+	}
+	defer sent.Close()
+	pool := weir.New(places)
+	defer pool.Close()
+	return queue.Serve(ctx, pool, func(_ context.Context, one mail) error { return m.send(sent, one) })
+}
+
+// send stands for a call of a mail server, which takes a while, and whose answer does so too: a process that is killed in between has sent a mail and does not know it. One
+// write makes the line: it is there or not, also if the process is killed.
+func (m *mailer) send(to io.Writer, one mail) error {
+	time.Sleep(rand.N(4 * time.Millisecond))
+	defer time.Sleep(rand.N(2 * time.Millisecond))
+	if _, err := fmt.Fprintln(to, one.ID, one.To); err != nil {
+		return err
+	}
+	if m.sent.Add(1) == int64(m.killAfter) {
+		return kill()
+	}
+	return nil
+}
+
+// kill ends this process as the system does when it has no memory left: nothing is tidied up.
+func kill() error {
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		return err
+	}
+	if err := self.Kill(); err != nil {
+		return err
+	}
+	select {} // it takes a moment
+}
+
+// drained returns when the queue is empty.
+func drained(ctx context.Context, queue *weirnats.Queue[mail]) error {
+	for {
+		stats, err := queue.Stats(ctx)
+		if err != nil || stats.Messages == 0 {
+			return err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+// Command mailer sends mails from a queue that outlives it. It shows that by being killed: README.md says what to run.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	m := mailer{token: os.Getenv(tokenName)}
+	flag.StringVar(&m.dir, "dir", "", "keep the queue, and the files outbox and sent, in this `folder`")
+	flag.IntVar(&m.mails, "mails", 1000, "how many mails there are to send")
+	flag.IntVar(&m.killAfter, "kill-after", 0, "the program kills itself when it has sent so many `mails`; 0 for never")
+	flag.StringVar(&m.server, "server", "", "use the NATS server or cluster at this `URL`, with the token in "+tokenName+", in place of an embedded server")
+	worker := flag.Bool("worker", false, "only send, until the standard input ends")
+	show := flag.Bool("demo", false, "the whole show, in a folder that is removed: see README.md")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	var err error
+	switch {
+	case flag.NArg() > 0:
+		err = fmt.Errorf("mailer takes no arguments, got %q", flag.Args())
+	case *show:
+		err = demo{out: os.Stdout, mails: m.mails, kills: 3}.run(ctx)
+	case m.dir == "":
+		err = errors.New("it must be -demo, or -dir with a folder")
+	case *worker:
+		err = m.work(ctx, os.Stdin)
+	default:
+		err = m.run(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mailer:", err)
+		os.Exit(1)
+	}
+}
