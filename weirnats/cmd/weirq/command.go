@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ type tool struct {
 	streams
 	dir, server, creds string
 }
+
+// defaultDir is the library's.
+const defaultDir = "weir-queues"
 
 // newCommand returns the command tree.
 func newCommand(s streams) *cobra.Command {
@@ -76,7 +80,7 @@ Exit status:
 	root.CompletionOptions.HiddenDefaultCmd = true
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
-	flags.StringVar(&t.dir, "dir", "", "the queues in `FOLDER`, which no program may have open (default weir-queues)")
+	flags.StringVar(&t.dir, "dir", "", "the queues in `FOLDER`, which no program may have open (default "+defaultDir+")")
 	flags.StringVar(&t.server, "server", "", "the queues on the NATS server or cluster at `URL`; others may see the command line, so use --creds rather than a password in it")
 	flags.StringVar(&t.creds, "creds", "", "with --server: log in with the credentials in `FILE`")
 	root.AddCommand(t.newList(), t.newPeek(), t.newDead(), t.newReplay(), t.newPurge(), t.newWatch())
@@ -130,11 +134,10 @@ func (t *tool) options(cmd *cobra.Command) ([]weirnats.Option, error) {
 	case flags.Changed("dir") && t.dir == "":
 		return nil, &usageError{cmd, errors.New("--dir must not be empty")}
 	case !flags.Changed("server"):
-		opts = append(opts, weirnats.Always) // what is replayed is safe before its dead letter is removed
 		if t.dir != "" {
 			opts = append(opts, weirnats.Dir(t.dir))
 		}
-		return opts, nil
+		return append(opts, weirnats.Always), checkOwner(cmp.Or(t.dir, defaultDir)) // with Always, what is replayed is safe before its dead letter is removed
 	}
 	for part := range strings.SplitSeq(t.server, ",") {
 		if !isServer(part) {

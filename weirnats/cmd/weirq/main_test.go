@@ -219,7 +219,7 @@ func TestTheBuiltProgramAndAFolderThatIsInUse(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	text, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", path, ".").CombinedOutput()
+	text, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path, ".").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
