@@ -21,6 +21,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/64ed045f/weir/weirnats"
 )
@@ -297,6 +298,17 @@ func TestAServerWithAPasswordThatIsNeverPrinted(t *testing.T) {
 		if strings.Contains(out+errs, password) {
 			t.Errorf("weirq %q prints the password: %q, %q", c.args, out, errs)
 		}
+	}
+	conn, err := nats.Connect(host, nats.UserInfo("me", password))
+	noError(t, err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	noError(t, err)
+	_, err = js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "weir_q_foreign", Subjects: []string{"weir.q.foreign.x"}})
+	noError(t, err)
+	out, errs, status := weirq(t, "list", "--server", "me:"+password+"@"+host)
+	if !strings.Contains(out, "numbers ") || !strings.Contains(out, "raw ") || errs != "weirq: queue foreign: stream weir_q_foreign has format \"\", not \"1\"\n" || status != 1 {
+		t.Errorf("with a stream of another program: %q, %q, status %d", out, errs, status)
 	}
 }
 

@@ -1,0 +1,71 @@
+package jets_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+	"github.com/64ed045f/weir/weirnats/internal/conform"
+	"github.com/64ed045f/weir/weirnats/internal/jets"
+)
+
+func TestFindNamesWhatAQueueLacks(t *testing.T) {
+	server := start(t)
+	conn, err := jets.Connect(server.Connect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	bare, err := server.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bare.Close)
+	js, err := jetstream.New(bare)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacks := func(name, want string) {
+		t.Helper()
+		if _, err := jets.Find(t.Context(), conn, name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %s", err, want)
+		}
+	}
+	for _, name := range []string{"b", "a"} {
+		if _, err := open(t, server, conform.Settings(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "foreign", Subjects: []string{"weir.q.foreign.x"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "weir_q_c", Subjects: []string{"weir.q.c.x"}}); err != nil {
+		t.Fatal(err)
+	}
+	names, err := jets.Names(t.Context(), conn)
+	if !slices.Equal(names, []string{"a", "b", "c"}) || err != nil {
+		t.Errorf("names are %q, %v", names, err)
+	}
+	if _, err := jets.Find(t.Context(), conn, "a"); err != nil {
+		t.Error(err)
+	}
+	lacks("c", `stream weir_q_c has format "", not "1"`)
+	if err := js.DeleteConsumer(t.Context(), "weir_q_a", "work"); err != nil {
+		t.Fatal(err)
+	}
+	lacks("a", "consumer work is missing")
+	if err := js.DeleteStream(t.Context(), "weir_dead_a"); err != nil {
+		t.Fatal(err)
+	}
+	lacks("a", "stream weir_dead_a is missing")
+	if err := js.DeleteStream(t.Context(), "weir_q_a"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := jets.Find(t.Context(), conn, "a"); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("error is %v", err)
+	}
+}
