@@ -20,8 +20,8 @@ import (
 // ErrNoQueue is the error of [Admin.Queue] if there is no queue with that name, and of [OpenAdmin] if the folder has none at all.
 var ErrNoQueue = errors.New("weirnats: no such queue")
 
-// Admin looks after the queues of a folder or a server, whatever the types of their values. It makes no queue, changes no settings, and is no place where messages
-// run. [OpenAdmin] makes one. All methods may be called by any number of goroutines at once.
+// Admin looks after the queues of a folder or a server, whatever the types of their values. It makes no queue, changes no settings, and takes no message from those that
+// serve a queue. [OpenAdmin] makes one. All methods may be called by any number of goroutines at once.
 type Admin struct {
 	options *options
 	server  natsServer
@@ -38,7 +38,8 @@ type Admin struct {
 // [*InUseError]; if there is no such folder, or no queue in it, it is [ErrNoQueue], and none is made. Of the other options [Durability] and [Logger] matter: with [Always], what Replay
 // puts is safe before the dead letter is removed.
 //
-// ctx bounds the call alone; without a deadline it takes at most a minute. Close the Admin to end the use of the server.
+// If ctx is done the error is its cause; it does not end the call, which lasts as long as the server takes to start, or the client to connect. Close the Admin to end the
+// use of the server.
 func OpenAdmin(ctx context.Context, opts ...Option) (*Admin, error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	o := newOptions(opts)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 )
@@ -31,15 +32,29 @@ func main() {
 	os.Exit(run(withSignals(context.Background()), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr, asks}))
 }
 
+// errNoReader is that of a write to a pipe whose reader has ended, such as head.
+var errNoReader = errors.New("no reader")
+
+type output struct{ io.Writer }
+
+func (o output) Write(text []byte) (int, error) {
+	n, err := o.Writer.Write(text)
+	if errors.Is(err, syscall.EPIPE) {
+		err = errNoReader
+	}
+	return n, err
+}
+
 // run is the tool. It returns the exit status.
 func run(ctx context.Context, args []string, s streams) int {
+	s.out = output{s.out}
 	root := newCommand(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if stop, ok := errors.AsType[*interruption](context.Cause(ctx)); ok {
 		return stop.status()
 	}
-	if err == nil {
+	if err == nil || errors.Is(err, errNoReader) {
 		return statusOK
 	}
 	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "weirnats: "), "\n", "; ")

@@ -246,6 +246,16 @@ func TestTheBuiltProgramAndAFolderThatIsInUse(t *testing.T) {
 	if purge.ProcessState.ExitCode() != statusUsage || !strings.Contains(stderr.String(), "use --yes") {
 		t.Errorf("%q, status %d", stderr.String(), purge.ProcessState.ExitCode())
 	}
+	r, w, err := os.Pipe()
+	noError(t, err)
+	noError(t, r.Close())
+	head := exec.CommandContext(t.Context(), path, "watch", "raw", "--dir", dir) // no process reads it
+	stderr.Reset()
+	head.Stdout, head.Stderr = w, &stderr
+	noError(t, head.Run())
+	noError(t, w.Close())
+	is(t, "what it says when no process reads", stderr.String(), "")
+
 	text, err = exec.CommandContext(t.Context(), path, "dead", "raw", "--dir", dir, "--json").Output()
 	noError(t, err)
 	is(t, "dead letters", bytes.Count(text, []byte("\n")), 2)

@@ -16,8 +16,11 @@ func (i *interruption) Error() string { return "stopped by signal: " + i.signal.
 func (i *interruption) status() int { return 128 + int(i.signal) }
 
 // withSignals returns a context that SIGINT and SIGTERM cancel, with an *interruption as the cause, so that an embedded server ends well. A second signal ends the process.
+//
+// It also turns SIGPIPE off, for the same reason: a write to a closed pipe is an error then.
 func withSignals(parent context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(parent)
+	signal.Ignore(syscall.SIGPIPE)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	go func() {
