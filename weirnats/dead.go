@@ -108,7 +108,7 @@ func letter(d *backend.Dead) DeadLetter {
 }
 
 // Replay puts the message of a dead letter into the queue again, as a new one, and removes the dead letter. It waits for room as [Queue.Put] does. The error is [ErrNotFound]
-// if there is no dead letter with that ID. If the program ends within the call, another one within the [Window] puts no second message.
+// if there is no dead letter with that ID. If the program ends within the call, another one within the [Window] puts no second message, as far as [ID] says.
 func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()

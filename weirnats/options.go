@@ -125,7 +125,7 @@ func MaxBytes(n int64) Option {
 	return option(func(o *options) { o.bytes = n })
 }
 
-// Window sets for how long an [ID] is known after the Put: the default is two minutes. The server keeps all IDs of that time in memory.
+// Window sets for how long an [ID] is known after the Put: the default is two minutes. The server keeps all IDs of that time in memory, see [ID].
 func Window(d time.Duration) Option {
 	must(d >= 100*time.Millisecond, "window must be at least 100ms", d)
 	return option(func(o *options) { o.window = d })
@@ -198,7 +198,8 @@ type putOption func(*putOptions)
 
 func (o putOption) put(to *putOptions) { o(to) }
 
-// ID gives the message an ID, of 1 to 256 bytes. If a message with the same ID was put within the [Window], the second is not put, and Put returns nil.
+// ID gives the message an ID, of 1 to 256 bytes. If a message with the same ID was put within the [Window], the second is not put, and Put returns nil. A server that
+// starts anew knows only the IDs of messages that are not done: after that a message which is done can be put again.
 func ID(id string) PutOption {
 	must(1 <= len(id) && len(id) <= 256, "ID must have from 1 to 256 bytes", len(id))
 	return putOption(func(o *putOptions) { o.id = id })

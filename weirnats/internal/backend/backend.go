@@ -127,7 +127,7 @@ type Queue interface {
 // Receiver delivers messages. Its methods may be called at once.
 type Receiver interface {
 	// Pull asks for at most n messages, and calls take for each, one after the other, on any goroutine, before it returns. If take returns false the message goes back, and
-	// that delivery does not count as a try. With a wait of 0 Pull takes what there is; else n is 1, and Pull waits so long for a message. When ctx is done it
+	// that delivery does not count as a try. With a wait of 0 Pull takes what the server has ready, which may be less than there is; else n is 1, and Pull waits so long for a message. When ctx is done it
 	// returns its cause, and what comes late goes back in the same way.
 	Pull(ctx context.Context, n int, wait time.Duration, take func(Delivery) bool) error
 	// Close returns when all messages that came late have gone back, and all that was acknowledged is, or ctx is done.

@@ -2,7 +2,6 @@ package jets
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -99,9 +98,5 @@ func (q *queue) record(ctx context.Context, number uint64) (*backend.Record, uin
 	case err != nil:
 		return nil, 0, failed(err)
 	}
-	r := new(backend.Record)
-	if err := json.Unmarshal(m.Data, r); err != nil {
-		return nil, 0, fmt.Errorf("record of message %d: %w", number, err)
-	}
-	return r, m.Sequence, nil
+	return decodeRecord(m.Data), m.Sequence, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/64ed045f/weir/weirnats/internal/backend"
@@ -68,4 +69,53 @@ func TestFindNamesWhatAQueueLacks(t *testing.T) {
 	if _, err := jets.Find(t.Context(), conn, "a"); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("error is %v", err)
 	}
+}
+
+// What others have written there, or an older version, hides no other message.
+func TestARecordThatCannotBeReadHoldsUpNothing(t *testing.T) {
+	server := start(t)
+	q, err := open(t, server, conform.Settings("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare, err := server.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bare.Close)
+	js, err := jetstream.New(bare)
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish := func(subject, record string, header nats.Header) {
+		t.Helper()
+		if _, err := js.PublishMsg(t.Context(), &nats.Msg{Subject: subject, Data: []byte(record), Header: header}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := func(what string, errs []backend.Failure, err error) {
+		t.Helper()
+		if err != nil || len(errs) != 1 || !strings.Contains(errs[0].Err, "cannot be read") {
+			t.Errorf("%s: errors %v, %v", what, errs, err)
+		}
+	}
+	publish("weir.dead.a.7", "", nats.Header{"Weir-Record": {"{"}})
+	publish("weir.dead.a.8", "", nats.Header{})
+	first, err := q.Next(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told("dead letter", first.Errors, err)
+	if second, err := q.Next(t.Context(), first.Number); err != nil || len(second.Errors) != 0 {
+		t.Errorf("the dead letter behind it: %v, %v", second, err)
+	}
+	if err := q.Put(t.Context(), &backend.Message{Codec: "raw", Data: []byte("x")}); err != nil {
+		t.Fatal(err)
+	}
+	publish(jets.RecordSubject(q, 1), "not JSON", nil)
+	kept, err := q.Peek(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told("message", kept.Record.Errors, err)
 }

@@ -272,7 +272,7 @@ func (q *queue) Next(ctx context.Context, after uint64) (*backend.Dead, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	return letter(m)
+	return letter(m), nil
 }
 
 // Letter implements [backend.Queue].
@@ -281,10 +281,10 @@ func (q *queue) Letter(ctx context.Context, number uint64) (*backend.Dead, error
 	if err != nil {
 		return nil, failed(err)
 	}
-	return letter(m)
+	return letter(m), nil
 }
 
-func letter(m *jetstream.RawStreamMsg) (*backend.Dead, error) {
+func letter(m *jetstream.RawStreamMsg) *backend.Dead {
 	put, err := time.Parse(time.RFC3339Nano, m.Header.Get(putHeader))
 	if err != nil {
 		put = m.Time
@@ -294,11 +294,19 @@ func letter(m *jetstream.RawStreamMsg) (*backend.Dead, error) {
 		d.Tries = 0
 	}
 	if text := m.Header.Get(recordHeader); text != "" {
-		if err := json.Unmarshal([]byte(text), &d.Record); err != nil {
-			return nil, fmt.Errorf("dead letter %d: %w", m.Sequence, err)
-		}
+		d.Record = *decodeRecord([]byte(text))
 	}
-	return d, nil
+	return d
+}
+
+// decodeRecord returns a record as it was kept. In place of one that cannot be read it returns one with that as the only error: neither the message
+// nor those behind it are held up.
+func decodeRecord(text []byte) *backend.Record {
+	r := new(backend.Record)
+	if err := json.Unmarshal(text, r); err != nil {
+		return &backend.Record{Errors: []backend.Failure{{Err: fmt.Sprintf("what was known of earlier tries cannot be read: %v", err)}}}
+	}
+	return r
 }
 
 // Forget implements [backend.Queue].
