@@ -55,7 +55,7 @@ func OpenAdmin(ctx context.Context, opts ...Option) (*Admin, error) {
 	}
 	conn, err := jets.Connect(s.connect)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("weirnats: connect: %w", err), s.release())
+		return nil, errors.Join(fmt.Errorf("weirnats: connect: %w", withoutURL(err)), s.release())
 	}
 	a := &Admin{options: o, server: s, conn: conn, views: make(map[string]*View)}
 	a.closing = sync.OnceValue(a.end)
@@ -182,6 +182,9 @@ func (v *View) Dead(ctx context.Context) iter.Seq2[DeadLetter, error] { return v
 
 // Replay is [Queue.Replay].
 func (v *View) Replay(ctx context.Context, id string) error { return v.queue.Replay(ctx, id) }
+
+// PurgeAll is [Queue.PurgeAll].
+func (v *View) PurgeAll(ctx context.Context) (removed int, err error) { return v.queue.PurgeAll(ctx) }
 
 // Purge is [Queue.Purge].
 func (v *View) Purge(ctx context.Context, ids ...string) (removed int, err error) {

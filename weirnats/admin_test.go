@@ -59,7 +59,7 @@ func TestAnAdminSeesQueuesOfAnyTypeAndSettings(t *testing.T) {
 	}
 	noError(t, v.Replay(t.Context(), letters["b"]))
 	isError(t, v.Replay(t.Context(), letters["b"]), weirnats.ErrNotFound)
-	n, err := v.Purge(t.Context())
+	n, err := v.PurgeAll(t.Context())
 	noError(t, err)
 	equal(t, "purged", n, 2)
 	s, err := v.Stats(t.Context())

@@ -135,7 +135,19 @@ func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 	return nil
 }
 
-// Purge removes the dead letters with these IDs, or all if none is given, and returns how many it has removed. Those that do not exist are left out.
+// PurgeAll removes all dead letters, and returns how many there were.
+func (q *Queue[T]) PurgeAll(ctx context.Context) (removed int, err error) {
+	must(ctx != nil, "context must not be nil", "nil")
+	end, err := q.begin()
+	if err != nil {
+		return 0, err
+	}
+	defer end()
+	removed, err = q.backend.Purge(ctx)
+	return removed, outward(q.name, err)
+}
+
+// Purge removes the dead letters with these IDs, and returns how many it has removed. Those that do not exist are left out.
 func (q *Queue[T]) Purge(ctx context.Context, ids ...string) (removed int, err error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()
@@ -143,10 +155,6 @@ func (q *Queue[T]) Purge(ctx context.Context, ids ...string) (removed int, err e
 		return 0, err
 	}
 	defer end()
-	if len(ids) == 0 {
-		removed, err = q.backend.Purge(ctx)
-		return removed, outward(q.name, err)
-	}
 	for _, id := range ids {
 		number, err := strconv.ParseUint(id, 10, 64)
 		if err != nil {

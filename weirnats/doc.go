@@ -35,6 +35,9 @@
 //
 // # What is not promised
 //
+// A server that keeps each message once and is killed forgets the deliveries of the last tenth of a second: two processes may then have the same message, with leases that both hold.
+// With [Replicas] of 3 that is not so. What a server cannot read on its disk it drops, and says so in the log alone.
+//
 // A message in flight when the connection to a server breaks is delivered again after the lease, and counts as tried.
 // Messages cannot be put in a transaction of a database: write them to a table there, and Put them from it with an [ID].
 //

@@ -40,7 +40,7 @@ type task struct {
 
 // keep looks after the leases of what Serve holds, and at the pool, until kept is closed.
 func (s *server[T]) keep(kept <-chan struct{}) {
-	ticker := time.NewTicker(min(tick, s.queue.options.lease/12))
+	ticker := time.NewTicker(s.interval())
 	defer ticker.Stop()
 	var looked time.Time
 	for {
@@ -56,6 +56,9 @@ func (s *server[T]) keep(kept <-chan struct{}) {
 		}
 	}
 }
+
+// interval is that between two looks at the leases.
+func (s *server[T]) interval() time.Duration { return min(tick, s.queue.options.lease/12) }
 
 // look ends Serve if the server is broken, or the pool is closed: a task that waits for a message would keep it from ending. And it replaces a seat that the pool has dropped from its queue, as
 // it was there for too long; if the seat is there after all, there are two for a while.
@@ -87,7 +90,7 @@ func (s *server[T]) renew() {
 	for t := range s.held {
 		switch {
 		case t.lost:
-		case !backend.Holds(t.sent, now, o.lease):
+		case !backend.Holds(t.sent, now.Add(s.interval()), o.lease): // at the next look it may be over
 			s.lose(t)
 		case t.settling || t.limited || t.state == leaving:
 		case !t.started.IsZero() && now.Sub(t.started) >= o.runLimit:

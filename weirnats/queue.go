@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -75,7 +76,7 @@ func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], e
 	}
 	conn, err := jets.Connect(s.connect)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("weirnats: queue %s: connect: %w", name, err), s.release())
+		return nil, errors.Join(fmt.Errorf("weirnats: queue %s: connect: %w", name, withoutURL(err)), s.release())
 	}
 	b, err := jets.Open(ctx, conn, o.settings(name))
 	if err != nil {
@@ -83,6 +84,14 @@ func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], e
 		return nil, errors.Join(outward(name, err), s.release())
 	}
 	return newQueue[T](name, o, b, s), nil
+}
+
+// withoutURL returns the error without the URL that it may have, in which there may be a password.
+func withoutURL(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("URL of a server: %w", e.Err)
+	}
+	return err
 }
 
 func newQueue[T any](name string, o *options, b backend.Queue, s natsServer) *Queue[T] {

@@ -73,7 +73,7 @@ func (s *server[T]) work(ctx context.Context, t *task) error {
 	if err != nil {
 		return s.bury(t, err)
 	}
-	return s.try(s.tryContext(ctx, t), t, value)
+	return s.try(ctx, t, value)
 }
 
 func (s *server[T]) tryContext(ctx context.Context, t *task) context.Context {
@@ -90,8 +90,13 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 	t.record = new(backend.Record)
 	begun := s.begun(t)
 	if t.delivery.Count() > 1 || begun > 0 {
-		if t.record, err = t.delivery.Record(ctx); err != nil {
-			s.backOff(t, err)
+		if err = s.readRecord(ctx, t); err != nil {
+			t.record = nil
+			if s.pulls.Err() != nil {
+				s.giveBack(t)
+			} else {
+				s.backOff(t, err)
+			}
 			return false, nil
 		}
 	}
@@ -106,10 +111,7 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 		Queue: s.queue.name, ID: m.ID, Number: max(t.delivery.Count()-t.record.Returned, failed+1, begun+1, t.record.Begun+1), Earlier: failures(t.record.Errors), Put: m.Put,
 	}
 	if t.record.Began.IsZero() {
-		t.record.Began = t.started
-		if t.try.Number > 1 {
-			t.record.Began = m.Put // nearest to what is known
-		}
+		t.record.Began = t.started // or earlier: no record was left
 	}
 	before := t.try.Number - 1
 	if before == failed {
@@ -126,6 +128,22 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 	}
 	s.begins(t)
 	return true, nil
+}
+
+// readRecord reads the record of a message, while its lease is renewed: as long as Serve goes on, and the pool.
+func (s *server[T]) readRecord(ctx context.Context, t *task) (err error) {
+	for {
+		if t.record, err = t.delivery.Record(s.base); err == nil {
+			return nil
+		}
+		timer := time.NewTimer(100 * time.Millisecond)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
 }
 
 // isolate makes a message run that was with two processes in a row when they ended: it may have ended them. Those that just were there each time must not lose all of
@@ -184,7 +202,7 @@ func (s *server[T]) try(ctx context.Context, t *task, value T) (err error) {
 			panic(panicked) // the stack that has panicked still stands
 		}
 	}()
-	err = s.run(ctx, value)
+	err = s.run(s.tryContext(ctx, t), value)
 	returned = true
 	return s.end(ctx, t, err)
 }
@@ -326,9 +344,17 @@ func (s *server[T]) giveBack(t *task) {
 		if !counted {
 			counted = true
 			t.record.Returned++
+			if n := t.try.Number; n > 0 {
+				t.record.Begun = min(t.record.Begun, n-1)
+			}
 		}
 		return t.delivery.GiveBack(ctx, t.record, 0)
 	})
+	if s.queue.journal != nil && t.suspect && t.try.Number > 1 { // what the journal has counts as a try that has begun
+		if err := s.queue.journal.Begin(t.delivery.Number(), t.try.Number-1); err != nil {
+			s.complain("note that a try does not count", err)
+		}
+	}
 }
 
 // putBack is giveBack for a task whose seat has no place.

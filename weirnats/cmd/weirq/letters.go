@@ -62,6 +62,9 @@ that are in the queue stay.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.change(cmd, args, "purge", yes, func(ctx context.Context, q *weirnats.View, _ int) (int, error) {
+				if len(args) == 1 {
+					return q.PurgeAll(ctx)
+				}
 				n, err := q.Purge(ctx, args[1:]...)
 				if missing := len(args) - 1 - n; err == nil && missing > 0 {
 					err = fmt.Errorf("%s with these IDs did not exist", letters(missing))

@@ -138,7 +138,7 @@ type Receiver interface {
 // within the lease before: from when that call began.
 type Delivery interface {
 	Message() *Message
-	// Number is that of the message in its queue, from 1.
+	// Number tells the message from all others, also from those of an earlier queue of that name. It is the same for each delivery.
 	Number() uint64
 	// Count is how often the message was delivered, with this time.
 	Count() int

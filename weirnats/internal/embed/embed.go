@@ -20,6 +20,9 @@ import (
 // MaxPayload is the largest message of an embedded server, with its headers.
 const MaxPayload = 8 << 20
 
+// maxPending is how many bytes may be on their way to one connection, which is one of this process: beyond that the server cuts it.
+const maxPending = 1 << 30
+
 // Store is where in the folder the server has its files.
 const Store = "store"
 
@@ -90,6 +93,7 @@ func (s *Server) start(log *slog.Logger) error {
 		StoreDir:               store,
 		SyncAlways:             s.sync,
 		MaxPayload:             MaxPayload,
+		MaxPending:             maxPending,
 	})
 	if err != nil {
 		return fmt.Errorf("weirnats: embedded server on %s: %w", s.path, err)

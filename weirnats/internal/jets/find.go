@@ -82,7 +82,7 @@ func (q *queue) Peek(ctx context.Context, after uint64) (*backend.Kept, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	r, _, err := q.record(ctx, m.Sequence)
+	r, _, err := q.record(ctx, nameOf(m.Sequence, m.Time))
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +90,8 @@ func (q *queue) Peek(ctx context.Context, after uint64) (*backend.Kept, error) {
 }
 
 // record returns that of a message, and its own number; the zero Record and 0 if there is none.
-func (q *queue) record(ctx context.Context, number uint64) (*backend.Record, uint64, error) {
-	m, err := q.records.GetLastMsgForSubject(ctx, q.recordSubject(number))
+func (q *queue) record(ctx context.Context, name string) (*backend.Record, uint64, error) {
+	m, err := q.records.GetLastMsgForSubject(ctx, q.recordSubject(name))
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return new(backend.Record), 0, nil

@@ -112,9 +112,12 @@ func TestARecordThatCannotBeReadHoldsUpNothing(t *testing.T) {
 	if err := q.Put(t.Context(), &backend.Message{Codec: "raw", Data: []byte("x")}); err != nil {
 		t.Fatal(err)
 	}
-	publish(jets.RecordSubject(q, 1), "not JSON", nil)
 	kept, err := q.Peek(t.Context(), 0)
 	if err != nil {
+		t.Fatal(err)
+	}
+	publish(jets.RecordSubject(q, 1, kept.Message.Put), "not JSON", nil)
+	if kept, err = q.Peek(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	told("message", kept.Record.Errors, err)

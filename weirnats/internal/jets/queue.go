@@ -115,13 +115,9 @@ func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, e
 	return q, nil
 }
 
-func (q *queue) subject() string { return "weir.q." + q.name + ".any" }
-func (q *queue) deadSubject(number uint64) string {
-	return "weir.dead." + q.name + "." + strconv.FormatUint(number, 10)
-}
-func (q *queue) recordSubject(number uint64) string {
-	return "weir.tries." + q.name + "." + strconv.FormatUint(number, 10)
-}
+func (q *queue) subject() string                  { return "weir.q." + q.name + ".any" }
+func (q *queue) deadSubject(name string) string   { return "weir.dead." + q.name + "." + name }
+func (q *queue) recordSubject(name string) string { return "weir.tries." + q.name + "." + name }
 
 // Put implements [backend.Queue].
 func (q *queue) Put(ctx context.Context, m *backend.Message) error {

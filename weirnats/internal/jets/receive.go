@@ -16,6 +16,15 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
+const (
+	// mostPulled is how many bytes one pull asks for at most: a server cuts the connection of a client that has 64 MiB to read.
+	mostPulled = 16 << 20
+	// tooLarge is what the server says when the next message would exceed that.
+	tooLarge = "Message Size Exceeds MaxBytes"
+	// complete is what it says behind the last of the messages, if there are fewer bytes.
+	complete = "Batch Completed"
+)
+
 // answerTime is how long the server may take longer than it was asked to.
 const answerTime = 2 * time.Second
 
@@ -94,11 +103,16 @@ func (r *receiver) line() (*line, error) {
 
 // Pull implements [backend.Receiver].
 func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery) bool) error {
+	most := int64(0)
+	if n > 1 {
+		most = max(mostPulled, 2*r.of.conn.nats.MaxPayload())
+	}
 	request, err := json.Marshal(struct {
-		Batch   int           `json:"batch"`
-		NoWait  bool          `json:"no_wait,omitempty"`
-		Expires time.Duration `json:"expires,omitempty"`
-	}{n, wait == 0, wait})
+		Batch    int           `json:"batch"`
+		MaxBytes int64         `json:"max_bytes,omitempty"`
+		NoWait   bool          `json:"no_wait,omitempty"`
+		Expires  time.Duration `json:"expires,omitempty"`
+	}{n, most, wait == 0, wait})
 	if err != nil {
 		return err
 	}
@@ -213,6 +227,14 @@ func (l *line) arrive(m *nats.Msg) {
 		case "100": // the server is there
 		case "404", "408": // there is no message, or no more
 			l.finish(nil)
+		case "409":
+			switch description := m.Header.Get("Description"); description {
+			case tooLarge:
+				l.finish(nil)
+			case complete: // the last message has ended the pull; the next one may be under way
+			default:
+				l.finish(fmt.Errorf("server answers %s %s", status, description))
+			}
 		case "503":
 			l.finish(nats.ErrNoResponders)
 		default:
@@ -290,12 +312,22 @@ func (d *delivery) More() bool { return d.meta.NumPending > 0 }
 // Sent implements [backend.Delivery].
 func (d *delivery) Sent() time.Time { return d.sent }
 
-// Number implements [backend.Delivery].
-func (d *delivery) Number() uint64 { return d.meta.Sequence.Stream }
+// Number implements [backend.Delivery]. The stream may have been deleted and made anew, or have lost its end in a power failure: then its numbers are given again.
+func (d *delivery) Number() uint64 {
+	return d.meta.Sequence.Stream*0x9e3779b97f4a7c15 ^ uint64(d.meta.Timestamp.UnixNano()) | 1<<63
+}
+
+// name is the last part of the subjects that belong to the message.
+func (d *delivery) name() string { return nameOf(d.meta.Sequence.Stream, d.meta.Timestamp) }
+
+// nameOf returns a name that no other message has, as Number is one that has most likely no other.
+func nameOf(number uint64, put time.Time) string {
+	return strconv.FormatUint(number, 10) + "-" + strconv.FormatInt(put.UnixNano(), 36)
+}
 
 // Record implements [backend.Delivery].
 func (d *delivery) Record(ctx context.Context) (*backend.Record, error) {
-	r, kept, err := d.of.of.record(ctx, d.Number())
+	r, kept, err := d.of.of.record(ctx, d.name())
 	if err == nil && kept > 0 {
 		d.kept = kept
 	}
@@ -342,7 +374,7 @@ func (d *delivery) Keep(ctx context.Context, r *backend.Record) error {
 	if err != nil {
 		return err
 	}
-	ack, err := d.of.of.js.Publish(ctx, d.of.of.recordSubject(d.Number()), text)
+	ack, err := d.of.of.js.Publish(ctx, d.of.of.recordSubject(d.name()), text)
 	if err != nil {
 		return failed(err)
 	}
@@ -388,7 +420,7 @@ func (d *delivery) Bury(ctx context.Context, r *backend.Record, tries int) error
 	if err != nil {
 		return err
 	}
-	out := &nats.Msg{Subject: d.of.of.deadSubject(d.Number()), Data: d.content.Data, Header: nats.Header{
+	out := &nats.Msg{Subject: d.of.of.deadSubject(d.name()), Data: d.content.Data, Header: nats.Header{
 		codecHeader:  {d.content.Codec},
 		recordHeader: {text},
 		triesHeader:  {strconv.Itoa(tries)},

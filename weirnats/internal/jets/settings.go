@@ -167,14 +167,14 @@ func (q *queue) sweep(ctx context.Context) error {
 	if err != nil {
 		return failed(err)
 	}
-	prefix := q.recordSubject(0)
-	prefix = prefix[:len(prefix)-1]
+	prefix := q.recordSubject("")
 	info, err := q.records.Info(ctx, jetstream.WithSubjectFilter(prefix+"*"))
 	if err != nil {
 		return failed(err)
 	}
 	for subject := range info.State.Subjects {
-		number, err := strconv.ParseUint(strings.TrimPrefix(subject, prefix), 10, 64)
+		text, _, _ := strings.Cut(strings.TrimPrefix(subject, prefix), "-")
+		number, err := strconv.ParseUint(text, 10, 64)
 		if err == nil && number >= messages.State.FirstSeq {
 			continue
 		}

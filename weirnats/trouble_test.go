@@ -1,0 +1,290 @@
+package weirnats_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/weirnats"
+)
+
+// Messages that together are more than a server sends to one client at once.
+func TestManyLargeMessages(t *testing.T) {
+	large := listen(t, t.TempDir())
+	defer func() { large.Shutdown(); large.WaitForShutdown() }()
+	for name, c := range map[string]struct {
+		opts  []weirnats.Option
+		size  int
+		count int
+	}{
+		"embedded":    {[]weirnats.Option{weirnats.Dir(t.TempDir())}, 2 << 20, 60},
+		"on a server": {[]weirnats.Option{weirnats.Server(large.ClientURL())}, 1<<20 - 64<<10, 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q, err := weirnats.Open[[]byte](t.Context(), "r", append(c.opts, quiet, weirnats.Lease(5*time.Second))...)
+			noError(t, err)
+			defer func() { noError(t, q.Close()) }()
+			data := make([]byte, c.size)
+			for range c.count {
+				noError(t, q.Put(t.Context(), data))
+			}
+			p := weir.New(64)
+			defer p.Close()
+			var calls, again atomic.Int32
+			stop := serve(t, q, p, func(ctx context.Context, _ []byte) error {
+				calls.Add(1)
+				if weirnats.Attempt(ctx).Number > 1 {
+					again.Add(1)
+				}
+				return nil
+			})
+			drained(t, q)
+			stop()
+			equal(t, "calls", calls.Load(), int32(c.count))
+			equal(t, "calls with an earlier try", again.Load(), 0)
+		})
+	}
+}
+
+func drainOptions(dir string) []weirnats.Option {
+	return []weirnats.Option{
+		weirnats.Dir(filepath.Join(dir, "queues")), quiet, weirnats.Lease(time.Second), weirnats.Grace(0),
+		weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 3, Wait: time.Millisecond, MostWait: time.Millisecond})),
+	}
+}
+
+func init() { //nolint:gochecknoinits // it adds a program to those that tests start
+	children["hangs"] = func() error {
+		q, err := weirnats.Open[string](context.Background(), "r", drainOptions(os.Getenv(childDir))...)
+		if err != nil {
+			return err
+		}
+		return q.Serve(context.Background(), weir.New(4), func(context.Context, string) error {
+			fmt.Println("ready")
+			select {}
+		})
+	}
+}
+
+// One kill, and then programs that end well: each gives the message back.
+func TestADrainAfterAKillIsNoTry(t *testing.T) {
+	dir := t.TempDir()
+	q, err := weirnats.Open[string](t.Context(), "r", drainOptions(dir)...)
+	noError(t, err)
+	noError(t, q.Put(t.Context(), "x"))
+	noError(t, q.Close())
+	start(t, "hangs", dir, "").kill()
+	for range 3 {
+		q, err := weirnats.Open[string](t.Context(), "r", drainOptions(dir)...)
+		noError(t, err)
+		p := weir.New(4)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		try := 0
+		noError(t, q.Serve(ctx, p, func(c context.Context, _ string) error {
+			try = weirnats.Attempt(c).Number
+			cancel()
+			<-c.Done()
+			return c.Err()
+		}))
+		cancel()
+		equal(t, "try", try, 2)
+		p.Close()
+		noError(t, q.Close())
+	}
+}
+
+// The same of a message that was lost twice, and runs alone.
+func TestADrainOfALoneMessageIsNoTry(t *testing.T) {
+	inBubble(t, 1, func(b *bench) {
+		b.put("x")
+		for range 2 {
+			b.mem.Fault(func(call string) error {
+				if call == "extend" || call == "ack" || call == "give back" || call == "keep" {
+					return errors.New("no")
+				}
+				return nil
+			})
+			stop := b.serve(func(ctx context.Context, _ string) error {
+				<-ctx.Done()
+				time.Sleep(time.Second)
+				return nil
+			})
+			pass(35 * time.Second)
+			_ = stop()
+			b.mem.Fault(nil)
+			pass(lease)
+		}
+		for range 6 {
+			try := 0
+			stop := b.serve(func(ctx context.Context, _ string) error {
+				try = weirnats.Attempt(ctx).Number
+				<-ctx.Done()
+				return ctx.Err()
+			})
+			pass(time.Second)
+			_ = stop()
+			equal(b, "try", try, 3)
+			pass(2 * time.Second)
+		}
+	}, weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 5, Wait: time.Second, MostWait: time.Second})))
+}
+
+func TestARecordThatIsNotThereForAWhileCountsNoTry(t *testing.T) {
+	inBubble(t, 1, func(b *bench) {
+		b.put("x")
+		var tries []int
+		fail := true
+		stop := b.serve(func(ctx context.Context, _ string) error {
+			tries = append(tries, weirnats.Attempt(ctx).Number)
+			if len(tries) > 1 {
+				return nil
+			}
+			b.mem.Fault(func(call string) error {
+				if fail && call == "record" {
+					return errors.New("no leader")
+				}
+				return nil
+			})
+			return errors.New("once")
+		})
+		pass(8 * time.Second)
+		fail = false
+		pass(time.Minute)
+		_ = stop()
+		equal(b, "tries", fmt.Sprint(tries), "[1 2]")
+	}, weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 5, Wait: time.Second, MostWait: time.Second})))
+}
+
+// The message had waited for longer than the policy allows for its tries.
+func TestTheTimeOfAPolicyBeginsWithTheTries(t *testing.T) {
+	inBubble(t, 1, func(b *bench) {
+		b.put("x")
+		pass(2 * time.Hour)
+		b.mem.Fault(func(call string) error {
+			if call == "extend" {
+				return errors.New("no")
+			}
+			return nil
+		})
+		calls := 0
+		stop := b.serve(func(ctx context.Context, _ string) error {
+			if calls++; calls == 1 {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return nil
+		})
+		pass(time.Minute)
+		_ = stop()
+		equal(b, "calls", calls, 2)
+		equal(b, "dead letters", len(b.dead()), 0)
+	}, weirnats.Retry(weir.Retry(weir.RetryPolicy{Time: time.Hour, Wait: time.Second, MostWait: time.Second})))
+}
+
+func TestAPanicOfWhatCarriesIsAFailure(t *testing.T) {
+	inBubble(t, 1, func(b *bench) {
+		b.put("x")
+		stop := b.serve(func(context.Context, string) error { return nil })
+		pass(10 * time.Second)
+		_ = stop()
+		dead := b.dead()
+		if len(dead) != 1 || dead[0].Tries != 2 || !strings.Contains(fmt.Sprint(dead[0].Errors), "bad trace") {
+			b.Errorf("dead letters are %+v", dead)
+		}
+	}, weirnats.Carry(func(context.Context) map[string]string { return nil }, func(context.Context, map[string]string) context.Context {
+		panic("bad trace")
+	}), weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 2, Wait: time.Second, MostWait: time.Second, Panics: true})))
+}
+
+func TestATryEndsBeforeAnotherProcessMayBegin(t *testing.T) {
+	inBubble(t, 4, func(b *bench) {
+		b.mem.Fault(func(call string) error {
+			if call == "extend" {
+				return errors.New("no")
+			}
+			return nil
+		})
+		var mu sync.Mutex
+		var first context.Context
+		second := false
+		run := func(ctx context.Context, _ string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case first == nil:
+				first = ctx
+				mu.Unlock()
+				<-ctx.Done()
+				time.Sleep(time.Second) // a function that goes on
+				mu.Lock()
+			case first.Err() == nil:
+				b.Error("two contexts live")
+			default:
+				second = true
+			}
+			return nil
+		}
+		stops := []func() error{b.serve(run), b.serve(run)}
+		pass(30 * time.Millisecond)
+		b.put("x")
+		pass(time.Minute)
+		for _, stop := range stops {
+			_ = stop()
+		}
+		equal(b, "there was a second try", second, true)
+	})
+}
+
+func TestAPasswordIsInNoError(t *testing.T) {
+	for _, url := range []string{"nats://user:s3cr%et@127.0.0.1:1", "nats://user:s3cret@127.0.0.1:x", "nats://user:s3cret@127.0.0.1:1"} {
+		_, err := weirnats.Open[string](t.Context(), "r", weirnats.Server(url), quiet)
+		if err == nil || strings.Contains(err.Error(), "s3cr") {
+			t.Errorf("%s: %v", url, err)
+		}
+		_, err = weirnats.OpenAdmin(t.Context(), weirnats.Server(url), quiet)
+		if err == nil || strings.Contains(err.Error(), "s3cr") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// A queue that is made anew gives its numbers again.
+func TestADeadLetterOfAnEarlierQueueHidesNone(t *testing.T) {
+	s := listen(t, t.TempDir())
+	defer func() { s.Shutdown(); s.WaitForShutdown() }()
+	dead := ""
+	for _, value := range []string{"first", "second"} {
+		q, err := weirnats.Open[string](t.Context(), "r", weirnats.Server(s.ClientURL()), quiet)
+		noError(t, err)
+		noError(t, q.Put(t.Context(), value))
+		p := weir.New(1, weir.OnError(func(error) {}))
+		stop := serve(t, q, p, func(context.Context, string) error { return weir.Permanent(errors.New("bad")) })
+		drained(t, q)
+		stop()
+		dead = ""
+		for l, err := range q.Dead(t.Context()) {
+			noError(t, err)
+			dead += string(l.Data)
+		}
+		p.Close()
+		noError(t, q.Close())
+		conn, err := nats.Connect(s.ClientURL())
+		noError(t, err)
+		js, err := jetstream.New(conn)
+		noError(t, err)
+		noError(t, js.DeleteStream(t.Context(), "weir_q_r"))
+		conn.Close()
+	}
+	equal(t, "dead letters", dead, `"first""second"`)
+}
