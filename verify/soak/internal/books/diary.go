@@ -39,6 +39,9 @@ func (d *Diary) Run(id int, body func()) {
 // Over notes that the library has told of a task's end.
 func (d *Diary) Over(id int) { d.pages[id].over.Store(d.now()) }
 
+// Began reports whether the body of a task has begun.
+func (d *Diary) Began(id int) bool { return d.pages[id].began.Load() != 0 }
+
 // Ended reports whether the body of a task has come to its end.
 func (d *Diary) Ended(id int) bool { return d.pages[id].ended.Load() != 0 }
 
