@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"regexp"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -37,13 +36,13 @@ type Queue[T any] struct {
 	health  func() error     // returns an error if the server needs a new start
 	release func() error     // ends the use of the server, after that of the backend
 
-	group   *group      // of Puts that are synced together; nil if they are not synced here
-	suspect atomic.Bool // a message runs that may have ended its process
+	group *group // of Puts that are synced together; nil if they are not synced here
 
 	open    context.Context // done when Close begins
 	shut    context.CancelCauseFunc
 	mu      sync.Mutex
 	closed  bool
+	suspect bool           // a message runs that may have ended its process; under mu
 	calls   sync.WaitGroup // those under way; it grows under mu, and not once the queue is closed
 	closing func() error   // of Close, once
 }

@@ -157,7 +157,7 @@ func (s *server[T]) isolate(t *task) bool {
 		s.backOff(t, err)
 		return false
 	}
-	if !s.queue.suspect.CompareAndSwap(false, true) {
+	if !s.queue.takesSuspect() {
 		s.send(t, "give a message back", func(ctx context.Context) error {
 			return t.delivery.GiveBack(ctx, nil, time.Second/2+rand.N(time.Second/2))
 		})
@@ -178,10 +178,27 @@ func (s *server[T]) isolate(t *task) bool {
 	return true
 }
 
+// takesSuspect reports whether no message runs that may have ended its process, and notes that one does.
+func (q *Queue[T]) takesSuspect() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.suspect {
+		return false
+	}
+	q.suspect = true
+	return true
+}
+
+func (q *Queue[T]) endsSuspect() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.suspect = false
+}
+
 // leaveAlone ends what isolate has begun.
 func (s *server[T]) leaveAlone(t *task) {
 	if t.alone {
-		s.queue.suspect.Store(false)
+		s.queue.endsSuspect()
 	}
 }
 
