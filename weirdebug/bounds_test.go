@@ -177,6 +177,7 @@ func TestAPoolThatIsShownAmongVeryManyHasAThroughput(t *testing.T) {
 			pools[i] = weir.New(1, weir.Name(fmt.Sprintf("crowd %d.", i)))
 			check.OK(t, pools[i].Submit(func() {}))
 		}
+		synctest.Wait() // a worker lists its pool when it begins
 		named(t, h, "crowd 10000.")
 		time.Sleep(5 * time.Second)
 		check.Equal(t, "parts", len(named(t, h, "crowd 10000.").Throughput) > 0, true)
