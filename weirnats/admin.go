@@ -146,7 +146,11 @@ func (a *Admin) Queue(ctx context.Context, name string) (*View, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.views[name] == nil {
-		a.views[name] = &View{newQueue[[]byte](name, a.options, b, natsServer{health: a.server.health, release: nothing})}
+		v := &View{newQueue[[]byte](name, a.options, b, natsServer{health: a.server.health, release: nothing})}
+		if err := v.queue.openIDs(a.server); err != nil {
+			return nil, err
+		}
+		a.views[name] = v
 	}
 	return a.views[name], nil
 }

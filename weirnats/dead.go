@@ -108,7 +108,7 @@ func letter(d *backend.Dead) DeadLetter {
 }
 
 // Replay puts the message of a dead letter into the queue again, as a new one, and removes the dead letter. It waits for room as [Queue.Put] does. The error is [ErrNotFound]
-// if there is no dead letter with that ID. If the program ends within the call, another one within the [Window] puts no second message, as far as [ID] says.
+// if there is no dead letter with that ID. If the program ends within the call, another one within the [Window] puts no second message, as with an [ID].
 func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()
@@ -126,7 +126,11 @@ func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 	}
 	m := d.Message
 	m.Key = "r" + id
-	if err := q.store(ctx, &m, true); err != nil {
+	known, err := q.known(ctx, &m)
+	if err == nil && !known {
+		err = q.store(ctx, &m, true)
+	}
+	if err != nil {
 		return err
 	}
 	if err := q.backend.Forget(ctx, number); err != nil && !errors.Is(err, backend.ErrNotFound) { // another call has removed it

@@ -198,8 +198,9 @@ type putOption func(*putOptions)
 
 func (o putOption) put(to *putOptions) { o(to) }
 
-// ID gives the message an ID, of 1 to 256 bytes. If a message with the same ID was put within the [Window], the second is not put, and Put returns nil. A server that
-// starts anew knows only the IDs of messages that are not done: after that a message which is done can be put again.
+// ID gives the message an ID, of 1 to 256 bytes. If a message with the same ID was put within the [Window], the second is not put, and Put returns nil. That is so
+// also if the first is done, and the program or the server has started anew since; only if the machine loses its power the IDs of messages that were done shortly before may be
+// forgotten. With [Server] a Put of an ID takes another question to the server, and the end of such a message another answer.
 func ID(id string) PutOption {
 	must(1 <= len(id) && len(id) <= 256, "ID must have from 1 to 256 bytes", len(id))
 	return putOption(func(o *putOptions) { o.id = id })

@@ -41,20 +41,41 @@ func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) st
 			return n, err
 		}
 		some := portion(all)
-		for i, err := range q.storeAll(ctx, some) {
-			if errors.Is(err, backend.ErrFull) {
-				err = q.store(ctx, all[i], true)
-			}
-			switch {
-			case err == nil:
-				n++
-			case ctx.Err() != nil:
-				return n, context.Cause(ctx)
-			default:
-				return n, outward(q.name, err)
-			}
+		stored, err := q.putPortion(ctx, some)
+		n += stored
+		if err != nil {
+			return n, err
 		}
 		all = all[len(some):]
+	}
+	return n, nil
+}
+
+// putPortion puts messages, and returns how many of the first ones are put, or were.
+func (q *Queue[T]) putPortion(ctx context.Context, all []*backend.Message) (n int, err error) {
+	some, is, err := q.unknown(ctx, all)
+	if err != nil {
+		return 0, err
+	}
+	errs := q.storeAll(ctx, some)
+	for i := range all {
+		if !is[i] {
+			n++
+			continue
+		}
+		err := errs[0]
+		if errors.Is(err, backend.ErrFull) {
+			err = q.store(ctx, some[0], true)
+		}
+		some, errs = some[1:], errs[1:]
+		switch {
+		case err == nil:
+			n++
+		case ctx.Err() != nil:
+			return n, context.Cause(ctx)
+		default:
+			return n, outward(q.name, err)
+		}
 	}
 	return n, nil
 }

@@ -33,8 +33,9 @@ type Queue[T any] struct {
 	codec   Codec // for Put
 	backend backend.Queue
 	journal *journal.Journal // of an embedded server; else nil
-	health  func() error     // returns an error if the server needs a new start
-	release func() error     // ends the use of the server, after that of the backend
+	ids     ids
+	health  func() error // returns an error if the server needs a new start
+	release func() error // ends the use of the server, after that of the backend
 
 	group *group // of Puts that are synced together; nil if they are not synced here
 
@@ -82,7 +83,11 @@ func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], e
 		conn.Close()
 		return nil, errors.Join(outward(name, err), s.release())
 	}
-	return newQueue[T](name, o, b, s), nil
+	q := newQueue[T](name, o, b, s)
+	if err := q.openIDs(s); err != nil {
+		return nil, errors.Join(err, q.Close())
+	}
+	return q, nil
 }
 
 // withoutURL returns the error without the URL that it may have, in which there may be a password.
@@ -94,7 +99,7 @@ func withoutURL(err error) error {
 }
 
 func newQueue[T any](name string, o *options, b backend.Queue, s natsServer) *Queue[T] {
-	q := &Queue[T]{name: name, options: o, backend: b, journal: s.journal, health: s.health, release: s.release, codecs: map[string]Codec{}}
+	q := &Queue[T]{name: name, options: o, backend: b, journal: s.journal, ids: b, health: s.health, release: s.release, codecs: map[string]Codec{}}
 	for _, c := range append([]Codec{JSON(), Raw()}, o.codecs...) {
 		q.codecs[c.Name()] = c
 	}
@@ -144,7 +149,8 @@ func (o *options) settings(name string) backend.Settings {
 // natsServer is a server that a queue uses.
 type natsServer struct {
 	connect func(...nats.Option) (*nats.Conn, error)
-	journal *journal.Journal // of the queue; nil if the server is not embedded
+	journal *journal.Journal                                      // of the queue; nil if the server is not embedded
+	ids     func(queue string, window time.Duration) (ids, error) // nil if the server is not embedded
 	health  func() error
 	release func() error
 }
@@ -170,13 +176,21 @@ func (o *options) server(queue string) (natsServer, error) {
 		return natsServer{}, err
 	}
 	if queue == "" {
-		return natsServer{connect: s.Connect, health: s.Health, release: s.Release}, nil
+		return embedded(s, nil), nil
 	}
 	j, err := s.Journal(queue)
 	if err != nil {
 		return natsServer{}, errors.Join(err, s.Release())
 	}
-	return natsServer{s.Connect, j, s.Health, s.Release}, nil
+	return embedded(s, j), nil
+}
+
+// embedded is a server that is a part of this process, with the journal of a queue if it is for one.
+func embedded(s *embed.Server, j *journal.Journal) natsServer {
+	return natsServer{connect: s.Connect, journal: j, health: s.Health, release: s.Release, ids: func(queue string, window time.Duration) (ids, error) {
+		known, err := s.IDs(queue, window)
+		return inFile{known}, err
+	}}
 }
 
 // checkHealth returns a [*BrokenError] if the server needs a new start.
@@ -252,6 +266,9 @@ func (q *Queue[T]) put(ctx context.Context, value T, waits bool, opts []PutOptio
 		return err
 	}
 	if err := q.checkHealth(); err != nil {
+		return err
+	}
+	if known, err := q.known(ctx, m); known || err != nil {
 		return err
 	}
 	if q.group != nil {

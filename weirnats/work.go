@@ -263,6 +263,7 @@ func (s *server[T]) end(ctx context.Context, t *task, err error) error {
 
 // ack removes a message that is done, also if its lease is lost: what another process does with it is in vain.
 func (s *server[T]) ack(t *task) {
+	s.remember(t)
 	s.mu.Lock()
 	confirm := s.queue.options.doubleAck || s.stopping
 	s.mu.Unlock()
@@ -340,6 +341,7 @@ func printable(r rune) rune {
 func (s *server[T]) bury(t *task, err error) error {
 	s.note(t, err)
 	t.suspect = false
+	s.remember(t)
 	dead := s.send(t, "make a dead letter", func(ctx context.Context) error { return t.delivery.Bury(ctx, t.record, t.try.Number) })
 	return &TryError{Queue: s.queue.name, ID: t.try.ID, Try: t.try.Number, Dead: dead, Err: err}
 }

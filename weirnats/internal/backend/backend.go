@@ -4,6 +4,7 @@ package backend
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"time"
 )
@@ -51,6 +52,15 @@ type Message struct {
 	Carry map[string]string // what travels from the call that puts to the one that runs
 	Data  []byte
 	Put   time.Time // when it was put; set by the queue
+}
+
+// KeyHash stands for a key. Of 10^9 keys two have the same with a probability of 10^-21.
+type KeyHash [16]byte
+
+// HashOf returns the hash of a key.
+func HashOf(key string) KeyHash {
+	sum := sha256.Sum256([]byte(key))
+	return KeyHash(sum[:])
 }
 
 // Failure is the error of one try.
@@ -104,6 +114,12 @@ type Queue interface {
 	// PutAll keeps all messages, at most MostAtOnce, or none of them. The error is ErrDuplicate if the key of one was put within the window, or is that of another; ErrFull if
 	// there is no room for all; ErrBusy if another try may help.
 	PutAll(ctx context.Context, all []*Message) error
+	// Known reports whether a message with that key was put within the window, and Remember was called for it.
+	Known(ctx context.Context, key string) (bool, error)
+	// Remember notes that a message with that key, which was put at that time, is done, or will be at once: servers that start anew forget the keys of those.
+	Remember(ctx context.Context, key string, put time.Time) error
+	// Window is that of deduplication.
+	Window() time.Duration
 	// Limit is the largest Data of a message, in bytes.
 	Limit() int
 	// Receive returns what delivers messages.

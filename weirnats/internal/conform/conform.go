@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -37,6 +38,7 @@ func Run(t *testing.T, run func(*testing.T, func(*testing.T)), open func(t *test
 		{"messages come in order", nil, inOrder},
 		{"a full queue refuses", func(s *backend.Settings) { s.MaxMessages = 2 }, full},
 		{"a key is put once within the window", func(s *backend.Settings) { s.Window = 300 * time.Millisecond }, keys},
+		{"the key of a message that is done is known within the window", func(s *backend.Settings) { s.Window = time.Second }, known},
 		{"several are put at once or not at all", func(s *backend.Settings) { s.MaxMessages = 500 }, putAll},
 		{"no two hold a lease", nil, oneHolder},
 		{"a lease that runs out brings the message again, and counts", func(s *backend.Settings) { s.Lease = short }, runsOut},
@@ -210,14 +212,21 @@ func keys(w *world) {
 	put := func(data, key string) {
 		ok(w, w.Put(w.Context(), &backend.Message{Key: key, Data: []byte(data)}))
 	}
-	begin := time.Now()
-	put("1", "a")
-	put("2", "b")
-	put("3", "a")
-	if time.Since(begin) > 200*time.Millisecond {
-		w.Skip("this machine is too slow")
+	var all []backend.Delivery
+	for took := time.Duration(math.MaxInt64); took > 200*time.Millisecond; { // the window may end in between
+		for _, d := range all {
+			ok(w, d.Ack(w.Context(), true))
+		}
+		all = nil
+		begin := time.Now()
+		put("1", "a")
+		put("2", "b")
+		put("3", "a")
+		took = time.Since(begin)
+		for range 2 {
+			all = append(all, w.take())
+		}
 	}
-	all := []backend.Delivery{w.take(), w.take()}
 	w.none()
 	for _, d := range all {
 		ok(w, d.Ack(w.Context(), true))
@@ -230,6 +239,33 @@ func keys(w *world) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	w.Fatal("the key is known for ever")
+}
+
+func known(w *world) {
+	const odd = "a.*> b%0A"
+	known := func(key string) bool {
+		w.Helper()
+		is, err := w.Known(w.Context(), key)
+		ok(w, err)
+		return is
+	}
+	ok(w, w.Put(w.Context(), &backend.Message{Key: odd, Data: []byte("1")}))
+	d := w.take()
+	is(w, "key of a delivery", d.Message().Key, odd)
+	is(w, "known before it is done", known(odd), false)
+	put := time.Now()
+	ok(w, w.Remember(w.Context(), odd, put))
+	ok(w, w.Remember(w.Context(), "b", put.Add(-w.Window())))
+	is(w, "known", known(odd), time.Since(put) < w.Window())
+	is(w, "another is known", known("a"), false)
+	is(w, "one is known of which the window has ended", known("b"), false)
+	for end := time.Now().Add(10 * time.Second); known(odd); {
+		if time.Now().After(end) {
+			w.Fatal("the key is known for ever")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	is(w, "known for the window", time.Since(put) >= w.Window(), true)
 }
 
 func putAll(w *world) {

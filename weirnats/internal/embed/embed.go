@@ -39,6 +39,7 @@ type Server struct {
 	// Under servers.Mutex.
 	uses     int
 	journals map[string]*journal.Journal
+	ids      map[string]*journal.IDs
 }
 
 // servers are those of this process, by path. The mutex is held while one starts or ends, so that no second one starts on the same folder meanwhile.
@@ -132,19 +133,33 @@ func (s *Server) Journal(queue string) (*journal.Journal, error) {
 	if j := s.journals[queue]; j != nil {
 		return j, nil
 	}
-	dir, err := s.folder.Sub("running")
+	return opened(s, &s.journals, "running", queue, journal.Open)
+}
+
+// IDs returns those of a queue. They are closed with the server.
+func (s *Server) IDs(queue string, window time.Duration) (*journal.IDs, error) {
+	servers.Lock()
+	defer servers.Unlock()
+	if i := s.ids[queue]; i != nil {
+		return i, nil
+	}
+	return opened(s, &s.ids, "ids", queue, func(name string) (*journal.IDs, error) { return journal.OpenIDs(name, window) })
+}
+
+// opened opens a file of a queue, in a folder of that name, and notes it.
+func opened[F any](s *Server, files *map[string]F, folder, queue string, open func(name string) (F, error)) (f F, err error) {
+	dir, err := s.folder.Sub(folder)
 	if err != nil {
-		return nil, fmt.Errorf("weirnats: folder of the embedded server: %w", err)
+		return f, fmt.Errorf("weirnats: folder of the embedded server: %w", err)
 	}
-	j, err := journal.Open(filepath.Join(dir, queue))
-	if err != nil {
-		return nil, fmt.Errorf("weirnats: queue %s: %w", queue, err)
+	if f, err = open(filepath.Join(dir, queue)); err != nil {
+		return f, fmt.Errorf("weirnats: queue %s: %w", queue, err)
 	}
-	if s.journals == nil {
-		s.journals = make(map[string]*journal.Journal)
+	if *files == nil {
+		*files = make(map[string]F)
 	}
-	s.journals[queue] = j
-	return j, nil
+	(*files)[queue] = f
+	return f, nil
 }
 
 // Release ends a use that Acquire has begun. With the last one the server ends, and the folder is free for the next process.
@@ -159,6 +174,9 @@ func (s *Server) Release() error {
 	var err error
 	for _, j := range s.journals {
 		err = errors.Join(err, j.Close())
+	}
+	for _, i := range s.ids {
+		err = errors.Join(err, i.Close())
 	}
 	return errors.Join(err, s.folder.Unlock())
 }

@@ -1,7 +1,8 @@
 // Package jets keeps a queue on NATS JetStream.
 //
 // A queue has three streams: one of its messages, a work queue with one durable consumer, whose acknowledgement time is the lease; one of its dead
-// letters; and one of records, the last message of each subject of which is what is known of a message that failed or went back.
+// letters; and one of records, the last message of each subject of which is what is known of a message that failed or went back. There are also, for as
+// long as the window of deduplication lasts, the keys of messages that are done.
 package jets
 
 import (
@@ -118,6 +119,9 @@ func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, e
 func (q *queue) subject() string                  { return "weir.q." + q.name + ".any" }
 func (q *queue) deadSubject(name string) string   { return "weir.dead." + q.name + "." + name }
 func (q *queue) recordSubject(name string) string { return "weir.tries." + q.name + "." + name }
+func (q *queue) keySubject(key string) string {
+	return fmt.Sprintf("weir.keys.%s.%x", q.name, backend.HashOf(key))
+}
 
 // Put implements [backend.Queue].
 func (q *queue) Put(ctx context.Context, m *backend.Message) error {
@@ -225,7 +229,7 @@ func encode(v any) (string, error) {
 
 // message is the inverse of outgoing. What other programs have put is taken as far as it can be.
 func message(h nats.Header, data []byte, put time.Time) *backend.Message {
-	m := &backend.Message{Codec: h.Get(codecHeader), Data: data, Put: put}
+	m := &backend.Message{Key: h.Get(jetstream.MsgIDHeader), Codec: h.Get(codecHeader), Data: data, Put: put}
 	if id, err := url.PathUnescape(h.Get(idHeader)); err == nil {
 		m.ID = id
 	}
@@ -258,6 +262,36 @@ func failed(err error) error {
 	}
 	return err
 }
+
+// Known implements [backend.Queue].
+func (q *queue) Known(ctx context.Context, key string) (bool, error) {
+	m, err := q.records.GetLastMsgForSubject(ctx, q.keySubject(key))
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return false, nil
+	case err != nil:
+		return false, unanswered(ctx, err)
+	}
+	put, err := time.Parse(time.RFC3339Nano, string(m.Data))
+	if err != nil {
+		return false, fmt.Errorf("message %d of stream %s is no time: %w", m.Sequence, q.records.CachedInfo().Config.Name, err)
+	}
+	return time.Since(put) < q.settings.Window, nil
+}
+
+// Remember implements [backend.Queue].
+func (q *queue) Remember(ctx context.Context, key string, put time.Time) error {
+	left := time.Until(put.Add(q.settings.Window))
+	if left <= 0 {
+		return nil
+	}
+	// The server counts in whole seconds.
+	_, err := q.js.Publish(ctx, q.keySubject(key), []byte(put.Format(time.RFC3339Nano)), jetstream.WithMsgTTL((left + time.Second).Truncate(time.Second)))
+	return unanswered(ctx, err)
+}
+
+// Window implements [backend.Queue].
+func (q *queue) Window() time.Duration { return q.settings.Window }
 
 // Limit implements [backend.Queue].
 func (q *queue) Limit() int { return int(q.conn.nats.MaxPayload()) - reserve }

@@ -15,7 +15,7 @@ import (
 )
 
 // format is the version of what a queue is made of.
-const format = "1"
+const format = "2"
 
 // streams are the configurations of the three streams.
 func (q *queue) streams() (messages, dead, records jetstream.StreamConfig) {
@@ -27,7 +27,8 @@ func (q *queue) streams() (messages, dead, records jetstream.StreamConfig) {
 	messages.MaxMsgs, messages.MaxBytes, messages.Duplicates = s.MaxMessages, s.MaxBytes, s.Window
 	messages.AllowAtomicPublish = true
 	dead.Name, dead.Subjects = "weir_dead_"+s.Name, []string{"weir.dead." + s.Name + ".*"}
-	records.Name, records.Subjects, records.MaxMsgsPerSubject = "weir_tries_"+s.Name, []string{"weir.tries." + s.Name + ".*"}, 1
+	records.Name, records.Subjects, records.MaxMsgsPerSubject = "weir_tries_"+s.Name, []string{"weir.tries." + s.Name + ".*", "weir.keys." + s.Name + ".*"}, 1
+	records.AllowMsgTTL = true
 	return messages, dead, records
 }
 

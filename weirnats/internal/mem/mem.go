@@ -22,6 +22,7 @@ type Queue struct {
 	messages map[uint64]*item
 	ready    []*item // to deliver now, by number except for those that come again
 	keys     map[string]time.Time
+	done     map[string]time.Time // keys of which Remember knows
 	letters  map[uint64]*backend.Dead
 	buried   map[uint64]bool // messages that are among the letters
 	changed  chan struct{}   // closed when a message may be ready sooner
@@ -45,13 +46,14 @@ func New(s backend.Settings) *Queue {
 		settings: s,
 		messages: make(map[uint64]*item),
 		keys:     make(map[string]time.Time),
+		done:     make(map[string]time.Time),
 		letters:  make(map[uint64]*backend.Dead),
 		buried:   make(map[uint64]bool),
 		changed:  make(chan struct{}),
 	}
 }
 
-// Fault makes each call ask f whether it fails: "put", "record", "keep", "extend", "ack", "give back", "bury", "pull" or "stats".
+// Fault makes each call ask f whether it fails: "put", "known", "remember", "record", "keep", "extend", "ack", "give back", "bury", "pull" or "stats".
 func (q *Queue) Fault(f func(call string) error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -71,6 +73,39 @@ func (q *Queue) notify() {
 	close(q.changed)
 	q.changed = make(chan struct{})
 }
+
+// Known implements [backend.Queue].
+func (q *Queue) Known(_ context.Context, key string) (bool, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at, ok := q.done[key]
+	return ok && time.Since(at) < q.settings.Window, q.fails("known")
+}
+
+// Remember implements [backend.Queue].
+func (q *Queue) Remember(_ context.Context, key string, put time.Time) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := q.fails("remember"); err != nil {
+		return err
+	}
+	q.done[key] = put
+	return nil
+}
+
+// Restart makes the queue forget what a server forgets that starts anew.
+func (q *Queue) Restart() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	kept := make(map[string]bool)
+	for _, i := range q.messages {
+		kept[i.Key] = true
+	}
+	maps.DeleteFunc(q.keys, func(key string, _ time.Time) bool { return !kept[key] })
+}
+
+// Window implements [backend.Queue].
+func (q *Queue) Window() time.Duration { return q.settings.Window }
 
 // Limit implements [backend.Queue].
 func (q *Queue) Limit() int { return 1 << 20 }

@@ -1,0 +1,80 @@
+package weirnats
+
+import (
+	"context"
+	"time"
+
+	"github.com/64ed045f/weir/par"
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+	"github.com/64ed045f/weir/weirnats/internal/journal"
+)
+
+// ids are the keys of messages that are done: a server that starts anew forgets those. [backend.Queue] keeps them; an embedded server dies with its
+// process, so a file does as well there, and costs a system call.
+type ids interface {
+	Known(ctx context.Context, key string) (bool, error)
+	Remember(ctx context.Context, key string, put time.Time) error
+}
+
+// inFile implements ids.
+type inFile struct{ *journal.IDs }
+
+func (f inFile) Known(_ context.Context, key string) (bool, error) { return f.IDs.Known(key), nil }
+
+func (f inFile) Remember(_ context.Context, key string, put time.Time) error {
+	return f.IDs.Remember(key, put)
+}
+
+// openIDs opens what has the keys, if that is not the server.
+func (q *Queue[T]) openIDs(s natsServer) (err error) {
+	if s.ids != nil {
+		q.ids, err = s.ids(q.name, q.backend.Window())
+	}
+	return err
+}
+
+// known reports whether the message was put before, and is done. The server itself knows of those that are not done.
+func (q *Queue[T]) known(ctx context.Context, m *backend.Message) (bool, error) {
+	if m.Key == "" {
+		return false, nil
+	}
+	known, err := q.ids.Known(ctx, m.Key)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return false, context.Cause(ctx)
+	case err != nil:
+		return false, outward(q.name, err)
+	}
+	return known, nil
+}
+
+// mostAsked is how many questions for keys are under way at once.
+const mostAsked = 64
+
+// unknown returns those of the messages that are not known, and for each of all whether it is one of those.
+func (q *Queue[T]) unknown(ctx context.Context, all []*backend.Message) (some []*backend.Message, is []bool, err error) {
+	known, err := par.Map(ctx, all, q.known, par.Limit(mostAsked))
+	if err != nil {
+		return nil, nil, err
+	}
+	is = make([]bool, len(all))
+	for i, m := range all {
+		if is[i] = !known[i]; is[i] {
+			some = append(some, m)
+		}
+	}
+	return some, is, nil
+}
+
+// remember notes that a message is done, or will be at once. If it cannot, the message may be put once more.
+func (s *server[T]) remember(t *task) {
+	m := t.delivery.Message()
+	if m.Key == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
+	defer cancel()
+	if err := s.queue.ids.Remember(ctx, m.Key, m.Put); err != nil {
+		s.complain("keep the ID of a message that is done", err)
+	}
+}

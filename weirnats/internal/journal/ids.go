@@ -1,0 +1,147 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+// idSize is the size of an entry: when the message was put, in ns, and the hash of its key.
+const idSize = 8 + len(backend.KeyHash{})
+
+// IDs are the keys of messages that are done, for as long as the window says from when they were put. A server knows the keys of messages that
+// it has had since its start, or still has; the process before knew the others. All methods may be called at once.
+//
+// There are two files, of which the older one is dropped when all of the newer one is older than the window: so they hold two windows at most.
+type IDs struct {
+	name   string
+	window time.Duration
+	known  map[backend.KeyHash]int64 // of the processes before: when they were put
+
+	mu   sync.Mutex
+	file *os.File
+	end  int64
+	turn time.Time // when the file is to become the older one; zero while it is empty
+}
+
+// OpenIDs opens the file with that name, and one whose name is made of it. It makes what does not exist.
+func OpenIDs(name string, window time.Duration) (*IDs, error) {
+	i := &IDs{name: name, window: window, known: make(map[backend.KeyHash]int64)}
+	for _, name := range []string{i.older(), name} {
+		if err := i.load(name); err != nil {
+			return nil, err
+		}
+	}
+	if err := i.compact(); err != nil {
+		return nil, err
+	}
+	return i, i.open()
+}
+
+func (i *IDs) older() string { return i.name + ".older" }
+
+func (i *IDs) load(name string) error {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	after := time.Now().Add(-i.window).UnixNano()
+	for ; len(text) >= idSize; text = text[idSize:] { // the last one may not have been written whole
+		if put := int64(binary.LittleEndian.Uint64(text)); put > after {
+			i.known[backend.KeyHash(text[8:])] = put
+		}
+	}
+	return err
+}
+
+// compact makes the older file of both, without what is too old.
+func (i *IDs) compact() error {
+	text := make([]byte, 0, len(i.known)*idSize)
+	for h, put := range i.known {
+		text = appendEntry(text, h, put)
+	}
+	next := i.name + ".next"
+	if err := os.WriteFile(next, text, 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(next, i.older()); err != nil {
+		return err
+	}
+	if err := os.Remove(i.name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func appendEntry(to []byte, h backend.KeyHash, put int64) []byte {
+	return append(binary.LittleEndian.AppendUint64(to, uint64(put)), h[:]...)
+}
+
+// open opens the newer file.
+func (i *IDs) open() (err error) {
+	if i.file, err = os.OpenFile(i.name, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return err
+	}
+	if i.end, err = i.file.Seek(0, io.SeekEnd); err != nil {
+		return errors.Join(err, i.file.Close())
+	}
+	i.turn = time.Time{}
+	if i.end > 0 { // it could not be made the older one
+		i.turn = time.Now().Add(i.window)
+	}
+	return nil
+}
+
+// Known reports whether a message with that key was put within the window, and was done by a process before this one.
+func (i *IDs) Known(key string) bool {
+	if len(i.known) == 0 {
+		return false
+	}
+	put, ok := i.known[backend.HashOf(key)]
+	return ok && time.Since(time.Unix(0, put)) < i.window
+}
+
+// Remember notes that a message with that key, which was put at that time, is done, or will be at once.
+func (i *IDs) Remember(key string, put time.Time) error {
+	now := time.Now()
+	if now.Sub(put) >= i.window {
+		return nil
+	}
+	entry := appendEntry(nil, backend.HashOf(key), put.UnixNano())
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var changed error
+	if !i.turn.IsZero() && now.After(i.turn) {
+		changed = i.change()
+	}
+	if i.turn.IsZero() {
+		i.turn = now.Add(i.window)
+	}
+	_, err := i.file.WriteAt(entry, i.end)
+	if err == nil {
+		i.end += int64(len(entry))
+	}
+	return errors.Join(changed, err)
+}
+
+// change makes the file the older one, and begins a new one. If it cannot, the file goes on for another window. The mutex is held.
+func (i *IDs) change() error {
+	if err := i.file.Close(); err != nil {
+		return err
+	}
+	renamed := os.Rename(i.name, i.older())
+	return errors.Join(renamed, i.open())
+}
+
+// Close closes the files.
+func (i *IDs) Close() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.file.Close()
+}

@@ -1,0 +1,118 @@
+package journal_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir/weirnats/internal/journal"
+)
+
+const window = time.Minute
+
+func openIDs(t *testing.T, name string) *journal.IDs {
+	t.Helper()
+	i, err := journal.OpenIDs(name, window)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func sizes(t *testing.T, name string) (all int64) {
+	t.Helper()
+	for _, name := range []string{name, name + ".older", name + ".next"} {
+		if info, err := os.Stat(name); err == nil {
+			all += info.Size()
+			if mode := info.Mode().Perm(); mode != 0o600 && os.PathSeparator == '/' {
+				t.Errorf("mode of %s is %v", name, mode)
+			}
+		}
+	}
+	return all
+}
+
+func TestTheNextProcessKnowsWhatIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name := filepath.Join(t.TempDir(), "ids")
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		is := func(i *journal.IDs, key string, want bool) {
+			t.Helper()
+			if got := i.Known(key); got != want {
+				t.Errorf("%s is known: %v, want %v", key, got, want)
+			}
+		}
+		i := openIDs(t, name)
+		must(i.Remember("a", time.Now()))
+		must(i.Remember("b", time.Now().Add(-window/2)))
+		must(i.Remember("c", time.Now().Add(-window)))
+		is(i, "a", false) // the server knows
+		must(i.Close())
+
+		text, err := os.ReadFile(name)
+		must(err)
+		must(os.WriteFile(name, append(text, 1, 2, 3), 0o600)) // the process has ended within an entry
+		for range 2 {
+			i = openIDs(t, name)
+			is(i, "a", true)
+			is(i, "b", true)
+			is(i, "c", false)
+			must(i.Close())
+		}
+		i = openIDs(t, name)
+		must(i.Remember("d", time.Now()))
+		time.Sleep(window / 2)
+		is(i, "a", true)
+		is(i, "b", false)
+		must(i.Close())
+		i = openIDs(t, name)
+		is(i, "a", true)
+		is(i, "b", false)
+		is(i, "d", true)
+		time.Sleep(window / 2)
+		is(i, "a", false)
+		is(i, "d", false)
+		must(i.Close())
+	})
+}
+
+// What is done within the window is known, whenever the files change; and they hold two windows at most, however long it goes on.
+func TestFilesOfIDsChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name := filepath.Join(t.TempDir(), "ids")
+		i := openIDs(t, name)
+		const each = 7 * time.Second
+		last := int(window / each) // that is known still
+		for n := range 200 {
+			if n%50 == 49 { // a process ends, and the next one goes on
+				if err := i.Close(); err != nil {
+					t.Fatal(err)
+				}
+				i = openIDs(t, name)
+				for back := 1; back < 2*last; back++ {
+					if key := fmt.Sprint(n - back); i.Known(key) != (back <= last) {
+						t.Errorf("%d: %s is known: %v", n, key, i.Known(key))
+					}
+				}
+			}
+			if err := i.Remember(fmt.Sprint(n), time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			if size := sizes(t, name); size > 24*int64(2*last+4) {
+				t.Fatalf("files have %d bytes after %d entries", size, n)
+			}
+			time.Sleep(each)
+		}
+		if err := i.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
