@@ -67,6 +67,11 @@ func (s *server[T]) look() {
 		s.stop(err)
 		return
 	}
+	if journal := s.queue.journal; journal != nil {
+		if err := journal.Settle(); err != nil {
+			s.complain("note which messages are done", err)
+		}
+	}
 	stats := s.pool.Stats()
 	if stats.Closed {
 		s.stop(weir.ErrClosed)

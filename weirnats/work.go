@@ -268,13 +268,13 @@ func (s *server[T]) ack(t *task) {
 	confirm := s.queue.options.doubleAck || s.stopping
 	s.mu.Unlock()
 	if !confirm && t.delivery.Count() == 1 && t.delivery.Ack(s.base, false) == nil {
-		s.ends(t)
+		s.isDone(t)
 		return
 	}
 	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
 	defer cancel()
 	if s.insist(ctx, "acknowledge a message", func(ctx context.Context) error { return t.delivery.Ack(ctx, true) }) {
-		s.ends(t)
+		s.isDone(t)
 	}
 }
 
@@ -293,6 +293,13 @@ func (s *server[T]) begins(t *task) {
 	}
 	if err := s.queue.journal.Begin(t.delivery.Number(), t.try.Number); err != nil {
 		s.complain("note that a try begins", err)
+	}
+}
+
+// isDone notes that the message will not come again, if all goes well.
+func (s *server[T]) isDone(t *task) {
+	if s.queue.journal != nil {
+		s.queue.journal.Done(t.delivery.Number())
 	}
 }
 

@@ -6,6 +6,7 @@ package journal
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -19,6 +20,7 @@ type Journal struct {
 	mu    sync.Mutex
 	file  *os.File
 	slots map[uint64]slot
+	done  []int64 // places of slots of messages that are done, which are still written there
 	free  []int64 // places of slots that are empty
 	end   int64   // of the file
 }
@@ -85,11 +87,13 @@ func (j *Journal) Begin(number uint64, try int) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	s, ok := j.slots[number]
-	switch last := len(j.free) - 1; {
+	done, free := len(j.done)-1, len(j.free)-1
+	switch {
 	case ok:
-	case last >= 0:
-		s.at = j.free[last]
-		j.free = j.free[:last]
+	case done >= 0:
+		s.at, j.done = j.done[done], j.done[:done]
+	case free >= 0:
+		s.at, j.free = j.free[free], j.free[:free]
 	default:
 		s.at = j.end
 		j.end += slotSize
@@ -100,7 +104,38 @@ func (j *Journal) Begin(number uint64, try int) error {
 	return err
 }
 
-// End notes that the message is done, or that the queue knows of its tries.
+// Done notes that the message is done, at the latest with the next call of Settle: should it come again, the try was not the last.
+func (j *Journal) Done(number uint64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if s, ok := j.slots[number]; ok {
+		delete(j.slots, number)
+		j.done = append(j.done, s.at)
+	}
+}
+
+// Settle writes what Done has noted.
+func (j *Journal) Settle() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for last := len(j.done) - 1; last >= 0; last-- {
+		at := j.done[last]
+		j.done = j.done[:last]
+		if err := j.clear(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear makes a slot empty. The mutex is held.
+func (j *Journal) clear(at int64) error {
+	j.free = append(j.free, at)
+	_, err := j.file.WriteAt(make([]byte, slotSize), at)
+	return err
+}
+
+// End notes at once that the queue knows of the tries of the message.
 func (j *Journal) End(number uint64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -109,10 +144,8 @@ func (j *Journal) End(number uint64) error {
 		return nil
 	}
 	delete(j.slots, number)
-	j.free = append(j.free, s.at)
-	_, err := j.file.WriteAt(make([]byte, slotSize), s.at)
-	return err
+	return j.clear(s.at)
 }
 
 // Close closes the file.
-func (j *Journal) Close() error { return j.file.Close() }
+func (j *Journal) Close() error { return errors.Join(j.Settle(), j.file.Close()) }
