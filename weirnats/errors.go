@@ -12,7 +12,7 @@ var (
 	ErrClosed = errors.New("weirnats: queue is closed")
 
 	// ErrFull is returned by [Queue.TryPut] when the queue holds as much as [MaxMessages] or [MaxBytes] allows.
-	ErrFull = errors.New("weirnats: queue is full")
+	ErrFull = backend.ErrFull
 
 	// ErrInUse is the error of [Open], for [errors.Is], when another process has the folder open. It is an [*InUseError].
 	ErrInUse = errors.New("weirnats: folder is in use")
@@ -24,10 +24,10 @@ var (
 	ErrRunLimit = errors.New("weirnats: try has taken too long")
 
 	// ErrNotFound is returned when there is no dead letter with that ID.
-	ErrNotFound = errors.New("weirnats: no such dead letter")
+	ErrNotFound = backend.ErrNotFound
 
 	// ErrGone is returned by [Queue.Serve] and by other methods if the queue does not exist on the server any more.
-	ErrGone = errors.New("weirnats: queue does not exist any more")
+	ErrGone = backend.ErrGone
 )
 
 // InUseError says which process has the folder of an embedded server open.
@@ -118,15 +118,8 @@ func (e *TryError) Unwrap() error { return e.Err }
 
 // outward returns an error of a backend as one of this package.
 func outward(queue string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, backend.ErrFull):
-		return ErrFull
-	case errors.Is(err, backend.ErrGone):
-		return ErrGone
-	case errors.Is(err, backend.ErrNotFound):
-		return ErrNotFound
+	if err == nil || errors.Is(err, ErrFull) || errors.Is(err, ErrGone) || errors.Is(err, ErrNotFound) {
+		return err
 	}
 	if s, ok := errors.AsType[*backend.SettingsError](err); ok {
 		return &SettingsError{Queue: queue, Setting: s.Setting, Want: s.Want, Have: s.Have}

@@ -14,8 +14,8 @@ const mostBytesAtOnce = 4 << 20
 
 // PutAll puts all values into the queue, in order, much faster than as many calls of [Queue.Put]. It returns how many of them are in the queue for good: the first n, all if
 // the error is nil. id, if it is not nil, returns the [ID] of the value with that index, of 1 to 256 bytes; those whose ID was put before are left out, and count as put. If
-// the queue is full PutAll waits for room until ctx is done. All values are encoded before the first is put. The errors are those of Put; after one, values
-// beyond the first n may be in the queue as well.
+// the queue is full PutAll waits for room until ctx is done; of the values that come to the server together, at most 500, some may then go ahead of others. All values are
+// encoded before the first is put. The errors are those of Put; after one, values beyond the first n may be in the queue as well.
 func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) string) (n int, err error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()

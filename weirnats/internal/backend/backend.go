@@ -11,15 +11,15 @@ import (
 
 var (
 	// ErrFull says that a queue has no room for a message.
-	ErrFull = errors.New("queue is full")
+	ErrFull = errors.New("weirnats: queue is full")
 	// ErrDuplicate says that one of several messages that were put at once was put before.
 	ErrDuplicate = errors.New("message was put before")
 	// ErrBusy says that too many put several messages at once.
 	ErrBusy = errors.New("too many put at once")
 	// ErrGone says that the queue does not exist any more.
-	ErrGone = errors.New("queue does not exist any more")
+	ErrGone = errors.New("weirnats: queue does not exist any more")
 	// ErrNotFound says that there is no such dead letter.
-	ErrNotFound = errors.New("no such dead letter")
+	ErrNotFound = errors.New("weirnats: no such dead letter")
 )
 
 // Settings are what all that use one queue must agree on.

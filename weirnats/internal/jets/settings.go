@@ -15,7 +15,7 @@ import (
 )
 
 // format is the version of what a queue is made of.
-const format = "2"
+const format = "1"
 
 // streams are the configurations of the three streams.
 func (q *queue) streams() (messages, dead, records jetstream.StreamConfig) {

@@ -118,14 +118,12 @@ func (j *Journal) Done(number uint64) {
 func (j *Journal) Settle() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for last := len(j.done) - 1; last >= 0; last-- {
-		at := j.done[last]
-		j.done = j.done[:last]
-		if err := j.clear(at); err != nil {
-			return err
-		}
+	var err error
+	for _, at := range j.done {
+		err = errors.Join(err, j.clear(at))
 	}
-	return nil
+	j.done = j.done[:0]
+	return err
 }
 
 // clear makes a slot empty. The mutex is held.
