@@ -72,6 +72,32 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("weirnats: value takes %d bytes, the server takes at most %d", e.Size, e.Limit)
 }
 
+// DamagedError is the error of [Open] and [OpenAdmin] if a file of an embedded server is damaged: it is not the last thing that was being written when the power failed, which would be cut off,
+// but has whole messages behind it, which the server would drop. Nothing has changed then, and no queue of the folder can be opened.
+//
+// Put the file from a copy of the folder in its place: with all others of that copy, as they belong together. Without one, move the file away, and keep it. Then the queues open, and
+//
+//   - without a file *.blk, the messages in it are lost. Messages of earlier files that were done since may come again: that they are done stands in it too. To
+//     bring the file back later, remove the file index.db next to it too. To lose less, cut a copy of it off at Offset.
+//   - without a file meta.inf, all messages are there. The next Open of the queue makes the file again, with the settings that it is called with. OpenAdmin does not find the queue until then.
+//   - without a file meta.sum, all messages are there, and the file is made again.
+type DamagedError struct {
+	// File is the path of the file.
+	File string
+	// Offset is where in the file the part begins that cannot be read, in bytes.
+	Offset int64
+	// Err says what is wrong there.
+	Err error
+
+	err error
+}
+
+// Error names the file, and says what is wrong with it.
+func (e *DamagedError) Error() string { return e.err.Error() }
+
+// Unwrap returns Err.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
 // BrokenError says that an embedded server cannot write its files any more, such as for want of room on the disk. Close the queues of the folder, and open them again. What
 // Put has accepted is there; messages that were done since then may come again.
 type BrokenError struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/64ed045f/weir/weirnats/internal/backend"
+	"github.com/64ed045f/weir/weirnats/internal/check"
 	"github.com/64ed045f/weir/weirnats/internal/embed"
 	"github.com/64ed045f/weir/weirnats/internal/folder"
 	"github.com/64ed045f/weir/weirnats/internal/jets"
@@ -50,7 +51,7 @@ type Queue[T any] struct {
 
 // Open returns the queue with that name: of 1 to 64 lower-case letters, digits, - and _, of which the first is a letter or digit. It makes the queue if it does not exist, on
 // an embedded server or on that of [Server]. If the queue exists with other settings the error is a [*SettingsError], and nothing has changed. If
-// another process has the folder of the embedded server open the error is an [*InUseError].
+// another process has the folder of the embedded server open the error is an [*InUseError]; if a file in it is damaged, a [*DamagedError].
 //
 // ctx bounds the call alone; without a deadline it takes at most a minute. Close the queue to end the use of the server.
 func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], error) {
@@ -171,6 +172,9 @@ func (o *options) server(queue string) (natsServer, error) {
 	s, err := embed.Acquire(dir, o.durability != nil && *o.durability == Always, o.log)
 	if used, ok := errors.AsType[*folder.InUseError](err); ok {
 		return natsServer{}, &InUseError{Dir: used.Dir, PID: used.PID, err: err}
+	}
+	if d, ok := errors.AsType[*check.DamagedError](err); ok {
+		return natsServer{}, &DamagedError{File: d.File, Offset: d.Offset, Err: d.Err, err: err}
 	}
 	if err != nil {
 		return natsServer{}, err

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/64ed045f/weir/weirnats/internal/check"
 	"github.com/64ed045f/weir/weirnats/internal/folder"
 	"github.com/64ed045f/weir/weirnats/internal/journal"
 )
@@ -49,7 +50,7 @@ var servers struct {
 }
 
 // Acquire returns the server of the folder, and starts it if it is the first use. With syncs each message is synced to the disk before it is
-// accepted. The error is a [*folder.InUseError] if another process has one there.
+// accepted. The error is a [*folder.InUseError] if another process has one there, and a [*check.DamagedError] if a file is damaged.
 func Acquire(dir string, syncs bool, log *slog.Logger) (*Server, error) {
 	path, err := folder.Resolve(dir)
 	if err != nil {
@@ -85,6 +86,9 @@ func (s *Server) start(log *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("weirnats: folder of the embedded server: %w", err)
 	}
+	if err := mend(store, log); err != nil {
+		return err
+	}
 	s.nats, err = server.NewServer(&server.Options{
 		ServerName:             "weir",
 		DontListen:             true,
@@ -105,6 +109,21 @@ func (s *Server) start(log *slog.Logger) error {
 	if !s.nats.ReadyForConnections(startTime) || !s.nats.JetStreamEnabled() {
 		s.end()
 		return fmt.Errorf("weirnats: embedded server on %s did not start: %s", s.path, s.log.lastError())
+	}
+	return nil
+}
+
+// mend checks the files that the server is about to read, and mends those that it was killed in the middle of. The error is a [*check.DamagedError] if one is damaged.
+func mend(store string, log *slog.Logger) error {
+	mends, err := check.Store(store)
+	if err != nil {
+		return fmt.Errorf("weirnats: embedded server: %w", err)
+	}
+	for _, m := range mends {
+		log.Warn("weirnats: embedded server: file " + m.File + ": " + m.What)
+		if err := m.Do(); err != nil {
+			return fmt.Errorf("weirnats: embedded server: %w", err)
+		}
 	}
 	return nil
 }

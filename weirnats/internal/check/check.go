@@ -1,0 +1,182 @@
+// Package check looks for damage in the files of a server, before the server starts on them: what it cannot read, it drops.
+//
+// The server appends to its files, and a machine that loses its power leaves the end of the last one unwritten: it ends too early, or there are zeros. The server cuts such an end off, and that is
+// as it must be. All else is damage, and so is such an end if there are whole records behind it: the server would cut them off too.
+package check
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/minio/highwayhash"
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// DamagedError says which file of a server is damaged.
+type DamagedError struct {
+	// File is the path of the file.
+	File string
+	// Offset is where in the file the part begins that cannot be read, in bytes.
+	Offset int64
+	// Err says what is wrong there.
+	Err error
+}
+
+// Error names the file.
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("file %s is damaged at byte %d: %v", e.File, e.Offset, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// Mend is what must be done to a file before the server starts on it: the server was killed, or the machine lost its power, before it was finished. No message is lost by it.
+type Mend struct {
+	// File is the path of the file.
+	File string
+	// What says what is wrong with it, and what Do does about that.
+	What string
+	// Do mends the file. It may be called once.
+	Do func() error
+}
+
+// The names that the server gives its files.
+const (
+	metaName  = server.JetStreamMetaFile
+	sumName   = server.JetStreamMetaFileSum
+	keyName   = server.JetStreamMetaFileKey
+	stateName = "o.dat"
+)
+
+// Store checks the files of a server that has its store in the folder dir. It changes nothing. The error is a [*DamagedError] if a file is damaged; another error means that a
+// file or a folder cannot be read. It reads every message that is there.
+func Store(dir string) ([]Mend, error) {
+	streams, err := filepath.Glob(filepath.Join(escape(dir), "jetstream", "*", "streams", "*"))
+	if err != nil {
+		return nil, err
+	}
+	c := new(checker)
+	for _, path := range streams {
+		if strings.HasPrefix(filepath.Base(path), ".") { // the server removes it
+			continue
+		}
+		if err := c.stream(path); err != nil {
+			return nil, err
+		}
+	}
+	return c.mends, nil
+}
+
+// escape returns the pattern that matches the path alone.
+func escape(path string) string {
+	if filepath.Separator == '\\' { // patterns have no escapes there, and paths no stars
+		return path
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// checker collects what must be mended.
+type checker struct {
+	mends []Mend
+	buf   []byte // for blocks, used again
+}
+
+func (c *checker) stream(path string) error {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return err
+	}
+	name := filepath.Base(path)
+	var about server.FileStreamInfo
+	if err := c.meta(path, name, func(text []byte) (string, error) {
+		err := json.Unmarshal(text, &about)
+		return about.Name, err
+	}); err != nil {
+		return err
+	}
+	if about.Compression != server.NoCompression { // this package's own streams are not, and others have no promises
+		return nil
+	}
+	consumers, err := c.consumers(path, name)
+	if err != nil {
+		return err
+	}
+	s := &stream{name: name, listed: about.Retention == server.WorkQueuePolicy && len(consumers) > 0}
+	if err := c.blocks(path, s); err != nil {
+		return err
+	}
+	for _, of := range consumers {
+		if err := c.state(of, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meta checks what describes a stream or a consumer, in the folder path. The key of its checksum is made of id; decode returns the name that is in it. A file that
+// is missing is as good as one that is whole: the program that opens the queue makes it again, and the messages are in other files.
+func (c *checker) meta(path, id string, decode func(text []byte) (name string, err error)) error {
+	file, sumFile := filepath.Join(path, metaName), filepath.Join(path, sumName)
+	if _, err := os.Stat(filepath.Join(path, keyName)); err == nil {
+		return &DamagedError{File: filepath.Join(path, keyName), Err: errors.New("the files here are encrypted, and there is no key for them")}
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(text) == 0 {
+		// It came to the disk without what is in it. The server would leave it as it is, and pass the stream over.
+		c.mends = append(c.mends, Mend{file, "it is empty; it is removed, and made again when its queue is opened", func() error { return os.Remove(file) }})
+		return nil
+	}
+	have, err := os.ReadFile(sumFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	key := sha256.Sum256([]byte(id))
+	sum, err := highwayhash.NewDigest64(key[:])
+	if err != nil {
+		return err
+	}
+	_, _ = sum.Write(text) // it has no errors
+	want := hex.EncodeToString(sum.Sum(nil))
+	if len(have) > 0 && string(have) != want {
+		if _, err := hex.DecodeString(string(have)); err != nil || len(have) != len(want) {
+			return &DamagedError{File: sumFile, Err: errors.New("it is not a checksum")}
+		}
+		return &DamagedError{File: file, Err: fmt.Errorf("it does not have the checksum that is in %s", sumName)}
+	}
+	name, err := decode(text)
+	if err == nil && name != filepath.Base(path) {
+		err = fmt.Errorf("the name in it is %q", name)
+	}
+	if err != nil {
+		return &DamagedError{File: file, Err: err}
+	}
+	if len(have) == 0 { // the server was killed between the two
+		c.mends = append(c.mends, Mend{sumFile, "it is missing, and made again", func() error { return write(sumFile, []byte(want)) }})
+	}
+	return nil
+}
+
+// write replaces a file as a whole.
+func write(file string, text []byte) error {
+	temp := file + ".tmp" // the name that the server uses
+	if err := os.WriteFile(temp, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temp, file)
+}
+
+// zeros reports whether there is nothing but zeros.
+func zeros(text []byte) bool { return len(bytes.TrimLeft(text, "\x00")) == 0 }

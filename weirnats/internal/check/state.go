@@ -1,0 +1,222 @@
+package check
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// consumer is one of a stream.
+type consumer struct {
+	path  string
+	about server.FileConsumerInfo
+}
+
+// consumers checks what describes the consumers of the stream in the folder path, and returns those of which it must be known what they have delivered.
+func (c *checker) consumers(path, stream string) (all []consumer, err error) {
+	entries, err := os.ReadDir(filepath.Join(path, "obs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		of := consumer{path: filepath.Join(path, "obs", e.Name())}
+		if !e.IsDir() {
+			continue
+		}
+		if err := c.meta(of.path, stream+"/"+e.Name(), func(text []byte) (string, error) {
+			err := json.Unmarshal(text, &of.about)
+			return of.about.Name, err
+		}); err != nil {
+			return nil, err
+		}
+		if of.about.AckPolicy == server.AckExplicit || of.about.Name == "" {
+			all = append(all, of)
+		}
+	}
+	return all, err
+}
+
+// state checks what a consumer of a work queue has delivered. The file has no checksum, and what is wrong in it can make messages that are there never come. It may also be newer than the
+// messages: it is written, and the machine loses its power, or the process is killed, before it is written that a message is gone. So a message that is there, and neither new to the consumer nor with
+// a process, is noted as one that is with a process and has been for too long: then it is delivered again. Without a file that can be read all messages are.
+func (c *checker) state(of consumer, s *stream) error {
+	file := filepath.Join(of.path, stateName)
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
+		return nil // as the server makes it
+	}
+	if err != nil {
+		return err
+	}
+	d := decodeState(text)
+	if d == nil {
+		aside := file + ".old"
+		c.mends = append(c.mends, Mend{file, "it cannot be read; it is moved to " + filepath.Base(aside) + ", and each message is delivered again", func() error { return os.Rename(file, aside) }})
+		return nil
+	}
+	if !s.listed || of.about.MaxDeliver > 0 { // then messages stay that are not delivered any more
+		return nil
+	}
+	if n := d.mend(of, s); n > 0 || d.to > s.last {
+		d.cut(s.last)
+		c.mends = append(c.mends, Mend{file, fmt.Sprintf("it does not fit the messages; it is written anew, and %d messages are delivered again", n), func() error { return write(file, d.encode()) }})
+	}
+	return nil
+}
+
+// mend notes each message that would not be delivered, and returns how many there are.
+func (d *delivered) mend(of consumer, s *stream) (n int) {
+	for _, m := range s.there {
+		if m.seq > d.to {
+			break
+		}
+		if _, ok := d.pending[m.seq]; ok || s.doubt[m.seq] || !of.wants(m.subject) {
+			continue
+		}
+		n++
+		// The age makes it come at once. One that is much larger would do harm: the server adds it to the times of others.
+		d.pending[m.seq] = pending{number: 1, age: d.ageOf(time.Now().Add(-of.about.AckWait - time.Second))}
+	}
+	if n > 0 {
+		d.floor, d.ackedTo = 0, 0 // the server takes what is not above them for done
+	}
+	return n
+}
+
+// cut makes last the last message that was delivered.
+func (d *delivered) cut(last uint64) {
+	d.to = min(d.to, last)
+	d.ackedTo = min(d.ackedTo, last)
+	maps.DeleteFunc(d.pending, func(seq uint64, _ pending) bool { return seq > last })
+	maps.DeleteFunc(d.again, func(seq, _ uint64) bool { return seq > last })
+}
+
+// wants reports whether messages with that subject are for the consumer.
+func (of *consumer) wants(subject string) bool {
+	filters := of.about.FilterSubjects
+	if of.about.FilterSubject != "" {
+		filters = append(filters, of.about.FilterSubject)
+	}
+	for _, f := range filters {
+		if server.SubjectMatchesFilter(subject, f) {
+			return true
+		}
+	}
+	return len(filters) == 0
+}
+
+// delivered is what a consumer has delivered.
+type delivered struct {
+	times   uint64             // how many deliveries of new messages there were
+	to      uint64             // they were those up to that one
+	floor   uint64             // the first so many of these deliveries are done with
+	ackedTo uint64             // and were up to that message
+	base    int64              // when ages are counted, in seconds since 1970
+	pending map[uint64]pending // by message: what is not done
+	again   map[uint64]uint64  // by message: how often it was delivered again
+}
+
+// pending is what is known of a delivery.
+type pending struct {
+	number uint64
+	age    int64 // in seconds
+}
+
+func (d *delivered) ageOf(t time.Time) int64 { return d.base - t.Unix() }
+
+// The ages that a delivery can have. It lies ahead for a message that waits for its next try.
+const (
+	mostBefore = 100 * 365 * 24 * time.Hour
+	mostAhead  = 10 * 365 * 24 * time.Hour
+)
+
+// The first two bytes of the state of a consumer.
+const (
+	stateMagic   = 22
+	stateVersion = 2
+)
+
+// decodeState decodes the state of a consumer, as this version of the server writes it. It returns nil for anything else.
+func decodeState(text []byte) *delivered {
+	if len(text) < 2 || text[0] != stateMagic || text[1] != stateVersion {
+		return nil
+	}
+	r := &reader{text: text[2:]}
+	d := &delivered{base: time.Now().Unix(), pending: make(map[uint64]pending), again: make(map[uint64]uint64)}
+	d.floor, d.ackedTo = r.unsigned(), r.unsigned()
+	d.times, d.to = r.unsigned(), r.unsigned()
+	if r.bad || d.ackedTo > d.to || d.floor > d.times || d.to >= 1<<62 || d.times >= 1<<62 {
+		return nil
+	}
+	if n := r.unsigned(); n > 0 {
+		if d.base = r.signed(); d.base < 0 || d.base > time.Now().Add(mostAhead).Unix() {
+			return nil
+		}
+		for ; n > 0 && !r.bad; n-- {
+			seq, p := r.unsigned()+d.ackedTo, pending{number: r.unsigned() + d.floor, age: r.signed()}
+			_, twice := d.pending[seq]
+			if twice || seq == 0 || seq > d.to || p.number > d.times || p.age > int64(mostBefore/time.Second) || p.age < -int64(mostAhead/time.Second) {
+				return nil
+			}
+			d.pending[seq] = p
+		}
+	}
+	for n := r.unsigned(); n > 0 && !r.bad; n-- {
+		seq, times := r.unsigned()+d.ackedTo, r.unsigned()
+		if seq == 0 || seq > d.to || times == 0 || times > 1<<32 {
+			return nil
+		}
+		d.again[seq] = times
+	}
+	if r.bad || len(r.text) > 0 {
+		return nil
+	}
+	return d
+}
+
+// encode is the inverse of decodeState.
+func (d *delivered) encode() []byte {
+	text := []byte{stateMagic, stateVersion}
+	for _, n := range []uint64{d.floor, d.ackedTo, d.times, d.to, uint64(len(d.pending))} {
+		text = binary.AppendUvarint(text, n)
+	}
+	if len(d.pending) > 0 {
+		text = binary.AppendVarint(text, d.base)
+	}
+	for seq, p := range d.pending {
+		text = binary.AppendUvarint(text, seq-d.ackedTo)
+		text = binary.AppendUvarint(text, p.number-d.floor)
+		text = binary.AppendVarint(text, p.age)
+	}
+	text = binary.AppendUvarint(text, uint64(len(d.again)))
+	for seq, times := range d.again {
+		text = binary.AppendUvarint(text, seq-d.ackedTo)
+		text = binary.AppendUvarint(text, times)
+	}
+	return text
+}
+
+// reader reads numbers of variable length.
+type reader struct {
+	text []byte
+	bad  bool
+}
+
+func (r *reader) unsigned() uint64 { return number(r, binary.Uvarint) }
+func (r *reader) signed() int64    { return number(r, binary.Varint) }
+
+func number[N any](r *reader, decode func([]byte) (N, int)) (value N) {
+	value, n := decode(r.text)
+	if r.bad = r.bad || n <= 0; !r.bad {
+		r.text = r.text[n:]
+	}
+	return value
+}
