@@ -1,5 +1,5 @@
-// Package exporter adds up pools of package weir by name, for packages that export metrics. weirprom and weirotel use it; an exporter for another
-// system is a loop over what [Pools.Look] returns:
+// Package exporter adds up pools of package weir by name, and lists queues that outlive the program, for packages that export metrics. weirprom and
+// weirotel use it; an exporter for another system is a loop over what [Pools.Look] returns, and one over [Queues]:
 //
 //	pools := exporter.NewPools()
 //	for range time.Tick(10 * time.Second) {
@@ -34,4 +34,10 @@
 // While tasks are under way the counters of a pool may be off by those, see [weir.Stats]. Where one falls for that reason, Pools repeats its
 // highest value, as most systems would take a lower one for a restart of the program. A system that wants the increase since the last export
 // gets the difference of two looks, which is never negative.
+//
+// # Queues
+//
+// A queue on a server, such as one of package weirnats, is the same for all programs that use it, and each of them finds the same counts: those of
+// several programs must not be added up. Its counts take a request to the server. So [Queues] asks once a call, waits for two seconds at most, and tells which
+// queues have not answered. Package weirnats lists its queues by [AddQueue], as any other package may; neither depends on those that export metrics.
 package exporter

@@ -1,6 +1,7 @@
 package weirdebug
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/exporter"
 )
 
 // What one answer has at most.
@@ -22,6 +24,7 @@ const (
 	maxTasks   = 200  // of one pool
 	maxLongest = 20   // that have run for longest
 	maxGroups  = 1000 // and as many tasks of them
+	maxQueues  = 500
 	maxStacks  = 4
 	maxFor     = 5   // groups that a task waits for
 	maxText    = 500 // bytes of a name or label
@@ -31,8 +34,8 @@ const (
 // defaultLonger is for how long a group has been there, by default, that an answer lists: short ones would be many, and gone at once.
 const defaultLonger = 10 * time.Millisecond
 
-// snapshot collects what v asks for.
-func (h *handler) snapshot(v view) (*Snapshot, error) {
+// snapshot collects what v asks for. It needs the queues for the page of all pools alone.
+func (h *handler) snapshot(v view, queues []exporter.Queue) (*Snapshot, error) {
 	h.rates.ask()
 	s := &Snapshot{Time: time.Now(), Program: program(), Control: h.control != nil}
 	groups := weir.Groups(v.groupsLonger())
@@ -42,6 +45,7 @@ func (h *handler) snapshot(v view) (*Snapshot, error) {
 	switch v.page {
 	case pagePools:
 		h.allPools(s, v, groups)
+		s.queues(v, queues)
 		if v.json {
 			s.groups(v, groups, none)
 			break
@@ -184,6 +188,31 @@ func (h *handler) allPools(s *Snapshot, v view, groups []weir.GroupInfo) {
 	slices.SortFunc(*longest, func(a, b runningTask) int { return a.Since.Compare(b.Since) })
 	for _, r := range *longest {
 		s.Longest = append(s.Longest, s.newTask(r))
+	}
+}
+
+// queues adds the queues that v asks for, those first that have not answered.
+func (s *Snapshot) queues(v view, list []exporter.Queue) {
+	for _, q := range list {
+		if !v.matches(q.Name, q.Server) {
+			continue
+		}
+		c := q.Counts
+		of := Queue{
+			Name: clip(q.Name, maxText), Server: clip(q.Server, maxText), At: q.At,
+			Waiting: c.Waiting, Leased: c.Leased, Redelivered: c.Redelivered, Dead: c.Dead, Accepted: c.Accepted, Oldest: c.Oldest.Seconds(),
+		}
+		if !q.At.IsZero() {
+			of.At = s.since(q.At)
+		}
+		if q.Err != nil {
+			of.Error = clip(q.Err.Error(), maxText)
+		}
+		s.Queues = append(s.Queues, of)
+	}
+	slices.SortStableFunc(s.Queues, func(a, b Queue) int { return -cmp.Compare(min(len(a.Error), 1), min(len(b.Error), 1)) })
+	if n := len(s.Queues) - maxQueues; n > 0 {
+		s.Queues, s.QueuesLeftOut = s.Queues[:maxQueues], n
 	}
 }
 

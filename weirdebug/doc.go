@@ -2,8 +2,8 @@
 //
 //	http.Handle("/debug/weir/", weirdebug.Handler())
 //
-// The first page lists all pools with what they do, how long tasks wait and run, what is most often a mistake, and the tasks of the program
-// that have run for longest. From there links lead to one pool, to the stack of a task, and to the tree of groups: what waits for what.
+// The first page lists all pools with what they do, how long tasks wait and run, what is most often a mistake, the tasks of the program
+// that have run for longest, and the queues of [exporter.Queues], such as those of package weirnats. From there links lead to one pool, to the stack of a task, and to the tree of groups: what waits for what.
 // The pages need no script, and nothing from another server.
 //
 // # Who may see it
@@ -16,7 +16,7 @@
 //
 // Everything has one path, and differs by the query:
 //
-//	?find=mail            the pools and groups with that text in name, kind, label or place
+//	?find=mail            the pools, queues and groups with that text in name, kind, label, server or place
 //	?pool=3               one pool, by its ID
 //	?pool=3&worker=7      the stack of the task on that worker
 //	?groups               the tree of groups
@@ -28,7 +28,7 @@
 //	&format=json          the same as JSON: a Snapshot
 //
 // Links from page to page keep longer, slow and refresh. A pool that is not there is answered with 404, what cannot be understood with 400,
-// and each error is a line of plain text, also where JSON is asked for. No answer lists more than 500 pools and 1000 groups, those that they were made
+// and each error is a line of plain text, also where JSON is asked for. No answer lists more than 500 pools, 500 queues and 1000 groups, those that they were made
 // in included; each says how many it leaves out.
 //
 // # Cost
@@ -36,5 +36,6 @@
 // [Handler] calls [weir.Watch], whose price each group pays. A page takes a microsecond for each pool, and looks at all workers once.
 // While pages are asked for, and for a minute after that, a timer counts what the pools finish, every two seconds. A stack, a page on which a
 // task has run for a second, and one on which a pool has as many slow tasks as places, takes a profile of all goroutines, which stops the program
-// for some 10 µs. Two answers are made at once, of all handlers; other requests wait, and are dropped if their clients leave.
+// for some 10 µs. The first page asks the server of each queue for its counts, and waits for two seconds at most; a queue that has not answered
+// has its last counts there, and the error. Two answers are made at once, of all handlers; other requests wait, and are dropped if their clients leave.
 package weirdebug

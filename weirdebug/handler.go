@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/exporter"
 )
 
 // Option is a setting of a Handler.
@@ -159,6 +160,10 @@ var turns = make(chan struct{}, 2)
 
 // body makes the answer, when it is its turn, and unless ctx is done before.
 func (h *handler) body(ctx context.Context, v view) ([]byte, error) {
+	var queues []exporter.Queue
+	if v.page == pagePools {
+		queues = exporter.Queues(ctx) // before the turn, as a server may not answer
+	}
 	select {
 	case turns <- struct{}{}:
 		defer func() { <-turns }()
@@ -167,7 +172,7 @@ func (h *handler) body(ctx context.Context, v view) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, fail(http.StatusServiceUnavailable, "the request has ended before its turn")
 	}
-	s, err := h.snapshot(v)
+	s, err := h.snapshot(v, queues)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,8 @@ type Snapshot struct {
 	PoolsLeftOut  int       `json:"poolsLeftOut,omitempty"`
 	Groups        []Group   `json:"groups,omitempty"`
 	GroupsLeftOut int       `json:"groupsLeftOut,omitempty"`
+	Queues        []Queue   `json:"queues,omitempty"` // that outlive the program; in the answer for all pools
+	QueuesLeftOut int       `json:"queuesLeftOut,omitempty"`
 
 	LongestLeftOut int `json:"longestLeftOut,omitempty"` // tasks that have run for a second, too, or as long as was asked for
 
@@ -82,6 +84,20 @@ type Bucket struct {
 type Lint struct {
 	Rule string `json:"rule"`
 	Text string `json:"text"`
+}
+
+// Queue is a queue that outlives the program: see exporter.Queues.
+type Queue struct {
+	Name        string    `json:"name"`
+	Server      string    `json:"server,omitempty"`
+	Waiting     int       `json:"waiting"`
+	Leased      int       `json:"leased"`
+	Redelivered int       `json:"redelivered"`
+	Dead        int       `json:"dead"`
+	Accepted    uint64    `json:"accepted"`
+	Oldest      float64   `json:"oldest"`          // how long the oldest message has been there
+	At          time.Time `json:"at,omitzero"`     // when the counts were asked for; zero if none are known
+	Error       string    `json:"error,omitempty"` // why they are not of now
 }
 
 // Task is a task that runs.

@@ -1,6 +1,7 @@
 package weirnats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,10 +68,7 @@ func (o *options) mustExist() error {
 	if o.url != "" {
 		return nil
 	}
-	dir := o.dir
-	if dir == "" {
-		dir = defaultDir
-	}
+	dir := cmp.Or(o.dir, defaultDir)
 	switch _, err := os.Stat(filepath.Join(dir, embed.Store)); {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: folder %s has none", ErrNoQueue, dir)

@@ -45,6 +45,6 @@
 //
 // # Operation
 //
-// [Queue.Stats] has the counts of a queue. The command weirq, in the folder cmd/weirq of this module, lists the queues of a folder or a server, shows what is in
+// [Queue.Stats] has the counts of a queue. The first page of package weirdebug shows those of all open queues, and packages weirprom and weirotel export them. The command weirq, in the folder cmd/weirq of this module, lists the queues of a folder or a server, shows what is in
 // them, and replays or removes dead letters; [OpenAdmin] does that for programs.
 package weirnats

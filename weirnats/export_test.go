@@ -1,6 +1,19 @@
 package weirnats
 
-import "github.com/64ed045f/weir/weirnats/internal/backend"
+import (
+	"context"
+
+	"github.com/64ed045f/weir/exporter"
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+// Counts are those that the exporters get of a queue.
+func Counts[T any](ctx context.Context, q *Queue[T]) (exporter.QueueCounts, error) {
+	return q.counts(ctx)
+}
+
+// Where is the server of a queue as the exporters name it.
+func Where(opts ...Option) string { return newOptions(opts).where() }
 
 // Break makes the server of q need a new start.
 func (q *Queue[T]) Break(err error) { q.health = func() error { return err } }

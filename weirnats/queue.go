@@ -1,6 +1,7 @@
 package weirnats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/64ed045f/weir/exporter"
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 	"github.com/64ed045f/weir/weirnats/internal/check"
 	"github.com/64ed045f/weir/weirnats/internal/embed"
@@ -37,6 +39,7 @@ type Queue[T any] struct {
 	ids     ids
 	health  func() error // returns an error if the server needs a new start
 	release func() error // ends the use of the server, after that of the backend
+	unlist  func()       // removes the queue from those of package exporter; nil if it is not among them
 
 	group *group // of Puts that are synced together; nil if they are not synced here
 
@@ -53,7 +56,8 @@ type Queue[T any] struct {
 // an embedded server or on that of [Server]. If the queue exists with other settings the error is a [*SettingsError], and nothing has changed. If
 // another process has the folder of the embedded server open the error is an [*InUseError]; if a file in it is damaged, a [*DamagedError].
 //
-// ctx bounds the call alone; without a deadline it takes at most a minute. Close the queue to end the use of the server.
+// ctx bounds the call alone; without a deadline it takes at most a minute. Close the queue to end the use of the server. Until then it is among those of
+// [exporter.Queues], which package weirdebug shows and weirprom and weirotel export.
 func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	o := newOptions(opts)
@@ -88,6 +92,7 @@ func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], e
 	if err := q.openIDs(s); err != nil {
 		return nil, errors.Join(err, q.Close())
 	}
+	q.unlist = exporter.AddQueue(name, o.where(), q.counts)
 	return q, nil
 }
 
@@ -165,11 +170,7 @@ func (o *options) server(queue string) (natsServer, error) {
 			return nats.Connect(o.url, append(append([]nats.Option{nats.Name("weirnats")}, o.nats...), own...)...)
 		}, health: nothing, release: nothing}, nil
 	}
-	dir := o.dir
-	if dir == "" {
-		dir = defaultDir
-	}
-	s, err := embed.Acquire(dir, o.durability != nil && *o.durability == Always, o.log)
+	s, err := embed.Acquire(cmp.Or(o.dir, defaultDir), o.durability != nil && *o.durability == Always, o.log)
 	if used, ok := errors.AsType[*folder.InUseError](err); ok {
 		return natsServer{}, &InUseError{Dir: used.Dir, PID: used.PID, err: err}
 	}
@@ -234,6 +235,9 @@ func (q *Queue[T]) end() error {
 	q.closed = true
 	q.mu.Unlock()
 	q.shut(ErrClosed)
+	if q.unlist != nil {
+		q.unlist()
+	}
 	q.calls.Wait()
 	if q.group != nil {
 		q.group.stores.Wait() // of a Put whose context has ended

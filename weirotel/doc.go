@@ -1,4 +1,4 @@
-// Package weirotel tells OpenTelemetry about the pools of package weir, the limiters and transports of package weirhttp, and the keepers of
+// Package weirotel tells OpenTelemetry about the pools of package weir, the queues of package weirnats, the limiters and transports of package weirhttp, and the keepers of
 // package reuse: as metrics, and with a span for each task that asks for one.
 //
 //	// with package go.opentelemetry.io/otel/sdk/metric
@@ -19,11 +19,19 @@
 // Package [exporter] adds them up. Its documentation says which pools are called "unnamed" or "other", and how counters go on when pools are
 // closed. What is not valid UTF-8 in a name becomes U+FFFD, as exporters refuse all data for one such byte.
 //
+// # Queues
+//
+// A Producer also exports all queues of [exporter.Queues], such as those of package weirnats that are open. The attribute weir.queue.name is the name of the queue,
+// and weir.queue.server says where its messages are. The counts are those of the server: each process that has the queue open exports the same ones, which must not be
+// added up. While a server does not answer weir.queue.up is 0, the queue has no other data points, and a collection takes two seconds longer. [NoQueues] is for
+// processes that shall not ask.
+//
 // # Temporality
 //
 // The data are cumulative, whatever temporality the exporter prefers: the selector of a reader concerns the instruments of its
 // provider alone, and the SDK passes the data of producers on as they are. A backend that takes only deltas needs a processor before it, such as
-// cumulativetodelta in the Collector, which converts counters, but exponential histograms not in every version.
+// cumulativetodelta in the Collector, which converts counters, but exponential histograms not in every version. What a queue has accepted began when the queue was
+// made, which may be long before the start time of its data.
 //
 // The start time of a name's data is that of the last collection that did not find the name, and the time at which the producer was made for names that the
 // first collection finds. So a producer that main makes before pools have tasks has the true times.

@@ -16,20 +16,23 @@ type family[T any] struct {
 
 // source is what some data points of each metric are of.
 type source[T any] struct {
-	name  attribute.KeyValue // the first attribute
-	set   attribute.Set      // with it alone
+	names []attribute.KeyValue // the first attributes, of a capacity that is their number
+	set   attribute.Set        // with them alone
 	start time.Time
 	value *T
 }
 
-func newSource[T any](families []family[T], name string, start time.Time, value *T) source[T] {
-	kv := attribute.String(families[0].Attributes[0], name)
-	return source[T]{kv, attribute.NewSet(kv), start, value}
+func newSource[T any](families []family[T], start time.Time, value *T, names ...string) source[T] {
+	list := make([]attribute.KeyValue, len(names))
+	for i, name := range names {
+		list[i] = attribute.String(families[0].Attributes[i], name)
+	}
+	return source[T]{list, attribute.NewSet(slices.Clone(list)...), start, value}
 }
 
 // part is one of the data points that a metric has of each source.
 type part[T any, N int64 | float64] struct {
-	value string // of the second attribute, if the metric has one
+	value string // of the last attribute, if the parts differ by it
 	read  func(*T) N
 }
 
@@ -79,7 +82,7 @@ func points[T any, N int64 | float64](m Metric, of []source[T], now time.Time, p
 		for _, p := range parts {
 			set := s.set
 			if p.value != "" {
-				set = attribute.NewSet(s.name, attribute.String(m.Attributes[1], p.value))
+				set = attribute.NewSet(append(s.names, attribute.String(m.Attributes[len(s.names)], p.value))...)
 			}
 			list = append(list, metricdata.DataPoint[N]{Attributes: set, StartTime: s.start, Time: now, Value: p.read(s.value)})
 		}

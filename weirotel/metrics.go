@@ -21,7 +21,7 @@ type Metric struct {
 
 // Metrics returns all metrics that a [Producer] may export, for programs that write dashboards, rules or documentation.
 func Metrics() []Metric {
-	return slices.Concat(metricsOf(ofPools), metricsOf(ofLimiters), metricsOf(ofTransports), metricsOf(ofKeepers))
+	return slices.Concat(metricsOf(ofPools), metricsOf(ofQueues), metricsOf(ofLimiters), metricsOf(ofTransports), metricsOf(ofKeepers))
 }
 
 func metricsOf[T any](families []family[T]) (list []Metric) {
@@ -83,6 +83,29 @@ var (
 		histogram("weir.pool.wait.duration", "How long tasks were queued.", func(p *exporter.Totals) durations { return p.Wait }),
 		histogram("weir.pool.run.duration", "How long tasks ran, without their waits for other tasks.", func(p *exporter.Totals) durations { return p.Run }),
 	)
+
+	// The first is of all queues, the others of those that have answered.
+	ofQueues = named("weir.queue.name", named("weir.queue.server",
+		upDown("weir.queue.up", "{queue}", "1 if the server has told the counts of the queue. Else 0, and the queue has no other data points.", "",
+			number("", func(q *exporter.Queue) int {
+				if q.Err != nil {
+					return 0
+				}
+				return 1
+			})),
+		upDown("weir.queue.message.count", "{message}", "Messages in the queue: those that wait for their first delivery (waiting), "+
+			"and those that were delivered and are not done (leased).", "weir.queue.message.state",
+			number("waiting", func(q *exporter.Queue) int { return q.Counts.Waiting }),
+			number("leased", func(q *exporter.Queue) int { return q.Counts.Leased })),
+		upDown("weir.queue.message.redelivered", "{message}", "Messages in the queue that were delivered more than once.", "",
+			number("", func(q *exporter.Queue) int { return q.Counts.Redelivered })),
+		upDown("weir.queue.message.dead", "{message}", "Messages that have failed for good, and are kept.", "",
+			number("", func(q *exporter.Queue) int { return q.Counts.Dead })),
+		counter("weir.queue.accepted", "{message}", "Messages that the queue has accepted since it was made.", "",
+			number("", func(q *exporter.Queue) uint64 { return q.Counts.Accepted })),
+		oldest("weir.queue.message.oldest_age", "For how long the oldest message has been in the queue.",
+			func(q *exporter.Queue) time.Duration { return q.Counts.Oldest }),
+	)...)
 
 	ofLimiters = named("weir.http.limiter.name",
 		upDown("weir.http.limiter.limit", "{request}", "The most requests that run at once.", "",

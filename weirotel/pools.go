@@ -14,7 +14,7 @@ func (p *pools) look() []source[exporter.Totals] {
 	for i := range totals {
 		t := &totals[i]
 		if i == len(p.sources) {
-			p.sources = append(p.sources, newSource(ofPools, t.Name, t.Since, nil))
+			p.sources = append(p.sources, newSource(ofPools, t.Since, nil, t.Name))
 		}
 		p.sources[i].value = t
 	}

@@ -29,12 +29,13 @@ type Producer struct {
 	keepers    items[reuse.KeeperStats]
 	made       time.Time
 	noPools    bool
+	noQueues   bool
 	options    []exporter.Option
 }
 
 var _ metric.Producer = (*Producer)(nil)
 
-// NewProducer returns a producer that exports all pools of [weir.Pools], and what the options add. It panics if two options give the same name to
+// NewProducer returns a producer that exports all pools of [weir.Pools], all queues of [exporter.Queues], and what the options add. It panics if two options give the same name to
 // limiters, to transports or to keepers.
 func NewProducer(opts ...Option) *Producer {
 	p := &Producer{made: time.Now(), options: []exporter.Option{exporter.Clean(valid)}}
@@ -46,25 +47,36 @@ func NewProducer(opts ...Option) *Producer {
 }
 
 // Produce returns all metrics with their present values, or the cause of ctx if that is done. For each pool, limiter, transport and keeper it
-// takes the lock that their users take, for a short time, and it looks at each worker of the pools. Calls follow one another.
+// takes the lock that their users take, for a short time, and it looks at each worker of the pools. It asks the server of each queue once,
+// all at once, and waits until ctx is done, for two seconds at most. Calls follow one another, except for that.
 func (p *Producer) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	list := p.metrics()
+	var queues []exporter.Queue
+	if !p.noPools && !p.noQueues {
+		queues = exporter.Queues(ctx)
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	list := p.metrics(queues)
 	if len(list) == 0 {
 		return nil, nil
 	}
 	return []metricdata.ScopeMetrics{{Scope: instrumentation.Scope{Name: scope}, Metrics: list}}, nil
 }
 
-func (p *Producer) metrics() (list []metricdata.Metrics) {
+func (p *Producer) metrics(queues []exporter.Queue) (list []metricdata.Metrics) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	if !p.noPools {
 		list = appendMetrics(list, ofPools, p.pools.look(), now)
 	}
+	all, known := lookAt(queues, p.made)
+	list = appendMetrics(list, ofQueues[:1], all, now)
+	list = appendMetrics(list, ofQueues[1:], known, now)
 	list = appendMetrics(list, ofLimiters, p.limiters.look(), now)
 	list = appendMetrics(list, ofTransports, p.transports.look(), now)
 	return appendMetrics(list, ofKeepers, p.keepers.look(), now)
@@ -77,8 +89,11 @@ type option func(*Producer)
 
 func (o option) apply(p *Producer) { o(p) }
 
-// NoPools leaves all pools out: for a second producer of the reader of one that exports them.
+// NoPools leaves all pools and queues out: for a second producer of the reader of one that exports them.
 func NoPools() Option { return option(func(p *Producer) { p.noPools = true }) }
+
+// NoQueues leaves all queues out: for programs of many processes that share queues, of which one or two shall ask the servers.
+func NoQueues() Option { return option(func(p *Producer) { p.noQueues = true }) }
 
 // Only leaves out the pools for which keep returns false. keep must not collect from the same producer. See [exporter.Only].
 func Only(keep func(weir.PoolInfo) bool) Option {
@@ -133,9 +148,9 @@ type items[T any] struct {
 
 func (l *items[T]) add(families []family[T], what, name string, start time.Time, read func() *T) {
 	for _, s := range l.sources {
-		must(s.name.Value.AsString() != name, "name of a "+what+" must not be that of another", fmt.Sprintf("%q", name))
+		must(s.names[0].Value.AsString() != name, "name of a "+what+" must not be that of another", fmt.Sprintf("%q", name))
 	}
-	l.sources = append(l.sources, newSource(families, name, start, nil))
+	l.sources = append(l.sources, newSource(families, start, nil, name))
 	l.reads = append(l.reads, read)
 }
 

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/exporter"
 	"github.com/64ed045f/weir/reuse"
 	"github.com/64ed045f/weir/weirhttp"
 	"github.com/64ed045f/weir/weirotel"
@@ -93,6 +94,7 @@ func TestMetricsDescribesWhatAProducerExports(t *testing.T) {
 		keeper := reuse.NewKeeper(reuse.KeeperConfig[int]{Capacity: 1, Open: func(context.Context) (int, error) { return 1, nil }})
 		p := weirotel.NewProducer(only("described"), weirotel.Limiter("l", weirhttp.Limit(http.NotFoundHandler(), 1)),
 			weirotel.Transport("t", &weirhttp.Transport{PerHost: 1}), weirotel.Keeper("k", keeper))
+		defer exporter.AddQueue("described", "here", func(context.Context) (exporter.QueueCounts, error) { return exporter.QueueCounts{}, nil })()
 		pool := weir.New(1, weir.Name("described"))
 		noError(t, pool.Submit(nothing))
 		synctest.Wait()

@@ -15,7 +15,7 @@ import (
 // Collector is a [prometheus.Collector] of what a program uses of Weir. [New] makes one. Any number of goroutines may use it at once.
 type Collector struct{ of []prometheus.Collector }
 
-// New returns a collector that exports all pools of [weir.Pools], and what the options add. It panics if two options give the same name to
+// New returns a collector that exports all pools of [weir.Pools], all queues of [exporter.Queues], and what the options add. It panics if two options give the same name to
 // limiters, to transports or to keepers.
 //
 // Its metrics do not depend on the registry, but each registry takes only one collector of pools: [prometheus.Register] refuses a second one. The
@@ -28,6 +28,9 @@ func New(opts ...Option) *Collector {
 	if !c.noPools {
 		c.of = append(c.of, &pools{newEncoder(ofPools, ""), exporter.NewPools(c.pools...)})
 	}
+	if !c.noPools && !c.noQueues {
+		c.of = append(c.of, queues{newEncoder(ofQueues, "")})
+	}
 	return &Collector{c.of}
 }
 
@@ -39,7 +42,8 @@ func (c *Collector) Describe(to chan<- *prometheus.Desc) {
 }
 
 // Collect sends all metrics with their present values. For each pool, limiter, transport and keeper it takes the lock that their users
-// take, for a short time, and it looks at each worker of the pools. Calls of Collect for pools follow one another.
+// take, for a short time, and it looks at each worker of the pools. Calls of Collect for pools follow one another. It asks
+// the server of each queue once, all at once, and waits for two seconds at most.
 func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	for _, o := range c.of {
 		o.Collect(to)
@@ -50,18 +54,22 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 type Option interface{ apply(*config) }
 
 type config struct {
-	of      []prometheus.Collector
-	taken   map[[2]string]bool // names, with what they are of
-	noPools bool
-	pools   []exporter.Option
+	of    []prometheus.Collector
+	taken map[[2]string]bool // names, with what they are of
+	pools []exporter.Option
+
+	noPools, noQueues bool
 }
 
 type option func(*config)
 
 func (o option) apply(c *config) { o(c) }
 
-// NoPools leaves all pools out: for a second collector in the registry of one that exports them.
+// NoPools leaves all pools and queues out: for a second collector in the registry of one that exports them.
 func NoPools() Option { return option(func(c *config) { c.noPools = true }) }
+
+// NoQueues leaves all queues out: for programs of many processes that share queues, of which one or two shall ask the servers.
+func NoQueues() Option { return option(func(c *config) { c.noQueues = true }) }
 
 // Only leaves out the pools for which keep returns false. keep must not collect from the same collector. See [exporter.Only].
 func Only(keep func(weir.PoolInfo) bool) Option {

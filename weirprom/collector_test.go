@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/exporter"
 	"github.com/64ed045f/weir/reuse"
 	"github.com/64ed045f/weir/weirhttp"
 	"github.com/64ed045f/weir/weirprom"
@@ -63,6 +64,10 @@ func everything(t *testing.T, f func(t *testing.T, r *prometheus.Registry)) {
 		noError(t, err)
 		defer leased.Put()
 		noError(t, k.Use(t.Context(), func(int) error { return nil }))
+
+		defer exporter.AddQueue("mail", "nats://queues", func(context.Context) (exporter.QueueCounts, error) {
+			return exporter.QueueCounts{Waiting: 5, Leased: 4, Redelivered: 3, Dead: 2, Accepted: 99, Oldest: 1500 * time.Millisecond}, nil
+		})()
 
 		r := prometheus.NewPedanticRegistry()
 		r.MustRegister(weirprom.New(named("known"), weirprom.Limiter("api", l), weirprom.Transport("backend", tr), weirprom.Keeper("database", k)))

@@ -1,4 +1,4 @@
-// Package weirprom exports the pools of package weir, the limiters and transports of package weirhttp, and the keepers of package
+// Package weirprom exports the pools of package weir, the queues of package weirnats, the limiters and transports of package weirhttp, and the keepers of package
 // reuse as metrics of Prometheus.
 //
 //	prometheus.MustRegister(weirprom.New())
@@ -14,6 +14,13 @@
 //
 // Package [exporter] adds them up. Its documentation says which pools are called "unnamed" or "other", and how counters go on when pools are
 // closed. Of a name each byte that is not UTF-8 becomes _, as does U+FFFD, which expressions of older servers must not have.
+//
+// # Queues
+//
+// The collector also exports all queues of [exporter.Queues], such as those of package weirnats that are open. The label "queue" is the name of the queue, and
+// "server" says where its messages are. The counts are those of the server: each process that has the queue open exports the same ones, so
+// take the max over processes, not the sum. While a server does not answer weir_queue_up is 0, the queue has no other series, and a scrape takes two seconds
+// longer. [NoQueues] is for processes that shall not ask.
 //
 // # Histograms
 //

@@ -15,12 +15,12 @@ type Metric struct {
 	Type   string   // "counter", "gauge" or "histogram"
 	Unit   string   // "seconds", or "" for numbers of things
 	Help   string   // what it measures, in a sentence
-	Labels []string // first what it is of: "pool", "limiter", "transport" or "keeper"
+	Labels []string // first what it is of: "pool", "queue", "limiter", "transport" or "keeper"
 }
 
 // Metrics returns all metrics that a [Collector] may export, for programs that write dashboards, rules or documentation.
 func Metrics() []Metric {
-	return slices.Concat(metricsOf(ofPools), metricsOf(ofLimiters), metricsOf(ofTransports), metricsOf(ofKeepers))
+	return slices.Concat(metricsOf(ofPools), metricsOf(ofQueues), metricsOf(ofLimiters), metricsOf(ofTransports), metricsOf(ofKeepers))
 }
 
 // The tables of all metrics. Each row says what the metric is, and how its values are read.
@@ -52,6 +52,23 @@ var (
 		histogram("weir_pool_wait_seconds", "How long tasks were queued.", func(p *exporter.Totals) durations { return p.Wait }),
 		histogram("weir_pool_run_seconds", "How long tasks ran, without their waits for other tasks.", func(p *exporter.Totals) durations { return p.Run }),
 	)
+
+	// The first is of all queues, the others of those that have answered.
+	ofQueues = of("queue", of("server",
+		gauge("weir_queue_up", "1 if the server has told the counts of the queue. Else 0, and the queue has no other series.", func(q *exporter.Queue) int {
+			if q.Err != nil {
+				return 0
+			}
+			return 1
+		}),
+		gaugeBy("state", "weir_queue_messages", "Messages in the queue: those that wait for their first delivery (waiting), and those that were delivered and are not done (leased).",
+			part("waiting", func(q *exporter.Queue) int { return q.Counts.Waiting }),
+			part("leased", func(q *exporter.Queue) int { return q.Counts.Leased })),
+		gauge("weir_queue_redelivered", "Messages in the queue that were delivered more than once.", func(q *exporter.Queue) int { return q.Counts.Redelivered }),
+		gauge("weir_queue_dead", "Messages that have failed for good, and are kept.", func(q *exporter.Queue) int { return q.Counts.Dead }),
+		counter("weir_queue_accepted_total", "Messages that the queue has accepted since it was made.", func(q *exporter.Queue) uint64 { return q.Counts.Accepted }),
+		age("weir_queue_oldest_seconds", "For how long the oldest message has been in the queue.", func(q *exporter.Queue) time.Duration { return q.Counts.Oldest }),
+	)...)
 
 	ofLimiters = of("limiter",
 		gauge("weir_http_limiter_limit", "The most requests that run at once.", func(l *limiterCounts) int { return l.Limit }),

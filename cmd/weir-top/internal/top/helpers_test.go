@@ -116,7 +116,7 @@ func (s *server) answer(query url.Values) (weirdebug.Snapshot, bool) {
 		return one, one.Pools != nil
 	}
 	one.PoolsLeftOut, one.GroupsLeftOut, one.Groups = all.PoolsLeftOut, all.GroupsLeftOut, all.Groups
-	one.Longest, one.LongestLeftOut = all.Longest, all.LongestLeftOut
+	one.Longest, one.LongestLeftOut, one.Queues = all.Longest, all.LongestLeftOut, all.Queues
 	for _, p := range all.Pools {
 		if strings.Contains(p.Name+p.Kind+p.Made, query.Get("find")) {
 			p.Running, p.Wait.Buckets, p.Run.Buckets = nil, nil, nil
@@ -326,6 +326,10 @@ func program() *server {
 			{ID: 3, Name: "stuck", Kind: "Stateful[S,int]", Made: "/src/a.go:1", Oldest: 4000,
 				Stats: weirdebug.Stats{Limit: 1, Running: 1, Queued: 9, Paused: true},
 				Lints: []weirdebug.Lint{{Rule: "stuck", Text: "9 tasks wait to start, and the pool is paused"}, {Rule: "slow", Text: "1 task has run long"}}},
+		},
+		Queues: []weirdebug.Queue{
+			{Name: "jobs", Server: "/var/lib/jobs", Waiting: 1000, Error: "no answer within 2s"},
+			{Name: "mail", Server: "nats://host", Waiting: 123456, Leased: 12, Dead: 3, Accepted: 1e6, Oldest: 90, At: bubbleStart},
 		},
 		Groups: []weirdebug.Group{
 			{ID: 12, Pool: 1, Name: "mail", Label: "inner", Made: "/src/mail.go:30", Waits: "/src/mail.go:33", Since: ago(80 * time.Second), Parent: 11, ParentPool: 1, ParentWorker: 2,

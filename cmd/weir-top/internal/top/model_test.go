@@ -135,7 +135,7 @@ func TestTheLastRowsAreReachedByKeys(t *testing.T) {
 	for i := range 100 {
 		s.snapshot.Pools = append(s.snapshot.Pools, weirdebug.Pool{ID: uint64(100 + i), Name: fmt.Sprintf("pool%02d", i)})
 	}
-	show(t, s, 80, 16, func(screen *terminal) {
+	show(t, s, 80, 17, func(screen *terminal) {
 		screen.press("end")
 		screen.wants("pool99")
 		screen.wantsNo("mail")
@@ -148,7 +148,7 @@ func TestTheLastRowsAreReachedByKeys(t *testing.T) {
 		s.become(func() { s.snapshot.Pools = s.snapshot.Pools[:2] }) // the others are closed
 		screen.pass(2 * time.Second)
 		screen.wants("»  import.go:7", "2 pools")
-		screen.fits(80, 16)
+		screen.fits(80, 17)
 	})
 }
 

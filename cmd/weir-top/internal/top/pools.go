@@ -75,6 +75,9 @@ func (s *pools) draw(width, _ int) drawing {
 		remark = lintLine(s.snapshot.Pools[i].Lints, width)
 	}
 	d.head = slices.Insert(d.head, 2, remark)
+	if line := queuesLine(s.snapshot); line != "" {
+		d.head = slices.Insert(d.head, 2, text.Clean(line, width))
+	}
 	return d
 }
 
@@ -103,6 +106,40 @@ func totals(snapshot *weirdebug.Snapshot, find string) string {
 	}
 	return line + fmt.Sprintf(", %s running, %s queued, %s, %s tasks/s",
 		text.Count(running), text.Count(queued), plural(waiting, "waiter"), text.Count(tasks))
+}
+
+// queuesLine returns the sums over all queues; "" if there are none.
+func queuesLine(snapshot *weirdebug.Snapshot) string {
+	var waiting, leased, dead, silent int
+	oldest, why := 0.0, ""
+	for i := range snapshot.Queues {
+		q := &snapshot.Queues[i]
+		if q.Error != "" {
+			if silent++; why == "" {
+				why = q.Name + ": " + q.Error
+			}
+			continue
+		}
+		waiting, leased, dead, oldest = waiting+q.Waiting, leased+q.Leased, dead+q.Dead, max(oldest, q.Oldest)
+	}
+	all := len(snapshot.Queues)
+	if all == 0 {
+		return ""
+	}
+	line := plural(all, "queue")
+	if silent < all {
+		line += fmt.Sprintf(", %s waiting, %s leased, %s dead", text.Count(waiting), text.Count(leased), text.Count(dead))
+	}
+	if oldest > 0 {
+		line += ", oldest " + text.Duration(oldest)
+	}
+	switch {
+	case silent == 1:
+		line += "; ! " + why
+	case silent > 1:
+		line += fmt.Sprintf("; ! %d do not answer, such as %s", silent, why)
+	}
+	return line
 }
 
 func plural(n int, what string) string {

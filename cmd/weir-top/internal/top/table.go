@@ -24,6 +24,9 @@ func Table(page, find string, snapshot *weirdebug.Snapshot) string {
 	line := func(text string) { b.WriteString(strings.TrimRight(plain(text), " ") + "\n") }
 	line(text.Clean("weir top  "+page+snapshot.Time.Format("  2006-01-02 15:04:05 -07:00"), 1000))
 	line(text.Clean(totals(snapshot, find), 1000))
+	if queues := queuesLine(snapshot); queues != "" {
+		line(text.Clean(queues, 1000))
+	}
 	line("")
 	line(s.titles(shown, name, width))
 	for i := range snapshot.Pools {

@@ -22,6 +22,9 @@ func TestTheTableHasNoHostileText(t *testing.T) {
 			s.Pools[i].Lints[j].Text = hostile
 		}
 	}
+	for i := range s.Queues {
+		s.Queues[i].Name, s.Queues[i].Error = hostile, hostile
+	}
 	for line := range strings.Lines(top.Table(hostile, hostile, &s)) {
 		if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("a character that must be escaped is in %q", line)
@@ -53,5 +56,19 @@ func TestJSONStaysTheSameValueWithoutCharactersThatHarm(t *testing.T) {
 	var got map[string]any
 	if err := json.Unmarshal([]byte(line), &got); err != nil || got["name"] != want["name"] || len(got) != 2 {
 		t.Errorf("%v: %q", err, got)
+	}
+}
+
+func TestTheTableSaysHowManyQueuesDoNotAnswer(t *testing.T) {
+	for want, queues := range map[string][]weirdebug.Queue{
+		"1 queue, 7 waiting, 0 leased, 0 dead\n": {{Name: "a", Waiting: 7}},
+		"1 queue; ! a: down\n":                   {{Name: "a", Waiting: 7, Error: "down"}},
+		"3 queues, 1 waiting, 2 leased, 3 dead, oldest 5s; ! 2 do not answer, such as a: down\n": {
+			{Name: "a", Error: "down"}, {Name: "b", Error: "up"}, {Name: "c", Waiting: 1, Leased: 2, Dead: 3, Oldest: 5},
+		},
+	} {
+		if table := top.Table("http://host/", "", &weirdebug.Snapshot{Queues: queues}); !strings.Contains(table, want) {
+			t.Errorf("%q is missing in\n%s", want, table)
+		}
 	}
 }
