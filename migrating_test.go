@@ -19,14 +19,20 @@ import (
 
 // Every Go snippet of the page, and every piece of code in the middle column of its
 // tables, must be in one of the examples below, or those for pools and for package
-// par in the files next to this one, which are compiled and run.
+// par in the files next to this one, or those of module weirnats, which are compiled
+// and run. So must the outbox, which a test of that module runs.
 func TestMigrationPageIsExamples(t *testing.T) {
 	page, err := os.ReadFile("docs/migrating.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	code := examplesIn(t, "migrating_test.go") + examplesIn(t, "migrating_pools_test.go") + examplesIn(t, "migrating_queues_test.go") +
-		examplesIn(t, "migrating_par_test.go")
+		examplesIn(t, "migrating_par_test.go") + examplesIn(t, "weirnats/migrating_test.go")
+	outbox, err := os.ReadFile("weirnats/outbox_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code += dedented(string(outbox))
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	if len(blocks) < 10 {
 		t.Fatalf("found only %d snippets", len(blocks))
