@@ -36,7 +36,7 @@ type Admin struct {
 }
 
 // OpenAdmin returns an Admin of the queues on the embedded server of [Dir] or on that of [Server]. If another process has the folder open the error is an
-// [*InUseError]; if a file in it is damaged, a [*DamagedError]; if there is no such folder, or no queue in it, it is [ErrNoQueue], and none is made. Of the other options [Durability] and [Logger] matter: with [Always], what Replay
+// [*InUseError]; if a file in it is damaged, a [*DamagedError]; if there is no such folder, or no queue in it, it is [ErrNoQueue], and none is made. Of the other options [Durability], [Listen] and [Logger] matter: with [Always], what Replay
 // puts is safe before the dead letter is removed.
 //
 // If ctx is done the error is its cause; it does not end the call, which lasts as long as the server takes to start, or the client to connect. Close the Admin to end the

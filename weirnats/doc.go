@@ -5,7 +5,7 @@
 //	err = queue.Put(ctx, mail, weirnats.ID(key))
 //	err = queue.Serve(ctx, pool, func(ctx context.Context, m Mail) error { return send(ctx, m) })
 //
-// By default the server is a part of the program, keeps its files in a folder, and listens nowhere. With [Server] the same program uses a server or a
+// By default the server is a part of the program, keeps its files in a folder, and listens nowhere unless [Listen] says so. With [Server] the same program uses a server or a
 // cluster, and any number of processes share the queue.
 //
 // # Vocabulary

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/weirnats"
@@ -179,4 +182,31 @@ func ExampleQueue_Purge() {
 	// Output:
 	// 0 <nil>
 	// weirnats: no such dead letter
+}
+
+// A program whose queues other processes use too.
+func ExampleListen() {
+	dir, remove := folder()
+	defer remove()
+	users := filepath.Join(dir, "users")
+	check(os.WriteFile(users, []byte("worker:correct horse battery staple\n"), 0o600))
+	ctx := context.Background()
+	queue, err := weirnats.Open[string](ctx, "words", weirnats.Dir(dir), weirnats.Listen("127.0.0.1:0", weirnats.Credentials(users)))
+	check(err)
+	defer queue.Close()
+
+	// In another process:
+	url := "nats://" + queue.Addr().String()
+	worker, err := weirnats.Open[string](ctx, "words", weirnats.Server(url, nats.UserInfo("worker", "correct horse battery staple")))
+	check(err)
+	defer worker.Close()
+	check(worker.Put(ctx, "hello"))
+
+	stats, err := queue.Stats(ctx)
+	fmt.Println("waiting:", stats.Waiting, err)
+	_, err = weirnats.Open[string](ctx, "words", weirnats.Server(url))
+	fmt.Println(err)
+	// Output:
+	// waiting: 1 <nil>
+	// weirnats: queue words: connect: nats: Authorization Violation
 }

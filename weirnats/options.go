@@ -24,6 +24,7 @@ type options struct {
 	nats       []nats.Option
 	dir        string
 	durability *Durability
+	listen     *listenOptions
 	replicas   int
 	messages   int
 	bytes      int64
@@ -58,6 +59,7 @@ func newOptions(opts []Option) *options {
 	if o.url != "" {
 		must(o.dir == "", "Dir is for an embedded server", "Server as well")
 		must(o.durability == nil, "Durability is for an embedded server, and a setting of the server otherwise", "Server as well")
+		must(o.listen == nil, "Listen is for an embedded server", "Server as well")
 	} else {
 		must(o.replicas == 1, "Replicas is for a cluster", "no Server")
 	}

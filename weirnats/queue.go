@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/url"
 	"regexp"
 	"sync"
@@ -40,6 +41,7 @@ type Queue[T any] struct {
 	health  func() error // returns an error if the server needs a new start
 	release func() error // ends the use of the server, after that of the backend
 	unlist  func()       // removes the queue from those of package exporter; nil if it is not among them
+	addr    net.Addr     // of an embedded server that listens; else nil
 
 	group *group // of Puts that are synced together; nil if they are not synced here
 
@@ -105,7 +107,9 @@ func withoutURL(err error) error {
 }
 
 func newQueue[T any](name string, o *options, b backend.Queue, s natsServer) *Queue[T] {
-	q := &Queue[T]{name: name, options: o, backend: b, journal: s.journal, ids: b, health: s.health, release: s.release, codecs: map[string]Codec{}}
+	q := &Queue[T]{
+		name: name, options: o, backend: b, journal: s.journal, ids: b, health: s.health, release: s.release, addr: s.addr, codecs: map[string]Codec{},
+	}
 	for _, c := range append([]Codec{JSON(), Raw()}, o.codecs...) {
 		q.codecs[c.Name()] = c
 	}
@@ -159,6 +163,7 @@ type natsServer struct {
 	ids     func(queue string, window time.Duration) (ids, error) // nil if the server is not embedded
 	health  func() error
 	release func() error
+	addr    net.Addr // of an embedded server that listens
 }
 
 func nothing() error { return nil }
@@ -170,7 +175,11 @@ func (o *options) server(queue string) (natsServer, error) {
 			return nats.Connect(o.url, append(append([]nats.Option{nats.Name("weirnats")}, o.nats...), own...)...)
 		}, health: nothing, release: nothing}, nil
 	}
-	s, err := embed.Acquire(cmp.Or(o.dir, defaultDir), o.durability != nil && *o.durability == Always, o.log)
+	at, err := o.listening()
+	if err != nil {
+		return natsServer{}, err
+	}
+	s, err := embed.Acquire(cmp.Or(o.dir, defaultDir), embed.Settings{Sync: o.durability != nil && *o.durability == Always, Listen: at}, o.log)
 	if used, ok := errors.AsType[*folder.InUseError](err); ok {
 		return natsServer{}, &InUseError{Dir: used.Dir, PID: used.PID, err: err}
 	}
@@ -180,22 +189,17 @@ func (o *options) server(queue string) (natsServer, error) {
 	if err != nil {
 		return natsServer{}, err
 	}
-	if queue == "" {
-		return embedded(s, nil), nil
-	}
-	j, err := s.Journal(queue)
-	if err != nil {
-		return natsServer{}, errors.Join(err, s.Release())
-	}
-	return embedded(s, j), nil
-}
-
-// embedded is a server that is a part of this process, with the journal of a queue if it is for one.
-func embedded(s *embed.Server, j *journal.Journal) natsServer {
-	return natsServer{connect: s.Connect, journal: j, health: s.Health, release: s.Release, ids: func(queue string, window time.Duration) (ids, error) {
+	n := natsServer{connect: s.Connect, health: s.Health, release: s.Release, addr: s.Addr(), ids: func(queue string, window time.Duration) (ids, error) {
 		known, err := s.IDs(queue, window)
 		return inFile{known}, err
 	}}
+	if queue == "" {
+		return n, nil
+	}
+	if n.journal, err = s.Journal(queue); err != nil {
+		return natsServer{}, errors.Join(err, s.Release())
+	}
+	return n, nil
 }
 
 // checkHealth returns a [*BrokenError] if the server needs a new start.

@@ -31,6 +31,7 @@ func (e *usageError) Unwrap() error { return e.err }
 type tool struct {
 	streams
 	dir, server, creds string
+	ca, cert, key      string
 }
 
 // defaultDir is the library's.
@@ -82,7 +83,10 @@ Exit status:
 	flags.SortFlags = false
 	flags.StringVar(&t.dir, "dir", "", "the queues in `FOLDER`, which no program may have open (default "+defaultDir+")")
 	flags.StringVar(&t.server, "server", "", "the queues on the NATS server or cluster at `URL`; others may see the command line, so use --creds rather than a password in it")
-	flags.StringVar(&t.creds, "creds", "", "with --server: log in with the credentials in `FILE`")
+	flags.StringVar(&t.creds, "creds", "", "with --server: log in with what is in `FILE`: credentials of NATS, the seed of an NKey, or a line name:password")
+	flags.StringVar(&t.ca, "ca", "", "with --server: the server must have a certificate of the authorities in `FILE`")
+	flags.StringVar(&t.cert, "cert", "", "with --server: log in with the certificate in `FILE`, whose key --key has")
+	flags.StringVar(&t.key, "key", "", "with --cert: its key, in `FILE`")
 	root.AddCommand(t.newList(), t.newPeek(), t.newDead(), t.newReplay(), t.newPurge(), t.newWatch())
 	return root
 }
@@ -126,11 +130,16 @@ func oneQueue(cmd *cobra.Command, args []string) error {
 func (t *tool) options(cmd *cobra.Command) ([]weirnats.Option, error) {
 	opts := []weirnats.Option{weirnats.Logger(slog.New(slog.DiscardHandler))} // what matters comes back as an error
 	flags := cmd.Flags()
+	for _, name := range []string{"creds", "ca", "cert", "key"} {
+		if flags.Changed(name) && !flags.Changed("server") {
+			return nil, &usageError{cmd, fmt.Errorf("--%s is meaningful only with --server", name)}
+		}
+	}
 	switch {
 	case flags.Changed("dir") && flags.Changed("server"):
 		return nil, &usageError{cmd, errors.New("--dir and --server exclude each other")}
-	case flags.Changed("creds") && !flags.Changed("server"):
-		return nil, &usageError{cmd, errors.New("--creds is meaningful only with --server")}
+	case flags.Changed("cert") != flags.Changed("key"):
+		return nil, &usageError{cmd, errors.New("--cert and --key need each other")}
 	case flags.Changed("dir") && t.dir == "":
 		return nil, &usageError{cmd, errors.New("--dir must not be empty")}
 	case !flags.Changed("server"):
@@ -146,12 +155,45 @@ func (t *tool) options(cmd *cobra.Command) ([]weirnats.Option, error) {
 	}
 	own := []nats.Option{nats.Name("weirq")}
 	if flags.Changed("creds") {
-		if _, err := os.Stat(t.creds); err != nil {
+		login, err := credentials(t.creds)
+		if err != nil {
 			return nil, fmt.Errorf("--creds: %w", err)
 		}
-		own = append(own, nats.UserCredentials(t.creds))
+		own = append(own, login)
+	}
+	if flags.Changed("ca") {
+		own = append(own, nats.RootCAs(t.ca))
+	}
+	if flags.Changed("cert") {
+		own = append(own, nats.ClientCert(t.cert, t.key))
 	}
 	return append(opts, weirnats.Server(t.server, own...)), nil
+}
+
+// credentials returns the option of the client for a file of any of three kinds. Of a file of several lines name:password it takes the first, so that it may be the one that a program gives to
+// [weirnats.Credentials]. Its errors have nothing of what is in the file.
+func credentials(file string) (nats.Option, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "BEGIN NATS USER JWT") {
+			break
+		}
+		line = strings.TrimRight(line, "\r\n")
+		if strings.HasPrefix(line, "SU") && !strings.Contains(line, ":") {
+			login, err := nats.NkeyOptionFromSeed(file)
+			if err != nil {
+				return nil, fmt.Errorf("%s has no seed of a user that can be read", file)
+			}
+			return login, nil
+		}
+		if name, password, ok := strings.Cut(line, ":"); ok && name != "" && !strings.HasPrefix(line, "#") {
+			return nats.UserInfo(name, password), nil
+		}
+	}
+	return nats.UserCredentials(file), nil
 }
 
 // isServer reports whether text can be the URL of a server: as the client of NATS takes it, which has a default for the scheme.

@@ -2,6 +2,14 @@ package main
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,4 +83,84 @@ func TestCredentialsInAFileOpenAServerOfAccounts(t *testing.T) {
 	if out != "" || errs != "weirq: connect: nats: Authorization Violation\n" || status != 1 || strings.Contains(errs, string(seed)) {
 		t.Errorf("%q, %q, status %d", out, errs, status)
 	}
+}
+
+// A program whose embedded server listens, and what weirq needs to use that: the file of the program, the seed of an NKey, or certificates.
+func TestTheServerOfAProgramThatListens(t *testing.T) {
+	_, key, seed := keys(t, nkeys.CreateUser)
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		noError(t, os.WriteFile(name, []byte(text), 0o600))
+		return name
+	}
+	users := file("users", "# of a test\nops:s3cret: word\n"+key+"\n")
+	seeds, wrong, broken := file("seed", string(seed)+"\n"), file("wrong", "ops:s3cret"), file("broken", "SUs3cret")
+	ca, cert, certKey := certificates(t, dir)
+	pair, err := tls.LoadX509KeyPair(cert, certKey)
+	noError(t, err)
+	authorities := x509.NewCertPool()
+	text, err := os.ReadFile(ca)
+	noError(t, err)
+	authorities.AppendCertsFromPEM(text)
+	config := &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: authorities, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13}
+	program := func(access ...weirnats.Access) string {
+		q, err := weirnats.Open[int](t.Context(), "numbers", options(weirnats.Dir(t.TempDir()), weirnats.Listen("127.0.0.1:0", access...))...)
+		noError(t, err)
+		t.Cleanup(func() { noError(t, q.Close()) })
+		noError(t, q.Put(t.Context(), 7))
+		return q.Addr().String()
+	}
+	plain, secure := "nats://"+program(weirnats.Credentials(users)), "tls://"+program(weirnats.TLS(config))
+	for _, c := range []struct {
+		args []string
+		errs string
+	}{
+		{[]string{"--server", plain, "--creds", users}, ""},
+		{[]string{"--server", plain, "--creds", seeds}, ""},
+		{[]string{"--server", plain}, "weirq: connect: nats: Authorization Violation\n"},
+		{[]string{"--server", plain, "--creds", wrong}, "weirq: connect: nats: Authorization Violation\n"},
+		{[]string{"--server", plain, "--creds", broken}, "weirq: --creds: " + broken + " has no seed of a user that can be read\n"},
+		{[]string{"--server", secure, "--ca", ca, "--cert", cert, "--key", certKey}, ""},
+		{[]string{"--server", secure, "--cert", cert, "--key", certKey}, "weirq: connect: "},
+		{[]string{"--server", secure, "--ca", ca}, "weirq: "},
+		{[]string{"--server", secure, "--ca", ca, "--cert", cert}, "weirq: --cert and --key need each other; "},
+		{[]string{"--server", secure, "--ca", users, "--cert", cert, "--key", certKey}, "weirq: connect: "},
+		{[]string{"--ca", ca}, "weirq: --ca is meaningful only with --server; "},
+	} {
+		out, errs, status := weirq(t, append([]string{"peek", "numbers"}, c.args...)...)
+		if good := c.errs == ""; strings.Contains(out, "\n    7\n") != good || (status == 0) != good || !strings.HasPrefix(errs, c.errs) || good && errs != "" || strings.Contains(errs, "s3cret") {
+			t.Errorf("%q: %q, %q, status %d", c.args, out, errs, status)
+		}
+	}
+}
+
+// certificates returns the files of an authority, and of a certificate for this machine as a server and as a client.
+func certificates(t *testing.T, dir string) (ca, cert, certKey string) {
+	t.Helper()
+	ca, cert, certKey = filepath.Join(dir, "ca"), filepath.Join(dir, "cert"), filepath.Join(dir, "key")
+	write := func(file, kind string, der []byte) {
+		noError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
+	}
+	authorityKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	noError(t, err)
+	authority := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, authority, authority, &authorityKey.PublicKey, authorityKey)
+	noError(t, err)
+	write(ca, "CERTIFICATE", der)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	noError(t, err)
+	der, err = x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: big.NewInt(2), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}, authority, &key.PublicKey, authorityKey)
+	noError(t, err)
+	write(cert, "CERTIFICATE", der)
+	der, err = x509.MarshalPKCS8PrivateKey(key)
+	noError(t, err)
+	write(certKey, "PRIVATE KEY", der)
+	return ca, cert, certKey
 }

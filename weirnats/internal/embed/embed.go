@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -30,13 +31,22 @@ const Store = "store"
 // startTime is how long a server may take to come up before that is an error. Most of it goes into reading the index of its files.
 const startTime = 2 * time.Minute
 
-// Server is a server in this process, which listens nowhere.
+// Settings are those of a server. All uses of a server must have the same.
+type Settings struct {
+	// Sync says that each message is synced to the disk before it is accepted.
+	Sync bool
+	// Listen says where the server listens, nil for nowhere.
+	Listen *Listen
+}
+
+// Server is a server in this process.
 type Server struct {
-	path   string
-	sync   bool
-	folder *folder.Folder
-	nats   *server.Server
-	log    *logger
+	path     string
+	settings Settings
+	folder   *folder.Folder
+	nats     *server.Server
+	own      []nats.Option // with which the process itself logs in
+	log      *logger
 	// Under servers.Mutex.
 	uses     int
 	journals map[string]*journal.Journal
@@ -49,9 +59,8 @@ var servers struct {
 	at map[string]*Server
 }
 
-// Acquire returns the server of the folder, and starts it if it is the first use. With syncs each message is synced to the disk before it is
-// accepted. The error is a [*folder.InUseError] if another process has one there, and a [*check.DamagedError] if a file is damaged.
-func Acquire(dir string, syncs bool, log *slog.Logger) (*Server, error) {
+// Acquire returns the server of the folder, and starts it if it is the first use. The error is a [*folder.InUseError] if another process has one there, and a [*check.DamagedError] if a file is damaged.
+func Acquire(dir string, settings Settings, log *slog.Logger) (*Server, error) {
 	path, err := folder.Resolve(dir)
 	if err != nil {
 		return nil, fmt.Errorf("weirnats: folder of the embedded server: %w", err)
@@ -59,8 +68,11 @@ func Acquire(dir string, syncs bool, log *slog.Logger) (*Server, error) {
 	servers.Lock()
 	defer servers.Unlock()
 	if s := servers.at[path]; s != nil {
-		if s.sync != syncs {
+		if s.settings.Sync != settings.Sync {
 			return nil, fmt.Errorf("weirnats: folder %s is open in this process with another Durability", path)
+		}
+		if !s.settings.Listen.equal(settings.Listen) {
+			return nil, fmt.Errorf("weirnats: folder %s is open in this process with another Listen", path)
 		}
 		s.uses++
 		return s, nil
@@ -69,7 +81,7 @@ func Acquire(dir string, syncs bool, log *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{path: path, sync: syncs, folder: f, uses: 1}
+	s := &Server{path: path, settings: settings, folder: f, uses: 1}
 	if err := s.start(log); err != nil {
 		_ = f.Unlock() // the error that matters is the other one
 		return nil, err
@@ -89,24 +101,30 @@ func (s *Server) start(log *slog.Logger) error {
 	if err := mend(store, log); err != nil {
 		return err
 	}
-	s.nats, err = server.NewServer(&server.Options{
+	opts := &server.Options{
 		ServerName:             "weir",
 		DontListen:             true,
 		NoSigs:                 true,
 		JetStream:              true,
 		DisableJetStreamBanner: true,
 		StoreDir:               store,
-		SyncAlways:             s.sync,
+		SyncAlways:             s.settings.Sync,
 		MaxPayload:             MaxPayload,
 		MaxPending:             maxPending,
-	})
+	}
+	if l := s.settings.Listen; l != nil {
+		if s.own, err = l.apply(opts); err != nil {
+			return fmt.Errorf("weirnats: embedded server on %s: %w", s.path, err)
+		}
+	}
+	s.nats, err = server.NewServer(opts)
 	if err != nil {
 		return fmt.Errorf("weirnats: embedded server on %s: %w", s.path, err)
 	}
 	s.log = &logger{to: log}
 	s.nats.SetLoggerV2(s.log, false, false, false)
 	s.nats.Start()
-	if !s.nats.ReadyForConnections(startTime) || !s.nats.JetStreamEnabled() {
+	if s.log.ended() || !s.nats.ReadyForConnections(startTime) || !s.nats.JetStreamEnabled() {
 		s.end()
 		return fmt.Errorf("weirnats: embedded server on %s did not start: %s", s.path, s.log.lastError())
 	}
@@ -142,7 +160,15 @@ func (s *Server) Health() error {
 
 // Connect returns a connection to the server.
 func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
-	return nats.Connect("", append(opts, nats.InProcessServer(s.nats))...)
+	return nats.Connect("", append(append(opts, s.own...), nats.InProcessServer(s.nats))...)
+}
+
+// Addr returns where the server listens, nil if it does not.
+func (s *Server) Addr() net.Addr {
+	if s.settings.Listen == nil {
+		return nil
+	}
+	return s.nats.Addr()
 }
 
 // Journal returns that of a queue. It is closed with the server.
@@ -205,8 +231,15 @@ type logger struct {
 	to   *slog.Logger
 	mu   sync.Mutex
 	last string
+	over bool // the server has given up
 
 	broken error
+}
+
+func (l *logger) ended() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.over
 }
 
 func (l *logger) lastError() string {
@@ -222,11 +255,19 @@ func (l *logger) fail(format string, v []any) {
 	text := fmt.Sprintf(format, v...)
 	l.mu.Lock()
 	l.last = text
-	if low := strings.ToLower(text); l.broken == nil && (strings.Contains(low, "critical write error") || strings.Contains(low, "will be disabled")) {
+	if l.broken == nil && saysBroken(format) {
 		l.broken = errors.New(text) // the server says that in no other way
 	}
 	l.mu.Unlock()
 	l.to.Error("weirnats: embedded server: " + text)
+}
+
+// saysBroken reports whether the server says with that format that it cannot write any more. The begin must be that of the server itself: what it says of a connection begins with its address, and has
+// in it what the other side calls itself.
+func saysBroken(format string) bool {
+	low := strings.ToLower(format)
+	return (strings.HasPrefix(format, "JetStream ") || strings.HasPrefix(format, "Filestore [")) &&
+		(strings.Contains(low, "critical write error") || strings.Contains(low, "will be disabled"))
 }
 
 // Noticef, Warnf, Errorf, Fatalf, Debugf and Tracef implement [server.Logger]. None of them ends the process.
@@ -238,6 +279,11 @@ func (l *logger) Warnf(format string, v ...any) {
 	l.to.Warn("weirnats: embedded server: " + fmt.Sprintf(format, v...))
 }
 func (l *logger) Errorf(format string, v ...any) { l.fail(format, v) }
-func (l *logger) Fatalf(format string, v ...any) { l.fail(format, v) }
-func (l *logger) Debugf(string, ...any)          {}
-func (l *logger) Tracef(string, ...any)          {}
+func (l *logger) Fatalf(format string, v ...any) {
+	l.fail(format, v)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+}
+func (l *logger) Debugf(string, ...any) {}
+func (l *logger) Tracef(string, ...any) {}

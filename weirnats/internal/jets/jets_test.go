@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // start returns a server of the test.
 func start(t *testing.T) *embed.Server {
-	s, err := embed.Acquire(t.TempDir(), false, slog.New(slog.DiscardHandler))
+	s, err := embed.Acquire(t.TempDir(), embed.Settings{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
