@@ -46,7 +46,7 @@ func (codec) Decode(data []byte, to any) error {
 		return notOne(to)
 	}
 	made := reflect.New(at.Type().Elem().Elem())
-	m, ok := made.Interface().(proto.Message)
+	m, ok := reflect.TypeAssert[proto.Message](made)
 	if !ok {
 		return notOne(to)
 	}
