@@ -157,9 +157,9 @@ func (a *Admin) Queue(ctx context.Context, name string) (*View, error) {
 // the Admin is closed, and [ErrGone] if the queue does not exist any more.
 type View struct{ queue *Queue[[]byte] }
 
-// Message is a message in a queue, as [View.Peek] finds it.
+// Message is a message in a queue, as [View.Peek] finds it, or one that waits for its time, as [View.Later] does.
 type Message struct {
-	// Number is that of the message in its queue, from 1.
+	// Number is that of the message in its queue, or among those that wait for their time, from 1.
 	Number uint64
 	// ID is the [ID] that the message was put with, "" if it had none.
 	ID string
@@ -171,6 +171,8 @@ type Message struct {
 	Errors []Failure
 	// Put is when the message was put.
 	Put time.Time
+	// Due is when it is to come into the queue, or was if there was no room, or no process to move it. It is zero for one in the queue.
+	Due time.Time
 }
 
 // Name returns the name of the queue.
@@ -197,9 +199,20 @@ func (v *View) Purge(ctx context.Context, ids ...string) (removed int, err error
 // delivery. Each is read when its turn comes: those that come meanwhile are among them. A pair with an error is the last.
 func (v *View) Peek(ctx context.Context) iter.Seq2[Message, error] {
 	must(ctx != nil, "context must not be nil", "nil")
+	return v.each(func(after uint64) (*backend.Kept, error) { return v.queue.backend.Peek(ctx, after) })
+}
+
+// Later returns the messages that were put with [At] or [After] and are not in the queue yet, in the order in which they were put. For the rest it is as Peek.
+func (v *View) Later(ctx context.Context) iter.Seq2[Message, error] {
+	must(ctx != nil, "context must not be nil", "nil")
+	return v.each(func(after uint64) (*backend.Kept, error) { return v.queue.backend.Later(ctx, after) })
+}
+
+// each returns all messages that next finds, each with its number.
+func (v *View) each(next func(after uint64) (*backend.Kept, error)) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		for after := uint64(0); ; {
-			k, err := v.peek(ctx, after)
+			k, err := v.call(next, after)
 			if errors.Is(err, backend.ErrNotFound) {
 				return
 			}
@@ -207,7 +220,7 @@ func (v *View) Peek(ctx context.Context) iter.Seq2[Message, error] {
 				yield(Message{}, outward(v.queue.name, err))
 				return
 			}
-			if !yield(Message{Number: k.Number, ID: k.ID, Codec: k.Codec, Data: k.Data, Errors: failures(k.Errors), Put: k.Put}, nil) {
+			if !yield(Message{Number: k.Number, ID: k.ID, Codec: k.Codec, Data: k.Data, Errors: failures(k.Errors), Put: k.Put, Due: k.Due}, nil) {
 				return
 			}
 			after = k.Number
@@ -215,11 +228,11 @@ func (v *View) Peek(ctx context.Context) iter.Seq2[Message, error] {
 	}
 }
 
-func (v *View) peek(ctx context.Context, after uint64) (*backend.Kept, error) {
+func (v *View) call(next func(after uint64) (*backend.Kept, error), after uint64) (*backend.Kept, error) {
 	end, err := v.queue.begin()
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	return v.queue.backend.Peek(ctx, after)
+	return next(after)
 }

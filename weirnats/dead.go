@@ -125,7 +125,7 @@ func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 		return outward(q.name, err)
 	}
 	m := d.Message
-	m.Key = "r" + id
+	m.Key, m.Put = "r"+id, time.Time{}
 	known, err := q.known(ctx, &m)
 	if err == nil && !known {
 		err = q.store(ctx, &m, true)

@@ -10,7 +10,7 @@
 //
 // # Vocabulary
 //
-// A message is a value that Put has accepted, from then until it is done. A delivery hands it to one process, with a lease: the time for
+// A message is a value that Put has accepted, from then until it is done. One that was put with [At] or [After] waits for its time outside of the queue. A delivery hands it to one process, with a lease: the time for
 // which no other process gets it. Serve renews the lease while the message is there. A try is a call of the function that Serve was given. A message is
 // done when a try has returned nil. One that has failed for good becomes a dead letter.
 //
@@ -30,8 +30,8 @@
 //  5. A message whose tries are used up, or whose error is [weir.Permanent], or that cannot be decoded, is moved to the dead letters, once, with its errors. It never
 //     keeps others from being delivered.
 //
-// Messages start in the order in which they were put, as far as places allow; those that failed come again when their time has come. No order
-// is promised.
+// Messages start in the order in which they were put, as far as places allow; those that failed come again when their time has come, and so do those that were put for
+// later: not before it by the clock of the server, and mostly within a third of a second after it. No order is promised.
 //
 // # What is not promised
 //
@@ -45,6 +45,7 @@
 //
 // # Operation
 //
-// [Queue.Stats] has the counts of a queue. The first page of package weirdebug shows those of all open queues, and packages weirprom and weirotel export them. The command weirq, in the folder cmd/weirq of this module, lists the queues of a folder or a server, shows what is in
-// them, and replays or removes dead letters; [OpenAdmin] does that for programs.
+// [Queue.Stats] has the counts of a queue. The first page of package weirdebug shows those of all open queues, and packages weirprom and weirotel
+// export them. The command weirq, in the folder cmd/weirq of this module, lists the queues of a folder or a server, shows what is in them and what is to
+// come later, and replays or removes dead letters; [OpenAdmin] does that for programs.
 package weirnats

@@ -40,12 +40,12 @@ func open[T any](t testing.TB, dir, name string, opts ...weirnats.Option) *weirn
 	return q
 }
 
-// drained waits until a queue is empty.
+// drained waits until a queue is empty, and no message waits for its time.
 func drained[T any](t testing.TB, q *weirnats.Queue[T]) {
 	t.Helper()
 	within(t, "empty", func() bool {
 		s, err := q.Stats(t.Context())
-		return err == nil && s.Messages == 0 // its server may be about to start
+		return err == nil && s.Messages == 0 && s.Later == 0 // its server may be about to start
 	})
 }
 

@@ -39,6 +39,7 @@ func faultsFor() time.Duration {
 // children are the programs that a process of the test binary may be, by name.
 var children = map[string]func() error{
 	"embedded": childEmbedded,
+	"later":    childLater,
 	"worker":   childWorker,
 	"hold":     childHold,
 	"poison":   childPoison,
@@ -131,6 +132,7 @@ func account(t *testing.T, dir string) (again int) {
 
 const (
 	childPlaces = 8
+	mostMoved   = 64 // that the queue takes at once of what is due
 	childLease  = time.Second
 	poisonLease = 300 * time.Millisecond
 )
@@ -201,6 +203,47 @@ func childEmbedded() error {
 		}()
 	}
 	return childServe(q, p)
+}
+
+// childLater puts messages for later, some of them for soon and some for when it may have been killed, and serves.
+func childLater() error {
+	q, p, err := childQueue()
+	if err != nil {
+		return err
+	}
+	dir := os.Getenv(childDir)
+	var put, done, early ledger
+	for name, to := range map[string]*ledger{"put": &put, "done": &done, "early": &early} {
+		if *to, err = openLedger(dir, name); err != nil {
+			return err
+		}
+	}
+	fmt.Println("ready")
+	if _, err := os.Stat(filepath.Join(dir, "no more")); err != nil {
+		go func() {
+			for i := 0; ; i++ {
+				due := time.Now().Add(rand.N(time.Second))
+				id := fmt.Sprint(os.Getpid(), "-", i, "-", due.UnixNano())
+				if err := q.Put(context.Background(), id, weirnats.ID(id), weirnats.At(due)); err != nil {
+					panic(err)
+				}
+				if err := put.add(id); err != nil {
+					panic(err)
+				}
+				time.Sleep(rand.N(time.Millisecond))
+			}
+		}()
+	}
+	return q.Serve(context.Background(), p, func(_ context.Context, id string) error {
+		due, err := strconv.ParseInt(id[strings.LastIndex(id, "-")+1:], 10, 64)
+		if err != nil {
+			return err
+		}
+		if left := time.Until(time.Unix(0, due)); left > 0 {
+			return early.add(fmt.Sprint(id, " ", left))
+		}
+		return done.add(id)
+	})
 }
 
 // childHold has the folder open.
@@ -285,6 +328,39 @@ func TestAProgramThatIsKilledLosesNothing(t *testing.T) {
 	t.Logf("%d kills", kills)
 	if most := kills * childPlaces; again > most {
 		t.Errorf("%d were done again, more than %d", again, most)
+	}
+}
+
+// A program with an embedded server is killed again and again, while it puts messages for later and serves what is due.
+func TestAProgramThatIsKilledLosesNoMessageForLater(t *testing.T) {
+	dir := t.TempDir()
+	kills := 0
+	for end := time.Now().Add(faultsFor()); time.Now().Before(end); kills++ {
+		c := start(t, "later", dir, "")
+		time.Sleep(rand.N(700 * time.Millisecond))
+		c.kill()
+	}
+	noError(t, os.WriteFile(filepath.Join(dir, "no more"), nil, 0o600))
+	c := start(t, "later", dir, "")
+	put := lines(t, dir, "put")
+	within(t, "done", func() bool {
+		time.Sleep(50 * time.Millisecond)
+		done := lines(t, dir, "done")
+		for id := range put {
+			if done[id] == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	c.kill()
+	again := account(t, dir)
+	t.Logf("%d kills", kills)
+	if most := kills * (childPlaces + mostMoved); again > most {
+		t.Errorf("%d were done again, more than %d", again, most)
+	}
+	for line := range lines(t, dir, "early") {
+		t.Errorf("early: %s", line)
 	}
 }
 

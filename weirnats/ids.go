@@ -2,6 +2,7 @@ package weirnats
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/64ed045f/weir/par"
@@ -69,7 +70,7 @@ func (q *Queue[T]) unknown(ctx context.Context, all []*backend.Message) (some []
 // remember notes that a message is done, or will be at once. If it cannot, the message may be put once more.
 func (s *server[T]) remember(t *task) {
 	m := t.delivery.Message()
-	if m.Key == "" {
+	if m.Key == "" || strings.HasPrefix(m.Key, backend.MovedKey) { // Put has noted the ID, and no other message can have this key
 		return
 	}
 	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)

@@ -115,13 +115,13 @@ func Replicas(n int) Option {
 	return option(func(o *options) { o.replicas = n })
 }
 
-// MaxMessages sets how many messages the queue holds at most, those that run included. The default is a million. See [Queue.Put] for what happens then.
+// MaxMessages sets how many messages the queue holds at most, those that run included, and without those that wait for the time of [At] or [After]. The default is a million. See [Queue.Put] for what happens then.
 func MaxMessages(n int) Option {
 	must(n >= 1, "most messages must be at least 1", n)
 	return option(func(o *options) { o.messages = n })
 }
 
-// MaxBytes sets how many bytes the messages of the queue take at most on the disk. The default is no bound but the disk.
+// MaxBytes sets how many bytes the messages of the queue take at most on the disk, counted as by [MaxMessages]. The default is no bound but the disk.
 func MaxBytes(n int64) Option {
 	must(n >= 1, "most bytes must be at least 1", n)
 	return option(func(o *options) { o.bytes = n })
@@ -194,7 +194,10 @@ func Logger(l *slog.Logger) Option {
 // A PutOption says more about one message.
 type PutOption interface{ put(*putOptions) }
 
-type putOptions struct{ id string }
+type putOptions struct {
+	id  string
+	due time.Time // zero for at once
+}
 
 type putOption func(*putOptions)
 
@@ -203,6 +206,7 @@ func (o putOption) put(to *putOptions) { o(to) }
 // ID gives the message an ID, of 1 to 256 bytes. If a message with the same ID was put within the [Window], the second is not put, and Put returns nil. That is so
 // also if the first is done, and the program or the server has started anew since; only if the machine loses its power the IDs of messages that were done shortly before may be
 // forgotten. With [Server] a Put of an ID takes another question to the server, and the end of such a message another answer.
+// Messages that were put with [At] or [After] are compared among themselves alone.
 func ID(id string) PutOption {
 	must(1 <= len(id) && len(id) <= 256, "ID must have from 1 to 256 bytes", len(id))
 	return putOption(func(o *putOptions) { o.id = id })

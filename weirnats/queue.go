@@ -283,6 +283,9 @@ func (q *Queue[T]) put(ctx context.Context, value T, waits bool, opts []PutOptio
 	if known, err := q.known(ctx, m); known || err != nil {
 		return err
 	}
+	if !m.Due.IsZero() {
+		return q.storeLater(ctx, m)
+	}
 	if q.group != nil {
 		if err := q.group.put(ctx, m); !waits || !errors.Is(err, backend.ErrFull) {
 			return outward(q.name, err)
@@ -310,6 +313,9 @@ func (q *Queue[T]) message(ctx context.Context, value T, opts []PutOption) (*bac
 	m := &backend.Message{ID: o.id, Codec: q.codec.Name(), Data: data}
 	if o.id != "" {
 		m.Key = "p" + escape(o.id)
+	}
+	if err := postpone(m, o.due); err != nil {
+		return nil, fmt.Errorf("weirnats: queue %s: %w", q.name, err)
 	}
 	if q.options.inject == nil {
 		return m, nil

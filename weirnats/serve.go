@@ -116,6 +116,7 @@ func (s *server[T]) serve() error {
 	var keeper sync.WaitGroup
 	kept := make(chan struct{})
 	keeper.Go(func() { s.keep(kept) })
+	keeper.Go(s.move)
 	s.want()
 	for s.pulls.Err() == nil {
 		select {

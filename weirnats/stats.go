@@ -15,6 +15,9 @@ type Stats struct {
 	Redelivered int
 	// Dead is how many dead letters there are.
 	Dead int
+	// Later is how many messages were put with [At] or [After], and are not in the queue yet: their time has not come, or they wait for room, or for a process that serves
+	// the queue. They count nowhere else.
+	Later int
 	// Accepted is how many messages the queue has accepted since it was made, replayed ones included. Accepted - Messages of them have left it.
 	Accepted int64
 	// Oldest is when the oldest message was put, the zero time if there is none. Age is how long ago that was by the clock of the server, which has noted it.
@@ -22,7 +25,7 @@ type Stats struct {
 	Age    time.Duration
 }
 
-// Stats asks the server for the counts: three small requests, whatever the size of the queue. They are not of one moment while the queue is in use.
+// Stats asks the server for the counts: four small requests, whatever the size of the queue. They are not of one moment while the queue is in use.
 func (q *Queue[T]) Stats(ctx context.Context) (Stats, error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()
@@ -35,7 +38,7 @@ func (q *Queue[T]) Stats(ctx context.Context) (Stats, error) {
 		return Stats{}, outward(q.name, err)
 	}
 	return Stats{
-		Messages: s.Messages, Waiting: max(0, s.Messages-s.Leased), Leased: s.Leased, Redelivered: s.Redelivered, Dead: s.Dead,
+		Messages: s.Messages, Waiting: max(0, s.Messages-s.Leased), Leased: s.Leased, Redelivered: s.Redelivered, Dead: s.Dead, Later: s.Later,
 		Accepted: int64(s.Accepted), Oldest: s.Oldest, Age: s.Age,
 	}, nil
 }

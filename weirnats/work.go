@@ -36,7 +36,7 @@ type Try struct {
 	Number int
 	// Earlier are the errors of the tries before, as far as they left any.
 	Earlier []Failure
-	// Put is when the message was put.
+	// Put is when the message was put, by the clock of the server; with [At] and [After] by that of the machine whose program has put it.
 	Put time.Time
 }
 

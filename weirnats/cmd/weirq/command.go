@@ -87,7 +87,7 @@ Exit status:
 	flags.StringVar(&t.ca, "ca", "", "with --server: the server must have a certificate of the authorities in `FILE`")
 	flags.StringVar(&t.cert, "cert", "", "with --server: log in with the certificate in `FILE`, whose key --key has")
 	flags.StringVar(&t.key, "key", "", "with --cert: its key, in `FILE`")
-	root.AddCommand(t.newList(), t.newPeek(), t.newDead(), t.newReplay(), t.newPurge(), t.newWatch())
+	root.AddCommand(t.newList(), t.newPeek(), t.newLater(), t.newDead(), t.newReplay(), t.newPurge(), t.newWatch())
 	return root
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -55,12 +56,13 @@ func options(more ...weirnats.Option) []weirnats.Option {
 	}, more...)
 }
 
-// fill makes a queue raw with dead letters 1 and 2, and two messages, the first of them hostile; and a queue numbers, with one message.
+// fill makes a queue raw with dead letters 1 and 2, and two messages, the first of them hostile; and a queue numbers, with one message, and one for later.
 func fill(t *testing.T, opts ...weirnats.Option) {
 	t.Helper()
 	numbers, err := weirnats.Open[int](t.Context(), "numbers", options(opts...)...)
 	noError(t, err)
 	noError(t, numbers.Put(t.Context(), 7))
+	noError(t, numbers.Put(t.Context(), 8, weirnats.After(time.Hour), weirnats.ID("eight")))
 	raw, err := weirnats.Open[[]byte](t.Context(), "raw", options(opts...)...)
 	noError(t, err)
 	put := func(data string) { noError(t, raw.Put(t.Context(), []byte(data), weirnats.ID(data))) }

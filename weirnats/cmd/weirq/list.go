@@ -20,6 +20,7 @@ type counts struct {
 	Leased      int        `json:"leased"`
 	Redelivered int        `json:"redelivered"`
 	Dead        int        `json:"dead"`
+	Later       int        `json:"later"`
 	Accepted    int64      `json:"accepted"`
 	Oldest      *time.Time `json:"oldest,omitempty"`
 	Age         float64    `json:"age_seconds"`
@@ -27,7 +28,7 @@ type counts struct {
 
 func countsOf(name string, s *weirnats.Stats) counts {
 	c := counts{
-		Time: time.Now(), Queue: name, Messages: s.Messages, Waiting: s.Waiting, Leased: s.Leased, Redelivered: s.Redelivered, Dead: s.Dead,
+		Time: time.Now(), Queue: name, Messages: s.Messages, Waiting: s.Waiting, Leased: s.Leased, Redelivered: s.Redelivered, Dead: s.Dead, Later: s.Later,
 		Accepted: s.Accepted, Age: s.Age.Seconds(),
 	}
 	if !s.Oldest.IsZero() {
@@ -44,7 +45,8 @@ func (t *tool) newList() *cobra.Command {
 		Long: `List all queues, with their counts: MESSAGES in the queue, of which some are
 WAITING for their first delivery and the others LEASED: they run or wait for
 their next try. REDELIVERED of them were delivered more than once. DEAD letters
-are no messages of the queue any more. AGE is that of the oldest message.`,
+are no messages of the queue any more, and those that are to come LATER are not
+yet. AGE is that of the oldest message.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{cmd, errors.New("list takes no arguments")}
@@ -94,13 +96,13 @@ func (t *tool) list(ctx context.Context, a *weirnats.Admin, asJSON bool) error {
 }
 
 // columns are the names of those of row.
-var columns = cells("MESSAGES", "WAITING", "LEASED", "REDELIVERED", "DEAD", "AGE")
+var columns = cells("MESSAGES", "WAITING", "LEASED", "REDELIVERED", "DEAD", "LATER", "AGE")
 
 func row(s *weirnats.Stats) string {
-	return cells(s.Messages, s.Waiting, s.Leased, s.Redelivered, s.Dead, age(s))
+	return cells(s.Messages, s.Waiting, s.Leased, s.Redelivered, s.Dead, s.Later, age(s))
 }
 
-func cells(all ...any) string { return fmt.Sprintf(" %9v %9v %8v %11v %8v %10s", all...) }
+func cells(all ...any) string { return fmt.Sprintf(" %9v %9v %8v %11v %8v %8v %10s", all...) }
 
 func statsOf(ctx context.Context, a *weirnats.Admin, name string) (weirnats.Stats, error) {
 	q, err := a.Queue(ctx, name)

@@ -47,16 +47,20 @@ func TestEachCommandShowsOrChangesAFolder(t *testing.T) {
 		errs   string
 		status int
 	}{
-		{args: "list", out: []string{"QUEUE ", "MESSAGES", "AGE\n", "numbers         1         1        0           0        0 ", "raw             2         2        0           0        2 "}},
-		{args: "list --json", out: []string{`"queue":"numbers","messages":1,`, `"queue":"raw","messages":2,"waiting":2,"leased":0,"redelivered":0,"dead":2,"accepted":4,"oldest":"20`}},
+		{args: "list", out: []string{"QUEUE ", "MESSAGES", "AGE\n", "numbers         1         1        0           0        0        1 ", "raw             2         2        0           0        2        0 "}},
+		{args: "list --json", out: []string{`"queue":"numbers","messages":1,`, `"queue":"raw","messages":2,"waiting":2,"leased":0,"redelivered":0,"dead":2,"later":0,"accepted":4,"oldest":"20`}},
 		{args: "peek numbers", out: []string{"1  json  1 bytes  put 20", "\n    7\n"}, lacks: "more"},
 		{args: "peek raw -n 1", out: []string{"3  raw  45 bytes  put 20", `  id good 1 \x1b]0;title\x07\x1b[31mred\u202e\u009b2J\x0d\n\x00e` + "\u0301\u0301" + `\u0301\u0301\xff` + "\n    good 1 \\x1b", "there are more: -n 0 shows all\n"}, lacks: "good 2"},
 		{args: "peek raw -n 2", out: []string{"good 1", "4  raw  6 bytes", "good 2"}, lacks: "more"},
 		{args: "peek raw --json", out: []string{`{"id":"3","message_id":"good 1 \u001b]0;`, `"data_base64":"Z29vZC`, `{"id":"4","message_id":"good 2","codec":"raw","put":"20`, `"data":"good 2"}` + "\n"}},
+		{args: "later numbers", out: []string{"1  json  1 bytes  put 20", "  due 20", "  id eight\n    8\n"}, lacks: "7"},
+		{args: "later numbers --json", out: []string{`{"id":"1","message_id":"eight","codec":"json","put":"20`, `"due":"20`, `"data":"8"}`}},
+		{args: "later raw"},
+		{args: "peek numbers --json", out: []string{`"data":"7"}`}, lacks: "due"},
 		{args: "dead raw -n0", out: []string{"1  raw  44 bytes  put 20", "  died 20", " after 1 try  id bad 1", `    try 1, 20`, ": no \ufffd]0;title", "\n2  raw  5 bytes"}},
 		{args: "dead raw -n1 --json", out: []string{`"died":"20`, `"tries":1,"errors":[{"try":1,"error":"no`}, lacks: "bad 2"},
 		{args: "dead numbers"},
-		{args: "watch raw -n 2 --interval 10ms", out: []string{"TIME ", "DONE/S\n", "         2         2        0           0        2 ", " -         -\n", "       0.0       0.0\n"}},
+		{args: "watch raw -n 2 --interval 10ms", out: []string{"TIME ", "DONE/S\n", "         2         2        0           0        2        0 ", " -         -\n", "       0.0       0.0\n"}},
 		{args: "watch raw -n 1 --json", out: []string{`"accepted":4`}},
 		{args: "replay raw 1", status: 2, errs: "weirq: replay asks first, and there is no terminal: use --yes; try 'weirq replay --help'\n"},
 		{args: "purge raw", status: 2, errs: "weirq: purge asks first, and there is no terminal: use --yes; try 'weirq purge --help'\n"},

@@ -20,6 +20,7 @@ type shown struct {
 	MessageID string     `json:"message_id,omitempty"`
 	Codec     string     `json:"codec"`
 	Put       time.Time  `json:"put"`
+	Due       *time.Time `json:"due,omitempty"`
 	Died      *time.Time `json:"died,omitempty"`
 	Tries     int        `json:"tries,omitempty"`
 	Errors    []failure  `json:"errors,omitempty"`
@@ -42,7 +43,7 @@ func show(id, messageID, codec string, data []byte, put time.Time, errs []weirna
 	return m
 }
 
-// showing are the flags of peek and dead.
+// showing are the flags of peek, later and dead.
 type showing struct {
 	most       int
 	full, json bool
@@ -64,22 +65,37 @@ func (s *showing) validate(cmd *cobra.Command) error {
 }
 
 func (t *tool) newPeek() *cobra.Command {
+	return t.newShow("peek QUEUE", "Show the messages in a queue, the oldest first", `Show the messages in a queue, the oldest first: those that wait, and those that
+were delivered and are not done, with the errors of their tries. They stay where
+they are, and this counts as no delivery.`, (*weirnats.View).Peek)
+}
+
+func (t *tool) newLater() *cobra.Command {
+	return t.newShow("later QUEUE", "Show the messages that are to come into a queue later", `Show the messages that wait for the time for which they were put, in the order
+in which they were put. Those whose time has come wait for room in the queue, or
+for a program that serves it.`, (*weirnats.View).Later)
+}
+
+// newShow returns a command that shows messages.
+func (t *tool) newShow(use, short, long string, messages func(*weirnats.View, context.Context) iter.Seq2[weirnats.Message, error]) *cobra.Command {
 	var s showing
 	cmd := &cobra.Command{
-		Use:   "peek QUEUE",
-		Short: "Show the messages in a queue, the oldest first",
-		Long: `Show the messages in a queue, the oldest first: those that wait, and those that
-were delivered and are not done, with the errors of their tries. They stay where
-they are, and this counts as no delivery.`,
-		Args: oneQueue,
+		Use:   use,
+		Short: short,
+		Long:  long,
+		Args:  oneQueue,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.validate(cmd); err != nil {
 				return err
 			}
 			return t.withQueue(cmd, args, func(ctx context.Context, q *weirnats.View) error {
 				return t.show(s, func(yield func(*shown, error) bool) {
-					for m, err := range q.Peek(ctx) {
-						if !yield(show(strconv.FormatUint(m.Number, 10), m.ID, m.Codec, m.Data, m.Put, m.Errors), err) {
+					for m, err := range messages(q, ctx) {
+						one := show(strconv.FormatUint(m.Number, 10), m.ID, m.Codec, m.Data, m.Put, m.Errors)
+						if !m.Due.IsZero() {
+							one.Due = &m.Due
+						}
+						if !yield(one, err) {
 							return
 						}
 					}
@@ -173,6 +189,9 @@ const (
 
 func (m *shown) print(out *bufio.Writer, full bool) {
 	fmt.Fprintf(out, "%s  %s  %d bytes  put %s", m.ID, clean(m.Codec, maxName), len(m.data), m.Put.Local().Format(time.DateTime))
+	if m.Due != nil {
+		fmt.Fprintf(out, "  due %s", m.Due.Local().Format(time.DateTime))
+	}
 	if m.Died != nil {
 		tries := "tries"
 		if m.Tries == 1 {

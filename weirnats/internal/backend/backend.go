@@ -12,7 +12,7 @@ import (
 var (
 	// ErrFull says that a queue has no room for a message.
 	ErrFull = errors.New("weirnats: queue is full")
-	// ErrDuplicate says that one of several messages that were put at once was put before.
+	// ErrDuplicate says that a message with Due, or one of several that were put at once, was put before.
 	ErrDuplicate = errors.New("message was put before")
 	// ErrBusy says that too many put several messages at once.
 	ErrBusy = errors.New("too many put at once")
@@ -51,7 +51,8 @@ type Message struct {
 	Codec string            // that has made Data
 	Carry map[string]string // what travels from the call that puts to the one that runs
 	Data  []byte
-	Put   time.Time // when it was put; set by the queue
+	Put   time.Time // when it was put; set by the queue, if it is zero
+	Due   time.Time // when it is to come into the queue; zero for at once
 }
 
 // KeyHash stands for a key. Of 10^9 keys two have the same with a probability of 10^-21.
@@ -62,6 +63,9 @@ func HashOf(key string) KeyHash {
 	sum := sha256.Sum256([]byte(key))
 	return KeyHash(sum[:])
 }
+
+// MovedKey is what the keys of the messages begin with that [Queue].Move has put. No other key does.
+const MovedKey = "l"
 
 // Failure is the error of one try.
 type Failure struct {
@@ -87,7 +91,7 @@ type Dead struct {
 	Died  time.Time
 }
 
-// Kept is a message that is in the queue, delivered or not.
+// Kept is a message that is in the queue, delivered or not, or that waits for its time.
 type Kept struct {
 	Number uint64
 	Message
@@ -100,6 +104,7 @@ type Stats struct {
 	Leased      int           // delivered, and neither done nor given back; those that wait for their next try included
 	Redelivered int           // delivered more than once
 	Dead        int           // dead letters
+	Later       int           // that were put with Due, and are not in the queue yet
 	Accepted    uint64        // all messages that were ever put
 	Oldest      time.Time     // when the oldest message was put; zero if there is none
 	Age         time.Duration // since Oldest, by the clock that has measured that
@@ -107,11 +112,13 @@ type Stats struct {
 
 // Queue keeps messages. All methods may be called at once.
 type Queue interface {
-	// Put keeps m for good, or returns an error: ErrFull at once if there is no room. A message whose key was put within the window is dropped.
+	// Put keeps m for good, or returns an error: ErrFull at once if there is no room. A message whose key was put within the window is dropped. One with Due waits for that
+	// time outside of the queue, where there is always room: Move puts it there. Its key is compared with those of others that were put so; then the
+	// error is ErrDuplicate.
 	Put(ctx context.Context, m *Message) error
 	// PutEach is Put for each of the messages, in order, which waits for all answers together. It returns the error of each.
 	PutEach(ctx context.Context, all []*Message) []error
-	// PutAll keeps all messages, at most MostAtOnce, or none of them. The error is ErrDuplicate if the key of one was put within the window, or is that of another; ErrFull if
+	// PutAll keeps all messages, at most MostAtOnce and none with Due, or none of them. The error is ErrDuplicate if the key of one was put within the window, or is that of another; ErrFull if
 	// there is no room for all; ErrBusy if another try may help.
 	PutAll(ctx context.Context, all []*Message) error
 	// Known reports whether a message with that key was put within the window, and Remember was called for it.
@@ -120,12 +127,17 @@ type Queue interface {
 	Remember(ctx context.Context, key string, put time.Time) error
 	// Window is that of deduplication.
 	Window() time.Duration
+	// Move puts messages into the queue whose time has come, until ctx is done, and then returns nil. Any other error ends it as well. A message is put once, also if several move,
+	// and if one ends at any point; it waits while the queue is full.
+	Move(ctx context.Context) error
 	// Limit is the largest Data of a message, in bytes.
 	Limit() int
 	// Receive returns what delivers messages.
 	Receive() (Receiver, error)
 	// Peek returns the first message with a number above after, or ErrNotFound. It changes nothing.
 	Peek(ctx context.Context, after uint64) (*Kept, error)
+	// Later returns the first message with a number above after that waits for its time, or for room; or ErrNotFound. The numbers are not those of the queue. It changes nothing.
+	Later(ctx context.Context, after uint64) (*Kept, error)
 	// Next returns the first dead letter with a number above after, or ErrNotFound.
 	Next(ctx context.Context, after uint64) (*Dead, error)
 	// Letter returns the dead letter with that number, or ErrNotFound.

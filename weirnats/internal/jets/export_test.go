@@ -1,6 +1,8 @@
 package jets
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/64ed045f/weir/weirnats/internal/backend"
@@ -9,4 +11,23 @@ import (
 // RecordSubject is where q, which Open has returned, keeps the record of a message that was put then.
 func RecordSubject(q backend.Queue, number uint64, put time.Time) string {
 	return q.(*queue).recordSubject(nameOf(number, put))
+}
+
+// MoveHalf moves a message that is due, as soon as there is one, and ends before it is removed from those for later; it comes there again.
+func MoveHalf(ctx context.Context, of backend.Queue) error {
+	q := of.(*queue)
+	r := q.receive(q.later, mover, q.moveLease())
+	r.bare = true
+	defer r.end(ctx)
+	for {
+		all, err := r.takeDue(ctx, 1)
+		if err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			continue
+		}
+		done, back, err := q.store(ctx, all)
+		return errors.Join(err, giveBack(ctx, append(done, back...), 0))
+	}
 }

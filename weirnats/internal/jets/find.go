@@ -37,11 +37,11 @@ func Find(ctx context.Context, conn *Conn, name string) (backend.Queue, error) {
 		return nil, err
 	}
 	q := &queue{conn: conn, js: js, name: name, settings: backend.Settings{Name: name}}
-	messages, dead, records := q.streams() // for their names
+	messages, dead, records, later := q.streams() // for their names
 	for _, s := range []struct {
 		to   *jetstream.Stream
 		name string
-	}{{&q.messages, messages.Name}, {&q.dead, dead.Name}, {&q.records, records.Name}} {
+	}{{&q.messages, messages.Name}, {&q.dead, dead.Name}, {&q.records, records.Name}, {&q.later, later.Name}} {
 		if *s.to, err = js.Stream(ctx, s.name); err != nil {
 			return nil, q.incomplete(err, "stream "+s.name)
 		}

@@ -37,13 +37,26 @@ func open(t *testing.T, server *embed.Server, s backend.Settings) (backend.Queue
 	return jets.Open(t.Context(), conn, s)
 }
 
-func TestJetStreamConforms(t *testing.T) {
-	server := start(t)
-	conform.Run(t, func(t *testing.T, test func(*testing.T)) { test(t) }, func(t *testing.T, s backend.Settings) backend.Queue {
+// plain runs a test as it is.
+func plain(t *testing.T, test func(*testing.T)) { test(t) }
+
+// opens returns what opens queues of a server.
+func opens(server *embed.Server) func(t *testing.T, s backend.Settings) backend.Queue {
+	return func(t *testing.T, s backend.Settings) backend.Queue {
 		q, err := open(t, server, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return q
+	}
+}
+
+func TestJetStreamConforms(t *testing.T) { conform.Run(t, plain, opens(start(t))) }
+
+func TestLaterOnJetStreamConforms(t *testing.T) {
+	conform.Later(t, plain, opens(start(t)), func(t *testing.T, q backend.Queue) {
+		if err := jets.MoveHalf(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
 	})
 }

@@ -1,8 +1,8 @@
 // Package jets keeps a queue on NATS JetStream.
 //
-// A queue has three streams: one of its messages, a work queue with one durable consumer, whose acknowledgement time is the lease; one of its dead
-// letters; and one of records, the last message of each subject of which is what is known of a message that failed or went back. There are also, for as
-// long as the window of deduplication lasts, the keys of messages that are done.
+// A queue has four streams: one of its messages, a work queue with one durable consumer, whose acknowledgement time is the lease; one of its dead
+// letters; one of records, the last message of each subject of which is what is known of a message that failed or went back; and one of messages that wait for their
+// time, see later.go. Among the records there are also, for as long as the window of deduplication lasts, the keys of messages that are done.
 package jets
 
 import (
@@ -98,6 +98,7 @@ type queue struct {
 	messages jetstream.Stream
 	dead     jetstream.Stream
 	records  jetstream.Stream
+	later    jetstream.Stream
 }
 
 // Open returns the queue, and makes what does not exist of it. If it exists with other settings the error is a [*backend.SettingsError], and nothing has changed.
@@ -129,7 +130,10 @@ func (q *queue) Put(ctx context.Context, m *backend.Message) error {
 	if err != nil {
 		return err
 	}
-	_, err = q.js.PublishMsg(ctx, out)
+	ack, err := q.js.PublishMsg(ctx, out)
+	if err == nil && ack.Duplicate && !m.Due.IsZero() {
+		return backend.ErrDuplicate
+	}
 	return unanswered(ctx, err)
 }
 
@@ -200,6 +204,12 @@ func (q *queue) outgoing(m *backend.Message) (*nats.Msg, error) {
 	if m.Key != "" {
 		out.Header[jetstream.MsgIDHeader] = []string{m.Key}
 	}
+	if !m.Put.IsZero() {
+		out.Header[putHeader] = []string{m.Put.Format(time.RFC3339Nano)}
+	}
+	if !m.Due.IsZero() {
+		q.schedule(out, m.Due)
+	}
 	return out, describe(out.Header, m)
 }
 
@@ -227,9 +237,12 @@ func encode(v any) (string, error) {
 	return strings.TrimSuffix(text.String(), "\n"), err
 }
 
-// message is the inverse of outgoing. What other programs have put is taken as far as it can be.
+// message is the inverse of outgoing, where the server has stored the message at put. What other programs have put is taken as far as it can be.
 func message(h nats.Header, data []byte, put time.Time) *backend.Message {
 	m := &backend.Message{Key: h.Get(jetstream.MsgIDHeader), Codec: h.Get(codecHeader), Data: data, Put: put}
+	if t, err := time.Parse(time.RFC3339Nano, h.Get(putHeader)); err == nil {
+		m.Put = t
+	}
 	if id, err := url.PathUnescape(h.Get(idHeader)); err == nil {
 		m.ID = id
 	}
@@ -315,11 +328,8 @@ func (q *queue) Letter(ctx context.Context, number uint64) (*backend.Dead, error
 }
 
 func letter(m *jetstream.RawStreamMsg) *backend.Dead {
-	put, err := time.Parse(time.RFC3339Nano, m.Header.Get(putHeader))
-	if err != nil {
-		put = m.Time
-	}
-	d := &backend.Dead{Number: m.Sequence, Message: *message(m.Header, m.Data, put), Died: m.Time}
+	d := &backend.Dead{Number: m.Sequence, Message: *message(m.Header, m.Data, m.Time), Died: m.Time}
+	var err error
 	if d.Tries, err = strconv.Atoi(m.Header.Get(triesHeader)); err != nil {
 		d.Tries = 0
 	}
@@ -377,13 +387,18 @@ func (q *queue) Stats(ctx context.Context) (backend.Stats, error) {
 	if err != nil {
 		return backend.Stats{}, failed(err)
 	}
+	later, err := q.later.Info(ctx)
+	if err != nil {
+		return backend.Stats{}, failed(err)
+	}
 	work, err := q.messages.Consumer(ctx, consumer)
 	if err != nil {
 		return backend.Stats{}, failed(err)
 	}
 	of := work.CachedInfo()
 	s := backend.Stats{
-		Messages: int(messages.State.Msgs), Leased: of.NumAckPending, Redelivered: of.NumRedelivered, Dead: int(dead.State.Msgs), Accepted: messages.State.LastSeq,
+		Messages: int(messages.State.Msgs), Leased: of.NumAckPending, Redelivered: of.NumRedelivered, Dead: int(dead.State.Msgs), Later: int(later.State.Msgs),
+		Accepted: messages.State.LastSeq,
 	}
 	if s.Messages > 0 {
 		s.Oldest, s.Age = messages.State.FirstTime, max(0, messages.TimeStamp.Sub(messages.State.FirstTime))

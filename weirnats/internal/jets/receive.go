@@ -37,9 +37,11 @@ var (
 // receiver implements [backend.Receiver]. It speaks the protocol of pull requests itself: a subscription serves one pull after the other, where the
 // client's Fetch makes one for each.
 type receiver struct {
-	of   *queue
-	next string // of the API, to which pulls go
-	late sync.WaitGroup
+	of    *queue
+	next  string // of the API, to which pulls go
+	lease time.Duration
+	bare  bool // what goes back leaves no record
+	late  sync.WaitGroup
 
 	mu     sync.Mutex
 	free   []*line
@@ -69,15 +71,21 @@ type line struct {
 
 // Receive implements [backend.Queue].
 func (q *queue) Receive() (backend.Receiver, error) {
+	return q.receive(q.messages, consumer, q.settings.Lease), nil
+}
+
+// receive returns what delivers messages from a consumer of a stream, with the lease of that.
+func (q *queue) receive(from jetstream.Stream, consumer string, lease time.Duration) *receiver {
 	r := &receiver{
-		of:   q,
-		next: "$JS.API.CONSUMER.MSG.NEXT." + q.messages.CachedInfo().Config.Name + "." + consumer,
-		busy: make(map[*line]bool),
+		of:    q,
+		next:  "$JS.API.CONSUMER.MSG.NEXT." + from.CachedInfo().Config.Name + "." + consumer,
+		lease: lease,
+		busy:  make(map[*line]bool),
 	}
 	q.conn.mu.Lock()
 	defer q.conn.mu.Unlock()
 	q.conn.receivers[r] = true
-	return r, nil
+	return r
 }
 
 // line returns a line on which no pull is under way.
@@ -246,7 +254,7 @@ func (l *line) arrive(m *nats.Msg) {
 	if err != nil {
 		return // not from a consumer: no lease is lost
 	}
-	d := &delivery{of: r, to: m.Reply, meta: meta, content: message(m.Header, m.Data, meta.Timestamp), sent: l.sent}
+	d := &delivery{of: r, subject: m.Subject, to: m.Reply, meta: meta, content: message(m.Header, m.Data, meta.Timestamp), sent: l.sent}
 	taken := l.take != nil && l.take(d)
 	if !taken {
 		r.late.Go(d.goBack)
@@ -293,6 +301,7 @@ func (r *receiver) Close(ctx context.Context) error {
 // delivery implements [backend.Delivery].
 type delivery struct {
 	of      *receiver
+	subject string
 	to      string
 	meta    *nats.MsgMetadata
 	content *backend.Message
@@ -400,11 +409,15 @@ func (d *delivery) GiveBack(ctx context.Context, r *backend.Record, wait time.Du
 
 // goBack gives a message back that came too late. If that fails its lease runs out.
 func (d *delivery) goBack() {
-	if !backend.Holds(d.sent, time.Now(), d.of.of.settings.Lease*9/10) {
+	if !backend.Holds(d.sent, time.Now(), d.of.lease*9/10) {
 		return // another process may have it
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), min(answerTime, d.of.of.settings.Lease/2))
+	ctx, cancel := context.WithTimeout(context.Background(), min(answerTime, d.of.lease/2))
 	defer cancel()
+	if d.of.bare {
+		_ = d.GiveBack(ctx, nil, 0) // as above
+		return
+	}
 	r := new(backend.Record)
 	if d.Count() > 1 {
 		var err error

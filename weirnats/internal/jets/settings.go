@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -17,11 +18,11 @@ import (
 // format is the version of what a queue is made of.
 const format = "1"
 
-// streams are the configurations of the three streams.
-func (q *queue) streams() (messages, dead, records jetstream.StreamConfig) {
+// streams are the configurations of the four streams.
+func (q *queue) streams() (messages, dead, records, later jetstream.StreamConfig) {
 	s := q.settings
 	base := jetstream.StreamConfig{Storage: jetstream.FileStorage, Replicas: s.Replicas, Metadata: map[string]string{"weir.format": format}}
-	messages, dead, records = base, base, base
+	messages, dead, records, later = base, base, base, base
 	messages.Name, messages.Subjects = "weir_q_"+s.Name, []string{"weir.q." + s.Name + ".*"}
 	messages.Retention, messages.Discard = jetstream.WorkQueuePolicy, jetstream.DiscardNew
 	messages.MaxMsgs, messages.MaxBytes, messages.Duplicates = s.MaxMessages, s.MaxBytes, s.Window
@@ -29,7 +30,10 @@ func (q *queue) streams() (messages, dead, records jetstream.StreamConfig) {
 	dead.Name, dead.Subjects = "weir_dead_"+s.Name, []string{"weir.dead." + s.Name + ".*"}
 	records.Name, records.Subjects, records.MaxMsgsPerSubject = "weir_tries_"+s.Name, []string{"weir.tries." + s.Name + ".*", "weir.keys." + s.Name + ".*"}, 1
 	records.AllowMsgTTL = true
-	return messages, dead, records
+	later.Name, later.Subjects = "weir_later_"+s.Name, []string{q.laterSubject("*"), q.dueSubject("*")}
+	later.Retention, later.Duplicates = jetstream.WorkQueuePolicy, s.Window
+	later.AllowMsgSchedules, later.AllowRollup = true, true
+	return messages, dead, records, later
 }
 
 func (q *queue) work() jetstream.ConsumerConfig {
@@ -45,52 +49,102 @@ func (q *queue) work() jetstream.ConsumerConfig {
 	}
 }
 
-// setUp checks all that exists before it makes anything.
+// due is the consumer of messages whose time has come.
+func (q *queue) due() jetstream.ConsumerConfig {
+	return jetstream.ConsumerConfig{
+		Durable:       mover,
+		AckPolicy:     jetstream.AckExplicitPolicy,
+		AckWait:       q.moveLease(),
+		FilterSubject: q.dueSubject("*"),
+		MaxDeliver:    -1, // until there is room
+		MaxAckPending: -1,
+		Replicas:      q.settings.Replicas,
+	}
+}
+
+// part is a stream of a queue, with its consumer if it has one.
+type part struct {
+	stream   jetstream.StreamConfig
+	consumer *jetstream.ConsumerConfig
+	to       *jetstream.Stream // nil there if it does not exist
+	consumed bool              // the consumer exists, or there is none to be made
+}
+
+func (q *queue) parts() []*part {
+	messages, dead, records, later := q.streams()
+	work, due := q.work(), q.due()
+	return []*part{
+		{stream: messages, to: &q.messages, consumer: &work},
+		{stream: dead, to: &q.dead, consumed: true},
+		{stream: records, to: &q.records, consumed: true},
+		{stream: later, to: &q.later, consumer: &due},
+	}
+}
+
+// setUp checks all that exists before it makes anything. What it does for one part does not wait for the others: most of the time is that of syncs of the disk.
 func (q *queue) setUp(ctx context.Context) error {
-	messages, dead, records := q.streams()
-	wanted := []jetstream.StreamConfig{messages, dead, records}
-	to := []*jetstream.Stream{&q.messages, &q.dead, &q.records}
-	for i, w := range wanted {
-		s, err := q.js.Stream(ctx, w.Name)
-		switch {
-		case errors.Is(err, jetstream.ErrStreamNotFound):
-			continue
-		case err != nil:
-			return fmt.Errorf("look for stream %s: %w", w.Name, err)
-		}
-		if err := compareStreams(&w, &s.CachedInfo().Config); err != nil {
+	parts := q.parts()
+	if err := each(parts, func(p *part) error { return p.check(ctx, q.js) }); err != nil {
+		return err
+	}
+	return each(parts, func(p *part) error { return p.make(ctx, q.js) })
+}
+
+// each calls f with all parts at once. It returns the error of the first part that has one.
+func each(parts []*part, f func(*part) error) error {
+	errs := make([]error, len(parts))
+	var all sync.WaitGroup
+	for i, p := range parts {
+		all.Go(func() { errs[i] = f(p) })
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
 			return err
 		}
-		*to[i] = s
 	}
-	work := q.work()
-	exists := false
-	if q.messages != nil {
-		c, err := q.messages.Consumer(ctx, consumer)
-		switch {
-		case err == nil:
-			exists = true
-			if err := compareConsumers(&work, &c.CachedInfo().Config); err != nil {
-				return err
-			}
-		case !errors.Is(err, jetstream.ErrConsumerNotFound):
-			return fmt.Errorf("look for consumer %s of stream %s: %w", consumer, messages.Name, err)
-		}
+	return nil
+}
+
+// check compares what exists with what is wanted.
+func (p *part) check(ctx context.Context, js jetstream.JetStream) error {
+	s, err := js.Stream(ctx, p.stream.Name)
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for stream %s: %w", p.stream.Name, err)
 	}
-	for i, w := range wanted {
-		if *to[i] != nil {
-			continue
-		}
-		var err error
-		if *to[i], err = q.js.CreateStream(ctx, w); err != nil {
-			return raced(err, fmt.Errorf("make stream %s: %w", w.Name, err))
-		}
+	if err := compareStreams(&p.stream, &s.CachedInfo().Config); err != nil {
+		return err
 	}
-	if exists {
+	*p.to = s
+	if p.consumed {
 		return nil
 	}
-	if _, err := q.messages.CreateConsumer(ctx, work); err != nil {
-		return raced(err, fmt.Errorf("make consumer %s of stream %s: %w", consumer, messages.Name, err))
+	c, err := s.Consumer(ctx, p.consumer.Durable)
+	switch {
+	case err == nil:
+		p.consumed = true
+		return compareConsumers(p.consumer, &c.CachedInfo().Config)
+	case errors.Is(err, jetstream.ErrConsumerNotFound):
+		return nil
+	}
+	return fmt.Errorf("look for consumer %s of stream %s: %w", p.consumer.Durable, p.stream.Name, err)
+}
+
+// make makes what does not exist.
+func (p *part) make(ctx context.Context, js jetstream.JetStream) (err error) {
+	if *p.to == nil {
+		if *p.to, err = js.CreateStream(ctx, p.stream); err != nil {
+			return raced(err, fmt.Errorf("make stream %s: %w", p.stream.Name, err))
+		}
+	}
+	if p.consumed {
+		return nil
+	}
+	if _, err = (*p.to).CreateConsumer(ctx, *p.consumer); err != nil {
+		return raced(err, fmt.Errorf("make consumer %s of stream %s: %w", p.consumer.Durable, p.stream.Name, err))
 	}
 	return nil
 }
@@ -119,16 +173,18 @@ func compareStreams(want, have *jetstream.StreamConfig) error {
 		{"discard policy of stream " + want.Name, want.Discard.String(), have.Discard.String()},
 		{"storage of stream " + want.Name, want.Storage.String(), have.Storage.String()},
 		{"subjects of stream " + want.Name, subjects(want.Subjects), subjects(have.Subjects)},
+		{"schedules of stream " + want.Name, strconv.FormatBool(want.AllowMsgSchedules), strconv.FormatBool(have.AllowMsgSchedules)},
 	})
 }
 
 func compareConsumers(want, have *jetstream.ConsumerConfig) error {
+	of := " of consumer " + want.Durable
 	return compare([]setting{
 		{"Lease", want.AckWait.String(), have.AckWait.String()},
-		{"acknowledgement of consumer " + consumer, want.AckPolicy.String(), have.AckPolicy.String()},
-		{"subject of consumer " + consumer, want.FilterSubject, have.FilterSubject},
-		{"most deliveries of consumer " + consumer, bound(int64(want.MaxDeliver)), bound(int64(have.MaxDeliver))},
-		{"most unacknowledged messages of consumer " + consumer, bound(int64(want.MaxAckPending)), bound(int64(have.MaxAckPending))},
+		{"acknowledgement" + of, want.AckPolicy.String(), have.AckPolicy.String()},
+		{"subject" + of, want.FilterSubject, have.FilterSubject},
+		{"most deliveries" + of, bound(int64(want.MaxDeliver)), bound(int64(have.MaxDeliver))},
+		{"most unacknowledged messages" + of, bound(int64(want.MaxAckPending)), bound(int64(have.MaxAckPending))},
 	})
 }
 

@@ -23,6 +23,7 @@ type Queue struct {
 	ready    []*item // to deliver now, by number except for those that come again
 	keys     map[string]time.Time
 	done     map[string]time.Time // keys of which Remember knows
+	later    later
 	letters  map[uint64]*backend.Dead
 	buried   map[uint64]bool // messages that are among the letters
 	changed  chan struct{}   // closed when a message may be ready sooner
@@ -47,13 +48,15 @@ func New(s backend.Settings) *Queue {
 		messages: make(map[uint64]*item),
 		keys:     make(map[string]time.Time),
 		done:     make(map[string]time.Time),
+		later:    later{keys: make(map[string]time.Time)},
 		letters:  make(map[uint64]*backend.Dead),
 		buried:   make(map[uint64]bool),
 		changed:  make(chan struct{}),
 	}
 }
 
-// Fault makes each call ask f whether it fails: "put", "known", "remember", "record", "keep", "extend", "ack", "give back", "bury", "pull" or "stats".
+// Fault makes each call ask f whether it fails: "put", "known", "remember", "record", "keep", "extend", "ack", "give back", "bury", "pull", "stats",
+// or "moved", between the two steps in which Move puts a message into the queue and removes it from those that wait.
 func (q *Queue) Fault(f func(call string) error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -112,6 +115,9 @@ func (q *Queue) Limit() int { return 1 << 20 }
 
 // Put implements [backend.Queue].
 func (q *Queue) Put(ctx context.Context, m *backend.Message) error {
+	if !m.Due.IsZero() {
+		return q.putLater(ctx, m)
+	}
 	if err := q.PutAll(ctx, []*backend.Message{m}); !errors.Is(err, backend.ErrDuplicate) {
 		return err
 	}
@@ -139,7 +145,7 @@ func (q *Queue) PutAll(ctx context.Context, all []*backend.Message) error {
 	}
 	now, among := time.Now(), map[string]bool{}
 	for _, m := range all {
-		if at, ok := q.keys[m.Key]; m.Key != "" && (among[m.Key] || ok && now.Sub(at) < q.settings.Window) {
+		if among[m.Key] && m.Key != "" || q.known(q.keys, m.Key, now) {
 			return backend.ErrDuplicate
 		}
 		among[m.Key] = true
@@ -154,6 +160,12 @@ func (q *Queue) PutAll(ctx context.Context, all []*backend.Message) error {
 	return nil
 }
 
+// known reports whether a message with that key was put within the window. The mutex is held.
+func (q *Queue) known(keys map[string]time.Time, key string, now time.Time) bool {
+	at, ok := keys[key]
+	return key != "" && ok && now.Sub(at) < q.settings.Window
+}
+
 // add adds a message. The mutex is held.
 func (q *Queue) add(m *backend.Message, now time.Time) {
 	if m.Key != "" {
@@ -161,7 +173,10 @@ func (q *Queue) add(m *backend.Message, now time.Time) {
 	}
 	q.last++
 	i := &item{number: q.last, Message: *m, ready: true}
-	i.Data, i.Put = slices.Clone(m.Data), now
+	i.Data = slices.Clone(m.Data)
+	if i.Put.IsZero() {
+		i.Put = now
+	}
 	q.messages[i.number] = i
 	q.ready = append(q.ready, i)
 }
@@ -408,7 +423,7 @@ func (q *Queue) Stats(context.Context) (backend.Stats, error) {
 	if err := q.fails("stats"); err != nil {
 		return backend.Stats{}, err
 	}
-	s := backend.Stats{Messages: len(q.messages), Dead: len(q.letters), Accepted: q.last}
+	s := backend.Stats{Messages: len(q.messages), Dead: len(q.letters), Later: len(q.later.waiting), Accepted: q.last}
 	for _, i := range q.messages {
 		if i.count > 0 {
 			s.Leased++

@@ -1,6 +1,7 @@
 package mem_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -9,6 +10,22 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/mem"
 )
 
-func TestMemoryConforms(t *testing.T) {
-	conform.Run(t, synctest.Test, func(_ *testing.T, s backend.Settings) backend.Queue { return mem.New(s) })
+func open(_ *testing.T, s backend.Settings) backend.Queue { return mem.New(s) }
+
+func TestMemoryConforms(t *testing.T) { conform.Run(t, synctest.Test, open) }
+
+func TestLaterInMemoryConforms(t *testing.T) {
+	conform.Later(t, synctest.Test, open, func(t *testing.T, q backend.Queue) {
+		ends := errors.New("ends on purpose")
+		q.(*mem.Queue).Fault(func(call string) error {
+			if call == "moved" {
+				return ends
+			}
+			return nil
+		})
+		if err := q.Move(t.Context()); !errors.Is(err, ends) {
+			t.Errorf("error is %v", err)
+		}
+		q.(*mem.Queue).Fault(nil)
+	})
 }

@@ -1,0 +1,288 @@
+package conform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+// soon is when a message of these cases is due: a server may need a quarter of a second to see that.
+const soon = 100 * time.Millisecond
+
+// Later runs the cases of messages that are put for later, at once. run and open are those of Run. half moves what is due, but ends before it has removed the message from those for
+// later, and returns when it comes there again.
+func Later(
+	t *testing.T, run func(*testing.T, func(*testing.T)), open func(t *testing.T, s backend.Settings) backend.Queue, half func(t *testing.T, q backend.Queue),
+) {
+	cases := []struct {
+		name string
+		with func(s *backend.Settings)
+		test func(l *laterWorld)
+	}{
+		{"it comes as it was put, when it is due", nil, dueAsPut},
+		{"it comes when it is due, in whatever order it was put", nil, dueOrder},
+		{"what is due while nothing moves it comes then", nil, overdue},
+		{"a key is put once", nil, dueKeys},
+		{"one that was not removed is put once", nil, movedTwice},
+		{"several movers put it once", nil, movers},
+		{"it waits for room", func(s *backend.Settings) { s.MaxMessages = 2 }, dueFull},
+		{"the largest message", nil, dueLargest},
+		{"what waits is seen, and not changed", nil, dueSeen},
+	}
+	for i, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := Settings(fmt.Sprintf("l%d", i))
+			if c.with != nil {
+				c.with(&s)
+			}
+			run(t, func(t *testing.T) {
+				q := open(t, s)
+				r, err := q.Receive()
+				ok(t, err)
+				c.test(&laterWorld{&world{t, q, r, s.Lease}, half})
+				ok(t, r.Close(t.Context()))
+			})
+		})
+	}
+}
+
+type laterWorld struct {
+	*world
+	half func(t *testing.T, q backend.Queue)
+}
+
+// move moves what is due until the function that it returns is called.
+func (l *laterWorld) move() (stop func()) {
+	ctx, cancel := context.WithCancel(l.Context())
+	done := make(chan error, 1)
+	go func() { done <- l.Move(ctx) }()
+	return func() {
+		l.Helper()
+		cancel()
+		ok(l, <-done)
+	}
+}
+
+func (l *laterWorld) putLater(data string, due time.Time) {
+	l.Helper()
+	ok(l, l.Put(l.Context(), &backend.Message{Codec: "raw", Data: []byte(data), Due: due}))
+}
+
+// later is how many messages wait for their time.
+func (l *laterWorld) later() int {
+	l.Helper()
+	s, err := l.Stats(l.Context())
+	ok(l, err)
+	return s.Later
+}
+
+// settled waits until so many messages wait for their time.
+func (l *laterWorld) settled(n int) {
+	l.Helper()
+	for end := time.Now().Add(10 * time.Second); l.later() != n; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			l.Fatalf("%d messages wait for their time", l.later())
+		}
+	}
+}
+
+// stays checks that so many wait for their time, or for room, and so many are in the queue, until end.
+func (l *laterWorld) stays(end time.Time, later, messages int) {
+	l.Helper()
+	for ; time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		is(l, "messages that wait for their time", l.later(), later)
+		is(l, "messages", l.messages(), messages)
+	}
+}
+
+// messages is how many are in the queue.
+func (l *laterWorld) messages() int {
+	l.Helper()
+	s, err := l.Stats(l.Context())
+	ok(l, err)
+	return s.Messages
+}
+
+func dueAsPut(l *laterWorld) {
+	defer l.move()()
+	put := time.Now().Add(-time.Hour).Round(0) // as the clock of another machine may show
+	due := time.Now().Add(soon)
+	m := &backend.Message{
+		ID: " an ID\r\nof % bytes\xff ", Key: "a", Codec: "some", Carry: map[string]string{"a": "b\n", "ü": ""}, Data: []byte("\x00\xff data"), Put: put, Due: due,
+	}
+	ok(l, l.Put(l.Context(), m))
+	l.putLater("b", time.Now().Add(time.Hour))
+	is(l, "messages that wait for their time", l.later(), 2)
+	d := l.take()
+	if early := time.Until(due); early > 0 {
+		l.Fatalf("it comes %v early", early)
+	}
+	got := d.Message()
+	is(l, "ID", got.ID, m.ID)
+	is(l, "codec", got.Codec, m.Codec)
+	is(l, "data", string(got.Data), string(m.Data))
+	is(l, "what travels", maps.Equal(got.Carry, m.Carry), true)
+	is(l, "the time of the put is that of the message", got.Put.Equal(put), true)
+	is(l, "deliveries", d.Count(), 1)
+	ok(l, d.Bury(l.Context(), new(backend.Record), 1))
+	dead, err := l.Next(l.Context(), 0)
+	ok(l, err)
+	is(l, "the time of the put is that of the dead letter", dead.Message.Put.Equal(put), true)
+	l.settled(1)
+	l.none()
+}
+
+func dueOrder(l *laterWorld) {
+	defer l.move()()
+	begin := time.Now()
+	for i := range 4 {
+		l.putLater(fmt.Sprint(3-i), begin.Add(time.Duration(3-i)*3*soon))
+	}
+	for i := range 4 {
+		d := l.take()
+		is(l, "message", text(d), fmt.Sprint(i))
+		if early := time.Duration(i)*3*soon - time.Since(begin); early > 0 {
+			l.Fatalf("it comes %v early", early)
+		}
+	}
+}
+
+func overdue(l *laterWorld) {
+	due := time.Now().Add(soon)
+	for i := range 3 {
+		l.putLater(fmt.Sprint(i), due)
+	}
+	l.stays(due.Add(4*soon), 3, 0)
+	defer l.move()()
+	for i := range 3 {
+		is(l, "message", text(l.take()), fmt.Sprint(i))
+	}
+	l.settled(0)
+}
+
+func dueKeys(l *laterWorld) {
+	put := func(key, data string, due time.Time) error {
+		return l.Put(l.Context(), &backend.Message{Key: key, Data: []byte(data), Due: due})
+	}
+	due := time.Now().Add(soon)
+	ok(l, put("a", "1", due))
+	is(l, "one with the key was put before", errors.Is(put("a", "2", due.Add(soon)), backend.ErrDuplicate), true)
+	ok(l, put("b", "3", due))
+	is(l, "messages that wait for their time", l.later(), 2)
+	ok(l, put("a", "4", time.Time{}))
+	is(l, "the key of a message that waits for its time is not one of the queue", text(l.take()), "4")
+	defer l.move()()
+	is(l, "message", text(l.take()), "1")
+	is(l, "message", text(l.take()), "3")
+	l.settled(0)
+	l.none()
+}
+
+func movedTwice(l *laterWorld) {
+	l.putLater("a", time.Now().Add(soon))
+	for range 2 {
+		l.half(l.T, l.Queue)
+		is(l, "messages", l.messages(), 1)
+		is(l, "messages that wait for their time", l.later(), 1)
+	}
+	d := l.take()
+	is(l, "message", text(d), "a")
+	ok(l, d.Ack(l.Context(), true)) // as it may be done before the other message is removed
+	defer l.move()()
+	l.settled(0)
+	is(l, "messages", l.messages(), 0)
+}
+
+func movers(l *laterWorld) {
+	const n = 200
+	for range 3 {
+		defer l.move()()
+	}
+	due := time.Now().Add(soon)
+	for i := range n {
+		l.putLater(fmt.Sprint(i), due)
+	}
+	l.settled(0)
+	is(l, "messages", l.messages(), n)
+	seen := map[string]bool{}
+	for end := time.Now().Add(10 * time.Second); len(seen) < n && time.Now().Before(end); {
+		for _, d := range l.pull(64) {
+			seen[text(d)] = true
+		}
+	}
+	is(l, "messages that differ", len(seen), n)
+}
+
+func dueFull(l *laterWorld) {
+	defer l.move()()
+	l.put("1")
+	l.put("2")
+	due := time.Now().Add(soon)
+	for range 5 {
+		l.putLater("later", due)
+	}
+	l.stays(due.Add(6*soon), 5, 2)
+	is(l, "there is no room", errors.Is(l.Put(l.Context(), &backend.Message{Data: []byte("c")}), backend.ErrFull), true)
+	for i := range 7 {
+		d := l.take()
+		if i >= 2 {
+			is(l, "message", text(d), "later")
+		}
+		ok(l, d.Ack(l.Context(), true))
+	}
+	l.settled(0)
+	l.none()
+}
+
+func dueLargest(l *laterWorld) {
+	defer l.move()()
+	id := string(make([]byte, 256))
+	m := &backend.Message{ID: id, Key: id, Carry: map[string]string{"a": string(make([]byte, 4095))}, Data: make([]byte, l.Limit()), Due: time.Now().Add(soon)}
+	ok(l, l.Put(l.Context(), m))
+	d := l.take()
+	is(l, "size", len(d.Message().Data), len(m.Data))
+	ok(l, d.Ack(l.Context(), true))
+	l.settled(0)
+}
+
+func dueSeen(l *laterWorld) {
+	look := func() (all string) {
+		l.Helper()
+		for after := uint64(0); ; {
+			k, err := l.Later(l.Context(), after)
+			if errors.Is(err, backend.ErrNotFound) {
+				return all
+			}
+			ok(l, err)
+			is(l, "the numbers grow", k.Number > after, true)
+			is(l, "the time is right", time.Until(k.Due).Abs() < time.Minute || time.Until(k.Due.Add(-time.Hour)).Abs() < time.Minute, true)
+			all += fmt.Sprint(string(k.Data), " ", k.ID, "; ")
+			after = k.Number
+		}
+	}
+	is(l, "at first there is", look(), "")
+	due := time.Now().Add(time.Hour).Round(0)
+	m := &backend.Message{ID: "id\n", Codec: "some", Carry: map[string]string{"a": "b"}, Data: []byte("a\x00"), Put: due.Add(-time.Hour), Due: due}
+	ok(l, l.Put(l.Context(), m))
+	l.putLater("b", time.Now().Add(soon))
+	l.putLater("c", due)
+	k, err := l.Later(l.Context(), 0)
+	ok(l, err)
+	is(l, "due", k.Due.Equal(due), true)
+	is(l, "put", k.Put.Equal(m.Put), true)
+	is(l, "codec", k.Codec, "some")
+	is(l, "what travels", k.Carry["a"], "b")
+	is(l, "there is", look(), "a\x00 id\n; b ; c ; ")
+	l.half(l.T, l.Queue)
+	after := look()
+	is(l, "what is due and was not moved is there", after == "a\x00 id\n; b ; c ; " || after == "a\x00 id\n; c ; b ; ", true)
+	defer l.move()()
+	l.settled(2)
+	is(l, "there is", look(), "a\x00 id\n; c ; ")
+}

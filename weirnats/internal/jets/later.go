@@ -1,0 +1,173 @@
+package jets
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+// Messages that are put for later wait in a stream of their own, as the server refuses schedules in one that is bounded. Each is a schedule on a subject of its own: of two on
+// one subject the server keeps the second. When its time has come the server puts the message on a subject of those that are due, without the headers that begin with Nats-, and
+// removes the schedule. A mover takes it from there to the queue, with a key that is made from the subject: so it is put once, also if a mover ends before it has removed it here, and
+// if the server ends before it has removed the schedule.
+
+// mover is the name of the consumer of messages that are due.
+const mover = "due"
+
+// at is what the schedule of a message that comes once begins with.
+const at = "@at "
+
+const (
+	// mostMoved is how many messages a mover takes at once.
+	mostMoved = 64
+	// moverWait is how long one pull of a mover waits.
+	moverWait = 30 * time.Second
+)
+
+func (q *queue) laterSubject(name string) string { return "weir.later." + q.name + "." + name }
+func (q *queue) dueSubject(name string) string   { return "weir.due." + q.name + "." + name }
+
+// moveLease is for how long a mover has what it has taken. That of the queue may be so short that a mover which has to wait for the disk would lose it, or so long that what was with a
+// process that ends would come late.
+func (q *queue) moveLease() time.Duration {
+	return max(time.Second, min(10*time.Second, q.settings.Lease))
+}
+
+// schedule makes the message one that comes when it is due.
+func (q *queue) schedule(out *nats.Msg, due time.Time) {
+	name := nuid.Next()
+	out.Subject = q.laterSubject(name)
+	out.Header[jetstream.ScheduleHeader] = []string{at + due.UTC().Format(time.RFC3339Nano)}
+	out.Header[jetstream.ScheduleTargetHeader] = []string{q.dueSubject(name)}
+}
+
+// Later implements [backend.Queue].
+func (q *queue) Later(ctx context.Context, after uint64) (*backend.Kept, error) {
+	m, err := q.later.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject("weir.*."+q.name+".*"))
+	if err != nil {
+		return nil, failed(err)
+	}
+	k := &backend.Kept{Number: m.Sequence, Message: *message(m.Header, m.Data, m.Time)}
+	if k.Due, err = time.Parse(time.RFC3339Nano, strings.TrimPrefix(m.Header.Get(jetstream.ScheduleHeader), at)); err != nil {
+		k.Due = m.Time // when the server saw that it was due
+	}
+	return k, nil
+}
+
+// Move implements [backend.Queue].
+func (q *queue) Move(ctx context.Context) error {
+	const least, most = 10 * time.Millisecond, 250 * time.Millisecond
+	r := q.receive(q.later, mover, q.moveLease())
+	r.bare = true
+	defer r.end(ctx)
+	n, pause := 1, least
+	for ctx.Err() == nil {
+		all, err := r.takeDue(ctx, n)
+		full := false
+		if len(all) > 0 {
+			var moveErr error
+			full, moveErr = q.move(ctx, all, pause)
+			err = errors.Join(moveErr, err)
+		}
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			return err
+		case full: // try with one until there is room
+			rest(ctx, pause)
+			n, pause = 1, min(2*pause, most)
+		case len(all) > 0:
+			n, pause = min(2*n, mostMoved), least
+		}
+	}
+	return nil
+}
+
+// end ends the use of a receiver whose messages have all been moved.
+func (r *receiver) end(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
+	defer cancel()
+	_ = r.Close(ctx) // what does not go back now does so after the lease
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// takeDue takes up to n messages, as soon as there is one. It may return some with an error.
+func (r *receiver) takeDue(ctx context.Context, n int) (all []*delivery, err error) {
+	take := func(d backend.Delivery) bool {
+		all = append(all, d.(*delivery))
+		return true
+	}
+	if err := r.Pull(ctx, 1, moverWait, take); err != nil || len(all) == 0 || n == 1 {
+		return all, failed(err)
+	}
+	err = r.Pull(ctx, n-1, 0, take)
+	return all, failed(err)
+}
+
+// move puts messages into the queue, and removes here those that the queue has; the others come again after wait. It reports whether the queue was full. It goes on for a while when ctx is
+// done: else these messages would be held up.
+func (q *queue) move(ctx context.Context, all []*delivery, wait time.Duration) (full bool, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), q.moveLease()*2/5)
+	defer cancel()
+	done, back, err := q.store(ctx, all)
+	full = errors.Is(err, backend.ErrFull)
+	if full {
+		err = nil
+	}
+	return full, errors.Join(err, forget(ctx, done), giveBack(ctx, back, wait))
+}
+
+// store puts messages into the queue. It returns those that the queue has, the others, and an error of one of these.
+func (q *queue) store(ctx context.Context, all []*delivery) (done, back []*delivery, err error) {
+	put := make([]*backend.Message, len(all))
+	for i, d := range all {
+		m := *d.content
+		m.Key = backend.MovedKey + strings.TrimPrefix(d.subject, q.dueSubject(""))
+		put[i] = &m
+	}
+	for i, e := range q.PutEach(ctx, put) {
+		if e == nil {
+			done = append(done, all[i])
+			continue
+		}
+		back = append(back, all[i])
+		if err == nil || errors.Is(err, backend.ErrFull) {
+			err = e
+		}
+	}
+	return done, back, err
+}
+
+// forget removes messages that were moved. The server processes acknowledgements in order: when it has confirmed the last one, all are gone.
+func forget(ctx context.Context, moved []*delivery) error {
+	for i, d := range moved {
+		if err := d.Ack(ctx, i == len(moved)-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func giveBack(ctx context.Context, all []*delivery, wait time.Duration) error {
+	for _, d := range all {
+		if err := d.GiveBack(ctx, nil, wait); err != nil {
+			return err
+		}
+	}
+	return nil
+}
