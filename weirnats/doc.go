@@ -31,7 +31,7 @@
 //     keeps others from being delivered.
 //
 // Messages start in the order in which they were put, as far as places allow; those that failed come again when their time has come, and so do those that were put for
-// later: not before it by the clock of the server, and mostly within a third of a second after it. No order is promised.
+// later: not before it by the clock of the server, and mostly within half a second after it. No order is promised.
 //
 // # What is not promised
 //
@@ -41,6 +41,8 @@
 // that takes whole messages from the end of a file cannot be seen.
 //
 // A message in flight when the connection to a server breaks is delivered again after the lease, and counts as tried.
+// If the server ends while messages for later become due or are moved into the queue, some of these may be called with twice. A server that is put to sleep, or whose clock is set
+// forward, may see that a message is due only as much later.
 // Messages cannot be put in a transaction of a database: write them to a table there, and Put them from it with an [ID].
 //
 // # Operation

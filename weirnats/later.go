@@ -10,13 +10,14 @@ import (
 )
 
 // At makes the message wait until t. Put returns when the server has it for good; then it counts as [Stats].Later, outside of the queue and its bounds. When the clock of the
-// server shows t, a process that serves the queue moves it there, mostly within a third of a second, and later if the queue is full or none serves it. From then it is a message like
+// server shows t, a process that serves the queue moves it there, mostly within half a second, and later if the queue is full or none serves it. From then it is a message like
 // others, except that [Try].Put is when it was put. If t is not in the future, by the clock of this machine, the message is put at once. A t beyond the year 2261 is an error of Put.
 //
-// The server keeps about a kilobyte for each such message in memory, in addition to what is on the disk, and there is no bound but that.
+// The server keeps about half a kilobyte for each such message in memory, in addition to all of it on the disk, and when many become due at once it has those in memory too. There is no
+// bound but that: [MaxMessages] and [MaxBytes] do not count them.
 func At(t time.Time) PutOption { return putOption(func(o *putOptions) { o.due = t }) }
 
-// After is [At] for d after the call of Put, by the clock of this machine.
+// After is [At] for d after the call of Put, by the clock of this machine: that of the server should agree with it.
 func After(d time.Duration) PutOption {
 	return putOption(func(o *putOptions) { o.due = time.Now().Add(d) })
 }

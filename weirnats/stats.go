@@ -20,7 +20,7 @@ type Stats struct {
 	Later int
 	// Accepted is how many messages the queue has accepted since it was made, replayed ones included. Accepted - Messages of them have left it.
 	Accepted int64
-	// Oldest is when the oldest message was put, the zero time if there is none. Age is how long ago that was by the clock of the server, which has noted it.
+	// Oldest is when the oldest message was put, or came into the queue if it was put for later; the zero time if there is none. Age is how long ago that was by the clock of the server, which has noted it.
 	Oldest time.Time
 	Age    time.Duration
 }

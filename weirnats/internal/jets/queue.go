@@ -379,15 +379,15 @@ func (q *queue) Purge(ctx context.Context) (int, error) {
 
 // Stats implements [backend.Queue].
 func (q *queue) Stats(ctx context.Context) (backend.Stats, error) {
+	later, err := q.later.Info(ctx) // the first: a message that moves meanwhile counts twice rather than not at all
+	if err != nil {
+		return backend.Stats{}, failed(err)
+	}
 	messages, err := q.messages.Info(ctx)
 	if err != nil {
 		return backend.Stats{}, failed(err)
 	}
 	dead, err := q.dead.Info(ctx)
-	if err != nil {
-		return backend.Stats{}, failed(err)
-	}
-	later, err := q.later.Info(ctx)
 	if err != nil {
 		return backend.Stats{}, failed(err)
 	}
