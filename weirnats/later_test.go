@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -271,4 +273,32 @@ func ExampleAt() {
 	check(err)
 	fmt.Println("in the queue:", stats.Messages, "later:", stats.Later)
 	// Output: in the queue: 0 later: 1
+}
+
+// The server has a list of when messages are due, which has no checksum. One that says that there is none must hold no message back.
+func TestAWrongListOfTimesHoldsNothingBack(t *testing.T) {
+	dir := t.TempDir()
+	q := open[string](t, dir, "work")
+	noError(t, q.Put(t.Context(), "a", weirnats.After(time.Second)))
+	noError(t, q.Close())
+	files, err := filepath.Glob(filepath.Join(dir, "store", "jetstream", "*", "streams", "weir_later_work", "msgs", "sched.db"))
+	noError(t, err)
+	equal(t, "lists of times", len(files), 1)
+	none := make([]byte, 17) // the version, how many there are, and the last message that was looked at
+	none[0], none[15] = 1, 1
+	noError(t, os.WriteFile(files[0], none, 0o600))
+	q = open[string](t, dir, "work")
+	p := weir.New(1)
+	defer p.Close()
+	came := make(chan string, 1)
+	stop := serve(t, q, p, func(_ context.Context, v string) error {
+		came <- v
+		return nil
+	})
+	select {
+	case <-came:
+	case <-time.After(limit):
+		t.Error("the message does not come")
+	}
+	stop()
 }

@@ -162,3 +162,19 @@ func TestAPutThatIsGroupedEndsWithItsContext(t *testing.T) {
 		equal(t, "time of Close", time.Since(begin), time.Minute)
 	})
 }
+
+func TestManyCallsOfPutAllAtOnce(t *testing.T) {
+	q := open[int](t, t.TempDir(), "numbers")
+	g := weir.NewGroup(t.Context(), 50)
+	const calls, each = 50, 500
+	for range calls {
+		g.Go(func(ctx context.Context) error {
+			_, err := q.PutAll(ctx, make([]int, each), nil)
+			return err
+		})
+	}
+	noError(t, g.Wait())
+	s, err := q.Stats(t.Context())
+	noError(t, err)
+	equal(t, "messages", s.Messages, calls*each)
+}

@@ -75,6 +75,26 @@ func Store(dir string) ([]Mend, error) {
 	return c.mends, nil
 }
 
+// timesNames are the files in which the server lists when messages are due, or end. It makes them anew from the messages if they are missing. They have no checksum, and what is
+// wrong in one could hold a message back for ever.
+var timesNames = []string{"sched.db", "thw.db"}
+
+// DropTimes removes such lists.
+func DropTimes(dir string) error {
+	for _, name := range timesNames {
+		all, err := filepath.Glob(filepath.Join(escape(dir), "jetstream", "*", "streams", "*", "msgs", name))
+		if err != nil {
+			return err
+		}
+		for _, file := range all {
+			if err := os.Remove(file); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // escape returns the pattern that matches the path alone.
 func escape(path string) string {
 	if filepath.Separator == '\\' { // patterns have no escapes there, and paths no stars

@@ -143,6 +143,9 @@ func mend(store string, log *slog.Logger) error {
 			return fmt.Errorf("weirnats: embedded server: %w", err)
 		}
 	}
+	if err := check.DropTimes(store); err != nil {
+		return fmt.Errorf("weirnats: embedded server: %w", err)
+	}
 	return nil
 }
 

@@ -46,6 +46,9 @@ const callTime = 15 * time.Second
 // eachTime is how long the answers to messages that were sent together may take.
 const eachTime = 30 * time.Second
 
+// mostUnanswered is how many messages may be on their way to the server at once, by all calls of PutEach: those beyond would fail.
+const mostUnanswered = 1 << 30
+
 // reserve is what the headers of a dead letter may take of the server's largest message.
 const reserve = 64 << 10
 
@@ -103,7 +106,7 @@ type queue struct {
 
 // Open returns the queue, and makes what does not exist of it. If it exists with other settings the error is a [*backend.SettingsError], and nothing has changed.
 func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, error) {
-	js, err := jetstream.New(conn.nats, jetstream.WithDefaultTimeout(callTime))
+	js, err := jetstream.New(conn.nats, jetstream.WithDefaultTimeout(callTime), jetstream.WithPublishAsyncMaxPending(mostUnanswered))
 	if err != nil {
 		return nil, err
 	}
