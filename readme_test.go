@@ -29,9 +29,9 @@ func TestSnippetsOfTheReadmeAndTheRecipesAreExamples(t *testing.T) {
 		check.OK(t, err)
 		return string(text)
 	}
-	examples := dedented(read("readme_test.go") + read("recipes_test.go"))
+	examples := dedented(read("readme_test.go") + read("recipes_test.go") + read("weirnats/example_scale_test.go"))
 	program := read("examples/linecount/main.go")
-	for page, least := range map[string]int{"README.md": 6, "docs/recipes.md": 21} {
+	for page, least := range map[string]int{"README.md": 6, "docs/recipes.md": 21, "docs/scale.md": 1} {
 		snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(page), -1)
 		if len(snippets) < least {
 			t.Errorf("%s has only %d snippets", page, len(snippets))

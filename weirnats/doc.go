@@ -49,5 +49,6 @@
 //
 // [Queue.Stats] has the counts of a queue. The first page of package weirdebug shows those of all open queues, and packages weirprom and weirotel
 // export them. The command weirq, in the folder cmd/weirq of this module, lists the queues of a folder or a server, shows what is in them and what is to
-// come later, and replays or removes dead letters; [OpenAdmin] does that for programs.
+// come later, and replays or removes dead letters; [OpenAdmin] does that for programs. What bounds a queue, and what several of them gain, is in
+// docs/scale.md of the repository.
 package weirnats

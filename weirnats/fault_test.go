@@ -43,6 +43,7 @@ var children = map[string]func() error{
 	"worker":   childWorker,
 	"hold":     childHold,
 	"poison":   childPoison,
+	"server":   childServer,
 }
 
 const (
@@ -58,7 +59,7 @@ type child struct {
 }
 
 // start starts a child, which says "ready" when it is. dir is for the files of the test, and those of an embedded server.
-func start(t *testing.T, name, dir, url string) *child {
+func start(t testing.TB, name, dir, url string) *child {
 	t.Helper()
 	exe, err := os.Executable()
 	noError(t, err)
