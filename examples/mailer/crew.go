@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 )
 
 // crew are processes that send mails, the oldest first.
@@ -21,7 +22,7 @@ type worker struct {
 
 // hire starts a process.
 func (c *crew) hire(ctx context.Context) error {
-	cmd, err := c.m.process(ctx, "-worker", "-server", c.m.server)
+	cmd, err := c.m.process(ctx, "-worker", "-server", c.m.server, "-replicas", strconv.Itoa(c.m.replicas))
 	if err != nil {
 		return err
 	}

@@ -20,16 +20,18 @@ import (
 // demo is the show: this program, in processes that are killed.
 type demo struct {
 	out   io.Writer
-	mails int // in the first half; there are more in the second
-	kills int // in the second half
+	mails int // in the first part; there are more in the others
+	kills int // in each of the other parts
+
+	cluster bool // only the part with a cluster
 }
 
 const (
-	// workers is how many processes send mails in the second half, and more how many times as many mails there are as in the first.
+	// workers is how many processes send mails in the later parts, and more how many times as many mails there are as in the first.
 	workers = 3
 	more    = 8
 	// limit is how long the show may take, on a machine that has other things to do.
-	limit = time.Minute
+	limit = 2 * time.Minute
 )
 
 func (d demo) run(ctx context.Context) (err error) {
@@ -40,6 +42,9 @@ func (d demo) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if d.cluster {
+		return d.clustered(ctx, &mailer{dir: filepath.Join(dir, "clustered"), mails: more * d.mails, token: rand.Text()})
+	}
 	if err := d.alone(ctx, &mailer{dir: filepath.Join(dir, "alone"), mails: d.mails}); err != nil {
 		return err
 	}
@@ -92,15 +97,20 @@ func (d demo) alone(ctx context.Context, m *mailer) error {
 }
 
 // together has several processes, which are killed one after the other, on the server of this one.
-func (d demo) together(ctx context.Context, m *mailer) (err error) {
+func (d demo) together(ctx context.Context, m *mailer) error {
 	s, err := start(filepath.Join(m.dir, "server"), m.token)
 	if err != nil {
 		return err
 	}
 	defer s.WaitForShutdown()
 	defer s.Shutdown()
-	m.server = s.ClientURL()
+	m.server, m.replicas = s.ClientURL(), 1
 	d.say("%d processes on one server, %d mails", workers, m.mails)
+	return d.crew(ctx, m, func(context.Context) error { return nil })
+}
+
+// crew has several processes, which are killed one after the other; with each of them fault is called.
+func (d demo) crew(ctx context.Context, m *mailer, fault func(context.Context) error) error {
 	queue, err := m.open(ctx)
 	if err != nil {
 		return err
@@ -124,7 +134,7 @@ func (d demo) together(ctx context.Context, m *mailer) (err error) {
 			return err
 		}
 		d.say("  process %d: %v, after %d mails of all", all.workers[0].cmd.Process.Pid, all.dismiss(), sent)
-		if err := all.hire(ctx); err != nil {
+		if err := errors.Join(fault(ctx), all.hire(ctx)); err != nil {
 			return err
 		}
 	}
@@ -164,13 +174,20 @@ func start(dir, token string) (*server.Server, error) {
 	return s, nil
 }
 
-// done returns when so many messages have left the queue, and how many have then.
+// ask is Stats with a time limit: the answer of a server that is killed in this moment never comes.
+func ask(ctx context.Context, queue *weirnats.Queue[mail]) (weirnats.Stats, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	return queue.Stats(ctx)
+}
+
+// done returns when so many messages have left the queue, and how many have then. A server that does not answer may be about to start.
 func done(ctx context.Context, queue *weirnats.Queue[mail], want int) (int, error) {
 	for {
-		stats, err := queue.Stats(ctx)
+		stats, err := ask(ctx, queue)
 		left := int(stats.Accepted) - stats.Messages
-		if err != nil || left >= want {
-			return left, err
+		if err == nil && left >= want {
+			return left, nil
 		}
 		select {
 		case <-time.After(10 * time.Millisecond):

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -26,6 +27,12 @@ const (
 	lease = time.Second
 )
 
+// retryPause is how long the program waits before it tries again what a server has not done.
+const retryPause = 100 * time.Millisecond
+
+// answerTime is how long a server may take for an answer.
+const answerTime = 2 * time.Second
+
 // mail is what the queue keeps.
 type mail struct{ ID, To string }
 
@@ -35,17 +42,29 @@ type mailer struct {
 	mails     int
 	killAfter int
 	server    string
+	replicas  int
 	token     string
 
 	sent atomic.Int64
 }
 
 func (m *mailer) open(ctx context.Context) (*weirnats.Queue[mail], error) {
-	where := weirnats.Dir(filepath.Join(m.dir, "queue"))
-	if m.server != "" {
-		where = weirnats.Server(m.server, nats.Token(m.token))
+	if m.server == "" {
+		return weirnats.Open[mail](ctx, "mail", weirnats.Dir(filepath.Join(m.dir, "queue")), weirnats.Lease(lease))
 	}
-	return weirnats.Open[mail](ctx, "mail", where, weirnats.Lease(lease))
+	for {
+		queue, err := m.openServer(ctx)
+		if err == nil || ctx.Err() != nil || errors.As(err, new(*weirnats.SettingsError)) {
+			return queue, err
+		}
+		time.Sleep(retryPause) // a cluster takes a moment to choose its leaders
+	}
+}
+
+func (m *mailer) openServer(ctx context.Context) (*weirnats.Queue[mail], error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return weirnats.Open[mail](ctx, "mail", weirnats.Server(m.server, nats.Token(m.token)), weirnats.Replicas(m.replicas), weirnats.Lease(lease))
 }
 
 // run puts the mails that an earlier run has not put, sends mails, and returns when all are sent.
@@ -107,14 +126,26 @@ func (m *mailer) put(ctx context.Context, queue *weirnats.Queue[mail], pause tim
 			continue
 		}
 		time.Sleep(pause)
-		if err := queue.Put(ctx, one, weirnats.ID(one.ID)); err != nil {
-			return err
+		for err := m.putOne(ctx, queue, one); err != nil; err = m.putOne(ctx, queue, one) {
+			if ctx.Err() != nil || m.server == "" {
+				return err
+			}
+			time.Sleep(retryPause) // until there is a server again; the mail may be in the queue already, which knows its ID
 		}
 		if _, err := fmt.Fprintln(outbox, one.ID); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (m *mailer) putOne(ctx context.Context, queue *weirnats.Queue[mail], one mail) error {
+	if m.server != "" {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, answerTime)
+		defer cancel()
+	}
+	return queue.Put(ctx, one, weirnats.ID(one.ID))
 }
 
 // serve sends mails until ctx is done.

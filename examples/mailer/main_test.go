@@ -43,6 +43,25 @@ $`)
 	}
 }
 
+func TestTheShowOnAClusterLosesNothing(t *testing.T) {
+	var out strings.Builder
+	begin := time.Now()
+	if err := (demo{out: &out, mails: 100, kills: 2, cluster: true}).run(t.Context()); err != nil {
+		t.Fatalf("%v, after\n%s", err, &out)
+	}
+	t.Logf("%v\n%s", time.Since(begin), &out)
+	want := regexp.MustCompile(`^3 processes on a cluster of 3 servers, 800 mails, each on 3 disks
+  process \d+: .*, after \d+ mails of all
+  server 0: .*
+  process \d+: .*, after \d+ mails of all
+  server 0: started again
+  800 mails accepted, 800 sent, 0 lost, \d+ sent a second time
+$`)
+	if !want.MatchString(out.String()) {
+		t.Errorf("the show is\n%s", &out)
+	}
+}
+
 func TestALostMailIsNoticed(t *testing.T) {
 	m := &mailer{dir: t.TempDir(), mails: 2}
 	for name, text := range map[string]string{m.outbox(): "a\nb\n", m.out(): "a x\na x\n"} {
