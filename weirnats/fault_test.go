@@ -395,11 +395,12 @@ func TestWorkersThatAreKilledLoseNothing(t *testing.T) {
 			return nil
 		})
 	}
-	faults := 0
-	for end := time.Now().Add(faultsFor()); time.Now().Before(end); faults++ {
+	var faults atomic.Int32
+	watched := watchStorm(t, dir, &faults)
+	for end := time.Now().Add(faultsFor()); time.Now().Before(end); faults.Add(1) {
 		time.Sleep(rand.N(300 * time.Millisecond))
 		w := &workers[rand.N(len(workers))]
-		if faults%4 == 3 && suspend(*w) {
+		if faults.Load()%4 == 3 && suspend(*w) {
 			time.Sleep(childLease * 3 / 2)
 			resume(*w)
 			continue
@@ -410,12 +411,13 @@ func TestWorkersThatAreKilledLoseNothing(t *testing.T) {
 	over.Store(true)
 	noError(t, putters.Wait())
 	drained(t, q)
+	watched.over()
 	for _, w := range workers {
 		w.kill()
 	}
 	again := account(t, dir)
-	t.Logf("%d faults", faults)
-	if most := faults * childPlaces; again > most {
+	t.Logf("%d faults", faults.Load())
+	if most := int(faults.Load()) * childPlaces; again > most {
 		t.Errorf("%d were done again, more than %d", again, most)
 	}
 	for l, err := range q.Dead(t.Context()) {

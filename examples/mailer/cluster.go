@@ -49,7 +49,7 @@ func freePorts(n int) (ports []int, err error) {
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close() // after all have one, so that no two are the same
+		defer func() { _ = l.Close() }() // after all have one, so that no two are the same
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil

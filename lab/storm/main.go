@@ -1,0 +1,104 @@
+// Command storm draws what the test of killed workers of package weirnats has noted: how many messages are put and done in each second, how many are put and not done, and
+// how many were done again. docs/storm.svg is made by
+//
+//	go test -run TestWorkersThatAreKilledLoseNothing ./weirnats -faults 60s -storm "$PWD/storm.txt"
+//	go run ./lab/storm storm.txt docs/storm.svg
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"image/color"
+	"os"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "storm:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("it must be: storm notes.txt picture.svg, got %q", args)
+	}
+	notes, err := read(args[0])
+	if err != nil {
+		return err
+	}
+	p, err := picture(notes)
+	if err != nil {
+		return err
+	}
+	return p.Save(9*vg.Inch, 4*vg.Inch, args[1])
+}
+
+// note is what has happened up to a second.
+type note struct{ second, put, done, again, missing, faults float64 }
+
+func read(name string) (notes []note, err error) {
+	f, err := os.Open(name) //nolint:gosec // the caller's file
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		var n note
+		if _, err := fmt.Sscan(lines.Text(), &n.second, &n.put, &n.done, &n.again, &n.missing, &n.faults); err != nil {
+			return nil, fmt.Errorf("%s: %q: %w", name, lines.Text(), err)
+		}
+		notes = append(notes, n)
+	}
+	if lines.Err() == nil && len(notes) < 2 {
+		return nil, fmt.Errorf("%s has %d lines, which is too few", name, len(notes))
+	}
+	return notes, lines.Err()
+}
+
+// picture draws rates from one note to the next, and counts as they are.
+func picture(notes []note) (*plot.Plot, error) {
+	last := notes[len(notes)-1]
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("Three workers, killed or stopped %.0f times in %.0f s: %.0f messages put, %.0f lost, %.0f done again",
+		last.faults, last.second, last.put, last.missing, last.again)
+	p.X.Label.Text, p.Y.Label.Text, p.Y.Min = "seconds", "messages", 0
+	p.Legend.Top, p.Legend.Left = true, true
+	perSecond := func(of func(note) float64) func(before, n note) float64 {
+		return func(before, n note) float64 { return (of(n) - of(before)) / max(0.1, n.second-before.second) }
+	}
+	for _, line := range []struct {
+		name  string
+		color color.RGBA
+		of    func(before, n note) float64
+	}{
+		{"put per second", color.RGBA{0x25, 0x63, 0xb8, 255}, perSecond(func(n note) float64 { return n.put })},
+		{"done per second", color.RGBA{0x0f, 0x76, 0x6e, 255}, perSecond(func(n note) float64 { return n.done })},
+		{"put and not done yet, in tens", color.RGBA{0xb4, 0x53, 0x09, 255}, func(_, n note) float64 { return n.missing / 10 }},
+		{"done again, in all", color.RGBA{0xa8, 0x32, 0x62, 255}, func(_, n note) float64 { return n.again }},
+	} {
+		var points plotter.XYs
+		var before note
+		for _, n := range notes {
+			points = append(points, plotter.XY{X: n.second, Y: line.of(before, n)})
+			before = n
+		}
+		l, err := plotter.NewLine(points)
+		if err != nil {
+			return nil, err
+		}
+		l.Color, l.Width = line.color, vg.Points(1.5)
+		p.Add(l)
+		p.Legend.Add(line.name, l)
+	}
+	return p, nil
+}
