@@ -223,7 +223,7 @@ func childLater() error {
 	if _, err := os.Stat(filepath.Join(dir, "no more")); err != nil {
 		go func() {
 			for i := 0; ; i++ {
-				due := time.Now().Add(rand.N(time.Second))
+				due := time.Now().Add(rand.N(time.Second / 2))
 				id := fmt.Sprint(os.Getpid(), "-", i, "-", due.UnixNano())
 				if err := q.Put(context.Background(), id, weirnats.ID(id), weirnats.At(due)); err != nil {
 					panic(err)
@@ -336,7 +336,7 @@ func TestAProgramThatIsKilledLosesNothing(t *testing.T) {
 func TestAProgramThatIsKilledLosesNoMessageForLater(t *testing.T) {
 	dir := t.TempDir()
 	kills := 0
-	for end := time.Now().Add(faultsFor()); time.Now().Before(end); kills++ {
+	for end := time.Now().Add(faultsFor() * 2 / 3); time.Now().Before(end); kills++ {
 		c := start(t, "later", dir, "")
 		time.Sleep(rand.N(700 * time.Millisecond))
 		c.kill()
