@@ -41,7 +41,7 @@
 // that takes whole messages from the end of a file cannot be seen.
 //
 // A message in flight when the connection to a server breaks is delivered again after the lease, and counts as tried.
-// If the server ends while messages for later become due or are moved into the queue, some of these may be called with twice. A server that is put to sleep, or whose clock is set
+// If the server ends while messages for later become due or are moved into the queue, and starts anew after more than the [Window], some of these may be called with twice. A server that is put to sleep, or whose clock is set
 // forward, may see that a message is due only as much later.
 // Messages cannot be put in a transaction of a database: write them to a table there, and Put them from it with an [ID].
 //

@@ -133,7 +133,6 @@ func account(t *testing.T, dir string) (again int) {
 
 const (
 	childPlaces = 8
-	mostMoved   = 64 // that the queue takes at once of what is due
 	childLease  = time.Second
 	poisonLease = 300 * time.Millisecond
 )
@@ -357,7 +356,7 @@ func TestAProgramThatIsKilledLosesNoMessageForLater(t *testing.T) {
 	c.kill()
 	again := account(t, dir)
 	t.Logf("%d kills", kills)
-	if most := kills * (childPlaces + mostMoved); again > most {
+	if most := kills * childPlaces; again > most {
 		t.Errorf("%d were done again, more than %d", again, most)
 	}
 	for line := range lines(t, dir, "early") {

@@ -70,12 +70,16 @@ func (q *Queue[T]) unknown(ctx context.Context, all []*backend.Message) (some []
 // remember notes that a message is done, or will be at once. If it cannot, the message may be put once more.
 func (s *server[T]) remember(t *task) {
 	m := t.delivery.Message()
-	if m.Key == "" || strings.HasPrefix(m.Key, backend.MovedKey) { // Put has noted the ID, and no other message can have this key
+	if m.Key == "" {
 		return
+	}
+	put := m.Put
+	if strings.HasPrefix(m.Key, backend.MovedKey) {
+		put = time.Now() // or earlier, but much later than the call of Put: it was moved meanwhile
 	}
 	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
 	defer cancel()
-	if err := s.queue.ids.Remember(ctx, m.Key, m.Put); err != nil {
+	if err := s.queue.ids.Remember(ctx, m.Key, put); err != nil {
 		s.complain("keep the ID of a message that is done", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // others, except that [Try].Put is when it was put. If t is not in the future, by the clock of this machine, the message is put at once. A t beyond the year 2261 is an error of Put.
 //
 // The server keeps about half a kilobyte for each such message in memory, in addition to all of it on the disk, and when many become due at once it has those in memory too. There is no
-// bound but that: [MaxMessages] and [MaxBytes] do not count them.
+// bound but that: [MaxMessages] and [MaxBytes] do not count them. With [Server] the move of a message takes another question to the server, and its end another answer.
 func At(t time.Time) PutOption { return putOption(func(o *putOptions) { o.due = t }) }
 
 // After is [At] for d after the call of Put, by the clock of this machine: that of the server should agree with it.
@@ -57,7 +57,7 @@ func (s *server[T]) move() {
 	const least, most = 50 * time.Millisecond, 5 * time.Second
 	for pause := least; s.pulls.Err() == nil; pause = min(2*pause, most) {
 		began := time.Now()
-		err := s.queue.backend.Move(s.pulls)
+		err := s.queue.backend.Move(s.pulls, s.queue.known)
 		switch {
 		case s.pulls.Err() != nil:
 			return

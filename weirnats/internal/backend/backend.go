@@ -128,8 +128,8 @@ type Queue interface {
 	// Window is that of deduplication.
 	Window() time.Duration
 	// Move puts messages into the queue whose time has come, until ctx is done, and then returns nil. Any other error ends it as well. A message is put once, also if several move,
-	// and if one ends at any point; it waits while the queue is full.
-	Move(ctx context.Context) error
+	// and if one ends at any point; it waits while the queue is full. known reports whether a message, with the key that it has in the queue, was put there and is done.
+	Move(ctx context.Context, known func(ctx context.Context, m *Message) (bool, error)) error
 	// Limit is the largest Data of a message, in bytes.
 	Limit() int
 	// Receive returns what delivers messages.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,6 +31,7 @@ func Later(
 		{"what is due while nothing moves it comes then", nil, overdue},
 		{"a key is put once", nil, dueKeys},
 		{"one that was not removed is put once", nil, movedTwice},
+		{"one that is known to be done is removed", nil, movedBefore},
 		{"several movers put it once", nil, movers},
 		{"it waits for room", func(s *backend.Settings) { s.MaxMessages = 2 }, dueFull},
 		{"the largest message", nil, dueLargest},
@@ -45,7 +48,7 @@ func Later(
 				q := open(t, s)
 				r, err := q.Receive()
 				ok(t, err)
-				c.test(&laterWorld{&world{t, q, r, s.Lease}, half})
+				c.test(&laterWorld{world: &world{t, q, r, s.Lease}, half: half})
 				ok(t, r.Close(t.Context()))
 			})
 		})
@@ -55,13 +58,21 @@ func Later(
 type laterWorld struct {
 	*world
 	half func(t *testing.T, q backend.Queue)
+	done atomic.Bool // all messages that are due were put and done before
+}
+
+func (l *laterWorld) known(_ context.Context, m *backend.Message) (bool, error) {
+	if !strings.HasPrefix(m.Key, backend.MovedKey) || m.Key == backend.MovedKey {
+		return false, fmt.Errorf("key is %q", m.Key)
+	}
+	return l.done.Load(), nil
 }
 
 // move moves what is due until the function that it returns is called.
 func (l *laterWorld) move() (stop func()) {
 	ctx, cancel := context.WithCancel(l.Context())
 	done := make(chan error, 1)
-	go func() { done <- l.Move(ctx) }()
+	go func() { done <- l.Move(ctx, l.known) }()
 	return func() {
 		l.Helper()
 		cancel()
@@ -197,6 +208,19 @@ func movedTwice(l *laterWorld) {
 	defer l.move()()
 	l.settled(0)
 	is(l, "messages", l.messages(), 0)
+}
+
+func movedBefore(l *laterWorld) {
+	l.done.Store(true)
+	l.putLater("a", time.Now().Add(soon))
+	stop := l.move()
+	l.settled(0)
+	stop()
+	l.done.Store(false)
+	is(l, "messages", l.messages(), 0)
+	l.putLater("b", time.Now().Add(soon))
+	defer l.move()()
+	is(l, "message", text(l.take()), "b")
 }
 
 func movers(l *laterWorld) {

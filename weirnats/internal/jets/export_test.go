@@ -27,7 +27,7 @@ func MoveHalf(ctx context.Context, of backend.Queue) error {
 		if len(all) == 0 {
 			continue
 		}
-		done, back, err := q.store(ctx, all)
+		done, back, err := q.store(ctx, all, func(context.Context, *backend.Message) (bool, error) { return false, nil })
 		return errors.Join(err, giveBack(ctx, append(done, back...), 0))
 	}
 }

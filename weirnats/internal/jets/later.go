@@ -21,6 +21,9 @@ import (
 // mover is the name of the consumer of messages that are due.
 const mover = "due"
 
+// Known is what Move asks.
+type Known = func(ctx context.Context, m *backend.Message) (bool, error)
+
 // at is what the schedule of a message that comes once begins with.
 const at = "@at "
 
@@ -62,7 +65,7 @@ func (q *queue) Later(ctx context.Context, after uint64) (*backend.Kept, error) 
 }
 
 // Move implements [backend.Queue].
-func (q *queue) Move(ctx context.Context) error {
+func (q *queue) Move(ctx context.Context, known Known) error {
 	const least, most = 10 * time.Millisecond, 250 * time.Millisecond
 	r := q.receive(q.later, mover, q.moveLease())
 	r.bare = true
@@ -73,7 +76,7 @@ func (q *queue) Move(ctx context.Context) error {
 		full := false
 		if len(all) > 0 {
 			var moveErr error
-			full, moveErr = q.move(ctx, all, pause)
+			full, moveErr = q.move(ctx, all, pause, known)
 			err = errors.Join(moveErr, err)
 		}
 		switch {
@@ -121,10 +124,10 @@ func (r *receiver) takeDue(ctx context.Context, n int) (all []*delivery, err err
 
 // move puts messages into the queue, and removes here those that the queue has; the others come again after wait. It reports whether the queue was full. It goes on for a while when ctx is
 // done: else these messages would be held up.
-func (q *queue) move(ctx context.Context, all []*delivery, wait time.Duration) (full bool, err error) {
+func (q *queue) move(ctx context.Context, all []*delivery, wait time.Duration, known Known) (full bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), q.moveLease()*2/5)
 	defer cancel()
-	done, back, err := q.store(ctx, all)
+	done, back, err := q.store(ctx, all, known)
 	full = errors.Is(err, backend.ErrFull)
 	if full {
 		err = nil
@@ -132,21 +135,30 @@ func (q *queue) move(ctx context.Context, all []*delivery, wait time.Duration) (
 	return full, errors.Join(err, forget(ctx, done), giveBack(ctx, back, wait))
 }
 
-// store puts messages into the queue. It returns those that the queue has, the others, and an error of one of these.
-func (q *queue) store(ctx context.Context, all []*delivery) (done, back []*delivery, err error) {
-	put := make([]*backend.Message, len(all))
-	for i, d := range all {
+// store puts messages into the queue, except those that are known. It returns those that the queue has or had, the others, and an error of one of these.
+func (q *queue) store(ctx context.Context, all []*delivery, known Known) (done, back []*delivery, err error) {
+	var from []*delivery
+	var put []*backend.Message
+	for _, d := range all {
 		m := *d.content
 		m.Key = backend.MovedKey + strings.TrimPrefix(d.subject, q.dueSubject(""))
-		put[i] = &m
+		is, e := known(ctx, &m)
+		switch {
+		case e != nil:
+			back, err = append(back, d), e
+		case is:
+			done = append(done, d)
+		default:
+			from, put = append(from, d), append(put, &m)
+		}
 	}
 	for i, e := range q.PutEach(ctx, put) {
 		if e == nil {
-			done = append(done, all[i])
+			done = append(done, from[i])
 			continue
 		}
-		back = append(back, all[i])
-		if err == nil || errors.Is(err, backend.ErrFull) {
+		back = append(back, from[i])
+		if err == nil || errors.Is(e, backend.ErrFull) {
 			err = e
 		}
 	}

@@ -71,11 +71,11 @@ func (q *Queue) Later(_ context.Context, after uint64) (*backend.Kept, error) {
 }
 
 // Move implements [backend.Queue].
-func (q *Queue) Move(ctx context.Context) error {
+func (q *Queue) Move(ctx context.Context, known func(ctx context.Context, m *backend.Message) (bool, error)) error {
 	for ctx.Err() == nil {
 		q.mu.Lock()
 		now := time.Now()
-		next, err := q.move(now)
+		next, err := q.move(ctx, now, known)
 		changed := q.changed
 		q.mu.Unlock()
 		if err != nil {
@@ -101,8 +101,9 @@ func wait(ctx context.Context, changed <-chan struct{}, limit time.Duration, lim
 	}
 }
 
-// move puts into the queue what is due, as far as there is room. It returns when to look again, the zero time for when something changes. The mutex is held.
-func (q *Queue) move(now time.Time) (next time.Time, err error) {
+// move puts into the queue what is due, as far as there is room. It returns when to look again, the zero time for when something changes. The mutex is held, except for
+// the calls of known.
+func (q *Queue) move(ctx context.Context, now time.Time, known func(ctx context.Context, m *backend.Message) (bool, error)) (next time.Time, err error) {
 	l := &q.later
 	slices.SortFunc(l.waiting, func(a, b *postponed) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.number, b.number)) })
 	for len(l.waiting) > 0 {
@@ -115,7 +116,18 @@ func (q *Queue) move(now time.Time) (next time.Time, err error) {
 		}
 		m := p.Message
 		m.Key, m.Due = backend.MovedKey+strconv.FormatUint(p.number, 10), time.Time{}
-		if !q.known(q.keys, m.Key, now) {
+		q.mu.Unlock()
+		was, err := known(ctx, &m)
+		q.mu.Lock()
+		switch {
+		case err != nil:
+			return next, err
+		case len(l.waiting) == 0 || l.waiting[0] != p: // it was moved meanwhile, or another is to come before it
+			continue
+		case int64(len(q.messages)) >= q.settings.MaxMessages:
+			return now.Add(fullTime), nil
+		}
+		if !was && !q.known(q.keys, m.Key, now) {
 			q.add(&m, now)
 			q.notify()
 		}

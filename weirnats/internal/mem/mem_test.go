@@ -1,6 +1,7 @@
 package mem_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -23,7 +24,7 @@ func TestLaterInMemoryConforms(t *testing.T) {
 			}
 			return nil
 		})
-		if err := q.Move(t.Context()); !errors.Is(err, ends) {
+		if err := q.Move(t.Context(), func(context.Context, *backend.Message) (bool, error) { return false, nil }); !errors.Is(err, ends) {
 			t.Errorf("error is %v", err)
 		}
 		q.(*mem.Queue).Fault(nil)
