@@ -175,6 +175,7 @@ func damaged(t *testing.T, what, dir, file string) {
 
 // One byte is changed in each kind of place of each kind of file.
 func TestADamagedFileIsNamedAndNothingIsLost(t *testing.T) {
+	t.Parallel()
 	dir := filled(t)
 	all := inventory(t, dir)
 	if !strings.HasPrefix(all, "007 013 014 ") || !strings.HasSuffix(all, " 099 100 dead 005") {
@@ -230,6 +231,7 @@ func TestADamagedFileIsNamedAndNothingIsLost(t *testing.T) {
 
 // The power fails while the last record is written: it is not there then, or in part, or there are zeros in its place. All others are there.
 func TestATornEndIsCutOff(t *testing.T) {
+	t.Parallel()
 	dir := filled(t)
 	all := inventory(t, dir)
 	blocks := blocksOf(t, dir, "weir_q_q")
@@ -258,6 +260,7 @@ func TestATornEndIsCutOff(t *testing.T) {
 
 // What an operator can do about a damaged file without a copy of it.
 func TestADamagedFileThatIsMovedAway(t *testing.T) {
+	t.Parallel()
 	dir := filled(t)
 	all := inventory(t, dir)
 	stream := streamOf(dir, "weir_q_q")
@@ -309,6 +312,7 @@ func TestADamagedFileThatIsMovedAway(t *testing.T) {
 
 // What a consumer has delivered has no checksum. Whatever is in the file, each message comes.
 func TestWithDamageInWhatWasDeliveredEachMessageComes(t *testing.T) {
+	t.Parallel()
 	dir := filled(t)
 	file := filepath.Join(streamOf(dir, "weir_q_q"), "obs", "work", "o.dat")
 	text, err := os.ReadFile(file)

@@ -489,6 +489,7 @@ func stalls() (slowest func() time.Duration) {
 
 // All places are busy and 10 000 messages wait when the program is to end.
 func TestTheEndWithManyWaiting(t *testing.T) {
+	t.Parallel()
 	waiting := 10_000
 	if testing.Short() {
 		waiting = 1_000

@@ -303,6 +303,7 @@ func TestTheFolderIsLocked(t *testing.T) {
 
 // A program with an embedded server is killed again and again, while it puts and serves.
 func TestAProgramThatIsKilledLosesNothing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	kills := 0
 	for end := time.Now().Add(faultsFor()); time.Now().Before(end); kills++ {
@@ -333,6 +334,7 @@ func TestAProgramThatIsKilledLosesNothing(t *testing.T) {
 
 // A program with an embedded server is killed again and again, while it puts messages for later and serves what is due.
 func TestAProgramThatIsKilledLosesNoMessageForLater(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	kills := 0
 	for end := time.Now().Add(faultsFor() * 2 / 3); time.Now().Before(end); kills++ {
@@ -366,6 +368,7 @@ func TestAProgramThatIsKilledLosesNoMessageForLater(t *testing.T) {
 
 // Workers of one server are killed, and stopped for longer than the lease.
 func TestWorkersThatAreKilledLoseNothing(t *testing.T) {
+	t.Parallel()
 	dir, files := t.TempDir(), t.TempDir()
 	s := listen(t, files)
 	defer func() { s.Shutdown(); s.WaitForShutdown() }()
@@ -443,6 +446,7 @@ func listen(t *testing.T, dir string, port ...int) *server.Server {
 
 // A server ends and starts again while messages are put and served.
 func TestAServerThatStartsAgainLosesNothing(t *testing.T) {
+	t.Parallel()
 	dir, files := t.TempDir(), t.TempDir()
 	s := listen(t, files)
 	port := s.Addr().(*net.TCPAddr).Port
@@ -492,6 +496,7 @@ func TestAServerThatStartsAgainLosesNothing(t *testing.T) {
 
 // A message that kills its process becomes a dead letter, also if it does so at once, and with it the embedded server.
 func TestPoisonEndsInTheDeadLetters(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	queues := filepath.Join(dir, "queues")
 	opts := append(slices.Clip(childOptions), weirnats.Dir(queues), weirnats.Lease(poisonLease))

@@ -277,6 +277,7 @@ func ExampleAt() {
 
 // The server has a list of when messages are due, which has no checksum. One that says that there is none must hold no message back.
 func TestAWrongListOfTimesHoldsNothingBack(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	q := open[string](t, dir, "work")
 	noError(t, q.Put(t.Context(), "a", weirnats.After(time.Second)))

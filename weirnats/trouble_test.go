@@ -21,6 +21,7 @@ import (
 
 // Messages that together are more than a server sends to one client at once.
 func TestManyLargeMessages(t *testing.T) {
+	t.Parallel()
 	large := listen(t, t.TempDir())
 	defer func() { large.Shutdown(); large.WaitForShutdown() }()
 	for name, c := range map[string]struct {
@@ -82,6 +83,7 @@ func init() { //nolint:gochecknoinits // it adds a program to those that tests s
 
 // One kill, and then programs that end well: each gives the message back.
 func TestADrainAfterAKillIsNoTry(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	q, err := weirnats.Open[string](t.Context(), "r", drainOptions(dir)...)
 	noError(t, err)
