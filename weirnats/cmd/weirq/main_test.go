@@ -53,7 +53,7 @@ func TestEachCommandShowsOrChangesAFolder(t *testing.T) {
 		{args: "peek raw -n 1", out: []string{"3  raw  45 bytes  put 20", `  id good 1 \x1b]0;title\x07\x1b[31mred\u202e\u009b2J\x0d\n\x00e` + "\u0301\u0301" + `\u0301\u0301\xff` + "\n    good 1 \\x1b", "there are more: -n 0 shows all\n"}, lacks: "good 2"},
 		{args: "peek raw -n 2", out: []string{"good 1", "4  raw  6 bytes", "good 2"}, lacks: "more"},
 		{args: "peek raw --json", out: []string{`{"id":"3","message_id":"good 1 \u001b]0;`, `"data_base64":"Z29vZC`, `{"id":"4","message_id":"good 2","codec":"raw","put":"20`, `"data":"good 2"}` + "\n"}},
-		{args: "later numbers", out: []string{"1  json  1 bytes  put 20", "  due 20", "  id eight\n    8\n"}, lacks: "7"},
+		{args: "later numbers", out: []string{"1  json  1 bytes  put 20", "  due 20", "  id eight\n    8\n"}, lacks: "    7\n"},
 		{args: "later numbers --json", out: []string{`{"id":"1","message_id":"eight","codec":"json","put":"20`, `"due":"20`, `"data":"8"}`}},
 		{args: "later raw"},
 		{args: "peek numbers --json", out: []string{`"data":"7"}`}, lacks: "due"},
