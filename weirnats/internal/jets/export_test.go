@@ -31,3 +31,6 @@ func MoveHalf(ctx context.Context, of backend.Queue) error {
 		return errors.Join(err, giveBack(ctx, append(done, back...), 0))
 	}
 }
+
+// SetPatience sets how long a call waits for an answer.
+func SetPatience(c *Conn, d time.Duration) { c.patience = d }

@@ -78,11 +78,13 @@ func (found) Close() error { return nil }
 
 // Peek implements [backend.Queue].
 func (q *queue) Peek(ctx context.Context, after uint64) (*backend.Kept, error) {
-	m, err := q.messages.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject("weir.q."+q.name+".*"))
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	m, err := q.messages.GetMsg(call, after+1, jetstream.WithGetMsgSubject("weir.q."+q.name+".*"))
 	if err != nil {
-		return nil, failed(err)
+		return nil, unanswered(ctx, err)
 	}
-	r, _, err := q.record(ctx, nameOf(m.Sequence, m.Time))
+	r, _, err := q.record(call, nameOf(m.Sequence, m.Time))
 	if err != nil {
 		return nil, err
 	}

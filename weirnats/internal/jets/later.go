@@ -53,9 +53,11 @@ func (q *queue) schedule(out *nats.Msg, due time.Time) {
 
 // Later implements [backend.Queue].
 func (q *queue) Later(ctx context.Context, after uint64) (*backend.Kept, error) {
-	m, err := q.later.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject("weir.*."+q.name+".*"))
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	m, err := q.later.GetMsg(call, after+1, jetstream.WithGetMsgSubject("weir.*."+q.name+".*"))
 	if err != nil {
-		return nil, failed(err)
+		return nil, unanswered(ctx, err)
 	}
 	k := &backend.Kept{Number: m.Sequence, Message: *message(m.Header, m.Data, m.Time)}
 	if k.Due, err = time.Parse(time.RFC3339Nano, strings.TrimPrefix(m.Header.Get(jetstream.ScheduleHeader), at)); err != nil {

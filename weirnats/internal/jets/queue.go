@@ -40,7 +40,7 @@ const (
 	batchCommitHeader = "Nats-Batch-Commit"
 )
 
-// callTime is how long the answer to one call may take, if its context sets no limit. The largest messages take seconds on a machine that is busy.
+// callTime is how long the answer to one call may take. The largest messages take seconds on a machine that is busy.
 const callTime = 15 * time.Second
 
 // eachTime is how long the answers to messages that were sent together may take.
@@ -57,7 +57,8 @@ const consumer = "work"
 
 // Conn is a connection to a server, with what must know when it is lost or comes back.
 type Conn struct {
-	nats *nats.Conn
+	nats     *nats.Conn
+	patience time.Duration // with one call
 
 	mu        sync.Mutex
 	receivers map[*receiver]bool
@@ -65,7 +66,7 @@ type Conn struct {
 
 // Connect makes a connection by connect, which gets the options that it must use.
 func Connect(connect func(opts ...nats.Option) (*nats.Conn, error)) (*Conn, error) {
-	c := &Conn{receivers: make(map[*receiver]bool)}
+	c := &Conn{patience: callTime, receivers: make(map[*receiver]bool)}
 	var err error
 	c.nats, err = connect(
 		nats.MaxReconnects(-1),
@@ -106,7 +107,7 @@ type queue struct {
 
 // Open returns the queue, and makes what does not exist of it. If it exists with other settings the error is a [*backend.SettingsError], and nothing has changed.
 func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, error) {
-	js, err := jetstream.New(conn.nats, jetstream.WithDefaultTimeout(callTime), jetstream.WithPublishAsyncMaxPending(mostUnanswered))
+	js, err := jetstream.New(conn.nats, jetstream.WithPublishAsyncMaxPending(mostUnanswered))
 	if err != nil {
 		return nil, err
 	}
@@ -133,14 +134,21 @@ func (q *queue) Put(ctx context.Context, m *backend.Message) error {
 	if err != nil {
 		return err
 	}
-	ack, err := q.js.PublishMsg(ctx, out)
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	ack, err := q.js.PublishMsg(call, out)
 	if err == nil && ack.Duplicate && !m.Due.IsZero() {
 		return backend.ErrDuplicate
 	}
 	return unanswered(ctx, err)
 }
 
-// unanswered is failed for a call that ends by itself if the server does not answer.
+// bounded returns the context of a call, which ends by itself if the server does not answer.
+func (q *queue) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, q.conn.patience)
+}
+
+// unanswered is failed for a call that ends by itself if the server does not answer: ctx is that of the caller.
 func unanswered(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return errNoAnswer
@@ -182,6 +190,8 @@ func (q *queue) PutAll(ctx context.Context, all []*backend.Message) error {
 		return nil
 	}
 	id := nuid.Next()
+	call, cancel := q.bounded(ctx)
+	defer cancel()
 	for i, m := range all {
 		out, err := q.outgoing(m)
 		if err != nil {
@@ -195,7 +205,7 @@ func (q *queue) PutAll(ctx context.Context, all []*backend.Message) error {
 			continue
 		}
 		out.Header[batchCommitHeader] = []string{"1"}
-		if _, err = q.js.PublishMsg(ctx, out); err != nil {
+		if _, err = q.js.PublishMsg(call, out); err != nil {
 			return unanswered(ctx, err)
 		}
 	}
@@ -281,7 +291,9 @@ func failed(err error) error {
 
 // Known implements [backend.Queue].
 func (q *queue) Known(ctx context.Context, key string) (bool, error) {
-	m, err := q.records.GetLastMsgForSubject(ctx, q.keySubject(key))
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	m, err := q.records.GetLastMsgForSubject(call, q.keySubject(key))
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return false, nil
@@ -302,7 +314,9 @@ func (q *queue) Remember(ctx context.Context, key string, put time.Time) error {
 		return nil
 	}
 	// The server counts in whole seconds.
-	_, err := q.js.Publish(ctx, q.keySubject(key), []byte(put.Format(time.RFC3339Nano)), jetstream.WithMsgTTL((left + time.Second).Truncate(time.Second)))
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	_, err := q.js.Publish(call, q.keySubject(key), []byte(put.Format(time.RFC3339Nano)), jetstream.WithMsgTTL((left + time.Second).Truncate(time.Second)))
 	return unanswered(ctx, err)
 }
 
@@ -314,18 +328,22 @@ func (q *queue) Limit() int { return int(q.conn.nats.MaxPayload()) - reserve }
 
 // Next implements [backend.Queue].
 func (q *queue) Next(ctx context.Context, after uint64) (*backend.Dead, error) {
-	m, err := q.dead.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject("weir.dead."+q.name+".*"))
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	m, err := q.dead.GetMsg(call, after+1, jetstream.WithGetMsgSubject("weir.dead."+q.name+".*"))
 	if err != nil {
-		return nil, failed(err)
+		return nil, unanswered(ctx, err)
 	}
 	return letter(m), nil
 }
 
 // Letter implements [backend.Queue].
 func (q *queue) Letter(ctx context.Context, number uint64) (*backend.Dead, error) {
-	m, err := q.dead.GetMsg(ctx, number)
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	m, err := q.dead.GetMsg(call, number)
 	if err != nil {
-		return nil, failed(err)
+		return nil, unanswered(ctx, err)
 	}
 	return letter(m), nil
 }
@@ -354,7 +372,9 @@ func decodeRecord(text []byte) *backend.Record {
 
 // Forget implements [backend.Queue].
 func (q *queue) Forget(ctx context.Context, number uint64) error {
-	return remove(ctx, q.dead, number)
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	return unanswered(ctx, remove(call, q.dead, number))
 }
 
 // remove removes a message of a stream.
@@ -373,30 +393,34 @@ func remove(ctx context.Context, of jetstream.Stream, number uint64) error {
 
 // Purge implements [backend.Queue].
 func (q *queue) Purge(ctx context.Context) (int, error) {
-	info, err := q.dead.Info(ctx)
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	info, err := q.dead.Info(call)
 	if err != nil {
-		return 0, failed(err)
+		return 0, unanswered(ctx, err)
 	}
-	return int(info.State.Msgs), failed(q.dead.Purge(ctx))
+	return int(info.State.Msgs), unanswered(ctx, q.dead.Purge(call))
 }
 
 // Stats implements [backend.Queue].
 func (q *queue) Stats(ctx context.Context) (backend.Stats, error) {
-	later, err := q.later.Info(ctx) // the first: a message that moves meanwhile counts twice rather than not at all
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	later, err := q.later.Info(call) // the first: a message that moves meanwhile counts twice rather than not at all
 	if err != nil {
-		return backend.Stats{}, failed(err)
+		return backend.Stats{}, unanswered(ctx, err)
 	}
-	messages, err := q.messages.Info(ctx)
+	messages, err := q.messages.Info(call)
 	if err != nil {
-		return backend.Stats{}, failed(err)
+		return backend.Stats{}, unanswered(ctx, err)
 	}
-	dead, err := q.dead.Info(ctx)
+	dead, err := q.dead.Info(call)
 	if err != nil {
-		return backend.Stats{}, failed(err)
+		return backend.Stats{}, unanswered(ctx, err)
 	}
-	work, err := q.messages.Consumer(ctx, consumer)
+	work, err := q.messages.Consumer(call, consumer)
 	if err != nil {
-		return backend.Stats{}, failed(err)
+		return backend.Stats{}, unanswered(ctx, err)
 	}
 	of := work.CachedInfo()
 	s := backend.Stats{

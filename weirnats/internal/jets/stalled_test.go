@@ -1,0 +1,125 @@
+package jets_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+	"github.com/64ed045f/weir/weirnats/internal/conform"
+	"github.com/64ed045f/weir/weirnats/internal/jets"
+)
+
+// Each call ends by itself while the server does not answer, however long its context would have it wait.
+func TestAServerThatDoesNotAnswerHoldsNoCallUp(t *testing.T) {
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	defer s.WaitForShutdown()
+	defer s.Shutdown()
+	if !s.ReadyForConnections(time.Minute) {
+		t.Fatal("the server does not start")
+	}
+	address, stall := stalling(t, s.Addr().String())
+	conn, err := jets.Connect(func(opts ...nats.Option) (*nats.Conn, error) { return nats.Connect("nats://"+address, opts...) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	q, err := jets.Open(ctx, conn, conform.Settings("stalled"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stall()
+	jets.SetPatience(conn, 100*time.Millisecond)
+	m := &backend.Message{Key: "key", Data: []byte("a")}
+	for name, call := range map[string]func() error{
+		"Put":      func() error { return q.Put(ctx, m) },
+		"PutAll":   func() error { return q.PutAll(ctx, []*backend.Message{m, m}) },
+		"Known":    func() error { _, err := q.Known(ctx, "key"); return err },
+		"Remember": func() error { return q.Remember(ctx, "key", time.Now()) },
+		"Peek":     func() error { _, err := q.Peek(ctx, 0); return err },
+		"Later":    func() error { _, err := q.Later(ctx, 0); return err },
+		"Next":     func() error { _, err := q.Next(ctx, 0); return err },
+		"Letter":   func() error { _, err := q.Letter(ctx, 1); return err },
+		"Forget":   func() error { return q.Forget(ctx, 1) },
+		"Purge":    func() error { _, err := q.Purge(ctx); return err },
+		"Stats":    func() error { _, err := q.Stats(ctx); return err },
+	} {
+		begin := time.Now()
+		if err := call(); err == nil || !strings.Contains(err.Error(), "did not answer") {
+			t.Errorf("%s returns %v", name, err)
+		}
+		if took := time.Since(begin); took > 30*time.Second {
+			t.Errorf("%s takes %v", name, took)
+		}
+	}
+}
+
+// stalling listens for clients of the server at that address, and hands on what both say until stall is called.
+func stalling(t *testing.T, to string) (address string, stall func()) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var open []net.Conn
+	stalled := make(chan struct{})
+	hand := func(to, from net.Conn) {
+		buf := make([]byte, 1<<16)
+		for {
+			n, err := from.Read(buf)
+			select {
+			case <-stalled:
+				_, _ = io.Copy(io.Discard, from) // until the test ends
+				return
+			default:
+			}
+			if err != nil {
+				return
+			}
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+	}
+	all.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", to)
+			if err != nil {
+				return // the client says so
+			}
+			mu.Lock()
+			open = append(open, client, server)
+			mu.Unlock()
+			all.Go(func() { hand(server, client) })
+			all.Go(func() { hand(client, server) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		for _, c := range open {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		all.Wait()
+	})
+	return l.Addr().String(), sync.OnceFunc(func() { close(stalled) })
+}
