@@ -59,6 +59,8 @@ func Example_fromRiver() {
 	check(err)
 	n, err := queue.PutAll(ctx, mails, nil)
 	fmt.Println(n, err)
+	err = queue.Put(ctx, mails[0], weirnats.After(time.Hour))
+	check(err)
 	for letter, err := range queue.Dead(ctx) {
 		check(err)
 		err = queue.Replay(ctx, letter.ID)
@@ -102,6 +104,8 @@ func Example_fromAsynq() {
 			return err
 		}
 		defer bulk.Close()
+		err = bulk.Put(ctx, mails[0], weirnats.After(time.Hour))
+		check(err)
 		err = urgent.Put(ctx, mails[0], weirnats.ID("reset 7"))
 		check(err)
 		err = urgent.TryPut(ctx, mails[1], weirnats.ID("reset 7")) // is dropped
