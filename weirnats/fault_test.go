@@ -43,6 +43,7 @@ var children = map[string]func() error{
 	"worker":   childWorker,
 	"hold":     childHold,
 	"poison":   childPoison,
+	"node":     childNode,
 	"server":   childServer,
 }
 

@@ -1,0 +1,183 @@
+package weirnats_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/weirnats"
+)
+
+// leaderTime is how often the server that leads the stream is killed.
+const leaderTime = 10 * time.Second
+
+// childNode is a server of a cluster: that of the folder in childDir, whose name is among those of childURL, next to its ports.
+func childNode() error {
+	dir := os.Getenv(childDir)
+	o := &server.Options{
+		ServerName: filepath.Base(dir), Host: "127.0.0.1", JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true,
+		Cluster: server.ClusterOpts{Name: "test", Host: "127.0.0.1"},
+	}
+	for node := range strings.FieldsSeq(os.Getenv(childURL)) {
+		var name string
+		var clients, peers int
+		if _, err := fmt.Sscanf(strings.ReplaceAll(node, ",", " "), "%s %d %d", &name, &clients, &peers); err != nil {
+			return err
+		}
+		if name == o.ServerName {
+			o.Port, o.Cluster.Port = clients, peers
+		}
+		o.Routes = append(o.Routes, &url.URL{Scheme: "nats", Host: fmt.Sprint("127.0.0.1:", peers)})
+	}
+	s, err := server.NewServer(o)
+	if err != nil {
+		return err
+	}
+	s.Start()
+	if !s.ReadyForConnections(limit) {
+		return errors.New("the server does not start")
+	}
+	fmt.Println("ready")
+	s.WaitForShutdown()
+	return nil
+}
+
+// cluster are three servers in processes of their own.
+type cluster struct {
+	dir     string
+	about   string // of all, for childNode
+	url     string // of all, for clients
+	servers map[string]*child
+}
+
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{dir: t.TempDir(), servers: make(map[string]*child)}
+	t.Cleanup(func() {
+		for _, s := range c.servers {
+			s.kill()
+		}
+	})
+	var taken []net.Listener
+	port := func() int { // that no program listens on at the moment
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		noError(t, err)
+		taken = append(taken, l)
+		return l.Addr().(*net.TCPAddr).Port
+	}
+	var urls []string
+	for i := range 3 {
+		clients := port()
+		c.about += fmt.Sprintf("node%d,%d,%d ", i, clients, port())
+		urls = append(urls, fmt.Sprint("nats://127.0.0.1:", clients))
+	}
+	c.url = strings.Join(urls, ",")
+	for _, l := range taken {
+		noError(t, l.Close())
+	}
+	for i := range 3 {
+		c.start(t, fmt.Sprint("node", i))
+	}
+	return c
+}
+
+func (c *cluster) start(t *testing.T, name string) {
+	t.Helper()
+	c.servers[name] = start(t, "node", filepath.Join(c.dir, name), c.about)
+}
+
+// leader is the server that leads a stream.
+func leader(t *testing.T, js jetstream.JetStream, stream string) string {
+	t.Helper()
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		s, err := js.Stream(ctx, stream)
+		cancel()
+		if err == nil && s.CachedInfo().Cluster != nil && s.CachedInfo().Cluster.Leader != "" {
+			return s.CachedInfo().Cluster.Leader
+		}
+	}
+	t.Fatal("no server leads the stream")
+	return ""
+}
+
+// Of three servers the one that leads is killed, and starts again at once, while messages are put and served.
+func TestAClusterThatLosesItsLeaderLosesNothing(t *testing.T) {
+	t.Parallel()
+	c, dir := startCluster(t), t.TempDir()
+	opts := append(slices.Clip(childOptions), weirnats.Replicas(3), weirnats.Server(c.url, nats.ReconnectWait(50*time.Millisecond)))
+	var q *weirnats.Queue[string]
+	for end := time.Now().Add(limit); q == nil; { // until the servers have found each other
+		var err error
+		ctx, cancel := context.WithTimeout(t.Context(), limit/4)
+		q, err = weirnats.Open[string](ctx, "work", opts...)
+		cancel()
+		if err != nil && time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+	defer q.Close()
+	conn, err := nats.Connect(c.url, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
+	noError(t, err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	noError(t, err)
+	put, err := openLedger(dir, "put")
+	noError(t, err)
+	done, err := openLedger(dir, "done")
+	noError(t, err)
+	p := weir.New(childPlaces)
+	defer p.Close()
+	stop := serve(t, q, p, func(_ context.Context, id string) error { return done.add(id) })
+	var over atomic.Bool
+	putters := weir.NewGroup(t.Context(), 4)
+	for i := range 4 {
+		putters.Go(func(ctx context.Context) error {
+			for j := 0; !over.Load(); j++ {
+				id := fmt.Sprint(i, "-", j)
+				for over := false; !over; { // what fails may have been put: with its ID it is put once
+					ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+					over = q.Put(ctx, id, weirnats.ID(id)) == nil
+					cancel()
+				}
+				if err := put.add(id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	kills := 0
+	for begin := time.Now(); kills == 0 || time.Since(begin) < *faultTime-leaderTime; kills++ {
+		if kills > 0 {
+			time.Sleep(leaderTime)
+		}
+		name := leader(t, js, "weir_q_work")
+		c.servers[name].kill()
+		c.start(t, name)
+	}
+	leader(t, js, "weir_q_work")
+	over.Store(true)
+	noError(t, putters.Wait())
+	drained(t, q)
+	stop()
+	again := account(t, dir)
+	t.Logf("%d kills", kills)
+	if most := kills * childPlaces; again > most {
+		t.Errorf("%d were done again, more than %d", again, most)
+	}
+}
