@@ -163,6 +163,8 @@ type Message struct {
 	Number uint64
 	// ID is the [ID] that the message was put with, "" if it had none.
 	ID string
+	// Key is the [Key] that the message was put with, "" if it had none.
+	Key string
 	// Codec is the name of the codec that has encoded Data.
 	Codec string
 	// Data is the value as it was put.
@@ -220,7 +222,7 @@ func (v *View) each(next func(after uint64) (*backend.Kept, error)) iter.Seq2[Me
 				yield(Message{}, outward(v.queue.name, err))
 				return
 			}
-			if !yield(Message{Number: k.Number, ID: k.ID, Codec: k.Codec, Data: k.Data, Errors: failures(k.Errors), Put: k.Put, Due: k.Due}, nil) {
+			if !yield(Message{Number: k.Number, ID: k.ID, Key: k.Order, Codec: k.Codec, Data: k.Data, Errors: failures(k.Errors), Put: k.Put, Due: k.Due}, nil) {
 				return
 			}
 			after = k.Number

@@ -38,6 +38,8 @@ type DeadLetter struct {
 	ID string
 	// MessageID is the [ID] that the message was put with, "" if it had none.
 	MessageID string
+	// Key is the [Key] that the message was put with, "" if it had none.
+	Key string
 	// Codec is the name of the codec that has encoded Data.
 	Codec string
 	// Data is the value as it was put.
@@ -102,12 +104,12 @@ func (q *Queue[T]) next(ctx context.Context, after uint64) (*backend.Dead, error
 
 func letter(d *backend.Dead) DeadLetter {
 	return DeadLetter{
-		ID: strconv.FormatUint(d.Number, 10), MessageID: d.ID, Codec: d.Codec, Data: d.Data,
+		ID: strconv.FormatUint(d.Number, 10), MessageID: d.ID, Key: d.Order, Codec: d.Codec, Data: d.Data,
 		Tries: d.Tries, Errors: failures(d.Errors), Put: d.Message.Put, Died: d.Died,
 	}
 }
 
-// Replay puts the message of a dead letter into the queue again, as a new one, and removes the dead letter. It waits for room as [Queue.Put] does. The error is [ErrNotFound]
+// Replay puts the message of a dead letter into the queue again, as a new one, with its [Key] if it had one, and removes the dead letter. It waits for room as [Queue.Put] does. The error is [ErrNotFound]
 // if there is no dead letter with that ID. If the program ends within the call, another one within the [Window] puts no second message, as with an [ID].
 func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 	must(ctx != nil, "context must not be nil", "nil")
@@ -126,6 +128,9 @@ func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 	}
 	m := d.Message
 	m.Key, m.Put = "r"+id, time.Time{}
+	if m.Order != "" {
+		defer q.noteKeyed()
+	}
 	known, err := q.known(ctx, &m)
 	if err == nil && !known {
 		err = q.store(ctx, &m, true)

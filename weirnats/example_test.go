@@ -210,3 +210,53 @@ func ExampleListen() {
 	// waiting: 1 <nil>
 	// weirnats: queue words: connect: nats: Authorization Violation
 }
+
+// The changes of each account are applied in order, those of different accounts at the same time.
+func ExampleKey() {
+	dir, remove := folder()
+	defer remove()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	type change struct {
+		Account string
+		By      int
+	}
+	queue, err := weirnats.Open[change](ctx, "changes", weirnats.Dir(dir), weirnats.Partitions(8))
+	check(err)
+	defer queue.Close()
+	for _, c := range []change{{"ann", 100}, {"bob", 5}, {"ann", -30}, {"ann", 1}} {
+		check(queue.Put(ctx, c, weirnats.Key(c.Account)))
+	}
+
+	pool := weir.New(4)
+	defer pool.Close()
+	var lock sync.Mutex
+	history := map[string][]int{}
+	var applied sync.WaitGroup
+	applied.Add(4)
+	go func() {
+		applied.Wait()
+		cancel()
+	}()
+	err = queue.Serve(ctx, pool, func(_ context.Context, c change) error {
+		lock.Lock()
+		history[c.Account] = append(history[c.Account], c.By)
+		lock.Unlock()
+		applied.Done()
+		return nil
+	})
+	fmt.Println(history, err)
+	// Output: map[ann:[100 -30 1] bob:[5]] <nil>
+}
+
+func ExamplePartitions() {
+	dir, remove := folder()
+	defer remove()
+	ctx := context.Background()
+	queue, err := weirnats.Open[Mail](ctx, "mail", weirnats.Dir(dir), weirnats.Partitions(8))
+	check(err)
+	defer queue.Close()
+	_, err = weirnats.Open[Mail](ctx, "mail", weirnats.Dir(dir), weirnats.Partitions(16))
+	fmt.Println(err)
+	// Output: weirnats: queue mail exists with another setting: Partitions is 8 there, not 16
+}

@@ -27,7 +27,11 @@ type task struct {
 	suspect  bool            // the try before left no error: the message may have ended its process
 	alone    bool            // no other message that may have ended its process runs meanwhile
 
-	// Under the mutex of the server.
+	line     *line // of a message with a key; else nil
+	again    bool  // it is to be tried again here
+	detached bool  // another goroutine acknowledges it, and drops it
+
+	// Under the mutex of the server. Those of a message with a key come last.
 	state    state
 	sent     time.Time     // the lease began then, or later
 	started  time.Time     // the try; zero before
@@ -36,6 +40,11 @@ type task struct {
 	lost     bool          // its lease ran out
 	limited  bool          // it has run for too long
 	drained  bool          // its context was cancelled as Serve ends
+	looked   chan struct{} // closed when its record was looked for; nil if it was not
+	due      time.Time     // it may not be tried before
+	timed    bool          // a timer is set to that
+	ending   bool          // the server may know that it is done
+	gone     bool          // the server has confirmed that
 }
 
 // keep looks after the leases of what Serve holds, and at the pool, until kept is closed.
@@ -81,6 +90,7 @@ func (s *server[T]) look() {
 	defer s.mu.Unlock()
 	dropped := stats.HandedBack != s.handedBack
 	s.handedBack = stats.HandedBack
+	s.turns.places = stats.Limit
 	if dropped && s.waiting != nil && !s.entering {
 		s.waiting = nil
 		s.want()
@@ -101,7 +111,7 @@ func (s *server[T]) renew() {
 		case !t.started.IsZero() && now.Sub(t.started) >= o.runLimit:
 			t.limited = true
 			t.cancel(ErrRunLimit)
-		case t.state == unclaimed && now.Sub(t.arrived) >= o.lease:
+		case t.state == unclaimed && t.line == nil && now.Sub(t.arrived) >= o.lease:
 			t.state = leaving
 			go s.putBack(t)
 		case t.renewal == nil && !backend.Holds(t.sent, now, o.lease/3):
@@ -115,6 +125,9 @@ func (s *server[T]) renew() {
 func (s *server[T]) lose(t *task) {
 	t.lost = true
 	t.cancel(ErrLost)
+	if t.line != nil {
+		s.loseTurn(t)
+	}
 	if t.state == unclaimed {
 		t.state = leaving
 		go s.drop(t)

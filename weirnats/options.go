@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
 // An Option sets up a [Queue].
@@ -35,6 +36,7 @@ type options struct {
 	runLimit   time.Duration
 	grace      time.Duration
 	doubleAck  bool
+	partitions int
 	inject     func(context.Context) map[string]string
 	extract    func(context.Context, map[string]string) context.Context
 	log        *slog.Logger
@@ -42,15 +44,16 @@ type options struct {
 
 func newOptions(opts []Option) *options {
 	o := &options{
-		replicas: 1,
-		messages: 1_000_000,
-		bytes:    -1,
-		window:   2 * time.Minute,
-		retry:    weir.Retry(weir.RetryPolicy{Tries: 10, Wait: time.Second, MostWait: 10 * time.Minute, Panics: true}),
-		lease:    30 * time.Second,
-		runLimit: time.Hour,
-		grace:    5 * time.Second,
-		log:      slog.Default(),
+		replicas:   1,
+		messages:   1_000_000,
+		bytes:      -1,
+		window:     2 * time.Minute,
+		retry:      weir.Retry(weir.RetryPolicy{Tries: 10, Wait: time.Second, MostWait: 10 * time.Minute, Panics: true}),
+		lease:      30 * time.Second,
+		runLimit:   time.Hour,
+		grace:      5 * time.Second,
+		partitions: backend.DefaultPartitions,
+		log:        slog.Default(),
 	}
 	for _, opt := range opts {
 		must(opt != nil, "option must not be nil", "nil")
@@ -177,6 +180,13 @@ func Grace(d time.Duration) Option {
 // process ends are called with again.
 func DoubleAck() Option { return option(func(o *options) { o.doubleAck = true }) }
 
+// Partitions sets how many partitions the queue has, from 1 to 256; the default is 64. Each has the messages of some of the keys, see [Key], and goes to one process at a
+// time: more processes than partitions share no work. At most 32 messages of a partition run at once, or wait in processes. All programs that use the queue must agree on it.
+func Partitions(n int) Option {
+	must(1 <= n && n <= 256, "partitions must be from 1 to 256", n)
+	return option(func(o *options) { o.partitions = n })
+}
+
 // Carry lets something travel from the call of Put to the try, such as the context of a trace: inject returns it from the context of Put, as at most 4 KiB of
 // names and values, and extract puts it into the context of the try.
 func Carry(inject func(ctx context.Context) map[string]string, extract func(ctx context.Context, carried map[string]string) context.Context) Option {
@@ -195,8 +205,8 @@ func Logger(l *slog.Logger) Option {
 type PutOption interface{ put(*putOptions) }
 
 type putOptions struct {
-	id  string
-	due time.Time // zero for at once
+	id, key string
+	due     time.Time // zero for at once
 }
 
 type putOption func(*putOptions)
@@ -210,4 +220,13 @@ func (o putOption) put(to *putOptions) { o(to) }
 func ID(id string) PutOption {
 	must(1 <= len(id) && len(id) <= 256, "ID must have from 1 to 256 bytes", len(id))
 	return putOption(func(o *putOptions) { o.id = id })
+}
+
+// Key has messages with the same key, of 1 to 256 bytes, run one at a time, in the order in which they were put, over all processes that serve the queue. Those with different keys,
+// or with none, run at the same time. While a message waits for its next try, those behind it of its key wait as well; if it becomes a dead letter they go on.
+//
+// See the package documentation for what the order is worth, and what it costs.
+func Key(key string) PutOption {
+	must(1 <= len(key) && len(key) <= 256, "key must have from 1 to 256 bytes", len(key))
+	return putOption(func(o *putOptions) { o.key = key })
 }

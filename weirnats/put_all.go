@@ -3,6 +3,7 @@ package weirnats
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,10 +14,11 @@ import (
 const mostBytesAtOnce = 4 << 20
 
 // PutAll puts all values into the queue, in order, much faster than as many calls of [Queue.Put]. It returns how many of them are in the queue for good: the first n, all if
-// the error is nil. id, if it is not nil, returns the [ID] of the value with that index, of 1 to 256 bytes; those whose ID was put before are left out, and count as put. If
-// the queue is full PutAll waits for room until ctx is done; of the values that come to the server together, at most 500, some may then go ahead of others. All values are
-// encoded before the first is put. The errors are those of Put; after one, values beyond the first n may be in the queue as well.
-func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) string) (n int, err error) {
+// the error is nil. id, if it is not nil, returns the [ID] of the value with that index, of 1 to 256 bytes; those whose ID was put before are left out, and count as put. key,
+// if it is there, returns the [Key], of up to 256 bytes, "" for none. If the queue is full PutAll waits for room until ctx is done; of the values that come to the server
+// together, at most 500, some may then go ahead of others, unless one of them has a key. All values are encoded before the first is put. The errors are those of Put; after one,
+// values beyond the first n may be in the queue as well.
+func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) string, key ...func(index int) string) (n int, err error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()
 	if err != nil {
@@ -32,9 +34,18 @@ func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) st
 		if id != nil {
 			opts = []PutOption{ID(id(i))}
 		}
+		for _, of := range key {
+			must(of != nil, "function must not be nil", "nil")
+			if k := of(i); k != "" {
+				opts = append(opts, Key(k))
+			}
+		}
 		if all[i], err = q.message(ctx, v, opts); err != nil {
 			return 0, err
 		}
+	}
+	if slices.ContainsFunc(all, hasOrder) {
+		defer q.noteKeyed()
 	}
 	for len(all) > 0 {
 		if err := q.checkHealth(); err != nil {
@@ -91,12 +102,34 @@ func portion(all []*backend.Message) []*backend.Message {
 	return all
 }
 
+func hasOrder(m *backend.Message) bool { return m.Order != "" }
+
 // storeAll stores messages, and returns the error of each.
 func (q *Queue[T]) storeAll(ctx context.Context, all []*backend.Message) []error {
+	if slices.ContainsFunc(all, hasOrder) {
+		return q.storeInOrder(ctx, all)
+	}
 	if q.group != nil {
 		return storeAtOnce(ctx, q.backend, all)
 	}
 	return q.backend.PutEach(ctx, all)
+}
+
+// storeInOrder stores messages so that none is in the queue before those before it: else one that finds no room could be put behind a later one of its key. It waits for room.
+func (q *Queue[T]) storeInOrder(ctx context.Context, all []*backend.Message) []error {
+	if len(all) == 1 {
+		return []error{q.store(ctx, all[0], true)}
+	}
+	err := putAll(ctx, q.backend, all)
+	if !splits(err) {
+		return slices.Repeat([]error{err}, len(all))
+	}
+	half := len(all) / 2
+	errs := q.storeInOrder(ctx, all[:half])
+	if err := errs[half-1]; err != nil {
+		return append(errs, slices.Repeat([]error{err}, len(all)-half)...)
+	}
+	return append(errs, q.storeInOrder(ctx, all[half:])...)
 }
 
 // fewestAtOnce is from how many messages on it takes less time to store them at once than one by one, where each is synced.

@@ -45,6 +45,9 @@ type Queue[T any] struct {
 
 	group *group // of Puts that are synced together; nil if they are not synced here
 
+	keyed     context.Context // done when a message with a key was put here
+	noteKeyed context.CancelFunc
+
 	open    context.Context // done when Close begins
 	shut    context.CancelCauseFunc
 	mu      sync.Mutex
@@ -115,6 +118,7 @@ func newQueue[T any](name string, o *options, b backend.Queue, s natsServer) *Qu
 	}
 	q.codec = o.codecOf(new(T))
 	q.open, q.shut = context.WithCancelCause(context.Background())
+	q.keyed, q.noteKeyed = context.WithCancel(context.Background())
 	q.closing = sync.OnceValue(q.end)
 	if o.durability != nil && *o.durability == Always {
 		q.group = &group{to: b}
@@ -153,6 +157,7 @@ var queueName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 func (o *options) settings(name string) backend.Settings {
 	return backend.Settings{
 		Name: name, Replicas: o.replicas, MaxMessages: int64(o.messages), MaxBytes: o.bytes, Window: o.window, Lease: o.lease,
+		Partitions: o.partitions,
 	}
 }
 
@@ -277,6 +282,9 @@ func (q *Queue[T]) put(ctx context.Context, value T, waits bool, opts []PutOptio
 	if err != nil {
 		return err
 	}
+	if m.Order != "" {
+		defer q.noteKeyed()
+	}
 	if err := q.checkHealth(); err != nil {
 		return err
 	}
@@ -310,7 +318,7 @@ func (q *Queue[T]) message(ctx context.Context, value T, opts []PutOption) (*bac
 	if limit := q.backend.Limit(); len(data) > limit {
 		return nil, &TooLargeError{Size: len(data), Limit: limit}
 	}
-	m := &backend.Message{ID: o.id, Codec: q.codec.Name(), Data: data}
+	m := &backend.Message{ID: o.id, Order: o.key, Codec: q.codec.Name(), Data: data}
 	if o.id != "" {
 		m.Key = "p" + escape(o.id)
 	}

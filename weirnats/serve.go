@@ -85,6 +85,10 @@ type server[T any] struct {
 	hungry     bool   // messages are waiting: pull for all seats
 	ready      []*seat
 	held       map[*task]struct{}
+	turns      turnstile
+
+	term      time.Duration  // after how long without a pull a partition is lost
+	attending sync.WaitGroup // what serves partitions
 }
 
 // seat is one task of the pool.
@@ -101,7 +105,7 @@ func newServer[T any](ctx context.Context, q *Queue[T], pool *weir.Pool, run fun
 	s := &server[T]{
 		queue: q, pool: pool, run: run, from: from, ctx: ctx, base: context.WithoutCancel(ctx),
 		wanted: make(chan struct{}, 1), over: make(chan struct{}), held: make(map[*task]struct{}),
-		handedBack: pool.Stats().HandedBack,
+		handedBack: pool.Stats().HandedBack, term: q.options.settings(q.name).TermTime(),
 	}
 	s.pulls, s.endPulls = context.WithCancelCause(s.base)
 	return s
@@ -117,6 +121,7 @@ func (s *server[T]) serve() error {
 	kept := make(chan struct{})
 	keeper.Go(func() { s.keep(kept) })
 	keeper.Go(s.move)
+	s.attending.Go(s.discover)
 	s.want()
 	for s.pulls.Err() == nil {
 		select {
@@ -128,9 +133,10 @@ func (s *server[T]) serve() error {
 	<-s.over
 	close(kept)
 	keeper.Wait()
+	s.attending.Wait()
 	ctx, cancel := context.WithTimeout(s.base, endTime)
 	defer cancel()
-	if err := s.from.Close(ctx); err != nil {
+	if err := errors.Join(s.closeAll(ctx), s.from.Close(ctx)); err != nil {
 		s.queue.options.log.Warn("weirnats: queue "+s.queue.name+": Serve could not end well; messages may be delivered again", "error", err)
 	}
 	return s.err
@@ -269,6 +275,10 @@ func (s *server[T]) next(ctx context.Context, st *seat) *task {
 	s.mu.Lock()
 	if s.waiting == st {
 		s.waiting = nil
+	}
+	if t := s.takeTurn(st); t != nil {
+		s.mu.Unlock()
+		return t
 	}
 	switch {
 	case s.stopping || s.idle:
@@ -433,6 +443,9 @@ func (s *server[T]) drop(t *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.held, t)
+	if t.line != nil {
+		s.leaveLine(t)
+	}
 	if s.stopping && len(s.held) == 0 {
 		close(s.over)
 	}

@@ -30,8 +30,8 @@ var errProcessEnded = errors.New("weirnats: the process ended during the try, or
 type Try struct {
 	// Queue is the name of the queue.
 	Queue string
-	// ID is the [ID] that the message was put with, "" if it had none.
-	ID string
+	// ID is the [ID] that the message was put with, Key its [Key]; "" if it had none.
+	ID, Key string
 	// Number counts the tries of the message, from 1.
 	Number int
 	// Earlier are the errors of the tries before, as far as they left any.
@@ -53,7 +53,7 @@ func Attempt(ctx context.Context) Try {
 
 // work runs a message, on a place of the pool. The error that it returns is for the pool's OnError.
 func (s *server[T]) work(ctx context.Context, t *task) error {
-	defer s.drop(t)
+	defer s.finish(t)
 	s.mu.Lock()
 	stopping, lost := s.stopping, t.lost
 	s.mu.Unlock()
@@ -76,6 +76,16 @@ func (s *server[T]) work(ctx context.Context, t *task) error {
 	return s.try(ctx, t, value)
 }
 
+// finish is for a task that has ended. A message with a key may stay.
+func (s *server[T]) finish(t *task) {
+	switch {
+	case t.detached:
+	case t.again && s.tryLater(t):
+	default:
+		s.drop(t)
+	}
+}
+
 func (s *server[T]) tryContext(ctx context.Context, t *task) context.Context {
 	ctx = context.WithValue(ctx, tryKey{}, &t.try)
 	if extract := s.queue.options.extract; extract != nil {
@@ -87,10 +97,13 @@ func (s *server[T]) tryContext(ctx context.Context, t *task) context.Context {
 // prepare finds out which try it is. It reports false if there is none: then the message has gone back, or is dead.
 func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error) {
 	m := t.delivery.Message()
-	t.record = new(backend.Record)
 	begun := s.begun(t)
-	if t.delivery.Count() > 1 || begun > 0 {
-		if err = s.readRecord(ctx, t); err != nil {
+	switch {
+	case t.record != nil: // of a message with a key
+	case t.delivery.Count() == 1 && begun == 0:
+		t.record = new(backend.Record)
+	default:
+		if t.record, err = s.readRecord(s.base, ctx, t.delivery); err != nil {
 			t.record = nil
 			if s.pulls.Err() != nil {
 				s.giveBack(t)
@@ -108,17 +121,15 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 		failed = t.record.Errors[n-1].Try
 	}
 	t.try = Try{
-		Queue: s.queue.name, ID: m.ID, Number: max(t.delivery.Count()-t.record.Returned, failed+1, begun+1, t.record.Begun+1), Earlier: failures(t.record.Errors), Put: m.Put,
+		Queue: s.queue.name, ID: m.ID, Key: m.Order, Number: max(t.delivery.Count()-t.record.Returned, failed+1, begun+1, t.record.Begun+1), Earlier: failures(t.record.Errors), Put: m.Put,
 	}
 	if t.record.Began.IsZero() {
 		t.record.Began = t.started // or earlier: no record was left
 	}
 	before := t.try.Number - 1
-	if before == failed {
-		s.begins(t)
-		return true, nil
+	if t.suspect = before != failed; !t.suspect {
+		return s.begins(t), nil
 	}
-	t.suspect = true
 	if _, again := s.queue.options.retry.Next(before, t.record.Began, errProcessEnded); !again {
 		t.try.Number = before
 		return false, s.bury(t, errProcessEnded)
@@ -126,22 +137,22 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 	if before-failed >= 2 && !s.isolate(t) {
 		return false, nil
 	}
-	s.begins(t)
-	return true, nil
+	return s.begins(t), nil
 }
 
-// readRecord reads the record of a message, while its lease is renewed: as long as Serve goes on, and the pool.
-func (s *server[T]) readRecord(ctx context.Context, t *task) (err error) {
+// readRecord reads the record of a message by calls with the first context, while its lease is renewed, until the second is done.
+func (s *server[T]) readRecord(ctx, end context.Context, d backend.Delivery) (*backend.Record, error) {
 	for {
-		if t.record, err = t.delivery.Record(s.base); err == nil {
-			return nil
+		r, err := d.Record(ctx)
+		if err == nil {
+			return r, nil
 		}
 		timer := time.NewTimer(100 * time.Millisecond)
 		select {
 		case <-timer.C:
-		case <-ctx.Done():
+		case <-end.Done():
 			timer.Stop()
-			return err
+			return nil, err
 		}
 	}
 }
@@ -158,15 +169,19 @@ func (s *server[T]) isolate(t *task) bool {
 		return false
 	}
 	if !s.queue.takesSuspect() {
-		s.send(t, "give a message back", func(ctx context.Context) error {
-			return t.delivery.GiveBack(ctx, nil, time.Second/2+rand.N(time.Second/2))
-		})
+		wait := time.Second/2 + rand.N(time.Second/2)
+		if t.line != nil {
+			t.record.Returned--
+			s.comeAgain(t, wait)
+			return false
+		}
+		s.send(t, "give a message back", func(ctx context.Context) error { return t.delivery.GiveBack(ctx, nil, wait) })
 		return false
 	}
 	t.alone = true
 	s.rest(200 * time.Millisecond) // until others that came with it have gone back
 	if s.pulls.Err() != nil {
-		s.send(t, "give a message back", func(ctx context.Context) error { return t.delivery.GiveBack(ctx, nil, 0) })
+		s.send(t, "give a message back", func(ctx context.Context) error { return s.handBack(ctx, t, nil) })
 		return false
 	}
 	t.record.Returned--
@@ -198,6 +213,7 @@ func (q *Queue[T]) endsSuspect() {
 // leaveAlone ends what isolate has begun.
 func (s *server[T]) leaveAlone(t *task) {
 	if t.alone {
+		t.alone = false
 		s.queue.endsSuspect()
 	}
 }
@@ -257,25 +273,87 @@ func (s *server[T]) end(ctx context.Context, t *task, err error) error {
 		return s.bury(t, err)
 	}
 	s.note(t, err)
+	if t.line != nil {
+		s.keepHere(t, wait)
+		return &TryError{Queue: s.queue.name, ID: t.try.ID, Try: t.try.Number, Err: err}
+	}
 	s.send(t, "give a message back that has failed", func(ctx context.Context) error { return t.delivery.GiveBack(ctx, t.record, wait) })
 	return &TryError{Queue: s.queue.name, ID: t.try.ID, Try: t.try.Number, Err: err}
 }
 
-// ack removes a message that is done, also if its lease is lost: what another process does with it is in vain.
+// ack removes a message that is done, also if its lease is lost, unless it has a key: what another process does with it is in vain.
 func (s *server[T]) ack(t *task) {
 	s.remember(t)
 	s.mu.Lock()
 	confirm := s.queue.options.doubleAck || s.stopping
 	s.mu.Unlock()
-	if !confirm && t.delivery.Count() == 1 && t.delivery.Ack(s.base, false) == nil {
+	switch {
+	case confirm:
+		s.acknowledge(t)
+	case t.line != nil: // the next one of its key waits for the confirmation, but holds no place
+		t.detached = true
+		go func() {
+			defer s.drop(t)
+			s.acknowledge(t)
+		}()
+	case t.delivery.Count() == 1 && t.delivery.Ack(s.base, false) == nil:
 		s.isDone(t)
-		return
+	default:
+		s.acknowledge(t)
 	}
+}
+
+// acknowledge removes a message that is done, and waits until the server has confirmed that. For one with a key it does so only while the lease holds: of one that another process has, the next of
+// its key would begin while it runs there.
+func (s *server[T]) acknowledge(t *task) {
+	s.ending(t)
 	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
+	if t.line != nil {
+		cancel()
+		var holds bool
+		if ctx, cancel, holds = s.settle(t); !holds {
+			cancel()
+			s.complain("acknowledge a message", ErrLost)
+			return
+		}
+	}
 	defer cancel()
 	if s.insist(ctx, "acknowledge a message", func(ctx context.Context) error { return t.delivery.Ack(ctx, true) }) {
+		s.confirmed(t)
 		s.isDone(t)
 	}
+}
+
+// ending notes that the server may know from now on that a message is done.
+func (s *server[T]) ending(t *task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.ending = true
+}
+
+// confirmed notes that the server has confirmed that a message is done.
+func (s *server[T]) confirmed(t *task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.gone = true
+}
+
+// keepHere has a message with a key that has failed wait here for its next try. If that cannot be kept its lease runs out.
+func (s *server[T]) keepHere(t *task, wait time.Duration) {
+	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
+	defer cancel()
+	t.record.Next = time.Now().Add(wait)
+	if s.insist(ctx, "keep the error of a try", func(ctx context.Context) error { return t.delivery.Keep(ctx, t.record) }) && !t.suspect {
+		s.ends(t)
+	}
+	s.comeAgain(t, wait)
+}
+
+// comeAgain has a message with a key wait here, before the others of its key.
+func (s *server[T]) comeAgain(t *task, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.again, t.due = true, time.Now().Add(wait)
 }
 
 // begun is the last try that has begun, as far as the process before knew; 0 if it has not.
@@ -286,14 +364,26 @@ func (s *server[T]) begun(t *task) int {
 	return s.queue.journal.Begun(t.delivery.Number())
 }
 
-// begins notes that a try begins, where the server may end with it.
-func (s *server[T]) begins(t *task) {
+// begins notes that a try begins, where the number of deliveries does not tell the next process, or the server may end with it. It reports false if it is not to begin.
+func (s *server[T]) begins(t *task) bool {
+	if t.line != nil && t.try.Number > t.delivery.Count()-t.record.Returned {
+		t.record.Begun = t.try.Number
+		ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
+		defer cancel()
+		if err := t.delivery.Keep(ctx, t.record); err != nil {
+			s.complain("note that a try begins", err)
+			t.record.Begun--
+			s.comeAgain(t, time.Second)
+			return false
+		}
+	}
 	if s.queue.journal == nil {
-		return
+		return true
 	}
 	if err := s.queue.journal.Begin(t.delivery.Number(), t.try.Number); err != nil {
 		s.complain("note that a try begins", err)
 	}
+	return true
 }
 
 // isDone notes that the message will not come again, if all goes well.
@@ -349,12 +439,19 @@ func (s *server[T]) bury(t *task, err error) error {
 	s.note(t, err)
 	t.suspect = false
 	s.remember(t)
+	s.ending(t)
 	dead := s.send(t, "make a dead letter", func(ctx context.Context) error { return t.delivery.Bury(ctx, t.record, t.try.Number) })
+	if dead {
+		s.confirmed(t)
+	}
 	return &TryError{Queue: s.queue.name, ID: t.try.ID, Try: t.try.Number, Dead: dead, Err: err}
 }
 
 // giveBack returns a message at once, without counting the try.
 func (s *server[T]) giveBack(t *task) {
+	if t.looked != nil {
+		<-t.looked
+	}
 	counted := false
 	s.send(t, "give a message back", func(ctx context.Context) (err error) {
 		switch {
@@ -374,13 +471,30 @@ func (s *server[T]) giveBack(t *task) {
 				t.record.Begun = min(t.record.Begun, n-1)
 			}
 		}
-		return t.delivery.GiveBack(ctx, t.record, 0)
+		return s.handBack(ctx, t, t.record)
 	})
 	if s.queue.journal != nil && t.suspect && t.try.Number > 1 { // what the journal has counts as a try that has begun
 		if err := s.queue.journal.Begin(t.delivery.Number(), t.try.Number-1); err != nil {
 			s.complain("note that a try does not count", err)
 		}
 	}
+}
+
+// handBack gives a message back at once, and keeps the record if that is not nil. One with a key it gives back only once: if the first answer was lost, another process may have the message, and the
+// second call would take it from that, so that a third gets it while it runs. If it did not go back its lease runs out.
+func (s *server[T]) handBack(ctx context.Context, t *task, r *backend.Record) error {
+	if t.line == nil {
+		return t.delivery.GiveBack(ctx, r, 0)
+	}
+	if r != nil {
+		if err := t.delivery.Keep(ctx, r); err != nil {
+			return err
+		}
+	}
+	if err := t.delivery.GiveBack(ctx, nil, 0); err != nil {
+		s.complain("give a message back", err)
+	}
+	return nil
 }
 
 // putBack is giveBack for a task whose seat has no place.
@@ -392,6 +506,10 @@ func (s *server[T]) putBack(t *task) {
 // backOff returns a message of which it is not known which try it is. This counts as one.
 func (s *server[T]) backOff(t *task, err error) {
 	s.complain("read the record of a message", err)
+	if t.line != nil {
+		s.comeAgain(t, time.Second)
+		return
+	}
 	s.send(t, "give a message back", func(ctx context.Context) error { return t.delivery.GiveBack(ctx, nil, time.Second) })
 }
 

@@ -18,6 +18,7 @@ import (
 type shown struct {
 	ID        string     `json:"id"` // its number
 	MessageID string     `json:"message_id,omitempty"`
+	Key       string     `json:"key,omitempty"`
 	Codec     string     `json:"codec"`
 	Put       time.Time  `json:"put"`
 	Due       *time.Time `json:"due,omitempty"`
@@ -35,8 +36,8 @@ type failure struct {
 	At  time.Time `json:"at"`
 }
 
-func show(id, messageID, codec string, data []byte, put time.Time, errs []weirnats.Failure) *shown {
-	m := &shown{ID: id, MessageID: messageID, Codec: codec, Put: put, data: data}
+func show(id, messageID, key, codec string, data []byte, put time.Time, errs []weirnats.Failure) *shown {
+	m := &shown{ID: id, MessageID: messageID, Key: key, Codec: codec, Put: put, data: data}
 	for _, f := range errs {
 		m.Errors = append(m.Errors, failure(f))
 	}
@@ -91,7 +92,7 @@ func (t *tool) newShow(use, short, long string, messages func(*weirnats.View, co
 			return t.withQueue(cmd, args, func(ctx context.Context, q *weirnats.View) error {
 				return t.show(s, func(yield func(*shown, error) bool) {
 					for m, err := range messages(q, ctx) {
-						one := show(strconv.FormatUint(m.Number, 10), m.ID, m.Codec, m.Data, m.Put, m.Errors)
+						one := show(strconv.FormatUint(m.Number, 10), m.ID, m.Key, m.Codec, m.Data, m.Put, m.Errors)
 						if !m.Due.IsZero() {
 							one.Due = &m.Due
 						}
@@ -123,7 +124,7 @@ its ID for replay and purge.`,
 			return t.withQueue(cmd, args, func(ctx context.Context, q *weirnats.View) error {
 				return t.show(s, func(yield func(*shown, error) bool) {
 					for l, err := range q.Dead(ctx) {
-						m := show(l.ID, l.MessageID, l.Codec, l.Data, l.Put, l.Errors)
+						m := show(l.ID, l.MessageID, l.Key, l.Codec, l.Data, l.Put, l.Errors)
 						m.Died, m.Tries = &l.Died, l.Tries
 						if !yield(m, err) {
 							return
@@ -201,6 +202,9 @@ func (m *shown) print(out *bufio.Writer, full bool) {
 	}
 	if m.MessageID != "" {
 		fmt.Fprintf(out, "  id %s", clean(m.MessageID, maxName))
+	}
+	if m.Key != "" {
+		fmt.Fprintf(out, "  key %s", clean(m.Key, maxName))
 	}
 	limit := maxData
 	if full {

@@ -30,6 +30,7 @@ type Settings struct {
 	MaxBytes    int64         // -1 for no bound
 	Window      time.Duration // of deduplication
 	Lease       time.Duration
+	Partitions  int
 }
 
 // SettingsError says that a queue exists with another setting.
@@ -48,6 +49,7 @@ const MostAtOnce = 500
 type Message struct {
 	ID    string            // the program's; "" for none
 	Key   string            // of two messages with the same key within the window the second is dropped; "" for none
+	Order string            // the order key: messages with the same one come from one Partition; "" for those that a Receiver delivers
 	Codec string            // that has made Data
 	Carry map[string]string // what travels from the call that puts to the one that runs
 	Data  []byte
@@ -79,6 +81,7 @@ type Record struct {
 	Returned int       `json:"returned,omitempty"` // deliveries that do not count as a try
 	Begun    int       `json:"begun,omitempty"`    // the last try that is known to have begun, of a message that may have ended its process
 	Began    time.Time `json:"began,omitzero"`     // when the first try began
+	Next     time.Time `json:"next,omitzero"`      // when the next try may begin, of a message with an order key
 	Errors   []Failure `json:"errors,omitempty"`   // of tries, as far as they are known
 }
 
@@ -132,8 +135,12 @@ type Queue interface {
 	Move(ctx context.Context, known func(ctx context.Context, m *Message) (bool, error)) error
 	// Limit is the largest Data of a message, in bytes.
 	Limit() int
-	// Receive returns what delivers messages.
+	// Receive returns what delivers messages without an order key.
 	Receive() (Receiver, error)
+	// Partitions returns how many partitions deliver messages with an order key: 0 before the first one was put.
+	Partitions(ctx context.Context) (int, error)
+	// Partition returns one of the partitions, from 0.
+	Partition(i int) (Partition, error)
 	// Peek returns the first message with a number above after, or ErrNotFound. It changes nothing.
 	Peek(ctx context.Context, after uint64) (*Kept, error)
 	// Later returns the first message with a number above after that waits for its time, or for room; or ErrNotFound. The numbers are not those of the queue. It changes nothing.
@@ -168,6 +175,8 @@ type Delivery interface {
 	Message() *Message
 	// Number tells the message from all others, also from those of an earlier queue of that name. It is the same for each delivery.
 	Number() uint64
+	// Sequence grows in the order in which the messages of a queue were put.
+	Sequence() uint64
 	// Count is how often the message was delivered, with this time.
 	Count() int
 	// More reports whether other messages waited when this one was delivered, as far as the server knew. Those that come again do not count.

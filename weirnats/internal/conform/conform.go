@@ -23,7 +23,7 @@ const short = 300 * time.Millisecond
 
 // Settings are those with which Run opens most queues.
 func Settings(name string) backend.Settings {
-	return backend.Settings{Name: name, Replicas: 1, MaxMessages: 1000, MaxBytes: -1, Window: time.Minute, Lease: Lease}
+	return backend.Settings{Name: name, Replicas: 1, MaxMessages: 1000, MaxBytes: -1, Window: time.Minute, Lease: Lease, Partitions: 4}
 }
 
 // Run runs all cases, each by run, which calls the function that it gets. open returns an empty queue, which is closed with the test.
@@ -57,6 +57,10 @@ func Run(t *testing.T, run func(*testing.T, func(*testing.T)), open func(t *test
 		{"counts", nil, counts},
 		{"what a queue holds is seen, and not changed", nil, peek},
 		{"many take from one queue", nil, many},
+		{"a partition delivers the messages of its order keys", nil, partitions},
+		{"a partition is with one process at a time", nil, oneProcess},
+		{"a partition that a process does not pull from goes to another", func(s *backend.Settings) { s.Lease = short }, moved},
+		{"few messages of a partition are delivered and not done", nil, mostHeld},
 	}
 	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -36,7 +37,7 @@ func Find(ctx context.Context, conn *Conn, name string) (backend.Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &queue{conn: conn, js: js, name: name, settings: backend.Settings{Name: name}}
+	q := &queue{conn: conn, js: js, name: name, settings: backend.Settings{Name: name}, making: make(chan struct{}, 1)}
 	messages, dead, records, later := q.streams() // for their names
 	for _, s := range []struct {
 		to   *jetstream.Stream
@@ -56,6 +57,12 @@ func Find(ctx context.Context, conn *Conn, name string) (backend.Queue, error) {
 	c := q.messages.CachedInfo().Config
 	q.settings.Replicas, q.settings.MaxMessages, q.settings.MaxBytes, q.settings.Window = c.Replicas, c.MaxMsgs, c.MaxBytes, c.Duplicates
 	q.settings.Lease = work.CachedInfo().Config.AckWait
+	if q.settings.Partitions, err = strconv.Atoi(c.Metadata[partitionsData]); err != nil || q.settings.Partitions < 1 {
+		return nil, fmt.Errorf("stream %s does not say how many partitions the queue has", messages.Name)
+	}
+	if _, err := q.Partitions(ctx); err != nil {
+		return nil, err
+	}
 	return found{q}, nil
 }
 

@@ -2,7 +2,8 @@
 //
 // A queue has four streams: one of its messages, a work queue with one durable consumer, whose acknowledgement time is the lease; one of its dead
 // letters; one of records, the last message of each subject of which is what is known of a message that failed or went back; and one of messages that wait for their
-// time, see later.go. Among the records there are also, for as long as the window of deduplication lasts, the keys of messages that are done.
+// time, see later.go. Among the records there are also, for as long as the window of deduplication lasts, the keys of messages that are done. From the first message with an
+// order key on, the work queue has a consumer for each partition too.
 package jets
 
 import (
@@ -15,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -30,6 +32,7 @@ const (
 	carryHeader  = "Weir-Carry"
 	recordHeader = "Weir-Record"
 	triesHeader  = "Weir-Tries"
+	orderHeader  = "Weir-Key"
 	putHeader    = "Weir-Put"
 )
 
@@ -103,6 +106,9 @@ type queue struct {
 	dead     jetstream.Stream
 	records  jetstream.Stream
 	later    jetstream.Stream
+
+	making chan struct{} // of capacity 1: a call makes the partitions
+	keyed  atomic.Bool   // they exist
 }
 
 // Open returns the queue, and makes what does not exist of it. If it exists with other settings the error is a [*backend.SettingsError], and nothing has changed.
@@ -111,8 +117,11 @@ func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, e
 	if err != nil {
 		return nil, err
 	}
-	q := &queue{conn: conn, js: js, name: s.Name, settings: s}
+	q := &queue{conn: conn, js: js, name: s.Name, settings: s, making: make(chan struct{}, 1)}
 	if err := q.setUp(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := q.Partitions(ctx); err != nil {
 		return nil, err
 	}
 	if err := q.sweep(ctx); err != nil {
@@ -130,7 +139,7 @@ func (q *queue) keySubject(key string) string {
 
 // Put implements [backend.Queue].
 func (q *queue) Put(ctx context.Context, m *backend.Message) error {
-	out, err := q.outgoing(m)
+	out, err := q.outgoing(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -161,7 +170,7 @@ func (q *queue) PutEach(ctx context.Context, all []*backend.Message) []error {
 	errs, answers := make([]error, len(all)), make([]jetstream.PubAckFuture, len(all))
 	for i, m := range all {
 		var out *nats.Msg
-		if out, errs[i] = q.outgoing(m); errs[i] == nil {
+		if out, errs[i] = q.outgoing(ctx, m); errs[i] == nil {
 			answers[i], errs[i] = q.js.PublishMsgAsync(out)
 		}
 	}
@@ -193,7 +202,7 @@ func (q *queue) PutAll(ctx context.Context, all []*backend.Message) error {
 	call, cancel := q.bounded(ctx)
 	defer cancel()
 	for i, m := range all {
-		out, err := q.outgoing(m)
+		out, err := q.outgoing(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -212,8 +221,16 @@ func (q *queue) PutAll(ctx context.Context, all []*backend.Message) error {
 	return nil
 }
 
-func (q *queue) outgoing(m *backend.Message) (*nats.Msg, error) {
-	out := &nats.Msg{Subject: q.subject(), Data: m.Data, Header: nats.Header{codecHeader: {m.Codec}}}
+// outgoing returns what goes to the server, when what will deliver it exists.
+func (q *queue) outgoing(ctx context.Context, m *backend.Message) (*nats.Msg, error) {
+	subject := q.subject()
+	if m.Order != "" {
+		if err := q.makePartitions(ctx); err != nil {
+			return nil, err
+		}
+		subject = q.orderSubject(backend.PartitionOf(m.Order, q.settings.Partitions))
+	}
+	out := &nats.Msg{Subject: subject, Data: m.Data, Header: nats.Header{codecHeader: {m.Codec}}}
 	if m.Key != "" {
 		out.Header[jetstream.MsgIDHeader] = []string{m.Key}
 	}
@@ -226,10 +243,13 @@ func (q *queue) outgoing(m *backend.Message) (*nats.Msg, error) {
 	return out, describe(out.Header, m)
 }
 
-// describe puts the ID, and what travels, into the header.
+// describe puts the ID, the order key, and what travels, into the header.
 func describe(h nats.Header, m *backend.Message) error {
 	if m.ID != "" {
 		h[idHeader] = []string{url.PathEscape(m.ID)}
+	}
+	if m.Order != "" {
+		h[orderHeader] = []string{url.PathEscape(m.Order)}
 	}
 	if len(m.Carry) > 0 {
 		text, err := encode(m.Carry)
@@ -259,6 +279,7 @@ func message(h nats.Header, data []byte, put time.Time) *backend.Message {
 	if id, err := url.PathUnescape(h.Get(idHeader)); err == nil {
 		m.ID = id
 	}
+	m.Order = orderOf(h)
 	if text := h.Get(carryHeader); text != "" {
 		_ = json.Unmarshal([]byte(text), &m.Carry) // a message is worth more than what came with it
 	}
@@ -418,14 +439,9 @@ func (q *queue) Stats(ctx context.Context) (backend.Stats, error) {
 	if err != nil {
 		return backend.Stats{}, unanswered(ctx, err)
 	}
-	work, err := q.messages.Consumer(call, consumer)
-	if err != nil {
+	s := backend.Stats{Messages: int(messages.State.Msgs), Dead: int(dead.State.Msgs), Later: int(later.State.Msgs), Accepted: messages.State.LastSeq}
+	if s.Leased, s.Redelivered, err = q.delivered(call); err != nil {
 		return backend.Stats{}, unanswered(ctx, err)
-	}
-	of := work.CachedInfo()
-	s := backend.Stats{
-		Messages: int(messages.State.Msgs), Leased: of.NumAckPending, Redelivered: of.NumRedelivered, Dead: int(dead.State.Msgs), Later: int(later.State.Msgs),
-		Accepted: messages.State.LastSeq,
 	}
 	if s.Messages > 0 {
 		s.Oldest, s.Age = messages.State.FirstTime, max(0, messages.TimeStamp.Sub(messages.State.FirstTime))

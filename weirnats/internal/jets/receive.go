@@ -40,7 +40,8 @@ type receiver struct {
 	of    *queue
 	next  string // of the API, to which pulls go
 	lease time.Duration
-	bare  bool // what goes back leaves no record
+	bare  bool              // what goes back leaves no record
+	seen  func(term string) // of a partition: gets the term of each delivery; else nil
 	late  sync.WaitGroup
 
 	mu     sync.Mutex
@@ -109,18 +110,31 @@ func (r *receiver) line() (*line, error) {
 	return l, l.sub.SetPendingLimits(-1, -1) // pulls are the limit
 }
 
-// Pull implements [backend.Receiver].
-func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery) bool) error {
+// request is what a pull asks for.
+type request struct {
+	Batch    int           `json:"batch"`
+	MaxBytes int64         `json:"max_bytes,omitempty"`
+	NoWait   bool          `json:"no_wait,omitempty"`
+	Expires  time.Duration `json:"expires,omitempty"`
+	Group    string        `json:"group,omitempty"`
+	Term     string        `json:"id,omitempty"`
+}
+
+func (r *receiver) request(n int, wait time.Duration) request {
 	most := int64(0)
 	if n > 1 {
 		most = max(mostPulled, 2*r.of.conn.nats.MaxPayload())
 	}
-	request, err := json.Marshal(struct {
-		Batch    int           `json:"batch"`
-		MaxBytes int64         `json:"max_bytes,omitempty"`
-		NoWait   bool          `json:"no_wait,omitempty"`
-		Expires  time.Duration `json:"expires,omitempty"`
-	}{n, most, wait == 0, wait})
+	return request{Batch: n, MaxBytes: most, NoWait: wait == 0, Expires: wait}
+}
+
+// Pull implements [backend.Receiver].
+func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery) bool) error {
+	return r.pull(ctx, r.request(n, wait), take)
+}
+
+func (r *receiver) pull(ctx context.Context, ask request, take func(backend.Delivery) bool) error {
+	text, err := json.Marshal(ask)
 	if err != nil {
 		return err
 	}
@@ -128,13 +142,13 @@ func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take fun
 	if err != nil {
 		return err
 	}
-	if !r.begin(l, n, take) {
+	if !r.begin(l, ask.Batch, take) {
 		return errEnded
 	}
-	if err := r.of.conn.nats.PublishRequest(r.next, l.inbox, request); err != nil {
+	if err := r.of.conn.nats.PublishRequest(r.next, l.inbox, text); err != nil {
 		return r.give(l, err, false)
 	}
-	limit := time.NewTimer(wait + answerTime)
+	limit := time.NewTimer(ask.Expires + answerTime)
 	defer limit.Stop()
 	select {
 	case err := <-l.done:
@@ -243,6 +257,8 @@ func (l *line) arrive(m *nats.Msg) {
 			default:
 				l.finish(fmt.Errorf("server answers %s %s", status, description))
 			}
+		case "423":
+			l.finish(backend.ErrMoved)
 		case "503":
 			l.finish(nats.ErrNoResponders)
 		default:
@@ -255,6 +271,10 @@ func (l *line) arrive(m *nats.Msg) {
 		return // not from a consumer: no lease is lost
 	}
 	d := &delivery{of: r, subject: m.Subject, to: m.Reply, meta: meta, content: message(m.Header, m.Data, meta.Timestamp), sent: l.sent}
+	if r.seen != nil {
+		d.term = m.Header.Get(termHeader)
+		r.seen(d.term)
+	}
 	taken := l.take != nil && l.take(d)
 	if !taken {
 		r.late.Go(d.goBack)
@@ -306,6 +326,7 @@ type delivery struct {
 	meta    *nats.MsgMetadata
 	content *backend.Message
 	sent    time.Time
+	term    string // of a partition
 	kept    uint64 // the record's number in its stream, 0 if none is known
 }
 
@@ -325,6 +346,9 @@ func (d *delivery) Sent() time.Time { return d.sent }
 func (d *delivery) Number() uint64 {
 	return d.meta.Sequence.Stream*0x9e3779b97f4a7c15 ^ uint64(d.meta.Timestamp.UnixNano()) | 1<<63
 }
+
+// Sequence implements [backend.Delivery].
+func (d *delivery) Sequence() uint64 { return d.meta.Sequence.Stream }
 
 // name is the last part of the subjects that belong to the message.
 func (d *delivery) name() string { return nameOf(d.meta.Sequence.Stream, d.meta.Timestamp) }

@@ -23,6 +23,7 @@ func (q *queue) streams() (messages, dead, records, later jetstream.StreamConfig
 	s := q.settings
 	base := jetstream.StreamConfig{Storage: jetstream.FileStorage, Replicas: s.Replicas, Metadata: map[string]string{"weir.format": format}}
 	messages, dead, records, later = base, base, base, base
+	messages.Metadata = map[string]string{"weir.format": format, partitionsData: strconv.Itoa(s.Partitions)}
 	messages.Name, messages.Subjects = "weir_q_"+s.Name, []string{"weir.q." + s.Name + ".*"}
 	messages.Retention, messages.Discard = jetstream.WorkQueuePolicy, jetstream.DiscardNew
 	messages.MaxMsgs, messages.MaxBytes, messages.Duplicates = s.MaxMessages, s.MaxBytes, s.Window
@@ -169,6 +170,7 @@ func compareStreams(want, have *jetstream.StreamConfig) error {
 		{"MaxMessages", bound(want.MaxMsgs), bound(have.MaxMsgs)},
 		{"MaxBytes", bound(want.MaxBytes), bound(have.MaxBytes)},
 		{"Window", window(want.Duplicates), window(have.Duplicates)},
+		{"Partitions", want.Metadata[partitionsData], have.Metadata[partitionsData]},
 		{"retention of stream " + want.Name, want.Retention.String(), have.Retention.String()},
 		{"discard policy of stream " + want.Name, want.Discard.String(), have.Discard.String()},
 		{"storage of stream " + want.Name, want.Storage.String(), have.Storage.String()},
@@ -185,6 +187,7 @@ func compareConsumers(want, have *jetstream.ConsumerConfig) error {
 		{"subject" + of, want.FilterSubject, have.FilterSubject},
 		{"most deliveries" + of, bound(int64(want.MaxDeliver)), bound(int64(have.MaxDeliver))},
 		{"most unacknowledged messages" + of, bound(int64(want.MaxAckPending)), bound(int64(have.MaxAckPending))},
+		{"priority policy" + of, fmt.Sprint(want.PriorityPolicy, want.PriorityGroups), fmt.Sprint(have.PriorityPolicy, have.PriorityGroups)},
 	})
 }
 

@@ -20,7 +20,8 @@ type Queue struct {
 	mu       sync.Mutex
 	last     uint64
 	messages map[uint64]*item
-	ready    []*item // to deliver now, by number except for those that come again
+	plain    list    // of messages without an order key
+	parts    []*part // none before the first message with one
 	keys     map[string]time.Time
 	done     map[string]time.Time // keys of which Remember knows
 	later    later
@@ -39,7 +40,11 @@ type item struct {
 	due    time.Time // if it is not ready
 	ready  bool
 	leased bool
+	in     *list // to which it belongs
 }
+
+// list has what is to be delivered now, by number except for those that come again.
+type list struct{ ready []*item }
 
 // New returns an empty queue.
 func New(s backend.Settings) *Queue {
@@ -56,7 +61,7 @@ func New(s backend.Settings) *Queue {
 }
 
 // Fault makes each call ask f whether it fails: "put", "known", "remember", "record", "keep", "extend", "ack", "give back", "bury", "pull", "stats",
-// or "moved", between the two steps in which Move puts a message into the queue and removes it from those that wait.
+// "state" or "list", or "moved", between the two steps in which Move puts a message into the queue and removes it from those that wait.
 func (q *Queue) Fault(f func(call string) error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -105,6 +110,10 @@ func (q *Queue) Restart() {
 		kept[i.Key] = true
 	}
 	maps.DeleteFunc(q.keys, func(key string, _ time.Time) bool { return !kept[key] })
+	for _, p := range q.parts {
+		p.term = ""
+	}
+	q.notify()
 }
 
 // Window implements [backend.Queue].
@@ -173,12 +182,15 @@ func (q *Queue) add(m *backend.Message, now time.Time) {
 	}
 	q.last++
 	i := &item{number: q.last, Message: *m, ready: true}
-	i.Data = slices.Clone(m.Data)
+	i.Data, i.in = slices.Clone(m.Data), &q.plain
 	if i.Put.IsZero() {
 		i.Put = now
 	}
+	if m.Order != "" {
+		i.in = &q.partOf(m.Order).list
+	}
 	q.messages[i.number] = i
-	q.ready = append(q.ready, i)
+	i.in.ready = append(i.in.ready, i)
 }
 
 // promote makes ready what is due, and returns when the next is. The mutex is held.
@@ -194,10 +206,11 @@ func (q *Queue) promote(now time.Time) (next time.Time) {
 		}
 	}
 	slices.SortFunc(due, func(a, b *item) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.number, b.number)) })
+	slices.Reverse(due)
 	for _, i := range due {
 		i.ready, i.leased = true, false
+		i.in.ready = slices.Insert(i.in.ready, 0, i)
 	}
-	q.ready = slices.Concat(due, q.ready)
 	return next
 }
 
@@ -227,23 +240,9 @@ func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take fun
 		}
 		next := q.promote(now)
 		taken := false
-		for ; n > 0 && len(q.ready) > 0 && ctx.Err() == nil && r.open.Err() == nil; n-- {
-			i := q.ready[0]
-			q.ready = q.ready[1:]
-			i.count++
-			i.ready, i.leased, i.due = false, true, now.Add(q.settings.Lease)
-			d := &delivery{q: q, item: i, content: i.Message, count: i.count, more: len(q.ready) > 0, sent: now}
-			q.mu.Unlock()
-			if !take(d) {
-				q.mu.Lock()
-				i.count--
-				i.ready, i.leased = true, false
-				q.ready = slices.Insert(q.ready, 0, i)
-				q.notify()
-				q.mu.Unlock()
-			}
+		for ; n > 0 && len(q.plain.ready) > 0 && ctx.Err() == nil && r.open.Err() == nil; n-- {
 			taken = true
-			q.mu.Lock()
+			q.deliver(&q.plain, now, take)
 		}
 		changed := q.changed
 		q.mu.Unlock()
@@ -259,16 +258,39 @@ func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take fun
 		if !next.IsZero() {
 			left = min(left, next.Sub(now))
 		}
-		timer := time.NewTimer(left)
-		select {
-		case <-changed:
-		case <-timer.C:
-		case <-ctx.Done():
-		case <-r.open.Done():
-		}
-		timer.Stop()
+		r.await(ctx, changed, left)
 	}
 	return nil
+}
+
+// await waits until what may be ready has changed, for as long as left at most.
+func (r *receiver) await(ctx context.Context, changed <-chan struct{}, left time.Duration) {
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-changed:
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-r.open.Done():
+	}
+}
+
+// deliver delivers the first message of a list. The mutex is held, but not while take runs.
+func (q *Queue) deliver(from *list, now time.Time, take func(backend.Delivery) bool) {
+	i := from.ready[0]
+	from.ready = from.ready[1:]
+	i.count++
+	i.ready, i.leased, i.due = false, true, now.Add(q.settings.Lease)
+	d := &delivery{q: q, item: i, content: i.Message, count: i.count, more: len(from.ready) > 0, sent: now}
+	q.mu.Unlock()
+	taken := take(d)
+	q.mu.Lock()
+	if !taken {
+		i.count--
+		i.ready, i.leased = true, false
+		from.ready = slices.Insert(from.ready, 0, i)
+		q.notify()
+	}
 }
 
 // Close implements [backend.Receiver].
@@ -289,6 +311,7 @@ type delivery struct {
 
 func (d *delivery) Message() *backend.Message { return &d.content }
 func (d *delivery) Number() uint64            { return d.item.number }
+func (d *delivery) Sequence() uint64          { return d.item.number }
 func (d *delivery) Count() int                { return d.count }
 func (d *delivery) More() bool                { return d.more }
 func (d *delivery) Sent() time.Time           { return d.sent }
@@ -335,7 +358,8 @@ func (d *delivery) Ack(ctx context.Context, _ bool) error { return d.call(ctx, "
 
 func (d *delivery) remove() {
 	delete(d.q.messages, d.item.number)
-	d.q.ready = slices.DeleteFunc(d.q.ready, func(i *item) bool { return i == d.item })
+	d.item.in.ready = slices.DeleteFunc(d.item.in.ready, func(i *item) bool { return i == d.item })
+	d.q.notify() // a partition has room
 }
 
 // Keep implements [backend.Delivery].

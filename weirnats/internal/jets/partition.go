@@ -1,0 +1,216 @@
+package jets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/64ed045f/weir/par"
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+const (
+	// partitionsData is where the stream of messages says how many partitions there are.
+	partitionsData = "weir.partitions"
+	// termHeader has the term of a delivery, as long as the consumer is pinned to one client: the server calls that the ID of the pin.
+	termHeader = "Nats-Pin-Id"
+	// group is the priority group of the consumers of partitions: the server wants a name, and allows one.
+	group = "one"
+	// mostOrdered is how many bytes a pull asks for at most that does not wait: a process pulls from many partitions.
+	mostOrdered = 1 << 20
+	// mostMade is how many consumers are made at once.
+	mostMade = 16
+)
+
+// partitionName is the name of a partition's consumer, and the last part of the subject of its messages.
+func partitionName(i int) string { return fmt.Sprintf("k%03d", i) }
+
+func (q *queue) orderSubject(partition int) string {
+	return "weir.q." + q.name + "." + partitionName(partition)
+}
+
+func orderOf(h nats.Header) string {
+	key, err := url.PathUnescape(h.Get(orderHeader))
+	if err != nil {
+		return ""
+	}
+	return key
+}
+
+// partition is the configuration of a partition's consumer.
+func (q *queue) partition(i int) jetstream.ConsumerConfig {
+	c := q.work()
+	c.Durable, c.FilterSubject = partitionName(i), q.orderSubject(i)
+	c.MaxAckPending = backend.MostHeld
+	c.MaxWaiting = 1 << 10
+	c.PriorityPolicy, c.PriorityGroups, c.PinnedTTL = jetstream.PriorityPolicyPinned, []string{group}, q.settings.TermTime()
+	return c
+}
+
+// Partitions implements [backend.Queue]. The consumer of partition 0 is made last: if that exists, all do.
+func (q *queue) Partitions(ctx context.Context) (int, error) {
+	if q.keyed.Load() {
+		return q.settings.Partitions, nil
+	}
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	have, err := q.messages.Consumer(call, partitionName(0))
+	switch {
+	case errors.Is(err, jetstream.ErrConsumerNotFound):
+		return 0, nil
+	case err != nil:
+		return 0, unanswered(ctx, err)
+	}
+	want := q.partition(0)
+	if err := compareConsumers(&want, &have.CachedInfo().Config); err != nil {
+		return 0, err
+	}
+	q.keyed.Store(true)
+	return q.settings.Partitions, nil
+}
+
+// makePartitions makes the consumers of all partitions, if they do not exist. That takes the server some ms each.
+func (q *queue) makePartitions(ctx context.Context) error {
+	if q.keyed.Load() {
+		return nil
+	}
+	select {
+	case q.making <- struct{}{}:
+		defer func() { <-q.making }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if n, err := q.Partitions(ctx); n > 0 || err != nil {
+		return err
+	}
+	others := make([]int, q.settings.Partitions-1)
+	for i := range others {
+		others[i] = i + 1
+	}
+	err := par.Each(ctx, others, q.makePartition, par.Limit(mostMade))
+	if err == nil {
+		err = q.makePartition(ctx, 0)
+	}
+	if err != nil {
+		return err
+	}
+	q.keyed.Store(true)
+	return nil
+}
+
+func (q *queue) makePartition(ctx context.Context, i int) error {
+	c := q.partition(i)
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	if _, err := q.messages.CreateConsumer(call, c); err != nil {
+		return raced(err, fmt.Errorf("make consumer %s of stream %s: %w", c.Durable, q.messages.CachedInfo().Config.Name, unanswered(ctx, err)))
+	}
+	return nil
+}
+
+// delivered returns how many messages were delivered and are not done, and how many of them more than once.
+func (q *queue) delivered(ctx context.Context) (pending, again int, err error) {
+	if !q.keyed.Load() {
+		c, err := q.messages.Consumer(ctx, consumer)
+		if err != nil {
+			return 0, 0, err
+		}
+		return c.CachedInfo().NumAckPending, c.CachedInfo().NumRedelivered, nil
+	}
+	all := q.messages.ListConsumers(ctx) // 256 of them in one answer
+	for c := range all.Info() {
+		pending += c.NumAckPending
+		again += c.NumRedelivered
+	}
+	return pending, again, all.Err()
+}
+
+// partition implements [backend.Partition]. The consumer is pinned to one client at a time: a pull without the term waits until no client has it.
+type partition struct {
+	*receiver
+	name    string // of the consumer
+	subject string
+
+	mu   sync.Mutex
+	term string // of the last delivery; "" if it has ended since
+}
+
+// Partition implements [backend.Queue].
+func (q *queue) Partition(i int) (backend.Partition, error) {
+	p := &partition{receiver: q.receive(q.messages, partitionName(i), q.settings.Lease), name: partitionName(i), subject: q.orderSubject(i)}
+	p.seen = p.setTerm
+	return p, nil
+}
+
+func (p *partition) setTerm(term string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.term = term
+}
+
+// Pull implements [backend.Partition].
+func (p *partition) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery, backend.Turn) bool) error {
+	ask := p.request(n, wait)
+	if n > 1 && wait == 0 {
+		ask.MaxBytes = mostOrdered // one that is larger comes to a pull of one
+	}
+	p.mu.Lock()
+	ask.Group, ask.Term = group, p.term
+	p.mu.Unlock()
+	err := p.pull(ctx, ask, func(d backend.Delivery) bool {
+		of := d.(*delivery)
+		return take(d, backend.Turn{Term: of.term, Number: of.meta.Sequence.Consumer})
+	})
+	if errors.Is(err, backend.ErrMoved) {
+		p.mu.Lock()
+		if p.term == ask.Term {
+			p.term = ""
+		}
+		p.mu.Unlock()
+	}
+	return err
+}
+
+// State implements [backend.Partition].
+func (p *partition) State(ctx context.Context) (backend.State, error) {
+	c, err := p.of.messages.Consumer(ctx, p.name)
+	if err != nil {
+		return backend.State{}, failed(err)
+	}
+	i := c.CachedInfo()
+	s := backend.State{Turn: backend.Turn{Number: i.Delivered.Consumer}, Last: i.Delivered.Stream, Pending: i.NumAckPending, Wanted: i.NumWaiting > 0}
+	for _, g := range i.PriorityGroups {
+		s.Term = g.PinnedClientID
+	}
+	return s, nil
+}
+
+// List implements [backend.Partition]. A message is in the stream until it is done.
+func (p *partition) List(ctx context.Context, last uint64) (map[uint64]string, error) {
+	all := make(map[uint64]string)
+	for after := uint64(0); ; {
+		m, err := p.of.messages.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject(p.subject))
+		switch {
+		case errors.Is(err, jetstream.ErrMsgNotFound):
+			return all, nil
+		case err != nil:
+			return nil, failed(err)
+		case m.Sequence > last:
+			return all, nil
+		}
+		all[m.Sequence] = orderOf(m.Header)
+		after = m.Sequence
+	}
+}
+
+// Release implements [backend.Partition].
+func (p *partition) Release(ctx context.Context) error {
+	p.setTerm("")
+	return failed(p.of.messages.UnpinConsumer(ctx, p.name, group))
+}

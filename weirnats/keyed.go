@@ -1,0 +1,301 @@
+package weirnats
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+// Messages with a [Key] come from partitions. Several processes may have messages of one partition at the same time, as a process may lose it while it has some; so the order
+// of a key rests on what a process knows, and not on what the server gives to which process:
+//
+//   - held are the messages of the partition that were delivered here, whose leases hold;
+//   - away are those that were delivered, and are not done, and not held here;
+//   - all others are done, or come later than those, as the server delivers in order.
+//
+// A message may begin when all earlier ones of its key that are held are done, which the server has confirmed, and none is away. What is away a process knows from a census, from
+// what it has given back or lost since, and from the numbers of deliveries: if these have a gap, or the term has changed, or a pull has failed, something may have been delivered
+// elsewhere, and nothing begins until the next census.
+
+// partition is what a server knows of a partition. All but from and wake is under the mutex of the server.
+type partition struct {
+	from backend.Partition
+	wake chan struct{} // of capacity 1: look again whether a pull may be made
+
+	turn   backend.Turn // of the last delivery, or of the census
+	known  bool         // away is right as of turn
+	more   bool         // messages waited at the last delivery
+	listed bool         // it waits until there is room for what it may pull
+	bytes  int          // of what is held
+	held   map[uint64]*task
+	away   map[uint64]string // their keys
+	lines  map[string]*line
+}
+
+func newPartition(from backend.Partition) *partition {
+	return &partition{
+		from: from, wake: make(chan struct{}, 1),
+		held: make(map[uint64]*task), away: make(map[uint64]string), lines: make(map[string]*line),
+	}
+}
+
+// inDoubt reports whether messages wait, and it is not known which ones are away, or some are: then it is to be seen whether they still are.
+func (p *partition) inDoubt() bool {
+	if p.known && len(p.away) == 0 {
+		return false
+	}
+	for _, l := range p.lines {
+		if len(l.waiting) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// poke makes the partition look again.
+func (p *partition) poke() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// blocked reports whether an earlier message of the line is away.
+func (p *partition) blocked(l *line, before uint64) bool {
+	for seq, key := range p.away {
+		if seq < before && key == l.key {
+			return true
+		}
+	}
+	return false
+}
+
+// line has the messages of one key that are held. All of it is under the mutex of the server.
+type line struct {
+	of      *partition
+	key     string
+	waiting []*task // in order
+	running *task
+	queued  bool // it is among those that can start
+}
+
+// turnstile is what a server knows of messages with a key besides that. It is under the mutex of the server.
+type turnstile struct {
+	parts  []*partition
+	places int          // of the pool
+	lines  []*line      // the first message of each can start
+	asked  int          // messages that pulls under way ask for, and that wait
+	hungry []*partition // that wait for room
+	last   bool         // the last seat took a message with a key
+}
+
+// arrive takes a delivery of a partition; it reports false if Serve is to end.
+func (s *server[T]) arrive(p *partition, d backend.Delivery, turn backend.Turn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping {
+		return false
+	}
+	if !turn.Follows(p.turn) {
+		p.known = false
+	}
+	p.turn, p.more = turn, d.More()
+	if old := p.held[d.Sequence()]; old != nil {
+		s.lose(old) // the server says so
+	}
+	m := d.Message()
+	l := p.lines[m.Order]
+	if l == nil {
+		l = &line{of: p, key: m.Order}
+		p.lines[m.Order] = l
+	}
+	t := &task{delivery: d, line: l, sent: d.Sent(), arrived: time.Now(), cancel: func(error) {}}
+	s.held[t] = struct{}{}
+	p.held[d.Sequence()] = t
+	p.bytes += len(m.Data)
+	delete(p.away, d.Sequence())
+	l.insert(t)
+	s.advance(l)
+	return true
+}
+
+func (l *line) insert(t *task) {
+	i, _ := slices.BinarySearchFunc(l.waiting, t.delivery.Sequence(), func(t *task, seq uint64) int { return cmp.Compare(t.delivery.Sequence(), seq) })
+	l.waiting = slices.Insert(l.waiting, i, t)
+}
+
+// advance lists a line if its first message can start, and removes it if it has none. The mutex is held.
+func (s *server[T]) advance(l *line) {
+	if l.running == nil && len(l.waiting) == 0 && l.of.lines[l.key] == l {
+		delete(l.of.lines, l.key)
+		return
+	}
+	if !l.queued && s.startable(l) {
+		l.queued = true
+		s.turns.lines = append(s.turns.lines, l)
+		s.want()
+	}
+}
+
+// startable reports whether the first message of a line can start now. If only a record or the time is missing it sees to it that advance is called then. The mutex is held.
+func (s *server[T]) startable(l *line) bool {
+	if s.stopping || !l.of.known || l.running != nil || len(l.waiting) == 0 {
+		return false
+	}
+	t := l.waiting[0]
+	switch {
+	case t.state != unclaimed || l.of.blocked(l, t.delivery.Sequence()):
+		return false
+	case t.record == nil && (t.delivery.Count() > 1 || s.begun(t) > 0):
+		if t.looked == nil {
+			t.looked = make(chan struct{})
+			go s.lookUp(t)
+		}
+		return false
+	}
+	if left := time.Until(t.due); left > 0 {
+		if !t.timed {
+			t.timed = true
+			time.AfterFunc(left, func() {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				t.timed = false
+				s.advance(l)
+			})
+		}
+		return false
+	}
+	return true
+}
+
+// lookUp reads the record of a message that waits in a line.
+func (s *server[T]) lookUp(t *task) {
+	r, err := s.readRecord(s.pulls, s.pulls, t.delivery)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(t.looked)
+	if err != nil || t.state != unclaimed {
+		return
+	}
+	t.record = r
+	if n := len(r.Errors); n > 0 && !r.Next.IsZero() { // as long as it was to be by the clock of the process in which it has failed, at most
+		t.due = time.Now().Add(min(time.Until(r.Next), r.Next.Sub(r.Errors[n-1].At)))
+	}
+	s.advance(t.line)
+}
+
+// takeTurn gives the seat a message with a key, if one can start. If messages without a key wait as well, every other seat is for those. The mutex is held.
+func (s *server[T]) takeTurn(st *seat) (t *task) {
+	turns := &s.turns
+	if turns.last && s.hungry {
+		turns.last = false
+		if len(turns.lines) > 0 {
+			s.want()
+		}
+		return nil
+	}
+	for t == nil && len(turns.lines) > 0 {
+		l := turns.lines[0]
+		turns.lines[0] = nil
+		turns.lines = turns.lines[1:]
+		l.queued = false
+		if !s.startable(l) {
+			continue
+		}
+		t = l.waiting[0]
+		l.waiting = slices.Delete(l.waiting, 0, 1)
+		l.running, t.state, t.cancel = t, claimed, st.cancel
+	}
+	s.feed()
+	if t == nil {
+		return nil
+	}
+	turns.last = true
+	if len(turns.lines) > 0 || s.hungry || !s.led && !s.idle {
+		s.want()
+	}
+	return t
+}
+
+// leaveLine ends that a message is held. The mutex is held.
+func (s *server[T]) leaveLine(t *task) {
+	l := t.line
+	p := l.of
+	s.unhold(t)
+	if l.running == t {
+		l.running = nil
+	} else if i := slices.Index(l.waiting, t); i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+	}
+	s.advance(l)
+	p.poke()
+}
+
+// unhold is for what leaves the queue, or the process. The mutex is held.
+func (s *server[T]) unhold(t *task) {
+	p, seq := t.line.of, t.delivery.Sequence()
+	if p.held[seq] != t {
+		return // it has come again
+	}
+	delete(p.held, seq)
+	p.bytes -= len(t.delivery.Message().Data)
+	if !t.gone {
+		p.away[seq] = t.line.key
+		p.poke()
+	}
+}
+
+// loseTurn is for a message whose lease is over: another process may have it. If a try runs, the next one of its line waits for that, as it should end soon, for a lease at
+// most. The mutex is held.
+func (s *server[T]) loseTurn(t *task) {
+	s.unhold(t)
+	if t.state != claimed {
+		return
+	}
+	time.AfterFunc(s.queue.options.lease, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if t.line.running == t {
+			t.line.running = nil
+			s.advance(t.line)
+		}
+	})
+}
+
+// tryLater has a message wait here for its next try, in front of its line, with its lease. It reports false if the message has to leave.
+func (s *server[T]) tryLater(t *task) bool {
+	s.mu.Lock()
+	if s.stopping && !t.lost {
+		s.mu.Unlock()
+		s.giveBack(t)
+		return false
+	}
+	defer s.mu.Unlock()
+	if t.lost {
+		return false
+	}
+	l := t.line
+	t.again, t.state, t.started, t.limited, t.cancel = false, unclaimed, time.Time{}, false, func(error) {}
+	if l.running == t {
+		l.running = nil
+	}
+	l.insert(t)
+	s.advance(l)
+	l.of.poke()
+	return true
+}
+
+// yield gives back what has not begun of a partition, as another process has that or wants it.
+func (s *server[T]) yield(p *partition) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.turn, p.known, p.more = backend.Turn{}, false, false
+	for _, t := range p.held {
+		if t.state == unclaimed {
+			t.state = leaving
+			go s.putBack(t)
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package weirnats
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+)
+
+const (
+	// mostTurns is how many messages one pull of a partition asks for at most.
+	mostTurns = 16
+	// mostTurnBytes is how many bytes of values are held of a partition before it pulls for the next.
+	mostTurnBytes = 1 << 20
+	// lookTime is how often Serve looks whether a message with a key was put, before the first.
+	lookTime = time.Second
+	// leastCensus and mostCensus are the times between two looks at messages that other processes have.
+	leastCensus, mostCensus = 20 * time.Millisecond, time.Second
+)
+
+// discover waits until the queue has partitions, and serves them.
+func (s *server[T]) discover() {
+	ticker := time.NewTicker(lookTime)
+	defer ticker.Stop()
+	put := s.queue.keyed.Done()
+	for {
+		n, err := s.queue.backend.Partitions(s.pulls)
+		if err == nil && n > 0 && s.attendAll(n) == nil {
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-put:
+			put = nil
+		case <-s.pulls.Done():
+			return
+		}
+	}
+}
+
+// attendAll serves all partitions.
+func (s *server[T]) attendAll(n int) error {
+	all := make([]*partition, n)
+	for i := range all {
+		from, err := s.queue.backend.Partition(i)
+		if err != nil {
+			return err
+		}
+		all[i] = newPartition(from)
+	}
+	s.mu.Lock()
+	s.turns.parts, s.turns.places = all, s.pool.Stats().Limit
+	s.mu.Unlock()
+	for _, p := range all {
+		s.attending.Go(func() { s.attend(p) })
+	}
+	return nil
+}
+
+// closeAll closes what partitions deliver by.
+func (s *server[T]) closeAll(ctx context.Context) error {
+	errs := make([]error, len(s.turns.parts))
+	var all sync.WaitGroup
+	for i, p := range s.turns.parts {
+		all.Go(func() { errs[i] = p.from.Close(ctx) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// attend pulls from a partition until Serve is to end.
+func (s *server[T]) attend(p *partition) {
+	const least, most = 50 * time.Millisecond, 5 * time.Second
+	pause, look := least, leastCensus
+	for s.pulls.Err() == nil {
+		n, wait := s.room(p, look)
+		if n == 0 {
+			s.awaitRoom(p)
+			continue
+		}
+		err := p.from.Pull(s.pulls, n, wait, func(d backend.Delivery, turn backend.Turn) bool { return s.arrive(p, d, turn) })
+		s.pulled(p, n, wait, err)
+		switch {
+		case s.pulls.Err() != nil:
+		case err == nil:
+			pause = least
+		case errors.Is(err, backend.ErrMoved):
+			s.yield(p)
+		default:
+			s.rest(pause)
+			pause = min(2*pause, most)
+		}
+		look = s.check(p, look)
+	}
+	s.mu.Lock()
+	ours := p.turn.Term != ""
+	s.mu.Unlock()
+	if !ours {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.base, endTime)
+	defer cancel()
+	if err := p.from.Release(ctx); err != nil {
+		s.complain("leave a partition to other processes", err)
+	}
+}
+
+// check makes a census, if it is in doubt what is away, and returns how long the next pull may wait if it still is.
+func (s *server[T]) check(p *partition, look time.Duration) time.Duration {
+	doubt := func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.pulls.Err() == nil && p.inDoubt()
+	}
+	if doubt() {
+		s.census(p)
+	}
+	if doubt() {
+		return min(2*look, mostCensus, max(leastCensus, s.queue.options.lease/8))
+	}
+	return leastCensus
+}
+
+// room returns what a pull of the partition asks for, and how long it waits; 0 if there is no room for messages.
+func (s *server[T]) room(p *partition, look time.Duration) (n int, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	turns := &s.turns
+	free := s.freeTurns()
+	switch {
+	case free <= 0:
+		if !p.listed {
+			p.listed = true
+			turns.hungry = append(turns.hungry, p)
+		}
+		return 0, 0
+	case p.bytes >= mostTurnBytes && !p.inDoubt():
+		return 0, 0 // until one leaves
+	}
+	if p.listed {
+		p.listed = false
+		turns.hungry = slices.DeleteFunc(turns.hungry, func(h *partition) bool { return h == p })
+	}
+	defer s.feed() // the next one
+	switch left := backend.MostHeld - len(p.held) - len(p.away); {
+	case p.inDoubt():
+		return max(1, min(len(p.away), mostTurns)), look
+	case p.more && p.known && left > 0:
+		n = min(left, mostTurns, free)
+		turns.asked += n
+		p.more = false // unless one comes that says so
+		return n, 0
+	case p.turn.Term != "":
+		return 1, s.term / 2 // the next pull is in time to keep the partition
+	default:
+		return 1, s.term
+	}
+}
+
+// freeTurns is for how many messages there is room: as many can start while the places of the pool are taken. The mutex is held.
+func (s *server[T]) freeTurns() int {
+	return max(1, s.turns.places/2) - len(s.turns.lines) - s.turns.asked
+}
+
+// feed has a partition look again that waits for room, if there is some. The mutex is held.
+func (s *server[T]) feed() {
+	turns := &s.turns
+	if len(turns.hungry) == 0 || s.freeTurns() <= 0 {
+		return
+	}
+	p := turns.hungry[0]
+	turns.hungry[0] = nil
+	turns.hungry = turns.hungry[1:]
+	p.listed = false
+	p.poke()
+}
+
+// pulled notes how a pull has ended.
+func (s *server[T]) pulled(p *partition, n int, wait time.Duration, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if wait == 0 {
+		s.turns.asked -= n
+	}
+	if err != nil {
+		p.known = false // what the server has sent may be lost
+	}
+	s.feed()
+}
+
+// awaitRoom waits until the partition is to look again. Where others want a partition that this process does not pull from, they get what has not begun here.
+func (s *server[T]) awaitRoom(p *partition) {
+	timer := time.NewTimer(s.term)
+	defer timer.Stop()
+	select {
+	case <-p.wake:
+		return
+	case <-s.pulls.Done():
+		return
+	case <-timer.C:
+	}
+	s.mu.Lock()
+	waits := false
+	for _, t := range p.held {
+		waits = waits || t.state == unclaimed
+	}
+	own := p.turn.Term
+	s.mu.Unlock()
+	if !waits {
+		return
+	}
+	st, err := s.state(p)
+	if err == nil && (st.Term == "" && st.Wanted || st.Term != "" && st.Term != own) {
+		s.yield(p)
+	}
+}
+
+func (s *server[T]) state(p *partition) (backend.State, error) {
+	ctx, cancel := context.WithTimeout(s.pulls, endTime)
+	defer cancel()
+	return p.from.State(ctx)
+}
+
+// census finds out which messages of a partition are away. No pull is under way: nothing arrives meanwhile, but what is held may end.
+func (s *server[T]) census(p *partition) {
+	st, err := s.state(p)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	own := p.turn.Term
+	if st.Term != "" && st.Term != own {
+		s.mu.Unlock()
+		s.yield(p)
+		return
+	}
+	for seq, t := range p.held {
+		if seq > st.Last { // a server was killed, and has forgotten that it has delivered this
+			s.lose(t)
+		}
+	}
+	// What was delivered once no other process can have finished: if there are as many as are held, and this process is about to finish none, these are they.
+	alone := st.Pending == len(p.held)
+	for _, t := range p.held {
+		alone = alone && t.delivery.Count() == 1 && !t.ending
+	}
+	switch {
+	case p.known && st.Turn == p.turn && st.Pending == len(p.held)+len(p.away): // as before
+		s.mu.Unlock()
+		return
+	case alone:
+		s.setAway(p, st, nil)
+		s.mu.Unlock()
+		return
+	}
+	s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(s.pulls, endTime)
+	defer cancel()
+	all, err := p.from.List(ctx, st.Last)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.setAway(p, st, all)
+}
+
+// setAway notes the outcome of a census: all that was delivered, and is not done. The mutex is held.
+func (s *server[T]) setAway(p *partition, st backend.State, all map[uint64]string) {
+	p.known, p.turn.Number = true, st.Number
+	clear(p.away)
+	for seq, key := range all {
+		if p.held[seq] == nil {
+			p.away[seq] = key
+		}
+	}
+	for _, l := range p.lines {
+		s.advance(l)
+	}
+}
