@@ -123,7 +123,7 @@ func TestAClusterThatLosesItsLeaderLosesNothing(t *testing.T) {
 	var q *weirnats.Queue[string]
 	for end := time.Now().Add(limit); q == nil; { // until the servers have found each other
 		var err error
-		ctx, cancel := context.WithTimeout(t.Context(), limit/4)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		q, err = weirnats.Open[string](ctx, "work", opts...)
 		cancel()
 		if err != nil && time.Now().After(end) {
@@ -160,6 +160,9 @@ func TestAClusterThatLosesItsLeaderLosesNothing(t *testing.T) {
 			}
 			return nil
 		})
+	}
+	for len(lines(t, dir, "put")) < 100 {
+		time.Sleep(10 * time.Millisecond)
 	}
 	kills := 0
 	for begin := time.Now(); kills == 0 || time.Since(begin) < *faultTime-leaderTime; kills++ {

@@ -85,14 +85,15 @@ func (found) Close() error { return nil }
 
 // Peek implements [backend.Queue].
 func (q *queue) Peek(ctx context.Context, after uint64) (*backend.Kept, error) {
-	call, cancel := q.bounded(ctx)
-	defer cancel()
-	m, err := q.messages.GetMsg(call, after+1, jetstream.WithGetMsgSubject("weir.q."+q.name+".*"))
+	m, err := q.get(ctx, q.messages, after+1, jetstream.WithGetMsgSubject("weir.q."+q.name+".*"))
 	if err != nil {
-		return nil, unanswered(ctx, err)
+		return nil, err
 	}
-	r, _, err := q.record(call, nameOf(m.Sequence, m.Time))
-	if err != nil {
+	var r *backend.Record
+	if err := q.ask(ctx, func(ctx context.Context) (err error) {
+		r, _, err = q.record(ctx, nameOf(m.Sequence, m.Time))
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	return &backend.Kept{Number: m.Sequence, Message: *message(m.Header, m.Data, m.Time), Record: *r}, nil

@@ -53,11 +53,9 @@ func (q *queue) schedule(out *nats.Msg, due time.Time) {
 
 // Later implements [backend.Queue].
 func (q *queue) Later(ctx context.Context, after uint64) (*backend.Kept, error) {
-	call, cancel := q.bounded(ctx)
-	defer cancel()
-	m, err := q.later.GetMsg(call, after+1, jetstream.WithGetMsgSubject("weir.*."+q.name+".*"))
+	m, err := q.get(ctx, q.later, after+1, jetstream.WithGetMsgSubject("weir.*."+q.name+".*"))
 	if err != nil {
-		return nil, unanswered(ctx, err)
+		return nil, err
 	}
 	k := &backend.Kept{Number: m.Sequence, Message: *message(m.Header, m.Data, m.Time)}
 	if k.Due, err = time.Parse(time.RFC3339Nano, strings.TrimPrefix(m.Header.Get(jetstream.ScheduleHeader), at)); err != nil {

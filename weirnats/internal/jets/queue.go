@@ -157,6 +157,20 @@ func (q *queue) bounded(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, q.conn.patience)
 }
 
+// ask calls f, which changes nothing, and again if the server does not answer: one that has just begun to lead others forgets what the one before was asked.
+func (q *queue) ask(ctx context.Context, f func(ctx context.Context) error) error {
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	for {
+		once, end := context.WithTimeout(call, q.conn.patience/5)
+		err := f(once)
+		end()
+		if !errors.Is(err, context.DeadlineExceeded) || call.Err() != nil {
+			return unanswered(ctx, err)
+		}
+	}
+}
+
 // unanswered is failed for a call that ends by itself if the server does not answer: ctx is that of the caller.
 func unanswered(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
@@ -312,14 +326,16 @@ func failed(err error) error {
 
 // Known implements [backend.Queue].
 func (q *queue) Known(ctx context.Context, key string) (bool, error) {
-	call, cancel := q.bounded(ctx)
-	defer cancel()
-	m, err := q.records.GetLastMsgForSubject(call, q.keySubject(key))
+	var m *jetstream.RawStreamMsg
+	err := q.ask(ctx, func(ctx context.Context) (err error) {
+		m, err = q.records.GetLastMsgForSubject(ctx, q.keySubject(key))
+		return err
+	})
 	switch {
-	case errors.Is(err, jetstream.ErrMsgNotFound):
+	case errors.Is(err, backend.ErrNotFound):
 		return false, nil
 	case err != nil:
-		return false, unanswered(ctx, err)
+		return false, err
 	}
 	put, err := time.Parse(time.RFC3339Nano, string(m.Data))
 	if err != nil {
@@ -349,22 +365,27 @@ func (q *queue) Limit() int { return int(q.conn.nats.MaxPayload()) - reserve }
 
 // Next implements [backend.Queue].
 func (q *queue) Next(ctx context.Context, after uint64) (*backend.Dead, error) {
-	call, cancel := q.bounded(ctx)
-	defer cancel()
-	m, err := q.dead.GetMsg(call, after+1, jetstream.WithGetMsgSubject("weir.dead."+q.name+".*"))
+	m, err := q.get(ctx, q.dead, after+1, jetstream.WithGetMsgSubject("weir.dead."+q.name+".*"))
 	if err != nil {
-		return nil, unanswered(ctx, err)
+		return nil, err
 	}
 	return letter(m), nil
 }
 
+// get returns a message of a stream.
+func (q *queue) get(ctx context.Context, of jetstream.Stream, number uint64, opts ...jetstream.GetMsgOpt) (m *jetstream.RawStreamMsg, err error) {
+	err = q.ask(ctx, func(ctx context.Context) (err error) {
+		m, err = of.GetMsg(ctx, number, opts...)
+		return err
+	})
+	return m, err
+}
+
 // Letter implements [backend.Queue].
 func (q *queue) Letter(ctx context.Context, number uint64) (*backend.Dead, error) {
-	call, cancel := q.bounded(ctx)
-	defer cancel()
-	m, err := q.dead.GetMsg(call, number)
+	m, err := q.get(ctx, q.dead, number)
 	if err != nil {
-		return nil, unanswered(ctx, err)
+		return nil, err
 	}
 	return letter(m), nil
 }
@@ -424,24 +445,30 @@ func (q *queue) Purge(ctx context.Context) (int, error) {
 }
 
 // Stats implements [backend.Queue].
-func (q *queue) Stats(ctx context.Context) (backend.Stats, error) {
-	call, cancel := q.bounded(ctx)
-	defer cancel()
-	later, err := q.later.Info(call) // the first: a message that moves meanwhile counts twice rather than not at all
+func (q *queue) Stats(ctx context.Context) (s backend.Stats, err error) {
+	err = q.ask(ctx, func(ctx context.Context) (err error) {
+		s, err = q.stats(ctx)
+		return err
+	})
+	return s, err
+}
+
+func (q *queue) stats(ctx context.Context) (backend.Stats, error) {
+	later, err := q.later.Info(ctx) // the first: a message that moves meanwhile counts twice rather than not at all
 	if err != nil {
-		return backend.Stats{}, unanswered(ctx, err)
+		return backend.Stats{}, err
 	}
-	messages, err := q.messages.Info(call)
+	messages, err := q.messages.Info(ctx)
 	if err != nil {
-		return backend.Stats{}, unanswered(ctx, err)
+		return backend.Stats{}, err
 	}
-	dead, err := q.dead.Info(call)
+	dead, err := q.dead.Info(ctx)
 	if err != nil {
-		return backend.Stats{}, unanswered(ctx, err)
+		return backend.Stats{}, err
 	}
 	s := backend.Stats{Messages: int(messages.State.Msgs), Dead: int(dead.State.Msgs), Later: int(later.State.Msgs), Accepted: messages.State.LastSeq}
-	if s.Leased, s.Redelivered, err = q.delivered(call); err != nil {
-		return backend.Stats{}, unanswered(ctx, err)
+	if s.Leased, s.Redelivered, err = q.delivered(ctx); err != nil {
+		return backend.Stats{}, err
 	}
 	if s.Messages > 0 {
 		s.Oldest, s.Age = messages.State.FirstTime, max(0, messages.TimeStamp.Sub(messages.State.FirstTime))

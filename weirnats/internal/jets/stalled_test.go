@@ -29,12 +29,14 @@ func TestAServerThatDoesNotAnswerHoldsNoCallUp(t *testing.T) {
 	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("the server does not start")
 	}
-	address, stall := stalling(t, s.Addr().String())
+	address, stall, end := stalling(t, s.Addr().String())
+	defer end()
 	conn, err := jets.Connect(func(opts ...nats.Option) (*nats.Conn, error) { return nats.Connect("nats://"+address, opts...) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	defer end() // else Close waits for the server
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	q, err := jets.Open(ctx, conn, conform.Settings("stalled"))
@@ -67,8 +69,8 @@ func TestAServerThatDoesNotAnswerHoldsNoCallUp(t *testing.T) {
 	}
 }
 
-// stalling listens for clients of the server at that address, and hands on what both say until stall is called.
-func stalling(t *testing.T, to string) (address string, stall func()) {
+// stalling listens for clients of the server at that address, and hands on what both say until stall is called. end ends the connections.
+func stalling(t *testing.T, to string) (address string, stall, end func()) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +114,7 @@ func stalling(t *testing.T, to string) (address string, stall func()) {
 			all.Go(func() { hand(client, server) })
 		}
 	})
-	t.Cleanup(func() {
+	return l.Addr().String(), sync.OnceFunc(func() { close(stalled) }), sync.OnceFunc(func() {
 		_ = l.Close()
 		mu.Lock()
 		for _, c := range open {
@@ -121,5 +123,4 @@ func stalling(t *testing.T, to string) (address string, stall func()) {
 		mu.Unlock()
 		all.Wait()
 	})
-	return l.Addr().String(), sync.OnceFunc(func() { close(stalled) })
 }
