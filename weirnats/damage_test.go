@@ -337,17 +337,17 @@ func TestWithDamageInWhatWasDeliveredEachMessageComes(t *testing.T) {
 			came.add(v[:3])
 			return nil
 		})
-		within(t, "done", func() bool {
-			s, err := q.Stats(t.Context())
-			noError(t, err)
-			return s.Messages == 0 || s.Messages == 1 && s.Leased == 1 // 007 waits for its next try
+		left := make(map[string]bool) // 007 waits for its next try, if that is known
+		for i := 13; i <= 100; i++ {
+			left[fmt.Sprintf("%03d", i)] = true
+		}
+		within(t, what+": each has come", func() bool {
+			for _, v := range came.take() {
+				delete(left, v)
+			}
+			return len(left) == 0
 		})
 		stop()
-		got := came.take()
-		slices.Sort(got)
-		if got = slices.Compact(got); len(got) < 88 || len(got) == 88 && got[0] != "013" {
-			t.Errorf("%s: there came %v", what, got)
-		}
 		noError(t, q.Close())
 		p.Close()
 	}

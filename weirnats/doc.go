@@ -50,9 +50,9 @@
 // of a partition. A key whose messages come faster than they run, or that waits long for its next try, so holds up the other keys of its partition once 32 of its messages
 // are held. More partitions make that rarer.
 //
-// The first Put with a key makes the partitions on the server, some ms each; before that, a process that serves the queue asks once a second whether they exist, and keys cost nothing more. With 64 of them an idle process sends 13 small requests a
-// second, and the server takes about 3 MB. A message with a key takes several times as much of the processors as one without: its end is confirmed, and the server keeps the state of
-// each partition in a file.
+// The first Put with a key makes the partitions on the server, some ms each; before that, a process that serves the queue asks once a second whether they exist, and keys cost nothing more. With 64 of them an idle process sends 13 small
+// requests a second, and the server takes about 3 MB. A message with a key takes about three times as much of the processors as one without: its end is confirmed, and the server keeps
+// the state of each partition in a file.
 //
 // # What is not promised
 //

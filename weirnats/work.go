@@ -175,13 +175,13 @@ func (s *server[T]) isolate(t *task) bool {
 			s.comeAgain(t, wait)
 			return false
 		}
-		s.send(t, "give a message back", func(ctx context.Context) error { return t.delivery.GiveBack(ctx, nil, wait) })
+		s.send(t, "give a message back", func(ctx context.Context) error { return s.handBack(ctx, t, nil, wait) })
 		return false
 	}
 	t.alone = true
 	s.rest(200 * time.Millisecond) // until others that came with it have gone back
 	if s.pulls.Err() != nil {
-		s.send(t, "give a message back", func(ctx context.Context) error { return s.handBack(ctx, t, nil) })
+		s.send(t, "give a message back", func(ctx context.Context) error { return s.handBack(ctx, t, nil, 0) })
 		return false
 	}
 	t.record.Returned--
@@ -277,7 +277,7 @@ func (s *server[T]) end(ctx context.Context, t *task, err error) error {
 		s.keepHere(t, wait)
 		return &TryError{Queue: s.queue.name, ID: t.try.ID, Try: t.try.Number, Err: err}
 	}
-	s.send(t, "give a message back that has failed", func(ctx context.Context) error { return t.delivery.GiveBack(ctx, t.record, wait) })
+	s.send(t, "give a message back that has failed", func(ctx context.Context) error { return s.handBack(ctx, t, t.record, wait) })
 	return &TryError{Queue: s.queue.name, ID: t.try.ID, Try: t.try.Number, Err: err}
 }
 
@@ -471,7 +471,7 @@ func (s *server[T]) giveBack(t *task) {
 				t.record.Begun = min(t.record.Begun, n-1)
 			}
 		}
-		return s.handBack(ctx, t, t.record)
+		return s.handBack(ctx, t, t.record, 0)
 	})
 	if s.queue.journal != nil && t.suspect && t.try.Number > 1 { // what the journal has counts as a try that has begun
 		if err := s.queue.journal.Begin(t.delivery.Number(), t.try.Number-1); err != nil {
@@ -480,18 +480,15 @@ func (s *server[T]) giveBack(t *task) {
 	}
 }
 
-// handBack gives a message back at once, and keeps the record if that is not nil. One with a key it gives back only once: if the first answer was lost, another process may have the message, and the
+// handBack gives a message back, and keeps the record if that is not nil. It gives it back only once: if the first answer was lost, another process may have the message, and the
 // second call would take it from that, so that a third gets it while it runs. If it did not go back its lease runs out.
-func (s *server[T]) handBack(ctx context.Context, t *task, r *backend.Record) error {
-	if t.line == nil {
-		return t.delivery.GiveBack(ctx, r, 0)
-	}
+func (s *server[T]) handBack(ctx context.Context, t *task, r *backend.Record, wait time.Duration) error {
 	if r != nil {
 		if err := t.delivery.Keep(ctx, r); err != nil {
 			return err
 		}
 	}
-	if err := t.delivery.GiveBack(ctx, nil, 0); err != nil {
+	if err := t.delivery.GiveBack(ctx, nil, wait); err != nil {
 		s.complain("give a message back", err)
 	}
 	return nil
@@ -510,7 +507,7 @@ func (s *server[T]) backOff(t *task, err error) {
 		s.comeAgain(t, time.Second)
 		return
 	}
-	s.send(t, "give a message back", func(ctx context.Context) error { return t.delivery.GiveBack(ctx, nil, time.Second) })
+	s.send(t, "give a message back", func(ctx context.Context) error { return s.handBack(ctx, t, nil, time.Second) })
 }
 
 // send sends an outcome while the lease holds: later it could harm a process that has the message now. It reports whether the server knows; if not, the lease runs
