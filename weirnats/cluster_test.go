@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -101,18 +100,18 @@ func (c *cluster) start(t *testing.T, name string) {
 }
 
 // leader is the server that leads a stream.
-func leader(t *testing.T, js jetstream.JetStream, stream string) string {
+func leader(t *testing.T, js jetstream.JetStream, stream string) (name string) {
 	t.Helper()
-	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	within(t, "a server leads the stream", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
 		s, err := js.Stream(ctx, stream)
-		cancel()
-		if err == nil && s.CachedInfo().Cluster != nil && s.CachedInfo().Cluster.Leader != "" {
-			return s.CachedInfo().Cluster.Leader
+		if err == nil && s.CachedInfo().Cluster != nil {
+			name = s.CachedInfo().Cluster.Leader
 		}
-	}
-	t.Fatal("no server leads the stream")
-	return ""
+		return name != ""
+	})
+	return name
 }
 
 // Of three servers the one that leads is killed, and starts again at once, while messages are put and served.
@@ -121,66 +120,39 @@ func TestAClusterThatLosesItsLeaderLosesNothing(t *testing.T) {
 	c, dir := startCluster(t), t.TempDir()
 	opts := append(slices.Clip(childOptions), weirnats.Replicas(3), weirnats.Server(c.url, nats.ReconnectWait(50*time.Millisecond)))
 	var q *weirnats.Queue[string]
-	for end := time.Now().Add(limit); q == nil; { // until the servers have found each other
-		var err error
+	within(t, "the servers have found each other", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		var err error
 		q, err = weirnats.Open[string](ctx, "work", opts...)
-		cancel()
-		if err != nil && time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+		return err == nil
+	})
 	defer q.Close()
 	conn, err := nats.Connect(c.url, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
 	noError(t, err)
 	defer conn.Close()
 	js, err := jetstream.New(conn)
 	noError(t, err)
-	put, err := openLedger(dir, "put")
-	noError(t, err)
 	done, err := openLedger(dir, "done")
 	noError(t, err)
 	p := weir.New(childPlaces)
 	defer p.Close()
 	stop := serve(t, q, p, func(_ context.Context, id string) error { return done.add(id) })
-	var over atomic.Bool
-	putters := weir.NewGroup(t.Context(), 4)
-	for i := range 4 {
-		putters.Go(func(ctx context.Context) error {
-			for j := 0; !over.Load(); j++ {
-				id := fmt.Sprint(i, "-", j)
-				for over := false; !over; { // what fails may have been put: with its ID it is put once
-					ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-					over = q.Put(ctx, id, weirnats.ID(id)) == nil
-					cancel()
-				}
-				if err := put.add(id); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	for len(lines(t, dir, "put")) < 100 {
-		time.Sleep(10 * time.Millisecond)
-	}
-	kills := 0
+	stopPutting := putting(t, dir, insisting(q))
+	within(t, "messages are put", func() bool { return len(lines(t, dir, "put")) >= 100 })
+	kills, next := 0, time.NewTicker(leaderTime)
+	defer next.Stop()
 	for begin := time.Now(); kills == 0 || time.Since(begin) < *faultTime-leaderTime; kills++ {
 		if kills > 0 {
-			time.Sleep(leaderTime)
+			<-next.C
 		}
 		name := leader(t, js, "weir_q_work")
 		c.servers[name].kill()
 		c.start(t, name)
 	}
 	leader(t, js, "weir_q_work")
-	over.Store(true)
-	noError(t, putters.Wait())
+	stopPutting()
 	drained(t, q)
 	stop()
-	again := account(t, dir)
-	t.Logf("%d kills", kills)
-	if most := kills * childPlaces; again > most {
-		t.Errorf("%d were done again, more than %d", again, most)
-	}
+	accountFor(t, dir, kills)
 }

@@ -305,46 +305,30 @@ func TestTheFolderIsLocked(t *testing.T) {
 // A program with an embedded server is killed again and again, while it puts and serves.
 func TestAProgramThatIsKilledLosesNothing(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	kills := 0
-	for end := time.Now().Add(faultsFor()); time.Now().Before(end); kills++ {
-		c := start(t, "embedded", dir, "")
-		time.Sleep(rand.N(500 * time.Millisecond))
-		c.kill()
-	}
-	noError(t, os.WriteFile(filepath.Join(dir, "no more"), nil, 0o600))
-	c := start(t, "embedded", dir, "")
-	put := lines(t, dir, "put")
-	within(t, "done", func() bool {
-		time.Sleep(50 * time.Millisecond)
-		done := lines(t, dir, "done")
-		for id := range put {
-			if done[id] == 0 {
-				return false
-			}
-		}
-		return true
-	})
-	c.kill()
-	again := account(t, dir)
-	t.Logf("%d kills", kills)
-	if most := kills * childPlaces; again > most {
-		t.Errorf("%d were done again, more than %d", again, most)
-	}
+	killAgain(t, "embedded", t.TempDir(), faultsFor(), 500*time.Millisecond)
 }
 
 // A program with an embedded server is killed again and again, while it puts messages for later and serves what is due.
 func TestAProgramThatIsKilledLosesNoMessageForLater(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	killAgain(t, "later", dir, faultsFor()*2/3, 700*time.Millisecond)
+	for line := range lines(t, dir, "early") {
+		t.Errorf("early: %s", line)
+	}
+}
+
+// killAgain starts a child and kills it within that time, for so long. Then one does what is left, and nothing may be lost.
+func killAgain(t *testing.T, name, dir string, span, most time.Duration) {
+	t.Helper()
 	kills := 0
-	for end := time.Now().Add(faultsFor() * 2 / 3); time.Now().Before(end); kills++ {
-		c := start(t, "later", dir, "")
-		time.Sleep(rand.N(700 * time.Millisecond))
+	for end := time.Now().Add(span); time.Now().Before(end); kills++ {
+		c := start(t, name, dir, "")
+		time.Sleep(rand.N(most))
 		c.kill()
 	}
 	noError(t, os.WriteFile(filepath.Join(dir, "no more"), nil, 0o600))
-	c := start(t, "later", dir, "")
+	c := start(t, name, dir, "")
 	put := lines(t, dir, "put")
 	within(t, "done", func() bool {
 		time.Sleep(50 * time.Millisecond)
@@ -357,13 +341,105 @@ func TestAProgramThatIsKilledLosesNoMessageForLater(t *testing.T) {
 		return true
 	})
 	c.kill()
+	accountFor(t, dir, kills)
+}
+
+// accountFor is account after so many faults, each of which may have what was under way in a process done again.
+func accountFor(t *testing.T, dir string, faults int) {
+	t.Helper()
 	again := account(t, dir)
-	t.Logf("%d kills", kills)
-	if most := kills * childPlaces; again > most {
+	t.Logf("%d faults", faults)
+	if most := faults * childPlaces; again > most {
 		t.Errorf("%d were done again, more than %d", again, most)
 	}
-	for line := range lines(t, dir, "early") {
-		t.Errorf("early: %s", line)
+}
+
+// putting puts on four goroutines until stop is called, and notes the IDs that put returns.
+func putting(t *testing.T, dir string, put func(ctx context.Context, i, j int) (id string, err error)) (stop func()) {
+	t.Helper()
+	ledger, err := openLedger(dir, "put")
+	noError(t, err)
+	var over atomic.Bool
+	putters := weir.NewGroup(t.Context(), 4)
+	for i := range 4 {
+		putters.Go(func(ctx context.Context) error {
+			for j := 0; !over.Load(); j++ {
+				id, err := put(ctx, i, j)
+				if err != nil {
+					return err
+				}
+				if err := ledger.add(id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return func() {
+		t.Helper()
+		over.Store(true)
+		noError(t, putters.Wait())
+	}
+}
+
+// insisting puts into q until that succeeds: what fails may have been put, and with its ID it is put once.
+func insisting(q *weirnats.Queue[string]) func(ctx context.Context, i, j int) (id string, err error) {
+	return func(ctx context.Context, i, j int) (string, error) {
+		id := fmt.Sprint(i, "-", j)
+		for {
+			once, cancel := context.WithTimeout(ctx, 2*time.Second)
+			err := q.Put(once, id, weirnats.ID(id))
+			cancel()
+			if err == nil || ctx.Err() != nil {
+				return id, err
+			}
+		}
+	}
+}
+
+// crew are children on one server.
+type crew struct {
+	t        *testing.T
+	workers  []*child
+	name     string
+	dir, url string
+}
+
+func startCrew(t *testing.T, name, dir, url string) *crew {
+	t.Helper()
+	c := &crew{t: t, name: name, dir: dir, url: url}
+	for range 3 {
+		c.workers = append(c.workers, start(t, name, dir, url))
+	}
+	return c
+}
+
+// strike kills one after the other, or stops it for longer than the lease, and counts that.
+func (c *crew) strike(faults *atomic.Int32) {
+	c.t.Helper()
+	for end := time.Now().Add(faultsFor()); time.Now().Before(end); faults.Add(1) {
+		time.Sleep(rand.N(300 * time.Millisecond))
+		w := &c.workers[rand.N(len(c.workers))]
+		if faults.Load()%4 == 3 && suspend(*w) {
+			time.Sleep(childLease * 3 / 2)
+			resume(*w)
+			continue
+		}
+		(*w).kill()
+		*w = start(c.t, c.name, c.dir, c.url)
+	}
+}
+
+// end kills all, and checks that nothing was lost, and no message of q has died.
+func (c *crew) end(q *weirnats.Queue[string], faults int) {
+	c.t.Helper()
+	for _, w := range c.workers {
+		w.kill()
+	}
+	accountFor(c.t, c.dir, faults)
+	for l, err := range q.Dead(c.t.Context()) {
+		noError(c.t, err)
+		c.t.Errorf("%s is dead: %v", l.Data, l.Errors)
 	}
 }
 
@@ -376,57 +452,18 @@ func TestWorkersThatAreKilledLoseNothing(t *testing.T) {
 	q, err := weirnats.Open[string](t.Context(), "work", append(slices.Clip(childOptions), weirnats.Server(s.ClientURL()))...)
 	noError(t, err)
 	defer q.Close()
-	var workers [3]*child
-	for i := range workers {
-		workers[i] = start(t, "worker", dir, s.ClientURL())
-	}
-	var over atomic.Bool
-	putters := weir.NewGroup(t.Context(), 4)
-	put, err := openLedger(dir, "put")
-	noError(t, err)
-	for i := range 4 {
-		putters.Go(func(ctx context.Context) error {
-			for j := 0; !over.Load(); j++ {
-				id := fmt.Sprint(i, "-", j)
-				if err := q.Put(ctx, id); err != nil {
-					return err
-				}
-				if err := put.add(id); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
+	workers := startCrew(t, "worker", dir, s.ClientURL())
+	stop := putting(t, dir, func(ctx context.Context, i, j int) (string, error) {
+		id := fmt.Sprint(i, "-", j)
+		return id, q.Put(ctx, id)
+	})
 	var faults atomic.Int32
 	watched := watchStorm(t, dir, &faults)
-	for end := time.Now().Add(faultsFor()); time.Now().Before(end); faults.Add(1) {
-		time.Sleep(rand.N(300 * time.Millisecond))
-		w := &workers[rand.N(len(workers))]
-		if faults.Load()%4 == 3 && suspend(*w) {
-			time.Sleep(childLease * 3 / 2)
-			resume(*w)
-			continue
-		}
-		(*w).kill()
-		*w = start(t, "worker", dir, s.ClientURL())
-	}
-	over.Store(true)
-	noError(t, putters.Wait())
+	workers.strike(&faults)
+	stop()
 	drained(t, q)
 	watched.over()
-	for _, w := range workers {
-		w.kill()
-	}
-	again := account(t, dir)
-	t.Logf("%d faults", faults.Load())
-	if most := int(faults.Load()) * childPlaces; again > most {
-		t.Errorf("%d were done again, more than %d", again, most)
-	}
-	for l, err := range q.Dead(t.Context()) {
-		noError(t, err)
-		t.Errorf("%s is dead: %v", l.Data, l.Errors)
-	}
+	workers.end(q, int(faults.Load()))
 }
 
 // listen starts a server with its files in dir, on a port of its own or that of an earlier one.
@@ -454,40 +491,19 @@ func TestAServerThatStartsAgainLosesNothing(t *testing.T) {
 	q, err := weirnats.Open[string](t.Context(), "work", append(slices.Clip(childOptions), weirnats.Server(s.ClientURL(), nats.ReconnectWait(10*time.Millisecond)))...)
 	noError(t, err)
 	defer q.Close()
-	put, err := openLedger(dir, "put")
-	noError(t, err)
 	done, err := openLedger(dir, "done")
 	noError(t, err)
 	p := weir.New(childPlaces)
 	defer p.Close()
 	stop := serve(t, q, p, func(_ context.Context, id string) error { return done.add(id) })
-	var over atomic.Bool
-	putter := weir.NewGroup(t.Context(), 4)
-	for i := range 4 {
-		putter.Go(func(ctx context.Context) error {
-			for j := 0; !over.Load(); j++ {
-				id := fmt.Sprint(i, "-", j)
-				ctx, cancel := context.WithTimeout(ctx, time.Second)
-				err := q.Put(ctx, id, weirnats.ID(id))
-				cancel()
-				if err != nil {
-					continue // it may have been put or not
-				}
-				if err := put.add(id); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
+	stopPutting := putting(t, dir, insisting(q))
 	for end := time.Now().Add(faultsFor()); time.Now().Before(end); {
 		time.Sleep(rand.N(500 * time.Millisecond))
 		s.Shutdown()
 		s.WaitForShutdown()
 		s = listen(t, files, port)
 	}
-	over.Store(true)
-	noError(t, putter.Wait())
+	stopPutting()
 	drained(t, q)
 	stop()
 	account(t, dir)

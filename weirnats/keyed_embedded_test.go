@@ -136,57 +136,18 @@ func TestTheOrderOfKeysWhenWorkersAreKilled(t *testing.T) {
 	q, err := weirnats.Open[string](t.Context(), "work", append(keyedOptions(), weirnats.Server(s.ClientURL()))...)
 	noError(t, err)
 	defer q.Close()
-	var workers [3]*child
-	for i := range workers {
-		workers[i] = start(t, "keyed", dir, s.ClientURL())
-	}
-	put, err := openLedger(dir, "put")
-	noError(t, err)
-	var over atomic.Bool
-	putters := weir.NewGroup(t.Context(), 4)
-	for i := range 4 {
-		putters.Go(func(ctx context.Context) error {
-			for j := 0; !over.Load(); j++ {
-				key := fmt.Sprint(i, "/", rand.N(faultKeys/4))
-				id := fmt.Sprint(key, "-", j)
-				if err := q.Put(ctx, id, weirnats.Key(key)); err != nil {
-					return err
-				}
-				if err := put.add(id); err != nil {
-					return err
-				}
-				time.Sleep(time.Millisecond)
-			}
-			return nil
-		})
-	}
-	faults := 0
-	for end := time.Now().Add(faultsFor()); time.Now().Before(end); faults++ {
-		time.Sleep(rand.N(300 * time.Millisecond))
-		w := &workers[rand.N(len(workers))]
-		if faults%4 == 3 && suspend(*w) {
-			time.Sleep(childLease * 3 / 2)
-			resume(*w)
-			continue
-		}
-		(*w).kill()
-		*w = start(t, "keyed", dir, s.ClientURL())
-	}
-	over.Store(true)
-	noError(t, putters.Wait())
+	workers := startCrew(t, "keyed", dir, s.ClientURL())
+	stop := putting(t, dir, func(ctx context.Context, i, j int) (string, error) {
+		time.Sleep(time.Millisecond) // more than the workers do would take long
+		key := fmt.Sprint(i, "/", rand.N(faultKeys/4))
+		id := fmt.Sprint(key, "-", j)
+		return id, q.Put(ctx, id, weirnats.Key(key))
+	})
+	var faults atomic.Int32
+	workers.strike(&faults)
+	stop()
 	drained(t, q)
-	for _, w := range workers {
-		w.kill()
-	}
-	again := account(t, dir)
-	t.Logf("%d faults", faults)
-	if most := faults * childPlaces; again > most {
-		t.Errorf("%d were done again, more than %d", again, most)
-	}
-	for l, err := range q.Dead(t.Context()) {
-		noError(t, err)
-		t.Errorf("%s is dead: %v", l.Data, l.Errors)
-	}
+	workers.end(q, int(faults.Load()))
 	inOrder(t, dir)
 }
 

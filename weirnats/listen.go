@@ -69,7 +69,7 @@ type listenOptions struct {
 	access []Access
 }
 
-// listening returns where and for whom the embedded server listens, nil if it does not.
+// listening returns the address at which the embedded server listens and what its clients must show, nil if it does not listen.
 func (o *options) listening() (*embed.Listen, error) {
 	if o.listen == nil {
 		return nil, nil

@@ -28,11 +28,7 @@ func Settings(name string) backend.Settings {
 
 // Run runs all cases, each by run, which calls the function that it gets. open returns an empty queue, which is closed with the test.
 func Run(t *testing.T, run func(*testing.T, func(*testing.T)), open func(t *testing.T, s backend.Settings) backend.Queue) {
-	cases := []struct {
-		name string
-		with func(s *backend.Settings)
-		test func(c *world)
-	}{
+	runAll(t, "c", false, []scenario{
 		{"a message is delivered as it was put", nil, asPut},
 		{"a message that is acknowledged is gone", nil, acknowledged},
 		{"messages come in order", nil, inOrder},
@@ -61,10 +57,24 @@ func Run(t *testing.T, run func(*testing.T, func(*testing.T)), open func(t *test
 		{"a partition is with one process at a time", nil, oneProcess},
 		{"a partition that a process does not pull from goes to another", func(s *backend.Settings) { s.Lease = short }, moved},
 		{"few messages of a partition are delivered and not done", nil, mostHeld},
-	}
-	for i, c := range cases {
+	}, run, open)
+}
+
+// scenario is a case with the settings that it changes.
+type scenario struct {
+	name string
+	with func(s *backend.Settings)
+	test func(w *world)
+}
+
+// runAll runs cases, one after the other or at once, on queues whose names begin so.
+func runAll(t *testing.T, prefix string, atOnce bool, all []scenario, run func(*testing.T, func(*testing.T)), open func(t *testing.T, s backend.Settings) backend.Queue) {
+	for i, c := range all {
 		t.Run(c.name, func(t *testing.T) {
-			s := Settings(fmt.Sprintf("c%d", i))
+			if atOnce {
+				t.Parallel()
+			}
+			s := Settings(fmt.Sprint(prefix, i))
 			if c.with != nil {
 				c.with(&s)
 			}

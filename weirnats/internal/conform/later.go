@@ -37,22 +37,11 @@ func Later(
 		{"the largest message", nil, dueLargest},
 		{"what waits is seen, and not changed", nil, dueSeen},
 	}
+	all := make([]scenario, len(cases))
 	for i, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := Settings(fmt.Sprintf("l%d", i))
-			if c.with != nil {
-				c.with(&s)
-			}
-			run(t, func(t *testing.T) {
-				q := open(t, s)
-				r, err := q.Receive()
-				ok(t, err)
-				c.test(&laterWorld{world: &world{t, q, r, s.Lease}, half: half})
-				ok(t, r.Close(t.Context()))
-			})
-		})
+		all[i] = scenario{c.name, c.with, func(w *world) { c.test(&laterWorld{world: w, half: half}) }}
 	}
+	runAll(t, "l", true, all, run, open)
 }
 
 type laterWorld struct {
