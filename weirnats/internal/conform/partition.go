@@ -161,7 +161,7 @@ func moved(w *world) {
 	}
 	is(w, "message, whose lease is over too", text(b[0]), "0")
 	err := first.Pull(w.Context(), 1, 100*time.Millisecond, func(backend.Delivery, backend.Turn) bool { return false })
-	is(w, "the first process is told", errors.Is(err, backend.ErrMoved), true)
+	is(w, "the first process learns of it", errors.Is(err, backend.ErrMoved), true)
 	is(w, "messages then", len(w.pullFrom(first, 1, 100*time.Millisecond)), 0)
 }
 
