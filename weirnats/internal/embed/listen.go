@@ -10,18 +10,18 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Listen says where a server listens, and who may connect.
+// Listen says where a server listens, and which clients may connect.
 type Listen struct {
 	Host string
 	Port int
 	// TLS encrypts connections, unless it is nil.
 	TLS *tls.Config
-	// Users and Keys are those who may connect. If there are none, TLS says that by itself.
+	// Users and Keys are the clients that may connect. If there are none, TLS says that by itself.
 	Users []User
 	Keys  []string // public NKeys
 }
 
-// User is one who has a password.
+// User is the name of a client with its password.
 type User struct{ Name, Password string }
 
 func (l *Listen) equal(other *Listen) bool {
