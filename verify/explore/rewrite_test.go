@@ -8,99 +8,13 @@ import (
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
-// before has each operation that the rewriter knows, and after has what the rewriter makes of them.
-const before = `package p
-
-import (
-	"runtime"
-	"sync"
-	"sync/atomic"
-	"time"
-)
-
-type s struct {
-	n     atomic.Int64
-	p     atomic.Pointer[s]
-	mu    sync.Mutex
-	timer *time.Timer
-	idle  time.Duration
-}
-
-func (a *s) all(in, out chan int, done <-chan struct{}) (v int) {
-	go a.all(in, out)
-	go func() {
-		defer a.mu.Unlock()
-		<-done
-	}()
-	a.timer = time.AfterFunc(time.Second, runtime.Gosched)
-	out <- <-in + 1
-	v, ok := <-in
-	select {
-	case v = <-in:
-		close(out)
-	case out <- v:
-		go a.one(<-in)
-	case w, ok := <-in:
-		_, _ = w, ok
-	case <-done:
-	}
-	select {
-	case <-done:
-	default:
-	}
-	return v
-}
-`
-
-const after = `package p; import "github.com/64ed045f/weir/internal/step"
-
-import (
-	_ "runtime"
-	_ "sync"
-	_ "sync/atomic"
-	"time"
-)
-
-type s struct {
-	n     step.Int64
-	p     step.Pointer[s]
-	mu    step.Mutex
-	timer *step.Timer
-	idle  time.Duration
-}
-
-func (a *s) all(in, out chan int, done <-chan struct{}) (v int) {
-	step.Go2(a.all, in, out)
-	step.Go0(func() {
-		defer a.mu.Unlock()
-		step.Receive(done)
-	})
-	a.timer = step.AfterFunc(time.Second, step.Gosched)
-	step.Send(out , step.Receive(in) + 1)
-	v, ok := step.ReceiveOK(in)
-	switch step.Select(step.From(in), step.To(out), step.From(in), step.From(done)) {
-	case 0: v = <-in;
-		step.Close(out)
-	case 1: out <- v;
-		step.Go1(a.one, step.Receive(in))
-	case 2: w, ok := <-in;
-		_, _ = w, ok
-	case 3: <-done;
-	}
-	switch step.SelectDefault(step.From(done)) {
-	case 0: <-done;
-	default:
-	}
-	return v
-}
-`
-
+// In testdata, before.txt has each operation that the rewriter knows, and after.txt what it makes of them.
 func TestTheRewriterKnowsEveryOperation(t *testing.T) {
-	texts, err := explore.Rewrite(map[string]string{"p.go": before})
+	texts, err := explore.Rewrite(map[string]string{"p.go": read(t, "verify/explore/testdata/before.txt")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, want := strings.Split(texts["p.go"], "\n"), strings.Split(after, "\n")
+	got, want := strings.Split(texts["p.go"], "\n"), strings.Split(read(t, "verify/explore/testdata/after.txt"), "\n")
 	for i := range min(len(got), len(want)) {
 		if strings.TrimSpace(got[i]) != strings.TrimSpace(want[i]) {
 			t.Errorf("line %d:\n%s\nwant:\n%s", i+1, got[i], want[i])

@@ -34,6 +34,11 @@ type Bug struct {
 	Name   string // of small letters and hyphens
 	Breaks string // what goes wrong, as the end of the sentence "with it, …"
 	Edits  []Edit
+
+	// Of those for the explorer.
+	Scene  string // the one that shows it soonest
+	Rare   bool   // in more than 20 000 executions, if these are random
+	Beyond string // why there is no such scene, or none that the quick search would look at
 }
 
 // Edit replaces a text of one file.

@@ -10,6 +10,7 @@ import (
 // in common. Each mistake then reads:
 //
 //	== name: what goes wrong, as the end of the sentence "with it, …"
+//	scene: the explorer's scene that shows it soonest, for code without locks
 //	--- the file, with slashes, from the root of the repository
 //	 a line that stays
 //	-a line that goes
@@ -18,6 +19,9 @@ import (
 //
 // The lines that stay or go must stand in the file exactly once, one after the other. PLANTED in a line that comes is a bool
 // expression: whether the mistake is in force. An empty line is one that stays, except in front of a mistake.
+//
+// In the place of a scene there may be a "rare scene", which needs more than 20 000 executions if they are random, or it says in a
+// line "beyond" why the explorer does not look for the mistake.
 //
 //go:embed bugs/*.diff
 var files embed.FS
@@ -56,8 +60,9 @@ func parse(text string) ([]Bug, error) {
 			case isFile:
 				bug.Edits = append(bug.Edits, Edit{File: file})
 				edit = &bug.Edits[len(bug.Edits)-1]
+			case edit == nil && bug.note(line):
 			case edit == nil:
-				return nil, fmt.Errorf("%s names no file", name)
+				return nil, fmt.Errorf("%s: what does the line %q say?", name, line)
 			case line == "@@":
 				bug.Edits = append(bug.Edits, Edit{File: edit.File})
 				edit = &bug.Edits[len(bug.Edits)-1]
@@ -78,6 +83,20 @@ func parse(text string) ([]Bug, error) {
 		bugs = append(bugs, bug)
 	}
 	return bugs, nil
+}
+
+// note takes what the line above the changes says of the mistake, and reports whether it knows that.
+func (b *Bug) note(line string) (known bool) {
+	key, value, _ := strings.Cut(line, ": ")
+	switch key {
+	case "scene", "rare scene":
+		b.Scene, b.Rare = value, key != "scene"
+	case "beyond":
+		b.Beyond = value
+	default:
+		return false
+	}
+	return true
 }
 
 // narrow returns where an edit changes the text in which its old lines begin at from, and what comes there: without what
