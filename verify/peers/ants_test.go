@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,173 +12,90 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
-	"github.com/64ed045f/weir/verify/peers"
 )
 
-// antsPeer is answered by Pool and FuncPool. Most of its tests exist three times, for its
-// pool, its pool with a function, and its pool with a typed function: one case stands for them.
-var antsPeer = peers.Peer{
-	Name:   "ants",
-	Module: "github.com/panjf2000/ants/v2",
-	Cases:  slices.Concat(antsAgrees.cases(), antsDiffers.cases(), antsOwn),
-	Apart: []peers.Apart{{
-		Theirs: ants("TestNoPool"),
-		Reason: "it starts plain goroutines, and no pool, to see what memory they take",
-	}},
-}
-
-// antsOwn are the cases that no test of the library shows as a whole.
-var antsOwn = []peers.Case{
-	{
-		Name:      "AFastProducerKeepsAllWorkersBusy",
-		Theirs:    ants("TestAntsPool*WaitToGetWorker", "TestAntsPool*WaitToGetWorkerPreMalloc", "ExamplePool*"),
-		Behaviour: "A producer with far more tasks than the pool has workers waits for a free one each time, no worker is ever idle, and every task runs once; a pool that makes everything beforehand does the same.",
-		Run: antsBoth(func(t *testing.T, made antsMade) {
-			const tasks, workers = 1000, 10
-			for _, opts := range [][]weir.Option{{weir.Queue(0)}, {weir.Queue(0), weir.Prestart(workers)}, {weir.Queue(weir.Unbounded)}} {
-				p := made(workers, opts...)
-				var sum atomic.Int64
-				var inside check.Gauge
-				start := time.Now()
-				for i := range tasks {
-					check.OK(t, p.give(func() { nap(&inside); sum.Add(int64(i)) }))
-				}
-				p.Close()
-				check.Equal(t, "sum", sum.Load(), 499_500)
-				check.Equal(t, "tasks that ran at once", inside.Peak.Load(), workers)
-				check.Equal(t, "time", time.Since(start), tasks/workers*time.Millisecond)
+// antsCases show what no test of the library shows as a whole.
+var antsCases = cases{
+	"AFastProducerKeepsAllWorkersBusy": antsBoth(func(t *testing.T, made antsMade) {
+		const tasks, workers = 1000, 10
+		for _, opts := range [][]weir.Option{{weir.Queue(0)}, {weir.Queue(0), weir.Prestart(workers)}, {weir.Queue(weir.Unbounded)}} {
+			p := made(workers, opts...)
+			var sum atomic.Int64
+			var inside check.Gauge
+			start := time.Now()
+			for i := range tasks {
+				check.OK(t, p.give(func() { nap(&inside); sum.Add(int64(i)) }))
 			}
-		}),
-	},
-	{
-		Name:      "AnUnlimitedPoolCanBeGivenALimit",
-		Theirs:    ants("TestInfinitePool*"),
-		Behaviour: "A pool that was made without a limit never gets one: a new size is ignored, and it tells -1 as its size and as the number of free workers.",
-		Different: "Resize gives it the limit, since a call that is ignored in silence leaves the caller wrong about what will happen; without a limit Stats says Unbounded.",
-		Run: antsBoth(func(t *testing.T, made antsMade) {
-			p := made(weir.Unbounded)
-			check.Equal(t, "limit", p.Stats().Limit, weir.Unbounded)
-			p.Resize(2)
-			check.Equal(t, "limit", p.Stats().Limit, 2)
-			v := hold(t, p.give, 10)
-			check.Equal(t, "tasks that run at once", v.Running(), 2)
-			v.Open()
 			p.Close()
-		}),
+			check.Equal(t, "sum", sum.Load(), 499_500)
+			check.Equal(t, "tasks that ran at once", inside.Peak.Load(), workers)
+			check.Equal(t, "time", time.Since(start), tasks/workers*time.Millisecond)
+		}
+	}),
+	"AnUnlimitedPoolCanBeGivenALimit": antsBoth(func(t *testing.T, made antsMade) {
+		p := made(weir.Unbounded)
+		check.Equal(t, "limit", p.Stats().Limit, weir.Unbounded)
+		p.Resize(2)
+		check.Equal(t, "limit", p.Stats().Limit, 2)
+		v := hold(t, p.give, 10)
+		check.Equal(t, "tasks that run at once", v.Running(), 2)
+		v.Open()
+		p.Close()
+	}),
+	"OnlyWhatExceedsTheLimitCannotBeMadeBeforehand": antsBoth(func(t *testing.T, made antsMade) {
+		p := made(weir.Unbounded, weir.Prestart(3))
+		synctest.Wait()
+		check.Equal(t, "workers", p.Stats().Workers, 3)
+		p.Close()
+	}),
+	"WorkersCanBeKeptForEver": keepsWorkers(weir.IdleTimeout(math.MaxInt64)),
+	"TheLastOfTwoIdleTimesCounts": func(t *testing.T) {
+		short, ever := weir.IdleTimeout(100*time.Millisecond), weir.IdleTimeout(math.MaxInt64)
+		keepsWorkers(short, ever)(t)
+		p := weir.New(2, ever, short)
+		hold(t, p.Submit, 2).Open()
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		check.Equal(t, "workers left by the short time", p.Stats().Workers, 0)
+		p.Close()
 	},
-	{
-		Name:      "OnlyWhatExceedsTheLimitCannotBeMadeBeforehand",
-		Theirs:    ants("TestInfinitePool*"),
-		Behaviour: "A pool without a limit cannot be set to make everything beforehand: it is refused.",
-		Different: "Prestart names a number of its own, so it fits a pool without a limit too; more than the limit is refused.",
-		Ours:      names{"weir.TestPromise13MisusePanicsAtTheCall/Prestart 3 of 2"},
-		Run: antsBoth(func(t *testing.T, made antsMade) {
-			p := made(weir.Unbounded, weir.Prestart(3))
+	"TheLastWorkerToStopIsTheFirstToGoOn":          newestFirst(),
+	"WorkersMadeBeforehandAreReusedInTheSameOrder": newestFirst(weir.Prestart(3)),
+	"ATaskThatIsNilIsAMistakeAlsoWhenClosed": func(t *testing.T) {
+		p := weir.New(1)
+		p.Close()
+		check.Panics(t, "weir: task must not be nil, got nil", func() { check.OK(t, p.Submit(nil)) })
+	},
+	"ResizingAClosedPoolDoesNoHarm": antsBoth(func(t *testing.T, made antsMade) {
+		p := made(2)
+		hold(t, p.give, 2).Open()
+		p.Close()
+		p.Resize(10)
+		synctest.Wait()
+		check.Equal(t, "workers", p.Stats().Workers, 0)
+		check.Error(t, p.give(func() { t.Error("a refused task ran") }), weir.ErrClosed)
+	}),
+	"SeveralPoolsCanBeBalancedByTheirCounts": antsBoth(func(t *testing.T, made antsMade) {
+		var pools []antsPool
+		for range 10 {
+			pools = append(pools, made(5, weir.Queue(0)))
+		}
+		v := check.NewValve()
+		for range 50 {
+			fewest := slices.MinFunc(pools, func(p, q antsPool) int { return p.Stats().Running - q.Stats().Running })
+			check.OK(t, fewest.give(v.Hold))
 			synctest.Wait()
-			check.Equal(t, "workers", p.Stats().Workers, 3)
-			p.Close()
-		}),
-	},
-	{
-		Name:      "WorkersCanBeKeptForEver",
-		Theirs:    ants("TestWithDisablePurgePool", "TestWithDisablePurgePoolFunc"),
-		Behaviour: "Idle workers can be kept for as long as the pool lives; the end of the pool still ends them.",
-		Run:       keepsWorkers(weir.IdleTimeout(math.MaxInt64)),
-	},
-	{
-		Name:      "TheLastOfTwoIdleTimesCounts",
-		Theirs:    ants("TestWithDisablePurgeAndWithExpirationPool", "TestWithDisablePurgeAndWithExpirationPoolFunc"),
-		Behaviour: "If idle workers are to be kept for ever and an idle time is given as well, they are kept.",
-		Different: "There is one option for both, and the last one given counts, so that a caller can override what a list of options says.",
-		Run: func(t *testing.T) {
-			short, ever := weir.IdleTimeout(100*time.Millisecond), weir.IdleTimeout(math.MaxInt64)
-			keepsWorkers(short, ever)(t)
-			p := weir.New(2, ever, short)
-			hold(t, p.Submit, 2).Open()
-			time.Sleep(100 * time.Millisecond)
-			synctest.Wait()
-			check.Equal(t, "workers left by the short time", p.Stats().Workers, 0)
-			p.Close()
-		},
-	},
-	{
-		Name:      "TheLastWorkerToStopIsTheFirstToGoOn",
-		Theirs:    ants("TestWorkerStack", "TestRetrieveExpiry"),
-		Behaviour: "A task goes to the worker that became idle last, so that the others can end; they do so in the order in which they became idle.",
-		Run:       newestFirst(),
-	},
-	{
-		Name:      "WorkersMadeBeforehandAreReusedInTheSameOrder",
-		Theirs:    ants("TestLoopQueue", "TestRotatedQueueSearch", "TestRetrieveExpiry"),
-		Behaviour: "In a pool that makes everything beforehand the workers take turns: a task goes to the one that has been idle for longest.",
-		Different: "It goes to the one that became idle last there, too: its stack and caches are warm, and the workers that are not needed can end.",
-		Run:       newestFirst(weir.Prestart(3)),
-	},
-	{
-		Name:      "ATaskThatIsNilIsAMistakeAlsoWhenClosed",
-		Theirs:    ants("TestRebootNewPool", "TestRebootDefaultPool", "TestMultiPool"),
-		Behaviour: "Nil given as a task to a closed pool is answered like every task: the pool is closed.",
-		Different: "It panics, as it does before: a call that can never be right must not hide behind the state of the pool.",
-		Ours:      names{"weir.TestPromise13MisusePanicsAtTheCall/Submit nil"},
-		Run: func(t *testing.T) {
-			p := weir.New(1)
-			p.Close()
-			check.Panics(t, "weir: task must not be nil, got nil", func() { check.OK(t, p.Submit(nil)) })
-		},
-	},
-	{
-		Name:      "ResizingAClosedPoolDoesNoHarm",
-		Theirs:    ants("TestMultiPool*"),
-		Behaviour: "The limit may be set when the pool has been closed, and that starts nothing.",
-		Run: antsBoth(func(t *testing.T, made antsMade) {
-			p := made(2)
-			hold(t, p.give, 2).Open()
-			p.Close()
-			p.Resize(10)
-			synctest.Wait()
-			check.Equal(t, "workers", p.Stats().Workers, 0)
-			check.Error(t, p.give(func() { t.Error("a refused task ran") }), weir.ErrClosed)
-		}),
-	},
-	{
-		Name:      "SeveralPoolsCanBeBalancedByTheirCounts",
-		Theirs:    ants("TestMultiPool*"),
-		Behaviour: "Tasks go to the pools in turn or to the one with the fewest, each pool tells its own counts by its index, and a strategy, a number of pools or an index that does not exist is refused.",
-		Different: "A program that wants several pools has them in a slice, so there is no strategy, number or index to be wrong about: the next one, or the one whose Stats say so, is for the caller to choose.",
-		Run: antsBoth(func(t *testing.T, made antsMade) {
-			var pools []antsPool
-			for range 10 {
-				pools = append(pools, made(5, weir.Queue(0)))
-			}
-			v := check.NewValve()
-			for range 50 {
-				fewest := slices.MinFunc(pools, func(p, q antsPool) int { return p.Stats().Running - q.Stats().Running })
-				check.OK(t, fewest.give(v.Hold))
-				synctest.Wait()
-			}
-			for i, p := range pools {
-				if got := p.Stats(); got.Running != 5 || got.Waiting != 0 {
-					t.Errorf("pool %d: %+v, want 5 that run and none that waits", i, got)
-				}
-			}
-			v.Open()
-			for _, p := range pools {
-				p.Close()
-			}
-		}),
-	},
-}
-
-// ants returns the names of tests. A star in a name stands for three of them: nothing, WithFunc, and WithFuncGeneric.
-func ants(tests ...string) (all names) {
-	for _, test := range tests {
-		for _, kind := range []string{"", "WithFunc", "WithFuncGeneric"} {
-			if kind == "" || strings.Contains(test, "*") {
-				all = append(all, "ants."+strings.Replace(test, "*", kind, 1))
+		}
+		for i, p := range pools {
+			if got := p.Stats(); got.Running != 5 || got.Waiting != 0 {
+				t.Errorf("pool %d: %+v, want 5 that run and none that waits", i, got)
 			}
 		}
-	}
-	return all
+		v.Open()
+		for _, p := range pools {
+			p.Close()
+		}
+	}),
 }
 
 // antsPool is what a Pool and a FuncPool have in common. The tasks of both are functions

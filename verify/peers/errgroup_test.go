@@ -2,85 +2,62 @@ package peers_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/errgroup"
 	"github.com/64ed045f/weir/internal/check"
-	"github.com/64ed045f/weir/verify/peers"
 )
 
-var errgroupPeer = peers.Peer{
-	Name:   "errgroup",
-	Module: "golang.org/x/sync",
-	Folder: "errgroup",
-	Cases:  slices.Concat(errgroupAgrees.cases(), errgroupDiffers.cases(), errgroupOwn),
-	Apart: []peers.Apart{{
-		Theirs: names{"errgroup.ExampleGroup_justErrors"},
-		Reason: "it asks hosts of the internet, compares no output, and uses only what TestZeroGroup pins",
-	}},
-}
-
-// errgroupOwn are the cases that no test of the library shows as a whole.
-var errgroupOwn = []peers.Case{
-	{
-		Name:      "StagesOfAPipelineShareAGroup",
-		Theirs:    names{"errgroup.ExampleGroup_pipeline"},
-		Behaviour: "A producer and its consumers may be functions of one group, another goroutine may wait for them to close the channel of results, and both calls of Wait return the same.",
-		Run: func(t *testing.T) {
-			for _, want := range []error{nil, errBoom} {
-				var g errgroup.Group
-				numbers, squares := make(chan int), make(chan int)
+// errgroupCases show what no test of the library shows as a whole.
+var errgroupCases = cases{
+	"StagesOfAPipelineShareAGroup": func(t *testing.T) {
+		for _, want := range []error{nil, errBoom} {
+			var g errgroup.Group
+			numbers, squares := make(chan int), make(chan int)
+			g.Go(func() error {
+				defer close(numbers)
+				for i := range 100 {
+					numbers <- i
+				}
+				return want
+			})
+			for range 4 {
 				g.Go(func() error {
-					defer close(numbers)
-					for i := range 100 {
-						numbers <- i
+					for n := range numbers {
+						squares <- n * n
 					}
-					return want
+					return nil
 				})
-				for range 4 {
-					g.Go(func() error {
-						for n := range numbers {
-							squares <- n * n
-						}
-						return nil
-					})
-				}
-				go func() {
-					check.Equal(t, "outcome", g.Wait(), want)
-					close(squares)
-				}()
-				sum := 0
-				for square := range squares {
-					sum += square
-				}
+			}
+			go func() {
 				check.Equal(t, "outcome", g.Wait(), want)
-				check.Equal(t, "sum of the squares", sum, 328350)
+				close(squares)
+			}()
+			sum := 0
+			for square := range squares {
+				sum += square
 			}
-		},
+			check.Equal(t, "outcome", g.Wait(), want)
+			check.Equal(t, "sum of the squares", sum, 328350)
+		}
 	},
-	{
-		Name:      "GroupEndsItsContext",
-		Theirs:    names{"errgroup.TestWithContext", "errgroup.TestCancelCause"},
-		Behaviour: "The context of a Group is done when Wait has returned, with context.Canceled as its cause when nothing failed; the first error ends it at once, and is its cause, whether Go or TryGo has taken the task.",
-		Run: func(t *testing.T) {
-			g := weir.NewGroup(t.Context(), 2)
-			tryGo := func(task func(context.Context) error) { check.Equal(t, "taken", g.TryGo(task), true) }
-			for _, add := range []func(func(context.Context) error){func(func(context.Context) error) {}, g.Go, tryGo} {
-				ctx := g.Context()
-				add(succeedTask)
-				check.OK(t, ctx.Err())
-				check.OK(t, g.Wait())
-				check.Equal(t, "cause", context.Cause(ctx), context.Canceled)
-			}
-			for _, add := range []func(func(context.Context) error){g.Go, tryGo} {
-				ctx := g.Context()
-				add(failTask)
-				<-ctx.Done()
-				check.Error(t, context.Cause(ctx), errBoom)
-				check.Error(t, g.Wait(), errBoom)
-			}
-		},
+	"GroupEndsItsContext": func(t *testing.T) {
+		g := weir.NewGroup(t.Context(), 2)
+		tryGo := func(task func(context.Context) error) { check.Equal(t, "taken", g.TryGo(task), true) }
+		for _, add := range []func(func(context.Context) error){func(func(context.Context) error) {}, g.Go, tryGo} {
+			ctx := g.Context()
+			add(succeedTask)
+			check.OK(t, ctx.Err())
+			check.OK(t, g.Wait())
+			check.Equal(t, "cause", context.Cause(ctx), context.Canceled)
+		}
+		for _, add := range []func(func(context.Context) error){g.Go, tryGo} {
+			ctx := g.Context()
+			add(failTask)
+			<-ctx.Done()
+			check.Error(t, context.Cause(ctx), errBoom)
+			check.Error(t, g.Wait(), errBoom)
+		}
 	},
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-var update = flag.Bool("update", false, "write docs/peers.md and the names in testdata")
+var update = flag.Bool("update", false, "write the names in testdata")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 

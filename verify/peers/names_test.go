@@ -2,7 +2,6 @@ package peers_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -18,7 +17,7 @@ import (
 // TestNamesAreThePeersOwn compares testdata with the tests of the peers, in the versions that
 // the lab requires, if they are on this machine.
 func TestNamesAreThePeersOwn(t *testing.T) {
-	for _, peer := range all {
+	for _, peer := range page(t) {
 		t.Run(peer.Name, func(t *testing.T) {
 			version, folder := inLab(t, peer.Module)
 			if folder == "" {
@@ -27,42 +26,21 @@ func TestNamesAreThePeersOwn(t *testing.T) {
 				}
 				t.Skipf("%s %s is not in the module cache", peer.Module, version)
 			}
-			names, err := peers.Names(filepath.Join(folder, filepath.FromSlash(peer.Folder)))
+			if peer.Name == "errgroup" { // which is a folder of its module
+				folder = filepath.Join(folder, peer.Name)
+			}
+			names, err := peers.Names(folder)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := peer.Module + " " + version + "\n" + strings.Join(names, "\n") + "\n"
-			compare(t, namesFile(peer), want)
-		})
-	}
-}
-
-func TestEveryTestOfAPeerHasACaseOrAReason(t *testing.T) {
-	for _, peer := range all {
-		t.Run(peer.Name, func(t *testing.T) {
-			answered := map[string]bool{}
-			for _, c := range peer.Cases {
-				for _, name := range c.Theirs {
-					answered[name] = true
+			if *update {
+				if err := os.WriteFile(namesFile(peer), []byte(want), 0o644); err != nil {
+					t.Fatal(err)
 				}
 			}
-			for _, apart := range peer.Apart {
-				for _, name := range apart.Theirs {
-					if answered[name] {
-						t.Errorf("%s has a case, and a reason to have none", name)
-					}
-					answered[name] = true
-				}
-			}
-			_, names := namesOf(t, peer)
-			for _, name := range names {
-				if !answered[name] {
-					t.Errorf("%s has no case", name)
-				}
-				delete(answered, name)
-			}
-			for name := range answered {
-				t.Errorf("%s has no test %q", peer.Name, name)
+			if got, err := os.ReadFile(namesFile(peer)); err != nil || string(got) != want {
+				t.Errorf("%s is stale: run go test ./peers -update (%v)", namesFile(peer), err)
 			}
 		})
 	}
@@ -71,8 +49,9 @@ func TestEveryTestOfAPeerHasACaseOrAReason(t *testing.T) {
 // library has the folders of the packages whose tests may show a behaviour.
 var library = []string{"", "errgroup", "par", "reuse", "weirhttp"}
 
-// TestOurTestsExist accepts the beginning of a subtest's name, up to a slash: the rest is often not a literal.
-func TestOurTestsExist(t *testing.T) {
+// ourTests returns the tests of those packages, as peers.Tests does.
+func ourTests(t *testing.T) map[string][]string {
+	t.Helper()
 	tests := map[string][]string{}
 	for _, folder := range library {
 		found, err := peers.Tests(filepath.Join(plant.Root(), folder))
@@ -81,19 +60,7 @@ func TestOurTestsExist(t *testing.T) {
 		}
 		maps.Copy(tests, found)
 	}
-	for _, peer := range all {
-		for _, c := range peer.Cases {
-			for _, name := range c.Ours {
-				test, subtest, isSubtest := strings.Cut(name, "/")
-				literals, exists := tests[test]
-				if !exists {
-					t.Errorf("%s: there is no test %s", peer.Name, test)
-				} else if isSubtest && !slices.ContainsFunc(literals, func(text string) bool { return text == subtest || strings.HasPrefix(text, subtest+"/") }) {
-					t.Errorf("%s: the file of %s does not have the name of the subtest %q", peer.Name, test, subtest)
-				}
-			}
-		}
-	}
+	return tests
 }
 
 func TestNamesAreThoseOfTheLeaves(t *testing.T) {
@@ -149,10 +116,10 @@ func inLab(t *testing.T, module string) (version, folder string) {
 }
 
 // namesFile is the file in which the names of a peer's tests stand, below its version.
-func namesFile(peer peers.Peer) string { return filepath.Join("testdata", peer.Name+".txt") }
+func namesFile(peer peers.Section) string { return filepath.Join("testdata", peer.Name+".txt") }
 
 // namesOf returns what stands in it.
-func namesOf(t *testing.T, peer peers.Peer) (version string, names []string) {
+func namesOf(t *testing.T, peer peers.Section) (version string, names []string) {
 	t.Helper()
 	text, err := os.ReadFile(namesFile(peer))
 	if err != nil {
@@ -164,28 +131,4 @@ func namesOf(t *testing.T, peer peers.Peer) (version string, names []string) {
 		t.Fatalf("%s has the names of %s, not %s", namesFile(peer), module, peer.Module)
 	}
 	return version, lines[1:]
-}
-
-// compare fails the test unless the file has the text want, or writes that with -update.
-func compare(t *testing.T, file, want string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(file); err != nil || string(got) != want {
-		t.Errorf("%s is stale: run go test ./peers -update\n%v\n%s", file, err, firstDifference(string(got), want))
-	}
-}
-
-// firstDifference shows the first line in which two texts differ.
-func firstDifference(got, want string) string {
-	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return fmt.Sprintf("line %d: got  %s\nwant %s", i+1, a[i], b[i])
-		}
-	}
-	return fmt.Sprintf("got %d lines, want %d", len(a), len(b))
 }

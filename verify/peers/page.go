@@ -2,88 +2,84 @@ package peers
 
 import (
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
 )
 
-// Section is what the page has of a peer.
+// Section is what docs/peers.md has of a peer: a library whose public tests are answered there.
 type Section struct {
-	Peer
-	Version string // whose tests are answered
-	Tests   int    // how many it has, examples included
+	Name     string // that of its section, and in the names of subtests
+	Module   string // its path
+	Version  string // whose tests are answered
+	Overview string // its row in the table of all peers
+	Cases    []Case
+	Apart    []string // tests that pin nothing of their own that a user could rely on
 }
 
-// Page returns docs/peers.md.
-func Page(sections []Section) string {
-	var page strings.Builder
-	page.WriteString(pageHead)
-	for _, s := range sections {
-		apart, different := 0, 0
-		for _, a := range s.Apart {
-			apart += len(a.Theirs)
-		}
-		for _, c := range s.Cases {
-			different += min(1, len(c.Different))
-		}
-		fmt.Fprintf(&page, "| [%s](#%s) | %s %s | %d | %d | %d | %d |\n", s.Name, s.Name, s.Module, s.Version,
-			s.Tests, apart, len(s.Cases), different)
-	}
-	for _, s := range sections {
-		s.write(&page)
-	}
-	return page.String()
+// Case is a row: one behaviour that tests of a peer pin.
+type Case struct {
+	// Behaviour says in one sentence what is promised: by both, or, if Different is set, by the peer.
+	Behaviour string
+	// Theirs are the peer's tests which pin the behaviour, as they stand in testdata: the package, the test, and the path of the subtest.
+	Theirs []string
+	// Ours show what Weir does: tests and examples of the library, such as par.TestLoopsDoWhatALoopDoes/Each, and subtests of TestCases.
+	Ours []string
+	// Different says in one sentence what Weir does instead, and why. It is empty if Weir behaves in the same way.
+	Different string
 }
 
-const pageHead = `# What the tests of other pools pin
-
-Other libraries of this field have public tests, and each of those pins something that users may rely on. Here is what that is,
-in our words, with tests of ours for each: they show that Weir behaves in the same way, or, where that differs on purpose, what it
-does instead. Most are tests of the library, named by their package; ` + "`TestCases`" + ` is in [verify/peers](../verify/peers). This page
-is written from the cases there, in ` + "`verify/`" + `, by ` + "`go test ./peers -update`" + `, and a test fails when it is stale, when a test of a peer
-is missing, or when one of ours does not exist. To run one:
-
-` + "```" + `
-go test -run '^TestSeveralMayWaitForAGroup$' .
-cd verify && go test ./peers -run '^TestCases$/^errgroup$/^GroupZeroValue$'
-` + "```" + `
-
-[migrating.md](migrating.md) says how the calls of those libraries are written here. A test with subtests counts as these; one test of
-ours may answer several of theirs, and several of ours one of theirs. Some pin nothing that a user could rely on; the text below each table says why.
-
-| library | version | their tests | pin nothing of their own | behaviours | differ on purpose |
-|---|---|--:|--:|--:|--:|
-`
-
-// write adds the section of a peer.
-func (s Section) write(page *strings.Builder) {
-	fmt.Fprintf(page, "\n## %s\n\n| behaviour | whose | ours |\n|---|---|---|\n", s.Name)
-	for _, c := range s.Cases {
-		tests := slices.Clone(c.Ours)
-		if c.Run != nil {
-			tests = append(tests, "TestCases/"+s.Name+"/"+c.Name)
+// Read reads the page.
+func Read(page string) ([]Section, error) {
+	head, rest, _ := strings.Cut(page, "\n## ")
+	var sections []Section
+	for _, row := range regexp.MustCompile(`(?m)^\| \[(\w+)\]\(#\w+\) \| (\S+) (\S+) \| .*$`).FindAllStringSubmatch(head, -1) {
+		sections = append(sections, Section{Overview: row[0], Name: row[1], Module: row[2], Version: row[3]})
+	}
+	texts := strings.Split(rest, "\n## ")
+	if len(texts) != len(sections) {
+		return nil, fmt.Errorf("the table of all has %d peers, and there are %d sections", len(sections), len(texts))
+	}
+	for i, text := range texts {
+		if err := sections[i].read(text); err != nil {
+			return nil, fmt.Errorf("%s: %w", sections[i].Name, err)
 		}
-		ours := codes(tests)
-		if c.Different != "" {
-			ours += "<br>differs: " + c.Different
-		}
-		fmt.Fprintf(page, "| %s | %s | %s |\n", c.Behaviour, codes(c.Theirs), ours)
 	}
-	if len(s.Apart) > 0 {
-		page.WriteString("\nThese have no case of their own:\n\n")
-	}
-	for _, apart := range s.Apart {
-		fmt.Fprintf(page, "- %s, since %s.\n", codes(apart.Theirs), apart.Reason)
-	}
+	return sections, nil
 }
 
-// codes sets names as code, in a cell of a table.
-func codes(names []string) string {
-	var set []string
-	for _, name := range names {
-		set = append(set, code(name))
+// read reads a section, from its title on.
+func (s *Section) read(text string) error {
+	title, text, _ := strings.Cut(text, "\n")
+	if title != s.Name {
+		return fmt.Errorf("its section has the title %s", title)
 	}
-	return strings.Join(set, ", ")
+	const rule = "|---|---|---|"
+	_, text, found := strings.Cut(text, rule+"\n")
+	if !found {
+		return fmt.Errorf("no line %s", rule)
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "|"):
+			cells := strings.Split(strings.Trim(line, "| "), " | ")
+			if len(cells) != 3 {
+				return fmt.Errorf("%d cells: %s", len(cells), line)
+			}
+			ours, different, _ := strings.Cut(cells[2], "<br>differs: ")
+			s.Cases = append(s.Cases, Case{cells[0], names(cells[1]), names(ours), different})
+		case strings.HasPrefix(line, "- "):
+			tests, _, _ := strings.Cut(line, ", since ")
+			s.Apart = append(s.Apart, names(tests)...)
+		}
+	}
+	return nil
 }
 
-// code sets a name as code, in a cell of a table.
-func code(name string) string { return "`" + strings.ReplaceAll(name, "|", `\|`) + "`" }
+// names returns what is set as code.
+func names(text string) (all []string) {
+	for _, code := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(text, -1) {
+		all = append(all, code[1])
+	}
+	return all
+}

@@ -1,52 +1,121 @@
 package peers_test
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/64ed045f/weir/verify/internal/plant"
 	"github.com/64ed045f/weir/verify/peers"
 )
 
-func TestPageIsWrittenFromTheCases(t *testing.T) {
-	var sections []peers.Section
-	for _, peer := range all {
-		version, names := namesOf(t, peer)
-		sections = append(sections, peers.Section{Peer: peer, Version: version, Tests: len(names)})
+// page reads docs/peers.md.
+func page(t *testing.T) []peers.Section {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(plant.Root(), "docs", "peers.md"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	compare(t, filepath.Join("..", "..", "docs", "peers.md"), peers.Page(sections))
+	sections, err := peers.Read(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sections) != len(casesOf) {
+		t.Fatalf("the page has %d peers, and there are cases for %d", len(sections), len(casesOf))
+	}
+	return sections
 }
 
-// TestEveryCaseIsComplete is also what keeps the tables of the page whole.
-func TestEveryCaseIsComplete(t *testing.T) {
-	name := regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+func TestThePageCountsWhatItHas(t *testing.T) {
+	for _, s := range page(t) {
+		different := 0
+		for _, c := range s.Cases {
+			different += min(1, len(c.Different))
+		}
+		version, names := namesOf(t, s)
+		want := fmt.Sprintf("| [%s](#%[1]s) | %s %s | %d | %d | %d | %d |", s.Name, s.Module, version, len(names), len(s.Apart), len(s.Cases), different)
+		if s.Overview != want {
+			t.Errorf("the first table has the row\n%s\nand must have\n%s", s.Overview, want)
+		}
+	}
+}
+
+func TestEveryRowIsComplete(t *testing.T) {
 	sentence := regexp.MustCompile(`^[A-Z][^|\n]*[^.|\n]\.$`)
-	for _, peer := range all {
-		seen := map[string]bool{}
-		for _, c := range peer.Cases {
-			at := peer.Name + "/" + c.Name
-			if c.Run == nil && len(c.Ours) == 0 {
-				t.Errorf("%s: %q has neither code nor tests of the library", at, c.Behaviour)
-			}
-			if c.Run == nil && c.Name != "" || c.Run != nil && (!name.MatchString(c.Name) || seen[c.Name]) {
-				t.Errorf("%s is not the name of one test", at)
-			}
-			seen[c.Name] = true
+	for _, s := range page(t) {
+		for _, c := range s.Cases {
 			if !sentence.MatchString(c.Behaviour) {
-				t.Errorf("%s: its behaviour is not a sentence: %q", at, c.Behaviour)
+				t.Errorf("%s: it is not a sentence: %q", s.Name, c.Behaviour)
 			}
 			if c.Different != "" && !sentence.MatchString(c.Different) {
-				t.Errorf("%s: why it differs is not a sentence: %q", at, c.Different)
+				t.Errorf("%s: why it differs is not a sentence: %q", s.Name, c.Different)
 			}
-			if len(c.Theirs) == 0 {
-				t.Errorf("%s: %q answers nothing", at, c.Behaviour)
+			if len(c.Theirs) == 0 || len(c.Ours) == 0 {
+				t.Errorf("%s: %q is the behaviour of no test of theirs, or of ours", s.Name, c.Behaviour)
 			}
 		}
-		for _, apart := range peer.Apart {
-			if len(apart.Theirs) == 0 || apart.Reason == "" || strings.HasSuffix(apart.Reason, ".") {
-				t.Errorf("%s: %v stand apart without a reason: %q", peer.Name, apart.Theirs, apart.Reason)
+	}
+}
+
+func TestEveryTestOfAPeerIsOnThePage(t *testing.T) {
+	for _, s := range page(t) {
+		answered := map[string]bool{}
+		for _, c := range s.Cases {
+			for _, name := range c.Theirs {
+				answered[name] = true
 			}
+		}
+		for _, name := range s.Apart {
+			if answered[name] {
+				t.Errorf("%s has a row, and a reason to have none", name)
+			}
+			answered[name] = true
+		}
+		_, names := namesOf(t, s)
+		for _, name := range names {
+			if !answered[name] {
+				t.Errorf("%s has no row", name)
+			}
+			delete(answered, name)
+		}
+		for name := range answered {
+			t.Errorf("%s has no test %q", s.Name, name)
+		}
+	}
+}
+
+// TestOurTestsExist accepts the beginning of a subtest's name, up to a slash: the rest is often not a literal.
+func TestOurTestsExist(t *testing.T) {
+	tests := ourTests(t)
+	for _, s := range page(t) {
+		named := map[string]bool{}
+		for _, c := range s.Cases {
+			for _, name := range c.Ours {
+				test, subtest, isSubtest := strings.Cut(name, "/")
+				if test == "TestCases" {
+					named[subtest] = true
+					continue
+				}
+				literals, exists := tests[test]
+				if !exists {
+					t.Errorf("%s: there is no test %s", s.Name, test)
+				} else if isSubtest && !slices.ContainsFunc(literals, func(text string) bool { return text == subtest || strings.HasPrefix(text, subtest+"/") }) {
+					t.Errorf("%s: the file of %s does not have the name of the subtest %q", s.Name, test, subtest)
+				}
+			}
+		}
+		for name := range casesOf[s.Name] {
+			if !named[s.Name+"/"+name] {
+				t.Errorf("the page does not name TestCases/%s/%s", s.Name, name)
+			}
+			delete(named, s.Name+"/"+name)
+		}
+		for name := range named {
+			t.Errorf("%s: there is no test TestCases/%s", s.Name, name)
 		}
 	}
 }

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/verify/internal/plant"
+	"github.com/64ed045f/weir/verify/peers"
 )
 
-// TestEveryPlantedBugIsFound runs the cases, and then the tests of the library that cases name.
+// TestEveryPlantedBugIsFound runs the cases, and then the tests of the library that the page names.
 func TestEveryPlantedBugIsFound(t *testing.T) {
 	var ours []plant.Place
 	for _, folder := range library {
-		if tests := oursIn(folder); len(tests) > 0 {
+		if tests := oursIn(page(t), folder); len(tests) > 0 {
 			ours = append(ours, plant.Place{
 				Folder: path.Join(plant.Library, folder),
 				Args:   []string{"-test.short", "-test.run=^(" + strings.Join(tests, "|") + ")$"},
@@ -30,15 +31,15 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 	}.Run(t)
 }
 
-// oursIn returns the tests of a package of the library that cases name, without their subtests.
-func oursIn(folder string) []string {
+// oursIn returns the tests of a package of the library that the page names, without their subtests.
+func oursIn(sections []peers.Section, folder string) []string {
 	packageName := folder
 	if folder == "" {
 		packageName = path.Base(plant.Library)
 	}
 	var tests []string
-	for _, peer := range all {
-		for _, c := range peer.Cases {
+	for _, s := range sections {
+		for _, c := range s.Cases {
 			for _, name := range c.Ours {
 				if test, ok := strings.CutPrefix(name, packageName+"."); ok {
 					test, _, _ = strings.Cut(test, "/")
