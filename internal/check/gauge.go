@@ -2,11 +2,12 @@ package check
 
 import "sync/atomic"
 
-// Gauge counts how many goroutines run at once, and how many did at most.
-type Gauge struct{ Now, Peak atomic.Int64 }
+// Gauge counts how many goroutines are inside something at once, how many were at most, and how many have come.
+type Gauge struct{ Now, Peak, Entered atomic.Int64 }
 
 // Enter counts one more.
 func (g *Gauge) Enter() {
+	g.Entered.Add(1)
 	n := g.Now.Add(1)
 	for {
 		peak := g.Peak.Load()

@@ -100,23 +100,14 @@ func (b *lobby) call(key string, priority int) int {
 	return w.status
 }
 
-// heap is how many bytes are in use.
-func heap() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 // forgotten fails the test if the Limiter knows a key, or keeps more memory alive than a new one.
 func (b *lobby) forgotten() {
 	b.Helper()
 	check.Equal(b, "keys", b.Stats().Keys, 0)
-	with := heap()
+	with := check.Heap()
 	runtime.KeepAlive(b.Limiter)
 	b.Limiter = nil
-	atMost(b, "bytes that the Limiter keeps", with-heap(), 64<<10)
+	atMost(b, "bytes that the Limiter keeps", with.Bytes-check.Heap().Bytes, 64<<10)
 }
 
 func madeUp(i int) string { return "a key that was made up: " + strconv.Itoa(i) }
@@ -203,7 +194,7 @@ func TestAKeyThatNeverRestsTakesMemoryOnce(t *testing.T) {
 	const size = 1 << 20
 	synctest.Test(t, func(t *testing.T) {
 		b := newLobby(t, 1, 2, weirhttp.PerKeyQueue(2))
-		before := heap()
+		before := check.Heap()
 		for range 50 {
 			b.come(t.Context(), strings.Repeat("k", size), 0)
 			synctest.Wait()
@@ -213,7 +204,7 @@ func TestAKeyThatNeverRestsTakesMemoryOnce(t *testing.T) {
 			}
 		}
 		check.Equal(t, "running", b.Stats().Running, 1)
-		atMost(t, "bytes of one request that runs, and the one with whose key it came", heap()-before, 3*size)
+		atMost(t, "bytes of one request that runs, and the one with whose key it came", check.Heap().Bytes-before.Bytes, 3*size)
 		close(b.leave)
 		b.requests.Wait()
 		b.forgotten()

@@ -15,7 +15,6 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
-	"github.com/64ed045f/weir/verify/internal/gauge"
 	"github.com/64ed045f/weir/weirhttp"
 )
 
@@ -72,8 +71,8 @@ type site struct {
 	served  chan error
 	log     check.Buffer
 
-	running gauge.Gauge   // in the handler
-	inside  gauge.Gauge   // in that of /gate and /probe
+	running check.Gauge   // in the handler
+	inside  check.Gauge   // in that of /gate and /probe
 	gate    chan struct{} // lets out those in /gate
 	once    sync.Once     // opens it
 	probed  atomic.Pointer[chan struct{}]

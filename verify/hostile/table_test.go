@@ -82,7 +82,7 @@ func TestManyRequestsThatAreCutOffAtOnceCostNoSlotAndNoMemory(t *testing.T) {
 			for round := range used {
 				cutOff(t, l)
 				s.rest()
-				used[round] = heap()
+				used[round] = check.Heap().Bytes
 			}
 			atMost(t, "bytes that a round has left", used[1]-used[0], 1<<20)
 			s.probe(newVisitor(t, l), "http://"+l.Addr().String())

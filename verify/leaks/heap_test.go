@@ -14,15 +14,6 @@ import (
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
-// live returns how many objects the heap has, and how large they are, after a collection.
-func live() (objects, bytes uint64) {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC() // what the first one has made free, such as the contents of a sync.Pool
-	runtime.ReadMemStats(&m)
-	return m.HeapObjects, m.HeapAlloc
-}
-
 // flat fails the test if load leaves more on the heap for n things than it did for the first few. By then
 // queues have grown as far as they do.
 func flat(t *testing.T, n int, load func(n int)) {
@@ -34,16 +25,17 @@ func flat(t *testing.T, n int, load func(n int)) {
 		n /= 10
 	}
 	load(20_000)
-	objects, bytes := live()
+	before := check.Heap()
 	begin := time.Now()
 	load(n)
 	took := time.Since(begin)
-	objectsAfter, bytesAfter := live()
-	t.Logf("%d in %v: %+d objects, %+d bytes", n, took.Round(time.Millisecond), int64(objectsAfter-objects), int64(bytesAfter-bytes))
+	after := check.Heap()
+	objects, bytes := after.Objects-before.Objects, after.Bytes-before.Bytes
+	t.Logf("%d in %v: %+d objects, %+d bytes", n, took.Round(time.Millisecond), objects, bytes)
 	// The runtime never gives back what it knows of a goroutine, and while it collects garbage it does not reuse that of
 	// ended goroutines for new ones. What the library kept for each thing would be a hundred times as much.
-	if objectsAfter > objects+500+uint64(n/100) || bytesAfter > bytes+256<<10+uint64(n/10) {
-		t.Errorf("the heap has grown from %d objects of %d bytes to %d of %d", objects, bytes, objectsAfter, bytesAfter)
+	if objects > 500+int64(n/100) || bytes > 256<<10+int64(n/10) {
+		t.Errorf("the heap has grown from %+v to %+v", before, after)
 	}
 }
 
@@ -111,8 +103,7 @@ func TestTheHeapIsFlat(t *testing.T) {
 		held := make(chan struct{})
 		check.OK(t, p.Submit(func() { <-held }))
 		defer close(held)
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
+		ctx := ended(t)
 		flat(t, 1e6, func(n int) {
 			for range n / 2 {
 				check.Error(t, p.TrySubmit(nothing), weir.ErrFull)

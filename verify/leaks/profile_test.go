@@ -45,9 +45,7 @@ func TestWhatIsDroppedLeavesNoGoroutineThatCanNeverGoOn(t *testing.T) {
 			check.OK(t, err)
 			break
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_ = p.WaitContext(ctx) // the cause of ctx, unless all tasks have finished
+		_ = p.WaitContext(ended(t)) // the cause of that context, unless all tasks have finished
 		p.Wait()
 		p.Pause() // with no goroutine left to resume it
 		check.OK(t, p.TrySubmit(nothing))

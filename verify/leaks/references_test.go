@@ -46,6 +46,12 @@ func (w *watch) member(more func(context.Context) error) func(context.Context) e
 	}
 }
 
+// value returns the task of a result or future that is a payload.
+func (w *watch) value() func(context.Context) (*payload, error) {
+	p := w.payload()
+	return func(context.Context) (*payload, error) { return p, nil }
+}
+
 // kept counts the payloads that the collector leaves after some rounds.
 func (w *watch) kept() (n int) {
 	for range 5 {
@@ -97,11 +103,22 @@ func hold(t *testing.T, opts ...weir.Option) (p *weir.Pool, release func()) {
 	return p, release
 }
 
+// keep keeps a value alive until the test ends.
+func keep[T any](t *testing.T, value T) T {
+	t.Cleanup(func() { runtime.KeepAlive(value) })
+	return value
+}
+
+// ended returns a context that has ended.
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
 // newGroup makes a group that stays alive until the test ends.
 func newGroup(t *testing.T, p *weir.Pool, opts ...weir.GroupOption) *weir.Group {
-	g := p.Group(t.Context(), opts...)
-	t.Cleanup(func() { runtime.KeepAlive(g) })
-	return g
+	return keep(t, p.Group(t.Context(), opts...))
 }
 
 // Each case makes payloads, and returns when the program needs them no more. Its pools, groups and
@@ -168,9 +185,7 @@ var cases = []struct {
 		for range 10 {
 			check.OK(t, p.Submit(w.task(nothing)))
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		unrun, err := p.Shutdown(ctx)
+		unrun, err := p.Shutdown(ended(t))
 		check.Error(t, err, context.Canceled)
 		if len(unrun) != 10 {
 			t.Fatalf("%d tasks are handed back, not 10", len(unrun))
@@ -255,26 +270,18 @@ var cases = []struct {
 		check.OK(t, g.Wait())
 	}},
 	{"results", func(t *testing.T, w *watch) {
-		p := newPool(t)
-		g := newGroup(t, p)
-		r := weir.NewResults[*payload](g)
-		t.Cleanup(func() { runtime.KeepAlive(r) })
+		r := keep(t, weir.NewResults[*payload](newGroup(t, newPool(t))))
 		for range 100 {
-			v := w.payload()
-			r.Go(func(context.Context) (*payload, error) { return v, nil })
+			r.Go(w.value())
 		}
 		all, err := r.Wait()
 		check.OK(t, err)
 		clear(all)
 	}},
 	{"results that no goroutine waited for to the end", func(t *testing.T, w *watch) {
-		p := newPool(t)
-		g := newGroup(t, p)
-		r := weir.NewResults[*payload](g)
-		t.Cleanup(func() { runtime.KeepAlive(r) })
+		r := keep(t, weir.NewResults[*payload](newGroup(t, newPool(t))))
 		for range 100 {
-			v := w.payload()
-			r.Go(func(context.Context) (*payload, error) { return v, nil })
+			r.Go(w.value())
 		}
 		for _, err := range r.Ordered() {
 			check.OK(t, err)
@@ -319,16 +326,14 @@ var cases = []struct {
 	{"a future that was dropped", func(t *testing.T, w *watch) {
 		p := newPool(t)
 		for range 100 {
-			v := w.payload()
-			weir.Async(t.Context(), p, func(context.Context) (*payload, error) { return v, nil })
+			weir.Async(t.Context(), p, w.value())
 		}
 		p.Wait()
 	}},
 	{"the task of a future that has run, and is kept", func(t *testing.T, w *watch) {
 		p := newPool(t)
 		v := w.payload()
-		f := weir.Async(t.Context(), p, func(context.Context) (bool, error) { return v == nil, nil })
-		t.Cleanup(func() { runtime.KeepAlive(f) })
+		f := keep(t, weir.Async(t.Context(), p, func(context.Context) (bool, error) { return v == nil, nil }))
 		_, err := f.Get(t.Context())
 		check.OK(t, err)
 		p.Wait()
@@ -336,9 +341,7 @@ var cases = []struct {
 	{"the task of a future that was cancelled before it started, and is kept", func(t *testing.T, w *watch) {
 		p, release := hold(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		v := w.payload()
-		f := weir.Async(ctx, p, func(context.Context) (*payload, error) { return v, nil })
-		t.Cleanup(func() { runtime.KeepAlive(f) })
+		f := keep(t, weir.Async(ctx, p, w.value()))
 		cancel()
 		_, err := f.Get(t.Context())
 		check.Error(t, err, context.Canceled)
@@ -348,20 +351,14 @@ var cases = []struct {
 	{"the task of a future that was refused, and is kept", func(t *testing.T, w *watch) {
 		p := newPool(t)
 		p.Close()
-		v := w.payload()
-		f := weir.Async(t.Context(), p, func(context.Context) (*payload, error) { return v, nil })
-		t.Cleanup(func() { runtime.KeepAlive(f) })
+		f := keep(t, weir.Async(t.Context(), p, w.value()))
 		_, err := f.Get(t.Context())
 		check.Error(t, err, weir.ErrClosed)
 	}},
 	{"the task of a future that Shutdown has handed back, and that is kept", func(t *testing.T, w *watch) {
 		p, release := hold(t)
-		v := w.payload()
-		f := weir.Async(t.Context(), p, func(context.Context) (*payload, error) { return v, nil })
-		t.Cleanup(func() { runtime.KeepAlive(f) })
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err := p.Shutdown(ctx)
+		f := keep(t, weir.Async(t.Context(), p, w.value()))
+		_, err := p.Shutdown(ended(t))
 		check.Error(t, err, context.Canceled)
 		_, err = f.Get(t.Context())
 		check.Error(t, err, weir.ErrClosed)
@@ -370,11 +367,9 @@ var cases = []struct {
 	{"the tasks of results whose group was cancelled", func(t *testing.T, w *watch) {
 		p, _ := hold(t)
 		g := newGroup(t, p)
-		r := weir.NewResults[*payload](g)
-		t.Cleanup(func() { runtime.KeepAlive(r) })
+		r := keep(t, weir.NewResults[*payload](g))
 		for range 10 {
-			v := w.payload()
-			r.Go(func(context.Context) (*payload, error) { return v, nil })
+			r.Go(w.value())
 		}
 		g.Cancel(errBoom)
 		_, err := r.Wait()

@@ -65,11 +65,11 @@ var workerpoolCases = cases{
 		const tasks = 50_000
 		p := endless(1)
 		v := hold(t, p.Submit, 1)
-		before := heap()
+		before := check.Heap().Bytes
 		for range tasks {
 			check.OK(t, p.Submit(func() {}))
 		}
-		if queue := heap() - before; queue < 8*tasks {
+		if queue := check.Heap().Bytes - before; queue < 8*tasks {
 			t.Errorf("a queue of %d tasks takes only %d bytes", tasks, queue)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -78,7 +78,7 @@ var workerpoolCases = cases{
 		check.Equal(t, "tasks handed back", len(unrun), tasks)
 		v.Open()
 		p.Close()
-		if kept := heap() - before; kept > 2*tasks {
+		if kept := check.Heap().Bytes - before; kept > 2*tasks {
 			t.Errorf("%d bytes are kept for a queue of %d tasks", kept, tasks)
 		}
 		runtime.KeepAlive(p)
@@ -132,13 +132,4 @@ var workerpoolCases = cases{
 		submitters.Wait()
 		p.Close()
 	},
-}
-
-// heap returns how much memory is in use, after a collection.
-func heap() int64 {
-	runtime.GC()
-	runtime.GC() // for what the first one had to keep, as pools of objects do
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc)
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
-	"github.com/64ed045f/weir/verify/internal/gauge"
 )
 
 // run is one execution of a plan.
@@ -27,7 +27,7 @@ type run struct {
 	others sync.WaitGroup // of the bubble
 
 	stages []stageRun
-	inPool gauge.Gauge // calls, and other tasks
+	inPool check.Gauge // calls, and other tasks
 
 	got     []handed
 	end     time.Duration // of the range statement
@@ -41,7 +41,7 @@ type run struct {
 }
 
 type stageRun struct {
-	inside gauge.Gauge
+	inside check.Gauge
 	calls  []atomic.Int64 // by item
 }
 
