@@ -55,11 +55,7 @@ func barrier(n int) (task, wait func()) {
 }
 
 // hand submits a task.
-func (b *blocker) hand(body func()) (id int) {
-	id = b.ledger.New()
-	b.ledger.Settle(id, b.pool.Submit(func() { b.ledger.Run(id, b.gauge, body) }))
-	return id
-}
+func (b *blocker) hand(body func()) (id int) { return hand(b.ledger, b.gauge, b.pool.Submit, body) }
 
 // crowd makes as many tasks as may run wait for each other, with short ones between.
 func (b *blocker) crowd() {

@@ -8,53 +8,35 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
-	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
 // later has tasks begin at a rate that changes, on a pool and a lane that share it, while others are set for later, stopped and set anew. Each timer runs
 // once, or is stopped, or is counted when the pool ends. Those that come again never run twice at once. Calls that fail are made again.
 func later(r *Round) {
 	const senders, tasks = 4, 40
-	l := &timed{Round: r, rate: weir.Rate(50_000, time.Second, pick(r.Rand, 1, 10, 1000))}
-	limit := r.limit()
-	l.ledger = books.NewLedger(r.Book, senders*tasks, weir.ErrFull)
-	l.gauge = books.NewGauge(r.Book, limit)
-	pool := weir.New(limit, r.options(l.rate, weir.OnError(l.hears))...)
-	l.gauge.Ask(places(pool))
-	l.pools = []*weir.Pool{pool, pool.Lane(r.limit(), l.rate)}
-
-	var hands, others team
-	stop := others.again(r, l.disturb)
-	hands.each(r, senders, func(rnd *rand.Rand) {
-		for range tasks {
-			switch p := pick(rnd, l.pools...); rnd.IntN(4) {
-			case 0:
-				l.hand(rnd, p)
-			case 1:
-				l.repeats(rnd, pool)
-			default:
-				l.sets(rnd, pool)
-			}
+	l := &timed{rate: weir.Rate(50_000, time.Second, pick(r.Rand, 1, 10, 1000))}
+	l.family = newFamily(r, senders*tasks, l.rate, weir.OnError(l.hears))
+	pool := l.pools[0]
+	l.pools = append(l.pools, pool.Lane(r.limit(), l.rate))
+	l.use(senders, tasks, func(rnd *rand.Rand) {
+		switch rnd.IntN(4) {
+		case 0:
+			hand(l.ledger, l.gauge, pick(rnd, l.pools...).TrySubmit, anyToil(rnd).do)
+		case 1:
+			l.repeats(rnd, pool)
+		default:
+			l.sets(rnd, pool)
 		}
-	})
-	hands.each(r, 1, l.retries)
-	hands.Wait()
-	stop()
-	for _, p := range l.pools {
-		p.Resume()
-	}
-	r.ends(pool)
+	}, func(rnd *rand.Rand) {
+		l.rate.Set(pick(rnd, 20_000, 50_000, 1_000_000), time.Second, pick(rnd, 1, 10, 1000))
+	}, l.retries)
 	r.Check(l.made.Load() == l.stopped.Load()+l.ran.Load()+l.dropped.Load(), "of %d timers %d were stopped, %d have run, and %d were dropped",
 		l.made.Load(), l.stopped.Load(), l.ran.Load(), l.dropped.Load())
-	r.settled(pool, l.ledger, false)
 }
 
 type timed struct {
-	*Round
-	rate   *weir.RateLimit
-	pools  []*weir.Pool // the pool and its lane
-	ledger *books.Ledger
-	gauge  *books.Gauge
+	family
+	rate *weir.RateLimit
 
 	made, stopped, ran, dropped atomic.Int64 // timers that run once
 }
@@ -66,12 +48,6 @@ func (l *timed) hears(err error) {
 	} else if errors.Is(err, weir.ErrClosed) || errors.Is(err, weir.ErrFull) {
 		l.dropped.Add(1)
 	}
-}
-
-// hand submits a task to p.
-func (l *timed) hand(rnd *rand.Rand, p *weir.Pool) {
-	id, toil := l.ledger.New(), anyToil(rnd)
-	l.ledger.Settle(id, p.TrySubmit(func() { l.ledger.Run(id, l.gauge, toil.do) }))
 }
 
 // sets makes a timer that runs once, and may stop it, or set it anew.
@@ -126,17 +102,4 @@ func (l *timed) retries(rnd *rand.Rand) {
 	}
 	err := g.Wait()
 	l.Check(err == nil && calls.Load() == 3*tasks, "%d calls of %d tasks that fail twice: %v", calls.Load(), tasks, err)
-}
-
-func (l *timed) disturb(rnd *rand.Rand) {
-	p := pick(rnd, l.pools...)
-	switch rnd.IntN(3) {
-	case 0:
-		p.Pause()
-		time.Sleep(micros(rnd, 50))
-		p.Resume()
-	case 1:
-		l.rate.Set(pick(rnd, 20_000, 50_000, 1_000_000), time.Second, pick(rnd, 1, 10, 1000))
-	}
-	time.Sleep(micros(rnd, 100))
 }

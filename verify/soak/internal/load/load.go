@@ -203,6 +203,13 @@ func (r *Round) settled(p counts, ledger *books.Ledger, alone bool) (own books.T
 	return own
 }
 
+// hand hands a task to a pool by one of its calls, with an entry in the ledger, and returns its number.
+func hand(l *books.Ledger, g *books.Gauge, submit func(task func()) error, body func()) (id int) {
+	id = l.New()
+	l.Settle(id, submit(func() { l.Run(id, g, body) }))
+	return id
+}
+
 // ends closes the pool, or shuts it down, with all that has places of it, and runs what it hands back.
 func (r *Round) ends(pool *weir.Pool) {
 	if one(r.Rand, 2) {

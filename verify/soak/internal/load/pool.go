@@ -444,13 +444,9 @@ func still(r *Round) {
 	low := 1 + r.Rand.IntN(high-1)
 	p := weir.New(high, r.options()...)
 	ledger, gauge := books.NewLedger(r.Book, high+more), books.NewGauge(r.Book, high)
-	hand := func(body func()) {
-		id := ledger.New()
-		ledger.Settle(id, p.Submit(func() { ledger.Run(id, gauge, body) }))
-	}
 	let := make(chan struct{}, high)
 	for range high {
-		hand(func() { <-let })
+		hand(ledger, gauge, p.Submit, func() { <-let })
 	}
 	for gauge.Starts() < high { // those that only run may not have looked at the limit yet
 		time.Sleep(10 * time.Microsecond)
@@ -460,7 +456,7 @@ func still(r *Round) {
 	var sender team
 	sender.each(r, 1, func(rnd *rand.Rand) {
 		for range more {
-			hand(anyToil(rnd).do)
+			hand(ledger, gauge, p.Submit, anyToil(rnd).do)
 		}
 	})
 	for range high {

@@ -1,0 +1,63 @@
+package load
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/soak/internal/books"
+)
+
+// family is a pool and its lanes, with the books on what all of them are given.
+type family struct {
+	*Round
+	pools  []*weir.Pool // the first has the places
+	ledger *books.Ledger
+	gauge  *books.Gauge
+}
+
+// newFamily makes a pool for so many tasks, without lanes.
+func newFamily(r *Round, tasks int, more ...weir.Option) family {
+	limit := r.limit()
+	pool := weir.New(limit, r.options(more...)...)
+	f := family{r, []*weir.Pool{pool}, books.NewLedger(r.Book, tasks, weir.ErrFull), books.NewGauge(r.Book, limit)}
+	f.gauge.Ask(places(pool))
+	return f
+}
+
+// use has each sender call hand for each of its tasks, and others do what they do, while the pools are paused, and change is called, again and
+// again. At the end the pool is closed, or shut down, and with it whatever has its places from it.
+func (f *family) use(senders, tasks int, hand, change func(rnd *rand.Rand), others ...func(rnd *rand.Rand)) {
+	var users, disturbers team
+	stop := disturbers.again(f.Round, func(rnd *rand.Rand) {
+		switch rnd.IntN(3) {
+		case 0:
+			p := pick(rnd, f.pools...)
+			p.Pause()
+			time.Sleep(micros(rnd, 50))
+			p.Resume()
+		case 1:
+			change(rnd)
+		}
+		time.Sleep(micros(rnd, 100))
+	})
+	users.each(f.Round, senders, func(rnd *rand.Rand) {
+		for range tasks {
+			hand(rnd)
+		}
+	})
+	for _, other := range others {
+		users.each(f.Round, 1, other)
+	}
+	users.Wait()
+	stop()
+	for _, p := range f.pools {
+		p.Resume()
+	}
+	f.ends(f.pools[0])
+	for _, p := range f.pools {
+		s := p.Stats()
+		f.Check(s.Workers+s.Running+s.Queued+s.Waiting == 0 && s.Accepted == s.Finished+s.HandedBack, "a lane of a closed pool still has something: %+v", s)
+	}
+	f.settled(f.pools[0], f.ledger, false)
+}
