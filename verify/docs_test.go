@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
@@ -29,9 +30,7 @@ func tests(t *testing.T) map[string]bool {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return names
 }
 
@@ -45,9 +44,7 @@ func TestThePagesNameOnlyTestsAndFilesThatExist(t *testing.T) {
 	folder := regexp.MustCompile("`((?:verify|internal|docs|par|reuse|weirhttp|cmd|lab)/[\\w/.]*)`")
 	for _, page := range []string{"promises.md", "testing.md"} {
 		text, err := os.ReadFile(filepath.Join(plant.Root(), "docs", page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		for _, match := range named.FindAllStringSubmatch(string(text), -1) {
 			if match[2] == "" && !names[match[1]] || match[2] != "" && !anyHasPrefix(names, match[1]) {
 				t.Errorf("%s names %s, which is no test", page, match[1])
@@ -80,13 +77,9 @@ func exists(t *testing.T, page, path string) {
 
 func TestEachPromiseHasASectionWithItsReasonAndItsChecks(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(plant.Root(), "docs", "promises.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	promises, err := os.ReadFile(filepath.Join(plant.Root(), "doc.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	sections := regexp.MustCompile(`(?m)^## (\d+)\. `).Split(string(text), -1)[1:]
 	if want := len(regexp.MustCompile(`(?m)^//  +\d+\. `).FindAll(promises, -1)); len(sections) != want || want == 0 {
 		t.Errorf("%d sections for %d promises", len(sections), want)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
@@ -69,35 +70,28 @@ func publish(t *testing.T, proxy, name, folder, version string) {
 	t.Helper()
 	dir := filepath.Join(plant.Root(), filepath.FromSlash(folder))
 	escaped, err := module.EscapePath(name)
-	check(t, err)
+	check.Must(t, err)
 	to := filepath.Join(proxy, filepath.FromSlash(escaped), "@v")
-	check(t, os.MkdirAll(to, 0o755))
+	check.Must(t, os.MkdirAll(to, 0o755))
 	info, err := json.Marshal(struct {
 		Version string
 		Time    time.Time
 	}{version, time.Now().UTC()})
-	check(t, err)
+	check.Must(t, err)
 	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	check(t, err)
+	check.Must(t, err)
 	write(t, to, "list", version+"\n")
 	write(t, to, version+".info", string(info))
 	write(t, to, version+".mod", string(text))
 	out, err := os.Create(filepath.Join(to, version+".zip"))
-	check(t, err)
-	check(t, zip.CreateFromDir(out, module.Version{Path: name, Version: version}, dir))
-	check(t, out.Close())
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
+	check.Must(t, zip.CreateFromDir(out, module.Version{Path: name, Version: version}, dir))
+	check.Must(t, out.Close())
 }
 
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
-	check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
 // command runs one in a folder, and returns what it prints.
@@ -116,7 +110,7 @@ func TestACommandsModuleWithoutTheWorkspaceIsItsModuleWithAReplaceLine(t *testin
 	for _, command := range []string{"weir", "weir-top"} {
 		read := func(name string) string {
 			text, err := os.ReadFile(filepath.Join(plant.Root(), "cmd", command, name))
-			check(t, err)
+			check.Must(t, err)
 			return string(text)
 		}
 		local := regexp.MustCompile(`(?m)^(//.*|replace `+library+` => \.\./\.\.)\n`).ReplaceAllString(read("local.mod"), "")
@@ -136,8 +130,8 @@ func TestOneScriptTagsAllModules(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"CHANGELOG.md", "go.mod", "tools/release.sh", "cmd/weir/go.mod", "cmd/weir/local.mod", "lab/go.mod", "verify/go.mod"} {
 		text, err := os.ReadFile(filepath.Join(plant.Root(), filepath.FromSlash(name)))
-		check(t, err)
-		check(t, os.MkdirAll(filepath.Join(dir, path.Dir(name)), 0o755))
+		check.Must(t, err)
+		check.Must(t, os.MkdirAll(filepath.Join(dir, path.Dir(name)), 0o755))
 		write(t, dir, name, string(text))
 	}
 	env := []string{"GOWORK=off", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
@@ -160,7 +154,7 @@ func TestOneScriptTagsAllModules(t *testing.T) {
 	}
 	for _, name := range []string{"cmd/weir/go.mod", "cmd/weir/local.mod", "lab/go.mod", "verify/go.mod"} {
 		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-		check(t, err)
+		check.Must(t, err)
 		if !strings.Contains(string(text), library+" v0.9.0\n") {
 			t.Errorf("%s does not require the release", name)
 		}

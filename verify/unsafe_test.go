@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
@@ -31,9 +32,7 @@ func TestEveryUseOfUnsafeSaysWhatMakesItSafe(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if uses == 0 {
 		t.Error("no use was found, though there are some")
 	}
@@ -56,9 +55,7 @@ func TestUsesOfUnsafeAreFound(t *testing.T) {
 		"an import for all": {"package p\nimport . \"unsafe\"", 1, 1},
 	} {
 		n, bare, err := unsafeUses("p.go", c.source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if n != c.uses || len(bare) != c.bare {
 			t.Errorf("%s: %d uses, and nothing said of %q; want %d and %d", name, n, bare, c.uses, c.bare)
 		}

@@ -34,6 +34,14 @@ func OK(t testing.TB, err error) {
 	}
 }
 
+// Must ends the test on an error. The goroutine of the test must call it.
+func Must(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+}
+
 // Error fails the test unless err is target.
 func Error(t testing.TB, err, target error) {
 	if !errors.Is(err, target) {

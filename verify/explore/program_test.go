@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/explore"
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
@@ -58,9 +59,7 @@ type lasting struct{ testing.TB }
 
 func (l lasting) TempDir() string {
 	sub, err := os.MkdirTemp(dir, "")
-	if err != nil {
-		l.Fatal(err)
-	}
+	check.Must(l, err)
 	return sub
 }
 
@@ -76,9 +75,7 @@ func program(t *testing.T, part explore.Part) *plant.Program {
 	defer build.Unlock()
 	if programs[part] == nil {
 		sources, err := part.Sources(part.Bugs())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		programs[part] = plant.Build(lasting{t}, part.Package(), sources, "test", "-c", "-vet=off")
 	}
 	return programs[part]
@@ -88,9 +85,7 @@ func program(t *testing.T, part explore.Part) *plant.Program {
 func explored(t *testing.T) []explore.Part {
 	t.Helper()
 	parts, err := explore.Parts()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if len(parts) < 2 {
 		t.Fatalf("only %d packages have scenes", len(parts))
 	}
@@ -102,9 +97,7 @@ func partOf(t *testing.T, scene string) explore.Part {
 	t.Helper()
 	for _, part := range explored(t) {
 		has, err := part.Has(strconv.Quote(scene))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if has {
 			return part
 		}
@@ -116,9 +109,7 @@ func partOf(t *testing.T, scene string) explore.Part {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(plant.Root(), filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return string(text)
 }
 
@@ -144,15 +135,11 @@ func run(t *testing.T, part explore.Part, bug string, args ...string) (reports [
 		limit = time.Until(end) - 5*time.Second // leaves time to say where
 	}
 	outcome, err := program(t, part).Run(bug, limit, append([]string{"-test.run=^TestInterleavings$", "-test.timeout=0", "-test.failfast"}, args...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for line := range strings.Lines(outcome.Output) {
 		if text, ok := strings.CutPrefix(line, "explored: "); ok {
 			var r report
-			if err := json.Unmarshal([]byte(text), &r); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, json.Unmarshal([]byte(text), &r))
 			reports = append(reports, r)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/explore"
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
@@ -11,9 +12,7 @@ import (
 // In testdata, before.txt has each operation that the rewriter knows, and after.txt what it makes of them.
 func TestTheRewriterKnowsEveryOperation(t *testing.T) {
 	texts, err := explore.Rewrite(map[string]string{"p.go": read(t, "verify/explore/testdata/before.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	got, want := strings.Split(texts["p.go"], "\n"), strings.Split(read(t, "verify/explore/testdata/after.txt"), "\n")
 	for i := range min(len(got), len(want)) {
 		if strings.TrimSpace(got[i]) != strings.TrimSpace(want[i]) {
@@ -55,14 +54,10 @@ func TestTheRewriterRefusesWhatItDoesNotKnow(t *testing.T) {
 // What a trace says of a line is true in the tree.
 func TestLinesKeepTheirNumbers(t *testing.T) {
 	planted, err := plant.Sources(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, part := range explored(t) {
 		sources, err := part.Sources(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if len(sources) < len(planted)+2 {
 			t.Fatalf("only %d files of %s", len(sources), part)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/internal/plant"
 	"github.com/64ed045f/weir/verify/peers"
 )
@@ -30,14 +31,10 @@ func TestNamesAreThePeersOwn(t *testing.T) {
 				folder = filepath.Join(folder, peer.Name)
 			}
 			names, err := peers.Names(folder)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			want := peer.Module + " " + version + "\n" + strings.Join(names, "\n") + "\n"
 			if *update {
-				if err := os.WriteFile(namesFile(peer), []byte(want), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				check.Must(t, os.WriteFile(namesFile(peer), []byte(want), 0o644))
 			}
 			if got, err := os.ReadFile(namesFile(peer)); err != nil || string(got) != want {
 				t.Errorf("%s is stale: run go test ./peers -update (%v)", namesFile(peer), err)
@@ -55,9 +52,7 @@ func ourTests(t *testing.T) map[string][]string {
 	tests := map[string][]string{}
 	for _, folder := range library {
 		found, err := peers.Tests(filepath.Join(plant.Root(), folder))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		maps.Copy(tests, found)
 	}
 	return tests
@@ -86,13 +81,9 @@ func TestTable(t *testing.T) {
 	}
 }
 `
-	if err := os.WriteFile(filepath.Join(folder, "thing_test.go"), []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(filepath.Join(folder, "thing_test.go"), []byte(source), 0o600))
 	names, err := peers.Names(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	want := []string{"thing.ExampleThing", "thing.TestOne", "thing.TestTable",
 		"thing.TestTree/a b/c", "thing.TestTree/a b/d", "thing.TestTree/e"}
 	if !slices.Equal(names, want) {
@@ -122,9 +113,7 @@ func namesFile(peer peers.Section) string { return filepath.Join("testdata", pee
 func namesOf(t *testing.T, peer peers.Section) (version string, names []string) {
 	t.Helper()
 	text, err := os.ReadFile(namesFile(peer))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	module, version, _ := strings.Cut(lines[0], " ")
 	if module != peer.Module {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/internal/plant"
 	"github.com/64ed045f/weir/verify/peers"
 )
@@ -17,13 +18,9 @@ import (
 func page(t *testing.T) []peers.Section {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(plant.Root(), "docs", "peers.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	sections, err := peers.Read(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if len(sections) != len(casesOf) {
 		t.Fatalf("the page has %d peers, and there are cases for %d", len(sections), len(casesOf))
 	}

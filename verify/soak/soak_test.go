@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
@@ -22,9 +23,7 @@ func TestSoakFindsPlantedBugs(t *testing.T) {
 	soak := func(t *testing.T, bug, load, length string) plant.Outcome {
 		t.Helper()
 		outcome, err := program.Run(bug, hang, "-for", length, "-settings", "plain", "-loads", load, "-patience", patience)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		return outcome
 	}
 	for _, find := range quickFinds {

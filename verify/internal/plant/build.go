@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // Library is the import path of the library's root.
@@ -24,9 +26,7 @@ type Program struct{ path, dir string }
 func Test(tb testing.TB, folder string, bugs []Bug, more ...string) *Program {
 	tb.Helper()
 	sources, err := Sources(bugs)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	// Vet would enter the folder of the switch, which is in no tree.
 	return Build(tb, folder, sources, append([]string{"test", "-c", "-vet=off"}, more...)...)
 }
@@ -35,9 +35,7 @@ func Test(tb testing.TB, folder string, bugs []Bug, more ...string) *Program {
 func Main(tb testing.TB, folder string, bugs []Bug, more ...string) *Program {
 	tb.Helper()
 	sources, err := Sources(bugs)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	return Build(tb, folder, sources, append([]string{"build"}, more...)...)
 }
 
@@ -50,19 +48,13 @@ func Build(tb testing.TB, folder string, sources map[string]string, command ...s
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	for name, source := range sources {
 		file := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
-		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
-			tb.Fatal(err)
-		}
+		check.Must(tb, os.WriteFile(file, []byte(source), 0o600))
 		overlay.Replace[filepath.Join(Root(), filepath.FromSlash(name))] = file
 	}
 	text, err := json.Marshal(overlay)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, err)
 	overlayFile := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlayFile, text, 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(tb, os.WriteFile(overlayFile, text, 0o600))
 	module := filepath.Join(Root(), "verify")
 	home := filepath.Join(module, filepath.FromSlash(folder))
 	if inside, ok := strings.CutPrefix(folder, Library); ok {
