@@ -289,34 +289,24 @@ func (b *books) reported(*weir.Panic) {
 	}
 }
 
-// existing is how many objects there are.
-func (b *books) existing() (n int) {
+// number is how many objects are such.
+func (b *books) number(such func(o *thing) bool) (n int) {
 	for _, o := range b.things {
-		if !o.gone && !o.detached {
+		if such(o) {
 			n++
 		}
 	}
 	return n
+}
+
+// existing is how many objects there are.
+func (b *books) existing() int {
+	return b.number(func(o *thing) bool { return !o.gone && !o.detached })
 }
 
 // count is how many objects are in some activity; of those in none, how many are idle.
-func (b *books) count(a activity) (n int) {
-	for _, o := range b.things {
-		if o.activity == a && (a != none || o.idle()) {
-			n++
-		}
-	}
-	return n
-}
-
-// leased is how many objects users have.
-func (b *books) leased() (n int) {
-	for _, o := range b.things {
-		if o.leased {
-			n++
-		}
-	}
-	return n
+func (b *books) count(a activity) int {
+	return b.number(func(o *thing) bool { return o.activity == a && (a != none || o.idle()) })
 }
 
 // granted notes that a user has got an object.

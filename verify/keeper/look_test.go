@@ -8,23 +8,13 @@ import (
 )
 
 // underWay is how many objects are being opened or checked that can be leased afterwards.
-func (b *books) underWay() (n int) {
-	for _, o := range b.things {
-		if (o.activity == opening || o.activity == checking) && o.era == b.era {
-			n++
-		}
-	}
-	return n
+func (b *books) underWay() int {
+	return b.number(func(o *thing) bool { return (o.activity == opening || o.activity == checking) && o.era == b.era })
 }
 
 // beats is how many heartbeats are under way of objects that can be leased afterwards.
-func (b *books) beats() (n int) {
-	for _, o := range b.things {
-		if o.activity == beating && o.era == b.era {
-			n++
-		}
-	}
-	return n
+func (b *books) beats() int {
+	return b.number(func(o *thing) bool { return o.activity == beating && o.era == b.era })
 }
 
 // collect takes the leases of the users that have got one, and reports whether there was any. The
@@ -76,7 +66,7 @@ func (m *machine) lookAtStats() {
 	want.Opening = m.count(opening)
 	want.Checking = m.count(checking) + m.count(beating)
 	want.Idle = m.count(none)
-	want.Leased = m.leased()
+	want.Leased = m.number(func(o *thing) bool { return o.leased })
 	want.Closing = m.count(closing)
 	want.Waiting = len(m.asking)
 	if got != want {

@@ -227,8 +227,8 @@ func (m *machine) leave(t *rapid.T) {
 	}
 }
 
-// give takes one of the leases to give up.
-func (m *machine) give(t *rapid.T, how func(l reuse.Lease[*thing], o *thing)) {
+// give gives one of the leases up, when that is noted in the books, which are locked then.
+func (m *machine) give(t *rapid.T, note func(o *thing), how func(l reuse.Lease[*thing])) {
 	n := len(m.leases)
 	if n == 0 {
 		return
@@ -240,8 +240,9 @@ func (m *machine) give(t *rapid.T, how func(l reuse.Lease[*thing], o *thing)) {
 	m.mu.Lock()
 	o := l.Value()
 	o.leased = false
+	note(o)
 	m.mu.Unlock()
-	how(l, o)
+	how(l)
 	for _, again := range []func(){l.Put, l.Discard, func() { l.Detach() }, func() { l.Value() }} {
 		if !panicsAt(again) {
 			m.mu.Lock()
@@ -258,35 +259,29 @@ func panicsAt(f func()) (panicked bool) {
 }
 
 func (m *machine) put(t *rapid.T) {
-	m.give(t, func(l reuse.Lease[*thing], o *thing) {
-		m.mu.Lock()
+	m.give(t, func(o *thing) {
 		o.used, o.proved, o.rested = m.now(), m.now(), m.now()
 		m.place(o)
-		m.mu.Unlock()
-		l.Put()
-	})
+	}, reuse.Lease[*thing].Put)
 }
 
 func (m *machine) discard(t *rapid.T) {
-	m.give(t, func(l reuse.Lease[*thing], o *thing) {
-		m.mu.Lock()
+	m.give(t, func(o *thing) {
 		o.discarded = true
 		m.want.Discarded++
-		m.mu.Unlock()
-		l.Discard()
-	})
+	}, reuse.Lease[*thing].Discard)
 }
 
 func (m *machine) detach(t *rapid.T) {
-	m.give(t, func(l reuse.Lease[*thing], o *thing) {
-		m.mu.Lock()
-		o.detached = true
+	var given *thing
+	m.give(t, func(o *thing) {
+		given, o.detached = o, true
 		m.want.Detached++
-		m.mu.Unlock()
-		if l.Detach() != o {
+	}, func(l reuse.Lease[*thing]) {
+		if l.Detach() != given {
 			m.mu.Lock()
+			defer m.mu.Unlock()
 			m.mustNot("Detach returned another object")
-			m.mu.Unlock()
 		}
 	})
 }

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"math/bits"
+	"slices"
 
 	"pgregory.net/rapid"
 )
@@ -37,6 +38,11 @@ func pick[E any](t *rapid.T, from []E, what string) E {
 		notNow()
 	}
 	return oneOf(t, from, what)
+}
+
+// pickIf draws one of those for which fits is true.
+func pickIf[E any](t *rapid.T, from []E, what string, fits func(e E) bool) E {
+	return pick(t, slices.DeleteFunc(slices.Clone(from), func(e E) bool { return !fits(e) }), what)
 }
 
 // action is a kind of step.

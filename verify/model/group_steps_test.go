@@ -17,13 +17,7 @@ import (
 
 // outside draws one of the groups that are no task's.
 func (m *groupMachine) outside(t *rapid.T) *group {
-	var groups []*group
-	for _, g := range m.groups {
-		if g.host == nil {
-			groups = append(groups, g)
-		}
-	}
-	return pick(t, groups, "group")
+	return pickIf(t, m.groups, "group", func(g *group) bool { return g.host == nil })
 }
 
 // limited reports whether a task waits for the limit of a group of its own. When a subtask ends the wait,
@@ -90,13 +84,7 @@ func (m *groupMachine) inTask(k *task, name string, mc *model.Call, f func(c *ca
 }
 
 func (m *groupMachine) nest(t *rapid.T) {
-	var hosts []*task
-	for _, k := range m.able() {
-		if k.model.Batch != nil && m.depth(k) <= m.deep {
-			hosts = append(hosts, k)
-		}
-	}
-	k := pick(t, hosts, "task with a context")
+	k := pickIf(t, m.able(), "task with a context", func(k *task) bool { return k.model.Batch != nil && m.depth(k) <= m.deep })
 	m.step = fmt.Sprintf("a group in task %d", k.model.ID)
 	m.newGroup(t, k)
 }
@@ -152,13 +140,9 @@ func (m *groupMachine) nestedTryGo(t *rapid.T) {
 }
 
 func (m *groupMachine) nestedWait(t *rapid.T) {
-	var groups []*group
-	for _, g := range m.groups {
-		if g.host != nil && g.host.model.State == model.Running {
-			groups = append(groups, g)
-		}
-	}
-	m.waitInHost(pick(t, groups, "nested group"))
+	m.waitInHost(pickIf(t, m.groups, "nested group", func(g *group) bool {
+		return g.host != nil && g.host.model.State == model.Running
+	}))
 }
 
 func (m *groupMachine) waitInHost(g *group) {
@@ -197,13 +181,7 @@ func (m *groupMachine) noWorkers() {
 
 // endTask ends a task that waits for none of its own, in one of the ways in which tasks end.
 func (m *groupMachine) endTask(t *rapid.T) {
-	var done []*task
-	for _, k := range m.able() {
-		if m.unwaited(k) == nil {
-			done = append(done, k)
-		}
-	}
-	k := pick(t, done, "task that may end")
+	k := pickIf(t, m.able(), "task that may end", func(k *task) bool { return m.unwaited(k) == nil })
 	m.step = fmt.Sprintf("the end of task %d", k.model.ID)
 	if k.model.Batch == nil {
 		m.finishTask(k, nil)
@@ -215,13 +193,7 @@ func (m *groupMachine) endTask(t *rapid.T) {
 
 // giveUp makes a task call Blocking.
 func (m *groupMachine) giveUp(t *rapid.T) {
-	var members []*task
-	for _, k := range m.able() {
-		if k.model.Batch != nil {
-			members = append(members, k)
-		}
-	}
-	k := pick(t, members, "task that gives its place up")
+	k := pickIf(t, m.able(), "task that gives its place up", func(k *task) bool { return k.model.Batch != nil })
 	m.step = fmt.Sprintf("Blocking in task %d", k.model.ID)
 	m.mu.Lock()
 	ctx := k.ctx
@@ -233,13 +205,7 @@ func (m *groupMachine) giveUp(t *rapid.T) {
 }
 
 func (m *groupMachine) comeBack(t *rapid.T) {
-	var away []*task
-	for _, k := range m.tasks {
-		if k.model.State == model.Away {
-			away = append(away, k)
-		}
-	}
-	m.letBack(pick(t, away, "task that comes back"))
+	m.letBack(pickIf(t, m.tasks, "task that comes back", func(k *task) bool { return k.model.State == model.Away }))
 }
 
 func (m *groupMachine) letBack(k *task) {
@@ -249,13 +215,7 @@ func (m *groupMachine) letBack(k *task) {
 }
 
 func (m *groupMachine) cancelGroup(t *rapid.T) {
-	var groups []*group
-	for _, g := range m.groups {
-		if g.host == nil || g.host.model.Live() {
-			groups = append(groups, g)
-		}
-	}
-	g := pick(t, groups, "group")
+	g := pickIf(t, m.groups, "group", func(g *group) bool { return g.host == nil || g.host.model.Live() })
 	if m.racy(g) {
 		notNow()
 	}

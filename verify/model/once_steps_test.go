@@ -36,13 +36,10 @@ func (m *poolMachine) doOnce(t *rapid.T) {
 
 // onceInside calls Do in the task that it would wait for.
 func (m *poolMachine) onceInside(t *rapid.T) {
-	var joined []*task
-	for _, k := range m.able() {
-		if _, joins, _ := m.once.model.Joined(k.model); joins {
-			joined = append(joined, k)
-		}
-	}
-	k := pick(t, joined, "task of a Once")
+	k := pickIf(t, m.able(), "task of a Once", func(k *task) bool {
+		_, joins, _ := m.once.model.Joined(k.model)
+		return joins
+	})
 	key, _, _ := m.once.model.Joined(k.model)
 	m.step = fmt.Sprintf("Do of key %d in its task", key)
 	c := m.newCall(m.step, &model.Call{Done: true, Err: cmp.Or(k.model.Cause, weir.ErrRecursive)})

@@ -65,13 +65,7 @@ func (m *poolMachine) do(t *rapid.T) {
 
 // doInside calls Do with the context of a task that runs, which has a place already.
 func (m *poolMachine) doInside(t *rapid.T) {
-	var visits []*task
-	for _, k := range m.able() {
-		if k.model.Visit != nil {
-			visits = append(visits, k)
-		}
-	}
-	k := pick(t, visits, "task with a context")
+	k := pickIf(t, m.able(), "task with a context", func(k *task) bool { return k.model.Visit != nil })
 	m.step = fmt.Sprintf("Do in task %d", k.model.ID)
 	want, got, called := errors.New("of the inner task"), error(nil), false
 	k.orders <- order{do: func() {

@@ -191,13 +191,7 @@ func (w *world) newContext(after time.Duration) *deadline {
 
 // cancelContext ends the context of a call.
 func (w *world) cancelContext(t *rapid.T) {
-	var open []*deadline
-	for _, c := range w.contexts {
-		if c.model.Cause == nil {
-			open = append(open, c)
-		}
-	}
-	c := pick(t, open, "context")
+	c := pickIf(t, w.contexts, "context", func(c *deadline) bool { return c.model.Cause == nil })
 	w.step = "the cancellation of a context: " + c.cause.Error()
 	w.pool.Cancel(c.model, c.cause)
 	c.cancel(c.cause)

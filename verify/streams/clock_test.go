@@ -29,12 +29,8 @@ type question struct {
 
 // timed reports whether a clock is right about p.
 func (p *plan) timed() bool {
-	for _, s := range p.stages {
-		if s.unordered || s.pooled || s.batch > 0 {
-			return false
-		}
-	}
-	return p.source.kind != channel && !p.has(panics)
+	free := slices.ContainsFunc(p.stages, func(s stage) bool { return s.unordered || s.pooled || s.batch > 0 })
+	return !free && p.source.kind != channel && !p.has(panics)
 }
 
 func newClock(p *plan) *clock {

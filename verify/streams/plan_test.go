@@ -2,6 +2,7 @@ package streams_test
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -237,12 +238,7 @@ func (p *plan) drawSurroundings(t *rapid.T) {
 }
 
 func (p *poolPlan) closes() bool {
-	for _, e := range p.events {
-		if e.what >= closing {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.events, func(e poolEvent) bool { return e.what >= closing })
 }
 
 // highest is the highest limit that the pool ever has.
@@ -258,26 +254,13 @@ func (p *poolPlan) highest() int {
 
 // has reports whether a call of any stage, or the source, ends in that way.
 func (p *plan) has(e ending) bool {
-	if p.source.ends == e {
-		return true
-	}
-	for _, s := range p.stages {
-		for _, c := range s.calls {
-			if c.ends == e {
-				return true
-			}
-		}
-	}
-	return false
+	return p.source.ends == e || slices.ContainsFunc(p.stages, func(s stage) bool {
+		return slices.ContainsFunc(s.calls, func(c call) bool { return c.ends == e })
+	})
 }
 
 func (p *plan) unordered() bool {
-	for _, s := range p.stages {
-		if s.unordered {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.stages, func(s stage) bool { return s.unordered })
 }
 
 // aheadOf is how far a stage may be ahead.
