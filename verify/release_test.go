@@ -36,26 +36,9 @@ func TestTheModulesCanBeRequiredFromOutside(t *testing.T) {
 		"GOPROXY=file://" + filepath.ToSlash(proxy) + ",file://" + filepath.ToSlash(known) + "/cache/download," + others,
 	}
 	write(t, home, "go.mod", "module example.com/user\n\ngo 1.26.0\n\nrequire "+library+" "+version+"\n")
-	write(t, home, "main.go", `package main
-
-import (
-	"context"
-	"fmt"
-
-	"`+library+`"
-	"`+library+`/errgroup"
-	"`+library+`/par"
-)
-
-func main() {
-	g := weir.NewGroup(context.Background(), 2)
-	g.Go(func(context.Context) error { return nil })
-	var e errgroup.Group
-	e.Go(func() error { return nil })
-	squares, err := par.Map(context.Background(), []int{1, 2}, func(_ context.Context, n int) (int, error) { return n * n, nil })
-	fmt.Println(g.Wait(), e.Wait(), squares, err)
-}
-`)
+	program, err := os.ReadFile(filepath.Join("testdata", "user", "main.go"))
+	check.Must(t, err)
+	write(t, home, "main.go", string(program))
 	if out := command(t, home, env, "go", "run", "."); !strings.HasSuffix(out, "<nil> <nil> [1 4] <nil>\n") {
 		t.Errorf("the user's program prints %q", out)
 	}

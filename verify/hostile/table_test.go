@@ -11,28 +11,24 @@ import (
 )
 
 func TestEachRequestIsAnsweredAsItShouldAndCostsNoSlot(t *testing.T) {
-	for _, set := range settings {
-		t.Run(set.name, func(t *testing.T) {
-			for _, w := range slices.Concat(wellFormed, malformed) {
-				t.Run(w.name, func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						l := newPipes()
-						s := newSite(t, set, l)
-						s.open()
-						c := dial(t, l, true)
-						go c.send(w.text) // which may end in the middle
-						synctest.Wait()
-						c.finish()
-						answer := c.hear()
-						c.hangUp()
-						s.end()
-						if got := statuses(answer); !slices.Equal(got, w.want) {
-							t.Errorf("it was answered with %v, want %v: %.500q", got, w.want, answer)
-						}
-						check.Equal(t, "requests that reached the handler", s.running.Entered.Load(), int64(w.runs))
-					})
-				})
-			}
+	for _, w := range slices.Concat(wellFormed, malformed) {
+		t.Run(w.name, func(t *testing.T) {
+			inEach(t, func(t *testing.T, set setting) {
+				l := newPipes()
+				s := newSite(t, set, l)
+				s.open()
+				c := dial(t, l, true)
+				go c.send(w.text) // which may end in the middle
+				synctest.Wait()
+				c.finish()
+				answer := c.hear()
+				c.hangUp()
+				s.end()
+				if got := statuses(answer); !slices.Equal(got, w.want) {
+					t.Errorf("it was answered with %v, want %v: %.500q", got, w.want, answer)
+				}
+				check.Equal(t, "requests that reached the handler", s.running.Entered.Load(), int64(w.runs))
+			})
 		})
 	}
 }
@@ -40,34 +36,30 @@ func TestEachRequestIsAnsweredAsItShouldAndCostsNoSlot(t *testing.T) {
 // Each byte is a write of its own, and the connection breaks off before, in the middle of, or
 // after a request. With a pipe both happen at once, so the server learns of the end in any state.
 func TestARequestThatIsCutOffAtAnyByteCostsNoSlot(t *testing.T) {
-	for _, set := range settings {
-		t.Run(set.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := newPipes()
-				s := newSite(t, set, l)
-				s.open()
-				for _, w := range wellFormed {
-					for cut := range len(w.text) + 1 {
-						if testing.Short() && cut%7 != 0 {
-							continue
-						}
-						c := dial(t, l, true)
-						c.send(w.text[:cut])
-						if cut%2 == 0 {
-							synctest.Wait()
-						}
-						c.hangUp()
-						synctest.Wait()
-						s.balance()
-						if t.Failed() {
-							t.Fatalf("%s, cut off behind %q", w.name, w.text[:cut])
-						}
-					}
+	inEach(t, func(t *testing.T, set setting) {
+		l := newPipes()
+		s := newSite(t, set, l)
+		s.open()
+		for _, w := range wellFormed {
+			for cut := range len(w.text) + 1 {
+				if testing.Short() && cut%7 != 0 {
+					continue
 				}
-				s.end()
-			})
-		})
-	}
+				c := dial(t, l, true)
+				c.send(w.text[:cut])
+				if cut%2 == 0 {
+					synctest.Wait()
+				}
+				c.hangUp()
+				synctest.Wait()
+				s.balance()
+				if t.Failed() {
+					t.Fatalf("%s, cut off behind %q", w.name, w.text[:cut])
+				}
+			}
+		}
+		s.end()
+	})
 }
 
 // The same over sockets, half-closed or reset, many at once. Afterwards the memory that they have taken is free
