@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ func Names(folder string) ([]string, error) {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
-		return eachTest(path, func(name string, f *ast.FuncDecl, _ *ast.File) {
+		return eachTest(path, func(name string, f *ast.FuncDecl) {
 			names = append(names, leaves(name, f.Body)...)
 		})
 	})
@@ -30,28 +31,27 @@ func Names(folder string) ([]string, error) {
 	return names, err
 }
 
-// Tests returns the tests and examples in the Go files of one folder, each with the texts that its file
-// has in quotes. The names of its subtests are among them, as far as they are literals.
-func Tests(folder string) (map[string][]string, error) {
+// Tests returns the tests and examples in the Go files of one folder, each with the text of its file, in which the names of
+// its subtests stand in quotes, as far as they are literals.
+func Tests(folder string) (map[string]string, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
-	tests := map[string][]string{}
+	tests := map[string]string{}
 	for _, path := range files {
-		err = errors.Join(err, eachTest(path, func(name string, _ *ast.FuncDecl, file *ast.File) {
-			tests[name] = literals(file)
-		}))
+		source, readErr := os.ReadFile(path)
+		err = errors.Join(err, readErr, eachTest(path, func(name string, _ *ast.FuncDecl) { tests[name] = string(source) }))
 	}
 	return tests, err
 }
 
 // eachTest calls found with each test and example of a file, and its name with that of the package.
-func eachTest(path string, found func(name string, f *ast.FuncDecl, file *ast.File)) error {
+func eachTest(path string, found func(name string, f *ast.FuncDecl)) error {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 	if err != nil {
 		return err
 	}
 	for _, decl := range file.Decls {
 		if f, ok := decl.(*ast.FuncDecl); ok && isTest(f) {
-			found(strings.TrimSuffix(file.Name.Name, "_test")+"."+f.Name.Name, f, file)
+			found(strings.TrimSuffix(file.Name.Name, "_test")+"."+f.Name.Name, f)
 		}
 	}
 	return nil
@@ -86,18 +86,6 @@ func leaves(name string, body ast.Node) []string {
 	if found == nil {
 		return []string{name}
 	}
-	return found
-}
-
-// literals returns all texts in quotes.
-func literals(in ast.Node) []string {
-	var found []string
-	ast.Inspect(in, func(node ast.Node) bool {
-		if value, ok := text(node); ok {
-			found = append(found, value)
-		}
-		return true
-	})
 	return found
 }
 

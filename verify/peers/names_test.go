@@ -47,9 +47,9 @@ func TestNamesAreThePeersOwn(t *testing.T) {
 var library = []string{"", "errgroup", "par", "reuse", "weirhttp"}
 
 // ourTests returns the tests of those packages, as peers.Tests does.
-func ourTests(t *testing.T) map[string][]string {
+func ourTests(t *testing.T) map[string]string {
 	t.Helper()
-	tests := map[string][]string{}
+	tests := map[string]string{}
 	for _, folder := range library {
 		found, err := peers.Tests(filepath.Join(plant.Root(), folder))
 		check.Must(t, err)

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -97,10 +96,10 @@ func TestOurTestsExist(t *testing.T) {
 					named[subtest] = true
 					continue
 				}
-				literals, exists := tests[test]
+				source, exists := tests[test]
 				if !exists {
 					t.Errorf("%s: there is no test %s", s.Name, test)
-				} else if isSubtest && !slices.ContainsFunc(literals, func(text string) bool { return text == subtest || strings.HasPrefix(text, subtest+"/") }) {
+				} else if isSubtest && !strings.Contains(source, `"`+subtest+`"`) && !strings.Contains(source, `"`+subtest+`/`) {
 					t.Errorf("%s: the file of %s does not have the name of the subtest %q", s.Name, test, subtest)
 				}
 			}
