@@ -420,7 +420,7 @@ var cases = []struct {
 	}},
 }
 
-func TestNothingIsKeptThatNobodyNeeds(t *testing.T) {
+func TestNothingIsKeptThatIsNotNeeded(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
