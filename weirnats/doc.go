@@ -57,7 +57,7 @@
 // # What is not promised
 //
 // A server that keeps each message once and is killed forgets the deliveries of the last tenth of a second: two processes may then have the same message, with leases that both hold.
-// With [Replicas] of 3 that is not so. What a server cannot read on its disk it drops, and says so in its log alone. Before an embedded server starts, Open and [OpenAdmin] read all of its files, which
+// With [Replicas] of 3 that is not so. An embedded server that cannot write its files ends, and starts anew when it can, as if it had been killed: see [BrokenError]. What a server cannot read on its disk it drops, and says so in its log alone. Before an embedded server starts, Open and [OpenAdmin] read all of its files, which
 // takes about a second for a million messages, and return a [*DamagedError] in place of that. Only the end of what was written when the power failed is dropped, as [Durability] says; and damage
 // that takes whole messages from the end of a file cannot be seen.
 //

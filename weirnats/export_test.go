@@ -15,7 +15,7 @@ func Counts[T any](ctx context.Context, q *Queue[T]) (exporter.QueueCounts, erro
 // Where is the server of a queue as the exporters name it.
 func Where(opts ...Option) string { return newOptions(opts).where() }
 
-// Break makes the server of q need a new start.
+// Break makes the server of q one that cannot write.
 func (q *Queue[T]) Break(err error) { q.health = func() error { return err } }
 
 // OpenOn returns a queue that keeps its messages in b, which new makes for the settings.

@@ -22,12 +22,24 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/par"
 	"github.com/64ed045f/weir/weirnats"
 )
 
 // The tests of this file run workers in processes of their own, and kill them. What was put and what was done is in files of the test, not of the queue.
 
-var faultTime = flag.Duration("faults", 1500*time.Millisecond, "how long each test of killed processes goes on")
+var (
+	faultTime = flag.Duration("faults", 1500*time.Millisecond, "how long each test of killed processes goes on")
+	taskCount = flag.Int("tasks", 0, "the test of killed workers puts so many messages, if there are any, and kills one each second until they are done")
+)
+
+const strikeTime = 300 * time.Millisecond
+
+// after returns what reports whether the time has passed.
+func after(d time.Duration) (over func() bool) {
+	end := time.Now().Add(d)
+	return func() bool { return time.Now().After(end) }
+}
 
 func faultsFor() time.Duration {
 	if testing.Short() {
@@ -155,12 +167,12 @@ func childQueue(opts ...weirnats.Option) (*weirnats.Queue[string], *weir.Pool, e
 	return q, weir.New(childPlaces, weir.OnError(func(error) {})), err
 }
 
-func childServe(q *weirnats.Queue[string], p *weir.Pool) error {
+func childServe(ctx context.Context, q *weirnats.Queue[string], p *weir.Pool) error {
 	done, err := openLedger(os.Getenv(childDir), "done")
 	if err != nil {
 		return err
 	}
-	return q.Serve(context.Background(), p, func(_ context.Context, id string) error {
+	return q.Serve(ctx, p, func(_ context.Context, id string) error {
 		if rand.N(20) == 0 {
 			return errors.New("on purpose")
 		}
@@ -176,7 +188,7 @@ func childWorker() error {
 		return err
 	}
 	fmt.Println("ready")
-	return childServe(q, p)
+	return childServe(context.Background(), q, p)
 }
 
 // childEmbedded puts and serves.
@@ -203,7 +215,7 @@ func childEmbedded() error {
 			}
 		}()
 	}
-	return childServe(q, p)
+	return childServe(context.Background(), q, p)
 }
 
 // childLater puts messages for later, some of them for soon and some for when it may have been killed, and serves.
@@ -414,11 +426,11 @@ func startCrew(t *testing.T, name, dir, url string) *crew {
 	return c
 }
 
-// strike kills one after the other, or stops it for longer than the lease, and counts that.
-func (c *crew) strike(faults *atomic.Int32) {
+// strike kills one after the other, or stops it for longer than the lease, with pauses up to most, until it is over, and counts that.
+func (c *crew) strike(faults *atomic.Int32, most time.Duration, over func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(faultsFor()); time.Now().Before(end); faults.Add(1) {
-		time.Sleep(rand.N(300 * time.Millisecond))
+	for ; !over(); faults.Add(1) {
+		time.Sleep(rand.N(most))
 		w := &c.workers[rand.N(len(c.workers))]
 		if faults.Load()%4 == 3 && suspend(*w) {
 			time.Sleep(childLease * 3 / 2)
@@ -453,17 +465,53 @@ func TestWorkersThatAreKilledLoseNothing(t *testing.T) {
 	noError(t, err)
 	defer q.Close()
 	workers := startCrew(t, "worker", dir, s.ClientURL())
-	stop := putting(t, dir, func(ctx context.Context, i, j int) (string, error) {
-		id := fmt.Sprint(i, "-", j)
-		return id, q.Put(ctx, id)
-	})
 	var faults atomic.Int32
 	watched := watchStorm(t, dir, &faults)
-	workers.strike(&faults)
-	stop()
+	if *taskCount > 0 {
+		workers.strike(&faults, 2*time.Second, tasks(t, dir, q))
+	} else {
+		stop := putting(t, dir, func(ctx context.Context, i, j int) (string, error) {
+			id := fmt.Sprint(i, "-", j)
+			return id, q.Put(ctx, id)
+		})
+		workers.strike(&faults, strikeTime, after(faultsFor()))
+		stop()
+	}
 	drained(t, q)
 	watched.over()
 	workers.end(q, int(faults.Load()))
+}
+
+// tasks puts so many as the flag says, and returns what reports whether all of them are done.
+func tasks(t *testing.T, dir string, q *weirnats.Queue[string]) (over func() bool) {
+	t.Helper()
+	ledger, err := openLedger(dir, "put")
+	noError(t, err)
+	ids := make([]string, *taskCount)
+	for i := range ids {
+		ids[i] = strconv.Itoa(i)
+	}
+	all := make(chan error, 1)
+	go func() {
+		all <- par.Each(t.Context(), slices.Collect(slices.Chunk(ids, 1000)), func(ctx context.Context, some []string) error {
+			if _, err := q.PutAll(ctx, some, nil); err != nil {
+				return err
+			}
+			return ledger.add(strings.Join(some, "\n"))
+		})
+	}()
+	put := false
+	return func() bool {
+		t.Helper()
+		select {
+		case err := <-all:
+			noError(t, err)
+			put = true
+		default:
+		}
+		s, err := q.Stats(t.Context())
+		return put && err == nil && s.Messages == 0
+	}
 }
 
 // listen starts a server with its files in dir, on a port of its own or that of an earlier one.

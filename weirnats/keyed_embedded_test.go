@@ -144,7 +144,7 @@ func TestTheOrderOfKeysWhenWorkersAreKilled(t *testing.T) {
 		return id, q.Put(ctx, id, weirnats.Key(key))
 	})
 	var faults atomic.Int32
-	workers.strike(&faults)
+	workers.strike(&faults, strikeTime, after(faultsFor()))
 	stop()
 	drained(t, q)
 	workers.end(q, int(faults.Load()))

@@ -69,13 +69,9 @@ func (s *server[T]) keep(kept <-chan struct{}) {
 // interval is that between two looks at the leases.
 func (s *server[T]) interval() time.Duration { return min(tick, s.queue.options.lease/12) }
 
-// look ends Serve if the server is broken, or the pool is closed: a task that waits for a message would keep it from ending. And it replaces a seat that the pool has dropped from its queue, as
+// look ends Serve if the pool is closed: a task that waits for a message would keep it from ending. And it replaces a seat that the pool has dropped from its queue, as
 // it was there for too long; if the seat is there after all, there are two for a while.
 func (s *server[T]) look() {
-	if err := s.queue.checkHealth(); err != nil {
-		s.stop(err)
-		return
-	}
 	if journal := s.queue.journal; journal != nil {
 		if err := journal.Settle(); err != nil {
 			s.complain("note which messages are done", err)

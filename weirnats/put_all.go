@@ -1,6 +1,7 @@
 package weirnats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -55,7 +56,7 @@ func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) st
 		stored, err := q.putPortion(ctx, some)
 		n += stored
 		if err != nil {
-			return n, err
+			return n, cmp.Or(q.checkHealth(), err)
 		}
 		all = all[len(some):]
 	}

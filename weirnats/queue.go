@@ -38,7 +38,7 @@ type Queue[T any] struct {
 	backend backend.Queue
 	journal *journal.Journal // of an embedded server; else nil
 	ids     ids
-	health  func() error // returns an error if the server needs a new start
+	health  func() error // returns an error while the server cannot write
 	release func() error // ends the use of the server, after that of the backend
 	unlist  func()       // removes the queue from those of package exporter; nil if it is not among them
 	addr    net.Addr     // of an embedded server that listens; else nil
@@ -59,7 +59,8 @@ type Queue[T any] struct {
 
 // Open returns the queue with that name: of 1 to 64 lower-case letters, digits, - and _, of which the first is a letter or digit. It makes the queue if it does not exist, on
 // an embedded server or on that of [Server]. If the queue exists with other settings the error is a [*SettingsError], and nothing has changed. If
-// another process has the folder of the embedded server open the error is an [*InUseError]; if a file in it is damaged, a [*DamagedError].
+// another process has the folder of the embedded server open the error is an [*InUseError]; if a file in it is damaged, a [*DamagedError]. A folder that this process may not write, or on a disk that is full,
+// is an error that names it.
 //
 // ctx bounds the call alone; without a deadline it takes at most a minute. Close the queue to end the use of the server. Until then it is among those of
 // [exporter.Queues], which package weirdebug shows and weirprom and weirotel export.
@@ -194,6 +195,9 @@ func (o *options) server(queue string) (natsServer, error) {
 	if err != nil {
 		return natsServer{}, err
 	}
+	if err := s.Health(); err != nil {
+		return natsServer{}, errors.Join(&BrokenError{Queue: queue, Err: err}, s.Release())
+	}
 	n := natsServer{connect: s.Connect, health: s.Health, release: s.Release, addr: s.Addr(), ids: func(queue string, window time.Duration) (ids, error) {
 		known, err := s.IDs(queue, window)
 		return inFile{known}, err
@@ -207,7 +211,7 @@ func (o *options) server(queue string) (natsServer, error) {
 	return n, nil
 }
 
-// checkHealth returns a [*BrokenError] if the server needs a new start.
+// checkHealth returns a [*BrokenError] while the server cannot write.
 func (q *Queue[T]) checkHealth() error {
 	if err := q.health(); err != nil {
 		return &BrokenError{Queue: q.name, Err: err}
@@ -295,7 +299,11 @@ func (q *Queue[T]) put(ctx context.Context, value T, waits bool, opts []PutOptio
 		return q.storeLater(ctx, m)
 	}
 	if q.group != nil {
-		if err := q.group.put(ctx, m); !waits || !errors.Is(err, backend.ErrFull) {
+		err := q.group.put(ctx, m)
+		if health := q.checkHealth(); err != nil && health != nil {
+			return health
+		}
+		if !waits || !errors.Is(err, backend.ErrFull) {
 			return outward(q.name, err)
 		}
 	}

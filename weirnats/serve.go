@@ -35,7 +35,7 @@ const (
 // [weir.OnError] too, as a [*TryError], and a panic to its [weir.OnPanic], when the outcome is with the server.
 //
 // Serve returns [weir.ErrClosed] if the pool is closed, which ends it as the end of ctx does; [ErrClosed] if the queue was closed before; [ErrGone] if the
-// queue does not exist any more; a [*BrokenError] if an embedded server cannot write. While the server does not answer it tries again. It must not be called by a task that has the pool's last place.
+// queue does not exist any more. While the server does not answer, or an embedded one cannot write, it tries again. It must not be called by a task that has the pool's last place.
 func (q *Queue[T]) Serve(ctx context.Context, pool *weir.Pool, run func(ctx context.Context, value T) error) error {
 	must(ctx != nil, "context must not be nil", "nil")
 	must(pool != nil, "pool must not be nil", "nil")

@@ -784,15 +784,13 @@ func TestMessagesNextToPoisonSurvive(t *testing.T) {
 	})
 }
 
-func TestAServerThatCannotWriteEndsServe(t *testing.T) {
+func TestAServerThatCannotWriteIsAnErrorOfPut(t *testing.T) {
 	inBubble(t, 2, func(b *bench) {
-		b.put("a")
 		b.Break(io.EOF)
-		err := b.Serve(b.Context(), b.pool, func(context.Context, string) error { return nil })
+		err := b.Put(b.Context(), "a")
 		if broken, ok := errors.AsType[*weirnats.BrokenError](err); !ok || broken.Queue != "bench" {
 			b.Errorf("error is %v", err)
 		}
-		isError(b, b.Put(b.Context(), "a"), io.EOF)
 		isError(b, b.TryPut(b.Context(), "a"), io.EOF)
 		_, err = b.PutAll(b.Context(), []string{"a"}, nil)
 		isError(b, err, io.EOF)

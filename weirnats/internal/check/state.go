@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -83,11 +84,19 @@ func (d *delivered) mend(of consumer, s *stream) (n int) {
 		}
 		n++
 		// The age makes it come at once. One that is much larger would do harm: the server adds it to the times of others.
-		d.pending[m.seq] = pending{number: 1, age: d.ageOf(time.Now().Add(-of.about.AckWait - time.Second))}
+		d.pending[m.seq] = pending{age: d.ageOf(time.Now().Add(-of.about.AckWait - time.Second))}
 	}
-	if n > 0 {
-		d.floor, d.ackedTo = 0, 0 // the server takes what is not above them for done
+	if n == 0 {
+		return 0
 	}
+	d.floor, d.ackedTo = 0, 0 // the server takes what is not above them for done
+	// The server moves them by the numbers: those must grow with the messages.
+	for i, seq := range slices.Sorted(maps.Keys(d.pending)) {
+		p := d.pending[seq]
+		p.number = uint64(i) + 1
+		d.pending[seq] = p
+	}
+	d.times = max(d.times, uint64(len(d.pending)))
 	return n
 }
 

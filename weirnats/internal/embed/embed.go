@@ -1,4 +1,5 @@
-// Package embed runs NATS servers inside the process: one for each folder, shared by all queues that the process has there.
+// Package embed runs NATS servers inside the process: one for each folder, shared by all queues that the process has there. One that cannot write any more ends, and starts anew when
+// it can: see revive.go.
 package embed
 
 import (
@@ -7,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -42,11 +42,22 @@ type Settings struct {
 // Server is a server in this process.
 type Server struct {
 	path     string
+	store    string
 	settings Settings
 	folder   *folder.Folder
-	nats     *server.Server
+	options  *server.Options
 	own      []nats.Option // with which the process itself logs in
-	log      *logger
+	to       *slog.Logger
+
+	mu       sync.Mutex // not held for calls of the server
+	nats     *server.Server
+	log      *logger // of nats
+	broken   error
+	started  time.Time
+	pause    time.Duration // before the next start
+	over     chan struct{} // closed when Release ends the server
+	reviving sync.WaitGroup
+
 	// Under servers.Mutex.
 	uses     int
 	journals map[string]*journal.Journal
@@ -81,8 +92,8 @@ func Acquire(dir string, settings Settings, log *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{path: path, settings: settings, folder: f, uses: 1}
-	if err := s.start(log); err != nil {
+	s := &Server{path: path, settings: settings, folder: f, to: log, over: make(chan struct{}), uses: 1}
+	if err := s.start(); err != nil {
 		_ = f.Unlock() // the error that matters is the other one
 		return nil, err
 	}
@@ -93,40 +104,55 @@ func Acquire(dir string, settings Settings, log *slog.Logger) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) start(log *slog.Logger) error {
-	store, err := s.folder.Sub(Store)
-	if err != nil {
+// start is the first start.
+func (s *Server) start() (err error) {
+	if s.store, err = s.folder.Sub(Store); err != nil {
 		return fmt.Errorf("weirnats: folder of the embedded server: %w", err)
 	}
-	if err := mend(store, log); err != nil {
-		return err
-	}
-	opts := &server.Options{
+	s.options = &server.Options{
 		ServerName:             "weir",
 		DontListen:             true,
 		NoSigs:                 true,
 		JetStream:              true,
 		DisableJetStreamBanner: true,
-		StoreDir:               store,
+		StoreDir:               s.store,
 		SyncAlways:             s.settings.Sync,
 		MaxPayload:             MaxPayload,
 		MaxPending:             maxPending,
 	}
 	if l := s.settings.Listen; l != nil {
-		if s.own, err = l.apply(opts); err != nil {
+		if s.own, err = l.apply(s.options); err != nil {
 			return fmt.Errorf("weirnats: embedded server on %s: %w", s.path, err)
 		}
 	}
-	s.nats, err = server.NewServer(opts)
+	if err := s.launch(); err != nil {
+		return err
+	}
+	if s.settings.Listen != nil {
+		s.options.Port = s.nats.Addr().(*net.TCPAddr).Port // of each later start too
+	}
+	return nil
+}
+
+// launch starts the server on its files.
+func (s *Server) launch() error {
+	if err := s.probe(); err != nil {
+		return err
+	}
+	if err := mend(s.store, s.to); err != nil {
+		return err
+	}
+	n, err := server.NewServer(s.options.Clone())
 	if err != nil {
 		return fmt.Errorf("weirnats: embedded server on %s: %w", s.path, err)
 	}
-	s.log = &logger{to: log}
-	s.nats.SetLoggerV2(s.log, false, false, false)
-	s.nats.Start()
-	if s.log.ended() || !s.nats.ReadyForConnections(startTime) || !s.nats.JetStreamEnabled() {
-		s.end()
-		return fmt.Errorf("weirnats: embedded server on %s did not start: %s", s.path, s.log.lastError())
+	log := &logger{to: s.to}
+	log.broke = func(err error) { s.breaks(log, err) }
+	n.SetLoggerV2(log, false, false, false)
+	n.Start()
+	if log.ended() || !n.ReadyForConnections(startTime) || !n.JetStreamEnabled() || !s.runs(n, log) {
+		end(n)
+		return fmt.Errorf("weirnats: embedded server on %s did not start: %s", s.path, log.lastError())
 	}
 	return nil
 }
@@ -149,21 +175,29 @@ func mend(store string, log *slog.Logger) error {
 	return nil
 }
 
-func (s *Server) end() {
-	s.nats.Shutdown()
-	s.nats.WaitForShutdown()
+func end(n *server.Server) {
+	n.Shutdown()
+	n.WaitForShutdown()
 }
 
-// Health returns an error if the server cannot write any more, such as for want of room on the disk. It then needs a new start: it goes on to deliver messages, but forgets that they are done.
-func (s *Server) Health() error {
-	s.log.mu.Lock()
-	defer s.log.mu.Unlock()
-	return s.log.broken
-}
+// reconnectTime is how long a connection waits before it tries again to reach the server.
+const reconnectTime = 20 * time.Millisecond
 
-// Connect returns a connection to the server.
+// Connect returns a connection to the server. It outlives that: when another one has started it goes there.
 func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
-	return nats.Connect("", append(append(opts, s.own...), nats.InProcessServer(s.nats))...)
+	opts = append(opts, nats.ReconnectWait(reconnectTime), nats.ReconnectJitter(reconnectTime, reconnectTime), nats.InProcessServer(s))
+	return nats.Connect("", append(opts, s.own...)...)
+}
+
+// InProcessConn implements [nats.InProcessConnProvider].
+func (s *Server) InProcessConn() (net.Conn, error) {
+	s.mu.Lock()
+	n, err := s.nats, s.broken
+	s.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return n.InProcessConn()
 }
 
 // Addr returns where the server listens, nil if it does not.
@@ -171,6 +205,8 @@ func (s *Server) Addr() net.Addr {
 	if s.settings.Listen == nil {
 		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.nats.Addr()
 }
 
@@ -217,7 +253,7 @@ func (s *Server) Release() error {
 	if s.uses--; s.uses > 0 {
 		return nil
 	}
-	s.end()
+	s.finish()
 	delete(servers.at, s.path)
 	var err error
 	for _, j := range s.journals {
@@ -228,65 +264,3 @@ func (s *Server) Release() error {
 	}
 	return errors.Join(err, s.folder.Unlock())
 }
-
-// logger hands what the server logs on, and keeps its last error.
-type logger struct {
-	to   *slog.Logger
-	mu   sync.Mutex
-	last string
-	over bool // the server has given up
-
-	broken error
-}
-
-func (l *logger) ended() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.over
-}
-
-func (l *logger) lastError() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.last == "" {
-		return "it gives no reason"
-	}
-	return l.last
-}
-
-func (l *logger) fail(format string, v []any) {
-	text := fmt.Sprintf(format, v...)
-	l.mu.Lock()
-	l.last = text
-	if l.broken == nil && saysBroken(format) {
-		l.broken = errors.New(text) // the server says that in no other way
-	}
-	l.mu.Unlock()
-	l.to.Error("weirnats: embedded server: " + text)
-}
-
-// saysBroken reports whether the server says with that format that it cannot write any more. The begin must be that of the server itself: what it says of a connection begins with its address, and has
-// in it what the other side calls itself.
-func saysBroken(format string) bool {
-	low := strings.ToLower(format)
-	return (strings.HasPrefix(format, "JetStream ") || strings.HasPrefix(format, "Filestore [")) &&
-		(strings.Contains(low, "critical write error") || strings.Contains(low, "will be disabled"))
-}
-
-// Noticef, Warnf, Errorf, Fatalf, Debugf and Tracef implement [server.Logger]. None of them ends the process.
-func (l *logger) Noticef(format string, v ...any) {
-	l.to.Debug("weirnats: embedded server: " + fmt.Sprintf(format, v...))
-}
-
-func (l *logger) Warnf(format string, v ...any) {
-	l.to.Warn("weirnats: embedded server: " + fmt.Sprintf(format, v...))
-}
-func (l *logger) Errorf(format string, v ...any) { l.fail(format, v) }
-func (l *logger) Fatalf(format string, v ...any) {
-	l.fail(format, v)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.over = true
-}
-func (l *logger) Debugf(string, ...any) {}
-func (l *logger) Tracef(string, ...any) {}

@@ -65,15 +65,21 @@ type Conn struct {
 
 	mu        sync.Mutex
 	receivers map[*receiver]bool
+	session   context.Context // done when the connection is lost
+	lost      context.CancelFunc
 }
 
 // Connect makes a connection by connect, which gets the options that it must use.
 func Connect(connect func(opts ...nats.Option) (*nats.Conn, error)) (*Conn, error) {
 	c := &Conn{patience: callTime, receivers: make(map[*receiver]bool)}
+	c.session, c.lost = context.WithCancel(context.Background())
 	var err error
 	c.nats, err = connect(
 		nats.MaxReconnects(-1),
-		nats.DisconnectErrHandler(func(*nats.Conn, error) { c.interrupt() }),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) {
+			c.endCalls()
+			c.interrupt()
+		}),
 		nats.ReconnectHandler(func(*nats.Conn) { c.interrupt() }),
 	)
 	return c, err
@@ -85,6 +91,27 @@ func (c *Conn) interrupt() {
 	defer c.mu.Unlock()
 	for r := range c.receivers {
 		r.interrupt()
+	}
+}
+
+// endCalls ends the calls under way: their answers are lost with the connection. Those that begin now wait for the next one.
+func (c *Conn) endCalls() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lost()
+	c.session, c.lost = context.WithCancel(context.Background())
+}
+
+// call returns the context of a call that takes at most d, and ends when the connection is lost.
+func (c *Conn) call(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	c.mu.Lock()
+	session := c.session
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, d)
+	stop := context.AfterFunc(session, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
 	}
 }
 
@@ -154,18 +181,19 @@ func (q *queue) Put(ctx context.Context, m *backend.Message) error {
 
 // bounded returns the context of a call, which ends by itself if the server does not answer.
 func (q *queue) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, q.conn.patience)
+	return q.conn.call(ctx, q.conn.patience)
 }
 
 // ask calls f, which changes nothing, and again if the server does not answer: one that has just begun to lead others forgets what the one before was asked.
 func (q *queue) ask(ctx context.Context, f func(ctx context.Context) error) error {
-	call, cancel := q.bounded(ctx)
+	all, cancel := context.WithTimeout(ctx, q.conn.patience)
 	defer cancel()
 	for {
-		once, end := context.WithTimeout(call, q.conn.patience/5)
+		once, end := q.conn.call(all, q.conn.patience/5)
 		err := f(once)
+		ended := once.Err() != nil
 		end()
-		if !errors.Is(err, context.DeadlineExceeded) || call.Err() != nil {
+		if err == nil || !ended || all.Err() != nil {
 			return unanswered(ctx, err)
 		}
 	}
@@ -173,8 +201,12 @@ func (q *queue) ask(ctx context.Context, f func(ctx context.Context) error) erro
 
 // unanswered is failed for a call that ends by itself if the server does not answer: ctx is that of the caller.
 func unanswered(ctx context.Context, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	switch {
+	case ctx.Err() != nil:
+	case errors.Is(err, context.DeadlineExceeded):
 		return errNoAnswer
+	case errors.Is(err, context.Canceled):
+		return errInterrupted
 	}
 	return failed(err)
 }
