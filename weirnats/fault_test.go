@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -341,6 +340,14 @@ func killAgain(t *testing.T, name, dir string, span, most time.Duration) {
 	}
 	noError(t, os.WriteFile(filepath.Join(dir, "no more"), nil, 0o600))
 	c := start(t, name, dir, "")
+	allDone(t, dir)
+	c.kill()
+	accountFor(t, dir, kills)
+}
+
+// allDone waits until all is done that was put.
+func allDone(t *testing.T, dir string) {
+	t.Helper()
 	put := lines(t, dir, "put")
 	within(t, "done", func() bool {
 		time.Sleep(50 * time.Millisecond)
@@ -352,8 +359,6 @@ func killAgain(t *testing.T, name, dir string, span, most time.Duration) {
 		}
 		return true
 	})
-	c.kill()
-	accountFor(t, dir, kills)
 }
 
 // accountFor is account after so many faults, each of which may have what was under way in a process done again.
@@ -394,13 +399,19 @@ func putting(t *testing.T, dir string, put func(ctx context.Context, i, j int) (
 	}
 }
 
-// insisting puts into q until that succeeds: what fails may have been put, and with its ID it is put once.
-func insisting(q *weirnats.Queue[string]) func(ctx context.Context, i, j int) (id string, err error) {
+// insisting puts into q until that succeeds: what fails may have been put, and with its ID it is put once. Half of the messages have one of so many keys, if that is not 0.
+func insisting(q *weirnats.Queue[string], keys int) func(ctx context.Context, i, j int) (id string, err error) {
 	return func(ctx context.Context, i, j int) (string, error) {
 		id := fmt.Sprint(i, "-", j)
+		opts := []weirnats.PutOption{weirnats.ID(id)}
+		if i%2 == 0 && keys > 0 {
+			key := fmt.Sprint(i, "/", j%(keys/2))
+			id = fmt.Sprint(key, "-", j)
+			opts = append(opts, weirnats.Key(key))
+		}
 		for {
 			once, cancel := context.WithTimeout(ctx, 2*time.Second)
-			err := q.Put(once, id, weirnats.ID(id))
+			err := q.Put(once, id, opts...)
 			cancel()
 			if err == nil || ctx.Err() != nil {
 				return id, err
@@ -530,33 +541,49 @@ func listen(t *testing.T, dir string, port ...int) *server.Server {
 	return s
 }
 
-// A server ends and starts again while messages are put and served.
+// A server is killed and starts again while messages are put and served. The order of each key holds.
 func TestAServerThatStartsAgainLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir, files := t.TempDir(), t.TempDir()
-	s := listen(t, files)
-	port := s.Addr().(*net.TCPAddr).Port
-	q, err := weirnats.Open[string](t.Context(), "work", append(slices.Clip(childOptions), weirnats.Server(s.ClientURL(), nats.ReconnectWait(10*time.Millisecond)))...)
+	s := start(t, "server", files, "")
+	url, err := s.out.ReadString('\n')
+	noError(t, err)
+	url = strings.TrimSpace(url)
+	defer func() { s.kill() }()
+	q, err := weirnats.Open[string](t.Context(), "work", append(keyedOptions(), weirnats.Server(url, nats.ReconnectWait(10*time.Millisecond)))...)
 	noError(t, err)
 	defer q.Close()
-	done, err := openLedger(dir, "done")
-	noError(t, err)
 	p := weir.New(childPlaces)
 	defer p.Close()
-	stop := serve(t, q, p, func(_ context.Context, id string) error { return done.add(id) })
-	stopPutting := putting(t, dir, insisting(q))
-	for end := time.Now().Add(faultsFor()); time.Now().Before(end); {
+	stop := serve(t, q, p, noting(t, dir))
+	stopPutting := putting(t, dir, insisting(q, 10))
+	for over := after(faultsFor()); !over(); {
 		time.Sleep(rand.N(500 * time.Millisecond))
-		s.Shutdown()
-		s.WaitForShutdown()
-		s = listen(t, files, port)
+		s.kill()
+		s = start(t, "server", files, url)
 	}
 	stopPutting()
-	drained(t, q)
+	allDone(t, dir) // and not until the queue is empty: a server that is killed may keep a message that is done, and deliver it no more
 	stop()
 	account(t, dir)
-	s.Shutdown()
-	s.WaitForShutdown()
+	inOrder(t, dir, 10)
+}
+
+// noting is a function for Serve that notes which messages with a key it begins, and which ones it has done.
+func noting(t *testing.T, dir string) func(ctx context.Context, id string) error {
+	t.Helper()
+	begun, err := openLedger(dir, "begun")
+	noError(t, err)
+	done, err := openLedger(dir, "done")
+	noError(t, err)
+	return func(_ context.Context, id string) error {
+		if strings.Contains(id, "/") {
+			if err := begun.add(id); err != nil {
+				return err
+			}
+		}
+		return done.add(id)
+	}
 }
 
 // A message that kills its process becomes a dead letter, also if it does so at once, and with it the embedded server.

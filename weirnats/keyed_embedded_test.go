@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/weirnats"
 )
@@ -75,6 +78,35 @@ func TestKeysOnAServer(t *testing.T) {
 	noError(t, q.Put(t.Context(), "later", weirnats.Key("one"), weirnats.After(100*time.Millisecond)))
 	within(t, "run", func() bool { return slices.Contains(ran.take(), "later.1") })
 	again()
+}
+
+// A server that was killed at the wrong moment has no consumer for a partition when it starts again.
+func TestAPartitionThatTheServerHasForgottenIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	s := listen(t, t.TempDir())
+	defer func() { s.Shutdown(); s.WaitForShutdown() }()
+	q, err := weirnats.Open[string](t.Context(), "work", append(keyedOptions(), weirnats.Server(s.ClientURL()))...)
+	noError(t, err)
+	defer q.Close()
+	p := weir.New(1)
+	defer p.Close()
+	stop := serve(t, q, p, func(context.Context, string) error { return nil })
+	put := func() {
+		for i := range 20 {
+			noError(t, q.Put(t.Context(), "x", weirnats.Key(fmt.Sprint(i))))
+		}
+	}
+	put()
+	drained(t, q)
+	conn, err := nats.Connect(s.ClientURL())
+	noError(t, err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	noError(t, err)
+	noError(t, js.DeleteConsumer(t.Context(), "weir_q_work", "k001"))
+	put()
+	drained(t, q)
+	stop()
 }
 
 // Values of which a pull of several messages gets none.
@@ -148,11 +180,11 @@ func TestTheOrderOfKeysWhenWorkersAreKilled(t *testing.T) {
 	stop()
 	drained(t, q)
 	workers.end(q, int(faults.Load()))
-	inOrder(t, dir)
+	inOrder(t, dir, faultKeys)
 }
 
-// inOrder checks the order of first tries in the ledger of those that have begun.
-func inOrder(t *testing.T, dir string) {
+// inOrder checks the order of first tries in the ledger of those that have begun, which have so many keys.
+func inOrder(t *testing.T, dir string, keys int) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, "begun"))
 	noError(t, err)
@@ -169,5 +201,5 @@ func inOrder(t *testing.T, dir string) {
 		seen[id] = true
 		last[key] = max(n, last[key])
 	}
-	equal(t, "keys", len(last), faultKeys)
+	equal(t, "keys", len(last), keys)
 }

@@ -3,10 +3,12 @@ package weirnats_test
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"os/signal"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -104,9 +106,13 @@ func serverProcesses(b *testing.B, n int) (where [][]weirnats.Option) {
 	return where
 }
 
-// childServer is a server that listens on a port of its own.
+// childServer is a server that listens on a port of its own, or on that of childURL.
 func childServer() error {
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: os.Getenv(childDir), NoSigs: true, NoLog: true})
+	port := server.RANDOM_PORT
+	if u, err := url.Parse(os.Getenv(childURL)); err == nil && u.Port() != "" {
+		port, _ = strconv.Atoi(u.Port())
+	}
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: os.Getenv(childDir), NoSigs: true, NoLog: true})
 	if err != nil {
 		return err
 	}

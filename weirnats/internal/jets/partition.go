@@ -134,6 +134,7 @@ func (q *queue) delivered(ctx context.Context) (pending, again int, err error) {
 // partition implements [backend.Partition]. The consumer is pinned to one client at a time: a pull without the term waits until no client has it.
 type partition struct {
 	*receiver
+	number  int
 	name    string // of the consumer
 	subject string
 
@@ -143,7 +144,7 @@ type partition struct {
 
 // Partition implements [backend.Queue].
 func (q *queue) Partition(i int) (backend.Partition, error) {
-	p := &partition{receiver: q.receive(q.messages, partitionName(i), q.settings.Lease), name: partitionName(i), subject: q.orderSubject(i)}
+	p := &partition{receiver: q.receive(q.messages, partitionName(i), q.settings.Lease), number: i, name: partitionName(i), subject: q.orderSubject(i)}
 	p.seen = p.setTerm
 	return p, nil
 }
@@ -167,12 +168,16 @@ func (p *partition) Pull(ctx context.Context, n int, wait time.Duration, take fu
 		of := d.(*delivery)
 		return take(d, backend.Turn{Term: of.term, Number: of.meta.Sequence.Consumer})
 	})
-	if errors.Is(err, backend.ErrMoved) {
+	switch {
+	case errors.Is(err, backend.ErrMoved):
 		p.mu.Lock()
 		if p.term == ask.Term {
 			p.term = ""
 		}
 		p.mu.Unlock()
+	case errors.Is(err, nats.ErrNoResponders):
+		// A server that is killed while it makes a consumer does not know it when it starts again; and if that was made a second time, not when it starts once more.
+		_ = p.of.makePartition(ctx, p.number) // the next pull tells
 	}
 	return err
 }
