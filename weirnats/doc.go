@@ -57,13 +57,18 @@
 // # What is not promised
 //
 // A server that keeps each message once and is killed forgets the deliveries of the last tenth of a second: two processes may then have the same message, with leases that both hold.
-// With [Replicas] of 3 that is not so. An embedded server that cannot write its files ends, and starts anew when it can, as if it had been killed: see [BrokenError]. What a server cannot read on its disk it drops, and says so in its log alone. Before an embedded server starts, Open and [OpenAdmin] read all of its files, which
+// With [Replicas] of 3 that is not so. A message that was done may stay in its stream then, and is delivered no more. An embedded server that cannot write its files ends, and starts anew when it can, as if it had been killed: see [BrokenError].
+// What a server cannot read on its disk it drops, and says so in its log alone. Before an embedded server starts, Open and [OpenAdmin] read all of its files, which
 // takes about a second for a million messages, and return a [*DamagedError] in place of that. Only the end of what was written when the power failed is dropped, as [Durability] says; and damage
 // that takes whole messages from the end of a file cannot be seen.
 //
 // A message in flight when the connection to a server breaks is delivered again after the lease, and counts as tried.
-// If the server ends while messages for later become due or are moved into the queue, and starts anew after more than the [Window], some of these may be called with twice. A server that is put to sleep, or whose clock is set
-// forward, may see that a message is due only as much later.
+// If the server ends while messages for later become due or are moved into the queue, and starts anew after more than the [Window], some of these may be called with twice.
+//
+// An embedded server starts anew when the clock is set by 10 s or more while it runs, or the machine wakes up: else what waits for its time would come too late by as much. One in a process of its own does not: when
+// that is put to sleep, or its clock is set forward, it may see that a message is due only as much later; and when its clock is set back, a message that waits for its next try, or whose process has
+// ended, comes as much later. A clock that is set forward ends the leases of tries that run, and the time that a policy allows for all tries; and the [Window] of an [ID] is as long as the clock says.
+//
 // Messages cannot be put in a transaction of a database: write them to a table there, and Put them from it with an [ID].
 //
 // # Operation

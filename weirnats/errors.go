@@ -98,7 +98,7 @@ func (e *DamagedError) Error() string { return e.err.Error() }
 // Unwrap returns Err.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// BrokenError says that an embedded server cannot write its files, such as for want of room on the disk. It starts anew by itself when it can, and looks for that every 10 s or more often: then
+// BrokenError says that an embedded server cannot write its files, such as for want of room on the disk, or that the clock was set. It starts anew by itself when it can, and looks for that every 10 s or more often: then
 // Put succeeds again, and Serve goes on. What Put has accepted is there; messages that were done shortly before may come again.
 type BrokenError struct {
 	// Queue is the name of the queue.
@@ -109,7 +109,7 @@ type BrokenError struct {
 
 // Error says what the server says.
 func (e *BrokenError) Error() string {
-	return fmt.Sprintf("weirnats: queue %s: the embedded server cannot write: %v", e.Queue, e.Err)
+	return fmt.Sprintf("weirnats: queue %s: the embedded server starts anew: %v", e.Queue, e.Err)
 }
 
 // Unwrap returns Err.

@@ -562,11 +562,19 @@ func TestAServerThatStartsAgainLosesNothing(t *testing.T) {
 		s.kill()
 		s = start(t, "server", files, url)
 	}
+	within(t, "messages are put", func() bool { return eachKey(t, dir) })
 	stopPutting()
 	allDone(t, dir) // and not until the queue is empty: a server that is killed may keep a message that is done, and deliver it no more
 	stop()
 	account(t, dir)
 	inOrder(t, dir, 10)
+}
+
+// eachKey reports whether insisting has put messages with each of 10 keys.
+func eachKey(t *testing.T, dir string) bool {
+	t.Helper()
+	put := lines(t, dir, "put")
+	return put["0/4-4"]+put["2/4-4"] == 2
 }
 
 // noting is a function for Serve that notes which messages with a key it begins, and which ones it has done.

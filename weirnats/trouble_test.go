@@ -3,6 +3,7 @@ package weirnats_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,62 @@ import (
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/weirnats"
 )
+
+var busyTime = flag.Duration("busy", 300*time.Millisecond, "for how long others keep the disk busy while messages are put and served")
+
+// Messages are put and served alone, and while others write to the disk and sync it.
+func TestABusyDiskLosesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	q := open[string](t, filepath.Join(dir, "queues"), "work", weirnats.Always) // with the lease that it has by default: one of a second is over before the disk has what it needs
+	p := weir.New(childPlaces)
+	defer p.Close()
+	stop := serve(t, q, p, noting(t, dir))
+	for _, writers := range []int{0, 4} {
+		ctx, cancel := context.WithTimeout(t.Context(), *busyTime)
+		defer cancel()
+		busy := weir.NewGroup(t.Context(), 4)
+		for i := range writers {
+			busy.Go(func(context.Context) error { return keepBusy(ctx, filepath.Join(dir, fmt.Sprint("busy", i))) })
+		}
+		var count, slowest atomic.Int64
+		stopPutting := putting(t, dir, func(_ context.Context, i, j int) (string, error) {
+			began, id := time.Now(), fmt.Sprint(writers, "-", i, "-", j)
+			err := q.Put(t.Context(), id)
+			count.Add(1)
+			slowest.Store(max(slowest.Load(), int64(time.Since(began))))
+			return id, err
+		})
+		<-ctx.Done()
+		stopPutting()
+		noError(t, busy.Wait())
+		t.Logf("%d others: %.0f messages a second, the slowest took %v", writers, float64(count.Load())/busyTime.Seconds(), time.Duration(slowest.Load()))
+		if time.Duration(slowest.Load()) > limit/4 {
+			t.Error("a Put took too long")
+		}
+	}
+	drained(t, q)
+	stop()
+	equal(t, "messages that were done again", account(t, dir), 0)
+}
+
+// keepBusy writes a file and syncs it, again and again.
+func keepBusy(ctx context.Context, name string) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for part := make([]byte, 4<<20); ctx.Err() == nil; {
+		if _, err := f.WriteAt(part, 0); err != nil {
+			return err
+		}
+		if err := f.Sync(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Messages that together are more than a server sends to one client at once.
 func TestManyLargeMessages(t *testing.T) {

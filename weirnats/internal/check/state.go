@@ -73,6 +73,33 @@ func (c *checker) state(of consumer, s *stream) error {
 	return nil
 }
 
+// SetBack moves the times at which deliveries were made, of all consumers in the folder dir, into the past by d: the clock was set back by that, and a delivery that lies ahead would be
+// taken for one that waits for its next try.
+func SetBack(dir string, d time.Duration) error {
+	files, err := filepath.Glob(filepath.Join(escape(dir), "jetstream", "*", "streams", "*", "obs", "*", stateName))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		s := decodeState(text)
+		if s == nil || len(s.pending) == 0 {
+			continue
+		}
+		for seq, p := range s.pending {
+			p.age += int64(d / time.Second)
+			s.pending[seq] = p
+		}
+		if err := write(file, s.encode()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // mend notes each message that would not be delivered, and returns how many there are.
 func (d *delivered) mend(of consumer, s *stream) (n int) {
 	for _, m := range s.there {

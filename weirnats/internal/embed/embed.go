@@ -55,6 +55,7 @@ type Server struct {
 	broken   error
 	started  time.Time
 	pause    time.Duration // before the next start
+	back     time.Duration // by which the clock was set back since the last start
 	over     chan struct{} // closed when Release ends the server
 	reviving sync.WaitGroup
 
@@ -128,6 +129,7 @@ func (s *Server) start() (err error) {
 	if err := s.launch(); err != nil {
 		return err
 	}
+	s.reviving.Go(s.watch)
 	if s.settings.Listen != nil {
 		s.options.Port = s.nats.Addr().(*net.TCPAddr).Port // of each later start too
 	}
@@ -141,6 +143,9 @@ func (s *Server) launch() error {
 	}
 	if err := mend(s.store, s.to); err != nil {
 		return err
+	}
+	if err := s.setBack(); err != nil {
+		return fmt.Errorf("weirnats: embedded server: %w", err)
 	}
 	n, err := server.NewServer(s.options.Clone())
 	if err != nil {

@@ -33,7 +33,7 @@ func (s *Server) Health() error {
 func (s *Server) runs(n *server.Server, log *logger) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if log.isBroken() {
+	if log.isBroken() || s.back > 0 {
 		return false
 	}
 	s.nats, s.log, s.broken, s.started = n, log, nil, time.Now()
