@@ -206,7 +206,7 @@ func TestAFolderThatCannotBeWrittenForAWhileLosesNothing(t *testing.T) {
 			if name == "disk" {
 				on, err := os.MkdirTemp(*smallDisk, "")
 				noError(t, errors.Join(err, os.Chown(on, stranger, stranger), os.Symlink(on, filepath.Join(dir, "queues"))))
-				defer os.RemoveAll(on)
+				defer func() { noError(t, os.RemoveAll(on)) }()
 			}
 			c := start(t, name, dir, "")
 			said, err := io.ReadAll(c.out)

@@ -58,7 +58,7 @@ func Lock(path string) (*Folder, error) {
 	name := filepath.Join(path, lockName)
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("weirnats: lock folder: %w", err)
 	}
 	if err := lock(f); err != nil {
 		defer f.Close()
