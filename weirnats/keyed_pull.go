@@ -273,7 +273,7 @@ func (s *server[T]) setAway(p *partition, st backend.State, all map[uint64]strin
 	p.known, p.turn.Number = true, st.Number
 	clear(p.away)
 	for seq, key := range all {
-		if p.held[seq] == nil {
+		if seq > st.Done && p.held[seq] == nil {
 			p.away[seq] = key
 		}
 	}

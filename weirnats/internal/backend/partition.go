@@ -43,6 +43,7 @@ func (t Turn) Follows(before Turn) bool {
 type State struct {
 	Turn           // of the last delivery, with the term of this moment
 	Last    uint64 // the highest Sequence of those that were delivered
+	Done    uint64 // all up to that one are done, also if a server that was killed lists them again
 	Pending int    // how many were delivered and are not done, whatever process has them
 	Wanted  bool   // a pull waits
 }

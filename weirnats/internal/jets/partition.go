@@ -189,7 +189,7 @@ func (p *partition) State(ctx context.Context) (backend.State, error) {
 		return backend.State{}, failed(err)
 	}
 	i := c.CachedInfo()
-	s := backend.State{Turn: backend.Turn{Number: i.Delivered.Consumer}, Last: i.Delivered.Stream, Pending: i.NumAckPending, Wanted: i.NumWaiting > 0}
+	s := backend.State{Turn: backend.Turn{Number: i.Delivered.Consumer}, Last: i.Delivered.Stream, Done: i.AckFloor.Stream, Pending: i.NumAckPending, Wanted: i.NumWaiting > 0}
 	for _, g := range i.PriorityGroups {
 		s.Term = g.PinnedClientID
 	}
