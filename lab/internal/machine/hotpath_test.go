@@ -86,7 +86,7 @@ func TestAMissingPartOfTheHotPathIsAnError(t *testing.T) {
 
 func TestSettingsNameTheMachineTheVersionsAndTheCode(t *testing.T) {
 	text := ""
-	for _, s := range machine.Settings("go run ./lab -x") {
+	for _, s := range machine.Settings("go run ./lab -x", nil) {
 		text += s.Key + ": " + s.Value + "\n"
 	}
 	for _, want := range []string{"command: go run ./lab -x\n", "date: 20", "cpu: ", "cores: ", "go-version: go1.", machine.HotPathKey + ": "} {

@@ -11,16 +11,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/64ed045f/weir/lab/internal/overload"
-	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
 // VersionKey begins the setting that names a library's module and version.
 const VersionKey = "version-"
 
-// Settings describes this machine and this program. Command is what was typed.
-func Settings(command string) []record.Setting {
+// A Module says where a library comes from.
+type Module struct{ Library, Path string }
+
+// Settings describes this machine and this program. Command is what was typed, and libraries are those that are measured.
+func Settings(command string, libraries []Module) []record.Setting {
 	list := []record.Setting{
 		{Key: "command", Value: command},
 		{Key: "date", Value: time.Now().UTC().Format(time.DateOnly)},
@@ -32,7 +33,7 @@ func Settings(command string) []record.Setting {
 		{Key: "kernel", Value: read("/proc/sys/kernel/osrelease")},
 		{Key: "go-version", Value: runtime.Version()},
 	}
-	list = append(list, versions()...)
+	list = append(list, versions(libraries)...)
 	root, err := Root()
 	if err != nil {
 		return list
@@ -49,8 +50,8 @@ func Settings(command string) []record.Setting {
 	return list
 }
 
-// versions are those of the peers' modules that were linked into this program.
-func versions() []record.Setting {
+// versions are those of the modules that were linked into this program.
+func versions(libraries []Module) []record.Setting {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
 		return nil
@@ -60,10 +61,10 @@ func versions() []record.Setting {
 		version[module.Path] = module.Version
 	}
 	var list []record.Setting
-	for _, m := range peer.Modules() {
+	for _, m := range libraries {
 		list = append(list, record.Setting{Key: VersionKey + m.Library, Value: m.Path + " " + version[m.Path]})
 	}
-	return append(list, record.Setting{Key: "version-chi", Value: overload.Module + " " + version[overload.Module]})
+	return list
 }
 
 func cpu() string { return field("/proc/cpuinfo", "model name") }

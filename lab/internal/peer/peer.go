@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/panjf2000/ants/v2"
+
+	"github.com/64ed045f/weir/lab/internal/machine"
 )
 
 // A Runner runs the tasks that it was opened for on one pool, group or the like.
@@ -155,21 +157,21 @@ func All() []Peer {
 
 // Modules returns the module of each library that is measured, by the library's name, in the
 // order of the tables. Weir's own is not among them.
-func Modules() []Module {
-	var list []Module
+func Modules() []machine.Module {
+	var list []machine.Module
 	for _, p := range All() {
-		m := Module{p.Library(), p.Module}
+		m := machine.Module{Library: p.Library(), Path: p.Module}
 		if m.Path != "" && m.Library != Weir && !slices.Contains(list, m) {
 			list = append(list, m)
 		}
 	}
 	// These run no tasks of their own: suites reuse, sharing and later use them as they are.
-	return append(list, Module{"bytebufferpool", "github.com/valyala/bytebufferpool"}, Module{"puddle", "github.com/jackc/puddle/v2"},
-		Module{"singleflight", "golang.org/x/sync"}, Module{"x-time", "golang.org/x/time"}, Module{"failsafe-go", "github.com/failsafe-go/failsafe-go"})
+	return append(list, []machine.Module{
+		{Library: "bytebufferpool", Path: "github.com/valyala/bytebufferpool"}, {Library: "puddle", Path: "github.com/jackc/puddle/v2"},
+		{Library: "singleflight", Path: "golang.org/x/sync"}, {Library: "x-time", Path: "golang.org/x/time"},
+		{Library: "failsafe-go", Path: "github.com/failsafe-go/failsafe-go"},
+	}...)
 }
-
-// A Module says where a library comes from.
-type Module struct{ Library, Path string }
 
 // Find returns the peer of that name.
 func Find(name string) (Peer, error) {

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync/atomic"
+)
+
+const (
+	payloadSize = 128
+	places      = 64  // how many tasks run at once
+	atOnce      = 500 // how many messages a batch has
+)
+
+// place is where a contender has its queue.
+type place struct {
+	Dir    string // of an embedded server: empty, or that of an earlier process
+	Server string // the folder of the socket of a server in a process of its own
+	Always bool   // each message is synced before it is accepted; else the contender's own lazier setting
+}
+
+// A contender is a library with what it keeps messages in.
+type contender struct {
+	name   string
+	module string   // of the library, "" for weirnats
+	server program  // in a process of its own; the zero value if it is embedded
+	forms  []string // the calls that put several messages at once
+	open   func(ctx context.Context, at place) (queue, error)
+}
+
+var contenders = []contender{weirQueues, natsQueues, riverQueues, asynqQueues}
+
+// queue is what all contenders do. All methods but close may be called by several goroutines at once.
+type queue interface {
+	// put returns when the message is accepted.
+	put(ctx context.Context, payload []byte) error
+	// putMany returns when all messages are accepted. form is one of the contender's.
+	putMany(ctx context.Context, form string, payloads [][]byte) error
+	// serve calls run with each message, at most as many at once as there are places, until stop has returned.
+	serve(ctx context.Context, run func(payload []byte)) (stop func() error, err error)
+	// left is how many messages are accepted and not done.
+	left(ctx context.Context) (int, error)
+	close() error
+}
+
+// message is the payload of the message with that number.
+func message(number int64) []byte {
+	payload := make([]byte, payloadSize)
+	binary.BigEndian.PutUint64(payload, uint64(number))
+	return payload
+}
+
+func messages(first int64, n int) [][]byte {
+	all := make([][]byte, n)
+	for i := range all {
+		all[i] = message(first + int64(i))
+	}
+	return all
+}
+
+// tally counts which messages ran.
+type tally struct {
+	seen  []atomic.Bool
+	wrong atomic.Int64 // those that ran before, or that were never put
+	ran   atomic.Int64
+	all   chan struct{} // closed when all have run
+}
+
+func newTally(n int) *tally { return &tally{seen: make([]atomic.Bool, n), all: make(chan struct{})} }
+
+func (t *tally) run(payload []byte) {
+	if len(payload) != payloadSize {
+		t.wrong.Add(1)
+		return
+	}
+	number := binary.BigEndian.Uint64(payload)
+	if number >= uint64(len(t.seen)) || t.seen[number].Swap(true) {
+		t.wrong.Add(1)
+		return
+	}
+	if t.ran.Add(1) == int64(len(t.seen)) {
+		close(t.all)
+	}
+}
+
+func (t *tally) check() error {
+	if n := t.wrong.Load(); n > 0 {
+		return fmt.Errorf("%d messages ran twice, or were never put", n)
+	}
+	return nil
+}

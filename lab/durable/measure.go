@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/lab/internal/memory"
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+const (
+	latencyTime  = 5 * time.Second // for how long latencies are measured at most
+	memoryTime   = 3 * time.Second // for how long messages are served where memory is measured
+	fewestForP99 = 100
+	puttersKey   = "putters"
+)
+
+// work is what a measuring process does.
+type work struct {
+	ID      record.ID
+	Place   place
+	Waits   int           // so many messages are put at the begin
+	Waiting int           // so many messages wait that another process has put
+	Fill    bool          // nothing is measured
+	Time    time.Duration // for which messages are put
+	Samples int           // of latencies
+}
+
+// measuring is work under way.
+type measuring struct {
+	work
+	queue     queue
+	contender contender
+	form      string
+	begin     time.Time // of the process's work
+	opened    time.Time
+	next      atomic.Int64 // the number of the next message
+}
+
+// do does the work, and writes what it has measured.
+func (w work) do(ctx context.Context, stdout io.Writer) (err error) {
+	m := &measuring{work: w}
+	for _, c := range contenders {
+		if rest, ok := strings.CutPrefix(w.ID.Peer, c.name); ok && (rest == "" || rest[0] == '.') {
+			m.contender, m.form = c, strings.TrimPrefix(rest, ".")
+		}
+	}
+	m.begin = time.Now()
+	if m.queue, err = m.contender.open(ctx, w.Place); err != nil {
+		return err
+	}
+	m.opened = time.Now()
+	defer func() { err = errors.Join(err, m.queue.close()) }()
+	if err := m.fill(ctx, w.Waits); err != nil {
+		return err
+	}
+	values := []record.Value{{Unit: "filled", Value: float64(w.Waits)}}
+	if !w.Fill {
+		measure := map[string]func(context.Context) ([]record.Value, error){
+			"put": m.put, "batch": m.batch, "serve": m.serve, "latency": m.latency, "start": m.start, "memory": m.memory,
+		}[w.ID.Experiment]
+		runtime.GC()
+		if values, err = measure(ctx); err != nil {
+			return err
+		}
+	}
+	return record.Write(stdout, record.File{Results: []record.Result{{ID: w.ID, N: 1, Values: values}}})
+}
+
+// fill puts n messages, in the fastest way that the contender has.
+func (m *measuring) fill(ctx context.Context, n int) error {
+	if len(m.contender.forms) == 0 {
+		var left atomic.Int64
+		left.Store(int64(n))
+		return m.putEach(ctx, places, func() bool { return left.Add(-1) >= 0 })
+	}
+	form := m.contender.forms[len(m.contender.forms)-1]
+	for first := 0; first < n; first += atOnce {
+		if err := m.queue.putMany(ctx, form, messages(int64(first), min(atOnce, n-first))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rates are the figures of n operations that took so long together.
+func rates(n int64, took time.Duration) []record.Value {
+	return []record.Value{{Unit: "ns/op", Value: float64(took) / float64(n)}, {Unit: "op/s", Value: float64(n) / took.Seconds()}}
+}
+
+// put measures goroutines that each put one message after the other.
+func (m *measuring) put(ctx context.Context) ([]record.Value, error) {
+	putters, err := strconv.Atoi(record.Find(m.ID.Params, puttersKey))
+	if err != nil {
+		return nil, err
+	}
+	return m.timed(ctx, func(until time.Time) error {
+		return m.putEach(ctx, putters, func() bool { return time.Now().Before(until) })
+	})
+}
+
+// putEach has so many goroutines put messages, each one after the other, as long as more is true.
+func (m *measuring) putEach(ctx context.Context, putters int, more func() bool) error {
+	g := weir.NewGroup(ctx, putters)
+	for range putters {
+		g.Go(func(ctx context.Context) error {
+			for more() {
+				if err := m.queue.put(ctx, message(m.next.Add(1)-1)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// batch measures a goroutine that puts many messages at once.
+func (m *measuring) batch(ctx context.Context) ([]record.Value, error) {
+	return m.timed(ctx, func(until time.Time) error {
+		for time.Now().Before(until) {
+			if err := m.queue.putMany(ctx, m.form, messages(m.next.Add(atOnce)-atOnce, atOnce)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// timed measures how fast put puts messages, and that all are there.
+func (m *measuring) timed(ctx context.Context, put func(until time.Time) error) ([]record.Value, error) {
+	if err := put(time.Now().Add(m.Time / 4)); err != nil { // warm up
+		return nil, err
+	}
+	before, begin := m.next.Load(), time.Now()
+	if err := put(begin.Add(m.Time)); err != nil {
+		return nil, err
+	}
+	return rates(m.next.Load()-before, time.Since(begin)), m.settle(ctx, int(m.next.Load()))
+}
+
+// settle waits until so many messages are left: what has run may be reported as done a little later.
+func (m *measuring) settle(ctx context.Context, want int) error {
+	for end := time.Now().Add(10 * time.Second); ; {
+		left, err := m.queue.left(ctx)
+		if err != nil || left == want {
+			return err
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("%d messages are left, want %d", left, want)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// serve measures how fast messages that wait are run.
+func (m *measuring) serve(ctx context.Context) ([]record.Value, error) {
+	t := newTally(m.Waits)
+	begin := time.Now()
+	stop, err := m.queue.serve(ctx, t.run)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-t.all:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	values := rates(int64(m.Waits), time.Since(begin))
+	return values, errors.Join(stop(), t.check(), m.settle(ctx, 0))
+}
+
+// latency measures the time from the begin of a put into an idle queue until the message runs.
+func (m *measuring) latency(ctx context.Context) ([]record.Value, error) {
+	t, ran := newTally(m.Samples+1), make(chan time.Time, 1)
+	stop, err := m.queue.serve(ctx, func(payload []byte) { now := time.Now(); t.run(payload); ran <- now })
+	if err != nil {
+		return nil, err
+	}
+	var all []time.Duration
+	for end := time.Now().Add(latencyTime); len(all) <= m.Samples && time.Now().Before(end); {
+		time.Sleep(rand.N(20 * time.Millisecond))
+		begin := time.Now()
+		if err := m.queue.put(ctx, message(int64(len(all)))); err != nil {
+			return nil, err
+		}
+		select {
+		case now := <-ran:
+			all = append(all, now.Sub(begin))
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	if err := errors.Join(stop(), t.check(), m.settle(ctx, 0)); err != nil {
+		return nil, err
+	}
+	if len(all) < 2 {
+		return nil, fmt.Errorf("%d messages in %v are too few", len(all), latencyTime)
+	}
+	all = all[1:] // the first one has found nothing ready
+	slices.Sort(all)
+	values := []record.Value{{Unit: "p50-ns", Value: float64(all[len(all)/2])}}
+	if len(all) >= fewestForP99 {
+		values = append(values, record.Value{Unit: "p99-ns", Value: float64(all[len(all)*99/100])})
+	}
+	return values, nil
+}
+
+// start measures the time from the begin until the queue is open, and until the first message runs.
+func (m *measuring) start(ctx context.Context) ([]record.Value, error) {
+	if err := m.queue.put(ctx, message(0)); err != nil {
+		return nil, err
+	}
+	t, ran := newTally(1), make(chan time.Time, 1)
+	stop, err := m.queue.serve(ctx, func(payload []byte) { now := time.Now(); t.run(payload); ran <- now })
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case now := <-ran:
+		values := []record.Value{{Unit: "open-ns", Value: float64(m.opened.Sub(m.begin))}, {Unit: "first-ns", Value: float64(now.Sub(m.begin))}}
+		return values, errors.Join(stop(), t.check(), m.settle(ctx, 0))
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// memory measures how much of it this process takes that serves messages, all of which wait at the begin.
+func (m *measuring) memory(ctx context.Context) ([]record.Value, error) {
+	t := newTally(m.Waiting)
+	stop, err := m.queue.serve(ctx, t.run)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-t.all:
+	case <-time.After(memoryTime):
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	err = errors.Join(stop(), t.check())
+	peak, ran := memory.Peak(), int(t.ran.Load())
+	return []record.Value{{Unit: "peak-B", Value: float64(peak)}, {Unit: "ran", Value: float64(ran)}},
+		errors.Join(err, m.settle(ctx, m.Waiting-ran))
+}
+
+// unlessCancelled returns the error, or nil if it only says that a context has ended.
+func unlessCancelled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

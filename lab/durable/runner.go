@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/64ed045f/weir/lab/internal/child"
+	"github.com/64ed045f/weir/lab/internal/memory"
+	"github.com/64ed045f/weir/lab/internal/record"
+)
+
+// turnLimit is how long a turn may take.
+const turnLimit = 2 * time.Minute
+
+// runner carries out all turns.
+type runner struct {
+	contenders    []contender
+	rounds, tasks int
+	time          time.Duration // for which messages are put
+	samples       int           // of latencies
+	keep          func(record.Result) error
+	say           func(format string, args ...any)
+	folder        string            // for all that is temporary
+	prepared      map[string]string // what servers begin with, by their names
+	failed        int
+}
+
+// An experiment is one row of the results.
+type experiment struct {
+	name   string
+	params []record.Setting
+	always bool
+	forms  bool // each form of a contender has a turn
+	waits  int  // so many messages wait at the begin
+	apart  bool // another process has put these
+}
+
+func (r *runner) experiments() (list []experiment) {
+	param := func(key string, n int) record.Setting { return record.Setting{Key: key, Value: strconv.Itoa(n)} }
+	for _, always := range []bool{false, true} {
+		for _, e := range []experiment{
+			{name: "put", params: []record.Setting{param(puttersKey, 1)}},
+			{name: "put", params: []record.Setting{param(puttersKey, 64)}},
+			{name: "batch", params: []record.Setting{param("messages", atOnce)}, forms: true},
+			{name: "serve", params: []record.Setting{param("waiting", r.tasks)}, waits: r.tasks},
+		} {
+			e.always = always
+			sync := record.Setting{Key: "sync", Value: "lazy"}
+			if always {
+				sync.Value = "always"
+			}
+			e.params = append(e.params, sync)
+			list = append(list, e)
+		}
+	}
+	return append(list, experiment{name: "latency"}, experiment{name: "start"},
+		experiment{name: "memory", params: []record.Setting{param("waiting", 10*r.tasks)}, waits: 10 * r.tasks, apart: true})
+}
+
+// run takes all turns until ctx is done. A turn that fails has a result that says so.
+func (r *runner) run(ctx context.Context) (err error) {
+	if r.folder, err = os.MkdirTemp("", "durable-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(r.folder)) }()
+	if err := os.Chmod(r.folder, 0o711); err != nil {
+		return err
+	}
+	r.prepared = map[string]string{}
+	for _, c := range r.contenders {
+		if c.server.prepare != nil {
+			path := filepath.Join(r.folder, c.server.name)
+			if err := c.server.prepare(ctx, path); err != nil {
+				return err
+			}
+			r.prepared[c.server.name] = path
+		}
+	}
+	for range r.rounds {
+		for _, e := range r.experiments() {
+			for _, k := range rand.Perm(len(r.contenders)) {
+				c := r.contenders[k]
+				peers := []string{c.name}
+				if e.forms {
+					peers = nil
+					for _, form := range c.forms {
+						peers = append(peers, c.name+"."+form)
+					}
+				}
+				for _, name := range peers {
+					id := record.ID{Suite: "durable", Experiment: e.name, Params: e.params, Peer: name, Procs: runtime.GOMAXPROCS(0)}
+					values, err := r.turn(ctx, e, c, id)
+					if ctx.Err() != nil {
+						return context.Cause(ctx)
+					}
+					result := record.Result{ID: id, N: 1, Values: values}
+					if err != nil {
+						r.failed++
+						result = record.Failed(id, err.Error())
+						r.say("failed: %s: %v", id, err)
+					} else {
+						r.say("%s: %.5g %s", id, values[len(values)-1].Value, values[len(values)-1].Unit)
+					}
+					if err := r.keep(result); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	if r.failed > 0 {
+		return fmt.Errorf("%d measurements failed", r.failed)
+	}
+	return nil
+}
+
+// turn is one measurement of one contender.
+func (r *runner) turn(ctx context.Context, e experiment, c contender, id record.ID) (values []record.Value, err error) {
+	ctx, cancel := context.WithTimeout(ctx, turnLimit)
+	defer cancel()
+	folder := filepath.Join(r.folder, "turn")
+	if err := os.Mkdir(folder, 0o711); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	w := work{ID: id, Place: place{Dir: folder, Always: e.always}, Waits: e.waits, Time: r.time, Samples: r.samples}
+	var server *process
+	if c.server.name != "" {
+		w.Place.Server = filepath.Join(folder, "server")
+		prepared := r.prepared[c.server.name]
+		if e.name == "start" {
+			prepared = "" // it is a part of the start
+		}
+		begin := time.Now()
+		if server, err = c.server.start(ctx, w.Place.Server, prepared, e.always); err != nil {
+			return nil, err
+		}
+		defer server.stop()
+		if e.name == "start" {
+			values = append(values, record.Value{Unit: "server-ns", Value: float64(time.Since(begin))})
+		}
+	}
+	if e.apart {
+		filling := w
+		filling.Fill = true
+		if _, err := filling.inChild(ctx); err != nil {
+			return nil, fmt.Errorf("put what waits: %w", err)
+		}
+		w.Waits, w.Waiting = 0, e.waits
+		if server != nil {
+			most := server.watch()
+			defer func() {
+				values = append(values, record.Value{Unit: "server-peak-B", Value: float64(most())})
+			}()
+		}
+	}
+	measured, err := w.inChild(ctx)
+	return append(measured, values...), err
+}
+
+// inChild does the work in another process.
+func (w work) inChild(ctx context.Context) ([]record.Value, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(w)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, path, childWord, string(text))
+	apart(cmd)
+	child.Prepare(cmd, w.ID.Procs)
+	var said, complained bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &complained
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, child.FirstLine(complained.String()))
+	}
+	file, err := record.Read(&said, "the measuring process")
+	if err != nil {
+		return nil, err
+	}
+	return file.Results[0].Values, nil
+}
+
+// watch looks at the memory of the process and its children until the function that it returns is called, which returns the most that was seen.
+func (p *process) watch() (most func() uint64) {
+	stop, seen := make(chan struct{}), make(chan uint64)
+	go func() {
+		var most uint64
+		for {
+			most = max(most, memory.Tree(p.cmd.Process.Pid))
+			select {
+			case <-time.After(50 * time.Millisecond):
+			case <-stop:
+				seen <- most
+				return
+			}
+		}
+	}()
+	return func() uint64 { close(stop); return <-seen }
+}

@@ -1,0 +1,63 @@
+package memory_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"testing"
+
+	"github.com/64ed045f/weir/lab/internal/memory"
+)
+
+// size is how much memory the child of the test takes: more than the test does.
+const size = 64 << 20
+
+// TestMain is also the child, which takes its memory, says so, and waits for the end of its input.
+func TestMain(m *testing.M) {
+	if os.Getenv("CHILD") == "" {
+		os.Exit(m.Run())
+	}
+	all := bytes.Repeat([]byte{1}, size)
+	fmt.Println("ready")
+	_, _ = io.Copy(io.Discard, os.Stdin) // whatever ends it
+	runtime.KeepAlive(all)
+}
+
+func TestTreeCountsAProcessAndItsChildren(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		if n := memory.Tree(os.Getpid()); n != 0 {
+			t.Errorf("%d bytes, where the kernel does not say", n)
+		}
+		return
+	}
+	before := memory.Tree(os.Getpid())
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), "CHILD=1")
+	input, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(output, make([]byte, len("ready\n"))); err != nil {
+		t.Fatal(err)
+	}
+	with, alone := memory.Tree(os.Getpid()), memory.Tree(child.Process.Pid)
+	if err := input.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if before == 0 || before >= size || alone < size || with < size+before/2 {
+		t.Errorf("%d bytes before, %d with the child, which has %d", before, with, alone)
+	}
+}
