@@ -21,6 +21,7 @@ import (
 const (
 	latencyTime  = 5 * time.Second // for how long latencies are measured at most
 	memoryTime   = 3 * time.Second // for how long messages are served where memory is measured
+	settleTime   = time.Minute     // for which what has run may be reported as not done
 	fewestForP99 = 100
 	puttersKey   = "putters"
 )
@@ -151,7 +152,7 @@ func (m *measuring) timed(ctx context.Context, put func(until time.Time) error) 
 
 // settle waits until so many messages are left: what has run may be reported as done a little later.
 func (m *measuring) settle(ctx context.Context, want int) error {
-	for end := time.Now().Add(10 * time.Second); ; {
+	for end := time.Now().Add(settleTime); ; {
 		left, err := m.queue.left(ctx)
 		if err != nil || left == want {
 			return err
@@ -159,25 +160,37 @@ func (m *measuring) settle(ctx context.Context, want int) error {
 		if time.Now().After(end) {
 			return fmt.Errorf("%d messages are left, want %d", left, want)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// serve measures how fast messages that wait are run.
+// serve measures how fast messages that wait are run, and reported as done: JetStream notes that some time after a task has ended.
 func (m *measuring) serve(ctx context.Context) ([]record.Value, error) {
-	t := newTally(m.Waits)
+	ran, took, err := m.run(ctx, m.Waits, turnLimit)
+	return rates(int64(ran), took), err
+}
+
+// run serves n messages that wait, for so long at most. It returns how many of them have run, and how long that took.
+func (m *measuring) run(ctx context.Context, n int, most time.Duration) (ran int, took time.Duration, err error) {
+	t := newTally(n)
 	begin := time.Now()
 	stop, err := m.queue.serve(ctx, t.run)
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
 	select {
 	case <-t.all:
+	case <-time.After(most):
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return 0, 0, context.Cause(ctx)
 	}
-	values := rates(int64(m.Waits), time.Since(begin))
-	return values, errors.Join(stop(), t.check(), m.settle(ctx, 0))
+	if t.ran.Load() == int64(n) {
+		err = m.settle(ctx, 0)
+	}
+	took = time.Since(begin)
+	err = errors.Join(err, stop(), t.check())
+	ran = int(t.ran.Load())
+	return ran, took, errors.Join(err, m.settle(ctx, n-ran))
 }
 
 // latency measures the time from the begin of a put into an idle queue until the message runs.
@@ -237,21 +250,8 @@ func (m *measuring) start(ctx context.Context) ([]record.Value, error) {
 
 // memory measures how much of it this process takes that serves messages, all of which wait at the begin.
 func (m *measuring) memory(ctx context.Context) ([]record.Value, error) {
-	t := newTally(m.Waiting)
-	stop, err := m.queue.serve(ctx, t.run)
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case <-t.all:
-	case <-time.After(memoryTime):
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	err = errors.Join(stop(), t.check())
-	peak, ran := memory.Peak(), int(t.ran.Load())
-	return []record.Value{{Unit: "peak-B", Value: float64(peak)}, {Unit: "ran", Value: float64(ran)}},
-		errors.Join(err, m.settle(ctx, m.Waiting-ran))
+	ran, _, err := m.run(ctx, m.Waiting, memoryTime)
+	return []record.Value{{Unit: "peak-B", Value: float64(memory.Peak())}, {Unit: "ran", Value: float64(ran)}}, err
 }
 
 // unlessCancelled returns the error, or nil if it only says that a context has ended.

@@ -54,7 +54,7 @@ func openNats(ctx context.Context, at place) (queue, error) {
 	}
 	q.consumer, err = q.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: natsName, AckPolicy: jetstream.AckExplicitPolicy,
-		MaxAckPending: -1, // the places are the bound; with the default, 1000, a server that syncs always delivers a tenth as fast
+		MaxAckPending: -1, // the places are the bound, as they are for weirnats
 	})
 	return q, err
 }
@@ -110,17 +110,11 @@ func (q *natsQueue) serve(ctx context.Context, run func([]byte)) (func() error, 
 	ctx, cancel := context.WithCancel(ctx)
 	tasks := make(chan jetstream.Msg)
 	var workers sync.WaitGroup
-	var mu sync.Mutex
-	var failed error
 	for range places {
 		workers.Go(func() {
 			for m := range tasks {
 				run(m.Data())
-				if err := m.Ack(); err != nil {
-					mu.Lock()
-					failed = err
-					mu.Unlock()
-				}
+				_ = m.Ack() // a message without it is left, which is found
 			}
 		})
 	}
@@ -131,7 +125,7 @@ func (q *natsQueue) serve(ctx context.Context, run func([]byte)) (func() error, 
 		err := <-ended
 		close(tasks)
 		workers.Wait()
-		return errors.Join(failed, unlessCancelled(err), q.conn.Flush())
+		return errors.Join(unlessCancelled(err), q.conn.Flush())
 	}, nil
 }
 
