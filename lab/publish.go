@@ -23,7 +23,11 @@ var pages = map[string]map[string]func(record.File) string{
 	"README.md":           {"features": report.Features, "summary": report.Summary},
 	"docs/performance.md": {"performance": report.Performance},
 	"docs/behaviour.md":   {"behaviour": report.Behaviour},
+	"docs/scale.md":       {"queues": report.Queues},
 }
+
+// apartResults are the files of the tables that are not of the lab's own results: of another program, and perhaps of another machine.
+var apartResults = map[string]string{"queues": "lab/durable/results.txt"}
 
 // publish writes the tables of all pages anew from the published results.
 func publish() error {
@@ -58,9 +62,16 @@ func withTables(root, page string, text []byte) ([]byte, error) {
 		return nil, err
 	}
 	for name, table := range pages[page] {
-		made := table(file)
+		from := file
+		if path, ok := apartResults[name]; ok {
+			if from, err = readFile(filepath.Join(root, filepath.FromSlash(path))); err != nil {
+				return nil, err
+			}
+			from.Settings = append(from.Settings, record.Setting{Key: "file", Value: path})
+		}
+		made := table(from)
 		if made == "" {
-			return nil, fmt.Errorf("%s has no results for the table %q", resultsFolder, name)
+			return nil, fmt.Errorf("%s has no results for the table %q", from.Setting("file"), name)
 		}
 		if text, err = report.Insert(text, name, made); err != nil {
 			return nil, err

@@ -131,12 +131,15 @@ func usualProcs(tables []record.Table) int {
 }
 
 // isWeir says whether the peer is a form of Weir.
-func isWeir(name string) bool { return peer.LibraryOf(name) == peer.Weir }
+func isWeir(name string) bool {
+	library := peer.LibraryOf(name)
+	return library == peer.Weir || library == weirQueues
+}
 
 // isOther says whether the peer is a library that Weir competes with.
 func isOther(name string) bool {
 	switch peer.LibraryOf(name) {
-	case peer.Weir, peer.Go, peer.InPlace, peer.Made, "semaphore":
+	case peer.Weir, weirQueues, peer.Go, peer.InPlace, peer.Made, "semaphore":
 		return false
 	}
 	return true

@@ -40,6 +40,7 @@ var made = map[string]func(t *testing.T, f record.File) string{
 	"summary":     func(_ *testing.T, f record.File) string { return report.Summary(f) },
 	"behaviour":   func(_ *testing.T, f record.File) string { return report.Behaviour(f) },
 	"features":    func(_ *testing.T, f record.File) string { return report.Features(f) },
+	"queues":      func(_ *testing.T, f record.File) string { return report.Queues(f) },
 }
 
 func TestTheReportOfEachCase(t *testing.T) {
