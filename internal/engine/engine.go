@@ -88,6 +88,8 @@ type Engine struct {
 	waitAt atomic.Uint64 // the position before which tasks must finish for a caller of Wait
 	asked  atomic.Uint64 // the last number with which a wait has asked the workers to report; changed under mu
 
+	spareWait *wait // for the next call of Wait; under mu
+
 	hurried atomic.Int64 // until when no submitter yields, in ns since clock
 	clock   time.Time    // what idle times and hurried are measured from
 	timer   *time.Timer  // trims the idle; made by a worker, so that it belongs to its bubble; under mu
@@ -95,7 +97,7 @@ type Engine struct {
 	lane  *lane  // what the engine has in addition if it is a lane
 	lanes *lanes // what it has in addition if it has lanes; under mu
 
-	_       [cacheLine - 40 - bits.UintSize/4 - 16 - 8 - 2*bits.UintSize/8]byte // every submission reads permits, every wake-up writes it
+	_       [cacheLine - 40 - bits.UintSize/4 - 16 - 8 - 3*bits.UintSize/8]byte // every submission reads permits, every wake-up writes it
 	watch   atomic.Pointer[watch]
 	_       [8 - bits.UintSize/8]byte
 	births  uint32 // workers there were; changed under mu, as the three that follow
@@ -104,8 +106,10 @@ type Engine struct {
 	rushing int32  // workers that may come with their tasks before the next that searches
 	permits permits
 	rated   *rated // what it has in addition if its tasks take tokens
-	timers  atomic.Int32
-	_       [cacheLine - 12 - bits.UintSize/8]byte
+	// The worker that was woken to search, until it begins, or a wait passes it over; set under mu.
+	searcher atomic.Pointer[Worker]
+	timers   atomic.Int32
+	_        [cacheLine - 12 - 2*bits.UintSize/8]byte
 
 	mu         lock // never held across a channel operation that may block
 	submitters submitters
@@ -219,6 +223,7 @@ func (e *Engine) stir() {
 		w, o := e.rush()
 		if w == nil {
 			w, o = e.recruit(), orderSearch
+			e.searcher.Store(w)
 		}
 		born := e.order(w, o)
 		e.mu.Unlock()

@@ -79,6 +79,25 @@ var waitScenes = []step.Scene{
 		close(enough)
 		w.Go("release", func() { close(release) })
 	}),
+	in("a caller gives Wait up, perhaps as it ends, and waits again", 1, 2, func(w *world) {
+		enough, release := make(chan struct{}), make(chan struct{})
+		w.accept(w.blocked("a", release))
+		w.Go("impatient", func() {
+			w.Wait(enough)
+			w.submit(w.task("b"))
+			w.waits()
+		})
+		w.Settle()
+		w.Go("release", func() { close(release) })
+		close(enough)
+	}),
+	in("Wait again, two at once", 1, 2, func(w *world) {
+		w.Quietly(func() {
+			w.accept(w.task("before"))
+			w.waits()
+		})
+		twoWaits(w)
+	}),
 	in("another worker comes and goes while one runs that Wait waits for", 2, 1, func(w *world) {
 		w.idle()
 		release := make(chan struct{})

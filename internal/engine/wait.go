@@ -31,30 +31,55 @@ type wait struct {
 	pending int32         // workers that belong to it and have not reported yet
 	late    uint64        // so many tasks had expired then, of which it must be told
 	givenUp bool          // its caller does not wait any more
-	ended   bool          // over has received
-	over    chan struct{} // of capacity 1
+	ended   bool          // all those tasks have finished
+	parked  bool          // the caller receives from over
+	over    chan struct{} // of capacity 1; made when a caller first parks here
 }
 
 // Wait blocks until all tasks accepted before the call have finished (true), or
 // until done is closed.
 func (e *Engine) Wait(done <-chan struct{}) bool {
 	e.mu.Lock()
+	quiet := e.quiet()
 	// With the head gated, no worker takes a task behind the tail before waitAt is set.
 	e.queue.setGates(true, e.queue.tailGated)
-	w := &wait{at: e.queue.tailPosition(), over: make(chan struct{}, 1)}
+	w := e.newWait()
 	e.waits = append(e.waits, w)
+	e.checkWaits()
+	if quiet { // then unlock has next to nothing to do
+		e.queue.setGates(false, e.queue.tailGated)
+	}
+	if w.ended {
+		e.keepWait(w)
+		e.unlock()
+		return true
+	}
+	if w.parked = true; w.over == nil {
+		w.over = make(chan struct{}, 1)
+	}
 	e.unlock()
 	if done == nil { // to select, if there is nothing to choose from, takes three times as much code
 		<-w.over
+		e.mu.Lock()
+		e.keepWait(w)
+		e.mu.Unlock()
 		return true
 	}
 	select {
 	case <-w.over:
+		e.mu.Lock()
+		e.keepWait(w)
+		e.mu.Unlock()
 		return true
 	case <-done:
 	}
 	e.mu.Lock()
-	if !w.ended {
+	ended := w.ended
+	switch {
+	case ended:
+		<-w.over // there already: no wait under the lock
+		e.keepWait(w)
+	default:
 		w.givenUp = true
 		e.givenUp++
 		// A wait that stays in the list delays nothing: those behind it wait for its workers as well.
@@ -62,9 +87,26 @@ func (e *Engine) Wait(done <-chan struct{}) bool {
 			e.forget()
 		}
 	}
-	ended := w.ended
 	e.unlock()
 	return ended
+}
+
+// newWait returns a wait for the tasks that are accepted by now.
+func (e *Engine) newWait() *wait {
+	w := e.spareWait
+	if w == nil {
+		w = new(wait)
+	}
+	e.spareWait = nil
+	*w = wait{at: e.queue.tailPosition(), over: w.over}
+	return w
+}
+
+// keepWait makes w, whose caller has received, ready for the next call. With the last worker it is dropped, as the spare submitters are.
+func (e *Engine) keepWait(w *wait) {
+	if len(e.workers) > 0 {
+		e.spareWait = w
+	}
 }
 
 // forget removes the waits that were given up from the list, and passes their workers on. It looks at all waits, and
@@ -116,7 +158,9 @@ func (e *Engine) checkWaits() (room bool) {
 	for _, told := e.lateTasks(); over < e.asking && e.waits[over].pending == 0 && e.waits[over].late <= told; {
 		w := e.waits[over]
 		w.ended = true
-		w.over <- struct{}{}
+		if w.parked {
+			w.over <- struct{}{}
+		}
 		if w.givenUp {
 			e.givenUp--
 		}
@@ -132,10 +176,16 @@ func (e *Engine) checkWaits() (room bool) {
 	return room
 }
 
-// ask asks the workers that may be on a task before w, except those that an earlier wait asks anyway.
+// ask asks the workers that may be on a task before w, except those that an earlier wait asks anyway. A worker that was woken to search,
+// and has not begun, is none of them, as all those tasks have been taken: it counts as if it had been woken afterwards.
 func (e *Engine) ask(w *wait) {
 	w.number = e.asked.Add(1)
 	w.pending, e.unasked = e.unasked, 0
+	if s := e.searcher.Swap(nil); s != nil {
+		s.seen = w.number
+		w.pending--
+		e.unasked++
+	}
 	w.late, _ = e.lateTasks()
 	e.asking++
 }
@@ -179,6 +229,15 @@ func (e *Engine) engage(w *Worker) {
 	w.seen = e.asked.Load()
 	e.unasked++
 	e.candidate(w)
+}
+
+// begins is called by a worker that was ordered to search, before it does. If a wait has passed it over meanwhile, that one has changed w.seen under the lock.
+func (e *Engine) begins(w *Worker) {
+	if e.searcher.CompareAndSwap(w, nil) {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 }
 
 // withdraw makes w, which calls it, count as idle: no wait depends on it.

@@ -141,6 +141,9 @@ func (e *Engine) work(w *Worker, o order) {
 			go e.work(w, w.again())
 		}
 	}()
+	if o == orderSearch {
+		e.begins(w)
+	}
 	e.Begin(w)
 	for !e.session(w, o) {
 		o = orderTake

@@ -116,6 +116,8 @@ func (e *Engine) park(w *Worker) (task Task, o order) {
 	e.unlock()
 	e.Begin(w)
 	switch o = <-w.parked; o {
+	case orderSearch:
+		e.begins(w)
 	case orderRun:
 		task = w.takeHand()
 	case orderQuit:
@@ -189,6 +191,7 @@ func (e *Engine) remove(w *Worker) {
 	e.armed, e.timer = false, nil
 	e.spare = 0
 	e.submitters.dropSpares()
+	e.spareWait = nil
 	e.handed = 0
 	if e.dismissed == nil { // else the engine is soon used again
 		if e.lane == nil || cap(e.workers) > 1 { // most lanes have one worker again and again
