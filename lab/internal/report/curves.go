@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -16,10 +17,8 @@ import (
 // A curve is one peer's ratios to the work in place.
 type curve struct {
 	name   string
-	points []vgPoint
+	points plotter.XYs
 }
-
-type vgPoint struct{ x, y float64 }
 
 // fewestTasks is how many numbers of tasks it takes to make a curve of them.
 const fewestTasks = 3
@@ -35,7 +34,7 @@ func costPictures(e experiment) []picture {
 			c := curve{name: clean(name)}
 			for _, s := range sets {
 				if p, ok := s.settled(name); ok && s.procs == n {
-					c.points = append(c.points, vgPoint{p.length, p.ratio})
+					c.points = append(c.points, plotter.XY{X: p.length, Y: p.ratio})
 				}
 			}
 			curves = append(curves, c)
@@ -48,7 +47,7 @@ func costPictures(e experiment) []picture {
 		for _, name := range peersOf(s.tables) {
 			c := curve{name: clean(name)}
 			for _, p := range costPoints(s.tables, name) {
-				c.points = append(c.points, vgPoint{p.tasks, p.ratio})
+				c.points = append(c.points, plotter.XY{X: p.tasks, Y: p.ratio})
 			}
 			if len(c.points) >= fewestTasks {
 				curves = append(curves, c)
@@ -78,7 +77,7 @@ func fewPictures(e experiment) []picture {
 				if tasks := number(paramOf(t, "tasks")); len(t.Units) > 0 && !math.IsInf(tasks, 1) {
 					time, of := this.Cells[t.Units[0]], plain.Cells[t.Units[0]]
 					if usable(time) && usable(of) && of.Center > 0 {
-						c.points = append(c.points, vgPoint{tasks, time.Center / of.Center})
+						c.points = append(c.points, plotter.XY{X: tasks, Y: time.Center / of.Center})
 					}
 				}
 			}
@@ -94,68 +93,46 @@ func fewPictures(e experiment) []picture {
 func drawRatios(title, name, below, unit, axis string, curves []curve) []picture {
 	curves = slices.DeleteFunc(curves, func(c curve) bool { return c.name == peer.InPlace || len(c.points) < 2 })
 	for _, c := range curves {
-		slices.SortFunc(c.points, func(a, b vgPoint) int { return cmp.Compare(a.x, b.x) })
+		slices.SortFunc(c.points, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
 	}
 	p := newPlot()
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = math.Inf(1), 0, 1, 1
-	f := addLines(p, lines{curves, 1})
-	if p.X.Min >= p.X.Max {
+	addCurves(p, curves)
+	if !(p.X.Min < p.X.Max) {
 		return nil
 	}
+	addLevel(p, 1)
 	p.Y.Min, p.Y.Max = p.Y.Min/1.15, p.Y.Max*1.15
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = decades{unit}, decades{"×"}
 	p.X.Label.Text = axis
-	f.name, f.title, f.below, f.height = name, title, below, 250
-	return []picture{f.draw(p)}
-}
-
-// addLines adds curves to a plot, whose axes come to span them. The frame has room for their names.
-func addLines(p *plot.Plot, l lines) (f frame) {
-	for _, c := range l.curves {
-		for _, at := range c.points {
-			p.X.Min, p.X.Max = min(p.X.Min, at.x), max(p.X.Max, at.x)
-			p.Y.Min, p.Y.Max = min(p.Y.Min, at.y), max(p.Y.Max, at.y)
-		}
-		f.right = max(f.right, min(labelWidth(c.name), 110)+10)
-	}
-	p.Add(gridLines(), l)
-	return f
-}
-
-// lines are curves, and a level that they are to be held against.
-type lines struct {
-	curves []curve
-	level  float64
+	return []picture{frame{name: name, title: title, below: below, height: 250}.draw(p)}
 }
 
 // dashes tell the forms of one library apart, which share its colour.
 var dashes = [][]vg.Length{nil, {5, 2.5}, {1.5, 2}, {7, 2, 1.5, 2}}
 
-func (l lines) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	c.StrokeLine2(draw.LineStyle{Color: themed("muted"), Width: 0.8, Dashes: []vg.Length{3, 3}}, c.Min.X, y(l.level), c.Max.X, y(l.level))
+// addCurves draws the curves, and names them in the order in which they end.
+func addCurves(p *plot.Plot, curves []curve) {
+	p.Add(&plotter.Grid{Vertical: faint, Horizontal: faint})
+	end := func(c curve) float64 { return c.points[len(c.points)-1].Y }
+	slices.SortStableFunc(curves, func(a, b curve) int { return cmp.Compare(end(b), end(a)) })
 	forms := map[string]int{}
-	var ends []vg.Length
-	for _, curve := range l.curves {
-		pen := draw.LineStyle{Color: libraryColor(curve.name), Width: 1.3}
-		if isWeir(curve.name) {
+	for _, c := range curves {
+		pen := draw.LineStyle{Color: libraryColor(c.name), Width: 1.3}
+		if isWeir(c.name) {
 			pen.Width = 2
 		}
-		library := peer.LibraryOf(curve.name)
+		library := peer.LibraryOf(c.name)
 		pen.Dashes = dashes[forms[library]%len(dashes)]
 		forms[library]++
-		var path []vg.Point
-		for _, at := range curve.points {
-			path = append(path, vg.Point{X: x(at.x), Y: y(at.y)})
-		}
-		c.StrokeLines(pen, path)
-		ends = append(ends, path[len(path)-1].Y)
+		drawn := &plotter.Line{XYs: c.points, LineStyle: pen}
+		p.Add(drawn)
+		p.Legend.Add(fit(p.Legend.TextStyle, c.name, 110), drawn)
 	}
-	for k, place := range apart(ends, labelGap, c.Min.Y+4, c.Max.Y-4) {
-		curve := l.curves[k]
-		style := nameLetters(labelSize, curve.name)
-		style.Color = libraryColor(curve.name)
-		c.FillText(style, vg.Point{X: c.Max.X + 6, Y: place}, fit(style, curve.name, 110))
-	}
+}
+
+// addLevel draws a level that curves are to be held against.
+func addLevel(p *plot.Plot, y float64) {
+	pen := draw.LineStyle{Color: themed("muted"), Width: 0.8, Dashes: []vg.Length{3, 3}}
+	p.Add(line(pen, plotter.XY{X: p.X.Min, Y: y}, plotter.XY{X: p.X.Max, Y: y}))
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/suite"
@@ -154,51 +154,28 @@ func httpPictures(e experiment) []picture {
 }
 
 // pointsOf reads "0.5:12 1.5:13". What is none of it is left out.
-func pointsOf(text string) []vgPoint {
-	var points []vgPoint
+func pointsOf(text string) plotter.XYs {
+	var points plotter.XYs
 	for word := range strings.FieldsSeq(text) {
 		at, value, _ := strings.Cut(word, ":")
 		x, errX := strconv.ParseFloat(at, 64)
 		y, errY := strconv.ParseFloat(value, 64)
 		if errX == nil && errY == nil && x >= 0 && y >= 0 && x < 1e6 && y < 1e15 {
-			points = append(points, vgPoint{x, y})
+			points = append(points, plotter.XY{X: x, Y: y})
 		}
 	}
 	return points
 }
 
 func drawOverTime(f frame, unit string, level float64, curves []curve) picture {
-	if !(level > 0 && level < 1e15) {
-		level = 0
-	}
 	p := newPlot()
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1e-3, 0, max(level, 1)
-	f.right = addLines(p, lines{curves, level}).right
+	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, 1
+	addCurves(p, curves)
+	if level > 0 && level < 1e15 {
+		addLevel(p, level)
+	}
 	p.Y.Max *= 1.08
-	p.X.Tick.Marker, p.Y.Tick.Marker = evenly{"s"}, evenly{unit}
+	p.X.Tick.Marker, p.Y.Tick.Marker = evenly{unit: "s"}, evenly{unit: unit}
 	f.height = 230
 	return f.draw(p)
-}
-
-// evenly marks some round values on an axis that is not logarithmic.
-type evenly struct{ unit string }
-
-// Ticks implements [plot.Ticker].
-func (e evenly) Ticks(low, high float64) []plot.Tick {
-	step := 1e-3
-	for k := 0; (high-low)/step > 6; k++ {
-		step *= []float64{2, 2.5, 2}[k%3]
-	}
-	var ticks []plot.Tick
-	for k := 0; ; k++ {
-		v := low + float64(k)*step
-		if v > high {
-			return ticks
-		}
-		label := strconv.FormatFloat(v, 'g', 4, 64)
-		if v > 0 && e.unit == "B" {
-			label = tickText(v, e.unit)
-		}
-		ticks = append(ticks, plot.Tick{Value: v, Label: label})
-	}
 }

@@ -2,11 +2,11 @@ package report
 
 import (
 	"cmp"
-	"image/color"
 	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -35,11 +35,10 @@ func experimentPictures(e experiment, usual int) []picture {
 		if len(t.Units) == 0 {
 			continue
 		}
-		draw := drawBars
+		list = append(list, drawBars(t, t.Units[0], "")...)
 		if slices.Contains(t.Units, "peak-B") && kindOf(t.Units[0]) == kindTime {
-			draw = drawCloud
+			list = append(list, drawBars(t, "peak-B", "memory")...)
 		}
-		list = append(list, draw(t)...)
 	}
 	return list
 }
@@ -83,89 +82,65 @@ func titleOf(t record.Table) string {
 	return experimentTitle(t.Suite, t.Experiment).title
 }
 
-// drawBars draws the first unit: as lengths, or as points on a logarithmic scale
-// where the figures lie far apart.
-func drawBars(t record.Table) []picture {
-	unit := t.Units[0]
+// drawBars draws the figures of a unit: as lengths, or as points on a logarithmic scale
+// where they lie far apart. The least is on top.
+func drawBars(t record.Table, unit, name string) []picture {
 	marks := marksOf(t, unit)
 	if len(marks) < 2 || marks[len(marks)-1].value.Center <= 0 {
 		return nil
 	}
 	low, high := marks[0].value.Center, marks[len(marks)-1].value.Center
-	log := low > 0 && high/low > logFrom
-	const line = 19
 	f := frame{
-		name: nameOfPicture(t, ""), title: titleOf(t), below: join([]string{unitTitle(unit), paramsText(t.Params, t.Procs)}, " · "),
-		height: vg.Length(line*len(marks) + 44),
-	}
-	for k := range marks {
-		style := nameLetters(11, marks[k].name)
-		marks[k].name = fit(style, marks[k].name, 120)
-		f.left = max(f.left, style.Width(marks[k].name)+8)
-		f.right = max(f.right, letters(11, "muted").Width(figure(marks[k].value.Center, unit))+12)
+		name: nameOfPicture(t, name), title: titleOf(t), below: join([]string{unitTitle(unit), paramsText(t.Params, t.Procs)}, " · "),
+		height: vg.Length(19*len(marks) + 44),
 	}
 	p := newPlot()
 	p.HideY()
-	p.Y.Min, p.Y.Max = -0.5, float64(len(marks))-0.5
+	log, from := low > 0 && high/low > logFrom, 0.0
 	if log {
+		from = low / 1.3
 		f.height += 18
-		p.X.Scale = plot.LogScale{}
-		p.X.Tick.Marker = decades{unit}
-		p.X.Min, p.X.Max = low/1.3, high*1.1
-		p.X.LineStyle.Width = 0
+		p.X.Scale, p.X.Tick.Marker, p.X.LineStyle.Width = plot.LogScale{}, decades{unit}, 0
+		p.Add(&plotter.Grid{Vertical: faint})
 	} else {
 		p.HideX()
-		p.X.Min, p.X.Max = 0, high
-		for _, m := range marks {
-			if !math.IsInf(m.value.High, 0) {
-				p.X.Max = max(p.X.Max, min(m.value.High, 1.3*high))
-			}
-		}
 	}
-	p.Add(bars{marks, unit, log})
+	names, figures := &plotter.Labels{Offset: vg.Point{X: -6}}, &plotter.Labels{Offset: vg.Point{X: 7}}
+	for k, m := range marks {
+		at := -float64(k)
+		begin, end := plotter.XY{X: from, Y: at}, plotter.XY{X: m.value.Center, Y: at}
+		right := end
+		stem := draw.LineStyle{Color: themed(barColor(m.name)), Width: 10}
+		if log {
+			stem = draw.LineStyle{Color: themed("line"), Width: 1}
+		}
+		p.Add(line(stem, begin, end))
+		if least, most, ok := whisker(m.value, from, 1.3*high); ok {
+			right.X = max(right.X, most)
+			p.Add(&plotter.XErrorBars{
+				XYs: plotter.XYs{end}, XErrors: plotter.XErrors{{Low: end.X - least, High: most - end.X}},
+				LineStyle: draw.LineStyle{Color: themed("ink"), Width: 0.9}, CapWidth: 4,
+			})
+		}
+		if log {
+			dot := draw.GlyphStyle{Color: themed(barColor(m.name)), Radius: 4, Shape: draw.CircleGlyph{}}
+			p.Add(&plotter.Scatter{XYs: plotter.XYs{end}, GlyphStyle: dot})
+		}
+		style := nameLetters(11, m.name)
+		style.XAlign = text.XRight
+		addLabel(names, begin, style, fit(style, m.name, 120))
+		addLabel(figures, right, letters(11, "muted"), figure(m.value.Center, unit))
+	}
+	p.Add(names, figures)
 	return []picture{f.draw(p)}
 }
 
-// bars is drawn by a plot, whose X axis is the value; the first mark is on top.
-type bars struct {
-	marks []mark
-	unit  string
-	log   bool
+func line(pen draw.LineStyle, points ...plotter.XY) plot.Plotter {
+	return &plotter.Line{XYs: points, LineStyle: pen}
 }
 
-func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	const half = 5
-	if b.log {
-		for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-			c.StrokeLine2(draw.LineStyle{Color: themed("line"), Width: 0.5}, x(tick.Value), c.Min.Y, x(tick.Value), c.Max.Y)
-		}
-	}
-	for k, m := range b.marks {
-		at := y(float64(len(b.marks) - 1 - k))
-		end := x(m.value.Center)
-		fill := barColor(m.name)
-		if b.log {
-			c.StrokeLine2(draw.LineStyle{Color: themed("line"), Width: 1}, c.Min.X, at, end, at)
-			dot(c, themed(fill), end, at, 4)
-		} else {
-			c.FillPolygon(themed(fill), []vg.Point{
-				{X: c.Min.X, Y: at - half}, {X: c.Min.X, Y: at + half}, {X: end, Y: at + half}, {X: end, Y: at - half},
-			})
-		}
-		right := end
-		if from, to, ok := whisker(m.value, p.X.Min, p.X.Max); ok && x(to)-x(from) > 1 {
-			pen := draw.LineStyle{Color: themed("ink"), Width: 0.9}
-			c.StrokeLine2(pen, x(from), at, x(to), at)
-			c.StrokeLine2(pen, x(from), at-2, x(from), at+2)
-			c.StrokeLine2(pen, x(to), at-2, x(to), at+2)
-			right = max(right, x(to))
-		}
-		name := nameLetters(11, m.name)
-		name.XAlign = text.XRight
-		c.FillText(name, vg.Point{X: c.Min.X - 6, Y: at}, m.name)
-		c.FillText(letters(11, "muted"), vg.Point{X: right + 7, Y: at}, figure(m.value.Center, b.unit))
-	}
+func addLabel(to *plotter.Labels, at plotter.XY, style text.Style, label string) {
+	to.XYs, to.TextStyle, to.Labels = append(to.XYs, at), append(to.TextStyle, style), append(to.Labels, label)
 }
 
 // barColor needs no more than three: the peer's name stands next to the bar.
@@ -186,8 +161,4 @@ func whisker(c record.Cell, low, high float64) (from, to float64, ok bool) {
 	}
 	from, to = max(c.Low, low), min(c.High, high)
 	return from, to, from < to
-}
-
-func dot(c draw.Canvas, fill color.Color, x, y, radius vg.Length) {
-	c.DrawGlyph(draw.GlyphStyle{Color: fill, Radius: radius, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
 }

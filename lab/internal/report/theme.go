@@ -12,7 +12,6 @@ import (
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -87,19 +86,16 @@ var (
 	svgFont  = regexp.MustCompile(`font-family:[^;"]*`)
 )
 
-// gridLines are faint, behind what is drawn.
-func gridLines() plot.Plotter {
-	faint := draw.LineStyle{Color: themed("line"), Width: 0.4}
-	return &plotter.Grid{Vertical: faint, Horizontal: faint}
-}
+// faint are lines behind what is drawn.
+var faint = draw.LineStyle{Color: themed("line"), Width: 0.4}
 
-// A frame is what surrounds a plot: its title, a line below that, and room at both sides.
+// A frame is what surrounds a plot: its title, and a line below that.
 type frame struct {
-	name, title, below  string // the name is that of the file
-	height, left, right vg.Length
+	name, title, below string // the name is that of the file
+	height             vg.Length
 }
 
-// draw draws the plot in the frame.
+// draw draws the plot in the frame, with its legend at the right.
 func (f frame) draw(p *plot.Plot) picture {
 	canvas := vgsvg.New(pictureWidth, f.height)
 	all := draw.New(canvas)
@@ -113,7 +109,14 @@ func (f frame) draw(p *plot.Plot) picture {
 		all.FillText(small, vg.Point{X: 1, Y: top - 16}, fit(small, f.below, pictureWidth-2))
 		used += 16
 	}
-	p.Draw(draw.Crop(all, f.left, -f.right, 0, -used))
+	inner := draw.Crop(all, 0, 0, 0, -used)
+	legend, room := p.Legend, vg.Length(8)
+	if names := legend.Rectangle(all); names.Max.X > names.Min.X {
+		room += names.Size().X + 10
+	}
+	p.Legend = plot.NewLegend()
+	p.Draw(draw.Crop(inner, 0, -room, 0, 0))
+	legend.Draw(draw.Crop(inner, pictureWidth-room+6, 0, 0, 0))
 
 	var raw bytes.Buffer
 	if _, err := canvas.WriteTo(&raw); err != nil {
@@ -171,6 +174,8 @@ func letters(size vg.Length, colorName string) text.Style {
 func newPlot() *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil // whatever it stands in shows through
+	p.Legend.Top, p.Legend.Left, p.Legend.TextStyle = true, true, letters(10.5, "ink")
+	p.Legend.TextStyle.YAlign, p.Legend.Padding = text.YBottom, 3
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.LineStyle = draw.LineStyle{Color: themed("line"), Width: 0.75}
 		axis.Tick.LineStyle = draw.LineStyle{}
