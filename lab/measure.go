@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/machine"
 	"github.com/64ed045f/weir/lab/internal/overload"
 	"github.com/64ed045f/weir/lab/internal/peer"
@@ -60,7 +60,7 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	to := record.NewWriter(raw, settings)
 	bar := startProgress(stderr, plan)
 	runner := run.Runner{
-		Command:   itself,
+		Command:   child.Itself,
 		Arguments: o.childArguments,
 		Temporary: temporary,
 		Keep: func(r record.Result) error {
@@ -95,18 +95,6 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	say(stderr, "The raw results are in %s, for benchstat and for -from.", filepath.Join(o.out, rawName))
 	return errors.Join(stopped, o.show(stdout, stderr, []record.File{file}, []string{""}))
-}
-
-// itself starts this very program anew. When ctx is done it is killed. No other signal that is
-// meant for this process ends it: see apart.
-func itself(ctx context.Context, args ...string) *exec.Cmd {
-	path, err := os.Executable()
-	if err != nil {
-		path = os.Args[0]
-	}
-	command := exec.CommandContext(ctx, path, args...)
-	apart(command)
-	return command
 }
 
 // chooseFolder gives every run without a named folder a new one, so that none

@@ -16,25 +16,16 @@ import (
 )
 
 // A Verdict says how a program ended.
-type Verdict int
+type Verdict string
 
 // The verdicts on a program.
 const (
-	NotOffered Verdict = iota // the library has no such feature
-	Pass                      // the program saw what a user expects
-	Fails                     // it saw something else
-	Hangs                     // it made no more progress, and Run ended it
-	Crashes                   // it ended without a verdict, as after a panic
+	NotOffered Verdict = "not offered" // the library has no such feature
+	Pass       Verdict = "pass"        // the program saw what a user expects
+	Fails      Verdict = "fails"       // it saw something else
+	Hangs      Verdict = "hangs"       // it made no more progress, and Run ended it
+	Crashes    Verdict = "crashes"     // it ended without a verdict, as after a panic
 )
-
-// String returns the verdict's name: "pass", "fails", "hangs", "crashes" or "not offered".
-func (v Verdict) String() string {
-	names := []string{"not offered", "pass", "fails", "hangs", "crashes"}
-	if v < 0 || int(v) >= len(names) {
-		return fmt.Sprintf("Verdict(%d)", int(v))
-	}
-	return names[v]
-}
 
 // An Outcome is the verdict on one program.
 type Outcome struct {
@@ -43,16 +34,12 @@ type Outcome struct {
 	Elapsed time.Duration
 }
 
-// A Command makes the command that runs this same executable in such a way that
-// it calls [Child] with args and exits with what that returns. The command is
-// killed when ctx is done, as [exec.CommandContext] does it.
-type Command func(ctx context.Context, args ...string) *exec.Cmd
-
 // Run runs the library's program for the scenario in a process of its own, which
-// it ends when the scenario's limit has passed without progress. full lets the
+// it ends when the scenario's limit has passed without progress. The command must call [Child] with its
+// arguments, and exit with what that returns. full lets the
 // program take its time; procs is its GOMAXPROCS. An error means that there is no verdict: ctx ended, the
 // process could not be started, or another process stopped it.
-func Run(ctx context.Context, command Command, scenario Scenario, library string, full bool, procs int) (Outcome, error) {
+func Run(ctx context.Context, command child.Command, scenario Scenario, library string, full bool, procs int) (Outcome, error) {
 	if scenario.Programs[library] == nil {
 		return Outcome{Verdict: NotOffered}, nil
 	}
@@ -81,7 +68,7 @@ func Run(ctx context.Context, command Command, scenario Scenario, library string
 		return Outcome{}, context.Cause(ctx)
 	}
 	isStuck := errors.Is(context.Cause(limited), errStuck)
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && !isStuck && byHand(exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && !isStuck && child.ByHand(exit) {
 		return Outcome{}, fmt.Errorf("scenario %s, %s: stopped from outside: %w", scenario.ID, library, err)
 	}
 	o := judge(told, err, stderr.String(), isStuck, scenario.Limit)

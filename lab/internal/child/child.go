@@ -2,6 +2,7 @@
 package child
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"slices"
@@ -9,6 +10,22 @@ import (
 	"strings"
 	"time"
 )
+
+// A Command makes the command that runs this very program anew, with other arguments. When ctx is
+// done it is killed.
+type Command func(ctx context.Context, args ...string) *exec.Cmd
+
+// Itself is the Command of the lab and of its tests. No other signal that is meant for this process ends
+// the other one.
+func Itself(ctx context.Context, args ...string) *exec.Cmd {
+	path, err := os.Executable()
+	if err != nil {
+		path = os.Args[0]
+	}
+	command := exec.CommandContext(ctx, path, args...)
+	apart(command)
+	return command
+}
 
 // Prepare sets the command's environment: this process's, unless it has one, without variables that
 // change how Go's runtime works, as nothing in the results would show them; then its

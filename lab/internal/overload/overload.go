@@ -53,10 +53,6 @@ type Outcome struct {
 	Lost int
 }
 
-// A Command makes the command that runs this same executable in such a way that it
-// calls [Child] with args and exits with what that returns.
-type Command func(ctx context.Context, args ...string) *exec.Cmd
-
 // Flag is the first of the arguments of a process that is to call [Child] with the
 // others.
 const Flag = "-overload"
@@ -81,9 +77,9 @@ type order struct {
 // warming is the time in which the load starts and opens its first connections.
 const warming = 300 * time.Millisecond
 
-// Run starts a server and its load, and shuts the server down when the load has
+// Run starts a server and its load by command, with the arguments [Flag] and those for [Child], and shuts the server down when the load has
 // lasted for as long as it should.
-func Run(ctx context.Context, command Command, setup Setup) (Outcome, error) {
+func Run(ctx context.Context, command child.Command, setup Setup) (Outcome, error) {
 	// If one of the two fails, Run ends the other.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -143,7 +139,7 @@ type process struct {
 	error bytes.Buffer
 }
 
-func start(ctx context.Context, command Command, part string, o order) (*process, error) {
+func start(ctx context.Context, command child.Command, part string, o order) (*process, error) {
 	text, err := json.Marshal(o)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/overload"
 )
@@ -22,10 +23,6 @@ func TestMain(m *testing.M) {
 	noleak.Main(m)
 }
 
-func itself(ctx context.Context, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, os.Args[0], args...)
-}
-
 // small is a backend of 500 requests a second that is offered five times as many.
 func small(contender string) overload.Setup {
 	return overload.Setup{
@@ -37,7 +34,7 @@ func small(contender string) overload.Setup {
 
 func run(t *testing.T, setup overload.Setup) overload.Outcome {
 	t.Helper()
-	o, err := overload.Run(t.Context(), itself, setup)
+	o, err := overload.Run(t.Context(), child.Itself, setup)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +104,7 @@ func TestAServerWithoutALimitQueuesUp(t *testing.T) {
 }
 
 func TestALimitThatDoesNotHoldIsNoMeasurement(t *testing.T) {
-	_, err := overload.Run(t.Context(), itself, small(overload.Unlimited))
+	_, err := overload.Run(t.Context(), child.Itself, small(overload.Unlimited))
 	if err == nil || !strings.Contains(err.Error(), "under a limit of 10") {
 		t.Errorf("got %v", err)
 	}
@@ -139,7 +136,7 @@ func TestLatenciesCountFromTheMomentAtWhichARequestWasDue(t *testing.T) {
 }
 
 func TestAServerThatGoesAwayIsAnError(t *testing.T) {
-	_, err := overload.Run(t.Context(), itself, small("nobody"))
+	_, err := overload.Run(t.Context(), child.Itself, small("nobody"))
 	if err == nil || !strings.Contains(err.Error(), `no contender is called "nobody"`) {
 		t.Errorf("got %v", err)
 	}
@@ -151,7 +148,7 @@ func TestACancelledRunEndsItsProcesses(t *testing.T) {
 	setup.Length = time.Hour
 	var processes []*exec.Cmd
 	started := func(ctx context.Context, args ...string) *exec.Cmd {
-		c := itself(ctx, args...)
+		c := child.Itself(ctx, args...)
 		processes = append(processes, c)
 		if len(processes) == 2 {
 			time.AfterFunc(100*time.Millisecond, cancel)

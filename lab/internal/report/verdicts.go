@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/64ed045f/weir/lab/internal/behaviour"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
@@ -12,12 +13,12 @@ type verdict string
 
 // The verdicts that have a sign and a colour. Any other is shown as it stands.
 const (
-	pass       verdict = "pass"
-	fails      verdict = "fails"
-	hangs      verdict = "hangs"
-	crashes    verdict = "crashes"
-	notOffered verdict = "not offered"
-	unmeasured verdict = "failed" // the measurement came to no end
+	pass       = verdict(behaviour.Pass)
+	fails      = verdict(behaviour.Fails)
+	hangs      = verdict(behaviour.Hangs)
+	crashes    = verdict(behaviour.Crashes)
+	notOffered = verdict(behaviour.NotOffered)
+	unmeasured = verdict("failed") // the measurement came to no end
 )
 
 // verdictOf is what the notes of a result say.

@@ -52,7 +52,7 @@ type Failure struct {
 // Runner carries out plans.
 type Runner struct {
 	// Command starts the lab's own program anew.
-	Command suite.Command
+	Command child.Command
 
 	// Arguments are those that make a process measure one contender of an
 	// experiment; see [Child].

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/run"
@@ -101,14 +101,10 @@ func TestMain(m *testing.M) {
 	noleak.Main(m)
 }
 
-func itself(ctx context.Context, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, os.Args[0], args...)
-}
-
 // runner keeps no result, and calls before at the begin of each turn.
 func runner(t *testing.T, before func(turn run.Turn)) run.Runner {
 	return run.Runner{
-		Command:   itself,
+		Command:   child.Itself,
 		Arguments: func(id record.ID) []string { return []string{"-child", id.String()} },
 		Temporary: t.TempDir(),
 		Keep:      func(record.Result) error { return nil },

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/lab/internal/behaviour"
+	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
@@ -45,7 +46,7 @@ func observed(s Scale, scenario behaviour.Scenario, id record.ID) Experiment {
 	for _, library := range behaviour.Libraries() {
 		e.Contenders = append(e.Contenders, Contender{
 			Name: library,
-			Observe: func(ctx context.Context, command Command) ([]record.Value, []record.Setting, error) {
+			Observe: func(ctx context.Context, command child.Command) ([]record.Value, []record.Setting, error) {
 				program := func(ctx context.Context, args ...string) *exec.Cmd {
 					return command(ctx, append([]string{ProgramFlag}, args...)...)
 				}
@@ -55,7 +56,7 @@ func observed(s Scale, scenario behaviour.Scenario, id record.ID) Experiment {
 				}
 				values := []record.Value{{Unit: "ns/op", Value: float64(o.Elapsed.Nanoseconds())}}
 				return values, []record.Setting{
-					{Key: "verdict", Value: o.Verdict.String()},
+					{Key: "verdict", Value: string(o.Verdict)},
 					{Key: "title", Value: scenario.Title},
 					{Key: "want", Value: scenario.Want},
 					{Key: "detail", Value: o.Detail},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/overload"
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
@@ -59,10 +60,10 @@ func overloads(s Scale, places int) Experiment {
 const JustEnough = peer.Go + ".1x"
 
 func overloaded(name string, setup overload.Setup, turn time.Duration) Contender {
-	return Contender{Name: name, Observe: func(ctx context.Context, command Command) ([]record.Value, []record.Setting, error) {
+	return Contender{Name: name, Observe: func(ctx context.Context, command child.Command) ([]record.Value, []record.Setting, error) {
 		limited, cancel := context.WithTimeout(ctx, 2*turn+30*time.Second)
 		defer cancel()
-		o, err := overload.Run(limited, overload.Command(command), setup)
+		o, err := overload.Run(limited, command, setup)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -6,9 +6,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os/exec"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
@@ -48,11 +48,8 @@ type Contender struct {
 
 	// Observe starts such processes itself, by command, and returns their
 	// results.
-	Observe func(ctx context.Context, command Command) ([]record.Value, []record.Setting, error)
+	Observe func(ctx context.Context, command child.Command) ([]record.Value, []record.Setting, error)
 }
-
-// A Command starts the lab's own program anew, with other arguments.
-type Command func(ctx context.Context, args ...string) *exec.Cmd
 
 // A Scale says how much is measured.
 type Scale struct {
