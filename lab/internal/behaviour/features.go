@@ -15,20 +15,15 @@ func reuse(env Env, p pool) error {
 	const tasks = 200
 	var mu sync.Mutex
 	seen := make(map[string]bool)
-	for range tasks {
-		err := p.submit(func() {
-			time.Sleep(time.Millisecond)
-			var buf [32]byte
-			id := strings.Fields(string(buf[:runtime.Stack(buf[:], false)]))[1] // after "goroutine"
-			mu.Lock()
-			defer mu.Unlock()
-			seen[id] = true
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if err := p.wait(); err != nil {
+	err := p.run(tasks, func() {
+		time.Sleep(time.Millisecond)
+		var buf [32]byte
+		id := strings.Fields(string(buf[:runtime.Stack(buf[:], false)]))[1] // after "goroutine"
+		mu.Lock()
+		defer mu.Unlock()
+		seen[id] = true
+	})
+	if err != nil {
 		return err
 	}
 	if len(seen) > tasks/4 {
@@ -41,12 +36,7 @@ func reuse(env Env, p pool) error {
 // waits is a feature.
 func waits(_ Env, p pool) error {
 	var g gauge
-	for range 100 {
-		if err := p.submit(g.task(time.Millisecond)); err != nil {
-			return err
-		}
-	}
-	if err := p.wait(); err != nil {
+	if err := p.run(100, g.task(time.Millisecond)); err != nil {
 		return err
 	}
 	return count("tasks ended", g.ended.Load(), 100)
@@ -58,7 +48,7 @@ func resize(_ Env, p pool) error {
 	var enough atomic.Bool
 	backlog := make(chan struct{}, 16) // submitting goes on all the time, also where it never waits
 	task := func() {
-		g.begin()
+		g.Enter()
 		time.Sleep(2 * time.Millisecond)
 		g.end()
 		<-backlog
@@ -73,9 +63,9 @@ func resize(_ Env, p pool) error {
 		fed <- err
 	}()
 	holds := func(limit int64, when string) error {
-		reached := until(func() bool { return g.peak.Load() >= limit })
+		reached := until(func() bool { return g.Peak.Load() >= limit })
 		time.Sleep(settled)
-		if peak := g.peak.Load(); !reached || peak > limit {
+		if peak := g.Peak.Load(); !reached || peak > limit {
 			return fmt.Errorf("%d tasks at once %s", peak, when)
 		}
 		return nil
@@ -92,12 +82,12 @@ func resize(_ Env, p pool) error {
 		p.resize(2)
 		time.Sleep(settled) // those that run end
 		ended := g.ended.Load()
-		g.peak.Store(0)
+		g.Peak.Store(0)
 		time.Sleep(settled)
 		if g.ended.Load() == ended {
 			return errors.New("no task runs after the limit was lowered")
 		}
-		if peak := g.peak.Load(); peak > 2 {
+		if peak := g.Peak.Load(); peak > 2 {
 			return fmt.Errorf("%d tasks at once after the limit was lowered to 2", peak)
 		}
 		return nil

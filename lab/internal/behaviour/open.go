@@ -15,6 +15,24 @@ type pool struct {
 	end    func()          // nil where nothing has to be ended
 }
 
+// run hands a task over n times, and waits for all.
+func (p pool) run(n int, task func()) error {
+	if err := p.handOver(n, task); err != nil {
+		return err
+	}
+	return p.wait()
+}
+
+// handOver hands a task over n times.
+func (p pool) handOver(n int, task func()) error {
+	for range n {
+		if err := p.submit(task); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // always is the submit of a library that refuses nothing.
 func always(submit func(task func())) func(task func()) error {
 	return func(task func()) error { submit(task); return nil }

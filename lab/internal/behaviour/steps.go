@@ -61,10 +61,8 @@ func goexits(env Env, p pool) error {
 func shrink(_ Env, p pool) error {
 	var before, after gauge
 	four := func(g *gauge, which string) error {
-		for range 4 {
-			if err := p.submit(g.task(settled)); err != nil {
-				return err
-			}
+		if err := p.handOver(4, g.task(settled)); err != nil {
+			return err
 		}
 		if !until(func() bool { return g.ended.Load() == 4 }) {
 			return fmt.Errorf("%d of the %s 4 tasks ran", g.ended.Load(), which)
@@ -79,11 +77,11 @@ func shrink(_ Env, p pool) error {
 	if err := four(&after, "last"); err != nil {
 		return err
 	}
-	if before.peak.Load() != 4 {
-		return fmt.Errorf("%d tasks at once before, limit 4", before.peak.Load())
+	if before.Peak.Load() != 4 {
+		return fmt.Errorf("%d tasks at once before, limit 4", before.Peak.Load())
 	}
-	if after.peak.Load() != 1 {
-		return fmt.Errorf("%d tasks at once, limit 1", after.peak.Load())
+	if after.Peak.Load() != 1 {
+		return fmt.Errorf("%d tasks at once, limit 1", after.Peak.Load())
 	}
 	return nil
 }
@@ -93,12 +91,7 @@ func shrink(_ Env, p pool) error {
 func nilTask(env Env, mistake func() error, p pool) error {
 	told := told(mistake)
 	var ran atomic.Int32
-	for range 4 {
-		if err := p.submit(func() { ran.Add(1) }); err != nil {
-			return err
-		}
-	}
-	if err := p.wait(); err != nil {
+	if err := p.run(4, func() { ran.Add(1) }); err != nil {
 		return err
 	}
 	if told == nil {
@@ -112,12 +105,7 @@ func nilTask(env Env, mistake func() error, p pool) error {
 // of them must run.
 func runAll(_ Env, p pool) error {
 	var ran atomic.Int32
-	for range 10 {
-		if err := p.submit(func() { ran.Add(1) }); err != nil {
-			return err
-		}
-	}
-	if err := p.wait(); err != nil {
+	if err := p.run(10, func() { ran.Add(1) }); err != nil {
 		return err
 	}
 	return count("tasks run", ran.Load(), 10)
@@ -145,11 +133,8 @@ func waitTwice(env Env, p pool) error {
 func exits(tells bool, step string) func(env Env, p pool) error {
 	return func(env Env, p pool) error {
 		var ended atomic.Int32
-		other := func() { ended.Add(1) }
-		for _, task := range []func(){runtime.Goexit, runtime.Goexit, other, other} {
-			if err := p.submit(task); err != nil {
-				return err
-			}
+		if err := errors.Join(p.handOver(2, runtime.Goexit), p.handOver(2, func() { ended.Add(1) })); err != nil {
+			return err
 		}
 		env.Step("%s", step)
 		err := p.wait()
@@ -249,7 +234,7 @@ func allAtOnce(stream func(tasks int, task func(i int), consume func(i int)) err
 	var g gauge
 	var order []int
 	err := stream(tasks, func(i int) {
-		g.begin()
+		g.Enter()
 		time.Sleep(settled + time.Duration(tasks-i)*time.Millisecond) // the last is ready first
 		g.end()
 	}, func(i int) { order = append(order, i) })
@@ -263,7 +248,7 @@ func allAtOnce(stream func(tasks int, task func(i int), consume func(i int)) err
 	}
 	return errors.Join(
 		count("results", len(order), tasks),
-		count("tasks at once", g.peak.Load(), tasks))
+		count("tasks at once", g.Peak.Load(), tasks))
 }
 
 // manyResults is scenario 12.

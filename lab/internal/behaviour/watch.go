@@ -6,32 +6,27 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 var errBoom = errors.New("boom")
 
 // gauge sees how many tasks run at once.
-type gauge struct{ now, peak, ended atomic.Int64 }
-
-func (g *gauge) begin() {
-	now := g.now.Add(1)
-	for {
-		peak := g.peak.Load()
-		if now <= peak || g.peak.CompareAndSwap(peak, now) {
-			return
-		}
-	}
+type gauge struct {
+	check.Gauge
+	ended atomic.Int64
 }
 
 func (g *gauge) end() {
-	g.now.Add(-1)
+	g.Leave()
 	g.ended.Add(1)
 }
 
 // task returns a task that takes d.
 func (g *gauge) task(d time.Duration) func() {
 	return func() {
-		g.begin()
+		g.Enter()
 		time.Sleep(d)
 		g.end()
 	}
