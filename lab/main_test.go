@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	lab "github.com/64ed045f/weir/lab"
 	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/overload"
@@ -41,9 +42,7 @@ func call(t *testing.T, want int, args ...string) (out, err string) {
 func read(t *testing.T, dir string) record.File {
 	t.Helper()
 	f, err := record.Read(strings.NewReader(content(t, dir, "results.txt")), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return f
 }
 
@@ -60,9 +59,7 @@ func figures(r record.Result) map[string]float64 {
 func found(t *testing.T, dir, pattern string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, pattern))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return names
 }
 
@@ -70,9 +67,7 @@ func found(t *testing.T, dir, pattern string) []string {
 func content(t *testing.T, path ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return string(text)
 }
 
@@ -299,9 +294,7 @@ func TestFlagsThatSelectNothingAreRefused(t *testing.T) {
 
 func TestAFileThatIsNoResultIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
-	if err := os.WriteFile(path, []byte("BenchmarkX-2 1 1 ns/op\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(path, []byte("BenchmarkX-2 1 1 ns/op\n"), 0o600))
 	_, err := call(t, 1, "-from", path)
 	contains(t, err, "is no name of a measurement")
 	_, err = call(t, 1, "-from", path+"y")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/64ed045f/weir/internal/check"
 	lab "github.com/64ed045f/weir/lab"
 	"github.com/64ed045f/weir/lab/internal/machine"
 	"github.com/64ed045f/weir/lab/internal/record"
@@ -16,9 +17,7 @@ import (
 func root(t *testing.T) string {
 	t.Helper()
 	path, err := machine.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return path
 }
 
@@ -28,13 +27,9 @@ func TestThePagesTablesAreThoseOfThePublishedResults(t *testing.T) {
 	}
 	for page := range lab.Pages {
 		text, err := os.ReadFile(filepath.Join(root(t), filepath.FromSlash(page)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		want, err := lab.WithTables(root(t), page, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if !slices.Equal(text, want) {
 			t.Errorf("the tables of %s are stale: go run ./lab -tables", page)
 		}
@@ -42,9 +37,7 @@ func TestThePagesTablesAreThoseOfThePublishedResults(t *testing.T) {
 }
 
 func TestThePublishedResultsAreOfThisHotPath(t *testing.T) {
-	if err := lab.Covered(root(t)); err != nil {
-		t.Error(err)
-	}
+	check.OK(t, lab.Covered(root(t)))
 }
 
 // longTurns are the experiments in which one turn takes many seconds: they have
@@ -53,9 +46,7 @@ var longTurns = []string{"tasks=10000000", "roots=5000/tasks=300000", "roots=500
 
 func TestWhatIsPublishedHadTenRounds(t *testing.T) {
 	f, err := lab.Published(root(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, table := range record.Tables(f.Results) {
 		if table.Suite == "behaviour" || table.Experiment == "feature" {
 			continue
@@ -89,9 +80,7 @@ func of(experiment string, settings ...string) record.File {
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)))
 }
 
 // results makes a tree with these files of results, a.txt and so on.
@@ -100,9 +89,7 @@ func results(t *testing.T, files ...record.File) string {
 	dir := t.TempDir()
 	for k, f := range files {
 		var raw strings.Builder
-		if err := record.Write(&raw, f); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, record.Write(&raw, f))
 		write(t, dir, "lab/results/"+string(rune('a'+k))+".txt", raw.String())
 	}
 	return dir
@@ -155,11 +142,7 @@ func TestAChangedHotPathNeedsARunOrANote(t *testing.T) {
 		t.Fatalf("got error %v, want %q", err, want)
 	}
 	hash, err := machine.HotPath(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	write(t, dir, "lab/results/README.md", "- `"+hash+"`: only a name has changed.\n")
-	if err := lab.Covered(dir); err != nil {
-		t.Error(err)
-	}
+	check.OK(t, lab.Covered(dir))
 }

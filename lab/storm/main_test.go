@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestNotesBecomeAPicture(t *testing.T) {
@@ -12,18 +14,12 @@ func TestNotesBecomeAPicture(t *testing.T) {
 	from, to := filepath.Join(dir, "notes.txt"), filepath.Join(dir, "picture.svg")
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(from, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(from, []byte(text), 0o600))
 	}
 	write("# what the columns are\n1.00 100 50 1 50 0\n2.00 300 200 2 100 1\n3.00 300 300 3 0 2\n")
-	if err := run([]string{from, to}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, run([]string{from, to}))
 	svg, err := os.ReadFile(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, want := range []string{"killed or stopped 2 times in 3 s: 300 messages put, 0 lost, 3 done again", "put per second", "done per second"} {
 		if !strings.Contains(string(svg), want) {
 			t.Errorf("the picture does not say %q", want)

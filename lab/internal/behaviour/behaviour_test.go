@@ -136,9 +136,7 @@ func TestEachEndOfAProgramGetsItsVerdict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o, err := behaviour.Run(t.Context(), command, plant(name), "library", false, procs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if o.Verdict != p.verdict || o.Detail != p.detail {
 				t.Errorf("%v, %q; want %v, %q", o.Verdict, o.Detail, p.verdict, p.detail)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/machine"
 	"github.com/64ed045f/weir/lab/internal/noleak"
 )
@@ -27,9 +28,7 @@ func tree(t *testing.T, name, text string) string {
 			content = text
 		}
 		path := filepath.Join(root, filepath.FromSlash(file))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)))
 	}
 	return root
 }
@@ -41,9 +40,7 @@ func TestTheHotPathIsItsCodeAndNotItsComments(t *testing.T) {
 	digest := func(name, text string) string {
 		t.Helper()
 		hash, err := machine.HotPath(tree(t, name, text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return hash
 	}
 	base := digest(name, "package engine\n\nfunc f(a int) int { return a + 1 }\n")
@@ -75,9 +72,7 @@ func TestTheHotPathIsItsCodeAndNotItsComments(t *testing.T) {
 func TestAMissingPartOfTheHotPathIsAnError(t *testing.T) {
 	for _, missing := range hotFiles {
 		root := tree(t, "README.md", "# Weir\n")
-		if err := os.Remove(filepath.Join(root, filepath.FromSlash(missing))); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.Remove(filepath.Join(root, filepath.FromSlash(missing))))
 		if hash, err := machine.HotPath(root); err == nil {
 			t.Errorf("no error without %s, but %s", missing, hash)
 		}

@@ -10,14 +10,17 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/md5all"
+	"github.com/64ed045f/weir/lab/internal/noleak"
 )
+
+func TestMain(m *testing.M) { noleak.Main(m) }
 
 type program = func(ctx context.Context, root string) (map[string][md5.Size]byte, error)
 
@@ -40,34 +43,27 @@ func tree(t *testing.T, n int) (root string) {
 	t.Helper()
 	root = t.TempDir()
 	outside := filepath.Join(t.TempDir(), "outside")
-	must(t, os.WriteFile(outside, []byte("not below the root"), 0o600))
+	check.OK(t, os.WriteFile(outside, []byte("not below the root"), 0o600))
 	folder := root
 	for i := range n {
 		if i%40 == 39 {
 			folder = filepath.Join(folder, "deeper")
-			must(t, os.Mkdir(folder, 0o700))
+			check.OK(t, os.Mkdir(folder, 0o700))
 		}
 		content := bytes.Repeat([]byte{byte(i)}, i%7*1000)
-		must(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%03d", i)), content, 0o600))
+		check.OK(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%03d", i)), content, 0o600))
 	}
-	must(t, os.Mkdir(filepath.Join(root, "empty"), 0o700))
-	must(t, os.Symlink(outside, filepath.Join(root, "link to a file")))
-	must(t, os.Symlink(filepath.Dir(outside), filepath.Join(root, "link to a folder")))
+	check.OK(t, os.Mkdir(filepath.Join(root, "empty"), 0o700))
+	check.OK(t, os.Symlink(outside, filepath.Join(root, "link to a file")))
+	check.OK(t, os.Symlink(filepath.Dir(outside), filepath.Join(root, "link to a folder")))
 	return root
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // plainly is the task without any concurrency.
 func plainly(t *testing.T, root string) map[string][md5.Size]byte {
 	t.Helper()
 	sums := make(map[string][md5.Size]byte)
-	must(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	check.OK(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
@@ -81,131 +77,95 @@ func plainly(t *testing.T, root string) map[string][md5.Size]byte {
 func TestSumsAreThoseOfAPlainLoop(t *testing.T) {
 	root := tree(t, 300)
 	want := plainly(t, root)
-	if len(want) != 300 {
-		t.Fatalf("%d files", len(want))
-	}
+	check.Equal(t, "files", len(want), 300)
 	each(t, func(t *testing.T, run program) {
-		got, err := run(t.Context(), root)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !maps.Equal(got, want) {
-			t.Errorf("%d sums, not the %d of a plain loop", len(got), len(want))
+		for root, want := range map[string]map[string][md5.Size]byte{root: want, t.TempDir(): {}} {
+			if got, err := run(t.Context(), root); err != nil || got == nil || !maps.Equal(got, want) {
+				t.Errorf("%d sums, not the %d of a plain loop (%v)", len(got), len(want), err)
+			}
 		}
 	})
 }
 
-func TestAnEmptyFolderHasNoSums(t *testing.T) {
-	root := t.TempDir()
+// fails checks that there are no sums for a root, but an error about a path.
+func fails(t *testing.T, root string, want error) {
+	t.Helper()
 	each(t, func(t *testing.T, run program) {
-		if got, err := run(t.Context(), root); err != nil || got == nil || len(got) > 0 {
-			t.Errorf("%v, %v", got, err)
+		got, err := run(t.Context(), root)
+		if path, ok := errors.AsType[*fs.PathError](err); !ok || path.Err == nil || got != nil || want != nil && !errors.Is(err, want) {
+			t.Errorf("%d sums, %v; want %v", len(got), err, want)
 		}
 	})
 }
 
 func TestAMissingRootIsAnError(t *testing.T) {
-	root := filepath.Join(t.TempDir(), "missing")
-	each(t, func(t *testing.T, run program) {
-		if got, err := run(t.Context(), root); got != nil || !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%d sums, %v", len(got), err)
-		}
-	})
+	fails(t, filepath.Join(t.TempDir(), "missing"), fs.ErrNotExist)
 }
 
 func TestAFileThatCannotBeReadIsAnErrorThatEndsTheWalk(t *testing.T) {
 	root := tree(t, 300)
 	first := filepath.Join(root, "000")
-	must(t, os.Chmod(first, 0))
-	want := error(nil)
+	check.OK(t, os.Chmod(first, 0))
 	if _, err := os.ReadFile(first); err != nil {
-		want = fs.ErrPermission
-	} else {
-		// This user may read everything: take a regular file that no user can read, where
-		// there is one.
-		root = "/proc/self/mem"
-		entry, err := os.Lstat(root)
-		if err != nil || !entry.Mode().IsRegular() {
-			t.Skip("this user can read everything")
-		}
-		if _, err := os.ReadFile(root); err == nil {
-			t.Skip("this user can read everything")
-		}
+		fails(t, root, fs.ErrPermission)
+		return
 	}
-	each(t, func(t *testing.T, run program) {
-		got, err := run(t.Context(), root)
-		if path, ok := errors.AsType[*fs.PathError](err); !ok || path.Err == nil || got != nil {
-			t.Errorf("%d sums, %v", len(got), err)
-		}
-		if want != nil && !errors.Is(err, want) {
-			t.Errorf("%v, not %v", err, want)
-		}
-	})
+	// This user may read everything: take a regular file that no user can read, where
+	// there is one.
+	const memory = "/proc/self/mem"
+	entry, err := os.Lstat(memory)
+	if err != nil || !entry.Mode().IsRegular() {
+		t.Skip("this user can read everything")
+	}
+	if _, err := os.ReadFile(memory); err == nil {
+		t.Skip("this user can read everything")
+	}
+	fails(t, memory, nil)
 }
 
-func TestTheFirstErrorCancelsWhatIsLeft(t *testing.T) {
-	root := tree(t, 300)
-	for _, p := range md5all.Programs() {
-		t.Run(p.Name, func(t *testing.T) {
-			broken := errors.New("broken")
-			digested, restore := md5all.Before(func(number int64) error {
-				if number == 1 {
-					return broken
-				}
-				time.Sleep(time.Millisecond) // of real time: some of the libraries crash in a test bubble
-				return nil
-			})
-			defer restore()
-			got, err := p.Run(t.Context(), root, 2)
-			if got != nil || !errors.Is(err, broken) {
-				t.Errorf("%d sums, %v", len(got), err)
-			}
-			if n := digested(); n > 100 {
-				t.Errorf("%d of 300 files were tried, though the first had failed", n)
-			}
-		})
-	}
-}
-
-func TestACancelledContextEndsTheRunSoonAndLeavesNothing(t *testing.T) {
+func TestWhatEndsARunCancelsWhatIsLeft(t *testing.T) {
 	root := tree(t, 300)
 	stop := errors.New("stop")
-	before := runtime.NumGoroutine()
+	for _, p := range md5all.Programs() {
+		for name, c := range map[string]struct {
+			at, most int64 // files: the one that ends the run, and those that may be tried in all
+			end      func(cancel context.CancelCauseFunc) error
+		}{
+			"an error": {1, 100, func(context.CancelCauseFunc) error { return stop }},
+			// A digester that has looked at the context already takes one more file.
+			"the context": {50, 60, func(cancel context.CancelCauseFunc) error { cancel(stop); return nil }},
+		} {
+			t.Run(p.Name+"/"+name, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				tried, restore := md5all.Before(func(number int64) error {
+					if number == c.at {
+						return c.end(cancel)
+					}
+					time.Sleep(time.Millisecond) // of real time: some of the libraries crash in a test bubble
+					return nil
+				})
+				defer restore()
+				if got, err := p.Run(ctx, root, 2); got != nil || !errors.Is(err, stop) {
+					t.Errorf("%d sums, %v", len(got), err)
+				}
+				if n := tried(); n > c.most {
+					t.Errorf("%d of 300 files were tried, and file %d ended the run", n, c.at)
+				}
+			})
+		}
+	}
+}
+
+func TestAContextThatHasEndedEndsARunAtOnce(t *testing.T) {
+	root := tree(t, 300)
+	stop := errors.New("stop")
 	each(t, func(t *testing.T, run program) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(stop)
 		if got, err := run(ctx, root); got != nil || !errors.Is(err, stop) {
-			t.Errorf("cancelled before: %d sums, %v", len(got), err)
+			t.Errorf("%d sums, %v", len(got), err)
 		}
 	})
-	for _, p := range md5all.Programs() {
-		t.Run(p.Name+"/midway", func(t *testing.T) {
-			ctx, cancel := context.WithCancelCause(t.Context())
-			const at = 50
-			digested, restore := md5all.Before(func(number int64) error {
-				if number == at {
-					cancel(stop)
-				}
-				return nil
-			})
-			defer restore()
-			got, err := p.Run(ctx, root, 2)
-			if got != nil || !errors.Is(err, stop) {
-				t.Errorf("%d sums, %v", len(got), err)
-			}
-			// A digester that has looked at the context already takes one more file.
-			if n := digested(); n > at+10 {
-				t.Errorf("%d files were digested, of which %d after the cancellation", n, n-at)
-			}
-		})
-	}
-	deadline := time.Now().Add(5 * time.Second) // some libraries end their workers after the program
-	for runtime.NumGoroutine() > before {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines are left over", runtime.NumGoroutine()-before)
-		}
-		time.Sleep(time.Millisecond) // of real time: some of the libraries crash in a test bubble
-	}
 }
 
 func TestEveryLibraryHasAProgram(t *testing.T) {

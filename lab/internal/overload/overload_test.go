@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/overload"
@@ -35,9 +36,7 @@ func small(contender string) overload.Setup {
 func run(t *testing.T, setup overload.Setup) overload.Outcome {
 	t.Helper()
 	o, err := overload.Run(t.Context(), child.Itself, setup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return o
 }
 

@@ -9,8 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
+
+func TestMain(m *testing.M) { noleak.Main(m) }
 
 const patience = 20 * time.Second
 
@@ -220,9 +224,7 @@ func TestLibraryIsTheFirstPartOfTheName(t *testing.T) {
 // A report names the version of each library: its module must be a requirement.
 func TestModulesAreRequired(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	required := make(map[string]bool)
 	for line := range strings.Lines(string(text)) {
 		for field := range strings.FieldsSeq(line) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
@@ -166,9 +167,7 @@ func leaker(t *testing.T) (leak func()) {
 	forever := make(chan struct{})
 	t.Cleanup(func() {
 		close(forever)
-		if err := checkGoroutines(before, patience); err != nil {
-			t.Error(err)
-		}
+		check.OK(t, checkGoroutines(before, patience))
 	})
 	return func() {
 		for range 200 {

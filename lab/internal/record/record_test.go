@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
@@ -33,13 +34,9 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		},
 	}
 	var text bytes.Buffer
-	if err := record.Write(&text, want); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, record.Write(&text, want))
 	got, err := record.Read(bytes.NewReader(text.Bytes()), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v\ntext\n%s", got, want, text.String())
 	}
@@ -51,13 +48,9 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 func TestANoteOfSeveralLinesBecomesOne(t *testing.T) {
 	r := result("go", 1, record.Setting{Key: "detail", Value: "two\n lines"}, record.Setting{Key: "verdict", Value: ""})
 	var text bytes.Buffer
-	if err := record.Write(&text, record.File{Results: []record.Result{r}}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, record.Write(&text, record.File{Results: []record.Result{r}}))
 	got, err := record.Read(&text, "x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	want := []record.Setting{{Key: "detail", Value: "two lines"}, {Key: "verdict", Value: "-"}}
 	if !slices.Equal(got.Results[0].Notes, want) {
 		t.Errorf("notes %v, want %v", got.Results[0].Notes, want)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/report"
 )
@@ -84,9 +85,7 @@ func TestHostileNamesAreHarmless(t *testing.T) {
 
 func TestTheBestIsBoldInColor(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join("testdata", "ratios.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s := text(t, results(t, strings.Split(string(content), begin)[1]), true, 120)
 	if !strings.Contains(s, "\x1b[1m10.0 ns\x1b[0m") || !strings.Contains(s, "The best of each column is bold. ") {
 		t.Errorf("the best is not bold:\n%q", s)
@@ -105,14 +104,10 @@ func TestSVGsOfSeveralRunsLieSideBySide(t *testing.T) {
 		})
 	}
 	for _, prefix := range []string{"", "run1", "../Run 2"} {
-		if err := report.SVGs(dir, prefix, f); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, report.SVGs(dir, prefix, f))
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())

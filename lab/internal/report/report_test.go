@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/report"
@@ -51,9 +52,7 @@ func TestTheReportOfEachCase(t *testing.T) {
 	for _, path := range cases {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			content, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			parts := strings.Split(string(content), begin)
 			f := results(t, parts[1])
 			harmless(t, f)
@@ -69,9 +68,7 @@ func TestTheReportOfEachCase(t *testing.T) {
 				parts[k+2] = name + " --\n" + strings.TrimSuffix(got, "\n")
 			}
 			if *update {
-				if err := os.WriteFile(path, []byte(strings.Join(parts, begin)+"\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, os.WriteFile(path, []byte(strings.Join(parts, begin)+"\n"), 0o600))
 			}
 		})
 	}
@@ -83,17 +80,11 @@ func results(t *testing.T, part string) record.File {
 	t.Helper()
 	_, raw, _ := strings.Cut(part, " --\n")
 	f, err := record.Read(strings.NewReader(raw), "results")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	rounds, err := strconv.Atoi(f.Setting("rounds"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	noise, err := strconv.ParseFloat(f.Setting("noise"), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	f.Settings = slices.DeleteFunc(f.Settings, func(s record.Setting) bool { return s.Key == "rounds" || s.Key == "noise" })
 	once := f.Results
 	f.Results = nil
@@ -120,13 +111,9 @@ func published(t *testing.T) []record.File {
 	var files []record.File
 	for _, path := range paths {
 		raw, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		f, err := record.Read(raw, path)
-		if err := errors.Join(err, raw.Close()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(err, raw.Close()))
 		files = append(files, f)
 	}
 	return files
@@ -135,18 +122,14 @@ func published(t *testing.T) []record.File {
 func text(t *testing.T, f record.File, color bool, width int) string {
 	t.Helper()
 	var b strings.Builder
-	if err := report.Text(&b, f, color, width); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, report.Text(&b, f, color, width))
 	return b.String()
 }
 
 func page(t *testing.T, files ...record.File) string {
 	t.Helper()
 	var b strings.Builder
-	if err := report.HTML(&b, files); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, report.HTML(&b, files))
 	return b.String()
 }
 
@@ -192,18 +175,12 @@ func harmless(t *testing.T, f record.File) {
 func plots(t *testing.T, f record.File) int {
 	t.Helper()
 	dir := t.TempDir()
-	if err := report.SVGs(dir, "", f); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, report.SVGs(dir, "", f))
 	paths, err := filepath.Glob(filepath.Join(dir, "*.svg"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, path := range paths {
 		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		checkSVG(t, filepath.Base(path), string(raw))
 	}
 	return len(paths)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/record"
@@ -74,9 +75,7 @@ func TestContendersThatAreMeasuredTogetherHaveAResultEach(t *testing.T) {
 		return nil
 	}
 	failures, err := r.Run(t.Context(), plan()[2:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if want := []string{"third all", "third all", "fourth all"}; !slices.Equal(order, want) {
 		t.Errorf("turns %q, want %q", order, want)
 	}
@@ -121,9 +120,7 @@ func TestContendersTakeTurnsAndAFailureSpoilsNobodyElse(t *testing.T) {
 	r := runner(t, func(turn run.Turn) { order = append(order, turn.Contender.Name) })
 	r.Keep = func(r record.Result) error { kept = append(kept, r); return nil }
 	failures, err := r.Run(t.Context(), plan()[:2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	want := []string{
 		"fine", "crashes", "fails", "also-fine", "silent", "measures-nothing", "fine", "also-fine", "fine", "also-fine",
 		"hangs", "fine", "fine",
