@@ -41,7 +41,7 @@ func call(t *testing.T, want int, args ...string) (out, err string) {
 
 func read(t *testing.T, dir string) record.File {
 	t.Helper()
-	f, err := record.Read(strings.NewReader(content(t, dir, "results.txt")), dir)
+	f, err := record.ReadFile(filepath.Join(dir, "results.txt"))
 	check.OK(t, err)
 	return f
 }

@@ -232,7 +232,7 @@ func (o *options) showAgain(stdout, stderr io.Writer) error {
 	var all record.File
 	separate := false
 	for path := range strings.SplitSeq(o.from, ",") {
-		file, err := readFile(path)
+		file, err := record.ReadFile(path)
 		if err != nil {
 			return err
 		}
@@ -246,15 +246,6 @@ func (o *options) showAgain(stdout, stderr io.Writer) error {
 		files, prefixes = []record.File{all}, []string{""}
 	}
 	return o.show(stdout, stderr, files, prefixes)
-}
-
-func readFile(name string) (record.File, error) {
-	raw, err := os.Open(name)
-	if err != nil {
-		return record.File{}, err
-	}
-	defer raw.Close()
-	return record.Read(raw, name)
 }
 
 // printJSON prints one object a line: the settings first, then the results.

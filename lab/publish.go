@@ -97,7 +97,7 @@ func published(root string) (record.File, error) {
 	// The measurements first: they say what all have in common.
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, name := range names {
-		file, err := readFile(name)
+		file, err := record.ReadFile(name)
 		if err != nil {
 			return all, err
 		}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
@@ -193,17 +194,15 @@ func checkGoroutines(before int, patience time.Duration) error {
 // checkLimit proves that as many tasks come to run at once as must, and never more
 // than may. The first tasks block until must have begun and others had time to.
 func checkLimit(open opener, s setting) error {
-	var live, peak atomic.Int64
+	var live check.Gauge
 	gate := make(chan struct{})
 	begun := make(chan struct{}, s.tasks)
 	r := open(s.limit, s.work(func(int) {
-		n := live.Add(1)
-		for p := peak.Load(); n > p && !peak.CompareAndSwap(p, n); p = peak.Load() {
-		}
+		live.Enter()
 		begun <- struct{}{}
 		<-gate
 		runtime.Gosched()
-		live.Add(-1)
+		live.Leave()
 	}))
 
 	ended := begin(func() {
@@ -222,7 +221,7 @@ func checkLimit(open opener, s setting) error {
 		return errors.Join(failed, err)
 	}
 	r.Close()
-	if got := int(peak.Load()); got > s.may {
+	if got := int(live.Peak.Load()); got > s.may {
 		return fmt.Errorf("%d tasks ran at once, want at most %d", got, s.may)
 	}
 	return errors.Join(failed, complaint(r))

@@ -154,20 +154,15 @@ func streamWith(open opener) streamer {
 }
 
 func TestChecksFindWhatOnlyOneFormDoesWrong(t *testing.T) {
-	wrong := make(map[string]peer.Peer)
-	for name, run := range map[string]looper{
-		"visits a copy": func(limit int, items []float64, body peer.Body) func() {
+	wrong := map[string]peer.Peer{
+		"visits a copy": {Loop: func(limit int, items []float64, body peer.Body) func() {
 			return func() { loopWith(right)(limit, slices.Clone(items), body)() }
-		},
-		"runs when it is made": func(limit int, items []float64, body peer.Body) func() {
+		}},
+		"runs when it is made": {Loop: func(limit int, items []float64, body peer.Body) func() {
 			loopWith(right)(limit, items, body)()
 			return func() {}
-		},
-	} {
-		wrong[name] = peer.Peer{Loop: run}
-	}
-	for name, collect := range map[string]collector{
-		"takes values as they come": func(limit, n int, fn func(int) (int, error)) ([]int, error) {
+		}},
+		"takes values as they come": {Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
 			var mu sync.Mutex
 			var values []int
 			_, err := collectWith(right)(limit, n, func(i int) (int, error) {
@@ -178,20 +173,16 @@ func TestChecksFindWhatOnlyOneFormDoesWrong(t *testing.T) {
 				return value, err
 			})
 			return values, err
-		},
-		"drops the last value": func(limit, n int, fn func(int) (int, error)) ([]int, error) {
+		}},
+		"drops the last value": {Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
 			values, err := collectWith(right)(limit, n, fn)
 			return values[:n-1], err
-		},
-		"returns an error for nothing": func(limit, n int, fn func(int) (int, error)) ([]int, error) {
+		}},
+		"returns an error for nothing": {Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
 			values, err := collectWith(right)(limit, n, fn)
 			return values, errors.Join(err, errors.New("nothing"))
-		},
-	} {
-		wrong[name] = peer.Peer{Collect: collect}
-	}
-	for name, stream := range map[string]streamer{
-		"consumes values as they come": func(limit, n int, fn func(int) int, consume func(int)) {
+		}},
+		"consumes values as they come": {Stream: func(limit, n int, fn func(int) int, consume func(int)) {
 			var mu sync.Mutex
 			streamWith(right)(limit, n, func(i int) int {
 				value := fn(i)
@@ -200,22 +191,20 @@ func TestChecksFindWhatOnlyOneFormDoesWrong(t *testing.T) {
 				consume(value)
 				return value
 			}, func(int) {})
-		},
-		"consumes one twice": func(limit, n int, fn func(int) int, consume func(int)) {
+		}},
+		"consumes one twice": {Stream: func(limit, n int, fn func(int) int, consume func(int)) {
 			streamWith(right)(limit, n, fn, func(value int) {
 				consume(value)
 				if value == valueOf(4) {
 					consume(value)
 				}
 			})
-		},
-		"consumes several at once": func(limit, n int, fn func(int) int, consume func(int)) {
+		}},
+		"consumes several at once": {Stream: func(limit, n int, fn func(int) int, consume func(int)) {
 			var live sync.WaitGroup
 			streamWith(right)(limit, n, fn, func(value int) { live.Go(func() { consume(value) }) })
 			live.Wait()
-		},
-	} {
-		wrong[name] = peer.Peer{Stream: stream}
+		}},
 	}
 	s := setting{limit: 2, producers: 1, tasks: 10, rounds: 2}
 	for name, p := range wrong {

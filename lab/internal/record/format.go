@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -94,6 +95,16 @@ func Read(r io.Reader, name string) (File, error) {
 		return f, fmt.Errorf("%s: %w", name, errEmpty)
 	}
 	return f, nil
+}
+
+// ReadFile reads the file of that name, as [Read] does.
+func ReadFile(name string) (File, error) {
+	raw, err := os.Open(name)
+	if err != nil {
+		return File{}, err
+	}
+	defer raw.Close()
+	return Read(raw, name)
 }
 
 var (

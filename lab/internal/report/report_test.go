@@ -110,10 +110,8 @@ func published(t *testing.T) []record.File {
 	}
 	var files []record.File
 	for _, path := range paths {
-		raw, err := os.Open(path)
+		f, err := record.ReadFile(path)
 		check.OK(t, err)
-		f, err := record.Read(raw, path)
-		check.OK(t, errors.Join(err, raw.Close()))
 		files = append(files, f)
 	}
 	return files

@@ -21,15 +21,6 @@ const legend = "Figures are medians; ± is the interval in which the true median
 	"nothing; figures that are the same in each of three rounds or more need no test. inplace is the work without any " +
 	"concurrency: a bound, not a competitor."
 
-// ANSI codes of a terminal.
-const (
-	ansiBold  = "\x1b[1m"
-	ansiFaint = "\x1b[2m"
-	ansiGreen = "\x1b[32m"
-	ansiRed   = "\x1b[31m"
-	ansiEnd   = "\x1b[0m"
-)
-
 // narrowest is the width below which tables are not made narrower still.
 const narrowest = 40
 
@@ -60,12 +51,12 @@ type terminal struct {
 	width int
 }
 
-// paint puts codes around a text, where there are colors.
-func (t *terminal) paint(s, code string) string {
+// paint colours a text, where there are colours.
+func (t *terminal) paint(s string, color text.Color) string {
 	if !t.color || s == "" {
 		return s
 	}
-	return code + s + ansiEnd
+	return text.Escape(s, color.EscapeSeq())
 }
 
 func (t *terminal) paragraph(s string) { t.indented("", s) }
@@ -82,7 +73,7 @@ func (t *terminal) chapter(c chapter) {
 	if !strings.EqualFold(c.Title, c.Name) {
 		title += ": " + c.Title
 	}
-	t.paragraph(t.paint(strings.ToUpper(title), ansiBold))
+	t.paragraph(t.paint(strings.ToUpper(title), text.Bold))
 	if c.About != "" {
 		t.paragraph(c.About)
 	}
@@ -108,13 +99,13 @@ func (t *terminal) grid(g grid, again bool) {
 		if from > 0 {
 			fmt.Fprintln(t.to)
 		}
-		line := t.paint(heading, ansiBold)
+		line := t.paint(heading, text.Bold)
 		if params := join([]string{g.Params, g.commonGroup(from, end)}, " · "); params != "" {
 			line += "  " + params
 		}
 		t.paragraph(line)
 		if about := join([]string{g.Title, g.About}, ": "); from == 0 && !again && about != "" {
-			t.paragraph(t.paint(about, ansiFaint))
+			t.paragraph(t.paint(about, text.Faint))
 		}
 		if table != "" {
 			fmt.Fprintln(t.to, table)
@@ -125,7 +116,7 @@ func (t *terminal) grid(g grid, again bool) {
 		t.paragraph(lead)
 	}
 	for _, n := range g.Notes {
-		t.paragraph(t.paint(n, ansiFaint))
+		t.paragraph(t.paint(n, text.Faint))
 	}
 	previous := ""
 	for _, d := range g.Details {
@@ -192,15 +183,15 @@ func (t *terminal) cell(c cell, foot bool) string {
 	s := c.Main
 	switch c.Verdict.Class() {
 	case "pass":
-		s = t.paint(s, ansiGreen)
+		s = t.paint(s, text.FgGreen)
 	case "fail":
-		s = t.paint(s, ansiRed)
+		s = t.paint(s, text.FgRed)
 	case "none":
-		s = t.paint("–", ansiFaint)
+		s = t.paint("–", text.Faint)
 	}
 	if c.Best {
 		if t.color {
-			s = t.paint(s, ansiBold)
+			s = t.paint(s, text.Bold)
 		} else {
 			s = "* " + s
 		}
@@ -210,7 +201,7 @@ func (t *terminal) cell(c cell, foot bool) string {
 	case foot:
 		s += "\n" + c.Side
 	default:
-		s += " " + t.paint(c.Side, ansiFaint)
+		s += " " + t.paint(c.Side, text.Faint)
 	}
 	return s
 }
@@ -253,7 +244,7 @@ func (t *terminal) render(g grid, from, end, names int) string {
 	row := func(r row, foot bool) (out table.Row, empty bool) {
 		name := join([]string{r.Name, r.Tag}, ", ")
 		if r.Theirs {
-			name = t.paint(name, ansiFaint)
+			name = t.paint(name, text.Faint)
 		}
 		out = table.Row{name}
 		for _, c := range r.Cells[from:end] {

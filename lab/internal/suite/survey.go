@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/md5"
-	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -56,54 +56,37 @@ func digests(s Scale) Experiment {
 		Turn:  250 * time.Millisecond,
 	}
 	for _, p := range md5all.Programs() {
-		e.Contenders = append(e.Contenders, Contender{Name: p.Name, Measure: func(m *Meter) (err error) {
+		e.Contenders = append(e.Contenders, measured(p.Name, func(m *Meter) {
 			root, err := os.MkdirTemp("", "weir-lab-")
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
-			want, err := plant(root, files)
-			if err != nil {
-				return err
-			}
+			must(err)
+			defer func() { must(os.RemoveAll(root)) }()
+			want := plant(root, files)
 			var got map[string][md5.Size]byte
 			m.time(1, func() { got, err = p.Run(context.Background(), root, runtime.GOMAXPROCS(0)) })
-			if err != nil {
-				return err
+			must(err)
+			if !maps.Equal(got, want) {
+				panic("the sums are not those of the files")
 			}
-			for path, sum := range want {
-				if got[path] != sum {
-					return fmt.Errorf("%s has another sum", path)
-				}
-			}
-			if len(got) != len(want) {
-				return fmt.Errorf("%d sums of %d files", len(got), len(want))
-			}
-			return nil
-		}})
+		}))
 	}
 	return e
 }
 
 // plant writes n files of random sizes below root, always the same, and returns
 // their sums.
-func plant(root string, n int) (map[string][md5.Size]byte, error) {
+func plant(root string, n int) map[string][md5.Size]byte {
 	const perFolder = 100
 	random := rand.New(rand.NewPCG(13, 5))
 	sums := make(map[string][md5.Size]byte, n)
 	for i := range n {
 		folder := filepath.Join(root, fmt.Sprint(i/perFolder))
 		if i%perFolder == 0 {
-			if err := os.Mkdir(folder, 0o755); err != nil {
-				return nil, err
-			}
+			must(os.Mkdir(folder, 0o755))
 		}
 		path := filepath.Join(folder, fmt.Sprint(i%perFolder))
 		text := bytes.Repeat([]byte{byte(i)}, random.IntN(64<<10))
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			return nil, err
-		}
+		must(os.WriteFile(path, text, 0o644))
 		sums[path] = md5.Sum(text)
 	}
-	return sums, nil
+	return sums
 }

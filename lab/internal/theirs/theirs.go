@@ -3,7 +3,7 @@
 package theirs
 
 import (
-	"slices"
+	"strings"
 
 	"github.com/64ed045f/weir/lab/internal/record"
 )
@@ -52,8 +52,14 @@ const (
 // All returns the figures, document by document.
 func All() []Figure {
 	var list []Figure
-	add := func(document, machine, suite, experiment string, params []record.Setting, cores int, peer string, values ...record.Value) {
-		list = append(list, Figure{document, machine, suite, experiment, params, cores, peer, values})
+	// 0 stands for a value that the document does not give.
+	add := func(f Figure, units string, values ...float64) {
+		for k, unit := range strings.Fields(units) {
+			if values[k] != 0 {
+				f.Values = append(f.Values, record.Value{Unit: unit, Value: values[k]})
+			}
+		}
+		list = append(list, f)
 	}
 
 	for _, f := range []struct {
@@ -74,8 +80,9 @@ func All() []Figure {
 		{plain, 6.596e9, 537.98 * mb, 2_004_769, 0, 0, "throughput", "1000000"},
 		{"ants", 1.598e9, 37.95 * mb, 0, 0, 0, "throughput", "1000000"},
 	} {
-		add("003", laptop, "seeds", f.experiment, []record.Setting{{Key: "tasks", Value: f.tasks}}, 0, f.peer,
-			given(record.Value{Unit: "ns/op", Value: f.ns}, record.Value{Unit: "B/op", Value: f.bytes}, record.Value{Unit: "allocs/op", Value: f.allocs}, record.Value{Unit: "peak-goroutines", Value: f.goroutines}, record.Value{Unit: "peak-B", Value: f.resident})...)
+		tasks := []record.Setting{{Key: "tasks", Value: f.tasks}}
+		add(Figure{Document: "003", Machine: laptop, Suite: "seeds", Experiment: f.experiment, Params: tasks, Peer: f.peer},
+			"ns/op B/op allocs/op peak-goroutines peak-B", f.ns, f.bytes, f.allocs, f.goroutines, f.resident)
 	}
 
 	for _, f := range []struct {
@@ -101,7 +108,8 @@ func All() []Figure {
 		{virtual, 1, "ants", 4.6e9, 32 * mb},
 		{virtual, 1, "conc", 3.9e9, 10 * mb},
 	} {
-		add("004", f.machine, "survey", "sleep", nil, f.cores, f.peer, given(record.Value{Unit: "ns/op", Value: f.ns}, record.Value{Unit: "B/op", Value: f.bytes})...)
+		add(Figure{Document: "004", Machine: f.machine, Suite: "survey", Experiment: "sleep", Cores: f.cores, Peer: f.peer},
+			"ns/op B/op", f.ns, f.bytes)
 	}
 
 	for _, f := range []struct {
@@ -114,13 +122,8 @@ func All() []Figure {
 		{"buffer", "new, a service", 1e9 / 120_000, 0, 0, 85e3},
 		{"buffer", "sync.Pool, a service", 1e9 / 260_000, 0, 0, 38e3},
 	} {
-		add("002", server, "reuse", f.experiment, nil, 0, f.peer,
-			given(record.Value{Unit: "ns/op", Value: f.ns}, record.Value{Unit: "B/op", Value: f.bytes}, record.Value{Unit: "allocs/op", Value: f.allocs}, record.Value{Unit: "mean-ns", Value: f.latency})...)
+		add(Figure{Document: "002", Machine: server, Suite: "reuse", Experiment: f.experiment, Peer: f.peer},
+			"ns/op B/op allocs/op mean-ns", f.ns, f.bytes, f.allocs, f.latency)
 	}
 	return list
-}
-
-// given are the figures that a document gives; 0 stands for one that it does not.
-func given(values ...record.Value) []record.Value {
-	return slices.DeleteFunc(values, func(v record.Value) bool { return v.Value == 0 })
 }
