@@ -16,59 +16,26 @@ import (
 // A costPoint is how long a peer took for tasks of one length.
 type costPoint struct {
 	tasks  float64
-	length float64 // ns of one task, run in place
+	length float64 // ns of one task of the peer that it is compared with
 	ratio  float64 // the peer's time over that
 }
 
-// costPoints returns the peer's points of one length of task, by number of tasks.
-func costPoints(tables []record.Table, name string) []costPoint {
+// costPoints returns the peer's points of one length of task, by number of tasks, over the times of another.
+func costPoints(tables []record.Table, name, of string) []costPoint {
 	var points []costPoint
 	for _, t := range tables {
 		if len(t.Units) == 0 {
 			continue
 		}
-		inPlace, _ := rowOf(t, peer.InPlace)
+		base, _ := rowOf(t, of)
 		r, _ := rowOf(t, name)
-		tasks, length, time := number(paramOf(t, "tasks")), inPlace.Cells[t.Units[0]], r.Cells[t.Units[0]]
+		tasks, length, time := number(paramOf(t, "tasks")), base.Cells[t.Units[0]], r.Cells[t.Units[0]]
 		if usable(length) && usable(time) && length.Center > 0 && time.Center > 0 && tasks > 0 && !math.IsInf(tasks, 1) {
 			points = append(points, costPoint{tasks, length.Center, time.Center / length.Center})
 		}
 	}
 	slices.SortFunc(points, func(a, b costPoint) int { return cmp.Compare(a.tasks, b.tasks) })
 	return points
-}
-
-// A costSet is all tables of one GOMAXPROCS and one length of task.
-type costSet struct {
-	procs  int
-	roots  string
-	tables []record.Table
-}
-
-func costSets(e experiment) []costSet {
-	var sets []costSet
-	for _, t := range e.tables {
-		roots := paramOf(t, "roots")
-		k := slices.IndexFunc(sets, func(s costSet) bool { return s.procs == t.Procs && s.roots == roots })
-		if k < 0 {
-			k = len(sets)
-			sets = append(sets, costSet{procs: t.Procs, roots: roots})
-		}
-		sets[k].tables = append(sets[k].tables, t)
-	}
-	slices.SortStableFunc(sets, func(a, b costSet) int {
-		return cmp.Or(cmp.Compare(a.procs, b.procs), cmp.Compare(number(a.roots), number(b.roots)))
-	})
-	return sets
-}
-
-// procsOf are the numbers of processors that the sets have.
-func procsOf(sets []costSet) []int {
-	var list []int
-	for _, s := range sets {
-		list = append(list, s.procs)
-	}
-	return slices.Compact(list) // the sets are in this order
 }
 
 func number(s string) float64 {
@@ -79,21 +46,31 @@ func number(s string) float64 {
 	return n
 }
 
-// settled is the point at the most tasks, where starting up weighs least.
-func (s costSet) settled(name string) (costPoint, bool) {
-	points := costPoints(s.tables, name)
+// settled is the point at the most tasks, where starting up weighs least, over the work in place.
+func settled(e experiment, name string) (costPoint, bool) {
+	points := costPoints(e.tables, name, peer.InPlace)
 	if len(points) == 0 {
 		return costPoint{}, false
 	}
 	return points[len(points)-1], true
 }
 
+// settledPoints are those of all lengths of task.
+func settledPoints(e experiment, name string) []costPoint {
+	var points []costPoint
+	for _, set := range split(e, "roots") {
+		if p, ok := settled(set, name); ok {
+			points = append(points, p)
+		}
+	}
+	return points
+}
+
 // costGrids are the answer to "from what task length does it pay", the overhead by
 // length of task, and the figures behind the curves.
 func costGrids(e experiment) []grid {
-	sets := costSets(e)
 	peers := slices.DeleteFunc(peersOf(e.tables), func(name string) bool { return name == peer.InPlace })
-	grids := []grid{payGrid(e, sets, peers), overheadGrid(e, sets, peers)}
+	grids := []grid{payGrid(e, peers), overheadGrid(e, peers)}
 	for _, g := range foldedGrids(e, nil) {
 		g.Title, g.Bulk = "Time of one task, by number of tasks", true
 		grids = append(grids, g)
@@ -101,21 +78,15 @@ func costGrids(e experiment) []grid {
 	return grids
 }
 
-func payGrid(e experiment, sets []costSet, peers []string) grid {
+func payGrid(e experiment, peers []string) grid {
 	g := newPeerGrid(e.suite, e.name, peers)
 	g.Title = "From what task length does it pay?"
 	g.About = "The shortest task that takes no longer than if it were run in place, on one core, one after the other."
 	g.Notes = append(g.Notes, "Interpolated between the measured lengths, at the largest number of tasks of each.")
-	for _, procs := range procsOf(sets) {
+	for _, part := range split(e, procsKey) {
 		var lengths []float64 // by peer
-		g.add(column{Name: paramText(procsKey, strconv.Itoa(procs))}, func(name string) cell {
-			var points []costPoint
-			for _, s := range sets {
-				if p, ok := s.settled(name); ok && s.procs == procs {
-					points = append(points, p)
-				}
-			}
-			c, length := payCell(points)
+		g.add(column{Name: paramText(procsKey, paramOf(part.tables[0], procsKey))}, func(name string) cell {
+			c, length := payCell(settledPoints(part, name))
 			lengths = append(lengths, length)
 			return c
 		})
@@ -164,21 +135,23 @@ func crossing(above, below costPoint) float64 {
 
 // overheadGrid shows by length of task how many times as long each peer takes as
 // the work in place.
-func overheadGrid(e experiment, sets []costSet, peers []string) grid {
+func overheadGrid(e experiment, peers []string) grid {
 	g := newPeerGrid(e.suite, e.name, peers)
 	g.Title = "Time of a task over the work in place"
 	g.About = "1× is the work alone, one after the other; below it, the cores share the work."
 	g.Notes = append(g.Notes, "At the largest number of tasks measured for each length.")
 	inPlace := row{Name: "one task in place"}
-	for _, s := range sets {
-		length, ok := s.settled(peer.InPlace)
+	for _, set := range split(e, procsKey, "roots") {
+		length, ok := settled(set, peer.InPlace)
 		if !ok {
 			continue
 		}
 		inPlace.Cells = append(inPlace.Cells, cell{Main: figure(length.length, "ns")})
+		first := set.tables[0]
+		c := column{Group: paramText(procsKey, paramOf(first, procsKey)), Name: paramText("roots", paramOf(first, "roots"))}
 		var ratios []float64 // by peer
-		g.add(column{Group: paramText(procsKey, strconv.Itoa(s.procs)), Name: paramText("roots", s.roots)}, func(name string) cell {
-			p, ok := s.settled(name)
+		g.add(c, func(name string) cell {
+			p, ok := settled(set, name)
 			if !ok {
 				ratios = append(ratios, math.Inf(1))
 				return cell{Main: "—"}

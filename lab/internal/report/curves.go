@@ -2,9 +2,7 @@ package report
 
 import (
 	"cmp"
-	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -14,7 +12,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
-// A curve is one peer's ratios to the work in place.
+// A curve is one peer's, over what the axis says.
 type curve struct {
 	name   string
 	points plotter.XYs
@@ -26,67 +24,50 @@ const fewestTasks = 3
 // costPictures are the ratio over the length of a task, which shows from where on
 // it pays, and over the number of tasks, as document 001 drew it.
 func costPictures(e experiment) []picture {
-	sets := costSets(e)
+	const title = "Time over the work in place"
 	var list []picture
-	for _, n := range procsOf(sets) {
+	for _, part := range split(e, procsKey) {
 		var curves []curve
-		for _, name := range peersOf(e.tables) {
+		for _, name := range peersOf(part.tables) {
 			c := curve{name: clean(name)}
-			for _, s := range sets {
-				if p, ok := s.settled(name); ok && s.procs == n {
-					c.points = append(c.points, plotter.XY{X: p.length, Y: p.ratio})
-				}
+			for _, p := range settledPoints(part, name) {
+				c.points = append(c.points, plotter.XY{X: p.length, Y: p.ratio})
 			}
 			curves = append(curves, c)
 		}
-		where := paramText(procsKey, strconv.Itoa(n))
-		list = append(list, drawRatios(overInPlace, fileName(e.suite, e.name, where), where+" · by length of the task", "ns", "one task, in place", curves)...)
-	}
-	for _, s := range sets {
-		var curves []curve
-		for _, name := range peersOf(s.tables) {
-			c := curve{name: clean(name)}
-			for _, p := range costPoints(s.tables, name) {
-				c.points = append(c.points, plotter.XY{X: p.tasks, Y: p.ratio})
-			}
-			if len(c.points) >= fewestTasks {
-				curves = append(curves, c)
-			}
+		procs := paramText(procsKey, paramOf(part.tables[0], procsKey))
+		list = append(list, drawRatios(title, fileName(e.suite, e.name, procs), procs+" · by length of the task", "ns", "one task, in place", curves)...)
+		for _, set := range split(part, "roots") {
+			curves := slices.DeleteFunc(byTasks(set, peer.InPlace), func(c curve) bool { return len(c.points) < fewestTasks })
+			where := paramText("roots", paramOf(set.tables[0], "roots")) + " · " + procs
+			list = append(list, drawRatios(title, fileName(e.suite, e.name, where), where+" · by number of tasks", "tasks", "tasks", curves)...)
 		}
-		where := paramText("roots", s.roots) + " · " + paramText(procsKey, strconv.Itoa(s.procs))
-		list = append(list, drawRatios(overInPlace, fileName(e.suite, e.name, where), where+" · by number of tasks", "tasks", "tasks", curves)...)
 	}
 	return list
 }
-
-const overInPlace = "Time over the work in place"
 
 // fewPictures are the times of small sets over those of plain goroutines, by number of tasks, for each length of task.
 func fewPictures(e experiment) []picture {
 	var list []picture
 	for _, part := range split(e, "work") {
-		var curves []curve
-		for _, name := range peersOf(part.tables) {
-			if isGo(name) {
-				continue
-			}
-			c := curve{name: clean(name)}
-			for _, t := range part.tables {
-				this, _ := rowOf(t, name)
-				plain, _ := rowOf(t, peer.Go)
-				if tasks := number(paramOf(t, "tasks")); len(t.Units) > 0 && !math.IsInf(tasks, 1) {
-					time, of := this.Cells[t.Units[0]], plain.Cells[t.Units[0]]
-					if usable(time) && usable(of) && of.Center > 0 {
-						c.points = append(c.points, plotter.XY{X: tasks, Y: time.Center / of.Center})
-					}
-				}
-			}
-			curves = append(curves, c)
-		}
+		curves := slices.DeleteFunc(byTasks(part, peer.Go), func(c curve) bool { return isGo(c.name) })
 		where := paramText("work", paramOf(part.tables[0], "work"))
 		list = append(list, drawRatios("Time over that of go statements", fileName(e.suite, e.name, where), where+" · by number of tasks", "tasks", "tasks", curves)...)
 	}
 	return list
+}
+
+// byTasks are the peers' times over that of one of them, by number of tasks.
+func byTasks(e experiment, of string) []curve {
+	var curves []curve
+	for _, name := range peersOf(e.tables) {
+		c := curve{name: clean(name)}
+		for _, p := range costPoints(e.tables, name, of) {
+			c.points = append(c.points, plotter.XY{X: p.tasks, Y: p.ratio})
+		}
+		curves = append(curves, c)
+	}
+	return curves
 }
 
 // drawRatios draws curves of times over others.

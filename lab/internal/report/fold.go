@@ -92,11 +92,13 @@ func foldedGrids(e experiment, figures []theirs.Figure) []grid {
 	return list
 }
 
-// split makes an experiment of each value that the parameter has.
-func split(e experiment, key string) []experiment {
+// split makes an experiment of each value that the parameter has, or the parameters have together.
+func split(e experiment, keys ...string) []experiment {
 	var parts []experiment
 	for _, t := range e.tables {
-		k := slices.IndexFunc(parts, func(p experiment) bool { return paramOf(p.tables[0], key) == paramOf(t, key) })
+		k := slices.IndexFunc(parts, func(p experiment) bool {
+			return !slices.ContainsFunc(keys, func(key string) bool { return paramOf(p.tables[0], key) != paramOf(t, key) })
+		})
 		if k < 0 {
 			k = len(parts)
 			parts = append(parts, experiment{suite: e.suite, name: e.name})
