@@ -4,41 +4,33 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
 // A claim is a row of the table that says what Weir must reach.
 type claim struct {
-	work              string
-	suite, experiment string
-	params            []record.Setting
-	procs             int    // 0: that at which most was measured
-	unit              string // empty: the first
-	form              string // of Weir: the claim is about this one, and not about the best
-	besides           bool   // left out where form is the best one, whose row stands before
-	inPlace           bool   // the work in place is worth a mention
-	same              bool   // another unit of the claim before
-	summary           string // what it is called where only a few claims stand; empty: it is none of those
-}
-
-func with(pairs ...string) []record.Setting {
-	var list []record.Setting
-	for k := 0; k+1 < len(pairs); k += 2 {
-		list = append(list, record.Setting{Key: pairs[k], Value: pairs[k+1]})
-	}
-	return list
+	work    string
+	at      string // the experiment, and those of its parameters that matter, as -list shows them
+	procs   int    // 0: that at which most was measured
+	unit    string // empty: the first
+	form    string // of Weir: the claim is about this one, and not about the best
+	besides bool   // left out where form is the best one, whose row stands before
+	inPlace bool   // the work in place is worth a mention
+	same    bool   // another unit of the claim before
+	summary string // what it is called where only a few claims stand; empty: it is none of those
 }
 
 // claims are those of the table, in its order.
 func claims(tables []record.Table, usual int) []claim {
 	list := []claim{
-		{work: "empty task, one producer, limit 64", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "1"), summary: "empty task, limit 64"},
-		{work: "the same with Pool, for tasks of any kind", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "1"), form: "weir.Pool", besides: true},
-		{work: "empty task, producers on all cores, limit 64", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "all")},
-		{work: "the same with Pool, for tasks of any kind", suite: "dispatch", experiment: "empty", params: with("limit", "64", "producers", "all"), form: "weir.Pool", besides: true},
-		{work: "empty task, limit 2", suite: "dispatch", experiment: "empty", params: with("limit", "2", "producers", "1")},
-		{work: "empty task, limit " + grouped("50000"), suite: "dispatch", experiment: "empty", params: with("limit", "50000", "producers", "1")},
+		{work: "empty task, one producer, limit 64", at: "dispatch/empty/limit=64/producers=1", summary: "empty task, limit 64"},
+		{work: "the same with Pool, for tasks of any kind", at: "dispatch/empty/limit=64/producers=1", form: "weir.Pool", besides: true},
+		{work: "empty task, producers on all cores, limit 64", at: "dispatch/empty/limit=64/producers=all"},
+		{work: "the same with Pool, for tasks of any kind", at: "dispatch/empty/limit=64/producers=all", form: "weir.Pool", besides: true},
+		{work: "empty task, limit 2", at: "dispatch/empty/limit=2/producers=1"},
+		{work: "empty task, limit " + grouped("50000"), at: "dispatch/empty/limit=50000/producers=1"},
 	}
 	var measured []int
 	for _, t := range tables {
@@ -50,57 +42,54 @@ func claims(tables []record.Table, usual int) []claim {
 	for _, procs := range slices.Compact(measured) {
 		if procs != usual {
 			list = append(list, claim{
-				work: fmt.Sprintf("empty task, limit 64, GOMAXPROCS %d", procs), suite: "dispatch", experiment: "empty",
-				params: with("limit", "64", "producers", "1"), procs: procs,
+				work: fmt.Sprintf("empty task, limit 64, GOMAXPROCS %d", procs), at: "dispatch/empty/limit=64/producers=1", procs: procs,
 			})
 		}
 	}
-	million := with("tasks", "1000000", "limit", "50000")
 	return append(list,
-		claim{work: "task of a group: context and error, limit 64", suite: "dispatch", experiment: "group", params: with("limit", "64", "producers", "1"), summary: "empty task of a group: context and error, limit 64"},
-		claim{work: "task with a result, results in the order of the tasks, limit 64", suite: "dispatch", experiment: "results", params: with("limit", "64")},
-		claim{work: "10⁶ tasks that sleep 10 ms, limit " + grouped("50000"), suite: "seeds", experiment: "sleep", params: million, summary: "10⁶ tasks that sleep 10 ms, limit " + grouped("50000")},
-		claim{work: "the same: bytes allocated", suite: "seeds", experiment: "sleep", params: million, unit: "B/op", same: true},
-		claim{work: "the same: peak memory", suite: "seeds", experiment: "sleep", params: million, unit: "peak-B", same: true, summary: "the same: peak memory"},
-		claim{work: "loop over 10⁶ numbers, one root each (go: split by hand)", suite: "dispatch", experiment: "loop", params: with("items", "1000000")},
-		claim{work: "the same with Each: context and error", suite: "dispatch", experiment: "loop", params: with("items", "1000000"), form: "weir.Each", besides: true},
-		claim{work: "loop whose last 1 % of the items takes 99 % of the time (go: split by hand)", suite: "dispatch", experiment: "skewed"},
-		claim{work: "item of an ordered stream", suite: "dispatch", experiment: "stream"},
-		claim{work: "10⁷ numbers sorted, by quicksort or else as the library does", suite: "dispatch", experiment: "sort", params: with("items", "10000000"), inPlace: true},
-		claim{work: "the same with par.Sort", suite: "dispatch", experiment: "sort", params: with("items", "10000000"), form: "weir.Sort", besides: true},
-		claim{work: "Fibonacci number 27 by recursion, two tasks for each number", suite: "dispatch", experiment: "nested", params: with("fibonacci", "27")},
-		claim{work: "3 empty tasks of a group on a pool, after a pause: all together", suite: suiteCold, experiment: "few", params: with("work", "0s", "tasks", "3"), form: "weir.PoolGroup", summary: "3 empty tasks of a group on a pool, after a pause: all together"},
-		claim{work: "the same with a new group: NewGroup", suite: suiteCold, experiment: "few", params: with("work", "0s", "tasks", "3"), form: "weir.Group", summary: "the same with a new group: NewGroup"},
-		claim{work: "3 tasks of 10 µs of a group on a pool, after a pause: all together", suite: suiteCold, experiment: "few", params: with("work", "10µs", "tasks", "3"), form: "weir.PoolGroup"},
-		claim{work: "the same with a new group: NewGroup", suite: suiteCold, experiment: "few", params: with("work", "10µs", "tasks", "3"), form: "weir.Group"},
-		claim{work: "fork and join of 10 short tasks (150 square roots each)", suite: "dispatch", experiment: "forkjoin", params: with("tasks", "10"), inPlace: true},
-		claim{work: "the same with Group: context and error", suite: "dispatch", experiment: "forkjoin", params: with("tasks", "10"), form: "weir.Group", besides: true},
-		claim{work: "empty task of a burst of 10", suite: "dispatch", experiment: "burst", params: with("tasks", "10")},
-		claim{work: "the same with Group: context and error", suite: "dispatch", experiment: "burst", params: with("tasks", "10"), form: "weir.Group", besides: true, summary: "empty task of a group, in a burst of 10 after a pause"},
-		claim{work: "10⁶ tasks that all block at once, limit 10⁶: each", suite: "dispatch", experiment: "blocked", params: with("tasks", "1000000"), summary: "10⁶ tasks that all block at once, limit 10⁶: each"},
-		claim{work: "the same: peak memory", suite: "dispatch", experiment: "blocked", params: with("tasks", "1000000"), unit: "peak-B", same: true},
-		claim{work: "lone task, until it starts", suite: "dispatch", experiment: "lone", params: with("pause", "0s")},
-		claim{work: "lone task after 1 ms of rest, until it starts: median", suite: "dispatch", experiment: "lone", params: with("pause", "1ms")},
-		claim{work: "the same: mean", suite: "dispatch", experiment: "lone", params: with("pause", "1ms"), unit: "mean-ns", same: true},
-		claim{work: "HTTP server offered five times its capacity: time for each request served within 1 s", suite: suiteHTTP, experiment: "overload", params: with("capacity", "5000"), form: "weir.Limit"},
-		claim{work: "the same: p99 of the latency of all served", suite: suiteHTTP, experiment: "overload", params: with("capacity", "5000"), unit: "p99-ns", same: true},
-		claim{work: "the same: peak memory", suite: suiteHTTP, experiment: "overload", params: with("capacity", "5000"), unit: "peak-B", same: true},
-		claim{work: "a pool made and closed unused", suite: "dispatch", experiment: "newclose", form: "weir.Pool", summary: "a pool made and closed unused"},
-		claim{work: "the same: bytes allocated", suite: "dispatch", experiment: "newclose", unit: "B/op", same: true},
-		claim{work: "a pool that waits for its next task: memory", suite: "dispatch", experiment: "idlepools", unit: "B/pool", form: "weir.Pool", summary: "a pool that waits for its next task: memory"},
-		claim{work: "context of a request, with 1 KB to work in (go: made anew)", suite: "reuse", experiment: "context", form: "weir.reuse.Pool"},
-		claim{work: "buffer of a size that varies: half below 1 KB, 1 % above 64 KB (go: made anew)", suite: "reuse", experiment: "sizes", params: with("load", "log-normal")},
-		claim{work: "the same: heap in use", suite: "reuse", experiment: "sizes", params: with("load", "log-normal"), unit: "heap-B", same: true},
-		claim{work: "idle object that is costly to open, got and put back", suite: "reuse", experiment: "keeper", params: with("goroutines", "1")},
-		claim{work: "8 of them for 64 goroutines", suite: "reuse", experiment: "keeper", params: with("goroutines", "64")},
+		claim{work: "task of a group: context and error, limit 64", at: "dispatch/group/limit=64/producers=1", summary: "empty task of a group: context and error, limit 64"},
+		claim{work: "task with a result, results in the order of the tasks, limit 64", at: "dispatch/results/limit=64"},
+		claim{work: "10⁶ tasks that sleep 10 ms, limit " + grouped("50000"), at: "seeds/sleep/tasks=1000000/limit=50000", summary: "10⁶ tasks that sleep 10 ms, limit " + grouped("50000")},
+		claim{work: "the same: bytes allocated", at: "seeds/sleep/tasks=1000000/limit=50000", unit: "B/op", same: true},
+		claim{work: "the same: peak memory", at: "seeds/sleep/tasks=1000000/limit=50000", unit: "peak-B", same: true, summary: "the same: peak memory"},
+		claim{work: "loop over 10⁶ numbers, one root each (go: split by hand)", at: "dispatch/loop/items=1000000"},
+		claim{work: "the same with Each: context and error", at: "dispatch/loop/items=1000000", form: "weir.Each", besides: true},
+		claim{work: "loop whose last 1 % of the items takes 99 % of the time (go: split by hand)", at: "dispatch/skewed"},
+		claim{work: "item of an ordered stream", at: "dispatch/stream"},
+		claim{work: "10⁷ numbers sorted, by quicksort or else as the library does", at: "dispatch/sort/items=10000000", inPlace: true},
+		claim{work: "the same with par.Sort", at: "dispatch/sort/items=10000000", form: "weir.Sort", besides: true},
+		claim{work: "Fibonacci number 27 by recursion, two tasks for each number", at: "dispatch/nested/fibonacci=27"},
+		claim{work: "3 empty tasks of a group on a pool, after a pause: all together", at: "cold/few/work=0s/tasks=3", form: "weir.PoolGroup", summary: "3 empty tasks of a group on a pool, after a pause: all together"},
+		claim{work: "the same with a new group: NewGroup", at: "cold/few/work=0s/tasks=3", form: "weir.Group", summary: "the same with a new group: NewGroup"},
+		claim{work: "3 tasks of 10 µs of a group on a pool, after a pause: all together", at: "cold/few/work=10µs/tasks=3", form: "weir.PoolGroup"},
+		claim{work: "the same with a new group: NewGroup", at: "cold/few/work=10µs/tasks=3", form: "weir.Group"},
+		claim{work: "fork and join of 10 short tasks (150 square roots each)", at: "dispatch/forkjoin/tasks=10", inPlace: true},
+		claim{work: "the same with Group: context and error", at: "dispatch/forkjoin/tasks=10", form: "weir.Group", besides: true},
+		claim{work: "empty task of a burst of 10", at: "dispatch/burst/tasks=10"},
+		claim{work: "the same with Group: context and error", at: "dispatch/burst/tasks=10", form: "weir.Group", besides: true, summary: "empty task of a group, in a burst of 10 after a pause"},
+		claim{work: "10⁶ tasks that all block at once, limit 10⁶: each", at: "dispatch/blocked/tasks=1000000", summary: "10⁶ tasks that all block at once, limit 10⁶: each"},
+		claim{work: "the same: peak memory", at: "dispatch/blocked/tasks=1000000", unit: "peak-B", same: true},
+		claim{work: "lone task, until it starts", at: "dispatch/lone/pause=0s"},
+		claim{work: "lone task after 1 ms of rest, until it starts: median", at: "dispatch/lone/pause=1ms"},
+		claim{work: "the same: mean", at: "dispatch/lone/pause=1ms", unit: "mean-ns", same: true},
+		claim{work: "HTTP server offered five times its capacity: time for each request served within 1 s", at: "http/overload/capacity=5000", form: "weir.Limit"},
+		claim{work: "the same: p99 of the latency of all served", at: "http/overload/capacity=5000", unit: "p99-ns", same: true},
+		claim{work: "the same: peak memory", at: "http/overload/capacity=5000", unit: "peak-B", same: true},
+		claim{work: "a pool made and closed unused", at: "dispatch/newclose", form: "weir.Pool", summary: "a pool made and closed unused"},
+		claim{work: "the same: bytes allocated", at: "dispatch/newclose", unit: "B/op", same: true},
+		claim{work: "a pool that waits for its next task: memory", at: "dispatch/idlepools", unit: "B/pool", form: "weir.Pool", summary: "a pool that waits for its next task: memory"},
+		claim{work: "context of a request, with 1 KB to work in (go: made anew)", at: "reuse/context", form: "weir.reuse.Pool"},
+		claim{work: "buffer of a size that varies: half below 1 KB, 1 % above 64 KB (go: made anew)", at: "reuse/sizes/load=log-normal"},
+		claim{work: "the same: heap in use", at: "reuse/sizes/load=log-normal", unit: "heap-B", same: true},
+		claim{work: "idle object that is costly to open, got and put back", at: "reuse/keeper/goroutines=1"},
+		claim{work: "8 of them for 64 goroutines", at: "reuse/keeper/goroutines=64"},
 	)
 }
 
 // table finds what the claim is about; without figures of Weir there is none.
 func (c claim) table(tables []record.Table, usual int) (record.Table, string, bool) {
 	for _, t := range tables {
-		if t.Suite != c.suite || t.Experiment != c.experiment || t.Procs != cmp.Or(c.procs, usual) || len(t.Units) == 0 ||
-			slices.ContainsFunc(c.params, func(p record.Setting) bool { return !slices.Contains(t.Params, p) }) {
+		if !c.isOf(t) || t.Procs != cmp.Or(c.procs, usual) || len(t.Units) == 0 {
 			continue
 		}
 		unit := cmp.Or(c.unit, t.Units[0])
@@ -109,6 +98,15 @@ func (c claim) table(tables []record.Table, usual int) (record.Table, string, bo
 		}
 	}
 	return record.Table{}, "", false
+}
+
+// isOf says whether the claim is about the table's experiment.
+func (c claim) isOf(t record.Table) bool {
+	parts := strings.Split(c.at, "/")
+	return t.Suite == parts[0] && t.Experiment == parts[1] && !slices.ContainsFunc(parts[2:], func(param string) bool {
+		key, value, _ := strings.Cut(param, "=")
+		return record.Find(t.Params, key) != value
+	})
 }
 
 // A standing is a claim with its figures.
@@ -139,7 +137,7 @@ func standings(tables []record.Table) []standing {
 	var previous, form string
 	for _, c := range claims(tables, usual) {
 		t, unit, ok := c.table(tables, usual)
-		if !ok || c.same && previous != c.suite+c.experiment {
+		if !ok || c.same && previous != c.at {
 			continue
 		}
 		weir, ok := best(t.Rows, unit, func(name string) bool {
@@ -148,7 +146,7 @@ func standings(tables []record.Table) []standing {
 		if !ok || c.besides && c.form == form {
 			continue
 		}
-		previous, form = c.suite+c.experiment, weir.Peer
+		previous, form = c.at, weir.Peer
 		s := standing{Work: c.work, summary: c.summary, Weir: entryOf(weir, weir, unit)}
 		if c.inPlace {
 			if r, ok := rowOf(t, "inplace"); ok && usable(r.Cells[unit]) {
