@@ -51,11 +51,9 @@ func antsPrograms() programs {
 		p := newAnts(limit)
 		return pool{submit: p.Submit, wait: func() error { return p.ReleaseContext(context.Background()) }, end: p.Release}
 	}
-	return programs{
-		// The purge of idle workers, once a second, makes up for a lost wake-up.
-		// With ants.WithDisablePurge the submission waits for good.
-		"01": open.with(1, goexits),
-		"02": open.with(4, shrink),
+	// Scenario 01: the purge of idle workers, once a second, makes up for a lost wake-up.
+	// With ants.WithDisablePurge the submission waits for good.
+	return open.programs("01", "02", "09", "23", "reuse", "resize").and(bare.programs("24")).and(programs{
 		"03": func(env Env) error {
 			p := newAnts(2)
 			defer p.Release()
@@ -89,7 +87,6 @@ func antsPrograms() programs {
 			defer p.Release()
 			return handled(countedAnts(p), panicked)
 		},
-		"09": open.with(2, recurs),
 		"13": func(Env) error {
 			return stopped(ants.ErrPoolClosed, func() error {
 				p := newAnts(2)
@@ -124,11 +121,7 @@ func antsPrograms() programs {
 			}
 			return nil
 		},
-		"23": open.with(1, labels),
-		"24": bare.with(1, together),
 
-		"reuse":  open.with(4, reuse),
-		"wait":   noting("by releasing the pool for good", bare.with(4, waits)),
-		"resize": open.with(2, resize),
-	}
+		"wait": noting("by releasing the pool for good", bare.with(4, waits)),
+	})
 }

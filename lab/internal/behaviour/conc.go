@@ -25,8 +25,7 @@ func concPrograms() programs {
 		p := limited(limit).WithContext(ctx).WithCancelOnError().WithFirstError()
 		return group{p.Go, p.Wait}
 	}
-	return programs{
-		"01": open.with(1, goexits),
+	return open.programs("01", "05", "09", "23", "24", "reuse", "wait").and(grouped.programs()).and(programs{
 		"03": open.with(2, func(env Env, others pool) error {
 			return nilTask(env, func() error {
 				p := limited(2)
@@ -36,7 +35,6 @@ func concPrograms() programs {
 			}, others)
 		}),
 		"04": open.with(2, waitTwice),
-		"05": open.with(huge(), runAll),
 		"06": func(env Env) error {
 			p := limited(2).WithErrors()
 			s := stream.New().WithMaxGoroutines(2)
@@ -88,7 +86,6 @@ func concPrograms() programs {
 			}
 			return nil
 		},
-		"09": open.with(2, recurs),
 		"10": func(env Env) error {
 			// A pool's results come in no order, as its documentation says; it sends
 			// users that want an order here.
@@ -122,8 +119,6 @@ func concPrograms() programs {
 				return p.Wait(), nil
 			})
 		},
-		"17": grouped.leave,
-		"18": grouped.afterError,
 		"19": func(env Env) error {
 			return bubbles(env, func(part func(string)) error {
 				part("a pool")
@@ -157,12 +152,5 @@ func concPrograms() programs {
 			return nil
 		},
 		"21": goroutines(open, "github.com/sourcegraph/conc"),
-		"23": open.with(1, labels),
-		"24": open.with(1, together),
-
-		"reuse":   open.with(4, reuse),
-		"context": grouped.context,
-		"wait":    open.with(4, waits),
-		"errors":  grouped.errors,
-	}
+	})
 }

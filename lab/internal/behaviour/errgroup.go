@@ -33,9 +33,7 @@ func errgroupPrograms() programs {
 		g.SetLimit(limit)
 		return group{func(task func(context.Context) error) { g.Go(func() error { return task(ctx) }) }, g.Wait}
 	}
-	return programs{
-		"01": open.with(1, goexits),
-		"02": open.with(4, shrink),
+	return open.programs("01", "02", "05", "09", "23", "24", "reuse", "wait").and(grouped.programs()).and(programs{
 		"03": open.with(2, func(env Env, p pool) error {
 			return nilTask(env, func() error {
 				g := limited(2)
@@ -53,7 +51,6 @@ func errgroupPrograms() programs {
 			}
 			return nil
 		},
-		"05": open.with(huge(), runAll),
 		"06": open.with(2, exits(true, "Wait")),
 		"08": func(Env) error {
 			g, ctx := errgroup.WithContext(context.Background())
@@ -67,9 +64,6 @@ func errgroupPrograms() programs {
 			}
 			return nil
 		},
-		"09": open.with(2, recurs),
-		"17": grouped.leave,
-		"18": grouped.afterError,
 		"19": inBubbles(open),
 		"20": func(env Env) error {
 			env.Step("limit -1")
@@ -80,12 +74,5 @@ func errgroupPrograms() programs {
 			return open.with(0, runAll)(env)
 		},
 		"21": goroutines(open, "golang.org/x/sync/"),
-		"23": open.with(1, labels),
-		"24": open.with(1, together),
-
-		"reuse":   open.with(4, reuse),
-		"context": grouped.context,
-		"wait":    open.with(4, waits),
-		"errors":  grouped.errors,
-	}
+	})
 }

@@ -40,9 +40,7 @@ func catchingGopool(limit int) (gopool.Pool, <-chan any) {
 func gopoolPrograms() programs {
 	var open opener = func(limit int) pool { return countedGopool(newGopool(limit)) }
 	var bare opener = func(limit int) pool { return pool{submit: always(newGopool(limit).Go)} }
-	return programs{
-		"01": open.with(1, goexits),
-		"02": open.with(4, shrink),
+	return open.programs("01", "02", "09", "reuse", "resize").and(bare.programs("23", "24")).and(programs{
 		"03": func(env Env) error {
 			p, panicked := catchingGopool(2)
 			return nilTask(env, func() error {
@@ -60,14 +58,8 @@ func gopoolPrograms() programs {
 			p, panicked := catchingGopool(2)
 			return handled(countedGopool(p), panicked)
 		},
-		"09": open.with(2, recurs),
 		"19": inBubbles(open),
 		"20": noting("both run one task at a time", lowLimits(open)),
 		"21": goroutines(open, "github.com/bytedance/gopkg/"),
-		"23": bare.with(1, labels),
-		"24": bare.with(1, together),
-
-		"reuse":  open.with(4, reuse),
-		"resize": open.with(2, resize),
-	}
+	})
 }

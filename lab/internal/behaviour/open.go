@@ -3,6 +3,7 @@ package behaviour
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync/atomic"
 )
 
@@ -58,6 +59,31 @@ func (open opener) with(limit int, f func(env Env, p pool) error) func(Env) erro
 	}
 }
 
+// common are the programs that only the pool makes differ from library to library, each with the
+// limit of that pool.
+var common = map[string]struct {
+	limit int
+	run   func(env Env, p pool) error
+}{
+	"01": {1, goexits}, "02": {4, shrink}, "05": {huge(), runAll}, "09": {2, recurs}, "23": {1, labels}, "24": {1, together},
+	"reuse": {4, reuse}, "wait": {4, waits}, "resize": {2, resize},
+}
+
+// programs are the common programs of these scenarios and features.
+func (open opener) programs(ids ...string) programs {
+	list := make(programs)
+	for _, id := range ids {
+		list[id] = open.with(common[id].limit, common[id].run)
+	}
+	return list
+}
+
+// and adds programs, some of which may replace others.
+func (p programs) and(more programs) programs {
+	maps.Copy(p, more)
+	return p
+}
+
 // noting is the program with a note.
 func noting(note string, program func(Env) error) func(Env) error {
 	return func(env Env) error {
@@ -75,6 +101,11 @@ type group struct {
 // A grouper makes a group with a limit, whose tasks get a context made from ctx. Its
 // methods are programs.
 type grouper func(ctx context.Context, limit int) group
+
+// programs are all that its methods are.
+func (open grouper) programs() programs {
+	return programs{"17": open.leave, "18": open.afterError, "context": open.context, "errors": open.errors}
+}
 
 // errors is a feature.
 func (open grouper) errors(Env) error {

@@ -13,7 +13,7 @@ func plainPrograms() programs {
 		var tasks sync.WaitGroup
 		return pool{submit: always(tasks.Go), wait: silent(tasks.Wait)}
 	}
-	return programs{
+	return open.programs("09", "23", "reuse", "wait").and(programs{
 		"03": open.with(0, func(env Env, p pool) error {
 			return nilTask(env, func() error {
 				var tasks sync.WaitGroup
@@ -24,7 +24,6 @@ func plainPrograms() programs {
 		}),
 		"04": open.with(0, waitTwice),
 		"06": open.with(0, exits(false, "Wait")),
-		"09": open.with(0, recurs),
 		"19": func(env Env) error {
 			return bubbles(env, func(func(string)) error {
 				var tasks sync.WaitGroup
@@ -39,9 +38,5 @@ func plainPrograms() programs {
 				return nil
 			})
 		},
-		"23": open.with(0, labels),
-
-		"reuse": open.with(0, reuse),
-		"wait":  open.with(0, waits),
-	}
+	})
 }

@@ -33,9 +33,8 @@ func pondPrograms() programs {
 		}
 	}
 	grouped := groupedWith()
-	return programs{
+	return open.programs("02", "05", "23", "24", "reuse").and(inGroup.programs("wait")).and(grouped.programs()).and(programs{
 		"01": with(pond.WithQueueSize(4096)).with(1, goexits), // so that the queue cannot hold millions
-		"02": open.with(4, shrink),
 		"03": func(env Env) error {
 			p := pond.NewPool(2)
 			return nilTask(env, func() error {
@@ -63,7 +62,6 @@ func pondPrograms() programs {
 			}
 			return nil
 		},
-		"05": open.with(huge(), runAll),
 		"06": inGroup.with(2, exits(true, "Wait of the group")),
 		"07": func(Env) error {
 			p := pond.NewPool(2)
@@ -220,7 +218,6 @@ func pondPrograms() programs {
 			}
 			return fmt.Errorf("the group's context, and the pool's too: %w", err)
 		},
-		"18": grouped.afterError,
 		"19": func(env Env) error {
 			return bubbles(env, func(part func(string)) error {
 				p := pond.NewPool(2)
@@ -247,13 +244,7 @@ func pondPrograms() programs {
 			return nil
 		},
 		"21": goroutines(open, "github.com/alitto/pond/"),
-		"23": open.with(1, labels),
-		"24": open.with(1, together),
 
-		"reuse":   open.with(4, reuse),
-		"context": grouped.context,
-		"wait":    inGroup.with(4, waits),
-		"errors":  grouped.errors,
-		"resize":  with(pond.WithQueueSize(16)).with(2, resize),
-	}
+		"resize": with(pond.WithQueueSize(16)).with(2, resize),
+	})
 }

@@ -30,9 +30,7 @@ func weirPrograms() programs {
 			wait:   func() error { return streamOf(tasks, par.Limit(limit)) },
 		}
 	}
-	return programs{
-		"01": open.with(1, goexits),
-		"02": open.with(4, shrink),
+	return open.programs("01", "02", "05", "23", "24", "reuse", "wait", "resize").and(grouped.programs()).and(programs{
 		"03": open.with(2, func(env Env, p pool) error {
 			return nilTask(env, func() error { return p.submit(nil) }, p)
 		}),
@@ -63,7 +61,6 @@ func weirPrograms() programs {
 			}
 			return nil
 		},
-		"05": open.with(huge(), runAll),
 		"06": func(env Env) error {
 			g := weir.NewGroup(context.Background(), 2, weir.KeepGoing())
 			var ended atomic.Int32
@@ -237,7 +234,6 @@ func weirPrograms() programs {
 			}
 			return returned("the submission", refused, context.Canceled)
 		},
-		"18": grouped.afterError,
 		"19": func(env Env) error {
 			return bubbles(env, func(part func(string)) error {
 				part("a pool")
@@ -262,13 +258,5 @@ func weirPrograms() programs {
 			return nil
 		},
 		"21": goroutines(open, "github.com/64ed045f/weir.", "github.com/64ed045f/weir/internal/", "github.com/64ed045f/weir/par."),
-		"23": open.with(1, labels),
-		"24": open.with(1, together),
-
-		"reuse":   open.with(4, reuse),
-		"context": grouped.context,
-		"wait":    open.with(4, waits),
-		"errors":  grouped.errors,
-		"resize":  open.with(2, resize),
-	}
+	})
 }

@@ -9,13 +9,11 @@ func workerpoolPrograms() programs {
 		p := workerpool.New(limit)
 		return pool{submit: p.Do, wait: silent(p.StopWait)}
 	}
-	return programs{
-		"01": open.with(1, goexits),
+	return open.programs("01", "05", "23", "24", "reuse").and(programs{
 		"03": open.with(2, func(env Env, p pool) error {
 			return nilTask(env, func() error { return p.submit(nil) }, p)
 		}),
 		"04": open.with(1, waitTwice),
-		"05": open.with(huge(), runAll),
 		"06": open.with(2, exits(false, "StopWait")),
 		"09": func(env Env) error {
 			p := workerpool.New(2)
@@ -41,10 +39,7 @@ func workerpoolPrograms() programs {
 			return lowLimits(open)(env)
 		},
 		"21": goroutines(open, "github.com/gammazero/"),
-		"23": open.with(1, labels),
-		"24": open.with(1, together),
 
-		"reuse": open.with(4, reuse),
-		"wait":  noting("by stopping the pool for good", open.with(4, waits)),
-	}
+		"wait": noting("by stopping the pool for good", open.with(4, waits)),
+	})
 }
