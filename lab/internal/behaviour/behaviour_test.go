@@ -188,7 +188,7 @@ func TestWhatKeepsRunFromFindingOutIsAnError(t *testing.T) {
 	}
 }
 
-func TestAProgramThatSomebodyElseStopsGetsNoVerdict(t *testing.T) {
+func TestAProgramThatIsStoppedFromOutsideGetsNoVerdict(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a process cannot send itself an interrupt")
 	}

@@ -112,7 +112,7 @@ func runner(t *testing.T, before func(turn run.Turn)) run.Runner {
 	}
 }
 
-func TestContendersTakeTurnsAndAFailureSpoilsNobodyElse(t *testing.T) {
+func TestContendersTakeTurnsAndAFailureSpoilsNoOther(t *testing.T) {
 	// With the race detector a program sleeps for a second before it ends.
 	t.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	var kept []record.Result
