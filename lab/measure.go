@@ -17,7 +17,6 @@ import (
 
 	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/machine"
-	"github.com/64ed045f/weir/lab/internal/overload"
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/report"
@@ -50,8 +49,7 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	defer func() { err = errors.Join(err, raw.Close()) }()
 
-	libraries := append(peer.Modules(), machine.Module{Library: "chi", Path: overload.Module})
-	settings := append(machine.Settings(o.command(), libraries), record.Setting{Key: "scale", Value: o.scaleName()})
+	settings := append(machine.Settings(o.command(), peer.Modules()), record.Setting{Key: "scale", Value: o.scaleName()})
 	left := o.leftOut(plan)
 	if left != "" {
 		settings = append(settings, record.Setting{Key: "left-out", Value: left})

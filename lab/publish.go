@@ -64,7 +64,7 @@ func withTables(root, page string, text []byte) ([]byte, error) {
 	for name, table := range pages[page] {
 		from := file
 		if path, ok := apartResults[name]; ok {
-			if from, err = readFile(filepath.Join(root, filepath.FromSlash(path))); err != nil {
+			if from, err = record.ReadFile(filepath.Join(root, filepath.FromSlash(path))); err != nil {
 				return nil, err
 			}
 			from.Settings = append(from.Settings, record.Setting{Key: "file", Value: path})

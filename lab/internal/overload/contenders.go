@@ -37,9 +37,6 @@ func limited(h http.Handler, s Setup, more ...weirhttp.Option) http.Handler {
 	return weirhttp.Limit(h, s.Slots, append(more, weirhttp.Queue(s.Queue), weirhttp.MaxWait(s.MaxWait))...)
 }
 
-// Module is that of the one library compared with Weir.
-const Module = "github.com/go-chi/chi/v5"
-
 // Names are all contenders, in the order of the tables.
 func Names() []string {
 	var names []string

@@ -165,11 +165,12 @@ func Modules() []machine.Module {
 			list = append(list, m)
 		}
 	}
-	// These run no tasks of their own: suites reuse, sharing and later use them as they are.
+	// These run no tasks of their own: suites reuse, sharing, later and http use them as they are.
 	return append(list, []machine.Module{
 		{Library: "bytebufferpool", Path: "github.com/valyala/bytebufferpool"}, {Library: "puddle", Path: "github.com/jackc/puddle/v2"},
 		{Library: "singleflight", Path: "golang.org/x/sync"}, {Library: "x-time", Path: "golang.org/x/time"},
 		{Library: "failsafe-go", Path: "github.com/failsafe-go/failsafe-go"},
+		{Library: "chi", Path: "github.com/go-chi/chi/v5"},
 	}...)
 }
 

@@ -57,21 +57,11 @@ func worthDrawing(e experiment, usual int) []record.Table {
 	return tables
 }
 
-// A mark is one peer's place in a picture.
-type mark struct {
-	name  string
-	value record.Cell
-}
-
-func marksOf(t record.Table, unit string) []mark {
-	var marks []mark
-	for _, r := range t.Rows {
-		if c, ok := r.Cells[unit]; ok && usable(c) && c.Center >= 0 {
-			marks = append(marks, mark{clean(r.Peer), c})
-		}
-	}
-	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.value.Center, b.value.Center) })
-	return marks
+// drawn are the rows that have a figure of the unit, the least first.
+func drawn(t record.Table, unit string) []record.Row {
+	rows := slices.DeleteFunc(slices.Clone(t.Rows), func(r record.Row) bool { return !usable(r.Cells[unit]) || r.Cells[unit].Center < 0 })
+	slices.SortStableFunc(rows, func(a, b record.Row) int { return cmp.Compare(a.Cells[unit].Center, b.Cells[unit].Center) })
+	return rows
 }
 
 func nameOfPicture(t record.Table, more string) string {
@@ -84,15 +74,15 @@ func titleOf(t record.Table) string {
 
 // drawBars draws the figures of a unit: as lengths, or as points on a logarithmic scale
 // where they lie far apart. The least is on top.
-func drawBars(t record.Table, unit, name string) []picture {
-	marks := marksOf(t, unit)
-	if len(marks) < 2 || marks[len(marks)-1].value.Center <= 0 {
+func drawBars(t record.Table, unit, more string) []picture {
+	rows := drawn(t, unit)
+	if len(rows) < 2 || rows[len(rows)-1].Cells[unit].Center <= 0 {
 		return nil
 	}
-	low, high := marks[0].value.Center, marks[len(marks)-1].value.Center
+	low, high := rows[0].Cells[unit].Center, rows[len(rows)-1].Cells[unit].Center
 	f := frame{
-		name: nameOfPicture(t, name), title: titleOf(t), below: join([]string{unitTitle(unit), paramsText(t.Params, t.Procs)}, " · "),
-		height: vg.Length(19*len(marks) + 44),
+		name: nameOfPicture(t, more), title: titleOf(t), below: join([]string{unitTitle(unit), paramsText(t.Params, t.Procs)}, " · "),
+		height: vg.Length(19*len(rows) + 44),
 	}
 	p := newPlot()
 	p.HideY()
@@ -106,16 +96,16 @@ func drawBars(t record.Table, unit, name string) []picture {
 		p.HideX()
 	}
 	names, figures := &plotter.Labels{Offset: vg.Point{X: -6}}, &plotter.Labels{Offset: vg.Point{X: 7}}
-	for k, m := range marks {
-		at := -float64(k)
-		begin, end := plotter.XY{X: from, Y: at}, plotter.XY{X: m.value.Center, Y: at}
+	for k, r := range rows {
+		name, value, at := clean(r.Peer), r.Cells[unit], -float64(k)
+		begin, end := plotter.XY{X: from, Y: at}, plotter.XY{X: value.Center, Y: at}
 		right := end
-		stem := draw.LineStyle{Color: themed(barColor(m.name)), Width: 10}
+		stem := draw.LineStyle{Color: themed(barColor(name)), Width: 10}
 		if log {
 			stem = draw.LineStyle{Color: themed("line"), Width: 1}
 		}
 		p.Add(line(stem, begin, end))
-		if least, most, ok := whisker(m.value, from, 1.3*high); ok {
+		if least, most, ok := whisker(value, from, 1.3*high); ok {
 			right.X = max(right.X, most)
 			p.Add(&plotter.XErrorBars{
 				XYs: plotter.XYs{end}, XErrors: plotter.XErrors{{Low: end.X - least, High: most - end.X}},
@@ -123,13 +113,13 @@ func drawBars(t record.Table, unit, name string) []picture {
 			})
 		}
 		if log {
-			dot := draw.GlyphStyle{Color: themed(barColor(m.name)), Radius: 4, Shape: draw.CircleGlyph{}}
+			dot := draw.GlyphStyle{Color: themed(barColor(name)), Radius: 4, Shape: draw.CircleGlyph{}}
 			p.Add(&plotter.Scatter{XYs: plotter.XYs{end}, GlyphStyle: dot})
 		}
-		style := nameLetters(11, m.name)
+		style := nameLetters(11, name)
 		style.XAlign = text.XRight
-		addLabel(names, begin, style, fit(style, m.name, 120))
-		addLabel(figures, right, letters(11, "muted"), figure(m.value.Center, unit))
+		addLabel(names, begin, style, fit(style, name, 120))
+		addLabel(figures, right, letters(11, "muted"), figure(value.Center, unit))
 	}
 	p.Add(names, figures)
 	return []picture{f.draw(p)}
