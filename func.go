@@ -24,22 +24,23 @@ type FuncPool[T any] struct {
 // once; [Unbounded] sets no limit. It starts nothing, unless [Prestart] is given.
 func NewFunc[T any](limit int, run func(T), opts ...Option) *FuncPool[T] {
 	must(run != nil, "function must not be nil", "nil")
-	p := new(struct {
-		FuncPool[T]
+	both := new(struct { // a field without a name would give it all methods once more, for each T
+		pool   FuncPool[T]
 		engine engine.Engine
 	})
+	p := &both.pool
 	p.call = run
 	p.args.init(false)
 	o := poolOptions(limit, opts)
 	o.mustHaveNoErrors()
-	c := config(&o, (*funcRunner[T])(&p.FuncPool))
+	c := config(&o, (*funcRunner[T])(p))
 	if o.expiry > 0 {
 		expires(&o, &c, p.expired)
 	}
 	p.core.prepare(&o)
 	p.core.made = caller()
-	p.core.start(&o, &c, &p.engine)
-	return &p.FuncPool
+	p.core.start(&o, &c, &both.engine)
+	return p
 }
 
 // funcRunner runs the function of a FuncPool.

@@ -48,21 +48,16 @@ func TestPoolsTakeArgumentsOfAnyType(t *testing.T) {
 	type (
 		number  struct{ high, low int32 }
 		mixed   struct{ id, text *string }
-		large   struct{ words [20]int }
 		wrapped struct{ err error }
 		holder  struct{ text *string }
 	)
 	var numbers [2]int
 	text := func(i int) string { return strconv.Itoa(1000 + i) }
 	pointer := func(i int) *string { s := text(i); return &s }
-	takes(t, func(int) struct{} { return struct{}{} })
 	takes(t, func(int) [0]*int { return [0]*int{} })
 	takes(t, func(i int) bool { return i%2 == 0 })
-	takes(t, func(i int) int8 { return int8(i) })
 	takes(t, func(i int) int { return i - 1 })
 	takes(t, func(i int) uint64 { return math.MaxUint64 - uint64(i) })
-	takes(t, func(i int) uintptr { return 1<<20 + uintptr(i) })
-	takes(t, func(i int) float32 { return float32(i) / 3 })
 	takes(t, func(i int) complex64 { return complex(float32(i), 1) })
 	takes(t, func(i int) complex128 { return complex(float64(i), 1) })
 	takes(t, func(i int) [3]byte { return [3]byte{byte(i), 1, 2} })
@@ -81,40 +76,60 @@ func TestPoolsTakeArgumentsOfAnyType(t *testing.T) {
 	takes(t, func(i int) holder { return holder{pointer(i)} })
 	takes(t, func(i int) [1]*string { return [1]*string{pointer(i)} })
 	takes(t, func(i int) mixed { return mixed{pointer(i), pointer(i + 1)} })
-	takes(t, func(i int) large { return large{[20]int{19: i}} })
 	takes(t, func(i int) func() int { return func() int { return i } })
+
+	// A Stateful keeps them as a FuncPool does, but needs one of the words itself.
+	ownsAWord(t, func(i int) int { return i - 1 })
+	ownsAWord(t, text)
+	ownsAWord(t, func(i int) any { return pointer(i) })
+	ownsAWord(t, func(i int) mixed { return mixed{pointer(i), pointer(i + 1)} })
 }
 
+const queuedArguments = 40 // more than the first ring holds
+
+// takes tries a FuncPool. The compiler makes all of FuncPool anew for each T.
 func takes[T any](t *testing.T, arg func(i int) T) {
 	t.Helper()
-	const n = 40 // more than the first ring holds
-	var got, called []T
-	f := weir.NewFunc(1, func(arg T) { got = append(got, arg) })
-	s := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(_ int, arg T) { called = append(called, arg) }, nil)
-	f.Pause()
-	s.Pause()
-	for i := range n {
-		check.OK(t, f.Invoke(arg(i)))
-		check.OK(t, s.Invoke(arg(i)))
+	var got []any
+	p := weir.NewFunc(1, func(arg T) { got = append(got, arg) })
+	p.Pause()
+	standInTheQueue(t, func(i int) error { return p.Invoke(arg(i)) })
+	p.Resume()
+	p.Close()
+	areTheArguments(t, got, queuedArguments, func(i int) any { return arg(i) })
+}
+
+// ownsAWord tries a Stateful.
+func ownsAWord[T any](t *testing.T, arg func(i int) T) {
+	t.Helper()
+	var got []any
+	p := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(_ int, arg T) { got = append(got, arg) }, nil)
+	p.Pause()
+	standInTheQueue(t, func(i int) error { return p.Invoke(arg(i)) })
+	p.Resume()
+	check.OK(t, p.Call(t.Context(), arg(queuedArguments)))
+	p.Close()
+	areTheArguments(t, got, queuedArguments+1, func(i int) any { return arg(i) })
+}
+
+func standInTheQueue(t *testing.T, invoke func(i int) error) {
+	t.Helper()
+	for i := range queuedArguments {
+		check.OK(t, invoke(i))
 	}
-	runtime.GC() // what the arguments refer to is found in the queues alone
+	runtime.GC() // what the arguments refer to is found in the queue alone
 	var others []*string
 	for range 1000 {
 		others = append(others, new(string)) // where it was, if it was not found
 	}
-	f.Resume()
-	s.Resume()
-	check.OK(t, s.Call(t.Context(), arg(n)))
-	f.Close()
-	s.Close()
-	check.Equal(t, "calls of a FuncPool", len(got), n)
-	check.Equal(t, "calls of a Stateful", len(called), n+1)
 	runtime.KeepAlive(others)
-	for i, v := range slices.Concat(got, called) {
-		if i >= n {
-			i -= n
-		}
-		a, b := any(v), any(arg(i))
+}
+
+func areTheArguments(t *testing.T, got []any, n int, arg func(i int) any) {
+	t.Helper()
+	check.Equal(t, "calls", len(got), n)
+	for i, v := range got {
+		a, b := v, arg(i)
 		if call, ok := a.(func() int); ok {
 			a, b = call(), i
 		}
