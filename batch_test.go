@@ -264,7 +264,7 @@ func TestCancelAtAnyTimeEndsWaitAndRunsNoTaskTwice(t *testing.T) {
 						opts = append(opts, weir.Limit(limit))
 					}
 					g := p.Group(context.Background(), opts...)
-					for round := range check.Scale(1500, 150) {
+					for round := range check.Scale(750, 150) {
 						var runs [30]atomic.Int32
 						var adding sync.WaitGroup
 						for half := range 2 {
@@ -320,7 +320,7 @@ func TestWaitSeesTasksThatBeginAndEndWhileItLooks(t *testing.T) {
 	defer p.Close()
 	g := p.Group(context.Background())
 	check.Within(time.Minute, func() {
-		for range check.Scale(200_000, 5_000) {
+		for range check.Scale(100_000, 5_000) {
 			g.Go(func(context.Context) error {
 				g.Go(succeed)
 				return nil

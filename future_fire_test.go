@@ -20,7 +20,7 @@ func TestFuturesUnderStressAllResolve(t *testing.T) {
 	for _, queue := range []int{0, 1, 64, weir.Unbounded} {
 		t.Run("queue="+queueName(queue), func(t *testing.T) {
 			check.Within(time.Minute, func() {
-				for seed := range check.Scale(200, 20) {
+				for seed := range check.Scale(50, 10) {
 					futuresUnderFire(t, queue, uint64(seed))
 				}
 			})

@@ -21,7 +21,7 @@ func TestThePlaceOfAFutureIsFreeWhenGetReturns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := weir.New(1, weir.Queue(0))
 			defer p.Close()
-			for range check.Scale(8000, 500) {
+			for range check.Scale(2000, 500) {
 				_, _ = weir.Async(t.Context(), p, task).Get(t.Context())
 				if err := p.TrySubmit(nothing); err != nil {
 					t.Fatal(err)
@@ -50,7 +50,7 @@ func TestThePlaceOfACallIsFreeWhenItReturns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := weir.NewStateful(1, func() (int, error) { return 0, nil }, use, nil, weir.Queue(0))
 			defer p.Close()
-			for range check.Scale(8000, 500) {
+			for range check.Scale(2000, 500) {
 				if err := p.Call(t.Context(), 1); errors.Is(err, weir.ErrClosed) {
 					t.Fatal(err)
 				}

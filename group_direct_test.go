@@ -110,7 +110,7 @@ func TestAGroupIsResizedBeforeItHasWorkers(t *testing.T) {
 }
 
 func TestWaitEndsThoughItsFirstTasksAddMany(t *testing.T) {
-	for range check.Scale(2000, 200) {
+	for range check.Scale(2000, 100) {
 		g := weir.NewGroup(context.Background(), 4)
 		var mu sync.Mutex
 		count := 0

@@ -136,7 +136,7 @@ func TestResizingAGroupLosesNoPlace(t *testing.T) {
 	g := p.Group(context.Background(), weir.Limit(3))
 	dice := rand.New(rand.NewPCG(4, 4))
 	check.Within(time.Minute, func() {
-		for round := range check.Scale(300, 40) {
+		for round := range check.Scale(300, 20) {
 			var users sync.WaitGroup
 			for range 4 {
 				users.Go(func() {
@@ -202,7 +202,7 @@ func TestALoweredGroupLimitHoldsAtOnce(t *testing.T) {
 			})
 		}
 		dice := rand.New(rand.NewPCG(5, 5))
-		for range check.Scale(600, 60) {
+		for range check.Scale(300, 30) {
 			limit := 1 + dice.IntN(8)
 			g.Resize(limit)
 			for i := range given { // a call of Go that is under way may have been let in before

@@ -93,7 +93,7 @@ func fib(n int) int {
 }
 
 func TestPromise09RecursionNeedsNoMoreThanTheLimit(t *testing.T) {
-	n := check.Scale(22, 14)
+	n := check.Scale(18, 12)
 	everyShape(t, func(t *testing.T, p *weir.Pool, limit int) {
 		// For each place under the limit one chain of tasks that wait, as deep as the
 		// recursion; and those whose subtasks were taken over by others.
@@ -139,7 +139,7 @@ func quicksortNested(ctx context.Context, p *weir.Pool, s []int) error {
 }
 
 func TestPromise09ANestedQuicksortSorts(t *testing.T) {
-	data := rand.Perm(check.Scale(1_000_000, 50_000))
+	data := rand.Perm(check.Scale(200_000, 20_000))
 	everyShape(t, func(t *testing.T, p *weir.Pool, _ int) {
 		s := slices.Clone(data)
 		check.OK(t, run(p, func(ctx context.Context) error { return quicksortNested(ctx, p, s) }))
@@ -226,7 +226,7 @@ func TestPromise09GroupsNestOnThreeLevelsOfManyTasks(t *testing.T) {
 		for _, opts := range [][]weir.GroupOption{nil, {weir.Limit(1)}, {weir.Limit(3)}} {
 			var leaves atomic.Int64
 			var b busy
-			width := check.Scale(7, 4)
+			width := check.Scale(7, 3)
 			var clients sync.WaitGroup
 			for range 4 { // from outside, at once, with plain tasks in between
 				clients.Go(func() {

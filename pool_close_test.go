@@ -66,7 +66,7 @@ func TestPromise06CloseMayBeCalledTwiceAtOnceAndDuringSubmit(t *testing.T) {
 	})
 	for _, queue := range []int{0, 1, 64, weir.Unbounded} {
 		t.Run("during Submit/queue="+queueName(queue), func(t *testing.T) {
-			rounds := check.Scale(1500, 60)
+			rounds := check.Scale(300, 60)
 			if queue == weir.Unbounded {
 				rounds /= 6 // each takes 10 ms: so long the three submit without waiting
 			}

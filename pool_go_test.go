@@ -344,7 +344,7 @@ func TestShutdownCancelsTasksThatJustBegin(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	begun := 0
-	for i := range check.Scale(20000, 2000) {
+	for i := range check.Scale(5000, 2000) {
 		p := weir.New(1)
 		check.OK(t, p.Submit(nothing))
 		p.Wait()
@@ -370,7 +370,7 @@ func TestShutdownCancelsTasksThatJustBegin(t *testing.T) {
 
 // The cost of many tasks with channels is a list, and not a search in it.
 func TestContextsOfGoCostTheSameWhateverRuns(t *testing.T) {
-	check.Flat(t, check.Scale(3000, 500), func(n int) (f, end func()) {
+	check.Flat(t, check.Scale(1000, 500), func(n int) (f, end func()) {
 		p := weir.New(weir.Unbounded)
 		v := check.NewValve()
 		ctx, cancel := context.WithCancel(t.Context())

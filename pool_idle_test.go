@@ -197,7 +197,7 @@ func TestAnUnboundedQueueGivesMemoryBack(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	tasks := check.Scale(1_000_000, 50_000)
+	tasks := check.Scale(250_000, 50_000)
 	if check.Race {
 		tasks = 5_000 // nothing is measured
 	}

@@ -81,7 +81,7 @@ func peakUnderResize(t *testing.T, queue int) {
 		})
 	}
 	dice := rand.New(rand.NewPCG(uint64(queue), 2))
-	for range check.Scale(600, 40) {
+	for range check.Scale(150, 40) {
 		limit := 1 + dice.IntN(8)
 		p.Resize(limit)
 		// Every task that may have started before Resize returned is over

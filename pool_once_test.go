@@ -21,7 +21,7 @@ func TestPromise01AcceptedTasksRunOnceOrAreHandedBackAndRejectedOnesNeverRun(t *
 			for _, limit := range []int{1, 2, 8} {
 				t.Run(fmt.Sprintf("%s/limit=%d/queue=%s", kind.name, limit, queueName(queue)), func(t *testing.T) {
 					check.Within(time.Minute, func() {
-						for seed := range check.Scale(16, 2) {
+						for seed := range check.Scale(8, 2) {
 							everyTaskOnce(t, kind.make, limit, queue, uint64(seed))
 						}
 					})

@@ -280,7 +280,7 @@ func TestWaitEndsWithTheTasksOfBeforeTheCall(t *testing.T) {
 					dice := rand.New(rand.NewPCG(uint64(producer), 5))
 					producing.Go(func() {
 						var done atomic.Int64
-						for submitted := int64(0); submitted < int64(check.Scale(20_000, 1_000)); {
+						for submitted := int64(0); submitted < int64(check.Scale(5_000, 1_000)); {
 							for range 1 + dice.IntN(5) {
 								submitted++
 								n := submitted

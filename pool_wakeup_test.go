@@ -85,7 +85,7 @@ func TestPromise03ATaskThatBlocksNeverHoldsUpTheNext(t *testing.T) {
 func chain(t *testing.T, limit, queue int) {
 	p := weir.New(limit, weir.Queue(queue))
 	defer p.Close()
-	links := check.Scale(4000, 300)
+	links := check.Scale(1000, 300)
 	started := make([]chan struct{}, links+1)
 	for i := range started {
 		started[i] = make(chan struct{})
@@ -106,7 +106,7 @@ func pairs(t *testing.T, limit, queue int) {
 	defer p.Close()
 	meet := make(chan struct{})
 	give, take := func() { meet <- struct{}{} }, func() { <-meet }
-	rounds := check.Scale(100_000, 4_000) / 9
+	rounds := check.Scale(25_000, 4_000) / 9
 	for range rounds {
 		check.OK(t, p.Submit(give))
 		check.OK(t, p.Submit(take))
@@ -149,7 +149,7 @@ func TestAFreeWorkerIsNeverReportedAsFull(t *testing.T) {
 						}
 						v.Open()
 					}
-					for range check.Scale(2000, 100) {
+					for range check.Scale(500, 100) {
 						fill(func(v *check.Valve) bool { return p.TrySubmit(v.Hold) == nil })
 						p.Wait()
 						fill(func(v *check.Valve) bool { return g.TryGo(v.Member) })
@@ -162,7 +162,7 @@ func TestAFreeWorkerIsNeverReportedAsFull(t *testing.T) {
 	t.Run("a lone task again and again", func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		defer p.Close()
-		for range check.Scale(50_000, 5_000) {
+		for range check.Scale(15_000, 5_000) {
 			check.OK(t, p.TrySubmit(nothing))
 			p.Wait()
 		}

@@ -142,11 +142,7 @@ func TestTheListsMayBeReadWhilePoolsAndGroupsComeAndGo(t *testing.T) {
 			}
 		})
 	}
-	rounds := 300
-	if testing.Short() {
-		rounds = 50
-	}
-	for i := range rounds {
+	for i := range check.Scale(150, 50) {
 		p := weir.New(1+i%3, weir.Name("short"))
 		g := p.Group(t.Context())
 		own := weir.NewGroup(t.Context(), 2)

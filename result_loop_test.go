@@ -95,7 +95,7 @@ func TestAllYieldsResultsAsTheyFinish(t *testing.T) {
 // A result must not be lost between the look for what has finished and the watch
 // for what finishes, nor between two that finish at once.
 func TestALoopMissesNoResultThatComesMeanwhile(t *testing.T) {
-	rounds := check.Scale(8000, 2000)
+	rounds := 2000
 	if check.Race {
 		rounds /= 10 // each takes far longer
 	}

@@ -222,7 +222,7 @@ func TestTheTasksThatAreMeasuredStandForAll(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				all := make([]time.Duration, tasks)
-				p := weir.NewFunc(1, func(i int) { time.Sleep(all[i]) })
+				p := weir.NewFunc(1, func(i int) { time.Sleep(all[i]) }, weir.Queue(weir.Unbounded))
 				defer p.Close()
 				for i := range all {
 					all[i] = length(i)

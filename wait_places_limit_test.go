@@ -32,7 +32,7 @@ func TestPromise09OfTheTasksFromOutsideNoMoreThanTheLimitHaveBegun(t *testing.T)
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newPair(4, weir.Queue(weir.Unbounded))
-			x.crowd(t, check.Scale(40_000, 4_000), func(ctx context.Context) error { return wait(ctx, x) })
+			x.crowd(t, check.Scale(10_000, 4_000), func(ctx context.Context) error { return wait(ctx, x) })
 		})
 	}
 }

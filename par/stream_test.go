@@ -74,7 +74,7 @@ func TestStreamsDoWhatALoopDoes(t *testing.T) {
 			if where == nil {
 				watched(t)
 			}
-			for range check.Scale(400, 25) {
+			for range check.Scale(200, 25) {
 				n, limit := r.IntN(100), 1+r.IntN(9)
 				if r.IntN(10) == 0 {
 					n = r.IntN(3000)

@@ -468,7 +468,7 @@ func TestPagesMayBeReadInAStormOfPools(t *testing.T) {
 			}
 		})
 	}
-	for i := range check.Scale(2000, 200) {
+	for i := range check.Scale(1000, 200) {
 		query := []string{"?longer=0s", "?groups&longer=0s", "?longer=0s&slow=1ns", "?format=json&longer=0s", "?pool=1", "?pool=1&worker=1"}[i%6]
 		if w := get(h, query); w.Code != http.StatusOK && w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d %s", query, w.Code, w.Body)

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	programs = flag.Int("places.programs", 0, "how many programs to draw; 0 for 7000, or 1000 under -short")
+	programs = flag.Int("places.programs", 0, "how many programs to draw; 0 for 2000, or 1000 under -short")
 	seed     = flag.Uint64("places.seed", 1, "what they are drawn from")
 )
 
@@ -35,7 +35,7 @@ func runs(p *places.Program, n int, o places.Options, r *rand.Rand) (worst place
 func TestEveryDrawnProgramEndsAndKeepsTheInvariants(t *testing.T) {
 	n := *programs
 	if n == 0 {
-		n = 7000
+		n = 2000
 		if testing.Short() {
 			n = 1000
 		}
