@@ -89,6 +89,9 @@ func (q *queue) makePartitions(ctx context.Context) error {
 	if n, err := q.Partitions(ctx); n > 0 || err != nil {
 		return err
 	}
+	if err := q.widen(ctx); err != nil {
+		return err
+	}
 	others := make([]int, q.settings.Partitions-1)
 	for i := range others {
 		others[i] = i + 1
@@ -101,6 +104,18 @@ func (q *queue) makePartitions(ctx context.Context) error {
 		return err
 	}
 	q.keyed.Store(true)
+	return nil
+}
+
+// widen gives the stream of messages the subjects of the partitions.
+func (q *queue) widen(ctx context.Context) error {
+	c := q.messages.CachedInfo().Config
+	c.Subjects = q.allSubjects()
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	if _, err := q.js.UpdateStream(call, c); err != nil {
+		return fmt.Errorf("give stream %s the subjects %s: %w", c.Name, subjects(c.Subjects), unanswered(ctx, err))
+	}
 	return nil
 }
 

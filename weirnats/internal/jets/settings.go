@@ -24,7 +24,7 @@ func (q *queue) streams() (messages, dead, records, later jetstream.StreamConfig
 	base := jetstream.StreamConfig{Storage: jetstream.FileStorage, Replicas: s.Replicas, Metadata: map[string]string{"weir.format": format}}
 	messages, dead, records, later = base, base, base, base
 	messages.Metadata = map[string]string{"weir.format": format, partitionsData: strconv.Itoa(s.Partitions)}
-	messages.Name, messages.Subjects = "weir_q_"+s.Name, []string{"weir.q." + s.Name + ".*"}
+	messages.Name, messages.Subjects = "weir_q_"+s.Name, []string{q.subject()}
 	messages.Retention, messages.Discard = jetstream.WorkQueuePolicy, jetstream.DiscardNew
 	messages.MaxMsgs, messages.MaxBytes, messages.Duplicates = s.MaxMessages, s.MaxBytes, s.Window
 	messages.AllowAtomicPublish = true
@@ -36,6 +36,11 @@ func (q *queue) streams() (messages, dead, records, later jetstream.StreamConfig
 	later.AllowMsgSchedules, later.AllowRollup = true, true
 	return messages, dead, records, later
 }
+
+// allSubjects are those of the messages' stream from the first one with an order key on. Before, it has the subject of the others alone: where there may be more than one subject, the server
+// reads each message again when that is acknowledged, and if it is the first one in a file and the one behind it was read last, the server drops what it has in memory of that file, of up
+// to 8 MiB. So one worker at a time got 600 messages a second in place of 10 000 when more than a file of them waited.
+func (q *queue) allSubjects() []string { return []string{"weir.q." + q.name + ".*"} }
 
 func (q *queue) work() jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
@@ -69,13 +74,14 @@ type part struct {
 	consumer *jetstream.ConsumerConfig
 	to       *jetstream.Stream // nil there if it does not exist
 	consumed bool              // the consumer exists, or there is none to be made
+	all      []string          // the subjects that the stream may have instead
 }
 
 func (q *queue) parts() []*part {
 	messages, dead, records, later := q.streams()
 	work, due := q.work(), q.due()
 	return []*part{
-		{stream: messages, to: &q.messages, consumer: &work},
+		{stream: messages, to: &q.messages, consumer: &work, all: q.allSubjects()},
 		{stream: dead, to: &q.dead, consumed: true},
 		{stream: records, to: &q.records, consumed: true},
 		{stream: later, to: &q.later, consumer: &due},
@@ -116,7 +122,11 @@ func (p *part) check(ctx context.Context, js jetstream.JetStream) error {
 	case err != nil:
 		return fmt.Errorf("look for stream %s: %w", p.stream.Name, err)
 	}
-	if err := compareStreams(&p.stream, &s.CachedInfo().Config); err != nil {
+	have := &s.CachedInfo().Config
+	if p.all != nil && slices.Equal(have.Subjects, p.all) {
+		p.stream.Subjects = p.all
+	}
+	if err := compareStreams(&p.stream, have); err != nil {
 		return err
 	}
 	*p.to = s
