@@ -15,7 +15,7 @@ import (
 )
 
 // riverQueues is River with the two settings that its own benchmark has in place of the defaults, which allow 64 places 640 tasks a second, and with a connection for each
-// goroutine that puts. Its payload is JSON, in which 128 bytes become 172. PostgreSQL has the settings that initdb gives it; where it need not sync it is told so by
+// goroutine that puts. Its payload is JSON, in which 128 bytes become 172. PostgreSQL has the settings that initdb gives it; where it need not sync that is set by
 // synchronous_commit=off.
 var riverQueues = contender{name: "River", module: "github.com/riverqueue/river", server: postgres, forms: []string{"InsertMany", "InsertManyFast"}, open: openRiver}
 
