@@ -3,6 +3,7 @@ package jets_test
 import (
 	"log/slog"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -59,4 +60,29 @@ func TestLaterOnJetStreamConforms(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// The process that was to make the partitions was killed.
+func TestAQueueThatHasItsSubjectsAndNoPartitionOpens(t *testing.T) {
+	server := start(t)
+	s := backend.Settings{Name: "wide", Replicas: 1, MaxMessages: 10, MaxBytes: -1, Window: time.Minute, Lease: time.Minute, Partitions: 2}
+	first, err := open(t, server, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := jets.Widen(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	second, err := open(t, server, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []backend.Queue{second, first} {
+		if err := q.Put(t.Context(), &backend.Message{Order: "k", Codec: "json", Data: []byte("1")}); err != nil {
+			t.Error(err)
+		}
+		if n, err := q.Partitions(t.Context()); n != s.Partitions || err != nil {
+			t.Errorf("%d partitions, %v", n, err)
+		}
+	}
 }
