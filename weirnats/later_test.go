@@ -165,13 +165,15 @@ func TestMessagesForLaterSurviveTheProgram(t *testing.T) {
 			opts := []weirnats.Option{weirnats.Dir(dir), durability, quiet, carry, weirnats.Codecs(upper{})}
 			q, err := weirnats.Open[string](t.Context(), "words", opts...)
 			noError(t, err)
-			due := time.Now().Add(100 * time.Millisecond)
+			due := time.Now().Add(300 * time.Millisecond)
 			for _, id := range []string{"a", "b", "a", "b"} {
 				noError(t, q.Put(t.Context(), "word "+id, weirnats.ID(id), weirnats.At(due)))
 			}
 			s, err := q.Stats(t.Context())
 			noError(t, err)
-			equal(t, "messages for later", s.Later, 2)
+			if time.Now().Before(due) { // else the server is about to move them
+				equal(t, "messages for later", s.Later, 2)
+			}
 			noError(t, q.Close())
 			q = open[string](t, dir, "words", opts[1:]...)
 			p := weir.New(1)

@@ -102,6 +102,12 @@ func (c *Conn) endCalls() {
 	c.session, c.lost = context.WithCancel(context.Background())
 }
 
+// number returns how often the connection was made anew, and whether it is there.
+func (c *Conn) number() (n uint64, connected bool) {
+	n = c.nats.Stats().Reconnects // before it is there, and before anything goes to the server
+	return n, c.nats.IsConnected()
+}
+
 // call returns the context of a call that takes at most d, and ends when the connection is lost.
 func (c *Conn) call(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	c.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -38,6 +39,7 @@ var (
 // client's Fetch makes one for each.
 type receiver struct {
 	of    *queue
+	from  jetstream.Stream
 	next  string // of the API, to which pulls go
 	lease time.Duration
 	bare  bool              // what goes back leaves no record
@@ -63,6 +65,7 @@ type line struct {
 
 	// Under the mutex of the receiver.
 	sent time.Time
+	over uint64 // the connection, as by number
 	left int
 	take func(backend.Delivery) bool // nil if no pull is under way
 	done chan error                  // of capacity 1
@@ -79,6 +82,7 @@ func (q *queue) Receive() (backend.Receiver, error) {
 func (q *queue) receive(from jetstream.Stream, consumer string, lease time.Duration) *receiver {
 	r := &receiver{
 		of:    q,
+		from:  from,
 		next:  "$JS.API.CONSUMER.MSG.NEXT." + from.CachedInfo().Config.Name + "." + consumer,
 		lease: lease,
 		busy:  make(map[*line]bool),
@@ -162,13 +166,14 @@ func (r *receiver) pull(ctx context.Context, ask request, take func(backend.Deli
 
 // begin begins a pull on a line. It reports false if the receiver is closed.
 func (r *receiver) begin(l *line, n int, take func(backend.Delivery) bool) bool {
+	over, _ := r.of.conn.number()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		l.drain()
 		return false
 	}
-	l.sent, l.left, l.take = time.Now(), n, take
+	l.sent, l.over, l.left, l.take = time.Now(), over, n, take
 	r.busy[l] = true
 	return true
 }
@@ -271,6 +276,7 @@ func (l *line) arrive(m *nats.Msg) {
 		return // not from a consumer: no lease is lost
 	}
 	d := &delivery{of: r, subject: m.Subject, to: m.Reply, meta: meta, content: message(m.Header, m.Data, meta.Timestamp), sent: l.sent}
+	d.over.Store(l.over)
 	if r.seen != nil {
 		d.term = m.Header.Get(termHeader)
 		r.seen(d.term)
@@ -326,8 +332,9 @@ type delivery struct {
 	meta    *nats.MsgMetadata
 	content *backend.Message
 	sent    time.Time
-	term    string // of a partition
-	kept    uint64 // the record's number in its stream, 0 if none is known
+	over    atomic.Uint64 // the connection on which the message was last known to have its number, as by number
+	term    string        // of a partition
+	kept    uint64        // the record's number in its stream, 0 if none is known
 }
 
 // Message implements [backend.Delivery].
@@ -372,8 +379,29 @@ func (d *delivery) Extend(ctx context.Context) error { return d.confirm(ctx, "+W
 
 // confirm sends an answer, and waits until the server has processed it.
 func (d *delivery) confirm(ctx context.Context, answer string) error {
+	if has, err := d.hasNumber(ctx); !has || err != nil {
+		return err
+	}
 	_, err := d.of.of.conn.nats.RequestWithContext(ctx, d.to, []byte(answer))
 	return err
+}
+
+// hasNumber reports whether the message still has its number. A server that could not write, or lost its power, starts again without what it had not written, which it may have delivered, and gives
+// the numbers to others; and it takes an answer for one to what has the number now. So when the connection has been lost the server is asked first. Where there is no such message there is
+// nothing to answer.
+func (d *delivery) hasNumber(ctx context.Context) (bool, error) {
+	over, connected := d.of.of.conn.number()
+	if connected && over == d.over.Load() {
+		return true, nil
+	}
+	m, err := d.of.of.get(ctx, d.of.from, d.meta.Sequence.Stream)
+	if errors.Is(err, backend.ErrNotFound) || err == nil && !m.Time.Equal(d.meta.Timestamp) {
+		return false, nil
+	}
+	if err == nil && connected { // else over may be of the connection before
+		d.over.Store(over)
+	}
+	return err == nil, err
 }
 
 // Ack implements [backend.Delivery].
@@ -383,6 +411,9 @@ func (d *delivery) Ack(ctx context.Context, confirm bool) error {
 			return err
 		}
 		return d.dropRecord(ctx)
+	}
+	if has, err := d.hasNumber(ctx); !has || err != nil {
+		return err
 	}
 	d.of.mu.Lock()
 	d.of.last = d.to

@@ -19,24 +19,16 @@ import (
 
 // Each call ends by itself while the server does not answer, however long its context would have it wait.
 func TestAServerThatDoesNotAnswerHoldsNoCallUp(t *testing.T) {
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	defer s.WaitForShutdown()
-	defer s.Shutdown()
-	if !s.ReadyForConnections(time.Minute) {
-		t.Fatal("the server does not start")
-	}
-	address, stall, end := stalling(t, s.Addr().String())
+	s, end := serve(t, server.Options{StoreDir: t.TempDir()})
 	defer end()
+	address, stall, hangUp := stalling(t, s.Addr().String())
+	defer hangUp()
 	conn, err := jets.Connect(func(opts ...nats.Option) (*nats.Conn, error) { return nats.Connect("nats://"+address, opts...) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	defer end() // else Close waits for the server
+	defer hangUp() // else Close waits for the server
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	q, err := jets.Open(ctx, conn, conform.Settings("stalled"))
