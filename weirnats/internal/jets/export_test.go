@@ -37,3 +37,6 @@ func Widen(ctx context.Context, of backend.Queue) error { return of.(*queue).wid
 
 // SetPatience sets how long a call waits for an answer.
 func SetPatience(c *Conn, d time.Duration) { c.patience = d }
+
+// Accepted says which answer needs no decoding.
+var Accepted = accepted

@@ -178,11 +178,50 @@ func (q *queue) Put(ctx context.Context, m *backend.Message) error {
 	}
 	call, cancel := q.bounded(ctx)
 	defer cancel()
-	ack, err := q.js.PublishMsg(call, out)
+	ack, err := q.publish(call, out)
 	if err == nil && ack.Duplicate && !m.Due.IsZero() {
 		return backend.ErrDuplicate
 	}
 	return unanswered(ctx, err)
+}
+
+// publish is [jetstream.JetStream.PublishMsg], except that it takes the answer apart by itself if that says what it nearly always says: to decode JSON takes a tenth of the time of Put.
+func (q *queue) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, error) {
+	answer, err := q.conn.nats.RequestMsgWithContext(ctx, m)
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return q.js.PublishMsg(ctx, m) // which asks again for a while
+	case err != nil:
+		return nil, err
+	}
+	if number, ok := accepted(answer.Data); ok {
+		return &jetstream.PubAck{Sequence: number}, nil
+	}
+	var other struct {
+		*jetstream.PubAck
+		Error *jetstream.APIError `json:"error"`
+	}
+	switch err := json.Unmarshal(answer.Data, &other); {
+	case err == nil && other.Error != nil:
+		return nil, other.Error
+	case err != nil || other.PubAck == nil || other.Stream == "":
+		return nil, jetstream.ErrInvalidJSAck
+	}
+	return other.PubAck, nil
+}
+
+// accepted returns the number that a message has got, if the answer says that and no more.
+func accepted(answer []byte) (number uint64, ok bool) {
+	text, ok := strings.CutPrefix(string(answer), `{"stream":"`)
+	if !ok {
+		return 0, false
+	}
+	_, text, _ = strings.Cut(text, `", "seq":`)
+	if text, ok = strings.CutSuffix(text, "}"); !ok {
+		return 0, false
+	}
+	number, err := strconv.ParseUint(text, 10, 64)
+	return number, err == nil
 }
 
 // bounded returns the context of a call, which ends by itself if the server does not answer.
@@ -266,7 +305,7 @@ func (q *queue) PutAll(ctx context.Context, all []*backend.Message) error {
 			continue
 		}
 		out.Header[batchCommitHeader] = []string{"1"}
-		if _, err = q.js.PublishMsg(call, out); err != nil {
+		if _, err = q.publish(call, out); err != nil {
 			return unanswered(ctx, err)
 		}
 	}

@@ -440,7 +440,7 @@ func (d *delivery) Keep(ctx context.Context, r *backend.Record) error {
 	}
 	// With a header, the checksum in the file of an embedded server covers how long the subject is.
 	out := &nats.Msg{Subject: d.of.of.recordSubject(d.name()), Data: text, Header: nats.Header{codecHeader: {"json"}}}
-	ack, err := d.of.of.js.PublishMsg(ctx, out)
+	ack, err := d.of.of.publish(ctx, out)
 	if err != nil {
 		return failed(err)
 	}
