@@ -49,9 +49,6 @@ const callTime = 15 * time.Second
 // eachTime is how long the answers to messages that were sent together may take.
 const eachTime = 30 * time.Second
 
-// mostUnanswered is how many messages may be on their way to the server at once, by all calls of PutEach: those beyond would fail.
-const mostUnanswered = 1 << 30
-
 // reserve is what the headers of a dead letter may take of the server's largest message.
 const reserve = 64 << 10
 
@@ -146,7 +143,7 @@ type queue struct {
 
 // Open returns the queue, and makes what does not exist of it. If it exists with other settings the error is a [*backend.SettingsError], and nothing has changed.
 func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, error) {
-	js, err := jetstream.New(conn.nats, jetstream.WithPublishAsyncMaxPending(mostUnanswered))
+	js, err := jetstream.New(conn.nats)
 	if err != nil {
 		return nil, err
 	}
@@ -194,8 +191,16 @@ func (q *queue) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, er
 	case err != nil:
 		return nil, err
 	}
+	return decode(answer)
+}
+
+// decode returns what a stream answers to a message.
+func decode(answer *nats.Msg) (*jetstream.PubAck, error) {
 	if number, ok := accepted(answer.Data); ok {
 		return &jetstream.PubAck{Sequence: number}, nil
+	}
+	if len(answer.Data) == 0 && answer.Header.Get("Status") == "503" {
+		return nil, nats.ErrNoResponders
 	}
 	var other struct {
 		*jetstream.PubAck
@@ -216,7 +221,7 @@ func accepted(answer []byte) (number uint64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	_, text, _ = strings.Cut(text, `", "seq":`)
+	_, text, _ = strings.Cut(text, `"seq":`)
 	if text, ok = strings.CutSuffix(text, "}"); !ok {
 		return 0, false
 	}
@@ -256,29 +261,45 @@ func unanswered(ctx context.Context, err error) error {
 	return failed(err)
 }
 
-// PutEach implements [backend.Queue].
+// PutEach implements [backend.Queue]. It is PublishMsgAsync of the client with a subscription for each call, and with the answers taken apart as in publish.
 func (q *queue) PutEach(ctx context.Context, all []*backend.Message) []error {
-	errs, answers := make([]error, len(all)), make([]jetstream.PubAckFuture, len(all))
+	answers, inbox := make(chan *nats.Msg, len(all)), q.conn.nats.NewInbox()+"."
+	sub, err := q.conn.nats.ChanSubscribe(inbox+"*", answers)
+	if err != nil {
+		return slices.Repeat([]error{err}, len(all))
+	}
+	defer func() { _ = sub.Unsubscribe() }() // the connection may be closed
+	call, cancel := q.conn.call(ctx, eachTime)
+	defer cancel()
+	errs, waiting := make([]error, len(all)), make(map[int]*nats.Msg, len(all))
 	for i, m := range all {
-		var out *nats.Msg
-		if out, errs[i] = q.outgoing(ctx, m); errs[i] == nil {
-			answers[i], errs[i] = q.js.PublishMsgAsync(out)
+		out, err := q.outgoing(ctx, m)
+		if err == nil {
+			out.Reply = inbox + strconv.Itoa(i)
+			err = q.conn.nats.PublishMsg(out)
+		}
+		if errs[i] = err; err == nil {
+			waiting[i] = out
 		}
 	}
-	limit := time.NewTimer(eachTime)
-	defer limit.Stop()
-	for i, a := range answers {
-		if errs[i] != nil {
-			continue
-		}
+	for len(waiting) > 0 {
 		select {
-		case <-a.Ok():
-		case err := <-a.Err():
-			errs[i] = failed(err)
-		case <-ctx.Done():
-			errs[i] = context.Cause(ctx)
-		case <-limit.C:
-			return append(errs[:i], slices.Repeat([]error{errNoAnswer}, len(errs)-i)...)
+		case answer := <-answers:
+			i, err := strconv.Atoi(strings.TrimPrefix(answer.Subject, inbox))
+			out := waiting[i]
+			if err != nil || out == nil {
+				continue // it is no answer to what was sent
+			}
+			delete(waiting, i)
+			if _, err = decode(answer); errors.Is(err, nats.ErrNoResponders) {
+				_, err = q.js.PublishMsg(call, out) // as in publish
+			}
+			errs[i] = unanswered(ctx, err)
+		case <-call.Done():
+			for i := range waiting {
+				errs[i] = unanswered(ctx, call.Err())
+			}
+			return errs
 		}
 	}
 	return errs
