@@ -58,22 +58,22 @@ func (e *Engine) Wait(done <-chan struct{}) bool {
 		w.over = make(chan struct{}, 1)
 	}
 	e.unlock()
+	received := true
 	if done == nil { // to select, if there is nothing to choose from, takes three times as much code
 		<-w.over
-		e.mu.Lock()
-		e.keepWait(w)
-		e.mu.Unlock()
-		return true
-	}
-	select {
-	case <-w.over:
-		e.mu.Lock()
-		e.keepWait(w)
-		e.mu.Unlock()
-		return true
-	case <-done:
+	} else {
+		select {
+		case <-w.over:
+		case <-done:
+			received = false
+		}
 	}
 	e.mu.Lock()
+	if received {
+		e.keepWait(w)
+		e.mu.Unlock()
+		return true
+	}
 	ended := w.ended
 	switch {
 	case ended:
