@@ -155,98 +155,97 @@ var childOptions = []weirnats.Option{
 	weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 1000, Wait: time.Millisecond, MostWait: 10 * time.Millisecond})),
 }
 
-// child is what a program that puts and serves needs.
-func childQueue(opts ...weirnats.Option) (*weirnats.Queue[string], *weir.Pool, error) {
+// program is what a child works with. Its ledgers are of what was put, has begun and was done.
+type program struct {
+	*weirnats.Queue[string]
+	pool             *weir.Pool
+	put, begun, done ledger
+}
+
+func openProgram(opts ...weirnats.Option) (p program, err error) {
+	dir := os.Getenv(childDir)
 	if url := os.Getenv(childURL); url != "" {
 		opts = append(opts, weirnats.Server(url))
 	} else {
-		opts = append(opts, weirnats.Dir(filepath.Join(os.Getenv(childDir), "queues")))
+		opts = append(opts, weirnats.Dir(filepath.Join(dir, "queues")))
 	}
-	q, err := weirnats.Open[string](context.Background(), "work", append(slices.Clip(childOptions), opts...)...)
-	return q, weir.New(childPlaces, weir.OnError(func(error) {})), err
+	if p.Queue, err = weirnats.Open[string](context.Background(), "work", append(slices.Clip(childOptions), opts...)...); err != nil {
+		return p, err
+	}
+	p.pool = weir.New(childPlaces, weir.OnError(func(error) {}))
+	for name, to := range map[string]*ledger{"put": &p.put, "begun": &p.begun, "done": &p.done} {
+		if *to, err = openLedger(dir, name); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
 }
 
-func childServe(ctx context.Context, q *weirnats.Queue[string], p *weir.Pool) error {
-	done, err := openLedger(os.Getenv(childDir), "done")
-	if err != nil {
-		return err
-	}
-	return q.Serve(ctx, p, func(_ context.Context, id string) error {
+func (p program) serve(ctx context.Context) error {
+	return p.Serve(ctx, p.pool, func(_ context.Context, id string) error {
 		if rand.N(20) == 0 {
 			return errors.New("on purpose")
 		}
 		time.Sleep(rand.N(2 * time.Millisecond))
-		return done.add(strings.TrimSpace(id)) // short lines: at the end of the room for a file a long one would be written in part
+		return p.done.add(strings.TrimSpace(id)) // short lines: at the end of the room for a file a long one would be written in part
 	})
+}
+
+// puts puts messages with the IDs and options that next returns, one after the other, unless the test has said that there shall be no more.
+func (p program) puts(next func(i int) (id string, opts []weirnats.PutOption)) {
+	if _, err := os.Stat(filepath.Join(os.Getenv(childDir), "no more")); err == nil {
+		return
+	}
+	for i := 0; ; i++ {
+		id, opts := next(i)
+		err := p.Put(context.Background(), id, append(opts, weirnats.ID(id))...)
+		if err == nil {
+			err = p.put.add(id)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
 }
 
 // childWorker serves.
 func childWorker() error {
-	q, p, err := childQueue()
+	p, err := openProgram()
 	if err != nil {
 		return err
 	}
 	fmt.Println("ready")
-	return childServe(context.Background(), q, p)
+	return p.serve(context.Background())
 }
 
 // childEmbedded puts and serves.
 func childEmbedded() error {
-	q, p, err := childQueue()
-	if err != nil {
-		return err
-	}
-	put, err := openLedger(os.Getenv(childDir), "put")
+	p, err := openProgram()
 	if err != nil {
 		return err
 	}
 	fmt.Println("ready")
-	if _, err := os.Stat(filepath.Join(os.Getenv(childDir), "no more")); err != nil {
-		go func() {
-			for i := 0; ; i++ {
-				id := strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(i)
-				if err := q.Put(context.Background(), id, weirnats.ID(id)); err != nil {
-					panic(err)
-				}
-				if err := put.add(id); err != nil {
-					panic(err)
-				}
-			}
-		}()
-	}
-	return childServe(context.Background(), q, p)
+	go p.puts(func(i int) (string, []weirnats.PutOption) { return fmt.Sprint(os.Getpid(), "-", i), nil })
+	return p.serve(context.Background())
 }
 
 // childLater puts messages for later, some of them for soon and some for when it may have been killed, and serves.
 func childLater() error {
-	q, p, err := childQueue()
+	p, err := openProgram()
 	if err != nil {
 		return err
 	}
-	dir := os.Getenv(childDir)
-	var put, done, early ledger
-	for name, to := range map[string]*ledger{"put": &put, "done": &done, "early": &early} {
-		if *to, err = openLedger(dir, name); err != nil {
-			return err
-		}
+	early, err := openLedger(os.Getenv(childDir), "early")
+	if err != nil {
+		return err
 	}
 	fmt.Println("ready")
-	if _, err := os.Stat(filepath.Join(dir, "no more")); err != nil {
-		go func() {
-			for i := 0; ; i++ {
-				due := time.Now().Add(rand.N(time.Second / 2))
-				id := fmt.Sprint(os.Getpid(), "-", i, "-", due.UnixNano())
-				if err := q.Put(context.Background(), id, weirnats.ID(id), weirnats.At(due)); err != nil {
-					panic(err)
-				}
-				if err := put.add(id); err != nil {
-					panic(err)
-				}
-				time.Sleep(rand.N(time.Millisecond))
-			}
-		}()
-	}
-	return q.Serve(context.Background(), p, func(_ context.Context, id string) error {
+	go p.puts(func(i int) (string, []weirnats.PutOption) {
+		time.Sleep(rand.N(time.Millisecond))
+		due := time.Now().Add(rand.N(time.Second / 2))
+		return fmt.Sprint(os.Getpid(), "-", i, "-", due.UnixNano()), []weirnats.PutOption{weirnats.At(due)}
+	})
+	return p.Serve(context.Background(), p.pool, func(_ context.Context, id string) error {
 		due, err := strconv.ParseInt(id[strings.LastIndex(id, "-")+1:], 10, 64)
 		if err != nil {
 			return err
@@ -254,13 +253,13 @@ func childLater() error {
 		if left := time.Until(time.Unix(0, due)); left > 0 {
 			return early.add(fmt.Sprint(id, " ", left))
 		}
-		return done.add(id)
+		return p.done.add(id)
 	})
 }
 
 // childHold has the folder open.
 func childHold() error {
-	if _, _, err := childQueue(); err != nil {
+	if _, err := openProgram(); err != nil {
 		return err
 	}
 	fmt.Println("ready")
@@ -269,11 +268,7 @@ func childHold() error {
 
 // childPoison has a function that ends the process at once for some messages. It ends by itself when the queue is empty.
 func childPoison() error {
-	q, p, err := childQueue(weirnats.Lease(poisonLease), weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 4, Wait: time.Millisecond, MostWait: time.Millisecond})))
-	if err != nil {
-		return err
-	}
-	done, err := openLedger(os.Getenv(childDir), "done")
+	p, err := openProgram(weirnats.Lease(poisonLease), weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 4, Wait: time.Millisecond, MostWait: time.Millisecond})))
 	if err != nil {
 		return err
 	}
@@ -281,19 +276,19 @@ func childPoison() error {
 	go func() {
 		for {
 			time.Sleep(10 * time.Millisecond)
-			if s, err := q.Stats(context.Background()); err == nil && s.Messages == 0 {
+			if s, err := p.Stats(context.Background()); err == nil && s.Messages == 0 {
 				os.Exit(0)
 			}
 		}
 	}()
-	return q.Serve(context.Background(), p, func(_ context.Context, id string) error {
+	return p.Serve(context.Background(), p.pool, func(_ context.Context, id string) error {
 		if strings.HasPrefix(id, "poison") {
 			os.Exit(3)
 		}
 		if strings.HasSuffix(id, "slow") { // it is there when the process is ended
 			time.Sleep(poisonLease / 2)
 		}
-		return done.add(id)
+		return p.done.add(id)
 	})
 }
 

@@ -132,28 +132,20 @@ func keyedOptions() []weirnats.Option {
 
 func init() { //nolint:gochecknoinits // it adds a program to those that tests start
 	children["keyed"] = func() error {
-		q, p, err := childQueue(weirnats.Partitions(6))
-		if err != nil {
-			return err
-		}
-		done, err := openLedger(os.Getenv(childDir), "done")
-		if err != nil {
-			return err
-		}
-		begun, err := openLedger(os.Getenv(childDir), "begun")
+		p, err := openProgram(weirnats.Partitions(6))
 		if err != nil {
 			return err
 		}
 		fmt.Println("ready")
-		return q.Serve(context.Background(), p, func(_ context.Context, id string) error {
-			if err := begun.add(id); err != nil {
+		return p.Serve(context.Background(), p.pool, func(_ context.Context, id string) error {
+			if err := p.begun.add(id); err != nil {
 				return err
 			}
 			if rand.N(50) == 0 {
 				return errors.New("on purpose")
 			}
 			time.Sleep(rand.N(2 * time.Millisecond))
-			return done.add(id)
+			return p.done.add(id)
 		})
 	}
 }

@@ -110,11 +110,7 @@ func childUnwritable(spoil, mend func() error) error {
 	if err := becomeStranger(); err != nil {
 		return err
 	}
-	q, p, err := childQueue(weirnats.Always, weirnats.MaxBytes(8*fullSize))
-	if err != nil {
-		return err
-	}
-	put, err := openLedger(os.Getenv(childDir), "put")
+	p, err := openProgram(weirnats.Always, weirnats.MaxBytes(8*fullSize))
 	if err != nil {
 		return err
 	}
@@ -124,7 +120,7 @@ func childUnwritable(spoil, mend func() error) error {
 	puts, noMore := context.WithCancel(ctx)
 	defer noMore()
 	all := weir.NewGroup(context.Background(), 3)
-	all.Go(func(context.Context) error { return childServe(ctx, q, p) })
+	all.Go(func(context.Context) error { return p.serve(ctx) })
 	var count, broken atomic.Int32
 	var slowest atomic.Int64
 	for i := range 2 {
@@ -132,11 +128,11 @@ func childUnwritable(spoil, mend func() error) error {
 			for j := 0; puts.Err() == nil; {
 				id := fmt.Sprint(i, "-", j)
 				began := time.Now()
-				err := q.Put(puts, id+strings.Repeat(" ", 4000), weirnats.ID(id))
+				err := p.Put(puts, id+strings.Repeat(" ", 4000), weirnats.ID(id))
 				slowest.Store(max(slowest.Load(), int64(time.Since(began))))
 				switch b, ok := errors.AsType[*weirnats.BrokenError](err); {
 				case err == nil:
-					if err := put.add(id); err != nil {
+					if err := p.put.add(id); err != nil {
 						return err
 					}
 					count.Add(1)
@@ -180,7 +176,7 @@ func childUnwritable(spoil, mend func() error) error {
 	}
 	noMore()
 	if err := until("empty", func() bool {
-		s, err := q.Stats(ctx)
+		s, err := p.Stats(ctx)
 		return err == nil && s.Messages == 0
 	}); err != nil {
 		return err
@@ -190,7 +186,7 @@ func childUnwritable(spoil, mend func() error) error {
 		return fmt.Errorf("a Put took %v", took)
 	}
 	fmt.Println("a Put took", time.Duration(slowest.Load()), "at most,", broken.Load(), "failed")
-	return errors.Join(all.Wait(), q.Close())
+	return errors.Join(all.Wait(), p.Close())
 }
 
 // The folder is one that the process may not write for a while, or the disk is full, while messages are put and served.
@@ -227,7 +223,7 @@ func childOpens() error {
 	}
 	fmt.Println("ready")
 	began := time.Now()
-	q, _, err := childQueue()
+	p, err := openProgram()
 	if err != nil {
 		if took := time.Since(began); took > limit/4 {
 			return fmt.Errorf("the error comes after %v", took)
@@ -235,7 +231,7 @@ func childOpens() error {
 		fmt.Print(err)
 		return nil
 	}
-	return errors.Join(q.Put(context.Background(), "x"), q.Close())
+	return errors.Join(p.Put(context.Background(), "x"), p.Close())
 }
 
 // Open of a folder that the process may not write, or that is another user's, says so, and changes nothing.
