@@ -222,7 +222,7 @@ func (v *View) each(next func(after uint64) (*backend.Kept, error)) iter.Seq2[Me
 				yield(Message{}, outward(v.queue.name, err))
 				return
 			}
-			if !yield(Message{Number: k.Number, ID: k.ID, Key: k.Order, Codec: k.Codec, Data: k.Data, Errors: failures(k.Errors), Put: k.Put, Due: k.Due}, nil) {
+			if !yield(Message{Number: k.Number, ID: k.ID, Key: k.Key, Codec: k.Codec, Data: k.Data, Errors: failures(k.Errors), Put: k.Put, Due: k.Due}, nil) {
 				return
 			}
 			after = k.Number

@@ -104,7 +104,7 @@ func (q *Queue[T]) next(ctx context.Context, after uint64) (*backend.Dead, error
 
 func letter(d *backend.Dead) DeadLetter {
 	return DeadLetter{
-		ID: strconv.FormatUint(d.Number, 10), MessageID: d.ID, Key: d.Order, Codec: d.Codec, Data: d.Data,
+		ID: strconv.FormatUint(d.Number, 10), MessageID: d.ID, Key: d.Key, Codec: d.Codec, Data: d.Data,
 		Tries: d.Tries, Errors: failures(d.Errors), Put: d.Message.Put, Died: d.Died,
 	}
 }
@@ -127,8 +127,8 @@ func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 		return outward(q.name, err)
 	}
 	m := d.Message
-	m.Key, m.Put = "r"+id, time.Time{}
-	if m.Order != "" {
+	m.DedupID, m.Put = "r"+id, time.Time{}
+	if m.Key != "" {
 		defer q.noteKeyed()
 	}
 	known, err := q.known(ctx, &m)

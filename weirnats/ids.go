@@ -10,23 +10,23 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/journal"
 )
 
-// ids are the keys of messages that are done: a server that starts anew forgets those. [backend.Queue] keeps them; an embedded server dies with its
+// ids are the deduplication IDs of messages that are done: a server that starts anew forgets those. [backend.Queue] keeps them; an embedded server dies with its
 // process, so a file does as well there, and costs a system call.
 type ids interface {
-	Known(ctx context.Context, key string) (bool, error)
-	Remember(ctx context.Context, key string, put time.Time) error
+	Known(ctx context.Context, id string) (bool, error)
+	Remember(ctx context.Context, id string, put time.Time) error
 }
 
 // inFile implements ids.
 type inFile struct{ *journal.IDs }
 
-func (f inFile) Known(_ context.Context, key string) (bool, error) { return f.IDs.Known(key), nil }
+func (f inFile) Known(_ context.Context, id string) (bool, error) { return f.IDs.Known(id), nil }
 
-func (f inFile) Remember(_ context.Context, key string, put time.Time) error {
-	return f.IDs.Remember(key, put)
+func (f inFile) Remember(_ context.Context, id string, put time.Time) error {
+	return f.IDs.Remember(id, put)
 }
 
-// openIDs opens what has the keys, if that is not the server.
+// openIDs opens what has the IDs, if that is not the server.
 func (q *Queue[T]) openIDs(s natsServer) (err error) {
 	if s.ids != nil {
 		q.ids, err = s.ids(q.name, q.backend.Window())
@@ -36,10 +36,10 @@ func (q *Queue[T]) openIDs(s natsServer) (err error) {
 
 // known reports whether the message was put before, and is done. The server itself knows of those that are not done.
 func (q *Queue[T]) known(ctx context.Context, m *backend.Message) (bool, error) {
-	if m.Key == "" {
+	if m.DedupID == "" {
 		return false, nil
 	}
-	known, err := q.ids.Known(ctx, m.Key)
+	known, err := q.ids.Known(ctx, m.DedupID)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return false, context.Cause(ctx)
@@ -49,7 +49,7 @@ func (q *Queue[T]) known(ctx context.Context, m *backend.Message) (bool, error) 
 	return known, nil
 }
 
-// mostAsked is how many questions for keys are under way at once.
+// mostAsked is how many questions for IDs are under way at once.
 const mostAsked = 64
 
 // unknown returns those of the messages that are not known, and for each of all whether it is one of those.
@@ -70,16 +70,16 @@ func (q *Queue[T]) unknown(ctx context.Context, all []*backend.Message) (some []
 // remember notes that a message is done, or will be at once. If it cannot, the message may be put once more.
 func (s *server[T]) remember(t *task) {
 	m := t.delivery.Message()
-	if m.Key == "" {
+	if m.DedupID == "" {
 		return
 	}
 	put := m.Put
-	if strings.HasPrefix(m.Key, backend.MovedKey) {
+	if strings.HasPrefix(m.DedupID, backend.MovedID) {
 		put = time.Now() // or earlier, but much later than the call of Put: it was moved meanwhile
 	}
 	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
 	defer cancel()
-	if err := s.queue.ids.Remember(ctx, m.Key, put); err != nil {
+	if err := s.queue.ids.Remember(ctx, m.DedupID, put); err != nil {
 		s.complain("keep the ID of a message that is done", err)
 	}
 }

@@ -106,10 +106,10 @@ func (s *server[T]) arrive(p *partition, d backend.Delivery, turn backend.Turn) 
 		s.lose(old) // the server says so
 	}
 	m := d.Message()
-	l := p.lines[m.Order]
+	l := p.lines[m.Key]
 	if l == nil {
-		l = &line{of: p, key: m.Order}
-		p.lines[m.Order] = l
+		l = &line{of: p, key: m.Key}
+		p.lines[m.Key] = l
 	}
 	t := &task{delivery: d, line: l, sent: d.Sent(), arrived: time.Now(), cancel: func(error) {}}
 	s.held[t] = struct{}{}

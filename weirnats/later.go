@@ -36,7 +36,7 @@ func postpone(m *backend.Message, due time.Time) error {
 	}
 	m.Due, m.Put = due.Round(0), now.Round(0)
 	if m.ID != "" {
-		m.Key = "w" + escape(m.ID)
+		m.DedupID = "w" + escape(m.ID)
 	}
 	return nil
 }
@@ -46,10 +46,10 @@ func (q *Queue[T]) storeLater(ctx context.Context, m *backend.Message) error {
 	switch err := q.store(ctx, m, false); {
 	case errors.Is(err, backend.ErrDuplicate):
 		return nil // noted then, and the window begins there
-	case err != nil || m.Key == "":
+	case err != nil || m.DedupID == "":
 		return err
 	}
-	return outward(q.name, q.ids.Remember(ctx, m.Key, m.Put))
+	return outward(q.name, q.ids.Remember(ctx, m.DedupID, m.Put))
 }
 
 // move moves what is due into the queue, until Serve is to end.

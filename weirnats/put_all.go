@@ -45,7 +45,7 @@ func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) st
 			return 0, err
 		}
 	}
-	if slices.ContainsFunc(all, hasOrder) {
+	if slices.ContainsFunc(all, hasKey) {
 		defer q.noteKeyed()
 	}
 	for len(all) > 0 {
@@ -103,11 +103,11 @@ func portion(all []*backend.Message) []*backend.Message {
 	return all
 }
 
-func hasOrder(m *backend.Message) bool { return m.Order != "" }
+func hasKey(m *backend.Message) bool { return m.Key != "" }
 
 // storeAll stores messages, and returns the error of each.
 func (q *Queue[T]) storeAll(ctx context.Context, all []*backend.Message) []error {
-	if slices.ContainsFunc(all, hasOrder) {
+	if slices.ContainsFunc(all, hasKey) {
 		return q.storeInOrder(ctx, all)
 	}
 	if q.group != nil {

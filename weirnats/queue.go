@@ -286,7 +286,7 @@ func (q *Queue[T]) put(ctx context.Context, value T, waits bool, opts []PutOptio
 	if err != nil {
 		return err
 	}
-	if m.Order != "" {
+	if m.Key != "" {
 		defer q.noteKeyed()
 	}
 	if err := q.checkHealth(); err != nil {
@@ -326,9 +326,9 @@ func (q *Queue[T]) message(ctx context.Context, value T, opts []PutOption) (*bac
 	if limit := q.backend.Limit(); len(data) > limit {
 		return nil, &TooLargeError{Size: len(data), Limit: limit}
 	}
-	m := &backend.Message{ID: o.id, Order: o.key, Codec: q.codec.Name(), Data: data}
+	m := &backend.Message{ID: o.id, Key: o.key, Codec: q.codec.Name(), Data: data}
 	if o.id != "" {
-		m.Key = "p" + escape(o.id)
+		m.DedupID = "p" + escape(o.id)
 	}
 	if err := postpone(m, o.due); err != nil {
 		return nil, fmt.Errorf("weirnats: queue %s: %w", q.name, err)

@@ -121,7 +121,7 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 		failed = t.record.Errors[n-1].Try
 	}
 	t.try = Try{
-		Queue: s.queue.name, ID: m.ID, Key: m.Order, Number: max(t.delivery.Count()-t.record.Returned, failed+1, begun+1, t.record.Begun+1), Earlier: failures(t.record.Errors), Put: m.Put,
+		Queue: s.queue.name, ID: m.ID, Key: m.Key, Number: max(t.delivery.Count()-t.record.Returned, failed+1, begun+1, t.record.Begun+1), Earlier: failures(t.record.Errors), Put: m.Put,
 	}
 	if t.record.Began.IsZero() {
 		t.record.Began = t.started // or earlier: no record was left

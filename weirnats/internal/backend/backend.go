@@ -47,27 +47,27 @@ const MostAtOnce = 500
 
 // Message is what is put.
 type Message struct {
-	ID    string            // the program's; "" for none
-	Key   string            // of two messages with the same key within the window the second is dropped; "" for none
-	Order string            // the order key: messages with the same one come from one Partition; "" for those that a Receiver delivers
-	Codec string            // that has made Data
-	Carry map[string]string // what travels from the call that puts to the one that runs
-	Data  []byte
-	Put   time.Time // when it was put; set by the queue, if it is zero
-	Due   time.Time // when it is to come into the queue; zero for at once
+	ID      string            // the program's; "" for none
+	DedupID string            // of two messages with the same one within the window the second is dropped; "" for none
+	Key     string            // messages with the same one come from one Partition; "" for those that a Receiver delivers
+	Codec   string            // that has made Data
+	Carry   map[string]string // what travels from the call that puts to the one that runs
+	Data    []byte
+	Put     time.Time // when it was put; set by the queue, if it is zero
+	Due     time.Time // when it is to come into the queue; zero for at once
 }
 
-// KeyHash stands for a key. Of 10^9 keys two have the same with a probability of 10^-21.
-type KeyHash [16]byte
+// IDHash stands for a deduplication ID. Of 10^9 two have the same with a probability of 10^-21.
+type IDHash [16]byte
 
-// HashOf returns the hash of a key.
-func HashOf(key string) KeyHash {
-	sum := sha256.Sum256([]byte(key))
-	return KeyHash(sum[:])
+// HashOf returns the hash of a deduplication ID.
+func HashOf(id string) IDHash {
+	sum := sha256.Sum256([]byte(id))
+	return IDHash(sum[:])
 }
 
-// MovedKey is what the keys of the messages begin with that [Queue].Move has put. No other key does.
-const MovedKey = "l"
+// MovedID is what the deduplication IDs of the messages begin with that [Queue].Move has put. No other one does.
+const MovedID = "l"
 
 // Failure is the error of one try.
 type Failure struct {
@@ -81,7 +81,7 @@ type Record struct {
 	Returned int       `json:"returned,omitempty"` // deliveries that do not count as a try
 	Begun    int       `json:"begun,omitempty"`    // the last try that is known to have begun, of a message that may have ended its process
 	Began    time.Time `json:"began,omitzero"`     // when the first try began
-	Next     time.Time `json:"next,omitzero"`      // when the next try may begin, of a message with an order key
+	Next     time.Time `json:"next,omitzero"`      // when the next try may begin, of a message with a key
 	Errors   []Failure `json:"errors,omitempty"`   // of tries, as far as they are known
 }
 
@@ -115,29 +115,29 @@ type Stats struct {
 
 // Queue keeps messages. All methods may be called at once.
 type Queue interface {
-	// Put keeps m for good, or returns an error: ErrFull at once if there is no room. A message whose key was put within the window is dropped. One with Due waits for that
-	// time outside of the queue, where there is always room: Move puts it there. Its key is compared with those of others that were put so; then the
+	// Put keeps m for good, or returns an error: ErrFull at once if there is no room. A message whose DedupID was put within the window is dropped. One with Due waits for that
+	// time outside of the queue, where there is always room: Move puts it there. Its DedupID is compared with those of others that were put so; then the
 	// error is ErrDuplicate.
 	Put(ctx context.Context, m *Message) error
 	// PutEach is Put for each of the messages, in order, which waits for all answers together. It returns the error of each.
 	PutEach(ctx context.Context, all []*Message) []error
-	// PutAll keeps all messages, at most MostAtOnce and none with Due, or none of them. The error is ErrDuplicate if the key of one was put within the window, or is that of another; ErrFull if
+	// PutAll keeps all messages, at most MostAtOnce and none with Due, or none of them. The error is ErrDuplicate if the DedupID of one was put within the window, or is that of another; ErrFull if
 	// there is no room for all; ErrBusy if another try may help.
 	PutAll(ctx context.Context, all []*Message) error
-	// Known reports whether a message with that key was put within the window, and Remember was called for it.
-	Known(ctx context.Context, key string) (bool, error)
-	// Remember notes that a message with that key, which was put at that time, is done, or will be at once: servers that start anew forget the keys of those.
-	Remember(ctx context.Context, key string, put time.Time) error
+	// Known reports whether a message with that DedupID was put within the window, and Remember was called for it.
+	Known(ctx context.Context, id string) (bool, error)
+	// Remember notes that a message with that DedupID, which was put at that time, is done, or will be at once: servers that start anew forget the IDs of those.
+	Remember(ctx context.Context, id string, put time.Time) error
 	// Window is that of deduplication.
 	Window() time.Duration
 	// Move puts messages into the queue whose time has come, until ctx is done, and then returns nil. Any other error ends it as well. A message is put once, also if several move,
-	// and if one ends at any point; it waits while the queue is full. known reports whether a message, with the key that it has in the queue, was put there and is done.
+	// and if one ends at any point; it waits while the queue is full. known reports whether a message, with the DedupID that it has in the queue, was put there and is done.
 	Move(ctx context.Context, known func(ctx context.Context, m *Message) (bool, error)) error
 	// Limit is the largest Data of a message, in bytes.
 	Limit() int
-	// Receive returns what delivers messages without an order key.
+	// Receive returns what delivers messages without a key.
 	Receive() (Receiver, error)
-	// Partitions returns how many partitions deliver messages with an order key: 0 before the first one was put.
+	// Partitions returns how many partitions deliver messages with a key: 0 before the first one was put.
 	Partitions(ctx context.Context) (int, error)
 	// Partition returns one of the partitions, from 0.
 	Partition(i int) (Partition, error)

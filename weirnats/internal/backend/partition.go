@@ -16,7 +16,7 @@ const (
 // ErrMoved says that another process has the partition.
 var ErrMoved = errors.New("another process has the partition")
 
-// PartitionOf returns which of the partitions has the messages with that order key. It is the same for all versions of this package: FNV-1a of 64 bits.
+// PartitionOf returns which of the partitions has the messages with that key. It is the same for all versions of this package: FNV-1a of 64 bits.
 func PartitionOf(key string, partitions int) int {
 	h := uint64(14695981039346656037)
 	for i := range len(key) {
@@ -48,7 +48,7 @@ type State struct {
 	Wanted  bool   // a pull waits
 }
 
-// Partition delivers the messages with an order key that belong to one partition, to one process at a time. All methods but Pull may be called at once.
+// Partition delivers the messages with a key that belong to one partition, to one process at a time. All methods but Pull may be called at once.
 //
 // The messages are delivered in order, except those that come again, which go first. That only one process gets them is for progress alone: a process may lose a partition at any time, while it has messages of it.
 type Partition interface {
@@ -58,7 +58,7 @@ type Partition interface {
 	Pull(ctx context.Context, n int, wait time.Duration, take func(Delivery, Turn) bool) error
 	// State returns the state.
 	State(ctx context.Context) (State, error)
-	// List returns the order keys of the messages that are not done, of those up to that Sequence.
+	// List returns the keys of the messages that are not done, of those up to that Sequence.
 	List(ctx context.Context, last uint64) (map[uint64]string, error)
 	// Release ends the term of whatever process has the partition.
 	Release(ctx context.Context) error

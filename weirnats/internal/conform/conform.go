@@ -33,8 +33,8 @@ func Run(t *testing.T, run func(*testing.T, func(*testing.T)), open func(t *test
 		{"a message that is acknowledged is gone", nil, acknowledged},
 		{"messages come in order", nil, inOrder},
 		{"a full queue refuses", func(s *backend.Settings) { s.MaxMessages = 2 }, full},
-		{"a key is put once within the window", func(s *backend.Settings) { s.Window = 300 * time.Millisecond }, keys},
-		{"the key of a message that is done is known within the window", func(s *backend.Settings) { s.Window = time.Second }, known},
+		{"an ID is put once within the window", func(s *backend.Settings) { s.Window = 300 * time.Millisecond }, ids},
+		{"the ID of a message that is done is known within the window", func(s *backend.Settings) { s.Window = time.Second }, known},
 		{"several are put at once or not at all", func(s *backend.Settings) { s.MaxMessages = 500 }, putAll},
 		{"no two hold a lease", nil, oneHolder},
 		{"a lease that runs out brings the message again, and counts", func(s *backend.Settings) { s.Lease = short }, runsOut},
@@ -53,7 +53,7 @@ func Run(t *testing.T, run func(*testing.T, func(*testing.T)), open func(t *test
 		{"counts", nil, counts},
 		{"what a queue holds is seen, and not changed", nil, peek},
 		{"many take from one queue", nil, many},
-		{"a partition delivers the messages of its order keys", nil, partitions},
+		{"a partition delivers the messages of its keys", nil, partitions},
 		{"a partition is with one process at a time", nil, oneProcess},
 		{"a partition that a process does not pull from goes to another", func(s *backend.Settings) { s.Lease = short }, moved},
 		{"few messages of a partition are delivered and not done", nil, mostHeld},
@@ -222,9 +222,9 @@ func full(w *world) {
 	is(w, "message", text(w.take()), "c")
 }
 
-func keys(w *world) {
-	put := func(data, key string) {
-		ok(w, w.Put(w.Context(), &backend.Message{Key: key, Data: []byte(data)}))
+func ids(w *world) {
+	put := func(data, id string) {
+		ok(w, w.Put(w.Context(), &backend.Message{DedupID: id, Data: []byte(data)}))
 	}
 	var all []backend.Delivery
 	for took := time.Duration(math.MaxInt64); took > 200*time.Millisecond; { // the window may end in between
@@ -252,20 +252,20 @@ func keys(w *world) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	w.Fatal("the key is known for ever")
+	w.Fatal("the ID is known for ever")
 }
 
 func known(w *world) {
 	const odd = "a.*> b%0A"
-	known := func(key string) bool {
+	known := func(id string) bool {
 		w.Helper()
-		is, err := w.Known(w.Context(), key)
+		is, err := w.Known(w.Context(), id)
 		ok(w, err)
 		return is
 	}
-	ok(w, w.Put(w.Context(), &backend.Message{Key: odd, Data: []byte("1")}))
+	ok(w, w.Put(w.Context(), &backend.Message{DedupID: odd, Data: []byte("1")}))
 	d := w.take()
-	is(w, "key of a delivery", d.Message().Key, odd)
+	is(w, "ID of a delivery", d.Message().DedupID, odd)
 	is(w, "known before it is done", known(odd), false)
 	put := time.Now()
 	ok(w, w.Remember(w.Context(), odd, put))
@@ -275,7 +275,7 @@ func known(w *world) {
 	is(w, "one is known of which the window has ended", known("b"), false)
 	for end := time.Now().Add(10 * time.Second); known(odd); {
 		if time.Now().After(end) {
-			w.Fatal("the key is known for ever")
+			w.Fatal("the ID is known for ever")
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -285,7 +285,7 @@ func known(w *world) {
 func putAll(w *world) {
 	all := func(from, to int) (all []*backend.Message) {
 		for i := from; i < to; i++ {
-			all = append(all, &backend.Message{ID: fmt.Sprint(i), Key: fmt.Sprint("k", i), Carry: map[string]string{"a": "b"}, Data: []byte(fmt.Sprint(i))})
+			all = append(all, &backend.Message{ID: fmt.Sprint(i), DedupID: fmt.Sprint("k", i), Carry: map[string]string{"a": "b"}, Data: []byte(fmt.Sprint(i))})
 		}
 		return all
 	}
@@ -574,7 +574,7 @@ func letters(w *world) {
 func largest(w *world) {
 	data := make([]byte, w.Limit())
 	id := string(slices.Repeat([]byte{'\n'}, 256))
-	ok(w, w.Put(w.Context(), &backend.Message{ID: id, Key: id, Carry: map[string]string{"a": string(slices.Repeat([]byte{1}, 4095))}, Data: data}))
+	ok(w, w.Put(w.Context(), &backend.Message{ID: id, DedupID: id, Carry: map[string]string{"a": string(slices.Repeat([]byte{1}, 4095))}, Data: data}))
 	d := w.take()
 	r := new(backend.Record)
 	for i := range 16 {

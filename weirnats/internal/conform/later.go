@@ -29,7 +29,7 @@ func Later(
 		{"it comes as it was put, when it is due", nil, dueAsPut},
 		{"each comes when it is due, in whatever order they were put", nil, dueOrder},
 		{"what is due while nothing moves it comes then", nil, overdue},
-		{"a key is put once", nil, dueKeys},
+		{"an ID is put once", nil, dueIDs},
 		{"one that was not removed is put once", nil, movedTwice},
 		{"one that is known to be done is removed", nil, movedBefore},
 		{"several movers put it once", nil, movers},
@@ -51,8 +51,8 @@ type laterWorld struct {
 }
 
 func (l *laterWorld) known(_ context.Context, m *backend.Message) (bool, error) {
-	if !strings.HasPrefix(m.Key, backend.MovedKey) || m.Key == backend.MovedKey {
-		return false, fmt.Errorf("key is %q", m.Key)
+	if !strings.HasPrefix(m.DedupID, backend.MovedID) || m.DedupID == backend.MovedID {
+		return false, fmt.Errorf("ID is %q", m.DedupID)
 	}
 	return l.done.Load(), nil
 }
@@ -114,7 +114,7 @@ func dueAsPut(l *laterWorld) {
 	put := time.Now().Add(-time.Hour).Round(0) // as the clock of another machine may show
 	due := time.Now().Add(soon)
 	m := &backend.Message{
-		ID: " an ID\r\nof % bytes\xff ", Key: "a", Codec: "some", Carry: map[string]string{"a": "b\n", "ü": ""}, Data: []byte("\x00\xff data"), Put: put, Due: due,
+		ID: " an ID\r\nof % bytes\xff ", DedupID: "a", Codec: "some", Carry: map[string]string{"a": "b\n", "ü": ""}, Data: []byte("\x00\xff data"), Put: put, Due: due,
 	}
 	ok(l, l.Put(l.Context(), m))
 	l.putLater("b", time.Now().Add(time.Hour))
@@ -171,17 +171,17 @@ func overdue(l *laterWorld) {
 	l.settled(0)
 }
 
-func dueKeys(l *laterWorld) {
-	put := func(key, data string, due time.Time) error {
-		return l.Put(l.Context(), &backend.Message{Key: key, Data: []byte(data), Due: due})
+func dueIDs(l *laterWorld) {
+	put := func(id, data string, due time.Time) error {
+		return l.Put(l.Context(), &backend.Message{DedupID: id, Data: []byte(data), Due: due})
 	}
 	due := time.Now().Add(soon)
 	ok(l, put("a", "1", due))
-	is(l, "one with the key was put before", errors.Is(put("a", "2", due.Add(soon)), backend.ErrDuplicate), true)
+	is(l, "one with the ID was put before", errors.Is(put("a", "2", due.Add(soon)), backend.ErrDuplicate), true)
 	ok(l, put("b", "3", due))
 	is(l, "messages that wait for their time", l.later(), 2)
 	ok(l, put("a", "4", time.Time{}))
-	is(l, "the key of a message that waits for its time is not one of the queue", text(l.take()), "4")
+	is(l, "the ID of a message that waits for its time is not one of the queue", text(l.take()), "4")
 	defer l.move()()
 	is(l, "message", text(l.take()), "1")
 	is(l, "message", text(l.take()), "3")
@@ -261,7 +261,7 @@ func dueFull(l *laterWorld) {
 func dueLargest(l *laterWorld) {
 	defer l.move()()
 	id := string(make([]byte, 256))
-	m := &backend.Message{ID: id, Key: id, Carry: map[string]string{"a": string(make([]byte, 4095))}, Data: make([]byte, l.Limit()), Due: time.Now().Add(soon)}
+	m := &backend.Message{ID: id, DedupID: id, Carry: map[string]string{"a": string(make([]byte, 4095))}, Data: make([]byte, l.Limit()), Due: time.Now().Add(soon)}
 	ok(l, l.Put(l.Context(), m))
 	d := l.take()
 	is(l, "size", len(d.Message().Data), len(m.Data))

@@ -21,7 +21,7 @@ var key = func() string {
 
 func (w *world) putOrdered(data string) {
 	w.Helper()
-	ok(w, w.Put(w.Context(), &backend.Message{Order: key, Codec: "raw", Data: []byte(data)}))
+	ok(w, w.Put(w.Context(), &backend.Message{Key: key, Codec: "raw", Data: []byte(data)}))
 }
 
 // partition opens partition 0, until the end of the case.
@@ -56,11 +56,11 @@ func (w *world) pullFrom(p backend.Partition, n int, wait time.Duration) (all []
 func partitions(w *world) {
 	n, err := w.Partitions(w.Context())
 	ok(w, err)
-	is(w, "partitions before the first message with an order key", n, 0)
+	is(w, "partitions before the first message with a key", n, 0)
 	var puts sync.WaitGroup
 	for i := range 4 { // at once
 		puts.Go(func() {
-			if err := w.Put(w.Context(), &backend.Message{Order: fmt.Sprint("other ", i)}); err != nil {
+			if err := w.Put(w.Context(), &backend.Message{Key: fmt.Sprint("other ", i)}); err != nil {
 				w.Error(err)
 			}
 		})
@@ -86,7 +86,7 @@ func partitions(w *world) {
 	}
 	for i, d := range all {
 		is(w, "message", text(d), fmt.Sprint(i))
-		is(w, "key", d.Message().Order, key)
+		is(w, "key", d.Message().Key, key)
 		if i > 0 {
 			is(w, "the sequences grow", d.Sequence() > all[i-1].Sequence(), true)
 			is(w, "one follows the other", d.turn.Follows(all[i-1].turn), true)
@@ -95,10 +95,10 @@ func partitions(w *world) {
 	ok(w, all[0].Bury(w.Context(), new(backend.Record), 1))
 	l, err := w.Next(w.Context(), 0)
 	ok(w, err)
-	is(w, "key of the dead letter", l.Order, key)
+	is(w, "key of the dead letter", l.Key, key)
 	k, err := w.Peek(w.Context(), all[0].Sequence())
 	ok(w, err)
-	is(w, "key of a message in the queue", k.Order, key)
+	is(w, "key of a message in the queue", k.Key, key)
 	s, err := w.Stats(w.Context())
 	ok(w, err)
 	is(w, "leased", s.Leased >= 10, true)

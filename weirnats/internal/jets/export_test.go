@@ -32,7 +32,7 @@ func MoveHalf(ctx context.Context, of backend.Queue) error {
 	}
 }
 
-// Widen is what the first message with an order key begins with.
+// Widen is what the first message with a key begins with.
 func Widen(ctx context.Context, of backend.Queue) error { return of.(*queue).widen(ctx) }
 
 // SetPatience sets how long a call waits for an answer.

@@ -78,7 +78,7 @@ func TestAQueueThatHasItsSubjectsAndNoPartitionOpens(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range []backend.Queue{second, first} {
-		if err := q.Put(t.Context(), &backend.Message{Order: "k", Codec: "json", Data: []byte("1")}); err != nil {
+		if err := q.Put(t.Context(), &backend.Message{Key: "k", Codec: "json", Data: []byte("1")}); err != nil {
 			t.Error(err)
 		}
 		if n, err := q.Partitions(t.Context()); n != s.Partitions || err != nil {

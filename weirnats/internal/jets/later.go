@@ -15,7 +15,7 @@ import (
 
 // Messages that are put for later wait in a stream of their own, as the server refuses schedules in one that is bounded. Each is a schedule on a subject of its own: of two on
 // one subject the server keeps the second. When its time has come the server puts the message on a subject of those that are due, without the headers that begin with Nats-, and
-// removes the schedule. A mover takes it from there to the queue, with a key that is made from the subject: so it is put once, also if a mover ends before it has removed it here, and
+// removes the schedule. A mover takes it from there to the queue, with a deduplication ID that is made from the subject: so it is put once, also if a mover ends before it has removed it here, and
 // if the server ends before it has removed the schedule.
 
 // mover is the name of the consumer of messages that are due.
@@ -141,7 +141,7 @@ func (q *queue) store(ctx context.Context, all []*delivery, known Known) (done, 
 	var put []*backend.Message
 	for _, d := range all {
 		m := *d.content
-		m.Key = backend.MovedKey + strings.TrimPrefix(d.subject, q.dueSubject(""))
+		m.DedupID = backend.MovedID + strings.TrimPrefix(d.subject, q.dueSubject(""))
 		is, e := known(ctx, &m)
 		switch {
 		case e != nil:

@@ -22,8 +22,8 @@ const (
 	termHeader = "Nats-Pin-Id"
 	// group is the priority group of the consumers of partitions: the server wants a name, and allows one.
 	group = "one"
-	// mostOrdered is how many bytes a pull asks for at most that does not wait: a process pulls from many partitions.
-	mostOrdered = 1 << 20
+	// mostKeyed is how many bytes a pull asks for at most that does not wait: a process pulls from many partitions.
+	mostKeyed = 1 << 20
 	// mostMade is how many consumers are made at once.
 	mostMade = 16
 )
@@ -31,12 +31,12 @@ const (
 // partitionName is the name of a partition's consumer, and the last part of the subject of its messages.
 func partitionName(i int) string { return fmt.Sprintf("k%03d", i) }
 
-func (q *queue) orderSubject(partition int) string {
+func (q *queue) partitionSubject(partition int) string {
 	return "weir.q." + q.name + "." + partitionName(partition)
 }
 
-func orderOf(h nats.Header) string {
-	key, err := url.PathUnescape(h.Get(orderHeader))
+func keyOf(h nats.Header) string {
+	key, err := url.PathUnescape(h.Get(keyHeader))
 	if err != nil {
 		return ""
 	}
@@ -46,7 +46,7 @@ func orderOf(h nats.Header) string {
 // partition is the configuration of a partition's consumer.
 func (q *queue) partition(i int) jetstream.ConsumerConfig {
 	c := q.work()
-	c.Durable, c.FilterSubject = partitionName(i), q.orderSubject(i)
+	c.Durable, c.FilterSubject = partitionName(i), q.partitionSubject(i)
 	c.MaxAckPending = backend.MostHeld
 	c.MaxWaiting = 1 << 10
 	c.PriorityPolicy, c.PriorityGroups, c.PinnedTTL = jetstream.PriorityPolicyPinned, []string{group}, q.settings.TermTime()
@@ -159,7 +159,7 @@ type partition struct {
 
 // Partition implements [backend.Queue].
 func (q *queue) Partition(i int) (backend.Partition, error) {
-	p := &partition{receiver: q.receive(q.messages, partitionName(i), q.settings.Lease), number: i, name: partitionName(i), subject: q.orderSubject(i)}
+	p := &partition{receiver: q.receive(q.messages, partitionName(i), q.settings.Lease), number: i, name: partitionName(i), subject: q.partitionSubject(i)}
 	p.seen = p.setTerm
 	return p, nil
 }
@@ -174,7 +174,7 @@ func (p *partition) setTerm(term string) {
 func (p *partition) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery, backend.Turn) bool) error {
 	ask := p.request(n, wait)
 	if n > 1 && wait == 0 {
-		ask.MaxBytes = mostOrdered // one that is larger comes to a pull of one
+		ask.MaxBytes = mostKeyed // one that is larger comes to a pull of one
 	}
 	p.mu.Lock()
 	ask.Group, ask.Term = group, p.term
@@ -224,7 +224,7 @@ func (p *partition) List(ctx context.Context, last uint64) (map[uint64]string, e
 		case m.Sequence > last:
 			return all, nil
 		}
-		all[m.Sequence] = orderOf(m.Header)
+		all[m.Sequence] = keyOf(m.Header)
 		after = m.Sequence
 	}
 }

@@ -2,8 +2,8 @@
 //
 // A queue has four streams: one of its messages, a work queue with one durable consumer, whose acknowledgement time is the lease; one of its dead
 // letters; one of records, the last message of each subject of which is what is known of a message that failed or went back; and one of messages that wait for their
-// time, see later.go. Among the records there are also, for as long as the window of deduplication lasts, the keys of messages that are done. From the first message with an
-// order key on, the work queue has a consumer for each partition too.
+// time, see later.go. Among the records there are also, for as long as the window of deduplication lasts, the deduplication IDs of messages that are done. From the first message with
+// a key on, the work queue has a consumer for each partition too.
 package jets
 
 import (
@@ -32,7 +32,7 @@ const (
 	carryHeader  = "Weir-Carry"
 	recordHeader = "Weir-Record"
 	triesHeader  = "Weir-Tries"
-	orderHeader  = "Weir-Key"
+	keyHeader    = "Weir-Key"
 	putHeader    = "Weir-Put"
 )
 
@@ -163,8 +163,8 @@ func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, e
 func (q *queue) subject() string                  { return "weir.q." + q.name + ".any" }
 func (q *queue) deadSubject(name string) string   { return "weir.dead." + q.name + "." + name }
 func (q *queue) recordSubject(name string) string { return "weir.tries." + q.name + "." + name }
-func (q *queue) keySubject(key string) string {
-	return fmt.Sprintf("weir.keys.%s.%x", q.name, backend.HashOf(key))
+func (q *queue) idSubject(id string) string {
+	return fmt.Sprintf("weir.keys.%s.%x", q.name, backend.HashOf(id))
 }
 
 // Put implements [backend.Queue].
@@ -336,15 +336,15 @@ func (q *queue) PutAll(ctx context.Context, all []*backend.Message) error {
 // outgoing returns what goes to the server, when what will deliver it exists.
 func (q *queue) outgoing(ctx context.Context, m *backend.Message) (*nats.Msg, error) {
 	subject := q.subject()
-	if m.Order != "" {
+	if m.Key != "" {
 		if err := q.makePartitions(ctx); err != nil {
 			return nil, err
 		}
-		subject = q.orderSubject(backend.PartitionOf(m.Order, q.settings.Partitions))
+		subject = q.partitionSubject(backend.PartitionOf(m.Key, q.settings.Partitions))
 	}
 	out := &nats.Msg{Subject: subject, Data: m.Data, Header: nats.Header{codecHeader: {m.Codec}}}
-	if m.Key != "" {
-		out.Header[jetstream.MsgIDHeader] = []string{m.Key}
+	if m.DedupID != "" {
+		out.Header[jetstream.MsgIDHeader] = []string{m.DedupID}
 	}
 	if !m.Put.IsZero() {
 		out.Header[putHeader] = []string{m.Put.Format(time.RFC3339Nano)}
@@ -355,13 +355,13 @@ func (q *queue) outgoing(ctx context.Context, m *backend.Message) (*nats.Msg, er
 	return out, describe(out.Header, m)
 }
 
-// describe puts the ID, the order key, and what travels, into the header.
+// describe puts the ID, the key, and what travels, into the header.
 func describe(h nats.Header, m *backend.Message) error {
 	if m.ID != "" {
 		h[idHeader] = []string{url.PathEscape(m.ID)}
 	}
-	if m.Order != "" {
-		h[orderHeader] = []string{url.PathEscape(m.Order)}
+	if m.Key != "" {
+		h[keyHeader] = []string{url.PathEscape(m.Key)}
 	}
 	if len(m.Carry) > 0 {
 		text, err := encode(m.Carry)
@@ -384,14 +384,14 @@ func encode(v any) (string, error) {
 
 // message is the inverse of outgoing, where the server has stored the message at put. What other programs have put is taken as far as it can be.
 func message(h nats.Header, data []byte, put time.Time) *backend.Message {
-	m := &backend.Message{Key: h.Get(jetstream.MsgIDHeader), Codec: h.Get(codecHeader), Data: data, Put: put}
+	m := &backend.Message{DedupID: h.Get(jetstream.MsgIDHeader), Codec: h.Get(codecHeader), Data: data, Put: put}
 	if t, err := time.Parse(time.RFC3339Nano, h.Get(putHeader)); err == nil {
 		m.Put = t
 	}
 	if id, err := url.PathUnescape(h.Get(idHeader)); err == nil {
 		m.ID = id
 	}
-	m.Order = orderOf(h)
+	m.Key = keyOf(h)
 	if text := h.Get(carryHeader); text != "" {
 		_ = json.Unmarshal([]byte(text), &m.Carry) // a message is worth more than what came with it
 	}
@@ -423,10 +423,10 @@ func failed(err error) error {
 }
 
 // Known implements [backend.Queue].
-func (q *queue) Known(ctx context.Context, key string) (bool, error) {
+func (q *queue) Known(ctx context.Context, id string) (bool, error) {
 	var m *jetstream.RawStreamMsg
 	err := q.ask(ctx, func(ctx context.Context) (err error) {
-		m, err = q.records.GetLastMsgForSubject(ctx, q.keySubject(key))
+		m, err = q.records.GetLastMsgForSubject(ctx, q.idSubject(id))
 		return err
 	})
 	switch {
@@ -443,7 +443,7 @@ func (q *queue) Known(ctx context.Context, key string) (bool, error) {
 }
 
 // Remember implements [backend.Queue].
-func (q *queue) Remember(ctx context.Context, key string, put time.Time) error {
+func (q *queue) Remember(ctx context.Context, id string, put time.Time) error {
 	left := time.Until(put.Add(q.settings.Window))
 	if left <= 0 {
 		return nil
@@ -451,7 +451,7 @@ func (q *queue) Remember(ctx context.Context, key string, put time.Time) error {
 	// The server counts in whole seconds.
 	call, cancel := q.bounded(ctx)
 	defer cancel()
-	_, err := q.js.Publish(call, q.keySubject(key), []byte(put.Format(time.RFC3339Nano)), jetstream.WithMsgTTL((left + time.Second).Truncate(time.Second)))
+	_, err := q.js.Publish(call, q.idSubject(id), []byte(put.Format(time.RFC3339Nano)), jetstream.WithMsgTTL((left + time.Second).Truncate(time.Second)))
 	return unanswered(ctx, err)
 }
 

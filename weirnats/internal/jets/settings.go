@@ -37,7 +37,7 @@ func (q *queue) streams() (messages, dead, records, later jetstream.StreamConfig
 	return messages, dead, records, later
 }
 
-// allSubjects are those of the messages' stream from the first one with an order key on. Before, it has the subject of the others alone: where there may be more than one subject, the server
+// allSubjects are those of the messages' stream from the first one with a key on. Before, it has the subject of the others alone: where there may be more than one subject, the server
 // reads each message again when that is acknowledged, and if it is the first one in a file and the one behind it was read last, the server drops what it has in memory of that file, of up
 // to 8 MiB. So one worker at a time got 600 messages a second in place of 10 000 when more than a file of them waited.
 func (q *queue) allSubjects() []string { return []string{"weir.q." + q.name + ".*"} }

@@ -37,7 +37,7 @@ func TestAServerThatDoesNotAnswerHoldsNoCallUp(t *testing.T) {
 	}
 	stall()
 	jets.SetPatience(conn, 100*time.Millisecond)
-	m := &backend.Message{Key: "key", Data: []byte("a")}
+	m := &backend.Message{DedupID: "key", Data: []byte("a")}
 	for name, call := range map[string]func() error{
 		"Put":      func() error { return q.Put(ctx, m) },
 		"PutAll":   func() error { return q.PutAll(ctx, []*backend.Message{m, m}) },

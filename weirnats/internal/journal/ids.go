@@ -12,17 +12,17 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
-// idSize is the size of an entry: when the message was put, in ns, and the hash of its key.
-const idSize = 8 + len(backend.KeyHash{})
+// idSize is the size of an entry: when the message was put, in ns, and the hash of its deduplication ID.
+const idSize = 8 + len(backend.IDHash{})
 
-// IDs are the keys of messages that are done, for as long as the window says from when they were put. A server knows the keys of messages that
+// IDs are the deduplication IDs of messages that are done, for as long as the window says from when they were put. A server knows those of messages that
 // it has had since its start, or still has; the process before knew the others. All methods may be called at once.
 //
 // There are two files, of which the older one is dropped when all of the newer one is older than the window: so they hold two windows at most.
 type IDs struct {
 	name   string
 	window time.Duration
-	known  map[backend.KeyHash]int64 // of the processes before: when they were put
+	known  map[backend.IDHash]int64 // of the processes before: when they were put
 
 	mu   sync.Mutex
 	file *os.File
@@ -32,7 +32,7 @@ type IDs struct {
 
 // OpenIDs opens the file with that name, and one whose name is made of it. It makes what does not exist.
 func OpenIDs(name string, window time.Duration) (*IDs, error) {
-	i := &IDs{name: name, window: window, known: make(map[backend.KeyHash]int64)}
+	i := &IDs{name: name, window: window, known: make(map[backend.IDHash]int64)}
 	for _, name := range []string{i.older(), name} {
 		if err := i.load(name); err != nil {
 			return nil, err
@@ -54,7 +54,7 @@ func (i *IDs) load(name string) error {
 	after := time.Now().Add(-i.window).UnixNano()
 	for ; len(text) >= idSize; text = text[idSize:] { // the last one may not have been written whole
 		if put := int64(binary.LittleEndian.Uint64(text)); put > after {
-			i.known[backend.KeyHash(text[8:])] = put
+			i.known[backend.IDHash(text[8:])] = put
 		}
 	}
 	return err
@@ -79,7 +79,7 @@ func (i *IDs) compact() error {
 	return nil
 }
 
-func appendEntry(to []byte, h backend.KeyHash, put int64) []byte {
+func appendEntry(to []byte, h backend.IDHash, put int64) []byte {
 	return append(binary.LittleEndian.AppendUint64(to, uint64(put)), h[:]...)
 }
 
@@ -98,22 +98,22 @@ func (i *IDs) open() (err error) {
 	return nil
 }
 
-// Known reports whether a message with that key was put within the window, and was done by a process before this one.
-func (i *IDs) Known(key string) bool {
+// Known reports whether a message with that ID was put within the window, and was done by a process before this one.
+func (i *IDs) Known(id string) bool {
 	if len(i.known) == 0 {
 		return false
 	}
-	put, ok := i.known[backend.HashOf(key)]
+	put, ok := i.known[backend.HashOf(id)]
 	return ok && time.Since(time.Unix(0, put)) < i.window
 }
 
-// Remember notes that a message with that key, which was put at that time, is done, or will be at once.
-func (i *IDs) Remember(key string, put time.Time) error {
+// Remember notes that a message with that ID, which was put at that time, is done, or will be at once.
+func (i *IDs) Remember(id string, put time.Time) error {
 	now := time.Now()
 	if now.Sub(put) >= i.window {
 		return nil
 	}
-	entry := appendEntry(nil, backend.HashOf(key), put.UnixNano())
+	entry := appendEntry(nil, backend.HashOf(id), put.UnixNano())
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	var changed error

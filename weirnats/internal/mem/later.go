@@ -14,7 +14,7 @@ import (
 type later struct {
 	last    uint64
 	waiting []*postponed
-	keys    map[string]time.Time
+	ids     map[string]time.Time
 }
 
 // postponed is a message that waits for its time.
@@ -37,11 +37,11 @@ func (q *Queue) putLater(ctx context.Context, m *backend.Message) error {
 		return err
 	}
 	l, now := &q.later, time.Now()
-	if q.known(l.keys, m.Key, now) {
+	if q.known(l.ids, m.DedupID, now) {
 		return backend.ErrDuplicate
 	}
-	if m.Key != "" {
-		l.keys[m.Key] = now
+	if m.DedupID != "" {
+		l.ids[m.DedupID] = now
 	}
 	l.last++
 	p := &postponed{l.last, *m}
@@ -115,7 +115,7 @@ func (q *Queue) move(ctx context.Context, now time.Time, known func(ctx context.
 			return now.Add(fullTime), nil
 		}
 		m := p.Message
-		m.Key, m.Due = backend.MovedKey+strconv.FormatUint(p.number, 10), time.Time{}
+		m.DedupID, m.Due = backend.MovedID+strconv.FormatUint(p.number, 10), time.Time{}
 		q.mu.Unlock()
 		was, err := known(ctx, &m)
 		q.mu.Lock()
@@ -127,7 +127,7 @@ func (q *Queue) move(ctx context.Context, now time.Time, known func(ctx context.
 		case int64(len(q.messages)) >= q.settings.MaxMessages:
 			return now.Add(fullTime), nil
 		}
-		if !was && !q.known(q.keys, m.Key, now) {
+		if !was && !q.known(q.ids, m.DedupID, now) {
 			q.add(&m, now)
 			q.notify()
 		}

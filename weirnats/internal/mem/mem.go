@@ -20,10 +20,10 @@ type Queue struct {
 	mu       sync.Mutex
 	last     uint64
 	messages map[uint64]*item
-	plain    list    // of messages without an order key
-	parts    []*part // none before the first message with one
-	keys     map[string]time.Time
-	done     map[string]time.Time // keys of which Remember knows
+	plain    list                 // of messages without a key
+	parts    []*part              // none before the first message with one
+	ids      map[string]time.Time // when they were put
+	done     map[string]time.Time // IDs of which Remember knows
 	later    later
 	letters  map[uint64]*backend.Dead
 	buried   map[uint64]bool // messages that are among the letters
@@ -51,9 +51,9 @@ func New(s backend.Settings) *Queue {
 	return &Queue{
 		settings: s,
 		messages: make(map[uint64]*item),
-		keys:     make(map[string]time.Time),
+		ids:      make(map[string]time.Time),
 		done:     make(map[string]time.Time),
-		later:    later{keys: make(map[string]time.Time)},
+		later:    later{ids: make(map[string]time.Time)},
 		letters:  make(map[uint64]*backend.Dead),
 		buried:   make(map[uint64]bool),
 		changed:  make(chan struct{}),
@@ -83,21 +83,21 @@ func (q *Queue) notify() {
 }
 
 // Known implements [backend.Queue].
-func (q *Queue) Known(_ context.Context, key string) (bool, error) {
+func (q *Queue) Known(_ context.Context, id string) (bool, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	at, ok := q.done[key]
+	at, ok := q.done[id]
 	return ok && time.Since(at) < q.settings.Window, q.fails("known")
 }
 
 // Remember implements [backend.Queue].
-func (q *Queue) Remember(_ context.Context, key string, put time.Time) error {
+func (q *Queue) Remember(_ context.Context, id string, put time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if err := q.fails("remember"); err != nil {
 		return err
 	}
-	q.done[key] = put
+	q.done[id] = put
 	return nil
 }
 
@@ -107,9 +107,9 @@ func (q *Queue) Restart() {
 	defer q.mu.Unlock()
 	kept := make(map[string]bool)
 	for _, i := range q.messages {
-		kept[i.Key] = true
+		kept[i.DedupID] = true
 	}
-	maps.DeleteFunc(q.keys, func(key string, _ time.Time) bool { return !kept[key] })
+	maps.DeleteFunc(q.ids, func(id string, _ time.Time) bool { return !kept[id] })
 	for _, p := range q.parts {
 		p.term = ""
 	}
@@ -154,10 +154,10 @@ func (q *Queue) PutAll(ctx context.Context, all []*backend.Message) error {
 	}
 	now, among := time.Now(), map[string]bool{}
 	for _, m := range all {
-		if among[m.Key] && m.Key != "" || q.known(q.keys, m.Key, now) {
+		if among[m.DedupID] && m.DedupID != "" || q.known(q.ids, m.DedupID, now) {
 			return backend.ErrDuplicate
 		}
-		among[m.Key] = true
+		among[m.DedupID] = true
 	}
 	if int64(len(q.messages)+len(all)) > q.settings.MaxMessages {
 		return backend.ErrFull
@@ -169,16 +169,16 @@ func (q *Queue) PutAll(ctx context.Context, all []*backend.Message) error {
 	return nil
 }
 
-// known reports whether a message with that key was put within the window. The mutex is held.
-func (q *Queue) known(keys map[string]time.Time, key string, now time.Time) bool {
-	at, ok := keys[key]
-	return key != "" && ok && now.Sub(at) < q.settings.Window
+// known reports whether a message with that DedupID was put within the window. The mutex is held.
+func (q *Queue) known(ids map[string]time.Time, id string, now time.Time) bool {
+	at, ok := ids[id]
+	return id != "" && ok && now.Sub(at) < q.settings.Window
 }
 
 // add adds a message. The mutex is held.
 func (q *Queue) add(m *backend.Message, now time.Time) {
-	if m.Key != "" {
-		q.keys[m.Key] = now
+	if m.DedupID != "" {
+		q.ids[m.DedupID] = now
 	}
 	q.last++
 	i := &item{number: q.last, Message: *m, ready: true}
@@ -186,8 +186,8 @@ func (q *Queue) add(m *backend.Message, now time.Time) {
 	if i.Put.IsZero() {
 		i.Put = now
 	}
-	if m.Order != "" {
-		i.in = &q.partOf(m.Order).list
+	if m.Key != "" {
+		i.in = &q.partOf(m.Key).list
 	}
 	q.messages[i.number] = i
 	i.in.ready = append(i.in.ready, i)

@@ -19,7 +19,7 @@ type part struct {
 	pulls  int // that wait
 }
 
-// partOf returns the one of an order key. The mutex is held.
+// partOf returns the one of a key. The mutex is held.
 func (q *Queue) partOf(order string) *part {
 	if q.parts == nil {
 		q.parts = make([]*part, q.settings.Partitions)
@@ -155,7 +155,7 @@ func (p *partition) List(_ context.Context, last uint64) (map[uint64]string, err
 	all := make(map[uint64]string)
 	for _, i := range p.q.messages {
 		if i.in == &p.of.list && i.number <= last {
-			all[i.number] = i.Order
+			all[i.number] = i.Key
 		}
 	}
 	return all, p.q.fails("list")
