@@ -14,6 +14,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/minio/highwayhash"
@@ -163,14 +165,26 @@ func (c *checker) meta(path, id string, decode func(text []byte) (name string, e
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	key := sha256.Sum256([]byte(id))
-	sum, err := highwayhash.NewDigest64(key[:])
+	want, err := sumOf(text, id)
 	if err != nil {
 		return err
 	}
-	_, _ = sum.Write(text) // it has no errors
-	want := hex.EncodeToString(sum.Sum(nil))
-	if len(have) > 0 && string(have) != want {
+	again := func(what string) {
+		c.mends = append(c.mends, Mend{sumFile, what + ", and made again", func() error { return write(sumFile, []byte(want)) }})
+	}
+	switch string(have) {
+	case want:
+	case "": // the server was killed between the two
+		again("it is missing")
+	default:
+		before, err := sumOf(otherSubjects(text), id)
+		if err != nil {
+			return err
+		}
+		if string(have) == before { // as above, when the first message with a key was put
+			again("it is that of the file before")
+			break
+		}
 		if _, err := hex.DecodeString(string(have)); err != nil || len(have) != len(want) {
 			return &DamagedError{File: sumFile, Err: errors.New("it is not a checksum")}
 		}
@@ -183,10 +197,34 @@ func (c *checker) meta(path, id string, decode func(text []byte) (name string, e
 	if err != nil {
 		return &DamagedError{File: file, Err: err}
 	}
-	if len(have) == 0 { // the server was killed between the two
-		c.mends = append(c.mends, Mend{sumFile, "it is missing, and made again", func() error { return write(sumFile, []byte(want)) }})
-	}
 	return nil
+}
+
+// sumOf returns the checksum of what describes that stream or consumer.
+func sumOf(text []byte, id string) (string, error) {
+	key := sha256.Sum256([]byte(id))
+	sum, err := highwayhash.NewDigest64(key[:])
+	if err != nil {
+		return "", err
+	}
+	_, _ = sum.Write(text) // it has no errors
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// subjects are those of the messages of a queue. They change once: see allSubjects of package jets.
+var subjects = regexp.MustCompile(`"subjects":\["weir\.q\.[^".]+\.(any|\*)"\]`)
+
+// otherSubjects returns the text with the subjects before that, or after it.
+func otherSubjects(text []byte) []byte {
+	at := subjects.FindSubmatchIndex(text)
+	if at == nil {
+		return text
+	}
+	other := "*"
+	if string(text[at[2]:at[3]]) == other {
+		other = "any"
+	}
+	return slices.Concat(text[:at[2]], []byte(other), text[at[3]:])
 }
 
 // write replaces a file as a whole.

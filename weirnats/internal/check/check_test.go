@@ -17,7 +17,7 @@ import (
 func small(t *testing.T) (store string) {
 	t.Helper()
 	dir := t.TempDir()
-	q, err := weirnats.Open[string](t.Context(), "q", weirnats.Dir(dir), weirnats.Logger(slog.New(slog.DiscardHandler)))
+	q, err := weirnats.Open[string](t.Context(), "q", weirnats.Dir(dir), weirnats.Partitions(1), weirnats.Logger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,6 +111,51 @@ func TestATornEndIsNoDamage(t *testing.T) {
 	})
 	if ends < 300 {
 		t.Errorf("%d ends", ends)
+	}
+}
+
+// The server is killed while it writes what describes a stream that gets the subjects of messages with keys. Power may be lost so that the later one of its two files is there.
+func TestAChangeOfSubjectsMayBeHalfWritten(t *testing.T) {
+	store := small(t)
+	open := func() *weirnats.Queue[string] {
+		q, err := weirnats.Open[string](t.Context(), "q", weirnats.Dir(filepath.Dir(store)), weirnats.Partitions(1), weirnats.Logger(slog.New(slog.DiscardHandler)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q
+	}
+	files := []string{"meta.inf", "meta.sum"}
+	read := func() (texts [][]byte) {
+		for i := range files {
+			text, err := os.ReadFile(files[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, text)
+		}
+		return texts
+	}
+	for i := range files {
+		files[i] = filepath.Join(store, "jetstream", "$G", "streams", "weir_q_q", files[i])
+	}
+	old := read()
+	q := open()
+	if err := errors.Join(q.Put(t.Context(), "four", weirnats.Key("k")), q.Close()); err != nil {
+		t.Fatal(err)
+	}
+	whole := read()
+	for i := range files {
+		write(t, files[0], whole[0])
+		write(t, files[1], whole[1])
+		write(t, files[i], old[i])
+		if mends, err := check.Store(store); err != nil || len(mends) != 1 || mends[0].File != files[1] {
+			t.Errorf("with the %s of before: %v, %v", filepath.Base(files[i]), mends, err)
+		}
+		q := open()
+		s, err := q.Stats(t.Context())
+		if err := errors.Join(err, q.Put(t.Context(), "five", weirnats.Key("k")), q.Close()); err != nil || s.Messages != 4+i {
+			t.Errorf("with the %s of before: %d messages, %v", filepath.Base(files[i]), s.Messages, err)
+		}
 	}
 }
 

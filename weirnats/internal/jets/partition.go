@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -110,6 +111,9 @@ func (q *queue) makePartitions(ctx context.Context) error {
 // widen gives the stream of messages the subjects of the partitions.
 func (q *queue) widen(ctx context.Context) error {
 	c := q.messages.CachedInfo().Config
+	if slices.Equal(c.Subjects, q.allSubjects()) {
+		return nil
+	}
 	c.Subjects = q.allSubjects()
 	call, cancel := q.bounded(ctx)
 	defer cancel()

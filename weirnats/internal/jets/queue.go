@@ -151,7 +151,11 @@ func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, e
 	if err := q.setUp(ctx); err != nil {
 		return nil, err
 	}
-	if _, err := q.Partitions(ctx); err != nil {
+	n, err := q.Partitions(ctx)
+	if err == nil && n > 0 {
+		err = q.widen(ctx) // which a machine that lost its power may have forgotten
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := q.sweep(ctx); err != nil {

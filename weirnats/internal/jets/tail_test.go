@@ -34,6 +34,16 @@ func serve(t *testing.T, o server.Options) (s *server.Server, end func()) {
 	}
 }
 
+// dial connects to a server, and again when another one has taken its place.
+func dial(t *testing.T, s *server.Server) *jets.Conn {
+	conn, err := jets.Connect(func(opts ...nats.Option) (*nats.Conn, error) {
+		return nats.Connect(s.ClientURL(), append(opts, nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0))...)
+	})
+	noError(t, err)
+	t.Cleanup(conn.Close)
+	return conn
+}
+
 func noError(t *testing.T, err error) {
 	if err != nil {
 		t.Helper()
@@ -45,13 +55,8 @@ func noError(t *testing.T, err error) {
 func TestWhatIsDoneIsNotTheMessageThatHasItsNumberNow(t *testing.T) {
 	o := server.Options{StoreDir: t.TempDir()}
 	s, end := serve(t, o)
-	url := s.ClientURL()
 	o.Port = s.Addr().(*net.TCPAddr).Port
-	conn, err := jets.Connect(func(opts ...nats.Option) (*nats.Conn, error) {
-		return nats.Connect(url, append(opts, nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0))...)
-	})
-	noError(t, err)
-	defer conn.Close()
+	conn := dial(t, s)
 	q, err := jets.Open(t.Context(), conn, conform.Settings("tail"))
 	noError(t, err)
 	put := func(text string) { noError(t, q.Put(t.Context(), &backend.Message{Data: []byte(text)})) }
@@ -79,7 +84,7 @@ func TestWhatIsDoneIsNotTheMessageThatHasItsNumberNow(t *testing.T) {
 	noError(t, os.Remove(filepath.Join(filepath.Dir(files[0]), "index.db"))) // a server that cannot write leaves none that knows of them
 	_, end = serve(t, o)
 	defer end()
-	defer conn.Close()
+	defer conn.Close() // before the server ends
 	for i := range n {
 		text := fmt.Sprint("new ", i)
 		put(text)
@@ -98,6 +103,40 @@ func TestWhatIsDoneIsNotTheMessageThatHasItsNumberNow(t *testing.T) {
 	noError(t, err)
 	is(t, "messages", st.Messages, n)
 	is(t, "dead letters", st.Dead, 1)
+}
+
+// A server is killed while it writes what describes a stream that gets the subjects of messages with keys, and passes the stream over when it starts. It has its messages when the queue is opened.
+func TestAServerThatIsKilledWhileTheSubjectsChangeKeepsTheMessages(t *testing.T) {
+	o := server.Options{StoreDir: t.TempDir()}
+	s, end := serve(t, o)
+	o.Port = s.Addr().(*net.TCPAddr).Port
+	conn := dial(t, s)
+	open := func() backend.Queue {
+		q, err := jets.Open(t.Context(), conn, conform.Settings("half"))
+		noError(t, err)
+		return q
+	}
+	q := open()
+	for range 3 {
+		noError(t, q.Put(t.Context(), &backend.Message{Data: []byte("a")}))
+	}
+	sum := filepath.Join(o.StoreDir, "jetstream", "$G", "streams", "weir_q_half", "meta.sum")
+	before, err := os.ReadFile(sum)
+	noError(t, err)
+	noError(t, jets.Widen(t.Context(), q))
+	end()
+	noError(t, os.WriteFile(sum, before, 0o600))
+	_, end = serve(t, o)
+	defer end()
+	defer conn.Close()
+	if err := q.Put(t.Context(), &backend.Message{Data: []byte("b")}); err == nil {
+		t.Error("the server has the stream")
+	}
+	q = open()
+	noError(t, q.Put(t.Context(), &backend.Message{Key: "k", Data: []byte("b")}))
+	st, err := q.Stats(t.Context())
+	noError(t, err)
+	is(t, "messages", st.Messages, 4)
 }
 
 func is[V comparable](t *testing.T, what string, got, want V) {
