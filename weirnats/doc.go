@@ -57,8 +57,9 @@
 // # What is not promised
 //
 // A server that keeps each message once and is killed forgets the deliveries of the last tenth of a second: two processes may then have the same message, with leases that both hold.
-// With [Replicas] of 3 that is not so. A message that was done may stay in its stream then, and is delivered no more. If such a server is killed just as the first message with a key comes, the queue
-// is not there when it starts again, until a program calls [Open]: then it is there with all messages. An embedded server that cannot write its files ends, and starts anew when it can, as if it had been killed: see [BrokenError].
+// With [Replicas] of 3 that is not so. A message that was done may stay in its stream then, and is delivered no more. If a server that is not embedded, and keeps each message once, is killed
+// just as the first message with a key comes, it does not have the queue when it starts again, until a program calls [Open]: then it has all messages, and those that were being run may come once more. If it loses
+// its power, and with it what it has accepted last, in a cluster, a message may be taken for done that has got the number of a lost one. An embedded server that cannot write its files ends, and starts anew when it can, as if it had been killed: see [BrokenError].
 // What a server cannot read on its disk it drops, and says so in its log alone. Before an embedded server starts, Open and [OpenAdmin] read all of its files, which
 // takes about a second for a million messages, and return a [*DamagedError] in place of that. Only the end of what was written when the power failed is dropped, as [Durability] says; and damage
 // that takes whole messages from the end of a file cannot be seen.

@@ -121,7 +121,7 @@ type TryError struct {
 	Queue, ID string
 	// Try is the number of the try, from 1.
 	Try int
-	// Dead says that there is no further try: the message is a dead letter now.
+	// Dead says that there is no other try: the message is a dead letter now.
 	Dead bool
 	// Err is what the function returned, or a [*weir.Panic], or [weir.ErrGoexit], or the error of the codec, or [ErrLost].
 	Err error

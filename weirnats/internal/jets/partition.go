@@ -108,6 +108,32 @@ func (q *queue) makePartitions(ctx context.Context) error {
 	return nil
 }
 
+// completePartitions makes what there should be for messages with keys and is missing: a server that was killed, or lost its power, may have forgotten the subjects of the stream, or with the
+// stream all its consumers.
+func (q *queue) completePartitions(ctx context.Context) error {
+	n, err := q.Partitions(ctx)
+	switch {
+	case err != nil:
+		return err
+	case n > 0:
+		return q.widen(ctx)
+	case q.messages.CachedInfo().State.Msgs == 0:
+		return nil
+	}
+	call, cancel := q.bounded(ctx)
+	defer cancel()
+	info, err := q.messages.Info(call, jetstream.WithSubjectFilter(q.allSubjects()[0]))
+	if err != nil {
+		return unanswered(ctx, err)
+	}
+	for subject := range info.State.Subjects {
+		if subject != q.subject() {
+			return q.makePartitions(ctx)
+		}
+	}
+	return nil
+}
+
 // widen gives the stream of messages the subjects of the partitions.
 func (q *queue) widen(ctx context.Context) error {
 	c := q.messages.CachedInfo().Config

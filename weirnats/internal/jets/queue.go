@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -52,6 +51,9 @@ const eachTime = 30 * time.Second
 // reserve is what the headers of a dead letter may take of the server's largest message.
 const reserve = 64 << 10
 
+// mostLooks is how many messages are looked at at once after the connection was lost. The server sends them whole, as text, and cuts the connection of a client that has 64 MiB to read.
+const mostLooks = 4
+
 // consumer is the name of the consumer of a queue's messages.
 const consumer = "work"
 
@@ -59,6 +61,8 @@ const consumer = "work"
 type Conn struct {
 	nats     *nats.Conn
 	patience time.Duration // with one call
+
+	looks chan struct{} // of capacity mostLooks
 
 	mu        sync.Mutex
 	receivers map[*receiver]bool
@@ -68,7 +72,7 @@ type Conn struct {
 
 // Connect makes a connection by connect, which gets the options that it must use.
 func Connect(connect func(opts ...nats.Option) (*nats.Conn, error)) (*Conn, error) {
-	c := &Conn{patience: callTime, receivers: make(map[*receiver]bool)}
+	c := &Conn{patience: callTime, looks: make(chan struct{}, mostLooks), receivers: make(map[*receiver]bool)}
 	c.session, c.lost = context.WithCancel(context.Background())
 	var err error
 	c.nats, err = connect(
@@ -99,9 +103,9 @@ func (c *Conn) endCalls() {
 	c.session, c.lost = context.WithCancel(context.Background())
 }
 
-// number returns how often the connection was made anew, and whether it is there.
-func (c *Conn) number() (n uint64, connected bool) {
-	n = c.nats.Stats().Reconnects // before it is there, and before anything goes to the server
+// epoch returns how often the connection was made anew, and whether it is there. A new one counts before anything is sent on it.
+func (c *Conn) epoch() (n uint64, connected bool) {
+	n = c.nats.Stats().Reconnects
 	return n, c.nats.IsConnected()
 }
 
@@ -151,11 +155,7 @@ func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, e
 	if err := q.setUp(ctx); err != nil {
 		return nil, err
 	}
-	n, err := q.Partitions(ctx)
-	if err == nil && n > 0 {
-		err = q.widen(ctx) // which a machine that lost its power may have forgotten
-	}
-	if err != nil {
+	if err := q.completePartitions(ctx); err != nil {
 		return nil, err
 	}
 	if err := q.sweep(ctx); err != nil {
@@ -265,48 +265,80 @@ func unanswered(ctx context.Context, err error) error {
 	return failed(err)
 }
 
+// What meets no stream is sent again so often, after such pauses, as the client does where it waits for one answer: a cluster may be choosing the stream's leader.
+const (
+	sentAgain = 2
+	sendPause = 250 * time.Millisecond
+)
+
 // PutEach implements [backend.Queue]. It is PublishMsgAsync of the client with a subscription for each call, and with the answers taken apart as in publish.
 func (q *queue) PutEach(ctx context.Context, all []*backend.Message) []error {
-	answers, inbox := make(chan *nats.Msg, len(all)), q.conn.nats.NewInbox()+"."
-	sub, err := q.conn.nats.ChanSubscribe(inbox+"*", answers)
-	if err != nil {
-		return slices.Repeat([]error{err}, len(all))
+	out, errs := make([]*nats.Msg, len(all)), make([]error, len(all))
+	for i, m := range all {
+		out[i], errs[i] = q.outgoing(ctx, m)
 	}
-	defer func() { _ = sub.Unsubscribe() }() // the connection may be closed
 	call, cancel := q.conn.call(ctx, eachTime)
 	defer cancel()
-	errs, waiting := make([]error, len(all)), make(map[int]*nats.Msg, len(all))
-	for i, m := range all {
-		out, err := q.outgoing(ctx, m)
-		if err == nil {
-			out.Reply = inbox + strconv.Itoa(i)
-			err = q.conn.nats.PublishMsg(out)
-		}
-		if errs[i] = err; err == nil {
-			waiting[i] = out
+	for again := 0; q.exchange(call, out, errs) && again < sentAgain; again++ {
+		select {
+		case <-time.After(sendPause):
+		case <-call.Done():
 		}
 	}
-	for len(waiting) > 0 {
-		select {
-		case answer := <-answers:
-			i, err := strconv.Atoi(strings.TrimPrefix(answer.Subject, inbox))
-			out := waiting[i]
-			if err != nil || out == nil {
-				continue // it is no answer to what was sent
-			}
-			delete(waiting, i)
-			if _, err = decode(answer); errors.Is(err, nats.ErrNoResponders) {
-				_, err = q.js.PublishMsg(call, out) // as in publish
-			}
+	for i, err := range errs {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			errs[i] = context.Cause(ctx)
+		case errors.Is(err, nats.ErrNoResponders):
+			errs[i] = jetstream.ErrNoStreamResponse
+		default:
 			errs[i] = unanswered(ctx, err)
-		case <-call.Done():
-			for i := range waiting {
-				errs[i] = unanswered(ctx, call.Err())
-			}
-			return errs
 		}
 	}
 	return errs
+}
+
+// exchange sends the messages that have no error yet, or met no stream, in order, and sets the error that comes of each. It reports whether one meets no stream.
+func (q *queue) exchange(ctx context.Context, out []*nats.Msg, errs []error) (again bool) {
+	answers, inbox := make(chan *nats.Msg, len(out)), q.conn.nats.NewInbox()+"."
+	sub, err := q.conn.nats.ChanSubscribe(inbox+"*", answers)
+	if err == nil {
+		defer func() { _ = sub.Unsubscribe() }() // the connection may be closed
+	}
+	waiting := make(map[string]int, len(out))
+	for i, m := range out {
+		if errs[i] != nil && !errors.Is(errs[i], nats.ErrNoResponders) {
+			continue
+		}
+		if errs[i] = err; err == nil {
+			m.Reply = inbox + strconv.Itoa(i)
+			errs[i] = q.conn.nats.PublishMsg(m)
+		}
+		if errs[i] == nil {
+			waiting[m.Reply] = i
+		}
+	}
+	for len(waiting) > 0 {
+		var answer *nats.Msg
+		select {
+		case answer = <-answers:
+		case <-ctx.Done():
+			select {
+			case answer = <-answers: // it was here before
+			default:
+				for _, i := range waiting {
+					errs[i] = ctx.Err()
+				}
+				return false
+			}
+		}
+		if i, ok := waiting[answer.Subject]; ok {
+			delete(waiting, answer.Subject)
+			_, errs[i] = decode(answer)
+			again = again || errors.Is(errs[i], nats.ErrNoResponders)
+		}
+	}
+	return again
 }
 
 // PutAll implements [backend.Queue]. It is one atomic batch. The server makes a file for each, which takes it some ms.

@@ -64,11 +64,11 @@ type line struct {
 	end   func(subject string)
 
 	// Under the mutex of the receiver.
-	sent time.Time
-	over uint64 // the connection, as by number
-	left int
-	take func(backend.Delivery) bool // nil if no pull is under way
-	done chan error                  // of capacity 1
+	sent  time.Time
+	epoch uint64 // of the connection
+	left  int
+	take  func(backend.Delivery) bool // nil if no pull is under way
+	done  chan error                  // of capacity 1
 
 	retired bool
 }
@@ -166,14 +166,14 @@ func (r *receiver) pull(ctx context.Context, ask request, take func(backend.Deli
 
 // begin begins a pull on a line. It reports false if the receiver is closed.
 func (r *receiver) begin(l *line, n int, take func(backend.Delivery) bool) bool {
-	over, _ := r.of.conn.number()
+	epoch, _ := r.of.conn.epoch()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		l.drain()
 		return false
 	}
-	l.sent, l.over, l.left, l.take = time.Now(), over, n, take
+	l.sent, l.epoch, l.left, l.take = time.Now(), epoch, n, take
 	r.busy[l] = true
 	return true
 }
@@ -276,7 +276,7 @@ func (l *line) arrive(m *nats.Msg) {
 		return // not from a consumer: no lease is lost
 	}
 	d := &delivery{of: r, subject: m.Subject, to: m.Reply, meta: meta, content: message(m.Header, m.Data, meta.Timestamp), sent: l.sent}
-	d.over.Store(l.over)
+	d.epoch.Store(l.epoch)
 	if r.seen != nil {
 		d.term = m.Header.Get(termHeader)
 		r.seen(d.term)
@@ -332,9 +332,10 @@ type delivery struct {
 	meta    *nats.MsgMetadata
 	content *backend.Message
 	sent    time.Time
-	over    atomic.Uint64 // the connection on which the message was last known to have its number, as by number
+	epoch   atomic.Uint64 // of the connection on which the message was last known to have its number
 	term    string        // of a partition
 	kept    uint64        // the record's number in its stream, 0 if none is known
+	keptOn  uint64        // the epoch of the connection on which that was known
 }
 
 // Message implements [backend.Delivery].
@@ -367,9 +368,10 @@ func nameOf(number uint64, put time.Time) string {
 
 // Record implements [backend.Delivery].
 func (d *delivery) Record(ctx context.Context) (*backend.Record, error) {
+	epoch, _ := d.of.of.conn.epoch()
 	r, kept, err := d.of.of.record(ctx, d.name())
 	if err == nil && kept > 0 {
-		d.kept = kept
+		d.kept, d.keptOn = kept, epoch
 	}
 	return r, err
 }
@@ -389,17 +391,29 @@ func (d *delivery) confirm(ctx context.Context, answer string) error {
 // hasNumber reports whether the message still has its number. A server that could not write, or lost its power, starts again without what it had not written, which it may have delivered, and gives
 // the numbers to others; and it takes an answer for one to what has the number now. So when the connection has been lost the server is asked first. Where there is no such message there is
 // nothing to answer.
+//
+// Two cases remain. The connection may be lost after that, and then the client sends the answer to the next server, within some ms of its start. And in a cluster the stream may be on another
+// server than the connection: if it has no replicas, and its server loses what it has accepted, that is not seen here.
 func (d *delivery) hasNumber(ctx context.Context) (bool, error) {
-	over, connected := d.of.of.conn.number()
-	if connected && over == d.over.Load() {
+	epoch, connected := d.of.of.conn.epoch()
+	if connected && epoch == d.epoch.Load() {
 		return true, nil
 	}
-	m, err := d.of.of.get(ctx, d.of.from, d.meta.Sequence.Stream)
+	call, cancel := d.of.of.bounded(ctx)
+	defer cancel()
+	looks := d.of.of.conn.looks
+	select {
+	case looks <- struct{}{}:
+		defer func() { <-looks }()
+	case <-call.Done():
+		return false, unanswered(ctx, call.Err())
+	}
+	m, err := d.of.of.get(call, d.of.from, d.meta.Sequence.Stream)
 	if errors.Is(err, backend.ErrNotFound) || err == nil && !m.Time.Equal(d.meta.Timestamp) {
 		return false, nil
 	}
-	if err == nil && connected { // else over may be of the connection before
-		d.over.Store(over)
+	if err == nil && connected { // else epoch may be that of the connection before
+		d.epoch.Store(epoch)
 	}
 	return err == nil, err
 }
@@ -426,6 +440,12 @@ func (d *delivery) dropRecord(ctx context.Context) error {
 	if d.kept == 0 {
 		return nil
 	}
+	if epoch, _ := d.of.of.conn.epoch(); epoch != d.keptOn { // another record may have the number, as in hasNumber
+		var err error
+		if _, d.kept, err = d.of.of.record(ctx, d.name()); d.kept == 0 || err != nil {
+			return err
+		}
+	}
 	if err := remove(ctx, d.of.of.records, d.kept); !errors.Is(err, backend.ErrNotFound) {
 		return err
 	}
@@ -440,11 +460,14 @@ func (d *delivery) Keep(ctx context.Context, r *backend.Record) error {
 	}
 	// With a header, the checksum in the file of an embedded server covers how long the subject is.
 	out := &nats.Msg{Subject: d.of.of.recordSubject(d.name()), Data: text, Header: nats.Header{codecHeader: {"json"}}}
-	ack, err := d.of.of.publish(ctx, out)
+	epoch, _ := d.of.of.conn.epoch()
+	call, cancel := d.of.of.bounded(ctx)
+	defer cancel()
+	ack, err := d.of.of.publish(call, out)
 	if err != nil {
-		return failed(err)
+		return unanswered(ctx, err)
 	}
-	d.kept = ack.Sequence
+	d.kept, d.keptOn = ack.Sequence, epoch
 	return nil
 }
 

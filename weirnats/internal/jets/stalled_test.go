@@ -37,12 +37,12 @@ func TestAServerThatDoesNotAnswerHoldsNoCallUp(t *testing.T) {
 	}
 	stall()
 	jets.SetPatience(conn, 100*time.Millisecond)
-	m := &backend.Message{DedupID: "key", Data: []byte("a")}
+	m := &backend.Message{DedupID: "id", Data: []byte("a")}
 	for name, call := range map[string]func() error{
 		"Put":      func() error { return q.Put(ctx, m) },
 		"PutAll":   func() error { return q.PutAll(ctx, []*backend.Message{m, m}) },
-		"Known":    func() error { _, err := q.Known(ctx, "key"); return err },
-		"Remember": func() error { return q.Remember(ctx, "key", time.Now()) },
+		"Known":    func() error { _, err := q.Known(ctx, "id"); return err },
+		"Remember": func() error { return q.Remember(ctx, "id", time.Now()) },
 		"Peek":     func() error { _, err := q.Peek(ctx, 0); return err },
 		"Later":    func() error { _, err := q.Later(ctx, 0); return err },
 		"Next":     func() error { _, err := q.Next(ctx, 0); return err },

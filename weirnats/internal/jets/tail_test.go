@@ -1,15 +1,19 @@
 package jets_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 	"github.com/64ed045f/weir/weirnats/internal/conform"
@@ -51,6 +55,18 @@ func noError(t *testing.T, err error) {
 	}
 }
 
+// tail returns a function that takes away what a stream has from now on, as a server does that cannot write it. It is called when that has ended.
+func tail(t *testing.T, store, stream string) (forget func()) {
+	folder := filepath.Join(store, "jetstream", "$G", "streams", stream, "msgs")
+	file := filepath.Join(folder, "1.blk")
+	whole, err := os.Stat(file)
+	noError(t, err)
+	return func() {
+		noError(t, os.Truncate(file, whole.Size()))
+		noError(t, os.Remove(filepath.Join(folder, "index.db"))) // which knows of it
+	}
+}
+
 // A server comes back without the last messages, which it has delivered, as after a disk that was full. Others get their numbers, and stay when the former ones are done.
 func TestWhatIsDoneIsNotTheMessageThatHasItsNumberNow(t *testing.T) {
 	o := server.Options{StoreDir: t.TempDir()}
@@ -61,10 +77,7 @@ func TestWhatIsDoneIsNotTheMessageThatHasItsNumberNow(t *testing.T) {
 	noError(t, err)
 	put := func(text string) { noError(t, q.Put(t.Context(), &backend.Message{Data: []byte(text)})) }
 	put("first")
-	files, err := filepath.Glob(filepath.Join(o.StoreDir, "jetstream", "*", "streams", "weir_q_tail", "msgs", "1.blk"))
-	noError(t, err)
-	whole, err := os.Stat(files[0])
-	noError(t, err)
+	forget := tail(t, o.StoreDir, "weir_q_tail")
 	const n = 4
 	for i := range n {
 		put(fmt.Sprint("former ", i))
@@ -80,8 +93,7 @@ func TestWhatIsDoneIsNotTheMessageThatHasItsNumberNow(t *testing.T) {
 		all = append(all, pull())
 	}
 	end()
-	noError(t, os.Truncate(files[0], whole.Size()))
-	noError(t, os.Remove(filepath.Join(filepath.Dir(files[0]), "index.db"))) // a server that cannot write leaves none that knows of them
+	forget()
 	_, end = serve(t, o)
 	defer end()
 	defer conn.Close() // before the server ends
@@ -105,6 +117,67 @@ func TestWhatIsDoneIsNotTheMessageThatHasItsNumberNow(t *testing.T) {
 	is(t, "dead letters", st.Dead, 1)
 }
 
+// So it is with the records of messages that have failed, among which there are IDs.
+func TestTheEndOfAMessageRemovesNoOtherRecord(t *testing.T) {
+	o := server.Options{StoreDir: t.TempDir()}
+	s, end := serve(t, o)
+	o.Port = s.Addr().(*net.TCPAddr).Port
+	conn := dial(t, s)
+	q, err := jets.Open(t.Context(), conn, conform.Settings("records"))
+	noError(t, err)
+	noError(t, q.Put(t.Context(), &backend.Message{Data: []byte("a")}))
+	noError(t, q.Remember(t.Context(), "first", time.Now()))
+	forget := tail(t, o.StoreDir, "weir_tries_records")
+	r, err := q.Receive()
+	noError(t, err)
+	var d backend.Delivery
+	noError(t, r.Pull(t.Context(), 1, 10*time.Second, func(got backend.Delivery) bool { d = got; return true }))
+	noError(t, d.Keep(t.Context(), &backend.Record{Begun: 1}))
+	end()
+	forget()
+	_, end = serve(t, o)
+	defer end()
+	defer conn.Close()
+	noError(t, q.Remember(t.Context(), "second", time.Now()))
+	noError(t, d.Ack(t.Context(), true))
+	for _, id := range []string{"first", "second"} {
+		known, err := q.Known(t.Context(), id)
+		noError(t, err)
+		is(t, id+" is known", known, true)
+	}
+}
+
+// Messages that meet no stream are sent again together.
+func TestManyMessagesForAStreamThatIsGoneAreRefusedSoon(t *testing.T) {
+	s, end := serve(t, server.Options{StoreDir: t.TempDir()})
+	defer end()
+	conn := dial(t, s)
+	defer conn.Close()
+	q, err := jets.Open(t.Context(), conn, conform.Settings("gone"))
+	noError(t, err)
+	c, err := nats.Connect(s.ClientURL())
+	noError(t, err)
+	defer c.Close()
+	js, err := jetstream.New(c)
+	noError(t, err)
+	noError(t, js.DeleteStream(t.Context(), "weir_q_gone"))
+	began := time.Now()
+	for _, err := range q.PutEach(t.Context(), slices.Repeat([]*backend.Message{{Data: []byte("a")}}, 100)) {
+		if !errors.Is(err, jetstream.ErrNoStreamResponse) {
+			t.Errorf("error is %v", err)
+		}
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it takes %v", took)
+	}
+	cause := errors.New("cause")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	for _, err := range q.PutEach(ctx, []*backend.Message{{}, {}}) {
+		is(t, "error", err, cause)
+	}
+}
+
 // A server is killed while it writes what describes a stream that gets the subjects of messages with keys, and passes the stream over when it starts. It has its messages when the queue is opened.
 func TestAServerThatIsKilledWhileTheSubjectsChangeKeepsTheMessages(t *testing.T) {
 	o := server.Options{StoreDir: t.TempDir()}
@@ -123,7 +196,7 @@ func TestAServerThatIsKilledWhileTheSubjectsChangeKeepsTheMessages(t *testing.T)
 	sum := filepath.Join(o.StoreDir, "jetstream", "$G", "streams", "weir_q_half", "meta.sum")
 	before, err := os.ReadFile(sum)
 	noError(t, err)
-	noError(t, jets.Widen(t.Context(), q))
+	noError(t, q.Put(t.Context(), &backend.Message{Key: "k", Data: []byte("b")})) // which a killed server would not have yet, but one that lost its power may
 	end()
 	noError(t, os.WriteFile(sum, before, 0o600))
 	_, end = serve(t, o)
@@ -133,7 +206,9 @@ func TestAServerThatIsKilledWhileTheSubjectsChangeKeepsTheMessages(t *testing.T)
 		t.Error("the server has the stream")
 	}
 	q = open()
-	noError(t, q.Put(t.Context(), &backend.Message{Key: "k", Data: []byte("b")}))
+	n, err := q.Partitions(t.Context())
+	noError(t, err)
+	is(t, "partitions", n, 4)
 	st, err := q.Stats(t.Context())
 	noError(t, err)
 	is(t, "messages", st.Messages, 4)

@@ -44,10 +44,10 @@ func TestTheNextProcessKnowsWhatIsDone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		is := func(i *journal.IDs, key string, want bool) {
+		is := func(i *journal.IDs, id string, want bool) {
 			t.Helper()
-			if got := i.Known(key); got != want {
-				t.Errorf("%s is known: %v, want %v", key, got, want)
+			if got := i.Known(id); got != want {
+				t.Errorf("%s is known: %v, want %v", id, got, want)
 			}
 		}
 		i := openIDs(t, name)
@@ -98,8 +98,8 @@ func TestFilesOfIDsChange(t *testing.T) {
 				}
 				i = openIDs(t, name)
 				for back := 1; back < 2*last; back++ {
-					if key := fmt.Sprint(n - back); i.Known(key) != (back <= last) {
-						t.Errorf("%d: %s is known: %v", n, key, i.Known(key))
+					if id := fmt.Sprint(n - back); i.Known(id) != (back <= last) {
+						t.Errorf("%d: %s is known: %v", n, id, i.Known(id))
 					}
 				}
 			}

@@ -20,14 +20,14 @@ type part struct {
 }
 
 // partOf returns the one of a key. The mutex is held.
-func (q *Queue) partOf(order string) *part {
+func (q *Queue) partOf(key string) *part {
 	if q.parts == nil {
 		q.parts = make([]*part, q.settings.Partitions)
 		for i := range q.parts {
 			q.parts[i] = new(part)
 		}
 	}
-	return q.parts[backend.PartitionOf(order, len(q.parts))]
+	return q.parts[backend.PartitionOf(key, len(q.parts))]
 }
 
 // Partitions implements [backend.Queue].
