@@ -167,7 +167,7 @@ func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, e
 func (q *queue) subject() string                  { return "weir.q." + q.name + ".any" }
 func (q *queue) deadSubject(name string) string   { return "weir.dead." + q.name + "." + name }
 func (q *queue) recordSubject(name string) string { return "weir.tries." + q.name + "." + name }
-func (q *queue) idSubject(id string) string {
+func (q *queue) idSubject(id string) string { // its name is part of the format
 	return fmt.Sprintf("weir.keys.%s.%x", q.name, backend.HashOf(id))
 }
 
@@ -304,6 +304,7 @@ func (q *queue) exchange(ctx context.Context, out []*nats.Msg, errs []error) (ag
 	sub, err := q.conn.nats.ChanSubscribe(inbox+"*", answers)
 	if err == nil {
 		defer func() { _ = sub.Unsubscribe() }() // the connection may be closed
+		err = ctx.Err()                          // then nothing is sent
 	}
 	waiting := make(map[string]int, len(out))
 	for i, m := range out {

@@ -170,12 +170,18 @@ func TestManyMessagesForAStreamThatIsGoneAreRefusedSoon(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it takes %v", took)
 	}
+	q, err = jets.Open(t.Context(), conn, conform.Settings("gone"))
+	noError(t, err)
 	cause := errors.New("cause")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
 	for _, err := range q.PutEach(ctx, []*backend.Message{{}, {}}) {
 		is(t, "error", err, cause)
 	}
+	noError(t, q.Put(t.Context(), &backend.Message{}))
+	st, err := q.Stats(t.Context())
+	noError(t, err)
+	is(t, "messages", st.Messages, 1)
 }
 
 // A server is killed while it writes what describes a stream that gets the subjects of messages with keys, and passes the stream over when it starts. It has its messages when the queue is opened.
