@@ -23,10 +23,11 @@ type batch struct {
 	looper   atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
 	retires  atomic.Bool                   // the end of the last worker wakes Wait, not that of the last task
 
-	// The scope and the stay keep words apart that different cores write: see [engine.Intake].
+	// The scope and the bell keep words apart that different cores write: see [engine.Intake].
 	scope  scope // what the tasks get
 	intake engine.Intake
-	stay   stay         // of Wait; notify makes it look again
+	bell   engine.Bell  // of Wait, of a group outside a task; notify makes it look again
+	stay   *stay        // of Wait, of a task's group; as the bell
 	tally  engine.Tally // of the tasks; Wait waits for its end
 
 	// Of a group outside a task, under the lock of the engine: counted says that Wait has counted the tasks that it
@@ -59,10 +60,11 @@ type wrong struct {
 	panicked *Panic
 }
 
-// nestedBatch is the batch of a task's group and its subtasks, in one allocation.
+// nestedBatch is the batch of a task's group and what only that has, in one allocation.
 type nestedBatch struct {
 	batch
 	subtasks engine.Subtasks
+	stay     stay
 }
 
 func newBatch(parent context.Context, g *Group) *batch {
@@ -70,7 +72,8 @@ func newBatch(parent context.Context, g *Group) *batch {
 	if g.at != nil {
 		nested := new(nestedBatch)
 		b = &nested.batch
-		b.subtasks = &nested.subtasks
+		b.subtasks, b.stay = &nested.subtasks, &nested.stay
+		b.stay.init(g.at)
 		if g.nested() {
 			b.subtasks.Init(nil)
 		} else {
@@ -82,12 +85,7 @@ func newBatch(parent context.Context, g *Group) *batch {
 	b.group, b.label = g, labelOf(parent)
 	b.first.direct = g.direct != nil && g.direct.on.Load() // else it is for a worker
 	b.tally.Init(&b.intake)
-	b.stay.init(g.at)
-	b.scope.open(parent, b)
-	b.ctx = &b.scope
-	if std := b.scope.std.Load(); std != nil {
-		b.ctx = std.Context // one call less for each task
-	}
+	b.ctx = b.scope.open(parent, b)
 	b.noteBegin()
 	b.made.Release()
 	return b
@@ -95,7 +93,7 @@ func newBatch(parent context.Context, g *Group) *batch {
 
 // cancelled reports whether the batch is cancelled.
 func (b *batch) cancelled() bool {
-	if b.scope.ended.Load() || !b.scope.lasts && b.ctx.Err() != nil {
+	if b.scope.ending.Load() || !b.scope.lasts && b.ctx.Err() != nil {
 		return true
 	}
 	if !b.group.asks || b.parent().Err() == nil {
@@ -162,9 +160,11 @@ func (b *batch) release(n int, by *engine.Worker) {
 
 // notify makes Wait look again. A task that waits may get the place of by.
 func (b *batch) notify(by *engine.Worker) {
-	if b.subtasks != nil {
-		b.looper.Load().Notify()
+	if b.subtasks == nil {
+		b.bell.Ring()
+		return
 	}
+	b.looper.Load().Notify()
 	b.stay.wake(by)
 }
 
@@ -242,7 +242,7 @@ func (b *batch) run(w *engine.Worker, j job) {
 		if b.label == nil { // one call more, and the worker is slower than a submitter: a task takes 46 ns in place of 24
 			err = j.call(m, w)
 		} else {
-			err = b.call(m, w, j, b.group.pool.core.reporter.labels())
+			err = b.callLabelled(m, w, j, b.group.pool.core.reporter.labels())
 		}
 		if err != nil {
 			b.fail(j, err)
@@ -259,11 +259,9 @@ func (b *batch) untake(ticket bool) {
 	}
 }
 
-// call calls a task of the batch, on worker w unless that is nil, where the goroutine has own labels.
-func (b *batch) call(m *member, w *engine.Worker, j job, own *profileLabels) error {
-	if b.label != nil {
-		defer b.label.begin(m, w, own).end()
-	}
+// callLabelled calls a task of a batch with a label, on worker w unless that is nil, where the goroutine has own labels.
+func (b *batch) callLabelled(m *member, w *engine.Worker, j job, own *profileLabels) error {
+	defer b.label.begin(m, w, own).end()
 	return j.call(m, w)
 }
 

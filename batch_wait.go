@@ -2,6 +2,7 @@ package weir
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 
@@ -12,53 +13,61 @@ import (
 // the caller is a task, and the pool lends its place meanwhile. callers are those that wait, if they are noted.
 func (b *batch) wait(inTask bool, callers []uintptr) {
 	b.mu.Lock()
-	if b.waited {
-		if b.settled {
-			b.mu.Unlock()
-			return
-		}
-		if b.others == nil {
-			b.others = &others{over: make(chan struct{})}
-		}
-		over := b.others.over
-		b.mu.Unlock()
-		if inTask && b.subtasks != nil {
-			b.group.task().await(b.group.pool, b.subtasks.Want(), func(w *engine.Wakeup) { b.waitsToo(w, over) })
-		} else {
-			<-over
-		}
-		return
-	}
+	waited := b.waited
 	b.waited = true
 	b.mu.Unlock()
-
-	if b.subtasks == nil {
+	switch {
+	case waited:
+		b.waitForOther(inTask)
+		return
+	case b.subtasks == nil:
 		b.waitOutside(callers)
-	} else {
+	default:
 		b.waitInside(inTask, callers)
 	}
 	b.conclude()
 }
 
-// waitOutside waits for the tasks of a group outside a task. If the group is cancelled it waits for the tasks that have
-// started, and gives up those in the queue, which may stay there for long, as the workers may be busy with other tasks.
-func (b *batch) waitOutside(callers []uintptr) {
-	var done <-chan struct{}
-	if !b.scope.lasts {
-		done = b.scope.Done()
+// waitForOther waits until another goroutine has ended the batch.
+func (b *batch) waitForOther(inTask bool) {
+	b.mu.Lock()
+	if b.settled {
+		b.mu.Unlock()
+		return
 	}
+	if b.others == nil {
+		b.others = &others{over: make(chan struct{})}
+	}
+	over := b.others.over
+	b.mu.Unlock()
+	if inTask && b.subtasks != nil {
+		b.group.task().await(b.group.pool, b.subtasks.Want(), func(w *engine.Wakeup) { b.waitsToo(w, over) })
+	} else {
+		<-over
+	}
+}
+
+// waitOutside waits for the tasks of a group outside a task. If the group is cancelled it waits for the tasks that have
+// started, and gives up those in the queue, which may stay there for long, as the workers of a pool may be busy with other tasks.
+func (b *batch) waitOutside(callers []uintptr) {
 	if b.tally.Seal() {
 		return // to look once more would not do: tasks that begin then find the set sealed, but are counted
 	}
-	defer b.noteWait(callers)()
-	if b.group.direct != nil {
-		b.retire()
+	if callers != nil {
+		defer b.noteWait(callers)()
 	}
-	closed, over := false, b.tally.Seal
-	for !over() {
-		if woken := b.stay.wait(done, nil, nil); !closed && (!woken || b.scope.ended.Load()) {
+	switch {
+	case b.group.direct != nil:
+		b.retire()
+	case !b.scope.lasts:
+		unwatch := context.AfterFunc(b.parent(), b.bell.Ring)
+		defer unwatch()
+	}
+	for closed := false; !closed && !b.tally.Seal() || closed && !b.finish(); {
+		b.bell.Wait()
+		if !closed && b.cancelled() {
 			b.tally.Close()
-			closed, done, over = true, nil, b.finish
+			closed = true
 		}
 	}
 }
@@ -112,7 +121,9 @@ func (b *batch) waitInside(inTask bool, callers []uintptr) {
 	default:
 		b.stay.waiter.Wait = true
 	}
-	defer b.noteWait(callers)()
+	if callers != nil {
+		defer b.noteWait(callers)()
+	}
 	cut := func() {
 		done, cancelled = nil, true
 		b.cut()
@@ -141,7 +152,7 @@ func (b *batch) cut() {
 	}
 }
 
-// waitsToo waits until another goroutine has ended the batch.
+// waitsToo is waitForOther with the place of a task.
 func (b *batch) waitsToo(w *engine.Wakeup, over <-chan struct{}) {
 	b.mu.Lock()
 	if !b.settled {
@@ -159,29 +170,42 @@ func (b *batch) cause() error {
 	return b.scope.Cause()
 }
 
+// join adds the failures of a batch that keeps going to its result. The caller holds mu.
+func (b *batch) join() {
+	failures := b.failures()
+	if len(failures) == 0 {
+		return
+	}
+	slices.SortFunc(failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })
+	errs := make([]error, 0, len(failures)+1)
+	for _, failure := range failures {
+		errs = append(errs, failure)
+	}
+	b.err = errors.Join(append(errs, b.err)...)
+}
+
 // conclude makes the sealed batch's result, and gives it to all callers of Wait.
 func (b *batch) conclude() {
 	g := b.group
-	b.cancelled() // notices a parent that has ended since
+	cause := b.scope.conclude()
 	b.mu.Lock()
-	b.err = b.scope.Cause()
-	b.stopped = b.err != nil
-	if failures := b.failures(); len(failures) > 0 {
-		slices.SortFunc(failures, func(x, y *TaskError) int { return cmp.Compare(x.Index, y.Index) })
-		errs := make([]error, 0, len(failures)+1)
-		for _, failure := range failures {
-			errs = append(errs, failure)
-		}
-		b.err = errors.Join(append(errs, b.err)...)
+	b.err, b.stopped = cause, cause != nil
+	if b.wrong != nil {
+		b.join()
 	}
+	members := b.members
+	b.members, b.spare = nil, nil
 	b.mu.Unlock()
-	b.scope.close()
-	b.dismiss()
+	if members != nil {
+		members.dismiss()
+	}
 	if l := g.limit; l != nil {
 		l.Forget() // the waiters' channels may belong to a test bubble that is about to end
 	}
 	g.forget(b)
-	g.dismiss()
+	if g.hasWorkers() {
+		g.dismiss()
+	}
 	b.mu.Lock()
 	b.settled = true
 	if o := b.others; o != nil {

@@ -117,13 +117,9 @@ func (m *member) vacate() {
 	b.mu.Unlock()
 }
 
-// dismiss lets the workers forget the members of a batch that has ended.
-func (b *batch) dismiss() {
-	b.mu.Lock()
-	members := b.members
-	b.members, b.spare = nil, nil
-	b.mu.Unlock()
-	for m := members; m != nil; m = m.next {
+// dismiss lets the workers forget the members, from m on, of a batch that has ended.
+func (m *member) dismiss() {
+	for ; m != nil; m = m.next {
 		if w := m.worker.Load(); w != nil {
 			w.Forget(&m.tenant)
 		}

@@ -1,7 +1,6 @@
 package weir
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,9 +26,10 @@ type scope struct {
 	parent context.Context
 	base   context.Context // the nearest standard one, from which cancellations come too
 
-	std   atomic.Pointer[standardContext]
-	ended atomic.Bool // err and cause are final
-	lasts bool        // the batch is outside a task, and its parent never done: only cancel ends the scope
+	std    atomic.Pointer[standardContext]
+	ending atomic.Bool // the scope is cancelled
+	ended  atomic.Bool // err and cause are final
+	lasts  bool        // the parent is never done: only cancel ends the scope
 
 	mu         sync.Mutex // may be taken under that of the parent, never the other way round
 	err, cause error
@@ -61,7 +61,10 @@ func endOf(from context.Context, cause error) (err, final error) {
 	if err = from.Err(); err != nil {
 		return err, context.Cause(from)
 	}
-	return context.Canceled, cmp.Or(cause, context.Canceled)
+	if cause == nil {
+		cause = context.Canceled
+	}
+	return context.Canceled, cause
 }
 
 // scopeOf returns the scope of the batch whose task's context ctx is, or nil.
@@ -103,38 +106,69 @@ var prompt = func() (types []reflect.Type) {
 	return types
 }()
 
-// open begins the scope of b.
-func (s *scope) open(parent context.Context, b *batch) {
+// open begins the scope of b, and returns the context to ask whether it has ended, unless cancel has ended it.
+func (s *scope) open(parent context.Context, b *batch) context.Context {
 	s.batch, s.parent = b, parent
 	above := scopeOf(parent)
-	if above == nil {
-		if parent.Done() == nil && b.subtasks == nil {
-			s.base, s.lasts = parent, true
-		} else {
-			s.base = s.standard()
-		}
-		return
+	if above != nil {
+		s.openBelow(above)
+		return s
 	}
+	if b.subtasks != nil {
+		std := s.standard().(*standardContext)
+		s.base = std
+		return std.Context // one call less for each task
+	}
+	s.base, s.lasts = parent, parent.Done() == nil
+	return parent
+}
+
+func (s *scope) openBelow(above *scope) {
 	s.base = above.base
 	above.mu.Lock()
 	defer above.mu.Unlock()
 	if above.ended.Load() {
-		s.err, s.cause = above.err, above.cause
-		s.ended.Store(true)
+		s.final(above.err, above.cause)
 		return
 	}
 	s.above = above
 	above.below.Append(&s.link, s)
 }
 
-// close ends the scope: all of its tasks are over.
-func (s *scope) close() {
+// conclude ends the scope, of which all tasks are over. It returns the cause if the scope has ended before.
+func (s *scope) conclude() (cause error) {
+	s.mu.Lock()
+	switch std := s.std.Load(); {
+	case s.ended.Load():
+		cause = s.cause
+	case std == nil && (s.lasts || s.base.Err() == nil) && s.below.First() == nil: // most often: what end would do, in a third of its code
+		s.final(context.Canceled, context.Canceled)
+	default:
+		if std != nil {
+			cause = context.Cause(std)
+		}
+		if cause == nil && s.base.Err() != nil {
+			cause = context.Cause(s.base)
+		}
+		if cause == nil && s.batch.group.asks {
+			cause = context.Cause(s.parent)
+		}
+		s.end(cause)
+	}
+	s.mu.Unlock()
 	if above := s.above; above != nil {
 		above.mu.Lock()
 		above.below.Remove(&s.link)
 		above.mu.Unlock()
 	}
-	s.cancel(nil)
+	return cause
+}
+
+// final makes err and cause final. The mutex is held.
+func (s *scope) final(err, cause error) {
+	s.err, s.cause = err, cause
+	s.ending.Store(true)
+	s.ended.Store(true)
 }
 
 // cancel does what the function of [context.WithCancelCause] does.
@@ -152,19 +186,30 @@ func (s *scope) end(cause error) {
 	}
 	from, std := s.base, s.std.Load()
 	if std != nil && !s.lasts {
+		s.stop() // first: a task that sees Done closed must find its groups cancelled
 		std.cancel(cause)
 		from = std
 	}
-	s.err, s.cause = endOf(from, cause)
-	s.ended.Store(true)
-	if s.lasts && !s.batch.tally.Sealed() {
+	s.final(endOf(from, cause))
+	if s.batch.subtasks == nil && !s.batch.tally.Sealed() {
 		s.batch.notify(nil) // Wait has no other way to learn of it
 	}
 	for l := s.below.First(); l != nil; l = l.Next() {
 		l.Of().cancel(s.cause)
 	}
 	if std != nil && s.lasts {
-		std.cancel(s.cause) // last: a task that sees Done closed must find the groups of it cancelled, which do not ask std
+		std.cancel(s.cause) // last, as stop is first
+	}
+}
+
+// stop lets no task of the scope begin any more, nor of those below. The mutex is held.
+func (s *scope) stop() {
+	s.ending.Store(true)
+	for l := s.below.First(); l != nil; l = l.Next() {
+		below := l.Of()
+		below.mu.Lock()
+		below.stop()
+		below.mu.Unlock()
 	}
 }
 

@@ -282,3 +282,68 @@ func TestAContextThatHasEndedHasItsCause(t *testing.T) {
 		p.Close()
 	}
 }
+
+// A task that sees its group cancelled finds that its own groups are: they take no more tasks. Many contexts that end with that of the group delay
+// what comes after.
+func TestATaskThatSeesDoneFindsItsGroupsCancelled(t *testing.T) {
+	p := weir.New(2)
+	defer p.Close()
+	parent, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	g := p.Group(parent)
+	ready := make(chan struct{})
+	g.Go(func(ctx context.Context) error {
+		inner := p.Group(ctx)
+		inner.Go(func(context.Context) error { return nil })
+		for range 20_000 {
+			_, stop := context.WithCancel(ctx)
+			defer stop()
+		}
+		close(ready)
+		<-ctx.Done()
+		check.Equal(t, "TryGo", inner.TryGo(func(context.Context) error { return nil }), false)
+		return inner.Wait()
+	})
+	<-ready
+	g.Cancel(errBoom)
+	check.Error(t, g.Wait(), errBoom)
+}
+
+// Wait learns that the context ended that the group was made from, while the tasks of others have all workers.
+func TestWaitLearnsOfTheEndOfTheParentWhileWorkersAreBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, parent := range map[string]func() (context.Context, context.CancelFunc){
+			"standard": func() (context.Context, context.CancelFunc) { return context.WithTimeout(t.Context(), time.Second) },
+			"own": func() (context.Context, context.CancelFunc) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				return foreignContext{ctx}, cancel
+			},
+			"of a task that is over": func() (context.Context, context.CancelFunc) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				var of context.Context
+				above := weir.NewGroup(ctx, 1)
+				above.Go(func(ctx context.Context) error { of = ctx; return nil })
+				synctest.Wait()
+				return of, func() { cancel(); _ = above.Wait() }
+			},
+		} {
+			p := weir.New(1)
+			v := check.NewValve()
+			check.Error(t, p.Submit(v.Hold), nil)
+			ctx, cancel := parent()
+			g := p.Group(ctx)
+			g.Go(func(context.Context) error { t.Errorf("%s: a task of a cancelled group ran", name); return nil })
+			begun := time.Now()
+			check.Error(t, g.Wait(), context.DeadlineExceeded)
+			check.Equal(t, name, time.Since(begun), time.Second)
+			v.Open()
+			cancel()
+			p.Close()
+		}
+	})
+}
+
+// foreignContext is one that the standard library does not know as its own.
+type foreignContext struct{ context.Context }
+
+func (foreignContext) Value(any) any { return nil }

@@ -28,7 +28,7 @@ type Group struct {
 	crossed bool    // that task, or one above it, is of another pool
 	direct  *direct // nil unless the pool is this group's alone
 	parent  context.Context
-	asks    bool // the parent itself must be asked whether it has ended, see tellsLate
+	asks    bool // the parent must be asked as well whether it has ended, see tellsLate
 	options groupOptions
 	limit   *groupLimit // nil without Limit
 	made    []uintptr   // the callers that made the group, if Watch was called
@@ -45,25 +45,32 @@ type Group struct {
 // only when 4096 tasks are queued; with Queue(0) it waits for a free worker.
 func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
 	mustContext(ctx != nil)
-	var o options
-	if len(opts) == 0 {
-		o = newOptions(limit)
-	} else { // which takes an allocation
-		o = groupWorkersOptions(limit, opts)
-	}
+	mustLimit(limit)
 	own := new(struct { // most groups are small: for them one allocation in place of three
 		Group
 		pool   Pool
 		direct direct
 	})
-	group := o.groupOptions
+	g := &own.Group
+	g.pool, g.direct = &own.pool, &own.direct
+	if len(opts) > 0 {
+		g.set(limit, opts)
+	} else { // what follows is all that most groups need
+		g.pool.core.take(limit, defaultQueue)
+	}
+	g.init(ctx)
+	g.made = watchedCallers()
+	g.begins(limit)
+	return g
+}
+
+// set sets up a group with workers of its own, before all else.
+func (g *Group) set(limit int, opts []Option) {
+	o := groupWorkersOptions(limit, opts)
+	g.options = o.groupOptions
 	o.rate, o.retry = nil, nil // which are not the workers'
-	own.pool.core.prepare(&o)
-	own.Group.init(ctx, &own.pool, &group)
-	own.Group.made = watchedCallers()
-	own.Group.direct = &own.direct
-	own.begins(&o, len(opts) > 0)
-	return &own.Group
+	g.direct.options = &o
+	g.pool.core.prepare(&o)
 }
 
 // Group returns a group whose tasks run on the pool, among others. Closing the
@@ -78,23 +85,23 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	mustPool(p != nil)
 	mustContext(ctx != nil)
 	p.core.running()
-	var o groupOptions
+	g := &Group{pool: p}
 	if len(opts) > 0 { // else nothing is allocated for them
-		o = groupOptionsOf(opts)
+		g.options = groupOptionsOf(opts)
 	}
-	g := new(Group)
-	g.init(ctx, p, &o)
+	g.init(ctx)
 	g.made = watchedCallers()
 	return g
 }
 
-func (g *Group) init(ctx context.Context, p *Pool, o *groupOptions) {
-	g.pool, g.parent, g.asks, g.options = p, ctx, tellsLate(ctx), *o
-	g.host, g.at = hostPool(ctx)
-	g.crossed = g.at != nil && (g.at != p || g.host.crossed())
-	if o.members > 0 {
-		g.limit = newGroupLimit(o.members)
-		g.turns.Limit(o.members)
+func (g *Group) init(ctx context.Context) {
+	g.parent = ctx
+	if g.host, g.at = hostPool(ctx); g.at != nil {
+		g.asks, g.crossed = tellsLate(ctx), g.at != g.pool || g.host.crossed()
+	}
+	if n := g.options.members; n > 0 {
+		g.limit = newGroupLimit(n)
+		g.turns.Limit(n)
 	}
 }
 
@@ -277,7 +284,9 @@ func (g *Group) Wait() error {
 	b := g.batch.Load()
 	if b == nil {
 		if b = g.condemned(); b == nil {
-			g.dismiss()
+			if g.hasWorkers() {
+				g.dismiss()
+			}
 			return context.Cause(g.parent)
 		}
 	}
@@ -322,17 +331,15 @@ func (g *Group) condemned() *batch {
 	return g.current()
 }
 
-// dismiss returns when no worker of the group's own is left, or when the next
+// dismiss returns when none of the group's own workers is left, or when the next
 // batch has begun, whose tasks this call must not wait for.
 func (g *Group) dismiss() {
-	if g.hasWorkers() {
-		g.pool.core.engine.Dismiss(func() bool { return g.batch.Load() != nil })
-		g.mu.Lock()
-		if g.batch.Load() == nil { // else the next batch may have a worker already, which has found the group in the list
-			g.pool.core.unlist()
-		}
-		g.mu.Unlock()
+	g.pool.core.engine.Dismiss(func() bool { return g.batch.Load() != nil })
+	g.mu.Lock()
+	if g.batch.Load() == nil { // else the next batch may have a worker already, which has found the group in the list
+		g.pool.core.unlist()
 	}
+	g.mu.Unlock()
 }
 
 // begin counts a task into the batch that Wait has not ended. Until the task is
@@ -351,10 +358,10 @@ func (g *Group) begin() (b *batch, index int) {
 // forget drops a batch that is over, unless the next one has begun. Only calls under mu change the batch.
 func (g *Group) forget(b *batch) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	if g.batch.Load() == b {
 		g.batch.Store(nil)
 	}
+	g.mu.Unlock()
 }
 
 func (g *Group) mustBeMade() {

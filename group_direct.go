@@ -28,19 +28,20 @@ type direct struct {
 const directTasks = 32
 
 // begins makes a group with workers of its own begin without an engine, if that makes no difference to its tasks.
-func (g *Group) begins(o *options, given bool) {
+func (g *Group) begins(limit int) {
 	d := g.direct
-	d.limit.Store(int64(o.limit))
-	if given {
-		all := *o
-		d.options = &all
-	}
+	d.limit.Store(int64(limit))
 	d.on.Store(true)
-	if g.at != nil || given && (o.prestart > 0 || o.labels != nil || o.crash || o.measure > 0 || o.handlers != nil && (o.handlers.onFull != nil || o.handlers.onSlow != nil)) {
+	if g.at != nil || d.options != nil && d.options.needEngine() {
 		g.mu.Lock()
 		g.makeEngine()
 		g.mu.Unlock()
 	}
+}
+
+// needEngine reports whether a group with these options needs an engine from the start.
+func (o *options) needEngine() bool {
+	return o.prestart > 0 || o.labels != nil || o.crash || o.measure > 0 || o.handlers != nil && (o.handlers.onFull != nil || o.handlers.onSlow != nil)
 }
 
 // hasWorkers reports whether the group has an engine of its own.
@@ -74,7 +75,7 @@ func (g *Group) makeEngine() {
 		e.Numbered = directTasks // those tasks have the first numbers
 		e.Enter(b.tally.Switch())
 		if b.retires.Load() {
-			e.Retire(b.stay.waiter.Turn)
+			e.Retire(&b.bell)
 		}
 	}
 	d.options = nil
@@ -147,7 +148,9 @@ func (b *batch) runDirectly(number int, j job) bool {
 		g.mu.Unlock()
 		return false
 	}
-	go b.directMember(number).run(j)
+	m := b.directMember(number)
+	m.job = j
+	go m.run()
 	if b.intake.Handed() {
 		b.notify(nil)
 	}
@@ -167,18 +170,23 @@ func (b *batch) directMember(number int) *member {
 	return m
 }
 
-// run runs j, and then, if the goroutine has become that of a worker, what the worker has to run.
-func (m *member) run(j job) {
-	m.batch.group.pool.core.reporter.labels().give()
-	if w := m.runs(j); w != nil {
+// run runs a direct task, and then, if the goroutine has become that of a worker, what the worker has to run.
+func (m *member) run() {
+	(*profileLabels)(nil).give() // a group with a name has an engine
+	if w := m.runs(); w != nil {
 		w.GoOn() // not in runs, which keeps the task alive
 	}
 }
 
-// runs runs j, and returns the worker of the goroutine, if there is one by then.
-func (m *member) runs(j job) *engine.Worker {
-	b := m.batch
-	labels, done := m.noteDirect(j.number())
+// runs runs the direct task, and returns the worker of the goroutine, if there is one by then.
+func (m *member) runs() *engine.Worker {
+	b, j := m.batch, m.job
+	m.job = job{}
+	var labels *profileLabels
+	var done func()
+	if watched.Load() {
+		labels, done = m.noteDirect(j.number())
+	}
 	over := false
 	defer func() {
 		if over {
@@ -193,7 +201,13 @@ func (m *member) runs(j job) *engine.Worker {
 		b.fails(j, recover())
 	}()
 	if !b.cancelled() {
-		if err := b.call(m, nil, j, labels); err != nil {
+		var err error
+		if b.label == nil {
+			err = j.call(m, nil)
+		} else {
+			err = b.callLabelled(m, nil, j, labels)
+		}
+		if err != nil {
 			b.fail(j, err)
 		}
 	}
@@ -234,7 +248,7 @@ func (b *batch) retire() {
 	on := g.direct.on.Load()
 	g.mu.Unlock()
 	if !on {
-		g.pool.core.engine.Retire(b.stay.waiter.Turn)
+		g.pool.core.engine.Retire(&b.bell)
 	}
 }
 

@@ -5,7 +5,12 @@ import "github.com/64ed045f/weir/internal/inside"
 // must panics with a rule of this package, unless it holds.
 func must(holds bool, rule string, got any) { inside.Must("weir", holds, rule, got) }
 
-func mustLimit(n int) { must(n >= 1, "limit must be at least 1", n) }
+// mustLimit makes no any of n unless it is wrong.
+func mustLimit(n int) {
+	if n < 1 {
+		must(false, "limit must be at least 1", n)
+	}
+}
 
 func mustPool(given bool) {
 	if !given {

@@ -37,8 +37,13 @@ func (c *core) prepare(o *options) {
 	} else {
 		c.reporter = reporter{newHooks(o)}
 	}
-	c.turns.Limit(o.limit)
-	c.turns.Queue(o.queue)
+	c.take(o.limit, o.queue)
+}
+
+// take lets the race detector know how tasks take turns.
+func (c *core) take(limit, queue int) {
+	c.turns.Limit(limit)
+	c.turns.Queue(queue)
 }
 
 // runOn is hidden from the race detector. A group makes its engine late, in one of its tasks, of which those that come later know nothing

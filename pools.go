@@ -259,10 +259,14 @@ func watchedCallers() []uintptr {
 	if !watched.Load() {
 		return nil
 	}
+	return callersAbove()
+}
+
+func callersAbove() []uintptr {
 	callers := make([]uintptr, 1)
-	if runtime.Callers(3, callers); isLibraryAt(callers[0] - 1) {
+	if runtime.Callers(4, callers); isLibraryAt(callers[0] - 1) {
 		callers = make([]uintptr, 8)
-		callers = callers[:runtime.Callers(3, callers)]
+		callers = callers[:runtime.Callers(4, callers)]
 	}
 	return callers
 }

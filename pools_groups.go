@@ -195,6 +195,7 @@ func (b *batch) noteBegin() {
 	}
 }
 
+//go:noinline
 func newRecord(b *batch, made []uintptr) *groupRecord {
 	return &groupRecord{batch: b, id: lastGroup.Add(1), since: time.Now(), made: made}
 }
@@ -311,12 +312,9 @@ func (s *recordShard) number(m *member) int {
 	return 0
 }
 
-// noteDirect notes that the task of m, of that number, runs on the calling goroutine, if Watch was called, and gives the goroutine a label by which
-// Running.Stack finds it. The caller calls the function that it returns, if that is not nil, when the task is over.
+// noteDirect notes that the task of m, of that number, runs on the calling goroutine, and gives the goroutine a label by which
+// Running.Stack finds it. The caller calls the function that it returns when the task is over.
 func (m *member) noteDirect(number int) (labels *profileLabels, done func()) {
-	if !watched.Load() {
-		return nil, nil
-	}
 	d := &directRecord{member: m, number: number + 1, since: time.Now(), label: groupWorkers(1)}
 	r := m.batch.recorded()
 	apart(func() { r.shard().begin(r, d) })

@@ -223,7 +223,7 @@ func (e *Engine) Dismiss(inUse func() bool) {
 	e.mu.Lock()
 	used := inUse()
 	if !used {
-		e.unretire() // the channel may belong to a test bubble that is about to end
+		e.unretire()
 	}
 	if used || e.deserted() {
 		e.mu.Unlock()
@@ -237,9 +237,9 @@ func (e *Engine) Dismiss(inUse func() bool) {
 	<-over
 }
 
-// Retire makes workers that find nothing to do end, until Dismiss or Unretire. over receives a value, if it has room for one, whenever none
+// Retire makes workers that find nothing to do end, until Dismiss or Unretire. over rings whenever none
 // is left: a caller that waits for the end of the last task and of the last worker has to wait once.
-func (e *Engine) Retire(over chan struct{}) {
+func (e *Engine) Retire(over *Bell) {
 	e.mu.Lock()
 	e.retired = over
 	e.foresee()
@@ -313,12 +313,8 @@ func (e *Engine) wind() {
 
 // notifyRetired lets the caller of Retire know when no worker is left.
 func (e *Engine) notifyRetired() {
-	if e.retired == nil || !e.deserted() {
-		return
-	}
-	select {
-	case e.retired <- struct{}{}:
-	default:
+	if e.retired != nil && e.deserted() {
+		e.retired.Ring()
 	}
 }
 

@@ -144,7 +144,7 @@ type Engine struct {
 	endsWith   bool          // it is a lane for whose end the parent waits
 	finished   chan struct{} // closed when the engine is closed, empty and without a worker
 	dismissed  chan struct{} // if not nil: idle workers end, and it is closed when the last has
-	retired    chan struct{} // if not nil: workers that find nothing to do end, and it receives when none is left
+	retired    *Bell         // if not nil: workers that find nothing to do end, and it rings when none is left
 
 	rejected, panicked, handedBack uint64
 
@@ -283,7 +283,7 @@ func (e *Engine) order(w *Worker, o order) (born bool) {
 	if w.parked == nil {
 		return true
 	}
-	w.parked <- o
+	w.parked.give(o)
 	return false
 }
 

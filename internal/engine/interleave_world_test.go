@@ -450,9 +450,9 @@ func (w *world) handsBack() {
 
 // retires waits until no worker is left.
 func (w *world) retires() {
-	over := make(chan struct{}, 1)
+	over := new(engine.Bell)
 	w.Retire(over)
-	<-over
+	over.Wait()
 }
 
 // enters begins a task that is not the engine's, and returns what ends it. With adopted its goroutine is a worker's by then.

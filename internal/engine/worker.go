@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -43,7 +44,7 @@ type Worker struct {
 	tells   bool          // it is in a call of Engine.expired
 	rests   bool          // its own goroutine is about to take the lock in rest
 	recalls *Waiter       // of a task whose wait the worker has ended; rest recalls it
-	parked  chan order    // of capacity 1; nil until the worker first rests
+	parked  *parking      // nil until the worker first rests
 	since   time.Duration // when it began to rest; or, for the root's clock, to run a task of the queue while lanes want places; else 0
 	hand    Task          // the task that comes with orderRun
 	mark    mark          // of the task that the worker has taken, or has in hand; 0 if that is not measured
@@ -224,11 +225,42 @@ func (w *Worker) goes() {
 	}
 }
 
-// makePlace makes the channel on which the worker parks. The worker must not hold the lock:
+// parking is where a worker that rests waits for its order. A condition variable needs half as much code as a channel to wake a goroutine. Its L is the parking:
+// [sync.Cond.Wait] calls Unlock when Signal counts already. So a goroutine that finds the worker at rest, under Engine.mu, can wake it.
+type parking struct {
+	wake   sync.Cond
+	worker *Worker
+	order  atomic.Int32
+}
+
+// wait is called under Engine.mu, which it releases.
+func (p *parking) wait() order {
+	p.wake.Wait()
+	return order(p.order.Load())
+}
+
+// give gives an order to the worker, which rests. The caller holds Engine.mu.
+func (p *parking) give(o order) {
+	p.order.Store(int32(o))
+	p.wake.Signal()
+}
+
+// Unlock implements [sync.Locker].
+func (p *parking) Unlock() {
+	e := p.worker.engine
+	e.unlock()
+	e.Begin(p.worker)
+}
+
+// Lock implements [sync.Locker].
+func (p *parking) Lock() {}
+
+// makePlace makes the place where the worker parks. The worker must not hold the lock:
 // many workers may come here at once.
 func (w *Worker) makePlace() {
 	if w.parked == nil {
-		w.parked = make(chan order, 1)
+		w.parked = &parking{worker: w}
+		w.parked.wake.L = w.parked
 	}
 }
 

@@ -113,9 +113,7 @@ func (e *Engine) park(w *Worker) (task Task, o order) {
 	e.idle = append(e.idle, w)
 	e.foresee()
 	e.arm(w)
-	e.unlock()
-	e.Begin(w)
-	switch o = <-w.parked; o {
+	switch o = w.parked.wait(); o {
 	case orderSearch:
 		e.begins(w)
 	case orderRun:
@@ -214,7 +212,7 @@ func (e *Engine) excess() int { return len(e.workers) - int(e.leaving) - int(e.s
 func (e *Engine) quitIdle(n int) {
 	e.leaving += int32(n)
 	for _, w := range e.idle[:n] {
-		w.parked <- orderQuit
+		w.parked.give(orderQuit)
 	}
 	rest := copy(e.idle, e.idle[n:])
 	clear(e.idle[rest:])
