@@ -104,11 +104,10 @@ func (w *Worker) isLost() bool {
 // carry runs the worker that w carries until that has ended.
 func (e *Engine) carry(w *Worker) {
 	u := w.carries
-	o := u.order
 	if u.carries != nil { // a task has ended the goroutine
-		o = orderRun
+		u.order = orderRun
 	}
-	u.engine.work(u, o)
+	u.work()
 	w.mark = 0
 	e.Begin(w)
 }

@@ -45,7 +45,10 @@ func (e *Engine) Adopt() *Worker {
 }
 
 // GoOn runs tasks on an adopted worker until that is to end.
-func (w *Worker) GoOn() { w.engine.work(w, orderTake) }
+func (w *Worker) GoOn() {
+	w.order = orderTake
+	w.work()
+}
 
 // Resize sets the limit to n. When it returns, no task is taken while n or more
 // run; it does not wait for those that do.

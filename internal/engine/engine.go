@@ -230,7 +230,7 @@ func (e *Engine) stir() {
 		if born {
 			// Making a goroutine takes longer than all else that is done under the
 			// lock. The worker is already one of Engine.workers, and known to search.
-			go e.work(w, o)
+			go w.work()
 		}
 		if o == orderSearch || !e.available() {
 			return
@@ -277,10 +277,11 @@ func (e *Engine) seconds() uint32 { return uint32(e.queue.taken()+e.delegated.Lo
 // longestRush is the binary logarithm of the largest rushing.
 const longestRush = 10
 
-// order gives an order to a worker that rests. It reports true for a new worker, whose goroutine the caller starts with the order when
+// order gives an order to a worker that rests. It reports true for a new worker, whose goroutine the caller starts when
 // it has released the lock.
 func (e *Engine) order(w *Worker, o order) (born bool) {
 	if w.parked == nil {
+		w.order = o
 		return true
 	}
 	w.parked.give(o)
@@ -343,7 +344,7 @@ func (e *Engine) send(w *Worker, o order, host *Worker) {
 	case e.lane != nil:
 		e.embark(w, o, host)
 	case e.order(w, o):
-		go e.work(w, o)
+		go w.work()
 	}
 }
 

@@ -87,7 +87,7 @@ func (e *Engine) first(task Task) bool {
 	born := e.order(w, orderRun)
 	e.mu.Unlock()
 	if born {
-		go e.work(w, orderRun)
+		go w.work()
 	}
 	return true
 }

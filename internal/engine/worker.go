@@ -18,7 +18,7 @@ type Worker struct {
 	// relied says that submissions may be refused without a look at the worker, since it
 	// was seen on a task. It is changed under Engine.mu, see between.
 	relied atomic.Bool
-	order  order // of a lane's worker: with which it begins; orderTake when it has begun
+	order  order // with which it begins; orderTake when it has begun
 	leaves bool  // it is to leave its place
 	// seen is the number up to which no wait asks the worker. The worker itself changes it,
 	// or the goroutine that wakes the worker, under Engine.mu.
@@ -134,12 +134,14 @@ const (
 
 // work is the life of a worker. A task that ends the goroutine by
 // runtime.Goexit does not end the worker: it goes on in a new goroutine.
-func (e *Engine) work(w *Worker, o order) {
+func (w *Worker) work() {
+	e, o := w.engine, w.order
 	w.order = orderTake
 	over := false // then a worker of a lane may be in use again
 	defer func() {
 		if !over && !w.gone && w.carrier == nil {
-			go e.work(w, w.again())
+			w.order = w.again()
+			go w.work()
 		}
 	}()
 	if o == orderSearch {
