@@ -137,6 +137,9 @@ func (s *scope) openBelow(above *scope) {
 
 // conclude ends the scope, of which all tasks are over. It returns the cause if the scope has ended before.
 func (s *scope) conclude() (cause error) {
+	if s.ending.Load() {
+		s.awaitEnd()
+	}
 	s.mu.Lock()
 	switch std := s.std.Load(); {
 	case s.ended.Load():
@@ -162,6 +165,15 @@ func (s *scope) conclude() (cause error) {
 		above.mu.Unlock()
 	}
 	return cause
+}
+
+// awaitEnd waits until the cancellation that has stopped s has come down to it. All that time the highest scope that it stopped is locked.
+func (s *scope) awaitEnd() {
+	if above := s.above; above != nil && !s.ended.Load() {
+		above.awaitEnd()
+		above.mu.Lock()
+		defer above.mu.Unlock()
+	}
 }
 
 // final makes err and cause final. The mutex is held.

@@ -283,7 +283,7 @@ func TestAContextThatHasEndedHasItsCause(t *testing.T) {
 	}
 }
 
-// A task that sees its group cancelled finds that its own groups are: they take no more tasks. Many contexts that end with that of the group delay
+// A task that sees its group cancelled finds that its own groups are: they take no more tasks, and Wait says so. Many contexts that end with that of the group delay
 // what comes after.
 func TestATaskThatSeesDoneFindsItsGroupsCancelled(t *testing.T) {
 	p := weir.New(2)
@@ -302,7 +302,9 @@ func TestATaskThatSeesDoneFindsItsGroupsCancelled(t *testing.T) {
 		close(ready)
 		<-ctx.Done()
 		check.Equal(t, "TryGo", inner.TryGo(func(context.Context) error { return nil }), false)
-		return inner.Wait()
+		inner.Go(func(context.Context) error { t.Error("a task of a cancelled group ran"); return nil })
+		check.Error(t, inner.Wait(), errBoom) // which tells that there was such a task
+		return nil
 	})
 	<-ready
 	g.Cancel(errBoom)
