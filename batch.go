@@ -96,6 +96,9 @@ func (b *batch) cancelled() bool {
 	if b.scope.ending.Load() || !b.scope.lasts && b.ctx.Err() != nil {
 		return true
 	}
+	if b.scope.above != nil && b.scope.std.Load() != nil && b.scope.base.Err() != nil {
+		return true // the standard context learns of it later than that of the task above
+	}
 	if !b.group.asks || b.parent().Err() == nil {
 		return false
 	}

@@ -60,7 +60,7 @@ func (b *batch) waitOutside(callers []uintptr) {
 	case b.group.direct != nil:
 		b.retire()
 	case !b.scope.lasts:
-		unwatch := context.AfterFunc(b.parent(), b.bell.Ring)
+		unwatch := context.AfterFunc(b.watched(), b.bell.Ring)
 		defer unwatch()
 	}
 	for closed := false; !closed && !b.tally.Seal() || closed && !b.finish(); {
@@ -70,6 +70,14 @@ func (b *batch) waitOutside(callers []uintptr) {
 			closed = true
 		}
 	}
+}
+
+// watched is the context whose end Wait of a group outside a task must learn of.
+func (b *batch) watched() context.Context {
+	if std := b.scope.std.Load(); std != nil {
+		return std // to watch one of the standard library takes no goroutine
+	}
+	return b.parent()
 }
 
 // finish ends the batch if none of its tasks runs.

@@ -86,6 +86,11 @@ func (s *scope) seen() {
 	}
 }
 
+// isForeign reports whether methods of ctx are most likely the program's own code: which is better not called for each task, or under a mutex.
+func isForeign(ctx context.Context) bool { return tellsLate(ctx) && reflect.TypeOf(ctx) != valued }
+
+var valued = reflect.TypeOf(context.WithValue(context.Background(), hostKey{}, nil))
+
 // tellsLate reports whether a context that is made from ctx may learn of its end some time after it: the standard
 // library starts a goroutine to watch a context that is not its own.
 func tellsLate(ctx context.Context) bool {
@@ -119,6 +124,10 @@ func (s *scope) open(parent context.Context, b *batch) context.Context {
 		s.base = std
 		return std.Context // one call less for each task
 	}
+	if b.group.asks && parent.Done() != nil {
+		s.base = s.standard()
+		return s.base
+	}
 	s.base, s.lasts = parent, parent.Done() == nil
 	return parent
 }
@@ -133,12 +142,17 @@ func (s *scope) openBelow(above *scope) {
 	}
 	s.above = above
 	above.below.Append(&s.link, s)
+	s.ending.Store(above.ending.Load()) // a cancellation is on its way
 }
 
 // conclude ends the scope, of which all tasks are over. It returns the cause if the scope has ended before.
 func (s *scope) conclude() (cause error) {
 	if s.ending.Load() {
 		s.awaitEnd()
+	}
+	var late error
+	if s.batch.group.asks {
+		late = context.Cause(s.parent) // before the mutex is held: it may be the program's own code
 	}
 	s.mu.Lock()
 	switch std := s.std.Load(); {
@@ -153,8 +167,8 @@ func (s *scope) conclude() (cause error) {
 		if cause == nil && s.base.Err() != nil {
 			cause = context.Cause(s.base)
 		}
-		if cause == nil && s.batch.group.asks {
-			cause = context.Cause(s.parent)
+		if cause == nil {
+			cause = late
 		}
 		s.end(cause)
 	}
@@ -197,8 +211,8 @@ func (s *scope) end(cause error) {
 		return
 	}
 	from, std := s.base, s.std.Load()
+	s.stop() // first: a task that sees that it is cancelled must find that its groups are
 	if std != nil && !s.lasts {
-		s.stop() // first: a task that sees Done closed must find its groups cancelled
 		std.cancel(cause)
 		from = std
 	}
@@ -214,8 +228,11 @@ func (s *scope) end(cause error) {
 	}
 }
 
-// stop lets no task of the scope begin any more, nor of those below. The mutex is held.
+// stop lets no task of the scope begin any more, nor of those below: those of a scope that has stopped have stopped, too. The mutex is held.
 func (s *scope) stop() {
+	if s.ending.Load() {
+		return
+	}
 	s.ending.Store(true)
 	for l := s.below.First(); l != nil; l = l.Next() {
 		below := l.Of()
@@ -255,8 +272,9 @@ func (s *scope) Value(key any) any { return s.standard().Value(key) }
 
 func (s *scope) Err() error {
 	s.seen()
+	ended := s.ended.Load() // before std: end cancels one that it has found
 	std := s.std.Load()
-	if s.ended.Load() {
+	if ended {
 		if std != nil && std.Err() == nil { // end is about to cancel it, and [context.Cause] asks it for the cause
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -266,13 +284,16 @@ func (s *scope) Err() error {
 	if std != nil {
 		return std.Err()
 	}
-	err := s.base.Err()
-	if err != nil {
-		// What Err has returned once must hold, also for a standard context made later.
-		s.cancel(nil)
-		return s.err
+	if s.base.Err() == nil {
+		return nil
 	}
-	return nil
+	// What Err has returned once must hold, also for a standard context made later.
+	s.mu.Lock()
+	if s.std.Load() == nil { // one that was made meanwhile may not know yet, and is asked in place of the base
+		s.end(nil)
+	}
+	s.mu.Unlock()
+	return s.Err()
 }
 
 // Cause is as [context.Cause], without a need for the standard context.

@@ -283,32 +283,84 @@ func TestAContextThatHasEndedHasItsCause(t *testing.T) {
 	}
 }
 
-// A task that sees its group cancelled finds that its own groups are: they take no more tasks, and Wait says so. Many contexts that end with that of the group delay
-// what comes after.
-func TestATaskThatSeesDoneFindsItsGroupsCancelled(t *testing.T) {
-	p := weir.New(2)
-	defer p.Close()
-	parent, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	g := p.Group(parent)
-	ready := make(chan struct{})
-	g.Go(func(ctx context.Context) error {
-		inner := p.Group(ctx)
-		inner.Go(func(context.Context) error { return nil })
-		for range 20_000 {
-			_, stop := context.WithCancel(ctx)
-			defer stop()
+// A task that sees its group cancelled, or the context above ended, finds that its own groups are: they take no more tasks, and Wait says so. Many contexts,
+// or groups, that end with that of the group delay what comes after.
+func TestATaskThatSeesTheEndFindsItsGroupsCancelled(t *testing.T) {
+	nothing := func(context.Context) error { return nil }
+	done := func(ctx context.Context) { <-ctx.Done() }
+	err := func(ctx context.Context) {
+		for ctx.Err() == nil {
+			runtime.Gosched()
 		}
-		close(ready)
-		<-ctx.Done()
-		check.Equal(t, "TryGo", inner.TryGo(func(context.Context) error { return nil }), false)
-		inner.Go(func(context.Context) error { t.Error("a task of a cancelled group ran"); return nil })
-		check.Error(t, inner.Wait(), errBoom) // which tells that there was such a task
-		return nil
-	})
-	<-ready
-	g.Cancel(errBoom)
-	check.Error(t, g.Wait(), errBoom)
+	}
+	for name, c := range map[string]struct {
+		sees   func(ctx context.Context)
+		parent bool // that ends, not the group
+		asked  bool // for the context of the inner group before
+		later  bool // the inner group is made when the end was seen, by a task of another one
+		groups bool // delay it, not contexts
+	}{
+		"Done":                             {sees: done},
+		"Err":                              {sees: err, groups: true},
+		"Done of the parent":               {sees: done, parent: true},
+		"Done of the parent, asked before": {sees: done, parent: true, asked: true},
+		"Done, and the group comes later":  {sees: done, later: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := weir.New(4)
+			defer p.Close()
+			parent, cancel := context.WithCancelCause(context.Background())
+			defer cancel(nil)
+			ready := make(chan struct{})
+			look := func(ctx context.Context) error {
+				for range 5000 {
+					if c.groups {
+						g := p.Group(ctx)
+						g.Go(nothing)
+						defer g.Wait() //nolint:errcheck // the last one tells
+					} else {
+						_, stop := context.WithCancel(ctx)
+						defer stop()
+					}
+				}
+				inner := p.Group(ctx)
+				inner.Go(nothing)
+				if c.asked {
+					inner.Context()
+				}
+				close(ready)
+				c.sees(ctx)
+				if c.later {
+					inner = p.Group(ctx)
+				} else {
+					check.Equal(t, "TryGo", inner.TryGo(nothing), false)
+				}
+				inner.Go(func(context.Context) error { t.Error("a task of a cancelled group ran"); return nil })
+				check.Error(t, inner.Wait(), errBoom)
+				return nil
+			}
+			g := p.Group(parent)
+			g.Go(func(ctx context.Context) error {
+				if !c.later {
+					return look(ctx)
+				}
+				for range 5000 {
+					_, stop := context.WithCancel(ctx)
+					defer stop()
+				}
+				between := p.Group(ctx)
+				between.Go(look)
+				return between.Wait()
+			})
+			<-ready
+			if c.parent {
+				cancel(errBoom)
+			} else {
+				g.Cancel(errBoom)
+			}
+			check.Error(t, g.Wait(), errBoom)
+		})
+	}
 }
 
 // Wait learns that the context ended that the group was made from, while the tasks of others have all workers.

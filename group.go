@@ -98,6 +98,8 @@ func (g *Group) init(ctx context.Context) {
 	g.parent = ctx
 	if g.host, g.at = hostPool(ctx); g.at != nil {
 		g.asks, g.crossed = tellsLate(ctx), g.at != g.pool || g.host.crossed()
+	} else {
+		g.asks = ctx.Done() != nil && isForeign(ctx)
 	}
 	if n := g.options.members; n > 0 {
 		g.limit = newGroupLimit(n)
@@ -305,7 +307,7 @@ func (g *Group) Context() context.Context { return g.current().scope.standard() 
 
 // Cancel cancels the group with the given cause, which Wait then returns; nil
 // stands for [context.Canceled]. Only the first cancellation counts. It does not
-// block. After Wait it cancels the tasks that come next, before they start.
+// block; its caller must hold no lock that the context's own methods need. After Wait it cancels the tasks that come next, before they start.
 func (g *Group) Cancel(cause error) {
 	g.mustBeMade()
 	g.mu.Lock()

@@ -48,6 +48,27 @@ func dial(t *testing.T, s *server.Server) *jets.Conn {
 	return conn
 }
 
+// onServer opens a queue on a server of its own, which keeps its files in store. The function again changes them while the server is down.
+func onServer(t *testing.T, name string) (q backend.Queue, conn *jets.Conn, store string, again func(change func())) {
+	o := server.Options{StoreDir: t.TempDir()}
+	s, end := serve(t, o)
+	o.Port = s.Addr().(*net.TCPAddr).Port
+	conn = dial(t, s)
+	return openOn(t, conn, name), conn, o.StoreDir, func(change func()) {
+		end()
+		change()
+		_, end := serve(t, o)
+		t.Cleanup(end)
+		t.Cleanup(conn.Close) // before the server ends
+	}
+}
+
+func openOn(t *testing.T, conn *jets.Conn, name string) backend.Queue {
+	q, err := jets.Open(t.Context(), conn, conform.Settings(name))
+	noError(t, err)
+	return q
+}
+
 func noError(t *testing.T, err error) {
 	if err != nil {
 		t.Helper()
@@ -69,15 +90,10 @@ func tail(t *testing.T, store, stream string) (forget func()) {
 
 // A server comes back without the last messages, which it has delivered, as after a disk that was full. Others get their numbers, and stay when the former ones are done.
 func TestWhatIsDoneIsNotTheMessageThatHasItsNumberNow(t *testing.T) {
-	o := server.Options{StoreDir: t.TempDir()}
-	s, end := serve(t, o)
-	o.Port = s.Addr().(*net.TCPAddr).Port
-	conn := dial(t, s)
-	q, err := jets.Open(t.Context(), conn, conform.Settings("tail"))
-	noError(t, err)
+	q, _, store, again := onServer(t, "tail")
 	put := func(text string) { noError(t, q.Put(t.Context(), &backend.Message{Data: []byte(text)})) }
 	put("first")
-	forget := tail(t, o.StoreDir, "weir_q_tail")
+	forget := tail(t, store, "weir_q_tail")
 	const n = 4
 	for i := range n {
 		put(fmt.Sprint("former ", i))
@@ -92,11 +108,7 @@ func TestWhatIsDoneIsNotTheMessageThatHasItsNumberNow(t *testing.T) {
 	for range n + 1 {
 		all = append(all, pull())
 	}
-	end()
-	forget()
-	_, end = serve(t, o)
-	defer end()
-	defer conn.Close() // before the server ends
+	again(forget)
 	for i := range n {
 		text := fmt.Sprint("new ", i)
 		put(text)
@@ -119,25 +131,16 @@ func TestWhatIsDoneIsNotTheMessageThatHasItsNumberNow(t *testing.T) {
 
 // So it is with the records of messages that have failed, among which there are IDs.
 func TestTheEndOfAMessageRemovesNoOtherRecord(t *testing.T) {
-	o := server.Options{StoreDir: t.TempDir()}
-	s, end := serve(t, o)
-	o.Port = s.Addr().(*net.TCPAddr).Port
-	conn := dial(t, s)
-	q, err := jets.Open(t.Context(), conn, conform.Settings("records"))
-	noError(t, err)
+	q, _, store, again := onServer(t, "records")
 	noError(t, q.Put(t.Context(), &backend.Message{Data: []byte("a")}))
 	noError(t, q.Remember(t.Context(), "first", time.Now()))
-	forget := tail(t, o.StoreDir, "weir_tries_records")
+	forget := tail(t, store, "weir_tries_records")
 	r, err := q.Receive()
 	noError(t, err)
 	var d backend.Delivery
 	noError(t, r.Pull(t.Context(), 1, 10*time.Second, func(got backend.Delivery) bool { d = got; return true }))
 	noError(t, d.Keep(t.Context(), &backend.Record{Begun: 1}))
-	end()
-	forget()
-	_, end = serve(t, o)
-	defer end()
-	defer conn.Close()
+	again(forget)
 	noError(t, q.Remember(t.Context(), "second", time.Now()))
 	noError(t, d.Ack(t.Context(), true))
 	for _, id := range []string{"first", "second"} {
@@ -153,8 +156,7 @@ func TestManyMessagesForAStreamThatIsGoneAreRefusedSoon(t *testing.T) {
 	defer end()
 	conn := dial(t, s)
 	defer conn.Close()
-	q, err := jets.Open(t.Context(), conn, conform.Settings("gone"))
-	noError(t, err)
+	q := openOn(t, conn, "gone")
 	c, err := nats.Connect(s.ClientURL())
 	noError(t, err)
 	defer c.Close()
@@ -170,8 +172,7 @@ func TestManyMessagesForAStreamThatIsGoneAreRefusedSoon(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it takes %v", took)
 	}
-	q, err = jets.Open(t.Context(), conn, conform.Settings("gone"))
-	noError(t, err)
+	q = openOn(t, conn, "gone")
 	cause := errors.New("cause")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
@@ -186,32 +187,19 @@ func TestManyMessagesForAStreamThatIsGoneAreRefusedSoon(t *testing.T) {
 
 // A server is killed while it writes what describes a stream that gets the subjects of messages with keys, and passes the stream over when it starts. It has its messages when the queue is opened.
 func TestAServerThatIsKilledWhileTheSubjectsChangeKeepsTheMessages(t *testing.T) {
-	o := server.Options{StoreDir: t.TempDir()}
-	s, end := serve(t, o)
-	o.Port = s.Addr().(*net.TCPAddr).Port
-	conn := dial(t, s)
-	open := func() backend.Queue {
-		q, err := jets.Open(t.Context(), conn, conform.Settings("half"))
-		noError(t, err)
-		return q
-	}
-	q := open()
+	q, conn, store, again := onServer(t, "half")
 	for range 3 {
 		noError(t, q.Put(t.Context(), &backend.Message{Data: []byte("a")}))
 	}
-	sum := filepath.Join(o.StoreDir, "jetstream", "$G", "streams", "weir_q_half", "meta.sum")
+	sum := filepath.Join(store, "jetstream", "$G", "streams", "weir_q_half", "meta.sum")
 	before, err := os.ReadFile(sum)
 	noError(t, err)
 	noError(t, q.Put(t.Context(), &backend.Message{Key: "k", Data: []byte("b")})) // which a killed server would not have yet, but one that lost its power may
-	end()
-	noError(t, os.WriteFile(sum, before, 0o600))
-	_, end = serve(t, o)
-	defer end()
-	defer conn.Close()
+	again(func() { noError(t, os.WriteFile(sum, before, 0o600)) })
 	if err := q.Put(t.Context(), &backend.Message{Data: []byte("b")}); err == nil {
 		t.Error("the server has the stream")
 	}
-	q = open()
+	q = openOn(t, conn, "half")
 	n, err := q.Partitions(t.Context())
 	noError(t, err)
 	is(t, "partitions", n, 4)
