@@ -147,6 +147,9 @@ func (m *groupMachine) drawParent(t *rapid.T) (context.Context, *model.Context) 
 		return context.Background(), nil // which is never done
 	}
 	c := m.newContext(after)
+	if between(t, 0, 1, "type of parent") == 0 {
+		return c.Context, c.model // which the standard library knows
+	}
 	return c, c.model
 }
 

@@ -64,7 +64,7 @@ var quickFinds = []struct {
 	name, load string
 	breach     *regexp.Regexp
 }{
-	{"cancelled-drops-grant", "submit", regexp.MustCompile("was rejected|a closed pool still has something|it hangs")},
+	{"cancelled-drops-grant", "submit", regexp.MustCompile("was rejected|has started 2 times|a closed pool still has something|it hangs")},
 	{"hand-over-overtakes", "sleep", regexp.MustCompile("a pool has counted|it hangs")},
 	{"resize-does-not-gate", "resize", regexp.MustCompile(": the limit ")},
 	{"lent-twice", "nest", regexp.MustCompile(": the limit |a pool has counted|it hangs")},
