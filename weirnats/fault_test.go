@@ -145,6 +145,7 @@ func account(t *testing.T, dir string) (again int) {
 
 const (
 	childPlaces = 8
+	mostUnsure  = 128 // as DoubleAck says
 	childLease  = time.Second
 	poisonLease = 300 * time.Millisecond
 )
@@ -356,12 +357,12 @@ func allDone(t *testing.T, dir string) {
 	})
 }
 
-// accountFor is account after so many faults, each of which may have what was under way in a process done again.
+// accountFor is account after so many faults, each of which may have done again what was under way in a process, and what was done there without the server knowing: on a busy machine that comes about.
 func accountFor(t *testing.T, dir string, faults int) {
 	t.Helper()
 	again := account(t, dir)
 	t.Logf("%d faults", faults)
-	if most := faults * childPlaces; again > most {
+	if most := faults * (childPlaces + mostUnsure); again > most {
 		t.Errorf("%d were done again, more than %d", again, most)
 	}
 }

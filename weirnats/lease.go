@@ -45,6 +45,7 @@ type task struct {
 	timed    bool          // a timer is set to that
 	ending   bool          // the server may know that it is done
 	gone     bool          // the server has confirmed that
+	nth      int           // of those that are done; 0 for one with a key
 }
 
 // keep looks after the leases of what Serve holds, and at the pool, until kept is closed.

@@ -86,6 +86,8 @@ type server[T any] struct {
 	ready      []*seat
 	held       map[*task]struct{}
 	turns      turnstile
+	done, sure int // how many messages without a key are done, and up to which of them the server has processed what it was told
+	detached   int // how many with a key are done, and hold no place until the server has confirmed that
 
 	term      time.Duration  // after how long without a pull a partition is lost
 	attending sync.WaitGroup // what serves partitions
@@ -443,6 +445,9 @@ func (s *server[T]) drop(t *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.held, t)
+	if t.detached {
+		s.detached--
+	}
 	if t.line != nil {
 		s.leaveLine(t)
 	}

@@ -59,6 +59,39 @@ func TestServeRunsEachMessageOnce(t *testing.T) {
 	}
 }
 
+// However slowly the server processes what it is told, not many messages are done that it would hand out again if the process were killed.
+func TestFewMessagesAreDoneThatTheServerHasNotConfirmed(t *testing.T) {
+	t.Parallel()
+	const places, lag = 8, time.Second
+	for name, opts := range map[string]func(i int) []weirnats.PutOption{
+		"without a key": func(int) []weirnats.PutOption { return nil },
+		"with keys":     func(i int) []weirnats.PutOption { return []weirnats.PutOption{weirnats.Key(fmt.Sprint(i))} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, places, func(b *bench) {
+				b.mem.Lag(lag)
+				for i := range 10 * mostUnsure {
+					noError(b, b.Put(b.Context(), "x", opts(i)...))
+				}
+				var done list[string]
+				stop := b.serve(func(_ context.Context, v string) error {
+					done.add(v)
+					return nil
+				})
+				for all := 0; all < 10*mostUnsure; {
+					time.Sleep(lag / 4)
+					synctest.Wait()
+					all += len(done.take())
+					if unsure := all - (10*mostUnsure - b.stats().Messages); unsure > mostUnsure+places {
+						b.Fatalf("%d messages are done, of which the server does not know", unsure)
+					}
+				}
+				noError(b, stop())
+			})
+		})
+	}
+}
+
 func TestAnIdleQueueTakesNoPlace(t *testing.T) {
 	inBubble(t, 1, func(b *bench) {
 		stop := b.serve(func(context.Context, string) error { return nil })

@@ -21,6 +21,8 @@ const (
 	mostErrors = 16
 	// mostErrorText is how many bytes of each are kept.
 	mostErrorText = 512
+	// mostUnsure is how many messages are done at most, for one call of Serve, without holding their places until the server has confirmed that.
+	mostUnsure = 128
 )
 
 // errProcessEnded is the error of a try that has left no other.
@@ -284,24 +286,45 @@ func (s *server[T]) end(ctx context.Context, t *task, err error) error {
 // ack removes a message that is done, also if its lease is lost, unless it has a key: what another process does with it is in vain.
 func (s *server[T]) ack(t *task) {
 	s.remember(t)
-	s.mu.Lock()
-	confirm := s.queue.options.doubleAck || s.stopping
-	s.mu.Unlock()
 	switch {
-	case confirm:
-		s.acknowledge(t)
-	case t.line != nil: // the next one of its key waits for the confirmation, but holds no place
-		t.detached = true
+	case s.detach(t):
 		go func() {
 			defer s.drop(t)
 			s.acknowledge(t)
 		}()
-	case t.delivery.Count() == 1 && t.delivery.Ack(s.base, false) == nil:
+	case !s.mustConfirm(t) && t.delivery.Ack(s.base, false) == nil:
 		s.isDone(t)
 	default:
 		s.acknowledge(t)
 	}
 }
+
+// detach reports whether a message with a key that is done holds no place while the server confirms that. The next one of its key waits for it.
+func (s *server[T]) detach(t *task) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.detached = t.line != nil && !s.mustHold() && s.detached < mostUnsure
+	if t.detached {
+		s.detached++
+	}
+	return t.detached
+}
+
+// mustConfirm reports whether a message that is done must hold its place until the server has confirmed that, and counts those without a key. One of them in a while waits for all before it, so
+// early that the others mostly need not.
+func (s *server[T]) mustConfirm(t *task) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.line == nil {
+		s.done++
+		t.nth = s.done
+	}
+	unsure := s.done - s.sure
+	return t.line != nil || t.delivery.Count() > 1 || s.mustHold() || unsure == mostUnsure/2 || unsure > mostUnsure
+}
+
+// mustHold reports whether all messages that are done hold their places until the server has confirmed that. The mutex is held.
+func (s *server[T]) mustHold() bool { return s.queue.options.doubleAck || s.stopping }
 
 // acknowledge removes a message that is done, and waits until the server has confirmed that. For one with a key it does so only while the lease holds: of one that another process has, the next of
 // its key would begin while it runs there.
@@ -336,6 +359,7 @@ func (s *server[T]) confirmed(t *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.gone = true
+	s.sure = max(s.sure, t.nth)
 }
 
 // keepHere has a message with a key that has failed wait here for its next try. If that cannot be kept its lease runs out.

@@ -29,6 +29,7 @@ type Queue struct {
 	buried   map[uint64]bool // messages that are among the letters
 	changed  chan struct{}   // closed when a message may be ready sooner
 	fault    func(call string) error
+	lag      time.Duration
 }
 
 // item is a message in the queue.
@@ -66,6 +67,13 @@ func (q *Queue) Fault(f func(call string) error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.fault = f
+}
+
+// Lag makes each acknowledgement take effect so much later than it was sent.
+func (q *Queue) Lag(d time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.lag = d
 }
 
 // fails is called with the mutex held.
@@ -354,7 +362,19 @@ func (d *delivery) Extend(ctx context.Context) error {
 }
 
 // Ack implements [backend.Delivery].
-func (d *delivery) Ack(ctx context.Context, _ bool) error { return d.call(ctx, "ack", d.remove) }
+func (d *delivery) Ack(ctx context.Context, confirm bool) error {
+	d.q.mu.Lock()
+	lag := d.q.lag
+	d.q.mu.Unlock()
+	if lag > 0 {
+		if !confirm {
+			time.AfterFunc(lag, func() { _ = d.call(context.Background(), "ack", d.remove) })
+			return nil
+		}
+		time.Sleep(lag)
+	}
+	return d.call(ctx, "ack", d.remove)
+}
 
 func (d *delivery) remove() {
 	delete(d.q.messages, d.item.number)
