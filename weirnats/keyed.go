@@ -213,7 +213,7 @@ func (s *server[T]) takeTurn(st *seat) (t *task) {
 		return nil
 	}
 	turns.last = true
-	if len(turns.lines) > 0 || s.hungry || !s.led && !s.idle {
+	if len(turns.lines) > 0 || s.hungry || s.leaders == 0 && !s.idle {
 		s.want()
 	}
 	return t

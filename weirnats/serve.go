@@ -59,7 +59,7 @@ func (q *Queue[T]) Serve(ctx context.Context, pool *weir.Pool, run func(ctx cont
 // server is one call of Serve.
 //
 // A seat is a task of the pool that has, or waits for, a place, and runs at most one message. One seat at a time waits for its place in the pool's queue. When it has that, it joins those
-// that are ready; one of these leads: it pulls a message for each. While there are messages the next seat waits already. When there are fewer messages
+// that are ready; one of these leads: it pulls a message for each. While there are messages the next seat waits already, and another leads before all of these have come. When there are fewer messages
 // than seats, the others end and the leader gives its place away, by Blocking, and waits for the next message alone: the queue is idle.
 type server[T any] struct {
 	queue *Queue[T]
@@ -80,8 +80,9 @@ type server[T any] struct {
 	waiting    *seat  // the one that waits for its place
 	entering   bool   // the pool has not accepted it
 	handedBack uint64 // by the pool, when that was last looked at
-	led        bool   // a seat leads
-	idle       bool   // it waits for a message, without its place
+	leaders    int    // how many seats lead
+	asked      int    // how many messages they have asked for, while messages are waiting
+	idle       bool   // one waits for a message, without its place
 	hungry     bool   // messages are waiting: pull for all seats
 	ready      []*seat
 	held       map[*task]struct{}
@@ -286,8 +287,8 @@ func (s *server[T]) next(ctx context.Context, st *seat) *task {
 	case s.stopping || s.idle:
 		s.mu.Unlock()
 		return nil
-	case !s.led:
-		s.led = true
+	case s.mayLead(len(s.ready) + 1):
+		s.leaders++
 		s.mu.Unlock()
 		return s.lead(ctx, st)
 	}
@@ -310,20 +311,26 @@ func (s *server[T]) lead(ctx context.Context, st *seat) *task {
 		switch {
 		case s.stopping:
 			s.dismiss()
-			s.led = false
+			s.leaders--
 			s.mu.Unlock()
 			return nil
 		case s.hungry:
 			crew := slices.Concat(s.ready, []*seat{st})
 			s.ready = nil
+			s.asked += len(crew)
 			s.want()
 			s.mu.Unlock()
 			more := s.pullFor(crew)
 			s.mu.Lock()
+			s.asked -= len(crew)
 			s.hungry = more
 			if st.task != nil {
 				s.passLead()
 			}
+		case s.leaders > 1:
+			s.leaders--
+			s.mu.Unlock()
+			return nil
 		default:
 			s.dismiss()
 			s.idle = true
@@ -357,15 +364,22 @@ func (s *server[T]) lead(ctx context.Context, st *seat) *task {
 
 // passLead makes another seat lead, or has the next one do so. The mutex is held.
 func (s *server[T]) passLead() {
-	if len(s.ready) == 0 {
-		s.led = false
+	s.leaders--
+	if len(s.ready) == 0 || !s.mayLead(len(s.ready)) {
 		s.want()
 		return
 	}
 	next := s.ready[0]
 	s.ready = s.ready[1:]
 	next.leads = true
+	s.leaders++
 	next.turn <- struct{}{}
+}
+
+// mayLead reports whether one of so many seats may lead. A second one does so when there are half as many seats as the first has pulled for: then the server has the next pull before it has sent all
+// for that one, and pulls do not become small. The mutex is held.
+func (s *server[T]) mayLead(seats int) bool {
+	return s.leaders == 0 || s.leaders == 1 && s.hungry && 2*seats >= s.asked
 }
 
 // pullFor takes messages for the crew, the last of which is the leader, and ends those for which there is none, except the leader. It reports whether
