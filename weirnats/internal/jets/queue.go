@@ -422,8 +422,10 @@ func encode(v any) (string, error) {
 // message is the inverse of outgoing, where the server has stored the message at put. What other programs have put is taken as far as it can be.
 func message(h nats.Header, data []byte, put time.Time) *backend.Message {
 	m := &backend.Message{DedupID: h.Get(jetstream.MsgIDHeader), Codec: h.Get(codecHeader), Data: data, Put: put}
-	if t, err := time.Parse(time.RFC3339Nano, h.Get(putHeader)); err == nil {
-		m.Put = t
+	if text := h.Get(putHeader); text != "" {
+		if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			m.Put = t
+		}
 	}
 	if id, err := url.PathUnescape(h.Get(idHeader)); err == nil {
 		m.ID = id
