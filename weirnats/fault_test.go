@@ -145,7 +145,7 @@ func account(t *testing.T, dir string) (again int) {
 
 const (
 	childPlaces = 8
-	mostUnsure  = 128 // as DoubleAck says
+	mostUnsure  = 256 // as DoubleAck says
 	childLease  = time.Second
 	poisonLease = 300 * time.Millisecond
 )

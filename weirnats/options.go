@@ -176,8 +176,8 @@ func Grace(d time.Duration) Option {
 	return option(func(o *options) { o.grace = d })
 }
 
-// DoubleAck makes each try hold its place until the server has confirmed that the message is done. Without it only some do: so up to 128 messages of each call of Serve are done, but this is not
-// confirmed, and are called with again if the process is killed then.
+// DoubleAck makes each try hold its place until the server has confirmed that the message is done. Without it only some do: so up to 256 messages of each call of Serve are done without that, 80 where
+// the server is near, and those that have places. They are called with again if the process is killed, or loses its connection, then.
 func DoubleAck() Option { return option(func(o *options) { o.doubleAck = true }) }
 
 // Partitions sets how many partitions the queue has, from 1 to 256; the default is 64. Each has the messages of some of the keys, see [Key], and goes to one process at a

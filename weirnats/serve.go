@@ -81,14 +81,16 @@ type server[T any] struct {
 	entering   bool   // the pool has not accepted it
 	handedBack uint64 // by the pool, when that was last looked at
 	leaders    int    // how many seats lead
-	asked      int    // how many messages they have asked for, while messages are waiting
+	pulling    int    // how many messages they have asked for, while messages are waiting
 	idle       bool   // one waits for a message, without its place
 	hungry     bool   // messages are waiting: pull for all seats
 	ready      []*seat
 	held       map[*task]struct{}
 	turns      turnstile
-	done, sure int // how many messages without a key are done, and up to which of them the server has processed what it was told
-	detached   int // how many with a key are done, and hold no place until the server has confirmed that
+	done       int // how many messages without a key are done
+	asked      int // the last of these for which the server was asked to confirm that
+	sure       int // up to which of them it has
+	detached   int // how many messages are done, and hold no place until the server has confirmed that
 
 	term      time.Duration  // after how long without a pull a partition is lost
 	attending sync.WaitGroup // what serves partitions
@@ -317,12 +319,12 @@ func (s *server[T]) lead(ctx context.Context, st *seat) *task {
 		case s.hungry:
 			crew := slices.Concat(s.ready, []*seat{st})
 			s.ready = nil
-			s.asked += len(crew)
+			s.pulling += len(crew)
 			s.want()
 			s.mu.Unlock()
 			more := s.pullFor(crew)
 			s.mu.Lock()
-			s.asked -= len(crew)
+			s.pulling -= len(crew)
 			s.hungry = more
 			if st.task != nil {
 				s.passLead()
@@ -379,7 +381,7 @@ func (s *server[T]) passLead() {
 // mayLead reports whether one of so many seats may lead. A second one does so when there are half as many seats as the first has pulled for: then the server has the next pull before it has sent all
 // for that one, and pulls do not become small. The mutex is held.
 func (s *server[T]) mayLead(seats int) bool {
-	return s.leaders == 0 || s.leaders == 1 && s.hungry && 2*seats >= s.asked
+	return s.leaders == 0 || s.leaders == 1 && s.hungry && 2*seats >= s.pulling
 }
 
 // pullFor takes messages for the crew, the last of which is the leader, and ends those for which there is none, except the leader. It reports whether

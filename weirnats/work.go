@@ -21,8 +21,8 @@ const (
 	mostErrors = 16
 	// mostErrorText is how many bytes of each are kept.
 	mostErrorText = 512
-	// mostUnsure is how many messages are done at most, for one call of Serve, without holding their places until the server has confirmed that.
-	mostUnsure = 128
+	// mostUnsure is how many messages are done at most, for one call of Serve, without holding their places until the server has confirmed that. From someUnsure on the server is asked to, for every sixteenth.
+	mostUnsure, someUnsure = 256, 64
 )
 
 // errProcessEnded is the error of a try that has left no other.
@@ -286,45 +286,45 @@ func (s *server[T]) end(ctx context.Context, t *task, err error) error {
 // ack removes a message that is done, also if its lease is lost, unless it has a key: what another process does with it is in vain.
 func (s *server[T]) ack(t *task) {
 	s.remember(t)
-	switch {
-	case s.detach(t):
+	switch confirm, hold := s.mustConfirm(t); {
+	case hold:
+		s.acknowledge(t)
+	case confirm:
+		t.detached = true
 		go func() {
 			defer s.drop(t)
 			s.acknowledge(t)
 		}()
-	case !s.mustConfirm(t) && t.delivery.Ack(s.base, false) == nil:
+	case t.delivery.Ack(s.base, false) == nil:
 		s.isDone(t)
 	default:
 		s.acknowledge(t)
 	}
 }
 
-// detach reports whether a message with a key that is done holds no place while the server confirms that. The next one of its key waits for it.
-func (s *server[T]) detach(t *task) bool {
+// mustConfirm reports whether the server must confirm that a message is done, and whether the message holds its place until then, and counts it. For one with a key the next one of that waits. Of those
+// without, one asks for all before it, soon enough that the others mostly need not hold their places: one in a while if the server answers at once, more if that is far.
+func (s *server[T]) mustConfirm(t *task) (confirm, hold bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.detached = t.line != nil && !s.mustHold() && s.detached < mostUnsure
-	if t.detached {
-		s.detached++
-	}
-	return t.detached
-}
-
-// mustConfirm reports whether a message that is done must hold its place until the server has confirmed that, and counts those without a key. One of them in a while waits for all before it, so
-// early that the others mostly need not.
-func (s *server[T]) mustConfirm(t *task) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t.line == nil {
+	if t.line != nil {
+		confirm, hold = true, s.detached >= mostUnsure
+	} else {
 		s.done++
 		t.nth = s.done
+		unsure := s.done - s.sure
+		confirm = unsure >= someUnsure && s.done-s.asked >= 16
+		hold = unsure > mostUnsure || t.delivery.Count() > 1
 	}
-	unsure := s.done - s.sure
-	return t.line != nil || t.delivery.Count() > 1 || s.mustHold() || unsure == mostUnsure/2 || unsure > mostUnsure
+	hold = hold || s.queue.options.doubleAck || s.stopping
+	if confirm || hold {
+		s.asked = max(s.asked, t.nth)
+	}
+	if confirm && !hold {
+		s.detached++
+	}
+	return confirm, hold
 }
-
-// mustHold reports whether all messages that are done hold their places until the server has confirmed that. The mutex is held.
-func (s *server[T]) mustHold() bool { return s.queue.options.doubleAck || s.stopping }
 
 // acknowledge removes a message that is done, and waits until the server has confirmed that. For one with a key it does so only while the lease holds: of one that another process has, the next of
 // its key would begin while it runs there.

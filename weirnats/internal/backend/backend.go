@@ -189,7 +189,7 @@ type Delivery interface {
 	Keep(ctx context.Context, r *Record) error
 	// Extend renews the lease.
 	Extend(ctx context.Context) error
-	// Ack removes the message for good. Without confirm it does not wait until that is done. What has one confirmed has processed all calls before, for messages of the same Receiver.
+	// Ack removes the message for good. Without confirm it does not wait until that is done. When one is confirmed, so are all calls before for messages of the same Receiver, unless the connection was lost in between.
 	Ack(ctx context.Context, confirm bool) error
 	// GiveBack keeps the record, unless that is nil, and ends the lease; the message is delivered again after wait.
 	GiveBack(ctx context.Context, r *Record, wait time.Duration) error
