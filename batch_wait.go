@@ -2,7 +2,6 @@ package weir
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"slices"
 
@@ -56,15 +55,20 @@ func (b *batch) waitOutside(callers []uintptr) {
 	if callers != nil {
 		defer b.noteWait(callers)()
 	}
+	wait := b.bell.Wait
 	switch {
 	case b.group.direct != nil:
 		b.retire()
 	case !b.scope.lasts:
-		unwatch := context.AfterFunc(b.watched(), b.bell.Ring)
-		defer unwatch()
+		done := b.parentDone()
+		wait = func() {
+			if !b.bell.WaitUntil(done) {
+				done = nil
+			}
+		}
 	}
 	for closed := false; !closed && !b.tally.Seal() || closed && !b.finish(); {
-		b.bell.Wait()
+		wait()
 		if !closed && b.cancelled() {
 			b.tally.Close()
 			closed = true
@@ -72,12 +76,12 @@ func (b *batch) waitOutside(callers []uintptr) {
 	}
 }
 
-// watched is the context whose end Wait of a group outside a task must learn of.
-func (b *batch) watched() context.Context {
+// parentDone is closed when the parent has ended, of which Wait of a group outside a task must learn.
+func (b *batch) parentDone() <-chan struct{} {
 	if std := b.scope.std.Load(); std != nil {
-		return std // to watch one of the standard library takes no goroutine
+		return std.Done()
 	}
-	return b.parent()
+	return b.parent().Done()
 }
 
 // finish ends the batch if none of its tasks runs.

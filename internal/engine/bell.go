@@ -8,14 +8,23 @@ type Bell struct {
 	mu   sync.Mutex
 	rung bool
 	wait sync.Cond
+	over chan struct{} // of capacity 1: in place of both, once WaitUntil has been called
 }
 
 // Ring ends the wait, or the next one if none is under way.
 func (b *Bell) Ring() {
 	b.mu.Lock()
-	b.rung = true
+	over := b.over
+	b.rung = over == nil
 	b.mu.Unlock()
-	b.wait.Signal()
+	if over == nil {
+		b.wait.Signal()
+		return
+	}
+	select {
+	case over <- struct{}{}:
+	default:
+	}
 }
 
 // Wait blocks until Ring is called. One goroutine waits at a time.
@@ -27,4 +36,25 @@ func (b *Bell) Wait() {
 	}
 	b.rung = false
 	b.mu.Unlock()
+}
+
+// WaitUntil is Wait that ends when done is closed, too. It reports false then. All later waits must be calls of it, where done may be nil.
+func (b *Bell) WaitUntil(done <-chan struct{}) bool {
+	b.mu.Lock()
+	rung := b.rung
+	b.rung = false
+	if !rung && b.over == nil {
+		b.over = make(chan struct{}, 1)
+	}
+	over := b.over
+	b.mu.Unlock()
+	if rung {
+		return true
+	}
+	select {
+	case <-over:
+		return true
+	case <-done:
+	}
+	return false
 }

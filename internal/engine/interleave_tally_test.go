@@ -146,6 +146,14 @@ var directScenes = []step.Scene{
 		c.begin()
 		c.Go("one", c.adopted)
 	}),
+	cancelling("the last task ends while a goroutine waits that may be cancelled", 1, func(c *count, _ chan struct{}) {
+		c.Go("worker", c.takes)
+	}),
+	cancelling("a goroutine that waits is cancelled", 1, func(_ *count, over chan struct{}) { close(over) }),
+	cancelling("a goroutine that waits is cancelled while the last task runs", 1, func(c *count, over chan struct{}) {
+		c.Go("worker", c.takes)
+		c.Go("cancels", func() { close(over) })
+	}),
 }
 
 // count is a tally, and the scene waits for its end.
@@ -155,14 +163,14 @@ type count struct {
 	tally  engine.Tally
 	open   atomic.Int64 // tasks that have begun, and not ended
 	later  bool         // tasks begin while the scene waits
-	turn   chan struct{}
+	bell   engine.Bell
 
 	queued, void, inside atomic.Int64 // tasks in a queue; void ones taken from it; workers with a task, and holders
 	directly, permits    atomic.Int64 // direct tasks that run; those of them that an engine counts
 }
 
 func newCount(r *step.Run) *count {
-	c := &count{Run: r, turn: make(chan struct{}, 1)}
+	c := &count{Run: r}
 	c.tally.Init(&c.intake)
 	return c
 }
@@ -178,7 +186,7 @@ func counting(name string, begun int, body func(c *count)) step.Scene {
 		told := false
 		for !c.tally.Seal() {
 			c.Check(c.later || !told, "told before the end")
-			<-c.turn
+			c.bell.Wait()
 			told = true
 		}
 		c.Check(c.open.Load() == 0, "sealed while tasks are open")
@@ -197,19 +205,43 @@ func giving(name string, queued int, body func(c *count)) step.Scene {
 			c.hands()
 		}
 		body(c)
-		c.tally.Close()
-		left, over := c.tally.Finish()
-		for !over {
-			<-c.turn
-			left, over = c.tally.Finish()
+		c.givesUp()
+	}}
+}
+
+// givesUp waits only for the tasks that run.
+func (c *count) givesUp() {
+	c.tally.Close()
+	left, over := c.tally.Finish()
+	for !over {
+		c.bell.WaitUntil(nil)
+		left, over = c.tally.Finish()
+	}
+	c.Check(c.inside.Load() == 0, "finished while a task runs, or a goroutine holds the set")
+	_, ok := c.begin()
+	c.Check(!ok, "a task begins after the end")
+	c.Join()
+	n := int(c.queued.Load() + c.void.Load())
+	c.Check(left == n, "%d are left, and %d stand in the queue", left, n)
+	c.Check(c.permits.Load() == 0, "%d direct tasks have ended, and count in the engine", c.permits.Load())
+}
+
+// cancelling makes a scene that waits for the end of a tally, with some tasks in a queue, and gives it up when over is closed.
+func cancelling(name string, queued int, body func(c *count, over chan struct{})) step.Scene {
+	return step.Scene{Name: name, Quick: 2, Deep: 3, Free: 1, Body: func(r *step.Run) {
+		c := newCount(r)
+		for range queued {
+			c.hands()
 		}
-		c.Check(c.inside.Load() == 0, "finished while a task runs, or a goroutine holds the set")
-		_, ok := c.begin()
-		c.Check(!ok, "a task begins after the end")
-		c.Join()
-		n := int(c.queued.Load() + c.void.Load())
-		c.Check(left == n, "%d are left, and %d stand in the queue", left, n)
-		c.Check(c.permits.Load() == 0, "%d direct tasks have ended, and count in the engine", c.permits.Load())
+		over := make(chan struct{})
+		body(c, over)
+		for !c.tally.Seal() {
+			if !c.bell.WaitUntil(over) {
+				c.givesUp()
+				return
+			}
+		}
+		c.Check(c.open.Load() == 0, "sealed while tasks are open")
 	}}
 }
 
@@ -319,9 +351,6 @@ func (c *count) withdraw(number int) {
 
 func (c *count) told(tell bool) {
 	if tell {
-		select {
-		case c.turn <- struct{}{}:
-		default:
-		}
+		c.bell.Ring()
 	}
 }
