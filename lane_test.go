@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -62,37 +61,47 @@ func TestALaneWithOneTaskDoesNotWaitForOneWithMany(t *testing.T) {
 }
 
 func TestLanesShareByRunTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := weir.New(3)
-		defer p.Close()
-		shares := []int{1, 2, 5}
-		lengths := []time.Duration{100 * time.Millisecond, time.Millisecond, 10 * time.Millisecond}
-		var used [3]time.Duration
-		var mu sync.Mutex
-		const span = 20 * time.Second
-		begin := time.Now()
-		for i, share := range shares {
-			l := p.Lane(3, weir.Share(share), weir.Queue(8))
-			go func() {
-				for l.Submit(func() {
-					time.Sleep(lengths[i])
-					mu.Lock()
-					defer mu.Unlock()
-					used[i] += lengths[i]
-				}) == nil {
-				}
-			}()
-		}
-		time.Sleep(span)
-		mu.Lock()
-		for i, share := range shares {
-			want := 3 * span * time.Duration(share) / 8
-			if off := used[i] - want; off.Abs() > want/20 {
-				t.Errorf("share %d of 8 has had %v of %v, want %v", share, used[i], 3*time.Since(begin), want)
+	for _, c := range []struct {
+		places, exact int
+		span          time.Duration
+	}{
+		{3, 20, 20 * time.Second},
+		{32, 6, 2 * time.Second}, // several become free at once, and the workers that get them look for their tasks at once
+	} {
+		t.Run(fmt.Sprint(c.places, " places"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { shareByRunTime(t, c.places, c.exact, c.span) })
+		})
+	}
+}
+
+// shareByRunTime checks that each lane has had its share, as exactly as one part of so many.
+func shareByRunTime(t *testing.T, places, exact int, span time.Duration) {
+	p := weir.New(places)
+	defer p.Close()
+	shares := []int{1, 2, 5}
+	lengths := []time.Duration{300 * time.Millisecond / time.Duration(places), time.Millisecond, 4 * time.Millisecond}
+	var used [3]atomic.Int64
+	for i, share := range shares {
+		l := p.Lane(places, weir.Share(share), weir.Queue(3*places))
+		go func() {
+			for l.Submit(func() {
+				time.Sleep(lengths[i])
+				used[i].Add(int64(lengths[i]))
+			}) == nil {
 			}
+		}()
+	}
+	time.Sleep(time.Second / 2) // the first one had all places
+	for i := range used {
+		used[i].Store(0)
+	}
+	time.Sleep(span)
+	for i, share := range shares {
+		got, want := time.Duration(used[i].Load()), time.Duration(places)*span*time.Duration(share)/8
+		if off := got - want; off.Abs() > want/time.Duration(exact) {
+			t.Errorf("share %d of 8 has had %v of %v, want %v", share, got, time.Duration(places)*span, want)
 		}
-		mu.Unlock()
-	})
+	}
 }
 
 // The queue of the pool has a share of 1, like a lane.

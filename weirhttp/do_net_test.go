@@ -128,6 +128,8 @@ func TestDoLetsItsHandlerReadWhileItWrites(t *testing.T) {
 			}
 		}
 		check.OK(t, sink.Close())
+		_, err = response.Body.Read(part) // else the last Flush may find that the client has gone
+		check.Equal(t, "error", err, io.EOF)
 	})
 }
 

@@ -24,6 +24,7 @@ type bids struct {
 	own     bid     // the engine's own queue
 	ownBids bool
 	number  uint64
+	served  []*bid // those that have got a place, and whose workers may not have found their tasks: until then they do not bid for another one
 
 	calm        bool          // nothing wants a place, as far as was seen, since until; before, from from on, something did
 	from, until time.Duration // on the root's clock
@@ -38,13 +39,14 @@ type class struct {
 
 // bid is what a lane is known by among those of its parent.
 type bid struct {
-	lane  *Engine // nil for the parent's own queue
-	class *class
-	level int32 // the priority with the steps so far,
-	next  int32 // and the next one
-	share int32
-	aged  bool          // it has come to the top
-	aging time.Duration // one step of priority for each of it that the oldest task has waited; 0 for none
+	lane   *Engine // nil for the parent's own queue
+	class  *class
+	level  int32 // the priority with the steps so far,
+	next   int32 // and the next one
+	share  int32
+	aged   bool          // it has come to the top
+	served bool          // it is among those
+	aging  time.Duration // one step of priority for each of it that the oldest task has waited; 0 for none
 
 	used   float64       // run time divided by the share, in ns
 	lifted time.Duration // when it was last put where others are, on the root's clock
@@ -227,8 +229,38 @@ func (b *bids) best(now time.Duration, own bool) *bid {
 	return x
 }
 
-// begins notes that x gets a place, or keeps it.
-func (x *bid) begins() { x.class.now = max(x.class.now, x.used) }
+// begins notes that x gets a place, or keeps it. If that is because those with a better claim have just got theirs, and do not bid for more yet, they keep that claim.
+func (b *bids) begins(x *bid) {
+	used := x.used
+	for i := 0; i < len(b.served); {
+		y := b.served[i]
+		if !y.lane.coming() {
+			b.forget(i)
+			continue
+		}
+		if y.class == x.class {
+			used = min(used, y.used)
+		}
+		i++
+	}
+	x.class.now = max(x.class.now, used)
+}
+
+// serve notes that x has got a place, and begins to look for its task.
+func (b *bids) serve(x *bid) {
+	if !x.served {
+		x.served = true
+		b.served = append(b.served, x)
+	}
+}
+
+// forget undoes serve for the one with that index.
+func (b *bids) forget(i int) {
+	last := len(b.served) - 1
+	b.served[i].served = false
+	b.served[i], b.served[last] = b.served[last], nil
+	b.served = b.served[:last]
+}
 
 // charge notes that a worker has run tasks of x since then.
 func (b *bids) charge(x *bid, since, now time.Duration) {

@@ -39,7 +39,7 @@ func TestTheNextBidIsTheBestOfAll(t *testing.T) {
 				t.Fatalf("seed %d, step %d: the next is %v, want %v of %d", seed, step, got, want, len(in))
 			}
 			if got != nil && r.IntN(4) == 0 {
-				got.Begins()
+				b.Begins(got)
 			}
 		}
 	}
@@ -53,10 +53,10 @@ func TestABidHasNoClaimToWhatItHasNotUsed(t *testing.T) {
 		now += time.Second
 		b.Enter(worked, now, now)
 		b.Leave(worked, now)
-		worked.Begins()
+		b.Begins(worked)
 		b.Enter(came, now, now) // wants the place meanwhile
 		b.Charge(worked, now, now+time.Second)
-		worked.Begins()
+		b.Begins(worked)
 		b.Leave(came, now+time.Second)
 	}
 	b.Enter(came, now, now)

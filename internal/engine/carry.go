@@ -379,7 +379,7 @@ func (e *Engine) fillCarried(w *Worker) {
 func (e *Engine) takeBid(w *Worker) bool {
 	now := e.root().now()
 	b := e.lanes.best(now, e.hasQueued())
-	b.begins()
+	e.lanes.begins(b)
 	if b == &e.lanes.own {
 		w.since = now
 		return false

@@ -214,7 +214,7 @@ func (b *Bids) Enter(x *Bid, now, oldest time.Duration) { b.enter(x, now, oldest
 func (b *Bids) Leave(x *Bid, now time.Duration)         { b.leave(x, now) }
 func (b *Bids) Charge(x *Bid, since, now time.Duration) { b.charge(x, since, now) }
 func (b *Bids) Best(now time.Duration) *Bid             { return b.best(now, false) }
-func (x *bid) Begins()                                  { x.begins() }
+func (b *Bids) Begins(x *Bid)                           { b.begins(x) }
 func (x *bid) Used() float64                            { return x.used }
 
 // Naive is Best by a look at all of them.

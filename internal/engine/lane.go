@@ -252,6 +252,7 @@ func (e *Engine) unbid() {
 // lodge makes w, which is idle and has a permit, carry a worker of the lane that bid.
 func (e *Engine) lodge(b *bid, w *Worker, now time.Duration) {
 	e.lanes.leave(b, now)
+	e.lanes.serve(b)
 	u := b.lane.recruit()
 	u.order = orderSearch
 	w.bears(u)
@@ -368,7 +369,7 @@ func (e *Engine) turnIsOver(w *Worker) bool {
 	y := e.lanes.best(now, e.hasQueued())
 	began = began && y != nil && y.level == b.level && y.aged == b.aged
 	if y == b || !began && !b.cedes(y) {
-		b.begins()
+		e.lanes.begins(b)
 		return false
 	}
 	return true
@@ -452,6 +453,9 @@ func (e *Engine) works() {
 
 func (e *Engine) rests() {
 	p := e.lane.parent.lanes
+	if b := &e.lane.bid; b.served { // else the lane would not be garbage when it could
+		p.forget(slices.Index(p.served, b))
+	}
 	last := len(p.working) - 1
 	moved := p.working[last]
 	p.working[e.lane.at], moved.lane.at = moved, e.lane.at
