@@ -45,7 +45,7 @@ type bid struct {
 	next   int32 // and the next one
 	share  int32
 	aged   bool          // it has come to the top
-	served bool          // it is among those
+	served bool          // it is among the served
 	aging  time.Duration // one step of priority for each of it that the oldest task has waited; 0 for none
 
 	used   float64       // run time divided by the share, in ns
