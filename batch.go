@@ -141,6 +141,13 @@ func (b *batch) withdraw(index int) {
 	}
 }
 
+// decline takes a task out of the count that does not run because the batch is cancelled. The group's context is done by then, so that
+// a loop that gives tasks until it is ends at once.
+func (b *batch) decline(index int) {
+	b.scope.settle() // first: the task keeps the batch from its end
+	b.withdraw(index)
+}
+
 // enter is called by a worker, or by Shutdown, that has taken a task of the batch from the queue. It reports false
 // if Wait no longer waits for the tasks there.
 func (b *batch) enter() bool { return b.subtasks != nil || b.tally.Enter() }

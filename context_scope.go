@@ -190,6 +190,35 @@ func (s *scope) awaitEnd() {
 	}
 }
 
+// settle waits until the standard context of a scope that was found to be cancelled says so as well. The standard library
+// tells one context after the other, of which there may be many thousand.
+func (s *scope) settle() {
+	if s.ending.Load() {
+		s.awaitEnd()
+		s.cancel(nil) // has no effect but to wait for the end that has begun
+		return
+	}
+	std := s.std.Load()
+	if std == nil || std.Err() != nil {
+		return // one that is made later is told at once
+	}
+	if s.above != nil {
+		s.above.settle() // which tells std
+	} else if tellsLate(s.parent) && !isDone(s.parent) {
+		s.cancel(context.Cause(s.parent)) // its Done may never be closed
+	}
+	<-std.Done()
+}
+
+func isDone(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	default:
+		return false
+	}
+}
+
 // final makes err and cause final. The mutex is held.
 func (s *scope) final(err, cause error) {
 	s.err, s.cause = err, cause

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -233,6 +234,106 @@ func TestNoTaskStartsWhenDoneIsClosed(t *testing.T) {
 			check.Error(t, group.Wait(), context.Canceled)
 		})
 	}
+}
+
+// Of a context with many others made from it each is told after the other. A group that takes no task any more is done even so: a
+// loop that gives it tasks until then would take thousands of items in vain.
+func TestAGroupThatTakesNoTaskIsDone(t *testing.T) {
+	type key struct{}
+	p := weir.New(2, weir.Queue(weir.Unbounded))
+	defer p.Close()
+	long := func() (context.Context, func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		for range check.Scale(5000, 2000) {
+			_, stop := context.WithCancel(ctx)
+			t.Cleanup(stop)
+		}
+		return ctx, cancel
+	}
+	parents := map[string]func() (ctx context.Context, end func()){
+		"of the standard library": long,
+		"with values": func() (context.Context, func()) {
+			ctx, end := long()
+			return context.WithValue(ctx, key{}, 1), end
+		},
+		"of another type": func() (context.Context, func()) {
+			ctx, end := long()
+			return foreignContext{ctx}, end
+		},
+		"never done": func() (context.Context, func()) {
+			ctx := &endless{Context: t.Context()}
+			return context.WithValue(ctx, key{}, 1), func() { ctx.ended.Store(true) }
+		},
+	}
+	type use = func(g *weir.Group) error
+	groups := map[string]func(ctx context.Context, use use, opts ...weir.GroupOption) error{
+		"its own workers": func(ctx context.Context, use use, opts ...weir.GroupOption) error {
+			if len(opts) > 0 {
+				return use(weir.NewGroup(ctx, 2, weir.Queue(2)))
+			}
+			return use(weir.NewGroup(ctx, 2, weir.Queue(weir.Unbounded)))
+		},
+		"a pool": func(ctx context.Context, use use, opts ...weir.GroupOption) error {
+			return use(p.Group(ctx, opts...))
+		},
+		"a task": func(ctx context.Context, use use, opts ...weir.GroupOption) error {
+			outer := p.Group(ctx)
+			outer.Go(func(ctx context.Context) error { return use(p.Group(ctx, opts...)) })
+			return outer.Wait()
+		},
+	}
+	for kind, parent := range parents {
+		for where, group := range groups {
+			t.Run("a context "+kind+", a group of "+where, func(t *testing.T) {
+				ctx, end := parent()
+				begun := check.NewValve()
+				go func() {
+					begun.Hold()
+					end()
+				}()
+				given, ran := 0, atomic.Int64{}
+				check.Error(t, group(ctx, func(g *weir.Group) error {
+					g.Context()
+					begun.Open()
+					for g.Context().Err() == nil {
+						given++
+						g.Go(func(context.Context) error {
+							ran.Add(1)
+							return nil
+						})
+					}
+					return g.Wait()
+				}, weir.Limit(2)), context.Canceled)
+				if vain := given - int(ran.Load()); vain > 6 { // those that run or wait, the next one, and the one that is turned away
+					t.Errorf("%d tasks were given in vain", vain)
+				}
+
+				ctx, end = parent()
+				go end()
+				check.Error(t, group(ctx, func(g *weir.Group) error {
+					g.Context()
+					for g.TryGo(succeed) {
+						runtime.Gosched()
+					}
+					check.Error(t, g.Context().Err(), context.Canceled)
+					return g.Wait()
+				}), context.Canceled)
+			})
+		}
+	}
+}
+
+// endless is a context that ends without closing its Done.
+type endless struct {
+	context.Context
+	ended atomic.Bool
+}
+
+func (e *endless) Err() error {
+	if e.ended.Load() {
+		return context.Canceled
+	}
+	return nil
 }
 
 // A context of the user's own is not looked into: others may change it meanwhile.

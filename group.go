@@ -108,7 +108,7 @@ func (g *Group) init(ctx context.Context) {
 }
 
 // Go adds a task. It blocks while the pool is full, or the group's [Limit] is reached, and returns
-// at once when the group is cancelled: the task then never runs, and Wait returns the cause. If the
+// when the group is cancelled: the task then never runs, [Group.Context] is done, and Wait returns the cause. If the
 // pool is closed, or full beyond [MaxWaiting], the task fails with [ErrClosed] or [ErrFull], as if
 // it had returned that.
 //
@@ -140,16 +140,16 @@ func (g *Group) give(task func(ctx context.Context) error) {
 // add hands over the job of a task that begin has counted in.
 func (g *Group) add(b *batch, number int, j job) {
 	if b.cancelled() {
-		b.withdraw(number)
+		b.decline(number)
 		return
 	}
 	if g.limit != nil && !g.acquire(b) {
-		b.withdraw(number)
+		b.decline(number)
 		return
 	}
 	if g.options.rate != nil && !g.takesTurn(b) {
 		b.release(1, nil)
-		b.withdraw(number)
+		b.decline(number)
 		return
 	}
 	if g.direct != nil && b.runDirectly(number, j) {
@@ -170,7 +170,7 @@ func (g *Group) add(b *batch, number int, j job) {
 		b.accepted()
 	case engine.Cancelled:
 		b.release(1, nil)
-		b.withdraw(number)
+		b.decline(number)
 	default:
 		b.reject(j, refusal(verdict))
 	}
@@ -195,7 +195,7 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 func (g *Group) try(task func(ctx context.Context) error) bool {
 	b, index := g.begin()
 	if b.cancelled() {
-		b.withdraw(index)
+		b.decline(index)
 		return false
 	}
 	if g.limit != nil && !g.limit.TryAcquire() {

@@ -52,20 +52,18 @@ func (g *Group) acquire(b *batch) bool {
 			// The waiter was to look again.
 		case woken:
 			l.Recycle(w)
-			return l.stillWanted(done)
+			return l.stillWanted(b)
 		default:
-			return l.Withdraw(w) && l.stillWanted(done)
+			return l.Withdraw(w) && l.stillWanted(b)
 		}
 	}
 }
 
 // stillWanted gives back a place that has come too late, and reports false then.
-func (l *groupLimit) stillWanted(done <-chan struct{}) bool {
-	select {
-	case <-done:
+func (l *groupLimit) stillWanted(b *batch) bool {
+	if b.cancelled() {
 		l.release(1, nil)
 		return false
-	default:
-		return true
 	}
+	return true
 }

@@ -368,6 +368,32 @@ func TestALoopStopsAnEndlessSource(t *testing.T) {
 	}
 }
 
+// However long it takes to tell all contexts that were made from the caller's.
+func TestALoopTakesNoItemsInVain(t *testing.T) {
+	for range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		for range check.Scale(5000, 2000) {
+			_, stop := context.WithCancel(ctx)
+			defer stop()
+		}
+		const limit = 4
+		taken, calls := 0, atomic.Int64{}
+		check.Error(t, par.Each(ctx, func(yield func(int) bool) {
+			for taken = 1; yield(taken); taken++ {
+				if taken == 1000 {
+					go cancel()
+				}
+			}
+		}, func(context.Context, int) error {
+			calls.Add(1)
+			return nil
+		}, par.Limit(limit)), context.Canceled)
+		if vain := taken - int(calls.Load()); vain > limit+2 { // those with a place, the next one, and the one at which the loop ends
+			t.Errorf("the loop has taken %d items and called %d", taken, calls.Load())
+		}
+	}
+}
+
 func TestFunctionsNeverRunOnTheCallersGoroutine(t *testing.T) {
 	caller := goroutine()
 	for name, where := range places(t) {
