@@ -108,9 +108,9 @@ func (g *Group) init(ctx context.Context) {
 }
 
 // Go adds a task. It blocks while the pool is full, or the group's [Limit] is reached, and returns
-// when the group is cancelled: the task then never runs, [Group.Context] is done, and Wait returns the cause. If the
-// pool is closed, or full beyond [MaxWaiting], the task fails with [ErrClosed] or [ErrFull], as if
-// it had returned that.
+// when the group is cancelled: the task then never runs, [Group.Context] is done, and Wait returns
+// the cause. If the pool is closed, or full beyond [MaxWaiting], the task fails with [ErrClosed] or
+// [ErrFull], as if it had returned that.
 //
 // A task that adds tasks to its own group should use TryGo, or the group an [Unbounded] queue and
 // no Limit: if every task waits for room, only a cancellation ends that. A task that adds tasks to

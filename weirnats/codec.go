@@ -7,8 +7,8 @@ import (
 
 // Codec encodes values for a queue. Its methods may be called by any number of goroutines at once. [JSON] and [Raw] are codecs; module weirnats/protocodec has that of protocol buffers.
 type Codec interface {
-	// Name travels with each message, so that what was put with one codec is decoded by it, also when the program has changed to another. It must be
-	// from 1 to 64 printable ASCII characters, without spaces.
+	// Name travels with each message, or stands in the queue that was made with it, so that what was put with one codec is decoded by it, also when the program has
+	// changed to another. It must be from 1 to 64 printable ASCII characters, without spaces.
 	Name() string
 	// Encode returns the bytes of a value of the queue's type.
 	Encode(value any) ([]byte, error)

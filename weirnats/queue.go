@@ -81,6 +81,8 @@ func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], e
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	settings := o.settings(name)
+	settings.Codec = o.codecOf(new(T)).Name()
 	s, err := o.server(name)
 	if err != nil {
 		return nil, err
@@ -89,7 +91,7 @@ func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], e
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("weirnats: queue %s: connect: %w", name, withoutURL(err)), s.release())
 	}
-	b, err := jets.Open(ctx, conn, o.settings(name))
+	b, err := jets.Open(ctx, conn, settings)
 	if err != nil {
 		conn.Close()
 		return nil, errors.Join(outward(name, err), s.release())

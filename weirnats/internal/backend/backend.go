@@ -31,6 +31,7 @@ type Settings struct {
 	Window      time.Duration // of deduplication
 	Lease       time.Duration
 	Partitions  int
+	Codec       string // of most messages; a queue that exists keeps the one that it was made with
 }
 
 // SettingsError says that a queue exists with another setting.

@@ -87,7 +87,7 @@ func (c *checker) blocks(path string, s *stream) error {
 		if err != nil {
 			return err
 		}
-		b := &block{file: filepath.Join(dir, f.name), text: text}
+		b := &block{file: filepath.Join(dir, f.name), text: text, plain: plainSubject(s.name)}
 		key := sha256.Sum256(fmt.Appendf(nil, "%s-%d", s.name, f.number))
 		if b.hash, err = highwayhash.NewDigest64(key[:]); err != nil {
 			return err
@@ -184,6 +184,7 @@ type block struct {
 	text   []byte
 	hash   *highwayhash.Digest64
 	hashed int
+	plain  []byte // the subject of messages without headers; empty if there may be others
 }
 
 // errCut is that of a record that goes on beyond the end of the file.
@@ -276,9 +277,21 @@ func (b *block) record(at int) (record, error) {
 		return record{}, errors.New("the headers of a message do not end where they should")
 	}
 	seq := binary.LittleEndian.Uint64(rest[4:])
+	if length&hasHeaders == 0 && seq&(isTomb|isErased) == 0 && len(b.plain) > 0 && subject != len(b.plain) && bytes.HasPrefix(text, b.plain) {
+		return record{}, errors.New("the subject of a message does not end where it should")
+	}
 	return record{
 		size: size, seq: seq &^ (isTomb | isErased), tomb: seq&isTomb != 0, erased: seq&isErased != 0, subject: text[:subject],
 	}, nil
+}
+
+// plainSubject returns the subject of messages without headers in the stream with that name.
+func plainSubject(stream string) []byte {
+	queue, ok := strings.CutPrefix(stream, "weir_q_")
+	if !ok {
+		return nil
+	}
+	return []byte("weir.q." + queue + ".any")
 }
 
 // headersEnd reports whether the headers at the begin of the text can have that length, which no checksum covers.

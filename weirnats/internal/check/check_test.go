@@ -26,6 +26,9 @@ func small(t *testing.T) (store string) {
 			t.Fatal(err)
 		}
 	}
+	if err := q.Put(t.Context(), "without a header"); err != nil {
+		t.Fatal(err)
+	}
 	if err := q.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +156,7 @@ func TestAChangeOfSubjectsMayBeHalfWritten(t *testing.T) {
 		}
 		q := open()
 		s, err := q.Stats(t.Context())
-		if err := errors.Join(err, q.Put(t.Context(), "five", weirnats.Key("k")), q.Close()); err != nil || s.Messages != 4+i {
+		if err := errors.Join(err, q.Put(t.Context(), "five", weirnats.Key("k")), q.Close()); err != nil || s.Messages != 5+i {
 			t.Errorf("with the %s of before: %d messages, %v", filepath.Base(files[i]), s.Messages, err)
 		}
 	}

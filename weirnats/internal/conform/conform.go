@@ -23,7 +23,7 @@ const short = 300 * time.Millisecond
 
 // Settings are those with which Run opens most queues.
 func Settings(name string) backend.Settings {
-	return backend.Settings{Name: name, Replicas: 1, MaxMessages: 1000, MaxBytes: -1, Window: time.Minute, Lease: Lease, Partitions: 4}
+	return backend.Settings{Name: name, Replicas: 1, MaxMessages: 1000, MaxBytes: -1, Window: time.Minute, Lease: Lease, Partitions: 4, Codec: "some"}
 }
 
 // Run runs all cases, each by run, which calls the function that it gets. open returns an empty queue, which is closed with the test.

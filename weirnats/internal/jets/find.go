@@ -60,6 +60,7 @@ func Find(ctx context.Context, conn *Conn, name string) (backend.Queue, error) {
 	if q.settings.Partitions, err = strconv.Atoi(c.Metadata[partitionsData]); err != nil || q.settings.Partitions < 1 {
 		return nil, fmt.Errorf("stream %s does not say how many partitions the queue has", messages.Name)
 	}
+	q.settings.Codec = c.Metadata[codecData]
 	if _, err := q.Partitions(ctx); err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (q *queue) Peek(ctx context.Context, after uint64) (*backend.Kept, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return &backend.Kept{Number: m.Sequence, Message: *message(m.Header, m.Data, m.Time), Record: *r}, nil
+	return &backend.Kept{Number: m.Sequence, Message: *q.message(m.Header, m.Data, m.Time), Record: *r}, nil
 }
 
 // record returns that of a message, and its own number; the zero Record and 0 if there is none.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
 	"github.com/64ed045f/weir/weirnats/internal/backend"
@@ -84,6 +85,54 @@ func TestAQueueThatHasItsSubjectsAndNoPartitionOpens(t *testing.T) {
 		if n, err := q.Partitions(t.Context()); n != s.Partitions || err != nil {
 			t.Errorf("%d partitions, %v", n, err)
 		}
+	}
+}
+
+// The codec of a queue stands in it, and travels with none of its messages. What the queue was made with stays so, whatever opens it later; what a program of before has made says nothing.
+func TestMessagesNameTheirCodecWhereItIsNotThatOfTheQueue(t *testing.T) {
+	server := start(t)
+	s := conform.Settings("codecs")
+	s.Codec = "first"
+	for name, forget := range map[string]bool{"codecs": false, "before": true} {
+		s.Name = name
+		if _, err := open(t, server, s); err != nil {
+			t.Fatal(err)
+		}
+		c, err := server.Connect()
+		noError(t, err)
+		defer c.Close()
+		js, err := jetstream.New(c)
+		noError(t, err)
+		stream, err := js.Stream(t.Context(), "weir_q_"+name)
+		noError(t, err)
+		if forget {
+			config := stream.CachedInfo().Config
+			delete(config.Metadata, "weir.codec")
+			_, err := js.UpdateStream(t.Context(), config)
+			noError(t, err)
+		}
+		s.Codec = "second"
+		q, err := open(t, server, s)
+		noError(t, err)
+		for _, codec := range []string{"first", "second", "first"} {
+			noError(t, q.Put(t.Context(), &backend.Message{Codec: codec}))
+		}
+		noError(t, c.Publish("weir.q."+name+".any", nil)) // by another program
+		noError(t, c.Flush())
+		want := []struct{ header, codec string }{{"", "first"}, {"second", "second"}, {"", "first"}, {"", "first"}}
+		if forget {
+			want = []struct{ header, codec string }{{"first", "first"}, {"second", "second"}, {"first", "first"}, {"", ""}}
+		}
+		for i, w := range want {
+			m, err := stream.GetMsg(t.Context(), uint64(i)+1)
+			noError(t, err)
+			kept, err := q.Peek(t.Context(), uint64(i))
+			noError(t, err)
+			if got := m.Header.Get("Weir-Codec"); got != w.header || kept.Codec != w.codec {
+				t.Errorf("%s: message %d has the header %q and the codec %q, want %v", name, i+1, got, kept.Codec, w)
+			}
+		}
+		s.Codec = "first"
 	}
 }
 

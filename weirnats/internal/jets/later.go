@@ -57,7 +57,7 @@ func (q *queue) Later(ctx context.Context, after uint64) (*backend.Kept, error) 
 	if err != nil {
 		return nil, err
 	}
-	k := &backend.Kept{Number: m.Sequence, Message: *message(m.Header, m.Data, m.Time)}
+	k := &backend.Kept{Number: m.Sequence, Message: *q.message(m.Header, m.Data, m.Time)}
 	if k.Due, err = time.Parse(time.RFC3339Nano, strings.TrimPrefix(m.Header.Get(jetstream.ScheduleHeader), at)); err != nil {
 		k.Due = m.Time // when the server saw that it was due
 	}

@@ -155,6 +155,7 @@ func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, e
 	if err := q.setUp(ctx); err != nil {
 		return nil, err
 	}
+	q.settings.Codec = q.messages.CachedInfo().Config.Metadata[codecData]
 	if err := q.completePartitions(ctx); err != nil {
 		return nil, err
 	}
@@ -379,7 +380,10 @@ func (q *queue) outgoing(ctx context.Context, m *backend.Message) (*nats.Msg, er
 		}
 		subject = q.partitionSubject(backend.PartitionOf(m.Key, q.settings.Partitions))
 	}
-	out := &nats.Msg{Subject: subject, Data: m.Data, Header: nats.Header{codecHeader: {m.Codec}}}
+	out := &nats.Msg{Subject: subject, Data: m.Data, Header: nats.Header{}}
+	if m.Codec != q.settings.Codec { // a header costs the server and the client a tenth of all that they do for a small message
+		out.Header[codecHeader] = []string{m.Codec}
+	}
 	if m.DedupID != "" {
 		out.Header[jetstream.MsgIDHeader] = []string{m.DedupID}
 	}
@@ -420,8 +424,15 @@ func encode(v any) (string, error) {
 }
 
 // message is the inverse of outgoing, where the server has stored the message at put. What other programs have put is taken as far as it can be.
-func message(h nats.Header, data []byte, put time.Time) *backend.Message {
-	m := &backend.Message{DedupID: h.Get(jetstream.MsgIDHeader), Codec: h.Get(codecHeader), Data: data, Put: put}
+func (q *queue) message(h nats.Header, data []byte, put time.Time) *backend.Message {
+	m := &backend.Message{Codec: q.settings.Codec, Data: data, Put: put}
+	if len(h) == 0 {
+		return m
+	}
+	m.DedupID = h.Get(jetstream.MsgIDHeader)
+	if _, other := h[codecHeader]; other {
+		m.Codec = h.Get(codecHeader)
+	}
 	if text := h.Get(putHeader); text != "" {
 		if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 			m.Put = t
@@ -506,7 +517,7 @@ func (q *queue) Next(ctx context.Context, after uint64) (*backend.Dead, error) {
 	if err != nil {
 		return nil, err
 	}
-	return letter(m), nil
+	return q.letter(m), nil
 }
 
 // get returns a message of a stream.
@@ -524,11 +535,11 @@ func (q *queue) Letter(ctx context.Context, number uint64) (*backend.Dead, error
 	if err != nil {
 		return nil, err
 	}
-	return letter(m), nil
+	return q.letter(m), nil
 }
 
-func letter(m *jetstream.RawStreamMsg) *backend.Dead {
-	d := &backend.Dead{Number: m.Sequence, Message: *message(m.Header, m.Data, m.Time), Died: m.Time}
+func (q *queue) letter(m *jetstream.RawStreamMsg) *backend.Dead {
+	d := &backend.Dead{Number: m.Sequence, Message: *q.message(m.Header, m.Data, m.Time), Died: m.Time}
 	var err error
 	if d.Tries, err = strconv.Atoi(m.Header.Get(triesHeader)); err != nil {
 		d.Tries = 0

@@ -275,7 +275,7 @@ func (l *line) arrive(m *nats.Msg) {
 	if err != nil {
 		return // not from a consumer: no lease is lost
 	}
-	d := &delivery{of: r, subject: m.Subject, to: m.Reply, meta: meta, content: message(m.Header, m.Data, meta.Timestamp), sent: l.sent}
+	d := &delivery{of: r, subject: m.Subject, to: m.Reply, meta: meta, content: r.of.message(m.Header, m.Data, meta.Timestamp), sent: l.sent}
 	d.epoch.Store(l.epoch)
 	if r.seen != nil {
 		d.term = m.Header.Get(termHeader)

@@ -18,12 +18,15 @@ import (
 // format is the version of what a queue is made of.
 const format = "1"
 
+// codecData is where the stream of messages says which codec those have that do not say it themselves.
+const codecData = "weir.codec"
+
 // streams are the configurations of the four streams.
 func (q *queue) streams() (messages, dead, records, later jetstream.StreamConfig) {
 	s := q.settings
 	base := jetstream.StreamConfig{Storage: jetstream.FileStorage, Replicas: s.Replicas, Metadata: map[string]string{"weir.format": format}}
 	messages, dead, records, later = base, base, base, base
-	messages.Metadata = map[string]string{"weir.format": format, partitionsData: strconv.Itoa(s.Partitions)}
+	messages.Metadata = map[string]string{"weir.format": format, partitionsData: strconv.Itoa(s.Partitions), codecData: s.Codec}
 	messages.Name, messages.Subjects = "weir_q_"+s.Name, []string{q.subject()}
 	messages.Retention, messages.Discard = jetstream.WorkQueuePolicy, jetstream.DiscardNew
 	messages.MaxMsgs, messages.MaxBytes, messages.Duplicates = s.MaxMessages, s.MaxBytes, s.Window
