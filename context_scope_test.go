@@ -307,17 +307,6 @@ func TestAGroupThatTakesNoTaskIsDone(t *testing.T) {
 				if vain := given - int(ran.Load()); vain > 6 { // those that run or wait, the next one, and the one that is turned away
 					t.Errorf("%d tasks were given in vain", vain)
 				}
-
-				ctx, end = parent()
-				go end()
-				check.Error(t, group(ctx, func(g *weir.Group) error {
-					g.Context()
-					for g.TryGo(succeed) {
-						runtime.Gosched()
-					}
-					check.Error(t, g.Context().Err(), context.Canceled)
-					return g.Wait()
-				}), context.Canceled)
 			})
 		}
 	}

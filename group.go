@@ -195,7 +195,7 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 func (g *Group) try(task func(ctx context.Context) error) bool {
 	b, index := g.begin()
 	if b.cancelled() {
-		b.decline(index)
+		b.withdraw(index)
 		return false
 	}
 	if g.limit != nil && !g.limit.TryAcquire() {
