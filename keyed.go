@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/64ed045f/weir/internal/keys"
 	"github.com/64ed045f/weir/internal/race"
 )
 
@@ -23,7 +24,7 @@ type Keyed[K comparable] struct {
 	share   func(K) int
 
 	mu   sync.Mutex // taken before that of the engine
-	keys map[K]*keyLane[K]
+	keys keys.Map[K, *keyLane[K]]
 	free []*keyLane[K] // of keys that were in use
 }
 
@@ -74,7 +75,7 @@ func ShareBy[K comparable](share func(key K) int) KeyedOption[K] {
 func NewKeyed[K comparable](p *Pool, limit int, opts ...KeyedOption[K]) *Keyed[K] {
 	mustPool(p != nil)
 	mustLimit(limit)
-	k := &Keyed[K]{keys: map[K]*keyLane[K]{}}
+	k := new(Keyed[K])
 	o := keyedOptions{queue: defaultQueue}
 	for _, opt := range opts {
 		must(opt != nil, "option must not be nil", "nil")
@@ -136,7 +137,7 @@ func (k *Keyed[K]) Group(ctx context.Context, key K, opts ...GroupOption) *Group
 func (k *Keyed[K]) lane(key K) *keyLane[K] {
 	must(k != nil && k.pool != nil, "keyed must be made by NewKeyed", "the zero value")
 	k.mu.Lock()
-	if l := k.keys[key]; l != nil {
+	if l := k.keys.Get(key); l != nil {
 		l.uses.Add(1)
 		k.mu.Unlock()
 		return l
@@ -148,7 +149,7 @@ func (k *Keyed[K]) lane(key K) *keyLane[K] {
 		k.mu.Lock()
 	}
 	defer k.mu.Unlock()
-	l := k.keys[key]
+	l := k.keys.Get(key)
 	if l == nil {
 		l = k.newLane(key, share)
 	}
@@ -169,7 +170,7 @@ func (k *Keyed[K]) newLane(key K, share int) (l *keyLane[K]) {
 	l.pool.core.engine.SetShare(share)
 	if key == key { //nolint:gocritic // a NaN is not: it could never be found
 		l.listed = true
-		k.keys[key] = l
+		k.keys.Set(key, l)
 	}
 	return l
 }
@@ -189,7 +190,7 @@ func (l *keyLane[K]) rests() {
 	if !l.listed || l.uses.Load() > 0 || !l.pool.core.engine.IsAtRest() {
 		return
 	}
-	delete(k.keys, l.key)
+	k.keys.Delete(l.key)
 	var none K
 	l.key, l.listed = none, false
 	if len(k.free) < maxFreeLanes && !race.Enabled { // which would take tasks of the next key as ordered after those of this one

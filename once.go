@@ -7,6 +7,7 @@ import (
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/fifo"
+	"github.com/64ed045f/weir/internal/keys"
 	"github.com/64ed045f/weir/internal/race"
 )
 
@@ -19,8 +20,8 @@ type Once[K comparable, V any] struct {
 	keep time.Duration
 
 	mu    sync.Mutex
-	calls map[K]*onceCall[K, V] // those under way
-	kept  map[K]*keptValue[V]
+	calls keys.Map[K, *onceCall[K, V]] // those under way
+	kept  keys.Map[K, *keptValue[V]]
 }
 
 // A OnceOption sets up a [Once].
@@ -37,7 +38,7 @@ func KeepFor(d time.Duration) OnceOption {
 func NewOnce[K comparable, V any](p *Pool, opts ...OnceOption) *Once[K, V] {
 	mustPool(p != nil)
 	p.core.running()
-	o := &Once[K, V]{pool: p, calls: map[K]*onceCall[K, V]{}, kept: map[K]*keptValue[V]{}}
+	o := &Once[K, V]{pool: p}
 	for _, opt := range opts {
 		o.keep = opt.keep
 	}
@@ -83,15 +84,15 @@ func (o *Once[K, V]) Do(ctx context.Context, key K, task func(ctx context.Contex
 func (o *Once[K, V]) join(ctx context.Context, in *line, key K, task func(ctx context.Context) (V, error)) (c *onceCall[K, V], begins bool, kept *keptValue[V]) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if kept = o.kept[key]; kept != nil {
+	if kept = o.kept.Get(key); kept != nil {
 		return nil, false, kept
 	}
-	c = o.calls[key]
+	c = o.calls.Get(key)
 	switch begins = c == nil; {
 	case begins:
 		c = o.newCall(ctx, in, key, task)
 		if key == key { //nolint:gocritic // a NaN is not: it could never be removed
-			o.calls[key] = c
+			o.calls.Set(key, c)
 		}
 	case in.isIn(&c.line):
 		return nil, false, nil
@@ -106,10 +107,10 @@ func (o *Once[K, V]) Forget(key K) {
 	o.mustBeMade()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.calls, key)
-	if kept := o.kept[key]; kept != nil {
+	o.calls.Delete(key)
+	if kept := o.kept.Get(key); kept != nil {
 		kept.end.Stop()
-		delete(o.kept, key)
+		o.kept.Delete(key)
 	}
 }
 
@@ -210,8 +211,8 @@ func (o *Once[K, V]) leave(ctx context.Context, in *line, c *onceCall[K, V]) {
 	in.nearest(o).waits(&c.line, -1)
 	c.callers--
 	last := c.callers == 0
-	if last && o.calls[c.key] == c {
-		delete(o.calls, c.key)
+	if last && o.calls.Get(c.key) == c {
+		o.calls.Delete(c.key)
 	}
 	o.mu.Unlock()
 	if last {
@@ -223,16 +224,16 @@ func (o *Once[K, V]) leave(ctx context.Context, in *line, c *onceCall[K, V]) {
 func (o *Once[K, V]) ends(c *onceCall[K, V], value V, good bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.calls[c.key] != c {
+	if o.calls.Get(c.key) != c {
 		return // its value is not wanted any more
 	}
-	delete(o.calls, c.key)
+	o.calls.Delete(c.key)
 	if !good || o.keep == 0 {
 		return
 	}
 	key, kept := c.key, &keptValue[V]{value: value}
 	kept.end = time.AfterFunc(o.keep, func() { o.drop(key, kept) }) // which keeps c alive no longer
-	o.kept[key] = kept
+	o.kept.Set(key, kept)
 }
 
 // keptValue is a value until its time is over.
@@ -244,8 +245,8 @@ type keptValue[V any] struct {
 func (o *Once[K, V]) drop(key K, kept *keptValue[V]) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.kept[key] == kept {
-		delete(o.kept, key)
+	if o.kept.Get(key) == kept {
+		o.kept.Delete(key)
 	}
 }
 

@@ -79,7 +79,7 @@ func Limit(handler http.Handler, n int, opts ...Option) *Limiter {
 		l.queue.clients = clients{
 			perKey:      o.perKey,
 			perKeyQueue: o.perKeyQueue,
-			byKey:       map[string]*client{},
+			hasKeys:     true,
 			due:         dueClients{newestFirst: o.newestFirst},
 		}
 	}
@@ -123,7 +123,7 @@ func (l *Limiter) admit(r *http.Request, came time.Time) (*client, verdict) {
 		key = l.key(r)
 	}
 	l.mu.Lock()
-	c := l.queue.byKey[key]
+	c := l.queue.byKey.Get(key)
 	if !l.draining && l.taken < l.limit && l.queue.mayRun(c) {
 		c = l.queue.known(key)
 		l.take(c)

@@ -27,7 +27,7 @@ func (l *Limiter) Stats() Stats {
 		Limit:     l.limit,
 		Running:   l.taken - l.unplaced,
 		Waiting:   l.queue.waiting + l.unplaced,
-		Keys:      len(l.queue.byKey),
+		Keys:      l.queue.byKey.Len(),
 		Served:    l.served,
 		QueueFull: l.counts[queueFull],
 		KeyFull:   l.counts[keyFull],

@@ -142,7 +142,7 @@ func (q *queue) remove(w *waiter) {
 
 // next returns the waiter that is to run next, nil if none may.
 func (q *queue) next() *waiter {
-	if q.byKey == nil {
+	if !q.hasKeys {
 		return q.all.first(q.newestFirst)
 	}
 	if len(q.due.clients) == 0 {

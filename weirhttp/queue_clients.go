@@ -2,15 +2,16 @@ package weirhttp
 
 import (
 	"container/heap"
-	"maps"
+
+	"github.com/64ed045f/weir/internal/keys"
 )
 
 // clients are the keys of the requests that run or wait.
 type clients struct {
 	perKey      int // how many of each may run
 	perKeyQueue int // how many of each may wait
-	byKey       map[string]*client
-	most        int // how many byKey has had at once since it was made: it keeps the room for them
+	hasKeys     bool
+	byKey       keys.Map[string, *client]
 	due         dueClients
 }
 
@@ -29,21 +30,20 @@ func (s *clients) mayRun(c *client) bool { return c == nil || c.running < s.perK
 // full reports whether no more requests of c may wait; c is nil if none of it runs or waits.
 func (s *clients) full(c *client) bool {
 	if c == nil {
-		return s.byKey != nil && s.perKeyQueue == 0
+		return s.hasKeys && s.perKeyQueue == 0
 	}
 	return c.waiting >= s.perKeyQueue
 }
 
 // known returns the client with the key, making it if need be; nil without keys.
 func (s *clients) known(key string) *client {
-	if s.byKey == nil {
+	if !s.hasKeys {
 		return nil
 	}
-	c := s.byKey[key]
+	c := s.byKey.Get(key)
 	if c == nil {
 		c = &client{key: key, waiters: priorityQueue{links: ofClient}, index: -1}
-		s.byKey[key] = c
-		s.most = max(s.most, len(s.byKey))
+		s.byKey.Set(key, c)
 	}
 	return c
 }
@@ -52,12 +52,7 @@ func (s *clients) known(key string) *client {
 // that clients that make keys up cannot fill the memory.
 func (s *clients) forget(c *client) {
 	if c != nil && c.running == 0 && c.waiting == 0 {
-		delete(s.byKey, c.key)
-		if left := len(s.byKey); roomy(s.most, left) {
-			byKey := make(map[string]*client, left)
-			maps.Copy(byKey, s.byKey)
-			s.byKey, s.most = byKey, left
-		}
+		s.byKey.Delete(c.key)
 	}
 }
 

@@ -55,7 +55,7 @@ func (t *Transport) Times() weir.Times {
 	var oldest time.Time
 	s := &t.slots
 	s.mu.Lock()
-	for _, l := range s.hosts {
+	for _, l := range s.hosts.All() {
 		if w := l.First(); w != nil && (oldest.IsZero() || w.Value.came.Before(oldest)) {
 			oldest = w.Value.came
 		}

@@ -4,12 +4,12 @@ package weirhttp
 func (t *Transport) Rated() int {
 	t.rates.mu.Lock()
 	defer t.rates.mu.Unlock()
-	return len(t.rates.hosts)
+	return t.rates.hosts.Len()
 }
 
 // Hosts is how many hosts the transport remembers.
 func (t *Transport) Hosts() int {
 	t.slots.mu.Lock()
 	defer t.slots.mu.Unlock()
-	return len(t.slots.hosts)
+	return t.slots.hosts.Len()
 }

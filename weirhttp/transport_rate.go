@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/keys"
 )
 
 // HostRate is how often requests to one host are sent: N in each Per, evenly, and up to Burst at once after a rest. Per of 0 stands for a second, Burst of 0 for 1,
@@ -36,8 +37,8 @@ func (r HostRate) mustFit() {
 // rates are the turns of the requests to all hosts.
 type rates struct {
 	mu    sync.Mutex
-	hosts map[host]*engine.Bucket // of each host whose bucket is not full, and of some whose is
-	kept  int                     // how many hosts were left when the full buckets were last removed
+	hosts keys.Map[host, *engine.Bucket] // of each host whose bucket is not full, and of some whose is
+	kept  int                            // how many hosts were left when the full buckets were last removed
 }
 
 // of returns the turns of a host, and takes one, or makes w wait for one: then the host is not forgotten. When there are twice as many hosts as the last
@@ -45,23 +46,20 @@ type rates struct {
 func (r *rates) of(h host, rate HostRate, w *engine.TokenWaiter) (b *engine.Bucket, taken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if b = r.hosts[h]; b != nil {
+	if b = r.hosts.Get(h); b != nil {
 		return b, b.Take() || b.Join(w)
 	}
-	if len(r.hosts) >= 2*r.kept+16 {
-		for h, b := range r.hosts {
+	if r.hosts.Len() >= 2*r.kept+16 {
+		for h, b := range r.hosts.All() {
 			if b.Full() {
-				delete(r.hosts, h)
+				r.hosts.Delete(h)
 			}
 		}
-		r.kept = len(r.hosts)
-	}
-	if r.hosts == nil {
-		r.hosts = map[host]*engine.Bucket{}
+		r.kept = r.hosts.Len()
 	}
 	rate = rate.filled()
 	b = engine.NewBucket(rate.N, rate.Per, rate.Burst)
-	r.hosts[h] = b
+	r.hosts.Set(h, b)
 	return b, b.Take() || b.Join(w)
 }
 

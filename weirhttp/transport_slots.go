@@ -8,13 +8,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/64ed045f/weir/internal/keys"
 	"github.com/64ed045f/weir/internal/limit"
 )
 
 // slots are the slots of all hosts of a [Transport].
 type slots struct {
 	mu    sync.Mutex
-	hosts map[host]*limit.Limit[turn] // of hosts with a taken slot, and of no others
+	hosts keys.Map[host, *limit.Limit[turn]] // of hosts with a taken slot, and of no others
 }
 
 // turn is what one request waits for: its slot, or its token of the host's rate.
@@ -27,14 +28,11 @@ type turn struct {
 func (t *Transport) takeSlot(ctx context.Context, h host, came time.Time) (*slot, error) {
 	s := &t.slots
 	s.mu.Lock()
-	l := s.hosts[h]
+	l := s.hosts.Get(h)
 	if l == nil {
 		l = new(limit.Limit[turn])
 		l.Init(t.PerHost)
-		if s.hosts == nil {
-			s.hosts = map[host]*limit.Limit[turn]{}
-		}
-		s.hosts[h] = l
+		s.hosts.Set(h, l)
 	}
 	if l.TryAcquire() {
 		s.mu.Unlock()
@@ -104,17 +102,17 @@ func (e *notSent) Timeout() bool {
 func (s *slots) withdraw(h host, w *limit.Waiter[turn]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.hosts[h].Withdraw(w) {
+	if s.hosts.Get(h).Withdraw(w) {
 		s.release(h)
 	}
 }
 
 // release gives a slot of the host to the request that has waited for longest. The caller holds mu.
 func (s *slots) release(h host) {
-	l := s.hosts[h]
+	l := s.hosts.Get(h)
 	l.Release(1, func(w *limit.Waiter[turn]) { close(w.Value.ready) })
 	if l.Holders() == 0 {
-		delete(s.hosts, h)
+		s.hosts.Delete(h)
 	}
 }
 

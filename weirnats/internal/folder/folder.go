@@ -75,7 +75,7 @@ func Lock(path string) (*Folder, error) {
 }
 
 // Unlock lets the next process lock the folder.
-func (f *Folder) Unlock() error { return f.lock.Close() }
+func (f *Folder) Unlock() error { return errors.Join(unlock(f.lock), f.lock.Close()) }
 
 // Sub returns the path of a folder within this one, readable for its owner alone. It makes it if need be.
 func (f *Folder) Sub(name string) (string, error) {

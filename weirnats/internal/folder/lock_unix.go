@@ -20,3 +20,12 @@ func lock(f *os.File) error {
 		}
 	}
 }
+
+// unlock does not leave that to the end of the last descriptor: a process that is just being started has one until it runs its own program.
+func unlock(f *os.File) error {
+	for {
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_UN); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

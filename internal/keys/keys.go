@@ -1,0 +1,50 @@
+// Package keys has a map for keys that come and go.
+package keys
+
+import (
+	"iter"
+	"maps"
+)
+
+// Map is a map that gives memory back when most of its keys are gone: one of Go keeps the room for all that it ever had at once.
+// The zero Map is empty. It must not be used by several goroutines at once.
+type Map[K comparable, V any] struct {
+	entries map[K]V
+	most    int // how many entries it has had at once since it was made
+}
+
+// spare is how many entries a Map keeps room for in any case.
+const spare = 64
+
+// shrinks is by how much the entries must have become fewer. What is left is copied then, which must not take long.
+const shrinks = 16
+
+// Get returns the value of a key, or none.
+func (m *Map[K, V]) Get(key K) V { return m.entries[key] }
+
+// Set sets the value of a key.
+func (m *Map[K, V]) Set(key K, value V) {
+	if m.entries == nil {
+		m.entries = make(map[K]V)
+	}
+	m.entries[key] = value
+	m.most = max(m.most, len(m.entries))
+}
+
+// Delete removes a key, if it is there.
+func (m *Map[K, V]) Delete(key K) {
+	delete(m.entries, key)
+	left := len(m.entries)
+	if m.most <= spare || left > m.most/shrinks {
+		return
+	}
+	entries := make(map[K]V, left)
+	maps.Copy(entries, m.entries)
+	m.entries, m.most = entries, left
+}
+
+// Len returns the number of entries.
+func (m *Map[K, V]) Len() int { return len(m.entries) }
+
+// All yields all entries. The loop may remove them.
+func (m *Map[K, V]) All() iter.Seq2[K, V] { return maps.All(m.entries) }
