@@ -75,6 +75,9 @@ func (h *hedge[T]) run(ctx context.Context) hedged[T] {
 		case <-timer.C:
 			h.next(own)
 		case e := <-h.events:
+			if ctx.Err() != nil && e.err != nil { // the select has taken one of two
+				return hedged[T]{err: context.Cause(ctx)}
+			}
 			switch {
 			case e.begins:
 				if e.call == h.made-1 {

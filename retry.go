@@ -173,7 +173,7 @@ func (r *Retrier) waitForNext(ctx context.Context, begin time.Time, wait time.Du
 	most := r.policy.Time
 	if most > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, begin.Add(most+1))
+		ctx, cancel = context.WithDeadline(ctx, begin.Add(max(most, most+1))) // of the longest time there is no more
 		defer cancel()
 	}
 	return how.pass(ctx, wait) && (how.rate == nil || how.rate.waitPlaceless(ctx) == nil) && (most == 0 || time.Since(begin) <= most)

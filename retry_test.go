@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // flaky fails so many times, with io.EOF.
@@ -417,6 +419,31 @@ func TestNextSaysWhetherThereIsAnotherTry(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestTriesMayGoOnForTheLongestTime(t *testing.T) {
+	tries := 0
+	check.OK(t, weir.Retry(weir.RetryPolicy{Time: math.MaxInt64, Wait: 1}).Do(t.Context(), func(context.Context) error {
+		if tries++; tries < 3 {
+			return errBoom
+		}
+		return nil
+	}))
+	check.Equal(t, "tries", tries, 3)
+}
+
+// The last call fails when the context has ended.
+func TestHedgeReturnsTheCauseOfAContextThatEndedBefore(t *testing.T) {
+	p := weir.New(1)
+	defer p.Close()
+	for range 100 {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		_, err := weir.Hedge(ctx, p, time.Hour, func(context.Context) (int, error) {
+			cancel(errBoom)
+			return 0, errors.New("late")
+		})
+		check.Error(t, err, errBoom)
+	}
 }
 
 // A task that has given its place up between two tries, and does not get it back in time, is not tried again.

@@ -368,6 +368,66 @@ func TestALoopStopsAnEndlessSource(t *testing.T) {
 	}
 }
 
+// own is a context of a type that the standard library learns of late.
+type own struct {
+	context.Context
+	done  chan struct{}
+	ended atomic.Bool
+}
+
+func (o *own) Done() <-chan struct{} { return o.done }
+
+func (o *own) Err() error {
+	if o.ended.Load() {
+		return context.Canceled
+	}
+	return nil
+}
+
+func (o *own) end() {
+	o.ended.Store(true)
+	close(o.done)
+}
+
+// The context has ended before the last call has, or fails: the loop says so, whatever the standard library has told it by then.
+func TestALoopKnowsThatItsContextHasEnded(t *testing.T) {
+	for name, run := range map[string]func(ctx context.Context, fn func(context.Context, int) (int, error)) error{
+		"each": func(ctx context.Context, fn func(context.Context, int) (int, error)) error {
+			return par.Each(ctx, upTo(1), func(ctx context.Context, i int) error {
+				_, err := fn(ctx, i)
+				return err
+			})
+		},
+		"map": func(ctx context.Context, fn func(context.Context, int) (int, error)) error {
+			_, err := par.Map(ctx, upTo(1), fn)
+			return err
+		},
+		"sequence": func(ctx context.Context, fn func(context.Context, int) (int, error)) error {
+			_, err := par.Map(ctx, slices.Values(upTo(1)), fn)
+			return err
+		},
+		"stream": func(ctx context.Context, fn func(context.Context, int) (int, error)) (last error) {
+			for _, err := range par.Stream(ctx, upTo(1), fn) {
+				last = err
+			}
+			return last
+		},
+	} {
+		for _, fails := range []error{nil, errBoom} {
+			if name == "sequence" && fails != nil {
+				continue // a group's first error is that which cancels it
+			}
+			for range 100 {
+				ctx := &own{Context: t.Context(), done: make(chan struct{})}
+				check.Equal(t, name, run(ctx, func(context.Context, int) (int, error) {
+					ctx.end()
+					return 0, fails
+				}), context.Canceled)
+			}
+		}
+	}
+}
+
 // However long it takes to tell all contexts that were made from the caller's.
 func TestALoopTakesNoItemsInVain(t *testing.T) {
 	for range 3 {

@@ -25,6 +25,7 @@ type loop struct {
 	body   func(w *worker, r share.Run) (next int) // returns the first item that it has not run
 	bare   bool                                    // the body has no items that could fail
 
+	callers context.Context // may have ended before ctx learns of it
 	ctx     context.Context // cancelled by the first failure, which is then its cause
 	cancel  context.CancelCauseFunc
 	helpers taskGroup
@@ -50,7 +51,7 @@ var errOver = errors.New("par: all items are done")
 
 // newLoop returns a loop that divides the items into at most so many shares at a time.
 func newLoop(ctx context.Context, o *options, length, shares int, span time.Duration) *loop {
-	l := &loop{options: o, length: length, span: span, clock: time.Now()}
+	l := &loop{options: o, length: length, span: span, clock: time.Now(), callers: ctx}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	l.helpers = o.newHelpers(l.ctx, l.cancel, l.lose)
 	l.helper = l.help
@@ -123,7 +124,7 @@ func (l *loop) noneRan() error {
 
 // outcome is the error of a loop that is over.
 func (l *loop) outcome(refused error) error {
-	cause := context.Cause(l.ctx)
+	cause := cmp.Or(context.Cause(l.ctx), context.Cause(l.callers))
 	if !l.keepGoing || len(l.failures) == 0 {
 		return cmp.Or(cause, refused)
 	}
@@ -148,7 +149,7 @@ func (l *loop) fail(index int, err error) bool {
 	failure := &weir.TaskError{Index: index, Err: err}
 	if !l.keepGoing {
 		l.Signal.Or(share.Halt)
-		l.cancel(failure)
+		l.cancel(cmp.Or(context.Cause(l.callers), error(failure)))
 		return false
 	}
 	l.mu.Lock()

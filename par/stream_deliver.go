@@ -1,6 +1,7 @@
 package par
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/64ed045f/weir/internal/inside"
@@ -13,8 +14,8 @@ func (f *flow[T, R]) deliver(yield func(R, error) bool) {
 	for {
 		ready := f.await()
 		if ready == 0 {
-			if f.ctx.Err() != nil && !f.panicked() {
-				yield(none, context.Cause(f.ctx))
+			if cause := cmp.Or(context.Cause(f.ctx), context.Cause(f.callers)); cause != nil && !f.panicked() {
+				yield(none, cause)
 			}
 			return
 		}
@@ -25,7 +26,7 @@ func (f *flow[T, R]) deliver(yield func(R, error) bool) {
 			result := f.take()
 			if result.err != nil && !f.keepGoing {
 				f.cancel(errLeft)
-				yield(result.value, result.err)
+				yield(result.value, cmp.Or(context.Cause(f.callers), result.err))
 				return
 			}
 			if !yield(result.value, result.err) {

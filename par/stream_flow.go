@@ -31,6 +31,7 @@ type flow[T, R any] struct {
 	from  pull[T]
 	calls *racedCalls // nil without the race detector
 
+	callers context.Context // may have ended before ctx learns of it
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	helpers taskGroup
@@ -82,7 +83,7 @@ type outcome[R any] struct {
 }
 
 func newFlow[T, R any](ctx context.Context, o options, fn func(context.Context, T) (R, error), items []T, from pull[T]) *flow[T, R] {
-	f := &flow[T, R]{options: o, fn: fn, items: items, from: from}
+	f := &flow[T, R]{options: o, fn: fn, items: items, from: from, callers: ctx}
 	if f.ahead == 0 {
 		f.ahead = max(32, 2*min(o.limit, maxAhead/2))
 	}

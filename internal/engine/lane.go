@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -212,9 +213,9 @@ func (e *Engine) unlockFamily() (settled bool) {
 		x.touched = false // it may be touched again
 		x.settle()
 		stirs = append(stirs, x)
-		for i := len(stirs) - 1; i > 0 && stirs[i-1].priority() < x.priority(); i-- { // the first one may get the only place
-			stirs[i-1], stirs[i] = x, stirs[i-1]
-		}
+	}
+	if len(stirs) > 1 {
+		slices.SortStableFunc(stirs, func(x, y *Engine) int { return cmp.Compare(y.priority(), x.priority()) }) // the first one may get the only place
 	}
 	if r.touched = r.touched[:0]; cap(r.touched) > 1024 {
 		r.touched = nil
