@@ -97,7 +97,7 @@ func tellsLate(ctx context.Context) bool {
 	return scopeOf(ctx) == nil && !slices.Contains(prompt, reflect.TypeOf(ctx))
 }
 
-// prompt lists the types of contexts that cancel the contexts made from them before their own Done is closed. A context with
+// prompt lists the types of contexts that tell those made from them on the goroutine that cancels them, one after the other. A context with
 // values is not among them, as it may wrap any other.
 var prompt = func() (types []reflect.Type) {
 	none := context.Background()
