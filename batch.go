@@ -106,6 +106,12 @@ func (b *batch) cancelled() bool {
 	return true
 }
 
+// cancel cancels the batch, unless its parent has ended before: then that counts.
+func (b *batch) cancel(cause error) {
+	b.cancelled()
+	b.scope.cancel(cause)
+}
+
 // parent is the context whose end cancels the batch.
 func (b *batch) parent() context.Context { return b.scope.parent }
 
@@ -115,7 +121,7 @@ func (b *batch) accepted() {
 	switch {
 	case b.subtasks == nil && b.intake.Handed():
 		b.group.pool.core.engine.Suspect()
-	case b.subtasks == nil || b.ctx.Err() == nil:
+	case b.subtasks == nil || !b.scope.ending.Load() && b.ctx.Err() == nil:
 		return
 	}
 	b.notify(nil)
@@ -313,7 +319,7 @@ func (b *batch) fails(j job, panicked any) {
 		wrong.panicked = p
 	}
 	b.mu.Unlock()
-	b.scope.cancel(&TaskError{Index: j.number(), Err: p})
+	b.cancel(&TaskError{Index: j.number(), Err: p})
 	if !first {
 		b.group.turns.Begin()
 		defer b.group.turns.End()
@@ -363,7 +369,7 @@ func (b *batch) fail(j job, err error) {
 		j.listener().failed(failure)
 	}
 	if !b.group.options.keepGoing {
-		b.scope.cancel(failure)
+		b.cancel(failure)
 		return
 	}
 	b.mu.Lock()

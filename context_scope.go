@@ -119,11 +119,6 @@ func (s *scope) open(parent context.Context, b *batch) context.Context {
 		s.openBelow(above)
 		return s
 	}
-	if b.subtasks != nil {
-		std := s.standard().(*standardContext)
-		s.base = std
-		return std.Context // one call less for each task
-	}
 	if b.group.asks && parent.Done() != nil {
 		s.base = s.standard()
 		return s.base
@@ -242,6 +237,9 @@ func (s *scope) end(cause error) {
 	from, std := s.base, s.std.Load()
 	s.stop() // first: a task that sees that it is cancelled must find that its groups are
 	if std != nil && !s.lasts {
+		if s.base.Err() != nil { // which std does not know yet
+			cause = context.Cause(s.base)
+		}
 		std.cancel(cause)
 		from = std
 	}

@@ -239,32 +239,8 @@ func TestNoTaskStartsWhenDoneIsClosed(t *testing.T) {
 // Of a context with many others made from it each is told after the other. A group that takes no task any more is done even so: a
 // loop that gives it tasks until then would take thousands of items in vain.
 func TestAGroupThatTakesNoTaskIsDone(t *testing.T) {
-	type key struct{}
 	p := weir.New(2, weir.Queue(weir.Unbounded))
 	defer p.Close()
-	long := func() (context.Context, func()) {
-		ctx, cancel := context.WithCancel(t.Context())
-		for range check.Scale(5000, 2000) {
-			_, stop := context.WithCancel(ctx)
-			t.Cleanup(stop)
-		}
-		return ctx, cancel
-	}
-	parents := map[string]func() (ctx context.Context, end func()){
-		"of the standard library": long,
-		"with values": func() (context.Context, func()) {
-			ctx, end := long()
-			return context.WithValue(ctx, key{}, 1), end
-		},
-		"of another type": func() (context.Context, func()) {
-			ctx, end := long()
-			return foreignContext{ctx}, end
-		},
-		"never done": func() (context.Context, func()) {
-			ctx := &endless{Context: t.Context()}
-			return context.WithValue(ctx, key{}, 1), func() { ctx.ended.Store(true) }
-		},
-	}
 	type use = func(g *weir.Group) error
 	groups := map[string]func(ctx context.Context, use use, opts ...weir.GroupOption) error{
 		"its own workers": func(ctx context.Context, use use, opts ...weir.GroupOption) error {
@@ -282,14 +258,14 @@ func TestAGroupThatTakesNoTaskIsDone(t *testing.T) {
 			return outer.Wait()
 		},
 	}
-	for kind, parent := range parents {
+	for kind, parent := range slowContexts {
 		for where, group := range groups {
 			t.Run("a context "+kind+", a group of "+where, func(t *testing.T) {
-				ctx, end := parent()
+				ctx, end := parent(t, t.Context())
 				begun := check.NewValve()
 				go func() {
 					begun.Hold()
-					end()
+					end(context.Canceled)
 				}()
 				given, ran := 0, atomic.Int64{}
 				check.Error(t, group(ctx, func(g *weir.Group) error {
@@ -312,6 +288,42 @@ func TestAGroupThatTakesNoTaskIsDone(t *testing.T) {
 	}
 }
 
+// slowContexts make contexts of which those made from them learn late, or not at all, that they have ended.
+var slowContexts = map[string]func(t *testing.T, from context.Context) (ctx context.Context, end context.CancelCauseFunc){
+	"of the standard library": slowContext,
+	"with values": func(t *testing.T, from context.Context) (context.Context, context.CancelCauseFunc) {
+		ctx, end := slowContext(t, from)
+		return context.WithValue(ctx, slowKey{}, 1), end
+	},
+	"of another type": func(t *testing.T, from context.Context) (context.Context, context.CancelCauseFunc) {
+		ctx, end := slowContext(t, from)
+		return wrappedContext{ctx}, end
+	},
+	"of another type, without values": func(t *testing.T, from context.Context) (context.Context, context.CancelCauseFunc) {
+		ctx, end := slowContext(t, from)
+		return foreignContext{ctx}, end
+	},
+	"never done": func(_ *testing.T, from context.Context) (context.Context, context.CancelCauseFunc) {
+		ctx := &endless{Context: from}
+		return context.WithValue(ctx, slowKey{}, 1), func(error) { ctx.ended.Store(true) }
+	},
+}
+
+type (
+	slowKey        struct{}
+	wrappedContext struct{ context.Context }
+)
+
+// slowContext has many others made from it, which the standard library tells one after the other.
+func slowContext(t *testing.T, from context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, end := context.WithCancelCause(from)
+	for range check.Scale(5000, 2000) {
+		_, stop := context.WithCancel(ctx)
+		t.Cleanup(stop)
+	}
+	return ctx, end
+}
+
 // endless is a context that ends without closing its Done.
 type endless struct {
 	context.Context
@@ -323,6 +335,59 @@ func (e *endless) Err() error {
 		return context.Canceled
 	}
 	return nil
+}
+
+// The end of the context that a group was made from counts before what a task returns afterwards, and none starts any more.
+func TestAGroupKnowsThatItsContextHasEnded(t *testing.T) {
+	p, other := weir.New(4), weir.New(4)
+	defer p.Close()
+	defer other.Close()
+	cause := errors.New("the end")
+	groups := map[string]func(ctx context.Context) *weir.Group{
+		"its own workers": func(ctx context.Context) *weir.Group { return weir.NewGroup(ctx, 2) },
+		"the pool":        func(ctx context.Context) *weir.Group { return p.Group(ctx, weir.Limit(2)) },
+		"another pool":    func(ctx context.Context) *weir.Group { return other.Group(ctx, weir.Limit(2)) },
+	}
+	for kind, slow := range slowContexts {
+		for where, group := range groups {
+			for _, inTask := range []bool{false, true} {
+				for _, returns := range []error{nil, errBoom} {
+					for _, asked := range []bool{false, true} {
+						name := fmt.Sprintf("a context %s, a group of %s, in a task %v, the task returns %v, asked %v", kind, where, inTask, returns, asked)
+						look := func(from context.Context) error {
+							ctx, end := slow(t, from)
+							g := group(ctx)
+							if asked {
+								g.Context()
+							}
+							g.Go(func(context.Context) error {
+								go end(cause)
+								for ctx.Err() == nil {
+									runtime.Gosched()
+								}
+								if g.TryGo(func(context.Context) error { return nil }) {
+									t.Error(name + ": a task is accepted")
+								}
+								g.Go(func(context.Context) error { t.Error(name + ": a task starts"); return nil })
+								return returns
+							})
+							if err := g.Wait(); err != context.Cause(ctx) { //nolint:errorlint // as is
+								t.Errorf("%s: Wait returns %v", name, err)
+							}
+							return nil
+						}
+						if !inTask {
+							check.OK(t, look(t.Context()))
+							continue
+						}
+						outer := p.Group(t.Context())
+						outer.Go(look)
+						check.OK(t, outer.Wait())
+					}
+				}
+			}
+		}
+	}
 }
 
 // A context of the user's own is not looked into: others may change it meanwhile.

@@ -317,7 +317,7 @@ func (g *Group) Cancel(cause error) {
 	}
 	g.mu.Unlock()
 	if b != nil {
-		b.scope.cancel(cause)
+		b.cancel(cause)
 	}
 }
 
