@@ -414,9 +414,6 @@ func TestALoopKnowsThatItsContextHasEnded(t *testing.T) {
 		},
 	} {
 		for _, fails := range []error{nil, errBoom} {
-			if name == "sequence" && fails != nil {
-				continue // a group's first error is that which cancels it
-			}
 			for range 100 {
 				ctx := &own{Context: t.Context(), done: make(chan struct{})}
 				check.Equal(t, name, run(ctx, func(context.Context, int) (int, error) {
@@ -495,6 +492,37 @@ func TestAllCallsThatMayRunAtOnceDo(t *testing.T) {
 				check.OK(t, err)
 				check.Equal(t, "time", time.Since(begin), time.Second)
 			})
+		}
+	}
+}
+
+// Nor does it call the function for items that it has, on workers that look at another context.
+func TestALoopCallsNothingAfterTheEnd(t *testing.T) {
+	const all, last = 100_000, 1000
+	for name, run := range map[string]func(ctx context.Context, fn func(context.Context, int) (int, error)) error{
+		"map": func(ctx context.Context, fn func(context.Context, int) (int, error)) error {
+			_, err := par.Map(ctx, upTo(all), fn, par.Limit(4))
+			return err
+		},
+		"stream": func(ctx context.Context, fn func(context.Context, int) (int, error)) (last error) {
+			for _, err := range par.Stream(ctx, upTo(all), fn, par.Limit(4)) {
+				last = err
+			}
+			return last
+		},
+	} {
+		ctx := &own{Context: t.Context(), done: make(chan struct{})}
+		var calls atomic.Int64
+		check.Error(t, run(ctx, func(context.Context, int) (int, error) {
+			if calls.Add(1) == last {
+				ctx.ended.Store(true) // but its Done is never closed
+			}
+			for began := time.Now(); time.Since(began) < 500*time.Nanosecond; { //nolint:revive // it computes
+			}
+			return 0, nil
+		}), context.Canceled)
+		if n := calls.Load(); n > last+all/10 {
+			t.Errorf("%s: %d calls, the context ended in that of number %d", name, n, last)
 		}
 	}
 }

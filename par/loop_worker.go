@@ -45,6 +45,10 @@ func (l *loop) help(ctx context.Context) error {
 // heed ends the loop if the context of a helper has ended, as it does when the pool is shut down: the function may have given up half-way. A bare
 // body knows no context, and its helpers leave the rest to the caller.
 func (l *loop) heed(ctx context.Context) {
+	if l.callers.Err() != nil {
+		l.cancel(context.Cause(l.callers))
+		return
+	}
 	if cause := context.Cause(ctx); cause != nil && cause != errOver { //nolint:errorlint // as finish has set it
 		l.cancel(cause)
 	}
@@ -53,7 +57,7 @@ func (l *loop) heed(ctx context.Context) {
 func (w *worker) work() {
 	l := w.loop
 	w.began = l.now()
-	for l.Signal.Load()&share.Halt == 0 && w.ctx.Err() == nil {
+	for l.Signal.Load()&share.Halt == 0 && w.ctx.Err() == nil && l.callers.Err() == nil {
 		var left int
 		var more bool
 		w.claim, left, more = w.Claim(w.grain)

@@ -1,6 +1,7 @@
 package par
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/64ed045f/weir"
@@ -67,10 +68,10 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 // heed cancels the stream if the context of a helper has ended, as it does when the pool is shut down: it must do so before the result is seen of a
 // call that may have given up half-way. It reports whether the context has not ended.
 func (f *flow[T, R]) heed(ctx context.Context) bool {
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && f.callers.Err() == nil {
 		return true
 	}
-	f.cancel(context.Cause(ctx))
+	f.cancel(cmp.Or(context.Cause(f.callers), context.Cause(ctx)))
 	return false
 }
 
