@@ -12,11 +12,8 @@ import (
 const (
 	tick = 4 // a nanosecond has so many ticks
 
-	// longest is the most that a full bucket may be worth. With farthest it keeps all sums of ticks from overflowing.
+	// longest is the most that a full bucket may be worth: no more than a small part of what ticks can count.
 	longest = 365 * 24 * time.Hour
-
-	// farthest is the most that now is from begin, 29 years. Clocks in and outside a test bubble may be farther apart: now stands still there.
-	farthest = math.MaxInt64 / tick / 5 * 2 * time.Nanosecond
 
 	// A timer that comes late makes up for so much at most, or for one token: the tokens were due while tasks waited for them.
 	mostLate = time.Millisecond
@@ -32,7 +29,7 @@ const (
 type Bucket struct {
 	begin   time.Time
 	rate    atomic.Pointer[filling]
-	full    atomic.Int64 // in ticks since begin
+	full    atomic.Int64 // in ticks since begin; compared with now by lead alone
 	waiting atomic.Int32 // how many waiters there are
 
 	mu      sync.Mutex
@@ -80,7 +77,7 @@ func (b *Bucket) Set(n int, per time.Duration, burst int) {
 	b.rate.Store(r)
 	for {
 		full := b.full.Load()
-		missing := float64(max(0, full-now)) / float64(old.every) // tokens
+		missing := float64(max(0, old.lead(full, now))) / float64(old.every) // tokens
 		missing = max(0, missing+float64(r.ahead)/float64(r.every)-float64(old.ahead)/float64(old.every))
 		if b.full.CompareAndSwap(full, now+int64(missing*float64(r.every))) {
 			break
@@ -90,9 +87,17 @@ func (b *Bucket) Set(n int, per time.Duration, burst int) {
 	b.rearm()
 }
 
-// now is the time in ticks. In a test bubble it may be far from what it was outside.
-func (b *Bucket) now() int64 {
-	return int64(min(max(time.Since(b.begin), -farthest), farthest)) * tick
+// now is the time in ticks. It wraps around after 146 years.
+func (b *Bucket) now() int64 { return int64(time.Since(b.begin)) * tick }
+
+// lead is how far full is ahead of now; 0 or less, and all tokens are there. If it is so far ahead as can never be, the clock is another one, in a test
+// bubble or outside, or the bucket was at rest for so many years that now has come around from behind.
+func (r *filling) lead(full, now int64) int64 {
+	lead := full - now
+	if lead > 2*(r.ahead+r.every)+tick*int64(time.Second) {
+		return 0
+	}
+	return lead
 }
 
 // isOld reports whether a token that was granted at that time is to go back.
@@ -106,14 +111,11 @@ func (b *Bucket) take(now, late int64) bool {
 	r := b.rate.Load()
 	for {
 		full := b.full.Load()
-		if full-r.ahead > now {
-			if full-now <= 2*(r.ahead+r.every)+tick*int64(time.Second) {
-				return false
-			}
-			b.full.CompareAndSwap(full, now) // the clock is another one, in a test bubble or outside
-			continue
+		lead := r.lead(full, now)
+		if lead > r.ahead {
+			return false
 		}
-		if b.full.CompareAndSwap(full, max(full, now-late)+r.every) {
+		if b.full.CompareAndSwap(full, now+max(lead, -late)+r.every) {
 			return true
 		}
 	}
@@ -126,7 +128,10 @@ func (b *Bucket) Return(n int) {
 }
 
 // Full reports whether all tokens are there: the bucket is as a new one.
-func (b *Bucket) Full() bool { return b.waiting.Load() == 0 && b.full.Load() <= b.now() }
+func (b *Bucket) Full() bool { return b.waiting.Load() == 0 && b.lead(b.now()) <= 0 }
+
+// lead is how far the bucket is from full.
+func (b *Bucket) lead(now int64) int64 { return b.rate.Load().lead(b.full.Load(), now) }
 
 // rearm follows a change by which a token may be there earlier.
 func (b *Bucket) rearm() {
@@ -181,7 +186,7 @@ func (b *Bucket) leaves() {
 
 // arm sets the timer for the next token.
 func (b *Bucket) arm(now int64) {
-	d := time.Duration(max(0, b.full.Load()-b.rate.Load().ahead-now+tick-1) / tick)
+	d := time.Duration(max(0, b.lead(now)-b.rate.Load().ahead+tick-1) / tick)
 	if b.timer == nil {
 		b.timer = time.AfterFunc(d, b.grant)
 	} else {
@@ -201,7 +206,7 @@ func (b *Bucket) grant() {
 		b.waiters.Remove(l)
 		granted = append(granted, w)
 		if w.Many && b.waiters.First() == nil {
-			for b.full.Load() < now && b.take(now, r.late) { // else they are lost
+			for b.lead(now) < 0 && b.take(now, r.late) { // else they are lost
 				more++
 			}
 		}

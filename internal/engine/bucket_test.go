@@ -168,6 +168,38 @@ func TestTokensKeepTheirDistance(t *testing.T) {
 	}
 }
 
+// A program may run for long, and clocks in a test bubble and outside are decades apart.
+func TestABucketIsFullAfterAnyRest(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	outside := engine.NewBucket(2, time.Second, 2)
+	synctest.Test(t, func(t *testing.T) {
+		inside := engine.NewBucket(2, time.Second, 2)
+		for _, rest := range []int{0, 1, 29, 30, 36, 37, 60, 65} { // the clock ends in 2262
+			time.Sleep(time.Duration(rest) * year)
+			for name, b := range map[string]*engine.Bucket{"inside": inside, "outside": outside} {
+				if rest%2 == 0 {
+					b.Set(2, time.Second, 2)
+				}
+				begin, served := time.Now(), make(chan time.Duration)
+				var waiters [3]engine.TokenWaiter
+				at := []time.Duration{0, 0, time.Second / 2}
+				for i := range waiters {
+					waiters[i].Grant = func(int) { served <- time.Since(begin) }
+					if now := b.Join(&waiters[i]); now != (at[i] == 0) {
+						t.Fatalf("%s, after %d years: token %d is there: %v", name, rest, i, now)
+					}
+				}
+				if d := <-served; d != at[2] {
+					t.Errorf("%s, after %d years: the third token came after %v", name, rest, d)
+				}
+			}
+		}
+	})
+	if !outside.Take() || !outside.Take() || outside.Take() {
+		t.Error("outside, after the bubble: not two tokens")
+	}
+}
+
 func TestFitsBucket(t *testing.T) {
 	for _, c := range []struct {
 		n     int
