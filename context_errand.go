@@ -1,6 +1,7 @@
 package weir
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -11,6 +12,15 @@ import (
 // errandTask is an errand as the context of its task: a caller that asks it for hostKey learns that a task of the pool
 // will wait.
 type errandTask errand
+
+// bare returns what the task was given whose context ctx is, if it is one of Async: the two differ in the host alone. Without
+// that, tasks that make others would each ask all those above.
+func bare(ctx context.Context) context.Context {
+	if c, ok := ctx.(*errandTask); ok {
+		return c.ctx
+	}
+	return ctx
+}
 
 // Deadline, Done, Err and Value implement [context.Context].
 func (c *errandTask) Deadline() (time.Time, bool) { return c.ctx.Deadline() }

@@ -22,9 +22,9 @@ type errand struct {
 	waiters   map[*engine.Wakeup]struct{} // of tasks that wait for it
 }
 
-// submit hands the task over. In a task it may last until the errand has ended.
-func (e *errand) submit() (err error) {
-	ctx, p := e.ctx, e.pool
+// submit hands the task over. In a task, whose context ctx is, it may last until the errand has ended.
+func (e *errand) submit(ctx context.Context) (err error) {
+	p := e.pool
 	t := listenerJob(&e.self, nil, inTurn).Task
 	host := hostOf(ctx)
 	if host.pool == nil {

@@ -43,20 +43,20 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 	if again, rate := p.core.reporter.retry(); again != nil {
 		task = retried(again, false, rate, task)
 	}
-	f := &Future[T]{errand: errand{pool: p, ctx: ctx, done: make(chan struct{})}, body: task}
+	f := &Future[T]{errand: errand{pool: p, ctx: bare(ctx), done: make(chan struct{})}, body: task}
 	f.self = f
 	if race.Enabled {
 		f.body = racedFuture(p, task)
-		apart(f.submit)
+		apart(func() { f.submit(ctx) })
 		return f
 	}
-	f.submit()
+	f.submit(ctx)
 	return f
 }
 
 // submit hands the task over.
-func (f *Future[T]) submit() {
-	if err := f.errand.submit(); err != nil {
+func (f *Future[T]) submit(ctx context.Context) {
+	if err := f.errand.submit(ctx); err != nil {
 		f.refuse(err)
 	}
 }

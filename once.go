@@ -2,6 +2,7 @@ package weir
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 	"github.com/64ed045f/weir/internal/keys"
 	"github.com/64ed045f/weir/internal/race"
+	"github.com/64ed045f/weir/internal/waits"
 )
 
 // Once lets calls for one key that overlap share a task and its value, as when many requests miss the same entry of a cache at once. The
@@ -22,6 +24,7 @@ type Once[K comparable, V any] struct {
 	mu    sync.Mutex
 	calls keys.Map[K, *onceCall[K, V]] // those under way
 	kept  keys.Map[K, *keptValue[V]]
+	waits waits.Order // of the tasks under way
 }
 
 // A OnceOption sets up a [Once].
@@ -88,17 +91,18 @@ func (o *Once[K, V]) join(ctx context.Context, in *line, key K, task func(ctx co
 		return nil, false, kept
 	}
 	c = o.calls.Get(key)
+	by := in.nearest(o)
 	switch begins = c == nil; {
 	case begins:
 		c = o.newCall(ctx, in, key, task)
+		o.waits.Add(&c.line.Node, by)
 		if key == key { //nolint:gocritic // a NaN is not: it could never be removed
 			o.calls.Set(key, c)
 		}
-	case in.isIn(&c.line):
+	case by != nil && !o.waits.Wait(by, &c.line.Node):
 		return nil, false, nil
 	}
 	c.callers++
-	in.nearest(o).waits(&c.line, 1)
 	return c, begins, nil
 }
 
@@ -132,8 +136,12 @@ type onceCall[K comparable, V any] struct {
 func (o *Once[K, V]) newCall(ctx context.Context, in *line, key K, task func(ctx context.Context) (V, error)) *onceCall[K, V] {
 	c := &onceCall[K, V]{of: o, key: key, line: line{of: o, above: in}}
 	c.self, c.pool, c.done = c, o.pool, make(chan struct{})
-	shared, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	c.ctx, c.end = context.WithValue(shared, lineKey{}, &c.line), end
+	values := bare(ctx)
+	if outer, ok := values.(*onceContext); ok {
+		values = outer.values // it differs in its end and in lineKey
+	}
+	shared, end := context.WithCancelCause(context.WithoutCancel(values))
+	c.ctx, c.end = &onceContext{shared, values, &c.line}, end
 	if race.Enabled {
 		task = racedFuture(o.pool, task) // last: the task reads the others
 	}
@@ -208,7 +216,9 @@ func (c *onceCall[K, V]) await(ctx context.Context, begins bool) (V, error) {
 // leave ends a call that has waited for c. With the last one the task ends, unless it has.
 func (o *Once[K, V]) leave(ctx context.Context, in *line, c *onceCall[K, V]) {
 	o.mu.Lock()
-	in.nearest(o).waits(&c.line, -1)
+	if by := in.nearest(o); by != nil {
+		by.Leave(&c.line.Node)
+	}
 	c.callers--
 	last := c.callers == 0
 	if last && o.calls.Get(c.key) == c {
@@ -252,59 +262,39 @@ func (o *Once[K, V]) drop(key K, kept *keptValue[V]) {
 
 // line is the task of a onceCall, as calls within it see it.
 type line struct {
-	of       any           // its Once
-	above    *line         // the task in which the call was that it comes from
-	awaiting map[*line]int // what calls within it wait for, as far as that is of the same Once: how many of them. Under Once.mu
+	waits.Node       // under Once.mu
+	of         any   // its Once
+	above      *line // the task in which the call was that it comes from
 }
 
 // lineKey is the key under which a task's context holds its line.
 type lineKey struct{}
 
-// nearest returns the innermost task of a Once that i is in.
-func (i *line) nearest(of any) *line {
+// onceContext is that of a task, without its host.
+type onceContext struct {
+	context.Context
+	values context.Context // of the call that the task comes from
+	line   *line
+}
+
+// Value implements [context.Context].
+func (c *onceContext) Value(key any) any {
+	if key == (lineKey{}) {
+		return c.line
+	}
+	return c.Context.Value(key)
+}
+
+// String keeps fmt from reading the line, which other goroutines change meanwhile.
+func (c *onceContext) String() string { return fmt.Sprint(c.Context) }
+
+// nearest returns the node of the innermost task of a Once that i is in, or nil.
+func (i *line) nearest(of any) *waits.Node {
 	for i != nil && i.of != of {
 		i = i.above
 	}
-	return i
-}
-
-// waits notes that n more calls within i wait for another task of the same Once. i may be nil.
-func (i *line) waits(other *line, n int) {
 	if i == nil {
-		return
+		return nil
 	}
-	if i.awaiting == nil {
-		i.awaiting = map[*line]int{}
-	}
-	if i.awaiting[other] += n; i.awaiting[other] == 0 {
-		delete(i.awaiting, other)
-	}
-}
-
-// isIn reports whether a call within i that waits for a task would wait for itself: it is in that task, or in one that
-// the task waits for.
-func (i *line) isIn(task *line) bool {
-	if i == nil {
-		return false
-	}
-	own, looked := task.of, map[*line]bool{task: true}
-	for next := []*line{task}; len(next) > 0; {
-		last := len(next) - 1
-		task, next = next[last], next[:last]
-		for at := i; at != nil; at = at.above {
-			if at == task {
-				return true
-			}
-			if up := at.above; up != nil && up.of == own && at.of == own && up.awaiting[at] == 0 {
-				break // the call that at comes from has left
-			}
-		}
-		for other := range task.awaiting {
-			if !looked[other] {
-				looked[other] = true
-				next = append(next, other)
-			}
-		}
-	}
-	return false
+	return &i.Node
 }

@@ -62,7 +62,7 @@ func (t *goTask) hand() error {
 	if race.Enabled {
 		return t.raced()
 	}
-	return t.submit()
+	return t.submit(t.ctx)
 }
 
 // run runs the task, on a worker, unless its context is done.
@@ -205,7 +205,7 @@ func (t *goTask) raced() error {
 			return none
 		})
 	}
-	err := race.Apart(t.submit)
+	err := race.Apart(func() error { return t.submit(t.ctx) })
 	if err == nil {
 		tag.Admitted(&t.pool.core.turns)
 	}

@@ -371,7 +371,7 @@ func (t *timers) due(x *Timer, late time.Duration) {
 	r.self = r
 	x.run, t.hands = r, x
 	t.mu.Unlock()
-	err := r.submit()
+	err := r.submit(r.ctx)
 	if err != nil && r.giveUp() { // else it was stopped
 		t.pool.core.reporter.aside(func() { r.reportApart(&DroppedError{Arg: x.task, Cause: err}) }) // it may exit
 	}
