@@ -36,44 +36,79 @@ type host interface {
 	above() (host, *engine.Want)
 	// awaited returns what the waiters for this task wait for: it alone, or a group's tasks; nil if none can wait for it.
 	awaited() (alone *engine.Single, part *engine.Subtasks)
-	// crossed reports whether a task above may be one of another pool.
-	crossed() bool
+	// across lists the nearest task of each other pool above this one.
+	across() *across
+}
+
+// across is a list of hosts: of those above a task, the nearest one of each other pool, the nearest one first. Groups with workers of their own are left out: what waits
+// below for tasks of such a group is none of these tasks.
+type across struct {
+	host host
+	pool *Pool
+	next *across
+}
+
+// crossing returns across for a task of pool p, or of a group with workers of its own, whose host is h, of pool at.
+func crossing(p *Pool, h host, at *Pool) *across {
+	list := h.across()
+	if at == p {
+		return list
+	}
+	list = list.without(p)
+	if m, ok := h.(*member); ok && m.batch.group.direct != nil {
+		return list
+	}
+	return &across{h, at, list}
+}
+
+// without returns a list that lacks p.
+func (a *across) without(p *Pool) *across {
+	if a.find(p) == nil {
+		return a
+	}
+	if a.pool == p {
+		return a.next
+	}
+	return &across{a.host, a.pool, a.next.without(p)}
+}
+
+// find returns the host of p, or nil.
+func (a *across) find(p *Pool) host {
+	for ; a != nil; a = a.next {
+		if a.pool == p {
+			return a.host
+		}
+	}
+	return nil
 }
 
 // nearest returns the worker of the nearest task of p that waits for t, and the wants on the way to it.
 func (t task) nearest(p *Pool) (w *engine.Worker, via []*engine.Want) {
-	for h := t.host; ; {
+	last := t.host.across().find(p)
+	if last == nil {
+		return nil, nil
+	}
+	for h := t.host; h != last; {
 		above, want := h.above()
-		if above == nil {
+		if above == nil || above.task().pool == nil {
 			return nil, nil
 		}
 		via = append(via, want)
-		switch at := above.task(); at.pool {
-		case nil:
-			return nil, nil
-		case p:
-			return at.worker, via
-		}
 		h = above
 	}
+	return last.task().worker, via
 }
 
 // notifyAbove makes the tasks of other pools that wait for t look for work that t waits for: t has just begun
-// to wait.
+// to wait. Such work has the nearest task of its pool for a host.
 func (t task) notifyAbove() {
-	if t.host == nil || !t.host.crossed() {
+	if t.host == nil {
 		return
 	}
-	for h := t.host; h != nil; {
-		above, _ := h.above()
-		if above == nil {
-			return
-		}
-		at := above.task()
-		if at.pool != nil && at.pool != t.pool {
+	for a := t.host.across(); a != nil; a = a.next {
+		if at := a.host.task(); at.pool != nil {
 			at.pool.core.engine.Look(at.worker)
 		}
-		h = above
 	}
 }
 

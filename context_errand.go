@@ -48,8 +48,8 @@ func (c *errandTask) task() task { return c.progress.task(c.pool, c.worker, c) }
 // awaited implements host.
 func (c *errandTask) awaited() (*engine.Single, *engine.Subtasks) { return &c.single, nil }
 
-// crossed implements host.
-func (c *errandTask) crossed() bool { return false }
+// across implements host.
+func (c *errandTask) across() *across { return nil }
 
 // above implements host. No task waits for a future from beginning to end.
 func (c *errandTask) above() (host, *engine.Want) { return nil, nil }

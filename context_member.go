@@ -59,8 +59,27 @@ func (m *member) task() task {
 // awaited implements host.
 func (m *member) awaited() (*engine.Single, *engine.Subtasks) { return nil, m.batch.subtasks }
 
-// crossed implements host.
-func (m *member) crossed() bool { return m.batch.group.crossed }
+// across implements host.
+func (m *member) across() *across {
+	g := m.batch.group
+	if !g.crossed {
+		return nil
+	}
+	list := g.others.Load()
+	if list == nil {
+		if list = crossing(g.pool, g.host, g.at); list == nil {
+			list = noneAcross
+		}
+		g.others.Store(list)
+	}
+	if list == noneAcross {
+		return nil
+	}
+	return list
+}
+
+// noneAcross is an empty list that was made.
+var noneAcross = new(across)
 
 // above implements host.
 func (m *member) above() (host, *engine.Want) {

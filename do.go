@@ -38,7 +38,7 @@ func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) err
 	}
 	want := new(engine.SingleWant)
 	want.Init(claimer{&v.progress, &v.self}, &v.single, false)
-	v.want, v.by = &want.Want, host.host
+	v.want, v.by, v.at = &want.Want, host.host, host.pool
 	var err error
 	host.await(p, v.want, func(*engine.Wakeup) { err = v.call(ctx, task) })
 	return err
@@ -50,6 +50,7 @@ type visit struct {
 	pool            *Pool
 	context.Context              // what the caller gave
 	by              host         // the task that calls Do; nil if none does
+	at              *Pool        // of by
 	want            *engine.Want // what by waits for; nil if by is
 	progress
 	turn chan struct{} // of capacity 1: the worker waits for the visitor, or err is set
@@ -123,8 +124,13 @@ func (v *visit) task() task { return v.progress.task(v.pool, v.worker, v) }
 // awaited implements host.
 func (v *visit) awaited() (*engine.Single, *engine.Subtasks) { return &v.single, nil }
 
-// crossed implements host.
-func (v *visit) crossed() bool { return v.by != nil }
+// across implements host.
+func (v *visit) across() *across {
+	if v.by == nil {
+		return nil
+	}
+	return crossing(v.pool, v.by, v.at)
+}
 
 // above implements host.
 func (v *visit) above() (host, *engine.Want) { return v.by, v.want }

@@ -25,13 +25,14 @@ type Group struct {
 	pool    *Pool
 	host    host    // the task in which the group was made, if any
 	at      *Pool   // on which that task runs; nil if there is none
-	crossed bool    // that task, or one above it, is of another pool
 	direct  *direct // nil unless the pool is this group's alone
 	parent  context.Context
 	asks    bool // the parent must be asked as well whether it has ended, see tellsLate
+	crossed bool // across may have some
 	options groupOptions
-	limit   *groupLimit // nil without Limit
-	made    []uintptr   // the callers that made the group, if Watch was called
+	limit   *groupLimit            // nil without Limit
+	made    []uintptr              // the callers that made the group, if Watch was called
+	others  atomic.Pointer[across] // what across returns, when it was called
 	turns   race.Turns
 
 	mu     sync.Mutex
@@ -97,7 +98,7 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 func (g *Group) init(ctx context.Context) {
 	g.parent = ctx
 	if g.host, g.at = hostPool(ctx); g.at != nil {
-		g.asks, g.crossed = tellsLate(ctx), g.at != g.pool || g.host.crossed()
+		g.asks, g.crossed = tellsLate(ctx), g.at != g.pool || g.host.across() != nil
 	} else {
 		g.asks = ctx.Done() != nil && isForeign(ctx)
 	}

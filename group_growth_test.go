@@ -9,6 +9,7 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/par"
 )
 
 // backlog returns a pool whose only worker is held, and before which n tasks of as many groups are queued.
@@ -131,4 +132,69 @@ func TestAWaitCostsTheSameHoweverManyGoroutinesOfItsTaskWait(t *testing.T) {
 				p.Close()
 			}
 	})
+}
+
+// What waits below many others that wait costs the same at any depth.
+func TestALevelCostsTheSameAtAnyDepth(t *testing.T) {
+	p, other := weir.New(1, weir.Queue(weir.Unbounded)), weir.New(1)
+	defer p.Close()
+	defer other.Close()
+	group := func(g *weir.Group, task func(ctx context.Context) error) error {
+		g.Go(task)
+		return g.Wait()
+	}
+	once := weir.NewOnce[int, int](p)
+	for name, level := range map[string]func(ctx context.Context, depth int, task func(ctx context.Context) error) error{
+		"groups of a pool": func(ctx context.Context, _ int, task func(ctx context.Context) error) error {
+			return group(p.Group(ctx), task)
+		},
+		"groups of two pools": func(ctx context.Context, depth int, task func(ctx context.Context) error) error {
+			return group([]*weir.Pool{p, other}[depth&1].Group(ctx), task)
+		},
+		"groups with workers of their own": func(ctx context.Context, _ int, task func(ctx context.Context) error) error {
+			return group(weir.NewGroup(ctx, 2), task)
+		},
+		"futures": func(ctx context.Context, _ int, task func(ctx context.Context) error) error {
+			_, err := weir.Async(ctx, p, func(ctx context.Context) (int, error) { return 0, task(ctx) }).Get(ctx)
+			return err
+		},
+		"calls of Once": func(ctx context.Context, depth int, task func(ctx context.Context) error) error {
+			_, err := once.Do(ctx, depth, func(ctx context.Context) (int, error) { return 0, task(ctx) })
+			return err
+		},
+		"loops": func(ctx context.Context, _ int, task func(ctx context.Context) error) error {
+			return par.Each(ctx, []int{1}, func(ctx context.Context, _ int) error { return task(ctx) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check.Flat(t, 50, func(n int) (f, end func()) {
+				work, done := make(chan func(ctx context.Context)), make(chan error)
+				var down func(ctx context.Context, depth int) error
+				down = func(ctx context.Context, depth int) error {
+					if depth > 0 {
+						return level(ctx, depth, func(ctx context.Context) error { return down(ctx, depth-1) })
+					}
+					for f := range work {
+						f(ctx)
+						done <- nil
+					}
+					return nil
+				}
+				go func() { done <- down(t.Context(), n) }()
+				return func() {
+						work <- func(ctx context.Context) {
+							for range 50 {
+								check.OK(t, level(ctx, 0, func(ctx context.Context) error {
+									return level(ctx, -1, func(context.Context) error { return nil })
+								}))
+							}
+						}
+						<-done
+					}, func() {
+						close(work)
+						check.OK(t, <-done)
+					}
+			})
+		})
+	}
 }

@@ -2,6 +2,7 @@ package weir_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -295,4 +296,45 @@ func TestPromise09ACircularWaitEndsWhileATaskWaitsInAsync(t *testing.T) {
 		cancel()
 		check.OK(t, <-over)
 	})
+}
+
+// The first task of a line waits for one of its own pool by way of others, of which each may be the last to begin its wait.
+func TestAPlaceIsLentAcrossManyPoolsWhicheverTaskWaitsLast(t *testing.T) {
+	const others = 4
+	for last := range others + 1 {
+		for own := range others { // which task hands the next one to a group with workers of its own
+			check.Bubble(t, fmt.Sprintf("last %d, own workers below %d", last, own), func(t *testing.T) {
+				var pools [others + 1]*weir.Pool
+				for i := range pools { // of which each has a task that does not wait: else any task that waits would lend its place
+					pools[i] = weir.New(2)
+					defer pools[i].Close()
+					v := check.NewValve()
+					check.OK(t, pools[i].Submit(v.Hold))
+					defer v.Open()
+				}
+				ran := false
+				var task func(ctx context.Context, i int) error
+				task = func(ctx context.Context, i int) error {
+					if i == len(pools) {
+						ran = true
+						return nil
+					}
+					next := (i + 1) % len(pools) // the last one's task runs in the first pool
+					g := pools[next].Group(ctx)
+					if i == own {
+						g = weir.NewGroup(ctx, 1)
+					}
+					g.Go(func(ctx context.Context) error { return task(ctx, i+1) })
+					if i == last {
+						time.Sleep(time.Second) // all others wait
+					}
+					return g.Wait()
+				}
+				g := pools[0].Group(t.Context())
+				g.Go(func(ctx context.Context) error { return task(ctx, 0) })
+				check.OK(t, g.Wait())
+				check.Equal(t, "the last task ran", ran, true)
+			})
+		}
+	}
 }
