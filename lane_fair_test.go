@@ -332,3 +332,19 @@ func TestManyLanesAge(t *testing.T) {
 		}, p.Close
 	})
 }
+
+// The end of a pool takes time in proportion to its lanes, whatever priorities they have.
+func TestManyLanesCloseInLinearTime(t *testing.T) {
+	const lanes = 32 * 100
+	check.Flat(t, lanes/32, func(n int) (f, end func()) {
+		return func() {
+			for range lanes / n {
+				p := weir.New(1)
+				for i := range n {
+					p.Lane(1, weir.Priority(2*i/n))
+				}
+				p.Close()
+			}
+		}, func() {}
+	})
+}
