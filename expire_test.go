@@ -2,6 +2,7 @@ package weir_test
 
 import (
 	"context"
+	"fmt"
 	"errors"
 	"math/rand/v2"
 	"runtime"
@@ -394,4 +395,28 @@ func TestAHandlerThatExitsOnAWorkerIsNoTaskThatDoes(t *testing.T) {
 		check.Equal(t, "values closed", closed, 0)
 		p.Close()
 	})
+}
+
+// Also in a pool that has been there for decades.
+func TestAnOldPoolTellsTimes(t *testing.T) {
+	for _, years := range []int{1, 9, 10, 18, 19, 40, 100} {
+		check.Bubble(t, fmt.Sprint(years), func(t *testing.T) {
+			expires, plain := weir.New(1, weir.ExpireAfter(time.Second)), weir.New(1, weir.Measure(1))
+			defer expires.Close()
+			defer plain.Close()
+			sleep(time.Duration(years) * 365 * 24 * time.Hour)
+			_, err := weir.Async(t.Context(), expires, constant(1)).Get(t.Context())
+			check.OK(t, err)
+			for range 2 {
+				check.OK(t, plain.Submit(func() { time.Sleep(time.Minute) }))
+				check.OK(t, expires.Submit(func() { time.Sleep(time.Minute) })) // the second one expires
+			}
+			sleep(time.Second)
+			check.Equal(t, "oldest", plain.Times().Oldest, time.Second)
+			plain.Wait()
+			expires.Wait()
+			check.Equal(t, "waited", plain.Times().Wait.Quantile(1).Round(time.Minute), time.Minute)
+			check.Equal(t, "expired", expires.Stats().HandedBack, 1)
+		})
+	}
 }

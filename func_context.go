@@ -65,18 +65,14 @@ func (p *FuncContext[T]) Go(ctx context.Context, arg T) error {
 // workers are gone. Otherwise it removes the arguments that no worker has started with and returns them, in order, with a [*ShutdownError], and
 // cancels the contexts of calls that run, with the cause [ErrClosed]; it does not wait for those, which another Close does.
 func (p *FuncContext[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
-	_, err = p.made().shutdown(ctx, func(l listener) bool {
-		a, ok := l.(*argued[T])
-		if !ok { // a task of a group, a future or Do that was made from the context of a call
-			return l.refuse(ErrClosed)
-		}
-		if !a.giveUp() {
-			return false
+	_, err = p.made().shutdown(ctx, func(t goes) (tell func()) {
+		a, ok := t.(*argued[T])
+		if !ok { // of a call's timer
+			return t.inner().lost(ErrClosed)
 		}
 		unrun = append(unrun, a.arg)
 		a.release()
-		a.announce()
-		return true
+		return a.announce
 	})
 	return unrun, err
 }

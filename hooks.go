@@ -120,6 +120,19 @@ func (r *reporter) aside(call func()) {
 	<-done
 }
 
+// asideEach is aside for many hooks, which are called one after the other.
+func (r *reporter) asideEach(calls []func()) {
+	for len(calls) > 0 {
+		r.aside(func() {
+			for len(calls) > 0 {
+				call := calls[0]
+				calls = calls[1:] // first: the call may exit
+				r.guard(call)
+			}
+		})
+	}
+}
+
 // noticeFull is called by a submitter that may have to wait.
 func (c *core) noticeFull() {
 	if h := c.reporter.hooks; h != nil && h.onFull != nil {

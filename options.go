@@ -149,10 +149,10 @@ func OnPanic(handle func(*Panic)) Option {
 }
 
 // OnError sets the function that is called with each error of a task of [Pool.Go], on the worker, as a part of the task; and with a
-// [*DroppedError] for one that did not start, by the worker or the caller of Shutdown that found out, or a goroutine of its own. The default logs
+// [*DroppedError] for one that did not start, on another goroutine. The default logs
 // the error with [log/slog.Error]. Several goroutines may call the handler at once. If it panics, both are logged. A handler that hands tasks to
-// the pool must not wait for room, which only its worker may be able to make: see [Pool.TrySubmit]. It must not wait for its pool, as by Wait or
-// Close, which wait for it. With [ExpireAfter] it is called for tasks of [Pool.Submit], too, and for arguments; [NewFunc] and [NewStateful] take
+// the pool must not wait for room, which only its worker may be able to make: see [Pool.TrySubmit]. It must not wait for its pool, as by Wait, Close or
+// Shutdown, which wait for it, nor for a goroutine that calls one of them. With [ExpireAfter] it is called for tasks of [Pool.Submit], too, and for arguments; [NewFunc] and [NewStateful] take
 // it only then.
 func OnError(handle func(error)) Option {
 	must(handle != nil, "handler of errors must not be nil", "nil")

@@ -278,7 +278,7 @@ func (p *Pool) expired(w *engine.Worker, t engine.Task) (tell func()) {
 		l := j.listener()
 		if t, ok := l.(goes); ok {
 			if t.inner().giveUp() {
-				return t.inner().expired()
+				return t.inner().lost(ErrExpired)
 			}
 		} else {
 			vacate(w)
@@ -298,14 +298,15 @@ func (p *Pool) expired(w *engine.Worker, t engine.Task) (tell func()) {
 // nil if all tasks have finished by then, and the workers are gone. Otherwise it removes the tasks
 // that no worker has started and returns them, in order, with a [*ShutdownError]; it does not wait
 // for those that run, which another Close does. In any case it returns the tasks of [Pool.After] and [Pool.At] that are not due. Tasks of a [Group], of a [Future] and of [Pool.Go] are not
-// returned: each fails there with [ErrClosed], which is also the cause with which the contexts of those that run are cancelled, and
+// returned: each fails there with [ErrClosed], of which Shutdown waits to have told the function of [OnError]; that is also the cause with which the contexts of those that run are cancelled, and
 // with them their groups. Only a task of a Future, which may have given a part of it away, keeps the context of its caller.
 func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	mustPool(p != nil)
-	return p.shutdown(ctx, func(l listener) bool { return l.refuse(ErrClosed) })
+	return p.shutdown(ctx, func(t goes) (tell func()) { return t.inner().lost(ErrClosed) })
 }
 
-func (p *Pool) shutdown(ctx context.Context, refuse func(l listener) bool) (unrun []func(), err error) {
+// shutdown calls drop for each task of Go that has left the queue, and then, one after the other, the functions that it returns.
+func (p *Pool) shutdown(ctx context.Context, drop func(t goes) (tell func())) (unrun []func(), err error) {
 	mustContext(ctx != nil)
 	p.core.running()
 	p.core.mustBeOwn()
@@ -334,10 +335,17 @@ func (p *Pool) shutdown(ctx context.Context, refuse func(l listener) bool) (unru
 		unrun = append(unrun, func() { x.task(context.Background()) })
 	}
 	unrun = append(unrun, p.core.takeBackLanes(ctx, err)...)
+	var tells []func() // after all others have ended: a handler may block
 	for _, j := range refused {
-		if l := j.listener(); !refuse(l) && l.void() {
+		l := j.listener()
+		t, isGo := l.(goes)
+		switch {
+		case isGo && t.inner().giveUp():
+			tells = append(tells, drop(t))
+		case (isGo || !l.refuse(ErrClosed)) && l.void():
 			p.core.engine.Superseded(j.Task)
 		}
 	}
+	p.core.reporter.asideEach(tells)
 	return unrun, err
 }

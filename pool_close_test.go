@@ -3,6 +3,7 @@ package weir_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -196,6 +197,59 @@ func TestShutdownHandsBackInOrder(t *testing.T) {
 		}
 		check.Error(t, failing.Wait(), weir.ErrClosed)
 		v.Open()
+		p.Close()
+	})
+}
+
+// Whatever a handler does, Shutdown tells of each task, and hands the others back.
+func TestShutdownTellsOfAllTasksThoughHandlersExit(t *testing.T) {
+	for name, ends := range map[string]func(){"exits": runtime.Goexit, "panics": func() { panic("handler") }, "returns": func() {}} {
+		check.Bubble(t, name, func(t *testing.T) {
+			check.Log(t)
+			told := 0
+			p := weir.New(1, weir.Queue(weir.Unbounded), weir.OnError(func(err error) {
+				check.Error(t, err, weir.ErrClosed)
+				told++
+				ends()
+			}))
+			v := block(t, p, 1)
+			for range 3 {
+				check.OK(t, p.Go(t.Context(), succeed))
+			}
+			f := weir.Async(t.Context(), p, constant(1))
+			check.OK(t, p.Submit(nothing))
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			unrun, err := p.Shutdown(ctx)
+			check.Error(t, err, context.Canceled)
+			check.Equal(t, "told", told, 3)
+			check.Equal(t, "handed back", len(unrun), 1)
+			_, err = f.Get(t.Context())
+			check.Error(t, err, weir.ErrClosed)
+			v.Open()
+			p.Close()
+			check.Equal(t, "handed back, says Stats", p.Stats().HandedBack, 5)
+		})
+	}
+}
+
+// Nor is a task that never ran counted as one that has, or reported twice.
+func TestAHandlerThatExitsIsToldOfADroppedTaskOnce(t *testing.T) {
+	check.Bubble(t, "", func(t *testing.T) {
+		var told []error
+		p := weir.New(1, weir.Queue(weir.Unbounded), weir.OnError(func(err error) {
+			told = append(told, err)
+			runtime.Goexit()
+		}))
+		v := block(t, p, 1)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		check.OK(t, p.Go(ctx, succeed))
+		cancel(errBoom)
+		v.Open()
+		p.Wait()
+		check.Equal(t, "told", len(told), 1)
+		check.Error(t, told[0], errBoom)
+		check.Equal(t, "handed back", p.Stats().HandedBack, 1)
 		p.Close()
 	})
 }

@@ -114,7 +114,8 @@ func (t *goTask) skip(w *engine.Worker, claimed bool) {
 		ended = t.giveUp()
 	}
 	if ended {
-		t.reportApart(t.drop(context.Cause(t.ctx)))
+		err := t.drop(context.Cause(t.ctx))
+		t.pool.core.reporter.aside(func() { t.reportApart(err) }) // it may exit, and the task is not over yet
 	}
 	w.Vacate()
 	if t.dropped(claimed); ended {
@@ -161,17 +162,16 @@ func (t *goTask) refuse(err error) bool {
 	if !t.giveUp() {
 		return false
 	}
-	t.report(t.drop(err))
-	t.announce()
+	t.lost(err)()
 	return true
 }
 
-// expired follows giveUp. It returns what reports the task, which another goroutine than a worker may call.
-func (t *goTask) expired() (tell func()) {
-	err := t.drop(ErrExpired)
+// lost follows giveUp. It returns what reports the task, which another goroutine than a worker may call.
+func (t *goTask) lost(cause error) (tell func()) {
+	err := t.drop(cause)
 	return func() {
+		defer t.announce()
 		t.report(err)
-		t.announce()
 	}
 }
 

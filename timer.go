@@ -30,7 +30,8 @@ type Timer struct {
 
 // After runs task once, when d is over; at once if d is not positive. The task holds no place and no goroutine before. When it is due it is handed to
 // the pool as by [Pool.Go]: its context, from which it may make groups, is done when the task has ended or the context of Shutdown is, and a panic goes to
-// [OnPanic]. While the pool is full, what is due waits for room, in the order in which it came to be due.
+// [OnPanic]. While the pool is full, what is due waits for room, in the order in which it came to be due, as one submitter: where [MaxWaiting] allows no other one, it is
+// dropped, with ErrFull in a [*DroppedError].
 //
 // Close drops the tasks that are not due, and tells the function of [OnError] how many, by a [*TimersError]. Shutdown returns them, by the time at which they
 // are due, behind those that were queued there, and also those that wait for room. What was queued when its time had come is reported as a task of Go. On a closed pool After drops its task, with ErrClosed in a [*DroppedError]. Wait does not wait for tasks that
@@ -179,11 +180,11 @@ func later(now int64, d time.Duration) int64 {
 	return now + int64(d)
 }
 
-// timeOfDay returns t as ns since 1970; the last or first of them if it lies beyond.
+// timeOfDay returns t as ns since 1970: now if it is over, and the last ones if it lies beyond them.
 func timeOfDay(t time.Time) int64 {
-	switch {
-	case t.Before(time.Unix(0, 0)):
-		return 0
+	switch now := time.Now(); {
+	case t.Before(now):
+		return now.UnixNano()
 	case t.After(time.Unix(0, math.MaxInt64)):
 		return math.MaxInt64
 	default:
@@ -298,6 +299,8 @@ func (t *timers) arm() {
 		t.round++
 		return
 	}
+	t.steady.drop()
+	t.wall.drop()
 	wakes := int64(math.MaxInt64)
 	if len(t.steady) > 0 {
 		wakes = t.steady[0].at
@@ -341,14 +344,13 @@ func (t *timers) feed(round uint64) {
 
 // next returns the timer that is due first, and since when; nil if none is.
 func (t *timers) next(now, day int64) (x *Timer, late time.Duration) {
-	for t.steady.isDue(now) {
-		if d := t.steady.pop(); d.live() {
-			return d.timer, time.Duration(now - d.at)
+	for t.steady.isDue(now) || t.wall.isDue(day) {
+		from, since := &t.steady, now
+		if t.wall.isDue(day) && (!t.steady.isDue(now) || t.wall[0].after(-day).before(t.steady[0].after(-now))) {
+			from, since = &t.wall, day
 		}
-	}
-	for t.wall.isDue(day) {
-		if d := t.wall.pop(); d.live() {
-			return d.timer, time.Duration(day - d.at)
+		if d := from.pop(); d.live() {
+			return d.timer, time.Duration(since - d.at)
 		}
 	}
 	return nil, 0
@@ -395,7 +397,7 @@ func (t *timers) end() (pending []*Timer) {
 	day := time.Now().UnixNano() - t.now()
 	all := t.steady
 	for _, d := range t.wall {
-		all = append(all, dueTimer{d.at - day, d.number, d.timer})
+		all = append(all, d.after(-day))
 	}
 	t.timer, t.steady, t.wall = nil, nil, nil
 	t.count(-t.pending)

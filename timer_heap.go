@@ -3,7 +3,7 @@ package weir
 import "slices"
 
 // dueHeap has timers by when they are due: a heap in which each has up to four below it. Those that were stopped stay in it until they come to the head, or
-// compact drops them: so Stop costs next to nothing.
+// compact removes them: so Stop costs next to nothing.
 type dueHeap []dueTimer
 
 type dueTimer struct {
@@ -16,6 +16,9 @@ type dueTimer struct {
 func (d dueTimer) live() bool { return d.timer.pending && d.timer.number == d.number }
 
 func (d dueTimer) before(e dueTimer) bool { return d.at < e.at || d.at == e.at && d.number < e.number }
+
+// after is d by a clock that is ahead by so much.
+func (d dueTimer) after(ahead int64) dueTimer { return dueTimer{d.at + ahead, d.number, d.timer} }
 
 func (h dueHeap) isDue(now int64) bool { return len(h) > 0 && h[0].at <= now }
 
@@ -39,7 +42,22 @@ func (h *dueHeap) pop() (first dueTimer) {
 	if last > 0 {
 		h.down(0, d)
 	}
+	h.shrink()
 	return first
+}
+
+// drop removes those from the head that are not live.
+func (h *dueHeap) drop() {
+	for len(*h) > 0 && !(*h)[0].live() {
+		h.pop()
+	}
+}
+
+// shrink gives room back that many had.
+func (h *dueHeap) shrink() {
+	if cap(*h) > 4*len(*h)+64 {
+		*h = slices.Clone(*h)
+	}
 }
 
 // down puts d at i, or below that.
@@ -66,9 +84,7 @@ func (h dueHeap) down(i int, d dueTimer) {
 // compact drops what is not live.
 func (h *dueHeap) compact() {
 	*h = slices.DeleteFunc(*h, func(d dueTimer) bool { return !d.live() })
-	if cap(*h) > 4*len(*h)+64 {
-		*h = slices.Clone(*h)
-	}
+	h.shrink()
 	s := *h
 	for i := (len(s) - 2) / 4; i >= 0 && len(s) > 1; i-- {
 		s.down(i, s[i])

@@ -70,7 +70,7 @@ func (x *expiry) rests(tasks bool) {
 
 // isOver reports whether the task of k was queued for too long at that time of the meter's clock. Subtasks are never queued.
 func (x *expiry) isOver(k mark, now int64) bool {
-	at := k.submitted()
+	at := k.submitted(now)
 	return k&marked != 0 && at != 0 && now-at >= int64(x.after)
 }
 
@@ -218,7 +218,7 @@ func (e *Engine) headExpired() (task Task, next time.Duration, expired bool) {
 		now, k := m.now(), mark(s.stamp.Load())
 		void := e.Void != nil && e.Void(s.value)
 		if !void && !m.expiry.isOver(k, now) {
-			return task, max(time.Duration(k.submitted()-now)+m.expiry.after, soon), false
+			return task, max(time.Duration(k.submitted(now)-now)+m.expiry.after, soon), false
 		}
 		if task, _, _ = e.queue.pop(); !void {
 			return task, 0, true

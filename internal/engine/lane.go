@@ -285,8 +285,8 @@ func (e *Engine) oldest() time.Duration {
 	root := e.root()
 	if m := e.queue.meter; m != nil && e.lane.bid.aging > 0 {
 		for r := e.queue.head.Load(); r != nil; r = r.next {
-			if at, ok := r.oldest(); ok {
-				return e.clock.Sub(root.clock) + at
+			if at, ok := r.oldest(m.now()); ok {
+				return e.clock.Sub(root.clock) + time.Duration(at)
 			}
 		}
 	}

@@ -57,7 +57,7 @@ type mark uint64
 
 const (
 	marked       = 1 << 63
-	markTime     = 59 // bits, 18 years
+	markTime     = 59 // bits: a task may wait for 9 years
 	longestBlock = 15 // its logarithm, which has the 4 bits between
 	firstTasks   = 32 // so many are all measured, until a run time is known,
 	firstBlock   = 6  // and those that follow in blocks of that length
@@ -113,8 +113,14 @@ func (d draw) mark(submitted int64) mark {
 // weight is how many tasks the marked one stands for.
 func (k mark) weight() uint64 { return 1 << (k >> markTime & longestBlock) }
 
-// submitted is the time of the task's submission; 0 if that is not known.
-func (k mark) submitted() int64 { return int64(k & (1<<markTime - 1)) }
+// submitted is the time of the task's submission; 0 if that is not known. A mark has the last bits of it: of the times that have them, it is the one nearest to now.
+func (k mark) submitted(now int64) int64 {
+	at := int64(k & (1<<markTime - 1))
+	if at == 0 {
+		return 0
+	}
+	return now - (now-at)<<(64-markTime)>>(64-markTime)
+}
 
 // passes returns the mark of a task that passes by the rings and was submitted at this moment; 0 if the task is not measured.
 // The caller holds Engine.mu.
@@ -144,7 +150,7 @@ func (m *meter) refresh() {
 // begins notes that a task with the mark k begins, and returns the time.
 func (m *meter) begins(k mark) (now int64) {
 	now = m.now()
-	if at := k.submitted(); at != 0 {
+	if at := k.submitted(now); at != 0 {
 		m.wait.Add(time.Duration(now-at), k.weight())
 	}
 	return now
@@ -277,11 +283,11 @@ func (e *Engine) Times() (t Times) {
 	if m == nil {
 		return t
 	}
-	now := time.Duration(m.now())
+	now := m.now()
 	t.Wait, t.Run = &m.wait, &m.run
 	for r := e.queue.head.Load(); r != nil; r = r.next {
-		if at, ok := r.oldest(); ok {
-			t.Oldest = max(1, now-at)
+		if at, ok := r.oldest(now); ok {
+			t.Oldest = time.Duration(max(1, now-at))
 			break
 		}
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"math/bits"
 	"sync/atomic"
-	"time"
 	"weak"
 )
 
@@ -146,10 +145,10 @@ func (r *ring) ahead(pos uint64, n int) uint64 {
 }
 
 // oldest returns the time of submission of the first task from the head on that has a mark.
-func (r *ring) oldest() (submitted time.Duration, ok bool) {
+func (r *ring) oldest(now int64) (submitted int64, ok bool) {
 	for pos, end := r.headAt(), r.tailAt(); pos != end; pos = r.after(pos) {
 		if stamp := r.slots[pos&r.mask].stamp.Load(); stamp&marked != 0 {
-			return time.Duration(mark(stamp).submitted()), true
+			return mark(stamp).submitted(now), true
 		}
 	}
 	return 0, false
