@@ -85,7 +85,7 @@ func (e *TimersError) Error() string {
 type OpenError struct {
 	// Arg is the argument.
 	Arg any
-	// Err is what open returned.
+	// Err is what open returned, or [ErrGoexit]. Of an open that panics [OnPanic] is told.
 	Err error
 	// Pool is the [Name] of the pool, if it has one.
 	Pool string
@@ -100,7 +100,7 @@ func (e *OpenError) Error() string {
 	return fmt.Sprintf("weir: worker%s could not open its value: %v", pool, e.Err)
 }
 
-// Unwrap returns what open returned.
+// Unwrap returns Err.
 func (e *OpenError) Unwrap() error { return e.Err }
 
 // TaskError is the error of one task of a [Group].

@@ -2,8 +2,8 @@ package weir_test
 
 import (
 	"context"
-	"fmt"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"strings"

@@ -240,7 +240,7 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 		if own, err = p.values.get(c.Tag); err != nil {
 			p.core.engine.Untake()
 			p.core.engine.HandedBack()
-			p.refuse(c, &OpenError{Arg: c.arg, Err: err, Pool: p.core.reporter.name()})
+			p.refuse(c, p.openError(c.arg, err))
 			p.values.rest()
 			return
 		}
@@ -275,6 +275,10 @@ func (p *Stateful[S, T]) expired(w *engine.Worker, t engine.Task) (tell func()) 
 	return nil
 }
 
+func (p *Stateful[S, T]) openError(arg T, err error) *OpenError {
+	return &OpenError{Arg: arg, Err: err, Pool: p.core.reporter.name()}
+}
+
 func (p *Stateful[S, T]) refuse(c call[T], err *OpenError) {
 	switch {
 	case c.reply != nil:
@@ -297,6 +301,7 @@ func (p *Stateful[S, T]) refuse(c call[T], err *OpenError) {
 // broken ends a call that panicked, or called runtime.Goexit. Its value may be half-way
 // through something, so it is not used again.
 func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
+	_, opened := w.Own.(*owned[S]) // else it was open that did not return
 	var caught *Panic
 	if panicked != nil {
 		caught = p.core.reporter.caughtAt(panicked, c.arg) // while the stack stands
@@ -315,6 +320,11 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 			}
 		case caught != nil:
 			p.core.reportPanic(caught)
+		case !opened:
+			p.core.reporter.aside(func() { p.refuse(c, p.openError(c.arg, ErrGoexit)) })
+		}
+		if !opened {
+			p.values.rest()
 		}
 	}()
 	p.end(w)

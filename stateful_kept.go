@@ -1,7 +1,6 @@
 package weir
 
 import (
-	"slices"
 	"time"
 
 	"github.com/64ed045f/weir/internal/engine"
@@ -36,7 +35,7 @@ func (v *values[S]) keep(own *owned[S]) bool {
 	if k.timer == nil { // made anew: it may belong to another test bubble than the last one
 		k.timer = time.AfterFunc(k.timeout, v.expireKept)
 	}
-	v.fewer.Broadcast() // a worker may wait that could have it
+	v.fewer.Signal() // a worker may wait that could have it
 	return true
 }
 
@@ -72,7 +71,8 @@ func (v *values[S]) closeKept(n int) {
 	for _, value := range k.list[:n] {
 		go k.close(value.own)
 	}
-	k.list = slices.Delete(k.list, 0, n)
+	clear(k.list[:n])
+	k.list = k.list[n:] // what append copies is what is left
 	k.rearm()
 }
 
@@ -118,13 +118,13 @@ func (v *values[S]) endKept(done <-chan struct{}) (closed bool) {
 				v.mu.Lock()
 				left = true
 				v.mu.Unlock()
-				v.fewer.Broadcast()
+				v.none.Broadcast()
 			case <-over:
 			}
 		}()
 	}
 	for v.count > 0 && !left {
-		v.fewer.Wait()
+		v.none.Wait()
 	}
 	return v.count == 0
 }
@@ -145,7 +145,7 @@ func (p *Stateful[S, T]) leave(w *engine.Worker) {
 func (p *Stateful[S, T]) useOnce(arg T) {
 	state, err := p.values.opener()
 	if err != nil {
-		p.refuse(call[T]{argument: argument[T]{arg: arg}}, &OpenError{Arg: arg, Err: err, Pool: p.core.reporter.name()})
+		p.refuse(call[T]{argument: argument[T]{arg: arg}}, p.openError(arg, err))
 		return
 	}
 	defer p.values.dispose(state)

@@ -494,3 +494,36 @@ func TestStatefulRefusesMisuse(t *testing.T) {
 		weir.NewGroup(t.Context(), 1, weir.OnOpenError(func(*weir.OpenError) {}))
 	})
 }
+
+// A worker that cannot open its value rests while others have theirs, whatever way open fails; and each argument that it has taken is told of.
+func TestMostArgumentsGoToWorkersThatHaveValues(t *testing.T) {
+	for name, fails := range map[string]func() (int, error){
+		"an error": func() (int, error) { return 0, errBoom },
+		"a panic":  func() (int, error) { panic(errBoom) },
+		"an exit":  func() (int, error) { runtime.Goexit(); return 0, nil },
+	} {
+		check.Bubble(t, name, func(t *testing.T) {
+			var opened, used, failed atomic.Int64
+			p := weir.NewStateful(4, func() (int, error) {
+				if opened.Add(1) == 1 {
+					return 1, nil
+				}
+				return fails()
+			}, func(int, int) {
+				used.Add(1)
+				time.Sleep(time.Millisecond)
+			}, nil, weir.OnPanic(func(*weir.Panic) { failed.Add(1) }), weir.OnOpenError(func(*weir.OpenError) { failed.Add(1) }))
+			defer p.Close()
+			const n = 1000
+			for range n {
+				check.OK(t, p.Invoke(1))
+				synctest.Wait()
+			}
+			p.Wait()
+			check.Equal(t, "used and told of", used.Load()+failed.Load(), n)
+			if f := failed.Load(); f == 0 || f > n/10 {
+				t.Errorf("%d of %d arguments had no value", f, n)
+			}
+		})
+	}
+}

@@ -19,7 +19,8 @@ type values[S any] struct {
 	turns   *race.Turns
 
 	mu      sync.Mutex
-	fewer   sync.Cond // fewer are there, or more are allowed
+	fewer   sync.Cond // there is one less, or one is kept: for one worker that waits; or other ones are allowed
+	none    sync.Cond // there are none any more
 	count   int       // of those that are open, being opened, or being closed
 	open    int       // of those that workers have
 	opening int       // of those that workers open
@@ -30,7 +31,7 @@ type values[S any] struct {
 
 func (v *values[S]) init(allowed int, open func() (S, error), dispose func(S), turns *race.Turns) {
 	v.opener, v.dispose, v.turns, v.allowed = open, dispose, turns, allowed
-	v.fewer.L = &v.mu
+	v.fewer.L, v.none.L = &v.mu, &v.mu
 }
 
 // resize sets what is allowed and the limit of the workers together: of two calls at once, one
@@ -71,6 +72,7 @@ func (v *values[S]) get(tag race.Tag) (own *owned[S], err error) {
 		if !opened { // or it panicked, or called runtime.Goexit
 			v.mu.Lock()
 			v.opening--
+			v.failed++
 			v.mu.Unlock()
 			v.lose()
 		}
@@ -80,16 +82,13 @@ func (v *values[S]) get(tag race.Tag) (own *owned[S], err error) {
 	} else {
 		own.state, err = v.opener()
 	}
-	opened = err == nil
-	v.mu.Lock()
-	if opened {
+	if opened = err == nil; opened {
+		v.mu.Lock()
 		v.open++
 		v.opening--
 		v.failed = 0
-	} else {
-		v.failed++
+		v.mu.Unlock()
 	}
-	v.mu.Unlock()
 	return own, err
 }
 
@@ -128,6 +127,9 @@ func (v *values[S]) close(own *owned[S]) {
 func (v *values[S]) lose() {
 	v.mu.Lock()
 	v.count--
+	if v.count == 0 {
+		v.none.Broadcast()
+	}
 	v.mu.Unlock()
-	v.fewer.Broadcast()
+	v.fewer.Signal()
 }
