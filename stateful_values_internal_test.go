@@ -37,9 +37,10 @@ func TestAValueThatIsLostWakesOneWorker(t *testing.T) {
 			v.kept.timeout = time.Hour
 			lock := &countedLock{Mutex: &v.mu}
 			v.fewer.L = lock
+			tag := race.Here()
 			for range waiting + 1 {
 				go func() {
-					own, err := v.get(race.Tag{})
+					own, err := v.get(tag)
 					check.OK(t, err)
 					got <- own
 				}()
