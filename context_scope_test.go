@@ -261,7 +261,7 @@ func TestAGroupThatTakesNoTaskIsDone(t *testing.T) {
 	for kind, parent := range slowContexts {
 		for where, group := range groups {
 			t.Run("a context "+kind+", a group of "+where, func(t *testing.T) {
-				ctx, end := parent(t, t.Context())
+				ctx, end := parent(t.Context(), t)
 				begun := check.NewValve()
 				go func() {
 					begun.Hold()
@@ -289,21 +289,21 @@ func TestAGroupThatTakesNoTaskIsDone(t *testing.T) {
 }
 
 // slowContexts make contexts of which those made from them learn late, or not at all, that they have ended.
-var slowContexts = map[string]func(t *testing.T, from context.Context) (ctx context.Context, end context.CancelCauseFunc){
+var slowContexts = map[string]func(from context.Context, t *testing.T) (ctx context.Context, end context.CancelCauseFunc){
 	"of the standard library": slowContext,
-	"with values": func(t *testing.T, from context.Context) (context.Context, context.CancelCauseFunc) {
-		ctx, end := slowContext(t, from)
+	"with values": func(from context.Context, t *testing.T) (context.Context, context.CancelCauseFunc) {
+		ctx, end := slowContext(from, t)
 		return context.WithValue(ctx, slowKey{}, 1), end
 	},
-	"of another type": func(t *testing.T, from context.Context) (context.Context, context.CancelCauseFunc) {
-		ctx, end := slowContext(t, from)
+	"of another type": func(from context.Context, t *testing.T) (context.Context, context.CancelCauseFunc) {
+		ctx, end := slowContext(from, t)
 		return wrappedContext{ctx}, end
 	},
-	"of another type, without values": func(t *testing.T, from context.Context) (context.Context, context.CancelCauseFunc) {
-		ctx, end := slowContext(t, from)
+	"of another type, without values": func(from context.Context, t *testing.T) (context.Context, context.CancelCauseFunc) {
+		ctx, end := slowContext(from, t)
 		return foreignContext{ctx}, end
 	},
-	"never done": func(_ *testing.T, from context.Context) (context.Context, context.CancelCauseFunc) {
+	"never done": func(from context.Context, _ *testing.T) (context.Context, context.CancelCauseFunc) {
 		ctx := &endless{Context: from}
 		return context.WithValue(ctx, slowKey{}, 1), func(error) { ctx.ended.Store(true) }
 	},
@@ -315,7 +315,7 @@ type (
 )
 
 // slowContext has many others made from it, which the standard library tells one after the other.
-func slowContext(t *testing.T, from context.Context) (context.Context, context.CancelCauseFunc) {
+func slowContext(from context.Context, t *testing.T) (context.Context, context.CancelCauseFunc) {
 	ctx, end := context.WithCancelCause(from)
 	for range check.Scale(5000, 2000) {
 		_, stop := context.WithCancel(ctx)
@@ -355,7 +355,7 @@ func TestAGroupKnowsThatItsContextHasEnded(t *testing.T) {
 					for _, asked := range []bool{false, true} {
 						name := fmt.Sprintf("a context %s, a group of %s, in a task %v, the task returns %v, asked %v", kind, where, inTask, returns, asked)
 						look := func(from context.Context) error {
-							ctx, end := slow(t, from)
+							ctx, end := slow(from, t)
 							g := group(ctx)
 							if asked {
 								g.Context()

@@ -189,7 +189,7 @@ func TestALevelCostsTheSameAtAnyDepth(t *testing.T) {
 								}))
 							}
 						}
-						<-done
+						check.OK(t, <-done)
 					}, func() {
 						close(work)
 						check.OK(t, <-done)

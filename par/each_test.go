@@ -517,7 +517,7 @@ func TestALoopCallsNothingAfterTheEnd(t *testing.T) {
 			if calls.Add(1) == last {
 				ctx.ended.Store(true) // but its Done is never closed
 			}
-			for began := time.Now(); time.Since(began) < 500*time.Nanosecond; { //nolint:revive // it computes
+			for began := time.Now(); time.Since(began) < 500*time.Nanosecond; {
 			}
 			return 0, nil
 		}), context.Canceled)

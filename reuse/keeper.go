@@ -9,6 +9,7 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/fifo"
+	"github.com/64ed045f/weir/internal/tree"
 )
 
 // Keeper keeps a bounded number of objects that are costly to make, such as connections, and leases
@@ -33,11 +34,11 @@ type Keeper[T any] struct {
 	// the capacity is used up. A goroutine that may have broken this calls serve before it unlocks mu.
 	mu        sync.Mutex
 	queue     queue[T]
-	stack     fifo.List[object[T]] // of idle ones, the warmest first: see keeper_idle.go
-	late      tree[T]              // the other idle ones
-	places    uint64               // how often an object was put back or opened to become idle
-	dues      tree[T]              // objects that upkeep is to look at, by the time
-	count     [states]int          // how many objects are in each state
+	stack     fifo.List[object[T]]      // of idle ones, the warmest first: see keeper_idle.go
+	late      tree.Tree[key, object[T]] // the other idle ones
+	places    uint64                    // how often an object was put back or opened to become idle
+	dues      tree.Tree[key, object[T]] // objects that upkeep is to look at, by the time
+	count     [states]int               // how many objects are in each state
 	total     int
 	unclaimed int                  // objects of this era being opened or checked, for no waiter
 	spare     fifo.List[object[T]] // the unclaimed ones

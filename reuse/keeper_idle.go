@@ -8,8 +8,8 @@ import "time"
 // warmest returns the idle object that was put back or opened last; nil if none is idle.
 func (k *Keeper[T]) warmest() *object[T] {
 	o := k.stack.First().Of()
-	if l := k.late.last(); l != nil && (o == nil || l.of.place > o.place) {
-		return l.of
+	if l := k.late.Last(); l != nil && (o == nil || l.Of().place > o.place) {
+		return l.Of()
 	}
 	return o
 }
@@ -28,8 +28,8 @@ func (k *Keeper[T]) alive() *object[T] {
 // coldest returns the idle object that was put back or opened first; nil if none is idle.
 func (k *Keeper[T]) coldest() *object[T] {
 	o := k.stack.Last().Of()
-	if l := k.late.first(); l != nil && (o == nil || l.of.place < o.place) {
-		return l.of
+	if l := k.late.First(); l != nil && (o == nil || l.Of().place < o.place) {
+		return l.Of()
 	}
 	return o
 }
@@ -45,7 +45,7 @@ func (k *Keeper[T]) rest(o *object[T]) {
 		k.idleness++ // the next user may be in another synctest bubble
 	}
 	if warmer := k.stack.First().Of(); warmer != nil && warmer.place > o.place {
-		k.late.add(&o.late, o, key{place: o.place})
+		k.late.Add(&o.late, o, key{place: o.place})
 	} else {
 		k.stack.Prepend(&o.link, o)
 	}
@@ -58,7 +58,7 @@ func (k *Keeper[T]) rest(o *object[T]) {
 // rouse removes the object from the idle ones.
 func (k *Keeper[T]) rouse(o *object[T]) {
 	k.stack.Remove(&o.link)
-	k.late.remove(&o.late)
+	k.late.Remove(&o.late)
 }
 
 // nextExpiry returns when the IdleTimeout of the coldest object is over; never if that object stays.
@@ -73,11 +73,11 @@ func (k *Keeper[T]) nextExpiry() time.Duration {
 // early, or at an object that is in use: then it looks again when there is a reason to. So an object that users
 // lease and put back, again and again, keeps its place in Keeper.dues.
 func (k *Keeper[T]) watch(o *object[T]) {
-	if o.watched.of != nil {
+	if o.watched.Of() != nil {
 		return
 	}
 	if at := k.due(o); at < never {
-		k.dues.add(&o.watched, o, key{at, o.place})
+		k.dues.Add(&o.watched, o, key{at, o.place})
 		k.wakeAt(at)
 	}
 }
@@ -88,4 +88,15 @@ func (k *Keeper[T]) due(o *object[T]) time.Duration {
 		return o.dies
 	}
 	return min(o.dies, after(o.proved, k.config.HeartbeatEvery))
+}
+
+// key is the place of an object in a tree: by a time, if that counts there, and by its own place.
+type key struct {
+	time  time.Duration
+	place uint64
+}
+
+// Before implements [tree.Key].
+func (k key) Before(other key) bool {
+	return k.time < other.time || k.time == other.time && k.place < other.place
 }

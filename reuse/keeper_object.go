@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/internal/fifo"
+	"github.com/64ed045f/weir/internal/tree"
 )
 
 // state is what happens to an object at the moment.
@@ -42,9 +43,9 @@ type object[T any] struct {
 	waiter  *waiter[T]
 	adopted bool
 
-	link    fifo.Link[object[T]] // in Keeper.stack or Keeper.spare
-	late    node[T]              // in Keeper.late
-	watched node[T]              // in Keeper.dues
+	link    fifo.Link[object[T]]      // in Keeper.stack or Keeper.spare
+	late    tree.Node[key, object[T]] // in Keeper.late
+	watched tree.Node[key, object[T]] // in Keeper.dues
 }
 
 // become puts the object into another state.
@@ -146,7 +147,7 @@ func (k *Keeper[T]) abandon(w *waiter[T]) {
 // waiters.
 func (k *Keeper[T]) retire(o *object[T]) {
 	o.become(closing)
-	k.dues.remove(&o.watched)
+	k.dues.Remove(&o.watched)
 	if k.config.Close == nil {
 		k.totals.closed++
 		k.forget(o)
@@ -159,7 +160,7 @@ func (k *Keeper[T]) retire(o *object[T]) {
 func (k *Keeper[T]) forget(o *object[T]) {
 	var zero T
 	o.value = zero // an old lease must not keep it alive
-	k.dues.remove(&o.watched)
+	k.dues.Remove(&o.watched)
 	k.count[o.state]--
 	k.total--
 	if k.total == 0 {

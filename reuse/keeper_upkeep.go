@@ -42,10 +42,10 @@ func (k *Keeper[T]) tend(now time.Duration) (more bool) {
 	k.alarm = never
 	left := upkeepBatch
 	beats := make([]*object[T], 0, upkeepBatch)
-	for n := k.dues.first(); n != nil && n.key.time <= now && left > 0; n = k.dues.first() {
+	for n := k.dues.First(); n != nil && n.Key().time <= now && left > 0; n = k.dues.First() {
 		left--
-		o := n.of
-		k.dues.remove(n)
+		o := n.Of()
+		k.dues.Remove(n)
 		switch {
 		case o.state != idle:
 		case now >= o.dies:
@@ -68,8 +68,8 @@ func (k *Keeper[T]) tend(now time.Duration) (more bool) {
 		}
 	}
 	next := k.nextExpiry()
-	if n := k.dues.first(); n != nil {
-		next = min(next, n.key.time)
+	if n := k.dues.First(); n != nil {
+		next = min(next, n.Key().time)
 	}
 	if next > now {
 		k.wakeAt(next)

@@ -1,11 +1,10 @@
 package weirhttp
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/64ed045f/weir/internal/fifo"
+	"github.com/64ed045f/weir/internal/tree"
 )
 
 // waiter is a request that waits.
@@ -14,7 +13,7 @@ type waiter struct {
 	came     time.Time
 	number   uint64               // in the order of arrival
 	client   *client              // nil without keys
-	links    [2]fifo.Link[waiter] // in the queue of all and in that of its client
+	links    [3]fifo.Link[waiter] // in the queue of all, in that of its client, and in the order of arrival
 
 	// The Limiter's lock guards verdict until ready is closed, which happens when the request
 	// waits no longer. After that no goroutine writes it.
@@ -26,22 +25,28 @@ type waiter struct {
 const (
 	ofAll = iota
 	ofClient
+	ofOrder
 )
 
 // priorityQueue has waiters in their order: by priority, and by arrival among equals.
 type priorityQueue struct {
-	links  int     // which links of the waiters are this queue's
-	levels []level // in ascending order of priority, none empty
+	links  int // which links of the waiters are this queue's
+	levels tree.Tree[priority, level]
 }
+
+type priority int
+
+// Before implements [tree.Key].
+func (p priority) Before(other priority) bool { return p < other }
 
 // level has the waiters of one priority.
 type level struct {
-	priority int
-	waiters  fifo.List[waiter] // the oldest first
+	node    tree.Node[priority, level]
+	waiters fifo.List[waiter] // the oldest first; never empty
 }
 
 // spare is how many entries any table keeps room for. A table that a burst of requests has grown
-// beyond that gives memory back when three quarters are free, so that keys and priorities that
+// beyond that gives memory back when three quarters are free, so that keys that
 // clients make up cannot take memory for good.
 const spare = 64
 
@@ -56,50 +61,43 @@ func trim[T any](s []T) []T {
 	return append(make([]T, 0, 2*len(s)), s...)
 }
 
-func (p *priorityQueue) find(priority int) (int, bool) {
-	return slices.BinarySearchFunc(p.levels, priority, func(v level, priority int) int {
-		return cmp.Compare(v.priority, priority)
-	})
-}
-
 // push adds the newest waiter.
 func (p *priorityQueue) push(w *waiter) {
-	i, found := p.find(w.priority)
-	if !found {
-		p.levels = slices.Insert(p.levels, i, level{priority: w.priority})
+	at := priority(w.priority)
+	v := p.levels.Find(at)
+	if v == nil {
+		v = new(level)
+		p.levels.Add(&v.node, v, at)
 	}
-	p.levels[i].waiters.Append(&w.links[p.links], w)
+	v.waiters.Append(&w.links[p.links], w)
 }
 
 func (p *priorityQueue) remove(w *waiter) {
-	i, _ := p.find(w.priority)
-	waiters := &p.levels[i].waiters
-	if waiters.Remove(&w.links[p.links]); waiters.First() == nil {
-		p.levels = trim(slices.Delete(p.levels, i, i+1))
+	v := p.levels.Find(priority(w.priority))
+	if v.waiters.Remove(&w.links[p.links]); v.waiters.First() == nil {
+		p.levels.Remove(&v.node)
 	}
 }
 
 // first returns the waiter to be served next, nil if there is none.
 func (p *priorityQueue) first(newestFirst bool) *waiter {
-	switch {
-	case len(p.levels) == 0:
-		return nil
-	case newestFirst:
-		return p.levels[len(p.levels)-1].waiters.Last().Of()
-	default:
-		return p.levels[len(p.levels)-1].waiters.First().Of()
-	}
+	return p.levels.Last().Of().end(newestFirst)
 }
 
 // last returns the waiter to be served after all others, nil if there is none.
 func (p *priorityQueue) last(newestFirst bool) *waiter {
+	return p.levels.First().Of().end(!newestFirst)
+}
+
+// end returns the newest waiter, or the oldest; nil if v is.
+func (v *level) end(newest bool) *waiter {
 	switch {
-	case len(p.levels) == 0:
+	case v == nil:
 		return nil
-	case newestFirst:
-		return p.levels[0].waiters.First().Of()
+	case newest:
+		return v.waiters.Last().Of()
 	default:
-		return p.levels[0].waiters.Last().Of()
+		return v.waiters.First().Of()
 	}
 }
 
@@ -112,6 +110,7 @@ type queue struct {
 	waiting  int
 	arrivals uint64
 	all      priorityQueue
+	order    fifo.List[waiter] // of arrival
 
 	clients // all empty without keys
 }
@@ -122,6 +121,7 @@ func (q *queue) push(w *waiter) {
 	w.number = q.arrivals
 	q.waiting++
 	q.all.push(w)
+	q.order.Append(&w.links[ofOrder], w)
 	if c := w.client; c != nil {
 		c.waiting++
 		c.waiters.push(w)
@@ -133,6 +133,7 @@ func (q *queue) push(w *waiter) {
 func (q *queue) remove(w *waiter) {
 	q.waiting--
 	q.all.remove(w)
+	q.order.Remove(&w.links[ofOrder])
 	if c := w.client; c != nil {
 		c.waiting--
 		c.waiters.remove(w)

@@ -34,19 +34,12 @@ func (t *times) read(oldest time.Time) weir.Times {
 // that are refused and those that [Exempt] lets pass. It takes the lock that requests take, for a short time.
 func (l *Limiter) Times() weir.Times {
 	l.mu.Lock()
-	oldest := l.queue.all.oldest()
+	var oldest time.Time
+	if w := l.queue.order.First().Of(); w != nil {
+		oldest = w.came
+	}
 	l.mu.Unlock()
 	return l.times.read(oldest)
-}
-
-// oldest is when the first of the requests that wait came; zero if none does.
-func (p *priorityQueue) oldest() (came time.Time) {
-	for _, v := range p.levels {
-		if w := v.waiters.First().Of(); came.IsZero() || w.came.Before(came) {
-			came = w.came
-		}
-	}
-	return came
 }
 
 // Times returns how long requests have waited for their turn, and how long they were under way: see [Transport]. All are measured that had

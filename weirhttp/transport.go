@@ -13,7 +13,8 @@ var ErrOverloaded = errors.New("weirhttp: too many requests to one host")
 // Transport is an [http.RoundTripper] that has a bounded number of requests to any one host under
 // way at once; more of them wait for their turn, in the order in which they came. Any number of
 // goroutines may use it at once; its fields must not change then, nor may it be copied. It starts
-// no goroutine, and remembers a host only while requests to it wait or are under way, or, with Rate, until it has rested.
+// no goroutine, and remembers a host only while requests to it wait or are under way, or, with Rate, until it has rested: each request that
+// comes later makes it forget some of those.
 //
 //	client := &http.Client{Transport: &weirhttp.Transport{PerHost: 8}}
 //

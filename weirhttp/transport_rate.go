@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/fifo"
 	"github.com/64ed045f/weir/internal/keys"
 )
 
@@ -37,30 +38,50 @@ func (r HostRate) mustFit() {
 // rates are the turns of the requests to all hosts.
 type rates struct {
 	mu    sync.Mutex
-	hosts keys.Map[host, *engine.Bucket] // of each host whose bucket is not full, and of some whose is
-	kept  int                            // how many hosts were left when the full buckets were last removed
+	hosts keys.Map[host, *hostTurns] // of each host whose bucket is not full, and of some whose is
+	order fifo.List[hostTurns]       // those that forget is to look at first come first
 }
 
-// of returns the turns of a host, and takes one, or makes w wait for one: then the host is not forgotten. When there are twice as many hosts as the last
-// time it forgets those that rest: theirs are as new.
+// hostTurns are those of one host.
+type hostTurns struct {
+	*engine.Bucket
+	host host
+	link fifo.Link[hostTurns]
+}
+
+// known is how many hosts are remembered in any case.
+const known = 16
+
+// of returns the turns of a host, and takes one, or makes w wait for one: then the host is not forgotten.
 func (r *rates) of(h host, rate HostRate, w *engine.TokenWaiter) (b *engine.Bucket, taken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if b = r.hosts.Get(h); b != nil {
-		return b, b.Take() || b.Join(w)
+	r.forget()
+	t := r.hosts.Get(h)
+	if t == nil {
+		rate = rate.filled()
+		t = &hostTurns{Bucket: engine.NewBucket(rate.N, rate.Per, rate.Burst), host: h}
+		r.hosts.Set(h, t)
+		r.order.Append(&t.link, t)
 	}
-	if r.hosts.Len() >= 2*r.kept+16 {
-		for h, b := range r.hosts.All() {
-			if b.Full() {
-				r.hosts.Delete(h)
-			}
+	return t.Bucket, t.Take() || t.Join(w)
+}
+
+// forget looks at a few hosts, and forgets those that rest: their turns are as new. Each call looks at more hosts than it may add, so that all that
+// rest are forgotten while requests come.
+func (r *rates) forget() {
+	for range 4 {
+		if r.hosts.Len() <= known {
+			return
 		}
-		r.kept = r.hosts.Len()
+		t := r.order.First().Of()
+		r.order.Remove(&t.link)
+		if t.Full() {
+			r.hosts.Delete(t.host)
+		} else {
+			r.order.Append(&t.link, t)
+		}
 	}
-	rate = rate.filled()
-	b = engine.NewBucket(rate.N, rate.Per, rate.Burst)
-	r.hosts.Set(h, b)
-	return b, b.Take() || b.Join(w)
 }
 
 // takeTurn waits for the turn of a request that came at that time, and has a slot.

@@ -89,4 +89,19 @@ func TestHostsThatRestAreForgotten(t *testing.T) {
 			t.Errorf("%d hosts are remembered", n)
 		}
 	})
+	synctest.Test(t, func(t *testing.T) { // also after a burst, and by requests to few hosts
+		transport := &weirhttp.Transport{Base: base(hello), PerHost: 1, Rate: weirhttp.HostRate{N: 1}}
+		const burst, few = 10_000, 20
+		for i := range burst + burst/2 {
+			if i >= burst {
+				time.Sleep(time.Minute)
+			}
+			if err := getFrom(t.Context(), t, transport, fmt.Sprintf("host%d", min(i, burst+i%few))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := transport.Rated(); n > 2*few {
+			t.Errorf("%d hosts are remembered after a burst", n)
+		}
+	})
 }

@@ -41,23 +41,23 @@ func (o *Order) Wait(by, n *Node) bool {
 	return true
 }
 
-// Leave undoes one Wait, or Add.
-func (by *Node) Leave(n *Node) {
-	if by.waitsFor[n]--; by.waitsFor[n] == 0 {
-		delete(by.waitsFor, n)
-		delete(n.awaitedBy, by)
+// Leave undoes one Wait for other, or its Add.
+func (n *Node) Leave(other *Node) {
+	if n.waitsFor[other]--; n.waitsFor[other] == 0 {
+		delete(n.waitsFor, other)
+		delete(other.awaitedBy, n)
 	}
 }
 
-func (by *Node) link(n *Node) {
-	if by.waitsFor == nil {
-		by.waitsFor = make(map[*Node]int)
+func (n *Node) link(other *Node) {
+	if n.waitsFor == nil {
+		n.waitsFor = make(map[*Node]int)
 	}
-	if n.awaitedBy == nil {
-		n.awaitedBy = make(map[*Node]struct{})
+	if other.awaitedBy == nil {
+		other.awaitedBy = make(map[*Node]struct{})
 	}
-	by.waitsFor[n]++
-	n.awaitedBy[by] = struct{}{}
+	n.waitsFor[other]++
+	other.awaitedBy[n] = struct{}{}
 }
 
 // movesBehind exchanges places so that n, and what it waits for, come after by, and what waits for that. It reports false, and changes nothing, if n waits
