@@ -494,3 +494,20 @@ func TestVarIsAVariableOfExpvar(t *testing.T) {
 		check.Equal(t, "found", found, true)
 	})
 }
+
+// A handler that was asked in a test bubble counts afterwards outside, where another clock is.
+func TestAHandlerOfATestBubbleCountsInTheNextOne(t *testing.T) {
+	h := weirdebug.Handler()
+	for _, years := range []time.Duration{1, 0} {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(years * 365 * 24 * time.Hour)
+			p := weir.New(1, weir.Name("in a bubble"))
+			defer p.Close()
+			check.OK(t, p.Submit(func() {}))
+			synctest.Wait()
+			named(t, h, "in a bubble")
+			time.Sleep(11 * time.Second)
+			check.Equal(t, "parts", len(named(t, h, "in a bubble").Throughput), 5)
+		})
+	}
+}

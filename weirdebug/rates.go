@@ -22,7 +22,8 @@ type rates struct {
 	shown   map[uint64]bool // pools that are not counted, and were shown since the last count
 	counted time.Time       // when that was last
 	until   time.Time
-	running bool // the timer
+	running bool   // the timer
+	round   uint64 // of the timer; one that was started before in a test bubble, or outside, may never come, or late
 }
 
 // rate is what a pool has finished.
@@ -37,17 +38,21 @@ func (r *rates) ask() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.until = time.Now().Add(rateStays)
-	if !r.running {
+	if since := time.Since(r.counted); !r.running || since < 0 || since > rateStays {
 		r.running = true
+		r.round++
 		r.pools, r.shown = make(map[uint64]*rate), make(map[uint64]bool) // what was counted before is no part of the last minute
 		r.count()
 	}
 }
 
 // tick is what the timer calls.
-func (r *rates) tick() {
+func (r *rates) tick(round uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if round != r.round {
+		return
+	}
 	if time.Now().After(r.until) {
 		r.running, r.pools, r.shown = false, nil, nil
 		return
@@ -84,7 +89,8 @@ func (r *rates) count() {
 		c.seen = false
 	}
 	clear(r.shown)
-	time.AfterFunc(ratePause, r.tick)
+	round := r.round
+	time.AfterFunc(ratePause, func() { r.tick(round) })
 }
 
 // of returns what the pool has finished per second, in parts of the last minute.
