@@ -182,6 +182,7 @@ func later(now int64, d time.Duration) int64 {
 
 // timeOfDay returns t as ns since 1970: now if it is over, and the last ones if it lies beyond them.
 func timeOfDay(t time.Time) int64 {
+	t = t.Round(0) // by the clock on the wall, which may have been set
 	switch now := time.Now(); {
 	case t.Before(now):
 		return now.UnixNano()
