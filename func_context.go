@@ -65,15 +65,17 @@ func (p *FuncContext[T]) Go(ctx context.Context, arg T) error {
 // workers are gone. Otherwise it removes the arguments that no worker has started with and returns them, in order, with a [*ShutdownError], and
 // cancels the contexts of calls that run, with the cause [ErrClosed]; it does not wait for those, which another Close does.
 func (p *FuncContext[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
-	_, err = p.made().shutdown(ctx, func(t goes) (tell func()) {
+	pool := p.made()
+	_, tells, err := pool.shutdown(ctx, func(t goes, cause error) (tell func()) {
 		a, ok := t.(*argued[T])
-		if !ok { // of a call's timer
-			return t.inner().lost(ErrClosed)
+		if !ok { // made from the context of a call
+			return t.lost(cause)
 		}
 		unrun = append(unrun, a.arg)
 		a.release()
 		return a.announce
 	})
+	pool.core.reporter.asideEach(tells)
 	return unrun, err
 }
 

@@ -111,8 +111,8 @@ func (l *laneOptions) init(c *core, e *engine.Engine, config *engine.Config) {
 
 // laneOwner is a pool that may be a lane.
 type laneOwner interface {
-	// takeBack is Shutdown of a lane when ctx is done. Other tasks than functions are made functions.
-	takeBack(ctx context.Context) (unrun []func(), err error)
+	// takeBack is Shutdown of a lane when ctx is done. Other tasks than functions are made functions. tells are as of Pool.shutdown.
+	takeBack(ctx context.Context) (unrun, tells []func(), err error)
 	// ends is that of core, for a lane that was closed with its pool.
 	ends(done <-chan struct{}) bool
 }
@@ -129,22 +129,25 @@ func (c *core) lanes() iter.Seq[laneOwner] {
 }
 
 // takeBackLanes takes back what the lanes of a pool have not started, whose Shutdown has returned err.
-func (c *core) takeBackLanes(ctx context.Context, err error) (unrun []func()) {
+func (c *core) takeBackLanes(ctx context.Context, err error) (unrun, tells []func()) {
 	if err == nil {
-		return nil
+		return nil, nil
 	}
 	for l := range c.lanes() {
-		more, failure := l.takeBack(ctx)
+		more, tell, failure := l.takeBack(ctx)
 		unrun = append(unrun, more...)
+		tells = append(tells, tell...)
 		if failure, ok := failure.(*ShutdownError); ok { //nolint:errorlint // it is that itself
 			err.(*ShutdownError).Running += failure.Running //nolint:errorlint // as above
 		}
 	}
-	return unrun
+	return unrun, tells
 }
 
 // takeBack implements laneOwner.
-func (p *runner) takeBack(ctx context.Context) ([]func(), error) { return (*Pool)(p).Shutdown(ctx) }
+func (p *runner) takeBack(ctx context.Context) (unrun, tells []func(), err error) {
+	return (*Pool)(p).shutdown(ctx, goes.lost)
+}
 
 // ends implements laneOwner.
 func (p *runner) ends(done <-chan struct{}) bool { return p.core.ends(done) }
@@ -172,25 +175,25 @@ func (p *Pool) dropTimers() {
 }
 
 // takeBack implements laneOwner.
-func (p *funcRunner[T]) takeBack(ctx context.Context) (unrun []func(), err error) {
+func (p *funcRunner[T]) takeBack(ctx context.Context) (unrun, tells []func(), err error) {
 	args, err := (*FuncPool[T])(p).Shutdown(ctx)
 	for _, arg := range args {
 		unrun = append(unrun, func() { p.call(arg) })
 	}
-	return unrun, err
+	return unrun, nil, err
 }
 
 // ends implements laneOwner.
 func (p *funcRunner[T]) ends(done <-chan struct{}) bool { return p.core.ends(done) }
 
 // takeBack implements laneOwner.
-func (p *statefulRunner[S, T]) takeBack(ctx context.Context) (unrun []func(), err error) {
+func (p *statefulRunner[S, T]) takeBack(ctx context.Context) (unrun, tells []func(), err error) {
 	own := (*Stateful[S, T])(p)
 	args, err := own.Shutdown(ctx)
 	for _, arg := range args {
 		unrun = append(unrun, func() { own.useOnce(arg) })
 	}
-	return unrun, err
+	return unrun, nil, err
 }
 
 // ends implements laneOwner.

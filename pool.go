@@ -278,7 +278,7 @@ func (p *Pool) expired(w *engine.Worker, t engine.Task) (tell func()) {
 		l := j.listener()
 		if t, ok := l.(goes); ok {
 			if t.inner().giveUp() {
-				return t.inner().lost(ErrExpired)
+				return t.lost(ErrExpired)
 			}
 		} else {
 			vacate(w)
@@ -302,11 +302,14 @@ func (p *Pool) expired(w *engine.Worker, t engine.Task) (tell func()) {
 // with them their groups. Only a task of a Future, which may have given a part of it away, keeps the context of its caller.
 func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	mustPool(p != nil)
-	return p.shutdown(ctx, func(t goes) (tell func()) { return t.inner().lost(ErrClosed) })
+	unrun, tells, err := p.shutdown(ctx, goes.lost)
+	p.core.reporter.asideEach(tells)
+	return unrun, err
 }
 
-// shutdown calls drop for each task of Go that has left the queue, and then, one after the other, the functions that it returns.
-func (p *Pool) shutdown(ctx context.Context, drop func(t goes) (tell func())) (unrun []func(), err error) {
+// shutdown calls lost for each task of Go that has left the queue, of the pool itself. It returns what that returns, and the same of the lanes: the caller calls these when all
+// other tasks have ended, as a handler may block.
+func (p *Pool) shutdown(ctx context.Context, lost func(t goes, cause error) (tell func())) (unrun, tells []func(), err error) {
 	mustContext(ctx != nil)
 	p.core.running()
 	p.core.mustBeOwn()
@@ -334,18 +337,17 @@ func (p *Pool) shutdown(ctx context.Context, drop func(t goes) (tell func())) (u
 	for _, x := range undue {
 		unrun = append(unrun, func() { x.task(context.Background()) })
 	}
-	unrun = append(unrun, p.core.takeBackLanes(ctx, err)...)
-	var tells []func() // after all others have ended: a handler may block
+	theirs, tells := p.core.takeBackLanes(ctx, err)
+	unrun = append(unrun, theirs...)
 	for _, j := range refused {
 		l := j.listener()
 		t, isGo := l.(goes)
 		switch {
 		case isGo && t.inner().giveUp():
-			tells = append(tells, drop(t))
+			tells = append(tells, lost(t, ErrClosed))
 		case (isGo || !l.refuse(ErrClosed)) && l.void():
 			p.core.engine.Superseded(j.Task)
 		}
 	}
-	p.core.reporter.asideEach(tells)
-	return unrun, err
+	return unrun, tells, err
 }

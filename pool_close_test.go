@@ -253,3 +253,32 @@ func TestAHandlerThatExitsIsToldOfADroppedTaskOnce(t *testing.T) {
 		p.Close()
 	})
 }
+
+// A handler may wait for tasks of the pool, or of another lane, that Shutdown ends.
+func TestHandlersAreToldWhenAllOtherTasksHaveEnded(t *testing.T) {
+	check.Bubble(t, "", func(t *testing.T) {
+		var futures []*weir.Future[int]
+		told := 0
+		waits := weir.OnError(func(error) {
+			told++
+			for _, f := range futures {
+				_, err := f.Get(t.Context())
+				check.Error(t, err, weir.ErrClosed)
+			}
+		})
+		p := weir.New(1, weir.Queue(weir.Unbounded), waits)
+		v := block(t, p, 1)
+		pools := []*weir.Pool{p, p.Lane(1, waits), p.Lane(1, waits)}
+		for _, l := range pools {
+			check.OK(t, l.Go(t.Context(), succeed))
+			futures = append(futures, weir.Async(t.Context(), l, constant(1)))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := p.Shutdown(ctx)
+		check.Error(t, err, context.Canceled)
+		check.Equal(t, "told", told, len(pools))
+		v.Open()
+		p.Close()
+	})
+}

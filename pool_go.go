@@ -47,6 +47,8 @@ type goes interface {
 	do(ctx context.Context) error
 	// release lets go of what the context need not keep alive when the task is over.
 	release()
+	// lost follows giveUp. It returns what reports the task, which another goroutine than a worker may call.
+	lost(cause error) (tell func())
 	// takes reports whether an error of the task, or that it did not start, is not for the function of OnError.
 	takes(err error) bool
 }
@@ -166,7 +168,6 @@ func (t *goTask) refuse(err error) bool {
 	return true
 }
 
-// lost follows giveUp. It returns what reports the task, which another goroutine than a worker may call.
 func (t *goTask) lost(cause error) (tell func()) {
 	err := t.drop(cause)
 	return func() {
