@@ -40,10 +40,10 @@ type call[T any] struct {
 // opens nothing before arguments come.
 //
 // open makes a value, and dispose closes it; dispose may be nil. The workers call both, several at
-// once. While a worker opens its value the others go on. A panic or [runtime.Goexit] in open or
-// dispose is treated as one in run.
+// once. While a worker opens its value the others go on. A panic in open or dispose, or [runtime.Goexit] in
+// dispose, is treated as one in run.
 //
-// An argument for which open fails is not used: [Stateful.Call] returns why, other calls leave that
+// An argument for which open fails, by an error or by Goexit, is not used: [Stateful.Call] returns why, other calls leave that
 // to [OnOpenError]. With its next argument the worker tries again.
 func NewStateful[S, T any](
 	limit int, open func() (S, error), run func(S, T), dispose func(S), opts ...Option,
@@ -237,7 +237,9 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 	own, ok := w.Own.(*owned[S])
 	if !ok && !c.abandoned() {
 		var err error
-		if own, err = p.values.get(c.Tag); err != nil {
+		w.Own = opening{}
+		own, err = p.values.get(c.Tag)
+		if w.Own = nil; err != nil {
 			p.core.engine.Untake()
 			p.core.engine.HandedBack()
 			p.refuse(c, p.openError(c.arg, err))
@@ -298,10 +300,23 @@ func (p *Stateful[S, T]) refuse(c call[T], err *OpenError) {
 	}
 }
 
+// opening is what a worker has in place of its value while it opens that.
+type opening struct{}
+
+// reportPanic is deferred: it reports a panic of a function of the owner as that of a task.
+func (p *Stateful[S, T]) reportPanic() {
+	if panicked := recover(); panicked != nil {
+		if p.core.engine.Crash {
+			panic(panicked) // while the program goes down Close must not return
+		}
+		p.core.report(panicked)
+	}
+}
+
 // broken ends a call that panicked, or called runtime.Goexit. Its value may be half-way
 // through something, so it is not used again.
 func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
-	_, opened := w.Own.(*owned[S]) // else it was open that did not return
+	_, opens := w.Own.(opening)
 	var caught *Panic
 	if panicked != nil {
 		caught = p.core.reporter.caughtAt(panicked, c.arg) // while the stack stands
@@ -320,10 +335,13 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 			}
 		case caught != nil:
 			p.core.reportPanic(caught)
-		case !opened:
-			p.core.reporter.aside(func() { p.refuse(c, p.openError(c.arg, ErrGoexit)) })
+		case opens:
+			p.core.reporter.aside(func() {
+				defer p.reportPanic()
+				p.refuse(c, p.openError(c.arg, ErrGoexit))
+			})
 		}
-		if !opened {
+		if opens {
 			p.values.rest()
 		}
 	}()
@@ -343,15 +361,8 @@ func (p *Stateful[S, T]) end(w *engine.Worker) {
 
 // dispose closes a value.
 func (p *Stateful[S, T]) dispose(own *owned[S]) {
-	defer func() {
-		if panicked := recover(); panicked != nil {
-			if p.core.engine.Crash {
-				panic(panicked) // while the program goes down Close must not return
-			}
-			p.core.report(panicked)
-		}
-		p.values.lose()
-	}()
+	defer p.values.lose()
+	defer p.reportPanic()
 	p.values.close(own)
 }
 

@@ -527,3 +527,33 @@ func TestMostArgumentsGoToWorkersThatHaveValues(t *testing.T) {
 		})
 	}
 }
+
+// A handler is told once of an argument, whatever it does itself.
+func TestAHandlerOfOpenErrorsThatDoesNotReturnIsToldOnce(t *testing.T) {
+	for name, ends := range map[string]func(){"exits": runtime.Goexit, "panics": func() { panic(errBoom) }} {
+		for how, open := range map[string]func() (int, error){
+			"an error": func() (int, error) { return 0, errBoom },
+			"an exit":  func() (int, error) { runtime.Goexit(); return 0, nil },
+		} {
+			check.Bubble(t, name+" after "+how, func(t *testing.T) {
+				var told []error
+				var panicked atomic.Int64
+				p := weir.NewStateful(1, open, func(int, int) {}, nil, weir.OnPanic(func(*weir.Panic) { panicked.Add(1) }),
+					weir.OnOpenError(func(err *weir.OpenError) {
+						told = append(told, err)
+						ends()
+					}))
+				check.OK(t, p.Invoke(1))
+				p.Wait()
+				p.Close()
+				check.Equal(t, "told", len(told), 1)
+				if how == "an error" {
+					check.Error(t, told[0], errBoom)
+				} else {
+					check.Error(t, told[0], weir.ErrGoexit)
+				}
+				check.Equal(t, "its panic is one of a task", panicked.Load() == 1, name == "panics")
+			})
+		}
+	}
+}
