@@ -498,7 +498,7 @@ func TestVarIsAVariableOfExpvar(t *testing.T) {
 // A handler that was asked in a test bubble counts afterwards outside, where another clock is.
 func TestAHandlerOfATestBubbleCountsInTheNextOne(t *testing.T) {
 	h := weirdebug.Handler()
-	for _, years := range []time.Duration{1, 0} {
+	for _, years := range []time.Duration{1, 0, 0} {
 		synctest.Test(t, func(t *testing.T) {
 			time.Sleep(years * 365 * 24 * time.Hour)
 			p := weir.New(1, weir.Name("in a bubble"))
@@ -507,7 +507,16 @@ func TestAHandlerOfATestBubbleCountsInTheNextOne(t *testing.T) {
 			synctest.Wait()
 			named(t, h, "in a bubble")
 			time.Sleep(11 * time.Second)
-			check.Equal(t, "parts", len(named(t, h, "in a bubble").Throughput), 5)
+			if n := len(named(t, h, "in a bubble").Throughput); n < 4 { // the first count may come with the first pause
+				t.Errorf("%d parts", n)
+			}
+		})
+		synctest.Test(t, func(t *testing.T) { // it ends with the timer on, at the time at which the next one begins
+			p := weir.New(1, weir.Name("in a short bubble"))
+			defer p.Close()
+			check.OK(t, p.Submit(func() {}))
+			synctest.Wait()
+			named(t, h, "in a short bubble")
 		})
 	}
 }

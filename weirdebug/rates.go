@@ -23,7 +23,7 @@ type rates struct {
 	counted time.Time       // when that was last
 	until   time.Time
 	running bool   // the timer
-	round   uint64 // of the timer; one that was started before in a test bubble, or outside, may never come, or late
+	round   uint64 // of the timer: those of earlier ones do nothing
 }
 
 // rate is what a pool has finished.
@@ -38,9 +38,11 @@ func (r *rates) ask() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.until = time.Now().Add(rateStays)
-	if since := time.Since(r.counted); !r.running || since < 0 || since > rateStays {
+	since := time.Since(r.counted)
+	if r.running && since >= 0 && since <= rateStays {
+		r.start(ratePause - since) // anew: the last one may belong to a test bubble that has ended
+	} else {
 		r.running = true
-		r.round++
 		r.pools, r.shown = make(map[uint64]*rate), make(map[uint64]bool) // what was counted before is no part of the last minute
 		r.count()
 	}
@@ -89,8 +91,14 @@ func (r *rates) count() {
 		c.seen = false
 	}
 	clear(r.shown)
+	r.start(ratePause)
+}
+
+// start starts the timer, in place of the one that was started before. The caller holds mu.
+func (r *rates) start(d time.Duration) {
+	r.round++
 	round := r.round
-	time.AfterFunc(ratePause, func() { r.tick(round) })
+	time.AfterFunc(d, func() { r.tick(round) })
 }
 
 // of returns what the pool has finished per second, in parts of the last minute.
