@@ -13,9 +13,9 @@ import (
 // will wait.
 type errandTask errand
 
-// bare returns what the task was given whose context ctx is, if it is one of Async: the two differ in the host alone. Without
+// withoutHost returns what the task was given whose context ctx is, if it is one of Async: the two differ in the host alone. Without
 // that, tasks that make others would each ask all those above.
-func bare(ctx context.Context) context.Context {
+func withoutHost(ctx context.Context) context.Context {
 	if c, ok := ctx.(*errandTask); ok {
 		return c.ctx
 	}

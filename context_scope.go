@@ -237,7 +237,7 @@ func (s *scope) end(cause error) {
 	from, std := s.base, s.std.Load()
 	s.stop() // first: a task that sees that it is cancelled must find that its groups are
 	if std != nil && !s.lasts {
-		if s.base.Err() != nil { // which std does not know yet
+		if s.base.Err() != nil { // which std does not know yet, and may never: it then says that it was cancelled, also where a deadline is the cause
 			cause = context.Cause(s.base)
 		}
 		std.cancel(cause)

@@ -43,7 +43,7 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 	if again, rate := p.core.reporter.retry(); again != nil {
 		task = retried(again, false, rate, task)
 	}
-	f := &Future[T]{errand: errand{pool: p, ctx: bare(ctx), done: make(chan struct{})}, body: task}
+	f := &Future[T]{errand: errand{pool: p, ctx: withoutHost(ctx), done: make(chan struct{})}, body: task}
 	f.self = f
 	if race.Enabled {
 		f.body = racedFuture(p, task)

@@ -49,8 +49,8 @@ type hostTurns struct {
 	link fifo.Link[hostTurns]
 }
 
-// known is how many hosts are remembered in any case.
-const known = 16
+// fewHosts are remembered in any case.
+const fewHosts = 16
 
 // of returns the turns of a host, and takes one, or makes w wait for one: then the host is not forgotten.
 func (r *rates) of(h host, rate HostRate, w *engine.TokenWaiter) (b *engine.Bucket, taken bool) {
@@ -71,7 +71,7 @@ func (r *rates) of(h host, rate HostRate, w *engine.TokenWaiter) (b *engine.Buck
 // rest are forgotten while requests come.
 func (r *rates) forget() {
 	for range 4 {
-		if r.hosts.Len() <= known {
+		if r.hosts.Len() <= fewHosts {
 			return
 		}
 		t := r.order.First().Of()
