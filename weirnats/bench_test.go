@@ -54,6 +54,32 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
+// BenchmarkLarge measures messages of 1 MB: Put by one goroutine, then Serve with 8 places.
+func BenchmarkLarge(b *testing.B) {
+	q := open[[]byte](b, b.TempDir(), "a")
+	large := make([]byte, 1_000_000)
+	begin := time.Now()
+	for range b.N {
+		noError(b, q.Put(b.Context(), large))
+	}
+	put := time.Since(begin)
+	p := weir.New(8)
+	defer p.Close()
+	var calls atomic.Int64
+	done := make(chan struct{})
+	stop := serve(b, q, p, func(context.Context, []byte) error {
+		if calls.Add(1) == int64(b.N) {
+			close(done)
+		}
+		return nil
+	})
+	<-done
+	b.StopTimer()
+	stop()
+	b.ReportMetric(float64(b.N)/put.Seconds(), "put/s")
+	b.ReportMetric(float64(b.N)/(b.Elapsed()-put).Seconds(), "message/s")
+}
+
 // BenchmarkServe measures messages of 128 bytes that wait, and are served by a pool with so many places.
 func BenchmarkServe(b *testing.B) {
 	for _, places := range []int{1, 8, 64, 512} {

@@ -70,8 +70,22 @@ type child struct {
 	out *bufio.Reader
 }
 
-// start starts a child, which says "ready" when it is. dir is for the files of the test, and those of an embedded server.
+// start starts a child, and returns when it is ready. dir is for the files of the test, and those of an embedded server.
 func start(t testing.TB, name, dir, url string) *child {
+	t.Helper()
+	c := begin(t, name, dir, url)
+	c.ready(t)
+	return c
+}
+
+func begin(t testing.TB, name, dir, url string) *child {
+	t.Helper()
+	c := command(t, name, dir, url)
+	noError(t, c.Start())
+	return c
+}
+
+func command(t testing.TB, name, dir, url string) *child {
 	t.Helper()
 	exe, err := os.Executable()
 	noError(t, err)
@@ -81,13 +95,17 @@ func start(t testing.TB, name, dir, url string) *child {
 	out, err := c.StdoutPipe()
 	noError(t, err)
 	c.out = bufio.NewReader(out)
-	noError(t, c.Start())
+	return c
+}
+
+// ready returns when the child says that it is.
+func (c *child) ready(t testing.TB) {
+	t.Helper()
 	line, err := c.out.ReadString('\n')
 	if line != "ready\n" {
 		c.kill()
-		t.Fatalf("child %s says %q: %v", name, line, err)
+		t.Fatalf("a child says %q: %v", line, err)
 	}
-	return c
 }
 
 func (c *child) kill() {
@@ -160,6 +178,7 @@ var childOptions = []weirnats.Option{
 const (
 	noMore = "no more" // nothing more shall be put
 	sure   = "sure"    // no message is done before the server has confirmed that
+	synced = "synced"  // the embedded server, or the one whose folder it is, syncs each message
 )
 
 func say(t *testing.T, dir, what string) {
@@ -189,6 +208,9 @@ func openProgram(opts ...weirnats.Option) (p program, err error) {
 	}
 	if is(dir, sure) {
 		opts = append(opts, weirnats.DoubleAck())
+	}
+	if is(dir, synced) {
+		opts = append(opts, weirnats.Always)
 	}
 	if p.Queue, err = weirnats.Open[string](context.Background(), "work", append(slices.Clip(childOptions), opts...)...); err != nil {
 		return p, err
@@ -246,7 +268,9 @@ func childEmbedded() error {
 		return err
 	}
 	fmt.Println("ready")
-	go p.puts(func(i int) (string, []weirnats.PutOption) { return fmt.Sprint(os.Getpid(), "-", i), nil })
+	for putter := range 4 {
+		go p.puts(func(i int) (string, []weirnats.PutOption) { return fmt.Sprint(os.Getpid(), "-", putter, "-", i), nil })
+	}
 	return p.serve(context.Background())
 }
 
@@ -332,7 +356,25 @@ func TestTheFolderIsLocked(t *testing.T) {
 // A program with an embedded server is killed again and again, while it puts and serves.
 func TestAProgramThatIsKilledLosesNothing(t *testing.T) {
 	t.Parallel()
-	killAgain(t, "embedded", t.TempDir(), faultsFor(), 500*time.Millisecond)
+	inBothWays(t, func(t *testing.T, setUp func(dir string)) {
+		dir := t.TempDir()
+		setUp(dir)
+		killAgain(t, "embedded", dir, faultsFor(), 500*time.Millisecond)
+	})
+}
+
+// inBothWays runs a test twice: setUp does nothing to a folder, or has the server there sync each message.
+func inBothWays(t *testing.T, test func(t *testing.T, setUp func(dir string))) {
+	for _, durability := range []weirnats.Durability{weirnats.Lazy, weirnats.Always} {
+		t.Run(durability.String(), func(t *testing.T) {
+			t.Parallel()
+			test(t, func(dir string) {
+				if durability == weirnats.Always {
+					say(t, dir, synced)
+				}
+			})
+		})
+	}
 }
 
 // A program with an embedded server is killed again and again, while it puts messages for later and serves what is due.
@@ -492,6 +534,7 @@ func (c *crew) end(q *weirnats.Queue[string], faults int) {
 func TestWorkersThatAreKilledLoseNothing(t *testing.T) {
 	t.Parallel()
 	dir, files := t.TempDir(), t.TempDir()
+	say(t, dir, sure) // a kill has no more done again than the process has places
 	s := listen(t, files)
 	defer func() { s.Shutdown(); s.WaitForShutdown() }()
 	q, err := weirnats.Open[string](t.Context(), "work", append(slices.Clip(childOptions), weirnats.Server(s.ClientURL()))...)
@@ -566,7 +609,13 @@ func listen(t *testing.T, dir string, port ...int) *server.Server {
 // A server is killed and starts again while messages are put and served. The order of each key holds.
 func TestAServerThatStartsAgainLosesNothing(t *testing.T) {
 	t.Parallel()
+	inBothWays(t, serverStartsAgain)
+}
+
+func serverStartsAgain(t *testing.T, setUp func(dir string)) {
+	t.Helper()
 	dir, files := t.TempDir(), t.TempDir()
+	setUp(files)
 	s := start(t, "server", files, "")
 	url, err := s.out.ReadString('\n')
 	noError(t, err)

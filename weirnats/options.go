@@ -149,7 +149,7 @@ func Codecs(first Codec, others ...Codec) Option {
 var codecName = regexp.MustCompile(`^[!-~]{1,64}$`)
 
 // Retry sets how often a message is tried, and the time in between. By default there are 10 tries, with a wait of up to 1 s after the first that
-// doubles up to 10 minutes, and a panic is a failure like others. No place is held between two tries. Of a policy without Panics, a panic is the last try. OnRetry
+// doubles up to 10 minutes, and a panic is a failure like others. Programs that serve the same queue may have different policies. No place is held between two tries. Of a policy without Panics, a panic is the last try. OnRetry
 // is called in the process in which the try has failed.
 func Retry(r *weir.Retrier) Option {
 	must(r != nil, "retrier must not be nil", "nil")
@@ -164,7 +164,7 @@ func Lease(d time.Duration) Option {
 }
 
 // RunLimit sets for how long the lease of a try is renewed. Then the context of the try is cancelled, with [ErrRunLimit], and if it does not end within the lease the
-// message goes to another process. The default is an hour.
+// message goes to another process. The default is an hour. Programs that serve the same queue may have different limits.
 func RunLimit(d time.Duration) Option {
 	must(d > 0, "limit of a run must be more than 0", d)
 	return option(func(o *options) { o.runLimit = d })
@@ -188,7 +188,7 @@ func Partitions(n int) Option {
 }
 
 // Carry lets something travel from the call of Put to the try, such as the context of a trace: inject returns it from the context of Put, as at most 4 KiB of
-// names and values, and extract puts it into the context of the try.
+// names and values, and extract puts it into the context of the try. Package weirotel has such functions for OpenTelemetry: Inject and Extract.
 func Carry(inject func(ctx context.Context) map[string]string, extract func(ctx context.Context, carried map[string]string) context.Context) Option {
 	must(inject != nil && extract != nil, "functions must not be nil", "nil")
 	return option(func(o *options) { o.inject, o.extract = inject, extract })

@@ -112,7 +112,8 @@ func childServer() error {
 	if u, err := url.Parse(os.Getenv(childURL)); err == nil && u.Port() != "" {
 		port, _ = strconv.Atoi(u.Port())
 	}
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: os.Getenv(childDir), NoSigs: true, NoLog: true})
+	dir := os.Getenv(childDir)
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, SyncAlways: is(dir, synced), NoSigs: true, NoLog: true})
 	if err != nil {
 		return err
 	}

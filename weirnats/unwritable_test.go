@@ -221,6 +221,10 @@ func childOpens() error {
 	if err := becomeStranger(); err != nil {
 		return err
 	}
+	return tellOfOpening()
+}
+
+func tellOfOpening() error {
 	fmt.Println("ready")
 	began := time.Now()
 	p, err := openProgram()

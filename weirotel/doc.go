@@ -63,6 +63,8 @@
 // the span is the root of a trace. The task gets a context with the new span, which is still the context of the task: groups that are
 // made from it lend its place (promise 9 of package weir).
 //
+// [Inject] and [Extract] take a trace to another process, through a queue of package weirnats.
+//
 // The span has these attributes, if they are known:
 //
 //   - weir.task.label: the [weir.Label] of the context;

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/baggage"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
@@ -373,4 +374,32 @@ func TestANameThatIsNotUTF8IsMadeValid(t *testing.T) {
 	r := record()
 	noError(t, weirotel.Span("a\xffb", func(context.Context) error { return nil }, r.on)(t.Context()))
 	r.one(t, "a\uFFFDb")
+}
+
+// Inject and Extract fit the option Carry of package weirnats.
+func TestATraceGoesOnInAnotherProcess(t *testing.T) {
+	carry := struct {
+		inject  func(context.Context) map[string]string
+		extract func(context.Context, map[string]string) context.Context
+	}{weirotel.Inject, weirotel.Extract}
+	before := otel.GetTextMapPropagator()
+	defer otel.SetTextMapPropagator(before)
+	otel.SetTextMapPropagator(propagation.NewCompositeTextMapPropagator())
+	r := record()
+	ctx, parent := r.parent(t.Context())
+	equal(t, "names that travel without a propagator", len(carry.inject(ctx)), 0)
+	otel.SetTextMapPropagator(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{}))
+	customer, err := baggage.NewMember("customer", "7")
+	noError(t, err)
+	bag, err := baggage.New(customer)
+	noError(t, err)
+	carried := carry.inject(baggage.ContextWithBaggage(ctx, bag))
+	parent.End()
+
+	ctx = carry.extract(t.Context(), carried)
+	equal(t, "baggage", baggage.FromContext(ctx).Member("customer").Value(), "7")
+	noError(t, weirotel.SpanEach("send", func(context.Context, int) error { return nil }, r.on)(ctx, 1))
+	span := r.one(t, "send")
+	equal(t, "parent", span.Parent().SpanID(), parent.SpanContext().SpanID())
+	equal(t, "trace", span.SpanContext().TraceID(), parent.SpanContext().TraceID())
 }

@@ -109,7 +109,7 @@ func (m *mailer) work(ctx context.Context, input io.Reader) error {
 }
 
 // put puts all mails, one each pause, and notes in the outbox what the queue has accepted. If the program is killed in between, the next run puts that mail again, and the
-// queue drops it, as it knows the ID: except that an embedded server, which starts anew, knows only the IDs of mails that are not sent.
+// queue drops it, as it knows the ID.
 func (m *mailer) put(ctx context.Context, queue *weirnats.Queue[mail], pause time.Duration) error {
 	accepted, err := read(m.outbox())
 	if err != nil {

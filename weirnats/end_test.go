@@ -1,0 +1,225 @@
+package weirnats_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/weirnats"
+)
+
+// The tests of this file run programs that end when they are told to, as those do that are deployed anew.
+
+func init() { //nolint:gochecknoinits // it adds programs to those that tests start
+	children["deployed"] = childDeployed
+	children["busy"] = childBusy
+	children["long"] = childLong
+}
+
+// told is done when the process is told to end.
+func told() (ctx context.Context, stop func()) {
+	return signal.NotifyContext(context.Background(), os.Interrupt)
+}
+
+func tell(t *testing.T, c *child) {
+	t.Helper()
+	noError(t, c.Process.Signal(os.Interrupt))
+}
+
+// childDeployed waits until no other process has the folder open, then puts and serves until it is told to end.
+func childDeployed() error {
+	p, err := openProgram()
+	for errors.Is(err, weirnats.ErrInUse) {
+		time.Sleep(time.Millisecond)
+		p, err = openProgram()
+	}
+	if err != nil {
+		return err
+	}
+	ctx, stop := told()
+	defer stop()
+	fmt.Println("ready")
+	var putters sync.WaitGroup
+	if !is(os.Getenv(childDir), noMore) {
+		for i := range 4 {
+			putters.Go(func() {
+				for j := 0; ctx.Err() == nil; j++ {
+					id := fmt.Sprint(os.Getpid(), "-", i, "-", j)
+					if p.Put(ctx, id, weirnats.ID(id)) == nil {
+						err = errors.Join(err, p.put.add(id))
+					}
+				}
+			})
+		}
+	}
+	served := p.serve(ctx)
+	putters.Wait()
+	return errors.Join(err, served, p.Close())
+}
+
+// A program with an embedded server is replaced by the next one again and again, while it puts and serves. Nothing is lost, and nothing is done twice.
+func TestAProgramThatIsReplacedLosesNothing(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, setUp func(dir string)) {
+		dir := t.TempDir()
+		setUp(dir)
+		c := start(t, "deployed", dir, "")
+		replace := func() {
+			next := begin(t, "deployed", dir, "")
+			time.Sleep(rand.N(50 * time.Millisecond))
+			tell(t, c)
+			noError(t, c.Wait())
+			next.ready(t)
+			c = next
+		}
+		for over := after(faultsFor()); !over(); {
+			time.Sleep(rand.N(200 * time.Millisecond))
+			replace()
+		}
+		say(t, dir, noMore)
+		replace()
+		allDone(t, dir)
+		tell(t, c)
+		noError(t, c.Wait())
+		equal(t, "messages that were done again", account(t, dir), 0)
+	})
+}
+
+const busyGrace = 300 * time.Millisecond
+
+// busyOptions let a message be tried once.
+func busyOptions() []weirnats.Option {
+	return []weirnats.Option{weirnats.Grace(busyGrace), weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 1}))}
+}
+
+// childBusy is ready when all places are busy with what ends only with its context. It ends when it is told to.
+func childBusy() error {
+	p, err := openProgram(busyOptions()...)
+	if err != nil {
+		return err
+	}
+	ctx, stop := told()
+	defer stop()
+	var running atomic.Int32
+	return errors.Join(p.Serve(ctx, p.pool, func(ctx context.Context, _ string) error {
+		if running.Add(1) == childPlaces {
+			fmt.Println("ready")
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}), p.Close())
+}
+
+// All places are busy and 10 000 messages wait when the program is told to end.
+func TestTheEndWithManyWaiting(t *testing.T) {
+	t.Parallel()
+	waiting := 10_000
+	if testing.Short() {
+		waiting = 1_000
+	}
+	dir := t.TempDir()
+	again := func() *weirnats.Queue[string] {
+		q, err := weirnats.Open[string](t.Context(), "work", append(slices.Clip(childOptions), append(busyOptions(), weirnats.Dir(filepath.Join(dir, "queues")))...)...)
+		noError(t, err)
+		return q
+	}
+	q := again()
+	_, err := q.PutAll(t.Context(), strings.Fields(strings.Repeat("mail ", waiting)), nil)
+	noError(t, errors.Join(err, q.Close()))
+
+	c := start(t, "busy", dir, "")
+	begin := time.Now()
+	tell(t, c)
+	noError(t, c.Wait())
+	if passed := time.Since(begin); passed < busyGrace || passed > busyGrace+5*time.Second {
+		t.Errorf("the end took %v", passed)
+	}
+
+	q = again()
+	defer func() { noError(t, q.Close()) }()
+	s, err := q.Stats(t.Context())
+	noError(t, err)
+	equal(t, "messages", s.Messages, waiting)
+	p := weir.New(16)
+	defer p.Close()
+	var calls, second atomic.Int32
+	stop := serve(t, q, p, func(ctx context.Context, _ string) error {
+		calls.Add(1)
+		if weirnats.Attempt(ctx).Number > 1 {
+			second.Add(1)
+		}
+		return nil
+	})
+	drained(t, q)
+	stop()
+	equal(t, "calls", calls.Load(), int32(waiting))
+	equal(t, "tries that counted", second.Load(), 0)
+}
+
+const longLease = 3 * time.Second
+
+// childLong has a function that takes nearly as long as the lease, or several times as long.
+func childLong() error {
+	p, err := openProgram(weirnats.Lease(longLease))
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	return p.Serve(context.Background(), p.pool, func(ctx context.Context, id string) error {
+		if err := p.begun.add(id); err != nil {
+			return err
+		}
+		took := longLease * 28 / 30
+		if strings.HasPrefix(id, "long") {
+			took = longLease * 2
+		}
+		select {
+		case <-time.After(took):
+			return p.done.add(id)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+}
+
+// A function that runs until just before the end of the lease, or for much longer, in two processes that serve one queue, is called once.
+func TestNothingIsDeliveredTwiceWhileTriesRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := listen(t, t.TempDir())
+	defer func() { s.Shutdown(); s.WaitForShutdown() }()
+	q, err := weirnats.Open[string](t.Context(), "work", append(slices.Clip(childOptions), weirnats.Server(s.ClientURL()), weirnats.Lease(longLease))...)
+	noError(t, err)
+	defer q.Close()
+	for range 2 {
+		c := start(t, "long", dir, s.ClientURL())
+		defer c.kill()
+	}
+	const n = 2 * childPlaces // each process has some of them, and all places are busy
+	for i := range n {
+		id := fmt.Sprint("short ", i)
+		if i%2 == 0 {
+			id = fmt.Sprint("long ", i)
+		}
+		noError(t, q.Put(t.Context(), id))
+	}
+	drained(t, q)
+	for _, name := range []string{"begun", "done"} {
+		all := lines(t, dir, name)
+		equal(t, "messages that have "+name, len(all), n)
+		for id, times := range all {
+			equal(t, id+" has "+name, times, 1)
+		}
+	}
+}
