@@ -1,6 +1,7 @@
 package weir
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/64ed045f/weir/internal/engine"
@@ -111,6 +112,9 @@ func (t task) notifyAbove() {
 		}
 	}
 }
+
+// causeOf is the cause of a context whose Done is closed. It is not nil, also if the context, of a type of the program's own, does not say so itself yet.
+func causeOf(ctx context.Context) error { return cmp.Or(context.Cause(ctx), context.Canceled) }
 
 // hostOf returns the task whose context ctx comes from, the zero task if there is none. If a task
 // runs inside another, hostOf returns the inner one, the one that calls.

@@ -556,3 +556,63 @@ func TestWaitLearnsOfTheEndOfTheParentWhileWorkersAreBusy(t *testing.T) {
 type foreignContext struct{ context.Context }
 
 func (foreignContext) Value(any) any { return nil }
+
+// earlyContext is one whose Done is closed before Err says so, as a program's own may be. The standard library panics where it makes another one from it, so Hedge is not here.
+type earlyContext struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c earlyContext) Done() <-chan struct{} { return c.done }
+
+func TestACallThatGivesUpIsNoSuccess(t *testing.T) {
+	for name, call := range map[string]func(ctx context.Context, full *weir.Pool) error{
+		"SubmitContext": func(ctx context.Context, full *weir.Pool) error { return full.SubmitContext(ctx, func() {}) },
+		"Do": func(ctx context.Context, full *weir.Pool) error {
+			return full.Do(ctx, func(context.Context) error { return nil })
+		},
+		"WaitContext": func(ctx context.Context, full *weir.Pool) error { return full.WaitContext(ctx) },
+		"Async": func(ctx context.Context, full *weir.Pool) error {
+			_, err := weir.Async(ctx, full, func(context.Context) (int, error) { return 1, nil }).Get(ctx)
+			return err
+		},
+		"Get": func(ctx context.Context, _ *weir.Pool) error {
+			p := weir.New(1)
+			defer p.Close()
+			_, err := weir.Async(context.Background(), p, func(context.Context) (int, error) { time.Sleep(time.Minute); return 1, nil }).Get(ctx)
+			return err
+		},
+		"Once": func(ctx context.Context, full *weir.Pool) error {
+			_, err := weir.NewOnce[int, int](full).Do(ctx, 1, func(context.Context) (int, error) { return 1, nil })
+			return err
+		},
+		"Rate": func(ctx context.Context, _ *weir.Pool) error {
+			r := weir.Rate(1, time.Hour, 1)
+			return errors.Join(r.Wait(context.Background()), r.Wait(ctx))
+		},
+		"Stateful": func(ctx context.Context, _ *weir.Pool) error {
+			p := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, int) { time.Sleep(time.Minute) }, nil)
+			defer p.Close()
+			return errors.Join(p.Invoke(1), p.Call(ctx, 2))
+		},
+		"Shutdown": func(ctx context.Context, full *weir.Pool) error {
+			_, err := full.Shutdown(ctx)
+			if s, ok := errors.AsType[*weir.ShutdownError](err); ok {
+				return s.Cause
+			}
+			return err
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			full := weir.New(1, weir.Queue(0))
+			defer full.Close()
+			check.OK(t, full.Submit(func() { time.Sleep(time.Minute) }))
+			synctest.Wait()
+			ctx := earlyContext{t.Context(), make(chan struct{})}
+			time.AfterFunc(time.Second, func() { close(ctx.done) })
+			if err := call(ctx, full); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: error is %v", name, err)
+			}
+		})
+	}
+}

@@ -94,7 +94,7 @@ func (v *visit) wait(ctx context.Context) error {
 	case <-ctx.Done():
 		if v.giveUp() {
 			v.pool.core.engine.Discard(one) // a worker that comes to it skips it
-			return context.Cause(ctx)
+			return causeOf(ctx)
 		}
 		<-v.turn
 	}

@@ -96,7 +96,7 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 		})
 		if gaveUp {
 			var none T
-			return none, context.Cause(ctx)
+			return none, causeOf(ctx)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (f *Future[T]) start(claimed bool, w *engine.Worker) bool {
 	}
 	w.Vacate()
 	if claimed {
-		f.resolve(context.Cause(f.ctx))
+		f.resolve(causeOf(f.ctx))
 	} else {
 		f.abandon() // unless another goroutine has
 	}
@@ -196,7 +196,7 @@ func (f *Future[T]) refuse(err error) bool {
 // abandon resolves the future of a task that no worker has started.
 func (f *Future[T]) abandon() {
 	if f.giveUp() {
-		f.announce(context.Cause(f.ctx))
+		f.announce(causeOf(f.ctx))
 	}
 }
 

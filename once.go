@@ -209,7 +209,7 @@ func (c *onceCall[K, V]) await(ctx context.Context, begins bool) (V, error) {
 		return c.value, c.err
 	default:
 		var none V
-		return none, context.Cause(ctx)
+		return none, causeOf(ctx)
 	}
 }
 
@@ -226,7 +226,7 @@ func (o *Once[K, V]) leave(ctx context.Context, in *line, c *onceCall[K, V]) {
 	}
 	o.mu.Unlock()
 	if last {
-		c.end(context.Cause(ctx)) // if the task has not started it never will
+		c.end(causeOf(ctx)) // if the task has not started it never will
 	}
 }
 

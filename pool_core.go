@@ -114,7 +114,7 @@ func (c *core) submitWanted(ctx context.Context, task engine.Task, want *engine.
 	c.noticeFull()
 	verdict := e.SubmitWanted(task, ctx.Done(), want, wakeup)
 	if verdict == engine.Cancelled {
-		return context.Cause(ctx)
+		return causeOf(ctx)
 	}
 	return refusal(verdict)
 }
@@ -162,7 +162,7 @@ func (c *core) wait() { c.running().Wait(nil) }
 func (c *core) waitContext(ctx context.Context) error {
 	mustContext(ctx != nil)
 	if !c.running().Wait(ctx.Done()) {
-		return context.Cause(ctx)
+		return causeOf(ctx)
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (c *core) shutdown(ctx context.Context) ([]engine.Task, error) {
 		return nil, nil
 	}
 	s := c.glance()
-	return unrun, &ShutdownError{Running: s.Running + s.Suspended, Cause: context.Cause(ctx)}
+	return unrun, &ShutdownError{Running: s.Running + s.Suspended, Cause: causeOf(ctx)}
 }
 
 // ends follows the end of the last worker of a closed pool, and of those of its lanes. It reports false if done is closed before

@@ -116,7 +116,7 @@ func (t *goTask) skip(w *engine.Worker, claimed bool) {
 		ended = t.giveUp()
 	}
 	if ended {
-		err := t.drop(context.Cause(t.ctx))
+		err := t.drop(causeOf(t.ctx))
 		t.pool.core.reporter.aside(func() { t.reportApart(err) }) // it may exit, and the task is not over yet
 	}
 	w.Vacate()

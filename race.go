@@ -82,7 +82,7 @@ func heard(ctx context.Context, err error) error {
 	if err == nil || err == ErrClosed || err == ErrFull || err == ErrExpired { //nolint:errorlint // a cause may be one that wraps them
 		return err
 	}
-	return context.Cause(ctx)
+	return causeOf(ctx)
 }
 
 // raced returns a task of the group that knows only what the caller has done until now.

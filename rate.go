@@ -78,7 +78,7 @@ func (r *RateLimit) wait(ctx context.Context, blocking func(wait func())) error 
 		})
 	})
 	if !ok {
-		return context.Cause(ctx)
+		return causeOf(ctx)
 	}
 	return nil
 }

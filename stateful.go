@@ -140,7 +140,7 @@ func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 		case <-r.done:
 		case <-ctx.Done():
 			if r.giveUp() {
-				r.err = context.Cause(ctx)
+				r.err = causeOf(ctx)
 				return
 			}
 			<-r.done
@@ -197,7 +197,7 @@ func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 		}
 	}
 	if !p.values.endKept(ctx.Done()) && err == nil {
-		err = &ShutdownError{Cause: context.Cause(ctx)}
+		err = &ShutdownError{Cause: causeOf(ctx)}
 	}
 	return unrun, err
 }

@@ -1,6 +1,7 @@
 package reuse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 )
@@ -102,7 +103,7 @@ func (k *Keeper[T]) wait(w *waiter[T]) (Lease[T], error) {
 	case <-w.ready:
 	case <-w.ctx.Done():
 		if k.withdraw(w) {
-			w.err = context.Cause(w.ctx)
+			w.err = cmp.Or(context.Cause(w.ctx), context.Canceled) // its Done may be closed before it says so
 		} else {
 			<-w.ready // there is an answer: it counts
 		}

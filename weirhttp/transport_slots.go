@@ -1,6 +1,7 @@
 package weirhttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func (t turn) wait(ctx context.Context, h host, atMost time.Duration) error {
 	case <-t.ready:
 		return nil
 	case <-ctx.Done():
-		return &notSent{h, context.Cause(ctx)}
+		return &notSent{h, cmp.Or(context.Cause(ctx), context.Canceled)} // its Done may be closed before it says so
 	case <-over:
 		return fmt.Errorf("%w: waited %v for %v", ErrOverloaded, atMost, h)
 	}

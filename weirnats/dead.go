@@ -109,6 +109,12 @@ func letter(d *backend.Dead) DeadLetter {
 	}
 }
 
+// numberOf returns the number of the dead letter with that ID. It reports false if none can have that.
+func numberOf(id string) (number uint64, ok bool) {
+	number, err := strconv.ParseUint(id, 10, 64)
+	return number, err == nil && number > 0 && strconv.FormatUint(number, 10) == id
+}
+
 // Replay puts the message of a dead letter into the queue again, as a new one, with its [Key] if it had one, and removes the dead letter. It waits for room as [Queue.Put] does. The error is [ErrNotFound]
 // if there is no dead letter with that ID. If the program ends within the call, another one within the [Window] puts no second message, as with an [ID].
 func (q *Queue[T]) Replay(ctx context.Context, id string) error {
@@ -118,8 +124,8 @@ func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 		return err
 	}
 	defer end()
-	number, err := strconv.ParseUint(id, 10, 64)
-	if err != nil || number == 0 {
+	number, ok := numberOf(id)
+	if !ok {
 		return ErrNotFound
 	}
 	d, err := q.backend.Letter(ctx, number)
@@ -130,6 +136,9 @@ func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 	m.DedupID, m.Put = "r"+id, time.Time{}
 	if m.Key != "" {
 		defer q.noteKeyed()
+		if err := q.afterPuts(ctx); err != nil {
+			return err
+		}
 	}
 	known, err := q.known(ctx, &m)
 	if err == nil && !known {
@@ -165,8 +174,8 @@ func (q *Queue[T]) Purge(ctx context.Context, ids ...string) (removed int, err e
 	}
 	defer end()
 	for _, id := range ids {
-		number, err := strconv.ParseUint(id, 10, 64)
-		if err != nil {
+		number, ok := numberOf(id)
+		if !ok {
 			continue
 		}
 		switch err := q.backend.Forget(ctx, number); {

@@ -297,6 +297,37 @@ func TestLargeValues(t *testing.T) {
 	equal(t, "bytes", bytes.Load(), want+int64(large.Limit))
 }
 
+// A value for which an empty queue has no room is an error at once; one byte less is put.
+func TestAValueThatIsLargerThanTheQueue(t *testing.T) {
+	for name, opts := range map[string][]weirnats.PutOption{
+		"plain":   nil,
+		"with ID": {weirnats.ID("an ID")},
+		"and key": {weirnats.ID("an ID"), weirnats.Key("a key")},
+		"later":   {weirnats.After(time.Millisecond), weirnats.ID("an ID")},
+	} {
+		q := open[[]byte](t, t.TempDir(), "a", weirnats.MaxBytes(10_000))
+		large, ok := errors.AsType[*weirnats.TooLargeError](q.Put(t.Context(), make([]byte, 10_000), opts...))
+		if !ok || large.Limit < 9_000 {
+			t.Fatalf("%s: error is %v", name, large)
+		}
+		_, err := q.PutAll(t.Context(), [][]byte{nil, make([]byte, 10_000)}, nil)
+		if !errors.As(err, new(*weirnats.TooLargeError)) {
+			t.Fatalf("%s: error of PutAll is %v", name, err)
+		}
+		noError(t, q.Put(t.Context(), make([]byte, large.Limit-200), opts...))
+		p := weir.New(1)
+		stop := serve(t, q, p, func(context.Context, []byte) error { return nil })
+		drained(t, q)
+		_, ok = errors.AsType[*weirnats.TooLargeError](q.Put(t.Context(), make([]byte, 10_000), opts...))
+		equal(t, "too large", ok, true)
+		stop()
+		p.Close()
+	}
+	q := open[[]byte](t, t.TempDir(), "a", weirnats.MaxBytes(10_000))
+	large, _ := errors.AsType[*weirnats.TooLargeError](q.Put(t.Context(), make([]byte, 10_000), weirnats.ID("x"), weirnats.Key("k")))
+	noError(t, q.TryPut(t.Context(), make([]byte, large.Limit), weirnats.ID("x"), weirnats.Key("k")))
+}
+
 // upper is a codec that another version of the program had.
 type upper struct{}
 

@@ -61,15 +61,15 @@ func (e *SettingsError) Error() string {
 	return fmt.Sprintf("weirnats: queue %s exists with another setting: %s is %s there, not %s", e.Queue, e.Setting, e.Have, e.Want)
 }
 
-// TooLargeError is the error of a Put whose value is too large for the server.
+// TooLargeError is the error of a Put whose value is too large for the server, or for an empty queue with its [MaxBytes].
 type TooLargeError struct {
-	// Size is that of the encoded value in bytes, Limit the most that the server takes.
+	// Size is that of the encoded value in bytes, Limit the most that it may have.
 	Size, Limit int
 }
 
 // Error says how large the value is, and may be.
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("weirnats: value takes %d bytes, the server takes at most %d", e.Size, e.Limit)
+	return fmt.Sprintf("weirnats: value takes %d bytes, at most %d are possible", e.Size, e.Limit)
 }
 
 // DamagedError is the error of [Open] and [OpenAdmin] if a file of an embedded server is damaged: it is not the last thing that was being written when the power failed, which would be cut off,
@@ -115,7 +115,7 @@ func (e *BrokenError) Error() string {
 // Unwrap returns Err.
 func (e *BrokenError) Unwrap() error { return e.Err }
 
-// TryError is what the function of the pool's [weir.OnError] gets for each try that has failed.
+// TryError is what the function of the pool's [weir.OnError] gets for each try that has failed, other than by a panic or [runtime.Goexit].
 type TryError struct {
 	// Queue is the name of the queue, ID the one that the message was put with.
 	Queue, ID string
@@ -123,7 +123,7 @@ type TryError struct {
 	Try int
 	// Dead says that there is no other try: the message is a dead letter now.
 	Dead bool
-	// Err is what the function returned, or a [*weir.Panic], or [weir.ErrGoexit], or the error of the codec, or [ErrLost].
+	// Err is what the function returned, or the error of the codec, or [ErrLost].
 	Err error
 }
 

@@ -150,7 +150,7 @@ var codecName = regexp.MustCompile(`^[!-~]{1,64}$`)
 
 // Retry sets how often a message is tried, and the time in between. By default there are 10 tries, with a wait of up to 1 s after the first that
 // doubles up to 10 minutes, and a panic is a failure like others. Programs that serve the same queue may have different policies. No place is held between two tries. Of a policy without Panics, a panic is the last try. OnRetry
-// is called in the process in which the try has failed.
+// is called in the process in which the try has failed, and if it panics there is another try a second later.
 func Retry(r *weir.Retrier) Option {
 	must(r != nil, "retrier must not be nil", "nil")
 	return option(func(o *options) { o.retry = r })
@@ -188,7 +188,7 @@ func Partitions(n int) Option {
 }
 
 // Carry lets something travel from the call of Put to the try, such as the context of a trace: inject returns it from the context of Put, as at most 4 KiB of
-// names and values, and extract puts it into the context of the try. Package weirotel has such functions for OpenTelemetry: Inject and Extract.
+// names and values in UTF-8, and extract puts it into the context of the try. Package weirotel has such functions for OpenTelemetry: Inject and Extract.
 func Carry(inject func(ctx context.Context) map[string]string, extract func(ctx context.Context, carried map[string]string) context.Context) Option {
 	must(inject != nil && extract != nil, "functions must not be nil", "nil")
 	return option(func(o *options) { o.inject, o.extract = inject, extract })

@@ -1,9 +1,11 @@
 package weirnats
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -47,6 +49,9 @@ func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) st
 	}
 	if slices.ContainsFunc(all, hasKey) {
 		defer q.noteKeyed()
+		if err := q.afterPuts(ctx); err != nil {
+			return 0, err
+		}
 	}
 	for len(all) > 0 {
 		if err := q.checkHealth(); err != nil {
@@ -104,6 +109,14 @@ func portion(all []*backend.Message) []*backend.Message {
 }
 
 func hasKey(m *backend.Message) bool { return m.Key != "" }
+
+// afterPuts waits until the messages of earlier Puts are stored, also of one whose context has ended: others of their keys come behind them.
+func (q *Queue[T]) afterPuts(ctx context.Context) error {
+	if q.group == nil {
+		return nil
+	}
+	return q.group.passed(ctx)
+}
 
 // storeAll stores messages, and returns the error of each.
 func (q *Queue[T]) storeAll(ctx context.Context, all []*backend.Message) []error {
@@ -170,7 +183,7 @@ func putAll(ctx context.Context, to backend.Queue, all []*backend.Message) error
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return context.Cause(ctx)
+			return causeOf(ctx)
 		}
 	}
 }
@@ -189,13 +202,27 @@ type group struct {
 }
 
 type member struct {
-	message *backend.Message
-	done    chan error // of capacity 1
+	message *backend.Message // nil for none
+	done    chan error       // of capacity 1
+
+	// Under the mutex of the group.
+	taken, left bool // its message is on its way, or its Put has ended
 }
 
-// put stores a message, or returns [backend.ErrFull].
+// put stores a message, or returns [backend.ErrFull]. When its context ends a message that is not on its way is not stored any more; one that is may be stored after put has
+// returned, so put keeps nothing of its caller's.
 func (g *group) put(ctx context.Context, m *backend.Message) error {
-	w := &member{m, make(chan error, 1)}
+	own := *m
+	own.Data, own.Carry = bytes.Clone(m.Data), maps.Clone(m.Carry)
+	return g.join(ctx, &member{message: &own, done: make(chan error, 1)})
+}
+
+// passed waits until the messages are stored whose Puts have begun, some of which may have returned.
+func (g *group) passed(ctx context.Context) error {
+	return g.join(ctx, &member{done: make(chan error, 1)})
+}
+
+func (g *group) join(ctx context.Context, w *member) error {
 	g.mu.Lock()
 	g.waiting = append(g.waiting, w)
 	if !g.busy {
@@ -207,9 +234,17 @@ func (g *group) put(ctx context.Context, m *backend.Message) error {
 	case err := <-w.done:
 		return err
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if w.left = !w.taken; w.left {
+			w.message = nil
+		}
+		return causeOf(ctx)
 	}
 }
+
+// causeOf is the cause of a context that is done, also of one that does not say so yet.
+func causeOf(ctx context.Context) error { return cmp.Or(context.Cause(ctx), context.Canceled) }
 
 // store stores what waits, until nothing does.
 func (g *group) store() {
@@ -221,20 +256,42 @@ func (g *group) store() {
 			g.mu.Unlock()
 			return
 		}
-		all := make([]*backend.Message, len(g.waiting))
-		for i, w := range g.waiting {
-			all[i] = w.message
-		}
-		last = len(portion(all))
-		members := g.waiting[:last:last]
-		g.waiting = g.waiting[last:]
+		members, all := g.take()
 		g.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), groupTime)
-		for i, err := range storeAtOnce(ctx, g.to, all[:last]) {
-			members[i].done <- err
+		last = len(all)
+		var errs []error
+		if last > 0 {
+			ctx, cancel := context.WithTimeout(context.Background(), groupTime)
+			errs = storeAtOnce(ctx, g.to, all)
+			cancel()
 		}
-		cancel()
+		for _, w := range members {
+			if w.message == nil {
+				w.done <- nil
+				continue
+			}
+			w.done <- errs[0]
+			errs = errs[1:]
+		}
 	}
+}
+
+// take takes the first members, and returns their messages, as many as go to the server at once. The mutex is held.
+func (g *group) take() (members []*member, all []*backend.Message) {
+	n, size := 0, 0
+	for ; n < len(g.waiting) && len(all) < backend.MostAtOnce; n++ {
+		w := g.waiting[n]
+		if m := w.message; m != nil {
+			if size += len(m.Data); len(all) > 0 && size > mostBytesAtOnce {
+				break
+			}
+			all = append(all, m)
+		}
+		w.taken = true
+	}
+	members = g.waiting[:n:n]
+	g.waiting = g.waiting[n:]
+	return members, all
 }
 
 // gather gives those of the last group the time to come again: else the groups are of those that are fast, and of the others, in turn.

@@ -14,6 +14,8 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/weirnats"
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+	"github.com/64ed045f/weir/weirnats/internal/mem"
 )
 
 // values serves what is in q, and returns it, sorted.
@@ -151,15 +153,105 @@ func TestAPutThatIsGroupedEndsWithItsContext(t *testing.T) {
 		b.open(weirnats.Always)
 		b.mem.Fault(func(string) error { time.Sleep(time.Minute); return nil })
 		done := make(chan error, 1)
-		go func() { done <- b.Put(t.Context(), "first") }()
-		synctest.Wait()
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, io.EOF)
 		defer cancel()
-		isError(t, b.Put(ctx, "second"), io.EOF)
-		noError(t, <-done)
 		begin := time.Now()
-		noError(t, b.Close()) // after the second is stored
+		go func() { done <- b.Put(ctx, "on its way") }()
+		synctest.Wait()
+		isError(t, b.Put(ctx, "not on its way"), io.EOF)
+		isError(t, <-done, io.EOF)
+		equal(t, "time of both", time.Since(begin), time.Second)
+		noError(t, b.Close()) // after the first is stored
 		equal(t, "time of Close", time.Since(begin), time.Minute)
+		s, err := b.mem.Stats(t.Context())
+		noError(t, err)
+		equal(t, "messages", s.Messages, 1)
+	})
+}
+
+// slow is a backend that stores a message a while after it was asked to.
+type slow struct {
+	*mem.Queue
+	by time.Duration
+}
+
+func (s *slow) PutEach(ctx context.Context, all []*backend.Message) []error {
+	time.Sleep(s.by)
+	return s.Queue.PutEach(ctx, all)
+}
+
+// A message whose Put has ended may still be on its way. What the program has given to Put is its own again, and what it puts then with the same key comes behind.
+func TestWhatIsGroupedIsNoLongerTheCallers(t *testing.T) {
+	for _, how := range []string{"PutAll", "Replay"} {
+		synctest.Test(t, func(t *testing.T) {
+			to := new(slow)
+			data, trace := []byte("first"), map[string]string{"trace": "1"}
+			var carried list[string]
+			q := weirnats.OpenOn[[]byte]("a", func(s backend.Settings) backend.Queue {
+				to.Queue = mem.New(s)
+				return to
+			}, quiet, weirnats.Always, weirnats.Carry(func(context.Context) map[string]string { return trace }, func(ctx context.Context, m map[string]string) context.Context {
+				carried.add(m["trace"])
+				m["trace"] = "of the try"
+				return ctx
+			}), weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 2, Wait: time.Second})))
+			p := weir.New(4, weir.OnError(func(error) {}))
+			if how == "Replay" {
+				noError(t, q.Put(t.Context(), []byte("poison"), weirnats.Key("k")))
+				stop := serve(t, q, p, func(_ context.Context, v []byte) error {
+					copy(v, "xxxxxx")
+					return errors.New("no")
+				})
+				pass(time.Minute)
+				stop()
+				carried.take()
+			}
+			to.by = 10 * time.Second
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, io.EOF)
+			defer cancel()
+			isError(t, q.Put(ctx, data, weirnats.Key("k")), io.EOF)
+			copy(data, "xxxxx")
+			trace["trace"] = "x"
+			second := "second"
+			if how == "PutAll" {
+				_, err := q.PutAll(t.Context(), [][]byte{[]byte("second")}, nil, func(int) string { return "k" })
+				noError(t, err)
+			} else {
+				second = "poison"
+				noError(t, q.Replay(t.Context(), "1"))
+			}
+			var got list[string]
+			stop := serve(t, q, p, func(_ context.Context, v []byte) error {
+				got.add(string(v))
+				if copy(v, "yyyyyy"); len(got.all) == 1 {
+					return errors.New("again, with the same data")
+				}
+				return nil
+			})
+			pass(time.Minute)
+			stop()
+			noError(t, q.Close())
+			p.Close()
+			equal(t, how, fmt.Sprint(got.take()), fmt.Sprint([]string{"first", "first", second}))
+			equal(t, "what was carried by the first", fmt.Sprint(carried.take()[:2]), "[1 1]")
+		})
+	}
+}
+
+// early is a context whose Done is closed before Err says so.
+type early struct{ context.Context }
+
+func (early) Err() error { return nil }
+
+func TestAPutThatIsGroupedIsNoSuccessWhenItsContextEndsEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{T: t}
+		b.open(weirnats.Always)
+		b.mem.Fault(func(string) error { time.Sleep(time.Minute); return nil })
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		isError(t, b.Put(early{ctx}, "x"), context.Canceled)
+		noError(t, b.Close())
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/nats-io/nats.go"
 
@@ -325,9 +326,6 @@ func (q *Queue[T]) message(ctx context.Context, value T, opts []PutOption) (*bac
 	if err != nil {
 		return nil, fmt.Errorf("weirnats: queue %s: encode value: %w", q.name, err)
 	}
-	if limit := q.backend.Limit(); len(data) > limit {
-		return nil, &TooLargeError{Size: len(data), Limit: limit}
-	}
 	m := &backend.Message{ID: o.id, Key: o.key, Codec: q.codec.Name(), Data: data}
 	if o.id != "" {
 		m.DedupID = "p" + escape(o.id)
@@ -335,18 +333,30 @@ func (q *Queue[T]) message(ctx context.Context, value T, opts []PutOption) (*bac
 	if err := postpone(m, o.due); err != nil {
 		return nil, fmt.Errorf("weirnats: queue %s: %w", q.name, err)
 	}
-	if q.options.inject == nil {
-		return m, nil
+	if q.options.inject != nil {
+		if m.Carry, err = carried(q.options.inject(ctx)); err != nil {
+			return nil, fmt.Errorf("weirnats: queue %s: what travels with a message must %w", q.name, err)
+		}
 	}
-	m.Carry = q.options.inject(ctx)
-	n := 0
-	for name, value := range m.Carry {
-		n += len(name) + len(value)
-	}
-	if n > mostCarried {
-		return nil, fmt.Errorf("weirnats: queue %s: what travels with a message must have at most %d bytes, got %d", q.name, mostCarried, n)
+	if limit := q.backend.Limit(m); len(data) > limit {
+		return nil, &TooLargeError{Size: len(data), Limit: limit}
 	}
 	return m, nil
+}
+
+// carried returns what may travel with a message.
+func carried(all map[string]string) (map[string]string, error) {
+	n := 0
+	for name, value := range all {
+		n += len(name) + len(value)
+		if !utf8.ValidString(name) || !utf8.ValidString(value) {
+			return nil, fmt.Errorf("be valid UTF-8, got %q: %q", name, value)
+		}
+	}
+	if n > mostCarried {
+		return nil, fmt.Errorf("have at most %d bytes, got %d", mostCarried, n)
+	}
+	return all, nil
 }
 
 // store hands the message to the backend.
@@ -366,13 +376,10 @@ func (q *Queue[T]) store(ctx context.Context, m *backend.Message, waits bool) er
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
+			timer.Stop()
+			return causeOf(ctx)
 		case <-q.open.Done():
-		}
-		timer.Stop()
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if q.open.Err() != nil {
+			timer.Stop()
 			return ErrClosed
 		}
 	}

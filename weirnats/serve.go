@@ -32,7 +32,7 @@ const (
 // The context that run gets is that of a task of the pool, made from ctx without its end. It is done when the task has ended, with the cause of ctx after the Grace, with [ErrLost] or
 // [ErrRunLimit], or with [weir.ErrClosed] when the pool is shut down. [Attempt] says which try it is. If run returns an error, panics or calls
 // [runtime.Goexit], the policy of [Retry] says whether and when there is another try; [weir.Permanent] and [weir.RetryAfter] mark errors. The error goes to the pool's
-// [weir.OnError] too, as a [*TryError], and a panic to its [weir.OnPanic], when the outcome is with the server.
+// [weir.OnError] too, as a [*TryError], Goexit as [weir.ErrGoexit], and a panic to its [weir.OnPanic], when the outcome is with the server.
 //
 // Serve returns [weir.ErrClosed] if the pool is closed, which ends it as the end of ctx does; [ErrClosed] if the queue was closed before; [ErrGone] if the
 // queue does not exist any more. While the server does not answer, or an embedded one cannot write, it tries again. It must not be called by a task that has the pool's last place.

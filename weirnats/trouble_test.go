@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -18,6 +20,8 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/weirnats"
+	"github.com/64ed045f/weir/weirnats/internal/backend"
+	"github.com/64ed045f/weir/weirnats/internal/mem"
 )
 
 var busyTime = flag.Duration("busy", 300*time.Millisecond, "for how long others keep the disk busy while messages are put and served")
@@ -350,4 +354,154 @@ func TestADeadLetterOfAnEarlierQueueHidesNone(t *testing.T) {
 		conn.Close()
 	}
 	equal(t, "dead letters", dead, `"first""second"`)
+}
+
+// What a try does to its argument, and to what travels, no other try sees, nor the dead letter.
+func TestAMessageStaysAsItWasPut(t *testing.T) {
+	for _, key := range []string{"", "k"} {
+		synctest.Test(t, func(t *testing.T) {
+			var traces, got list[string]
+			q := weirnats.OpenOn[[]byte]("a", func(s backend.Settings) backend.Queue { return mem.New(s) }, quiet,
+				weirnats.Carry(func(context.Context) map[string]string { return map[string]string{"trace": "1"} }, func(ctx context.Context, m map[string]string) context.Context {
+					traces.add(m["trace"])
+					delete(m, "trace")
+					return ctx
+				}), weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 3, Wait: time.Second})))
+			p := weir.New(4, weir.OnError(func(error) {}))
+			var opts []weirnats.PutOption
+			if key != "" {
+				opts = append(opts, weirnats.Key(key))
+			}
+			noError(t, q.Put(t.Context(), []byte("original"), opts...))
+			stop := serve(t, q, p, func(_ context.Context, v []byte) error {
+				got.add(string(v))
+				copy(v, "xxxxxxxx")
+				return errors.New("no")
+			})
+			pass(time.Minute)
+			for l, err := range q.Dead(t.Context()) {
+				noError(t, err)
+				got.add(string(l.Data))
+				noError(t, q.Replay(t.Context(), l.ID))
+				break
+			}
+			pass(time.Minute)
+			stop()
+			noError(t, q.Close())
+			p.Close()
+			equal(t, "values", fmt.Sprint(got.take()), "[original original original original original original original]")
+			equal(t, "traces", fmt.Sprint(traces.take()), "[1 1 1 1 1 1]")
+		})
+	}
+}
+
+// What an earlier try has left behind still has that try's context.
+func TestAttemptIsThatOfItsContext(t *testing.T) {
+	inBubble(t, 1, func(b *bench) {
+		noError(b, b.Put(b.Context(), "x", weirnats.Key("k")))
+		var first context.Context
+		stop := b.serve(func(ctx context.Context, _ string) error {
+			if first == nil {
+				first = ctx
+				return errors.New("no")
+			}
+			equal(b, "number", weirnats.Attempt(ctx).Number, 2)
+			equal(b, "number of the first", weirnats.Attempt(first).Number, 1)
+			return nil
+		})
+		pass(time.Minute)
+		noError(b, stop())
+	})
+}
+
+// The function OnRetry of a policy panics, or ends its goroutine: there is another try as if it had returned.
+func TestAnOnRetryThatDoesNotReturnTakesNoTry(t *testing.T) {
+	for name, end := range map[string]func(){"panic": func() { panic("no") }, "exit": runtime.Goexit} {
+		for _, key := range []string{"", "k"} {
+			inBubble(t, 1, func(b *bench) {
+				var opts []weirnats.PutOption
+				if key != "" {
+					opts = append(opts, weirnats.Key(key))
+				}
+				noError(b, b.Put(b.Context(), "x", opts...))
+				calls := 0
+				stop := b.serve(func(context.Context, string) error {
+					calls++
+					return errors.New("no")
+				})
+				pass(5 * time.Second)
+				noError(b, stop())
+				equal(b, name+" calls", calls, 3)
+				dead := b.dead()
+				equal(b, name+" dead letters", len(dead), 1)
+				equal(b, name+" errors", len(dead[0].Errors), 3)
+			}, weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 3, Wait: time.Millisecond, OnRetry: func(int, error, time.Duration) { end() }})))
+		}
+	}
+}
+
+// It is called for a try that has ended with its process, too.
+func TestAnOnRetryThatDoesNotReturnAfterAKill(t *testing.T) {
+	inBubble(t, 1, func(b *bench) {
+		b.put("x")
+		r, err := b.mem.Receive()
+		noError(b, err)
+		noError(b, r.Pull(b.Context(), 1, 0, func(backend.Delivery) bool { return true })) // and its process ends
+		calls := 0
+		stop := b.serve(func(context.Context, string) error {
+			calls++
+			return nil
+		})
+		pass(3 * lease)
+		noError(b, stop())
+		equal(b, "calls", calls, 0)
+		dead := b.dead()
+		equal(b, "dead letters", len(dead), 1)
+		equal(b, "tries", dead[0].Tries, 3)
+	}, weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 3, Wait: time.Millisecond, OnRetry: func(int, error, time.Duration) { panic("no") }})))
+}
+
+// exits is a codec that ends the goroutine.
+type exits struct{ weirnats.Codec }
+
+func (exits) Decode([]byte, any) error {
+	runtime.Goexit()
+	return nil
+}
+
+func TestACodecThatEndsTheGoroutineMakesADeadLetter(t *testing.T) {
+	inBubble(t, 1, func(b *bench) {
+		b.put("x")
+		stop := b.serve(func(context.Context, string) error { return nil })
+		pass(time.Second)
+		noError(b, stop())
+		dead := b.dead()
+		equal(b, "dead letters", len(dead), 1)
+		equal(b, "tries", dead[0].Tries, 1)
+	}, weirnats.Codecs(exits{weirnats.JSON()}))
+}
+
+func TestWhatTravelsIsText(t *testing.T) {
+	inBubble(t, 1, func(b *bench) {
+		if err := b.Put(b.Context(), "x"); err == nil || !strings.Contains(err.Error(), "valid UTF-8") {
+			b.Errorf("error is %v", err)
+		}
+	}, weirnats.Carry(func(context.Context) map[string]string { return map[string]string{"a": "\xff"} }, func(ctx context.Context, _ map[string]string) context.Context { return ctx }))
+}
+
+// Numbers with zeros in front would be IDs of their own for the deduplication.
+func TestAnIDOfADeadLetterIsWrittenInOneWay(t *testing.T) {
+	inBubble(t, 1, func(b *bench) {
+		b.put("x")
+		stop := b.serve(func(context.Context, string) error { return weir.Permanent(errors.New("no")) })
+		pass(time.Second)
+		noError(b, stop())
+		for _, id := range []string{"01", "+1", "0", "1 ", ""} {
+			isError(b, b.Replay(b.Context(), id), weirnats.ErrNotFound)
+			n, err := b.Purge(b.Context(), id)
+			noError(b, err)
+			equal(b, "removed", n, 0)
+		}
+		equal(b, "dead letters", len(b.dead()), 1)
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
@@ -27,6 +28,9 @@ const (
 
 // errProcessEnded is the error of a try that has left no other.
 var errProcessEnded = errors.New("weirnats: the process ended during the try, or lost the lease")
+
+// errOnRetry is logged when the policy could not say whether there is another try.
+var errOnRetry = errors.New("weirnats: OnRetry of the policy has not returned")
 
 // Try is a call of the function that Serve was given.
 type Try struct {
@@ -71,11 +75,25 @@ func (s *server[T]) work(ctx context.Context, t *task) error {
 	if !ready {
 		return err
 	}
-	value, err := s.queue.decode(t.delivery.Message().Codec, t.delivery.Message().Data)
+	value, err := s.decode(t)
 	if err != nil {
 		return s.bury(t, err)
 	}
 	return s.try(ctx, t, value)
+}
+
+// decode returns the value of a message. If the codec ends the goroutine the message is a dead letter.
+func (s *server[T]) decode(t *task) (value T, err error) {
+	returned := false
+	defer func() {
+		if !returned {
+			_ = s.bury(t, weir.ErrGoexit) // the pool reports it
+		}
+	}()
+	m := t.delivery.Message()
+	value, err = s.queue.decode(m.Codec, m.Data)
+	returned = true
+	return value, err
 }
 
 // finish is for a task that has ended. A message with a key may stay.
@@ -89,9 +107,10 @@ func (s *server[T]) finish(t *task) {
 }
 
 func (s *server[T]) tryContext(ctx context.Context, t *task) context.Context {
-	ctx = context.WithValue(ctx, tryKey{}, &t.try)
+	try := t.try // the next try of a message with a key has another one
+	ctx = context.WithValue(ctx, tryKey{}, &try)
 	if extract := s.queue.options.extract; extract != nil {
-		ctx = extract(ctx, t.delivery.Message().Carry)
+		ctx = extract(ctx, maps.Clone(t.delivery.Message().Carry))
 	}
 	return ctx
 }
@@ -132,7 +151,15 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 	if t.suspect = before != failed; !t.suspect {
 		return s.begins(t), nil
 	}
-	if _, again := s.queue.options.retry.Next(before, t.record.Began, errProcessEnded); !again {
+	returned := false
+	defer func() {
+		if !returned { // OnRetry has panicked, or ended the goroutine
+			s.backOff(t, errOnRetry)
+		}
+	}()
+	_, again := s.queue.options.retry.Next(before, t.record.Began, errProcessEnded)
+	returned = true
+	if !again {
 		t.try.Number = before
 		return false, s.bury(t, errProcessEnded)
 	}
@@ -270,17 +297,29 @@ func (s *server[T]) end(ctx context.Context, t *task, err error) error {
 		s.giveBack(t)
 		return nil
 	}
+	returned := false
+	defer func() {
+		if !returned { // OnRetry has panicked, or ended the goroutine, and with it the time is lost that the policy has chosen
+			s.fails(t, err, time.Second)
+		}
+	}()
 	wait, again := s.queue.options.retry.Next(t.try.Number, t.record.Began, err)
+	returned = true
 	if !again {
 		return s.bury(t, err)
 	}
+	s.fails(t, err, wait)
+	return &TryError{Queue: s.queue.name, ID: t.try.ID, Try: t.try.Number, Err: err}
+}
+
+// fails has a message come again after a try that has failed.
+func (s *server[T]) fails(t *task, err error, wait time.Duration) {
 	s.note(t, err)
 	if t.line != nil {
 		s.keepHere(t, wait)
-		return &TryError{Queue: s.queue.name, ID: t.try.ID, Try: t.try.Number, Err: err}
+		return
 	}
 	s.send(t, "give a message back that has failed", func(ctx context.Context) error { return s.handBack(ctx, t, t.record, wait) })
-	return &TryError{Queue: s.queue.name, ID: t.try.ID, Try: t.try.Number, Err: err}
 }
 
 // ack removes a message that is done, also if its lease is lost, unless it has a key: what another process does with it is in vain.

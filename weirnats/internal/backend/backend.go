@@ -134,8 +134,8 @@ type Queue interface {
 	// Move puts messages into the queue whose time has come, until ctx is done, and then returns nil. Any other error ends it as well. A message is put once, also if several move,
 	// and if one ends at any point; it waits while the queue is full. known reports whether a message, with the DedupID that it has in the queue, was put there and is done.
 	Move(ctx context.Context, known func(ctx context.Context, m *Message) (bool, error)) error
-	// Limit is the largest Data of a message, in bytes.
-	Limit() int
+	// Limit is how many bytes the Data of m may have, which is else complete: the server takes no more, or an empty queue has no room for it.
+	Limit(m *Message) int
 	// Receive returns what delivers messages without a key.
 	Receive() (Receiver, error)
 	// Partitions returns how many partitions deliver messages with a key: 0 before the first one was put.

@@ -572,9 +572,11 @@ func letters(w *world) {
 }
 
 func largest(w *world) {
-	data := make([]byte, w.Limit())
 	id := string(slices.Repeat([]byte{'\n'}, 256))
-	ok(w, w.Put(w.Context(), &backend.Message{ID: id, DedupID: id, Carry: map[string]string{"a": string(slices.Repeat([]byte{1}, 4095))}, Data: data}))
+	m := &backend.Message{ID: id, DedupID: id, Carry: map[string]string{"a": string(slices.Repeat([]byte{1}, 4095))}}
+	data := make([]byte, w.Limit(m))
+	m.Data = data
+	ok(w, w.Put(w.Context(), m))
 	d := w.take()
 	r := new(backend.Record)
 	for i := range 16 {

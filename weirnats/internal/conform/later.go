@@ -261,7 +261,8 @@ func dueFull(l *laterWorld) {
 func dueLargest(l *laterWorld) {
 	defer l.move()()
 	id := string(make([]byte, 256))
-	m := &backend.Message{ID: id, DedupID: id, Carry: map[string]string{"a": string(make([]byte, 4095))}, Data: make([]byte, l.Limit()), Due: time.Now().Add(soon)}
+	m := &backend.Message{ID: id, DedupID: id, Carry: map[string]string{"a": string(make([]byte, 4095))}, Due: time.Now().Add(soon)}
+	m.Data = make([]byte, l.Limit(m))
 	ok(l, l.Put(l.Context(), m))
 	d := l.take()
 	is(l, "size", len(d.Message().Data), len(m.Data))

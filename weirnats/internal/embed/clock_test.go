@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -61,6 +63,66 @@ func TestNothingWaitsForAClockThatIsSet(t *testing.T) {
 			}
 		})
 	}
+}
+
+// restarts is what a log is written to. It gets a value with each start of a server but the first.
+type restarts chan struct{}
+
+func (r restarts) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("has started again")) {
+		r <- struct{}{}
+	}
+	return len(line), nil
+}
+
+// The server starts anew in this process: the next one does not know the IDs of what is done.
+func TestAnIDIsKnownAfterTheServerHasStartedAnew(t *testing.T) {
+	var by atomic.Int64
+	defer embed.SetClock(func() time.Duration { return time.Duration(by.Load()) })()
+	started := make(restarts, 10)
+	q, err := weirnats.Open[string](t.Context(), "q", weirnats.Dir(t.TempDir()), weirnats.Logger(slog.New(slog.NewTextHandler(started, nil))))
+	check(t, err)
+	ran := make(chan string, 10)
+	p := weir.New(2)
+	defer p.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() {
+		served <- q.Serve(ctx, p, func(_ context.Context, v string) error {
+			ran <- v
+			return nil
+		})
+	}()
+	put := func(v, id string) {
+		t.Helper()
+		err := q.Put(t.Context(), v, weirnats.ID(id))
+		for errors.As(err, new(*weirnats.BrokenError)) {
+			err = q.Put(t.Context(), v, weirnats.ID(id))
+		}
+		check(t, err)
+		check(t, q.Put(t.Context(), v+" later", weirnats.ID(id), weirnats.After(time.Millisecond)))
+	}
+	both := func(v string) {
+		t.Helper()
+		if got := []string{<-ran, <-ran}; !slices.Contains(got, v) || !slices.Contains(got, v+" later") {
+			t.Fatalf("ran %q", got)
+		}
+	}
+	for round := range 2 { // the IDs of each server
+		put("first", fmt.Sprint(round))
+		both("first")
+		for s, err := q.Stats(t.Context()); err != nil || s.Messages+s.Later > 0; s, err = q.Stats(t.Context()) {
+			time.Sleep(time.Millisecond)
+		}
+		by.Store(int64(time.Duration(1-2*round) * time.Minute))
+		<-started
+		put("again", "0")
+		put("again", fmt.Sprint(round))
+		put("end", fmt.Sprint("end", round))
+		both("end")
+	}
+	cancel()
+	check(t, errors.Join(<-served, q.Close()))
 }
 
 func check(t *testing.T, err error) {

@@ -58,11 +58,11 @@ type Server struct {
 	back     time.Duration // by which the clock was set back since the last start
 	over     chan struct{} // closed when Release ends the server
 	reviving sync.WaitGroup
+	ids      map[string]*journal.IDs // changed under servers.Mutex as well
 
 	// Under servers.Mutex.
 	uses     int
 	journals map[string]*journal.Journal
-	ids      map[string]*journal.IDs
 }
 
 // servers are those of this process, by path. The mutex is held while one starts or ends, so that no second one starts on the same folder meanwhile.
@@ -222,7 +222,15 @@ func (s *Server) Journal(queue string) (*journal.Journal, error) {
 	if j := s.journals[queue]; j != nil {
 		return j, nil
 	}
-	return opened(s, &s.journals, "running", queue, journal.Open)
+	j, err := opened(s, "running", queue, journal.Open)
+	if err != nil {
+		return nil, err
+	}
+	if s.journals == nil {
+		s.journals = make(map[string]*journal.Journal)
+	}
+	s.journals[queue] = j
+	return j, nil
 }
 
 // IDs returns those of a queue. They are closed with the server.
@@ -232,11 +240,31 @@ func (s *Server) IDs(queue string, window time.Duration) (*journal.IDs, error) {
 	if i := s.ids[queue]; i != nil {
 		return i, nil
 	}
-	return opened(s, &s.ids, "ids", queue, func(name string) (*journal.IDs, error) { return journal.OpenIDs(name, window) })
+	i, err := opened(s, "ids", queue, func(name string) (*journal.IDs, error) { return journal.OpenIDs(name, window) })
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ids == nil {
+		s.ids = make(map[string]*journal.IDs)
+	}
+	s.ids[queue] = i
+	return i, nil
 }
 
-// opened opens a file of a queue, in a folder of that name, and notes it.
-func opened[F any](s *Server, files *map[string]F, folder, queue string, open func(name string) (F, error)) (f F, err error) {
+// reload has the IDs of done messages known that the last server knew, and the next one does not.
+func (s *Server) reload() (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, i := range s.ids {
+		err = errors.Join(err, i.Reload())
+	}
+	return err
+}
+
+// opened opens a file of a queue, in a folder of that name.
+func opened[F any](s *Server, folder, queue string, open func(name string) (F, error)) (f F, err error) {
 	dir, err := s.folder.Sub(folder)
 	if err != nil {
 		return f, fmt.Errorf("weirnats: folder of the embedded server: %w", err)
@@ -244,10 +272,6 @@ func opened[F any](s *Server, files *map[string]F, folder, queue string, open fu
 	if f, err = open(filepath.Join(dir, queue)); err != nil {
 		return f, fmt.Errorf("weirnats: queue %s: %w", queue, err)
 	}
-	if *files == nil {
-		*files = make(map[string]F)
-	}
-	(*files)[queue] = f
 	return f, nil
 }
 

@@ -75,7 +75,10 @@ func (s *Server) revive(old *server.Server) {
 		case <-s.over:
 			return
 		}
-		err := s.launch()
+		err := s.reload()
+		if err == nil {
+			err = s.launch()
+		}
 		if err == nil {
 			s.to.Warn("weirnats: embedded server on " + s.path + " has started again")
 			return

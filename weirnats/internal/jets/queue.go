@@ -51,6 +51,12 @@ const eachTime = 30 * time.Second
 // reserve is what the headers of a dead letter may take of the server's largest message.
 const reserve = 64 << 10
 
+// recordSize is what the server counts for each message besides its subject, headers and data, if it has headers.
+const recordSize = 34
+
+// movedSize is how much larger a message may be that Move puts.
+const movedSize = 128
+
 // mostLooks is how many messages are looked at at once after the connection was lost. The server sends them whole, as text, and cuts the connection of a client that has 64 MiB to read.
 const mostLooks = 4
 
@@ -373,11 +379,22 @@ func (q *queue) PutAll(ctx context.Context, all []*backend.Message) error {
 
 // outgoing returns what goes to the server, when what will deliver it exists.
 func (q *queue) outgoing(ctx context.Context, m *backend.Message) (*nats.Msg, error) {
-	subject := q.subject()
 	if m.Key != "" {
 		if err := q.makePartitions(ctx); err != nil {
 			return nil, err
 		}
+	}
+	out, err := q.compose(m)
+	if err == nil && !m.Due.IsZero() {
+		q.schedule(out, m.Due)
+	}
+	return out, err
+}
+
+// compose returns what goes into the queue.
+func (q *queue) compose(m *backend.Message) (*nats.Msg, error) {
+	subject := q.subject()
+	if m.Key != "" {
 		subject = q.partitionSubject(backend.PartitionOf(m.Key, q.settings.Partitions))
 	}
 	out := &nats.Msg{Subject: subject, Data: m.Data, Header: nats.Header{}}
@@ -389,9 +406,6 @@ func (q *queue) outgoing(ctx context.Context, m *backend.Message) (*nats.Msg, er
 	}
 	if !m.Put.IsZero() {
 		out.Header[putHeader] = []string{m.Put.Format(time.RFC3339Nano)}
-	}
-	if !m.Due.IsZero() {
-		q.schedule(out, m.Due)
 	}
 	return out, describe(out.Header, m)
 }
@@ -509,7 +523,22 @@ func (q *queue) Remember(ctx context.Context, id string, put time.Time) error {
 func (q *queue) Window() time.Duration { return q.settings.Window }
 
 // Limit implements [backend.Queue].
-func (q *queue) Limit() int { return int(q.conn.nats.MaxPayload()) - reserve }
+func (q *queue) Limit(m *backend.Message) int {
+	limit := int(q.conn.nats.MaxPayload()) - reserve
+	if q.settings.MaxBytes <= 0 {
+		return limit
+	}
+	out, err := q.compose(m)
+	if err != nil {
+		return limit
+	}
+	out.Data = nil
+	around := out.Size() + recordSize
+	if !m.Due.IsZero() {
+		around += movedSize
+	}
+	return max(0, min(limit, int(q.settings.MaxBytes)-around))
+}
 
 // Next implements [backend.Queue].
 func (q *queue) Next(ctx context.Context, after uint64) (*backend.Dead, error) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/64ed045f/weir/weirnats/internal/backend"
@@ -16,13 +17,13 @@ import (
 const idSize = 8 + len(backend.IDHash{})
 
 // IDs are the deduplication IDs of messages that are done, for as long as the window says from when they were put. A server knows those of messages that
-// it has had since its start, or still has; the process before knew the others. All methods may be called at once.
+// it has had since its start, or still has; the one before knew the others. All methods may be called at once.
 //
 // There are two files, of which the older one is dropped when all of the newer one is older than the window: so they hold two windows at most.
 type IDs struct {
 	name   string
 	window time.Duration
-	known  map[backend.IDHash]int64 // of the processes before: when they were put
+	known  atomic.Pointer[map[backend.IDHash]int64] // of the servers before: when they were put
 
 	mu   sync.Mutex
 	file *os.File
@@ -32,11 +33,9 @@ type IDs struct {
 
 // OpenIDs opens the file with that name, and one whose name is made of it. It makes what does not exist.
 func OpenIDs(name string, window time.Duration) (*IDs, error) {
-	i := &IDs{name: name, window: window, known: make(map[backend.IDHash]int64)}
-	for _, name := range []string{i.older(), name} {
-		if err := i.load(name); err != nil {
-			return nil, err
-		}
+	i := &IDs{name: name, window: window}
+	if err := i.Reload(); err != nil {
+		return nil, err
 	}
 	if err := i.compact(); err != nil {
 		return nil, err
@@ -44,9 +43,23 @@ func OpenIDs(name string, window time.Duration) (*IDs, error) {
 	return i, i.open()
 }
 
+// Reload is called after the end of a server and before the start of the next one: that does not know the IDs that were remembered meanwhile.
+func (i *IDs) Reload() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	known := make(map[backend.IDHash]int64)
+	for _, name := range []string{i.older(), i.name} {
+		if err := i.load(name, known); err != nil {
+			return err
+		}
+	}
+	i.known.Store(&known)
+	return nil
+}
+
 func (i *IDs) older() string { return i.name + ".older" }
 
-func (i *IDs) load(name string) error {
+func (i *IDs) load(name string, known map[backend.IDHash]int64) error {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -54,7 +67,7 @@ func (i *IDs) load(name string) error {
 	after := time.Now().Add(-i.window).UnixNano()
 	for ; len(text) >= idSize; text = text[idSize:] { // the last one may not have been written whole
 		if put := int64(binary.LittleEndian.Uint64(text)); put > after {
-			i.known[backend.IDHash(text[8:])] = put
+			known[backend.IDHash(text[8:])] = put
 		}
 	}
 	return err
@@ -62,8 +75,9 @@ func (i *IDs) load(name string) error {
 
 // compact makes the older file of both, without what is too old.
 func (i *IDs) compact() error {
-	text := make([]byte, 0, len(i.known)*idSize)
-	for h, put := range i.known {
+	known := *i.known.Load()
+	text := make([]byte, 0, len(known)*idSize)
+	for h, put := range known {
 		text = appendEntry(text, h, put)
 	}
 	next := i.name + ".next"
@@ -98,12 +112,13 @@ func (i *IDs) open() (err error) {
 	return nil
 }
 
-// Known reports whether a message with that ID was put within the window, and was done by a process before this one.
+// Known reports whether a message with that ID was put within the window, and was done before the server started.
 func (i *IDs) Known(id string) bool {
-	if len(i.known) == 0 {
+	known := *i.known.Load()
+	if len(known) == 0 {
 		return false
 	}
-	put, ok := i.known[backend.HashOf(id)]
+	put, ok := known[backend.HashOf(id)]
 	return ok && time.Since(time.Unix(0, put)) < i.window
 }
 

@@ -128,7 +128,7 @@ func (q *Queue) Restart() {
 func (q *Queue) Window() time.Duration { return q.settings.Window }
 
 // Limit implements [backend.Queue].
-func (q *Queue) Limit() int { return 1 << 20 }
+func (q *Queue) Limit(*backend.Message) int { return 1 << 20 }
 
 // Put implements [backend.Queue].
 func (q *Queue) Put(ctx context.Context, m *backend.Message) error {
