@@ -35,6 +35,7 @@ type QueueCounts struct {
 	Leased      int           // messages that were delivered and are not done
 	Redelivered int           // messages that were delivered more than once, and are not done
 	Dead        int           // dead letters
+	Later       int           // messages that were put for a later time, and are not in the queue yet
 	Accepted    uint64        // messages that the queue has accepted since it was made; it never falls
 	Oldest      time.Duration // how long the oldest message has been there; 0 if there is none
 }

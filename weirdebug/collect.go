@@ -200,7 +200,7 @@ func (s *Snapshot) queues(v view, list []exporter.Queue) {
 		c := q.Counts
 		of := Queue{
 			Name: clip(q.Name, maxText), Server: clip(q.Server, maxText), At: q.At,
-			Waiting: c.Waiting, Leased: c.Leased, Redelivered: c.Redelivered, Dead: c.Dead, Accepted: c.Accepted, Oldest: c.Oldest.Seconds(),
+			Waiting: c.Waiting, Leased: c.Leased, Redelivered: c.Redelivered, Dead: c.Dead, Later: c.Later, Accepted: c.Accepted, Oldest: c.Oldest.Seconds(),
 		}
 		if !q.At.IsZero() {
 			of.At = s.since(q.At)

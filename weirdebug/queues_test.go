@@ -23,7 +23,7 @@ func TestTheFirstPageShowsTheQueues(t *testing.T) {
 			t.Errorf("a page without queues has a table of them: %s", body)
 		}
 		defer exporter.AddQueue("durable mail", "nats://here", func(context.Context) (exporter.QueueCounts, error) {
-			return exporter.QueueCounts{Waiting: 11, Leased: 12, Redelivered: 13, Dead: 14, Accepted: 15, Oldest: 90 * time.Second}, nil
+			return exporter.QueueCounts{Waiting: 11, Leased: 12, Redelivered: 13, Dead: 14, Later: 16, Accepted: 15, Oldest: 90 * time.Second}, nil
 		})()
 		asked, down := 0, errors.New("<b>down</b>")
 		defer exporter.AddQueue("durable <i>jobs", "/var/lib/<i>", func(context.Context) (exporter.QueueCounts, error) {
@@ -36,7 +36,7 @@ func TestTheFirstPageShowsTheQueues(t *testing.T) {
 			t.Helper()
 			says(t, h, "?find=durable", texts...)
 		}
-		page("2 queues, with the counts", "<bdi>durable mail</bdi></th><td>11</td><td>12</td><td>13</td><td>14</td><td>15</td><td>1m30s</td>", "<bdi>nats://here</bdi>",
+		page("2 queues, with the counts", "<bdi>durable mail</bdi></th><td>11</td><td>12</td><td>13</td><td>14</td><td>16</td><td>15</td><td>1m30s</td>", "<bdi>nats://here</bdi>",
 			"<bdi>durable &lt;i&gt;jobs</bdi> <span class=\"lint\"><bdi>&lt;b&gt;down&lt;/b&gt;</bdi></span></th><td>–</td>", "<bdi>/var/lib/&lt;i&gt;</bdi>")
 		page("<bdi>durable &lt;i&gt;jobs</bdi></th><td>77</td>")
 		time.Sleep(time.Minute)
@@ -48,7 +48,7 @@ func TestTheFirstPageShowsTheQueues(t *testing.T) {
 		check.Equal(t, "queues", len(s.Queues), 2)
 		check.Equal(t, "the first has not answered", s.Queues[0].Error, down.Error())
 		check.Equal(t, "age of its counts", s.Time.Sub(s.Queues[0].At), time.Minute)
-		check.Equal(t, "the second", fmt.Sprint(s.Queues[1].Waiting, s.Queues[1].Accepted, s.Queues[1].Oldest, s.Queues[1].Error), "11 15 90")
+		check.Equal(t, "the second", fmt.Sprint(s.Queues[1].Waiting, s.Queues[1].Later, s.Queues[1].Accepted, s.Queues[1].Oldest, s.Queues[1].Error), "11 16 15 90")
 		for _, query := range []string{"?groups", "?pool=18446744073709551615"} {
 			get(h, query)
 		}

@@ -94,6 +94,7 @@ type Queue struct {
 	Leased      int       `json:"leased"`
 	Redelivered int       `json:"redelivered"`
 	Dead        int       `json:"dead"`
+	Later       int       `json:"later"`
 	Accepted    uint64    `json:"accepted"`
 	Oldest      float64   `json:"oldest"`          // how long the oldest message has been there
 	At          time.Time `json:"at,omitzero"`     // when the counts were asked for; zero if none are known

@@ -17,7 +17,7 @@ func (q *Queue[T]) counts(ctx context.Context) (exporter.QueueCounts, error) {
 		return exporter.QueueCounts{}, err
 	}
 	return exporter.QueueCounts{
-		Waiting: s.Waiting, Leased: s.Leased, Redelivered: s.Redelivered, Dead: s.Dead, Accepted: uint64(max(0, s.Accepted)), Oldest: s.Age,
+		Waiting: s.Waiting, Leased: s.Leased, Redelivered: s.Redelivered, Dead: s.Dead, Later: s.Later, Accepted: uint64(max(0, s.Accepted)), Oldest: s.Age,
 	}, nil
 }
 

@@ -53,9 +53,10 @@ func TestCountsOfAQueueAreThoseOfStats(t *testing.T) {
 		})
 		pass(time.Second)
 		b.put("c", "d")
+		noError(b, b.Put(b.Context(), "e", weirnats.After(time.Hour)))
 		got, err := weirnats.Counts(b.Context(), b.Queue)
 		noError(b, err)
-		equal(b, "counts", got, exporter.QueueCounts{Waiting: 2, Leased: 1, Dead: 1, Accepted: 4, Oldest: time.Second})
+		equal(b, "counts", got, exporter.QueueCounts{Waiting: 2, Leased: 1, Dead: 1, Later: 1, Accepted: 4, Oldest: time.Second})
 		noError(b, stop())
 	})
 }

@@ -101,6 +101,8 @@ var (
 			number("", func(q *exporter.Queue) int { return q.Counts.Redelivered })),
 		upDown("weir.queue.message.dead", "{message}", "Messages that have failed for good, and are kept.", "",
 			number("", func(q *exporter.Queue) int { return q.Counts.Dead })),
+		upDown("weir.queue.message.later", "{message}", "Messages that were put for a later time, and are not in the queue yet.", "",
+			number("", func(q *exporter.Queue) int { return q.Counts.Later })),
 		counter("weir.queue.accepted", "{message}", "Messages that the queue has accepted since it was made.", "",
 			number("", func(q *exporter.Queue) uint64 { return q.Counts.Accepted })),
 		oldest("weir.queue.message.oldest_age", "For how long the oldest message has been in the queue.",

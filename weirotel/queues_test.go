@@ -19,7 +19,7 @@ func TestAQueueHasNoCountsWhileItsServerDoesNotAnswer(t *testing.T) {
 		calls, down := 0, error(nil)
 		defer exporter.AddQueue("mail", "here", func(context.Context) (exporter.QueueCounts, error) {
 			calls++
-			return exporter.QueueCounts{Waiting: 5, Leased: 4, Redelivered: 3, Dead: 2, Accepted: 99, Oldest: 1500 * time.Millisecond}, down
+			return exporter.QueueCounts{Waiting: 5, Leased: 4, Redelivered: 3, Dead: 2, Later: 6, Accepted: 99, Oldest: 1500 * time.Millisecond}, down
 		})()
 		remove := exporter.AddQueue("mail", "there", func(ctx context.Context) (exporter.QueueCounts, error) {
 			<-ctx.Done()
@@ -33,6 +33,7 @@ func TestAQueueHasNoCountsWhileItsServerDoesNotAnswer(t *testing.T) {
 			"weir.queue.up":                  {"mail here": 1, "mail there": 0},
 			"weir.queue.message.count":       {"waiting mail here": 5, "leased mail here": 4},
 			"weir.queue.message.redelivered": {"mail here": 3},
+			"weir.queue.message.later":       {"mail here": 6},
 			"weir.queue.message.dead":        {"mail here": 2},
 			"weir.queue.accepted":            {"mail here": 99},
 			"weir.queue.message.oldest_age":  {"mail here": 1.5},

@@ -66,7 +66,7 @@ func everything(t *testing.T, f func(t *testing.T, r *prometheus.Registry)) {
 		noError(t, k.Use(t.Context(), func(int) error { return nil }))
 
 		defer exporter.AddQueue("mail", "nats://queues", func(context.Context) (exporter.QueueCounts, error) {
-			return exporter.QueueCounts{Waiting: 5, Leased: 4, Redelivered: 3, Dead: 2, Accepted: 99, Oldest: 1500 * time.Millisecond}, nil
+			return exporter.QueueCounts{Waiting: 5, Leased: 4, Redelivered: 3, Dead: 2, Later: 6, Accepted: 99, Oldest: 1500 * time.Millisecond}, nil
 		})()
 
 		r := prometheus.NewPedanticRegistry()

@@ -66,6 +66,7 @@ var (
 			part("leased", func(q *exporter.Queue) int { return q.Counts.Leased })),
 		gauge("weir_queue_redelivered", "Messages in the queue that were delivered more than once.", func(q *exporter.Queue) int { return q.Counts.Redelivered }),
 		gauge("weir_queue_dead", "Messages that have failed for good, and are kept.", func(q *exporter.Queue) int { return q.Counts.Dead }),
+		gauge("weir_queue_later", "Messages that were put for a later time, and are not in the queue yet.", func(q *exporter.Queue) int { return q.Counts.Later }),
 		counter("weir_queue_accepted_total", "Messages that the queue has accepted since it was made.", func(q *exporter.Queue) uint64 { return q.Counts.Accepted }),
 		age("weir_queue_oldest_seconds", "For how long the oldest message has been in the queue.", func(q *exporter.Queue) time.Duration { return q.Counts.Oldest }),
 	)...)

@@ -41,7 +41,7 @@ func TestAQueueHasNoCountsWhileItsServerDoesNotAnswer(t *testing.T) {
 				equal(t, name, m.GetGauge().GetValue(), value)
 			}
 		}
-		is(8, map[string]float64{
+		is(9, map[string]float64{
 			"weir_queue_up mail here": 1, "weir_queue_messages mail here waiting": 8, "weir_queue_messages mail here leased": 0,
 			"weir_queue_dead mail here": 1, "weir_queue_oldest_seconds mail here": 0, "weir_queue_up mail _there": 0,
 		})
