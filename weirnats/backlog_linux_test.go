@@ -34,7 +34,8 @@ func childBacklog() error {
 		return err
 	}
 	took := time.Since(began)
-	ctx, enough := context.WithCancel(context.Background())
+	ctx, enough := context.WithTimeout(context.Background(), 10*time.Second)
+	defer enough()
 	p := weir.New(64)
 	var calls atomic.Int64
 	if err := q.Serve(ctx, p, func(context.Context, []byte) error {
@@ -60,6 +61,7 @@ func BenchmarkBacklog(b *testing.B) {
 		b.Run(fmt.Sprintf("waiting=%d/server=embedded", n), func(b *testing.B) {
 			dir := b.TempDir()
 			fillBacklog(b, n, weirnats.Dir(dir))
+			reportBacklog(b, dir, "") // from then on it was killed
 			for b.Loop() {
 				reportBacklog(b, dir, "")
 			}

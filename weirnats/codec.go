@@ -11,7 +11,7 @@ type Codec interface {
 	// Name travels with each message, or stands in the queue that was made with it, so that what was put with one codec is decoded by it, also when the program has
 	// changed to another. It must be from 1 to 64 printable ASCII characters, without spaces.
 	Name() string
-	// Encode returns the bytes of a value of the queue's type. They must not change before Put has returned.
+	// Encode returns the bytes of a value of the queue's type. They must not change before Put or PutAll has returned.
 	Encode(value any) ([]byte, error)
 	// Decode sets the value that the pointer to points to. The value must share no memory with data. An error sends the message to the dead letters.
 	Decode(data []byte, to any) error

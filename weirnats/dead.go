@@ -1,6 +1,7 @@
 package weirnats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,7 +137,7 @@ func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 	m.DedupID, m.Put = "r"+id, time.Time{}
 	if m.Key != "" {
 		defer q.noteKeyed()
-		if err := q.afterPuts(ctx); err != nil {
+		if err := cmp.Or(q.checkHealth(), q.afterPuts(ctx)); err != nil {
 			return err
 		}
 	}

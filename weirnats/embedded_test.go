@@ -297,7 +297,7 @@ func TestLargeValues(t *testing.T) {
 	equal(t, "bytes", bytes.Load(), want+int64(large.Limit))
 }
 
-// A value for which an empty queue has no room is an error at once; one byte less is put.
+// A value for which an empty queue has no room is an error at once. One that has the most bytes has room.
 func TestAValueThatIsLargerThanTheQueue(t *testing.T) {
 	for name, opts := range map[string][]weirnats.PutOption{
 		"plain":   nil,
@@ -314,18 +314,17 @@ func TestAValueThatIsLargerThanTheQueue(t *testing.T) {
 		if !errors.As(err, new(*weirnats.TooLargeError)) {
 			t.Fatalf("%s: error of PutAll is %v", name, err)
 		}
-		noError(t, q.Put(t.Context(), make([]byte, large.Limit-200), opts...))
+		size := large.Limit
+		if name == "later" {
+			size -= 10 // the time of the call travels with it
+		}
+		noError(t, q.TryPut(t.Context(), make([]byte, size), opts...))
 		p := weir.New(1)
 		stop := serve(t, q, p, func(context.Context, []byte) error { return nil })
 		drained(t, q)
-		_, ok = errors.AsType[*weirnats.TooLargeError](q.Put(t.Context(), make([]byte, 10_000), opts...))
-		equal(t, "too large", ok, true)
 		stop()
 		p.Close()
 	}
-	q := open[[]byte](t, t.TempDir(), "a", weirnats.MaxBytes(10_000))
-	large, _ := errors.AsType[*weirnats.TooLargeError](q.Put(t.Context(), make([]byte, 10_000), weirnats.ID("x"), weirnats.Key("k")))
-	noError(t, q.TryPut(t.Context(), make([]byte, large.Limit), weirnats.ID("x"), weirnats.Key("k")))
 }
 
 // upper is a codec that another version of the program had.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -50,22 +49,24 @@ func childDeployed() error {
 	ctx, stop := told()
 	defer stop()
 	fmt.Println("ready")
-	var putters sync.WaitGroup
+	putters := weir.NewGroup(context.Background(), 4)
 	if !is(os.Getenv(childDir), noMore) {
 		for i := range 4 {
-			putters.Go(func() {
+			putters.Go(func(context.Context) error {
 				for j := 0; ctx.Err() == nil; j++ {
 					id := fmt.Sprint(os.Getpid(), "-", i, "-", j)
-					if p.Put(ctx, id, weirnats.ID(id)) == nil {
-						err = errors.Join(err, p.put.add(id))
+					if p.Put(ctx, id, weirnats.ID(id)) != nil {
+						continue
+					}
+					if err := p.put.add(id); err != nil {
+						return err
 					}
 				}
+				return nil
 			})
 		}
 	}
-	served := p.serve(ctx)
-	putters.Wait()
-	return errors.Join(err, served, p.Close())
+	return errors.Join(p.serve(ctx), putters.Wait(), p.Close())
 }
 
 // A program with an embedded server is replaced by the next one again and again, while it puts and serves. Nothing is lost, and nothing is done twice.

@@ -123,7 +123,7 @@ type TryError struct {
 	Try int
 	// Dead says that there is no other try: the message is a dead letter now.
 	Dead bool
-	// Err is what the function returned, or the error of the codec, or [ErrLost].
+	// Err is what the function returned, or the error of the codec, or [ErrLost], or one that says that the process of the last try ended.
 	Err error
 }
 

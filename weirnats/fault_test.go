@@ -82,6 +82,7 @@ func begin(t testing.TB, name, dir, url string) *child {
 	t.Helper()
 	c := command(t, name, dir, url)
 	noError(t, c.Start())
+	t.Cleanup(c.kill) // if the test has not
 	return c
 }
 

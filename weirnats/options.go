@@ -150,7 +150,7 @@ var codecName = regexp.MustCompile(`^[!-~]{1,64}$`)
 
 // Retry sets how often a message is tried, and the time in between. By default there are 10 tries, with a wait of up to 1 s after the first that
 // doubles up to 10 minutes, and a panic is a failure like others. Programs that serve the same queue may have different policies. No place is held between two tries. Of a policy without Panics, a panic is the last try. OnRetry
-// is called in the process in which the try has failed, and if it panics there is another try a second later.
+// is called in the process in which the try has failed, and if it panics the pool reports that panic alone, and there is another try a second later.
 func Retry(r *weir.Retrier) Option {
 	must(r != nil, "retrier must not be nil", "nil")
 	return option(func(o *options) { o.retry = r })

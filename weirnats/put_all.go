@@ -49,7 +49,7 @@ func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) st
 	}
 	if slices.ContainsFunc(all, hasKey) {
 		defer q.noteKeyed()
-		if err := q.afterPuts(ctx); err != nil {
+		if err := cmp.Or(q.checkHealth(), q.afterPuts(ctx)); err != nil {
 			return 0, err
 		}
 	}
@@ -193,7 +193,8 @@ const groupTime = 30 * time.Second
 
 // group lets Puts that come at once share a sync of the disk: while some are under way, the others gather.
 type group struct {
-	to backend.Queue
+	to    backend.Queue
+	known func(ctx context.Context, m *backend.Message) (bool, error) // that it was put, and is done
 
 	mu      sync.Mutex
 	waiting []*member
@@ -202,11 +203,9 @@ type group struct {
 }
 
 type member struct {
-	message *backend.Message // nil for none
+	message *backend.Message // nil for none; it does not change when it is taken
 	done    chan error       // of capacity 1
-
-	// Under the mutex of the group.
-	taken, left bool // its message is on its way, or its Put has ended
+	taken   bool             // the message is on its way; under the mutex of the group
 }
 
 // put stores a message, or returns [backend.ErrFull]. When its context ends a message that is not on its way is not stored any more; one that is may be stored after put has
@@ -236,7 +235,7 @@ func (g *group) join(ctx context.Context, w *member) error {
 	case <-ctx.Done():
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		if w.left = !w.taken; w.left {
+		if !w.taken {
 			w.message = nil
 		}
 		return causeOf(ctx)
@@ -262,7 +261,7 @@ func (g *group) store() {
 		var errs []error
 		if last > 0 {
 			ctx, cancel := context.WithTimeout(context.Background(), groupTime)
-			errs = storeAtOnce(ctx, g.to, all)
+			errs = g.storeUnknown(ctx, all)
 			cancel()
 		}
 		for _, w := range members {
@@ -274,6 +273,26 @@ func (g *group) store() {
 			errs = errs[1:]
 		}
 	}
+}
+
+// storeUnknown is storeAtOnce for messages that are not done by now. They have waited: the server may have started anew meanwhile, which has forgotten their IDs.
+func (g *group) storeUnknown(ctx context.Context, all []*backend.Message) []error {
+	errs := make([]error, len(all))
+	var some []*backend.Message
+	var at []int
+	for i, m := range all {
+		known, err := g.known(ctx, m)
+		if errs[i] = err; err == nil && !known {
+			some, at = append(some, m), append(at, i)
+		}
+	}
+	if len(some) == 0 {
+		return errs
+	}
+	for i, err := range storeAtOnce(ctx, g.to, some) {
+		errs[at[i]] = err
+	}
+	return errs
 }
 
 // take takes the first members, and returns their messages, as many as go to the server at once. The mutex is held.

@@ -125,7 +125,7 @@ func newQueue[T any](name string, o *options, b backend.Queue, s natsServer) *Qu
 	q.keyed, q.noteKeyed = context.WithCancel(context.Background())
 	q.closing = sync.OnceValue(q.end)
 	if o.durability != nil && *o.durability == Always {
-		q.group = &group{to: b}
+		q.group = &group{to: b, known: q.known}
 	}
 	return q
 }
@@ -363,6 +363,11 @@ func carried(all map[string]string) (map[string]string, error) {
 func (q *Queue[T]) store(ctx context.Context, m *backend.Message, waits bool) error {
 	const first, most = 2 * time.Millisecond, 250 * time.Millisecond
 	for wait := first; ; wait = min(2*wait, most) {
+		if wait > first { // the server may have started anew meanwhile, and have forgotten the ID
+			if known, err := q.known(ctx, m); known || err != nil {
+				return err
+			}
+		}
 		err := q.backend.Put(ctx, m)
 		switch health := q.checkHealth(); {
 		case err != nil && health != nil:

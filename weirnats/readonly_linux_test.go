@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,22 +46,19 @@ func TestAFolderOnAReadOnlyMountLosesNothing(t *testing.T) {
 		c.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 		c.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: id, Size: 1}}
 	}
-	if err := c.Start(); errors.Is(err, fs.ErrPermission) {
-		t.Log("this system allows no mounts: ", err)
-		return
+	if err := c.Start(); err != nil {
+		t.Skip("this system allows no mounts: ", err)
 	}
 	said, err := io.ReadAll(c.out)
 	noError(t, errors.Join(err, c.Wait()))
 	switch answer, ready := strings.CutPrefix(string(said), "ready\n"); {
 	case !ready:
-		t.Log("this system allows no mounts: ", string(said))
+		t.Skip("this system allows no mounts: ", string(said))
 	case !strings.Contains(answer, queues) || !strings.Contains(answer, "read-only file system"):
 		t.Errorf("error is %q", answer)
 	}
-	for name, text := range files(t, dir) {
-		if before[name] != text {
-			t.Errorf("%s has changed", name)
-		}
+	if !maps.Equal(files(t, dir), before) {
+		t.Error("files have changed")
 	}
 	q = open[string](t, queues, "work", childOptions...)
 	s, err := q.Stats(t.Context())

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -440,25 +441,40 @@ func TestAnOnRetryThatDoesNotReturnTakesNoTry(t *testing.T) {
 	}
 }
 
-// It is called for a try that has ended with its process, too.
+// It is called for a try that has ended with its process, too, and once for each.
 func TestAnOnRetryThatDoesNotReturnAfterAKill(t *testing.T) {
-	inBubble(t, 1, func(b *bench) {
-		b.put("x")
-		r, err := b.mem.Receive()
-		noError(b, err)
-		noError(b, r.Pull(b.Context(), 1, 0, func(backend.Delivery) bool { return true })) // and its process ends
-		calls := 0
-		stop := b.serve(func(context.Context, string) error {
-			calls++
-			return nil
-		})
-		pass(3 * lease)
-		noError(b, stop())
-		equal(b, "calls", calls, 0)
-		dead := b.dead()
-		equal(b, "dead letters", len(dead), 1)
-		equal(b, "tries", dead[0].Tries, 3)
-	}, weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 3, Wait: time.Millisecond, OnRetry: func(int, error, time.Duration) { panic("no") }})))
+	for _, key := range []string{"", "k"} {
+		told := 0
+		inBubble(t, 1, func(b *bench) {
+			var opts []weirnats.PutOption
+			if key != "" {
+				opts = append(opts, weirnats.Key(key))
+			}
+			noError(b, b.Put(b.Context(), "x", opts...))
+			noError(b, b.Put(b.Context(), "y", opts...))
+			if key == "" {
+				r, err := b.mem.Receive()
+				noError(b, err)
+				noError(b, r.Pull(b.Context(), 1, 0, func(backend.Delivery) bool { return true })) // and its process ends
+			} else {
+				p, err := b.mem.Partition(0)
+				noError(b, err)
+				noError(b, p.Pull(b.Context(), 1, 0, func(backend.Delivery, backend.Turn) bool { return true }))
+			}
+			var calls list[string]
+			stop := b.serve(func(ctx context.Context, v string) error {
+				calls.add(fmt.Sprint(v, weirnats.Attempt(ctx).Number))
+				return nil
+			})
+			pass(3 * lease)
+			noError(b, stop())
+			all := calls.take()
+			slices.Sort(all)
+			equal(b, "calls", fmt.Sprint(all), "[x2 y1]")
+			equal(b, "messages", b.stats().Messages, 0)
+		}, weirnats.Partitions(1), weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 3, Wait: time.Millisecond, OnRetry: func(int, error, time.Duration) { told++; panic("no") }})))
+		equal(t, "calls of OnRetry", told, 1)
+	}
 }
 
 // exits is a codec that ends the goroutine.

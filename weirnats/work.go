@@ -24,13 +24,12 @@ const (
 	mostErrorText = 512
 	// mostUnsure is how many messages are done at most, for one call of Serve, without holding their places until the server has confirmed that. From someUnsure on the server is asked to, for every sixteenth.
 	mostUnsure, someUnsure = 256, 64
+	// onRetryWait is the time until the next try if OnRetry of the policy panics, or ends the goroutine: the one that the policy has chosen is lost with that.
+	onRetryWait = time.Second
 )
 
 // errProcessEnded is the error of a try that has left no other.
 var errProcessEnded = errors.New("weirnats: the process ended during the try, or lost the lease")
-
-// errOnRetry is logged when the policy could not say whether there is another try.
-var errOnRetry = errors.New("weirnats: OnRetry of the policy has not returned")
 
 // Try is a call of the function that Serve was given.
 type Try struct {
@@ -153,9 +152,15 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 	}
 	returned := false
 	defer func() {
-		if !returned { // OnRetry has panicked, or ended the goroutine
-			s.backOff(t, errOnRetry)
+		if returned {
+			return
 		}
+		// OnRetry has panicked, or ended the goroutine. This delivery begins no try.
+		t.try.Number = before
+		if t.line == nil {
+			t.record.Returned++
+		}
+		s.fails(t, errProcessEnded, onRetryWait)
 	}()
 	_, again := s.queue.options.retry.Next(before, t.record.Began, errProcessEnded)
 	returned = true
@@ -299,8 +304,8 @@ func (s *server[T]) end(ctx context.Context, t *task, err error) error {
 	}
 	returned := false
 	defer func() {
-		if !returned { // OnRetry has panicked, or ended the goroutine, and with it the time is lost that the policy has chosen
-			s.fails(t, err, time.Second)
+		if !returned {
+			s.fails(t, err, onRetryWait)
 		}
 	}()
 	wait, again := s.queue.options.retry.Next(t.try.Number, t.record.Began, err)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/trace"
@@ -240,4 +242,20 @@ func ExampleStartOptions() {
 		_ = weirotel.Span("receive", func(context.Context) error { return nil }, on, consumer)(ctx)
 	})
 	// Output: request/receive: Unset
+}
+
+// A queue of package weirnats calls both functions: they are for its option Carry.
+func ExampleInject() {
+	before := otel.GetTextMapPropagator()
+	defer otel.SetTextMapPropagator(before)
+	otel.SetTextMapPropagator(propagation.TraceContext{})
+
+	provider := trace.NewTracerProvider()
+	put, span := provider.Tracer("shop").Start(context.Background(), "put")
+	carried := weirotel.Inject(put) // with the message
+	span.End()
+
+	run := weirotel.Extract(context.Background(), carried) // in another process
+	fmt.Println(api.SpanContextFromContext(run).TraceID() == span.SpanContext().TraceID())
+	// Output: true
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -256,8 +258,9 @@ func (s *Server) IDs(queue string, window time.Duration) (*journal.IDs, error) {
 // reload has the IDs of done messages known that the last server knew, and the next one does not.
 func (s *Server) reload() (err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, i := range s.ids {
+	all := slices.Collect(maps.Values(s.ids))
+	s.mu.Unlock()
+	for _, i := range all {
 		err = errors.Join(err, i.Reload())
 	}
 	return err

@@ -54,7 +54,7 @@ const reserve = 64 << 10
 // recordSize is what the server counts for each message besides its subject, headers and data, if it has headers.
 const recordSize = 34
 
-// movedSize is how much larger a message may be that Move puts.
+// movedSize is how much larger a message may be when Move puts it, or when it was a dead letter.
 const movedSize = 128
 
 // mostLooks is how many messages are looked at at once after the connection was lost. The server sends them whole, as text, and cuts the connection of a client that has 64 MiB to read.
@@ -533,11 +533,7 @@ func (q *queue) Limit(m *backend.Message) int {
 		return limit
 	}
 	out.Data = nil
-	around := out.Size() + recordSize
-	if !m.Due.IsZero() {
-		around += movedSize
-	}
-	return max(0, min(limit, int(q.settings.MaxBytes)-around))
+	return max(0, min(limit, int(q.settings.MaxBytes)-out.Size()-recordSize-movedSize))
 }
 
 // Next implements [backend.Queue].

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -29,6 +30,8 @@ type IDs struct {
 	file *os.File
 	end  int64
 	turn time.Time // when the file is to become the older one; zero while it is empty
+
+	unwritten map[backend.IDHash]int64 // what could not be written
 }
 
 // OpenIDs opens the file with that name, and one whose name is made of it. It makes what does not exist.
@@ -53,6 +56,9 @@ func (i *IDs) Reload() error {
 			return err
 		}
 	}
+	after := time.Now().Add(-i.window).UnixNano()
+	maps.DeleteFunc(i.unwritten, func(_ backend.IDHash, put int64) bool { return put <= after })
+	maps.Copy(known, i.unwritten)
 	i.known.Store(&known)
 	return nil
 }
@@ -141,6 +147,11 @@ func (i *IDs) Remember(id string, put time.Time) error {
 	_, err := i.file.WriteAt(entry, i.end)
 	if err == nil {
 		i.end += int64(len(entry))
+	} else {
+		if i.unwritten == nil {
+			i.unwritten = make(map[backend.IDHash]int64)
+		}
+		i.unwritten[backend.HashOf(id)] = put.UnixNano()
 	}
 	return errors.Join(changed, err)
 }

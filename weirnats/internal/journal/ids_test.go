@@ -116,3 +116,23 @@ func TestFilesOfIDsChange(t *testing.T) {
 		}
 	})
 }
+
+// What cannot be written, as the disk is full, is known to the next server of this process.
+func TestWhatCannotBeWrittenIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := openIDs(t, filepath.Join(t.TempDir(), "ids"))
+		if err := i.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if i.Remember("a", time.Now()) == nil {
+			t.Fatal("a closed file was written")
+		}
+		if err := i.Reload(); err != nil || !i.Known("a") {
+			t.Errorf("error is %v, a is known: %v", err, i.Known("a"))
+		}
+		time.Sleep(window)
+		if err := i.Reload(); err != nil || i.Known("a") {
+			t.Errorf("error is %v, a is known: %v", err, i.Known("a"))
+		}
+	})
+}
