@@ -24,6 +24,17 @@ func errgroupPeers() []Peer {
 			Sort:      func(_ int, items []int) { must(sortErrgroup(items)) },
 		},
 		{
+			Name: "errgroup.context", Module: errgroupModule, About: "WithContext, SetLimit, Go, Wait; a new group after each Wait",
+			Set: func(limit int, work Work) Runner {
+				newGroup := func() *errgroup.Group {
+					group, _ := errgroup.WithContext(context.Background())
+					group.SetLimit(limit)
+					return group
+				}
+				return openSets(work.failing(), newGroup, func() {})
+			},
+		},
+		{
 			Name: "errgroup.waitgroup", Module: errgroupModule,
 			About: "SetLimit, Go of one group for good, and a WaitGroup that waits",
 			Open:  openErrgroupCounted,

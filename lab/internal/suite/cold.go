@@ -93,7 +93,7 @@ func few(s Scale, tasks int, length time.Duration) Experiment {
 // fewForms are those that a handler would use. The work in place is none of them: it is what tasks are for.
 var fewForms = map[string]bool{
 	"weir.Pool": true, "weir.FuncPool": true, "weir.PoolGroup": true, "weir.Group": true, "weir.errgroup": true,
-	"go": true, "errgroup": true, "conc": true, "ants": true, "pond": true, "workerpool": true, "gopool": true,
+	"go": true, "errgroup": true, "errgroup.context": true, "conc": true, "ants": true, "pond": true, "workerpool": true, "gopool": true,
 }
 
 // pause sleeps or computes for some time.
