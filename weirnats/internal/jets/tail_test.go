@@ -39,27 +39,38 @@ func serve(t *testing.T, o server.Options) (s *server.Server, end func()) {
 }
 
 // dial connects to a server, and again when another one has taken its place.
-func dial(t *testing.T, s *server.Server) *jets.Conn {
-	conn, err := jets.Connect(func(opts ...nats.Option) (*nats.Conn, error) {
-		return nats.Connect(s.ClientURL(), append(opts, nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0))...)
+func dial(t *testing.T, s *server.Server) (conn *jets.Conn, client *nats.Conn) {
+	conn, err := jets.Connect(func(opts ...nats.Option) (_ *nats.Conn, err error) {
+		client, err = nats.Connect(s.ClientURL(), append(opts, nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0))...)
+		return client, err
 	})
 	noError(t, err)
 	t.Cleanup(conn.Close)
-	return conn
+	return conn, client
 }
 
-// onServer opens a queue on a server of its own, which keeps its files in store. The function again changes them while the server is down.
+// onServer opens a queue on a server of its own, which keeps its files in store. The function again changes them while the server is down, and returns when the client has noticed: what is
+// asked on a connection that is lost fails.
 func onServer(t *testing.T, name string) (q backend.Queue, conn *jets.Conn, store string, again func(change func())) {
 	o := server.Options{StoreDir: t.TempDir()}
 	s, end := serve(t, o)
 	o.Port = s.Addr().(*net.TCPAddr).Port
-	conn = dial(t, s)
+	conn, client := dial(t, s)
+	connected := client.StatusChanged(nats.CONNECTED)
 	return openOn(t, conn, name), conn, o.StoreDir, func(change func()) {
 		end()
 		change()
-		_, end := serve(t, o)
+		s, end := serve(t, o)
 		t.Cleanup(end)
 		t.Cleanup(conn.Close) // before the server ends
+		limit := time.After(time.Minute)
+		for client.ConnectedServerId() != s.ID() {
+			select {
+			case <-connected:
+			case <-limit:
+				t.Fatal("the client does not connect again")
+			}
+		}
 	}
 }
 
@@ -154,7 +165,7 @@ func TestTheEndOfAMessageRemovesNoOtherRecord(t *testing.T) {
 func TestManyMessagesForAStreamThatIsGoneAreRefusedSoon(t *testing.T) {
 	s, end := serve(t, server.Options{StoreDir: t.TempDir()})
 	defer end()
-	conn := dial(t, s)
+	conn, _ := dial(t, s)
 	defer conn.Close()
 	q := openOn(t, conn, "gone")
 	c, err := nats.Connect(s.ClientURL())
