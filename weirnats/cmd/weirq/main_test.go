@@ -158,7 +158,7 @@ func TestHelpAndVersionArePrinted(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{nil, []string{"Usage:", "Examples:", "purge ", "--creds FILE"}},
+		{[]string{}, []string{"Usage:", "Examples:", "purge ", "--creds FILE"}},
 		{[]string{"replay", "--help"}, []string{"weirq replay QUEUE {ID... | --all}", "--yes", "--server URL"}},
 		{[]string{"--version"}, []string{"weirq ", "go1."}},
 	} {
