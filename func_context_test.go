@@ -34,6 +34,7 @@ func TestAFuncContextCallsItsFunctionWithEachArgument(t *testing.T) {
 			check.OK(t, p.Go(ctx, i))
 		}
 		check.OK(t, p.Go(ctx, -1))
+		synctest.Wait()
 		check.Equal(t, "running", p.Stats().Running, 2)
 		time.Sleep(2 * time.Millisecond)
 		check.Equal(t, "running for a millisecond", len(p.Running(time.Millisecond)), 2)

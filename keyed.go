@@ -195,5 +195,7 @@ func (l *keyLane[K]) rests() {
 	l.key, l.listed = none, false
 	if len(k.free) < maxFreeLanes && !race.Enabled { // which would take tasks of the next key as ordered after those of this one
 		k.free = append(k.free, l)
+		return
 	}
+	l.pool.core.unlist() // many keys may come and go between two collections of garbage
 }

@@ -188,6 +188,8 @@ func TestHandlersOfThePoolOfKeys(t *testing.T) {
 
 // Exact order, no key twice at once, and nothing left.
 func TestManyKeysLeaveNothing(t *testing.T) {
+	weir.Watch()                 // then each lane is listed
+	data := make([]byte, 32<<20) // of a program, in which garbage is collected less often
 	n := check.Scale(50_000, 30_000)
 	if check.Race {
 		n = 5_000 // the heap is not measured
@@ -231,6 +233,7 @@ func TestManyKeysLeaveNothing(t *testing.T) {
 	check.Until(t, "no worker has a task", func() bool { s := p.Stats(); return s.Workers == s.Idle })
 	check.Until(t, "the keys have left the heap", func() bool { return check.Race || heap() <= before+1<<20 })
 	runtime.KeepAlive(k)
+	runtime.KeepAlive(data)
 }
 
 func TestAKeyThatIsNotEqualToItself(t *testing.T) {
