@@ -57,7 +57,7 @@ func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) st
 		if err := q.checkHealth(); err != nil {
 			return n, err
 		}
-		some := portion(all)
+		some := all[:atOnce(all, itself)]
 		stored, err := q.putPortion(ctx, some)
 		n += stored
 		if err != nil {
@@ -97,16 +97,23 @@ func (q *Queue[T]) putPortion(ctx context.Context, all []*backend.Message) (n in
 	return n, nil
 }
 
-// portion returns the first messages, as many as go to the server at once.
-func portion(all []*backend.Message) []*backend.Message {
-	bytes := 0
-	for i, m := range all {
-		if bytes += len(m.Data); i > 0 && bytes > mostBytesAtOnce || i == backend.MostAtOnce {
-			return all[:i]
+// atOnce returns how many of the first elements go to the server at once, each with its message or none.
+func atOnce[E any](all []E, message func(E) *backend.Message) int {
+	n, size := 0, 0
+	for i, e := range all {
+		m := message(e)
+		if m == nil {
+			continue
 		}
+		if size += len(m.Data); n == backend.MostAtOnce || n > 0 && size > mostBytesAtOnce {
+			return i
+		}
+		n++
 	}
-	return all
+	return len(all)
 }
+
+func itself(m *backend.Message) *backend.Message { return m }
 
 func hasKey(m *backend.Message) bool { return m.Key != "" }
 
@@ -297,16 +304,12 @@ func (g *group) storeUnknown(ctx context.Context, all []*backend.Message) []erro
 
 // take takes the first members, and returns their messages, as many as go to the server at once. The mutex is held.
 func (g *group) take() (members []*member, all []*backend.Message) {
-	n, size := 0, 0
-	for ; n < len(g.waiting) && len(all) < backend.MostAtOnce; n++ {
-		w := g.waiting[n]
-		if m := w.message; m != nil {
-			if size += len(m.Data); len(all) > 0 && size > mostBytesAtOnce {
-				break
-			}
-			all = append(all, m)
-		}
+	n := atOnce(g.waiting, func(w *member) *backend.Message { return w.message })
+	for _, w := range g.waiting[:n] {
 		w.taken = true
+		if w.message != nil {
+			all = append(all, w.message)
+		}
 	}
 	members = g.waiting[:n:n]
 	g.waiting = g.waiting[n:]

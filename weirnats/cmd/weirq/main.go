@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,22 +36,28 @@ func main() {
 // errNoReader is that of a write to a pipe whose reader has ended, such as head.
 var errNoReader = errors.New("no reader")
 
-type output struct{ io.Writer }
+// output keeps the first error of a write, which what prints the help does not return.
+type output struct {
+	io.Writer
+	err error
+}
 
-func (o output) Write(text []byte) (int, error) {
+func (o *output) Write(text []byte) (int, error) {
 	n, err := o.Writer.Write(text)
 	if errors.Is(err, syscall.EPIPE) {
 		err = errNoReader
 	}
+	o.err = cmp.Or(o.err, err)
 	return n, err
 }
 
 // run is the tool. It returns the exit status.
 func run(ctx context.Context, args []string, s streams) int {
-	s.out = output{s.out}
+	out := &output{Writer: s.out}
+	s.out = out
 	root := newCommand(s)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := cmp.Or(root.ExecuteContext(ctx), out.err)
 	if stop, ok := errors.AsType[*interruption](context.Cause(ctx)); ok {
 		return stop.status()
 	}

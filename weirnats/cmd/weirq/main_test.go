@@ -174,6 +174,29 @@ func TestHelpAndVersionArePrinted(t *testing.T) {
 	}
 }
 
+type broken struct{ err error }
+
+func (b broken) Write([]byte) (int, error) { return 0, b.err }
+
+// A pipe whose reader has ended, such as head, is no failure; a disk that is full is one.
+func TestHelpThatCannotBeWrittenIsAFailure(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		errs   string
+	}{
+		{syscall.ENOSPC, statusFailed, "weirq: no space left on device\n"},
+		{syscall.EPIPE, statusOK, ""},
+	} {
+		for _, arg := range []string{"--help", "--version"} {
+			var errs bytes.Buffer
+			status := run(t.Context(), []string{arg}, streams{strings.NewReader(""), broken{c.err}, &errs, false})
+			is(t, "status", status, c.status)
+			is(t, "errors", errs.String(), c.errs)
+		}
+	}
+}
+
 func TestOnATerminalItAsks(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, weirnats.Dir(dir))

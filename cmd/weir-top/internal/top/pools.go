@@ -110,7 +110,7 @@ func totals(snapshot *weirdebug.Snapshot, find string) string {
 
 // queuesLine returns the sums over all queues; "" if there are none.
 func queuesLine(snapshot *weirdebug.Snapshot) string {
-	var waiting, leased, dead, silent int
+	var waiting, leased, dead, later, silent int
 	oldest, why := 0.0, ""
 	for i := range snapshot.Queues {
 		q := &snapshot.Queues[i]
@@ -120,7 +120,7 @@ func queuesLine(snapshot *weirdebug.Snapshot) string {
 			}
 			continue
 		}
-		waiting, leased, dead, oldest = waiting+q.Waiting, leased+q.Leased, dead+q.Dead, max(oldest, q.Oldest)
+		waiting, leased, dead, later, oldest = waiting+q.Waiting, leased+q.Leased, dead+q.Dead, later+q.Later, max(oldest, q.Oldest)
 	}
 	all := len(snapshot.Queues)
 	if all == 0 {
@@ -129,6 +129,9 @@ func queuesLine(snapshot *weirdebug.Snapshot) string {
 	line := plural(all, "queue")
 	if silent < all {
 		line += fmt.Sprintf(", %s waiting, %s leased, %s dead", text.Count(waiting), text.Count(leased), text.Count(dead))
+	}
+	if later > 0 {
+		line += fmt.Sprintf(", %s for later", text.Count(later))
 	}
 	if oldest > 0 {
 		line += ", oldest " + text.Duration(oldest)

@@ -61,8 +61,9 @@ func TestJSONStaysTheSameValueWithoutCharactersThatHarm(t *testing.T) {
 
 func TestTheTableSaysHowManyQueuesDoNotAnswer(t *testing.T) {
 	for want, queues := range map[string][]weirdebug.Queue{
-		"1 queue, 7 waiting, 0 leased, 0 dead\n": {{Name: "a", Waiting: 7}},
-		"1 queue; ! a: down\n":                   {{Name: "a", Waiting: 7, Error: "down"}},
+		"1 queue, 7 waiting, 0 leased, 0 dead\n":               {{Name: "a", Waiting: 7}},
+		"2 queues, 0 waiting, 0 leased, 0 dead, 5 for later\n": {{Name: "a", Later: 2}, {Name: "b", Later: 3}},
+		"1 queue; ! a: down\n":                                 {{Name: "a", Waiting: 7, Error: "down"}},
 		"3 queues, 1 waiting, 2 leased, 3 dead, oldest 5s; ! 2 do not answer, such as a: down\n": {
 			{Name: "a", Error: "down"}, {Name: "b", Error: "up"}, {Name: "c", Waiting: 1, Leased: 2, Dead: 3, Oldest: 5},
 		},
