@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/64ed045f/weir/internal/cause"
 	"github.com/64ed045f/weir/internal/engine"
 )
 
@@ -199,9 +200,12 @@ func (b *batch) join() {
 // conclude makes the sealed batch's result, and gives it to all callers of Wait.
 func (b *batch) conclude() {
 	g := b.group
-	cause := b.scope.conclude()
+	why := b.scope.conclude()
+	if why != nil {
+		why = cause.Mark[*TaskError](why, b.parent())
+	}
 	b.mu.Lock()
-	b.err, b.stopped = cause, cause != nil
+	b.err, b.stopped = why, why != nil
 	if b.wrong != nil {
 		b.join()
 	}

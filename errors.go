@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+
+	"github.com/64ed045f/weir/internal/cause"
 )
 
 var (
@@ -119,7 +121,8 @@ func (e *TaskError) Error() string { return fmt.Sprintf("task %d: %v", e.Index, 
 
 // Failures returns an iterator over the errors of single tasks in err, in order: all that a group with [KeepGoing] has
 // returned, or the one that a group without has. [errors.AsType] finds only the first. The errors that subtasks
-// returned to a failed task are not among them; they are in the Err of that task's error.
+// returned to a failed task are not among them; they are in the Err of that task's error. Nor is the error of another group's task that cancelled this one,
+// as it is the cause of the context that this one was made from: AsType finds that as well.
 func Failures(err error) iter.Seq[*TaskError] {
 	return func(yield func(*TaskError) bool) { eachFailure(err, yield) }
 }
@@ -127,6 +130,7 @@ func Failures(err error) iter.Seq[*TaskError] {
 // eachFailure reports whether yield wants more.
 func eachFailure(err error, yield func(*TaskError) bool) bool {
 	switch e := err.(type) { //nolint:errorlint // it walks the tree itself
+	case *cause.Outer:
 	case *TaskError:
 		return yield(e)
 	case interface{ Unwrap() error }:

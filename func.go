@@ -48,8 +48,8 @@ type funcRunner[T any] FuncPool[T]
 
 // Begin implements [engine.Runner].
 func (p *funcRunner[T]) Begin(w *engine.Worker) {
+	p.core.begins() // first: it numbers the workers, of which the labels tell
 	ownLabels(w, nil).give()
-	p.core.begins()
 }
 
 func (p *funcRunner[T]) pool() any { return (*FuncPool[T])(p) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/par"
 )
 
 // failWith is an error that only the task with its number makes.
@@ -208,4 +210,65 @@ func TestFailuresAreAllErrorsOfTasks(t *testing.T) {
 		index++
 	}
 	check.Equal(t, "failures", index, 3)
+}
+
+// A group that is cancelled with the error of another group's task has that as its cause, but not among its failures.
+func TestFailuresAreOfTheGroupItself(t *testing.T) {
+	p := weir.New(3)
+	defer p.Close()
+	for _, keepGoing := range []bool{false, true} {
+		for name, inner := range map[string]func(ctx context.Context, task func(ctx context.Context) error) error{
+			"a group on the pool": func(ctx context.Context, task func(ctx context.Context) error) error {
+				return waitFor(p.Group(ctx, goesOn(keepGoing)...), task)
+			},
+			"a group with workers of its own": func(ctx context.Context, task func(ctx context.Context) error) error {
+				if keepGoing {
+					return waitFor(weir.NewGroup(ctx, 1, weir.KeepGoing()), task)
+				}
+				return waitFor(weir.NewGroup(ctx, 1), task)
+			},
+			"a loop": func(ctx context.Context, task func(ctx context.Context) error) error {
+				if keepGoing {
+					return par.Each(ctx, []int{0}, func(ctx context.Context, _ int) error { return task(ctx) }, par.KeepGoing())
+				}
+				return par.Each(ctx, []int{0}, func(ctx context.Context, _ int) error { return task(ctx) })
+			},
+		} {
+			var indices []int
+			var err error
+			g := p.Group(t.Context())
+			g.Go(succeed)
+			begun := make(chan struct{})
+			g.Go(func(ctx context.Context) error {
+				err = inner(ctx, func(ctx context.Context) error {
+					close(begun)
+					<-ctx.Done()
+					return io.ErrUnexpectedEOF
+				})
+				for failure := range weir.Failures(err) {
+					indices = append(indices, failure.Index)
+				}
+				return err
+			})
+			g.Go(func(context.Context) error { <-begun; return errBoom })
+			failed, ok := errors.AsType[*weir.TaskError](g.Wait())
+			check.Equal(t, name+": index", ok && failed.Index == 2, true)
+			check.Equal(t, name+": the cause is in the error", errors.Is(err, errBoom), true)
+			if want := map[bool]string{false: "[]", true: "[0]"}[keepGoing]; fmt.Sprint(indices) != want {
+				t.Errorf("%s, keeps going: %t: failures %v of %v, want %s", name, keepGoing, indices, err, want)
+			}
+		}
+	}
+}
+
+func goesOn(keepGoing bool) []weir.GroupOption {
+	if keepGoing {
+		return []weir.GroupOption{weir.KeepGoing()}
+	}
+	return nil
+}
+
+func waitFor(g *weir.Group, task func(ctx context.Context) error) error {
+	g.Go(task)
+	return g.Wait()
 }

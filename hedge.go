@@ -14,7 +14,7 @@ import (
 //
 // The contexts of the calls are made from ctx. If all fail, the error has those of all, as [errors.Join] has them, in their order. If ctx ends before,
 // it is the cause of ctx. A call that p refuses, or that does not start because it was queued for too long or p was shut down, has failed like others,
-// with ErrClosed, ErrFull or ErrExpired. A panic of a call comes out of Hedge, or goes to [OnPanic] if Hedge has returned; with [CrashOnPanic] it ends
+// with ErrClosed, ErrFull or ErrExpired. A panic of a call comes out of Hedge, or goes to [OnPanic] if Hedge returns something else, or has returned; with [CrashOnPanic] it ends
 // the program. A call that ends its goroutine fails with [ErrGoexit]. Calls are not retried as tasks of p are.
 //
 // If ctx is that of a task, its place is for others meanwhile, as in [Blocking]. The end of the call that succeeded synchronizes before the return of
@@ -186,7 +186,7 @@ func (h *hedge[T]) ends(cancel context.CancelFunc) {
 		select {
 		case e := <-h.events:
 			if e.panicked != nil {
-				h.pool.core.reportPanic(e.panicked)
+				h.pool.core.reporter.aside(func() { h.pool.core.reportPanic(e.panicked) })
 			}
 		default:
 			return

@@ -13,7 +13,7 @@ import (
 )
 
 // OnSlow sets a function that is called once for each task that has run for longer than d, while it still runs: between d and 2d after its
-// start, though not earlier than 10 ms. The pool looks for such tasks each d while it has workers; see [Pool.Running]. The option may be
+// start, or d and d + 10 ms if d is less than that. The pool looks for such tasks each d, or each 10 ms, while it has workers; see [Pool.Running]. The option may be
 // given several times, with other durations.
 //
 // Each call comes from a goroutine of its own, for one task after the other, and no task waits for it. If it panics, that is logged, also with

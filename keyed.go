@@ -136,24 +136,31 @@ func (k *Keyed[K]) Group(ctx context.Context, key K, opts ...GroupOption) *Group
 // lane returns the lane of key, which is in use until a call of done.
 func (k *Keyed[K]) lane(key K) *keyLane[K] {
 	must(k != nil && k.pool != nil, "keyed must be made by NewKeyed", "the zero value")
-	k.mu.Lock()
-	if l := k.keys.Get(key); l != nil {
-		l.uses.Add(1)
-		k.mu.Unlock()
+	if l := k.used(key); l != nil {
 		return l
 	}
 	share := 1
 	if k.share != nil {
-		k.mu.Unlock() // the function may use the Keyed
-		share = max(1, k.share(key))
-		k.mu.Lock()
+		share = max(1, k.share(key)) // without the mutex: the function may use the Keyed
 	}
+	k.mu.Lock()
 	defer k.mu.Unlock()
 	l := k.keys.Get(key)
 	if l == nil {
 		l = k.newLane(key, share)
 	}
 	l.uses.Add(1)
+	return l
+}
+
+// used is lane for a key that is in use; else it returns nil. It panics if the key is of a type that no map takes.
+func (k *Keyed[K]) used(key K) *keyLane[K] {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	l := k.keys.Get(key)
+	if l != nil {
+		l.uses.Add(1)
+	}
 	return l
 }
 

@@ -236,6 +236,15 @@ func TestManyKeysLeaveNothing(t *testing.T) {
 	runtime.KeepAlive(data)
 }
 
+func TestAKeyThatNoMapTakes(t *testing.T) {
+	p := weir.New(1)
+	defer p.Close()
+	k := weir.NewKeyed[any](p, 1)
+	caught := check.Caught(func() { _ = k.Submit([]int{1}, nothing) })
+	check.Equal(t, "panic", fmt.Sprint(caught), "hash of unhashable type: []int")
+	check.OK(t, k.Submit("a", nothing))
+}
+
 func TestAKeyThatIsNotEqualToItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)

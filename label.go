@@ -13,7 +13,7 @@ import (
 // that are made from it, and the subtasks of those. Of several labels the innermost counts.
 //
 // The label stands in [Running] and in a [Panic]. While the task runs, it is the value of the label "weir.task" in profiles, in addition to those that
-// the context has by [pprof.WithLabels], and the type of a region in traces, see [trace.StartRegion]. A task that Do runs on the goroutine
+// ctx has by [pprof.WithLabels] when Label is called, and the type of a region in traces, see [trace.StartRegion]. A task that Do runs on the goroutine
 // of its caller has neither.
 func Label(ctx context.Context, name string) context.Context {
 	mustContext(ctx != nil)

@@ -417,7 +417,7 @@ func TestATaskOfALaneThatIsOverTakesNoPlace(t *testing.T) {
 
 // Of the memory of one that has had a task 0.6 KiB are for times, as those of a pool are.
 func TestALaneAtRestIsSmall(t *testing.T) {
-	const lanes, unused, used = 10_000, 1024 + 48, 2048 + 256 // those for the list of Pools, if the program has called Watch
+	const lanes, unused, used = 10_000, 1024 + 48, 2048 + 448 // those for the list of Pools and the labels of the worker, if the program has called Watch
 	p := weir.New(4)
 	defer p.Close()
 	keep := make([]*weir.Pool, lanes)

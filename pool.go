@@ -135,8 +135,8 @@ type runner Pool
 
 // Begin implements [engine.Runner].
 func (p *runner) Begin(w *engine.Worker) {
+	p.core.begins() // first: it numbers the workers, of which the labels tell
 	ownLabels(w, nil).give()
-	p.core.begins()
 }
 
 func (p *runner) pool() any {

@@ -19,7 +19,7 @@ type GroupInfo struct {
 	Label string // see [Label]
 
 	Made  string    // the file and the line that made the group; "" if that was before the first call of [Watch]
-	Waits string    // the file and the line that wait for its end; "" if no goroutine does, or has done so since before that
+	Waits string    // the file and the line that wait for its end; "" if no goroutine does, or has done so since before that, or if Wait is all that it does
 	Since time.Time // the group has been there since then at least
 
 	// If the group was made in a task: the group of that, the pool, and its Running.Worker; 0 for none.
@@ -40,7 +40,7 @@ var watched atomic.Bool
 
 // Groups lists the groups of the program that have been there for so long, the oldest first: those with tasks that run, and those for whose end
 // a goroutine waits. With their parents they are the tree of what waits for what. Of groups that
-// began before the first call of [Watch] or Groups it finds those with tasks that run on a Pool, and of package errgroup none. Groups go on
+// began before the first call of [Watch] or Groups it finds those with tasks that run on a Pool. It finds none of package errgroup, and of the loops and streams of package par only those on a pool. Groups go on
 // meanwhile: one whose parent's task has ended has no ParentWorker, or that of the next task of that group there.
 func Groups(longer time.Duration) []GroupInfo {
 	must(longer >= 0, "time of groups must be at least 0", longer)

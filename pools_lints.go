@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -106,26 +107,45 @@ func tasksThat(n int, does, do string) string {
 func (g taskStack) line() string {
 	for _, frame := range g.frames {
 		function, at, _ := strings.Cut(strings.TrimSpace(frame), "\n\t")
-		if !isLibrary(function, at) && !isStandard(function, at) {
+		if !isLibrary(function, at) && !isStandard(function, at, undotted()) {
 			return fmt.Sprintf("%s (%s)", function, path.Base(at))
 		}
 	}
 	return ""
 }
 
-// isStandard reports whether the function, in that file, is one of the standard library.
-func isStandard(function, file string) bool {
+// isStandard reports whether the function, in that file, is one of the standard library, and not of one of the modules.
+func isStandard(function, file string, modules []string) bool {
 	folder := path.Dir(function)
 	name, _, _ := strings.Cut(path.Base(function), ".")
 	name = path.Join(folder, name) // of the package
 	if first, _, _ := strings.Cut(name, "/"); first == "main" || strings.Contains(first, ".") {
 		return false
 	}
+	for _, module := range modules {
+		if name == module || strings.HasPrefix(name, module+"/") {
+			return false
+		}
+	}
 	in := func(folder string) bool {
 		return path.Dir(file) == folder || strings.HasSuffix(path.Dir(file), "/src/"+folder)
 	}
 	return in(name) || in("runtime") // which has functions of other packages, such as those on which a Mutex waits
 }
+
+// undotted are the program's modules that could be folders of the standard library, by their names.
+var undotted = sync.OnceValue(func() (modules []string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	for _, m := range append(info.Deps, &info.Main) {
+		if first, _, _ := strings.Cut(m.Path, "/"); first != "" && !strings.Contains(first, ".") {
+			modules = append(modules, m.Path)
+		}
+	}
+	return modules
+})
 
 // submits reports whether the task waits for room in a pool.
 func (g taskStack) submits() bool {

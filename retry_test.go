@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -307,6 +308,28 @@ func TestHedgeDoesNotWaitForLosers(t *testing.T) {
 			t.Errorf("the loser took %v", d)
 		}
 	})
+}
+
+// A panic that comes as the context ends goes to the handler, which may end its goroutine.
+func TestAHandlerOfAPanicDoesNotEndTheCallerOfHedge(t *testing.T) {
+	p := weir.New(2, weir.OnPanic(func(*weir.Panic) { runtime.Goexit() }))
+	defer p.Close()
+	var callers sync.WaitGroup
+	returned := 0
+	for range 200 {
+		callers.Go(func() {
+			defer func() {
+				if recover() != nil { // it came before the end
+					returned++
+				}
+			}()
+			ctx, cancel := context.WithCancel(t.Context())
+			_, _ = weir.Hedge(ctx, p, time.Hour, func(context.Context) (int, error) { cancel(); panic("late") })
+			returned++
+		})
+		callers.Wait()
+	}
+	check.Equal(t, "calls that have returned", returned, 200)
 }
 
 func TestHedgeInATaskAndWhatEndsIt(t *testing.T) {

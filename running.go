@@ -96,7 +96,7 @@ func (p *Stateful[S, T]) Running(longer time.Duration) []Running { return p.made
 
 // Stack returns the stack of the task, one line for the function and one for the file of each frame, as [debug.Stack] does without the
 // numbers; "" if the task has ended. It may be several stacks, of which the task has one, with an empty line between them: where more than 256
-// workers are there, or the task began before the first call of Running or [Watch], or has changed the labels of its goroutine. Of a task
+// workers are there, or the task began before the first call of Running or [Watch], or has changed the labels of its goroutine, as an earlier task may have done on it in a pool without a [Name]. Of a task
 // that [Pool.Do] runs it is the stack of the worker that stands for it, and under the race detector, where tasks have goroutines of their
 // own, that of the worker that waits for the task.
 //

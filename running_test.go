@@ -147,6 +147,31 @@ func stuckInOne(release <-chan struct{}) { <-release }
 
 func stuckInOther(release <-chan struct{}) { <-release }
 
+// Also where the workers have no labels of the pool's.
+func TestTheFirstTaskOfAWorkerIsFound(t *testing.T) {
+	weir.Watch()
+	release := make(chan struct{})
+	one := weir.New(2)
+	call := weir.NewFunc(2, stuckInOne)
+	value := weir.NewStateful(2, func() (int, error) { return 0, nil }, func(_ int, release <-chan struct{}) { stuckInOne(release) }, nil)
+	check.OK(t, one.Submit(func() { stuckInOne(release) }))
+	check.OK(t, call.Invoke(release))
+	check.OK(t, value.Invoke(release))
+	for name, running := range map[string]func(time.Duration) []weir.Running{"Pool": one.Running, "FuncPool": call.Running, "Stateful": value.Running} {
+		var stack string
+		eventually(t, name+" has a task with one stack", func() bool {
+			for _, r := range running(0) {
+				stack = r.Stack()
+			}
+			return (check.Race || strings.Contains(stack, "weir_test.stuckInOne")) && stack != "" && !strings.Contains(stack, "\n\n")
+		})
+	}
+	close(release)
+	one.Close()
+	call.Close()
+	value.Close()
+}
+
 func TestAStuckTaskShowsItsStack(t *testing.T) {
 	for _, opts := range [][]weir.Option{nil, {weir.Name("stuck")}} {
 		p := weir.New(4, opts...)

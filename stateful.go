@@ -207,8 +207,8 @@ type statefulRunner[S, T any] Stateful[S, T]
 
 // Begin implements [engine.Runner].
 func (p *statefulRunner[S, T]) Begin(w *engine.Worker) {
+	p.core.begins() // first: it numbers the workers, of which the labels tell
 	ownLabels(w, nil).give()
-	p.core.begins()
 }
 
 func (p *statefulRunner[S, T]) pool() any { return (*Stateful[S, T])(p) }

@@ -19,6 +19,9 @@ var errNoAnswer = errors.New("no answer within " + answerTime.String())
 // errRemoved is the cause of the context of a call for a queue that was removed.
 var errRemoved = errors.New("queue was removed")
 
+// errExited is the error of a call for counts that has ended its goroutine.
+var errExited = errors.New("function for counts called runtime.Goexit")
+
 // Queue is a queue of messages that outlives the program, such as one of package weirnats, as [Queues] finds it.
 type Queue struct {
 	Name   string // of the queue
@@ -150,14 +153,17 @@ func (q *queue) answer(a *asked) {
 	at := time.Now()
 	ctx, cancel := context.WithTimeoutCause(q.open, answerTime, errNoAnswer)
 	defer cancel()
-	counts, err := q.counts(ctx)
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if err == nil {
-		q.latest, q.at = counts, at
-	}
-	a.err, q.asked = err, nil
-	close(a.done)
+	counts, err := QueueCounts{}, errExited
+	defer func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if err == nil {
+			q.latest, q.at = counts, at
+		}
+		a.err, q.asked = err, nil
+		close(a.done)
+	}()
+	counts, err = q.counts(ctx)
 }
 
 // find returns the queue when there is an answer, or ctx is done.

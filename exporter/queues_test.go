@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -88,6 +89,19 @@ func TestAQueueThatDoesNotAnswerIsAskedOnceAndHoldsUpNoCallForLong(t *testing.T)
 		synctest.Wait()
 		check.Equal(t, "calls", calls.Load(), 2)
 	})
+}
+
+func TestCountsThatExitAreAnError(t *testing.T) {
+	exits := true
+	defer exporter.AddQueue("exits", "", func(context.Context) (exporter.QueueCounts, error) {
+		if exits {
+			runtime.Goexit()
+		}
+		return exporter.QueueCounts{Waiting: 1}, nil
+	})()
+	check.Equal(t, "queues", texts(exporter.Queues(t.Context())), "exits on : 0, error function for counts called runtime.Goexit; ")
+	exits = false
+	check.Equal(t, "queues", texts(exporter.Queues(t.Context())), "exits on : 1, error <nil>; ")
 }
 
 func TestTheContextOfCountsEndsAfterTwoSecondsAndWhenTheQueueIsRemoved(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/cause"
 	"github.com/64ed045f/weir/internal/share"
 )
 
@@ -124,16 +125,16 @@ func (l *loop) noneRan() error {
 
 // outcome is the error of a loop that is over.
 func (l *loop) outcome(refused error) error {
-	cause := cmp.Or(context.Cause(l.ctx), context.Cause(l.callers))
+	why := cause.Mark[*weir.TaskError](cmp.Or(context.Cause(l.ctx), context.Cause(l.callers)), l.callers)
 	if !l.keepGoing || len(l.failures) == 0 {
-		return cmp.Or(cause, refused)
+		return cmp.Or(why, refused)
 	}
 	slices.SortFunc(l.failures, func(x, y *weir.TaskError) int { return cmp.Compare(x.Index, y.Index) })
 	errs := make([]error, 0, len(l.failures)+2)
 	for _, failure := range l.failures {
 		errs = append(errs, failure)
 	}
-	return errors.Join(append(errs, refused, cause)...)
+	return errors.Join(append(errs, refused, why)...)
 }
 
 func (l *loop) end() {

@@ -29,7 +29,8 @@ func Batch[T any, S Source[T]](items S, size int) *Pipeline[[]T] {
 }
 
 // BatchFor is [Batch] with a second limit: a batch is handed over, full or not, when its
-// first item has waited for the given time. For that the source is read by a goroutine of
+// first item has waited for the given time while the consumer was ready for it: one that is slow
+// still gets batches that are full, if the source has so many items. For that the source is read by a goroutine of
 // its own. It reads no further than one item while the consumer is busy, and is stopped,
 // and waited for, before the range statement ends; if the source panicked, the range
 // statement panics with a [*weir.Panic].

@@ -33,7 +33,7 @@
 //
 // # Cost
 //
-// [Handler] calls [weir.Watch], whose price each group pays. A page takes a microsecond for each pool, and looks at all workers once.
+// [Handler] calls [weir.Watch], whose price each group pays. A page takes some 10 µs for each pool, and looks at all workers once.
 // While pages are asked for, and for a minute after that, a timer counts what the pools finish, every two seconds. A stack, a page on which a
 // task has run for a second, and one on which a pool has as many slow tasks as places, takes a profile of all goroutines, which stops the program
 // for some 10 µs. The first page asks the server of each queue for its counts, and waits for two seconds at most; a queue that has not answered

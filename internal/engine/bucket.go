@@ -26,11 +26,15 @@ const (
 // Invariant: while there are waiters, only grant takes tokens, and a timer is armed for the next one, or is about to be by the
 // goroutine that has added the first waiter, has returned a token, or has changed the rate. A waiter first counts in waiting and then looks at full; a goroutine
 // that returns a token first changes full and then looks at waiting: one of the two sees the other.
+//
+// Invariant: full is changed by exchange alone, by the rate that was in force when it was read, see look. So Set, which changes both, forgets no token that is taken
+// meanwhile.
 type Bucket struct {
-	begin   time.Time
-	rate    atomic.Pointer[filling]
-	full    atomic.Int64 // in ticks since begin; compared with now by lead alone
-	waiting atomic.Int32 // how many waiters there are
+	begin    time.Time
+	rate     atomic.Pointer[filling]
+	full     atomic.Int64 // in ticks since begin; compared with now by lead alone
+	changing atomic.Bool  // rate may be newer than full; under mu
+	waiting  atomic.Int32 // how many waiters there are
 
 	mu      sync.Mutex
 	waiters fifo.List[TokenWaiter]
@@ -73,18 +77,32 @@ func newFilling(n int, per time.Duration, burst int) *filling {
 func (b *Bucket) Set(n int, per time.Duration, burst int) {
 	r := newFilling(n, per, burst)
 	b.mu.Lock()
-	old, now := b.rate.Load(), b.now()
+	old := b.rate.Load()
+	b.changing.Store(true)
 	b.rate.Store(r)
 	for {
-		full := b.full.Load()
+		full, now := b.full.Load(), b.now()
 		missing := float64(max(0, old.lead(full, now))) / float64(old.every) // tokens
 		missing = max(0, missing+float64(r.ahead)/float64(r.every)-float64(old.ahead)/float64(old.every))
 		if b.full.CompareAndSwap(full, now+int64(missing*float64(r.every))) {
 			break
 		}
 	}
+	b.changing.Store(false)
 	b.mu.Unlock()
 	b.rearm()
+}
+
+// look returns full, and the rate by which it was set. If full has changed since, its exchange fails. A goroutine that has the mutex does not wait here.
+func (b *Bucket) look() (full int64, r *filling) {
+	for {
+		full, r = b.full.Load(), b.rate.Load() // in this order
+		if !b.changing.Load() {
+			return full, r
+		}
+		b.mu.Lock()   // until the change is over
+		b.mu.Unlock() //nolint:staticcheck // as above
+	}
 }
 
 // now is the time in ticks. It wraps around after 146 years.
@@ -108,9 +126,8 @@ func (b *Bucket) Take() bool { return b.waiting.Load() == 0 && b.take(b.now(), 0
 
 // take takes a token that may have been there for as long as late.
 func (b *Bucket) take(now, late int64) bool {
-	r := b.rate.Load()
 	for {
-		full := b.full.Load()
+		full, r := b.look()
 		lead := r.lead(full, now)
 		if lead > r.ahead {
 			return false
@@ -123,7 +140,12 @@ func (b *Bucket) take(now, late int64) bool {
 
 // Return returns n tokens that were not used.
 func (b *Bucket) Return(n int) {
-	b.full.Add(-int64(n) * b.rate.Load().every)
+	for {
+		full, r := b.look()
+		if b.full.CompareAndSwap(full, full-int64(n)*r.every) {
+			break
+		}
+	}
 	b.rearm()
 }
 
@@ -131,7 +153,10 @@ func (b *Bucket) Return(n int) {
 func (b *Bucket) Full() bool { return b.waiting.Load() == 0 && b.lead(b.now()) <= 0 }
 
 // lead is how far the bucket is from full.
-func (b *Bucket) lead(now int64) int64 { return b.rate.Load().lead(b.full.Load(), now) }
+func (b *Bucket) lead(now int64) int64 {
+	full, r := b.look()
+	return r.lead(full, now)
+}
 
 // rearm follows a change by which a token may be there earlier.
 func (b *Bucket) rearm() {

@@ -50,6 +50,14 @@ var bucketScenes = []step.Scene{
 			s.bucket.Leave(w) // else it is about to be granted its token
 		}
 	}),
+	ofStock("the rate falls and rises while one takes", 1, func(s *stock) {
+		s.takes()
+		s.Go("sets", func() {
+			s.bucket.Set(1, time.Hour, 1)
+			s.bucket.Set(1, time.Second, 1)
+		})
+		s.takes()
+	}),
 	ofStock("the rate falls while a waiter joins", 1, func(s *stock) {
 		s.takes()
 		s.Go("sets", func() { s.bucket.Set(1, 2*time.Second, 1) })
