@@ -202,7 +202,7 @@ func (b *batch) conclude() {
 	g := b.group
 	why := b.scope.conclude()
 	if why != nil {
-		why = cause.Mark[*TaskError](why, b.parent())
+		why = cause.Mark[*TaskError](b.parent(), why)
 	}
 	b.mu.Lock()
 	b.err, b.stopped = why, why != nil

@@ -125,7 +125,7 @@ func (l *loop) noneRan() error {
 
 // outcome is the error of a loop that is over.
 func (l *loop) outcome(refused error) error {
-	why := cause.Mark[*weir.TaskError](cmp.Or(context.Cause(l.ctx), context.Cause(l.callers)), l.callers)
+	why := cause.Mark[*weir.TaskError](l.callers, cmp.Or(context.Cause(l.ctx), context.Cause(l.callers)))
 	if !l.keepGoing || len(l.failures) == 0 {
 		return cmp.Or(why, refused)
 	}

@@ -16,7 +16,7 @@ func (o *Outer) Unwrap() error { return o.error }
 func Mark[E interface {
 	error
 	comparable
-}](err error, parent context.Context) error {
+}](parent context.Context, err error) error {
 	task, ok := errors.AsType[E](err)
 	if !ok {
 		return err
