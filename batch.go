@@ -39,6 +39,7 @@ type batch struct {
 	waited  bool // a call of Wait already ends the batch
 	settled bool // wrong and err are final, and nothing of the batch is left
 	stopped bool // the batch was cancelled before Wait made its result
+	own     bool // with the error of a task of its own
 	mu      sync.Mutex
 	others  *others // the other callers of Wait; nil if there are none
 	members *member // all that were made for workers
@@ -370,6 +371,11 @@ func (b *batch) fail(j job, err error) {
 	}
 	if !b.group.options.keepGoing {
 		b.cancel(failure)
+		if b.scope.Cause() == error(failure) { //nolint:errorlint // it, and no other
+			b.mu.Lock()
+			b.own = true
+			b.mu.Unlock()
+		}
 		return
 	}
 	b.mu.Lock()

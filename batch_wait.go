@@ -180,7 +180,18 @@ func (b *batch) cause() error {
 	if !b.stopped {
 		return nil
 	}
-	return b.scope.Cause()
+	return b.outer(b.scope.Cause())
+}
+
+// outer marks the cause of the cancellation if it is the error of another group's task.
+func (b *batch) outer(why error) error {
+	b.mu.Lock()
+	own := b.own
+	b.mu.Unlock()
+	if own {
+		return why
+	}
+	return cause.Mark[*TaskError](b.parent(), why)
 }
 
 // join adds the failures of a batch that keeps going to its result. The caller holds mu.
@@ -202,7 +213,7 @@ func (b *batch) conclude() {
 	g := b.group
 	why := b.scope.conclude()
 	if why != nil {
-		why = cause.Mark[*TaskError](b.parent(), why)
+		why = b.outer(why)
 	}
 	b.mu.Lock()
 	b.err, b.stopped = why, why != nil

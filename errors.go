@@ -121,8 +121,8 @@ func (e *TaskError) Error() string { return fmt.Sprintf("task %d: %v", e.Index, 
 
 // Failures returns an iterator over the errors of single tasks in err, in order: all that a group with [KeepGoing] has
 // returned, or the one that a group without has. [errors.AsType] finds only the first. The errors that subtasks
-// returned to a failed task are not among them; they are in the Err of that task's error. Nor is the error of another group's task that cancelled this one,
-// as it is the cause of the context that this one was made from: AsType finds that as well.
+// returned to a failed task are not among them; they are in the Err of that task's error. Nor is the error of another group's task, if
+// it has cancelled the context that the group was made from; errors.AsType finds that, too.
 func Failures(err error) iter.Seq[*TaskError] {
 	return func(yield func(*TaskError) bool) { eachFailure(err, yield) }
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/64ed045f/weir/internal/cause"
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/race"
 )
@@ -275,7 +276,7 @@ func (b *batch) submit(j job) engine.Verdict {
 //
 //   - nil, if the group was not cancelled and no task failed;
 //   - the cause of the cancellation: the first error, as a [*TaskError]; or what was given to
-//     Cancel; or the cause of the context the group was made from, even if all tasks had succeeded
+//     Cancel; or, for [errors.Is], the cause of the context the group was made from, even if all tasks had succeeded
 //     when that ended;
 //   - with [KeepGoing], all errors, each a [*TaskError], in the order in which the tasks were given
 //     to Go, joined with the cause if the group was cancelled.
@@ -290,7 +291,7 @@ func (g *Group) Wait() error {
 			if g.hasWorkers() {
 				g.dismiss()
 			}
-			return context.Cause(g.parent)
+			return cause.Mark[*TaskError](g.parent, context.Cause(g.parent))
 		}
 	}
 	b.wait(true, watchedCallers())

@@ -227,6 +227,31 @@ func TestFailuresAreOfTheGroupItself(t *testing.T) {
 				}
 				return waitFor(weir.NewGroup(ctx, 1), task)
 			},
+			"a group without tasks": func(ctx context.Context, task func(ctx context.Context) error) error {
+				_ = task(ctx)
+				return p.Group(ctx).Wait()
+			},
+			"results": func(ctx context.Context, task func(ctx context.Context) error) error {
+				results := weir.NewResults[int](p.Group(ctx, goesOn(keepGoing)...))
+				results.Go(func(ctx context.Context) (int, error) { return 0, task(ctx) })
+				var errs []error
+				for _, err := range results.All() {
+					errs = append(errs, err)
+				}
+				return errors.Join(errs...)
+			},
+			"a stream": func(ctx context.Context, task func(ctx context.Context) error) error {
+				var errs []error
+				var options []par.StreamOption
+				if keepGoing {
+					options = append(options, par.KeepGoing())
+				}
+				call := func(ctx context.Context, _ int) (int, error) { return 0, task(ctx) }
+				for _, err := range par.Stream(ctx, []int{0}, call, options...) {
+					errs = append(errs, err)
+				}
+				return errors.Join(errs...)
+			},
 			"a loop": func(ctx context.Context, task func(ctx context.Context) error) error {
 				if keepGoing {
 					return par.Each(ctx, []int{0}, func(ctx context.Context, _ int) error { return task(ctx) }, par.KeepGoing())
@@ -254,7 +279,8 @@ func TestFailuresAreOfTheGroupItself(t *testing.T) {
 			failed, ok := errors.AsType[*weir.TaskError](g.Wait())
 			check.Equal(t, name+": index", ok && failed.Index == 2, true)
 			check.Equal(t, name+": the cause is in the error", errors.Is(err, errBoom), true)
-			if want := map[bool]string{false: "[]", true: "[0]"}[keepGoing]; fmt.Sprint(indices) != want {
+			fails := keepGoing && name != "a group without tasks" && name != "a stream" // which ends with its context
+			if want := map[bool]string{false: "[]", true: "[0]"}[fails]; fmt.Sprint(indices) != want {
 				t.Errorf("%s, keeps going: %t: failures %v of %v, want %s", name, keepGoing, indices, err, want)
 			}
 		}
@@ -271,4 +297,33 @@ func goesOn(keepGoing bool) []weir.GroupOption {
 func waitFor(g *weir.Group, task func(ctx context.Context) error) error {
 	g.Go(task)
 	return g.Wait()
+}
+
+// A task may hand the failure of its group up to the context that the group was made from: it is still the group's own.
+func TestAFailureThatIsHandedUpIsStillOfTheGroup(t *testing.T) {
+	for name, wait := range map[string]func(ctx context.Context, first, second func(ctx context.Context) error) error{
+		"a group": func(ctx context.Context, first, second func(ctx context.Context) error) error {
+			g := weir.NewGroup(ctx, 2)
+			g.Go(first)
+			return waitFor(g, second)
+		},
+		"a loop": func(ctx context.Context, first, second func(ctx context.Context) error) error {
+			return par.Each(ctx, []func(context.Context) error{first, second}, func(ctx context.Context, f func(context.Context) error) error { return f(ctx) }, par.Limit(2))
+		},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		begun := make(chan struct{})
+		err := wait(ctx, func(context.Context) error { <-begun; return errBoom }, func(ctx context.Context) error {
+			close(begun)
+			<-ctx.Done()
+			cancel(context.Cause(ctx))
+			return nil
+		})
+		failures := 0
+		for failure := range weir.Failures(err) {
+			check.Equal(t, name+": index", failure.Index, 0)
+			failures++
+		}
+		check.Equal(t, name+": failures", failures, 1)
+	}
 }

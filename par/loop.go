@@ -43,6 +43,7 @@ type loop struct {
 
 	mu       sync.Mutex
 	failures []*weir.TaskError
+	own      bool  // one of its items has ended the loop
 	exited   bool  // a bare body has called runtime.Goexit
 	refused  error // why the pool did not run a helper, the last such
 }
@@ -125,7 +126,10 @@ func (l *loop) noneRan() error {
 
 // outcome is the error of a loop that is over.
 func (l *loop) outcome(refused error) error {
-	why := cause.Mark[*weir.TaskError](l.callers, cmp.Or(context.Cause(l.ctx), context.Cause(l.callers)))
+	why := cmp.Or(context.Cause(l.ctx), context.Cause(l.callers))
+	if !l.own {
+		why = cause.Mark[*weir.TaskError](l.callers, why)
+	}
 	if !l.keepGoing || len(l.failures) == 0 {
 		return cmp.Or(why, refused)
 	}
@@ -135,6 +139,11 @@ func (l *loop) outcome(refused error) error {
 		errs = append(errs, failure)
 	}
 	return errors.Join(append(errs, refused, why)...)
+}
+
+// causeOf is [context.Cause], marked if it is the error of a task of a group, which is none of the items'.
+func causeOf(ctx context.Context) error {
+	return cause.Mark[*weir.TaskError](ctx, context.Cause(ctx))
 }
 
 func (l *loop) end() {
@@ -151,6 +160,11 @@ func (l *loop) fail(index int, err error) bool {
 	if !l.keepGoing {
 		l.Signal.Or(share.Halt)
 		l.cancel(cmp.Or(context.Cause(l.callers), error(failure)))
+		if context.Cause(l.ctx) == error(failure) { //nolint:errorlint // it, and no other
+			l.mu.Lock()
+			l.own = true
+			l.mu.Unlock()
+		}
 		return false
 	}
 	l.mu.Lock()

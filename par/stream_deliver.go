@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/cause"
 	"github.com/64ed045f/weir/internal/inside"
 	"github.com/64ed045f/weir/internal/race"
 )
@@ -14,8 +16,8 @@ func (f *flow[T, R]) deliver(yield func(R, error) bool) {
 	for {
 		ready := f.await()
 		if ready == 0 {
-			if cause := cmp.Or(context.Cause(f.ctx), context.Cause(f.callers)); cause != nil && !f.panicked() {
-				yield(none, cause)
+			if why := cmp.Or(context.Cause(f.ctx), context.Cause(f.callers)); why != nil && !f.panicked() {
+				yield(none, cause.Mark[*weir.TaskError](f.callers, why))
 			}
 			return
 		}
@@ -26,7 +28,7 @@ func (f *flow[T, R]) deliver(yield func(R, error) bool) {
 			result := f.take()
 			if result.err != nil && !f.keepGoing {
 				f.cancel(errLeft)
-				yield(result.value, cmp.Or(context.Cause(f.callers), result.err))
+				yield(result.value, cmp.Or(causeOf(f.callers), result.err))
 				return
 			}
 			if !yield(result.value, result.err) {

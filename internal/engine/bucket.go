@@ -84,7 +84,14 @@ func (b *Bucket) Set(n int, per time.Duration, burst int) {
 		full, now := b.full.Load(), b.now()
 		missing := float64(max(0, old.lead(full, now))) / float64(old.every) // tokens
 		missing = max(0, missing+float64(r.ahead)/float64(r.every)-float64(old.ahead)/float64(old.every))
-		if b.full.CompareAndSwap(full, now+int64(missing*float64(r.every))) {
+		next := now + int64(missing*float64(r.every))
+		if missing == 0 && full-now <= 0 {
+			next = full // a goroutine that takes meanwhile may have read an earlier time
+		}
+		if next == full {
+			next-- // for the exchange of a token that is taken meanwhile to fail
+		}
+		if b.full.CompareAndSwap(full, next) {
 			break
 		}
 	}
@@ -93,7 +100,7 @@ func (b *Bucket) Set(n int, per time.Duration, burst int) {
 	b.rearm()
 }
 
-// look returns full, and the rate by which it was set. If full has changed since, its exchange fails. A goroutine that has the mutex does not wait here.
+// look returns full, and the rate by which it was set, unless full has changed since. A goroutine that has the mutex does not wait here.
 func (b *Bucket) look() (full int64, r *filling) {
 	for {
 		full, r = b.full.Load(), b.rate.Load() // in this order
@@ -130,6 +137,9 @@ func (b *Bucket) take(now, late int64) bool {
 		full, r := b.look()
 		lead := r.lead(full, now)
 		if lead > r.ahead {
+			if b.full.Load() != full {
+				continue // the rate may be newer
+			}
 			return false
 		}
 		if b.full.CompareAndSwap(full, now+max(lead, -late)+r.every) {
