@@ -19,7 +19,7 @@ type GroupInfo struct {
 	Label string // see [Label]
 
 	Made  string    // the file and the line that made the group; "" if that was before the first call of [Watch]
-	Waits string    // the file and the line that wait for its end; "" if no goroutine does, or has done so since before that, or if Wait is all that it does
+	Waits string    // the file and the line that wait for its end; "" if no goroutine does, or has done so since before that, or if it was started as go group.Wait()
 	Since time.Time // the group has been there since then at least
 
 	// If the group was made in a task: the group of that, the pool, and its Running.Worker; 0 for none.

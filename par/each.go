@@ -39,7 +39,7 @@ func each[T any, S Source[T]](ctx context.Context, o *options, items S, fn func(
 		})
 	}
 	if len(all) == 0 {
-		return causeOf(ctx)
+		return outerCause(ctx)
 	}
 	l := newLoop(ctx, o, len(all), processors(), itemSpan)
 	if race.Enabled {
@@ -67,7 +67,7 @@ func each[T any, S Source[T]](ctx context.Context, o *options, items S, fn func(
 // indices is Each for the numbers from 0 to n.
 func indices(ctx context.Context, o *options, n int, fn func(ctx context.Context, i int) error) error {
 	if n == 0 {
-		return causeOf(ctx)
+		return outerCause(ctx)
 	}
 	l := newLoop(ctx, o, n, processors(), itemSpan)
 	if race.Enabled {

@@ -141,8 +141,8 @@ func (l *loop) outcome(refused error) error {
 	return errors.Join(append(errs, refused, why)...)
 }
 
-// causeOf is [context.Cause], marked if it is the error of a task of a group, which is none of the items'.
-func causeOf(ctx context.Context) error {
+// outerCause is [context.Cause], marked if it is the error of a task of a group, which is none of the items'.
+func outerCause(ctx context.Context) error {
 	return cause.Mark[*weir.TaskError](ctx, context.Cause(ctx))
 }
 

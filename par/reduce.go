@@ -35,7 +35,7 @@ func Reduce[T any, S Source[T]](ctx context.Context, items S, combine func(ctx c
 		}
 	}
 	if len(all) == 0 {
-		return none, causeOf(ctx)
+		return none, outerCause(ctx)
 	}
 	parts, err := fold(ctx, &o, len(all), func(i int) part[T] { return part[T]{lo: i, hi: i + 1, value: all[i]} }, call)
 	if err == nil && len(parts) > 1 {
@@ -58,7 +58,7 @@ func collected[T any](ctx context.Context, from pull[T]) (items []T, err error) 
 		items = append(items, item)
 		return ctx.Err() == nil
 	})
-	return items, cmp.Or(err, causeOf(ctx))
+	return items, cmp.Or(err, outerCause(ctx))
 }
 
 // part is what has become of the items from lo to hi.

@@ -28,7 +28,7 @@ func (f *flow[T, R]) deliver(yield func(R, error) bool) {
 			result := f.take()
 			if result.err != nil && !f.keepGoing {
 				f.cancel(errLeft)
-				yield(result.value, cmp.Or(causeOf(f.callers), result.err))
+				yield(result.value, cmp.Or(outerCause(f.callers), result.err))
 				return
 			}
 			if !yield(result.value, result.err) {

@@ -33,7 +33,7 @@ type Bucket struct {
 	begin    time.Time
 	rate     atomic.Pointer[filling]
 	full     atomic.Int64 // in ticks since begin; compared with now by lead alone
-	changing atomic.Bool  // rate may be newer than full; under mu
+	changing atomic.Bool  // rate may be newer than full; set under mu
 	waiting  atomic.Int32 // how many waiters there are
 
 	mu      sync.Mutex
