@@ -16,7 +16,7 @@ type Stats struct {
 	// Dead is how many dead letters there are.
 	Dead int
 	// Later is how many messages were put with [At] or [After], and are not in the queue yet: their time has not come, or they wait for room, or for a process that serves
-	// the queue. They count nowhere else.
+	// the queue. They count nowhere else. For an instant, one whose time comes may count twice.
 	Later int
 	// Accepted is how many messages the queue has accepted since it was made, replayed ones included. Accepted - Messages of them have left it.
 	Accepted int64

@@ -72,58 +72,78 @@ type Conn struct {
 
 	mu        sync.Mutex
 	receivers map[*receiver]bool
-	session   context.Context // done when the connection is lost
-	lost      context.CancelFunc
+	calls     map[*call]struct{} // under way
+}
+
+// call is a call to the server.
+type call struct {
+	epoch uint64 // of the connection on which it asks
+	end   context.CancelFunc
 }
 
 // Connect makes a connection by connect, which gets the options that it must use.
 func Connect(connect func(opts ...nats.Option) (*nats.Conn, error)) (*Conn, error) {
-	c := &Conn{patience: callTime, looks: make(chan struct{}, mostLooks), receivers: make(map[*receiver]bool)}
-	c.session, c.lost = context.WithCancel(context.Background())
+	c := &Conn{patience: callTime, looks: make(chan struct{}, mostLooks), receivers: make(map[*receiver]bool), calls: make(map[*call]struct{})}
 	var err error
 	c.nats, err = connect(
 		nats.MaxReconnects(-1),
-		nats.DisconnectErrHandler(func(*nats.Conn, error) {
-			c.endCalls()
-			c.interrupt()
+		nats.DisconnectErrHandler(func(n *nats.Conn, _ error) {
+			c.endCalls(next(n))
+			c.interrupt(next(n))
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { c.interrupt() }),
+		nats.ReconnectHandler(func(n *nats.Conn) { c.interrupt(next(n)) }),
 	)
 	return c, err
 }
 
-// interrupt ends all pulls: the server has forgotten them.
-func (c *Conn) interrupt() {
+// interrupt ends the pulls on connections before that of an epoch: the server has forgotten them. Those that have begun since go on.
+func (c *Conn) interrupt(epoch uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for r := range c.receivers {
-		r.interrupt()
+		r.interrupt(epoch)
 	}
 }
 
-// endCalls ends the calls under way: their answers are lost with the connection. Those that begin now wait for the next one.
-func (c *Conn) endCalls() {
+// endCalls is interrupt for calls, whose answers are lost.
+func (c *Conn) endCalls(epoch uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lost()
-	c.session, c.lost = context.WithCancel(context.Background())
+	for of := range c.calls {
+		if of.epoch < epoch {
+			of.end()
+		}
+	}
 }
 
 // epoch returns how often the connection was made anew, and whether it is there. A new one counts before anything is sent on it.
-func (c *Conn) epoch() (n uint64, connected bool) {
-	n = c.nats.Stats().Reconnects
-	return n, c.nats.IsConnected()
+func (c *Conn) epoch() (n uint64, connected bool) { return epoch(c.nats) }
+
+func epoch(c *nats.Conn) (n uint64, connected bool) {
+	n = c.Stats().Reconnects
+	return n, c.IsConnected()
 }
 
-// call returns the context of a call that takes at most d, and ends when the connection is lost.
+// next returns the epoch of the connection on which the server is asked now: of the next one, if none is there.
+func next(c *nats.Conn) uint64 {
+	epoch, connected := epoch(c)
+	if !connected {
+		epoch++
+	}
+	return epoch
+}
+
+// call returns the context of a call that takes at most d, and ends when the connection on which it asks is lost.
 func (c *Conn) call(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	c.mu.Lock()
-	session := c.session
-	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, d)
-	stop := context.AfterFunc(session, cancel)
+	of := &call{epoch: next(c.nats), end: cancel}
+	c.mu.Lock()
+	c.calls[of] = struct{}{}
+	c.mu.Unlock()
 	return ctx, func() {
-		stop()
+		c.mu.Lock()
+		delete(c.calls, of)
+		c.mu.Unlock()
 		cancel()
 	}
 }

@@ -226,12 +226,14 @@ func (l *line) drain() {
 	}
 }
 
-// interrupt ends all pulls: the server has forgotten them.
-func (r *receiver) interrupt() {
+// interrupt ends the pulls on connections before that of an epoch.
+func (r *receiver) interrupt(epoch uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for l := range r.busy {
-		l.finish(errInterrupted)
+		if l.epoch < epoch {
+			l.finish(errInterrupted)
+		}
 	}
 }
 

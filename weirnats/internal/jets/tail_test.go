@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,9 +40,10 @@ func serve(t *testing.T, o server.Options) (s *server.Server, end func()) {
 }
 
 // dial connects to a server, and again when another one has taken its place.
-func dial(t *testing.T, s *server.Server) (conn *jets.Conn, client *nats.Conn) {
+func dial(t *testing.T, s *server.Server, more ...nats.Option) (conn *jets.Conn, client *nats.Conn) {
 	conn, err := jets.Connect(func(opts ...nats.Option) (_ *nats.Conn, err error) {
-		client, err = nats.Connect(s.ClientURL(), append(opts, nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0))...)
+		opts = append(opts, nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0))
+		client, err = nats.Connect(s.ClientURL(), append(opts, more...)...)
 		return client, err
 	})
 	noError(t, err)
@@ -51,11 +53,11 @@ func dial(t *testing.T, s *server.Server) (conn *jets.Conn, client *nats.Conn) {
 
 // onServer opens a queue on a server of its own, which keeps its files in store. The function again changes them while the server is down, and returns when the client has noticed: what is
 // asked on a connection that is lost fails.
-func onServer(t *testing.T, name string) (q backend.Queue, conn *jets.Conn, store string, again func(change func())) {
+func onServer(t *testing.T, name string, more ...nats.Option) (q backend.Queue, conn *jets.Conn, store string, again func(change func())) {
 	o := server.Options{StoreDir: t.TempDir()}
 	s, end := serve(t, o)
 	o.Port = s.Addr().(*net.TCPAddr).Port
-	conn, client := dial(t, s)
+	conn, client := dial(t, s, more...)
 	connected := client.StatusChanged(nats.CONNECTED)
 	return openOn(t, conn, name), conn, o.StoreDir, func(change func()) {
 		end()
@@ -159,6 +161,62 @@ func TestTheEndOfAMessageRemovesNoOtherRecord(t *testing.T) {
 		noError(t, err)
 		is(t, id+" is known", known, true)
 	}
+}
+
+// What asks on the next connection goes on when the client says late that the one before is lost.
+func TestALossThatIsToldLateEndsNothingThatHasBegunSince(t *testing.T) {
+	late, lost, back := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var url string
+	q, conn, _, again := onServer(t, "late", func(o *nats.Options) error {
+		url = o.Servers[0]
+		onLoss, onReturn := o.DisconnectedErrCB, o.ReconnectedCB
+		tellLoss, tellReturn := sync.OnceFunc(func() { close(lost) }), sync.OnceFunc(func() { close(back) })
+		o.DisconnectedErrCB = func(c *nats.Conn, err error) {
+			<-late
+			onLoss(c, err)
+			tellLoss()
+		}
+		o.ReconnectedCB = func(c *nats.Conn) {
+			onReturn(c)
+			tellReturn()
+		}
+		return nil
+	})
+	other := openOn(t, conn, "other")
+	r, err := q.Receive()
+	noError(t, err)
+	again(func() {})
+	direct, err := nats.Connect(url)
+	noError(t, err)
+	defer direct.Close()
+	js, err := jetstream.New(direct)
+	noError(t, err)
+
+	pulled := make(chan error, 1)
+	go func() {
+		pulled <- r.Pull(t.Context(), 1, time.Minute, func(backend.Delivery) bool { return true })
+	}()
+	for begun := false; !begun; {
+		c, err := js.Consumer(t.Context(), "weir_q_late", "work")
+		noError(t, err)
+		begun = c.CachedInfo().NumWaiting == 1
+	}
+	noError(t, js.DeleteStream(t.Context(), "weir_q_other"))
+	asked, err := direct.SubscribeSync("weir.q.other.any") // in the place of the stream
+	noError(t, err)
+	noError(t, direct.Flush())
+	put := make(chan error, 1)
+	go func() { put <- other.Put(t.Context(), &backend.Message{}) }()
+	m, err := asked.NextMsg(time.Minute)
+	noError(t, err)
+
+	close(late)
+	<-lost
+	<-back
+	noError(t, m.Respond([]byte(`{"stream":"weir_q_other","seq":1}`)))
+	noError(t, <-put)
+	noError(t, q.Put(t.Context(), &backend.Message{}))
+	noError(t, <-pulled)
 }
 
 // Messages that meet no stream are sent again together.
