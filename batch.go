@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/64ed045f/weir/internal/claim"
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/inside"
 	"github.com/64ed045f/weir/internal/race"
@@ -21,6 +22,7 @@ type batch struct {
 	label    *label                        // of all tasks; nil for none
 	subtasks *engine.Subtasks              // of a task's group: where its tasks wait for their start
 	looper   atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
+	waited   claim.First                   // a call of Wait already ends the batch
 	retires  atomic.Bool                   // the end of the last worker wakes Wait, not that of the last task
 
 	// The scope and the bell keep words apart that different cores write: see [engine.Intake].
@@ -36,7 +38,6 @@ type batch struct {
 	counted bool
 
 	// The mutex mu guards these and all fields below; the flags stand before it because they fill a word with counted.
-	waited  bool // a call of Wait already ends the batch
 	settled bool // wrong and err are final, and nothing of the batch is left
 	stopped bool // the batch was cancelled before Wait made its result
 	own     bool // with the error of a task of its own
@@ -71,15 +72,7 @@ type nestedBatch struct {
 func newBatch(parent context.Context, g *Group) *batch {
 	var b *batch
 	if g.at != nil {
-		nested := new(nestedBatch)
-		b = &nested.batch
-		b.subtasks, b.stay = &nested.subtasks, &nested.stay
-		b.stay.init(g.at)
-		if g.nested() {
-			b.subtasks.Init(nil)
-		} else {
-			b.subtasks.Init(isVoid)
-		}
+		b = newNestedBatch(g)
 	} else {
 		b = new(batch)
 	}
@@ -89,6 +82,20 @@ func newBatch(parent context.Context, g *Group) *batch {
 	b.ctx = b.scope.open(parent, b)
 	b.noteBegin()
 	b.made.Release()
+	return b
+}
+
+//go:noinline
+func newNestedBatch(g *Group) *batch {
+	nested := new(nestedBatch)
+	b := &nested.batch
+	b.subtasks, b.stay = &nested.subtasks, &nested.stay
+	b.stay.init(g.at)
+	if g.nested() {
+		b.subtasks.Init(nil)
+	} else {
+		b.subtasks.Init(isVoid)
+	}
 	return b
 }
 
@@ -241,16 +248,13 @@ func (b *batch) run(w *engine.Worker, j job) {
 	if !w.Serves(b) {
 		w.Report()
 		if !b.enter() {
-			b.group.pool.core.engine.Skip(j.Task)
-			b.untake(ticket)
+			b.skip(j, ticket)
 			return
 		}
 	}
 	m := b.member(w) // before the look: see cutoff
 	if b.cancelled() {
-		b.group.pool.core.engine.HandedBack()
-		b.untake(ticket)
-		b.tellOfRefusal(nil)
+		b.refuse(ticket)
 	} else {
 		if ticket {
 			m.job = j
@@ -267,6 +271,23 @@ func (b *batch) run(w *engine.Worker, j job) {
 	}
 	b.release(1, w)
 	b.credit(w)
+}
+
+// skip passes over a task that Wait has given up.
+//
+//go:noinline
+func (b *batch) skip(j job, ticket bool) {
+	b.group.pool.core.engine.Skip(j.Task)
+	b.untake(ticket)
+}
+
+// refuse ends a task that does not run because the batch is cancelled.
+//
+//go:noinline
+func (b *batch) refuse(ticket bool) {
+	b.group.pool.core.engine.HandedBack()
+	b.untake(ticket)
+	b.tellOfRefusal(nil)
 }
 
 // untake returns the token of a task that does not run: one with a ticket, or of a group outside a task. Subtasks have none.

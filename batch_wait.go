@@ -12,18 +12,16 @@ import (
 // wait blocks until the batch is over; the first caller ends the batch. With inTask
 // the caller is a task, and the pool lends its place meanwhile. callers are those that wait, if they are noted.
 func (b *batch) wait(inTask bool, callers []uintptr) {
-	b.mu.Lock()
-	waited := b.waited
-	b.waited = true
-	b.mu.Unlock()
 	switch {
-	case waited:
+	case !b.waited.Take():
 		b.waitForOther(inTask)
 		return
-	case b.subtasks == nil:
-		b.waitOutside(callers)
-	default:
+	case b.subtasks != nil:
 		b.waitInside(inTask, callers)
+	case callers != nil:
+		b.waitNoted(callers)
+	default:
+		b.waitOutside()
 	}
 	b.conclude()
 }
@@ -47,33 +45,54 @@ func (b *batch) waitForOther(inTask bool) {
 	}
 }
 
+// waitNoted is waitOutside for callers that are noted.
+func (b *batch) waitNoted(callers []uintptr) {
+	defer b.noteWait(callers)()
+	b.waitOutside()
+}
+
 // waitOutside waits for the tasks of a group outside a task. If the group is cancelled it waits for the tasks that have
 // started, and gives up those in the queue, which may stay there for long, as the workers of a pool may be busy with other tasks.
-func (b *batch) waitOutside(callers []uintptr) {
+func (b *batch) waitOutside() {
 	if b.tally.Seal() {
 		return // to look once more would not do: tasks that begin then find the set sealed, but are counted
 	}
-	if callers != nil {
-		defer b.noteWait(callers)()
-	}
-	wait := b.bell.Wait
 	switch {
 	case b.group.direct != nil:
 		b.retire()
 	case !b.scope.lasts:
-		done := b.parentDone()
-		wait = func() {
-			if !b.bell.WaitUntil(done) {
-				done = nil
-			}
+		b.waitOrEnd(b.parentDone())
+		return
+	}
+	for !b.tally.Seal() {
+		b.bell.Wait()
+		if b.cancelled() {
+			b.giveUp(b.bell.Wait)
+			return
 		}
 	}
-	for closed := false; !closed && !b.tally.Seal() || closed && !b.finish(); {
-		wait()
-		if !closed && b.cancelled() {
-			b.tally.Close()
-			closed = true
+}
+
+// waitOrEnd is waitOutside for a group on a pool, whose Wait must learn that the parent has ended: then done is closed.
+func (b *batch) waitOrEnd(done <-chan struct{}) {
+	for !b.tally.Seal() {
+		if !b.bell.WaitUntil(done) {
+			done = nil
 		}
+		if b.cancelled() {
+			b.giveUp(func() { b.bell.WaitUntil(nil) })
+			return
+		}
+	}
+}
+
+// giveUp waits, by calls of wait, for the tasks of a cancelled group that have started.
+//
+//go:noinline
+func (b *batch) giveUp(wait func()) {
+	b.tally.Close()
+	for !b.finish() {
+		wait()
 	}
 }
 
@@ -212,6 +231,27 @@ func (b *batch) join() {
 func (b *batch) conclude() {
 	g := b.group
 	why := b.scope.conclude()
+	if b.members != nil || b.wrong != nil || why != nil { // no task of the batch runs: nothing changes these, except that a worker may leave a member
+		b.result(why)
+	}
+	if l := g.limit; l != nil {
+		l.Forget() // the waiters' channels may belong to a test bubble that is about to end
+	}
+	g.forget(b)
+	if g.hasWorkers() {
+		g.dismiss()
+	}
+	b.mu.Lock()
+	b.settled = true
+	o := b.others
+	b.mu.Unlock()
+	if o != nil {
+		o.end()
+	}
+}
+
+// result makes the result of a batch that has failed, or was cancelled because of why, or has members.
+func (b *batch) result(why error) {
 	if why != nil {
 		why = b.outer(why)
 	}
@@ -223,23 +263,15 @@ func (b *batch) conclude() {
 	members := b.members
 	b.members, b.spare = nil, nil
 	b.mu.Unlock()
-	if members != nil {
-		members.dismiss()
+	members.dismiss()
+}
+
+// end lets all of them know that the batch is settled.
+//
+//go:noinline
+func (o *others) end() {
+	for _, w := range o.tasks {
+		w.Notify()
 	}
-	if l := g.limit; l != nil {
-		l.Forget() // the waiters' channels may belong to a test bubble that is about to end
-	}
-	g.forget(b)
-	if g.hasWorkers() {
-		g.dismiss()
-	}
-	b.mu.Lock()
-	b.settled = true
-	if o := b.others; o != nil {
-		for _, w := range o.tasks {
-			w.Notify()
-		}
-		close(o.over)
-	}
-	b.mu.Unlock()
+	close(o.over)
 }

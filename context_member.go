@@ -111,12 +111,10 @@ func (b *batch) member(w *engine.Worker) *member {
 // newMember takes one that no worker has, or makes one.
 func (b *batch) newMember(w *engine.Worker) *member {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	m := b.spare
-	switch {
-	case m != nil:
+	if m != nil {
 		b.spare, m.spare = m.spare, nil
-	default:
+	} else {
 		if m = &b.first; b.members != nil || m.direct {
 			m = new(member)
 		}
@@ -124,6 +122,7 @@ func (b *batch) newMember(w *engine.Worker) *member {
 		m.tenant.Self = m
 		b.members = m
 	}
+	b.mu.Unlock()
 	m.worker.Store(w)
 	return m
 }

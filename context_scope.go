@@ -142,6 +142,32 @@ func (s *scope) openBelow(above *scope) {
 
 // conclude ends the scope, of which all tasks are over. It returns the cause if the scope has ended before.
 func (s *scope) conclude() (cause error) {
+	if s.batch.group.asks || !s.endsUnused() {
+		cause = s.endsLate()
+	}
+	if above := s.above; above != nil {
+		above.mu.Lock()
+		above.below.Remove(&s.link)
+		above.mu.Unlock()
+	}
+	return cause
+}
+
+// endsUnused does what end would, in a third of its code, for a scope that has not ended, and from which no context was made. It reports false for others.
+func (s *scope) endsUnused() bool {
+	s.mu.Lock()
+	unused := !s.ending.Load() && s.std.Load() == nil && s.below.First() == nil && (s.lasts || s.base.Err() == nil)
+	if unused {
+		s.final(context.Canceled, context.Canceled)
+	}
+	s.mu.Unlock()
+	return unused
+}
+
+// endsLate is conclude for all others.
+//
+//go:noinline
+func (s *scope) endsLate() (cause error) {
 	if s.ending.Load() {
 		s.awaitEnd()
 	}
@@ -150,29 +176,20 @@ func (s *scope) conclude() (cause error) {
 		late = context.Cause(s.parent) // before the mutex is held: it may be the program's own code
 	}
 	s.mu.Lock()
-	switch std := s.std.Load(); {
-	case s.ended.Load():
-		cause = s.cause
-	case std == nil && (s.lasts || s.base.Err() == nil) && s.below.First() == nil: // most often: what end would do, in a third of its code
-		s.final(context.Canceled, context.Canceled)
-	default:
-		if std != nil {
-			cause = context.Cause(std)
-		}
-		if cause == nil && s.base.Err() != nil {
-			cause = context.Cause(s.base)
-		}
-		if cause == nil {
-			cause = late
-		}
-		s.end(cause)
+	defer s.mu.Unlock()
+	if s.ended.Load() {
+		return s.cause
 	}
-	s.mu.Unlock()
-	if above := s.above; above != nil {
-		above.mu.Lock()
-		above.below.Remove(&s.link)
-		above.mu.Unlock()
+	if std := s.std.Load(); std != nil {
+		cause = context.Cause(std)
 	}
+	if cause == nil && s.base.Err() != nil {
+		cause = context.Cause(s.base)
+	}
+	if cause == nil {
+		cause = late
+	}
+	s.end(cause)
 	return cause
 }
 

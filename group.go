@@ -89,24 +89,43 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	p.core.running()
 	g := &Group{pool: p}
 	if len(opts) > 0 { // else nothing is allocated for them
-		g.options = groupOptionsOf(opts)
+		g.setOptions(opts)
 	}
 	g.init(ctx)
 	g.made = watchedCallers()
 	return g
 }
 
+//go:noinline
+func (g *Group) setOptions(opts []GroupOption) { g.options = groupOptionsOf(opts) }
+
 func (g *Group) init(ctx context.Context) {
 	g.parent = ctx
 	if g.host, g.at = hostPool(ctx); g.at != nil {
-		g.asks, g.crossed = tellsLate(ctx), g.at != g.pool || g.host.across() != nil
+		g.initInTask(ctx)
 	} else {
 		g.asks = ctx.Done() != nil && isForeign(ctx)
 	}
-	if n := g.options.members; n > 0 {
-		g.limit = newGroupLimit(n)
-		g.turns.Limit(n)
+	if g.options.members > 0 {
+		g.makeLimit()
 	}
+}
+
+// initInTask is init for a group inside a task.
+//
+// What few groups need stands in functions that are no part of their callers (go:noinline): after a pause the
+// processor has to fetch the code of a small group from memory, and that takes longer than to run it.
+//
+//go:noinline
+func (g *Group) initInTask(ctx context.Context) {
+	g.asks, g.crossed = tellsLate(ctx), g.at != g.pool || g.host.across() != nil
+}
+
+//go:noinline
+func (g *Group) makeLimit() {
+	n := g.options.members
+	g.limit = newGroupLimit(n)
+	g.turns.Limit(n)
 }
 
 // Go adds a task. It blocks while the pool is full, or the group's [Limit] is reached, and returns
@@ -145,19 +164,30 @@ func (g *Group) add(b *batch, number int, j job) {
 		b.decline(number)
 		return
 	}
-	if g.limit != nil && !g.acquire(b) {
+	if (g.limit != nil || g.options.rate != nil) && !g.admits(b) {
 		b.decline(number)
 		return
+	}
+	if g.direct == nil || !b.runDirectly(number, j) {
+		b.handOver(number, j)
+	}
+}
+
+// admits waits for a place under the group's limit, and for a turn at its rate. It reports false if b is cancelled before.
+func (g *Group) admits(b *batch) bool {
+	if g.limit != nil && !g.acquire(b) {
+		return false
 	}
 	if g.options.rate != nil && !g.takesTurn(b) {
 		b.release(1, nil)
-		b.decline(number)
-		return
+		return false
 	}
-	if g.direct != nil && b.runDirectly(number, j) {
-		return
-	}
-	if g.nested() {
+	return true
+}
+
+// handOver gives a task to the pool.
+func (b *batch) handOver(number int, j job) {
+	if b.group.nested() {
 		b.delegate(j)
 		return
 	}
@@ -376,28 +406,46 @@ func (g *Group) current() *batch {
 	if b := g.batch.Load(); b != nil {
 		return b
 	}
+	return g.makeBatch()
+}
+
+// makeBatch returns the batch that the next task belongs to, which it makes unless another call has.
+func (g *Group) makeBatch() *batch {
 	g.mustBeMade()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b := g.batch.Load()
-	if b == nil {
-		if g.doomed == nil {
-			b = newBatch(g.parent, g)
-		} else {
-			// If the parent has ended since, its cause does not count.
-			b = newBatch(context.WithoutCancel(g.parent), g)
-			b.scope.cancel(*g.doomed)
-			g.doomed = nil
-		}
-		again := g.hasWorkers() && g.used // a Wait has retired the workers
+	switch {
+	case b != nil:
+	case g.used || g.doomed != nil:
+		b = g.nextBatch()
+	default:
+		b = newBatch(g.parent, g)
 		g.used = true
-		if again {
-			g.pool.core.engine.Unretire()
-		}
 		g.batch.Store(b)
-		if again {
-			g.pool.core.engine.Revive()
-		}
+	}
+	return b
+}
+
+// nextBatch makes a batch that is not the group's first one, or that Cancel has ended before. The caller holds mu.
+func (g *Group) nextBatch() *batch {
+	var b *batch
+	if g.doomed == nil {
+		b = newBatch(g.parent, g)
+	} else {
+		// If the parent has ended since, its cause does not count.
+		b = newBatch(context.WithoutCancel(g.parent), g)
+		b.scope.cancel(*g.doomed)
+		g.doomed = nil
+	}
+	again := g.hasWorkers() && g.used // a Wait has retired the workers
+	g.used = true
+	if again {
+		g.pool.core.engine.Unretire()
+	}
+	g.batch.Store(b)
+	if again {
+		g.pool.core.engine.Revive()
 	}
 	return b
 }

@@ -141,11 +141,7 @@ func (b *batch) runDirectly(number int, j job) bool {
 		return false
 	}
 	if number >= directTasks || !b.tally.BeginDirect(int(d.limit.Load())) {
-		g.mu.Lock()
-		if d.on.Load() {
-			g.makeEngine()
-		}
-		g.mu.Unlock()
+		g.needsEngine()
 		return false
 	}
 	m := b.directMember(number)
@@ -155,6 +151,15 @@ func (b *batch) runDirectly(number int, j job) bool {
 		b.notify(nil)
 	}
 	return true
+}
+
+// needsEngine makes the engine, unless another call has.
+func (g *Group) needsEngine() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.direct.on.Load() {
+		g.makeEngine()
+	}
 }
 
 // directMember is hidden from the race detector like adopt.
