@@ -89,7 +89,8 @@ func Queue(n int) Option {
 
 // MaxWaiting sets how many submitters may wait for room at once; any more
 // get [ErrFull]. By default there is no such bound. Waiting for the [Limit] of a
-// group does not count.
+// group does not count. A worker is busy until it takes its next task, so that a task which starts
+// another at its end may find the pool full for a moment: with a bound of 0 the queue should have a place for that.
 func MaxWaiting(n int) Option {
 	must(n >= 0, "waiting submitters must be at least 0", n)
 	return poolOption(func(o *options) { o.maxWaiting = n })

@@ -69,35 +69,39 @@ func Example_recipeShutdown() {
 }
 
 func Example_recipeService() {
-	ctx := context.Background()
+	ctx, cancel := context.WithCancel(context.Background())
 	jobs := make(chan string, 2)
 	jobs <- "quick"
 	jobs <- "stuck"
-	close(jobs)
 	run := func(ctx context.Context, job string) error {
 		if job == "quick" {
 			return nil
 		}
+		cancel()
 		<-ctx.Done()
-		return fmt.Errorf("%s: %w", job, context.Cause(ctx))
+		return fmt.Errorf("%s: %w", job, ctx.Err())
 	}
 	log := log.New(os.Stdout, "", 0)
 
-	pool := weir.New(100, weir.OnError(func(err error) { log.Print(err) }))
-	for job := range jobs {
-		if err := pool.Go(ctx, func(ctx context.Context) error { return run(ctx, job) }); err != nil {
-			break // ctx is done
+	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // jobs go on for 10 ms when ctx is done
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(10*time.Millisecond, stop) })()
+	pool := weir.New(100, weir.Queue(0), weir.OnError(func(err error) { log.Print(err) }))
+service:
+	for {
+		select {
+		case <-ctx.Done():
+			break service
+		case job, ok := <-jobs: // with Queue(0) no more are taken than can run
+			if !ok || pool.Go(running, func(ctx context.Context) error { return run(ctx, job) }) != nil {
+				break service
+			}
 		}
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Millisecond)
-	defer cancel()
-	_, err := pool.Shutdown(end) // when end is done, so are the contexts of tasks that run
+	unfinished, err := pool.Shutdown(running) // waits until all have ended, or running is done, and with it their contexts
 
+	_, _ = unfinished, err
 	pool.Close()
-	fmt.Println(err)
-	// Output:
-	// stuck: weir: pool is closed
-	// weir: pool shut down while 1 task runs: context deadline exceeded
+	// Output: stuck: context canceled
 }
 
 func Example_recipeTimeouts() {
@@ -166,7 +170,7 @@ func Example_recipePerHost() {
 	var fetched atomic.Int32
 	fetch := func(context.Context, string, string) error { fetched.Add(1); return nil }
 
-	hosts := weir.NewGroup(ctx, len(byHost)) // its tasks only wait, and hold no place of the pool
+	hosts := weir.NewGroup(ctx, max(1, len(byHost))) // its tasks only wait, and hold no place of the pool
 	for host, paths := range byHost {
 		hosts.Go(func(ctx context.Context) error {
 			g := pool.Group(ctx, weir.Limit(2))
@@ -390,12 +394,17 @@ func Example_recipeScheduler() {
 		}
 	}
 
-	var run func(ctx context.Context)
-	run = func(ctx context.Context) {
+	var plan func()
+	run := func(ctx context.Context) {
 		report(ctx)
-		pool.At(schedule.Next(time.Now()), run)
+		plan()
 	}
-	pool.At(schedule.Next(time.Now()), run)
+	plan = func() {
+		if next := schedule.Next(time.Now()); !next.IsZero() { // else it comes no more
+			pool.At(next, run)
+		}
+	}
+	plan()
 
 	fmt.Println(<-reports, <-reports, <-reports)
 	pool.Close()
@@ -433,7 +442,7 @@ func Example_recipeFirst() {
 		return "from " + mirror, nil
 	}
 
-	pages := weir.NewResults[string](weir.NewGroup(ctx, len(mirrors)))
+	pages := weir.NewResults[string](weir.NewGroup(ctx, max(1, len(mirrors))))
 	for _, mirror := range mirrors {
 		pages.Go(func(ctx context.Context) (string, error) { return fetch(ctx, mirror) })
 	}

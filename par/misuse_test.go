@@ -59,6 +59,7 @@ func TestMisusePanicsAtTheCall(t *testing.T) {
 		func() { check.OK(t, par.Each(ctx, iter.Seq[int](nil), nothing)) },
 		func() { par.Results[int](nil) },
 		func() { check.OK(t, par.Each(ctx, (*par.Pipeline[int])(nil), nothing)) },
+		func() { (*par.Pipeline[int])(nil).All(ctx) },
 		func() { check.OK(t, par.Each(ctx, numbers(nil), nothing)) },
 		func() { check.OK(t, par.Each(ctx, (chan int)(nil), nothing)) },
 		func() { par.Stream(ctx, (<-chan int)(nil), same) },

@@ -188,14 +188,16 @@ func TestALoopSurvivesTheClosingOfItsPool(t *testing.T) {
 	})
 	check.Bubble(t, "Shutdown, while calls run that give up then", func(t *testing.T) {
 		for kind := range 4 {
-			p := weir.New(2)
-			shutdownAfter(t, time.Second, p)
-			_, err := anyMap(t.Context(), kind, 2, func(ctx context.Context, i int) (int, error) {
-				<-ctx.Done()
-				return i, nil
-			}, par.On(p), par.Limit(2))
-			check.Error(t, err, weir.ErrClosed)
-			p.Close()
+			for _, give := range []func(ctx context.Context) error{context.Context.Err, func(context.Context) error { return nil }} {
+				p := weir.New(2)
+				shutdownAfter(t, time.Second, p)
+				_, err := anyMap(t.Context(), kind, 2, func(ctx context.Context, i int) (int, error) {
+					<-ctx.Done()
+					return i, give(ctx)
+				}, par.On(p), par.Limit(2))
+				check.Error(t, err, weir.ErrClosed)
+				p.Close()
+			}
 		}
 	})
 	check.Bubble(t, "Shutdown, and Range", func(t *testing.T) {

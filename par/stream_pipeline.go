@@ -50,6 +50,7 @@ func Results[T any](seq iter.Seq2[T, error]) *Pipeline[T] {
 // All returns the results of the pipeline, as [Stream] does. It runs whenever they are
 // ranged over, and not before.
 func (p *Pipeline[T]) All(ctx context.Context) iter.Seq2[T, error] {
+	mustSource(p != nil)
 	mustContext(ctx != nil)
 	return func(yield func(T, error) bool) { p.pull(ctx, yield) }
 }

@@ -108,5 +108,7 @@
 // one load and one branch more.
 //
 // Everything works inside a [testing/synctest] bubble. But an object that holds a channel or
-// timer made in a bubble must not leave it: keep such objects in a pool of the bubble.
+// timer made in a bubble must not leave it: keep such objects in a pool of the bubble. A [Keeper] with
+// an IdleTimeout, Lifetime, Heartbeat or MinIdle has a timer while it has objects, so it must have none
+// when the bubble ends: call Reset before, or Close where MinIdle is set.
 package reuse

@@ -62,9 +62,9 @@ type KeeperConfig[T any] struct {
 
 	// Open makes an object. Its context has the values of the one given to Get, and is not
 	// cancelled when that is: an object opened for a user who has left goes to the next user. The
-	// keeper cancels the context when it is reset meanwhile, or closed, then with ErrClosed, and
-	// never once Open has returned, so the object may use it afterwards. Open should bound its
-	// own time. If it fails, it must leave nothing to close.
+	// keeper cancels the context when it is reset meanwhile, or closed, then with ErrClosed; it then
+	// closes what Open returns. The context of an object that users get is never cancelled, so the
+	// object may use it. Open should bound its own time. If it fails, it must leave nothing to close.
 	Open func(context.Context) (T, error)
 
 	// Close ends an object. Its place in the capacity is free when Close has returned.

@@ -51,6 +51,29 @@ func TestAWaitInABubbleTiesNoKeeperToIt(t *testing.T) {
 		check.OK(t, err)
 		l.Put()
 	}
+	for name, end := range map[string]func(reuse.Lease[int]){
+		"Put":     reuse.Lease[int].Put,
+		"Discard": reuse.Lease[int].Discard,
+		"Detach":  func(l reuse.Lease[int]) { l.Detach() },
+	} {
+		t.Run("the last object in use ends by "+name, func(t *testing.T) {
+			k := reuse.NewKeeper(reuse.KeeperConfig[int]{Capacity: 2, Open: func(context.Context) (int, error) { return 1, nil }})
+			for range 3 {
+				synctest.Test(t, func(t *testing.T) {
+					a, err := k.Get(t.Context())
+					check.OK(t, err)
+					b, err := k.Get(t.Context())
+					check.OK(t, err)
+					time.AfterFunc(time.Millisecond, a.Put)
+					c, err := k.Get(t.Context())
+					check.OK(t, err)
+					c.Put()
+					end(b)
+				})
+			}
+			k.Close()
+		})
+	}
 	t.Run("inside, and then outside", func(t *testing.T) {
 		k := plain()
 		synctest.Test(t, func(t *testing.T) { waits(t, k) })

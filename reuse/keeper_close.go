@@ -1,6 +1,9 @@
 package reuse
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // Close closes all objects, the idle ones at once and the leased ones when their leases are given
 // up, and returns when that is done. Users who wait, and users who come later, get [ErrClosed].
@@ -29,7 +32,7 @@ func (k *Keeper[T]) Shutdown(ctx context.Context) error {
 	case <-k.done: // both are done: the keeper closed in time
 		return nil
 	default:
-		return context.Cause(ctx)
+		return cmp.Or(context.Cause(ctx), context.Canceled) // its Done may be closed before it says so
 	}
 }
 

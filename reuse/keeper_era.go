@@ -3,8 +3,9 @@ package reuse
 import (
 	"context"
 	"errors"
-	"maps"
 	"sync"
+
+	"github.com/64ed045f/weir/internal/keys"
 )
 
 // era is the time between two Resets. It holds no channel of its own, so that a keeper can have idle
@@ -12,7 +13,7 @@ import (
 type era struct {
 	mu      sync.Mutex
 	cause   error // if it has ended, or the keeper was closed in it
-	cancels map[*context.CancelCauseFunc]struct{}
+	cancels keys.Map[*context.CancelCauseFunc, struct{}]
 }
 
 var errReset = errors.New("reuse: keeper was reset")
@@ -25,13 +26,10 @@ func (e *era) watch(cancel context.CancelCauseFunc) (stop func()) {
 		cancel(e.cause)
 		return func() {}
 	}
-	if e.cancels == nil {
-		e.cancels = make(map[*context.CancelCauseFunc]struct{})
-	}
-	e.cancels[&cancel] = struct{}{}
+	e.cancels.Set(&cancel, struct{}{})
 	return func() {
 		e.mu.Lock()
-		delete(e.cancels, &cancel)
+		e.cancels.Delete(&cancel)
 		e.mu.Unlock()
 	}
 }
@@ -41,9 +39,10 @@ func (e *era) watch(cancel context.CancelCauseFunc) (stop func()) {
 func (e *era) end(cause error) {
 	e.mu.Lock()
 	e.cause = cause
-	cancels := maps.Clone(e.cancels)
+	cancels := e.cancels
+	e.cancels = keys.Map[*context.CancelCauseFunc, struct{}]{}
 	e.mu.Unlock()
-	for cancel := range cancels {
+	for cancel := range cancels.All() {
 		(*cancel)(cause)
 	}
 }

@@ -41,9 +41,7 @@ func (k *Keeper[T]) rest(o *object[T]) {
 		o.place = k.places
 	}
 	o.become(idle)
-	if k.count[idle] == k.total {
-		k.idleness++ // the next user may be in another synctest bubble
-	}
+	k.unused()
 	if warmer := k.stack.First().Of(); warmer != nil && warmer.place > o.place {
 		k.late.Add(&o.late, o, key{place: o.place})
 	} else {
@@ -52,6 +50,13 @@ func (k *Keeper[T]) rest(o *object[T]) {
 	if k.timed {
 		k.watch(o)
 		k.wakeAt(k.nextExpiry())
+	}
+}
+
+// unused counts the times when no object is in use: the next user may be in another synctest bubble.
+func (k *Keeper[T]) unused() {
+	if k.count[idle] == k.total {
+		k.idleness++
 	}
 }
 

@@ -165,8 +165,8 @@ func (k *Keeper[T]) forget(o *object[T]) {
 	k.total--
 	if k.total == 0 {
 		k.unwind()
-		k.idleness++
 	}
+	k.unused()
 	k.finish()
 }
 

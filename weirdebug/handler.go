@@ -252,7 +252,8 @@ func (v *view) set(name, value string) (err error) {
 		if len(value) > maxText {
 			return fail(http.StatusBadRequest, "find must have at most %d bytes", maxText)
 		}
-		v.find, v.lower = value, strings.ToLower(value)
+		v.find = strings.ToValidUTF8(value, "\uFFFD") // as it stands in the page
+		v.lower = strings.ToLower(v.find)
 	case "groups":
 	case "pool":
 		v.pool, err = parseID(name, value)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
@@ -247,11 +248,13 @@ func TestBadQueriesAreAnswered400AndWhatIsNotThere404(t *testing.T) {
 		"?pools=1":                             http.StatusBadRequest,
 		"?find=%zz":                            http.StatusBadRequest,
 		"?find=%3Cscript%3E&longer=1h&slow=1s": http.StatusOK,
+		"?find=a%ff":                           http.StatusOK,
 		"?find=" + strings.Repeat("A", 500):    http.StatusOK,
 		"?find=" + strings.Repeat("A", 501):    http.StatusBadRequest,
 	} {
 		w := get(h, query)
 		check.Equal(t, query, w.Code, want)
+		check.Equal(t, query+" is answered in UTF-8", utf8.Valid(w.Body.Bytes()), true)
 		if want != http.StatusOK && !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
 			t.Errorf("%s is answered with %s", query, w.Header().Get("Content-Type"))
 		}

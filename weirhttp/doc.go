@@ -55,6 +55,9 @@
 // done before a worker has started it, its room in the queue is free at once. A request costs some
 // ten objects.
 //
+// With Do and On the handler gets a copy of the request. A handler outside then finds the Pattern and the
+// MultipartForm in its own, and not what else the handler has set, such as the values of a path or Form.
+//
 // If the handler panics, ServeHTTP panics on the goroutine of net/http with an error that wraps a
 // [*weir.Panic] and whose text is its value and the stack of the handler, so that the log of the
 // server shows them. If the handler panics with [http.ErrAbortHandler], so does ServeHTTP, since
@@ -64,7 +67,8 @@
 // # Hosts and slots of a Transport
 //
 // A host is a name or an address, however it is spelled, with a port: example.com is EXAMPLE.com,
-// example.com. and example.com:80, an international name is the ASCII form that it is looked up by.
+// example.com. and example.com:80, an international name in composed form (NFC) is the ASCII form that it is looked up by. What else
+// net/http maps to the same name, such as letters of full width, is another host.
 //
 // A body that can be written to, as that of 101 Switching Protocols, must be closed. A body that is
 // neither closed nor read to its end holds the slot for good, and with it a connection of

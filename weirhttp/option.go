@@ -134,7 +134,8 @@ func Status(code int) Option {
 // Refusal sets a function that answers the requests that are refused, such as in the format of an
 // API, or with another status for some reasons; it may also log them. It must write a status, and
 // should be quick. The headers Retry-After and Connection are set already; [Status] has no effect.
-// Many goroutines call it at once, each for its own request.
+// Many goroutines call it at once, each for its own request. All refusals share the values of the headers: to change
+// one, here or in a handler outside, replace it with Set.
 func Refusal(answer func(http.ResponseWriter, *http.Request, Reason)) Option {
 	must(answer != nil, "function that answers must not be nil", "nil")
 	return limitOption(func(o *limitOptions) { o.refuse = answer })

@@ -42,15 +42,23 @@ func (l *Limiter) Times() weir.Times {
 	return l.times.read(oldest)
 }
 
-// Times returns how long requests have waited for their turn, and how long they were under way: see [Transport]. All are measured that had
-// a turn. It takes the lock that requests take, and looks at each host to which some are under way.
+// Times returns how long requests have waited, for a slot and for the [HostRate], and how long they were under way: see [Transport]. All are measured that
+// were sent. It takes the lock that requests take, and looks at each host to which some are under way.
 func (t *Transport) Times() weir.Times {
 	var oldest time.Time
 	s := &t.slots
 	s.mu.Lock()
+	look := func(w *turn) {
+		if oldest.IsZero() || w.came.Before(oldest) {
+			oldest = w.came
+		}
+	}
 	for _, l := range s.hosts.All() {
-		if w := l.First(); w != nil && (oldest.IsZero() || w.Value.came.Before(oldest)) {
-			oldest = w.Value.came
+		if w := l.rated.First().Of(); w != nil {
+			look(w)
+		}
+		if w := l.First(); w != nil {
+			look(&w.Value)
 		}
 	}
 	s.mu.Unlock()

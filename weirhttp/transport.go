@@ -2,6 +2,7 @@ package weirhttp
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"time"
 )
@@ -29,7 +30,7 @@ type Transport struct {
 	// PerHost is the most requests to one host that are under way at once, at least 1.
 	PerHost int
 
-	// Queue is how many requests may wait for one host; one more is refused with
+	// Queue is how many requests may wait for one host, for a slot or for Rate; one more is refused with
 	// [ErrOverloaded]. 0 means no bound, as in the fields of [http.Transport]; below 0 none may
 	// wait. The option [Queue] of a [Limiter] takes 0 for none.
 	Queue int
@@ -89,13 +90,27 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	s.begun = t.times.begins(came)
 	response, err := t.base().RoundTrip(r)
 	sent = true
-	if err == nil && response != nil && response.Body != nil && response.Body != http.NoBody {
+	if err == nil && response != nil && hasBody(r, response) {
 		response.Body = hold(response.Body, s)
 		held = true
 	}
 	return response, err
+}
+
+// hasBody reports whether a response to r has a body. Where net/http speaks HTTP/2, one without has a value of a type of its own.
+func hasBody(r *http.Request, response *http.Response) bool {
+	switch {
+	case response.Body == nil || response.Body == http.NoBody:
+		return false
+	case response.ProtoMajor >= 2 && (r.Method == http.MethodHead || response.ContentLength == 0):
+		_, upgraded := response.Body.(io.Writer)
+		return upgraded
+	default:
+		return true
+	}
 }
 
 // CloseIdleConnections has the base close its idle connections, if the base can.

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -61,6 +62,33 @@ func TestTransportLimitsRealRequests(t *testing.T) {
 				t.Errorf("%d requests at once, want at most 3", peak)
 			}
 			remembersNothing(t, transport)
+		})
+	}
+}
+
+func TestAResponseWithoutABodyHoldsNoSlot(t *testing.T) {
+	for _, protocol := range protocols {
+		t.Run(protocol.name, func(t *testing.T) {
+			s := startServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodHead {
+					w.Header().Set("Content-Length", "5")
+				}
+				if status, err := strconv.Atoi(r.URL.Path[1:]); err == nil {
+					w.WriteHeader(status)
+				}
+			}), protocol.start)
+			_, transport := s.limited()
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			for _, method := range []string{http.MethodGet, http.MethodHead} {
+				for _, path := range []string{"/200", "/201", "/204", "/304"} {
+					r, err := http.NewRequestWithContext(ctx, method, s.URL+path, nil)
+					check.OK(t, err)
+					_, err = transport.RoundTrip(r) //nolint:bodyclose // what this is about
+					check.OK(t, err)
+					remembersNothing(t, transport)
+				}
+			}
 		})
 	}
 }

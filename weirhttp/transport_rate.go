@@ -52,7 +52,7 @@ type hostTurns struct {
 // fewHosts are remembered in any case.
 const fewHosts = 16
 
-// of returns the turns of a host, and takes one, or makes w wait for one: then the host is not forgotten.
+// of returns the turns of a host, and takes one, or makes w wait for one, if that is not nil: then the host is not forgotten.
 func (r *rates) of(h host, rate HostRate, w *engine.TokenWaiter) (b *engine.Bucket, taken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *rates) of(h host, rate HostRate, w *engine.TokenWaiter) (b *engine.Buck
 		r.hosts.Set(h, t)
 		r.order.Append(&t.link, t)
 	}
-	return t.Bucket, t.Take() || t.Join(w)
+	return t.Bucket, t.Take() || w != nil && t.Join(w)
 }
 
 // forget looks at a few hosts, and forgets those that rest: their turns are as new. Each call looks at more hosts than it may add, so that all that
@@ -86,7 +86,14 @@ func (r *rates) forget() {
 
 // takeTurn waits for the turn of a request that came at that time, and has a slot.
 func (t *Transport) takeTurn(ctx context.Context, h host, came time.Time) error {
-	mine := turn{came, make(chan struct{})}
+	if _, taken := t.rates.of(h, t.Rate, nil); taken {
+		return nil
+	}
+	mine := &turn{came: came, ready: make(chan struct{})}
+	if err := t.joinRated(h, mine); err != nil {
+		return err
+	}
+	defer t.slots.leaveRated(h, mine)
 	w := engine.TokenWaiter{Grant: func(int) { close(mine.ready) }}
 	b, taken := t.rates.of(h, t.Rate, &w)
 	if taken {

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirhttp"
 )
 
@@ -103,5 +107,38 @@ func TestHostsThatRestAreForgotten(t *testing.T) {
 		if n := transport.Rated(); n > 2*few {
 			t.Errorf("%d hosts are remembered after a burst", n)
 		}
+	})
+}
+
+// Requests that wait for the rate of their host count among those that wait, and not among those that are under way.
+func TestRequestsThatWaitForTheRateWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := &weirhttp.Transport{Base: base(hello), PerHost: 10, Queue: 2, Rate: weirhttp.HostRate{N: 1, Per: time.Hour}}
+		var refused atomic.Int32
+		var clients sync.WaitGroup
+		for range 5 {
+			clients.Go(func() {
+				if errors.Is(getFrom(t.Context(), t, transport, "a"), weirhttp.ErrOverloaded) {
+					refused.Add(1)
+				}
+			})
+			synctest.Wait()
+		}
+		check.Equal(t, "requests refused", refused.Load(), 2)
+		time.Sleep(time.Minute)
+		check.Equal(t, "age of the oldest", transport.Times().Oldest, time.Minute)
+		clients.Wait()
+		times := transport.Times()
+		check.Equal(t, "requests that have waited", times.Wait.Count(), 3)
+		check.Equal(t, "hours that they have waited", math.Round(times.Wait.Sum()/3600), 1+2)
+		check.Equal(t, "requests that ran", times.Run.Count(), 3)
+		check.Equal(t, "seconds that they ran", math.Round(times.Run.Sum()), 0)
+		remembersNothing(t, transport)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		transport := &weirhttp.Transport{Base: base(hello), PerHost: 10, Queue: -1, MaxWait: time.Second, Rate: weirhttp.HostRate{N: 1, Per: time.Hour}}
+		check.OK(t, getFrom(t.Context(), t, transport, "a"))
+		check.Error(t, getFrom(t.Context(), t, transport, "a"), weirhttp.ErrOverloaded)
+		check.Equal(t, "requests measured", transport.Times().Wait.Count(), 1)
 	})
 }

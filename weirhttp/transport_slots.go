@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/64ed045f/weir/internal/fifo"
 	"github.com/64ed045f/weir/internal/keys"
 	"github.com/64ed045f/weir/internal/limit"
 )
@@ -16,13 +17,21 @@ import (
 // slots are the slots of all hosts of a [Transport].
 type slots struct {
 	mu    sync.Mutex
-	hosts keys.Map[host, *limit.Limit[turn]] // of hosts with a taken slot, and of no others
+	hosts keys.Map[host, *hostSlots] // of hosts with a taken slot, and of no others
+}
+
+// hostSlots are those of one host.
+type hostSlots struct {
+	limit.Limit[turn]
+	rated   fifo.List[turn] // of requests that have a slot, and wait for a token of the host's rate
+	waiting int             // how many these are
 }
 
 // turn is what one request waits for: its slot, or its token of the host's rate.
 type turn struct {
 	came  time.Time
 	ready chan struct{} // closed when the request has got it
+	link  fifo.Link[turn]
 }
 
 // takeSlot returns a slot of the host, as soon as it is the caller's turn.
@@ -31,19 +40,19 @@ func (t *Transport) takeSlot(ctx context.Context, h host, came time.Time) (*slot
 	s.mu.Lock()
 	l := s.hosts.Get(h)
 	if l == nil {
-		l = new(limit.Limit[turn])
+		l = new(hostSlots)
 		l.Init(t.PerHost)
 		s.hosts.Set(h, l)
 	}
 	if l.TryAcquire() {
 		s.mu.Unlock()
-		return t.slot(h, came), nil
+		return &slot{of: t, host: h}, nil
 	}
-	if n := l.Waiting(); t.Queue != 0 && n >= t.Queue {
+	if err := t.crowded(h, l); err != nil {
 		s.mu.Unlock()
-		return nil, fmt.Errorf("%w: %d wait for %v", ErrOverloaded, n, h)
+		return nil, err
 	}
-	mine := &limit.Waiter[turn]{Value: turn{came, make(chan struct{})}}
+	mine := &limit.Waiter[turn]{Value: turn{came: came, ready: make(chan struct{})}}
 	l.Join(mine)
 	s.mu.Unlock()
 
@@ -51,16 +60,41 @@ func (t *Transport) takeSlot(ctx context.Context, h host, came time.Time) (*slot
 		s.withdraw(h, mine)
 		return nil, err
 	}
-	return t.slot(h, came), nil
+	return &slot{of: t, host: h}, nil
 }
 
-// slot returns a slot that a request has got which came at that time.
-func (t *Transport) slot(h host, came time.Time) *slot {
-	return &slot{of: t, host: h, begun: t.times.begins(came)}
+// crowded returns an error if as many requests wait for a host as Queue allows. The caller holds mu.
+func (t *Transport) crowded(h host, l *hostSlots) error {
+	if n := l.Waiting() + l.waiting; t.Queue != 0 && n >= t.Queue {
+		return fmt.Errorf("%w: %d wait for %v", ErrOverloaded, n, h)
+	}
+	return nil
+}
+
+// joinRated adds a request that has a slot to those that wait for a token, if no more wait than may.
+func (t *Transport) joinRated(h host, mine *turn) error {
+	s := &t.slots
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.hosts.Get(h)
+	if err := t.crowded(h, l); err != nil {
+		return err
+	}
+	l.rated.Append(&mine.link, mine)
+	l.waiting++
+	return nil
+}
+
+func (s *slots) leaveRated(h host, mine *turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.hosts.Get(h)
+	l.rated.Remove(&mine.link)
+	l.waiting--
 }
 
 // wait returns nil when the turn has come, else why the request waits no longer.
-func (t turn) wait(ctx context.Context, h host, atMost time.Duration) error {
+func (t *turn) wait(ctx context.Context, h host, atMost time.Duration) error {
 	var over <-chan time.Time
 	if atMost > 0 {
 		timer := time.NewTimer(atMost - time.Since(t.came))
@@ -121,7 +155,7 @@ func (s *slots) release(h host) {
 type slot struct {
 	of       *Transport
 	host     host
-	begun    time.Time
+	begun    time.Time // zero before the request is sent
 	released atomic.Bool
 }
 
@@ -130,7 +164,9 @@ func (s *slot) release() {
 	if s.released.Swap(true) {
 		return
 	}
-	s.of.times.ends(s.begun)
+	if !s.begun.IsZero() {
+		s.of.times.ends(s.begun)
+	}
 	slots := &s.of.slots
 	slots.mu.Lock()
 	defer slots.mu.Unlock()

@@ -338,7 +338,7 @@ func TestASpanEndsWithGoexit(t *testing.T) {
 	pool.Close()
 	s := r.one(t, "exit")
 	equal(t, "status", s.Status(), sdk.Status{Code: codes.Error, Description: weir.ErrGoexit.Error()})
-	equal(t, "events", len(s.Events()), 0)
+	equal(t, "events", len(s.Events()), 1)
 }
 
 func TestATaskRunsWithoutATracer(t *testing.T) {

@@ -63,6 +63,7 @@ func (s *spans) run(ctx context.Context, q *queued, task func(context.Context) e
 			panic(value)
 		case !returned:
 			fail(span, weir.ErrGoexit)
+			exception(span, weir.ErrGoexit, "")
 		case err != nil:
 			fail(span, err)
 			exception(span, err, "")

@@ -24,7 +24,7 @@ func newSumCommand(streams sum.Streams) *cobra.Command {
 current directory), several files at a time, in the bytewise order of their
 paths. The output is that of md5sum (sha1sum, …) to the byte:
 
-  find PATH... -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum
+  find PATH... -type f -print0 | LC_ALL=C sort -z | xargs -0r md5sum
 
 Symbolic links are not followed, special files are left out, and a PATH of
 "-" is the standard input. What can't be read gets a line on the standard
