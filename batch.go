@@ -37,7 +37,7 @@ type batch struct {
 	gone    int32
 	counted bool
 
-	// The mutex mu guards these and all fields below; the flags stand before it because they fill a word with counted.
+	// The mutex mu guards these and all fields below, until no task of the batch runs; the flags stand before it because they fill a word with counted.
 	settled bool // wrong and err are final, and nothing of the batch is left
 	stopped bool // the batch was cancelled before Wait made its result
 	own     bool // with the error of a task of its own
@@ -85,6 +85,8 @@ func newBatch(parent context.Context, g *Group) *batch {
 	return b
 }
 
+// newNestedBatch is rare: see [Group.initInTask].
+//
 //go:noinline
 func newNestedBatch(g *Group) *batch {
 	nested := new(nestedBatch)
@@ -273,7 +275,7 @@ func (b *batch) run(w *engine.Worker, j job) {
 	b.credit(w)
 }
 
-// skip passes over a task that Wait has given up.
+// skip passes over a task that Wait has given up. It is rare: see [Group.initInTask].
 //
 //go:noinline
 func (b *batch) skip(j job, ticket bool) {
@@ -281,7 +283,7 @@ func (b *batch) skip(j job, ticket bool) {
 	b.untake(ticket)
 }
 
-// refuse ends a task that does not run because the batch is cancelled.
+// refuse ends a task that does not run because the batch is cancelled. It is rare, too.
 //
 //go:noinline
 func (b *batch) refuse(ticket bool) {

@@ -47,6 +47,9 @@ func (b *batch) waitForOther(inTask bool) {
 
 // waitNoted is waitOutside for callers that are noted.
 func (b *batch) waitNoted(callers []uintptr) {
+	if b.tally.Seal() {
+		return
+	}
 	defer b.noteWait(callers)()
 	b.waitOutside()
 }
@@ -78,6 +81,7 @@ func (b *batch) waitOrEnd(done <-chan struct{}) {
 	for !b.tally.Seal() {
 		if !b.bell.WaitUntil(done) {
 			done = nil
+			b.cancel(causeOf(b.parent())) // its Done may be closed before it says so
 		}
 		if b.cancelled() {
 			b.giveUp(func() { b.bell.WaitUntil(nil) })
@@ -86,7 +90,7 @@ func (b *batch) waitOrEnd(done <-chan struct{}) {
 	}
 }
 
-// giveUp waits, by calls of wait, for the tasks of a cancelled group that have started.
+// giveUp waits, by calls of wait, for the tasks of a cancelled group that have started. It is rare: see [Group.initInTask].
 //
 //go:noinline
 func (b *batch) giveUp(wait func()) {
@@ -231,7 +235,7 @@ func (b *batch) join() {
 func (b *batch) conclude() {
 	g := b.group
 	why := b.scope.conclude()
-	if b.members != nil || b.wrong != nil || why != nil { // no task of the batch runs: nothing changes these, except that a worker may leave a member
+	if b.members != nil || b.wrong != nil || why != nil { // no task runs any more, so these do not change
 		b.result(why)
 	}
 	if l := g.limit; l != nil {
@@ -266,7 +270,7 @@ func (b *batch) result(why error) {
 	members.dismiss()
 }
 
-// end lets all of them know that the batch is settled.
+// end lets all of them know that the batch is settled. It is rare, too.
 //
 //go:noinline
 func (o *others) end() {

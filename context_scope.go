@@ -164,7 +164,7 @@ func (s *scope) endsUnused() bool {
 	return unused
 }
 
-// endsLate is conclude for all others.
+// endsLate is conclude for all others. It is rare: see [Group.initInTask].
 //
 //go:noinline
 func (s *scope) endsLate() (cause error) {

@@ -96,6 +96,8 @@ func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	return g
 }
 
+// setOptions is rare, as is makeLimit: see initInTask.
+//
 //go:noinline
 func (g *Group) setOptions(opts []GroupOption) { g.options = groupOptionsOf(opts) }
 

@@ -33,9 +33,7 @@ func (g *Group) begins(limit int) {
 	d.limit.Store(int64(limit))
 	d.on.Store(true)
 	if g.at != nil || d.options != nil && d.options.needEngine() {
-		g.mu.Lock()
-		g.makeEngine()
-		g.mu.Unlock()
+		g.ensureEngine()
 	}
 }
 
@@ -141,7 +139,7 @@ func (b *batch) runDirectly(number int, j job) bool {
 		return false
 	}
 	if number >= directTasks || !b.tally.BeginDirect(int(d.limit.Load())) {
-		g.needsEngine()
+		g.ensureEngine()
 		return false
 	}
 	m := b.directMember(number)
@@ -153,8 +151,8 @@ func (b *batch) runDirectly(number int, j job) bool {
 	return true
 }
 
-// needsEngine makes the engine, unless another call has.
-func (g *Group) needsEngine() {
+// ensureEngine makes the engine, unless another call has.
+func (g *Group) ensureEngine() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.direct.on.Load() {

@@ -89,8 +89,8 @@ func Queue(n int) Option {
 
 // MaxWaiting sets how many submitters may wait for room at once; any more
 // get [ErrFull]. By default there is no such bound. Waiting for the [Limit] of a
-// group does not count. A worker is busy until it takes its next task, so that a task which starts
-// another at its end may find the pool full for a moment: with a bound of 0 the queue should have a place for that.
+// group does not count. A worker is busy until it takes its next task, a moment after the end of the
+// last one: with MaxWaiting(0), a submission that such an end sets off may still get ErrFull if the queue has no place for it.
 func MaxWaiting(n int) Option {
 	must(n >= 0, "waiting submitters must be at least 0", n)
 	return poolOption(func(o *options) { o.maxWaiting = n })

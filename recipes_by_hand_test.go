@@ -182,7 +182,11 @@ func service(ctx context.Context, jobs <-chan int, run func(ctx context.Context,
 		workers.Wait()
 		close(ended)
 	}()
-	<-ctx.Done()
+	select {
+	case <-ended:
+		return
+	case <-ctx.Done():
+	}
 	select {
 	case <-ended:
 	case <-time.After(10 * time.Millisecond):
@@ -271,7 +275,11 @@ func runAt(ctx context.Context, next func(time.Time) time.Time, run func(ctx con
 	go func() {
 		defer close(ended)
 		for {
-			timer := time.NewTimer(time.Until(next(time.Now())))
+			at := next(time.Now())
+			if at.IsZero() {
+				return
+			}
+			timer := time.NewTimer(time.Until(at))
 			select {
 			case <-timer.C:
 			case <-ctx.Done():

@@ -82,8 +82,9 @@ func Example_recipeService() {
 		return fmt.Errorf("%s: %w", job, ctx.Err())
 	}
 	log := log.New(os.Stdout, "", 0)
+	save := func(job string) { fmt.Println("not run:", job) }
 
-	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // jobs go on for 10 ms when ctx is done
+	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // jobs have 10 ms more when ctx is done
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(10*time.Millisecond, stop) })()
 	pool := weir.New(100, weir.Queue(0), weir.OnError(func(err error) { log.Print(err) }))
 service:
@@ -91,15 +92,18 @@ service:
 		select {
 		case <-ctx.Done():
 			break service
-		case job, ok := <-jobs: // with Queue(0) no more are taken than can run
-			if !ok || pool.Go(running, func(ctx context.Context) error { return run(ctx, job) }) != nil {
+		case job, ok := <-jobs: // with Queue(0), at most one more is taken than can run
+			if !ok {
 				break service
+			}
+			if pool.Go(running, func(ctx context.Context) error { return run(ctx, job) }) != nil {
+				save(job) // none has ended in time
 			}
 		}
 	}
-	unfinished, err := pool.Shutdown(running) // waits until all have ended, or running is done, and with it their contexts
+	_, err := pool.Shutdown(running) // waits until all have ended, or running is done, and with it their contexts
 
-	_, _ = unfinished, err
+	_ = err
 	pool.Close()
 	// Output: stuck: context canceled
 }

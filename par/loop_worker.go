@@ -116,10 +116,11 @@ func (w *worker) interrupted(i int) bool {
 
 // fail notes that the item under way has failed, and reports whether to go on.
 func (w *worker) fail(err error) bool {
-	if l := w.loop; !l.bare && !l.keepGoing {
+	l := w.loop
+	if !l.keepGoing {
 		l.heed(w.ctx) // if it has ended, its cause stands for what the function returns
 	}
-	return w.loop.fail(w.at, err)
+	return l.fail(w.at, err)
 }
 
 // finish is deferred by every worker. It passes on what it recovers.

@@ -49,7 +49,7 @@ func Limit(n int) Option {
 // On makes a loop or a [Stream] call its function on workers of the pool, as a [weir.Pool.Group]
 // does, instead of on goroutines of its own. The limit of the pool holds, and that of the loop,
 // too: set [Limit] if the pool's is higher than [runtime.GOMAXPROCS]. What the pool refuses to run
-// fails with [weir.ErrClosed], [weir.ErrFull] or [weir.ErrExpired], and with ErrClosed when the context of its [weir.Pool.Shutdown] ends while the pool runs a part of it.
+// fails with [weir.ErrClosed], [weir.ErrFull] or [weir.ErrExpired], and with ErrClosed, in place of what its calls return, when the context of its [weir.Pool.Shutdown] ends while the pool runs a part of it.
 //
 // A task of the pool may run loops and streams on its own pool, to any depth and with any limit, if
 // it gives them the context that it got itself; with another context it may wait forever.

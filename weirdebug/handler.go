@@ -249,11 +249,11 @@ func parseView(raw string) (view, error) {
 func (v *view) set(name, value string) (err error) {
 	switch name {
 	case "find":
+		value = strings.ToValidUTF8(value, "\uFFFD") // as the page is
 		if len(value) > maxText {
 			return fail(http.StatusBadRequest, "find must have at most %d bytes", maxText)
 		}
-		v.find = strings.ToValidUTF8(value, "\uFFFD") // as it stands in the page
-		v.lower = strings.ToLower(v.find)
+		v.find, v.lower = value, strings.ToLower(value)
 	case "groups":
 	case "pool":
 		v.pool, err = parseID(name, value)

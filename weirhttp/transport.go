@@ -49,7 +49,7 @@ type Transport struct {
 }
 
 // RoundTrip has the base send the request when it is its turn. It blocks while as many requests
-// to the host are under way as PerHost allows, and returns
+// to the host are under way as PerHost allows, or have been sent as Rate allows, and returns
 //
 //   - an error that says so and is the cause of the request's context, if that ends while the
 //     request waits; it has not been sent then;
@@ -86,7 +86,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}()
 	if t.Rate.N > 0 {
-		if err := t.takeTurn(r.Context(), s.host, came); err != nil {
+		if err := t.takeTurn(r.Context(), s, came); err != nil {
 			return nil, err
 		}
 	}
@@ -100,17 +100,20 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// hasBody reports whether a response to r has a body. Where net/http speaks HTTP/2, one without has a value of a type of its own.
+// hasBody reports whether a response to r has a body. Where net/http speaks HTTP/2, one without has a value of a type of its own. A body that can be
+// written to is that of an upgraded connection.
 func hasBody(r *http.Request, response *http.Response) bool {
-	switch {
-	case response.Body == nil || response.Body == http.NoBody:
+	if response.Body == nil || response.Body == http.NoBody {
 		return false
-	case response.ProtoMajor >= 2 && (r.Method == http.MethodHead || response.ContentLength == 0):
-		_, upgraded := response.Body.(io.Writer)
-		return upgraded
-	default:
+	}
+	if _, upgraded := response.Body.(io.Writer); upgraded || response.ProtoMajor < 2 {
 		return true
 	}
+	switch response.StatusCode {
+	case http.StatusNoContent, http.StatusNotModified:
+		return false
+	}
+	return r.Method != http.MethodHead && response.ContentLength != 0
 }
 
 // CloseIdleConnections has the base close its idle connections, if the base can.

@@ -84,24 +84,48 @@ func (r *rates) forget() {
 	}
 }
 
-// takeTurn waits for the turn of a request that came at that time, and has a slot.
-func (t *Transport) takeTurn(ctx context.Context, h host, came time.Time) error {
-	if _, taken := t.rates.of(h, t.Rate, nil); taken {
+// takeTurn waits for the turn of a request that came at that time, and has slot s.
+func (t *Transport) takeTurn(ctx context.Context, s *slot, came time.Time) error {
+	if _, taken := t.rates.of(s.host, t.Rate, nil); taken {
 		return nil
 	}
 	mine := &turn{came: came, ready: make(chan struct{})}
-	if err := t.joinRated(h, mine); err != nil {
+	w := &engine.TokenWaiter{Grant: func(int) { close(mine.ready) }}
+	b, err := t.joinRated(s, mine, w)
+	if b == nil {
 		return err
 	}
-	defer t.slots.leaveRated(h, mine)
-	w := engine.TokenWaiter{Grant: func(int) { close(mine.ready) }}
-	b, taken := t.rates.of(h, t.Rate, &w)
-	if taken {
-		return nil
-	}
-	err := mine.wait(ctx, h, t.MaxWait)
-	if err != nil && !b.Leave(&w) {
+	defer t.leaveRated(s.host, mine)
+	if err = mine.wait(ctx, s.host, t.MaxWait); err != nil && !b.Leave(w) {
 		b.Return(1)
 	}
 	return err
+}
+
+// joinRated has a request wait for its turn, unless it gets that, or is refused: then b is nil. A request that has waited for its slot was counted
+// then, and is not refused because of those that have come since.
+func (t *Transport) joinRated(s *slot, mine *turn, w *engine.TokenWaiter) (b *engine.Bucket, err error) {
+	t.slots.mu.Lock()
+	defer t.slots.mu.Unlock()
+	l := t.slots.hosts.Get(s.host)
+	if !s.waited {
+		if err := t.crowded(s.host, l); err != nil {
+			return nil, err
+		}
+	}
+	b, taken := t.rates.of(s.host, t.Rate, w)
+	if taken {
+		return nil, nil
+	}
+	l.rated.Append(&mine.link, mine)
+	l.waiting++
+	return b, nil
+}
+
+func (t *Transport) leaveRated(h host, mine *turn) {
+	t.slots.mu.Lock()
+	defer t.slots.mu.Unlock()
+	l := t.slots.hosts.Get(h) // which is there as long as a request has a slot
+	l.rated.Remove(&mine.link)
+	l.waiting--
 }

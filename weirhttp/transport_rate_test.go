@@ -142,3 +142,23 @@ func TestRequestsThatWaitForTheRateWait(t *testing.T) {
 		check.Equal(t, "requests measured", transport.Times().Wait.Count(), 1)
 	})
 }
+
+// A request that has waited is not refused because of one that came later.
+func TestARequestThatHasASlotIsNotRefusedForNewerOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := &weirhttp.Transport{Base: base(hello), PerHost: 1, Queue: 2, Rate: weirhttp.HostRate{N: 1, Per: time.Hour}}
+		response, err := transport.RoundTrip(question(t, "http://a/"))
+		check.OK(t, err)
+		var clients sync.WaitGroup
+		for range 2 {
+			clients.Go(func() { check.OK(t, getFrom(t.Context(), t, transport, "a")) })
+		}
+		synctest.Wait()
+		check.OK(t, response.Body.Close())
+		if err := getFrom(t.Context(), t, transport, "a"); err != nil {
+			check.Error(t, err, weirhttp.ErrOverloaded)
+		}
+		clients.Wait()
+		remembersNothing(t, transport)
+	})
+}

@@ -60,7 +60,7 @@ func (t *Transport) takeSlot(ctx context.Context, h host, came time.Time) (*slot
 		s.withdraw(h, mine)
 		return nil, err
 	}
-	return &slot{of: t, host: h}, nil
+	return &slot{of: t, host: h, waited: true}, nil
 }
 
 // crowded returns an error if as many requests wait for a host as Queue allows. The caller holds mu.
@@ -69,28 +69,6 @@ func (t *Transport) crowded(h host, l *hostSlots) error {
 		return fmt.Errorf("%w: %d wait for %v", ErrOverloaded, n, h)
 	}
 	return nil
-}
-
-// joinRated adds a request that has a slot to those that wait for a token, if no more wait than may.
-func (t *Transport) joinRated(h host, mine *turn) error {
-	s := &t.slots
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.hosts.Get(h)
-	if err := t.crowded(h, l); err != nil {
-		return err
-	}
-	l.rated.Append(&mine.link, mine)
-	l.waiting++
-	return nil
-}
-
-func (s *slots) leaveRated(h host, mine *turn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.hosts.Get(h)
-	l.rated.Remove(&mine.link)
-	l.waiting--
 }
 
 // wait returns nil when the turn has come, else why the request waits no longer.
@@ -155,6 +133,7 @@ func (s *slots) release(h host) {
 type slot struct {
 	of       *Transport
 	host     host
+	waited   bool      // the request has waited for it
 	begun    time.Time // zero before the request is sent
 	released atomic.Bool
 }

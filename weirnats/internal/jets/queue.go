@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -72,46 +73,61 @@ type Conn struct {
 
 	mu        sync.Mutex
 	receivers map[*receiver]bool
-	calls     map[*call]struct{} // under way
+	calls     map[*pending]bool
 }
 
-// call is a call to the server.
-type call struct {
-	epoch uint64 // of the connection on which it asks
-	end   context.CancelFunc
+// pending is a call to the server that is under way.
+type pending struct {
+	on  uint64 // the epoch of its connection; or unsent
+	end context.CancelFunc
 }
+
+// unsent is in place of an epoch for what was asked while there was no connection: the client sends it on the next one.
+const unsent = math.MaxUint64
 
 // Connect makes a connection by connect, which gets the options that it must use.
 func Connect(connect func(opts ...nats.Option) (*nats.Conn, error)) (*Conn, error) {
-	c := &Conn{patience: callTime, looks: make(chan struct{}, mostLooks), receivers: make(map[*receiver]bool), calls: make(map[*call]struct{})}
+	c := &Conn{patience: callTime, looks: make(chan struct{}, mostLooks), receivers: make(map[*receiver]bool), calls: make(map[*pending]bool)}
 	var err error
 	c.nats, err = connect(
 		nats.MaxReconnects(-1),
-		nats.DisconnectErrHandler(func(n *nats.Conn, _ error) {
-			c.endCalls(next(n))
-			c.interrupt(next(n))
-		}),
-		nats.ReconnectHandler(func(n *nats.Conn) { c.interrupt(next(n)) }),
+		nats.DisconnectErrHandler(func(n *nats.Conn, _ error) { c.lost(n) }),
+		nats.ReconnectHandler(c.again),
 	)
 	return c, err
 }
 
-// interrupt ends the pulls on connections before that of an epoch: the server has forgotten them. Those that have begun since go on.
-func (c *Conn) interrupt(epoch uint64) {
+// lost ends what was asked on a connection that is lost: the server has forgotten the pulls, and the answers to calls do not come. The client may call it when
+// the next connection is long there: what was asked on that one goes on.
+func (c *Conn) lost(n *nats.Conn) {
+	next, connected := epoch(n)
+	if !connected {
+		next++
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for r := range c.receivers {
-		r.interrupt(epoch)
+		r.interrupt(next)
+	}
+	for p := range c.calls {
+		if p.on < next {
+			p.end()
+		}
 	}
 }
 
-// endCalls is interrupt for calls, whose answers are lost.
-func (c *Conn) endCalls(epoch uint64) {
+// again is called when there is a connection again, on which the client has sent what was asked before.
+func (c *Conn) again(n *nats.Conn) {
+	now, _ := epoch(n)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for of := range c.calls {
-		if of.epoch < epoch {
-			of.end()
+	for r := range c.receivers {
+		r.interrupt(now)
+		r.sent(now)
+	}
+	for p := range c.calls {
+		if p.on == unsent {
+			p.on = now
 		}
 	}
 }
@@ -120,29 +136,35 @@ func (c *Conn) endCalls(epoch uint64) {
 func (c *Conn) epoch() (n uint64, connected bool) { return epoch(c.nats) }
 
 func epoch(c *nats.Conn) (n uint64, connected bool) {
-	n = c.Stats().Reconnects
-	return n, c.IsConnected()
+	for n = c.Stats().Reconnects; ; {
+		connected = c.IsConnected()
+		now := c.Stats().Reconnects
+		if now == n { // else connected may be said of either
+			return n, connected
+		}
+		n = now
+	}
 }
 
-// next returns the epoch of the connection on which the server is asked now: of the next one, if none is there.
-func next(c *nats.Conn) uint64 {
-	epoch, connected := epoch(c)
+// on returns the epoch of the connection on which the server is asked now, or unsent.
+func on(n uint64, connected bool) uint64 {
 	if !connected {
-		epoch++
+		return unsent
 	}
-	return epoch
+	return n
 }
 
 // call returns the context of a call that takes at most d, and ends when the connection on which it asks is lost.
 func (c *Conn) call(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, d)
-	of := &call{epoch: next(c.nats), end: cancel}
+	p := &pending{end: cancel}
 	c.mu.Lock()
-	c.calls[of] = struct{}{}
+	p.on = on(c.epoch())
+	c.calls[p] = true
 	c.mu.Unlock()
 	return ctx, func() {
 		c.mu.Lock()
-		delete(c.calls, of)
+		delete(c.calls, p)
 		c.mu.Unlock()
 		cancel()
 	}

@@ -65,7 +65,8 @@ type line struct {
 
 	// Under the mutex of the receiver.
 	sent  time.Time
-	epoch uint64 // of the connection
+	epoch uint64 // of the connection, or of the one before
+	on    uint64 // the same; or unsent
 	left  int
 	take  func(backend.Delivery) bool // nil if no pull is under way
 	done  chan error                  // of capacity 1
@@ -166,14 +167,14 @@ func (r *receiver) pull(ctx context.Context, ask request, take func(backend.Deli
 
 // begin begins a pull on a line. It reports false if the receiver is closed.
 func (r *receiver) begin(l *line, n int, take func(backend.Delivery) bool) bool {
-	epoch, _ := r.of.conn.epoch()
+	epoch, connected := r.of.conn.epoch()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		l.drain()
 		return false
 	}
-	l.sent, l.epoch, l.left, l.take = time.Now(), epoch, n, take
+	l.sent, l.epoch, l.on, l.left, l.take = time.Now(), epoch, on(epoch, connected), n, take
 	r.busy[l] = true
 	return true
 }
@@ -231,8 +232,19 @@ func (r *receiver) interrupt(epoch uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for l := range r.busy {
-		if l.epoch < epoch {
+		if l.on < epoch {
 			l.finish(errInterrupted)
+		}
+	}
+}
+
+// sent notes on which connection the client has sent the pulls that were asked for before it was there.
+func (r *receiver) sent(epoch uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for l := range r.busy {
+		if l.on == unsent {
+			l.on = epoch
 		}
 	}
 }
