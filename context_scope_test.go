@@ -595,6 +595,14 @@ func TestACallThatGivesUpIsNoSuccess(t *testing.T) {
 			defer p.Close()
 			return errors.Join(p.Invoke(1), p.Call(ctx, 2))
 		},
+		"Group.Wait": func(ctx context.Context, _ *weir.Pool) error {
+			p := weir.New(1)
+			defer p.Close()
+			check.OK(t, p.Submit(func() { time.Sleep(time.Minute) }))
+			g := p.Group(context.WithValue(ctx, key{}, 1)) // else it is the standard library that panics
+			g.Go(func(context.Context) error { return nil })
+			return g.Wait()
+		},
 		"Shutdown": func(ctx context.Context, full *weir.Pool) error {
 			_, err := full.Shutdown(ctx)
 			if s, ok := errors.AsType[*weir.ShutdownError](err); ok {

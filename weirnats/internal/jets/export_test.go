@@ -35,6 +35,14 @@ func MoveHalf(ctx context.Context, of backend.Queue) error {
 // Widen is what the first message with a key begins with.
 func Widen(ctx context.Context, of backend.Queue) error { return of.(*queue).widen(ctx) }
 
+// Pulls is how many pulls of r, which Receive has returned, are under way.
+func Pulls(r backend.Receiver) int {
+	of := r.(*receiver)
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	return len(of.busy)
+}
+
 // SetPatience sets how long a call waits for an answer.
 func SetPatience(c *Conn, d time.Duration) { c.patience = d }
 
