@@ -78,11 +78,11 @@ type Conn struct {
 
 // pending is a call to the server that is under way.
 type pending struct {
-	on  uint64 // the epoch of its connection; or unsent
+	on  uint64 // the epoch of its connection, or of the one before
 	end context.CancelFunc
 }
 
-// unsent is in place of an epoch for what was asked while there was no connection: the client sends it on the next one.
+// unsent is in place of an epoch for a pull that was asked for while there was no connection: the client sends it on the next one.
 const unsent = math.MaxUint64
 
 // Connect makes a connection by connect, which gets the options that it must use.
@@ -116,7 +116,7 @@ func (c *Conn) lost(n *nats.Conn) {
 	}
 }
 
-// again is called when there is a connection again, on which the client has sent what was asked before.
+// again is called when there is a connection again, on which the client has sent what was asked for before.
 func (c *Conn) again(n *nats.Conn) {
 	now, _ := epoch(n)
 	c.mu.Lock()
@@ -124,11 +124,6 @@ func (c *Conn) again(n *nats.Conn) {
 	for r := range c.receivers {
 		r.interrupt(now)
 		r.sent(now)
-	}
-	for p := range c.calls {
-		if p.on == unsent {
-			p.on = now
-		}
 	}
 }
 
@@ -146,20 +141,11 @@ func epoch(c *nats.Conn) (n uint64, connected bool) {
 	}
 }
 
-// on returns the epoch of the connection on which the server is asked now, or unsent.
-func on(n uint64, connected bool) uint64 {
-	if !connected {
-		return unsent
-	}
-	return n
-}
-
 // call returns the context of a call that takes at most d, and ends when the connection on which it asks is lost.
 func (c *Conn) call(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, d)
-	p := &pending{end: cancel}
+	p := &pending{c.nats.Stats().Reconnects, cancel} // not epoch: many calls at once would wait for the client's lock
 	c.mu.Lock()
-	p.on = on(c.epoch())
 	c.calls[p] = true
 	c.mu.Unlock()
 	return ctx, func() {

@@ -168,13 +168,17 @@ func (r *receiver) pull(ctx context.Context, ask request, take func(backend.Deli
 // begin begins a pull on a line. It reports false if the receiver is closed.
 func (r *receiver) begin(l *line, n int, take func(backend.Delivery) bool) bool {
 	epoch, connected := r.of.conn.epoch()
+	on := epoch
+	if !connected {
+		on = unsent
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		l.drain()
 		return false
 	}
-	l.sent, l.epoch, l.on, l.left, l.take = time.Now(), epoch, on(epoch, connected), n, take
+	l.sent, l.epoch, l.on, l.left, l.take = time.Now(), epoch, on, n, take
 	r.busy[l] = true
 	return true
 }
