@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -598,10 +599,13 @@ func TestACallThatGivesUpIsNoSuccess(t *testing.T) {
 		"Group.Wait": func(ctx context.Context, _ *weir.Pool) error {
 			p := weir.New(1)
 			defer p.Close()
-			check.OK(t, p.Submit(func() { time.Sleep(time.Minute) }))
+			var busy sync.WaitGroup
+			busy.Add(1)
+			defer busy.Done()
+			err := p.Submit(busy.Wait)
 			g := p.Group(context.WithValue(ctx, key{}, 1)) // else it is the standard library that panics
 			g.Go(func(context.Context) error { return nil })
-			return g.Wait()
+			return errors.Join(err, g.Wait())
 		},
 		"Shutdown": func(ctx context.Context, full *weir.Pool) error {
 			_, err := full.Shutdown(ctx)

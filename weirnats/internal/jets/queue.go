@@ -104,15 +104,19 @@ func (c *Conn) lost(n *nats.Conn) {
 	if !connected {
 		next++
 	}
+	var ends []context.CancelFunc
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	for r := range c.receivers {
 		r.interrupt(next)
 	}
 	for p := range c.calls {
 		if p.on < next {
-			p.end()
+			ends = append(ends, p.end)
 		}
+	}
+	c.mu.Unlock()
+	for _, end := range ends { // without the lock: a context may be of the user's own type
+		end()
 	}
 }
 
