@@ -94,6 +94,9 @@ func (b *batch) waitOrEnd(done <-chan struct{}) {
 //
 //go:noinline
 func (b *batch) giveUp(wait func()) {
+	if b.group.direct != nil {
+		b.unretire()
+	}
 	b.tally.Close()
 	for !b.finish() {
 		wait()

@@ -203,9 +203,11 @@ func (b *batch) handOver(number int, j job) {
 	case engine.Accepted:
 		b.accepted()
 	case engine.Cancelled:
+		b.group.returnTurn()
 		b.release(1, nil)
 		b.decline(number)
 	default:
+		b.group.returnTurn()
 		b.reject(j, refusal(verdict))
 	}
 }
@@ -248,9 +250,7 @@ func (g *Group) try(task func(ctx context.Context) error) bool {
 	}
 	if !b.try(j) {
 		b.release(1, nil)
-		if rate != nil {
-			rate.bucket.Return(1)
-		}
+		g.returnTurn()
 		b.withdraw(index)
 		return false
 	}

@@ -255,6 +255,18 @@ func (b *batch) retire() {
 	}
 }
 
+// unretire undoes retire for a batch that is given up: with no worker left, each step of finish would ring the bell at which its caller waits.
+func (b *batch) unretire() {
+	g := b.group
+	g.mu.Lock()
+	b.retires.Store(false)
+	on := g.direct.on.Load()
+	g.mu.Unlock()
+	if !on {
+		g.pool.core.engine.Unretire()
+	}
+}
+
 // finishDirectly is finish for a group without an engine, of which nothing is queued. It reports false if there is one.
 func (b *batch) finishDirectly() (over, direct bool) {
 	g := b.group

@@ -128,7 +128,14 @@ func (k *Keyed[K]) Go(ctx context.Context, key K, task func(ctx context.Context)
 func (k *Keyed[K]) Group(ctx context.Context, key K, opts ...GroupOption) *Group {
 	mustContext(ctx != nil)
 	l := k.lane(key)
+	made := false
+	defer func() {
+		if !made { // an option has panicked
+			l.done()
+		}
+	}()
 	g := l.pool.Group(ctx, opts...)
+	made = true
 	runtime.AddCleanup(g, (*keyLane[K]).done, l)
 	return g
 }

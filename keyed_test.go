@@ -236,6 +236,31 @@ func TestManyKeysLeaveNothing(t *testing.T) {
 	runtime.KeepAlive(data)
 }
 
+// Nor does a group that was not made, as an option panicked.
+func TestAGroupWithAWrongOptionLeavesItsKey(t *testing.T) {
+	if check.Race {
+		return // the heap is not measured
+	}
+	p := weir.New(1)
+	defer p.Close()
+	k := weir.NewKeyed[int](p, 1)
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	for key := range 5000 {
+		if check.Caught(func() { k.Group(t.Context(), key, nil) }) == nil {
+			t.Fatal("no panic")
+		}
+	}
+	check.Until(t, "the keys have left the heap", func() bool { return heap() <= before+1<<20 })
+	runtime.KeepAlive(k)
+}
+
 func TestAKeyThatNoMapTakes(t *testing.T) {
 	p := weir.New(1)
 	defer p.Close()

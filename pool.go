@@ -203,11 +203,11 @@ func (p *runner) Broken(w *engine.Worker, t engine.Task, panicked any) {
 			failure.Err = caught
 		}
 		l := j.listener()
+		defer l.failed(failure) // also if a handler exits
+		defer w.Vacate()
 		if t, ok := l.(goes); ok {
 			t.inner().broken(caught)
 		}
-		w.Vacate()
-		l.failed(failure)
 	default:
 		p.core.report(panicked)
 	}

@@ -181,6 +181,28 @@ func TestGoRefusesWhatSubmitRefuses(t *testing.T) {
 	})
 }
 
+// A task that waits in Go for room lends its place to the task that it hands over, and goes on when that has ended, whatever its handlers do.
+func TestPromise07AHandlerThatExitsHangsNoCallerOfGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, task := range map[string]func(context.Context) error{
+			"error": func(context.Context) error { return errBoom },
+			"panic": func(context.Context) error { panic(errBoom) },
+			"exit":  func(context.Context) error { runtime.Goexit(); return nil },
+		} {
+			p := weir.New(1, weir.Queue(0), weir.OnError(func(error) { runtime.Goexit() }), weir.OnPanic(func(*weir.Panic) { runtime.Goexit() }))
+			went := false
+			check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+				check.OK(t, p.Go(ctx, task))
+				went = true
+				return nil
+			}))
+			p.Wait()
+			p.Close()
+			check.Equal(t, name+": Go has returned", went, true)
+		}
+	})
+}
+
 func TestPromise09TasksOfGoMayWaitForGroupsAndHandOverTasks(t *testing.T) {
 	check.Within(time.Minute, func() {
 		for _, queue := range []int{0, 1, 100} {

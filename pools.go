@@ -324,7 +324,8 @@ func isLibrary(function, file string) bool {
 }
 
 func isPackage(name string) bool {
-	return strings.HasPrefix(name, "internal/") || slices.Contains(publicPackages, name)
+	public, _, _ := strings.Cut(name, "/internal/")
+	return strings.HasPrefix(name, "internal/") || slices.Contains(publicPackages, public)
 }
 
 // here is the folder of this package, with a slash behind it, as the runtime names it.
@@ -333,4 +334,4 @@ var here = sync.OnceValue(func() string {
 	return path.Dir(file) + "/"
 })
 
-var publicPackages = []string{"errgroup", "exporter", "par", "reuse", "weirdebug", "weirhttp", "weirotel", "weirprom"}
+var publicPackages = []string{"errgroup", "exporter", "par", "reuse", "weirdebug", "weirhttp", "weirnats", "weirotel", "weirprom"}

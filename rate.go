@@ -120,6 +120,13 @@ func (g *Group) takesTurn(b *batch) bool {
 	}
 }
 
+// returnTurn gives the turn back of a task that was not handed over.
+func (g *Group) returnTurn() {
+	if r := g.options.rate; r != nil {
+		r.bucket.Return(1)
+	}
+}
+
 func (r *RateLimit) mustBeMade() {
 	must(r != nil && r.bucket != nil, "rate must be made by Rate", "nil or the zero value")
 }

@@ -349,6 +349,31 @@ func TestACancelledGroupLeavesItsTurn(t *testing.T) {
 	})
 }
 
+// So does a task that has its turn, and finds no room until its group is cancelled, or its pool is closed.
+func TestATaskThatFindsNoRoomLeavesItsTurn(t *testing.T) {
+	for name, end := range map[string]func(*weir.Pool, *weir.Group){
+		"cancelled": func(_ *weir.Pool, g *weir.Group) { g.Cancel(errBoom) },
+		"closed":    func(p *weir.Pool, _ *weir.Group) { go p.Close() },
+	} {
+		check.Bubble(t, name, func(t *testing.T) {
+			r := weir.Rate(1, time.Hour, 1)
+			p := weir.New(1, weir.Queue(0))
+			v := block(t, p, 1)
+			g := p.Group(t.Context(), r)
+			begin := time.Now()
+			time.AfterFunc(time.Second, func() { end(p, g) })
+			g.Go(succeed)
+			v.Open()
+			if g.Wait() == nil {
+				t.Error("the task has run")
+			}
+			must(r.Wait(t.Context()))
+			check.Equal(t, "time until the next turn", time.Since(begin), time.Second)
+			p.Close()
+		})
+	}
+}
+
 // A task that waits for a turn keeps its place, but not in Blocking, nor between the calls of a loop.
 func TestAWaitForATurnInATask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -212,3 +212,24 @@ func TestALoopKeepsNoValueThatItHasYielded(t *testing.T) {
 		})
 	}
 }
+
+// The goroutine that waits for the end of the loop must wait, and not look again and again: then the clock of a bubble stands still.
+func TestASlowLoopAfterAFailureKeepsNoProcessorBusy(t *testing.T) {
+	for _, name := range loopNames {
+		check.Bubble(t, name, func(t *testing.T) {
+			g := weir.NewGroup(t.Context(), 1)
+			r := weir.NewResults[int](g)
+			r.Go(sleeper(1))
+			r.Go(func(context.Context) (int, error) { return 0, errBoom }) // the limit is reached: it makes the engine
+			synctest.Wait()
+			values := 0
+			for _, err := range loops(r)[name] {
+				if err == nil {
+					values++
+					time.Sleep(time.Second)
+				}
+			}
+			check.Equal(t, "values", values, 1)
+		})
+	}
+}

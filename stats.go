@@ -23,5 +23,6 @@ type Stats struct {
 	Finished   uint64 // tasks that returned, panicked or called runtime.Goexit
 	HandedBack uint64 // tasks removed before they started: by Shutdown, by their cancelled group, as a value could not be opened, or as they expired
 	Rejected   uint64 // submissions that returned an error
-	Panicked   uint64 // tasks that panicked
+	// Panicked counts tasks that panicked, except calls of Do and Hedge, whose panics come out of those.
+	Panicked uint64
 }

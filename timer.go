@@ -70,7 +70,7 @@ func (p *Pool) newTimer(task func(ctx context.Context), repeats bool, set func(x
 	}) {
 		return x
 	}
-	p.core.reporter.fail(&DroppedError{Arg: task, Cause: ErrClosed}, nil)
+	p.core.reporter.aside(func() { p.core.reporter.fail(&DroppedError{Arg: task, Cause: ErrClosed}, nil) })
 	return x
 }
 

@@ -461,6 +461,26 @@ func TestHandlersOfTimersMayExit(t *testing.T) {
 	})
 }
 
+func TestAHandlerOfPanicsThatExitsDoesNotStopEvery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.OnPanic(func(*weir.Panic) { runtime.Goexit() }))
+		x := p.Every(time.Second, func(context.Context) { panic(errBoom) })
+		rest(p, 10*time.Second+time.Millisecond)
+		check.Equal(t, "missed", x.Missed(), 0)
+		check.Equal(t, "panicked", p.Stats().Panicked, 10)
+		p.Close()
+	})
+}
+
+// A handler that exits does not end the caller of After.
+func TestAfterOnAClosedPoolReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.OnError(func(error) { runtime.Goexit() }))
+		p.Close()
+		check.Equal(t, "After ends its goroutine", check.Exits(func() { p.After(0, nothingWith) }), false)
+	})
+}
+
 func TestStatsCountTimersAndTellOfARate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1, weir.Rate(1, time.Minute, 1), weir.OnError(func(error) {}))
