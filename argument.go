@@ -15,8 +15,8 @@ type argument[T any] struct {
 	arg      T
 }
 
-// arguments puts arguments into an engine's tasks, and takes them out again: into words of the task itself where they fit in,
-// else into a box that is used for one after another.
+// arguments puts arguments into tasks of an engine, and takes them out again. An argument that fits into the
+// words of a task is stored there, any other in a box, which later arguments use again.
 type arguments[T any] struct {
 	fits  bool      // else P points to a box, as in the zero value
 	at    uintptr   // the offset of the first of the words
@@ -25,7 +25,8 @@ type arguments[T any] struct {
 
 // init is called by the constructor. taken says that the caller needs Q itself.
 //
-// What relies on it is safe: each word that an argument gets is to the collector what it is in a T, and no other one is written.
+// The conversions that rely on it are safe: a word of the task holds a pointer only where T has one, and no
+// other word is written.
 func (a *arguments[T]) init(taken bool) {
 	var t engine.Task
 	a.fits = !race.Enabled // else it comes with its tag
@@ -55,7 +56,7 @@ func hasPointers(t reflect.Type) bool {
 	}
 }
 
-// pack returns a task with that argument. It is safe by init.
+// pack returns a task with that argument. The write is safe: see init.
 func (a *arguments[T]) pack(arg argument[T]) (t engine.Task) {
 	if !a.fits {
 		return a.box(arg)
@@ -64,7 +65,7 @@ func (a *arguments[T]) pack(arg argument[T]) (t engine.Task) {
 	return t
 }
 
-// of returns the argument of t, which pack has returned. So it is safe.
+// of returns the argument of t, a task that pack has returned. The read is safe: it has the type that pack wrote.
 func (a *arguments[T]) of(t engine.Task) argument[T] {
 	if !a.fits {
 		return *(*argument[T])(t.P)
@@ -72,7 +73,7 @@ func (a *arguments[T]) of(t engine.Task) argument[T] {
 	return *(*argument[T])(unsafe.Add(unsafe.Pointer(&t), a.at))
 }
 
-// box is safe as of undoes it.
+// box returns a task that points to a copy of arg. That is safe, as of reads the pointer with the same type.
 func (a *arguments[T]) box(arg argument[T]) engine.Task {
 	box, ok := a.boxes.Get().(*argument[T])
 	if !ok {
@@ -90,14 +91,15 @@ func (a *arguments[T]) keep(t engine.Task, err error) error {
 	return err
 }
 
-// drop is called when a task will not be looked at any more. Where it is not, the box is left to the collector.
+// drop is called for a task whose argument is not needed any more. Without the call the collector frees the
+// box.
 func (a *arguments[T]) drop(t engine.Task) {
 	if !a.fits && !race.Enabled { // a sync.Pool would order those who use it
 		a.unbox(t)
 	}
 }
 
-// unbox is safe, as box has set P. It is not a part of drop, which so is a part of its callers.
+// unbox lets another task use the copy that t points to. The conversion is safe: box has set P. unbox is not inlined, so that drop can be.
 //
 //go:noinline
 func (a *arguments[T]) unbox(t engine.Task) {

@@ -28,9 +28,9 @@ type batch struct {
 	// The scope and the bell keep words apart that different cores write: see [engine.Intake].
 	scope  scope // what the tasks get
 	intake engine.Intake
-	bell   engine.Bell  // of Wait, of a group outside a task; notify makes it look again
-	stay   *stay        // of Wait, of a task's group; as the bell
-	tally  engine.Tally // of the tasks; Wait waits for its end
+	bell   engine.Bell  // where Wait parks, if the group is outside a task; notify makes it look again
+	stay   *stay        // the same if the group is a task's
+	tally  engine.Tally // counts the tasks; Wait waits for its end
 
 	// Of a group outside a task, under the lock of the engine: counted says that Wait has counted the tasks that it
 	// has given up, and gone says how many of them left the queue before.
@@ -40,12 +40,12 @@ type batch struct {
 	// The mutex mu guards these and all fields below, until no task of the batch runs; the flags stand before it because they fill a word with counted.
 	settled bool // wrong and err are final, and nothing of the batch is left
 	stopped bool // the batch was cancelled before Wait made its result
-	own     bool // with the error of a task of its own
+	own     bool // the error of a task of the batch cancelled it
 	mu      sync.Mutex
 	others  *others // the other callers of Wait; nil if there are none
-	members *member // all that were made for workers
-	spare   *member // those of them that no worker has
-	first   member  // the first of them, as many batches need no other; or the first direct task's
+	members *member // all members made for workers
+	spare   *member // those of members that no worker has
+	first   member  // the first of members, as many batches need no other; or that of the first direct task
 	wrong   *wrong  // in addition to the cause of the cancellation; nil if there is nothing
 	err     error
 }
@@ -157,8 +157,8 @@ func (b *batch) withdraw(index int) {
 	}
 }
 
-// decline takes a task out of the count that does not run because the batch is cancelled. The group's context is done by then, so that
-// a loop that gives tasks until it is ends at once.
+// decline removes a task that does not run, because the batch is cancelled, from the count. The group's
+// context is done by then, so that a loop that adds tasks until then ends at once.
 func (b *batch) decline(index int) {
 	b.scope.settle() // first: the task keeps the batch from its end
 	b.withdraw(index)
@@ -194,8 +194,8 @@ func (b *batch) notify(by *engine.Worker) {
 	b.stay.wake(by)
 }
 
-// notifyLooper lets the task that ranges over the results know whether the batch is over. A task that comes into the batch, or ends,
-// between the look and the notification makes it look again: so the last notification is right.
+// notifyLooper makes the task that ranges over the results look whether the batch is over. A task that joins
+// the batch, or ends, between the look and the notification causes another look: the last one is right.
 func (b *batch) notifyLooper() {
 	w := b.looper.Load()
 	if w == nil {
@@ -378,7 +378,8 @@ func (b *batch) refused(j job, err error) {
 	b.release(1, nil)
 }
 
-// tellOfRefusal is called for each task that was not withdrawn, and that no worker will run. It reports whether the context of the group is an [inside.Refusals], which it tells.
+// tellOfRefusal is called for each task that no worker will run and that was not withdrawn. If the context of
+// the group is an [inside.Refusals], it reports the refusal to the context, and returns true.
 func (b *batch) tellOfRefusal(why error) bool {
 	parent, ok := b.group.parent.(inside.Refusals)
 	if ok {

@@ -54,11 +54,12 @@ func (b *batch) waitNoted(callers []uintptr) {
 	b.waitOutside()
 }
 
-// waitOutside waits for the tasks of a group outside a task. If the group is cancelled it waits for the tasks that have
-// started, and gives up those in the queue, which may stay there for long, as the workers of a pool may be busy with other tasks.
+// waitOutside waits for the tasks of a group outside a task. If the group is cancelled, it waits only for the
+// tasks that have started. The queued ones may stay in the queue for long, as other tasks may keep the
+// workers of the pool busy.
 func (b *batch) waitOutside() {
 	if b.tally.Seal() {
-		return // to look once more would not do: tasks that begin then find the set sealed, but are counted
+		return // a second look would be wrong: a task that begins now finds the set sealed, and is still counted
 	}
 	switch {
 	case b.group.direct != nil:
@@ -76,7 +77,7 @@ func (b *batch) waitOutside() {
 	}
 }
 
-// waitOrEnd is waitOutside for a group on a pool, whose Wait must learn that the parent has ended: then done is closed.
+// waitOrEnd is waitOutside for a group on a pool whose parent may end: done is closed then.
 func (b *batch) waitOrEnd(done <-chan struct{}) {
 	for !b.tally.Seal() {
 		if !b.bell.WaitUntil(done) {

@@ -41,8 +41,8 @@ type host interface {
 	across() *across
 }
 
-// across is a list of hosts: of those above a task, the nearest one of each other pool, the nearest one first. Groups with workers of their own are left out: what waits
-// below for tasks of such a group is none of these tasks.
+// across lists, for a task, the nearest task above it of each other pool, the nearest one first. Tasks of groups with
+// workers of their own are not in it.
 type across struct {
 	host host
 	pool *Pool
@@ -113,7 +113,8 @@ func (t task) notifyAbove() {
 	}
 }
 
-// causeOf is the cause of a context whose Done is closed. It is not nil, also if the context, of a type of the program's own, does not say so itself yet.
+// causeOf returns the cause of a context whose Done is closed. It is never nil, even if a context of the
+// program's own type does not report its error yet.
 func causeOf(ctx context.Context) error { return cmp.Or(context.Cause(ctx), context.Canceled) }
 
 // hostOf returns the task whose context ctx comes from, the zero task if there is none. If a task

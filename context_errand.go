@@ -13,8 +13,9 @@ import (
 // will wait.
 type errandTask errand
 
-// withoutHost returns what the task was given whose context ctx is, if it is one of Async: the two differ in the host alone. Without
-// that, tasks that make others would each ask all those above.
+// withoutHost returns the context that Async was given, if ctx is the context of its task; otherwise ctx. The
+// two differ only in the host. Otherwise a task that hands over others would make each of them ask all tasks
+// above.
 func withoutHost(ctx context.Context) context.Context {
 	if c, ok := ctx.(*errandTask); ok {
 		return c.ctx

@@ -10,11 +10,12 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// cuttable is what the context of a task of [Pool.Go] has in addition to the one that Go was given. It is cancelled when the task ends, and when the
-// pool is shut down and the time for that is over.
+// cuttable is the cancellable part of the context of a task of [Pool.Go]. The context ends with the task, and
+// when the context of Shutdown ends.
 //
-// Most tasks ask their context for nothing but its error, and that needs no context of the standard library, which costs more than handing the
-// task over. One is made when a task asks for the channel. From then until the task ends it is in the list of the pool's cutoff.
+// Most tasks ask their context only for its error. That needs no context of the standard library, which costs
+// more than to hand the task over. The first call of Done makes one, which is in the list of the pool's
+// cutoff until the task ends.
 type cuttable struct {
 	std   atomic.Pointer[standardContext]
 	ended atomic.Bool // err and cause are final

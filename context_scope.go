@@ -86,19 +86,20 @@ func (s *scope) seen() {
 	}
 }
 
-// isForeign reports whether methods of ctx are most likely the program's own code: which is better not called for each task, or under a mutex.
+// isForeign reports whether the methods of ctx are most likely the program's own code, which the library should not
+// call for each task, or under a mutex.
 func isForeign(ctx context.Context) bool { return tellsLate(ctx) && reflect.TypeOf(ctx) != valued }
 
 var valued = reflect.TypeOf(context.WithValue(context.Background(), hostKey{}, nil))
 
-// tellsLate reports whether a context that is made from ctx may learn of its end some time after it: the standard
-// library starts a goroutine to watch a context that is not its own.
+// tellsLate reports whether a context made from ctx may be cancelled later than ctx itself: the standard library
+// starts a goroutine to watch a context of another type.
 func tellsLate(ctx context.Context) bool {
 	return scopeOf(ctx) == nil && !slices.Contains(prompt, reflect.TypeOf(ctx))
 }
 
-// prompt lists the types of contexts that tell those made from them on the goroutine that cancels them, one after the other. A context with
-// values is not among them, as it may wrap any other.
+// prompt lists the types of contexts that cancel the contexts made from them on the goroutine that cancels them. A context
+// with values is not among them, as it may wrap a context of any type.
 var prompt = func() (types []reflect.Type) {
 	none := context.Background()
 	cancelled, cancel := context.WithCancel(none)
@@ -153,7 +154,8 @@ func (s *scope) conclude() (cause error) {
 	return cause
 }
 
-// endsUnused does what end would, in a third of its code, for a scope that has not ended, and from which no context was made. It reports false for others.
+// endsUnused is end for a scope that has not ended and from which no context was made, in a third of the
+// code. It reports false for other scopes.
 func (s *scope) endsUnused() bool {
 	s.mu.Lock()
 	unused := !s.ending.Load() && s.std.Load() == nil && s.below.First() == nil && (s.lasts || s.base.Err() == nil)
@@ -193,7 +195,8 @@ func (s *scope) endsLate() (cause error) {
 	return cause
 }
 
-// awaitEnd waits until the cancellation that has stopped s has come down to it. All that time the highest scope that it stopped is locked.
+// awaitEnd waits until the cancellation that has stopped s has reached it. Until then the mutex of the
+// highest scope that it stopped is locked.
 func (s *scope) awaitEnd() {
 	if above := s.above; above != nil && !s.ended.Load() {
 		above.awaitEnd()
@@ -202,8 +205,8 @@ func (s *scope) awaitEnd() {
 	}
 }
 
-// settle waits until the standard context of a scope that was found to be cancelled says so as well. The standard library
-// tells one context after the other, of which there may be many thousand.
+// settle waits until the standard context of a cancelled scope is done as well. The standard library cancels
+// the contexts made from a context one after the other, and there may be thousands.
 func (s *scope) settle() {
 	if s.ending.Load() {
 		s.awaitEnd()
@@ -272,7 +275,8 @@ func (s *scope) end(cause error) {
 	}
 }
 
-// stop lets no task of the scope begin any more, nor of those below: those of a scope that has stopped have stopped, too. The mutex is held.
+// stop prevents tasks of the scope, and of those below it, from starting. The scopes below one that has
+// stopped have stopped already. The caller holds the mutex.
 func (s *scope) stop() {
 	if s.ending.Load() {
 		return

@@ -7,11 +7,13 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// cutoff is the end of a pool for tasks that run: the contexts of those of [Pool.Go] and [Once.Do] are cancelled, and groups with such tasks.
+// cutoff is the end of a pool for tasks that run: it cancels the contexts of those of [Pool.Go] and
+// [Once.Do], and the groups with tasks that run on the pool.
 //
-// Invariant: once it has come, no group has a task that runs on the pool, and is not cancelled. A worker that begins with another group sets its
-// tenant, and looks at over; cutTasks sets over, and looks at the tenants of all workers that are not idle, also of those between two tasks. So
-// one of the two sees the other. A group whose last task has just ended may be cancelled, too.
+// Invariant: after the cutoff each group with a task that runs on the pool is cancelled. A worker that begins
+// with another group sets its tenant, and then looks at over. cutTasks sets over, and then looks at the
+// tenants of all workers that are not idle, also of those between two tasks. So one of the two sees the
+// other. A group whose last task has just ended may be cancelled, too.
 type cutoff struct {
 	of   any         // the FuncContext whose pool that is; nil for none
 	over atomic.Bool // it has come; changed under mu
@@ -24,7 +26,8 @@ type cutoff struct {
 // cancels is an errand that the cutoff cancels.
 type cancels interface{ cancel(cause error) }
 
-// add puts an errand that cancels into the list, unless its context has ended, and cancels it if the cutoff has come. ended may be nil.
+// add puts e into the list of errands to cancel, unless its context has ended. It cancels e at once if the
+// cutoff has come. ended may be nil.
 func (c *cutoff) add(l *fifo.Link[errand], e *errand, ended *atomic.Bool) {
 	c.mu.Lock()
 	over := c.over.Load()

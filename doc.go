@@ -24,15 +24,16 @@
 //   - [Pool]: long-lived, shared by many; tasks are plain functions. [Pool.Do] runs one
 //     where it is called, under the same limit. [Pool.Go] gives a service's task its context, and its error to [OnError].
 //     [Pool.After], [Pool.At] and [Pool.Every] run tasks later.
-//   - [Rate]: how often tasks of a pool, lane or group begin. [Retry]: those that fail are made again, and hold no place between two tries. [Hedge]: the
-//     next of several calls is made when the one before takes long.
-//   - [Pool.Lane]: a part of a pool, with a queue, a limit, a [Share] and a [Priority] of its own, for one kind of work or one tenant.
+//   - [Rate]: a limit of how often tasks begin. [Retry]: tasks that fail run again, and hold no place
+//     between two tries. [Hedge]: a second call when the first one takes long.
+//   - [Pool.Lane]: a part of a pool for one kind of work or one tenant, with its own queue, limit,
+//     [Share] and [Priority].
 //   - [FuncPool]: the same for one function and many arguments, without a
 //     closure for each.
 //   - [FuncContext]: the same for a function that gets a context and returns an error.
 //   - [Stateful]: a FuncPool whose every worker owns a value, such as an encoder.
-//   - [Keyed]: tasks with keys: at most so many of one key at once, or one after the other; keys take turns.
-//   - [Once]: calls for one key that overlap share a task, and its value.
+//   - [Keyed]: tasks with keys: at most so many of each key at once, or one after the other.
+//   - [Once]: calls for the same key at the same time share one task and its value.
 //   - [Default]: a pool shared by the whole program.
 //   - Package [github.com/64ed045f/weir/par]: loops over slices, sequences and
 //     channels, and streams of results.
@@ -64,19 +65,29 @@
 // # Do
 //
 // [Pool.Do] is for work that must stay on its goroutine, such as a request that net/http serves,
-// and that shall share the limit of a pool with tasks. While it runs a worker is parked for it: one
-// more goroutine. Several goroutines of one task of the pool may call Do: what they call runs at
-// once, all in the place of the task. A task of another pool that calls Do keeps its place there,
+// and share the limit of a pool with tasks. While it runs, a worker is parked for it: one more
+// goroutine. Several goroutines of one task of the pool may call Do: the calls run at the same
+// time, all in the place of the task. A task of another pool that calls Do keeps its place there,
 // as in every wait. A call that is cancelled makes room in the queue.
 //
 // # Lanes
 //
-// A pool and its lanes have the same places. For waits they are one pool: a task of one that waits for a task of another lends its place to
-// that, if the lane's own limit lets it run; and if not, the tasks that have the lane's places must end without what the task holds. What holds for
-// tasks of a full pool holds for all of them: a task that waits for room in another lane, by Submit, keeps its place meanwhile, so
-// it should use TrySubmit, or hand over a task of a group or future, which starts in its place. And tasks of one lane may have all places while they wait for a
-// lock that is held by a goroutine outside, which waits for a task of another lane: then both wait forever. So do tasks that wait for those of other
-// lanes with another context than theirs, once they have all places.
+// A pool and its lanes have the same places, and for waits they are one pool. A task that waits for
+// a task of another lane lends its place to that task, if the limit of the lane lets it run. If not,
+// the tasks that have the lane's places must end without anything that the waiting task holds.
+//
+// The rules for tasks of a full pool hold for all lanes together. A task that waits by Submit for room
+// in another lane keeps its place meanwhile, so it should use TrySubmit, or hand over a task of a
+// group or future, which starts in its place. The tasks of one lane may have all places and wait for
+// a lock, while the goroutine outside that holds the lock waits for a task of another lane: then all
+// wait forever. So do tasks that have all places and wait for tasks of other lanes with a context
+// other than their own.
+//
+// Closing a pool closes its lanes. Close runs the tasks that they have accepted. Shutdown returns
+// those that have not started after the tasks of the pool, lane by lane in the order in which the
+// lanes were made. It returns an argument of a [FuncPool] as a function that calls the pool's function
+// with it, and an argument of a [Stateful] likewise, with a value that is opened for the call. Arguments
+// of a [FuncContext] go to its OnError.
 //
 // # Futures
 //
@@ -90,7 +101,7 @@
 // given to Go: the number is the place of the task's value, and the Index of the [TaskError] if it
 // fails. Each of several Results that share a group numbers its own tasks, but what cancels the
 // group concerns all. If the program waited for the group in another way, the results stay
-// available until the next task is given, which drops them.
+// available until the next task is given.
 //
 // A group is not over until a loop over its results has seen them all, so the body of the loop may
 // give more tasks. A producer that goes on giving tasks from elsewhere should be a task of the
@@ -115,10 +126,12 @@
 //
 // # Looking inside
 //
-// [Pools] lists the pools of the program, [Groups] its groups as a tree of what waits for what, and [Pool.Running] the tasks that have run for
-// long, with their stacks; [Pool.Times] tells how long tasks wait and run, and [Lints] what is most often a mistake. [OnSlow] and [OnFull] call
-// a function when that happens, and [Label] says what tasks are for. Package [github.com/64ed045f/weir/weirdebug] shows all of it as
-// pages. None of that is needed when the program begins, except [Watch]: what a group's first goroutines do is noted from then on only.
+// [Pools] lists the pools of the program, and [Groups] its groups, as a tree of what waits for what.
+// [Pool.Running] lists the tasks that have run for long, with their stacks, and [Pool.Times] tells how
+// long tasks wait and run. [Lints] finds what is most often a mistake. [OnSlow] and [OnFull] call a
+// function when a task is slow or a pool is full, and [Label] names tasks. Package
+// [github.com/64ed045f/weir/weirdebug] shows all of it as pages. A program can begin to look at any
+// time; only what [Watch] notes is not known for groups that began before.
 //
 // # Promises
 //

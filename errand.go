@@ -22,7 +22,7 @@ type errand struct {
 	waiters   map[*engine.Wakeup]struct{} // of tasks that wait for it
 }
 
-// submit hands the task over. In a task, whose context ctx is, it may last until the errand has ended.
+// submit hands the task over. If ctx is the context of a task, submit may block until the errand has ended.
 func (e *errand) submit(ctx context.Context) (err error) {
 	p := e.pool
 	t := listenerJob(&e.self, nil, inTurn).Task

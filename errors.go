@@ -23,7 +23,7 @@ var (
 	ErrExpired = errors.New("weir: task was queued for too long")
 
 	// ErrRecursive is returned by [Once.Do] within the task that it would wait for.
-	ErrRecursive = errors.New("weir: call waits for the task that makes it")
+	ErrRecursive = errors.New("weir: call of Do would wait for the task that makes it")
 
 	// ErrGoexit is what a [Group], a [Future] or a [Once] reports for a task that ended its
 	// goroutine with [runtime.Goexit], as t.FailNow does.
@@ -87,7 +87,7 @@ func (e *TimersError) Error() string {
 type OpenError struct {
 	// Arg is the argument.
 	Arg any
-	// Err is what open returned, or [ErrGoexit]. Of an open that panics [OnPanic] is told.
+	// Err is what open returned, or [ErrGoexit]. A panic of open goes to [OnPanic] instead.
 	Err error
 	// Pool is the [Name] of the pool, if it has one.
 	Pool string
@@ -119,10 +119,11 @@ type TaskError struct {
 // Error puts the number of the task before its error.
 func (e *TaskError) Error() string { return fmt.Sprintf("task %d: %v", e.Index, e.Err) }
 
-// Failures returns an iterator over the errors of single tasks in err, in order: all that a group with [KeepGoing] has
-// returned, or the one that a group without has. [errors.AsType] finds only the first. The errors that subtasks
-// returned to a failed task are not among them; they are in the Err of that task's error. Nor is the error of another group's task, if
-// it has cancelled the context that the group was made from; errors.AsType finds that, too.
+// Failures returns an iterator over the errors of single tasks in err, in order: all that a group with
+// [KeepGoing] has returned, or the one of a group without it. [errors.AsType] finds only the first. It leaves
+// out the errors that subtasks returned to a failed task, which are in the Err of that task's error. It also
+// leaves out the error of another group's task that has cancelled the context from which the group was made;
+// errors.AsType finds that, too.
 func Failures(err error) iter.Seq[*TaskError] {
 	return func(yield func(*TaskError) bool) { eachFailure(err, yield) }
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// FuncPool runs one function with many arguments on a bounded number of
-// workers: a [Pool] without a closure for each task. All methods may be called
-// by any number of goroutines at once.
+// FuncPool runs one function with many arguments on a bounded number of workers: a [Pool] without a closure
+// for each task. All methods may be called by any number of goroutines at once.
 //
-// Arguments that are pointers, functions, maps, channels, strings or values of an interface type stand in the queue itself, as do those of
-// at most a word without pointers. For others, such as slices and larger structs, each call takes some 30 ns more: their copy
-// stands on the heap, in memory that is used again until the next garbage collection.
+// Arguments that are pointers, functions, maps, channels, strings or interface values are stored in the queue
+// itself, and so are those of at most a word without pointers. For others, such as slices and larger structs,
+// each call takes some 30 ns more: the pool copies them to the heap, into memory that it uses again until the
+// next garbage collection.
 type FuncPool[T any] struct {
 	core core
 	args arguments[T]
@@ -122,7 +122,7 @@ func (p *FuncPool[T]) TryInvoke(arg T) error {
 
 // Shutdown closes the pool, as [FuncPool.Close] does, but waits only until ctx is done. It returns
 // nil if all calls have finished by then, and the workers are gone. Otherwise it removes the
-// arguments that no worker has started with and returns them, in order, with the cause of ctx; it
+// arguments that no worker has started with and returns them, in order, with a [*ShutdownError]; it
 // does not wait for calls that run, which another Close does.
 func (p *FuncPool[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 	tasks, err := p.made().shutdown(ctx)
@@ -147,7 +147,8 @@ func (p *FuncPool[T]) Pause() { p.made().pause() }
 // Resume ends a pause.
 func (p *FuncPool[T]) Resume() { p.made().resume() }
 
-// Close stops accepting arguments, and blocks until all that were accepted have been dealt with and the last worker has ended. See [Pool.Close].
+// Close stops accepting arguments, and blocks until all accepted ones have been dealt with and the last
+// worker has ended. See [Pool.Close].
 func (p *FuncPool[T]) Close() { p.made().close() }
 
 // Stats returns counts of what the pool has done and is doing. See [Pool.Stats].

@@ -5,15 +5,17 @@ import (
 	"time"
 )
 
-// FuncContext runs one function with many arguments and their contexts: what [Pool.Go] is for functions. It is for services, where no call waits
-// for the calls of the function. All methods may be called by any number of goroutines at once.
+// FuncContext runs one function with many arguments and their contexts: what [Pool.Go] is for functions. It
+// is for services, where no call waits for the calls of the function. All methods may be called by any number
+// of goroutines at once.
 type FuncContext[T any] struct {
 	pool *Pool
 	call func(context.Context, T) error
 }
 
-// NewFuncContext returns a pool that calls run with each argument, at most limit at once; [Unbounded] sets no limit. It starts nothing, unless
-// [Prestart] is given. An error that run returns goes to the function that [OnError] sets.
+// NewFuncContext returns a pool that calls run with each argument, at most limit at once; [Unbounded] sets no
+// limit. It starts nothing, unless [Prestart] is given. An error that run returns goes to the function that
+// [OnError] sets.
 func NewFuncContext[T any](limit int, run func(ctx context.Context, arg T) error, opts ...Option) *FuncContext[T] {
 	must(run != nil, "function must not be nil", "nil")
 	p := &FuncContext[T]{call: run}
@@ -45,12 +47,13 @@ func (a *argued[T]) release() {
 	a.arg = none
 }
 
-// Go hands arg to the pool's function, with its context, as [Pool.Go] does a task. It blocks while the pool is full, until ctx is done; in a call of
-// the function this may last until that for arg has ended. It returns nil if arg was accepted. Else the function is never called with it, and the
-// error is [ErrClosed], [ErrFull] as for [Pool.Submit], or the cause of ctx.
+// Go hands arg to the pool's function, with its context, as [Pool.Go] does a task. It blocks while the pool
+// is full, until ctx is done. In a call of the function it may block until the call for arg has ended. It
+// returns nil if arg was accepted. Otherwise the function is never called with arg, and the error is
+// [ErrClosed], [ErrFull] as for [Pool.Submit], or the cause of ctx.
 //
-// If ctx is done before the function is called with an arg that was accepted, a [*DroppedError] with arg goes to [OnError], and a panic to
-// [OnPanic]. The context that the function gets is as for Pool.Go.
+// If ctx is done before the function is called with an accepted arg, a [*DroppedError] with arg goes to
+// [OnError]. A panic goes to [OnPanic]. The context that the function gets is the same as for [Pool.Go].
 //
 // The call synchronizes before the function is called with arg.
 func (p *FuncContext[T]) Go(ctx context.Context, arg T) error {
@@ -61,9 +64,10 @@ func (p *FuncContext[T]) Go(ctx context.Context, arg T) error {
 	return a.hand()
 }
 
-// Shutdown closes the pool, as [FuncContext.Close] does, but waits only until ctx is done. It returns nil if all calls have finished by then, and the
-// workers are gone. Otherwise it removes the arguments that no worker has started with and returns them, in order, with a [*ShutdownError], and
-// cancels the contexts of calls that run, with the cause [ErrClosed]; it does not wait for those, which another Close does.
+// Shutdown closes the pool, as [FuncContext.Close] does, but waits only until ctx is done. If all calls have
+// finished by then, and the workers have ended, it returns nil. Otherwise it removes the arguments that no
+// worker has started with, and returns them in order, with a [*ShutdownError]. It cancels the contexts of
+// calls that run, with the cause [ErrClosed], and does not wait for them; another Close does.
 func (p *FuncContext[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 	pool := p.made()
 	_, tells, err := pool.shutdown(ctx, func(t goes, cause error) (tell func()) {
@@ -94,7 +98,8 @@ func (p *FuncContext[T]) Pause() { p.made().Pause() }
 // Resume ends a pause.
 func (p *FuncContext[T]) Resume() { p.made().Resume() }
 
-// Close stops accepting arguments, and blocks until all that were accepted have been dealt with and the last worker has ended. See [Pool.Close].
+// Close stops accepting arguments, and blocks until all accepted ones have been dealt with and the last
+// worker has ended. See [Pool.Close].
 func (p *FuncContext[T]) Close() { p.made().Close() }
 
 // Stats returns counts of what the pool has done and is doing. See [Pool.Stats].

@@ -75,14 +75,13 @@ func (g *Group) set(limit int, opts []Option) {
 	g.pool.core.prepare(&o)
 }
 
-// Group returns a group whose tasks run on the pool, among others. Closing the
-// pool fails the group's tasks that were not accepted with [ErrClosed]; when the context of [Pool.Shutdown] ends, that is the cause
-// with which the group is cancelled, if one of its tasks runs.
+// Group returns a group whose tasks run on the pool, among others. Closing the pool fails the group's tasks
+// that were not accepted with [ErrClosed]. If the context of [Pool.Shutdown] ends while a task of the group
+// runs, the group is cancelled with the same cause, ErrClosed.
 //
-// A task of the pool may make a group on it from the context that it got, and wait
-// for it, to any depth. Such a group's tasks are subtasks: they do not pass through
-// the queue, and come before what is queued. The group itself takes as many as
-// the queue has places, and a pool that closes still takes them.
+// A task of the pool may make a group on it from the context that it got, and wait for it, to any depth. The
+// tasks of such a group are subtasks: they do not pass through the queue, and come before what is queued. The
+// group itself takes as many as the queue has places, and a pool that closes still takes them.
 func (p *Pool) Group(ctx context.Context, opts ...GroupOption) *Group {
 	mustPool(p != nil)
 	mustContext(ctx != nil)
@@ -339,9 +338,9 @@ func (g *Group) Wait() error {
 // not from this one.
 func (g *Group) Context() context.Context { return g.current().scope.standard() }
 
-// Cancel cancels the group with the given cause, which Wait then returns; nil
-// stands for [context.Canceled]. Only the first cancellation counts. It does not
-// block; its caller must hold no lock that the context's own methods need. After Wait it cancels the tasks that come next, before they start.
+// Cancel cancels the group with the given cause, which Wait then returns; nil stands for [context.Canceled].
+// Only the first cancellation counts. After Wait, Cancel cancels the tasks that come next, before they start.
+// It does not block. Its caller must hold no lock that the context's own methods need.
 func (g *Group) Cancel(cause error) {
 	g.mustBeMade()
 	g.mu.Lock()

@@ -7,18 +7,20 @@ import (
 	"time"
 )
 
-// Hedge makes the first of calls on p, and each other one when the one before has run for the time after, or when all before have failed. It waits
-// for the first success, or for all failures: it returns the value of the first that succeeds, cancels the contexts of the others, and does not wait for
-// them. One that ignores its context has its place until it ends, and counts under the limit of p. (Jeffrey Dean and Luiz Barroso, "The Tail at Scale",
-// 2013.) With after set to the 95th percentile of what a call takes, see [Pool.Times], one call in twenty is made twice.
+// Hedge returns the value of the first of calls that succeeds. It starts calls[0] on p, and each of the
+// others when the latest one has run for the time after, or when all started ones have failed. It then
+// cancels the contexts of the remaining calls, and does not wait for them: a call that ignores its context
+// keeps its place until it ends. If after is the 95th percentile of the time that a call takes, see
+// [Pool.Times], one call in twenty is made twice. (Jeffrey Dean and Luiz Barroso, "The Tail at Scale", 2013.)
 //
-// The contexts of the calls are made from ctx. If all fail, the error has those of all, as [errors.Join] has them, in their order. If ctx ends before,
-// it is the cause of ctx. A call that p refuses, or that does not start because it was queued for too long or p was shut down, has failed like others,
-// with ErrClosed, ErrFull or ErrExpired. A panic of a call comes out of Hedge, or goes to [OnPanic] if Hedge returns something else, or has returned; with [CrashOnPanic] it ends
-// the program. A call that ends its goroutine fails with [ErrGoexit]. Calls are not retried as tasks of p are.
+// The contexts of the calls are made from ctx. If all calls fail, Hedge returns their errors in order, as
+// [errors.Join] does; if ctx ends first, the cause of ctx. A call that p refuses or never starts has failed
+// with [ErrClosed], [ErrFull] or [ErrExpired], and one that ends its goroutine with [ErrGoexit]. Hedge passes
+// on a panic of a call; if it has already returned, or returns something else, the panic goes to [OnPanic],
+// and with [CrashOnPanic] it ends the program. A [Retry] of p does not apply to the calls.
 //
-// If ctx is that of a task, its place is for others meanwhile, as in [Blocking]. The end of the call that succeeded synchronizes before the return of
-// Hedge.
+// A task that calls Hedge gives its place to other tasks meanwhile, as in [Blocking]. The end of the call that
+// succeeded synchronizes before the return of Hedge.
 func Hedge[T any](ctx context.Context, p *Pool, after time.Duration, calls ...func(ctx context.Context) (T, error)) (T, error) {
 	mustContext(ctx != nil)
 	mustPool(p != nil)

@@ -12,13 +12,14 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// OnSlow sets a function that is called once for each task that has run for longer than d, while it still runs: between d and 2d after its
-// start, or d and d + 10 ms if d is less than that. The pool looks for such tasks each d, or each 10 ms, while it has workers; see [Pool.Running]. The option may be
-// given several times, with other durations.
+// OnSlow sets a function that is called once for each task that has run for longer than d, while the task
+// still runs: between d and 2d after its start, or between d and d + 10 ms for a d below 10 ms. The pool
+// looks for such tasks each d, or each 10 ms, while it has workers; see [Pool.Running]. The option may be
+// given several times, with different durations.
 //
-// Each call comes from a goroutine of its own, for one task after the other, and no task waits for it. If it panics, that is logged, also with
-// [CrashOnPanic]. It must not close its pool: Close waits for it, and so does Shutdown until its context is done. Wait of a group with workers of its
-// own does not wait for it.
+// The calls come one after the other, on a goroutine of their own, and no task waits for them. A panic of
+// handle is logged, also with [CrashOnPanic]. handle must not close its pool: Close waits for it, and so does
+// Shutdown until its context is done. Wait of a group with workers of its own does not wait for it.
 func OnSlow(d time.Duration, handle func(Running)) Option {
 	must(d > 0, "time of slow tasks must be more than 0", d)
 	must(handle != nil, "handler of slow tasks must not be nil", "nil")
@@ -39,10 +40,11 @@ func LogSlow(d time.Duration) Option {
 	})
 }
 
-// OnFull sets a function that is called when a submitter finds the pool full, before it waits or is refused: at most once a second,
-// and not while the last call has not returned. Each call comes from a goroutine of its own, for which the submitter waits. It begins after what the
-// submitter has done, and after the last call; what it writes others read with a lock or an atomic. If it panics, that is logged, also
-// with [CrashOnPanic].
+// OnFull sets a function that is called when a submitter finds the pool full, before the submitter waits or
+// is refused. It is called at most once a second, and never twice at the same time. The pool calls handle on
+// a new goroutine, and the submitter waits for it. What the submitter did before, and the previous call,
+// synchronize before the call; nothing synchronizes after it, so what handle writes needs a lock or an
+// atomic. A panic of handle is logged, also with [CrashOnPanic].
 func OnFull(handle func(Stats)) Option {
 	must(handle != nil, "handler of a full pool must not be nil", "nil")
 	return handlerOption(func(h *handlers) { h.onFull = handle })
@@ -80,8 +82,8 @@ type hooks struct {
 	slow   []*slowWatch   // for onSlow
 
 	full   sync.Mutex // held while onFull runs; no goroutine waits for it
-	called time.Time  // when that was last
-	told   race.Past  // of its calls
+	called time.Time  // when onFull was last called
+	told   race.Past  // of the calls of onFull
 }
 
 // newHooks returns nil if there are none.
@@ -109,8 +111,8 @@ func (r *reporter) guard(call func()) {
 	call()
 }
 
-// aside is guard on a goroutine of its own, for which it waits: the hook may exit, as by [testing.T.Fatal], and its caller may be in
-// the middle of a submission.
+// aside is guard on a new goroutine, for which it waits. The hook may end its goroutine, as [testing.T.Fatal]
+// does, and the caller may be in the middle of a submission.
 func (r *reporter) aside(call func()) {
 	done := make(chan struct{})
 	go func() {
@@ -192,11 +194,13 @@ type slow struct {
 
 // slowWatch looks for slow tasks as long as the pool has workers.
 //
-// Invariant: while the pool has a worker that is not about to end, armed is set, or a goroutine is about to set it. A worker looks at armed when it
-// has become one of the pool. A goroutine that clears armed looks at the workers afterwards, so that one of the two sees the other.
+// Invariant: while the pool has a worker that is not about to end, armed is set, or a goroutine is about to
+// set it. A new worker looks at armed after it has joined the pool. A goroutine that clears armed looks at
+// the workers afterwards. So one of the two sees the other.
 //
-// There is no timer while the pool has no worker: it could belong to a test bubble that has ended. A goroutine that starts the timer has seen,
-// under mu, a worker that stays. When that worker is about to end it comes to unwatchSlow, and the last one there sees that none stays.
+// There is no timer while the pool has no worker: the timer could belong to a test bubble that has ended. A
+// goroutine that starts the timer has seen, under mu, a worker that stays. When that worker is about to end,
+// it calls unwatchSlow, and the last one there sees that none stays.
 type slowWatch struct {
 	slow
 	armed atomic.Bool // there is a timer, or looking is set

@@ -11,13 +11,16 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// Keyed runs tasks on a pool, at most limit of those with the same key at once, and with a limit of 1 one after the other, in the order in which
-// they were handed over. Keys take turns: one that has many tasks, or long ones, gets no more run time than others, while these have tasks
-// and the pool has no place for all. All methods may be called by any number of goroutines at once.
+// Keyed runs tasks on a pool, at most limit of them with the same key at once. With a limit of 1 the tasks of
+// a key run one after the other, in the order in which they were handed over. While tasks of several keys
+// compete for places, each key gets the same run time, however many or long its tasks are. All methods may be
+// called by any number of goroutines at once.
 //
-// Each key that is in use has a lane: see [Pool.Lane]. All keys together are as one lane of the pool, with a share of 1 and a priority of 0. Only keys
-// with tasks that are queued or run take memory, and those whose [Group] is in use. What closes a lane of the pool closes them; there is nothing else to close.
-// [OnPanic], [OnError] and [OnFull] of the pool hold for them. Their times are not measured, and [OnSlow] does not see them.
+// Each key that is in use has a lane, see [Pool.Lane]. All keys together count as one lane of the pool, with
+// a share of 1 and a priority of 0. A key takes memory only while tasks of it are queued or run, or its
+// [Group] is in use. Keys are closed together with the lanes of the pool; a Keyed itself need not be closed.
+// [OnPanic], [OnError] and [OnFull] of the pool apply to its tasks. Their times are not measured, and
+// [OnSlow] does not see them.
 type Keyed[K comparable] struct {
 	pool    *Pool   // a lane, of which those of the keys are lanes
 	options options // of the lane of each key
@@ -53,7 +56,8 @@ type KeyedQueue struct{ n int }
 
 func (q KeyedQueue) keyed(o *keyedOptions) { o.queue = q.n }
 
-// KeyQueue sets how many tasks of one key may wait; the default is 4096. A call that finds no room waits for it, or gets [ErrFull], as for a pool.
+// KeyQueue sets how many tasks of one key may be queued; the default is 4096. A call that finds no room waits
+// for it, or gets [ErrFull], as for a pool.
 func KeyQueue(n int) KeyedQueue {
 	must(n >= 0, "queue must be at least 0", n)
 	return KeyedQueue{n}
@@ -64,8 +68,8 @@ type keyedShare[K comparable] func(K) int
 
 func (s keyedShare[K]) keyed(o *keyedOptions) { o.share = (func(K) int)(s) }
 
-// ShareBy sets for how much of the run time each key is good when there are more than the pool has places for: see [Share]. It is called
-// when a key comes into use, by one or several goroutines at once. What is below 1 counts as 1.
+// ShareBy sets the weight of each key when keys compete for places: see [Share]. Goroutines may call share at
+// the same time; it is called when a key comes into use. A share below 1 counts as 1.
 func ShareBy[K comparable](share func(key K) int) KeyedOption[K] {
 	must(share != nil, "function must not be nil", "nil")
 	return keyedShare[K](share)
@@ -92,15 +96,16 @@ func NewKeyed[K comparable](p *Pool, limit int, opts ...KeyedOption[K]) *Keyed[K
 	return k
 }
 
-// Submit hands task to the pool as one with that key: see [Pool.Submit]. It blocks while as many of the key wait as [KeyQueue] allows.
+// Submit hands task to the pool as a task of the given key: see [Pool.Submit]. It blocks while as many tasks
+// of the key are queued as [KeyQueue] allows.
 func (k *Keyed[K]) Submit(key K, task func()) error {
 	l := k.lane(key)
 	defer l.done()
 	return l.pool.Submit(task)
 }
 
-// SubmitContext is [Keyed.Submit] that waits for room only until ctx is done, and then returns its cause. ctx has no influence on a task that
-// was accepted.
+// SubmitContext is [Keyed.Submit] that waits for room only until ctx is done, and then returns its cause. ctx
+// has no influence on an accepted task.
 func (k *Keyed[K]) SubmitContext(ctx context.Context, key K, task func()) error {
 	mustContext(ctx != nil)
 	l := k.lane(key)
@@ -123,8 +128,9 @@ func (k *Keyed[K]) Go(ctx context.Context, key K, task func(ctx context.Context)
 	return l.pool.Go(ctx, task)
 }
 
-// Group returns a group of tasks with that key: see [Pool.Group]. A task of the key may wait for such a group, made from its context: the tasks of the
-// group run in its place. The key is in use until the group is garbage.
+// Group returns a group of tasks with the given key: see [Pool.Group]. A task of the key may wait for such a
+// group that is made from its context: the tasks of the group run in its place. The key is in use until the
+// group is garbage.
 func (k *Keyed[K]) Group(ctx context.Context, key K, opts ...GroupOption) *Group {
 	mustContext(ctx != nil)
 	l := k.lane(key)

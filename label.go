@@ -9,12 +9,14 @@ import (
 	"github.com/64ed045f/weir/internal/engine"
 )
 
-// Label returns a context whose tasks carry the label name, which says what they are for: those of groups and futures, and of [Pool.Do],
-// that are made from it, and the subtasks of those. Of several labels the innermost counts.
+// Label returns a context whose tasks carry the label name, which says what they are for. They are the tasks
+// of groups, futures and [Pool.Do] that are made from the context, and their subtasks. Of several labels the
+// innermost counts.
 //
-// The label stands in [Running] and in a [Panic]. While the task runs, it is the value of the label "weir.task" in profiles, in addition to those that
-// ctx has by [pprof.WithLabels] when Label is called, and the type of a region in traces, see [trace.StartRegion]. A task that Do runs on the goroutine
-// of its caller has neither.
+// The label appears in [Running] and in [Panic]. While the task runs, it is also the value of the label
+// "weir.task" in profiles, next to the labels that ctx has by [pprof.WithLabels] when Label is called, and
+// the type of a region in traces, see [trace.StartRegion]. A task that Do runs on the goroutine of its caller
+// has neither.
 func Label(ctx context.Context, name string) context.Context {
 	mustContext(ctx != nil)
 	must(name != "", "label must not be empty", `""`)

@@ -26,8 +26,8 @@ func newProfileLabels(pool string, more ...string) *profileLabels {
 	return l
 }
 
-// give gives the labels to the calling goroutine, in place of those that it has: as a new one has those of the goroutine that has
-// started it, of a submitter that needed a worker.
+// give sets the labels of the calling goroutine. A new goroutine has those of the goroutine that started it:
+// of a submitter that needed a worker.
 func (l *profileLabels) give() {
 	if l == nil {
 		pprof.SetGoroutineLabels(context.Background())
@@ -44,8 +44,9 @@ func ownLabels(w *engine.Worker, pool *profileLabels) *profileLabels {
 	return pool
 }
 
-// numberedWorkers gives each worker of a pool a label of its own, by which [Running.Stack] finds its stack. Profiles would otherwise be much
-// larger: so that begins with the first call of Running or [Watch], and many workers share labels if there are more.
+// numberedWorkers gives each worker of a pool a label of its own, by which [Running.Stack] finds its stack.
+// As this makes profiles larger, it begins with the first call of Running or [Watch], and beyond 256 workers
+// they share labels.
 type numberedWorkers struct {
 	*workerLabels
 	first int // the number of the label of worker 0

@@ -9,28 +9,29 @@ import (
 	"github.com/64ed045f/weir/internal/engine"
 )
 
-// Lane returns a pool that has no workers of its own: its tasks run on those of p, at most limit of them at once, and never more than the limit of
-// p together with those of p and its other lanes. All else is its own: queue, name, Stats, Pause, Wait, Close. Whatever takes a pool takes a lane;
-// a lane may have lanes.
+// Lane returns a pool without workers of its own: its tasks run on the workers of p. At most limit of them
+// run at once, and the tasks of p and all its lanes together never exceed the limit of p. The lane has its
+// own queue, name, Stats, Pause, Wait and Close. It can be used wherever a pool can, and can have lanes
+// itself.
 //
-// A lane hands a task over when p has a place for it. What waits in a lane takes no room in the queue of p, and no worker. When more is to
-// be done than p has places for, the lanes and the queue of p share them: those of a higher [Priority] come first, and among equals each gets
-// run time by its [Share]. The queue of p has priority 0 and share 1. A lane full of long tasks is not interrupted: another one gets the
-// next place that is free.
+// A lane hands a task over when p has a place for it. Until then the task takes no room in the queue of p,
+// and no worker. When places are scarce, lanes with a higher [Priority] come first, and lanes of equal
+// priority get run time by their [Share]. The queue of p takes part with priority 0 and share 1. Tasks are
+// not interrupted: a lane gets the next place that becomes free.
 //
-// Pausing p, or lowering its limit, holds for its lanes. Closing p closes them: Close runs what they have accepted, and [Pool.Shutdown] returns that
-// behind the tasks of p, lane by lane in the order in which they were made; an argument of a [FuncPool] as a function that calls the pool's with it,
-// one of a [Stateful] likewise, with a value that is opened for it, while those of a [FuncContext] go to its [OnError]. Wait, Stats and Times of p do not count the tasks of its lanes, but
-// Stats counts their workers. A task of a lane may wait for groups and futures of p and all its lanes, as one of p may.
+// Pausing p, lowering its limit and closing it also apply to its lanes; the package documentation says how
+// they end, under Lanes. Wait, Stats and Times of p leave out the tasks of its lanes, but Stats counts their
+// workers. A task of a lane may wait for groups and futures of p and of all its lanes, as a task of p may.
 //
-// A lane takes all options but [IdleTimeout] and [Prestart]. It need not be closed. On a p that is closed it is closed. With [On] a FuncPool
-// or Stateful is a lane.
+// A lane takes all options except [IdleTimeout] and [Prestart]. It need not be closed. If p is closed, so is
+// the new lane. The option [On] makes a [FuncPool], a [FuncContext] or a [Stateful] a lane.
 func (p *Pool) Lane(limit int, opts ...Option) *Pool {
 	mustPool(p != nil)
 	return newPool(limit, append(slices.Clip(opts), On(p)), caller(), nil)
 }
 
-// On makes a pool a lane of p: see [Pool.Lane], which gives it itself. New, [NewFunc], [NewFuncContext] and [NewStateful] take it; NewGroup does not.
+// On makes the new pool a lane of p, see [Pool.Lane]. New, [NewFunc], [NewFuncContext] and [NewStateful] take
+// it; NewGroup does not.
 func On(p *Pool) Option {
 	mustPool(p != nil)
 	return laneOption("On", func(l *laneOptions) {
@@ -39,24 +40,29 @@ func On(p *Pool) Option {
 	})
 }
 
-// Share sets for how much of the run time of its pool a lane is good, among those of its priority that want a place: with shares of 1 and 3
-// one runs for a quarter of the time. It is run time that counts, not the number of tasks. The default is 1; it must be from 1 to 1<<20.
+// Share sets the weight of a lane among the lanes of its priority that want a place: of two lanes with shares
+// of 1 and 3, the first gets a quarter of the run time. Run time counts, not the number of tasks. The default
+// is 1; n must be from 1 to 1<<20.
 func Share(n int) Option {
 	must(1 <= n && n <= engine.LargestShare, "share must be from 1 to 1<<20", n)
 	return laneOption("Share", func(l *laneOptions) { l.Share = n })
 }
 
-// Priority sets which lanes of a pool come first: those with the highest one. As long as they have tasks and want a place, the others get none,
-// unless [Aging] is set for these. Only tasks that come back from [Blocking], and those that a running task waits for, come before them. The default is 0, which is also that of
-// the queue of the pool. A lane asks for one place after the other, so of several that become free at one moment another lane may get one before it. It must be from -1<<30 to 1<<30; lanes should have few different ones.
+// Priority sets which lanes of a pool come first: those with the highest n. While they have tasks and want a
+// place, other lanes get none, unless those have [Aging]. Only tasks that return from [Blocking], and tasks
+// that a running task waits for, come before them. The default is 0, which is also the priority of the pool's
+// own queue. n must be from -1<<30 to 1<<30.
+//
+// A lane asks for one place at a time. So when several places become free at once, a lane of lower priority
+// may get one of them. Use few different priorities: the cost grows with their number.
 func Priority(n int) Option {
 	must(-engine.HighestPriority <= n && n <= engine.HighestPriority, "priority must be from -1<<30 to 1<<30", n)
 	return laneOption("Priority", func(l *laneOptions) { l.Priority = n })
 }
 
-// Aging raises the priority of a lane by 1 for each d that its oldest task has been queued, up to the highest one among the lanes of the pool. Those
-// that have come up to that come before those that always have it, the one with the oldest task first. So none starves; and where the lanes
-// of a low priority never catch up, they come first at last. Each task is measured then, as with [Measure] of 1.
+// Aging raises the priority of a lane by 1 for each d that its oldest task has been queued, up to the highest
+// priority among the lanes of the pool. Raised lanes come before those that always have that priority, the
+// one with the oldest task first. So no lane starves. Each task of the lane is measured, as with [Measure] of 1.
 func Aging(d time.Duration) Option {
 	must(d > 0, "time of aging must be more than 0", d)
 	return laneOption("Aging", func(l *laneOptions) { l.Aging = d })
@@ -66,10 +72,10 @@ func Aging(d time.Duration) Option {
 type laneOptions struct {
 	engine.LaneConfig
 	of    *Pool
-	given string // one of the options
-	rests func() // is called when the last worker of the lane has ended, if it is not nil
+	given string // the name of the option that was given last
+	rests func() // called when the last worker of the lane has ended; nil for none
 
-	reporter *reporter // in place of its own, if it is not nil
+	reporter *reporter // used instead of a new one; nil for none
 }
 
 func laneOption(name string, set func(*laneOptions)) Option {
@@ -90,7 +96,7 @@ func (o *options) mustBeLane() {
 	if l == nil {
 		return
 	}
-	must(l.of != nil, "option must be that of a lane", l.given)
+	must(l.of != nil, "option must fit a pool that is no lane", l.given)
 	if l.Aging > 0 {
 		o.measure = 1
 	}

@@ -5,7 +5,7 @@ import "github.com/64ed045f/weir/internal/inside"
 // must panics with a rule of this package, unless it holds.
 func must(holds bool, rule string, got any) { inside.Must("weir", holds, rule, got) }
 
-// mustLimit makes no any of n unless it is wrong.
+// mustLimit converts n to any only if it is wrong: the conversion may allocate.
 func mustLimit(n int) {
 	if n < 1 {
 		must(false, "limit must be at least 1", n)
@@ -30,7 +30,7 @@ func mustContext(given bool) {
 	}
 }
 
-// missing is not a part of those that call it, which so are parts of their callers: each submission saves a call.
+// missing is not inlined, so that its callers can be: each submission saves a call.
 //
 //go:noinline
 func missing(what string) { must(false, what+" must not be nil", "nil") }

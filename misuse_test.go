@@ -50,7 +50,7 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 		{"Share 0", "weir: share must be from 1 to 1<<20, got 0", func() { weir.Share(0) }},
 		{"Priority", "weir: priority must be from -1<<30 to 1<<30, got 1073741825", func() { weir.Priority(1<<30 + 1) }},
 		{"Aging 0", "weir: time of aging must be more than 0, got 0s", func() { weir.Aging(0) }},
-		{"New Share", "weir: option must be that of a lane, got Share", func() { weir.New(1, weir.Share(2)) }},
+		{"New Share", "weir: option must fit a pool that is no lane, got Share", func() { weir.New(1, weir.Share(2)) }},
 		{"Lane IdleTimeout", "weir: options of a lane must not be about workers, which are those of its pool, got IdleTimeout or Prestart", func() { p.Lane(1, weir.IdleTimeout(1)) }},
 		{"NewGroup On", "weir: option must be that of a pool, got On", func() { weir.NewGroup(ctx, 1, weir.On(p)) }},
 		{"NewStateful On Prestart", "weir: option of a lane must not be about workers, which are those of its pool, got Prestart", func() {
@@ -65,9 +65,9 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 		{"FuncContext Go nil", "weir: context must not be nil, got nil", func() {
 			_ = weir.NewFuncContext(2, func(context.Context, int) error { return nil }).Go(nil, 1) //nolint:staticcheck // as it must not be
 		}},
-		{"NewFunc OnError", "weir: option must not be that of Pool.Go, got OnError", func() { weir.NewFunc(2, func(int) {}, weir.OnError(func(error) {})) }},
-		{"NewGroup OnError", "weir: option must not be that of Pool.Go, got OnError", func() { weir.NewGroup(ctx, 2, weir.OnError(func(error) {})) }},
-		{"NewStateful OnError", "weir: option must not be that of Pool.Go, got OnError", func() {
+		{"NewFunc OnError", "weir: option must fit a pool whose tasks return no errors, got OnError", func() { weir.NewFunc(2, func(int) {}, weir.OnError(func(error) {})) }},
+		{"NewGroup OnError", "weir: option must fit a pool whose tasks return no errors, got OnError", func() { weir.NewGroup(ctx, 2, weir.OnError(func(error) {})) }},
+		{"NewStateful OnError", "weir: option must fit a pool whose tasks return no errors, got OnError", func() {
 			weir.NewStateful(2, func() (int, error) { return 0, nil }, func(int, int) {}, func(int) {}, weir.OnError(func(error) {}))
 		}},
 		{"Go on no pool", noPool, func() { _ = (*weir.Pool)(nil).Go(ctx, succeed) }},

@@ -13,10 +13,9 @@ import (
 	"github.com/64ed045f/weir/internal/waits"
 )
 
-// Once lets calls for one key that overlap share a task and its value, as when many requests miss the same entry of a cache at once. The
-// tasks run on a pool. All methods may be called by any number of goroutines at once.
-//
-// It takes memory for keys that are in use, and for values that are kept.
+// Once lets calls for the same key at the same time share one task and its value, as when many requests miss
+// the same entry of a cache. The tasks run on a pool. All methods may be called by any number of goroutines
+// at once. A Once takes memory only for keys that are in use, and for values that it keeps.
 type Once[K comparable, V any] struct {
 	pool *Pool
 	keep time.Duration
@@ -30,8 +29,8 @@ type Once[K comparable, V any] struct {
 // A OnceOption sets up a [Once].
 type OnceOption struct{ keep time.Duration }
 
-// KeepFor lets a [Once] keep each value for d from when its task has returned it without an error: calls get it at once
-// meanwhile. The default is 0: a call after the end of the task begins anew.
+// KeepFor lets a Once keep each value for d after its task has returned it without an error. Meanwhile calls
+// for the key get the value at once. The default is 0: a call after the end of the task hands over a new one.
 func KeepFor(d time.Duration) OnceOption {
 	must(d >= 0, "time to keep must be at least 0", d)
 	return OnceOption{d}
@@ -48,20 +47,25 @@ func NewOnce[K comparable, V any](p *Pool, opts ...OnceOption) *Once[K, V] {
 	return o
 }
 
-// Do returns what the task for key returns. If none is under way Do hands task to the pool, as [Async] does; else it waits for that, and
-// task is never called.
+// Do returns the value and the error of the task for key. If no task for key is under way, Do hands task to
+// the pool, as [Async] does. Otherwise it waits for the one that is, and never calls task.
 //
-// When ctx is done before, Do returns its cause; the task goes on as long as another caller waits for it. When the last one has left, the
-// context of the task is cancelled with the cause of that one's, a task that has not started never does, though it keeps its room in the queue until a
-// worker comes to it, and the next call begins anew. The context has
-// the values of the ctx of the call that task comes from, and none of its end; groups made from it may wait, see promise 9. It is also done when the
-// task has ended and, with the cause [ErrClosed], when the context of [Pool.Shutdown] is.
+// If ctx is done first, Do returns its cause. The task goes on as long as another caller waits for it. When
+// the last caller leaves, the context of the task is cancelled with the cause of that caller's context, and
+// the next call for key hands over a new task. A task that has not started by then never does, but keeps its
+// room in the queue until a worker comes to it.
 //
-// All callers get the same error: a [*Panic] if the task panicked, [ErrGoexit] if it called [runtime.Goexit], and if it never ran [ErrClosed],
-// [ErrFull] or [ErrExpired]. A call in the task for key itself, with its context or one made from it, gets [ErrRecursive], and so does one that
-// this task waits for by way of other keys. Tasks of two Onces that wait for each other do so forever.
+// The context of the task has the values of the context whose call handed it over, but not its end. Groups
+// made from it may wait, see promise 9. It is also done when the task has ended and, with the cause
+// [ErrClosed], when the context of [Pool.Shutdown] is done.
 //
-// The call of Do that hands the task over synchronizes before its start, and its end before the return of all that get its value.
+// All callers get the same error: a [*Panic] if the task panicked, [ErrGoexit] if it called [runtime.Goexit],
+// and [ErrClosed], [ErrFull] or [ErrExpired] if it never ran. [ErrRecursive] is for a call that would wait
+// for itself: in the task for key, or in a task that this one waits for through other keys, with the context
+// of the task or one made from it. Tasks of two Onces that wait for each other wait forever.
+//
+// The call that hands the task over synchronizes before the start of the task, and the end of the task before
+// the return of each call that gets its value.
 func (o *Once[K, V]) Do(ctx context.Context, key K, task func(ctx context.Context) (V, error)) (V, error) {
 	o.mustBeMade()
 	mustContext(ctx != nil)
@@ -82,8 +86,8 @@ func (o *Once[K, V]) Do(ctx context.Context, key K, task func(ctx context.Contex
 	return c.await(ctx, begins)
 }
 
-// join returns the call under way for key, or one that begins, and counts the caller as one that waits for it; or the value that is kept. It returns
-// neither where the caller would wait for itself.
+// join returns the call under way for key, or a new one, and counts the caller as waiting for it; or the
+// value that is kept. It returns neither if the caller would wait for itself.
 func (o *Once[K, V]) join(ctx context.Context, in *line, key K, task func(ctx context.Context) (V, error)) (c *onceCall[K, V], begins bool, kept *keptValue[V]) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -106,7 +110,8 @@ func (o *Once[K, V]) join(ctx context.Context, in *line, key K, task func(ctx co
 	return c, begins, nil
 }
 
-// Forget makes the next call for key begin anew, whether its value is kept or its task is under way. Those that wait for that go on.
+// Forget makes the next call for key hand over a new task, even if a value is kept or a task is under way.
+// Calls that wait for that task still get its value.
 func (o *Once[K, V]) Forget(key K) {
 	o.mustBeMade()
 	o.mu.Lock()
@@ -122,7 +127,8 @@ func (o *Once[K, V]) mustBeMade() {
 	must(o != nil && o.pool != nil, "once must be made by NewOnce", "the zero value")
 }
 
-// onceCall is a task that calls share. It is submitted by none of them, since the first may be gone before there is room for it.
+// onceCall is a task that calls share. None of them submits it, as the first may be gone before there is room
+// for it.
 type onceCall[K comparable, V any] struct {
 	Future[V]
 	of      *Once[K, V]
@@ -187,8 +193,8 @@ func (c *onceCall[K, V]) refuse(err error) bool {
 	return c.Future.refuse(err)
 }
 
-// await waits for the outcome, until ctx is done. If the call begins it hands the task over first: when the place of a task that calls is vacant,
-// as it may be needed for that.
+// await waits for the outcome, until ctx is done. If the call begins, await first hands the task over. It
+// does so while the place of a calling task is lent, as the new task may need the place.
 func (c *onceCall[K, V]) await(ctx context.Context, begins bool) (V, error) {
 	host := hostOf(ctx)
 	var want *engine.Want

@@ -87,32 +87,33 @@ func Queue(n int) Option {
 	return poolOption(func(o *options) { o.queue = n })
 }
 
-// MaxWaiting sets how many submitters may wait for room at once; any more
-// get [ErrFull]. By default there is no such bound. Waiting for the [Limit] of a
-// group does not count. A worker is busy until it takes its next task, a moment after the end of the
-// last one: with MaxWaiting(0), a submission that such an end sets off may still get ErrFull if the queue has no place for it.
+// MaxWaiting sets how many submitters may wait for room at once; any more get [ErrFull]. By default there is
+// no bound. A wait for the [Limit] of a group does not count. After a task has ended, its worker is busy for
+// a moment, until it takes the next one. So with MaxWaiting(0) and no room in the queue, a submission made
+// because a task has ended may still get ErrFull.
 func MaxWaiting(n int) Option {
 	must(n >= 0, "waiting submitters must be at least 0", n)
 	return poolOption(func(o *options) { o.maxWaiting = n })
 }
 
-// IdleTimeout sets after how long an idle worker ends. The
-// workers that have been idle for longest go first, and the rest is kept for
-// reuse. With 0 a worker ends as soon as there is nothing for it to do.
+// IdleTimeout sets after how long an idle worker ends. Those that have been idle for longest end first, and
+// the others are kept for reuse. With 0 a worker ends as soon as there is nothing for it to do.
 //
-// Without this option an idle worker ends after 10 s. If it has only run one of many tasks that came at once, it ends at once, unless
-// few are idle: 64, or those of [Prestart]. That does not hold for a [Stateful].
+// Without this option an idle worker ends after 10 s. A worker that has only run one of many tasks that came
+// at once ends at once, unless at most 64 are idle, or as many as [Prestart] says; but not in a [Stateful].
 func IdleTimeout(d time.Duration) Option {
 	must(d >= 0, "idle timeout must be at least 0", d)
 	return poolOption(func(o *options) { o.idleTimeout, o.parked, o.ofWorkers = d, 0, true })
 }
 
-// ExpireAfter sets how long a task may be queued. One that was queued for longer does not start: it is handed back, and its error is [ErrExpired],
-// as [Group.Wait], [Future.Get], [Pool.Do] and [Stateful.Call] return it. That of any other task goes to [OnError], in a [*DroppedError].
-// A task expires when a worker comes to it too late; or, if none comes, some milliseconds late at most, except while a thousand errors wait for a slow
-// handler. Pauses count. The waiting for room does not, nor that of subtasks, and a task that another one waits for may still start out of turn.
+// ExpireAfter sets how long a task may be queued. A task that was queued for longer does not start: it is
+// handed back with [ErrExpired], which [Group.Wait], [Future.Get], [Pool.Do] and [Stateful.Call] return. For
+// any other task [OnError] gets a [*DroppedError]. The pool finds an expired task when a worker comes to it,
+// or at most some milliseconds late, except while a thousand errors wait for a slow handler. A pause of the
+// pool does not stop the clock. Waiting for room does not count, and subtasks do not expire. A task that
+// another one waits for may still start out of turn.
 //
-// Each task is measured then, as with [Measure] of 1, which takes some 0.3 µs.
+// Each task is measured, as with [Measure] of 1, which takes some 0.3 µs.
 func ExpireAfter(d time.Duration) Option {
 	must(d > 0, "time in the queue must be more than 0", d)
 	return poolOption(func(o *options) { o.expiry = d })
@@ -125,9 +126,9 @@ func Prestart(n int) Option {
 	return poolOption(func(o *options) { o.prestart, o.ofWorkers = n, true })
 }
 
-// Name names the pool in reports of panics, and in profiles: it is the value of
-// the label "weir" on the pool's workers. They get it again before each task, as the task before may have
-// changed its goroutine's labels: that costs some 6 ns a task.
+// Name names the pool in reports of panics and in profiles, as the value of the label "weir" on its workers.
+// A worker gets the label again before each task, since the task before may have changed its labels; that
+// costs some 6 ns a task.
 func Name(name string) Option {
 	return poolOption(func(o *options) {
 		o.labels = nil
@@ -149,12 +150,15 @@ func OnPanic(handle func(*Panic)) Option {
 	return handlerOption(func(h *handlers) { h.onPanic = handle })
 }
 
-// OnError sets the function that is called with each error of a task of [Pool.Go], on the worker, as a part of the task; and with a
-// [*DroppedError] for one that did not start, on another goroutine. The default logs
-// the error with [log/slog.Error]. Several goroutines may call the handler at once. If it panics, both are logged. A handler that hands tasks to
-// the pool must not wait for room, which only its worker may be able to make: see [Pool.TrySubmit]. It must not wait for its pool, as by Wait, Close or
-// Shutdown, which wait for it, nor for a goroutine that calls one of them. With [ExpireAfter] it is called for tasks of [Pool.Submit], too, and for arguments; [NewFunc] and [NewStateful] take
-// it only then.
+// OnError sets the function that gets the errors of tasks of [Pool.Go]. The pool calls handle on the worker,
+// as a part of the task. For a task that never started it calls handle with a [*DroppedError], on another
+// goroutine. With [ExpireAfter] it does so for tasks of [Pool.Submit] and for arguments, too; [NewFunc] and
+// [NewStateful] take OnError only then. The default logs the error with [log/slog.Error].
+//
+// Several goroutines may call handle at once. If it panics, the panic and the error are logged. handle must
+// not wait for room in its pool, which may come only when handle's own worker is free: see [Pool.TrySubmit].
+// Nor may it wait for Wait, Close or Shutdown of the pool, which wait for handle, or for a goroutine that
+// calls one of them.
 func OnError(handle func(error)) Option {
 	must(handle != nil, "handler of errors must not be nil", "nil")
 	return handlerOption(func(h *handlers) { h.onError = handle })
@@ -185,9 +189,8 @@ func Limit(n int) GroupOption {
 	return groupOption{"Limit", func(o *options) { o.members = n }}
 }
 
-// KeepGoing lets the other tasks of a group go on when one fails: nothing is
-// cancelled, and Wait returns all errors, joined in the order of submission.
-// A panic still cancels the group, unless [PanicsAsErrors] is set.
+// KeepGoing lets the other tasks of a group go on when one fails: nothing is cancelled, and Wait returns all
+// errors, joined in the order of submission. A panic still cancels the group, unless [PanicsAsErrors] is set.
 func KeepGoing() GroupOption {
 	return groupOption{"KeepGoing", func(o *options) { o.keepGoing = true }}
 }
@@ -229,17 +232,17 @@ func poolOptions(limit int, opts []Option) options {
 
 // mustHaveNoErrors is for tasks that return none.
 func (o *options) mustHaveNoErrors() {
-	must(o.retry == nil, "option must not be that of tasks that return errors", "Retry")
+	must(o.retry == nil, "option must fit a pool whose tasks return no errors", "Retry")
 	o.mustHaveNoHandlerOfErrors()
 }
 
 // mustHaveNoHandlerOfErrors is for tasks whose errors have another way.
 func (o *options) mustHaveNoHandlerOfErrors() {
-	must(o.handlers == nil || o.handlers.onError == nil || o.expiry > 0, "option must not be that of Pool.Go", "OnError")
+	must(o.handlers == nil || o.handlers.onError == nil || o.expiry > 0, "option must fit a pool whose tasks return no errors", "OnError")
 }
 
 func (o *options) mustHaveNoState() {
-	must(o.onOpenError == nil, "option must not be a stateful pool's", "OnOpenError")
+	must(o.onOpenError == nil, "option must fit a pool whose workers have no values", "OnOpenError")
 }
 
 // statefulOptions checks and collects the options of a pool that is not a group's.

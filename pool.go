@@ -256,7 +256,8 @@ func (p *Pool) TrySubmit(task func()) error {
 	return p.core.try(plainJob(task).Task, nil)
 }
 
-// expired hands back a task that was queued for too long. It returns what calls the handler, for a task that has no caller who waits.
+// expired hands back a task that was queued for too long. For a task without a waiting caller it returns a
+// function that calls the handler.
 func (p *Pool) expired(w *engine.Worker, t engine.Task) (tell func()) {
 	j := job{t}
 	if w != nil { // as before any task that is of no group
@@ -294,12 +295,16 @@ func (p *Pool) expired(w *engine.Worker, t engine.Task) (tell func()) {
 	return nil
 }
 
-// Shutdown closes the pool, as [Pool.Close] does, but waits only until ctx is done. It returns
-// nil if all tasks have finished by then, and the workers are gone. Otherwise it removes the tasks
-// that no worker has started and returns them, in order, with a [*ShutdownError]; it does not wait
-// for those that run, which another Close does. In any case it returns the tasks of [Pool.After] and [Pool.At] that are not due. Tasks of a [Group], of a [Future] and of [Pool.Go] are not
-// returned: each fails there with [ErrClosed], of which Shutdown waits to have told the function of [OnError]; that is also the cause with which the contexts of those that run are cancelled, and
-// with them their groups. Only a task of a Future, which may have given a part of it away, keeps the context of its caller.
+// Shutdown closes the pool, as [Pool.Close] does, but waits only until ctx is done. If all tasks have
+// finished by then, and the workers have ended, it returns nil. Otherwise it removes the tasks that no worker
+// has started, and returns them in order, with a [*ShutdownError]. It does not wait for the tasks that run;
+// another Close does. In either case it also returns the tasks of [Pool.After] and [Pool.At] that are not
+// due.
+//
+// Tasks of a [Group], of a [Future] and of [Pool.Go] are not returned: they fail with [ErrClosed]. Shutdown
+// returns after it has called the function of [OnError] for those of Go. When ctx is done, Shutdown also
+// cancels the contexts of the tasks that run, and so their groups, with the cause ErrClosed. It does not
+// cancel the context of a future's task, which is its caller's own.
 func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	mustPool(p != nil)
 	unrun, tells, err := p.shutdown(ctx, goes.lost)
@@ -307,8 +312,9 @@ func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	return unrun, err
 }
 
-// shutdown calls lost for each task of Go that has left the queue, of the pool itself. It returns what that returns, and the same of the lanes: the caller calls these when all
-// other tasks have ended, as a handler may block.
+// shutdown is Shutdown. It calls lost for each task of Go that has left the queue of the pool. It returns the
+// functions that lost returned, and those of the lanes. As they call handlers, which may block, the caller
+// calls them after all other tasks have ended.
 func (p *Pool) shutdown(ctx context.Context, lost func(t goes, cause error) (tell func())) (unrun, tells []func(), err error) {
 	mustContext(ctx != nil)
 	p.core.running()

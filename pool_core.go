@@ -134,7 +134,8 @@ func (c *core) reportPanic(p *Panic) {
 	c.reporter.report(p)
 }
 
-// drop returns what reports a task without a context that was queued for too long. Another goroutine than a worker may call that.
+// drop returns a function that reports a task without a context that was queued for too long. Any goroutine
+// except a worker may call it.
 func (c *core) drop(arg any) (tell func()) {
 	return func() { c.reporter.fail(&DroppedError{Arg: arg, Cause: ErrExpired}, nil) }
 }
@@ -218,8 +219,8 @@ func (c *core) shutdown(ctx context.Context) ([]engine.Task, error) {
 	return unrun, &ShutdownError{Running: s.Running + s.Suspended, Cause: causeOf(ctx)}
 }
 
-// ends follows the end of the last worker of a closed pool, and of those of its lanes. It reports false if done is closed before
-// all that belongs to the pool has ended.
+// ends waits, after the last worker of a closed pool and of its lanes has ended, for all else that belongs to
+// the pool. It reports false if done is closed first.
 func (c *core) ends(done <-chan struct{}) bool {
 	c.unlist()
 	c.reporter.hooks.stop(done)

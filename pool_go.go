@@ -7,16 +7,19 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// Go hands task to the pool, with its context: it is for services, where no call waits for the tasks. It blocks while the pool is full, until ctx is
-// done; in a task of the pool this may last until task has ended, so the caller must hold nothing which that needs. It returns nil if task was
-// accepted. Else task never runs, and the error is [ErrClosed], [ErrFull] as for [Pool.Submit], or the cause of ctx.
+// Go hands task to the pool, with its context. It is for services, where no call waits for the tasks. It
+// blocks while the pool is full, until ctx is done. In a task of the pool it may block until task has ended,
+// so the caller must hold nothing that task needs. Go returns nil if task was accepted. Otherwise task never
+// runs, and the error is [ErrClosed], [ErrFull] as for [Pool.Submit], or the cause of ctx.
 //
-// An error that task returns goes to the function that [OnError] sets, and [ErrGoexit] if it calls [runtime.Goexit]. A task that was accepted does
-// not start once ctx is done, or if [Pool.Shutdown] takes it off the queue: then a [*DroppedError] goes there. A panic goes to [OnPanic].
+// An error that task returns goes to the function that [OnError] sets, as does [ErrGoexit] if task calls
+// [runtime.Goexit]. A panic goes to [OnPanic]. An accepted task does not start once ctx is done, or if
+// [Pool.Shutdown] removes it from the queue: then a [*DroppedError] goes to OnError.
 //
-// The context that task gets is made from ctx: groups made from it may wait, see promise 9. It is done when ctx is, when task has ended, or, with
-// the cause ErrClosed, when the context of Shutdown is. The context of a request ends with the request, and that of a task with the task: for a task
-// that is to outlive them use [context.WithoutCancel].
+// The context that task gets is made from ctx, and groups made from it may wait, see promise 9. It is done
+// when ctx is done, when task has ended, or, with the cause ErrClosed, when the context of Shutdown is done.
+// The context of a request ends with the request, and that of a task with the task: for a task that must
+// outlive them use [context.WithoutCancel].
 //
 // The call synchronizes before the start of the task.
 func (p *Pool) Go(ctx context.Context, task func(ctx context.Context) error) error {

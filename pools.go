@@ -18,8 +18,8 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// PoolInfo is a pool of the program: see [Pools]. It may be used as long as one likes, and keeps the pool from becoming garbage. All methods
-// may be called by any number of goroutines at once.
+// PoolInfo is a pool of the program: see [Pools]. It stays valid forever, and keeps the pool from becoming
+// garbage. All methods may be called by any number of goroutines at once.
 type PoolInfo struct {
 	ID   uint64 // tells it apart from all other pools of the program
 	Name string // see [Name]
@@ -40,11 +40,12 @@ type observed interface {
 	resume()
 }
 
-// Pools yields the pools of the program: each that has had a worker, or was paused, and is not closed, or still has workers. They come in the
-// order in which they had their first workers. Groups with workers of their own are not among them: see [Groups].
+// Pools yields the pools of the program that have workers, and those that had one, or were paused, and are
+// not closed. They come in the order in which they had their first workers. Groups with workers of their own
+// are not among them: see [Groups].
 //
-// The list holds no pool from becoming garbage. It is shared by the whole program, test bubbles included; a pool of a bubble has the times of
-// the bubble's clock.
+// The list keeps no pool from becoming garbage. It is shared by the whole program, test bubbles included; a
+// pool of a bubble has the times of the bubble's clock.
 func Pools() iter.Seq[PoolInfo] {
 	return func(yield func(PoolInfo) bool) {
 		for _, l := range pools.all() {
@@ -60,8 +61,8 @@ func over(pool observed) bool {
 	return s.Closed && s.Workers == 0
 }
 
-// Stats returns the counts of the pool, as [Pool.Stats] does, except that Queued may have tasks of groups that were cancelled: it only looks, so
-// that it may be called for pools of other test bubbles, too.
+// Stats returns the counts of the pool, as [Pool.Stats] does. It only looks, so that it may be called for
+// pools of other test bubbles, too; therefore Queued may include tasks of cancelled groups.
 func (i PoolInfo) Stats() Stats { return i.of().glance() }
 
 // Times returns how long tasks of the pool have waited and run. See [Pool.Times].
@@ -80,14 +81,14 @@ func (i PoolInfo) Pause() { i.of().pause() }
 func (i PoolInfo) Resume() { i.of().resume() }
 
 func (i PoolInfo) of() observed {
-	must(i.pool != nil, "pool's information must be of Pools", "the zero value")
+	must(i.pool != nil, "PoolInfo must come from Pools", "the zero value")
 	return i.pool
 }
 
 // pools are all pools of the program that Pools may yield.
 var pools registry
 
-// registry lists pools, by weak pointers. Its lock is never held while a goroutine waits, nor while that of an engine is.
+// registry lists pools by weak pointers. Its lock is never held while a goroutine waits, nor while that of an engine is.
 type registry struct {
 	mu     sync.Mutex
 	last   uint64 // ID
@@ -215,8 +216,8 @@ func (c *core) list() {
 	})
 }
 
-// unlist takes the pool off that list when its last worker has ended. It is listed again if it gets others. A group is unlisted at its Wait, as
-// many may come and go between two collections of garbage.
+// unlist removes the pool from the list when its last worker has ended. With the next worker it is listed
+// again. A group is unlisted at its Wait, as many may come and go between two garbage collections.
 func (c *core) unlist() {
 	if c.listed.Load() != nil {
 		pools.remove(&c.listed)
@@ -253,8 +254,9 @@ func caller() uintptr {
 	return pc[0]
 }
 
-// watchedCallers is nil if Watch was not called. Else it returns the caller of the function that calls it, and if that is of this module, so
-// many of the callers above it that one of the program's own is among them. Each takes some 0.1 µs to find.
+// watchedCallers is nil if Watch was not called. Otherwise it returns the caller of the function that calls
+// it. If that is of this module, it returns as many of the callers above it as are needed to include one of
+// the program's own. Each takes some 0.1 µs to find.
 func watchedCallers() []uintptr {
 	if !watched.Load() {
 		return nil
@@ -292,7 +294,8 @@ func isLibraryAt(pc uintptr) bool {
 
 var libraryAt [256]atomic.Uint64 // the latest answers of isLibraryAt: pc<<1, and 1 for true
 
-// place returns the file and the line of the program's own code among those callers: of the first that is not of this module; "" if there is none.
+// place returns the file and line of the first of the callers that is not of this module; "" if there is
+// none.
 func place(callers ...uintptr) string {
 	if len(callers) == 0 || callers[0] == 0 {
 		return ""

@@ -13,35 +13,42 @@ import (
 
 // GroupInfo is a group, from its first task to its Wait: see [Groups].
 type GroupInfo struct {
-	ID    uint64 // tells it apart from all other groups of the program; after Wait the group has another
-	Pool  uint64 // the ID of its pool; 0 if it has workers of its own
-	Name  string // of that pool, or of the group with workers of its own
+	ID    uint64 // unique among the groups of the program; after Wait the group has a new one
+	Pool  uint64 // the ID of its pool; 0 for a group with workers of its own
+	Name  string // the name of its pool, or of the group if it has workers of its own
 	Label string // see [Label]
 
-	Made  string    // the file and the line that made the group; "" if that was before the first call of [Watch]
-	Waits string    // the file and the line that wait for its end; "" if no goroutine does, or has done so since before that, or if it was started as go group.Wait()
-	Since time.Time // the group has been there since then at least
+	Made string // the file and line that made the group; "" if that was before the first call of [Watch]
+	// Waits is the file and line that wait for its end. It is "" if no goroutine waits, if the wait began before the
+	// first call of Watch, and for a goroutine that was started as go group.Wait().
+	Waits string
+	Since time.Time // the group existed at this time; it may be older
 
-	// If the group was made in a task: the group of that, the pool, and its Running.Worker; 0 for none.
+	// If the group was made in a task: the group and the pool of the task, and its Running.Worker; 0 for none.
 	Parent, ParentPool uint64
 	ParentWorker       int
 
-	Tasks   int       // that were given to it and have not ended
-	Running []Running // those of them that run
+	Tasks   int       // tasks of the group that have not ended
+	Running []Running // those of Tasks that run
 }
 
-// Watch lets the library note, from now on, what [Groups] and [Running.Stack] need to know of what already runs when they are called: where
-// each group was made, and where a goroutine waits for it, and which goroutine runs a task. That takes some 1 µs a group, and for the first
-// tasks of a group with workers of its own some 0.2 µs each. Groups and the handler of package weirdebug call it.
+// Watch makes the library note, from now on, what [Groups] and [Running.Stack] need: where each group was
+// made, where a goroutine waits for it, and which goroutine runs a task. That takes some 1 µs a group, and
+// some 0.2 µs for each of the first tasks of a group with workers of its own. Groups and the handler of
+// package weirdebug call Watch.
 func Watch() { watched.Store(true) }
 
 // watched says that Watch was called.
 var watched atomic.Bool
 
-// Groups lists the groups of the program that have been there for so long, the oldest first: those with tasks that run, and those for whose end
-// a goroutine waits. With their parents they are the tree of what waits for what. Of groups that
-// began before the first call of [Watch] or Groups it finds those with tasks that run on a Pool. It finds none of package errgroup, and of the loops and streams of package par only those on a pool. Groups go on
-// meanwhile: one whose parent's task has ended has no ParentWorker, or that of the next task of that group there.
+// Groups lists the groups of the program that have existed for at least longer, the oldest first: those with
+// tasks that run, and those for whose end a goroutine waits. With their parents they form the tree of what
+// waits for what. Of groups that began before the first call of [Watch] or Groups it finds only those with
+// tasks that run on a Pool. It finds no groups of package errgroup, and loops and streams of package par only
+// on a pool.
+//
+// Groups go on meanwhile. If the task that made a group has ended, ParentWorker is 0, or that of the parent
+// group's next task on the same worker.
 func Groups(longer time.Duration) []GroupInfo {
 	must(longer >= 0, "time of groups must be at least 0", longer)
 	Watch()

@@ -32,7 +32,8 @@ func (i PoolInfo) Lints(d time.Duration) []Lint {
 	return i.lints(d, workerStacks)
 }
 
-// Lints yields each pool of [Pools] with what [PoolInfo.Lints] finds there, mostly nothing. It takes one profile of all goroutines at most.
+// Lints yields each pool of [Pools] with what [PoolInfo.Lints] finds there, mostly nothing. It takes at most
+// one profile of all goroutines.
 func Lints(d time.Duration) iter.Seq2[PoolInfo, []Lint] {
 	must(d > 0, "time of slow tasks must be more than 0", d)
 	return func(yield func(PoolInfo, []Lint) bool) {

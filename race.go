@@ -9,7 +9,8 @@ import (
 
 // What follows is used under the race detector alone. See package race.
 
-// submitRaced submits a task that knows only what the caller has done until now. The caller is not ordered after what others have done.
+// submitRaced submits a task that is ordered only after what the caller has done so far. The caller is not
+// ordered after what other goroutines have done.
 func (p *Pool) submitRaced(task func(), submit func(j job) error) error {
 	t := &racedTask{pool: p, task: task}
 	j := plainJob(t.run)
@@ -96,7 +97,8 @@ func (g *Group) start(tag race.Tag) race.Start {
 	return tag.Start(&g.pool.core.turns, &g.turns)
 }
 
-// handRaced hands a task over by give, which reports whether the task was accepted. The caller is not ordered after what others have done.
+// handRaced hands a task over by give, which reports whether the task was accepted. The caller is not ordered
+// after what other goroutines have done.
 func (g *Group) handRaced(tag race.Tag, give func() bool) bool {
 	in := race.Apart(give)
 	if in {
@@ -113,7 +115,8 @@ func racedResult[T any](g *Group, tag race.Tag, task func(ctx context.Context) (
 	}
 }
 
-// runMember runs a task of a group, on its worker, with a member of its own: it knows nothing of the one that the worker has made.
+// runMember runs a task of a group, on its worker, with a new member: the task is not ordered after the
+// worker that has made its own.
 func runMember[R any](ctx context.Context, start race.Start, task func(ctx context.Context) R) R {
 	m := ctx.(*member)
 	defer m.actsItself()

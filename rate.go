@@ -8,21 +8,27 @@ import (
 	"github.com/64ed045f/weir/internal/engine"
 )
 
-// RateLimit is how many tasks may begin in a time: see [Rate]. Any number of pools, lanes, groups and goroutines may share one, and call all methods at once.
+// RateLimit limits how often tasks begin: see [Rate]. Any number of pools, lanes, groups and goroutines may
+// share one, and call all methods at once.
 type RateLimit struct{ bucket *engine.Bucket }
 
-// Rate limits how often tasks begin: n in each per, evenly spaced, and up to burst at once after a rest. As an option it holds
+// Rate limits how often tasks begin: n in each per, evenly spaced, and up to burst at once after a rest. It
+// is a token bucket, like that of golang.org/x/time/rate. As an option it applies
 //
-//   - for what is handed to a pool or lane: a task stays in the queue until it has its turn, and takes a place then. A full queue makes submitters
-//     wait, as always, and Close waits for all turns. Lanes, and the keys of a [Keyed], share the limit of their pool, unless they have one of their own. The
-//     subtasks of a task have no turns, nor has a task that begins out of turn because another one waits for it: they run in place of that;
-//   - for a group: Go waits for the turn of its task before it hands that over, and TryGo reports false if that would be later. On a busy pool tasks
-//     whose turn has come may begin closer together: give the limit to a lane, and make the group on that, where this matters.
+//   - to a pool or lane: a task stays in the queue until it has its turn, and only then takes a place. A full
+//     queue makes submitters wait, as always, and Close waits for all turns. Lanes and the keys of a [Keyed]
+//     share the limit of their pool, unless they have their own. Subtasks need no turn, and neither does a
+//     task that starts early because another one waits for it.
+//   - to a group: Go waits for the turn of its task before it hands the task over, and TryGo reports false if
+//     that turn is later. On a busy pool tasks whose turn has come may begin closer together. If that
+//     matters, give the limit to a lane and make the group on it.
 //
-// With par.Rate it holds for the items of a loop or a stream, and [RateLimit.Wait] is for all else, such as a call inside a task.
+// par.Rate applies it to the items of a loop or a stream, and [RateLimit.Wait] to anything else, such as a
+// call inside a task.
 //
-// When a timer of the runtime fires late, tasks make up for a millisecond of that at most, or one task does; apart from that no more than n × d / per + burst begin in any time d. It is
-// the token bucket that golang.org/x/time/rate has as well. One that is used in a test bubble is to be made there. n, per and burst must be more than 0, and per × burst / n less than a year.
+// When a timer of the runtime fires late, at most one millisecond's worth of tasks, or one task, catches up.
+// Otherwise at most n × d / per + burst tasks begin in any time d. A RateLimit that is used in a test bubble
+// must be made there. n, per and burst must be more than 0, and per × burst / n less than a year.
 func Rate(n int, per time.Duration, burst int) *RateLimit {
 	mustRate(n, per, burst)
 	return &RateLimit{bucket: engine.NewBucket(n, per, burst)}
@@ -32,15 +38,17 @@ func mustRate(n int, per time.Duration, burst int) {
 	must(engine.FitsBucket(n, per, burst), "rate must be n > 0 in a time > 0 with a burst > 0, and per × burst / n less than a year", []any{n, per, burst})
 }
 
-// Set changes the limit, also for tasks and callers that wait already. It does not block. A higher burst is there after a rest, not at once.
+// Set changes the limit, also for the tasks and callers that wait already. It does not block. A higher burst
+// takes effect after a rest, not at once.
 func (r *RateLimit) Set(n int, per time.Duration, burst int) {
 	r.mustBeMade()
 	mustRate(n, per, burst)
 	r.bucket.Set(n, per, burst)
 }
 
-// Wait waits for its turn, as a task does. If ctx ends before, it returns the cause of ctx, and takes no turn. A task that calls it keeps its place, since it
-// may hold a lock that others wait for. Inside [Blocking] it does not.
+// Wait waits for the turn of its caller, in order with tasks. If ctx ends first, Wait returns the cause of
+// ctx and takes no turn. A task that calls Wait keeps its place, since it may hold a lock that other tasks
+// wait for; inside [Blocking] it does not.
 func (r *RateLimit) Wait(ctx context.Context) error {
 	r.mustBeMade()
 	mustContext(ctx != nil)

@@ -119,7 +119,7 @@ func (r *Results[T]) take(how use) *resultSet[T] {
 		s.use = how
 	}
 	r.mu.Unlock()
-	must(was == unused || how == waitedFor && was == waitedFor, "results must be for one taker at a time", "another")
+	must(was == unused || how == waitedFor && was == waitedFor, "results must be read by one of Wait, All, Ordered and First at a time", "another")
 	return s
 }
 

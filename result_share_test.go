@@ -144,7 +144,7 @@ func TestMisuseOfResultsPanicsAtTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const (
 			zero  = "weir: results must be made by NewResults, got the zero value"
-			taken = "weir: results must be for one taker at a time, got another"
+			taken = "weir: results must be read by one of Wait, All, Ordered and First at a time, got another"
 		)
 		r := weir.NewResults[int](weir.NewGroup(t.Context(), 1))
 		check.Panics(t, "weir: group must not be nil, got nil", func() { weir.NewResults[int](nil) })

@@ -29,20 +29,23 @@ type RetryPolicy struct {
 // Retrier retries calls that fail: see [Retry]. Any number of pools, groups and goroutines may share one.
 type Retrier struct{ policy RetryPolicy }
 
-// Retry retries calls that fail, as the policy says. Before the n-th retry passes a random time from 0 to Wait × 2ⁿ⁻¹, or to MostWait if that is less (exponential back-off with
-// full jitter: Marc Brooker, "Exponential Backoff And Jitter", 2015); or the one that the error sets by [RetryAfter]. No place is held meanwhile: that is for other tasks, as in [Blocking]. An error that
-// [Permanent] has marked ends it, and so do the ends of Tries, Time and the context. The error of what has failed for good is a
-// [*RetryError].
+// Retry returns a Retrier that retries failed calls as the policy says. Before the n-th retry it waits a
+// random time between 0 and min(Wait × 2ⁿ⁻¹, MostWait) (exponential back-off with full jitter: Marc Brooker,
+// "Exponential Backoff And Jitter", 2015), or as long as the error asks by [RetryAfter]. Meanwhile the task
+// holds no place, as in [Blocking]. Retries stop at an error marked by [Permanent], after Tries or Time, and
+// when the context ends. The final error is a [*RetryError].
 //
-// As an option it holds
+// As an option it applies
 //
-//   - for the tasks of a group, of [Results] too: with [KeepGoing] the error of each has those of all tries, else it has the last;
-//   - for tasks of [Pool.Go] and [Async] on a pool or lane, and for a [FuncContext].
+//   - to the tasks of a group, also those of [Results]: with [KeepGoing] a task's error has those of all its
+//     tries, otherwise that of the last one;
+//   - to tasks of [Pool.Go] and [Async] on a pool or lane, and to a [FuncContext].
 //
-// With [Rate] each try has a turn of its own.
+// With [Rate], each try waits for its own turn.
 //
-// With par.Retry it holds for the items of a loop or a stream, and [Retrier.Do] is for all else. A call that ends its goroutine is not made again. Nor is one that panics, unless
-// the policy has Panics: then the panic of the last try is passed on.
+// par.Retry applies it to the items of a loop or a stream, and [Retrier.Do] to any other call. A call that
+// ends its goroutine is not retried. A call that panics is retried only if the policy has Panics; if it never
+// succeeds, the last panic is passed on.
 func Retry(policy RetryPolicy) *Retrier {
 	must(policy.Tries >= 0, "tries must be at least 0", policy.Tries)
 	must(policy.Time >= 0, "time for tries must be at least 0", policy.Time)
@@ -99,7 +102,8 @@ func Permanent(err error) error {
 	return &permanent{err}
 }
 
-// RetryAfter marks err with the time after which there is another try, as a server may ask for it, also if that is more than MostWait; nil stays nil.
+// RetryAfter marks err with the time to wait before the next try, as a server may ask for; it may be more
+// than MostWait. If err is nil, RetryAfter returns nil.
 func RetryAfter(err error, d time.Duration) error {
 	if err == nil {
 		return nil
@@ -120,8 +124,10 @@ type retryAfter struct {
 func (r *retryAfter) Error() string { return r.err.Error() }
 func (r *retryAfter) Unwrap() error { return r.err }
 
-// Do calls call until it succeeds or has failed for good, and waits between two calls. Its error is then a [*RetryError]. The first call is made also if ctx is
-// done. If ctx is that of a task, the task keeps its place between two calls, since it may hold a lock that others wait for; tasks that are retried by an option do not.
+// Do calls call until it succeeds or has failed for good, and waits between two calls. Its error is then a
+// [*RetryError]. Do makes the first call even if ctx is done. A task that calls Do keeps its place between
+// two calls, since it may hold a lock that other tasks wait for. Tasks that are retried by an option give it
+// away.
 func (r *Retrier) Do(ctx context.Context, call func(ctx context.Context) error) error {
 	r.mustBeMade()
 	mustContext(ctx != nil)
@@ -168,7 +174,8 @@ func (r *Retrier) do(ctx context.Context, call func(ctx context.Context) error, 
 	}
 }
 
-// waitForNext waits for the time and then for a turn. It reports false if ctx ends before, or the time for tries does.
+// waitForNext waits for the time and then for a turn. It reports false if ctx ends first, or if the policy's
+// Time does.
 func (r *Retrier) waitForNext(ctx context.Context, begin time.Time, wait time.Duration, how tries) bool {
 	most := r.policy.Time
 	if most > 0 {
@@ -179,9 +186,10 @@ func (r *Retrier) waitForNext(ctx context.Context, begin time.Time, wait time.Du
 	return how.pass(ctx, wait) && (how.rate == nil || how.rate.waitPlaceless(ctx) == nil) && (most == 0 || time.Since(begin) <= most)
 }
 
-// Next returns whether the policy allows another call after so many tries, the last of which has failed with err, and how long to wait before that.
-// The first try began at begin. It calls OnRetry if there is another call, and does not wait. It is for programs that keep the tries themselves, such as a
-// queue on disk. An err that is a [*Panic] itself stands for a try that has panicked.
+// Next reports whether the policy allows another call, and how long to wait before it. tries is the number of
+// calls so far, the last of which has failed with err; the first one began at begin. An err that is a
+// [*Panic] itself stands for a call that has panicked. Next calls OnRetry if there is another call, and does
+// not wait. It is for programs that keep the tries themselves, such as a queue on disk.
 func (r *Retrier) Next(tries int, begin time.Time, err error) (wait time.Duration, again bool) {
 	r.mustBeMade()
 	must(tries >= 1, "number of tries must be at least 1", tries)

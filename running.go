@@ -76,16 +76,16 @@ func (c *core) longer(d time.Duration) []Running {
 	return list
 }
 
-// Running lists the tasks that have run for so long or longer, those that have run for longest first. It finds a stuck task among any
-// number of short ones.
+// Running lists the tasks that have run for at least longer, those that have run for longest first. It finds
+// a stuck task among any number of short ones.
 //
-// What is known of a task's start depends on whether it is measured, as all are that take more than some microseconds: see [Measure].
-// Then it is known exactly. Of others it is known which ones already ran at an earlier call of Running that was 10 ms ago or more. So a program
-// that calls Running(d) each d finds each task that runs for 2d, measured or not. That costs a task nothing, and a worker one look at a
-// lock for each such call.
+// A task that is measured, as all are that take more than some microseconds, has its exact start: see
+// [Measure]. Of other tasks Running knows which ones already ran at an earlier call, 10 ms ago or more. So a
+// program that calls Running(d) each d finds each task that runs for 2d, measured or not. That costs a task
+// nothing, and a worker one look at a lock for each such call.
 //
-// Running may be called at any time, in a task as well. It does not block: it looks at a thousand workers at once. From the first call on
-// profiles tell some 256 workers of the pool apart, by the label "weir.worker".
+// Running may be called at any time, in a task as well. It does not block: it looks at a thousand workers at
+// once. From the first call on profiles tell some 256 workers of the pool apart, by the label "weir.worker".
 func (p *Pool) Running(longer time.Duration) []Running { return p.made().longer(longer) }
 
 // Running lists the calls of the pool's function that have run for so long. See [Pool.Running].
@@ -94,13 +94,18 @@ func (p *FuncPool[T]) Running(longer time.Duration) []Running { return p.made().
 // Running lists the calls of the pool's function that have run for so long. See [Pool.Running].
 func (p *Stateful[S, T]) Running(longer time.Duration) []Running { return p.made().longer(longer) }
 
-// Stack returns the stack of the task, one line for the function and one for the file of each frame, as [debug.Stack] does without the
-// numbers; "" if the task has ended. It may be several stacks, of which the task has one, with an empty line between them: where more than 256
-// workers are there, or the task began before the first call of Running or [Watch], or has changed the labels of its goroutine, as an earlier task may have done on it in a pool without a [Name]. Of a task
-// that [Pool.Do] runs it is the stack of the worker that stands for it, and under the race detector, where tasks have goroutines of their
-// own, that of the worker that waits for the task.
+// Stack returns the stack of the task, with two lines for each frame, as [debug.Stack] formats it but without
+// numbers. It returns "" if the task has ended. The stack of a task that [Pool.Do] runs is that of the worker
+// that stands for it. Under the race detector, where tasks have goroutines of their own, it is that of the
+// worker that waits for the task.
 //
-// Stack takes a profile of all goroutines, which stops the program for some 10 µs and takes about 2 µs for each goroutine.
+// If the library cannot tell which goroutine runs the task, Stack returns all that may, with an empty line
+// between them. This happens with more than 256 workers, for a task that began before the first call of
+// Running or [Watch], and if the labels of the goroutine were changed, by the task or, in a pool without a
+// [Name], by an earlier one.
+//
+// Stack takes a profile of all goroutines, which stops the program for some 10 µs and takes about 2 µs for
+// each goroutine.
 func (r Running) Stack() string {
 	if r.still == nil || !r.still() {
 		return ""
@@ -112,9 +117,9 @@ func (r Running) Stack() string {
 	return stacks
 }
 
-// Lines says where each of the tasks is: the function, file and line of the program's own code, outside of the standard library and of
-// this module, such as "main.send (mail.go:7)"; "" where that is not known, for the reasons for which [Running.Stack] may be several. It takes one
-// profile of all goroutines for all tasks.
+// Lines returns where each task is, as the function, file and line of the program's own code, such as
+// "main.send (mail.go:7)". It skips frames of the standard library and of this module, and returns "" where
+// [Running.Stack] may return several stacks. It takes one profile of all goroutines for all tasks.
 func Lines(tasks []Running) []string {
 	lines := make([]string, len(tasks))
 	if len(tasks) == 0 {
@@ -147,8 +152,8 @@ func goroutines() string {
 	return text.String()
 }
 
-// stacksOf returns the stacks of the workers that have the label, from a profile of goroutines as text; if there are none, those of the workers
-// without one.
+// stacksOf returns the stacks of the workers that have the label, from a profile of goroutines as text. If
+// there are none, it returns those of the workers without a label.
 func stacksOf(profile, worker string) string {
 	var stacks, others []string
 	for g := range taskStacks(profile) {

@@ -9,18 +9,18 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// Stateful is a [FuncPool] whose every worker owns a value: an encoder, a scratch buffer, a
-// database handle. No two calls of its function use the same value at once, and there are never
-// more values than the limit. All methods may be called by any number of goroutines at once.
+// Stateful is a [FuncPool] whose every worker owns a value: an encoder, a scratch buffer, a database handle.
+// No two calls of its function use the same value at once, and there are never more values than the limit.
+// All methods may be called by any number of goroutines at once.
 //
-// A worker opens its value for its first argument, keeps it from one to the next, and closes it
-// when it ends: when it has been idle for the [IdleTimeout], or the pool is resized or closed.
-// After a panic or [runtime.Goexit] in the function the value is closed, and the worker opens
-// another for its next argument.
+// A worker opens its value for its first argument, keeps it from one to the next, and closes it when it ends:
+// when it has been idle for the [IdleTimeout], or the pool is resized or closed. After a panic or
+// [runtime.Goexit] in the function it closes the value, and opens another for its next argument.
 //
-// [On] makes it a lane of a pool, on whose workers it runs. Its values stay when its workers go on with other work: the next argument gets the one that was used
-// last. One that is idle for the [IdleTimeout], which a lane otherwise does not take, or that is one too many after a Resize, or left at the end, is
-// closed on a goroutine of its own.
+// [On] makes it a lane of a pool, on whose workers it runs. Its values stay when these workers go on with
+// other work, and the next argument gets the one that was used last. A value is closed, on a goroutine of its
+// own, when it was idle for the [IdleTimeout], which other lanes do not take, when a Resize leaves no room
+// for it, and at the end.
 type Stateful[S, T any] struct {
 	core        core
 	args        arguments[T]
@@ -35,16 +35,16 @@ type call[T any] struct {
 	reply *reply // nil if no caller waits for it
 }
 
-// NewStateful returns a pool that calls run with a worker's own value and each argument, at most
-// limit at once; [Unbounded] sets no limit. It starts nothing, unless [Prestart] is given, and
-// opens nothing before arguments come.
+// NewStateful returns a pool that calls run with a worker's own value and each argument, at most limit at
+// once; [Unbounded] sets no limit. It starts nothing, unless [Prestart] is given, and opens nothing before
+// arguments come.
 //
-// open makes a value, and dispose closes it; dispose may be nil. The workers call both, several at
-// once. While a worker opens its value the others go on. A panic in open or dispose, or [runtime.Goexit] in
-// dispose, is treated as one in run.
+// open makes a value, and dispose closes it; dispose may be nil. Several workers may call them at once, and
+// while a worker opens its value the others go on. A panic in open or dispose, or [runtime.Goexit] in
+// dispose, is treated like one in run.
 //
-// An argument for which open fails, by an error or by Goexit, is not used: [Stateful.Call] returns why, other calls leave that
-// to [OnOpenError]. With its next argument the worker tries again.
+// If open fails, by an error or by Goexit, the argument is not used: [Stateful.Call] returns why, and other
+// calls leave that to [OnOpenError]. With its next argument the worker tries again.
 func NewStateful[S, T any](
 	limit int, open func() (S, error), run func(S, T), dispose func(S), opts ...Option,
 ) *Stateful[S, T] {
@@ -113,17 +113,17 @@ func (p *Stateful[S, T]) TryInvoke(arg T) error {
 	return p.args.keep(t, p.core.try(t, nil))
 }
 
-// Call hands arg to the pool's function, waits until that has returned, and returns nil. It
-// returns an [*OpenError] if the worker could not open its value, a [*Panic] if the function
-// panicked, and [ErrGoexit] if it called [runtime.Goexit]. All other errors say that arg was not
-// used: [ErrClosed], also if the pool is shut down before it is arg's turn, [ErrFull] as for
-// Invoke, [ErrExpired], or the cause of ctx if that is done first, also while a value is opened for arg. Once
-// the function has begun ctx has no influence: when Call has returned, what arg refers to is the
-// caller's again. An arg that was given up keeps its room in the queue until a worker comes to it.
+// Call hands arg to the pool's function, waits until the function has returned, and returns nil. It returns
+// an [*OpenError] if the worker could not open its value, a [*Panic] if the function panicked, and
+// [ErrGoexit] if it called [runtime.Goexit]. Any other error says that arg was not used: [ErrClosed], also if
+// the pool is shut down before the turn of arg, [ErrFull] as for Invoke, [ErrExpired], or the cause of ctx if
+// that is done first, also while a worker opens its value for arg. Once the function has begun, ctx has no
+// influence: when Call has returned, what arg refers to is the caller's again. An arg that was given up keeps
+// its room in the queue until a worker comes to it.
 //
-// A function that calls its own pool keeps its worker meanwhile; if all do so, they wait
-// forever. A task of another pool keeps its place meanwhile, which a lane of that pool may need: tasks that call one may wait forever, too. The end of the function
-// synchronizes before the return of Call.
+// A function that calls its own pool keeps its worker meanwhile: if all do so, they wait forever. A task of
+// another pool that calls keeps its place there. If the Stateful is a lane of that pool and needs the place,
+// both wait forever. The end of the function synchronizes before the return of Call.
 func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 	mustPool(p != nil)
 	mustContext(ctx != nil)
@@ -183,7 +183,7 @@ func (p *Stateful[S, T]) Resize(limit int) {
 
 // Shutdown closes the pool, as [Stateful.Close] does, but waits only until ctx is done. It returns
 // nil if all calls have finished and all values are closed by then. Otherwise it removes the
-// arguments that no worker has started with, and returns them, in order, with the cause of ctx. The
+// arguments that no worker has started with, and returns them, in order, with a [*ShutdownError]. The
 // arguments of Call are not among them: each such Call returns [ErrClosed]. Shutdown does not wait
 // for what runs; another Close does.
 func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
@@ -378,7 +378,8 @@ func (p *Stateful[S, T]) Pause() { p.made().pause() }
 // Resume ends a pause.
 func (p *Stateful[S, T]) Resume() { p.made().resume() }
 
-// Close stops accepting arguments, and blocks until all that were accepted have been dealt with and the last worker has ended. See [Pool.Close].
+// Close stops accepting arguments, and blocks until all accepted ones have been dealt with and the last
+// worker has ended. See [Pool.Close].
 func (p *Stateful[S, T]) Close() {
 	p.made().close()
 	p.values.endKept(nil)

@@ -94,7 +94,8 @@ func (v *values[S]) expireKept() {
 	}
 }
 
-// endKept closes all values that are kept, now and later, and waits for that, until done is closed. It reports whether all values are closed.
+// endKept closes all kept values, also those that are kept later, and waits for that, until done is closed.
+// It reports whether all values are closed.
 func (v *values[S]) endKept(done <-chan struct{}) (closed bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -483,14 +483,14 @@ func TestStatefulRefusesMisuse(t *testing.T) {
 		"weir: limit must be at least 1, got 0":                                      func() { weir.NewStateful(0, open, use, nil) },
 		"weir: option of a pool must not be a group's, got Limit":                    func() { weir.NewStateful(1, open, use, nil, weir.Limit(1)) },
 		"weir: handler of errors must not be nil, got nil":                           func() { weir.OnOpenError(nil) },
-		"weir: option must not be a stateful pool's, got OnOpenError":                func() { weir.New(1, weir.OnOpenError(func(*weir.OpenError) {})) },
+		"weir: option must fit a pool whose workers have no values, got OnOpenError": func() { weir.New(1, weir.OnOpenError(func(*weir.OpenError) {})) },
 		"weir: context must not be nil, got nil":                                     func() { _ = weir.NewStateful(1, open, use, nil).Call(nil, 1) }, //nolint:staticcheck // the misuse
 		"weir: pool must be made by New, NewFunc or NewStateful, got the zero value": func() { new(weir.Stateful[int, int]).Resize(1) },
 		"weir: limit must be at least 1, got -1":                                     func() { weir.NewStateful(1, open, use, nil).Resize(-1) },
 	} {
 		check.Panics(t, want, f)
 	}
-	check.Panics(t, "weir: option must not be a stateful pool's, got OnOpenError", func() {
+	check.Panics(t, "weir: option must fit a pool whose workers have no values, got OnOpenError", func() {
 		weir.NewGroup(t.Context(), 1, weir.OnOpenError(func(*weir.OpenError) {}))
 	})
 }

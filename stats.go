@@ -19,9 +19,11 @@ type Stats struct {
 	Paused    bool // workers take no tasks: see [Pool.Pause]
 	Closed    bool // no task is accepted any more
 
-	Accepted   uint64 // tasks accepted since the pool was made
-	Finished   uint64 // tasks that returned, panicked or called runtime.Goexit
-	HandedBack uint64 // tasks removed before they started: by Shutdown, by their cancelled group, as a value could not be opened, or as they expired
+	Accepted uint64 // tasks accepted since the pool was made
+	Finished uint64 // tasks that returned, panicked or called runtime.Goexit
+	// HandedBack counts tasks removed before they started: by Shutdown, by their cancelled group, because they
+	// expired, or because a Stateful could not open a value for them.
+	HandedBack uint64
 	Rejected   uint64 // submissions that returned an error
 	// Panicked counts tasks that panicked, except calls of Do and Hedge, whose panics come out of those.
 	Panicked uint64

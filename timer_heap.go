@@ -2,8 +2,8 @@ package weir
 
 import "slices"
 
-// dueHeap has timers by when they are due: a heap in which each has up to four below it. Those that were stopped stay in it until they come to the head, or
-// compact removes them: so Stop costs next to nothing.
+// dueHeap orders timers by when they are due: a heap in which each entry has up to four below it. A stopped
+// timer stays in it until it reaches the head, or compact removes it: so Stop costs next to nothing.
 type dueHeap []dueTimer
 
 type dueTimer struct {

@@ -12,13 +12,15 @@ import (
 // defaultMeasure is a hundredth of the workers' time.
 const defaultMeasure = 0.01
 
-// Measure sets the largest part of the workers' time that may go into measuring how long tasks wait and run, for Times. The default of a
-// pool is 0.01; 0 turns measuring off, and with 1 every task is measured. Where tasks take more than some microseconds, a hundredth is
-// enough to measure every one, unless they are so many, and mostly sleep, that this would take more than that part of the processors' time. Of
-// shorter tasks one of each block is measured, at a random place, and stands for the block.
+// Measure sets the largest share of the workers' time that may go into measuring how long tasks wait and run,
+// for Times. The default of a pool is 0.01; 0 turns measuring off, and with 1 every task is measured. Where
+// tasks take more than some microseconds, a hundredth is enough to measure all of them, except tasks that
+// mostly sleep and are very many. Of shorter tasks the pool measures one of each block, at a random position,
+// which stands for the block.
 //
-// A group with workers of its own measures nothing without this option. With it the group has workers from its first task on, which makes
-// small groups slower: without it, the first tasks run on plain goroutines.
+// A group with workers of its own measures nothing without this option. With it, such a group starts workers
+// from its first task on, which makes small groups slower; without it, the first tasks run on plain
+// goroutines.
 func Measure(share float64) Option {
 	must(share >= 0 && share <= 1, "share of measuring must be from 0 to 1", share)
 	return poolOption(func(o *options) { o.measure = float32(share) })
@@ -35,11 +37,11 @@ type Times struct {
 	Oldest time.Duration
 }
 
-// A Histogram counts durations in buckets, each of which is 2^¼ (1.19) times as wide as the one before. The zero Histogram is empty. What
-// is shorter than a nanosecond counts as one.
+// A Histogram counts durations in buckets, each of which is 2^¼ (1.19) times as wide as the one before. The
+// zero Histogram is empty. A duration below a nanosecond counts as one.
 //
-// Its buckets are those of a native histogram of Prometheus with schema 2, and of an exponential histogram of OpenTelemetry with
-// scale 2, so that neither needs to convert a count.
+// The buckets are those of a native histogram of Prometheus with schema 2, and of an exponential histogram of
+// OpenTelemetry with scale 2, so that neither needs to convert a count.
 type Histogram struct {
 	first  int // the number of the bucket that counts begins with
 	counts []uint64
@@ -58,8 +60,9 @@ func (h Histogram) Count() uint64 {
 // Sum is the sum of all durations in seconds, as that of many may be too long for a [time.Duration].
 func (h Histogram) Sum() float64 { return h.sum }
 
-// Quantile returns the duration that a part q of all durations, from 0 to 1, does not exceed. Within a bucket it is interpolated, so that it is off
-// by less than a bucket's width. It returns 0 for an empty histogram, and panics if q is not from 0 to 1.
+// Quantile returns the duration that a share q of all durations, from 0 to 1, does not exceed. It
+// interpolates within a bucket, so that it is off by less than the width of the bucket. It returns 0 for an
+// empty histogram, and panics if q is not from 0 to 1.
 func (h Histogram) Quantile(q float64) time.Duration {
 	must(q >= 0 && q <= 1, "quantile must be from 0 to 1", q)
 	rank := q * float64(h.Count())
@@ -85,8 +88,9 @@ func (h Histogram) Quantile(q float64) time.Duration {
 	return time.Duration(d)
 }
 
-// Buckets yields the number of each bucket that is not empty, in ascending order, and how many durations it has. Bucket i has the
-// durations d with 2^((i-1)/4) s < d ≤ 2^(i/4) s: i is the bucket's index in a native histogram of Prometheus, and i-1 in OpenTelemetry.
+// Buckets yields the number of each bucket that is not empty, in ascending order, and its count. Bucket i has
+// the durations d with 2^((i-1)/4) s < d ≤ 2^(i/4) s: i is the bucket's index in a native histogram of
+// Prometheus, and i-1 in OpenTelemetry.
 func (h Histogram) Buckets() iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		for i, count := range h.counts {
@@ -128,8 +132,9 @@ func (p *FuncPool[T]) Times() Times { return p.made().times() }
 // Times returns how long the calls of the pool's function have waited and run, as [Pool.Times] does.
 func (p *Stateful[S, T]) Times() Times { return p.made().times() }
 
-// Times returns how long the tasks of a group with workers of its own have waited and run since it was made, if NewGroup has got
-// [Measure]. For a group on a pool it returns those of the pool, other tasks included.
+// Times returns how long the tasks of a group with workers of its own have waited and run since the group was
+// made. It needs the option [Measure] of NewGroup. For a group on a pool, it returns those of the pool, other
+// tasks included.
 func (g *Group) Times() Times {
 	g.mustBeMade()
 	if g.direct != nil && g.direct.on.Load() {

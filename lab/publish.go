@@ -124,7 +124,7 @@ func rank(name string) int {
 
 // join puts the results of two runs together. They must come from one machine and one
 // toolchain, and have no experiment in common, or a table would compare what was never
-// measured side by side.
+// measured side by side. Dates, and versions of the kernel, may differ: no row has figures of two files.
 func join(all, file record.File) (record.File, error) {
 	if len(all.Results) == 0 {
 		return record.File{Settings: slices.Clone(file.Settings), Results: file.Results}, nil
@@ -135,7 +135,11 @@ func join(all, file record.File) (record.File, error) {
 			all.Settings = append(all.Settings, s)
 			continue
 		}
-		mayDiffer := slices.Contains([]string{"command", "date", "weir-commit", "left-out"}, s.Key)
+		if s.Key == "date" || s.Key == "kernel" {
+			all.Settings = withValue(all.Settings, s)
+			continue
+		}
+		mayDiffer := slices.Contains([]string{"command", "weir-commit", "left-out"}, s.Key)
 		if !mayDiffer && all.Setting(s.Key) != s.Value {
 			return all, fmt.Errorf("%s is %q here, and %q in another file", s.Key, s.Value, all.Setting(s.Key))
 		}
@@ -151,6 +155,21 @@ func join(all, file record.File) (record.File, error) {
 	}
 	all.Results = slices.Concat(all.Results, file.Results)
 	return all, nil
+}
+
+// withValue adds the value of s to those that the settings have under its key.
+func withValue(settings []record.Setting, s record.Setting) []record.Setting {
+	var values []string
+	if old := record.Find(settings, s.Key); old != "" {
+		values = strings.Split(old, ", ")
+	}
+	if slices.Contains(values, s.Value) {
+		return settings
+	}
+	values = append(values, s.Value)
+	slices.Sort(values)
+	settings = slices.DeleteFunc(settings, func(old record.Setting) bool { return old.Key == s.Key })
+	return append(settings, record.Setting{Key: s.Key, Value: strings.Join(values, ", ")})
 }
 
 // covered says whether all published results measured the hot path of the source below root, or

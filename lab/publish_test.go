@@ -101,7 +101,7 @@ func TestOnlyResultsThatBelongTogetherArePutTogether(t *testing.T) {
 		files []record.File
 		want  string // the error
 	}{
-		{[]record.File{of("1", "cpu", "x", "date", "1"), of("2", "cpu", "x", "date", "2")}, ""},
+		{[]record.File{of("1", "cpu", "x", "date", "2"), of("2", "cpu", "x", "date", "1"), of("3", "cpu", "x", "date", "2")}, ""},
 		{[]record.File{of("1", "cpu", "x"), of("1", "cpu", "x")}, "dispatch/1/procs=2 is in another file too"},
 		{[]record.File{of("1", "cpu", "x"), of("2", "cpu", "y")}, `b.txt: cpu is "y" here, and "x" in another file`},
 		// A library that came later has a version in the newer file alone.
@@ -123,6 +123,9 @@ func TestOnlyResultsThatBelongTogetherArePutTogether(t *testing.T) {
 		}
 		if err != nil || len(f.Results) != len(c.files) {
 			t.Errorf("%+v, %v", f, err)
+		}
+		if dates := f.Setting("date"); dates != "" && dates != "1, 2" {
+			t.Errorf("the dates are %q", dates)
 		}
 		if last := c.files[len(c.files)-1]; f.Setting(library) != last.Setting(library) {
 			t.Errorf("of %s is said %q", library, f.Setting(library))
