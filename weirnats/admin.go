@@ -18,29 +18,35 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/jets"
 )
 
-// ErrNoQueue is the error of [Admin.Queue] if there is no queue with that name, and of [OpenAdmin] if the folder has none at all.
+// ErrNoQueue is the error of [Admin.Queue] if there is no queue with that name, and of [OpenAdmin] if the
+// folder has no queues at all.
 var ErrNoQueue = errors.New("weirnats: no such queue")
 
-// Admin looks after the queues of a folder or a server, whatever the types of their values. It makes no queue, changes no settings, and takes no message from those that
-// serve a queue. [OpenAdmin] makes one. All methods may be called by any number of goroutines at once.
+// Admin looks after the queues of a folder or a server, whatever the types of their values. It makes no
+// queue, changes no settings, and takes no message from the processes that serve a queue. [OpenAdmin] makes
+// one. All methods may be called by any number of goroutines at once.
 type Admin struct {
 	options *options
 	server  natsServer
 	conn    *jets.Conn
-	closing func() error // of Close, once
+	closing func() error // the body of Close, called once
 
 	mu     sync.Mutex
 	closed bool
-	calls  sync.WaitGroup // those under way that are of no view; it grows under mu, and not once the Admin is closed
+	calls  sync.WaitGroup // calls under way, except those of views; grows under mu, and not after closed is true
 	views  map[string]*View
 }
 
-// OpenAdmin returns an Admin of the queues on the embedded server of [Dir] or on that of [Server]. If another process has the folder open the error is an
-// [*InUseError]; if a file in it is damaged, a [*DamagedError]; if there is no such folder, or no queue in it, it is [ErrNoQueue], and none is made. Of the other options [Durability], [Listen] and [Logger] matter: with [Always], what Replay
-// puts is safe before the dead letter is removed.
+// OpenAdmin returns an Admin of the queues on the embedded server of [Dir] or on that of [Server]. If another
+// process has the folder open, the error is an [*InUseError]; if a file in it is damaged, a [*DamagedError].
+// If there is no such folder, or no queue in it, the error is [ErrNoQueue], and nothing is made.
 //
-// If ctx is done the error is its cause; it does not end the call, which lasts as long as the server takes to start, or the client to connect. Close the Admin to end the
-// use of the server.
+// Of the other options, [Durability], [Listen] and [Logger] matter. With [Always], what Replay puts is safe
+// before the dead letter is removed.
+//
+// If ctx is done when OpenAdmin is called, the error is its cause. The end of ctx does not end the call,
+// which lasts as long as the server takes to start, or the client to connect. Close the Admin to end the use
+// of the server.
 func OpenAdmin(ctx context.Context, opts ...Option) (*Admin, error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	o := newOptions(opts)
@@ -78,7 +84,7 @@ func (o *options) mustExist() error {
 	return nil
 }
 
-// begin begins a call, which ends with end. It returns ErrClosed if the Admin is closed.
+// begin begins a call; the caller calls end at its end. It returns ErrClosed if the Admin is closed.
 func (a *Admin) begin() (end func(), err error) {
 	must(a != nil && a.conn != nil, "Admin must be made by OpenAdmin", "nil or the zero value")
 	a.mu.Lock()
@@ -90,7 +96,8 @@ func (a *Admin) begin() (end func(), err error) {
 	return a.calls.Done, nil
 }
 
-// Close waits for all calls, also of the views, and ends the use of the server. A Replay that waits for room returns [ErrClosed]. It may be called more than once.
+// Close waits for all calls, including those of the views, and ends the use of the server. A Replay that
+// waits for room returns [ErrClosed]. Close may be called more than once.
 func (a *Admin) Close() error {
 	must(a != nil && a.conn != nil, "Admin must be made by OpenAdmin", "nil or the zero value")
 	return a.closing()
@@ -102,7 +109,7 @@ func (a *Admin) end() error {
 	a.mu.Unlock()
 	a.calls.Wait()
 	for _, v := range a.views {
-		_ = v.queue.Close() // it has nothing of its own to release
+		_ = v.queue.Close() // a view has nothing of its own to release
 	}
 	a.conn.Close()
 	return a.server.release()
@@ -153,27 +160,31 @@ func (a *Admin) Queue(ctx context.Context, name string) (*View, error) {
 	return a.views[name], nil
 }
 
-// View is a queue as an [Admin] sees it: without the type of its values. All methods may be called by any number of goroutines at once. They return [ErrClosed] when
-// the Admin is closed, and [ErrGone] if the queue does not exist any more.
+// View is a queue as an [Admin] sees it, without the type of its values. All methods may be called by any
+// number of goroutines at once. They return [ErrClosed] when the Admin is closed, and [ErrGone] if the queue
+// does not exist any more.
 type View struct{ queue *Queue[[]byte] }
 
-// Message is a message in a queue, as [View.Peek] finds it, or one that waits for its time, as [View.Later] does.
+// Message is a message in a queue, as [View.Peek] finds it, or a message that waits for its time, as
+// [View.Later] finds it.
 type Message struct {
-	// Number is that of the message in its queue, or among those that wait for their time, from 1.
+	// Number is the number of the message in its queue, or among the messages that wait for their time, from
+	// 1.
 	Number uint64
 	// ID is the [ID] that the message was put with, "" if it had none.
 	ID string
 	// Key is the [Key] that the message was put with, "" if it had none.
 	Key string
-	// Codec is the name of the codec that has encoded Data.
+	// Codec is the name of the codec that encoded Data.
 	Codec string
 	// Data is the value as it was put.
 	Data []byte
-	// Errors are those of the tries so far, of the first and the last 15.
+	// Errors are the errors of the tries so far: the first and the last 15.
 	Errors []Failure
 	// Put is when the message was put.
 	Put time.Time
-	// Due is when it is to come into the queue, or was if there was no room, or no process to move it. It is zero for one in the queue.
+	// Due is when the message is to come into the queue. It may lie in the past if there was no room, or no
+	// process to move the message. It is zero for a message in the queue.
 	Due time.Time
 }
 
@@ -197,14 +208,16 @@ func (v *View) Purge(ctx context.Context, ids ...string) (removed int, err error
 	return v.queue.Purge(ctx, ids...)
 }
 
-// Peek returns the messages in the queue, the oldest first: those that wait and those that were delivered and are not done. It takes none of them away, and counts as no
-// delivery. Each is read when its turn comes: those that come meanwhile are among them. A pair with an error is the last.
+// Peek returns the messages in the queue, the oldest first: those that wait, and those that were delivered
+// and are not done. It takes none of them away, and does not count as a delivery. Each message is read when
+// its turn comes, so messages that come meanwhile are among them. A pair with an error is the last.
 func (v *View) Peek(ctx context.Context) iter.Seq2[Message, error] {
 	must(ctx != nil, "context must not be nil", "nil")
 	return v.each(func(after uint64) (*backend.Kept, error) { return v.queue.backend.Peek(ctx, after) })
 }
 
-// Later returns the messages that were put with [At] or [After] and are not in the queue yet, in the order in which they were put. For the rest it is as Peek.
+// Later returns the messages that were put with [At] or [After] and are not in the queue yet, in the order in
+// which they were put. Otherwise it is like [View.Peek].
 func (v *View) Later(ctx context.Context) iter.Seq2[Message, error] {
 	must(ctx != nil, "context must not be nil", "nil")
 	return v.each(func(after uint64) (*backend.Kept, error) { return v.queue.backend.Later(ctx, after) })

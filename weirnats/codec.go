@@ -6,21 +6,27 @@ import (
 	"fmt"
 )
 
-// Codec encodes values for a queue. Its methods may be called by any number of goroutines at once. [JSON] and [Raw] are codecs; module weirnats/protocodec has that of protocol buffers.
+// Codec encodes values for a queue. Its methods may be called by any number of goroutines at once. [JSON] and
+// [Raw] return codecs; module weirnats/protocodec has one for protocol buffers.
 type Codec interface {
-	// Name travels with each message, or stands in the queue that was made with it, so that what was put with one codec is decoded by it, also when the program has
-	// changed to another. It must be from 1 to 64 printable ASCII characters, without spaces.
+	// Name returns the name of the codec. The name travels with each message, or is kept in the queue that
+	// was made with the codec. So what was put with one codec is decoded by it, even after the program has
+	// changed to another. A name must be 1 to 64 printable ASCII characters, without spaces.
 	Name() string
-	// Encode returns the bytes of a value of the queue's type. They must not change before Put or PutAll has returned.
+	// Encode returns the bytes of a value of the queue's type. The bytes must not change before Put or PutAll
+	// has returned.
 	Encode(value any) ([]byte, error)
-	// Decode sets the value that the pointer to points to. The value must share no memory with data. An error sends the message to the dead letters.
+	// Decode sets the value that the pointer to points to. The value must share no memory with data. After an
+	// error the message goes to the dead letters.
 	Decode(data []byte, to any) error
 }
 
-// JSON returns the codec that encodes values as [encoding/json] does. It is the default, except for queues of []byte.
+// JSON returns the codec that encodes values as [encoding/json] does. It is the default, except for queues of
+// []byte.
 func JSON() Codec { return jsonCodec{} }
 
-// Raw returns the codec of queues of []byte: it leaves bytes as they are. It is the default there.
+// Raw returns the codec for queues of []byte, which leaves the bytes as they are. It is the default for such
+// queues.
 func Raw() Codec { return rawCodec{} }
 
 type jsonCodec struct{}
@@ -46,6 +52,6 @@ func (rawCodec) Decode(data []byte, to any) error {
 	if !ok {
 		return fmt.Errorf("weirnats: codec raw is for []byte, not for %T", to)
 	}
-	*at = bytes.Clone(data) // which another try gets again, or a dead letter
+	*at = bytes.Clone(data) // another try, or a dead letter, gets data again
 	return nil
 }

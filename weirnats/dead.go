@@ -35,19 +35,19 @@ func failures(of []backend.Failure) []Failure {
 
 // DeadLetter is a message that has failed for good.
 type DeadLetter struct {
-	// ID is that of the dead letter, for [Queue.Replay].
+	// ID is the ID of the dead letter, for [Queue.Replay].
 	ID string
 	// MessageID is the [ID] that the message was put with, "" if it had none.
 	MessageID string
 	// Key is the [Key] that the message was put with, "" if it had none.
 	Key string
-	// Codec is the name of the codec that has encoded Data.
+	// Codec is the name of the codec that encoded Data.
 	Codec string
 	// Data is the value as it was put.
 	Data []byte
-	// Tries is how many tries there were, also those that ended with their process.
+	// Tries is how many tries there were, including those that ended with their process.
 	Tries int
-	// Errors are those of the tries, of the first and the last 15.
+	// Errors are the errors of the tries: the first and the last 15.
 	Errors []Failure
 	// Put is when the message was put, and Died when it became a dead letter.
 	Put, Died time.Time
@@ -72,8 +72,8 @@ func (q *Queue[T]) decode(codec string, data []byte) (value T, err error) {
 	return value, err
 }
 
-// Dead returns the dead letters, the oldest first. Each is read when its turn comes: those that come meanwhile are among them. A pair with an
-// error is the last.
+// Dead returns the dead letters, the oldest first. Each is read when its turn comes, so dead letters that
+// come meanwhile are among them. A pair with an error is the last.
 func (q *Queue[T]) Dead(ctx context.Context) iter.Seq2[DeadLetter, error] {
 	must(ctx != nil, "context must not be nil", "nil")
 	return func(yield func(DeadLetter, error) bool) {
@@ -110,14 +110,17 @@ func letter(d *backend.Dead) DeadLetter {
 	}
 }
 
-// numberOf returns the number of the dead letter with that ID. It reports false if none can have that.
+// numberOf returns the number of the dead letter with that ID. It reports false if no dead letter can have
+// it.
 func numberOf(id string) (number uint64, ok bool) {
 	number, err := strconv.ParseUint(id, 10, 64)
 	return number, err == nil && number > 0 && strconv.FormatUint(number, 10) == id
 }
 
-// Replay puts the message of a dead letter into the queue again, as a new one, with its [Key] if it had one, and removes the dead letter. It waits for room as [Queue.Put] does. The error is [ErrNotFound]
-// if there is no dead letter with that ID. If the program ends within the call, another one within the [Window] puts no second message, as with an [ID].
+// Replay puts the message of a dead letter into the queue again, as a new message with the same [Key], if it
+// had one, and removes the dead letter. It waits for room as [Queue.Put] does. The error is [ErrNotFound] if
+// there is no dead letter with that ID. If the program ends within the call, another call within the [Window]
+// puts no second message, as with an [ID].
 func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()
@@ -148,7 +151,7 @@ func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := q.backend.Forget(ctx, number); err != nil && !errors.Is(err, backend.ErrNotFound) { // another call has removed it
+	if err := q.backend.Forget(ctx, number); err != nil && !errors.Is(err, backend.ErrNotFound) { // otherwise another call has removed it
 		return outward(q.name, err)
 	}
 	return nil
@@ -166,7 +169,8 @@ func (q *Queue[T]) PurgeAll(ctx context.Context) (removed int, err error) {
 	return removed, outward(q.name, err)
 }
 
-// Purge removes the dead letters with these IDs, and returns how many it has removed. Those that do not exist are left out.
+// Purge removes the dead letters with these IDs, and returns how many it has removed. It ignores IDs that do
+// not exist.
 func (q *Queue[T]) Purge(ctx context.Context, ids ...string) (removed int, err error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()

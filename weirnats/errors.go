@@ -8,16 +8,19 @@ import (
 )
 
 var (
-	// ErrClosed is returned by the methods of a [Queue] after Close has begun.
+	// ErrClosed is returned by the methods of a [Queue], an [Admin] and a [View] after Close has begun.
 	ErrClosed = errors.New("weirnats: queue is closed")
 
-	// ErrFull is returned by [Queue.TryPut] when the queue holds as much as [MaxMessages] or [MaxBytes] allows.
+	// ErrFull is returned by [Queue.TryPut] when the queue holds as much as [MaxMessages] or [MaxBytes]
+	// allows.
 	ErrFull = backend.ErrFull
 
-	// ErrInUse is the error of [Open], for [errors.Is], when another process has the folder open. It is an [*InUseError].
+	// ErrInUse is what [errors.Is] finds in the error of [Open] when another process has the folder open.
+	// That error is an [*InUseError].
 	ErrInUse = errors.New("weirnats: folder is in use")
 
-	// ErrLost is the cause of a try's context when the lease could not be renewed: another process may have the message.
+	// ErrLost is the cause of a try's context when its lease could not be renewed: another process may have
+	// the message.
 	ErrLost = errors.New("weirnats: lease is lost")
 
 	// ErrRunLimit is the cause of a try's context when the try has taken as long as [RunLimit] allows.
@@ -26,7 +29,8 @@ var (
 	// ErrNotFound is returned when there is no dead letter with that ID.
 	ErrNotFound = backend.ErrNotFound
 
-	// ErrGone is returned by [Queue.Serve] and by other methods if the queue does not exist on the server any more.
+	// ErrGone is returned by [Queue.Serve] and by other methods if the queue does not exist on the server any
+	// more.
 	ErrGone = backend.ErrGone
 )
 
@@ -34,7 +38,7 @@ var (
 type InUseError struct {
 	// Dir is the folder.
 	Dir string
-	// PID is the number of the process, 0 if it is not known.
+	// PID is the number of the process, or 0 if it is not known.
 	PID int
 
 	err error
@@ -46,13 +50,14 @@ func (e *InUseError) Error() string { return e.err.Error() }
 // Is reports whether target is [ErrInUse].
 func (e *InUseError) Is(target error) bool { return target == ErrInUse }
 
-// SettingsError is the error of [Open] when the queue exists with another setting. Nothing has changed then.
+// SettingsError is the error of [Open] when the queue exists with another setting. Open has changed nothing
+// then.
 type SettingsError struct {
 	// Queue is the name of the queue.
 	Queue string
-	// Setting is what differs: mostly the name of an [Option].
+	// Setting is the setting that differs: mostly the name of an [Option].
 	Setting string
-	// Want is what the options of Open say, Have what the queue was made with.
+	// Want is what the options of Open say. Have is what the queue was made with.
 	Want, Have string
 }
 
@@ -61,30 +66,36 @@ func (e *SettingsError) Error() string {
 	return fmt.Sprintf("weirnats: queue %s exists with another setting: %s is %s there, not %s", e.Queue, e.Setting, e.Have, e.Want)
 }
 
-// TooLargeError is the error of a Put whose value is too large for the server, or for an empty queue with its [MaxBytes].
+// TooLargeError is the error of a Put whose value is too large for the server, or for an empty queue with its
+// [MaxBytes].
 type TooLargeError struct {
-	// Size is that of the encoded value in bytes, Limit the most that it may have.
+	// Size is the size of the encoded value in bytes. Limit is the largest that is possible.
 	Size, Limit int
 }
 
-// Error says how large the value is, and may be.
+// Error says how large the value is, and how large it may be.
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("weirnats: value takes %d bytes, at most %d are possible", e.Size, e.Limit)
 }
 
-// DamagedError is the error of [Open] and [OpenAdmin] if a file of an embedded server is damaged: it is not the last thing that was being written when the power failed, which would be cut off,
-// but has whole messages behind it, which the server would drop. Nothing has changed then, and no queue of the folder can be opened.
+// DamagedError is the error of [Open] and [OpenAdmin] if a file of an embedded server is damaged. The damage
+// is not the unfinished end of what was being written when the power failed, which would be cut off: whole
+// messages follow it, which the server would drop. Nothing has changed then, and no queue of the folder can
+// be opened.
 //
-// Put the file from a copy of the folder in its place: with all others of that copy, as they belong together. Without one, move the file away, and keep it. Then the queues open, and
+// To repair the folder, replace all its files by those of one copy: they belong together. Without a copy,
+// move the damaged file away, and keep it. Then the queues open, and
 //
-//   - without a file *.blk, the messages in it are lost. Messages of earlier files that were done since may come again: that they are done stands in it too. To
-//     bring the file back later, remove the file index.db next to it too. To lose less, cut a copy of it off at Offset.
-//   - without a file meta.inf, all messages are there. The next Open of the queue makes the file again, with the settings that it is called with. OpenAdmin does not find the queue until then.
+//   - without a file *.blk, the messages in it are lost. Messages of earlier files that were done since may
+//     come again: that they are done was in the lost file too. To bring the file back later, remove the file
+//     index.db next to it. To lose less, cut a copy of the file off at Offset.
+//   - without a file meta.inf, all messages are there. The next Open of the queue makes the file again, with
+//     the settings that it is called with. Until then OpenAdmin does not find the queue.
 //   - without a file meta.sum, all messages are there, and the file is made again.
 type DamagedError struct {
 	// File is the path of the file.
 	File string
-	// Offset is where in the file the part begins that cannot be read, in bytes.
+	// Offset is where in the file the unreadable part begins, in bytes.
 	Offset int64
 	// Err says what is wrong there.
 	Err error
@@ -98,16 +109,18 @@ func (e *DamagedError) Error() string { return e.err.Error() }
 // Unwrap returns Err.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// BrokenError says that an embedded server cannot write its files, such as for want of room on the disk, or that the clock was set. It starts anew by itself when it can, and looks for that every 10 s or more often: then
-// Put succeeds again, and Serve goes on. What Put has accepted is there; messages that were done shortly before may come again.
+// BrokenError says that an embedded server cannot write its files, for example because the disk is full, or
+// that the clock was set. The server starts again by itself when it can: it checks that every 10 s or more
+// often. Then Put succeeds again, and Serve goes on. What Put has accepted is there. Messages that were done
+// shortly before may come again.
 type BrokenError struct {
 	// Queue is the name of the queue.
 	Queue string
-	// Err is what the server says.
+	// Err is what the server reports.
 	Err error
 }
 
-// Error says what the server says.
+// Error names the queue, and says what the server reports.
 func (e *BrokenError) Error() string {
 	return fmt.Sprintf("weirnats: queue %s: the embedded server starts anew: %v", e.Queue, e.Err)
 }
@@ -115,15 +128,17 @@ func (e *BrokenError) Error() string {
 // Unwrap returns Err.
 func (e *BrokenError) Unwrap() error { return e.Err }
 
-// TryError is what the function of the pool's [weir.OnError] gets for each try that has failed, other than by a panic or [runtime.Goexit].
+// TryError is what the pool's [weir.OnError] gets for each failed try, except a try that panicked or called
+// [runtime.Goexit].
 type TryError struct {
-	// Queue is the name of the queue, ID the one that the message was put with.
+	// Queue is the name of the queue. ID is the [ID] that the message was put with.
 	Queue, ID string
 	// Try is the number of the try, from 1.
 	Try int
 	// Dead says that there is no other try: the message is a dead letter now.
 	Dead bool
-	// Err is what the function returned, or the error of the codec, or [ErrLost], or one that says that the process of the last try ended.
+	// Err is what the function returned, the error of the codec, [ErrLost], or an error that says that the
+	// process of the last try ended.
 	Err error
 }
 
@@ -142,7 +157,7 @@ func (e *TryError) Error() string {
 // Unwrap returns Err.
 func (e *TryError) Unwrap() error { return e.Err }
 
-// outward returns an error of a backend as one of this package.
+// outward turns an error of a backend into one of this package.
 func outward(queue string, err error) error {
 	if err == nil || errors.Is(err, ErrFull) || errors.Is(err, ErrGone) || errors.Is(err, ErrNotFound) {
 		return err
@@ -153,7 +168,7 @@ func outward(queue string, err error) error {
 	return fmt.Errorf("weirnats: queue %s: %w", queue, err)
 }
 
-// must panics with a rule of this package, unless it holds.
+// must panics with a rule of this package if the rule does not hold.
 func must(holds bool, rule string, got any) {
 	if !holds {
 		panic(fmt.Sprintf("weirnats: %s, got %v", rule, got))

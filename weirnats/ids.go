@@ -10,8 +10,9 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/journal"
 )
 
-// ids are the deduplication IDs of messages that are done: a server that starts anew forgets those. [backend.Queue] keeps them; an embedded server dies with its
-// process, so a file does as well there, and costs a system call.
+// ids are the deduplication IDs of messages that are done, which a server forgets when it starts again.
+// [backend.Queue] keeps them. An embedded server dies with its process, so there a file serves as well, and
+// costs a system call.
 type ids interface {
 	Known(ctx context.Context, id string) (bool, error)
 	Remember(ctx context.Context, id string, put time.Time) error
@@ -26,7 +27,7 @@ func (f inFile) Remember(_ context.Context, id string, put time.Time) error {
 	return f.IDs.Remember(id, put)
 }
 
-// openIDs opens what has the IDs, if that is not the server.
+// openIDs opens what keeps the IDs, if that is not the server.
 func (q *Queue[T]) openIDs(s natsServer) (err error) {
 	if s.ids != nil {
 		q.ids, err = s.ids(q.name, q.backend.Window())
@@ -34,7 +35,8 @@ func (q *Queue[T]) openIDs(s natsServer) (err error) {
 	return err
 }
 
-// known reports whether the message was put before, and is done. The server itself knows of those that are not done.
+// known reports whether the message was put before, and is done. The server itself knows the IDs of messages
+// that are not done.
 func (q *Queue[T]) known(ctx context.Context, m *backend.Message) (bool, error) {
 	if m.DedupID == "" {
 		return false, nil
@@ -49,10 +51,11 @@ func (q *Queue[T]) known(ctx context.Context, m *backend.Message) (bool, error) 
 	return known, nil
 }
 
-// mostAsked is how many questions for IDs are under way at once.
+// mostAsked is how many requests for IDs are under way at once.
 const mostAsked = 64
 
-// unknown returns those of the messages that are not known, and for each of all whether it is one of those.
+// unknown returns the messages that are not known, and for each index of all whether its message is one of
+// these.
 func (q *Queue[T]) unknown(ctx context.Context, all []*backend.Message) (some []*backend.Message, is []bool, err error) {
 	known, err := par.Map(ctx, all, q.known, par.Limit(mostAsked))
 	if err != nil {
@@ -67,7 +70,7 @@ func (q *Queue[T]) unknown(ctx context.Context, all []*backend.Message) (some []
 	return some, is, nil
 }
 
-// remember notes that a message is done, or will be at once. If it cannot, the message may be put once more.
+// remember notes that a message is done, or will be at once. If it fails, the message may be put once more.
 func (s *server[T]) remember(t *task) {
 	m := t.delivery.Message()
 	if m.DedupID == "" {
@@ -75,7 +78,7 @@ func (s *server[T]) remember(t *task) {
 	}
 	put := m.Put
 	if strings.HasPrefix(m.DedupID, backend.MovedID) {
-		put = time.Now() // or earlier, but much later than the call of Put: it was moved meanwhile
+		put = time.Now() // the move was earlier, but much later than the call of Put
 	}
 	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
 	defer cancel()

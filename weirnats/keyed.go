@@ -8,29 +8,34 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
-// Messages with a [Key] come from partitions. Several processes may have messages of one partition at the same time, as a process may lose it while it has some; so the order
-// of a key rests on what a process knows, and not on what the server gives to which process:
+// Messages with a [Key] come from partitions. A process may lose a partition while it has messages of it, so
+// several processes may have messages of one partition at the same time. Therefore the order of a key rests
+// on what a process knows, not on which process gets the partition from the server:
 //
-//   - held are the messages of the partition that were delivered here, whose leases hold;
-//   - away are those that were delivered, and are not done, and not held here;
-//   - all others are done, or come later than those, as the server delivers in order.
+//   - held are the messages of the partition that were delivered here, and whose leases hold;
+//   - away are the messages that were delivered, are not done, and are not held here;
+//   - all others are done, or come later than these, because the server delivers in order.
 //
-// A message may begin when all earlier ones of its key that are held are done, which the server has confirmed, and none is away. What is away a process knows from a census, from
-// what it has given back or lost since, and from the numbers of deliveries: if these have a gap, or the term has changed, or a pull has failed, something may have been delivered
-// elsewhere, and nothing begins until the next census.
+// A message may begin when no earlier message of its key is held or away: the server has confirmed that all
+// of them are done.
+//
+// A process knows what is away from three sources: a census, what it has given back or lost since, and the
+// numbers of deliveries. If the numbers have a gap, the term has changed, or a pull has failed, something may
+// have been delivered elsewhere. Then nothing begins until the next census.
 
-// partition is what a server knows of a partition. All but from and wake is under the mutex of the server.
+// partition is what a server knows of a partition. The mutex server.mu guards all fields except from and
+// wake.
 type partition struct {
 	from backend.Partition
-	wake chan struct{} // of capacity 1: look again whether a pull may be made
+	wake chan struct{} // capacity 1: check again whether a pull may be made
 
 	turn   backend.Turn // of the last delivery, or of the census
-	known  bool         // away is right as of turn
+	known  bool         // away is correct as of turn
 	more   bool         // messages waited at the last delivery
-	listed bool         // it waits until there is room for what it may pull
-	bytes  int          // of what is held
+	listed bool         // the partition waits in turnstile.hungry for room
+	bytes  int          // the size of held
 	held   map[uint64]*task
-	away   map[uint64]string // their keys
+	away   map[uint64]string // the key of each
 	lines  map[string]*line
 }
 
@@ -41,7 +46,8 @@ func newPartition(from backend.Partition) *partition {
 	}
 }
 
-// inDoubt reports whether messages wait, and it is not known which ones are away, or some are: then it is to be seen whether they still are.
+// inDoubt reports whether messages wait here while others are away, or while it is not known which are. Then
+// a census must find out.
 func (p *partition) inDoubt() bool {
 	if p.known && len(p.away) == 0 {
 		return false
@@ -54,7 +60,7 @@ func (p *partition) inDoubt() bool {
 	return false
 }
 
-// poke makes the partition look again.
+// poke makes attend check again whether it may pull.
 func (p *partition) poke() {
 	select {
 	case p.wake <- struct{}{}:
@@ -62,7 +68,7 @@ func (p *partition) poke() {
 	}
 }
 
-// blocked reports whether an earlier message of the line is away.
+// blocked reports whether a message of the line is away that has a lower sequence than before.
 func (p *partition) blocked(l *line, before uint64) bool {
 	for seq, key := range p.away {
 		if seq < before && key == l.key {
@@ -72,26 +78,26 @@ func (p *partition) blocked(l *line, before uint64) bool {
 	return false
 }
 
-// line has the messages of one key that are held. All of it is under the mutex of the server.
+// line has the held messages of one key. The mutex server.mu guards it.
 type line struct {
 	of      *partition
 	key     string
 	waiting []*task // in order
 	running *task
-	queued  bool // it is among those that can start
+	queued  bool // the line is in turnstile.lines
 }
 
-// turnstile is what a server knows of messages with a key besides that. It is under the mutex of the server.
+// turnstile is what else a server knows of messages with a key. The mutex server.mu guards it.
 type turnstile struct {
 	parts  []*partition
 	places int          // of the pool
-	lines  []*line      // the first message of each can start
-	asked  int          // messages that pulls under way ask for, and that wait
-	hungry []*partition // that wait for room
+	lines  []*line      // the lines whose first message can start
+	asked  int          // how many waiting messages the pulls under way ask for
+	hungry []*partition // the partitions that wait for room
 	last   bool         // the last seat took a message with a key
 }
 
-// arrive takes a delivery of a partition; it reports false if Serve is to end.
+// arrive takes a delivery of a partition. It reports false if Serve must end.
 func (s *server[T]) arrive(p *partition, d backend.Delivery, turn backend.Turn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +109,7 @@ func (s *server[T]) arrive(p *partition, d backend.Delivery, turn backend.Turn) 
 	}
 	p.turn, p.more = turn, d.More()
 	if old := p.held[d.Sequence()]; old != nil {
-		s.lose(old) // the server says so
+		s.lose(old) // a new delivery means that its lease was over
 	}
 	m := d.Message()
 	l := p.lines[m.Key]
@@ -126,7 +132,8 @@ func (l *line) insert(t *task) {
 	l.waiting = slices.Insert(l.waiting, i, t)
 }
 
-// advance lists a line if its first message can start, and removes it if it has none. The mutex is held.
+// advance lists a line if its first message can start, and removes the line if it has no messages. The mutex
+// is held.
 func (s *server[T]) advance(l *line) {
 	if l.running == nil && len(l.waiting) == 0 && l.of.lines[l.key] == l {
 		delete(l.of.lines, l.key)
@@ -139,7 +146,8 @@ func (s *server[T]) advance(l *line) {
 	}
 }
 
-// startable reports whether the first message of a line can start now. If only a record or the time is missing it sees to it that advance is called then. The mutex is held.
+// startable reports whether the first message of a line can start now. If only its record or its time is
+// missing, startable arranges that advance is called when it is there. The mutex is held.
 func (s *server[T]) startable(l *line) bool {
 	if s.stopping || !l.of.known || l.running != nil || len(l.waiting) == 0 {
 		return false
@@ -180,13 +188,14 @@ func (s *server[T]) lookUp(t *task) {
 		return
 	}
 	t.record = r
-	if n := len(r.Errors); n > 0 && !r.Next.IsZero() { // as long as it was to be by the clock of the process in which it has failed, at most
+	if n := len(r.Errors); n > 0 && !r.Next.IsZero() { // at most the wait that the failing process chose, by its clock
 		t.due = time.Now().Add(min(time.Until(r.Next), r.Next.Sub(r.Errors[n-1].At)))
 	}
 	s.advance(t.line)
 }
 
-// takeTurn gives the seat a message with a key, if one can start. If messages without a key wait as well, every other seat is for those. The mutex is held.
+// takeTurn gives the seat a message with a key, if one can start. If messages without a key wait as well,
+// every other seat is for those. The mutex is held.
 func (s *server[T]) takeTurn(st *seat) (t *task) {
 	turns := &s.turns
 	if turns.last && s.hungry {
@@ -219,7 +228,7 @@ func (s *server[T]) takeTurn(st *seat) (t *task) {
 	return t
 }
 
-// leaveLine ends that a message is held. The mutex is held.
+// leaveLine removes a message from its line, and from the held messages. The mutex is held.
 func (s *server[T]) leaveLine(t *task) {
 	l := t.line
 	p := l.of
@@ -233,11 +242,12 @@ func (s *server[T]) leaveLine(t *task) {
 	p.poke()
 }
 
-// unhold is for what leaves the queue, or the process. The mutex is held.
+// unhold removes a message that leaves the queue or the process from the held messages. Unless the message is
+// gone, it is away now. The mutex is held.
 func (s *server[T]) unhold(t *task) {
 	p, seq := t.line.of, t.delivery.Sequence()
 	if p.held[seq] != t {
-		return // it has come again
+		return // the message has come again
 	}
 	delete(p.held, seq)
 	p.bytes -= len(t.delivery.Message().Data)
@@ -247,8 +257,9 @@ func (s *server[T]) unhold(t *task) {
 	}
 }
 
-// loseTurn is for a message whose lease is over: another process may have it. If a try runs, the next one of its line waits for that, as it should end soon, for a lease at
-// most. The mutex is held.
+// loseTurn is for a message whose lease is over: another process may have it. If a try of it runs, the next
+// message of the line waits for the end of that try, which should come soon, but at most for a lease. The
+// mutex is held.
 func (s *server[T]) loseTurn(t *task) {
 	s.unhold(t)
 	if t.state != claimed {
@@ -264,7 +275,8 @@ func (s *server[T]) loseTurn(t *task) {
 	})
 }
 
-// tryLater has a message wait here for its next try, in front of its line, with its lease. It reports false if the message has to leave.
+// tryLater makes a message wait here for its next try, with its lease, at the front of its line. It reports
+// false if the message must leave.
 func (s *server[T]) tryLater(t *task) bool {
 	s.mu.Lock()
 	if s.stopping && !t.lost {
@@ -287,7 +299,8 @@ func (s *server[T]) tryLater(t *task) bool {
 	return true
 }
 
-// yield gives back what has not begun of a partition, as another process has that or wants it.
+// yield gives back the messages of a partition that have not begun, because another process has the partition
+// or wants it.
 func (s *server[T]) yield(p *partition) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

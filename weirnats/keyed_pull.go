@@ -13,11 +13,11 @@ import (
 const (
 	// mostTurns is how many messages one pull of a partition asks for at most.
 	mostTurns = 16
-	// mostTurnBytes is how many bytes of values are held of a partition before it pulls for the next.
+	// mostTurnBytes is how many bytes of values of a partition are held before Serve stops pulling from it.
 	mostTurnBytes = 1 << 20
-	// lookTime is how often Serve looks whether a message with a key was put, before the first.
+	// lookTime is how often Serve checks whether a message with a key was put, before the first.
 	lookTime = time.Second
-	// leastCensus and mostCensus are the times between two looks at messages that other processes have.
+	// leastCensus and mostCensus bound the time between two looks at messages that other processes have.
 	leastCensus, mostCensus = 20 * time.Millisecond, time.Second
 )
 
@@ -60,7 +60,7 @@ func (s *server[T]) attendAll(n int) error {
 	return nil
 }
 
-// closeAll closes what partitions deliver by.
+// closeAll closes what delivers messages from the partitions.
 func (s *server[T]) closeAll(ctx context.Context) error {
 	errs := make([]error, len(s.turns.parts))
 	var all sync.WaitGroup
@@ -71,7 +71,7 @@ func (s *server[T]) closeAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// attend pulls from a partition until Serve is to end.
+// attend pulls from a partition until Serve must end.
 func (s *server[T]) attend(p *partition) {
 	const least, most = 50 * time.Millisecond, 5 * time.Second
 	pause, look := least, leastCensus
@@ -108,7 +108,8 @@ func (s *server[T]) attend(p *partition) {
 	}
 }
 
-// check makes a census, if it is in doubt what is away, and returns how long the next pull may wait if it still is.
+// check makes a census if the partition is in doubt. It returns how long the next pull may wait if the
+// partition still is.
 func (s *server[T]) check(p *partition, look time.Duration) time.Duration {
 	doubt := func() bool {
 		s.mu.Lock()
@@ -124,7 +125,8 @@ func (s *server[T]) check(p *partition, look time.Duration) time.Duration {
 	return leastCensus
 }
 
-// room returns what a pull of the partition asks for, and how long it waits; 0 if there is no room for messages.
+// room returns how many messages a pull of the partition asks for, and how long it waits; 0 if there is no
+// room for messages.
 func (s *server[T]) room(p *partition, look time.Duration) (n int, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,34 +140,35 @@ func (s *server[T]) room(p *partition, look time.Duration) (n int, wait time.Dur
 		}
 		return 0, 0
 	case p.bytes >= mostTurnBytes && !p.inDoubt():
-		return 0, 0 // until one leaves
+		return 0, 0 // until a message leaves
 	}
 	if p.listed {
 		p.listed = false
 		turns.hungry = slices.DeleteFunc(turns.hungry, func(h *partition) bool { return h == p })
 	}
-	defer s.feed() // the next one
+	defer s.feed() // there may be room for the next partition
 	switch left := backend.MostHeld - len(p.held) - len(p.away); {
 	case p.inDoubt():
 		return max(1, min(len(p.away), mostTurns)), look
 	case p.more && p.known && left > 0:
 		n = min(left, mostTurns, free)
 		turns.asked += n
-		p.more = false // unless one comes that says so
+		p.more = false // unless a message arrives that says so
 		return n, 0
 	case p.turn.Term != "":
-		return 1, s.term / 2 // the next pull is in time to keep the partition
+		return 1, s.term / 2 // so that the next pull is in time to keep the partition
 	default:
 		return 1, s.term
 	}
 }
 
-// freeTurns is for how many messages there is room: as many can start while the places of the pool are taken. The mutex is held.
+// freeTurns returns for how many messages there is room. The limit is half the places of the pool: so many
+// messages can wait to start while the places are taken. The mutex is held.
 func (s *server[T]) freeTurns() int {
 	return max(1, s.turns.places/2) - len(s.turns.lines) - s.turns.asked
 }
 
-// feed has a partition look again that waits for room, if there is some. The mutex is held.
+// feed makes a partition that waits for room check again, if there is some. The mutex is held.
 func (s *server[T]) feed() {
 	turns := &s.turns
 	if len(turns.hungry) == 0 || s.freeTurns() <= 0 {
@@ -191,7 +194,8 @@ func (s *server[T]) pulled(p *partition, n int, wait time.Duration, err error) {
 	s.feed()
 }
 
-// awaitRoom waits until the partition is to look again. Where others want a partition that this process does not pull from, they get what has not begun here.
+// awaitRoom waits until the partition must check for room again. If another process wants a partition from
+// which this process does not pull, awaitRoom gives back the messages that have not begun.
 func (s *server[T]) awaitRoom(p *partition) {
 	timer := time.NewTimer(s.term)
 	defer timer.Stop()
@@ -224,7 +228,8 @@ func (s *server[T]) state(p *partition) (backend.State, error) {
 	return p.from.State(ctx)
 }
 
-// census finds out which messages of a partition are away. No pull is under way: nothing arrives meanwhile, but what is held may end.
+// census finds out which messages of a partition are away. No pull is under way, so nothing arrives
+// meanwhile, but held messages may end.
 func (s *server[T]) census(p *partition) {
 	st, err := s.state(p)
 	if err != nil {
@@ -238,17 +243,18 @@ func (s *server[T]) census(p *partition) {
 		return
 	}
 	for seq, t := range p.held {
-		if seq > st.Last { // a server was killed, and has forgotten that it has delivered this
+		if seq > st.Last { // a killed server has forgotten this delivery
 			s.lose(t)
 		}
 	}
-	// What was delivered once no other process can have finished: if there are as many as are held, and this process is about to finish none, these are they.
+	// No other process can have finished a message that was delivered once. If as many messages are pending
+	// as are held here, and this process is about to finish none, the pending messages are the held ones.
 	alone := st.Pending == len(p.held)
 	for _, t := range p.held {
 		alone = alone && t.delivery.Count() == 1 && !t.ending
 	}
 	switch {
-	case p.known && st.Turn == p.turn && st.Pending == len(p.held)+len(p.away): // as before
+	case p.known && st.Turn == p.turn && st.Pending == len(p.held)+len(p.away): // nothing has changed
 		s.mu.Unlock()
 		return
 	case alone:
@@ -268,7 +274,8 @@ func (s *server[T]) census(p *partition) {
 	s.setAway(p, st, all)
 }
 
-// setAway notes the outcome of a census: all that was delivered, and is not done. The mutex is held.
+// setAway notes the outcome of a census: the messages that were delivered and are not done. The mutex is
+// held.
 func (s *server[T]) setAway(p *partition, st backend.State, all map[uint64]string) {
 	p.known, p.turn.Number = true, st.Number
 	clear(p.away)

@@ -8,44 +8,44 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
-// state says which goroutine has a task: that of the seat for which it was pulled, or none yet.
+// state says which goroutine has a task: the goroutine of the seat for which it was pulled, or none yet.
 type state int
 
 const (
 	unclaimed state = iota // its seat waits for a place
 	claimed                // its seat has it
-	leaving                // it goes back, or is lost, before its seat has a place
+	leaving                // the task goes back, or is lost, before its seat has a place
 )
 
-// task is a message that Serve holds. What the mutex of the server does not guard is that of the seat.
+// task is a message that Serve holds. The seat owns the fields that server.mu does not guard.
 type task struct {
 	delivery backend.Delivery
 	arrived  time.Time
-	cancel   context.CancelCauseFunc // of its context
+	cancel   context.CancelCauseFunc // cancels its context
 	try      Try
 	record   *backend.Record // nil if the queue has none
 	suspect  bool            // the try before left no error: the message may have ended its process
 	alone    bool            // no other message that may have ended its process runs meanwhile
 
-	line     *line // of a message with a key; else nil
-	again    bool  // it is to be tried again here
-	detached bool  // another goroutine acknowledges it, and drops it
+	line     *line // the line of a message with a key; otherwise nil
+	again    bool  // the message must be tried again here
+	detached bool  // another goroutine acknowledges the message, and drops the task
 
-	// Under the mutex of the server. Those of a message with a key come last.
+	// Guarded by server.mu. The fields for a message with a key come last.
 	state    state
-	sent     time.Time     // the lease began then, or later
-	started  time.Time     // the try; zero before
-	renewal  chan struct{} // closed when the renewal that is under way has ended; else nil
-	settling bool          // its outcome goes to the server: no renewal begins
+	sent     time.Time     // the lease began at this time or later
+	started  time.Time     // when the try began; zero before
+	renewal  chan struct{} // closed when the renewal under way has ended; nil if there is none
+	settling bool          // the outcome goes to the server: no renewal begins
 	lost     bool          // its lease ran out
-	limited  bool          // it has run for too long
-	drained  bool          // its context was cancelled as Serve ends
-	looked   chan struct{} // closed when its record was looked for; nil if it was not
-	due      time.Time     // it may not be tried before
-	timed    bool          // a timer is set to that
-	ending   bool          // the server may know that it is done
-	gone     bool          // the server has confirmed that
-	nth      int           // of those that are done; 0 for one with a key
+	limited  bool          // the try has run for too long
+	drained  bool          // its context was cancelled because Serve ends
+	looked   chan struct{} // closed when the look-up of its record has ended; nil if there was none
+	due      time.Time     // no try may begin before
+	timed    bool          // a timer is set to due
+	ending   bool          // the server may know that the message is done
+	gone     bool          // the server has confirmed that the message is done
+	nth      int           // its number among the done messages; 0 for a message with a key
 }
 
 // keep looks after the leases of what Serve holds, and at the pool, until kept is closed.
@@ -67,11 +67,12 @@ func (s *server[T]) keep(kept <-chan struct{}) {
 	}
 }
 
-// interval is that between two looks at the leases.
+// interval returns the time between two looks at the leases.
 func (s *server[T]) interval() time.Duration { return min(tick, s.queue.options.lease/12) }
 
-// look ends Serve if the pool is closed: a task that waits for a message would keep it from ending. And it replaces a seat that the pool has dropped from its queue, as
-// it was there for too long; if the seat is there after all, there are two for a while.
+// look ends Serve if the pool is closed: a task that waits for a message would keep the pool from ending.
+// look also replaces a waiting seat that the pool may have dropped because it was queued for too long. If
+// that seat is there after all, there are two for a while.
 func (s *server[T]) look() {
 	if journal := s.queue.journal; journal != nil {
 		if err := journal.Settle(); err != nil {
@@ -94,7 +95,8 @@ func (s *server[T]) look() {
 	}
 }
 
-// renew begins the renewals that are due, and ends what is too late.
+// renew begins the renewals that are due, and ends the tries whose leases are over or that have run for too
+// long.
 func (s *server[T]) renew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +104,7 @@ func (s *server[T]) renew() {
 	for t := range s.held {
 		switch {
 		case t.lost:
-		case !backend.Holds(t.sent, now.Add(s.interval()), o.lease): // at the next look it may be over
+		case !backend.Holds(t.sent, now.Add(s.interval()), o.lease): // the lease may be over at the next look
 			s.lose(t)
 		case t.settling || t.limited || t.state == leaving:
 		case !t.started.IsZero() && now.Sub(t.started) >= o.runLimit:
@@ -131,7 +133,8 @@ func (s *server[T]) lose(t *task) {
 	}
 }
 
-// extend renews a lease. Only if the answer is here before the lease would have ended is it certain that it had not ended on the server.
+// extend renews a lease. Only if the answer arrives before the old lease would have ended is it certain that
+// the lease had not ended on the server.
 func (s *server[T]) extend(t *task, ended chan struct{}, before time.Time) {
 	sent, lease := time.Now(), s.queue.options.lease
 	ctx, cancel := context.WithTimeout(s.base, lease-time.Since(before))
@@ -146,8 +149,9 @@ func (s *server[T]) extend(t *task, ended chan struct{}, before time.Time) {
 	close(ended)
 }
 
-// settle ends the renewals of a task, as its outcome goes to the server: what arrives there after that would delay the next try. It returns a context that ends a
-// little before the lease, and whether the lease holds until then.
+// settle ends the renewals of a task because its outcome goes to the server: a renewal that arrives after the
+// outcome would delay the next try. settle returns a context that ends a little before the lease, and whether
+// the lease holds until then.
 func (s *server[T]) settle(t *task) (ctx context.Context, cancel context.CancelFunc, holds bool) {
 	s.mu.Lock()
 	t.settling = true

@@ -15,13 +15,17 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/embed"
 )
 
-// Listen makes the embedded server listen for other processes at addr, such as "10.0.0.5:4222": these use the queues of the folder by [Server]. Without a host it listens on all
-// addresses of the machine; with port 0 it takes one that is free, and [Queue.Addr] says which. The default is to listen nowhere.
+// Listen makes the embedded server listen at addr, such as "10.0.0.5:4222", for other processes, which use
+// the queues of the folder by [Server]. Without a host it listens on all addresses of the machine. With port
+// 0 it takes a free port: see [Queue.Addr]. By default the server listens nowhere.
 //
-// Each process that connects must prove that it may, also on this machine: by [Credentials], or by a certificate, see [TLS]; or by both if both are given. Without one of them Open returns an
-// error. A process that may connect has all rights over all queues of the folder. Without TLS what is sent can be read on the way.
+// Each process that connects, also from this machine, must prove that it may: by [Credentials], by a
+// certificate, see [TLS], or by both if both are given. Without one of them Open returns an error. A process
+// that may connect has all rights over all queues of the folder. Without TLS the traffic can be read on the
+// way.
 //
-// All queues that a process has open on one folder must have the same Listen. The server ends with the last of them; processes that use it connect again when it is back.
+// All queues that a process has open on one folder must have the same Listen. The server ends with the last
+// of them; processes that use the server connect again when it is back.
 func Listen(addr string, access ...Access) Option {
 	must(addr != "", "address must not be empty", `""`)
 	for _, a := range access {
@@ -30,28 +34,33 @@ func Listen(addr string, access ...Access) Option {
 	return option(func(o *options) { o.listen = &listenOptions{addr: addr, access: access} })
 }
 
-// Access says who may connect to an embedded server: [Credentials] and [TLS] do.
+// Access says who may connect to an embedded server. [Credentials] and [TLS] make one.
 type Access interface{ access(*embed.Listen) error }
 
 type access func(*embed.Listen) error
 
 func (a access) access(to *embed.Listen) error { return a(to) }
 
-// Credentials lets processes connect that have a name and its password, or the private key to a public one, which are in the file, one a line:
+// Credentials lets processes connect that have a name and its password, or the private key to a public one.
+// The file lists them, one a line:
 //
 //	# a comment
 //	worker:correct horse battery staple
 //	UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4
 //
-// A password may also be a hash, as "nats server passwd" makes it; the other kind of line is the public NKey of a user. The file must be readable for its owner alone, of mode 0600,
-// except on Windows. Open reads it. A process connects with [nats.UserInfo] or [nats.NkeyOptionFromSeed]. No password comes into an error or a log.
+// A password may also be a hash, as "nats server passwd" makes it. The other kind of line is the public NKey
+// of a user. Only the owner of the file may have access to it (mode 0600), except on Windows. Open reads the
+// file. A process connects with [nats.UserInfo] or [nats.NkeyOptionFromSeed]. No password comes into an error
+// or a log.
 func Credentials(file string) Access {
 	must(file != "", "file must not be empty", `""`)
 	return access(func(to *embed.Listen) error { return readCredentials(file, to) })
 }
 
-// TLS encrypts all connections with what is in the configuration, which must have a certificate of this server. With ClientAuth [tls.RequireAndVerifyClientCert], and ClientCAs, it lets processes
-// connect that have a certificate of these authorities; otherwise there must be [Credentials] as well. The configuration must not change afterwards. A process connects with [nats.RootCAs] and
+// TLS encrypts all connections with the configuration, which must have a certificate of this server. With
+// ClientAuth [tls.RequireAndVerifyClientCert], and ClientCAs, it lets processes connect that have a
+// certificate of these authorities. Otherwise, or with GetConfigForClient, there must be [Credentials] as
+// well. The configuration must not change afterwards. A process connects with [nats.RootCAs] and
 // [nats.ClientCert].
 func TLS(config *tls.Config) Access {
 	must(config != nil, "configuration must not be nil", "nil")
@@ -69,7 +78,8 @@ type listenOptions struct {
 	access []Access
 }
 
-// listening returns the address at which the embedded server listens and what its clients must show, nil if it does not listen.
+// listening returns the address at which the embedded server listens, and what its clients must show; nil if
+// it does not listen.
 func (o *options) listening() (*embed.Listen, error) {
 	if o.listen == nil {
 		return nil, nil
@@ -109,7 +119,7 @@ func (l *listenOptions) fill(to *embed.Listen) error {
 	return nil
 }
 
-// readCredentials adds those of a file. Its errors have nothing of a line.
+// readCredentials adds the credentials of a file. Its errors contain nothing from a line.
 func readCredentials(file string, to *embed.Listen) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -156,10 +166,11 @@ func readCredentials(file string, to *embed.Listen) error {
 	return nil
 }
 
-// mostCredentials is how many bytes of such a file are read.
+// mostCredentials is how many bytes of a file of credentials are read.
 const mostCredentials = 1 << 20
 
-// Addr returns where the embedded server of the queue listens: see [Listen]. It is nil if it does not.
+// Addr returns the address at which the embedded server of the queue listens: see [Listen]. It returns nil if
+// the server does not listen.
 func (q *Queue[T]) Addr() net.Addr {
 	must(q != nil && q.backend != nil, "queue must be made by Open", "nil or the zero value")
 	return q.addr

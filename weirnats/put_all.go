@@ -16,11 +16,17 @@ import (
 // mostBytesAtOnce is how many bytes of values go to the server at once.
 const mostBytesAtOnce = 4 << 20
 
-// PutAll puts all values into the queue, in order, much faster than as many calls of [Queue.Put]. It returns how many of them are in the queue for good: the first n, all if
-// the error is nil. id, if it is not nil, returns the [ID] of the value with that index, of 1 to 256 bytes; those whose ID was put before are left out, and count as put. key,
-// if it is there, returns the [Key], of up to 256 bytes, "" for none. If the queue is full PutAll waits for room until ctx is done; of the values that come to the server
-// together, at most 500, some may then go ahead of others, unless one of them has a key. All values are encoded before the first is put. The errors are those of Put; after one,
-// values beyond the first n may be in the queue as well.
+// PutAll puts all values into the queue, in order, much faster than as many calls of [Queue.Put]. It returns
+// how many of them are in the queue for good: the first n, or all of them if the error is nil. After an
+// error, values beyond the first n may be in the queue as well. The errors are those of Put. All values are
+// encoded before the first is put.
+//
+// id, if it is not nil, returns the [ID] of the value with that index, of 1 to 256 bytes. A value whose ID
+// was put before is left out, and counts as put. key, if there is one, returns the [Key] of the value, of up
+// to 256 bytes; "" is none.
+//
+// If the queue is full, PutAll waits for room until ctx is done. Values go to the server in portions of at
+// most 500. Some values of a portion may then go ahead of others, unless one of them has a key.
 func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) string, key ...func(index int) string) (n int, err error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()
@@ -68,7 +74,7 @@ func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) st
 	return n, nil
 }
 
-// putPortion puts messages, and returns how many of the first ones are put, or were.
+// putPortion puts messages, and returns how many of the first ones are put, or were put before.
 func (q *Queue[T]) putPortion(ctx context.Context, all []*backend.Message) (n int, err error) {
 	some, is, err := q.unknown(ctx, all)
 	if err != nil {
@@ -97,7 +103,7 @@ func (q *Queue[T]) putPortion(ctx context.Context, all []*backend.Message) (n in
 	return n, nil
 }
 
-// atOnce returns how many of the first elements go to the server at once, each with its message or none.
+// atOnce returns how many of the first elements go to the server at once. An element has one message or none.
 func atOnce[E any](all []E, message func(E) *backend.Message) int {
 	n, size := 0, 0
 	for i, e := range all {
@@ -117,7 +123,8 @@ func itself(m *backend.Message) *backend.Message { return m }
 
 func hasKey(m *backend.Message) bool { return m.Key != "" }
 
-// afterPuts waits until the messages of earlier Puts are stored, also of one whose context has ended: others of their keys come behind them.
+// afterPuts waits until the messages of earlier Puts are stored, including a Put whose context has ended:
+// later messages of their keys must come behind them.
 func (q *Queue[T]) afterPuts(ctx context.Context) error {
 	if q.group == nil {
 		return nil
@@ -136,7 +143,8 @@ func (q *Queue[T]) storeAll(ctx context.Context, all []*backend.Message) []error
 	return q.backend.PutEach(ctx, all)
 }
 
-// storeInOrder stores messages so that none is in the queue before those before it: else one that finds no room could be put behind a later one of its key. It waits for room.
+// storeInOrder stores messages so that none is in the queue before an earlier one. Otherwise a message that
+// finds no room could be put behind a later message of its key. storeInOrder waits for room.
 func (q *Queue[T]) storeInOrder(ctx context.Context, all []*backend.Message) []error {
 	if len(all) == 1 {
 		return []error{q.store(ctx, all[0], true)}
@@ -153,7 +161,8 @@ func (q *Queue[T]) storeInOrder(ctx context.Context, all []*backend.Message) []e
 	return append(errs, q.storeInOrder(ctx, all[half:])...)
 }
 
-// fewestAtOnce is from how many messages on it takes less time to store them at once than one by one, where each is synced.
+// fewestAtOnce is the number of messages from which storing them at once takes less time than one by one,
+// where each is synced.
 const fewestAtOnce = 32
 
 // storeAtOnce stores messages with few syncs of the disk.
@@ -173,12 +182,12 @@ func storeAtOnce(ctx context.Context, to backend.Queue, all []*backend.Message) 
 	return errs
 }
 
-// splits reports whether a part of what was refused at once may be taken.
+// splits reports whether a part of the messages may be stored after the whole was refused with err.
 func splits(err error) bool {
 	return errors.Is(err, backend.ErrDuplicate) || errors.Is(err, backend.ErrFull)
 }
 
-// putAll is PutAll of a backend that waits where too many do that at once.
+// putAll calls PutAll of a backend, and waits while the backend is busy with too many such calls.
 func putAll(ctx context.Context, to backend.Queue, all []*backend.Message) error {
 	for {
 		err := to.PutAll(ctx, all)
@@ -198,32 +207,35 @@ func putAll(ctx context.Context, to backend.Queue, all []*backend.Message) error
 // groupTime is how long a group of messages may take to be stored.
 const groupTime = 30 * time.Second
 
-// group lets Puts that come at once share a sync of the disk: while some are under way, the others gather.
+// group lets Puts that come at once share a sync of the disk: while some messages are stored, the next ones
+// gather.
 type group struct {
 	to    backend.Queue
-	known func(ctx context.Context, m *backend.Message) (bool, error) // that it was put, and is done
+	known func(ctx context.Context, m *backend.Message) (bool, error) // whether the message was put before, and is done
 
 	mu      sync.Mutex
 	waiting []*member
-	busy    bool // a goroutine stores those that wait
+	busy    bool // a goroutine stores the waiting members
 	stores  sync.WaitGroup
 }
 
 type member struct {
-	message *backend.Message // nil for none; it does not change when it is taken
-	done    chan error       // of capacity 1
-	taken   bool             // the message is on its way; under the mutex of the group
+	message *backend.Message // nil for none; does not change once taken is true
+	done    chan error       // capacity 1
+	taken   bool             // the message is on its way; guarded by group.mu
 }
 
-// put stores a message, or returns [backend.ErrFull]. When its context ends a message that is not on its way is not stored any more; one that is may be stored after put has
-// returned, so put keeps nothing of its caller's.
+// put stores a message, or returns [backend.ErrFull]. If ctx ends before the message is on its way, the
+// message is not stored. If the message is on its way, it may be stored after put has returned, so put keeps
+// nothing that belongs to its caller.
 func (g *group) put(ctx context.Context, m *backend.Message) error {
 	own := *m
 	own.Data, own.Carry = bytes.Clone(m.Data), maps.Clone(m.Carry)
 	return g.join(ctx, &member{message: &own, done: make(chan error, 1)})
 }
 
-// passed waits until the messages are stored whose Puts have begun, some of which may have returned.
+// passed waits until all messages are stored whose Puts have begun. Some of these Puts may have returned
+// already.
 func (g *group) passed(ctx context.Context) error {
 	return g.join(ctx, &member{done: make(chan error, 1)})
 }
@@ -249,10 +261,11 @@ func (g *group) join(ctx context.Context, w *member) error {
 	}
 }
 
-// causeOf is the cause of a context that is done, also of one that does not say so yet.
+// causeOf returns the cause of a context whose Done is closed, even if the context does not report an error
+// yet.
 func causeOf(ctx context.Context) error { return cmp.Or(context.Cause(ctx), context.Canceled) }
 
-// store stores what waits, until nothing does.
+// store stores waiting messages until none waits.
 func (g *group) store() {
 	for last := 0; ; {
 		g.gather(last)
@@ -282,7 +295,8 @@ func (g *group) store() {
 	}
 }
 
-// storeUnknown is storeAtOnce for messages that are not done by now. They have waited: the server may have started anew meanwhile, which has forgotten their IDs.
+// storeUnknown is storeAtOnce for the messages that are not known to be done. The messages have waited, and
+// the server may have started again meanwhile and forgotten their IDs.
 func (g *group) storeUnknown(ctx context.Context, all []*backend.Message) []error {
 	errs := make([]error, len(all))
 	var some []*backend.Message
@@ -302,7 +316,8 @@ func (g *group) storeUnknown(ctx context.Context, all []*backend.Message) []erro
 	return errs
 }
 
-// take takes the first members, and returns their messages, as many as go to the server at once. The mutex is held.
+// take takes the first members, and returns their messages: as many as go to the server at once. The mutex is
+// held.
 func (g *group) take() (members []*member, all []*backend.Message) {
 	n := atOnce(g.waiting, func(w *member) *backend.Message { return w.message })
 	for _, w := range g.waiting[:n] {
@@ -316,7 +331,8 @@ func (g *group) take() (members []*member, all []*backend.Message) {
 	return members, all
 }
 
-// gather gives those of the last group the time to come again: else the groups are of those that are fast, and of the others, in turn.
+// gather gives the callers of the last group time to put again. Otherwise a group of fast callers and a group
+// of the others would take turns.
 func (g *group) gather(last int) {
 	for range 20 {
 		g.mu.Lock()

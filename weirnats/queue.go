@@ -24,27 +24,28 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/journal"
 )
 
-// defaultDir is the folder of an embedded server, unless Dir says otherwise.
+// defaultDir is the folder of an embedded server without [Dir].
 const defaultDir = "weir-queues"
 
-// setUpTime is how long Open may take where its context sets no limit.
+// setUpTime is how long Open may take if its context has no deadline.
 const setUpTime = time.Minute
 
-// Queue is a queue of values that outlives the program. [Open] makes one. All methods may be called by any number of goroutines at once.
+// Queue is a queue of values that outlives the program. [Open] makes one. All methods may be called by any
+// number of goroutines at once.
 type Queue[T any] struct {
 	name    string
 	options *options
 	codecs  map[string]Codec
-	codec   Codec // for Put
+	codec   Codec // the codec of Put
 	backend backend.Queue
-	journal *journal.Journal // of an embedded server; else nil
+	journal *journal.Journal // of an embedded server; otherwise nil
 	ids     ids
 	health  func() error // returns an error while the server cannot write
-	release func() error // ends the use of the server, after that of the backend
-	unlist  func()       // removes the queue from those of package exporter; nil if it is not among them
-	addr    net.Addr     // of an embedded server that listens; else nil
+	release func() error // ends the use of the server; called after the backend is closed
+	unlist  func()       // removes the queue from package exporter; nil if it is not there
+	addr    net.Addr     // of an embedded server that listens; otherwise nil
 
-	group *group // of Puts that are synced together; nil if they are not synced here
+	group *group // the Puts that are synced together; nil if Puts are not synced here
 
 	keyed     context.Context // done when a message with a key was put here
 	noteKeyed context.CancelFunc
@@ -53,18 +54,22 @@ type Queue[T any] struct {
 	shut    context.CancelCauseFunc
 	mu      sync.Mutex
 	closed  bool
-	suspect bool           // a message runs that may have ended its process; under mu
-	calls   sync.WaitGroup // those under way; it grows under mu, and not once the queue is closed
-	closing func() error   // of Close, once
+	suspect bool           // a message runs that may have ended its process; guarded by mu
+	calls   sync.WaitGroup // calls under way; grows under mu, and not after closed is true
+	closing func() error   // the body of Close, called once
 }
 
-// Open returns the queue with that name: of 1 to 64 lower-case letters, digits, - and _, of which the first is a letter or digit. It makes the queue if it does not exist, on
-// an embedded server or on that of [Server]. If the queue exists with other settings the error is a [*SettingsError], and nothing has changed. If
-// another process has the folder of the embedded server open the error is an [*InUseError]; if a file in it is damaged, a [*DamagedError]. A folder that this process may not write, or on a disk that is full,
-// is an error that names it.
+// Open returns the queue with that name, and makes it if it does not exist, on an embedded server or on that
+// of [Server]. A name has 1 to 64 lower-case letters, digits, - and _, and begins with a letter or digit.
 //
-// ctx bounds the call alone; without a deadline it takes at most a minute. Close the queue to end the use of the server. Until then it is among those of
-// [exporter.Queues], which package weirdebug shows and weirprom and weirotel export.
+// If the queue exists with other settings, the error is a [*SettingsError], and nothing has changed. If
+// another process has the folder of the embedded server open, the error is an [*InUseError]. If a file in the
+// folder is damaged, the error is a [*DamagedError]. If this process may not write the folder, or its disk is
+// full, the error names the folder.
+//
+// ctx bounds only the call; if ctx has no deadline, the call takes at most a minute. Close the queue to end
+// the use of the server. Until then the queue is in [exporter.Queues], which package weirdebug shows and
+// packages weirprom and weirotel export.
 func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	o := newOptions(opts)
@@ -105,7 +110,7 @@ func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], e
 	return q, nil
 }
 
-// withoutURL returns the error without the URL that it may have, in which there may be a password.
+// withoutURL returns the error without its URL, if it has one: there may be a password in it.
 func withoutURL(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("URL of a server: %w", e.Err)
@@ -130,7 +135,7 @@ func newQueue[T any](name string, o *options, b backend.Queue, s natsServer) *Qu
 	return q
 }
 
-// codecOf is the codec for what the pointer to points to.
+// codecOf returns the codec for the type that to points to.
 func (o *options) codecOf(to any) Codec {
 	if len(o.codecs) > 0 {
 		return o.codecs[0]
@@ -148,7 +153,8 @@ func (o *options) checkCodec(to any) error {
 	return nil
 }
 
-// checkName is strict: names are parts of subjects and of file names, also on disks that take upper and lower case for the same.
+// checkName is strict because names are parts of subjects and of file names, also on disks that do not
+// distinguish upper and lower case.
 func checkName(name string) error {
 	if !queueName.MatchString(name) {
 		return fmt.Errorf("weirnats: name of a queue must be 1 to 64 lower-case letters, digits, - and _, and begin with a letter or digit, got %q", name)
@@ -177,7 +183,7 @@ type natsServer struct {
 
 func nothing() error { return nil }
 
-// server returns the one that the options name. Without the name of a queue it has no journal.
+// server returns the server that the options name. Without the name of a queue it has no journal.
 func (o *options) server(queue string) (natsServer, error) {
 	if o.url != "" {
 		return natsServer{connect: func(own ...nats.Option) (*nats.Conn, error) {
@@ -225,7 +231,7 @@ func (q *Queue[T]) checkHealth() error {
 // Name returns the name of the queue.
 func (q *Queue[T]) Name() string { return q.name }
 
-// begin begins a call, which ends with end. It returns ErrClosed if the queue is closed.
+// begin begins a call; the caller calls end at its end. It returns ErrClosed if the queue is closed.
 func (q *Queue[T]) begin() (end func(), err error) {
 	must(q != nil && q.backend != nil, "queue must be made by Open", "nil or the zero value")
 	q.mu.Lock()
@@ -237,8 +243,10 @@ func (q *Queue[T]) begin() (end func(), err error) {
 	return q.calls.Done, nil
 }
 
-// Close ends the calls of Serve, as the end of their contexts does, and waits for them and for all other calls. A Put that waits for room returns [ErrClosed].
-// Then it ends the use of the server, and ends the server if it is embedded and no other queue of this process uses it. Messages stay. It may be called more than once.
+// Close ends the calls of Serve, as the end of their contexts does, and waits for them and for all other
+// calls. A Put that waits for room returns [ErrClosed]. Then Close ends the use of the server. It ends an
+// embedded server if no other queue of this process uses it. Messages stay. Close may be called more than
+// once.
 //
 // A function that Serve calls must not call Close: each would wait for the other.
 func (q *Queue[T]) Close() error {
@@ -256,21 +264,26 @@ func (q *Queue[T]) end() error {
 	}
 	q.calls.Wait()
 	if q.group != nil {
-		q.group.stores.Wait() // of a Put whose context has ended
+		q.group.stores.Wait() // a Put whose context has ended may still be stored
 	}
 	return errors.Join(q.backend.Close(), q.release())
 }
 
-// Put puts the value into the queue, and returns nil when the queue has it for good: see [Durability]. If the queue is full Put waits for room until ctx is done,
-// and then returns its cause. The value is encoded before Put returns. A function that Serve calls should put into the same queue by TryPut: if all wait for room, none makes any.
+// Put puts the value into the queue, and returns nil when the queue has it for good: see [Durability]. If the
+// queue is full, Put waits for room until ctx is done, and then returns the cause of ctx. The value is
+// encoded before Put returns. A function that Serve calls should put into the same queue by TryPut: if all
+// such functions wait for room, none makes any.
 //
-// Other errors are a [*TooLargeError], a [*BrokenError], [ErrClosed], [ErrGone], the error of the codec, and what the server or the connection answers. After an error of the connection, or
-// the end of ctx, the message may be in the queue or not: to put it again give it an [ID]. A server that does not answer is an error after 15 s.
+// Other errors are a [*TooLargeError], a [*BrokenError], [ErrClosed], [ErrGone], the error of the codec, and
+// what the server or the connection answers. After an error of the connection, or the end of ctx, the message
+// may or may not be in the queue: to put it again, give it an [ID]. If the server does not answer, Put
+// returns an error after 15 s.
 func (q *Queue[T]) Put(ctx context.Context, value T, opts ...PutOption) error {
 	return q.put(ctx, value, true, opts)
 }
 
-// TryPut is [Queue.Put] that does not wait for room: it returns [ErrFull] if there is none. It still waits for the server.
+// TryPut is [Queue.Put] without the wait for room: it returns [ErrFull] if there is none. It still waits for
+// the server.
 func (q *Queue[T]) TryPut(ctx context.Context, value T, opts ...PutOption) error {
 	return q.put(ctx, value, false, opts)
 }
@@ -344,7 +357,7 @@ func (q *Queue[T]) message(ctx context.Context, value T, opts []PutOption) (*bac
 	return m, nil
 }
 
-// carried returns what may travel with a message.
+// carried returns all if it may travel with a message, or an error.
 func carried(all map[string]string) (map[string]string, error) {
 	n := 0
 	for name, value := range all {
@@ -363,7 +376,7 @@ func carried(all map[string]string) (map[string]string, error) {
 func (q *Queue[T]) store(ctx context.Context, m *backend.Message, waits bool) error {
 	const first, most = 2 * time.Millisecond, 250 * time.Millisecond
 	for wait := first; ; wait = min(2*wait, most) {
-		if wait > first { // the server may have started anew meanwhile, and have forgotten the ID
+		if wait > first { // the server may have started again meanwhile, and forgotten the ID
 			if known, err := q.known(ctx, m); known || err != nil {
 				return err
 			}
@@ -377,7 +390,7 @@ func (q *Queue[T]) store(ctx context.Context, m *backend.Message, waits bool) er
 		case !waits || !errors.Is(err, backend.ErrFull):
 			return outward(q.name, err)
 		}
-		timer := time.NewTimer(wait/2 + rand.N(wait/2)) // the server tells when there is room only if it is asked
+		timer := time.NewTimer(wait/2 + rand.N(wait/2)) // the server does not report room by itself
 		select {
 		case <-timer.C:
 		case <-ctx.Done():

@@ -14,28 +14,29 @@ import (
 const (
 	// mostSeats is how many messages one pull asks for at most.
 	mostSeats = 64
-	// tick is how often Serve looks at its leases, or more often if those are short, and at the pool: whether that is closed.
+	// tick is how often Serve checks whether the pool is closed. Serve looks at its leases as often, or more
+	// often if they are short.
 	tick = 250 * time.Millisecond
-	// enterTime is how long Serve leaves the pool to accept a seat when it ends.
+	// enterTime is how long Serve, when it ends, leaves the pool to accept a seat.
 	enterTime = 10 * time.Millisecond
 	// endTime is how long Serve waits for the server when it ends.
 	endTime = 5 * time.Second
 )
 
-// Serve calls run with the values of messages, each as a task of the pool, until ctx is done, and removes those for which it returns nil. Then it asks for
-// no more, lets those that run go on for the [Grace], cancels their contexts with the cause of ctx, and returns nil when they have ended; what it
-// has not finished goes back to the queue at once. It blocks meanwhile. Any number of calls, in any number of processes, may serve one queue.
+// Serve calls run with the values of messages until ctx is done, each call as a task of the pool. A message
+// for which run returns nil is done, and is removed from the queue. Serve blocks until it ends. Any number of
+// calls, in any number of processes, may serve one queue.
 //
-// Serve asks for as many messages as the pool has free places for it, and one that waits in the pool's queue. Local work in the same pool
-// takes its turn with them. To bound or weigh what Serve may take give it a lane: [weir.Pool.Lane].
+// When ctx is done, Serve asks for no more messages, and lets running tries go on for the [Grace]. It then
+// cancels their contexts with the cause of ctx, and returns nil when they have ended. What it has not
+// finished goes back to the queue at once.
 //
-// The context that run gets is that of a task of the pool, made from ctx without its end. It is done when the task has ended, with the cause of ctx after the Grace, with [ErrLost] or
-// [ErrRunLimit], or with [weir.ErrClosed] when the pool is shut down. [Attempt] says which try it is. If run returns an error, panics or calls
-// [runtime.Goexit], the policy of [Retry] says whether and when there is another try; [weir.Permanent] and [weir.RetryAfter] mark errors. The error goes to the pool's
-// [weir.OnError] too, as a [*TryError], Goexit as [weir.ErrGoexit], and a panic to its [weir.OnPanic], when the outcome is with the server.
+// Serve must not be called by a task that has the pool's last place. The package documentation describes,
+// under Serving, how Serve shares the pool, and the context and the errors of run.
 //
-// Serve returns [weir.ErrClosed] if the pool is closed, which ends it as the end of ctx does; [ErrClosed] if the queue was closed before; [ErrGone] if the
-// queue does not exist any more. While the server does not answer, or an embedded one cannot write, it tries again. It must not be called by a task that has the pool's last place.
+// Serve returns [weir.ErrClosed] if the pool is closed, which ends Serve as the end of ctx does; [ErrClosed]
+// if the queue was closed before; [ErrGone] if the queue does not exist any more. While the server does not
+// answer, or an embedded server cannot write, Serve tries again.
 func (q *Queue[T]) Serve(ctx context.Context, pool *weir.Pool, run func(ctx context.Context, value T) error) error {
 	must(ctx != nil, "context must not be nil", "nil")
 	must(pool != nil, "pool must not be nil", "nil")
@@ -58,42 +59,46 @@ func (q *Queue[T]) Serve(ctx context.Context, pool *weir.Pool, run func(ctx cont
 
 // server is one call of Serve.
 //
-// A seat is a task of the pool that has, or waits for, a place, and runs at most one message. One seat at a time waits for its place in the pool's queue. When it has that, it joins those
-// that are ready; one of these leads: it pulls a message for each. While there are messages the next seat waits already, and another leads before all of these have come. When there are fewer messages
-// than seats, the others end and the leader gives its place away, by Blocking, and waits for the next message alone: the queue is idle.
+// A seat is a task of the pool that has, or waits for, a place, and runs at most one message. One seat at a
+// time waits for its place in the pool's queue. When that seat has its place, it joins the ready seats. One
+// ready seat leads: it pulls a message for each of them.
+//
+// While there are messages, the next seat already waits, and another seat leads before all messages of the
+// pull have come. When there are fewer messages than seats, the other seats end. The leader then gives its
+// place away, by Blocking, and waits for the next message alone: the queue is idle.
 type server[T any] struct {
 	queue *Queue[T]
 	pool  *weir.Pool
 	run   func(ctx context.Context, value T) error
 	from  backend.Receiver
-	ctx   context.Context // of Serve
-	base  context.Context // of tasks: ctx without its end
+	ctx   context.Context // the context of Serve
+	base  context.Context // the context of tasks: ctx without its deadline and cancellation
 
-	pulls    context.Context // of pulls; done when Serve is to end
+	pulls    context.Context // the context of pulls; done when Serve must end
 	endPulls context.CancelCauseFunc
-	wanted   chan struct{} // of capacity 1: a seat is wanted
-	over     chan struct{} // closed when Serve is to end and no message is held
+	wanted   chan struct{} // capacity 1: a seat is wanted
+	over     chan struct{} // closed when Serve must end and holds no message
 
 	mu         sync.Mutex
 	stopping   bool
 	err        error  // what Serve returns
-	waiting    *seat  // the one that waits for its place
-	entering   bool   // the pool has not accepted it
-	handedBack uint64 // by the pool, when that was last looked at
+	waiting    *seat  // the seat that waits for its place
+	entering   bool   // the pool has not accepted the waiting seat yet
+	handedBack uint64 // Stats.HandedBack of the pool at the last look
 	leaders    int    // how many seats lead
-	pulling    int    // how many messages they have asked for, while messages are waiting
-	idle       bool   // one waits for a message, without its place
-	hungry     bool   // messages are waiting: pull for all seats
+	pulling    int    // how many messages the leaders have asked for, while messages wait
+	idle       bool   // a seat without its place waits for a message
+	hungry     bool   // messages wait: pull for all ready seats
 	ready      []*seat
 	held       map[*task]struct{}
 	turns      turnstile
 	done       int // how many messages without a key are done
-	asked      int // the last of these for which the server was asked to confirm that
-	sure       int // up to which of them it has
-	detached   int // how many messages are done, and hold no place until the server has confirmed that
+	asked      int // the last of these for which the server was asked for a confirmation
+	sure       int // the last of these that the server has confirmed
+	detached   int // how many done messages wait for their confirmation without a place
 
-	term      time.Duration  // after how long without a pull a partition is lost
-	attending sync.WaitGroup // what serves partitions
+	term      time.Duration  // how long without a pull until a partition is lost
+	attending sync.WaitGroup // the goroutines that serve partitions
 }
 
 // seat is one task of the pool.
@@ -101,7 +106,7 @@ type seat struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	begun  bool          // the pool has called it
-	turn   chan struct{} // of capacity 1: there is a task, or it leads, or it is to end
+	turn   chan struct{} // capacity 1: the seat has a task, leads, or must end
 	task   *task
 	leads  bool
 }
@@ -116,7 +121,7 @@ func newServer[T any](ctx context.Context, q *Queue[T], pool *weir.Pool, run fun
 	return s
 }
 
-// serve is on the goroutine of the caller, which hands seats to the pool.
+// serve runs on the goroutine of the caller, and hands seats to the pool.
 func (s *server[T]) serve() error {
 	stopWatching := context.AfterFunc(s.ctx, func() { s.stop(nil) })
 	defer stopWatching()
@@ -147,7 +152,7 @@ func (s *server[T]) serve() error {
 	return s.err
 }
 
-// want asks for a seat that waits, if none does.
+// want asks for a waiting seat, if there is none.
 func (s *server[T]) want() {
 	select {
 	case s.wanted <- struct{}{}:
@@ -178,13 +183,13 @@ func (s *server[T]) enter() {
 	case err == nil:
 	case errors.Is(err, weir.ErrClosed):
 		s.stop(weir.ErrClosed)
-	default: // ErrFull, as too many submitters wait there
+	default: // ErrFull: too many submitters wait there
 		s.rest(10 * time.Millisecond)
 		s.want()
 	}
 }
 
-// rest lets time pass, until Serve is to end.
+// rest sleeps for d, or until Serve must end.
 func (s *server[T]) rest(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -208,7 +213,7 @@ func (s *server[T]) stop(err error) {
 	}
 	s.dismiss()
 	for t := range s.held {
-		if t.state == unclaimed { // its seat may wait for the place for long
+		if t.state == unclaimed { // the seat may wait for its place for a long time
 			t.state = leaving
 			go s.putBack(t)
 		}
@@ -224,7 +229,8 @@ func (s *server[T]) stop(err error) {
 	}()
 }
 
-// leave ends the wait of a seat for room in the pool. If the pool has accepted it, it ends when it gets its place: to drop it would be an error there.
+// leave ends a seat's wait for room in the pool. If the pool has accepted the seat, leave does nothing, and
+// the seat ends when it gets its place: to cancel it would be an error in the pool.
 func (s *server[T]) leave(st *seat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,7 +239,7 @@ func (s *server[T]) leave(st *seat) {
 	}
 }
 
-// cancelTasks cancels the contexts of those that run when Serve ends.
+// cancelTasks cancels the contexts of the tasks that still run when Serve ends.
 func (s *server[T]) cancelTasks() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,7 +256,7 @@ func (s *server[T]) cancelTasks() {
 	}
 }
 
-// dismiss ends the seats that are ready. The mutex is held.
+// dismiss ends the ready seats. The mutex is held.
 func (s *server[T]) dismiss() {
 	for _, st := range s.ready {
 		st.turn <- struct{}{}
@@ -258,7 +264,7 @@ func (s *server[T]) dismiss() {
 	s.ready = nil
 }
 
-// sit is a task of the pool.
+// sit is the body of a seat, a task of the pool.
 func (s *server[T]) sit(ctx context.Context, st *seat) error {
 	s.mu.Lock()
 	again := st.begun
@@ -275,7 +281,7 @@ func (s *server[T]) sit(ctx context.Context, st *seat) error {
 	return s.work(ctx, t)
 }
 
-// next returns what the seat, which has its place now, is to run; nil for nothing.
+// next returns the task that the seat, which now has its place, must run; nil for none.
 func (s *server[T]) next(ctx context.Context, st *seat) *task {
 	s.mu.Lock()
 	if s.waiting == st {
@@ -306,7 +312,7 @@ func (s *server[T]) next(ctx context.Context, st *seat) *task {
 	return st.task
 }
 
-// lead pulls for the seats that are ready, until this one has a message.
+// lead pulls for the ready seats until st itself has a message.
 func (s *server[T]) lead(ctx context.Context, st *seat) *task {
 	for {
 		s.mu.Lock()
@@ -341,7 +347,7 @@ func (s *server[T]) lead(ctx context.Context, st *seat) *task {
 			paused := st.task != nil && s.pool.Stats().Paused
 			s.mu.Lock()
 			s.idle = false
-			if paused && st.task.state == unclaimed { // what has begun goes on in a paused pool, but this is to begin
+			if paused && st.task.state == unclaimed { // in a paused pool no task may begin
 				st.task.state = leaving
 				go s.putBack(st.task)
 				s.passLead()
@@ -349,7 +355,7 @@ func (s *server[T]) lead(ctx context.Context, st *seat) *task {
 				return nil
 			}
 			if st.task != nil && st.task.state != unclaimed {
-				st.task = nil // it went back meanwhile
+				st.task = nil // it has gone back meanwhile
 			}
 			if st.task != nil {
 				st.task.state = claimed
@@ -364,7 +370,7 @@ func (s *server[T]) lead(ctx context.Context, st *seat) *task {
 	}
 }
 
-// passLead makes another seat lead, or has the next one do so. The mutex is held.
+// passLead makes a ready seat lead, or asks for a seat that will. The mutex is held.
 func (s *server[T]) passLead() {
 	s.leaders--
 	if len(s.ready) == 0 || !s.mayLead(len(s.ready)) {
@@ -378,14 +384,15 @@ func (s *server[T]) passLead() {
 	next.turn <- struct{}{}
 }
 
-// mayLead reports whether one of so many seats may lead. A second one does so when there are half as many seats as the first has pulled for: then the server has the next pull before it has sent all
-// for that one, and pulls do not become small. The mutex is held.
+// mayLead reports whether one of the given number of seats may lead. A second seat leads when there are half
+// as many seats as the first has pulled for. So the server has the next pull before it has sent all messages
+// for the current one, and pulls do not become small. The mutex is held.
 func (s *server[T]) mayLead(seats int) bool {
 	return s.leaders == 0 || s.leaders == 1 && s.hungry && 2*seats >= s.pulling
 }
 
-// pullFor takes messages for the crew, the last of which is the leader, and ends those for which there is none, except the leader. It reports whether
-// more messages wait.
+// pullFor takes messages for the crew, the last of which is the leader. It ends the seats for which there is
+// no message, except the leader. It reports whether more messages wait.
 func (s *server[T]) pullFor(crew []*seat) (more bool) {
 	leader, n := crew[len(crew)-1], 0
 	err := s.from.Pull(s.pulls, len(crew), 0, func(d backend.Delivery) bool {
@@ -410,7 +417,7 @@ func (s *server[T]) pullFor(crew []*seat) (more bool) {
 	return err == nil && more && n == len(crew)
 }
 
-// pullOne waits for one message, while its seat has no place. It returns nil when Serve is to end.
+// pullOne waits for one message while its seat has no place. It returns nil when Serve must end.
 func (s *server[T]) pullOne(st *seat) (t *task) {
 	const least, most = 50 * time.Millisecond, 5 * time.Second
 	pause := least
@@ -444,7 +451,7 @@ func (s *server[T]) isGone() bool {
 	return errors.Is(err, backend.ErrGone)
 }
 
-// hold makes a task of a delivery; nil if Serve is to end.
+// hold makes a task of a delivery. It returns nil if Serve must end.
 func (s *server[T]) hold(st *seat, d backend.Delivery, as state) *task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -456,7 +463,7 @@ func (s *server[T]) hold(st *seat, d backend.Delivery, as state) *task {
 	return t
 }
 
-// drop ends what hold has begun.
+// drop undoes hold.
 func (s *server[T]) drop(t *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,7 +21,8 @@ func (q *Queue[T]) counts(ctx context.Context) (exporter.QueueCounts, error) {
 	}, nil
 }
 
-// where says where the messages are, for metrics and pages: the folder, or the URLs without user, password, token and query.
+// where returns where the messages are, for metrics and pages: the folder, or the URLs without user,
+// password, token and query.
 func (o *options) where() string {
 	if o.url == "" {
 		dir := cmp.Or(o.dir, defaultDir)
@@ -36,7 +37,7 @@ func (o *options) where() string {
 		if !strings.Contains(text, "://") {
 			text = "nats://" + text
 		}
-		if u, err := url.Parse(text); err == nil && u.Host != "" { // else it is not known what of it is a password
+		if u, err := url.Parse(text); err == nil && u.Host != "" { // otherwise it is not known which part is a password
 			all = append(all, u.Scheme+"://"+u.Host)
 		}
 	}

@@ -18,36 +18,41 @@ import (
 )
 
 const (
-	// mostErrors is how many errors of a message are kept: the first and the last ones.
+	// mostErrors is how many errors of a message are kept: the first one and the last ones.
 	mostErrors = 16
-	// mostErrorText is how many bytes of each are kept.
+	// mostErrorText is how many bytes of each error are kept.
 	mostErrorText = 512
-	// mostUnsure is how many messages are done at most, for one call of Serve, without holding their places until the server has confirmed that. From someUnsure on the server is asked to, for every sixteenth.
+	// mostUnsure is how many messages of one call of Serve may be done, without a place, before the server
+	// has confirmed them. From someUnsure unconfirmed messages on, the server is asked to confirm every
+	// sixteenth.
 	mostUnsure, someUnsure = 256, 64
-	// onRetryWait is the time until the next try if OnRetry of the policy panics, or ends the goroutine: the one that the policy has chosen is lost with that.
+	// onRetryWait is the time until the next try if the policy's OnRetry panics or ends its goroutine: the
+	// wait that the policy chose is lost then.
 	onRetryWait = time.Second
 )
 
-// errProcessEnded is the error of a try that has left no other.
+// errProcessEnded is the error of a try that has left no other error.
 var errProcessEnded = errors.New("weirnats: the process ended during the try, or lost the lease")
 
 // Try is a call of the function that Serve was given.
 type Try struct {
 	// Queue is the name of the queue.
 	Queue string
-	// ID is the [ID] that the message was put with, Key its [Key]; "" if it had none.
+	// ID is the [ID] that the message was put with, and Key its [Key]; "" if it had none.
 	ID, Key string
 	// Number counts the tries of the message, from 1.
 	Number int
-	// Earlier are the errors of the tries before, as far as they left any.
+	// Earlier are the errors of the earlier tries, as far as they left any.
 	Earlier []Failure
-	// Put is when the message was put, by the clock of the server; with [At] and [After] by that of the machine whose program has put it.
+	// Put is when the message was put, by the clock of the server. With [At] and [After] it is by the clock
+	// of the machine whose program put the message.
 	Put time.Time
 }
 
 type tryKey struct{}
 
-// Attempt returns the try that ctx is the context of, or was made from; the zero Try if it is of none.
+// Attempt returns the try whose context ctx is, or was made from. It returns the zero Try if ctx belongs to
+// none.
 func Attempt(ctx context.Context) Try {
 	t, _ := ctx.Value(tryKey{}).(*Try)
 	if t == nil {
@@ -56,14 +61,14 @@ func Attempt(ctx context.Context) Try {
 	return *t
 }
 
-// work runs a message, on a place of the pool. The error that it returns is for the pool's OnError.
+// work runs a message on a place of the pool. It returns the error for the pool's OnError.
 func (s *server[T]) work(ctx context.Context, t *task) error {
 	defer s.finish(t)
 	s.mu.Lock()
 	stopping, lost := s.stopping, t.lost
 	s.mu.Unlock()
 	if lost {
-		return nil // before it began: the next delivery counts it, as it does not know better
+		return nil // lost before it began: the next delivery counts it as a try, as it cannot know better
 	}
 	if stopping {
 		s.giveBack(t)
@@ -81,7 +86,7 @@ func (s *server[T]) work(ctx context.Context, t *task) error {
 	return s.try(ctx, t, value)
 }
 
-// decode returns the value of a message. If the codec ends the goroutine the message is a dead letter.
+// decode returns the value of a message. If the codec ends the goroutine, the message becomes a dead letter.
 func (s *server[T]) decode(t *task) (value T, err error) {
 	returned := false
 	defer func() {
@@ -95,7 +100,8 @@ func (s *server[T]) decode(t *task) (value T, err error) {
 	return value, err
 }
 
-// finish is for a task that has ended. A message with a key may stay.
+// finish ends a task, except a message with a key that stays here for its next try, and a message that
+// another goroutine acknowledges.
 func (s *server[T]) finish(t *task) {
 	switch {
 	case t.detached:
@@ -114,12 +120,13 @@ func (s *server[T]) tryContext(ctx context.Context, t *task) context.Context {
 	return ctx
 }
 
-// prepare finds out which try it is. It reports false if there is none: then the message has gone back, or is dead.
+// prepare finds out which try of the message this is. It reports false if there is no try: the message has
+// gone back, waits, or is dead.
 func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error) {
 	m := t.delivery.Message()
 	begun := s.begun(t)
 	switch {
-	case t.record != nil: // of a message with a key
+	case t.record != nil: // already known for a message with a key
 	case t.delivery.Count() == 1 && begun == 0:
 		t.record = new(backend.Record)
 	default:
@@ -136,7 +143,7 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 	s.mu.Lock()
 	t.started = time.Now()
 	s.mu.Unlock()
-	failed := 0 // the last try that left an error
+	failed := 0 // the number of the last try that left an error
 	if n := len(t.record.Errors); n > 0 {
 		failed = t.record.Errors[n-1].Try
 	}
@@ -144,7 +151,7 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 		Queue: s.queue.name, ID: m.ID, Key: m.Key, Number: max(t.delivery.Count()-t.record.Returned, failed+1, begun+1, t.record.Begun+1), Earlier: failures(t.record.Errors), Put: m.Put,
 	}
 	if t.record.Began.IsZero() {
-		t.record.Began = t.started // or earlier: no record was left
+		t.record.Began = t.started // it may have been earlier: there is no record
 	}
 	before := t.try.Number - 1
 	if t.suspect = before != failed; !t.suspect {
@@ -174,7 +181,8 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 	return s.begins(t), nil
 }
 
-// readRecord reads the record of a message by calls with the first context, while its lease is renewed, until the second is done.
+// readRecord reads the record of a message. It makes calls with ctx, while the lease of the message is
+// renewed, until one succeeds or end is done.
 func (s *server[T]) readRecord(ctx, end context.Context, d backend.Delivery) (*backend.Record, error) {
 	for {
 		r, err := d.Record(ctx)
@@ -191,12 +199,14 @@ func (s *server[T]) readRecord(ctx, end context.Context, d backend.Delivery) (*b
 	}
 }
 
-// isolate makes a message run that was with two processes in a row when they ended: it may have ended them. Those that just were there each time must not lose all of
-// their tries with it: so of such messages one runs at a time in a process, and what waits loses no try. isolate reports false if the message has gone back.
+// isolate makes sure that a message runs alone that was with two processes in a row when they ended, because
+// it may have ended them. A process runs one such message at a time, and the waiting ones lose no try.
+// Otherwise messages that only happened to be there would lose all their tries. isolate reports false if the
+// message has gone back.
 func (s *server[T]) isolate(t *task) bool {
 	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
 	defer cancel()
-	t.record.Returned++ // until it begins
+	t.record.Returned++ // undone when the try begins
 	t.record.Begun = t.try.Number - 1
 	if err := t.delivery.Keep(ctx, t.record); err != nil {
 		s.backOff(t, err)
@@ -213,7 +223,7 @@ func (s *server[T]) isolate(t *task) bool {
 		return false
 	}
 	t.alone = true
-	s.rest(200 * time.Millisecond) // until others that came with it have gone back
+	s.rest(200 * time.Millisecond) // until other suspects that came with it have gone back
 	if s.pulls.Err() != nil {
 		s.send(t, "give a message back", func(ctx context.Context) error { return s.handBack(ctx, t, nil, 0) })
 		return false
@@ -227,7 +237,8 @@ func (s *server[T]) isolate(t *task) bool {
 	return true
 }
 
-// takesSuspect reports whether no message runs that may have ended its process, and notes that one does.
+// takesSuspect reports whether no suspect runs (a message that may have ended its process), and if so notes
+// that one does now.
 func (q *Queue[T]) takesSuspect() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -244,7 +255,7 @@ func (q *Queue[T]) endsSuspect() {
 	q.suspect = false
 }
 
-// leaveAlone ends what isolate has begun.
+// leaveAlone undoes isolate.
 func (s *server[T]) leaveAlone(t *task) {
 	if t.alone {
 		t.alone = false
@@ -252,7 +263,7 @@ func (s *server[T]) leaveAlone(t *task) {
 	}
 }
 
-// try calls the function, and sends its outcome to the server.
+// try calls the function, and sends the outcome to the server.
 func (s *server[T]) try(ctx context.Context, t *task, value T) (err error) {
 	returned := false
 	defer func() {
@@ -266,7 +277,7 @@ func (s *server[T]) try(ctx context.Context, t *task, value T) (err error) {
 		}
 		_ = s.end(ctx, t, failure) // the pool reports the panic
 		if panicked != nil {
-			panic(panicked) // the stack that has panicked still stands
+			panic(panicked) // the stack of the first panic is still there
 		}
 	}()
 	err = s.run(s.tryContext(ctx, t), value)
@@ -274,7 +285,8 @@ func (s *server[T]) try(ctx context.Context, t *task, value T) (err error) {
 	return s.end(ctx, t, err)
 }
 
-// panicStack is the stack from the panic on. It is called while that still stands.
+// panicStack returns the part of the stack that starts with the panic. It must be called while that stack is
+// still there.
 func panicStack() []byte {
 	stack := debug.Stack()
 	head := bytes.IndexByte(stack, '\n') + 1
@@ -317,7 +329,7 @@ func (s *server[T]) end(ctx context.Context, t *task, err error) error {
 	return &TryError{Queue: s.queue.name, ID: t.try.ID, Try: t.try.Number, Err: err}
 }
 
-// fails has a message come again after a try that has failed.
+// fails makes a message come again after a failed try.
 func (s *server[T]) fails(t *task, err error, wait time.Duration) {
 	s.note(t, err)
 	if t.line != nil {
@@ -327,7 +339,8 @@ func (s *server[T]) fails(t *task, err error, wait time.Duration) {
 	s.send(t, "give a message back that has failed", func(ctx context.Context) error { return s.handBack(ctx, t, t.record, wait) })
 }
 
-// ack removes a message that is done, also if its lease is lost, unless it has a key: what another process does with it is in vain.
+// ack removes a message that is done, even if its lease is lost: what another process does with the message
+// has no effect then. Only a message with a key is not removed after its lease is lost: see acknowledge.
 func (s *server[T]) ack(t *task) {
 	s.remember(t)
 	switch confirm, hold := s.mustConfirm(t); {
@@ -346,8 +359,13 @@ func (s *server[T]) ack(t *task) {
 	}
 }
 
-// mustConfirm reports whether the server must confirm that a message is done, and whether the message holds its place until then, and counts it. For one with a key the next one of that waits. Of those
-// without, one asks for all before it, soon enough that the others mostly need not hold their places: one in a while if the server answers at once, more if that is far.
+// mustConfirm reports whether the server must confirm that a message is done, and whether the message holds
+// its place until then. It also counts the message.
+//
+// A message with a key must be confirmed, because the next message of its key waits for that. Without keys,
+// one confirmation covers all messages before it. mustConfirm asks for it early enough that the other
+// messages mostly need not hold their places: rarely if the server answers at once, more often if the server
+// is far.
 func (s *server[T]) mustConfirm(t *task) (confirm, hold bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -370,8 +388,9 @@ func (s *server[T]) mustConfirm(t *task) (confirm, hold bool) {
 	return confirm, hold
 }
 
-// acknowledge removes a message that is done, and waits until the server has confirmed that. For one with a key it does so only while the lease holds: of one that another process has, the next of
-// its key would begin while it runs there.
+// acknowledge removes a message that is done, and waits until the server has confirmed that. For a message
+// with a key it does so only while the lease holds. If another process has the message by now, the next
+// message of the key would begin while that process runs it.
 func (s *server[T]) acknowledge(t *task) {
 	s.ending(t)
 	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
@@ -391,7 +410,7 @@ func (s *server[T]) acknowledge(t *task) {
 	}
 }
 
-// ending notes that the server may know from now on that a message is done.
+// ending notes that from now on the server may know that a message is done.
 func (s *server[T]) ending(t *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -406,7 +425,8 @@ func (s *server[T]) confirmed(t *task) {
 	s.sure = max(s.sure, t.nth)
 }
 
-// keepHere has a message with a key that has failed wait here for its next try. If that cannot be kept its lease runs out.
+// keepHere makes a message with a key wait here for its next try. If its record cannot be kept, its lease
+// runs out.
 func (s *server[T]) keepHere(t *task, wait time.Duration) {
 	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
 	defer cancel()
@@ -417,14 +437,14 @@ func (s *server[T]) keepHere(t *task, wait time.Duration) {
 	s.comeAgain(t, wait)
 }
 
-// comeAgain has a message with a key wait here, before the others of its key.
+// comeAgain makes a message with a key wait here, before the others of its key.
 func (s *server[T]) comeAgain(t *task, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.again, t.due = true, time.Now().Add(wait)
 }
 
-// begun is the last try that has begun, as far as the process before knew; 0 if it has not.
+// begun returns the number of the last try that has begun, as far as the process before knew; 0 if none has.
 func (s *server[T]) begun(t *task) int {
 	if s.queue.journal == nil {
 		return 0
@@ -432,7 +452,8 @@ func (s *server[T]) begun(t *task) int {
 	return s.queue.journal.Begun(t.delivery.Number())
 }
 
-// begins notes that a try begins, where the number of deliveries does not tell the next process, or the server may end with it. It reports false if it is not to begin.
+// begins notes that a try begins, for the next process, if the number of deliveries does not tell it, or if
+// the server may end with this process. It reports false if the try must not begin.
 func (s *server[T]) begins(t *task) bool {
 	if t.line != nil && t.try.Number > t.delivery.Count()-t.record.Returned {
 		t.record.Begun = t.try.Number
@@ -454,7 +475,7 @@ func (s *server[T]) begins(t *task) bool {
 	return true
 }
 
-// isDone notes that the message will not come again, if all goes well.
+// isDone notes that the message is done, and will not come again if all goes well.
 func (s *server[T]) isDone(t *task) {
 	if s.queue.journal != nil {
 		s.queue.journal.Done(t.delivery.Number())
@@ -480,7 +501,7 @@ func (s *server[T]) note(t *task, err error) {
 	}
 }
 
-// cut returns the text of an error, as far as it is kept.
+// cut returns as much of the text of an error as is kept.
 func cut(err error) (text string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -494,7 +515,7 @@ func cut(err error) (text string) {
 	return text
 }
 
-// printable replaces what takes more room as JSON than it should.
+// printable replaces characters that take more room in JSON than they should.
 func printable(r rune) rune {
 	if r == '\n' || r == '\t' || unicode.IsPrint(r) {
 		return r
@@ -502,7 +523,7 @@ func printable(r rune) rune {
 	return unicode.ReplacementChar
 }
 
-// bury makes a dead letter of a message. If that fails the next delivery finds that its tries are used up.
+// bury makes a dead letter of a message. If that fails, the next delivery finds that the tries are used up.
 func (s *server[T]) bury(t *task, err error) error {
 	s.note(t, err)
 	t.suspect = false
@@ -515,7 +536,7 @@ func (s *server[T]) bury(t *task, err error) error {
 	return &TryError{Queue: s.queue.name, ID: t.try.ID, Try: t.try.Number, Dead: dead, Err: err}
 }
 
-// giveBack returns a message at once, without counting the try.
+// giveBack returns a message to the queue at once, without counting the try.
 func (s *server[T]) giveBack(t *task) {
 	if t.looked != nil {
 		<-t.looked
@@ -541,15 +562,17 @@ func (s *server[T]) giveBack(t *task) {
 		}
 		return s.handBack(ctx, t, t.record, 0)
 	})
-	if s.queue.journal != nil && t.suspect && t.try.Number > 1 { // what the journal has counts as a try that has begun
+	if s.queue.journal != nil && t.suspect && t.try.Number > 1 { // the journal would count this try as begun
 		if err := s.queue.journal.Begin(t.delivery.Number(), t.try.Number-1); err != nil {
 			s.complain("note that a try does not count", err)
 		}
 	}
 }
 
-// handBack gives a message back, and keeps the record if that is not nil. It gives it back only once: if the first answer was lost, another process may have the message, and the
-// second call would take it from that, so that a third gets it while it runs. If it did not go back its lease runs out.
+// handBack gives a message back, and keeps the record if it is not nil. It sends the message back only once.
+// If the answer to the first call was lost, another process may have the message. A second call would take
+// the message from that process, and a third process would get it while it runs. If the message did not go
+// back, its lease runs out.
 func (s *server[T]) handBack(ctx context.Context, t *task, r *backend.Record, wait time.Duration) error {
 	if r != nil {
 		if err := t.delivery.Keep(ctx, r); err != nil {
@@ -568,7 +591,7 @@ func (s *server[T]) putBack(t *task) {
 	s.giveBack(t)
 }
 
-// backOff returns a message of which it is not known which try it is. This counts as one.
+// backOff returns a message for which it is not known which try comes next. This delivery counts as a try.
 func (s *server[T]) backOff(t *task, err error) {
 	s.complain("read the record of a message", err)
 	if t.line != nil {
@@ -578,8 +601,8 @@ func (s *server[T]) backOff(t *task, err error) {
 	s.send(t, "give a message back", func(ctx context.Context) error { return s.handBack(ctx, t, nil, time.Second) })
 }
 
-// send sends an outcome while the lease holds: later it could harm a process that has the message now. It reports whether the server knows; if not, the lease runs
-// out.
+// send sends an outcome while the lease holds: later it could harm a process that has the message by then. It
+// reports whether the server has the outcome; if not, the lease runs out.
 func (s *server[T]) send(t *task, what string, send func(ctx context.Context) error) bool {
 	ctx, cancel, holds := s.settle(t)
 	defer cancel()
@@ -590,13 +613,13 @@ func (s *server[T]) send(t *task, what string, send func(ctx context.Context) er
 	if !s.insist(ctx, what, send) {
 		return false
 	}
-	if !t.suspect { // a server that ends soon may forget that it was delivered again, and then nothing else makes the next look at its record
+	if !t.suspect { // a suspect stays in the journal: a server that ends soon may forget its delivery
 		s.ends(t)
 	}
 	return true
 }
 
-// insist calls send until that succeeds, or ctx is done.
+// insist calls send until it succeeds, or ctx is done.
 func (s *server[T]) insist(ctx context.Context, what string, send func(ctx context.Context) error) bool {
 	for {
 		err := send(ctx)

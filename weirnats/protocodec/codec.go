@@ -1,9 +1,10 @@
-// Package protocodec encodes the values of a queue of package weirnats as protocol buffers. It is a module of its own, so that queues of other values need none of that.
+// Package protocodec encodes the values of a queue of package weirnats as protocol buffers. It is a module of
+// its own, so that queues of other values do not depend on protocol buffers.
 //
 //	queue, err := weirnats.Open[*pb.Mail](ctx, "mail", weirnats.Codecs(protocodec.New()))
 //
-// A message that was put with another codec is decoded by that: see [weirnats.Codecs]. So a queue of JSON can become one of protocol buffers while it has messages in it, if the type
-// takes both.
+// A message that was put with another codec is decoded by that codec: see [weirnats.Codecs]. So a queue of
+// JSON can become one of protocol buffers while it has messages in it, if both codecs can decode the type.
 package protocodec
 
 import (
@@ -15,15 +16,16 @@ import (
 	"github.com/64ed045f/weir/weirnats"
 )
 
-// New returns the codec, whose name is proto. The type of the queue's values must be the pointer type of one kind of message, such as *pb.Mail. A value of another type, or nil, is an
-// error of Put, and what cannot be decoded goes to the dead letters. Fields that the type does not have are kept.
+// New returns the codec, whose name is proto. The type of the queue's values must be the pointer type of one
+// kind of message, such as *pb.Mail. Put returns an error for a value of another type, or nil. A message that
+// cannot be decoded goes to the dead letters. Fields that the type does not have are kept.
 func New() weirnats.Codec { return codec{} }
 
 type codec struct{}
 
 func (codec) Name() string { return "proto" }
 
-// Encode writes equal messages as equal bytes, as far as one version of the program goes.
+// Encode encodes equal messages as equal bytes, within one version of the program.
 func (codec) Encode(value any) ([]byte, error) {
 	m, ok := value.(proto.Message)
 	if !ok {
@@ -39,7 +41,7 @@ func (codec) Encode(value any) ([]byte, error) {
 	return data, nil
 }
 
-// Decode makes a message, and lets to point to it.
+// Decode makes a message, and sets the pointer that to points to.
 func (codec) Decode(data []byte, to any) error {
 	at := reflect.ValueOf(to)
 	if at.Kind() != reflect.Pointer || at.IsNil() || at.Type().Elem().Kind() != reflect.Pointer {

@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	// maxMessage is how long an error may be, as it may have text of a server.
+	// maxMessage is how long an error may be: it may contain text of a server.
 	maxMessage = 1000
 	// maxMarks is how many combining marks a character keeps. More of them would climb over the lines above.
 	maxMarks = 2
 )
 
-// clean returns s as one line of at most limit characters; 0 is no limit. All text that comes from a queue or a server passes it: it writes what no terminal should get
-// as Go writes it in strings: \x1b, \n, \u202e.
+// clean returns s as one line of at most limit characters; 0 is no limit. All text that comes from a queue or
+// a server must pass through it. clean writes what no terminal should get as Go writes it in strings: \x1b,
+// \n, \u202e.
 func clean(s string, limit int) string {
 	var b strings.Builder
-	marks := maxMarks // on nothing there can be none
+	marks := maxMarks // a mark needs a character before it
 	for n := 0; s != ""; n++ {
 		if limit > 0 && n == limit {
 			b.WriteString("…")
@@ -63,7 +64,7 @@ func escape(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// writeJSON writes v as one line of JSON that any terminal may get.
+// writeJSON writes v as one line of JSON that is safe for any terminal.
 func writeJSON(w io.Writer, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {

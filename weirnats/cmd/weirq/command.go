@@ -34,7 +34,7 @@ type tool struct {
 	ca, cert, key      string
 }
 
-// defaultDir is the library's.
+// defaultDir is the default of the library.
 const defaultDir = "weir-queues"
 
 // newCommand returns the command tree.
@@ -91,7 +91,8 @@ Exit status:
 	return root
 }
 
-// version says which build this is: the version of the module, the commit if it was built in a checkout, and the Go release.
+// version says which build this is: the version of the module, the commit if it was built in a checkout, and
+// the Go release.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -109,7 +110,7 @@ func version() string {
 	return fmt.Sprintf("%s %s", text, info.GoVersion)
 }
 
-// noCommand is an error that names the command that may have been meant.
+// noCommand returns an error that suggests the command that may have been meant.
 func noCommand(root *cobra.Command, name string) error {
 	root.SuggestionsMinimumDistance = 2
 	if near := root.SuggestionsFor(name); len(near) > 0 {
@@ -126,7 +127,8 @@ func oneQueue(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// options returns those of the library. Their errors never repeat the URL, which may have a password in it.
+// options returns the options of the library. Their errors never repeat the URL, which may contain a
+// password.
 func (t *tool) options(cmd *cobra.Command) ([]weirnats.Option, error) {
 	opts := []weirnats.Option{weirnats.Logger(slog.New(slog.DiscardHandler))} // what matters comes back as an error
 	flags := cmd.Flags()
@@ -170,8 +172,9 @@ func (t *tool) options(cmd *cobra.Command) ([]weirnats.Option, error) {
 	return append(opts, weirnats.Server(t.server, own...)), nil
 }
 
-// credentials returns the option of the client for a file of any of three kinds. Of a file of several lines name:password it takes the first, so that it may be the one that a program gives to
-// [weirnats.Credentials]. Its errors have nothing of what is in the file.
+// credentials returns the option of the client for a file of any of three kinds. Of several lines
+// name:password it takes the first, so that the file may be the one that a program gives to
+// [weirnats.Credentials]. Its errors contain nothing from the file.
 func credentials(file string) (nats.Option, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -196,7 +199,8 @@ func credentials(file string) (nats.Option, error) {
 	return nats.UserCredentials(file), nil
 }
 
-// isServer reports whether text can be the URL of a server: as the client of NATS takes it, which has a default for the scheme.
+// isServer reports whether text can be the URL of a server, as the client of NATS takes it: without a scheme
+// the client uses nats.
 func isServer(text string) bool {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
@@ -213,7 +217,7 @@ func isServer(text string) bool {
 	return false
 }
 
-// with calls do with an Admin, and closes that.
+// with calls do with an Admin, and closes the Admin.
 func (t *tool) with(cmd *cobra.Command, do func(ctx context.Context, a *weirnats.Admin) error) error {
 	opts, err := t.options(cmd)
 	if err != nil {

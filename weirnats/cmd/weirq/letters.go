@@ -77,7 +77,8 @@ that are in the queue stay.`,
 	return cmd
 }
 
-// change asks whether it may do something with dead letters: all, or those whose IDs follow the name of the queue. do gets how many there are.
+// change calls do, if the user agrees, for all dead letters, or for those whose IDs follow the name of the
+// queue. do gets how many there are.
 func (t *tool) change(cmd *cobra.Command, args []string, what string, yes bool, do func(ctx context.Context, q *weirnats.View, n int) (done int, err error)) error {
 	if !yes && !t.asks {
 		return &usageError{cmd, fmt.Errorf("%s asks first, and there is no terminal: use --yes", what)}
@@ -141,7 +142,7 @@ func (t *tool) ask(ctx context.Context, question string) error {
 	}
 }
 
-// replay goes on after an ID that does not exist.
+// replay replays the dead letters with these IDs, and goes on after an ID that does not exist.
 func (t *tool) replay(ctx context.Context, q *weirnats.View, ids []string) (done int, err error) {
 	var missing []string
 	for _, id := range ids {
@@ -160,7 +161,7 @@ func (t *tool) replay(ctx context.Context, q *weirnats.View, ids []string) (done
 	return done, err
 }
 
-// replayAll replays the first n dead letters. Those that were not there at the beginning come after them.
+// replayAll replays the first n dead letters. Letters that were not there at the beginning come after them.
 func replayAll(ctx context.Context, q *weirnats.View, n int) (done int, err error) {
 	seen := 0
 	for l, err := range q.Dead(ctx) {
@@ -170,7 +171,7 @@ func replayAll(ctx context.Context, q *weirnats.View, n int) (done int, err erro
 		switch err := q.Replay(ctx, l.ID); {
 		case err == nil:
 			done++
-		case !errors.Is(err, weirnats.ErrNotFound): // another one has replayed it
+		case !errors.Is(err, weirnats.ErrNotFound): // otherwise another program has replayed it
 			return done, err
 		}
 		if seen++; seen == n {

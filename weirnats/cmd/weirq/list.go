@@ -61,7 +61,7 @@ yet. AGE is that of the oldest message.`,
 	return cmd
 }
 
-// list goes on after a queue that cannot be read.
+// list prints the counts of all queues, and goes on after a queue that cannot be read.
 func (t *tool) list(ctx context.Context, a *weirnats.Admin, asJSON bool) error {
 	names, err := a.Queues(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (t *tool) list(ctx context.Context, a *weirnats.Admin, asJSON bool) error {
 	return failed
 }
 
-// columns are the names of those of row.
+// columns are the names of the columns of row.
 var columns = cells("MESSAGES", "WAITING", "LEASED", "REDELIVERED", "DEAD", "LATER", "AGE")
 
 func row(s *weirnats.Stats) string {
@@ -112,7 +112,7 @@ func statsOf(ctx context.Context, a *weirnats.Admin, name string) (weirnats.Stat
 	return q.Stats(ctx)
 }
 
-// age is that of the oldest message.
+// age formats the age of the oldest message.
 func age(s *weirnats.Stats) string {
 	if s.Oldest.IsZero() {
 		return "-"
@@ -120,7 +120,7 @@ func age(s *weirnats.Stats) string {
 	return passed(s.Age)
 }
 
-// passed is a time with as much precision as a reader needs.
+// passed formats a time with as much precision as a reader needs.
 func passed(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

@@ -1,4 +1,5 @@
-// Weirq looks after queues of package [github.com/64ed045f/weir/weirnats]: it lists them, shows what is in them, and replays or removes dead letters.
+// Weirq looks after queues of package [github.com/64ed045f/weir/weirnats]: it lists them, shows what is in
+// them, and replays or removes dead letters.
 package main
 
 import (
@@ -14,7 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-// The exit statuses of the tool, next to those of a signal.
+// The exit statuses of the tool, in addition to those of a signal.
 const (
 	statusOK     = 0
 	statusFailed = 1
@@ -33,10 +34,10 @@ func main() {
 	os.Exit(run(withSignals(context.Background()), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr, asks}))
 }
 
-// errNoReader is that of a write to a pipe whose reader has ended, such as head.
+// errNoReader is the error of a write to a pipe whose reader, such as head, has ended.
 var errNoReader = errors.New("no reader")
 
-// output keeps the first error of a write, which what prints the help does not return.
+// output keeps the first error of a write, because the code that prints the help does not return it.
 type output struct {
 	io.Writer
 	err error
@@ -69,7 +70,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	if ok {
 		text += fmt.Sprintf("; try '%s --help'", usage.command.CommandPath())
 	}
-	_, _ = fmt.Fprintln(s.errs, "weirq:", clean(text, maxMessage)) // the status says it as well
+	_, _ = fmt.Fprintln(s.errs, "weirq:", clean(text, maxMessage)) // the exit status reports the failure too
 	if ok {
 		return statusUsage
 	}

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// checkOwner refuses a folder of another user: the server writes its files anew, and those of root could not be read by the programs of that user.
+// checkOwner refuses a folder of another user. The server writes its files again, and the programs of that
+// user could not read files of root.
 func checkOwner(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {

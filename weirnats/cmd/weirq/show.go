@@ -16,7 +16,7 @@ import (
 
 // shown is a message or a dead letter.
 type shown struct {
-	ID        string     `json:"id"` // its number
+	ID        string     `json:"id"` // the number
 	MessageID string     `json:"message_id,omitempty"`
 	Key       string     `json:"key,omitempty"`
 	Codec     string     `json:"codec"`
@@ -25,8 +25,8 @@ type shown struct {
 	Died      *time.Time `json:"died,omitempty"`
 	Tries     int        `json:"tries,omitempty"`
 	Errors    []failure  `json:"errors,omitempty"`
-	Data      string     `json:"data,omitempty"`        // if it is text
-	Bytes     []byte     `json:"data_base64,omitempty"` // if it is not
+	Data      string     `json:"data,omitempty"`        // if the value is text
+	Bytes     []byte     `json:"data_base64,omitempty"` // if the value is not text
 	data      []byte
 }
 
@@ -44,7 +44,7 @@ func show(id, messageID, key, codec string, data []byte, put time.Time, errs []w
 	return m
 }
 
-// showing are the flags of peek, later and dead.
+// showing has the flags of peek, later and dead.
 type showing struct {
 	most       int
 	full, json bool
@@ -138,7 +138,7 @@ its ID for replay and purge.`,
 	return cmd
 }
 
-// show shows all, or as many as the flags say.
+// show shows all messages, or as many as the flags say.
 func (t *tool) show(s showing, all iter.Seq2[*shown, error]) error {
 	out := bufio.NewWriter(t.out)
 	n := 0
@@ -172,7 +172,7 @@ func (t *tool) show(s showing, all iter.Seq2[*shown, error]) error {
 	return out.Flush()
 }
 
-// flushFull lets the reader see what has gathered, and returns an error if there is no reader any more.
+// flushFull flushes a buffer that is at least half full, and returns an error if there is no reader any more.
 func flushFull(out *bufio.Writer) error {
 	if out.Available() > out.Size()/2 {
 		return nil

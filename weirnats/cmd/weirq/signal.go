@@ -12,12 +12,13 @@ type interruption struct{ signal syscall.Signal }
 
 func (i *interruption) Error() string { return "stopped by signal: " + i.signal.String() }
 
-// status is what a shell reports of a command that died of the signal.
+// status returns what a shell reports for a command that died of the signal.
 func (i *interruption) status() int { return 128 + int(i.signal) }
 
-// withSignals returns a context that SIGINT and SIGTERM cancel, with an *interruption as the cause, so that an embedded server ends well. A second signal ends the process.
+// withSignals returns a context that SIGINT and SIGTERM cancel, with an *interruption as the cause, so that
+// an embedded server ends properly. A second signal ends the process.
 //
-// It also turns SIGPIPE off, for the same reason: a write to a closed pipe is an error then.
+// withSignals also turns SIGPIPE off, for the same reason: a write to a closed pipe then returns an error.
 func withSignals(parent context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(parent)
 	signal.Ignore(syscall.SIGPIPE)

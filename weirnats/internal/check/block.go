@@ -22,8 +22,10 @@ import (
 //
 //	length (4) | sequence (8) | time (8) | length of the subject (2) | subject | [length of the headers (4) | headers] | data | checksum (8)
 //
-// with the least byte first. The checksum covers all but the three lengths. A bit of the first length says that there are headers. Bits of the sequence say that the message
-// is erased, its content being random now; or that the record is a tombstone: the message with that sequence was removed, here or in an earlier block.
+// with the least byte first. The checksum covers everything except the three lengths. A bit of the first
+// length says that there are headers. One bit of the sequence says that the message is erased, and its
+// content random. Another says that the record is a tombstone: the message with that sequence was removed,
+// here or in an earlier block.
 const (
 	headSize   = 22
 	sumSize    = 8
@@ -34,25 +36,26 @@ const (
 	isTomb     = 1 << 62
 )
 
-// mostBlock is beyond what the server makes: a block ends with the record that makes it larger than 8 MiB.
+// mostBlock is larger than any block of the server: a block ends with the record that makes it larger than 8
+// MiB.
 const mostBlock = 8<<20 + mostSize
 
-// mostHashed is how many bytes the search for a whole record may hash, as a multiple of the size of the block. Messages can be made so that each byte of them looks like
-// the begin of a record of megabytes.
+// mostHashed is how many bytes the search for a whole record may hash, as a multiple of the size of the
+// block. Messages can be made so that each byte of them looks like the beginning of a record of megabytes.
 const mostHashed = 64
 
 // stream is what is known of a stream.
 type stream struct {
 	name   string
-	listed bool // it must be known which messages are there
+	listed bool // list the messages that are there
 	// The highest sequence that a record has.
 	last uint64
-	// The messages that are there in ascending order, if they are listed.
+	// The messages that are there, in ascending order, if they are listed.
 	there []message
-	// The messages of which it is not certain that they are there: see doubtIn.
+	// The messages that may or may not be there: see doubtIn.
 	doubt map[uint64]bool
 
-	bad *DamagedError // the first place that cannot be read; nil if all can
+	bad *DamagedError // the first place that cannot be read; nil if there is none
 }
 
 type message struct {
@@ -60,19 +63,20 @@ type message struct {
 	subject string
 }
 
-// record is a record that is whole.
+// record is a whole record.
 type record struct {
 	size    int
-	seq     uint64 // without the bits
+	seq     uint64 // without the bits of tomb and erased
 	tomb    bool
 	erased  bool
 	subject []byte
 }
 
-// blocks checks the blocks of a stream that is in the folder path. A part that cannot be read is damage if there is a whole record behind it. Otherwise it is the end of what was written.
+// blocks checks the blocks of the stream in the folder path. An unreadable part is damage if a whole record
+// follows it. Otherwise it is the end of what was written.
 func (c *checker) blocks(path string, s *stream) error {
 	dir := filepath.Join(path, "msgs")
-	// A purge was interrupted: the server removes that folder, and takes the other in its place.
+	// If a purge was interrupted, the server removes that folder, and uses the other one instead.
 	if other := filepath.Join(path, "__new_msgs__"); len(blockFiles(other)) > 0 {
 		dir = other
 	}
@@ -119,8 +123,9 @@ func has(sorted []uint64, seq uint64) bool {
 	return found
 }
 
-// doubtIn notes of which messages it is not certain that they are there, in blocks that have tombstones of earlier ones: the server keeps such a block when its last message is removed, and
-// writes no tombstone for that.
+// doubtIn notes which messages may or may not be there. They are the last ones of blocks with tombstones of
+// earlier blocks. The server keeps such a block when its last message is removed, and writes no tombstone for
+// that message.
 func (s *stream) doubtIn(kept []span, tombs []uint64) {
 	s.doubt = make(map[uint64]bool)
 	for _, k := range kept {
@@ -145,7 +150,7 @@ type blockFile struct {
 
 // blockFiles returns the blocks in a folder, in order.
 func blockFiles(dir string) (files []blockFile) {
-	entries, _ := os.ReadDir(dir) // what is missing has none
+	entries, _ := os.ReadDir(dir) // a missing folder has none
 	for _, e := range entries {
 		text, ok := strings.CutSuffix(e.Name(), ".blk")
 		if number, err := strconv.ParseUint(text, 10, 32); ok && err == nil {
@@ -187,10 +192,10 @@ type block struct {
 	plain  []byte // the subject of messages without headers; empty if there may be others
 }
 
-// errCut is that of a record that goes on beyond the end of the file.
+// errCut is the error of a record that goes on beyond the end of the file.
 var errCut = errors.New("a record is longer than the rest of the file")
 
-// read reads the records. It returns the sequences of those that tombstones are for.
+// read reads the records. It returns the sequences for which there are tombstones.
 func (b *block) read(s *stream) (tombs []uint64, err error) {
 	for at := 0; at < len(b.text); {
 		r, err := b.record(at)
@@ -212,7 +217,7 @@ func (b *block) read(s *stream) (tombs []uint64, err error) {
 			}
 			return tombs, nil
 		}
-		if s.bad != nil { // in an earlier block
+		if s.bad != nil { // the bad place is in an earlier block
 			s.bad.Err = fmt.Errorf("%w, and there are whole records in %s, which is a later file", s.bad.Err, filepath.Base(b.file))
 			return nil, s.bad
 		}
@@ -229,12 +234,13 @@ func (b *block) read(s *stream) (tombs []uint64, err error) {
 	return tombs, nil
 }
 
-// add adds a message. Its subject is mostly that of the one before, and then the same string.
+// add adds a message. Mostly its subject equals the subject of the message before; then both share one
+// string.
 func (s *stream) add(r record) {
 	m := message{seq: r.seq}
 	if n := len(s.there); n > 0 {
 		if m.seq <= s.there[n-1].seq {
-			return // the server takes it for removed
+			return // the server takes the message for removed
 		}
 		m.subject = s.there[n-1].subject
 	}
@@ -265,7 +271,7 @@ func (b *block) record(at int) (record, error) {
 	}
 	text := rest[headSize : size-sumSize]
 	b.hash.Reset()
-	_, _ = b.hash.Write(rest[4:20]) // it has no errors
+	_, _ = b.hash.Write(rest[4:20]) // Write never fails
 	_, _ = b.hash.Write(text[:subject])
 	_, _ = b.hash.Write(text[fixed:])
 	b.hashed += size
@@ -294,19 +300,20 @@ func plainSubject(stream string) []byte {
 	return []byte("weir.q." + queue + ".any")
 }
 
-// headersEnd reports whether the headers at the begin of the text can have that length, which no checksum covers.
+// headersEnd reports whether the headers at the beginning of the text can have that length, which no checksum
+// covers.
 func headersEnd(text []byte, length uint32) bool {
 	if uint64(length) > uint64(len(text)) {
 		return false
 	}
 	end := bytes.Index(text, []byte("\r\n\r\n"))
 	if end < 0 || !bytes.HasPrefix(text, []byte("NATS/1.0")) {
-		return true // it is not for us to say what a program has put there
+		return true // another program may have put anything there
 	}
 	return int(length) == end+4
 }
 
-// wholeBehind returns where the first whole record behind a bad place is, 0 if there is none.
+// wholeBehind returns the place of the first whole record after a bad place, or 0 if there is none.
 func (b *block) wholeBehind(bad int) (int, error) {
 	b.hashed = 0
 	for at := bad + 1; at+leastSize <= len(b.text); at++ {
@@ -326,7 +333,8 @@ func (b *block) wholeBehind(bad int) (int, error) {
 // sector is the least that a disk writes at once.
 const sector = 512
 
-// torn reports whether the bad place looks as if the machine lost its power before it had written all: the file ends too early, or what was not written is zeros.
+// torn reports whether the bad place looks as if the machine lost its power before it had written everything:
+// the file ends too early, or what was not written is zeros.
 func (b *block) torn(at int) bool {
 	rest := b.text[at:]
 	if len(rest) < leastSize {
@@ -348,7 +356,7 @@ func (b *block) torn(at int) bool {
 	return zeros(rest[len(rest)-sumSize:])
 }
 
-// wholeUpTo reports whether there is a record at that place that is whole, except that its length is damaged and should be that one.
+// wholeUpTo reports whether the record at that place would be whole if its damaged length were the given one.
 func (b *block) wholeUpTo(at int, length uint32) bool {
 	text := slices.Clone(b.text[at:])
 	other := *b
@@ -362,8 +370,8 @@ func (b *block) wholeUpTo(at int, length uint32) bool {
 	return false
 }
 
-// likely reports whether there can be a record at that place: which costs less to find out than its checksum. Times are those from 2001 to 2128; the server puts none at all into
-// records that have no message.
+// likely reports whether there can be a record at that place, which costs less to find out than its checksum.
+// It accepts times from 2001 to 2128. In records that have no message the server writes no time.
 func (b *block) likely(at int) bool {
 	rest := b.text[at:]
 	size := binary.LittleEndian.Uint32(rest) &^ hasHeaders

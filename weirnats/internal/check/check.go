@@ -1,7 +1,10 @@
-// Package check looks for damage in the files of a server, before the server starts on them: what it cannot read, it drops.
+// Package check looks for damage in the files of a server before the server starts on them: the server drops
+// what it cannot read.
 //
-// The server appends to its files, and a machine that loses its power leaves the end of the last one unwritten: it ends too early, or there are zeros. The server cuts such an end off, and that is
-// as it must be. All else is damage, and so is such an end if there are whole records behind it: the server would cut them off too.
+// The server appends to its files. When a machine loses its power, the end of the last file remains
+// unwritten: the file ends too early, or there are zeros. The server cuts such an end off, which is correct.
+// Everything else is damage. So is such an end if whole records follow it, because the server would cut them
+// off too.
 package check
 
 import (
@@ -26,7 +29,7 @@ import (
 type DamagedError struct {
 	// File is the path of the file.
 	File string
-	// Offset is where in the file the part begins that cannot be read, in bytes.
+	// Offset is where in the file the unreadable part begins, in bytes.
 	Offset int64
 	// Err says what is wrong there.
 	Err error
@@ -40,11 +43,12 @@ func (e *DamagedError) Error() string {
 // Unwrap returns Err.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Mend is what must be done to a file before the server starts on it: the server was killed, or the machine lost its power, before it was finished. No message is lost by it.
+// Mend is what must be done to a file that was not finished when the server was killed, or the machine lost
+// its power. It must be done before the server starts on the file. No message is lost by it.
 type Mend struct {
 	// File is the path of the file.
 	File string
-	// What says what is wrong with it, and what Do does about that.
+	// What says what is wrong with the file, and what Do does about it.
 	What string
 	// Do mends the file. It may be called once.
 	Do func() error
@@ -58,8 +62,9 @@ const (
 	stateName = "o.dat"
 )
 
-// Store checks the files of a server that has its store in the folder dir. It changes nothing. The error is a [*DamagedError] if a file is damaged; another error means that a
-// file or a folder cannot be read. It reads every message that is there.
+// Store checks the files of a server that has its store in the folder dir. It reads every message there, and
+// changes nothing. The error is a [*DamagedError] if a file is damaged. Any other error means that a file or
+// a folder cannot be read.
 func Store(dir string) ([]Mend, error) {
 	streams, err := filepath.Glob(filepath.Join(escape(dir), "jetstream", "*", "streams", "*"))
 	if err != nil {
@@ -67,7 +72,7 @@ func Store(dir string) ([]Mend, error) {
 	}
 	c := new(checker)
 	for _, path := range streams {
-		if strings.HasPrefix(filepath.Base(path), ".") { // the server removes it
+		if strings.HasPrefix(filepath.Base(path), ".") { // the server removes such a folder
 			continue
 		}
 		if err := c.stream(path); err != nil {
@@ -77,11 +82,12 @@ func Store(dir string) ([]Mend, error) {
 	return c.mends, nil
 }
 
-// timesNames are the files in which the server lists when messages are due, or end. It makes them anew from the messages if they are missing. They have no checksum, and what is
-// wrong in one could hold a message back for ever.
+// timesNames are the files in which the server lists when messages are due, or expire. If they are missing,
+// the server makes them again from the messages. They have no checksum, and an error in one could hold a
+// message back forever.
 var timesNames = []string{"sched.db", "thw.db"}
 
-// DropTimes removes such lists.
+// DropTimes removes the files of timesNames.
 func DropTimes(dir string) error {
 	for _, name := range timesNames {
 		all, err := filepath.Glob(filepath.Join(escape(dir), "jetstream", "*", "streams", "*", "msgs", name))
@@ -97,9 +103,9 @@ func DropTimes(dir string) error {
 	return nil
 }
 
-// escape returns the pattern that matches the path alone.
+// escape returns the pattern that matches only the path.
 func escape(path string) string {
-	if filepath.Separator == '\\' { // patterns have no escapes there, and paths no stars
+	if filepath.Separator == '\\' { // on Windows patterns have no escapes, and paths no stars
 		return path
 	}
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
@@ -108,7 +114,7 @@ func escape(path string) string {
 // checker collects what must be mended.
 type checker struct {
 	mends []Mend
-	buf   []byte // for blocks, used again
+	buf   []byte // the buffer for blocks
 }
 
 func (c *checker) stream(path string) error {
@@ -123,7 +129,7 @@ func (c *checker) stream(path string) error {
 	}); err != nil {
 		return err
 	}
-	if about.Compression != server.NoCompression { // this package's own streams are not, and others have no promises
+	if about.Compression != server.NoCompression { // the streams of a queue are not compressed; others are not checked
 		return nil
 	}
 	consumers, err := c.consumers(path, name)
@@ -142,8 +148,9 @@ func (c *checker) stream(path string) error {
 	return nil
 }
 
-// meta checks what describes a stream or a consumer, in the folder path. The key of its checksum is made of id; decode returns the name that is in it. A file that
-// is missing is as good as one that is whole: the program that opens the queue makes it again, and the messages are in other files.
+// meta checks the file that describes a stream or a consumer, in the folder path. The key of its checksum is
+// made of id; decode returns the name that is in the file. A missing file is not damage: the program that
+// opens the queue makes it again, and the messages are in other files.
 func (c *checker) meta(path, id string, decode func(text []byte) (name string, err error)) error {
 	file, sumFile := filepath.Join(path, metaName), filepath.Join(path, sumName)
 	if _, err := os.Stat(filepath.Join(path, keyName)); err == nil {
@@ -157,7 +164,8 @@ func (c *checker) meta(path, id string, decode func(text []byte) (name string, e
 		return err
 	}
 	if len(text) == 0 {
-		// It came to the disk without what is in it. The server would leave it as it is, and pass the stream over.
+		// The file came to the disk without its content. The server would leave it as it is, and skip the
+		// stream.
 		c.mends = append(c.mends, Mend{file, "it is empty; it is removed, and made again when its queue is opened", func() error { return os.Remove(file) }})
 		return nil
 	}
@@ -174,7 +182,7 @@ func (c *checker) meta(path, id string, decode func(text []byte) (name string, e
 	}
 	switch string(have) {
 	case want:
-	case "": // the server was killed between the two
+	case "": // the server was killed after it wrote the file and before it wrote the checksum
 		again("it is missing")
 	default:
 		before, err := sumOf(otherSubjects(text), id)
@@ -200,21 +208,23 @@ func (c *checker) meta(path, id string, decode func(text []byte) (name string, e
 	return nil
 }
 
-// sumOf returns the checksum of what describes that stream or consumer.
+// sumOf returns the checksum of a file that describes a stream or consumer.
 func sumOf(text []byte, id string) (string, error) {
 	key := sha256.Sum256([]byte(id))
 	sum, err := highwayhash.NewDigest64(key[:])
 	if err != nil {
 		return "", err
 	}
-	_, _ = sum.Write(text) // it has no errors
+	_, _ = sum.Write(text) // Write never fails
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// subjects are those of the messages of a queue. They change once: see allSubjects of package jets.
+// subjects matches the subjects of the messages of a queue. They change once: see allSubjects of package
+// jets.
 var subjects = regexp.MustCompile(`"subjects":\["weir\.q\.[^".]+\.(any|\*)"\]`)
 
-// otherSubjects returns the text with the subjects before that, or after it.
+// otherSubjects returns the text with the subjects from before that change, or from after it: whichever text
+// does not have.
 func otherSubjects(text []byte) []byte {
 	at := subjects.FindSubmatchIndex(text)
 	if at == nil {
@@ -236,5 +246,5 @@ func write(file string, text []byte) error {
 	return os.Rename(temp, file)
 }
 
-// zeros reports whether there is nothing but zeros.
+// zeros reports whether text contains only zeros.
 func zeros(text []byte) bool { return len(bytes.TrimLeft(text, "\x00")) == 0 }

@@ -15,13 +15,14 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// consumer is one of a stream.
+// consumer is a consumer of a stream.
 type consumer struct {
 	path  string
 	about server.FileConsumerInfo
 }
 
-// consumers checks what describes the consumers of the stream in the folder path, and returns those of which it must be known what they have delivered.
+// consumers checks the files that describe the consumers of the stream in the folder path. It returns the
+// consumers whose deliveries must be known.
 func (c *checker) consumers(path, stream string) (all []consumer, err error) {
 	entries, err := os.ReadDir(filepath.Join(path, "obs"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,14 +46,20 @@ func (c *checker) consumers(path, stream string) (all []consumer, err error) {
 	return all, err
 }
 
-// state checks what a consumer of a work queue has delivered. The file has no checksum, and what is wrong in it can make messages that are there never come. It may also be newer than the
-// messages: it is written, and the machine loses its power, or the process is killed, before it is written that a message is gone. So a message that is there, and neither new to the consumer nor with
-// a process, is noted as one that is with a process and has been for too long: then it is delivered again. Without a file that can be read all messages are.
+// state checks what a consumer of a work queue has delivered. The file has no checksum, and an error in it
+// can keep messages from ever being delivered.
+//
+// The file may also be newer than the messages. This happens when it is written, and the machine loses its
+// power, or the process is killed, before the removal of a message is written. So state looks for messages
+// that are there, and are neither new to the consumer nor with a process. It notes each of them as one that
+// has been with a process for too long: then the message is delivered again.
+//
+// If the file cannot be read, all messages are delivered again.
 func (c *checker) state(of consumer, s *stream) error {
 	file := filepath.Join(of.path, stateName)
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
-		return nil // as the server makes it
+		return nil // the server makes such a file
 	}
 	if err != nil {
 		return err
@@ -63,7 +70,7 @@ func (c *checker) state(of consumer, s *stream) error {
 		c.mends = append(c.mends, Mend{file, "it cannot be read; it is moved to " + filepath.Base(aside) + ", and each message is delivered again", func() error { return os.Rename(file, aside) }})
 		return nil
 	}
-	if !s.listed || of.about.MaxDeliver > 0 { // then messages stay that are not delivered any more
+	if !s.listed || of.about.MaxDeliver > 0 { // with MaxDeliver, messages stay that are not delivered any more
 		return nil
 	}
 	if n := d.mend(of, s); n > 0 || d.to > s.last {
@@ -73,8 +80,9 @@ func (c *checker) state(of consumer, s *stream) error {
 	return nil
 }
 
-// SetBack moves the times at which deliveries were made, of all consumers in the folder dir, into the past by d: the clock was set back by that, and a delivery that lies ahead would be
-// taken for one that waits for its next try.
+// SetBack moves the times of all deliveries of all consumers in the folder dir into the past by d, because
+// the clock was set back by d. Otherwise the server would take a delivery in the future for a message that
+// waits for its next try.
 func SetBack(dir string, d time.Duration) error {
 	files, err := filepath.Glob(filepath.Join(escape(dir), "jetstream", "*", "streams", "*", "obs", "*", stateName))
 	if err != nil {
@@ -110,14 +118,15 @@ func (d *delivered) mend(of consumer, s *stream) (n int) {
 			continue
 		}
 		n++
-		// The age makes it come at once. One that is much larger would do harm: the server adds it to the times of others.
+		// The age makes the message come at once. A much larger age would do harm: the server adds it to the
+		// times of other deliveries.
 		d.pending[m.seq] = pending{age: d.ageOf(time.Now().Add(-of.about.AckWait - time.Second))}
 	}
 	if n == 0 {
 		return 0
 	}
-	d.floor, d.ackedTo = 0, 0 // the server takes what is not above them for done
-	// The server moves them by the numbers: those must grow with the messages.
+	d.floor, d.ackedTo = 0, 0 // the server takes messages up to these for done
+	// The server moves these two by the numbers, which must grow with the messages.
 	for i, seq := range slices.Sorted(maps.Keys(d.pending)) {
 		p := d.pending[seq]
 		p.number = uint64(i) + 1
@@ -152,11 +161,11 @@ func (of *consumer) wants(subject string) bool {
 // delivered is what a consumer has delivered.
 type delivered struct {
 	times   uint64             // how many deliveries of new messages there were
-	to      uint64             // they were those up to that one
-	floor   uint64             // the first so many of these deliveries are done with
-	ackedTo uint64             // and were up to that message
-	base    int64              // when ages are counted, in seconds since 1970
-	pending map[uint64]pending // by message: what is not done
+	to      uint64             // these were the messages up to this one
+	floor   uint64             // how many of the first of these deliveries are done
+	ackedTo uint64             // these were the messages up to this one, all done
+	base    int64              // the time from which ages are counted back, in seconds since 1970
+	pending map[uint64]pending // by message: deliveries that are not done
 	again   map[uint64]uint64  // by message: how often it was delivered again
 }
 
@@ -168,7 +177,8 @@ type pending struct {
 
 func (d *delivered) ageOf(t time.Time) int64 { return d.base - t.Unix() }
 
-// The ages that a delivery can have. It lies ahead for a message that waits for its next try.
+// The limits of the age of a delivery. The time of a delivery lies ahead for a message that waits for its
+// next try.
 const (
 	mostBefore = 100 * 365 * 24 * time.Hour
 	mostAhead  = 10 * 365 * 24 * time.Hour
@@ -180,7 +190,8 @@ const (
 	stateVersion = 2
 )
 
-// decodeState decodes the state of a consumer, as this version of the server writes it. It returns nil for anything else.
+// decodeState decodes the state of a consumer as this version of the server writes it. It returns nil for
+// anything else.
 func decodeState(text []byte) *delivered {
 	if len(text) < 2 || text[0] != stateMagic || text[1] != stateVersion {
 		return nil

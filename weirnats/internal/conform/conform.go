@@ -1,4 +1,4 @@
-// Package conform holds what keeps the messages of queues to the same rules.
+// Package conform holds all stores of messages to the same rules.
 package conform
 
 import (
@@ -15,18 +15,19 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
-// Lease is the one of the queues that Run opens, if the case needs no other.
+// Lease is the lease of the queues that Run opens, unless the case needs another.
 const Lease = 30 * time.Second
 
-// short is a lease that is to run out.
+// short is a lease that is expected to run out.
 const short = 300 * time.Millisecond
 
-// Settings are those with which Run opens most queues.
+// Settings returns the settings with which Run opens most queues.
 func Settings(name string) backend.Settings {
 	return backend.Settings{Name: name, Replicas: 1, MaxMessages: 1000, MaxBytes: -1, Window: time.Minute, Lease: Lease, Partitions: 4, Codec: "some"}
 }
 
-// Run runs all cases, each by run, which calls the function that it gets. open returns an empty queue, which is closed with the test.
+// Run runs all cases, each by a call of run, which calls the function that it gets. open returns an empty
+// queue, which must be closed with the test.
 func Run(t *testing.T, run func(*testing.T, func(*testing.T)), open func(t *testing.T, s backend.Settings) backend.Queue) {
 	runAll(t, "c", false, []scenario{
 		{"a message is delivered as it was put", nil, asPut},
@@ -67,7 +68,7 @@ type scenario struct {
 	test func(w *world)
 }
 
-// runAll runs cases, one after the other or at once, on queues whose names begin so.
+// runAll runs cases, one after the other or at once, on queues whose names begin with prefix.
 func runAll(t *testing.T, prefix string, atOnce bool, all []scenario, run func(*testing.T, func(*testing.T)), open func(t *testing.T, s backend.Settings) backend.Queue) {
 	for i, c := range all {
 		t.Run(c.name, func(t *testing.T) {
@@ -116,7 +117,7 @@ func (w *world) put(data string) {
 	ok(w, w.Put(w.Context(), &backend.Message{Codec: "raw", Data: []byte(data)}))
 }
 
-// pull takes what there is, at most n.
+// pull takes what there is, at most n messages.
 func (w *world) pull(n int) (all []backend.Delivery) {
 	w.Helper()
 	ok(w, w.from.Pull(w.Context(), n, 0, func(d backend.Delivery) bool {
@@ -141,7 +142,7 @@ func (w *world) take() (taken backend.Delivery) {
 	return taken
 }
 
-// none is false if a message comes.
+// none fails the test if a message comes.
 func (w *world) none() {
 	w.Helper()
 	if all := w.pull(1); len(all) > 0 {
@@ -334,7 +335,7 @@ func oneHolder(w *world) {
 			w.Fatalf("%d of 10 messages come", len(held))
 		}
 		for _, w.from = range []backend.Receiver{first, second} {
-			for _, d := range w.pull(3) { // which may be fewer than there are
+			for _, d := range w.pull(3) { // there may be more messages than a pull returns
 				is(w, "count", d.Count(), 1)
 				is(w, "held already", held[d.Number()], false)
 				held[d.Number()] = true
@@ -434,7 +435,7 @@ func waits(w *world) {
 			return true
 		})
 	}()
-	time.Sleep(20 * time.Millisecond) // either order must do; this one mostly has the pull first
+	time.Sleep(20 * time.Millisecond) // either order must work; mostly the pull is first
 	w.put("a")
 	ok(w, <-done)
 	is(w, "message", <-got, "a")
@@ -491,7 +492,7 @@ func bounded(w *world) {
 		if time.Now().After(end) {
 			w.Fatalf("%d messages do not come", left)
 		}
-		got := len(w.pull(n)) // which may be fewer than there are
+		got := len(w.pull(n)) // there may be more messages than a pull returns
 		if got > n || got > left {
 			w.Fatalf("%d messages for a pull of %d, and there are %d", got, n, left)
 		}
@@ -606,7 +607,7 @@ func counts(w *world) {
 	w.put("a")
 	w.put("b")
 	w.put("c")
-	time.Sleep(10 * time.Millisecond) // also the clock of a bubble has an age to show
+	time.Sleep(10 * time.Millisecond) // so that the clock of a bubble shows an age too
 	check(backend.Stats{Messages: 3, Accepted: 3})
 	d := w.take()
 	check(backend.Stats{Messages: 3, Leased: 1, Accepted: 3})

@@ -13,11 +13,13 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
-// soon is when a message of these cases is due: a server may need a quarter of a second to see that.
+// soon is how long a message of these cases must wait. A server may need another quarter of a second to see
+// that a message is due.
 const soon = 100 * time.Millisecond
 
-// Later runs the cases of messages that are put for later, at once. run and open are those of Run. half moves what is due, but ends before it has removed the message from those for
-// later, and returns when it comes there again.
+// Later runs, at once, the cases of messages that are put for later. run and open are those of Run. half
+// moves a due message, but ends before it has removed the message from those for later. It returns when the
+// message comes there again.
 func Later(
 	t *testing.T, run func(*testing.T, func(*testing.T)), open func(t *testing.T, s backend.Settings) backend.Queue, half func(t *testing.T, q backend.Queue),
 ) {
@@ -57,7 +59,7 @@ func (l *laterWorld) known(_ context.Context, m *backend.Message) (bool, error) 
 	return l.done.Load(), nil
 }
 
-// move moves what is due until the function that it returns is called.
+// move moves due messages until the function that it returns is called.
 func (l *laterWorld) move() (stop func()) {
 	ctx, cancel := context.WithCancel(l.Context())
 	done := make(chan error, 1)
@@ -74,7 +76,7 @@ func (l *laterWorld) putLater(data string, due time.Time) {
 	ok(l, l.Put(l.Context(), &backend.Message{Codec: "raw", Data: []byte(data), Due: due}))
 }
 
-// later is how many messages wait for their time.
+// later returns how many messages wait for their time.
 func (l *laterWorld) later() int {
 	l.Helper()
 	s, err := l.Stats(l.Context())
@@ -82,7 +84,7 @@ func (l *laterWorld) later() int {
 	return s.Later
 }
 
-// settled waits until so many messages wait for their time.
+// settled waits until n messages wait for their time.
 func (l *laterWorld) settled(n int) {
 	l.Helper()
 	for end := time.Now().Add(10 * time.Second); l.later() != n; time.Sleep(10 * time.Millisecond) {
@@ -92,7 +94,8 @@ func (l *laterWorld) settled(n int) {
 	}
 }
 
-// stays checks that so many wait for their time, or for room, and so many are in the queue, until end. While the time of one comes it may count twice.
+// stays checks, until end, that later messages wait for their time or for room, and that the given number is
+// in the queue. A message whose time comes may count twice meanwhile.
 func (l *laterWorld) stays(end time.Time, later, messages int) {
 	l.Helper()
 	for ; time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -102,7 +105,7 @@ func (l *laterWorld) stays(end time.Time, later, messages int) {
 	l.settled(later)
 }
 
-// messages is how many are in the queue.
+// messages returns how many messages are in the queue.
 func (l *laterWorld) messages() int {
 	l.Helper()
 	s, err := l.Stats(l.Context())
@@ -199,7 +202,7 @@ func movedTwice(l *laterWorld) {
 	}
 	d := l.take()
 	is(l, "message", text(d), "a")
-	ok(l, d.Ack(l.Context(), true)) // as it may be done before the other message is removed
+	ok(l, d.Ack(l.Context(), true)) // the message may be done before the other one is removed
 	defer l.move()()
 	l.settled(0)
 	is(l, "messages", l.messages(), 0)

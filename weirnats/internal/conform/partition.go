@@ -10,7 +10,7 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
-// key is one of partition 0 of 4, as others are.
+// key is a key of partition 0 of 4; others fall there too.
 var key = func() string {
 	for i := 0; ; i++ {
 		if k := fmt.Sprint("key ", i, "\n%"); backend.PartitionOf(k, 4) == 0 {
@@ -43,7 +43,7 @@ type ordered struct {
 	turn backend.Turn
 }
 
-// pullFrom takes at most n messages of a partition, within the time that it waits.
+// pullFrom takes at most n messages of a partition, and waits at most for wait.
 func (w *world) pullFrom(p backend.Partition, n int, wait time.Duration) (all []ordered) {
 	w.Helper()
 	ok(w, p.Pull(w.Context(), n, wait, func(d backend.Delivery, t backend.Turn) bool {
@@ -126,7 +126,7 @@ func oneProcess(w *world) {
 	ok(w, err)
 	is(w, "what is not done", fmt.Sprint(list), fmt.Sprint(map[uint64]string{a[0].Sequence(): key, a[2].Sequence(): key}))
 
-	// Another process has it from its first message on.
+	// Another process has the partition from its first message on.
 	ok(w, first.Release(w.Context()))
 	b := w.pullFrom(second, 1, time.Second)
 	is(w, "message", text(b[0]), "3")
@@ -138,7 +138,7 @@ func oneProcess(w *world) {
 	is(w, "turn", st.Turn, b[0].turn)
 	is(w, "pending", st.Pending, 3)
 
-	// What comes again has a number of its own, and the old place in the order.
+	// A message that comes again has a number of its own, and its old place in the order.
 	ok(w, a[2].GiveBack(w.Context(), nil, 0))
 	again := w.pullFrom(second, 1, time.Second)
 	is(w, "message", text(again[0]), "2")

@@ -7,22 +7,24 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/check"
 )
 
-// The server notes by the clock on the wall when leases began, and waits by the other clock, which nothing sets and which stands still while the machine sleeps. So when the clock is set back, or
-// the machine wakes up, what waits for its time comes too late by as much: a message for later, one that waits for its next try, and one whose process has ended. A new start sets that right.
+// The server uses the wall clock to note when leases began. It waits by the monotonic clock, which nothing
+// sets, and which stands still while the machine sleeps. So when the wall clock is set back, or the machine
+// wakes up, what waits for its time comes too late by as much. That is true of a message for later, a message
+// that waits for its next try, and a message whose process has ended. A new start corrects it.
 
-// leastJump is by how much the clock on the wall must have been set for a new start.
+// leastJump is by how much the wall clock must have been set to cause a new start.
 const leastJump = 10 * time.Second
 
 // lookTime is how often the two clocks are compared.
 var lookTime = time.Second
 
-// ahead returns by how much the clock on the wall went ahead of the other one since that time.
+// ahead returns by how much the wall clock has gained on the monotonic clock since that time.
 var ahead = func(since time.Time) time.Duration {
 	now := time.Now()
 	return now.Round(0).Sub(since.Round(0)) - now.Sub(since)
 }
 
-// watch has the server start anew when the clock on the wall is set, until it is over.
+// watch makes the server start again when the wall clock is set, until the server is released.
 func (s *Server) watch() {
 	ticker := time.NewTicker(lookTime)
 	defer ticker.Stop()
@@ -41,7 +43,7 @@ func (s *Server) watch() {
 	}
 }
 
-// jumps is called when the clock on the wall was set forward by d.
+// jumps is called when the wall clock was set forward by d, or back if d is negative.
 func (s *Server) jumps(d time.Duration) {
 	s.mu.Lock()
 	s.back -= min(d, 0)
@@ -51,7 +53,7 @@ func (s *Server) jumps(d time.Duration) {
 	s.breaks(log, fmt.Errorf("the clock was set by %v", d))
 }
 
-// setBack moves what the server has noted to before a clock was set back.
+// setBack moves the times that the server has noted into the past, by as much as the clock was set back.
 func (s *Server) setBack() error {
 	s.mu.Lock()
 	back := s.back

@@ -1,5 +1,5 @@
-// Package embed runs NATS servers inside the process: one for each folder, shared by all queues that the process has there. One that cannot write any more ends, and starts anew when
-// it can: see revive.go.
+// Package embed runs NATS servers inside the process: one for each folder, shared by all queues that the
+// process has there. A server that cannot write any more ends, and starts again when it can: see revive.go.
 package embed
 
 import (
@@ -24,20 +24,22 @@ import (
 // MaxPayload is the largest message of an embedded server, with its headers.
 const MaxPayload = 8 << 20
 
-// maxPending is how many bytes may be on their way to one connection, which is one of this process: beyond that the server cuts it.
+// maxPending is how many bytes may be on their way to one connection of this process. Beyond that the server
+// cuts the connection.
 const maxPending = 1 << 30
 
-// Store is where in the folder the server has its files.
+// Store is the name of the folder, in the folder of the queues, in which the server has its files.
 const Store = "store"
 
-// startTime is how long a server may take to come up before that is an error. Most of it goes into reading the index of its files.
+// startTime is how long a server may take to start before that is an error. Most of the time goes into
+// reading the index of its files.
 const startTime = 2 * time.Minute
 
-// Settings are those of a server. All uses of a server must have the same.
+// Settings are the settings of a server. All uses of a server must have the same.
 type Settings struct {
-	// Sync says that each message is synced to the disk before it is accepted.
+	// Sync makes the server sync each message to the disk before it accepts it.
 	Sync bool
-	// Listen says where the server listens, nil for nowhere.
+	// Listen says where the server listens; nil for nowhere.
 	Listen *Listen
 }
 
@@ -48,32 +50,35 @@ type Server struct {
 	settings Settings
 	folder   *folder.Folder
 	options  *server.Options
-	own      []nats.Option // with which the process itself logs in
+	own      []nats.Option // the options with which this process logs in
 	to       *slog.Logger
 
-	mu       sync.Mutex // not held for calls of the server
+	mu       sync.Mutex // not held during calls of the server
 	nats     *server.Server
 	log      *logger // of nats
 	broken   error
 	started  time.Time
 	pause    time.Duration // before the next start
-	back     time.Duration // by which the clock was set back since the last start
+	back     time.Duration // by how much the clock was set back since the last start
 	over     chan struct{} // closed when Release ends the server
 	reviving sync.WaitGroup
-	ids      map[string]*journal.IDs // changed under servers.Mutex as well
+	ids      map[string]*journal.IDs // changes hold servers.Mutex as well
 
-	// Under servers.Mutex.
+	// Guarded by servers.Mutex.
 	uses     int
 	journals map[string]*journal.Journal
 }
 
-// servers are those of this process, by path. The mutex is held while one starts or ends, so that no second one starts on the same folder meanwhile.
+// servers are the servers of this process, by path. The mutex is held while a server starts or ends, so that
+// no second one starts on the same folder meanwhile.
 var servers struct {
 	sync.Mutex
 	at map[string]*Server
 }
 
-// Acquire returns the server of the folder, and starts it if it is the first use. The error is a [*folder.InUseError] if another process has one there, and a [*check.DamagedError] if a file is damaged.
+// Acquire returns the server of the folder, and starts it if this is the first use. The error is a
+// [*folder.InUseError] if another process has a server there, and a [*check.DamagedError] if a file is
+// damaged.
 func Acquire(dir string, settings Settings, log *slog.Logger) (*Server, error) {
 	path, err := folder.Resolve(dir)
 	if err != nil {
@@ -133,7 +138,7 @@ func (s *Server) start() (err error) {
 	}
 	s.reviving.Go(s.watch)
 	if s.settings.Listen != nil {
-		s.options.Port = s.nats.Addr().(*net.TCPAddr).Port // of each later start too
+		s.options.Port = s.nats.Addr().(*net.TCPAddr).Port // later starts must listen there too
 	}
 	return nil
 }
@@ -164,7 +169,8 @@ func (s *Server) launch() error {
 	return nil
 }
 
-// mend checks the files that the server is about to read, and mends those that it was killed in the middle of. The error is a [*check.DamagedError] if one is damaged.
+// mend checks the files that the server is about to read, and mends those that were incomplete when a server
+// was killed. The error is a [*check.DamagedError] if a file is damaged.
 func mend(store string, log *slog.Logger) error {
 	mends, err := check.Store(store)
 	if err != nil {
@@ -190,7 +196,8 @@ func end(n *server.Server) {
 // reconnectTime is how long a connection waits before it tries again to reach the server.
 const reconnectTime = 20 * time.Millisecond
 
-// Connect returns a connection to the server. It outlives that: when another one has started it goes there.
+// Connect returns a connection to the server. The connection outlives the server: when another server has
+// started, the connection goes there.
 func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
 	opts = append(opts, nats.ReconnectWait(reconnectTime), nats.ReconnectJitter(reconnectTime, reconnectTime), nats.InProcessServer(s))
 	return nats.Connect("", append(opts, s.own...)...)
@@ -207,7 +214,7 @@ func (s *Server) InProcessConn() (net.Conn, error) {
 	return n.InProcessConn()
 }
 
-// Addr returns where the server listens, nil if it does not.
+// Addr returns the address at which the server listens; nil if it does not listen.
 func (s *Server) Addr() net.Addr {
 	if s.settings.Listen == nil {
 		return nil
@@ -217,7 +224,7 @@ func (s *Server) Addr() net.Addr {
 	return s.nats.Addr()
 }
 
-// Journal returns that of a queue. It is closed with the server.
+// Journal returns the journal of a queue. Release closes it with the server.
 func (s *Server) Journal(queue string) (*journal.Journal, error) {
 	servers.Lock()
 	defer servers.Unlock()
@@ -235,7 +242,7 @@ func (s *Server) Journal(queue string) (*journal.Journal, error) {
 	return j, nil
 }
 
-// IDs returns those of a queue. They are closed with the server.
+// IDs returns the IDs of a queue. Release closes them with the server.
 func (s *Server) IDs(queue string, window time.Duration) (*journal.IDs, error) {
 	servers.Lock()
 	defer servers.Unlock()
@@ -255,7 +262,7 @@ func (s *Server) IDs(queue string, window time.Duration) (*journal.IDs, error) {
 	return i, nil
 }
 
-// reload has the IDs of done messages known that the last server knew, and the next one does not.
+// reload makes the IDs of done messages known that the last server knew, and the next one does not.
 func (s *Server) reload() (err error) {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.ids))
@@ -266,7 +273,7 @@ func (s *Server) reload() (err error) {
 	return err
 }
 
-// opened opens a file of a queue, in a folder of that name.
+// opened opens a file of a queue, in the folder with that name.
 func opened[F any](s *Server, folder, queue string, open func(name string) (F, error)) (f F, err error) {
 	dir, err := s.folder.Sub(folder)
 	if err != nil {
@@ -278,7 +285,8 @@ func opened[F any](s *Server, folder, queue string, open func(name string) (F, e
 	return f, nil
 }
 
-// Release ends a use that Acquire has begun. With the last one the server ends, and the folder is free for the next process.
+// Release ends one use of the server, which Acquire has begun. With the last use the server ends, and the
+// folder is free for the next process.
 func (s *Server) Release() error {
 	servers.Lock()
 	defer servers.Unlock()

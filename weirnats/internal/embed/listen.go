@@ -16,7 +16,7 @@ type Listen struct {
 	Port int
 	// TLS encrypts connections, unless it is nil.
 	TLS *tls.Config
-	// Users and Keys are the clients that may connect. If there are none, TLS says that by itself.
+	// Users and Keys are the clients that may connect. If there are none, TLS alone says which may.
 	Users []User
 	Keys  []string // public NKeys
 }
@@ -31,7 +31,8 @@ func (l *Listen) equal(other *Listen) bool {
 	return l.Host == other.Host && l.Port == other.Port && l.TLS == other.TLS && slices.Equal(l.Users, other.Users) && slices.Equal(l.Keys, other.Keys)
 }
 
-// apply sets the options of a server. It returns those with which the process itself logs in: where others need credentials it has a key of its own, which nothing else in the process or outside
+// apply sets the options of a server. It returns those with which this process itself logs in. Where others
+// need credentials, this process has a key of its own, which nothing else inside or outside the process
 // knows.
 func (l *Listen) apply(to *server.Options) ([]nats.Option, error) {
 	to.DontListen = false

@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// logger hands what the server logs on, and keeps its last error.
+// logger passes on what the server logs, and keeps the last error.
 type logger struct {
 	to   *slog.Logger
 	mu   sync.Mutex
 	last string
 	over bool // the server has given up
 
-	broken bool        // it cannot write any more
-	broke  func(error) // called once, when it says that
+	broken bool        // the server cannot write any more
+	broke  func(error) // called once, when the server says that
 }
 
 func (l *logger) ended() bool {
@@ -34,7 +34,7 @@ func (l *logger) lastError() string {
 	return l.last
 }
 
-// note looks whether the server says that it cannot write any more, and returns the text.
+// note returns the text, and checks whether the server says in it that it cannot write any more.
 func (l *logger) note(format string, v []any) string {
 	text := fmt.Sprintf(format, v...)
 	if !saysBroken(format) {
@@ -45,7 +45,7 @@ func (l *logger) note(format string, v []any) string {
 	l.broken = true
 	l.mu.Unlock()
 	if first {
-		l.broke(errors.New(text)) // the server says that in no other way
+		l.broke(errors.New(text)) // the server reports it in no other way
 	}
 	return text
 }
@@ -64,13 +64,14 @@ func (l *logger) fail(format string, v []any) {
 	l.to.Error("weirnats: embedded server: " + text)
 }
 
-// saysBroken reports whether the server says with that format that it cannot write any more. The begin must be that of the server itself: what it says of a connection begins with its address, and has
-// in it what the other side calls itself.
+// saysBroken reports whether the server says, with that format, that it cannot write any more. The format
+// must begin as one of the server itself. What the server says of a connection begins with the connection's
+// address, and contains what the client calls itself.
 func saysBroken(format string) bool {
 	own := func(begin string) bool { return strings.HasPrefix(format, begin) }
 	says := func(what string) bool { return strings.Contains(strings.ToLower(format), what) }
 	return (own("JetStream ") || own("Filestore [")) && (says("critical write error") || says("will be disabled")) ||
-		(own("File") && says("permission denied") && says("disabling jetstream")) // which it says as a warning
+		(own("File") && says("permission denied") && says("disabling jetstream")) // the server logs this as a warning
 }
 
 // Noticef, Warnf, Errorf, Fatalf, Debugf and Tracef implement [server.Logger]. None of them ends the process.

@@ -10,15 +10,17 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// A server whose files cannot be written, such as for want of room on the disk, says that in its log, and nowhere else. From then on it refuses some messages, answers nothing to others, and
-// goes on to deliver messages but forgets that they are done. It does not recover. So it is ended at once, and started anew when its folder can be written. Connections wait for that, as they do
-// for a server in another process.
+// A server whose files cannot be written, for example because the disk is full, says so only in its log. From
+// then on it refuses some messages, does not answer others, and goes on to deliver messages but forgets that
+// they are done. It does not recover. So it is ended at once, and started again when its folder can be
+// written. Connections wait for that, as they do for a server in another process.
 
-// The pauses before a new start. They grow while the server breaks again soon: each start reads all files.
+// The pauses before a new start. They grow while the server soon breaks again, because each start reads all
+// files.
 const (
 	leastPause = 100 * time.Millisecond
 	mostPause  = 10 * time.Second
-	// soonTime is for how long a server must have run for the next pause to be the least.
+	// soonTime is how long a server must have run for the next pause to be the shortest again.
 	soonTime = time.Minute
 )
 
@@ -29,7 +31,7 @@ func (s *Server) Health() error {
 	return s.broken
 }
 
-// runs makes n the server. It reports false if that is broken already.
+// runs makes n the server. It reports false if n is broken already.
 func (s *Server) runs(n *server.Server, log *logger) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,7 +42,7 @@ func (s *Server) runs(n *server.Server, log *logger) bool {
 	return true
 }
 
-// breaks is called when the server that has that log is broken, by a goroutine of it.
+// breaks is called, by a goroutine of the server with that log, when that server is broken.
 func (s *Server) breaks(log *logger, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +66,7 @@ func (s *Server) isOver() bool {
 	}
 }
 
-// revive ends a server that is broken, and starts another when that can write.
+// revive ends a broken server, and starts another when the folder can be written.
 func (s *Server) revive(old *server.Server) {
 	defer s.reviving.Done()
 	end(old)
@@ -83,14 +85,14 @@ func (s *Server) revive(old *server.Server) {
 			s.to.Warn("weirnats: embedded server on " + s.path + " has started again")
 			return
 		}
-		if text := err.Error(); text != last { // and not each time
+		if text := err.Error(); text != last { // log an error once, not at each attempt
 			s.to.Error("weirnats: embedded server on "+s.path+" cannot start again yet", "error", err)
 			last = text
 		}
 	}
 }
 
-// probeSize is how many bytes there must be room for.
+// probeSize is how many bytes must fit on the disk.
 const probeSize = 64 << 10
 
 // probe returns an error if the folder of the server cannot be written.

@@ -1,4 +1,5 @@
-// Package folder makes the folder of an embedded server, and locks it: two servers on one folder both accept messages and lose each other's.
+// Package folder makes the folder of an embedded server, and locks it: two servers on one folder would both
+// accept messages, and lose each other's.
 package folder
 
 import (
@@ -15,7 +16,7 @@ import (
 type InUseError struct {
 	// Dir is the folder.
 	Dir string
-	// PID is the process; 0 if it is not known.
+	// PID is the number of the process; 0 if it is not known.
 	PID int
 }
 
@@ -30,7 +31,8 @@ func (e *InUseError) Error() string {
 // errLocked is what lock returns while another process has the lock.
 var errLocked = errors.New("locked")
 
-// lockName is the file that is locked. It stays when the lock is given up: a process that removed it could remove the one that the next has locked.
+// lockName is the file that is locked. It stays after Unlock: a process that removed it could remove the file
+// that the next process has locked.
 const lockName = "weir.lock"
 
 // Folder is a folder that this process has locked.
@@ -40,7 +42,8 @@ type Folder struct {
 	lock *os.File
 }
 
-// Resolve makes the folder, readable for its owner alone if it is new, and returns its absolute path without symbolic links.
+// Resolve makes the folder, readable only for its owner if it is new, and returns its absolute path without
+// symbolic links.
 func Resolve(dir string) (string, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -52,8 +55,8 @@ func Resolve(dir string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// Lock locks the folder at that path, which Resolve has returned, until Unlock, or until the process ends in whatever way. The error is an
-// [*InUseError] if another process has locked it.
+// Lock locks the folder at that path, which Resolve has returned, until Unlock, or until the process ends in
+// whatever way. The error is an [*InUseError] if another process has locked it.
 func Lock(path string) (*Folder, error) {
 	name := filepath.Join(path, lockName)
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
@@ -77,7 +80,8 @@ func Lock(path string) (*Folder, error) {
 // Unlock lets the next process lock the folder.
 func (f *Folder) Unlock() error { return errors.Join(unlock(f.lock), f.lock.Close()) }
 
-// Sub returns the path of a folder within this one, readable for its owner alone. It makes it if need be.
+// Sub returns the path of a folder within this one, readable only for its owner. It makes the folder if
+// necessary.
 func (f *Folder) Sub(name string) (string, error) {
 	path := filepath.Join(f.Path, name)
 	if err := os.MkdirAll(path, 0o700); err != nil {
@@ -94,7 +98,7 @@ func writePID(f *os.File) error {
 	return err
 }
 
-// readPID returns what the process that has the lock has written, or 0 if it has not come to that.
+// readPID returns the number that the process with the lock has written, or 0 if it has not written one yet.
 func readPID(f *os.File) int {
 	text, err := io.ReadAll(io.NewSectionReader(f, 0, 32))
 	if err != nil {

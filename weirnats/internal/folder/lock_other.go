@@ -11,5 +11,5 @@ func lock(*os.File) error {
 	return errors.New("this system has no locks that end with the process: use a server")
 }
 
-// unlock leaves that to Close.
+// unlock does nothing: no lock can be held here.
 func unlock(*os.File) error { return nil }

@@ -21,7 +21,8 @@ func lock(f *os.File) error {
 	}
 }
 
-// unlock does not leave that to the end of the last descriptor: a process that is just being started has one until it runs its own program.
+// unlock releases the lock explicitly. Otherwise the lock would last until the last descriptor is closed, and
+// a process that is just being started has a descriptor until it runs its own program.
 func unlock(f *os.File) error {
 	for {
 		if err := unix.Flock(int(f.Fd()), unix.LOCK_UN); !errors.Is(err, unix.EINTR) {

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lock locks one byte far beyond the end: Windows lets no other process read what is locked, and the process's number must be read.
+// lock locks one byte far beyond the end of the file. Windows lets no other process read a locked part, and
+// the number of the process must be readable.
 func lock(f *os.File) error {
 	at := &windows.Overlapped{OffsetHigh: 1}
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)
@@ -17,5 +18,5 @@ func lock(f *os.File) error {
 	return err
 }
 
-// unlock leaves that to Close.
+// unlock does nothing: closing the file releases the lock.
 func unlock(*os.File) error { return nil }

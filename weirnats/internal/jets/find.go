@@ -13,7 +13,8 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
-// Names returns the names of the queues of the server, in order: as far as their streams are called so. It does not say whether they can be opened.
+// Names returns the names of the queues of the server, in order, as the names of their streams tell. It does
+// not check whether the queues can be opened.
 func Names(ctx context.Context, conn *Conn) ([]string, error) {
 	js, err := jetstream.New(conn.nats)
 	if err != nil {
@@ -30,15 +31,15 @@ func Names(ctx context.Context, conn *Conn) ([]string, error) {
 	return names, list.Err()
 }
 
-// Find returns the queue with that name, with the settings that it has. It makes and changes nothing. The error is [backend.ErrGone] if the queue does not exist. Closing the queue
-// does not close the connection.
+// Find returns the queue with that name, with the settings that it has. It makes and changes nothing. The
+// error is [backend.ErrGone] if the queue does not exist. Closing the queue does not close the connection.
 func Find(ctx context.Context, conn *Conn, name string) (backend.Queue, error) {
 	js, err := jetstream.New(conn.nats)
 	if err != nil {
 		return nil, err
 	}
 	q := &queue{conn: conn, js: js, name: name, settings: backend.Settings{Name: name}, making: make(chan struct{}, 1)}
-	messages, dead, records, later := q.streams() // for their names
+	messages, dead, records, later := q.streams() // only their names are used
 	for _, s := range []struct {
 		to   *jetstream.Stream
 		name string
@@ -67,7 +68,7 @@ func Find(ctx context.Context, conn *Conn, name string) (backend.Queue, error) {
 	return found{q}, nil
 }
 
-// incomplete is the error of a queue when that of looking for a part of it is err.
+// incomplete returns the error of Find after a look for a part of the queue has failed with err.
 func (q *queue) incomplete(err error, part string) error {
 	switch {
 	case q.messages == nil && errors.Is(err, jetstream.ErrStreamNotFound):
@@ -81,10 +82,9 @@ func (q *queue) incomplete(err error, part string) error {
 // found is a queue that shares its connection.
 type found struct{ *queue }
 
-// Close implements [backend.Queue].
+// Close implements [backend.Queue]; the connection stays.
 func (found) Close() error { return nil }
 
-// Peek implements [backend.Queue].
 func (q *queue) Peek(ctx context.Context, after uint64) (*backend.Kept, error) {
 	m, err := q.get(ctx, q.messages, after+1, jetstream.WithGetMsgSubject("weir.q."+q.name+".*"))
 	if err != nil {
@@ -100,7 +100,8 @@ func (q *queue) Peek(ctx context.Context, after uint64) (*backend.Kept, error) {
 	return &backend.Kept{Number: m.Sequence, Message: *q.message(m.Header, m.Data, m.Time), Record: *r}, nil
 }
 
-// record returns that of a message, and its own number; the zero Record and 0 if there is none.
+// record returns the record of a message, and the record's own number; the zero Record and 0 if there is
+// none.
 func (q *queue) record(ctx context.Context, name string) (*backend.Record, uint64, error) {
 	m, err := q.records.GetLastMsgForSubject(ctx, q.recordSubject(name))
 	switch {

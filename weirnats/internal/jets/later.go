@@ -13,18 +13,22 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
-// Messages that are put for later wait in a stream of their own, as the server refuses schedules in one that is bounded. Each is a schedule on a subject of its own: of two on
-// one subject the server keeps the second. When its time has come the server puts the message on a subject of those that are due, without the headers that begin with Nats-, and
-// removes the schedule. A mover takes it from there to the queue, with a deduplication ID that is made from the subject: so it is put once, also if a mover ends before it has removed it here, and
-// if the server ends before it has removed the schedule.
+// Messages that are put for later wait in a stream of their own, because the server refuses schedules in a
+// stream that is bounded. Each message is a schedule on a subject of its own: of two on one subject the
+// server keeps only the second. When the time has come, the server puts the message on a subject of due
+// messages, without the headers that begin with Nats-, and removes the schedule.
+//
+// A mover takes the message from there to the queue, with a deduplication ID that is made from the subject.
+// So the message is put once, even if a mover ends before it has removed the message here, or the server ends
+// before it has removed the schedule.
 
 // mover is the name of the consumer of messages that are due.
 const mover = "due"
 
-// Known is what Move asks.
+// Known is the function by which Move asks whether a message is done.
 type Known = func(ctx context.Context, m *backend.Message) (bool, error)
 
-// at is what the schedule of a message that comes once begins with.
+// at is the prefix of the schedule of a message that comes once.
 const at = "@at "
 
 const (
@@ -37,8 +41,8 @@ const (
 func (q *queue) laterSubject(name string) string { return "weir.later." + q.name + "." + name }
 func (q *queue) dueSubject(name string) string   { return "weir.due." + q.name + "." + name }
 
-// moveLease is for how long a mover has what it has taken. That of the queue may be so short that a mover which has to wait for the disk would lose it, or so long that what was with a
-// process that ends would come late.
+// moveLease is the lease of a mover. The lease of the queue may be too short: a mover that waits for the disk
+// would lose its messages. It may also be too long: messages of a process that ends would come late.
 func (q *queue) moveLease() time.Duration {
 	return max(time.Second, min(10*time.Second, q.settings.Lease))
 }
@@ -51,7 +55,6 @@ func (q *queue) schedule(out *nats.Msg, due time.Time) {
 	out.Header[jetstream.ScheduleTargetHeader] = []string{q.dueSubject(name)}
 }
 
-// Later implements [backend.Queue].
 func (q *queue) Later(ctx context.Context, after uint64) (*backend.Kept, error) {
 	m, err := q.get(ctx, q.later, after+1, jetstream.WithGetMsgSubject("weir.*."+q.name+".*"))
 	if err != nil {
@@ -59,12 +62,11 @@ func (q *queue) Later(ctx context.Context, after uint64) (*backend.Kept, error) 
 	}
 	k := &backend.Kept{Number: m.Sequence, Message: *q.message(m.Header, m.Data, m.Time)}
 	if k.Due, err = time.Parse(time.RFC3339Nano, strings.TrimPrefix(m.Header.Get(jetstream.ScheduleHeader), at)); err != nil {
-		k.Due = m.Time // when the server saw that it was due
+		k.Due = m.Time // the time at which the server saw that it was due
 	}
 	return k, nil
 }
 
-// Move implements [backend.Queue].
 func (q *queue) Move(ctx context.Context, known Known) error {
 	const least, most = 10 * time.Millisecond, 250 * time.Millisecond
 	r := q.receive(q.later, mover, q.moveLease())
@@ -83,7 +85,7 @@ func (q *queue) Move(ctx context.Context, known Known) error {
 		case ctx.Err() != nil:
 		case err != nil:
 			return err
-		case full: // try with one until there is room
+		case full: // try with one message until there is room
 			rest(ctx, pause)
 			n, pause = 1, min(2*pause, most)
 		case len(all) > 0:
@@ -97,7 +99,7 @@ func (q *queue) Move(ctx context.Context, known Known) error {
 func (r *receiver) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
 	defer cancel()
-	_ = r.Close(ctx) // what does not go back now does so after the lease
+	_ = r.Close(ctx) // what does not go back now goes back after the lease
 }
 
 func rest(ctx context.Context, d time.Duration) {
@@ -109,7 +111,7 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// takeDue takes up to n messages, as soon as there is one. It may return some with an error.
+// takeDue takes up to n messages, as soon as there is one. It may return messages together with an error.
 func (r *receiver) takeDue(ctx context.Context, n int) (all []*delivery, err error) {
 	take := func(d backend.Delivery) bool {
 		all = append(all, d.(*delivery))
@@ -122,8 +124,9 @@ func (r *receiver) takeDue(ctx context.Context, n int) (all []*delivery, err err
 	return all, failed(err)
 }
 
-// move puts messages into the queue, and removes here those that the queue has; the others come again after wait. It reports whether the queue was full. It goes on for a while when ctx is
-// done: else these messages would be held up.
+// move puts messages into the queue, and removes here those that the queue has. The others come again after
+// wait. move reports whether the queue was full. When ctx is done, move goes on for a while: otherwise these
+// messages would be held up.
 func (q *queue) move(ctx context.Context, all []*delivery, wait time.Duration, known Known) (full bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), q.moveLease()*2/5)
 	defer cancel()
@@ -135,7 +138,8 @@ func (q *queue) move(ctx context.Context, all []*delivery, wait time.Duration, k
 	return full, errors.Join(err, forget(ctx, done), giveBack(ctx, back, wait))
 }
 
-// store puts messages into the queue, except those that are known. It returns those that the queue has or had, the others, and an error of one of these.
+// store puts messages into the queue, except those that are known. It returns the messages that the queue has
+// or had, the others, and an error of one of the others.
 func (q *queue) store(ctx context.Context, all []*delivery, known Known) (done, back []*delivery, err error) {
 	var from []*delivery
 	var put []*backend.Message
@@ -165,7 +169,8 @@ func (q *queue) store(ctx context.Context, all []*delivery, known Known) (done, 
 	return done, back, err
 }
 
-// forget removes messages that were moved. The server processes acknowledgements in order: when it has confirmed the last one, all are gone.
+// forget removes messages that were moved. The server processes acknowledgements in order: when it has
+// confirmed the last one, all messages are gone.
 func forget(ctx context.Context, moved []*delivery) error {
 	for i, d := range moved {
 		if err := d.Ack(ctx, i == len(moved)-1); err != nil {

@@ -17,13 +17,16 @@ import (
 )
 
 const (
-	// partitionsData is where the stream of messages says how many partitions there are.
+	// partitionsData is the key under which the stream of messages has the number of partitions.
 	partitionsData = "weir.partitions"
-	// termHeader has the term of a delivery, as long as the consumer is pinned to one client: the server calls that the ID of the pin.
+	// termHeader has the term of a delivery, while the consumer is pinned to one client. The server calls
+	// that the ID of the pin.
 	termHeader = "Nats-Pin-Id"
-	// group is the priority group of the consumers of partitions: the server wants a name, and allows one.
+	// group is the priority group of the consumers of partitions. The server requires a name, and allows one
+	// group.
 	group = "one"
-	// mostKeyed is how many bytes a pull asks for at most that does not wait: a process pulls from many partitions.
+	// mostKeyed is how many bytes a pull that does not wait asks for at most: a process pulls from many
+	// partitions.
 	mostKeyed = 1 << 20
 	// mostMade is how many consumers are made at once.
 	mostMade = 16
@@ -54,7 +57,7 @@ func (q *queue) partition(i int) jetstream.ConsumerConfig {
 	return c
 }
 
-// Partitions implements [backend.Queue]. The consumer of partition 0 is made last: if that exists, all do.
+// Partitions implements [backend.Queue]. The consumer of partition 0 is made last: if it exists, all do.
 func (q *queue) Partitions(ctx context.Context) (int, error) {
 	if q.keyed.Load() {
 		return q.settings.Partitions, nil
@@ -76,7 +79,8 @@ func (q *queue) Partitions(ctx context.Context) (int, error) {
 	return q.settings.Partitions, nil
 }
 
-// makePartitions makes the consumers of all partitions, if they do not exist. That takes the server some ms each.
+// makePartitions makes the consumers of all partitions, if they do not exist. The server takes some ms for
+// each.
 func (q *queue) makePartitions(ctx context.Context) error {
 	if q.keyed.Load() {
 		return nil
@@ -108,8 +112,8 @@ func (q *queue) makePartitions(ctx context.Context) error {
 	return nil
 }
 
-// completePartitions makes what there should be for messages with keys and is missing: a server that was killed, or lost its power, may have forgotten the subjects of the stream, or with the
-// stream all its consumers.
+// completePartitions makes what is missing for messages with keys. A server that was killed, or lost its
+// power, may have forgotten the subjects of the stream, or the stream with all its consumers.
 func (q *queue) completePartitions(ctx context.Context) error {
 	n, err := q.Partitions(ctx)
 	switch {
@@ -159,7 +163,8 @@ func (q *queue) makePartition(ctx context.Context, i int) error {
 	return nil
 }
 
-// delivered returns how many messages were delivered and are not done, and how many of them more than once.
+// delivered returns how many messages were delivered and are not done, and how many of them were delivered
+// more than once.
 func (q *queue) delivered(ctx context.Context) (pending, again int, err error) {
 	if !q.keyed.Load() {
 		c, err := q.messages.Consumer(ctx, consumer)
@@ -168,7 +173,7 @@ func (q *queue) delivered(ctx context.Context) (pending, again int, err error) {
 		}
 		return c.CachedInfo().NumAckPending, c.CachedInfo().NumRedelivered, nil
 	}
-	all := q.messages.ListConsumers(ctx) // 256 of them in one answer
+	all := q.messages.ListConsumers(ctx) // one answer has 256 of them
 	for c := range all.Info() {
 		pending += c.NumAckPending
 		again += c.NumRedelivered
@@ -176,7 +181,8 @@ func (q *queue) delivered(ctx context.Context) (pending, again int, err error) {
 	return pending, again, all.Err()
 }
 
-// partition implements [backend.Partition]. The consumer is pinned to one client at a time: a pull without the term waits until no client has it.
+// partition implements [backend.Partition]. The consumer is pinned to one client at a time. A pull without
+// the term of that client waits until no client has the consumer.
 type partition struct {
 	*receiver
 	number  int
@@ -184,10 +190,9 @@ type partition struct {
 	subject string
 
 	mu   sync.Mutex
-	term string // of the last delivery; "" if it has ended since
+	term string // the term of the last delivery; "" if it has ended since
 }
 
-// Partition implements [backend.Queue].
 func (q *queue) Partition(i int) (backend.Partition, error) {
 	p := &partition{receiver: q.receive(q.messages, partitionName(i), q.settings.Lease), number: i, name: partitionName(i), subject: q.partitionSubject(i)}
 	p.seen = p.setTerm
@@ -200,11 +205,10 @@ func (p *partition) setTerm(term string) {
 	p.term = term
 }
 
-// Pull implements [backend.Partition].
 func (p *partition) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery, backend.Turn) bool) error {
 	ask := p.request(n, wait)
 	if n > 1 && wait == 0 {
-		ask.MaxBytes = mostKeyed // one that is larger comes to a pull of one
+		ask.MaxBytes = mostKeyed // a larger message comes with a pull for one
 	}
 	p.mu.Lock()
 	ask.Group, ask.Term = group, p.term
@@ -221,13 +225,13 @@ func (p *partition) Pull(ctx context.Context, n int, wait time.Duration, take fu
 		}
 		p.mu.Unlock()
 	case errors.Is(err, nats.ErrNoResponders):
-		// A server that is killed while it makes a consumer does not know it when it starts again; and if that was made a second time, not when it starts once more.
-		_ = p.of.makePartition(ctx, p.number) // the next pull tells
+		// A server that is killed while it makes a consumer does not know it when it starts again. If the
+		// consumer was then made a second time, the server does not know it when it starts once more.
+		_ = p.of.makePartition(ctx, p.number) // the next pull tells whether it worked
 	}
 	return err
 }
 
-// State implements [backend.Partition].
 func (p *partition) State(ctx context.Context) (backend.State, error) {
 	c, err := p.of.messages.Consumer(ctx, p.name)
 	if err != nil {
@@ -259,7 +263,6 @@ func (p *partition) List(ctx context.Context, last uint64) (map[uint64]string, e
 	}
 }
 
-// Release implements [backend.Partition].
 func (p *partition) Release(ctx context.Context) error {
 	p.setTerm("")
 	return failed(p.of.messages.UnpinConsumer(ctx, p.name, group))

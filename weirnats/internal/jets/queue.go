@@ -1,9 +1,13 @@
 // Package jets keeps a queue on NATS JetStream.
 //
-// A queue has four streams: one of its messages, a work queue with one durable consumer, whose acknowledgement time is the lease; one of its dead
-// letters; one of records, the last message of each subject of which is what is known of a message that failed or went back; and one of messages that wait for their
-// time, see later.go. Among the records there are also, for as long as the window of deduplication lasts, the deduplication IDs of messages that are done. From the first message with
-// a key on, the work queue has a consumer for each partition too.
+// A queue has four streams:
+//
+//   - its messages: a work queue with one durable consumer, whose acknowledgement time is the lease. From the
+//     first message with a key on, it also has a consumer for each partition;
+//   - its dead letters;
+//   - records: the last message of each subject is what is known of a message that failed or went back. Here
+//     are also the deduplication IDs of messages that are done, for as long as the window lasts;
+//   - messages that wait for their time: see later.go.
 package jets
 
 import (
@@ -43,33 +47,36 @@ const (
 	batchCommitHeader = "Nats-Batch-Commit"
 )
 
-// callTime is how long the answer to one call may take. The largest messages take seconds on a machine that is busy.
+// callTime is how long the answer to one call may take. The largest messages take seconds on a busy machine.
 const callTime = 15 * time.Second
 
 // eachTime is how long the answers to messages that were sent together may take.
 const eachTime = 30 * time.Second
 
-// reserve is what the headers of a dead letter may take of the server's largest message.
+// reserve is how much of the server's largest message the headers of a dead letter may take.
 const reserve = 64 << 10
 
-// recordSize is what the server counts for each message besides its subject, headers and data, if it has headers.
+// recordSize is what the server counts for each message that has headers, in addition to its subject, headers
+// and data.
 const recordSize = 34
 
-// movedSize is how much larger a message may be when Move puts it, or when it was a dead letter.
+// movedSize is how much larger a message may become when Move puts it, or when it was a dead letter.
 const movedSize = 128
 
-// mostLooks is how many messages are looked at at once after the connection was lost. The server sends them whole, as text, and cuts the connection of a client that has 64 MiB to read.
+// mostLooks is how many messages are read at once after the connection was lost. The server sends them whole,
+// as text, and cuts the connection of a client that has 64 MiB to read.
 const mostLooks = 4
 
 // consumer is the name of the consumer of a queue's messages.
 const consumer = "work"
 
-// Conn is a connection to a server, with what must know when it is lost or comes back.
+// Conn is a connection to a server, with the calls and receivers that must learn when it is lost or comes
+// back.
 type Conn struct {
 	nats     *nats.Conn
-	patience time.Duration // with one call
+	patience time.Duration // how long one call may take
 
-	looks chan struct{} // of capacity mostLooks
+	looks chan struct{} // capacity mostLooks
 
 	mu        sync.Mutex
 	receivers map[*receiver]bool
@@ -78,14 +85,15 @@ type Conn struct {
 
 // pending is a call to the server that is under way.
 type pending struct {
-	on  uint64 // the epoch of its connection, or of the one before
+	on  uint64 // the epoch of its connection, or of the connection before
 	end context.CancelFunc
 }
 
-// unsent is in place of an epoch for a pull that was asked for while there was no connection: the client sends it on the next one.
+// unsent stands for the epoch of a pull that was asked for while there was no connection: the client sends it
+// on the next one.
 const unsent = math.MaxUint64
 
-// Connect makes a connection by connect, which gets the options that it must use.
+// Connect makes a connection with the function connect, which gets the options that it must use.
 func Connect(connect func(opts ...nats.Option) (*nats.Conn, error)) (*Conn, error) {
 	c := &Conn{patience: callTime, looks: make(chan struct{}, mostLooks), receivers: make(map[*receiver]bool), calls: make(map[*pending]bool)}
 	var err error
@@ -97,8 +105,9 @@ func Connect(connect func(opts ...nats.Option) (*nats.Conn, error)) (*Conn, erro
 	return c, err
 }
 
-// lost ends what was asked on a connection that is lost: the server has forgotten the pulls, and the answers to calls do not come. The client may call it when
-// the next connection is long there: what was asked on that one goes on.
+// lost ends the pulls and calls on a connection that is lost: the server has forgotten the pulls, and will
+// not answer the calls. The client may call lost when the next connection has long been there; pulls and
+// calls on that connection go on.
 func (c *Conn) lost(n *nats.Conn) {
 	next, connected := epoch(n)
 	if !connected {
@@ -131,21 +140,23 @@ func (c *Conn) again(n *nats.Conn) {
 	}
 }
 
-// epoch returns how often the connection was made anew, and whether it is there. A new one counts before anything is sent on it.
+// epoch returns how often the connection was made again, and whether it is there. A new connection counts
+// before anything is sent on it.
 func (c *Conn) epoch() (n uint64, connected bool) { return epoch(c.nats) }
 
 func epoch(c *nats.Conn) (n uint64, connected bool) {
 	for n = c.Stats().Reconnects; ; {
 		connected = c.IsConnected()
 		now := c.Stats().Reconnects
-		if now == n { // else connected may be said of either
+		if now == n { // otherwise connected may belong to either epoch
 			return n, connected
 		}
 		n = now
 	}
 }
 
-// call returns the context of a call that takes at most d, and ends when the connection on which it asks is lost.
+// call returns the context of a call that takes at most d, and that ends when the connection on which it asks
+// is lost.
 func (c *Conn) call(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	p := &pending{c.nats.Stats().Reconnects, cancel} // not epoch: many calls at once would wait for the client's lock
@@ -160,10 +171,10 @@ func (c *Conn) call(ctx context.Context, d time.Duration) (context.Context, cont
 	}
 }
 
-// Close ends the connection, when what was sent has reached the server.
+// Close ends the connection after what was sent has reached the server.
 func (c *Conn) Close() {
 	if c.nats.IsConnected() {
-		_ = c.nats.FlushTimeout(5 * time.Second) // it is over in any case
+		_ = c.nats.FlushTimeout(5 * time.Second) // the connection ends in any case
 	}
 	c.nats.Close()
 }
@@ -179,11 +190,12 @@ type queue struct {
 	records  jetstream.Stream
 	later    jetstream.Stream
 
-	making chan struct{} // of capacity 1: a call makes the partitions
-	keyed  atomic.Bool   // they exist
+	making chan struct{} // capacity 1: a call makes the partitions
+	keyed  atomic.Bool   // the partitions exist
 }
 
-// Open returns the queue, and makes what does not exist of it. If it exists with other settings the error is a [*backend.SettingsError], and nothing has changed.
+// Open returns the queue, and makes those parts of it that do not exist. If the queue exists with other
+// settings, the error is a [*backend.SettingsError], and nothing has changed.
 func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, error) {
 	js, err := jetstream.New(conn.nats)
 	if err != nil {
@@ -206,11 +218,10 @@ func Open(ctx context.Context, conn *Conn, s backend.Settings) (backend.Queue, e
 func (q *queue) subject() string                  { return "weir.q." + q.name + ".any" }
 func (q *queue) deadSubject(name string) string   { return "weir.dead." + q.name + "." + name }
 func (q *queue) recordSubject(name string) string { return "weir.tries." + q.name + "." + name }
-func (q *queue) idSubject(id string) string { // its name is part of the format
+func (q *queue) idSubject(id string) string { // the name is part of the format
 	return fmt.Sprintf("weir.keys.%s.%x", q.name, backend.HashOf(id))
 }
 
-// Put implements [backend.Queue].
 func (q *queue) Put(ctx context.Context, m *backend.Message) error {
 	out, err := q.outgoing(ctx, m)
 	if err != nil {
@@ -225,19 +236,20 @@ func (q *queue) Put(ctx context.Context, m *backend.Message) error {
 	return unanswered(ctx, err)
 }
 
-// publish is [jetstream.JetStream.PublishMsg], except that it takes the answer apart by itself if that says what it nearly always says: to decode JSON takes a tenth of the time of Put.
+// publish is [jetstream.JetStream.PublishMsg], except that it parses the usual answer by itself: decoding
+// JSON takes a tenth of the time of Put.
 func (q *queue) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, error) {
 	answer, err := q.conn.nats.RequestMsgWithContext(ctx, m)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return q.js.PublishMsg(ctx, m) // which asks again for a while
+		return q.js.PublishMsg(ctx, m) // it asks again for a while
 	case err != nil:
 		return nil, err
 	}
 	return decode(answer)
 }
 
-// decode returns what a stream answers to a message.
+// decode returns the answer of a stream to a message.
 func decode(answer *nats.Msg) (*jetstream.PubAck, error) {
 	if number, ok := accepted(answer.Data); ok {
 		return &jetstream.PubAck{Sequence: number}, nil
@@ -258,7 +270,7 @@ func decode(answer *nats.Msg) (*jetstream.PubAck, error) {
 	return other.PubAck, nil
 }
 
-// accepted returns the number that a message has got, if the answer says that and no more.
+// accepted returns the number of an accepted message, if the answer says only that.
 func accepted(answer []byte) (number uint64, ok bool) {
 	text, ok := strings.CutPrefix(string(answer), `{"stream":"`)
 	if !ok {
@@ -277,7 +289,8 @@ func (q *queue) bounded(ctx context.Context) (context.Context, context.CancelFun
 	return q.conn.call(ctx, q.conn.patience)
 }
 
-// ask calls f, which changes nothing, and again if the server does not answer: one that has just begun to lead others forgets what the one before was asked.
+// ask calls f, which must change nothing, and calls it again if the server does not answer: a server that has
+// just become the leader forgets what its predecessor was asked.
 func (q *queue) ask(ctx context.Context, f func(ctx context.Context) error) error {
 	all, cancel := context.WithTimeout(ctx, q.conn.patience)
 	defer cancel()
@@ -292,7 +305,8 @@ func (q *queue) ask(ctx context.Context, f func(ctx context.Context) error) erro
 	}
 }
 
-// unanswered is failed for a call that ends by itself if the server does not answer: ctx is that of the caller.
+// unanswered is failed for a call that ends by itself if the server does not answer. ctx is the context of
+// the caller.
 func unanswered(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -304,13 +318,15 @@ func unanswered(ctx context.Context, err error) error {
 	return failed(err)
 }
 
-// What meets no stream is sent again so often, after such pauses, as the client does where it waits for one answer: a cluster may be choosing the stream's leader.
+// A message that meets no stream is sent again sentAgain times, after sendPause each, as the client does for
+// a single message: a cluster may be choosing the stream's leader.
 const (
 	sentAgain = 2
 	sendPause = 250 * time.Millisecond
 )
 
-// PutEach implements [backend.Queue]. It is PublishMsgAsync of the client with a subscription for each call, and with the answers taken apart as in publish.
+// PutEach implements [backend.Queue]. It is the client's PublishMsgAsync with a subscription for each call,
+// and it parses the answers as publish does.
 func (q *queue) PutEach(ctx context.Context, all []*backend.Message) []error {
 	out, errs := make([]*nats.Msg, len(all)), make([]error, len(all))
 	for i, m := range all {
@@ -337,13 +353,14 @@ func (q *queue) PutEach(ctx context.Context, all []*backend.Message) []error {
 	return errs
 }
 
-// exchange sends the messages that have no error yet, or met no stream, in order, and sets the error that comes of each. It reports whether one meets no stream.
+// exchange sends, in order, the messages that have no error yet or met no stream, and sets the error of each.
+// It reports whether a message met no stream.
 func (q *queue) exchange(ctx context.Context, out []*nats.Msg, errs []error) (again bool) {
 	answers, inbox := make(chan *nats.Msg, len(out)), q.conn.nats.NewInbox()+"."
 	sub, err := q.conn.nats.ChanSubscribe(inbox+"*", answers)
 	if err == nil {
 		defer func() { _ = sub.Unsubscribe() }() // the connection may be closed
-		err = ctx.Err()                          // then nothing is sent
+		err = ctx.Err()                          // if ctx is done, nothing is sent
 	}
 	waiting := make(map[string]int, len(out))
 	for i, m := range out {
@@ -364,7 +381,7 @@ func (q *queue) exchange(ctx context.Context, out []*nats.Msg, errs []error) (ag
 		case answer = <-answers:
 		case <-ctx.Done():
 			select {
-			case answer = <-answers: // it was here before
+			case answer = <-answers: // an answer was here before
 			default:
 				for _, i := range waiting {
 					errs[i] = ctx.Err()
@@ -381,7 +398,8 @@ func (q *queue) exchange(ctx context.Context, out []*nats.Msg, errs []error) (ag
 	return again
 }
 
-// PutAll implements [backend.Queue]. It is one atomic batch. The server makes a file for each, which takes it some ms.
+// PutAll implements [backend.Queue] with one atomic batch. The server makes a file for each batch, which
+// takes it some ms.
 func (q *queue) PutAll(ctx context.Context, all []*backend.Message) error {
 	if len(all) == 0 {
 		return nil
@@ -409,7 +427,7 @@ func (q *queue) PutAll(ctx context.Context, all []*backend.Message) error {
 	return nil
 }
 
-// outgoing returns what goes to the server, when what will deliver it exists.
+// outgoing returns what goes to the server, after making sure that what will deliver it exists.
 func (q *queue) outgoing(ctx context.Context, m *backend.Message) (*nats.Msg, error) {
 	if m.Key != "" {
 		if err := q.makePartitions(ctx); err != nil {
@@ -430,7 +448,7 @@ func (q *queue) compose(m *backend.Message) (*nats.Msg, error) {
 		subject = q.partitionSubject(backend.PartitionOf(m.Key, q.settings.Partitions))
 	}
 	out := &nats.Msg{Subject: subject, Data: m.Data, Header: nats.Header{}}
-	if m.Codec != q.settings.Codec { // a header costs the server and the client a tenth of all that they do for a small message
+	if m.Codec != q.settings.Codec { // a header costs a tenth of all that server and client do for a small message
 		out.Header[codecHeader] = []string{m.Codec}
 	}
 	if m.DedupID != "" {
@@ -442,7 +460,7 @@ func (q *queue) compose(m *backend.Message) (*nats.Msg, error) {
 	return out, describe(out.Header, m)
 }
 
-// describe puts the ID, the key, and what travels, into the header.
+// describe puts the ID, the key and the carried values into the header.
 func describe(h nats.Header, m *backend.Message) error {
 	if m.ID != "" {
 		h[idHeader] = []string{url.PathEscape(m.ID)}
@@ -460,7 +478,7 @@ func describe(h nats.Header, m *backend.Message) error {
 	return nil
 }
 
-// encode returns JSON in one line, as short as it can be: all headers of a message take at most 64 KiB.
+// encode returns JSON in one line, as short as possible: all headers of a message may take at most 64 KiB.
 func encode(v any) (string, error) {
 	var text strings.Builder
 	e := json.NewEncoder(&text)
@@ -469,7 +487,8 @@ func encode(v any) (string, error) {
 	return strings.TrimSuffix(text.String(), "\n"), err
 }
 
-// message is the inverse of outgoing, where the server has stored the message at put. What other programs have put is taken as far as it can be.
+// message is the inverse of outgoing; put is when the server stored the message. It accepts as much as
+// possible of a message that another program has put.
 func (q *queue) message(h nats.Header, data []byte, put time.Time) *backend.Message {
 	m := &backend.Message{Codec: q.settings.Codec, Data: data, Put: put}
 	if len(h) == 0 {
@@ -489,12 +508,12 @@ func (q *queue) message(h nats.Header, data []byte, put time.Time) *backend.Mess
 	}
 	m.Key = keyOf(h)
 	if text := h.Get(carryHeader); text != "" {
-		_ = json.Unmarshal([]byte(text), &m.Carry) // a message is worth more than what came with it
+		_ = json.Unmarshal([]byte(text), &m.Carry) // a message matters more than the carried values
 	}
 	return m
 }
 
-// failed returns err as one of package backend, if it is one.
+// failed returns err as an error of package backend, if there is one for it.
 func failed(err error) error {
 	switch {
 	case err == nil:
@@ -518,7 +537,6 @@ func failed(err error) error {
 	return err
 }
 
-// Known implements [backend.Queue].
 func (q *queue) Known(ctx context.Context, id string) (bool, error) {
 	var m *jetstream.RawStreamMsg
 	err := q.ask(ctx, func(ctx context.Context) (err error) {
@@ -538,23 +556,20 @@ func (q *queue) Known(ctx context.Context, id string) (bool, error) {
 	return time.Since(put) < q.settings.Window, nil
 }
 
-// Remember implements [backend.Queue].
 func (q *queue) Remember(ctx context.Context, id string, put time.Time) error {
 	left := time.Until(put.Add(q.settings.Window))
 	if left <= 0 {
 		return nil
 	}
-	// The server counts in whole seconds.
+	// The server counts lifetimes in whole seconds.
 	call, cancel := q.bounded(ctx)
 	defer cancel()
 	_, err := q.js.Publish(call, q.idSubject(id), []byte(put.Format(time.RFC3339Nano)), jetstream.WithMsgTTL((left + time.Second).Truncate(time.Second)))
 	return unanswered(ctx, err)
 }
 
-// Window implements [backend.Queue].
 func (q *queue) Window() time.Duration { return q.settings.Window }
 
-// Limit implements [backend.Queue].
 func (q *queue) Limit(m *backend.Message) int {
 	limit := int(q.conn.nats.MaxPayload()) - reserve
 	if q.settings.MaxBytes <= 0 {
@@ -568,7 +583,6 @@ func (q *queue) Limit(m *backend.Message) int {
 	return max(0, min(limit, int(q.settings.MaxBytes)-out.Size()-recordSize-movedSize))
 }
 
-// Next implements [backend.Queue].
 func (q *queue) Next(ctx context.Context, after uint64) (*backend.Dead, error) {
 	m, err := q.get(ctx, q.dead, after+1, jetstream.WithGetMsgSubject("weir.dead."+q.name+".*"))
 	if err != nil {
@@ -586,7 +600,6 @@ func (q *queue) get(ctx context.Context, of jetstream.Stream, number uint64, opt
 	return m, err
 }
 
-// Letter implements [backend.Queue].
 func (q *queue) Letter(ctx context.Context, number uint64) (*backend.Dead, error) {
 	m, err := q.get(ctx, q.dead, number)
 	if err != nil {
@@ -607,8 +620,8 @@ func (q *queue) letter(m *jetstream.RawStreamMsg) *backend.Dead {
 	return d
 }
 
-// decodeRecord returns a record as it was kept. In place of one that cannot be read it returns one with that as the only error: neither the message
-// nor those behind it are held up.
+// decodeRecord returns a record as it was kept. For a record that cannot be read it returns one whose only
+// error says so. Neither the message nor those behind it are held up then.
 func decodeRecord(text []byte) *backend.Record {
 	r := new(backend.Record)
 	if err := json.Unmarshal(text, r); err != nil {
@@ -617,7 +630,6 @@ func decodeRecord(text []byte) *backend.Record {
 	return r
 }
 
-// Forget implements [backend.Queue].
 func (q *queue) Forget(ctx context.Context, number uint64) error {
 	call, cancel := q.bounded(ctx)
 	defer cancel()
@@ -632,13 +644,12 @@ func remove(ctx context.Context, of jetstream.Stream, number uint64) error {
 			return failed(err)
 		}
 	}
-	if _, missing := of.GetMsg(ctx, number); errors.Is(missing, jetstream.ErrMsgNotFound) { // the server says why in words alone
+	if _, missing := of.GetMsg(ctx, number); errors.Is(missing, jetstream.ErrMsgNotFound) { // the server gives the reason only as text
 		return backend.ErrNotFound
 	}
 	return err
 }
 
-// Purge implements [backend.Queue].
 func (q *queue) Purge(ctx context.Context) (int, error) {
 	call, cancel := q.bounded(ctx)
 	defer cancel()
@@ -649,7 +660,6 @@ func (q *queue) Purge(ctx context.Context) (int, error) {
 	return int(info.State.Msgs), unanswered(ctx, q.dead.Purge(call))
 }
 
-// Stats implements [backend.Queue].
 func (q *queue) Stats(ctx context.Context) (s backend.Stats, err error) {
 	err = q.ask(ctx, func(ctx context.Context) (err error) {
 		s, err = q.stats(ctx)
@@ -659,7 +669,7 @@ func (q *queue) Stats(ctx context.Context) (s backend.Stats, err error) {
 }
 
 func (q *queue) stats(ctx context.Context) (backend.Stats, error) {
-	later, err := q.later.Info(ctx) // the first: a message that moves meanwhile counts twice rather than not at all
+	later, err := q.later.Info(ctx) // first, so that a message that moves meanwhile counts twice and not zero times
 	if err != nil {
 		return backend.Stats{}, err
 	}
@@ -681,7 +691,6 @@ func (q *queue) stats(ctx context.Context) (backend.Stats, error) {
 	return s, nil
 }
 
-// Close implements [backend.Queue].
 func (q *queue) Close() error {
 	q.conn.Close()
 	return nil

@@ -18,15 +18,17 @@ import (
 )
 
 const (
-	// mostPulled is how many bytes one pull asks for at most: a server cuts the connection of a client that has 64 MiB to read.
+	// mostPulled is how many bytes one pull asks for at most: a server cuts the connection of a client that
+	// has 64 MiB to read.
 	mostPulled = 16 << 20
-	// tooLarge is what the server says when the next message would exceed that.
+	// tooLarge is what the server says when the next message would exceed the bytes that the pull asked for.
 	tooLarge = "Message Size Exceeds MaxBytes"
-	// complete is what it says behind the last of the messages, if there are fewer bytes.
+	// complete is what the server says after the last message of a pull that stayed below its number of
+	// bytes.
 	complete = "Batch Completed"
 )
 
-// answerTime is how long the server may take longer than it was asked to.
+// answerTime is how much longer than it was asked to the server may take.
 const answerTime = 2 * time.Second
 
 var (
@@ -35,15 +37,15 @@ var (
 	errEnded       = errors.New("receiver is closed")
 )
 
-// receiver implements [backend.Receiver]. It speaks the protocol of pull requests itself: a subscription serves one pull after the other, where the
-// client's Fetch makes one for each.
+// receiver implements [backend.Receiver]. It speaks the protocol of pull requests itself, because its
+// subscriptions serve one pull after another, and the client's Fetch makes a subscription for each.
 type receiver struct {
 	of    *queue
 	from  jetstream.Stream
-	next  string // of the API, to which pulls go
+	next  string // the subject of the API to which pulls go
 	lease time.Duration
-	bare  bool              // what goes back leaves no record
-	seen  func(term string) // of a partition: gets the term of each delivery; else nil
+	bare  bool              // messages that go back leave no record
+	seen  func(term string) // gets the term of each delivery of a partition; otherwise nil
 	late  sync.WaitGroup
 
 	mu     sync.Mutex
@@ -51,11 +53,12 @@ type receiver struct {
 	busy   map[*line]bool
 	ending []*line
 	closed bool
-	last   string // to which the last acknowledgement went
+	last   string // the subject to which the last acknowledgement went
 }
 
-// line is a subscription to which the server sends what one pull asks for. What comes does not say which pull it answers, so a line whose pull has
-// ended without the server's answer serves no other: what still comes there goes back.
+// line is a subscription to which the server sends what one pull asks for. A message does not say which pull
+// it answers. So a line whose pull has ended without the server's answer serves no other pull: what still
+// arrives there goes back.
 type line struct {
 	of    *receiver
 	inbox string
@@ -63,23 +66,22 @@ type line struct {
 	ended chan struct{} // closed when the subscription has ended
 	end   func(subject string)
 
-	// Under the mutex of the receiver.
+	// Guarded by the mutex of the receiver.
 	sent  time.Time
-	epoch uint64 // of the connection, or of the one before
-	on    uint64 // the same; or unsent
+	epoch uint64 // the epoch of the connection, or of the connection before
+	on    uint64 // the epoch of the connection, or unsent
 	left  int
 	take  func(backend.Delivery) bool // nil if no pull is under way
-	done  chan error                  // of capacity 1
+	done  chan error                  // capacity 1
 
 	retired bool
 }
 
-// Receive implements [backend.Queue].
 func (q *queue) Receive() (backend.Receiver, error) {
 	return q.receive(q.messages, consumer, q.settings.Lease), nil
 }
 
-// receive returns what delivers messages from a consumer of a stream, with the lease of that.
+// receive returns a receiver of messages from a consumer of a stream, whose lease is given.
 func (q *queue) receive(from jetstream.Stream, consumer string, lease time.Duration) *receiver {
 	r := &receiver{
 		of:    q,
@@ -133,7 +135,6 @@ func (r *receiver) request(n int, wait time.Duration) request {
 	return request{Batch: n, MaxBytes: most, NoWait: wait == 0, Expires: wait}
 }
 
-// Pull implements [backend.Receiver].
 func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery) bool) error {
 	return r.pull(ctx, r.request(n, wait), take)
 }
@@ -183,7 +184,8 @@ func (r *receiver) begin(l *line, n int, take func(backend.Delivery) bool) bool 
 	return true
 }
 
-// give ends the use of a line, whose pull ends with err. It returns that, or what the server has answered meanwhile. A line on which more may come is given up.
+// give ends the use of a line whose pull ends with err. It returns err, or what the server has answered
+// meanwhile. It retires a line on which more may arrive.
 func (r *receiver) give(l *line, err error, answered bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -224,14 +226,15 @@ func (l *line) hasEnded() bool {
 	}
 }
 
-// drain ends the subscription, when all that was sent to it has arrived. The server gives a message that meets no subscription to another pull, and does not count that.
+// drain ends the subscription when all that was sent to it has arrived. The server gives a message that meets
+// no subscription to another pull, and does not count that delivery.
 func (l *line) drain() {
 	if err := l.sub.Drain(); err != nil { // the connection is closed
 		l.end("")
 	}
 }
 
-// interrupt ends the pulls on connections before that of an epoch.
+// interrupt ends the pulls on connections before the given epoch.
 func (r *receiver) interrupt(epoch uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -242,7 +245,8 @@ func (r *receiver) interrupt(epoch uint64) {
 	}
 }
 
-// sent notes on which connection the client has sent the pulls that were asked for before it was there.
+// sent notes on which connection the client has sent the pulls that were asked for before the connection was
+// there.
 func (r *receiver) sent(epoch uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -262,21 +266,21 @@ func (l *line) finish(err error) {
 	}
 }
 
-// arrive is called for what the server sends, one after the other.
+// arrive is called for each message from the server, one after the other.
 func (l *line) arrive(m *nats.Msg) {
 	r := l.of
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if status := m.Header.Get("Status"); status != "" && len(m.Data) == 0 {
 		switch status {
-		case "100": // the server is there
+		case "100": // the server is alive
 		case "404", "408": // there is no message, or no more
 			l.finish(nil)
 		case "409":
 			switch description := m.Header.Get("Description"); description {
 			case tooLarge:
 				l.finish(nil)
-			case complete: // the last message has ended the pull; the next one may be under way
+			case complete: // the last message has ended the pull; the next pull may be under way
 			default:
 				l.finish(fmt.Errorf("server answers %s %s", status, description))
 			}
@@ -291,7 +295,7 @@ func (l *line) arrive(m *nats.Msg) {
 	}
 	meta, err := m.Metadata()
 	if err != nil {
-		return // not from a consumer: no lease is lost
+		return // the message is not from a consumer: no lease is lost
 	}
 	d := &delivery{of: r, subject: m.Subject, to: m.Reply, meta: meta, content: r.of.message(m.Header, m.Data, meta.Timestamp), sent: l.sent}
 	d.epoch.Store(l.epoch)
@@ -308,7 +312,6 @@ func (l *line) arrive(m *nats.Msg) {
 	}
 }
 
-// Close implements [backend.Receiver].
 func (r *receiver) Close(ctx context.Context) error {
 	conn := r.of.conn
 	conn.mu.Lock()
@@ -316,7 +319,7 @@ func (r *receiver) Close(ctx context.Context) error {
 	conn.mu.Unlock()
 	r.mu.Lock()
 	r.closed = true
-	for l := range r.busy { // pulls whose callers have not seen that they are to end
+	for l := range r.busy { // pulls whose callers have not seen yet that they must end
 		l.finish(errEnded)
 		r.retire(l)
 	}
@@ -337,7 +340,8 @@ func (r *receiver) Close(ctx context.Context) error {
 	if last == "" {
 		return nil
 	}
-	// The server processes what it gets for one consumer in order: what answers to this has processed all before. It does nothing for a message that is acknowledged.
+	// The server processes what it gets for one consumer in order: when it answers this request, it has
+	// processed everything before. The request has no effect on a message that is acknowledged.
 	_, err := conn.nats.RequestWithContext(ctx, last, []byte("+WPI"))
 	return err
 }
@@ -350,41 +354,36 @@ type delivery struct {
 	meta    *nats.MsgMetadata
 	content *backend.Message
 	sent    time.Time
-	epoch   atomic.Uint64 // of the connection on which the message was last known to have its number
-	term    string        // of a partition
-	kept    uint64        // the record's number in its stream, 0 if none is known
+	epoch   atomic.Uint64 // the epoch of the connection on which the message was last known to have its number
+	term    string        // the term of a partition
+	kept    uint64        // the record's number in its stream; 0 if none is known
 	keptOn  uint64        // the epoch of the connection on which that was known
 }
 
-// Message implements [backend.Delivery].
 func (d *delivery) Message() *backend.Message { return d.content }
 
-// Count implements [backend.Delivery].
 func (d *delivery) Count() int { return int(d.meta.NumDelivered) }
 
-// More implements [backend.Delivery].
 func (d *delivery) More() bool { return d.meta.NumPending > 0 }
 
-// Sent implements [backend.Delivery].
 func (d *delivery) Sent() time.Time { return d.sent }
 
-// Number implements [backend.Delivery]. The stream may have been deleted and made anew, or have lost its end in a power failure: then its numbers are given again.
+// Number implements [backend.Delivery]. The sequence alone is not enough: the stream may have been deleted
+// and made again, or have lost its end in a power failure. Then the server uses its numbers again.
 func (d *delivery) Number() uint64 {
 	return d.meta.Sequence.Stream*0x9e3779b97f4a7c15 ^ uint64(d.meta.Timestamp.UnixNano()) | 1<<63
 }
 
-// Sequence implements [backend.Delivery].
 func (d *delivery) Sequence() uint64 { return d.meta.Sequence.Stream }
 
 // name is the last part of the subjects that belong to the message.
 func (d *delivery) name() string { return nameOf(d.meta.Sequence.Stream, d.meta.Timestamp) }
 
-// nameOf returns a name that no other message has, as Number is one that has most likely no other.
+// nameOf returns a name that no other message has. Number, in contrast, is only most likely unique.
 func nameOf(number uint64, put time.Time) string {
 	return strconv.FormatUint(number, 10) + "-" + strconv.FormatInt(put.UnixNano(), 36)
 }
 
-// Record implements [backend.Delivery].
 func (d *delivery) Record(ctx context.Context) (*backend.Record, error) {
 	epoch, _ := d.of.of.conn.epoch()
 	r, kept, err := d.of.of.record(ctx, d.name())
@@ -394,7 +393,6 @@ func (d *delivery) Record(ctx context.Context) (*backend.Record, error) {
 	return r, err
 }
 
-// Extend implements [backend.Delivery].
 func (d *delivery) Extend(ctx context.Context) error { return d.confirm(ctx, "+WPI") }
 
 // confirm sends an answer, and waits until the server has processed it.
@@ -406,12 +404,16 @@ func (d *delivery) confirm(ctx context.Context, answer string) error {
 	return err
 }
 
-// hasNumber reports whether the message still has its number. A server that could not write, or lost its power, starts again without what it had not written, which it may have delivered, and gives
-// the numbers to others; and it takes an answer for one to what has the number now. So when the connection has been lost the server is asked first. Where there is no such message there is
-// nothing to answer.
+// hasNumber reports whether the message still has its number. A server that could not write, or lost its
+// power, starts again without what it had not written, which it may have delivered. It gives the numbers of
+// those messages to others, and takes an answer for the old message as one for the new message. So when the
+// connection has been lost, hasNumber asks the server first. If there is no such message, there is nothing to
+// answer.
 //
-// Two cases remain. The connection may be lost after that, and then the client sends the answer to the next server, within some ms of its start. And in a cluster the stream may be on another
-// server than the connection: if it has no replicas, and its server loses what it has accepted, that is not seen here.
+// Two cases remain. The connection may be lost after hasNumber; then the client sends the answer to the next
+// server, within some ms of its start. And in a cluster the stream may be on another server than the
+// connection. If the stream has no replicas, and its server loses what it has accepted, hasNumber does not
+// see that.
 func (d *delivery) hasNumber(ctx context.Context) (bool, error) {
 	epoch, connected := d.of.of.conn.epoch()
 	if connected && epoch == d.epoch.Load() {
@@ -430,13 +432,12 @@ func (d *delivery) hasNumber(ctx context.Context) (bool, error) {
 	if errors.Is(err, backend.ErrNotFound) || err == nil && !m.Time.Equal(d.meta.Timestamp) {
 		return false, nil
 	}
-	if err == nil && connected { // else epoch may be that of the connection before
+	if err == nil && connected { // otherwise epoch may belong to the connection before
 		d.epoch.Store(epoch)
 	}
 	return err == nil, err
 }
 
-// Ack implements [backend.Delivery].
 func (d *delivery) Ack(ctx context.Context, confirm bool) error {
 	if confirm || d.kept > 0 {
 		if err := d.confirm(ctx, "+ACK"); err != nil {
@@ -453,7 +454,8 @@ func (d *delivery) Ack(ctx context.Context, confirm bool) error {
 	return d.of.of.conn.nats.Publish(d.to, []byte("+ACK"))
 }
 
-// dropRecord removes what GiveBack has kept, after the message. Open removes what is left if this does not come to pass.
+// dropRecord removes the record that Keep has kept, after the message is removed. If it fails, the next Open
+// removes the record.
 func (d *delivery) dropRecord(ctx context.Context) error {
 	if d.kept == 0 {
 		return nil
@@ -470,13 +472,12 @@ func (d *delivery) dropRecord(ctx context.Context) error {
 	return nil
 }
 
-// Keep implements [backend.Delivery].
 func (d *delivery) Keep(ctx context.Context, r *backend.Record) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	// With a header, the checksum in the file of an embedded server covers how long the subject is.
+	// With a header, the checksum in the file of an embedded server covers the length of the subject.
 	out := &nats.Msg{Subject: d.of.of.recordSubject(d.name()), Data: text, Header: nats.Header{codecHeader: {"json"}}}
 	epoch, _ := d.of.of.conn.epoch()
 	call, cancel := d.of.of.bounded(ctx)
@@ -489,7 +490,6 @@ func (d *delivery) Keep(ctx context.Context, r *backend.Record) error {
 	return nil
 }
 
-// GiveBack implements [backend.Delivery].
 func (d *delivery) GiveBack(ctx context.Context, r *backend.Record, wait time.Duration) error {
 	if r != nil {
 		if err := d.Keep(ctx, r); err != nil {
@@ -503,15 +503,15 @@ func (d *delivery) GiveBack(ctx context.Context, r *backend.Record, wait time.Du
 	return d.confirm(ctx, answer)
 }
 
-// goBack gives a message back that came too late. If that fails its lease runs out.
+// goBack gives back a message that came too late. If it fails, the lease of the message runs out.
 func (d *delivery) goBack() {
 	if !backend.Holds(d.sent, time.Now(), d.of.lease*9/10) {
-		return // another process may have it
+		return // another process may have the message
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), min(answerTime, d.of.lease/2))
 	defer cancel()
 	if d.of.bare {
-		_ = d.GiveBack(ctx, nil, 0) // as above
+		_ = d.GiveBack(ctx, nil, 0) // if it fails, the lease runs out
 		return
 	}
 	r := new(backend.Record)
@@ -522,10 +522,9 @@ func (d *delivery) goBack() {
 		}
 	}
 	r.Returned++
-	_ = d.GiveBack(ctx, r, 0) // as above
+	_ = d.GiveBack(ctx, r, 0) // if it fails, the lease runs out
 }
 
-// Bury implements [backend.Delivery].
 func (d *delivery) Bury(ctx context.Context, r *backend.Record, tries int) error {
 	text, err := encode(r)
 	if err != nil {
@@ -542,7 +541,7 @@ func (d *delivery) Bury(ctx context.Context, r *backend.Record, tries int) error
 	}
 	_, err = d.of.of.js.PublishMsg(ctx, out, jetstream.WithExpectLastSequencePerSubject(0))
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
-		err = nil // it is there: the process ended before it could remove the message
+		err = nil // the letter is there: the process ended before it could remove the message
 	}
 	if err != nil {
 		return failed(err)

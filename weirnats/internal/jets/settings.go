@@ -15,10 +15,10 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
-// format is the version of what a queue is made of.
+// format is the version of a queue's format on the server.
 const format = "1"
 
-// codecData is where the stream of messages says which codec those have that do not say it themselves.
+// codecData is the key under which the stream of messages has the codec of messages that name none.
 const codecData = "weir.codec"
 
 // streams are the configurations of the four streams.
@@ -40,9 +40,13 @@ func (q *queue) streams() (messages, dead, records, later jetstream.StreamConfig
 	return messages, dead, records, later
 }
 
-// allSubjects are those of the messages' stream from the first one with a key on. Before, it has the subject of the others alone: where there may be more than one subject, the server
-// reads each message again when that is acknowledged, and if it is the first one in a file and the one behind it was read last, the server drops what it has in memory of that file, of up
-// to 8 MiB. So one worker at a time got 600 messages a second in place of 10 000 when more than a file of them waited.
+// allSubjects are the subjects of the stream of messages from the first message with a key on. Before that,
+// the stream has only the subject of messages without a key.
+//
+// The reason is speed. Where a stream may have more than one subject, the server reads each message again
+// when it is acknowledged. If that is the first message in a file, and the message behind it was read last,
+// the server drops what it has in memory of that file, up to 8 MiB. So one worker at a time got 600 messages
+// a second instead of 10 000 when more than a file of them waited.
 func (q *queue) allSubjects() []string { return []string{"weir.q." + q.name + ".*"} }
 
 func (q *queue) work() jetstream.ConsumerConfig {
@@ -51,8 +55,8 @@ func (q *queue) work() jetstream.ConsumerConfig {
 		AckPolicy:     jetstream.AckExplicitPolicy,
 		AckWait:       q.settings.Lease,
 		FilterSubject: q.subject(),
-		MaxDeliver:    -1, // tries are counted by the records
-		MaxAckPending: -1, // places are the bound
+		MaxDeliver:    -1, // the records count the tries
+		MaxAckPending: -1, // the places of the pool are the bound
 		MaxWaiting:    1 << 14,
 		Replicas:      q.settings.Replicas,
 	}
@@ -75,9 +79,9 @@ func (q *queue) due() jetstream.ConsumerConfig {
 type part struct {
 	stream   jetstream.StreamConfig
 	consumer *jetstream.ConsumerConfig
-	to       *jetstream.Stream // nil there if it does not exist
-	consumed bool              // the consumer exists, or there is none to be made
-	all      []string          // the subjects that the stream may have instead
+	to       *jetstream.Stream // points to nil if the stream does not exist
+	consumed bool              // the consumer exists, or none must be made
+	all      []string          // other subjects that the stream may have
 }
 
 func (q *queue) parts() []*part {
@@ -91,7 +95,8 @@ func (q *queue) parts() []*part {
 	}
 }
 
-// setUp checks all that exists before it makes anything. What it does for one part does not wait for the others: most of the time is that of syncs of the disk.
+// setUp checks all that exists before it makes anything. It works on all parts at once, because most of the
+// time goes into syncs of the disk.
 func (q *queue) setUp(ctx context.Context) error {
 	parts := q.parts()
 	if err := each(parts, func(p *part) error { return p.check(ctx, q.js) }); err != nil {
@@ -163,7 +168,8 @@ func (p *part) make(ctx context.Context, js jetstream.JetStream) (err error) {
 	return nil
 }
 
-// raced returns what to report if another program has made the same with other settings in this moment; else other.
+// raced returns the error to report if another program makes the same part with other settings at this
+// moment; otherwise it returns other.
 func raced(err, other error) error {
 	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrConsumerExists) {
 		return &backend.SettingsError{Setting: "a setting", Have: "being made by another program at this moment", Want: "the given one"}
@@ -171,7 +177,7 @@ func raced(err, other error) error {
 	return other
 }
 
-// setting is one that must be the same.
+// setting is a setting that must be the same.
 type setting struct{ name, want, have string }
 
 func compareStreams(want, have *jetstream.StreamConfig) error {
@@ -213,7 +219,7 @@ func compare(settings []setting) error {
 	return nil
 }
 
-// bound is one where the server takes 0 for none.
+// bound formats a bound for which the server takes 0 as none.
 func bound(n int64) string {
 	if n <= 0 {
 		return "without bound"
@@ -221,7 +227,7 @@ func bound(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// window is one where the server takes 0 for its default.
+// window formats a window for which the server takes 0 as its default.
 func window(d time.Duration) string {
 	if d == 0 {
 		d = 2 * time.Minute
@@ -231,7 +237,8 @@ func window(d time.Duration) string {
 
 func subjects(s []string) string { return strings.Join(slices.Sorted(slices.Values(s)), " ") }
 
-// sweep removes the records of messages that are gone: their process ended between the end of the message and that of the record.
+// sweep removes the records of messages that are gone. Their process ended after it had removed the message
+// and before it removed the record.
 func (q *queue) sweep(ctx context.Context) error {
 	if q.records.CachedInfo().State.Msgs == 0 {
 		return nil

@@ -17,24 +17,27 @@ import (
 // idSize is the size of an entry: when the message was put, in ns, and the hash of its deduplication ID.
 const idSize = 8 + len(backend.IDHash{})
 
-// IDs are the deduplication IDs of messages that are done, for as long as the window says from when they were put. A server knows those of messages that
-// it has had since its start, or still has; the one before knew the others. All methods may be called at once.
+// IDs are the deduplication IDs of messages that are done. Each is kept for the window, counted from when its
+// message was put. A server knows the IDs of messages that it has had since its start, or still has; the IDs
+// here are those that only earlier servers knew. All methods may be called at once.
 //
-// There are two files, of which the older one is dropped when all of the newer one is older than the window: so they hold two windows at most.
+// There are two files. The older one is dropped when all of the newer one is older than the window, so they
+// hold two windows at most.
 type IDs struct {
 	name   string
 	window time.Duration
-	known  atomic.Pointer[map[backend.IDHash]int64] // of the servers before: when they were put
+	known  atomic.Pointer[map[backend.IDHash]int64] // IDs that earlier servers knew, with the times when they were put
 
 	mu   sync.Mutex
 	file *os.File
 	end  int64
-	turn time.Time // when the file is to become the older one; zero while it is empty
+	turn time.Time // when the file must become the older one; zero while it is empty
 
-	unwritten map[backend.IDHash]int64 // what could not be written
+	unwritten map[backend.IDHash]int64 // IDs that could not be written
 }
 
-// OpenIDs opens the file with that name, and one whose name is made of it. It makes what does not exist.
+// OpenIDs opens the file with that name, and the older one, whose name is derived from it. It makes what does
+// not exist.
 func OpenIDs(name string, window time.Duration) (*IDs, error) {
 	i := &IDs{name: name, window: window}
 	if err := i.Reload(); err != nil {
@@ -46,7 +49,8 @@ func OpenIDs(name string, window time.Duration) (*IDs, error) {
 	return i, i.open()
 }
 
-// Reload is called after the end of a server and before the start of the next one: that does not know the IDs that were remembered meanwhile.
+// Reload must be called after the end of a server and before the start of the next one, which does not know
+// the IDs that were remembered meanwhile.
 func (i *IDs) Reload() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -71,7 +75,7 @@ func (i *IDs) load(name string, known map[backend.IDHash]int64) error {
 		return nil
 	}
 	after := time.Now().Add(-i.window).UnixNano()
-	for ; len(text) >= idSize; text = text[idSize:] { // the last one may not have been written whole
+	for ; len(text) >= idSize; text = text[idSize:] { // the last entry may be incomplete
 		if put := int64(binary.LittleEndian.Uint64(text)); put > after {
 			known[backend.IDHash(text[8:])] = put
 		}
@@ -79,7 +83,7 @@ func (i *IDs) load(name string, known map[backend.IDHash]int64) error {
 	return err
 }
 
-// compact makes the older file of both, without what is too old.
+// compact merges both files into the older one, without the IDs that are too old.
 func (i *IDs) compact() error {
 	known := *i.known.Load()
 	text := make([]byte, 0, len(known)*idSize)
@@ -112,13 +116,14 @@ func (i *IDs) open() (err error) {
 		return errors.Join(err, i.file.Close())
 	}
 	i.turn = time.Time{}
-	if i.end > 0 { // it could not be made the older one
+	if i.end > 0 { // change or compact could not make it the older one
 		i.turn = time.Now().Add(i.window)
 	}
 	return nil
 }
 
-// Known reports whether a message with that ID was put within the window, and was done before the server started.
+// Known reports whether a message with that ID was put within the window, and was done before the server
+// started.
 func (i *IDs) Known(id string) bool {
 	known := *i.known.Load()
 	if len(known) == 0 {
@@ -128,7 +133,7 @@ func (i *IDs) Known(id string) bool {
 	return ok && time.Since(time.Unix(0, put)) < i.window
 }
 
-// Remember notes that a message with that ID, which was put at that time, is done, or will be at once.
+// Remember notes that a message with that ID, which was put at time put, is done, or will be at once.
 func (i *IDs) Remember(id string, put time.Time) error {
 	now := time.Now()
 	if now.Sub(put) >= i.window {
@@ -156,7 +161,8 @@ func (i *IDs) Remember(id string, put time.Time) error {
 	return errors.Join(changed, err)
 }
 
-// change makes the file the older one, and begins a new one. If it cannot, the file goes on for another window. The mutex is held.
+// change makes the file the older one, and begins a new file. If it fails, the file goes on for another
+// window. The mutex is held.
 func (i *IDs) change() error {
 	if err := i.file.Close(); err != nil {
 		return err

@@ -1,7 +1,8 @@
-// Package journal notes in a file which messages a process runs, so that the next process knows what the last one did when it was killed. An embedded
-// server dies with its process, and notes deliveries up to 100 ms late: a message that kills its process at once would be as new each time.
+// Package journal notes in a file which messages a process runs, so that the next process knows what the last
+// one did when it was killed. An embedded server dies with its process, and notes deliveries up to 100 ms
+// late. Without the journal, a message that kills its process at once would look new each time.
 //
-// What is written survives the process, not the machine: that is enough, and costs a system call.
+// What is written survives the process, but not the machine. That is enough, and costs a system call.
 package journal
 
 import (
@@ -12,17 +13,18 @@ import (
 	"sync"
 )
 
-// slotSize is the size of an entry: the number of a message, the number of its try, and the complement of that.
+// slotSize is the size of an entry: the number of a message, the number of its try, and the complement of the
+// latter.
 const slotSize = 16
 
-// Journal is such a file. All methods may be called at once.
+// Journal is a file that notes running messages. All methods may be called at once.
 type Journal struct {
 	mu    sync.Mutex
 	file  *os.File
 	slots map[uint64]slot
-	done  []int64 // places of slots of messages that are done, which are still written there
-	free  []int64 // places of slots that are empty
-	end   int64   // of the file
+	done  []int64 // offsets of the slots of done messages, which the file still contains
+	free  []int64 // offsets of empty slots
+	end   int64   // the size of the file
 }
 
 type slot struct {
@@ -68,14 +70,15 @@ func encode(number uint64, try int) []byte {
 	return binary.LittleEndian.AppendUint32(text, ^uint32(try))
 }
 
-// decode reports false for what is no entry.
+// decode reports false if text is not an entry.
 func decode(text []byte) (number uint64, try int, ok bool) {
 	number = binary.LittleEndian.Uint64(text)
 	begun, check := binary.LittleEndian.Uint32(text[8:]), binary.LittleEndian.Uint32(text[12:])
 	return number, int(begun), number > 0 && begun > 0 && check == ^begun
 }
 
-// Begun returns the number of the last try of a message that has begun, and not ended as far as the journal knows; 0 if there is none.
+// Begun returns the number of the last try of a message that has begun, and not ended as far as the journal
+// knows; 0 if there is none.
 func (j *Journal) Begun(number uint64) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -104,7 +107,8 @@ func (j *Journal) Begin(number uint64, try int) error {
 	return err
 }
 
-// Done notes that the message is done, at the latest with the next call of Settle: should it come again, the try was not the last.
+// Done notes that the message is done: Begun returns 0 for it from now on. The file keeps the entry until the
+// next call of Settle, or until Begin uses its slot again.
 func (j *Journal) Done(number uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -126,14 +130,14 @@ func (j *Journal) Settle() error {
 	return err
 }
 
-// clear makes a slot empty. The mutex is held.
+// clear empties a slot. The mutex is held.
 func (j *Journal) clear(at int64) error {
 	j.free = append(j.free, at)
 	_, err := j.file.WriteAt(make([]byte, slotSize), at)
 	return err
 }
 
-// End notes at once that the queue knows of the tries of the message.
+// End notes, at once, that the queue knows of the tries of the message.
 func (j *Journal) End(number uint64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

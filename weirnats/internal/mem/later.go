@@ -10,7 +10,7 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
-// later is what waits for its time.
+// later has the messages that wait for their time.
 type later struct {
 	last    uint64
 	waiting []*postponed
@@ -86,7 +86,7 @@ func (q *Queue) Move(ctx context.Context, known func(ctx context.Context, m *bac
 	return nil
 }
 
-// wait returns when something has changed, or ctx is done, or the time has passed if it is limited.
+// wait returns when something has changed, ctx is done, or, if limited is true, limit has passed.
 func wait(ctx context.Context, changed <-chan struct{}, limit time.Duration, limited bool) {
 	var over <-chan time.Time
 	if limited {
@@ -101,8 +101,8 @@ func wait(ctx context.Context, changed <-chan struct{}, limit time.Duration, lim
 	}
 }
 
-// move puts into the queue what is due, as far as there is room. It returns when to look again, the zero time for when something changes. The mutex is held, except for
-// the calls of known.
+// move puts due messages into the queue, as far as there is room. It returns when to check again; the zero
+// time means when something changes. The mutex is held, except during the calls of known.
 func (q *Queue) move(ctx context.Context, now time.Time, known func(ctx context.Context, m *backend.Message) (bool, error)) (next time.Time, err error) {
 	l := &q.later
 	slices.SortFunc(l.waiting, func(a, b *postponed) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.number, b.number)) })
@@ -122,7 +122,7 @@ func (q *Queue) move(ctx context.Context, now time.Time, known func(ctx context.
 		switch {
 		case err != nil:
 			return next, err
-		case len(l.waiting) == 0 || l.waiting[0] != p: // it was moved meanwhile, or another is to come before it
+		case len(l.waiting) == 0 || l.waiting[0] != p: // p was moved meanwhile, or another message must come before it
 			continue
 		case int64(len(q.messages)) >= q.settings.MaxMessages:
 			return now.Add(fullTime), nil

@@ -1,4 +1,5 @@
-// Package mem keeps a queue in memory, for tests: it makes leases, delays and faults cheap, and works in a bubble of testing/synctest.
+// Package mem keeps a queue in memory, for tests. It makes leases, delays and faults cheap, and works in a
+// bubble of testing/synctest.
 package mem
 
 import (
@@ -20,13 +21,13 @@ type Queue struct {
 	mu       sync.Mutex
 	last     uint64
 	messages map[uint64]*item
-	plain    list                 // of messages without a key
-	parts    []*part              // none before the first message with one
-	ids      map[string]time.Time // when they were put
-	done     map[string]time.Time // IDs of which Remember knows
+	plain    list                 // the messages without a key
+	parts    []*part              // none before the first message with a key
+	ids      map[string]time.Time // when the messages with these IDs were put
+	done     map[string]time.Time // the IDs that Remember has noted
 	later    later
 	letters  map[uint64]*backend.Dead
-	buried   map[uint64]bool // messages that are among the letters
+	buried   map[uint64]bool // the messages that are among the letters
 	changed  chan struct{}   // closed when a message may be ready sooner
 	fault    func(call string) error
 	lag      time.Duration
@@ -38,13 +39,13 @@ type item struct {
 	backend.Message
 	count  int
 	record *backend.Record
-	due    time.Time // if it is not ready
+	due    time.Time // when it becomes ready, if it is not
 	ready  bool
 	leased bool
-	in     *list // to which it belongs
+	in     *list // the list to which the item belongs
 }
 
-// list has what is to be delivered now, by number except for those that come again.
+// list has the messages to deliver now, ordered by number, except that those that come again go first.
 type list struct{ ready []*item }
 
 // New returns an empty queue.
@@ -61,22 +62,23 @@ func New(s backend.Settings) *Queue {
 	}
 }
 
-// Fault makes each call ask f whether it fails: "put", "known", "remember", "record", "keep", "extend", "ack", "give back", "bury", "pull", "stats",
-// "state" or "list", or "moved", between the two steps in which Move puts a message into the queue and removes it from those that wait.
+// Fault makes each call ask f whether it must fail. f gets the name of the call: "put", "known", "remember",
+// "record", "keep", "extend", "ack", "give back", "bury", "pull", "stats", "state" or "list". It gets "moved"
+// between the two steps in which Move puts a message into the queue and removes it from those that wait.
 func (q *Queue) Fault(f func(call string) error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.fault = f
 }
 
-// Lag makes each acknowledgement take effect so much later than it was sent.
+// Lag makes each acknowledgement take effect d after it was sent.
 func (q *Queue) Lag(d time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.lag = d
 }
 
-// fails is called with the mutex held.
+// fails returns the fault of a call. The mutex is held.
 func (q *Queue) fails(call string) error {
 	if q.fault == nil {
 		return nil
@@ -84,7 +86,7 @@ func (q *Queue) fails(call string) error {
 	return q.fault(call)
 }
 
-// notify wakes pulls that wait. The mutex is held.
+// notify wakes the pulls that wait. The mutex is held.
 func (q *Queue) notify() {
 	close(q.changed)
 	q.changed = make(chan struct{})
@@ -109,7 +111,7 @@ func (q *Queue) Remember(_ context.Context, id string, put time.Time) error {
 	return nil
 }
 
-// Restart makes the queue forget what a server forgets that starts anew.
+// Restart makes the queue forget what a server forgets when it starts again.
 func (q *Queue) Restart() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -201,7 +203,7 @@ func (q *Queue) add(m *backend.Message, now time.Time) {
 	i.in.ready = append(i.in.ready, i)
 }
 
-// promote makes ready what is due, and returns when the next is. The mutex is held.
+// promote makes due messages ready, and returns when the next one is due. The mutex is held.
 func (q *Queue) promote(now time.Time) (next time.Time) {
 	var due []*item
 	for _, i := range q.messages {
@@ -235,7 +237,6 @@ type receiver struct {
 	end  context.CancelFunc
 }
 
-// Pull implements [backend.Receiver].
 func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery) bool) error {
 	q := r.q
 	end := time.Now().Add(wait)
@@ -271,7 +272,7 @@ func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take fun
 	return nil
 }
 
-// await waits until what may be ready has changed, for as long as left at most.
+// await waits until what may be ready has changed, but at most for left.
 func (r *receiver) await(ctx context.Context, changed <-chan struct{}, left time.Duration) {
 	timer := time.NewTimer(left)
 	defer timer.Stop()
@@ -283,7 +284,7 @@ func (r *receiver) await(ctx context.Context, changed <-chan struct{}, left time
 	}
 }
 
-// deliver delivers the first message of a list. The mutex is held, but not while take runs.
+// deliver delivers the first message of a list. The mutex is held, except while take runs.
 func (q *Queue) deliver(from *list, now time.Time, take func(backend.Delivery) bool) {
 	i := from.ready[0]
 	from.ready = from.ready[1:]
@@ -301,7 +302,6 @@ func (q *Queue) deliver(from *list, now time.Time, take func(backend.Delivery) b
 	}
 }
 
-// Close implements [backend.Receiver].
 func (r *receiver) Close(context.Context) error {
 	r.end()
 	return nil
@@ -324,7 +324,7 @@ func (d *delivery) Count() int                { return d.count }
 func (d *delivery) More() bool                { return d.more }
 func (d *delivery) Sent() time.Time           { return d.sent }
 
-// call does something with the message, if it is there.
+// call calls do with the message, if it is there.
 func (d *delivery) call(ctx context.Context, name string, do func()) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -340,7 +340,6 @@ func (d *delivery) call(ctx context.Context, name string, do func()) error {
 	return nil
 }
 
-// Record implements [backend.Delivery].
 func (d *delivery) Record(ctx context.Context) (*backend.Record, error) {
 	r := new(backend.Record)
 	err := d.call(ctx, "record", func() {
@@ -352,7 +351,6 @@ func (d *delivery) Record(ctx context.Context) (*backend.Record, error) {
 	return r, err
 }
 
-// Extend implements [backend.Delivery].
 func (d *delivery) Extend(ctx context.Context) error {
 	return d.call(ctx, "extend", func() {
 		if !d.item.ready {
@@ -361,7 +359,6 @@ func (d *delivery) Extend(ctx context.Context) error {
 	})
 }
 
-// Ack implements [backend.Delivery].
 func (d *delivery) Ack(ctx context.Context, confirm bool) error {
 	d.q.mu.Lock()
 	lag := d.q.lag
@@ -379,10 +376,9 @@ func (d *delivery) Ack(ctx context.Context, confirm bool) error {
 func (d *delivery) remove() {
 	delete(d.q.messages, d.item.number)
 	d.item.in.ready = slices.DeleteFunc(d.item.in.ready, func(i *item) bool { return i == d.item })
-	d.q.notify() // a partition has room
+	d.q.notify() // a partition may have room now
 }
 
-// Keep implements [backend.Delivery].
 func (d *delivery) Keep(ctx context.Context, r *backend.Record) error {
 	return d.call(ctx, "keep", func() { d.keep(r) })
 }
@@ -393,7 +389,6 @@ func (d *delivery) keep(r *backend.Record) {
 	d.item.record = &kept
 }
 
-// GiveBack implements [backend.Delivery].
 func (d *delivery) GiveBack(ctx context.Context, r *backend.Record, wait time.Duration) error {
 	return d.call(ctx, "give back", func() {
 		if r != nil {
@@ -406,7 +401,6 @@ func (d *delivery) GiveBack(ctx context.Context, r *backend.Record, wait time.Du
 	})
 }
 
-// Bury implements [backend.Delivery].
 func (d *delivery) Bury(ctx context.Context, r *backend.Record, tries int) error {
 	return d.call(ctx, "bury", func() {
 		if !d.q.buried[d.item.number] {
@@ -482,7 +476,7 @@ func (q *Queue) Stats(context.Context) (backend.Stats, error) {
 	return s, nil
 }
 
-// Held is how many messages are with a holder of a lease that is valid.
+// Held returns how many messages have a valid lease.
 func (q *Queue) Held() (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

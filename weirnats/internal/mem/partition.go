@@ -11,15 +11,15 @@ import (
 // part is a partition.
 type part struct {
 	list
-	term   string // of the partition that has it; "" if none has
+	term   string // the term of the partition value that has it; "" if none has
 	until  time.Time
 	terms  int
-	number uint64 // of deliveries
+	number uint64 // how many deliveries there were
 	last   uint64
-	pulls  int // that wait
+	pulls  int // how many pulls wait
 }
 
-// partOf returns the one of a key. The mutex is held.
+// partOf returns the partition of a key. The mutex is held.
 func (q *Queue) partOf(key string) *part {
 	if q.parts == nil {
 		q.parts = make([]*part, q.settings.Partitions)
@@ -41,7 +41,7 @@ func (q *Queue) Partitions(context.Context) (int, error) {
 type partition struct {
 	receiver
 	of   *part
-	term string // of the last delivery; under the mutex of the queue
+	term string // the term of the last delivery; guarded by the mutex of the queue
 }
 
 // Partition implements [backend.Queue].
@@ -53,7 +53,7 @@ func (q *Queue) Partition(i int) (backend.Partition, error) {
 	return p, nil
 }
 
-// pending is how many messages were delivered and are not done. The mutex is held.
+// pending returns how many messages were delivered and are not done. The mutex is held.
 func (p *part) pending(q *Queue) (n int) {
 	for _, i := range q.messages {
 		if i.in == &p.list && i.count > 0 {
@@ -70,7 +70,6 @@ func (p *part) expire(now time.Time) {
 	}
 }
 
-// Pull implements [backend.Partition].
 func (p *partition) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery, backend.Turn) bool) error {
 	q, of := p.q, p.of
 	end := time.Now().Add(wait)
@@ -128,7 +127,7 @@ func (p *partition) Pull(ctx context.Context, n int, wait time.Duration, take fu
 	}
 }
 
-// mayTake reports whether a message is ready for it. The mutex is held.
+// mayTake reports whether a message is ready for p. The mutex is held.
 func (p *partition) mayTake() bool {
 	of := p.of
 	if len(of.ready) == 0 || of.term != "" && of.term != p.term {
@@ -137,7 +136,6 @@ func (p *partition) mayTake() bool {
 	return of.ready[0].count > 0 || of.pending(p.q) < backend.MostHeld
 }
 
-// State implements [backend.Partition].
 func (p *partition) State(context.Context) (backend.State, error) {
 	q, of := p.q, p.of
 	q.mu.Lock()
@@ -148,7 +146,6 @@ func (p *partition) State(context.Context) (backend.State, error) {
 	}, q.fails("state")
 }
 
-// List implements [backend.Partition].
 func (p *partition) List(_ context.Context, last uint64) (map[uint64]string, error) {
 	p.q.mu.Lock()
 	defer p.q.mu.Unlock()
@@ -161,7 +158,6 @@ func (p *partition) List(_ context.Context, last uint64) (map[uint64]string, err
 	return all, p.q.fails("list")
 }
 
-// Release implements [backend.Partition].
 func (p *partition) Release(context.Context) error {
 	p.q.mu.Lock()
 	defer p.q.mu.Unlock()
