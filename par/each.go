@@ -8,19 +8,17 @@ import (
 	"github.com/64ed045f/weir/internal/share"
 )
 
-// itemSpan is how long the items of a claim are to take together. A worker that
-// looks for work cannot have those that are claimed, so itemSpan is not much longer
-// than it must be, for the 100 ns that a claim costs.
+// itemSpan is how long the items of one claim should take together. Other workers cannot take items that are
+// claimed, so itemSpan is only as long as needed to pay for the 100 ns that a claim costs.
 const itemSpan = 4 * time.Microsecond
 
-// Each calls fn for each item, at most [Limit] at once. See the package documentation for
-// what all loops have in common: errors, contexts, panics, and where fn runs.
+// Each calls fn for each item, at most [Limit] calls at once. The package documentation says what all loops
+// have in common: errors, contexts, panics, and where fn runs.
 //
-// The items of a slice are divided among the goroutines, and divided again whenever one
-// of them has no more; each goes through its part in order: so items do not start in the
-// order of the slice. Items that are found to take less than 2 µs are taken several at a
-// time, for about 4 µs. Other sources are read by the caller, which starts a call, in order,
-// as soon as there is an item and fewer than the limit run.
+// Each divides the items of a slice among its goroutines, and divides them again whenever a goroutine has
+// none left. Each goroutine goes through its part in order, so items do not start in the order of the slice.
+// If items take less than 2 µs, a goroutine takes several at a time, for about 4 µs. The caller reads any
+// other source, and starts the calls in order: each as soon as there is an item and fewer than the limit run.
 func Each[T any, S Source[T]](ctx context.Context, items S, fn func(context.Context, T) error, opts ...Option) error {
 	mustContext(ctx != nil)
 	mustFunction(fn != nil)
@@ -90,10 +88,10 @@ func indices(ctx context.Context, o *options, n int, fn func(ctx context.Context
 	return l.do()
 }
 
-// Map calls fn for each item, as [Each] does, and returns the results in the order of the
-// items. It returns them with an error, too: one for each item of a slice, or for each item
-// and error that was read of another source: what fn returned, even if it failed, and zero where
-// it was not called, or did not return.
+// Map calls fn for each item, as [Each] does, and returns the results in the order of the items. If Map
+// fails, it returns the results together with the error. There is one result for each item of a slice, or for
+// each item and error that was read from another source. The result is what fn returned, even if fn failed;
+// it is the zero value if fn was not called or did not return.
 func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Context, T) (R, error), opts ...Option) ([]R, error) {
 	mustContext(ctx != nil)
 	mustFunction(fn != nil)
@@ -124,8 +122,8 @@ func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Co
 	return results.slice(), err
 }
 
-// Filter calls keep for each item, as [Each] does, and returns, in order, those for which it
-// reports true. With an error it returns those that were kept until then.
+// Filter calls keep for each item, as [Each] does, and returns, in order, the items for which keep returns
+// true. If Filter fails, it returns the items kept until then together with the error.
 func Filter[T any, S Source[T]](ctx context.Context, items S, keep func(context.Context, T) (bool, error), opts ...Option) ([]T, error) {
 	mustContext(ctx != nil)
 	mustFunction(keep != nil)
@@ -169,7 +167,7 @@ func Filter[T any, S Source[T]](ctx context.Context, items S, keep func(context.
 	return result, err
 }
 
-// pick returns the items that are to be kept.
+// pick returns the items whose element of kept is true.
 func pick[T any](items []T, kept []bool) []T {
 	n := 0
 	for _, ok := range kept {

@@ -9,26 +9,27 @@ import (
 	"github.com/64ed045f/weir/internal/inside"
 )
 
-// taskGroup runs the helpers of a loop or stream. On a pool it is a [weir.Group], else goroutines.
+// taskGroup runs the helpers of a loop or stream: on a pool it is a [weir.Group], otherwise a set of
+// goroutines.
 type taskGroup interface {
 	Go(task func(ctx context.Context) error)
 	TryGo(task func(ctx context.Context) error) bool
-	Cancel(cause error) // only when none runs: those that have not begun never do
-	Wait() error        // panics if one of them did
+	Cancel(cause error) // only when no helper runs: helpers that have not begun then never begin
+	Wait() error        // panics if a helper did
 }
 
-// newHelpers returns a group for helpers, of which there are never more than the limit. The
-// context is theirs. Goroutines call cancel when one of them panics; a weir.Group cancels its
-// own context then. On a pool lost is called for each helper that the pool has refused or handed
-// back, instead of having it run, with the reason, if the helpers' group was not cancelled before.
+// newHelpers returns a group for helpers, of which there are never more than the limit. The helpers get the
+// context ctx. Without a pool, a helper that panics calls cancel; a weir.Group cancels its own context
+// instead. On a pool, lost is called with the reason for each helper that the pool refused or handed back,
+// unless the helpers' group was cancelled before.
 func (o *options) newHelpers(ctx context.Context, cancel context.CancelCauseFunc, lost func(error)) taskGroup {
 	if o.pool != nil {
-		return o.pool.Group(listening{ctx, lost}, weir.KeepGoing()) // what fails is known to the loop
+		return o.pool.Group(listening{ctx, lost}, weir.KeepGoing()) // the loop itself records what fails
 	}
 	return &goroutines{ctx: ctx, cancel: cancel}
 }
 
-// listening is a context for helpers of which some may be lost.
+// listening is a context for helpers that reports helpers which the pool did not run.
 type listening struct {
 	context.Context
 	lost func(error)
@@ -45,8 +46,8 @@ func (o *options) newFeeder(ctx context.Context, cancel context.CancelCauseFunc)
 	return &goroutines{ctx: ctx, cancel: cancel}
 }
 
-// goroutines is a taskGroup that starts a goroutine for each task, as helpers are few. A weir.Group
-// with workers of its own could do all that, for some µs more.
+// goroutines is a taskGroup that starts one goroutine for each task, since helpers are few. A weir.Group with
+// workers of its own could do the same, but costs some µs more.
 type goroutines struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -87,7 +88,7 @@ func (g *goroutines) run(task func(context.Context) error) {
 	_ = task(g.ctx) // a helper returns no error
 }
 
-// note keeps the first panic for Wait. As in a group, later ones are logged.
+// note keeps the first panic for Wait. It logs later panics, as a group does.
 func (g *goroutines) note(p *weir.Panic) {
 	g.mu.Lock()
 	first := g.panicked == nil

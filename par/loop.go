@@ -17,8 +17,8 @@ import (
 
 // loop runs a body for the items from 0 to length, divided among helpers: see package share.
 //
-// A claim is as large as will take the time span, judged by the worker's last one: one
-// item at first, and always one if items take longer than that.
+// A worker sizes its next claim to take the time span, judging by its last claim. A claim starts at one item,
+// and stays at one if items take longer than span.
 type loop struct {
 	*options
 	length int
@@ -26,32 +26,32 @@ type loop struct {
 	body   func(w *worker, r share.Run) (next int) // returns the first item that it has not run
 	bare   bool                                    // the body has no items that could fail
 
-	callers context.Context // may have ended before ctx learns of it
-	ctx     context.Context // cancelled by the first failure, which is then its cause
+	callers context.Context // the parent of ctx; may end a moment before ctx does
+	ctx     context.Context // cancelled by the first failure, with that failure as its cause
 	cancel  context.CancelCauseFunc
 	helpers taskGroup
-	helper  func(context.Context) error // help, made a value once
+	helper  func(context.Context) error // the method value of help, made once
 
-	clock          time.Time    // when the loop began; times are since then
+	clock          time.Time    // when the loop began; now counts from it
 	working        atomic.Int64 // workers that take part at the moment
-	share.Division              // places are taken by helpers that the group has; and by the caller, if it takes part
+	share.Division              // places are held by the helpers in the group, and by the caller if it takes part
 
-	begun    atomic.Bool // a helper has, since do asked for the first
-	short    atomic.Bool // a helper did not come, and workers ask for others now and then
+	begun    atomic.Bool // a helper has begun since do asked for the first one
+	short    atomic.Bool // a helper was lost; workers ask for another one from time to time
 	watching sync.Once
 	unwatch  func()
 
 	mu       sync.Mutex
 	failures []*weir.TaskError
-	own      bool  // one of its items has ended the loop
+	own      bool  // the failure of an item of this loop has ended it
 	exited   bool  // a bare body has called runtime.Goexit
-	refused  error // why the pool did not run a helper, the last such
+	refused  error // why the pool did not run a helper; the last reason
 }
 
-// errOver is the cause with which a loop cancels helpers that have nothing to do.
+// errOver is the cause with which a loop cancels helpers that would find nothing to do.
 var errOver = errors.New("par: all items are done")
 
-// newLoop returns a loop that divides the items into at most so many shares at a time.
+// newLoop returns a loop that divides the items into at most the given number of shares at a time.
 func newLoop(ctx context.Context, o *options, length, shares int, span time.Duration) *loop {
 	l := &loop{options: o, length: length, span: span, clock: time.Now(), callers: ctx}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
@@ -61,19 +61,19 @@ func newLoop(ctx context.Context, o *options, length, shares int, span time.Dura
 	return l
 }
 
-// processors is how many goroutines can compute at once: the default limit, and the most
-// shares that are worth having.
+// processors returns how many goroutines can compute at once: the default limit, and the largest useful
+// number of shares.
 func processors() int { return runtime.GOMAXPROCS(0) }
 
-// do runs the body for all items, on helpers alone, and returns what went wrong.
+// do runs the body for all items, on helpers only, and returns the error of the loop.
 func (l *loop) do() error {
 	defer l.end()
 	l.Put(share.Run{Lo: 0, Hi: l.length})
 	for {
-		// Once a helper has found nothing to claim, no more are needed. A place
-		// is taken here before the signal is looked at; the last helper to leave raises
-		// Hungry before it looks at the places. So either Hungry is seen here, or the
-		// last helper sees this one, and cancels it if it waits for room in the pool.
+		// Once a helper has found nothing to claim, no more helpers are needed. This goroutine reserves a
+		// place and then reads the signal; the last helper to leave raises Hungry and then reads the places.
+		// So either this goroutine sees Hungry, or the last helper sees the new place, and cancels a helper
+		// that waits for room in the pool.
 		l.begun.Store(false)
 		for range min(l.limit, l.length) {
 			if !l.Reserve() {
@@ -92,7 +92,7 @@ func (l *loop) do() error {
 		if refused := cmp.Or(l.noneRan(), refusal(err)); refused != nil {
 			return l.outcome(refused)
 		}
-		// The last helper has called runtime.Goexit, and no other could be had then.
+		// The last helper has called runtime.Goexit, and no other helper could be had at that time.
 		l.Again()
 	}
 }
@@ -105,7 +105,7 @@ func refusal(err error) error {
 	return nil
 }
 
-// lose follows a helper that the pool has refused or handed back.
+// lose is called for a helper that the pool has refused or handed back.
 func (l *loop) lose(why error) {
 	l.Cede()
 	l.short.Store(true)
@@ -114,7 +114,7 @@ func (l *loop) lose(why error) {
 	l.refused = why
 }
 
-// noneRan returns why, if no helper has begun.
+// noneRan returns why the pool refused the helpers, if no helper has begun.
 func (l *loop) noneRan() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,7 +124,7 @@ func (l *loop) noneRan() error {
 	return l.refused
 }
 
-// outcome is the error of a loop that is over.
+// outcome returns the error of a loop that is over.
 func (l *loop) outcome(refused error) error {
 	why := cmp.Or(context.Cause(l.ctx), context.Cause(l.callers))
 	if !l.own {
@@ -141,7 +141,8 @@ func (l *loop) outcome(refused error) error {
 	return errors.Join(append(errs, refused, why)...)
 }
 
-// outerCause is [context.Cause], marked if it is the error of a task of a group, which is none of the items'.
+// outerCause returns [context.Cause] of ctx. It marks a TaskError, which comes from a group outside the loop,
+// so that callers cannot take it for an error of one of the loop's items.
 func outerCause(ctx context.Context) error {
 	return cause.Mark[*weir.TaskError](ctx, context.Cause(ctx))
 }
@@ -153,8 +154,7 @@ func (l *loop) end() {
 	l.cancel(nil)
 }
 
-// fail notes that the function failed for an item, and reports whether the loop
-// goes on.
+// fail records that the function failed for an item, and reports whether the loop goes on.
 func (l *loop) fail(index int, err error) bool {
 	failure := &weir.TaskError{Index: index, Err: err}
 	if !l.keepGoing {
@@ -173,9 +173,8 @@ func (l *loop) fail(index int, err error) bool {
 	return true
 }
 
-// watch makes a cancellation of the loop's context known to workers between two
-// items of a claim. Without it they look at the context before each claim,
-// which is enough as long as claims are of one item.
+// watch makes workers notice between two items of a claim that the loop's context is cancelled. Without watch
+// they look at the context only before each claim, which is enough while claims have one item.
 func (l *loop) watch() {
 	if l.bare {
 		return // no goroutine can cancel it
@@ -194,7 +193,7 @@ func (l *loop) watch() {
 	})
 }
 
-// recruit adds a helper, if there may be one, and that needs no waiting.
+// recruit adds a helper, if the limit allows one and the pool takes it without waiting.
 func (l *loop) recruit() bool {
 	if !l.Reserve() {
 		return false

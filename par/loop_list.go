@@ -2,10 +2,10 @@ package par
 
 import "slices"
 
-// list grows without moving what it holds.
+// list is a list that grows without moving its elements.
 type list[T any] struct{ parts [][]T }
 
-// add returns a new place.
+// add appends a zero element and returns a pointer to it, which stays valid.
 func (l *list[T]) add() *T {
 	last := len(l.parts) - 1
 	if last < 0 || len(l.parts[last]) == cap(l.parts[last]) {

@@ -7,10 +7,10 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// errLeft is the cause with which a loop or stream that was left cancels its tasks.
+// errLeft is the cause with which a loop or stream cancels its tasks when its caller leaves it early.
 var errLeft = errors.New("par: the caller has left")
 
-// pulled makes a task of each item of a sequence. Its caller runs the sequence.
+// pulled runs each item of a sequence as a task of its own. The caller's goroutine runs the sequence.
 func pulled[T any](ctx context.Context, o *options, from pull[T], task func(T, error) func(context.Context) error) error {
 	opts := []weir.GroupOption{weir.Limit(o.limit)}
 	if o.keepGoing {
@@ -33,19 +33,18 @@ func pulled[T any](ctx context.Context, o *options, from pull[T], task func(T, e
 	return unmarked(g.Wait())
 }
 
-// failed is the task for an error that the source gave in the place of an item.
+// failed returns the task for an error that the source gave instead of an item.
 func failed(err error) func(context.Context) error {
 	return func(context.Context) error { return sourceError{err} }
 }
 
-// sourceError marks an error of the source: it is reported as it is, without the index that
-// a group puts before it.
+// sourceError marks an error of the source, which is reported as it is, without the index that a group adds.
 type sourceError struct{ error }
 
 func (e sourceError) Unwrap() error { return e.error }
 
-// unmarked returns what a group has reported, with errors of the source as they were. Joined
-// errors are changed in place: a marked one can only be in a join that the group made.
+// unmarked returns the error of a group, with the errors of the source restored. It changes joined errors in
+// place: only a join that the group made can hold a marked error.
 func unmarked(err error) error {
 	if was := original(err); was != nil {
 		return was
@@ -61,7 +60,7 @@ func unmarked(err error) error {
 	return err
 }
 
-// original returns the error of the source that err reports, or nil if it reports none.
+// original returns the error of the source that err wraps, or nil if err wraps none.
 func original(err error) error {
 	if failure, ok := err.(*weir.TaskError); ok { //nolint:errorlint // not what others have wrapped
 		if marked, ok := failure.Err.(sourceError); ok { //nolint:errorlint // not what others have wrapped

@@ -12,16 +12,16 @@ import (
 // worker is a participant in a loop: a helper, or the caller.
 type worker struct {
 	loop *loop
-	ctx  context.Context // the function's
+	ctx  context.Context // passed to the function
 	share.Worker
-	grain  int           // how many items a claim is to have
+	grain  int           // how many items the next claim asks for
 	claim  share.Run     // the items claimed last
-	at     int           // the item that is run, of a body that says so
+	at     int           // the item that runs, if the body records it
 	began  time.Duration // when the claim was made
-	ended  bool          // by itself, not by a panic or runtime.Goexit
-	state  any           // the body's own
+	ended  bool          // returned normally, without a panic or runtime.Goexit
+	state  any           // belongs to the body
 	claims int
-	asking bool // for helpers now and then, as the pool may have had no room for all
+	asking bool // asks for helpers from time to time, as the pool may have had no room for all
 }
 
 func (l *loop) newWorker(ctx context.Context) *worker {
@@ -29,7 +29,7 @@ func (l *loop) newWorker(ctx context.Context) *worker {
 	return &worker{loop: l, ctx: ctx, Worker: l.Join(), grain: 1}
 }
 
-// help is what a helper does.
+// help is the task of a helper.
 func (l *loop) help(ctx context.Context) error {
 	l.begun.Store(true)
 	w := l.newWorker(ctx)
@@ -42,8 +42,9 @@ func (l *loop) help(ctx context.Context) error {
 	return nil
 }
 
-// heed ends the loop if the context of a helper has ended, as it does when the pool is shut down: the function may have given up half-way. A bare
-// body knows no context, and its helpers leave the rest to the caller.
+// heed ends the loop if the context of a helper has ended, as it does when the pool is shut down: the
+// function may have given up half-way. It is not called for a bare body, which knows no context: there the
+// caller does what helpers leave.
 func (l *loop) heed(ctx context.Context) {
 	if l.callers.Err() != nil {
 		l.cancel(context.Cause(l.callers))
@@ -81,16 +82,16 @@ func (w *worker) work() {
 	}
 }
 
-// adapt chooses the size of the next claim by what the last one took. A slow claim
-// shrinks it at once, a fast one doubles it at most: what was fast for long may turn
-// slow any moment, and no other worker can run the items of a claim then.
+// adapt chooses the size of the next claim by the time that the last one took. A slow claim shrinks it at
+// once; a fast one at most doubles it. Items that were fast for long may turn slow at any moment, and then no
+// other worker can run the items of this claim.
 func (w *worker) adapt(items int) {
 	l := w.loop
 	now := l.now()
 	took := now - w.began
 	w.began = now
 	if took <= l.span && (items < w.grain || w.grain > math.MaxInt/2) {
-		return // a claim cut short says too little
+		return // an interrupted claim says too little
 	}
 	grain := 2 * w.grain
 	if took > l.span/2 {
@@ -102,28 +103,28 @@ func (w *worker) adapt(items int) {
 	w.grain = grain
 }
 
-// interrupted is called when a signal is up, before the item i of the worker's claim:
-// it reports whether the worker shall leave the claim at that item.
+// interrupted is called when a signal is up, before the item i of the worker's claim. It reports whether the
+// worker must leave the claim at that item.
 func (w *worker) interrupted(i int) bool {
 	l := w.loop
 	if l.Signal.Load()&share.Halt != 0 {
 		return true
 	}
-	// Another worker could take over items that this claim keeps. That is not worth it if
-	// the claim is soon over, as it was expected to be.
+	// Another worker could take over items that this claim keeps. That is not worth its cost if the claim is
+	// over soon, as expected.
 	return i > w.claim.Lo && l.now()-w.began > 4*l.span
 }
 
-// fail notes that the item under way has failed, and reports whether to go on.
+// fail records that the current item has failed, and reports whether to go on.
 func (w *worker) fail(err error) bool {
 	l := w.loop
 	if !l.keepGoing {
-		l.heed(w.ctx) // if it has ended, its cause stands for what the function returns
+		l.heed(w.ctx) // if the context has ended, the loop reports its cause instead of the error
 	}
 	return l.fail(w.at, err)
 }
 
-// finish is deferred by every worker. It passes on what it recovers.
+// finish is deferred by every worker. It panics again with the value that it recovers.
 func (w *worker) finish() {
 	l := w.loop
 	var value any
@@ -137,10 +138,9 @@ func (w *worker) finish() {
 	}
 	w.Leave()
 	if again {
-		l.recruit() // in this one's place
+		l.recruit() // replaces this worker
 	}
-	// Helpers that still wait for a worker will find nothing to do, but in a pool it
-	// may be long until they get one.
+	// Helpers that still wait for a worker will find nothing to do, and on a pool that wait may be long.
 	if l.working.Add(-1) == 0 && l.Places() > 0 && (l.Signal.Load()&share.Halt != 0 || l.Drained()) {
 		l.helpers.Cancel(errOver)
 	}
@@ -149,8 +149,7 @@ func (w *worker) finish() {
 	}
 }
 
-// exited deals with an item that has called runtime.Goexit, and reports whether the loop
-// goes on.
+// exited handles an item that has called runtime.Goexit, and reports whether the loop goes on.
 func (w *worker) exited() bool {
 	l := w.loop
 	if l.bare {

@@ -13,13 +13,13 @@ type Option interface {
 	loop()
 }
 
-// A StreamOption sets up a [Stream]. One that is not an [Option] too has no meaning for
-// loops, and does not fit there.
+// A StreamOption sets up a [Stream]. A StreamOption that is not also an [Option] has no meaning for loops,
+// and the compiler rejects it there.
 type StreamOption interface{ apply(*options) }
 
 type options struct {
 	limit     int
-	pool      *weir.Pool // nil for goroutines of the call's own
+	pool      *weir.Pool // nil: the loop starts goroutines of its own
 	keepGoing bool
 	unordered bool
 	ahead     int    // 0 for the default
@@ -37,64 +37,67 @@ type streamOption func(*options)
 
 func (set streamOption) apply(o *options) { set(o) }
 
-// Limit sets how many calls of the function run at once at most; the default is
-// [runtime.GOMAXPROCS]. For functions that wait, as for a network, set it to how many may
-// wait at once. More goroutines than GOMAXPROCS gain nothing for computation: [Sort] and [SortFunc] take no more, nor does
-// [Range] for a body that is quick, and [Reduce] of n items takes no more than √n, if that is more.
+// Limit sets the largest number of calls of the function that run at once; the default is
+// [runtime.GOMAXPROCS]. For functions that wait, as for a network, set the limit to the number of calls that
+// may wait at once. For computation, more goroutines than GOMAXPROCS gain nothing. [Sort] and [SortFunc] use
+// at most GOMAXPROCS, as does [Range] for a quick body. [Reduce] of n items uses at most GOMAXPROCS or √n,
+// whichever is more.
 func Limit(n int) Option {
 	must(n >= 1, "limit must be at least 1", n)
 	return option(func(o *options) { o.limit = n })
 }
 
-// On makes a loop or a [Stream] call its function on workers of the pool, as a [weir.Pool.Group]
-// does, instead of on goroutines of its own. The limit of the pool holds, and that of the loop,
-// too: set [Limit] if the pool's is higher than [runtime.GOMAXPROCS]. What the pool refuses to run
-// fails with [weir.ErrClosed], [weir.ErrFull] or [weir.ErrExpired], and with ErrClosed, in place of what its calls return, when the context of its [weir.Pool.Shutdown] ends while the pool runs a part of it.
+// On makes a loop or a [Stream] call its function on workers of the pool, as a [weir.Pool.Group] does,
+// instead of on goroutines of its own. Both the limit of the pool and the limit of the loop hold: set [Limit]
+// if the pool's limit is higher than [runtime.GOMAXPROCS]. If the pool refuses to run something, the loop or
+// stream fails with [weir.ErrClosed], [weir.ErrFull] or [weir.ErrExpired]. If the context of
+// [weir.Pool.Shutdown] ends while the pool runs a part of the loop or stream, ErrClosed replaces what its
+// calls return.
 //
-// A task of the pool may run loops and streams on its own pool, to any depth and with any limit, if
-// it gives them the context that it got itself; with another context it may wait forever.
+// A task of the pool may run loops and streams on its own pool, to any depth and with any limit. It must pass
+// them the context that it got itself: with another context it may wait forever.
 //
-// [Range], [Sort] and [SortFunc] need no context, and the pool's refusal is no failure for them:
-// their caller takes part, and does alone what the pool has no room for, or refuses. Their helpers
-// are queued like other tasks.
+// [Range], [Sort] and [SortFunc] need no context, and do not fail if the pool refuses their helpers. Their
+// caller takes part, and does itself what the pool refuses or has no room for. Their helpers are queued like
+// other tasks.
 func On(pool *weir.Pool) Option {
 	must(pool != nil, "pool must not be nil", "nil")
 	return option(func(o *options) { o.pool = pool })
 }
 
-// KeepGoing lets a loop or [Stream] go on when a call fails: nothing is cancelled. A loop
-// returns all errors, joined in the order of the items; a stream hands over each in its
-// place. A panic still ends them. KeepGoing means nothing to [Range], [Reduce], [Sort]
-// and [SortFunc].
+// KeepGoing lets a loop or [Stream] go on when a call fails: nothing is cancelled. A loop returns all errors,
+// joined in the order of the items; a stream hands over each error in its place. A panic still ends both.
+// [Range], [Reduce], [Sort] and [SortFunc] ignore KeepGoing.
 func KeepGoing() Option {
 	return option(func(o *options) { o.keepGoing = true })
 }
 
-// Rate makes each call wait for its turn: see [weir.Rate]. It holds no place meanwhile. Each try of [Retry] has a turn of its own. Rate means nothing to
-// [Range], [Reduce], [Sort] and [SortFunc].
+// Rate makes each call wait for its turn: see [weir.Rate]. The call holds no place meanwhile. Each try of
+// [Retry] waits for a turn of its own. [Range], [Reduce], [Sort] and [SortFunc] ignore Rate.
 func Rate(r *weir.RateLimit) Option {
 	inside.MustBeRate(r)
 	return option(func(o *options) { o.rate = r })
 }
 
-// Retry retries calls that fail: see [weir.Retry]. The error of an item that has failed for good is a [*weir.RetryError], with that of its last try; with [KeepGoing] with those of
-// all. It means nothing to [Range], [Reduce], [Sort] and [SortFunc].
+// Retry makes a loop or [Stream] retry calls that fail: see [weir.Retry]. The error of an item that has
+// failed for good is a [*weir.RetryError]. It has the error of the last try, or with [KeepGoing] the errors
+// of all tries. [Range], [Reduce], [Sort] and [SortFunc] ignore Retry.
 func Retry(r *weir.Retrier) Option {
 	inside.MustBeRetrier(r)
 	return option(func(o *options) { o.retry = r })
 }
 
-// Ahead sets how many items a [Stream] has under way at most: taken from the source, and
-// their results not yet handed to the consumer. So it bounds how much finished work
-// waits; memory is allocated only as it comes. The default is twice the [Limit], but at least
-// 32. If it is lower than the Limit, fewer calls run at once.
+// Ahead sets how many items of a [Stream] may be under way: taken from the source, with a result that the
+// consumer has not received. So Ahead bounds how much finished work waits. The stream allocates memory for it
+// only as needed. The default is twice the [Limit], but at least 32. If Ahead is lower than the Limit, fewer
+// calls run at once.
 func Ahead(n int) StreamOption {
 	must(n >= 1, "items ahead must be at least 1", n)
 	return streamOption(func(o *options) { o.ahead = n })
 }
 
-// Unordered makes a [Stream] hand over results as they come, not in the order of the
-// items: a slow item does not hold up those behind it.
+// Unordered makes a [Stream] hand over results as they get ready, not in the order of the items: a slow item
+// does not hold up the items behind it.
 func Unordered() StreamOption {
 	return streamOption(func(o *options) { o.unordered = true })
 }
@@ -106,7 +109,7 @@ func newOptions[O StreamOption](opts []O) options {
 	return collect(opts)
 }
 
-// collect is apart from newOptions, so that without options nothing escapes to the heap.
+// collect is separate from newOptions so that without options nothing escapes to the heap.
 func collect[O StreamOption](opts []O) options {
 	o := options{limit: processors()}
 	for _, opt := range opts {
@@ -116,7 +119,7 @@ func collect[O StreamOption](opts []O) options {
 	return o
 }
 
-// prepare returns fn as the options want it to be called.
+// prepare wraps fn to follow the options meter, rate and retry.
 func prepare[T, R any](o *options, fn func(context.Context, T) (R, error)) func(context.Context, T) (R, error) {
 	call, rate, retry := measured(o.meter, fn), o.rate, o.retry
 	if rate == nil && retry == nil {
@@ -152,7 +155,7 @@ func prepareEach[T any](o *options, fn func(context.Context, T) error) func(cont
 	}
 }
 
-// group returns the group on which the function is called.
+// group returns the group that runs the calls of the function.
 func (o *options) group(ctx context.Context, opts ...weir.GroupOption) *weir.Group {
 	if o.pool != nil {
 		return o.pool.Group(ctx, opts...)

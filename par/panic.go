@@ -6,8 +6,8 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// caught makes a Panic of what recover returned, as a group does for its tasks. It must be
-// called by a deferred function.
+// caught returns the Panic for a recovered value, as a group does for its tasks. Only a deferred function may
+// call it.
 func caught(value any) *weir.Panic {
 	if passed, ok := value.(*race.Panic); ok {
 		return &weir.Panic{Value: passed.Value, Stack: inside.PanicPart(passed.Stack)}

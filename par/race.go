@@ -7,17 +7,18 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// What follows is used under the race detector alone. See package race: each call of a function knows only what its caller has done before
-// the loop, or before it has offered the item. Helpers know nothing of the calls that they make, until one fails.
+// The rest of this file runs only under the race detector. See package race: each call of a function sees
+// only what its caller did before the loop, or before it offered the item. Helpers see nothing of the calls
+// that they make, until one fails.
 
-// racedCalls are the calls of one loop.
+// racedCalls is the state of the calls of one loop.
 type racedCalls struct {
 	start race.Start
 	turns race.Turns
 	ended race.Past
 }
 
-// newRacedCalls returns the calls of a loop that begins, and has its context.
+// newRacedCalls returns the state for the calls of a loop that begins now.
 func newRacedCalls(o *options) *racedCalls {
 	c := new(racedCalls)
 	c.turns.Limit(o.limit)
@@ -28,7 +29,7 @@ func newRacedCalls(o *options) *racedCalls {
 	return c
 }
 
-// raced returns fn, for the items of l, and what to call at its end.
+// raced returns fn wrapped for the items of l, and a function to call when the loop ends.
 func raced[T any](l *loop, fn func(context.Context, T) error) (racedFn func(context.Context, T) error, over func()) {
 	calls := newRacedCalls(l.options)
 	return func(ctx context.Context, item T) error {
@@ -47,12 +48,12 @@ type racedCall[T any] struct {
 	item T
 }
 
-// call reads what the helper has written, of which the call knows nothing.
+// call is norace because it reads what the helper has written, which the call must not see.
 //
 //go:norace
 func (c *racedCall[T]) call() error { return c.fn(c.ctx, c.item) }
 
-// racedCombine is a call of Reduce. It knows of the calls that have made its arguments, which the chain holds.
+// racedCombine is a call of Reduce. It sees the calls that made its arguments; chain holds these.
 type racedCombine[T any] struct {
 	fn    func(ctx context.Context, a, b T) (T, error)
 	ctx   context.Context

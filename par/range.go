@@ -10,33 +10,32 @@ import (
 )
 
 const (
-	// rangeSpan is how long a call of Range's body is to take: long against the
-	// 100 ns that a call, its claim and a look at the clock cost, and short against a
-	// loop that is worth dividing.
+	// rangeSpan is how long a call of Range's body should take. That is long compared to the 100 ns that a
+	// call, its claim and a look at the clock cost. It is short compared to a loop that is worth dividing.
 	rangeSpan = 10 * time.Microsecond
 
-	// worthwhile is how long the rest of a Range must be expected to take before
-	// helpers are started for it. To wake another processor for a loop of half of
-	// that gained nothing.
+	// worthwhile is how long the rest of a Range must be expected to take before helpers are started for it.
+	// Waking another processor for a loop of half that length gained nothing.
 	worthwhile = 50 * time.Microsecond
 
-	// measurable is how long a call must have taken to be the ground for such a guess.
-	// To look at the clock takes some 50 ns of it.
+	// measurable is how long a call must have taken to be the basis of such an estimate. Reading the clock
+	// takes about 50 ns of it.
 	measurable = time.Microsecond
 )
 
-// Range calls body for the indices from 0 to n, in ranges: body(lo, hi) is to deal with the indices
-// from lo up to, not including, hi. Each index is in exactly one range. Calls run concurrently, in
-// no particular order; the caller makes some of them itself. A negative n panics.
+// Range calls body for the indices from 0 to n, in ranges: body(lo, hi) handles the indices from lo up to,
+// not including, hi. Each index is in exactly one range. Calls run concurrently, in no particular order; the
+// caller makes some of them itself. A negative n panics.
 //
-// [Limit] counts the caller, too. With [On] helpers are tasks of the pool, as far as it has room
-// for them at the time, and the caller is one more, unless it is a task of the pool itself.
+// [Limit] counts the caller, too. With [On], helpers are tasks of the pool, as far as the pool has room for
+// them at that time. The caller computes in addition to the pool's tasks, unless it is itself a task of the
+// pool.
 //
-// If body panics, Range panics with a [*weir.Panic] that carries the stack of that call, when all
-// other calls have ended; no more are made. If body calls [runtime.Goexit], so does Range.
+// If body panics, Range makes no more calls, waits for those that run, and panics with a [*weir.Panic] that
+// carries the stack of the call. If body calls [runtime.Goexit], so does Range.
 //
-// The start of Range synchronizes before each call, and the end of each call before the return of
-// Range. Without options nothing is allocated as long as there is no helper.
+// The start of Range synchronizes before each call, and the end of each call synchronizes before the return
+// of Range. Without options, Range allocates nothing unless it starts helpers.
 func Range(n int, body func(lo, hi int), opts ...Option) {
 	must(n >= 0, "number of indices must be at least 0", n)
 	mustFunction(body != nil)
@@ -44,14 +43,14 @@ func Range(n int, body func(lo, hi int), opts ...Option) {
 	call := measuredRange(o.meter, body)
 	if lo, grain := runAlone(o.limit, n, call); lo < n {
 		if grain > 1 {
-			o.limit = min(o.limit, processors()) // the body does not wait for anything
+			o.limit = min(o.limit, processors()) // a quick body does not wait for anything
 		}
 		divide(o, share.Run{Lo: lo, Hi: n}, grain, call)
 	}
 }
 
-// runAlone runs the body until the rest is worth dividing. It returns how far it
-// has come, and how many indices make a good call.
+// runAlone runs the body until the rest is worth dividing. It returns the first index that is left, and how
+// many indices make a good call.
 func runAlone(limit, n int, body func(lo, hi int)) (lo, grain int) {
 	ended := false
 	defer func() {
@@ -71,7 +70,7 @@ func runAlone(limit, n int, body func(lo, hi int)) (lo, grain int) {
 		if lo == 0 {
 			clock = time.Now()
 		}
-		// Only a part of the rest, in case that what comes is not as quick.
+		// Take only a part of the rest, in case the next indices are slower.
 		indices := min(grain, max(1, (n-lo)/4))
 		body(lo, lo+indices)
 		if lo += indices; lo == n {
@@ -120,7 +119,7 @@ func (w *worker) conclude() {
 		own = caught(value)
 	}
 	defer l.end()
-	// All that can go wrong with helpers is that they panic, or exit.
+	// Helpers return no error: they can only panic or exit.
 	_ = l.helpers.Wait()
 	switch {
 	case own != nil:

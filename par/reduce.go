@@ -11,15 +11,14 @@ import (
 	"github.com/64ed045f/weir/internal/share"
 )
 
-// Reduce combines all items to one: combine is called with two neighbours, each an item
-// or what it has made of some, until one is left. It must be associative, as + is; it
-// need not be commutative: of its arguments a always comes before b. Reduce
-// returns the zero value for no items, and a single item as it is.
+// Reduce combines all items into one. It calls combine with two neighbours, each an item or the result of an
+// earlier call, until one value is left. combine must be associative, as + is. It need not be commutative:
+// argument a always comes from items before those of b. Reduce returns the zero value for no items, and a
+// single item as it is.
 //
-// The calls are divided as those of [Each]; what the goroutines have made is then combined
-// by one of them, from left to right. The first error ends it; it carries the index
-// of the item with which b begins. Sources that are not a slice are read to their end
-// first.
+// Reduce divides the calls as [Each] does. Then one goroutine combines the results of all goroutines, from
+// left to right. The first error ends Reduce; it carries the index of the item with which b begins. Reduce
+// first reads a source that is not a slice to its end.
 func Reduce[T any, S Source[T]](ctx context.Context, items S, combine func(ctx context.Context, a, b T) (T, error), opts ...Option) (T, error) {
 	mustContext(ctx != nil)
 	mustFunction(combine != nil)
@@ -39,7 +38,7 @@ func Reduce[T any, S Source[T]](ctx context.Context, items S, combine func(ctx c
 	}
 	parts, err := fold(ctx, &o, len(all), func(i int) part[T] { return part[T]{lo: i, hi: i + 1, value: all[i]} }, call)
 	if err == nil && len(parts) > 1 {
-		o.limit = 1 // goes from left to right
+		o.limit = 1 // one goroutine, from left to right
 		parts, err = fold(ctx, &o, len(parts), func(i int) part[T] { return *parts[i] }, call)
 	}
 	if err != nil {
@@ -61,20 +60,20 @@ func collected[T any](ctx context.Context, from pull[T]) (items []T, err error) 
 	return items, cmp.Or(err, outerCause(ctx))
 }
 
-// part is what has become of the items from lo to hi.
+// part is the combined value of the items from lo up to, not including, hi.
 type part[T any] struct {
-	chain  race.Past // of the calls that have made it
+	chain  race.Past // the calls that made the value
 	lo, hi int
 	value  T
 }
 
-// fold combines each n parts that a worker finds next to each other, and returns
-// what that makes, in order.
+// fold has each worker combine the parts that it finds next to each other, of n parts, and returns the
+// results in order.
 func fold[T any](ctx context.Context, o *options, n int, at func(i int) part[T], combine func(ctx context.Context, a, b T) (T, error)) ([]*part[T], error) {
 	var mu sync.Mutex
 	var parts []*part[T]
-	// Each worker has a share of its own, or its items would not be neighbours. More than √n of them would leave more
-	// parts to be combined one by one than each has items.
+	// Each worker has a share of its own, so that its items are neighbours. With more than √n shares, more
+	// parts would be left to combine one by one than a share has items.
 	o.limit = min(o.limit, max(processors(), int(math.Sqrt(float64(n)))))
 	l := newLoop(ctx, o, n, o.limit, itemSpan)
 	var calls *racedCalls

@@ -8,15 +8,14 @@ import (
 	"github.com/64ed045f/weir/internal/share"
 )
 
-// sortable is the length from which on sorting is worth helpers.
+// sortable is the length from which sorting is worth helpers.
 const sortable = 1 << 13
 
-// Sort sorts items in ascending order, as [slices.Sort] does, NaNs first. It sorts about as
-// many parts as goroutines compute, up to twice that, and merges them; the merges are divided, too
-// (by the merge path of Odeh, Green, Mwassi, Shmueli and Birk, "Merge path: parallel merging
-// made simple", 2012). For that it allocates as much memory again as the items take, and takes
-// as many goroutines as [Range] does. Fewer than 8192 items, or any number with a limit of
-// 1 or on one processor, are sorted in place, by the caller.
+// Sort sorts items in ascending order, as [slices.Sort] does, NaNs first. It sorts one to two parts for each
+// goroutine that computes, and merges them. It divides the merges, too, by the merge path of Odeh, Green,
+// Mwassi, Shmueli and Birk ("Merge path: parallel merging made simple", 2012). Sort allocates as much memory
+// again as the items take, and uses as many goroutines as [Range] does. The caller alone sorts in place fewer
+// than 8192 items, or any number with a limit of 1 or on one processor.
 func Sort[S ~[]E, E cmp.Ordered](items S, opts ...Option) {
 	o := newOptions(opts)
 	o.limit = min(o.limit, processors())
@@ -27,11 +26,11 @@ func Sort[S ~[]E, E cmp.Ordered](items S, opts ...Option) {
 	sortParts(items, o, slices.Sort[[]E], cmp.Less[E], mergeOrdered[E])
 }
 
-// SortFunc is [Sort] in the order that compare gives, which should be one that
-// [slices.SortFunc] takes. It is not stable. compare is called by several goroutines at
-// once. If it panics, SortFunc panics with a [*weir.Panic], or, where it has sorted in place
-// (see [Sort]), with the same value. Then, or if compare is no such order, the items are in no certain order,
-// but each is still there once.
+// SortFunc is [Sort] in the order of compare, which must be a strict weak ordering, as [slices.SortFunc]
+// needs it. The sort is not stable. Several goroutines call compare at once. If compare panics, SortFunc
+// panics with a [*weir.Panic], or with the same value if the caller sorts in place (see [Sort]). After a
+// panic, or if compare is no such order, the order of the items is undefined, but each item is still there
+// once.
 func SortFunc[S ~[]E, E any](items S, compare func(a, b E) int, opts ...Option) {
 	mustFunction(compare != nil)
 	o := newOptions(opts)
@@ -54,7 +53,7 @@ func SortFunc[S ~[]E, E any](items S, compare func(a, b E) int, opts ...Option) 
 		})
 }
 
-// mergeOrdered fills to with a and b, which are in order; of equal ones those of a come first.
+// mergeOrdered merges the sorted a and b into to. Of equal items, those of a come first.
 func mergeOrdered[E cmp.Ordered](to, a, b []E) {
 	i, j, k := 0, 0, 0
 	for i < len(a) && j < len(b) {
@@ -72,20 +71,21 @@ func mergeOrdered[E cmp.Ordered](to, a, b []E) {
 	copy(to[k:], b[j:])
 }
 
-// merger merges sorted parts of from, of the same width, to parts of twice that in to.
+// merger merges the sorted parts of from, which have the same width, into parts of twice that width in to.
 type merger[E any] struct {
 	from, to []E
 	width    int   // a multiple of span, but the last part may be shorter
-	cuts     []int // for each span of to: how many items before it, of its pair of parts, come from the first
+	cuts     []int // for each span of to: how many items before it, within its pair of parts, come from the first part
 	less     func(a, b E) bool
 	merge    func(to, a, b []E)
 }
 
-// span is how many items of to are merged in one go. To find where they begin takes two dozen comparisons.
+// span is how many items of to are merged in one step. Finding where a span begins takes two dozen
+// comparisons.
 const span = 1 << 10
 
-// sortParts sorts as many parts as shall be sorted at once, or twice as many, and then merges neighbours until
-// one part is left.
+// sortParts sorts at least as many parts as may be sorted at once, and less than twice as many. Then it
+// merges neighbours until one part is left.
 func sortParts[E any](items []E, o options, sort func([]E), less func(a, b E) bool, merge func(to, a, b []E)) {
 	parts := 1 << bits.Len(uint(min(o.limit, len(items)/(sortable/2))-1))
 	width := ((len(items)-1)/parts/span + 1) * span
@@ -101,7 +101,7 @@ func sortParts[E any](items []E, o options, sort func([]E), less func(a, b E) bo
 		}
 	})
 	if merges%2 == 1 {
-		m.from, m.to = m.to, m.from // so that the last one is to items
+		m.from, m.to = m.to, m.from // so that the last merge ends in items
 	}
 	defer func() {
 		if merges > 0 && &m.to[0] == &items[0] {
@@ -114,7 +114,7 @@ func sortParts[E any](items []E, o options, sort func([]E), less func(a, b E) bo
 	}
 }
 
-// mergePairs merges all parts, and goes on to those that this makes.
+// mergePairs merges all pairs of parts once, and makes the results the new parts.
 func (m *merger[E]) mergePairs(o options) {
 	spans := share.Run{Lo: 0, Hi: len(m.cuts)}
 	divide(o, spans, 1, func(lo, hi int) {
@@ -123,7 +123,7 @@ func (m *merger[E]) mergePairs(o options) {
 			m.cuts[i] = cut(a, b, before, m.less)
 		}
 	})
-	// A function that is no order finds cuts that lie before those of the span to the left, or too far behind them.
+	// If less is no order, cuts may lie before those of the span to the left, or too far behind them.
 	for i := 1; i < len(m.cuts); i++ {
 		if _, _, before := m.pair(i); before > 0 {
 			m.cuts[i] = min(max(m.cuts[i], m.cuts[i-1]), m.cuts[i-1]+span)
@@ -143,7 +143,8 @@ func (m *merger[E]) mergePairs(o options) {
 	m.from, m.to, m.width = m.to, m.from, 2*m.width
 }
 
-// pair returns the parts that span i of to comes from, and how many items of theirs come before it.
+// pair returns the two parts that span i of to is merged from, and how many of their items come before the
+// span.
 func (m *merger[E]) pair(i int) (a, b []E, before int) {
 	left := i * span / (2 * m.width) * 2
 	return m.part(left), m.part(left + 1), i*span - left*m.width
@@ -155,7 +156,7 @@ func (m *merger[E]) part(i int) []E {
 	return m.from[min(i*m.width, n):min((i+1)*m.width, n)]
 }
 
-// cut finds how many of the first k items of a and b merged come from a.
+// cut returns how many of the first k items of the merged a and b come from a.
 func cut[E any](a, b []E, k int, less func(a, b E) bool) int {
 	lo, hi := max(0, k-len(b)), min(k, len(a))
 	for lo < hi {

@@ -11,22 +11,20 @@ import (
 //
 //   - a slice;
 //   - a sequence, [iter.Seq];
-//   - a channel, until it is closed; a loop or stream that ends early does not wait for that, and
-//     what it had taken already is lost;
-//   - a [Pipeline]: a stage before this one, batches, or a sequence that has errors. An error
-//     stands for an item for which the function has failed; it is reported as it is, with no index
-//     of its own.
+//   - a channel, until it is closed; a loop or stream that ends early does not wait for the close, and loses
+//     what it has already received;
+//   - a [Pipeline]: a stage before this one, batches, or a sequence that has errors. An error stands for an
+//     item for which the function has failed; it is reported as it is, without an index of its own.
 //
-// For a map take [maps.Keys], or [Pairs] of [maps.All].
+// For a map use [maps.Keys], or [Pairs] of [maps.All].
 type Source[T any] interface {
 	~[]T | ~func(yield func(T) bool) | ~chan T | ~<-chan T | *Pipeline[T]
 }
 
-// pull runs a sequence until it ends or yield reports false. It may end, too, when ctx
-// is done.
+// pull runs a sequence until it ends or yield returns false. It may also end when ctx is done.
 type pull[T any] func(ctx context.Context, yield func(T, error) bool)
 
-// open returns the items, if they are there already, or how to pull them.
+// open returns the items of a slice, or for any other source how to pull them.
 func open[T any, S Source[T]](from S) ([]T, pull[T]) {
 	switch from := any(from).(type) {
 	case []T:
@@ -44,8 +42,7 @@ func open[T any, S Source[T]](from S) ([]T, pull[T]) {
 	return openNamed[T](from)
 }
 
-// openNamed is open for all other types: those with a name of their own, and
-// functions without one.
+// openNamed is open for all other types: named types, and functions whose type is not named.
 func openNamed[T any](from any) ([]T, pull[T]) {
 	switch v := reflect.ValueOf(from); v.Kind() {
 	case reflect.Slice:
@@ -61,7 +58,7 @@ func as[To any](v reflect.Value) To {
 	return v.Convert(reflect.TypeFor[To]()).Interface().(To)
 }
 
-// pulling returns how to pull items, also those of a slice.
+// pulling returns how to pull the items of a source; a slice is pulled, too.
 func pulling[T any, S Source[T]](from S) pull[T] {
 	items, pull := open[T](from)
 	if pull != nil {
@@ -75,7 +72,7 @@ func mustSource(given bool) { must(given, "source must not be nil", "nil") }
 func pullSeq[T any](seq iter.Seq[T]) pull[T] {
 	mustSource(seq != nil)
 	return func(_ context.Context, yield func(T, error) bool) {
-		for item := range seq { // panics if seq goes on after false
+		for item := range seq { // panics if seq continues after false
 			if !yield(item, nil) {
 				return
 			}
@@ -106,8 +103,8 @@ type Pair[K, V any] struct {
 	Value V
 }
 
-// Pairs makes one value of two: Pairs(maps.All(m)) is a [Source] of the entries of a map,
-// Pairs(slices.All(s)) of the items of a slice with their indices.
+// Pairs turns a sequence of two values into a sequence of [Pair] values. Pairs(maps.All(m)) is a [Source] of
+// the entries of a map, Pairs(slices.All(s)) of the items of a slice with their indices.
 func Pairs[K, V any](seq iter.Seq2[K, V]) iter.Seq[Pair[K, V]] {
 	mustSource(seq != nil)
 	return func(yield func(Pair[K, V]) bool) {

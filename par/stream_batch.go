@@ -7,15 +7,15 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// Batch gathers items into slices of the given size, the last one perhaps shorter:
+// Batch gathers items into slices of the given size; the last slice may be shorter:
 //
 //	for result, err := range par.Stream(ctx, par.Batch[Row](rows, 100), store) {
 //
-// T must be given: it cannot be inferred. The goroutine that ranges over the batches
-// reads the source, and only when it needs a batch. An error of the source comes in its place: first
-// the batch begun, if any, then nil with the error; reading goes on after it as long as the
-// source does. When the context is done, the batches end with its cause, and the items of
-// the batch begun are dropped. Each batch is a slice of its own.
+// T must be given: it cannot be inferred. The goroutine that ranges over the batches reads the source, and
+// only when it needs a batch. An error of the source comes in its place: first the current batch, if it has
+// items, then nil with the error. Reading goes on after the error as long as the source does. When the
+// context is done, the batches end with its cause, and the items of the current batch are dropped. Each batch
+// is a slice of its own.
 func Batch[T any, S Source[T]](items S, size int) *Pipeline[[]T] {
 	mustSize(size)
 	from := pulling[T](items)
@@ -28,13 +28,14 @@ func Batch[T any, S Source[T]](items S, size int) *Pipeline[[]T] {
 	}}
 }
 
-// BatchFor is [Batch] with a second limit: a batch is handed over, full or not, when its
-// first item has waited for the given time while the consumer was ready for it: one that is slow
-// still gets batches that are full, if the source has so many items. For that the source is read by a goroutine of
-// its own. It reads no further than one item while the consumer is busy, and is stopped,
-// and waited for, before the range statement ends; if the source panicked, the range
-// statement panics with a [*weir.Panic].
-// If it called [runtime.Goexit], the batches end with [weir.ErrGoexit].
+// BatchFor is [Batch] with a second limit. It also hands over an incomplete batch once the first item has
+// waited for the time wait with the consumer ready. So a slow consumer still gets full batches, if the source
+// has enough items.
+//
+// An additional goroutine reads the source. While the consumer is busy, it reads at most one item ahead. The
+// range statement stops that goroutine and waits for it before it ends. If the source panicked, the range
+// statement panics with a [*weir.Panic]. If the source called [runtime.Goexit], the batches end with
+// [weir.ErrGoexit].
 func BatchFor[T any, S Source[T]](items S, size int, wait time.Duration) *Pipeline[[]T] {
 	mustSize(size)
 	must(wait > 0, "waiting time must be above 0", wait)
@@ -84,7 +85,7 @@ type batcher[T any] struct {
 	left  bool // the consumer wants no more
 }
 
-// add adds an item, or an error in the place of one, and reports whether to go on.
+// add adds an item, or an error instead of an item, and reports whether to go on.
 func (b *batcher[T]) add(item T, err error) bool {
 	if err != nil {
 		return b.flush() && b.hand(nil, err)
@@ -93,8 +94,8 @@ func (b *batcher[T]) add(item T, err error) bool {
 	return len(b.batch) < b.size || b.flush()
 }
 
-// addFor adds entries, and hands over what is older than wait. It reports whether there
-// are no more.
+// addFor adds entries, and hands over a batch whose first item is older than wait. It reports whether the
+// entries have ended.
 func (b *batcher[T]) addFor(ctx context.Context, entries <-chan entry[T], wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -124,7 +125,7 @@ func (b *batcher[T]) addFor(ctx context.Context, entries <-chan entry[T], wait t
 	}
 }
 
-// flush hands over what there is, and reports whether to go on.
+// flush hands over the current batch, if it has items, and reports whether to go on.
 func (b *batcher[T]) flush() bool {
 	if len(b.batch) == 0 {
 		return true

@@ -41,8 +41,8 @@ func (f *flow[T, R]) deliver(yield func(R, error) bool) {
 	}
 }
 
-// stop ends all that the stream has started, and waits for it. Panics of fn and
-// of the source come out of it.
+// stop ends everything that the stream has started, and waits for it. It panics if fn or the source has
+// panicked.
 func (f *flow[T, R]) stop() {
 	f.mu.Lock()
 	f.halted = true
@@ -60,15 +60,15 @@ func (f *flow[T, R]) stop() {
 	}
 }
 
-// panicked reports whether stop will panic. A panic is noted before it cancels anything.
+// panicked reports whether stop will panic. A panic is recorded before it cancels anything.
 func (f *flow[T, R]) panicked() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.broken
 }
 
-// sleep blocks until the consumer is woken, or the stream is cancelled. If the consumer
-// is a task, the calls that it waits for may need its place.
+// sleep blocks until the consumer is woken, or the stream is cancelled. A consumer that is a task lends its
+// place meanwhile: the calls that it waits for may need it.
 func (f *flow[T, R]) sleep(stay inside.Stay) {
 	if stay != nil {
 		stay.Wait(f.ctx.Done())

@@ -45,8 +45,8 @@ func (f *flow[T, R]) enqueue(e entry[T]) {
 	f.fed++
 }
 
-// offer takes an item from the source, waits until there is room for the next one, and
-// reports whether that is wanted.
+// offer takes an item from the source and waits until there is room for the next one. It reports whether the
+// stream wants a next item.
 func (f *flow[T, R]) offer(ctx context.Context, e entry[T]) bool {
 	if race.Enabled {
 		f.calls.start.Pasts[1].Release()
@@ -79,5 +79,5 @@ func (f *flow[T, R]) offer(ctx context.Context, e entry[T]) bool {
 	return !halted && ctx.Err() == nil
 }
 
-// full reports whether the feeder has to wait until results are taken.
+// full reports whether the feeder must wait until the consumer takes results.
 func (f *flow[T, R]) full() bool { return f.fed == int(f.taken.Load())+f.ahead }

@@ -12,65 +12,65 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// flow is one run of a stream. Items are numbered from 0 in the order of the source, and
-// so are places for results: in an ordered stream each item has the place of its number,
-// else the next one when it is finished.
+// flow is one run of a stream. Items are numbered from 0 in the order of the source, and so are the places
+// for results. In an ordered stream the result of an item gets the place with the item's number; in an
+// unordered stream it gets the next place when the item is finished.
 //
-//	taken ≤ front ≤ next ≤ fed   results from taken on up to front are ready
-//	next ≤ taken + ahead         items from next on up to fed are not begun
+//	taken ≤ front ≤ next ≤ fed   results from taken up to front are ready
+//	next ≤ taken + ahead         items from next up to fed have not begun
 //
-// Of a source that is not a slice fed ≤ taken + ahead holds, too.
+// For a source that is not a slice, fed ≤ taken + ahead holds, too.
 //
-// A helper runs as long as it finds items to begin, and then ends: idle helpers would hold
-// workers of a pool. The goroutine that makes an item available calls a
-// helper, unless one is on its way: that one will look whether more are needed.
+// A helper runs as long as it finds items that may begin, and then ends: idle helpers would hold workers of a
+// pool. The goroutine that makes an item available starts a helper, unless another helper is coming: that
+// helper will check whether more are needed.
 type flow[T, R any] struct {
 	options
 	fn    func(context.Context, T) (R, error)
-	items []T // of a slice; else they are in queue
+	items []T // the items of a slice; those of other sources are in queue
 	from  pull[T]
 	calls *racedCalls // nil without the race detector
 
-	callers context.Context // may have ended before ctx learns of it
+	callers context.Context // the parent of ctx; may end a moment before ctx does
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	helpers taskGroup
 	feeder  taskGroup // nil for a slice
 	helper  func(context.Context) error
-	wake    chan struct{} // tells the consumer to look again
-	room    chan struct{} // tells the feeder
+	wake    chan struct{} // wakes the consumer
+	room    chan struct{} // wakes the feeder
 
-	taken   atomic.Int64 // results that the consumer has got; only it writes
+	taken   atomic.Int64 // results that the consumer has taken; only the consumer writes it
 	starved atomic.Bool  // a helper or the feeder could go on if more were taken
 
-	shown slots[outcome[R]] // where the consumer finds what is ready; only it uses that
+	shown slots[outcome[R]] // where the consumer finds ready results; only the consumer uses it
 
-	// mu guards what follows. The engine's lock may be taken under it (rouse), never the other
-	// way round. Under it are called startable, understaffed, rouse, rouseFeeder,
-	// newStay, claim, mayBegin, complete, enqueue and full; recruit never.
+	// mu guards the fields below. The engine's lock may be taken while mu is held (in rouse), never the other
+	// way round. The methods startable, understaffed, rouse, rouseFeeder, newStay, claim, mayBegin, complete,
+	// enqueue and full need mu held; recruit must not be called with mu held.
 	mu      sync.Mutex
 	queue   slots[entry[T]]
 	results slots[outcome[R]]
-	handed  int // what is before that is ready, and the consumer's: it takes no lock for it
+	handed  int // results before it are ready, and the consumer takes them without the lock
 	front   int
 	next    int
 	fed     int
 	ended   bool        // fed is final
 	halted  bool        // no more items may begin
-	broken  bool        // a panic will come out of helpers or feeder
+	broken  bool        // helpers or feeder will panic in Wait
 	waiting bool        // the consumer sleeps
-	stay    inside.Stay // of the consumer that sleeps, if it is a task
+	stay    inside.Stay // the stay of a sleeping consumer that is a task, or nil
 	filling bool        // the feeder sleeps
 	active  int         // helpers that have not ended
-	coming  bool        // one of them has not begun
+	coming  bool        // one active helper has not begun
 	alone   bool        // the consumer waits for the only helper to end
-	refused error       // why that one did not run
+	refused error       // why the helper that was lost last did not run
 }
 
-// maxAhead is the most that a stream may be ahead: far below the largest item number.
+// maxAhead bounds how far a stream may be ahead. It is far below the largest item number.
 const maxAhead = 1 << 30
 
-// entry is an item, or an error in the place of one.
+// entry is an item, or an error instead of one.
 type entry[T any] struct {
 	item T
 	err  error
@@ -102,12 +102,12 @@ func newFlow[T, R any](ctx context.Context, o options, fn func(context.Context, 
 	}
 	if race.Enabled {
 		f.calls = newRacedCalls(&f.options)
-		f.calls.start.Pasts[1] = new(race.Past) // of what the feeder has offered
+		f.calls.start.Pasts[1] = new(race.Past) // what the feeder has offered
 	}
 	return f
 }
 
-// start has the source read. Helpers come with the first items, or the consumer.
+// start starts to read the source. Helpers start with the first items, or when the consumer waits.
 func (f *flow[T, R]) start() {
 	if f.feeder != nil {
 		f.feeder.Go(f.feed)
@@ -119,9 +119,9 @@ func (f *flow[T, R]) startable() bool {
 	return !f.halted && f.next < f.fed && f.next < int(f.taken.Load())+f.ahead
 }
 
-// understaffed reports whether a helper should be asked for, and counts it: then
-// recruit must follow. If a helper could work once the consumer has taken more, the
-// consumer asks again then.
+// understaffed reports whether to ask for a helper. If so it counts that helper, and the caller must call
+// recruit. If a helper could work only after the consumer has taken more results, the consumer asks again
+// then.
 func (f *flow[T, R]) understaffed() bool {
 	if f.coming || f.alone || f.active == f.limit || !f.mayBegin() {
 		return false
@@ -131,16 +131,16 @@ func (f *flow[T, R]) understaffed() bool {
 	return true
 }
 
-// recruit starts a helper, without waiting for room in the pool. It must not be called
-// under mu.
+// recruit starts a helper, without waiting for room in the pool. It must not be called with mu held.
 func (f *flow[T, R]) recruit() {
 	if !f.helpers.TryGo(f.helper) {
 		f.lose(nil)
 	}
 }
 
-// lose counts out the helper that was to come: the pool had no room for it, or has
-// handed it back, which Shutdown does, or if it expires. If it expires while no other helper runs, the pool is too slow for the stream.
+// lose discounts the helper that was coming. The pool had no room for it, or has handed it back: on Shutdown,
+// or because it expired. If it expired while no other helper runs, the pool is too slow for the stream, and
+// lose cancels the stream.
 func (f *flow[T, R]) lose(why error) {
 	f.mu.Lock()
 	f.active--
@@ -148,7 +148,7 @@ func (f *flow[T, R]) lose(why error) {
 	f.refused = why
 	last := f.active == 0
 	if last {
-		f.rouse(nil) // for only the consumer waits for room
+		f.rouse(nil) // only the consumer waits for room
 	}
 	f.mu.Unlock()
 	if last && errors.Is(why, weir.ErrExpired) {
@@ -156,8 +156,8 @@ func (f *flow[T, R]) lose(why error) {
 	}
 }
 
-// rouse wakes the consumer, if it sleeps. It reports whether the consumer, a task, has got the
-// place of by, a helper, which must end then.
+// rouse wakes the consumer, if it sleeps. It reports whether the consumer is a task that has got the place of
+// by, a helper. In that case the helper must end.
 func (f *flow[T, R]) rouse(by inside.Task) (taken bool) {
 	if !f.waiting {
 		return false
@@ -170,7 +170,7 @@ func (f *flow[T, R]) rouse(by inside.Task) (taken bool) {
 	return false
 }
 
-// newStay returns the stay of the consumer for its next sleep, if it is a task and the
+// newStay returns the stay for the next sleep of the consumer, or nil unless the consumer is a task and the
 // stream runs on a pool.
 func (f *flow[T, R]) newStay() inside.Stay {
 	if f.pool == nil {
@@ -182,14 +182,14 @@ func (f *flow[T, R]) newStay() inside.Stay {
 	return nil
 }
 
-// taskOf returns the task whose context ctx comes from, if any.
+// taskOf returns the task whose context ctx comes from, or nil.
 func taskOf(ctx context.Context) inside.Task {
 	task, _ := ctx.Value(inside.TaskKey{}).(inside.Task)
 	return task
 }
 
-// await waits for results, and returns how many are ready. There are none if the stream is
-// over, cancelled or broken.
+// await waits for results, and returns how many are ready. It returns 0 if the stream is over, cancelled or
+// broken.
 func (f *flow[T, R]) await() int {
 	asked := false
 	for f.ctx.Err() == nil {
@@ -204,7 +204,7 @@ func (f *flow[T, R]) await() int {
 			f.shown, f.handed = f.results, f.front
 			f.mu.Unlock()
 			if f.ctx.Err() != nil {
-				return 0 // a call that saw it may have given up half-way
+				return 0 // a call that saw the end of the context may have given up half-way
 			}
 			return ready
 		case !asked && f.understaffed():
@@ -225,8 +225,8 @@ func (f *flow[T, R]) await() int {
 	return 0
 }
 
-// runAlone is for a pool that had no room when no helper ran at all: it waits for room, and
-// then until that one helper has a result.
+// runAlone is called if the pool had no room for a helper and no helper runs. It waits for room for one
+// helper, and then until that helper has a result.
 func (f *flow[T, R]) runAlone() {
 	f.mu.Lock()
 	if f.active > 0 {
@@ -251,7 +251,7 @@ func (f *flow[T, R]) take() outcome[R] {
 	taken := int(f.taken.Load())
 	place := f.shown.at(taken)
 	result := *place
-	*place = outcome[R]{} // it may be used again, and must not keep the value alive
+	*place = outcome[R]{} // the place may be used again, and must not keep the value alive
 	f.taken.Store(int64(taken + 1))
 	if f.starved.Load() {
 		f.relieve()
@@ -259,17 +259,17 @@ func (f *flow[T, R]) take() outcome[R] {
 	return result
 }
 
-// relieve lets the feeder and helpers go on for which too few results had been taken. They
-// raise starved first and then look at taken, the consumer does the opposite, so that one
-// of the two sees the other.
+// relieve lets the feeder and helpers go on that have stopped because too few results were taken. They raise
+// starved first and then read taken; the consumer writes taken first and then reads starved. So one of the
+// two sees the other.
 func (f *flow[T, R]) relieve() {
 	f.mu.Lock()
 	f.starved.Store(false)
 	f.rouseFeeder()
 	more := f.understaffed()
 	if f.next < f.fed && !f.halted && !f.startable() {
-		// A helper has run up to what was taken just now, and ended, before the mutex
-		// was had: the next take must see to it.
+		// Before this goroutine got the mutex, a helper used up the room of the result taken just now, and
+		// ended: the next take must call relieve again.
 		f.starved.Store(true)
 	}
 	f.mu.Unlock()

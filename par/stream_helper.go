@@ -8,7 +8,7 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// help is what a helper does: it runs items until none may begin.
+// help is the task of a helper: it runs items until none may begin.
 func (f *flow[T, R]) help(ctx context.Context) error {
 	var number int
 	ended := false
@@ -52,7 +52,7 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 		going = f.heed(ctx)
 		f.mu.Lock()
 		if f.complete(number, result) && f.rouse(taskOf(ctx)) {
-			f.starved.Store(true) // the consumer, which has the helper's place, calls it again
+			f.starved.Store(true) // the consumer has the helper's place now, and asks for a helper again
 			break
 		}
 		if f.alone && f.front > int(f.taken.Load()) {
@@ -65,8 +65,9 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 	return nil
 }
 
-// heed cancels the stream if the context of a helper has ended, as it does when the pool is shut down: it must do so before the result is seen of a
-// call that may have given up half-way. It reports whether the context has not ended.
+// heed cancels the stream if the context of a helper has ended, as it does when the pool is shut down. A call
+// may then have given up half-way, so heed must be called before the consumer can see its result. heed
+// reports whether the context has not ended.
 func (f *flow[T, R]) heed(ctx context.Context) bool {
 	if ctx.Err() == nil && f.callers.Err() == nil {
 		return true
@@ -75,8 +76,8 @@ func (f *flow[T, R]) heed(ctx context.Context) bool {
 	return false
 }
 
-// mayBegin is startable for a goroutine that does not look again by itself: if an item may begin
-// once the consumer has taken more, the consumer sees to that.
+// mayBegin is startable for a goroutine that does not look again by itself. If an item may begin once the
+// consumer has taken more, mayBegin makes the consumer see to that.
 func (f *flow[T, R]) mayBegin() bool {
 	if f.startable() {
 		return true
@@ -126,8 +127,8 @@ func (f *flow[T, R]) call(ctx context.Context, number int, e entry[T]) (result o
 	return result
 }
 
-// complete puts a result into its place. It reports whether that is one for which the consumer may wait:
-// then rouse must follow.
+// complete stores a result in its place. It reports whether the consumer may be waiting for a ready result:
+// then the caller must call rouse.
 func (f *flow[T, R]) complete(number int, result outcome[R]) (awaited bool) {
 	result.ready = true
 	if f.unordered {
@@ -140,7 +141,7 @@ func (f *flow[T, R]) complete(number int, result outcome[R]) (awaited bool) {
 		}
 	}
 	if result.err != nil && !f.keepGoing {
-		// Nothing after it will be handed over. What is before it runs already.
+		// The consumer gets no result after this one. The items before it run already.
 		f.halted = true
 	}
 	return f.front > int(f.taken.Load())

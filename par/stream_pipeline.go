@@ -5,10 +5,9 @@ import (
 	"iter"
 )
 
-// A Pipeline is a stream that does not run yet. It runs when its [Pipeline.All] is ranged
-// over, or as the [Source] of a loop, a [Stream] or another stage, with their context. It
-// may run several times, also at once, if its source allows that. The zero value has no
-// items.
+// A Pipeline is a stream that does not run yet. It runs when [Pipeline.All] is ranged over, or as the
+// [Source] of a loop, a [Stream] or another stage, with their context. It may run several times, also at
+// once, if its source allows that. The zero value has no items.
 type Pipeline[T any] struct{ run pull[T] }
 
 // Pipe returns a stage of a pipeline: a [Stream] that the next stage runs.
@@ -16,9 +15,9 @@ type Pipeline[T any] struct{ run pull[T] }
 //	files := par.Pipe(paths, read, par.Limit(4))
 //	for sum, err := range par.Stream(ctx, files, digest) {
 //
-// All stages work at the same time, each within its own [Limit] and [Ahead]; one that is slow holds
-// back those before it. When the last stage ends, for whatever reason, all others are cancelled and
-// have ended before its range statement has. For errors see Pipelines in the package documentation.
+// All stages work at the same time, each within its own [Limit] and [Ahead]. A slow stage holds back the
+// stages before it. When the last stage ends, for whatever reason, it cancels all others. They have ended
+// before its range statement ends. For errors see Pipelines in the package documentation.
 func Pipe[T, R any, S Source[T]](items S, fn func(context.Context, T) (R, error), opts ...StreamOption) *Pipeline[R] {
 	mustFunction(fn != nil)
 	o := newOptions(opts)
@@ -32,10 +31,10 @@ func Pipe[T, R any, S Source[T]](items S, fn func(context.Context, T) (R, error)
 	}}
 }
 
-// Results makes a [Source] of a sequence of items or errors.
+// Results makes a [Source] from a sequence of items or errors.
 //
-// To chain streams, use [Pipe]: a [Stream] that is given as seq has a context of its own,
-// and can be stopped only when it has its next result.
+// To chain streams, use [Pipe]: a [Stream] that is passed as seq has a context of its own, and can be stopped
+// only when it has its next result.
 func Results[T any](seq iter.Seq2[T, error]) *Pipeline[T] {
 	mustSource(seq != nil)
 	return &Pipeline[T]{func(_ context.Context, yield func(T, error) bool) {
@@ -47,7 +46,7 @@ func Results[T any](seq iter.Seq2[T, error]) *Pipeline[T] {
 	}}
 }
 
-// All returns the results of the pipeline, as [Stream] does. It runs whenever they are
+// All returns the results of the pipeline, as [Stream] does. The pipeline runs each time the results are
 // ranged over, and not before.
 func (p *Pipeline[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	mustSource(p != nil)

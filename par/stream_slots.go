@@ -1,13 +1,12 @@
 package par
 
-// slots holds values by number, for as many numbers in a row as it is long: a
-// power of two, or 0 at first.
+// slots holds values by number, for as many consecutive numbers as its length: a power of two, or 0 at first.
 type slots[T any] []T
 
 func (s slots[T]) at(number int) *T { return &s[number&(len(s)-1)] }
 
-// reserve makes room for the number last, while those from first on are in use. If that
-// takes more memory, the values from the number kept on move there.
+// reserve makes room for the number last, while the numbers from first on are in use. If that takes a larger
+// array, reserve moves the values from the number kept on to it.
 func (s *slots[T]) reserve(first, kept, last int) {
 	if last-first < len(*s) {
 		return

@@ -19,7 +19,7 @@ func (b *Buffers) getBufferChecked(class int) *bytes.Buffer {
 	return buffer
 }
 
-// noteGet notes that a caller got x, as if from the pool p.
+// noteGet records that a caller got x, as if from the pool p.
 func noteGet[T any](p *Pool[T], x T) {
 	object, call := reflect.ValueOf(x), here()
 	checks.do(func(l *ledger) { l.got(p.account(l), object, call) })
@@ -28,9 +28,9 @@ func noteGet[T any](p *Pool[T], x T) {
 // putChecked is Put while checks are on. If the checks are off by then, s is garbage.
 func (b *Buffers) putChecked(s []byte) {
 	if cap(s) == 0 {
-		return // there is nothing that could be used
+		return // no memory that could be used after Put
 	}
-	b.checkedSlices.learn() // as if the pool had been used before: then it takes slices from elsewhere
+	b.checkedSlices.learn() // as if the pool had been used without checks: then it accepts slices from elsewhere
 	b.checkedSlices.putChecked(s)
 }
 

@@ -6,35 +6,35 @@ import (
 	"sync/atomic"
 )
 
-// fit learns which class of buffers to hand out: the least that would have done for all but a few
-// of those that come back.
+// fit learns which class of buffers to hand out: the smallest class that is enough for all but a few of the
+// buffers that come back.
 //
-// It makes a histogram of the sizes that were needed, a window at a time. When more than 1 in 32
-// needed more than the class has, it raises the class until that is not so; when no more than 1 in
-// 64 would need more than a lower class has, it lowers the class to that; between the two the class
-// stays, so that chance cannot move it to and fro. Looking for a percentile in a histogram of
-// powers of two is the idea of valyala/bytebufferpool.
+// It makes a histogram of the needed sizes, one window at a time. If more than 1 in 32 needed more than the
+// class has, it raises the class until that no longer holds. If at most 1 in 64 would need more than a lower
+// class has, it lowers the class to that one. Between the two the class stays, so that chance does not move
+// it back and forth. Finding a percentile in a histogram of powers of two is the idea of
+// valyala/bytebufferpool.
 //
-// Why a percentile: a class more costs memory of its size s for each buffer in use, and saves an
-// array of 2s bytes, and a copy, each time that s would have been outgrown. So it pays if that is
-// not rare, whatever s is.
+// Why a percentile: one class more costs additional memory of its size s for each buffer in use. It saves an
+// array of 2s bytes, and a copy, each time that a user would have outgrown s. So it pays if that is not rare,
+// whatever s is.
 type fit struct {
-	// state is the class, with learning added while returns are counted. One word for both
-	// lets PutBuffer see in one look that there is nothing to do. It is changed under mu.
+	// state is the class, plus learning while returns are counted. With both in one word, PutBuffer sees in
+	// one load that there is nothing to do. It changes only while mu is held.
 	state atomic.Uint32
 
-	_ [64]byte // what is above is read by all, what is below written often
+	_ [64]byte // all goroutines read the fields above; the fields below are written often
 
-	mu     sync.Mutex   // no goroutine waits for it
-	counts [classes]int // of returns in this window, by the class that they needed
-	seen   int          // their sum
-	over   int          // those of them that needed more than the class
+	mu     sync.Mutex   // only taken by TryLock
+	counts [classes]int // returns in this window, by the class that they needed
+	seen   int          // the sum of counts
+	over   int          // how many of them needed more than the class
 }
 
 const (
-	learning = 1 << 8 // in the state
+	learning = 1 << 8 // a bit of fit.state
 
-	window   = 256 // counted returns after which the class is chosen anew
+	window   = 256 // counted returns after which fit chooses the class again
 	few      = 32
 	fewer    = 64
 	sampling = 16
@@ -43,16 +43,17 @@ const (
 
 func (f *fit) class() int { return int(f.state.Load() &^ learning) }
 
-// learn takes note of a return that needed a class, in a given state.
+// learn counts a return that needed the class needed, when state was read.
 //
-// To cost little, it counts nothing as long as all buffers that come back have needed exactly the
-// class: there is nothing to learn. Otherwise it counts 1 in 16, chosen at random, so that a
-// pattern in the load does not mislead it. Above 64 KiB it counts each: counting costs little
-// compared with such work, and a wrong class costs much memory.
+// To cost little, it counts nothing while all buffers that come back have needed exactly the class: there is
+// nothing to learn. Otherwise it counts 1 in 16, chosen at random, so that a pattern in the load does not
+// mislead it. Above 64 KiB it counts each return: counting costs little compared with such work, and a wrong
+// class costs much memory.
 func (f *fit) learn(needed int, state uint32) {
 	if state&learning == 0 {
 		if int(state) != needed && f.mu.TryLock() {
-			// This one is not counted: what it needed is the only reason to count it.
+			// Do not count this return: only returns of another class come here, so counting it would be
+			// biased.
 			if f.state.Load() == state {
 				f.state.Store(state | learning)
 			}
@@ -60,12 +61,12 @@ func (f *fit) learn(needed int, state uint32) {
 		}
 		return
 	}
-	// At the first class each return is counted, too: fit begins there, knowing nothing.
+	// At class 0 each return is counted, too: fit starts there without any knowledge.
 	if class := state &^ learning; class > 0 && class <= bulky && rand.Uint32()%sampling != 0 {
 		return
 	}
 	if !f.mu.TryLock() {
-		return // another one is being counted
+		return // another goroutine counts a return
 	}
 	defer f.mu.Unlock()
 	f.count(needed)
@@ -78,11 +79,11 @@ func (f *fit) count(needed int) {
 	if needed > class {
 		f.over++
 	}
-	// When the few of a whole window are exceeded, fit does not wait for its end.
+	// If over exceeds what a whole window allows, fit does not wait for the end of the window.
 	if f.seen < window && f.over <= window/few {
 		return
 	}
-	raised := f.least(max(1, f.seen/few)) // one alone never counts
+	raised := f.least(max(1, f.seen/few)) // a single return never raises the class
 	lowered := f.least(f.seen / fewer)
 	state := uint32(min(max(class, raised), lowered))
 	if f.counts[class] < f.seen {
@@ -92,7 +93,7 @@ func (f *fit) count(needed int) {
 	f.counts, f.seen, f.over = [classes]int{}, 0, 0
 }
 
-// least returns the least class that sufficed for all but at most so many.
+// least returns the smallest class that was enough for all but at most many returns.
 func (f *fit) least(many int) int {
 	class := classes - 1
 	for above := f.counts[class]; class > 0 && above <= many; above += f.counts[class] {

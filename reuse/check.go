@@ -15,12 +15,12 @@ type TB interface {
 	// Errorf fails the test. Any goroutine may call it. It must not use pools.
 	Errorf(format string, args ...any)
 
-	// Cleanup has f called when the test ends.
+	// Cleanup registers f to be called when the test ends.
 	Cleanup(f func())
 }
 
-// Check has every [Pool] and [Buffers] of the program watch its users, from now to the end of the
-// test. Call it first in the test. It fails the test if an object
+// Check makes every [Pool] and [Buffers] of the program watch its users, from now to the end of the test.
+// Call it first in the test. It fails the test if an object
 //
 //   - is put twice;
 //   - is put that did not come from this pool;
@@ -28,9 +28,9 @@ type TB interface {
 //   - is not put back by the end of the test, for which the test must wait for its goroutines;
 //   - is returned by New while it is in use, or after it was put.
 //
-// A checked pool uses no object twice: each Get calls New, if there is one. Put overwrites the
-// object with poison. The checks are one switch for the whole program, since one pool may serve
-// many tests. Tests in the package documentation says what Check sees, and what it does not.
+// A checked pool uses no object twice: each Get calls New, if it is set. Put overwrites the object with
+// poison. The checks are one switch for the whole program, since one pool may serve many tests. Tests in the
+// package documentation says what Check finds, and what it does not.
 func Check(t TB) {
 	must(t != nil, "test must not be nil", "nil")
 	t.Helper()
@@ -48,15 +48,15 @@ func Check(t TB) {
 	checks.mu.Unlock()
 }
 
-// checksOn is whether there are sessions. Get and Put look at it.
+// checksOn is whether there are sessions. Get and Put read it.
 var checksOn atomic.Bool
 
-// checks is what the checks know of all pools while there are sessions.
+// checks records what happens to the objects of all pools while there are sessions.
 var checks watch
 
 type watch struct {
 	mu       sync.Mutex
-	sessions []*session // never written to in place: readers take it along
+	sessions []*session // never changed in place: readers keep the slice after unlocking
 	ledger   ledger
 }
 
@@ -67,8 +67,8 @@ type session struct {
 	ended bool
 }
 
-// do calls f under the lock, and then reports the faults that it found to the tests. It returns false,
-// and does not call f, if no test checks any more.
+// do calls f under the lock, and then reports to the tests the faults that f found. It returns false, and
+// does not call f, if no test checks any more.
 func (w *watch) do(f func(l *ledger)) bool {
 	sessions, faults := w.locked(f)
 	reportAll(sessions, faults)

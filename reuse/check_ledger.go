@@ -7,24 +7,24 @@ import (
 	"unsafe"
 )
 
-// The quarantine holds objects that were put, for the ledger to look at.
+// The quarantine holds objects that were put, and the ledger looks at them from time to time.
 const (
 	maxHeld      = 1024     // objects
-	maxHeldBytes = 16 << 20 // of those that are overwritten, but the newest object stays whatever its size
+	maxHeldBytes = 16 << 20 // bytes of overwritten objects; but the newest object stays, whatever its size
 	looks        = 8        // objects looked at in each operation,
-	looksBytes   = 64 << 10 // or fewer, if they are as large as that
+	looksBytes   = 64 << 10 // or fewer objects, if they have this many bytes
 )
 
-// ledger is what the checks know. The lock of the watch guards it.
+// ledger holds what the checks know. The lock of the watch guards it.
 type ledger struct {
 	accounts map[any]*account // by pool
 	order    []*account
-	records  map[identity]*record // of what is out, being put, or in quarantine
+	records  map[identity]*record // objects that are out, being put, or in quarantine
 	poisons  map[reflect.Type]reflect.Value
 	stacks   map[callers]*stack
 	held     []*record // the quarantine, oldest first
-	bytes    int       // how much of it is overwritten
-	next     int       // in held, to be looked at
+	bytes    int       // overwritten bytes in held
+	next     int       // index in held of the next object to look at
 	faults   []string
 }
 
@@ -37,14 +37,14 @@ func newLedger() ledger {
 	}
 }
 
-// identity says which object it is. Two live objects of one type never have the same identity.
+// identity identifies an object. Two live objects of one type never have the same identity.
 type identity struct {
 	kind reflect.Type
-	at   uintptr // so that it keeps nothing alive
+	at   uintptr // a uintptr, so that it keeps nothing alive
 }
 
-// identify returns the identity of an object, if it has one. A slice has that of the end of
-// its array, which it shares with what is cut off its front.
+// identify returns the identity of an object, if the object has one. The identity of a slice is the end of
+// its array, which the slice shares with slices cut off its front.
 func identify(object reflect.Value) (id identity, named bool) {
 	if !object.IsValid() {
 		return id, false
@@ -68,34 +68,34 @@ func identify(object reflect.Value) (id identity, named bool) {
 	return identity{kind, uintptr(at)}, at != nil
 }
 
-// record is what is known of one object.
+// record is what the ledger knows of one object.
 type record struct {
 	account  *account
-	id       identity      // zero if it has none
-	object   reflect.Value // keeps it alive; invalid for slices that are out
-	got, put *stack        // nil if not, or not known
+	id       identity      // zero if the object has none
+	object   reflect.Value // keeps the object alive; invalid for slices that are out
+	got, put *stack        // nil if this did not happen, or is not known
 	changed  []func() string
-	size     int // of what changed watches
+	size     int // number of bytes that changed watches
 }
 
-// account is what is known of one pool.
+// account is what the ledger knows of one pool.
 type account struct {
 	pool interface {
 		onlyChecked() bool
 		leftOut()
 	}
-	object  string // its type
+	object  string // the type of its objects
 	out     map[identity]*record
-	unnamed map[*stack]int // where objects without identity were got, and how many
-	pieces  int            // how many these are
-	others  int            // objects put that were not known, as if for some of the above
-	grows   bool           // slices were got: what is out may come back as another array
+	unnamed map[*stack]int // how many objects without identity were got, by place
+	pieces  int            // the sum of unnamed
+	others  int            // unknown objects that were put; each counts as the return of one that is out
+	grows   bool           // slices were got: an object may come back as another array
 }
 
-// missing is how many of an account's objects are out.
+// missing returns how many of the account's objects are out.
 func (a *account) missing() int { return len(a.out) + a.pieces - a.others }
 
-// got notes that an object was handed out.
+// got records that an object was handed out.
 func (l *ledger) got(a *account, object reflect.Value, call callers) {
 	got := l.stack(call)
 	id, named := identify(object)
@@ -108,7 +108,7 @@ func (l *ledger) got(a *account, object reflect.Value, call callers) {
 	if object.Kind() == reflect.Slice {
 		a.grows = true
 	} else {
-		r.object = object // alive: no other object can have this identity
+		r.object = object // kept alive, so that no other object can have this identity
 	}
 	if old := l.records[id]; old != nil {
 		if old.object.IsValid() {
@@ -122,7 +122,7 @@ func (l *ledger) got(a *account, object reflect.Value, call callers) {
 	a.out[id] = r
 }
 
-// lose takes the identity from an object that is out: another object has it now.
+// lose takes the identity from an object that is out, since another object has that identity now.
 func (l *ledger) lose(r *record) {
 	delete(l.records, r.id)
 	delete(r.account.out, r.id)
@@ -130,13 +130,13 @@ func (l *ledger) lose(r *record) {
 	r.account.pieces++
 }
 
-// put notes that an object comes back, and returns nil if it must not be kept.
+// put records that an object comes back. It returns nil if the object must not be kept.
 func (l *ledger) put(a *account, object reflect.Value, empty bool, call callers) *record {
 	put := l.stack(call)
 	id, named := identify(object)
 	r := l.records[id]
 	if r != nil && r.put == nil && r.account != a && !r.object.IsValid() {
-		l.lose(r) // an array of the other pool may be garbage, and this one a new one in its place
+		l.lose(r) // the array of the other pool may be garbage, and this a new array at the same address
 		r = nil
 	}
 	switch {
@@ -170,8 +170,8 @@ func (l *ledger) put(a *account, object reflect.Value, empty bool, call callers)
 	return r
 }
 
-// matchReturn counts an unknown object that is put as the return of one that was got and cannot be
-// recognized. It reports false if there is no such one.
+// matchReturn counts the Put of an unknown object as the return of an object that is out and cannot be
+// recognized. It returns false if no such object is out.
 func (l *ledger) matchReturn(a *account) bool {
 	open := a.pieces - a.others
 	if a.grows {
@@ -185,7 +185,7 @@ func (l *ledger) matchReturn(a *account) bool {
 	return true
 }
 
-// rest forgets where callers got objects when as many have come back.
+// rest forgets the places where callers got objects, once as many objects have come back.
 func (l *ledger) rest(a *account) {
 	if !a.grows {
 		if a.pieces > a.others {
@@ -213,7 +213,7 @@ func (l *ledger) forget(r *record) {
 
 // hold adds an object that was put to the quarantine.
 func (l *ledger) hold(r *record, object reflect.Value, poison bool) {
-	if l.records[r.id] != r { // without identity, or from before these checks began
+	if l.records[r.id] != r { // without identity, or from before the checks began
 		return
 	}
 	if poison {
@@ -257,7 +257,7 @@ func (l *ledger) lookAt(r *record) {
 	}
 }
 
-// close looks at everything for the last time.
+// close reports the objects of all pools that were not put back.
 func (l *ledger) close() {
 	for _, a := range l.order {
 		missing := a.missing()
@@ -273,7 +273,7 @@ func (l *ledger) close() {
 	}
 }
 
-// missing reports how many objects of a pool are out, of those got at these places.
+// missing reports that missing objects of a pool are out, and the places where objects were got.
 func (l *ledger) missing(a *account, missing int, places map[*stack]int) {
 	stacks := slices.SortedFunc(maps.Keys(places), func(a, b *stack) int { return a.order - b.order })
 	var parts []part

@@ -8,17 +8,17 @@ import (
 	"unsafe"
 )
 
-// Poison of the kinds that do not become zero. Signed numbers are negative, because a negative
-// length, index or count does less harm than a large one.
+// The poison of the kinds that do not become zero. Signed numbers are negative, because a negative length,
+// index or count does less harm than a large one.
 const (
-	poisonInt    = -0x2424242424242425 // all bytes are 0xDB, however few of them are used
+	poisonInt    = -0x2424242424242425 // all bytes are 0xDB, at any width
 	poisonUint   = 0xDBDBDBDBDBDBDBDB
 	poisonString = "reuse: used after Put"
 )
 
-// overwrite poisons an object, and returns functions which say what part of it was written
-// since, and how many bytes they watch. The write is reflect's, which knows where pointers are, and
-// the race detector sees it.
+// overwrite poisons an object. It returns functions that say which part of the object was written since, and
+// how many bytes they watch. It writes through reflect, which knows where pointers are; the race detector
+// sees the write.
 func (l *ledger) overwrite(object reflect.Value) (changed []func() string, size int) {
 	add := func(array reflect.Value) {
 		if array.Cap() > 0 && array.Type().Elem().Size() > 0 {
@@ -44,7 +44,7 @@ func (l *ledger) overwrite(object reflect.Value) (changed []func() string, size 
 		} else if target.Kind() == reflect.Slice {
 			add(target)
 		}
-		// The target as an array of one.
+		// Treat the target as an array of one element.
 		add(reflect.SliceAt(target.Type(), object.UnsafePointer(), 1))
 	default:
 	}
@@ -61,7 +61,7 @@ func (l *ledger) overwriteArray(array reflect.Value) (changed func() string) {
 	want := memory(poison.Addr().UnsafePointer(), kind.Size())
 	got := memory(array.UnsafePointer(), uintptr(array.Len())*kind.Size())
 	return func() string {
-		// All is poison if the beginning is, and each part is like the one before it.
+		// The array is all poison if its first element is, and each element equals the one before it.
 		if bytes.Equal(got[:len(want)], want) && bytes.Equal(got[len(want):], got[:len(got)-len(want)]) {
 			return ""
 		}
@@ -136,10 +136,10 @@ func fill(v reflect.Value) {
 			return // a goroutine that locks a poisoned mutex would wait forever, without a report
 		}
 		for _, field := range v.Fields() {
-			// Not by way of the struct, which would refuse fields that are not exported.
+			// Set the field by its address: through the struct, reflect refuses unexported fields.
 			fill(reflect.NewAt(field.Type(), field.Addr().UnsafePointer()).Elem())
 		}
-	default: // these stay nil: any other pattern could crash the collector
+	default: // other kinds stay nil: any other bits could crash the collector
 	}
 }
 

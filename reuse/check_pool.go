@@ -2,8 +2,8 @@ package reuse
 
 import "reflect"
 
-// getChecked is Get while checks are on. It takes nothing out of the pool: earlier users may
-// still hold what is in there, unknown to the checks.
+// getChecked is Get while checks are on. It takes no object out of the pool: earlier users, unknown to the
+// checks, may still hold the objects there.
 func (p *Pool[T]) getChecked() T {
 	x := p.create()
 	object, call := reflect.ValueOf(any(x)), here()
@@ -13,8 +13,8 @@ func (p *Pool[T]) getChecked() T {
 	return x
 }
 
-// putChecked is Put while checks are on. It returns false if the checks are off by then. It
-// calls the functions of the pool without the lock: they may use pools.
+// putChecked is Put while checks are on. It returns false if the checks are off by then. It calls the
+// functions of the pool without holding the lock, since they may use pools.
 func (p *Pool[T]) putChecked(x T) bool {
 	object, call := reflect.ValueOf(any(x)), here()
 	var r *record
@@ -55,8 +55,8 @@ func (p *Pool[T]) account(l *ledger) *account {
 	return a
 }
 
-// onlyChecked reports whether nothing was got from the pool without checks.
+// onlyChecked reports whether every Get from the pool was checked.
 func (p *Pool[T]) onlyChecked() bool { return p.shape.Load() == unknown }
 
-// leftOut notes that an object got under checks may be put after them, or under later checks.
+// leftOut records that an object got under checks may be put after they end, or under later checks.
 func (p *Pool[T]) leftOut() { p.learn() }

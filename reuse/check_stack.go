@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// callers is a stack as addresses, the innermost call first, zero where it ends.
+// callers is a stack as addresses, innermost call first, with zeros after its end.
 type callers [32]uintptr
 
-// here returns the stack from the caller's caller on.
+// here returns the stack, starting at its caller's caller.
 func here() (c callers) {
 	runtime.Callers(3, c[:])
 	return c
 }
 
-// stack is a call stack that many objects share.
+// stack is a call stack, shared by many objects.
 type stack struct {
 	callers callers
-	order   int // its number, in the order in which stacks became known
+	order   int // numbers stacks in the order in which they became known
 }
 
 func (l *ledger) stack(c callers) *stack {
@@ -32,8 +32,8 @@ func (l *ledger) stack(c callers) *stack {
 	return s
 }
 
-// frames returns the calls from the innermost one outside of this package on, without the
-// runtime's at both ends.
+// frames returns the calls from the innermost call outside this package on, without the frames of the runtime
+// at both ends.
 func (s *stack) frames() []runtime.Frame {
 	var frames []runtime.Frame
 	n := slices.Index(s.callers[:], 0)
@@ -57,13 +57,13 @@ func (s *stack) frames() []runtime.Frame {
 	return frames
 }
 
-// part is a stack of a fault, and what happened there.
+// part is a stack in the report of a fault, and what happened there.
 type part struct {
 	what  string
 	stack *stack
 }
 
-// fault notes a fault. Its first line says where the first of the stacks begins.
+// fault records a fault. The first line of its report has the place where the first stack begins.
 func (l *ledger) fault(title string, parts ...part) {
 	var stacks strings.Builder
 	for i, p := range parts {

@@ -5,11 +5,11 @@ import (
 	"context"
 )
 
-// Close closes all objects, the idle ones at once and the leased ones when their leases are given
-// up, and returns when that is done. Users who wait, and users who come later, get [ErrClosed].
-// Close cancels the contexts of Open, Check and Heartbeat that still run. Several goroutines may
-// call Close, more than once; each call returns when all is done. The holder of a lease must not
-// call it, nor may the functions of the keeper: they would wait for themselves.
+// Close closes all objects, the idle ones at once and the leased ones when their leases are given up, and
+// returns when all objects are closed. Users who wait, and users who come later, get [ErrClosed]. Close
+// cancels the contexts of running calls of Open, Check and Heartbeat. Several goroutines may call Close, more
+// than once; each call returns when all objects are closed. The holder of a lease must not call Close, nor
+// may the functions of the keeper: they would wait for themselves.
 //
 // The return of each call of the Close function synchronizes before the return of Close.
 func (k *Keeper[T]) Close() {
@@ -17,9 +17,8 @@ func (k *Keeper[T]) Close() {
 	<-k.done
 }
 
-// Shutdown is [Keeper.Close], but waits only until ctx is done; then it returns the cause of ctx. The
-// keeper stays closed, closes its objects as they come back, and another Close or Shutdown waits
-// for that.
+// Shutdown is [Keeper.Close], but waits at most until ctx is done; then it returns the cause of ctx. The
+// keeper stays closed, and closes its objects as they come back. Another Close or Shutdown waits for that.
 func (k *Keeper[T]) Shutdown(ctx context.Context) error {
 	mustContext(ctx != nil)
 	k.shut()
@@ -29,10 +28,11 @@ func (k *Keeper[T]) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	select {
-	case <-k.done: // both are done: the keeper closed in time
+	case <-k.done: // both channels are ready: the keeper closed in time
 		return nil
 	default:
-		return cmp.Or(context.Cause(ctx), context.Canceled) // its Done may be closed before it says so
+		// Done of a custom context may be closed before its Err is set.
+		return cmp.Or(context.Cause(ctx), context.Canceled)
 	}
 }
 
@@ -56,7 +56,7 @@ func (k *Keeper[T]) shut() {
 	last.end(ErrClosed)
 }
 
-// clear has all idle objects closed.
+// clear starts to close all idle objects.
 func (k *Keeper[T]) clear() {
 	for o := k.coldest(); o != nil; o = k.coldest() {
 		k.rouse(o)
@@ -64,12 +64,12 @@ func (k *Keeper[T]) clear() {
 	}
 }
 
-// Reset closes all objects: the idle ones at once, the leased ones when they are put back. It cancels
-// the contexts of Open, Check and Heartbeat that still run, and closes their objects when they have
-// returned, with whatever result. The keeper leases none of them again: it opens others for waiting
-// users, as far as the capacity allows, and no user learns of what was begun before. Reset does not
-// block, and the keeper stays open. Call it when all objects have gone bad together, as after a
-// restart of the server. On a closed keeper it does nothing.
+// Reset closes all objects: the idle ones at once, the leased ones when they are put back. It cancels the
+// contexts of running calls of Open, Check and Heartbeat, and closes their objects when they have returned,
+// whatever the result. The keeper leases none of these objects again. It opens others for waiting users, as
+// far as the capacity allows, and no user gets an error of a call that began before. Reset does not block,
+// and the keeper stays open. Call it when all objects have gone bad together, as after a restart of the
+// server. On a closed keeper it does nothing.
 func (k *Keeper[T]) Reset() {
 	k.mustBeMade()
 	k.mu.Lock()

@@ -8,17 +8,17 @@ import (
 	"github.com/64ed045f/weir/internal/keys"
 )
 
-// era is the time between two Resets. It holds no channel of its own, so that a keeper can have idle
-// objects from one synctest bubble and open more in another.
+// era is the time between two Resets. It holds no channel of its own, so that a keeper can have idle objects
+// from one synctest bubble and open more in another bubble.
 type era struct {
 	mu      sync.Mutex
-	cause   error // if it has ended, or the keeper was closed in it
+	cause   error // not nil if the era has ended, or the keeper was closed in it
 	cancels keys.Map[*context.CancelCauseFunc, struct{}]
 }
 
 var errReset = errors.New("reuse: keeper was reset")
 
-// watch has end cancel a context, until the caller calls stop.
+// watch makes end cancel a context, until the caller calls stop.
 func (e *era) watch(cancel context.CancelCauseFunc) (stop func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -34,8 +34,8 @@ func (e *era) watch(cancel context.CancelCauseFunc) (stop func()) {
 	}
 }
 
-// end cancels the contexts of the functions that run in the era. It holds no lock meanwhile, since it
-// also runs what users have attached to those contexts.
+// end cancels the contexts of the functions that run in the era. It holds no lock while it cancels, because
+// that also runs what users have attached to those contexts.
 func (e *era) end(cause error) {
 	e.mu.Lock()
 	e.cause = cause

@@ -10,9 +10,9 @@ var (
 	ErrNoneIdle = errors.New("reuse: no object is idle")
 )
 
-// Broken marks err as the sign of a broken object: when the function given to [Keeper.Use] returns
-// it, wrapped or not, the object is discarded. Its text is that of err, and errors.Is and
-// errors.As find err in it. Broken(nil) is nil.
+// Broken marks err as the sign of a broken object: if the function given to [Keeper.Use] returns the marked
+// error, wrapped or not, the object is discarded. The text of the marked error is that of err, and errors.Is
+// and errors.As find err in it. Broken(nil) is nil.
 func Broken(err error) error {
 	if err == nil {
 		return nil

@@ -11,14 +11,13 @@ import (
 //   - the cause of ctx, if ctx is done first, or was done before;
 //   - the error of an Open that was begun for this call, or [weir.ErrGoexit] if that Open ended its
 //     goroutine;
-//   - [ErrClosed], if the keeper is closed, or becomes so meanwhile.
+//   - [ErrClosed], if the keeper is closed, before or during the wait.
 //
-// If an Open or Check that was begun for this call panics, Get panics with a [*weir.Panic]. Users
-// who each hold a lease and wait for another can block each other forever: then ctx should have a
-// deadline.
+// If an Open or Check that was begun for this call panics, Get panics with a [*weir.Panic]. Users who each
+// hold a lease and wait for another lease can block each other forever: then ctx should have a deadline.
 //
-// In the terminology of the Go memory model, a call that puts an object back synchronizes before
-// the return of the Get that leases it next.
+// In the terminology of the Go memory model, a call that puts an object back synchronizes before the return
+// of the Get that leases it next.
 func (k *Keeper[T]) Get(ctx context.Context) (Lease[T], error) {
 	k.mustBeMade()
 	mustContext(ctx != nil)
@@ -46,10 +45,11 @@ func (k *Keeper[T]) Get(ctx context.Context) (Lease[T], error) {
 	return k.wait(w)
 }
 
-// TryGet leases an object without waiting: where [Keeper.Get] would wait, it returns [ErrNoneIdle].
-// In that case it has an object checked or, as far as the capacity allows, opened in the background,
-// so that a later call may succeed; one at a time, and after Open has failed not before MinIdle would
-// try again. With a Check and a CheckAfter of 0 no object is ever ready for it.
+// TryGet leases an object without waiting: where [Keeper.Get] would wait, TryGet returns [ErrNoneIdle]. In
+// that case it starts to check an object in the background or, as far as the capacity allows, to open one, so
+// that a later call may succeed. It does so for one object at a time. After Open has failed, TryGet opens no
+// object before MinIdle would try again. With a Check and a CheckAfter of 0, TryGet never finds an object
+// ready.
 func (k *Keeper[T]) TryGet() (Lease[T], error) {
 	k.mustBeMade()
 	k.mu.Lock()
@@ -86,7 +86,7 @@ func (k *Keeper[T]) take(o *object[T]) Lease[T] {
 	return l
 }
 
-// newWaiter returns a waiter that is not in the queue yet.
+// newWaiter returns a waiter that is not yet in the queue.
 func (k *Keeper[T]) newWaiter(ctx context.Context) *waiter[T] {
 	w, _ := k.waiters.Get().(*waiter[T])
 	if w == nil || w.idleness != k.idleness {
@@ -103,9 +103,10 @@ func (k *Keeper[T]) wait(w *waiter[T]) (Lease[T], error) {
 	case <-w.ready:
 	case <-w.ctx.Done():
 		if k.withdraw(w) {
-			w.err = cmp.Or(context.Cause(w.ctx), context.Canceled) // its Done may be closed before it says so
+			// Done of a custom context may be closed before its Err is set.
+			w.err = cmp.Or(context.Cause(w.ctx), context.Canceled)
 		} else {
-			<-w.ready // there is an answer: it counts
+			<-w.ready // there is an answer, and it counts
 		}
 	}
 	k.waited.Add(int64(k.now() - began))
@@ -118,7 +119,7 @@ func (k *Keeper[T]) wait(w *waiter[T]) (Lease[T], error) {
 	return l, err
 }
 
-// withdraw takes w out of the queue, unless w has left it with an answer.
+// withdraw removes w from the queue. It returns false if w has left the queue before, with an answer.
 func (k *Keeper[T]) withdraw(w *waiter[T]) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -131,10 +132,10 @@ func (k *Keeper[T]) withdraw(w *waiter[T]) bool {
 	return true
 }
 
-// Use leases an object, calls f with it, and puts it back. It returns the error of f, or the error
-// of [Keeper.Get] if there is no object. The object is discarded instead of put back if f panics,
-// ends its goroutine by [runtime.Goexit], or returns an error that [Broken] has marked; any
-// other error says nothing about the object.
+// Use leases an object, calls f with it, and puts it back. It returns the error of f, or the error of
+// [Keeper.Get] if it gets no object. Use discards the object instead of putting it back if f panics, ends its
+// goroutine by [runtime.Goexit], or returns an error that [Broken] has marked. Any other error says nothing
+// about the object.
 func (k *Keeper[T]) Use(ctx context.Context, f func(T) error) error {
 	mustFunction(f != nil)
 	l, err := k.Get(ctx)

@@ -2,10 +2,11 @@ package reuse
 
 import "time"
 
-// The idle objects are in the order in which they were used. Most come back as the warmest, and go to Keeper.stack.
-// An object that was away for a heartbeat or a check may find warmer ones there, and then goes to Keeper.late.
+// The idle objects are ordered by their last use. Most come back as the warmest, and go to Keeper.stack. An
+// object that was away for a heartbeat or a check may find warmer objects there, and then goes to
+// Keeper.late.
 
-// warmest returns the idle object that was put back or opened last; nil if none is idle.
+// warmest returns the idle object that was put back or opened last, or nil if none is idle.
 func (k *Keeper[T]) warmest() *object[T] {
 	o := k.stack.First().Of()
 	if l := k.late.Last(); l != nil && (o == nil || l.Of().place > o.place) {
@@ -14,7 +15,8 @@ func (k *Keeper[T]) warmest() *object[T] {
 	return o
 }
 
-// alive returns the warmest object whose Lifetime is not over. It closes warmer ones that upkeep has not closed yet.
+// alive returns the warmest object whose Lifetime is not over. It closes warmer objects that upkeep has not
+// closed yet.
 func (k *Keeper[T]) alive() *object[T] {
 	o := k.warmest()
 	for o != nil && k.config.Lifetime > 0 && k.now() >= o.dies {
@@ -25,7 +27,7 @@ func (k *Keeper[T]) alive() *object[T] {
 	return o
 }
 
-// coldest returns the idle object that was put back or opened first; nil if none is idle.
+// coldest returns the idle object that was put back or opened first, or nil if none is idle.
 func (k *Keeper[T]) coldest() *object[T] {
 	o := k.stack.Last().Of()
 	if l := k.late.First(); l != nil && (o == nil || l.Of().place < o.place) {
@@ -34,7 +36,8 @@ func (k *Keeper[T]) coldest() *object[T] {
 	return o
 }
 
-// rest makes the object idle: the warmest, unless it was idle before and others were used since.
+// rest makes the object idle. The object is the warmest, unless it was idle before and others were used
+// since.
 func (k *Keeper[T]) rest(o *object[T]) {
 	if o.state == leased || o.state == opening {
 		k.places++
@@ -66,7 +69,7 @@ func (k *Keeper[T]) rouse(o *object[T]) {
 	k.late.Remove(&o.late)
 }
 
-// nextExpiry returns when the IdleTimeout of the coldest object is over; never if that object stays.
+// nextExpiry returns when the IdleTimeout of the coldest object is over, or never if that object stays.
 func (k *Keeper[T]) nextExpiry() time.Duration {
 	if k.config.IdleTimeout == 0 || k.count[idle] <= k.config.MinIdle {
 		return never
@@ -74,9 +77,9 @@ func (k *Keeper[T]) nextExpiry() time.Duration {
 	return after(k.coldest().used, k.config.IdleTimeout)
 }
 
-// watch has upkeep look at the object when its Lifetime is over, or its heartbeat is due. Upkeep may look too
-// early, or at an object that is in use: then it looks again when there is a reason to. So an object that users
-// lease and put back, again and again, keeps its place in Keeper.dues.
+// watch makes upkeep look at the object when its Lifetime is over, or its heartbeat is due. Upkeep may look
+// too early, or at an object that is in use. Then it looks again when there is a reason to. So an object that
+// users lease and put back again and again keeps its place in Keeper.dues.
 func (k *Keeper[T]) watch(o *object[T]) {
 	if o.watched.Of() != nil {
 		return
@@ -87,7 +90,8 @@ func (k *Keeper[T]) watch(o *object[T]) {
 	}
 }
 
-// due returns when the Lifetime of an idle object is over, or when its heartbeat is to begin.
+// due returns when the Lifetime of an idle object is over, or when its heartbeat must begin, whichever is
+// first.
 func (k *Keeper[T]) due(o *object[T]) time.Duration {
 	if k.config.Heartbeat == nil {
 		return o.dies
@@ -95,7 +99,8 @@ func (k *Keeper[T]) due(o *object[T]) time.Duration {
 	return min(o.dies, after(o.proved, k.config.HeartbeatEvery))
 }
 
-// key is the place of an object in a tree: by a time, if that counts there, and by its own place.
+// key is the position of an object in a tree: by a time, in trees that use it, and then by the object's
+// place.
 type key struct {
 	time  time.Duration
 	place uint64

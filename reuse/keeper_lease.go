@@ -2,10 +2,10 @@ package reuse
 
 import "time"
 
-// Lease is the right to use one object of a [Keeper]. Its user must call exactly one of Put, Discard
-// and Detach, once, which gives the lease up. A copy is the same lease: if one is given up, all
-// are. Any method of a lease that was given up panics and changes nothing, even if another user
-// has the object by then; so do those of the zero Lease. None of the methods blocks.
+// Lease is the right to use one object of a [Keeper]. Its user must call exactly one of Put, Discard and
+// Detach, once, which gives the lease up. A copy is the same lease: if one copy is given up, all are. Any
+// method of a lease that was given up panics and changes nothing, even if another user has the object by
+// then. So do the methods of the zero Lease. None of the methods blocks.
 type Lease[T any] struct {
 	object *object[T]
 	turn   uint64
@@ -13,7 +13,7 @@ type Lease[T any] struct {
 
 const leaseOver = "reuse: lease must not be used after Put, Discard or Detach"
 
-// Value returns the object, which must not be used once the lease is given up.
+// Value returns the object, which must not be used after the lease is given up.
 func (l Lease[T]) Value() T {
 	if l.of().turn.Load() != l.turn {
 		panic(leaseOver)
@@ -21,13 +21,12 @@ func (l Lease[T]) Value() T {
 	return l.object.value
 }
 
-// Put gives the object back: to the user who has waited for longest, or else it becomes idle. If
-// its Lifetime is over, or the keeper has been reset or closed meanwhile, the keeper closes it in
-// the background.
+// Put gives the object back: to the user who has waited longest, or if none waits it becomes idle. If its
+// Lifetime is over, or the keeper was reset or closed meanwhile, the keeper closes it in the background.
 func (l Lease[T]) Put() {
 	k := l.end()
 	o := l.object
-	var now time.Duration // means nothing if nothing is timed
+	var now time.Duration // unused if nothing is timed
 	if k.timed {
 		now = k.now()
 		o.used, o.proved = now, now
@@ -39,8 +38,8 @@ func (l Lease[T]) Put() {
 	k.mu.Unlock()
 }
 
-// Discard gives up an object that is broken or in doubt: the keeper closes it in the background.
-// Then the keeper may open another one in its place.
+// Discard gives up an object that is or may be broken: the keeper closes it in the background. Then the
+// keeper may open another object instead.
 func (l Lease[T]) Discard() {
 	k := l.end()
 	k.totals.discarded++
@@ -49,8 +48,8 @@ func (l Lease[T]) Discard() {
 	k.mu.Unlock()
 }
 
-// Detach takes the object out of the keeper for good and returns it: it does not count against the
-// capacity any more, and the caller is responsible for closing it.
+// Detach removes the object from the keeper and returns it. The object no longer counts against the capacity,
+// and the caller is responsible for closing it.
 func (l Lease[T]) Detach() T {
 	k := l.end()
 	value := l.object.value

@@ -22,24 +22,24 @@ const (
 	states
 )
 
-// object holds one object of the user's, from before it is opened until after it is closed. The
-// keeper makes a new one for each, so that an old lease never fits.
+// object holds one object of the user's, from before it is opened until after it is closed. The keeper makes
+// a new one for each object of the user's, so that an old lease never matches.
 type object[T any] struct {
 	keeper *Keeper[T]
 	turn   atomic.Uint64 // grows whenever the object is leased or given up
 	value  T
 
-	// Keeper.mu guards what follows.
+	// Keeper.mu guards the fields below.
 	state  state
 	era    *era          // does not change
 	dies   time.Duration // when its Lifetime is over
 	used   time.Duration // when it was used last
 	proved time.Duration // when it was last known to be good
-	place  uint64        // among the idle ones: heartbeats and checks do not change it
+	place  uint64        // order among the idle objects; heartbeats and checks do not change it
 
-	// While it is opening or checking: the waiter that it is for, if any. It is adopted if the
-	// keeper began it for no waiter, or for another user that has left or got another object
-	// meanwhile: then waiter does not learn of its failure.
+	// waiter is the waiter for which the object is being opened or checked, if any. adopted means that the
+	// Open or Check was not begun for this waiter, so its failure is not reported to this waiter. It was
+	// begun for no waiter, or for another user that has left or got another object meanwhile.
 	waiter  *waiter[T]
 	adopted bool
 
@@ -71,7 +71,7 @@ func (o *object[T]) lease() Lease[T] {
 	return Lease[T]{o, o.turn.Add(1)}
 }
 
-// outdated reports whether the object is of no more use, since the keeper is closed or was reset.
+// outdated reports whether the object is no longer useful, since the keeper is closed or was reset.
 func (o *object[T]) outdated() bool { return o.keeper.closed || o.era != o.keeper.era }
 
 // reuse finds a use for a good object that no user holds. The object is not idle.
@@ -97,8 +97,8 @@ func (k *Keeper[T]) reuse(o *object[T], now time.Duration) {
 	}
 }
 
-// exchange readies o for w. If the keeper opened or checked o for another user, that user takes
-// over what the keeper began for w.
+// exchange makes o ready for w. If the keeper opened or checked o for another user, that user takes over the
+// object that is being opened or checked for w.
 func (k *Keeper[T]) exchange(o *object[T], w *waiter[T]) {
 	owner, other := o.waiter, w.object
 	o.disown()
@@ -110,7 +110,7 @@ func (k *Keeper[T]) exchange(o *object[T], w *waiter[T]) {
 	other.adopted = owner != nil
 }
 
-// claim counts the object as under way for w, or for no waiter if w is nil.
+// claim records that the object is being opened or checked for w, or for no waiter if w is nil.
 func (o *object[T]) claim(w *waiter[T]) {
 	o.waiter, o.adopted = w, false
 	k := o.keeper
@@ -135,7 +135,7 @@ func (o *object[T]) disown() {
 	}
 }
 
-// abandon makes the object that is under way for w unclaimed.
+// abandon makes the object that is being opened or checked for w unclaimed.
 func (k *Keeper[T]) abandon(w *waiter[T]) {
 	if o := w.object; o != nil {
 		o.disown()
@@ -143,7 +143,7 @@ func (k *Keeper[T]) abandon(w *waiter[T]) {
 	}
 }
 
-// retire has an object closed that is neither idle nor claimed. The caller calls serve for the
+// retire starts to close an object that is neither idle nor claimed. The caller must then call serve for the
 // waiters.
 func (k *Keeper[T]) retire(o *object[T]) {
 	o.become(closing)
@@ -156,7 +156,7 @@ func (k *Keeper[T]) retire(o *object[T]) {
 	go o.close()
 }
 
-// forget gives the object's place in the capacity back. The caller calls serve for the waiters.
+// forget gives the object's place in the capacity back. The caller must then call serve for the waiters.
 func (k *Keeper[T]) forget(o *object[T]) {
 	var zero T
 	o.value = zero // an old lease must not keep it alive
@@ -177,7 +177,7 @@ func (k *Keeper[T]) finish() {
 	}
 }
 
-// opened notes the value of an object, and when it was opened.
+// opened stores the value of an object, and when it was opened.
 func (o *object[T]) opened(value T, now time.Duration) {
 	c := &o.keeper.config
 	o.value = value

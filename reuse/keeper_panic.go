@@ -6,8 +6,8 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// report reports a panic that no user waits for to the owner of the keeper. The handler runs on a
-// goroutine of its own, so that the caller goes on even if the handler calls runtime.Goexit.
+// report passes a panic that no user waits for to OnPanic. OnPanic runs on a goroutine of its own, so that
+// the caller goes on even if OnPanic calls runtime.Goexit.
 func (k *Keeper[T]) report(p *weir.Panic) {
 	reported := make(chan struct{})
 	go func() {

@@ -7,22 +7,22 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// queue is where users wait, first come, first served. Keeper.mu guards all of it.
+// queue is the queue of waiting users: first come, first served. Keeper.mu guards all of it.
 type queue[T any] struct {
 	all      fifo.List[waiter[T]]
-	unserved fifo.List[waiter[T]] // waiters without an object under way, the first in the queue first
+	unserved fifo.List[waiter[T]] // waiters for which no object is being opened or checked, in the order of the queue
 	length   int
 }
 
-// waiter is a user in the queue. The goroutine that takes a waiter out of it answers: with a lease,
+// waiter is a user in the queue. The goroutine that removes a waiter from the queue answers it: with a lease,
 // an error or a panic.
 type waiter[T any] struct {
 	ctx      context.Context
 	link     fifo.Link[waiter[T]] // in queue.all
 	unserved fifo.Link[waiter[T]] // in queue.unserved
-	object   *object[T]           // is being opened or checked for it
-	ready    chan struct{}        // of capacity 1: there is an answer
-	idleness int                  // that of the keeper when ready was made
+	object   *object[T]           // the object being opened or checked for the waiter
+	ready    chan struct{}        // has capacity 1; signals that there is an answer
+	idleness int                  // Keeper.idleness when ready was made
 
 	// The answer.
 	lease    Lease[T]
@@ -30,7 +30,7 @@ type waiter[T any] struct {
 	panicked *weir.Panic
 }
 
-// first returns the waiter that came first; nil if the queue is empty.
+// first returns the waiter that came first, or nil if the queue is empty.
 func (q *queue[T]) first() *waiter[T] { return q.all.First().Of() }
 
 // join puts w at the end of the queue.
@@ -50,8 +50,8 @@ func (q *queue[T]) remove(w *waiter[T]) {
 // waits reports whether w is in the queue.
 func (w *waiter[T]) waits() bool { return w.link.Of() != nil }
 
-// serves notes that o is being opened or checked for w, or nothing any more if o is nil. A waiter
-// that had an object under way comes before those that had none yet.
+// serves records that o is being opened or checked for w, or, if o is nil, that no object is any more. A
+// waiter that has lost its object goes before those that had none yet.
 func (q *queue[T]) serves(w *waiter[T], o *object[T]) {
 	if w.object = o; o != nil {
 		q.unserved.Remove(&w.unserved)
@@ -60,7 +60,7 @@ func (q *queue[T]) serves(w *waiter[T], o *object[T]) {
 	}
 }
 
-// values returns the context whose values functions get that run for w, or for no waiter if w is nil.
+// values returns the context whose values the functions get that run for w, or for no waiter if w is nil.
 func (w *waiter[T]) values() context.Context {
 	if w == nil {
 		return context.Background()
@@ -75,8 +75,8 @@ func (k *Keeper[T]) refuse(w *waiter[T], err error, panicked *weir.Panic) {
 	w.ready <- struct{}{}
 }
 
-// serve begins what is missing, as far as the capacity allows: an object for each waiter, and more
-// up to MinIdle.
+// serve starts what is missing, as far as the capacity allows: an object for each waiter, and more up to
+// MinIdle.
 func (k *Keeper[T]) serve() {
 	for w := k.queue.unserved.First().Of(); w != nil; w = k.queue.unserved.First().Of() {
 		o := k.warmest()
@@ -98,7 +98,7 @@ func (k *Keeper[T]) serve() {
 	}
 }
 
-// inspect has an idle object checked for w, or for no waiter if w is nil. An object that needs no
+// inspect starts the check of an idle object for w, or for no waiter if w is nil. An object that needs no
 // check goes to the first waiter in the queue.
 func (k *Keeper[T]) inspect(o *object[T], w *waiter[T]) {
 	k.rouse(o)

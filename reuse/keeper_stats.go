@@ -2,8 +2,8 @@ package reuse
 
 import "time"
 
-// KeeperStats are counts of what a [Keeper] is doing, and has done since it was made.
-// Opened - Closed - Detached is Checking + Idle + Leased + Closing.
+// KeeperStats has counts of what a [Keeper] is doing, and has done since it was made. Opened - Closed -
+// Detached is Checking + Idle + Leased + Closing.
 type KeeperStats struct {
 	Capacity int // the most objects at once
 	Opening  int // objects being opened
@@ -13,28 +13,28 @@ type KeeperStats struct {
 	Closing  int // objects being closed
 	Waiting  int // users in Get
 
-	Gets      int64         // leases that were given
+	Gets      int64         // leases given
 	Waits     int64         // calls of Get that found no object ready
-	WaitTime  time.Duration // how long these have waited, added up
+	WaitTime  time.Duration // total time that these calls have waited
 	Cancelled int64         // calls of Get whose context was done first
 
 	Opened    int64
-	Failed    int64 // calls of Open that gave no object
-	Closed    int64 // objects of which Close has returned
+	Failed    int64 // calls of Open that returned no object
+	Closed    int64 // objects whose Close has returned
 	Expired   int64 // objects that were closed because their IdleTimeout or Lifetime was over
 	Unhealthy int64 // objects that were closed because Check or Heartbeat failed
 	Discarded int64 // objects that were discarded by their users
 	Detached  int64 // objects that were taken out by their users
 }
 
-// totals are what is counted under the lock.
+// totals holds the counts that the lock guards.
 type totals struct {
 	gets, waits, cancelled                                          int64
 	opened, failed, closed, expired, unhealthy, discarded, detached int64
 }
 
-// Stats returns the counts of one moment; only WaitTime may lag behind the others. It takes the
-// lock that Get and Put take, for a short time.
+// Stats returns the counts of one moment; only WaitTime may lag behind the others. It holds the lock that Get
+// and Put take, for a short time.
 func (k *Keeper[T]) Stats() KeeperStats {
 	k.mustBeMade()
 	k.mu.Lock()

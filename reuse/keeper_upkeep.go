@@ -2,8 +2,8 @@ package reuse
 
 import "time"
 
-// wakeAt has the timer call upkeep at the given time or before. A lease does not stop the timer,
-// which would make each lease dearer: the timer goes off, and upkeep finds nothing to do.
+// wakeAt makes the timer call upkeep at the given time or before. A lease does not stop the timer, since that
+// would make each lease more expensive: the timer fires, and upkeep finds nothing to do.
 func (k *Keeper[T]) wakeAt(at time.Duration) {
 	if at >= k.alarm {
 		return
@@ -16,7 +16,7 @@ func (k *Keeper[T]) wakeAt(at time.Duration) {
 	}
 }
 
-// unwind ends the timer. The next one is new: the old one may belong to a synctest bubble.
+// unwind ends the timer. The next timer is a new one: the old one may belong to a synctest bubble.
 func (k *Keeper[T]) unwind() {
 	if k.timer != nil {
 		k.timer.Stop()
@@ -37,7 +37,7 @@ func (k *Keeper[T]) upkeep() {
 	}
 }
 
-// tend deals with some objects that are due. It reports whether there are more.
+// tend handles a batch of objects that are due. It reports whether there are more.
 func (k *Keeper[T]) tend(now time.Duration) (more bool) {
 	k.alarm = never
 	left := upkeepBatch
@@ -78,17 +78,17 @@ func (k *Keeper[T]) tend(now time.Duration) (more bool) {
 	return next <= now
 }
 
-// expire has an idle object closed.
+// expire starts to close an idle object whose time is over.
 func (k *Keeper[T]) expire(o *object[T]) {
 	k.rouse(o)
 	k.totals.expired++
 	k.retire(o)
 }
 
-// ready counts the objects that no user waits for, and that are idle or will be.
+// ready counts the objects that no user waits for, and that are or will be idle.
 func (k *Keeper[T]) ready() int { return k.count[idle] + k.beats + k.unclaimed }
 
-// resting reports whether Open without a waiter failed so lately that the keeper does not try again yet.
+// resting reports whether an Open without a waiter failed so recently that the keeper does not try again yet.
 func (k *Keeper[T]) resting() bool { return k.failures > 0 && k.now() < k.retry }
 
 // refill opens objects without a waiter, up to MinIdle.

@@ -8,11 +8,12 @@ import (
 	"github.com/64ed045f/weir/internal/inside"
 )
 
-// What follows runs each call of one of the user's functions on a goroutine of its own.
+// The functions in this file run each call of a function of the user's on a goroutine of its own.
 
-// attempt calls work, and however work ends, calls then under the lock: with the error of work, which
-// is [weir.ErrGoexit] if work has ended its goroutine, or with its panic. It reports the panic unless
-// then has answered a user: last, so that no user that needs the object waits for the handler.
+// attempt calls work and then, however work ends, calls then under the lock. It passes to then the error of
+// work, which is [weir.ErrGoexit] if work has ended its goroutine, or its panic. Unless then has answered a
+// user, attempt reports the panic to OnPanic. It does so last, so that no user that needs the object waits
+// for OnPanic.
 func (k *Keeper[T]) attempt(work func() error, then func(now time.Duration, err error, panicked *weir.Panic) (answered bool)) {
 	returned := false
 	var err error
@@ -28,7 +29,7 @@ func (k *Keeper[T]) attempt(work func() error, then func(now time.Duration, err 
 		now := k.now()
 		k.mu.Lock()
 		if panicked != nil {
-			k.reports++ // Close waits for the handler
+			k.reports++ // Close waits for OnPanic
 		}
 		answered := then(now, err, panicked)
 		k.serve()
@@ -47,13 +48,13 @@ func (k *Keeper[T]) attempt(work func() error, then func(now time.Duration, err 
 	returned = true
 }
 
-// caught makes a Panic of what recover returned. A deferred function must call it.
+// caught returns the Panic for a recovered value. Only a deferred function may call it.
 func (k *Keeper[T]) caught(value any) *weir.Panic {
 	return &weir.Panic{Value: value, Stack: inside.PanicStack(), Pool: k.config.Name}
 }
 
-// errand calls f with a context that has the values of another, and that Close and Reset cancel
-// while f runs.
+// errand calls f with a context that has the values of another context. Close and Reset cancel it while f
+// runs.
 func (o *object[T]) errand(values context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(values))
 	defer o.era.watch(cancel)()
@@ -83,7 +84,7 @@ func (o *object[T]) open(values context.Context) {
 	})
 }
 
-// failed deals with an object that could not be opened. It reports whether a user learns of it.
+// failed handles an object that could not be opened. It reports whether a user gets the error or panic.
 func (k *Keeper[T]) failed(o *object[T], err error, panicked *weir.Panic, now time.Duration) (answered bool) {
 	k.totals.failed++
 	w := o.begunFor()
@@ -98,7 +99,7 @@ func (k *Keeper[T]) failed(o *object[T], err error, panicked *weir.Panic, now ti
 	return w != nil
 }
 
-// begunFor returns the waiter that learns of the failure of the object; nil if there is none.
+// begunFor returns the waiter that gets the failure of the object, or nil if there is none.
 func (o *object[T]) begunFor() *waiter[T] {
 	if o.adopted {
 		return nil
@@ -111,9 +112,9 @@ const (
 	lastRetry  = time.Minute
 )
 
-// postpone delays the next Open without a waiter, since one has failed.
+// postpone delays the next Open without a waiter, after one has failed.
 func (k *Keeper[T]) postpone(now time.Duration) {
-	if k.failures == 0 || now >= k.retry { // else it is one of several that were begun at once
+	if k.failures == 0 || now >= k.retry { // otherwise it is one of several that began together
 		k.retry = after(now, min(firstRetry<<min(k.failures, 16), lastRetry))
 		k.failures++
 	}
@@ -156,7 +157,7 @@ func (o *object[T]) beat() {
 	})
 }
 
-// proved deals with an object whose check or heartbeat has returned.
+// proved handles an object whose check or heartbeat has returned.
 func (k *Keeper[T]) proved(o *object[T], now time.Duration, err error) {
 	if err != nil {
 		k.condemn(o)
@@ -166,7 +167,7 @@ func (k *Keeper[T]) proved(o *object[T], now time.Duration, err error) {
 	k.reuse(o, now)
 }
 
-// condemn has an object closed whose check or heartbeat has failed, perhaps only because the keeper
+// condemn starts to close an object whose check or heartbeat has failed, perhaps only because the keeper
 // cancelled it.
 func (k *Keeper[T]) condemn(o *object[T]) {
 	if !o.outdated() {

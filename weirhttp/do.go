@@ -9,19 +9,18 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// Do returns a handler that has h serve its requests on workers of the pool, as tasks among others,
-// so that requests and tasks together keep the pool's limit. For most servers [Limit] with [On] is
-// better.
+// Do returns a handler that serves its requests with h on workers of the pool, as tasks among others. So
+// requests and tasks together keep the pool's limit. For most servers [Limit] with [On] is better.
 //
-// ServeHTTP blocks while the pool is full and while the request is queued, and returns when h has.
-// Any number of goroutines may call it at once. It refuses a request, as [Limit] does with the
-// status 503 and Retry-After, if the pool is closed, or full beyond [weir.MaxWaiting], or if the
-// context of the request is done before a worker has started it. A panic or [runtime.Goexit] of h
-// comes out of ServeHTTP; [weir.OnPanic] is not called.
+// ServeHTTP blocks while the pool is full and while the request is queued, and returns when h has returned.
+// Any number of goroutines may call it at once. It refuses a request if the pool is closed, or full beyond
+// [weir.MaxWaiting], or if the request's context is done before a worker has started the request. A refusal
+// is that of [Limit], with the status 503 and Retry-After. If h panics or calls [runtime.Goexit], ServeHTTP
+// panics: see the package documentation. [weir.OnPanic] is not called.
 //
-// The request that h gets has the context of a task: groups, futures, loops and streams made from
-// it may run on the same pool, to any depth. It is done when h has returned. ServeHTTP synchronizes
-// before the call of h, and the return of h before that of ServeHTTP.
+// The request that h gets has the context of a task: groups, futures, loops and streams made from it may run
+// on the same pool, to any depth. That context is done when h has returned. The call of ServeHTTP
+// synchronizes before the call of h, and the return of h synchronizes before the return of ServeHTTP.
 func Do(pool *weir.Pool, h http.Handler) http.Handler {
 	must(pool != nil, "pool must not be nil", "nil")
 	must(h != nil, "handler must not be nil", "nil")
@@ -35,8 +34,8 @@ type pooled struct {
 }
 
 func (p *pooled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// A future would cost half of what a group does. But a group that is cancelled makes room
-	// in the queue, and its Wait says how the task ended whatever became of the context.
+	// A future would cost half as much as a group. But a cancelled group makes room in the queue, and its
+	// Wait says how the task ended, whatever became of the context.
 	v := &visit{handler: p.handler, writer: w, request: r}
 	group := p.pool.Group(r.Context())
 	group.Go(v.run)
@@ -50,7 +49,7 @@ func (p *pooled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case panicked != nil:
 		panic(&handlerPanic{panicked})
 	case !v.begun:
-		why := QueueFull // Wait says no more than that the pool is not closed
+		why := QueueFull // Wait does not say whether the pool was full or the context ended
 		if errors.Is(err, weir.ErrClosed) {
 			why = Closed
 		}
@@ -60,14 +59,15 @@ func (p *pooled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// handlerPanic is the panic of a handler, as the log of the server is to show it: net/http prints it by %v.
+// handlerPanic is the panic of a handler in the form that the log of the server shows: net/http prints it by
+// %v.
 type handlerPanic struct{ panicked *weir.Panic }
 
 func (p *handlerPanic) Error() string { return fmt.Sprintf("%+v", p.panicked) }
 func (p *handlerPanic) Unwrap() error { return p.panicked }
 
-// visit is a request at a worker. The end of its task synchronizes before the goroutine that
-// waits for it looks at the result.
+// visit is a request on a worker. The end of its task synchronizes before the goroutine that waits for the
+// task reads the fields.
 type visit struct {
 	handler         http.Handler
 	writer          http.ResponseWriter
@@ -83,18 +83,17 @@ func (v *visit) run(ctx context.Context) error {
 	return nil
 }
 
-// wait returns the panic of the group's task, or why it has not run. Its visit knows all else.
+// wait returns the panic of the group's task, or why the task did not run. The visit has everything else.
 func wait(group *weir.Group) (panicked *weir.Panic, err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			panicked = value.(*weir.Panic) // as Wait says
+			panicked = value.(*weir.Panic) // Wait panics with nothing else
 		}
 	}()
 	return nil, group.Wait()
 }
 
-// aborts reports whether the handler panicked with [http.ErrAbortHandler], or a task that
-// it waited for did.
+// aborts reports whether the handler, or a task that it waited for, panicked with [http.ErrAbortHandler].
 func aborts(p *weir.Panic) bool {
 	for p != nil {
 		if p.Value == http.ErrAbortHandler { //nolint:errorlint // as net/http compares
@@ -105,8 +104,8 @@ func aborts(p *weir.Panic) bool {
 	return false
 }
 
-// handBack copies to r what h has left in its own copy for others: the server removes the files of
-// a form, and a handler outside may report the pattern.
+// handBack copies to r what h has set in its own copy of the request for use outside h. The server removes
+// the files of a form, and a handler outside may report the pattern.
 func handBack(r, served *http.Request) {
 	if served.MultipartForm != r.MultipartForm {
 		r.MultipartForm = served.MultipartForm

@@ -7,23 +7,22 @@ import (
 	"time"
 )
 
-// Limiter is a handler that runs another one for a limited number of requests at once. [Limit]
-// makes one. Any number of goroutines may call all methods at once.
+// Limiter is a handler that runs another handler for a limited number of requests at once. [Limit] makes one.
+// Any number of goroutines may call all methods at once.
 type Limiter struct {
 	limitOptions
 	handler http.Handler
 	refusal refusal
 
-	// Done when Drain is called, to end the wait for a place in the pool; nil without a pool.
+	// drained is done when Drain is called, which ends the waits for a place in the pool; nil without a pool.
 	drained context.Context
 	drain   context.CancelFunc
 
-	// mu guards what follows. While it is unlocked, no request waits that may run: either all
-	// slots are taken, or the key of each request that waits has as many running as it may.
-	// So a newcomer that may run overtakes no request that may. To keep this, a goroutine that
-	// frees or adds a slot calls advance, which hands free slots over, before it unlocks mu. A
-	// waiter that gives up locks mu, too, and finds itself in the queue, which it leaves, or with
-	// a slot, which it uses or passes on.
+	// mu guards the fields below. While mu is unlocked, no waiting request may run: either all slots are
+	// taken, or the key of each waiting request has as many running as PerKey allows. So a new request that
+	// may run overtakes no request that may. To keep this, a goroutine that frees or adds a slot calls
+	// advance, which hands free slots over, before it unlocks mu. A waiter that gives up locks mu, too. It is
+	// then either still in the queue, which it leaves, or it has a slot, which it uses or passes on.
 	mu       sync.Mutex
 	limit    int
 	taken    int // slots
@@ -36,7 +35,7 @@ type Limiter struct {
 	times times
 }
 
-// verdict is what becomes of a request.
+// verdict is the decision about a request.
 type verdict int
 
 const (
@@ -51,18 +50,17 @@ const (
 	verdicts int = iota
 )
 
-// Limit returns a handler that runs handler for at most n requests at once. Of the others as many
-// wait as [Queue] allows, in order, each at most as long as [MaxWait]. The rest are refused: they
-// are answered at once, with the status 503 (see [Status]) and the header Retry-After (see
-// [RetryAfter]), and without a look at their body.
+// Limit returns a handler that runs handler for at most n requests at once. Of the others as many wait as
+// [Queue] allows, in order, each at most as long as [MaxWait]. The rest are refused: they are answered at
+// once, with the status 503 (see [Status]) and the header Retry-After (see [RetryAfter]), and their body is
+// not read.
 //
-// A request whose context is done while it waits is refused, too, though mostly no client is left
-// to read that. A slot is free again when the handler has returned, panicked, or ended its
-// goroutine by [runtime.Goexit]; panics pass through untouched. A handler that hijacks its
-// connection holds the slot until it returns. With a handler that leaves work behind, more than n
-// requests run.
+// A request whose context is done while it waits is refused, too, though mostly no client is left to read the
+// refusal. A slot is free again when the handler has returned, panicked, or ended its goroutine by
+// [runtime.Goexit]; panics pass through unchanged. A handler that hijacks its connection holds the slot until
+// it returns. If a handler leaves work behind when it returns, more than n requests are being worked on.
 //
-// The end of a request's handler synchronizes before the start of the next that has its slot.
+// The end of a request's handler synchronizes before the start of the next handler that has its slot.
 func Limit(handler http.Handler, n int, opts ...Option) *Limiter {
 	must(handler != nil, "handler must not be nil", "nil")
 	mustLimit(n)
@@ -85,7 +83,8 @@ func Limit(handler http.Handler, n int, opts ...Option) *Limiter {
 	}
 	if o.pool != nil {
 		l.drained, l.drain = context.WithCancel(context.Background())
-		l.drained.Done() // made on first use, the channel would belong to the test bubble of that use
+		// Make the channel now: made on first use, it would belong to the synctest bubble of that use.
+		l.drained.Done()
 	}
 	return l
 }
@@ -113,7 +112,7 @@ func (l *Limiter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.handler.ServeHTTP(w, r)
 }
 
-// admit gets a slot for the request, and may wait for it. It counts a refusal.
+// admit gets a slot for the request, and may wait for it. If it refuses the request, it counts the refusal.
 func (l *Limiter) admit(r *http.Request, came time.Time) (*client, verdict) {
 	priority, key := 0, ""
 	if l.priority != nil {
@@ -138,7 +137,7 @@ func (l *Limiter) admit(r *http.Request, came time.Time) (*client, verdict) {
 	return w.client, l.await(r.Context(), w)
 }
 
-// enqueue lets a request wait, or returns why not. The caller holds mu.
+// enqueue lets a request wait, or returns why it may not wait. The caller holds mu.
 func (l *Limiter) enqueue(c *client, key string, priority int, came time.Time) (*waiter, verdict) {
 	victim, v := l.queue.room(c, priority)
 	if l.draining {
@@ -150,13 +149,13 @@ func (l *Limiter) enqueue(c *client, key string, priority int, came time.Time) (
 	}
 	w := &waiter{priority: priority, came: came, client: l.queue.known(key), ready: make(chan struct{})}
 	l.queue.push(w)
-	if victim != nil { // only now: it may be the last of the same client
+	if victim != nil { // only after the push, or dismiss could forget the client that both share
 		l.dismiss(victim, displaced)
 	}
 	return w, undecided
 }
 
-// await waits for the verdict.
+// await waits for the verdict on w, and returns it.
 func (l *Limiter) await(ctx context.Context, w *waiter) verdict {
 	timer := time.NewTimer(l.maxWait)
 	defer timer.Stop()
@@ -174,7 +173,7 @@ func (l *Limiter) await(ctx context.Context, w *waiter) verdict {
 	return w.verdict
 }
 
-// giveUp takes w out of the queue, unless there is a verdict already.
+// giveUp removes w from the queue with the verdict v, unless w has a verdict already.
 func (l *Limiter) giveUp(w *waiter, v verdict) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,7 +182,7 @@ func (l *Limiter) giveUp(w *waiter, v verdict) {
 	}
 }
 
-// dismiss takes w out of the queue, to refuse it. The caller holds mu.
+// dismiss removes w from the queue and refuses it. The caller holds mu.
 func (l *Limiter) dismiss(w *waiter, v verdict) {
 	l.queue.remove(w)
 	l.queue.forget(w.client)
@@ -232,7 +231,7 @@ func (l *Limiter) advance() {
 	}
 }
 
-// release ends a request that has run since it began.
+// release ends a request that has run since begun.
 func (l *Limiter) release(c *client, begun time.Time) {
 	l.times.ends(begun)
 	l.mu.Lock()
@@ -241,7 +240,7 @@ func (l *Limiter) release(c *client, begun time.Time) {
 	l.free(c)
 }
 
-// passOn gives back the slot of a request that was gone when it got it.
+// passOn gives back the slot of a request whose context was done when it got the slot.
 func (l *Limiter) passOn(c *client) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,6 @@
 package weirhttp
 
-// Stats are the counts of a [Limiter] at one moment.
+// Stats has the counts of a [Limiter] at one moment.
 type Stats struct {
 	Limit   int // the most requests that run at once
 	Running int // requests whose handler runs
@@ -9,17 +9,17 @@ type Stats struct {
 
 	Served uint64 // requests whose handler has returned, panicked or called runtime.Goexit
 
-	// Requests that were refused, each counted once.
+	// Refused requests, each counted once, by the reason.
 	QueueFull uint64 // the queue had no room; or the pool was full
 	KeyFull   uint64 // as many of the same key waited as PerKeyQueue allows
-	Displaced uint64 // another took its place in the queue
+	Displaced uint64 // a newer or more important request got its room in the queue
 	TooLate   uint64 // it had waited for MaxWait
 	Gone      uint64 // its context was done while it waited
 	Closed    uint64 // Drain had been called, or the pool was closed
 }
 
-// Stats returns counts of what the Limiter has done and is doing, at one moment. It takes the lock
-// that requests take, for a short time.
+// Stats returns the counts of the Limiter, all of the same moment. It holds the lock that requests take, for
+// a short time.
 func (l *Limiter) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,9 +38,9 @@ func (l *Limiter) Stats() Stats {
 	}
 }
 
-// Resize sets the limit. It does not block. A higher limit lets requests that wait run at
-// once; a lower one interrupts none, and when Resize has returned none gets a slot while n or
-// more are taken. The queue stays as long as it was.
+// Resize sets the limit to n. It does not block. A higher limit lets waiting requests run at once. A lower
+// limit interrupts no request; once Resize has returned, no request gets a slot while n or more are taken.
+// Resize does not change the length of the queue.
 func (l *Limiter) Resize(n int) {
 	mustLimit(n)
 	l.mu.Lock()
@@ -49,13 +49,12 @@ func (l *Limiter) Resize(n int) {
 	l.advance()
 }
 
-// Drain refuses all requests that wait, and from now on all that come, with "Connection:
-// close", so that their clients turn to another server. It does not block: [http.Server.Shutdown]
-// waits for the requests that run. [Exempt] requests still run. Drain may be called more than
-// once, and cannot be undone.
+// Drain refuses all waiting requests, and from now on all new ones, with "Connection: close", so that their
+// clients turn to another server. It does not block: [http.Server.Shutdown] waits for the running requests.
+// [Exempt] requests still run. Drain may be called more than once, and cannot be undone.
 //
-// Without it Shutdown still serves the requests that wait, which takes up to [MaxWait] longer. If
-// that is too long, have Shutdown drain first:
+// Without Drain, Shutdown still serves the waiting requests, which takes up to [MaxWait] longer. If that is
+// too long, have Shutdown drain first:
 //
 //	server.RegisterOnShutdown(limiter.Drain)
 func (l *Limiter) Drain() {

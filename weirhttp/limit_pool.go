@@ -25,7 +25,7 @@ func (l *Limiter) serveOnPool(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// runOnPool runs the handler of a request that has a slot, when the pool has a place for it.
+// runOnPool runs the handler of a request that has a slot, as soon as the pool has a place for the request.
 func (l *Limiter) runOnPool(
 	ctx context.Context, cancel func(), c *client, came time.Time, w http.ResponseWriter, r *http.Request,
 ) (v verdict) {
@@ -60,7 +60,7 @@ func (l *Limiter) runOnPool(
 	}
 }
 
-// placed counts a request that has got its place in the pool.
+// placed records that a request has got its place in the pool.
 func (l *Limiter) placed() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,8 +76,8 @@ func (l *Limiter) withdraw(c *client, v verdict) {
 	l.free(c)
 }
 
-// placed is the context of a request that has its place in the pool. It ends with the request
-// alone; but to the pool it is the context of a task, so that groups made from it may wait there.
+// placed is the context of a request that has its place in the pool. It ends only with the request. For the
+// pool it is the context of a task, so that groups made from it may wait there.
 type placed struct {
 	context.Context                 // the request's
 	task            context.Context // the task's, which MaxWait ends

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// refusal is the answer to requests that are refused. It is made once: all of them share these
-// slices, which no goroutine may write to. They have no spare capacity, so that Header.Add copies.
+// refusal is the answer to refused requests. It is made once, and all answers share its slices, which no
+// goroutine may write to. The slices have no spare capacity, so that Header.Add copies them.
 type refusal struct {
 	status     int
 	retryAfter []string // nil for none
@@ -39,7 +39,7 @@ func (why Reason) String() string {
 	return reasons[why]
 }
 
-// reason is why a request with this verdict is refused.
+// reason returns the Reason for a verdict that refuses a request.
 func (v verdict) reason() Reason { return Reason(v - queueFull) }
 
 var (
@@ -52,25 +52,25 @@ func newRefusal(status int, retryAfter time.Duration) refusal {
 	text := strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 	f := refusal{status: status, text: []byte(text + "\n")}
 	if retryAfter > 0 {
-		seconds := (retryAfter-1)/time.Second + 1 // a date would need a clock that both agree on
+		seconds := (retryAfter-1)/time.Second + 1 // a date would need synchronized clocks
 		f.retryAfter = []string{strconv.FormatInt(int64(seconds), 10)}
 	}
 	return f
 }
 
-// firstFlight is how much a client sends on a new TCP connection before it hears from the
-// server, ten segments by RFC 6928: a body as long as that mostly has arrived.
+// firstFlight is how much a client sends on a new TCP connection before it hears from the server: ten
+// segments by RFC 6928. A body of at most this length has mostly arrived.
 const firstFlight = 14 << 10
 
-// answer answers a request that does not run. A request that is gone is answered, too: its context may have had a deadline, while the client
-// is still there, and would take silence for status 200.
+// answer answers a refused request. It also answers a request that is gone: the context may have had a
+// deadline while the client is still there, and the client would take silence for status 200.
 func (f *refusal) answer(w http.ResponseWriter, r *http.Request, why Reason) {
 	h := w.Header()
 	if f.retryAfter != nil {
 		h["Retry-After"] = f.retryAfter
 	}
 	if why == Closed || unread(r) {
-		h["Connection"] = closeConn // on HTTP/2 it has the server say that it goes away
+		h["Connection"] = closeConn // on HTTP/2 the server then sends GOAWAY
 	}
 	if f.write != nil {
 		f.write(w, r, why)
@@ -82,12 +82,11 @@ func (f *refusal) answer(w http.ResponseWriter, r *http.Request, why Reason) {
 	_, _ = w.Write(f.text) // no client is left that could learn of an error
 }
 
-// unread reports whether so much of the body may still come that net/http should close the
-// connection rather than read it. HTTP/2 can stop a single request.
+// unread reports whether so much of the body may still come that net/http should close the connection instead
+// of reading it. HTTP/2 can stop a single request.
 //
-// EnableFullDuplex, which has net/http answer first and then read, does not help: as of Go
-// 1.26 the next request on the connection makes net/http panic with "invalid concurrent
-// Body.Read call".
+// EnableFullDuplex, which makes net/http answer first and then read, does not help: as of Go 1.26 the next
+// request on the connection makes net/http panic with "invalid concurrent Body.Read call".
 func unread(r *http.Request) bool {
 	return r.ProtoMajor == 1 && (r.ContentLength > firstFlight || r.ContentLength < 0)
 }

@@ -11,26 +11,26 @@ import (
 type waiter struct {
 	priority int
 	came     time.Time
-	number   uint64               // in the order of arrival
+	number   uint64               // counts arrivals; newer is higher
 	client   *client              // nil without keys
-	links    [3]fifo.Link[waiter] // in the queue of all, in that of its client, and in the order of arrival
+	links    [3]fifo.Link[waiter] // in queue.all, in the queue of its client, and in queue.order
 
-	// The Limiter's lock guards verdict until ready is closed, which happens when the request
-	// waits no longer. After that no goroutine writes it.
+	// The Limiter's lock guards verdict until ready is closed, which ends the wait of the request. After that
+	// no goroutine writes verdict.
 	verdict verdict
 	ready   chan struct{}
 }
 
-// The links of a waiter.
+// The indices of the links of a waiter.
 const (
 	ofAll = iota
 	ofClient
 	ofOrder
 )
 
-// priorityQueue has waiters in their order: by priority, and by arrival among equals.
+// priorityQueue holds waiters ordered by priority, and by arrival among equals.
 type priorityQueue struct {
-	links  int // which links of the waiters are this queue's
+	links  int // index of the waiters' links that this queue uses
 	levels tree.Tree[priority, level]
 }
 
@@ -39,21 +39,20 @@ type priority int
 // Before implements [tree.Key].
 func (p priority) Before(other priority) bool { return p < other }
 
-// level has the waiters of one priority.
+// level holds the waiters of one priority.
 type level struct {
 	node    tree.Node[priority, level]
 	waiters fifo.List[waiter] // the oldest first; never empty
 }
 
-// spare is how many entries any table keeps room for. A table that a burst of requests has grown
-// beyond that gives memory back when three quarters are free, so that keys that
-// clients make up cannot take memory for good.
+// spare is how many entries any table keeps room for. A table that a burst of requests has grown beyond that
+// shrinks when three quarters of it are free, so that keys that clients invent cannot take memory forever.
 const spare = 64
 
-// roomy reports whether a table with room for that many entries is to be made smaller.
+// roomy reports whether a table with this room and this number of entries should shrink.
 func roomy(room, entries int) bool { return room > spare && entries <= room/4 }
 
-// trim moves what is left of a slice that has grown to a smaller array.
+// trim moves the elements of a slice that has become too large to a smaller array.
 func trim[T any](s []T) []T {
 	if !roomy(cap(s), len(s)) {
 		return s
@@ -79,17 +78,17 @@ func (p *priorityQueue) remove(w *waiter) {
 	}
 }
 
-// first returns the waiter to be served next, nil if there is none.
+// first returns the waiter to serve next, or nil if there is none.
 func (p *priorityQueue) first(newestFirst bool) *waiter {
 	return p.levels.Last().Of().end(newestFirst)
 }
 
-// last returns the waiter to be served after all others, nil if there is none.
+// last returns the waiter to serve after all others, or nil if there is none.
 func (p *priorityQueue) last(newestFirst bool) *waiter {
 	return p.levels.First().Of().end(!newestFirst)
 }
 
-// end returns the newest waiter, or the oldest; nil if v is.
+// end returns the newest or the oldest waiter, or nil if v is nil.
 func (v *level) end(newest bool) *waiter {
 	switch {
 	case v == nil:
@@ -101,8 +100,8 @@ func (v *level) end(newest bool) *waiter {
 	}
 }
 
-// queue has the requests that wait, and knows which of them may run: all; with keys, those of the
-// clients that are due.
+// queue holds the waiting requests, and knows which of them may run: without keys all of them; with keys,
+// those of the clients that are due.
 type queue struct {
 	size        int
 	newestFirst bool
@@ -110,12 +109,12 @@ type queue struct {
 	waiting  int
 	arrivals uint64
 	all      priorityQueue
-	order    fifo.List[waiter] // of arrival
+	order    fifo.List[waiter] // by arrival
 
-	clients // all empty without keys
+	clients // empty without keys
 }
 
-// push adds a waiter, also beyond the size.
+// push adds a waiter, even if the queue is full.
 func (q *queue) push(w *waiter) {
 	q.arrivals++
 	w.number = q.arrivals
@@ -129,7 +128,7 @@ func (q *queue) push(w *waiter) {
 	}
 }
 
-// remove takes a waiter out. Its client stays, though it may be idle.
+// remove removes a waiter. It keeps the waiter's client, even if that client has no other request.
 func (q *queue) remove(w *waiter) {
 	q.waiting--
 	q.all.remove(w)
@@ -141,7 +140,7 @@ func (q *queue) remove(w *waiter) {
 	}
 }
 
-// next returns the waiter that is to run next, nil if none may.
+// next returns the waiter to run next, or nil if none may run.
 func (q *queue) next() *waiter {
 	if !q.hasKeys {
 		return q.all.first(q.newestFirst)
@@ -152,11 +151,11 @@ func (q *queue) next() *waiter {
 	return q.due.first(0)
 }
 
-// room reports whether a request with this priority may wait, or why not, and which one it displaces
-// if there is room for only one of the two.
+// room decides whether a request with this priority may wait, and otherwise returns why not. If there is room
+// for only one of the two, room returns the waiter that the request displaces.
 func (q *queue) room(c *client, priority int) (victim *waiter, v verdict) {
 	switch {
-	case q.size > 0 && q.full(c): // before the next case: a client that displaces another's request adds to its own
+	case q.size > 0 && q.full(c): // before the next case: displacing another client's request would add to those of c
 		v = keyFull
 		if c != nil {
 			victim = c.waiters.last(q.newestFirst)

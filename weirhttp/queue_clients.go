@@ -6,28 +6,28 @@ import (
 	"github.com/64ed045f/weir/internal/keys"
 )
 
-// clients are the keys of the requests that run or wait.
+// clients holds the keys of the requests that run or wait.
 type clients struct {
-	perKey      int // how many of each may run
-	perKeyQueue int // how many of each may wait
+	perKey      int // how many requests of each key may run
+	perKeyQueue int // how many requests of each key may wait
 	hasKeys     bool
 	byKey       keys.Map[string, *client]
 	due         dueClients
 }
 
-// client is a key.
+// client is the state of one key.
 type client struct {
 	key     string
 	running int
 	waiting int
 	waiters priorityQueue
-	index   int // in the heap of those due, -1 if it is not there
+	index   int // in the heap of due clients, -1 if not due
 }
 
-// mayRun reports whether one more request of c may run; c is nil if none of it runs or waits.
+// mayRun reports whether one more request of c may run; c is nil if none of its requests runs or waits.
 func (s *clients) mayRun(c *client) bool { return c == nil || c.running < s.perKey }
 
-// full reports whether no more requests of c may wait; c is nil if none of it runs or waits.
+// full reports whether no more requests of c may wait; c is nil if none of its requests runs or waits.
 func (s *clients) full(c *client) bool {
 	if c == nil {
 		return s.hasKeys && s.perKeyQueue == 0
@@ -35,7 +35,7 @@ func (s *clients) full(c *client) bool {
 	return c.waiting >= s.perKeyQueue
 }
 
-// known returns the client with the key, making it if need be; nil without keys.
+// known returns the client with the key, and makes it if there is none. Without keys it returns nil.
 func (s *clients) known(key string) *client {
 	if !s.hasKeys {
 		return nil
@@ -48,15 +48,15 @@ func (s *clients) known(key string) *client {
 	return c
 }
 
-// forget drops a client without requests. The queue remembers a key only while it has requests, so
-// that clients that make keys up cannot fill the memory.
+// forget drops a client without requests. The queue remembers a key only while it has requests, so that
+// clients that invent keys cannot fill the memory.
 func (s *clients) forget(c *client) {
 	if c != nil && c.running == 0 && c.waiting == 0 {
 		s.byKey.Delete(c.key)
 	}
 }
 
-// update adds a client to those due, or removes it from them, after the client has changed.
+// update adds a client to the due clients or removes it from them, after the client has changed.
 func (s *clients) update(c *client) {
 	isDue := c.waiting > 0 && s.mayRun(c)
 	switch {
@@ -69,9 +69,9 @@ func (s *clients) update(c *client) {
 	}
 }
 
-// dueClients is a heap of the clients that have a request waiting that may run: first the one
-// whose waiter is to run next. Without it, a goroutine that frees a slot would have to look at all
-// the requests of clients that may not run.
+// dueClients is a heap of the clients that have a waiting request that may run. The client whose waiter runs
+// next comes first. Without the heap, a goroutine that frees a slot would have to look at all requests of
+// clients that may not run.
 type dueClients struct {
 	clients     []*client
 	newestFirst bool

@@ -8,20 +8,21 @@ import (
 	"github.com/64ed045f/weir/internal/inside"
 )
 
-// times measures how long requests wait and run, all of them: to read the clock takes a thousandth of what a request does.
+// times measures how long all requests wait and run. Reading the clock takes a thousandth of the time of a
+// request.
 type times struct{ wait, run histogram.Counter }
 
-// begins notes that a request runs which came at that time, and returns when that was.
+// begins records the start of a request that arrived at came, and returns the time of the start.
 func (t *times) begins(came time.Time) (begun time.Time) {
 	begun = time.Now()
 	t.wait.Add(begun.Sub(came), 1)
 	return begun
 }
 
-// ends notes that a request has ended that began at that time.
+// ends records the end of a request that started at begun.
 func (t *times) ends(begun time.Time) { t.run.Add(time.Since(begun), 1) }
 
-// read returns what was measured, where the oldest request that waits came at that time, if there is one.
+// read returns the measured times. oldest is when the oldest waiting request arrived, zero if none waits.
 func (t *times) read(oldest time.Time) weir.Times {
 	var age time.Duration
 	if !oldest.IsZero() {
@@ -30,8 +31,9 @@ func (t *times) read(oldest time.Time) weir.Times {
 	return inside.NewTimes(&t.wait, &t.run, age).(weir.Times)
 }
 
-// Times returns how long requests have waited for their start, and how long their handlers ran. All are measured, except those
-// that are refused and those that [Exempt] lets pass. It takes the lock that requests take, for a short time.
+// Times returns how long requests have waited before their start, and how long their handlers ran. It covers
+// all requests except refused ones and those that [Exempt] lets pass. It holds the lock that requests take,
+// for a short time.
 func (l *Limiter) Times() weir.Times {
 	l.mu.Lock()
 	var oldest time.Time
@@ -42,8 +44,9 @@ func (l *Limiter) Times() weir.Times {
 	return l.times.read(oldest)
 }
 
-// Times returns how long requests have waited, for a slot and for the [HostRate], and how long they were under way: see [Transport]. All are measured that
-// were sent. It takes the lock that requests take, and looks at each host to which some are under way.
+// Times returns how long requests have waited, for a slot and for the [HostRate], and how long they were
+// under way: see [Transport]. It covers all requests that were sent. It holds the lock that requests take,
+// and looks at each host that has requests under way.
 func (t *Transport) Times() weir.Times {
 	var oldest time.Time
 	s := &t.slots

@@ -7,40 +7,41 @@ import (
 	"time"
 )
 
-// ErrOverloaded is why [Transport.RoundTrip] did not send a request: too many already wait for its
-// host, or it has waited for too long.
+// ErrOverloaded is why [Transport.RoundTrip] did not send a request: too many requests already waited for its
+// host, or it had waited for too long.
 var ErrOverloaded = errors.New("weirhttp: too many requests to one host")
 
-// Transport is an [http.RoundTripper] that has a bounded number of requests to any one host under
-// way at once; more of them wait for their turn, in the order in which they came. Any number of
-// goroutines may use it at once; its fields must not change then, nor may it be copied. It starts
-// no goroutine, and remembers a host only while requests to it wait or are under way, or, with Rate, until it has rested: each request that
-// comes later makes it forget some of those.
+// Transport is an [http.RoundTripper] that bounds how many requests to any one host are under way at once.
+// More requests wait for their turn, in the order of arrival.
 //
 //	client := &http.Client{Transport: &weirhttp.Transport{PerHost: 8}}
 //
-// A request is under way, and holds a slot of its host, until the body of its response is closed,
-// or has been read to its end or to an error; if there is no body, until RoundTrip returns. A
-// goroutine that keeps a body open while it waits for another response of the same host can wait
-// forever.
+// Any number of goroutines may use a Transport at once. Its fields must not change then, and it must not be
+// copied. It starts no goroutine. It remembers a host only while requests to it wait or are under way. With
+// Rate it also remembers hosts that have not rested yet; each later request makes it forget some hosts that
+// have.
+//
+// A request is under way, and holds a slot of its host, until the body of its response is closed, or is read
+// to its end or to an error. If there is no body, it is under way until RoundTrip returns. A goroutine that
+// keeps a body open while it waits for another response of the same host can wait forever.
 type Transport struct {
-	// Base sends the requests; nil stands for [http.DefaultTransport].
+	// Base sends the requests; nil means [http.DefaultTransport].
 	Base http.RoundTripper
 
 	// PerHost is the most requests to one host that are under way at once, at least 1.
 	PerHost int
 
-	// Queue is how many requests may wait for one host, for a slot or for Rate; one more is refused with
-	// [ErrOverloaded]. 0 means no bound, as in the fields of [http.Transport]; below 0 none may
-	// wait. The option [Queue] of a [Limiter] takes 0 for none.
+	// Queue is how many requests may wait for one host, for a slot or for Rate. More are refused with
+	// [ErrOverloaded]. 0 means no bound, as in the fields of [http.Transport]; below 0, none may wait. In
+	// contrast, the option [Queue] of a [Limiter] takes 0 for none.
 	Queue int
 
-	// MaxWait is the longest that a request waits; then it is refused with [ErrOverloaded]. 0
-	// means no bound except the context of the request, which always bounds the wait.
+	// MaxWait is the longest time that a request waits before it is refused with [ErrOverloaded]. 0 means no
+	// bound except the context of the request, which always bounds the wait.
 	MaxWait time.Duration
 
-	// Rate is how often requests to one host are sent; the zero value sets no bound. A request waits for its turn when it
-	// has its slot. MaxWait bounds both waits together.
+	// Rate is how often requests to one host are sent; the zero value sets no bound. A request first waits
+	// for its slot, then for its turn. MaxWait bounds both waits together.
 	Rate HostRate
 
 	slots slots
@@ -48,29 +49,29 @@ type Transport struct {
 	times times
 }
 
-// RoundTrip has the base send the request when it is its turn. It blocks while as many requests
-// to the host are under way as PerHost allows, or have been sent as Rate allows, and returns
+// RoundTrip sends the request through Base when it is the request's turn. It blocks while as many requests to
+// the host are under way as PerHost allows, or while Rate allows no more, and returns
 //
-//   - an error that says so and is the cause of the request's context, if that ends while the
-//     request waits; it has not been sent then;
-//   - an error that is [ErrOverloaded], if it would have to wait and as many wait as
-//     Queue allows, or if it has waited for MaxWait;
-//   - else what the base returns.
+//   - an error that wraps the cause of the request's context, if the context ends while the request waits;
+//     the request has not been sent then;
+//   - an error that wraps [ErrOverloaded], if the request would have to wait and as many wait as Queue
+//     allows, or if it has waited for MaxWait;
+//   - otherwise what Base returns.
 //
-// The request is not changed, and its body is closed in any case. The end of one request
-// synchronizes before the start of the next that has its slot.
+// RoundTrip does not change the request, and closes its body in any case. The end of one request synchronizes
+// before the start of the next that has its slot.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := false
 	defer func() {
 		if !sent && r.Body != nil {
-			_ = r.Body.Close() // what has gone wrong is what matters
+			_ = r.Body.Close() // the error that RoundTrip returns matters more
 		}
 	}()
 	must(t.PerHost >= 1, "requests per host must be at least 1", t.PerHost)
 	must(t.MaxWait >= 0, "longest wait must be at least 0", t.MaxWait)
 	t.Rate.mustFit()
 	if r.URL == nil {
-		response, err := t.base().RoundTrip(r) // the base knows what to say
+		response, err := t.base().RoundTrip(r) // Base returns the error for it
 		sent = true
 		return response, err
 	}
@@ -80,7 +81,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	held := false
-	defer func() { // in any case: the base may panic
+	defer func() { // in any case: Base may panic
 		if !held {
 			s.release()
 		}
@@ -100,8 +101,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// hasBody reports whether a response to r has a body. Where net/http speaks HTTP/2, one without has a value of a type of its own. A body that can be
-// written to is that of an upgraded connection.
+// hasBody reports whether a response to r has a body. With HTTP/2, net/http gives a response without a body a
+// Body of a private type, so hasBody looks at the method, the status and the length. A body that can be
+// written to belongs to an upgraded connection.
 func hasBody(r *http.Request, response *http.Response) bool {
 	if response.Body == nil || response.Body == http.NoBody {
 		return false
@@ -116,7 +118,7 @@ func hasBody(r *http.Request, response *http.Response) bool {
 	return r.Method != http.MethodHead && response.ContentLength != 0
 }
 
-// CloseIdleConnections has the base close its idle connections, if the base can.
+// CloseIdleConnections makes Base close its idle connections, if Base has that method.
 // [http.Client.CloseIdleConnections] calls it.
 func (t *Transport) CloseIdleConnections() {
 	if c, ok := t.base().(interface{ CloseIdleConnections() }); ok {

@@ -2,8 +2,8 @@ package weirhttp
 
 import "io"
 
-// hold wraps body in one that gives the slot back when the client is done with it. A body that the
-// client can write to, such as a connection, stays writable.
+// hold wraps body so that it gives the slot back when the client is done with it. A body that the client can
+// write to, such as a connection, stays writable.
 func hold(body io.ReadCloser, s *slot) io.ReadCloser {
 	h := held{body, s}
 	w, writes := body.(io.Writer)
@@ -32,8 +32,8 @@ func (h held) Close() error {
 	return h.ReadCloser.Close()
 }
 
-// readBody also gives its slot back at the end of the body and after an error: nothing more comes
-// of it then, and net/http does not insist on Close.
+// readBody also gives its slot back at the end of the body and after an error: no more data comes then, and
+// net/http does not insist on Close.
 type readBody struct{ held }
 
 func (b *readBody) Read(p []byte) (int, error) {
@@ -44,7 +44,7 @@ func (b *readBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// connectionBody may be written to when there is nothing more to read.
+// connectionBody can still be written to at the end of reading, so only Close gives its slot back.
 type connectionBody struct {
 	held
 	io.Writer

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// host is where a request goes, however its URL spells that.
+// host is where a request goes, however its URL spells it.
 type host struct{ name, port string }
 
 func hostOf(u *url.URL) host {
 	return host{hostName(u.Hostname()), portNumber(u.Port(), u.Scheme)}
 }
 
-// String returns the host as errors name it.
+// String returns the host in the form used in errors.
 func (h host) String() string { return net.JoinHostPort(h.name, h.port) }
 
 func portNumber(port, scheme string) string {
 	if n, err := strconv.ParseUint(port, 10, 16); err == nil {
-		return strconv.FormatUint(n, 10) // without zeros before it
+		return strconv.FormatUint(n, 10) // without leading zeros
 	}
 	switch {
 	case port != "":
@@ -34,10 +34,11 @@ func portNumber(port, scheme string) string {
 	}
 }
 
-// hostName returns a name in the form in which it is looked up: in lower case, in ASCII, without the dot of the root; and an address in
-// its shortest form.
+// hostName returns a name in the form in which it is looked up: lower case, in ASCII, without the dot of the
+// root. It returns an address in its shortest form.
 func hostName(name string) string {
-	if strings.Contains(name, ":") || name != "" && name[0] <= '9' { // else it is no address, and an error would be made
+	// Any other name is no address, and ParseAddr would allocate an error.
+	if strings.Contains(name, ":") || name != "" && name[0] <= '9' {
 		if address, err := netip.ParseAddr(name); err == nil {
 			return address.Unmap().String()
 		}
@@ -59,7 +60,7 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > 0x7f })
 }
 
-// punycode encodes a label as RFC 3492 says, with its names.
+// punycode encodes a label as in RFC 3492, and uses the names of that RFC.
 func punycode(label []rune) string {
 	const (
 		base, tMin, tMax     = 36, 1, 26

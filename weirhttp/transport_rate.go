@@ -10,15 +10,15 @@ import (
 	"github.com/64ed045f/weir/internal/keys"
 )
 
-// HostRate is how often requests to one host are sent: N in each Per, evenly, and up to Burst at once after a rest. Per of 0 stands for a second, Burst of 0 for 1,
-// and N of 0 for no bound. See [weir.Rate].
+// HostRate is how often requests to one host are sent: N in each Per, evenly, and up to Burst at once after a
+// rest. A Per of 0 means one second, a Burst of 0 means 1, and an N of 0 means no bound. See [weir.Rate].
 type HostRate struct {
 	N     int
 	Per   time.Duration
 	Burst int
 }
 
-// filled returns r with what zeros stand for.
+// filled returns r with its zeros replaced by the defaults.
 func (r HostRate) filled() HostRate {
 	if r.Per == 0 {
 		r.Per = time.Second
@@ -35,24 +35,25 @@ func (r HostRate) mustFit() {
 	}
 }
 
-// rates are the turns of the requests to all hosts.
+// rates holds the turns of the requests to all hosts.
 type rates struct {
 	mu    sync.Mutex
-	hosts keys.Map[host, *hostTurns] // of each host whose bucket is not full, and of some whose is
-	order fifo.List[hostTurns]       // those that forget is to look at first come first
+	hosts keys.Map[host, *hostTurns] // each host whose bucket is not full, and some whose bucket is
+	order fifo.List[hostTurns]       // in the order in which forget looks at them
 }
 
-// hostTurns are those of one host.
+// hostTurns holds the turns of one host.
 type hostTurns struct {
 	*engine.Bucket
 	host host
 	link fifo.Link[hostTurns]
 }
 
-// fewHosts are remembered in any case.
+// fewHosts is how many hosts are remembered in any case.
 const fewHosts = 16
 
-// of returns the turns of a host, and takes one, or makes w wait for one, if that is not nil: then the host is not forgotten.
+// of returns the bucket of a host, and takes a turn from it if there is one. If there is none and w is not
+// nil, of makes w wait for a turn; the host is not forgotten while w waits.
 func (r *rates) of(h host, rate HostRate, w *engine.TokenWaiter) (b *engine.Bucket, taken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,8 +68,8 @@ func (r *rates) of(h host, rate HostRate, w *engine.TokenWaiter) (b *engine.Buck
 	return t.Bucket, t.Take() || w != nil && t.Join(w)
 }
 
-// forget looks at a few hosts, and forgets those that rest: their turns are as new. Each call looks at more hosts than it may add, so that all that
-// rest are forgotten while requests come.
+// forget looks at a few hosts, and drops those that have rested: a new bucket would be the same. Each call
+// looks at more hosts than its caller may add, so all hosts that have rested are dropped while requests come.
 func (r *rates) forget() {
 	for range 4 {
 		if r.hosts.Len() <= fewHosts {
@@ -84,7 +85,7 @@ func (r *rates) forget() {
 	}
 }
 
-// takeTurn waits for the turn of a request that came at that time, and has slot s.
+// takeTurn waits for the turn of a request that arrived at came and has slot s.
 func (t *Transport) takeTurn(ctx context.Context, s *slot, came time.Time) error {
 	if _, taken := t.rates.of(s.host, t.Rate, nil); taken {
 		return nil
@@ -102,8 +103,9 @@ func (t *Transport) takeTurn(ctx context.Context, s *slot, came time.Time) error
 	return err
 }
 
-// joinRated has a request wait for its turn, unless it gets that, or is refused: then b is nil. A request that has waited for its slot was counted
-// then, and is not refused because of those that have come since.
+// joinRated makes a request wait for its turn. It returns a nil b if the request gets its turn at once, or is
+// refused. A request that has waited for its slot was counted at that time, and is not refused because of
+// later ones.
 func (t *Transport) joinRated(s *slot, mine *turn, w *engine.TokenWaiter) (b *engine.Bucket, err error) {
 	t.slots.mu.Lock()
 	defer t.slots.mu.Unlock()
@@ -125,7 +127,7 @@ func (t *Transport) joinRated(s *slot, mine *turn, w *engine.TokenWaiter) (b *en
 func (t *Transport) leaveRated(h host, mine *turn) {
 	t.slots.mu.Lock()
 	defer t.slots.mu.Unlock()
-	l := t.slots.hosts.Get(h) // which is there as long as a request has a slot
+	l := t.slots.hosts.Get(h) // not nil as long as a request has a slot
 	l.rated.Remove(&mine.link)
 	l.waiting--
 }

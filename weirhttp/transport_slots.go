@@ -14,17 +14,17 @@ import (
 	"github.com/64ed045f/weir/internal/limit"
 )
 
-// slots are the slots of all hosts of a [Transport].
+// slots holds the slots of all hosts of a [Transport].
 type slots struct {
 	mu    sync.Mutex
-	hosts keys.Map[host, *hostSlots] // of hosts with a taken slot, and of no others
+	hosts keys.Map[host, *hostSlots] // only hosts with a taken slot
 }
 
-// hostSlots are those of one host.
+// hostSlots holds the slots of one host.
 type hostSlots struct {
 	limit.Limit[turn]
-	rated   fifo.List[turn] // of requests that have a slot, and wait for a token of the host's rate
-	waiting int             // how many these are
+	rated   fifo.List[turn] // requests that have a slot, and wait for a token of the host's rate
+	waiting int             // the length of rated
 }
 
 // turn is what one request waits for: its slot, or its token of the host's rate.
@@ -34,7 +34,7 @@ type turn struct {
 	link  fifo.Link[turn]
 }
 
-// takeSlot returns a slot of the host, as soon as it is the caller's turn.
+// takeSlot returns a slot of the host. It blocks until it is the request's turn.
 func (t *Transport) takeSlot(ctx context.Context, h host, came time.Time) (*slot, error) {
 	s := &t.slots
 	s.mu.Lock()
@@ -71,7 +71,7 @@ func (t *Transport) crowded(h host, l *hostSlots) error {
 	return nil
 }
 
-// wait returns nil when the turn has come, else why the request waits no longer.
+// wait returns nil when the turn has come, or why the request stops waiting.
 func (t *turn) wait(ctx context.Context, h host, atMost time.Duration) error {
 	var over <-chan time.Time
 	if atMost > 0 {
@@ -83,14 +83,15 @@ func (t *turn) wait(ctx context.Context, h host, atMost time.Duration) error {
 	case <-t.ready:
 		return nil
 	case <-ctx.Done():
-		return &notSent{h, cmp.Or(context.Cause(ctx), context.Canceled)} // its Done may be closed before it says so
+		// Done of a custom context may be closed before its Err is set.
+		return &notSent{h, cmp.Or(context.Cause(ctx), context.Canceled)}
 	case <-over:
 		return fmt.Errorf("%w: waited %v for %v", ErrOverloaded, atMost, h)
 	}
 }
 
-// notSent is why a request has not left the queue. Without it, a caller with a deadline could not tell
-// whether the request has reached the server.
+// notSent is the error of a request that has not left the queue. Without it, a caller with a deadline could
+// not tell whether the request has reached the server.
 type notSent struct {
 	host  host
 	cause error
@@ -111,7 +112,8 @@ func (e *notSent) Timeout() bool {
 	return ok && timeout.Timeout()
 }
 
-// withdraw ends the wait of a request. If its turn has come meanwhile, its slot goes to the next.
+// withdraw ends the wait of a request. If the request has got a slot meanwhile, the slot goes to the next
+// request.
 func (s *slots) withdraw(h host, w *limit.Waiter[turn]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +122,7 @@ func (s *slots) withdraw(h host, w *limit.Waiter[turn]) {
 	}
 }
 
-// release gives a slot of the host to the request that has waited for longest. The caller holds mu.
+// release gives a slot of the host to the request that has waited longest. The caller holds mu.
 func (s *slots) release(h host) {
 	l := s.hosts.Get(h)
 	l.Release(1, func(w *limit.Waiter[turn]) { close(w.Value.ready) })

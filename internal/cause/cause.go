@@ -1,4 +1,5 @@
-// Package cause tells errors of a group from that with which the group was cancelled from outside.
+// Package cause tells the errors of a group's own tasks from the cause with which the group was cancelled
+// from outside.
 package cause
 
 import (
@@ -6,13 +7,14 @@ import (
 	"errors"
 )
 
-// Outer is the cause of a parent context, which is the error of a task of another group, or has one.
+// Outer marks the cause of a parent context that is, or wraps, the error of a task of another group.
 type Outer struct{ error }
 
 // Unwrap returns the cause.
 func (o *Outer) Unwrap() error { return o.error }
 
-// Mark returns err as an Outer if it has an error of type E that the cause of the parent has as well.
+// Mark returns err as an Outer if err and the cause of parent have the same error of type E. Otherwise it
+// returns err.
 func Mark[E interface {
 	error
 	comparable

@@ -1,24 +1,25 @@
-// Package claim decides which goroutine has a task, where several want it: a worker in the task's turn, a worker out of turn because
-// another task waits for it, and a caller that gives the task up.
+// Package claim decides which goroutine gets a task that several want. It may be a worker in the task's turn,
+// a worker out of turn because another task waits for it, or a caller that gives the task up.
 package claim
 
 import "sync/atomic"
 
-// State says how far a task has come. The zero State is that of a task that is queued. The task starts at most once,
-// and is over once. The goroutine that makes a change learns that from the result.
+// State says how far a task has come. The zero State means that the task is queued. The task starts at most
+// once, and ends once. Each method that changes the State reports whether this call made the change.
 type State struct{ word atomic.Uint32 }
 
 const (
 	begun     uint32 = 1 << iota // a worker runs the task
-	over                         // the outcome is there, or no caller wants it any more
+	over                         // the outcome is there, or no caller wants the task any more
 	outOfTurn                    // the task was claimed, and its job in the queue is void
 )
 
-// Claim takes a queued task out of turn, for Begin.
+// Claim claims a queued task out of turn. A worker then calls Begin.
 func (s *State) Claim() bool { return s.word.CompareAndSwap(0, outOfTurn) }
 
-// Begin reports whether a worker that has taken the task may run it. A claimed task must be out of
-// turn, any other one in turn, and neither may have begun or be over.
+// Begin reports whether a worker that has taken the task may run it. claimed says that the worker has taken
+// the task out of turn, after Claim. Begin fails if the task was claimed and the worker comes in turn, or if
+// the task has begun or is over.
 func (s *State) Begin(claimed bool) bool {
 	if claimed {
 		return s.word.CompareAndSwap(outOfTurn, outOfTurn|begun)
@@ -29,7 +30,7 @@ func (s *State) Begin(claimed bool) bool {
 // GiveUp ends a queued task.
 func (s *State) GiveUp() bool { return s.word.CompareAndSwap(0, over) }
 
-// End ends the task. It reports false if that is over already.
+// End ends the task. It returns false if the task has ended before.
 func (s *State) End() bool { return s.word.Or(over)&over == 0 }
 
 // Over reports whether the task has ended.

@@ -8,5 +8,5 @@ type First struct{ taken atomic.Bool }
 // Take reports whether the caller is the first.
 func (f *First) Take() bool { return f.taken.CompareAndSwap(false, true) }
 
-// Taken reports whether there was a caller of Take.
+// Taken reports whether Take was called.
 func (f *First) Taken() bool { return f.taken.Load() }

@@ -7,32 +7,35 @@ import (
 	"github.com/64ed045f/weir/internal/engine"
 )
 
-// Feed is what a loop over results reads. Init must be called first. Without a loop, Finish is one store and one load.
+// Feed passes results to a loop that reads them. Init must be called first. Without a loop, Finish costs one
+// store and one load.
 //
-// A finished result first says so, and then looks whether a loop watches; the loop does the opposite. So the
-// loop finds the result, or the result is announced.
+// Finish first marks the result as finished, and then checks whether a loop watches; the loop does the
+// opposite. So the loop finds the result, or the result is announced.
 //
-// The batch of the tasks must not end while the loop has results to deal with, as the loop may give more tasks. So the
-// task that announces the first result holds the batch for the loop, which it can, because it has not been counted out itself.
+// The batch of the tasks must not end while the loop has results to handle, as the loop may submit more
+// tasks. So the task that announces the first result holds the batch for the loop. It can do so because it
+// has not been counted out itself.
 type Feed[M any] struct {
 	tally   *engine.Tally
 	item    func(m *M) *Item[M]
 	watched atomic.Bool
 	newest  atomic.Pointer[M] // announced and not yet taken by the loop
-	held    bool              // the loop's own: the batch cannot end
+	held    bool              // only the loop uses it: the loop holds the batch
 }
 
 // Item is the part of a result that the feed uses.
 type Item[M any] struct {
-	next     *M          // among those announced
-	finished atomic.Bool // the result is final, and the loop's
+	next     *M          // the next announced result
+	finished atomic.Bool // the result is final, and belongs to the loop
 	Taken    bool        // for the loop's own use; here it costs no memory
 }
 
-// Init makes a feed of results that belong to a tally. item returns that part of a result.
+// Init makes a feed of results that belong to a tally. item returns the Item of a result.
 func (f *Feed[M]) Init(tally *engine.Tally, item func(m *M) *Item[M]) { f.tally, f.item = tally, item }
 
-// Watch begins a loop. held says whether the loop holds the tally. What was finished before is not announced.
+// Watch begins a loop. held says whether the loop already holds the tally. Results that finished before Watch
+// are not announced.
 func (f *Feed[M]) Watch(held bool) {
 	f.held = held
 	f.watched.Store(true)
@@ -41,8 +44,8 @@ func (f *Feed[M]) Watch(held bool) {
 // Finished reports whether a result is final.
 func (i *Item[M]) Finished() bool { return i.finished.Load() }
 
-// Finish makes m final, of which i is a part, and reports whether the caller must wake the loop. The task of m must not have been
-// counted out.
+// Finish makes m, whose Item is i, final, and reports whether the caller must wake the loop. The task of m
+// must not have been counted out.
 func (f *Feed[M]) Finish(m *M, i *Item[M]) (wake bool) {
 	i.finished.Store(true)
 	if !f.watched.Load() {
@@ -70,8 +73,9 @@ func (f *Feed[M]) announce(m *M, i *Item[M]) (wake bool) {
 	}
 }
 
-// Next returns the oldest of the results that were announced since the last call; the others follow by After. It returns nil if there are
-// none: then the loop holds the tally no longer. tell says that the waiter of the tally must look again.
+// Next returns the oldest of the results that were announced since the last call; After returns the others.
+// If there are none, Next returns nil, and the loop no longer holds the tally. tell says that the waiter of
+// the tally must look again.
 func (f *Feed[M]) Next() (m *M, tell bool) {
 	newest := f.newest.Swap(nil)
 	tell = f.Release()
@@ -88,10 +92,10 @@ func (f *Feed[M]) Release() (tell bool) {
 	return f.tally.Leave(0)
 }
 
-// After returns the result that was announced after m; nil if Next has returned none.
+// After returns the result that was announced after m, or nil if m is the last that the latest Next took.
 func (f *Feed[M]) After(m *M) *M { return f.item(m).next }
 
-// reversed turns a list round, so that the oldest comes first.
+// reversed reverses a list, so that the oldest result comes first.
 func (f *Feed[M]) reversed(m *M) *M {
 	var before *M
 	for m != nil {

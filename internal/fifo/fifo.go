@@ -1,17 +1,19 @@
-// Package fifo is the doubly linked list of this module: queues, stacks, and sets whose members leave in any order. The
-// links are in the members, so that nothing is allocated and each can leave at once.
+// Package fifo is the doubly linked list of this module: for queues, for stacks, and for sets whose members
+// leave in any order. The links are in the members, so adding a member allocates nothing, and removing one
+// takes constant time.
 package fifo
 
 // List is a list of members. The zero List is empty.
 type List[M any] struct{ first *Link[M] }
 
-// Link is a member's place in a list. A member that may be in several lists at once has one for each.
+// Link is the place of a member in a list. A member that may be in several lists at once has one Link for
+// each.
 type Link[M any] struct {
 	of         *M
-	next, prev *Link[M] // prev of the first is the last
+	next, prev *Link[M] // prev of the first link is the last link
 }
 
-// Of returns the member; nil if the link is in no list, or is nil.
+// Of returns the member, or nil if the link is nil or in no list.
 func (l *Link[M]) Of() *M {
 	if l == nil {
 		return nil
@@ -19,10 +21,10 @@ func (l *Link[M]) Of() *M {
 	return l.of
 }
 
-// Next returns the link behind l; nil if l is the last.
+// Next returns the link after l, or nil if l is the last.
 func (l *Link[M]) Next() *Link[M] { return l.next }
 
-// Before returns the link before l; nil if l is the first.
+// Before returns the link before l, or nil if l is the first.
 func (c *List[M]) Before(l *Link[M]) *Link[M] {
 	if l == c.first {
 		return nil
@@ -30,10 +32,10 @@ func (c *List[M]) Before(l *Link[M]) *Link[M] {
 	return l.prev
 }
 
-// First returns the link of the first member; nil if there is none.
+// First returns the link of the first member, or nil if the list is empty.
 func (c *List[M]) First() *Link[M] { return c.first }
 
-// Last returns the link of the last member; nil if there is none.
+// Last returns the link of the last member, or nil if the list is empty.
 func (c *List[M]) Last() *Link[M] {
 	if c.first == nil {
 		return nil
@@ -41,7 +43,7 @@ func (c *List[M]) Last() *Link[M] {
 	return c.first.prev
 }
 
-// Prepend puts m at the front, by its link l, which must be free.
+// Prepend adds m at the front with its link l, which must be in no list.
 func (c *List[M]) Prepend(l *Link[M], m *M) {
 	c.Append(l, m)
 	if c.first != l {
@@ -49,7 +51,7 @@ func (c *List[M]) Prepend(l *Link[M], m *M) {
 	}
 }
 
-// Append puts m at the end, by its link l, which must be free.
+// Append adds m at the end with its link l, which must be in no list.
 func (c *List[M]) Append(l *Link[M], m *M) {
 	if l.of, l.prev = m, l; c.first == nil {
 		c.first = l
@@ -59,7 +61,7 @@ func (c *List[M]) Append(l *Link[M], m *M) {
 	l.prev.next, c.first.prev = l, l
 }
 
-// Remove takes the member of l out, if it is in.
+// Remove removes the member of l, if it is in the list.
 func (c *List[M]) Remove(l *Link[M]) {
 	if l.of == nil {
 		return

@@ -10,20 +10,20 @@ import (
 
 const (
 	perOctave = 4
-	lowest    = -30 // the octave of a nanosecond ends there: at 2^-29 s
+	lowest    = -30 // the octave of a nanosecond, which ends at 2^-29 s
 	octaves   = 64  // up to 2^34 s: more than the longest duration
 	perGroup  = 8   // octaves; tasks of one kind have times in one or two groups
 )
 
-// A Counter counts durations. The zero Counter is empty, and small: it gets memory for an octave with the first duration there.
-// Any number of goroutines may use it at once.
+// A Counter counts durations. The zero Counter is empty and small: it allocates memory for an octave with the
+// first duration in that octave. Any number of goroutines may use it at once.
 type Counter struct {
 	groups [octaves / perGroup]atomic.Pointer[group]
 }
 
 type group [perGroup]atomic.Pointer[octave]
 
-// at returns what p points to, and makes it if there is nothing.
+// at returns what p points to, and makes it if p is nil.
 func at[T any](p *atomic.Pointer[T]) *T {
 	v := p.Load()
 	if v == nil {
@@ -35,19 +35,20 @@ func at[T any](p *atomic.Pointer[T]) *T {
 	return v
 }
 
-// An octave is all that Add writes. It has a cache line of its own: with one sum for the whole histogram, next to words that others
-// read, an Add took a microsecond where several cores did it.
+// An octave is all that Add writes. It has a cache line of its own. With one sum for the whole histogram,
+// next to words that other goroutines read, an Add took a microsecond where several cores called it.
 type octave struct {
 	counts [perOctave]atomic.Uint64
-	sum    atomic.Uint64 // in units of 1<<unit ns: in those the waits of a million tasks at once do not overflow
+	sum    atomic.Uint64 // in units of 1<<unit ns, so that the waits of a million tasks at once do not overflow it
 	_      [64 - 8*(perOctave+1)]byte
 }
 
-// unit is the binary logarithm of the unit of an octave's sum: about a millionth of its durations, and a nanosecond at least.
+// unit is the binary logarithm of the unit of an octave's sum, in nanoseconds. The unit is about a millionth
+// of the octave's durations, and at least a nanosecond.
 func unit(octave int) int { return max(0, octave-20) }
 
-// Bucket returns the number of the bucket of d: bucket i has the durations above 2^((i-1)/4) s, up to 2^(i/4) s. What is below
-// a nanosecond counts as one.
+// Bucket returns the number of the bucket of d: bucket i has the durations above 2^((i-1)/4) s, up to 2^(i/4)
+// s. A duration below a nanosecond counts as a nanosecond.
 func Bucket(d time.Duration) int {
 	fraction, exponent := math.Frexp(float64(max(d, 1)) * 1e-9) // in [½, 1) × 2^exponent
 	i := perOctave * exponent
@@ -59,15 +60,15 @@ func Bucket(d time.Duration) int {
 	return i
 }
 
-// bounds are ½, and so on in steps of 2^¼.
+// bounds are ½ × 2^(i/4), for i from 0.
 var bounds = [perOctave]float64{0.5, math.Sqrt2 / 2 / root, math.Sqrt2 / 2, math.Sqrt2 / 2 * root}
 
 const root = 1.189207115002721 // 2^¼
 
-// Bound is the upper bound of bucket i, in seconds.
+// Bound returns the upper bound of bucket i, in seconds.
 func Bound(i int) float64 { return math.Exp2(float64(i) / perOctave) }
 
-// ClockCost is how long it takes to read the clock.
+// ClockCost returns how long it takes to read the clock.
 var ClockCost = sync.OnceValue(func() time.Duration {
 	const tries = 16
 	least := time.Hour
@@ -86,8 +87,9 @@ func (c *Counter) Add(d time.Duration, n uint64) {
 	o.sum.Add(uint64(max(d, 1)) >> unit(k) * n)
 }
 
-// Counts returns how many durations each bucket from the first on has, up to the last that has any, and the sum of all in seconds.
-// Durations that are counted meanwhile may be missing in either.
+// Counts returns the number of durations in each bucket, from the first to the last bucket that has any. It
+// also returns the number of the first bucket, and the sum of all durations in seconds. Durations that are
+// added meanwhile may be missing in the counts or in the sum.
 func (c *Counter) Counts() (first int, counts []uint64, sum float64) {
 	for i := range octaves {
 		g := c.groups[i/perGroup].Load()

@@ -1,39 +1,40 @@
-// Package inside is what the packages of this module share beyond exported names.
+// Package inside has what the packages of this module share apart from their exported names.
 package inside
 
 import "context"
 
-// Refusals is a context that wants to learn of tasks which never run. A group made from it,
-// not from one that derives from it, calls Refused for each task given to Go that its pool
-// refuses or hands back, or that a worker comes to when the group is cancelled, before the task
-// counts as ended, and in place of noting a failure; why is nil in the last case. The call comes from the caller of Go or Shutdown, or from the worker, and never
-// under a lock of the engine: Refused may take locks under which Stay.Wake is called.
+// Refusals is a context that learns of tasks that never run. It must be the context that a group was made
+// from, not a parent of that context. The group calls Refused for each task given to Go that its pool refuses
+// or hands back. It also does so, with a nil why, for each task that a worker takes after the group was
+// cancelled. The group calls Refused before the task counts as ended, and instead of recording a failure. The
+// call comes from the caller of Go or Shutdown, or from the worker. No lock of the engine is held: Refused
+// may take locks under which Stay.Wake is called.
 type Refusals interface {
 	context.Context
 	Refused(mark Mark, why error)
 }
 
-// Mark keeps types outside this module from being a [Refusals] by chance.
+// Mark prevents types outside this module from being a [Refusals] by chance.
 type Mark struct{}
 
 // TaskKey is the key under which the context of a task holds its [Task].
 type TaskKey struct{}
 
-// Task is a task that runs.
+// Task is a running task.
 type Task interface {
-	// Stay returns a way for the task to wait for something that tasks of a *weir.Group bring
-	// about, once; nil if the task is over. Meanwhile they may have its place.
+	// Stay returns a Stay, for one wait of the task for something that tasks of a *weir.Group bring about.
+	// Meanwhile these tasks may have its place. Stay returns nil if the task is over.
 	Stay(group any) Stay
 }
 
 // Stay is one wait of a task.
 type Stay interface {
-	// Wait blocks until Wake is called or done is closed. If Wake was called before, it returns
-	// at once.
+	// Wait blocks until Wake is called or done is closed. If Wake was called before, it returns at once.
 	Wait(done <-chan struct{})
 
-	// Wake lets the task go on. Its place may be in use: then it has that of by, the task that
-	// calls, if both are of the same pool, and Wake reports true. By must end then, without
-	// a call of a function that is not of this module. Wake takes the engine's lock, and does not wait.
+	// Wake lets the task go on. If the task's place is in use, the task gets the place of by, the task that
+	// calls Wake, provided both are of the same pool; then Wake returns true. In that case by must end
+	// without another call of a function outside this module. Wake takes the engine's lock, and does not
+	// block.
 	Wake(by Task) bool
 }

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// PanicStack returns the stack of the calling goroutine from the panic on, without the
-// frames of our own that stand above it. A deferred function must call it: when that
-// has returned the frames are gone.
+// PanicStack returns the stack of the calling goroutine from the panic on, without the frames of this module
+// above it. A deferred function must call it: when that function has returned, the frames are gone.
 func PanicStack() []byte {
 	return PanicPart(debug.Stack())
 }
@@ -25,8 +24,9 @@ func PanicPart(stack []byte) []byte {
 	return append(stack[:head:head], stack[start+1:]...)
 }
 
-// PanicPlace returns the file, without its folder, and the line at which a panic with that stack happened: outside this module,
-// if that has only passed it on; "" if the stack does not say.
+// PanicPlace returns the file, without its folder, and the line of the panic with that stack. It prefers a
+// place outside this module, which may only have passed the panic on. It returns "" if the stack does not
+// tell.
 func PanicPlace(stack []byte) (place string) {
 	lines := strings.Split(string(stack), "\n")
 	for i := 1; i+1 < len(lines); i += 2 {
@@ -36,7 +36,7 @@ func PanicPlace(stack []byte) (place string) {
 		}
 		switch {
 		case strings.HasPrefix(function, "panic("):
-			place = "" // what stands above has panicked again
+			place = "" // the frames above panicked again
 		case strings.HasPrefix(function, "runtime."):
 		case strings.HasPrefix(function, module+"/") || strings.HasPrefix(function, module+"."):
 			place = cmp.Or(place, file)

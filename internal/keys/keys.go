@@ -6,20 +6,22 @@ import (
 	"maps"
 )
 
-// Map is a map that gives memory back when most of its keys are gone: one of Go keeps the room for all that it ever had at once.
-// The zero Map is empty. It must not be used by several goroutines at once.
+// Map is a map that gives memory back when most of its keys are gone. A Go map, in contrast, keeps the room
+// for the largest number of entries that it ever had. The zero Map is empty. A Map must not be used by
+// several goroutines at once.
 type Map[K comparable, V any] struct {
 	entries map[K]V
-	most    int // how many entries it has had at once since it was made
+	most    int // the most entries at once since entries was made
 }
 
-// spare is how many entries a Map keeps room for in any case.
+// spare is how many entries a Map always keeps room for.
 const spare = 64
 
-// shrinks is by how much the entries must have become fewer. What is left is copied then, which must not take long.
+// shrinks is the factor by which the number of entries must have fallen before Delete moves the rest to a
+// smaller map. It is large so that the copy takes little time.
 const shrinks = 16
 
-// Get returns the value of a key, or none.
+// Get returns the value of a key, or the zero value if the key is not there.
 func (m *Map[K, V]) Get(key K) V { return m.entries[key] }
 
 // Set sets the value of a key.

@@ -5,16 +5,17 @@ import (
 	"sync/atomic"
 )
 
-// Group runs functions, each as if on a goroutine of its own, and keeps the first error. The zero Group can be used.
+// Group runs functions, each as if on a goroutine of its own, and keeps the first error. The zero Group is
+// ready to use.
 type Group struct {
-	// Cancel, if it is not nil, is called with the first error. It must be set before the first function.
+	// Cancel, if not nil, is called with the first error. It must be set before the first function is run.
 	Cancel func(cause error)
 
 	goroutines sync.WaitGroup
 	failed     sync.Once
-	begun      atomic.Int32 // functions that came before there was a ring
+	begun      atomic.Int32 // functions that started before there was a ring
 	err        error
-	lane       atomic.Pointer[lane] // nil as long as there is neither a limit nor a ring
+	lane       atomic.Pointer[lane] // nil while there is neither a limit nor a ring
 }
 
 // Go runs f as soon as the limit lets it in, and blocks until then.
@@ -62,8 +63,8 @@ func (g *Group) Active() int {
 	return 0
 }
 
-// SetLimit sets how many functions that are given to the group from now on are active at once; a negative n stands for no
-// limit.
+// SetLimit sets how many of the functions that are given to the group from now on may be active at once. A
+// negative n means no limit.
 func (g *Group) SetLimit(n int) {
 	if n < 0 {
 		g.lane.Store(nil)

@@ -1,6 +1,6 @@
-// Package lane runs functions on few goroutines, as package errgroup promises: no function waits for another one to end,
-// and when all functions have ended there are no goroutines left. Package errgroup is its public face, and
-// describes how it works.
+// Package lane runs functions on few goroutines, as package errgroup promises: no function waits for another
+// one to end, and when all functions have ended no goroutines are left. Package errgroup is its public API,
+// and describes how it works.
 package lane
 
 import (
@@ -11,40 +11,37 @@ import (
 )
 
 const (
-	// before is how many functions of a group get a goroutine each before there is a
-	// ring. Most groups have no more, and a ring costs as much as some goroutines.
+	// before is how many functions of a group each get a goroutine before there is a ring. Most groups have
+	// no more functions, and a ring costs as much as some goroutines.
 	before = 16
 
-	// many is how many functions left in a ring call for a second goroutine in addition
-	// to the one that searches next.
+	// many is how many functions must be left in a ring to start a second goroutine in addition to the one
+	// that searches next.
 	many = 4
 )
 
-// lane is the way from Go to a goroutine. A group has one for functions without
-// limit, and one for each limit that it is given. A function never leaves its lane.
+// lane is the way from Go to a goroutine. A group has a lane for functions without a limit, and a new lane
+// for each limit that is set. A function never leaves its lane.
 //
-// These rules keep every function from waiting for another to end:
+// These rules ensure that no function waits for another to end:
 //
-//  1. Go puts a function into a ring only while a goroutine searches that ring. If none
-//     does, Go starts a goroutine for the function, which is then searching.
-//  2. A goroutine that finds a function while searching ends its search, and starts a successor
-//     if anything was left at that moment. Only then it runs the function.
-//  3. A goroutine that searches in vain ends its search, and itself, only at a moment when
-//     the ring is empty.
+//  1. Go puts a function into a ring only while a goroutine searches that ring. If none does, Go starts a
+//     goroutine for the function, and this goroutine is then searching.
+//  2. A goroutine that finds a function while searching ends its search, and starts a successor if anything
+//     was left at that moment. Only then it runs the function.
+//  3. A goroutine that finds nothing ends its search, and itself, only at a moment when the ring is empty.
 //
-// So a goroutine that is not searching may run any function, or end. Goroutines
-// are started either by Go, whose function is not yet active, or by other
-// goroutines of the group: a WaitGroup that counts goroutines is joined only
-// when one that counts functions might be.
+// So a goroutine that is not searching may run any function, or end. Goroutines are started either by Go,
+// whose function is not yet active, or by other goroutines of the group. So adding to a WaitGroup that counts
+// goroutines is safe whenever adding to one that counts functions would be.
 //
-// No goroutine waits by giving way with runtime.Gosched, which is cheap only while
-// processors are idle: otherwise it waits behind all that want to run, for tens
-// of milliseconds if those compute, and every function in the ring waits with a
-// goroutine that searches. The scheduler lets goroutines that were blocked, or have just been started, in at the
-// front.
+// No goroutine waits for a function by spinning with runtime.Gosched, which is cheap only while processors
+// are idle. Otherwise the goroutine waits behind all runnable goroutines, for tens of milliseconds if those
+// compute, and every function in the ring waits with a goroutine that searches. The scheduler runs goroutines
+// first that were blocked, or have just been started.
 type lane struct {
 	ring  atomic.Pointer[ring]       // nil at first, and when a large one is empty
-	limit *limit.Limit[func() error] // nil if there is none; waiters have the functions that they want to run
+	limit *limit.Limit[func() error] // nil if there is none; the value of a waiter is the function that it wants to run
 }
 
 // newLimited returns a lane with a limit of n.
@@ -58,7 +55,7 @@ func newLimited(n int) *lane {
 	return &l.lane
 }
 
-// add has f run, which counts under the limit already.
+// add makes f run; the limit already counts f.
 func (g *Group) add(l *lane, f func() error) {
 	for {
 		var r *ring
@@ -88,7 +85,7 @@ func (g *Group) add(l *lane, f func() error) {
 			}()
 			return
 		case full:
-			// The goroutine that searches the full ring goes on with that one.
+			// The goroutine that searches the full ring goes on to search that ring.
 			l.ring.CompareAndSwap(r, newRing(l, growth*len(r.slots)))
 		}
 	}
@@ -100,7 +97,7 @@ func (g *Group) start(l *lane, f func() error) {
 	go func() { g.work(l, nil, f) }()
 }
 
-// found ends a search, before the function that was found is run.
+// found ends a search, before the goroutine runs the function that it has found.
 func (g *Group) found(r *ring) {
 	left := r.found()
 	if left <= 0 {
@@ -113,14 +110,14 @@ func (g *Group) found(r *ring) {
 	g.goroutines.Add(1)
 	go g.search(r)
 	if left >= many {
-		// Other processors take a goroutine at once from where this one sends the
-		// first to, but only after a while from where the last one stands.
+		// The second goroutine moves the first from the processor's runnext slot to its run queue. Other
+		// processors steal from the run queue at once, but from runnext only after a while.
 		g.goroutines.Add(1)
 		go func() { g.work(r.lane, r, r.pop()) }()
 	}
 }
 
-// search is what a goroutine that was started to search does.
+// search is the body of a goroutine that was started to search.
 func (g *Group) search(r *ring) {
 	for {
 		if f := r.pop(); f != nil {
@@ -133,12 +130,12 @@ func (g *Group) search(r *ring) {
 			g.goroutines.Done()
 			return
 		}
-		runtime.Gosched() // a producer was interrupted while it put a function into its slot
+		runtime.Gosched() // a producer was preempted while it put a function into its slot
 	}
 }
 
-// work is what a goroutine that is not searching does: it runs f, then whatever takes the place of f
-// under the limit, or is in the ring.
+// work is the body of a goroutine that is not searching. It runs f, and then each function that takes the
+// place of f under the limit, or that is in the ring.
 func (g *Group) work(l *lane, r *ring, f func() error) {
 	over := false
 	defer func() {
@@ -164,8 +161,7 @@ func (g *Group) work(l *lane, r *ring, f func() error) {
 	over = true
 }
 
-// leave ends a function. It returns the one that takes its place, if one waits for
-// that.
+// leave ends a function. It returns the waiting function that takes its place, or nil if none waits.
 func (l *lane) leave() (next func() error) {
 	if l == nil || l.limit == nil {
 		return nil
@@ -174,13 +170,12 @@ func (l *lane) leave() (next func() error) {
 	return next
 }
 
-// panicking reports whether the deferred function that calls it runs because of a
-// panic, and not because of runtime.Goexit. To recover would show it, too, but the
-// program would then end with another message. Should the runtime ever
-// name this function otherwise, a panic is like Goexit until the program ends.
+// panicking reports whether the deferred function that calls it runs because of a panic, and not because of
+// runtime.Goexit. recover would show it, too, but the program would then end with another message. If a later
+// runtime names this function differently, a panic is treated like Goexit until the program ends.
 func panicking() bool {
 	var caller [1]uintptr
-	runtime.Callers(3, caller[:]) // after Callers, this, and the deferred function
+	runtime.Callers(3, caller[:]) // skip Callers, panicking, and the deferred function
 	frame, _ := runtime.CallersFrames(caller[:]).Next()
 	return frame.Function == "runtime.gopanic"
 }

@@ -6,39 +6,35 @@ import (
 )
 
 const (
-	// A lane's rings grow: one that is full is followed by a larger one, in which
-	// there is room for whatever Go brings before a processor is free for it.
-	// Large ones are not kept when they are empty.
+	// A lane's rings grow: a larger ring follows a full one, so that there is room for whatever Go brings
+	// before a processor is free for it. A lane does not keep a large ring that is empty.
 	firstRing = 16
 	growth    = 4
 	keptRing  = 1024
 
-	// searched, set in ring.tail, says that a goroutine will look at the ring.
-	// Positions never reach it.
+	// searched is set in ring.tail while a goroutine will look at the ring. Positions never reach it.
 	searched = 1 << 63
 
 	cacheLine = 64
 	wordSize  = bits.UintSize / 8
 )
 
-// ring is a bounded FIFO of functions for any number of producers and consumers:
-// Dmitry Vyukov's bounded MPMC queue, with a bit more.
+// ring is a bounded FIFO of functions for any number of producers and consumers. It is Dmitry Vyukov's
+// bounded MPMC queue with one addition, the bit searched.
 //
-// The function at position n, counted from 0, is in slot n&mask, in lap
-// n>>shift. The turn of a slot says whose it is: 2*lap lets the push of that
-// lap have it, 2*lap+1 the pop.
+// The function at position n, counted from 0, is in slot n&mask, in lap n>>shift. The turn of a slot says
+// which call may use the slot: 2*lap means the push of that lap, 2*lap+1 the pop.
 //
-// The bit searched is in the word that a push must exchange. So a goroutine that clears
-// it knows of every function that was pushed before, and none is pushed
-// afterwards until the bit is set again.
+// The bit searched is in the word that a push must exchange. So a goroutine that clears the bit knows of
+// every function that was pushed before, and no function is pushed afterwards until the bit is set again.
 type ring struct {
 	lane  *lane
 	slots []slot
 	mask  uint64
 	shift uint
 
-	_    [(2*cacheLine - 5*wordSize - 8) % cacheLine]byte // producers write tail, consumers head; the rest stays as it is
-	tail atomic.Uint64                                    // a position, and searched
+	_    [(2*cacheLine - 5*wordSize - 8) % cacheLine]byte // only producers write tail, only consumers head; the rest stays
+	tail atomic.Uint64                                    // a position, and the bit searched
 	_    [cacheLine - 8]byte
 	head atomic.Uint64
 	_    [cacheLine - 8]byte
@@ -56,7 +52,7 @@ func newRing(l *lane, size int) *ring {
 	return r
 }
 
-// newFirstRing does so for a lane's first ring, in one piece.
+// newFirstRing returns the first ring of a lane, in a single allocation.
 func newFirstRing(l *lane) *ring {
 	r := new(struct {
 		ring
@@ -76,11 +72,11 @@ type verdict uint8
 
 const (
 	pushed verdict = iota
-	full           // or nearly so, as a consumer has not yet left the slot
+	full           // or nearly full: a consumer has not yet left the slot
 	yours          // no goroutine searched: now the caller does
 )
 
-// push adds f if a goroutine searches, and there is room.
+// push adds f if a goroutine searches and there is room.
 func (r *ring) push(f func() error) verdict {
 	for {
 		t := r.tail.Load()
@@ -105,8 +101,8 @@ func (r *ring) push(f func() error) verdict {
 	}
 }
 
-// pop takes the oldest function. It returns nil if there is none, or if its producer
-// has not yet put it into its slot.
+// pop takes the oldest function. It returns nil if there is none, or if its producer has not yet stored it in
+// its slot.
 func (r *ring) pop() func() error {
 	for {
 		n := r.head.Load()
@@ -115,7 +111,7 @@ func (r *ring) pop() func() error {
 		case turn == 2*lap+1:
 			if r.head.CompareAndSwap(n, n+1) {
 				f := s.f
-				s.f = nil // the ring must not keep it alive
+				s.f = nil // the ring must not keep f alive
 				s.turn.Store(2*lap + 2)
 				return f
 			}
@@ -125,7 +121,7 @@ func (r *ring) pop() func() error {
 	}
 }
 
-// search makes the caller the goroutine that searches, unless there is one.
+// search makes the caller the goroutine that searches. It returns false if another goroutine searches.
 func (r *ring) search() bool {
 	for {
 		t := r.tail.Load()
@@ -138,8 +134,8 @@ func (r *ring) search() bool {
 	}
 }
 
-// found ends the caller's search. It returns how many functions that were in the ring
-// at that moment have not been taken yet; it may be less than 0.
+// found ends the caller's search. It returns how many functions were in the ring at that moment and have not
+// been taken yet. The result may be below 0.
 func (r *ring) found() int {
 	t := r.tail.And(^uint64(searched)) &^ searched
 	return int(int64(t - r.head.Load()))
@@ -151,8 +147,8 @@ func (r *ring) giveUp() bool {
 	return t&^searched == r.head.Load() && r.tail.CompareAndSwap(t, t&^searched)
 }
 
-// forget removes a large ring from its lane, as it is empty. A producer that still puts
-// a function into it must search it, as always.
+// forget removes a large, empty ring from its lane. A producer that still puts a function into the ring must
+// search it, as always.
 func (r *ring) forget() {
 	if len(r.slots) > keptRing {
 		r.lane.ring.CompareAndSwap(r, nil)

@@ -1,9 +1,9 @@
-// Package limit is the counting limit of this module: how many may hold something at once. A caller that finds
-// the limit reached joins a queue, and is served in the order of arrival.
+// Package limit is the counting limit of this module: it bounds how many may hold something at once. A caller
+// that finds the limit reached joins a queue, and is served in the order of arrival.
 //
-// The package does not say how a caller waits, with two exceptions: Acquire blocks a plain goroutine, and TryAcquire
-// never blocks. Other callers join with a Waiter of their own, and are notified by the function that Release
-// and Resize get.
+// The package does not say how a caller waits, with two exceptions: Acquire blocks a plain goroutine, and
+// TryAcquire never blocks. Other callers join with a Waiter of their own. The function passed to Release or
+// Resize notifies them.
 package limit
 
 import (
@@ -14,40 +14,41 @@ import (
 )
 
 const (
-	// crowded is subtracted from free while the queue is not empty. So whatever room there is, free is below 0 then:
-	// no newcomer overtakes a waiter, and a holder that releases learns that it must serve the queue.
+	// crowded is subtracted from free while the queue is not empty. So free is then below 0, however much
+	// room there is: no new caller overtakes a waiter, and a holder that releases learns that it must serve
+	// the queue.
 	crowded = 1 << 62
 
-	// Most is the highest limit: with it free - crowded stays below any free.
+	// Most is the highest limit: with it, free - crowded is below every free without crowded.
 	Most = 1 << 60
 )
 
-// Limit is a limit. Init must be called first.
+// Limit is a counting limit. Init must be called first.
 //
 //	free = limit - holders, and less by crowded exactly while waiters is not empty
 //
-// A caller joins the queue by the atomic step in which it finds no room, so each later Release finds crowded set. A
-// holder that finds it set serves as many waiters as it has released, if there is room. Hence none waits while there
-// is room, except while a holder is about to serve it.
+// A caller that finds no room joins the queue in the same atomic step, so each later Release finds crowded
+// set. A holder that finds crowded set serves as many waiters as it has released, if there is room. Hence no
+// caller waits while there is room, except while a holder is about to serve it.
 type Limit[W any] struct {
 	free atomic.Int64 // below 0 also when the limit was lowered below the number of holders
 
 	mu      sync.Mutex
 	turn    sync.Cond // for Acquire
 	limit   int64
-	length  int // of waiters
+	length  int // the length of waiters
 	waiters fifo.List[Waiter[W]]
 	unused  fifo.List[Waiter[W]] // see Waiter
 }
 
 // Waiter is the place of a caller in the queue of a Limit.
 type Waiter[W any] struct {
-	Value   W // the caller's own
+	Value   W // belongs to the caller
 	granted bool
 	link    fifo.Link[Waiter[W]]
 }
 
-// Init sets a limit for the first time. Limits above Most are Most.
+// Init sets the limit for the first time. A limit above Most is set to Most.
 func (l *Limit[W]) Init(limit int) {
 	l.limit = clamp(limit)
 	l.free.Store(l.limit)
@@ -69,8 +70,9 @@ func (l *Limit[W]) TryAcquire() bool {
 	}
 }
 
-// Acquire blocks until there is room for the caller. It reports false if another goroutine has served the caller: then
-// the function that served it has got value. A Limit with callers of Acquire can have no other waiters.
+// Acquire blocks until there is room for the caller. It returns true if the caller is a holder. It returns
+// false if another goroutine has served the caller: that goroutine's grant function has received value. A
+// Limit with callers of Acquire must not have other waiters.
 func (l *Limit[W]) Acquire(value W) (free bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +83,7 @@ func (l *Limit[W]) Acquire(value W) (free bool) {
 	w.Value = value
 	l.join(w)
 	for !w.granted {
-		l.turn.Wait() // signals come in the order of these calls, which is that of the queue
+		l.turn.Wait() // signals come in the order of the calls of Wait, which is the order of the queue
 	}
 	var none W
 	w.Value = none
@@ -89,7 +91,7 @@ func (l *Limit[W]) Acquire(value W) (free bool) {
 	return false
 }
 
-// Waiter returns a waiter that was recycled, or a new one.
+// Waiter returns a recycled waiter, or a new one.
 func (l *Limit[W]) Waiter() *Waiter[W] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,7 +108,7 @@ func (l *Limit[W]) waiter() *Waiter[W] {
 	return w
 }
 
-// Recycle keeps w for [Limit.Waiter]. It must not be in the queue, nor be notified later.
+// Recycle keeps w for [Limit.Waiter]. w must not be in the queue, nor be notified later.
 func (l *Limit[W]) Recycle(w *Waiter[W]) {
 	l.mu.Lock()
 	l.recycle(w)
@@ -122,14 +124,15 @@ func (l *Limit[W]) Forget() {
 	l.mu.Unlock()
 }
 
-// First returns the waiter that has waited for longest; nil if none waits.
+// First returns the waiter that has waited longest, or nil if none waits.
 func (l *Limit[W]) First() *Waiter[W] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.waiters.First().Of()
 }
 
-// Join makes the caller a holder at once, or adds w to the queue. Then w is granted later, unless it withdraws.
+// Join makes the caller a holder at once, or adds w to the queue. In the second case w is granted later,
+// unless it withdraws.
 func (l *Limit[W]) Join(w *Waiter[W]) (acquired bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,7 +143,7 @@ func (l *Limit[W]) Join(w *Waiter[W]) (acquired bool) {
 	return false
 }
 
-// enter makes the caller a holder, or makes sure that crowded is set. The caller holds mu.
+// enter makes the caller a holder, or ensures that crowded is set. The caller holds mu.
 func (l *Limit[W]) enter() bool {
 	for l.waiters.First() == nil {
 		free := l.free.Load()
@@ -161,7 +164,7 @@ func (l *Limit[W]) join(w *Waiter[W]) {
 	l.length++
 }
 
-// Withdraw takes w out of the queue. If it reports that w was granted before, the caller is a holder.
+// Withdraw removes w from the queue. If it returns true, w was granted before, and the caller is a holder.
 func (l *Limit[W]) Withdraw(w *Waiter[W]) (granted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,8 +174,8 @@ func (l *Limit[W]) Withdraw(w *Waiter[W]) (granted bool) {
 	return w.granted
 }
 
-// Granted reports whether the caller of w, which was notified, is a holder. It is none if the limit was lowered meanwhile below the
-// number of holders: then w is the first in the queue again.
+// Granted reports whether the caller of w, which was notified, is a holder. It is no holder if the limit was
+// meanwhile lowered below the number of holders: then w is the first in the queue again.
 func (l *Limit[W]) Granted(w *Waiter[W]) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,15 +199,15 @@ func (l *Limit[W]) Granted(w *Waiter[W]) bool {
 	return w.granted
 }
 
-// Release ends n holders. It calls grant for each waiter that holds the limit in the place of one, before another goroutine can
-// learn that from w; grant must not call the Limit.
+// Release ends n holders. It calls grant for each waiter that becomes a holder instead, before another
+// goroutine can learn that from w. grant must not call the Limit.
 func (l *Limit[W]) Release(n int, grant func(w *Waiter[W])) {
 	if l.free.Add(int64(n)) < -crowded/2 {
 		l.serve(int64(n), grant)
 	}
 }
 
-// serve makes holders of the first waiters, as many as there is room for, and at most n.
+// serve makes the first waiters holders: as many as there is room for, and at most n.
 func (l *Limit[W]) serve(n int64, grant func(w *Waiter[W])) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,7 +221,7 @@ func (l *Limit[W]) serve(n int64, grant func(w *Waiter[W])) {
 	}
 }
 
-// remove takes a waiter out of the queue. The caller holds mu.
+// remove removes a waiter from the queue. The caller holds mu.
 func (l *Limit[W]) remove(w *Waiter[W]) {
 	l.waiters.Remove(&w.link)
 	l.length--
@@ -227,7 +230,8 @@ func (l *Limit[W]) remove(w *Waiter[W]) {
 	}
 }
 
-// Resize changes the limit. If it is lowered below the number of holders, they stay. Resize calls grant as Release does.
+// Resize changes the limit. If the new limit is below the number of holders, the holders stay. Resize calls
+// grant as Release does.
 func (l *Limit[W]) Resize(limit int, grant func(w *Waiter[W])) {
 	l.mu.Lock()
 	more := clamp(limit) - l.limit
@@ -253,7 +257,7 @@ func (l *Limit[W]) Waiting() int {
 	return l.length
 }
 
-// Holders returns how many hold the limit.
+// Holders returns the number of holders.
 func (l *Limit[W]) Holders() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,37 +2,38 @@ package share
 
 import "sync/atomic"
 
-// Division is the items of one loop, and the places of its workers. Init must be called first.
+// Division holds the items of one loop, and the places of its workers. Init must be called first.
 //
-// No item that could begin is left without a worker: a worker that finds nothing to claim gives its place up, and raises Hungry; only then
-// it looks whether anything is left. A worker that puts items down, or moves them, does so first, and then calls for another worker if Hungry
-// is raised. So either the one that leaves finds the items, or the other finds its place free.
+// No item that could begin is left without a worker. A worker that finds nothing to claim gives up its place
+// and raises Hungry, and only then checks whether any item is left. A worker that puts items into a share
+// does so first, and then calls for another worker if Hungry is raised. So either the leaving worker finds
+// the items, or the other worker finds its place free.
 type Division struct {
-	// Signal is what workers look at between two items: 0 if there is nothing to look for.
+	// Signal is read by workers between two items; 0 if there is nothing to notice.
 	Signal atomic.Uint32
 
 	limit  int64
 	shares []share
-	seats  atomic.Int64 // workers that have joined, to give each a share
-	places atomic.Int64 // taken: by workers that are to come, and by those that have
+	seats  atomic.Int64 // how many workers have joined; gives each a share
+	places atomic.Int64 // taken places: those of workers that have come or will come
 }
 
-// What Signal holds.
+// The bits of Signal.
 const (
 	Halt   = 1 << iota // begin no more items
 	Hungry             // a worker has found nothing left to claim
 )
 
-// Init makes a division without items, with so many shares, for at most limit workers at once.
+// Init makes a division without items, with the given number of shares, for at most limit workers at once.
 func (d *Division) Init(limit, shares int) {
 	d.limit = int64(limit)
 	d.shares = make([]share, shares)
 }
 
-// Put adds items, before there are workers.
+// Put adds items. It must be called before there are workers.
 func (d *Division) Put(r Run) { d.shares[0].put(r) }
 
-// Reserve takes a place for a worker, if there is one.
+// Reserve takes a place for a worker, if a place is free.
 func (d *Division) Reserve() bool {
 	for {
 		n := d.places.Load()
@@ -51,13 +52,13 @@ func (d *Division) Cede() { d.places.Add(-1) }
 // Places returns how many places are taken.
 func (d *Division) Places() int { return int(d.places.Load()) }
 
-// Again starts over, when no worker is left, with the items that the workers have left.
+// Again starts over with the items that the workers have left. It must be called when no worker is left.
 func (d *Division) Again() {
 	d.places.Store(0)
 	d.Signal.Store(0)
 }
 
-// Drained reports whether no item is left to be begun.
+// Drained reports whether every item was claimed.
 func (d *Division) Drained() bool {
 	for i := range d.shares {
 		if d.shares[i].count() > 0 {
@@ -71,8 +72,8 @@ func (d *Division) Drained() bool {
 type Worker struct {
 	division *Division
 	share    *share
-	gone     bool // it has given its place up
-	fresh    bool // it has just come, or has put items into its share
+	gone     bool // it has given up its place
+	fresh    bool // it has just joined, or has put items into its share
 }
 
 // Join returns a worker.
@@ -81,8 +82,9 @@ func (d *Division) Join() Worker {
 	return Worker{division: d, share: &d.shares[seat], fresh: true}
 }
 
-// Claim takes items to be begun, at most n, and returns how many are left in the worker's share. The run is empty if the worker has taken them
-// from another share first, or must look again; without more it has given its place up, as there was nothing.
+// Claim takes at most n items to begin, and returns how many are left in the worker's share. If the run is
+// empty and more is true, the worker has first taken items from another share, or must look again: it must
+// call Claim again. If more is false, there was nothing to claim, and the worker has given up its place.
 func (w *Worker) Claim(n int) (claimed Run, left int, more bool) {
 	claimed, left = w.share.claim(n)
 	if !claimed.Empty() {
@@ -95,7 +97,7 @@ func (w *Worker) Claim(n int) (claimed Run, left int, more bool) {
 	return Run{}, 0, !w.rises()
 }
 
-// refill makes items of another share the worker's. It reports false if there are none.
+// refill moves items of another share to the worker's share. It returns false if there are none.
 func (w *Worker) refill() bool {
 	shares := w.division.shares
 	for {
@@ -119,8 +121,8 @@ func (w *Worker) refill() bool {
 	}
 }
 
-// rises gives the place of the worker up. It reports false if the worker has a place again, because there
-// is something after all: what was on its way from one share to another.
+// rises gives up the place of the worker. It returns false if the worker has a place again, because there are
+// items after all: items that were on their way from one share to another.
 func (w *Worker) rises() bool {
 	d := w.division
 	d.places.Add(-1)
@@ -129,9 +131,12 @@ func (w *Worker) rises() bool {
 	return w.gone
 }
 
-// Alone reports whether another worker should be called, as there are items to claim, of which left are in the worker's own share: because it
-// has just come, and each calls the next; because it has put items where those that have gone did not see them; because one has
-// gone since; or because asks says that it is time to ask again.
+// Alone reports whether to call another worker. left is how many items are left in the worker's own share.
+// Alone returns true in two cases:
+//
+//   - The worker has just joined or has put items into its share, and items are left in any share. A worker
+//     that joins calls the next one, and workers that have left did not see items that were put back.
+//   - left is above 0, and either another worker has left since, or asks says that it is time to ask again.
 func (w *Worker) Alone(left int, asks bool) bool {
 	d := w.division
 	if w.fresh {
@@ -148,7 +153,7 @@ func (w *Worker) Alone(left int, asks bool) bool {
 	return asks
 }
 
-// Put gives back what the worker has claimed, and not begun.
+// Put gives back items that the worker has claimed and not begun.
 func (w *Worker) Put(r Run) {
 	if !r.Empty() {
 		w.share.put(r)
@@ -156,7 +161,7 @@ func (w *Worker) Put(r Run) {
 	}
 }
 
-// Leave gives the worker's place up, if it has one.
+// Leave gives up the worker's place, if it has one.
 func (w *Worker) Leave() {
 	if !w.gone {
 		w.gone = true

@@ -1,11 +1,10 @@
 // Package share divides the items of a parallel loop among workers.
 //
-// The division is that of affinity scheduling (Markatos and LeBlanc, "Using
-// processor affinity in loop scheduling on shared-memory multiprocessors", 1992):
-// each worker has a share, and claims a fraction of what is left of it; a worker that has
-// nothing left takes from the largest share, here half of it (as in Hendler and
-// Shavit, "Non-blocking steal-half work queues", 2002). At first all items are in
-// one share, so that workers which start late, or never, hold nothing up.
+// The division is affinity scheduling (Markatos and LeBlanc, "Using processor affinity in loop scheduling on
+// shared-memory multiprocessors", 1992). Each worker has a share, and claims a fraction of the items left in
+// it. A worker that has nothing left takes from the largest share. Here it takes half of that share, as in
+// Hendler and Shavit, "Non-blocking steal-half work queues", 2002. At first all items are in one share, so
+// that workers which start late, or never, hold nothing up.
 package share
 
 import (
@@ -14,20 +13,19 @@ import (
 	"sync/atomic"
 )
 
-// Run is the items from Lo on, up to Hi, which is not one of them.
+// Run is the items from Lo up to, not including, Hi.
 type Run struct{ Lo, Hi int }
 
-// Empty reports whether there are none.
+// Empty reports whether the run has no items.
 func (r Run) Empty() bool { return r.Lo == r.Hi }
 
-// share is items that no worker has begun. Its owners take them from the front, a few
-// at a time.
+// share holds items that no worker has begun. Its owners take them from the front, a few at a time.
 type share struct {
 	mu   sync.Mutex   // held for a few instructions only
-	runs []Run        // the newest last; none is empty
-	left atomic.Int64 // items in all of them; changed under mu
+	runs []Run        // the newest run is last; no run is empty
+	left atomic.Int64 // items in all runs; changed while mu is held
 
-	_ [cacheLine]byte // each share is mostly its owner's
+	_ [cacheLine]byte // mostly, only its owner uses a share
 }
 
 const cacheLine = 64
@@ -43,9 +41,9 @@ func (s *share) put(r Run) {
 	s.mu.Unlock()
 }
 
-// claim takes items from the newest run: at most n, and no more than a fraction of
-// what is left, so that there always is something for others to take, and
-// the last items of all are claimed one by one. It returns how many it leaves.
+// claim takes items from the newest run: at most n, and at most a fraction of the items left. So there is
+// always something for other workers to take, and workers claim the last items of all one by one. It returns
+// how many items are left.
 func (s *share) claim(n int) (claimed Run, left int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,10 +63,10 @@ func (s *share) claim(n int) (claimed Run, left int) {
 	return claimed, left - n
 }
 
-// divisor: a claim takes at most the eighth part of what its share has left.
+// divisor limits a claim to an eighth of the items left in its share.
 const divisor = 8
 
-// half takes the oldest run or, if there is only one, the upper half of that.
+// half takes the oldest run or, if there is only one, the upper half of it.
 func (s *share) half() Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,28 +1,29 @@
-// Package tree has sets in the order of their keys.
+// Package tree has sets ordered by key.
 package tree
 
 import "math/rand/v2"
 
-// Tree is a set of objects in the order of their keys, each of which is there once. Adding one, removing one,
-// and finding one, the first or the last takes a time that grows with the logarithm of their number (a treap: Seidel and
-// Aragon, "Randomized search trees", 1996). The zero Tree is empty. It must not be used by several goroutines at once.
+// Tree is a set of objects, ordered by their keys. No two objects have the same key. Adding, removing and
+// finding an object take time logarithmic in the number of objects, and so do First and Last. It is a treap:
+// Seidel and Aragon, "Randomized search trees", 1996. The zero Tree is empty. A Tree must not be used by
+// several goroutines at once.
 type Tree[K Key[K], O any] struct{ root *Node[K, O] }
 
-// Key is what a tree is ordered by.
+// Key is the type that orders a tree.
 type Key[K any] interface {
 	// Before reports whether the key comes before the other one.
 	Before(other K) bool
 }
 
-// Node is an object's place in a tree.
+// Node is the place of an object in a tree.
 type Node[K Key[K], O any] struct {
-	of          *O // nil while it is in none
+	of          *O // nil while the node is in no tree
 	key         K
 	weight      uint64 // random: no node below it is heavier
 	left, right *Node[K, O]
 }
 
-// Of returns the object, nil if n is nil or in no tree.
+// Of returns the object, or nil if n is nil or in no tree.
 func (n *Node[K, O]) Of() *O {
 	if n == nil {
 		return nil
@@ -33,7 +34,7 @@ func (n *Node[K, O]) Of() *O {
 // Key returns the key with which the object was added.
 func (n *Node[K, O]) Key() K { return n.key }
 
-// Add puts o in by its node n, which must be free.
+// Add adds o with its node n, which must be in no tree.
 func (t *Tree[K, O]) Add(n *Node[K, O], o *O, at K) {
 	n.of, n.key, n.weight = o, at, rand.Uint64()
 	where := &t.root
@@ -44,7 +45,7 @@ func (t *Tree[K, O]) Add(n *Node[K, O], o *O, at K) {
 	*where = n
 }
 
-// Remove takes the object of n out, if it is in.
+// Remove removes the object of n, if it is in the tree.
 func (t *Tree[K, O]) Remove(n *Node[K, O]) {
 	if n.of == nil {
 		return
@@ -57,7 +58,7 @@ func (t *Tree[K, O]) Remove(n *Node[K, O]) {
 	*n = Node[K, O]{}
 }
 
-// Find returns the object with that key; nil if there is none.
+// Find returns the object with the key at, or nil if there is none.
 func (t *Tree[K, O]) Find(at K) *O {
 	n := t.root
 	for n != nil && (at.Before(n.key) || n.key.Before(at)) {
@@ -73,7 +74,7 @@ func (n *Node[K, O]) toward(at K) **Node[K, O] {
 	return &n.right
 }
 
-// split divides the nodes below n, and n, into those before at and the others.
+// split divides n and the nodes below it into those with keys before at and the others.
 func split[K Key[K], O any](n *Node[K, O], at K) (before, others *Node[K, O]) {
 	switch {
 	case n == nil:
@@ -103,7 +104,7 @@ func join[K Key[K], O any](before, others *Node[K, O]) *Node[K, O] {
 	}
 }
 
-// First returns the node with the first key; nil if there is none.
+// First returns the node with the first key, or nil if the tree is empty.
 func (t *Tree[K, O]) First() *Node[K, O] {
 	n := t.root
 	for n != nil && n.left != nil {
@@ -112,7 +113,7 @@ func (t *Tree[K, O]) First() *Node[K, O] {
 	return n
 }
 
-// Last returns the node with the last key; nil if there is none.
+// Last returns the node with the last key, or nil if the tree is empty.
 func (t *Tree[K, O]) Last() *Node[K, O] {
 	n := t.root
 	for n != nil && n.right != nil {

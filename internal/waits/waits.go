@@ -1,4 +1,4 @@
-// Package waits knows what waits for what, and finds at once what would wait for itself.
+// Package waits is a graph of nodes that wait for each other. It refuses a wait that would close a cycle.
 package waits
 
 import (
@@ -6,21 +6,24 @@ import (
 	"slices"
 )
 
-// Order is an order of nodes in which each comes before those that it waits for. It must not be used by several goroutines at once, nor the nodes.
+// Order is an order of nodes in which each node comes before the nodes that it waits for. Neither an Order
+// nor its nodes may be used by several goroutines at once.
 //
-// What would wait for itself is sought between the two places in question alone, where most often there is little (David J. Pearce and Paul H. J.
-// Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs", 2006). That takes time where a node comes to wait for one that was there
-// before it, and with which many others have come to be connected since.
+// The search for a cycle visits only nodes between the two nodes in question, where most often there are few
+// (David J. Pearce and Paul H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs",
+// 2006). It takes time if a node starts to wait for an older node, and many others have since been connected
+// to the two.
 type Order struct{ first, last int }
 
-// Node is what waits for others, and others for it. It is forgotten with them.
+// Node is something that waits for other nodes, and that other nodes wait for. An Order does not refer to its
+// nodes: the nodes refer to each other.
 type Node struct {
 	at        int
 	waitsFor  map[*Node]int // how many times
 	awaitedBy map[*Node]struct{}
 }
 
-// Add adds n, for which by waits from then on; with nil none does. Each Add and Wait lasts until a call of Leave.
+// Add adds n. If by is not nil, by waits for n from now on. Leave ends a wait that Add or Wait has begun.
 func (o *Order) Add(n, by *Node) {
 	if by == nil {
 		o.first--
@@ -32,7 +35,8 @@ func (o *Order) Add(n, by *Node) {
 	by.link(n)
 }
 
-// Wait notes that by waits for n. Both have been added. It reports false if by would wait for itself, and notes nothing then.
+// Wait records that by waits for n; both must have been added. If by would then wait for itself, Wait records
+// nothing and returns false.
 func (o *Order) Wait(by, n *Node) bool {
 	if by == n || by.at > n.at && !n.movesBehind(by) {
 		return false
@@ -41,7 +45,7 @@ func (o *Order) Wait(by, n *Node) bool {
 	return true
 }
 
-// Leave undoes one Wait for other, or its Add.
+// Leave undoes one Wait of n for other, or the Add that made n wait for other.
 func (n *Node) Leave(other *Node) {
 	if n.waitsFor[other]--; n.waitsFor[other] == 0 {
 		delete(n.waitsFor, other)
@@ -60,8 +64,8 @@ func (n *Node) link(other *Node) {
 	other.awaitedBy[n] = struct{}{}
 }
 
-// movesBehind exchanges places so that n, and what it waits for, come after by, and what waits for that. It reports false, and changes nothing, if n waits
-// for by.
+// movesBehind reorders the nodes so that n and what it waits for come after by and what waits for by. If n
+// waits for by, it changes nothing and returns false.
 func (n *Node) movesBehind(by *Node) bool {
 	after := []*Node{n}
 	seen := map[*Node]bool{n: true}
