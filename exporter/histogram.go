@@ -7,15 +7,15 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// A Histogram is what several of [weir.Histogram] add up to, in the same buckets. Its methods do what those of the same name do there. The zero
-// Histogram is empty.
+// A Histogram is the sum of several [weir.Histogram] values, in the same buckets. Its methods are
+// like those of weir.Histogram. The zero Histogram is empty.
 type Histogram struct {
-	first  int      // the number of the bucket that counts begins with
-	counts []uint64 // of one bucket each
+	first  int      // number of the bucket that counts[0] counts
+	counts []uint64 // one count for each bucket
 	sum    float64
 }
 
-// Count is how many durations there are.
+// Count returns the number of durations.
 func (h Histogram) Count() uint64 {
 	var n uint64
 	for _, count := range h.counts {
@@ -24,10 +24,11 @@ func (h Histogram) Count() uint64 {
 	return n
 }
 
-// Sum is the sum of all durations in seconds.
+// Sum returns the sum of all durations in seconds.
 func (h Histogram) Sum() float64 { return h.sum }
 
-// Buckets yields the number of each bucket that is not empty, in ascending order, and how many durations it has. See [weir.Histogram.Buckets].
+// Buckets yields the number of each non-empty bucket, in ascending order, and the number of durations in it.
+// See [weir.Histogram.Buckets].
 func (h Histogram) Buckets() iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		for i, count := range h.counts {
@@ -38,7 +39,7 @@ func (h Histogram) Buckets() iter.Seq2[int, uint64] {
 	}
 }
 
-// grow adds what a histogram has gained since its highest counts, and raises those.
+// grow adds what a histogram has gained since its highest counts, and raises the highest counts.
 func (h *Histogram) grow(highest *Histogram, now weir.Histogram) {
 	for bucket, count := range now.Buckets() {
 		grow(h.at(bucket), highest.at(bucket), count)
@@ -46,7 +47,7 @@ func (h *Histogram) grow(highest *Histogram, now weir.Histogram) {
 	grow(&h.sum, &highest.sum, now.Sum())
 }
 
-// at returns the count of the bucket, for which it makes room.
+// at returns the count of the bucket, after making room for it.
 func (h *Histogram) at(bucket int) *uint64 {
 	if len(h.counts) == 0 {
 		h.first = bucket

@@ -8,19 +8,20 @@ import (
 	"github.com/64ed045f/weir/internal/inside"
 )
 
-// Names of what has none of its own.
+// Names shared by pools that have no name of their own here.
 const (
 	unnamed = "unnamed" // pools without a name
 	other   = "other"   // pools for whose names there is no room
 )
 
-// longestName is in bytes.
+// longestName is the number of bytes of a name that count.
 const longestName = 128
 
-// maxGone is how many pools Pools remembers at least that were there.
+// maxGone is the least number of closed pools that Pools remembers.
 const maxGone = 1000
 
-// Pools adds up the pools of the program by name. [NewPools] makes one. Any number of goroutines may use it at once.
+// Pools adds up the pools of the program by name. [NewPools] makes a Pools. Any number of goroutines may use
+// it at once.
 type Pools struct {
 	maxNames int
 	keep     func(weir.PoolInfo) bool
@@ -30,17 +31,17 @@ type Pools struct {
 	list       []*Totals // in the order in which their names were found
 	names      map[string]*Totals
 	known      map[uint64]*knownPool // by ID
-	gone, left map[uint64]bool       // the latest pools that were known, and those before them
-	last       time.Time             // of the last look; at first of the making
+	gone, left map[uint64]bool       // the latest pools that were known and are not any more, and those before them
+	last       time.Time             // time of the last look, or of NewPools before the first
 }
 
-// knownPool is a pool that was there at the last look.
+// knownPool is a pool that existed at the last look.
 type knownPool struct {
 	totals  *Totals
-	counted Totals        // what its counters have added to totals
-	seen    bool          // in the look that is under way
-	busy    bool          // it has workers, and thus is no garbage: info is set
-	info    weir.PoolInfo // that of a pool that is not busy would keep it from becoming garbage
+	counted Totals        // what the pool's counters have added to totals
+	seen    bool          // in the current look
+	busy    bool          // the pool has workers, so it is not garbage: info is set
+	info    weir.PoolInfo // zero unless busy, as the info would keep an unused pool from being garbage-collected
 }
 
 // NewPools returns a Pools that has found no pool yet.
@@ -60,11 +61,11 @@ func NewPools(opts ...Option) *Pools {
 	return p
 }
 
-// Look returns what the pools of each name add up to now, in the order in which it found the names. Later looks return the same names
-// in the same places, and new ones behind them.
+// Look returns the present totals of the pools of each name, in the order in which it found the names. Later
+// looks return the same names in the same places, and new names after them.
 //
-// It looks at each worker of the pools, and takes the lock of each pool for a short time. Calls follow one another. The caller may keep
-// and change what Look returns.
+// Look reads the state of each worker of the pools, and takes the lock of each pool for a short time.
+// Concurrent calls run one after the other. The caller may keep and change the result.
 func (p *Pools) Look() []Totals {
 	must(p.names != nil, "Pools must be made by NewPools", "the zero value")
 	p.mu.Lock()
@@ -92,7 +93,7 @@ func (p *Pools) look() {
 		if k == nil {
 			k = &knownPool{totals: p.totals(info.Name)}
 			p.known[info.ID] = k
-			if p.gone[info.ID] || p.left[info.ID] { // it was counted before, and was not there for a moment, as it had no worker while it closed
+			if p.gone[info.ID] || p.left[info.ID] { // counted before, but missing in a look, as it had no worker while it closed
 				k.count(new(Totals), info)
 			}
 		}
@@ -114,7 +115,7 @@ func (p *Pools) look() {
 	}
 }
 
-// totals returns those of pools with that name.
+// totals returns the totals of the pools with that name.
 func (p *Pools) totals(name string) *Totals {
 	if name = p.clean(name[:min(len(name), longestName)]); name == "" {
 		name = unnamed
@@ -131,7 +132,7 @@ func (p *Pools) totals(name string) *Totals {
 	return t
 }
 
-// count adds what the counters and histograms of the pool have gained to the totals, and returns all that it has read.
+// count adds to the totals what the pool's counters and histograms have gained, and returns the values it read.
 func (k *knownPool) count(to *Totals, info weir.PoolInfo) (weir.Stats, weir.Times) {
 	s, t := info.Stats(), info.Times()
 	to.grow(&k.counted, s, t)
@@ -149,23 +150,24 @@ type option func(*Pools)
 
 func (o option) apply(p *Pools) { o(p) }
 
-// Only leaves out the pools for which keep returns false. Look calls keep for each pool, and not at the same time: keep must be quick, must
-// not call Look of the same Pools, and should always answer the same for a pool.
+// Only leaves out the pools for which keep returns false. Look calls keep for each pool, one call at a time.
+// keep must be quick and must not call Look of the same Pools. It should always give the same answer for a pool.
 func Only(keep func(weir.PoolInfo) bool) Option {
 	must(keep != nil, "choice of pools must not be nil", "nil")
 	return option(func(p *Pools) { p.keep = keep })
 }
 
-// MaxNames sets how many names have totals of their own: the first n that Look finds. Pools with other names share the name "other". The
-// default is 1000.
+// MaxNames sets how many names have totals of their own: the first n that Look finds. Pools with other names
+// share the name "other". The default is 1000.
 func MaxNames(n int) Option {
 	must(n >= 0, "number of names must be at least 0", n)
 	return option(func(p *Pools) { p.maxNames = n })
 }
 
-// Clean sets what makes the [weir.Name] of a pool, or its first 128 bytes, a name of Totals: pools whose clean names are equal share their totals.
-// An empty one becomes "unnamed". Look calls clean for each new pool, and not at the same time: clean must be quick, must not call Look of the
-// same Pools, and should always return the same for a name. By default names remain as they are.
+// Clean sets the function that turns a pool's [weir.Name], cut to its first 128 bytes, into the name of its
+// Totals. Pools whose clean names are equal share their totals; an empty clean name becomes "unnamed". Look
+// calls clean for each new pool, one call at a time. clean must be quick and must not call Look of the same
+// Pools. It should always return the same result for a name. By default names remain as they are.
 func Clean(clean func(name string) string) Option {
 	must(clean != nil, "function for names must not be nil", "nil")
 	return option(func(p *Pools) { p.clean = clean })

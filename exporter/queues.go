@@ -10,69 +10,72 @@ import (
 	"unicode/utf8"
 )
 
-// answerTime is how long [Queues] waits for a queue.
+// answerTime is how long [Queues] waits for a queue to answer.
 const answerTime = 2 * time.Second
 
-// errNoAnswer is the cause of a context that has lasted so long.
+// errNoAnswer is the cause of a context that ended after answerTime.
 var errNoAnswer = errors.New("no answer within " + answerTime.String())
 
-// errRemoved is the cause of the context of a call for a queue that was removed.
+// errRemoved is the cause of the context of a counts call whose queue was removed.
 var errRemoved = errors.New("queue was removed")
 
-// errExited is the error of a call for counts that has ended its goroutine.
+// errExited is the error of a counts call that called runtime.Goexit.
 var errExited = errors.New("function for counts called runtime.Goexit")
 
-// Queue is a queue of messages that outlives the program, such as one of package weirnats, as [Queues] finds it.
+// Queue is a message queue that outlives the program, such as one of package weirnats, as [Queues] found it.
 type Queue struct {
-	Name   string // of the queue
+	Name   string // name of the queue
 	Server string // where its messages are: URLs of servers, or a folder
 
-	Counts QueueCounts // the latest that are known
-	At     time.Time   // when those were asked for; zero if none are known
-	Err    error       // why Counts are not of this call; else nil
+	Counts QueueCounts // the latest known counts
+	At     time.Time   // when Counts were requested; zero if none are known
+	Err    error       // why this call did not get new Counts; nil if it did
 }
 
 // QueueCounts are the counts of a queue, over all programs that use it.
 type QueueCounts struct {
-	Waiting     int           // messages that wait for their first delivery
+	Waiting     int           // messages waiting for their first delivery
 	Leased      int           // messages that were delivered and are not done
 	Redelivered int           // messages that were delivered more than once, and are not done
 	Dead        int           // dead letters
-	Later       int           // messages that were put for a later time, and are not in the queue yet
-	Accepted    uint64        // messages that the queue has accepted since it was made; it never falls
+	Later       int           // messages put for a later time that are not in the queue yet
+	Accepted    uint64        // messages that the queue has accepted since it was made; never falls
 	Oldest      time.Duration // how long the oldest message has been there; 0 if there is none
 }
 
-// queues are those of AddQueue that are not removed.
+// queues holds the queues of AddQueue that have not been removed.
 var queues struct {
 	mu   sync.Mutex
 	list []*queue
 }
 
-// queue is one of them.
+// queue is a queue of AddQueue.
 type queue struct {
 	name, server string
 	counts       func(context.Context) (QueueCounts, error)
-	open         context.Context // until it is removed
+	open         context.Context // ends when the queue is removed
 
 	mu     sync.Mutex
-	asked  *asked // the call of counts that is under way; nil if there is none
+	asked  *asked // the current call of counts; nil if there is none
 	latest QueueCounts
-	at     time.Time // of latest
+	at     time.Time // when latest was requested
 }
 
 // asked is a call of counts.
 type asked struct {
-	done chan struct{} // closed when there is an answer
-	err  error         // of the answer
+	done chan struct{} // closed when the call has ended
+	err  error         // set before done is closed
 }
 
-// AddQueue adds a queue to those that [Queues] returns, and that package weirdebug shows and weirprom and weirotel export, until remove is called. Package
-// weirnats does that for each queue that is open. server tells queues of the same name apart: it says where the messages are, without passwords. A second
-// queue with the same name and server takes the place of the first when that is removed. In both texts _ replaces what is not UTF-8, and U+FFFD.
+// AddQueue adds a queue to those that [Queues] returns, until remove is called. Package weirdebug shows these
+// queues, and weirprom and weirotel export them. Package weirnats calls AddQueue for each open queue. server
+// says where the messages are, without passwords, and tells queues of the same name apart. A second queue
+// with the same name and server is listed once the first is removed. In name and server, _ replaces bytes
+// that are not UTF-8, and U+FFFD.
 //
-// counts returns the present counts. It is called for each call of Queues, on a goroutine of its own, and not while it runs: calls of Queues that come
-// meanwhile share the answer. It should return when its context is done. Remove ends that context, does not wait, and may be called more than once.
+// counts returns the present counts. A call of Queues calls counts on a new goroutine, unless a previous call
+// of counts still runs: then both calls of Queues share its answer. counts should return when its context is
+// done. remove ends that context without waiting for counts to return, and may be called more than once.
 func AddQueue(name, server string, counts func(ctx context.Context) (QueueCounts, error)) (remove func()) {
 	must(name != "", "name of a queue must not be empty", `""`)
 	must(counts != nil, "function for counts must not be nil", "nil")
@@ -89,7 +92,7 @@ func AddQueue(name, server string, counts func(ctx context.Context) (QueueCounts
 	}
 }
 
-// plain replaces what systems for metrics refuse.
+// plain replaces what metrics systems refuse in a text.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError {
@@ -99,9 +102,10 @@ func plain(text string) string {
 	}, text)
 }
 
-// Queues asks all queues of [AddQueue] for their counts at once, and returns them in the order in which they were added. It waits until each has answered, for two
-// seconds at most, or until ctx is done. A queue that has not answered, or whose answer is an error, has Err, and the counts that it had before.
-// Without queues it costs a lock.
+// Queues asks all queues of [AddQueue] for their counts at once, and returns the queues in the order in which
+// they were added. It waits until all have answered, until ctx is done, or for at most two seconds. A queue
+// that has not answered, or whose answer is an error, has Err set and its previous counts. Without any queue,
+// a call costs one lock.
 func Queues(ctx context.Context) []Queue {
 	must(ctx != nil, "context must not be nil", "nil")
 	list := listed()
@@ -121,7 +125,7 @@ func Queues(ctx context.Context) []Queue {
 	return found
 }
 
-// listed returns the queues, of those with the same name and server the first.
+// listed returns the queues; of several with the same name and server, only the first.
 func listed() (list []*queue) {
 	queues.mu.Lock()
 	defer queues.mu.Unlock()
@@ -138,7 +142,7 @@ func listed() (list []*queue) {
 	return list
 }
 
-// ask calls counts, unless a call is under way.
+// ask starts a call of counts, unless one is running, and returns the running call.
 func (q *queue) ask() *asked {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -166,14 +170,14 @@ func (q *queue) answer(a *asked) {
 	counts, err = q.counts(ctx)
 }
 
-// find returns the queue when there is an answer, or ctx is done.
+// find returns the queue once a has ended or ctx is done.
 func (q *queue) find(ctx context.Context, a *asked) Queue {
 	select {
 	case <-a.done:
 	case <-ctx.Done():
 	}
 	err := context.Cause(ctx)
-	select { // an answer counts also if both are there, as others may have taken all the time
+	select { // an answer counts even if ctx is done too: other queues may have used up the time
 	case <-a.done:
 		err = a.err
 	default:

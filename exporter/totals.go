@@ -7,43 +7,43 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// Totals are what the pools of a name add up to: see [Pools.Look].
+// Totals are the sums over all pools of one name: see [Pools.Look].
 type Totals struct {
-	Name  string    // of the pools, or "unnamed" or "other"
-	Since time.Time // counters and histograms began then: at the last look that did not find the name, or when NewPools was called if the first look found it
+	Name  string    // name of the pools, or "unnamed" or "other"
+	Since time.Time // start of the counters and histograms: the last look without this name, or NewPools if the first look found it
 
-	Pools     int // that are there
+	Pools     int // pools that exist
 	Throttled int // pools whose next task waits for its turn: see [weir.Rate]
 	Paused    int // pools whose workers take no tasks: see [weir.Pool.Pause]
-	Closing   int // pools that accept no task any more, and still have workers
+	Closing   int // closed pools that still have workers
 
-	Limit   int           // the most tasks that run at once; math.MaxInt if that is too small for the sum
+	Limit   int           // the most tasks that run at once; math.MaxInt if the sum overflows
 	Extra   int           // places in use beyond the limit: see [weir.Stats]
 	Queued  int           // accepted tasks that have not started
 	Waiting int           // submitters that wait for room
-	Timers  int           // tasks that are not due
-	Oldest  time.Duration // how long the oldest queued task of any of the pools has waited at least
+	Timers  int           // timers whose task is not due
+	Oldest  time.Duration // the least time for which the oldest queued task of these pools has waited
 
-	// Workers by what they do. Each has one state.
-	Running   int // its task runs
-	Suspended int // its task waits for other work
-	Returning int // its task waits to go on: see [weir.Blocking]
-	Idle      int // it has no task, and is parked
-	Searching int // it has no task, and looks for one
+	// Workers by state; each worker has one state.
+	Running   int // the worker's task runs
+	Suspended int // the worker's task waits for other work
+	Returning int // the worker's task waits to go on: see [weir.Blocking]
+	Idle      int // the worker has no task, and is parked
+	Searching int // the worker has no task, and looks for one
 
 	// Counters, which never fall.
-	Accepted   uint64 // tasks
+	Accepted   uint64 // accepted tasks
 	Finished   uint64 // tasks that returned, panicked or called runtime.Goexit
 	HandedBack uint64 // accepted tasks that were removed before they started
 	Rejected   uint64 // submissions that returned an error
 	Panicked   uint64 // tasks that panicked
 
-	// Histograms, no bucket of which ever falls: see [weir.Times].
+	// Histograms, whose buckets never fall: see [weir.Times].
 	Wait Histogram // how long tasks were queued
-	Run  Histogram // how long tasks ran, without their waits for other tasks
+	Run  Histogram // how long tasks ran, without the time they waited for other tasks
 }
 
-// clearGauges keeps the counters and histograms alone.
+// clearGauges resets all but the counters and histograms.
 func (t *Totals) clearGauges() {
 	*t = Totals{
 		Name: t.Name, Since: t.Since,
@@ -52,7 +52,7 @@ func (t *Totals) clearGauges() {
 	}
 }
 
-// gauge adds what a pool is doing.
+// gauge adds the present state of a pool.
 func (t *Totals) gauge(s weir.Stats, of weir.Times) {
 	t.Pools++
 	if s.Throttled {
@@ -69,7 +69,7 @@ func (t *Totals) gauge(s weir.Stats, of weir.Times) {
 	t.Queued += s.Queued
 	t.Waiting += s.Waiting
 	t.Timers += s.Timers
-	t.Oldest = max(t.Oldest, of.Oldest) // below 0 by the clock of another test bubble
+	t.Oldest = max(t.Oldest, of.Oldest) // of.Oldest is negative if the pool uses the clock of another test bubble
 	returning := min(s.Returning, s.Suspended)
 	t.Running += s.Running
 	t.Suspended += s.Suspended - returning
@@ -78,7 +78,8 @@ func (t *Totals) gauge(s weir.Stats, of weir.Times) {
 	t.Searching += max(0, s.Workers-s.Running-s.Suspended-s.Idle)
 }
 
-// grow adds what the counters and histograms of a pool have gained since their highest values, and raises those.
+// grow adds what the counters and histograms of a pool have gained since their highest values, and raises the
+// highest values.
 func (t *Totals) grow(highest *Totals, s weir.Stats, of weir.Times) {
 	grow(&t.Accepted, &highest.Accepted, s.Accepted)
 	grow(&t.Finished, &highest.Finished, s.Finished)
@@ -89,7 +90,7 @@ func (t *Totals) grow(highest *Totals, s weir.Stats, of weir.Times) {
 	t.Run.grow(&highest.Run, of.Run)
 }
 
-// grow adds what a count has gained since its highest value, and raises that.
+// grow adds to total what a count has gained since its highest value, and raises the highest value.
 func grow[N uint64 | float64](total, highest *N, now N) {
 	if now > *highest {
 		*total += now - *highest
@@ -97,7 +98,7 @@ func grow[N uint64 | float64](total, highest *N, now N) {
 	}
 }
 
-// clone returns a copy that does not change.
+// clone returns a copy that shares nothing with t.
 func (t *Totals) clone() Totals {
 	c := *t
 	c.Wait, c.Run = t.Wait.clone(), t.Run.clone()

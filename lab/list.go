@@ -13,7 +13,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// showList shows what the other flags select.
+// showList prints the experiments that the other flags select.
 func (o *options) showList(stdout io.Writer) error {
 	var text strings.Builder
 	plan := o.plan()
@@ -48,7 +48,7 @@ func (o *options) showList(stdout io.Writer) error {
 	return to.Flush()
 }
 
-// took is about how long the experiment takes.
+// took returns about how long the experiment takes.
 func took(e suite.Experiment) time.Duration {
 	return time.Duration(e.Rounds*len(e.Contenders)) * e.Turn
 }

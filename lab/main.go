@@ -1,12 +1,12 @@
-// Command lab measures what Weir, plain goroutines and the other libraries of the
-// field cost, and how they behave, side by side on the machine it runs on.
+// Command lab measures the cost and the behaviour of Weir, plain goroutines and other libraries, side by side
+// on one machine.
 //
 //	go run ./lab                        all suites, in five minutes on two cores
 //	go run ./lab -full -suite dispatch  one suite with everything, ten rounds
 //	go run ./lab -scenario 9            one scenario, every library
 //	go run ./lab -list                  what there is
 //
-// METHOD.md says what each suite measures, and how such figures mislead.
+// METHOD.md says what each suite measures, and how such figures can mislead.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// Exit codes, as a shell has them.
+// Exit statuses, as shells use them.
 const (
 	exitFine        = 0
 	exitFailed      = 1
@@ -68,13 +68,12 @@ func lab(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFine
 }
 
-// say writes a line to the standard error. It ignores an error: there is nowhere left to
-// report it.
+// say writes a line to the standard error. It ignores an error, as there is nowhere left to report it.
 func say(stderr io.Writer, format string, args ...any) {
 	log.New(stderr, "", 0).Printf(format, args...)
 }
 
-// do does what the options ask for.
+// do runs what the options ask for.
 func (o *options) do(ctx context.Context, stdout, stderr io.Writer) error {
 	switch {
 	case o.child != "":

@@ -27,8 +27,8 @@ import (
 // rawName is the file of results in Go's benchmark format.
 const rawName = "results.txt"
 
-// measure runs the plan, keeps every result at once, and shows what there is at the
-// end, also when the run was interrupted.
+// measure runs the plan, and keeps every result at once. In the end it shows the results, even if the run was
+// interrupted.
 func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	plan := o.plan()
 	o.chooseFolder()
@@ -37,7 +37,7 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 			return err
 		}
 	}
-	// What a measurement leaves behind when it is killed goes with this folder.
+	// This folder also holds what a measurement leaves behind when it is killed.
 	temporary, err := os.MkdirTemp("", "weir-lab-")
 	if err != nil {
 		return err
@@ -95,15 +95,15 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	return errors.Join(stopped, o.show(stdout, stderr, []record.File{file}, []string{""}))
 }
 
-// chooseFolder gives every run without a named folder a new one, so that none
-// loses what another took hours for.
+// chooseFolder gives every run without a named folder a new folder, so that no run overwrites the results of
+// another.
 func (o *options) chooseFolder() {
 	if o.out == "" {
 		o.out = filepath.Join("lab-report", time.Now().Format("2006-01-02-150405"))
 	}
 }
 
-// rewrite writes all results again, since only now it is known what holds for all.
+// rewrite writes all results again: only now the settings that hold for all results are known.
 func rewrite(raw *os.File, file record.File) error {
 	if err := raw.Truncate(0); err != nil {
 		return err
@@ -114,8 +114,8 @@ func rewrite(raw *os.File, file record.File) error {
 	return record.Write(raw, file)
 }
 
-// command is what was typed, without where the results go, which does not concern
-// readers of the results.
+// command returns the command line as typed, except for the output folder, which does not concern readers of
+// the results.
 func (o *options) command() string {
 	words := []string{"go run ./lab"}
 	for k := 0; k < len(o.args); k++ {
@@ -124,7 +124,7 @@ func (o *options) command() string {
 			k++
 		case strings.HasPrefix(word, "-out=") || strings.HasPrefix(word, "--out="):
 		case strings.ContainsAny(word, " |()[]{}$*?&;<>\"\\^"):
-			words = append(words, "'"+word+"'") // as a shell needs it
+			words = append(words, "'"+word+"'") // quoted for a shell
 		default:
 			words = append(words, word)
 		}
@@ -139,7 +139,7 @@ func (o *options) scaleName() string {
 	return "quick"
 }
 
-// leftOut says what the suites that run have beyond what is measured now.
+// leftOut returns what the suites of the plan measure only in full scale; "" if this run has full scale.
 func (o *options) leftOut(plan []suite.Experiment) string {
 	if o.full {
 		return ""
@@ -154,7 +154,7 @@ func (o *options) leftOut(plan []suite.Experiment) string {
 	return strings.Join(parts, "; ")
 }
 
-// show prints the results of some runs, and writes the page and the plots.
+// show prints the results of one or more runs, and writes the page and the plots.
 func (o *options) show(stdout, stderr io.Writer, files []record.File, prefixes []string) error {
 	for _, file := range files {
 		var err error
@@ -174,8 +174,8 @@ func (o *options) show(stdout, stderr io.Writer, files []record.File, prefixes [
 	return o.write(stderr, files, prefixes)
 }
 
-// write writes the page, and the plots of each file with a prefix of its own. Plots
-// of an earlier run would be taken for some of this one.
+// write writes the page, and the plots of each file with the file's prefix. It first removes all plots of
+// earlier runs, which would be taken for plots of this run.
 func (o *options) write(stderr io.Writer, files []record.File, prefixes []string) error {
 	o.chooseFolder()
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
@@ -209,7 +209,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// terminal says whether stdout is to have colors, and how wide it is.
+// terminal returns whether output to stdout should have colors, and the width of the terminal.
 func terminal(stdout io.Writer) (color bool, width int) {
 	const usual = 120
 	if !isTerminal(stdout) {
@@ -222,8 +222,7 @@ func terminal(stdout io.Writer) (color bool, width int) {
 	return os.Getenv("NO_COLOR") == "", width
 }
 
-// showAgain shows results of earlier runs: as one where they can be put together,
-// one after the other where not.
+// showAgain shows the results of earlier runs: as one set if they can be joined, otherwise one after the other.
 func (o *options) showAgain(stdout, stderr io.Writer) error {
 	var files []record.File
 	var prefixes []string
@@ -246,7 +245,7 @@ func (o *options) showAgain(stdout, stderr io.Writer) error {
 	return o.show(stdout, stderr, files, prefixes)
 }
 
-// printJSON prints one object a line: the settings first, then the results.
+// printJSON prints one object per line: first the settings, then the results.
 func printJSON(stdout io.Writer, file record.File) error {
 	to := json.NewEncoder(stdout)
 	if err := to.Encode(map[string]any{"settings": asMap(file.Settings)}); err != nil {

@@ -18,9 +18,9 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// options are what the command line says.
+// options are the options of the command line.
 type options struct {
-	args []string // all of it, as typed
+	args []string // the whole command line, as typed
 
 	suites, peers, scenarios []string
 	run                      *regexp.Regexp
@@ -32,7 +32,7 @@ type options struct {
 
 	list, json, tables bool
 	from               string
-	child              string // the measurement that a measuring process makes
+	child              string // the measurement that a measuring process should make
 }
 
 const usage = `Lab measures what Weir, plain goroutines and other libraries cost, and how they
@@ -45,7 +45,7 @@ five minutes on two cores.
 func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{args: args}
 	flags := flag.NewFlagSet("lab", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // what is wrong is said once, by the caller
+	flags.SetOutput(io.Discard) // the caller reports a mistake, once
 	flags.Usage = func() {}
 	words := func(target *[]string) func(string) error {
 		return func(text string) error {
@@ -99,7 +99,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	return o, o.check()
 }
 
-// check finds names that select nothing: a run without them would look complete.
+// check refuses names that select nothing: a run without them would look complete.
 func (o *options) check() error {
 	if o.cores < 1 {
 		return fmt.Errorf("there must be at least 1 core, got %d", o.cores)
@@ -145,7 +145,7 @@ func suiteNames() []string {
 	return names
 }
 
-// peerNames are all that take part in anything.
+// peerNames returns the names of all peers of all experiments.
 func peerNames() []string {
 	var names []string
 	for _, e := range suite.Plan(suite.Scale{Full: true, Cores: 2}) {
@@ -158,14 +158,14 @@ func peerNames() []string {
 	return names
 }
 
-// isCalled says whether the name is that of the peer, or of its library.
+// isCalled reports whether known is the peer called name, or belongs to the library called name.
 func isCalled(known, name string) bool { return known == name || peer.LibraryOf(known) == name }
 
 func (o *options) scale() suite.Scale {
 	return suite.Scale{Full: o.full, Cores: o.cores, Rounds: o.rounds}
 }
 
-// target is how long the clock of one measurement runs, where that can be chosen.
+// target returns how long the clock of one measurement runs, where the lab can choose that.
 func (o *options) target() time.Duration {
 	if o.full {
 		return 100 * time.Millisecond
@@ -173,7 +173,7 @@ func (o *options) target() time.Duration {
 	return 40 * time.Millisecond
 }
 
-// plan is what the flags select.
+// plan returns the experiments that the flags select.
 func (o *options) plan() []suite.Experiment {
 	var plan []suite.Experiment
 	for _, e := range suite.Plan(o.scale()) {
@@ -196,12 +196,12 @@ func (o *options) selects(id record.ID) bool {
 		(o.run == nil || o.run.MatchString(name(id)))
 }
 
-// name is how the experiment is called on the command line and in lists.
+// name returns the name of the experiment on the command line and in lists.
 func name(id record.ID) string {
 	return id.Setting() + "/procs=" + strconv.Itoa(id.Procs)
 }
 
-// childArguments make a process measure id with the same scale.
+// childArguments returns the arguments that make a process measure id at the same scale.
 func (o *options) childArguments(id record.ID) []string {
 	args := []string{"-child", id.String(), "-cores", strconv.Itoa(o.cores)}
 	if o.full {

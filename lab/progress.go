@@ -14,20 +14,20 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// A progress says what runs and how long is left: as a bar on a terminal, as a line for each experiment elsewhere. One
-// goroutine notes the turns, and another draws the bar.
+// A progress shows what runs and how long is left: as a bar on a terminal, otherwise as a line for each
+// experiment. One goroutine reports the turns, and another draws the bar.
 type progress struct {
 	screen   io.Writer
 	begin    time.Time
 	expected time.Duration          // of the whole plan
-	passed   atomic.Int64           // of what was expected, nanoseconds
-	now      atomic.Pointer[string] // what runs
+	passed   atomic.Int64           // nanoseconds of the expected time that have passed
+	now      atomic.Pointer[string] // what runs now
 
-	bars *mpb.Progress // nil where there is no terminal
+	bars *mpb.Progress // nil without a terminal
 	bar  *mpb.Bar
 }
 
-// barSteps is how finely the bar is divided.
+// barSteps is the number of steps of the bar.
 const barSteps = 1000
 
 func startProgress(screen io.Writer, plan []suite.Experiment) *progress {
@@ -46,7 +46,7 @@ func startProgress(screen io.Writer, plan []suite.Experiment) *progress {
 	return p
 }
 
-// before notes that a turn begins.
+// before reports that a turn begins.
 func (p *progress) before(t run.Turn) {
 	text := name(t.Experiment.ID)
 	if p.bars != nil {
@@ -57,7 +57,7 @@ func (p *progress) before(t run.Turn) {
 	p.now.Store(&text)
 }
 
-// after notes that a turn has ended.
+// after reports that a turn has ended.
 func (p *progress) after(t run.Turn) {
 	p.passed.Add(int64(t.Time()))
 	if p.bars != nil {
@@ -72,12 +72,13 @@ func (p *progress) stop() {
 	}
 }
 
-// done is the share of the work that lies behind, from 0 to 1.
+// done returns the share of the work that is done, from 0 to 1.
 func (p *progress) done() float64 {
 	return min(1, float64(p.passed.Load())/float64(max(p.expected, 1)))
 }
 
-// left is what was expected of the rest, times how much longer than expected the turns so far have taken.
+// left returns the time that is left: the expected time of the remaining turns, times the ratio of actual to
+// expected time of the turns so far.
 func (p *progress) left() time.Duration {
 	passed := p.passed.Load()
 	rest := max(0, int64(p.expected)-passed)

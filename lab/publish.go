@@ -14,11 +14,10 @@ import (
 	"github.com/64ed045f/weir/lab/internal/report"
 )
 
-// resultsFolder holds the published results, one file for each suite, below the
-// root of Weir.
+// resultsFolder holds the published results, one file for each suite. The path is relative to the root of Weir.
 const resultsFolder = "lab/results"
 
-// pages are the documents with tables that are made of the published results.
+// pages are the documents with tables made from the published results.
 var pages = map[string]map[string]func(record.File) string{
 	"README.md":           {"features": report.Features, "summary": report.Summary},
 	"docs/performance.md": {"performance": report.Performance},
@@ -26,10 +25,11 @@ var pages = map[string]map[string]func(record.File) string{
 	"docs/scale.md":       {"queues": report.Queues},
 }
 
-// apartResults are the files of the tables that are not of the lab's own results: of another program, and perhaps of another machine.
+// apartResults names the result files of tables that the lab itself does not measure. Another program
+// measured them, perhaps on another machine.
 var apartResults = map[string]string{"queues": "lab/durable/results.txt"}
 
-// publish writes the tables of all pages anew from the published results.
+// publish writes the tables of all pages again from the published results.
 func publish() error {
 	root, err := machine.Root()
 	if err != nil {
@@ -55,7 +55,7 @@ func publish() error {
 	return nil
 }
 
-// withTables is the page with the tables that the published results make.
+// withTables returns the page with its tables made from the published results.
 func withTables(root, page string, text []byte) ([]byte, error) {
 	file, err := published(root)
 	if err != nil {
@@ -80,11 +80,11 @@ func withTables(root, page string, text []byte) ([]byte, error) {
 	return text, nil
 }
 
-// hotPathOf begins the setting that says which hot path the results in a file measure. It
-// may be another for each: no table has rows from two files.
+// hotPathOf begins the name of the setting that says which hot path the results in a file measure. The files
+// may measure different hot paths, because no table has rows from two files.
 const hotPathOf = machine.HotPathKey + "-of-"
 
-// published is all published results as one.
+// published returns all published results as one file.
 func published(root string) (record.File, error) {
 	var all record.File
 	names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(resultsFolder), "*.txt"))
@@ -94,7 +94,7 @@ func published(root string) (record.File, error) {
 	if len(names) == 0 {
 		return all, errors.New(resultsFolder + " holds no results")
 	}
-	// The measurements first: they say what all have in common.
+	// The measurements first: they have the settings that hold for all files.
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, name := range names {
 		file, err := record.ReadFile(name)
@@ -122,16 +122,16 @@ func rank(name string) int {
 	return 0
 }
 
-// join puts the results of two runs together. They must come from one machine and one
-// toolchain, and have no experiment in common, or a table would compare what was never
-// measured side by side. Dates, and versions of the kernel, may differ: no row has figures of two files.
+// join joins the results of two runs. They must come from one machine and one toolchain, and have no
+// experiment in common. Otherwise a table would compare figures that were never measured side by side.
+// Dates, and versions of the kernel, may differ: no row has figures of two files.
 func join(all, file record.File) (record.File, error) {
 	if len(all.Results) == 0 {
 		return record.File{Settings: slices.Clone(file.Settings), Results: file.Results}, nil
 	}
 	for _, s := range file.Settings {
 		if strings.HasPrefix(s.Key, machine.VersionKey) && all.Setting(s.Key) == "" {
-			// The lab had no such library when all else was measured.
+			// The lab did not know this library when the other results were measured.
 			all.Settings = append(all.Settings, s)
 			continue
 		}
@@ -172,8 +172,8 @@ func withValue(settings []record.Setting, s record.Setting) []record.Setting {
 	return append(settings, record.Setting{Key: s.Key, Value: strings.Join(values, ", ")})
 }
 
-// covered says whether all published results measured the hot path of the source below root, or
-// whether a note next to the results says that it changed without need of new ones.
+// covered fails unless all published results measured the hot path of the source below root. It also accepts
+// a note next to the results which says that the present hot path needs no new results.
 func covered(root string) error {
 	file, err := published(root)
 	if err != nil {

@@ -18,23 +18,23 @@ import (
 	"github.com/64ed045f/weir/exporter"
 )
 
-// What one answer has at most.
+// The most that one answer contains.
 const (
 	maxPools   = 500
-	maxTasks   = 200  // of one pool
-	maxLongest = 20   // that have run for longest
-	maxGroups  = 1000 // and as many tasks of them
+	maxTasks   = 200  // running tasks of one pool
+	maxLongest = 20   // tasks that have run longest
+	maxGroups  = 1000 // groups, and running tasks of all these groups
 	maxQueues  = 500
 	maxStacks  = 4
-	maxFor     = 5   // groups that a task waits for
+	maxFor     = 5   // groups that one task waits for
 	maxText    = 500 // bytes of a name or label
 	maxStack   = 1 << 16
 )
 
-// defaultLonger is for how long a group has been there, by default, that an answer lists: short ones would be many, and gone at once.
+// defaultLonger is the default minimum age of a listed group: younger groups would be many, and would soon be gone.
 const defaultLonger = 10 * time.Millisecond
 
-// snapshot collects what v asks for. It needs the queues for the page of all pools alone.
+// snapshot collects what v asks for. Only the page of all pools needs queues.
 func (h *handler) snapshot(v view, queues []exporter.Queue) (*Snapshot, error) {
 	h.rates.ask()
 	s := &Snapshot{Time: time.Now(), Program: program(), Control: h.control != nil}
@@ -50,7 +50,7 @@ func (h *handler) snapshot(v view, queues []exporter.Queue) (*Snapshot, error) {
 			s.groups(v, groups, none)
 			break
 		}
-		for _, g := range groups { // the page has a link to them
+		for _, g := range groups { // counted only: the page has a link to the groups
 			if v.matchesGroup(g) {
 				s.GroupsLeftOut++
 			}
@@ -78,7 +78,7 @@ func (h *handler) snapshot(v view, queues []exporter.Queue) (*Snapshot, error) {
 
 // parent is a task in which groups were made.
 type parent struct {
-	group, pool uint64 // the pool is 0 if there is a group
+	group, pool uint64 // pool is 0 if group is not
 	worker      int
 }
 
@@ -89,14 +89,14 @@ func newParent(group, pool uint64, worker int) parent {
 	return parent{group, pool, worker}
 }
 
-// madeGroups are those that were made in a task, and that a goroutine waits for; all, if none does.
+// madeGroups are the groups that were made in one task: those that a goroutine waits for, or all if there are none.
 type madeGroups struct {
 	waits bool
-	IDs   []uint64 // of the first maxFor
+	IDs   []uint64 // of the first maxFor groups
 	More  int
 }
 
-// madeIn finds the groups that were made in tasks.
+// madeIn finds the groups that were made in each task.
 func madeIn(groups []weir.GroupInfo) map[parent]*madeGroups {
 	made := make(map[parent]*madeGroups)
 	for _, g := range groups {
@@ -117,7 +117,7 @@ func madeIn(groups []weir.GroupInfo) map[parent]*madeGroups {
 	return made
 }
 
-// program names the program that runs.
+// program names the running program.
 var program = sync.OnceValue(func() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -126,7 +126,7 @@ var program = sync.OnceValue(func() string {
 	return fmt.Sprintf("%s, process %d on %s", strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), os.Getpid(), host)
 })
 
-// find returns the pool of that ID.
+// find returns the pool with that ID.
 func find(id uint64) (weir.PoolInfo, error) {
 	for pool := range weir.Pools() {
 		if pool.ID == id {
@@ -152,7 +152,7 @@ func (v view) matches(texts ...string) bool {
 
 func (v view) matchesGroup(g weir.GroupInfo) bool { return v.matches(g.Name, g.Label, g.Made, g.Waits) }
 
-// allPools lists the pools, those first that need to be looked at, and the tasks of the program that have run for longest.
+// allPools adds the pools, those with lints first, and the tasks of the whole program that have run longest.
 func (h *handler) allPools(s *Snapshot, v view, groups []weir.GroupInfo) {
 	longest, least := new(longest), v.least()
 	for pool, lints := range weir.Lints(v.slow) {
@@ -191,7 +191,7 @@ func (h *handler) allPools(s *Snapshot, v view, groups []weir.GroupInfo) {
 	}
 }
 
-// queues adds the queues that v asks for, those first that have not answered.
+// queues adds the queues that v asks for, those with an error first.
 func (s *Snapshot) queues(v view, list []exporter.Queue) {
 	for _, q := range list {
 		if !v.matches(q.Name, q.Server) {
@@ -216,19 +216,19 @@ func (s *Snapshot) queues(v view, list []exporter.Queue) {
 	}
 }
 
-// longRun is how long a task has run that is worth a look at where it is.
+// longRun is how long a task must have run for its source line to be of interest.
 const longRun = time.Second
 
-// least is for how long a task has run at least that is among the longest.
+// least returns how long a task must have run to be listed under Longest.
 func (v view) least() time.Duration { return max(v.longer, longRun) }
 
-// runningTask is a task of the pool with that ID; 0 on plain goroutines and workers of a group's own.
+// runningTask is a task and the ID of its pool: 0 for a plain goroutine or a worker of a group's own.
 type runningTask struct {
 	weir.Running
 	pool uint64
 }
 
-// newTask describes a task, without the place where it is.
+// newTask describes a task, except for the line at which it is.
 func (s *Snapshot) newTask(r runningTask) Task {
 	return Task{
 		Pool: r.pool, Worker: r.Worker, Label: clip(r.Label, maxText), Since: s.since(r.Since), Group: r.Group, Waits: r.Waits,
@@ -236,10 +236,11 @@ func (s *Snapshot) newTask(r runningTask) Task {
 	}
 }
 
-// since returns t by the clock of s.Time, as that of the wall may have been set since t.
+// since returns t by the clock of s.Time: the wall clock may have been set since t.
 func (s *Snapshot) since(t time.Time) time.Time { return s.Time.Add(-s.Time.Sub(t)) }
 
-// locate adds where the tasks are that have run for long. It takes one profile of all goroutines at most.
+// locate adds the source lines of the tasks that have run for longRun. It takes at most one profile of all
+// goroutines.
 func (s *Snapshot) locate() {
 	var tasks []*Task
 	var running []weir.Running
@@ -264,7 +265,7 @@ func (s *Snapshot) locate() {
 	}
 }
 
-// longest are the tasks that have run for longest, the shortest of them first: a heap.
+// longest is a heap of the tasks that have run longest, the youngest task at the top.
 type longest []runningTask
 
 func (l longest) Len() int           { return len(l) }
@@ -277,7 +278,7 @@ func (l *longest) Pop() any {
 	return last
 }
 
-// add returns how many tasks it leaves out.
+// add adds t, and returns how many tasks it dropped: 0 or 1.
 func (l *longest) add(t runningTask) int {
 	if heap.Push(l, t); len(*l) <= maxLongest {
 		return 0
@@ -286,7 +287,7 @@ func (l *longest) add(t runningTask) int {
 	return 1
 }
 
-// described returns what every answer has of a pool.
+// described returns what every answer says of a pool.
 func described(pool weir.PoolInfo, times weir.Times) Pool {
 	stats := pool.Stats()
 	return Pool{
@@ -295,7 +296,7 @@ func described(pool weir.PoolInfo, times weir.Times) Pool {
 	}
 }
 
-// onePool returns all of a pool.
+// onePool returns all that is known of a pool.
 func (h *handler) onePool(s *Snapshot, v view, pool weir.PoolInfo) Pool {
 	times := pool.Times()
 	p := described(pool, times)
@@ -332,7 +333,7 @@ func buckets(h weir.Histogram) (list []Bucket) {
 	return list
 }
 
-// stack finds the tasks of a worker, mostly one, with their stacks.
+// stack adds the tasks of one worker, usually a single one, with their stacks.
 func (h *handler) stack(s *Snapshot, v view, groups []weir.GroupInfo) error {
 	var running []weir.Running
 	if v.pool > 0 {
@@ -376,10 +377,11 @@ func (h *handler) stack(s *Snapshot, v view, groups []weir.GroupInfo) error {
 	return nil
 }
 
-// none is the filter of groups that keeps all.
+// none is the group filter that keeps all groups.
 var none func(weir.GroupInfo) bool
 
-// kin is the filter of groups that keeps the one that v asks for, and those that were made in its tasks, and in theirs.
+// kin returns a filter that keeps the group that v asks for and its descendants: the groups made in its
+// tasks, and in their tasks.
 func (v view) kin(list []weir.GroupInfo) func(weir.GroupInfo) bool {
 	if v.group == 0 {
 		return none
@@ -407,7 +409,8 @@ func (s *Snapshot) newGroup(g weir.GroupInfo) Group {
 	}
 }
 
-// groups adds the groups that keep is true for and that v asks for, with those that they were made in; the oldest, and no more than maxGroups.
+// groups adds the groups that keep accepts and v asks for, and their ancestors; the oldest first, at most
+// maxGroups.
 func (s *Snapshot) groups(v view, list []weir.GroupInfo, keep func(weir.GroupInfo) bool) {
 	byID := make(map[uint64]int, len(list))
 	for i, g := range list {
@@ -428,7 +431,7 @@ func (s *Snapshot) groups(v view, list []weir.GroupInfo, keep func(weir.GroupInf
 			kept++
 		}
 	}
-	room := maxGroups // for tasks
+	room := maxGroups // for running tasks
 	for i, g := range list {
 		if !shown[i] {
 			continue
@@ -444,7 +447,7 @@ func (s *Snapshot) groups(v view, list []weir.GroupInfo, keep func(weir.GroupInf
 	}
 }
 
-// clip returns the first n bytes of text, and valid UTF-8.
+// clip returns at most the first n bytes of text, as valid UTF-8.
 func clip(text string, n int) string {
 	if len(text) > n {
 		for n > 0 && !utf8.RuneStart(text[n]) {

@@ -18,24 +18,23 @@ import (
 	"github.com/64ed045f/weir/exporter"
 )
 
-// Option is a setting of a Handler.
+// Option is a setting of [Handler].
 type Option interface{ apply(h *handler) }
 
 type optionFunc func(h *handler)
 
 func (f optionFunc) apply(h *handler) { f(h) }
 
-// Control lets requests change pools: POST with the query pool=ID and a form with do=resize and limit=N, do=pause or do=resume.
-// Requests that a browser makes for a page of another site are refused with 403, see [http.CrossOriginProtection]. It does not ask who
-// makes the request: see the package documentation. Nor does it stop a site that lets its name lead to the address of this server once its page is
-// in the browser, which then takes both for one site, also where the server listens on localhost alone. Only a handler in front does that asks for a
-// password, or refuses each Host but its own.
+// Control lets requests change pools. Such a request is a POST with the query pool=ID and a form: do=resize
+// and limit=N, do=pause, or do=resume. Requests that a browser makes for a page of another site get status
+// 403, see [http.CrossOriginProtection]. Control does not authenticate the client, and does not stop DNS
+// rebinding, even on localhost: put a handler in front that does. See the package documentation.
 func Control() Option {
 	return optionFunc(func(h *handler) { h.control = http.NewCrossOriginProtection() })
 }
 
-// Handler returns a handler that shows the pools of the program. It may be mounted at any path that ends in a slash, and
-// serve any number of requests at once. It calls [weir.Watch].
+// Handler returns a handler that shows the pools of the program. It may be mounted at any path that ends in a
+// slash. It can serve any number of requests at once. Handler calls [weir.Watch].
 func Handler(opts ...Option) http.Handler {
 	h := new(handler)
 	for _, o := range opts {
@@ -50,7 +49,7 @@ type handler struct {
 	rates   rates
 }
 
-// failure is an error that the client has made, with its status.
+// failure is an error of the client, with the status to answer.
 type failure struct {
 	status int
 	text   string
@@ -77,7 +76,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) error {
-	if path := r.URL.Path; strings.HasSuffix(r.Pattern, "/") && path != "" && !strings.HasSuffix(path, "/") { // "" is what StripPrefix leaves
+	if path := r.URL.Path; strings.HasSuffix(r.Pattern, "/") && path != "" && !strings.HasSuffix(path, "/") { // StripPrefix leaves ""
 		return fail(http.StatusNotFound, "there is no page %q; all have the path of the first, and a query", r.URL.Path)
 	}
 	v, err := parseView(r.URL.RawQuery)
@@ -99,7 +98,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) error {
 	return h.answer(w, r, v)
 }
 
-// change does what a form asks for.
+// change applies a form to a pool.
 func (h *handler) change(w http.ResponseWriter, r *http.Request, v view) error {
 	if err := h.control.Check(r); err != nil {
 		return fail(http.StatusForbidden, "%v", err)
@@ -138,7 +137,7 @@ func (h *handler) change(w http.ResponseWriter, r *http.Request, v view) error {
 	return nil
 }
 
-// answer writes what the client asks for.
+// answer writes the page or JSON that the client asks for.
 func (h *handler) answer(w http.ResponseWriter, r *http.Request, v view) error {
 	body, err := h.body(r.Context(), v)
 	if err != nil {
@@ -150,15 +149,15 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, v view) error {
 	}
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // the client may have gone
+	_, _ = w.Write(body) // an error means that the client has gone
 	return nil
 }
 
-// turns holds a value for each answer that is being made, of all handlers. A large program has so much to look at that many at once would take
-// its memory and its processors.
+// turns limits how many answers all handlers prepare at once. In a large program many answers at once would
+// take all its memory and processors.
 var turns = make(chan struct{}, 2)
 
-// body makes the answer, when it is its turn, and unless ctx is done before.
+// body waits for a turn and makes the answer. It fails if ctx is done before.
 func (h *handler) body(ctx context.Context, v view) ([]byte, error) {
 	var queues []exporter.Queue
 	if v.page == pagePools {
@@ -192,18 +191,18 @@ func (h *handler) body(ctx context.Context, v view) ([]byte, error) {
 
 // view is what a query asks for.
 type view struct {
-	page    string // a template: one of those below
-	pool    uint64 // of pagePool and pageStack
-	group   uint64 // of pageStack, if pool is 0, and of pageGroups; 0 for all
-	worker  int    // of pageStack
+	page    string // name of a template: one of those below
+	pool    uint64 // for pagePool and pageStack
+	group   uint64 // for pageStack, if pool is 0, and pageGroups; 0 for all
+	worker  int    // for pageStack
 	find    string
 	lower   string // find in lower case
 	longer  time.Duration
 	hasLong bool // longer was given
 	slow    time.Duration
-	refresh int // seconds; -1 for the page's own
+	refresh int // seconds; -1 for the page's default
 	json    bool
-	query   url.Values // one value each
+	query   url.Values // one value for each parameter
 }
 
 const (
@@ -213,10 +212,10 @@ const (
 	pageStack  = "stack"
 )
 
-// defaultSlow is for how long a task has run, by default, that makes a page mark a mistake.
+// defaultSlow is the default for how long a task must run before a page marks it as a mistake.
 const defaultSlow = 10 * time.Second
 
-// parseView understands a query. It knows no other parameters than its own.
+// parseView parses a query. It refuses parameters that it does not know.
 func parseView(raw string) (view, error) {
 	v := view{page: pagePools, slow: defaultSlow, refresh: -1}
 	var err error
@@ -249,7 +248,7 @@ func parseView(raw string) (view, error) {
 func (v *view) set(name, value string) (err error) {
 	switch name {
 	case "find":
-		value = strings.ToValidUTF8(value, "\uFFFD") // as the page is
+		value = strings.ToValidUTF8(value, "\uFFFD") // as in the page
 		if len(value) > maxText {
 			return fail(http.StatusBadRequest, "find must have at most %d bytes", maxText)
 		}
@@ -300,7 +299,7 @@ func parseDuration(name, value string, least time.Duration) (time.Duration, erro
 	return d, nil
 }
 
-// with returns the query with the parameter set to value, or without it if that is empty.
+// with returns the query with the parameter set to value, or without the parameter if value is empty.
 func (v view) with(name, value string) string {
 	query := maps.Clone(v.query)
 	query.Del(name)
@@ -310,10 +309,10 @@ func (v view) with(name, value string) string {
 	return query.Encode()
 }
 
-// settings are the parameters that links to other pages keep, and forms.
+// settings are the parameters that links to other pages and forms keep.
 var settings = []string{"longer", "refresh", "slow"}
 
-// settings returns those of the query.
+// settings returns the settings of the query.
 func (v view) settings() url.Values {
 	query := make(url.Values)
 	for _, name := range settings {

@@ -20,7 +20,7 @@ var pageText string
 //go:embed page.css
 var style string
 
-// policy lets a page have our style, and nothing else.
+// policy allows a page to load our style, and nothing else.
 var policy = fmt.Sprintf("default-src 'none'; style-src '%s'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'", styleHash())
 
 func styleHash() string {
@@ -46,7 +46,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"till":  func(d Durations) string { return seconds(d.Buckets[len(d.Buckets)-1].UpTo) },
 }).Parse(pageText))
 
-// page is what the templates show.
+// page is the data of the templates.
 type page struct {
 	*Snapshot
 	view
@@ -58,19 +58,20 @@ func newPage(v view, s *Snapshot) page {
 	if refresh < 0 {
 		refresh = 5
 		if v.page == pageStack || s.Control && v.page == pagePool {
-			refresh = 0 // a reader reads, or fills in a form
+			refresh = 0 // the reader of this page reads a stack or fills in a form
 		}
 	}
 	return page{s, v, refresh}
 }
 
-// Query returns the page's own query with another value for a parameter; "" for none.
+// Query returns the page's own query with the parameter set to value, or without the parameter if value is "".
 func (p page) Query(name, value string) template.URL { return template.URL("?" + p.with(name, value)) } //nolint:gosec // encoded
 
-// Own is the page's own query.
+// Own returns the page's own query.
 func (p page) Own() template.URL { return template.URL("?" + p.query.Encode()) } //nolint:gosec // encoded
 
-// To returns the query of a page, of names of parameters and their values, with the settings of this one.
+// To returns the query of another page, with the settings of this one. pairs are names of parameters and
+// their values.
 func (p page) To(pairs ...any) template.URL {
 	query := p.settings()
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -79,28 +80,28 @@ func (p page) To(pairs ...any) template.URL {
 	return template.URL("?" + query.Encode()) //nolint:gosec // encoded
 }
 
-// Settings are the parameters that a form keeps, and their values.
+// Settings returns the parameters that a form keeps, and their values.
 func (p page) Settings() url.Values { return p.settings() }
 
-// Longer is for how long tasks and groups have been there that were asked for; 0 if that was not said.
+// Longer returns the minimum age of tasks and groups that was asked for; 0 if none was.
 func (p page) Longer() time.Duration { return p.longer }
 
-// Least is for how long the tasks of the first page have run at least.
+// Least returns how long a task must have run to be listed on the first page.
 func (p page) Least() time.Duration { return p.least() }
 
-// GroupsFor is for how long the groups of the page have been there at least.
+// GroupsFor returns the minimum age of the groups on the page.
 func (p page) GroupsFor() time.Duration { return p.groupsLonger() }
 
-// Find is what was searched for.
+// Find returns the text that was searched for.
 func (p page) Find() string { return p.find }
 
-// Group is the ID of the group that was asked for; 0 for all.
+// Group returns the ID of the group that was asked for; 0 for all.
 func (p page) Group() uint64 { return p.group }
 
-// Slow is what counts as slow.
+// Slow returns how long a task must run to count as slow.
 func (p page) Slow() time.Duration { return p.slow }
 
-// Title names the page.
+// Title returns the title of the page.
 func (p page) Title() string {
 	switch p.page {
 	case pagePool:
@@ -117,22 +118,22 @@ func (p page) Title() string {
 // since is a time, and how long ago it was.
 type since struct{ Age, Time string }
 
-// Since tells how long ago t was.
+// Since formats t, and how long ago it was.
 func (p page) Since(t time.Time) since {
 	return since{seconds(p.Time.Sub(t).Seconds()), t.Format("2006-01-02 15:04:05.000 MST")}
 }
 
-// row is a task, and what the page knows of it.
+// row is a task, and what the page knows about it.
 type row struct {
 	Task
 	Page     page
 	PoolName string
 	Since    since
-	For      *madeGroups // in it, if it waits for a group; nil if that is not known
-	Stuck    bool        // it is slow, and waits for nothing that the library knows of
+	For      *madeGroups // groups made in the task, if it waits for a group; nil if none is known
+	Stuck    bool        // the task is slow, and waits for nothing that the library knows of
 }
 
-// Rows returns those of tasks.
+// Rows returns the rows of tasks.
 func (p page) Rows(tasks []Task) (rows []row) {
 	for _, t := range tasks {
 		rows = append(rows, p.Row(t))
@@ -149,7 +150,7 @@ func (p page) Row(t Task) row {
 	return r
 }
 
-// NameOf names the pool of a task.
+// NameOf returns the name of the pool with that ID.
 func (p page) NameOf(id uint64) string {
 	for _, pool := range p.Pools {
 		if pool.ID == id {
@@ -159,7 +160,7 @@ func (p page) NameOf(id uint64) string {
 	return fmt.Sprintf("pool %d", id)
 }
 
-// Link is the query of the page with the task's stack.
+// Link returns the query of the page with the task's stack.
 func (r row) Link() template.URL {
 	of, id := "group", r.Group
 	if r.Pool > 0 {
@@ -168,7 +169,7 @@ func (r row) Link() template.URL {
 	return r.Page.To(of, id, "worker", r.Worker)
 }
 
-// Tasks are those of a stack page.
+// Tasks returns the tasks of a stack page.
 func (p page) Tasks() []Task {
 	if len(p.Pools) > 0 {
 		return p.Pools[0].Running
@@ -176,7 +177,7 @@ func (p page) Tasks() []Task {
 	return p.Groups[0].Running
 }
 
-// TasksLeftOut is how many tasks of that worker's number a stack page leaves out.
+// TasksLeftOut returns how many tasks with the same worker number a stack page leaves out.
 func (p page) TasksLeftOut() int {
 	if len(p.Pools) > 0 {
 		return p.Pools[0].RunningLeftOut
@@ -184,20 +185,20 @@ func (p page) TasksLeftOut() int {
 	return p.Groups[0].LeftOut
 }
 
-// node is a group of the tree, or a task in it.
+// node is a group of the tree, or a task of a group.
 type node struct {
 	Page   page
 	Group  *Group
 	Task   *Task
-	Sought bool // by its ID
-	Flat   bool // what is below it follows it instead
+	Sought bool // the group was asked for by its ID
+	Flat   bool // the nodes below this one follow it instead of being nested
 	Below  []node
 }
 
-// maxDepth is how many groups the tree nests, each with its tasks. Browsers nest no more than some 500 elements.
+// maxDepth is how many groups the tree nests, each with its tasks. Browsers nest only about 500 elements.
 const maxDepth = 100
 
-// Since is how long the group or task has been there.
+// Since returns the start of the group or task, and its age.
 func (n node) Since() since {
 	if n.Task != nil {
 		return n.Page.Since(n.Task.Since)
@@ -205,7 +206,7 @@ func (n node) Since() since {
 	return n.Page.Since(n.Group.Since)
 }
 
-// Row is the task with its page.
+// Row returns the row of the task.
 func (n node) Row() row { return n.Page.Row(*n.Task) }
 
 // Tree returns the groups, each below the task in which it was made.
@@ -239,7 +240,7 @@ func (p page) Tree() []node {
 	var add func(to *[]node, list []*Group, depth int)
 	add = func(to *[]node, list []*Group, depth int) {
 		for _, g := range list {
-			made := make(map[int][]*Group) // by the task
+			made := make(map[int][]*Group) // by the worker of the parent task
 			for _, inner := range below[g.ID] {
 				made[inner.ParentWorker] = append(made[inner.ParentWorker], inner)
 			}
@@ -252,7 +253,7 @@ func (p page) Tree() []node {
 					put(to, task, func(to *[]node) { add(to, made[task.Task.Worker], depth+1) })
 					delete(made, task.Task.Worker)
 				}
-				// What was made in tasks that are not listed.
+				// Groups made in tasks that are not listed.
 				rest := slices.DeleteFunc(below[g.ID], func(inner *Group) bool { return made[inner.ParentWorker] == nil })
 				add(to, rest, depth+1)
 			})
@@ -263,7 +264,7 @@ func (p page) Tree() []node {
 	return nodes
 }
 
-// short names a pool.
+// short returns a short name of a pool.
 func short(p Pool) string {
 	if p.Name != "" {
 		return p.Name
@@ -271,7 +272,7 @@ func short(p Pool) string {
 	return p.Kind + " of " + p.Made[strings.LastIndexByte(p.Made, '/')+1:]
 }
 
-// seconds prints a duration with three digits at most.
+// seconds formats a duration with at most three digits.
 func seconds(s float64) string {
 	switch {
 	case s <= 0:
@@ -294,7 +295,7 @@ const (
 	barsWidth, barsHeight   = 480, 80
 )
 
-// rate3 prints a rate with three digits, or those before the point.
+// rate3 formats a rate with three digits, or with all digits before the point if there are more.
 func rate3(perSec float64) string {
 	if perSec >= 100 {
 		return strconv.FormatFloat(perSec, 'f', 0, 64)
@@ -302,12 +303,12 @@ func rate3(perSec float64) string {
 	return strconv.FormatFloat(perSec, 'g', 3, 64)
 }
 
-// waits says what a task waits for: see [weir.Running].
+// waits says in words what a task waits for: see [weir.Running].
 var waits = map[string]string{
 	"group": "a group", "future": "a future", "blocking": "a call of Blocking", "place": "a place, to go on", "other": "tasks elsewhere",
 }
 
-// spark returns the points of a line through the values, oldest first; the last stands at the right.
+// spark returns the points of a line through the values, oldest first; the last value is at the right edge.
 func spark(values []float64) string {
 	if len(values) < 2 {
 		return ""
@@ -331,7 +332,8 @@ type bar struct {
 	Text                string
 }
 
-// bars returns those of a histogram, whose x axis is the logarithm of the duration: of those that are not empty, and the gaps between.
+// bars returns the bars of a histogram, from the first to the last non-empty bucket. The x axis is the
+// logarithm of the duration.
 func bars(d Durations) []bar {
 	if len(d.Buckets) == 0 {
 		return nil

@@ -9,46 +9,46 @@ import (
 
 const (
 	ratePause = 2 * time.Second
-	rateParts = 30          // of the last minute
-	rateStays = time.Minute // for which counting goes on after a request
-	ratePools = 10_000      // that are counted at most, and as many of others that are shown
+	rateParts = 30          // parts of the last minute
+	rateStays = time.Minute // how long counting goes on after a request
+	ratePools = 10_000      // the most pools that are counted; also the most pools remembered in shown
 )
 
-// rates counts what each pool finishes, every ratePause, from a request on and as long as requests come. Between requests a timer
-// does it, and no goroutine.
+// rates counts how many tasks each pool finishes, every ratePause, while requests come and for rateStays
+// after the last one. Between requests a timer counts, so that no goroutine is needed.
 type rates struct {
 	mu      sync.Mutex
 	pools   map[uint64]*rate
-	shown   map[uint64]bool // pools that are not counted, and were shown since the last count
-	counted time.Time       // when that was last
+	shown   map[uint64]bool // pools that were shown since the last count, and are not counted yet
+	counted time.Time       // time of the last count
 	until   time.Time
-	running bool   // the timer
-	round   uint64 // of the timer: those of earlier ones do nothing
+	running bool   // whether the timer runs
+	round   uint64 // of the current timer: earlier timers do nothing
 }
 
-// rate is what a pool has finished.
+// rate is how many tasks a pool has finished.
 type rate struct {
-	finished uint64    // when that was counted last
+	finished uint64    // at the last count
 	perSec   []float64 // the latest last
 	seen     bool
 }
 
-// ask lets it count from now on, for a while.
+// ask starts counting, or lets it go on, for rateStays.
 func (r *rates) ask() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.until = time.Now().Add(rateStays)
 	since := time.Since(r.counted)
 	if r.running && since >= 0 && since <= rateStays {
-		r.start(ratePause - since) // anew: the last one may belong to a test bubble that has ended
+		r.start(ratePause - since) // again, as the last timer may belong to a test bubble that has ended
 	} else {
 		r.running = true
-		r.pools, r.shown = make(map[uint64]*rate), make(map[uint64]bool) // what was counted before is no part of the last minute
+		r.pools, r.shown = make(map[uint64]*rate), make(map[uint64]bool) // earlier counts do not belong to the last minute
 		r.count()
 	}
 }
 
-// tick is what the timer calls.
+// tick is called by the timer of that round.
 func (r *rates) tick(round uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,14 +94,14 @@ func (r *rates) count() {
 	r.start(ratePause)
 }
 
-// start starts the timer, in place of the one that was started before. The caller holds mu.
+// start starts a timer instead of the one that was started before. The caller holds mu.
 func (r *rates) start(d time.Duration) {
 	r.round++
 	round := r.round
 	time.AfterFunc(d, func() { r.tick(round) })
 }
 
-// of returns what the pool has finished per second, in parts of the last minute.
+// of returns how many tasks the pool has finished per second, in parts of the last minute.
 func (r *rates) of(pool uint64) []float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 // This package does not import expvar, which would show the program's command line and memory on [http.DefaultServeMux].
 type Var struct{}
 
-// String returns the pools as JSON: a list of Pool, 500 at most, in the order in which they had their first tasks.
+// String returns the pools as JSON: a list of at most 500 [Pool] values, in the order in which the pools had
+// their first tasks.
 func (Var) String() string {
 	list := []Pool{}
 	for pool := range weir.Pools() {
@@ -24,7 +25,7 @@ func (Var) String() string {
 	}
 	text, err := json.Marshal(list)
 	if err != nil {
-		return "null" // not possible: there are numbers and strings
+		return "null" // cannot happen: the list has only numbers and strings
 	}
 	return string(text)
 }

@@ -14,10 +14,10 @@ type family[T any] struct {
 	data func(m Metric, of []source[T], now time.Time) metricdata.Aggregation
 }
 
-// source is what some data points of each metric are of.
+// source is the thing that data points describe, such as one pool name or one queue.
 type source[T any] struct {
-	names []attribute.KeyValue // the first attributes, of a capacity that is their number
-	set   attribute.Set        // with them alone
+	names []attribute.KeyValue // the first attributes; cap equals len, so that append copies
+	set   attribute.Set        // names alone, as a set
 	start time.Time
 	value *T
 }
@@ -30,23 +30,24 @@ func newSource[T any](families []family[T], start time.Time, value *T, names ...
 	return source[T]{list, attribute.NewSet(slices.Clone(list)...), start, value}
 }
 
-// part is one of the data points that a metric has of each source.
+// part is one of the data points that a metric has for each source.
 type part[T any, N int64 | float64] struct {
-	value string // of the last attribute, if the parts differ by it
+	value string // value of the last attribute, if the parts differ by it
 	read  func(*T) N
 }
 
-// number is a part that counts things.
+// number returns a part that counts things.
 func number[T any, N ~int | ~int64 | ~uint64](value string, read func(*T) N) part[T, int64] {
 	return part[T, int64]{value, func(v *T) int64 { return int64(read(v)) }}
 }
 
-// duration is a part in seconds.
+// duration returns a part in seconds.
 func duration[T any](read func(*T) time.Duration) part[T, float64] {
 	return part[T, float64]{read: func(v *T) float64 { return read(v).Seconds() }}
 }
 
-// counter describes a sum that never falls: of one part without a value, or of several that differ by the attribute key.
+// counter describes a sum that never falls. It has one part without a value, or several parts that differ by
+// the attribute key.
 func counter[T any, N int64 | float64](name, unit, description, key string, parts ...part[T, N]) family[T] {
 	return sum(Metric{Name: name, Type: "Counter", Unit: unit, Description: description}, key, parts)
 }
@@ -67,7 +68,7 @@ func sum[T any, N int64 | float64](m Metric, key string, parts []part[T, N]) fam
 	}}
 }
 
-// oldest describes a gauge of time, of which a sum would say nothing.
+// oldest describes a gauge of an age. A sum of ages would say nothing.
 func oldest[T any](name, description string, read func(*T) time.Duration) family[T] {
 	parts := []part[T, float64]{duration(read)}
 	return family[T]{Metric{Name: name, Type: "Gauge", Unit: "s", Description: description}, func(m Metric, of []source[T], now time.Time) metricdata.Aggregation {
@@ -75,7 +76,7 @@ func oldest[T any](name, description string, read func(*T) time.Duration) family
 	}}
 }
 
-// points returns the data points of m.
+// points returns the data points of m for the sources.
 func points[T any, N int64 | float64](m Metric, of []source[T], now time.Time, parts []part[T, N]) []metricdata.DataPoint[N] {
 	list := make([]metricdata.DataPoint[N], 0, len(of)*len(parts))
 	for _, s := range of {
@@ -90,7 +91,7 @@ func points[T any, N int64 | float64](m Metric, of []source[T], now time.Time, p
 	return list
 }
 
-// histogram describes how long something took.
+// histogram describes a metric of durations.
 func histogram[T any](name, description string, read func(*T) durations) family[T] {
 	return family[T]{Metric{Name: name, Type: "Histogram", Unit: "s", Description: description}, func(_ Metric, of []source[T], now time.Time) metricdata.Aggregation {
 		list := make([]metricdata.ExponentialHistogramDataPoint[float64], 0, len(of))
@@ -101,7 +102,7 @@ func histogram[T any](name, description string, read func(*T) durations) family[
 	}}
 }
 
-// named lets all metrics have the attribute key, before others.
+// named makes key the first attribute of all metrics.
 func named[T any](key string, families ...family[T]) []family[T] {
 	for i := range families {
 		families[i].Attributes = slices.Insert(families[i].Attributes, 0, key)
@@ -109,7 +110,7 @@ func named[T any](key string, families ...family[T]) []family[T] {
 	return families
 }
 
-// appendMetrics adds the metrics of the sources, if there are any.
+// appendMetrics adds the metrics of the sources to list, if there are any sources.
 func appendMetrics[T any](list []metricdata.Metrics, families []family[T], of []source[T], now time.Time) []metricdata.Metrics {
 	if len(of) == 0 {
 		return list

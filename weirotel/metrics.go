@@ -13,10 +13,10 @@ import (
 // Metric describes a metric that a [Producer] may export.
 type Metric struct {
 	Name        string
-	Type        string // "Counter", "UpDownCounter", "Gauge" or "Histogram", an exponential one
+	Type        string // "Counter", "UpDownCounter", "Gauge" or "Histogram" (exponential)
 	Unit        string
 	Description string
-	Attributes  []string // first the name of what the metric is of
+	Attributes  []string // the first attribute names the source
 }
 
 // Metrics returns all metrics that a [Producer] may export, for programs that write dashboards, rules or documentation.
@@ -33,13 +33,13 @@ func metricsOf[T any](families []family[T]) (list []Metric) {
 	return list
 }
 
-// limiterCounts are what a limiter does and has done.
+// limiterCounts are the statistics and times of a limiter.
 type limiterCounts struct {
 	weirhttp.Stats
 	weir.Times
 }
 
-// The tables of all metrics. Each row says what the metric is, and how its values are read.
+// The tables of all metrics. Each row describes a metric, and says how its values are read.
 var (
 	ofPools = named("weir.pool.name",
 		upDown("weir.pool.count", "{pool}", "Pools that share this name.", "",
@@ -84,7 +84,7 @@ var (
 		histogram("weir.pool.run.duration", "How long tasks ran, without their waits for other tasks.", func(p *exporter.Totals) durations { return p.Run }),
 	)
 
-	// The first is of all queues, the others of those that have answered.
+	// The first metric is of all queues, the others of the queues that have answered.
 	ofQueues = named("weir.queue.name", named("weir.queue.server",
 		upDown("weir.queue.up", "{queue}", "1 if the server has told the counts of the queue. Else 0, and the queue has no other data points.", "",
 			number("", func(q *exporter.Queue) int {

@@ -2,13 +2,13 @@ package weirotel
 
 import "github.com/64ed045f/weir/exporter"
 
-// pools are those of weir.Pools, added up by name.
+// pools are the pools of weir.Pools, added up by name.
 type pools struct {
 	*exporter.Pools
 	sources []source[exporter.Totals] // in the order of Look
 }
 
-// look returns what the pools of each name add up to now.
+// look returns the present totals of each name.
 func (p *pools) look() []source[exporter.Totals] {
 	totals := p.Look()
 	for i := range totals {

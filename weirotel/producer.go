@@ -20,7 +20,8 @@ import (
 // scope is the name of the instrumentation scope of metrics and spans.
 const scope = "github.com/64ed045f/weir/weirotel"
 
-// Producer is a [metric.Producer] of what a program uses of Weir. [NewProducer] makes one. Any number of goroutines may use it at once.
+// Producer is a [metric.Producer] for a program's use of Weir. [NewProducer] makes a Producer. Any number of
+// goroutines may use it at once.
 type Producer struct {
 	mu         sync.Mutex
 	pools      pools
@@ -35,8 +36,8 @@ type Producer struct {
 
 var _ metric.Producer = (*Producer)(nil)
 
-// NewProducer returns a producer that exports all pools of [weir.Pools], all queues of [exporter.Queues], and what the options add. It panics if two options give the same name to
-// limiters, to transports or to keepers.
+// NewProducer returns a producer that exports all pools of [weir.Pools], all queues of [exporter.Queues], and what
+// the options add. It panics if two options give the same name to two limiters, two transports or two keepers.
 func NewProducer(opts ...Option) *Producer {
 	p := &Producer{made: time.Now(), options: []exporter.Option{exporter.Clean(valid)}}
 	for _, o := range opts {
@@ -46,9 +47,11 @@ func NewProducer(opts ...Option) *Producer {
 	return p
 }
 
-// Produce returns all metrics with their present values, or the cause of ctx if that is done. For each pool, limiter, transport and keeper it
-// takes the lock that their users take, for a short time, and it looks at each worker of the pools. It asks the server of each queue once,
-// all at once, and waits until ctx is done, for two seconds at most. Calls follow one another, except for that.
+// Produce returns all metrics with their present values. It returns the cause of ctx if ctx is done.
+//
+// Produce reads the state of each worker of the pools. For each pool, limiter, transport and keeper, Produce
+// takes for a short time the lock that their users take. Concurrent calls do this one after the other. Produce
+// asks the servers of all queues at once, each one time, and waits for at most two seconds, or until ctx is done.
 func (p *Producer) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -89,20 +92,23 @@ type option func(*Producer)
 
 func (o option) apply(p *Producer) { o(p) }
 
-// NoPools leaves all pools and queues out: for a second producer of the reader of one that exports them.
+// NoPools leaves out all pools and queues. It is for a second producer whose reader has another producer that
+// exports them.
 func NoPools() Option { return option(func(p *Producer) { p.noPools = true }) }
 
-// NoQueues leaves all queues out: for programs of many processes that share queues, of which one or two shall ask the servers.
+// NoQueues leaves out all queues. If many processes of a program share queues, only one or two of them should
+// ask the servers.
 func NoQueues() Option { return option(func(p *Producer) { p.noQueues = true }) }
 
-// Only leaves out the pools for which keep returns false. keep must not collect from the same producer. See [exporter.Only].
+// Only leaves out the pools for which keep returns false. keep must not collect from the same producer. See
+// [exporter.Only].
 func Only(keep func(weir.PoolInfo) bool) Option {
 	must(keep != nil, "choice of pools must not be nil", "nil")
 	return poolOption(exporter.Only(keep))
 }
 
-// MaxNames sets how many names of pools have data points of their own: the first n that the producer finds. Pools with other names
-// share the name "other". The default is 1000.
+// MaxNames sets how many names of pools have data points of their own: the first n that the producer finds.
+// Pools with other names share the name "other". The default is 1000.
 func MaxNames(n int) Option {
 	must(n >= 0, "number of names must be at least 0", n)
 	return poolOption(exporter.MaxNames(n))
@@ -112,7 +118,7 @@ func poolOption(o exporter.Option) Option {
 	return option(func(p *Producer) { p.options = append(p.options, o) })
 }
 
-// Limiter adds a limiter, with name as its attribute weir.http.limiter.name.
+// Limiter adds a limiter. name is its attribute weir.http.limiter.name.
 func Limiter(name string, l *weirhttp.Limiter) Option {
 	must(l != nil, "limiter must not be nil", "nil")
 	mustName("limiter", name)
@@ -121,7 +127,7 @@ func Limiter(name string, l *weirhttp.Limiter) Option {
 	})
 }
 
-// Transport adds a transport, with name as its attribute weir.http.transport.name.
+// Transport adds a transport. name is its attribute weir.http.transport.name.
 func Transport(name string, t *weirhttp.Transport) Option {
 	must(t != nil, "transport must not be nil", "nil")
 	mustName("transport", name)
@@ -130,17 +136,18 @@ func Transport(name string, t *weirhttp.Transport) Option {
 	})
 }
 
-// Keeper adds a [reuse.Keeper], with name as its attribute weir.keeper.name. It calls Stats once, as each collection does.
+// Keeper adds a [reuse.Keeper]. name is its attribute weir.keeper.name. Keeper calls Stats once, and each
+// collection calls it again.
 func Keeper(name string, k interface{ Stats() reuse.KeeperStats }) Option {
 	must(k != nil, "keeper must not be nil", "nil")
 	mustName("keeper", name)
-	_ = k.Stats() // panics here, rather than at each collection, if the keeper is not made
+	_ = k.Stats() // panics here instead of at each collection, if k is a zero Keeper
 	return option(func(p *Producer) {
 		p.keepers.add(ofKeepers, "keeper", name, p.made, func() *reuse.KeeperStats { return new(k.Stats()) })
 	})
 }
 
-// items are things that the program has given to the producer by name. What they count began when the producer was made, or before.
+// items are the sources that options have added by name. Their counts began when the producer was made, or before.
 type items[T any] struct {
 	sources []source[T]
 	reads   []func() *T
@@ -166,7 +173,7 @@ func mustName(what, name string) {
 	must(name != "" && utf8.ValidString(name), "name of a "+what+" must be valid UTF-8 and not empty", fmt.Sprintf("%q", name))
 }
 
-// must panics with a rule of this package, unless it holds.
+// must panics with the rule unless it holds.
 func must(holds bool, rule string, got any) {
 	if !holds {
 		panic(fmt.Sprintf("weirotel: %s, got %v", rule, got))

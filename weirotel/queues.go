@@ -6,7 +6,7 @@ import (
 	"github.com/64ed045f/weir/exporter"
 )
 
-// lookAt returns the sources of queues: all, and those whose counts are known.
+// lookAt returns the sources of all queues, and of the queues whose counts are known.
 func lookAt(queues []exporter.Queue, start time.Time) (all, known []source[exporter.Queue]) {
 	for i := range queues {
 		q := &queues[i]

@@ -18,11 +18,11 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// spans says what spans a function gets.
+// spans says how to make the spans of a function.
 type spans struct {
 	name   string
-	label  string       // of the submitter's context, where the task has another
-	tracer trace.Tracer // nil for that of the global provider
+	label  string       // of the submitter's context, if the task has a different context
+	tracer trace.Tracer // nil for a tracer of the global provider
 	start  []trace.SpanStartOption
 }
 
@@ -34,7 +34,7 @@ func newSpans(name string, opts []SpanOption) *spans {
 	return s
 }
 
-// queued is when a task was submitted, for the first span that asks.
+// queued is when a task was submitted; only the first span asks for it.
 type queued struct {
 	since time.Time
 	asked atomic.Bool
@@ -42,7 +42,7 @@ type queued struct {
 
 func newQueued() *queued { return &queued{since: time.Now()} }
 
-// labelOf returns the [weir.Label] of ctx, which is a label for profiles, too.
+// labelOf returns the [weir.Label] of ctx, which is also a label for profiles.
 func labelOf(ctx context.Context) string {
 	label, _ := pprof.Label(ctx, "weir.task")
 	return label
@@ -51,7 +51,7 @@ func labelOf(ctx context.Context) string {
 // run runs task in a span.
 func (s *spans) run(ctx context.Context, q *queued, task func(context.Context) error) (err error) {
 	ctx, span := s.begin(ctx, q)
-	defer func() { span.End() }() // a deferred End of the SDK's would recover from the panic, too
+	defer func() { span.End() }() // with defer span.End(), the SDK's End would recover from the panic, too
 	if !span.IsRecording() {
 		return task(ctx)
 	}
@@ -102,23 +102,23 @@ func (s *spans) begin(ctx context.Context, q *queued) (context.Context, trace.Sp
 	return inner, span
 }
 
-// fail says that the task failed with value.
+// fail sets the span's status to Error, with value.
 func fail(span trace.Span, value any) {
 	span.SetStatus(codes.Error, text(value))
 	span.SetAttributes(attribute.String("error.type", fmt.Sprintf("%T", value)))
 }
 
-// failPanic says that the task panics with value. A deferred function must call it, for the stack.
+// failPanic records that the task panics with value. A deferred function must call it, so that the stack is there.
 func failPanic(span trace.Span, value any) {
 	fail(span, value)
 	stack := debug.Stack()
 	if passed, ok := value.(*weir.Panic); ok {
-		stack = passed.Stack // of the task that panicked first
+		stack = passed.Stack // the stack of the task that panicked first
 	}
 	exception(span, value, string(stack))
 }
 
-// exception adds the event that the semantic conventions have for what a task failed with.
+// exception adds the event that the semantic conventions define for a failure.
 func exception(span trace.Span, value any, stack string) {
 	attributes := []attribute.KeyValue{
 		attribute.String("exception.type", fmt.Sprintf("%T", value)),
@@ -130,10 +130,11 @@ func exception(span trace.Span, value any, stack string) {
 	span.AddEvent("exception", trace.WithAttributes(attributes...))
 }
 
-// longestText is in bytes. An error may have the text of all that failed, and a collector refuses what is too large, with all other spans.
+// longestText is in bytes. An error may join the texts of many failures, and a collector refuses a span that
+// is too large together with all other spans of the request.
 const longestText = 1 << 14
 
-// text is what fmt says of value, or the beginning: other than a call of Error it does not panic.
+// text returns the start of what fmt prints of value. Unlike a call of Error, it does not panic.
 func text(value any) string {
 	all := fmt.Sprint(value)
 	if len(all) <= longestText {
@@ -142,5 +143,5 @@ func text(value any) string {
 	return valid(all[:longestText]) + "…"
 }
 
-// valid makes s valid UTF-8, as an exporter refuses all data for one byte that is not.
+// valid makes s valid UTF-8: an exporter refuses all data for one invalid byte.
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

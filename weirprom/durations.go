@@ -8,29 +8,29 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// durations are a weir.Histogram or an exporter.Histogram.
+// durations is a weir.Histogram or an exporter.Histogram.
 type durations interface {
 	Sum() float64
 	Buckets() iter.Seq2[int, uint64]
 }
 
 const (
-	schema = 2 // that of weir.Histogram
+	schema = 2 // the schema of weir.Histogram
 
-	// The classic bounds are 4^lowest s to 4^highest s, each of which is a bound of the native buckets.
+	// The classic bounds are 4^lowest s to 4^highest s. Each is a bound of the native buckets.
 	lowest, highest = -9, 3
-	perBound        = 2 << schema // native buckets in a classic one
+	perBound        = 2 << schema // native buckets in a classic bucket
 )
 
 // newHistogram returns d as a histogram with native and classic buckets.
 func newHistogram(desc *prometheus.Desc, labels []string, d durations) prometheus.Metric {
 	h := &dto.Histogram{
 		SampleSum: new(d.Sum()), Schema: new(int32(schema)),
-		ZeroThreshold: new(prometheus.DefNativeHistogramZeroThreshold), ZeroCount: new(uint64(0)), // marks it as native while it is empty
+		ZeroThreshold: new(prometheus.DefNativeHistogramZeroThreshold), ZeroCount: new(uint64(0)), // marks an empty histogram as native
 	}
-	count, end, previous := uint64(0), 0, int64(0) // end is the bucket behind the last span
+	count, end, previous := uint64(0), 0, int64(0) // end is the bucket after the last span
 	bound := lowest
-	classic := func(below int) { // adds the bounds below that bucket
+	classic := func(below int) { // adds the classic bounds below that bucket
 		for ; bound <= highest && bound*perBound < below; bound++ {
 			h.Bucket = append(h.Bucket, &dto.Bucket{UpperBound: new(math.Ldexp(1, 2*bound)), CumulativeCount: new(count)})
 		}
@@ -50,14 +50,15 @@ func newHistogram(desc *prometheus.Desc, labels []string, d durations) prometheu
 	return &histogramMetric{desc, prometheus.MakeLabelPairs(desc, labels), h}
 }
 
-// histogramMetric is a histogram that does not change. Those of the client library have either native or classic buckets.
+// histogramMetric is a constant histogram. The constant histograms of the client library have either native
+// or classic buckets.
 type histogramMetric struct {
 	desc      *prometheus.Desc
 	labels    []*dto.LabelPair
 	histogram *dto.Histogram
 }
 
-// Desc returns what describes the metric.
+// Desc returns the descriptor of the metric.
 func (m *histogramMetric) Desc() *prometheus.Desc { return m.desc }
 
 // Write sets the labels and the histogram of out.

@@ -12,12 +12,12 @@ type family[T any] struct {
 	Metric
 	kind  prometheus.ValueType
 	parts []series[T]
-	read  func(v *T) durations // of a histogram, which has no parts
+	read  func(v *T) durations // for a histogram, which has no series
 }
 
 // series is a part of a family.
 type series[T any] struct {
-	label string // value of the label that tells it apart from others; "" if the family has no such label
+	label string // value of the label that distinguishes the series; "" if the family has no such label
 	read  func(v *T) float64
 }
 
@@ -41,19 +41,20 @@ func counterBy[T any](label, name, help string, parts ...series[T]) family[T] {
 	return family[T]{Metric{Name: name, Type: "counter", Help: help, Labels: []string{label}}, prometheus.CounterValue, parts, nil}
 }
 
-// part is the series of a gauge or counter that has that value of its label.
+// part returns the series of a gauge or counter with that value of its label.
 func part[T any, N number](label string, read func(*T) N) series[T] {
 	return series[T]{label, func(v *T) float64 { return float64(read(v)) }}
 }
 
-// age is a gauge of a time, which is never below 0: a pool of a test bubble has another clock than a collector outside.
+// age is a gauge of an age. It is never below 0, even if a pool of a test bubble has another clock than a
+// collector outside.
 func age[T any](name, help string, read func(*T) time.Duration) family[T] {
 	f := gauge(name, help, func(v *T) float64 { return max(0, read(v).Seconds()) })
 	f.Unit = "seconds"
 	return f
 }
 
-// spent is a counter of a time.
+// spent is a counter of seconds.
 func spent[T any](name, help string, read func(*T) time.Duration) family[T] {
 	f := counter(name, help, func(v *T) float64 { return read(v).Seconds() })
 	f.Unit = "seconds"
@@ -64,7 +65,7 @@ func histogram[T any](name, help string, read func(*T) durations) family[T] {
 	return family[T]{Metric: Metric{Name: name, Type: "histogram", Unit: "seconds", Help: help}, read: read}
 }
 
-// of puts a label in front of those that the families have.
+// of makes label the first label of the families.
 func of[T any](label string, families ...family[T]) []family[T] {
 	for i := range families {
 		families[i].Labels = append([]string{label}, families[i].Labels...)
@@ -80,13 +81,14 @@ func metricsOf[T any](families []family[T]) (list []Metric) {
 	return list
 }
 
-// encoder turns values of a T into metrics of the client library.
+// encoder turns values of T into metrics of the client library.
 type encoder[T any] struct {
 	families []family[T]
 	descs    []*prometheus.Desc
 }
 
-// newEncoder returns one whose first label is the given name, or is given to append if that is "".
+// newEncoder returns an encoder whose first label has the value name. If name is "", append gets that value
+// with each T.
 func newEncoder[T any](families []family[T], name string) encoder[T] {
 	e := encoder[T]{families: families}
 	for _, f := range families {

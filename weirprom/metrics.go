@@ -13,9 +13,9 @@ import (
 type Metric struct {
 	Name   string
 	Type   string   // "counter", "gauge" or "histogram"
-	Unit   string   // "seconds", or "" for numbers of things
-	Help   string   // what it measures, in a sentence
-	Labels []string // first what it is of: "pool", "queue", "limiter", "transport" or "keeper"
+	Unit   string   // "seconds", or "" for a number of things
+	Help   string   // what the metric measures, in a sentence
+	Labels []string // the first label names the source: "pool", "queue", "limiter", "transport" or "keeper"
 }
 
 // Metrics returns all metrics that a [Collector] may export, for programs that write dashboards, rules or documentation.
@@ -23,7 +23,7 @@ func Metrics() []Metric {
 	return slices.Concat(metricsOf(ofPools), metricsOf(ofQueues), metricsOf(ofLimiters), metricsOf(ofTransports), metricsOf(ofKeepers))
 }
 
-// The tables of all metrics. Each row says what the metric is, and how its values are read.
+// The tables of all metrics. Each row describes a metric, and says how its values are read.
 var (
 	ofPools = of("pool",
 		gauge("weir_pools", "Pools that share this name.", func(p *exporter.Totals) int { return p.Pools }),
@@ -53,7 +53,7 @@ var (
 		histogram("weir_pool_run_seconds", "How long tasks ran, without their waits for other tasks.", func(p *exporter.Totals) durations { return p.Run }),
 	)
 
-	// The first is of all queues, the others of those that have answered.
+	// The first metric is of all queues, the others of the queues that have answered.
 	ofQueues = of("queue", of("server",
 		gauge("weir_queue_up", "1 if the server has told the counts of the queue. Else 0, and the queue has no other series.", func(q *exporter.Queue) int {
 			if q.Err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/64ed045f/weir/exporter"
 )
 
-// pools exports those of weir.Pools.
+// pools exports the pools of weir.Pools.
 type pools struct {
 	encoder[exporter.Totals]
 	*exporter.Pools
@@ -24,7 +24,8 @@ func (p *pools) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// clean replaces bytes that are not UTF-8, which Prometheus refuses, and U+FFFD, which it refuses in expressions.
+// clean replaces bytes that are not UTF-8, which Prometheus refuses, and U+FFFD, which expressions must not
+// contain.
 func clean(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError {

@@ -8,7 +8,7 @@ import (
 	"github.com/64ed045f/weir/exporter"
 )
 
-// queues exports those of exporter.Queues.
+// queues exports the queues of exporter.Queues.
 type queues struct{ encoder[exporter.Queue] }
 
 // Collect sends the metrics of all queues.
@@ -16,7 +16,7 @@ func (q queues) Collect(to chan<- prometheus.Metric) {
 	for _, of := range exporter.Queues(context.Background()) {
 		list := q.append(nil, &of, of.Name, of.Server)
 		if of.Err != nil {
-			list = list[:1] // weir_queue_up
+			list = list[:1] // only weir_queue_up
 		}
 		for _, m := range list {
 			to <- m

@@ -29,7 +29,7 @@ func (e *usageError) Error() string { return e.err.Error() }
 
 func (e *usageError) Unwrap() error { return e.err }
 
-// options are those of the command line.
+// options are the options of the command line.
 type options struct {
 	once, json        bool
 	find              string
@@ -125,7 +125,7 @@ func start(cmd *cobra.Command, opts options, page string) error {
 	return err
 }
 
-// validate refuses what the parser of the flags lets pass.
+// validate refuses invalid options that the flag parser accepts.
 func (o *options) validate() error {
 	const least = 50 * time.Millisecond
 	switch {
@@ -139,7 +139,7 @@ func (o *options) validate() error {
 	return nil
 }
 
-// parseHeader returns the headers of lines such as those of --header. Its error does not name the line, which may be secret.
+// parseHeader parses lines such as those of --header. Its error does not quote the line, which may be secret.
 func parseHeader(lines []string) (http.Header, error) {
 	header := make(http.Header)
 	for _, line := range lines {
@@ -154,7 +154,8 @@ func parseHeader(lines []string) (http.Header, error) {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// version says which build this is: the version of the module, the commit if it was built in a checkout, and the Go release.
+// version describes this build: the version of the module, the commit if it was built in a checkout, and the
+// Go release.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

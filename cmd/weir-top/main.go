@@ -1,5 +1,5 @@
-// Weir-top shows the pools of a running Go program in a terminal, as top shows processes. The program must serve the page of package
-// [github.com/64ed045f/weir/weirdebug]. The command weir runs it as weir top.
+// Weir-top shows the pools of a running Go program in a terminal, as top shows processes. The program must
+// serve the pages of package [github.com/64ed045f/weir/weirdebug]. The command weir runs weir-top as weir top.
 package main
 
 import (
@@ -11,14 +11,14 @@ import (
 	"github.com/64ed045f/weir/cmd/weir-top/internal/text"
 )
 
-// The exit statuses of the tool, next to those of a signal.
+// The exit statuses of the tool, besides those of signals.
 const (
 	statusOK     = 0
 	statusFailed = 1
 	statusUsage  = 2
 )
 
-// maxMessage is how wide an error may be, as it may have text of a server.
+// maxMessage is the most cells of an error, which may contain text of a server.
 const maxMessage = 1000
 
 func main() {

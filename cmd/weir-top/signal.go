@@ -13,11 +13,11 @@ type interruption struct{ signal syscall.Signal }
 
 func (i *interruption) Error() string { return "stopped by signal: " + i.signal.String() }
 
-// status is what a shell reports of a command that died of the signal.
+// status is the exit status that a shell reports for a command killed by the signal.
 func (i *interruption) status() int { return 128 + int(i.signal) }
 
-// withSignals returns a context that SIGINT and SIGTERM cancel, so that the terminal is set right before the process ends; and a function that returns
-// which of them has done so, or nil.
+// withSignals returns a context that SIGINT and SIGTERM cancel, so that the terminal is restored before the
+// process ends. The function interrupted returns the signal that has done so, or nil.
 func withSignals(parent context.Context) (ctx context.Context, interrupted func() *interruption) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)

@@ -53,7 +53,8 @@ It is the command-line tool of the Go library github.com/64ed045f/weir.`,
 	return root
 }
 
-// version says which build this is: the version of the module, the commit if it was built in a checkout, and the Go release.
+// version describes this build: the version of the module, the commit if it was built in a checkout, and the
+// Go release.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -71,7 +72,7 @@ func version() string {
 	return fmt.Sprintf("%s %s", text, info.GoVersion)
 }
 
-// noCommand is an error that names the command that may have been meant.
+// noCommand returns an error that suggests the command that the user may have meant.
 func noCommand(root *cobra.Command, name string) error {
 	root.SuggestionsMinimumDistance = 2
 	if near := root.SuggestionsFor(name); len(near) > 0 {

@@ -1,4 +1,4 @@
-// Weir is the command-line tool of the Weir library: bounded parallel work on real files.
+// Weir is the command-line tool of the Weir library: it does bounded parallel work on files.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
 )
 
-// The exit statuses of the tool, next to those of a signal.
+// The exit statuses of the tool, besides those of signals.
 const (
 	statusOK     = 0
 	statusFailed = 1

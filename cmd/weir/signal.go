@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// grace is how long a command may tidy up after a signal. Then the process ends whatever it does: a read from a
+// grace is how long a command may clean up after a signal. Then the process ends in any case. A read from a
 // terminal or from a dead network drive can't be cancelled, and the user should not have to press Ctrl-C twice.
 const grace = 50 * time.Millisecond
 
@@ -17,12 +17,13 @@ type interruption struct{ signal syscall.Signal }
 
 func (i *interruption) Error() string { return "stopped by signal: " + i.signal.String() }
 
-// status is what a shell reports of a command that died of the signal.
+// status is the exit status that a shell reports for a command killed by the signal.
 func (i *interruption) status() int { return 128 + int(i.signal) }
 
 // withSignals returns a context that SIGINT and SIGTERM cancel, with an *interruption as the cause.
 //
-// It also turns SIGPIPE off. A write to a closed pipe is an error then, which leaves the time to take the progress bar off the screen.
+// It also ignores SIGPIPE. A write to a closed pipe is then an error, which leaves time to remove the
+// progress bar from the screen.
 func withSignals(parent context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(parent)
 	signal.Ignore(syscall.SIGPIPE)

@@ -92,7 +92,7 @@ Exit status:
 	return cmd
 }
 
-// validate refuses what the parser of the flags lets pass.
+// validate refuses invalid combinations that the flag parser accepts.
 func validate(cmd *cobra.Command, lists, args []string) error {
 	if len(lists) > 0 {
 		if len(lists) > 1 {
@@ -114,13 +114,14 @@ func validate(cmd *cobra.Command, lists, args []string) error {
 	return nil
 }
 
-// lastOf is one of --quiet, --status and --warn, each of which undoes the others, as in coreutils. It implements pflag.Value.
+// lastOf is one of --quiet, --status and --warn. Each of them undoes the others, as in coreutils. It
+// implements pflag.Value.
 type lastOf struct {
 	all *sum.Options
 	one *bool
 }
 
-// Set takes a bool.
+// Set parses a bool.
 func (l *lastOf) Set(text string) error {
 	on, err := strconv.ParseBool(text)
 	if err != nil {
@@ -133,18 +134,18 @@ func (l *lastOf) Set(text string) error {
 	return nil
 }
 
-// String returns whether it is in force.
+// String returns whether the flag is in effect.
 func (l *lastOf) String() string { return strconv.FormatBool(l.one != nil && *l.one) }
 
 // Type names the kind of value in the help text.
 func (l *lastOf) Type() string { return "bool" }
 
-// A count is how many there are of something, at least one. It implements pflag.Value.
+// A count is a number of things, at least 1. It implements pflag.Value.
 type count int
 
-// Set takes a decimal number.
+// Set parses a decimal number.
 func (c *count) Set(text string) error {
-	n, _ := strconv.Atoi(text) // 0 if it is no number, and the largest there is if it is larger
+	n, _ := strconv.Atoi(text) // n is 0 for no number, and the largest int for a larger number
 	if n < 1 {
 		return errors.New("must be a whole number, at least 1")
 	}

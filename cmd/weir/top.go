@@ -15,13 +15,13 @@ import (
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
 )
 
-// topName is the program that is weir top. It is another program so that this one needs few modules.
+// topName is the program behind weir top. It is a program of its own, so that weir depends on few modules.
 const topName = "weir-top"
 
 var errNoTop = errors.New(`the program weir-top is neither next to weir nor in PATH. To install it:
   go install github.com/64ed045f/weir/cmd/weir-top@latest`)
 
-// newTopCommand returns the command weir top, which leaves all of its arguments to the other program.
+// newTopCommand returns the command weir top, which passes all of its arguments to the other program.
 func newTopCommand(streams sum.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "top [flags] URL",
@@ -41,7 +41,7 @@ It is the program weir-top, next to weir or in PATH. To install it:
 	}
 }
 
-// topPath returns where weir-top is.
+// topPath returns the path of weir-top.
 func topPath() (string, error) {
 	if self, err := os.Executable(); err == nil {
 		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), topName)); err == nil {
@@ -55,10 +55,11 @@ func topPath() (string, error) {
 	return path, nil
 }
 
-// become makes this process the other program. Where the system can't do that, it runs the program, and ends with its exit status: the console
-// sends Ctrl-C to both, and this process waits for what the other one makes of it.
+// become makes this process the other program. On systems without exec it runs the program, and ends with the
+// program's exit status. There the console sends Ctrl-C to both processes, and this one waits until the other
+// has handled it.
 func become(path string, args []string, streams sum.Streams) error {
-	signal.Reset() // the other program would inherit what is ignored
+	signal.Reset() // the other program would inherit the ignored signals
 	if runtime.GOOS != "windows" {
 		return fmt.Errorf("%s: %w", path, syscall.Exec(path, args, os.Environ()))
 	}

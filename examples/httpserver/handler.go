@@ -11,9 +11,9 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-// limited runs handler for at most limit requests at once, has queue more wait, each for at most
-// wait, and refuses the rest at once, with 503 and Retry-After. A client that asks for the server's
-// health gets an answer even when the server is overloaded.
+// limited runs handler for at most limit requests at once. Up to queue more requests wait, each for at most
+// wait. It refuses all others at once, with 503 and Retry-After. A request for the server's health gets an
+// answer even when the server is overloaded.
 func limited(handler http.Handler, limit, queue int, wait time.Duration) http.Handler {
 	return weirhttp.Limit(handler, limit,
 		weirhttp.Queue(queue),
@@ -22,7 +22,7 @@ func limited(handler http.Handler, limit, queue int, wait time.Duration) http.Ha
 	)
 }
 
-// newHandler returns the server's handler; work stands for what takes the time.
+// newHandler returns the server's handler; work stands for the slow part of a request.
 func newHandler(work func(context.Context) error) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, []byte("ok\n")) })
@@ -48,14 +48,14 @@ func newHandler(work func(context.Context) error) http.Handler {
 
 func reply(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "application/octet-stream")
-	_, _ = w.Write(body) // fails if the client has gone: then no client is left that could learn of it
+	_, _ = w.Write(body) // an error means that the client has gone
 }
 
-// backendPlaces is how many requests a backend works for at once.
+// backendPlaces is how many requests a backend serves at once.
 const backendPlaces = 8
 
-// backend stands for what the requests of a real server need, such as a database: it serves a
-// fixed number at once, and gets no faster however many more wait for it.
+// backend stands for a resource of a real server, such as a database. It serves a fixed number of requests at
+// once, and gets no faster when more requests wait for it.
 type backend struct {
 	places  chan struct{}
 	service time.Duration
@@ -65,7 +65,7 @@ func newBackend(service time.Duration) *backend {
 	return &backend{make(chan struct{}, backendPlaces), service}
 }
 
-// work takes the service time once there is a place, unless ctx is done.
+// work waits for a place, and takes the service time there. It fails when ctx is done.
 func (b *backend) work(ctx context.Context) error {
 	select {
 	case b.places <- struct{}{}:

@@ -1,5 +1,5 @@
-// Command httpserver reverses what is posted to /reverse, and shows what a limit does for a
-// server that gets more requests than it can serve. README.md says what to try.
+// Command httpserver reverses the text that clients post to /reverse. It shows what a limit does for a server
+// that gets more requests than it can serve. README.md says what to try.
 package main
 
 import (
@@ -45,13 +45,13 @@ func main() {
 	log.Print("all requests are served")
 }
 
-// serve serves until ctx is done. Then it takes no new connections, and waits until all
-// requests that it has taken are answered, those that wait among them, but no longer than patience.
+// serve serves requests until ctx is done. Then it accepts no new connections, and waits until all accepted
+// requests are answered, waiting requests included, but no longer than patience.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler, patience time.Duration) error {
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second, // a body that comes slowly takes up a slot meanwhile
+		ReadTimeout:       10 * time.Second, // a slow body occupies a slot meanwhile
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -65,7 +65,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, pat
 	defer cancel()
 	err := server.Shutdown(end)
 	if err != nil {
-		err = errors.Join(err, server.Close()) // cuts off what has taken too long
+		err = errors.Join(err, server.Close()) // cut off what has taken too long
 	}
 	if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)

@@ -16,13 +16,14 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// nodes is how many servers a cluster has: each mail is kept on all of them, and one may be missing.
+// nodes is how many servers a cluster has. Each of them keeps each mail, and one may be missing.
 const nodes = 3
 
-// cluster are servers that keep each message together, each in a process of its own. Clients reach those on this machine alone, with the token.
+// cluster is a set of servers that keep each message together, each in a process of its own. Only clients on
+// this machine that have the token reach them.
 type cluster struct {
 	m       *mailer
-	ports   []int // of clients, then of the servers for each other
+	ports   []int // for clients, then for the other servers
 	servers [nodes]*exec.Cmd
 }
 
@@ -42,14 +43,14 @@ func newCluster(ctx context.Context, m *mailer) (*cluster, error) {
 	return c, nil
 }
 
-// freePorts returns ports that no program of this machine listens on at the moment.
+// freePorts returns ports that no program of this machine listens on at present.
 func freePorts(n int) (ports []int, err error) {
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = l.Close() }() // after all have one, so that no two are the same
+		defer func() { _ = l.Close() }() // when all ports are found, so that no two are the same
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil
@@ -74,17 +75,17 @@ func (c *cluster) start(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	if _, err := cmd.StdinPipe(); err != nil { // its end, with this process, ends the server
+	if _, err := cmd.StdinPipe(); err != nil { // when this process ends, so does this pipe, and with it the server
 		return err
 	}
 	c.servers[i] = cmd
 	return cmd.Start()
 }
 
-// crash kills one of the servers, and returns how it has ended.
+// crash kills one of the servers, and returns its exit state.
 func (c *cluster) crash(i int) *os.ProcessState {
-	_ = c.servers[i].Process.Kill() // it fails if the process has ended: then
-	_ = c.servers[i].Wait()         // its state says how
+	_ = c.servers[i].Process.Kill() // an error means that the process has ended already;
+	_ = c.servers[i].Wait()         // the exit state then says how
 	return c.servers[i].ProcessState
 }
 
@@ -96,7 +97,7 @@ func (c *cluster) kill() {
 	}
 }
 
-// node is one of the servers, in its own process, until the input ends.
+// node runs one of the servers, in this process, until the input ends.
 func (m *mailer) node(i int, ports string, input io.Reader) error {
 	var all []int
 	for text := range strings.SplitSeq(ports, ",") {
@@ -131,7 +132,7 @@ func (m *mailer) node(i int, ports string, input io.Reader) error {
 	return err
 }
 
-// clustered has several processes on a cluster, of whose servers one after the other is missing for a while.
+// clustered runs several processes on a cluster. One server after the other is missing for a while.
 func (d demo) clustered(ctx context.Context, m *mailer) error {
 	c, err := newCluster(ctx, m)
 	if err != nil {
@@ -144,7 +145,7 @@ func (d demo) clustered(ctx context.Context, m *mailer) error {
 	return d.crew(ctx, m, func(ctx context.Context) error {
 		i, again := faults/2%nodes, faults%2 == 1
 		faults++
-		if again { // it catches up before the next one is killed: two of three must be there
+		if again { // the server catches up before the next one is killed: two of three must be there
 			d.say("  server %d: started again", i)
 			return c.start(ctx, i)
 		}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// crew are processes that send mails, the oldest first.
+// crew is a list of processes that send mails, the oldest first.
 type crew struct {
 	m       *mailer
 	workers []worker
@@ -17,7 +17,7 @@ type crew struct {
 
 type worker struct {
 	cmd   *exec.Cmd
-	input io.Closer // its end ends the process
+	input io.Closer // closing it ends the process
 }
 
 // hire starts a process.
@@ -37,16 +37,16 @@ func (c *crew) hire(ctx context.Context) error {
 	return nil
 }
 
-// dismiss kills the oldest process, with what it sends at that moment, and returns how it has ended.
+// dismiss kills the oldest process, with the mails it is sending, and returns its exit state.
 func (c *crew) dismiss() *os.ProcessState {
 	w := c.workers[0]
 	c.workers = c.workers[1:]
-	_ = w.cmd.Process.Kill() // it fails if the process has ended: then
-	_ = w.cmd.Wait()         // its state says how
+	_ = w.cmd.Process.Kill() // an error means that the process has ended already;
+	_ = w.cmd.Wait()         // the exit state then says how
 	return w.cmd.ProcessState
 }
 
-// kill kills all.
+// kill kills all processes.
 func (c *crew) kill() {
 	for len(c.workers) > 0 {
 		c.dismiss()

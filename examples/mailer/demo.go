@@ -17,20 +17,21 @@ import (
 	"github.com/64ed045f/weir/weirnats"
 )
 
-// demo is the show: this program, in processes that are killed.
+// demo is the show: it runs this program in processes that it kills.
 type demo struct {
 	out   io.Writer
-	mails int // in the first part; there are more in the others
+	mails int // in the first part; the others have more
 	kills int // in each of the other parts
 
 	cluster bool // only the part with a cluster
 }
 
 const (
-	// workers is how many processes send mails in the later parts, and more how many times as many mails there are as in the first.
+	// workers is how many processes send mails in the later parts. These parts have more times as many mails
+	// as the first.
 	workers = 3
 	more    = 8
-	// limit is how long the show may take, on a machine that has other things to do.
+	// limit is how long the show may take on a busy machine.
 	limit = 2 * time.Minute
 )
 
@@ -52,10 +53,10 @@ func (d demo) run(ctx context.Context) (err error) {
 }
 
 func (d demo) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(d.out, format+"\n", args...) // the exit status says what matters
+	_, _ = fmt.Fprintf(d.out, format+"\n", args...) // the exit status tells the result
 }
 
-// process returns this program as a process that has not been started. It is killed when ctx is done.
+// process returns a command that runs this program. When ctx is done, the process is killed.
 func (m *mailer) process(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -66,7 +67,7 @@ func (m *mailer) process(ctx context.Context, args ...string) (*exec.Cmd, error)
 	return cmd, nil
 }
 
-// alone has one process with an embedded server, which kills itself, server and all.
+// alone runs one process with an embedded server. The process kills itself, and with it the server.
 func (d demo) alone(ctx context.Context, m *mailer) error {
 	half := m.mails / 2
 	d.say("one process with an embedded server, %d mails", m.mails)
@@ -96,7 +97,7 @@ func (d demo) alone(ctx context.Context, m *mailer) error {
 	return d.end(m)
 }
 
-// together has several processes, which are killed one after the other, on the server of this one.
+// together runs several processes on a server in this process, and kills one after the other.
 func (d demo) together(ctx context.Context, m *mailer) error {
 	s, err := start(filepath.Join(m.dir, "server"), m.token)
 	if err != nil {
@@ -109,7 +110,7 @@ func (d demo) together(ctx context.Context, m *mailer) error {
 	return d.crew(ctx, m, func(context.Context) error { return nil })
 }
 
-// crew has several processes, which are killed one after the other; with each of them fault is called.
+// crew runs several processes, and kills one after the other. After each kill it calls fault.
 func (d demo) crew(ctx context.Context, m *mailer, fault func(context.Context) error) error {
 	queue, err := m.open(ctx)
 	if err != nil {
@@ -158,7 +159,7 @@ func (d demo) end(m *mailer) error {
 	return err
 }
 
-// start starts a server that only this machine reaches, and only with the token.
+// start starts a server that only clients on this machine with the token can reach.
 func start(dir, token string) (*server.Server, error) {
 	s, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: token, NoSigs: true, NoLog: true, JetStream: true, StoreDir: dir,
@@ -174,14 +175,15 @@ func start(dir, token string) (*server.Server, error) {
 	return s, nil
 }
 
-// ask is Stats with a time limit: the answer of a server that is killed in this moment never comes.
+// ask is Stats with a time limit: a server that is just being killed never answers.
 func ask(ctx context.Context, queue *weirnats.Queue[mail]) (weirnats.Stats, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	return queue.Stats(ctx)
 }
 
-// done returns when so many messages have left the queue, and how many have then. A server that does not answer may be about to start.
+// done returns when want messages have left the queue, with the number that have. A server that does not
+// answer may still be starting.
 func done(ctx context.Context, queue *weirnats.Queue[mail], want int) (int, error) {
 	for {
 		stats, err := ask(ctx, queue)

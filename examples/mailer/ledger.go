@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 )
 
-// The two files by which the show counts, rather than by what the queue says of itself: the IDs that the queue has accepted, and a line for each mail that was sent.
+// The two files by which the show counts, independently of the queue's own counts: the IDs that the queue has
+// accepted, and a line for each mail that was sent.
 func (m *mailer) outbox() string { return filepath.Join(m.dir, "outbox") }
 func (m *mailer) out() string    { return filepath.Join(m.dir, "sent") }
 
@@ -21,7 +22,7 @@ func appendTo(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 }
 
-// read returns how many lines of a file begin with each ID. A file that does not exist has no lines.
+// read returns the number of lines of a file that begin with each ID. A file that does not exist has no lines.
 func read(name string) (map[string]int, error) {
 	text, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -35,7 +36,7 @@ func read(name string) (map[string]int, error) {
 	return all, nil
 }
 
-// count compares the files. The error says that a mail is lost, or was not accepted.
+// count compares the files. It returns an error if a mail was lost or not accepted.
 func (m *mailer) count() (text string, err error) {
 	accepted, err := read(m.outbox())
 	if err != nil {

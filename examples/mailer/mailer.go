@@ -17,23 +17,24 @@ import (
 	"github.com/64ed045f/weir/weirnats"
 )
 
-// tokenName is the variable with the token of the server: other users of the machine may read the arguments of a process.
+// tokenName is the environment variable with the token of the server: other users of the machine may read the
+// arguments of a process.
 const tokenName = "MAILER_TOKEN"
 
 const (
 	// places is how many mails a process sends at once.
 	places = 8
-	// lease is how long a mail stays with a process that does not answer. So short a one is for the show.
+	// lease is how long a mail stays with a process that does not answer. It is this short only for the show.
 	lease = time.Second
 )
 
-// retryPause is how long the program waits before it tries again what a server has not done.
+// retryPause is how long the program waits before it asks a server again.
 const retryPause = 100 * time.Millisecond
 
 // answerTime is how long a server may take for an answer.
 const answerTime = 2 * time.Second
 
-// mail is what the queue keeps.
+// mail is a message of the queue.
 type mail struct{ ID, To string }
 
 // mailer is one run of the program.
@@ -57,7 +58,7 @@ func (m *mailer) open(ctx context.Context) (*weirnats.Queue[mail], error) {
 		if err == nil || ctx.Err() != nil || errors.As(err, new(*weirnats.SettingsError)) {
 			return queue, err
 		}
-		time.Sleep(retryPause) // a cluster takes a moment to choose its leaders
+		time.Sleep(retryPause) // a cluster takes a moment to elect its leaders
 	}
 }
 
@@ -87,12 +88,12 @@ func (m *mailer) run(ctx context.Context) error {
 	}
 	stop()
 	if failed := <-served; failed != nil {
-		err = failed // the other one is that put and drained were stopped
+		err = failed // err only says that put and drained were stopped
 	}
 	return err
 }
 
-// work sends mails until the input ends, which also happens when the process at its other end does.
+// work sends mails until the input ends. It also ends when the process at the other end of the input ends.
 func (m *mailer) work(ctx context.Context, input io.Reader) error {
 	queue, err := m.open(ctx)
 	if err != nil {
@@ -102,14 +103,15 @@ func (m *mailer) work(ctx context.Context, input io.Reader) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
-		_, _ = io.Copy(io.Discard, input) // its end is all that matters
+		_, _ = io.Copy(io.Discard, input) // only the end matters
 		stop()
 	}()
 	return m.serve(ctx, queue)
 }
 
-// put puts all mails, one each pause, and notes in the outbox what the queue has accepted. If the program is killed in between, the next run puts that mail again, and the
-// queue drops it, as it knows the ID.
+// put puts all mails, with a pause before each, and notes in the outbox which mails the queue has accepted.
+// If the program is killed between the two, the next run puts the mail again, and the queue drops it because
+// it knows the ID.
 func (m *mailer) put(ctx context.Context, queue *weirnats.Queue[mail], pause time.Duration) error {
 	accepted, err := read(m.outbox())
 	if err != nil {
@@ -130,7 +132,7 @@ func (m *mailer) put(ctx context.Context, queue *weirnats.Queue[mail], pause tim
 			if ctx.Err() != nil || m.server == "" {
 				return err
 			}
-			time.Sleep(retryPause) // until there is a server again; the mail may be in the queue already, which knows its ID
+			time.Sleep(retryPause) // until there is a server again; if the mail is in the queue already, the queue knows its ID
 		}
 		if _, err := fmt.Fprintln(outbox, one.ID); err != nil {
 			return err
@@ -160,8 +162,9 @@ func (m *mailer) serve(ctx context.Context, queue *weirnats.Queue[mail]) error {
 	return queue.Serve(ctx, pool, func(_ context.Context, one mail) error { return m.send(sent, one) })
 }
 
-// send stands for a call of a mail server, which takes a while, and whose answer does so too: a process that is killed in between has sent a mail and does not know it. One
-// write makes the line: it is there or not, also if the process is killed.
+// send stands for a call of a mail server. The call takes a while, and so does its answer: a process that is
+// killed in between has sent a mail without knowing it. One write makes the line, so that a killed process
+// writes all of it or nothing.
 func (m *mailer) send(to io.Writer, one mail) error {
 	time.Sleep(rand.N(4 * time.Millisecond))
 	defer time.Sleep(rand.N(2 * time.Millisecond))
@@ -174,7 +177,7 @@ func (m *mailer) send(to io.Writer, one mail) error {
 	return nil
 }
 
-// kill ends this process as the system does when it has no memory left: nothing is tidied up.
+// kill ends this process as the system does when it runs out of memory: without any cleanup.
 func kill() error {
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {
@@ -183,7 +186,7 @@ func kill() error {
 	if err := self.Kill(); err != nil {
 		return err
 	}
-	select {} // it takes a moment
+	select {} // the kill takes a moment
 }
 
 // drained returns when the queue is empty.

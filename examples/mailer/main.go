@@ -1,4 +1,5 @@
-// Command mailer sends mails from a queue that outlives it. It shows that by being killed: README.md says what to run.
+// Command mailer sends mails from a queue that outlives the program. To show that, it kills its own
+// processes: README.md says what to run.
 package main
 
 import (

@@ -14,9 +14,9 @@ import (
 	"github.com/64ed045f/weir/weirprom"
 )
 
-// newHandler returns the shop, and what shows it at work.
+// newHandler returns the handler of the shop and of the pages that show it at work.
 func newHandler(s *shop, l *load, password string) http.Handler {
-	registry := prometheus.NewRegistry() // most programs have prometheus.DefaultRegisterer
+	registry := prometheus.NewRegistry() // most programs use prometheus.DefaultRegisterer
 	registry.MustRegister(weirprom.New(weirprom.Limiter("api", s.api), weirprom.Transport("customers", l.transport), weirprom.Keeper("stock", s.stock)))
 	publish()
 
@@ -29,11 +29,12 @@ func newHandler(s *shop, l *load, password string) http.Handler {
 	return mux
 }
 
-// publish is done once: package expvar accepts no second variable of the same name.
+// publish runs once: package expvar accepts no second variable of the same name.
 var publish = sync.OnceFunc(func() { expvar.Publish("weir", weirdebug.Var{}) })
 
-// askBeforeChanges lets requests that change something pass only with the password. This server listens on localhost, so that only its own machine
-// can see the pages: for other addresses let it ask for the password before all requests below /debug, and use TLS.
+// askBeforeChanges requires the password for requests that change something. This server listens on
+// localhost, so that only its own machine can see the pages. On other addresses, ask for the password before
+// all requests below /debug, and use TLS.
 func askBeforeChanges(password string, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, given, _ := r.BasicAuth()

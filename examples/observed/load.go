@@ -13,19 +13,19 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-// load is the life of a shop: customers that order, each again and again, and a supplier.
+// load is the traffic of a shop: customers that order again and again, and a supplier.
 type load struct {
 	shop      *shop
-	url       string // where the shop takes orders
+	url       string // address to which customers post orders
 	transport *weirhttp.Transport
-	giftAfter time.Duration // if it is above 0, a customer then orders two gifts
+	giftAfter time.Duration // if it is above 0, a customer orders two gifts after this time
 }
 
 func newLoad(s *shop, url string, giftAfter time.Duration) *load {
 	return &load{s, url, &weirhttp.Transport{PerHost: 6, Base: new(http.Transport)}, giftAfter}
 }
 
-// run returns when ctx is done, and all customers have got their answers.
+// run makes the traffic until ctx is done, and returns when all customers have their answers.
 func (l *load) run(ctx context.Context) {
 	var all sync.WaitGroup
 	defer l.transport.CloseIdleConnections()
@@ -40,7 +40,7 @@ func (l *load) run(ctx context.Context) {
 	all.Go(func() {
 		for burst := 0; ctx.Err() == nil; burst++ {
 			l.supply(burst)
-			_ = pause(ctx, 9_000, 11_000) // the loop sees that ctx is done
+			_ = pause(ctx, 9_000, 11_000) // the loop checks whether ctx is done
 		}
 	})
 	if l.giftAfter > 0 {
@@ -55,7 +55,7 @@ func (l *load) run(ctx context.Context) {
 	}
 }
 
-// order posts an order, and loses patience after a while. It waits for the answer even if ctx is done meanwhile.
+// order posts an order, and gives up after a while. It waits for the answer even if ctx is done meanwhile.
 func (l *load) order(ctx context.Context, engraving string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -70,13 +70,13 @@ func (l *load) order(ctx context.Context, engraving string) {
 	if err != nil {
 		return // the shop is overloaded or closed
 	}
-	_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, response.Body) // for reuse of the connection
 	_ = response.Body.Close()
 }
 
-// supply brings more pictures at once than the queue of the pool has room for. The pool rejects the rest.
+// supply submits more pictures at once than the queue of the pool has room for. The pool rejects the rest.
 func (l *load) supply(burst int) {
 	for i := range 60 {
-		_ = l.shop.thumbnails.TryInvoke(picture{fmt.Sprintf("%d-%d.jpeg", burst, i)}) // it counts what it rejects
+		_ = l.shop.thumbnails.TryInvoke(picture{fmt.Sprintf("%d-%d.jpeg", burst, i)}) // the pool counts what it rejects
 	}
 }

@@ -1,4 +1,5 @@
-// Command observed is a web shop with a load, and with all that Weir has to look inside a program. README.md says what to open.
+// Command observed is a web shop under load, with everything that Weir has to look inside a program.
+// README.md says what to open.
 package main
 
 import (
@@ -48,8 +49,8 @@ func main() {
 	log.Print("all orders are packed, and all letters are sent")
 }
 
-// run serves the shop, under the load, until ctx is done. Then it ends the load, waits for the requests that the server has taken, and for
-// the tasks that the pools have accepted: for each of both no longer than patience.
+// run serves the shop, under the load, until ctx is done. Then it stops the load, waits for the accepted
+// requests, and then for the tasks that the pools have accepted, each time no longer than patience.
 func run(ctx context.Context, listener net.Listener, s *shop, l *load, password string, patience time.Duration) error {
 	ctx, stop := context.WithCancel(ctx)
 	var customers sync.WaitGroup
@@ -66,7 +67,7 @@ func run(ctx context.Context, listener net.Listener, s *shop, l *load, password 
 	return err
 }
 
-// serve serves until ctx is done, and then takes no new connections and waits for its requests.
+// serve serves requests until ctx is done. Then it accepts no new connections, and waits for the accepted requests.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler, patience time.Duration) error {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second}
 	failed := make(chan error, 1)

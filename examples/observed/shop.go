@@ -16,8 +16,8 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-// shop takes orders over HTTP. Each order is a tree of tasks of the pool orders, and ends with a letter. The supplier brings pictures, many
-// at a time. What the tasks do is made up: mostly they sleep.
+// shop takes orders over HTTP. Each order is a tree of tasks of the pool orders, and ends with a letter. The
+// supplier brings many pictures at a time. The work of the tasks is made up: mostly they sleep.
 type shop struct {
 	orders     *weir.Pool
 	mail       *weir.FuncPool[letter]
@@ -25,14 +25,14 @@ type shop struct {
 	stock      *reuse.Keeper[connection]
 	api        *weirhttp.Limiter
 
-	last     atomic.Int64 // number of an order
+	last     atomic.Int64 // number of the last order
 	engraver sync.Mutex   // the shop has only one
 }
 
 type (
 	letter     struct{ order int64 }
 	picture    struct{ name string }
-	connection struct{} // to the database of what is in stock
+	connection struct{} // to the database of the stock
 )
 
 func newShop() *shop {
@@ -46,7 +46,7 @@ func newShop() *shop {
 	return s
 }
 
-// close waits until all that the shop has accepted is done, but no longer than ctx allows.
+// close waits until all accepted work of the shop is done, but no longer than ctx allows.
 func (s *shop) close(ctx context.Context) error {
 	_, mail := s.mail.Shutdown(ctx)
 	_, thumbnails := s.thumbnails.Shutdown(ctx)
@@ -57,7 +57,7 @@ func (s *shop) close(ctx context.Context) error {
 	return errors.Join(mail, thumbnails, orders, s.stock.Shutdown(ctx))
 }
 
-// takeOrder answers when the order is packed. The letter follows.
+// takeOrder answers when the order is packed. The letter is sent later.
 func (s *shop) takeOrder(w http.ResponseWriter, r *http.Request) {
 	number := s.last.Add(1)
 	err := s.pack(r.Context(), fmt.Sprint("order ", number), r.FormValue("engrave"))
@@ -70,12 +70,12 @@ func (s *shop) takeOrder(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	default:
-		_, _ = fmt.Fprintln(w, "order", number, "is on its way") // fails if the client has gone
+		_, _ = fmt.Fprintln(w, "order", number, "is on its way") // an error means that the client has gone
 	}
 }
 
-// pack makes the first of three groups, each in a task of the one before: of the parcels of an order, of the items of a parcel, and of what
-// an item needs. Their labels tell the tasks of one order from those of another.
+// pack makes the first of three groups, each in a task of the group before: the parcels of an order, the
+// items of a parcel, and the needs of an item. Labels distinguish the tasks of different orders.
 func (s *shop) pack(ctx context.Context, order, engraving string) error {
 	parcels := s.orders.Group(weir.Label(ctx, order))
 	parcels.Go(func(ctx context.Context) error { return s.packParcel(ctx, order+", parcel 1", engraving) })
@@ -103,11 +103,11 @@ func (s *shop) packItem(ctx context.Context, item, engraving string) error {
 
 var errTooLong = errors.New("the engraving is too long")
 
-// engraveGift has the engraver write on the gift.
+// engraveGift has the engraver write text on the gift.
 func (s *shop) engraveGift(text string) error {
 	s.engraver.Lock()
 	if len(text) > 20 {
-		return errTooLong // with the engraver locked for ever: this mistake is what the drill of README.md looks for
+		return errTooLong // the engraver stays locked forever: the drill of README.md looks for this mistake
 	}
 	time.Sleep(10 * time.Millisecond)
 	s.engraver.Unlock()
@@ -135,7 +135,7 @@ func pause(ctx context.Context, low, high int) error {
 	}
 }
 
-// between returns a random duration of so many milliseconds.
+// between returns a random duration between low and high, in milliseconds.
 func between(low, high int) time.Duration {
 	return time.Duration(low+rand.IntN(high-low)) * time.Millisecond
 }

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// apart does nothing where there are no process groups of the Unix kind.
+// apart does nothing on systems without Unix process groups.
 func apart(*exec.Cmd) {}
 
-// unprivileged is for Unix.
+// unprivileged is for Unix only.
 func unprivileged(*exec.Cmd, string) error { return errors.ErrUnsupported }

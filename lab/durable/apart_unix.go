@@ -10,10 +10,12 @@ import (
 	"syscall"
 )
 
-// apart gives the process a group of its own, so that a Ctrl-C at the terminal ends the run alone, which then ends the process.
+// apart puts the process into a group of its own. A Ctrl-C at the terminal then ends only the run, and the
+// run ends the process.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// unprivileged is apart, and has the process run by a user without rights if this one is root, as PostgreSQL wants it. The folder becomes that user's.
+// unprivileged is like apart. If this process is root, it also runs the other one as a user without rights,
+// as PostgreSQL requires. The folder is then given to that user.
 func unprivileged(cmd *exec.Cmd, folder string) error {
 	apart(cmd)
 	if os.Geteuid() != 0 {

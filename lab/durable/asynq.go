@@ -8,8 +8,8 @@ import (
 	"github.com/hibiken/asynq"
 )
 
-// asynqQueues is asynq with its defaults, and with a connection for each goroutine that puts. It has no call that puts several tasks. Redis keeps its log of writes, and
-// syncs it each second or each time.
+// asynqQueues is asynq with its defaults, and with a connection for each goroutine that puts. asynq has no
+// call that puts several tasks. Redis keeps its log of writes, and syncs it once a second or for each write.
 var asynqQueues = contender{name: "asynq", module: "github.com/hibiken/asynq", server: redis, open: openAsynq}
 
 const asynqKind = "task"

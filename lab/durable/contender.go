@@ -9,42 +9,42 @@ import (
 
 const (
 	payloadSize = 128
-	places      = 64  // how many tasks run at once
-	atOnce      = 500 // how many messages a batch has
+	places      = 64  // tasks that run at once
+	atOnce      = 500 // messages in a batch
 )
 
 // place is where a contender has its queue.
 type place struct {
-	Dir    string // of an embedded server: empty, or that of an earlier process
-	Server string // the folder of the socket of a server in a process of its own
-	Always bool   // each message is synced before it is accepted; else the contender's own lazier setting
+	Dir    string // folder of an embedded server: empty, or from an earlier process
+	Server string // folder of the socket of a server in a process of its own
+	Always bool   // sync each message before it is accepted; if false, the contender's own lazier setting
 }
 
-// A contender is a library with what it keeps messages in.
+// A contender is a library with the server or database in which it keeps messages.
 type contender struct {
 	name   string
-	module string   // of the library, "" for weirnats
+	module string   // of the library; "" for weirnats
 	server program  // in a process of its own; the zero value if it is embedded
-	forms  []string // the calls that put several messages at once
+	forms  []string // names of the calls that put several messages at once
 	open   func(ctx context.Context, at place) (queue, error)
 }
 
 var contenders = []contender{weirQueues, natsQueues, riverQueues, asynqQueues}
 
-// queue is what all contenders do. All methods but close may be called by several goroutines at once.
+// queue is the interface of all contenders. Several goroutines may call all methods but close at once.
 type queue interface {
 	// put returns when the message is accepted.
 	put(ctx context.Context, payload []byte) error
-	// putMany returns when all messages are accepted. form is one of the contender's.
+	// putMany returns when all messages are accepted. form is one of the contender's forms.
 	putMany(ctx context.Context, form string, payloads [][]byte) error
-	// serve calls run with each message, at most as many at once as there are places, until stop has returned.
+	// serve calls run with each message, for at most places messages at once, until stop has returned.
 	serve(ctx context.Context, run func(payload []byte)) (stop func() error, err error)
-	// left is how many messages are accepted and not done.
+	// left returns how many messages are accepted and not done.
 	left(ctx context.Context) (int, error)
 	close() error
 }
 
-// message is the payload of the message with that number.
+// message returns the payload of the message with that number.
 func message(number int64) []byte {
 	payload := make([]byte, payloadSize)
 	binary.BigEndian.PutUint64(payload, uint64(number))
@@ -62,9 +62,9 @@ func messages(first int64, n int) [][]byte {
 // tally counts which messages ran.
 type tally struct {
 	seen  []atomic.Bool
-	wrong atomic.Int64 // those that ran before, or that were never put
+	wrong atomic.Int64 // messages that had run before, or were never put
 	ran   atomic.Int64
-	all   chan struct{} // closed when all have run
+	all   chan struct{} // closed when all messages have run
 }
 
 func newTally(n int) *tally { return &tally{seen: make([]atomic.Bool, n), all: make(chan struct{})} }

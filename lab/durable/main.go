@@ -1,13 +1,16 @@
-// Command durable measures package weirnats next to River on PostgreSQL, asynq on Redis, and nats.go without a library above it, in one run:
+// Command durable measures four kinds of queues in one run: package weirnats, River on PostgreSQL, asynq on
+// Redis, and nats.go without a library on top of it:
 //
 //	GOWORK=off go run -C lab/durable . >queues.txt
 //	go run ./lab -from queues.txt    shows the results as tables
 //
-// Each measurement is a process of its own, on an empty folder or database. In each round all contenders have a turn in each experiment, in an order that is drawn.
-// PostgreSQL and Redis are started for each turn, in a temporary folder, and listen on sockets there alone; TMPDIR must be on a disk, else a sync costs nothing. A contender
-// whose server is not there is left out. A message has 128 bytes, and a figure counts only if each message was put, and run, exactly once.
+// Each measurement runs in a process of its own, on an empty folder or database. In each round all contenders
+// take a turn in each experiment, in random order. PostgreSQL and Redis are started for each turn in a
+// temporary folder, and listen only on sockets there. TMPDIR must be on a disk, because a sync costs nothing
+// elsewhere. A contender without its server is left out. A message has 128 bytes. A figure counts only if
+// each message was put, and run, exactly once.
 //
-// The module is not among those of go.work, so that what it depends on concerns no other.
+// The module is not in go.work, so that its dependencies concern no other module.
 package main
 
 import (
@@ -39,7 +42,7 @@ func main() {
 	}
 }
 
-// childWord begins the arguments of a process that measures.
+// childWord is the first argument of a measuring process.
 const childWord = "child"
 
 // durable is the whole command.

@@ -19,25 +19,25 @@ import (
 )
 
 const (
-	latencyTime  = 5 * time.Second // for how long latencies are measured at most
-	memoryTime   = 3 * time.Second // for how long messages are served where memory is measured
-	settleTime   = time.Minute     // for which what has run may be reported as not done
+	latencyTime  = 5 * time.Second // the longest time of a latency measurement
+	memoryTime   = 3 * time.Second // how long a memory measurement serves messages
+	settleTime   = time.Minute     // the longest time after which a message that has run must be reported as done
 	fewestForP99 = 100
 	puttersKey   = "putters"
 )
 
-// work is what a measuring process does.
+// work is the work of one measuring process.
 type work struct {
 	ID      record.ID
 	Place   place
-	Waits   int           // so many messages are put at the begin
-	Waiting int           // so many messages wait that another process has put
-	Fill    bool          // nothing is measured
-	Time    time.Duration // for which messages are put
-	Samples int           // of latencies
+	Waits   int           // messages that the process puts before it measures
+	Waiting int           // messages that another process has put before
+	Fill    bool          // put messages, and measure nothing
+	Time    time.Duration // how long messages are put
+	Samples int           // latencies to measure
 }
 
-// measuring is work under way.
+// measuring is a work in progress.
 type measuring struct {
 	work
 	queue     queue
@@ -48,7 +48,7 @@ type measuring struct {
 	next      atomic.Int64 // the number of the next message
 }
 
-// do does the work, and writes what it has measured.
+// do does the work, and writes the figures.
 func (w work) do(ctx context.Context, stdout io.Writer) (err error) {
 	m := &measuring{work: w}
 	for _, c := range contenders {
@@ -78,7 +78,7 @@ func (w work) do(ctx context.Context, stdout io.Writer) (err error) {
 	return record.Write(stdout, record.File{Results: []record.Result{{ID: w.ID, N: 1, Values: values}}})
 }
 
-// fill puts n messages, in the fastest way that the contender has.
+// fill puts n messages in the contender's fastest way.
 func (m *measuring) fill(ctx context.Context, n int) error {
 	if len(m.contender.forms) == 0 {
 		var left atomic.Int64
@@ -94,7 +94,7 @@ func (m *measuring) fill(ctx context.Context, n int) error {
 	return nil
 }
 
-// rates are the figures of n operations that took so long together.
+// rates returns the figures of n operations that together took the given time.
 func rates(n int64, took time.Duration) []record.Value {
 	return []record.Value{{Unit: "ns/op", Value: float64(took) / float64(n)}, {Unit: "op/s", Value: float64(n) / took.Seconds()}}
 }
@@ -110,7 +110,7 @@ func (m *measuring) put(ctx context.Context) ([]record.Value, error) {
 	})
 }
 
-// putEach has so many goroutines put messages, each one after the other, as long as more is true.
+// putEach has putters goroutines put messages, each goroutine one after the other, while more returns true.
 func (m *measuring) putEach(ctx context.Context, putters int, more func() bool) error {
 	g := weir.NewGroup(ctx, putters)
 	for range putters {
@@ -126,7 +126,7 @@ func (m *measuring) putEach(ctx context.Context, putters int, more func() bool) 
 	return g.Wait()
 }
 
-// batch measures a goroutine that puts many messages at once.
+// batch measures one goroutine that puts many messages at once.
 func (m *measuring) batch(ctx context.Context) ([]record.Value, error) {
 	return m.timed(ctx, func(until time.Time) error {
 		for time.Now().Before(until) {
@@ -138,7 +138,7 @@ func (m *measuring) batch(ctx context.Context) ([]record.Value, error) {
 	})
 }
 
-// timed measures how fast put puts messages, and that all are there.
+// timed measures how fast put puts messages, and checks that all of them are in the queue.
 func (m *measuring) timed(ctx context.Context, put func(until time.Time) error) ([]record.Value, error) {
 	if err := put(time.Now().Add(m.Time / 4)); err != nil { // warm up
 		return nil, err
@@ -150,7 +150,7 @@ func (m *measuring) timed(ctx context.Context, put func(until time.Time) error) 
 	return rates(m.next.Load()-before, time.Since(begin)), m.settle(ctx, int(m.next.Load()))
 }
 
-// settle waits until so many messages are left: what has run may be reported as done a little later.
+// settle waits until want messages are left: a message may be reported as done some time after it has run.
 func (m *measuring) settle(ctx context.Context, want int) error {
 	for end := time.Now().Add(settleTime); ; {
 		left, err := m.queue.left(ctx)
@@ -164,13 +164,14 @@ func (m *measuring) settle(ctx context.Context, want int) error {
 	}
 }
 
-// serve measures how fast messages that wait are run, and reported as done: JetStream notes that some time after a task has ended.
+// serve measures how fast waiting messages are run and reported as done. JetStream reports a message as done
+// some time after its task has ended.
 func (m *measuring) serve(ctx context.Context) ([]record.Value, error) {
 	ran, took, err := m.run(ctx, m.Waits, turnLimit)
 	return rates(int64(ran), took), err
 }
 
-// run serves n messages that wait, for so long at most. It returns how many of them have run, and how long that took.
+// run serves n waiting messages, for at most the given time. It returns how many have run, and the time that took.
 func (m *measuring) run(ctx context.Context, n int, most time.Duration) (ran int, took time.Duration, err error) {
 	t := newTally(n)
 	begin := time.Now()
@@ -193,7 +194,7 @@ func (m *measuring) run(ctx context.Context, n int, most time.Duration) (ran int
 	return ran, took, errors.Join(err, m.settle(ctx, n-ran))
 }
 
-// latency measures the time from the begin of a put into an idle queue until the message runs.
+// latency measures the time from the start of a put into an idle queue until the message runs.
 func (m *measuring) latency(ctx context.Context) ([]record.Value, error) {
 	t, ran := newTally(m.Samples+1), make(chan time.Time, 1)
 	stop, err := m.queue.serve(ctx, func(payload []byte) { now := time.Now(); t.run(payload); ran <- now })
@@ -220,7 +221,7 @@ func (m *measuring) latency(ctx context.Context) ([]record.Value, error) {
 	if len(all) < 2 {
 		return nil, fmt.Errorf("%d messages in %v are too few", len(all), latencyTime)
 	}
-	all = all[1:] // the first one has found nothing ready
+	all = all[1:] // the first message found nothing ready
 	slices.Sort(all)
 	values := []record.Value{{Unit: "p50-ns", Value: float64(all[len(all)/2])}}
 	if len(all) >= fewestForP99 {
@@ -229,7 +230,8 @@ func (m *measuring) latency(ctx context.Context) ([]record.Value, error) {
 	return values, nil
 }
 
-// start measures the time from the begin until the queue is open, and until the first message runs.
+// start measures the time from the start of the process's work until the queue is open, and until the first
+// message runs.
 func (m *measuring) start(ctx context.Context) ([]record.Value, error) {
 	if err := m.queue.put(ctx, message(0)); err != nil {
 		return nil, err
@@ -248,13 +250,13 @@ func (m *measuring) start(ctx context.Context) ([]record.Value, error) {
 	}
 }
 
-// memory measures how much of it this process takes that serves messages, all of which wait at the begin.
+// memory measures the memory of this process while it serves messages. All of them are in the queue at the start.
 func (m *measuring) memory(ctx context.Context) ([]record.Value, error) {
 	ran, _, err := m.run(ctx, m.Waiting, memoryTime)
 	return []record.Value{{Unit: "peak-B", Value: float64(memory.Peak())}, {Unit: "ran", Value: float64(ran)}}, err
 }
 
-// unlessCancelled returns the error, or nil if it only says that a context has ended.
+// unlessCancelled returns err, or nil if err is only the end of a context.
 func unlessCancelled(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil

@@ -14,8 +14,9 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// natsQueues is what a program does that uses JetStream without a library above it: an embedded server, a stream that is a work queue, and a consumer that fetches as many
-// messages as there are goroutines. A failed task, a lease that ends too early, and a stop in the middle of tasks are not seen to.
+// natsQueues is a program that uses JetStream without a library on top: an embedded server, a stream that is
+// a work queue, and a consumer that fetches as many messages as there are goroutines. It does not handle
+// failed tasks, leases that end too early, or a stop in the middle of tasks.
 var natsQueues = contender{name: "nats.go", module: "github.com/nats-io/nats.go", forms: []string{"PublishAsync", "atomic"}, open: openNats}
 
 const natsName = "tasks"
@@ -54,7 +55,7 @@ func openNats(ctx context.Context, at place) (queue, error) {
 	}
 	q.consumer, err = q.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: natsName, AckPolicy: jetstream.AckExplicitPolicy,
-		MaxAckPending: -1, // the places are the bound, as they are for weirnats
+		MaxAckPending: -1, // no bound: the places bound it, as in weirnats
 	})
 	return q, err
 }
@@ -87,7 +88,8 @@ func (q *natsQueue) putMany(ctx context.Context, form string, payloads [][]byte)
 	return nil
 }
 
-// putAtomic publishes a batch that the server takes as a whole or not at all. nats.go has no call for it, only the headers are agreed.
+// putAtomic publishes a batch that the server accepts as a whole or not at all. nats.go has no call for it,
+// so putAtomic sets the headers of the protocol itself.
 func (q *natsQueue) putAtomic(ctx context.Context, payloads [][]byte) error {
 	id := nuid.Next()
 	for i, payload := range payloads {
@@ -114,7 +116,7 @@ func (q *natsQueue) serve(ctx context.Context, run func([]byte)) (func() error, 
 		workers.Go(func() {
 			for m := range tasks {
 				run(m.Data())
-				_ = m.Ack() // a message without it is left, which is found
+				_ = m.Ack() // a message that is not acknowledged is left, and the check finds it
 			}
 		})
 	}
@@ -129,7 +131,7 @@ func (q *natsQueue) serve(ctx context.Context, run func([]byte)) (func() error, 
 	}, nil
 }
 
-// fetch hands messages to tasks until ctx is done.
+// fetch sends messages to tasks until ctx is done.
 func (q *natsQueue) fetch(ctx context.Context, tasks chan<- jetstream.Msg) error {
 	for ctx.Err() == nil {
 		batch, err := q.consumer.Fetch(places, jetstream.FetchContext(ctx))

@@ -19,19 +19,19 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// turnLimit is how long a turn may take.
+// turnLimit is the longest time of a turn.
 const turnLimit = 2 * time.Minute
 
-// runner carries out all turns.
+// runner runs all turns.
 type runner struct {
 	contenders    []contender
 	rounds, tasks int
-	time          time.Duration // for which messages are put
-	samples       int           // of latencies
+	time          time.Duration // how long messages are put
+	samples       int           // latencies to measure
 	keep          func(record.Result) error
 	say           func(format string, args ...any)
-	folder        string            // for all that is temporary
-	prepared      map[string]string // what servers begin with, by their names
+	folder        string            // for all temporary files
+	prepared      map[string]string // prepared folders, by the names of the servers
 	failed        int
 }
 
@@ -40,9 +40,9 @@ type experiment struct {
 	name   string
 	params []record.Setting
 	always bool
-	forms  bool // each form of a contender has a turn
-	waits  int  // so many messages wait at the begin
-	apart  bool // another process has put these
+	forms  bool // each form of a contender has a turn of its own
+	waits  int  // messages that wait at the start
+	apart  bool // another process puts the waiting messages
 }
 
 func (r *runner) experiments() (list []experiment) {
@@ -139,7 +139,7 @@ func (r *runner) turn(ctx context.Context, e experiment, c contender, id record.
 		w.Place.Server = filepath.Join(folder, "server")
 		prepared := r.prepared[c.server.name]
 		if e.name == "start" {
-			prepared = "" // it is a part of the start
+			prepared = "" // preparing is part of what is measured
 		}
 		begin := time.Now()
 		if server, err = c.server.start(ctx, w.Place.Server, prepared, e.always); err != nil {
@@ -193,7 +193,8 @@ func (w work) inChild(ctx context.Context) ([]record.Value, error) {
 	return file.Results[0].Values, nil
 }
 
-// watch looks at the memory of the process and its children until the function that it returns is called, which returns the most that was seen.
+// watch observes the memory of the process and its children until most is called. most returns the highest
+// value seen.
 func (p *process) watch() (most func() uint64) {
 	stop, seen := make(chan struct{}), make(chan uint64)
 	go func() {

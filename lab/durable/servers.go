@@ -23,18 +23,19 @@ type program struct {
 	name string
 	// find returns the version of the program, or an error if it is not there.
 	find func() (string, error)
-	// prepare makes in a new folder what start may begin with; nil if there is nothing to prepare.
+	// prepare makes the initial files of a server in a new folder; nil if there are none.
 	prepare func(ctx context.Context, folder string) error
-	// start starts the server, which has its files and its socket in a new folder, and waits until it answers. prepared is what prepare has made, or "".
+	// start starts the server, with its files and its socket in a new folder, and waits until the server
+	// answers. prepared is the folder that prepare has made, or "".
 	start func(ctx context.Context, folder, prepared string, always bool) (*process, error)
 }
 
-// process is a program that runs.
+// process is a running program.
 type process struct {
 	cmd   *exec.Cmd
-	said  bytes.Buffer // to be read when it has ended
+	said  bytes.Buffer // its output, to be read when it has ended
 	ended chan struct{}
-	end   os.Signal // ends it
+	end   os.Signal // the signal that ends it
 }
 
 // startProcess starts a server, and waits until it is ready.
@@ -45,7 +46,7 @@ func startProcess(ctx context.Context, cmd *exec.Cmd, end os.Signal, ready func(
 		return nil, err
 	}
 	go func() {
-		_ = cmd.Wait() // that it was killed is no error
+		_ = cmd.Wait() // the error says only that the process was killed
 		close(p.ended)
 	}()
 	for {
@@ -64,9 +65,9 @@ func startProcess(ctx context.Context, cmd *exec.Cmd, end os.Signal, ready func(
 	}
 }
 
-// stop ends the process, which need not save what it has.
+// stop ends the process, which need not save its data.
 func (p *process) stop() {
-	_ = p.cmd.Process.Signal(p.end) // it may have ended
+	_ = p.cmd.Process.Signal(p.end) // an error means that the process has ended already
 	select {
 	case <-p.ended:
 	case <-time.After(10 * time.Second):
@@ -75,7 +76,7 @@ func (p *process) stop() {
 	}
 }
 
-// version is the word that the program says about its version after another one.
+// version returns the program's version: the word after before in its output.
 func version(path, before string) (string, error) {
 	text, err := exec.Command(path, "--version").Output()
 	if err != nil {
@@ -135,13 +136,13 @@ var postgres = program{
 	start:   startPostgres,
 }
 
-// postgresPath finds a program of PostgreSQL also where Debian has it, which is not in PATH.
+// postgresPath finds a program of PostgreSQL, also in Debian's folder, which is not in PATH.
 func postgresPath(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err == nil {
 		return path, nil
 	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name) // the pattern is fine
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name) // the pattern is valid
 	if len(found) == 0 {
 		return "", err
 	}

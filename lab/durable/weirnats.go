@@ -9,7 +9,7 @@ import (
 	"github.com/64ed045f/weir/weirnats"
 )
 
-// weirQueues is weirnats with its embedded server and its defaults, except that the queue has no bound to speak of.
+// weirQueues is weirnats with its embedded server and its defaults, except that the queue is practically unbounded.
 var weirQueues = contender{name: "weirnats", forms: []string{"PutAll"}, open: openWeir}
 
 type weirQueue struct{ *weirnats.Queue[[]byte] }

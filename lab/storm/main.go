@@ -1,5 +1,5 @@
-// Command storm draws what the test of killed workers of package weirnats has noted: how many messages are put and done in each second, how many are put and not done, and
-// how many were done again. docs/storm.svg is made by
+// Command storm draws the record of weirnats's test of killed workers: the messages put and done in each
+// second, the messages put and not done, and the messages done again. docs/storm.svg is made by
 //
 //	go test -run TestWorkersThatAreKilledLoseNothing ./weirnats -faults 60s -storm "$PWD/storm.txt"
 //	go run ./lab/storm storm.txt docs/storm.svg
@@ -39,7 +39,7 @@ func run(args []string) error {
 	return p.Save(9*vg.Inch, 4*vg.Inch, args[1])
 }
 
-// note is what has happened up to a second.
+// note is the state after one second of the test.
 type note struct{ second, put, done, again, missing, faults float64 }
 
 func read(name string) (notes []note, err error) {

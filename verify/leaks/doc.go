@@ -1,8 +1,8 @@
-// Package leaks checks that the library keeps nothing that the program needs no more: what tasks, arguments
-// and results refer to, memory that grows with the number of tasks, goroutines that can never go on.
+// Package leaks checks that the library keeps nothing that the program no longer needs: values that tasks,
+// arguments and results refer to, memory that grows with the number of tasks, and goroutines that can never go on.
 //
-// A pool stays, with its workers parked and its rings as they were, while its tasks come and go. So
-// each slot, place in a line, and variable of a worker must let go of what it held.
+// A pool lives on, with its workers parked and its rings as large as before, while its tasks come and go. So
+// each slot, each place in a queue, and each variable of a worker must release what it held.
 //
 //	go test ./leaks
 //	GOEXPERIMENT=goroutineleakprofile go test ./leaks    also goroutines that can never go on

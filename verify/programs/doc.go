@@ -1,27 +1,29 @@
 // Package programs draws whole programs for the library, runs them, and looks for those that hang.
 //
-// A program is a tree of tasks over three pools with small limits and short queues, and a
-// Stateful. Goroutines outside hand tasks to each pool. A task computes, takes locks, hands over
-// other tasks, on its own pool or another, and waits for them in every way that the library has:
-// by groups, results, futures, Do, Call, loops and streams, also on several goroutines at once.
-// Tasks hold locks while they wait, pools wait for each other in rings, groups are cancelled, contexts have
-// deadlines, and tasks fail, panic and exit. Tasks also give their places up by Blocking.
+// A program is a tree of tasks over three pools with small limits and short queues, and a Stateful.
+// Goroutines outside hand tasks to each pool. A task computes, takes locks, hands over other tasks, on its
+// own pool or another, and waits for them in every way that the library has: by groups, results, futures, Do,
+// Call, loops and streams, also on several goroutines at once. Tasks hold locks while they wait, pools wait
+// for each other in rings, groups are cancelled, contexts have deadlines, and tasks fail, panic and exit.
+// Tasks also give up their places by Blocking.
 //
-// A task may hold a lock over a wait if what it waits for takes only later locks and
+// The awaited pools of a wait are the pools on which the awaited work runs, and all pools to which tasks of
+// these pools hand work. A task may hold a lock over a wait if the awaited work takes only later locks and
 //
-//   - either all of that runs on the task's own pool, and the task waits on one goroutine only (the items
-//     of a loop without a pool are on several),
-//   - or no task on the pools where that runs, nor on any pool to which the tasks of those hand
-//     work, takes that lock or an earlier one.
+//   - either all of the awaited work runs on the task's own pool, and the task waits on one goroutine only
+//     (the items of a loop without a pool run on several),
+//   - or no task on an awaited pool takes that lock or an earlier one.
 //
-// A task in Blocking holds no lock, and where another one holds a lock over it, it has no other goroutine.
+// A task in Blocking holds no lock. If another task holds a lock over it, the task in Blocking has no other
+// goroutine.
 //
-// Async counts as a wait for the future's start. A task submits only to pools whose tasks cause no submission to
-// the same pool. Such a program ends at every limit: on plain goroutines, which the tests check
-// first, and on the library. There each task runs once, or never if it is cancelled; each value comes
-// from the right task; no pool runs more than its limit allows, and in programs without Blocking none begins more; and nothing is left at the end.
+// Async counts as a wait for the future's start. A task submits only to pools whose tasks cause no submission
+// to the same pool. Such a program ends at every limit: on plain goroutines, which the tests check first, and
+// on the library. There each task runs once, or never if it is cancelled, and each value comes from the right
+// task. No pool runs more tasks than its limit allows, and in programs without Blocking no more begin.
+// Nothing is left at the end.
 //
-// What few of the drawn programs find is kept as a program of its own, made smaller, in testdata/known.json.
+// A program that the draw rarely finds is kept, made smaller, in testdata/known.json.
 //
 //	go test ./programs -v                        as many programs as a few seconds allow
 //	go test ./programs -v -programs.for 10m      as many as ten minutes allow

@@ -2,14 +2,16 @@
 //
 //	go test -tags browser ./...
 //
-// The tests need a Chromium or a Chrome in PATH, and a minute. Without the tag the package has no tests. It is a module of its own, so that the
-// library does not depend on what drives a browser.
+// The tests need Chromium or Chrome in PATH, and take a minute. Without the tag the package has no tests. The
+// package is a module of its own, so that the library does not depend on the browser driver.
 //
-// The tests look at each page of a small program, the shop, wide and narrow, light and dark: whether the browser complains, whether a text of
-// the program becomes part of the page, whether the keyboard reaches all links and fields, and whether all can be read. They follow the links
-// from the first page to the stack of a task that is stuck, and use the forms of [weirdebug.Control], by keyboard and from a page of another origin.
+// The tests open each page of a small program, the shop: wide and narrow, light and dark. They check that the
+// browser reports no errors, that no text of the program becomes markup, that the keyboard reaches all links
+// and fields, and that all text is readable. They follow the links from the first page to the stack of a task
+// that is stuck. They use the forms of [weirdebug.Control], by keyboard and from a page of another origin.
 //
-// If WEIR_PICTURES names a folder, the tests write a picture of each page into it. Those of the documentation take half a minute more:
+// If WEIR_PICTURES names a folder, the tests write a picture of each page into it. The pictures of the
+// documentation take half a minute more:
 //
 //	WEIR_PICTURES=../../docs go test -tags browser -run Documentation .
 //

@@ -39,20 +39,19 @@ func countedAnts(p *ants.Pool) pool {
 	}
 }
 
-// endDefaultAnts ends the pool that ants makes when it is imported. The timers of that pool
-// would keep the runtime from seeing that the program of another library hangs.
+// endDefaultAnts ends the pool that ants makes when it is imported. With the timers of that pool, the runtime
+// could not detect that the program of another library is deadlocked.
 func endDefaultAnts() { ants.Release() }
 
-// antsPrograms: a pool has neither errors nor contexts, and waits for its tasks
-// only when it is released.
+// antsPrograms: a pool has neither errors nor contexts, and waits for its tasks only when it is released.
 func antsPrograms() programs {
 	var open opener = func(limit int) pool { return countedAnts(newAnts(limit)) }
 	var bare opener = func(limit int) pool {
 		p := newAnts(limit)
 		return pool{submit: p.Submit, wait: func() error { return p.ReleaseContext(context.Background()) }, end: p.Release}
 	}
-	// Scenario 01: the purge of idle workers, once a second, makes up for a lost wake-up.
-	// With ants.WithDisablePurge the submission waits for good.
+	// Scenario 01: the purge of idle workers, once a second, makes up for a lost wake-up. With
+	// ants.WithDisablePurge the submission waits forever.
 	return open.programs("01", "02", "09", "23", "reuse", "resize").and(bare.programs("24")).and(programs{
 		"03": func(env Env) error {
 			p := newAnts(2)

@@ -13,8 +13,8 @@ import (
 	"github.com/sourcegraph/conc/stream"
 )
 
-// concPrograms use the package of conc that fits: pools for tasks, iter for
-// results in order, stream for ordered callbacks. A pool lasts until its Wait.
+// concPrograms use the package of conc that fits: pools for tasks, iter for ordered results, stream for
+// ordered callbacks. A pool lasts until its Wait.
 func concPrograms() programs {
 	limited := func(limit int) *concpool.Pool { return concpool.New().WithMaxGoroutines(limit) }
 	var open opener = func(limit int) pool {
@@ -58,7 +58,7 @@ func concPrograms() programs {
 			return nil
 		},
 		"07": func(Env) error {
-			// No pool can be used again: this is about what can be.
+			// No pool of conc can be used again, so this program uses a WaitGroup.
 			var g conc.WaitGroup
 			wait := func() error { g.Wait(); return nil }
 			g.Go(func() { panic("boom") })
@@ -87,8 +87,8 @@ func concPrograms() programs {
 			return nil
 		},
 		"10": func(env Env) error {
-			// A pool's results come in no order, as its documentation says; it sends
-			// users that want an order here.
+			// The results of a pool come in no order, as its documentation says. For ordered results, it
+			// refers users to this package.
 			env.Note("with iter.Mapper; a result pool keeps no order")
 			items := make([]int, 10)
 			for i := range items {
@@ -137,7 +137,7 @@ func concPrograms() programs {
 					return fmt.Errorf("a pool does not refuse %d", limit)
 				}
 			}
-			// 0 stands for GOMAXPROCS here.
+			// conc takes 0 for GOMAXPROCS here.
 			for _, limit := range []int{0, -1} {
 				var visited atomic.Int32
 				items := make([]int, 10)

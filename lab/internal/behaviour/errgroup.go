@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// errgroupPrograms: a group starts a goroutine for each task. It lets a panic end
-// the program, on purpose.
+// errgroupPrograms: a group starts a goroutine for each task. By design, a panic in a task ends the program.
 func errgroupPrograms() programs {
 	limited := func(limit int) *errgroup.Group {
 		g := new(errgroup.Group)
@@ -21,7 +20,7 @@ func errgroupPrograms() programs {
 			submit: always(func(task func()) { g.Go(func() error { task(); return nil }) }),
 			wait:   g.Wait,
 			resize: func(limit int) {
-				if err := g.Wait(); err != nil { // the limit must not be changed while tasks run
+				if err := g.Wait(); err != nil { // the limit must not change while tasks run
 					panic(err)
 				}
 				g.SetLimit(limit)

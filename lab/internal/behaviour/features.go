@@ -46,7 +46,7 @@ func waits(_ Env, p pool) error {
 func resize(_ Env, p pool) error {
 	var g gauge
 	var enough atomic.Bool
-	backlog := make(chan struct{}, 16) // submitting goes on all the time, also where it never waits
+	backlog := make(chan struct{}, 16) // submissions go on all the time, even where they never wait
 	task := func() {
 		g.Enter()
 		time.Sleep(2 * time.Millisecond)
@@ -80,7 +80,7 @@ func resize(_ Env, p pool) error {
 			return err
 		}
 		p.resize(2)
-		time.Sleep(settled) // those that run end
+		time.Sleep(settled) // the running tasks end
 		ended := g.ended.Load()
 		g.Peak.Store(0)
 		time.Sleep(settled)

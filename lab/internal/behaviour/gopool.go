@@ -11,7 +11,7 @@ import (
 
 func newGopool(limit int) gopool.Pool { return gopool.NewPool("lab", int32(limit), gopool.NewConfig()) }
 
-// counted is what a user of gopool writes to wait for tasks: a pool and a WaitGroup.
+// countedGopool is what a user of gopool writes to wait for tasks: a pool and a WaitGroup.
 func countedGopool(p gopool.Pool) pool {
 	var tasks sync.WaitGroup
 	return pool{
@@ -28,15 +28,15 @@ func countedGopool(p gopool.Pool) pool {
 	}
 }
 
-// catchingGopool passes panics to the channel.
+// catchingGopool returns a pool that passes panics to the channel.
 func catchingGopool(limit int) (gopool.Pool, <-chan any) {
 	p, panicked := newGopool(limit), make(chan any, 10)
 	p.SetPanicHandler(func(_ context.Context, value any) { panicked <- value })
 	return p, panicked
 }
 
-// gopoolPrograms: submitting never waits for room. A pool has no errors, no wait
-// and no end; a context goes to the panic handler alone.
+// gopoolPrograms: submitting never waits for room. A pool has no errors, no wait and no end. It passes a
+// context only to the panic handler.
 func gopoolPrograms() programs {
 	var open opener = func(limit int) pool { return countedGopool(newGopool(limit)) }
 	var bare opener = func(limit int) pool { return pool{submit: always(newGopool(limit).Go)} }

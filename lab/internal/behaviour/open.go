@@ -7,16 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// A pool is what a user of a library has in hand: the library's pool or group, and
-// what the user writes to wait for its tasks.
+// A pool is what a user of a library works with: the library's pool or group, and the code that the user
+// writes to wait for its tasks.
 type pool struct {
 	submit func(task func()) error
-	wait   func() error    // for all tasks; in some libraries that is the end
-	resize func(limit int) // nil where the limit is fixed
-	end    func()          // nil where nothing has to be ended
+	wait   func() error    // waits for all tasks; in some libraries it also ends the pool
+	resize func(limit int) // nil if the limit is fixed
+	end    func()          // nil if there is nothing to end
 }
 
-// run hands a task over n times, and waits for all.
+// run submits a task n times, and waits for all of them.
 func (p pool) run(n int, task func()) error {
 	if err := p.handOver(n, task); err != nil {
 		return err
@@ -24,7 +24,7 @@ func (p pool) run(n int, task func()) error {
 	return p.wait()
 }
 
-// handOver hands a task over n times.
+// handOver submits a task n times.
 func (p pool) handOver(n int, task func()) error {
 	for range n {
 		if err := p.submit(task); err != nil {
@@ -34,21 +34,21 @@ func (p pool) handOver(n int, task func()) error {
 	return nil
 }
 
-// always is the submit of a library that refuses nothing.
+// always returns the submit function of a library that refuses nothing.
 func always(submit func(task func())) func(task func()) error {
 	return func(task func()) error { submit(task); return nil }
 }
 
-// silent is the wait of a library that reports nothing.
+// silent returns the wait function of a library that reports nothing.
 func silent(wait func()) func() error {
 	return func() error { wait(); return nil }
 }
 
-// An opener makes a pool with a limit. A program that only the pool makes differ from
-// library to library is one function, with the pool as its argument.
+// An opener makes a pool with a limit. If a program differs between libraries only in the pool, the program
+// is one function with the pool as its argument.
 type opener func(limit int) pool
 
-// with is the program that runs f with a pool of that limit.
+// with returns the program that runs f with a pool of that limit.
 func (open opener) with(limit int, f func(env Env, p pool) error) func(Env) error {
 	return func(env Env) error {
 		p := open(limit)
@@ -59,8 +59,7 @@ func (open opener) with(limit int, f func(env Env, p pool) error) func(Env) erro
 	}
 }
 
-// common are the programs that only the pool makes differ from library to library, each with the
-// limit of that pool.
+// common are the programs that differ between libraries only in the pool. Each has the limit of that pool.
 var common = map[string]struct {
 	limit int
 	run   func(env Env, p pool) error
@@ -69,7 +68,7 @@ var common = map[string]struct {
 	"reuse": {4, reuse}, "wait": {4, waits}, "resize": {2, resize},
 }
 
-// programs are the common programs of these scenarios and features.
+// programs returns the common programs for these scenarios and features.
 func (open opener) programs(ids ...string) programs {
 	list := make(programs)
 	for _, id := range ids {
@@ -78,13 +77,13 @@ func (open opener) programs(ids ...string) programs {
 	return list
 }
 
-// and adds programs, some of which may replace others.
+// and adds programs. They replace programs for the same scenario.
 func (p programs) and(more programs) programs {
 	maps.Copy(p, more)
 	return p
 }
 
-// noting is the program with a note.
+// noting returns the program with a note.
 func noting(note string, program func(Env) error) func(Env) error {
 	return func(env Env) error {
 		env.Note("%s", note)
@@ -98,23 +97,23 @@ type group struct {
 	wait func() error
 }
 
-// A grouper makes a group with a limit, whose tasks get a context made from ctx. Its
-// methods are programs.
+// A grouper makes a group with a limit, whose tasks get a context made from ctx. Its methods are programs for
+// a library.
 type grouper func(ctx context.Context, limit int) group
 
-// programs are all that its methods are.
+// programs returns all programs that are methods of open.
 func (open grouper) programs() programs {
 	return programs{"17": open.leave, "18": open.afterError, "context": open.context, "errors": open.errors}
 }
 
-// errors is a feature.
+// errors is the feature "errors".
 func (open grouper) errors(Env) error {
 	g := open(context.Background(), 2)
 	g.run(func(context.Context) error { return errBoom })
 	return returned("Wait", g.wait(), errBoom)
 }
 
-// context is a feature.
+// context is the feature "context".
 func (open grouper) context(Env) error {
 	g := open(context.Background(), 2)
 	g.run(func(ctx context.Context) error { <-ctx.Done(); return nil })
@@ -147,8 +146,7 @@ func (open grouper) leave(Env) error {
 	return leave(submit, func() { submit(func() {}) }, cancel)
 }
 
-// handled is scenario 07, for a pool that passes panics to a handler, which sends them to
-// panicked.
+// handled is scenario 07, for a pool whose panic handler sends panics to panicked.
 func handled(p pool, panicked <-chan any) error {
 	if err := p.submit(func() { panic("boom") }); err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// plainPrograms need no library: a goroutine for each task and a WaitGroup. They
-// have no limit, no errors and no contexts of their own.
+// plainPrograms need no library: a goroutine for each task, and a WaitGroup. They have no limit, no errors
+// and no contexts of their own.
 func plainPrograms() programs {
 	var open opener = func(int) pool {
 		var tasks sync.WaitGroup

@@ -10,8 +10,8 @@ import (
 	"github.com/alitto/pond/v2"
 )
 
-// pondPrograms use futures, groups and sub-pools where these fit. Queues are
-// unbounded unless said otherwise.
+// pondPrograms use futures, groups and sub-pools where these fit. Queues are unbounded, unless a program says
+// otherwise.
 func pondPrograms() programs {
 	with := func(options ...pond.Option) opener {
 		return func(limit int) pool {
@@ -34,7 +34,7 @@ func pondPrograms() programs {
 	}
 	grouped := groupedWith()
 	return open.programs("02", "05", "23", "24", "reuse").and(inGroup.programs("wait")).and(grouped.programs()).and(programs{
-		"01": with(pond.WithQueueSize(4096)).with(1, goexits), // so that the queue cannot hold millions
+		"01": with(pond.WithQueueSize(4096)).with(1, goexits), // so that the queue cannot hold millions of tasks
 		"03": func(env Env) error {
 			p := pond.NewPool(2)
 			return nilTask(env, func() error {
@@ -93,7 +93,7 @@ func pondPrograms() programs {
 				func(task func()) error { return p.NewGroup().Submit(task, task).Wait() })
 		},
 		"10": func(env Env) error {
-			// A group returns no more than the first error and what came before it.
+			// A group returns only the first error and the results before it.
 			env.Note("with a future for each task; a group drops results after the first error")
 			p := pond.NewResultPool[int](4)
 			futures := make([]pond.ResultTask[int], 10)

@@ -22,23 +22,24 @@ type Verdict string
 const (
 	NotOffered Verdict = "not offered" // the library has no such feature
 	Pass       Verdict = "pass"        // the program saw what a user expects
-	Fails      Verdict = "fails"       // it saw something else
-	Hangs      Verdict = "hangs"       // it made no more progress, and Run ended it
-	Crashes    Verdict = "crashes"     // it ended without a verdict, as after a panic
+	Fails      Verdict = "fails"       // the program saw something else
+	Hangs      Verdict = "hangs"       // the program made no more progress, and Run ended it
+	Crashes    Verdict = "crashes"     // the program ended without a verdict, as after a panic
 )
 
 // An Outcome is the verdict on one program.
 type Outcome struct {
 	Verdict Verdict
-	Detail  string // one line that says what was seen; may be empty for a pass
+	Detail  string // what the program saw, in one line; may be empty for a pass
 	Elapsed time.Duration
 }
 
-// Run runs the library's program for the scenario in a process of its own, which
-// it ends when the scenario's limit has passed without progress. The command must call [Child] with its
-// arguments, and exit with what that returns. full lets the
-// program take its time; procs is its GOMAXPROCS. An error means that there is no verdict: ctx ended, the
-// process could not be started, or another process stopped it.
+// Run runs the library's program for the scenario in a process of its own. It kills the process once the
+// program has made no progress for the scenario's limit. The command must call [Child] with its arguments,
+// and exit with the result of Child. full lets the program take its time; procs is its GOMAXPROCS.
+//
+// An error means that there is no verdict: ctx ended, the process could not be started, or another process
+// stopped it.
 func Run(ctx context.Context, command child.Command, scenario Scenario, library string, full bool, procs int) (Outcome, error) {
 	if scenario.Programs[library] == nil {
 		return Outcome{Verdict: NotOffered}, nil
@@ -54,7 +55,7 @@ func Run(ctx context.Context, command child.Command, scenario Scenario, library 
 	cmd.Stdout, cmd.Stderr = told, &stderr
 	child.Prepare(cmd, procs,
 		"GOTRACEBACK=single",
-		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // with the race detector, a program sleeps a second before it ends
+		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // with the race detector, a program would sleep a second before it ends
 	if full {
 		cmd.Env = append(cmd.Env, fullEnv+"=1")
 	}
@@ -78,8 +79,7 @@ func Run(ctx context.Context, command child.Command, scenario Scenario, library 
 
 var errStuck = errors.New("no progress")
 
-// judge finds the verdict. Only the program's own word is a pass, and
-// only if the process then ended as it should.
+// judge returns the verdict. A program passes only if it says so itself, and if its process then ends as it should.
 func judge(told *listener, exit error, stderr string, stuck bool, limit time.Duration) Outcome {
 	told.mu.Lock()
 	defer told.mu.Unlock()
@@ -117,8 +117,8 @@ func judge(told *listener, exit error, stderr string, stuck bool, limit time.Dur
 	return Outcome{Verdict: Crashes, Detail: cause + at}
 }
 
-// complaint returns the line by which the Go runtime says why it ended the
-// program; or else the last line that is not empty.
+// complaint returns the line in which the Go runtime says why it ended the program, or else the last line
+// that is not empty.
 func complaint(stderr string) string {
 	last := ""
 	for line := range strings.Lines(stderr) {
@@ -140,8 +140,7 @@ func oneLine(text string) string {
 	return text
 }
 
-// What a child process reports stands on lines of its standard output: a mark, the
-// kind, a space, and the text.
+// A child process reports on lines of its standard output. Each has a mark, the kind, a space, and the text.
 const (
 	mark = "weir-lab:"
 
@@ -158,8 +157,7 @@ const (
 	exitUnknown = 2
 )
 
-// listener takes in what a child process writes, and keeps the last text of each
-// kind.
+// listener parses the output of a child process, and keeps the last text of each kind.
 type listener struct {
 	progress func()
 
@@ -168,7 +166,7 @@ type listener struct {
 	last map[string]string
 }
 
-// Write takes in a piece of the output.
+// Write takes the next part of the output.
 func (l *listener) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -192,20 +190,18 @@ func (l *listener) Write(p []byte) (int, error) {
 	}
 }
 
-// head keeps the beginning of what is written to it: a panic comes before the
-// stacks.
+// head keeps the beginning of what is written to it, because a panic comes before the stacks.
 type head struct{ bytes.Buffer }
 
-// Write keeps what still has room.
+// Write keeps as much of p as there is room for.
 func (h *head) Write(p []byte) (int, error) {
 	const most = 1 << 20
 	h.Buffer.Write(p[:min(len(p), most-h.Len())])
 	return len(p), nil
 }
 
-// Child runs the library's program for the scenario or feature in this process,
-// and reports the outcome on standard output. It returns the exit status of the
-// process, which should end at once.
+// Child runs the library's program for the scenario or feature in this process, and reports the outcome on
+// the standard output. It returns the exit status of the process, which should end at once.
 func Child(scenarioID, library string) int {
 	for _, s := range append(Scenarios(), Features()...) {
 		if program := s.Programs[library]; s.ID == scenarioID && program != nil {
@@ -229,7 +225,7 @@ func perform(program func(Env) error) int {
 	return 0
 }
 
-// tell begins with an empty line, in case the program has left a line unfinished.
+// tell writes an empty line first, in case the program has left a line unfinished.
 func tell(kind, text string) {
 	fmt.Printf("\n%s%s %s\n", mark, kind, oneLine(text))
 }

@@ -1,13 +1,11 @@
-// Package behaviour shows what Weir and the other libraries do in situations in
-// which at least one of them was seen to fail, and which of the features that a
-// well-known survey compares they have.
+// Package behaviour shows what Weir and the other libraries do in two sets of tests: situations in which at
+// least one of them was seen to fail, and the features that a well-known survey compares.
 //
-// Each program does exactly what its scenario says, with a library's public
-// functions and as its documentation says. A library's file says how its pools and groups
-// are made, and has the programs that are its own. Where a library has no such feature there
-// is no program. What the programs of several libraries share (the order of events, and what is
-// looked at) stands in open.go, steps.go, surroundings.go and features.go, so that all are
-// asked the same question.
+// Each program does exactly what its scenario says, with a library's public functions and as the library's
+// documentation says. The file of a library says how its pools and groups are made, and has the programs that
+// only this library needs. There is no program for a feature that a library does not have. What several
+// libraries share (the order of events, and the checks) is in open.go, steps.go, surroundings.go and
+// features.go, so that all are asked the same question.
 package behaviour
 
 import (
@@ -15,15 +13,13 @@ import (
 	"time"
 )
 
-// A Scenario is one situation, and a program for each library that offers what
-// it takes.
+// A Scenario is one situation, with a program for each library that offers the feature it needs.
 type Scenario struct {
 	ID    string
 	Title string // what is done
 	Want  string // what a user expects
 
-	// Limit is how long a program may go without reporting progress before it
-	// counts as hung.
+	// Limit is how long a program may go without progress before it counts as hung.
 	Limit time.Duration
 
 	Programs map[string]func(Env) error // by library; no entry: not offered
@@ -31,17 +27,16 @@ type Scenario struct {
 
 // An Env is what a program gets.
 type Env struct {
-	// Full says that the program may take the minutes that a rare failure needs.
+	// Full allows the program to take the minutes that a rare failure needs.
 	Full bool
 
 	tell func(kind, text string)
 }
 
-// Step reports what the program does next. The lab shows it if the program makes no
-// more progress.
+// Step reports what the program does next. The lab shows the last step of a program that makes no more progress.
 func (e Env) Step(format string, args ...any) { e.tell(tellStep, fmt.Sprintf(format, args...)) }
 
-// Note reports something that the lab shows with a pass. The last one counts.
+// Note reports a text that the lab shows with a pass. The last note counts.
 func (e Env) Note(format string, args ...any) { e.tell(tellNote, fmt.Sprintf(format, args...)) }
 
 // Names of the libraries.
@@ -61,7 +56,7 @@ func Libraries() []string {
 	return []string{Weir, Go, Errgroup, Conc, Ants, Pond, Workerpool, Gopool}
 }
 
-// programs are those of one library, by scenario or feature.
+// programs are the programs of one library, by scenario or feature.
 type programs map[string]func(Env) error
 
 func byLibrary() map[string]programs {
@@ -77,14 +72,14 @@ func byLibrary() map[string]programs {
 	}
 }
 
-// hung is the limit of programs that end in far less than a second if they end; the
-// first scenario has more to do between two signs of progress.
+// hung is the limit of a program that, if it ends, ends in far less than a second. The first scenario has
+// more to do between two reports of progress.
 const (
 	hung  = 5 * time.Second
 	first = "01"
 )
 
-// A question is what is done, and what a user expects.
+// A question is what a program does, and what a user expects.
 type question struct{ id, title, want string }
 
 // Scenarios returns the situations in which a library was seen to fail.
@@ -141,7 +136,7 @@ func Scenarios() []Scenario {
 	})
 }
 
-// Features returns what the survey compares: its five columns.
+// Features returns the five columns that the survey compares.
 func Features() []Scenario {
 	return withPrograms([]question{
 		{"reuse", "workers are reused: 200 tasks at limit 4",

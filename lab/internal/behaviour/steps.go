@@ -86,8 +86,8 @@ func shrink(_ Env, p pool) error {
 	return nil
 }
 
-// nilTask is scenario 03. mistake hands over a nil task and returns how the
-// library has reported it; p then runs 4 others.
+// nilTask is scenario 03. mistake submits a nil task and returns how the library reports it; p then runs 4
+// other tasks.
 func nilTask(env Env, mistake func() error, p pool) error {
 	told := told(mistake)
 	var ran atomic.Int32
@@ -101,8 +101,7 @@ func nilTask(env Env, mistake func() error, p pool) error {
 	return count("further tasks run", ran.Load(), 4)
 }
 
-// runAll is scenario 05 and part of others: it hands 10 tasks over, and all
-// of them must run.
+// runAll is scenario 05 and part of others: it submits 10 tasks, and all of them must run.
 func runAll(_ Env, p pool) error {
 	var ran atomic.Int32
 	if err := p.run(10, func() { ran.Add(1) }); err != nil {
@@ -129,7 +128,7 @@ func waitTwice(env Env, p pool) error {
 	return count("tasks ended", g.ended.Load(), 1)
 }
 
-// exits is scenario 06, for a limit of 2. A wait that tells of errors must report the tasks that exit.
+// exits is scenario 06, for a limit of 2. If tells, the wait reports errors, and must report the tasks that exit.
 func exits(tells bool, step string) func(env Env, p pool) error {
 	return func(env Env, p pool) error {
 		var ended atomic.Int32
@@ -148,8 +147,7 @@ func exits(tells bool, step string) func(env Env, p pool) error {
 	}
 }
 
-// recurs is scenario 09, for a library that has no other way to wait for some tasks than to
-// count them.
+// recurs is scenario 09, for a library that can wait for some of the tasks only by counting them.
 func recurs(env Env, p pool) error {
 	return nested(env, p.submit, func(task func()) error {
 		var inner sync.WaitGroup
@@ -164,7 +162,7 @@ func recurs(env Env, p pool) error {
 	})
 }
 
-// lowLimits is scenario 20, for a library that takes both limits as something.
+// lowLimits is scenario 20, for a library that accepts both limits.
 func lowLimits(open opener) func(env Env) error {
 	return func(env Env) error {
 		for _, limit := range []int{0, -1} {
@@ -176,9 +174,8 @@ func lowLimits(open opener) func(env Env) error {
 	}
 }
 
-// nested is scenario 09. outer hands a task to the pool, inner hands 2 tasks to it
-// from a task and waits for them. It is not the pool that waits for the outer tasks:
-// in some libraries that would end it.
+// nested is scenario 09. outer submits a task to the pool. inner submits 2 tasks to the pool from a task and waits
+// for them. nested waits for the outer tasks itself: in some libraries, waiting on the pool would end the pool.
 func nested(env Env, outer, inner func(task func()) error) error {
 	var both, done sync.WaitGroup
 	both.Add(2)
@@ -206,7 +203,7 @@ func nested(env Env, outer, inner func(task func()) error) error {
 	return count("inner tasks run", ran.Load(), 4)
 }
 
-// numbered is what task i of scenario 10 returns.
+// numbered returns the results of task i of scenario 10.
 func numbered(i int) (int, error) {
 	if i == 3 || i == 7 {
 		return i, errBoom
@@ -214,7 +211,7 @@ func numbered(i int) (int, error) {
 	return i, nil
 }
 
-// inOrder looks at the results of scenario 10.
+// inOrder checks the results of scenario 10.
 func inOrder(results []int, err error) error {
 	for i, result := range results {
 		if result != i {
@@ -227,15 +224,15 @@ func inOrder(results []int, err error) error {
 	return returned("the whole", err, errBoom)
 }
 
-// allAtOnce is scenario 11. stream runs task for each of so many numbers, without a limit,
-// and passes the numbers to consume in their order.
+// allAtOnce is scenario 11. stream runs task for each number below tasks, without a limit, and passes the
+// numbers to consume in order.
 func allAtOnce(stream func(tasks int, task func(i int), consume func(i int)) error) error {
 	const tasks = 8
 	var g gauge
 	var order []int
 	err := stream(tasks, func(i int) {
 		g.Enter()
-		time.Sleep(settled + time.Duration(tasks-i)*time.Millisecond) // the last is ready first
+		time.Sleep(settled + time.Duration(tasks-i)*time.Millisecond) // the last task is ready first
 		g.end()
 	}, func(i int) { order = append(order, i) })
 	if err != nil {
@@ -272,8 +269,8 @@ func manyResults(env Env, results func(tasks int) ([]int, error)) error {
 	return nil
 }
 
-// stopped is scenario 13. each makes a pool, stops it, and returns the error of a
-// submission, which must be refusal.
+// stopped is scenario 13. each makes a pool, stops it, and returns the error of a submission, which must be
+// refusal.
 func stopped(refusal error, each func() error) error {
 	const rounds = 200
 	accepted := 0
@@ -291,7 +288,7 @@ func stopped(refusal error, each func() error) error {
 	return nil
 }
 
-// accounted is the end of scenario 16: each of the 4 tasks that waited ran, or was refused and told so.
+// accounted is the end of scenario 16: each of the 4 waiting tasks has run, or its submitter got an error.
 func accounted(env Env, ran int32, refused int) error {
 	if int(ran)+refused != 4 {
 		return fmt.Errorf("%d of 4 ran, %d were refused", ran, refused)
@@ -300,7 +297,7 @@ func accounted(env Env, ran int32, refused int) error {
 	return nil
 }
 
-// leave is scenario 17. occupy takes the only place, submit then waits for it.
+// leave is scenario 17. occupy takes the only place, and submit then waits for it.
 func leave(occupy func(task func()), submit, cancel func()) error {
 	g := newGate()
 	defer g.open()
@@ -325,14 +322,14 @@ func leave(occupy func(task func()), submit, cancel func()) error {
 	}
 }
 
-// together is scenario 24, for a limit of 1. Two goroutines submit a task each,
-// and go on when both tasks have ended.
+// together is scenario 24, for a limit of 1. Two goroutines submit one task each, and go on when both tasks
+// have ended.
 func together(env Env, p pool) error {
 	const (
 		most  = 20_000                  // rounds
-		long  = 1500 * time.Millisecond // in all, on a machine that is busy
-		short = 10 * time.Microsecond   // for a second task to show
-		spins = 10_000                  // where the submitters share a processor, one has to let the other run
+		long  = 1500 * time.Millisecond // for all rounds, on a busy machine
+		short = 10 * time.Microsecond   // enough to notice a second task
+		spins = 10_000                  // after these, a submitter yields: both may share one processor
 	)
 	var arrived, ended atomic.Int64 // in all rounds
 	var now, both, rounds atomic.Int64
@@ -353,7 +350,7 @@ func together(env Env, p pool) error {
 	for i := range 2 {
 		submitters.Go(func() {
 			for round := int64(0); ; round++ {
-				if i == 0 { // one decides for both, before they meet
+				if i == 0 { // one submitter decides for both, before they meet
 					if round%1000 == 0 {
 						env.Step("round %d of %d", round, most)
 					}
@@ -361,7 +358,7 @@ func together(env Env, p pool) error {
 					enough.Store(round == most || time.Since(begin) > long)
 				}
 				arrived.Add(1)
-				for spin := 0; arrived.Load() < 2*(round+1); spin++ { // a wake-up would set the two apart
+				for spin := 0; arrived.Load() < 2*(round+1); spin++ { // spin: a wake-up would separate the two
 					if spin > spins {
 						runtime.Gosched()
 					}

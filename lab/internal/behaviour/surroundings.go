@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// bubbles is scenario 19: f in two bubbles, in one test after the other. f may report
-// which part of it comes next.
+// bubbles is scenario 19: it runs f in two bubbles, one after the other, in one process. f may report its
+// next part.
 func bubbles(env Env, f func(part func(name string)) error) error {
-	os.Args = os.Args[:1] // the arguments are not meant for package testing
+	os.Args = os.Args[:1] // package testing must not parse the arguments
 	result := make(chan error)
 	everything := func(string, string) (bool, error) { return true, nil }
 	go testing.Main(everything, []testing.InternalTest{{Name: "bubbles", F: func(t *testing.T) {
@@ -37,20 +37,19 @@ func bubbles(env Env, f func(part func(name string)) error) error {
 			failure = errors.New("a test failed")
 		}
 		result <- failure
-		select {} // Main would end the process
+		select {} // otherwise Main would end the process
 	}}}, nil, nil)
 	return <-result
 }
 
-// inBubbles is scenario 19 for a library whose pools are all it has.
+// inBubbles is scenario 19 for a library that has only pools.
 func inBubbles(open opener) func(Env) error {
 	return func(env Env) error {
 		return bubbles(env, func(func(string)) error { return open.with(2, inBubble)(env) })
 	}
 }
 
-// inBubble is what runs in each bubble: tasks that take time, more than the limit
-// of 2.
+// inBubble runs in each bubble: more tasks than the limit of 2, which take time.
 func inBubble(env Env, p pool) error {
 	begin := time.Now()
 	submit := p.submit
@@ -69,8 +68,7 @@ func inBubble(env Env, p pool) error {
 	return nil
 }
 
-// goroutines is scenario 21, for the packages whose names begin with one of
-// these.
+// goroutines is scenario 21, for the packages whose names begin with one of packages.
 func goroutines(open opener, packages ...string) func(Env) error {
 	return func(Env) error {
 		byImport := goroutinesOf(packages)
@@ -85,14 +83,13 @@ func goroutines(open opener, packages ...string) func(Env) error {
 	}
 }
 
-// goroutinesOf counts the goroutines that run, or were started by, a function of
-// the packages. All libraries are in this program: only stacks tell whose
-// goroutine it is.
+// goroutinesOf counts the goroutines that run a function of the packages, or were started by one. All
+// libraries are linked into this program, so only stacks show whose goroutine it is.
 func goroutinesOf(packages []string) int {
 	buf := make([]byte, 1<<20)
 	stacks := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
 	n := 0
-	for _, stack := range stacks[1:] { // the first one is the caller's
+	for _, stack := range stacks[1:] { // the first stack is the caller's
 		for _, name := range packages {
 			if strings.Contains(stack, name) {
 				n++
@@ -116,12 +113,12 @@ func labels(_ Env, p pool) error {
 	request("first", first.task)
 	<-first.started
 	go request("second", second.task)
-	time.Sleep(settled) // the second task waits in the queue, or its submission for room
+	time.Sleep(settled) // the second task waits in the queue, or its submitter for room
 	first.open()
 	<-second.started
 	defer second.open()
 	var failure error
-	gone := until(func() bool { // a goroutine of the first request may be about to end
+	gone := until(func() bool { // a goroutine of the first request may still be ending
 		var profile bytes.Buffer
 		failure = pprof.Lookup("goroutine").WriteTo(&profile, 1)
 		return failure == nil && !strings.Contains(profile.String(), `"request":"first"`)

@@ -12,7 +12,7 @@ import (
 
 var errBoom = errors.New("boom")
 
-// gauge sees how many tasks run at once.
+// gauge counts the tasks that run at once.
 type gauge struct {
 	check.Gauge
 	ended atomic.Int64
@@ -32,7 +32,7 @@ func (g *gauge) task(d time.Duration) func() {
 	}
 }
 
-// until waits for what must come soon, and reports whether it came.
+// until waits for a condition that must soon be true, and reports whether it was.
 func until(condition func() bool) bool {
 	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
 		if condition() {
@@ -58,7 +58,7 @@ func (g *gate) open() { close(g.opened) }
 // settled is long enough for a goroutine to get where it blocks.
 const settled = 50 * time.Millisecond
 
-// told returns what call returns or panics with.
+// told returns the error that call returns, or its panic as an error.
 func told(call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -69,7 +69,7 @@ func told(call func() error) (err error) {
 	return call()
 }
 
-// returned fails unless a call has returned the error that it should.
+// returned fails unless err is the error that the call should have returned.
 func returned(call string, err, want error) error {
 	switch {
 	case errors.Is(err, want):
@@ -81,10 +81,10 @@ func returned(call string, err, want error) error {
 	}
 }
 
-// errNotTold means that a wait says nothing of tasks that called runtime.Goexit.
+// errNotTold means that a wait did not report tasks that called runtime.Goexit.
 var errNotTold = errors.New("the wait returned nil, as if all tasks had succeeded")
 
-// count fails unless all is as it should be.
+// count fails unless got equals want.
 func count[N int | int32 | int64](what string, got, want N) error {
 	if got != want {
 		return fmt.Errorf("%s: %d, not %d", what, got, want)

@@ -13,7 +13,7 @@ import (
 	"github.com/64ed045f/weir/par"
 )
 
-// weirPrograms lack what Weir does not have: anything made of several pools.
+// weirPrograms have no program for anything made of several pools, which Weir does not have.
 func weirPrograms() programs {
 	var open opener = func(limit int) pool {
 		p := weir.New(limit)
@@ -110,7 +110,7 @@ func weirPrograms() programs {
 		"09": func(env Env) error {
 			p := weir.New(2)
 			outer := p.Group(context.Background())
-			contexts := make(chan context.Context, 2) // those of the tasks that wait
+			contexts := make(chan context.Context, 2) // of the waiting tasks
 			begin := func(task func()) error {
 				outer.Go(func(ctx context.Context) error { contexts <- ctx; task(); return nil })
 				return nil
@@ -159,7 +159,7 @@ func weirPrograms() programs {
 			g := p.Group(ctx, weir.Limit(2))
 			var live sync.WaitGroup
 			for range 8 {
-				live.Go(func() { // those beyond the limit wait in Go
+				live.Go(func() { // tasks beyond the limit wait in Go
 					g.Go(func(ctx context.Context) error { <-ctx.Done(); return nil })
 				})
 			}

@@ -10,8 +10,8 @@ import (
 	"github.com/64ed045f/weir/par"
 )
 
-// wideStream is a stream of Weir for scenario 11. A stream has always a limit: this one is far
-// above the number of tasks.
+// wideStream is a stream of Weir for scenario 11. A stream always has a limit; this limit is far above the
+// number of tasks.
 func wideStream(tasks int, task, consume func(i int)) error {
 	numbers := make([]int, tasks)
 	for i := range numbers {
@@ -30,7 +30,7 @@ func wideStream(tasks int, task, consume func(i int)) error {
 	return nil
 }
 
-// exitedStream is what scenario 06 asks of a stream.
+// exitedStream is scenario 06 for a stream.
 func exitedStream() error {
 	exited, ended := 0, 0
 	results := par.Stream(context.Background(), []int{0, 1, 2, 3}, func(_ context.Context, i int) (int, error) {

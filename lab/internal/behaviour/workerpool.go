@@ -2,8 +2,8 @@ package behaviour
 
 import "github.com/gammazero/workerpool"
 
-// workerpoolPrograms: submitting never waits for room. A pool has neither errors nor
-// contexts, and lets a panic end the program, as its documentation says.
+// workerpoolPrograms: submitting never waits for room. A pool has neither errors nor contexts. A panic in a
+// task ends the program, as the documentation says.
 func workerpoolPrograms() programs {
 	var open opener = func(limit int) pool {
 		p := workerpool.New(limit)

@@ -1,4 +1,4 @@
-// Package child is what the lab does alike for each process that it starts.
+// Package child has the common parts of all processes that the lab starts.
 package child
 
 import (
@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// A Command makes the command that runs this very program anew, with other arguments. When ctx is
-// done it is killed.
+// A Command makes a command that runs this same program again, with other arguments. When ctx is done, the
+// process is killed.
 type Command func(ctx context.Context, args ...string) *exec.Cmd
 
-// Itself is the Command of the lab and of its tests. No other signal that is meant for this process ends
-// the other one.
+// Itself is the Command of the lab and of its tests. The process gets no other signals that are meant for
+// this process.
 func Itself(ctx context.Context, args ...string) *exec.Cmd {
 	path, err := os.Executable()
 	if err != nil {
@@ -27,9 +27,9 @@ func Itself(ctx context.Context, args ...string) *exec.Cmd {
 	return command
 }
 
-// Prepare sets the command's environment: this process's, unless it has one, without variables that
-// change how Go's runtime works, as nothing in the results would show them; then its
-// GOMAXPROCS, and more. Output that another process holds open will not make the lab wait.
+// Prepare sets the command's environment. It starts from the command's own environment, or from this process's
+// if the command has none. It removes variables that change Go's runtime, because the results would not show
+// them, and adds GOMAXPROCS and more. If another process holds the output open, the lab does not wait for it.
 func Prepare(cmd *exec.Cmd, procs int, more ...string) {
 	if cmd.Env == nil {
 		cmd.Env = os.Environ()
@@ -43,7 +43,7 @@ func Prepare(cmd *exec.Cmd, procs int, more ...string) {
 	cmd.WaitDelay = time.Second
 }
 
-// FirstLine is the first line of what a process has written that says something.
+// FirstLine returns the first line of a process's output that is not blank.
 func FirstLine(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {

@@ -4,8 +4,8 @@ package child
 
 import "os/exec"
 
-// apart does nothing where there are no process groups of the Unix kind.
+// apart does nothing on systems without Unix process groups.
 func apart(*exec.Cmd) {}
 
-// ByHand reports nothing here: no exit status tells of signals.
+// ByHand always returns false here: no exit status reports signals.
 func ByHand(*exec.ExitError) bool { return false }

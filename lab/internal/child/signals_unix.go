@@ -7,14 +7,13 @@ import (
 	"syscall"
 )
 
-// apart gives the process a group of its own. A Ctrl-C at the terminal goes to a
-// whole group: a measurement that it ended would look like one that has failed.
+// apart puts the process into a group of its own. A Ctrl-C at the terminal goes to a whole group, and a
+// measurement that it ended would look like a failure.
 func apart(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
-// ByHand reports whether the process ended as after a Ctrl-C at the terminal, or a
-// plain kill.
+// ByHand reports whether the process ended as after a Ctrl-C at the terminal, or a plain kill.
 func ByHand(exit *exec.ExitError) bool {
 	status, ok := exit.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && (status.Signal() == syscall.SIGINT || status.Signal() == syscall.SIGTERM)

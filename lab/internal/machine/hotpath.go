@@ -16,16 +16,16 @@ import (
 	"strings"
 )
 
-// HotPathKey is the setting that says which hot path was measured.
+// HotPathKey is the name of the setting that says which hot path was measured.
 const HotPathKey = "weir-hotpath"
 
-// HotFiles are patterns of the code that every task, result, item, index or object passes through, and the
-// defaults that it works with, below the root of Weir.
+// HotFiles are patterns, relative to the root of Weir. They match the code that every task, result, item,
+// index or object passes through, and the defaults of that code.
 var HotFiles = []string{
 	"*.go", "internal/claim/*.go", "internal/engine/*.go", "internal/feed/*.go", "internal/fifo/*.go", "internal/limit/*.go", "internal/share/*.go", "par/*.go", "reuse/*.go", "weirhttp/*.go",
 }
 
-// Root finds Weir's source, of which this program was built.
+// Root returns the folder of the Weir source from which this program was built.
 func Root() (string, error) {
 	_, file, _, ok := runtime.Caller(0)
 	if !ok {
@@ -38,8 +38,8 @@ func Root() (string, error) {
 	return root, nil
 }
 
-// HotPath is a short digest of Weir's hot path: the figures of a run hold for this
-// code alone. White space and comments are no part of it, directives to the compiler are.
+// HotPath returns a short digest of Weir's hot path. The figures of a run hold only for code with the same
+// digest. White space and comments do not count, but directives to the compiler do.
 func HotPath(root string) (string, error) {
 	var files []string
 	for _, pattern := range HotFiles {

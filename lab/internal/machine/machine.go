@@ -1,5 +1,4 @@
-// Package machine says where and of what a run was made: the settings that stand
-// in each file of results.
+// Package machine describes the machine and the software of a run: the settings in each file of results.
 package machine
 
 import (
@@ -14,13 +13,14 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// VersionKey begins the setting that names a library's module and version.
+// VersionKey begins the name of the setting with a library's module and version.
 const VersionKey = "version-"
 
 // A Module says where a library comes from.
 type Module struct{ Library, Path string }
 
-// Settings describes this machine and this program. Command is what was typed, and libraries are those that are measured.
+// Settings describes this machine and this program. command is the command line, and libraries are the
+// measured libraries.
 func Settings(command string, libraries []Module) []record.Setting {
 	list := []record.Setting{
 		{Key: "command", Value: command},
@@ -50,7 +50,7 @@ func Settings(command string, libraries []Module) []record.Setting {
 	return list
 }
 
-// versions are those of the modules that were linked into this program.
+// versions returns the versions of the modules linked into this program.
 func versions(libraries []Module) []record.Setting {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -77,7 +77,7 @@ func memory() string {
 	return strconv.FormatFloat(kib/(1<<20), 'f', 1, 64) + " GiB"
 }
 
-// field is the first one of that key in a file of lines with a key, a colon and a value.
+// field returns the first value with that key in a file of lines "key: value".
 func field(path, key string) string {
 	for line := range strings.Lines(read(path)) {
 		if k, value, _ := strings.Cut(line, ":"); strings.TrimSpace(k) == key {

@@ -1,9 +1,8 @@
-// Package md5all is the survey's task in every library: the MD5 sum of each
-// regular file below a folder. One goroutine walks the tree, several read and
-// digest files, and the first error ends it all.
+// Package md5all is the survey's task in every library: the MD5 sum of each regular file below a folder. One
+// goroutine walks the tree, several goroutines read and digest files, and the first error ends everything.
 //
-// It is one program. A library's groups run it where it has groups with contexts and errors;
-// where it has none, the program does what the library does not do.
+// All libraries run the same program. If a library has groups with contexts and errors, they run it.
+// Otherwise the program does what the library does not do.
 package md5all
 
 import (
@@ -20,15 +19,15 @@ import (
 
 // A Program is one way to do it.
 type Program struct {
-	Name string // the library, then a dot and the form where there are several
+	Name string // the library; if it has several forms, then a dot and the form
 
-	// Run returns the sums of the regular files below root, by path, digesting at
-	// most digesters of them at once. With an error there are no sums. When ctx is
-	// done it returns the cause soon. No goroutine stays.
+	// Run returns the sums of the regular files below root, by path. It digests at most digesters files at
+	// once. With an error it returns no sums. Soon after ctx is done, Run returns the cause. It leaves no
+	// goroutine behind.
 	Run func(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error)
 }
 
-// Programs returns all of them, in the order of the tables.
+// Programs returns all programs, in the order of the tables.
 func Programs() []Program {
 	var programs []Program
 	for _, p := range []struct{ name, peer string }{
@@ -53,7 +52,7 @@ func Programs() []Program {
 	return programs
 }
 
-// sums is the program. The peer runs a task for each file as soon as the walk has found it.
+// sums is the program. The peer runs a task for each file as soon as the walk has found the file.
 func sums(ctx context.Context, form peer.Peer, root string, digesters int) (map[string][md5.Size]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -98,13 +97,13 @@ func sums(ctx context.Context, form peer.Peer, root string, digesters int) (map[
 	return sums, nil
 }
 
-// open is the peer's group, or its runner as one: that reports no errors.
+// open returns the peer's group, or its runner as a group that reports no errors.
 func open(ctx context.Context, form peer.Peer, digesters int, task func(i int) error) peer.Group {
 	if form.Group != nil {
 		return form.Group(ctx, digesters, peer.GroupWork{Each: func(_ context.Context, i int) error { return task(i) }})
 	}
 	return silent{form.Open(digesters, peer.Work{Each: func(i int) {
-		_ = task(i) // it has cancelled the context, if so
+		_ = task(i) // an error of task has cancelled the context
 	}})}
 }
 
@@ -115,8 +114,7 @@ func (s silent) Wait() error {
 	return nil
 }
 
-// walk calls found with the path of each regular file below root, until ctx is
-// done; then it returns the cause.
+// walk calls found with the path of each regular file below root. When ctx is done, it stops and returns the cause.
 func walk(ctx context.Context, root string, found func(path string)) error {
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -131,7 +129,7 @@ func walk(ctx context.Context, root string, found func(path string)) error {
 	})
 }
 
-// digest is digestFile; tests slow it down, and let it fail.
+// digest is digestFile, unless a test replaces it to be slow or to fail.
 var digest = digestFile
 
 // digestFile returns the MD5 sum of a file.

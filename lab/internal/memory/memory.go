@@ -1,4 +1,4 @@
-// Package memory says how much of it this process holds.
+// Package memory measures the memory that this process holds.
 package memory
 
 import (
@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// Now is the memory that is resident, in bytes.
+// Now returns the resident memory, in bytes.
 func Now() uint64 { return kernels("VmRSS:") }
 
-// Peak is the most memory that was resident at once, in bytes. The kernel's figure
-// for this program alone is better than that of getrusage, which counts the parent's
-// memory at the fork too; elsewhere, what Go has had from the system must do.
+// Peak returns the most memory that was resident at once, in bytes. It uses the kernel's figure for this
+// program, which is better than that of getrusage: getrusage also counts the parent's memory at the fork. On
+// systems without that figure, Peak returns what Go has obtained from the system.
 func Peak() uint64 { return kernels("VmHWM:") }
 
-// Tree is the memory that is resident of another process and its children, in bytes; what they share counts once. It is 0 if the
-// kernel does not say.
+// Tree returns the resident memory of another process and its children, in bytes. Shared memory counts once.
+// Tree returns 0 if the kernel does not say.
 func Tree(pid int) uint64 {
 	process := "/proc/" + strconv.Itoa(pid)
 	all, _ := field(process+"/smaps_rollup", "Pss:")
-	lists, _ := filepath.Glob(process + "/task/*/children") // the pattern is fine
+	lists, _ := filepath.Glob(process + "/task/*/children") // the pattern is valid
 	for _, list := range lists {
 		children, err := os.ReadFile(list)
 		if err != nil {
@@ -37,7 +37,7 @@ func Tree(pid int) uint64 {
 	return all
 }
 
-// field is the number of bytes in the line of the file that begins with the name.
+// field returns the number of bytes in the line of the file that begins with name.
 func field(path, name string) (bytes uint64, ok bool) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package noleak is what TestMain of each package of the lab calls.
+// Package noleak checks tests for goroutines that they leave behind. Each TestMain of the lab calls [Main].
 package noleak
 
 import (
@@ -7,8 +7,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Main runs the tests, which fail if they leave a goroutine behind. Those of ants do not count: two begin
-// when it is imported, and two more of each pool outlive its release.
+// Main runs the tests, and fails if they leave a goroutine behind. It ignores goroutines of ants: ants starts
+// two when it is imported, and two more of each pool outlive its release.
 func Main(m *testing.M) {
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreTopFunction("github.com/panjf2000/ants/v2.(*poolCommon).purgeStaleWorkers"),

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// client is one connection. It has one request at a time, and knows as much of HTTP/1.1
-// as the answers here need: with a whole client of net/http the load would take more of the
-// machine than the server does.
+// client is one connection. It has one request at a time, and knows only as much of HTTP/1.1 as the answers
+// here need. A client of net/http would make the load use more of the machine than the server does.
 type client struct {
 	all  *clients
 	conn net.Conn
@@ -22,10 +21,10 @@ type client struct {
 
 var request = []byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
 
-// write sends the request. If it cannot be sent, read finds that out.
+// write sends the request. If it cannot be sent, read notices.
 func (c *client) write() { _, _ = c.conn.Write(request) }
 
-// read takes the answers until the connection ends.
+// read reads answers until the connection ends.
 func (c *client) read() {
 	defer c.conn.Close()
 	var buffer [1024]byte
@@ -52,10 +51,10 @@ func (c *client) read() {
 	}
 }
 
-// An answer is what a server has sent.
+// An answer is an HTTP response of a server.
 type answer struct {
 	status int
-	last   bool // the connection ends with it
+	last   bool // the connection ends after it
 	err    error
 }
 
@@ -69,8 +68,8 @@ var (
 	again   = []byte("\r\nRetry-After: ")
 )
 
-// parse reads an answer; whole is false while there must be more of it. A 503 that does
-// not say when to come again counts as status 0.
+// parse parses an answer; whole is false if text does not hold all of it. A 503 without Retry-After counts as
+// status 0.
 func parse(text []byte) (a answer, whole bool) {
 	end := bytes.Index(text, endHead)
 	if end < 0 {

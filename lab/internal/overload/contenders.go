@@ -15,7 +15,7 @@ import (
 // contender is a way to guard a server.
 type contender struct {
 	name   string
-	limits bool // it promises that at most as many requests run at once as there are slots
+	limits bool // promises that at most Slots requests run at once
 	wrap   func(h http.Handler, s Setup) (guarded http.Handler)
 }
 
@@ -23,7 +23,7 @@ var contenders = []contender{
 	{"weir.Limit", true, func(h http.Handler, s Setup) http.Handler { return limited(h, s) }},
 	{"weir.LimitNewest", true, func(h http.Handler, s Setup) http.Handler { return limited(h, s, weirhttp.NewestFirst()) }},
 	{"weir.LimitOn", true, func(h http.Handler, s Setup) http.Handler { return limited(h, s, weirhttp.On(weir.New(s.Slots))) }},
-	// The server as it is.
+	// The server without a guard.
 	{peer.Go, false, func(h http.Handler, _ Setup) http.Handler { return h }},
 	{"chi", true, func(h http.Handler, s Setup) http.Handler {
 		return middleware.ThrottleWithOpts(middleware.ThrottleOpts{
@@ -37,7 +37,7 @@ func limited(h http.Handler, s Setup, more ...weirhttp.Option) http.Handler {
 	return weirhttp.Limit(h, s.Slots, append(more, weirhttp.Queue(s.Queue), weirhttp.MaxWait(s.MaxWait))...)
 }
 
-// Names are all contenders, in the order of the tables.
+// Names returns the names of all contenders, in the order of the tables.
 func Names() []string {
 	var names []string
 	for _, c := range contenders {

@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// A Tally is what the clients have seen. Latencies count from the moment at which a
-// request was due, so waiting at the client does not make a request look quicker.
+// A Tally counts what the clients have seen. A latency begins when a request was due, so a request that waits
+// at the client does not seem faster.
 type Tally struct {
-	// Of the measured span, by the moment of the answer:
+	// In the measured span, by the time of the answer:
 	Good    int // served within the patience
 	Served  int // status 200
-	Refused int // status 503, as it should be
+	Refused int // status 503, as expected
 	Other   int // any other answer
-	Failed  int // no answer: the connection broke, or there was none
-	Sent    int // by the moment of sending
-	Unsent  int // no connection was free before the patience had passed
+	Failed  int // no answer: the connection broke, or could not be opened
+	Sent    int // by the time of sending
+	Unsent  int // not sent: no connection was free before the patience had passed
 
 	ServedLatency, RefusedLatency Latency
 
-	// Lag is how long after they were due requests were sent that found a connection.
+	// Lag is the delay between due time and sending, for requests that found a connection.
 	Lag Latency
 
-	// Curve has the good answers of each interval.
+	// Curve has the number of good answers in each interval.
 	Curve []int
 
-	// Answered are all answers, also those after the measured span.
+	// Answered counts all answers, including those after the measured span.
 	Answered int
 }
 
-// A Latency says how long it took.
+// A Latency is the distribution of some latencies.
 type Latency struct{ Median, P99, Max time.Duration }
 
 func latencyOf(samples []time.Duration) Latency {
@@ -49,41 +49,38 @@ func latencyOf(samples []time.Duration) Latency {
 }
 
 const (
-	// tail is for how long requests come after the measured span, while the server shuts
-	// down.
+	// tail is how long requests go on after the measured span, while the server shuts down.
 	tail = 200 * time.Millisecond
 
-	// longestAnswer is for how long the load waits for the last answers.
+	// longestAnswer is how long the load waits for the last answers.
 	longestAnswer = time.Minute
 
-	// pace is the least time between two looks at the clock. Timers are no finer on an idle
-	// machine.
+	// pace is the least time between two readings of the clock. Timers are no finer on an idle machine.
 	pace = time.Millisecond
 )
 
-// clients send requests at a rate, whatever becomes of the earlier ones: each when it is
-// due, on a connection that is free, or on a new one. Where there are as many as may be
-// it waits.
+// clients send requests at a constant rate, regardless of the fate of earlier requests. A request is sent when it
+// is due, on a free connection or a new one. If the maximum number of connections is in use, the request waits.
 type clients struct {
 	order
 	begin time.Time
 
 	mu      sync.Mutex
-	idle    []*client // the last one used is the first to be used again
+	idle    []*client // the last one used is used again first
 	conns   int
-	waiting []time.Duration // when they were due, in order
-	pending int             // sent, or about to be
+	waiting []time.Duration // due times of waiting requests, in order
+	pending int             // requests sent, or about to be sent
 	ended   bool            // no more requests come
-	done    chan struct{}   // closed when nothing is pending then
+	done    chan struct{}   // closed when ended and nothing is pending
 
-	dials  float64       // how many connections may be opened, at dialed
-	dialed time.Duration // when that was so
+	dials  float64       // connections that could be opened at dialed
+	dialed time.Duration // the time for which dials holds
 
 	tally                Tally
 	served, refused, lag []time.Duration
 }
 
-// offer is the load's part.
+// offer is the main function of the load.
 func offer(o order, stdout io.Writer) error {
 	g := &clients{order: o, begin: time.Unix(0, o.Start), done: make(chan struct{})}
 	g.tally.Curve = make([]int, g.Setup.Points())
@@ -111,7 +108,7 @@ func offer(o order, stdout io.Writer) error {
 	g.end()
 	select {
 	case <-g.done:
-	case <-time.After(longestAnswer): // what has come to no end is lost
+	case <-time.After(longestAnswer): // requests without an answer are lost
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -119,7 +116,7 @@ func offer(o order, stdout io.Writer) error {
 	return json.NewEncoder(stdout).Encode(g.tally)
 }
 
-// due is when the k-th request is to be sent.
+// due returns when to send the k-th request.
 func (g *clients) due(k int) time.Duration {
 	return time.Duration(float64(k) / float64(g.Setup.Rate) * float64(time.Second))
 }
@@ -135,7 +132,7 @@ func (g *clients) send(due, now time.Duration) {
 		g.begins(c, due, now)
 		g.mu.Unlock()
 		c.write()
-	case now-due > g.Setup.Patience: // the load has been kept from sending it
+	case now-due > g.Setup.Patience: // the load was too late to send it
 		g.tally.Unsent++
 		g.mu.Unlock()
 	case g.mayDial(now):
@@ -150,9 +147,9 @@ func (g *clients) send(due, now time.Duration) {
 	}
 }
 
-// mayDial says whether one more connection may be opened now. A connection costs as much
-// as several requests. Without a bound to how fast new ones come, a moment in which the
-// machine is away would be followed by so many that the delay lasts.
+// mayDial reports whether one more connection may be opened now. A connection costs as much as several
+// requests. Without a bound on the rate of new connections, so many of them would follow a short stall of the
+// machine that the stall would last.
 func (g *clients) mayDial(now time.Duration) bool {
 	perSecond := opened * float64(g.Setup.Rate)
 	saved := max(1, perSecond*(10*pace).Seconds())
@@ -165,14 +162,14 @@ func (g *clients) mayDial(now time.Duration) bool {
 	return true
 }
 
-// opened is the largest share of the requests for which a connection is opened.
+// opened is the largest share of requests for which a connection is opened.
 const opened = 0.1
 
-// warmed is how many connections there are when the load begins: several times as many
-// as requests may be with a server that has a limit.
+// warmed returns how many connections are open when the load begins: several times as many requests as a
+// server with a limit may have.
 func (g *clients) warmed() int { return min(g.Setup.Conns, 10*g.Setup.Slots) }
 
-// warm opens those connections.
+// warm opens the first connections.
 func (g *clients) warm() error {
 	for range g.warmed() {
 		c := &client{all: g}
@@ -188,7 +185,7 @@ func (g *clients) warm() error {
 	return nil
 }
 
-// begins is called under mu.
+// begins notes that a request is sent. The caller holds mu.
 func (g *clients) begins(c *client, due, now time.Duration) {
 	c.busy, c.due = true, due
 	g.pending++
@@ -198,8 +195,8 @@ func (g *clients) begins(c *client, due, now time.Duration) {
 	}
 }
 
-// answered notes an answer, and says whether the client has another request to send, or
-// else whether it is to keep the connection.
+// answered counts an answer. again reports whether the client has another request to send; if not, kept
+// reports whether it keeps the connection.
 func (g *clients) answered(c *client, status int, keep bool) (again, kept bool) {
 	now := time.Since(g.begin)
 	g.mu.Lock()
@@ -231,7 +228,7 @@ func (g *clients) answered(c *client, status int, keep bool) (again, kept bool) 
 	return false, true
 }
 
-// count is called under mu.
+// count counts an answer. The caller holds mu.
 func (g *clients) count(now, latency time.Duration, status int) {
 	if now >= g.Setup.Length {
 		return
@@ -252,7 +249,7 @@ func (g *clients) count(now, latency time.Duration, status int) {
 	}
 }
 
-// broken takes out a connection that the server has closed, or that never came to be.
+// broken removes a connection that the server has closed, or that could not be opened.
 func (g *clients) broken(c *client) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -269,7 +266,7 @@ func (g *clients) broken(c *client) {
 	g.ends()
 }
 
-// end says that no more requests come. Those that wait are never sent.
+// end notes that no more requests come. Waiting requests are never sent.
 func (g *clients) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -279,7 +276,7 @@ func (g *clients) end() {
 	g.ends()
 }
 
-// ends is called under mu, after a request has come to its end.
+// ends closes done after the last request has ended. The caller holds mu.
 func (g *clients) ends() {
 	if g.ended && g.pending == 0 {
 		select {
@@ -290,7 +287,7 @@ func (g *clients) ends() {
 	}
 }
 
-// dialTimeout is for how long a client tries to reach the server.
+// dialTimeout is how long a client tries to connect to the server.
 const dialTimeout = 10 * time.Second
 
 func (c *client) dial() (err error) {

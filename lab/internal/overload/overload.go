@@ -1,5 +1,5 @@
-// Package overload measures HTTP servers that get more requests than they can serve. The
-// server and the load are processes of their own on one machine, and talk over loopback.
+// Package overload measures HTTP servers that get more requests than they can serve. Server and load are two
+// processes on one machine, and talk over the loopback interface.
 package overload
 
 import (
@@ -16,71 +16,70 @@ import (
 	"github.com/64ed045f/weir/lab/internal/child"
 )
 
-// A Setup says what a server can serve, and what it is offered.
+// A Setup describes a server and its load.
 type Setup struct {
 	Contender string
 	Procs     int // GOMAXPROCS of the server; the load has half of it
 
-	Slots   int           // how many requests the backend serves at once
-	Service time.Duration // how long it takes for one
-	Queue   int           // how many requests may wait, where there is a limit
-	MaxWait time.Duration // for how long
+	Slots   int           // requests that the backend serves at once
+	Service time.Duration // the time to serve one request
+	Queue   int           // requests that may wait, if there is a limit
+	MaxWait time.Duration // how long they may wait
 
-	Rate     int           // requests a second, whatever becomes of the earlier ones
-	Length   time.Duration // for how long they come
-	Patience time.Duration // the latency up to which an answer is of use
-	Conns    int           // the most connections: requests beyond wait at the client
+	Rate     int           // requests per second, regardless of earlier requests
+	Length   time.Duration // how long requests come
+	Patience time.Duration // the longest latency at which an answer is still useful
+	Conns    int           // the most connections: if all are busy, requests wait at the client
 }
 
-// Capacity is how many requests a second the backend can serve.
+// Capacity returns how many requests per second the backend can serve.
 func (s Setup) Capacity() float64 { return float64(s.Slots) / s.Service.Seconds() }
 
-// Points is how many a curve has.
+// Points returns the number of points of a curve.
 func (s Setup) Points() int { return int(max(1, min(30, s.Length/(100*time.Millisecond)))) }
 
-// Interval is the time between two points of a curve.
+// Interval returns the time between two points of a curve.
 func (s Setup) Interval() time.Duration { return s.Length / time.Duration(s.Points()) }
 
-// An Outcome is what was seen of one server.
+// An Outcome is the result for one server.
 type Outcome struct {
 	Load   Tally
 	Server Report
 
-	// ServerCPU and LoadCPU are how much processor time the two took, from begin to end.
+	// ServerCPU and LoadCPU are the processor times of the two processes, from start to end.
 	ServerCPU, LoadCPU time.Duration
 
-	// Lost are requests that the server has let in, and whose clients got no answer.
+	// Lost counts requests that the server has accepted, and whose clients got no answer.
 	Lost int
 }
 
-// Flag is the first of the arguments of a process that is to call [Child] with the
-// others.
+// Flag is the first argument of a process that must call [Child] with the other arguments.
 const Flag = "-overload"
 
-// The parts that a process plays.
+// The parts that a process can play.
 const (
 	partServer = "server"
 	partLoad   = "load"
 )
 
-// over is the line by which the load says that the measured span has passed. It goes
-// on for a moment, so that the server has to shut down under load.
+// over is the line with which the load reports the end of the measured span. The load goes on for a moment,
+// so that the server has to shut down under load.
 const over = "over"
 
-// order is what a process gets from the lab.
+// order is what the lab tells a process to do.
 type order struct {
 	Setup   Setup
 	Address string // of the server, for the load
 	Start   int64  // when the load begins, nanoseconds since 1970
 }
 
-// warming is the time in which the load starts and opens its first connections.
+// warming is how long the load has to start and to open its first connections.
 const warming = 300 * time.Millisecond
 
-// Run starts a server and its load by command, with the arguments [Flag] and those for [Child], and shuts the server down when the load has
-// lasted for as long as it should.
+// Run starts a server and its load by command, with [Flag] and the arguments of [Child]. It shuts the server
+// down at the end of the measured span.
 func Run(ctx context.Context, command child.Command, setup Setup) (Outcome, error) {
-	// If one of the two fails, Run ends the other.
+	// If one of the two fails, Run kills the other.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var outcome Outcome
@@ -116,7 +115,7 @@ func Run(ctx context.Context, command child.Command, setup Setup) (Outcome, erro
 	return outcome, outcome.check(setup)
 }
 
-// check says why the figures are no measurement of that contender, if so.
+// check returns an error if the outcome is no valid measurement of the contender.
 func (o Outcome) check(setup Setup) error {
 	c, err := find(setup.Contender)
 	switch {
@@ -130,7 +129,7 @@ func (o Outcome) check(setup Setup) error {
 	return nil
 }
 
-// A process is one of the two, as seen by the lab.
+// A process is the server or the load, as seen by the lab.
 type process struct {
 	part  string
 	cmd   *exec.Cmd
@@ -163,7 +162,7 @@ func start(ctx context.Context, command child.Command, part string, o order) (*p
 	return p, p.cmd.Start()
 }
 
-// line is the next one that the process says.
+// line returns the next line of the process's output.
 func (p *process) line() (string, error) {
 	if p.said.Scan() {
 		return p.said.Text(), nil
@@ -172,7 +171,7 @@ func (p *process) line() (string, error) {
 	return "", fmt.Errorf("the %s went away: %w: %s", p.part, err, child.FirstLine(p.error.String()))
 }
 
-// result reads the last line, and waits for the end of the process.
+// result decodes the last line, and waits for the end of the process.
 func (p *process) result(into any) (cpu time.Duration, err error) {
 	text, err := p.line()
 	if err != nil {
@@ -184,8 +183,8 @@ func (p *process) result(into any) (cpu time.Duration, err error) {
 	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(), nil
 }
 
-// end leaves no process behind. One that has said all ends by itself. It kills
-// the others: what they say matters no more.
+// end makes sure that the process ends. A process that has reported everything ends by itself; after a second
+// end kills it, as its output no longer matters.
 func (p *process) end(kill func()) {
 	if p.cmd.ProcessState != nil {
 		return
@@ -196,7 +195,7 @@ func (p *process) end(kill func()) {
 	_ = p.cmd.Wait()
 }
 
-// Child plays one of the two parts, and returns the exit code.
+// Child plays one of the two parts, and returns the exit status.
 func Child(part, text string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var o order
 	err := json.Unmarshal([]byte(text), &o)

@@ -15,13 +15,13 @@ import (
 	"github.com/64ed045f/weir/lab/internal/memory"
 )
 
-// A Report is what a server says of itself.
+// A Report is what a server reports of itself.
 type Report struct {
-	Entered     int // requests that were let in, whatever their end
-	MostRunning int // of the backend's handler at once, waiting for a slot of it or served
+	Entered     int // requests that were accepted, whatever their outcome
+	MostRunning int // most requests in the backend's handler at once, waiting for a slot or served
 
-	// Service is how long the backend took for a request on average: a timer that fires late
-	// makes it longer than it should be.
+	// Service is the average time that the backend took for a request. A timer that fires late makes it
+	// longer than it should be.
 	Service time.Duration
 
 	MostGoroutines int
@@ -32,9 +32,9 @@ type Report struct {
 	ShutdownError string
 }
 
-// A Sample is one look at the server.
+// A Sample is the state of the server at one moment.
 type Sample struct {
-	At     time.Duration // since 1970, and since the load began when all is done
+	At     time.Duration // since 1970; in the final report, since the load began
 	Memory uint64        // resident, bytes
 }
 
@@ -44,11 +44,11 @@ func (r *Report) since(begin time.Time) {
 	}
 }
 
-// longestShutdown is more than any server needs for what it has let in.
+// longestShutdown is more than any server needs for the requests it has accepted.
 const longestShutdown = time.Minute
 
-// serve is the server's part: it says its address, serves until stdin ends, shuts down
-// while requests still come, and reports.
+// serve is the main function of the server. It prints its address, and serves until stdin ends. Then it shuts
+// down while requests still come, and prints its report.
 func serve(setup Setup, stdin io.Reader, stdout io.Writer) error {
 	c, err := find(setup.Contender)
 	if err != nil {
@@ -93,7 +93,7 @@ func serve(setup Setup, stdin io.Reader, stdout io.Writer) error {
 	return json.NewEncoder(stdout).Encode(r)
 }
 
-// watch looks at the server until stop is closed.
+// watch samples the server until stop is closed.
 func watch(every time.Duration, stop <-chan struct{}) Report {
 	const often = 10 * time.Millisecond
 	var r Report
@@ -128,8 +128,8 @@ func (g *gauge) around(h http.Handler) http.Handler {
 	})
 }
 
-// backend is the handler of all contenders. What it needs is scarce, as are the
-// connections of a database: a request that finds none free waits.
+// backend is the handler of all contenders. Its slots are scarce, like the connections of a database: a
+// request that finds no free slot waits.
 func backend(setup Setup, done *work) http.Handler {
 	slots := make(chan struct{}, setup.Slots)
 	answer := []byte("served\n")
@@ -147,7 +147,7 @@ func backend(setup Setup, done *work) http.Handler {
 	})
 }
 
-// work is what the backend has done.
+// work counts what the backend has done.
 type work struct{ requests, time atomic.Int64 }
 
 func (w *work) add(d time.Duration) {

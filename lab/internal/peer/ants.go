@@ -10,9 +10,8 @@ import (
 
 const antsModule = "github.com/panjf2000/ants/v2"
 
-// The options are ants' own defaults. Its pools cannot be waited for and used on,
-// and have no queue: a WaitGroup waits, and Submit blocks while all workers are
-// busy.
+// antsPeers use ants' default options. A pool of ants has no queue, and cannot be used after a wait. So a
+// WaitGroup waits for the tasks, and Submit blocks while all workers are busy.
 func antsPeers() []Peer {
 	return []Peer{
 		{
@@ -48,8 +47,8 @@ func antsPeers() []Peer {
 	}
 }
 
-// antsEnd waits until the goroutines of the pool are gone, as ants' Release does
-// not. The time is what only a hang would reach.
+// antsEnd waits until the goroutines of the pool are gone, which ants' Release does not. Only a hang would
+// reach the timeout.
 func antsEnd(pool interface{ ReleaseTimeout(time.Duration) error }) func() {
 	return func() { must(pool.ReleaseTimeout(time.Minute)) }
 }
@@ -60,12 +59,11 @@ func newAnts(limit int) *ants.Pool {
 	return pool
 }
 
-// newAntsMulti shares the limit out to equal pools, as many as there are processors.
-// Where that leaves a rest it takes fewer, so that the limits add up.
+// newAntsMulti divides the limit equally among as many pools as there are processors. If the division leaves
+// a remainder, it makes fewer pools, so that the limits add up.
 //
-// RoundRobin is what ants' own benchmarks use. LeastTasks compares the workers that
-// exist, idle ones too: once all pools have theirs, it sends every task to the
-// first pool, and the others stand idle.
+// ants' own benchmarks use RoundRobin. LeastTasks compares the numbers of workers, including idle ones. So
+// once all pools have their workers, it sends every task to the first pool, and the others are idle.
 func newAntsMulti(limit int) *ants.MultiPool {
 	pools := min(runtime.GOMAXPROCS(0), limit)
 	for limit%pools != 0 {
@@ -94,8 +92,8 @@ func openAnts(pool antsPool, work Work) Runner {
 	}
 }
 
-// openAntsFunc passes an argument that needs no allocation where none is wanted. It must
-// not be nil: ants ends a worker by that.
+// openAntsFunc passes an argument that needs no allocation if the task needs none. The argument must not be
+// nil: ants ends a worker by nil.
 func openAntsFunc(limit int, work Work) Runner {
 	live := new(sync.WaitGroup)
 	argument := func(i int) any { return i }

@@ -11,8 +11,8 @@ import (
 
 const concModule = "github.com/sourcegraph/conc"
 
-// None of conc's pools can be used after its Wait: each Wait here makes a new one,
-// which starts nothing before its first task.
+// concPeers make a new pool in each Wait, because a pool of conc cannot be used after its Wait. A new pool
+// starts nothing before its first task.
 func concPeers() []Peer {
 	return []Peer{
 		{
@@ -95,7 +95,7 @@ var bothConc fork = func(f, g func()) {
 	both.Wait()
 }
 
-// A numbered value says whose it is: conc's pools return values in no order.
+// A numbered value is a value with the number of its task, because conc's pools return values in no order.
 type numbered struct{ number, value int }
 
 func number(i int, fn func(i int) (int, error)) (numbered, error) {
@@ -105,7 +105,7 @@ func number(i int, fn func(i int) (int, error)) (numbered, error) {
 
 func newConcResults() *pool.ResultPool[numbered] { return pool.NewWithResults[numbered]() }
 
-// inOrder puts the values of n tasks in the order of their numbers.
+// inOrder returns the values of n tasks in the order of their numbers.
 func inOrder(n int, found []numbered) []int {
 	values := make([]int, n)
 	for _, f := range found {
@@ -195,7 +195,7 @@ func openConcContext(ctx context.Context, limit int, work GroupWork) group {
 					p.Go(tasks.task(i))
 				}
 			},
-			close: func() { must(p.Wait()) }, // cancels the context of a pool that has no tasks
+			close: func() { must(p.Wait()) }, // cancels the context of an empty pool
 		},
 		func() error {
 			err := p.Wait()

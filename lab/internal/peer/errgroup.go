@@ -48,8 +48,8 @@ func newErrgroup(limit int) *errgroup.Group {
 	return group
 }
 
-// fibonacciErrgroup makes a group for each number: one with a limit that all share
-// would wait for itself.
+// fibonacciErrgroup makes a group for each number: a group with a limit that all numbers share would wait for
+// itself.
 func fibonacciErrgroup(n int) int {
 	if n < 2 {
 		return n
@@ -74,7 +74,7 @@ func sortErrgroup(items []int) error {
 	return both.Wait()
 }
 
-// collectErrgroup has a place for each task's value.
+// collectErrgroup has a slot for each task's value.
 func collectErrgroup(limit, n int, fn func(i int) (int, error)) ([]int, error) {
 	values := make([]int, n)
 	group := newErrgroup(limit)
@@ -88,14 +88,12 @@ func collectErrgroup(limit, n int, fn func(i int) (int, error)) ([]int, error) {
 	return values, err
 }
 
-// openErrgroup makes a new group after each Wait: the documentation asks not to reuse
-// one for other tasks.
+// openErrgroup makes a new group after each Wait: the documentation says not to reuse a group for other tasks.
 func openErrgroup(limit int, work Work) Runner {
 	return openSets(work.failing(), func() *errgroup.Group { return newErrgroup(limit) }, func() {})
 }
 
-// openErrgroupGroup makes a new group after each Wait, since the context of the old one is
-// cancelled.
+// openErrgroupGroup makes a new group after each Wait, as the context of the old group is cancelled.
 func openErrgroupGroup(parent context.Context, limit int, work GroupWork) Group {
 	var g *errgroup.Group
 	var tasks tasks[func() error]
@@ -113,7 +111,7 @@ func openErrgroupGroup(parent context.Context, limit int, work GroupWork) Group 
 					g.Go(tasks.task(i))
 				}
 			},
-			close: func() { must(g.Wait()) }, // cancels the context of a group that has no tasks
+			close: func() { must(g.Wait()) }, // cancels the context of an empty group
 		},
 		func() error {
 			err := g.Wait()

@@ -13,7 +13,7 @@ func gopoolPeers() []Peer {
 		Open:  openGopool, Queued: unbounded(openGopool),
 		New: func(limit int) func() {
 			pool := newGopool(limit)
-			return func() { runtime.KeepAlive(pool) } // only the collector ends it
+			return func() { runtime.KeepAlive(pool) } // only the garbage collector ends the pool
 		},
 	}}
 }
@@ -22,9 +22,9 @@ func newGopool(limit int) gopool.Pool {
 	return gopool.NewPool("lab", int32(limit), gopool.NewConfig())
 }
 
-// The runner may run one task more than its limit for each submitter but one: gopool
-// looks at the number of its workers and adds one in two steps. Close has nothing to end: a
-// worker ends when it finds no task.
+// openGopool returns a runner that may run more tasks than its limit: one more for each submitter but one.
+// gopool reads the number of its workers and adds a worker in two steps. Close has nothing to end: a worker
+// ends when it finds no task.
 func openGopool(limit int, work Work) Runner {
 	pool := newGopool(limit)
 	tasks, live := work.counted()

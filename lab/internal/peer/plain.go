@@ -53,7 +53,7 @@ var bothGo fork = func(f, g func()) {
 	both.Wait()
 }
 
-// collectGo has a place for each task's value and error.
+// collectGo has a slot for each task's value and error.
 func collectGo(n int, fn func(i int) (int, error)) ([]int, error) {
 	values, errs := make([]int, n), make([]error, n)
 	live := new(sync.WaitGroup)
@@ -79,8 +79,8 @@ func collectSemaphore(limit, n int, fn func(i int) (int, error)) ([]int, error) 
 	return values, errors.Join(errs...)
 }
 
-// streamGo is the ordered stream that is written by hand: a channel of channels, each
-// for one value. It holds one task less than the limit, as one more is waited for.
+// streamGo is the ordered stream as written by hand: a channel of channels, each for one value. The channel
+// holds one task less than the limit, because the consumer waits for one more.
 func streamGo(limit, n int, fn func(i int) int, consume func(value int)) {
 	inOrder := make(chan chan int, limit-1)
 	go func() {
@@ -129,8 +129,8 @@ func openSemaphore(limit int, work Work) Runner {
 	}
 }
 
-// openSemaphoreGroup is what a group is when written by hand: the first error is the
-// cause that cancels the context of all.
+// openSemaphoreGroup is a group as written by hand: the first error is the cause that cancels the context of
+// all tasks.
 func openSemaphoreGroup(parent context.Context, limit int, work GroupWork) Group {
 	slots := make(chan struct{}, limit)
 	live := new(sync.WaitGroup)
@@ -174,8 +174,7 @@ func openInPlace(_ int, work Work) Runner {
 	}}
 }
 
-// handSplit is the loop as programmers write it by hand: one goroutine for each
-// worker, with an equal share of the items.
+// handSplit is the loop as written by hand: one goroutine for each worker, with an equal share of the items.
 func handSplit(limit int, items []float64, body Body) func() {
 	limit = min(limit, len(items))
 	return func() {

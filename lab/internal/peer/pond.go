@@ -8,13 +8,13 @@ import (
 
 const pondModule = "github.com/alitto/pond/v2"
 
-// The options are pond's own defaults: with its unbounded queue Submit never
-// blocks, so Open and Queued are one.
+// pondPeers use pond's default options. With pond's unbounded queue Submit never blocks, so Open and Queued
+// are the same.
 func pondPeers() []Peer {
 	return []Peer{
 		{
-			// Go is the one call that makes no future. The pool itself can be waited for
-			// only by stopping it for good.
+			// Go is the only call that makes no future. The pool itself can be waited for only by stopping it
+			// for good.
 			Name: "pond", Module: pondModule, About: "NewPool, Go, a WaitGroup; unbounded queue",
 			Open: openPond, Queued: unbounded(openPond),
 			New: func(limit int) func() { return pond.NewPool(limit).StopAndWait },
@@ -78,8 +78,8 @@ func openPond(limit int, work Work) Runner {
 	}
 }
 
-// openPondGroup makes a new group after each Wait: one keeps a result of each task for as
-// long as it lives.
+// openPondGroup makes a new group after each Wait: a group keeps a result of each task for as long as the
+// group lives.
 func openPondGroup(limit int, work Work) Runner {
 	pool := pond.NewPool(limit)
 	g, tasks := pool.NewGroup(), work.plain()

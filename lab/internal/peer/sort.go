@@ -2,15 +2,14 @@ package peer
 
 import "slices"
 
-// Where nothing sorts by itself the peers sort by the same quicksort: both parts are
-// tasks, and parts shorter than divisible are sorted in place.
+// Peers without a sort of their own use the same quicksort. Both parts become tasks, and parts shorter than
+// divisible are sorted in place.
 
-// divisible is the length from which on a part is worth two tasks.
+// divisible is the shortest length of a part that is worth two tasks.
 const divisible = 1 << 12
 
-// partition divides the items, of which there must be at least two, in two parts that can be
-// sorted by themselves (C. A. R. Hoare, "Algorithm 64: Quicksort", 1961). Between
-// them there may be one item, which is in its place.
+// partition divides the items, at least two, into two parts that can be sorted separately (C. A. R. Hoare,
+// "Algorithm 64: Quicksort", 1961). Between the parts there may be one item, which is in its final place.
 func partition(items []int) (low, high []int) {
 	pivot, lo, hi := items[len(items)/2], 0, len(items)-1
 	for lo <= hi {
@@ -29,8 +28,8 @@ func partition(items []int) (low, high []int) {
 	return items[:hi+1], items[lo:]
 }
 
-// A fork runs two tasks and waits for both. It has no limit: one that all forks share
-// would wait for itself.
+// A fork runs two tasks and waits for both. It has no limit: with a limit shared by all forks, it would wait
+// for itself.
 type fork func(f, g func())
 
 func (both fork) sort(items []int) {

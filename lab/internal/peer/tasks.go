@@ -5,15 +5,14 @@ import (
 	"sync"
 )
 
-// runner is a [Runner] made of functions. What is nil does nothing. The loop over the
-// tasks is part of submit: a call of a function for each task would take as long as some
-// libraries do.
+// runner is a [Runner] made of functions. Nil functions do nothing. submit contains the loop over the tasks,
+// because a function call for each task would take as long as some libraries do.
 type runner struct {
 	submit      func(lo, hi int)
 	wait, close func()
 
-	// live counts the tasks where a library cannot wait for them and go on: the tasks
-	// are [Work.counted], and there is no wait. Submit adds all of its tasks to it at once.
+	// live counts the tasks of a library that cannot wait for them and go on. The tasks are then
+	// [Work.counted], and wait is nil. Submit adds all of its tasks to live at once.
 	live *sync.WaitGroup
 }
 
@@ -47,18 +46,18 @@ type group struct {
 
 func (g group) Wait() error { return g.wait() }
 
-// asRunner is the group as a [Runner], for a library whose groups are all it has.
+// asRunner returns the group as a [Runner], for a library that has only groups.
 func (g group) asRunner() Runner {
 	r := g.runner
 	r.wait = func() { must(g.wait()) }
 	return r
 }
 
-// tasks are some work as tasks of the form T, which a library takes. Work that is
-// the same for all is made a task once; any other needs a closure for each.
+// tasks are the tasks of some work, in the form T that a library takes. If the work is the same for all
+// tasks, they share one task value. Otherwise each needs a closure.
 type tasks[T any] struct {
 	same T
-	each func(i int) T // nil if all are the same
+	each func(i int) T // nil if all tasks are the same
 }
 
 func (t tasks[T]) task(i int) T {
@@ -68,7 +67,7 @@ func (t tasks[T]) task(i int) T {
 	return t.each(i)
 }
 
-// formed are the tasks that form makes of what each is to run.
+// formed returns the tasks of w; form turns the work of a task into the library's type.
 func formed[T any](w Work, form func(run func()) T) tasks[T] {
 	if w.Same != nil {
 		return tasks[T]{same: form(w.Same)}
@@ -76,12 +75,12 @@ func formed[T any](w Work, form func(run func()) T) tasks[T] {
 	return tasks[T]{each: func(i int) T { return form(func() { w.Each(i) }) }}
 }
 
-// plain makes tasks for a library that waits for them itself.
+// plain returns tasks for a library that waits for them itself.
 func (w Work) plain() tasks[func()] {
 	return formed(w, func(run func()) func() { return run })
 }
 
-// counted makes tasks that an additional WaitGroup counts, as [runner] says.
+// counted returns tasks that an additional WaitGroup counts, as [runner] says.
 func (w Work) counted() (tasks[func()], *sync.WaitGroup) {
 	live := new(sync.WaitGroup)
 	return formed(w, func(run func()) func() {
@@ -92,7 +91,7 @@ func (w Work) counted() (tasks[func()], *sync.WaitGroup) {
 	}), live
 }
 
-// failing makes tasks that return an error, for a library that takes no others.
+// failing returns tasks that return an error, for a library that takes no others.
 func (w Work) failing() tasks[func() error] {
 	return formed(w, func(run func()) func() error {
 		return func() error {
@@ -102,7 +101,7 @@ func (w Work) failing() tasks[func() error] {
 	})
 }
 
-// valued makes tasks that return a value, for a library that collects them.
+// valued returns tasks that return a value, for a library that collects values.
 func (w Work) valued() tasks[func() int] {
 	return formed(w, func(run func()) func() int {
 		return func() int {
@@ -112,7 +111,7 @@ func (w Work) valued() tasks[func() int] {
 	})
 }
 
-// forGroup is the work as tasks of a group.
+// forGroup returns the work as work of a group.
 func (w Work) forGroup() GroupWork {
 	if task := w.Same; task != nil {
 		return GroupWork{Same: func(context.Context) error { task(); return nil }}
@@ -120,7 +119,7 @@ func (w Work) forGroup() GroupWork {
 	return GroupWork{Each: func(_ context.Context, i int) error { w.Each(i); return nil }}
 }
 
-// plain makes tasks for a library that passes them the context of their group.
+// plain returns tasks for a library that passes them the context of their group.
 func (w GroupWork) plain() tasks[func(context.Context) error] {
 	if w.Same != nil {
 		return tasks[func(context.Context) error]{same: w.Same}
@@ -130,8 +129,8 @@ func (w GroupWork) plain() tasks[func(context.Context) error] {
 	}}
 }
 
-// bound makes tasks for a library whose groups have a context but do not pass it
-// to their tasks: each has it by closure.
+// bound returns tasks for a library whose groups have a context but do not pass it to their tasks: the
+// closure of each task holds it.
 func (w GroupWork) bound(ctx context.Context) tasks[func() error] {
 	if w.Same != nil {
 		return tasks[func() error]{same: func() error { return w.Same(ctx) }}

@@ -129,7 +129,7 @@ func upTo(n int) iter.Seq[int] {
 	}
 }
 
-// sortWeir makes a group for each two parts, all on one pool.
+// sortWeir makes a group for every two parts, all on one pool.
 func sortWeir(limit int, items []int) {
 	p := weir.New(limit)
 	defer p.Close()

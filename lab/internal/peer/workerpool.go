@@ -11,8 +11,7 @@ func workerpoolPeers() []Peer {
 	}}
 }
 
-// openWorkerpool takes a WaitGroup because the pool can be waited for only by stopping it
-// for good.
+// openWorkerpool uses a WaitGroup, because the pool can be waited for only by stopping it for good.
 func openWorkerpool(limit int, work Work) Runner {
 	pool := workerpool.New(limit)
 	tasks, live := work.counted()

@@ -11,12 +11,11 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// The format has settings that hold until they change, and results. A note of one
-// result is a setting that the next result removes; its key begins thus:
+// The format has settings, which hold until they change, and results. A note of one result is a setting that
+// the next result removes. The key of a note begins thus:
 const notePrefix = "note-"
 
-// A Writer writes measurements one by one, so that what was measured is kept
-// whatever happens next.
+// A Writer writes measurements one by one, so that each is kept whatever happens next.
 type Writer struct {
 	to       *benchfmt.Writer
 	settings []Setting
@@ -46,7 +45,7 @@ func (w *Writer) Write(r Result) error {
 }
 
 func config(key, value string) benchfmt.Config {
-	// A setting is one line, and an empty one would remove the setting.
+	// A setting is one line, and an empty value would remove the setting.
 	value = strings.Join(strings.Fields(value), " ")
 	if value == "" {
 		value = "-"
@@ -65,9 +64,8 @@ func Write(w io.Writer, f File) error {
 	return nil
 }
 
-// Read reads what Write has written. A line that begins like a measurement and is
-// none of the lab's is an error, and so are results of two runs: figures of
-// different machines or versions must not be compared.
+// Read reads the output of Write. It returns an error for a line that begins like a measurement and is not one of
+// the lab's. It also refuses results of two runs: figures of different machines or versions must not be compared.
 func Read(r io.Reader, name string) (File, error) {
 	var f File
 	from := benchfmt.NewReader(r, name)

@@ -1,5 +1,5 @@
-// Package record keeps measurements in Go's benchmark format, so that benchstat
-// reads them too, and sums up those of several rounds.
+// Package record keeps measurements in Go's benchmark format, so that benchstat can read them, and sums up
+// the measurements of several rounds.
 package record
 
 import (
@@ -15,10 +15,10 @@ type Result struct {
 	ID     ID
 	N      int       // how often the operation ran
 	Values []Value   // what was measured
-	Notes  []Setting // what is no number, as a verdict and its reason; of this result alone
+	Notes  []Setting // results of this measurement that are not numbers, such as a verdict and its reason
 }
 
-// An ID says what was measured. Its text is a benchmark's name:
+// An ID identifies a measurement. Its text is the name of a benchmark:
 // "Dispatch/empty/limit=64/producers=1/peer=ants-2".
 type ID struct {
 	Suite      string    // "dispatch"
@@ -31,15 +31,14 @@ type ID struct {
 // A Setting is a key and its value.
 type Setting struct{ Key, Value string }
 
-// A Value is one figure of a measurement. Units are those of Go's benchmarks,
-// "ns/op", "B/op", "allocs/op", or what follows their manner: "peak-B",
-// "peak-goroutines", "p99-ns".
+// A Value is one figure of a measurement. Units are those of Go's benchmarks, "ns/op", "B/op", "allocs/op",
+// or similar: "peak-B", "peak-goroutines", "p99-ns".
 type Value struct {
 	Unit  string
 	Value float64
 }
 
-// A File is what one run has measured.
+// A File has the measurements of one run.
 type File struct {
 	Settings []Setting // the machine, the versions, the command
 	Results  []Result
@@ -60,7 +59,7 @@ func Find(settings []Setting, key string) string {
 
 const peerKey = "peer"
 
-// Setting is the ID's text without the peer and GOMAXPROCS: "dispatch/empty/limit=64/producers=1".
+// Setting returns the ID's text without the peer and GOMAXPROCS: "dispatch/empty/limit=64/producers=1".
 func (id ID) Setting() string {
 	var b strings.Builder
 	b.WriteString(id.Suite + "/" + id.Experiment)
@@ -70,7 +69,7 @@ func (id ID) Setting() string {
 	return b.String()
 }
 
-// String is the benchmark's name, without "Benchmark".
+// String returns the benchmark's name, without "Benchmark".
 func (id ID) String() string {
 	name := []rune(id.Setting() + "/" + peerKey + "=" + id.Peer + "-" + strconv.Itoa(id.Procs))
 	name[0] = unicode.ToUpper(name[0])
@@ -106,14 +105,13 @@ func ParseID(name string) (ID, error) {
 	return id, nil
 }
 
-// failedUnit is the unit of a result that says that there is none: the format
-// wants a value in each.
+// failedUnit is the unit of a result without figures: the format requires a value in each result.
 const failedUnit = "failed"
 
 // FailedNote is the key of the note that says why a measurement failed.
 const FailedNote = "failed"
 
-// Failed is the result of a measurement that came to no end.
+// Failed returns the result of a measurement that failed.
 func Failed(id ID, reason string) Result {
 	return Result{ID: id, N: 1, Values: []Value{{failedUnit, 1}}, Notes: []Setting{{FailedNote, reason}}}
 }

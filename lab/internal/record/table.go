@@ -12,24 +12,21 @@ const confidence = 0.95
 const (
 	// testedRounds is the fewest rounds with which the U-test can tell samples apart.
 	testedRounds = 4
-	// exactRounds is the fewest rounds after which a figure that never varied is
-	// taken as exact.
+	// exactRounds is the fewest rounds after which a figure that never varied counts as exact.
 	exactRounds = 3
 )
 
-// A Cell is a figure summed up over the rounds: the median, and the interval in
-// which the true median lies with 95 % confidence. Few rounds have an interval
-// without an end: Low and High are infinite then.
+// A Cell is a figure summed up over the rounds. It has the median, and the interval in which the true median
+// lies with 95 % confidence. Too few rounds give an interval without ends: Low and High are then infinite.
 type Cell struct {
 	Center, Low, High float64
 	Rounds            int
 	sample            *benchmath.Sample
 }
 
-// Differs says whether two figures differ by more than chance explains: by the
-// Mann-Whitney U-test with alpha 0.05, which asks nothing of how they are spread.
-// Figures that are the same in each round differ if their values do. It is not
-// known where there are too few rounds.
+// Differs reports whether two figures differ by more than chance explains. It uses the Mann-Whitney U-test
+// with alpha 0.05, which assumes nothing about the distribution. Figures that are the same in each round
+// differ if their values do. known is false if there are too few rounds.
 func (c Cell) Differs(other Cell) (differs, known bool) {
 	if c.exact() && other.exact() {
 		return c.Center != other.Center, true
@@ -41,12 +38,12 @@ func (c Cell) Differs(other Cell) (differs, known bool) {
 	return test.P <= test.Alpha, true
 }
 
-// exact says whether the figure was the same in each of enough rounds.
+// exact reports whether the figure was the same in each of enough rounds.
 func (c Cell) exact() bool {
 	return c.has(exactRounds) && c.sample.Values[0] == c.sample.Values[c.Rounds-1]
 }
 
-// testable says whether the U-test can tell the figure from another.
+// testable reports whether there are enough rounds for the U-test.
 func (c Cell) testable() bool {
 	return c.has(testedRounds) && !slices.ContainsFunc(c.sample.Values, math.IsNaN)
 }
@@ -57,22 +54,22 @@ func (c Cell) has(rounds int) bool { return c.sample != nil && c.Rounds >= round
 type Row struct {
 	Peer  string
 	Cells map[string]Cell // by unit
-	Notes []Setting       // those of the last result; one that failed has FailedNote
+	Notes []Setting       // notes of the last result; a failed one has FailedNote
 
-	values map[string][]float64 // by unit, of each round
+	values map[string][]float64 // by unit, one for each round
 }
 
 // A Table is one experiment with one setting: its peers side by side.
 type Table struct {
-	name              string // of the experiment, with its parameters
+	name              string // name of the experiment, with its parameters
 	Suite, Experiment string
 	Params            []Setting
 	Procs             int
-	Units             []string // in the order in which they were measured; the first one is what ratios are about
-	Rows              []Row    // in the order in which they were measured first
+	Units             []string // in the order of measurement; ratios are of the first unit
+	Rows              []Row    // in the order of the first measurement
 }
 
-// Tables sums up the results, in the order in which they were measured first.
+// Tables sums up the results, in the order of their first measurement.
 func Tables(results []Result) []Table {
 	var tables []Table
 	for _, r := range results {

@@ -9,20 +9,20 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// A claim is a row of the table that says what Weir must reach.
+// A claim is a row of the table of Weir's goals.
 type claim struct {
 	work    string
-	at      string // the experiment, and those of its parameters that matter, as -list shows them
-	procs   int    // 0: that at which most was measured
-	unit    string // empty: the first
-	form    string // of Weir: the claim is about this one, and not about the best
-	besides bool   // left out where form is the best one, whose row stands before
-	inPlace bool   // the work in place is worth a mention
-	same    bool   // another unit of the claim before
-	summary string // what it is called where only a few claims stand; empty: it is none of those
+	at      string // the experiment and the relevant parameters, in the form of -list
+	procs   int    // 0: the GOMAXPROCS of most measurements
+	unit    string // empty: the first unit
+	form    string // the form of Weir that the claim is about; empty: the best form
+	besides bool   // left out if form is the best form, as the row before is then the same
+	inPlace bool   // also show the figure of the work in place
+	same    bool   // another unit of the previous claim
+	summary string // title in the short table; empty if the claim is not in it
 }
 
-// claims are those of the table, in its order.
+// claims returns the claims of the table, in order.
 func claims(tables []record.Table, usual int) []claim {
 	list := []claim{
 		{work: "empty task, one producer, limit 64", at: "dispatch/empty/limit=64/producers=1", summary: "empty task, limit 64"},
@@ -86,7 +86,7 @@ func claims(tables []record.Table, usual int) []claim {
 	)
 }
 
-// table finds what the claim is about; without figures of Weir there is none.
+// table returns the table and unit of the claim; false if they have no figure of Weir.
 func (c claim) table(tables []record.Table, usual int) (record.Table, string, bool) {
 	for _, t := range tables {
 		if !c.isOf(t) || t.Procs != cmp.Or(c.procs, usual) || len(t.Units) == 0 {
@@ -100,7 +100,7 @@ func (c claim) table(tables []record.Table, usual int) (record.Table, string, bo
 	return record.Table{}, "", false
 }
 
-// isOf says whether the claim is about the table's experiment.
+// isOf reports whether the claim is about the table's experiment.
 func (c claim) isOf(t record.Table) bool {
 	parts := strings.Split(c.at, "/")
 	return t.Suite == parts[0] && t.Experiment == parts[1] && !slices.ContainsFunc(parts[2:], func(param string) bool {
@@ -116,7 +116,7 @@ type standing struct {
 	Weir, Go, Other entry
 }
 
-// An entry is one peer's figure, and how Weir's stands to it.
+// An entry is one peer's figure, and the comparison of Weir's figure with it.
 type entry struct {
 	Peer, Figure, Interval string
 	Words                  string
@@ -128,12 +128,12 @@ func entryOf(r, weir record.Row, unit string) entry {
 	return entry{clean(r.Peer), figure(r.Cells[unit].Center, unit), interval(r.Cells[unit]), over.words(unit), over.behind()}
 }
 
-// standings are the claims for which there are figures.
+// standings returns the claims for which there are figures.
 func standings(tables []record.Table) []standing {
 	usual := usualProcs(tables)
 	var list []standing
-	// A row that says "the same" follows what it is the same as, and is about the same
-	// form of Weir: a library that wins on time with one form and on memory with another wins on neither.
+	// A row that says "the same" follows the row that it refers to, and is about the same form of Weir. A
+	// library that wins on time with one form and on memory with another wins on neither.
 	var previous, form string
 	for _, c := range claims(tables, usual) {
 		t, unit, ok := c.table(tables, usual)
@@ -164,7 +164,7 @@ func standings(tables []record.Table) []standing {
 	return list
 }
 
-// A score counts how Weir stands against the best of some rivals over all tables.
+// A score counts the tables in which Weir is ahead of the best of some rivals, equal, or behind.
 type score struct {
 	Against              string
 	What                 string // "time", "peak memory"
@@ -172,18 +172,18 @@ type score struct {
 	Open                 int // settings with too few rounds to tell
 }
 
-// A summary is how Weir stands over all that is scored.
+// A summary is the result of all comparisons.
 type summary struct {
 	Scores   []score
 	Losses   []outcome
-	Settings int       // of which at least one comparison was scored
-	Failures []failure // scored or not
+	Settings int       // settings with at least one scored comparison
+	Failures []failure // of all tables, scored or not
 }
 
-// A failure is a form of Weir that came to no end.
+// A failure is a measurement of a form of Weir that failed.
 type failure struct{ Where, Peer, Reason string }
 
-// summarize counts wins and losses, and lists the losses and what failed.
+// summarize counts wins and losses, and lists losses and failures.
 func summarize(tables []record.Table) summary {
 	s := summary{Failures: weirFailures(tables)}
 	compared := slices.DeleteFunc(slices.Clone(tables), func(t record.Table) bool {
@@ -256,7 +256,7 @@ func memoryUnit(t record.Table) string {
 	return ""
 }
 
-// outcome is how a form of Weir stands in one table.
+// outcome is the comparison of Weir with its best rival in one table.
 type outcome struct {
 	Where    string // "dispatch/empty, limit 64 · producers 1"
 	Unit     string
@@ -267,9 +267,8 @@ type outcome struct {
 	Words    string
 }
 
-// outcomeOf compares Weir with the best rival of a table. The form that is best in
-// the first unit stands for Weir in all: a library that wins on time with one form and on memory
-// with another wins on neither.
+// outcomeOf compares Weir with the best rival of a table. The form of Weir that is best in the first unit stands
+// for Weir in all units: a library that wins on time with one form and on memory with another wins on neither.
 func outcomeOf(t record.Table, unit string, competes func(string) bool) (o outcome, ok bool) {
 	if unit == "" {
 		return outcome{}, false
@@ -296,7 +295,7 @@ func outcomeOf(t record.Table, unit string, competes func(string) bool) (o outco
 	return o, o.Standing.valid
 }
 
-// whereOf names a table.
+// whereOf returns the name of a table.
 func whereOf(t record.Table) string {
 	where := clean(t.Suite) + "/" + clean(t.Experiment)
 	if params := paramsText(t.Params, t.Procs); params != "" {

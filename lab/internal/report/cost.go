@@ -10,17 +10,17 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// The cost suite asks what a task costs in addition to the work itself: every figure is
-// compared with the same work run in place.
+// The cost suite asks what a task costs in addition to the work itself. So every figure is compared with the
+// same work run in place.
 
-// A costPoint is how long a peer took for tasks of one length.
+// A costPoint is a peer's time for tasks of one length.
 type costPoint struct {
 	tasks  float64
-	length float64 // ns of one task of the peer that it is compared with
-	ratio  float64 // the peer's time over that
+	length float64 // ns of one task of the peer compared with
+	ratio  float64 // the peer's time, divided by length
 }
 
-// costPoints returns the peer's points of one length of task, by number of tasks, over the times of another.
+// costPoints returns the points of peer name, compared with peer of, for one length of task, by number of tasks.
 func costPoints(tables []record.Table, name, of string) []costPoint {
 	var points []costPoint
 	for _, t := range tables {
@@ -46,7 +46,7 @@ func number(s string) float64 {
 	return n
 }
 
-// settled is the point at the most tasks, where starting up weighs least, over the work in place.
+// settled returns the point with the most tasks, where the start weighs least, compared with the work in place.
 func settled(e experiment, name string) (costPoint, bool) {
 	points := costPoints(e.tables, name, peer.InPlace)
 	if len(points) == 0 {
@@ -55,7 +55,7 @@ func settled(e experiment, name string) (costPoint, bool) {
 	return points[len(points)-1], true
 }
 
-// settledPoints are those of all lengths of task.
+// settledPoints returns the settled points of all lengths of task.
 func settledPoints(e experiment, name string) []costPoint {
 	var points []costPoint
 	for _, set := range split(e, "roots") {
@@ -66,8 +66,8 @@ func settledPoints(e experiment, name string) []costPoint {
 	return points
 }
 
-// costGrids are the answer to "from what task length does it pay", the overhead by
-// length of task, and the figures behind the curves.
+// costGrids returns the answer to "from what task length does it pay", the overhead by length of task, and
+// the figures behind the curves.
 func costGrids(e experiment) []grid {
 	peers := slices.DeleteFunc(peersOf(e.tables), func(name string) bool { return name == peer.InPlace })
 	grids := []grid{payGrid(e, peers), overheadGrid(e, peers)}
@@ -95,15 +95,16 @@ func payGrid(e experiment, peers []string) grid {
 	return g
 }
 
-// bestIs marks the least of the column that was added last: of a figure for each peer, infinite where there is none.
+// bestIs marks the least figure of the last column as best. figures has a figure for each peer, infinite if
+// there is none.
 func (g *grid) bestIs(figures []float64) {
 	for k, figure := range figures {
 		g.Rows[k].Cells[len(g.Columns)-1].Best = !math.IsInf(figure, 1) && figure == slices.Min(figures)
 	}
 }
 
-// payCell says from what length on the peer is at least as fast as the work in
-// place. The length is infinite where it never was.
+// payCell says from what task length on the peer is at least as fast as the work in place. length is infinite
+// if the peer never was.
 func payCell(points []costPoint) (c cell, length float64) {
 	slices.SortFunc(points, func(a, b costPoint) int { return cmp.Compare(a.length, b.length) })
 	for k, p := range points {
@@ -126,15 +127,13 @@ func payCell(points []costPoint) (c cell, length float64) {
 	}, math.Inf(1)
 }
 
-// crossing is the length at which the ratio is 1, on a straight line between two
-// points whose both axes are logarithmic.
+// crossing returns the length at which the ratio is 1, on a straight line between two points on logarithmic axes.
 func crossing(above, below costPoint) float64 {
 	fall := math.Log(above.ratio) / (math.Log(above.ratio) - math.Log(below.ratio))
 	return math.Exp(math.Log(above.length) + fall*(math.Log(below.length)-math.Log(above.length)))
 }
 
-// overheadGrid shows by length of task how many times as long each peer takes as
-// the work in place.
+// overheadGrid shows, by length of task, the ratio of each peer's time to that of the work in place.
 func overheadGrid(e experiment, peers []string) grid {
 	g := newPeerGrid(e.suite, e.name, peers)
 	g.Title = "Time of a task over the work in place"

@@ -12,17 +12,17 @@ import (
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
-// A curve is one peer's, over what the axis says.
+// A curve is the curve of one peer.
 type curve struct {
 	name   string
 	points plotter.XYs
 }
 
-// fewestTasks is how many numbers of tasks it takes to make a curve of them.
+// fewestTasks is how many numbers of tasks a curve needs.
 const fewestTasks = 3
 
-// costPictures are the ratio over the length of a task, which shows from where on
-// it pays, and over the number of tasks, as document 001 drew it.
+// costPictures draws the ratio by length of task, which shows from what length on a peer pays. It also draws
+// the ratio by number of tasks, as document 001 did.
 func costPictures(e experiment) []picture {
 	const title = "Time over the work in place"
 	var list []picture
@@ -46,7 +46,8 @@ func costPictures(e experiment) []picture {
 	return list
 }
 
-// fewPictures are the times of small sets over those of plain goroutines, by number of tasks, for each length of task.
+// fewPictures draws, for each length of task, the times of small sets over those of plain goroutines, by
+// number of tasks.
 func fewPictures(e experiment) []picture {
 	var list []picture
 	for _, part := range split(e, "work") {
@@ -57,7 +58,7 @@ func fewPictures(e experiment) []picture {
 	return list
 }
 
-// byTasks are the peers' times over that of one of them, by number of tasks.
+// byTasks returns the ratios of the peers' times to those of one of them, by number of tasks.
 func byTasks(e experiment, of string) []curve {
 	var curves []curve
 	for _, name := range peersOf(e.tables) {
@@ -70,7 +71,7 @@ func byTasks(e experiment, of string) []curve {
 	return curves
 }
 
-// drawRatios draws curves of times over others.
+// drawRatios draws curves of ratios of times.
 func drawRatios(title, name, below, unit, axis string, curves []curve) []picture {
 	curves = slices.DeleteFunc(curves, func(c curve) bool { return c.name == peer.InPlace || len(c.points) < 2 })
 	for _, c := range curves {
@@ -89,10 +90,10 @@ func drawRatios(title, name, below, unit, axis string, curves []curve) []picture
 	return []picture{frame{name: name, title: title, below: below, height: 250}.draw(p)}
 }
 
-// dashes tell the forms of one library apart, which share its colour.
+// dashes distinguish the forms of one library, which share its colour.
 var dashes = [][]vg.Length{nil, {5, 2.5}, {1.5, 2}, {7, 2, 1.5, 2}}
 
-// addCurves draws the curves, and names them in the order in which they end.
+// addCurves draws the curves, and lists their names in the order of their ends.
 func addCurves(p *plot.Plot, curves []curve) {
 	p.Add(&plotter.Grid{Vertical: faint, Horizontal: faint})
 	end := func(c curve) float64 { return c.points[len(c.points)-1].Y }
@@ -112,7 +113,7 @@ func addCurves(p *plot.Plot, curves []curve) {
 	}
 }
 
-// addLevel draws a level that curves are to be held against.
+// addLevel draws a horizontal line with which to compare the curves.
 func addLevel(p *plot.Plot, y float64) {
 	pen := draw.LineStyle{Color: themed("muted"), Width: 0.8, Dashes: []vg.Length{3, 3}}
 	p.Add(line(pen, plotter.XY{X: p.X.Min, Y: y}, plotter.XY{X: p.X.Max, Y: y}))

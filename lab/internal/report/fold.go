@@ -10,17 +10,16 @@ import (
 	"github.com/64ed045f/weir/lab/internal/theirs"
 )
 
-// procsKey is what GOMAXPROCS is called among the parameters.
+// procsKey is the name of GOMAXPROCS among the parameters.
 const procsKey = "GOMAXPROCS"
 
-// A dimension is a parameter that varies, with its values in the order in which
-// they were measured.
+// A dimension is a parameter that varies, with its values in the order of their measurement.
 type dimension struct {
 	key    string
 	values []string
 }
 
-// allParams are the table's parameters, with GOMAXPROCS among them.
+// allParams returns the table's parameters and GOMAXPROCS.
 func allParams(t record.Table) []record.Setting {
 	if t.Procs <= 0 {
 		return t.Params
@@ -35,7 +34,7 @@ func paramOf(t record.Table, key string) string {
 	return record.Find(t.Params, key)
 }
 
-// dimensions returns what varies among the tables, and what all have in common.
+// dimensions returns the parameters that vary among the tables, and those that all tables share.
 func dimensions(tables []record.Table) (vary []dimension, common []record.Setting) {
 	var all []dimension
 	for _, t := range tables {
@@ -57,7 +56,7 @@ func dimensions(tables []record.Table) (vary []dimension, common []record.Settin
 			common = append(common, record.Setting{Key: d.key, Value: d.values[0]})
 		}
 	}
-	// GOMAXPROCS last, wherever it was met first.
+	// GOMAXPROCS last, wherever it first appeared.
 	slices.SortStableFunc(vary, func(a, b dimension) int {
 		return b2i(a.key == procsKey) - b2i(b.key == procsKey)
 	})
@@ -71,9 +70,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// foldedGrids shows many tables as few: a row for each peer, a column for each
-// setting. Where that makes too many columns, the parameter with the fewest values
-// becomes a grid for each of them.
+// foldedGrids shows many tables as few grids: a row for each peer, a column for each setting. If a grid had
+// too many columns, foldedGrids makes one grid for each value of the parameter with the fewest values.
 func foldedGrids(e experiment, figures []theirs.Figure) []grid {
 	vary, _ := dimensions(e.tables)
 	if len(e.tables) <= mostColumns || len(vary) < 2 {
@@ -92,7 +90,7 @@ func foldedGrids(e experiment, figures []theirs.Figure) []grid {
 	return list
 }
 
-// split makes an experiment of each value that the parameter has, or the parameters have together.
+// split makes an experiment of each value of a parameter, or of each combination of values of several parameters.
 func split(e experiment, keys ...string) []experiment {
 	var parts []experiment
 	for _, t := range e.tables {
@@ -152,7 +150,7 @@ func foldedColumn(t record.Table, vary []dimension) column {
 	return column{Group: strings.Join(parts[:last], " · "), Name: parts[last]}
 }
 
-// peersOf returns all peers of the tables, in the order of the first.
+// peersOf returns all peers of the tables, in the order of the first table.
 func peersOf(tables []record.Table) []string {
 	var peers []string
 	for _, t := range tables {
@@ -185,7 +183,7 @@ func furtherUnits(tables []record.Table) []string {
 	return units
 }
 
-// rangeCell shows the smallest and the largest figure of a unit over all tables.
+// rangeCell returns a cell with the smallest and the largest figure of a unit over all tables.
 func rangeCell(tables []record.Table, name, unit string) cell {
 	var centers []float64
 	for _, t := range tables {
@@ -204,11 +202,11 @@ func rangeCell(tables []record.Table, name, unit string) cell {
 	return cell{Main: from + " – " + to}
 }
 
-// foldedFoot says for each column how the best form of Weir stands.
+// foldedFoot says for each column how the best form of Weir compares.
 func foldedFoot(tables []record.Table, columns int) []row {
 	var foot []row
 	for _, rival := range []struct {
-		name     string // empty: that of the peer
+		name     string // empty for the name of the peer
 		competes func(string) bool
 	}{{"the best other", isOther}, {"", isPlain}} {
 		r := row{Cells: make([]cell, columns)}

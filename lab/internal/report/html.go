@@ -22,9 +22,8 @@ var (
 
 var page = template.Must(template.New("page").Parse(pageText))
 
-// HTML writes one page with all that was measured in some runs. The page needs
-// nothing from outside, and no script. Each run is shown by itself: figures of
-// different runs are never compared.
+// HTML writes one page with all results of one or more runs. The page loads nothing else, and has no script.
+// It shows each run by itself: figures of different runs are never compared.
 func HTML(w io.Writer, files []record.File) error {
 	data := struct {
 		Style  template.CSS
@@ -37,8 +36,8 @@ func HTML(w io.Writer, files []record.File) error {
 	return page.Execute(w, data)
 }
 
-// SVGs writes the plots of a run into a folder that exists, one file each. Their
-// names begin with the prefix, which keeps those of several runs apart.
+// SVGs writes the plots of a run into an existing folder, one file each. The file names begin with prefix,
+// which distinguishes the plots of several runs.
 func SVGs(dir, prefix string, file record.File) error {
 	for _, c := range illustrated(record.Tables(file.Results)) {
 		for _, p := range c.Pictures {
@@ -58,7 +57,7 @@ type pageRun struct {
 	Title     string
 	Facts     []fact
 	LeftOut   string
-	Part      string // how much was done of a run that was interrupted
+	Part      string // how much of an interrupted run was done
 	Rounds    string
 	Standings []standing
 	Tallies   []tally
@@ -81,7 +80,7 @@ func newRun(file record.File, k int) pageRun {
 	return run
 }
 
-// Text is the score as a sentence.
+// Text returns the score as a sentence.
 func (s score) Text() string {
 	var parts []string
 	add := func(n int, format string, args ...any) {
@@ -97,13 +96,13 @@ func (s score) Text() string {
 	return sentence(fmt.Sprintf("%s, against %s: %s", s.What, s.Against, strings.Join(parts, ", ")))
 }
 
-// A section is the grids of one experiment.
+// A section has the grids of one experiment.
 type section struct {
 	Name, Title, About string
 	Grids              []grid
 }
 
-// Sections are the grids of the chapter by experiment.
+// Sections returns the grids of the chapter by experiment.
 func (c chapter) Sections() []section {
 	var list []section
 	for _, g := range c.Grids {
@@ -118,13 +117,13 @@ func (c chapter) Sections() []section {
 	return list
 }
 
-// A group is what stands above some columns that follow each other.
+// A group is a heading above adjacent columns.
 type group struct {
 	Name string
 	Span int
 }
 
-// Groups are those of the columns, if any of them has a name.
+// Groups returns the groups of the columns, if any of the groups has a name.
 func (g grid) Groups() []group {
 	var list []group
 	named := false
@@ -142,14 +141,14 @@ func (g grid) Groups() []group {
 	return list
 }
 
-// A reason is all details of one row.
+// A reason has all details of one row.
 type reason struct {
 	Row     string
 	Short   string
 	Details []detail
 }
 
-// Reasons are the details by row.
+// Reasons returns the details by row.
 func (g grid) Reasons() []reason {
 	var list []reason
 	for _, d := range g.Details {
@@ -167,17 +166,17 @@ func (g grid) Reasons() []reason {
 	return list
 }
 
-// IsWeir says whether the row is one of Weir's, which the page sets off.
+// IsWeir reports whether the row is one of Weir's, which the page highlights.
 func (r row) IsWeir() bool { return isWeir(r.Name) && !r.Theirs }
 
-// Verdicts says whether the grid is of words, not of figures.
+// Verdicts reports whether the grid has verdicts instead of figures.
 func (g grid) Verdicts() bool {
 	return slices.ContainsFunc(g.Rows, func(r row) bool {
 		return slices.ContainsFunc(r.Cells, func(c cell) bool { return c.Verdict != "" && c.Main == string(c.Verdict) })
 	})
 }
 
-// Class names what is special about the cell for the style sheet.
+// Class returns the class of the cell for the style sheet.
 func (c cell) Class() string {
 	if c.Best {
 		return strings.TrimSpace("best " + c.Verdict.Class())

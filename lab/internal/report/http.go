@@ -12,10 +12,10 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// The http suite asks what a server does that is offered more than it can serve: more is
-// better of what it serves, and how that goes over time is part of the answer.
+// The http suite asks what a server does that gets more requests than it can serve. For what it serves, more
+// is better. The course over time is part of the answer.
 
-// ofReached stands for the share of what the server serves that is offered just enough.
+// ofReached is the unit of a ratio: what a server serves, over what the server with just enough load serves.
 const ofReached = "of-reached"
 
 // httpColumns are the figures of the table.
@@ -60,9 +60,9 @@ func httpGrid(t record.Table) grid {
 		if !slices.Contains(t.Units, c.unit) {
 			continue
 		}
-		top := record.Row{} // of most columns none is best
+		top := record.Row{} // most columns have no best
 		switch c.unit {
-		case "good/s": // in the order of the time that each takes
+		case "good/s": // in the order of the time per request
 			top, _ = best(t.Rows, "ns/op", competes)
 		case "p99-ns", "peak-B":
 			top, _ = best(t.Rows, c.unit, competes)
@@ -82,7 +82,7 @@ func httpGrid(t record.Table) grid {
 
 func competes(name string) bool { return name != suite.JustEnough }
 
-// reached is how many requests a second the server serves that is offered just enough.
+// reached returns how many requests per second the server with just enough load serves.
 func reached(t record.Table) (perSecond float64, ok bool) {
 	r, _ := rowOf(t, suite.JustEnough)
 	c := r.Cells["served/s"]
@@ -99,7 +99,7 @@ func reachedCell(t record.Table, peer string) cell {
 	return cell{Main: significant(100 * good.Center / most)}
 }
 
-// httpLeads say what each server makes of its capacity.
+// httpLeads says what share of the capacity each server uses.
 func httpLeads(t record.Table) []string {
 	var list []string
 	for _, r := range t.Rows {
@@ -125,7 +125,7 @@ func httpLeads(t record.Table) []string {
 	return list
 }
 
-// httpPictures are the curves over time, of the last round.
+// httpPictures returns the curves over time, of the last round.
 func httpPictures(e experiment) []picture {
 	var list []picture
 	for _, t := range e.tables {
@@ -153,7 +153,7 @@ func httpPictures(e experiment) []picture {
 	return list
 }
 
-// pointsOf reads "0.5:12 1.5:13". What is none of it is left out.
+// pointsOf parses points such as "0.5:12 1.5:13". It leaves out invalid points.
 func pointsOf(text string) plotter.XYs {
 	var points plotter.XYs
 	for word := range strings.FieldsSeq(text) {

@@ -17,9 +17,9 @@ var (
 	ErrDoubleMarker = errors.New("its marker stands there more than once")
 )
 
-// Performance returns the table of Weir's aims: a row for each
-// aim of which the file has figures, whether Weir wins it or not. It is empty if
-// there is none. The setting "file" names the raw results in the line below it.
+// Performance returns the table of Weir's goals: a row for each goal of which the file has figures, whether
+// Weir reaches it or not. It is empty if there is no such goal. The line below the table names the raw
+// results, from the setting "file".
 func Performance(file record.File) string {
 	tables := record.Tables(file.Results)
 	rows := standings(tables)
@@ -30,7 +30,7 @@ func Performance(file record.File) string {
 		fmt.Sprintf("%s %s.\n", question(rows), escapeMarkdown(origin(file, tables)))
 }
 
-// Summary returns the few rows of Performance that stand for the others, those that Weir loses by most among them.
+// Summary returns the most important rows of Performance, including those where Weir loses by most.
 func Summary(file record.File) string {
 	rows := slices.DeleteFunc(standings(record.Tables(file.Results)), func(s standing) bool { return s.summary == "" })
 	for k := range rows {
@@ -51,7 +51,8 @@ func standingsMarkdown(list []standing) string {
 	return tableMarkdown([]string{"work", "Weir", "`go`", "best other library", "Weir against it", "Weir against `go`"}, "--:", rows)
 }
 
-// tableMarkdown is a table whose columns, all but the first, are aligned like that. It is empty without rows.
+// tableMarkdown returns a table. align is the alignment of all columns but the first. The table is empty if
+// it has no rows.
 func tableMarkdown(head []string, align string, rows [][]string) string {
 	if len(rows) == 0 {
 		return ""
@@ -66,7 +67,7 @@ func tableMarkdown(head []string, align string, rows [][]string) string {
 	return b.String()
 }
 
-// question explains the question marks, if there are any.
+// question explains the question marks of the rows, if there are any.
 func question(rows []standing) string {
 	if slices.ContainsFunc(rows, func(s standing) bool {
 		return strings.HasSuffix(s.Other.Words, "?") || strings.HasSuffix(s.Go.Words, "?")
@@ -96,7 +97,7 @@ func origin(file record.File, tables []record.Table) string {
 			parts = append(parts, clean(library)+" "+version)
 		}
 	}
-	if len(tables) > 0 { // scenarios run once
+	if len(tables) > 0 { // scenarios run only once
 		parts = append(parts, "rounds: "+rounds(tables))
 	}
 	add("%s", "date")
@@ -108,7 +109,7 @@ func entryMarkdown(e entry, named bool) string {
 	if e.Figure == "" {
 		return "–"
 	}
-	// A figure is not to be broken at its unit.
+	// A line must not break between a figure and its unit.
 	text := strings.ReplaceAll(join([]string{e.Figure, e.Interval}, " "), " ", noBreak)
 	if named {
 		text += " (" + escapeMarkdown(e.Peer) + ")"
@@ -116,8 +117,8 @@ func entryMarkdown(e entry, named bool) string {
 	return text
 }
 
-// Behaviour returns the table of scenarios and what each library does in
-// them. It is empty if the file has none.
+// Behaviour returns the table of scenarios, and of what each library does in them. It is empty if the file
+// has no scenarios.
 func Behaviour(file record.File) string {
 	g := gridOf(file, suiteBehaviour, "")
 	text := verdictsMarkdown(g, verdictText)
@@ -134,12 +135,12 @@ func Behaviour(file record.File) string {
 	return text
 }
 
-// Features returns the table of what each library has. It is empty if the file has none.
+// Features returns the table of features by library. It is empty if the file has none.
 func Features(file record.File) string {
 	return verdictsMarkdown(gridOf(file, suiteSurvey, "feature"), verdict.Sign)
 }
 
-// gridOf is the one grid of an experiment, and empty if there is none.
+// gridOf returns the grid of an experiment; it is empty if there is none.
 func gridOf(file record.File, suite, experiment string) grid {
 	for _, c := range shape(record.Tables(file.Results)) {
 		for _, g := range c.Grids {
@@ -167,7 +168,7 @@ func verdictsMarkdown(g grid, text func(verdict) string) string {
 	return tableMarkdown(head, "---", rows)
 }
 
-// verdictText is a verdict as short as can be read without colour.
+// verdictText returns a verdict as a short text that is readable without colour.
 func verdictText(v verdict) string {
 	if v.Class() == "fail" {
 		return v.Sign() + " " + string(v)
@@ -181,9 +182,8 @@ var markdownEscapes = strings.NewReplacer(
 
 func escapeMarkdown(s string) string { return markdownEscapes.Replace(clean(s)) }
 
-// Insert replaces what stands between the markers of that name, <!-- lab:name -->
-// and <!-- /lab:name -->, by the text. Both must be there, and once: the errors
-// are [ErrNoMarker] and [ErrDoubleMarker].
+// Insert replaces the text between the markers <!-- lab:name --> and <!-- /lab:name -->. Each marker must
+// occur exactly once; otherwise the error is [ErrNoMarker] or [ErrDoubleMarker].
 func Insert(readme []byte, name, text string) ([]byte, error) {
 	open, end := []byte("<!-- lab:"+name+" -->"), []byte("<!-- /lab:"+name+" -->")
 	for _, marker := range [][]byte{open, end} {

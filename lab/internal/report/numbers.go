@@ -12,7 +12,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// Kinds of units: each has words of its own.
+// A kind is a kind of unit: each kind has words of its own.
 type kind int
 
 const (
@@ -21,7 +21,7 @@ const (
 	kindBytes
 )
 
-// kindOf tells from a unit's text what it measures.
+// kindOf returns the kind of the unit, from its text.
 func kindOf(unit string) kind {
 	_, tidy := benchunit.Tidy(1, unit)
 	switch {
@@ -33,7 +33,7 @@ func kindOf(unit string) kind {
 	return kindCount
 }
 
-// unitTitle is what stands above a column of that unit.
+// unitTitle returns the title of a column with that unit.
 func unitTitle(unit string) string {
 	unit = clean(unit)
 	switch unit {
@@ -51,14 +51,14 @@ func unitTitle(unit string) string {
 	return strings.ReplaceAll(unit, "-", " ")
 }
 
-// figure shows a value with three significant digits: "29.8 ns", "8.70 MB", "78".
+// figure formats a value with three significant digits: "29.8 ns", "8.70 MB", "78".
 func figure(value float64, unit string) string {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return "—"
 	}
 	value, suffix := tidy(value, unit)
 	if suffix == "" {
-		// What the runtime does now and then is no part of a count.
+		// A count excludes what the runtime does now and then.
 		whole := math.Abs(value-math.Round(value)) < 0.005 && math.Abs(value) >= 1
 		if (whole || value == 0) && math.Abs(value) < 10_000 {
 			return strconv.FormatFloat(value, 'f', 0, 64)
@@ -68,13 +68,13 @@ func figure(value float64, unit string) string {
 		return "0 " + suffix
 	}
 	if kindOf(unit) != kindTime && math.Abs(value) < 1 {
-		// Less than one of what cannot be divided is what the runtime does now and then.
+		// A fraction of an indivisible thing is what the runtime does now and then.
 		if value > 0 && value < 0.01 {
 			return strings.TrimSpace("<0.01 " + suffix)
 		}
 		return strings.TrimSpace(strconv.FormatFloat(value, 'f', 2, 64) + " " + suffix)
 	}
-	// Decimal also for bytes: the documents count in MB.
+	// Decimal also for bytes, because the documents count in MB.
 	scale := benchunit.CommonScale([]float64{value}, benchunit.Decimal)
 	digits := significant(value / scale.Factor)
 	if scale.Factor == 1 && suffix == "B" && value == math.Trunc(value) {
@@ -83,7 +83,7 @@ func figure(value float64, unit string) string {
 	return strings.TrimSpace(digits + " " + scale.Prefix + suffix)
 }
 
-// tidy is the value in seconds, bytes or the number that it is, and what stands behind it.
+// tidy returns the value in seconds or bytes, or the plain number, and the suffix of its unit.
 func tidy(value float64, unit string) (tidied float64, suffix string) {
 	switch kindOf(unit) {
 	case kindTime:
@@ -95,7 +95,7 @@ func tidy(value float64, unit string) (tidied float64, suffix string) {
 	return value, ""
 }
 
-// significant shows three digits, and never fewer than stand before the point.
+// significant formats a value with three digits, or with all digits before the point if there are more.
 func significant(v float64) string {
 	switch abs := math.Abs(v); {
 	case abs < 0.0995:
@@ -108,7 +108,7 @@ func significant(v float64) string {
 	return strconv.FormatFloat(v, 'f', 0, 64)
 }
 
-// interval shows how far from the median the true one may lie: "± 2 %".
+// interval formats how far the true median may be from the measured one: "± 2 %".
 func interval(c record.Cell) string {
 	if !usable(c) {
 		return ""
@@ -125,17 +125,17 @@ func interval(c record.Cell) string {
 	return fmt.Sprintf("± %.0f %%", 100*away/math.Abs(c.Center))
 }
 
-// usable says whether a figure can be shown and compared.
+// usable reports whether a figure can be shown and compared.
 func usable(c record.Cell) bool {
 	return c.Rounds > 0 && !math.IsNaN(c.Center) && !math.IsInf(c.Center, 0)
 }
 
-// A comparison says how one figure stands to another. Smaller is better.
+// A comparison compares one figure with another. Smaller is better.
 type comparison struct {
-	valid bool    // false where there is nothing to divide
-	known bool    // false where there are too few rounds to tell
-	equal bool    // no test tells them apart, or the medians are the same to half a hundredth
-	ratio float64 // above 1: so many times better
+	valid bool    // false if a ratio is impossible
+	known bool    // false if there are too few rounds to tell
+	equal bool    // no test distinguishes them, or the medians differ by less than 0.5 %
+	ratio float64 // how many times better; below 1 if it is worse
 }
 
 func compare(a, b record.Cell) comparison {
@@ -157,8 +157,8 @@ func compare(a, b record.Cell) comparison {
 func (c comparison) behind() bool { return c.valid && c.known && !c.equal && c.ratio < 1 }
 func (c comparison) ahead() bool  { return c.valid && c.known && !c.equal && c.ratio > 1 }
 
-// words says it so that it cannot be read the wrong way round: "5.1× faster". What
-// is not known has a question mark.
+// words describes the comparison so that it cannot be misread: "5.1× faster". It adds a question mark if the
+// comparison is not known.
 func (c comparison) words(unit string) string {
 	switch {
 	case !c.valid:
@@ -169,7 +169,7 @@ func (c comparison) words(unit string) string {
 	return c.claimed(unit)
 }
 
-// claimed is words without regard to whether it is known.
+// claimed is like words, but ignores whether the comparison is known.
 func (c comparison) claimed(unit string) string {
 	if c.equal {
 		return "about equal"
@@ -196,10 +196,10 @@ func times(ratio float64) string {
 	return strconv.FormatFloat(ratio, 'g', 2, 64) + "×"
 }
 
-// noBreak is a space at which no line ends.
+// noBreak is a space at which no line breaks.
 const noBreak = "\u00a0"
 
-// grouped shows a whole number as "1 000 000"; other texts stay as they are.
+// grouped formats a whole number as "1 000 000"; it leaves other texts unchanged.
 func grouped(s string) string {
 	s = clean(s)
 	if len(s) < 5 || strings.Trim(s, "0123456789") != "" {
@@ -215,8 +215,8 @@ func grouped(s string) string {
 	return b.String()
 }
 
-// clean makes a text from a file safe to show: without control characters, which
-// a terminal would obey and XML cannot hold.
+// clean makes a text from a file safe to show. It removes control characters, which a terminal would obey and
+// XML cannot contain.
 func clean(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {

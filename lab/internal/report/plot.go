@@ -14,11 +14,10 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// logFrom is the ratio of the largest to the smallest figure from which on a
-// length cannot show both.
+// logFrom is the smallest ratio of the largest to the smallest figure at which bars are too unequal to show both.
 const logFrom = 40
 
-// experimentPictures draws what is worth a picture.
+// experimentPictures draws the results of an experiment that are worth a picture.
 func experimentPictures(e experiment, usual int) []picture {
 	switch {
 	case e.suite == suiteBehaviour, e.is(suiteSurvey, "feature"):
@@ -43,8 +42,8 @@ func experimentPictures(e experiment, usual int) []picture {
 	return list
 }
 
-// worthDrawing leaves out what differs only in a limit or in GOMAXPROCS, where
-// there are many: the tables have them.
+// worthDrawing leaves out tables that differ from others only in the limit or in GOMAXPROCS, if there are
+// many. The tables on the page have their figures.
 func worthDrawing(e experiment, usual int) []record.Table {
 	tables := e.tables
 	keep := func(want func(t record.Table) bool) {
@@ -57,7 +56,7 @@ func worthDrawing(e experiment, usual int) []record.Table {
 	return tables
 }
 
-// drawn are the rows that have a figure of the unit, the least first.
+// drawn returns the rows that have a figure of the unit, the least first.
 func drawn(t record.Table, unit string) []record.Row {
 	rows := slices.DeleteFunc(slices.Clone(t.Rows), func(r record.Row) bool { return !usable(r.Cells[unit]) || r.Cells[unit].Center < 0 })
 	slices.SortStableFunc(rows, func(a, b record.Row) int { return cmp.Compare(a.Cells[unit].Center, b.Cells[unit].Center) })
@@ -72,8 +71,8 @@ func titleOf(t record.Table) string {
 	return experimentTitle(t.Suite, t.Experiment).title
 }
 
-// drawBars draws the figures of a unit: as lengths, or as points on a logarithmic scale
-// where they lie far apart. The least is on top.
+// drawBars draws the figures of a unit as bars, or as points on a logarithmic scale if they are far apart.
+// The least is at the top.
 func drawBars(t record.Table, unit, more string) []picture {
 	rows := drawn(t, unit)
 	if len(rows) < 2 || rows[len(rows)-1].Cells[unit].Center <= 0 {
@@ -133,7 +132,7 @@ func addLabel(to *plotter.Labels, at plotter.XY, style text.Style, label string)
 	to.XYs, to.TextStyle, to.Labels = append(to.XYs, at), append(to.TextStyle, style), append(to.Labels, label)
 }
 
-// barColor needs no more than three: the peer's name stands next to the bar.
+// barColor uses only three colours, as the peer's name is next to the bar.
 func barColor(name string) string {
 	switch {
 	case isWeir(name):
@@ -144,7 +143,7 @@ func barColor(name string) string {
 	return "other"
 }
 
-// whisker is the part of an interval that can be drawn.
+// whisker returns the part of an interval that fits into the plot.
 func whisker(c record.Cell, low, high float64) (from, to float64, ok bool) {
 	if math.IsInf(c.Low, 0) || math.IsInf(c.High, 0) || math.IsNaN(c.Low) || math.IsNaN(c.High) || c.Low >= c.High {
 		return 0, 0, false

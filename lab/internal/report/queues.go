@@ -8,7 +8,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// queueRows are the rows of the table of queues. What stands in braces is a parameter.
+// queueRows are the rows of the table of queues. Text in braces is a parameter.
 var queueRows = []struct{ experiment, unit, title string }{
 	{"put", "op/s", "messages put a second, goroutines at once: {putters}"},
 	{"batch", "op/s", "messages put a second, {messages} with each call"},
@@ -25,10 +25,11 @@ var queueRows = []struct{ experiment, unit, title string }{
 // weirQueues is the name of Weir's queues.
 const weirQueues = "weirnats"
 
-// queues are those of the table, in the order of its columns. The name of a form begins with one of them and a dot.
+// queues are the columns of the table, in order. The name of a form begins with one of them and a dot.
 var queues = []string{weirQueues, "nats.go", "River", "asynq"}
 
-// Queues returns the table of queues that outlive the program, of the results of lab/durable. It is empty if there are none.
+// Queues returns the table of queues that outlive the program, from the results of lab/durable. It is empty
+// if there are no such results.
 func Queues(file record.File) string {
 	tables := record.Tables(file.Results)
 	var rows [][]string
@@ -58,7 +59,7 @@ func Queues(file record.File) string {
 		fmt.Sprintf("\nMedians with the interval of 95 %% confidence. %s.\n", escapeMarkdown(origin(file, tables)))
 }
 
-// queueCell is the figure of the queue's best form.
+// queueCell formats the figure of the queue's best form.
 func queueCell(t record.Table, queue, unit string) string {
 	text, best := "–", 0.0
 	for _, row := range t.Rows {

@@ -1,8 +1,8 @@
 // Package report shows measurements to people: as tables for a terminal, as one
 // HTML page with plots, as SVG files, and as the tables of a README.
 //
-// All of them say the same, for all are made from the same shapes: a [record.File]
-// becomes chapters of grids and pictures, and only then text or HTML.
+// All of them say the same, because all are made in the same way: a [record.File] becomes chapters of grids
+// and pictures, and only then text or HTML.
 package report
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/theirs"
 )
 
-// Suites that are shown in a way of their own.
+// Suites with a presentation of their own.
 const (
 	suiteBehaviour = "behaviour"
 	suiteCost      = "cost"
@@ -24,7 +24,7 @@ const (
 	suiteSurvey    = "survey"
 )
 
-// A chapter is what is shown of one suite.
+// A chapter is the presentation of one suite.
 type chapter struct {
 	ID                 string // on the page
 	Name, Title, About string
@@ -32,17 +32,16 @@ type chapter struct {
 	Pictures           []picture
 }
 
-// An experiment is the tables that differ in their parameters alone.
+// An experiment is a set of tables that differ only in their parameters.
 type experiment struct {
 	suite, name string
 	tables      []record.Table
 }
 
-// is says whether the experiment is that of the suite.
+// is reports whether the experiment is the one with this name in this suite.
 func (e experiment) is(suite, name string) bool { return e.suite == suite && e.name == name }
 
-// experiments sorts tables into experiments, and those by suite, in the order in
-// which they were measured first.
+// experiments sorts tables into experiments, and experiments by suite, in the order of their first measurement.
 func experiments(tables []record.Table) []experiment {
 	var suites []string
 	var list []experiment
@@ -63,7 +62,7 @@ func experiments(tables []record.Table) []experiment {
 	return list
 }
 
-// shape makes the chapters of all that was measured, without their pictures.
+// shape makes the chapters of all results, without their pictures.
 func shape(tables []record.Table) []chapter {
 	var list []chapter
 	figures := theirs.All()
@@ -93,7 +92,7 @@ func shape(tables []record.Table) []chapter {
 	return list
 }
 
-// illustrated is shape, with the pictures.
+// illustrated is like shape, but with the pictures.
 func illustrated(tables []record.Table) []chapter {
 	list := shape(tables)
 	usual := usualProcs(tables)
@@ -104,8 +103,7 @@ func illustrated(tables []record.Table) []chapter {
 	return list
 }
 
-// usualProcs is the GOMAXPROCS at which what does not vary it was measured: that
-// of most experiments with one alone.
+// usualProcs returns the GOMAXPROCS of most of the experiments that have only one value of it.
 func usualProcs(tables []record.Table) int {
 	counts := map[int]int{}
 	for _, e := range experiments(tables) {
@@ -114,7 +112,7 @@ func usualProcs(tables []record.Table) int {
 			procs[t.Procs] = true
 		}
 		for p := range procs {
-			// One that varies has a say only where nothing else has.
+			// An experiment that varies GOMAXPROCS counts only if no other experiment does not.
 			counts[p]++
 			if len(procs) == 1 && e.suite != suiteBehaviour {
 				counts[p] += 1000
@@ -130,13 +128,13 @@ func usualProcs(tables []record.Table) int {
 	return best
 }
 
-// isWeir says whether the peer is a form of Weir.
+// isWeir reports whether the peer is a form of Weir.
 func isWeir(name string) bool {
 	library := peer.LibraryOf(name)
 	return library == peer.Weir || library == weirQueues
 }
 
-// isOther says whether the peer is a library that Weir competes with.
+// isOther reports whether the peer is a library that Weir competes with.
 func isOther(name string) bool {
 	switch peer.LibraryOf(name) {
 	case peer.Weir, weirQueues, peer.Go, peer.InPlace, peer.Made, "semaphore":
@@ -145,8 +143,8 @@ func isOther(name string) bool {
 	return true
 }
 
-// best returns the row with the smallest figure of the unit among those that may
-// compete; ok is false if there is none.
+// best returns the row with the smallest figure of the unit, of the peers for which competes returns true. ok
+// is false if there is none.
 func best(rows []record.Row, unit string, competes func(name string) bool) (row record.Row, ok bool) {
 	for _, r := range rows {
 		c, has := r.Cells[unit]
@@ -157,10 +155,10 @@ func best(rows []record.Row, unit string, competes func(name string) bool) (row 
 	return row, ok
 }
 
-// note returns what a result says under that key, safe to show.
+// note returns the note of a result with that key, safe to show.
 func note(notes []record.Setting, key string) string { return clean(record.Find(notes, key)) }
 
-// rounds says how often each figure was taken: "10", or "3 to 10".
+// rounds returns how often each figure was taken: "10", or "3 to 10".
 func rounds(tables []record.Table) string {
 	var list []int
 	for _, t := range tables {

@@ -7,8 +7,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// The settings that a reader looks for first, with the words for them. The others
-// follow as they are.
+// The settings that a reader looks for first, and their titles. The other settings follow unchanged.
 var settingTitles = []struct{ key, title string }{
 	{"cpu", "Processor"},
 	{"cores", "Cores"},
@@ -21,12 +20,12 @@ var settingTitles = []struct{ key, title string }{
 	{"date", "Date"},
 	{"command", "Command"},
 	{"scale", "Scale"},
-	{leftOutKey, ""}, // the page has it elsewhere
+	{leftOutKey, ""}, // shown elsewhere on the page
 	{InterruptedKey, "Interrupted"},
 	{"file", "Raw results"},
 }
 
-// InterruptedKey is the setting of a run that was interrupted: how much of it was done.
+// InterruptedKey is the key of the setting that says how much of an interrupted run was done.
 const InterruptedKey = "interrupted"
 
 const (
@@ -34,10 +33,10 @@ const (
 	versionPrefix = "version-"
 )
 
-// A fact is a setting with a title that people read.
+// A fact is a setting with a title for readers.
 type fact struct{ Title, Value string }
 
-// facts are the settings, the known ones first, then the versions, then the rest.
+// facts returns the settings: the known ones first, then the versions, then the rest.
 func facts(settings []record.Setting) []fact {
 	var known, versions, rest []fact
 	for _, t := range settingTitles {

@@ -11,44 +11,44 @@ import (
 	"github.com/64ed045f/weir/lab/internal/theirs"
 )
 
-// A grid is a table ready to be shown.
+// A grid is a table that is ready to be shown.
 type grid struct {
 	Suite, Experiment string
 	Title, About      string // of the experiment
-	Params            string // what all of the grid has in common
+	Params            string // parameters that hold for the whole grid
 
-	Corner  string // above the names
+	Corner  string // text above the names
 	Columns []column
 	Rows    []row
 	Foot    []row // how Weir stands in each column
 
 	Leads   []string // how Weir stands, in sentences
-	Notes   []string // what must be known to read the figures
+	Notes   []string // what a reader must know about the figures
 	Details []detail
 
-	peers []string // of the rows that are measured
+	peers []string // the names in the rows of measured peers
 
-	// Bulk marks figures that are drawn elsewhere; a terminal leaves them out.
+	// Bulk marks figures that are also drawn; a terminal leaves them out.
 	Bulk bool
 }
 
 type column struct {
 	Group, Name string
 
-	table record.Table // whose figures stand in it, if they are of one table
-	unit  string       // of these figures
+	table record.Table // the table of the column's figures, if they are from one table
+	unit  string       // the unit of these figures
 }
 
 type row struct {
 	Name   string
-	Tag    string // next to the name
-	Theirs bool   // a document's figures
+	Tag    string // text next to the name
+	Theirs bool   // the figures are a document's
 	Cells  []cell
 }
 
 type cell struct {
 	Main, Side string
-	Best       bool // of its column
+	Best       bool // best of its column
 	Verdict    verdict
 }
 
@@ -59,11 +59,11 @@ type detail struct {
 	Text      string
 }
 
-// mostColumns is how many columns a grid may have before it is split in several.
+// mostColumns is how many columns a grid may have before it is split into several.
 const mostColumns = 12
 
-// experimentGrids shapes an experiment: as one grid for each of its tables, or, if
-// there are several and they hold little more than times, folded together.
+// experimentGrids returns the grids of an experiment. That is one grid for each table; but several tables
+// that hold little more than times are folded together.
 func experimentGrids(e experiment, figures []theirs.Figure) []grid {
 	if len(e.tables) > 1 && !slices.ContainsFunc(e.tables, hasFurtherUnits) {
 		return foldedGrids(e, figures)
@@ -88,7 +88,7 @@ func newGrid(suite, name string) grid {
 	}
 }
 
-// newPeerGrid has a row for each peer, and no column yet.
+// newPeerGrid returns a grid with a row for each peer, and no column yet.
 func newPeerGrid(suite, name string, peers []string) grid {
 	g := newGrid(suite, name)
 	g.peers = peers
@@ -98,7 +98,7 @@ func newPeerGrid(suite, name string, peers []string) grid {
 	return g
 }
 
-// add appends a column: what it says of each peer.
+// add appends a column; of returns its cell for each peer.
 func (g *grid) add(c column, of func(peer string) cell) {
 	g.Columns = append(g.Columns, c)
 	for k, peer := range g.peers {
@@ -106,7 +106,7 @@ func (g *grid) add(c column, of func(peer string) cell) {
 	}
 }
 
-// plainGrid shows one table: a row for each peer, a column for each unit.
+// plainGrid returns the grid of one table: a row for each peer, a column for each unit.
 func plainGrid(t record.Table, figures []theirs.Figure) grid {
 	g := newPeerGrid(t.Suite, t.Experiment, peersOf([]record.Table{t}))
 	g.Params = paramsText(t.Params, t.Procs)
@@ -128,7 +128,8 @@ func plainGrid(t record.Table, figures []theirs.Figure) grid {
 		}
 	}
 	if weir, ok := best(t.Rows, t.Units[0], isWeir); ok {
-		// The form that is best in the first unit must do for all: a library that wins on time
+		// The form that is best in the first unit stands for the library in all units. A library that wins on
+		// time with one form and on memory with another wins on neither.
 		// with one form and on memory with another wins on neither.
 		for k, unit := range t.Units {
 			if lead := leadSentence(t.Rows, weir, unit); lead != "" && (k == 0 || unit == "peak-B") {
@@ -140,7 +141,7 @@ func plainGrid(t record.Table, figures []theirs.Figure) grid {
 	return g
 }
 
-// addFailures says which peers came to no end, and why.
+// addFailures adds the peers that failed, and their reasons.
 func (g *grid) addFailures(t record.Table) {
 	for _, r := range t.Rows {
 		if reason := note(r.Notes, record.FailedNote); reason != "" {
@@ -153,7 +154,7 @@ func isGo(name string) bool       { return name == peer.Go }
 func isPlain(name string) bool    { return name == peer.Go || name == peer.Made } // no table has both
 func notInPlace(name string) bool { return name != peer.InPlace }
 
-// figureCell shows a peer's figure of a table; top is the row that is best in the unit.
+// figureCell returns the cell of a peer's figure in a table; top is the row that is best in the unit.
 func figureCell(t record.Table, peer, unit string, top record.Row) cell {
 	r, _ := rowOf(t, peer)
 	c, ok := r.Cells[unit]
@@ -165,7 +166,7 @@ func figureCell(t record.Table, peer, unit string, top record.Row) cell {
 	}
 	out := cell{Main: figure(c.Center, unit), Side: interval(c)}
 	if kindOf(unit) != kindTime && c.Low == c.High {
-		out.Side = "" // what is counted and never varies is exact
+		out.Side = "" // a count that never varies is exact
 	}
 	// Several may be best: allocations are often 0 for more than one.
 	out.Best = notInPlace(r.Peer) && top.Peer != "" && out.Main == figure(top.Cells[unit].Center, unit)
@@ -180,8 +181,8 @@ func againstCell(t record.Table, peer string, base record.Row, unit string) cell
 	return cell{Main: compare(r.Cells[unit], base.Cells[unit]).words(unit)}
 }
 
-// leadSentence says how a form of Weir stands to the best other library and to what the language
-// has: a plain go statement, or objects made anew.
+// leadSentence compares a form of Weir with the best other library, and with the means of the language: a
+// plain go statement, or a new object for each use.
 func leadSentence(rows []record.Row, weir record.Row, unit string) string {
 	if !usable(weir.Cells[unit]) {
 		return ""
@@ -223,8 +224,8 @@ func than(a, b record.Row, unit string) string {
 	return words
 }
 
-// addTheirs puts the figures of the documents below the columns that they belong to, and says once whose
-// they are.
+// addTheirs adds the figures of the documents in rows below, each in the column that it belongs to. It adds
+// one note for each document.
 func (g *grid) addTheirs(figures []theirs.Figure) {
 	for _, f := range figures {
 		machine, _, _ := strings.Cut(clean(f.Machine), ",")
@@ -259,7 +260,7 @@ func (g *grid) addTheirs(figures []theirs.Figure) {
 	}
 }
 
-// paramsText shows parameters: "limit 64 · producers 1 · GOMAXPROCS 2".
+// paramsText formats parameters: "limit 64 · producers 1 · GOMAXPROCS 2".
 func paramsText(params []record.Setting, procs int) string {
 	var parts []string
 	for _, p := range params {

@@ -13,7 +13,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// legend says once how the tables are to be read.
+// legend says once how to read the tables.
 const legend = "Figures are medians; ± is the interval in which the true median lies with 95 % confidence, ± ? means too few " +
 	"rounds for one. “2.0× slower” in a column “against go” says that the peer of this row takes twice the time of go; “about " +
 	"equal” that a Mann-Whitney U-test (alpha 0.05) does not tell the rounds of the two apart, or that the medians differ by " +
@@ -21,12 +21,11 @@ const legend = "Figures are medians; ± is the interval in which the true median
 	"nothing; figures that are the same in each of three rounds or more need no test. inplace is the work without any " +
 	"concurrency: a bound, not a competitor."
 
-// narrowest is the width below which tables are not made narrower still.
+// narrowest is the width below which tables do not get narrower.
 const narrowest = 40
 
-// Text writes the tables of a run for a terminal of that width. Where there is no
-// color, a star marks what is bold otherwise. A table that is too wide goes on
-// below, with other columns.
+// Text writes the tables of a run for a terminal of that width. Without color, a star marks what would be
+// bold. A table that is too wide goes on below with the remaining columns.
 func Text(w io.Writer, file record.File, color bool, width int) error {
 	t := &terminal{to: bufio.NewWriter(w), color: color, width: max(width, narrowest)}
 	list := shape(record.Tables(file.Results))
@@ -51,7 +50,7 @@ type terminal struct {
 	width int
 }
 
-// paint colours a text, where there are colours.
+// paint colours a text, if the terminal has colours.
 func (t *terminal) paint(s string, color text.Color) string {
 	if !t.color || s == "" {
 		return s
@@ -61,7 +60,7 @@ func (t *terminal) paint(s string, color text.Color) string {
 
 func (t *terminal) paragraph(s string) { t.indented("", s) }
 
-// indented writes a paragraph whose lines all begin with the same.
+// indented writes a paragraph, each line of which begins with the same text.
 func (t *terminal) indented(begin, s string) {
 	for line := range strings.SplitSeq(text.WrapSoft(s, t.width-len(begin)), "\n") {
 		fmt.Fprintln(t.to, strings.TrimRight(begin+line, " "))
@@ -88,7 +87,7 @@ func (t *terminal) chapter(c chapter) {
 	}
 }
 
-// grid shows one grid; again says that the one before was of the same experiment.
+// grid shows one grid; again says that the previous grid was of the same experiment.
 func (t *terminal) grid(g grid, again bool) {
 	heading := g.Suite
 	if g.Experiment != "" {
@@ -136,14 +135,14 @@ func join(parts []string, between string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(s string) bool { return s == "" }), between)
 }
 
-// table shows the columns of a grid from that one on, up to the end that it returns: as many as the
-// terminal has room for. It breaks a grid between groups where it can.
+// table renders as many columns of the grid from number from as the terminal has room for, and returns the
+// number of the next column. It breaks a grid between groups if possible.
 func (t *terminal) table(g grid, from int) (end int, table string) {
 	end = len(g.Columns)
 	if end == 0 {
 		return end, ""
 	}
-	names := 0 // as wide as they are
+	names := 0 // width of the names; 0 for their natural width
 	for {
 		table = t.render(g, from, end, names)
 		if text.LongestLineLen(table) <= t.width {
@@ -158,7 +157,7 @@ func (t *terminal) table(g grid, from int) (end int, table string) {
 	if end == len(g.Columns) {
 		return end, table
 	}
-	begin := end // of the group that is to be divided
+	begin := end // of the group that must be split
 	for begin > from && g.Columns[begin-1].Group != "" && g.Columns[begin-1].Group == g.Columns[end].Group {
 		begin--
 	}
@@ -168,7 +167,7 @@ func (t *terminal) table(g grid, from int) (end int, table string) {
 	return end, table
 }
 
-// commonGroup is the group of all these columns, if they have only one.
+// commonGroup returns the group of all these columns, if they have only one.
 func (g grid) commonGroup(from, end int) string {
 	columns := g.Columns[from:end]
 	if len(columns) == 0 || slices.ContainsFunc(columns, func(c column) bool { return c.Group != columns[0].Group }) {
@@ -177,8 +176,7 @@ func (g grid) commonGroup(from, end int) string {
 	return columns[0].Group
 }
 
-// cell is a cell's text. What belongs to a figure stands next to it, and in the foot
-// below it.
+// cell returns a cell's text. The side text is next to the figure, and in the foot below it.
 func (t *terminal) cell(c cell, foot bool) string {
 	s := c.Main
 	switch c.Verdict.Class() {
@@ -206,8 +204,8 @@ func (t *terminal) cell(c cell, foot bool) string {
 	return s
 }
 
-// render is the table of the columns from one to another. If names is not 0, they take no more than
-// that width, and a cell no more than what that leaves.
+// render returns the table of g.Columns[from:end]. If names is not 0, the names take at most that width, and
+// a cell at most the width that is then left for it.
 func (t *terminal) render(g grid, from, end, names int) string {
 	to := table.NewWriter()
 	style := table.StyleLight
@@ -240,7 +238,7 @@ func (t *terminal) render(g grid, from, end, names int) string {
 	}
 	to.AppendHeader(head)
 	to.SetColumnConfigs(configs)
-	// row is what the row has in these columns; empty says that this is nothing.
+	// row returns the row's cells in these columns; empty reports that all are blank.
 	row := func(r row, foot bool) (out table.Row, empty bool) {
 		name := join([]string{r.Name, r.Tag}, ", ")
 		if r.Theirs {

@@ -20,19 +20,18 @@ import (
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
-// A picture is a plot as an SVG element, whose colours are the custom properties
-// of whatever it stands in.
+// A picture is a plot as an SVG element. Its colours are custom properties of the document that contains it.
 type picture struct {
-	Name string        // of its file, without ending
-	SVG  template.HTML // our own; every text in it was escaped when it was drawn
+	Name string        // name of its file, without extension
+	SVG  template.HTML // made by us; every text in it was escaped when it was drawn
 }
 
-// Width of every picture in points: about a phone's, so that a phone shows the
-// letters at their size.
+// pictureWidth is the width of every picture in points: about a phone's, so that a phone shows the letters at
+// full size.
 const pictureWidth = 360
 
-// The pen writes colours as numbers. Each of these stands for a custom property,
-// and is replaced by it when the picture is done.
+// The pen writes colours as numbers. Each of these numbers stands for a custom property, which replaces it in
+// the finished picture.
 var themeColors = []struct {
 	name        string
 	mark        color.RGBA
@@ -61,7 +60,7 @@ func themed(name string) color.Color {
 	return themed("other")
 }
 
-// libraryColor tells the libraries apart in curves and clouds of points.
+// libraryColor returns the colour that distinguishes the library in curves and clouds of points.
 func libraryColor(name string) color.Color {
 	library := peer.LibraryOf(name)
 	if library == "semaphore" {
@@ -70,7 +69,7 @@ func libraryColor(name string) color.Color {
 	return themed(library)
 }
 
-// themeCSS is the custom properties: for a page, or for one SVG file.
+// themeCSS returns the custom properties, for a page or for one SVG file.
 func themeCSS(selector string) string {
 	var light, dark strings.Builder
 	for _, c := range themeColors {
@@ -86,12 +85,12 @@ var (
 	svgFont  = regexp.MustCompile(`font-family:[^;"]*`)
 )
 
-// faint are lines behind what is drawn.
+// faint is the style of lines behind the drawing.
 var faint = draw.LineStyle{Color: themed("line"), Width: 0.4}
 
-// A frame is what surrounds a plot: its title, and a line below that.
+// A frame is the surroundings of a plot: its title, and a line below that.
 type frame struct {
-	name, title, below string // the name is that of the file
+	name, title, below string // name is the name of the file
 	height             vg.Length
 }
 
@@ -120,7 +119,7 @@ func (f frame) draw(p *plot.Plot) picture {
 
 	var raw bytes.Buffer
 	if _, err := canvas.WriteTo(&raw); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // writing to a buffer never fails
 	}
 	title := join([]string{f.title, f.below}, ", ")
 	width, height := canvas.Size()
@@ -131,13 +130,13 @@ func (f frame) draw(p *plot.Plot) picture {
 		for _, c := range themeColors {
 			style = strings.ReplaceAll(style, fmt.Sprintf("#%02X%02X%02X", c.mark.R, c.mark.G, c.mark.B), "var(--"+c.name+")")
 		}
-		// Arial and Helvetica are as wide as the font that the plot was laid out with.
+		// Arial and Helvetica are as wide as the font with which the plot was laid out.
 		return svgFont.ReplaceAllLiteralString(style, "font-family:'Liberation Sans',Arial,Helvetica,sans-serif")
 	})
 	return picture{f.name, template.HTML(strings.TrimSpace(svg))}
 }
 
-// standalone is the picture as a file of its own, with both sets of colours.
+// standalone returns the picture as a file of its own, with both sets of colours.
 func (p picture) standalone() string {
 	head, rest, _ := strings.Cut(string(p.SVG), "<title>")
 	return head + "<style>svg{color-scheme:light dark}" + themeCSS("svg") + "</style><title>" + rest + "\n"
@@ -145,13 +144,13 @@ func (p picture) standalone() string {
 
 var fileUnsafe = regexp.MustCompile(`[^a-z0-9.]+`)
 
-// fileName makes a name that every file system takes.
+// fileName returns a name that is valid on every file system.
 func fileName(parts ...string) string {
 	name := fileUnsafe.ReplaceAllString(strings.ToLower(strings.Join(parts, "-")), "-")
 	return strings.Trim(name, "-.")
 }
 
-// nameLetters set a peer's name: Weir's in bold.
+// nameLetters returns the style of a peer's name: bold for Weir's.
 func nameLetters(size vg.Length, name string) text.Style {
 	style := letters(size, "ink")
 	if isWeir(name) {
@@ -170,10 +169,10 @@ func letters(size vg.Length, colorName string) text.Style {
 	}
 }
 
-// newPlot is an empty plot in our manner: no frame, faint lines, small letters.
+// newPlot returns an empty plot in the lab's style: no frame, faint lines, small letters.
 func newPlot() *plot.Plot {
 	p := plot.New()
-	p.BackgroundColor = nil // whatever it stands in shows through
+	p.BackgroundColor = nil // the background of the document shows through
 	p.Legend.Top, p.Legend.Left, p.Legend.TextStyle = true, true, letters(10.5, "ink")
 	p.Legend.TextStyle.YAlign, p.Legend.Padding = text.YBottom, 3
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {

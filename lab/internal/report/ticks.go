@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// decades marks the powers of ten, and steps between them where there are few.
+// decades has ticks at the powers of ten, and at steps between them if there are few powers.
 type decades struct{ unit string }
 
 func (d decades) Ticks(low, high float64) []plot.Tick {
@@ -40,7 +40,7 @@ func (d decades) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// evenly are ticks on an axis that is not logarithmic.
+// evenly has evenly spaced ticks, for axes that are not logarithmic.
 type evenly struct {
 	plot.DefaultTicks
 	unit string

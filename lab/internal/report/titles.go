@@ -9,7 +9,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// A title is what a suite or an experiment says to a reader.
+// A title introduces a suite or an experiment.
 type title struct{ title, about string }
 
 func suiteTitle(name string) title {
@@ -21,7 +21,7 @@ func suiteTitle(name string) title {
 	return title{title: clean(name)}
 }
 
-// abouts are the sentences that say what one operation of an experiment is.
+// abouts are the sentences that describe one operation of an experiment.
 var abouts = sync.OnceValue(func() map[string]string {
 	sentences := map[string]string{}
 	for _, e := range suite.Plan(suite.Scale{Full: true, Cores: 2}) {
@@ -30,7 +30,7 @@ var abouts = sync.OnceValue(func() map[string]string {
 	return sentences
 })
 
-// sentence makes a sentence of words that stand in a list elsewhere.
+// sentence makes a sentence of a phrase from a list.
 func sentence(s string) string {
 	if s == "" {
 		return ""

@@ -11,17 +11,17 @@ import (
 // A verdict is what a library did in a scenario, in the words of the measurement.
 type verdict string
 
-// The verdicts that have a sign and a colour. Any other is shown as it stands.
+// The verdicts that have a sign and a colour. Other verdicts are shown as they are.
 const (
 	pass       = verdict(behaviour.Pass)
 	fails      = verdict(behaviour.Fails)
 	hangs      = verdict(behaviour.Hangs)
 	crashes    = verdict(behaviour.Crashes)
 	notOffered = verdict(behaviour.NotOffered)
-	unmeasured = verdict("failed") // the measurement came to no end
+	unmeasured = verdict("failed") // the measurement failed
 )
 
-// verdictOf is what the notes of a result say.
+// verdictOf returns the verdict in the notes of a result.
 func verdictOf(notes []record.Setting) verdict {
 	v := verdict(note(notes, "verdict"))
 	if v == "" && note(notes, record.FailedNote) != "" {
@@ -30,13 +30,13 @@ func verdictOf(notes []record.Setting) verdict {
 	return v
 }
 
-// Sign is the verdict without words, for readers that scan a table.
+// Sign returns a sign for the verdict, for readers who scan a table.
 func (v verdict) Sign() string {
 	sign, _ := v.signAndClass()
 	return sign
 }
 
-// Class names the verdict for style sheets and terminals.
+// Class returns the name of the verdict for style sheets and terminals.
 func (v verdict) Class() string {
 	_, class := v.signAndClass()
 	return class
@@ -54,7 +54,7 @@ func (v verdict) signAndClass() (sign, class string) {
 	return "✗", "fail"
 }
 
-// behaviourGrid is all scenarios: a row for each, a column for each library.
+// behaviourGrid returns the grid of all scenarios: a row for each scenario, a column for each library.
 func behaviourGrid(scenarios []experiment) grid {
 	g := newGrid(suiteBehaviour, "")
 	g.Corner = "scenario"
@@ -78,7 +78,7 @@ func behaviourGrid(scenarios []experiment) grid {
 	return g
 }
 
-// titleNote is what the results say that the scenario or the feature is.
+// titleNote returns the title of the scenario or feature, from the results.
 func titleNote(t record.Table) string {
 	for _, measured := range t.Rows {
 		if title := note(measured.Notes, "title"); title != "" {
@@ -88,7 +88,7 @@ func titleNote(t record.Table) string {
 	return ""
 }
 
-// addVerdicts appends a row: in each column what a library did, with the reason for it or why there is none.
+// addVerdicts appends a row: the verdict of each column, with its reason.
 func (g *grid) addVerdicts(r row, of func(column int) (record.Table, string)) {
 	for k, c := range g.Columns {
 		measured, _ := rowOf(of(k))
@@ -103,11 +103,11 @@ func (g *grid) addVerdicts(r row, of func(column int) (record.Table, string)) {
 	g.Rows = append(g.Rows, r)
 }
 
-// featureGrid is the survey's table: which library has which of its five columns.
+// featureGrid returns the survey's table of the five features of each library.
 func featureGrid(e experiment) grid {
 	g := newGrid(e.suite, e.name)
 	g.Corner = "library"
-	g.About = "" // that of the experiment is of one column alone
+	g.About = "" // the experiment's About describes only one column
 	for _, t := range e.tables {
 		name := clean(paramOf(t, "column"))
 		if title := titleNote(t); title != "" {
@@ -125,10 +125,10 @@ func featureGrid(e experiment) grid {
 type tally struct {
 	Library       string
 	Passed, Total int
-	Others        string // the other verdicts, counted
+	Others        string // counts of the other verdicts, as text
 }
 
-// tallies counts what each library did in the scenarios, Weir first.
+// tallies returns the verdict counts of all libraries, Weir first.
 func tallies(scenarios grid) []tally {
 	var list []tally
 	for k, c := range scenarios.Columns {

@@ -11,8 +11,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// Child is the measuring process's part: it measures what name says, once, and
-// writes the results.
+// Child is the work of a measuring process: it measures what name says, once, and writes the results.
 func Child(w io.Writer, plan []suite.Experiment, name string, target time.Duration, profiles string) error {
 	id, err := record.ParseID(name)
 	if err != nil {
@@ -47,7 +46,7 @@ func Child(w io.Writer, plan []suite.Experiment, name string, target time.Durati
 	return record.Write(w, record.File{Results: results})
 }
 
-// find returns the experiment of that name, and the contender, which is nil for all.
+// find returns the experiment with that name, and the contender, which is nil for all.
 func find(plan []suite.Experiment, id record.ID) (*suite.Experiment, *suite.Contender, error) {
 	for k := range plan {
 		e := &plan[k]

@@ -1,6 +1,6 @@
-// Package run carries out a plan of measurements. Each measurement is a process of
-// its own: none finds the heap, the goroutines or the warm caches of another, a
-// library that hangs or crashes spoils nothing else, and memory can be measured.
+// Package run carries out a plan of measurements. Each measurement runs in a process of its own. So no
+// measurement finds the heap, the goroutines or the warm caches of another. A library that hangs or crashes
+// spoils nothing else, and memory can be measured.
 package run
 
 import (
@@ -17,17 +17,17 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// A Turn is one contender's turn in one round of one experiment, or that of all contenders together.
+// A Turn is a turn of one contender, or of all contenders together, in one round of one experiment.
 type Turn struct {
 	Experiment *suite.Experiment
-	Contender  *suite.Contender // nil for all
+	Contender  *suite.Contender // nil for all contenders
 	Round      int
 }
 
-// all stands for the contenders where a process measures all of an experiment.
+// all is the name for all contenders, if one process measures a whole experiment.
 const all = "all"
 
-// Peer is the name of the contender that the turn measures, or all.
+// Peer returns the name of the contender that the turn measures, or all.
 func (t Turn) Peer() string {
 	if t.Contender == nil {
 		return all
@@ -35,7 +35,7 @@ func (t Turn) Peer() string {
 	return t.Contender.Name
 }
 
-// Time is about how long the turn takes.
+// Time returns about how long the turn takes.
 func (t Turn) Time() time.Duration {
 	if t.Contender == nil {
 		return t.Experiment.Turn * time.Duration(len(t.Experiment.Contenders))
@@ -51,26 +51,24 @@ type Failure struct {
 
 // Runner carries out plans.
 type Runner struct {
-	// Command starts the lab's own program anew.
+	// Command starts the lab's own program again.
 	Command child.Command
 
-	// Arguments are those that make a process measure one contender of an
-	// experiment; see [Child].
+	// Arguments returns the arguments that make a process measure one contender of an experiment; see [Child].
 	Arguments func(id record.ID) []string
 
 	// Temporary is the folder for temporary files of the measuring processes.
 	Temporary string
 
-	// Keep gets each result as soon as there is one.
+	// Keep gets each result as soon as it is there.
 	Keep func(r record.Result) error
 
-	// Before and After are called for each turn.
+	// Run calls Before and After for each turn.
 	Before, After func(t Turn)
 }
 
-// Turns are the turns of an experiment in their order: every contender has its
-// first before any has its second, so that a slow minute of the machine meets all
-// alike.
+// Turns returns the turns of an experiment in order. Every contender has its first turn before any has its
+// second, so that a slow minute of the machine affects all alike.
 func Turns(e *suite.Experiment) []Turn {
 	var turns []Turn
 	for round := range e.Rounds {
@@ -85,8 +83,8 @@ func Turns(e *suite.Experiment) []Turn {
 	return turns
 }
 
-// Run carries out the plan until ctx is done. A contender that fails gets no
-// other turn in that experiment; Run keeps its failure among the results.
+// Run carries out the plan until ctx is done. A contender that fails gets no more turns in that experiment;
+// Run keeps its failure among the results.
 func (r *Runner) Run(ctx context.Context, plan []suite.Experiment) ([]Failure, error) {
 	var failures []Failure
 	for k := range plan {
@@ -118,7 +116,7 @@ func (r *Runner) Run(ctx context.Context, plan []suite.Experiment) ([]Failure, e
 	return failures, nil
 }
 
-// turn returns a result of each contender that was measured; with an error, their IDs alone.
+// turn returns a result for each contender of the turn. After an error, only the IDs of the results count.
 func (r *Runner) turn(ctx context.Context, t Turn) ([]record.Result, error) {
 	measured := t.Experiment.Contenders
 	if t.Contender != nil {
@@ -150,7 +148,7 @@ func (r *Runner) turn(ctx context.Context, t Turn) ([]record.Result, error) {
 
 var errHung = errors.New("hung")
 
-// measure starts a process that measures what the ID says, and reads its results.
+// measure starts a process that measures what id names, and reads its results.
 func (r *Runner) measure(ctx context.Context, id record.ID, limit time.Duration) ([]record.Result, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errHung)
 	defer cancel()

@@ -24,20 +24,19 @@ var behaviourSuite = Suite{
 	},
 }
 
-// ProgramFlag makes the lab's own program run one of package behaviour's: it is
-// followed by the scenario and the library.
+// ProgramFlag makes the lab's own program run one program of package behaviour. The scenario and the library
+// follow it.
 const ProgramFlag = "-program"
 
-// quickLimit is the time without progress after which a program counts as hung in
-// the quick run. Programs that end do so in some milliseconds, except for longest, which
-// has a lot to do between two signs of progress.
+// quickLimit is how long a program of the quick run may go without progress before it counts as hung.
+// Programs that end do so in some milliseconds. Only longest has a lot to do between two reports of progress.
 const (
 	quickLimit = 2 * time.Second
 	longest    = "01"
 )
 
-// observed is a scenario as an experiment. One round is enough: a program that
-// looks for a race repeats it by itself.
+// observed returns a scenario as an experiment. One round is enough: a program that looks for a race repeats
+// it by itself.
 func observed(s Scale, scenario behaviour.Scenario, id record.ID) Experiment {
 	if !s.Full && scenario.ID != longest {
 		scenario.Limit = min(scenario.Limit, quickLimit)

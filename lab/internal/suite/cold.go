@@ -9,9 +9,9 @@ import (
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
-// What most programs do with a pool or a group: a handler that has waited for its client, or computed, hands over a few calls
-// and waits for them. In a loop that does nothing else all is warm, and one contender after the other finds the machine in
-// the state in which it has left it itself.
+// The cold suite measures what most programs do with a pool or a group. A handler that has waited for its
+// client, or computed, submits a few calls and waits for them. A loop that does nothing else would keep
+// everything warm, and each contender would find the machine in the state in which it had left it itself.
 var coldSuite = Suite{
 	Name:    "cold",
 	Title:   "A few tasks, after a pause",
@@ -31,12 +31,12 @@ var coldSuite = Suite{
 
 const (
 	coldLimit = 64
-	longPause = 200 * time.Microsecond           // a pause is as long as this at most
-	meanPause = longPause/4 + time.Millisecond/2 // where nothing else runs, a shorter sleep than a millisecond takes as long as that
-	warmSets  = 20                               // before those that count: pools have workers by then, as in a program that has run for a while
+	longPause = 200 * time.Microsecond           // the longest pause
+	meanPause = longPause/4 + time.Millisecond/2 // on an idle machine, a sleep shorter than a millisecond takes about a millisecond
+	warmSets  = 20                               // sets before those that count: pools then have workers, as in a program that has run for a while
 )
 
-// few takes the median of all sets of a contender. The contenders change after each set, in an order that is drawn.
+// few measures the median of all sets of a contender. The contender changes after each set, in random order.
 func few(s Scale, tasks int, length time.Duration) Experiment {
 	sets := pick(s, 300, 40)
 	var peers []peer.Peer
@@ -90,13 +90,13 @@ func few(s Scale, tasks int, length time.Duration) Experiment {
 	}
 }
 
-// fewForms are those that a handler would use. The work in place is none of them: it is what tasks are for.
+// fewForms are the forms that a handler would use. The work in place is not among them, as tasks exist to avoid it.
 var fewForms = map[string]bool{
 	"weir.Pool": true, "weir.FuncPool": true, "weir.PoolGroup": true, "weir.Group": true, "weir.errgroup": true,
 	"go": true, "errgroup": true, "errgroup.context": true, "conc": true, "ants": true, "pond": true, "workerpool": true, "gopool": true,
 }
 
-// pause sleeps or computes for some time.
+// pause sleeps or computes for a random time.
 func pause() {
 	length := rand.N(longPause)
 	if rand.IntN(2) == 0 {
@@ -108,7 +108,7 @@ func pause() {
 	}
 }
 
-// rootsIn is how many square roots take so long, on a machine that does nothing else.
+// rootsIn returns how many square roots take that long on an idle machine.
 func rootsIn(length time.Duration) int {
 	const n = 1000
 	best := time.Hour

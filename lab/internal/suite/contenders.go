@@ -9,14 +9,14 @@ import (
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
-// mainForms are the peers that stand for their library in quick scale: one of each, and
-// each form of Weir.
+// mainForms are the peers that stand for their library in quick scale: one form of each library, and all
+// forms of Weir.
 var mainForms = map[string]bool{
 	"weir.Pool": true, "weir.FuncPool": true, "weir.Group": true, "go": true, "inplace": true,
 	"errgroup": true, "conc": true, "ants": true, "pond": true, "workerpool": true, "gopool": true,
 }
 
-// contenders makes one of every peer that offers what is measured.
+// contenders returns a contender for each peer that offers what is measured.
 func contenders(s Scale, offers func(p peer.Peer) bool, measure func(m *Meter, p peer.Peer)) []Contender {
 	var list []Contender
 	for _, p := range peer.All() {
@@ -27,15 +27,15 @@ func contenders(s Scale, offers func(p peer.Peer) bool, measure func(m *Meter, p
 	return list
 }
 
-// allForms is contenders in full scale: for what only a few libraries offer.
+// allForms is like contenders in full scale, for what only a few libraries offer.
 func allForms(offers func(p peer.Peer) bool, measure func(m *Meter, p peer.Peer)) []Contender {
 	return contenders(Scale{Full: true}, offers, measure)
 }
 
-// concurrent are the peers that run tasks at the same time.
+// concurrent reports whether the peer runs tasks at the same time.
 func concurrent(p peer.Peer) bool { return p.Open != nil && p.Name != peer.InPlace }
 
-// submit hands n tasks over from as many producers, and waits for their end.
+// submit submits n tasks from several producers, and waits until the tasks have ended.
 func submit(r interface{ Submit(lo, hi int) }, producers, n int) {
 	if producers == 1 {
 		r.Submit(0, n)
@@ -48,7 +48,7 @@ func submit(r interface{ Submit(lo, hi int) }, producers, n int) {
 	live.Wait()
 }
 
-// producers is the number that a parameter means.
+// producers returns the number that a parameter means.
 func producers(text string) int {
 	if text == allCores {
 		return runtime.GOMAXPROCS(0)
@@ -63,8 +63,8 @@ const allCores = "all"
 //go:noinline
 func nothing() {}
 
-// roots takes the square root n times, each of the result of the one before, so
-// that the processor cannot overlap them nor the compiler leave them out.
+// roots takes n square roots, each of the result of the one before. So the processor cannot overlap them, and
+// the compiler cannot leave them out.
 //
 //go:noinline
 func roots(n int) float64 {
@@ -75,7 +75,7 @@ func roots(n int) float64 {
 	return x
 }
 
-// squareRoot is the body of a loop.
+// squareRoot is the body of a loop that takes one root for each item.
 var squareRoot = peer.Body{
 	Item: func(item *float64) { *item = math.Sqrt(*item) },
 	Try: func(_ context.Context, item *float64) error {

@@ -48,8 +48,8 @@ func curve(s Scale, procs, length, tasks int) Experiment {
 			}
 			run()
 			runtime.GC()
-			// A few thousand short tasks take less time than the clock needs to be
-			// worth reading, and a collection takes longer than they do.
+			// A few thousand short tasks take less time than the clock needs for a useful reading, and a
+			// collection takes longer than they do.
 			const enough, most = 30 * time.Millisecond, 100
 			var work, all time.Duration
 			for all < enough && m.N < most*tasks {

@@ -34,7 +34,7 @@ func empty(s Scale) []Experiment {
 			if procs == 1 && from == allCores {
 				continue
 			}
-			limits := pick(s, []int{2, 64, 50_000}, []int{2, 64}) // suite seeds has the third, too
+			limits := pick(s, []int{2, 64, 50_000}, []int{2, 64}) // suite seeds also has the third
 			if !s.Full && from == allCores {
 				limits = []int{64}
 			}
@@ -143,11 +143,11 @@ func idlePools(s Scale) Experiment {
 	return Experiment{
 		ID:     id(s.Cores, "idlepools", "pools", pools),
 		About:  "memory and goroutines of a pool that has run one task and waits for the next",
-		Rounds: pick(s, 0, 3), // all alike
+		Rounds: pick(s, 0, 3), // all rounds are alike
 		Turn:   250 * time.Millisecond,
 		Contenders: contenders(s, func(p peer.Peer) bool { return p.New != nil && p.Open != nil }, func(m *Meter, p peer.Peer) {
 			open := make([]peer.Runner, pools)
-			// In this order: while the stacks of ended goroutines are freed they count as goroutines.
+			// In this order: goroutines that have ended count as goroutines until their stacks are freed.
 			memory := inUse()
 			goroutines := runtime.NumGoroutine()
 			for i := range open {
@@ -158,16 +158,17 @@ func idlePools(s Scale) Experiment {
 			m.N = pools
 			m.set("B/pool", float64(inUse()-memory)/pools)
 			m.set("goroutines/pool", float64(max(0, runtime.NumGoroutine()-goroutines))/pools)
-			// The process ends here: closing 10 000 pools takes some of them minutes.
+			// The process ends here without closing the pools: for some libraries, closing 10 000 pools takes
+			// minutes.
 			runtime.KeepAlive(open)
 		}),
 	}
 }
 
-// inUse is what the heap and the stacks hold now, in bytes.
+// inUse returns the bytes that the heap and the stacks hold now.
 func inUse() int64 {
 	runtime.GC()
-	runtime.GC() // what had a finalizer or lay in a sync.Pool
+	runtime.GC() // collect objects that had a finalizer or were in a sync.Pool
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapInuse + stats.StackInuse)

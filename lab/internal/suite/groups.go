@@ -35,7 +35,7 @@ func groups(s Scale) []Experiment {
 	return list
 }
 
-// results is groups whose tasks return values, all made anew for each 10 000 tasks.
+// results measures groups whose tasks return values, all made again for each 10 000 tasks.
 func results(s Scale) Experiment {
 	const size, limit = 10_000, 64
 	value := func(i int) (int, error) { return i, nil }
@@ -53,7 +53,7 @@ func results(s Scale) Experiment {
 	}
 }
 
-// nested is recursion: tasks that hand over tasks, and wait for them.
+// nested measures recursion: tasks that submit tasks and wait for them.
 func nested(s Scale) Experiment {
 	n := pick(s, 27, 20)
 	return Experiment{

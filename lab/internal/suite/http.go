@@ -22,18 +22,18 @@ var httpSuite = Suite{
 	},
 }
 
-// publishedRounds are as many as a figure in the README needs, though a turn is long.
+// publishedRounds is the number of rounds that a figure in the README needs, although a turn is long.
 const publishedRounds = 10
 
-// overloads offers a backend of so many places five times what it can serve.
+// overloads offers a backend with the given number of places five times the load that it can serve.
 func overloads(s Scale, places int) Experiment {
 	setup := overload.Setup{
 		Procs: s.Cores,
 		Slots: places, Service: 20 * time.Millisecond,
 		Queue: places, MaxWait: 100 * time.Millisecond,
 		Length: pick(s, 30*time.Second, 500*time.Millisecond),
-		// A queue of all connections must take longer than that, or the server without a
-		// limit has no harm from it.
+		// A queue of all connections must take longer than the patience. Otherwise the server without a limit
+		// suffers no harm from it.
 		Patience: pick(s, time.Second, 200*time.Millisecond),
 		Conns:    pick(s, 100, 25) * places,
 	}
@@ -55,8 +55,8 @@ func overloads(s Scale, places int) Experiment {
 	return e
 }
 
-// JustEnough is the server as it is, offered no more than its capacity: the most that
-// this machine lets it serve. It is no competitor.
+// JustEnough is the server without a limit, with no more load than its capacity: the most that this machine
+// lets it serve. It is not a competitor.
 const JustEnough = peer.Go + ".1x"
 
 func overloaded(name string, setup overload.Setup, turn time.Duration) Contender {
@@ -72,8 +72,7 @@ func overloaded(name string, setup overload.Setup, turn time.Duration) Contender
 	}}
 }
 
-// overloadFigures are the figures of one turn, and its curves as notes: points of
-// seconds and value.
+// overloadFigures returns the figures of one turn, and its curves as notes: pairs of seconds and value.
 func overloadFigures(setup overload.Setup, o overload.Outcome) ([]record.Value, []record.Setting) {
 	seconds := setup.Length.Seconds()
 	var values []record.Value
@@ -90,8 +89,8 @@ func overloadFigures(setup overload.Setup, o overload.Outcome) ([]record.Value, 
 	add("ns/op", float64(setup.Length)/float64(max(load.Good, 1)))
 	rate("good/s", load.Good)
 	add("good-%", 100*float64(load.Good)/seconds/setup.Capacity())
-	// A timer that fires late keeps the backend busy for longer: what it has served is held
-	// against what it could have, in the time that it took for each request.
+	// A timer that fires late keeps the backend busy for longer. So what the backend has served is compared
+	// with what it could have served at its actual time for each request.
 	add("service-ns", float64(server.Service))
 	add("busy-%", 100*float64(load.Served)/seconds*server.Service.Seconds()/float64(setup.Slots))
 	rate("served/s", load.Served)
@@ -130,7 +129,7 @@ func overloadFigures(setup overload.Setup, o overload.Outcome) ([]record.Value, 
 	}
 }
 
-// growth is the most memory of the second half over that of the first.
+// growth returns the most memory of the second half over that of the first half.
 func growth(setup overload.Setup, samples []overload.Sample) float64 {
 	var halves [2]uint64
 	for _, s := range samples {

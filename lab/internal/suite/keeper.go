@@ -10,13 +10,13 @@ import (
 	"github.com/64ed045f/weir/reuse"
 )
 
-// keeper is objects that cost nothing to open, so that only their keeper is measured.
+// keeper measures objects that cost nothing to open, so that the cost is only that of their keeper.
 func keeper(s Scale) []Experiment {
 	const capacity = 8
 	return each(pick(s, []int{1, 64}, []int{64}), func(goroutines int) Experiment {
 		kept := func(name string, open func() (use func(ctx context.Context, meanwhile func()), end func())) Contender {
 			return measured(name, func(m *Meter) {
-				ctx, cancel := context.WithCancel(context.Background()) // as those of requests are
+				ctx, cancel := context.WithCancel(context.Background()) // like the contexts of requests
 				defer cancel()
 				use, end := open()
 				defer end()
@@ -40,7 +40,8 @@ func keeper(s Scale) []Experiment {
 				kept("weir.reuse.Keeper", func() (use func(context.Context, func()), end func()) {
 					k := reuse.NewKeeper(reuse.KeeperConfig[int]{
 						Capacity: capacity, Open: openNothing, Close: closeNothing,
-						// puddle notes the time at every Release too, for its users to do this with.
+						// puddle also notes the time at every Release, so that its users can implement idle
+						// timeouts.
 						IdleTimeout: time.Minute,
 					})
 					return func(ctx context.Context, meanwhile func()) {

@@ -29,7 +29,7 @@ var laterSuite = Suite{
 	},
 }
 
-// once makes a contender that does one thing after the other.
+// once makes a contender that performs one operation after the other.
 func once(name string, open func() (one func() error, end func())) Contender {
 	return measured(name, func(m *Meter) {
 		one, end := open()
@@ -42,7 +42,7 @@ func once(name string, open func() (one func() error, end func())) Contender {
 	})
 }
 
-// turns measures turns that are there.
+// turns measures turns of a rate that is never reached, so that no turn has to wait.
 func turns(s Scale) Experiment {
 	const n = 1_000_000_000
 	ctx := context.Background()
@@ -74,7 +74,7 @@ func turns(s Scale) Experiment {
 	}
 }
 
-// tries measures calls that succeed at once.
+// tries measures calls that succeed at the first try.
 func tries(s Scale) Experiment {
 	ctx := context.Background()
 	succeeds := func(context.Context) error { return nil }
@@ -90,7 +90,7 @@ func tries(s Scale) Experiment {
 				e := failsafe.With(retrypolicy.NewBuilder[any]().WithMaxRetries(3).Build())
 				return func() error { return e.Run(func() error { return succeeds(ctx) }) }, func() {}
 			}),
-			once(peer.Go, func() (func() error, func()) { // the call alone
+			once(peer.Go, func() (func() error, func()) { // only the call
 				return func() error { return succeeds(ctx) }, func() {}
 			}),
 		},
@@ -137,7 +137,7 @@ func backOffs(s Scale) Experiment {
 	}
 }
 
-// hedges measures calls that need no second one.
+// hedges measures calls that need no second call.
 func hedges(s Scale) Experiment {
 	ctx := context.Background()
 	fast := func(context.Context) (int, error) { return 1, nil }

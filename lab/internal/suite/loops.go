@@ -27,11 +27,10 @@ func loop(s Scale) []Experiment {
 	})
 }
 
-// skewed is a loop in which equal shares of the items are no equal shares of the work: the
-// last hundredth of them takes 99 % of the time, some 15 ms on the machine of the
-// published results.
+// skewed is a loop in which equal shares of the items are not equal shares of the work. The last hundredth of
+// the items takes 99 % of the time, about 15 ms on the machine of the published results.
 func skewed(s Scale) Experiment {
-	const n, light, heavy = 10_000, 3, 3 * 99 * 99 // roots
+	const n, light, heavy = 10_000, 3, 3 * 99 * 99 // square roots
 	return Experiment{
 		ID:    id(s.Cores, "skewed", "items", n),
 		About: "a loop over 10 000 items, of which the last 100 take 99 % of the time: 3 square roots each of the others, 29 403 of these",
@@ -48,8 +47,8 @@ func skewed(s Scale) Experiment {
 	}
 }
 
-// stream is results that are used one by one, in order. On the machine of the published
-// results higher limits, up to 64, made none of the peers faster.
+// stream measures results that are used one by one, in order. On the machine of the published results higher
+// limits, up to 64, made no peer faster.
 func stream(s Scale) Experiment {
 	const size = 100_000
 	return Experiment{

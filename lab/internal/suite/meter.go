@@ -12,17 +12,15 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// A Meter takes the figures of one measurement. It is used by one goroutine.
+// A Meter collects the figures of one measurement. Only one goroutine may use it.
 type Meter struct {
 	N      int
 	Values []record.Value
 
-	// Target is about how long the clock should run where the number of operations
-	// can be chosen.
+	// Target is about how long the clock should run, if the number of operations can be chosen.
 	Target time.Duration
 
-	// Profiles is the folder for profiles of what is timed, if any, and Name the
-	// measurement that they are called after.
+	// Profiles is the folder for profiles of the timed code, if any. Name is the measurement in their names.
 	Profiles, Name string
 }
 
@@ -30,8 +28,8 @@ func (m *Meter) set(unit string, value float64) {
 	m.Values = append(m.Values, record.Value{Unit: unit, Value: value})
 }
 
-// time runs n operations on the clock and notes the time, bytes and allocations of
-// each. What was left behind before is collected first.
+// time runs n operations on the clock, and records time, bytes and allocations per operation. It collects
+// earlier garbage first.
 func (m *Meter) time(n int, run func()) {
 	defer m.profile()()
 	runtime.GC()
@@ -47,8 +45,8 @@ func (m *Meter) time(n int, run func()) {
 	m.set("allocs/op", float64(after.Mallocs-before.Mallocs)/float64(n))
 }
 
-// profile begins a CPU profile. What it returns ends that, and writes a heap profile too, of
-// all that this process has allocated so far.
+// profile starts a CPU profile. end stops it, and also writes a heap profile of everything that this process
+// has allocated so far.
 func (m *Meter) profile() (end func()) {
 	if m.Profiles == "" {
 		return func() {}
@@ -61,7 +59,7 @@ func (m *Meter) profile() (end func()) {
 		must(file.Close())
 		heap, err := os.Create(strings.TrimSuffix(file.Name(), cpuProfile) + ".heap.pprof")
 		must(err)
-		runtime.GC() // a heap profile says how things stood at the last collection
+		runtime.GC() // a heap profile has the state of the last collection
 		must(pprof.WriteHeapProfile(heap))
 		must(heap.Close())
 	}
@@ -69,15 +67,15 @@ func (m *Meter) profile() (end func()) {
 
 const cpuProfile = ".cpu.pprof"
 
-// must ends a measurement that cannot be made. Its process is its own.
+// must panics if err is not nil: the measurement is then impossible. It has a process of its own.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// throughput finds how many operations fill the target time, and times as many, but
-// no fewer than three. The smaller runs that find it out warm up whatever run uses.
+// throughput finds how many operations fill the target time, and times that many, but at least three. The
+// smaller runs that find the number warm up what run uses.
 func (m *Meter) throughput(run func(n int)) {
 	clocked := func(n int) time.Duration {
 		begin := time.Now()
@@ -88,20 +86,20 @@ func (m *Meter) throughput(run func(n int)) {
 	for {
 		elapsed := clocked(n)
 		if elapsed >= m.Target/4 {
-			// Once more: the machine may have been away for a moment.
+			// Once more: the machine may have stalled for a moment.
 			elapsed = min(elapsed, clocked(n))
 		}
 		if elapsed >= m.Target/4 {
 			n = max(3, int(float64(n)*float64(m.Target)/float64(elapsed)))
 			break
 		}
-		// An operation may become cheaper as it is repeated: go on in steps.
+		// An operation may become cheaper when it is repeated, so go on in steps.
 		n *= 4
 	}
 	m.time(n, func() { run(n) })
 }
 
-// repeated is throughput of an operation that is called by itself.
+// repeated is throughput for an operation that runs once per call.
 func (m *Meter) repeated(run func()) {
 	m.throughput(func(n int) {
 		for range n {
@@ -110,9 +108,9 @@ func (m *Meter) repeated(run func()) {
 	})
 }
 
-// percentiles notes how the samples lie. The median comes first, and then the mean,
-// which says something else where most are fast and some slow. The slowest of
-// a thousand is left out where there are too few: it would be an accident.
+// percentiles records the distribution of the samples. The median comes first, then the mean, which differs
+// if most samples are fast and some slow. It leaves out p99.9 if there are too few samples, as the slowest
+// would be accidents.
 func (m *Meter) percentiles(samples []time.Duration) {
 	slices.Sort(samples)
 	at := func(share float64) float64 {
@@ -136,15 +134,14 @@ func mean(samples []time.Duration) float64 {
 	return float64(sum.Nanoseconds()) / float64(len(samples))
 }
 
-// peaks notes how much memory the process has held at once, and how many
-// goroutines were seen by the watch.
+// peaks records the most memory that the process has held at once, and the most goroutines that the watch has seen.
 func (m *Meter) peaks(w *watch) {
 	goroutines := w.stop()
 	m.set("peak-B", float64(memory.Peak()))
 	m.set("peak-goroutines", float64(goroutines))
 }
 
-// A watch looks at the number of goroutines every few milliseconds.
+// A watch counts the goroutines every two milliseconds.
 type watch struct {
 	done chan struct{}
 	peak chan int
@@ -152,7 +149,7 @@ type watch struct {
 
 func startWatch() *watch {
 	w := &watch{done: make(chan struct{}), peak: make(chan int)}
-	// The watch itself and the goroutine that measures are no part of the figure.
+	// The figure excludes the watch itself and the goroutine that measures.
 	before := runtime.NumGoroutine() + 1
 	go func() {
 		peak := 0

@@ -102,7 +102,7 @@ var buffers = []strategy{
 	}},
 }
 
-// workers serves by workers that each keep an object of their own.
+// workers returns a server whose workers each keep an object of their own.
 func workers[S any](limit int, open func() S, serve func(S)) server {
 	pool := weir.NewStateful(limit,
 		func() (S, error) { return open(), nil },
@@ -120,8 +120,8 @@ func workers[S any](limit int, open func() S, serve func(S)) server {
 	}
 }
 
-// A request is what a server makes of each call: a few fields, and 1024 bytes to
-// work in, which must be clean.
+// A request is the object that a server needs for each call: a few fields, and 1024 bytes of working memory,
+// which must be clean.
 type request struct {
 	id     int
 	header map[string]string
@@ -156,7 +156,7 @@ func fill(b *bytes.Buffer) {
 	sink(b.Bytes())
 }
 
-// fillTheirs is fill once more: an interface would slow both down.
+// fillTheirs is a copy of fill: an interface would slow down both.
 func fillTheirs(b *bytebufferpool.ByteBuffer) {
 	for line := range bytes.Lines(message) {
 		_, err := b.Write(line)

@@ -7,7 +7,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
-// What documents 000, 003 and 004 measure: tasks that sleep.
+// The measurements of documents 000, 003 and 004: tasks that sleep.
 const (
 	nap     = 10 * time.Millisecond
 	seedCap = 50_000
@@ -32,7 +32,7 @@ func sleepers(s Scale, procs, n int) Experiment {
 	return asleep(s, procs, n, "sleep", "all tasks together, each of which sleeps 10 ms, until the last has ended", true)
 }
 
-// asleep hands over n tasks that sleep; the time may have their end in it.
+// asleep submits n tasks that sleep. If untilTheEnd is set, the time includes their ends.
 func asleep(s Scale, procs, n int, name, about string, untilTheEnd bool) Experiment {
 	return Experiment{
 		ID:    id(procs, name, "tasks", n, "limit", seedCap),

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A strategy is a way to come by an object: open makes what it needs for requests of which
-// that many are served at once.
+// A strategy is a way to get an object for a request. open prepares it for requests of which at most limit
+// are served at once.
 type strategy struct {
 	name string
 	open func(limit int) server
@@ -16,11 +16,11 @@ type strategy struct {
 
 // A server serves requests.
 type server struct {
-	// serve returns when one more request has been served.
+	// serve returns when it has served one request.
 	serve func()
 
-	// all serves n requests. If it is nil as many goroutines as may run at once share in them,
-	// each of which calls serve.
+	// all serves n requests. If all is nil, as many goroutines as may run at once share the requests, and
+	// each calls serve.
 	all func(n int)
 
 	close func() // nil if there is nothing to end
@@ -30,7 +30,7 @@ func serving(s Scale, procs int, experiment string, strategies []strategy) Exper
 	e := Experiment{
 		ID:    id(procs, experiment),
 		About: "one request, served by as many goroutines as there are processors",
-		Turn:  pick(s, 2*shortTurn, shortTurn*4/3), // the requests that are timed singly have a run of their own
+		Turn:  pick(s, 2*shortTurn, shortTurn*4/3), // the latency samples have a run of their own
 	}
 	for _, way := range strategies {
 		e.Contenders = append(e.Contenders, measured(way.name, way.measure))
@@ -74,14 +74,14 @@ func shared(parts, n int, run func(lo, hi int)) {
 	live.Wait()
 }
 
-// latency notes how long a request takes from its beginning to its end, while that many
-// goroutines have requests served, each one after the other. Only some are timed: reading the clock takes
-// as long as a short request.
+// latency measures how long a request takes from start to end, while several goroutines serve requests, each
+// one after the other. It times only some requests, because reading the clock takes as long as a short request.
 func (m *Meter) latency(goroutines int, serve func()) {
-	const most = 10_000 // samples of each goroutine, which are few enough to be no load for the collector
+	const most = 10_000 // samples of each goroutine; few enough to be no load for the collector
 	clock := clockCost()
 	perRequest := max(m.Values[0].Value*float64(goroutines), 1)
-	// An odd number: the allocator takes longer at every eighth object of 1 KB, or the like, and the
+	// An odd number: the allocator takes longer for, say, every eighth object of 1 KB, and timed requests
+	// must meet that as often as others.
 	// samples must meet that as often as others do.
 	apart := max(16, int(float64(m.Target)/perRequest/most)) | 1
 	samples := make([][]time.Duration, goroutines)
@@ -108,7 +108,7 @@ func (m *Meter) latency(goroutines int, serve func()) {
 	m.set("p99-ns", float64(together[len(together)*99/100].Nanoseconds()))
 }
 
-// clockCost is how long reading the clock twice seems to take.
+// clockCost returns the measured time between two readings of the clock.
 func clockCost() time.Duration {
 	begin := time.Now()
 	samples := make([]time.Duration, 1001)

@@ -25,8 +25,8 @@ var sharingSuite = Suite{
 	},
 }
 
-// parted are pools of which two users have a part each, as far as the library has parts: open returns what they submit by. No part has a limit
-// below that of the pool.
+// parted are pools of which two users have a part each, if the library has parts. open returns the submit
+// functions of the two parts. No part has a limit below that of the pool.
 var parted = []struct {
 	name string
 	open func(limit int) (one, other func(task func()) error, end func())
@@ -62,7 +62,7 @@ var parted = []struct {
 	}},
 }
 
-// emptyInPart has all contenders wait in the same way: not all parts can be waited for.
+// emptyInPart makes all contenders wait in the same way, because not all parts have a wait.
 func emptyInPart(s Scale) Experiment {
 	const limit = 64
 	e := Experiment{
@@ -95,14 +95,14 @@ func tenants(s Scale) []Experiment {
 			ID: id(s.Cores, "tenants", "tasks", tasks, "before", before, "limit", limit),
 			About: "tasks of 1 ms in one part, from the first submission until all have ended, where tasks of 5 ms were submitted to another part before, " +
 				"and the first of them run",
-			Turn: time.Duration(before/limit) * long * 4 / 5, // some contenders take all of that, and some next to nothing
+			Turn: time.Duration(before/limit) * long * 4 / 5, // some contenders take all of that time, and some almost none
 		}
 		for _, p := range parted {
 			e.Contenders = append(e.Contenders, measured(p.name, func(m *Meter) {
 				many, few, end := p.open(limit)
 				defer end()
 				over := make(chan struct{})
-				defer close(over) // those that are left need not run for as long
+				defer close(over) // lets the remaining tasks end early
 				var busy, live sync.WaitGroup
 				busy.Add(limit)
 				for i := range before {
@@ -134,8 +134,9 @@ func tenants(s Scale) []Experiment {
 	})
 }
 
-// calls has a value computed that is there as soon as all callers have asked for it. A caller that asks and then is held up begins anew,
-// so runs/op is a little more than 1 where calls share the value.
+// calls measures calls that share a value, which is ready as soon as all callers have asked for it. A caller
+// that is delayed after it has asked computes again, so runs/op is a little more than 1 even where calls
+// share the value.
 func calls(s Scale) []Experiment {
 	return each([]int{1, 16}, func(callers int) Experiment {
 		var asked, runs atomic.Int64
@@ -175,7 +176,7 @@ func calls(s Scale) []Experiment {
 				contender("weir.Once", func(measure func(call func() error)) {
 					p := weir.New(64)
 					defer p.Close()
-					ctx, cancel := context.WithCancel(context.Background()) // as those of requests are
+					ctx, cancel := context.WithCancel(context.Background()) // like the contexts of requests
 					defer cancel()
 					values := weir.NewOnce[string, int](p)
 					measure(func() error {
@@ -190,7 +191,7 @@ func calls(s Scale) []Experiment {
 						return err
 					})
 				}),
-				contender(peer.Go, func(measure func(call func() error)) { // each caller on its own
+				contender(peer.Go, func(measure func(call func() error)) { // each caller computes for itself
 					measure(func() error {
 						_, err := compute()
 						return err

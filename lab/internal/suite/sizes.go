@@ -15,7 +15,7 @@ import (
 	"github.com/64ed045f/weir/reuse"
 )
 
-// A load says how large the i-th of n buffers grows.
+// A load gives the size of the i-th of n buffers.
 type load struct {
 	name string
 	size func(random *rand.Rand, i, n int) int
@@ -28,7 +28,7 @@ const (
 
 var loads = []load{
 	{"log-normal", func(random *rand.Rand, _, _ int) int {
-		const median, z99 = 1 << 10, 2.3263 // 99 % of a normal distribution lie below z99
+		const median, z99 = 1 << 10, 2.3263 // 99 % of a normal distribution are below z99
 		return int(median * math.Exp(random.NormFloat64()*math.Log(large/median)/z99))
 	}},
 	{"bimodal", func(random *rand.Rand, _, _ int) int {
@@ -45,7 +45,7 @@ var loads = []load{
 	}},
 }
 
-// drawn are as many sizes as one pass over them has, the same in each turn.
+// drawn is the number of sizes in one pass. They are the same in each turn.
 const drawn = 40_000
 
 func (l load) sizes() []int {
@@ -57,7 +57,7 @@ func (l load) sizes() []int {
 	return sizes
 }
 
-// sizes is buffers of many sizes, of which each goroutine has a few in use at once.
+// sizes measures buffers of many sizes, of which each goroutine has a few in use at once.
 func sizes(s Scale) []Experiment {
 	passes := pick(s, 3, 1)
 	return each(pick(s, loads, loads[:1]), func(l load) Experiment {
@@ -97,7 +97,7 @@ func grow(b *bytes.Buffer, size int) {
 	}
 }
 
-// growTheirs is grow once more, as fillTheirs is fill.
+// growTheirs is a copy of grow, for the reason that fillTheirs gives.
 func growTheirs(b *bytebufferpool.ByteBuffer, size int) {
 	for ; size > 0; size -= len(piece) {
 		_, err := b.Write(piece[:min(size, len(piece))])
@@ -105,20 +105,20 @@ func growTheirs(b *bytebufferpool.ByteBuffer, size int) {
 	}
 }
 
-// An use is one of a buffer. The rest is the other memory of a request, which goes to the
-// collector: without it, that would hardly ever run, and never empty a pool.
+// A use is one use of a buffer. rest stands for the other memory of a request, which becomes garbage. Without
+// it the collector would hardly ever run, and never empty a pool.
 type use[B any] struct {
 	buffer B
 	rest   []byte
 }
 
-// mixed goes over the sizes once to warm up, and then, on the clock, a few times more.
+// mixed goes through the sizes once to warm up, and then passes times on the clock.
 func mixed[B any](m *Meter, passes int, sizes []int, get func() B, fill func(B, int), put func(B)) {
 	goroutines := runtime.GOMAXPROCS(0)
 	var heap []float64
 	run := func(n int) {
 		heap = heap[:0]
-		// Each takes every second size, or third, and so on: so all are at about the same one.
+		// Each goroutine takes every second size, or every third, and so on: so all are at about the same size.
 		shared(goroutines, goroutines, func(k, _ int) {
 			var uses [64]use[B]
 			inUse := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}

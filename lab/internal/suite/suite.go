@@ -1,5 +1,5 @@
-// Package suite holds what the lab measures: which experiments there are, which contenders take
-// part in each, and what one measurement does.
+// Package suite defines what the lab measures: the experiments, the contenders in each, and the work of one
+// measurement.
 package suite
 
 import (
@@ -12,52 +12,49 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// An Experiment is something that can be measured of several contenders, which take
-// turns at it.
+// An Experiment is something to measure for several contenders, which take turns.
 type Experiment struct {
-	// ID is what it is called; its Peer is empty. Procs is the GOMAXPROCS under
-	// which every contender runs.
+	// ID is the name of the experiment, without a Peer. Procs is the GOMAXPROCS under which every contender runs.
 	ID record.ID
 
-	// About says in one sentence what one operation is.
+	// About describes one operation in one sentence.
 	About string
 
 	Contenders []Contender
 
-	// Together measures all contenders in one process, which changes among them more often than a process for each of
-	// them could. There is a meter for each, in their order, and no contender has a function then.
+	// Together measures all contenders in one process. So it can alternate between them more often than
+	// processes could. It gets a meter for each contender, in order. The contenders then have no functions.
 	Together func(meters []Meter)
 
-	// Turn is about how long one turn of one contender takes. [Plan] sets it where it is 0, and so it does
-	// for what follows.
+	// Turn is about how long one turn of one contender takes. [Plan] sets this field and the fields below
+	// where they are 0.
 	Turn time.Duration
 
-	// Rounds is how many turns each contender has.
+	// Rounds is the number of turns of each contender.
 	Rounds int
 
 	// Limit is the time after which a turn counts as hung.
 	Limit time.Duration
 }
 
-// A Contender takes part in an experiment. One of the functions is set, unless all are measured together.
+// A Contender takes part in an experiment. One of its functions is set, unless Together is set.
 type Contender struct {
 	Name string
 
 	// Measure makes one measurement. It is called in a process of its own.
 	Measure func(m *Meter) error
 
-	// Observe starts such processes itself, by command, and returns their
-	// results.
+	// Observe starts such processes itself, with command, and returns their results.
 	Observe func(ctx context.Context, command child.Command) ([]record.Value, []record.Setting, error)
 }
 
-// A Scale says how much is measured.
+// A Scale says how much to measure.
 type Scale struct {
-	// Full is for results to be published: everything, ten rounds. Otherwise all
-	// suites end in five minutes on two cores.
+	// Full is for results to be published: all experiments, ten rounds. Otherwise all suites together take
+	// five minutes on two cores.
 	Full bool
 
-	// Cores is how many cores the machine has.
+	// Cores is the number of cores of the machine.
 	Cores int
 
 	// Rounds replaces the rounds of every experiment, unless it is 0.
@@ -71,7 +68,7 @@ type Suite struct {
 	About       string
 	Experiments func(s Scale) []Experiment
 
-	// LeftOut says what is measured in full scale only.
+	// LeftOut says what is measured only in full scale.
 	LeftOut string
 }
 
@@ -95,8 +92,8 @@ func Plan(s Scale) []Experiment {
 	return plan
 }
 
-// procs are the values of GOMAXPROCS: 1, 2, 4, 8, and so on up to the machine's
-// cores in full scale, and the cores alone otherwise.
+// procs returns the values of GOMAXPROCS: in full scale 1, 2, 4, 8 and so on up to the machine's cores,
+// otherwise only the number of cores.
 func (s Scale) procs() []int {
 	if !s.Full {
 		return []int{s.Cores}
@@ -111,7 +108,7 @@ func (s Scale) procs() []int {
 	return list
 }
 
-// oneAndAll are a GOMAXPROCS of 1 and of all cores.
+// oneAndAll returns 1 and the number of cores, as values of GOMAXPROCS.
 func (s Scale) oneAndAll() []int {
 	if s.Cores == 1 {
 		return []int{1}
@@ -119,9 +116,8 @@ func (s Scale) oneAndAll() []int {
 	return []int{1, s.Cores}
 }
 
-// rounds of an experiment whose turn takes about that long. What is published needs
-// ten; where one turn takes many seconds there are fewer even in full scale, and
-// the tables say how many.
+// rounds returns the number of rounds for an experiment whose turn takes about that long. Published results
+// need ten. If one turn takes many seconds, there are fewer even in full scale, and the tables say how many.
 func (s Scale) rounds(turn time.Duration) int {
 	switch {
 	case s.Full && turn > 4*time.Second:
@@ -131,11 +127,11 @@ func (s Scale) rounds(turn time.Duration) int {
 	case turn > time.Second:
 		return 3
 	default:
-		return 6 // the fewest that have an interval at 95 %
+		return 6 // the fewest rounds that give a 95 % interval
 	}
 }
 
-// pick is full in full scale and quick otherwise.
+// pick returns full in full scale, and quick otherwise.
 func pick[T any](s Scale, full, quick T) T {
 	if s.Full {
 		return full
@@ -143,7 +139,7 @@ func pick[T any](s Scale, full, quick T) T {
 	return quick
 }
 
-// id names an experiment. Its parameters are keys, and their values.
+// id returns the ID of an experiment. params are keys, each followed by its value.
 func id(procs int, experiment string, params ...any) record.ID {
 	id := record.ID{Experiment: experiment, Procs: procs}
 	for k := 0; k+1 < len(params); k += 2 {
@@ -152,7 +148,7 @@ func id(procs int, experiment string, params ...any) record.ID {
 	return id
 }
 
-// each makes an experiment of each value.
+// each makes an experiment for each value.
 func each[T any](values []T, of func(T) Experiment) []Experiment {
 	var list []Experiment
 	for _, v := range values {
@@ -161,7 +157,7 @@ func each[T any](values []T, of func(T) Experiment) []Experiment {
 	return list
 }
 
-// measured is a contender of which the function makes a measurement.
+// measured returns a contender whose measurement is the function.
 func measured(name string, measure func(m *Meter)) Contender {
 	return Contender{Name: name, Measure: func(m *Meter) error {
 		measure(m)

@@ -44,7 +44,7 @@ var surveySuite = Suite{
 	},
 }
 
-// surveyed are those that the survey compares, and Weir.
+// surveyed are the peers that the survey compares, and Weir.
 var surveyed = map[string]bool{peer.Go: true, "errgroup": true, "conc": true, "ants": true, "weir.Pool": true}
 
 // digests is the survey's own task.
@@ -72,8 +72,7 @@ func digests(s Scale) Experiment {
 	return e
 }
 
-// plant writes n files of random sizes below root, always the same, and returns
-// their sums.
+// plant writes n files of random sizes below root, the same in each call, and returns their sums.
 func plant(root string, n int) map[string][md5.Size]byte {
 	const perFolder = 100
 	random := rand.New(rand.NewPCG(13, 5))

@@ -1,5 +1,5 @@
-// Package theirs holds figures that the documents publish, to show next to ours. They were taken years ago, on other machines,
-// by other programs: only their proportions can be compared.
+// Package theirs has figures that the documents publish, for display next to ours. They were measured years
+// ago, on other machines, by other programs, so only their ratios can be compared.
 package theirs
 
 import (
@@ -13,20 +13,20 @@ type Figure struct {
 	Document string // "003"
 	Machine  string // "laptop, 8 GB"
 
-	// Suite, Experiment and Params say next to which table of ours it stands. Params
-	// must be equal; other parameters of the table do not matter.
+	// Suite, Experiment and Params say next to which table of ours the figure is shown. Params must be equal;
+	// other parameters of the table do not matter.
 	Suite, Experiment string
 	Params            []record.Setting
 
-	// Cores is how many they used, 0 if the document does not say. A figure of one
-	// core stands next to ours of one core, any other next to ours of several.
+	// Cores is how many cores the document used; 0 if it does not say. A figure of one core is shown next to
+	// ours of one core, any other next to ours of several cores.
 	Cores int
 
-	Peer   string // as they call it: "plain goroutines", "ants, one function"
+	Peer   string // the document's name for it: "plain goroutines", "ants, one function"
 	Values []record.Value
 }
 
-// Stands says whether the figure belongs to the table.
+// Stands reports whether the figure belongs to the table.
 func (f Figure) Stands(t record.Table) bool {
 	if f.Suite != t.Suite || f.Experiment != t.Experiment || (f.Cores == 1) != (t.Procs == 1) {
 		return false
@@ -52,7 +52,7 @@ const (
 // All returns the figures, document by document.
 func All() []Figure {
 	var list []Figure
-	// 0 stands for a value that the document does not give.
+	// A value of 0 means that the document does not give it.
 	add := func(f Figure, units string, values ...float64) {
 		for k, unit := range strings.Fields(units) {
 			if values[k] != 0 {

@@ -1,5 +1,5 @@
-// Command shop is the program that the tests look at. It writes the address of its pages, and that of those with forms, and runs until its
-// input ends.
+// Command shop is the program that the tests look at. It prints the address of its pages, and that of the
+// pages with forms, and runs until its input ends.
 //
 // One of its tasks is stuck: it waits for a mutex, in the innermost of three groups.
 package main
@@ -38,7 +38,7 @@ type shop struct {
 	never  chan struct{}
 }
 
-// The pages show places of the program. So that they are short, the lines below pretend to be of another file.
+// The pages show source lines of the program. To keep these short, the lines below pretend to be of another file.
 
 //line /src/shop/main.go:20
 func openShop() {
@@ -50,7 +50,7 @@ func openShop() {
 		thumbnails: weir.New(8),
 		never:      make(chan struct{}),
 	}
-	s.locked.Lock() // for ever
+	s.locked.Lock() // forever
 	go s.checkout()
 	for range 5 {
 		submit(s.mail, s.sendMail)

@@ -17,35 +17,36 @@ import (
 	"github.com/64ed045f/weir/weirdebug"
 )
 
-// The bounds of an answer. A server can make a small text of very many values, such as null for a pool, which take much more memory than
-// the text.
+// The bounds of an answer. A server can put very many values into a small text, such as null for each pool,
+// which take much more memory than the text.
 const (
 	maxBytes  = 64 << 20
 	maxValues = 1 << 18
 	maxError  = 300
 )
 
-// Options of a Client.
+// Options are the options of a [Client].
 type Options struct {
-	Header    http.Header       // of each request, but not to other hosts
-	Timeout   time.Duration     // of a request, with its answer; 10 seconds if it is 0
-	Transport http.RoundTripper // http.DefaultTransport if it is nil
+	Header    http.Header       // for each request to the page's own host
+	Timeout   time.Duration     // for a request and its answer; 0 means 10 seconds
+	Transport http.RoundTripper // nil means http.DefaultTransport
 }
 
-// Client asks one handler. All methods may be called by any number of goroutines at once.
+// Client asks one handler of package weirdebug. Any number of goroutines may call its methods at once.
 type Client struct {
 	base *url.URL
 	http http.Client
 }
 
-// New returns a client for the page at that URL; http:// may be left out. A user and a password in it are for basic authentication.
+// New returns a client for the page at that URL, which need not begin with http://. A user and password in
+// the URL are used for basic authentication.
 func New(page string, opts Options) (*Client, error) {
 	if !strings.Contains(page, "://") {
 		page = "http://" + page
 	}
 	base, err := url.Parse(page)
 	if err != nil {
-		return nil, errors.New("the URL can't be understood") // the error has the password
+		return nil, errors.New("the URL can't be understood") // err would quote the password
 	}
 	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
 		return nil, errors.New("the URL must be like http://host/debug/weir/")
@@ -72,25 +73,26 @@ func New(page string, opts Options) (*Client, error) {
 	return c, nil
 }
 
-// Page returns the URL of the page for people to see, without user, password and query.
+// Page returns the URL of the page for display, without user, password and query.
 func (c *Client) Page() string {
 	page := *c.base
 	page.RawQuery = ""
 	return page.String()
 }
 
-// Get asks for the Snapshot of a query. It returns the error of ctx when that ends.
+// Get asks for the Snapshot of a query. It returns the error of ctx when ctx ends.
 func (c *Client) Get(ctx context.Context, query url.Values) (*weirdebug.Snapshot, error) {
 	_, snapshot, err := c.GetJSON(ctx, query)
 	return snapshot, err
 }
 
-// GetJSON is Get that also returns the text of the answer, which is JSON.
+// GetJSON is like Get, but also returns the answer as JSON text.
 func (c *Client) GetJSON(ctx context.Context, query url.Values) ([]byte, *weirdebug.Snapshot, error) {
 	return c.do(ctx, http.MethodGet, query, nil)
 }
 
-// Post has the handler change a pool as the form says. It returns the error of ctx when that ends; the pool may be changed all the same.
+// Post has the handler change a pool as the form says. It returns the error of ctx when ctx ends; the pool
+// may have been changed all the same.
 func (c *Client) Post(ctx context.Context, query, form url.Values) error {
 	_, _, err := c.do(ctx, http.MethodPost, query, strings.NewReader(form.Encode()))
 	return err
@@ -126,7 +128,7 @@ func (c *Client) do(ctx context.Context, method string, query url.Values, body i
 	return data, snapshot, err
 }
 
-// parse refuses what is too large.
+// parse decodes an answer, unless it is too large.
 func parse(data []byte) (*weirdebug.Snapshot, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("the answer is larger than %d MiB", maxBytes>>20)
@@ -141,9 +143,9 @@ func parse(data []byte) (*weirdebug.Snapshot, error) {
 	return &snapshot, nil
 }
 
-// commas counts those that separate values of a JSON text, and not those in strings.
+// commas counts the commas of a JSON text, except those in strings.
 func commas(data []byte) (n int) {
-	in := false // a string
+	in := false // inside a string
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case c == '"':
@@ -157,7 +159,7 @@ func commas(data []byte) (n int) {
 	return n
 }
 
-// refusal returns what the server says of its status.
+// refusal returns an error with the status and message of the server.
 func refusal(response *http.Response) error {
 	status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxError))
@@ -168,7 +170,7 @@ func refusal(response *http.Response) error {
 	return fmt.Errorf("the server answers %s: %s", status, line)
 }
 
-// reason returns what went wrong without the URL that net/http puts before it.
+// reason returns the cause of err without the URL that net/http puts before it.
 func (c *Client) reason(err error) error {
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err

@@ -1,5 +1,5 @@
-// Package client asks the handler of package weirdebug for its JSON.
+// Package client gets JSON from the handler of package weirdebug.
 //
-// What the server answers is bounded in time and size, and its texts are not to be trusted: they may hold anything that a string may. Errors
-// name neither the password nor the headers of the request.
+// The answers of the server are bounded in time and size. Their texts are not trusted: they may hold anything
+// that a string may. Errors contain neither the password nor the headers of the request.
 package client

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// guard adds the headers to requests for the page's own host, and to no others. It does so behind net/http, which copies headers from one request to
-// the next when the server redirects.
+// guard adds the headers to requests for the page's own host, and to no others. It does so below net/http's
+// client, which copies headers from one request to the next when the server redirects.
 type guard struct {
 	base   *url.URL
 	header http.Header
@@ -31,9 +31,9 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return g.next.RoundTrip(r)
 }
 
-// redirect follows few redirects. A change of a pool it follows only on the same host, and if it stays one.
+// redirect limits redirects. It lets the POST of a change go only to the same origin, and only as a POST.
 func (c *Client) redirect(next *http.Request, past []*http.Request) error {
-	next.Header.Del("Referer") // which has the query
+	next.Header.Del("Referer") // it has the query
 	switch {
 	case len(past) > 5:
 		return errors.New("the server redirects again and again")

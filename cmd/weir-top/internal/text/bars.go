@@ -7,13 +7,14 @@ import (
 
 var eighths = []rune(" ▁▂▃▄▅▆▇█")
 
-// Spark draws values as one line of bars, the largest as high as the line. Where there are more values than cells, a cell shows
-// the mean of several.
+// Spark draws values as one line of bars; the largest value fills the line. If there are more values than
+// cells, a cell shows the mean of several values.
 func Spark(values []float64, width int) string {
 	return Bars(shrink(values, width, true), 1)[0]
 }
 
-// Bars draws values as that many lines of bars, from the top down, the largest as high as all lines. A value above 0 is seen, however small.
+// Bars draws values as height lines of bars, from the top down; the largest value fills all lines. A value
+// above 0 is always visible, however small.
 func Bars(values []float64, height int) []string {
 	most := 0.0
 	for _, value := range values {
@@ -35,7 +36,8 @@ func Bars(values []float64, height int) []string {
 	return lines
 }
 
-// Shrink returns at most width values, each of which is the sum of as many as the others; the first may be of fewer.
+// Shrink returns at most width values. Each is the sum of the same number of values; only the first may be of
+// fewer.
 func Shrink(values []float64, width int) []float64 { return shrink(values, width, false) }
 
 func shrink(values []float64, width int, mean bool) []float64 {
@@ -47,7 +49,7 @@ func shrink(values []float64, width int, mean bool) []float64 {
 		return values
 	}
 	var list []float64
-	for end := len(values) - (len(values)-1)/each*each; end <= len(values); end += each { // the first part may be smaller
+	for end := len(values) - (len(values)-1)/each*each; end <= len(values); end += each { // the first part may be shorter
 		part := values[max(0, end-each):end]
 		parts := 1.0
 		if mean {
@@ -55,14 +57,14 @@ func shrink(values []float64, width int, mean bool) []float64 {
 		}
 		sum := 0.0
 		for _, value := range part {
-			sum += value / parts // before the sum, which may be too large
+			sum += value / parts // divide first, as the sum may overflow
 		}
 		list = append(list, sum)
 	}
 	return list
 }
 
-// finite returns the nearest number that is no infinity; 0 for NaN.
+// finite returns the finite number nearest to value; 0 for NaN.
 func finite(value float64) float64 {
 	if math.IsNaN(value) {
 		return 0

@@ -11,11 +11,12 @@ import (
 
 const (
 	ellipsis = "…"
-	// maxMarks is how many combining marks a character keeps. More of them would climb over the lines above.
+	// maxMarks is how many combining marks a character keeps. More marks would overlap the lines above.
 	maxMarks = 2
 )
 
-// Clean returns s as one line of at most width cells. It writes what no terminal should get as Go writes it in strings: \x1b, \n, \u202e.
+// Clean returns s as one line of at most width cells. It escapes what is unsafe for a terminal as Go does in
+// strings: \x1b, \n, \u202e.
 func Clean(s string, width int) string {
 	line, _ := clean(s, width)
 	return line
@@ -33,10 +34,10 @@ func Right(s string, width int) string {
 	return strings.Repeat(" ", max(0, width-used)) + line
 }
 
-// clean also returns how many cells the line takes.
+// clean does what Clean does, and also returns the width of the line.
 func clean(s string, width int) (line string, used int) {
 	var b strings.Builder
-	end := 0          // of the part of b which leaves room for an ellipsis
+	end := 0          // of the part of b that leaves room for an ellipsis
 	endUsed := 0      // cells of that part
 	last := cluster{} // the character that a mark would join
 	for s != "" {
@@ -46,7 +47,7 @@ func clean(s string, width int) (line string, used int) {
 			piece = escape(s[:size])
 			joined = cluster{text: piece[len(piece)-1:]}
 		}
-		added := ansi.StringWidthWc(piece) // by runes, as the piece may be a mark
+		added := ansi.StringWidthWc(piece) // by runes, as piece may be a mark alone
 		if used+added > width {
 			if width < 1 {
 				return "", 0
@@ -64,14 +65,15 @@ func clean(s string, width int) (line string, used int) {
 	return b.String(), used
 }
 
-// cluster is a character with its marks.
+// cluster is a character with its combining marks.
 type cluster struct {
 	text  string
 	marks int
 }
 
-// join returns what the terminal gets for the next rune, and the character that it belongs to; false if the rune must be escaped: if it
-// isn't printable, or if terminals that count runes and those that count characters would disagree on the width.
+// join returns what to print for the next rune, and the character that the rune belongs to. It returns false
+// if the rune must be escaped: the rune is not printable, or terminals that count runes and terminals that
+// count characters would disagree on the width.
 func (c cluster) join(next string) (string, cluster, bool) {
 	r, size := utf8.DecodeRuneInString(next)
 	if r == utf8.RuneError && size == 1 || !unicode.IsPrint(r) {
@@ -108,5 +110,5 @@ func escape(s string) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// Width returns how many cells a line takes that Clean has returned.
+// Width returns the width in cells of a line that Clean has returned.
 func Width(line string) int { return ansi.StringWidth(line) }

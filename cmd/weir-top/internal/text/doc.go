@@ -1,6 +1,6 @@
-// Package text makes text that any terminal may get, in cells of a given width, of values that a server sent: names, durations, counts
-// and small diagrams.
+// Package text turns values that a server sent into text that is safe for any terminal, in cells of a given
+// width: names, durations, counts and small diagrams.
 //
-// [Clean] and [Fit] take any string. What they return is one line without control characters, whose width is the same in every terminal.
-// They read no more of the string than they show.
+// [Clean] and [Fit] take any string. They return one line without control characters, which has the same
+// width in every terminal. They read no more of the string than they show.
 package text

@@ -41,7 +41,7 @@ func Count[N int | uint64 | float64](n N) string {
 	return sign + "many"
 }
 
-// short returns a number from 0 to 99999 with two digits or more.
+// short formats a number from 0 to 99999 with two digits or more.
 func short(value float64) string {
 	if value >= 9.95 {
 		return strconv.FormatFloat(value, 'f', 0, 64)

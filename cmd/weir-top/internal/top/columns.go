@@ -9,22 +9,22 @@ import (
 	"github.com/64ed045f/weir/weirdebug"
 )
 
-// A column of the table of pools.
+// A column is a column of the table of pools.
 type column struct {
 	title string
 	width int
-	rank  int // columns of a higher rank go first where the terminal is narrow
+	rank  int // on a narrow terminal, columns of a higher rank are left out first
 	text  func(*weirdebug.Pool) string
-	order func(a, b *weirdebug.Pool) int // the first row first
+	order func(a, b *weirdebug.Pool) int // the order of the rows when sorted by this column
 }
 
-// The column of names is as wide as the widest of them, but within these bounds, if any other column is there.
+// The bounds of the width of the name column, if there is any other column.
 const (
 	minName = 12
 	maxName = 18
 )
 
-// columns are those after the name.
+// columns are the columns after the name.
 var columns = []column{
 	number("LIMIT", 5, 4, func(p *weirdebug.Pool) int { return p.Stats.Limit }),
 	number("RUN", 5, 0, func(p *weirdebug.Pool) int { return p.Stats.Running }),
@@ -50,7 +50,7 @@ func duration(title string, rank int, of func(*weirdebug.Pool) float64) column {
 		func(a, b *weirdebug.Pool) int { return cmp.Compare(of(b), of(a)) }}
 }
 
-// rate returns how many tasks finished in the last second.
+// rate returns how many tasks per second the pool finished in the latest part of the last minute.
 func rate(p *weirdebug.Pool) float64 {
 	if len(p.Throughput) == 0 {
 		return 0
@@ -58,12 +58,12 @@ func rate(p *weirdebug.Pool) float64 {
 	return p.Throughput[len(p.Throughput)-1]
 }
 
-// byName orders by what the first column shows.
+// byName orders by the content of the first column.
 func byName(a, b *weirdebug.Pool) int {
 	return cmp.Or(strings.Compare(title(a), title(b)), cmp.Compare(a.ID, b.ID))
 }
 
-// title returns the name of a pool, or where it was made and what it is.
+// title returns the name of a pool, or the place where it was made and its kind.
 func title(p *weirdebug.Pool) string {
 	if p.Name != "" {
 		return p.Name
@@ -71,10 +71,10 @@ func title(p *weirdebug.Pool) string {
 	return short(p.Made) + " " + p.Kind
 }
 
-// short returns the file and line of a place without the folders.
+// short returns the file and line of a place, without the folders.
 func short(place string) string { return path.Base(place) }
 
-// widest returns how wide the titles of the pools are, at least minName and at most that many cells.
+// widest returns the width of the widest title of the pools, but at least minName and at most most cells.
 func widest(pools []weirdebug.Pool, most int) int {
 	width := minName
 	for i := range pools {
@@ -83,7 +83,8 @@ func widest(pools []weirdebug.Pool, most int) int {
 	return width
 }
 
-// fitting returns the numbers of the columns that have room next to a name of that width, and how much it gets. Column sorted is not left out.
+// fitting returns the numbers of the columns that fit next to a name of the wanted width, and the width left
+// for the name. It never leaves out the column sorted.
 func fitting(width, wanted, sorted int) (shown []int, name int) {
 	for i := range columns {
 		shown = append(shown, i)

@@ -11,7 +11,7 @@ import (
 	"github.com/64ed045f/weir/weirdebug"
 )
 
-// control asks for what a key is to change of a pool, and returns false if it is not for that.
+// control asks for the change of a pool that the key stands for. It returns false for any other key.
 func control(m *Model, p *weirdebug.Pool, key string) (tea.Cmd, bool) {
 	switch key {
 	default:
@@ -64,7 +64,7 @@ func askLimit(m *Model, p *weirdebug.Pool, by int) *prompt {
 	return ask
 }
 
-// change changes a pool, whatever the screen shows meanwhile.
+// change changes a pool, even if the screen shows something else meanwhile.
 func (m *Model) change(query, form url.Values, note string) tea.Cmd {
 	m.note = "asking the server…"
 	return func() tea.Msg { return doneMsg{note, m.client.Post(m.ctx, query, form)} }

@@ -11,11 +11,12 @@ import (
 
 const (
 	barsHeight      = 3
-	histogramHeight = barsHeight + 2 // with the line above, and that of the scale
+	histogramHeight = barsHeight + 2 // plus the line above and the scale below
 	maxBars         = 200            // from a nanosecond to some days
 )
 
-// histograms draws how long tasks waited and ran, side by side, or one above the other if the terminal is narrow and high.
+// histograms draws how long tasks waited and ran: side by side, or one above the other if the terminal is
+// narrow and high.
 func histograms(p *weirdebug.Pool, width int, high bool) []string {
 	if width < 60 && high {
 		return append(histogram("wait", p.Wait, width), histogram("run", p.Run, width)...)
@@ -28,7 +29,7 @@ func histograms(p *weirdebug.Pool, width int, high bool) []string {
 	return lines
 }
 
-// histogram draws d as histogramHeight lines of at most that width.
+// histogram draws d as histogramHeight lines of at most the given width.
 func histogram(name string, d weirdebug.Durations, width int) []string {
 	lines := []string{text.Clean(fmt.Sprintf("%-4s  p50 %s  p99 %s  of %s", name, text.Duration(d.P50), text.Duration(d.P99), text.Count(d.Count)), width)}
 	values, from, to := spread(d.Buckets)
@@ -42,8 +43,8 @@ func histogram(name string, d weirdebug.Durations, width int) []string {
 	return append(lines, text.Clean(scale, width))
 }
 
-// spread returns the counts of all buckets from the first to the last that the server sent, those between them that are empty included,
-// and the durations where they begin and end.
+// spread returns the counts of all buckets from the first to the last that the server sent, including empty
+// buckets in between, and the durations at both ends.
 func spread(buckets []weirdebug.Bucket) (counts []float64, from, to float64) {
 	number := func(b weirdebug.Bucket) float64 { return math.Round(4 * math.Log2(b.UpTo)) }
 	first := math.NaN()

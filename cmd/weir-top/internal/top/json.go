@@ -8,12 +8,12 @@ import (
 	"unicode/utf16"
 )
 
-// JSON returns a JSON text as one line that any terminal may get: characters that aren't printable are escaped. It keeps fields that this
-// program does not know. It returns what is not JSON as a string of JSON.
+// JSON returns a JSON text as one line that is safe for any terminal: it escapes characters that aren't printable.
+// It keeps fields that this program does not know. If data is not JSON, JSON returns it as a JSON string.
 func JSON(data []byte) []byte {
 	var line bytes.Buffer
 	if err := json.Compact(&line, data); err != nil {
-		text, _ := json.Marshal(string(data)) // of a string there is no error
+		text, _ := json.Marshal(string(data)) // strings always marshal
 		line.Reset()
 		line.Write(text)
 	}

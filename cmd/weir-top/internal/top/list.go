@@ -2,22 +2,22 @@ package top
 
 import "slices"
 
-// rowKey tells a row of a list apart from others, also in the next answer.
+// rowKey identifies a row of a list, in the next answers too.
 type rowKey struct {
 	pool, group uint64
 	worker      int
 	line        int
 }
 
-// list is what a screen lists, more than the terminal has lines for.
+// list is the scrolling list of a screen.
 type list struct {
 	keys   []rowKey
-	chosen int // a row; -1 if none is ever chosen, and the keys move the window
+	chosen int // the chosen row; -1 if rows are not chosen, and the keys move the window
 	top    int // the first row of the window
 	page   int // rows of the window
 }
 
-// set sets the rows. The row that was chosen stays so if it is still there.
+// set sets the rows. The chosen row stays chosen if it still exists.
 func (l *list) set(keys []rowKey) {
 	if l.chosen >= 0 {
 		if l.chosen < len(l.keys) {
@@ -30,7 +30,7 @@ func (l *list) set(keys []rowKey) {
 	l.keys = keys
 }
 
-// pick returns the key of the row that is chosen; false if there is none.
+// pick returns the key of the chosen row; false if there is none.
 func (l *list) pick() (rowKey, bool) {
 	if l.chosen < 0 || l.chosen >= len(l.keys) {
 		return rowKey{}, false
@@ -38,7 +38,7 @@ func (l *list) pick() (rowKey, bool) {
 	return l.keys[l.chosen], true
 }
 
-// move does what a key is for, and returns false if it is for something else.
+// move handles a key that moves the choice or the window, and returns false for any other key.
 func (l *list) move(key string) bool {
 	by, ok := map[string]int{
 		"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -max(1, l.page), "pgdown": max(1, l.page), "space": max(1, l.page),
@@ -55,10 +55,10 @@ func (l *list) move(key string) bool {
 	return true
 }
 
-// rows are those of the window.
+// rows are the rows of the window.
 type rows struct{ from, to, chosen int }
 
-// window returns which rows are seen in that many lines.
+// window returns the rows that are visible in height lines.
 func (l *list) window(height int) rows {
 	l.page = max(0, height)
 	if l.chosen >= 0 {

@@ -15,12 +15,12 @@ import (
 	"github.com/64ed045f/weir/weirdebug"
 )
 
-// Options of a Model.
+// Options are the options of a [Model].
 type Options struct {
 	Client   *client.Client
-	Interval time.Duration       // from an answer to the next request
-	Find     string              // only pools with this in their name, kind or place
-	First    *weirdebug.Snapshot // of the pools, to begin with
+	Interval time.Duration       // time between an answer and the next request
+	Find     string              // show only pools with this text in their name, kind or place
+	First    *weirdebug.Snapshot // the snapshot of all pools to start with
 }
 
 // Model is the state of the terminal. It implements [tea.Model], and belongs to one goroutine.
@@ -31,42 +31,43 @@ type Model struct {
 	width, height int
 	now           time.Time
 
-	screens []screen // the last is shown
-	request int      // the number of the last one; answers to others come too late
+	screens []screen // the last one is visible
+	request int      // number of the latest request; answers to earlier requests are ignored
 	cancel  context.CancelFunc
 
 	control bool // the server allows changes
 	prompt  *prompt
-	note    string // what a key has done
+	note    string // what the last key has done
 }
 
-// A screen is what the terminal may show.
+// A screen is one view of the terminal.
 type screen interface {
-	// query says what to ask the server for.
+	// query returns what to ask the server for.
 	query() url.Values
-	// take takes the answer, unless that is of something else.
+	// take shows the answer. It fails if the answer is for something else.
 	take(*weirdebug.Snapshot) error
-	// draw returns the lines above the rows, the rows from one number to another, and the keys. No line is wider than width.
+	// draw returns the lines above the rows, the rows from one number to another, and the keys. No line is
+	// wider than width.
 	draw(width, height int) drawing
-	// key does what a key is for, and returns false if it is for nothing here.
+	// key handles a key, and returns false if the key means nothing here.
 	key(m *Model, key string) (tea.Cmd, bool)
-	// state returns what all screens have.
+	// state returns the state that all screens have.
 	state() *common
 }
 
-// drawing is what a screen shows.
+// drawing is the content of a screen.
 type drawing struct {
 	head []string
-	row  func(i int) string // its line
+	row  func(i int) string // the line of row i
 	keys string
 }
 
-// common is what all screens have.
+// common is the state that all screens have.
 type common struct {
 	list
-	at    time.Time // of the last answer; zero if there was none
-	fault error     // since then
-	still bool      // shows one answer, not one after the other
+	at    time.Time // time of the last answer; zero if there was none
+	fault error     // the error since the last answer
+	still bool      // the screen shows one answer, and asks for no other
 }
 
 func (c *common) state() *common { return c }
@@ -132,7 +133,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 func (m *Model) screen() screen { return m.screens[len(m.screens)-1] }
 
-// fetch asks for what the screen shows, and for nothing else any more.
+// fetch asks for what the screen shows. Answers to earlier requests no longer count.
 func (m *Model) fetch() tea.Cmd {
 	m.cancel()
 	ctx, cancel := context.WithCancel(m.ctx)
@@ -167,12 +168,12 @@ func (m *Model) take(s screen, snapshot *weirdebug.Snapshot, at time.Time) {
 	}
 }
 
-// tick keeps the age of the data right while no answer comes.
+// tick redraws every second, so that the age of the data stays right while no answer comes.
 func (m *Model) tick() tea.Cmd {
 	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return clockMsg(t) })
 }
 
-// open shows one more screen.
+// open shows a new screen on top of the others.
 func (m *Model) open(s screen) tea.Cmd {
 	m.screens = append(m.screens, s)
 	return m.fetch()
@@ -216,7 +217,7 @@ func (m *Model) View() tea.View {
 	return v
 }
 
-// content returns at most as many lines as the terminal has, each as wide at most.
+// content returns the lines of the terminal, no more and no wider than fit.
 func (m *Model) content() string {
 	if m.width < 1 || m.height < 1 {
 		return ""
@@ -224,7 +225,7 @@ func (m *Model) content() string {
 	s := m.screen()
 	d := s.draw(m.width, m.height)
 	head, tail := d.head, []string{m.status(), faint.Styled(text.Clean(d.keys, m.width))}
-	if m.height < 8 { // the last line of the head has the titles of the columns
+	if m.height < 8 { // keep the last line of the head: it has the titles of the columns
 		head, tail = head[len(head)-1:], tail[:1]
 	}
 	head = head[:max(0, min(len(head), m.height-len(tail)-1))]
@@ -244,7 +245,7 @@ func (m *Model) content() string {
 	return strings.Join(lines[:min(len(lines), m.height)], "\n")
 }
 
-// status returns the line above the keys: a question, what is wrong, or what a key has done.
+// status returns the line above the keys: a question, an error, or what a key has done.
 func (m *Model) status() string {
 	c := m.screen().state()
 	age := m.now.Sub(c.at)

@@ -10,7 +10,7 @@ import (
 	"github.com/64ed045f/weir/weirdebug"
 )
 
-// oldest is the screen of the tasks of all pools that have run for longest.
+// oldest is the screen of the tasks of all pools that have run longest.
 type oldest struct {
 	common
 	asks     url.Values

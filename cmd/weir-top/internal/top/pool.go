@@ -18,7 +18,7 @@ type pool struct {
 	snapshot *weirdebug.Snapshot
 }
 
-// newPool shows what is known of the pool until the answer comes.
+// newPool shows what is known of the pool until the first answer comes.
 func newPool(p weirdebug.Pool) *pool {
 	return &pool{data: p, snapshot: &weirdebug.Snapshot{}}
 }
@@ -92,7 +92,7 @@ func (s *pool) draw(width, height int) drawing {
 	}
 }
 
-// taskWidth is what stands before the label of a task.
+// taskWidth is the width of the columns before the label of a task.
 const taskWidth = 33
 
 func taskLine(snapshot *weirdebug.Snapshot, task *weirdebug.Task, label int) string {

@@ -16,11 +16,11 @@ import (
 // pools is the screen of all pools.
 type pools struct {
 	common
-	page     string // the URL, for people
+	page     string // the URL, as shown
 	find     string
-	sorted   int // the number of the column; -1 is the name
+	sorted   int // the number of the column that sorts the rows; -1 is the name
 	reversed bool
-	name     int // how wide the names are
+	name     int // width of the name column
 	snapshot *weirdebug.Snapshot
 }
 
@@ -168,7 +168,7 @@ func oldestLine(snapshot *weirdebug.Snapshot, width int) string {
 	return text.Clean(fmt.Sprintf("oldest task: %s  %s  %s", age(snapshot, task.Since), task.At, task.Label), width)
 }
 
-// titles returns the line of the columns' titles, the sorted one marked.
+// titles returns the line with the titles of the columns, the sorted one marked.
 func (s *pools) titles(shown []int, name, width int) string {
 	mark := "▼"
 	if s.reversed {
@@ -189,7 +189,8 @@ func (s *pools) titles(shown []int, name, width int) string {
 	return text.Clean(strings.Join(parts, ""), width)
 }
 
-// poolLine begins with a mark: ! for a lint, P for paused, T for throttled, C for closed.
+// poolLine returns the line of a pool. Its first cell is a mark: ! for a lint, P for paused, T for throttled,
+// C for closed.
 func poolLine(p *weirdebug.Pool, shown []int, name, width int) string {
 	mark := " "
 	switch {
@@ -243,7 +244,7 @@ func (s *pools) key(m *Model, key string) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// sortBy chooses another column.
+// sortBy sorts by another column.
 func (s *pools) sortBy(step int) {
 	for {
 		s.sorted = (s.sorted+1+step+len(columns)+1)%(len(columns)+1) - 1

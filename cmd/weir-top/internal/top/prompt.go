@@ -9,7 +9,7 @@ import (
 	"github.com/64ed045f/weir/cmd/weir-top/internal/text"
 )
 
-// maxInput is how many bytes a line of input may have.
+// maxInput is the most bytes of a line of input.
 const maxInput = 200
 
 // A prompt asks for a line, at the bottom of the terminal.
@@ -17,7 +17,7 @@ type prompt struct {
 	question string
 	line     string
 	hint     string
-	// enter gets the line. A message keeps the prompt, and shows it.
+	// enter gets the line. If it returns a problem, the prompt stays and shows it.
 	enter func(line string) (problem string, cmd tea.Cmd)
 }
 
@@ -40,7 +40,7 @@ func (p *prompt) key(msg tea.KeyPressMsg) (done bool, cmd tea.Cmd) {
 	return false, nil
 }
 
-// insert adds what is printable.
+// insert adds the printable characters of s.
 func (p *prompt) insert(s string) {
 	for _, r := range s {
 		if unicode.IsPrint(r) && r != utf8.RuneError && len(p.line) < maxInput {

@@ -13,16 +13,17 @@ import (
 	"github.com/64ed045f/weir/weirdebug"
 )
 
-// stack is the screen of one task: where it is now. The server looks once, as that stops the program for a moment.
+// stack is the screen of one task: its stack. The model asks only once, because a stack stops the program for
+// a moment.
 type stack struct {
 	common
 	of     rowKey
 	title  string
 	lines  []string
-	offset int // the first column that is seen
+	offset int // the first visible column
 }
 
-// maxLines bounds how much of a stack is shown.
+// maxLines is the most lines of a stack that are shown.
 const maxLines = 10000
 
 func newStack(of rowKey) *stack {
@@ -99,7 +100,7 @@ func (s *stack) draw(width, _ int) drawing {
 	}
 }
 
-// cut leaves out the first runes of a line.
+// cut removes the first runes of a line.
 func cut(line string, runes int) string {
 	for range runes {
 		if line == "" {

@@ -2,8 +2,8 @@ package top
 
 import "github.com/charmbracelet/x/ansi"
 
-// The styles need no colours of their own but red, so that they can be read on light and dark terminals. Bubble Tea leaves
-// out what the terminal can't show, and colours if NO_COLOR is set.
+// The styles use no colour of their own but red, so that they are readable on light and dark terminals.
+// Bubble Tea omits what the terminal can't show, and all colours if NO_COLOR is set.
 var (
 	bold   = ansi.NewStyle(ansi.AttrBold)
 	faint  = ansi.NewStyle(ansi.AttrFaint)
@@ -12,5 +12,5 @@ var (
 	alarm  = ansi.NewStyle(ansi.AttrBold, ansi.AttrRedForegroundColor)
 )
 
-// plain takes the styles out of a line.
+// plain removes the styles from a line.
 func plain(line string) string { return ansi.Strip(line) }

@@ -7,13 +7,13 @@ import (
 	"github.com/64ed045f/weir/weirdebug"
 )
 
-// maxTableName is how wide the names are at most in a table without a terminal.
+// maxTableName is the largest width of the names in a table without a terminal.
 const maxTableName = 48
 
 // Table returns the pools as plain text, all columns and all rows, in the order of the screen.
 func Table(page, find string, snapshot *weirdebug.Snapshot) string {
 	s := newPools(page, find)
-	_ = s.take(snapshot) // which takes all
+	_ = s.take(snapshot) // accepts any snapshot
 	width, shown := 2, []int(nil)
 	for i, c := range columns {
 		width, shown = width+1+c.width, append(shown, i)

@@ -14,10 +14,10 @@ import (
 	"github.com/64ed045f/weir/weirdebug"
 )
 
-// tree is the screen of groups: each under the task that made it.
+// tree is the screen of groups, each below the task that made it.
 type tree struct {
 	common
-	of       string // the page, or the pool
+	of       string // what the groups are of: the page, or a pool
 	pool     *weirdebug.Pool
 	nodes    []node
 	snapshot *weirdebug.Snapshot
@@ -26,12 +26,12 @@ type tree struct {
 // node is a row of the tree.
 type node struct {
 	depth int
-	group *weirdebug.Group // nil in the row of a task that belongs to none which is there
-	task  *weirdebug.Task  // of the group; nil in the row of the group itself
+	group *weirdebug.Group // nil in the row of a task whose group is not listed
+	task  *weirdebug.Task  // a task of the group; nil in the row of the group itself
 	key   rowKey
 }
 
-// newTree shows the groups of a pool; of all, if it is nil.
+// newTree shows the groups of a pool, or all groups if p is nil.
 func newTree(of string, p *weirdebug.Pool) *tree {
 	return &tree{of: of, pool: p, snapshot: &weirdebug.Snapshot{}}
 }
@@ -53,7 +53,7 @@ func (s *tree) take(snapshot *weirdebug.Snapshot) error {
 	return nil
 }
 
-// taskID is the task of a group, or of a pool if it belongs to no group.
+// taskID identifies a task of a group, or of a pool if it belongs to no group.
 type taskID struct {
 	group, pool uint64
 	worker      int
@@ -62,14 +62,14 @@ type taskID struct {
 // grower makes the rows of a tree.
 type grower struct {
 	children map[taskID][]*weirdebug.Group
-	begun    map[uint64]bool // groups that have rows, as a server may say that groups are each other's parents
+	begun    map[uint64]bool // groups that have rows; a server may say that two groups are each other's parents
 	nodes    []node
 }
 
-// grow returns the groups, each below its parent if that is there, and the oldest first.
+// grow returns the rows of the groups, oldest first, each below its parent if that is listed.
 func grow(groups []weirdebug.Group) []node {
 	g := grower{children: make(map[taskID][]*weirdebug.Group), begun: make(map[uint64]bool)}
-	list := slices.DeleteFunc(slices.Clone(groups), func(g weirdebug.Group) bool { return g.ID == 0 }) // as no group of the library has
+	list := slices.DeleteFunc(slices.Clone(groups), func(g weirdebug.Group) bool { return g.ID == 0 }) // no group of the library has ID 0
 	there := make(map[taskID]bool, len(list))                                                          // groups, as their worker 0, and tasks
 	for i := range list {
 		there[taskID{group: list[i].ID}] = true
@@ -101,13 +101,13 @@ func grow(groups []weirdebug.Group) []node {
 	for _, add := range roots {
 		add()
 	}
-	for i := range list { // what is left are circles
+	for i := range list { // add the groups that remain: their parents form cycles
 		g.add(&list[i], 0)
 	}
 	return g.nodes
 }
 
-// addTask adds a task that belongs to no group which is there.
+// addTask adds a task that belongs to no listed group.
 func (g *grower) addTask(id taskID) {
 	g.nodes = append(g.nodes, node{key: rowKey{pool: id.pool, worker: id.worker}})
 	g.addAll(id, 1)
@@ -129,7 +129,7 @@ func (g *grower) add(group *weirdebug.Group, depth int) {
 	g.addAll(taskID{group: group.ID}, depth+1)
 }
 
-// addAll adds the groups that were made in the task, once, as a server may list the task twice.
+// addAll adds the groups that were made in the task, only once: a server may list the task twice.
 func (g *grower) addAll(id taskID, depth int) {
 	children := g.children[id]
 	delete(g.children, id)
@@ -164,7 +164,7 @@ func (n *node) since() time.Time {
 	return n.group.Since
 }
 
-// textWidth bounds what is made of a name before the line is cut.
+// textWidth bounds the width of a name before the line is cut.
 const textWidth = 60
 
 func (n *node) text() string {
@@ -193,7 +193,7 @@ func (n *node) text() string {
 	return strings.Join(parts, ", ")
 }
 
-// where says on which pool the group is.
+// where names the pool of the group.
 func (n *node) where() string {
 	switch g := n.group; {
 	case g.Name != "":
@@ -204,7 +204,7 @@ func (n *node) where() string {
 	return ""
 }
 
-// age returns how long ago t was when the server answered.
+// age returns how long before the server's answer t was.
 func age(snapshot *weirdebug.Snapshot, t time.Time) string {
 	return text.Duration(snapshot.Time.Sub(t).Seconds())
 }

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// Algorithm is a digest algorithm by the name that the command line uses.
-// It implements pflag.Value, so a wrong name is refused where the flags are read.
+// Algorithm is the command-line name of a digest algorithm. It implements pflag.Value, so that the flag
+// parser refuses a wrong name.
 type Algorithm string
 
-// algorithms lists what Algorithm may be. A tag is the name in BSD-style lines: MD5 (file) = digest.
+// algorithms lists the algorithms. A tag is the name in BSD-style lines: MD5 (file) = digest.
 var algorithms = []struct {
 	name Algorithm
 	tag  string

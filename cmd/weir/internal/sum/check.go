@@ -11,23 +11,23 @@ import (
 	"os"
 )
 
-// errMismatch is the error of a job whose file is not as the list says.
+// errMismatch is the error of a job whose file does not match the list.
 var errMismatch = errors.New("computed checksum did NOT match")
 
-// malformedLine is the error of a job for a line that can't be read, given by its number.
+// malformedLine is the number of a line that can't be parsed, as the error of its job.
 type malformedLine int
 
 func (l malformedLine) Error() string {
 	return fmt.Sprintf("line %d is improperly formatted", int(l))
 }
 
-// Check compares files with a list from md5sum, one of its siblings or Digest, and prints and judges as md5sum -c does.
-// A list called "-" is the standard input. Check returns nil if the list has at least one proper line and every listed file is
-// as it says; when ctx is cancelled it returns the cause, and else ErrFailed. It also fails if the output has
-// no reader any more, since then it has not judged all files.
+// Check compares files with a list from md5sum, one of its siblings, or Digest. It prints and judges as
+// md5sum -c does. A list called "-" is the standard input. Check returns nil if the list has at least one
+// proper line and every listed file matches, and otherwise ErrFailed. When ctx is cancelled, it returns the
+// cause. Check also fails if the output has no reader any more, because it has then not judged all files.
 func Check(ctx context.Context, opts Options, streams Streams, file string) error {
 	list := &checklist{name: quote(file), algorithm: opts.Algorithm, input: streams.In}
-	totals := func(func(item) bool) {} // of a list that can be read only once they are not known beforehand
+	totals := func(func(item) bool) {} // a list that can be read only once has no totals beforehand
 	if file == stdinName {
 		list.name, list.isStdin = quote("standard input"), true
 	} else {
@@ -76,7 +76,7 @@ type verdict struct {
 	proper, malformed, mismatched, unreadable int
 }
 
-// isFailure reports whether an error of a job makes the whole check fail.
+// isFailure reports whether a job error makes the whole check fail.
 func (v *verdict) isFailure(err error) bool {
 	_, malformed := errors.AsType[malformedLine](err)
 	return !malformed || v.opts.Strict
@@ -86,7 +86,7 @@ func (v *verdict) isFailure(err error) bool {
 func (v *verdict) add(j *job) error {
 	if line, ok := errors.AsType[malformedLine](j.err); ok {
 		v.malformed++
-		if v.opts.Warn || v.opts.FailFast && v.opts.Strict { // else the user would not learn which line ended it
+		if v.opts.Warn || v.opts.FailFast && v.opts.Strict { // otherwise the user would not learn which line ended the check
 			v.complainOf(line)
 		}
 		return nil
@@ -133,7 +133,7 @@ func (v *verdict) conclude() error {
 	return nil
 }
 
-// warnOfAll sums up what was wrong so far.
+// warnOfAll summarizes the failures so far.
 func (v *verdict) warnOfAll() {
 	if v.opts.Status {
 		return
@@ -159,11 +159,11 @@ type checklist struct {
 	algorithm Algorithm
 	input     io.Reader
 	isStdin   bool
-	err       error // why the list could not be read to its end; valid once items has come to its end
+	err       error // why the list could not be read to its end; valid once items has returned
 }
 
-// maxLine is the longest line that can be properly formatted, and more: no system knows a path of that length.
-// Without it, a large file without newlines that was given by mistake would be read into memory as a whole.
+// maxLine is more than the longest properly formatted line: no system allows a path of that length. Without
+// it, a large file without newlines, given by mistake, would be read into memory as a whole.
 const maxLine = 64 << 10
 
 // items yields an item for each line of the list that is not empty or a comment.
@@ -184,7 +184,7 @@ func (l *checklist) items(yield func(item) bool) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		if len(line) > 0 && !comment {
 			it := item{err: malformedLine(number)}
-			if !tooLong { // else the line is gone from the buffer
+			if !tooLong { // otherwise the line has left the buffer
 				// A list on standard input can't name standard input.
 				if name, digest, ok := parser.parse(line); ok && (name != stdinName || !l.isStdin) {
 					it = item{path: name, want: digest}
@@ -200,7 +200,7 @@ func (l *checklist) items(yield func(item) bool) {
 	}
 }
 
-// countable yields the items of a list by reading it a second time, for the progress bar to add up.
+// countable yields the items of a list to the progress bar, by reading the list a second time.
 func countable(file string, a Algorithm) iter.Seq[item] {
 	return func(yield func(item) bool) {
 		f, err := os.Open(file)

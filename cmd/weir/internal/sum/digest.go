@@ -9,18 +9,19 @@ import (
 	"sync"
 )
 
-// readSize is how much of a file is read at once. It fits the cache of a core, takes a small file in one call,
-// and bounds how long a cancelled digester goes on: a fraction of a millisecond from memory.
+// readSize is how much of a file one call reads. It fits into the cache of a core, takes a small file in one
+// call, and bounds how long a cancelled digester goes on: a fraction of a millisecond if the file is in memory.
 const readSize = 128 << 10
 
-// A digester computes digests. Its method may run in any number of goroutines, which share its buffers and hash states one after the other.
+// A digester computes digests. Any number of goroutines may call its method; they reuse its buffers and hash
+// states.
 type digester struct {
 	open   func(path string) (io.ReadCloser, error)
 	states sync.Pool
 	meter  *meter
 }
 
-// A state is what one digest in progress needs.
+// A state is what one digest needs while it is computed.
 type state struct {
 	hash hash.Hash
 	buf  []byte
@@ -43,7 +44,8 @@ func openFile(path string) (io.ReadCloser, error) { return os.Open(path) }
 // errChanged is the reason why a file is not digested that was a regular one when it was found.
 var errChanged = errors.New("No longer a regular file") //nolint:staticcheck // The reasons of the system begin with a capital.
 
-// openFound opens a file that the walk has found. Lists may name other things on purpose: for these openFile is right.
+// openFound opens a file that the walk has found. Lists may name other kinds of files on purpose: they use
+// openFile.
 func openFound(path string) (io.ReadCloser, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|openAsFile, 0)
 	if err != nil {
@@ -56,9 +58,9 @@ func openFound(path string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// digest digests the file of a job, or its input, and compares the digest if the job says what it should be.
-// When ctx is cancelled, or the job turns out to stand behind the end, it stops after the next read, and the job's result
-// means nothing.
+// digest digests the file of a job, or its input, and compares the digest with the one that the job has, if
+// any. When ctx is cancelled, or the job is found to be behind the end, digest stops after the next read, and
+// the job's result means nothing.
 func (d *digester) digest(ctx context.Context, j *job) {
 	input := j.input
 	if input == nil {

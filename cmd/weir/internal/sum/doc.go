@@ -4,12 +4,13 @@
 //
 //	source (one goroutine) → digesters (the workers of a weir.Group) → printer (the caller)
 //
-// The source is a walk over the paths or the lines of a checksum list. It yields [item]s in the order of the output.
-// Each item becomes a job, which goes into the window and, if it names a file, to the group. The window is a channel
-// of jobs in order. The printer takes the oldest job and waits for its digest, so the output is in order
-// whichever file is done first. A full window stops the source: behind one huge file the other digesters may run ahead
-// by as many files as the window holds, and no more.
+// The source is a walk over the paths, or the lines of a checksum list. It yields [item]s in the order of the
+// output. Each item becomes a job. The job goes into the window, a channel of jobs in order, and to the group
+// if it names a file. The printer takes the oldest job and waits for its digest, so the order of the output
+// does not depend on which file is done first. A full window stops the source: while one huge file is read,
+// the other digesters may run ahead by as many files as the window holds.
 //
-// Memory does not depend on the number or the size of the files. It holds the window, one read buffer a digester, and in a walk
-// the names of the directories on the way from the path to the current file, which must be there to be sorted.
+// Memory does not depend on the number or the size of the files. It holds the window, and one read buffer for
+// each digester. A walk also holds the names in the directories on the way from the path to the current file,
+// because they must be sorted.
 package sum

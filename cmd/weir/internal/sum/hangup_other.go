@@ -4,5 +4,5 @@ package sum
 
 import "io"
 
-// isHungUp learns nothing before the next write on this system.
+// isHungUp knows nothing on this system: only the next write fails.
 func isHungUp(io.Writer) bool { return false }

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isHungUp reports whether w is a pipe without a reader. Otherwise only a write would tell, and there may be nothing to write.
+// isHungUp reports whether w is a pipe without a reader. Without it only a write would show that, and there
+// may be nothing to write.
 func isHungUp(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {

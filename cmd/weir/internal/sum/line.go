@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// The lines of md5sum and its siblings:
+// The line formats of md5sum and its siblings:
 //
-//	d41d8cd98f00b204e9800998ecf8427e  name        what they write; the second blank is a * for files read in binary mode
-//	\d41d8cd98f00b204e9800998ecf8427e  a\nname    the same for a name with a newline, carriage return or backslash
-//	MD5 (name) = d41d8cd98f00b204e9800998ecf8427e what BSD and --tag write; they escape as well
-//	d41d8cd98f00b204e9800998ecf8427e name         what BSD writes with -r; the name begins behind the first blank
+//	d41d8cd98f00b204e9800998ecf8427e  name        written by them; the second blank is a * for files read in binary mode
+//	\d41d8cd98f00b204e9800998ecf8427e  a\nname    the same, for a name with a newline, carriage return or backslash
+//	MD5 (name) = d41d8cd98f00b204e9800998ecf8427e written by BSD and by --tag; with the same escapes
+//	d41d8cd98f00b204e9800998ecf8427e name         written by BSD with -r; the name starts after the first blank
 
 var escaper = strings.NewReplacer("\\", `\\`, "\n", `\n`, "\r", `\r`)
 
@@ -27,7 +27,7 @@ func appendLine(b, digest []byte, name string) []byte {
 	return append(b, '\n')
 }
 
-// appendVerdict appends the line that says how a file compares with its list. Here only a name with a newline is escaped.
+// appendVerdict appends the line that says how a file compares with its list. It escapes only names with a newline.
 func appendVerdict(b []byte, name, verdict string) []byte {
 	if strings.Contains(name, "\n") {
 		b = append(b, '\\')
@@ -39,7 +39,7 @@ func appendVerdict(b []byte, name, verdict string) []byte {
 	return append(b, '\n')
 }
 
-// unescape undoes what escaper does. It fails at a backslash with anything else behind it.
+// unescape undoes what escaper does. It fails at a backslash that starts no known escape.
 func unescape(name []byte) ([]byte, bool) {
 	plain := make([]byte, 0, len(name))
 	for i := 0; i < len(name); i++ {
@@ -65,10 +65,10 @@ func unescape(name []byte) ([]byte, bool) {
 
 // A lineParser reads the lines of one list. Its rules are those of md5sum -c, including which malformed lines pass.
 type lineParser struct {
-	tag  string // as in BSD-style lines
-	size int    // of a digest in bytes
-	// style is what the first line that is not tagged settles: with one blank before the name, or two. The parser refuses lines of
-	// both in one list: otherwise a user who names a file " x" could have it taken for x.
+	tag  string // the tag of BSD-style lines
+	size int    // length of a digest in bytes
+	// style is set by the first line without a tag: one blank before the name, or two. The parser refuses a
+	// list with both: otherwise a user who names a file " x" could have it taken for x.
 	style blanks
 }
 
@@ -80,7 +80,8 @@ const (
 	twoBlanks
 )
 
-// parse takes a line apart. It fails if the line is not properly formatted, and also at a name with a NUL, which no file can have.
+// parse splits a line into name and digest. It fails if the line is not properly formatted, and if the name
+// has a NUL, which no file name can have.
 func (p *lineParser) parse(line []byte) (name string, digest []byte, ok bool) {
 	line = bytes.TrimLeft(line, " \t")
 	line, escaped := bytes.CutPrefix(line, []byte(`\`))
@@ -100,7 +101,7 @@ func (p *lineParser) parse(line []byte) (name string, digest []byte, ok bool) {
 	return string(raw), digest, true
 }
 
-// split finds the name, still escaped, and the digits in a line.
+// split finds the name, still escaped, and the hex digits in a line.
 func (p *lineParser) split(line []byte) (name, digits []byte, ok bool) {
 	if rest, tagged := bytes.CutPrefix(line, []byte(p.tag)); tagged {
 		rest = bytes.TrimPrefix(rest, []byte(" "))
@@ -119,7 +120,7 @@ func (p *lineParser) split(line []byte) (name, digits []byte, ok bool) {
 	digits, name = line[:n], line[n+1:]
 	for _, c := range digits {
 		if !isHex(c) {
-			return nil, nil, false // before the style is settled: a line of other text says nothing about it
+			return nil, nil, false // before style is set: a line of other text says nothing about it
 		}
 	}
 	switch {

@@ -11,8 +11,8 @@ import (
 //
 // A file that two paths lead to comes twice.
 //
-// Every path in a tree begins with the path of the tree. So walk need not look yet at a tree whose path is greater than the
-// next items of the others, and of many paths only those that overlap are open at the same time.
+// Every path in a tree begins with the path of the tree. So walk need not open a tree whose path is greater
+// than the next items of the other trees. Of many paths, only those that overlap are open at the same time.
 func walk(paths []string) iter.Seq[item] {
 	return func(yield func(item) bool) {
 		trees := make(forest, len(paths))
@@ -34,7 +34,7 @@ func walk(paths []string) iter.Seq[item] {
 	}
 }
 
-// A branch is a tree with its least item, or with a lower bound of it, the path of the tree, as long as that is not known.
+// A branch is a tree with its least item. Until that item is known, head is a lower bound: the path of the tree.
 type branch struct {
 	tree  tree
 	head  item

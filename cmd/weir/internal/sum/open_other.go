@@ -2,5 +2,5 @@
 
 package sum
 
-// Where there are no such flags, a name is opened whatever has become of it.
+// Without such flags, a name is opened whatever it has become.
 const openAsFile, openAsDirectory = 0, 0

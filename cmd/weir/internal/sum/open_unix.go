@@ -4,8 +4,8 @@ package sum
 
 import "golang.org/x/sys/unix"
 
-// What was found to be a file, or a directory, may be something else when it is opened: a user who can write to its
-// directory can put a link in its place, or a pipe whose opening would wait forever.
+// A name that was a file or a directory in the walk may be something else when it is opened. A user who can
+// write to its directory can replace it with a link, or with a pipe whose opening would wait forever.
 const (
 	openAsFile      = unix.O_NOFOLLOW | unix.O_NONBLOCK
 	openAsDirectory = unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_DIRECTORY

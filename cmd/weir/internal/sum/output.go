@@ -11,12 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// An output is the standard output of a command, and the standard error that goes with it.
+// An output is the standard output of a command, with its standard error.
 type output struct {
 	*bufio.Writer
-	watched   io.Writer // the stream itself, if its end is to be the end of the command
+	watched   io.Writer // the stream itself, if the command should end when its reader does
 	err       io.Writer
-	begun     bool // there has been a line
+	begun     bool // a line has been written
 	algorithm Algorithm
 	json      *json.Encoder // nil for md5sum's format
 	line      []byte        // scratch
@@ -31,8 +31,8 @@ func newOutput(out, err io.Writer, opts Options) *output {
 	return o
 }
 
-// A record is a line of JSON. Only a name that is not valid UTF-8 has a PathBase64, which holds its bytes;
-// in Path each of its wrong bytes is a U+FFFD then.
+// A record is a line of JSON. Only a name that is not valid UTF-8 has a PathBase64, with its bytes. Path then
+// has U+FFFD for each invalid byte.
 type record struct {
 	Path       string `json:"path"`
 	PathBase64 []byte `json:"path_base64,omitempty"`
@@ -42,7 +42,8 @@ type record struct {
 	Result     string `json:"result,omitempty"`
 }
 
-// flush hands on what has been written. It also finds out that the output has no reader any more, even if there is nothing to hand on.
+// flush writes out the buffer. It also finds out whether the output has lost its reader, even if the buffer
+// is empty.
 func (o *output) flush() error {
 	if err := o.Flush(); err != nil {
 		return err
@@ -66,14 +67,16 @@ func (o *output) print(j *job) error {
 		}
 	}
 	if !o.begun {
-		// The first line doesn't wait for others: a reader that needs no more, such as head -1, ends the work early.
+		// The first line doesn't wait for others, so that a reader that needs no more, such as head -1, ends
+		// the work early.
 		o.begun = true
 		return o.flush()
 	}
 	return nil
 }
 
-// report complains of a file that could not be read, after the lines of those before it, unless these have no reader any more.
+// report reports a file that could not be read, after it has written out the lines of the files before. If
+// the output has no reader any more, report only returns that error.
 func (o *output) report(j *job) error {
 	if err := o.flush(); err != nil {
 		return err
@@ -103,13 +106,13 @@ func (o *output) encode(j *job, verdict string) error {
 	return o.json.Encode(r)
 }
 
-// complain writes a line to standard error.
+// complain writes a message to standard error.
 func (o *output) complain(format string, args ...any) {
 	fmt.Fprintf(o.err, "weir: "+format+"\n", args...) //nolint:errcheck // There is nowhere left to report it.
 }
 
-// settle turns the result of a pipeline into that of a command: it reports what has not been reported yet.
-// It does not report a closed pipe: the reader of the output has seen enough.
+// settle turns the result of a pipeline into that of a command, and reports an error that has not been
+// reported yet. It does not report a closed pipe: the reader of the output has seen enough.
 func (o *output) settle(err error) error {
 	if failure, ok := errors.AsType[*FileError](err); ok {
 		o.complain("%v", failure)
@@ -128,5 +131,5 @@ func (o *output) settle(err error) error {
 	return err
 }
 
-// errClosedPipe says that the output has no reader any more.
+// errClosedPipe means that the output has no reader any more.
 var errClosedPipe = errors.New("the output is closed")

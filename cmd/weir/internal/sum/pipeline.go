@@ -14,16 +14,17 @@ import (
 )
 
 const (
-	// windowSize is how many files the digesters may be ahead of the printer: at 20 000 small files a second that is most of a second
-	// in which one big file holds up no digester, for a few MiB of paths and digests.
+	// windowSize is how many files the digesters may be ahead of the printer. At 20 000 small files a second
+	// this is most of a second during which one big file stops no digester, for a few MiB of paths and digests.
 	windowSize = 1 << 14
-	// queueSize is how many files may wait for a digester. It only has to outlast the source's way through the scheduler.
+	// queueSize is how many files may wait for a digester. They only have to last until the scheduler runs
+	// the source again.
 	queueSize = 256
-	// flushInterval bounds how long a finished line may stay in the output buffer while the next one takes its time.
+	// flushInterval bounds how long a finished line stays in the output buffer while the next file takes its time.
 	flushInterval = 100 * time.Millisecond
 )
 
-// An item is one file that is to be digested, or in place of it the reason why it can't be.
+// An item is a file to digest, or instead of it the reason why it can't be digested.
 type item struct {
 	path string
 	err  error
@@ -35,19 +36,19 @@ type job struct {
 	item
 	index  int64 // in the order of the output
 	end    *end
-	input  io.Reader // what to digest instead of the file at path, or nil
+	input  io.Reader // what to digest instead of the file at path; usually nil
 	digest []byte
 	size   int64
-	// done gets one value when the job is finished. Its capacity of 1 means that a digester never waits for the printer, and that
-	// a job can be used again. A job that was cancelled, or is behind the end, may never be done.
+	// done gets one value when the job is finished. With its capacity of 1, a digester never waits for the
+	// printer, and a job can be reused. A job that was cancelled, or is behind the end, may never be done.
 	done chan struct{}
 }
 
 // isBehindEnd reports whether the job will never be printed.
 func (j *job) isBehindEnd() bool { return j.index > j.end.index.Load() }
 
-// An end is where the output ends: at the first fatal job in its order, as far as one has been found. It moves only towards the
-// front. So what was behind it once stays there, and the jobs before it are finished and printed as if nothing had happened.
+// An end is the position at which the output ends: that of the first fatal job found so far. It moves only towards
+// the front. So a job that is behind it stays behind it, and the jobs before it are finished and printed as usual.
 type end struct{ index atomic.Int64 }
 
 func newEnd() *end {
@@ -56,7 +57,7 @@ func newEnd() *end {
 	return e
 }
 
-// move makes the job at index the end, unless that is there already or before it.
+// move makes index the end, unless the end is there already or before it.
 func (e *end) move(index int64) {
 	for {
 		old := e.index.Load()
@@ -66,7 +67,7 @@ func (e *end) move(index int64) {
 	}
 }
 
-// errStopped is what the pipeline returns behind a fatal job. What there is to say of the job has been said when it was emitted.
+// errStopped is what the pipeline returns after a fatal job, whose error emit has reported.
 var errStopped = errors.New("stopped at the first failure")
 
 // A FileError is a failure at one file.
@@ -75,7 +76,7 @@ type FileError struct {
 	Err  error
 }
 
-// Error returns the message as coreutils words it: the path in quotes if it needs any, and the reason.
+// Error returns the message in the words of coreutils: the path, in quotes if it needs them, and the reason.
 func (e *FileError) Error() string { return quote(e.Path) + ": " + reason(e.Err) }
 
 // Unwrap returns the reason.
@@ -87,13 +88,13 @@ type pipeline struct {
 	workers int
 	stdin   io.Reader
 	digest  func(ctx context.Context, j *job)
-	fatal   func(err error) bool // says which job errors end the output; always the same of an error; nil means none
+	fatal   func(err error) bool // whether a job error ends the output; always the same for an error; nil means never
 	emit    func(j *job) error   // prints a finished job
-	flush   func() error         // hands on what emit has buffered
+	flush   func() error         // writes out what emit has buffered
 }
 
-// run returns once all items are printed, or with errStopped once the first fatal one is, or with the first error of emit or
-// flush, or the cause of ctx. No goroutine is left then.
+// run returns nil once all items are printed. It returns errStopped once the first fatal job is printed, the
+// first error of emit or flush, or the cause of ctx. When run returns, none of its goroutines is left.
 func (p *pipeline) run(ctx context.Context) error {
 	group := weir.NewGroup(ctx, p.workers, weir.Queue(queueSize))
 	window := make(chan *job, windowSize)
@@ -103,7 +104,7 @@ func (p *pipeline) run(ctx context.Context) error {
 	printed := p.print(group.Context(), window, &jobs)
 	if printed != nil {
 		group.Cancel(printed)
-		for range window { // until feed is gone: no goroutine may call Go during Wait
+		for range window { // until feed has returned: no goroutine may call Go during Wait
 		}
 	}
 	err := group.Wait()
@@ -116,7 +117,8 @@ func (p *pipeline) run(ctx context.Context) error {
 	return err
 }
 
-// feed turns the items into jobs until there are none left, the group is cancelled, or the end is known, and closes the window.
+// feed turns items into jobs until there are no more, the group is cancelled, or the end is known. Then it
+// closes window.
 func (p *pipeline) feed(group *weir.Group, window chan<- *job, jobs *sync.Pool) {
 	defer close(window)
 	cancelled := group.Context().Done()
@@ -130,7 +132,8 @@ func (p *pipeline) feed(group *weir.Group, window chan<- *job, jobs *sync.Pool) 
 			return
 		}
 		if it.path == stdinName {
-			// The first job that names it gets all of standard input. Decided here, this does not depend on which digester is faster.
+			// The first job that names it gets all of standard input. Decided here, this does not depend on
+			// which digester is faster.
 			j.input, stdin = stdin, eof{}
 		}
 		select {
@@ -139,7 +142,7 @@ func (p *pipeline) feed(group *weir.Group, window chan<- *job, jobs *sync.Pool) 
 			return
 		}
 		if j.err != nil {
-			fatal := p.isFatal(j.err) // the job is the printer's once it is done
+			fatal := p.isFatal(j.err) // now, as the job belongs to the printer once it is done
 			j.done <- struct{}{}
 			if fatal {
 				return
@@ -163,7 +166,8 @@ func (p *pipeline) feed(group *weir.Group, window chan<- *job, jobs *sync.Pool) 
 	}
 }
 
-// print emits the jobs in the order of the window until it is closed, ctx is cancelled, or a fatal one has been emitted.
+// print emits the jobs in the order of the window. It returns when the window is closed, ctx is cancelled, or
+// a fatal job has been emitted.
 func (p *pipeline) print(ctx context.Context, window <-chan *job, jobs *sync.Pool) error {
 	ticker := time.NewTicker(flushInterval)
 	defer ticker.Stop()
@@ -193,7 +197,7 @@ func (p *pipeline) print(ctx context.Context, window <-chan *job, jobs *sync.Poo
 
 func (p *pipeline) isFatal(err error) bool { return err != nil && p.fatal != nil && p.fatal(err) }
 
-// receive takes a value from ch. It takes a value that is there already at once; while it has to wait, it calls flush at every tick.
+// receive takes a value from ch, at once if one is there. While it has to wait, it calls flush at every tick.
 func receive[T any](ctx context.Context, ch <-chan T, tick <-chan time.Time, flush func() error) (value T, ok bool, err error) {
 	for {
 		select {

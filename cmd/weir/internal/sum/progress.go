@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-// A meter counts what is done and what there is to do. A nil meter, for a command without a bar, counts nothing.
+// A meter counts the work that is done, and all work. A nil meter, for a command without a bar, counts nothing.
 type meter struct {
 	files, bytes           atomic.Int64
 	totalFiles, totalBytes atomic.Int64 // grow until everything has been found
@@ -33,15 +33,15 @@ func (m *meter) addFile() {
 	}
 }
 
-// summary says what was done in a time.
+// summary describes the work that was done in the given time.
 func (m *meter) summary(took time.Duration) string {
 	rate := float64(m.bytes.Load()) / max(took, time.Microsecond).Seconds()
 	return fmt.Sprintf("%d files, % .1f in %v, % .1f/s", m.files.Load(), decor.SizeB1024(m.bytes.Load()), took.Round(time.Millisecond), decor.SizeB1024(rate))
 }
 
-// expect adds up the files that items names. It is a walk of its own, because the one that feeds the digesters can be ahead of
-// them only by what the window holds, while a time that is left needs the sum of everything. It costs a few microseconds
-// a file and is done only for a terminal.
+// expect adds up the files that items names. An estimate of the time left needs the sum of all files.
+// So expect walks on its own: the walk that feeds the digesters is ahead of them only by the window. The
+// second walk takes a few microseconds a file, and is done only for a terminal.
 func (m *meter) expect(items iter.Seq[item], stop <-chan struct{}) {
 	for it := range items {
 		select {
@@ -63,10 +63,10 @@ func (m *meter) expect(items iter.Seq[item], stop <-chan struct{}) {
 type progress struct {
 	meter    *meter    // nil if there is no bar
 	out, err io.Writer // the streams of the command, kept clear of the bar
-	stop     func()    // takes the bar away
+	stop     func()    // removes the bar
 }
 
-// startProgress draws a bar if the standard error is a terminal. The totals are what there is to do.
+// startProgress draws a bar if the standard error is a terminal. totals yields all files of the command.
 func startProgress(streams Streams, totals iter.Seq[item]) *progress {
 	screen, ok := streams.Err.(*os.File)
 	if !ok || !term.IsTerminal(int(screen.Fd())) || os.Getenv("TERM") == "dumb" {
@@ -80,11 +80,12 @@ func startProgress(streams Streams, totals iter.Seq[item]) *progress {
 	return p
 }
 
-// drawBar draws a bar on a screen until stop is called. Lines for the screen go through err from then on, which puts them above the bar.
+// drawBar draws a bar on a screen until stop is called. From then on, lines for the screen must go through
+// err, which puts them above the bar.
 func drawBar(screen io.Writer, totals iter.Seq[item], opts ...mpb.ContainerOption) *progress {
 	m := new(meter)
 	container := mpb.New(append(opts, mpb.WithOutput(screen))...)
-	// A bar with no total at first does not complete by itself when it catches up with the growing total.
+	// A bar whose total is 0 at first does not complete when it catches up with the growing total.
 	bar := container.AddBar(0,
 		mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(
@@ -126,7 +127,7 @@ func drawBar(screen io.Writer, totals iter.Seq[item], opts ...mpb.ContainerOptio
 			helpers.Wait()
 			bar.Abort(true)
 			container.Wait()
-			_, _ = fmt.Fprintln(screen, m.summary(time.Since(begin))) // a screen that is gone shows nothing
+			_, _ = fmt.Fprintln(screen, m.summary(time.Since(begin))) // an error means that the screen is gone
 		},
 	}
 }
@@ -142,10 +143,11 @@ func isSame(w io.Writer, screen *os.File) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// An above writes lines above a bar. It keeps the beginning of a line until the rest comes, since the bar follows right after what it has written.
+// An above writes lines above a bar. It keeps an unfinished line until the rest comes, since the bar is drawn
+// right after what it has written.
 type above struct {
 	bar    io.Writer
-	screen io.Writer // for the case that the bar has failed
+	screen io.Writer // used if the bar has failed
 	rest   []byte
 }
 

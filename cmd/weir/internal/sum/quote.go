@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// quote returns a name as coreutils shows it in messages: bare if no shell would misread it, else in quotes that a shell
-// takes back. It stays on one line and holds no control character whatever the name is.
+// quote returns a name as coreutils shows it in messages: bare if no shell would misread it, otherwise in
+// quotes that a shell understands. The result is one line without control characters, whatever the name is.
 func quote(name string) string {
 	bare, double := name != "" && name != "{" && name != "}", true
 	for i, r := range name {
@@ -34,7 +34,7 @@ func quote(name string) string {
 
 	var b strings.Builder
 	b.WriteByte('\'')
-	escaped := false // inside of $'…', where octal numbers and the like are understood
+	escaped := false // inside $'…', where a shell understands octal escapes and the like
 	for i := 0; i < len(name); {
 		r, n := utf8.DecodeRuneInString(name[i:])
 		printable := unicode.IsGraphic(r) && (r != utf8.RuneError || n > 1)
@@ -69,7 +69,7 @@ func isBare(r rune) bool {
 		'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r != 0 && strings.ContainsRune("%+,-./@]_{}", r)
 }
 
-// escapeByte returns c as it is written inside of $'…'.
+// escapeByte returns c as it is written inside $'…'.
 func escapeByte(c byte) string {
 	if i := strings.IndexByte("\a\b\f\n\r\t\v", c); i >= 0 {
 		return `\` + "abfnrtv"[i:i+1]
@@ -77,7 +77,8 @@ func escapeByte(c byte) string {
 	return fmt.Sprintf(`\%03o`, c)
 }
 
-// reason returns what went wrong without the operation and the path that Go puts before it, in the spelling of the C library.
+// reason returns the reason of err without the operation and path that Go puts before it, in the spelling of
+// the C library.
 func reason(err error) string {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		text := errno.Error()

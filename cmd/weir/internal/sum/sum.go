@@ -5,10 +5,11 @@ import (
 	"errors"
 )
 
-// Digest prints the digests of all regular files at or below the paths, in the bytewise order of their full paths.
-// What can't be read gets a line on the standard error and makes it return ErrFailed in the end. When ctx is
-// cancelled it returns the cause, and what it has printed is a part of the output from its beginning.
-// If the output has no reader any more, it stops and returns what it would return if that had been all.
+// Digest prints the digests of all regular files at or below the paths, in the bytewise order of their full
+// paths. For each file or directory that can't be read, it prints a line on the standard error, and in the
+// end returns ErrFailed. When ctx is cancelled, Digest returns the cause; what it has printed by then is the
+// beginning of the complete output. If the output has no reader any more, Digest stops, and returns the same
+// as if there had been no more files.
 func Digest(ctx context.Context, opts Options, streams Streams, paths []string) error {
 	show := startProgress(streams, walk(paths))
 	defer show.stop()

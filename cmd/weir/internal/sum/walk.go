@@ -9,21 +9,23 @@ import (
 // stdinName stands for standard input, both as a path and as a checksum list.
 const stdinName = "-"
 
-// A tree is one path of the command line: a cursor over the regular files at or below it, in the bytewise order of their
-// full paths. Like find -P it follows no symbolic link, not even the path itself, and passes over special files in silence.
+// A tree is one path of the command line: a cursor over the regular files at or below it, in the bytewise
+// order of their full paths. Like find -P it follows no symbolic link, not even the path itself, and silently
+// skips special files.
 type tree struct {
 	root   string
 	opened bool
 	levels []level // from the root down to the directory that the cursor is in
 }
 
-// A level is a directory with what is left of it.
+// A level is a directory and the names in it that are still to come.
 type level struct {
 	prefix string   // the directory's path with a slash at its end
 	names  []string // names of files, and of directories with a slash at their end
 }
 
-// next moves the cursor on. An item with an error stands for a file or a directory that could not be looked at; the cursor goes on after it.
+// next moves the cursor. An item with an error stands for a file or directory that could not be read; the
+// cursor then goes on after it.
 func (t *tree) next() (item, bool) {
 	if !t.opened {
 		t.opened = true
@@ -67,10 +69,11 @@ func (t *tree) next() (item, bool) {
 	return item{}, false
 }
 
-// enter reads a directory and puts it on top of the levels. What could be read before an error is kept.
+// enter reads a directory and pushes it on levels. It keeps the names that could be read before an error.
 //
-// A directory's own name never appears in the output, only paths that go on with a slash behind it. So it is sorted with
-// that slash: "a.c" comes before "a/b". Then going down into each directory in its turn gives the order of the full paths.
+// A directory's own name never appears in the output, only paths that continue with a slash after it. So
+// enter sorts it with that slash: "a.c" comes before "a/b". Entering each directory in its turn then gives
+// the order of the full paths.
 func (t *tree) enter(dir, prefix string) error {
 	f, err := os.OpenFile(dir, os.O_RDONLY|openAsDirectory, 0)
 	if err != nil {

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// alert is a rule that alerts when its expression has been true for so long.
+// alert is a rule that fires when its expression has been true for a given time.
 type alert struct {
 	name, severity, duration string
 	expression               string
 	summary, description     string
 }
 
-// The expressions keep all labels, so that each alert is of one pool of one program.
+// The expressions keep all labels, so that each alert concerns one pool of one program.
 var rules = []alert{
 	{
 		"WeirPoolStuck", "critical", "5m",
@@ -22,7 +22,7 @@ var rules = []alert{
 	},
 	{
 		"WeirTasksWaitLong", "warning", "10m",
-		"(" + quantile(0.99, "weir_pool_wait_seconds", "", "5m") + ") > 4", // a bound of the classic form, too
+		"(" + quantile(0.99, "weir_pool_wait_seconds", "", "5m") + ") > 4", // also a bound of the classic form
 		"Tasks of pool {{ $labels.pool }} wait for long",
 		"One task in a hundred waits for {{ $value | humanizeDuration }} or longer before it starts: the pool needs a higher limit, or less work.",
 	},
@@ -46,7 +46,7 @@ var rules = []alert{
 	},
 }
 
-// named fills names of metrics in.
+// named fills the names of metrics into an expression.
 func named(expression string, names ...string) string {
 	var known []any
 	for _, name := range names {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// panel is a graph. What it shows of the metric follows from the metric's type: a counter per second, a gauge as it is, and quantiles of a
-// histogram.
+// panel is a graph. The type of the metric decides what it shows: a counter per second, a gauge as it is, or
+// quantiles of a histogram.
 type panel struct {
 	title     string
 	metric    string
@@ -69,7 +69,7 @@ func dashboard() []byte {
 	return append(text, '\n')
 }
 
-// targets returns the expressions of the graph, with what its legend says.
+// targets returns the expressions of the graph, with their legends.
 func (p panel) targets() (list []object) {
 	m := metric(p.metric)
 	by, selector := strings.Join(m.Labels, ", "), ""
@@ -88,7 +88,7 @@ func (p panel) targets() (list []object) {
 		for _, q := range p.quantiles {
 			add(quantile(q, m.Name, selector, window, m.Labels...), fmt.Sprintf("%s p%v", legend, 100*q))
 		}
-	case m.Unit == "seconds": // an age: the sum of several says nothing
+	case m.Unit == "seconds": // an age: a sum of several says nothing
 		add(fmt.Sprintf("max by (%s) (%s%s)", by, m.Name, selector), legend)
 	default:
 		add(fmt.Sprintf("sum by (%s) (%s%s)", by, m.Name, selector), legend)

@@ -1,5 +1,6 @@
-// Command dashboard writes dashboard.json, for Grafana, and alerts.yml, for Prometheus, into the current folder. Both are made from the
-// table of metrics of package weirprom: a name that is not in it ends this program.
+// Command dashboard writes dashboard.json, for Grafana, and alerts.yml, for Prometheus, into the current
+// folder. It makes both from the table of metrics of package weirprom. It fails at the name of a metric that
+// is not in the table.
 package main
 
 import (
@@ -20,12 +21,12 @@ func main() {
 	}
 }
 
-// files returns what the program writes.
+// files returns the files that the program writes.
 func files() map[string][]byte {
 	return map[string][]byte{"dashboard.json": dashboard(), "alerts.yml": alerts()}
 }
 
-// metric returns the metric of that name.
+// metric returns the metric with that name.
 func metric(name string) weirprom.Metric {
 	all := weirprom.Metrics()
 	i := slices.IndexFunc(all, func(m weirprom.Metric) bool { return m.Name == name })
@@ -35,8 +36,9 @@ func metric(name string) weirprom.Metric {
 	return all[i]
 }
 
-// quantile returns the expression of a quantile of a histogram, over the window: from the native form, where Prometheus scrapes that, and
-// else from the classic one. by are the labels that tell series apart; without any, all do.
+// quantile returns the expression for a quantile of a histogram over the window. The expression uses the
+// native form if Prometheus scrapes it, and the classic form otherwise. by are the labels that distinguish
+// series; without any, all labels do.
 func quantile(q float64, name, selector, window string, by ...string) string {
 	name = metric(name).Name
 	of := func(name string, by ...string) string {
