@@ -1,4 +1,4 @@
-// Package check is what the tests of all packages use. No product imports it.
+// Package check holds what the tests of all packages use. No product imports it.
 package check
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Scale is how often a hammer test repeats: less often under -short.
+// Scale returns how often a hammer test repeats: full, or short under -short.
 func Scale(full, short int) int {
 	if testing.Short() {
 		return short
@@ -19,14 +19,14 @@ func Scale(full, short int) int {
 	return full
 }
 
-// Bubble runs a subtest in a synctest bubble, which ends only when all goroutines in it
-// have: so each of them is a test for goroutines left behind, too.
+// Bubble runs a subtest in a synctest bubble. The bubble ends only when all goroutines in it have ended, so
+// each such subtest also finds goroutines left behind.
 func Bubble(t *testing.T, name string, test func(t *testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
 }
 
-// OK fails the test on an error. It may be called by any goroutine.
+// OK fails the test on an error. Any goroutine may call it.
 func OK(t testing.TB, err error) {
 	if err != nil {
 		t.Helper()
@@ -34,7 +34,7 @@ func OK(t testing.TB, err error) {
 	}
 }
 
-// Must ends the test on an error. The goroutine of the test must call it.
+// Must ends the test on an error. Only the goroutine of the test may call it.
 func Must(t testing.TB, err error) {
 	if err != nil {
 		t.Helper()
@@ -42,7 +42,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Error fails the test unless err is target.
+// Error fails the test unless err is target, as [errors.Is] has it.
 func Error(t testing.TB, err, target error) {
 	if !errors.Is(err, target) {
 		t.Helper()
@@ -50,7 +50,7 @@ func Error(t testing.TB, err, target error) {
 	}
 }
 
-// Equal fails the test unless got is want.
+// Equal fails the test unless got equals want.
 func Equal[T comparable](t testing.TB, what string, got, want T) {
 	if got != want {
 		t.Helper()
@@ -66,7 +66,7 @@ func Panics(t testing.TB, want string, f func()) {
 	}
 }
 
-// Caught returns what f panics with.
+// Caught returns the value with which f panics, or nil.
 func Caught(f func()) (value any) {
 	defer func() { value = recover() }()
 	f()
@@ -86,7 +86,8 @@ func Exits(f func()) bool {
 	return !returned
 }
 
-// Tries lets others run until the condition holds, at most n times.
+// Tries yields to other goroutines until the condition holds, at most n times. It reports whether the
+// condition holds.
 func Tries(n int, condition func() bool) bool {
 	for range n {
 		if condition() {
@@ -97,8 +98,8 @@ func Tries(n int, condition func() bool) bool {
 	return condition()
 }
 
-// Within ends the program, with all stacks, if f hangs. It decides nothing else,
-// so that no test depends on the speed of the machine.
+// Within ends the program, after printing all stacks, if f takes longer than limit. It decides nothing else,
+// so no test depends on the speed of the machine.
 func Within(limit time.Duration, f func()) {
 	watchdog := time.AfterFunc(limit, func() {
 		fmt.Fprintf(os.Stderr, "%s\n", Stacks())
@@ -108,8 +109,8 @@ func Within(limit time.Duration, f func()) {
 	f()
 }
 
-// Until lets others run until the condition holds: for what comes over the network. It ends the
-// program if that never comes.
+// Until yields to other goroutines until the condition holds. It is for what comes over the network. If the
+// condition does not hold within a minute, Until ends the program.
 func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	t.Log("until", what)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Flat fails the test if what f does costs much more in a world of 32n than in one of n. A cost that
-// grows with that number would be 32 times as much, so there is a factor of four to either side.
+// Flat fails the test if f costs much more in a world of 32n than in one of n. A cost that grows with that
+// number would be 32 times as high, so a limit of eight leaves a factor of four to either side.
 func Flat(t *testing.T, n int, world func(n int) (f, end func())) {
 	t.Helper()
 	if Race {
@@ -25,7 +25,7 @@ func Flat(t *testing.T, n int, world func(n int) (f, end func())) {
 	}
 }
 
-// least is the time that f takes at least: a machine with other things to do only adds to it.
+// least returns the shortest time that f takes in some rounds: other work of the machine only adds to it.
 func least(rounds int, f func()) time.Duration {
 	least := time.Duration(math.MaxInt64)
 	for range rounds {

@@ -2,10 +2,11 @@ package check
 
 import "sync/atomic"
 
-// Gauge counts how many goroutines are inside something at once, how many were at most, and how many have come.
+// Gauge counts how many goroutines are inside something (Now), how many were at most (Peak), and how many
+// have come (Entered).
 type Gauge struct{ Now, Peak, Entered atomic.Int64 }
 
-// Enter counts one more.
+// Enter counts one more goroutine inside.
 func (g *Gauge) Enter() {
 	g.Entered.Add(1)
 	n := g.Now.Add(1)
@@ -17,5 +18,5 @@ func (g *Gauge) Enter() {
 	}
 }
 
-// Leave counts one less.
+// Leave counts one goroutine less inside.
 func (g *Gauge) Leave() { g.Now.Add(-1) }

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// Log makes the default logger write to what it returns, until the test ends.
+// Log makes the default loggers write to the buffer that it returns, until the test ends.
 func Log(t testing.TB) *Buffer {
 	t.Helper()
 	logger, out, flags := slog.Default(), log.Writer(), log.Flags()
 	t.Cleanup(func() {
 		slog.SetDefault(logger)
-		log.SetOutput(out) // SetDefault turns it to slog, and never back
+		log.SetOutput(out) // slog.SetDefault directs it to slog, and never back
 		log.SetFlags(flags)
 	})
 	b := new(Buffer)
@@ -22,7 +22,7 @@ func Log(t testing.TB) *Buffer {
 	return b
 }
 
-// Buffer keeps what any number of goroutines write.
+// Buffer keeps what goroutines write to it. Any number of them may do so at once.
 type Buffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

@@ -10,13 +10,14 @@ import (
 	"testing"
 )
 
-// childEnv names what the test binary does instead of the tests.
+// childEnv is the environment variable that names the child to run instead of the tests.
 const childEnv = "WEIR_TEST_CHILD"
 
-// Main runs the tests of a package, which fail if they leave a goroutine behind. tidy, if not
-// nil, ends what outlives tests on purpose, and returns how many goroutines may stay.
+// Main runs the tests of a package, which fail if they leave a goroutine behind. If tidy is not nil, Main
+// calls it after the tests, maybe more than once. tidy ends what outlives tests on purpose, and returns how
+// many goroutines may stay.
 //
-// In a process that [Child] has started it runs one of children instead.
+// In a process that [Child] has started, Main runs one of children instead.
 func Main(m *testing.M, children map[string]func(), tidy func() int) {
 	if name := os.Getenv(childEnv); name != "" {
 		children[name]()
@@ -34,7 +35,7 @@ func Main(m *testing.M, children map[string]func(), tidy func() int) {
 	os.Exit(code)
 }
 
-// Child runs one of the children given to [Main] in a process of its own, and returns what it wrote.
+// Child runs one of the children given to [Main] in a process of its own, and returns its output.
 func Child(t testing.TB, name string) (output string, err error) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -46,10 +47,9 @@ func Child(t testing.TB, name string) (output string, err error) {
 	return out.String(), err
 }
 
-// Goroutines counts the goroutines that were started by functions whose full name begins with
-// creator: all, if that is empty. [runtime.NumGoroutine] takes thousands that have ended for alive while the
-// garbage collector frees their stacks: what it says may be waited for, but proves
-// nothing at any one moment.
+// Goroutines counts the goroutines that were started by functions whose full name begins with creator, or all
+// if creator is empty. [runtime.NumGoroutine] takes thousands of ended goroutines for alive while the garbage
+// collector frees their stacks. A test may wait for its number, but it proves nothing at any one moment.
 func Goroutines(creator string) int {
 	n := 0
 	for stack := range strings.SplitSeq(Stacks(), "\n\n") {

@@ -2,5 +2,5 @@
 
 package check
 
-// Race says whether the race detector is on, which allocates, and is slow.
+// Race says whether the race detector is on, which allocates and is slow.
 const Race = false

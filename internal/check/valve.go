@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Valve holds tasks until they are let go.
+// Valve holds tasks until it lets them go.
 type Valve struct {
-	// Started counts those that have come, Ended those that were let go and have gone on.
+	// Started counts the tasks that have come. Ended counts those that were let go and have gone on.
 	Started, Ended atomic.Int64
 	out            chan struct{}
 }
@@ -15,7 +15,7 @@ type Valve struct {
 // NewValve returns a valve that is shut.
 func NewValve() *Valve { return &Valve{out: make(chan struct{})} }
 
-// Hold blocks at the valve: it is a task of a pool.
+// Hold blocks at the valve. It is a task of a pool.
 func (v *Valve) Hold() {
 	v.Started.Add(1)
 	<-v.out
@@ -25,16 +25,16 @@ func (v *Valve) Hold() {
 // Member is Hold as a task of a group.
 func (v *Valve) Member(context.Context) error { return v.Try() }
 
-// Try is Hold as a function that could fail.
+// Try is Hold as a function that returns an error, which is always nil.
 func (v *Valve) Try() error {
 	v.Hold()
 	return nil
 }
 
-// LetOne lets one of the held tasks go, and waits until there is one.
+// LetOne lets one held task go. It waits until there is one.
 func (v *Valve) LetOne() { v.out <- struct{}{} }
 
-// Open lets all tasks go, even those that come later.
+// Open lets all tasks go, also later ones.
 func (v *Valve) Open() { close(v.out) }
 
 // Running returns how many tasks are held, or were let go and have not yet noticed.

@@ -2,16 +2,17 @@ package engine
 
 import "sync"
 
-// Bell is what a goroutine outside tasks waits at. Its zero value is ready for use. Of all ways to wait, a condition variable touches the least memory: a channel
-// takes an allocation, and twice as much code.
+// Bell is what a goroutine outside tasks waits at. The zero value is ready for use. It uses a condition
+// variable because that touches the least memory of all ways to wait: a channel takes an allocation, and
+// twice as much code.
 type Bell struct {
 	mu   sync.Mutex
 	rung bool
 	wait sync.Cond
-	over chan struct{} // of capacity 1: in place of both, once WaitUntil has been called
+	over chan struct{} // of capacity 1; once WaitUntil has been called, it replaces rung and wait
 }
 
-// Ring ends the wait, or the next one if none is under way.
+// Ring ends the wait under way, or the next one if there is none.
 func (b *Bell) Ring() {
 	b.mu.Lock()
 	over := b.over
@@ -27,7 +28,7 @@ func (b *Bell) Ring() {
 	}
 }
 
-// Wait blocks until Ring is called. One goroutine waits at a time.
+// Wait blocks until Ring is called. Only one goroutine may wait at a time.
 func (b *Bell) Wait() {
 	b.mu.Lock()
 	b.wait.L = &b.mu
@@ -38,7 +39,8 @@ func (b *Bell) Wait() {
 	b.mu.Unlock()
 }
 
-// WaitUntil is Wait that ends when done is closed, too. It reports false then. All later waits must be calls of it, where done may be nil.
+// WaitUntil is Wait that also ends when done is closed; it reports false then. Once it has been called, all
+// later waits on b must be calls of WaitUntil; their done may be nil.
 func (b *Bell) WaitUntil(done <-chan struct{}) bool {
 	b.mu.Lock()
 	rung := b.rung

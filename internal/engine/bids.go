@@ -6,59 +6,62 @@ import (
 	"time"
 )
 
-// bids are the lanes of an engine that want a place, in the order in which they get one: by priority, and among equals by the time that
-// their tasks have run, divided by their share. The engine's own queue is one of them, of priority 0 and share 1, while it holds tasks.
+// bids are the lanes of an engine that want a place, in the order in which they get one. The order is by
+// priority. Among equals it is by the time that their tasks have run, divided by their share. While the
+// engine's own queue holds tasks, it is one of them, with priority 0 and share 1.
 //
-// Run times are those of turns: a turn begins when a worker begins to run tasks of a lane, and it is charged to the lane when the worker looks
-// whether others have a better claim by now. Only the time counts during which others wanted the place. A lane that bids begins where the last one
-// is that got or kept a place, if it is behind that: it has no claim to what it has not used, whether it was idle or its limit was too low, and
-// owes nothing for what ran until then. That is start-time fair queueing (Goyal, Vin and Cheng, 1996), with the charge after the fact, as it is
-// not known beforehand how long a task will run.
+// Run time is measured in turns. A turn begins when a worker begins to run tasks of a lane. The turn is
+// charged to the lane when the worker looks whether others have a better claim by now. Only time during which
+// others wanted the place counts. When a lane starts to bid, its used time is raised to that of the lane that
+// last got or kept a place. So a lane that was idle, or had too low a limit, gains no claim, and owes nothing
+// for what ran until then. That is start-time fair queueing (Goyal, Vin and Cheng, 1996), but with the charge
+// after the fact, as it is not known beforehand how long a task will run.
 //
 // All of it is under the lock.
 type bids struct {
-	order   heap[*bid] // those that want a place
-	steps   heap[*bid] // of those, the ones that age, by when they come to the next priority
+	order   heap[*bid] // the bids of lanes that want a place
+	steps   heap[*bid] // those of order that age, by the time of their next step
 	classes map[int32]*class
 	levels  []int32 // their priorities
 	own     bid     // the engine's own queue
 	ownBids bool
 	number  uint64
-	served  []*bid // those that have got a place, and whose workers may not have found their tasks: until then they do not bid for another one
+	served  []*bid // of lanes that have got a place, and do not bid again until their workers have found their tasks
 
-	calm        bool          // nothing wants a place, as far as was seen, since until; before, from from on, something did
+	calm        bool          // nothing has wanted a place since until, as far as was seen; something did between from and until
 	from, until time.Duration // on the root's clock
 }
 
-// class is what the lanes of one priority have in common.
+// class is what the lanes of one priority share.
 type class struct {
 	priority int32
-	lanes    int32   // that have it, as far as they are known not to be gone
-	now      float64 // the used time of the last one that got or kept a place
+	lanes    int32   // how many lanes have the priority, as far as is known
+	now      float64 // the used time of the last lane that got or kept a place
 }
 
-// bid is what a lane is known by among those of its parent.
+// bid is the entry of a lane in the bids of its parent.
 type bid struct {
 	lane   *Engine // nil for the parent's own queue
 	class  *class
-	level  int32 // the priority with the steps so far,
-	next   int32 // and the next one
+	level  int32 // the priority, with the steps of aging so far,
+	next   int32 // and the next level
 	share  int32
-	aged   bool          // it has come to the top
-	served bool          // it is among the served
-	aging  time.Duration // one step of priority for each of it that the oldest task has waited; 0 for none
+	aged   bool          // it has aged to the highest priority
+	served bool          // it is in bids.served
+	aging  time.Duration // how long the oldest task waits for one step of priority; 0 for no aging
 
 	used   float64       // run time divided by the share, in ns
-	lifted time.Duration // when it was last put where others are, on the root's clock
-	oldest time.Duration // when its oldest task was submitted, as far as that is known, since the root's clock began
-	step   time.Duration // when it comes to the next level
-	number uint64        // of bids that are equal the first one comes first
+	lifted time.Duration // when used was last raised to class.now, on the root's clock
+	oldest time.Duration // when its oldest task was submitted, as far as is known, on the root's clock
+	step   time.Duration // when it comes to next
+	number uint64        // of equal bids the one with the lower number comes first
 	at     int32         // its index in order, plus 1; 0 while it does not bid
-	stepAt int32         // that in steps
+	stepAt int32         // its index in steps, plus 1
 }
 
 const (
-	// turn is the run time for which a worker goes on with the tasks of one lane while others of the same priority want its place.
+	// turn is how long a worker goes on running the tasks of one lane while others of the same priority want
+	// its place.
 	turn = 200 * time.Microsecond
 	// notYet is a time that never comes.
 	notYet = time.Duration(math.MaxInt64)
@@ -78,7 +81,7 @@ func (b *bids) add(x *bid, priority, share int32, aging time.Duration) {
 		b.classes[priority] = c
 		at, _ := slices.BinarySearch(b.levels, priority)
 		b.levels = slices.Insert(b.levels, at, priority)
-		for _, x := range slices.Clone(b.order.items) { // those that age may have to come to a higher level than before
+		for _, x := range slices.Clone(b.order.items) { // the new priority may change how far a bid has to age
 			b.steps.remove(x)
 			x.aged = x.aged && x.level >= b.top()
 			b.order.fix(x)
@@ -89,7 +92,7 @@ func (b *bids) add(x *bid, priority, share int32, aging time.Duration) {
 	x.class, x.level, x.share, x.aging = c, priority, share, aging
 }
 
-// drop notes that a lane of that priority is gone.
+// drop notes that a lane of the priority is gone.
 func (b *bids) drop(priority int32) {
 	c := b.classes[priority]
 	if c.lanes--; c.lanes > 0 {
@@ -100,7 +103,7 @@ func (b *bids) drop(priority int32) {
 	b.levels = slices.Delete(b.levels, at, at+1)
 }
 
-// top is the highest priority that a lane has, or the queue.
+// top returns the highest priority of the lanes and the queue.
 func (b *bids) top() int32 { return b.levels[len(b.levels)-1] }
 
 // precedes reports whether x gets a place before y.
@@ -119,7 +122,7 @@ func precedes(x, y *bid) bool {
 	}
 }
 
-// enter adds x. oldest is when its oldest task was submitted.
+// enter adds x. oldest is when the oldest task of its lane was submitted.
 func (b *bids) enter(x *bid, now, oldest time.Duration) {
 	b.contends(now)
 	x.lift(now)
@@ -130,8 +133,8 @@ func (b *bids) enter(x *bid, now, oldest time.Duration) {
 	b.goOn(x)
 }
 
-// goOn notes when x comes to a level at which its claim changes: that of a priority, or above it. In between it does not, except against others that
-// age, which count as equal.
+// goOn notes when x comes to the next level at which its claim changes: the level of a priority, or just
+// above one. In between its claim does not change, except against others that age; those count as equal.
 func (b *bids) goOn(x *bid) {
 	if x.aging == 0 || x.level >= b.top() {
 		return
@@ -156,14 +159,14 @@ func (b *bids) leave(x *bid, now time.Duration) {
 	}
 }
 
-// lift puts x where the others of its class are, if it is behind.
+// lift raises the used time of x to that of the others of its class, if it is behind.
 func (x *bid) lift(now time.Duration) {
 	if x.used < x.class.now {
 		x.used, x.lifted = x.class.now, now
 	}
 }
 
-// contends notes that something wants a place, calms that nothing does.
+// contends notes that something wants a place. calms notes that nothing does, unless a lane bids.
 func (b *bids) contends(now time.Duration) {
 	if b.calm {
 		b.calm, b.from = false, now
@@ -176,7 +179,7 @@ func (b *bids) calms(now time.Duration) {
 	}
 }
 
-// age lets those come to their next level whose time it is.
+// age moves bids to their next level whose time has come.
 func (b *bids) age(now time.Duration) {
 	for len(b.steps.items) > 0 && b.steps.items[0].step <= now {
 		x := b.steps.items[0]
@@ -188,7 +191,7 @@ func (b *bids) age(now time.Duration) {
 	}
 }
 
-// levelAt is the level of x, which does not bid.
+// levelAt returns the level of x, which does not bid.
 func (b *bids) levelAt(x *bid, now time.Duration) (level int32, aged bool) {
 	top := b.top()
 	if x.aging == 0 || x.class.priority >= top {
@@ -205,7 +208,8 @@ func (b *bids) levelAt(x *bid, now time.Duration) (level int32, aged bool) {
 	return level, false
 }
 
-// best returns the one that gets the next place; nil if there is none. own says whether there is a task in the engine's own queue.
+// best returns the bid that gets the next place; nil if there is none. own says whether the engine's own
+// queue holds a task.
 func (b *bids) best(now time.Duration, own bool) *bid {
 	b.age(now)
 	if own {
@@ -229,7 +233,8 @@ func (b *bids) best(now time.Duration, own bool) *bid {
 	return x
 }
 
-// begins notes that x gets a place, or keeps it. If that is because those with a better claim have just got theirs, and do not bid for more yet, they keep that claim.
+// begins notes that x gets a place, or keeps it. That may be because lanes with a better claim have just got
+// places, and do not bid again yet: then these keep their claim.
 func (b *bids) begins(x *bid) {
 	used := x.used
 	for i := 0; i < len(b.served); {
@@ -246,7 +251,7 @@ func (b *bids) begins(x *bid) {
 	x.class.now = max(x.class.now, used)
 }
 
-// serve notes that x has got a place, and begins to look for its task.
+// serve notes that the lane of x has got a place, and that a worker begins to look for its task.
 func (b *bids) serve(x *bid) {
 	if !x.served {
 		x.served = true
@@ -254,7 +259,7 @@ func (b *bids) serve(x *bid) {
 	}
 }
 
-// forget undoes serve for the one with that index.
+// forget undoes serve for the bid at index i of served.
 func (b *bids) forget(i int) {
 	last := len(b.served) - 1
 	b.served[i].served = false
@@ -262,7 +267,7 @@ func (b *bids) forget(i int) {
 	b.served = b.served[:last]
 }
 
-// charge notes that a worker has run tasks of x since then.
+// charge notes that a worker has run tasks of x since the time since.
 func (b *bids) charge(x *bid, since, now time.Duration) {
 	if b.calm {
 		now = b.until
@@ -277,7 +282,7 @@ func (b *bids) charge(x *bid, since, now time.Duration) {
 	}
 }
 
-// cedes reports whether a worker that runs tasks of x leaves its place to y.
+// cedes reports whether a worker that runs tasks of x must leave its place to y.
 func (x *bid) cedes(y *bid) bool {
 	switch {
 	case y == nil:
@@ -289,8 +294,8 @@ func (x *bid) cedes(y *bid) bool {
 	}
 }
 
-// urgency is what workers of lanes compare to learn whether another lane wants their place: twice the priority of the one that will get the next, plus 1
-// if one of those that want a place ages.
+// urgency is what the workers of lanes compare to learn whether another lane wants their place. It is twice
+// the priority of the bid that gets the next place, plus 1 if one of the bids ages.
 type urgency int64
 
 const (
@@ -298,19 +303,19 @@ const (
 	pressed urgency = math.MaxInt64 - 1 // the parent wants it back in any case
 	aging   urgency = 1
 
-	// HighestPriority is that of a lane; the lowest is its negative.
+	// HighestPriority is the highest priority of a lane; the lowest one is its negative.
 	HighestPriority = 1 << 30
-	// LargestShare is that of a lane.
+	// LargestShare is the largest share of a lane.
 	LargestShare = 1 << 20
 )
 
 func urgencyOf(level int32) urgency { return urgency(level) << 1 }
 
-// heap is a binary heap whose items know where they stand.
+// heap is a binary heap whose items know their index.
 type heap[T any] struct {
 	items  []T
 	before func(x, y T) bool
-	at     func(T) *int32 // the index of an item, plus 1; 0 for one that is not here
+	at     func(T) *int32 // where an item keeps its index, plus 1; 0 if it is not in the heap
 }
 
 func (h *heap[T]) push(x T) {
@@ -335,7 +340,7 @@ func (h *heap[T]) remove(x T) {
 	}
 }
 
-// fix puts x where it belongs, after a change.
+// fix moves x to where it belongs after a change.
 func (h *heap[T]) fix(x T) { h.down(h.up(int(*h.at(x)) - 1)) }
 
 func (h *heap[T]) up(i int) int {

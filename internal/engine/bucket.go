@@ -10,60 +10,65 @@ import (
 )
 
 const (
-	tick = 4 // a nanosecond has so many ticks
+	tick = 4 // ticks per nanosecond
 
-	// longest is the most that a full bucket may be worth: no more than a small part of what ticks can count.
+	// longest bounds the time that a bucket takes to fill: it must be a small part of what ticks can count.
 	longest = 365 * 24 * time.Hour
 
-	// A timer that comes late makes up for so much at most, or for one token: the tokens were due while tasks waited for them.
+	// A late timer makes up for the tokens of mostLate, or for one token if that takes longer. The tokens
+	// were due while tasks waited for them.
 	mostLate = time.Millisecond
 )
 
-// Bucket is a token bucket: how many tasks may begin in a time. What finds no token becomes a waiter; waiters are served in the order of arrival, by a
-// timer that exists only while there are any. It does not count tokens, but keeps the time at which it will be full: that is the generic cell rate
-// algorithm (ITU-T I.371, 1996). A token is there as long as that time is not too far ahead, and to take one puts it off.
-//
-// Invariant: while there are waiters, only grant takes tokens, and a timer is armed for the next one, or is about to be by the
-// goroutine that has added the first waiter, has returned a token, or has changed the rate. A waiter first counts in waiting and then looks at full; a goroutine
-// that returns a token first changes full and then looks at waiting: one of the two sees the other.
-//
-// Invariant: full is changed by exchange alone, by the rate that was in force when it was read, see look. So Set, which changes both, forgets no token that is taken
-// meanwhile.
+// Bucket is a token bucket: it limits how many tasks begin in a time. A task that finds no token becomes a
+// waiter. Waiters are served in the order of their arrival, by a timer that exists only while there are
+// waiters. The bucket does not count tokens, but keeps the time at which it will be full. That is the generic
+// cell rate algorithm (ITU-T I.371, 1996). There is a token as long as that time is not too far ahead; taking
+// a token moves it further ahead.
 type Bucket struct {
+	// Invariant: while there are waiters, only grant takes tokens. A timer is armed for the next token, or is
+	// about to be armed by the goroutine that has added the first waiter, has returned a token, or has
+	// changed the rate. A waiter first counts in waiting and then looks at full. A goroutine that returns a
+	// token first changes full and then looks at waiting. So one of the two sees the other.
+	//
+	// Invariant: full is changed by compare-and-swap only, by the rate that was in force when full was read:
+	// see look. So Set, which changes both, does not lose a token that is taken meanwhile.
 	begin    time.Time
 	rate     atomic.Pointer[filling]
-	full     atomic.Int64 // in ticks since begin; compared with now by lead alone
+	full     atomic.Int64 // in ticks since begin; only lead compares it with now
 	changing atomic.Bool  // rate may be newer than full; set under mu
-	waiting  atomic.Int32 // how many waiters there are
+	waiting  atomic.Int32 // the number of waiters
 
 	mu      sync.Mutex
 	waiters fifo.List[TokenWaiter]
-	timer   *time.Timer // nil while there are no waiters: the next one may belong to another test bubble
+	timer   *time.Timer // nil while there are no waiters: the next waiter may belong to another test bubble
 }
 
-// filling is how fast the bucket fills, in ticks.
+// filling says how fast the bucket fills. All fields are in ticks.
 type filling struct {
 	every int64 // from one token to the next
-	ahead int64 // full may be so far ahead, and there is a token
-	late  int64 // a late timer makes up for so much
+	ahead int64 // how far full may be ahead while there is a token
+	late  int64 // how much a late timer makes up for
 }
 
 // TokenWaiter waits for a token.
 type TokenWaiter struct {
-	// Grant is called when the waiter has one, without a lock. With Many it may get some more, which were due before the timer came.
+	// Grant is called, without a lock, when the waiter has a token. With Many the waiter may get more tokens,
+	// which were due before the timer fired.
 	Grant func(tokens int)
 	Many  bool
 	link  fifo.Link[TokenWaiter]
 }
 
-// NewBucket returns a full bucket that gets n tokens in each per, evenly, and holds burst. See FitsBucket.
+// NewBucket returns a full bucket that holds burst tokens and gets n tokens in each period per, evenly.
+// FitsBucket must report true for the arguments.
 func NewBucket(n int, per time.Duration, burst int) *Bucket {
 	b := &Bucket{begin: time.Now()}
 	b.rate.Store(newFilling(n, per, burst))
 	return b
 }
 
-// FitsBucket reports whether NewBucket takes these.
+// FitsBucket reports whether NewBucket accepts the arguments.
 func FitsBucket(n int, per time.Duration, burst int) bool {
 	return n > 0 && per > 0 && burst > 0 && float64(per)/float64(n)*float64(burst) < float64(longest)
 }
@@ -73,7 +78,7 @@ func newFilling(n int, per time.Duration, burst int) *filling {
 	return &filling{every: every, ahead: every * int64(burst-1), late: max(every, int64(mostLate)*tick)}
 }
 
-// Set changes the rate. The bucket holds as many tokens as before, if burst is not less.
+// Set changes the rate. If burst is not less than before, the bucket keeps its tokens.
 func (b *Bucket) Set(n int, per time.Duration, burst int) {
 	r := newFilling(n, per, burst)
 	b.mu.Lock()
@@ -86,10 +91,10 @@ func (b *Bucket) Set(n int, per time.Duration, burst int) {
 		missing = max(0, missing+float64(r.ahead)/float64(r.every)-float64(old.ahead)/float64(old.every))
 		next := now + int64(missing*float64(r.every))
 		if missing == 0 && full-now <= 0 {
-			next = full // a goroutine that takes meanwhile may have read an earlier time
+			next = full // a goroutine that takes a token meanwhile may have read an earlier time
 		}
 		if next == full {
-			next-- // for the exchange of a token that is taken meanwhile to fail
+			next-- // so that the compare-and-swap of a goroutine that takes a token meanwhile fails
 		}
 		if b.full.CompareAndSwap(full, next) {
 			break
@@ -100,7 +105,8 @@ func (b *Bucket) Set(n int, per time.Duration, burst int) {
 	b.rearm()
 }
 
-// look returns full, and the rate by which it was set, unless full has changed since. A goroutine that has the mutex does not wait here.
+// look returns full, and the rate by which full was set, unless full has changed since. A caller that holds
+// the mutex does not block here.
 func (b *Bucket) look() (full int64, r *filling) {
 	for {
 		full, r = b.full.Load(), b.rate.Load() // in this order
@@ -112,11 +118,12 @@ func (b *Bucket) look() (full int64, r *filling) {
 	}
 }
 
-// now is the time in ticks. It wraps around after 146 years.
+// now returns the time in ticks. It wraps around after 146 years.
 func (b *Bucket) now() int64 { return int64(time.Since(b.begin)) * tick }
 
-// lead is how far full is ahead of now; 0 or less, and all tokens are there. If it is so far ahead as can never be, the clock is another one, in a test
-// bubble or outside, or the bucket was at rest for so many years that now has come around from behind.
+// lead returns how far full is ahead of now. If it is 0 or less, all tokens are there. lead also returns 0 if
+// full is impossibly far ahead. Then the clock is another one, in a test bubble or outside, or the bucket was
+// at rest for so many years that now has wrapped around.
 func (r *filling) lead(full, now int64) int64 {
 	lead := full - now
 	if lead > 2*(r.ahead+r.every)+tick*int64(time.Second) {
@@ -125,13 +132,13 @@ func (r *filling) lead(full, now int64) int64 {
 	return lead
 }
 
-// isOld reports whether a token that was granted at that time is to go back.
+// isOld reports whether a token that was granted at the time since must go back.
 func (b *Bucket) isOld(since int64) bool { return b.now()-since > b.rate.Load().late }
 
-// Take takes a token, if there is one and none waits for it.
+// Take takes a token, if there is one and there are no waiters.
 func (b *Bucket) Take() bool { return b.waiting.Load() == 0 && b.take(b.now(), 0) }
 
-// take takes a token that may have been there for as long as late.
+// take takes a token. The token may have been there for a time of up to late.
 func (b *Bucket) take(now, late int64) bool {
 	for {
 		full, r := b.look()
@@ -159,7 +166,7 @@ func (b *Bucket) Return(n int) {
 	b.rearm()
 }
 
-// Full reports whether all tokens are there: the bucket is as a new one.
+// Full reports whether all tokens are there: the bucket is like a new one.
 func (b *Bucket) Full() bool { return b.waiting.Load() == 0 && b.lead(b.now()) <= 0 }
 
 // lead is how far the bucket is from full.
@@ -168,7 +175,7 @@ func (b *Bucket) lead(now int64) int64 {
 	return r.lead(full, now)
 }
 
-// rearm follows a change by which a token may be there earlier.
+// rearm must follow a change by which a token may be there earlier.
 func (b *Bucket) rearm() {
 	if b.waiting.Load() == 0 {
 		return
@@ -180,7 +187,7 @@ func (b *Bucket) rearm() {
 	b.mu.Unlock()
 }
 
-// Join takes a token, or appends w to the waiters; then it reports false.
+// Join takes a token and reports true, or appends w to the waiters and reports false.
 func (b *Bucket) Join(w *TokenWaiter) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -210,7 +217,7 @@ func (b *Bucket) Leave(w *TokenWaiter) bool {
 	return true
 }
 
-// leaves follows the removal of a waiter.
+// leaves must follow the removal of a waiter.
 func (b *Bucket) leaves() {
 	b.waiting.Add(-1)
 	if b.waiters.First() == nil && b.timer != nil {
@@ -229,7 +236,7 @@ func (b *Bucket) arm(now int64) {
 	}
 }
 
-// grant gives the tokens that are there to those that wait.
+// grant gives the waiters the tokens that are there.
 func (b *Bucket) grant() {
 	var some [8]*TokenWaiter
 	granted := some[:0]
@@ -241,7 +248,7 @@ func (b *Bucket) grant() {
 		b.waiters.Remove(l)
 		granted = append(granted, w)
 		if w.Many && b.waiters.First() == nil {
-			for b.lead(now) < 0 && b.take(now, r.late) { // else they are lost
+			for b.lead(now) < 0 && b.take(now, r.late) { // otherwise these tokens are lost
 				more++
 			}
 		}

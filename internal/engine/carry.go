@@ -2,9 +2,10 @@ package engine
 
 import "github.com/64ed045f/weir/internal/fifo"
 
-// embark starts w, a worker of a lane, with order o, on a worker of the parent. The caller has a permit for it there, and so on upwards; or host
-// lends it a place: the worker on whose place w stands, or one that is vacant, of one of the engines above. Then permits are held for
-// those between the two.
+// embark starts w, a worker of the lane e, with order o, on a worker of the parent. Either the caller has
+// acquired a permit for it in each engine above, or host lends it a place. host is the worker on whose place
+// w stands, or a worker of one of the engines above whose place is vacant. Then the caller has acquired
+// permits in the engines between e and host's.
 func (e *Engine) embark(w *Worker, o order, host *Worker) {
 	p := e.lane.parent
 	c := p.recruit()
@@ -30,7 +31,7 @@ func (e *Engine) embark(w *Worker, o order, host *Worker) {
 	}
 }
 
-// top returns the one that has the place of w in the end.
+// top returns the worker at the top of the stack in which w is.
 func (w *Worker) top() *Worker {
 	for w.place != nil && w.place.above != nil {
 		w = w.place.above
@@ -41,7 +42,8 @@ func (w *Worker) top() *Worker {
 // isVacant reports whether w has a task that waits, and a place that it has not lent.
 func (w *Worker) isVacant() bool { return w.place != nil && w.place.vacant.Of() != nil }
 
-// isBacked reports whether what w lends its place to has one above as well: that of the carrier, or of the task at the top of it.
+// isBacked reports whether a borrower of w's place would have a place in each engine above, too: the place of
+// w's carrier, or that of the task at the top of it.
 func (w *Worker) isBacked() bool {
 	for w.carrier != nil {
 		c := w.carrier
@@ -57,7 +59,8 @@ func (w *Worker) isBacked() bool {
 	return true
 }
 
-// stranger returns the first one above w whose task has a place of one that does not wait for it; nil if there is none.
+// stranger returns the first worker above w whose task has the place of a task that does not wait for it; nil
+// if there is none.
 func (w *Worker) stranger() *Worker {
 	for w.place != nil && w.place.above != nil {
 		if w = w.place.above; w.place.strange {
@@ -67,7 +70,8 @@ func (w *Worker) stranger() *Worker {
 	return nil
 }
 
-// clear makes the place of w one that may be lent, and returns the worker that lends it. A stranger goes on with one more place.
+// clear makes the place of w one that may be lent, and returns the worker that lends it. A stranger there
+// goes on with one more permit.
 func (w *Worker) clear() *Worker {
 	if t := w.top(); t.isVacant() {
 		return t
@@ -81,7 +85,7 @@ func (w *Worker) clear() *Worker {
 	return on
 }
 
-// borrows reports whether w, or a worker that carries it, has a place that is lent to it.
+// borrows reports whether a place is lent to w, or to a worker that carries it.
 func (w *Worker) borrows() bool {
 	for ; w != nil; w = w.carrier {
 		if w.place != nil && w.place.beneath != nil {
@@ -101,7 +105,7 @@ func (w *Worker) isLost() bool {
 	return false
 }
 
-// carry runs the worker that w carries until that has ended.
+// carry runs the worker that w carries until that worker has ended.
 func (e *Engine) carry(w *Worker) {
 	u := w.carries
 	if u.carries != nil { // a task has ended the goroutine
@@ -112,7 +116,7 @@ func (e *Engine) carry(w *Worker) {
 	e.Begin(w)
 }
 
-// again is the order with which a worker goes on whose goroutine a task has ended.
+// again returns the order with which w goes on after a task has ended its goroutine.
 func (w *Worker) again() order {
 	if w.carries != nil {
 		return orderRun
@@ -120,7 +124,7 @@ func (w *Worker) again() order {
 	return orderTake
 }
 
-// pays charges the time that w has had its place to its lane.
+// pays charges w's lane for the time that w has had its place.
 func (w *Worker) pays() {
 	if p := w.carrier.engine; w.turn != 0 {
 		p.lanes.charge(&w.engine.lane.bid, w.turn, p.root().now())
@@ -128,7 +132,8 @@ func (w *Worker) pays() {
 	}
 }
 
-// turns begins or ends a turn of w, and of those that carry it: its task goes on, or waits.
+// turns ends the turn of w, and of the workers that carry it. With begins it starts a new one: the task goes
+// on. Without, the task waits.
 func (w *Worker) turns(begins bool) {
 	for ; w.carrier != nil; w = w.carrier {
 		if w.pays(); begins {
@@ -137,7 +142,7 @@ func (w *Worker) turns(begins bool) {
 	}
 }
 
-// lands ends that w is carried: its worker has ended. The carrier is active again. The caller holds the lock.
+// lands ends the carrying of w, which has ended. The carrier is active again. The caller holds the lock.
 func (w *Worker) lands() {
 	c := w.carrier
 	if c == nil {
@@ -149,15 +154,17 @@ func (w *Worker) lands() {
 	p.engage(c)
 }
 
-// kinship is a wait of a task for work of another engine of its family: the place above may be lent to that.
+// kinship is a wait of a task for work of another engine of its family. The place in a common engine above
+// may be lent to that work.
 type kinship struct {
 	want   *Want
 	engine *Engine // of the want
-	host   *Worker // of the nearest engine above both: the worker of the task, or one that carries it
+	host   *Worker // the worker of the task, or one that carries it, in the nearest engine above both
 	link   fifo.Link[kinship]
 }
 
-// kin returns the worker of the nearest engine that is above e, or is e, and that of w.
+// kin returns w, or the nearest worker that carries it, whose engine is e or above e. It returns nil if w is
+// of another family.
 func (e *Engine) kin(w *Worker) *Worker {
 	if w == nil || w.engine.root() != e.root() {
 		return nil
@@ -172,14 +179,14 @@ func (e *Engine) kin(w *Worker) *Worker {
 	return nil
 }
 
-// relate notes that the task of w waits for want, which is of e. If a worker of e carries w it is returned: it lends its place like that of
-// a task.
+// relate notes that the task of w waits for want, which is of e. If w, or a worker that carries it, is of e,
+// relate returns that worker: it lends its place as a worker with a waiting task does.
 func (e *Engine) relate(want *Want, w *Worker) (own *Worker) {
 	host := e.kin(w)
 	if host == nil || !w.hasTask() {
 		return nil
 	}
-	w.withPlace() // so that the end of the task ends that
+	w.withPlace() // so that the end of the task ends the relation
 	if host.withPlace(); host.engine == e {
 		return host
 	}
@@ -198,7 +205,8 @@ func (w *Want) unrelate() {
 	}
 }
 
-// claimKin finds work for which the task of w waits, of another engine of the family, and acquires what permits it needs.
+// claimKin finds work of another engine of the family for which the task of w waits, and acquires the permits
+// that the work needs.
 func (e *Engine) claimKin(w *Worker) (found work, ok bool) {
 	for l := w.place.kins.First(); l != nil; {
 		k := l.Of()
@@ -210,8 +218,8 @@ func (e *Engine) claimKin(w *Worker) (found work, ok bool) {
 	return found, false
 }
 
-// claimBelow finds work of want, which is e's, to run on a place of an engine above. none says that there is none, for which a permit was not
-// lacking.
+// claimBelow finds work of want, which is of e, to run on a place of the engine above. The result none says
+// that there is no such work; otherwise only a permit may have been lacking.
 func (e *Engine) claimBelow(above *Engine, want *Want) (found work, ok, none bool) {
 	switch {
 	case !want.mayHaveWork():
@@ -240,12 +248,13 @@ func (w *Want) mayHaveWork() bool {
 	return w.subtasks.hasWork()
 }
 
-// permitsBelow acquires a permit of e, and of each engine between it and above. returns says that it is for a task that has begun.
+// permitsBelow acquires a permit in e, and in each engine between e and above. returns says that the permit
+// of e is for a task that has begun already.
 func (e *Engine) permitsBelow(above *Engine, returns bool) bool {
 	for x := e; x != above; x = x.parent() {
 		begins := !returns || x != e
 		if word := x.permits.word.Load(); begins && active(word) >= allowed(word) && !x.bidding() {
-			return false // before a bid is taken back in vain
+			return false // before a bid is withdrawn without effect
 		}
 	}
 	for x := e; x != above; x = x.parent() {
@@ -260,7 +269,8 @@ func (e *Engine) permitsBelow(above *Engine, returns bool) bool {
 	return true
 }
 
-// acquireForWait acquires a permit for what a task waits for. It takes that of a bid, which is for any task.
+// acquireForWait acquires a permit for work that a task waits for. It may take the permit of a bid, which is
+// for any task.
 func (e *Engine) acquireForWait(returns bool) bool {
 	try := func() bool {
 		if returns {
@@ -291,8 +301,9 @@ func (e *Engine) needs() {
 	}
 }
 
-// offerAgain offers what tasks wait for, of e and of lanes below it, and had no permit of bidder, which has bid: its permit may have been on the way
-// to that. Where all tasks wait above, any place may go to it.
+// offerAgain follows a bid of bidder, whose permit the bid holds now. Work of e, and of lanes below it, that
+// tasks wait for may have lacked that permit: offerAgain offers it once more. If all tasks wait above, any
+// place may go to the work.
 func (e *Engine) offerAgain(bidder *Engine) {
 	if e.unbegun.First() == nil && (e.lanes == nil || len(e.lanes.needy) == 0) {
 		return
@@ -320,8 +331,9 @@ func (e *Engine) offerAgain(bidder *Engine) {
 	}
 }
 
-// claimNeeded finds work of a lane for which some task waits, to run on a place of an engine above all of whose tasks wait. A lane that has no
-// permit for it has tasks that wait themselves: it does what is to be done for them.
+// claimNeeded finds work of a lane for which some task waits, to run on a place of the engine above, all of
+// whose tasks wait. If a lane has no permit for it, tasks of the lane itself wait: the lane does what is due
+// for them.
 func (e *Engine) claimNeeded(above *Engine) (found work, ok bool) {
 	if e.lanes == nil {
 		return found, false
@@ -347,7 +359,8 @@ func (e *Engine) claimNeeded(above *Engine) (found work, ok bool) {
 	return found, ok
 }
 
-// isStillNeedy takes a lane that has no tasks for which others wait off the list of its parent, and so on upwards. It reports whether it had some.
+// isStillNeedy removes a lane that has no tasks for which others wait from the list of its parent, and so on
+// upwards. It reports whether the lane still has some.
 func (e *Engine) isStillNeedy() bool {
 	if e.lane == nil || e.lane.needyAt == 0 || e.unbegun.First() != nil || e.lanes != nil && len(e.lanes.needy) > 0 {
 		return true
@@ -364,18 +377,19 @@ func (e *Engine) isStillNeedy() bool {
 	return false
 }
 
-// fillCarried lends the place of w, which is vacant and for which there is no work here, to work of the lanes that have tasks on it.
+// fillCarried lends the place of w to work of the lanes that have tasks on it. That place is vacant, and
+// there is no work for it in e.
 func (e *Engine) fillCarried(w *Worker) {
 	for b := w; b != nil && w.isVacant(); b = b.place.beneath {
 		if u := b.carries; u != nil && u.place != nil {
 			u.engine.fill(u)
-			u.engine.touch() // where all tasks of the lane wait, any may have it
+			u.engine.touch() // where all tasks of the lane wait, any work may have the place
 		}
 	}
 }
 
-// takeBid makes w, which is idle and has a permit, carry a worker of the lane that is to get the next place. It reports false if that is for
-// a task of the queue.
+// takeBid makes w, which is idle and has a permit, carry a worker of the lane that gets the next place. It
+// reports false if that place is for a task of the queue.
 func (e *Engine) takeBid(w *Worker) bool {
 	now := e.root().now()
 	b := e.lanes.best(now, e.hasQueued())
@@ -388,7 +402,7 @@ func (e *Engine) takeBid(w *Worker) bool {
 	return true
 }
 
-// giveUpAbove gives the place of c up, which carries the worker of a task that gives its own up.
+// giveUpAbove gives up the place of c, which carries the worker of a task that gives its own place up.
 func (e *Engine) giveUpAbove(c *Worker) {
 	c.carries.turns(false)
 	c.withPlace()

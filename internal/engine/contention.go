@@ -2,48 +2,51 @@ package engine
 
 import "time"
 
-// Several goroutines that exchange one word at the same time get in each other's way: on sixteen cores a take that
-// meets others costs ten times what one costs that meets none. Where tasks take long that is little. Where a task
-// takes no longer than to be taken, one goroutine that takes many in a row is faster than all of them at once: then
-// the others let it go on for a while. (Exponential back-off, after Anderson, "The Performance of Spin Lock
-// Alternatives", 1990; but here it is the worker that backs off, by what its last tasks were like.)
+// Several goroutines that exchange one word at the same time get in each other's way. On sixteen cores a take
+// that meets others costs ten times as much as one that meets none. That is little where tasks are long.
+// Where a task takes no longer than taking it, one goroutine that takes many in a row is faster than all of
+// them at once. Then the others let it go on for a while. This is exponential back-off, after Anderson, "The
+// Performance of Spin Lock Alternatives", 1990. But here the worker backs off, by what its last tasks were
+// like.
 const (
 	mostPatient  = 16 // a worker lets others go first for at most 2^16 pauses, about 80 µs
-	pausePerTask = 16 // and for no more than this for each task that is queued: less than it takes to run them
-	firstPauses  = 7  // a submitter does so for 2^7 pauses when it has met another one, then for four times as many
+	pausePerTask = 16 // and for at most this many pauses for each queued task: less than it takes to run them
+	firstPauses  = 7  // a submitter that has met another one takes 2^7 pauses, then four times as many each time
 	mostPauses   = 14
 )
 
-// contention is what the goroutine of a worker knows of others that take tasks from its ring. The goroutine keeps it on its stack.
+// contention is what the goroutine of a worker knows of others that take tasks from its ring. It is on that
+// goroutine's stack.
 type contention struct {
 	clock time.Time
-	some  bool          // whether the rest counts
-	level uint          // the worker lets others go first for 2^level pauses, if it is not 0
+	some  bool          // backOff has something to look at
+	level uint          // if not 0, the worker lets others go first for 2^level pauses
 	lost  time.Duration // when the worker lost
 	taken time.Duration // when it had the task in hand, if it had lost before
-	took  time.Duration // how long that took; else 0
+	took  time.Duration // how long it took from the loss to the task; else 0
 }
 
-// lose notes that another goroutine was faster, the first time in a take.
+// lose notes that another goroutine was faster, for the first time in this take.
 func (c *contention) lose() { c.lost = time.Since(c.clock) }
 
-// win notes that the worker has taken a task, after it had lost.
+// win notes that the worker has taken a task after it had lost.
 func (c *contention) win() {
 	c.some = true
 	c.taken = time.Since(c.clock)
 	c.took = c.taken - c.lost
 }
 
-// backOff makes w let others go first, if its last tasks took much less time than to take them.
+// backOff makes w let others go first, if its last tasks took much less time than taking them did.
 func (c *contention) backOff(w *Worker, r *ring) {
 	n := c.patience(time.Since(c.clock), r.tailAt()-r.headAt())
 	if n >= 1<<firstPauses {
-		w.Report() // others may wait for that
+		w.Report() // others may wait for the report
 	}
 	pauses(n)
 }
 
-// patience returns for how many pauses the worker is to let others go first, at time now, when so many tasks are queued.
+// patience returns for how many pauses the worker lets others go first at time now, when queued tasks are in
+// the queue.
 func (c *contention) patience(now time.Duration, queued uint64) uint64 {
 	switch {
 	case c.took > 0 && now-c.taken < c.took/2:
@@ -61,7 +64,7 @@ func (c *contention) patience(now time.Duration, queued uint64) uint64 {
 // reset forgets all but the clock.
 func (c *contention) reset() { *c = contention{clock: c.clock} }
 
-// pauses takes n times about a nanosecond.
+// pauses makes n pauses of about a nanosecond.
 func pauses(n uint64) {
 	for range n {
 		pause()

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Start starts n workers, at most as many as are allowed.
+// Start starts n workers, or as many as the limit still allows.
 func (e *Engine) Start(n int) {
 	e.mu.Lock()
 	for range n {
@@ -17,7 +17,7 @@ func (e *Engine) Start(n int) {
 	e.unlock()
 }
 
-// Enter acquires a permit for each of n tasks that have begun outside of the engine, even if no more are allowed.
+// Enter acquires a permit for each of n tasks that have begun outside the engine, even beyond the limit.
 func (e *Engine) Enter(n int) {
 	e.mu.Lock()
 	for range n {
@@ -26,15 +26,15 @@ func (e *Engine) Enter(n int) {
 	e.unlock()
 }
 
-// Leave is called when such a task is over.
+// Leave releases the permit of a task of Enter that is over.
 func (e *Engine) Leave() {
 	e.mu.Lock()
 	e.permits.release(false)
 	e.unlock()
 }
 
-// Adopt makes a worker of the goroutine of such a task. When the task is over the goroutine, or another one in its place, calls GoOn
-// in place of Leave.
+// Adopt makes a worker of the goroutine of a task of Enter. When the task is over, that goroutine, or another
+// one in its place, must call GoOn instead of Leave.
 func (e *Engine) Adopt() *Worker {
 	e.mu.Lock()
 	e.delegated.Add(1)
@@ -44,14 +44,14 @@ func (e *Engine) Adopt() *Worker {
 	return w
 }
 
-// GoOn runs tasks on an adopted worker until that is to end.
+// GoOn runs tasks on an adopted worker until the worker ends.
 func (w *Worker) GoOn() {
 	w.order = orderTake
 	w.work()
 }
 
-// Resize sets the limit to n. When it returns, no task is taken while n or more
-// run; it does not wait for those that do.
+// Resize sets the limit to n. Once it has returned, no worker takes a task while n or more run. Resize does
+// not wait for tasks that run.
 func (e *Engine) Resize(n int) {
 	e.mu.Lock()
 	e.limit = n
@@ -66,7 +66,8 @@ func (e *Engine) Resize(n int) {
 	e.unlock()
 }
 
-// Pause stops workers from taking tasks, until Resume or Close. It reports whether it did; a closed engine does not pause.
+// Pause stops workers from taking tasks, until Resume or Close. It reports whether it did so: a closed engine
+// does not pause.
 func (e *Engine) Pause() (done bool) {
 	e.mu.Lock()
 	if done = !e.closed; done {
@@ -101,7 +102,7 @@ func (e *Engine) resumeLocked() {
 	e.refill()
 }
 
-// stops lets tasks look again that wait for subtasks which do not begin in a pause.
+// stops makes each task look again that waits for subtasks which do not begin in a pause.
 func (e *Engine) stops() {
 	for _, s := range e.subtasks {
 		e.recallWaiter(s)
@@ -113,9 +114,9 @@ func (e *Engine) stops() {
 	}
 }
 
-// refill lends places to what could not begin in a pause.
+// refill lends places to the work that could not begin in a pause.
 func (e *Engine) refill() {
-	var vacant []*Worker // to lend one place may let another task go on
+	var vacant []*Worker // copied first: lending one place may let another task go on
 	for l := e.vacant.First(); l != nil; l = l.Next() {
 		vacant = append(vacant, l.Of())
 	}
@@ -140,13 +141,12 @@ func (e *Engine) refill() {
 	}
 }
 
-// Close stops accepting, lets everything run that was accepted, and returns when
-// the last worker has ended.
+// Close stops accepting tasks, lets all accepted tasks run, and returns when the last worker has ended.
 func (e *Engine) Close() { <-e.shut() }
 
-// Shutdown is Close until done is closed. Then it removes from the queue the tasks
-// that no worker has started, and returns them at once. If done is closed beforehand
-// it does not end a pause, so that none of them starts.
+// Shutdown is Close until done is closed. Then it removes from the queue the tasks that no worker has
+// started, and returns them at once. If done was closed before the call, Shutdown does not end a pause, so
+// none of these tasks starts.
 func (e *Engine) Shutdown(done <-chan struct{}) (unrun []Task, finished bool) {
 	select {
 	case <-done:
@@ -178,7 +178,7 @@ func (e *Engine) Shutdown(done <-chan struct{}) (unrun []Task, finished bool) {
 		if e.queue.len() == 0 {
 			break
 		}
-		// A submitter was accepted but has not finished writing.
+		// A submitter has taken a slot but has not finished writing its task.
 		e.mu.Unlock()
 		runtime.Gosched()
 		e.mu.Lock()
@@ -218,10 +218,9 @@ func (e *Engine) shutLocked() {
 	e.shutLanes()
 }
 
-// Dismiss ends the workers of an engine that has nothing to do, and returns when
-// none is left. The engine stays open. A goroutine that begins to use it again says so, to
-// inUse first and then by Revive, which ends the dismissal. Dismiss also ends what Retire has begun, unless the engine is in use
-// again.
+// Dismiss ends the workers of an engine that has nothing to do, and returns when no worker is left. The
+// engine stays open. A goroutine that begins to use the engine again first makes inUse report so, and then
+// calls Revive, which ends the dismissal. Dismiss also undoes Retire, unless the engine is in use again.
 func (e *Engine) Dismiss(inUse func() bool) {
 	e.mu.Lock()
 	used := inUse()
@@ -240,8 +239,9 @@ func (e *Engine) Dismiss(inUse func() bool) {
 	<-over
 }
 
-// Retire makes workers that find nothing to do end, until Dismiss or Unretire. over rings whenever none
-// is left: a caller that waits for the end of the last task and of the last worker has to wait once.
+// Retire makes workers end that find nothing to do, until Dismiss or Unretire. It rings over whenever no
+// worker is left, so a caller that waits for the ends of the last task and of the last worker waits only
+// once.
 func (e *Engine) Retire(over *Bell) {
 	e.mu.Lock()
 	e.retired = over
@@ -250,8 +250,8 @@ func (e *Engine) Retire(over *Bell) {
 	e.unlock()
 }
 
-// Unretire ends what Retire has begun. A goroutine that lets others use the engine anew calls it before: one of those may call
-// Retire at once.
+// Unretire undoes Retire. A goroutine that lets others use the engine again must call it before: one of them
+// may call Retire at once.
 func (e *Engine) Unretire() {
 	e.mu.Lock()
 	e.unretire()
@@ -263,7 +263,7 @@ func (e *Engine) unretire() {
 	e.foresee()
 }
 
-// Revive ends a dismissal before the last worker has ended.
+// Revive ends a dismissal, even before the last worker has ended.
 func (e *Engine) Revive() {
 	e.mu.Lock()
 	if e.dismissed != nil {
@@ -273,21 +273,22 @@ func (e *Engine) Revive() {
 	e.unlock()
 }
 
-// deserted reports whether there is no worker, and no goroutine on its way to the lock
-// to start one: a goroutine that has a permit but is no worker is on that way. Nor must there be one that ends expired tasks.
+// deserted reports whether there is no worker, and no goroutine on its way to the lock to start one: such a
+// goroutine has a permit but is no worker yet. Nor may a goroutine still have expired tasks to report.
 func (e *Engine) deserted() bool {
 	return len(e.workers) == 0 && e.permits.active() == 0 && !e.expiring()
 }
 
-// Staying is how many workers there are that are not about to end. Of workers that end at once, each finds in End that none stays.
+// Staying returns the number of workers that are not about to end. If several workers end at once, each of
+// them finds in End that none stays.
 func (e *Engine) Staying() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.workers) - int(e.leaving)
 }
 
-// wind ends idle workers that are no longer wanted, and notifies the goroutines
-// that wait for the end of the last.
+// wind ends idle workers that are no longer wanted, and notifies the goroutines that wait for the end of the
+// last worker.
 func (e *Engine) wind() {
 	e.notifyRetired()
 	if e.dismissed != nil {
@@ -314,15 +315,15 @@ func (e *Engine) wind() {
 	}
 }
 
-// notifyRetired lets the caller of Retire know when no worker is left.
+// notifyRetired rings the bell of Retire when no worker is left.
 func (e *Engine) notifyRetired() {
 	if e.retired != nil && e.deserted() {
 		e.retired.Ring()
 	}
 }
 
-// Discard notes that tasks in the queue have become void without having started, as many as count returns, which is called
-// under the lock. They take no room any more, but Run may still get some of them.
+// Discard notes that tasks in the queue have become void without having started. It calls count under the
+// lock, which returns their number. These tasks take no room any more, but Run may still get some of them.
 func (e *Engine) Discard(count func() int) {
 	e.mu.Lock()
 	if n := count(); n > 0 {
@@ -341,9 +342,9 @@ func (e *Engine) Suspect() {
 	e.unlock()
 }
 
-// died notes that n more tasks in the queue are void. It removes those at the head, and compacts the queue where the
-// others are most of it: so each costs two looks at most, a pause delays no Wait for their sake, and what they refer
-// to does not stay for as long as the workers are busy.
+// died notes that n more tasks in the queue are void. It removes the void tasks at the head, and compacts the
+// queue if the others are most of it. So each void task costs two looks at most, none of them delays a Wait
+// in a pause, and what they refer to does not stay while the workers are busy.
 func (e *Engine) died(n int) {
 	q := &e.queue
 	q.dead.Add(int64(n))
@@ -372,7 +373,7 @@ func (e *Engine) sweep() {
 		return
 	}
 	e.suspects = false
-	e.delegated.Add(uint64(len(void))) // positions count them no longer
+	e.delegated.Add(uint64(len(void))) // positions do not count them any more
 	for _, v := range void {
 		e.gone(v)
 	}
@@ -387,27 +388,28 @@ func (e *Engine) gone(task Task) {
 	}
 }
 
-// Skipped notes that Run got a task that is void, and noted as such.
+// Skipped notes that Run got a task that is void and was counted as void.
 func (e *Engine) Skipped() {
 	e.queue.dead.Add(-1)
 	e.Untake()
 }
 
-// Untake returns the token of a task that a worker has taken off the queue, and that does not run.
+// Untake returns the token of a task that a worker has taken off the queue and that does not run.
 func (e *Engine) Untake() {
 	if e.rated != nil {
 		e.rated.bucket.Return(1)
 	}
 }
 
-// Skip is Skipped for a void task that may not have been noted.
+// Skip is Skipped for a void task that may not have been counted.
 func (e *Engine) Skip(task Task) {
 	e.mu.Lock()
 	e.gone(task)
 	e.unlock()
 }
 
-// Superseded follows Shutdown for each task that it has returned and that was void by then.
+// Superseded must be called after Shutdown for each task that Shutdown has returned and that was void by
+// then.
 func (e *Engine) Superseded(task Task) {
 	e.mu.Lock()
 	e.handedBack--
@@ -422,17 +424,17 @@ func (e *Engine) HandedBack() {
 	e.mu.Unlock()
 }
 
-// Timers adds n to the tasks that are to be submitted later.
+// Timers adds n to the number of tasks that are to be submitted later.
 func (e *Engine) Timers(n int) { e.timers.Add(int32(n)) }
 
-// Stats are counts at one moment; they are exact when nothing is under way.
+// Stats holds counts at one moment. They are exact when nothing is under way.
 type Stats struct {
 	Limit, Workers, Running, Suspended, Returning, Extra, Idle, Queued, Waiting, Timers int
 	Throttled, Paused, Closed                                                           bool
 	Accepted, Finished, HandedBack, Rejected, Panicked                                  uint64
 }
 
-// Stats counts.
+// Stats returns the counts of this moment. It first removes void tasks that were not counted.
 func (e *Engine) Stats() Stats {
 	e.mu.Lock()
 	if e.suspects {
@@ -444,14 +446,14 @@ func (e *Engine) Stats() Stats {
 	return e.stats()
 }
 
-// Glance is Stats that changes nothing. Queued may have void tasks.
+// Glance is Stats that changes nothing. Its Queued may include void tasks.
 func (e *Engine) Glance() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.stats()
 }
 
-// stats counts, under the lock.
+// stats returns the counts, under the lock.
 func (e *Engine) stats() Stats {
 	unfinished := 0
 	e.eachWorker(func(w *Worker) {

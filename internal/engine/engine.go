@@ -10,73 +10,76 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// Verdict is what became of a submission.
+// Verdict is the result of a submission.
 type Verdict uint8
 
 const (
 	waiting   Verdict = iota
-	Accepted          // the task will run, or be handed back by Shutdown
-	Full              // no room, and the submitter did not want to wait, or must not
-	Closed            // the engine takes no tasks any more
+	Accepted          // the task will run, or Shutdown will hand it back
+	Full              // no room, and the submitter may not wait
+	Closed            // the engine does not accept tasks any more
 	Cancelled         // the submitter gave up waiting
 )
 
-// Config is what an engine is made of. The caller has checked it.
+// Config holds the settings of an engine. The caller has checked them.
 type Config struct {
 	Limit       int           // the most tasks that run at once, at least 1
-	Queue       int           // how many more may wait; math.MaxInt for no bound
-	MaxWaiting  int           // how many submitters may wait for room
-	IdleTimeout time.Duration // after which an idle worker ends
+	Queue       int           // the most tasks that are queued; math.MaxInt for no bound
+	MaxWaiting  int           // the most submitters that wait for room
+	IdleTimeout time.Duration // how long a worker is idle before it ends
 
 	Runner
 
-	// End, if not nil, is called when a worker ends, which holds no permit by then. Close
-	// waits for it. Its panic takes the program down.
+	// End, if not nil, is called when a worker ends. By then the worker holds no permit. Close waits for End.
+	// A panic of End takes the program down.
 	End func(w *Worker)
-	// Expiry, if not nil, says how long a task may be queued. Then Measure must be 1.
+	// Expiry, if not nil, says how long a task may be queued. Measure must be 1 then.
 	Expiry *Expiry
-	// So many tasks, about as many as there are processors, are handed to workers before there is a ring.
+	// AtOnce is how many tasks are handed to workers before there is a ring: about as many as there are
+	// processors.
 	AtOnce int32
-	// So many idle workers stay for their IdleTimeout, even if none has come back for a second task lately; 0 for all.
+	// Parked is how many idle workers stay for their IdleTimeout even if no worker has come back for a second
+	// task lately; 0 stands for all.
 	Parked int32
-	// Measure is the largest part of the workers' time that measuring may take; 0 for no measuring.
+	// Measure is the largest share of the workers' time that measuring may take; 0 turns measuring off.
 	Measure float32
-	// When so many new workers, one after the other, were needed, and none has come back for a second task, each further task
-	// comes with its worker; 0 for never.
+	// Blocked is how many new workers in a row must have been needed, with none back for a second task,
+	// before each further task comes with its worker; 0 stands for never.
 	Blocked int8
-	// Numbered is how many numbers are not given to workers, the first ones.
+	// Numbered is how many numbers, the lowest, are not given to workers.
 	Numbered int8
-	// Crash lets a panic take the program down instead.
+	// Crash lets a panic of a task take the program down.
 	Crash bool
-	// Void reports whether a task will not run any more, or has started out of turn. Run may get such a task, and
-	// calls Skipped. Only an engine that has such tasks needs it.
+	// Void reports whether a task has started out of turn, or will never run. Run may get such a task, and
+	// then calls Skipped. Only an engine that has such tasks needs Void.
 	Void func(Task) bool
-	// Ticket makes what goes into the queue for the subtask that has the number. Only an engine whose subtasks
+	// Ticket makes what goes into the queue for the subtask with the number. Only an engine whose subtasks
 	// have tickets needs it.
 	Ticket func(task Task, number uint64) Task
-	// Counted is called, under the lock, for each void task that has left the queue without Run. It reports false if
-	// Discard has not counted the task, and will not. A nil Counted stands for one that reports true.
+	// Counted is called, under the lock, for each void task that has left the queue without Run. It reports
+	// false if Discard has not counted the task and will not. A nil Counted stands for one that reports true.
 	Counted func(Task) bool
 }
 
 // Expiry says what becomes of tasks that have been queued for too long.
 type Expiry struct {
 	After time.Duration
-	// Expired is called in place of Run for such a task, which counts as handed back: on the worker that has come to it, or with a nil w on
-	// another goroutine, which it must not hold up. What it returns, if that is not nil, is called next; it may block, or end the goroutine.
+	// Expired is called instead of Run for such a task, which counts as handed back. The worker that has come
+	// to the task calls it. If another goroutine does, w is nil, and Expired must not block. If the result is
+	// not nil, it is called next; it may block, or end the goroutine.
 	Expired func(w *Worker, task Task) (tell func())
 }
 
 // Runner runs the tasks of an engine.
 type Runner interface {
-	// Begin is called on each new goroutine of a worker, before its first task, when a worker comes to rest, and before a task where it
-	// attends to something else anyway.
+	// Begin is called on each new goroutine of a worker before its first task, and when a worker comes to
+	// rest. It is also called before a task if the worker attends to something else anyway.
 	Begin(w *Worker)
 	// Run runs one task, on worker w.
 	Run(w *Worker, task Task)
-	// Broken is called, on the goroutine that ran the task and before it
-	// unwinds, for a task that panicked (panicked is what recover returned)
-	// or called runtime.Goexit (panicked is nil). Its panic takes the program down.
+	// Broken is called for a task that panicked (panicked is what recover returned) or called runtime.Goexit
+	// (panicked is nil). It runs on the goroutine of the task, before that goroutine unwinds. A panic of
+	// Broken takes the program down.
 	Broken(w *Worker, task Task, panicked any)
 }
 
@@ -85,88 +88,91 @@ type Engine struct {
 	Config
 
 	queue  queue
-	waitAt atomic.Uint64 // the position before which tasks must finish for a caller of Wait
-	asked  atomic.Uint64 // the last number with which a wait has asked the workers to report; changed under mu
+	waitAt atomic.Uint64 // workers take no task from this position on until the next wait has asked; never if there is none
+	asked  atomic.Uint64 // the number with which workers were last asked to report; changed under mu
 
 	spareWait *wait // for the next call of Wait; under mu
 
-	hurried atomic.Int64 // until when no submitter yields, in ns since clock
-	clock   time.Time    // what idle times and hurried are measured from
-	timer   *time.Timer  // trims the idle; made by a worker, so that it belongs to its bubble; under mu
+	hurried atomic.Int64 // the time until which no submitter yields, in ns since clock
+	clock   time.Time    // when the engine was made: the zero of idle times and hurried
+	timer   *time.Timer  // ends idle workers; a worker makes it, so that it belongs to the worker's bubble; under mu
 
-	lane  *lane  // what the engine has in addition if it is a lane
-	lanes *lanes // what it has in addition if it has lanes; under mu
+	lane  *lane  // nil unless the engine is a lane
+	lanes *lanes // nil unless the engine has lanes; under mu
 
 	_       [cacheLine - 40 - bits.UintSize/4 - 16 - 8 - 3*bits.UintSize/8]byte // every submission reads permits, every wake-up writes it
 	watch   atomic.Pointer[watch]
 	_       [8 - bits.UintSize/8]byte
-	births  uint32 // workers there were; changed under mu, as the three that follow
-	again   uint32 // seconds, when rush last looked
-	inARow  int32  // searching workers that it has seen since without a change
-	rushing int32  // workers that may come with their tasks before the next that searches
+	births  uint32 // workers added so far; changed under mu, as are the three fields below
+	again   uint32 // the result of seconds when rush last looked
+	inARow  int32  // searching workers that rush has seen since without a change
+	rushing int32  // workers that may still come with their tasks before the next one searches
 	permits permits
-	rated   *rated // what it has in addition if its tasks take tokens
-	// The worker that was woken to search, until it begins, or a wait passes it over; set under mu.
+	rated   *rated // nil unless the tasks take tokens
+	// searcher is the worker that was woken to search. It stays here until it begins, or a wait passes it
+	// over. Set under mu.
 	searcher atomic.Pointer[Worker]
 	timers   atomic.Int32
 	_        [cacheLine - 12 - 2*bits.UintSize/8]byte
 
 	mu         lock // never held across a channel operation that may block
 	submitters submitters
-	workers    []*Worker         // every worker there is
-	idle       []*Worker         // those that are parked, the newest last
-	subtasks   []*Subtasks       // with tasks of tasks, the oldest first
-	returning  fifo.List[Worker] // whose tasks had given their place up and want to go on
-	unblocked  fifo.List[Waiter] // of tasks that have lent their place while they waited for room, and there is room now
-	vacant     fifo.List[Worker] // whose tasks wait, and have not lent their place
-	unbegun    fifo.List[Want]   // what tasks wait for, and may not have started
+	workers    []*Worker         // all workers
+	idle       []*Worker         // the parked workers, the newest last
+	subtasks   []*Subtasks       // the sets that are listed, the oldest first
+	returning  fifo.List[Worker] // workers whose tasks gave their place up and want to go on
+	unblocked  fifo.List[Waiter] // waiters for room whose tasks have lent their place, and that have room now
+	vacant     fifo.List[Worker] // workers whose tasks wait, and have not lent their place
+	unbegun    fifo.List[Want]   // wants that may hold work that has not started
 	waits      []*wait           // the calls of Wait, the earliest first
-	asking     int               // so many of the waits, the first ones, have asked
+	asking     int               // how many of waits have asked: the first ones
 
 	limit      int
-	unasked    int32 // workers that are not idle, and that no wait has asked
-	leaving    int32 // workers that were ordered to end that still are in workers
-	givenUp    int32 // so many of waits were given up
+	unasked    int32 // workers that are not idle, and that belong to no wait: see wait
+	leaving    int32 // workers that have to end and are still in workers
+	givenUp    int32 // how many of waits were given up
 	handed     int32 // tasks handed to workers since the queue had a ring
 	candidates int32 // workers[:candidates] may hold no task, see between
-	vacancies  int32 // in vacant
+	vacancies  int32 // the length of vacant
 	suspended  int32 // tasks that have begun and wait
-	comingBack int32 // in returning
-	lent       int32 // places; 32 bits, as some more here, or an engine takes 64 bytes more
-	spare      int32 // how many workers beyond the limit are worth keeping
+	comingBack int32 // the length of returning, except workers that carry others
+	lent       int32 // places that are lent; like its neighbors 32 bits wide, or an engine would take 64 bytes more
+	spare      int32 // how many workers beyond the limit are kept
 	paused     bool
 	closed     bool
 	armed      bool          // timer is running
-	prepaid    bool          // there is a permit for the task that is about to go on
+	prepaid    bool          // a permit has been acquired for the task that is about to go on
 	suspects   bool          // the queue may hold void tasks that dead does not count
-	halfway    bool          // the last search for them met a half-written slot
-	touched    bool          // unlock is to see to it: see touch
-	endsWith   bool          // it is a lane for whose end the parent waits
-	finished   chan struct{} // closed when the engine is closed, empty and without a worker
-	dismissed  chan struct{} // if not nil: idle workers end, and it is closed when the last has
+	halfway    bool          // the last search for void tasks met a half-written slot
+	touched    bool          // unlock will settle the engine: see touch
+	endsWith   bool          // it is a lane, and the parent waits for its end
+	finished   chan struct{} // is closed when the engine has been closed, is empty and has no worker
+	dismissed  chan struct{} // if not nil: idle workers end, and it is closed when none is left
 	retired    *Bell         // if not nil: workers that find nothing to do end, and it rings when none is left
 
 	rejected, panicked, handedBack uint64
 
-	delegated atomic.Uint64 // tasks that were accepted and did not go through the queue
+	delegated atomic.Uint64 // accepted tasks that did not go through the queue
 	waking    atomic.Int32  // tasks that count as going on: see Wakeup, lose and delays
-	beside    atomic.Bool   // a set of subtasks has open tasks, or a task returns
-	abandoned atomic.Bool   // what has not started is handed back
+	beside    atomic.Bool   // there may be work next to the queue: see regate
+	abandoned atomic.Bool   // tasks that have not started are handed back
 	ending    atomic.Bool   // workers are unlikely to park: see foresee
 }
 
-// lock is a mutex, or stands for another one. Its zero value is used before the race detector knows that an engine has been made.
+// lock is a mutex of its own, or stands for the mutex of another lock. Its zero value is used before the race
+// detector knows that an engine has been made.
 type lock struct {
 	sync.Mutex
 	of *sync.Mutex
 }
 
-// lockTries is how often a goroutine tries to get the lock before it may park, with 32 pauses after the first try and twice as many after each
-// other one: half a microsecond in all. Most goroutines hold it for less time than it takes to
-// park and to wake up: nested groups, which go through the lock, take up to a third less time so.
+// lockTries is how often a goroutine tries to get the lock before it may park. It pauses 32 times after the
+// first try, and twice as often after each further one: half a microsecond in all. Most goroutines hold the
+// lock for less time than it takes to park and to wake up. Nested groups, which go through the lock, take up
+// to a third less time so.
 const lockTries = 4
 
-// Lock locks the mutex, or the one that l stands for.
+// Lock locks the mutex that l is or stands for.
 func (l *lock) Lock() {
 	m := l.mutex()
 	for i := range lockTries {
@@ -178,7 +184,7 @@ func (l *lock) Lock() {
 	m.Lock()
 }
 
-// Unlock unlocks it.
+// Unlock unlocks that mutex.
 func (l *lock) Unlock() { l.mutex().Unlock() }
 
 func (l *lock) mutex() *sync.Mutex {
@@ -188,14 +194,14 @@ func (l *lock) mutex() *sync.Mutex {
 	return &l.Mutex
 }
 
-// New returns an engine that has not started anything yet.
+// New returns an engine that has started no goroutine yet.
 func New(c Config) *Engine {
 	e := new(Engine)
 	e.Init(&c)
 	return e
 }
 
-// Init makes a new engine of the zero value.
+// Init makes a new engine of the zero Engine e.
 func (e *Engine) Init(c *Config) {
 	e.Config, e.limit, e.clock = *c, c.Limit, time.Now()
 	e.takesTokens()
@@ -204,8 +210,8 @@ func (e *Engine) Init(c *Config) {
 	e.permits.allow(min(c.Limit, maxAllowed))
 }
 
-// stir wakes or starts a worker to search, if one may be. A goroutine that has made
-// work available calls it afterwards.
+// stir wakes or starts a worker to search, if the permits allow one. A goroutine that has made work available
+// calls it afterwards.
 func (e *Engine) stir() {
 	for e.permits.tryWake() {
 		e.mu.Lock()
@@ -228,8 +234,8 @@ func (e *Engine) stir() {
 		born := e.order(w, o)
 		e.mu.Unlock()
 		if born {
-			// Making a goroutine takes longer than all else that is done under the
-			// lock. The worker is already one of Engine.workers, and known to search.
+			// Making a goroutine takes longer than all else that is done under the lock. The worker is in
+			// Engine.workers already, and known to search.
 			go w.work()
 		}
 		if o == orderSearch || !e.available() {
@@ -238,13 +244,15 @@ func (e *Engine) stir() {
 	}
 }
 
-// rush gives the oldest task to a new worker, which need not search, if tasks block, and so each of them needs a worker: those that
-// search start one after the other, each on the processor of the one before, while here all goroutines that add tasks start workers.
-// It gives the token back then.
+// rush gives the oldest task to a new worker, which need not search; it then releases the token. It does so
+// if tasks block, so that each of them needs a worker. Workers that search start one after the other, each on
+// the processor of the one before. With rush, all goroutines that add tasks start workers.
 //
-// It needs evidence: a worker for each of many short tasks would cost far more than the tasks do. As long as every task that was
-// taken is the first of its worker, none has come back. A worker that searches has begun when the next one is needed; those
-// that come with a task may not have. So after at most twice as many of these as the time before, one searches.
+// rush needs evidence that tasks block: a worker for each of many short tasks would cost far more than the
+// tasks do. As long as every task taken is the first of its worker, no worker has come back. A worker that
+// searches has begun when the next one is needed; workers that come with a task may not have begun. So after
+// each batch of workers that come with tasks, rush lets one worker search; a batch is at most twice as large
+// as the one before.
 func (e *Engine) rush() (w *Worker, o order) {
 	if e.Blocked == 0 || len(e.idle) > 0 || !e.quiet() || e.waited() {
 		return nil, o
@@ -271,14 +279,15 @@ func (e *Engine) rush() (w *Worker, o order) {
 	return w, orderRun
 }
 
-// seconds is how many tasks were not the first of their workers, less the workers without a task so far.
+// seconds is how many tasks were not the first of their workers, minus the workers that have had no task so
+// far.
 func (e *Engine) seconds() uint32 { return uint32(e.queue.taken()+e.delegated.Load()) - e.births }
 
-// longestRush is the binary logarithm of the largest rushing.
+// longestRush is the binary logarithm of the largest value of rushing.
 const longestRush = 10
 
-// order gives an order to a worker that rests. It reports true for a new worker, whose goroutine the caller starts when
-// it has released the lock.
+// order gives an order to a worker that rests. It reports true for a new worker: the caller must start its
+// goroutine when it has released the lock.
 func (e *Engine) order(w *Worker, o order) (born bool) {
 	if w.parked == nil {
 		w.order = o
@@ -288,7 +297,8 @@ func (e *Engine) order(w *Worker, o order) (born bool) {
 	return false
 }
 
-// assign makes a worker run task, one of a set of subtasks if from is not nil. The caller has a permit for it.
+// assign makes a worker run task. If from is not nil, task is one of that set of subtasks. The caller has
+// acquired a permit for the worker.
 func (e *Engine) assign(task Task, k mark, from *Subtasks) {
 	w := e.recruit()
 	if from != nil {
@@ -299,9 +309,9 @@ func (e *Engine) assign(task Task, k mark, from *Subtasks) {
 	e.send(w, orderRun, nil)
 }
 
-// recruit returns the newest idle worker, or a new one. So the engine starts no more
-// workers than there are permits, and one for each task that has lent its place, or given it up:
-// while none is idle every other worker holds a permit, or has lent its place.
+// recruit returns the newest idle worker, or a new one. While no worker is idle, each worker holds a permit,
+// or its task has lent its place or given it up. So the engine starts at most one worker for each permit, and
+// one for each task that has lent its place or given it up.
 func (e *Engine) recruit() *Worker {
 	if last := len(e.idle) - 1; last >= 0 {
 		w := e.idle[last]
@@ -331,14 +341,16 @@ func (e *Engine) addWorker() *Worker {
 	return w
 }
 
-// newWorker is hidden from the race detector: a task may use its worker and know nothing of the goroutine that has made it.
+// newWorker is hidden from the race detector: a task may use its worker, and is not ordered after the
+// goroutine that made the worker.
 //
 //go:norace
 func (e *Engine) newWorker(index int32) *Worker {
 	return &Worker{engine: e, index: index}
 }
 
-// send gives an idle or new worker its order. A worker of a lane gets a carrier: host is as for embark.
+// send gives its order to an idle or new worker. A worker of a lane gets a carrier first: host is as for
+// embark.
 func (e *Engine) send(w *Worker, o order, host *Worker) {
 	switch {
 	case e.lane != nil:
@@ -348,7 +360,7 @@ func (e *Engine) send(w *Worker, o order, host *Worker) {
 	}
 }
 
-// isStopped reports whether e is paused, or an engine above it: then no task begins.
+// isStopped reports whether e, or an engine above it, is paused: then no task begins.
 func (e *Engine) isStopped() bool {
 	for ; e != nil; e = e.parent() {
 		if e.paused {
@@ -374,9 +386,8 @@ func (e *Engine) regate() {
 	e.press()
 }
 
-// serve lets waiting submitters in, in order, as far as there is room. It
-// reports false if that depends on a goroutine that is half-way through a slot: that
-// one will come here, or wake a worker that does.
+// serve lets waiting submitters in, in order, as far as there is room. It reports false if that depends on a
+// goroutine that is half-way through a slot: that goroutine will come here, or wake a worker that does.
 func (e *Engine) serve() (settled bool) {
 	for s := e.submitters.first(); s != nil; s = e.submitters.first() {
 		switch e.pushLocked(s.value) {
@@ -386,8 +397,8 @@ func (e *Engine) serve() (settled bool) {
 		case unsettled:
 			return false
 		}
-		// The queue is full, but a free worker always has room for one more, unless
-		// it is wanted elsewhere first.
+		// The queue is full. A free worker still has room for one more task, unless the worker is wanted
+		// elsewhere first.
 		if e.placeWanted() || e.delegating() || e.hasBids() || e.throttled() || !e.tryPlace() {
 			return true
 		}
@@ -401,9 +412,8 @@ func (e *Engine) serve() (settled bool) {
 	return true
 }
 
-// unlock ends a change under the lock: it lets tasks that return go on, lets
-// submitters in, notifies callers of Wait and Close, sets the gates, and wakes a worker
-// if there is work for it.
+// unlock ends a change under the lock. It lets tasks that return go on, lets submitters in, notifies callers
+// of Wait and Close, sets the gates, and wakes a worker if there is work for it.
 func (e *Engine) unlock() (settled bool) {
 	if e.lane != nil || e.lanes != nil {
 		return e.unlockFamily()
@@ -416,7 +426,7 @@ func (e *Engine) unlock() (settled bool) {
 	return settled
 }
 
-// settle does what unlock does under the lock.
+// settle does the part of unlock that needs the lock.
 func (e *Engine) settle() (settled bool) {
 	if e.bidding() {
 		e.reviewBid()
@@ -441,9 +451,9 @@ func (e *Engine) settle() (settled bool) {
 	return settled
 }
 
-// quiet reports whether all that unlock does is done, except for the ends of Retire and of calls of Wait: no other goroutine waits
-// for a change under the lock, no task has a claim on a place, and the gates are open, as they should be. It is the usual case, and
-// much less to look at.
+// quiet reports whether unlock has nothing to do, except for the ends of Retire and of calls of Wait. Then no
+// other goroutine waits for a change under the lock, no task has a claim on a place, and the gates are open,
+// as they should be. This is the usual case, and there is much less to look at.
 func (e *Engine) quiet() bool {
 	switch {
 	case e.queue.gated(): // as while a submitter waits

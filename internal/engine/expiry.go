@@ -6,40 +6,44 @@ import (
 	"weak"
 )
 
-// expiry ends tasks that have been queued for too long. Each task has a mark then, with the time of its submission. A worker that comes to
-// such a task does not run it; and while the queue is not empty a timer runs that takes those off its head which no worker comes to.
+// expiry ends tasks that have been queued for too long. Each task has a mark then, with the time of its
+// submission. A worker that comes to such a task does not run it. While the queue is not empty, a timer runs,
+// which removes from its head the expired tasks that no worker comes to.
 //
-// Invariant: while the head of the queue holds a task the timer is armed, or a goroutine is about to arm it. A submitter that has written its slot
-// looks at the timer; the timer clears armed, and then looks at the head. So one of the two sees the other.
+// Invariant: while the head of the queue holds a task, the timer is armed, or a goroutine is about to arm it.
+// A submitter first writes its slot and then looks at the timer. The timer first clears armed and then looks
+// at the head. So one of the two sees the other.
 type expiry struct {
 	after  time.Duration
 	timer  atomic.Uint32
-	expire func() // the engine's, without a reference to it
+	expire func() // expires queued tasks of the engine; it holds only a weak pointer to it
 
-	// Under Engine.mu: how many tasks were taken, and of how many of those, the first ones, that was told. What is to be called for the others is in
-	// tells, or about to be: calls of Wait and Close wait for that.
+	// Under Engine.mu. taken is how many expired tasks the timer has removed from the queue. told is how many
+	// of these, oldest first, are reported: their call is over, or there was nothing to call. The calls for
+	// the others are in tells, or about to be. Calls of Wait and Close wait for them.
 	taken, told uint64
 	tells       []func() // nil where there is nothing to call
 	telling     bool     // a goroutine calls them
 }
 
-// What the timer of an expiry is.
+// States of the timer of an expiry.
 const (
 	idle  = iota
-	armed // it runs, or its goroutine looks at the queue
-	stuck // idle, as a submitter was half-way through the slot at the head when the timer looked: that one arms it
+	armed // the timer runs, or its goroutine looks at the queue
+	stuck // idle, but a submitter was half-way through the slot at the head when the timer looked: that submitter arms it
 )
 
-// expiredAtOnce are taken off the queue before the lock is released for a moment.
+// expiredAtOnce is how many tasks are removed from the queue before the lock is released for a moment.
 const expiredAtOnce = 256
 
-// mostTells may wait to be called: while a handler is so slow, only workers find tasks that have expired.
+// mostTells is how many calls may wait to be made. While a handler is so slow that this many wait, only
+// workers find expired tasks.
 const mostTells = 1024
 
-// soon is how long the timer runs at least when it is armed for the next task.
+// soon is the least time for which the timer is armed for the next task.
 const soon = time.Millisecond
 
-// see is called for each task that is queued, by its submitter, when it stands there.
+// see is called for each queued task by its submitter, after the submitter has written the slot.
 func (x *expiry) see() {
 	switch was := x.timer.Load(); {
 	case was == armed || !x.timer.CompareAndSwap(was, armed):
@@ -59,7 +63,7 @@ func newExpiry(e *Engine) *expiry {
 	}}
 }
 
-// rests disarms the timer. tasks says that there are tasks in the queue.
+// rests disarms the timer. tasks says whether there are tasks in the queue.
 func (x *expiry) rests(tasks bool) {
 	if tasks {
 		x.timer.Store(stuck)
@@ -68,7 +72,8 @@ func (x *expiry) rests(tasks bool) {
 	}
 }
 
-// isOver reports whether the task of k was queued for too long at that time of the meter's clock. Subtasks are never queued.
+// isOver reports whether the task of mark k had been queued for too long at the time now of the meter's
+// clock. Subtasks are never queued.
 func (x *expiry) isOver(k mark, now int64) bool {
 	at := k.submitted(now)
 	return k&marked != 0 && at != 0 && now-at >= int64(x.after)
@@ -84,14 +89,14 @@ func (e *Engine) expired(w *Worker, task Task) {
 		return
 	}
 	e.mu.Lock()
-	e.handedBack-- // until that is over, since the worker has the task so long
+	e.handedBack-- // until the call is over: the worker has the task until then
 	e.mu.Unlock()
-	w.tells = true // session goes on from there if the call ends the goroutine
+	w.tells = true // if the call ends the goroutine, session calls hasTold
 	tell()
 	w.hasTold()
 }
 
-// hasTold reports whether w was in a call of expired, which is over then.
+// hasTold reports whether w was in a call of expired that is over now, and counts its task as handed back.
 func (w *Worker) hasTold() bool {
 	if !w.tells {
 		return false
@@ -101,7 +106,8 @@ func (w *Worker) hasTold() bool {
 	return true
 }
 
-// expireQueued takes the tasks off the head of the queue that have been there for too long, and arms the timer for the next one.
+// expireQueued removes from the head of the queue the tasks that have been there for too long, and arms the
+// timer for the next one.
 func (e *Engine) expireQueued() {
 	for late := e.takeExpired(); len(late) > 0; late = e.takeExpired() {
 		tells := make([]func(), len(late))
@@ -120,7 +126,7 @@ func (e *Engine) expireQueued() {
 	}
 }
 
-// next drops what there is nothing to call for, and reports whether there is something.
+// next drops the tasks for which there is nothing to call, and reports whether there is a call to make.
 func (x *expiry) next() bool {
 	for len(x.tells) > 0 && x.tells[0] == nil {
 		x.tells = x.tells[1:]
@@ -129,13 +135,14 @@ func (x *expiry) next() bool {
 	return len(x.tells) > 0
 }
 
-// tell calls what is to be called for the tasks that were taken, one after the other.
+// tell makes the calls for the tasks that were removed, one after the other.
 func (e *Engine) tell() {
 	for e.tellNext() {
 	}
 }
 
-// tellNext reports whether there is more to call. If the call ends the goroutine, another one goes on.
+// tellNext makes one call, and reports whether there are more. If the call ends the goroutine, another
+// goroutine goes on.
 func (e *Engine) tellNext() (more bool) {
 	x := e.queue.meter.expiry
 	e.mu.Lock()
@@ -157,7 +164,8 @@ func (e *Engine) tellNext() (more bool) {
 	return true
 }
 
-// lateTasks returns how many tasks have expired and of how many of those that was told.
+// lateTasks returns how many expired tasks the timer has removed from the queue, and how many of these are
+// reported.
 func (e *Engine) lateTasks() (taken, told uint64) {
 	if m := e.queue.meter; m != nil && m.expiry != nil {
 		return m.expiry.taken, m.expiry.told
@@ -165,13 +173,13 @@ func (e *Engine) lateTasks() (taken, told uint64) {
 	return 0, 0
 }
 
-// expiring reports whether there are tasks that have expired and of which that was not told.
+// expiring reports whether the timer has removed expired tasks that are not reported yet.
 func (e *Engine) expiring() bool {
 	taken, told := e.lateTasks()
 	return told < taken
 }
 
-// takeExpired takes some of them. If there are none, it sees to the timer.
+// takeExpired removes some expired tasks from the queue. If there are none, it arms or disarms the timer.
 func (e *Engine) takeExpired() (late []Task) {
 	x := e.queue.meter.expiry
 	e.mu.Lock()
@@ -203,7 +211,8 @@ func (e *Engine) takeExpired() (late []Task) {
 	return late
 }
 
-// headExpired takes the task at the head of the queue, if it has expired. Else next is how long that may be from now; 0 if it holds none.
+// headExpired removes the task at the head of the queue if it has expired. Otherwise next is the time until
+// it may expire; 0 if the head holds no task.
 func (e *Engine) headExpired() (task Task, next time.Duration, expired bool) {
 	m := e.queue.meter
 	for {

@@ -8,60 +8,63 @@ import (
 	"weak"
 )
 
-// A lane is an engine that has no places and no goroutines of its own: it takes both from another one, its parent, which may be a lane as well. It has a
-// queue and a limit, and all that depends on these.
+// A lane is an engine that has no places and no goroutines of its own. It takes both from another engine, its
+// parent, which may be a lane, too. It has a queue and a limit, and all that depends on these.
 //
-// For each of its workers that holds a permit, or stands on the place of another one, a worker of the parent does the same there: its
-// carrier, on whose goroutine it runs. So a task of a lane runs only where the lane and the parent both have a place for it. A carrier counts as
-// idle, since it has no task of the parent's queue, but holds a permit like one that has.
+// A worker of a lane runs on the goroutine of a worker of the parent, its carrier. If the lane's worker holds
+// a permit, or stands on the place of another one, its carrier does the same in the parent. So a task of a
+// lane runs only where the lane and the parent both have a place for it. A carrier counts as idle, since it
+// has no task of the parent's queue, but holds a permit like a worker that has one.
 //
-// A lane that has work, and a permit, but no place, bids for one: see bids. Until it gets the place the bid holds the permit and the searching token,
-// for the worker that will come. The parent's own workers find bids next to its queue, as they find subtasks. While there are any, or the
-// parent's queue holds tasks, a worker of a lane leaves its place when others have a better claim: see givesWay.
+// A lane that has work and a permit, but no place, bids for one: see bids. Until the lane gets the place, the
+// bid holds the permit and the searching token for the worker that will come. The parent's own workers find
+// bids next to its queue, as they find subtasks. While there are bids, or tasks in the parent's queue, a
+// worker of a lane leaves its place when others have a better claim: see givesWay.
 //
-// All engines of a family, which is one without a parent and the lanes below it, have one lock. A goroutine that has changed something
-// under it notes which of the other engines that concerns, and unlock does for each of them what is to be done.
+// An engine without a parent and the lanes below it are a family. They have one lock. A goroutine that has
+// changed something under it notes which of the other engines that concerns, and unlock does what is due for
+// each of them.
 type lane struct {
 	parent  *Engine
-	bid     bid     // among those of the parent
-	spare   *Worker // one that has ended, for the next session
-	at      int32   // its index in working of the parent
-	needyAt int32   // that in needy of the parent, plus 1; 0 while it is not there
+	bid     bid     // among the bids of the parent
+	spare   *Worker // a worker that has ended, for reuse
+	at      int32   // its index in the parent's working
+	needyAt int32   // its index in the parent's needy, plus 1; 0 while it is not there
 	rested  func()  // LaneConfig.Rests
 
-	// The ring that the queue had when the lane last rested. Most lanes rest often, and not for long: they find it again, unless there
-	// was a collection of garbage meanwhile.
+	// ring is the ring that the queue had when the lane last rested. Most lanes rest often, but not for long.
+	// They find the ring again, unless the garbage collector has freed it meanwhile.
 	ring weak.Pointer[ring]
 }
 
-// lanes are those of an engine.
+// lanes are the lanes of an engine.
 type lanes struct {
 	bids
-	wanted  atomic.Int64         // an urgency: what the workers of the lanes must know
+	wanted  atomic.Int64         // an urgency: what the workers of the lanes must know, see press
 	all     []member             // the oldest first
-	working []*Engine            // those that have workers
+	working []*Engine            // the lanes that have workers
 	held    map[*Engine]struct{} // see hold
-	alive   int                  // so many of all there were at the last look
-	unended int                  // of the lanes that were closed with the engine, those that have not ended
-	needy   []*Engine            // those with tasks for which others wait, and that may not have started
-	touched []*Engine            // of the root: those for which unlock is to do what is to be done
+	alive   int                  // the length of all after the last sweep
+	unended int                  // how many lanes were closed with the engine and have not ended
+	needy   []*Engine            // lanes with tasks for which others wait, and that may not have started
+	touched []*Engine            // in the root: the engines that unlock has to settle
 }
 
-// member is a lane, for as long as that is not garbage.
+// member is a lane, until the lane is garbage.
 type member struct {
 	weak.Pointer[Engine]
 	priority int32
 }
 
-// LaneConfig is what a lane has in addition.
+// LaneConfig holds the settings that a lane has in addition to those of [Config].
 type LaneConfig struct {
-	Share    int           // of the run time, among those that have the same priority
-	Priority int           // those of a higher priority go first
-	Aging    time.Duration // one step of priority for each of it that the oldest task has waited; 0 for none; then Measure must be 1
-	Rests    func()        // is called, without the lock, when the last worker has ended, if it is not nil
+	Share    int           // the lane's part of the run time, among lanes of the same priority
+	Priority int           // lanes of a higher priority go first
+	Aging    time.Duration // how long the oldest task waits for one step of priority; 0 for no aging; else Measure must be 1
+	Rests    func()        // if not nil, it is called, without the lock, when the last worker has ended
 }
 
-// isCarrier is the mark of a worker that carries one of a lane.
+// isCarrier is the mark of a worker that carries a worker of a lane.
 const isCarrier mark = 1
 
 // InitLane is Init for a lane of parent.
@@ -87,7 +90,8 @@ func (e *Engine) InitLane(parent *Engine, c *Config, l LaneConfig) {
 	}
 }
 
-// note keeps e among the lanes of b. Those that are garbage, or have ended, are dropped when there are twice as many.
+// note adds e to the lanes of b. When their number has about doubled, it drops those that are garbage or have
+// ended.
 func (b *lanes) note(e *Engine) {
 	if len(b.all) >= 2*b.alive+16 {
 		b.all = slices.DeleteFunc(b.all, func(l member) bool {
@@ -124,7 +128,7 @@ func (e *Engine) reuseQueue() {
 	}
 }
 
-// parent is where a lane has its places; nil for an engine that is none.
+// parent returns the engine where a lane has its places; nil for an engine that is no lane.
 func (e *Engine) parent() *Engine {
 	if e.lane == nil {
 		return nil
@@ -132,7 +136,7 @@ func (e *Engine) parent() *Engine {
 	return e.lane.parent
 }
 
-// root is the engine of the family that is no lane.
+// root returns the engine of the family that is no lane.
 func (e *Engine) root() *Engine {
 	for e.lane != nil {
 		e = e.lane.parent
@@ -140,7 +144,7 @@ func (e *Engine) root() *Engine {
 	return e
 }
 
-// priority is that of a lane.
+// priority returns the priority of a lane, and 0 for an engine that is none.
 func (e *Engine) priority() int32 {
 	if e.lane == nil {
 		return 0
@@ -148,27 +152,28 @@ func (e *Engine) priority() int32 {
 	return e.lane.bid.class.priority
 }
 
-// bidding reports whether e has bid for a place: then no worker comes before it gets that.
+// bidding reports whether e has bid for a place: then no worker comes before e gets the place.
 func (e *Engine) bidding() bool { return e.lane != nil && e.lane.bid.at > 0 }
 
-// hasBids reports whether lanes of e have.
+// hasBids reports whether lanes of e have bid for places.
 func (e *Engine) hasBids() bool { return e.lanes != nil && len(e.lanes.order.items) > 0 }
 
-// coming reports whether a worker is about to look for a task, or to have one.
+// coming reports whether a worker is about to look for a task, or to begin one.
 func (e *Engine) coming() bool { return e.permits.searching() && !e.bidding() }
 
-// hasWork reports whether there is something for a worker that searches.
+// hasWork reports whether there is work for a worker that searches.
 func (e *Engine) hasWork() bool {
 	return e.queue.len() > 0 && !e.throttled() || e.delegating() || e.hasBids() || e.lined()
 }
 
-// lined reports whether submitters wait with tasks that a worker takes from them, in an engine of a family: in any other they wait only while there is no
-// worker for that.
+// lined reports whether submitters wait with tasks that a worker takes directly from them, in an engine that
+// is or has a lane. In any other engine they wait only while there is no worker for that.
 func (e *Engine) lined() bool {
 	return e.queue.capacity == 0 && e.submitters.length > 0 && !e.throttled() && (e.lane != nil || e.lanes != nil)
 }
 
-// tryPlace acquires a permit for a worker that is handed its task, and for a lane a place as well.
+// tryPlace acquires a permit for a worker that gets its task at once, and for a lane a place in the parent as
+// well.
 func (e *Engine) tryPlace() bool {
 	if !e.permits.tryAcquire() {
 		return false
@@ -180,7 +185,7 @@ func (e *Engine) tryPlace() bool {
 	return true
 }
 
-// hasPlace acquires a permit for a lane of e, if there is one that no other has a claim to.
+// hasPlace acquires a permit for a lane of e, if there is one to which nothing else has a claim.
 func (e *Engine) hasPlace() bool {
 	return !e.hasWork() && e.submitters.length == 0 && !e.placeWanted() && !e.halted() && e.tryPlace()
 }
@@ -193,7 +198,7 @@ func (e *Engine) dropPlace() {
 	}
 }
 
-// touch notes that unlock is to see to e.
+// touch notes that unlock has to settle e.
 func (e *Engine) touch() {
 	if r := e.root().lanes; r != nil && !e.touched {
 		e.touched = true
@@ -201,7 +206,7 @@ func (e *Engine) touch() {
 	}
 }
 
-// unlockFamily is unlock for a lane, or an engine that has some.
+// unlockFamily is unlock for an engine that is or has a lane.
 func (e *Engine) unlockFamily() (settled bool) {
 	settled = e.settle()
 	r := e.root().lanes
@@ -229,7 +234,8 @@ func (e *Engine) unlockFamily() (settled bool) {
 	return settled
 }
 
-// seek gets a place for the worker that is to search, for which the caller has acquired the permit and the token: now, or by a bid.
+// seek gets a place for the worker that will search: now, or by a bid. The caller has acquired the permit and
+// the token.
 func (e *Engine) seek() {
 	p := e.lane.parent
 	if p.hasPlace() {
@@ -242,7 +248,7 @@ func (e *Engine) seek() {
 	e.offerAgain(e)
 }
 
-// unbid takes the bid of a lane back, and the permit and the token with it.
+// unbid withdraws the bid of a lane, and releases its permit and token.
 func (e *Engine) unbid() {
 	p := e.lane.parent
 	p.lanes.leave(&e.lane.bid, p.root().now())
@@ -267,8 +273,9 @@ func (w *Worker) bears(u *Worker) {
 	u.turn, u.leaves = u.engine.root().now(), false
 }
 
-// reviewBid drops void tasks from the head of the queue of a lane that waits for a place, and takes the bid back if nothing is left for which the lane needs
-// one: no worker comes there for long, and callers of Wait and Close would wait for that.
+// reviewBid drops void tasks from the head of the queue of a lane that waits for a place. It withdraws the
+// bid if nothing is left for which the lane needs one: no worker may come there for long, and callers of Wait
+// and Close would wait for it.
 func (e *Engine) reviewBid() {
 	if e.queue.dead.Load() > 0 || e.suspects {
 		e.queue.setGates(true, e.queue.tailGated)
@@ -280,7 +287,8 @@ func (e *Engine) reviewBid() {
 	}
 }
 
-// oldest is when the oldest task of the queue was submitted, as far as that is known, on the clock of the root.
+// oldest returns when the oldest task of the queue was submitted, as far as that is known, on the clock of
+// the root.
 func (e *Engine) oldest() time.Duration {
 	root := e.root()
 	if m := e.queue.meter; m != nil && e.lane.bid.aging > 0 {
@@ -293,7 +301,7 @@ func (e *Engine) oldest() time.Duration {
 	return root.now()
 }
 
-// now is the time since the engine was made.
+// now returns the time since the engine was made.
 func (e *Engine) now() time.Duration { return time.Since(e.clock) }
 
 // press lets the workers of lanes know how urgently others want their places.
@@ -322,8 +330,8 @@ func (e *Engine) press() {
 	}
 }
 
-// givesWay reports whether w, which has no task, leaves its place, because others have a better claim to it. Of workers that are carried one by
-// the other each may have to.
+// givesWay reports whether w, which has no task, must leave its place, because others have a better claim to
+// it. It must if any worker in its chain of carriers has to.
 func (e *Engine) givesWay(w *Worker) bool {
 	for ; w.carrier != nil; w = w.carrier {
 		p := w.carrier.engine
@@ -353,14 +361,15 @@ func (e *Engine) hasQueued() bool {
 	return e.ready() || e.lined()
 }
 
-// turnIsOver reports whether w, which is carried by a worker of e, leaves its place. It charges the time that w has had it.
+// turnIsOver reports whether w, which is carried by a worker of e, must leave its place. It charges the time
+// for which w has had the place.
 func (e *Engine) turnIsOver(w *Worker) bool {
 	if e.halted() || e.placeWanted() || e.delegating() {
 		return true
 	}
 	now := e.root().now()
 	b := &w.engine.lane.bid
-	began := w.turn <= e.lanes.from || e.lanes.calm // it has had its turn before the others came
+	began := w.turn <= e.lanes.from || e.lanes.calm // w began its turn before the others came
 	e.lanes.charge(b, w.turn, now)
 	w.turn = now
 	if b.aging > 0 && b.at == 0 {
@@ -398,7 +407,7 @@ func (e *Engine) shutLanes() {
 	}
 }
 
-// hasUnended reports whether lanes that were closed with e have not ended.
+// hasUnended reports whether a lane that was closed with e has not ended.
 func (e *Engine) hasUnended() bool { return e.lanes != nil && e.lanes.unended > 0 }
 
 // endsLane follows the end of e, which may be a lane.
@@ -436,7 +445,8 @@ func (e *Engine) spareWorker() *Worker {
 	return w
 }
 
-// hasRoom reports whether one more task may begin, by those permits, and for a lane those above.
+// hasRoom reports whether one more task may begin, by the permits of e and, for a lane, of the engines above.
+// permits is the word of e.
 func (e *Engine) hasRoom(permits uint64) bool {
 	if active(permits) >= allowed(permits) || e.throttled() {
 		return false
@@ -445,7 +455,7 @@ func (e *Engine) hasRoom(permits uint64) bool {
 	return p == nil || p.hasRoom(p.permits.word.Load())
 }
 
-// works notes that e, which is a lane, has a worker; rests that it has none any more.
+// works notes that e, a lane, has a worker. rests notes that it has none any more.
 func (e *Engine) works() {
 	p := e.lane.parent.lanes
 	e.lane.at = int32(len(p.working))
@@ -454,7 +464,7 @@ func (e *Engine) works() {
 
 func (e *Engine) rests() {
 	p := e.lane.parent.lanes
-	if b := &e.lane.bid; b.served { // else the lane would not be garbage when it could
+	if b := &e.lane.bid; b.served { // else served would keep the lane from becoming garbage
 		p.forget(slices.Index(p.served, b))
 	}
 	last := len(p.working) - 1
@@ -464,7 +474,8 @@ func (e *Engine) rests() {
 	p.working = p.working[:last]
 }
 
-// regateLanes follows each change of e after whose announcement no task of a lane begins that may not: workers may be about to take one.
+// regateLanes must follow each change of e by which tasks of lanes may not begin any more. The caller
+// announces the change only afterwards: workers of lanes may be about to take a task.
 func (e *Engine) regateLanes() {
 	if e.lanes == nil {
 		return
@@ -501,14 +512,15 @@ func (e *Engine) SetShare(n int) {
 // HasWorkers reports whether a worker has a permit, or is about to have one. It needs no lock.
 func (e *Engine) HasWorkers() bool { return e.permits.active() > 0 }
 
-// IsAtRest reports whether there is no task, no worker, and no submitter.
+// IsAtRest reports whether there is no task, no worker and no waiting submitter.
 func (e *Engine) IsAtRest() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.deserted() && !e.hasWork() && !e.throttled() && e.submitters.length == 0
 }
 
-// hold keeps a lane that may have tasks and to which nothing else refers: one that is paused, or was closed with its parent and has not ended.
+// hold keeps a lane from becoming garbage that may have tasks and to which nothing else refers. Such a lane
+// is paused, or was closed with its parent and has not ended.
 func (e *Engine) hold() {
 	p := e.lane.parent.lanes
 	if p.held == nil {

@@ -10,45 +10,47 @@ import (
 	"github.com/64ed045f/weir/internal/histogram"
 )
 
-// meter measures how long tasks wait and run: one task of each block of tasks, which stands for all of it. Blocks are so long that
-// measuring takes no more than a share of the workers' time, and, where the tasks of many workers sleep, of the
-// processors' time. Which task of a block it is, is random: anything else would see a periodic load at the same phase each time.
+// meter measures how long tasks wait and run. It measures one task of each block of tasks; that task stands
+// for the whole block. Blocks are so long that measuring takes no more than a share of the workers' time.
+// Where the tasks of many workers sleep, it takes no more than that share of the processors' time. The
+// measured task of a block is random: anything else would see a periodic load at the same phase each time.
 //
-// A measured task carries a mark with the time of its submission, in the stamp of its slot of a ring or with its worker: so the
-// others are as fast as without a meter, except that a submitter looks at one more word.
+// A measured task carries a mark with the time of its submission, in the stamp of its slot of a ring, or with
+// its worker. So the other tasks are as fast as without a meter, except that a submitter looks at one more
+// word.
 //
-// Each ring draws from its own blocks, as do the tasks that pass by the rings, under Engine.mu.
+// Each ring draws from its own blocks. So do the tasks that pass by the rings, under Engine.mu.
 type meter struct {
 	clock  time.Time
 	share  float64
-	cost   float64         // of measuring a task, in ns: of reading the clock when it is submitted, when it begins and when it ends
-	procs  float64         // processors
-	random func(n int) int // from 0 to n-1
-	_      [64 - 56]byte   // all goroutines that measure read those, workers write these
-	mean   atomic.Int64    // of the latest run times, in ns; 0 if there is none
-	rate   atomic.Uint64   // of tasks a second lately
-	tasks  atomic.Uint64   // that have ended since then: those measured, and those that they stand for
-	ended  atomic.Uint32   // those measured
+	cost   float64         // cost of measuring a task, in ns: of reading the clock when the task is submitted, begins and ends
+	procs  float64         // the number of processors
+	random func(n int) int // returns a number from 0 to n-1
+	_      [64 - 56]byte   // all goroutines that measure read the fields above; workers write those below
+	mean   atomic.Int64    // mean of the latest run times, in ns; 0 if there is none
+	rate   atomic.Uint64   // tasks a second, at the last time that the rate was determined
+	tasks  atomic.Uint64   // tasks that have ended since from: the measured ones, and those that they stand for
+	ended  atomic.Uint32   // measured tasks that have ended since from
 	block  atomic.Uint32   // the binary logarithm of the next block's length
-	from   atomic.Int64    // when that was
+	from   atomic.Int64    // when the rate was last determined
 	_      [64 - 40]byte
 	wait   histogram.Counter
 	run    histogram.Counter
-	expiry *expiry // nil for none; then each task is measured
+	expiry *expiry // if not nil, each task is measured
 
 	passing draw  // of the tasks that pass by the rings; under Engine.mu
-	left    int   // so many of them come before the next that is measured
-	since   int64 // when that was drawn
+	left    int   // how many of them come before the next measured one
+	since   int64 // when passing was drawn
 }
 
-// A draw is the place of a block that is measured: so many tasks of it come after that. length is the binary logarithm of how many
-// the block has.
+// A draw is the position of the measured task in its block: after is how many tasks of the block come after
+// it. length is the binary logarithm of the block's length.
 type draw struct {
 	after  int
 	length uint32
 }
 
-// A mark of a task that is measured; never 0.
+// A mark is that of a measured task; it is never 0.
 //
 //	marked | the logarithm of the block's length | the time of the submission, in ns of the meter's clock
 //
@@ -58,17 +60,18 @@ type mark uint64
 const (
 	marked       = 1 << 63
 	markTime     = 59 // bits: a task may wait for 9 years
-	longestBlock = 15 // its logarithm, which has the 4 bits between
-	firstTasks   = 32 // so many are all measured, until a run time is known,
-	firstBlock   = 6  // and those that follow in blocks of that length
+	longestBlock = 15 // the logarithm of the greatest length; it has the 4 bits between
+	firstTasks   = 32 // until a run time is known, this many tasks are all measured,
+	firstBlock   = 6  // and later ones in blocks whose length has this logarithm
 
-	// Measuring a task of less than that many ns costs more than it takes: the caches and the branch predictor do not have what it
-	// uses, and submitters and workers that go at the same pace fall out of step.
+	// Measuring a task that takes less than disturbed ns costs more than the measuring itself takes. The
+	// caches and the branch predictor do not have what it uses, and submitters and workers that go at the
+	// same pace fall out of step.
 	disturbed = 1000
 
-	countedTasks = 32 // measured ones tell the rate; so few that a flood is noticed soon, and more than a burst often has
+	countedTasks = 32 // this many measured tasks tell the rate: so few that a flood is noticed soon, but more than most bursts have
 
-	staleBlock = time.Second // then a new block begins where workers come to rest: tasks may be others now, and few
+	staleBlock = time.Second // after this time a new block begins where workers come to rest: the tasks may be others now, and few
 )
 
 func newMeter(clock time.Time, share float64, procs int) *meter {
@@ -77,17 +80,19 @@ func newMeter(clock time.Time, share float64, procs int) *meter {
 	return m
 }
 
-// now is the time of the meter's clock, and not 0.
+// now returns the time of the meter's clock; it is never 0.
 func (m *meter) now() int64 { return max(1, int64(time.Since(m.clock))) }
 
-// drawn draws from a new block of that length, and returns how many tasks come before the one that is measured.
+// drawn draws from a new block. block is the logarithm of its length. before is how many of its tasks come
+// before the measured one.
 func (m *meter) drawn(block uint32) (d draw, before int) {
 	n := 1 << block
 	before = m.random(n)
 	return draw{after: n - 1 - before, length: block}, before
 }
 
-// draws reports whether not every task is to be measured, of which so many were submitted before.
+// draws reports whether only one task of each block is measured from now on; otherwise every task is. before
+// is how many tasks were submitted before.
 func (m *meter) draws(before uint64) bool {
 	if m.knows() {
 		return m.block.Load() > 0
@@ -95,7 +100,7 @@ func (m *meter) draws(before uint64) bool {
 	return before >= firstTasks
 }
 
-// knows reports whether it is known how long blocks must be.
+// knows reports whether the meter knows how long blocks must be.
 func (m *meter) knows() bool { return m.mean.Load() > 0 || m.share >= 1 }
 
 // next draws from the next block.
@@ -110,10 +115,11 @@ func (d draw) mark(submitted int64) mark {
 	return mark(marked | uint64(d.length)<<markTime | uint64(submitted)&(1<<markTime-1))
 }
 
-// weight is how many tasks the marked one stands for.
+// weight returns how many tasks the measured one stands for.
 func (k mark) weight() uint64 { return 1 << (k >> markTime & longestBlock) }
 
-// submitted is the time of the task's submission; 0 if that is not known. A mark has the last bits of it: of the times that have them, it is the one nearest to now.
+// submitted returns the time of the task's submission; 0 if that is not known. A mark has only the last bits
+// of the time. Of all times with these bits, submitted returns the one nearest to now.
 func (k mark) submitted(now int64) int64 {
 	at := int64(k & (1<<markTime - 1))
 	if at == 0 {
@@ -122,8 +128,8 @@ func (k mark) submitted(now int64) int64 {
 	return now - (now-at)<<(64-markTime)>>(64-markTime)
 }
 
-// passes returns the mark of a task that passes by the rings and was submitted at this moment; 0 if the task is not measured.
-// The caller holds Engine.mu.
+// passes returns the mark of a task that passes by the rings and is submitted now; 0 if the task is not
+// measured. The caller holds Engine.mu.
 func (m *meter) passes() (k mark) {
 	if !m.knows() {
 		return draw{}.mark(m.now())
@@ -140,7 +146,7 @@ func (m *meter) passes() (k mark) {
 	return k
 }
 
-// refresh measures the next task that passes by the rings, if the present block is old.
+// refresh makes the next task that passes by the rings a measured one, if the present block is old.
 func (m *meter) refresh() {
 	if m.left > 0 && m.now()-m.since > int64(staleBlock) {
 		m.passing, m.left = draw{}, 0
@@ -156,7 +162,8 @@ func (m *meter) begins(k mark) (now int64) {
 	return now
 }
 
-// ends notes that a task with the mark k, which has begun at that time, has ended. It did nothing for a part of the time.
+// ends notes that a task with the mark k, which began at the time begun, has ended. It waited for the part
+// away of that time.
 func (m *meter) ends(k mark, begun int64, away time.Duration) {
 	now := m.now()
 	took := max(1, time.Duration(now-begun)-away)
@@ -175,7 +182,7 @@ func (m *meter) ends(k mark, begun int64, away time.Duration) {
 	}
 }
 
-// count counts a task that is measured, and those that it stands for, and from time to time how many those are in a second.
+// count counts a measured task, and those that it stands for. From time to time it determines the rate.
 func (m *meter) count(now int64, weight uint64) {
 	tasks, ended, from := m.tasks.Add(weight), m.ended.Add(1), m.from.Load()
 	if ended < countedTasks && now-from < int64(staleBlock) || !m.from.CompareAndSwap(from, now) {
@@ -186,7 +193,8 @@ func (m *meter) count(now int64, weight uint64) {
 	m.rate.Store(uint64(float64(tasks) / time.Duration(max(1, now-from)).Seconds()))
 }
 
-// blockFor is the logarithm of how long a block must be for tasks of that run time, in ns.
+// blockFor returns the logarithm of the length that a block must have for tasks with a mean run time of mean
+// ns.
 func (m *meter) blockFor(mean float64) uint32 {
 	if m.share >= 1 {
 		return 0
@@ -197,7 +205,7 @@ func (m *meter) blockFor(mean float64) uint32 {
 	return uint32(bits.Len(uint(math.Ceil(max(1, n))) - 1))
 }
 
-// makeMeter makes the meter with the first task. The caller holds mu.
+// makeMeter makes the meter when the first task comes. The caller holds mu.
 func (e *Engine) makeMeter() {
 	if e.Measure > 0 && e.queue.meter == nil {
 		e.queue.meter = newMeter(e.clock, float64(e.Measure), int(e.AtOnce))
@@ -207,11 +215,12 @@ func (e *Engine) makeMeter() {
 	}
 }
 
-// passes returns the mark of a task that passes by the rings. The caller holds mu.
+// passes returns the mark of a task that passes by the rings; 0 if the task is not measured. The caller holds
+// mu.
 func (e *Engine) passes() (k mark) {
 	e.makeMeter()
 	if m := e.queue.meter; m != nil {
-		if len(e.workers) <= 1 { // that of this task: a clock is read for an engine that was at rest, not for each task
+		if len(e.workers) <= 1 { // the worker of this task: an engine that was at rest reads a clock here, other engines do not for each task
 			m.refresh()
 		}
 		k = m.passes()
@@ -219,12 +228,12 @@ func (e *Engine) passes() (k mark) {
 	return k
 }
 
-// subtaskMark is passes for a subtask, of which is not known when it was submitted.
+// subtaskMark is passes for a subtask, whose time of submission is not known.
 func (e *Engine) subtaskMark() mark {
 	return e.passes() &^ (1<<markTime - 1)
 }
 
-// runMarked runs a task that is measured.
+// runMarked runs a task that has a mark: a measured task, or the worker that w carries.
 func (e *Engine) runMarked(w *Worker, task Task) {
 	if w.carries != nil {
 		e.carry(w)
@@ -245,7 +254,7 @@ func (e *Engine) runMarked(w *Worker, task Task) {
 	}
 }
 
-// measured notes that the task of w, which is measured, has ended.
+// measured notes that the task of w, which was measured, has ended.
 func (e *Engine) measured(w *Worker) {
 	k, begun := w.mark, w.begun.Load()
 	w.mark = 0
@@ -262,20 +271,21 @@ func (e *Engine) measured(w *Worker) {
 	e.refreshMeter(time.Duration(begun))
 }
 
-// refreshMeter measures the next task that is queued, if the meter has to learn of other tasks than those that it knows.
+// refreshMeter makes the next queued task a measured one, if the meter's block is too old or too long for the
+// tasks of now.
 func (e *Engine) refreshMeter(now time.Duration) {
 	if r := e.queue.tail.Load(); r != nil && r.meter != nil {
 		r.refresh(int64(now))
 	}
 }
 
-// Times are how long tasks have waited and run since the engine was made.
+// Times says how long tasks have waited and run since the engine was made.
 type Times struct {
 	Wait, Run *histogram.Counter // nil if none was measured
-	Oldest    time.Duration      // how long the oldest queued task has waited at least
+	Oldest    time.Duration      // the least time that the oldest queued task has waited
 }
 
-// Times returns what was measured.
+// Times returns what the engine has measured.
 func (e *Engine) Times() (t Times) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

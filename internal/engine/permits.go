@@ -5,10 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// permits is one word that says what may run: the searching token, the number of
-// active workers (running a task, or on their way to one) and how many are
-// allowed. A task starts only on an active worker, and no worker
-// becomes active beyond what is allowed: that is the promise of the limit.
+// permits is one word that says what may run: the searching token, the number of active workers (running a
+// task, or on their way to one) and the number of allowed ones. A task starts only on an active worker, and
+// no worker becomes active beyond what is allowed: that is the promise of the limit.
 //
 //	bit 63     a worker is searching
 //	bits 32…62 active
@@ -66,8 +65,8 @@ func (p *permits) tryAcquire() bool {
 // acquire acquires a permit, even if no more are allowed.
 func (p *permits) acquire() { p.word.Add(activeOne) }
 
-// tryReacquire acquires a permit for a task that has begun already. It goes by limit:
-// a pause, which allows no permit, does not hold such a task.
+// tryReacquire acquires a permit for a task that has begun already. It compares with limit, because a pause,
+// which allows no permits, does not hold such a task.
 func (p *permits) tryReacquire(limit int) bool {
 	for {
 		word := p.word.Load()
@@ -98,7 +97,7 @@ func (p *permits) allow(n int) {
 	}
 }
 
-// none reports whether none are allowed.
+// none reports whether no permits are allowed.
 func (p *permits) none() bool { return allowed(p.word.Load()) == 0 }
 
 func (p *permits) active() int     { return int(active(p.word.Load())) }

@@ -6,47 +6,47 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// place is what the engine knows of a task that has waited, or runs in the place of one that
-// waits. Most workers never have such a task.
+// place is what the engine knows of a task that has waited, or that runs in the place of one that waits. Most
+// workers never have such a task.
 //
-// A task that has begun holds a place, of which there are as many as the limit. A place is a
-// stack of tasks, here of their workers. The one at the top runs or waits; those beneath it wait,
-// and have lent it their place. The worker at the bottom has the permit. A place whose top waits is
-// vacant: it may be lent.
+// A task that has begun holds a place; there are as many places as the limit. A place is a stack of tasks,
+// here of their workers. The task at the top runs or waits. The tasks beneath it wait, and have lent it their
+// place. The worker at the bottom has the permit. A place whose top waits is vacant: it may be lent.
 //
-// A task whose wait is over never waits for a place. If its own is lent, the task that has it goes on with one more permit,
-// even one beyond the limit. As long as more permits are held than are allowed, no queued task
+// A task whose wait is over never waits for a place. If its own place is lent, the borrower goes on with one
+// more permit, even one beyond the limit. As long as more permits are held than are allowed, no queued task
 // starts, and the next worker that has nothing in hand releases its permit.
 //
-// Invariants, under Engine.mu. The permits held are those of the workers that search, or have a
-// task, waiting or not, and have no worker beneath them; except where the task has given its
-// place up. A worker whose task waits is in Engine.vacant, or has a worker above it, or has no place.
-// A worker whose task does not wait has no worker above it.
+// Invariants, under Engine.mu. The workers that hold permits are those that search, or have a task, waiting
+// or not, and that have no worker beneath them. A task that has given its place up holds no permit. A worker
+// whose task waits is in Engine.vacant, or has a worker above it, or has no place. A worker whose task does
+// not wait has no worker above it.
 type place struct {
-	beneath *Worker // whose task waits, and has lent its place to this one
-	above   *Worker // to whose task this one's has lent its place
+	beneath *Worker // the worker whose task waits, and has lent its place to this one's
+	above   *Worker // the worker to whose task this one's has lent its place
 	vacant  fifo.Link[Worker]
 	awaits  fifo.List[Want]    // what goroutines of the task wait for
-	kins    fifo.List[kinship] // the same of other engines of the family
-	from    *Subtasks          // where the task comes from
-	part    *Subtasks          // if the task has given its place up: the subtasks that it belongs to, if there is one,
-	single  *Single            // and what tasks wait for that wait for it alone
+	kins    fifo.List[kinship] // what they wait for on other engines of the family
+	from    *Subtasks          // the set that the task was claimed from; nil if none
+	part    *Subtasks          // if the task has given its place up: the set of subtasks that it belongs to, or nil,
+	single  *Single            // and the Single by which tasks wait for it alone, or nil
 	waits   int                // how many goroutines of the task wait
-	blocked int                // how many of them are in GiveUp
-	term    uint32             // how many tasks have ended on this worker while goroutines of theirs waited
-	since   int64              // if the task is measured: when it began to wait, on the meter's clock; 0 while it does not
-	away    time.Duration      // how long it has waited before
-	without bool               // the task has no place: it has given it up
-	lost    bool               // the task is over, or as good as over, and another one has the place
-	strange bool               // the task has the place of one that does not wait for it
-	moved   bool               // the task has come to the place of one that may not wait for it, when its own was needed
+	blocked int                // how many goroutines of the task are in GiveUp
+	term    uint32             // how many tasks have ended on this worker while goroutines of them waited
+	since   int64              // when a measured task began to wait, on the meter's clock; 0 while it does not wait
+	away    time.Duration      // how long the measured task has waited before
+	without bool               // the task has given its place up, and has none
+	lost    bool               // the task is over, or about to be, and another task has its place
+	strange bool               // the task stands on the place of a task that does not wait for it
+	moved   bool               // the task had to move to the place of a task that may not wait for it
 
-	returner  *Waiter           // of the goroutine that waits for a place for the task
+	returner  *Waiter           // waiter of the goroutine that waits for a place for the task
 	returning fifo.Link[Worker] // in Engine.returning, if there is one
 	sibling   fifo.Link[Worker] // in part.returning, if there is one
 }
 
-// withPlace returns the place of w, and makes w look at it when its task is over.
+// withPlace returns the place of w, which it makes if there is none. It also makes w look at its place when
+// its task is over.
 func (w *Worker) withPlace() *place {
 	if w.place == nil {
 		w.place = new(place)
@@ -57,13 +57,13 @@ func (w *Worker) withPlace() *place {
 	return w.place
 }
 
-// take notes that the task which w is about to run is a subtask.
+// take notes that the task which w is about to run is a subtask, from the set from.
 func (w *Worker) take(from *Subtasks) { w.withPlace().from = from }
 
-// suspend notes that one goroutine of w's task waits, for want if that is not nil. The place of the
-// task is vacant from the first such wait to the end of the last.
+// suspend notes that one goroutine of w's task waits, for want if that is not nil. The place of the task is
+// vacant from the start of the first such wait to the end of the last one.
 func (e *Engine) suspend(w *Worker, want *Want) {
-	if c := w.carrier; c != nil { // first: what fill finds needs the places above as well
+	if c := w.carrier; c != nil { // first the carrier: what fill finds needs the places above as well
 		w.turns(false)
 		c.engine.suspend(c, nil)
 		c.engine.touch()
@@ -81,24 +81,24 @@ func (e *Engine) suspend(w *Worker, want *Want) {
 	if want != nil {
 		e.await(want, w)
 	} else {
-		e.fill(w) // with what its task waits for by way of others
+		e.fill(w) // with work that its task waits for by way of other tasks
 	}
 }
 
-// vacate notes that the top of a place waits.
+// vacate notes that the task at the top of a place waits: the place is vacant.
 func (e *Engine) vacate(w *Worker) {
 	e.vacant.Prepend(&w.place.vacant, w)
 	e.vacancies++
 }
 
-// occupy notes that the top of a place does not wait, or has lent it.
+// occupy notes that the task at the top of a place does not wait any more, or has lent the place.
 func (e *Engine) occupy(w *Worker) {
 	e.vacant.Remove(&w.place.vacant)
 	e.vacancies--
 }
 
-// fill lends the place of w, if that is vacant, to something that its task waits for. If there is nothing, it
-// ends the task's waits for room.
+// fill lends the place of w, if that is vacant, to work that its task waits for. If there is none, fill ends
+// the task's waits for room, as far as there is room now.
 func (e *Engine) fill(w *Worker) {
 	if w == nil || w.place.vacant.Of() == nil {
 		return
@@ -118,8 +118,8 @@ func (e *Engine) fill(w *Worker) {
 	}
 }
 
-// evict gives the place of w to work for which its task waits, if it is lent to a task for which its task may not wait. The
-// other one goes on with one more place: it may wait for a lock that the task of w holds.
+// evict gives the place of w to work for which w's task waits, if it is lent to a task for which w's task may
+// not wait. That borrower goes on with one more permit: it may wait for a lock that the task of w holds.
 func (e *Engine) evict(w *Worker) {
 	a := w.place.above
 	if a == nil {
@@ -136,7 +136,7 @@ func (e *Engine) evict(w *Worker) {
 	}
 }
 
-// claimFor finds work for which the task of w waits, if the place of w is one that may be lent.
+// claimFor finds work for which the task of w waits, if the place of w may be lent.
 func (e *Engine) claimFor(w *Worker) (found work, ok bool) {
 	if e.lane != nil && !w.isBacked() {
 		return found, false
@@ -144,7 +144,8 @@ func (e *Engine) claimFor(w *Worker) (found work, ok bool) {
 	return e.claimWork(w, false)
 }
 
-// claimWork is claimFor whatever the place of w is. With begins it finds only a task that is to begin on an engine of its own.
+// claimWork is claimFor without a look at the place of w. With begins it finds only a task that has yet to
+// begin, and that is of e itself.
 func (e *Engine) claimWork(w *Worker, begins bool) (found work, ok bool) {
 	for l := w.place.awaits.First(); l != nil && !l.Of().spent; {
 		want := l.Of()
@@ -166,7 +167,7 @@ func (e *Engine) claimWork(w *Worker, begins bool) (found work, ok bool) {
 	return found, ok
 }
 
-// lend gives the place of w, which is vacant, to what was found for it.
+// lend gives the place of w, which is vacant, to the work found for it.
 func (e *Engine) lend(w *Worker, found work) {
 	of := e
 	if found.engine != nil {
@@ -196,7 +197,8 @@ func (e *Engine) lend(w *Worker, found work) {
 	}
 }
 
-// lendAny lends one of the vacant places to what was found, though the task of that place may not wait for that.
+// lendAny lends one of the vacant places to the work found, even if the task of that place does not wait for
+// it.
 func (e *Engine) lendAny(found work) {
 	w := e.vacantPlace()
 	e.lend(w, found)
@@ -205,7 +207,7 @@ func (e *Engine) lendAny(found work) {
 	}
 }
 
-// vacantPlace returns the worker of a task whose place may be lent; nil if there is none.
+// vacantPlace returns a worker whose task's place may be lent; nil if there is none.
 func (e *Engine) vacantPlace() *Worker {
 	for l := e.vacant.First(); l != nil; l = l.Next() {
 		if e.lane == nil || l.Of().isBacked() {
@@ -224,8 +226,8 @@ func (e *Engine) stack(u, w *Worker) {
 	e.spare = max(e.spare, e.lent)
 }
 
-// relieve lends a place where all tasks that have begun wait: none of them would ever go on, if
-// each waits for another engine whose tasks wait for this one.
+// relieve lends a place when all tasks that have begun wait. Otherwise none of them might ever go on: each
+// may wait for another engine, whose tasks wait for this one.
 func (e *Engine) relieve() {
 	for e.vacancies > 0 && !e.isStopped() && e.allWait() && e.vacantPlace() != nil {
 		first := e.unbegun.First()
@@ -245,16 +247,18 @@ func (e *Engine) relieve() {
 	}
 }
 
-// allWait reports whether no place is free, and the task at the top of each waits, as far as the
-// engine knows.
+// allWait reports whether no place is free and the task at the top of each place waits, as far as the engine
+// knows.
 func (e *Engine) allWait() bool {
 	n := e.permits.active()
 	return n <= int(e.vacancies) && n >= e.limit && e.waking.Load() == 0
 }
 
-// resume ends the wait of one goroutine of w's task. When none of them waits any more the task has its place
-// again, or a free one, or one more, if it had given that up. by is a worker whose task is over, or as good
-// as over, and has ended the wait: its place may go to what has been lent the task's own.
+// resume ends the wait of one goroutine of w's task. When none of them waits any more, the task gets its
+// place back. If it had given its place up, it gets a free place, or one more permit, even beyond the limit.
+//
+// by is a worker whose task has ended the wait and is over, or about to be. Its place may go to the task to
+// which w's task has lent its own.
 func (e *Engine) resume(w *Worker, by *Worker) {
 	e.resumes(w, by)
 	c := w.carrier
@@ -299,9 +303,10 @@ func (e *Engine) resumes(w *Worker, by *Worker) {
 	}
 }
 
-// replace gives a place to the task of w, which has lent its own: that of giver, if there is one. The task that has
-// the place of w then moves to that of giver, rather than the task of w, which is likely to end later:
-// the longer a task stays on the place of another, the longer what that other waits for needs one more.
+// replace gives a place to the task of w, which has lent its own: the place of giver, if there is one. Then
+// the borrower of w's place moves to the place of giver, and the task of w keeps its own, as it is likely to
+// end later. The longer a task stays on the place of another one, the longer what that other task waits for
+// needs one more place.
 func (e *Engine) replace(w, giver *Worker) {
 	p := w.place
 	a := p.above
@@ -313,8 +318,8 @@ func (e *Engine) replace(w, giver *Worker) {
 		e.unstack(giver)
 		e.lose(giver)
 	case giver == nil || p.from == nil && giver.mayStandOn(w):
-		// A task from the queue does not go on in a place on which another one waits: its own would then become
-		// free for one more task from the queue, and more of those than the limit would have begun.
+		// A task from the queue does not go on in a place on which another task waits. Its own place would
+		// become free for one more task from the queue, and more such tasks than the limit would have begun.
 		e.unstack(a)
 		e.reacquire()
 	case giver.mayStandOn(w):
@@ -326,7 +331,8 @@ func (e *Engine) replace(w, giver *Worker) {
 	}
 }
 
-// isExpected reports whether a task wants to go on in the place of w, which was lent by the one that waits for both.
+// isExpected reports whether the task that has lent its place to w also waits for a task that wants to go on
+// in that place.
 func (e *Engine) isExpected(w *Worker) bool {
 	if e.returning.First() == nil || w.place == nil || w.place.beneath == nil {
 		return false
@@ -339,8 +345,8 @@ func (e *Engine) isExpected(w *Worker) bool {
 	return false
 }
 
-// mayStandOn reports whether w has its place from below, directly or by way of other workers. It gives
-// up after some steps, and then reports true.
+// mayStandOn reports whether w has its place from below, directly or by way of other workers. It gives up
+// after some steps, and then reports true.
 func (w *Worker) mayStandOn(below *Worker) bool {
 	for range 32 {
 		if w == below {
@@ -364,8 +370,8 @@ func (e *Engine) inherit(w, giver *Worker) {
 	e.lose(giver)
 }
 
-// lose notes that w has given its place to another task. Until it has reported the end of its task, which may end more
-// waits, it counts as one that goes on.
+// lose notes that w has given its place to another task. Until w has reported the end of its task, which may
+// end more waits, its task counts as one that goes on.
 func (e *Engine) lose(w *Worker) {
 	if !w.place.lost {
 		w.place.lost = true
@@ -373,7 +379,7 @@ func (e *Engine) lose(w *Worker) {
 	}
 }
 
-// giver returns by as a worker, if it is one of e, and has a place to give.
+// giver returns by, if it is a worker of e and has a place to give; otherwise nil.
 func (e *Engine) giver(by *Worker) *Worker {
 	w := e.own(by)
 	if w == nil || w.idle && w.carries == nil {
@@ -385,13 +391,13 @@ func (e *Engine) giver(by *Worker) *Worker {
 	return w
 }
 
-// unstack removes w, at the top, from the task that has lent it its place.
+// unstack removes w, which is at the top, from the place that was lent to it.
 func (e *Engine) unstack(w *Worker) {
 	w.place.beneath.place.above, w.place.beneath = nil, nil
 	e.lent--
 }
 
-// unlink removes w from a place that it has lent. The worker above w takes its position there.
+// unlink removes w from a place that its task has lent. The worker above w takes its position in the stack.
 func (e *Engine) unlink(w *Worker) {
 	a, b := w.place.above, w.place.beneath
 	w.place.above, w.place.beneath, a.place.beneath = nil, nil, b
@@ -402,8 +408,8 @@ func (e *Engine) unlink(w *Worker) {
 	e.lent--
 }
 
-// endTask is called when the task of w is over. It reports whether w still has a place, which
-// may be one that is lent to it.
+// endTask is called when the task of w is over. It reports whether w still has a place: its own, or one that
+// is lent to it.
 func (e *Engine) endTask(w *Worker) bool {
 	p := w.place
 	if p == nil {
@@ -415,7 +421,7 @@ func (e *Engine) endTask(w *Worker) bool {
 			x.engine.touch()
 		}
 	}
-	p.from, p.single, p.part = nil, nil, nil // not before forsake, which takes the task out of what they refer to
+	p.from, p.single, p.part = nil, nil, nil // after forsake, which removes the task from what they refer to
 	has := !p.lost
 	if p.lost {
 		p.lost = false
@@ -427,14 +433,13 @@ func (e *Engine) endTask(w *Worker) bool {
 	return has
 }
 
-// waits reports whether goroutines of the task of w wait, or are about to, or have given its place up.
+// waits reports whether goroutines of w's task wait, or are about to, or have given its place up.
 func (w *Worker) waits() bool {
 	p := w.place
 	return p != nil && (p.waits > 0 || p.blocked > 0 || p.without || p.awaits.First() != nil || p.kins.First() != nil)
 }
 
-// forsake ends the waits of a task that is over, while goroutines that it has left behind go on
-// waiting.
+// forsake ends the waits of a task that is over although goroutines that it has left behind go on waiting.
 func (e *Engine) forsake(w *Worker) {
 	p := w.place
 	p.term++
@@ -465,14 +470,15 @@ func (e *Engine) forsake(w *Worker) {
 	e.letReturn(w)
 }
 
-// suspends1 counts n tasks more that wait, those of e's own.
+// nowWaits adds n to the number of tasks that wait. It counts only the engine's own tasks, not those of
+// lanes.
 func (e *Engine) nowWaits(w *Worker, n int32) {
 	if w.carries == nil {
 		e.suspended += n
 	}
 }
 
-// own returns w if it is a worker of e; else nil.
+// own returns w if it is a worker of e, and nil otherwise.
 func (e *Engine) own(w *Worker) *Worker {
 	if w == nil || w.engine != e {
 		return nil

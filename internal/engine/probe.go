@@ -5,38 +5,42 @@ import (
 	"time"
 )
 
-// A probe asks all workers, as a call of Wait does: each sees it when it takes its next task, or finds none. One that has not seen it
-// since has been on one task all the time, from before the probe. So a task costs nothing for the sake of it.
+// A probe asks all workers, as a call of Wait does. Each worker sees it when it takes its next task, or finds
+// none. A worker that has not seen it has been on one task since before the probe. So probes cost a task
+// nothing.
 //
-// Worker.seen tells that, also where report sets it to less than the last number: the worker then belongs to a wait that asked when the
-// worker had its task already, and has had that since before all later numbers.
+// Worker.seen tells whether a worker has seen a probe. This holds, too, where report has set seen to less
+// than the last number. Then the worker belongs to a wait that asked when the worker had its task already, so
+// it has had the task since before all later numbers.
 //
-// When a task began that is measured is known without a probe: see meter.
+// When a measured task began is known without a probe: see meter.
 type probe struct {
-	number uint64        // with which it has asked
+	number uint64        // the number with which it has asked
 	at     time.Duration // since Engine.clock
 }
 
-// watch is what an engine has in addition if its workers are looked at.
+// watch is what an engine has in addition while other goroutines look at its workers.
 type watch struct {
 	probes []probe // the oldest first; under Engine.mu
-	of     any     // for Worker.Watch
+	of     any     // the result of Worker.Watch
 }
 
-// ProbePause is between two probes at least: each makes each worker take the lock once.
+// ProbePause is the least time between two probes: each makes each worker take the lock once.
 const ProbePause = 10 * time.Millisecond
 
-const looksAtOnce = 1024 // under the lock, which they hold for some 20 µs
+const looksAtOnce = 1024 // workers looked at in one hold of the lock, some 20 µs
 
-// Watch makes Worker.Watch return what made returns, from now on, unless it returns something already. It precedes Busy.
+// Watch makes Worker.Watch return the result of made from now on, unless it returns something already. It
+// must precede Busy.
 func (e *Engine) Watch(made func() any) {
 	if e.watch.Load() == nil {
 		e.watch.CompareAndSwap(nil, &watch{of: made()})
 	}
 }
 
-// Watch returns what the engine was given by Watch; nil if it was given nothing. A worker that calls Begin sees it, and so does each that has
-// taken a task since the next call of Busy, except under Engine.mu.
+// Watch returns what was given to the engine's Watch; nil if nothing was. A worker that calls Begin sees it.
+// So does each worker that takes a task after the next call of Busy, unless it takes the task under
+// Engine.mu.
 func (w *Worker) Watch() any {
 	if v := w.engine.watch.Load(); v != nil {
 		return v.of
@@ -44,16 +48,17 @@ func (w *Worker) Watch() any {
 	return nil
 }
 
-// Number tells workers of an engine apart. It is at least 1, and after 65535 workers others have the same.
+// Number tells the workers of an engine apart. It is at least 1. Once there have been 65535 workers, numbers
+// are used again.
 func (w *Worker) Number() int { return int(w.number) }
 
 // A Busy is a worker that has had one task for some time.
 type Busy struct {
 	Worker *Worker
-	Since  time.Time // it has had the task since then at least
+	Since  time.Time // the worker has had the task at least since then
 	Waits  Waits     // what the task waits for
 	begun  int64     // when a measured task began; else 0
-	seen   uint64    // of the worker
+	seen   uint64    // the worker's seen
 }
 
 // Waits says what a task waits for.
@@ -62,18 +67,20 @@ type Waits uint8
 // What a task may wait for.
 const (
 	ForNothing  Waits = iota
-	ForOther          // work that is not of its engine, or not known
+	ForOther          // work of another engine, or unknown work
 	ForSubtasks       // a set of subtasks
 	ForSingle         // a single task
-	ForBlocking       // what it has given its place up for
-	ForPlace          // a place, as it has given its own up
+	ForBlocking       // something for which it has given its place up
+	ForPlace          // a place, after it has given its own up
 )
 
-// Task tells b's task apart from others that calls of Busy find. A later one is the same if task is equal, and begun is, or was 0. Both are the same
-// while the worker is between that task and the next.
+// Task tells b's task apart from others that calls of Busy find. A task found later is the same one if its
+// task is equal, and its begun is equal, or was 0 before. Between a task and the next one of the worker both
+// stay the same.
 //
-// A task that is found with a begun of 0 is known by a number that its worker has not seen. The worker sees it before its next task, so the task
-// after that has another key. A measured one may be found by a call that asks with no new number, ProbePause after another.
+// A task found with a begun of 0 is known by a number that its worker has not seen. The worker sees that
+// number before its next task, so the next task has another key. A measured task may be found by a call of
+// Busy that asks with no new number, because another call was made less than ProbePause before.
 func (b Busy) Task() (task any, begun int64) {
 	type key struct {
 		worker *Worker
@@ -82,8 +89,9 @@ func (b Busy) Task() (task any, begun int64) {
 	return key{b.Worker, b.seen}, b.begun
 }
 
-// Busy returns the workers that have had one task for so long, as far as that is known: when measured tasks began, and of others which
-// ones ran at an earlier call of Busy. Only those calls count that follow others by 10 ms.
+// Busy returns the workers that have had one task for longer, as far as that is known. It is known when
+// measured tasks began, and which other tasks ran at an earlier call of Busy. Of the calls of Busy only those
+// count that follow another by [ProbePause].
 func (e *Engine) Busy(longer time.Duration) (found []Busy) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -99,8 +107,8 @@ func (e *Engine) Busy(longer time.Duration) (found []Busy) {
 	return found
 }
 
-// Tenants lists what Run has made known of the tasks that have begun, on workers that are not idle. A task may have ended since, and the worker may
-// have another one of the same kind, which it does not know yet.
+// Tenants lists the tenants that Run has set for tasks that have begun, on workers that are not idle. A task
+// may have ended since. Its worker may then have another task of the same kind that has not set a tenant yet.
 func (e *Engine) Tenants() (list []any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -112,7 +120,8 @@ func (e *Engine) Tenants() (list []any) {
 	return list
 }
 
-// eachWorker calls look for each worker, under the lock, which the caller holds. Where there are many it releases the lock now and then.
+// eachWorker calls look for each worker, under the lock, which the caller holds. If there are many workers,
+// eachWorker releases the lock now and then.
 func (e *Engine) eachWorker(look func(w *Worker)) {
 	workers := e.workers
 	if len(workers) > looksAtOnce {
@@ -127,8 +136,9 @@ func (e *Engine) eachWorker(look func(w *Worker)) {
 	}
 }
 
-// taskOf returns since when w has had its task at least, or none if nothing is known of that. A measured task that has begun after now did so while
-// eachWorker did not hold the lock, or is in a test bubble whose clock is behind that of the engine.
+// taskOf returns since when w has had its task at least. It returns no worker if nothing is known of that. A
+// measured task that has begun after now did so while eachWorker did not hold the lock, or is in a test
+// bubble whose clock is behind the engine's.
 func (e *Engine) taskOf(w *Worker, now time.Duration) (b Busy, since time.Duration) {
 	if w.idle || w.free.Load() {
 		return b, 0
@@ -173,7 +183,7 @@ func (w *Worker) waitsFor() Waits {
 	}
 }
 
-// Still reports whether the worker has had the same task since.
+// Still reports whether the worker still has the same task.
 func (b Busy) Still() bool {
 	e := b.Worker.engine
 	e.mu.Lock()
@@ -182,27 +192,28 @@ func (b Busy) Still() bool {
 	return now.Worker != nil && now.begun == b.begun && now.seen == b.seen // two tasks may begin at one reading of a coarse clock
 }
 
-// probe asks the workers, unless it has just done so, and returns the time.
+// probe asks the workers to report, unless it has just done so, and returns the time.
 func (e *Engine) probe() (now time.Duration) {
 	now = time.Since(e.clock)
 	v := e.watch.Load()
 	if n := len(v.probes); n > 0 {
 		switch pause := now - v.probes[n-1].at; {
-		case pause < 0: // this is a test bubble, and the last probe was not in it
+		case pause < 0: // this is a test bubble, and the last probe was outside it
 			v.probes = nil
 		case pause < ProbePause:
 			return now
 		}
 	}
 	number := e.asked.Add(1)
-	now = time.Since(e.clock) // not before: a worker that has not seen the number has had its task since before that
+	now = time.Since(e.clock) // after the number: a worker that has not seen it has had its task since before now
 	v.thin(now)
 	v.probes = append(v.probes, probe{number, now})
 	return now
 }
 
-// thin removes probes that need not be known exactly: of three, one after the other, the middle one, if the first is at most twice as old as the
-// last. So there is always a probe between a time ago and twice that, if there were enough, and two are left for each time that their age doubles.
+// thin removes probes whose time need not be known exactly. Of three in a row it removes the middle one, if
+// the first is at most twice as old as the last. So there is always a probe between any age and twice that
+// age, if there were enough probes. About two probes are kept for each doubling of their age.
 func (v *watch) thin(now time.Duration) {
 	kept := v.probes[:0]
 	for i, p := range v.probes {

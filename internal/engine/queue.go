@@ -5,10 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// The first ring is small, so that a pool for ten tasks costs little, and smaller in a lane, of which there may be a million; each
-// next one is four times as large, up to the queue's capacity or to
-// largestRing: what an unbounded queue holds on to after a flood is one
-// ring of that size.
+// The first ring is small, so that a pool for ten tasks costs little. In a lane it is smaller still, because
+// there may be a million lanes. Each next ring is four times as large, up to the queue's capacity or to
+// largestRing. After a flood, an unbounded queue keeps one ring of largestRing slots.
 const (
 	firstRing   = 32
 	laneRing    = 4
@@ -16,15 +15,14 @@ const (
 	largestRing = 4096
 )
 
-// queue is a FIFO of exactly capacity places, as a chain of rings: a used-up
-// ring is dropped, a full one followed by a larger one. A queue of at most
-// largestRing places soon has them all in one ring and never allocates again.
+// queue is a FIFO of exactly capacity places, as a chain of rings. It drops a ring that is used up, and
+// appends a larger one to a ring that is full. A queue of at most largestRing places soon has them all in one
+// ring, and never allocates again.
 //
-// The fast path uses the rings at head and tail directly. All methods need
-// Engine.mu, except ready.
+// The fast path uses the rings at head and tail directly. All methods need Engine.mu, except ready.
 //
-// Invariant: if the tail is not gated, then filling the tail ring cannot take
-// the queue over its capacity. Fast pushes rely on it: they look at one ring only.
+// Invariant: if the tail is not gated, then filling the tail ring cannot take the queue beyond its capacity.
+// Fast pushes rely on it: they look at one ring only.
 type queue struct {
 	head atomic.Pointer[ring] // nil while the queue has no ring
 	tail atomic.Pointer[ring]
@@ -32,12 +30,12 @@ type queue struct {
 	capacity int    // math.MaxInt: no bound
 	meter    *meter // nil: no task is measured
 
-	dead atomic.Int64 // places that hold void tasks, as far as that was noted; they take no room
+	dead atomic.Int64 // places known to hold void tasks; they take no room
 
-	headGated, tailGated bool // what the engine asked for
-	isLanes              bool // then the first ring is that of a lane
+	headGated, tailGated bool // the gates that the engine asked for
+	isLanes              bool // the first ring has the size for a lane
 
-	// Where positions and counts go on when there is no ring.
+	// position and before are where positions and counts go on when there is no ring.
 	position uint64
 	before   uint64
 }
@@ -56,7 +54,7 @@ func (q *queue) push(v Task) outcome {
 	if r != nil {
 		o := r.push(v, true)
 		if o == none {
-			// Other submitters may have filled it by the fast path since push looked at the length.
+			// Other submitters may have filled the ring by the fast path since push looked at the length.
 			r.tail.Or(gate)
 			defer q.regate()
 			if q.full() {
@@ -77,8 +75,8 @@ func (q *queue) push(v Task) outcome {
 	next := newRing(size, q.position, q.before)
 	next.measures(q.meter)
 	next.push(v, true)
-	// Both ends of a new ring are closed until regate has looked: at the tail
-	// for the invariant, at the head since advance stores a ring first.
+	// Both ends of a new ring are gated until regate has looked: the tail because of the invariant, the head
+	// because advance stores a ring first.
 	next.head.Or(gate)
 	next.tail.Or(gate)
 	if r == nil {
@@ -91,14 +89,14 @@ func (q *queue) push(v Task) outcome {
 	return moved
 }
 
-// full reports whether there is no room. The answer holds on only while the tail is gated.
+// full reports whether there is no room. The answer lasts only while the tail is gated.
 func (q *queue) full() bool { return q.capacity == 0 || q.len()-int(q.dead.Load()) >= q.capacity }
 
-// fullRing is the size up to which rings grow.
+// fullRing returns the size up to which rings grow.
 func (q *queue) fullRing() int { return min(q.capacity, largestRing) }
 
-// shed removes the void tasks at the head of the queue, calls gone for each, and reports whether there were any. The
-// head must be gated.
+// shed removes the void tasks at the head of the queue, calls gone for each, and reports whether there were
+// any. The head must be gated.
 func (q *queue) shed(void func(Task) bool, gone func(Task)) (some bool) {
 	for {
 		q.advance()
@@ -127,8 +125,8 @@ func (q *queue) pop() (v Task, k mark, ok bool) {
 	return v, k, o == moved
 }
 
-// pass lets one task go by that was never in the queue: it is accepted and
-// taken at once. Only a queue without room for any needs it.
+// pass counts one task that was never in the queue: it is accepted and taken at once. Only a queue of
+// capacity 0 needs it.
 func (q *queue) pass() {
 	q.position++
 	q.before++
@@ -142,8 +140,8 @@ func (q *queue) advance() {
 	}
 }
 
-// freeMemory frees the memory of an empty queue, and returns it: the last ring. It does nothing to a queue
-// that holds tasks, and returns nil.
+// freeMemory frees the memory of an empty queue, and returns it: the last ring. If the queue holds tasks,
+// freeMemory does nothing and returns nil.
 func (q *queue) freeMemory() *ring {
 	q.advance()
 	r := q.head.Load()
@@ -160,10 +158,10 @@ func (q *queue) freeMemory() *ring {
 	return r
 }
 
-// reuse gives a queue without a ring the one that freeMemory has returned last, at whose position it still stands. A submitter
-// that has seen the tail before may go on as if the ring had never been away.
+// reuse gives a queue without a ring the ring that freeMemory has returned last, at whose position the queue
+// still stands. A submitter that has seen the tail before may go on as if the ring had never been away.
 func (q *queue) reuse(r *ring) {
-	r.head.Or(gate) // like those of a new one
+	r.head.Or(gate) // gated like the ends of a new ring
 	r.tail.Or(gate)
 	r.tail.And(^uint64(retired))
 	q.head.Store(r)
@@ -186,7 +184,7 @@ func (q *queue) regate() {
 	setGate(&tail.tail, q.tailGated || q.mayOverflow(head, tail))
 }
 
-// gated reports whether one of the ends is gated, or the tail's ring for fear of an overflow.
+// gated reports whether one of the ends is gated, be it only because the tail ring might overflow.
 func (q *queue) gated() bool {
 	tail := q.tail.Load()
 	return q.headGated || q.tailGated || tail != nil && tail.tail.Load()&gate != 0
@@ -216,8 +214,8 @@ func (q *queue) ready() bool {
 	return r != nil && r.ready()
 }
 
-// accepted and taken count tasks since the queue was made; callers read accepted
-// first, so that the difference never exceeds what the queue held.
+// accepted and taken count tasks since the queue was made. Callers must read taken after accepted, so that
+// the difference never exceeds what the queue held.
 func (q *queue) accepted() uint64 {
 	if r := q.tail.Load(); r != nil {
 		return r.count(r.tailAt())
@@ -237,7 +235,7 @@ func (q *queue) len() int {
 	return int(max(0, int64(accepted-q.taken())))
 }
 
-// tailPosition is the position behind the youngest task, begin that of the oldest.
+// tailPosition returns the position behind the youngest task; headPosition returns that of the oldest task.
 func (q *queue) tailPosition() uint64 {
 	if r := q.tail.Load(); r != nil {
 		return r.tailAt()
@@ -253,11 +251,12 @@ func (q *queue) headPosition() uint64 {
 	return q.position
 }
 
-// compact removes the void tasks, and returns them. Both ends must be gated. The others move to new
-// positions: each of the positions in at, in order, becomes the one before which the same tasks stand.
-// If a submitter is half-way through a slot, compact changes nothing and reports false.
+// compact removes the void tasks, and returns them. Both ends must be gated. The other tasks move to new
+// positions. Each of the positions in at, which are in order, becomes the new position before which the same
+// tasks stand. If a submitter is half-way through a slot, compact changes nothing and reports false.
 //
-// The old rings are not used again: a goroutine that still holds one finds its gate closed, and comes to the lock.
+// The old rings are not used again: a goroutine that still holds one finds its gate closed, and comes to the
+// lock.
 func (q *queue) compact(void func(Task) bool, at []*uint64) (out []Task, ok bool) {
 	head := q.head.Load()
 	found, ok := q.voids(void)
@@ -266,7 +265,7 @@ func (q *queue) compact(void func(Task) bool, at []*uint64) (out []Task, ok bool
 	}
 	out = make([]Task, 0, found)
 	fresh := queue{capacity: q.capacity, headGated: true, tailGated: true, position: head.headAt(), before: head.count(head.headAt())}
-	fresh.dead.Store(math.MaxInt32) // all that is here has room, even if it is more than the capacity for a moment
+	fresh.dead.Store(math.MaxInt32) // all tasks have room here, even if they exceed the capacity for a moment
 	var to []uint64
 	for r := head; r != nil; r = r.next {
 		end := r.tailAt()
@@ -300,7 +299,7 @@ func (q *queue) compact(void func(Task) bool, at []*uint64) (out []Task, ok bool
 	return out, true
 }
 
-// remark gives the task that was pushed last the stamp that it had elsewhere, if that is a mark.
+// remark gives the task pushed last the stamp that it had before, if that is a mark.
 func (q *queue) remark(stamp uint64) {
 	if stamp&marked != 0 {
 		r := q.tail.Load()

@@ -2,30 +2,34 @@ package engine
 
 import "sync/atomic"
 
-// rated is what an engine has in addition if its tasks take tokens from a bucket: each that a worker takes from the queue, or from a submitter that
-// waits, but no subtask and none that starts out of turn, since those run in place of the task that waits for them.
+// rated is what an engine has in addition if its tasks take tokens from a bucket. Each task takes one that a
+// worker takes from the queue or from a waiting submitter. Subtasks and tasks that start out of turn take
+// none, since they run in the place of the task that waits for them.
 //
-// When a worker, or a submitter under the lock, finds a task and no token, the engine joins the waiters of the bucket, and is throttled: until it gets a token, by
-// grant, the queue is as good as empty, and its head is gated.
+// When a worker, or a submitter under the lock, finds a task and no token, the engine joins the waiters of
+// the bucket, and is throttled. Until grant gets it a token, the queue is as good as empty, and its head is
+// gated.
 //
-// Invariant: while the engine is throttled, it is one of the bucket's waiters, or grant is about to be called. throttled is set under the lock, and
-// grant undoes it there, looks at the queue afterwards, and wakes a worker. Goroutines that add a task look at throttled afterwards.
+// Invariant: while the engine is throttled, it is one of the bucket's waiters, or grant is about to be
+// called. throttled is set under the lock. grant clears it under the lock, looks at the queue afterwards, and
+// wakes a worker. Goroutines that add a task look at throttled afterwards.
 type rated struct {
 	bucket    *Bucket
 	waiter    TokenWaiter
-	granted   atomic.Int64 // tokens that the bucket has given, and that are not used yet
-	since     atomic.Int64 // when it gave them, in ticks of its clock
+	granted   atomic.Int64 // tokens that the bucket has granted and that are not used yet
+	since     atomic.Int64 // when it granted them, in ticks of its clock
 	throttled atomic.Bool  // changed under Engine.mu
 }
 
-// Rate makes each task that is taken from the queue take a token from b. It is called before the first task, and for a lane before InitLane.
+// Rate makes each task that is taken from the queue take a token from b. It must be called before the first
+// task, and for a lane before InitLane.
 func (e *Engine) Rate(b *Bucket) {
 	e.rated = &rated{bucket: b}
 	e.rated.waiter = TokenWaiter{Grant: e.grant, Many: true}
 	e.takesTokens()
 }
 
-// takesTokens lets no task come to a worker in other ways than from the queue.
+// takesTokens makes sure that all tasks of an engine with tokens reach workers by way of the queue.
 func (e *Engine) takesTokens() {
 	if e.rated != nil {
 		e.AtOnce, e.Blocked = 0, 0
@@ -35,10 +39,11 @@ func (e *Engine) takesTokens() {
 // throttled reports whether tasks in the queue wait for a token.
 func (e *Engine) throttled() bool { return e.rated != nil && e.rated.throttled.Load() }
 
-// ready reports whether a worker would find a task in the queue that it may take. It needs no lock.
+// ready reports whether a worker would find a task in the queue, and may take it. It needs no lock.
 func (e *Engine) ready() bool { return e.queue.ready() && !e.throttled() }
 
-// take takes a token, if there is one. Tokens that were granted and not used in time go back first: the bucket may be full by now.
+// take takes a token, if there is one. Granted tokens that were not used in time go back first: the bucket
+// may be full by now.
 func (r *rated) take() bool {
 	for n := r.granted.Load(); n > 0; n = r.granted.Load() {
 		if r.bucket.isOld(r.since.Load()) {
@@ -50,10 +55,12 @@ func (r *rated) take() bool {
 	return r.bucket.Take()
 }
 
-// unused returns a token for which there was no task, and those that were granted: a rest begins, after which there are no more than burst.
+// unused returns a token for which there was no task, and the granted tokens: a rest begins, after which
+// there may be no more than burst.
 func (r *rated) unused() { r.bucket.Return(1 + int(r.granted.Swap(0))) }
 
-// admits takes a token for a task that is there, under the lock. If there is none, the engine is throttled.
+// admits takes a token for a task that is there. It is called under the lock. If there is no token, it
+// throttles the engine.
 func (e *Engine) admits() bool {
 	r := e.rated
 	switch {
@@ -73,7 +80,8 @@ func (e *Engine) admits() bool {
 	return true
 }
 
-// unthrottle ends the throttling if no task is left in the queue: all have been handed back, have started out of turn, or are void.
+// unthrottle ends the throttling if no task is left in the queue: all have been handed back, have started out
+// of turn, or are void.
 func (e *Engine) unthrottle() {
 	if !e.throttled() {
 		return
@@ -91,8 +99,9 @@ func (e *Engine) holdsTasks() bool {
 	return e.queue.len() > 0 || e.queue.capacity == 0 && e.submitters.length > 0
 }
 
-// grant ends the throttling. The tokens go back if there is no task any more, as those may have been handed back, or have started out of turn; or
-// no place for one: the worker that has a place next takes a token.
+// grant ends the throttling. The tokens go back if there is no task any more: tasks may have been handed
+// back, or have started out of turn. They also go back if there is no place for a task: the worker that next
+// has a place takes a token.
 func (e *Engine) grant(tokens int) {
 	e.mu.Lock()
 	r := e.rated

@@ -9,12 +9,12 @@ import (
 // Flags in the two position words of a ring. Positions never reach them: at a
 // task a nanosecond, bit 62 is at least 73 years away.
 const (
-	gate    = 1 << 63 // only the holder of Engine.mu may move this position
+	gate    = 1 << 63 // only the holder of Engine.mu may change this position
 	retired = 1 << 62 // tail only: nothing is ever added to this ring again
 )
 
-// cacheLine keeps words that different cores write apart. Intel's adjacent-line
-// prefetcher moves lines in pairs, hence two of them.
+// cacheLine is the distance between words that different cores write. Intel's adjacent-line prefetcher moves
+// lines in pairs, so it is two lines.
 const cacheLine = 128
 
 type outcome uint8
@@ -23,21 +23,20 @@ const (
 	moved     outcome = iota // the task is in, or out
 	none                     // push: no slot is free; pop: no task is ready
 	barred                   // gated or retired: go the slow way
-	unsettled                // a goroutine is half-way through a slot: try again
+	unsettled                // a goroutine is half-way through a slot: the caller must try again
 )
 
-// ring is a bounded multi-producer multi-consumer FIFO: Dmitry Vyukov's queue,
-// with the laps of crossbeam's ArrayQueue so that any capacity from 1 up is
-// exact. A position is lap<<shift | index. The stamp of a slot tells whose turn
-// it is: equal to a position, the slot is free for the push at it; one
-// more, it holds the task pushed at it. A slot with a task that is measured has the task's mark for a stamp instead, which
-// says nothing of the position: see isOf.
+// ring is a bounded multi-producer multi-consumer FIFO: Dmitry Vyukov's queue, with the laps of crossbeam's
+// ArrayQueue, so that any capacity from 1 up is exact. A position is lap<<shift | index. The stamp of a slot
+// tells whose turn it is. If it equals a position, the slot is free for the push at that position. If it is
+// one more, the slot holds the task pushed there. If the task is measured, the stamp is the task's mark
+// instead, which does not tell the position: see isOf.
 type ring struct {
 	slots  []slot
 	mask   uint64 // selects the index in a position
 	shift  uint   // selects the lap
 	start  uint64 // the position of the first task
-	before uint64 // how many tasks the queue had accepted before that one
+	before uint64 // how many tasks the queue had accepted before the first task
 	next   *ring
 	meter  *meter // nil: no task is measured
 	weak   weak.Pointer[ring]
@@ -55,8 +54,7 @@ type slot struct {
 	value Task
 }
 
-// newRing makes a ring of capacity slots whose positions begin at the first lap
-// that is not before from.
+// newRing makes a ring of capacity slots. Its positions begin at the first lap that is not before from.
 func newRing(capacity int, from, before uint64) *ring {
 	// At least two stamps a lap: with one, "full" and "free again" would be equal.
 	shift := uint(max(1, bits.Len(uint(capacity-1))))
@@ -76,17 +74,18 @@ func newRing(capacity int, from, before uint64) *ring {
 	return r
 }
 
-// sample is the task that a ring measures next: the first that is pushed at that position or behind it.
+// sample is the task that a ring measures next: the first one that is pushed at position at, or behind it.
 type sample struct {
-	at    atomic.Uint64 // the position; every; or never while a goroutine draws the next one
-	draw                // used only by the goroutine that has changed at to never
-	block atomic.Uint32 // that of draw, for all to read
-	since atomic.Int64  // when it was drawn, on the meter's clock
+	at    atomic.Uint64 // a position, or every, or never while a goroutine draws the next sample
+	draw                // only the goroutine that has changed at to never uses it
+	block atomic.Uint32 // the length of draw, for all to read
+	since atomic.Int64  // when the sample was drawn, on the meter's clock
 }
 
-const every = 0 // for the sample's position: each task is measured
+const every = 0 // a value of sample.at: each task is measured
 
-// measures makes r measure tasks that are pushed from now on, the first one in any case. None is pushed meanwhile.
+// measures makes r measure tasks that are pushed from now on, the first one in any case. No task is pushed
+// during the call.
 func (r *ring) measures(m *meter) {
 	if m != nil {
 		r.drawn.since.Store(m.now())
@@ -94,7 +93,7 @@ func (r *ring) measures(m *meter) {
 	r.meter = m
 }
 
-// measure returns the stamp of the task at pos, which is to be measured, and draws the next one.
+// measure returns the stamp of the task at pos, which must be measured, and draws the next sample.
 func (r *ring) measure(pos uint64) (stamp uint64) {
 	now := r.meter.now()
 	at := r.drawn.at.Load()
@@ -112,7 +111,8 @@ func (r *ring) measure(pos uint64) (stamp uint64) {
 	return uint64(d.mark(now))
 }
 
-// refresh begins anew with the next task that is pushed, if the present block began long before now, or is much longer than the next.
+// refresh starts a new block with the next task that is pushed, if the present block began long before now,
+// or is much longer than the next one.
 func (r *ring) refresh(now int64) {
 	if r.meter.share >= 1 || now-r.drawn.since.Load() < int64(staleBlock) && r.drawn.block.Load() < r.meter.block.Load()+2 {
 		return
@@ -124,7 +124,7 @@ func (r *ring) refresh(now int64) {
 	}
 }
 
-// draw draws from the next block, which begins at pos.
+// draw draws a sample from the next block, which begins at pos.
 func (r *ring) draw(pos uint64, now int64) {
 	d, before := r.meter.next()
 	r.drawn.draw = d
@@ -137,7 +137,7 @@ func (r *ring) draw(pos uint64, now int64) {
 	}
 }
 
-// ahead is the position n tasks behind pos.
+// ahead returns the position n tasks behind pos.
 func (r *ring) ahead(pos uint64, n int) uint64 {
 	i := pos&r.mask + uint64(n)
 	laps, i := i/uint64(len(r.slots)), i%uint64(len(r.slots))
@@ -154,7 +154,7 @@ func (r *ring) oldest(now int64) (submitted int64, ok bool) {
 	return 0, false
 }
 
-// after is the position behind pos.
+// after returns the position behind pos.
 func (r *ring) after(pos uint64) uint64 {
 	if pos&r.mask+1 < uint64(len(r.slots)) {
 		return pos + 1
@@ -162,9 +162,8 @@ func (r *ring) after(pos uint64) uint64 {
 	return pos&^r.mask + r.mask + 1
 }
 
-// push adds v at the tail. Only the holder of Engine.mu passes held, which
-// opens the gate to it. Besides moved it reports none when the slot at the tail
-// is taken, either by a task or by a consumer that has not yet left it.
+// push adds v at the tail. Only the holder of Engine.mu passes held, which lets it pass the gate. push
+// reports none when the slot at the tail is taken, by a task or by a consumer that has not yet left it.
 func (r *ring) push(v Task, held bool) outcome {
 	for tries := firstPauses; ; {
 		t := r.tail.Load()
@@ -202,12 +201,11 @@ func (r *ring) push(v Task, held bool) outcome {
 	}
 }
 
-// pop takes the oldest task, unless it stands at or behind the position in stop,
-// and returns the position behind it. It reports none also when the oldest task's
-// producer has not finished writing it: that producer will look for a worker
-// to wake when it has. Only the holder of Engine.mu passes nil for stop,
-// which opens the gate to it. k is the mark of the task, if it has one.
-// c, if not nil, learns whether others were faster.
+// pop takes the oldest task, unless it stands at or behind the position in stop, and returns the position
+// behind it. pop also reports none when the producer of the oldest task has not finished writing it: that
+// producer looks for a worker to wake when it has finished. Only the holder of Engine.mu passes nil for stop,
+// which lets it pass the gate. k is the mark of the task, if it has one. c, if not nil, learns whether other
+// goroutines were faster.
 func (r *ring) pop(stop *atomic.Uint64, c *contention) (v Task, behind uint64, k mark, o outcome) {
 	for lost := false; ; {
 		h := r.head.Load()
@@ -248,10 +246,10 @@ func (r *ring) pop(stop *atomic.Uint64, c *contention) (v Task, behind uint64, k
 	}
 }
 
-// ready reports whether a pop would find a task, or whether the ring is used
-// up and the next one must be looked at. When it says no, the task at the head had not been
-// written: its producer will look for a worker to wake. That is no answer if others have
-// taken that task meanwhile, as a worker without the token does not look at those behind it.
+// ready reports whether a pop would find a task, or whether the ring is used up, so that the caller must look
+// at the next one. If ready reports false, the task at the head had not been written: its producer will look
+// for a worker to wake. If others have taken that task meanwhile, ready looks again: a worker without the
+// token does not look at the tasks behind it.
 func (r *ring) ready() bool {
 	for {
 		pos := r.headAt()
@@ -264,7 +262,7 @@ func (r *ring) ready() bool {
 	}
 }
 
-// usedUp reports whether the ring is retired and every task of it taken.
+// usedUp reports whether the ring is retired and all its tasks have been taken.
 func (r *ring) usedUp() bool {
 	t := r.tail.Load()
 	return t&retired != 0 && t&^(gate|retired) == r.head.Load()&^gate
@@ -272,15 +270,16 @@ func (r *ring) usedUp() bool {
 
 func (r *ring) gated() bool { return r.head.Load()&gate != 0 }
 
-// count is how many tasks the queue has passed at position pos of this ring.
+// count returns how many tasks the queue has passed at position pos of this ring.
 func (r *ring) count(pos uint64) uint64 {
 	pos -= r.start
 	return r.before + pos>>r.shift*uint64(len(r.slots)) + pos&r.mask
 }
 
-// isOf returns the stamp of slot s, which had a mark, if the slot belongs to pos already, at which the head stands or has stood. Else it
-// returns 0: then the mark is that of a task of the lap before, and a consumer is about to leave the slot. As soon as the tail has
-// passed pos that consumer has left.
+// isOf is for a slot s whose stamp was a mark. The head stands at pos, or has stood there. If the slot
+// belongs to pos already, isOf returns its stamp. Otherwise it returns 0: then the mark is that of a task of
+// the lap before, and a consumer is about to leave the slot. As soon as the tail has passed pos, that
+// consumer has left.
 func (r *ring) isOf(pos uint64, s *slot) (stamp uint64) {
 	if r.tailAt() == pos {
 		return 0
@@ -288,7 +287,8 @@ func (r *ring) isOf(pos uint64, s *slot) (stamp uint64) {
 	return s.stamp.Load()
 }
 
-// holds returns the slot of pos, at which the head stands or has stood, and reports whether it holds the task of pos.
+// holds returns the slot of pos, where the head stands or has stood. It reports whether the slot holds the
+// task of pos.
 func (r *ring) holds(pos uint64) (s *slot, ok bool) {
 	s = &r.slots[pos&r.mask]
 	stamp := s.stamp.Load()

@@ -5,21 +5,19 @@ import (
 	"time"
 )
 
-// A submitter that finds the queue full lets others run a few times before it
-// waits for room. With tasks shorter than a goroutine switch the workers have then
-// made room, and no submitter had to park.
+// A submitter that finds the queue full yields a few times before it waits for room. If tasks are shorter
+// than a goroutine switch, the workers have then made room, and no submitter has to park.
 //
-// Where other goroutines compute on all processors, a yield lasts until each of them has had its
-// 10 ms, while a submitter that the engine admits goes on before them. So after a
-// yield that was long, for what it brought, no submitter yields for ten times as long.
+// Where other goroutines compute on all processors, a yield lasts until each of them has had its 10 ms, while
+// a submitter that the engine admits goes on before them. So after a yield that was long for what it brought,
+// no submitter yields for ten times as long.
 const (
 	patience     = 8
 	shortYield   = 100 * time.Microsecond
 	yieldPerTask = 20 * time.Microsecond // far more than it costs to park
 )
 
-// Submit hands task over, and waits for room until done is closed; if that is nil,
-// for as long as it takes.
+// Submit hands task over. It waits for room until done is closed, or without end if done is nil.
 func (e *Engine) Submit(task Task, done <-chan struct{}) Verdict {
 	if e.Offer(task) {
 		return Accepted
@@ -27,14 +25,15 @@ func (e *Engine) Submit(task Task, done <-chan struct{}) Verdict {
 	return e.submit(task, done, nil, nil)
 }
 
-// WaitForRoom is Submit for a task that Offer has not taken.
+// WaitForRoom is Submit for a task that Offer has refused.
 func (e *Engine) WaitForRoom(task Task, done <-chan struct{}) Verdict {
 	return e.submit(task, done, nil, nil)
 }
 
-// SubmitWanted is Submit for a task that may start out of turn: want, if it is not nil, is what other tasks wait for, and
-// belongs to the subtasks of which task is one, or stands for task alone. When task starts out of turn the call returns Accepted.
-// wakeup belongs to the task that calls; nil if none does.
+// SubmitWanted is Submit for a task that may start out of turn. If want is not nil, other tasks wait for it:
+// want belongs to the set of subtasks that task is in, or stands for task alone. When task starts out of
+// turn, SubmitWanted returns Accepted. wakeup belongs to the task that calls, and is nil if the caller is no
+// task.
 func (e *Engine) SubmitWanted(task Task, done <-chan struct{}, want *Want, wakeup *Wakeup) Verdict {
 	if e.OfferFor(task, want) {
 		return Accepted
@@ -58,8 +57,9 @@ func (e *Engine) submit(task Task, done <-chan struct{}, want *Want, wakeup *Wak
 	return e.standInLine(task, done, want, wakeup)
 }
 
-// first is Offer while the queue has no ring. The first AtOnce tasks it hands to workers of their own: a ring, and the search
-// of its tasks, cost more than the tasks do. No other task is queued then, so those overtake none. The next one makes the ring.
+// first is Offer while the queue has no ring. It hands the first AtOnce tasks to workers of their own: a
+// ring, and the search of its tasks, cost more than the tasks do. No other task is queued then, so these
+// tasks overtake none. The task after them makes the ring.
 func (e *Engine) first(task Task) bool {
 	if e.queue.capacity == 0 {
 		return false
@@ -92,8 +92,8 @@ func (e *Engine) first(task Task) bool {
 	return true
 }
 
-// yield lets workers run, to take tasks from the queue. It reports false at once if that took
-// long lately, or there is no queue yet.
+// yield lets workers run, which may take tasks from the queue. It reports false at once if a yield took long
+// lately, or if there is no queue yet.
 func (e *Engine) yield() bool {
 	from := e.queue.head.Load()
 	begin := time.Since(e.clock)
@@ -128,7 +128,8 @@ func (e *Engine) OfferFor(task Task, want *Want) bool {
 	return want == nil && e.first(task)
 }
 
-// NoRoom reports whether a submitter that comes now has to wait, as far as that is known without a look at each worker.
+// NoRoom reports whether a submitter that comes now has to wait, as far as NoRoom can tell without a look at
+// each worker.
 func (e *Engine) NoRoom() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -146,8 +147,8 @@ func (e *Engine) NoRoom() bool {
 	}
 }
 
-// Fits hands task over if that needs no waiting. Unlike TrySubmit it counts no refusal, and may
-// refuse because of a worker that is between two tasks. want is as for SubmitWanted.
+// Fits hands task over if that needs no wait. Unlike TrySubmit it counts no refusal, and it may refuse
+// because a worker is between two tasks. want is as for SubmitWanted.
 func (e *Engine) Fits(task Task, want *Want) bool {
 	if e.OfferFor(task, want) {
 		return true
@@ -179,13 +180,13 @@ func (e *Engine) TrySubmit(task Task, want *Want) Verdict {
 		if verdict := e.tryLocked(task, want); verdict != waiting {
 			return verdict
 		}
-		// A worker is between two tasks. Whether it will take one from the
-		// queue is decided before the caller learns that there is no room.
+		// A worker is between two tasks. TrySubmit tells its caller that there is no room only when it is
+		// decided whether that worker takes a task from the queue.
 		runtime.Gosched()
 	}
 }
 
-// push is the fast path: it succeeds if r has a free slot, and its gate is open.
+// push is the fast path: it succeeds if r has a free slot and the gate at its tail is open.
 func (e *Engine) push(r *ring, task Task) bool {
 	if r.push(task, false) != moved {
 		return false
@@ -196,7 +197,7 @@ func (e *Engine) push(r *ring, task Task) bool {
 	return true
 }
 
-// pushFor is push for a task of want, if that is not nil.
+// pushFor is push for a task with want, if want is not nil.
 func (e *Engine) pushFor(r *ring, task Task, want *Want) (ok bool) {
 	if want == nil || want.subtasks == nil {
 		ok = e.push(r, task)
@@ -211,7 +212,8 @@ func (e *Engine) pushFor(r *ring, task Task, want *Want) (ok bool) {
 	return ok
 }
 
-// stands notes that the task of want is in the queue or with a submitter that waits, and offers it to those that wait for it.
+// stands notes that the task of want is in the queue or with a waiting submitter, and offers it to the tasks
+// that wait for it.
 func (e *Engine) stands(want *Want) {
 	if want.subtasks != nil {
 		e.reoffer(want.subtasks)
@@ -233,7 +235,8 @@ func (e *Engine) enters(w *SingleWant) {
 	}
 }
 
-// ticket adds task to the subtasks of want, if there is one. It returns what goes into the queue.
+// ticket adds task to the subtasks of want, if it has subtasks, and returns what goes into the queue: the
+// ticket, or task itself.
 func (e *Engine) ticket(task Task, want *Want) (value Task, number uint64) {
 	if want == nil || want.subtasks == nil {
 		return task, 0
@@ -242,7 +245,7 @@ func (e *Engine) ticket(task Task, want *Want) (value Task, number uint64) {
 	return e.Ticket(task, number), number
 }
 
-// retract undoes ticket and stands for a task that is not accepted.
+// retract undoes ticket and stands for a task that was not accepted.
 func (e *Engine) retract(w *Want, number uint64) {
 	if w.subtasks != nil {
 		w.subtasks.withdraw(number)
@@ -255,7 +258,7 @@ func (e *Engine) retract(w *Want, number uint64) {
 	}
 }
 
-// refuse removes s, whose task is not accepted.
+// refuse removes s, whose task is not accepted, and gives it the verdict.
 func (e *Engine) refuse(s *submitter, verdict Verdict) {
 	if s.want != nil {
 		e.retract(s.want, s.number)
@@ -263,7 +266,7 @@ func (e *Engine) refuse(s *submitter, verdict Verdict) {
 	e.submitters.resolve(s, verdict)
 }
 
-// pushWanted is pushLocked for a task of want, if that is not nil.
+// pushWanted is pushLocked for a task with want, if want is not nil.
 func (e *Engine) pushWanted(task Task, want *Want) outcome {
 	value, number := e.ticket(task, want)
 	o := e.pushLocked(value)
@@ -277,7 +280,8 @@ func (e *Engine) pushWanted(task Task, want *Want) outcome {
 	return o
 }
 
-// join puts task behind those of the other submitters that wait, closes the gates, and offers the task.
+// join puts task behind the tasks of the other waiting submitters, closes the gates, and offers the task to
+// those that wait for it.
 func (e *Engine) join(task Task, want *Want) *submitter {
 	value, number := e.ticket(task, want)
 	s := e.submitters.join(value)
@@ -290,7 +294,7 @@ func (e *Engine) join(task Task, want *Want) *submitter {
 	return s
 }
 
-// pushLocked adds task to the queue, under the lock, unless that is full.
+// pushLocked adds task to the queue, under the lock, unless the queue is full.
 func (e *Engine) pushLocked(task Task) outcome {
 	e.makeMeter()
 	if e.lane != nil {
@@ -306,8 +310,8 @@ func (e *Engine) pushLocked(task Task) outcome {
 	return o
 }
 
-// serveAll is serve that waits for a submitter half-way through a slot of a queue that serve must search for void tasks: that
-// submitter may never come to the lock. It releases the lock meanwhile.
+// serveAll is serve for a queue that serve must search for void tasks. If a submitter is half-way through a
+// slot there, serveAll releases the lock and waits for it: that submitter may never come to the lock itself.
 func (e *Engine) serveAll() {
 	for {
 		e.halfway = false
@@ -361,7 +365,7 @@ func (e *Engine) standInLine(task Task, done <-chan struct{}, want *Want, wakeup
 		}
 		verdict = <-s.answer // there already: no wait under the lock
 	}
-	if len(e.workers) > 0 { // else remove has dropped the spare places: their channels may belong to a bubble that ends
+	if len(e.workers) > 0 { // else remove has dropped the spares: their channels may belong to a bubble that ends
 		e.submitters.keep(s)
 	}
 	if verdict != Accepted {
@@ -371,8 +375,8 @@ func (e *Engine) standInLine(task Task, done <-chan struct{}, want *Want, wakeup
 	return verdict
 }
 
-// tryLocked is one attempt without waiting, under the lock, which it releases in any
-// case. It returns waiting if the answer is not settled yet.
+// tryLocked makes one attempt to hand task over without waiting. It is called under the lock, which it
+// releases in any case. It returns waiting if the answer is not settled yet.
 func (e *Engine) tryLocked(task Task, want *Want) Verdict {
 	switch {
 	case e.closed:
@@ -384,9 +388,8 @@ func (e *Engine) tryLocked(task Task, want *Want) Verdict {
 		e.unlock()
 		return Accepted
 	}
-	// While a submitter waits, both gates are closed: until this one
-	// releases the lock, no task is added or taken except here, so that what
-	// it sees below is true at one moment.
+	// While a submitter waits, both gates are closed. Until tryLocked releases the lock, no other goroutine
+	// adds or takes a task, so what it sees below is true at one moment.
 	s := e.join(task, want)
 	settled := e.serve()
 	if s.verdict != Accepted {
@@ -405,23 +408,23 @@ func (e *Engine) tryLocked(task Task, want *Want) Verdict {
 	return verdict
 }
 
-// reject counts a refusal and releases the lock; as nothing else has changed, unlock is
-// not needed.
+// reject counts a refusal and releases the lock. Nothing else has changed, so the unlock method is not
+// needed.
 func (e *Engine) reject(verdict Verdict) Verdict {
 	e.rejected++
 	e.mu.Unlock()
 	return verdict
 }
 
-// between reports whether some active worker is known to hold no task. It looks at
-// candidates alone, and never twice at one that has not been active anew, or free, since.
+// between reports whether it is known of some active worker that it holds no task. It looks only at
+// candidates, and looks at a worker a second time only if the worker has become active or free since.
 //
-// Invariant: an active worker that is free, and of which that can be known outside, is a
-// candidate. A worker becomes one when it becomes active, under the lock, and stays one
-// until it is seen here, idle or on a task. In the latter case it is relied upon: before
-// it reports that its task is over, it comes to mayBeFree. The worker writes free and
-// then looks at relied; here it is the opposite order, so one of the two sees the other. A
-// worker that goes from one task straight to the next is never free, and pays nothing.
+// Invariant: an active worker that is free, and of which other goroutines can know that, is a candidate. A
+// worker becomes a candidate when it becomes active, under the lock. It stays one until between sees it idle
+// or on a task. In the latter case the worker is relied upon: before it reports that its task is over, it
+// comes to mayBeFree. The worker writes free and then looks at relied; between does it in the opposite order,
+// so one of the two sees the other. A worker that goes from one task straight to the next is never free, and
+// pays nothing.
 func (e *Engine) between() bool {
 	for e.candidates > 0 {
 		w := e.workers[e.candidates-1]
@@ -430,7 +433,7 @@ func (e *Engine) between() bool {
 			w = w.carries
 		}
 		if w.idle && carried {
-			return true // it is about to end
+			return true // the worker that it carried is about to end
 		}
 		if !w.idle {
 			w.relied.Store(true)
@@ -443,7 +446,8 @@ func (e *Engine) between() bool {
 	return false
 }
 
-// mayBeFree is called by a worker that was relied upon, and is free.
+// mayBeFree makes w a candidate again, with the workers that carry it. A worker that was relied upon, and is
+// free, calls it.
 func (w *Worker) mayBeFree() {
 	mu := &w.engine.mu
 	mu.Lock()
@@ -453,7 +457,7 @@ func (w *Worker) mayBeFree() {
 	mu.Unlock()
 }
 
-// candidate makes between look at w.
+// candidate makes w one of the workers that between looks at.
 func (e *Engine) candidate(w *Worker) {
 	if w.relied.Load() {
 		w.relied.Store(false)
@@ -464,14 +468,14 @@ func (e *Engine) candidate(w *Worker) {
 	}
 }
 
-// swap lets two workers change their places in Engine.workers.
+// swap exchanges two workers in Engine.workers.
 func (e *Engine) swap(i, j int32) {
 	c := e.workers
 	c[i], c[j] = c[j], c[i]
 	c[i].index, c[j].index = i, j
 }
 
-// Reject counts a submission that the caller refused itself.
+// Reject counts a submission that the caller has refused itself.
 func (e *Engine) Reject() {
 	e.mu.Lock()
 	e.reject(Cancelled)

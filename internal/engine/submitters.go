@@ -2,35 +2,35 @@ package engine
 
 import "github.com/64ed045f/weir/internal/fifo"
 
-// submitters are those that wait for room, first come, first served. All of it
-// is under Engine.mu.
+// submitters are the submitters that wait for room, first come, first served. Everything here is under
+// Engine.mu.
 type submitters struct {
 	all    fifo.List[submitter]
 	length int
 
-	// It keeps used places for the next submitter, so that a pool
-	// whose producers are faster than its workers does not allocate.
+	// spare keeps used items for later submitters, so that a pool whose producers are faster than its workers
+	// does not allocate.
 	spare  fifo.List[submitter]
 	spares int
 }
 
 const maxSpares = 64
 
-// submitter is one that waits.
+// submitter is one submitter that waits.
 type submitter struct {
 	value   Task
 	link    fifo.Link[submitter] // in submitters.all or submitters.spare
-	verdict Verdict              // waiting until the submitter has its answer
+	verdict Verdict              // it is waiting until the submitter has its answer
 	parked  bool                 // the submitter receives its verdict from answer
-	answer  chan Verdict         // of capacity 1; made when a submitter first parks here
+	answer  chan Verdict         // of capacity 1; made when a submitter parks with this item for the first time
 
-	wakeup *Wakeup              // of the task that waits; nil if it is none
-	want   *Want                // of the task that is submitted, if that may start out of turn
-	number uint64               // of the task among want's subtasks
-	inWant fifo.Link[submitter] // in want.lined
+	wakeup *Wakeup              // of the task that waits; nil if the submitter is no task
+	want   *Want                // of the submitted task, if it may start out of turn
+	number uint64               // of the submitted task among want's subtasks
+	inWant fifo.Link[submitter] // in want.submitters
 }
 
-// first returns the one that has waited for longest; nil if there is none.
+// first returns the submitter that has waited for longest; nil if there is none.
 func (l *submitters) first() *submitter { return l.all.First().Of() }
 
 func (l *submitters) join(v Task) *submitter {
@@ -47,7 +47,7 @@ func (l *submitters) join(v Task) *submitter {
 	return s
 }
 
-// resolve removes s, and lets it go on with verdict.
+// resolve removes s, and lets its submitter go on with verdict.
 func (l *submitters) resolve(s *submitter, verdict Verdict) {
 	l.all.Remove(&s.link)
 	l.length--
@@ -64,7 +64,7 @@ func (l *submitters) resolve(s *submitter, verdict Verdict) {
 	}
 }
 
-// park makes the submitter at s receive its verdict from s.answer.
+// park makes the submitter of s receive its verdict from s.answer.
 func (l *submitters) park(s *submitter) {
 	s.parked = true
 	if s.answer == nil {
@@ -72,7 +72,7 @@ func (l *submitters) park(s *submitter) {
 	}
 }
 
-// keep makes a place ready for reuse, whose submitter has received the answer, or never parked.
+// keep makes s ready for reuse. Its submitter has received the answer, or has never parked.
 func (l *submitters) keep(s *submitter) {
 	if l.spares < maxSpares {
 		l.spare.Prepend(&s.link, s)
@@ -80,6 +80,5 @@ func (l *submitters) keep(s *submitter) {
 	}
 }
 
-// dropSpares forgets the places kept. Their channels may belong to a test bubble
-// that is about to end.
+// dropSpares drops the spare items. Their channels may belong to a test bubble that is about to end.
 func (l *submitters) dropSpares() { l.spare, l.spares = fifo.List[submitter]{}, 0 }

@@ -8,39 +8,39 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// Subtasks is a set of tasks that a running task has handed over to be waited for, until they start.
+// Subtasks is a set of tasks that a running task has handed over and will wait for. It holds each of them
+// until it starts.
 //
-// Those for its own engine stand next to the queue, not in it: the task that will wait for
-// them has its place to lend to them, so they never have to wait for what is queued.
-// Workers that are free take from the oldest set listed,
-// whose tasks are likely to be the largest; work stealing does the same (Blumofe
-// and Leiserson, "Scheduling multithreaded computations by work stealing", 1999).
+// Subtasks for the task's own engine stand next to the queue, not in it. The task that will wait for them has
+// its place to lend to them, so they never have to wait for what is queued. Free workers take from the oldest
+// listed set, whose tasks are likely to be the largest. Work stealing does the same (Blumofe and Leiserson,
+// "Scheduling multithreaded computations by work stealing", 1999).
 //
-// Each of those for another engine has a ticket in the queue of that engine, with the number of the task: the worker that takes
-// the ticket takes that task, unless the task has started out of turn.
+// Each subtask for another engine has a ticket in the queue of that engine, with the number of the subtask.
+// The worker that takes the ticket takes the subtask, unless it has started out of turn.
 type Subtasks struct {
-	open   atomic.Int64    // tasks that are not claimed; changed under mu
-	listed atomic.Bool     // in Engine.subtasks; changed under Engine.mu
-	void   func(Task) bool // recognizes the zero task, which stands for one that was redeemed; nil if the tasks have no tickets
+	open   atomic.Int64    // how many tasks are not claimed; changed under mu
+	listed atomic.Bool     // the set is in Engine.subtasks; changed under Engine.mu
+	void   func(Task) bool // recognizes the zero task, which stands for a redeemed one; nil if the tasks have no tickets
 
 	// Under Engine.mu.
 	want    Want
-	within  *Subtasks           // that of the task which waits for this one
-	busy    fifo.List[Subtasks] // sets within this one that have work for the tasks that wait for it
+	within  *Subtasks           // the set that the task which waits for this one belongs to
+	busy    fifo.List[Subtasks] // sets within this one that have work for the tasks that wait for this one
 	below   fifo.Link[Subtasks] // in within.busy
-	crowded []*Waiter           // waits that last until few are open
-	waiter  *Waiter             // of the last task that waited for it
+	crowded []*Waiter           // waits for room: they last until few tasks are open
+	waiter  *Waiter             // waiter of the last task that waited for the set
 
-	returning fifo.List[Worker] // of subtasks that have given their places up and want to go on
+	returning fifo.List[Worker] // workers of subtasks that gave their places up and want to go on
 
 	mu    sync.Mutex // may be taken under Engine.mu, never the other way round
-	tasks []Task     // those from next on are open, except zero tasks; the one at next is open
+	tasks []Task     // the tasks from next on are open, except zero tasks; the one at next, if any, is open
 	next  int
 	first uint64  // the number of the first of tasks
-	few   [2]Task // where tasks begin: most tasks that hand some on do so with two
+	few   [2]Task // the first memory of tasks: most tasks that hand tasks over hand over two
 }
 
-// add puts task behind the others, and returns its number.
+// add puts task behind the other tasks, and returns its number.
 func (s *Subtasks) add(task Task) (number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,10 +105,10 @@ func (s *Subtasks) drop() (dropped []Task) {
 	return dropped
 }
 
-// Delegate hands over a task of a task: one that runs on this engine, and that
-// will wait for what it puts into s. It returns the tasks, most likely none, that no
-// worker will ever come to, since the engine hands back what has not started, or
-// has ended: only a goroutine that is no task can see that.
+// Delegate hands over a subtask. The caller is a task that runs on e and will wait for the tasks of s.
+// Delegate returns the tasks, almost always none, that no worker will ever take, because the engine hands
+// back what has not started, or has ended. Only a goroutine that is no task can find that the engine has
+// ended.
 func (e *Engine) Delegate(s *Subtasks, task Task) (refused []Task) {
 	if e.abandoned.Load() {
 		return []Task{task}
@@ -149,8 +149,8 @@ func (e *Engine) Delegate(s *Subtasks, task Task) (refused []Task) {
 	return nil
 }
 
-// reoffer offers what has come into s while tasks wait for it. In a pause, it wakes the task that waits for all
-// of them, which then also watches for a cancellation.
+// reoffer offers the open tasks of s to the tasks that wait for s. In a pause it wakes the task that waits
+// for all of them, which then also watches for a cancellation.
 func (e *Engine) reoffer(s *Subtasks) {
 	if s.want.waits.Load() == 0 || s.open.Load() == 0 {
 		return
@@ -161,14 +161,16 @@ func (e *Engine) reoffer(s *Subtasks) {
 	}
 }
 
-// Init prepares s for use. For tasks that have tickets in the queue, void recognizes the zero task; else it is nil.
+// Init prepares s for use. If the tasks have tickets in a queue, void recognizes the zero task; otherwise
+// void is nil.
 func (s *Subtasks) Init(void func(Task) bool) { s.void, s.want.subtasks = void, s }
 
-// Want returns what tasks wait for that wait for the tasks of s.
+// Want returns the Want of the tasks that wait for s.
 func (s *Subtasks) Want() *Want { return &s.want }
 
-// pushTicket adds task to s, and its ticket to r. A goroutine that holds Engine.mu and looks under s.mu sees both or
-// neither: outOfTurn and Drop rely on each open task having its ticket in the queue or with a submitter that waits.
+// pushTicket adds task to s, and its ticket to r. A goroutine that holds Engine.mu and looks under s.mu sees
+// both or neither. outOfTurn and Drop rely on that: each open task has its ticket in the queue or with a
+// waiting submitter.
 func (s *Subtasks) pushTicket(r *ring, task Task, ticket func(Task, uint64) Task) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,8 +181,8 @@ func (s *Subtasks) pushTicket(r *ring, task Task, ticket func(Task, uint64) Task
 	return true
 }
 
-// Redeem takes the task with the number, that of a ticket in the queue or with a submitter that waits. It reports false if the task has
-// started out of turn, or was dropped.
+// Redeem takes the task whose ticket, in the queue or with a waiting submitter, has the number. It reports
+// false if the task has started out of turn, or was dropped.
 func (s *Subtasks) Redeem(number uint64) (task Task, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +193,8 @@ func (s *Subtasks) Redeem(number uint64) (task Task, ok bool) {
 	return s.takeAt(i), true
 }
 
-// withdraw is Redeem for a task whose ticket is not accepted. If it is the last it leaves nothing behind.
+// withdraw is Redeem for a task whose ticket was not accepted. If the task is the last one, it leaves no zero
+// task behind.
 func (s *Subtasks) withdraw(number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,9 +224,8 @@ func (s *Subtasks) find(number uint64) (index int, ok bool) {
 	return index, index < len(s.tasks) && !s.void(s.tasks[index])
 }
 
-// TryDelegate is [Engine.Delegate] that hands over only what finds room: in s, as
-// long as fewer are open there than the queue has places, or on a worker that
-// is free.
+// TryDelegate is [Engine.Delegate] that hands task over only if there is room: in s, as long as fewer tasks
+// are open there than the queue has places, or on a free worker.
 func (e *Engine) TryDelegate(s *Subtasks, task Task) bool {
 	for {
 		e.mu.Lock()
@@ -244,7 +246,7 @@ func (e *Engine) TryDelegate(s *Subtasks, task Task) bool {
 			e.unlock()
 			return true
 		}
-		// As in TrySubmit, a worker that is between two tasks settles first.
+		// As in TrySubmit, the answer must wait for a worker that is between two tasks.
 		settled := !e.coming() && !e.between()
 		e.mu.Unlock()
 		if settled {
@@ -272,7 +274,8 @@ func (e *Engine) Drop(s *Subtasks) int {
 	return n
 }
 
-// admitDropped lets the submitters go on that wait for room with a ticket for a dropped task of s, and returns their number.
+// admitDropped admits the submitters that wait for room with a ticket for a dropped task of s, and returns
+// their number.
 func (e *Engine) admitDropped(s *Subtasks) (n int) {
 	for l := s.want.submitters.First(); l != nil; {
 		submitter := l.Of()
@@ -285,14 +288,14 @@ func (e *Engine) admitDropped(s *Subtasks) (n int) {
 	return n
 }
 
-// Overfull reports whether more is open in s than the queue has places.
+// Overfull reports whether s has more open tasks than the queue has places.
 func (e *Engine) Overfull(s *Subtasks) bool {
 	return s.open.Load() > int64(e.queue.capacity)
 }
 
-// eased recalls the waiters for room in s, if there is enough: half of the places,
-// as a waiter that came back for each single one would have to wait as often. A task whose place is lent goes
-// on when that place is vacant, when another one is free, or when a task of s is over.
+// eased recalls the waiters for room in s, if there is enough room: half of the places. A waiter that came
+// back for each single place would have to wait as often. A task whose place is lent is not recalled yet. It
+// goes on when its place is vacant, when another place is free, or when a task of s is over.
 func (e *Engine) eased(s *Subtasks) {
 	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
 		return
@@ -313,9 +316,9 @@ func (e *Engine) eased(s *Subtasks) {
 	s.crowded = waiting
 }
 
-// ends ends waits for room in the set that the task of w belongs to, which is over, if there is enough. That is
-// one of the moments at which a task whose place is lent goes on: if it did as soon as a task which it has handed over begins,
-// it would need one more place for each.
+// ends follows the end of w's task. It ends waits for room in the set that the task belongs to, if there is
+// enough room. This is one of the moments at which a task whose place is lent goes on. If that task went on
+// as soon as a task that it has handed over begins, it would need one more place for each.
 func (e *Engine) ends(w *Worker) {
 	if w.place == nil || w.place.from == nil {
 		return
@@ -330,7 +333,7 @@ func (e *Engine) ends(w *Worker) {
 	s.crowded = nil
 }
 
-// claim takes a task of the oldest set that has one.
+// claim takes a task of the oldest listed set that has one.
 func (e *Engine) claim() (task Task, from *Subtasks, ok bool) {
 	for e.delegating() {
 		s := e.subtasks[0]
@@ -343,7 +346,7 @@ func (e *Engine) claim() (task Task, from *Subtasks, ok bool) {
 	return task, nil, false
 }
 
-// delegating reports whether a set has open tasks: then the first one has.
+// delegating reports whether a listed set has open tasks. If so, the first set of the list has some.
 func (e *Engine) delegating() bool {
 	for len(e.subtasks) > 0 {
 		if !e.unlist(e.subtasks[0]) {
@@ -356,9 +359,8 @@ func (e *Engine) delegating() bool {
 	return false
 }
 
-// prune removes the youngest sets from the list, as far as they have no open tasks.
-// The sets in use form a stack, like the tasks that wait for them, so few sets stay
-// that have none.
+// prune removes the youngest sets from the list, as long as they have no open tasks. The sets in use form a
+// stack, like the tasks that wait for them, so few sets without open tasks stay.
 func (e *Engine) prune() {
 	for last := len(e.subtasks) - 1; last >= 0 && e.unlist(e.subtasks[last]); last-- {
 		e.subtasks[last] = nil
@@ -366,8 +368,8 @@ func (e *Engine) prune() {
 	}
 }
 
-// unlist reports whether s may leave the list. A goroutine that adds a task looks at listed
-// afterwards: either unlist sees that task, or the goroutine lists the set again.
+// unlist reports whether s may leave the list. A goroutine that adds a task looks at listed afterwards. So
+// either unlist sees that task, or the goroutine lists the set again.
 func (e *Engine) unlist(s *Subtasks) bool {
 	if s.open.Load() > 0 {
 		return false

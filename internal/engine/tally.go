@@ -2,45 +2,37 @@ package engine
 
 import "sync/atomic"
 
-// Tally counts the tasks of a set that begins and ends together: those that have begun to be handed
-// over, and those that have ended. The set is over when the two are equal. Seal then lets no more tasks
-// in, with the same atomic step that makes sure of it: so the waiter waits for a task, or the task
-// finds the set sealed.
+// Tally counts the tasks of a set that begins and ends together: those that have begun to be handed over, and
+// those that have ended. The set is over when the two counts are equal. Seal makes sure of that, and lets no
+// more tasks in, in one atomic step. So either the waiter waits for a task, or the task finds the set sealed.
+// For sets that are given up see Close; for direct tasks, BeginDirect.
 //
-// A set that is given up may be over while tasks of it are queued: Close keeps workers from beginning one of those,
-// and Finish seals the set as soon as none runs, and none is on its way to the queue. For that a submitter
-// calls Handed when a task is accepted, and a worker calls Enter before its first task and Leave after the
-// last. Nothing searches the queue: it holds the tasks that were handed over and have not ended.
-//
-// A set may begin with direct tasks, of which each has a goroutine of its own and none is ever queued, until Switch: they then are among
-// the tasks that workers run.
-//
-// One goroutine at a time waits for the end. When Seal or Finish reports false, the call of Handed, End, Leave or
-// Withdraw that brings the end about reports true, and its caller notifies the goroutine to look again. They report
-// true for nothing else, unless more tasks begin meanwhile, or the set is closed: a task that waits must not
-// be notified for nothing, because its place may be lent.
+// One goroutine at a time waits for the end. When Seal or Finish has reported false, the call that brings the
+// end about (Handed, End, Leave, Withdraw and the like) reports true, and its caller notifies the waiter to
+// look again. These calls report true for nothing else, unless more tasks begin meanwhile, or the set is
+// closed: a task that waits must not be notified for nothing, because its place may be lent.
 type Tally struct {
 	intake *Intake
 	ended  atomic.Int64
-	inside atomic.Int64 // workers that may begin tasks, and holders of the set; and direct tasks; with closed and switched
+	inside atomic.Int64 // counts workers that may begin tasks, holders of the set, and direct tasks; with closed and switched
 
-	// calledAt is one more than the number of ended tasks at which the waiter wants to be notified; 0 if
-	// there is no waiter.
+	// calledAt is one more than the number of ended tasks at which the waiter must be notified; 0 if there is
+	// no waiter.
 	calledAt atomic.Int64
 }
 
-// Intake is the part of a Tally that submitters write; workers write the rest. The two should share no cache line, nor
-// one with what is read for every task.
+// Intake is the part of a Tally that submitters write; workers write the rest. The two should share no cache
+// line, neither with each other nor with anything that is read for every task.
 type Intake struct {
 	begun  atomic.Int64
-	handed atomic.Int64 // tasks that are not on their way any more; with closed
+	handed atomic.Int64 // counts tasks that are not on their way any more; with closed
 }
 
-// Init makes t count what in lets in.
+// Init makes t count the tasks that in lets in.
 func (t *Tally) Init(in *Intake) { t.intake = in }
 
 const (
-	// sealed, set in begun, lets no more tasks in.
+	// sealed, set in begun, says that no more tasks are let in.
 	sealed = 1 << 62
 
 	// closed, set in handed and inside, says that queued tasks do not begin any more.
@@ -49,7 +41,8 @@ const (
 	// switched, set in inside, says that no task begins as a direct one any more.
 	switched = 1 << 61
 
-	// In inside a direct task counts so much: the worker of one that Adopt has made a queued task counts 1, as others do.
+	// A direct task counts oneDirect in inside. A worker counts 1; so does the worker of a task that Adopt
+	// has made a queued one.
 	oneDirect = 1 << 32
 )
 
@@ -59,15 +52,15 @@ func (in *Intake) Begin() (number int, ok bool) {
 	return int(n - 1), n < sealed
 }
 
-// Open is how many tasks have begun to be handed over and have not ended.
+// Open returns how many tasks have begun to be handed over and have not ended.
 func (t *Tally) Open() int { return int(max(0, t.intake.begun.Load()&^sealed-t.ended.Load())) }
 
 // Handed notes that a task was accepted, and reports whether the waiter must look again. Only sets that may
 // be closed need it.
 func (in *Intake) Handed() (tell bool) { return in.handed.Add(1)&closed != 0 }
 
-// Withdraw undoes Begin for a task that was not accepted. Its number is used again, unless another
-// task has begun since. It reports whether the waiter must look again.
+// Withdraw undoes Begin for a task that was not accepted, and reports whether the waiter must look again. The
+// task's number is used again, unless another task has begun since.
 func (t *Tally) Withdraw(number int) (tell bool) {
 	begun := int64(number) + 1
 	if !t.intake.begun.CompareAndSwap(begun, begun-1) {
@@ -90,8 +83,8 @@ func (t *Tally) ends(ended int64) (tell bool) {
 	return calledAt > 0 && ended >= calledAt-1 && t.mustNotify()
 }
 
-// Enter must be called before a worker begins tasks of the set, or a loop holds it: the set is not over before
-// Leave. It reports false if the set is closed.
+// Enter must be called before a worker begins tasks of the set, or before a loop holds the set. The set is
+// not over before Leave. Enter reports false if the set is closed.
 func (t *Tally) Enter() bool {
 	for {
 		n := t.inside.Load()
@@ -113,16 +106,18 @@ func (t *Tally) Leave(n int) (tell bool) {
 	return t.left(t.inside.Add(-1))
 }
 
-// left reports whether the waiter must look again, as inside has become less.
+// left reports whether the waiter must look again after inside has become less.
 func (t *Tally) left(inside int64) (tell bool) {
 	if inside&^switched == closed {
 		return true
 	}
-	return t.ends(t.ended.Load()) // of others, too, that have ended while this one was inside
+	return t.ends(t.ended.Load()) // tasks of others, too, that have ended while the caller was inside
 }
 
-// BeginDirect begins a task that has been counted in and was never queued, as a direct one, and reports whether it may: fewer than limit
-// direct tasks run, Switch has not been called, and the set is not closed. EndDirect follows, or Adopt.
+// BeginDirect begins a task that has been counted in and was never queued as a direct task, on a goroutine of
+// its own. It reports whether it may: fewer than limit direct tasks run, Switch has not been called, and the
+// set is not closed. EndDirect must follow, or Adopt. A set may begin with direct tasks, until Switch: from
+// then on they are among the tasks that workers run.
 func (t *Tally) BeginDirect(limit int) bool {
 	for {
 		n := t.inside.Load()
@@ -135,8 +130,8 @@ func (t *Tally) BeginDirect(limit int) bool {
 	}
 }
 
-// EndDirect counts a direct task out, and reports whether the waiter must look again. It reports false for ok if Switch has counted
-// the task: EndSwitched follows, before which the set is not over.
+// EndDirect counts a direct task out, and tells whether the waiter must look again. If Switch has counted the
+// task, ok is false: then EndSwitched must follow, and the set is not over before.
 func (t *Tally) EndDirect() (tell, ok bool) {
 	t.ended.Add(1)
 	for {
@@ -153,13 +148,13 @@ func (t *Tally) EndDirect() (tell, ok bool) {
 // EndSwitched is the second part of EndDirect.
 func (t *Tally) EndSwitched() (tell bool) { return t.left(t.inside.Add(-oneDirect)) }
 
-// Switch lets no more tasks begin as direct ones, and returns how many there are. It is called once.
+// Switch ends the beginning of direct tasks, and returns how many there are. It must be called only once.
 func (t *Tally) Switch() int { return int(t.inside.Or(switched) &^ closed / oneDirect) }
 
-// Adopt makes a queued task that a worker has begun of a direct one: Leave follows.
+// Adopt makes of a direct task a queued one that a worker has begun: Leave must follow.
 func (t *Tally) Adopt() { t.inside.Add(1 - oneDirect) }
 
-// Seal lets no more tasks in, if all that have begun have ended, and reports whether that is so.
+// Seal lets no more tasks in if all tasks that have begun have ended, and reports whether that is so.
 func (t *Tally) Seal() bool {
 	for {
 		begun, over := t.look()
@@ -169,7 +164,12 @@ func (t *Tally) Seal() bool {
 	}
 }
 
-// Close gives the set up: queued tasks do not begin any more. Finish follows, in place of Seal.
+// Close gives the set up: queued tasks do not begin any more. Finish must follow, instead of Seal.
+//
+// A closed set may be over while tasks of it are queued. Finish seals it as soon as none of its tasks runs or
+// is on its way to the queue. For that a submitter calls Handed when a task is accepted; a worker calls Enter
+// before its first task, and Leave after its last. No search of the queue is needed: it holds the tasks that
+// were handed over and have not ended.
 func (t *Tally) Close() {
 	t.inside.Or(closed)
 	t.intake.handed.Or(closed)
@@ -178,8 +178,8 @@ func (t *Tally) Close() {
 // Closed reports whether the set has been given up.
 func (t *Tally) Closed() bool { return t.inside.Load()&closed != 0 }
 
-// Finish seals a closed set, if no task of it runs or is on its way, and reports whether that is so. left is how many
-// tasks are queued, and never begin.
+// Finish seals a closed set if no task of it runs or is on its way, and reports whether that is so. left is
+// how many tasks are queued and will never begin.
 func (t *Tally) Finish() (left int, over bool) {
 	for {
 		begun := t.intake.begun.Load()
@@ -194,7 +194,7 @@ func (t *Tally) Finish() (left int, over bool) {
 	}
 }
 
-// look sets calledAt to the end of all that have begun, and reports whether that has come.
+// look sets calledAt for the end of all tasks that have begun, and reports whether they have ended.
 func (t *Tally) look() (begun int64, over bool) {
 	for {
 		begun = t.intake.begun.Load()
@@ -207,7 +207,7 @@ func (t *Tally) look() (begun int64, over bool) {
 	}
 }
 
-// isOver reports whether all n tasks that have begun have ended, and the set is not held.
+// isOver reports whether all n tasks that have begun have ended, and no goroutine holds the set.
 func (t *Tally) isOver(n int64) bool {
 	return t.ended.Load() >= n && t.inside.Load()&^(closed|switched) == 0
 }

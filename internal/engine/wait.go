@@ -8,40 +8,40 @@ import (
 // never is a position that no task reaches.
 const never = 1<<64 - 1
 
-// wait is one call of Wait: until every task before position at has finished.
+// wait is one call of Wait: it lasts until every task before position at has finished.
 //
-// First the queue must be taken up to that position. Engine.waitAt keeps workers
-// from taking more before the wait has asked. So each worker that is not idle then is on
-// a task before that position, or on none. The wait asks it to report, and it does so when it next
-// takes a task, or finds none: then the one it was on is over. To ask is to take the next number: each
-// worker knows the last number that it has seen, and compares. A worker that was asked while it took
-// a task sees it after that, and can tell by the task's position whether it was one of those.
+// First all those tasks must have been taken from the queue. Engine.waitAt keeps workers from taking more
+// tasks before the wait has asked. So when the wait asks, each worker that is not idle is on a task before
+// that position, or on none. The wait asks each of them to report. A worker reports when it next takes a
+// task, or finds none: then its earlier task is over. To ask means to take the next number. Each worker knows
+// the last number that it has seen, and compares. A worker that was asked while it took a task sees the
+// number afterwards; by the task's position it can tell whether that task was one of those to wait for.
 //
-// A worker that has not yet reported for one wait has not done so for those behind it, either.
-// So waits end in the order in which they began, and a worker needs to be counted for one of them only.
+// A worker that has not reported for one wait has not reported for later waits either. So waits end in the
+// order in which they began, and a worker needs to be counted for only one of them.
 //
-// Invariant, under Engine.mu: each worker that is not idle is counted once. It belongs to the first
-// wait in Engine.waits that has asked with a later number than the worker has seen, and is counted in
-// its pending; if there is no such wait, it is counted in Engine.unasked. So the next wait that
-// asks has all of unasked to wait for, and one that leaves the list passes its workers on to the one behind it.
-// None of that looks at the workers, or at all waits, and a report makes a binary search of the waits.
+// Invariant, under Engine.mu: each worker that is not idle is counted once. It belongs to the first wait in
+// Engine.waits that has asked with a later number than the worker has seen, and is counted in the pending of
+// that wait. If there is no such wait, it is counted in Engine.unasked. So the next wait that asks has all of
+// unasked to wait for, and a wait that leaves the list passes its workers on to the wait behind it. None of
+// that looks at the workers, or at all waits; a report makes one binary search of the waits.
 type wait struct {
 	at      uint64
-	number  uint64        // with which it has asked; 0 until then
+	number  uint64        // the number with which it has asked; 0 until then
 	pending int32         // workers that belong to it and have not reported yet
-	late    uint64        // so many tasks had expired then, of which it must be told
-	givenUp bool          // its caller does not wait any more
+	late    uint64        // how many tasks had expired when it asked: the calls for them must be over
+	givenUp bool          // its caller has given up waiting
 	ended   bool          // all those tasks have finished
 	parked  bool          // the caller receives from over
 	over    chan struct{} // of capacity 1; made when a caller first parks here
 }
 
-// Wait blocks until all tasks accepted before the call have finished (true), or
-// until done is closed.
+// Wait blocks until all tasks accepted before the call have finished, or until done is closed. It reports
+// whether they have finished.
 func (e *Engine) Wait(done <-chan struct{}) bool {
 	e.mu.Lock()
 	quiet := e.quiet()
-	// With the head gated, no worker takes a task behind the tail before waitAt is set.
+	// The head is gated, so no worker takes a task behind the tail before waitAt is set.
 	e.queue.setGates(true, e.queue.tailGated)
 	w := e.newWait()
 	e.waits = append(e.waits, w)
@@ -59,7 +59,7 @@ func (e *Engine) Wait(done <-chan struct{}) bool {
 	}
 	e.unlock()
 	received := true
-	if done == nil { // to select, if there is nothing to choose from, takes three times as much code
+	if done == nil { // a select takes three times as much code
 		<-w.over
 	} else {
 		select {
@@ -82,7 +82,7 @@ func (e *Engine) Wait(done <-chan struct{}) bool {
 	default:
 		w.givenUp = true
 		e.givenUp++
-		// A wait that stays in the list delays nothing: those behind it wait for its workers as well.
+		// A wait that stays in the list delays nothing: the waits behind it wait for its workers, too.
 		if 2*int(e.givenUp) >= len(e.waits) {
 			e.forget()
 		}
@@ -91,7 +91,7 @@ func (e *Engine) Wait(done <-chan struct{}) bool {
 	return ended
 }
 
-// newWait returns a wait for the tasks that are accepted by now.
+// newWait returns a wait for the tasks accepted so far.
 func (e *Engine) newWait() *wait {
 	w := e.spareWait
 	if w == nil {
@@ -102,15 +102,16 @@ func (e *Engine) newWait() *wait {
 	return w
 }
 
-// keepWait makes w, whose caller has received, ready for the next call. With the last worker it is dropped, as the spare submitters are.
+// keepWait makes w, whose caller has received, ready for the next call. Without workers it is not kept; the
+// spare submitters are not either.
 func (e *Engine) keepWait(w *wait) {
 	if len(e.workers) > 0 {
 		e.spareWait = w
 	}
 }
 
-// forget removes the waits that were given up from the list, and passes their workers on. It looks at all waits, and
-// removes at least half of them, so that each removed wait costs two looks.
+// forget removes from the list the waits that were given up, and passes their workers on. It looks at all
+// waits and removes at least half of them, so each removed wait costs two looks.
 func (e *Engine) forget() {
 	kept, asking, pending := e.waits[:0], 0, int32(0)
 	for i, w := range e.waits {
@@ -129,8 +130,9 @@ func (e *Engine) forget() {
 	e.unasked += pending
 }
 
-// checkWaits makes the waits ask whose tasks have all been taken, sets waitAt to
-// the next, and ends those for which no worker has to report. It reports whether there may be room for more tasks than before.
+// checkWaits lets the waits ask whose tasks have all been taken, sets waitAt to the position of the next
+// wait, and ends the waits for which no worker has to report. It reports whether there may be more room for
+// tasks than before.
 func (e *Engine) checkWaits() (room bool) {
 	if len(e.waits) == 0 {
 		if e.waitAt.Load() != never {
@@ -150,7 +152,8 @@ func (e *Engine) checkWaits() (room bool) {
 		}
 		e.ask(w)
 	}
-	// Last: a worker that finds it changed, and takes a task behind those waits, must see that they have asked.
+	// waitAt is set last: a worker that finds it changed, and takes a task behind those waits, must see that
+	// they have asked.
 	if e.waitAt.Load() != at {
 		e.waitAt.Store(at)
 	}
@@ -176,8 +179,9 @@ func (e *Engine) checkWaits() (room bool) {
 	return room
 }
 
-// ask asks the workers that may be on a task before w, except those that an earlier wait asks anyway. A worker that was woken to search,
-// and has not begun, is none of them, as all those tasks have been taken: it counts as if it had been woken afterwards.
+// ask asks the workers that may be on a task before w, except those that an earlier wait asks anyway. It
+// passes over a worker that was woken to search and has not begun: all tasks before w have been taken, so
+// that worker counts as if it had been woken afterwards.
 func (e *Engine) ask(w *wait) {
 	w.number = e.asked.Add(1)
 	w.pending, e.unasked = e.unasked, 0
@@ -190,12 +194,12 @@ func (e *Engine) ask(w *wait) {
 	e.asking++
 }
 
-// asks reports whether w, which calls it, is to report.
+// asks reports whether a wait, or a probe, asks w to report. The worker itself calls it.
 func (e *Engine) asks(w *Worker) bool { return w.seen != e.asked.Load() }
 
-// report removes w, which calls it, from the waits that count it. behind is 0
-// if w holds no task, else the position behind the task it holds: the first wait
-// that the task precedes, and all later ones, go on waiting for w.
+// report removes w, which calls it, from the wait that counts it. behind is 0 if w holds no task, and
+// otherwise the position behind its task. The first wait that the task precedes, and all later ones, go on
+// waiting for w.
 func (e *Engine) report(w *Worker, behind uint64) {
 	if !e.asks(w) {
 		return
@@ -222,8 +226,8 @@ func (e *Engine) report(w *Worker, behind uint64) {
 func byNumber(w *wait, number uint64) int { return cmp.Compare(w.number, number) }
 func byPosition(w *wait, at uint64) int   { return cmp.Compare(w.at, at) }
 
-// engage makes w count as active: it may take a task without the lock, or is handed one under it.
-// What waits have asked before does not concern it.
+// engage makes w count as active: it may take a task without the lock, or gets one under the lock. Earlier
+// waits do not concern it.
 func (e *Engine) engage(w *Worker) {
 	w.idle = false
 	w.seen = e.asked.Load()
@@ -231,7 +235,8 @@ func (e *Engine) engage(w *Worker) {
 	e.candidate(w)
 }
 
-// begins is called by a worker that was ordered to search, before it does. If a wait has passed it over meanwhile, that one has changed w.seen under the lock.
+// begins is called by a worker that was ordered to search, before it searches. If a wait has passed it over
+// meanwhile, that wait has changed w.seen under the lock, so begins takes the lock once.
 func (e *Engine) begins(w *Worker) {
 	if e.searcher.CompareAndSwap(w, nil) {
 		return
@@ -240,7 +245,7 @@ func (e *Engine) begins(w *Worker) {
 	defer e.mu.Unlock()
 }
 
-// withdraw makes w, which calls it, count as idle: no wait depends on it.
+// withdraw makes w, which calls it, count as idle: no wait depends on w then.
 func (e *Engine) withdraw(w *Worker) {
 	w.idle = true
 	e.report(w, 0)

@@ -2,13 +2,13 @@ package engine
 
 import "github.com/64ed045f/weir/internal/fifo"
 
-// Waiter is a goroutine of a task during a wait: the place of the task may be lent, or in GiveUp is free for any task. One
-// Waiter serves one wait at a time.
+// Waiter stands for a goroutine of a task during a wait. The place of the task may be lent then; in GiveUp it
+// is free for any task. A Waiter serves one wait at a time.
 type Waiter struct {
-	Turn chan struct{} // of capacity 1: the goroutine that waits may go on when it receives
-	Wait bool          // for a set of subtasks: it looks again when a pause holds them
+	Turn chan struct{} // of capacity 1: the waiting goroutine may go on when it has received
+	Wait bool          // a wait for a set of subtasks: the goroutine looks again if a pause keeps them from starting
 
-	state     waiterState // under Engine.mu, as all that follows
+	state     waiterState // under Engine.mu, as are the fields below
 	term      uint32
 	worker    *Worker
 	want      *Want
@@ -19,15 +19,15 @@ type waiterState uint8
 
 const (
 	running   waiterState = iota
-	early                 // recalled before it left
+	early                 // recalled before it waited
 	suspended             // waits
 	blocked               // in GiveUp
-	recalled              // has its turn, or its task is in Engine.returning
+	recalled              // has its turn, or waits for a place for its task
 )
 
-// Suspend begins a wait of the task on w: for want, if that is not nil; want is then of this engine. It
-// reports false, and nothing has changed, if the wait is over, because a was recalled since it last
-// arrived. With no worker, a is the wait of a goroutine that is no task and has no place.
+// Suspend begins a wait of the task on w: for want, if that is not nil; want must be of e. If a was recalled
+// since it last arrived, the wait is over: then Suspend begins no wait and reports false. With a nil w, the
+// waiting goroutine is no task and has no place.
 func (e *Engine) Suspend(a *Waiter, w *Worker, want *Want) bool {
 	e.mu.Lock()
 	if a.state == early {
@@ -52,7 +52,8 @@ func (e *Engine) suspends(a *Waiter, w *Worker, want *Want) {
 	}
 }
 
-// hasTask notes which worker's task a belongs to. It reports false if w has no task, or none any more.
+// hasTask notes to which worker's task a belongs. It reports false if w is no worker of e, or has no task any
+// more.
 func (e *Engine) hasTask(a *Waiter, w *Worker) bool {
 	a.worker = e.own(w)
 	if a.worker == nil {
@@ -69,10 +70,10 @@ func (e *Engine) hasTask(a *Waiter, w *Worker) bool {
 // hasTask reports whether w has a task that has a place, as far as the engine knows.
 func (w *Worker) hasTask() bool { return !w.idle && (w.place == nil || !w.place.lost) }
 
-// Recall ends the wait of a, which receives its turn. by is the worker of a task that has
-// brought that about, and is over, or as good as over; nil for none. The goroutine of by calls Recall. The place of
-// by goes to the task that waited, if that has none, and Recall reports true. A worker on its way to rest
-// leaves the recall to rest, which holds the lock anyway; Recall then reports false.
+// Recall ends the wait of a, which receives its turn. by is the worker of a task that has ended the wait and
+// is over, or about to be; nil for none. The goroutine of by must call Recall. If the waiting task has no
+// place, it gets the place of by, and Recall reports true. A worker on its way to rest leaves the recall to
+// rest, which takes the lock anyway; Recall then reports false.
 func (e *Engine) Recall(a *Waiter, by *Worker) (taken bool) {
 	if w := e.own(by); w != nil && w.defersRecall(a) {
 		return false
@@ -85,8 +86,8 @@ func (e *Engine) Recall(a *Waiter, by *Worker) (taken bool) {
 	return taken
 }
 
-// defersRecall leaves the recall of a to rest, if w is on its way there. It is hidden from the race detector: a task that runs on w
-// need not know of the tasks before it.
+// defersRecall leaves the recall of a to rest, if w is on its way there. It is hidden from the race detector:
+// a task that runs on w is not ordered after the tasks before it.
 //
 //go:norace
 func (w *Worker) defersRecall(a *Waiter) bool {
@@ -112,8 +113,8 @@ func (e *Engine) recall(a *Waiter, by *Worker) {
 	}
 }
 
-// Return is Recall by the goroutine that waited itself. It needs no turn. w is its Wakeup, if
-// another goroutine may have used it.
+// Return is Recall by the goroutine that waited itself. That goroutine receives no turn. w is its Wakeup, if
+// another goroutine may have used it, or nil.
 func (e *Engine) Return(a *Waiter, w *Wakeup) {
 	e.mu.Lock()
 	e.goesOn(w)
@@ -124,7 +125,7 @@ func (e *Engine) Return(a *Waiter, w *Wakeup) {
 	e.unlock()
 }
 
-// GoesOn ends the use of w, for a task that goes on by Recall.
+// GoesOn ends the use of w, for a task that goes on because of Recall.
 func (e *Engine) GoesOn(w *Wakeup) {
 	e.mu.Lock()
 	e.goesOn(w)
@@ -151,19 +152,20 @@ func (e *Engine) comesBack(a *Waiter, by *Worker) {
 	a.worker, a.want = nil, nil
 }
 
-// current reports whether the task is not over.
+// current reports whether the task of a is not over.
 func (a *Waiter) current() bool { return a.term == a.worker.place.term }
 
-// Arrived must be called before a task that has had its turn waits again.
+// Arrived must be called after a task has had its turn, before it waits again.
 func (e *Engine) Arrived(a *Waiter) {
 	e.mu.Lock()
 	a.state = running
 	e.mu.Unlock()
 }
 
-// GiveUp gives the place of the task on w up to any other task. After Recall the task has one
-// again when it receives its turn. Like Suspend, it reports false if a was recalled before. single is what tasks wait for
-// that wait for this task alone, part the subtasks that this task belongs to; each is nil if there is none.
+// GiveUp gives up the place of the task on w: it is free for any task. After a Recall the task has a place
+// again when it receives its turn. Like Suspend, GiveUp reports false if a was recalled before. Tasks that
+// wait for this task alone wait for single. part is the set of subtasks that the task belongs to. Each is nil
+// if there is none.
 func (e *Engine) GiveUp(a *Waiter, w *Worker, single *Single, part *Subtasks) bool {
 	e.mu.Lock()
 	if a.state == early {
@@ -187,7 +189,7 @@ func (e *Engine) giveUp(w *Worker, single *Single, part *Subtasks) {
 	p.blocked++
 	e.letReturn(w)
 	if p.blocked > 1 || p.without || p.waits > 0 {
-		return // it has no place to give up, or others of its goroutines wait for what that may be lent to
+		return // it has no place to give up, or other goroutines of it wait for work that may be lent the place
 	}
 	p.single, p.part = single, part
 	p.without = true
@@ -202,8 +204,9 @@ func (e *Engine) giveUp(w *Worker, single *Single, part *Subtasks) {
 	e.fill(b)
 }
 
-// hasBlocked ends the GiveUp of a. If it was the last of the task, the task wants a place again: to lend it, if another of
-// its goroutines waits; else the goroutine of a waits for the place.
+// hasBlocked ends the GiveUp of a. If it was the last GiveUp of the task, the task wants a place again. If
+// another goroutine of the task waits, that place may be lent; otherwise the goroutine of a waits for the
+// place.
 func (e *Engine) hasBlocked(a *Waiter) {
 	w := a.worker
 	if w == nil || !a.current() {
@@ -227,7 +230,8 @@ func (e *Engine) unblock(w *Worker, a *Waiter) {
 	}
 }
 
-// passOn lets a go on, whose task has what it needs on w. If w is carried the task needs the same there.
+// passOn lets a go on, whose task has what it needs on w. If w is carried, the task needs the same on its
+// carrier first.
 func (e *Engine) passOn(w *Worker, a *Waiter) {
 	if c := w.carrier; c != nil && c.place != nil && c.place.blocked > 0 {
 		c.engine.unblock(c, a)
@@ -237,8 +241,8 @@ func (e *Engine) passOn(w *Worker, a *Waiter) {
 	e.arrive(a)
 }
 
-// returns notes that the task of w has given its place up and wants one again. It gets a free place, or the vacant
-// place of a task that waits for it.
+// returns notes that the task of w has given its place up and wants one again. It gets a free place, or the
+// vacant place of a task that waits for it.
 func (e *Engine) returns(w *Worker) {
 	p := w.place
 	e.returning.Append(&p.returning, w)
@@ -257,7 +261,7 @@ func (e *Engine) returns(w *Worker) {
 	}
 }
 
-// goOn gives a place to the task of w, which wants one again: that of b, if b is not nil.
+// goOn gives a place to the task of w, which wants one again: the place of b, if b is not nil.
 func (e *Engine) goOn(w, b *Worker) {
 	p := w.place
 	p.without = false
@@ -272,7 +276,7 @@ func (e *Engine) goOn(w, b *Worker) {
 	} else {
 		e.vacate(w)
 	}
-	if b != nil && w.carrier != nil && b.carrier != nil { // the same above
+	if b != nil && w.carrier != nil && b.carrier != nil { // the carriers do the same
 		if c, t := w.carrier, b.carrier.top(); c.isReturning() && t.isVacant() {
 			c.engine.goOn(c, t)
 		}
@@ -282,7 +286,8 @@ func (e *Engine) goOn(w, b *Worker) {
 
 func (w *Worker) isReturning() bool { return w.place != nil && w.place.returning.Of() != nil }
 
-// letReturn lets the goroutine go on that waits for a place for its task, if the task does not need one for that any more.
+// letReturn lets the goroutine go on that waits for a place for w's task, if the task does not need one any
+// more.
 func (e *Engine) letReturn(w *Worker) {
 	p := w.place
 	needs := p.without && p.blocked == 0
@@ -320,12 +325,12 @@ func (e *Engine) hasReturned(w *Worker) {
 	}
 }
 
-// admit gives free permits to tasks that have given their place up and want to go on, and then to those that have
-// lent it while they waited for room, and need not wait any more. They started long ago, so a pause does
-// not hold them.
+// admit gives free permits to tasks that have given their place up and want to go on. After them come tasks
+// that have lent their place while they waited for room, and need not wait any more. All these tasks started
+// long ago, so a pause does not hold them.
 func (e *Engine) admit() {
 	if e.placeWanted() && e.bidding() {
-		e.unbid() // its permit is for a task that has not begun
+		e.unbid() // the bid's permit is for a task that has not begun
 	}
 	for l := e.returning.First(); l != nil; l = e.returning.First() {
 		switch {
@@ -347,7 +352,8 @@ func (e *Engine) admit() {
 	}
 }
 
-// placeWanted reports whether a task wants to go on and has no place yet. It comes before any queued one.
+// placeWanted reports whether a task wants to go on and has no place yet. Such a task comes before any queued
+// one.
 func (e *Engine) placeWanted() bool {
 	return e.returning.First() != nil || e.unblocked.First() != nil
 }
@@ -360,7 +366,7 @@ func (e *Engine) reacquire() {
 	e.prepaid = false
 }
 
-// Crowded reports whether s is overfull. If so the task on w waits, with a, until s has room.
+// Crowded reports whether s is overfull. If so, it begins a wait of the task on w, with a, until s has room.
 func (e *Engine) Crowded(s *Subtasks, a *Waiter, w *Worker) bool {
 	e.mu.Lock()
 	if !e.Overfull(s) {
@@ -373,8 +379,8 @@ func (e *Engine) Crowded(s *Subtasks, a *Waiter, w *Worker) bool {
 	return true
 }
 
-// Held reports whether subtasks of w are open that no worker may start now, because the
-// engine is paused. It needs no lock: the caller has left, so a later pause, or a task that comes in a pause, recalls it.
+// Held reports whether w has open subtasks that no worker may start now, because the engine is paused. It
+// needs no lock: the caller waits already, so a later pause, or a task that comes in a pause, recalls it.
 func (e *Engine) Held(w *Want) bool {
 	if w.subtasks.open.Load() == 0 {
 		return false
@@ -387,9 +393,9 @@ func (e *Engine) Held(w *Want) bool {
 	return false
 }
 
-// recallWaiter makes the task that waits for the open tasks of s, which no worker may start, look again: if
-// its group was cancelled, nothing else may come to discard them, as in a pause. While the place of
-// the task is lent, the worker that has it sees to that.
+// recallWaiter makes the task that waits for the open tasks of s, which no worker may start, look again. If
+// its group was cancelled, nothing else may come to discard them, as in a pause. While the place of the task
+// is lent, the worker that has the place does that.
 func (e *Engine) recallWaiter(s *Subtasks) {
 	a := s.waiter
 	if a == nil || a.want != &s.want || s.open.Load() == 0 {

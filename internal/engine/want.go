@@ -6,39 +6,39 @@ import (
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
-// Want is work of an engine that tasks wait for: a set of subtasks, or a single task that
-// is in the queue. The part of it that has not started may get the place of a task that waits.
+// Want is work of an engine that tasks wait for: a set of subtasks, or a single task that is in the queue.
+// The part of it that has not started may get the place of a task that waits.
 //
-// A place is lent in two cases. The task that waits has begun on the same engine: then its own
-// place goes to what it waits for, and to what that waits for in turn, as far as it is on this
-// engine. Or no task of the engine runs, because all that have begun wait: then any of their
-// places goes to anything that a task waits for. What no task waits for never gets a place that
-// is lent.
+// A place is lent in two cases. First, the task that waits has begun on the same engine. Then its own place
+// goes to what it waits for, and to what that waits for in turn, as far as it is on this engine. Second, all
+// tasks of the engine that have begun wait. Then any of their places goes to anything that a task waits for.
+// Work that no task waits for never gets a place that is lent.
 //
-// The zero Want is that of a [Source]. Others are those of a [SingleWant].
+// A Want is part of a [Subtasks] or of a [SingleWant], whose Init makes it ready.
 type Want struct {
-	waits    atomic.Int32 // how many wait for it; changed under Engine.mu
-	spent    bool         // there was no work in it at the last look: in awaits it comes behind those that may have some
-	subtasks *Subtasks    // nil if it is of a single task
-	single   *SingleWant  // nil if it is of subtasks
+	waits    atomic.Int32 // how many tasks, or goroutines of them, wait for it; changed under Engine.mu
+	spent    bool         // the last look found no work in it: in awaits it stands behind those that may have some
+	subtasks *Subtasks    // nil if it is that of a single task
+	single   *SingleWant  // nil if it is that of subtasks
 
 	host    *Worker  // the worker of the same engine whose task waits for it
-	via     *[]*Want // what the host's task waits for, what that waits for, and so on; nil if it waits for w itself; a pointer, as it is rare
-	kin     *kinship // if the nearest task above it that waits is of another engine of the family
+	via     *[]*Want // the wants between w and the host's task; nil if that task waits for w itself; a pointer, as it is rare
+	kin     *kinship // set if the nearest waiting task above is of another engine of the family
 	awaited fifo.Link[Want]
 	unbegun fifo.Link[Want] // in Engine.unbegun: some of it may not have started
 
-	submitters fifo.List[submitter] // those that wait for room in the queue, to submit a task of it, the first one first
+	submitters fifo.List[submitter] // submitters that wait for room with a task of it, in order of arrival
 }
 
 // Single is a single task that others may wait for.
 type Single struct {
-	wants     fifo.List[SingleWant] // of those that wait for it
-	entry     *SingleWant           // with which it was submitted; nil before it is in the queue or with a submitter that waits
-	returning *Worker               // its worker, if the task has given its place up and wants to go on
+	wants     fifo.List[SingleWant] // the waits for it
+	entry     *SingleWant           // the one with which it was submitted; nil before it is in the queue or with a waiting submitter
+	returning *Worker               // the task's worker, if the task has given its place up and wants to go on
 }
 
-// SingleWant is a wait for a single task. It belongs to one task that waits, or submits it for those that do, and must be made by Init.
+// SingleWant is a wait for a single task. It belongs to one task that waits, or to the caller that submits
+// the single task for others to wait for. It must be made by Init.
 type SingleWant struct {
 	Want
 	claimer Claimer
@@ -46,38 +46,40 @@ type SingleWant struct {
 	link    fifo.Link[SingleWant] // in of.wants
 	// submitted says that the task was submitted before the wait.
 	submitted bool
-	// coming says that a task waits for w while the task of w is on its way. Until that is in the queue or with a submitter that waits, the one
-	// that waits counts as one that goes on: its place could otherwise go to work for which it does not wait.
+	// coming says that a task waits for w while the task of w is on its way to the queue, or to a submitter
+	// that waits. Until it is there, the engine counts the waiting task as one that goes on: otherwise its
+	// place could go to work for which it does not wait.
 	coming bool
 }
 
-// Init prepares w for a wait for the task of claimer, which is of. submitted says that the task was submitted before; else that
-// is to be done with w, or with another want for it.
+// Init prepares w for a wait for the task of claimer, whose Single is of. submitted says that the task was
+// submitted before. Otherwise the caller must submit it with w, or with another want for it.
 func (w *SingleWant) Init(claimer Claimer, of *Single, submitted bool) {
 	w.claimer, w.of, w.submitted, w.single = claimer, of, submitted, w
 }
 
-// stands reports whether the task is in the queue, or with a submitter that waits, as far as it has not started. Then it may be
-// claimed, and the engine knows what becomes void.
+// stands reports whether the task, if it has not started, is in the queue or with a waiting submitter. Then
+// it may be claimed, and the engine knows what becomes void.
 func (w *SingleWant) stands() bool { return w.submitted || w.of.entry != nil }
 
-// Claimer is a single task that is in the queue or with a submitter that waits.
+// Claimer is a single task that is in the queue or with a waiting submitter.
 type Claimer interface {
-	// Claim takes the task, unless it has started. What is in the queue for it is void from then on. It is
-	// called under the lock of the engine.
+	// Claim takes the task, unless it has started. What the queue holds for the task is void from then on.
+	// Claim is called under the lock of the engine.
 	Claim() (task Task, ok bool)
 }
 
-// work is what a place may be lent to: a subtask, or another task, or one that has given its place up and wants to go on.
+// work is what a place may be lent to: a subtask, another task, or a task that has given its place up and
+// wants to go on.
 type work struct {
 	task      Task
 	from      *Subtasks
 	returning *Worker
-	engine    *Engine // if it is that of a lane below, or another engine of the family: a permit was acquired for it there
+	engine    *Engine // set if it is a lane below, or another engine of the family: a permit has been acquired there
 }
 
-// Await notes that the task on by, of another engine, waits for w, until Unawait. above is the worker of the
-// nearest task of this engine which waits for that task, by way of via; nil if there is none.
+// Await notes that the task on by, a worker of another engine, waits for w, until Unawait. above is the
+// worker of the nearest task of e that waits for that task, by way of via; it is nil if there is none.
 func (e *Engine) Await(w *Want, by, above *Worker, via []*Want) {
 	e.mu.Lock()
 	host := e.relate(w, by)
@@ -93,7 +95,7 @@ func (e *Engine) Await(w *Want, by, above *Worker, via []*Want) {
 	e.unlock()
 }
 
-// Look lends the place of the task on w, if it waits, to what it waits for by way of others.
+// Look lends the place of the task on w, if that task waits, to work that it waits for by way of other tasks.
 func (e *Engine) Look(w *Worker) {
 	e.mu.Lock()
 	if w = e.own(w); w != nil && w.place != nil {
@@ -109,8 +111,8 @@ func (e *Engine) Unawait(w *Want) {
 	e.unlock()
 }
 
-// await notes that one more task, or goroutine of it, waits for w. host is that task's worker,
-// if it is one of e.
+// await notes that one more task, or goroutine of a task, waits for w. host is that task's worker, if it is a
+// worker of e.
 func (e *Engine) await(w *Want, host *Worker) {
 	w.waits.Add(1)
 	e.delays(w)
@@ -143,7 +145,7 @@ func (e *Engine) unawait(w *Want) {
 	}
 }
 
-// delays notes that a task may wait for w, and that the task of w is still on its way.
+// delays notes that a task waits for w, if one does and the task of w is still on its way.
 func (e *Engine) delays(w *Want) {
 	if s := w.single; s != nil && !s.stands() && !s.coming && w.waits.Load() > 0 {
 		s.coming = true
@@ -151,7 +153,7 @@ func (e *Engine) delays(w *Want) {
 	}
 }
 
-// comes notes that the task of w has come into the queue or to the submitters that wait, or never will.
+// comes notes that the task of w has come into the queue, or to a waiting submitter, or never will.
 func (e *Engine) comes(w *Want) {
 	if s := w.single; s != nil && s.coming {
 		s.coming = false
@@ -159,7 +161,7 @@ func (e *Engine) comes(w *Want) {
 	}
 }
 
-// unhost notes that the task which has waited for w does not any more, or is over.
+// unhost notes that the host's task does not wait for w any more, or is over.
 func (e *Engine) unhost(w *Want) {
 	w.host.place.awaits.Remove(&w.awaited)
 	w.host, w.via, w.spent = nil, nil, false
@@ -168,7 +170,7 @@ func (e *Engine) unhost(w *Want) {
 	}
 }
 
-// offer lends places to the work of w that has not started. Its caller knows that there may be such work, and
+// offer lends places to the work of w that has not started. The caller knows that there may be such work, and
 // that a task waits for it.
 func (e *Engine) offer(w *Want) {
 	if w.unbegun.Of() == nil {
@@ -178,7 +180,7 @@ func (e *Engine) offer(w *Want) {
 	e.look(w)
 }
 
-// look lends places to work of w, if the tasks that wait for w, or for what waits for w, have some.
+// look lends places to work of w, if the tasks that wait for w, or for what waits for w, have places to lend.
 func (e *Engine) look(w *Want) {
 	if k := w.kin; k != nil {
 		above := k.host.engine
@@ -202,7 +204,7 @@ func (e *Engine) look(w *Want) {
 	}
 }
 
-// returning reports whether a task of w wants to go on that has given its place up.
+// returning reports whether a task of w has given its place up and wants to go on.
 func (w *Want) returning() bool {
 	if w.single != nil {
 		return w.single.of.returning != nil
@@ -210,7 +212,7 @@ func (w *Want) returning() bool {
 	return w.subtasks.returning.First() != nil
 }
 
-// spend notes that there is no work in w, until look is called.
+// spend notes that there is no work in w, until the next call of look.
 func (e *Engine) spend(w *Want) {
 	w.spent = true
 	awaits := &w.host.place.awaits
@@ -218,8 +220,8 @@ func (e *Engine) spend(w *Want) {
 	awaits.Append(&w.awaited, w)
 }
 
-// current reports whether the task of the host waits for w, or for what waits for w. In between, it
-// may just run.
+// current reports whether the task of the host waits for w now, directly or by way of other tasks. A task
+// between them may just be running.
 func (w *Want) current() bool {
 	if w.via == nil {
 		return true
@@ -232,17 +234,17 @@ func (w *Want) current() bool {
 	return true
 }
 
-// hasWork reports whether there is work of s, or of what its tasks wait for.
+// hasWork reports whether there is work in s, or in what the tasks of s wait for.
 func (s *Subtasks) hasWork() bool { return s.hasOwn() || s.busy.First() != nil }
 
 func (s *Subtasks) hasOwn() bool { return s.open.Load() > 0 || s.returning.First() != nil }
 
-// dry removes s, if it has no work any more for a task that waits, from the busy sets of the
-// set above, and so on upwards.
+// dry removes s from the busy sets of the set above, if s has no work any more for a task that waits, and so
+// on upwards.
 //
-// Invariant: below a task whose place is vacant there is no work that may go on now; in a pause, unstarted tasks may be
-// there. look, which walks up from new work, relies on it: where s is among the busy ones already, no place above is
-// vacant.
+// Invariant: below a task whose place is vacant there is no work that may go on now; in a pause there may be
+// tasks that have not started. look, which walks up from new work, relies on it: if s is among the busy sets
+// already, no place above is vacant.
 func (e *Engine) dry(s *Subtasks) {
 	for s.below.Of() != nil && (s.want.host == nil || !s.hasWork()) {
 		s.within.busy.Remove(&s.below)
@@ -250,7 +252,8 @@ func (e *Engine) dry(s *Subtasks) {
 	}
 }
 
-// claimFrom finds work of w, or of what its tasks wait for. What goes on comes before what begins; in a pause nothing begins.
+// claimFrom finds work in w, or in what the tasks of w wait for. A task that goes on comes before one that
+// begins; in a pause no task begins.
 func (e *Engine) claimFrom(w *Want) (found work, ok bool) {
 	if one := w.single; one != nil {
 		switch found.returning = one.of.returning; {
@@ -282,7 +285,7 @@ func (e *Engine) claimFrom(w *Want) (found work, ok bool) {
 	return found, ok
 }
 
-// claimed follows each claim of a task of s.
+// claimed must follow each claim of a task of s.
 func (e *Engine) claimed(s *Subtasks) {
 	if s.void != nil {
 		e.outOfTurn(&s.want)
@@ -291,8 +294,8 @@ func (e *Engine) claimed(s *Subtasks) {
 	}
 }
 
-// outOfTurn makes up for a task that starts before its turn in the queue: one place there is void,
-// or a submitter need not wait for it any more.
+// outOfTurn accounts for a task that starts before its turn in the queue: one place there is void, or one
+// submitter need not wait for room any more.
 func (e *Engine) outOfTurn(w *Want) {
 	if one := w.single; one != nil && one.of.entry != nil {
 		w = &one.of.entry.Want

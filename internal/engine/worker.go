@@ -8,70 +8,70 @@ import (
 
 // Worker is a goroutine that runs tasks, or waits for some.
 type Worker struct {
-	// free says that the worker certainly holds no task. The worker does not
-	// keep it up between two tasks that come straight from the queue: that would
-	// cost every task, and no goroutine has learned that the first one is over.
+	// free says that the worker certainly holds no task. The worker does not keep free up to date between two
+	// tasks that come straight from the queue: that would cost every task, and no goroutine has learned that
+	// the first one is over.
 	free atomic.Bool
-	// detour says that there is more to do when the task in hand is over than to take the next: see
-	// place. It is changed under Engine.mu.
+	// detour says that the worker has more to do when its task is over than to take the next one: see place.
+	// It is changed under Engine.mu.
 	detour atomic.Bool
-	// relied says that submissions may be refused without a look at the worker, since it
-	// was seen on a task. It is changed under Engine.mu, see between.
+	// relied says that the worker was seen on a task, and that submissions may be refused since without a
+	// look at it. It is changed under Engine.mu, see between.
 	relied atomic.Bool
-	order  order // with which it begins; orderTake when it has begun
-	leaves bool  // it is to leave its place
-	// seen is the number up to which no wait asks the worker. The worker itself changes it,
-	// or the goroutine that wakes the worker, under Engine.mu.
+	order  order // the order with which its goroutine begins; orderTake from then on
+	leaves bool  // it has to leave its place
+	// seen is the number up to which no wait asks the worker. The worker itself changes it, or, under
+	// Engine.mu, the goroutine that wakes the worker.
 	seen uint64
 
-	// Own is whatever Run and End want to find again, on the worker that they put it on.
+	// Own belongs to Run and End: what they put here they find again on the same worker.
 	Own any
-	// Label is that of the task in hand, if Run has put it there; Run removes it when the task is over.
+	// Label is the label of the task in hand, if Run has set it; Run removes it when the task is over.
 	Label atomic.Pointer[string]
-	// Tenant is what the holders of its context know the task in hand by, if Run has put it there.
+	// Tenant identifies the task in hand for the holders of its context, if Run has set it.
 	Tenant atomic.Pointer[Tenant]
 
-	// All of these are touched by the worker's own goroutine alone.
+	// Only the worker's own goroutine touches the fields from here to urgent.
 	ledger Ledger
-	ended  int32 // tasks of the ledger that are over and not yet reported to it
-	urgent bool  // the worker must report them before it takes a queued task
+	ended  int32 // tasks of ledger that are over and not yet reported to it
+	urgent bool  // the worker must report ended before it takes a queued task
 	number uint16
 
 	engine  *Engine
 	index   int32         // its index in Engine.workers
-	idle    bool          // holds no task, and takes none but under Engine.mu
-	gone    bool          // no goroutine is to go on for it: it has ended, or the program goes down
-	tells   bool          // it is in a call of Engine.expired
+	idle    bool          // it holds no task, and takes one only under Engine.mu
+	gone    bool          // no goroutine may go on for it: it has ended, or the program goes down
+	tells   bool          // it is in the call that Engine.expired makes
 	rests   bool          // its own goroutine is about to take the lock in rest
-	recalls *Waiter       // of a task whose wait the worker has ended; rest recalls it
+	recalls *Waiter       // waiter of a task whose wait the worker has ended; rest recalls it
 	parked  *parking      // nil until the worker first rests
-	since   time.Duration // when it began to rest; or, for the root's clock, to run a task of the queue while lanes want places; else 0
+	since   time.Duration // when it began to rest; or, on the root's clock, to run a task of the queue while lanes want places; else 0
 	hand    Task          // the task that comes with orderRun
-	mark    mark          // of the task that the worker has taken, or has in hand; 0 if that is not measured
-	begun   atomic.Int64  // when it began, in ns since Engine.clock; 0 while no measured task runs
-	place   *place        // nil until the worker has a task that waits, or a subtask
+	mark    mark          // the mark of the task taken or in hand, 0 if it is not measured; isCarrier while the worker carries another
+	begun   atomic.Int64  // when the task began, in ns since Engine.clock; 0 while no measured task runs
+	place   *place        // nil until the worker has had a task that waits, or a subtask
 
-	carrier *Worker       // on whose goroutine it runs, if it is a lane's
-	carries *Worker       // the one of a lane that runs on its goroutine
-	turn    time.Duration // when it began to run what it runs by turns, on the root's clock; 0 if that is not measured
+	carrier *Worker       // the worker on whose goroutine this one runs, if it is a lane's
+	carries *Worker       // the worker of a lane that runs on this one's goroutine
+	turn    time.Duration // when its turn began, on the root's clock; 0 while its run time is not charged
 }
 
-// Tenant is part of what Run knows a task by.
+// Tenant is a part of Run's own record of a task. Self leads back to that record.
 type Tenant struct{ Self any }
 
-// Forget lets the worker forget its tenant, if that is t and not one that Run has put there since.
+// Forget removes the tenant of the worker, if that is t and not one that Run has put there since.
 func (w *Worker) Forget(t *Tenant) { w.Tenant.CompareAndSwap(t, nil) }
 
-// Ledger counts tasks of one kind that are over.
+// Ledger counts the finished tasks of one kind.
 type Ledger interface {
-	// Ended counts n more. If it ends the wait of a task, that may have the place of by, which has
-	// nothing in hand; by may be nil.
+	// Ended counts n more. If it ends the wait of a task, that task may get the place of by, which has
+	// nothing in hand. by may be nil.
 	Ended(n int, by *Worker)
 }
 
-// Credit notes that the task in hand, one of l's, is over. The worker reports it
-// to l, with others before it, when it has no more tasks of l in hand: until
-// then l's tasks are not all over anyway, and one atomic addition serves many.
+// Credit notes that the task in hand, one of l's, is over. The worker reports it to l, with others before it,
+// when it has no more tasks of l in hand. Until then l's tasks are not all over anyway, and one atomic
+// addition serves many tasks.
 func (w *Worker) Credit(l Ledger) {
 	if w.ledger != l {
 		w.Report()
@@ -80,12 +80,12 @@ func (w *Worker) Credit(l Ledger) {
 	w.ended++
 }
 
-// Hurry follows Credit where a task may wait for the end of those that were credited:
-// it goes on before any that is queued.
+// Hurry follows Credit if a task may wait for the end of the credited tasks. That task goes on before any
+// queued task starts.
 func (w *Worker) Hurry() { w.urgent = true }
 
-// Report reports to the ledger what the worker has not reported yet. It must be
-// called before a task that is not the ledger's runs.
+// Report reports to the ledger the tasks that the worker has not reported yet. It must be called before the
+// worker runs a task of another ledger, or of none.
 func (w *Worker) Report() { w.report(nil) }
 
 func (w *Worker) report(by *Worker) {
@@ -96,22 +96,22 @@ func (w *Worker) report(by *Worker) {
 	}
 }
 
-// Serves reports whether the worker owes l a report.
+// Serves reports whether the worker still has to report to l.
 func (w *Worker) Serves(l Ledger) bool { return w.ledger == l }
 
-// Vacate says that the worker's task is over, though the worker has yet to find that out. The caller
-// reports the end of a task without a ledger to others after Vacate: else the engine could refuse another
-// task for the sake of one that has ended. The caller must not hold Engine.mu.
+// Vacate says that the worker's task is over, before the worker finds that out itself. The end of a task
+// without a ledger may be reported to others only after Vacate: otherwise the engine could refuse another
+// task because of one that has ended. The caller must not hold Engine.mu.
 func (w *Worker) Vacate() {
-	// First free, then the look at relied: between does it in the opposite order.
+	// First write free, then look at relied: between does it in the opposite order.
 	w.free.Store(true)
 	if w.relied.Load() {
 		w.mayBeFree()
 	}
 }
 
-// finish says that the worker holds no task. It does so before it reports to the
-// ledger: a goroutine that learns of a task's end may rely on the worker being free.
+// finish says that the worker holds no task, before it reports to the ledger: a goroutine that learns of a
+// task's end may rely on the worker being free.
 func (w *Worker) finish() {
 	switch {
 	case w.free.Load():
@@ -126,14 +126,14 @@ func (w *Worker) finish() {
 type order uint8
 
 const (
-	orderSearch order = iota // look for a task; the permit and the token are yours
-	orderRun                 // run the task in hand; the permit is yours
+	orderSearch order = iota // look for a task; the worker has a permit and the token
+	orderRun                 // run the task in hand; the worker has a permit
 	orderQuit                // end
-	orderTake                // look for a task; only the permit is yours
+	orderTake                // look for a task; the worker has a permit, but not the token
 )
 
-// work is the life of a worker. A task that ends the goroutine by
-// runtime.Goexit does not end the worker: it goes on in a new goroutine.
+// work is the life of a worker. A task that ends the goroutine by runtime.Goexit does not end the worker,
+// which goes on in a new goroutine.
 func (w *Worker) work() {
 	e, o := w.engine, w.order
 	w.order = orderTake
@@ -155,8 +155,8 @@ func (w *Worker) work() {
 	e.depart(w)
 }
 
-// session runs tasks until the worker is to end (true, and under the lock), or a task panics
-// (false). The deferred call is here, so that one serves many tasks.
+// session runs tasks until the worker must end (it reports true then, and holds the lock) or a task panics
+// (false). The deferred call is in session, so that one call serves many tasks.
 func (e *Engine) session(w *Worker, o order) (over bool) {
 	var task, none Task
 	running := false
@@ -165,7 +165,7 @@ func (e *Engine) session(w *Worker, o order) (over bool) {
 		if !running || w.carries != nil {
 			return
 		}
-		if w.mark == isCarrier { // the worker that it has carried has ended, and End with it the goroutine
+		if w.mark == isCarrier { // the worker that w carried has ended, and its End has ended the goroutine
 			w.mark = 0
 			return
 		}
@@ -220,28 +220,30 @@ func (e *Engine) broken(w *Worker, task Task, panicked any) {
 	e.Broken(w, task, panicked)
 }
 
-// goes notes that the program goes down with a task of w.
+// goes notes, for w and the workers that carry it, that a task on them takes the program down.
 func (w *Worker) goes() {
 	for ; w != nil; w = w.carrier {
 		w.gone = true
 	}
 }
 
-// parking is where a worker that rests waits for its order. A condition variable needs half as much code as a channel to wake a goroutine. Its L is the parking:
-// [sync.Cond.Wait] calls Unlock when Signal counts already. So a goroutine that finds the worker at rest, under Engine.mu, can wake it.
+// parking is where a resting worker waits for its order. Waking a goroutine with a condition variable takes
+// half as much code as with a channel. The condition's L is the parking itself: when [sync.Cond.Wait] calls
+// Unlock, a Signal counts already. So a goroutine that finds the worker at rest, under Engine.mu, can wake
+// it.
 type parking struct {
 	wake   sync.Cond
 	worker *Worker
 	order  atomic.Int32
 }
 
-// wait is called under Engine.mu, which it releases.
+// wait is called under Engine.mu, and releases it.
 func (p *parking) wait() order {
 	p.wake.Wait()
 	return order(p.order.Load())
 }
 
-// give gives an order to the worker, which rests. The caller holds Engine.mu.
+// give gives an order to the worker, which is at rest. The caller holds Engine.mu.
 func (p *parking) give(o order) {
 	p.order.Store(int32(o))
 	p.wake.Signal()
@@ -257,8 +259,8 @@ func (p *parking) Unlock() {
 // Lock implements [sync.Locker].
 func (p *parking) Lock() {}
 
-// makePlace makes the place where the worker parks. The worker must not hold the lock:
-// many workers may come here at once.
+// makePlace makes the parking of the worker. The worker must not hold the lock: many workers may come here at
+// once.
 func (w *Worker) makePlace() {
 	if w.parked == nil {
 		w.parked = &parking{worker: w}

@@ -1,8 +1,8 @@
 package engine
 
-// next finds the next task for w, which holds a permit, and the token if
-// searching. The order that comes with the task is orderRun, or orderQuit, under the lock, if
-// there is none and the worker is to end. c is the goroutine's.
+// next finds the next task for w. w holds a permit, and the token if searching. The order is orderRun if
+// there is a task. If there is none and the worker must end, the order is orderQuit, and next returns under
+// the lock. c belongs to the goroutine.
 func (e *Engine) next(w *Worker, searching bool, c *contention) (task Task, o order) {
 	for {
 		if e.lane != nil && !searching && e.givesWay(w) {
@@ -21,7 +21,7 @@ func (e *Engine) next(w *Worker, searching bool, c *contention) (task Task, o or
 		}
 		if w.urgent {
 			if w.finish(); e.lane != nil {
-				continue // what that has changed may concern the place
+				continue // the report may have changed who has a claim to the place
 			}
 		}
 		if r := e.queue.head.Load(); r != nil && (e.rated == nil || e.ready() && e.rated.take()) {
@@ -36,8 +36,8 @@ func (e *Engine) next(w *Worker, searching bool, c *contention) (task Task, o or
 				if w.free.Load() {
 					w.free.Store(false)
 				}
-				// The token first: a goroutine that closes the gate for subtasks, and finds
-				// the token taken, relies on the token's holder to look at the gate.
+				// First release the token. A goroutine that closes the gate for subtasks, and finds the token
+				// taken, relies on the token's holder to look at the gate.
 				if searching {
 					e.endSearch()
 				}
@@ -51,9 +51,9 @@ func (e *Engine) next(w *Worker, searching bool, c *contention) (task Task, o or
 			}
 		}
 		c.reset()
-		// The worker does not yield before it rests: where other goroutines compute on all
-		// processors, it waits behind them for tens of milliseconds, and so does, while it
-		// has a permit or the token, whatever is submitted meanwhile.
+		// The worker does not yield before it rests. Where other goroutines compute on all processors, a
+		// worker that yields waits behind them for tens of milliseconds. While it has a permit or the token,
+		// so does every task submitted meanwhile.
 		switch task, o = e.rest(w, searching); o {
 		case orderRun, orderQuit:
 			return task, o
@@ -63,8 +63,8 @@ func (e *Engine) next(w *Worker, searching bool, c *contention) (task Task, o or
 	}
 }
 
-// endSearch releases the token and makes sure that no other task waits
-// behind the one that the worker has found.
+// endSearch releases the token, and then makes sure that no other task waits behind the one that the worker
+// has found.
 func (e *Engine) endSearch() {
 	e.permits.endSearch()
 	if e.available() && e.permits.wakeable() {
@@ -72,11 +72,11 @@ func (e *Engine) endSearch() {
 	}
 }
 
-// nextBelow finds the next task for a worker whose place is lent to it, as long as its last task
-// has siblings: then no waiter has to learn yet that the last task is over.
+// nextBelow finds the next task for a worker whose place is lent to it, as long as its last task has open
+// siblings. Until these are over, no waiter has to learn that the last task is over.
 func (e *Engine) nextBelow(w *Worker) (task Task, ok bool) {
 	p := w.place
-	s := p.from // no other goroutine changes that while the worker is active
+	s := p.from // no other goroutine changes p.from while the worker is active
 	if !w.urgent || s == nil || s.open.Load() == 0 {
 		return task, false
 	}
@@ -91,7 +91,7 @@ func (e *Engine) nextBelow(w *Worker) (task Task, ok bool) {
 	}
 	e.claimed(s)
 	w.mark = e.subtaskMark()
-	// What the worker is asked for is over when the task beneath it is, whose worker was asked, too.
+	// A wait that asks w needs the end of the task beneath; the worker of that task was asked, too.
 	if !e.asks(w) && s.void == nil {
 		e.mu.Unlock()
 		return task, true
@@ -101,11 +101,11 @@ func (e *Engine) nextBelow(w *Worker) (task Task, ok bool) {
 	return task, true
 }
 
-// serves reports whether the place of w is lent by the task that waits for s.
+// serves reports whether the task that lends its place to w waits for s.
 func (e *Engine) serves(w *Worker, s *Subtasks) bool { return s.want.host == w.place.beneath }
 
-// attend serves a worker that a wait asks to report, or that took a task
-// while the gate closed. The task, if any, ends at position behind.
+// attend makes w report to the waits that ask it. If w took a task while the gate closed, attend also serves
+// those that closed it. behind is the position behind the task of w, or 0 if w has none.
 func (e *Engine) attend(w *Worker, behind uint64) {
 	e.mu.Lock()
 	e.report(w, behind)
@@ -132,7 +132,7 @@ func (e *Engine) removeAndUnlock(w *Worker) {
 	}
 }
 
-// takeLocked takes the next task for w: a subtask, if there is any.
+// takeLocked takes the next task for w, a subtask if there is one. It is called under the lock.
 func (e *Engine) takeLocked(w *Worker) (task Task, ok bool) {
 	if task, from, ok := e.claim(); ok {
 		w.take(from)
@@ -146,12 +146,12 @@ func (e *Engine) takeLocked(w *Worker) (task Task, ok bool) {
 	return task, ok
 }
 
-// takeQueued takes the oldest task from the queue or, where that has no room for any,
-// from the first submitter that waits. k is its mark, if it is measured.
+// takeQueued takes the oldest task from the queue. A queue of capacity 0 has none: then it takes the task of
+// the first waiting submitter. k is the mark of the task, if the task is measured.
 func (e *Engine) takeQueued() (task Task, k mark, ok bool) {
 	if len(e.waits) > 0 {
-		// Else other workers could take the last task before that position between the two
-		// looks at it, and the pop, which no position stops, could take one behind it.
+		// Without the gate, other workers could take the last task before a wait's position between the two
+		// looks at it. The pop below, which no position stops, could then take a task behind that position.
 		e.queue.setGates(true, e.queue.tailGated)
 	}
 	e.checkWaits() // before anything behind their position is taken

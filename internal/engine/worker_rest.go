@@ -2,8 +2,8 @@ package engine
 
 import "time"
 
-// rest is the slow way to a task: the worker takes one under the lock, or parks
-// until it gets one, or the order to search or to end. With orderQuit it returns under the lock.
+// rest is the slow way to a task. The worker takes a task under the lock, or parks until it gets a task, or
+// the order to search or to end. With orderQuit rest returns under the lock.
 func (e *Engine) rest(w *Worker, searching bool) (task Task, o order) {
 	if !e.ending.Load() && e.lane == nil {
 		w.makePlace()
@@ -56,20 +56,20 @@ func (e *Engine) rest(w *Worker, searching bool) (task Task, o order) {
 	return e.releaseAndPark(w, searching)
 }
 
-// releaseAndPark makes w, which is idle, release its permit, and park. The worker first releases the permit and the token, and
-// then, in unlock, looks at the queue once more. A submitter does it in the opposite order, so one of the two sees the
-// other; a goroutine that takes the permit finds w idle under the lock.
+// releaseAndPark makes w, which is idle, release its permit and park. The worker first releases the permit
+// and the token, and then, in unlock, looks at the queue once more. A submitter does it in the opposite
+// order, so one of the two sees the other. A goroutine that takes the permit finds w idle under the lock.
 func (e *Engine) releaseAndPark(w *Worker, searching bool) (task Task, o order) {
 	e.permits.release(searching)
 	return e.park(w)
 }
 
-// restBelow is rest for a worker whose place is lent to it, by a task that still waits.
+// restBelow is rest for a worker that has its place from a task that still waits.
 func (e *Engine) restBelow(w *Worker) (task Task, o order) {
 	b := w.place.beneath
 	var found work
 	ok := false
-	if !w.isLost() { // what w cannot run itself needs a carrier, for which there is no place while that of w is not over
+	if !w.isLost() { // work that w cannot run itself needs a carrier, and there is no place for one while w's carrier is not done
 		found, ok = e.claimWork(b, e.lane != nil)
 	}
 	if ok && found.returning == nil && found.engine == nil {
@@ -102,14 +102,14 @@ func (e *Engine) restBelow(w *Worker) (task Task, o order) {
 	return e.park(w)
 }
 
-// park makes w, which holds no permit any more, wait for an order, or end. It
-// releases the lock, except with orderQuit.
+// park makes w, which holds no permit any more, wait for an order, or end. It releases the lock, except with
+// orderQuit.
 func (e *Engine) park(w *Worker) (task Task, o order) {
 	if e.superfluous() {
 		e.leaving++
 		return task, orderQuit
 	}
-	w.makePlace() // most often it is made
+	w.makePlace() // it is most often made already
 	e.idle = append(e.idle, w)
 	e.foresee()
 	e.arm(w)
@@ -124,8 +124,8 @@ func (e *Engine) park(w *Worker) (task Task, o order) {
 	return task, o
 }
 
-// depart ends w, which is one of the workers that leave. It releases the lock. Work calls it, and no function further
-// down: a goroutine that has run nothing but a small task ends on the small stack that it was born with.
+// depart ends w, which is counted in leaving. It releases the lock. The work method calls it directly: a
+// goroutine that has run nothing but a small task then ends on the small stack that it was born with.
 func (e *Engine) depart(w *Worker) {
 	w.gone = true
 	if e.End != nil {
@@ -144,21 +144,21 @@ func (e *Engine) depart(w *Worker) {
 	e.removeAndUnlock(w)
 }
 
-// superfluous reports whether a worker that has nothing to do is to end rather
-// than rest.
+// superfluous reports whether a worker that has nothing to do must end instead of resting.
 func (e *Engine) superfluous() bool {
 	return e.lane != nil || e.IdleTimeout == 0 || e.excess() > 0 || e.dismissed != nil || e.retired != nil || e.ample() ||
 		e.closed && e.queue.len() == 0 && !e.delegating()
 }
 
-// ample reports whether enough workers are idle, and none has come back for a second task since the last one was born: the tasks were
-// many at once, and are over. A worker that ends, and takes its stack with it, then costs less than one that parks.
+// ample reports whether enough workers are idle, and none has come back for a second task since the last
+// worker was born. Then many tasks came at once and are over. A worker that ends, and takes its stack with
+// it, costs less then than one that parks.
 func (e *Engine) ample() bool {
 	return e.Parked > 0 && len(e.idle) >= int(e.Parked) && e.seconds() == e.again
 }
 
-// foresee notes whether workers that come to rest are likely to park. It is no more than a hint: rest makes what it takes to
-// park before it has the lock.
+// foresee notes whether workers that come to rest are unlikely to park. It is only a hint: rest makes the
+// parking before it has the lock.
 func (e *Engine) foresee() {
 	if ending := e.closed || e.retired != nil || e.ample(); ending != e.ending.Load() {
 		e.ending.Store(ending)
@@ -181,8 +181,8 @@ func (e *Engine) remove(w *Worker) {
 	if e.lane != nil {
 		e.rests()
 	}
-	// Nothing that lasts may refer to an engine without workers, nor it to a timer
-	// or a channel that may belong to a test bubble about to end.
+	// Nothing that lasts may refer to an engine without workers. Nor may the engine refer to a timer or a
+	// channel that may belong to a test bubble about to end.
 	if e.armed {
 		e.timer.Stop()
 	}
@@ -191,7 +191,7 @@ func (e *Engine) remove(w *Worker) {
 	e.submitters.dropSpares()
 	e.spareWait = nil
 	e.handed = 0
-	if e.dismissed == nil { // else the engine is soon used again
+	if e.dismissed == nil { // a dismissed engine is soon used again
 		if e.lane == nil || cap(e.workers) > 1 { // most lanes have one worker again and again
 			e.workers = nil
 		}
@@ -204,8 +204,8 @@ func (e *Engine) remove(w *Worker) {
 	}
 }
 
-// excess is by how much the workers that are to stay exceed the limit, and what
-// waiting tasks need beyond it.
+// excess is by how much the workers that stay exceed the limit and the spare workers, which waiting tasks
+// need beyond it.
 func (e *Engine) excess() int { return len(e.workers) - int(e.leaving) - int(e.spare) - e.limit }
 
 // quitIdle ends the n workers that have been idle for longest.
@@ -220,10 +220,9 @@ func (e *Engine) quitIdle(n int) {
 	e.foresee()
 }
 
-// arm starts the timer that ends idle workers, unless it runs. One timer
-// serves the whole engine, and it runs only while there are workers. The
-// first worker to rest makes it anew, and does not reset it: that worker may live in
-// another test bubble than the last one.
+// arm starts the timer that ends idle workers, unless it runs. One timer serves the whole engine, and runs
+// only while there are workers. The first worker to rest makes a new timer instead of resetting the old one:
+// that worker may live in another test bubble than the last one.
 func (e *Engine) arm(w *Worker) {
 	w.since = time.Since(e.clock)
 	e.refreshMeter(w.since)
@@ -233,11 +232,11 @@ func (e *Engine) arm(w *Worker) {
 	}
 }
 
-// expire ends the workers whose idle time is over. They are the oldest of the
-// stack, since the engine wakes the newest first.
+// expire ends the workers whose idle time is over. They are at the bottom of the stack of idle workers, since
+// the engine wakes the newest first.
 func (e *Engine) expire() {
 	e.mu.Lock()
-	if !e.armed { // stopped too late
+	if !e.armed { // the timer was stopped too late
 		e.mu.Unlock()
 		return
 	}

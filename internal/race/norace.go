@@ -5,7 +5,8 @@ package race
 // Enabled says whether the race detector is part of the program.
 const Enabled = false
 
-// Past is empty without the race detector; all that follows does nothing else than what it is given.
+// Past is empty without the race detector. Everything below does nothing, except that it calls the functions
+// it is given.
 type Past struct{}
 
 // Now returns nil.

@@ -2,7 +2,7 @@ package race
 
 import "fmt"
 
-// Panic is a panic that has happened on another goroutine.
+// Panic is a panic that happened on another goroutine.
 type Panic struct {
 	Value any
 	Stack []byte // of that goroutine

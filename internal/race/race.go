@@ -13,23 +13,25 @@ import (
 // Enabled says whether the race detector is part of the program.
 const Enabled = true
 
-// Past is what goroutines have done until they released it. Code that acquires it is ordered after that.
+// Past stands for what goroutines have done until they released it. Code that acquires it is ordered after
+// that.
 type Past struct{ _ uint64 }
 
-// Now returns the past of the caller.
+// Now returns the past of the caller: what it has done until now.
 func Now() *Past {
 	p := new(Past)
 	p.Release()
 	return p
 }
 
-// Release adds what the caller has done until now. The pointer is safe, as the detector takes it for no more than an address.
+// Release adds to p what the caller has done until now. The pointer is safe: the detector uses it only as an
+// address.
 func (p *Past) Release() { runtime.RaceReleaseMerge(unsafe.Pointer(p)) }
 
-// Acquire orders what the caller does from now on after p. The pointer is safe as that of Release.
+// Acquire orders what the caller does from now on after p. The pointer is safe, like that of Release.
 func (p *Past) Acquire() { runtime.RaceAcquire(unsafe.Pointer(p)) }
 
-// Turns orders tasks one after the other as long as only one may run at a time.
+// Turns orders tasks one after the other, as long as only one may run at a time.
 type Turns struct {
 	limit   atomic.Int64
 	queued  bool // tasks are accepted before they may run
@@ -39,16 +41,17 @@ type Turns struct {
 	above   *Turns
 }
 
-// Within says that what takes these turns takes those of above as well.
+// Within says that tasks which take these turns take those of above as well.
 func (t *Turns) Within(above *Turns) { t.above = above }
 
-// Limit sets how many may run at once.
+// Limit sets how many tasks may run at once.
 func (t *Turns) Limit(n int) { t.limit.Store(int64(n)) }
 
 // Queue says that tasks are accepted before they may run, if n is not 0.
 func (t *Turns) Queue(n int) { t.queued = n != 0 }
 
-// Begin orders what the caller does from now on, a task, after the tasks before it, if only one runs at a time.
+// Begin begins the caller's task. If only one task runs at a time, it orders what the caller does from now on
+// after the tasks before. It also orders that after the callers of Resume.
 //
 //go:norace
 func (t *Turns) Begin() {
@@ -63,10 +66,11 @@ func (t *Turns) Begin() {
 // Order notes that the caller closes the pool, or changes its limit.
 func (t *Turns) Order() { t.orders.Release() }
 
-// Orders is what the callers of Order have done.
+// Orders returns the past of the callers of Order.
 func (t *Turns) Orders() *Past { return &t.orders }
 
-// Resume notes that the caller ends a pause. No task begins in a pause, so each is ordered after that.
+// Resume notes that the caller ends a pause. No task begins in a pause, so each later task is ordered after
+// the caller.
 func (t *Turns) Resume() { t.resumed.Release() }
 
 // End ends the caller's task.
@@ -80,7 +84,8 @@ func (t *Turns) End() {
 	}
 }
 
-// one does not synchronize with Limit, nor with others that ask.
+// one reports whether only one task may run at a time. It does not synchronize with Limit, nor with other
+// calls of one.
 //
 //go:norace
 func (t *Turns) one() bool {
@@ -89,27 +94,28 @@ func (t *Turns) one() bool {
 	return t.limit.Load() == 1
 }
 
-// Map is one of package sync.
+// Map is a [sync.Map].
 type Map struct{ sync.Map }
 
-// Tag is what a task takes along of the goroutine that hands it over.
+// Tag is what a task takes with it from the goroutine that hands it over.
 type Tag struct {
 	past      *Past
 	admission *admission
 }
 
-// Here returns a tag of the caller's past.
+// Here returns a tag with the caller's past.
 func Here() Tag { return Tag{Now(), new(admission)} }
 
-// Start returns the start of the task with the tag.
+// Start returns the start of the task that has the tag.
 func (t Tag) Start(turns ...*Turns) (s Start) {
 	s.Pasts[0], s.admission = t.past, t.admission
 	copy(s.Turns[:], turns)
 	return s
 }
 
-// Admitted orders the caller, which has handed the task over, after the tasks before that, if by these turns the task could be accepted
-// only when they had ended. The caller is not ordered after its own task.
+// Admitted orders the caller, which has handed the task over, after earlier tasks. It does so if, by these
+// turns, the task could be accepted only when those tasks had ended. The caller is not ordered after its own
+// task.
 //
 //go:norace
 func (t Tag) Admitted(turns ...*Turns) {
@@ -124,7 +130,7 @@ func (t Tag) Admitted(turns ...*Turns) {
 	}
 }
 
-// admission is that of one task: what was known where it began.
+// admission is that of one task: what was known where the task began.
 type admission struct {
 	before Past
 	over   atomic.Bool
@@ -150,7 +156,7 @@ func (a *admission) begun() bool {
 	return a.over.Load()
 }
 
-// Start is what a task is ordered after: pasts, and in turns what ran before it. Each may be nil.
+// Start is what a task is ordered after: pasts, and in turns the tasks before it. Each may be nil.
 type Start struct {
 	Pasts     [2]*Past
 	Turns     [2]*Turns
@@ -169,8 +175,9 @@ func (s *Start) acquire() {
 	}
 }
 
-// Run calls f on a goroutine that knows only of its start, and returns what f does. The caller is ordered after that: if ended is not
-// nil, only when it acquires it. If f panics, Run panics with a *[Panic], and it exits if f does.
+// Run calls f on a goroutine that is ordered only after start, and returns the result of f. The caller is
+// ordered after f; if ended is not nil, only when it acquires ended. If f panics, Run panics with a *[Panic].
+// If f exits its goroutine, so does Run.
 //
 //go:norace
 func Run[R any](start Start, ended *Past, f func() R) R {
@@ -196,7 +203,7 @@ func Run[R any](start Start, ended *Past, f func() R) R {
 	}
 }
 
-// runHere is Run on the goroutine that calls it, which knows of what it has run before.
+// runHere is Run on the goroutine that calls it, which is ordered after what it has run before.
 func runHere[R any](start Start, ended *Past, f func() R) R {
 	start.acquire()
 	defer func() {
@@ -210,12 +217,13 @@ func runHere[R any](start Start, ended *Past, f func() R) R {
 	return f()
 }
 
-// most is how many goroutines there may be of this package. The race detector ends a program that has more than 8128 in all.
+// most is how many goroutines of this package there may be. The race detector ends a program that has more
+// than 8128 in all.
 const most = 1000
 
 var others atomic.Int32
 
-// another counts one more goroutine, if there may be one.
+// another counts one more goroutine, and reports whether there may be one.
 //
 //go:norace
 func another() bool {
@@ -228,7 +236,7 @@ func another() bool {
 	return true
 }
 
-// call is one of f on another goroutine.
+// call is one call of f on another goroutine.
 type call[R any] struct {
 	start    Start
 	ended    *Past
@@ -255,7 +263,7 @@ func (c *call[R]) end() {
 		switch value := recover().(type) {
 		case nil:
 		case *Panic:
-			c.panicked = value // of a goroutine that this one waited for
+			c.panicked = value // the panic of a goroutine that this one waited for
 		default:
 			c.panicked = &Panic{value, debug.Stack()}
 		}
@@ -269,7 +277,7 @@ func (c *call[R]) end() {
 	}
 }
 
-// tell lets the caller go on. The caller is ordered after that only if it shall be.
+// tell lets the caller go on. The caller is ordered after tell only if ordered is true.
 //
 //go:norace
 func (c *call[R]) tell(ordered bool) {
@@ -284,7 +292,7 @@ func (c *call[R]) tell(ordered bool) {
 	runtime.RaceEnable()
 }
 
-// Unseen calls f, which synchronizes with nothing that the detector sees.
+// Unseen calls f. The detector does not see anything that f synchronizes with.
 //
 //go:norace
 func Unseen(f func()) {
@@ -293,8 +301,9 @@ func Unseen(f func()) {
 	runtime.RaceEnable()
 }
 
-// Apart calls f on a goroutine of its own that knows what the caller knows, and returns what f does. The caller is not ordered after
-// anything that f synchronizes with. f must not panic, except by misuse, nor exit; what its result refers to must not be made by f.
+// Apart calls f on a new goroutine that is ordered after the caller, and returns the result of f. The caller
+// is not ordered after anything that f synchronizes with. f must not exit, nor panic except by misuse. What
+// its result refers to must not be made by f.
 //
 //go:norace
 func Apart[R any](f func() R) R {

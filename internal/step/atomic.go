@@ -3,27 +3,24 @@ package step
 // These are the types of sync/atomic whose operations are steps. They need no
 // atomic operations of their own: one goroutine runs at a time, and each switch synchronizes.
 
-// cell is what all types have in common.
+// cell is what all types have in common. Its methods do what their namesakes in sync/atomic do.
 type cell[T comparable] struct {
 	v T
 	access
 }
 
-// Load is that of sync/atomic.
 func (a *cell[T]) Load() T {
 	point("Load")
 	a.touch(false)
 	return a.v
 }
 
-// Store is that of sync/atomic.
 func (a *cell[T]) Store(v T) {
 	point("Store")
 	a.touch(a.v != v)
 	a.v = v
 }
 
-// Swap is that of sync/atomic.
 func (a *cell[T]) Swap(v T) (old T) {
 	point("Swap")
 	a.touch(a.v != v)
@@ -31,7 +28,6 @@ func (a *cell[T]) Swap(v T) (old T) {
 	return old
 }
 
-// CompareAndSwap is that of sync/atomic.
 func (a *cell[T]) CompareAndSwap(old, v T) bool {
 	point("CompareAndSwap")
 	if a.v != old {
@@ -47,10 +43,9 @@ type integer interface {
 	~int32 | ~int64 | ~uint32 | ~uint64
 }
 
-// number is what all integers have in common.
+// number is what all integers have in common. Its methods do what their namesakes in sync/atomic do.
 type number[N integer] struct{ cell[N] }
 
-// Add is that of sync/atomic.
 func (a *number[N]) Add(delta N) N {
 	point("Add")
 	a.touch(delta != 0)
@@ -58,7 +53,6 @@ func (a *number[N]) Add(delta N) N {
 	return a.v
 }
 
-// And is that of sync/atomic.
 func (a *number[N]) And(mask N) (old N) {
 	point("And")
 	old = a.v
@@ -67,7 +61,6 @@ func (a *number[N]) And(mask N) (old N) {
 	return old
 }
 
-// Or is that of sync/atomic.
 func (a *number[N]) Or(mask N) (old N) {
 	point("Or")
 	old = a.v
@@ -76,20 +69,20 @@ func (a *number[N]) Or(mask N) (old N) {
 	return old
 }
 
-// Int32 stands for that of sync/atomic.
+// Int32 stands for [sync/atomic.Int32].
 type Int32 struct{ number[int32] }
 
-// Int64 stands for that of sync/atomic.
+// Int64 stands for [sync/atomic.Int64].
 type Int64 struct{ number[int64] }
 
-// Uint32 stands for that of sync/atomic.
+// Uint32 stands for [sync/atomic.Uint32].
 type Uint32 struct{ number[uint32] }
 
-// Uint64 stands for that of sync/atomic.
+// Uint64 stands for [sync/atomic.Uint64].
 type Uint64 struct{ number[uint64] }
 
-// Bool stands for that of sync/atomic.
+// Bool stands for [sync/atomic.Bool].
 type Bool struct{ cell[bool] }
 
-// Pointer stands for that of sync/atomic.
+// Pointer stands for [sync/atomic.Pointer].
 type Pointer[T any] struct{ cell[*T] }

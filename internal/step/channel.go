@@ -1,16 +1,16 @@
 package step
 
-// Channels are Go's own. The functions here stand for the operations on them, so
-// that none of them ever blocks: they wait under control until one goes through.
+// Channels are Go's own. The functions here stand for the operations on them. No operation ever blocks: the
+// goroutine waits under control until the operation can go through.
 //
-// A send with room for the value is no step, nor is a receive that finds one: only the
-// one goroutine that waits there sees it, and that goes on at some later step in any case. A
-// channel with several receivers would need more.
+// A send that finds room for the value is no step, nor is a receive that finds a value. Only the one goroutine
+// that waits at the channel sees it, and that goroutine goes on at some later step in any case. A channel with
+// several receivers would need more.
 
 type receiving[T any] <-chan T
 
-// canGoOn relies on this: no goroutine sends on a channel without a buffer. A goroutine
-// that receives anything there has found the channel closed.
+// canGoOn relies on this: no goroutine sends on a channel without a buffer. So a goroutine that receives
+// anything there has found the channel closed.
 func (ch receiving[T]) canGoOn() bool {
 	switch {
 	case ch == nil:
@@ -48,7 +48,7 @@ func Receive[T any](ch <-chan T) T {
 	return <-ch
 }
 
-// ReceiveOK stands for <-ch that tells whether ch is closed.
+// ReceiveOK stands for v, ok := <-ch, where ok is false if ch is closed.
 func ReceiveOK[T any](ch <-chan T) (T, bool) {
 	await("receive", receiving[T](ch))
 	v, ok := <-ch
@@ -73,7 +73,7 @@ func Close[T any](ch chan<- T) {
 	close(ch)
 }
 
-// Case is one of a select statement.
+// Case is one case of a select statement.
 type Case struct{ c condition }
 
 // From is the case of a receive.
@@ -82,15 +82,15 @@ func From[T any](ch <-chan T) Case { return Case{receiving[T](ch)} }
 // To is the case of a send.
 func To[T any](ch chan<- T) Case { return Case{sending[T](ch)} }
 
-// Select stands for a select statement without a default: it waits until a case can go
-// on, and returns its number.
+// Select stands for a select statement without a default. It waits until a case can go on, and returns the
+// number of a case that can.
 func Select(cases ...Case) int {
 	point("select")
 	await("select", selecting(cases))
 	return selecting(cases).one()
 }
 
-// SelectDefault stands for a select statement with a default, which is case -1.
+// SelectDefault stands for a select statement with a default. It returns -1 for the default.
 func SelectDefault(cases ...Case) int {
 	point("select")
 	if e := current; e != nil {

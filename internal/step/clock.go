@@ -2,10 +2,10 @@ package step
 
 import "time"
 
-// epoch is when every execution begins.
+// epoch is the time at which every execution begins.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Now is that of package time, on the clock of the execution.
+// Now stands for [time.Now], on the clock of the execution.
 func Now() time.Time {
 	if e := current; e != nil {
 		e.tells()
@@ -14,25 +14,24 @@ func Now() time.Time {
 	return epoch
 }
 
-// Since is that of package time, on the clock of the execution.
+// Since stands for [time.Since], on the clock of the execution.
 func Since(t time.Time) time.Duration { return Now().Sub(t) }
 
-// Sleep is that of package time: it returns after as much of the execution's time.
+// Sleep stands for [time.Sleep], on the clock of the execution.
 func Sleep(d time.Duration) {
 	over := make(chan struct{}, 1)
 	AfterFunc(d, func() { over <- struct{}{} })
 	Receive(over)
 }
 
-// Timer stands for that of package time, as AfterFunc returns it.
+// Timer stands for the [time.Timer] that AfterFunc returns.
 type Timer struct {
 	e *execution
 	f func()
 	g *goroutine
 }
 
-// AfterFunc is that of package time. The goroutine of f begins when the clock of the
-// scene lets time pass.
+// AfterFunc stands for [time.AfterFunc]. The goroutine of f begins when the scene's [Clock] lets time pass.
 func AfterFunc(d time.Duration, f func()) *Timer {
 	t := &Timer{e: current, f: f}
 	t.set(d)
@@ -45,7 +44,7 @@ func (t *Timer) set(d time.Duration) {
 	t.g.state, t.g.at = due, t.e.now+d
 }
 
-// Stop is that of package time.
+// Stop stands for [time.Timer.Stop].
 func (t *Timer) Stop() bool {
 	point("Stop")
 	return t.stop()
@@ -60,7 +59,7 @@ func (t *Timer) stop() bool {
 	return pending
 }
 
-// Reset is that of package time.
+// Reset stands for [time.Timer.Reset].
 func (t *Timer) Reset(d time.Duration) bool {
 	point("Reset")
 	pending := t.stop()
@@ -68,7 +67,7 @@ func (t *Timer) Reset(d time.Duration) bool {
 	return pending
 }
 
-// earliest is the timer that fires next, or nil.
+// earliest returns the timer that fires next, or nil.
 func (e *execution) earliest() (first *goroutine) {
 	for _, g := range e.all {
 		if g.state == due && (first == nil || g.at < first.at) {

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// current is the execution in progress. There is one at a time in a process, so that
-// an operation need not know which one it belongs to.
+// current is the execution in progress. A process has only one at a time, so an operation need not know which
+// one it belongs to.
 var current *execution
 
-// execution is one run of a scene under control. Of its goroutines one runs, the others
-// stand at a step, or cannot go on. Only the one that runs touches what it holds.
+// execution is one run of a scene under control. One of its goroutines runs. The others stand at a step, or
+// cannot go on. Only the running goroutine touches what the execution holds.
 type execution struct {
 	chooser chooser
 	clock   Clock
 	all     []*goroutine
 	running *goroutine
 	moment  int // counts the steps, and all else where a goroutine is chosen
-	ask     int // the first moment at which the chooser wants to hear of a step
+	ask     int // the first moment at which a step asks the chooser
 	longest int // a run of more moments is endless
 	now     time.Duration
 	run     *Run
@@ -27,24 +27,24 @@ type execution struct {
 	deviations []deviation // where the chooser did not take the default
 	trace      *trace      // nil except in a replay
 
-	reduces bool   // gives up executions that come to the same as others
-	late    bool   // the running goroutine was preempted, and has done nothing since that could tell
-	since   int    // the moment at which it was
-	notes   access // to what the scene knows
-	hushed  bool   // the chooser is not asked, the first goes on
+	reduces bool   // the execution is given up if it comes to the same as another one
+	late    bool   // the running goroutine was preempted, and has done nothing since whose order matters
+	since   int    // the moment of that preemption
+	notes   access // to the books of the scene
+	hushed  bool   // the chooser is not asked: the first option goes on
 
 	failure *Failure
-	given   bool          // it is given up: it comes to the same as another one
+	given   bool          // the execution was given up: it comes to the same as another one
 	over    chan struct{} // the goroutine that started the execution receives from it
 	ending  bool          // each goroutine that is woken or comes to a step ends
 	silent  bool          // no operation is a step
 }
 
-// patience is how often a goroutine may go on at once from Gosched: a loop of a
-// few yields is run to its end, an endless one is not.
+// patience is how often a goroutine may go on at once from Gosched. A loop of a few yields is run to its end,
+// an endless one is not.
 const patience = 12
 
-// point is a step: another goroutine may be let go on here.
+// point is a step: another goroutine may go on here.
 func point(doing string) {
 	e := current
 	if e == nil || e.silent {
@@ -84,7 +84,7 @@ func (e *execution) step(doing string) {
 	e.late, e.since = e.reduces, moment
 }
 
-// quietly lets the chooser make no choice until f returns.
+// quietly calls f. The chooser makes no choice until f returns.
 func (e *execution) quietly(f func()) {
 	e.tells()
 	e.hushed, e.ask = true, e.longest
@@ -93,7 +93,7 @@ func (e *execution) quietly(f func()) {
 	e.chooser.resume(e)
 }
 
-// check ends the goroutine if the execution is to end, or goes on for too long.
+// check ends the goroutine if the execution must end, or has run for too many moments.
 func (e *execution) check() {
 	if e.ending {
 		runtime.Goexit()
@@ -103,8 +103,8 @@ func (e *execution) check() {
 	}
 }
 
-// yield is Gosched: the others go first. That a goroutine goes on at once, for
-// as long as it does nothing but yield, is one choice.
+// yield is Gosched: the other goroutines go first. The chooser is asked once whether the goroutine goes on at
+// once, for as long as it does nothing but yield.
 func (e *execution) yield() {
 	g := e.running
 	e.tells()
@@ -137,7 +137,7 @@ func (e *execution) yield() {
 	e.letGoOn(g, next)
 }
 
-// block waits until the condition holds. It is no step if it does already.
+// block waits until the condition holds. If it holds already, block is no step.
 func (e *execution) block(doing string, until condition) {
 	if until.canGoOn() {
 		return

@@ -4,11 +4,11 @@ import "fmt"
 
 // depthFirst visits every execution with at most bound preemptions.
 type depthFirst struct {
-	bound   int // of preemptions
-	free    int // of other turns, 0 for none
+	bound   int // the most preemptions
+	free    int // the most other turns; 0 for no bound
 	reduces bool
 	path    []fork
-	depth   int // of the path, in the present execution
+	depth   int // how far the present execution has come on the path
 	used    int // preemptions so far
 	turns   int // other turns so far
 }
@@ -26,8 +26,8 @@ func (s *depthFirst) begin(e *execution) {
 	s.resume(e)
 }
 
-// resume tells when a step is a fork again: there is none where the path goes straight on, nor
-// while no preemption is left. The path ends with a fork at which it does not.
+// resume sets when a step is a fork again. It is none where the path goes straight on, nor while no
+// preemption is left. The path ends with a fork at which it does not go straight on.
 func (s *depthFirst) resume(e *execution) {
 	for s.depth < len(s.path) && s.path[s.depth].plain && s.path[s.depth].at == 0 {
 		s.depth++
@@ -77,7 +77,7 @@ func (s *depthFirst) fork(e *execution, n int, plain bool) int {
 	return f.at
 }
 
-// advance goes to the next execution, and reports whether there is one.
+// advance moves to the next execution, and reports whether there is one.
 func (s *depthFirst) advance() bool {
 	for len(s.path) > 0 {
 		f := &s.path[len(s.path)-1]

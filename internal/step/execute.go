@@ -31,7 +31,7 @@ func (s *Scene) execute(c chooser, longest int, t *trace) *execution {
 	return e
 }
 
-// audit makes the checks at the end.
+// audit makes the checks at the end of the execution.
 func (e *execution) audit() {
 	e.silent = true
 	defer func() {
@@ -46,8 +46,8 @@ func (e *execution) audit() {
 	}
 }
 
-// idle are the goroutines of executions that are over. To use them again is quicker
-// than to make new ones, whose stacks have yet to grow.
+// idle holds the goroutines of executions that are over. Reusing them is quicker than making new ones, whose
+// stacks have yet to grow.
 var idle []*goroutine
 
 func recycled() *goroutine {

@@ -6,21 +6,21 @@ import (
 
 // Search says how far an exploration goes.
 type Search struct {
-	Bound  int    // preemptions: every execution with up to so many is visited, those with fewest first
-	Most   int    // executions, except random ones; 0 for no end
-	Random int    // how many random executions follow
-	Seed   uint64 // of the first of these; each of the others has the next
-	Depth  int    // how many events in order a random execution aims at
+	Bound  int    // the most preemptions: every execution with up to Bound is visited, those with the fewest first
+	Most   int    // the most executions, not counting random ones; 0 for no bound
+	Random int    // the number of random executions that follow
+	Seed   uint64 // the seed of the first random execution; each of the others has the next number
+	Depth  int    // the number of ordered events that a random execution aims at
 	Whole  bool   // no execution is given up because it comes to the same as another one
 }
 
-// Result is what an exploration found.
+// Result is the outcome of an exploration.
 type Result struct {
-	Complete   int // with so many preemptions every execution was visited; -1 for none
+	Complete   int // every execution with up to this many preemptions was visited; -1 for none
 	Executions int
-	GivenUp    int // of them, as they came to the same as others
+	GivenUp    int // executions that were given up, as they came to the same as others
 	Steps      int
-	Longest    int // the most steps of an execution
+	Longest    int // the largest number of steps of an execution
 	Failure    *Failure
 }
 
@@ -29,16 +29,16 @@ type Failure struct {
 	Message     string
 	Schedule    string
 	Preemptions int
-	Executions  int // how many there were until this one
+	Executions  int // the number of executions up to this one
 	Seed        uint64
 	Trace       []string `json:"-"`
-	Stack       string   // of a panic
+	Stack       string   // the stack of a panic
 }
 
-// endless is how many steps an execution may have.
+// endless is the most steps that an execution may have.
 const endless = 20_000
 
-// one keeps explorations apart, since operations find the present one in a variable.
+// one keeps explorations apart, since operations find the present execution in a variable.
 var one sync.Mutex
 
 // Explore visits executions of the scene until one fails.
@@ -92,8 +92,7 @@ func (s *Scene) visit(c chooser, result *Result) bool {
 	return true
 }
 
-// Replay makes the one execution that a schedule describes. It returns what was done, step by
-// step, and how it failed, or nil.
+// Replay makes the one execution that a schedule describes. It returns its steps, and how it failed, or nil.
 func (s *Scene) Replay(text string) (steps []string, failure *Failure, err error) {
 	deviations, err := parseSchedule(text)
 	if err != nil {

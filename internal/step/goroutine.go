@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// goroutine is one that is under control.
+// goroutine is a goroutine under control.
 type goroutine struct {
 	id    int
 	name  string
 	e     *execution
 	body  func()
-	alive bool          // there is a goroutine of Go's, which waits for wake
+	alive bool          // a real goroutine exists, which waits for wake
 	wake  chan struct{} // of capacity 1
 	state state
-	until condition     // what it waits for, if blocked
-	at    time.Duration // when it begins, if due
-	doing string        // what it is about to do, or waits for
-	place string        // where, in a replay
+	until condition     // the condition that it waits for, if blocked
+	at    time.Duration // the time at which it begins, if due
+	doing string        // the operation that it is about to do, or waits for
+	place string        // where it does that, in a replay
 
-	ran      int     // the moment until which it ran last
-	yielded  int     // the moment of the Gosched that it stands at, or 0
-	stays    int     // how often it went on at once from Gosched since it was let go on
+	ran      int     // the moment up to which it ran last
+	yielded  int     // the moment of the Gosched at which it stands, or 0
+	stays    int     // how often it has gone on at once from Gosched since its last turn
 	priority float64 // in a random search
 }
 
@@ -31,9 +31,9 @@ type state uint8
 
 const (
 	fresh   state = iota // has not begun
-	due                  // a timer's: begins when time has passed
+	due                  // it is a timer's, and begins when time has passed
 	ready                // stands at a step
-	blocked              // until its condition holds
+	blocked              // cannot go on until its condition holds
 	last                 // goes on when no other goroutine can
 	ended
 )
@@ -58,7 +58,7 @@ func (e *execution) start(g *goroutine) {
 	g.wake <- struct{}{}
 }
 
-// spawn makes a goroutine that will begin when it is let go on.
+// spawn makes a goroutine that begins when it is let go on.
 func (e *execution) spawn(name string, body func()) *goroutine {
 	if e.ending {
 		runtime.Goexit()
@@ -120,7 +120,7 @@ func (e *execution) end(g *goroutine) {
 	e.start(e.pick(free))
 }
 
-// left reports whether goroutines are left besides those of timers.
+// left reports whether goroutines are left other than those of timers.
 func (e *execution) left() bool {
 	for _, g := range e.all {
 		if g.state != ended && g.state != due {

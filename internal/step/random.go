@@ -2,17 +2,16 @@ package step
 
 import "math/rand/v2"
 
-// random lets the goroutine of the highest priority go on. Priorities are random, and at a few
-// random moments that of the running one becomes the lowest. If depth-1 such changes
-// are needed for a mistake to show, n goroutines and k steps find it with a probability
-// of at least 1/(n·k^(depth-1)).
+// random lets the goroutine with the highest priority go on. Priorities are random. At a few random moments
+// the priority of the running goroutine becomes the lowest. If a mistake needs depth-1 such changes to show,
+// an execution of n goroutines and k steps shows it with a probability of at least 1/(n·k^(depth-1)).
 type random struct {
 	rand    *rand.Rand
-	changes []int // the moments
+	changes []int // the moments of changes
 	lowest  float64
 }
 
-// newRandom seeds an execution of about the given number of moments.
+// newRandom seeds a random execution of about moments moments.
 func newRandom(seed uint64, depth, moments int) *random {
 	r := &random{rand: rand.New(rand.NewPCG(seed, 0))}
 	for range depth - 1 {

@@ -7,17 +7,17 @@ import (
 	"testing/synctest"
 )
 
-// Scene is a small program whose interleavings are explored.
+// Scene is a small program, whose interleavings are explored.
 type Scene struct {
 	Name  string
-	Quick int // how many preemptions an execution of the quick search may have
+	Quick int // the most preemptions of an execution in the quick search
 	Deep  int // the same for the deep search
-	// Free is how often an execution may let another than the next goroutine go on where
-	// one cannot; 0 stands for no bound.
+	// Free is how often an execution may deviate where the running goroutine cannot go on: another goroutine
+	// than the next one goes on there. 0 stands for no bound.
 	Free  int
 	Clock Clock
-	// Body is the first goroutine of each execution. When it has returned, every
-	// other one must end, too.
+	// Body is the first goroutine of each execution. When it has returned, all other goroutines must end,
+	// too.
 	Body func(r *Run)
 }
 
@@ -33,14 +33,14 @@ const (
 
 // Run is one execution of a scene. Its methods are for the goroutines of that execution.
 type Run struct {
-	x       *execution // nil where the real scheduler is at work
+	x       *execution // nil when the real scheduler is at work
 	fail    func(message string)
-	started sync.WaitGroup // where x is nil
-	open    int            // goroutines of Go that have not ended, where x is not nil
+	started sync.WaitGroup // counts goroutines of Go when x is nil
+	open    int            // goroutines of Go that have not ended, when x is not nil
 	atEnd   []func()
 }
 
-// Go starts a goroutine and gives it a name for the report. [Run.Join] waits for it.
+// Go starts a goroutine, with a name for the report. [Run.Join] waits for it.
 func (r *Run) Go(name string, f func()) {
 	if r.x == nil {
 		r.started.Go(f)
@@ -54,7 +54,7 @@ func (r *Run) Go(name string, f func()) {
 	})
 }
 
-// Join waits for all goroutines of Go.
+// Join waits for all goroutines that Go has started.
 func (r *Run) Join() {
 	if r.x == nil {
 		r.started.Wait()
@@ -67,7 +67,7 @@ type joining Run
 
 func (r *joining) canGoOn() bool { return r.open == 0 }
 
-// Point is a step that does nothing. A task has some, so that it lasts.
+// Point is a step that does nothing. Tasks use it to last for some steps.
 func (r *Run) Point() {
 	if r.x == nil {
 		runtime.Gosched()
@@ -78,16 +78,16 @@ func (r *Run) Point() {
 	r.x.notes.touch(true)
 }
 
-// Note says that the goroutine is about to look at, or to change, what the scene knows of
-// others: its books, which are no step. It is none either.
+// Note says that the goroutine is about to read or change the scene's books, which hold what the scene knows
+// of other goroutines. Using the books is no step; neither is Note.
 func (r *Run) Note() {
 	if r.x != nil {
 		r.x.notes.touch(true)
 	}
 }
 
-// Quietly calls f, and until that returns only one execution is visited: the one that runs goes on for
-// as long as it can. It is for the way to where a scene begins, and for that from its end.
+// Quietly calls f. Only one execution is visited until f returns: the running goroutine goes on for as long
+// as it can. It is for the way to the start of what a scene explores, and for the way from its end.
 func (r *Run) Quietly(f func()) {
 	if r.x == nil {
 		f()
@@ -96,7 +96,7 @@ func (r *Run) Quietly(f func()) {
 	r.x.quietly(f)
 }
 
-// Settle waits until no other goroutine can go on, unless time passes.
+// Settle waits until no other goroutine can go on unless time passes.
 func (r *Run) Settle() {
 	if r.x == nil {
 		synctest.Wait()
@@ -105,7 +105,7 @@ func (r *Run) Settle() {
 	r.x.settle()
 }
 
-// Choose returns each number below n, in one execution or another.
+// Choose returns each number below n in some execution.
 func (r *Run) Choose(n int) int {
 	if r.x == nil {
 		return 0
@@ -113,7 +113,7 @@ func (r *Run) Choose(n int) int {
 	return r.x.choose(n)
 }
 
-// Failf says that the execution broke a promise, and ends it.
+// Failf reports that the execution broke a promise, and ends it.
 func (r *Run) Failf(format string, args ...any) {
 	r.fail(fmt.Sprintf(format, args...))
 }
@@ -125,5 +125,5 @@ func (r *Run) Check(ok bool, format string, args ...any) {
 	}
 }
 
-// AtEnd has check called when all goroutines have ended.
+// AtEnd makes check be called when all goroutines have ended.
 func (r *Run) AtEnd(check func()) { r.atEnd = append(r.atEnd, check) }

@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// deviation is a moment at which another than the default was chosen: a
-// goroutine, or a number.
+// deviation is a moment at which something else than the default was chosen: a goroutine, or a number.
 type deviation struct {
 	moment, chosen int
 	number         bool
 }
 
-// schedule is an execution of a scene, told by its deviations from the default. It is written
-// as 1@47.0@60.=1@75: at moment 47 goroutine 1 goes on, at moment 60 goroutine
-// 0, at moment 75 the number 1 is chosen. A lone 0 is the default itself.
+// schedule describes an execution of a scene by its deviations from the default. It is written as
+// 1@47.0@60.=1@75: at moment 47 goroutine 1 goes on, at moment 60 goroutine 0, and at moment 75 the number 1
+// is chosen. A lone 0 is the default itself.
 type schedule []deviation
 
 func (s schedule) String() string {

@@ -2,7 +2,7 @@ package step
 
 import "runtime"
 
-// Mutex stands for that of package sync. A goroutine that waits for it is known to be blocked.
+// Mutex stands for [sync.Mutex]. A goroutine that waits for it is known to be blocked.
 type Mutex struct {
 	locked bool
 	access
@@ -10,7 +10,7 @@ type Mutex struct {
 
 func (m *Mutex) canGoOn() bool { return !m.locked }
 
-// Lock is that of package sync.
+// Lock stands for [sync.Mutex.Lock].
 func (m *Mutex) Lock() {
 	point("Lock")
 	m.touch(true)
@@ -20,8 +20,8 @@ func (m *Mutex) Lock() {
 	m.locked = true
 }
 
-// Unlock is that of package sync. It is no step: the goroutine that it lets go on can
-// go on at the next one, and until then its caller does nothing that others see.
+// Unlock stands for [sync.Mutex.Unlock]. It is no step. The goroutine that it lets go on can go on at the
+// next step, and until then the caller does nothing that others see.
 func (m *Mutex) Unlock() {
 	if e := current; !m.locked && (e == nil || !e.ending) {
 		panic("step: unlock of an unlocked mutex")
@@ -30,7 +30,7 @@ func (m *Mutex) Unlock() {
 	m.locked = false
 }
 
-// TryLock is that of package sync.
+// TryLock stands for [sync.Mutex.TryLock].
 func (m *Mutex) TryLock() bool {
 	point("TryLock")
 	m.touch(true)
@@ -41,13 +41,13 @@ func (m *Mutex) TryLock() bool {
 	return true
 }
 
-// Cond stands for that of package sync.
+// Cond stands for [sync.Cond].
 type Cond struct {
 	L interface {
 		Lock()
 		Unlock()
 	}
-	waiting []*signalled // in the order of their calls
+	waiting []*signalled // in the order of their calls of Wait
 }
 
 // signalled is a goroutine in Wait, until another one has signalled.
@@ -55,7 +55,8 @@ type signalled struct{ canGo bool }
 
 func (s *signalled) canGoOn() bool { return s.canGo }
 
-// Wait is that of package sync. The goroutine joins those that wait and unlocks L in one step, as the mutex of L does.
+// Wait stands for [sync.Cond.Wait]. The goroutine joins those that wait and unlocks L in one step, as the
+// mutex of L does.
 func (c *Cond) Wait() {
 	s := new(signalled)
 	c.waiting = append(c.waiting, s)
@@ -64,7 +65,7 @@ func (c *Cond) Wait() {
 	c.L.Lock()
 }
 
-// Signal is that of package sync. It is no step, as Unlock is none.
+// Signal stands for [sync.Cond.Signal]. It is no step, like Unlock.
 func (c *Cond) Signal() {
 	if e := current; e != nil {
 		e.tells()
@@ -75,7 +76,7 @@ func (c *Cond) Signal() {
 	}
 }
 
-// WaitGroup stands for that of package sync.
+// WaitGroup stands for [sync.WaitGroup].
 type WaitGroup struct {
 	n int
 	access
@@ -83,7 +84,7 @@ type WaitGroup struct {
 
 func (w *WaitGroup) canGoOn() bool { return w.n == 0 }
 
-// Add is that of package sync.
+// Add stands for [sync.WaitGroup.Add].
 func (w *WaitGroup) Add(delta int) {
 	point("WaitGroup.Add")
 	w.touch(true)
@@ -92,22 +93,22 @@ func (w *WaitGroup) Add(delta int) {
 	}
 }
 
-// Done is that of package sync.
+// Done stands for [sync.WaitGroup.Done].
 func (w *WaitGroup) Done() { w.Add(-1) }
 
-// Wait is that of package sync.
+// Wait stands for [sync.WaitGroup.Wait].
 func (w *WaitGroup) Wait() {
 	point("WaitGroup.Wait")
 	await("WaitGroup.Wait", w)
 }
 
-// Once stands for that of package sync.
+// Once stands for [sync.Once].
 type Once struct {
 	done bool
 	Mutex
 }
 
-// Do is that of package sync.
+// Do stands for [sync.Once.Do].
 func (o *Once) Do(f func()) {
 	o.Lock()
 	defer o.Unlock()
@@ -117,7 +118,7 @@ func (o *Once) Do(f func()) {
 	}
 }
 
-// Gosched is that of package runtime.
+// Gosched stands for [runtime.Gosched].
 func Gosched() {
 	if e := current; e != nil && !e.silent {
 		e.yield()
@@ -126,13 +127,13 @@ func Gosched() {
 	runtime.Gosched()
 }
 
-// Go0 is a go statement for a call without arguments.
+// Go0 stands for a go statement of a call without arguments.
 func Go0(f func()) { spawn(f) }
 
-// Go1 is a go statement for a call with one argument.
+// Go1 stands for a go statement of a call with one argument.
 func Go1[A any](f func(A), a A) { spawn(func() { f(a) }) }
 
-// Go2 is a go statement for a call with two arguments.
+// Go2 stands for a go statement of a call with two arguments.
 func Go2[A, B any](f func(A, B), a A, b B) { spawn(func() { f(a, b) }) }
 
 func spawn(f func()) {

@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// settings says what [Test] does in a package that has been rewritten.
+// settings says what [Test] does in a package that was rewritten.
 type settings struct {
 	Deep     bool
-	Scene    string // if not empty, the only one
+	Scene    string // if not empty, the only scene
 	Schedule string // if not empty, the only execution of it
-	Bound    int    // the most preemptions, if not negative
-	Most     int    // executions of a scene, except random ones; 0 for no end
-	Random   int    // how many random executions of each scene, if not negative
+	Bound    int    // the most preemptions; a negative number stands for the scene's own
+	Most     int    // the most executions of a scene, not counting random ones; 0 for no bound
+	Random   int    // random executions of each scene; a negative number stands for the default
 	Seed     uint64
-	Part     int // of Parts: every Parts-th scene, beginning with this one
+	Part     int // run every Parts-th scene, beginning with this one
 	Parts    int
 }
 
@@ -44,7 +44,7 @@ var flags = func() *settings {
 	return f
 }()
 
-// report is what [Test] prints of each scene, as a line of JSON behind mark: the explorer reads it.
+// report is what [Test] prints for each scene: a line of JSON behind mark, which the explorer reads.
 type report struct {
 	Scene string
 	Took  time.Duration
@@ -60,8 +60,8 @@ const ordinary = 3
 // randomDeep is how many random executions of a scene a deep search makes.
 const randomDeep = 20_000
 
-// Test explores the scenes, each in a subtest. In a package that has not been rewritten it
-// runs each a few times with the real scheduler, in a bubble.
+// Test explores each of the scenes in a subtest. In a package that was not rewritten, it runs each scene a
+// few times with the real scheduler, in a bubble.
 func Test(t *testing.T, scenes ...Scene) {
 	if !Controlled {
 		for _, s := range scenes {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// trace is what an execution did, line by line.
+// trace holds what an execution did, line by line.
 type trace struct{ lines []string }
 
 func (t *trace) note(e *execution, g *goroutine, doing string) {
@@ -15,7 +15,7 @@ func (t *trace) note(e *execution, g *goroutine, doing string) {
 	t.lines = append(t.lines, fmt.Sprintf("%5d  %-14s %-24s %s", e.moment, g.title(), doing, g.place))
 }
 
-// caller is the line that does what is noted: the first one outside of this package.
+// caller returns the file and line that makes the step: the first frame outside this package.
 func (*trace) caller() string {
 	var calls [24]uintptr
 	frames := runtime.CallersFrames(calls[:runtime.Callers(3, calls[:])])
@@ -37,7 +37,7 @@ func (g *goroutine) title() string {
 	return fmt.Sprintf("%d %s", g.id, g.name)
 }
 
-// deadlock tells which goroutine waits for what.
+// deadlock returns a text that says which goroutine waits for what.
 func (e *execution) deadlock() string {
 	var text strings.Builder
 	text.WriteString("deadlock: no goroutine can go on")

@@ -14,7 +14,7 @@ func (e *execution) next(g *goroutine) *goroutine {
 	return e.pick(free)
 }
 
-// others appends the goroutines that can go on besides g, the next after g first.
+// others appends the goroutines that can go on, except g. The one after g comes first.
 func (e *execution) others(options []*goroutine, g *goroutine) []*goroutine {
 	n := len(e.all)
 	for i := g.id + 1; i < n; i++ {
@@ -51,7 +51,8 @@ func (e *execution) enabled(g *goroutine) bool {
 	}
 }
 
-// able collects the goroutines that can go on besides g, which cannot: if none, those that wait for that.
+// able collects the goroutines that can go on. g is not one of them. If there are none, it collects the
+// goroutines of Settle, which wait for that.
 func (e *execution) able(g *goroutine) {
 	e.options = e.others(e.options[:0], g)
 	if len(e.options) == 0 {
@@ -91,7 +92,7 @@ func (e *execution) choose(n int) int {
 	return i
 }
 
-// letGoOn lets next go on, and returns when g is let go on.
+// letGoOn lets next go on, and returns when g is let go on again.
 func (e *execution) letGoOn(g, next *goroutine) {
 	if g == next {
 		g.state = ready // it may have waited until no other goroutine can go on
@@ -106,9 +107,9 @@ func (e *execution) letGoOn(g, next *goroutine) {
 	}
 }
 
-// fair drops goroutines that have yielded and have not yet let all others run, so that
-// two loops that wait for a third goroutine do not wait forever for each other. It
-// never drops all: of those that have yielded, each has run since the first did.
+// fair drops goroutines that have yielded and have not yet let all others run. Otherwise two loops that wait
+// for a third goroutine could wait for each other forever. It never drops all: of those that have yielded,
+// each has run since the first did.
 func (e *execution) fair(options []*goroutine) []*goroutine {
 	kept := options[:0]
 	for _, g := range options {
