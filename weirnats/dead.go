@@ -137,7 +137,7 @@ func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 		return outward(q.name, err)
 	}
 	m := d.Message
-	m.DedupID, m.Put = "r"+id, time.Time{}
+	m.DedupID, m.Put = "r"+id+"-"+strconv.FormatInt(d.Died.UnixNano(), 36), time.Time{} // a stream that is made again uses its numbers again
 	if m.Key != "" {
 		defer q.noteKeyed()
 		if err := cmp.Or(q.checkHealth(), q.afterPuts(ctx)); err != nil {

@@ -80,7 +80,7 @@ func (s *server[T]) remember(t *task) {
 	if strings.HasPrefix(m.DedupID, backend.MovedID) {
 		put = time.Now() // the move was earlier, but much later than the call of Put
 	}
-	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
+	ctx, cancel := s.within(s.queue.options.lease)
 	defer cancel()
 	if err := s.queue.ids.Remember(ctx, m.DedupID, put); err != nil {
 		s.complain("keep the ID of a message that is done", err)

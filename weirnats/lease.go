@@ -162,7 +162,7 @@ func (s *server[T]) settle(t *task) (ctx context.Context, cancel context.CancelF
 		s.mu.Lock()
 	}
 	defer s.mu.Unlock()
-	now, lease := time.Now(), s.queue.options.lease*9/10
-	ctx, cancel = context.WithTimeout(s.base, lease-now.Sub(t.sent))
+	now, lease := time.Now(), s.queue.options.lease/10*9
+	ctx, cancel = s.within(lease - now.Sub(t.sent))
 	return ctx, cancel, !t.lost && backend.Holds(t.sent, now, lease)
 }

@@ -67,8 +67,9 @@ type Queue[T any] struct {
 // folder is damaged, the error is a [*DamagedError]. If this process may not write the folder, or its disk is
 // full, the error names the folder.
 //
-// ctx bounds only the call; if ctx has no deadline, the call takes at most a minute. Close the queue to end
-// the use of the server. Until then the queue is in [exporter.Queues], which package weirdebug shows and
+// ctx bounds only the call; if ctx has no deadline, the call takes at most a minute. In either case it waits
+// until an embedded server has started, which reads all files of the folder. Close the queue to end the use
+// of the server. Until then the queue is in [exporter.Queues], which package weirdebug shows and
 // packages weirprom and weirotel export.
 func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], error) {
 	must(ctx != nil, "context must not be nil", "nil")
@@ -93,7 +94,7 @@ func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], e
 	if err != nil {
 		return nil, err
 	}
-	conn, err := jets.Connect(s.connect)
+	conn, err := s.dial(ctx)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("weirnats: queue %s: connect: %w", name, withoutURL(err)), s.release())
 	}
@@ -181,13 +182,41 @@ type natsServer struct {
 	addr    net.Addr // of an embedded server that listens
 }
 
+// dial connects to the server until ctx is done. A connection that comes after that is closed.
+func (s natsServer) dial(ctx context.Context) (*jets.Conn, error) {
+	type outcome struct {
+		conn *jets.Conn
+		err  error
+	}
+	dialed := make(chan outcome, 1)
+	go func() {
+		conn, err := jets.Connect(s.connect)
+		dialed <- outcome{conn, err}
+	}()
+	select {
+	case o := <-dialed:
+		return o.conn, o.err
+	case <-ctx.Done():
+	}
+	go func() {
+		if o := <-dialed; o.err == nil {
+			o.conn.Close()
+		}
+	}()
+	return nil, context.Cause(ctx)
+}
+
+// writeTime is how long a connection may take no bytes before it counts as lost. Until then each call waits,
+// whatever its context.
+const writeTime = 15 * time.Second
+
 func nothing() error { return nil }
 
 // server returns the server that the options name. Without the name of a queue it has no journal.
 func (o *options) server(queue string) (natsServer, error) {
 	if o.url != "" {
 		return natsServer{connect: func(own ...nats.Option) (*nats.Conn, error) {
-			return nats.Connect(o.url, append(append([]nats.Option{nats.Name("weirnats")}, o.nats...), own...)...)
+			return nats.Connect(o.url, append(append([]nats.Option{nats.Name("weirnats"), nats.FlusherTimeout(writeTime)}, o.nats...), own...)...)
 		}, health: nothing, release: nothing}, nil
 	}
 	at, err := o.listening()
@@ -277,7 +306,7 @@ func (q *Queue[T]) end() error {
 // Other errors are a [*TooLargeError], a [*BrokenError], [ErrClosed], [ErrGone], the error of the codec, and
 // what the server or the connection answers. After an error of the connection, or the end of ctx, the message
 // may or may not be in the queue: to put it again, give it an [ID]. If the server does not answer, Put
-// returns an error after 15 s.
+// returns an error after 15 s, or 30 s if it got several messages at once.
 func (q *Queue[T]) Put(ctx context.Context, value T, opts ...PutOption) error {
 	return q.put(ctx, value, true, opts)
 }

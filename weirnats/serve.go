@@ -3,6 +3,7 @@ package weirnats
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -19,6 +20,11 @@ const (
 	tick = 250 * time.Millisecond
 	// enterTime is how long Serve, when it ends, leaves the pool to accept a seat.
 	enterTime = 10 * time.Millisecond
+	// mostWait is the longest time for which a pull waits on the server. A server of a cluster that is stopped
+	// forgets the pull, and a client that is connected to another one does not learn of it.
+	mostWait = 30 * time.Second
+	// outcomeTime is how long Serve waits for the server to take an outcome when it ends.
+	outcomeTime = 10 * time.Second
 	// endTime is how long Serve waits for the server when it ends.
 	endTime = 5 * time.Second
 )
@@ -29,14 +35,15 @@ const (
 //
 // When ctx is done, Serve asks for no more messages, and lets running tries go on for the [Grace]. It then
 // cancels their contexts with the cause of ctx, and returns nil when they have ended. What it has not
-// finished goes back to the queue at once.
+// finished goes back to the queue at once. If the server is away then, Serve waits up to 10 s for it.
 //
 // Serve must not be called by a task that has the pool's last place. The package documentation describes,
 // under Serving, how Serve shares the pool, and the context and the errors of run.
 //
 // Serve returns [weir.ErrClosed] if the pool is closed, which ends Serve as the end of ctx does; [ErrClosed]
 // if the queue was closed before; [ErrGone] if the queue does not exist any more. While the server does not
-// answer, or an embedded server cannot write, Serve tries again.
+// answer, or an embedded server cannot write, Serve tries again. If the server has ended the connection for
+// good, Serve returns an error.
 func (q *Queue[T]) Serve(ctx context.Context, pool *weir.Pool, run func(ctx context.Context, value T) error) error {
 	must(ctx != nil, "context must not be nil", "nil")
 	must(pool != nil, "pool must not be nil", "nil")
@@ -229,6 +236,25 @@ func (s *server[T]) stop(err error) {
 	}()
 }
 
+// within returns a context for what a task asks the server. It ends after d, and when the server has had
+// outcomeTime since Serve began to end.
+func (s *server[T]) within(d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(s.base, d)
+	unwatch := context.AfterFunc(s.pulls, func() {
+		timer := time.NewTimer(outcomeTime)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		unwatch()
+		cancel()
+	}
+}
+
 // leave ends a seat's wait for room in the pool. If the pool has accepted the seat, leave does nothing, and
 // the seat ends when it gets its place: to cancel it would be an error in the pool.
 func (s *server[T]) leave(st *seat) {
@@ -241,9 +267,9 @@ func (s *server[T]) leave(st *seat) {
 
 // cancelTasks cancels the contexts of the tasks that still run when Serve ends.
 func (s *server[T]) cancelTasks() {
+	cause := context.Cause(s.ctx) // without the mutex: the context may be of the program's own type
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	cause := context.Cause(s.ctx)
 	switch {
 	case s.err != nil:
 		cause = s.err
@@ -422,7 +448,7 @@ func (s *server[T]) pullOne(st *seat) (t *task) {
 	const least, most = 50 * time.Millisecond, 5 * time.Second
 	pause := least
 	for s.pulls.Err() == nil {
-		err := s.from.Pull(s.pulls, 1, s.queue.options.lease/3, func(d backend.Delivery) bool {
+		err := s.from.Pull(s.pulls, 1, min(s.queue.options.lease/3, mostWait), func(d backend.Delivery) bool {
 			t = s.hold(st, d, unclaimed)
 			return t != nil
 		})
@@ -433,9 +459,15 @@ func (s *server[T]) pullOne(st *seat) (t *task) {
 			pause = least
 			continue
 		}
-		if s.isGone() {
+		switch {
+		case errors.Is(err, backend.ErrCut):
+			s.stop(fmt.Errorf("weirnats: queue %s: %w", s.queue.name, err))
+			return nil
+		case s.isGone():
 			s.stop(ErrGone)
 			return nil
+		case pause < most && 2*pause >= most: // the trouble lasts
+			s.complain("get messages", err)
 		}
 		s.rest(pause)
 		pause = min(2*pause, most)

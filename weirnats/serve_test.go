@@ -829,3 +829,42 @@ func TestAServerThatCannotWriteIsAnErrorOfPut(t *testing.T) {
 		isError(b, err, io.EOF)
 	})
 }
+
+// A program that is told to end is killed soon. It does not wait for a server that is away for as long as the leases hold.
+func TestServeEndsThoughTheServerIsAway(t *testing.T) {
+	for name, outcome := range map[string]error{"done": nil, "not done": errors.New("no")} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 1, func(b *bench) {
+				b.put("a")
+				stop := b.serve(func(ctx context.Context, _ string) error {
+					<-ctx.Done()
+					return outcome
+				})
+				b.mem.Fault(func(string) error { return io.EOF })
+				began := time.Now()
+				noError(b, stop())
+				if took := time.Since(began); took > 20*time.Second {
+					b.Errorf("Serve returns after %v", took)
+				}
+				b.mem.Fault(nil)
+			}, weirnats.Lease(time.Hour))
+		})
+	}
+}
+
+func TestALeaseOfDecades(t *testing.T) {
+	inBubble(t, 1, func(b *bench) {
+		b.put("a")
+		tries := 0
+		stop := b.serve(func(context.Context, string) error {
+			if tries++; tries == 1 {
+				return errors.New("not now")
+			}
+			return nil
+		})
+		pass(time.Minute)
+		noError(b, stop())
+		equal(b, "tries", tries, 2)
+		equal(b, "messages", b.stats().Messages, 0)
+	}, weirnats.Lease(40*365*24*time.Hour))
+}

@@ -204,7 +204,7 @@ func (s *server[T]) readRecord(ctx, end context.Context, d backend.Delivery) (*b
 // Otherwise messages that only happened to be there would lose all their tries. isolate reports false if the
 // message has gone back.
 func (s *server[T]) isolate(t *task) bool {
-	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
+	ctx, cancel := s.within(s.queue.options.lease)
 	defer cancel()
 	t.record.Returned++ // undone when the try begins
 	t.record.Begun = t.try.Number - 1
@@ -393,7 +393,7 @@ func (s *server[T]) mustConfirm(t *task) (confirm, hold bool) {
 // message of the key would begin while that process runs it.
 func (s *server[T]) acknowledge(t *task) {
 	s.ending(t)
-	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
+	ctx, cancel := s.within(s.queue.options.lease)
 	if t.line != nil {
 		cancel()
 		var holds bool
@@ -428,7 +428,7 @@ func (s *server[T]) confirmed(t *task) {
 // keepHere makes a message with a key wait here for its next try. If its record cannot be kept, its lease
 // runs out.
 func (s *server[T]) keepHere(t *task, wait time.Duration) {
-	ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
+	ctx, cancel := s.within(s.queue.options.lease)
 	defer cancel()
 	t.record.Next = time.Now().Add(wait)
 	if s.insist(ctx, "keep the error of a try", func(ctx context.Context) error { return t.delivery.Keep(ctx, t.record) }) && !t.suspect {
@@ -457,7 +457,7 @@ func (s *server[T]) begun(t *task) int {
 func (s *server[T]) begins(t *task) bool {
 	if t.line != nil && t.try.Number > t.delivery.Count()-t.record.Returned {
 		t.record.Begun = t.try.Number
-		ctx, cancel := context.WithTimeout(s.base, s.queue.options.lease)
+		ctx, cancel := s.within(s.queue.options.lease)
 		defer cancel()
 		if err := t.delivery.Keep(ctx, t.record); err != nil {
 			s.complain("note that a try begins", err)

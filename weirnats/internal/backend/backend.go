@@ -17,6 +17,8 @@ var (
 	ErrDuplicate = errors.New("message was put before")
 	// ErrBusy says that too many callers put several messages at once.
 	ErrBusy = errors.New("too many put at once")
+	// ErrCut says that the connection to the server is closed for good.
+	ErrCut = errors.New("connection to the server is closed")
 	// ErrGone says that the queue does not exist any more.
 	ErrGone = errors.New("weirnats: queue does not exist any more")
 	// ErrNotFound says that there is no such dead letter.

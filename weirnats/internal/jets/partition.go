@@ -140,13 +140,17 @@ func (q *queue) completePartitions(ctx context.Context) error {
 
 // widen gives the stream of messages the subjects of the partitions.
 func (q *queue) widen(ctx context.Context) error {
-	c := q.messages.CachedInfo().Config
-	if slices.Equal(c.Subjects, q.allSubjects()) {
+	if slices.Equal(q.messages.CachedInfo().Config.Subjects, q.allSubjects()) {
 		return nil
 	}
-	c.Subjects = q.allSubjects()
 	call, cancel := q.bounded(ctx)
 	defer cancel()
+	now, err := q.messages.Info(call) // another program may have changed the stream meanwhile
+	if err != nil {
+		return unanswered(ctx, err)
+	}
+	c := now.Config
+	c.Subjects = q.allSubjects()
 	if _, err := q.js.UpdateStream(call, c); err != nil {
 		return fmt.Errorf("give stream %s the subjects %s: %w", c.Name, subjects(c.Subjects), unanswered(ctx, err))
 	}
@@ -173,12 +177,16 @@ func (q *queue) delivered(ctx context.Context) (pending, again int, err error) {
 		}
 		return c.CachedInfo().NumAckPending, c.CachedInfo().NumRedelivered, nil
 	}
-	all := q.messages.ListConsumers(ctx) // one answer has 256 of them
+	all, works := q.messages.ListConsumers(ctx), false // 256 of them in one answer
 	for c := range all.Info() {
 		pending += c.NumAckPending
 		again += c.NumRedelivered
+		works = works || c.Name == consumer
 	}
-	return pending, again, all.Err()
+	if err = all.Err(); err == nil && !works { // it was removed, or a cluster does not know of it for a moment
+		_, err = q.messages.Consumer(ctx, consumer)
+	}
+	return pending, again, err
 }
 
 // partition implements [backend.Partition]. The consumer is pinned to one client at a time. A pull without

@@ -99,6 +99,8 @@ func Connect(connect func(opts ...nats.Option) (*nats.Conn, error)) (*Conn, erro
 	var err error
 	c.nats, err = connect(
 		nats.MaxReconnects(-1),
+		nats.IgnoreAuthErrorAbort(), // a server may refuse a login for a while, as when it gets another password
+		func(o *nats.Options) error { o.AllowReconnect = true; return nil },
 		nats.DisconnectErrHandler(func(n *nats.Conn, _ error) { c.lost(n) }),
 		nats.ReconnectHandler(c.again),
 	)
@@ -242,11 +244,26 @@ func (q *queue) publish(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, er
 	answer, err := q.conn.nats.RequestMsgWithContext(ctx, m)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return q.js.PublishMsg(ctx, m) // it asks again for a while
+		ack, err := q.js.PublishMsg(ctx, m) // it asks again for a while
+		return ack, q.unmet(ctx, err)
 	case err != nil:
 		return nil, err
 	}
 	return decode(answer)
+}
+
+// unmet returns err, or ErrGone if no stream has answered because one is gone. Otherwise a cluster may be
+// choosing a leader.
+func (q *queue) unmet(ctx context.Context, err error) error {
+	if !errors.Is(err, jetstream.ErrNoStreamResponse) {
+		return err
+	}
+	for _, s := range []jetstream.Stream{q.messages, q.dead, q.records, q.later} {
+		if _, missing := s.Info(ctx); errors.Is(missing, jetstream.ErrStreamNotFound) {
+			return backend.ErrGone
+		}
+	}
+	return err
 }
 
 // decode returns the answer of a stream to a message.
@@ -340,12 +357,16 @@ func (q *queue) PutEach(ctx context.Context, all []*backend.Message) []error {
 		case <-call.Done():
 		}
 	}
+	var unmet error
 	for i, err := range errs {
 		switch {
 		case err != nil && ctx.Err() != nil:
 			errs[i] = context.Cause(ctx)
 		case errors.Is(err, nats.ErrNoResponders):
-			errs[i] = jetstream.ErrNoStreamResponse
+			if unmet == nil {
+				unmet = q.unmet(call, jetstream.ErrNoStreamResponse)
+			}
+			errs[i] = unmet
 		default:
 			errs[i] = unanswered(ctx, err)
 		}
@@ -522,6 +543,8 @@ func failed(err error) error {
 		return backend.ErrGone
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return backend.ErrNotFound
+	case errors.Is(err, nats.ErrConnectionClosed):
+		return backend.ErrCut
 	}
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	switch {
@@ -571,7 +594,7 @@ func (q *queue) Remember(ctx context.Context, id string, put time.Time) error {
 func (q *queue) Window() time.Duration { return q.settings.Window }
 
 func (q *queue) Limit(m *backend.Message) int {
-	limit := int(q.conn.nats.MaxPayload()) - reserve
+	limit := max(0, int(q.conn.nats.MaxPayload())-reserve)
 	if q.settings.MaxBytes <= 0 {
 		return limit
 	}

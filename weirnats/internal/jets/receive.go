@@ -68,8 +68,9 @@ type line struct {
 
 	// Guarded by the mutex of the receiver.
 	sent  time.Time
-	epoch uint64 // the epoch of the connection, or of the connection before
-	on    uint64 // the epoch of the connection, or unsent
+	heard time.Time // when the last message came; zero before
+	epoch uint64    // the epoch of the connection, or of the connection before
+	on    uint64    // the epoch of the connection, or unsent
 	left  int
 	take  func(backend.Delivery) bool // nil if no pull is under way
 	done  chan error                  // capacity 1
@@ -146,24 +147,37 @@ func (r *receiver) pull(ctx context.Context, ask request, take func(backend.Deli
 	}
 	l, err := r.line()
 	if err != nil {
-		return err
+		return failed(err)
 	}
 	if !r.begin(l, ask.Batch, take) {
 		return errEnded
 	}
 	if err := r.of.conn.nats.PublishRequest(r.next, l.inbox, text); err != nil {
-		return r.give(l, err, false)
+		return r.give(l, failed(err), false)
 	}
 	limit := time.NewTimer(ask.Expires + answerTime)
 	defer limit.Stop()
-	select {
-	case err := <-l.done:
-		return r.give(l, err, true)
-	case <-ctx.Done():
-		return r.give(l, context.Cause(ctx), false)
-	case <-limit.C:
-		return r.give(l, errNoAnswer, false)
+	for {
+		select {
+		case err := <-l.done:
+			return r.give(l, err, true)
+		case <-ctx.Done():
+			return r.give(l, context.Cause(ctx), false)
+		case <-limit.C:
+			if left := answerTime - r.silence(l); left > 0 { // messages are coming, on a link that takes long for them
+				limit.Reset(left)
+				continue
+			}
+			return r.give(l, errNoAnswer, false)
+		}
 	}
+}
+
+// silence returns how long ago the last message came on a line.
+func (r *receiver) silence(l *line) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Since(l.heard)
 }
 
 // begin begins a pull on a line. It reports false if the receiver is closed.
@@ -271,6 +285,7 @@ func (l *line) arrive(m *nats.Msg) {
 	r := l.of
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	l.heard = time.Now()
 	if status := m.Header.Get("Status"); status != "" && len(m.Data) == 0 {
 		switch status {
 		case "100": // the server is alive
@@ -400,8 +415,10 @@ func (d *delivery) confirm(ctx context.Context, answer string) error {
 	if has, err := d.hasNumber(ctx); !has || err != nil {
 		return err
 	}
-	_, err := d.of.of.conn.nats.RequestWithContext(ctx, d.to, []byte(answer))
-	return err
+	call, cancel := d.of.of.bounded(ctx)
+	defer cancel()
+	_, err := d.of.of.conn.nats.RequestWithContext(call, d.to, []byte(answer))
+	return unanswered(ctx, err)
 }
 
 // hasNumber reports whether the message still has its number. A server that could not write, or lost its
@@ -505,7 +522,7 @@ func (d *delivery) GiveBack(ctx context.Context, r *backend.Record, wait time.Du
 
 // goBack gives back a message that came too late. If it fails, the lease of the message runs out.
 func (d *delivery) goBack() {
-	if !backend.Holds(d.sent, time.Now(), d.of.lease*9/10) {
+	if !backend.Holds(d.sent, time.Now(), d.of.lease/10*9) {
 		return // another process may have the message
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), min(answerTime, d.of.lease/2))
@@ -539,12 +556,14 @@ func (d *delivery) Bury(ctx context.Context, r *backend.Record, tries int) error
 	if err := describe(out.Header, d.content); err != nil {
 		return err
 	}
-	_, err = d.of.of.js.PublishMsg(ctx, out, jetstream.WithExpectLastSequencePerSubject(0))
+	call, cancel := d.of.of.bounded(ctx)
+	_, err = d.of.of.js.PublishMsg(call, out, jetstream.WithExpectLastSequencePerSubject(0))
+	cancel()
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
 		err = nil // the letter is there: the process ended before it could remove the message
 	}
 	if err != nil {
-		return failed(err)
+		return unanswered(ctx, err)
 	}
 	if err := d.confirm(ctx, "+TERM"); err != nil {
 		return err

@@ -35,9 +35,20 @@ func TestAServerThatDoesNotAnswerHoldsNoCallUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := &backend.Message{DedupID: "id", Data: []byte("a")}
+	if err := q.Put(ctx, m); err != nil {
+		t.Fatal(err)
+	}
+	from, err := q.Receive()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d backend.Delivery
+	if err := from.Pull(ctx, 1, time.Minute, func(it backend.Delivery) bool { d = it; return true }); err != nil {
+		t.Fatal(err)
+	}
 	stall()
 	jets.SetPatience(conn, 100*time.Millisecond)
-	m := &backend.Message{DedupID: "id", Data: []byte("a")}
 	for name, call := range map[string]func() error{
 		"Put":      func() error { return q.Put(ctx, m) },
 		"PutAll":   func() error { return q.PutAll(ctx, []*backend.Message{m, m}) },
@@ -50,6 +61,11 @@ func TestAServerThatDoesNotAnswerHoldsNoCallUp(t *testing.T) {
 		"Forget":   func() error { return q.Forget(ctx, 1) },
 		"Purge":    func() error { _, err := q.Purge(ctx); return err },
 		"Stats":    func() error { _, err := q.Stats(ctx); return err },
+		"Extend":   func() error { return d.Extend(ctx) },
+		"Ack":      func() error { return d.Ack(ctx, true) },
+		"Keep":     func() error { return d.Keep(ctx, new(backend.Record)) },
+		"GiveBack": func() error { return d.GiveBack(ctx, nil, 0) },
+		"Bury":     func() error { return d.Bury(ctx, new(backend.Record), 1) },
 	} {
 		begin := time.Now()
 		if err := call(); err == nil || !strings.Contains(err.Error(), "did not answer") {

@@ -60,8 +60,7 @@ func (i *IDs) Reload() error {
 			return err
 		}
 	}
-	after := time.Now().Add(-i.window).UnixNano()
-	maps.DeleteFunc(i.unwritten, func(_ backend.IDHash, put int64) bool { return put <= after })
+	i.cut()
 	maps.Copy(known, i.unwritten)
 	i.known.Store(&known)
 	return nil
@@ -113,7 +112,9 @@ func (i *IDs) open() (err error) {
 		return err
 	}
 	if i.end, err = i.file.Seek(0, io.SeekEnd); err != nil {
-		return errors.Join(err, i.file.Close())
+		err = errors.Join(err, i.file.Close())
+		i.file = nil
+		return err
 	}
 	i.turn = time.Time{}
 	if i.end > 0 { // change or compact could not make it the older one
@@ -157,23 +158,56 @@ func (i *IDs) Remember(id string, put time.Time) error {
 			i.unwritten = make(map[backend.IDHash]int64)
 		}
 		i.unwritten[backend.HashOf(id)] = put.UnixNano()
+		if len(i.unwritten)&(len(i.unwritten)-1) == 0 { // it has doubled
+			i.cut()
+		}
 	}
 	return errors.Join(changed, err)
 }
 
-// change makes the file the older one, and begins a new file. If it fails, the file goes on for another
-// window. The mutex is held.
+// change makes the file the older one, and begins a new file. If it cannot make it the older one, the file
+// goes on for another window. If it cannot open a file, the next call tries again. The mutex is held.
 func (i *IDs) change() error {
-	if err := i.file.Close(); err != nil {
+	var renamed error
+	if i.file != nil {
+		if err := i.file.Close(); err != nil {
+			return err
+		}
+		renamed = os.Rename(i.name, i.older())
+	}
+	return errors.Join(renamed, i.open(), i.makeUp())
+}
+
+// makeUp writes the IDs that could not be written. The mutex is held.
+func (i *IDs) makeUp() error {
+	if i.file == nil || len(i.unwritten) == 0 {
+		return nil
+	}
+	i.cut()
+	var text []byte
+	for h, put := range i.unwritten {
+		text = appendEntry(text, h, put)
+	}
+	if _, err := i.file.WriteAt(text, i.end); err != nil {
 		return err
 	}
-	renamed := os.Rename(i.name, i.older())
-	return errors.Join(renamed, i.open())
+	i.end += int64(len(text))
+	i.unwritten = nil
+	return nil
+}
+
+// cut forgets the IDs that could not be written and are too old. The mutex is held.
+func (i *IDs) cut() {
+	after := time.Now().Add(-i.window).UnixNano()
+	maps.DeleteFunc(i.unwritten, func(_ backend.IDHash, put int64) bool { return put <= after })
 }
 
 // Close closes the files.
 func (i *IDs) Close() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if i.file == nil { // change could not open it
+		return nil
+	}
 	return i.file.Close()
 }

@@ -136,3 +136,45 @@ func TestWhatCannotBeWrittenIsKnown(t *testing.T) {
 		}
 	})
 }
+
+// The new file cannot be made for a while, as if the process had no descriptor left. What could not be written is written then, and is known to the next process.
+func TestTheFileIsMadeWhenThatIsPossible(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name := filepath.Join(t.TempDir(), "ids")
+		i := openIDs(t, name)
+		remember := func(id string, works bool) {
+			t.Helper()
+			if err := i.Remember(id, time.Now()); (err == nil) != works {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+		remember("a", true)
+		time.Sleep(window + time.Second) // the next one begins a new file
+		for _, f := range []func() error{func() error { return os.Remove(name) }, func() error { return os.Mkdir(name, 0o700) }} {
+			if err := f(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		remember("b", false)
+		remember("c", false)
+		if err := os.RemoveAll(name); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(name + ".older"); err != nil { // the folder may have become the older one
+			t.Fatal(err)
+		}
+		remember("d", true)
+		if err := i.Close(); err != nil {
+			t.Error(err)
+		}
+		i = openIDs(t, name)
+		for _, id := range []string{"b", "c", "d"} {
+			if !i.Known(id) {
+				t.Errorf("%s is not known", id)
+			}
+		}
+		if err := i.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
