@@ -11,8 +11,8 @@
 // The zero [Group] has no limit and cancels nothing. Go waits until its function may be active, so there is
 // never a queue of functions beyond the limit. Wait returns the first error, and so does a later Wait. The
 // first error cancels the context of [WithContext] and is its cause. [Group.SetLimit] with 0 lets no function
-// in, and with a negative number it lets all in; it panics while functions are active under a limit. A
-// function that calls [runtime.Goexit] has ended without an error. A function that panics ends the program.
+// in, and with a negative number it lets all in. With 0 or more it panics while functions are active under a
+// limit. A function that calls [runtime.Goexit] has ended without an error. A function that panics ends the program.
 // When all functions have ended no goroutines are left, whether or not Wait is ever called.
 //
 // # How it works

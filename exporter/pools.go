@@ -3,6 +3,7 @@ package exporter
 import (
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/inside"
@@ -115,9 +116,21 @@ func (p *Pools) look() {
 	}
 }
 
+// clip returns a name, or as much of it as is used, without a part of a character at its end.
+func clip(name string) string {
+	if len(name) <= longestName {
+		return name
+	}
+	n := longestName
+	for n > longestName-utf8.UTFMax && !utf8.RuneStart(name[n]) {
+		n--
+	}
+	return name[:n]
+}
+
 // totals returns the totals of the pools with that name.
 func (p *Pools) totals(name string) *Totals {
-	if name = p.clean(name[:min(len(name), longestName)]); name == "" {
+	if name = p.clean(clip(name)); name == "" {
 		name = unnamed
 	}
 	if p.names[name] == nil && len(p.names) >= p.maxNames {

@@ -409,3 +409,12 @@ func TestBadOptionsPanic(t *testing.T) {
 		check.Panics(t, want, f)
 	}
 }
+
+func TestALongNameIsNotCutInsideACharacter(t *testing.T) {
+	for _, last := range []string{"é", "€", "𝄞"} {
+		p := weir.New(1, weir.Name("cut "+strings.Repeat("x", 123)+last))
+		run(t, p, 1)
+		check.Equal(t, "name", one(t, exporter.NewPools(named("cut "))).Name, "cut "+strings.Repeat("x", 123))
+		p.Close()
+	}
+}

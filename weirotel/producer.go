@@ -51,14 +51,21 @@ func NewProducer(opts ...Option) *Producer {
 //
 // Produce reads the state of each worker of the pools. For each pool, limiter, transport and keeper, Produce
 // takes for a short time the lock that their users take. Concurrent calls do this one after the other. Produce
-// asks the servers of all queues at once, each one time, and waits for at most two seconds, or until ctx is done.
+// asks the servers of all queues at once, each one time, and waits for at most two seconds, or for half of the
+// time that the deadline of ctx leaves.
 func (p *Producer) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, error) {
+	must(p != nil && p.pools.Pools != nil, "producer must be made by NewProducer", "nil or the zero value")
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	var queues []exporter.Queue
 	if !p.noPools && !p.noQueues {
-		queues = exporter.Queues(ctx)
+		ask, cancel := ctx, context.CancelFunc(func() {})
+		if end, ok := ctx.Deadline(); ok { // leaves time for the rest
+			ask, cancel = context.WithTimeout(ctx, time.Until(end)/2)
+		}
+		queues = exporter.Queues(ask)
+		cancel()
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -77,3 +77,30 @@ func ExampleNoQueues() {
 	// 1 <nil>
 	// 0 <nil>
 }
+
+// The deadline of a collection may be shorter than the wait for servers.
+func TestAServerThatDoesNotAnswerTakesNoOtherMetricsAlong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		defer exporter.AddQueue("mail", "there", func(ctx context.Context) (exporter.QueueCounts, error) {
+			<-ctx.Done()
+			return exporter.QueueCounts{}, context.Cause(ctx)
+		})()
+		for _, d := range []time.Duration{2 * time.Second, time.Millisecond} {
+			ctx, cancel := context.WithTimeout(t.Context(), d)
+			scopes, err := weirotel.NewProducer(only("none such")).Produce(ctx)
+			cancel()
+			noError(t, err)
+			byName(t, scopes).want(t, "weir.queue.up", "mail there", 0)
+		}
+	})
+}
+
+func TestTheZeroProducer(t *testing.T) {
+	defer func() {
+		const want = "weirotel: producer must be made by NewProducer, got nil or the zero value"
+		if value := recover(); value != want {
+			t.Errorf("panic: %v", value)
+		}
+	}()
+	_, _ = new(weirotel.Producer).Produce(t.Context())
+}

@@ -21,7 +21,11 @@ func (i *interruption) status() int { return 128 + int(i.signal) }
 func withSignals(parent context.Context) (ctx context.Context, interrupted func() *interruption) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		if !signal.Ignored(s) { // as SIGINT is for a job in the background of a script
+			signal.Notify(signals, s)
+		}
+	}
 	go func() {
 		cancel(&interruption{(<-signals).(syscall.Signal)})
 	}()

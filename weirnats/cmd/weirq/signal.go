@@ -23,7 +23,11 @@ func withSignals(parent context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(parent)
 	signal.Ignore(syscall.SIGPIPE)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		if !signal.Ignored(s) { // as SIGINT is for a job in the background of a script
+			signal.Notify(signals, s)
+		}
+	}
 	go func() {
 		cancel(&interruption{(<-signals).(syscall.Signal)})
 		signal.Stop(signals)

@@ -50,5 +50,7 @@ func (p *prompt) insert(s string) {
 }
 
 func (p *prompt) draw(width int) string {
-	return bold.Styled(text.Clean(p.question+" "+p.line+"▏ "+p.hint, width))
+	answer := " " + p.line + "▏ " + p.hint
+	question := text.Clean(p.question, max(0, width-text.Width(answer))) // what is typed must be seen
+	return bold.Styled(text.Clean(question+answer, width))
 }

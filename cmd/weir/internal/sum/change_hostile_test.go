@@ -185,3 +185,17 @@ func TestWhatIsNoRegularFileIsPassedOverInATreeAndOnTheCommandLine(t *testing.T)
 		"/dev/null: OK\nt/self: FAILED open or read\nt/here/a: OK\n",
 		"weir: t/self: "+message(syscall.ELOOP)+"\nweir: WARNING: 1 listed file could not be read\n", sum.ErrFailed)
 }
+
+// A file server that has a lease on a file gives it up when it is asked, and the first try to open the file asks.
+func TestAFileWithALeaseIsDigestedOnceTheLeaseIsGivenUp(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, map[string]string{"f": "x"})
+	tries := 0
+	opts := defaults.WithOpen(func(path string) (io.ReadCloser, error) {
+		if tries++; tries < 3 {
+			return nil, &os.PathError{Op: "open", Path: path, Err: syscall.EAGAIN}
+		}
+		return os.Open(path)
+	})
+	digest(t, opts, "", "f").expect(t, md5s["x"]+"  f\n", "", nil)
+}

@@ -37,7 +37,7 @@ func Check(ctx context.Context, opts Options, streams Streams, file string) erro
 		}
 		defer f.Close() //nolint:errcheck // Nothing was written.
 		list.input = f
-		totals = countable(file, opts.Algorithm)
+		totals = countable(f, opts.Algorithm)
 	}
 
 	show := startProgress(streams, totals)
@@ -200,10 +200,14 @@ func (l *checklist) items(yield func(item) bool) {
 	}
 }
 
-// countable yields the items of a list to the progress bar, by reading the list a second time.
-func countable(file string, a Algorithm) iter.Seq[item] {
+// countable yields the items of a list to the progress bar, by reading the list a second time. Of a list that
+// can be read only once, such as a pipe, it yields nothing.
+func countable(list *os.File, a Algorithm) iter.Seq[item] {
 	return func(yield func(item) bool) {
-		f, err := os.Open(file)
+		if info, err := list.Stat(); err != nil || !info.Mode().IsRegular() {
+			return
+		}
+		f, err := os.Open(list.Name())
 		if err != nil {
 			return
 		}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"sync"
+	"syscall"
+	"time"
 )
 
 // readSize is how much of a file one call reads. It fits into the cache of a core, takes a small file in one
@@ -58,13 +60,29 @@ func openFound(path string) (io.ReadCloser, error) {
 	return f, nil
 }
 
+// openFree opens the file of a job. Where another program has a lease on the file, as a file server may, the
+// first try asks for it to be given up, and others follow until it is.
+func (d *digester) openFree(ctx context.Context, j *job) (io.ReadCloser, error) {
+	for {
+		f, err := d.open(j.path)
+		if !errors.Is(err, syscall.EAGAIN) {
+			return f, err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
 // digest digests the file of a job, or its input, and compares the digest with the one that the job has, if
 // any. When ctx is cancelled, or the job is found to be behind the end, digest stops after the next read, and
 // the job's result means nothing.
 func (d *digester) digest(ctx context.Context, j *job) {
 	input := j.input
 	if input == nil {
-		f, err := d.open(j.path)
+		f, err := d.openFree(ctx, j)
 		if err != nil {
 			j.err = err
 			return

@@ -3,6 +3,7 @@ package sum
 import (
 	"io"
 	"iter"
+	"os"
 
 	"github.com/vbauerster/mpb/v8"
 )
@@ -29,6 +30,14 @@ func ParseLines(a Algorithm) func(line []byte) (name string, digest []byte, ok b
 func (o Options) WithOpen(open func(path string) (io.ReadCloser, error)) Options {
 	o.open = open
 	return o
+}
+
+// Countable returns how many items of a list the progress bar counts beforehand.
+func Countable(list *os.File) (n int) {
+	for range countable(list, "md5") {
+		n++
+	}
+	return n
 }
 
 // A Bar is a progress bar on a screen that need not be a terminal.

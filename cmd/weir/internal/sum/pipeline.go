@@ -93,8 +93,13 @@ type pipeline struct {
 	flush   func() error         // writes out what emit has buffered
 }
 
+// patience is how long a run that fails waits for its goroutines. One that reads from a pipe or a terminal may
+// wait for long, and cannot be interrupted.
+const patience = time.Second
+
 // run returns nil once all items are printed. It returns errStopped once the first fatal job is printed, the
-// first error of emit or flush, or the cause of ctx. When run returns, none of its goroutines is left.
+// first error of emit or flush, or the cause of ctx. When run returns, none of its goroutines is left, unless it
+// has failed and one still reads.
 func (p *pipeline) run(ctx context.Context) error {
 	group := weir.NewGroup(ctx, p.workers, weir.Queue(queueSize))
 	window := make(chan *job, windowSize)
@@ -102,19 +107,29 @@ func (p *pipeline) run(ctx context.Context) error {
 
 	go p.feed(group, window, &jobs)
 	printed := p.print(group.Context(), window, &jobs)
-	if printed != nil {
-		group.Cancel(printed)
+	if printed == nil {
+		err := group.Wait()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	}
+	group.Cancel(printed)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
 		for range window { // until feed has returned: no goroutine may call Go during Wait
 		}
+		_ = group.Wait() // printed is why
+	}()
+	select {
+	case <-over:
+	case <-time.After(patience):
 	}
-	err := group.Wait()
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
-	case printed != nil:
-		return printed
 	}
-	return err
+	return printed
 }
 
 // feed turns items into jobs until there are no more, the group is cancelled, or the end is known. Then it
