@@ -242,7 +242,7 @@ func TestAPriorityIsForgottenWithItsLanes(t *testing.T) {
 }
 
 // The submitters of a pool without a queue count as its queue.
-func TestSubmittersWaitBesideLanes(t *testing.T) {
+func TestSubmittersAndLanesAreServedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1, weir.Queue(0))
 		l := p.Lane(1, weir.Priority(-1))

@@ -98,7 +98,7 @@ func TestEachCallerOfOnceLeavesWithItsOwnContextAndTheTaskWithTheLast(t *testing
 	})
 }
 
-func TestATaskOfOnceThatNobodyWaitsForDoesNotStart(t *testing.T) {
+func TestAnAbandonedTaskOfOnceDoesNotStart(t *testing.T) {
 	for _, queue := range []int{0, 1} {
 		t.Run("queue="+queueName(queue), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

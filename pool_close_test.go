@@ -234,7 +234,7 @@ func TestShutdownTellsOfAllTasksThoughHandlersExit(t *testing.T) {
 }
 
 // Nor is a task that never ran counted as one that has, or reported twice.
-func TestAHandlerThatExitsIsToldOfADroppedTaskOnce(t *testing.T) {
+func TestAHandlerThatExitsGetsADroppedTaskOnce(t *testing.T) {
 	check.Bubble(t, "", func(t *testing.T) {
 		var told []error
 		p := weir.New(1, weir.Queue(weir.Unbounded), weir.OnError(func(err error) {
@@ -255,7 +255,7 @@ func TestAHandlerThatExitsIsToldOfADroppedTaskOnce(t *testing.T) {
 }
 
 // A handler may wait for tasks of the pool, or of another lane, that Shutdown ends.
-func TestHandlersAreToldWhenAllOtherTasksHaveEnded(t *testing.T) {
+func TestHandlersAreCalledWhenAllOtherTasksHaveEnded(t *testing.T) {
 	check.Bubble(t, "", func(t *testing.T) {
 		var futures []*weir.Future[int]
 		told := 0

@@ -168,7 +168,7 @@ func TestAGroupIsListedWithTheLinesOfTheProgramThatMadeItAndWait(t *testing.T) {
 }
 
 // The first tasks of a group with workers of its own have none, until they wait.
-func TestTasksOfAGroupOfPlainGoroutinesAreListedWhatTheyWaitFor(t *testing.T) {
+func TestTasksOnPlainGoroutinesAreListedWithWhatTheyWaitFor(t *testing.T) {
 	weir.Watch()
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)

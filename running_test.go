@@ -116,7 +116,7 @@ func TestAFutureThatStartsOutOfTurnIsMeasured(t *testing.T) {
 	})
 }
 
-func TestRunningTellsWhoWaits(t *testing.T) {
+func TestRunningTellsWhichTasksWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1, weir.Name("mail"), weir.Measure(1))
 		release := make(chan struct{})

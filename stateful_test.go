@@ -529,7 +529,7 @@ func TestMostArgumentsGoToWorkersThatHaveValues(t *testing.T) {
 }
 
 // A handler is told once of an argument, whatever it does itself.
-func TestAHandlerOfOpenErrorsThatDoesNotReturnIsToldOnce(t *testing.T) {
+func TestAHandlerOfOpenErrorsThatDoesNotReturnIsCalledOnce(t *testing.T) {
 	for name, ends := range map[string]func(){"exits": runtime.Goexit, "panics": func() { panic(errBoom) }} {
 		for how, open := range map[string]func() (int, error){
 			"an error": func() (int, error) { return 0, errBoom },

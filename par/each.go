@@ -17,7 +17,8 @@ const itemSpan = 4 * time.Microsecond
 //
 // Each divides the items of a slice among its goroutines, and divides them again whenever a goroutine has
 // none left. Each goroutine goes through its part in order, so items do not start in the order of the slice.
-// If items take less than 2 µs, a goroutine takes several at a time, for about 4 µs. The caller reads any
+// If items take less than 2 µs, a goroutine takes several at a time, for about 4 µs. So a call must not wait
+// for the call of another item, which may be the next one of its own goroutine. The caller reads any
 // other source, and starts the calls in order: each as soon as there is an item and fewer than the limit run.
 func Each[T any, S Source[T]](ctx context.Context, items S, fn func(context.Context, T) error, opts ...Option) error {
 	mustContext(ctx != nil)

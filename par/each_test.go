@@ -426,7 +426,7 @@ func TestALoopKnowsThatItsContextHasEnded(t *testing.T) {
 }
 
 // However long it takes to tell all contexts that were made from the caller's.
-func TestALoopTakesNoItemsInVain(t *testing.T) {
+func TestALoopTakesNoItemsThatItDoesNotRun(t *testing.T) {
 	for range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
 		for range check.Scale(5000, 2000) {

@@ -38,6 +38,20 @@ type listening struct {
 // Refused implements [inside.Refusals].
 func (l listening) Refused(_ inside.Mark, why error) { l.lost(why) }
 
+// settle waits for the helpers after a panic that the caller will raise. Their panics are logged.
+func settle(helpers interface{ Wait() error }) {
+	defer func() {
+		if value := recover(); value != nil {
+			logPanic(caught(value))
+		}
+	}()
+	_ = helpers.Wait()
+}
+
+func logPanic(p *weir.Panic) {
+	slog.Error("par: function panicked", "panic", p.Value, "stack", string(p.Stack))
+}
+
 // newFeeder returns a group for the goroutine that reads a source.
 func (o *options) newFeeder(ctx context.Context, cancel context.CancelCauseFunc) taskGroup {
 	if o.pool != nil {
@@ -99,6 +113,6 @@ func (g *goroutines) note(p *weir.Panic) {
 	if first {
 		g.cancel(p)
 	} else {
-		slog.Error("par: function panicked", "panic", p.Value, "stack", string(p.Stack))
+		logPanic(p)
 	}
 }

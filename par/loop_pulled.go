@@ -17,14 +17,21 @@ func pulled[T any](ctx context.Context, o *options, from pull[T], task func(T, e
 		opts = append(opts, weir.KeepGoing())
 	}
 	g := o.group(ctx, opts...)
+	members := g.Context()
 	ended := false
 	defer func() {
-		if !ended { // the sequence panicked, or called runtime.Goexit
-			g.Cancel(errLeft)
-			_ = g.Wait()
+		if ended {
+			return
+		}
+		// The sequence panicked, or called runtime.Goexit.
+		first := members.Err() == nil
+		g.Cancel(errLeft)
+		if first {
+			settle(g)
+		} else {
+			_ = g.Wait() // a call may have panicked before
 		}
 	}()
-	members := g.Context()
 	from(members, func(item T, err error) bool {
 		g.Go(task(item, err))
 		return members.Err() == nil

@@ -120,11 +120,14 @@ func (w *worker) conclude() {
 	}
 	defer l.end()
 	// Helpers return no error: they can only panic or exit.
-	_ = l.helpers.Wait()
-	switch {
-	case own != nil:
+	if g, ok := l.helpers.(*goroutines); ok && own != nil {
+		g.note(own) // Wait panics with the first one
+	} else if own != nil {
+		settle(l.helpers)
 		panic(own)
-	case w.ended && l.exited:
+	}
+	_ = l.helpers.Wait()
+	if w.ended && l.exited {
 		runtime.Goexit()
 	}
 }

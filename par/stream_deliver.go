@@ -49,15 +49,21 @@ func (f *flow[T, R]) stop() {
 	f.mu.Unlock()
 	f.cancel(errLeft)
 	defer f.cancel(nil)
+	fed := false
 	defer func() {
 		if race.Enabled {
 			defer f.calls.ended.Acquire()
 		}
-		_ = f.helpers.Wait() // its errors are known
+		if fed {
+			_ = f.helpers.Wait() // its errors are known
+		} else {
+			settle(f.helpers) // the source has panicked
+		}
 	}()
 	if f.feeder != nil {
 		_ = f.feeder.Wait()
 	}
+	fed = true
 }
 
 // panicked reports whether stop will panic. A panic is recorded before it cancels anything.

@@ -107,5 +107,6 @@
 // Everything works inside a [testing/synctest] bubble. But an object that holds a channel or timer made in a
 // bubble must not leave it: keep such objects in a pool of the bubble. A [Keeper] with an IdleTimeout,
 // Lifetime, Heartbeat or MinIdle has a timer while it has objects. So it must have no objects when the bubble
-// ends: call Reset before, or Close if MinIdle is set.
+// ends: call Reset before, or Close if MinIdle is set. While an object of a Keeper is in use outside a bubble, no
+// Get inside it must wait.
 package reuse

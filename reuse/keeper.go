@@ -118,7 +118,6 @@ func NewKeeper[T any](c KeeperConfig[T]) *Keeper[T] {
 		config: c,
 		start:  time.Now(),
 		timed:  c.IdleTimeout > 0 || c.Lifetime > 0 || c.Check != nil || c.Heartbeat != nil,
-		done:   make(chan struct{}),
 		alarm:  never,
 		era:    new(era),
 	}
@@ -144,7 +143,7 @@ func (c *KeeperConfig[T]) validate() {
 }
 
 func (k *Keeper[T]) mustBeMade() {
-	must(k.done != nil, "keeper must be made by NewKeeper", "the zero value")
+	must(k.config.Open != nil, "keeper must be made by NewKeeper", "the zero value")
 }
 
 // never is a time that is never reached.

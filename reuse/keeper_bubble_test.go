@@ -216,3 +216,20 @@ func TestAPanicHandlerMayUseTheKeeperWhichWaitsForItInClose(t *testing.T) {
 		})
 	}
 }
+
+// What the calls of Close wait at belongs to the bubble in which the keeper is closed.
+func TestAKeeperMayBeClosedInABubbleThatItWasNotMadeIn(t *testing.T) {
+	k := reuse.NewKeeper(reuse.KeeperConfig[int]{
+		Capacity: 1,
+		Open:     func(context.Context) (int, error) { return 1, nil },
+		Close:    func(int) { time.Sleep(time.Second) },
+	})
+	synctest.Test(t, func(t *testing.T) {
+		l, err := k.Get(t.Context())
+		check.OK(t, err)
+		l.Put()
+		begin := time.Now()
+		k.Close()
+		check.Equal(t, "Close took", time.Since(begin), time.Second)
+	})
+}

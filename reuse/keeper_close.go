@@ -44,6 +44,7 @@ func (k *Keeper[T]) shut() {
 		return
 	}
 	k.closed = true
+	k.done = make(chan struct{}) // of the test bubble of this call, if there is one
 	for w := k.queue.first(); w != nil; w = k.queue.first() {
 		k.abandon(w)
 		k.refuse(w, ErrClosed, nil)

@@ -10,7 +10,7 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-func TestUsersWhoTakeTurnsOpenNoMoreObjectsThanTheyAre(t *testing.T) {
+func TestGoroutinesThatTakeTurnsShareTheirObjects(t *testing.T) {
 	for users := 1; users <= 4; users++ {
 		synctest.Test(t, func(t *testing.T) {
 			k, f := keeping(t, 100, func(c *config) {

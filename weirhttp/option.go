@@ -104,7 +104,8 @@ func Exempt(is func(*http.Request) bool) Option {
 }
 
 // On makes each request hold a place of the pool while it runs, as [weir.Pool.Do] does. So the limit of the
-// pool bounds requests and tasks together. The handler still runs on the goroutine of net/http.
+// pool bounds requests and tasks together. The handler still runs on the goroutine of net/http. A request with
+// the context of a task of the pool, as by BaseContext of [net/http.Server], runs in the place of that task.
 //
 // The limit of the [Limiter] holds, too. A request that has a slot runs, or waits for its place in the order
 // of the pool. A request without a slot waits in the queue of the Limiter, and only there [Priority],

@@ -129,7 +129,7 @@ var controlScenes = []step.Scene{
 		w.Go("first", func() { w.submit(w.task("a")) })
 		w.Go("second", func() { w.try(w.task("b")) })
 	}),
-	in("Close answers those in the line", 1, 0, func(w *world) {
+	in("Close answers submitters that wait", 1, 0, func(w *world) {
 		release := w.busy()
 		w.Go("submitter", func() { w.submit(w.task("a")) })
 		w.Go("close", w.closes)
@@ -166,12 +166,12 @@ var controlScenes = []step.Scene{
 			close(release)
 		})
 	}),
-	in("tasks are struck off while workers take them", 1, 3, func(w *world) {
+	in("tasks are discarded while workers take them", 1, 3, func(w *world) {
 		w.accept(w.task("a"), w.task("b"))
 		w.Go("discard", w.discards)
 		w.Go("submitter", func() { w.submit(w.task("c")) })
 	}),
-	in("those struck off make room", 1, 2, func(w *world) {
+	in("discarded tasks make room", 1, 2, func(w *world) {
 		release := w.busy()
 		w.accept(w.task("a"), w.task("b"))
 		w.discards()
@@ -184,7 +184,7 @@ var controlScenes = []step.Scene{
 		w.accept(w.task("a"), w.task("b"))
 		w.suspects()
 		for _, name := range []string{"c", "d"} {
-			w.Check(w.try(w.task(name)) == engine.Accepted, "%s is refused beside void tasks", name)
+			w.Check(w.try(w.task(name)) == engine.Accepted, "%s is refused next to void tasks", name)
 		}
 		close(release)
 	}),
@@ -205,7 +205,7 @@ var controlScenes = []step.Scene{
 		w.discards()
 		close(release)
 	}),
-	in("those suspected make room for who waits", 1, 1, func(w *world) {
+	in("suspected tasks make room for a submitter that waits", 1, 1, func(w *world) {
 		release, runs := w.busy(), make(chan struct{})
 		w.accept(w.task("a"))
 		w.Go("submitter", func() {
@@ -333,7 +333,7 @@ var controlScenes = []step.Scene{
 	in("places are counted while one is half-written", 1, 2, func(w *world) {
 		w.widen()
 		release := w.busy()
-		w.accept(w.task("struck off"))
+		w.accept(w.task("discarded"))
 		w.discards()
 		w.Go("submitter", func() { w.try(w.task("a")) })
 		w.Go("other", func() {
@@ -365,7 +365,7 @@ var controlScenes = []step.Scene{
 		w.ends() // none of them begins
 		w.Go("shutdown", w.handsBack)
 	}),
-	in("Wait and those struck off in a pause", 1, 3, func(w *world) {
+	in("Wait and discarded tasks in a pause", 1, 3, func(w *world) {
 		w.pause()
 		w.accept(w.task("a"), w.task("b"))
 		w.discards()
@@ -374,7 +374,7 @@ var controlScenes = []step.Scene{
 		w.Settle()
 		w.resume()
 	}),
-	in("Wait in a pause, when one that was struck off has come to the head", 1, 4, func(w *world) {
+	in("Wait in a pause, when a discarded task has come to the head", 1, 4, func(w *world) {
 		release := w.busy()
 		kept, last := w.task("kept"), &task{name: "last", on: func(*engine.Worker) { w.pause() }}
 		kept.kept, last.kept = true, true
@@ -384,7 +384,7 @@ var controlScenes = []step.Scene{
 		w.waits()
 		w.resume()
 	}),
-	in("Wait while the queue closes up on those struck off", 1, 6, func(w *world) {
+	in("Wait while the queue closes up on discarded tasks", 1, 6, func(w *world) {
 		release, waited := w.busy(), make(chan struct{})
 		kept := w.task("kept")
 		kept.kept = true
@@ -398,7 +398,7 @@ var controlScenes = []step.Scene{
 		w.accept(w.blocked("later", waited))
 		close(release)
 	}),
-	in("Wait returns in a pause when all were struck off", 1, 3, func(w *world) {
+	in("Wait returns in a pause when all tasks were discarded", 1, 3, func(w *world) {
 		w.pause()
 		w.accept(w.task("a"), w.task("b"))
 		w.Go("wait", w.waits)

@@ -12,7 +12,7 @@ var measuredScenes = []string{
 	"two submitters, one worker",
 	"two that need each other come in at once",
 	"two that need each other come in after one",
-	"the line is served while a task that was let in waits for the next",
+	"waiting submitters are served while a task that was let in waits for the next",
 	"a worker takes a task while the queue is searched for void ones",
 }
 

@@ -26,11 +26,11 @@ var nestedScenes = []step.Scene{
 	in("more subtasks than there are places, one worker", 1, 0, func(w *world) {
 		w.submit(w.parent("parent", w.task("child 1"), w.task("child 2"), w.task("child 3")))
 	}),
-	in("subtasks beside queued tasks", 1, 2, func(w *world) {
+	in("subtasks next to queued tasks", 1, 2, func(w *world) {
 		w.Go("first", func() { w.submit(w.parent("parent", w.task("child 1"), w.task("child 2"))) })
 		w.Go("second", func() { w.submit(w.task("other")) })
 	}),
-	in("subtasks beside a pair", 2, 3, func(w *world) {
+	in("subtasks next to a pair", 2, 3, func(w *world) {
 		one, other := w.pair("pair")
 		w.Go("first", func() { w.submit(w.parent("parent", w.task("child 1"), w.task("child 2"))) })
 		w.Go("second", func() {
@@ -161,7 +161,7 @@ var nestedScenes = []step.Scene{
 			w.shuts()
 		})
 	}),
-	in("who is no task adds subtasks while the engine ends", 1, 2, func(w *world) {
+	in("a goroutine that is no task adds subtasks while the engine ends", 1, 2, func(w *world) {
 		w.accept(w.task("a"))
 		f := w.newFamily()
 		f.outside = true
@@ -282,12 +282,12 @@ var nestedScenes = []step.Scene{
 		w.Go("follower", func() { w.submit(followers[0]) })
 		w.Go("submitter", submits)
 	}),
-	in("a task waits for one that it submits, beside work that needs it", 1, 0, func(w *world) {
+	in("a task waits for one that it submits, next to work that needs it", 1, 0, func(w *world) {
 		over := make(chan struct{})
 		w.accept(w.awaits("waits", w.task("needed"), new(engine.Single)).then(func() { close(over) }))
 		w.Go("other", func() { w.awaitElsewhere(w.blocked("needs it", over)) })
 	}),
-	in("tasks of a source are dropped while their submitter leaves the line", 1, 1, func(w *world) {
+	in("tasks of a source are dropped while their submitter gives up", 1, 1, func(w *world) {
 		f := w.newFamily()
 		f.subtasks.Init(isNone)
 		release, done := w.busy(), make(chan struct{})

@@ -33,7 +33,7 @@ var returnScenes = []step.Scene{
 		w.Go("submitter", func() { w.submit(w.blocked("busy", release)) })
 		w.Go("recall", recall)
 	}),
-	in("a subtask comes back beside another in the place of its task", 1, 2, func(w *world) {
+	in("a subtask comes back next to another in the place of its task", 1, 2, func(w *world) {
 		w.limit++ // the subtask has an extra place
 		over := make(chan struct{})
 		away, recall := w.givesUp("child", nil)

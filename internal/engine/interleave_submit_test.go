@@ -45,7 +45,7 @@ var submitScenes = []step.Scene{
 		w.accept(w.task("before"))
 		w.Go("submitter", func() { w.submit(w.task("after")) })
 	}),
-	in("the line is served while a task that was let in waits for the next", 2, 1, func(w *world) {
+	in("waiting submitters are served while a task that was let in waits for the next", 2, 1, func(w *world) {
 		one, other := w.pair("pair")
 		w.Go("first", func() {
 			w.submit(w.task("before"))
@@ -62,7 +62,7 @@ var submitScenes = []step.Scene{
 		w.accept(w.blocked("busy", release), one, other)
 		close(release)
 	}),
-	in("the line of a queue without places", 1, 0, func(w *world) {
+	in("submitters wait for a queue without places", 1, 0, func(w *world) {
 		w.Go("first", func() { w.submit(w.task("a")) })
 		w.Go("second", func() { w.submit(w.task("b")) })
 		w.Go("third", func() { w.submit(w.task("c")) })
@@ -70,7 +70,7 @@ var submitScenes = []step.Scene{
 	in("a newcomer meets a line", 1, 1, func(w *world) {
 		release := w.busy()
 		w.accept(w.task("queued"))
-		lined := w.task("in the line")
+		lined := w.task("waiting")
 		w.Go("first", func() { w.submit(lined) })
 		w.Settle()
 		w.Go("newcomer", func() { w.submit(w.behind("newcomer", lined)) })
@@ -79,7 +79,7 @@ var submitScenes = []step.Scene{
 	in("TrySubmit meets a line", 1, 1, func(w *world) {
 		release := w.busy()
 		w.accept(w.task("queued"))
-		lined := w.task("in the line")
+		lined := w.task("waiting")
 		w.Go("first", func() { w.submit(lined) })
 		w.Settle()
 		w.Go("newcomer", func() { w.try(w.behind("newcomer", lined)) })
@@ -131,7 +131,7 @@ var submitScenes = []step.Scene{
 		w.Settle()
 		close(release)
 	}),
-	in("places in the line are used again", 1, 0, func(w *world) {
+	in("places of waiting submitters are used again", 1, 0, func(w *world) {
 		release := w.busy()
 		for range 2 {
 			w.Go("submitter", func() {
@@ -165,7 +165,7 @@ var submitScenes = []step.Scene{
 			w.try(w.task("b"))
 		})
 	}),
-	in("TrySubmit after Wait, beside idle workers", 2, 1, func(w *world) {
+	in("TrySubmit after Wait, next to idle workers", 2, 1, func(w *world) {
 		release := make(chan struct{})
 		w.accept(w.task("a"), w.task("b"))
 		w.waits()
@@ -181,7 +181,7 @@ var submitScenes = []step.Scene{
 		w.Go("first", func() { w.try(w.task("b")) })
 		w.Go("second", func() { w.try(w.task("c")) })
 	}),
-	in("who hears from a ledger finds a free worker", 1, 0, func(w *world) {
+	in("a goroutine that a ledger notifies finds a free worker", 1, 0, func(w *world) {
 		told := make(herald, 1)
 		first := w.task("first")
 		first.ledger = told
@@ -191,7 +191,7 @@ var submitScenes = []step.Scene{
 			w.Check(w.TrySubmit(engine.Task{}, nil) == engine.Accepted, "a task is over, and its worker is not free")
 		})
 	}),
-	in("who hears from a ledger while another one is refused finds a free worker", 1, 0, func(w *world) {
+	in("a goroutine that a ledger notifies while another one is refused finds a free worker", 1, 0, func(w *world) {
 		told, release, refused := make(herald, 1), make(chan struct{}), make(chan bool, 1)
 		first := w.blocked("first", release)
 		first.ledger = told
@@ -206,7 +206,7 @@ var submitScenes = []step.Scene{
 			}
 		})
 	}),
-	in("who hears from a ledger finds a free worker that was idle after a refusal", 1, 0, func(w *world) {
+	in("a goroutine that a ledger notifies finds a free worker that was idle after a refusal", 1, 0, func(w *world) {
 		told, release := make(herald, 1), w.busy()
 		w.Check(w.TrySubmit(engine.Task{}, nil) == engine.Full, "accepted by an engine without room")
 		close(release)
@@ -225,7 +225,7 @@ var submitScenes = []step.Scene{
 func (w *world) meetsLine(submits func(*task) engine.Verdict) {
 	release := w.busy()
 	w.accept(w.task("queued"))
-	lined := w.task("in the line")
+	lined := w.task("waiting")
 	w.Go("release", func() { close(release) })
 	w.Go("first", func() { w.submit(lined) })
 	w.Go("newcomer", func() {

@@ -71,7 +71,7 @@ var tallyScenes = []step.Scene{
 		})
 		c.Go("worker", func() { c.end(1) })
 	}),
-	counting("two tasks end, and who ran them leaves", 2, func(c *count) {
+	counting("two tasks end, and the worker that ran them leaves", 2, func(c *count) {
 		for _, name := range []string{"one", "other"} {
 			c.Go(name, func() { c.runs() })
 		}

@@ -586,7 +586,7 @@ var limitedIn = map[string]func() step.Scene{}
 // rated makes scenes again in which tasks take tokens.
 func rated(scenes []step.Scene) (made []step.Scene) {
 	for _, s := range scenes {
-		if !strings.Contains(s.Name, "block") && !strings.Contains(s.Name, "who hears") { // those count on tasks that begin at once
+		if !strings.Contains(s.Name, "block") && !strings.Contains(s.Name, "a ledger notifies") { // those count on tasks that begin at once
 			made = append(made, limitedIn[s.Name]())
 		}
 	}

@@ -207,7 +207,7 @@ func TestRandomExecutionsFindWhatNeedsTwoEventsInOrder(t *testing.T) {
 	}
 }
 
-func TestASceneThatDependsOnMoreThanItsScheduleIsToldApart(t *testing.T) {
+func TestASceneThatDependsOnMoreThanItsScheduleIsReported(t *testing.T) {
 	executions := 0
 	f := explore(t.Name(), step.Search{}, func(r *step.Run) {
 		executions++

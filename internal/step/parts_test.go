@@ -56,7 +56,7 @@ func TestTimePassesAsTheClockSays(t *testing.T) {
 	same(t, "at any time", outcomes(t, step.Scene{Clock: step.AtAnyTime}, step.Search{Bound: 2}, race), "stopped", "early", "fired")
 }
 
-func TestTimersFireInOrderWhenNobodyElseCanGoOn(t *testing.T) {
+func TestTimersFireInOrderWhenNoGoroutineCanGoOn(t *testing.T) {
 	same(t, "order", outcomes(t, step.Scene{Clock: step.WhenQuiet}, step.Search{Bound: 1}, func(r *step.Run, note func(string)) {
 		order := ""
 		begin := step.Now()
@@ -98,7 +98,7 @@ func TestChooseReturnsEachNumber(t *testing.T) {
 	}), 0, 1, 2, 10, 11, 12)
 }
 
-func TestSettleWaitsUntilNobodyElseCanGoOn(t *testing.T) {
+func TestSettleWaitsUntilNoOtherGoroutineCanGoOn(t *testing.T) {
 	same(t, "done before", outcomes(t, step.Scene{}, step.Search{Bound: 2}, func(r *step.Run, note func(int64)) {
 		var n step.Int64
 		release := make(chan struct{})

@@ -101,7 +101,7 @@ func TestNoneRunsOrWaitsBeyondTheBoundsAndAllOthersAreAnsweredAtOnce(t *testing.
 	})
 }
 
-func TestWhoHangsUpWhileItWaitsLeavesItsRoomToOthers(t *testing.T) {
+func TestAClientThatHangsUpWhileItWaitsLeavesItsRoom(t *testing.T) {
 	inEach(t, func(t *testing.T, set setting) {
 		l := newPipes()
 		s := newSite(t, set, l)

@@ -91,7 +91,7 @@ func slowly(t *testing.T, set setting, request string, reads bool, configure fun
 	return took
 }
 
-func TestTheServersTimeoutsFreeTheSlotOfWhoIsSlow(t *testing.T) {
+func TestTheServersTimeoutsFreeTheSlotOfASlowClient(t *testing.T) {
 	reading := func(server *http.Server) { server.ReadTimeout = 10 * time.Second }
 	writing := func(server *http.Server) { server.WriteTimeout = 10 * time.Second }
 	for name, slow := range map[string]struct {

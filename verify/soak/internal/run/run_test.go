@@ -116,7 +116,7 @@ func TestAloneALoadThatGoesOnDoesNotHang(t *testing.T) {
 	})
 }
 
-func TestALoadThatRunsBesideOthersGoesOnAsLongAsThey(t *testing.T) {
+func TestALoadThatLooksAtOthersGoesOnAsLongAsThey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loads := []load.Load{
 			{Name: "beside", Beside: true, Round: func(*load.Round) { time.Sleep(time.Millisecond) }},
