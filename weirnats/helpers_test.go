@@ -3,7 +3,6 @@ package weirnats_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -28,8 +27,6 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	flag.Parse()
-	_ = flag.Set("test.parallel", "8") // most tests wait for processes, disks and elections
 	goleak.VerifyTestMain(m)
 }
 
