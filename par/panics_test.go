@@ -62,10 +62,11 @@ func TestTheFirstOfSeveralPanicsComesOut(t *testing.T) {
 	})
 	check.Bubble(t, "a source before a call of its stream", func(t *testing.T) {
 		firstPanic(t, func() {
-			for range par.Stream(t.Context(), source, func(ctx context.Context, _ int) (int, error) {
+			for _, err := range par.Stream(t.Context(), source, func(ctx context.Context, _ int) (int, error) {
 				<-ctx.Done()
 				panic("second")
 			}, par.Limit(2)) {
+				t.Errorf("there is an item, with error %v", err)
 			}
 		})
 	})
