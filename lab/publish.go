@@ -20,7 +20,7 @@ const resultsFolder = "lab/results"
 // pages are the documents with tables made from the published results.
 var pages = map[string]map[string]func(record.File) string{
 	"README.md":           {"features": report.Features, "summary": report.Summary},
-	"docs/performance.md": {"performance": report.Performance},
+	"docs/performance.md": {"performance": report.Performance, "lengths": report.Lengths},
 	"docs/behaviour.md":   {"behaviour": report.Behaviour},
 	"docs/scale.md":       {"queues": report.Queues},
 }

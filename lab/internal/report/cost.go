@@ -163,3 +163,28 @@ func overheadGrid(e experiment, peers []string) grid {
 	g.Rows = slices.Insert(g.Rows, 0, inPlace)
 	return g
 }
+
+// lengthTasks is how many tasks the rows of Lengths have.
+const lengthTasks = "100000"
+
+// Lengths is the table of what tasks of several lengths take, done in place and otherwise.
+func Lengths(file record.File) string {
+	peers := []string{peer.InPlace, "go", "weir.Pool"}
+	var rows [][]string
+	for _, t := range record.Tables(file.Results) {
+		if t.Suite != "cost" || paramOf(t, "tasks") != lengthTasks || len(t.Units) == 0 {
+			continue
+		}
+		cells := []string{paramOf(t, "roots")}
+		for _, name := range peers {
+			r, _ := rowOf(t, name)
+			c := r.Cells[t.Units[0]]
+			if !usable(c) {
+				return ""
+			}
+			cells = append(cells, figure(c.Center, t.Units[0])+" "+interval(c))
+		}
+		rows = append(rows, cells)
+	}
+	return tableMarkdown([]string{"square roots of a task", "in place", "`go`", "`weir.Pool`"}, "--:", rows)
+}
