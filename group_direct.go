@@ -245,26 +245,27 @@ func (b *batch) endsDirectly(m *member, done func()) *engine.Worker {
 
 // retire makes the workers of the group end when they find nothing to do, and the end of the last one ends Wait.
 func (b *batch) retire() {
-	g := b.group
-	g.mu.Lock()
-	b.retires.Store(true)
-	on := g.direct.on.Load()
-	g.mu.Unlock()
-	if !on {
-		g.pool.core.engine.Retire(&b.bell)
+	if !b.setRetires(true) {
+		b.group.pool.core.engine.Retire(&b.bell)
 	}
 }
 
-// unretire undoes retire for a batch that is given up: with no worker left, each step of finish would ring the bell at which its caller waits.
+// unretire undoes retire for a batch that is given up. With no worker left, each step of finish would ring the
+// bell at which its caller waits.
 func (b *batch) unretire() {
+	if !b.setRetires(false) {
+		b.group.pool.core.engine.Unretire()
+	}
+}
+
+// setRetires says whether an engine that is made from now on retires its workers. It reports whether there is none
+// yet.
+func (b *batch) setRetires(retires bool) (direct bool) {
 	g := b.group
 	g.mu.Lock()
-	b.retires.Store(false)
-	on := g.direct.on.Load()
-	g.mu.Unlock()
-	if !on {
-		g.pool.core.engine.Unretire()
-	}
+	defer g.mu.Unlock()
+	b.retires.Store(retires)
+	return g.direct.on.Load()
 }
 
 // finishDirectly is finish for a group without an engine, of which nothing is queued. It reports false if there is one.

@@ -94,3 +94,12 @@ func queueName(n int) string {
 	}
 	return fmt.Sprint(n)
 }
+
+// heap returns how many bytes of the heap are in use.
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC() // what has finalizers, or was in a sync.Pool
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

@@ -197,13 +197,6 @@ func TestManyKeysLeaveNothing(t *testing.T) {
 	p := weir.New(8, weir.Queue(64))
 	defer p.Close()
 	k := weir.NewKeyed[int](p, 1)
-	heap := func() uint64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
 	last := make([]atomic.Int64, n)
 	busy := make([]atomic.Bool, n)
 	zipf := rand.NewZipf(rand.New(rand.NewPCG(1, 2)), 1.1, 1, uint64(n-1))
@@ -244,13 +237,6 @@ func TestAGroupWithAWrongOptionLeavesItsKey(t *testing.T) {
 	p := weir.New(1)
 	defer p.Close()
 	k := weir.NewKeyed[int](p, 1)
-	heap := func() uint64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
 	before := heap()
 	for key := range 5000 {
 		if check.Caught(func() { k.Group(t.Context(), key, nil) }) == nil {

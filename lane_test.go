@@ -421,12 +421,6 @@ func TestALaneAtRestIsSmall(t *testing.T) {
 	p := weir.New(4)
 	defer p.Close()
 	keep := make([]*weir.Pool, lanes)
-	heap := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
 	before := heap()
 	for i := range keep {
 		keep[i] = p.Lane(2)

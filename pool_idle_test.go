@@ -190,13 +190,6 @@ func TestPrestartedWorkersAreThereAtOnce(t *testing.T) {
 }
 
 func TestAnUnboundedQueueGivesMemoryBack(t *testing.T) {
-	heap := func() uint64 {
-		runtime.GC()
-		runtime.GC() // what has finalizers, or was in a sync.Pool
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
 	tasks := check.Scale(250_000, 50_000)
 	if check.Race {
 		tasks = 5_000 // nothing is measured

@@ -341,12 +341,6 @@ func TestManyTimersAreSmall(t *testing.T) {
 			t.Errorf("told: %v", err)
 		}
 	}))
-	heap := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
 	list := make([]*weir.Timer, n)
 	before := heap()
 	begin := time.Now()

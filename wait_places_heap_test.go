@@ -2,7 +2,6 @@ package weir_test
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"testing"
 
@@ -72,11 +71,4 @@ func keepsNothing(t *testing.T, f func()) {
 	if grown := int64(heap()) - int64(before); grown > 200<<10 {
 		t.Errorf("%d KiB are kept", grown>>10)
 	}
-}
-
-func heap() uint64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/64ed045f/weir"
@@ -41,7 +42,7 @@ func TestTheFirstOfSeveralPanicsComesOut(t *testing.T) {
 					panic("first")
 				default:
 					<-first
-					time.Sleep(time.Second)
+					synctest.Wait() // the first one waits for this one
 					panic("second")
 				}
 			}, par.Limit(2))
@@ -49,7 +50,7 @@ func TestTheFirstOfSeveralPanicsComesOut(t *testing.T) {
 	})
 	source := func(yield func(int) bool) {
 		_ = yield(0)
-		time.Sleep(time.Second)
+		synctest.Wait() // the call waits for its context
 		panic("first")
 	}
 	check.Bubble(t, "a sequence before a call of its loop", func(t *testing.T) {

@@ -57,7 +57,7 @@ type Keeper[T any] struct {
 }
 
 // KeeperConfig says what a [Keeper] keeps, and how. Capacity and Open must be set. A keeper may call a
-// function for several objects at once, but for each object only on one goroutine at a time.
+// function on several goroutines at once, each for another object.
 type KeeperConfig[T any] struct {
 	// Capacity is the most objects that exist at once, at least 1.
 	Capacity int
