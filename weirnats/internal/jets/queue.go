@@ -544,7 +544,7 @@ func failed(err error) error {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return backend.ErrNotFound
 	case errors.Is(err, nats.ErrConnectionClosed):
-		return backend.ErrCut
+		return fmt.Errorf("%w: %w", backend.ErrCut, err)
 	}
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	switch {
