@@ -38,7 +38,8 @@
 // While the queue has no ring, the engine hands the first tasks to workers that are born with them. Many pools
 // never hold more tasks at once, and a ring, with the search in it, costs more than such a task. Tasks from the
 // queue come with new workers, too, once a row of workers has been born of which none came back for a second task:
-// see rush. Retire says that a goroutine waits for all tasks: then workers that find nothing to do end, and the end
+// see rushes. They come with idle or new workers while processors are free, and the queued tasks take long: see
+// spreads. Retire says that a goroutine waits for all tasks: then workers that find nothing to do end, and the end
 // of the last worker ends the wait.
 //
 // The caller may have begun tasks before it made the engine. Enter gives each of them a permit, until Leave. Adopt

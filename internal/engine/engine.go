@@ -104,8 +104,8 @@ type Engine struct {
 	watch   atomic.Pointer[watch]
 	_       [8 - bits.UintSize/8]byte
 	births  uint32 // workers added so far; changed under mu, as are the three fields below
-	again   uint32 // the result of seconds when rush last looked
-	inARow  int32  // searching workers that rush has seen since without a change
+	again   uint32 // the result of seconds when rushes last looked
+	inARow  int32  // searching workers that rushes has seen since without a change
 	rushing int32  // workers that may still come with their tasks before the next one searches
 	permits permits
 	rated   *rated // nil unless the tasks take tokens
@@ -226,7 +226,7 @@ func (e *Engine) stir() {
 			e.unlock()
 			return
 		}
-		w, o := e.rush()
+		w, o := e.handOver(), orderRun
 		if w == nil {
 			w, o = e.recruit(), orderSearch
 			e.searcher.Store(w)
@@ -244,39 +244,64 @@ func (e *Engine) stir() {
 	}
 }
 
-// rush gives the oldest task to a new worker, which need not search; it then releases the token. It does so
-// if tasks block, so that each of them needs a worker. Workers that search start one after the other, each on
-// the processor of the one before. With rush, all goroutines that add tasks start workers.
+// handOver gives the oldest task to a worker, which then need not search, and releases the token. It returns
+// nil if a worker has to search instead. Workers that search start one after the other, each on the processor
+// of the one before, and no more of them than have something to do: for many short tasks that is best.
+func (e *Engine) handOver() *Worker {
+	if !e.quiet() || e.waited() || !e.spreads() && !e.rushes() {
+		return nil
+	}
+	task, k, ok := e.queue.pop()
+	if !ok {
+		return nil
+	}
+	w := e.recruit()
+	w.hand, w.mark = task, k
+	w.free.Store(false)
+	e.permits.endSearch() // the caller looks at the queue again
+	return w
+}
+
+// spreads reports whether each queued task should get a processor of its own at once, since the queued tasks
+// take so long together. A goroutine that is woken stands in the slot runnext of its waker's processor. Other
+// processors take it from there only after a while. If the goroutine is a worker that searches, and its waker
+// runs a task, all other tasks wait for that while. A goroutine that is woken next moves it to the run queue,
+// from which other processors take it at once.
+func (e *Engine) spreads() bool {
+	m := e.queue.meter
+	if m == nil || e.permits.active() >= int(e.AtOnce) {
+		return false
+	}
+	queued := int64(e.queue.len())
+	return queued > 0 && m.mean.Load() >= int64(worthSpreading)/queued
+}
+
+// worthSpreading is somewhat less than a goroutine spends in runnext on Linux.
+const worthSpreading = 40 * time.Microsecond
+
+// rushes reports whether tasks block, so that each of them needs a worker. Each then comes with its worker,
+// and all goroutines that add tasks start workers.
 //
-// rush needs evidence that tasks block: a worker for each of many short tasks would cost far more than the
-// tasks do. As long as every task taken is the first of its worker, no worker has come back. A worker that
-// searches has begun when the next one is needed; workers that come with a task may not have begun. So after
-// each batch of workers that come with tasks, rush lets one worker search; a batch is at most twice as large
-// as the one before.
-func (e *Engine) rush() (w *Worker, o order) {
-	if e.Blocked == 0 || len(e.idle) > 0 || !e.quiet() || e.waited() {
-		return nil, o
+// That needs evidence: a worker for each of many short tasks would cost far more than the tasks do. As long
+// as every task taken is the first of its worker, no worker has come back. A worker that searches has begun
+// when the next one is needed; workers that come with a task may not have begun. So after each batch of
+// workers that come with tasks, one worker searches; a batch is at most twice as large as the one before.
+func (e *Engine) rushes() bool {
+	if e.Blocked == 0 || len(e.idle) > 0 {
+		return false
 	}
 	if seconds := e.seconds(); seconds != e.again {
 		e.again, e.inARow, e.rushing = seconds, 0, 0
-		return nil, o
+		return false
 	}
 	if e.rushing == 0 {
 		if e.inARow++; e.inARow > int32(e.Blocked) {
 			e.rushing = 1 << min(e.inARow-int32(e.Blocked), longestRush)
 		}
-		return nil, o
+		return false
 	}
 	e.rushing--
-	task, k, ok := e.queue.pop()
-	if !ok {
-		return nil, o
-	}
-	w = e.addWorker()
-	w.hand, w.mark = task, k
-	w.free.Store(false)
-	e.permits.endSearch() // the caller looks at the queue again
-	return w, orderRun
+	return true
 }
 
 // seconds is how many tasks were not the first of their workers, minus the workers that have had no task so

@@ -20,6 +20,29 @@ func blocking(limit, queue int) (e *engine.Engine, release chan struct{}) {
 	}), release
 }
 
+// A submitter hands a long task to a worker, whether one is idle or not, until there are as many workers as processors.
+func TestLongTasksAreHandedOverUntilAllProcessorsAreInUse(t *testing.T) {
+	const procs = 3
+	release := make(chan struct{})
+	e := engine.New(engine.Config{
+		Limit: 9, Queue: 9, MaxWaiting: 1, IdleTimeout: time.Minute, Measure: 1, AtOnce: procs,
+		Runner: engine.Run(func(_ *engine.Worker, task engine.Task) {
+			if task.N > 0 {
+				<-release
+			}
+		}),
+	})
+	e.TasksTake(time.Millisecond)
+	e.Submit(engine.Task{}, nil)
+	e.Wait(nil)
+	for i := range procs - 1 {
+		e.Submit(engine.Task{N: i + 1}, nil)
+		check.Equal(t, "queued tasks", e.Stats().Queued, 0)
+	}
+	close(release)
+	e.Close()
+}
+
 func TestARefusalCostsTheSameHoweverManyWork(t *testing.T) {
 	check.Flat(t, 500, func(n int) (f, end func()) {
 		e, release := blocking(n, 0)

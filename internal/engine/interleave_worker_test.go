@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -203,6 +204,51 @@ var workerScenes = []step.Scene{
 		time.Sleep(idleTimeout / 2)
 		w.Check(w.Stats().Workers == 0, "%d workers, all have rested for long enough", w.Stats().Workers)
 	}, quiet),
+}
+
+// spreadScenes are those of workers that are woken while tasks wait, with tasks that take long.
+func spreadScenes() []step.Scene {
+	scenes := slices.DeleteFunc(slices.Concat(submitScenes, workerScenes), func(s step.Scene) bool { return !slices.Contains(spreadNames, s.Name) })
+	return append(again(scenes, ", long tasks", long),
+		in("long tasks come in during a pause", 3, 3, func(w *world) {
+			w.pause()
+			for _, j := range w.circle(3) {
+				w.submit(j)
+			}
+			w.resume()
+		}, long),
+		in("Wait begins in a pause, and long tasks come in", 4, 4, func(w *world) {
+			waited, release := make(chan struct{}), make(chan struct{})
+			w.pause()
+			w.Go("wait", func() {
+				w.submit(w.blocked("before", release))
+				w.waits()
+				close(waited)
+			})
+			w.Settle()
+			w.resume()
+			w.Settle()
+			w.submit(w.blocked("later", waited))
+			close(release)
+		}, long))
+}
+
+var spreadNames = []string{
+	"two that need each other come in at once",
+	"two that need each other come in at idle workers",
+	"three that need each other come in while a worker ends a task",
+	"waiting submitters are served while a task that was let in waits for the next",
+	"a pair meets workers that come to rest",
+	"a worker takes the task for which another is about to be woken",
+	"a pair, and workers that do not rest",
+	"a pair comes in where all tasks block",
+	"Wait where all tasks block",
+	"Wait begins where all tasks block",
+	"a pause where all tasks block",
+	"Close where all tasks block",
+	"the limit rises where all tasks block",
+	"after a panic, a pair",
+	"a pair comes in while workers expire",
 }
 
 // freer lets an execution choose more often which goroutine goes on.

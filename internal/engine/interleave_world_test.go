@@ -32,6 +32,9 @@ type setting = func(*step.Scene, *engine.Config)
 func newWorld(r *step.Run, limit, queue int, settings ...setting) *world {
 	w, c := newConfig(r, limit, queue, settings...)
 	w.Engine = engine.New(*c)
+	if w.Measure > 0 && w.AtOnce > 0 {
+		w.TasksTake(time.Hour)
+	}
 	return w
 }
 
@@ -601,6 +604,9 @@ func eager(_ *step.Scene, c *engine.Config) { c.AtOnce = 2 }
 
 // measured makes the engine measure all tasks.
 func measured(_ *step.Scene, c *engine.Config) { c.Measure = 1 }
+
+// long makes the engine know that its tasks take long.
+func long(_ *step.Scene, c *engine.Config) { c.Measure, c.AtOnce = 1, 4 }
 
 // shallow has a scene with many goroutines explored with fewer preemptions.
 func shallow(s *step.Scene, _ *engine.Config) { s.Quick, s.Deep = 1, 2 }
