@@ -1,18 +1,18 @@
 package engine
 
-import "time"
+import (
+	"time"
 
-// Several goroutines that exchange one word at the same time get in each other's way. On sixteen cores a take
-// that meets others costs ten times as much as one that meets none. That is little where tasks are long.
-// Where a task takes no longer than taking it, one goroutine that takes many in a row is faster than all of
-// them at once. Then the others let it go on for a while. This is exponential back-off, after Anderson, "The
-// Performance of Spin Lock Alternatives", 1990. But here the worker backs off, by what its last tasks were
-// like.
+	"github.com/64ed045f/weir/internal/backoff"
+)
+
+// A take that meets others is slow: see package backoff. That is little where tasks are long. Where a task
+// takes no longer than taking it, one goroutine that takes many in a row is faster than all of them at once.
+// Then the others let it go on for a while: each backs off by what its last tasks were like.
 const (
-	mostPatient  = 16 // a worker lets others go first for at most 2^16 pauses, about 80 µs
-	pausePerTask = 16 // and for at most this many pauses for each queued task: less than it takes to run them
-	firstPauses  = 7  // a submitter that has met another one takes 2^7 pauses, then four times as many each time
-	mostPauses   = 14
+	mostPatient  = 16  // a worker lets others go first for at most 2^16 pauses, about 80 µs
+	pausePerTask = 16  // and for at most this many pauses for each queued task: less than it takes to run them
+	manyPauses   = 128 // before so many pauses a worker reports
 )
 
 // contention is what the goroutine of a worker knows of others that take tasks from its ring. It is on that
@@ -39,10 +39,10 @@ func (c *contention) win() {
 // backOff makes w let others go first, if its last tasks took much less time than taking them did.
 func (c *contention) backOff(w *Worker, r *ring) {
 	n := c.patience(time.Since(c.clock), r.tailAt()-r.headAt())
-	if n >= 1<<firstPauses {
+	if n >= manyPauses {
 		w.Report() // others may wait for the report
 	}
-	pauses(n)
+	backoff.Pause(n)
 }
 
 // patience returns for how many pauses the worker lets others go first at time now, when queued tasks are in
@@ -63,13 +63,3 @@ func (c *contention) patience(now time.Duration, queued uint64) uint64 {
 
 // reset forgets all but the clock.
 func (c *contention) reset() { *c = contention{clock: c.clock} }
-
-// pauses makes n pauses of about a nanosecond.
-func pauses(n uint64) {
-	for range n {
-		pause()
-	}
-}
-
-//go:noinline
-func pause() {}

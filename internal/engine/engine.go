@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/64ed045f/weir/internal/backoff"
 	"github.com/64ed045f/weir/internal/fifo"
 )
 
@@ -179,7 +180,7 @@ func (l *lock) Lock() {
 		if m.TryLock() {
 			return
 		}
-		pauses(32 << i)
+		backoff.Pause(32 << i)
 	}
 	m.Lock()
 }

@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"sync/atomic"
 	"weak"
+
+	"github.com/64ed045f/weir/internal/backoff"
 )
 
 // Flags in the two position words of a ring. Positions never reach them: at a
@@ -165,7 +167,7 @@ func (r *ring) after(pos uint64) uint64 {
 // push adds v at the tail. Only the holder of Engine.mu passes held, which lets it pass the gate. push
 // reports none when the slot at the tail is taken, by a task or by a consumer that has not yet left it.
 func (r *ring) push(v Task, held bool) outcome {
-	for tries := firstPauses; ; {
+	for losses := uint(0); ; {
 		t := r.tail.Load()
 		if t&(gate|retired) != 0 && (!held || t&retired != 0) {
 			return barred
@@ -188,8 +190,7 @@ func (r *ring) push(v Task, held bool) outcome {
 				return moved
 			}
 			if !held {
-				pauses(1 << tries)
-				tries = min(tries+2, mostPauses)
+				losses = backoff.Lost(losses)
 			}
 		case stamp < pos:
 			return none

@@ -3,6 +3,8 @@ package lane
 import (
 	"math/bits"
 	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/backoff"
 )
 
 const (
@@ -78,7 +80,7 @@ const (
 
 // push adds f if a goroutine searches and there is room.
 func (r *ring) push(f func() error) verdict {
-	for {
+	for losses := uint(0); ; {
 		t := r.tail.Load()
 		if t&searched == 0 {
 			if r.tail.CompareAndSwap(t, t|searched) {
@@ -95,6 +97,7 @@ func (r *ring) push(f func() error) verdict {
 				s.turn.Store(2*lap + 1)
 				return pushed
 			}
+			losses = backoff.Lost(losses)
 		case turn < 2*lap:
 			return full
 		}
@@ -104,7 +107,7 @@ func (r *ring) push(f func() error) verdict {
 // pop takes the oldest function. It returns nil if there is none, or if its producer has not yet stored it in
 // its slot.
 func (r *ring) pop() func() error {
-	for {
+	for losses := uint(0); ; {
 		n := r.head.Load()
 		s, lap := &r.slots[n&r.mask], n>>r.shift
 		switch turn := s.turn.Load(); {
@@ -115,6 +118,7 @@ func (r *ring) pop() func() error {
 				s.turn.Store(2*lap + 2)
 				return f
 			}
+			losses = backoff.Lost(losses)
 		case turn <= 2*lap:
 			return nil
 		}
