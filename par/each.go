@@ -47,7 +47,7 @@ func each[T any, S Source[T]](ctx context.Context, o *options, items S, fn func(
 		fn = racedFn
 	}
 	l.body = func(w *worker, r share.Run) int {
-		ctx, fn, signal := w.ctx, fn, &l.Signal
+		ctx, fn, signal := w.ctx, fn, w.signal
 		for i, item := range all[r.Lo:r.Hi] {
 			i += r.Lo
 			if signal.Load() != 0 && w.interrupted(i) {
@@ -76,7 +76,7 @@ func indices(ctx context.Context, o *options, n int, fn func(ctx context.Context
 	}
 	l.body = func(w *worker, r share.Run) int {
 		for i := r.Lo; i < r.Hi; i++ {
-			if l.Signal.Load() != 0 && w.interrupted(i) {
+			if w.signal.Load() != 0 && w.interrupted(i) {
 				return i
 			}
 			w.at = i

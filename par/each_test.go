@@ -240,31 +240,48 @@ func TestALoopEndsWithItsContext(t *testing.T) {
 }
 
 // A claim of many items is left between two of them.
+// A worker asks the context in its first claims, and is told in later ones.
 func TestCancellationIsSeenWithinAClaim(t *testing.T) {
-	for _, how := range []string{"context", "error"} {
-		check.Bubble(t, how, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			const n, quick = 1000, 500
-			calls := 0
-			err := par.Each(ctx, upTo(n), func(_ context.Context, i int) error {
-				calls++
-				switch {
-				case i == quick && how == "context":
-					cancel()
-				case i == quick:
-					return errBoom
-				}
-				if i >= quick {
-					time.Sleep(time.Second) // which the worker cannot foresee
-				}
-				return nil
-			}, par.Limit(1))
-			if err == nil {
-				t.Error("no error")
+	with := map[string]func(ctx context.Context, items []int, fn func(int) error) error{
+		"Each": func(ctx context.Context, items []int, fn func(int) error) error {
+			return par.Each(ctx, items, func(_ context.Context, i int) error { return fn(i) }, par.Limit(1))
+		},
+		"Map": func(ctx context.Context, items []int, fn func(int) error) error {
+			_, err := par.Map(ctx, items, func(_ context.Context, i int) (int, error) { return i, fn(i) }, par.Limit(1))
+			return err
+		},
+		"Reduce": func(ctx context.Context, items []int, fn func(int) error) error {
+			_, err := par.Reduce(ctx, items, func(_ context.Context, _, i int) (int, error) { return i, fn(i) }, par.Limit(1))
+			return err
+		},
+	}
+	for name, loop := range with {
+		for _, quick := range []int{20, 500} {
+			for _, how := range []string{"context", "error"} {
+				check.Bubble(t, fmt.Sprintf("%s, %s at %d", name, how, quick), func(t *testing.T) {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					last := 0
+					err := loop(ctx, upTo(1000), func(i int) error {
+						last = i
+						switch {
+						case i == quick && how == "context":
+							cancel()
+						case i == quick:
+							return errBoom
+						}
+						if i >= quick {
+							time.Sleep(time.Second) // which the worker cannot foresee
+						}
+						return nil
+					})
+					if err == nil {
+						t.Error("no error")
+					}
+					check.Equal(t, "the last call", last, quick)
+				})
 			}
-			check.Equal(t, "calls", calls, quick+1)
-		})
+		}
 	}
 }
 

@@ -173,12 +173,8 @@ func (l *loop) fail(index int, err error) bool {
 	return true
 }
 
-// watch makes workers notice between two items of a claim that the loop's context is cancelled. Without watch
-// they look at the context only before each claim, which is enough while claims have one item.
+// watch raises a signal when the loop's context is cancelled.
 func (l *loop) watch() {
-	if l.bare {
-		return // no goroutine can cancel it
-	}
 	l.watching.Do(func() {
 		halted := make(chan struct{})
 		stop := context.AfterFunc(l.ctx, func() {

@@ -3,6 +3,7 @@ package par
 import (
 	"context"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/64ed045f/weir"
@@ -22,11 +23,18 @@ type worker struct {
 	state  any           // belongs to the body
 	claims int
 	asking bool // asks for helpers from time to time, as the pool may have had no room for all
+	// signal is read between two items, 0 if there is nothing to notice: the loop's, or else always raised, and
+	// the worker asks the loop's context before each item.
+	signal *atomic.Uint32
+	raised atomic.Uint32
+	asked  int // how many items it has asked for; at most mostAsked, then it is told
 }
 
 func (l *loop) newWorker(ctx context.Context) *worker {
 	l.working.Add(1)
-	return &worker{loop: l, ctx: ctx, Worker: l.Join(), grain: 1}
+	w := &worker{loop: l, ctx: ctx, Worker: l.Join(), grain: 1}
+	w.raised.Store(1)
+	return w
 }
 
 // help is the task of a helper.
@@ -73,6 +81,7 @@ func (w *worker) work() {
 		if w.Alone(left, w.claims%16 == 0 && (w.asking || l.short.Load())) {
 			l.recruit()
 		}
+		w.heeds(w.claim.Hi - w.claim.Lo)
 		w.at = w.claim.Lo
 		next := l.body(w, w.claim)
 		w.adapt(next - w.claim.Lo)
@@ -97,18 +106,38 @@ func (w *worker) adapt(items int) {
 	if took > l.span/2 {
 		grain = max(1, int(float64(items)*float64(l.span)/float64(took)))
 	}
-	if w.grain == 1 && grain > 1 {
-		l.watch()
-	}
 	w.grain = grain
 }
 
-// interrupted is called when a signal is up, before the item i of the worker's claim. It reports whether the
-// worker must leave the claim at that item.
+// mostAsked is for how many items a worker asks the loop's context. To watch the context costs as much as to
+// ask for some hundred items, and most loops are over before.
+const mostAsked = 128
+
+// heeds chooses how the worker notices, between two items of a claim of n items, that the loop's context is
+// cancelled. Before a claim it looks anyway.
+func (w *worker) heeds(n int) {
+	l := w.loop
+	w.signal = &l.Signal
+	switch {
+	case n == 1 || l.bare: // no goroutine can cancel a bare loop
+	case w.asked+n <= mostAsked:
+		w.asked += n
+		w.signal = &w.raised
+	default:
+		l.watch()
+	}
+}
+
+// interrupted is called when the worker's signal is raised, before the item i of its claim. It reports whether
+// the worker must leave the claim at that item.
 func (w *worker) interrupted(i int) bool {
 	l := w.loop
-	if l.Signal.Load()&share.Halt != 0 {
+	signal := l.Signal.Load()
+	switch {
+	case signal&share.Halt != 0, w.signal == &w.raised && l.ctx.Err() != nil:
 		return true
+	case signal == 0:
+		return false
 	}
 	// Another worker could take over items that this claim keeps. That is not worth its cost if the claim is
 	// over soon, as expected.

@@ -84,7 +84,7 @@ func fold[T any](ctx context.Context, o *options, n int, at func(i int) part[T],
 	l.body = func(w *worker, r share.Run) int {
 		sum, _ := w.state.(*part[T])
 		for i := r.Lo; i < r.Hi; i++ {
-			if l.Signal.Load() != 0 && w.interrupted(i) {
+			if w.signal.Load() != 0 && w.interrupted(i) {
 				return i
 			}
 			next := at(i)
