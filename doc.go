@@ -101,7 +101,7 @@
 // given to Go: the number is the place of the task's value, and the Index of the [TaskError] if it
 // fails. Each of several Results that share a group numbers its own tasks, but what cancels the
 // group concerns all. If the program waited for the group in another way, the results stay
-// available until the next task is given.
+// available until the next task is given to these Results.
 //
 // A group is not over until a loop over its results has seen them all, so the body of the loop may
 // give more tasks. A producer that goes on giving tasks from elsewhere should be a task of the

@@ -49,14 +49,16 @@ func (e *ShutdownError) Error() string {
 // Unwrap returns the cause.
 func (e *ShutdownError) Unwrap() error { return e.Cause }
 
-// DroppedError is what the function of [OnError] is given for a task that was accepted and did not start.
+// DroppedError is what the function of [OnError] is given for a task that did not start although its
+// submission returned no error, as that of a timer.
 type DroppedError struct {
 	// Label is that of the context of a task of [Pool.Go], if it has one: see [Label].
 	Label string
 	// Arg is the argument that the function of a [FuncPool], [FuncContext] or [Stateful] was to be called with; or the func() that was given to
-	// [Pool.Submit] or its like.
+	// [Pool.Submit] or its like; or the func(context.Context) of a timer that was due and not queued.
 	Arg any
-	// Cause is that of the task's context; or [ErrExpired]; or [ErrClosed] if Shutdown has taken the task off the queue.
+	// Cause is that of the task's context; or [ErrExpired]; or [ErrClosed] if Shutdown has taken the task off the queue, or a timer is made on a
+	// closed pool; or [ErrFull] if a timer is due and may not wait for room.
 	Cause error
 }
 

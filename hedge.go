@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/64ed045f/weir/internal/engine"
 )
 
 // Hedge returns the value of the first of calls that succeeds. It starts calls[0] on p, and each of the
@@ -19,8 +21,8 @@ import (
 // on a panic of a call; if it has already returned, or returns something else, the panic goes to [OnPanic],
 // and with [CrashOnPanic] it ends the program. A [Retry] of p does not apply to the calls.
 //
-// A task that calls Hedge gives its place to other tasks meanwhile, as in [Blocking]. The end of the call that
-// succeeded synchronizes before the return of Hedge.
+// A task that calls Hedge lends its place to the calls meanwhile, and waits for it afterwards, as with futures.
+// The end of the call that succeeded synchronizes before the return of Hedge.
 func Hedge[T any](ctx context.Context, p *Pool, after time.Duration, calls ...func(ctx context.Context) (T, error)) (T, error) {
 	mustContext(ctx != nil)
 	mustPool(p != nil)
@@ -31,8 +33,7 @@ func Hedge[T any](ctx context.Context, p *Pool, after time.Duration, calls ...fu
 	}
 	p.core.running()
 	h := &hedge[T]{pool: p, calls: calls, after: after, events: make(chan hedged[T], 2*len(calls)), errs: make([]error, len(calls))}
-	var e hedged[T]
-	Blocking(ctx, func() { e = h.run(ctx) })
+	e := h.run(ctx)
 	if e.panicked != nil {
 		panic(e.panicked)
 	}
@@ -46,8 +47,10 @@ type hedge[T any] struct {
 	after  time.Duration
 	events chan hedged[T] // has room for all that may come
 	errs   []error
-	made   int // calls
+	made   int  // calls
+	begun  bool // the latest call has begun
 	failed int
+	hosts  sync.WaitGroup // goroutines that wait for a call as parts of the task that calls Hedge
 
 	mu   sync.Mutex
 	over bool // no event counts any more
@@ -65,6 +68,7 @@ type hedged[T any] struct {
 // run returns the event that ends it.
 func (h *hedge[T]) run(ctx context.Context) hedged[T] {
 	own, cancel := context.WithCancel(ctx)
+	defer h.hosts.Wait() // the last of them gets the task its place back
 	defer h.ends(cancel)
 	timer := time.NewTimer(h.after)
 	timer.Stop()
@@ -83,6 +87,7 @@ func (h *hedge[T]) run(ctx context.Context) hedged[T] {
 			switch {
 			case e.begins:
 				if e.call == h.made-1 {
+					h.begun = true
 					timer.Reset(h.after)
 				}
 			case e.err == nil, e.panicked != nil:
@@ -92,36 +97,52 @@ func (h *hedge[T]) run(ctx context.Context) hedged[T] {
 				if h.failed++; h.failed == len(h.calls) {
 					return hedged[T]{err: errors.Join(h.errs...)}
 				}
-				if h.failed == h.made {
+				switch {
+				case h.failed == h.made:
 					timer.Stop()
 					h.next(own)
+				case e.call == h.made-1 && !h.begun: // its time begins now, as it will never run
+					timer.Reset(h.after)
 				}
 			}
 		}
 	}
 }
 
-// next makes the next call, if there is one. For any but the first it does not wait for room.
+// next makes the next call, if there is one.
 func (h *hedge[T]) next(ctx context.Context) {
 	if h.made == len(h.calls) {
 		return
 	}
 	i := h.made
 	h.made++
-	if i == 0 { // until that is accepted nothing else can happen
+	h.begun = false
+	switch host := hostOf(ctx); {
+	case host.pool != nil:
+		h.hosts.Go(func() { h.await(ctx, host, i) })
+	case i == 0: // until that is accepted nothing else can happen
 		h.hand(ctx, i)
-		return
+	default:
+		go h.hand(ctx, i)
 	}
-	go h.hand(ctx, i)
 }
 
-// hand hands over a call, and waits for room.
-func (h *hedge[T]) hand(ctx context.Context, i int) {
+// await hands over a call, and has the task host wait for it: the task may be needed to give it a place.
+func (h *hedge[T]) await(ctx context.Context, host task, i int) {
+	if c := h.hand(ctx, i); c != nil {
+		host.await(h.pool, c.want(true), func(w *engine.Wakeup) { c.outcome(w, nil, ctx.Done()) })
+	}
+}
+
+// hand hands over a call, and waits for room. It returns the call, or nil if it was not accepted.
+func (h *hedge[T]) hand(ctx context.Context, i int) *hedgedCall[T] {
 	c := &hedgedCall[T]{goTask: goTask{errand: errand{pool: h.pool, ctx: ctx}}, of: h, number: i}
 	c.self = c
 	if err := c.hand(); err != nil {
 		h.tell(hedged[T]{call: i, err: err})
+		return nil
 	}
+	return c
 }
 
 // hedgedCall is the task of a call.

@@ -195,8 +195,8 @@ func Example_recipeSharedServer() {
 	cleanUp := func() { fmt.Println("cleaned up") }
 
 	pool := weir.New(100)
-	handler := weirhttp.Limit(mux, 80, weirhttp.On(pool)) // at most 80 of the 100 places serve requests
-	err := pool.Submit(cleanUp)                           // and the others are for work like this, at least
+	handler := weirhttp.Limit(mux, 80, weirhttp.On(pool)) // at most 80 of the 100 places are those of requests
+	err := pool.Submit(cleanUp)                           // the others are for work like this, and tasks of handlers
 
 	answer := httptest.NewRecorder()
 	handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))

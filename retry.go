@@ -32,8 +32,8 @@ type Retrier struct{ policy RetryPolicy }
 // Retry returns a Retrier that retries failed calls as the policy says. Before the n-th retry it waits a
 // random time between 0 and min(Wait × 2ⁿ⁻¹, MostWait) (exponential back-off with full jitter: Marc Brooker,
 // "Exponential Backoff And Jitter", 2015), or as long as the error asks by [RetryAfter]. Meanwhile the task
-// holds no place, as in [Blocking]. Retries stop at an error marked by [Permanent], after Tries or Time, and
-// when the context ends. The final error is a [*RetryError].
+// holds no place, as in [Blocking], but counts under a [Limit] of its group. Retries stop at an error marked
+// by [Permanent], after Tries or Time, and when the context ends. The final error is a [*RetryError].
 //
 // As an option it applies
 //
@@ -94,7 +94,8 @@ func (e *RetryError) Unwrap() []error {
 	return all
 }
 
-// Permanent marks err as one after which there is no other try; nil stays nil.
+// Permanent marks err as one after which there is no other try; nil stays nil. An error that wraps it, also one
+// among those that [errors.Join] joins, counts like it.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -103,7 +104,7 @@ func Permanent(err error) error {
 }
 
 // RetryAfter marks err with the time to wait before the next try, as a server may ask for; it may be more
-// than MostWait. If err is nil, RetryAfter returns nil.
+// than MostWait. An error that wraps it counts like it. If err is nil, RetryAfter returns nil.
 func RetryAfter(err error, d time.Duration) error {
 	if err == nil {
 		return nil

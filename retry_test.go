@@ -3,6 +3,7 @@ package weir_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"runtime"
@@ -531,5 +532,81 @@ func TestHedgedCallsThatDoNotStart(t *testing.T) {
 		if told.Load() != 0 {
 			t.Errorf("OnError was told %d times", told.Load())
 		}
+	})
+}
+
+// The tasks that wait may have all places, which they lend to nothing but what they wait for.
+func TestHedgeInASubtask(t *testing.T) {
+	one := func(context.Context) (int, error) { return 1, nil }
+	hedged := func(ctx context.Context, p *weir.Pool) error {
+		value, err := weir.Hedge(ctx, p, time.Second, failsOnce, one)
+		if err == nil {
+			check.Equal(t, "value", value, 1)
+		}
+		return err
+	}
+	for name, body := range map[string]func(ctx context.Context, p *weir.Pool) error{
+		"of a group": func(ctx context.Context, p *weir.Pool) error {
+			in := p.Group(ctx)
+			in.Go(func(ctx context.Context) error { return hedged(ctx, p) })
+			return in.Wait()
+		},
+		"of a future": func(ctx context.Context, p *weir.Pool) error {
+			_, err := weir.Async(ctx, p, func(ctx context.Context) (int, error) { return 0, hedged(ctx, p) }).Get(ctx)
+			return err
+		},
+		"of a Once": func(ctx context.Context, p *weir.Pool) error {
+			_, err := weir.NewOnce[string, int](p).Do(ctx, "key", func(ctx context.Context) (int, error) { return 0, hedged(ctx, p) })
+			return err
+		},
+		"on another pool": func(ctx context.Context, p *weir.Pool) error {
+			other := weir.New(1)
+			defer other.Close()
+			return other.Do(ctx, func(ctx context.Context) error { return hedged(ctx, p) })
+		},
+	} {
+		for _, queue := range []int{0, 1} {
+			check.Bubble(t, fmt.Sprintf("%s, queue of %d", name, queue), func(t *testing.T) {
+				p := weir.New(1, weir.Queue(queue))
+				defer p.Close()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				g := p.Group(ctx)
+				g.Go(func(ctx context.Context) error { return body(ctx, p) })
+				check.OK(t, g.Wait())
+			})
+		}
+	}
+}
+
+func failsOnce(context.Context) (int, error) { return 0, io.EOF }
+
+// In the first case the first call has the place of the task that makes it.
+func TestHedgingGoesOn(t *testing.T) {
+	stuck := func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, context.Cause(ctx) }
+	gives := func(v int) func(context.Context) (int, error) {
+		return func(context.Context) (int, error) { return v, nil }
+	}
+	check.Bubble(t, "while no call has room", func(t *testing.T) {
+		p := weir.New(1, weir.Queue(0))
+		defer p.Close()
+		err := p.Do(t.Context(), func(ctx context.Context) error {
+			in := p.Group(ctx)
+			in.Go(func(ctx context.Context) error {
+				time.AfterFunc(time.Second/2, func() { p.Resize(3) }) // room for the second call
+				_, err := weir.Hedge(ctx, p, time.Second, stuck, gives(2))
+				return err
+			})
+			return in.Wait()
+		})
+		check.OK(t, err)
+	})
+	check.Bubble(t, "after a refusal", func(t *testing.T) {
+		p := weir.New(2, weir.Queue(0), weir.MaxWaiting(0))
+		defer p.Close()
+		must(p.Submit(func() { time.Sleep(1500 * time.Millisecond) }))
+		value, err := weir.Hedge(t.Context(), p, time.Second, stuck, gives(2), gives(3)) // 2 is refused after a second, and 3 is due a second later
+		check.OK(t, err)
+		check.Equal(t, "value", value, 3)
 	})
 }

@@ -141,6 +141,9 @@ func (x *Timer) Reset(d time.Duration) bool {
 	return apartly(func() bool {
 		x.of.mu.Lock()
 		defer x.of.mu.Unlock()
+		if x.of.closed {
+			return false
+		}
 		x.every = d
 		was := x.of.remove(x)
 		was = x.dropRun() || was

@@ -521,3 +521,21 @@ func TestATimerCostsTheSameHoweverManyArePending(t *testing.T) {
 		}, p.Close
 	})
 }
+
+func TestResetOnAClosedPoolLosesNoQueuedRun(t *testing.T) {
+	check.Bubble(t, "one that is queued", func(t *testing.T) {
+		ran := false
+		p := weir.New(1)
+		open := make(chan struct{})
+		must(p.Submit(func() { <-open }))
+		x := p.After(0, func(context.Context) { ran = true })
+		synctest.Wait()
+		closed := make(chan struct{})
+		go func() { p.Close(); close(closed) }()
+		synctest.Wait()
+		check.Equal(t, "prevented a run", x.Reset(time.Hour), false)
+		close(open)
+		<-closed
+		check.Equal(t, "it has run", ran, true)
+	})
+}

@@ -23,8 +23,8 @@ type worker struct {
 	state  any           // belongs to the body
 	claims int
 	asking bool // asks for helpers from time to time, as the pool may have had no room for all
-	// signal is read between two items, 0 if there is nothing to notice: the loop's, or else always raised, and
-	// the worker asks the loop's context before each item.
+	// signal is read before each item, and is 0 if there is nothing to notice. It points to the loop's signal,
+	// or to raised, which is never 0: then the worker asks the loop's context before each item.
 	signal *atomic.Uint32
 	raised atomic.Uint32
 	asked  int // how many items it has asked for; at most mostAsked, then it is told
@@ -114,7 +114,7 @@ func (w *worker) adapt(items int) {
 const mostAsked = 128
 
 // heeds chooses how the worker notices, between two items of a claim of n items, that the loop's context is
-// cancelled. Before a claim it looks anyway.
+// cancelled. Before a claim it asks the contexts anyway.
 func (w *worker) heeds(n int) {
 	l := w.loop
 	w.signal = &l.Signal

@@ -37,9 +37,10 @@
 // may stand before a whole server, or before single routes; see the examples. With one Limiter behind
 // another, a request that waits at the inner one holds a slot of the outer one.
 //
-// A request that finds a free slot takes two short locks and allocates nothing. With [PerKey] it allocates
-// the record of its key, if no other request has that key. A refusal allocates only what the
-// [http.ResponseWriter] does.
+// A request that finds a free slot takes two short locks and allocates nothing, except with [On]. With
+// [PerKey] it allocates the record of its key, if no other request has that key. A key must be something that
+// a client cannot choose as it likes, or each of its requests has a key of its own. A refusal allocates only
+// what the [http.ResponseWriter] does.
 //
 // # On the workers of a pool
 //
@@ -56,7 +57,7 @@
 // MultipartForm in its own request. It does not find other values that the inner handler has set, such as
 // path values or Form.
 //
-// If the handler panics, ServeHTTP panics on the goroutine of net/http with an error that wraps a
+// With Do, if the handler panics, ServeHTTP panics on the goroutine of net/http with an error that wraps a
 // [*weir.Panic]. The error's text has the panic's value and the stack of the handler, so that the log of the
 // server shows them. If the handler panics with [http.ErrAbortHandler], ServeHTTP panics with that same
 // value, because net/http compares it. If the handler calls [runtime.Goexit], ServeHTTP panics with
@@ -69,10 +70,10 @@
 // as the ASCII form that it is looked up by. Other spellings that net/http maps to the same name, such as
 // full-width letters, are another host.
 //
-// The body of a response that can be written to, as that of 101 Switching Protocols, must be closed. A body
-// that is neither closed nor read to its end holds its slot forever, and with it a connection of
-// [http.Transport]. Unlike MaxConnsPerHost of [http.Transport], a [Transport] bounds requests, of which
-// HTTP/2 has many on one connection. It also bounds how many wait, and for how long.
+// The body of a response that can be written to, as that of 101 Switching Protocols, must be closed. Any other
+// body that is neither closed nor read to its end holds its slot until the context of its request ends, and
+// with it a connection of [http.Transport]. Unlike MaxConnsPerHost of [http.Transport], a [Transport] bounds
+// requests, of which HTTP/2 has many on one connection. It also bounds how many wait, and for how long.
 //
 // # What net/http does meanwhile
 //

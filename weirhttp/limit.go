@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/64ed045f/weir/internal/fifo"
 )
 
 // Limiter is a handler that runs another handler for a limited number of requests at once. [Limit] makes one.
@@ -25,8 +27,9 @@ type Limiter struct {
 	// then either still in the queue, which it leaves, or it has a slot, which it uses or passes on.
 	mu       sync.Mutex
 	limit    int
-	taken    int // slots
-	unplaced int // slots whose requests have no place in the pool yet
+	taken    int               // slots
+	unplaced int               // slots whose requests have no place in the pool yet
+	atPool   fifo.List[asking] // those of them that wait for it
 	queue    queue
 	draining bool
 	counts   [verdicts]uint64
@@ -129,7 +132,7 @@ func (l *Limiter) admit(r *http.Request, came time.Time) (*client, verdict) {
 		l.mu.Unlock()
 		return c, granted
 	}
-	w, v := l.enqueue(c, key, priority, came)
+	w, v := l.enqueue(r.Context(), c, key, priority, came)
 	l.mu.Unlock()
 	if w == nil {
 		return nil, v
@@ -138,10 +141,13 @@ func (l *Limiter) admit(r *http.Request, came time.Time) (*client, verdict) {
 }
 
 // enqueue lets a request wait, or returns why it may not wait. The caller holds mu.
-func (l *Limiter) enqueue(c *client, key string, priority int, came time.Time) (*waiter, verdict) {
+func (l *Limiter) enqueue(ctx context.Context, c *client, key string, priority int, came time.Time) (*waiter, verdict) {
 	victim, v := l.queue.room(c, priority)
-	if l.draining {
+	switch {
+	case l.draining:
 		v = closed
+	case ctx.Err() != nil: // it must not displace a request whose client is still there
+		v = gone
 	}
 	if v != undecided {
 		l.counts[v]++

@@ -1,6 +1,7 @@
 package weirhttp_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 
@@ -133,5 +134,18 @@ func TestWithoutAQueueItIsNotTheKeyThatIsFull(t *testing.T) {
 		s.refused(all[1], 0)
 		check.Equal(t, "stats", s.Stats(), weirhttp.Stats{Limit: 1, Running: 1, Keys: 1, QueueFull: 1})
 		s.endAll(all[:1])
+	})
+}
+
+func TestARequestThatIsGoneAsItComesDisplacesNone(t *testing.T) {
+	check.Bubble(t, "newest first", func(t *testing.T) {
+		s := newSite(t, 1, weirhttp.Queue(1), weirhttp.NewestFirst())
+		all := s.send("runs", "waits")
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel() // as by RST_STREAM while a handler outside worked
+		s.Limiter.ServeHTTP(newSink(), request(t, &untouched{t}, 1).WithContext(ctx))
+		synctest.Wait()
+		check.Equal(t, "stats", s.Stats(), weirhttp.Stats{Limit: 1, Running: 1, Waiting: 1, Gone: 1})
+		s.endAll(all)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/fifo"
 	"github.com/64ed045f/weir/internal/inside"
 )
 
@@ -30,17 +31,18 @@ func (l *Limiter) runOnPool(
 	ctx context.Context, cancel func(), c *client, came time.Time, w http.ResponseWriter, r *http.Request,
 ) (v verdict) {
 	defer context.AfterFunc(l.drained, cancel)()
+	a := l.asks(came)
 	var begun time.Time
 	defer func() { // also if the handler does not return
 		if !begun.IsZero() {
 			l.release(c, begun)
 		} else {
-			l.withdraw(c, v)
+			l.withdraw(c, a, v)
 		}
 	}()
 	err := l.pool.Do(ctx, func(task context.Context) error {
 		begun = l.times.begins(came)
-		l.placed()
+		l.placed(a)
 		served := r.WithContext(placed{r.Context(), task})
 		defer handBack(r, served)
 		l.handler.ServeHTTP(w, served)
@@ -60,18 +62,35 @@ func (l *Limiter) runOnPool(
 	}
 }
 
+// asking is a request that has a slot, and waits for its place in the pool.
+type asking struct {
+	came time.Time
+	link fifo.Link[asking] // in Limiter.atPool
+}
+
+// asks records that a request begins to wait for its place in the pool.
+func (l *Limiter) asks(came time.Time) *asking {
+	a := &asking{came: came}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.atPool.Append(&a.link, a)
+	return a
+}
+
 // placed records that a request has got its place in the pool.
-func (l *Limiter) placed() {
+func (l *Limiter) placed(a *asking) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unplaced--
+	l.atPool.Remove(&a.link)
 }
 
 // withdraw gives back the slot of a request that has got no place in the pool.
-func (l *Limiter) withdraw(c *client, v verdict) {
+func (l *Limiter) withdraw(c *client, a *asking, v verdict) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unplaced--
+	l.atPool.Remove(&a.link)
 	l.counts[v]++
 	l.free(c)
 }

@@ -33,15 +33,26 @@ func (t *times) read(oldest time.Time) weir.Times {
 
 // Times returns how long requests have waited before their start, and how long their handlers ran. It covers
 // all requests except refused ones and those that [Exempt] lets pass. It holds the lock that requests take,
-// for a short time.
+// and with [On] it looks at each request that waits for its place in the pool.
 func (l *Limiter) Times() weir.Times {
-	l.mu.Lock()
 	var oldest time.Time
+	l.mu.Lock()
 	if w := l.queue.order.First().Of(); w != nil {
 		oldest = w.came
 	}
+	for a := l.atPool.First(); a != nil; a = a.Next() { // in the order in which they have got their slots
+		oldest = earlier(oldest, a.Of().came)
+	}
 	l.mu.Unlock()
 	return l.times.read(oldest)
+}
+
+// earlier returns the earlier of two times, of which a may be zero for none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // Times returns how long requests have waited, for a slot and for the [HostRate], and how long they were
@@ -51,17 +62,12 @@ func (t *Transport) Times() weir.Times {
 	var oldest time.Time
 	s := &t.slots
 	s.mu.Lock()
-	look := func(w *turn) {
-		if oldest.IsZero() || w.came.Before(oldest) {
-			oldest = w.came
-		}
-	}
 	for _, l := range s.hosts.All() {
 		if w := l.rated.First().Of(); w != nil {
-			look(w)
+			oldest = earlier(oldest, w.came)
 		}
 		if w := l.First(); w != nil {
-			look(&w.Value)
+			oldest = earlier(oldest, w.Value.came)
 		}
 	}
 	s.mu.Unlock()

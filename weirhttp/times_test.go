@@ -74,3 +74,19 @@ func TestATransportTellsHowLongRequestsWaitAndRun(t *testing.T) {
 		measured(t, transport.Times())
 	})
 }
+
+func TestTheAgeOfTheOldestCountsTheWaitForThePool(t *testing.T) {
+	check.Bubble(t, "one place", func(t *testing.T) {
+		p := weir.New(1)
+		release := occupy(t, p, 1)
+		l := weirhttp.Limit(http.NotFoundHandler(), 1, weirhttp.On(p), weirhttp.MaxWait(time.Minute))
+		go l.ServeHTTP(newSink(), request(t, &untouched{t}, 1))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		check.Equal(t, "waiting", l.Stats().Waiting, 1)
+		check.Equal(t, "age of the oldest", l.Times().Oldest, 10*time.Second)
+		close(release)
+		p.Close()
+		synctest.Wait()
+	})
+}

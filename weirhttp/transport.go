@@ -17,12 +17,13 @@ var ErrOverloaded = errors.New("weirhttp: too many requests to one host")
 //	client := &http.Client{Transport: &weirhttp.Transport{PerHost: 8}}
 //
 // Any number of goroutines may use a Transport at once. Its fields must not change then, and it must not be
-// copied. It starts no goroutine. It remembers a host only while requests to it wait or are under way. With
-// Rate it also remembers hosts that have not rested yet; each later request makes it forget some hosts that
-// have.
+// copied. It starts no goroutine that lasts. It remembers a host only while requests to it wait or are under
+// way. With Rate it also remembers hosts that have not rested yet; each later request makes it forget some
+// hosts that have.
 //
 // A request is under way, and holds a slot of its host, until the body of its response is closed, or is read
-// to its end or to an error. If there is no body, it is under way until RoundTrip returns. A goroutine that
+// to its end or to an error, or until the context of the request ends. If there is no body, it is under way
+// until RoundTrip returns. A goroutine that
 // keeps a body open while it waits for another response of the same host can wait forever.
 type Transport struct {
 	// Base sends the requests; nil means [http.DefaultTransport].
@@ -95,27 +96,28 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.base().RoundTrip(r)
 	sent = true
 	if err == nil && response != nil && hasBody(r, response) {
-		response.Body = hold(response.Body, s)
+		response.Body = hold(r.Context(), response.Body, s)
 		held = true
 	}
 	return response, err
 }
 
-// hasBody reports whether a response to r has a body. With HTTP/2, net/http gives a response without a body a
-// Body of a private type, so hasBody looks at the method, the status and the length. A body that can be
-// written to belongs to an upgraded connection.
+// hasBody reports whether a response to r has a body. Base may wrap the Body of a response without one, and
+// with HTTP/2 net/http gives it a private type, so hasBody looks at the method and the status. It looks at the
+// length only with HTTP/2, as a Base of a program's own may leave it 0. A body that can be written to belongs
+// to an upgraded connection.
 func hasBody(r *http.Request, response *http.Response) bool {
 	if response.Body == nil || response.Body == http.NoBody {
 		return false
 	}
-	if _, upgraded := response.Body.(io.Writer); upgraded || response.ProtoMajor < 2 {
+	if _, upgraded := response.Body.(io.Writer); upgraded {
 		return true
 	}
 	switch response.StatusCode {
 	case http.StatusNoContent, http.StatusNotModified:
 		return false
 	}
-	return r.Method != http.MethodHead && response.ContentLength != 0
+	return r.Method != http.MethodHead && (response.ProtoMajor < 2 || response.ContentLength != 0)
 }
 
 // CloseIdleConnections makes Base close its idle connections, if Base has that method.

@@ -1,16 +1,20 @@
 package weirhttp
 
-import "io"
+import (
+	"context"
+	"io"
+)
 
-// hold wraps body so that it gives the slot back when the client is done with it. A body that the client can
-// write to, such as a connection, stays writable.
-func hold(body io.ReadCloser, s *slot) io.ReadCloser {
+// hold wraps body so that it gives the slot back when the client is done with it, or when the context of the
+// request ends. A body that the client can write to, such as a connection, stays writable, and outlives the
+// context.
+func hold(ctx context.Context, body io.ReadCloser, s *slot) io.ReadCloser {
 	h := held{body, s}
 	w, writes := body.(io.Writer)
 	c, closesWrite := body.(writeCloser)
 	switch {
 	case !writes:
-		return &readBody{h}
+		return &readBody{h, context.AfterFunc(ctx, s.release)}
 	case !closesWrite:
 		return &connectionBody{h, w}
 	default:
@@ -33,15 +37,25 @@ func (h held) Close() error {
 }
 
 // readBody also gives its slot back at the end of the body and after an error: no more data comes then, and
-// net/http does not insist on Close.
-type readBody struct{ held }
+// net/http does not insist on Close. When the context of the request ends, net/http gives its connection up.
+type readBody struct {
+	held
+	ignore func() bool // ignores the end of the context
+}
 
 func (b *readBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil {
+		b.ignore()
 		b.slot.release()
 	}
 	return n, err
+}
+
+// Close closes the body first, as that of held does.
+func (b *readBody) Close() error {
+	defer b.ignore()
+	return b.held.Close()
 }
 
 // connectionBody can still be written to at the end of reading, so only Close gives its slot back.

@@ -19,23 +19,31 @@ func TestTransportUnderStressKeepsItsLimitAndLosesNoSlot(t *testing.T) {
 	hosts := []string{"http://a.example", "http://b.example", "http://c.example"}
 	var gauges [3]check.Gauge
 	transport := &weirhttp.Transport{PerHost: 3, Queue: 8, MaxWait: time.Minute, Base: base(func(r *http.Request) (*http.Response, error) {
-		gauge := &gauges[r.URL.Hostname()[0]-'a']
-		gauge.Enter()
+		e := r.Context().Value(ofExchange{}).(*exchange)
+		if !e.begin(&gauges[r.URL.Hostname()[0]-'a']) {
+			check.OK(t, r.Body.Close())
+			return nil, context.Canceled
+		}
 		switch len(r.URL.Path) % 5 {
 		case 0:
-			gauge.Leave()
+			e.end()
 			return nil, errBoom
 		case 1:
-			gauge.Leave()
+			e.end()
 			panic(errBoom)
 		}
-		return &http.Response{Body: &gauged{text("hello"), gauge, sync.Once{}}}, nil
+		return &http.Response{Body: &gauged{text("hello"), e}}, nil
 	})}
 	var senders sync.WaitGroup
 	for sender := range 40 {
 		senders.Go(func() {
 			for i := range check.Scale(2000, 200) {
-				ctx, cancel := context.WithCancel(t.Context())
+				e := new(exchange)
+				ctx, stop := context.WithCancel(context.WithValue(t.Context(), ofExchange{}, e))
+				cancel := func() { // what net/http does when the context ends is done first here, so that the gauge is exact
+					e.end()
+					stop()
+				}
 				r := question(t, hosts[(sender+i)%3]+"/"+strings.Repeat("x", (sender*7+i)%5)).WithContext(ctx)
 				if i%3 == 0 {
 					go cancel()
@@ -82,22 +90,51 @@ func hit(t testing.TB, transport *weirhttp.Transport, r *http.Request, read bool
 	twice.Wait()
 }
 
-// gauged is a body of which the gauge counts how many are open.
+// exchange is a request and its response, of which a gauge counts how many are under way.
+type exchange struct {
+	mu    sync.Mutex
+	gauge *check.Gauge
+	over  bool
+}
+
+// ofExchange is the key of an exchange in the context of its request.
+type ofExchange struct{}
+
+func (e *exchange) begin(gauge *check.Gauge) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.over {
+		return false
+	}
+	e.gauge = gauge
+	gauge.Enter()
+	return true
+}
+
+func (e *exchange) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.gauge != nil && !e.over {
+		e.gauge.Leave()
+	}
+	e.over = true
+}
+
+// gauged is the body of a response.
 type gauged struct {
 	*closing
-	gauge *check.Gauge
-	once  sync.Once
+	exchange *exchange
 }
 
 func (g *gauged) Read(p []byte) (int, error) {
 	n, err := g.closing.Read(p)
 	if err != nil {
-		g.once.Do(g.gauge.Leave)
+		g.exchange.end()
 	}
 	return n, err
 }
 
 func (g *gauged) Close() error {
-	g.once.Do(g.gauge.Leave)
+	g.exchange.end()
 	return nil
 }

@@ -43,6 +43,7 @@ func hostName(name string) string {
 			return address.Unmap().String()
 		}
 	}
+	name = strings.ReplaceAll(name, "İ", "i\u0307") // which ToLower takes for i
 	name = strings.TrimSuffix(strings.ToLower(name), ".")
 	if isASCII(name) {
 		return name

@@ -29,6 +29,8 @@ func TestAHostIsOneHoweverItIsSpelled(t *testing.T) {
 		{"http://example.com:81/"},
 		{"http://127.0.0.2/"},
 		{"ftp://example.com/"},
+		{"http://istanbul.example/", "http://ISTANBUL.example/"},
+		{"http://İstanbul.example/", "http://i\u0307stanbul.example/"},
 	}
 	bodies := map[string]*http.Response{}
 	transport := &weirhttp.Transport{PerHost: 1, Queue: -1, Base: base(func(r *http.Request) (*http.Response, error) {

@@ -252,3 +252,63 @@ func (h halfClosable) CloseWrite() error {
 	*h.closes++
 	return nil
 }
+
+// net/http closes the connection of a body that is left open when the request's context ends.
+func TestABodyLeftOpenHoldsNoSlotWhenItsContextHasEnded(t *testing.T) {
+	s := startServer(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "hello")
+	}), (*httptest.Server).Start)
+	one := &http.Transport{MaxConnsPerHost: 1}
+	base := &http.Transport{}
+	defer one.CloseIdleConnections()
+	defer base.CloseIdleConnections()
+	for name, transport := range map[string]http.RoundTripper{
+		"net/http": one,
+		"weir":     &weirhttp.Transport{PerHost: 1, Base: base},
+	} {
+		t.Run(name, func(t *testing.T) {
+			get := func(d time.Duration) error { // leaves the body open, but ends its context
+				ctx, cancel := context.WithTimeout(t.Context(), d)
+				defer cancel()
+				r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+				if err != nil {
+					return err
+				}
+				_, err = (&http.Client{Transport: transport}).Do(r) //nolint:bodyclose // what this is about
+				return err
+			}
+			for i := range 3 {
+				if err := get(5 * time.Second); err != nil {
+					t.Fatalf("request %d: %v", i, err)
+				}
+			}
+		})
+	}
+}
+
+// otelhttp.NewTransport and others wrap each body, also http.NoBody.
+func TestAResponseWithoutABodyHoldsNoSlotThoughTheBaseWrapsIt(t *testing.T) {
+	s := startServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status, _ := strconv.Atoi(r.URL.Path[1:])
+		w.WriteHeader(status)
+	}), (*httptest.Server).Start)
+	client := s.Client()
+	inner := client.Transport
+	transport := &weirhttp.Transport{PerHost: 1, Queue: -1, Base: base(func(r *http.Request) (*http.Response, error) {
+		response, err := inner.RoundTrip(r)
+		if err == nil {
+			response.Body = struct{ io.ReadCloser }{response.Body}
+		}
+		return response, err
+	})}
+	for _, what := range [][2]string{{http.MethodHead, "/200"}, {http.MethodGet, "/204"}, {http.MethodGet, "/304"}} {
+		r, err := http.NewRequestWithContext(t.Context(), what[0], s.URL+what[1], nil)
+		check.OK(t, err)
+		response, err := transport.RoundTrip(r)
+		check.OK(t, err)
+		remembersNothing(t, transport)
+		if err == nil {
+			check.OK(t, response.Body.Close())
+		}
+	}
+}

@@ -38,8 +38,8 @@
 // While the queue has no ring, the engine hands the first tasks to workers that are born with them. Many pools
 // never hold more tasks at once, and a ring, with the search in it, costs more than such a task. Tasks from the
 // queue come with new workers, too, once a row of workers has been born of which none came back for a second task:
-// see rushes. They come with idle or new workers while processors are free, and the queued tasks take long: see
-// spreads. Retire says that a goroutine waits for all tasks: then workers that find nothing to do end, and the end
+// see rushes. They come with idle or new workers if the queued tasks take long, while fewer workers than
+// processors are active: see spreads. Retire says that a goroutine waits for all tasks: then workers that find nothing to do end, and the end
 // of the last worker ends the wait.
 //
 // The caller may have begun tasks before it made the engine. Enter gives each of them a permit, until Leave. Adopt
@@ -58,7 +58,7 @@
 //  1. A goroutine that adds a task looks at the permits afterwards. If a worker may be woken and none is searching,
 //     the goroutine wakes one, which is then searching.
 //  2. A searching worker that has found a task releases the token, then looks at the queue again, and wakes a
-//     successor, before it runs its task. A goroutine that gives a task to a new worker, which need not search,
+//     successor, before it runs its task. A goroutine that hands a task over to a worker, which need not search,
 //     releases the token for it, and then looks at the queue again.
 //  3. A worker that goes to rest first counts as idle, then releases its permit (and the token), then looks at the
 //     queue once more, and parks last.

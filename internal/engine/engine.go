@@ -36,8 +36,8 @@ type Config struct {
 	End func(w *Worker)
 	// Expiry, if not nil, says how long a task may be queued. Measure must be 1 then.
 	Expiry *Expiry
-	// AtOnce is how many tasks are handed to workers before there is a ring: about as many as there are
-	// processors.
+	// AtOnce is how many tasks are handed to workers before there is a ring, and how many workers must be
+	// active for no more to be handed over to spread the work: about as many as there are processors.
 	AtOnce int32
 	// Parked is how many idle workers stay for their IdleTimeout even if no worker has come back for a second
 	// task lately; 0 stands for all.
@@ -211,10 +211,10 @@ func (e *Engine) Init(c *Config) {
 	e.permits.allow(min(c.Limit, maxAllowed))
 }
 
-// stir wakes or starts a worker to search, if the permits allow one. A goroutine that has made work available
-// calls it afterwards.
+// stir wakes or starts a worker to search, if the permits allow one. Before that it may hand tasks over to
+// workers. A goroutine that has made work available calls stir afterwards.
 func (e *Engine) stir() {
-	for e.permits.tryWake() {
+	for handed := 0; e.permits.tryWake(); handed++ {
 		e.mu.Lock()
 		if !e.hasWork() || e.lane != nil && e.placeWanted() {
 			// Another worker took it meanwhile, or the ring that looked ready was just released.
@@ -227,7 +227,7 @@ func (e *Engine) stir() {
 			e.unlock()
 			return
 		}
-		w, o := e.handOver(), orderRun
+		w, o := e.handOver(handed), orderRun
 		if w == nil {
 			w, o = e.recruit(), orderSearch
 			e.searcher.Store(w)
@@ -236,7 +236,7 @@ func (e *Engine) stir() {
 		e.mu.Unlock()
 		if born {
 			// Making a goroutine takes longer than all else that is done under the lock. The worker is in
-			// Engine.workers already, and known to search.
+			// Engine.workers already, and known to search or to have a task.
 			go w.work()
 		}
 		if o == orderSearch || !e.available() {
@@ -247,9 +247,10 @@ func (e *Engine) stir() {
 
 // handOver gives the oldest task to a worker, which then need not search, and releases the token. It returns
 // nil if a worker has to search instead. Workers that search start one after the other, each on the processor
-// of the one before, and no more of them than have something to do: for many short tasks that is best.
-func (e *Engine) handOver() *Worker {
-	if !e.quiet() || e.waited() || !e.spreads() && !e.rushes() {
+// of the one before, and no more of them than have something to do: for many short tasks that is best. handed
+// is how many tasks the caller has handed over in a row.
+func (e *Engine) handOver(handed int) *Worker {
+	if !e.quiet() || e.waited() || !(handed < mostSpread && e.spreads()) && !e.rushes() {
 		return nil
 	}
 	task, k, ok := e.queue.pop()
@@ -258,27 +259,36 @@ func (e *Engine) handOver() *Worker {
 	}
 	w := e.recruit()
 	w.hand, w.mark = task, k
+	w.fresh = e.queue.meter.isFresh(k)
 	w.free.Store(false)
 	e.permits.endSearch() // the caller looks at the queue again
 	return w
 }
 
-// spreads reports whether each queued task should get a processor of its own at once, since the queued tasks
-// take so long together. A goroutine that is woken stands in the slot runnext of its waker's processor. Other
-// processors take it from there only after a while. If the goroutine is a worker that searches, and its waker
-// runs a task, all other tasks wait for that while. A goroutine that is woken next moves it to the run queue,
-// from which other processors take it at once.
+const (
+	// worthSpreading is somewhat less than a goroutine spends in runnext on Linux.
+	worthSpreading = 40 * time.Microsecond
+	// mostSpread bounds how long a goroutine hands tasks over: it may have a task in hand itself.
+	mostSpread = 16
+)
+
+// spreads reports whether queued tasks should each have a worker at once, since they take so long together. A
+// goroutine that is woken stands in the slot runnext of its waker's processor. Other processors take it from
+// there only after a while. If the goroutine is a worker that searches, and its waker runs a task, all other
+// tasks wait for that while. A goroutine that is woken next moves it to the run queue, from which other
+// processors take it at once.
+//
+// That ends when there are as many active workers as processors, and for a while after tasks that were handed
+// over have begun late: where other goroutines compute on all processors, a task does better in the queue,
+// from which the first worker that has a processor takes it.
 func (e *Engine) spreads() bool {
 	m := e.queue.meter
 	if m == nil || e.permits.active() >= int(e.AtOnce) {
 		return false
 	}
-	queued := int64(e.queue.len())
-	return queued > 0 && m.mean.Load() >= int64(worthSpreading)/queued
+	mean := m.mean.Load()
+	return mean > 0 && int64(e.queue.len()) >= (int64(worthSpreading)+mean-1)/mean && m.now() >= m.crowded.Load()
 }
-
-// worthSpreading is somewhat less than a goroutine spends in runnext on Linux.
-const worthSpreading = 40 * time.Microsecond
 
 // rushes reports whether tasks block, so that each of them needs a worker. Each then comes with its worker,
 // and all goroutines that add tasks start workers.

@@ -34,6 +34,20 @@ func (e *Engine) TasksTake(mean time.Duration) {
 	e.handed = e.AtOnce
 }
 
+// Spreads reports whether a task would be handed over.
+func (e *Engine) Spreads() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.spreads()
+}
+
+// BeginsLate is what a task does that was handed over, and begins only now.
+func (e *Engine) BeginsLate(waited time.Duration) {
+	m := e.queue.meter
+	now := m.now()
+	m.arrives(draw{}.mark(now-int64(waited)), now)
+}
+
 // Ring is a ring for tests, which close its gates themselves.
 type Ring struct {
 	r    *ring

@@ -20,8 +20,8 @@ func blocking(limit, queue int) (e *engine.Engine, release chan struct{}) {
 	}), release
 }
 
-// A submitter hands a long task to a worker, whether one is idle or not, until there are as many workers as processors.
-func TestLongTasksAreHandedOverUntilAllProcessorsAreInUse(t *testing.T) {
+// A submitter hands a long task over to a worker, whether one is idle or not, while at least two processors have none.
+func TestLongTasksAreHandedOverUntilProcessorsAreInUse(t *testing.T) {
 	const procs = 3
 	release := make(chan struct{})
 	e := engine.New(engine.Config{
@@ -41,6 +41,32 @@ func TestLongTasksAreHandedOverUntilAllProcessorsAreInUse(t *testing.T) {
 	}
 	close(release)
 	e.Close()
+}
+
+// Where other goroutines have the processors, a task that is handed over waits for one, however many workers are free.
+func TestNoTaskIsHandedOverForAWhileAfterOneThatBeganLate(t *testing.T) {
+	check.Bubble(t, "one that waits", func(t *testing.T) {
+		e := engine.New(engine.Config{
+			Limit: 9, Queue: 9, MaxWaiting: 1, IdleTimeout: time.Minute, Measure: 1, AtOnce: 3,
+			Runner: engine.Run(func(*engine.Worker, engine.Task) {}),
+		})
+		defer e.Close()
+		e.TasksTake(0)
+		e.Pause()
+		e.Submit(engine.Task{}, nil)
+		check.Equal(t, "handed over, and how long it takes is not known", e.Spreads(), false)
+		e.TasksTake(time.Microsecond)
+		check.Equal(t, "a short one is handed over", e.Spreads(), false)
+		e.TasksTake(time.Millisecond)
+		time.Sleep(time.Millisecond)
+		e.BeginsLate(time.Millisecond)
+		check.Equal(t, "a long one is handed over", e.Spreads(), true)
+		time.Sleep(time.Second)
+		e.BeginsLate(2 * time.Millisecond)
+		check.Equal(t, "one is handed over after one that began late", e.Spreads(), false)
+		time.Sleep(200 * time.Millisecond)
+		check.Equal(t, "one is handed over later", e.Spreads(), true)
+	})
 }
 
 func TestARefusalCostsTheSameHoweverManyWork(t *testing.T) {

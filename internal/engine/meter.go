@@ -33,10 +33,12 @@ type meter struct {
 	ended  atomic.Uint32   // measured tasks that have ended since from
 	block  atomic.Uint32   // the binary logarithm of the next block's length
 	from   atomic.Int64    // when the rate was last determined
-	_      [64 - 40]byte
-	wait   histogram.Counter
-	run    histogram.Counter
-	expiry *expiry // if not nil, each task is measured
+	// crowded is the time until which no task is handed over to spread the work: see spreads.
+	crowded atomic.Int64
+	_       [64 - 48]byte
+	wait    histogram.Counter
+	run     histogram.Counter
+	expiry  *expiry // if not nil, each task is measured
 
 	passing draw  // of the tasks that pass by the rings; under Engine.mu
 	left    int   // how many of them come before the next measured one
@@ -162,6 +164,30 @@ func (m *meter) begins(k mark) (now int64) {
 	return now
 }
 
+// A task that was handed over when it was fresh, and begins more than lateStart after its submission, has
+// waited for a processor. Then none is handed over to spread the work for crowdedFor times as long.
+const (
+	lateStart  = time.Millisecond
+	crowdedFor = 100
+)
+
+// isFresh reports whether a task with the mark k has just been submitted. m may be nil.
+func (m *meter) isFresh(k mark) bool {
+	if m == nil || k == 0 {
+		return false
+	}
+	now := m.now()
+	at := k.submitted(now)
+	return at != 0 && now-at < int64(lateStart)
+}
+
+// arrives notes that a task with the mark k, which was handed over when it was fresh, begins now.
+func (m *meter) arrives(k mark, now int64) {
+	if waited := now - k.submitted(now); waited > int64(lateStart) {
+		m.crowded.Store(now + crowdedFor*waited)
+	}
+}
+
 // ends notes that a task with the mark k, which began at the time begun, has ended. It waited for the part
 // away of that time.
 func (m *meter) ends(k mark, begun int64, away time.Duration) {
@@ -239,6 +265,8 @@ func (e *Engine) runMarked(w *Worker, task Task) {
 		e.carry(w)
 		return
 	}
+	fresh := w.fresh
+	w.fresh = false
 	switch m := e.queue.meter; {
 	case e.Void != nil && e.Void(task):
 		w.mark = 0
@@ -246,7 +274,11 @@ func (e *Engine) runMarked(w *Worker, task Task) {
 		e.expired(w, task)
 		return
 	default:
-		w.begun.Store(m.begins(w.mark))
+		now := m.begins(w.mark)
+		if fresh {
+			m.arrives(w.mark, now)
+		}
+		w.begun.Store(now)
 	}
 	e.Run(w, task)
 	if w.mark != 0 {

@@ -20,6 +20,7 @@ type Worker struct {
 	relied atomic.Bool
 	order  order // the order with which its goroutine begins; orderTake from then on
 	leaves bool  // it has to leave its place
+	fresh  bool  // the task in hand was handed over right after its submission
 	// seen is the number up to which no wait asks the worker. The worker itself changes it, or, under
 	// Engine.mu, the goroutine that wakes the worker.
 	seen uint64

@@ -38,6 +38,6 @@ func (r Ring) Push(f func() error) (in, unsearched bool) {
 }
 
 // The ring's own methods.
-func (r Ring) Pop() func() error { return r.r.pop() }
+func (r Ring) Pop() func() error { return r.r.pop(false) }
 func (r Ring) Search() bool      { return r.r.search() }
 func (r Ring) GiveUp() bool      { return r.r.giveUp() }

@@ -113,14 +113,14 @@ func (g *Group) found(r *ring) {
 		// The second goroutine moves the first from the processor's runnext slot to its run queue. Other
 		// processors steal from the run queue at once, but from runnext only after a while.
 		g.goroutines.Add(1)
-		go func() { g.work(r.lane, r, r.pop()) }()
+		go func() { g.work(r.lane, r, r.pop(false)) }()
 	}
 }
 
 // search is the body of a goroutine that was started to search.
 func (g *Group) search(r *ring) {
 	for {
-		if f := r.pop(); f != nil {
+		if f := r.pop(true); f != nil {
 			g.found(r)
 			g.work(r.lane, r, f)
 			return
@@ -155,7 +155,7 @@ func (g *Group) work(l *lane, r *ring, f func() error) {
 		}
 		f = l.leave()
 		if f == nil && r != nil {
-			f = r.pop()
+			f = r.pop(false)
 		}
 	}
 	over = true

@@ -105,8 +105,9 @@ func (r *ring) push(f func() error) verdict {
 }
 
 // pop takes the oldest function. It returns nil if there is none, or if its producer has not yet stored it in
-// its slot.
-func (r *ring) pop() func() error {
+// its slot. A goroutine that searches does not pause if others are faster: the functions that are pushed
+// meanwhile have no other goroutine.
+func (r *ring) pop(searching bool) func() error {
 	for losses := uint(0); ; {
 		n := r.head.Load()
 		s, lap := &r.slots[n&r.mask], n>>r.shift
@@ -118,7 +119,9 @@ func (r *ring) pop() func() error {
 				s.turn.Store(2*lap + 2)
 				return f
 			}
-			losses = backoff.Lost(losses)
+			if !searching {
+				losses = backoff.Lost(losses)
+			}
 		case turn <= 2*lap:
 			return nil
 		}
