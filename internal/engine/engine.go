@@ -250,7 +250,12 @@ func (e *Engine) stir() {
 // of the one before, and no more of them than have something to do: for many short tasks that is best. handed
 // is how many tasks the caller has handed over in a row.
 func (e *Engine) handOver(handed int) *Worker {
-	if !e.quiet() || e.waited() || !(handed < mostSpread && e.spreads()) && !e.rushes() {
+	switch {
+	case !e.quiet(), e.waited():
+		return nil
+	case handed < mostSpread && e.spreads():
+	case e.rushes():
+	default:
 		return nil
 	}
 	task, k, ok := e.queue.pop()
