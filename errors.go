@@ -57,8 +57,8 @@ type DroppedError struct {
 	// Arg is the argument that the function of a [FuncPool], [FuncContext] or [Stateful] was to be called with; or the func() that was given to
 	// [Pool.Submit] or its like; or the func(context.Context) of a timer that was due and not queued.
 	Arg any
-	// Cause is that of the task's context; or [ErrExpired]; or [ErrClosed] if Shutdown has taken the task off the queue, or a timer is made on a
-	// closed pool; or [ErrFull] if a timer is due and may not wait for room.
+	// Cause is that of the task's context; or [ErrExpired]; or [ErrClosed] if Shutdown has taken the task off the queue, or the timer was made on
+	// a closed pool; or [ErrFull] if a timer is due and may not wait for room.
 	Cause error
 }
 

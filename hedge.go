@@ -10,10 +10,11 @@ import (
 )
 
 // Hedge returns the value of the first of calls that succeeds. It starts calls[0] on p, and each of the
-// others when the latest one has run for the time after, or when all started ones have failed. It then
-// cancels the contexts of the remaining calls, and does not wait for them: a call that ignores its context
-// keeps its place until it ends. If after is the 95th percentile of the time that a call takes, see
-// [Pool.Times], one call in twenty is made twice. (Jeffrey Dean and Luiz Barroso, "The Tail at Scale", 2013.)
+// others when the latest one has run for the time after, or at that time after p refused it, or when all
+// started ones have failed. It then cancels the contexts of the remaining calls, and does not wait for them:
+// a call that ignores its context keeps its place until it ends. If after is the 95th percentile of the time
+// that a call takes, see [Pool.Times], one call in twenty is made twice. (Jeffrey Dean and Luiz Barroso, "The
+// Tail at Scale", 2013.)
 //
 // The contexts of the calls are made from ctx. If all calls fail, Hedge returns their errors in order, as
 // [errors.Join] does; if ctx ends first, the cause of ctx. A call that p refuses or never starts has failed
@@ -21,8 +22,8 @@ import (
 // on a panic of a call; if it has already returned, or returns something else, the panic goes to [OnPanic],
 // and with [CrashOnPanic] it ends the program. A [Retry] of p does not apply to the calls.
 //
-// A task that calls Hedge lends its place to the calls meanwhile, and waits for it afterwards, as with futures.
-// The end of the call that succeeded synchronizes before the return of Hedge.
+// A task that calls Hedge lends its place to the calls until Hedge returns, as a task in [Future.Get] does. The
+// end of the call that succeeded synchronizes before the return of Hedge.
 func Hedge[T any](ctx context.Context, p *Pool, after time.Duration, calls ...func(ctx context.Context) (T, error)) (T, error) {
 	mustContext(ctx != nil)
 	mustPool(p != nil)
@@ -50,7 +51,7 @@ type hedge[T any] struct {
 	made   int  // calls
 	begun  bool // the latest call has begun
 	failed int
-	hosts  sync.WaitGroup // goroutines that wait for a call as parts of the task that calls Hedge
+	waits  sync.WaitGroup // goroutines that wait for a call, as goroutines of the task that calls Hedge
 
 	mu   sync.Mutex
 	over bool // no event counts any more
@@ -68,7 +69,7 @@ type hedged[T any] struct {
 // run returns the event that ends it.
 func (h *hedge[T]) run(ctx context.Context) hedged[T] {
 	own, cancel := context.WithCancel(ctx)
-	defer h.hosts.Wait() // the last of them gets the task its place back
+	defer h.waits.Wait() // when the last of them ends, the task has its place back
 	defer h.ends(cancel)
 	timer := time.NewTimer(h.after)
 	timer.Stop()
@@ -101,7 +102,7 @@ func (h *hedge[T]) run(ctx context.Context) hedged[T] {
 				case h.failed == h.made:
 					timer.Stop()
 					h.next(own)
-				case e.call == h.made-1 && !h.begun: // its time begins now, as it will never run
+				case e.call == h.made-1 && !h.begun: // p has refused it, so the time to the next one begins now
 					timer.Reset(h.after)
 				}
 			}
@@ -117,9 +118,9 @@ func (h *hedge[T]) next(ctx context.Context) {
 	i := h.made
 	h.made++
 	h.begun = false
-	switch host := hostOf(ctx); {
-	case host.pool != nil:
-		h.hosts.Go(func() { h.await(ctx, host, i) })
+	switch {
+	case hostOf(ctx).pool != nil:
+		h.waits.Go(func() { h.await(ctx, i) })
 	case i == 0: // until that is accepted nothing else can happen
 		h.hand(ctx, i)
 	default:
@@ -127,16 +128,23 @@ func (h *hedge[T]) next(ctx context.Context) {
 	}
 }
 
-// await hands over a call, and has the task host wait for it: the task may be needed to give it a place.
-func (h *hedge[T]) await(ctx context.Context, host task, i int) {
-	if c := h.hand(ctx, i); c != nil {
-		host.await(h.pool, c.want(true), func(w *engine.Wakeup) { c.outcome(w, nil, ctx.Done()) })
+// await hands over a call, and waits for its end as the task that ctx comes from: the call may need the
+// task's place.
+func (h *hedge[T]) await(ctx context.Context, i int) {
+	c := h.hand(ctx, i)
+	if c == nil {
+		return
+	}
+	select {
+	case <-c.done: // it has started out of turn
+	default: // the task may be over by now
+		hostOf(ctx).await(h.pool, c.want(true), func(w *engine.Wakeup) { c.outcome(w, nil, ctx.Done()) })
 	}
 }
 
 // hand hands over a call, and waits for room. It returns the call, or nil if it was not accepted.
 func (h *hedge[T]) hand(ctx context.Context, i int) *hedgedCall[T] {
-	c := &hedgedCall[T]{goTask: goTask{errand: errand{pool: h.pool, ctx: ctx}}, of: h, number: i}
+	c := &hedgedCall[T]{goTask: goTask{errand: errand{pool: h.pool, ctx: ctx, done: make(chan struct{})}}, of: h, number: i}
 	c.self = c
 	if err := c.hand(); err != nil {
 		h.tell(hedged[T]{call: i, err: err})

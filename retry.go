@@ -94,8 +94,8 @@ func (e *RetryError) Unwrap() []error {
 	return all
 }
 
-// Permanent marks err as one after which there is no other try; nil stays nil. An error that wraps it, also one
-// among those that [errors.Join] joins, counts like it.
+// Permanent marks err as one after which there is no other try; nil stays nil. An error that wraps a permanent
+// one, also by [errors.Join], is permanent.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -104,7 +104,7 @@ func Permanent(err error) error {
 }
 
 // RetryAfter marks err with the time to wait before the next try, as a server may ask for; it may be more
-// than MostWait. An error that wraps it counts like it. If err is nil, RetryAfter returns nil.
+// than MostWait. An error that wraps such an error asks for the same wait. If err is nil, RetryAfter returns nil.
 func RetryAfter(err error, d time.Duration) error {
 	if err == nil {
 		return nil

@@ -132,8 +132,8 @@ func (x *Timer) dropRun() bool {
 
 // Reset makes the task run when d is over; at once if d is not positive. It does so even if the task has run,
 // or was stopped. A timer of [Pool.Every] then runs every d, which must be more than 0. Reset drops a run
-// that is still queued, and reports whether it prevented a run, as Stop does. It does nothing if the pool is
-// closed.
+// that is still queued, and reports whether it prevented a run, as Stop does. On a closed pool it does nothing,
+// and reports false.
 func (x *Timer) Reset(d time.Duration) bool {
 	x.made()
 	must(d > 0 || !x.repeats, "time from one run to the next must be more than 0", d)

@@ -27,7 +27,7 @@ type worker struct {
 	// or to raised, which is never 0: then the worker asks the loop's context before each item.
 	signal *atomic.Uint32
 	raised atomic.Uint32
-	asked  int // how many items it has asked for; at most mostAsked, then it is told
+	asked  int // items before which the worker has asked the context; after mostAsked it reads the loop's signal
 }
 
 func (l *loop) newWorker(ctx context.Context) *worker {
@@ -81,7 +81,7 @@ func (w *worker) work() {
 		if w.Alone(left, w.claims%16 == 0 && (w.asking || l.short.Load())) {
 			l.recruit()
 		}
-		w.heeds(w.claim.Hi - w.claim.Lo)
+		w.chooseSignal(w.claim.Hi - w.claim.Lo)
 		w.at = w.claim.Lo
 		next := l.body(w, w.claim)
 		w.adapt(next - w.claim.Lo)
@@ -109,13 +109,13 @@ func (w *worker) adapt(items int) {
 	w.grain = grain
 }
 
-// mostAsked is for how many items a worker asks the loop's context. To watch the context costs as much as to
-// ask for some hundred items, and most loops are over before.
+// mostAsked is before how many items a worker asks the loop's context. Watching the context costs as much as
+// asking it some hundred times, and most loops are over before.
 const mostAsked = 128
 
-// heeds chooses how the worker notices, between two items of a claim of n items, that the loop's context is
+// chooseSignal chooses how the worker notices, between two items of a claim of n items, that the loop's context is
 // cancelled. Before a claim it asks the contexts anyway.
-func (w *worker) heeds(n int) {
+func (w *worker) chooseSignal(n int) {
 	l := w.loop
 	w.signal = &l.Signal
 	switch {

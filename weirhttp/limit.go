@@ -29,7 +29,7 @@ type Limiter struct {
 	limit    int
 	taken    int               // slots
 	unplaced int               // slots whose requests have no place in the pool yet
-	atPool   fifo.List[asking] // those of them that wait for it
+	atPool   fifo.List[asking] // requests that have a slot and wait for a place in the pool
 	queue    queue
 	draining bool
 	counts   [verdicts]uint64
@@ -124,6 +124,7 @@ func (l *Limiter) admit(r *http.Request, came time.Time) (*client, verdict) {
 	if l.key != nil {
 		key = l.key(r)
 	}
+	ended := r.Context().Err() != nil // asked without the lock: the context may be of a type of the program's own
 	l.mu.Lock()
 	c := l.queue.byKey.Get(key)
 	if !l.draining && l.taken < l.limit && l.queue.mayRun(c) {
@@ -132,7 +133,7 @@ func (l *Limiter) admit(r *http.Request, came time.Time) (*client, verdict) {
 		l.mu.Unlock()
 		return c, granted
 	}
-	w, v := l.enqueue(r.Context(), c, key, priority, came)
+	w, v := l.enqueue(c, key, priority, came, ended)
 	l.mu.Unlock()
 	if w == nil {
 		return nil, v
@@ -140,13 +141,14 @@ func (l *Limiter) admit(r *http.Request, came time.Time) (*client, verdict) {
 	return w.client, l.await(r.Context(), w)
 }
 
-// enqueue lets a request wait, or returns why it may not wait. The caller holds mu.
-func (l *Limiter) enqueue(ctx context.Context, c *client, key string, priority int, came time.Time) (*waiter, verdict) {
+// enqueue lets a request wait, or returns why it may not wait. ended says that its context has ended. The caller
+// holds mu.
+func (l *Limiter) enqueue(c *client, key string, priority int, came time.Time, ended bool) (*waiter, verdict) {
 	victim, v := l.queue.room(c, priority)
 	switch {
 	case l.draining:
 		v = closed
-	case ctx.Err() != nil: // it must not displace a request whose client is still there
+	case ended: // it must not displace a request whose client is still there
 		v = gone
 	}
 	if v != undecided {

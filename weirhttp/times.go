@@ -40,7 +40,7 @@ func (l *Limiter) Times() weir.Times {
 	if w := l.queue.order.First().Of(); w != nil {
 		oldest = w.came
 	}
-	for a := l.atPool.First(); a != nil; a = a.Next() { // in the order in which they have got their slots
+	for a := l.atPool.First(); a != nil; a = a.Next() { // not in the order of arrival
 		oldest = earlier(oldest, a.Of().came)
 	}
 	l.mu.Unlock()

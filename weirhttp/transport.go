@@ -17,14 +17,14 @@ var ErrOverloaded = errors.New("weirhttp: too many requests to one host")
 //	client := &http.Client{Transport: &weirhttp.Transport{PerHost: 8}}
 //
 // Any number of goroutines may use a Transport at once. Its fields must not change then, and it must not be
-// copied. It starts no goroutine that lasts. It remembers a host only while requests to it wait or are under
-// way. With Rate it also remembers hosts that have not rested yet; each later request makes it forget some
-// hosts that have.
+// copied. It starts no goroutine, except to watch the context of a request whose body is open. It remembers a
+// host only while requests to it wait or are under way. With Rate it also remembers hosts that have not rested
+// yet; each later request makes it forget some hosts that have.
 //
 // A request is under way, and holds a slot of its host, until the body of its response is closed, or is read
 // to its end or to an error, or until the context of the request ends. If there is no body, it is under way
-// until RoundTrip returns. A goroutine that
-// keeps a body open while it waits for another response of the same host can wait forever.
+// until RoundTrip returns. A goroutine that keeps a body open while it waits for another response of the same
+// host can wait forever.
 type Transport struct {
 	// Base sends the requests; nil means [http.DefaultTransport].
 	Base http.RoundTripper
@@ -103,9 +103,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // hasBody reports whether a response to r has a body. Base may wrap the Body of a response without one, and
-// with HTTP/2 net/http gives it a private type, so hasBody looks at the method and the status. It looks at the
-// length only with HTTP/2, as a Base of a program's own may leave it 0. A body that can be written to belongs
-// to an upgraded connection.
+// with HTTP/2 net/http gives it a private type, so hasBody looks at the method and the status. From HTTP/2 on it
+// also looks at the length; before, a Base that the program has written may leave it 0. A body that can be
+// written to belongs to an upgraded connection.
 func hasBody(r *http.Request, response *http.Response) bool {
 	if response.Body == nil || response.Body == http.NoBody {
 		return false

@@ -40,13 +40,13 @@ func (h held) Close() error {
 // net/http does not insist on Close. When the context of the request ends, net/http gives its connection up.
 type readBody struct {
 	held
-	ignore func() bool // ignores the end of the context
+	unwatch func() bool // ends the watch over the context of the request
 }
 
 func (b *readBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil {
-		b.ignore()
+		b.unwatch()
 		b.slot.release()
 	}
 	return n, err
@@ -54,7 +54,7 @@ func (b *readBody) Read(p []byte) (int, error) {
 
 // Close closes the body first, as that of held does.
 func (b *readBody) Close() error {
-	defer b.ignore()
+	defer b.unwatch()
 	return b.held.Close()
 }
 

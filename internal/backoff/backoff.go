@@ -1,5 +1,5 @@
-// Package backoff makes goroutines that exchange one word at the same time pause, as they get in each other's
-// way. On sixteen cores an exchange that meets others costs ten times as much as one that meets none.
+// Package backoff pauses goroutines that compare-and-swap one word at the same time, as they get in each
+// other's way. On sixteen cores an exchange that meets others costs ten times as much as one that meets none.
 package backoff
 
 // The first pause after a lost exchange takes about as long as the exchange does, the longest some 16 µs.
@@ -8,9 +8,8 @@ const (
 	most  = 14
 )
 
-// Lost pauses the caller, another goroutine having been faster to exchange a word. losses is how often that has
-// happened to the caller before, in this attempt; Lost returns one more. This is exponential back-off, after
-// Anderson, "The Performance of Spin Lock Alternatives", 1990.
+// Lost pauses the caller after a lost compare-and-swap. losses is how many it has lost before; Lost returns one
+// more. This is exponential back-off, after Anderson, "The Performance of Spin Lock Alternatives", 1990.
 func Lost(losses uint) uint {
 	Pause(1 << min(first+2*losses, most))
 	return losses + 1

@@ -12,7 +12,7 @@ import (
 const (
 	mostPatient  = 16  // a worker lets others go first for at most 2^16 pauses, about 80 µs
 	pausePerTask = 16  // and for at most this many pauses for each queued task: less than it takes to run them
-	manyPauses   = 128 // before so many pauses a worker reports
+	manyPauses   = 128 // a worker reports before it makes so many pauses or more
 )
 
 // contention is what the goroutine of a worker knows of others that take tasks from its ring. It is on that

@@ -39,8 +39,8 @@
 // never hold more tasks at once, and a ring, with the search in it, costs more than such a task. Tasks from the
 // queue come with new workers, too, once a row of workers has been born of which none came back for a second task:
 // see rushes. They come with idle or new workers if the queued tasks take long, while fewer workers than
-// processors are active: see spreads. Retire says that a goroutine waits for all tasks: then workers that find nothing to do end, and the end
-// of the last worker ends the wait.
+// processors are active: see spreads. Retire says that a goroutine waits for all tasks: then workers that find
+// nothing to do end, and the end of the last worker ends the wait.
 //
 // The caller may have begun tasks before it made the engine. Enter gives each of them a permit, until Leave. Adopt
 // makes a worker of the goroutine of such a task, because the task needs a place that it can lend.

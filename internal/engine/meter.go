@@ -165,7 +165,7 @@ func (m *meter) begins(k mark) (now int64) {
 }
 
 // A task that was handed over when it was fresh, and begins more than lateStart after its submission, has
-// waited for a processor. Then none is handed over to spread the work for crowdedFor times as long.
+// waited for a processor. After such a wait of d no task is handed over to spread the work for crowdedFor × d.
 const (
 	lateStart  = time.Millisecond
 	crowdedFor = 100
@@ -183,8 +183,13 @@ func (m *meter) isFresh(k mark) bool {
 
 // arrives notes that a task with the mark k, which was handed over when it was fresh, begins now.
 func (m *meter) arrives(k mark, now int64) {
-	if waited := now - k.submitted(now); waited > int64(lateStart) {
-		m.crowded.Store(now + crowdedFor*waited)
+	waited := now - k.submitted(now)
+	if waited <= int64(lateStart) {
+		return
+	}
+	until := now + crowdedFor*waited
+	for at := m.crowded.Load(); at < until && !m.crowded.CompareAndSwap(at, until); {
+		at = m.crowded.Load()
 	}
 }
 
@@ -265,20 +270,19 @@ func (e *Engine) runMarked(w *Worker, task Task) {
 		e.carry(w)
 		return
 	}
-	fresh := w.fresh
-	w.fresh = false
-	switch m := e.queue.meter; {
+	m := e.queue.meter
+	if w.fresh {
+		w.fresh = false
+		m.arrives(w.mark, m.now())
+	}
+	switch {
 	case e.Void != nil && e.Void(task):
 		w.mark = 0
 	case m.expiry != nil && m.expiry.isOver(w.mark, m.now()):
 		e.expired(w, task)
 		return
 	default:
-		now := m.begins(w.mark)
-		if fresh {
-			m.arrives(w.mark, now)
-		}
-		w.begun.Store(now)
+		w.begun.Store(m.begins(w.mark))
 	}
 	e.Run(w, task)
 	if w.mark != 0 {

@@ -3,7 +3,7 @@
 // A program is a tree of tasks over three pools with small limits and short queues, and a Stateful.
 // Goroutines outside hand tasks to each pool. A task computes, takes locks, hands over other tasks, on its
 // own pool or another, and waits for them in every way that the library has: by groups, results, futures, Do,
-// Call, loops and streams, also on several goroutines at once. Tasks hold locks while they wait, pools wait
+// Hedge, Call, loops and streams, also on several goroutines at once. Tasks hold locks while they wait, pools wait
 // for each other in rings, groups are cancelled, contexts have deadlines, and tasks fail, panic and exit.
 // Tasks also give up their places by Blocking.
 //

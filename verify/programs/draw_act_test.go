@@ -35,7 +35,7 @@ func (d *drawing) kind(at *spot) string {
 		if d.rests && at.held == 0 {
 			kinds = append(kinds, rest, rest)
 		}
-		kinds = append(kinds, group, group, group, values, all, ordered, each, mapped, stream, stream, async, async, do, call, submit, fork)
+		kinds = append(kinds, group, group, group, values, all, ordered, each, mapped, stream, stream, async, async, do, hedge, call, submit, fork)
 		if d.noisy {
 			kinds = append(kinds, first)
 		}
@@ -119,7 +119,7 @@ func (d *drawing) hand(a *act, at *spot) {
 	case async:
 		d.made++
 		a.N, n = d.made, 1
-	case do:
+	case do, hedge:
 		n = 1
 	default:
 		if d.one(7) {

@@ -35,6 +35,11 @@ func (p *plain) do(ctx context.Context, _ int, task func(context.Context) error)
 	return task(ctx)
 }
 
+func (p *plain) hedge(ctx context.Context, _ int, task func(context.Context) (int, error)) error {
+	_, err := task(ctx)
+	return err
+}
+
 func (p *plain) rest(_ context.Context, wait func()) { wait() }
 
 func (p *plain) call(ctx context.Context, task func()) error {

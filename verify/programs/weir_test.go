@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/par"
@@ -43,17 +44,22 @@ func onWeir(r *run) library {
 
 // finish waits for what is still under way, closes the pools, and looks at their counts.
 func (l *weirs) finish() {
-	for i := 0; i < l.futures(); i++ {
-		l.mu.Lock()
-		f := l.loose[i]
-		l.mu.Unlock()
-		_, _ = f.Get(context.Background())
+	for known := -1; known < l.futures(); { // a call that Hedge does not wait for may make more
+		known = l.futures()
+		for i := range known {
+			l.mu.Lock()
+			f := l.loose[i]
+			l.mu.Unlock()
+			_, _ = f.Get(context.Background())
+		}
+		l.submitted.Wait()
+		for range len(l.pools) { // nor for tasks that such a call hands from pool to pool
+			for _, p := range l.pools {
+				p.Wait()
+			}
+		}
+		l.calls.Wait()
 	}
-	l.submitted.Wait()
-	for _, p := range l.pools {
-		p.Wait()
-	}
-	l.calls.Wait()
 	for i, s := range l.stats() {
 		if s.Running != 0 || s.Queued != 0 || s.Waiting != 0 || s.Accepted != s.Finished+s.HandedBack {
 			l.fail("pool %s is not quiet at the end: %+v", poolName(i), s)
@@ -89,6 +95,12 @@ func (l *weirs) async(ctx context.Context, pool int, task func(context.Context) 
 
 func (l *weirs) do(ctx context.Context, pool int, task func(context.Context) error) error {
 	return l.pools[pool].Do(ctx, task)
+}
+
+func (l *weirs) hedge(ctx context.Context, pool int, task func(context.Context) (int, error)) error {
+	fails := func(context.Context) (int, error) { return 0, errFailed }
+	_, err := weir.Hedge(ctx, l.pools[pool], time.Hour, fails, task)
+	return err
 }
 
 func (l *weirs) rest(ctx context.Context, wait func()) { weir.Blocking(ctx, wait) }
