@@ -140,16 +140,21 @@ type slot struct {
 	released atomic.Bool
 }
 
-// release gives the slot back. Later calls do nothing.
+// release gives the slot back. When any call returns, the slot has been given back; all but the first do
+// nothing else.
 func (s *slot) release() {
-	if s.released.Swap(true) {
+	if s.released.Load() {
+		return
+	}
+	slots := &s.of.slots
+	slots.mu.Lock()
+	defer slots.mu.Unlock()
+	if s.released.Load() {
 		return
 	}
 	if !s.begun.IsZero() {
 		s.of.times.ends(s.begun)
 	}
-	slots := &s.of.slots
-	slots.mu.Lock()
-	defer slots.mu.Unlock()
 	slots.release(s.host)
+	s.released.Store(true)
 }
