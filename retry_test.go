@@ -632,7 +632,7 @@ func TestHedgeOfATaskThatIsOver(t *testing.T) {
 					return 0, nil
 				})
 			})
-			time.Sleep(time.Millisecond)
+			synctest.Wait() // the call waits for room
 			return nil
 		})
 		check.OK(t, g.Wait())

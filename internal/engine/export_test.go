@@ -26,8 +26,7 @@ const (
 	Barred = barred
 )
 
-// TasksTake makes an engine that measures, and has no tasks, know how long tasks take. It hands no task to a worker for
-// want of a ring.
+// TasksTake sets how long tasks take as the engine knows it, which measures. From then on the first task makes a ring.
 func (e *Engine) TasksTake(mean time.Duration) {
 	e.makeMeter()
 	e.queue.meter.mean.Store(int64(mean))

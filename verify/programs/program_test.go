@@ -49,7 +49,7 @@ const (
 	group, values, all, ordered, first = "group", "values", "all", "ordered", "first" // the last four: of Results
 	each, mapped, stream               = "each", "map", "stream"
 	async, get, do, call, submit       = "async", "get", "do", "call", "submit"
-	hedge                              = "hedge" // the second call, after one that fails
+	hedge                              = "hedge" // runs its kid as the second call, after one that fails
 )
 
 // act is one thing that a task does. Among its options are the deadline, in µs, of the context with
