@@ -610,32 +610,3 @@ func TestHedgingGoesOn(t *testing.T) {
 		check.Equal(t, "value", value, 3)
 	})
 }
-
-// A goroutine that a task has left behind has no place to lend, though its context is the task's.
-func TestHedgeOfATaskThatIsOver(t *testing.T) {
-	check.Bubble(t, "while its call waits for room", func(t *testing.T) {
-		p := weir.New(1, weir.Queue(1))
-		defer p.Close()
-		alone := true
-		var left sync.WaitGroup
-		g := p.Group(t.Context())
-		g.Go(func(ctx context.Context) error {
-			g.Go(func(context.Context) error { // has the only room in the queue
-				alone = false
-				time.Sleep(time.Second)
-				alone = true
-				return nil
-			})
-			left.Go(func() {
-				_, _ = weir.Hedge(ctx, p, time.Hour, func(context.Context) (int, error) {
-					check.Equal(t, "the call is alone", alone, true)
-					return 0, nil
-				})
-			})
-			synctest.Wait() // the call waits for room
-			return nil
-		})
-		check.OK(t, g.Wait())
-		left.Wait()
-	})
-}
