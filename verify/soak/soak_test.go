@@ -68,7 +68,7 @@ var quickFinds = []struct {
 	{"hand-over-overtakes", "sleep", regexp.MustCompile("a pool has counted|it hangs")},
 	{"resize-does-not-gate", "resize", regexp.MustCompile(": the limit ")},
 	{"lent-twice", "nest", regexp.MustCompile(": the limit |a pool has counted|it hangs")},
-	{"lends-to-the-queue", "nest", regexp.MustCompile("a task has started while .*: the limit |it hangs")},
+	{"lends-to-the-queue", "nest", regexp.MustCompile(": the limit |it hangs")},
 	{"permit-kept-at-rest", "submit", regexp.MustCompile("it hangs")},
 	{"probe-asks-no-worker", "stuck", tooEarly},
 	{"woken-as-busy", "stuck", tooEarly},
