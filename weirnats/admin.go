@@ -109,7 +109,7 @@ func (a *Admin) end() error {
 	a.mu.Unlock()
 	a.calls.Wait()
 	for _, v := range a.views {
-		_ = v.queue.Close() // a view has nothing of its own to release
+		_ = v.queue.closing() // a view has nothing of its own to release
 	}
 	a.conn.Close()
 	return a.server.release()
@@ -151,7 +151,7 @@ func (a *Admin) Queue(ctx context.Context, name string) (*View, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.views[name] == nil {
-		v := &View{newQueue[[]byte](name, a.options, b, natsServer{health: a.server.health, release: nothing})}
+		v := &View{newQueue(name, new([]byte), a.options, b, natsServer{health: a.server.health, release: nothing})}
 		if err := v.queue.openIDs(a.server); err != nil {
 			return nil, err
 		}
@@ -163,7 +163,7 @@ func (a *Admin) Queue(ctx context.Context, name string) (*View, error) {
 // View is a queue as an [Admin] sees it, without the type of its values. All methods may be called by any
 // number of goroutines at once. They return [ErrClosed] when the Admin is closed, and [ErrGone] if the queue
 // does not exist any more.
-type View struct{ queue *Queue[[]byte] }
+type View struct{ queue *queue }
 
 // Message is a message in a queue, as [View.Peek] finds it, or a message that waits for its time, as
 // [View.Later] finds it.
@@ -192,20 +192,20 @@ type Message struct {
 func (v *View) Name() string { return v.queue.name }
 
 // Stats is [Queue.Stats].
-func (v *View) Stats(ctx context.Context) (Stats, error) { return v.queue.Stats(ctx) }
+func (v *View) Stats(ctx context.Context) (Stats, error) { return v.queue.stats(ctx) }
 
 // Dead is [Queue.Dead].
-func (v *View) Dead(ctx context.Context) iter.Seq2[DeadLetter, error] { return v.queue.Dead(ctx) }
+func (v *View) Dead(ctx context.Context) iter.Seq2[DeadLetter, error] { return v.queue.dead(ctx) }
 
 // Replay is [Queue.Replay].
-func (v *View) Replay(ctx context.Context, id string) error { return v.queue.Replay(ctx, id) }
+func (v *View) Replay(ctx context.Context, id string) error { return v.queue.replay(ctx, id) }
 
 // PurgeAll is [Queue.PurgeAll].
-func (v *View) PurgeAll(ctx context.Context) (removed int, err error) { return v.queue.PurgeAll(ctx) }
+func (v *View) PurgeAll(ctx context.Context) (removed int, err error) { return v.queue.purgeAll(ctx) }
 
 // Purge is [Queue.Purge].
 func (v *View) Purge(ctx context.Context, ids ...string) (removed int, err error) {
-	return v.queue.Purge(ctx, ids...)
+	return v.queue.purge(ctx, ids)
 }
 
 // Peek returns the messages in the queue, the oldest first: those that wait, and those that were delivered

@@ -54,13 +54,17 @@ type DeadLetter struct {
 }
 
 // Decode returns the value of a dead letter.
-func (q *Queue[T]) Decode(l DeadLetter) (T, error) { return q.decode(l.Codec, l.Data) }
+func (q *Queue[T]) Decode(l DeadLetter) (value T, err error) {
+	err = q.untyped().decode(l.Codec, l.Data, &value)
+	return value, err
+}
 
-func (q *Queue[T]) decode(codec string, data []byte) (value T, err error) {
+// decode sets the value that the pointer to points to.
+func (q *queue) decode(codec string, data []byte, to any) (err error) {
 	c := q.codec
 	if codec != "" {
 		if c = q.codecs[codec]; c == nil {
-			return value, fmt.Errorf("weirnats: no codec is named %q", codec)
+			return fmt.Errorf("weirnats: no codec is named %q", codec)
 		}
 	}
 	defer func() {
@@ -68,13 +72,16 @@ func (q *Queue[T]) decode(codec string, data []byte) (value T, err error) {
 			err = fmt.Errorf("weirnats: codec %s panicked: %v", c.Name(), p)
 		}
 	}()
-	err = c.Decode(data, &value)
-	return value, err
+	return c.Decode(data, to)
 }
 
 // Dead returns the dead letters, the oldest first. Each is read when its turn comes, so dead letters that
 // come meanwhile are among them. A pair with an error is the last.
 func (q *Queue[T]) Dead(ctx context.Context) iter.Seq2[DeadLetter, error] {
+	return q.untyped().dead(ctx)
+}
+
+func (q *queue) dead(ctx context.Context) iter.Seq2[DeadLetter, error] {
 	must(ctx != nil, "context must not be nil", "nil")
 	return func(yield func(DeadLetter, error) bool) {
 		for after := uint64(0); ; {
@@ -94,7 +101,7 @@ func (q *Queue[T]) Dead(ctx context.Context) iter.Seq2[DeadLetter, error] {
 	}
 }
 
-func (q *Queue[T]) next(ctx context.Context, after uint64) (*backend.Dead, error) {
+func (q *queue) next(ctx context.Context, after uint64) (*backend.Dead, error) {
 	end, err := q.begin()
 	if err != nil {
 		return nil, err
@@ -121,7 +128,9 @@ func numberOf(id string) (number uint64, ok bool) {
 // had one, and removes the dead letter. It waits for room as [Queue.Put] does. The error is [ErrNotFound] if
 // there is no dead letter with that ID. If the program ends within the call, another call within the [Window]
 // puts no second message, as with an [ID].
-func (q *Queue[T]) Replay(ctx context.Context, id string) error {
+func (q *Queue[T]) Replay(ctx context.Context, id string) error { return q.untyped().replay(ctx, id) }
+
+func (q *queue) replay(ctx context.Context, id string) error {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()
 	if err != nil {
@@ -159,6 +168,10 @@ func (q *Queue[T]) Replay(ctx context.Context, id string) error {
 
 // PurgeAll removes all dead letters, and returns how many there were.
 func (q *Queue[T]) PurgeAll(ctx context.Context) (removed int, err error) {
+	return q.untyped().purgeAll(ctx)
+}
+
+func (q *queue) purgeAll(ctx context.Context) (removed int, err error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()
 	if err != nil {
@@ -172,6 +185,10 @@ func (q *Queue[T]) PurgeAll(ctx context.Context) (removed int, err error) {
 // Purge removes the dead letters with these IDs, and returns how many it has removed. It ignores IDs that do
 // not exist.
 func (q *Queue[T]) Purge(ctx context.Context, ids ...string) (removed int, err error) {
+	return q.untyped().purge(ctx, ids)
+}
+
+func (q *queue) purge(ctx context.Context, ids []string) (removed int, err error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()
 	if err != nil {

@@ -9,17 +9,17 @@ import (
 
 // Counts are those that the exporters get of a queue.
 func Counts[T any](ctx context.Context, q *Queue[T]) (exporter.QueueCounts, error) {
-	return q.counts(ctx)
+	return q.untyped().counts(ctx)
 }
 
 // Where is the server of a queue as the exporters name it.
 func Where(opts ...Option) string { return newOptions(opts).where() }
 
 // Break makes the server of q one that cannot write.
-func (q *Queue[T]) Break(err error) { q.health = func() error { return err } }
+func (q *Queue[T]) Break(err error) { q.untyped().health = func() error { return err } }
 
 // OpenOn returns a queue that keeps its messages in b, which new makes for the settings.
 func OpenOn[T any](name string, open func(backend.Settings) backend.Queue, opts ...Option) *Queue[T] {
 	o := newOptions(opts)
-	return newQueue[T](name, o, open(o.settings(name)), natsServer{health: nothing, release: nothing})
+	return &Queue[T]{newQueue(name, new(T), o, open(o.settings(name)), natsServer{health: nothing, release: nothing})}
 }

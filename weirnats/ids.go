@@ -28,7 +28,7 @@ func (f inFile) Remember(_ context.Context, id string, put time.Time) error {
 }
 
 // openIDs opens what keeps the IDs, if that is not the server.
-func (q *Queue[T]) openIDs(s natsServer) (err error) {
+func (q *queue) openIDs(s natsServer) (err error) {
 	if s.ids != nil {
 		q.ids, err = s.ids(q.name, q.backend.Window())
 	}
@@ -37,7 +37,7 @@ func (q *Queue[T]) openIDs(s natsServer) (err error) {
 
 // known reports whether the message was put before, and is done. The server itself knows the IDs of messages
 // that are not done.
-func (q *Queue[T]) known(ctx context.Context, m *backend.Message) (bool, error) {
+func (q *queue) known(ctx context.Context, m *backend.Message) (bool, error) {
 	if m.DedupID == "" {
 		return false, nil
 	}
@@ -56,7 +56,7 @@ const mostAsked = 64
 
 // unknown returns the messages that are not known, and for each index of all whether its message is one of
 // these.
-func (q *Queue[T]) unknown(ctx context.Context, all []*backend.Message) (some []*backend.Message, is []bool, err error) {
+func (q *queue) unknown(ctx context.Context, all []*backend.Message) (some []*backend.Message, is []bool, err error) {
 	known, err := par.Map(ctx, all, q.known, par.Limit(mostAsked))
 	if err != nil {
 		return nil, nil, err
@@ -71,7 +71,7 @@ func (q *Queue[T]) unknown(ctx context.Context, all []*backend.Message) (some []
 }
 
 // remember notes that a message is done, or will be at once. If it fails, the message may be put once more.
-func (s *server[T]) remember(t *task) {
+func (s *server) remember(t *task) {
 	m := t.delivery.Message()
 	if m.DedupID == "" {
 		return

@@ -98,7 +98,7 @@ type turnstile struct {
 }
 
 // arrive takes a delivery of a partition. It reports false if Serve must end.
-func (s *server[T]) arrive(p *partition, d backend.Delivery, turn backend.Turn) bool {
+func (s *server) arrive(p *partition, d backend.Delivery, turn backend.Turn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopping {
@@ -134,7 +134,7 @@ func (l *line) insert(t *task) {
 
 // advance lists a line if its first message can start, and removes the line if it has no messages. The mutex
 // is held.
-func (s *server[T]) advance(l *line) {
+func (s *server) advance(l *line) {
 	if l.running == nil && len(l.waiting) == 0 && l.of.lines[l.key] == l {
 		delete(l.of.lines, l.key)
 		return
@@ -148,7 +148,7 @@ func (s *server[T]) advance(l *line) {
 
 // startable reports whether the first message of a line can start now. If only its record or its time is
 // missing, startable arranges that advance is called when it is there. The mutex is held.
-func (s *server[T]) startable(l *line) bool {
+func (s *server) startable(l *line) bool {
 	if s.stopping || !l.of.known || l.running != nil || len(l.waiting) == 0 {
 		return false
 	}
@@ -179,7 +179,7 @@ func (s *server[T]) startable(l *line) bool {
 }
 
 // lookUp reads the record of a message that waits in a line.
-func (s *server[T]) lookUp(t *task) {
+func (s *server) lookUp(t *task) {
 	r, err := s.readRecord(s.pulls, s.pulls, t.delivery)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +196,7 @@ func (s *server[T]) lookUp(t *task) {
 
 // takeTurn gives the seat a message with a key, if one can start. If messages without a key wait as well,
 // every other seat is for those. The mutex is held.
-func (s *server[T]) takeTurn(st *seat) (t *task) {
+func (s *server) takeTurn(st *seat) (t *task) {
 	turns := &s.turns
 	if turns.last && s.hungry {
 		turns.last = false
@@ -229,7 +229,7 @@ func (s *server[T]) takeTurn(st *seat) (t *task) {
 }
 
 // leaveLine removes a message from its line, and from the held messages. The mutex is held.
-func (s *server[T]) leaveLine(t *task) {
+func (s *server) leaveLine(t *task) {
 	l := t.line
 	p := l.of
 	s.unhold(t)
@@ -244,7 +244,7 @@ func (s *server[T]) leaveLine(t *task) {
 
 // unhold removes a message that leaves the queue or the process from the held messages. Unless the message is
 // gone, it is away now. The mutex is held.
-func (s *server[T]) unhold(t *task) {
+func (s *server) unhold(t *task) {
 	p, seq := t.line.of, t.delivery.Sequence()
 	if p.held[seq] != t {
 		return // the message has come again
@@ -260,7 +260,7 @@ func (s *server[T]) unhold(t *task) {
 // loseTurn is for a message whose lease is over: another process may have it. If a try of it runs, the next
 // message of the line waits for the end of that try, which should come soon, but at most for a lease. The
 // mutex is held.
-func (s *server[T]) loseTurn(t *task) {
+func (s *server) loseTurn(t *task) {
 	s.unhold(t)
 	if t.state != claimed {
 		return
@@ -277,7 +277,7 @@ func (s *server[T]) loseTurn(t *task) {
 
 // tryLater makes a message wait here for its next try, with its lease, at the front of its line. It reports
 // false if the message must leave.
-func (s *server[T]) tryLater(t *task) bool {
+func (s *server) tryLater(t *task) bool {
 	s.mu.Lock()
 	if s.stopping && !t.lost {
 		s.mu.Unlock()
@@ -301,7 +301,7 @@ func (s *server[T]) tryLater(t *task) bool {
 
 // yield gives back the messages of a partition that have not begun, because another process has the partition
 // or wants it.
-func (s *server[T]) yield(p *partition) {
+func (s *server) yield(p *partition) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.turn, p.known, p.more = backend.Turn{}, false, false

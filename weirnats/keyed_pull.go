@@ -22,7 +22,7 @@ const (
 )
 
 // discover waits until the queue has partitions, and serves them.
-func (s *server[T]) discover() {
+func (s *server) discover() {
 	ticker := time.NewTicker(lookTime)
 	defer ticker.Stop()
 	put := s.queue.keyed.Done()
@@ -42,7 +42,7 @@ func (s *server[T]) discover() {
 }
 
 // attendAll serves all partitions.
-func (s *server[T]) attendAll(n int) error {
+func (s *server) attendAll(n int) error {
 	all := make([]*partition, n)
 	for i := range all {
 		from, err := s.queue.backend.Partition(i)
@@ -61,7 +61,7 @@ func (s *server[T]) attendAll(n int) error {
 }
 
 // closeAll closes what delivers messages from the partitions.
-func (s *server[T]) closeAll(ctx context.Context) error {
+func (s *server) closeAll(ctx context.Context) error {
 	errs := make([]error, len(s.turns.parts))
 	var all sync.WaitGroup
 	for i, p := range s.turns.parts {
@@ -72,7 +72,7 @@ func (s *server[T]) closeAll(ctx context.Context) error {
 }
 
 // attend pulls from a partition until Serve must end.
-func (s *server[T]) attend(p *partition) {
+func (s *server) attend(p *partition) {
 	const least, most = 50 * time.Millisecond, 5 * time.Second
 	pause, look := least, leastCensus
 	for s.pulls.Err() == nil {
@@ -110,7 +110,7 @@ func (s *server[T]) attend(p *partition) {
 
 // check makes a census if the partition is in doubt. It returns how long the next pull may wait if the
 // partition still is.
-func (s *server[T]) check(p *partition, look time.Duration) time.Duration {
+func (s *server) check(p *partition, look time.Duration) time.Duration {
 	doubt := func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -127,7 +127,7 @@ func (s *server[T]) check(p *partition, look time.Duration) time.Duration {
 
 // room returns how many messages a pull of the partition asks for, and how long it waits; 0 if there is no
 // room for messages.
-func (s *server[T]) room(p *partition, look time.Duration) (n int, wait time.Duration) {
+func (s *server) room(p *partition, look time.Duration) (n int, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	turns := &s.turns
@@ -164,12 +164,12 @@ func (s *server[T]) room(p *partition, look time.Duration) (n int, wait time.Dur
 
 // freeTurns returns for how many messages there is room. The limit is half the places of the pool: so many
 // messages can wait to start while the places are taken. The mutex is held.
-func (s *server[T]) freeTurns() int {
+func (s *server) freeTurns() int {
 	return max(1, s.turns.places/2) - len(s.turns.lines) - s.turns.asked
 }
 
 // feed makes a partition that waits for room check again, if there is some. The mutex is held.
-func (s *server[T]) feed() {
+func (s *server) feed() {
 	turns := &s.turns
 	if len(turns.hungry) == 0 || s.freeTurns() <= 0 {
 		return
@@ -182,7 +182,7 @@ func (s *server[T]) feed() {
 }
 
 // pulled notes how a pull has ended.
-func (s *server[T]) pulled(p *partition, n int, wait time.Duration, err error) {
+func (s *server) pulled(p *partition, n int, wait time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if wait == 0 {
@@ -196,7 +196,7 @@ func (s *server[T]) pulled(p *partition, n int, wait time.Duration, err error) {
 
 // awaitRoom waits until the partition must check for room again. If another process wants a partition from
 // which this process does not pull, awaitRoom gives back the messages that have not begun.
-func (s *server[T]) awaitRoom(p *partition) {
+func (s *server) awaitRoom(p *partition) {
 	timer := time.NewTimer(s.term)
 	defer timer.Stop()
 	select {
@@ -222,7 +222,7 @@ func (s *server[T]) awaitRoom(p *partition) {
 	}
 }
 
-func (s *server[T]) state(p *partition) (backend.State, error) {
+func (s *server) state(p *partition) (backend.State, error) {
 	ctx, cancel := context.WithTimeout(s.pulls, endTime)
 	defer cancel()
 	return p.from.State(ctx)
@@ -230,7 +230,7 @@ func (s *server[T]) state(p *partition) (backend.State, error) {
 
 // census finds out which messages of a partition are away. No pull is under way, so nothing arrives
 // meanwhile, but held messages may end.
-func (s *server[T]) census(p *partition) {
+func (s *server) census(p *partition) {
 	st, err := s.state(p)
 	if err != nil {
 		return
@@ -276,7 +276,7 @@ func (s *server[T]) census(p *partition) {
 
 // setAway notes the outcome of a census: the messages that were delivered and are not done. The mutex is
 // held.
-func (s *server[T]) setAway(p *partition, st backend.State, all map[uint64]string) {
+func (s *server) setAway(p *partition, st backend.State, all map[uint64]string) {
 	p.known, p.turn.Number = true, st.Number
 	clear(p.away)
 	for seq, key := range all {

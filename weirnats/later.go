@@ -51,7 +51,7 @@ func postpone(m *backend.Message, due time.Time) error {
 
 // storeLater hands a message that is not due to the backend, and notes its ID: a server that starts again
 // when the message is due has forgotten the ID.
-func (q *Queue[T]) storeLater(ctx context.Context, m *backend.Message) error {
+func (q *queue) storeLater(ctx context.Context, m *backend.Message) error {
 	switch err := q.store(ctx, m, false); {
 	case errors.Is(err, backend.ErrDuplicate):
 		return nil // the first Put has noted the ID, and the window begins with that Put
@@ -62,7 +62,7 @@ func (q *Queue[T]) storeLater(ctx context.Context, m *backend.Message) error {
 }
 
 // move moves due messages into the queue, until Serve must end.
-func (s *server[T]) move() {
+func (s *server) move() {
 	const least, most = 50 * time.Millisecond, 5 * time.Second
 	for pause := least; s.pulls.Err() == nil; pause = min(2*pause, most) {
 		began := time.Now()

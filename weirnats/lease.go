@@ -49,7 +49,7 @@ type task struct {
 }
 
 // keep looks after the leases of what Serve holds, and at the pool, until kept is closed.
-func (s *server[T]) keep(kept <-chan struct{}) {
+func (s *server) keep(kept <-chan struct{}) {
 	ticker := time.NewTicker(s.interval())
 	defer ticker.Stop()
 	var looked time.Time
@@ -68,12 +68,12 @@ func (s *server[T]) keep(kept <-chan struct{}) {
 }
 
 // interval returns the time between two looks at the leases.
-func (s *server[T]) interval() time.Duration { return min(tick, s.queue.options.lease/12) }
+func (s *server) interval() time.Duration { return min(tick, s.queue.options.lease/12) }
 
 // look ends Serve if the pool is closed: a task that waits for a message would keep the pool from ending.
 // look also replaces a waiting seat that the pool may have dropped because it was queued for too long. If
 // that seat is there after all, there are two for a while.
-func (s *server[T]) look() {
+func (s *server) look() {
 	if journal := s.queue.journal; journal != nil {
 		if err := journal.Settle(); err != nil {
 			s.complain("note which messages are done", err)
@@ -97,7 +97,7 @@ func (s *server[T]) look() {
 
 // renew begins the renewals that are due, and ends the tries whose leases are over or that have run for too
 // long.
-func (s *server[T]) renew() {
+func (s *server) renew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, o := time.Now(), s.queue.options
@@ -121,7 +121,7 @@ func (s *server[T]) renew() {
 }
 
 // lose ends a try whose lease is over. The mutex is held.
-func (s *server[T]) lose(t *task) {
+func (s *server) lose(t *task) {
 	t.lost = true
 	t.cancel(ErrLost)
 	if t.line != nil {
@@ -135,7 +135,7 @@ func (s *server[T]) lose(t *task) {
 
 // extend renews a lease. Only if the answer arrives before the old lease would have ended is it certain that
 // the lease had not ended on the server.
-func (s *server[T]) extend(t *task, ended chan struct{}, before time.Time) {
+func (s *server) extend(t *task, ended chan struct{}, before time.Time) {
 	sent, lease := time.Now(), s.queue.options.lease
 	ctx, cancel := context.WithTimeout(s.base, lease-time.Since(before))
 	defer cancel()
@@ -152,7 +152,7 @@ func (s *server[T]) extend(t *task, ended chan struct{}, before time.Time) {
 // settle ends the renewals of a task because its outcome goes to the server: a renewal that arrives after the
 // outcome would delay the next try. settle returns a context that ends a little before the lease, and whether
 // the lease holds until then.
-func (s *server[T]) settle(t *task) (ctx context.Context, cancel context.CancelFunc, holds bool) {
+func (s *server) settle(t *task) (ctx context.Context, cancel context.CancelFunc, holds bool) {
 	s.mu.Lock()
 	t.settling = true
 	for t.renewal != nil {

@@ -172,6 +172,5 @@ const mostCredentials = 1 << 20
 // Addr returns the address at which the embedded server of the queue listens: see [Listen]. It returns nil if
 // the server does not listen.
 func (q *Queue[T]) Addr() net.Addr {
-	must(q != nil && q.backend != nil, "queue must be made by Open", "nil or the zero value")
-	return q.addr
+	return q.untyped().addr
 }

@@ -28,6 +28,10 @@ const mostBytesAtOnce = 4 << 20
 // If the queue is full, PutAll waits for room until ctx is done. Values go to the server in portions of at
 // most 500. Some values of a portion may then go ahead of others, unless one of them has a key.
 func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) string, key ...func(index int) string) (n int, err error) {
+	return q.untyped().putAll(ctx, len(values), func(i int) any { return values[i] }, id, key)
+}
+
+func (q *queue) putAll(ctx context.Context, count int, value func(index int) any, id func(index int) string, key []func(index int) string) (n int, err error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()
 	if err != nil {
@@ -37,8 +41,8 @@ func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) st
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	all := make([]*backend.Message, len(values))
-	for i, v := range values {
+	all := make([]*backend.Message, count)
+	for i := range all {
 		var opts []PutOption
 		if id != nil {
 			opts = []PutOption{ID(id(i))}
@@ -49,7 +53,7 @@ func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) st
 				opts = append(opts, Key(k))
 			}
 		}
-		if all[i], err = q.message(ctx, v, opts); err != nil {
+		if all[i], err = q.message(ctx, value(i), opts); err != nil {
 			return 0, err
 		}
 	}
@@ -75,7 +79,7 @@ func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) st
 }
 
 // putPortion puts messages, and returns how many of the first ones are put, or were put before.
-func (q *Queue[T]) putPortion(ctx context.Context, all []*backend.Message) (n int, err error) {
+func (q *queue) putPortion(ctx context.Context, all []*backend.Message) (n int, err error) {
 	some, is, err := q.unknown(ctx, all)
 	if err != nil {
 		return 0, err
@@ -125,7 +129,7 @@ func hasKey(m *backend.Message) bool { return m.Key != "" }
 
 // afterPuts waits until the messages of earlier Puts are stored, including a Put whose context has ended:
 // later messages of their keys must come behind them.
-func (q *Queue[T]) afterPuts(ctx context.Context) error {
+func (q *queue) afterPuts(ctx context.Context) error {
 	if q.group == nil {
 		return nil
 	}
@@ -133,7 +137,7 @@ func (q *Queue[T]) afterPuts(ctx context.Context) error {
 }
 
 // storeAll stores messages, and returns the error of each.
-func (q *Queue[T]) storeAll(ctx context.Context, all []*backend.Message) []error {
+func (q *queue) storeAll(ctx context.Context, all []*backend.Message) []error {
 	if slices.ContainsFunc(all, hasKey) {
 		return q.storeInOrder(ctx, all)
 	}
@@ -145,7 +149,7 @@ func (q *Queue[T]) storeAll(ctx context.Context, all []*backend.Message) []error
 
 // storeInOrder stores messages so that none is in the queue before an earlier one. Otherwise a message that
 // finds no room could be put behind a later message of its key. storeInOrder waits for room.
-func (q *Queue[T]) storeInOrder(ctx context.Context, all []*backend.Message) []error {
+func (q *queue) storeInOrder(ctx context.Context, all []*backend.Message) []error {
 	if len(all) == 1 {
 		return []error{q.store(ctx, all[0], true)}
 	}

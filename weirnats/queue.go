@@ -32,7 +32,11 @@ const setUpTime = time.Minute
 
 // Queue is a queue of values that outlives the program. [Open] makes one. All methods may be called by any
 // number of goroutines at once.
-type Queue[T any] struct {
+type Queue[T any] struct{ queue *queue }
+
+// queue is a queue without the type of its values. What Queue does is here, so that it is compiled once, and
+// not for each type.
+type queue struct {
 	name    string
 	options *options
 	codecs  map[string]Codec
@@ -72,12 +76,21 @@ type Queue[T any] struct {
 // of the server. Until then the queue is in [exporter.Queues], which package weirdebug shows and
 // packages weirprom and weirotel export.
 func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], error) {
+	q, err := openQueue(ctx, name, new(T), opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Queue[T]{q}, nil
+}
+
+// openQueue opens the queue of values of the type that to points to.
+func openQueue(ctx context.Context, name string, to any, opts []Option) (*queue, error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	o := newOptions(opts)
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	if err := o.checkCodec(new(T)); err != nil {
+	if err := o.checkCodec(to); err != nil {
 		return nil, err
 	}
 	if _, ok := ctx.Deadline(); !ok {
@@ -89,7 +102,7 @@ func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], e
 		return nil, context.Cause(ctx)
 	}
 	settings := o.settings(name)
-	settings.Codec = o.codecOf(new(T)).Name()
+	settings.Codec = o.codecOf(to).Name()
 	s, err := o.server(name)
 	if err != nil {
 		return nil, err
@@ -103,9 +116,9 @@ func Open[T any](ctx context.Context, name string, opts ...Option) (*Queue[T], e
 		conn.Close()
 		return nil, errors.Join(outward(name, err), s.release())
 	}
-	q := newQueue[T](name, o, b, s)
+	q := newQueue(name, to, o, b, s)
 	if err := q.openIDs(s); err != nil {
-		return nil, errors.Join(err, q.Close())
+		return nil, errors.Join(err, q.closing())
 	}
 	q.unlist = exporter.AddQueue(name, o.where(), q.counts)
 	return q, nil
@@ -119,14 +132,14 @@ func withoutURL(err error) error {
 	return err
 }
 
-func newQueue[T any](name string, o *options, b backend.Queue, s natsServer) *Queue[T] {
-	q := &Queue[T]{
+func newQueue(name string, to any, o *options, b backend.Queue, s natsServer) *queue {
+	q := &queue{
 		name: name, options: o, backend: b, journal: s.journal, ids: b, health: s.health, release: s.release, addr: s.addr, codecs: map[string]Codec{},
 	}
 	for _, c := range append([]Codec{JSON(), Raw()}, o.codecs...) {
 		q.codecs[c.Name()] = c
 	}
-	q.codec = o.codecOf(new(T))
+	q.codec = o.codecOf(to)
 	q.open, q.shut = context.WithCancelCause(context.Background())
 	q.keyed, q.noteKeyed = context.WithCancel(context.Background())
 	q.closing = sync.OnceValue(q.end)
@@ -250,7 +263,7 @@ func (o *options) server(queue string) (natsServer, error) {
 }
 
 // checkHealth returns a [*BrokenError] while the server cannot write.
-func (q *Queue[T]) checkHealth() error {
+func (q *queue) checkHealth() error {
 	if err := q.health(); err != nil {
 		return &BrokenError{Queue: q.name, Err: err}
 	}
@@ -258,11 +271,15 @@ func (q *Queue[T]) checkHealth() error {
 }
 
 // Name returns the name of the queue.
-func (q *Queue[T]) Name() string { return q.name }
+func (q *Queue[T]) Name() string { return q.untyped().name }
+
+func (q *Queue[T]) untyped() *queue {
+	must(q != nil && q.queue != nil, "queue must be made by Open", "nil or the zero value")
+	return q.queue
+}
 
 // begin begins a call; the caller calls end at its end. It returns ErrClosed if the queue is closed.
-func (q *Queue[T]) begin() (end func(), err error) {
-	must(q != nil && q.backend != nil, "queue must be made by Open", "nil or the zero value")
+func (q *queue) begin() (end func(), err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
@@ -278,12 +295,9 @@ func (q *Queue[T]) begin() (end func(), err error) {
 // once.
 //
 // A function that Serve calls must not call Close: each would wait for the other.
-func (q *Queue[T]) Close() error {
-	must(q != nil && q.backend != nil, "queue must be made by Open", "nil or the zero value")
-	return q.closing()
-}
+func (q *Queue[T]) Close() error { return q.untyped().closing() }
 
-func (q *Queue[T]) end() error {
+func (q *queue) end() error {
 	q.mu.Lock()
 	q.closed = true
 	q.mu.Unlock()
@@ -308,16 +322,16 @@ func (q *Queue[T]) end() error {
 // may or may not be in the queue: to put it again, give it an [ID]. If the server does not answer, Put
 // returns an error after 15 s, or 30 s if it got several messages at once.
 func (q *Queue[T]) Put(ctx context.Context, value T, opts ...PutOption) error {
-	return q.put(ctx, value, true, opts)
+	return q.untyped().put(ctx, value, true, opts)
 }
 
 // TryPut is [Queue.Put] without the wait for room: it returns [ErrFull] if there is none. It still waits for
 // the server.
 func (q *Queue[T]) TryPut(ctx context.Context, value T, opts ...PutOption) error {
-	return q.put(ctx, value, false, opts)
+	return q.untyped().put(ctx, value, false, opts)
 }
 
-func (q *Queue[T]) put(ctx context.Context, value T, waits bool, opts []PutOption) error {
+func (q *queue) put(ctx context.Context, value any, waits bool, opts []PutOption) error {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()
 	if err != nil {
@@ -358,7 +372,7 @@ func (q *Queue[T]) put(ctx context.Context, value T, waits bool, opts []PutOptio
 // mostCarried is how many bytes of names and values may travel with a message.
 const mostCarried = 4 << 10
 
-func (q *Queue[T]) message(ctx context.Context, value T, opts []PutOption) (*backend.Message, error) {
+func (q *queue) message(ctx context.Context, value any, opts []PutOption) (*backend.Message, error) {
 	var o putOptions
 	for _, opt := range opts {
 		must(opt != nil, "option must not be nil", "nil")
@@ -402,7 +416,7 @@ func carried(all map[string]string) (map[string]string, error) {
 }
 
 // store hands the message to the backend.
-func (q *Queue[T]) store(ctx context.Context, m *backend.Message, waits bool) error {
+func (q *queue) store(ctx context.Context, m *backend.Message, waits bool) error {
 	const first, most = 2 * time.Millisecond, 250 * time.Millisecond
 	for wait := first; ; wait = min(2*wait, most) {
 		if wait > first { // the server may have started again meanwhile, and forgotten the ID

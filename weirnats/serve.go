@@ -45,9 +45,19 @@ const (
 // answer, or an embedded server cannot write, Serve tries again. If the server has ended the connection for
 // good, Serve returns an error.
 func (q *Queue[T]) Serve(ctx context.Context, pool *weir.Pool, run func(ctx context.Context, value T) error) error {
+	must(run != nil, "function must not be nil", "nil")
+	queue := q.untyped()
+	return queue.serve(ctx, pool, func(codec string, data []byte) (func(context.Context) error, error) {
+		var value T
+		err := queue.decode(codec, data, &value)
+		return func(ctx context.Context) error { return run(ctx, value) }, err
+	})
+}
+
+// serve calls what decode returns for each message.
+func (q *queue) serve(ctx context.Context, pool *weir.Pool, decode decoder) error {
 	must(ctx != nil, "context must not be nil", "nil")
 	must(pool != nil, "pool must not be nil", "nil")
-	must(run != nil, "function must not be nil", "nil")
 	end, err := q.begin()
 	if err != nil {
 		return err
@@ -60,9 +70,12 @@ func (q *Queue[T]) Serve(ctx context.Context, pool *weir.Pool, run func(ctx cont
 	if err != nil {
 		return outward(q.name, err)
 	}
-	s := newServer(ctx, q, pool, run, from)
+	s := newServer(ctx, q, pool, decode, from)
 	return s.serve()
 }
+
+// decoder returns the call of the function of Serve with the value that the codec decodes.
+type decoder func(codec string, data []byte) (call func(context.Context) error, err error)
 
 // server is one call of Serve.
 //
@@ -73,13 +86,13 @@ func (q *Queue[T]) Serve(ctx context.Context, pool *weir.Pool, run func(ctx cont
 // While there are messages, the next seat already waits, and another seat leads before all messages of the
 // pull have come. When there are fewer messages than seats, the other seats end. The leader then gives its
 // place away, by Blocking, and waits for the next message alone: the queue is idle.
-type server[T any] struct {
-	queue *Queue[T]
-	pool  *weir.Pool
-	run   func(ctx context.Context, value T) error
-	from  backend.Receiver
-	ctx   context.Context // the context of Serve
-	base  context.Context // the context of tasks: ctx without its deadline and cancellation
+type server struct {
+	queue  *queue
+	pool   *weir.Pool
+	decode decoder
+	from   backend.Receiver
+	ctx    context.Context // the context of Serve
+	base   context.Context // the context of tasks: ctx without its deadline and cancellation
 
 	pulls    context.Context // the context of pulls; done when Serve must end
 	endPulls context.CancelCauseFunc
@@ -118,9 +131,9 @@ type seat struct {
 	leads  bool
 }
 
-func newServer[T any](ctx context.Context, q *Queue[T], pool *weir.Pool, run func(context.Context, T) error, from backend.Receiver) *server[T] {
-	s := &server[T]{
-		queue: q, pool: pool, run: run, from: from, ctx: ctx, base: context.WithoutCancel(ctx),
+func newServer(ctx context.Context, q *queue, pool *weir.Pool, decode decoder, from backend.Receiver) *server {
+	s := &server{
+		queue: q, pool: pool, decode: decode, from: from, ctx: ctx, base: context.WithoutCancel(ctx),
 		wanted: make(chan struct{}, 1), over: make(chan struct{}), held: make(map[*task]struct{}),
 		handedBack: pool.Stats().HandedBack, term: q.options.settings(q.name).TermTime(),
 	}
@@ -129,7 +142,7 @@ func newServer[T any](ctx context.Context, q *Queue[T], pool *weir.Pool, run fun
 }
 
 // serve runs on the goroutine of the caller, and hands seats to the pool.
-func (s *server[T]) serve() error {
+func (s *server) serve() error {
 	stopWatching := context.AfterFunc(s.ctx, func() { s.stop(nil) })
 	defer stopWatching()
 	stopClose := context.AfterFunc(s.queue.open, func() { s.stop(nil) })
@@ -160,7 +173,7 @@ func (s *server[T]) serve() error {
 }
 
 // want asks for a waiting seat, if there is none.
-func (s *server[T]) want() {
+func (s *server) want() {
 	select {
 	case s.wanted <- struct{}{}:
 	default:
@@ -168,7 +181,7 @@ func (s *server[T]) want() {
 }
 
 // enter hands a seat to the pool. It may block while the pool is full.
-func (s *server[T]) enter() {
+func (s *server) enter() {
 	st := &seat{turn: make(chan struct{}, 1)}
 	st.ctx, st.cancel = context.WithCancelCause(s.base)
 	s.mu.Lock()
@@ -197,7 +210,7 @@ func (s *server[T]) enter() {
 }
 
 // rest sleeps for d, or until Serve must end.
-func (s *server[T]) rest(d time.Duration) {
+func (s *server) rest(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -207,7 +220,7 @@ func (s *server[T]) rest(d time.Duration) {
 }
 
 // stop makes Serve end.
-func (s *server[T]) stop(err error) {
+func (s *server) stop(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopping {
@@ -238,7 +251,7 @@ func (s *server[T]) stop(err error) {
 
 // within returns a context for what a task asks the server. It ends after d, and when the server has had
 // outcomeTime since Serve began to end.
-func (s *server[T]) within(d time.Duration) (context.Context, context.CancelFunc) {
+func (s *server) within(d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(s.base, d)
 	unwatch := context.AfterFunc(s.pulls, func() {
 		timer := time.NewTimer(outcomeTime)
@@ -257,7 +270,7 @@ func (s *server[T]) within(d time.Duration) (context.Context, context.CancelFunc
 
 // leave ends a seat's wait for room in the pool. If the pool has accepted the seat, leave does nothing, and
 // the seat ends when it gets its place: to cancel it would be an error in the pool.
-func (s *server[T]) leave(st *seat) {
+func (s *server) leave(st *seat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.entering && s.waiting == st {
@@ -266,7 +279,7 @@ func (s *server[T]) leave(st *seat) {
 }
 
 // cancelTasks cancels the contexts of the tasks that still run when Serve ends.
-func (s *server[T]) cancelTasks() {
+func (s *server) cancelTasks() {
 	cause := context.Cause(s.ctx) // without the mutex: the context may be of the program's own type
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -283,7 +296,7 @@ func (s *server[T]) cancelTasks() {
 }
 
 // dismiss ends the ready seats. The mutex is held.
-func (s *server[T]) dismiss() {
+func (s *server) dismiss() {
 	for _, st := range s.ready {
 		st.turn <- struct{}{}
 	}
@@ -291,7 +304,7 @@ func (s *server[T]) dismiss() {
 }
 
 // sit is the body of a seat, a task of the pool.
-func (s *server[T]) sit(ctx context.Context, st *seat) error {
+func (s *server) sit(ctx context.Context, st *seat) error {
 	s.mu.Lock()
 	again := st.begun
 	st.begun = true
@@ -308,7 +321,7 @@ func (s *server[T]) sit(ctx context.Context, st *seat) error {
 }
 
 // next returns the task that the seat, which now has its place, must run; nil for none.
-func (s *server[T]) next(ctx context.Context, st *seat) *task {
+func (s *server) next(ctx context.Context, st *seat) *task {
 	s.mu.Lock()
 	if s.waiting == st {
 		s.waiting = nil
@@ -339,7 +352,7 @@ func (s *server[T]) next(ctx context.Context, st *seat) *task {
 }
 
 // lead pulls for the ready seats until st itself has a message.
-func (s *server[T]) lead(ctx context.Context, st *seat) *task {
+func (s *server) lead(ctx context.Context, st *seat) *task {
 	for {
 		s.mu.Lock()
 		switch {
@@ -397,7 +410,7 @@ func (s *server[T]) lead(ctx context.Context, st *seat) *task {
 }
 
 // passLead makes a ready seat lead, or asks for a seat that will. The mutex is held.
-func (s *server[T]) passLead() {
+func (s *server) passLead() {
 	s.leaders--
 	if len(s.ready) == 0 || !s.mayLead(len(s.ready)) {
 		s.want()
@@ -413,13 +426,13 @@ func (s *server[T]) passLead() {
 // mayLead reports whether one of the given number of seats may lead. A second seat leads when there are half
 // as many seats as the first has pulled for. So the server has the next pull before it has sent all messages
 // for the current one, and pulls do not become small. The mutex is held.
-func (s *server[T]) mayLead(seats int) bool {
+func (s *server) mayLead(seats int) bool {
 	return s.leaders == 0 || s.leaders == 1 && s.hungry && 2*seats >= s.pulling
 }
 
 // pullFor takes messages for the crew, the last of which is the leader. It ends the seats for which there is
 // no message, except the leader. It reports whether more messages wait.
-func (s *server[T]) pullFor(crew []*seat) (more bool) {
+func (s *server) pullFor(crew []*seat) (more bool) {
 	leader, n := crew[len(crew)-1], 0
 	err := s.from.Pull(s.pulls, len(crew), 0, func(d backend.Delivery) bool {
 		st := crew[n]
@@ -444,7 +457,7 @@ func (s *server[T]) pullFor(crew []*seat) (more bool) {
 }
 
 // pullOne waits for one message while its seat has no place. It returns nil when Serve must end.
-func (s *server[T]) pullOne(st *seat) (t *task) {
+func (s *server) pullOne(st *seat) (t *task) {
 	const least, most = 50 * time.Millisecond, 5 * time.Second
 	pause := least
 	for s.pulls.Err() == nil {
@@ -476,7 +489,7 @@ func (s *server[T]) pullOne(st *seat) (t *task) {
 }
 
 // isGone asks the server whether the queue is gone.
-func (s *server[T]) isGone() bool {
+func (s *server) isGone() bool {
 	ctx, cancel := context.WithTimeout(s.pulls, endTime)
 	defer cancel()
 	_, err := s.queue.backend.Stats(ctx)
@@ -484,7 +497,7 @@ func (s *server[T]) isGone() bool {
 }
 
 // hold makes a task of a delivery. It returns nil if Serve must end.
-func (s *server[T]) hold(st *seat, d backend.Delivery, as state) *task {
+func (s *server) hold(st *seat, d backend.Delivery, as state) *task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopping {
@@ -496,7 +509,7 @@ func (s *server[T]) hold(st *seat, d backend.Delivery, as state) *task {
 }
 
 // drop undoes hold.
-func (s *server[T]) drop(t *task) {
+func (s *server) drop(t *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.held, t)

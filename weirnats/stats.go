@@ -33,7 +33,9 @@ type Stats struct {
 // Stats asks the server for the counts: four small requests, whatever the size of the queue. Once a message
 // with a [Key] was put, the answer to one of them has about 1 KB for each partition, and takes some ms. While
 // the queue is in use, the counts are not of one moment.
-func (q *Queue[T]) Stats(ctx context.Context) (Stats, error) {
+func (q *Queue[T]) Stats(ctx context.Context) (Stats, error) { return q.untyped().stats(ctx) }
+
+func (q *queue) stats(ctx context.Context) (Stats, error) {
 	must(ctx != nil, "context must not be nil", "nil")
 	end, err := q.begin()
 	if err != nil {

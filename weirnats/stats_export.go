@@ -11,8 +11,8 @@ import (
 )
 
 // counts returns the counts for package exporter.
-func (q *Queue[T]) counts(ctx context.Context) (exporter.QueueCounts, error) {
-	s, err := q.Stats(ctx)
+func (q *queue) counts(ctx context.Context) (exporter.QueueCounts, error) {
+	s, err := q.stats(ctx)
 	if err != nil {
 		return exporter.QueueCounts{}, err
 	}

@@ -62,7 +62,7 @@ func Attempt(ctx context.Context) Try {
 }
 
 // work runs a message on a place of the pool. It returns the error for the pool's OnError.
-func (s *server[T]) work(ctx context.Context, t *task) error {
+func (s *server) work(ctx context.Context, t *task) error {
 	defer s.finish(t)
 	s.mu.Lock()
 	stopping, lost := s.stopping, t.lost
@@ -79,15 +79,16 @@ func (s *server[T]) work(ctx context.Context, t *task) error {
 	if !ready {
 		return err
 	}
-	value, err := s.decode(t)
+	call, err := s.callOf(t)
 	if err != nil {
 		return s.bury(t, err)
 	}
-	return s.try(ctx, t, value)
+	return s.try(ctx, t, call)
 }
 
-// decode returns the value of a message. If the codec ends the goroutine, the message becomes a dead letter.
-func (s *server[T]) decode(t *task) (value T, err error) {
+// callOf returns the call of the function with the value of a message. If the codec ends the goroutine, the
+// message becomes a dead letter.
+func (s *server) callOf(t *task) (call func(context.Context) error, err error) {
 	returned := false
 	defer func() {
 		if !returned {
@@ -95,14 +96,14 @@ func (s *server[T]) decode(t *task) (value T, err error) {
 		}
 	}()
 	m := t.delivery.Message()
-	value, err = s.queue.decode(m.Codec, m.Data)
+	call, err = s.decode(m.Codec, m.Data)
 	returned = true
-	return value, err
+	return call, err
 }
 
 // finish ends a task, except a message with a key that stays here for its next try, and a message that
 // another goroutine acknowledges.
-func (s *server[T]) finish(t *task) {
+func (s *server) finish(t *task) {
 	switch {
 	case t.detached:
 	case t.again && s.tryLater(t):
@@ -111,7 +112,7 @@ func (s *server[T]) finish(t *task) {
 	}
 }
 
-func (s *server[T]) tryContext(ctx context.Context, t *task) context.Context {
+func (s *server) tryContext(ctx context.Context, t *task) context.Context {
 	try := t.try // the next try of a message with a key has another one
 	ctx = context.WithValue(ctx, tryKey{}, &try)
 	if extract := s.queue.options.extract; extract != nil {
@@ -122,7 +123,7 @@ func (s *server[T]) tryContext(ctx context.Context, t *task) context.Context {
 
 // prepare finds out which try of the message this is. It reports false if there is no try: the message has
 // gone back, waits, or is dead.
-func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error) {
+func (s *server) prepare(ctx context.Context, t *task) (ready bool, err error) {
 	m := t.delivery.Message()
 	begun := s.begun(t)
 	switch {
@@ -183,7 +184,7 @@ func (s *server[T]) prepare(ctx context.Context, t *task) (ready bool, err error
 
 // readRecord reads the record of a message. It makes calls with ctx, while the lease of the message is
 // renewed, until one succeeds or end is done.
-func (s *server[T]) readRecord(ctx, end context.Context, d backend.Delivery) (*backend.Record, error) {
+func (s *server) readRecord(ctx, end context.Context, d backend.Delivery) (*backend.Record, error) {
 	for {
 		r, err := d.Record(ctx)
 		if err == nil {
@@ -203,7 +204,7 @@ func (s *server[T]) readRecord(ctx, end context.Context, d backend.Delivery) (*b
 // it may have ended them. A process runs one such message at a time, and the waiting ones lose no try.
 // Otherwise messages that only happened to be there would lose all their tries. isolate reports false if the
 // message has gone back.
-func (s *server[T]) isolate(t *task) bool {
+func (s *server) isolate(t *task) bool {
 	ctx, cancel := s.within(s.queue.options.lease)
 	defer cancel()
 	t.record.Returned++ // undone when the try begins
@@ -239,7 +240,7 @@ func (s *server[T]) isolate(t *task) bool {
 
 // takesSuspect reports whether no suspect runs (a message that may have ended its process), and if so notes
 // that one does now.
-func (q *Queue[T]) takesSuspect() bool {
+func (q *queue) takesSuspect() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.suspect {
@@ -249,22 +250,22 @@ func (q *Queue[T]) takesSuspect() bool {
 	return true
 }
 
-func (q *Queue[T]) endsSuspect() {
+func (q *queue) endsSuspect() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.suspect = false
 }
 
 // leaveAlone undoes isolate.
-func (s *server[T]) leaveAlone(t *task) {
+func (s *server) leaveAlone(t *task) {
 	if t.alone {
 		t.alone = false
 		s.queue.endsSuspect()
 	}
 }
 
-// try calls the function, and sends the outcome to the server.
-func (s *server[T]) try(ctx context.Context, t *task, value T) (err error) {
+// try makes the call, and sends the outcome to the server.
+func (s *server) try(ctx context.Context, t *task, call func(context.Context) error) (err error) {
 	returned := false
 	defer func() {
 		if returned {
@@ -280,7 +281,7 @@ func (s *server[T]) try(ctx context.Context, t *task, value T) (err error) {
 			panic(panicked) // the stack of the first panic is still there
 		}
 	}()
-	err = s.run(s.tryContext(ctx, t), value)
+	err = call(s.tryContext(ctx, t))
 	returned = true
 	return s.end(ctx, t, err)
 }
@@ -298,7 +299,7 @@ func panicStack() []byte {
 }
 
 // end sends the outcome of a try to the server.
-func (s *server[T]) end(ctx context.Context, t *task, err error) error {
+func (s *server) end(ctx context.Context, t *task, err error) error {
 	if err == nil {
 		s.ack(t)
 		return nil
@@ -330,7 +331,7 @@ func (s *server[T]) end(ctx context.Context, t *task, err error) error {
 }
 
 // fails makes a message come again after a failed try.
-func (s *server[T]) fails(t *task, err error, wait time.Duration) {
+func (s *server) fails(t *task, err error, wait time.Duration) {
 	s.note(t, err)
 	if t.line != nil {
 		s.keepHere(t, wait)
@@ -341,7 +342,7 @@ func (s *server[T]) fails(t *task, err error, wait time.Duration) {
 
 // ack removes a message that is done, even if its lease is lost: what another process does with the message
 // has no effect then. Only a message with a key is not removed after its lease is lost: see acknowledge.
-func (s *server[T]) ack(t *task) {
+func (s *server) ack(t *task) {
 	s.remember(t)
 	switch confirm, hold := s.mustConfirm(t); {
 	case hold:
@@ -366,7 +367,7 @@ func (s *server[T]) ack(t *task) {
 // one confirmation covers all messages before it. mustConfirm asks for it early enough that the other
 // messages mostly need not hold their places: rarely if the server answers at once, more often if the server
 // is far.
-func (s *server[T]) mustConfirm(t *task) (confirm, hold bool) {
+func (s *server) mustConfirm(t *task) (confirm, hold bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t.line != nil {
@@ -391,7 +392,7 @@ func (s *server[T]) mustConfirm(t *task) (confirm, hold bool) {
 // acknowledge removes a message that is done, and waits until the server has confirmed that. For a message
 // with a key it does so only while the lease holds. If another process has the message by now, the next
 // message of the key would begin while that process runs it.
-func (s *server[T]) acknowledge(t *task) {
+func (s *server) acknowledge(t *task) {
 	s.ending(t)
 	ctx, cancel := s.within(s.queue.options.lease)
 	if t.line != nil {
@@ -411,14 +412,14 @@ func (s *server[T]) acknowledge(t *task) {
 }
 
 // ending notes that from now on the server may know that a message is done.
-func (s *server[T]) ending(t *task) {
+func (s *server) ending(t *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.ending = true
 }
 
 // confirmed notes that the server has confirmed that a message is done.
-func (s *server[T]) confirmed(t *task) {
+func (s *server) confirmed(t *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.gone = true
@@ -427,7 +428,7 @@ func (s *server[T]) confirmed(t *task) {
 
 // keepHere makes a message with a key wait here for its next try. If its record cannot be kept, its lease
 // runs out.
-func (s *server[T]) keepHere(t *task, wait time.Duration) {
+func (s *server) keepHere(t *task, wait time.Duration) {
 	ctx, cancel := s.within(s.queue.options.lease)
 	defer cancel()
 	t.record.Next = time.Now().Add(wait)
@@ -438,14 +439,14 @@ func (s *server[T]) keepHere(t *task, wait time.Duration) {
 }
 
 // comeAgain makes a message with a key wait here, before the others of its key.
-func (s *server[T]) comeAgain(t *task, wait time.Duration) {
+func (s *server) comeAgain(t *task, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.again, t.due = true, time.Now().Add(wait)
 }
 
 // begun returns the number of the last try that has begun, as far as the process before knew; 0 if none has.
-func (s *server[T]) begun(t *task) int {
+func (s *server) begun(t *task) int {
 	if s.queue.journal == nil {
 		return 0
 	}
@@ -454,7 +455,7 @@ func (s *server[T]) begun(t *task) int {
 
 // begins notes that a try begins, for the next process, if the number of deliveries does not tell it, or if
 // the server may end with this process. It reports false if the try must not begin.
-func (s *server[T]) begins(t *task) bool {
+func (s *server) begins(t *task) bool {
 	if t.line != nil && t.try.Number > t.delivery.Count()-t.record.Returned {
 		t.record.Begun = t.try.Number
 		ctx, cancel := s.within(s.queue.options.lease)
@@ -476,14 +477,14 @@ func (s *server[T]) begins(t *task) bool {
 }
 
 // isDone notes that the message is done, and will not come again if all goes well.
-func (s *server[T]) isDone(t *task) {
+func (s *server) isDone(t *task) {
 	if s.queue.journal != nil {
 		s.queue.journal.Done(t.delivery.Number())
 	}
 }
 
 // ends notes that the server knows the outcome.
-func (s *server[T]) ends(t *task) {
+func (s *server) ends(t *task) {
 	if s.queue.journal == nil {
 		return
 	}
@@ -493,7 +494,7 @@ func (s *server[T]) ends(t *task) {
 }
 
 // note adds the error of a try to the record.
-func (s *server[T]) note(t *task, err error) {
+func (s *server) note(t *task, err error) {
 	r := t.record
 	r.Errors = append(r.Errors, backend.Failure{Try: t.try.Number, Err: cut(err), At: time.Now()})
 	if n := len(r.Errors); n > mostErrors {
@@ -524,7 +525,7 @@ func printable(r rune) rune {
 }
 
 // bury makes a dead letter of a message. If that fails, the next delivery finds that the tries are used up.
-func (s *server[T]) bury(t *task, err error) error {
+func (s *server) bury(t *task, err error) error {
 	s.note(t, err)
 	t.suspect = false
 	s.remember(t)
@@ -537,7 +538,7 @@ func (s *server[T]) bury(t *task, err error) error {
 }
 
 // giveBack returns a message to the queue at once, without counting the try.
-func (s *server[T]) giveBack(t *task) {
+func (s *server) giveBack(t *task) {
 	if t.looked != nil {
 		<-t.looked
 	}
@@ -573,7 +574,7 @@ func (s *server[T]) giveBack(t *task) {
 // If the answer to the first call was lost, another process may have the message. A second call would take
 // the message from that process, and a third process would get it while it runs. If the message did not go
 // back, its lease runs out.
-func (s *server[T]) handBack(ctx context.Context, t *task, r *backend.Record, wait time.Duration) error {
+func (s *server) handBack(ctx context.Context, t *task, r *backend.Record, wait time.Duration) error {
 	if r != nil {
 		if err := t.delivery.Keep(ctx, r); err != nil {
 			return err
@@ -586,13 +587,13 @@ func (s *server[T]) handBack(ctx context.Context, t *task, r *backend.Record, wa
 }
 
 // putBack is giveBack for a task whose seat has no place.
-func (s *server[T]) putBack(t *task) {
+func (s *server) putBack(t *task) {
 	defer s.drop(t)
 	s.giveBack(t)
 }
 
 // backOff returns a message for which it is not known which try comes next. This delivery counts as a try.
-func (s *server[T]) backOff(t *task, err error) {
+func (s *server) backOff(t *task, err error) {
 	s.complain("read the record of a message", err)
 	if t.line != nil {
 		s.comeAgain(t, time.Second)
@@ -603,7 +604,7 @@ func (s *server[T]) backOff(t *task, err error) {
 
 // send sends an outcome while the lease holds: later it could harm a process that has the message by then. It
 // reports whether the server has the outcome; if not, the lease runs out.
-func (s *server[T]) send(t *task, what string, send func(ctx context.Context) error) bool {
+func (s *server) send(t *task, what string, send func(ctx context.Context) error) bool {
 	ctx, cancel, holds := s.settle(t)
 	defer cancel()
 	if !holds {
@@ -620,7 +621,7 @@ func (s *server[T]) send(t *task, what string, send func(ctx context.Context) er
 }
 
 // insist calls send until it succeeds, or ctx is done.
-func (s *server[T]) insist(ctx context.Context, what string, send func(ctx context.Context) error) bool {
+func (s *server) insist(ctx context.Context, what string, send func(ctx context.Context) error) bool {
 	for {
 		err := send(ctx)
 		if err == nil {
@@ -637,6 +638,6 @@ func (s *server[T]) insist(ctx context.Context, what string, send func(ctx conte
 	}
 }
 
-func (s *server[T]) complain(what string, err error) {
+func (s *server) complain(what string, err error) {
 	s.queue.options.log.Warn("weirnats: queue "+s.queue.name+": could not "+what, "error", err)
 }
