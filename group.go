@@ -174,6 +174,13 @@ func (g *Group) add(b *batch, number int, j job) {
 	}
 }
 
+// giveUpRoom is called when the batch was cancelled while a task waited for room.
+func (b *batch) giveUpRoom(number int) {
+	b.group.returnTurn()
+	b.release(1, nil)
+	b.decline(number)
+}
+
 // admits waits for a place under the group's limit, and for a turn at its rate. It reports false if b is cancelled before.
 func (g *Group) admits(b *batch) bool {
 	if g.limit != nil && !g.acquire(b) {
@@ -192,19 +199,20 @@ func (b *batch) handOver(number int, j job) {
 		b.delegate(j)
 		return
 	}
-	var verdict engine.Verdict
 	if b.subtasks != nil {
-		verdict = b.submit(j)
+		b.handedOver(number, j, b.submit(j))
 	} else {
-		verdict = b.submitOutside(j)
+		b.handedOver(number, j, b.submitOutside(j))
 	}
+}
+
+// handedOver is called with the engine's verdict on a task.
+func (b *batch) handedOver(number int, j job, verdict engine.Verdict) {
 	switch verdict {
 	case engine.Accepted:
 		b.accepted()
 	case engine.Cancelled:
-		b.group.returnTurn()
-		b.release(1, nil)
-		b.decline(number)
+		b.giveUpRoom(number)
 	default:
 		b.group.returnTurn()
 		b.reject(j, refusal(verdict))
@@ -244,10 +252,15 @@ func (g *Group) try(task func(ctx context.Context) error) bool {
 		return false
 	}
 	j := memberJob(task, b, index)
-	if g.direct != nil && b.runDirectly(index, j) {
+	result := engine.DirectRefused
+	if g.direct != nil {
+		result, _ = b.joinDirectly(index, j, false)
+	}
+	switch result {
+	case engine.DirectBegins, engine.DirectWaits:
 		return true
 	}
-	if !b.try(j) {
+	if result == engine.DirectFull || !b.try(j) {
 		b.release(1, nil)
 		g.returnTurn()
 		b.withdraw(index)

@@ -1,17 +1,19 @@
 package weir
 
 import (
+	"math"
 	"sync/atomic"
 
 	"github.com/64ed045f/weir/internal/engine"
 )
 
 // direct is the beginning of a group with workers of its own: its first tasks run on plain goroutines. Most groups have few
-// tasks, and an engine and its workers cost more than those. The engine is made as soon as a task has to wait for another, or
-// there are many, or a task of the group uses the library with its context, and may have to lend its place. That task is adopted:
-// its goroutine becomes a worker. The others that run by then have permits.
+// tasks, and an engine and its workers cost more than those. A task beyond the limit waits for the end of another one, whose goroutine
+// takes it along. The engine is made as soon as there are many tasks, or a task of the group uses the library with its context, and may have
+// to lend its place. That task is adopted: its goroutine becomes a worker. The others that run by then have permits, and those that wait
+// go on in the engine's queue.
 //
-// A direct task takes no lock, as many begin and end at once: [engine.Tally] counts those that run, at most limit unless that was lowered.
+// A direct task takes no lock unless one waits, as many begin and end at once: [engine.Tally] counts those that run, at most limit unless that was lowered.
 // [engine.Tally.Switch] ends that, and says how many of them there are: each has a permit in the engine from then until its end, or until
 // it is adopted.
 //
@@ -20,17 +22,27 @@ import (
 // end, looks at on under Group.mu.
 type direct struct {
 	on      atomic.Bool
+	room    int32 // how many tasks may be accepted that wait for the end of a direct one; below 0 if none may wait there at all
 	limit   atomic.Int64
 	options *options // nil for those of a NewGroup without any; under Group.mu, and used while on is set
+	waiting engine.DirectQueue
 }
 
-// directTasks is how many tasks of a batch run on plain goroutines.
+// directTasks is how many tasks of a batch run on plain goroutines. In a group whose queue may hold fewer, and where callers of Go therefore
+// wait for the end of other tasks, all do: there the goroutine of the one that ends takes the next one along.
 const directTasks = 32
 
 // begins makes a group with workers of its own begin without an engine, if that makes no difference to its tasks.
 func (g *Group) begins(limit int) {
 	d := g.direct
 	d.limit.Store(int64(limit))
+	d.room = directTasks
+	if o := d.options; o != nil {
+		d.room = int32(min(o.queue, directTasks))
+		if o.expiry > 0 || o.maxWaiting < math.MaxInt {
+			d.room = -1 // those that wait need the engine
+		}
+	}
 	d.on.Store(true)
 	if g.at != nil || d.options != nil && d.options.needEngine() {
 		g.ensureEngine()
@@ -50,6 +62,19 @@ func (g *Group) resize(limit int) {
 	g.mu.Lock()
 	on := g.direct.on.Load()
 	g.direct.limit.Store(int64(limit))
+	switch b := g.batch.Load(); {
+	case !on:
+	case limit > engine.MostDirect:
+		g.makeEngine()
+	case b != nil:
+		for {
+			t, ok := g.direct.waiting.Begin(&b.tally, limit)
+			if !ok {
+				break
+			}
+			b.goDirectly(1, job{t})
+		}
+	}
 	g.mu.Unlock()
 	if !on {
 		g.pool.core.engine.Resize(limit)
@@ -59,19 +84,24 @@ func (g *Group) resize(limit int) {
 // makeEngine makes the engine. The caller holds mu.
 func (g *Group) makeEngine() {
 	d := g.direct
-	limit := int(d.limit.Load())
 	var o options
 	if d.options != nil {
 		o = *d.options
 	} else {
-		o = newOptions(limit)
+		o = newOptions(1)
 	}
-	o.limit = limit
+	o.limit = int(d.limit.Load())
 	e := new(engine.Engine)
 	g.pool.start(&o, e)
 	if b := g.batch.Load(); b != nil {
-		e.Numbered = directTasks // those tasks have the first numbers
-		e.Enter(b.tally.Switch())
+		e.Numbered = uint16(min(b.tally.Begun(), math.MaxUint16)) // direct tasks have the first numbers
+		d.waiting.Switch(&b.tally, e.Enter, func(t engine.Task, accepted bool) *engine.Standing {
+			if accepted {
+				e.Offer(t) // there is room for all of them
+				return nil
+			}
+			return e.Stand(t)
+		})
 		if b.retires.Load() {
 			e.Retire(&b.bell)
 		}
@@ -130,25 +160,99 @@ func (m *member) adoptedBy(w *engine.Worker) {
 	m.worker.Store(w)
 }
 
-// runDirectly runs j, which was counted in by that number, on a goroutine of its own, if the group has no engine yet and needs none for
-// it. Else it makes one, and reports false.
+// runDirectly makes the task of j, which was counted in by that number, a direct one, if the group has no engine yet and needs none for
+// it. Where the limit is reached the task waits for the end of another one; if there is no room for that, the caller waits. runDirectly
+// reports false if the task has to go to the engine.
 func (b *batch) runDirectly(number int, j job) bool {
+	result, submitter := b.joinDirectly(number, j, true)
+	switch result {
+	case engine.DirectRefused:
+		return false
+	case engine.DirectBlocks:
+		b.awaitTurn(number, j, submitter)
+	}
+	return true
+}
+
+// joinDirectly begins the task of j as a direct one, or lets it wait. With DirectRefused the group has an engine. The results are those of
+// [engine.DirectQueue.Join].
+func (b *batch) joinDirectly(number int, j job, mayBlock bool) (engine.DirectJoin, *engine.DirectSubmitter) {
 	g := b.group
 	d := g.direct
 	if !d.on.Load() {
-		return false
+		return engine.DirectRefused, nil
 	}
-	if number >= directTasks || !b.tally.BeginDirect(int(d.limit.Load())) {
+	if number >= directTasks && !d.staysDirect() {
 		g.ensureEngine()
-		return false
+		return engine.DirectRefused, nil
 	}
+	if !b.tally.BeginDirect(int(d.limit.Load())) {
+		return b.waitDirectly(number, j, mayBlock)
+	}
+	b.goDirectly(number, j)
+	b.handedDirectly()
+	return engine.DirectBegins, nil
+}
+
+// goDirectly runs a direct task on a goroutine of its own.
+func (b *batch) goDirectly(number int, j job) {
 	m := b.directMember(number)
 	m.job = j
 	go m.run()
+}
+
+// handedDirectly is accepted for a direct task.
+func (b *batch) handedDirectly() {
 	if b.intake.Handed() {
 		b.notify(nil)
 	}
-	return true
+}
+
+// staysDirect reports whether tasks with high numbers are direct ones, too.
+func (d *direct) staysDirect() bool {
+	return 0 <= d.room && d.room < directTasks && d.limit.Load() <= engine.MostDirect
+}
+
+// waitDirectly is joinDirectly where the limit is reached. It is rare: see [Group.initInTask].
+//
+//go:noinline
+func (b *batch) waitDirectly(number int, j job, mayBlock bool) (engine.DirectJoin, *engine.DirectSubmitter) {
+	g := b.group
+	d := g.direct
+	if d.room < 0 {
+		g.ensureEngine()
+		return engine.DirectRefused, nil
+	}
+	result, submitter := d.waiting.Join(&b.tally, j.Task, d.limit.Load, int(d.room), mayBlock)
+	switch result {
+	case engine.DirectRefused:
+		g.ensureEngine()
+	case engine.DirectBegins:
+		b.goDirectly(number, j)
+		b.handedDirectly()
+	case engine.DirectWaits:
+		b.handedDirectly()
+	}
+	return result, submitter
+}
+
+// awaitTurn waits until the task of s is accepted, also by an engine that is made meanwhile, or the batch is cancelled.
+func (b *batch) awaitTurn(number int, j job, s *engine.DirectSubmitter) {
+	var standing *engine.Standing
+	select {
+	case standing = <-s.Turn:
+	case <-b.scope.Done():
+		if b.group.direct.waiting.Withdraw(&b.tally, s) {
+			b.giveUpRoom(number)
+			return
+		}
+		standing = <-s.Turn
+	}
+	if standing == nil {
+		b.handedDirectly()
+		return
+	}
+	b.handedOver(number, j, b.group.engineMade().AwaitRoom(standing, b.scope.Done()))
 }
 
 // ensureEngine makes the engine, unless another call has.
@@ -173,16 +277,20 @@ func (b *batch) directMember(number int) *member {
 	return m
 }
 
-// run runs a direct task, and then, if the goroutine has become that of a worker, what the worker has to run.
+// run runs a direct task, and those that have waited for its end. Then, if the goroutine has become that of a worker, it runs what the
+// worker has to run.
 func (m *member) run() {
-	(*profileLabels)(nil).give() // a group with a name has an engine
-	if w := m.runs(); w != nil {
-		w.GoOn() // not in runs, which keeps the task alive
+	for next := true; next; {
+		(*profileLabels)(nil).give() // a group with a name has an engine
+		var w *engine.Worker
+		if w, next = m.runs(); w != nil {
+			w.GoOn() // not in runs, which keeps the task alive
+		}
 	}
 }
 
-// runs runs the direct task, and returns the worker of the goroutine, if there is one by then.
-func (m *member) runs() *engine.Worker {
+// runs runs the direct task. It returns the worker of the goroutine, if there is one by then, or reports that m has the task that is next.
+func (m *member) runs() (w *engine.Worker, next bool) {
 	b, j := m.batch, m.job
 	m.job = job{}
 	var labels *profileLabels
@@ -196,8 +304,11 @@ func (m *member) runs() *engine.Worker {
 			return
 		}
 		defer func() {
-			if w := b.endsDirectly(m, done); w != nil {
-				go w.GoOn() // this goroutine may be about to exit
+			switch w, next := b.endsDirectly(m, done); { // this goroutine may be about to exit
+			case w != nil:
+				go w.GoOn()
+			case next:
+				go m.run()
 			}
 		}()
 		defer b.release(1, nil)
@@ -213,34 +324,45 @@ func (m *member) runs() *engine.Worker {
 		if err != nil {
 			b.fail(j, err)
 		}
+	} else {
+		b.tellOfRefusal(nil)
 	}
 	over = true
 	b.release(1, nil)
 	return b.endsDirectly(m, done)
 }
 
-// endsDirectly ends the task of m, of which noteDirect has returned done. It returns the worker of the goroutine, if that has become one.
-func (b *batch) endsDirectly(m *member, done func()) *engine.Worker {
+// endsDirectly ends the task of m, of which noteDirect has returned done. Its results are those of runs.
+func (b *batch) endsDirectly(m *member, done func()) (w *engine.Worker, next bool) {
 	g := b.group
 	if done != nil {
 		done()
 	}
 	if !m.fate.Take() {
 		g.engineMade()
-		w := m.worker.Load()
+		w = m.worker.Load()
 		w.Label.Store(nil)
 		b.credit(w)
-		return w
+		return w, false
 	}
-	tell, direct := b.tally.EndDirect()
-	if !direct {
+	d := g.direct
+	tell, end := b.tally.EndDirect(int(d.limit.Load()))
+	for end == engine.DirectPasses {
+		if t, ok := d.waiting.Next(&b.tally); ok {
+			m.job = job{t}
+			m.fate.Renew() // the next task has the context of this one, as tasks on one worker have
+			return nil, true
+		}
+		tell, end = b.tally.LeaveDirect(int(d.limit.Load()))
+	}
+	if end == engine.DirectSwitched {
 		g.engineMade().Leave()
 		tell = b.tally.EndSwitched()
 	}
 	if tell {
 		b.notify(nil)
 	}
-	return nil
+	return nil, false
 }
 
 // retire makes the workers of the group end when they find nothing to do, and the end of the last one ends Wait.

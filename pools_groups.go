@@ -2,6 +2,7 @@ package weir
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -322,7 +323,7 @@ func (s *recordShard) number(m *member) int {
 // noteDirect notes that the task of m, of that number, runs on the calling goroutine, and gives the goroutine a label by which
 // Running.Stack finds it. The caller calls the function that it returns when the task is over.
 func (m *member) noteDirect(number int) (labels *profileLabels, done func()) {
-	d := &directRecord{member: m, number: number + 1, since: time.Now(), label: groupWorkers(1)}
+	d := &directRecord{member: m, number: number%math.MaxUint16 + 1, since: time.Now(), label: groupWorkers(1)}
 	r := m.batch.recorded()
 	apart(func() { r.shard().begin(r, d) })
 	labels = d.label.labels(0)

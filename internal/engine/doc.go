@@ -20,6 +20,7 @@
 //   - waiter: a goroutine of a task during a wait.
 //   - wakeup: how the engine learns that a task's wait is over before the task's goroutine runs.
 //   - tally: the tasks of a set that begins and ends together.
+//   - tally_direct: tasks of a set that run outside an engine, and those that wait for one of them to end.
 //   - wait: a call of Wait, and the count of the workers that it depends on.
 //   - bell: what a goroutine outside tasks waits at.
 //   - worker: a goroutine, its cell and its parking place.
@@ -43,7 +44,8 @@
 // nothing to do end, and the end of the last worker ends the wait.
 //
 // The caller may have begun tasks before it made the engine. Enter gives each of them a permit, until Leave. Adopt
-// makes a worker of the goroutine of such a task, because the task needs a place that it can lend.
+// makes a worker of the goroutine of such a task, because the task needs a place that it can lend. Stand takes over a
+// task whose submitter has waited for room before there was an engine.
 //
 // # The two speeds
 //

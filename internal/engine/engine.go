@@ -45,11 +45,11 @@ type Config struct {
 	Parked int32
 	// Measure is the largest share of the workers' time that measuring may take; 0 turns measuring off.
 	Measure float32
+	// Numbered is how many numbers, the lowest, are not given to workers.
+	Numbered uint16
 	// Blocked is how many new workers in a row must have been needed, with none back for a second task,
 	// before each further task comes with its worker; 0 stands for never.
 	Blocked int8
-	// Numbered is how many numbers, the lowest, are not given to workers.
-	Numbered int8
 	// Crash lets a panic of a task take the program down.
 	Crash bool
 	// Void reports whether a task has started out of turn, or will never run. Run may get such a task, and

@@ -275,6 +275,30 @@ var controlScenes = []step.Scene{
 		w.Go("submitter", func() { w.try(w.task("a")) })
 		w.Go("another", func() { w.try(w.task("b")) })
 	}),
+	in("tasks that wait for one from outside go on in the engine, before newcomers", 1, 0, func(w *world) {
+		outside := w.enters("outside", false)
+		first := w.task("first")
+		second := w.behind("second", first)
+		awaitsFirst, awaitsSecond := w.stands(first, nil), w.stands(second, nil)
+		w.Go("second", awaitsSecond)
+		w.Go("newcomer", func() { w.submit(w.behind("newcomer", second)) })
+		w.Go("outside", outside)
+		awaitsFirst()
+	}),
+	in("a task that waits for one from outside finds a place in the engine", 2, 0, func(w *world) {
+		outside := w.enters("outside", false)
+		w.stands(w.task("waiting"), nil)() // there is a place besides that of the one from outside
+		w.Go("outside", outside)
+	}),
+	in("the submitter of a task that waits for one from outside gives up", 1, 0, func(w *world) {
+		outside := w.enters("outside", false)
+		done := make(chan struct{})
+		awaits := w.stands(w.task("waiting"), done)
+		w.Go("outside", outside)
+		w.Go("submitter", func() { w.submit(w.task("behind")) })
+		w.Go("cancels", func() { close(done) })
+		awaits()
+	}),
 	in("retired while a task from outside runs", 1, 1, func(w *world) {
 		w.Go("outside", w.enters("first", false))
 		w.Go("submitter", func() {

@@ -146,6 +146,97 @@ var directScenes = []step.Scene{
 		c.begin()
 		c.Go("one", c.adopted)
 	}),
+	counting("a direct task waits for another to end", 2, func(c *count) {
+		c.limit.Store(1)
+		c.Go("one", func() { c.direct(1) })
+		c.Go("other", func() { c.joins(0, 1, 1) })
+	}),
+	counting("two direct tasks wait for another to end", 3, func(c *count) {
+		c.limit.Store(1)
+		c.beginDirect(1)
+		c.Go("others", func() {
+			c.joins(0, 1, 2)
+			c.joins(1, 2, 2)
+		})
+		c.runDirectly(1)
+	}),
+	counting("a direct task waits for two others to end", 3, func(c *count) {
+		c.limit.Store(2)
+		c.Go("one", func() { c.direct(2) })
+		c.Go("two", func() { c.direct(2) })
+		c.Go("other", func() { c.joins(0, 1, 1) })
+	}),
+	counting("submitters wait for another direct task to end", 3, func(c *count) {
+		c.limit.Store(1)
+		c.joined = make(chan struct{})
+		c.beginDirect(1)
+		c.Go("others", func() {
+			c.joins(0, 1, 1)
+			c.joins(1, 2, 1)
+			close(c.joined)
+		})
+		c.runDirectly(1)
+	}),
+	counting("a submitter without room waits for another direct task to end", 2, func(c *count) {
+		c.limit.Store(1)
+		c.Go("one", func() { c.direct(1) })
+		c.Go("other", func() { c.joins(0, 1, 0) })
+	}),
+	counting("switched while a direct task waits for another to end", 2, func(c *count) {
+		c.limit.Store(1)
+		c.Go("one", func() { c.direct(1) })
+		c.Go("other", func() { c.joins(0, 1, 1) })
+		c.Go("switch", c.switches)
+	}),
+	counting("switched while a submitter waits for a direct task to end", 2, func(c *count) {
+		c.limit.Store(1)
+		c.Go("one", func() { c.direct(1) })
+		c.Go("other", func() { c.joins(0, 1, 0) })
+		c.Go("switch", c.switches)
+	}),
+	counting("the limit falls while a direct task waits", 3, func(c *count) {
+		c.limit.Store(2)
+		c.beginDirect(2)
+		c.beginDirect(2)
+		c.limit.Store(1)
+		c.Go("other", func() { c.joins(0, 1, 1) })
+		c.Go("one", func() { c.runDirectly(1) })
+		c.runDirectly(1)
+	}),
+	counting("the limit rises while a direct task waits that another needs", 2, func(c *count) {
+		c.limit.Store(1)
+		c.second = make(chan struct{})
+		c.beginDirect(1)
+		c.Go("other", func() { c.joins(0, 1, 1) })
+		c.rises(2)
+		<-c.second
+		c.runDirectly(2)
+	}),
+	counting("the limit rises while direct tasks wait", 4, func(c *count) {
+		c.limit.Store(1)
+		c.beginDirect(1)
+		c.Go("others", func() {
+			c.joins(0, 1, 3)
+			c.joins(1, 2, 3)
+			c.joins(2, 3, 3)
+		})
+		c.rises(2)
+		c.runDirectly(2)
+	}),
+	giving("given up while a direct task waits for another to end", 0, func(c *count) {
+		c.limit.Store(1)
+		c.begin()
+		c.begin()
+		c.Go("one", func() { c.direct(1) })
+		c.Go("other", func() { c.joins(0, 1, 1) })
+	}),
+	giving("given up while a submitter waits for a direct task to end", 0, func(c *count) {
+		c.limit.Store(1)
+		c.begin()
+		c.begin()
+		c.Go("one", func() { c.direct(1) })
+		c.Go("other", func() { c.joins(0, 1, 0) })
+	}),
 	cancelling("the last task ends while a goroutine waits that may be cancelled", 1, func(c *count, _ chan struct{}) {
 		c.Go("worker", c.takes)
 	}),
@@ -167,10 +258,17 @@ type count struct {
 
 	queued, void, inside atomic.Int64 // tasks in a queue; void ones taken from it; workers with a task, and holders
 	directly, permits    atomic.Int64 // direct tasks that run; those of them that an engine counts
+
+	waiting    engine.DirectQueue // for the end of a direct task
+	limit      atomic.Int64       // of direct tasks
+	nextDirect int                // which of those that wait is next
+	joined     chan struct{}      // if not nil, those that have waited wait for this, too
+	second     chan struct{}      // if not nil, is closed when two direct tasks run
+	cancelled  chan struct{}
 }
 
 func newCount(r *step.Run) *count {
-	c := &count{Run: r}
+	c := &count{Run: r, cancelled: make(chan struct{})}
 	c.tally.Init(&c.intake)
 	return c
 }
@@ -212,6 +310,7 @@ func giving(name string, queued int, body func(c *count)) step.Scene {
 // givesUp waits only for the tasks that run.
 func (c *count) givesUp() {
 	c.tally.Close()
+	close(c.cancelled)
 	left, over := c.tally.Finish()
 	for !over {
 		c.bell.WaitUntil(nil)
@@ -284,26 +383,119 @@ func (c *count) runs() {
 // direct runs a task that has begun as a direct one, if it may. Else the task is queued.
 func (c *count) direct(limit int64) {
 	if !c.beginDirect(limit) {
-		c.queued.Add(1)
-		c.told(c.intake.Handed())
-		c.takes()
+		c.queue()
 		return
 	}
-	c.ends()
-	tell, direct := c.tally.EndDirect()
-	if !direct {
+	c.runDirectly(limit)
+}
+
+// runDirectly is a direct task that has begun, and those that wait for its end.
+func (c *count) runDirectly(limit int64) {
+	for next := true; next; {
+		c.ends()
+		next = c.endDirectly(limit)
+	}
+}
+
+// endDirectly reports whether a task that has waited begins in the place of the one that ends.
+func (c *count) endDirectly(limit int64) (next bool) {
+	tell, end := c.tally.EndDirect(int(limit))
+	for end == engine.DirectPasses {
+		if task, ok := c.waiting.Next(&c.tally); ok {
+			c.inTurn(task)
+			c.begins(limit)
+			if c.joined != nil {
+				<-c.joined
+			}
+			return true
+		}
+		tell, end = c.tally.LeaveDirect(int(limit))
+	}
+	if end == engine.DirectSwitched {
 		c.permits.Add(-1)
 		tell = c.tally.EndSwitched()
 	}
 	c.told(tell)
+	return false
+}
+
+// joins runs the task that has begun with that number as a direct one, if need be when another one has ended, in that order. Else the task is
+// queued.
+func (c *count) joins(order, number, room int) {
+	if c.beginDirect(c.limit.Load()) {
+		c.runDirectly(c.limit.Load())
+		return
+	}
+	result, s := c.waiting.Join(&c.tally, engine.Task{N: order}, c.limit.Load, room, true)
+	switch result {
+	case engine.DirectBegins:
+		c.begins(c.limit.Load())
+		c.told(c.intake.Handed())
+		c.runDirectly(c.limit.Load())
+		return
+	case engine.DirectRefused:
+		c.queue()
+		return
+	case engine.DirectBlocks:
+		select {
+		case standing := <-s.Turn:
+			if standing != nil {
+				c.queue()
+				return
+			}
+		case <-c.cancelled:
+			if c.waiting.Withdraw(&c.tally, s) {
+				c.withdraw(number)
+				return
+			}
+			if <-s.Turn != nil {
+				c.queue()
+				return
+			}
+		}
+	}
+	c.told(c.intake.Handed())
+}
+
+// queue hands a task over that is no direct one.
+func (c *count) queue() {
+	c.queued.Add(1)
+	c.told(c.intake.Handed())
+	c.takes()
+}
+
+// inTurn checks that no task that waits goes ahead of an earlier one.
+func (c *count) inTurn(task engine.Task) {
+	c.Check(task.N >= c.nextDirect, "task %d has its turn before task %d", task.N, c.nextDirect)
+	c.nextDirect = task.N + 1
+}
+
+func (c *count) begins(limit int64) {
+	c.inside.Add(1)
+	n := c.directly.Add(1)
+	c.Check(n <= limit, "more direct tasks run than may")
+	if n == 2 && c.second != nil {
+		close(c.second)
+	}
+}
+
+// rises lets more direct tasks run.
+func (c *count) rises(limit int64) {
+	c.limit.Store(limit)
+	for {
+		if _, ok := c.waiting.Begin(&c.tally, int(limit)); !ok {
+			return
+		}
+		c.begins(limit)
+		c.Go("begun", func() { c.runDirectly(limit) })
+	}
 }
 
 func (c *count) beginDirect(limit int64) bool {
 	if !c.tally.BeginDirect(int(limit)) {
 		return false
 	}
-	c.inside.Add(1)
-	c.Check(c.directly.Add(1) <= limit, "more direct tasks run than may")
+	c.begins(limit)
 	c.told(c.intake.Handed())
 	return true
 }
@@ -315,14 +507,27 @@ func (c *count) ends() {
 	c.inside.Add(-1)
 }
 
-func (c *count) switches() { c.permits.Add(int64(c.tally.Switch())) }
+// switches makes the tasks that wait queued ones.
+func (c *count) switches() {
+	n := 0
+	c.waiting.Switch(&c.tally, func(direct int) { c.permits.Add(int64(direct)) }, func(task engine.Task, accepted bool) *engine.Standing {
+		c.inTurn(task)
+		if !accepted {
+			return new(engine.Standing)
+		}
+		n++
+		c.queued.Add(1)
+		return nil
+	})
+	for range n {
+		c.takes()
+	}
+}
 
 // adopted runs a task that has begun as a direct one, and goes on on a worker.
 func (c *count) adopted() {
 	if !c.beginDirect(2) {
-		c.queued.Add(1)
-		c.told(c.intake.Handed())
-		c.takes()
+		c.queue()
 		return
 	}
 	c.switches()

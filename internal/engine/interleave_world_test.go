@@ -366,6 +366,14 @@ func (w *world) submitUntil(j *task, done <-chan struct{}) engine.Verdict {
 	return w.answer(j, w.Submit(j.value(), done))
 }
 
+// stands makes j wait for room, and returns what its submitter then does.
+func (w *world) stands(j *task, done <-chan struct{}) (awaits func()) {
+	j.waits = true
+	w.offered(j)
+	s := w.Stand(j.value())
+	return func() { w.answer(j, w.AwaitRoom(s, done)) }
+}
+
 func (w *world) try(j *task) engine.Verdict {
 	w.offered(j)
 	verdict := w.answer(j, w.TrySubmit(j.value(), nil))

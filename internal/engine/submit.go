@@ -353,7 +353,29 @@ func (e *Engine) standInLine(task Task, done <-chan struct{}, want *Want, wakeup
 	e.submitters.park(s)
 	s.wakeup = wakeup
 	e.unlock()
+	return e.awaitRoom(s, done)
+}
 
+// Standing is a task that waits for room while its submitter waits elsewhere: see Stand.
+type Standing struct{ submitter *submitter }
+
+// Stand makes a task wait for room in the place of its submitter, which calls AwaitRoom next.
+func (e *Engine) Stand(task Task) *Standing {
+	e.mu.Lock()
+	s := e.join(task, nil)
+	e.submitters.park(s)
+	e.serveAll()
+	e.unlock()
+	return &Standing{s}
+}
+
+// AwaitRoom waits until the engine has accepted s, or done is closed.
+func (e *Engine) AwaitRoom(s *Standing, done <-chan struct{}) Verdict {
+	return e.awaitRoom(s.submitter, done)
+}
+
+// awaitRoom waits for the verdict of s.
+func (e *Engine) awaitRoom(s *submitter, done <-chan struct{}) Verdict {
 	var verdict Verdict
 	select {
 	case verdict = <-s.answer:

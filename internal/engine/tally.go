@@ -5,7 +5,7 @@ import "sync/atomic"
 // Tally counts the tasks of a set that begins and ends together: those that have begun to be handed over, and
 // those that have ended. The set is over when the two counts are equal. Seal makes sure of that, and lets no
 // more tasks in, in one atomic step. So either the waiter waits for a task, or the task finds the set sealed.
-// For sets that are given up see Close; for direct tasks, BeginDirect.
+// For sets that are given up see Close; for direct tasks, BeginDirect and DirectQueue.
 //
 // One goroutine at a time waits for the end. When Seal or Finish has reported false, the call that brings the
 // end about (Handed, End, Leave, Withdraw and the like) reports true, and its caller notifies the waiter to
@@ -41,9 +41,10 @@ const (
 	// switched, set in inside, says that no task begins as a direct one any more.
 	switched = 1 << 61
 
-	// A direct task counts oneDirect in inside. A worker counts 1; so does the worker of a task that Adopt
-	// has made a queued one.
-	oneDirect = 1 << 32
+	// A direct task counts oneDirect in inside, and a task in the DirectQueue oneWaiting. A worker counts 1;
+	// so does the worker of a task that Adopt has made a queued one.
+	oneDirect  = 1 << 32
+	oneWaiting = 1 << 44
 )
 
 // Begin counts a task in, and numbers it. It reports false if the set is sealed.
@@ -51,6 +52,9 @@ func (in *Intake) Begin() (number int, ok bool) {
 	n := in.begun.Add(1)
 	return int(n - 1), n < sealed
 }
+
+// Begun returns how many numbers Begin has given so far.
+func (t *Tally) Begun() int { return int(t.intake.begun.Load() &^ sealed) }
 
 // Open returns how many tasks have begun to be handed over and have not ended.
 func (t *Tally) Open() int { return int(max(0, t.intake.begun.Load()&^sealed-t.ended.Load())) }
@@ -113,46 +117,6 @@ func (t *Tally) left(inside int64) (tell bool) {
 	}
 	return t.ends(t.ended.Load()) // tasks of others, too, that have ended while the caller was inside
 }
-
-// BeginDirect begins a task that has been counted in and was never queued as a direct task, on a goroutine of
-// its own. It reports whether it may: fewer than limit direct tasks run, Switch has not been called, and the
-// set is not closed. EndDirect must follow, or Adopt. A set may begin with direct tasks, until Switch: from
-// then on they are among the tasks that workers run.
-func (t *Tally) BeginDirect(limit int) bool {
-	for {
-		n := t.inside.Load()
-		if n&(closed|switched) != 0 || n/oneDirect >= int64(limit) {
-			return false
-		}
-		if t.inside.CompareAndSwap(n, n+oneDirect) {
-			return true
-		}
-	}
-}
-
-// EndDirect counts a direct task out, and tells whether the waiter must look again. If Switch has counted the
-// task, ok is false: then EndSwitched must follow, and the set is not over before.
-func (t *Tally) EndDirect() (tell, ok bool) {
-	t.ended.Add(1)
-	for {
-		n := t.inside.Load()
-		if n&switched != 0 {
-			return false, false
-		}
-		if t.inside.CompareAndSwap(n, n-oneDirect) {
-			return t.left(n - oneDirect), true
-		}
-	}
-}
-
-// EndSwitched is the second part of EndDirect.
-func (t *Tally) EndSwitched() (tell bool) { return t.left(t.inside.Add(-oneDirect)) }
-
-// Switch ends the beginning of direct tasks, and returns how many there are. It must be called only once.
-func (t *Tally) Switch() int { return int(t.inside.Or(switched) &^ closed / oneDirect) }
-
-// Adopt makes of a direct task a queued one that a worker has begun: Leave must follow.
-func (t *Tally) Adopt() { t.inside.Add(1 - oneDirect) }
 
 // Seal lets no more tasks in if all tasks that have begun have ended, and reports whether that is so.
 func (t *Tally) Seal() bool {

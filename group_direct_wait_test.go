@@ -1,0 +1,237 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+)
+
+// Tasks beyond the limit of a group with workers of its own wait for the end of its first ones, until it has workers. The rooms that a
+// group may have for them, with and without a number of tasks that brings the workers:
+var rooms = []int{0, 1, 5, aroundTheChange, 2 * aroundTheChange}
+
+// occupied is a group with a limit of 1 and a task that holds it.
+type occupied struct {
+	*weir.Group
+	release chan struct{}
+	begun   []int // the tasks after that one, in the order in which they have begun
+}
+
+func newOccupied(opts ...weir.Option) *occupied {
+	h := &occupied{Group: weir.NewGroup(context.Background(), 1, opts...), release: make(chan struct{})}
+	h.Go(func(context.Context) error { <-h.release; return nil })
+	return h
+}
+
+// task notes that it begins. No two of a group run at once.
+func (h *occupied) task(number int) func(context.Context) error {
+	return func(context.Context) error {
+		h.begun = append(h.begun, number)
+		return nil
+	}
+}
+
+func TestTasksBeyondTheLimitOfAGroupBeginInOrder(t *testing.T) {
+	for _, room := range rooms {
+		check.Bubble(t, fmt.Sprint("room for ", room), func(t *testing.T) {
+			h := newOccupied(weir.Queue(room))
+			const n = 3 * aroundTheChange
+			var accepted atomic.Int64
+			go func() {
+				for i := range n {
+					h.Go(h.task(i))
+					accepted.Add(1)
+				}
+			}()
+			synctest.Wait()
+			check.Equal(t, "accepted while no task ends", accepted.Load(), int64(min(room, n)))
+			check.Equal(t, "TryGo without room", h.TryGo(succeed), room >= n)
+			close(h.release)
+			check.OK(t, h.Wait())
+			synctest.Wait()
+			check.OK(t, h.Wait()) // for those that were given after the first Wait was over
+			check.Equal(t, "accepted", accepted.Load(), n)
+			check.Equal(t, "tasks in order", slices.IsSorted(h.begun) && len(h.begun) == n, true)
+		})
+	}
+}
+
+func TestTryGoFindsTheRoomThatAGroupHas(t *testing.T) {
+	check.Bubble(t, "room for 2", func(t *testing.T) {
+		h := newOccupied(weir.Queue(2))
+		for i, want := range []bool{true, true, false, false} {
+			check.Equal(t, fmt.Sprint("TryGo ", i), h.TryGo(h.task(i)), want)
+		}
+		close(h.release)
+		check.OK(t, h.Wait())
+		check.Equal(t, "tasks", fmt.Sprint(h.begun), "[0 1]")
+	})
+}
+
+// A caller of Go that waits does so in its turn, also if the group gets its workers meanwhile.
+func TestACallerThatWaitsIsNotOvertakenWhereAGroupGetsItsWorkers(t *testing.T) {
+	check.Bubble(t, "one caller", func(t *testing.T) {
+		g := weir.NewGroup(context.Background(), 1, weir.Queue(0))
+		adopt, adopted, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		g.Go(func(ctx context.Context) error {
+			<-adopt
+			// It uses the library, and keeps its place, as nothing is blocked.
+			inner := weir.NewGroup(ctx, 1)
+			inner.Go(succeed)
+			err := inner.Wait()
+			close(adopted)
+			<-release
+			return err
+		})
+		var begun []string
+		give := func(name string) {
+			go g.Go(func(context.Context) error { begun = append(begun, name); return nil })
+			synctest.Wait()
+		}
+		give("first")
+		give("second")
+		close(adopt)
+		<-adopted
+		give("third")
+		close(release)
+		check.OK(t, g.Wait())
+		synctest.Wait()
+		check.OK(t, g.Wait())
+		check.Equal(t, "order", fmt.Sprint(begun), "[first second third]")
+	})
+}
+
+// Resize lets tasks that wait begin at once.
+func TestAHigherLimitIsUsedByTheTasksThatWaitForOthers(t *testing.T) {
+	for _, room := range rooms {
+		for _, limit := range []int{2, aroundTheChange, 5000} {
+			check.Bubble(t, fmt.Sprintf("room for %d, limit %d", room, limit), func(t *testing.T) {
+				h := newOccupied(weir.Queue(room))
+				running := new(check.Gauge)
+				const n = 2 * aroundTheChange
+				go func() {
+					for range n {
+						h.Go(func(context.Context) error {
+							running.Enter()
+							defer running.Leave()
+							<-h.release
+							return nil
+						})
+					}
+				}()
+				synctest.Wait()
+				h.Resize(limit)
+				synctest.Wait()
+				check.Equal(t, "tasks that run", running.Peak.Load(), int64(min(limit-1, n)))
+				close(h.release)
+				check.OK(t, h.Wait())
+				synctest.Wait()
+				check.OK(t, h.Wait())
+				check.Equal(t, "most tasks at once, without the first", running.Peak.Load() <= int64(limit), true)
+			})
+		}
+	}
+}
+
+func TestALowerLimitHoldsForTasksThatWaitForOthers(t *testing.T) {
+	check.Bubble(t, "from 3 to 1", func(t *testing.T) {
+		g := weir.NewGroup(context.Background(), 3)
+		running := new(check.Gauge)
+		for i := range 9 {
+			g.Go(func(context.Context) error {
+				running.Enter()
+				defer running.Leave()
+				time.Sleep(time.Second)
+				if i > 4 {
+					check.Equal(t, "tasks at once", running.Now.Load(), 1)
+				}
+				return nil
+			})
+		}
+		g.Resize(1)
+		check.OK(t, g.Wait())
+	})
+}
+
+// No task of a cancelled group begins any more, and no caller waits for room in it.
+func TestACancelledGroupForgetsTheTasksThatWaitForOthers(t *testing.T) {
+	planted := errors.New("planted")
+	for _, room := range rooms {
+		for name, cancel := range map[string]func(h *occupied, stop context.CancelCauseFunc){
+			"by Cancel":     func(h *occupied, _ context.CancelCauseFunc) { h.Cancel(planted) },
+			"by its parent": func(_ *occupied, stop context.CancelCauseFunc) { stop(planted) },
+		} {
+			check.Bubble(t, fmt.Sprintf("room for %d, %s", room, name), func(t *testing.T) {
+				ctx, stop := context.WithCancelCause(context.Background())
+				defer stop(nil)
+				h := &occupied{Group: weir.NewGroup(ctx, 1, weir.Queue(room)), release: make(chan struct{})}
+				h.Go(func(context.Context) error { <-h.release; return nil })
+				var returned atomic.Int32
+				for i := range 2 * aroundTheChange {
+					go func() {
+						h.Go(h.task(i))
+						returned.Add(1)
+					}()
+				}
+				synctest.Wait()
+				cancel(h, stop)
+				synctest.Wait()
+				check.Equal(t, "calls of Go that have returned", returned.Load(), 2*aroundTheChange)
+				close(h.release)
+				check.Error(t, h.Wait(), planted)
+				check.Equal(t, "tasks that have begun", len(h.begun), 0)
+			})
+		}
+	}
+}
+
+// A task that waits begins also if the one before it takes its goroutine down.
+func TestATaskThatWaitsOutlivesTheGoroutineBeforeIt(t *testing.T) {
+	for name, end := range map[string]func() error{
+		"exits":  func() error { runtime.Goexit(); return nil },
+		"panics": func() error { panic("planted") },
+	} {
+		check.Bubble(t, name, func(t *testing.T) {
+			g := weir.NewGroup(context.Background(), 1, weir.KeepGoing(), weir.PanicsAsErrors())
+			ran := 0
+			for range 9 {
+				g.Go(func(context.Context) error { ran++; return end() })
+			}
+			if err := g.Wait(); err == nil {
+				t.Error("no error")
+			}
+			check.Equal(t, "tasks", ran, 9)
+		})
+	}
+}
+
+// Tasks that wait for one that lends its place are not lost, and begin while it waits.
+func TestTasksThatWaitForOneThatLendsItsPlace(t *testing.T) {
+	for _, room := range rooms {
+		check.Bubble(t, fmt.Sprint("room for ", room), func(t *testing.T) {
+			g := weir.NewGroup(context.Background(), 1, weir.Queue(room))
+			others := make(chan struct{}, aroundTheChange)
+			g.Go(func(ctx context.Context) error {
+				weir.Blocking(ctx, func() {
+					for range aroundTheChange {
+						<-others
+					}
+				})
+				return nil
+			})
+			for range aroundTheChange {
+				g.Go(func(context.Context) error { others <- struct{}{}; return nil })
+			}
+			check.OK(t, g.Wait())
+		})
+	}
+}
