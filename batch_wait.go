@@ -164,6 +164,9 @@ func (b *batch) waitInside(inTask bool, callers []uintptr) {
 	if callers != nil {
 		defer b.noteWait(callers)()
 	}
+	if b.group.direct != nil {
+		b.group.pool.core.engine.Retire(&b.bell) // workers end that find nothing to do, and need no notification then
+	}
 	cut := func() {
 		done, cancelled = nil, true
 		b.cut()

@@ -32,6 +32,10 @@ type direct struct {
 // wait for the end of other tasks, all do: there the goroutine of the one that ends takes the next one along.
 const directTasks = 32
 
+// firstInTask is how many tasks of a group that was made in a task get workers at once. That group has an engine from the start; if it has few
+// tasks, it needs no queue.
+const firstInTask = 4
+
 // begins makes a group with workers of its own begin without an engine, if that makes no difference to its tasks.
 func (g *Group) begins(limit int) {
 	d := g.direct
@@ -93,6 +97,9 @@ func (g *Group) makeEngine() {
 	o.limit = int(d.limit.Load())
 	e := new(engine.Engine)
 	g.pool.start(&o, e)
+	if g.at != nil {
+		e.AtOnce = max(e.AtOnce, firstInTask)
+	}
 	if b := g.batch.Load(); b != nil {
 		e.Numbered = uint16(min(b.tally.Begun(), math.MaxUint16)) // direct tasks have the first numbers
 		d.waiting.Switch(&b.tally, e.Enter, func(t engine.Task, accepted bool) *engine.Standing {
