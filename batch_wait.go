@@ -39,6 +39,7 @@ func (b *batch) waitForOther(inTask bool) {
 	over := b.others.over
 	b.mu.Unlock()
 	if inTask && b.subtasks != nil {
+		b.group.needEngine()
 		b.group.task().await(b.group.pool, b.subtasks.Want(), func(w *engine.Wakeup) { b.waitsToo(w, over) })
 	} else {
 		<-over
@@ -152,7 +153,7 @@ func (b *batch) waitInside(inTask bool, callers []uintptr) {
 	cancelled := false
 	if inTask {
 		b.stay.task = b.group.task()
-		defer b.stay.with(b.group.pool, b.subtasks.Want())()
+		defer b.lends()()
 	}
 	switch {
 	case done != nil:
@@ -164,7 +165,7 @@ func (b *batch) waitInside(inTask bool, callers []uintptr) {
 	if callers != nil {
 		defer b.noteWait(callers)()
 	}
-	if b.group.direct != nil {
+	if b.group.hasWorkers() {
 		b.group.pool.core.engine.Retire(&b.bell) // workers end that find nothing to do, and need no notification then
 	}
 	cut := func() {
@@ -189,6 +190,9 @@ func (b *batch) waitInside(inTask bool, callers []uintptr) {
 
 // cut discards the tasks of a cancelled batch that have not started.
 func (b *batch) cut() {
+	if b.group.direct != nil && !b.group.hasWorkers() {
+		return // all of them have started
+	}
 	if n := b.group.pool.core.engine.Drop(b.subtasks); n > 0 {
 		b.release(n, nil)
 		b.Ended(n, nil)

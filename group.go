@@ -44,7 +44,7 @@ type Group struct {
 
 // NewGroup returns a group with workers of its own, at most limit of them. They
 // start with the tasks, and none is left when Wait returns. By default Go waits
-// only when 4096 tasks are queued; with Queue(0) it waits for a free worker.
+// only when 4096 tasks are queued; with Queue(0) it waits for a free place.
 func NewGroup(ctx context.Context, limit int, opts ...Option) *Group {
 	mustContext(ctx != nil)
 	mustLimit(limit)
@@ -272,9 +272,9 @@ func (g *Group) try(task func(ctx context.Context) error) bool {
 
 // Resize sets the limit of a group while it is in use: that of its [Limit] option, and the number
 // of workers that [NewGroup] was given. It does not block. A higher
-// limit is used at once, by the callers that wait in Go before others. A lower one holds for what
-// calls that begin from now on add: tasks of a pool's group that were accepted before may still run
-// at once, as many as the old limit. A group on a pool that was made without Limit has
+// limit is used at once, first by the tasks that wait, and the callers that wait in Go. A lower one holds for what
+// calls that begin from now on add, and for tasks of NewGroup that wait: tasks of a pool's group that
+// were accepted before may still run at once, as many as the old limit. A group on a pool that was made without Limit has
 // none to change: Resize panics.
 func (g *Group) Resize(limit int) {
 	mustLimit(limit)

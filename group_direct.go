@@ -11,7 +11,8 @@ import (
 // tasks, and an engine and its workers cost more than those. A task beyond the limit waits for the end of another one, whose goroutine
 // takes it along. The engine is made as soon as there are many tasks, or a task of the group uses the library with its context, and may have
 // to lend its place. That task is adopted: its goroutine becomes a worker. The others that run by then have permits, and those that wait
-// go on in the engine's queue.
+// go on in the engine's queue. In a group that was made in a task none waits without an engine, since a caller of Go lends its place while it
+// does; an engine that is made while that task waits for the group learns of the wait.
 //
 // A direct task takes no lock unless one waits, as many begin and end at once: [engine.Tally] counts those that run, at most limit unless that was lowered.
 // [engine.Tally.Switch] ends that, and says how many of them there are: each has a permit in the engine from then until its end, or until
@@ -32,23 +33,21 @@ type direct struct {
 // wait for the end of other tasks, all do: there the goroutine of the one that ends takes the next one along.
 const directTasks = 32
 
-// firstInTask is how many tasks of a group that was made in a task get workers at once. That group has an engine from the start; if it has few
-// tasks, it needs no queue.
-const firstInTask = 4
-
 // begins makes a group with workers of its own begin without an engine, if that makes no difference to its tasks.
 func (g *Group) begins(limit int) {
 	d := g.direct
 	d.limit.Store(int64(limit))
 	d.room = directTasks
-	if o := d.options; o != nil {
+	if g.at != nil {
+		d.room = -1 // a task that waits for room lends its place
+	} else if o := d.options; o != nil {
 		d.room = int32(min(o.queue, directTasks))
 		if o.expiry > 0 || o.maxWaiting < math.MaxInt {
 			d.room = -1 // those that wait need the engine
 		}
 	}
 	d.on.Store(true)
-	if g.at != nil || d.options != nil && d.options.needEngine() {
+	if d.options != nil && d.options.needEngine() {
 		g.ensureEngine()
 	}
 }
@@ -66,17 +65,12 @@ func (g *Group) resize(limit int) {
 	g.mu.Lock()
 	on := g.direct.on.Load()
 	g.direct.limit.Store(int64(limit))
-	switch b := g.batch.Load(); {
-	case !on:
-	case limit > engine.MostDirect:
-		g.makeEngine()
-	case b != nil:
-		for {
-			t, ok := g.direct.waiting.Begin(&b.tally, limit)
-			if !ok {
-				break
-			}
+	if b := g.batch.Load(); on && b != nil {
+		for t, ok := g.direct.waiting.Begin(&b.tally, limit); ok; t, ok = g.direct.waiting.Begin(&b.tally, limit) {
 			b.goDirectly(1, job{t})
+		}
+		if limit > engine.MostDirect && b.tally.IsWaitedFor() {
+			g.makeEngine()
 		}
 	}
 	g.mu.Unlock()
@@ -97,19 +91,21 @@ func (g *Group) makeEngine() {
 	o.limit = int(d.limit.Load())
 	e := new(engine.Engine)
 	g.pool.start(&o, e)
-	if g.at != nil {
-		e.AtOnce = max(e.AtOnce, firstInTask)
-	}
 	if b := g.batch.Load(); b != nil {
 		e.Numbered = uint16(min(b.tally.Begun(), math.MaxUint16)) // direct tasks have the first numbers
 		d.waiting.Switch(&b.tally, e.Enter, func(t engine.Task, accepted bool) *engine.Standing {
 			if accepted {
-				e.Offer(t) // there is room for all of them
+				if !e.Offer(t) { // it is no matter whether there is room: the task was accepted
+					e.Stand(t)
+				}
 				return nil
 			}
 			return e.Stand(t)
 		})
-		if b.retires.Load() {
+		if s := b.stay; s != nil && s.direct {
+			e.Await(b.subtasks.Want(), s.task.worker, nil, nil) // no task above is of this group
+		}
+		if b.retires.Load() || b.subtasks != nil && b.waited.Taken() {
 			e.Retire(&b.bell)
 		}
 	}
@@ -155,7 +151,7 @@ func (m *member) adoptedBy(w *engine.Worker) {
 	if m.acting != nil {
 		acting = m.acting
 	}
-	b.tally.Adopt()
+	b.tally.Adopt(b.subtasks == nil)
 	b.mu.Lock()
 	m.next, b.members = b.members, m
 	b.mu.Unlock()
@@ -262,6 +258,13 @@ func (b *batch) awaitTurn(number int, j job, s *engine.DirectSubmitter) {
 	b.handedOver(number, j, b.group.engineMade().AwaitRoom(standing, b.scope.Done()))
 }
 
+// needEngine is called before a task waits for something of the group, other than its end, and lends its place.
+func (g *Group) needEngine() {
+	if g.direct != nil {
+		g.ensureEngine()
+	}
+}
+
 // ensureEngine makes the engine, unless another call has.
 func (g *Group) ensureEngine() {
 	g.mu.Lock()
@@ -352,17 +355,13 @@ func (b *batch) endsDirectly(m *member, done func()) (w *engine.Worker, next boo
 		b.credit(w)
 		return w, false
 	}
-	d := g.direct
-	tell, end := b.tally.EndDirect(int(d.limit.Load()))
-	for end == engine.DirectPasses {
-		if t, ok := d.waiting.Next(&b.tally); ok {
-			m.job = job{t}
-			m.fate.Renew() // the next task has the context of this one, as tasks on one worker have
-			return nil, true
-		}
-		tell, end = b.tally.LeaveDirect(int(d.limit.Load()))
-	}
-	if end == engine.DirectSwitched {
+	t, tell, end := g.direct.waiting.End(&b.tally, g.direct.limit.Load)
+	switch end {
+	case engine.DirectNext:
+		m.job = job{t}
+		m.fate.Renew() // the next task has the context of this one, as tasks on one worker have
+		return nil, true
+	case engine.DirectSwitched:
 		g.engineMade().Leave()
 		tell = b.tally.EndSwitched()
 	}
@@ -370,6 +369,34 @@ func (b *batch) endsDirectly(m *member, done func()) (w *engine.Worker, next boo
 		b.notify(nil)
 	}
 	return nil, false
+}
+
+// lends notes that the task of b.stay waits for the batch, until the function that it returns is called. If the batch gets an engine meanwhile,
+// that learns of it.
+func (b *batch) lends() (done func()) {
+	g, s := b.group, b.stay
+	if g.direct == nil || s.task.pool == nil {
+		return s.with(g.pool, b.subtasks.Want())
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.direct.on.Load() {
+		return s.with(g.pool, b.subtasks.Want())
+	}
+	s.direct = true
+	return b.lendsNoMore
+}
+
+// lendsNoMore undoes lends for a batch that had no engine.
+func (b *batch) lendsNoMore() {
+	g := b.group
+	g.mu.Lock()
+	b.stay.direct = false
+	on := g.direct.on.Load()
+	g.mu.Unlock()
+	if !on {
+		g.pool.core.engine.Unawait(b.subtasks.Want())
+	}
 }
 
 // retire makes the workers of the group end when they find nothing to do, and the end of the last one ends Wait.

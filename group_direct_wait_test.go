@@ -214,6 +214,88 @@ func TestATaskThatWaitsOutlivesTheGoroutineBeforeIt(t *testing.T) {
 	}
 }
 
+// A group in a task gets its workers only when it needs them. The task that waits for it lends its place then as well, by way of any other.
+func TestATaskLendsItsPlaceToAGroupThatGetsItsWorkersLater(t *testing.T) {
+	check.Bubble(t, "its own place", func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		check.OK(t, p.Do(context.Background(), func(ctx context.Context) error {
+			g := weir.NewGroup(ctx, 3)
+			for range 3 {
+				g.Go(func(ctx context.Context) error {
+					time.Sleep(time.Second) // until the task above waits
+					_, err := weir.Async(ctx, p, func(context.Context) (int, error) { return 1, nil }).Get(ctx)
+					return err
+				})
+			}
+			return g.Wait()
+		}))
+	})
+	check.Bubble(t, "a place of the group", func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		check.OK(t, p.Do(context.Background(), func(ctx context.Context) error {
+			g := weir.NewGroup(ctx, 1)
+			g.Go(func(ctx context.Context) error {
+				time.Sleep(time.Second)
+				other := make(chan struct{})
+				g.Go(func(context.Context) error { close(other); return nil })
+				_, err := weir.Async(ctx, p, func(context.Context) (int, error) { <-other; return 1, nil }).Get(ctx)
+				return err
+			})
+			return g.Wait()
+		}))
+		check.Equal(t, "tasks that wait", p.Stats().Suspended, 0)
+	})
+	check.Bubble(t, "again and again", func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		check.OK(t, p.Do(context.Background(), func(ctx context.Context) error {
+			g := weir.NewGroup(ctx, 2)
+			for round := range 5 {
+				for range 1 + 2*round {
+					g.Go(func(ctx context.Context) error {
+						if round%2 == 1 {
+							inner := weir.NewGroup(ctx, 1)
+							inner.Go(succeed)
+							inner.Go(succeed)
+							return inner.Wait()
+						}
+						return nil
+					})
+				}
+				if err := g.Wait(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	})
+}
+
+func TestACancelledGroupInATaskThatHasNoWorkersYet(t *testing.T) {
+	planted := errors.New("planted")
+	check.Bubble(t, "", func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		check.Error(t, p.Do(context.Background(), func(ctx context.Context) error {
+			g := weir.NewGroup(ctx, 3)
+			for i := range 3 {
+				g.Go(func(ctx context.Context) error {
+					if i == 1 {
+						time.Sleep(time.Second)
+						return planted
+					}
+					<-ctx.Done()
+					g.Go(func(context.Context) error { t.Error("a task of a cancelled group has begun"); return nil })
+					return ctx.Err()
+				})
+			}
+			return g.Wait()
+		}), planted)
+	})
+}
+
 // Tasks that wait for one that lends its place are not lost, and begin while it waits.
 func TestTasksThatWaitForOneThatLendsItsPlace(t *testing.T) {
 	for _, room := range rooms {

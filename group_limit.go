@@ -37,6 +37,7 @@ func (g *Group) acquire(b *batch) bool {
 	}
 	s.task = g.task()
 	if b.subtasks != nil {
+		g.needEngine()
 		defer s.with(g.pool, b.subtasks.Want())()
 	}
 	if l.Join(w) {

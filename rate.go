@@ -102,6 +102,7 @@ func (g *Group) takesTurn(b *batch) bool {
 	s.init(g.at)
 	s.task = g.task()
 	if b.subtasks != nil {
+		g.needEngine()
 		defer s.with(g.pool, b.subtasks.Want())()
 	}
 	w := engine.TokenWaiter{Grant: func(int) {

@@ -52,6 +52,7 @@ func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
 	s.stay.init(g.at)
 	if b.subtasks != nil {
 		s.stay.task = g.task()
+		g.needEngine()
 		defer s.stay.with(g.pool, b.subtasks.Want())()
 	}
 	l := &loop[T]{set: s, yield: yield, ordered: ordered, over: make(chan struct{})}

@@ -35,6 +35,7 @@ type stay struct {
 	engine *engine.Engine // of the host, by which the stay is woken; nil if there is none
 	waiter engine.Waiter
 	want   *engine.Want // in the task's own pool
+	direct bool         // under Group.mu: its task waits for a batch without an engine, see lends
 }
 
 // init makes a stay of which wake may be called from now on. at is where the host runs; nil
@@ -140,6 +141,7 @@ type visibleStay struct {
 func (v *visibleStay) Wait(done <-chan struct{}) {
 	if v.group != nil {
 		if b := v.group.current(); b.subtasks != nil { // also for tasks that are still to come
+			v.group.needEngine()
 			defer v.with(v.group.pool, b.subtasks.Want())()
 		}
 	}

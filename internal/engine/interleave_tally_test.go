@@ -212,6 +212,18 @@ var directScenes = []step.Scene{
 		<-c.second
 		c.runDirectly(2)
 	}),
+	counting("the limit rises while a direct task ends and another needs the next one", 3, func(c *count) {
+		c.limit.Store(2)
+		c.beginDirect(2)
+		c.beginDirect(2)
+		c.limit.Store(1)
+		c.joins(0, 2, 1) // it waits
+		c.waited = make(chan struct{})
+		c.Go("ends", func() { c.runDirectly(2) })
+		c.rises(2)
+		<-c.waited
+		c.runDirectly(2)
+	}),
 	counting("the limit rises while direct tasks wait", 4, func(c *count) {
 		c.limit.Store(1)
 		c.beginDirect(1)
@@ -262,6 +274,7 @@ type count struct {
 	waiting    engine.DirectQueue // for the end of a direct task
 	limit      atomic.Int64       // of direct tasks
 	nextDirect int                // which of those that wait is next
+	waited     chan struct{}      // if not nil, is closed when a task that has waited begins
 	joined     chan struct{}      // if not nil, those that have waited wait for this, too
 	second     chan struct{}      // if not nil, is closed when two direct tasks run
 	cancelled  chan struct{}
@@ -399,19 +412,21 @@ func (c *count) runDirectly(limit int64) {
 
 // endDirectly reports whether a task that has waited begins in the place of the one that ends.
 func (c *count) endDirectly(limit int64) (next bool) {
-	tell, end := c.tally.EndDirect(int(limit))
-	for end == engine.DirectPasses {
-		if task, ok := c.waiting.Next(&c.tally); ok {
-			c.inTurn(task)
-			c.begins(limit)
-			if c.joined != nil {
-				<-c.joined
-			}
-			return true
+	task, tell, end := c.waiting.End(&c.tally, func() int64 {
+		if c.limit.Load() > 0 {
+			return c.limit.Load()
 		}
-		tell, end = c.tally.LeaveDirect(int(limit))
-	}
-	if end == engine.DirectSwitched {
+		return limit
+	})
+	switch end {
+	case engine.DirectNext:
+		c.inTurn(task)
+		c.begins(limit)
+		if c.joined != nil {
+			<-c.joined
+		}
+		return true
+	case engine.DirectSwitched:
 		c.permits.Add(-1)
 		tell = c.tally.EndSwitched()
 	}
@@ -466,6 +481,9 @@ func (c *count) queue() {
 
 // inTurn checks that no task that waits goes ahead of an earlier one.
 func (c *count) inTurn(task engine.Task) {
+	if c.waited != nil {
+		close(c.waited)
+	}
 	c.Check(task.N >= c.nextDirect, "task %d has its turn before task %d", task.N, c.nextDirect)
 	c.nextDirect = task.N + 1
 }
@@ -483,9 +501,11 @@ func (c *count) begins(limit int64) {
 func (c *count) rises(limit int64) {
 	c.limit.Store(limit)
 	for {
-		if _, ok := c.waiting.Begin(&c.tally, int(limit)); !ok {
+		task, ok := c.waiting.Begin(&c.tally, int(limit))
+		if !ok {
 			return
 		}
+		c.inTurn(task)
 		c.begins(limit)
 		c.Go("begun", func() { c.runDirectly(limit) })
 	}
@@ -532,7 +552,7 @@ func (c *count) adopted() {
 	}
 	c.switches()
 	c.permits.Add(-1) // it has it for itself
-	c.tally.Adopt()
+	c.tally.Adopt(true)
 	c.ends()
 	c.told(c.tally.Leave(1))
 }

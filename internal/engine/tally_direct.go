@@ -16,7 +16,7 @@ const (
 
 // BeginDirect begins a task that has been counted in and was never queued as a direct task, on a goroutine of
 // its own. It reports whether it may: fewer than limit direct tasks run, none waits for the end of another,
-// Switch has not been called, and the set is not closed. EndDirect must follow, or Adopt. A set may begin with
+// Switch has not been called, and the set is not closed. DirectQueue.End must follow, or Adopt. A set may begin with
 // direct tasks, at most MostDirect at once, until Switch: from then on they are among the tasks that workers run.
 func (t *Tally) BeginDirect(limit int) bool {
 	for {
@@ -30,92 +30,49 @@ func (t *Tally) BeginDirect(limit int) bool {
 	}
 }
 
-// DirectEnd says what follows the end of a direct task.
-type DirectEnd uint8
-
-const (
-	DirectOver     DirectEnd = iota // nothing
-	DirectPasses                    // DirectQueue.Next must follow; if that returns nil, LeaveDirect
-	DirectSwitched                  // Switch has counted the task: EndSwitched must follow, and the set is not over before
-)
-
-// EndDirect counts a direct task out, and tells whether the waiter must look again. With DirectPasses the
-// task's place goes to a task that waits, as long as no more than limit direct tasks run.
-func (t *Tally) EndDirect(limit int) (tell bool, end DirectEnd) {
-	t.ended.Add(1)
-	return t.LeaveDirect(limit)
-}
-
-// LeaveDirect is EndDirect for a task that has been counted out.
-func (t *Tally) LeaveDirect(limit int) (tell bool, end DirectEnd) {
-	for {
-		n := t.inside.Load()
-		switch {
-		case n&switched != 0:
-			return false, DirectSwitched
-		case n&^closed >= oneWaiting && n%oneWaiting/oneDirect <= int64(limit):
-			return false, DirectPasses
-		}
-		if t.inside.CompareAndSwap(n, n-oneDirect) {
-			return t.left(n - oneDirect), DirectOver
-		}
-	}
-}
-
-// EndSwitched is the last part of EndDirect.
+// EndSwitched is the last part of the end of a direct task with DirectSwitched.
 func (t *Tally) EndSwitched() (tell bool) { return t.left(t.inside.Add(-oneDirect)) }
 
 // Switch ends the beginning of direct tasks, and returns how many there are. It must be called only once.
 func (t *Tally) Switch() int { return int(t.inside.Or(switched) % oneWaiting / oneDirect) }
 
-// Adopt makes of a direct task a queued one that a worker has begun: Leave must follow.
-func (t *Tally) Adopt() { t.inside.Add(1 - oneDirect) }
+// Adopt makes of a direct task a queued one that a worker has begun. If entered, Leave must follow, else End.
+func (t *Tally) Adopt(entered bool) {
+	change := int64(-oneDirect)
+	if entered {
+		change++
+	}
+	t.inside.Add(change)
+}
 
-// joins counts a task that would be a direct one, and does not find room, as one that waits. It reports begun
-// if there is room meanwhile, and the task has begun as a direct one; ok is false if it can be neither.
-func (t *Tally) joins(limit int) (begun, ok bool) {
+// joins begins a task as a direct one, or counts it as one that waits; DirectFull says that it could do neither, and may not wait.
+func (t *Tally) joins(limit int, mayWait bool) DirectJoin {
 	for {
 		n := t.inside.Load()
-		change := int64(oneWaiting)
+		change, result := int64(oneWaiting), DirectWaits
 		switch {
 		case n&(closed|switched) != 0, n/oneWaiting == mostWaiting:
-			return false, false
+			return DirectRefused
 		case n/oneDirect < int64(min(limit, MostDirect)):
-			change = oneDirect
+			change, result = oneDirect, DirectBegins
+		case !mayWait:
+			return DirectFull
 		}
 		if t.inside.CompareAndSwap(n, n+change) {
-			return change == oneDirect, true
+			return result
 		}
 	}
 }
 
-// leavesQueue makes a direct task of one that waits, if fewer than limit direct tasks run. It reports false otherwise, or after Switch.
-// begun says that the task has the place of a direct task that has ended, and needs no other.
-func (t *Tally) leavesQueue(begun bool, limit int) bool {
-	for {
-		n := t.inside.Load()
-		change := int64(-oneWaiting)
-		switch {
-		case n&switched != 0:
-			return false
-		case begun:
-		case n%oneWaiting/oneDirect >= int64(limit):
-			return false
-		default:
-			change += oneDirect
-		}
-		if t.inside.CompareAndSwap(n, n+change) {
-			return true
-		}
-	}
-}
+// IsWaitedFor reports whether a task waits for the end of a direct one.
+func (t *Tally) IsWaitedFor() bool { return t.inside.Load()&^(closed|switched) >= oneWaiting }
 
 // DirectQueue holds the tasks of a Tally that wait for the end of a direct task, in order. The goroutine of the
 // task that ends then runs the first of them. Behind those that are accepted stand those whose submitters wait for
 // room.
 //
 // Invariant: when mu is free, the Tally counts as many waiting tasks as there are. While it counts any, and
-// Switch has not been called, a direct task runs that has not looked: its goroutine takes the next one.
+// Switch has not been called, as many direct tasks run as may, or more. None of them ends without a look under mu.
 type DirectQueue struct {
 	mu    sync.Mutex
 	tasks *directTasks // nil if none has waited so far
@@ -156,14 +113,10 @@ func (q *DirectQueue) Join(t *Tally, task Task, limit func() int64, room int, ma
 	}
 	all := q.tasks
 	full := len(all.accepted) >= room || all.submitters.First() != nil
-	if full && !mayBlock {
-		return DirectFull, nil
-	}
-	switch begun, ok := t.joins(int(limit())); { // Begin follows a change of the limit
-	case begun:
-		return DirectBegins, nil
-	case !ok:
-		return DirectRefused, nil
+	result := t.joins(int(limit()), mayBlock || !full) // Begin follows a change of the limit
+	switch {
+	case result != DirectWaits:
+		return result, nil
 	case !full:
 		all.accepted = append(all.accepted, task)
 		return DirectWaits, nil
@@ -177,29 +130,81 @@ func (q *DirectQueue) Join(t *Tally, task Task, limit func() int64, room int, ma
 // fewWaiting is how many tasks may wait before the memory for them grows.
 const fewWaiting = 4
 
-// Next returns the first task, which begins as a direct one in the place of one that has ended. It reports false
-// if none waits any more.
-func (q *DirectQueue) Next(t *Tally) (Task, bool) { return q.take(t, true, 0) }
+// DirectEnd says what follows the end of a direct task.
+type DirectEnd uint8
 
-// Begin returns the first task, which begins as a direct one, if fewer than limit direct tasks run.
-func (q *DirectQueue) Begin(t *Tally, limit int) (Task, bool) { return q.take(t, false, limit) }
+const (
+	DirectOver     DirectEnd = iota // nothing
+	DirectNext                      // a task that has waited begins in its place
+	DirectSwitched                  // Switch has counted the task: EndSwitched must follow, and the set is not over before
+)
 
-// take is Next and Begin. The arguments are those of leavesQueue.
-func (q *DirectQueue) take(t *Tally, begun bool, limit int) (task Task, ok bool) {
+// End counts a direct task out, and tells whether the waiter must look again. If a task waits, and no more direct
+// tasks run than limit returns, it returns the first one that waits, and DirectNext.
+func (q *DirectQueue) End(t *Tally, limit func() int64) (next Task, tell bool, end DirectEnd) {
+	t.ended.Add(1)
+	for {
+		n := t.inside.Load()
+		switch {
+		case n&switched != 0:
+			return Task{}, false, DirectSwitched
+		case n&^closed >= oneWaiting:
+			if next, tell, end, ok := q.passOn(t, limit); ok {
+				return next, tell, end
+			}
+		case t.inside.CompareAndSwap(n, n-oneDirect):
+			return Task{}, t.left(n - oneDirect), DirectOver
+		}
+	}
+}
+
+// passOn is End where a task waits. It reports false if End must look again. The limit is what it is under the
+// lock, as Begin follows a change of it: otherwise a task could go, and none begin, by a limit that has risen.
+func (q *DirectQueue) passOn(t *Tally, limit func() int64) (next Task, tell bool, end DirectEnd, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	all := q.tasks
-	if all == nil || len(all.accepted) == 0 && all.submitters.First() == nil || !t.leavesQueue(begun, limit) {
-		return Task{}, false
+	n := t.inside.Load()
+	change := int64(-oneWaiting)
+	switch {
+	case n&switched != 0 || n&^closed < oneWaiting:
+		return Task{}, false, DirectOver, false
+	case n%oneWaiting/oneDirect > limit():
+		change = -oneDirect
 	}
-	if s := all.submitters.First().Of(); s != nil { // there is room for one more
-		all.submitters.Remove(&s.link)
-		all.accepted = append(all.accepted, s.task)
+	if !t.inside.CompareAndSwap(n, n+change) {
+		return Task{}, false, DirectOver, false
+	}
+	if change == -oneDirect {
+		return Task{}, t.left(n + change), DirectOver, true
+	}
+	return q.tasks.pop(), false, DirectNext, true
+}
+
+// Begin returns the first task, which begins as a direct one, if fewer than limit direct tasks run.
+func (q *DirectQueue) Begin(t *Tally, limit int) (task Task, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for {
+		n := t.inside.Load()
+		if n&switched != 0 || n&^closed < oneWaiting || n%oneWaiting/oneDirect >= int64(min(limit, MostDirect)) {
+			return Task{}, false
+		}
+		if t.inside.CompareAndSwap(n, n+oneDirect-oneWaiting) {
+			return q.tasks.pop(), true
+		}
+	}
+}
+
+// pop removes the first task. The submitter that has waited for longest has room then.
+func (d *directTasks) pop() Task {
+	if s := d.submitters.First().Of(); s != nil {
+		d.submitters.Remove(&s.link)
+		d.accepted = append(d.accepted, s.task)
 		s.turn <- nil
 	}
-	task = all.accepted[0]
-	all.accepted = slices.Delete(all.accepted, 0, 1) // they are few
-	return task, true
+	task := d.accepted[0]
+	d.accepted = slices.Delete(d.accepted, 0, 1) // they are few
+	return task
 }
 
 // Withdraw removes the task of a submitter that does not wait any longer. It reports false if there is a result
