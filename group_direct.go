@@ -103,6 +103,7 @@ func (g *Group) makeEngine() {
 			return e.Stand(t)
 		})
 		if s := b.stay; s != nil && s.direct {
+			s.direct = false
 			e.Await(b.subtasks.Want(), s.task.worker, nil, nil) // no task above is of this group
 		}
 		if b.retires.Load() || b.subtasks != nil && b.waited.Taken() {
@@ -387,14 +388,15 @@ func (b *batch) lends() (done func()) {
 	return b.lendsNoMore
 }
 
-// lendsNoMore undoes lends for a batch that had no engine.
+// lendsNoMore undoes lends for a batch that had no engine. An engine that was made for the next batch, while this one was ending, does not
+// know of the wait.
 func (b *batch) lendsNoMore() {
-	g := b.group
+	g, s := b.group, b.stay
 	g.mu.Lock()
-	b.stay.direct = false
-	on := g.direct.on.Load()
+	known := !s.direct
+	s.direct = false
 	g.mu.Unlock()
-	if !on {
+	if known {
 		g.pool.core.engine.Unawait(b.subtasks.Want())
 	}
 }

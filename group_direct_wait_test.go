@@ -216,21 +216,53 @@ func TestATaskThatWaitsOutlivesTheGoroutineBeforeIt(t *testing.T) {
 
 // A group in a task gets its workers only when it needs them. The task that waits for it lends its place then as well, by way of any other.
 func TestATaskLendsItsPlaceToAGroupThatGetsItsWorkersLater(t *testing.T) {
-	check.Bubble(t, "its own place", func(t *testing.T) {
-		p := weir.New(1)
-		defer p.Close()
-		check.OK(t, p.Do(context.Background(), func(ctx context.Context) error {
-			g := weir.NewGroup(ctx, 3)
+	async := func(ctx context.Context, p *weir.Pool) error {
+		_, err := weir.Async(ctx, p, func(context.Context) (int, error) { return 1, nil }).Get(ctx)
+		return err
+	}
+	for name, uses := range map[string]func(ctx context.Context, p, q *weir.Pool) error{
+		"itself": func(ctx context.Context, p, _ *weir.Pool) error { return async(ctx, p) },
+		"by way of another pool": func(ctx context.Context, p, q *weir.Pool) error {
+			g := q.Group(ctx)
 			for range 3 {
-				g.Go(func(ctx context.Context) error {
-					time.Sleep(time.Second) // until the task above waits
-					_, err := weir.Async(ctx, p, func(context.Context) (int, error) { return 1, nil }).Get(ctx)
-					return err
-				})
+				g.Go(func(ctx context.Context) error { time.Sleep(time.Second); return async(ctx, p) })
 			}
 			return g.Wait()
-		}))
-	})
+		},
+		"by way of a lane": func(ctx context.Context, p, _ *weir.Pool) error {
+			g := p.Lane(1).Group(ctx)
+			g.Go(func(ctx context.Context) error { return async(ctx, p) })
+			return g.Wait()
+		},
+		"by way of groups": func(ctx context.Context, p, q *weir.Pool) error {
+			outer := weir.NewGroup(ctx, 1)
+			outer.Go(func(ctx context.Context) error {
+				g := weir.NewGroup(ctx, 1)
+				g.Go(func(ctx context.Context) error { time.Sleep(time.Second); return async(ctx, p) })
+				g.Go(func(ctx context.Context) error { return async(ctx, q) })
+				return g.Wait()
+			})
+			return outer.Wait()
+		},
+		"by a call": func(ctx context.Context, p, q *weir.Pool) error {
+			return p.Do(ctx, func(ctx context.Context) error { return async(ctx, q) })
+		},
+	} {
+		for _, waits := range []time.Duration{0, time.Second} { // the one or the other waits first
+			check.Bubble(t, fmt.Sprintf("%s, after %v", name, waits), func(t *testing.T) {
+				p, q := weir.New(1), weir.New(1)
+				defer p.Close()
+				defer q.Close()
+				check.OK(t, p.Do(context.Background(), func(ctx context.Context) error {
+					g := weir.NewGroup(ctx, 2)
+					g.Go(func(ctx context.Context) error { time.Sleep(time.Second - waits); return uses(ctx, p, q) })
+					time.Sleep(waits)
+					return g.Wait()
+				}))
+				check.Equal(t, "tasks that wait", p.Stats().Suspended, 0)
+			})
+		}
+	}
 	check.Bubble(t, "a place of the group", func(t *testing.T) {
 		p := weir.New(2)
 		defer p.Close()

@@ -35,7 +35,7 @@ type stay struct {
 	engine *engine.Engine // of the host, by which the stay is woken; nil if there is none
 	waiter engine.Waiter
 	want   *engine.Want // in the task's own pool
-	direct bool         // under Group.mu: its task waits for a batch without an engine, see lends
+	direct bool         // under Group.mu: its task waits for a batch, and no engine knows that, see lends
 }
 
 // init makes a stay of which wake may be called from now on. at is where the host runs; nil
