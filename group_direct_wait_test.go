@@ -225,7 +225,7 @@ func TestATaskLendsItsPlaceToAGroupThatGetsItsWorkersLater(t *testing.T) {
 		"by way of another pool": func(ctx context.Context, p, q *weir.Pool) error {
 			g := q.Group(ctx)
 			for range 3 {
-				g.Go(func(ctx context.Context) error { time.Sleep(time.Second); return async(ctx, p) })
+				g.Go(func(ctx context.Context) error { return async(ctx, p) })
 			}
 			return g.Wait()
 		},
@@ -238,7 +238,7 @@ func TestATaskLendsItsPlaceToAGroupThatGetsItsWorkersLater(t *testing.T) {
 			outer := weir.NewGroup(ctx, 1)
 			outer.Go(func(ctx context.Context) error {
 				g := weir.NewGroup(ctx, 1)
-				g.Go(func(ctx context.Context) error { time.Sleep(time.Second); return async(ctx, p) })
+				g.Go(func(ctx context.Context) error { return async(ctx, p) })
 				g.Go(func(ctx context.Context) error { return async(ctx, q) })
 				return g.Wait()
 			})
@@ -248,15 +248,22 @@ func TestATaskLendsItsPlaceToAGroupThatGetsItsWorkersLater(t *testing.T) {
 			return p.Do(ctx, func(ctx context.Context) error { return async(ctx, q) })
 		},
 	} {
-		for _, waits := range []time.Duration{0, time.Second} { // the one or the other waits first
-			check.Bubble(t, fmt.Sprintf("%s, after %v", name, waits), func(t *testing.T) {
+		for _, hostFirst := range []bool{false, true} {
+			check.Bubble(t, fmt.Sprintf("%s, the host waits first: %v", name, hostFirst), func(t *testing.T) {
 				p, q := weir.New(1), weir.New(1)
 				defer p.Close()
 				defer q.Close()
 				check.OK(t, p.Do(context.Background(), func(ctx context.Context) error {
 					g := weir.NewGroup(ctx, 2)
-					g.Go(func(ctx context.Context) error { time.Sleep(time.Second - waits); return uses(ctx, p, q) })
-					time.Sleep(waits)
+					g.Go(func(ctx context.Context) error {
+						if hostFirst {
+							synctest.Wait()
+						}
+						return uses(ctx, p, q)
+					})
+					if !hostFirst {
+						synctest.Wait()
+					}
 					return g.Wait()
 				}))
 				check.Equal(t, "tasks that wait", p.Stats().Suspended, 0)
@@ -269,7 +276,7 @@ func TestATaskLendsItsPlaceToAGroupThatGetsItsWorkersLater(t *testing.T) {
 		check.OK(t, p.Do(context.Background(), func(ctx context.Context) error {
 			g := weir.NewGroup(ctx, 1)
 			g.Go(func(ctx context.Context) error {
-				time.Sleep(time.Second)
+				synctest.Wait() // until the task above waits
 				other := make(chan struct{})
 				g.Go(func(context.Context) error { close(other); return nil })
 				_, err := weir.Async(ctx, p, func(context.Context) (int, error) { <-other; return 1, nil }).Get(ctx)
@@ -315,7 +322,7 @@ func TestACancelledGroupInATaskThatHasNoWorkersYet(t *testing.T) {
 			for i := range 3 {
 				g.Go(func(ctx context.Context) error {
 					if i == 1 {
-						time.Sleep(time.Second)
+						synctest.Wait()
 						return planted
 					}
 					<-ctx.Done()

@@ -37,8 +37,7 @@
 // # The first tasks and the last worker
 //
 // While the queue has no ring, the engine hands the first tasks to workers that are born with them. Many pools
-// never hold more tasks at once, and a ring, with the search in it, costs more than such a task. So does the ticket
-// of a subtask that goes into the queue of another engine. Tasks from the
+// never hold more tasks at once, and a ring, with the search in it, costs more than such a task. Tasks from the
 // queue come with new workers, too, once a row of workers has been born of which none came back for a second task:
 // see rushes. They come with idle or new workers if the queued tasks take long, while fewer workers than
 // processors are active: see spreads. Retire says that a goroutine waits for all tasks: then workers that find

@@ -69,7 +69,7 @@ func (e *Engine) first(task Task) bool {
 		e.mu.Unlock()
 		return false
 	}
-	if !e.handsFirst() || !e.tryPlace() {
+	if e.handed >= e.AtOnce || e.queue.tail.Load() != nil || !e.quiet() || e.waited() || !e.tryPlace() {
 		ok := e.pushLocked(task) == moved
 		e.unlock()
 		return ok
@@ -90,11 +90,6 @@ func (e *Engine) first(task Task) bool {
 		go w.work()
 	}
 	return true
-}
-
-// handsFirst reports whether the next task is one of the first, which have workers of their own.
-func (e *Engine) handsFirst() bool {
-	return e.handed < e.AtOnce && e.queue.tail.Load() == nil && e.quiet() && !e.waited()
 }
 
 // yield lets workers run, which may take tasks from the queue. It reports false at once if a yield took long
@@ -161,20 +156,15 @@ func (e *Engine) Fits(task Task, want *Want) bool {
 	e.mu.Lock()
 	fits := false
 	if !e.closed && e.submitters.length == 0 {
-		first := e.handsFirst()
-		fits = !first && e.pushWanted(task, want) == moved
+		fits = e.pushWanted(task, want) == moved
 		if !fits && e.queue.len() == 0 && !e.placeWanted() && !e.delegating() && !e.hasBids() && e.rated == nil && e.tryPlace() {
 			fits = true
-			if first {
-				e.handed++
-			}
 			e.delegated.Add(1)
 			if want != nil && want.single != nil {
 				e.enters(want.single)
 			}
 			e.assign(task, e.passes(), nil)
 		}
-		fits = fits || first && e.pushWanted(task, want) == moved
 	}
 	e.unlock()
 	return fits
