@@ -299,6 +299,7 @@ func TestLargeValues(t *testing.T) {
 
 // A value for which an empty queue has no room is an error at once. One that has the most bytes has room.
 func TestAValueThatIsLargerThanTheQueue(t *testing.T) {
+	t.Parallel()
 	for name, opts := range map[string][]weirnats.PutOption{
 		"plain":   nil,
 		"with ID": {weirnats.ID("an ID")},

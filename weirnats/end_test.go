@@ -61,6 +61,7 @@ func childDeployed() error {
 					if err := p.put.add(id); err != nil {
 						return err
 					}
+					breathe(j)
 				}
 				return nil
 			})

@@ -32,7 +32,19 @@ var (
 	taskCount = flag.Int("tasks", 0, "the test of killed workers puts so many messages, if there are any, and kills one each second until they are done")
 )
 
-const strikeTime = 300 * time.Millisecond
+const (
+	strikeTime = 300 * time.Millisecond
+	longTime   = 5 * time.Second // at least, of tests whose putters do not pause
+	burst      = 64              // messages that a putter puts before it pauses
+	burstPause = 40 * time.Millisecond
+)
+
+// breathe is called after message i of those that a goroutine puts one after the other. It pauses after each burst, so that what is left after a short test is done soon.
+func breathe(i int) {
+	if i%burst == burst-1 && *faultTime < longTime {
+		time.Sleep(burstPause)
+	}
+}
 
 // after returns what reports whether the time has passed.
 func after(d time.Duration) (over func() bool) {
@@ -90,7 +102,7 @@ func command(t testing.TB, name, dir, url string) *child {
 	t.Helper()
 	exe, err := os.Executable()
 	noError(t, err)
-	c := &child{Cmd: exec.Command(exe)}
+	c := &child{Cmd: exec.Command(exe, "-faults="+faultTime.String())}
 	c.Env = append(os.Environ(), childName+"="+name, childDir+"="+dir, childURL+"="+url)
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
@@ -249,6 +261,7 @@ func (p program) puts(next func(i int) (id string, opts []weirnats.PutOption)) {
 		if err != nil {
 			panic(err)
 		}
+		breathe(i)
 	}
 }
 
@@ -453,6 +466,7 @@ func putting(t *testing.T, dir string, put func(ctx context.Context, i, j int) (
 				if err := ledger.add(id); err != nil {
 					return err
 				}
+				breathe(j)
 			}
 			return nil
 		})

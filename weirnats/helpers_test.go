@@ -3,6 +3,7 @@ package weirnats_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -16,10 +17,12 @@ import (
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/weirnats"
 	"github.com/64ed045f/weir/weirnats/internal/backend"
+	"github.com/64ed045f/weir/weirnats/internal/conform"
 	"github.com/64ed045f/weir/weirnats/internal/mem"
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
 	if child := children[os.Getenv(childName)]; child != nil {
 		if err := child(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -27,6 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	conform.Overlap()
 	goleak.VerifyTestMain(m)
 }
 

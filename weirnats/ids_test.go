@@ -17,6 +17,7 @@ import (
 
 // The queue is used before and after a restart of the server, which forgets the IDs of messages that are done.
 func TestAnIDIsKnownAfterARestart(t *testing.T) {
+	t.Parallel()
 	const bad = "bad"
 	for name, restarts := range map[string]func(t *testing.T, use func(*weirnats.Queue[string])){
 		"embedded": func(t *testing.T, use func(*weirnats.Queue[string])) {

@@ -23,6 +23,7 @@ import (
 )
 
 func TestKeysOnAServer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	q := open[string](t, dir, "a", weirnats.Partitions(8))
 	for _, n := range []int{64, 7} {

@@ -38,6 +38,7 @@ func numbers(from, to int) (all []int) {
 }
 
 func TestPutAll(t *testing.T) {
+	t.Parallel()
 	for _, durability := range []weirnats.Durability{weirnats.Lazy, weirnats.Always} {
 		t.Run(durability.String(), func(t *testing.T) {
 			q := open[int](t, t.TempDir(), "a", durability)
@@ -79,6 +80,7 @@ func TestPutAllOfWhatCannotBePut(t *testing.T) {
 }
 
 func TestPutAllWaitsForRoom(t *testing.T) {
+	t.Parallel()
 	for _, durability := range []weirnats.Durability{weirnats.Lazy, weirnats.Always} {
 		t.Run(durability.String(), func(t *testing.T) {
 			q := open[int](t, t.TempDir(), "a", durability, weirnats.MaxMessages(100))

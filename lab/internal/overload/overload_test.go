@@ -46,6 +46,7 @@ func TestAServerWithALimitServesWhatItCanAndRefusesTheRest(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			setup := small(name)
 			o := run(t, setup)
 			if o.Server.MostRunning > setup.Slots || o.Server.MostRunning == 0 {
@@ -92,6 +93,7 @@ func TestAServerWithALimitServesWhatItCanAndRefusesTheRest(t *testing.T) {
 }
 
 func TestAServerWithoutALimitQueuesUp(t *testing.T) {
+	t.Parallel()
 	setup := small("go")
 	o := run(t, setup)
 	if o.Server.MostRunning <= 2*setup.Slots || o.Load.Refused != 0 || o.Load.Failed != 0 || o.Lost != 0 {
@@ -103,6 +105,7 @@ func TestAServerWithoutALimitQueuesUp(t *testing.T) {
 }
 
 func TestALimitThatDoesNotHoldIsNoMeasurement(t *testing.T) {
+	t.Parallel()
 	_, err := overload.Run(t.Context(), child.Itself, small(overload.Unlimited))
 	if err == nil || !strings.Contains(err.Error(), "under a limit of 10") {
 		t.Errorf("got %v", err)
@@ -110,6 +113,7 @@ func TestALimitThatDoesNotHoldIsNoMeasurement(t *testing.T) {
 }
 
 func TestRequestsThatGetNoAnswerAreLost(t *testing.T) {
+	t.Parallel()
 	o := run(t, small(overload.Dropping))
 	if o.Lost < o.Server.Entered/5 || o.Lost > o.Server.Entered/3 || o.Load.Failed == 0 {
 		t.Errorf("%d lost of %d, %d broken; every fourth was dropped", o.Lost, o.Server.Entered, o.Load.Failed)
@@ -117,6 +121,7 @@ func TestRequestsThatGetNoAnswerAreLost(t *testing.T) {
 }
 
 func TestARefusalThatDoesNotSayUntilWhenIsAnotherAnswer(t *testing.T) {
+	t.Parallel()
 	o := run(t, small(overload.Rude))
 	if o.Load.Other == 0 || o.Load.Refused != 0 || o.Lost != 0 {
 		t.Errorf("%+v", o.Load)
@@ -126,6 +131,7 @@ func TestARefusalThatDoesNotSayUntilWhenIsAnotherAnswer(t *testing.T) {
 // With one connection a client is no faster than the server, and only the few requests
 // that it sends would count.
 func TestLatenciesCountFromTheMomentAtWhichARequestWasDue(t *testing.T) {
+	t.Parallel()
 	setup := small("go")
 	setup.Conns, setup.Rate = 1, 500
 	o := run(t, setup)

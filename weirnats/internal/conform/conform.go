@@ -29,7 +29,7 @@ func Settings(name string) backend.Settings {
 // Run runs all cases, each by a call of run, which calls the function that it gets. open returns an empty
 // queue, which must be closed with the test.
 func Run(t *testing.T, run func(*testing.T, func(*testing.T)), open func(t *testing.T, s backend.Settings) backend.Queue) {
-	runAll(t, "c", false, []scenario{
+	runAll(t, "c", []scenario{
 		{"a message is delivered as it was put", nil, asPut},
 		{"a message that is acknowledged is gone", nil, acknowledged},
 		{"messages come in order", nil, inOrder},
@@ -68,13 +68,11 @@ type scenario struct {
 	test func(w *world)
 }
 
-// runAll runs cases, one after the other or at once, on queues whose names begin with prefix.
-func runAll(t *testing.T, prefix string, atOnce bool, all []scenario, run func(*testing.T, func(*testing.T)), open func(t *testing.T, s backend.Settings) backend.Queue) {
+// runAll runs cases at once, on queues whose names begin with prefix.
+func runAll(t *testing.T, prefix string, all []scenario, run func(*testing.T, func(*testing.T)), open func(t *testing.T, s backend.Settings) backend.Queue) {
 	for i, c := range all {
 		t.Run(c.name, func(t *testing.T) {
-			if atOnce {
-				t.Parallel()
-			}
+			t.Parallel()
 			s := Settings(fmt.Sprint(prefix, i))
 			if c.with != nil {
 				c.with(&s)

@@ -43,7 +43,7 @@ func Later(
 	for i, c := range cases {
 		all[i] = scenario{c.name, c.with, func(w *world) { c.test(&laterWorld{world: w, half: half}) }}
 	}
-	runAll(t, "l", true, all, run, open)
+	runAll(t, "l", all, run, open)
 }
 
 type laterWorld struct {

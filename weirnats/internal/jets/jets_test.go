@@ -14,7 +14,10 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/jets"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	conform.Overlap()
+	goleak.VerifyTestMain(m)
+}
 
 // start returns a server of the test.
 func start(t *testing.T) *embed.Server {
@@ -56,6 +59,7 @@ func opens(server *embed.Server) func(t *testing.T, s backend.Settings) backend.
 func TestJetStreamConforms(t *testing.T) { conform.Run(t, plain, opens(start(t))) }
 
 func TestLaterOnJetStreamConforms(t *testing.T) {
+	t.Parallel()
 	conform.Later(t, plain, opens(start(t)), func(t *testing.T, q backend.Queue) {
 		if err := jets.MoveHalf(t.Context(), q); err != nil {
 			t.Fatal(err)

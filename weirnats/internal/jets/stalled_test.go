@@ -19,6 +19,7 @@ import (
 
 // Each call ends by itself while the server does not answer, however long its context would have it wait.
 func TestAServerThatDoesNotAnswerHoldsNoCallUp(t *testing.T) {
+	t.Parallel()
 	s, end := serve(t, server.Options{StoreDir: t.TempDir()})
 	defer end()
 	address, stall, hangUp := stalling(t, s.Addr().String())

@@ -105,6 +105,7 @@ func tail(t *testing.T, store, stream string) (forget func()) {
 
 // A server comes back without the last messages, which it has delivered, as after a disk that was full. Others get their numbers, and stay when the former ones are done.
 func TestWhatIsDoneIsNotTheMessageThatHasItsNumberNow(t *testing.T) {
+	t.Parallel()
 	q, _, store, again := onServer(t, "tail")
 	put := func(text string) { noError(t, q.Put(t.Context(), &backend.Message{Data: []byte(text)})) }
 	put("first")
@@ -146,6 +147,7 @@ func TestWhatIsDoneIsNotTheMessageThatHasItsNumberNow(t *testing.T) {
 
 // So it is with the records of messages that have failed, among which there are IDs.
 func TestTheEndOfAMessageRemovesNoOtherRecord(t *testing.T) {
+	t.Parallel()
 	q, _, store, again := onServer(t, "records")
 	noError(t, q.Put(t.Context(), &backend.Message{Data: []byte("a")}))
 	noError(t, q.Remember(t.Context(), "first", time.Now()))
@@ -231,6 +233,7 @@ func TestALossThatIsToldLateEndsNothingThatHasBegunSince(t *testing.T) {
 
 // Messages that meet no stream are sent again together.
 func TestManyMessagesForAStreamThatIsGoneAreRefusedSoon(t *testing.T) {
+	t.Parallel()
 	s, end := serve(t, server.Options{StoreDir: t.TempDir()})
 	defer end()
 	conn, _ := dial(t, s)
@@ -264,6 +267,7 @@ func TestManyMessagesForAStreamThatIsGoneAreRefusedSoon(t *testing.T) {
 
 // A server is killed while it writes what describes a stream that gets the subjects of messages with keys, and passes the stream over when it starts. It has its messages when the queue is opened.
 func TestAServerThatIsKilledWhileTheSubjectsChangeKeepsTheMessages(t *testing.T) {
+	t.Parallel()
 	q, conn, store, again := onServer(t, "half")
 	for range 3 {
 		noError(t, q.Put(t.Context(), &backend.Message{Data: []byte("a")}))

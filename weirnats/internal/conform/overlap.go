@@ -1,0 +1,18 @@
+package conform
+
+import (
+	"flag"
+	"runtime"
+	"strconv"
+)
+
+// Overlap lets a test binary run twice as many parallel tests at once, unless its command line says how many: tests of a
+// queue mostly wait for processes, disks and leases. It parses the command line.
+func Overlap() {
+	flag.Parse()
+	said := false
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
+	if !said {
+		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // it is a number
+	}
+}
