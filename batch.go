@@ -8,6 +8,7 @@ import (
 
 	"github.com/64ed045f/weir/internal/claim"
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/fifo"
 	"github.com/64ed045f/weir/internal/inside"
 	"github.com/64ed045f/weir/internal/race"
 )
@@ -24,12 +25,13 @@ type batch struct {
 	looper   atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
 	waited   claim.First                   // a call of Wait already ends the batch
 	retires  atomic.Bool                   // the end of the last worker wakes Wait, not that of the last task
+	atBell   atomic.Bool                   // Wait parks at the bell though the group is a task's, see waitAtBell
 
 	// The scope and the bell keep words apart that different cores write: see [engine.Intake].
 	scope  scope // what the tasks get
 	intake engine.Intake
-	bell   engine.Bell  // where Wait parks, if the group is outside a task; notify makes it look again
-	stay   *stay        // the same if the group is a task's
+	bell   engine.Bell  // where Wait parks, if the group is outside a task, or atBell; notify makes it look again
+	stay   *hostStay    // the same if the group is a task's
 	tally  engine.Tally // counts the tasks; Wait waits for its end
 
 	// Of a group outside a task, under the lock of the engine: counted says that Wait has counted the tasks that it
@@ -66,7 +68,13 @@ type wrong struct {
 type nestedBatch struct {
 	batch
 	subtasks engine.Subtasks
-	stay     stay
+	stay     hostStay
+}
+
+// hostStay is the wait of a task for a batch.
+type hostStay struct {
+	stay
+	atBell fifo.Link[batch] // in direct.waiters
 }
 
 func newBatch(parent context.Context, g *Group) *batch {
@@ -92,7 +100,11 @@ func newNestedBatch(g *Group) *batch {
 	nested := new(nestedBatch)
 	b := &nested.batch
 	b.subtasks, b.stay = &nested.subtasks, &nested.stay
-	b.stay.init(g.at)
+	if m, ok := g.host.(*member); ok && g.direct != nil && m.isDirect() {
+		b.atBell.Store(true)
+	} else {
+		b.stay.init(g.hostEngine())
+	}
 	if g.nested() {
 		b.subtasks.Init(nil)
 	} else {
@@ -186,7 +198,7 @@ func (b *batch) release(n int, by *engine.Worker) {
 
 // notify makes Wait look again. A task that waits may get the place of by.
 func (b *batch) notify(by *engine.Worker) {
-	if b.subtasks == nil {
+	if b.subtasks == nil || b.atBell.Load() {
 		b.bell.Ring()
 		return
 	}

@@ -146,6 +146,13 @@ func (b *batch) isCounted() bool {
 
 // waitInside waits for the tasks of a task's group.
 func (b *batch) waitInside(inTask bool, callers []uintptr) {
+	if b.atBell.Load() {
+		if inTask && b.waitAtBell(callers) {
+			return
+		}
+		b.group.task()
+		b.leaveBell()
+	}
 	var done <-chan struct{}
 	if !b.group.nested() {
 		done = b.scope.Done()
@@ -191,7 +198,7 @@ func (b *batch) waitInside(inTask bool, callers []uintptr) {
 // cut discards the tasks of a cancelled batch that have not started.
 func (b *batch) cut() {
 	if b.group.direct != nil && !b.group.hasWorkers() {
-		return // all of them have started
+		return // those that wait begin, and end at once, when one ends that runs
 	}
 	if n := b.group.pool.core.engine.Drop(b.subtasks); n > 0 {
 		b.release(n, nil)

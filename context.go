@@ -126,11 +126,14 @@ func hostOf(ctx context.Context) task {
 	return task{}
 }
 
-// hostPool returns the pool on which that task runs, or ran.
-func hostPool(ctx context.Context) (host, *Pool) {
+// hostPool returns the pool on which that task runs. If mayBeDirect, a direct task stays one.
+func hostPool(ctx context.Context, mayBeDirect bool) (host, *Pool) {
 	h, ok := ctx.Value(hostKey{}).(host)
 	if !ok {
 		return nil, nil
+	}
+	if m, ok := h.(*member); ok && mayBeDirect && m.isDirect() {
+		return h, m.batch.group.pool
 	}
 	t := h.task()
 	if t.pool == nil {

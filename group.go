@@ -30,6 +30,7 @@ type Group struct {
 	parent  context.Context
 	asks    bool // the parent must be asked as well whether it has ended, see tellsLate
 	crossed bool // across may have some
+	used    bool // there was a batch; under mu
 	options groupOptions
 	limit   *groupLimit            // nil without Limit
 	made    []uintptr              // the callers that made the group, if Watch was called
@@ -37,7 +38,6 @@ type Group struct {
 	turns   race.Turns
 
 	mu     sync.Mutex
-	used   bool                  // there was a batch
 	doomed *error                // the cause with which the next batch is cancelled as it begins
 	batch  atomic.Pointer[batch] // made on first use after each Wait
 }
@@ -102,7 +102,7 @@ func (g *Group) setOptions(opts []GroupOption) { g.options = groupOptionsOf(opts
 
 func (g *Group) init(ctx context.Context) {
 	g.parent = ctx
-	if g.host, g.at = hostPool(ctx); g.at != nil {
+	if g.host, g.at = hostPool(ctx, g.direct != nil); g.at != nil {
 		g.initInTask(ctx)
 	} else {
 		g.asks = ctx.Done() != nil && isForeign(ctx)

@@ -5,14 +5,16 @@ import (
 	"sync/atomic"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/fifo"
 )
 
 // direct is the beginning of a group with workers of its own: its first tasks run on plain goroutines. Most groups have few
 // tasks, and an engine and its workers cost more than those. A task beyond the limit waits for the end of another one, whose goroutine
 // takes it along. The engine is made as soon as there are many tasks, or a task of the group uses the library with its context, and may have
 // to lend its place. That task is adopted: its goroutine becomes a worker. The others that run by then have permits, and those that wait
-// go on in the engine's queue. In a group that was made in a task none waits without an engine, since a caller of Go lends its place while it
-// does; an engine that is made while that task waits for the group learns of the wait.
+// go on in the engine's queue. In a group that was made in a task no caller of Go waits without an engine, since it lends its place while it
+// does; an engine that is made while that task waits for the group learns of the wait. A direct task that waits for a group of its own stays one,
+// see batch_wait_direct.go.
 //
 // A direct task takes no lock unless one waits, as many begin and end at once: [engine.Tally] counts those that run, at most limit unless that was lowered.
 // [engine.Tally.Switch] ends that, and says how many of them there are: each has a permit in the engine from then until its end, or until
@@ -25,7 +27,8 @@ type direct struct {
 	on      atomic.Bool
 	room    int32 // how many tasks may be accepted that wait for the end of a direct one; below 0 if none may wait there at all
 	limit   atomic.Int64
-	options *options // nil for those of a NewGroup without any; under Group.mu, and used while on is set
+	options *options         // nil for those of a NewGroup without any; under Group.mu, and used while on is set
+	waiters fifo.List[batch] // of direct tasks that wait at the bells of these; under Group.mu
 	waiting engine.DirectQueue
 }
 
@@ -38,12 +41,10 @@ func (g *Group) begins(limit int) {
 	d := g.direct
 	d.limit.Store(int64(limit))
 	d.room = directTasks
-	if g.at != nil {
-		d.room = -1 // a task that waits for room lends its place
-	} else if o := d.options; o != nil {
+	if o := d.options; o != nil {
 		d.room = int32(min(o.queue, directTasks))
-		if o.expiry > 0 || o.maxWaiting < math.MaxInt {
-			d.room = -1 // those that wait need the engine
+		if o.expiry > 0 || o.maxWaiting < math.MaxInt || g.at != nil && d.room < directTasks {
+			d.room = -1 // those that wait need the engine; so does a task that waits for room, as it lends its place
 		}
 	}
 	d.on.Store(true)
@@ -94,13 +95,14 @@ func (g *Group) makeEngine() {
 	if b := g.batch.Load(); b != nil {
 		e.Numbered = uint16(min(b.tally.Begun(), math.MaxUint16)) // direct tasks have the first numbers
 		d.waiting.Switch(&b.tally, e.Enter, func(t engine.Task, accepted bool) *engine.Standing {
-			if accepted {
-				if !e.Offer(t) { // it is no matter whether there is room: the task was accepted
-					e.Stand(t)
-				}
+			var want *engine.Want
+			if b.subtasks != nil {
+				want = b.subtasks.Want()
+			}
+			if accepted && e.Fits(t, want) {
 				return nil
 			}
-			return e.Stand(t)
+			return e.Stand(t, want) // it is no matter whether there is room for a task that was accepted
 		})
 		if s := b.stay; s != nil && s.direct {
 			s.direct = false
@@ -112,6 +114,7 @@ func (g *Group) makeEngine() {
 	}
 	d.options = nil
 	d.on.Store(false)
+	g.ringBells()
 }
 
 // engineMade waits for the engine, which another goroutine makes.
@@ -236,6 +239,9 @@ func (b *batch) waitDirectly(number int, j job, mayBlock bool) (engine.DirectJoi
 		b.handedDirectly()
 	case engine.DirectWaits:
 		b.handedDirectly()
+		if g.at != nil {
+			g.queued()
+		}
 	}
 	return result, submitter
 }

@@ -32,10 +32,10 @@ func (g *Group) acquire(b *batch) bool {
 	}
 	w := l.Waiter()
 	s := &w.Value
-	if s.waiter.Turn == nil {
-		s.init(g.at)
-	}
 	s.task = g.task()
+	if s.waiter.Turn == nil {
+		s.init(g.hostEngine())
+	}
 	if b.subtasks != nil {
 		g.needEngine()
 		defer s.with(g.pool, b.subtasks.Want())()

@@ -99,8 +99,8 @@ func (g *Group) takesTurn(b *batch) bool {
 	}
 	var s stay
 	var granted atomic.Bool
-	s.init(g.at)
 	s.task = g.task()
+	s.init(g.hostEngine())
 	if b.subtasks != nil {
 		g.needEngine()
 		defer s.with(g.pool, b.subtasks.Want())()

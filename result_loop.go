@@ -49,12 +49,13 @@ func (r *Results[T]) each(yield func(T, error) bool, ordered bool) error {
 	s := r.take(ranged)
 	b := s.batch
 	g := r.group
-	s.stay.init(g.at)
 	if b.subtasks != nil {
 		s.stay.task = g.task()
 		g.needEngine()
+		b.leaveBell()
 		defer s.stay.with(g.pool, b.subtasks.Want())()
 	}
+	s.stay.init(g.hostEngine())
 	l := &loop[T]{set: s, yield: yield, ordered: ordered, over: make(chan struct{})}
 	held := b.hold()
 	at := watchedCallers()

@@ -38,14 +38,9 @@ type stay struct {
 	direct bool         // under Group.mu: its task waits for a batch, and no engine knows that, see lends
 }
 
-// init makes a stay of which wake may be called from now on. at is where the host runs; nil
+// init makes a stay of which wake may be called from now on. e is the engine of the host; nil
 // if there is none.
-func (s *stay) init(at *Pool) {
-	s.waiter.Turn = make(chan struct{}, 1)
-	if at != nil {
-		s.engine = at.core.engine
-	}
-}
+func (s *stay) init(e *engine.Engine) { s.waiter.Turn, s.engine = make(chan struct{}, 1), e }
 
 // with notes what the task waits for, until the function that it returns is called.
 func (s *stay) with(pool *Pool, want *engine.Want) (done func()) {
@@ -125,7 +120,7 @@ func (t task) stay(work any) inside.Stay {
 	}
 	v := &visibleStay{}
 	v.task = t
-	v.init(t.pool)
+	v.init(t.pool.core.engine)
 	if g, ok := work.(*Group); ok {
 		v.group = g
 	}

@@ -370,7 +370,7 @@ func (w *world) submitUntil(j *task, done <-chan struct{}) engine.Verdict {
 func (w *world) stands(j *task, done <-chan struct{}) (awaits func()) {
 	j.waits = true
 	w.offered(j)
-	s := w.Stand(j.value())
+	s := w.Stand(j.value(), nil)
 	return func() { w.answer(j, w.AwaitRoom(s, done)) }
 }
 

@@ -359,10 +359,10 @@ func (e *Engine) standInLine(task Task, done <-chan struct{}, want *Want, wakeup
 // Standing is a task that waits for room while its submitter waits elsewhere: see Stand.
 type Standing struct{ submitter *submitter }
 
-// Stand makes a task wait for room in the place of its submitter, which calls AwaitRoom next.
-func (e *Engine) Stand(task Task) *Standing {
+// Stand makes a task wait for room in the place of its submitter, which calls AwaitRoom next. want is as for SubmitWanted.
+func (e *Engine) Stand(task Task, want *Want) *Standing {
 	e.mu.Lock()
-	s := e.join(task, nil)
+	s := e.join(task, want)
 	e.submitters.park(s)
 	e.serveAll()
 	e.unlock()
