@@ -102,8 +102,10 @@ func newNestedBatch(g *Group) *batch {
 	b.subtasks, b.stay = &nested.subtasks, &nested.stay
 	if m, ok := g.host.(*member); ok && g.direct != nil && m.isDirect() {
 		b.atBell.Store(true)
+	} else if e := g.hostEngine(); e != nil {
+		b.stay.init(e)
 	} else {
-		b.stay.init(g.hostEngine())
+		b.atBell.Store(true)
 	}
 	if g.nested() {
 		b.subtasks.Init(nil)

@@ -146,20 +146,18 @@ func (b *batch) isCounted() bool {
 
 // waitInside waits for the tasks of a task's group.
 func (b *batch) waitInside(inTask bool, callers []uintptr) {
-	if b.atBell.Load() {
-		if inTask && b.waitAtBell(callers) {
-			return
-		}
-		b.group.task()
-		b.leaveBell()
+	if inTask && b.atBell.Load() && b.waitAtBell(callers) {
+		return
 	}
+	t := b.group.task() // first: the engine of a task is there when the task has a worker
+	b.leaveBell()
 	var done <-chan struct{}
 	if !b.group.nested() {
 		done = b.scope.Done()
 	}
 	cancelled := false
 	if inTask {
-		b.stay.task = b.group.task()
+		b.stay.task = t
 		defer b.lends()()
 	}
 	switch {

@@ -15,12 +15,22 @@ import (
 // isDirect reports whether the task of m is a direct one that may stay so. It is hidden from the race detector like adopt.
 //
 //go:norace
-func (m *member) isDirect() bool {
-	host := m
-	if m.of != nil {
-		host = m.of
+func (m *member) isDirect() (direct bool) {
+	host := m.self()
+	if host.direct {
+		race.Unseen(func() { direct = !host.fate.Taken() && m.batch.group.direct.on.Load() })
 	}
-	return host.direct && !host.fate.Taken() && m.batch.group.direct.on.Load()
+	return direct
+}
+
+// self returns the member that the goroutine of the task has. It is hidden from the race detector, too.
+//
+//go:norace
+func (m *member) self() *member {
+	if m.of != nil {
+		return m.of
+	}
+	return m
 }
 
 // hostEngine returns the engine on which the task runs in which the group was made. It is nil if there is none, or if that task has ended as a direct one. It is
@@ -46,15 +56,16 @@ func (b *batch) waitAtBell(callers []uintptr) (over bool) {
 	if b.tally.Seal() {
 		return true
 	}
-	own, host := b.group, b.group.host.(*member).batch.group
-	if !race.Apart(func() bool { return host.waitsFor(b) }) {
+	own, m := b.group, b.group.host.(*member)
+	host := m.batch.group
+	if !race.Apart(func() bool { return host.waitsFor(b, m.self()) }) {
 		return false
 	}
-	defer apart(func() { host.waitsNoMore(b) })
+	defer apart(func() { host.waitsNoMore(b, m.self()) })
 	if callers != nil {
 		defer b.noteWait(callers)()
 	}
-	if race.Enabled {
+	if race.Enabled && m.isDirect() {
 		host.pool.core.turns.End()
 		defer host.pool.core.turns.Begin()
 	}
@@ -67,19 +78,21 @@ func (b *batch) waitAtBell(callers []uintptr) (over bool) {
 	return false
 }
 
-// waitsFor notes that a task of the group waits at the bell of b. It reports false if another task of the group may need its place: see placeWanted.
-func (g *Group) waitsFor(b *batch) bool {
+// waitsFor notes that the task of m, which is of the group, waits at the bell of b. It reports false if another task of the group may need its place: see placeWanted.
+func (g *Group) waitsFor(b *batch, m *member) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.placeWanted() {
 		return false
 	}
 	g.direct.waiters.Append(&b.stay.atBell, b)
+	m.bells.Add(1)
 	return true
 }
 
-func (g *Group) waitsNoMore(b *batch) {
+func (g *Group) waitsNoMore(b *batch, m *member) {
 	g.mu.Lock()
+	m.bells.Add(-1)
 	g.direct.waiters.Remove(&b.stay.atBell)
 	g.mu.Unlock()
 }
@@ -111,6 +124,9 @@ func (g *Group) ringBells() {
 
 // leaveBell ends the use of the bell by a batch whose task has a worker, or is over.
 func (b *batch) leaveBell() {
+	if !b.atBell.Load() {
+		return
+	}
 	g := b.group
 	g.mu.Lock()
 	defer g.mu.Unlock()

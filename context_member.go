@@ -21,10 +21,11 @@ type member struct {
 	next   *member                       // in batch.members
 	spare  *member                       // in batch.spare
 
-	direct bool        // its task has begun on no worker: see the type direct
-	fate   claim.First // of that task, which ends as a direct one unless it is adopted before
-	acting *member     // under the race detector: the task has that one
-	of     *member     // of which this one is acting
+	direct bool         // its task has begun on no worker: see the type direct
+	fate   claim.First  // of that task, which ends as a direct one unless it is adopted before
+	bells  atomic.Int32 // how many goroutines of it wait at bells
+	acting *member      // under the race detector: the task has that one
+	of     *member      // of which this one is acting
 }
 
 // Value implements [context.Context].

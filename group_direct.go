@@ -129,10 +129,7 @@ func (g *Group) engineMade() *engine.Engine {
 //
 //go:norace
 func (m *member) adopt() *engine.Worker {
-	g, host := m.batch.group, m
-	if m.of != nil {
-		host = m.of
-	}
+	g, host := m.batch.group, m.self()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if host.direct && (host.acting == nil || host.acting == m) && !host.fate.Taken() {
@@ -297,17 +294,17 @@ func (b *batch) directMember(number int) *member {
 // run runs a direct task, and those that have waited for its end. Then, if the goroutine has become that of a worker, it runs what the
 // worker has to run.
 func (m *member) run() {
-	for next := true; next; {
+	for m != nil {
 		(*profileLabels)(nil).give() // a group with a name has an engine
 		var w *engine.Worker
-		if w, next = m.runs(); w != nil {
+		if w, m = m.runs(); w != nil {
 			w.GoOn() // not in runs, which keeps the task alive
 		}
 	}
 }
 
-// runs runs the direct task. It returns the worker of the goroutine, if there is one by then, or reports that m has the task that is next.
-func (m *member) runs() (w *engine.Worker, next bool) {
+// runs runs the direct task. It returns the worker of the goroutine, if there is one by then, or the member that has the task which is next.
+func (m *member) runs() (w *engine.Worker, next *member) {
 	b, j := m.batch, m.job
 	m.job = job{}
 	var labels *profileLabels
@@ -324,8 +321,8 @@ func (m *member) runs() (w *engine.Worker, next bool) {
 			switch w, next := b.endsDirectly(m, done); { // this goroutine may be about to exit
 			case w != nil:
 				go w.GoOn()
-			case next:
-				go m.run()
+			case next != nil:
+				go next.run()
 			}
 		}()
 		defer b.release(1, nil)
@@ -350,7 +347,7 @@ func (m *member) runs() (w *engine.Worker, next bool) {
 }
 
 // endsDirectly ends the task of m, of which noteDirect has returned done. Its results are those of runs.
-func (b *batch) endsDirectly(m *member, done func()) (w *engine.Worker, next bool) {
+func (b *batch) endsDirectly(m *member, done func()) (w *engine.Worker, next *member) {
 	g := b.group
 	if done != nil {
 		done()
@@ -360,14 +357,18 @@ func (b *batch) endsDirectly(m *member, done func()) (w *engine.Worker, next boo
 		w = m.worker.Load()
 		w.Label.Store(nil)
 		b.credit(w)
-		return w, false
+		return w, nil
 	}
 	t, tell, end := g.direct.waiting.End(&b.tally, g.direct.limit.Load)
 	switch end {
 	case engine.DirectNext:
+		if m.bells.Load() == 0 {
+			m.fate.Renew() // the next task has the context of this one, as tasks on one worker have
+		} else {
+			m = b.directMember(1) // goroutines of the task wait that it has left behind: they must not wait in the name of the next one
+		}
 		m.job = job{t}
-		m.fate.Renew() // the next task has the context of this one, as tasks on one worker have
-		return nil, true
+		return nil, m
 	case engine.DirectSwitched:
 		g.engineMade().Leave()
 		tell = b.tally.EndSwitched()
@@ -375,7 +376,7 @@ func (b *batch) endsDirectly(m *member, done func()) (w *engine.Worker, next boo
 	if tell {
 		b.notify(nil)
 	}
-	return nil, false
+	return nil, nil
 }
 
 // lends notes that the task of b.stay waits for the batch, until the function that it returns is called. If the batch gets an engine meanwhile,

@@ -2,7 +2,11 @@ package weir_test
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -149,4 +153,79 @@ func TestATaskOfAPoolLendsItsPlaceThroughGroupsWithoutWorkers(t *testing.T) {
 		}))
 		p.Wait()
 	})
+}
+
+// Goroutines that a task has left behind wait in the name of none: the next task on its goroutine has a place to give up.
+func TestAGoroutineLeftBehindWaitsNotInTheNameOfTheNextTask(t *testing.T) {
+	check.Bubble(t, "", func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		queued, third, release, left := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
+		g := weir.NewGroup(t.Context(), 1)
+		g.Go(func(ctx context.Context) error {
+			<-queued
+			own := weir.NewGroup(ctx, 1)
+			own.Go(func(context.Context) error { <-release; return nil })
+			go func() { defer close(left); _ = own.Wait() }() // it may be cancelled with g
+			synctest.Wait()
+			return nil
+		})
+		g.Go(func(ctx context.Context) error {
+			_ = p.Group(ctx) // for this the task needs a worker
+			synctest.Wait()
+			weir.Blocking(ctx, func() { <-third })
+			close(release)
+			return nil
+		})
+		g.Go(func(context.Context) error { close(third); return nil })
+		close(queued)
+		check.OK(t, g.Wait())
+		<-left
+	})
+}
+
+// Either group gets workers, a task comes that could have the place, or the last task ends: all at about the same time.
+func TestATaskThatWaitsWithoutAWorkerMissesNothing(t *testing.T) {
+	for i := range check.Scale(5000, 300) {
+		p := weir.New(1)
+		var ran atomic.Int64
+		check.OK(t, p.Do(context.Background(), func(ctx context.Context) error {
+			g := weir.NewGroup(ctx, 1+i%2)
+			for range 2 {
+				g.Go(func(ctx context.Context) error {
+					own := weir.NewGroup(ctx, 1+i%3)
+					for k := range 4 {
+						own.Go(func(inner context.Context) error {
+							defer ran.Add(1)
+							switch (i + k) % 5 {
+							case 0:
+								weir.Blocking(inner, func() {})
+							case 1:
+								g.TryGo(succeed)
+							case 2:
+								weir.Blocking(ctx, runtime.Gosched) // as a goroutine of the task above
+							case 3:
+								deeper := weir.NewGroup(inner, 1)
+								deeper.Go(succeed)
+								deeper.Go(succeed)
+								return deeper.Wait()
+							}
+							return nil
+						})
+					}
+					var other sync.WaitGroup
+					if i%7 == 0 {
+						other.Go(func() { own.TryGo(succeed) })
+					}
+					err := own.Wait()
+					other.Wait()
+					return errors.Join(err, own.Wait())
+				})
+			}
+			return g.Wait()
+		}))
+		check.Equal(t, "tasks", ran.Load(), 8)
+		check.Equal(t, "tasks that wait", p.Stats().Suspended, 0)
+		p.Close()
+	}
 }

@@ -52,6 +52,25 @@ var starters = map[string]func(limit int, functions []func(), between func()){
 		}
 		p.Close()
 	},
+	"NewGroup whose tasks make others, and take each other along": func(limit int, functions []func(), between func()) {
+		holds, begin := make(chan struct{}), make(chan struct{})
+		g := weir.NewGroup(context.Background(), min(limit, 2))
+		if limit > 1 {
+			g.Go(func(context.Context) error { <-holds; return nil })
+		}
+		g.Go(func(context.Context) error { <-begin; return nil })
+		for _, f := range functions {
+			g.Go(func(ctx context.Context) error {
+				weir.NewGroup(ctx, 1)
+				f()
+				return nil
+			})
+			between()
+		}
+		g.Go(func(context.Context) error { close(holds); return nil })
+		close(begin)
+		_ = g.Wait()
+	},
 	"Stateful": func(limit int, functions []func(), between func()) {
 		p := weir.NewStateful(limit, func() (int, error) { return 0, nil }, func(_ int, f func()) { f() }, nil)
 		for _, f := range functions {

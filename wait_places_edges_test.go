@@ -338,3 +338,39 @@ func TestAPlaceIsLentAcrossManyPoolsWhicheverTaskWaitsLast(t *testing.T) {
 		}
 	}
 }
+
+// The place of a task is lent to one for which it does not wait, as all tasks wait, and that one waits for a lock which the first one holds. Then the
+// lane where the first one's work waits gets a permit again: the work takes the place back.
+func TestPromise09ALaneThatBidsTakesAPlaceFromATaskThatWaitsForALock(t *testing.T) {
+	for range check.Scale(3000, 500) {
+		p := weir.New(1, weir.Queue(1))
+		locks, other := p.Lane(1, weir.Queue(0)), p.Lane(1, weir.Queue(0))
+		over := make(chan struct{})
+		var lock sync.Mutex
+		holds := func(ctx context.Context) (int, error) {
+			lock.Lock()
+			defer lock.Unlock()
+			g := other.Group(ctx)
+			g.Go(succeed)
+			g.Go(succeed)
+			return 0, g.Wait()
+		}
+		weir.Async(t.Context(), p, func(ctx context.Context) (int, error) {
+			weir.Async(ctx, p, func(ctx context.Context) (int, error) {
+				defer close(over)
+				for range 2 {
+					r := weir.NewResults[int](other.Group(ctx))
+					r.Go(func(context.Context) (int, error) { return 0, nil })
+					if _, err := r.Wait(); err != nil {
+						t.Error(err)
+					}
+					weir.Async(ctx, locks, holds)
+				}
+				return 0, nil
+			})
+			return 0, nil
+		})
+		check.Within(20*time.Second, func() { <-over; locks.Wait() })
+		p.Close()
+	}
+}

@@ -302,8 +302,8 @@ func (e *Engine) needs() {
 }
 
 // offerAgain follows a bid of bidder, whose permit the bid holds now. Work of e, and of lanes below it, that
-// tasks wait for may have lacked that permit: offerAgain offers it once more. If all tasks wait above, any
-// place may go to the work.
+// tasks wait for may have lacked that permit: offerAgain offers it once more, and also takes the place of a task that
+// waits for the work from a stranger, as look does. If all tasks wait above, any place may go to the work.
 func (e *Engine) offerAgain(bidder *Engine) {
 	if e.unbegun.First() == nil && (e.lanes == nil || len(e.lanes.needy) == 0) {
 		return
@@ -313,6 +313,10 @@ func (e *Engine) offerAgain(bidder *Engine) {
 		want := l.Of()
 		l = l.Next()
 		k := want.kin
+		if k != nil && !k.host.isVacant() {
+			k.host.engine.evict(k.host)
+			k.host.engine.touch()
+		}
 		if k == nil || !k.host.isVacant() || !k.host.isBacked() {
 			continue
 		}
