@@ -313,16 +313,21 @@ func (e *Engine) offerAgain(bidder *Engine) {
 		want := l.Of()
 		l = l.Next()
 		k := want.kin
-		if k != nil && !k.host.isVacant() {
-			k.host.engine.evict(k.host)
-			k.host.engine.touch()
-		}
-		if k == nil || !k.host.isVacant() || !k.host.isBacked() {
+		if k == nil {
 			continue
 		}
-		found, ok, none := e.claimBelow(k.host.engine, want)
+		above := k.host.engine
+		taken := above.isTaken(k.host)
+		if !k.host.isVacant() && !taken || !k.host.isBacked() {
+			continue
+		}
+		found, ok, none := e.claimBelow(above, want)
 		if ok {
-			k.host.engine.lend(k.host, found)
+			if taken {
+				above.takeBack(k.host)
+				above.touch()
+			}
+			above.lend(k.host, found)
 		}
 		if none {
 			e.unbegun.Remove(&want.unbegun)

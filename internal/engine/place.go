@@ -121,19 +121,26 @@ func (e *Engine) fill(w *Worker) {
 // evict gives the place of w to work for which w's task waits, if it is lent to a task for which w's task may
 // not wait. That borrower goes on with one more permit: it may wait for a lock that the task of w holds.
 func (e *Engine) evict(w *Worker) {
-	a := w.place.above
-	if a == nil {
-		return
-	}
-	if belongs := !a.place.strange && (!a.place.moved || e.returning.First() == nil); belongs {
+	if !e.isTaken(w) {
 		return
 	}
 	if found, ok := e.claimFor(w); ok {
-		e.unstack(a)
-		e.reacquire()
-		e.vacate(w)
+		e.takeBack(w)
 		e.lend(w, found)
 	}
+}
+
+// isTaken reports whether the place of w is lent to a task for which w's task may not wait.
+func (e *Engine) isTaken(w *Worker) bool {
+	a := w.place.above
+	return a != nil && (a.place.strange || a.place.moved && e.returning.First() != nil)
+}
+
+// takeBack makes the place of w, which is taken, vacant. The borrower goes on with one more permit.
+func (e *Engine) takeBack(w *Worker) {
+	e.unstack(w.place.above)
+	e.reacquire()
+	e.vacate(w)
 }
 
 // claimFor finds work for which the task of w waits, if the place of w may be lent.
