@@ -16,9 +16,9 @@ type weirs struct {
 	pools []*weir.Pool
 	calls *weir.Stateful[struct{}, func()]
 
-	mu        sync.Mutex
-	loose     []future       // some of which no task waits for
-	submitted sync.WaitGroup // tasks that no task waits for
+	mu    sync.Mutex
+	made  int      // calls of async, hedge and submit: what they hand over may be left to itself
+	loose []future // some of which no task waits for
 }
 
 func onWeir(r *run) library {
@@ -44,16 +44,16 @@ func onWeir(r *run) library {
 
 // finish waits for what is still under way, closes the pools, and looks at their counts.
 func (l *weirs) finish() {
-	for known := -1; known < l.futures(); { // a call that Hedge does not wait for may make more
-		known = l.futures()
-		for i := range known {
-			l.mu.Lock()
-			f := l.loose[i]
-			l.mu.Unlock()
+	for before := -1; ; { // what is left to itself may make more
+		made, loose := l.under()
+		if made == before {
+			break
+		}
+		before = made
+		for _, f := range loose {
 			_, _ = f.Get(context.Background())
 		}
-		l.submitted.Wait()
-		for range len(l.pools) { // nor for tasks that such a call hands from pool to pool
+		for range len(l.pools) { // a group that is left to itself hands tasks from pool to pool
 			for _, p := range l.pools {
 				p.Wait()
 			}
@@ -71,10 +71,18 @@ func (l *weirs) finish() {
 	l.calls.Close()
 }
 
-func (l *weirs) futures() int {
+// under returns how many calls have left something to itself, and the futures of those that have returned.
+func (l *weirs) under() (made int, loose []future) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.loose)
+	return l.made, slices.Clone(l.loose)
+}
+
+// makes counts a call that may leave something to itself.
+func (l *weirs) makes() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.made++
 }
 
 // stats returns the counts of the pools.
@@ -86,6 +94,7 @@ func (l *weirs) stats() (all []weir.Stats) {
 }
 
 func (l *weirs) async(ctx context.Context, pool int, task func(context.Context) (int, error)) future {
+	l.makes()
 	f := weir.Async(ctx, l.pools[pool], task)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,6 +107,7 @@ func (l *weirs) do(ctx context.Context, pool int, task func(context.Context) err
 }
 
 func (l *weirs) hedge(ctx context.Context, pool int, task func(context.Context) (int, error)) error {
+	l.makes()
 	fails := func(context.Context) (int, error) { return 0, errFailed }
 	_, err := weir.Hedge(ctx, l.pools[pool], time.Hour, fails, task)
 	return err
@@ -108,15 +118,8 @@ func (l *weirs) rest(ctx context.Context, wait func()) { weir.Blocking(ctx, wait
 func (l *weirs) call(ctx context.Context, task func()) error { return l.calls.Call(ctx, task) }
 
 func (l *weirs) submit(ctx context.Context, pool int, task func()) error {
-	l.submitted.Add(1)
-	err := l.pools[pool].SubmitContext(ctx, func() {
-		defer l.submitted.Done()
-		task()
-	})
-	if err != nil {
-		l.submitted.Done()
-	}
-	return err
+	l.makes()
+	return l.pools[pool].SubmitContext(ctx, task)
 }
 
 func (l *weirs) gather(ctx context.Context, b *batch) error {
