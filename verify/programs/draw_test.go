@@ -1,6 +1,9 @@
 package programs_test
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // drawing is a program that is being drawn.
 type drawing struct {
@@ -127,7 +130,8 @@ func (d *drawing) main(main *task) {
 //   - one that waits with the context of its caller has no place to lend, either;
 //   - one that submits may wait for room on a pool that gets no place as long as the task has its own;
 //   - a task of a lane's lane would wait for those of the lane that wait for a lock, as it counts as one of them;
-//   - what a task, or main, waits for while it holds a lock would wait for those that wait for that, if the task has no place to lend to it.
+//   - what a task, or main, waits for while it holds a lock would wait for those that wait for that, if the task has no place to lend to it;
+//     so would another task of a pool that it waits for.
 func (p *program) lanes(d *drawing) {
 	if d.locks && d.rests || d.one(2) {
 		return
@@ -137,33 +141,41 @@ func (p *program) lanes(d *drawing) {
 			p.Pools[i].Of = 1 + of
 		}
 	}
-	tasks, _ := p.index()
-	for _, t := range tasks {
-		visit(t.Acts, func(a *act) {
-			alone := a.Kind != submit && !a.With.has("outer")
-			if a.Kind == locked {
-				alone = alone && !p.leadsBack(a.Body, p.root(t.pool), true)
-			}
-			if !alone {
-				for i := range p.Pools {
-					p.Pools[i].Of = 0
-				}
-			}
-		})
+	if p.blocksInLanes(newOrder(p, d.Rand)) {
+		for i := range p.Pools {
+			p.Pools[i].Of = 0
+		}
 	}
 }
 
-// leadsBack reports whether acts hand tasks to a pool with lanes, or such tasks do, without a place of its root to lend: within says that the acts themselves are
-// done with one.
-func (p *program) leadsBack(acts []*act, root int, within bool) (leads bool) {
+// blocksInLanes reports whether the program may hang by rights since some of its pools are lanes. Rests it leaves to lanes.
+func (p *program) blocksInLanes(o *order) (blocks bool) {
+	if !slices.ContainsFunc(p.Pools, func(b bounds) bool { return b.Of > 0 }) {
+		return false
+	}
+	for _, t := range o.tasks {
+		visit(t.Acts, func(a *act) {
+			blocks = blocks || a.Kind == submit || a.With.has("outer") ||
+				a.Kind == locked && p.leadsBack(o, a.Body, p.root(t.pool), true, map[int]bool{})
+		})
+	}
+	return blocks
+}
+
+// leadsBack reports whether acts wait for tasks of a pool with lanes, or such tasks do, or other tasks of their pools, without a place of its root to lend:
+// within says that the acts themselves are done with one. It looks at each pool once, and notes it in seen.
+func (p *program) leadsBack(o *order, acts []*act, root int, within bool, seen map[int]bool) (leads bool) {
 	visit(acts, func(a *act) {
-		if len(a.Kids) == 0 {
-			return
-		}
-		there := within && p.root(a.Pool) == root
-		leads = leads || !there && p.isFamily(a.Pool)
-		for _, kid := range a.Kids {
-			leads = leads || p.leadsBack(kid.Acts, root, there)
+		for _, kid := range o.awaited(a) {
+			there := within && p.root(kid.pool) == root
+			leads = leads || !there && p.isFamily(kid.pool) || p.leadsBack(o, kid.Acts, root, there, seen)
+			if there || seen[kid.pool] {
+				continue
+			}
+			seen[kid.pool] = true
+			for _, t := range o.tasks {
+				leads = leads || t.pool == kid.pool && p.leadsBack(o, t.Acts, root, false, seen)
+			}
 		}
 	})
 	return leads

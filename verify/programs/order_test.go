@@ -198,7 +198,10 @@ func (p *program) mistake(r *rand.Rand) (fix func()) {
 }
 
 // sound reports whether only a fault of the library can block the program.
-func (p *program) sound() bool { return p.mistake(rand.New(rand.NewPCG(0, 0))) == nil }
+func (p *program) sound() bool {
+	r := rand.New(rand.NewPCG(0, 0))
+	return p.mistake(r) == nil && !p.blocksInLanes(newOrder(p, r))
+}
 
 // repair removes locks, and what else it must, until the program is sound.
 func (p *program) repair(r *rand.Rand) {
